@@ -1,0 +1,114 @@
+package display_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/display"
+)
+
+// capture collects what is shown until the test ends.
+func capture(t *testing.T) *[]display.Message {
+	t.Helper()
+	var got []display.Message
+	previous := display.SetSink(display.SinkFunc(func(m display.Message) { got = append(got, m) }))
+	t.Cleanup(func() { display.SetSink(previous) })
+	return &got
+}
+
+type card struct{ title string }
+
+func (c card) MIMEBundle() map[string]any {
+	return map[string]any{"text/html": "<b>" + c.title + "</b>", "text/plain": c.title}
+}
+
+type broken struct{}
+
+func (broken) MIMEBundle() map[string]any { panic("no ink") }
+
+func TestRender(t *testing.T) {
+	tests := []struct {
+		name string
+		in   any
+		mime string
+		want any
+	}{
+		{"number", 42, "text/plain", "42"},
+		{"displayer", card{"hi"}, "text/html", "<b>hi</b>"},
+		{"displayer text", card{"hi"}, "text/plain", "hi"},
+		{"html", display.HTML("<i>x</i>"), "text/html", "<i>x</i>"},
+		{"markdown", display.Markdown("# x"), "text/markdown", "# x"},
+		{"latex", display.LaTeX("$x$"), "text/latex", "$x$"},
+		{"text", display.Text("x"), "text/plain", "x"},
+		{"panic", broken{}, "text/plain", "display_test.broken cannot be shown: no ink"},
+		{"not JSON", display.JSON(func() {}), "text/plain",
+			"display: this value has no JSON form: json: unsupported type: func()"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			data, _ := display.Render(tt.in)
+			if data[tt.mime] != tt.want {
+				t.Errorf("Render(%v)[%q]\n want %v\n got  %v", tt.in, tt.mime, tt.want, data[tt.mime])
+			}
+		})
+	}
+}
+
+func TestRenderImage(t *testing.T) {
+	data, metadata := display.Render(image.NewGray(image.Rect(0, 0, 3, 2)))
+	b, _ := data["image/png"].([]byte)
+	if !bytes.HasPrefix(b, []byte("\x89PNG")) {
+		t.Errorf("no PNG in %v", data)
+	}
+	if got := fmt.Sprint(metadata); got != "map[image/png:map[height:2 width:3]]" {
+		t.Errorf("metadata %s", got)
+	}
+	if data, _ := display.Render(image.NewGray(image.Rect(0, 0, 0, 0))); data["image/png"] != nil {
+		t.Error("an empty picture was encoded")
+	}
+}
+
+func TestShowAndUpdate(t *testing.T) {
+	got := capture(t)
+	h := display.Show("first")
+	h.Update("second")
+	display.ClearOutput(true)
+	if len(*got) != 3 {
+		t.Fatalf("want 3 messages, got %v", *got)
+	}
+	show, update, clear := (*got)[0], (*got)[1], (*got)[2]
+	if show.Kind != display.KindDisplay || show.Data["text/plain"] != "first" {
+		t.Errorf("show: %v", show)
+	}
+	if update.Kind != display.KindUpdate || update.ID != show.ID || update.Data["text/plain"] != "second" {
+		t.Errorf("update: %v", update)
+	}
+	if clear.Kind != display.KindClear || !clear.Wait {
+		t.Errorf("clear: %v", clear)
+	}
+}
+
+func TestTerminalPrintsChangesOnly(t *testing.T) {
+	var b strings.Builder
+	s := display.Terminal(&b)
+	for _, text := range []string{"10 %", "10 %", "20 %"} {
+		s.Display(display.Message{Kind: display.KindUpdate, ID: "1", Data: map[string]any{"text/plain": text}})
+	}
+	if b.String() != "10 %\n20 %\n" {
+		t.Errorf("got %q", b.String())
+	}
+}
+
+func ExampleShow() {
+	display.SetSink(display.Terminal(os.Stdout))
+	defer display.SetSink(nil)
+	h := display.Show(display.Markdown("*training*"))
+	h.Update("done")
+	// Output:
+	// *training*
+	// done
+}

@@ -1,0 +1,100 @@
+package link
+
+// Execute asks the worker to run one cell.
+type Execute struct {
+	Cell   int    `json:"cell"` // execution count of the cell, for its name in errors
+	Code   string `json:"code"`
+	Silent bool   `json:"silent"` // leave the result unrendered
+	// AllowInput says whether the front end can answer an InputRequest.
+	AllowInput bool `json:"allow_input"`
+}
+
+// Result answers Execute. Exactly one of Error and the successful fields is
+// meaningful: a cell that failed has no Data.
+type Result struct {
+	Data     map[string]any `json:"data,omitempty"` // MIME bundle of the last expression; empty if it has no value
+	Metadata map[string]any `json:"metadata,omitempty"`
+	Error    *CellError     `json:"error,omitempty"`
+}
+
+// CellError is why a cell failed, in the words that the notebook shows.
+type CellError struct {
+	Name      string   `json:"name"`      // kind: panic, runtime error, compile error, interrupted, worker died
+	Value     string   `json:"value"`     // the message in one line
+	Traceback []string `json:"traceback"` // what is shown, a line each; may hold ANSI colours
+}
+
+// Complete asks for the completions at a byte offset of a cell.
+type Complete struct {
+	Code   string `json:"code"`
+	Offset int    `json:"offset"`
+}
+
+// Completion answers Complete: Matches replace the bytes from Start to End.
+type Completion struct {
+	Start   int     `json:"start"`
+	End     int     `json:"end"`
+	Matches []Match `json:"matches"`
+}
+
+// Match is one completion.
+type Match struct {
+	Text string `json:"text"`
+	Kind string `json:"kind"` // function, type, const, instance, module, keyword, field
+	Type string `json:"type"` // Go type or signature; may be empty
+}
+
+// Inspect asks what is known of the name at a byte offset of a cell.
+type Inspect struct {
+	Code   string `json:"code"`
+	Offset int    `json:"offset"`
+	Detail int    `json:"detail"` // 0 or 1, as in the protocol
+}
+
+// Inspection answers Inspect. Data is empty when nothing was found.
+type Inspection struct {
+	Data map[string]any `json:"data,omitempty"`
+}
+
+// Check asks whether a cell is complete.
+type Check struct {
+	Code string `json:"code"`
+}
+
+// Completeness answers Check.
+type Completeness struct {
+	Status string `json:"status"` // complete, incomplete, invalid
+	Indent string `json:"indent"` // proposed for the next line when incomplete
+}
+
+// Evaluate asks for the values of user expressions after a cell.
+type Evaluate struct {
+	Expressions map[string]string `json:"expressions"`
+}
+
+// Evaluations answers Evaluate, one Result for each expression.
+type Evaluations struct {
+	Values map[string]Result `json:"values"`
+}
+
+// Display is an event: the cell shows, replaces or clears output while it runs.
+type Display struct {
+	Cell     int            `json:"cell"`
+	Kind     string         `json:"kind"` // display, update, clear, as in package display
+	ID       string         `json:"id,omitempty"`
+	Data     map[string]any `json:"data,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	Wait     bool           `json:"wait,omitempty"`
+}
+
+// InputRequest asks the front end for a line of text on behalf of a cell.
+type InputRequest struct {
+	Prompt   string `json:"prompt"`
+	Password bool   `json:"password"`
+}
+
+// InputReply answers InputRequest. EOF is set when no line can be had.
+type InputReply struct {
+	Line string `json:"line"`
+	EOF  bool   `json:"eof"`
+}
