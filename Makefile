@@ -1,0 +1,110 @@
+# The two commands: `make run` shows the main job, `make test` proves it.
+# Everything that they need is set up on the way: .venv, bin/quern, the kernelspec.
+
+GO      ?= go
+PYTHON  ?= python3
+VENV    := $(CURDIR)/.venv
+BIN     := $(CURDIR)/bin/quern
+JUPYTER := $(VENV)/bin/jupyter
+BUILD   := $(CURDIR)/build
+
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# NVML is opened at run time. With immediate binding, which some linkers turn on
+# by default, the program would not start on a machine without the driver.
+LDFLAGS := -s -w
+ifeq ($(shell $(GO) env GOOS),linux)
+ifeq ($(shell $(GO) env CGO_ENABLED),1)
+LDFLAGS += -extldflags=-Wl,-z,lazy
+endif
+endif
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## print this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: kernelspec ## set everything up, execute the quickstart notebook, leave build/quickstart.html
+	@mkdir -p $(BUILD)
+	$(JUPYTER) nbconvert --execute --to html --output-dir $(BUILD) --output quickstart.html notebooks/quickstart.ipynb
+	@echo
+	@echo "the executed notebook:  $(BUILD)/quickstart.html"
+	@echo "to open JupyterLab:     make lab"
+
+.PHONY: lab
+lab: kernelspec ## open JupyterLab on the tutorials
+	$(JUPYTER) lab --notebook-dir notebooks
+
+.PHONY: test
+test: system-packages kernelspec vet cross race notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
+
+.PHONY: check
+check: vet ## run the quick part of the tests, offline
+	$(GO) test -short ./...
+
+.PHONY: vet
+vet:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+
+.PHONY: race
+race: ## run the Go tests with the race detector
+	$(GO) test -race -timeout 15m ./...
+
+.PHONY: notebooks
+notebooks: kernelspec ## execute every tutorial and check what it shows
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider notebooks
+
+.PHONY: clients
+clients: kernelspec ## drive the kernel by Jupyter's own suite and by real clients
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/clients
+
+.PHONY: cross
+cross: ## build for the other systems and without cgo
+	@for target in darwin/arm64 darwin/amd64 windows/amd64 linux/arm64 linux/amd64; do \
+		echo "build $$target without cgo"; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quern || exit 1; \
+	done
+
+.PHONY: build
+build: $(BIN) ## build bin/quern
+
+# Go's own cache decides what is to be built again.
+.PHONY: $(BIN)
+$(BIN):
+	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/quern
+
+.PHONY: kernelspec
+kernelspec: $(BIN) $(VENV)/installed
+	@VIRTUAL_ENV=$(VENV) $(BIN) install --sys-prefix --force
+
+$(VENV)/installed: .ci/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r .ci/requirements.txt
+	@touch $@
+
+.PHONY: system-packages
+system-packages:
+	@.ci/system-packages
+
+.PHONY: generate
+generate: ## make the generated files anew
+	$(GO) generate ./...
+
+.PHONY: update
+update: ## write the golden files anew
+	$(GO) test ./plots ./interp/... -update
+
+.PHONY: lint
+lint: ## run golangci-lint
+	$(GO) run $(GOLANGCI) run
+
+.PHONY: bench
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: clean
+clean: ## remove what the other targets made
+	rm -rf $(BUILD) $(VENV) bin

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/quernlab/quern/install"
+)
+
+const installUsage = `quern install writes the kernelspec, so that Jupyter finds the kernel.
+
+  quern install                    for you alone
+  quern install --sys-prefix       into the active Python environment
+  quern install --prefix /usr      for everybody below a prefix
+
+Flags:
+  --user               for you alone (the default)
+  --sys-prefix         into the active virtual or conda environment
+  --prefix FOLDER      below FOLDER/share/jupyter
+  --name NAME          name of the kernelspec (default quern)
+  --display-name TEXT  what a launcher shows (default "Go (Quern)")
+  --force              replace a different kernelspec of this name
+  --dry-run            print kernel.json and where it would go, write nothing
+`
+
+// place is the choice among the three folders that install and uninstall share.
+type place struct {
+	user, sysPrefix bool
+	prefix          string
+}
+
+func (p *place) register(flags *flag.FlagSet) {
+	flags.BoolVar(&p.user, "user", false, "")
+	flags.BoolVar(&p.sysPrefix, "sys-prefix", false, "")
+	flags.StringVar(&p.prefix, "prefix", "", "")
+}
+
+// kernels is the folder of the kernelspecs that the flags name.
+func (p *place) kernels(ctx context.Context) (string, error) {
+	chosen := 0
+	for _, set := range []bool{p.user, p.sysPrefix, p.prefix != ""} {
+		if set {
+			chosen++
+		}
+	}
+	switch {
+	case chosen > 1:
+		return "", &usageError{"--user, --sys-prefix and --prefix exclude each other", "give one of them"}
+	case p.prefix != "":
+		prefix, err := filepath.Abs(p.prefix)
+		return install.PrefixDir(prefix), err
+	case p.sysPrefix:
+		prefix, err := install.SysPrefix(ctx)
+		return install.PrefixDir(prefix), err
+	}
+	return install.UserDir()
+}
+
+func runInstall(ctx context.Context, args []string, std stdio) error {
+	var (
+		flags  = flag.NewFlagSet("install", flag.ContinueOnError)
+		where  place
+		spec   install.Spec
+		force  bool
+		dryRun bool
+	)
+	where.register(flags)
+	flags.StringVar(&spec.Name, "name", install.DefaultName, "")
+	flags.StringVar(&spec.DisplayName, "display-name", install.DefaultDisplayName, "")
+	flags.BoolVar(&force, "force", false, "")
+	flags.BoolVar(&dryRun, "dry-run", false, "")
+	if err := parse(flags, installUsage, args, std); err != nil {
+		return err
+	}
+	var err error
+	if spec.Executable, err = executable(); err != nil {
+		return err
+	}
+	text, err := spec.JSON()
+	var badName *install.NameError
+	if errors.As(err, &badName) {
+		return &usageError{err.Error(), "quern install --name go-quern"}
+	} else if err != nil {
+		return err
+	}
+	kernels, err := where.kernels(ctx)
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		fmt.Fprintf(std.out, "would write %s\n%s", filepath.Join(kernels, spec.Name, "kernel.json"), text)
+		return nil
+	}
+	dir, err := install.Write(spec, kernels, force)
+	var exists *install.ExistsError
+	switch {
+	case errors.As(err, &exists):
+		return fmt.Errorf("%w; replace it with --force or choose another --name", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the kernelspec cannot be written: %w; choose --user or a folder of yours with --prefix", err)
+	case err != nil:
+		return fmt.Errorf("the kernelspec cannot be written: %w", err)
+	}
+	fmt.Fprintf(std.out, "installed %q as kernelspec %s in %s\n", spec.DisplayName, spec.Name, dir)
+	return nil
+}
+
+// executable is the absolute path of this program, as a kernelspec needs it. A
+// binary that go run or go test has put into a temporary folder is refused: it
+// is gone by the time Jupyter looks for it.
+func executable() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("the path of this program is unknown: %w", err)
+	}
+	if strings.Contains(filepath.ToSlash(path), "/go-build") {
+		return "", fmt.Errorf("%s is a temporary build of go run; build quern first (make build), then install it", path)
+	}
+	return path, nil
+}

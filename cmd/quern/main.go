@@ -1,0 +1,140 @@
+// Command quern is a Jupyter kernel for Go.
+//
+// Usage:
+//
+//	quern install      write the kernelspec, so that Jupyter finds the kernel
+//	quern uninstall    remove it
+//	quern doctor       say what works here and what does not
+//	quern version      print the version
+//	quern kernel -f F  serve the connection file F (Jupyter calls this)
+//
+// Results go to standard output, everything else to standard error. The exit
+// status is 0 on success, 1 on failure and 2 when the command line is wrong.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+// A command is one subcommand: flags and printing over a library package.
+type command struct {
+	name    string
+	summary string // empty hides the command from the usage text
+	run     func(ctx context.Context, args []string, std stdio) error
+}
+
+// stdio is where a command reads and writes.
+type stdio struct {
+	out, err io.Writer
+}
+
+var commands = []command{
+	{"install", "write the kernelspec, so that Jupyter finds the kernel", runInstall},
+	{"uninstall", "remove the kernelspec", runUninstall},
+	{"doctor", "say what works here and what does not", runDoctor},
+	{"version", "print the version", runVersion},
+	{"kernel", "serve a connection file; Jupyter calls this", runKernel},
+	{"worker", "", runWorker},
+}
+
+// usageError is a command line that cannot be understood. Its hint says what to
+// type instead.
+type usageError struct {
+	message, hint string
+}
+
+func (e *usageError) Error() string { return e.message }
+
+func main() {
+	os.Exit(run(os.Args[1:], stdio{os.Stdout, os.Stderr}))
+}
+
+func run(args []string, std stdio) (status int) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: logLevel()})))
+	if len(args) == 0 {
+		printUsage(std.err)
+		return 2
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		printUsage(std.out)
+		return 0
+	case "--version", "-version":
+		args[0] = "version"
+	}
+	for _, c := range commands {
+		if c.name == args[0] {
+			return report(c.run(signalContext(c.name), args[1:], std), std)
+		}
+	}
+	return report(&usageError{fmt.Sprintf("unknown command %q", args[0]), "quern help lists the commands"}, std)
+}
+
+// signalContext ends the short commands on an interrupt. The kernel and its
+// worker give that signal a meaning of their own.
+func signalContext(name string) context.Context {
+	ctx := context.Background()
+	if name != "kernel" && name != "worker" {
+		ctx, _ = signal.NotifyContext(ctx, os.Interrupt) //nolint:govet // lives as long as the process
+	}
+	return ctx
+}
+
+// report prints err and gives the exit status.
+func report(err error, std stdio) int {
+	var usage *usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(std.err, "quern: %s\n", usage.message)
+		if usage.hint != "" {
+			fmt.Fprintf(std.err, "quern: hint: %s\n", usage.hint)
+		}
+		return 2
+	}
+	fmt.Fprintf(std.err, "quern: %v\n", err)
+	return 1
+}
+
+// logLevel is quiet unless QUERN_LOG asks for more.
+func logLevel() slog.Level {
+	level := slog.LevelError
+	// An unknown word keeps the default: a log setting must not stop a kernel.
+	_ = level.UnmarshalText([]byte(os.Getenv("QUERN_LOG")))
+	return level
+}
+
+func printUsage(w io.Writer) {
+	fmt.Fprint(w, "quern is a Jupyter kernel for Go.\n\nUsage:\n\n")
+	for _, c := range commands {
+		if c.summary != "" {
+			fmt.Fprintf(w, "  quern %-10s %s\n", c.name, c.summary)
+		}
+	}
+	fmt.Fprint(w, "\nquern COMMAND -h describes a command. QUERN_LOG=debug makes it talk.\n")
+}
+
+// parse reads the flags of one command, which takes no further arguments.
+func parse(flags *flag.FlagSet, usage string, args []string, std stdio) error {
+	flags.SetOutput(io.Discard)
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(std.out, usage)
+		return err
+	case err != nil:
+		return &usageError{err.Error(), fmt.Sprintf("quern %s -h describes the flags", flags.Name())}
+	case flags.NArg() > 0:
+		return &usageError{fmt.Sprintf("%s: unexpected argument %q", flags.Name(), strings.Join(flags.Args(), " ")),
+			fmt.Sprintf("quern %s -h describes the flags", flags.Name())}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Installed is a kernelspec of ours that Jupyter can see.
+type Installed struct {
+	Name       string
+	Dir        string
+	Executable string // argv[0]
+	Problem    string // why it will not start, and what to do; empty when it will
+}
+
+// Find lists the kernelspecs along the search path that start a quern kernel,
+// the one that wins first.
+func Find(ctx context.Context) []Installed {
+	var found []Installed
+	for _, kernels := range SearchPath(ctx) {
+		entries, err := os.ReadDir(kernels)
+		if err != nil {
+			continue // most of the folders do not exist on most machines
+		}
+		for _, entry := range entries {
+			dir := filepath.Join(kernels, entry.Name())
+			if spec, ours := inspect(dir); ours {
+				found = append(found, spec)
+			}
+		}
+	}
+	return found
+}
+
+// inspect reads the kernelspec in dir and says whether it is one of ours.
+func inspect(dir string) (spec Installed, ours bool) {
+	spec = Installed{Name: filepath.Base(dir), Dir: dir}
+	b, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
+	if err != nil {
+		return spec, false
+	}
+	var k kernelJSON
+	if err := json.Unmarshal(b, &k); err != nil {
+		spec.Problem = fmt.Sprintf("kernel.json is not valid JSON (%v); write it anew with quern install --force", err)
+		return spec, spec.Name == DefaultName
+	}
+	ours = len(k.Argv) >= 2 && k.Argv[1] == "kernel" && k.Language == "go" &&
+		filepath.Base(k.Argv[0]) == executableName()
+	if !ours {
+		return spec, false
+	}
+	spec.Executable = k.Argv[0]
+	spec.Problem = executableProblem(k.Argv[0])
+	return spec, true
+}
+
+func executableProblem(path string) string {
+	const remedy = "; write it anew with quern install --force"
+	if !filepath.IsAbs(path) {
+		if _, err := exec.LookPath(path); err != nil {
+			return fmt.Sprintf("%s is not on PATH%s", path, remedy)
+		}
+		return ""
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path + " is gone" + remedy
+	case err != nil:
+		return err.Error() + remedy
+	case info.IsDir() || executableName() == "quern" && info.Mode()&0o111 == 0:
+		return path + " is not a program" + remedy
+	}
+	return ""
+}

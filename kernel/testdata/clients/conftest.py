@@ -1,0 +1,74 @@
+"""What the client tests share: one running kernel and a way to run cells."""
+
+import queue
+import time
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+TIMEOUT = 30
+
+
+class Kernel:
+    """A kernel with a blocking client."""
+
+    def __init__(self, manager, client):
+        self.manager = manager
+        self.client = client
+
+    def send(self, code, **options):
+        return self.client.execute(code, **options)
+
+    def collect(self, msg_id, timeout=TIMEOUT):
+        """The iopub messages of one request, its idle excluded, and the reply."""
+        messages = []
+        end = time.monotonic() + timeout
+        while True:
+            msg = self.client.get_iopub_msg(timeout=max(0.01, end - time.monotonic()))
+            if msg["parent_header"].get("msg_id") != msg_id:
+                continue
+            if msg["msg_type"] == "status" and msg["content"]["execution_state"] == "idle":
+                break
+            messages.append(msg)
+        while True:
+            reply = self.client.get_shell_msg(timeout=max(0.01, end - time.monotonic()))
+            if reply["parent_header"].get("msg_id") == msg_id:
+                return messages, reply
+
+    def run(self, code, timeout=TIMEOUT, **options):
+        return self.collect(self.send(code, **options), timeout)
+
+    def ok(self, code, **options):
+        """Runs a cell that must succeed; gives its messages."""
+        messages, reply = self.run(code, **options)
+        assert reply["content"]["status"] == "ok", reply["content"]
+        return messages
+
+    def result(self, code):
+        """The plain text of the value of a cell."""
+        for msg in self.ok(code):
+            if msg["msg_type"] == "execute_result":
+                return msg["content"]["data"]["text/plain"]
+        return None
+
+    def quiet(self, seconds=0.3):
+        """True when nothing arrives on iopub for a while."""
+        try:
+            msg = self.client.get_iopub_msg(timeout=seconds)
+        except queue.Empty:
+            return True
+        raise AssertionError(f"a late message: {msg['msg_type']} {msg['content']}")
+
+
+def text(messages, name="stdout"):
+    """What a cell printed to one stream."""
+    return "".join(m["content"]["text"] for m in messages
+                   if m["msg_type"] == "stream" and m["content"]["name"] == name)
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    manager, client = start_new_kernel(kernel_name="quern", startup_timeout=TIMEOUT)
+    yield Kernel(manager, client)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)

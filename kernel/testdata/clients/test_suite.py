@@ -1,0 +1,43 @@
+"""Jupyter's own suite for kernels, run against the installed kernelspec."""
+
+from jupyter_kernel_test import IopubWelcomeTests, KernelTests
+
+
+class TestQuern(KernelTests):
+    kernel_name = "quern"
+    language_name = "go"
+    file_extension = ".go"
+    code_hello_world = 'fmt.Println("hello, world")'
+    code_stderr = 'fmt.Fprintln(os.Stderr, "to stderr")'
+    completion_samples = [
+        {"text": "strings.ToUpperS", "matches": ["ToUpperSpecial"]},
+        {"text": "fmt.Sprintl", "matches": ["Sprintln"]},
+    ]
+    complete_code_samples = ["1 + 1", "x := 1", "func f() int { return 1 }", "for i := range 3 {\n}"]
+    incomplete_code_samples = ["func f() {", "for i := range 3 {\n\tfmt.Println(", "x := []int{1,", "s := `raw"]
+    invalid_code_samples = ["x := )", "func 1() {}"]
+    code_generate_error = 'panic("on purpose")'
+    code_execute_result = [
+        {"code": "6 * 7", "result": "42"},
+        {"code": "strings.Repeat(\"ab\", 2)", "result": '"abab"'},
+        {"code": "[]int{1, 2, 3}"},
+    ]
+    code_display_data = [
+        {"code": 'display.Show(display.HTML("<b>x</b>"));', "mime": "text/html"},
+        {"code": 'display.Show(display.Markdown("*x*"));', "mime": "text/markdown"},
+    ]
+    code_history_pattern = "6 [*] 7"  # a shell pattern, so the star needs brackets
+    supported_history_operations = ("tail", "range", "search")
+    code_inspect_sample = "fmt.Println"
+    code_clear_output = "display.ClearOutput(false)"
+
+
+del KernelTests  # or pytest would collect the bare suite too
+
+
+class TestQuernWelcome(IopubWelcomeTests):
+    kernel_name = "quern"
+    support_iopub_welcome = True
+
+
+del IopubWelcomeTests
