@@ -1,0 +1,55 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Front is what a running cell may ask of the notebook. The front process
+// implements it; the worker holds one at a distance, from NewFront.
+type Front interface {
+	// Display shows, replaces or clears output.
+	Display(display Display) error
+	// Input asks the user for a line. It returns EOF set when the front end
+	// cannot ask, and ctx's error when the cell was interrupted meanwhile.
+	Input(ctx context.Context, request InputRequest) (InputReply, error)
+}
+
+// The methods of Front on the wire. Display is an event.
+const (
+	methodDisplay = "display"
+	methodInput   = "input"
+)
+
+// ServeFront answers the worker's events and requests with f until c ends, as
+// Serve does.
+func ServeFront(ctx context.Context, c *Conn, f Front) error {
+	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
+		switch method {
+		case methodDisplay:
+			var display Display
+			if err := decode(body, &display); err != nil {
+				return nil, err
+			}
+			return none{}, f.Display(display)
+		case methodInput:
+			return answer(ctx, body, f.Input)
+		}
+		return nil, fmt.Errorf("unknown method %q", method)
+	}))
+}
+
+type remoteFront struct{ conn *Conn }
+
+// NewFront returns the notebook at the other end of c. ServeWorker must run on
+// c for Input to be answered.
+func NewFront(c *Conn) Front { return remoteFront{c} }
+
+func (f remoteFront) Display(display Display) error {
+	return f.conn.Notify(methodDisplay, display)
+}
+
+func (f remoteFront) Input(ctx context.Context, request InputRequest) (InputReply, error) {
+	return call[InputReply](ctx, f.conn, methodInput, request)
+}

@@ -1,0 +1,122 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Worker runs cells. The worker process implements it; the front holds one at a
+// distance, a Client. One Execute runs at a time; the other methods may be
+// called at any moment, also while it runs.
+//
+// A cell that fails is a Result with an Error. An error from a method means
+// that the worker could not answer at all.
+type Worker interface {
+	// Execute runs one cell to its end. When ctx ends the cell is interrupted.
+	Execute(ctx context.Context, request Execute) (Result, error)
+	Complete(ctx context.Context, request Complete) (Completion, error)
+	Inspect(ctx context.Context, request Inspect) (Inspection, error)
+	Check(ctx context.Context, request Check) (Completeness, error)
+	// Evaluate computes user expressions between two cells.
+	Evaluate(ctx context.Context, request Evaluate) (Evaluations, error)
+	// Interrupt stops the running cell and keeps the variables. It returns at
+	// once; without a running cell it does nothing.
+	Interrupt(ctx context.Context) error
+	// Shutdown lets go of what the worker holds. The process ends after it.
+	Shutdown(ctx context.Context) error
+}
+
+// The methods of Worker on the wire.
+const (
+	methodExecute   = "execute"
+	methodComplete  = "complete"
+	methodInspect   = "inspect"
+	methodCheck     = "check"
+	methodEvaluate  = "evaluate"
+	methodInterrupt = "interrupt"
+	methodShutdown  = "shutdown"
+)
+
+type none struct{}
+
+// ServeWorker answers the front's requests with w until c ends, as Serve does.
+func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
+	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
+		switch method {
+		case methodExecute:
+			return answer(ctx, body, w.Execute)
+		case methodComplete:
+			return answer(ctx, body, w.Complete)
+		case methodInspect:
+			return answer(ctx, body, w.Inspect)
+		case methodCheck:
+			return answer(ctx, body, w.Check)
+		case methodEvaluate:
+			return answer(ctx, body, w.Evaluate)
+		case methodInterrupt:
+			return none{}, w.Interrupt(ctx)
+		case methodShutdown:
+			return none{}, w.Shutdown(ctx)
+		}
+		return nil, fmt.Errorf("unknown method %q", method)
+	}))
+}
+
+// answer decodes the body of a request and hands it to a method.
+func answer[In, Out any](ctx context.Context, body json.RawMessage, method func(context.Context, In) (Out, error)) (any, error) {
+	var in In
+	if err := decode(body, &in); err != nil {
+		return nil, err
+	}
+	return method(ctx, in)
+}
+
+// Client is the Worker at the other end of a connection. Serve must run on it.
+type Client struct{ conn *Conn }
+
+var _ Worker = (*Client)(nil)
+
+// NewClient returns the worker at the other end of c.
+func NewClient(c *Conn) *Client { return &Client{c} }
+
+// call makes one typed request.
+func call[Out any](ctx context.Context, c *Conn, method string, in any) (out Out, err error) {
+	err = c.Call(ctx, method, in, &out)
+	return out, err
+}
+
+// Execute runs one cell.
+func (c *Client) Execute(ctx context.Context, request Execute) (Result, error) {
+	return call[Result](ctx, c.conn, methodExecute, request)
+}
+
+// Complete asks for completions.
+func (c *Client) Complete(ctx context.Context, request Complete) (Completion, error) {
+	return call[Completion](ctx, c.conn, methodComplete, request)
+}
+
+// Inspect asks for documentation.
+func (c *Client) Inspect(ctx context.Context, request Inspect) (Inspection, error) {
+	return call[Inspection](ctx, c.conn, methodInspect, request)
+}
+
+// Check asks whether a cell is complete.
+func (c *Client) Check(ctx context.Context, request Check) (Completeness, error) {
+	return call[Completeness](ctx, c.conn, methodCheck, request)
+}
+
+// Evaluate computes user expressions.
+func (c *Client) Evaluate(ctx context.Context, request Evaluate) (Evaluations, error) {
+	return call[Evaluations](ctx, c.conn, methodEvaluate, request)
+}
+
+// Interrupt stops the running cell.
+func (c *Client) Interrupt(ctx context.Context) error {
+	return c.conn.Call(ctx, methodInterrupt, none{}, nil)
+}
+
+// Shutdown asks the worker to let go of what it holds.
+func (c *Client) Shutdown(ctx context.Context) error {
+	return c.conn.Call(ctx, methodShutdown, none{}, nil)
+}

@@ -1,0 +1,110 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"reflect"
+	"sync"
+	"testing"
+)
+
+// echoWorker answers each request with what it was asked.
+type echoWorker struct{ front Front }
+
+func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
+	if err := w.front.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
+		return Result{}, err
+	}
+	reply, err := w.front.Input(ctx, InputRequest{Prompt: "? ", Password: true})
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Data: map[string]any{"text/plain": reply.Line, "image/png": []byte{1, 2}}}, nil
+}
+
+func (w *echoWorker) Complete(_ context.Context, r Complete) (Completion, error) {
+	return Completion{Start: 1, End: r.Offset, Matches: []Match{{Text: r.Code, Kind: "function", Type: "func()"}}}, nil
+}
+
+func (w *echoWorker) Inspect(_ context.Context, r Inspect) (Inspection, error) {
+	return Inspection{Data: map[string]any{"text/plain": r.Code}}, nil
+}
+
+func (w *echoWorker) Check(context.Context, Check) (Completeness, error) {
+	return Completeness{Status: "incomplete", Indent: "\t"}, nil
+}
+
+func (w *echoWorker) Evaluate(_ context.Context, r Evaluate) (Evaluations, error) {
+	values := map[string]Result{}
+	for name, expression := range r.Expressions {
+		values[name] = Result{Error: &CellError{Name: "compile error", Value: expression}}
+	}
+	return Evaluations{Values: values}, nil
+}
+
+func (w *echoWorker) Interrupt(context.Context) error { return nil }
+func (w *echoWorker) Shutdown(context.Context) error  { return nil }
+
+// recordingFront keeps what it was asked to display.
+type recordingFront struct{ displays []Display }
+
+func (f *recordingFront) Display(d Display) error {
+	f.displays = append(f.displays, d)
+	return nil
+}
+
+func (f *recordingFront) Input(_ context.Context, r InputRequest) (InputReply, error) {
+	return InputReply{Line: r.Prompt + "answer"}, nil
+}
+
+func TestWorkerOverTheLink(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	front, worker := &recordingFront{}, &echoWorker{}
+	ours, theirs := net.Pipe()
+	a, b := NewConn(ours), NewConn(theirs)
+	worker.front = NewFront(b)
+	var served sync.WaitGroup
+	served.Go(func() { _ = ServeFront(ctx, a, front) })
+	served.Go(func() { _ = ServeWorker(ctx, b, worker) })
+	defer served.Wait()
+	defer a.Close()
+	client := NewClient(a)
+
+	result, err := client.Execute(ctx, Execute{Cell: 7, Code: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Result{Data: map[string]any{"text/plain": "? answer", "image/png": "AQI="}}); !reflect.DeepEqual(result, want) {
+		t.Errorf("execute: got %v, want %v", result, want)
+	}
+	// A number behind an any keeps its digits on the way through.
+	if want := []Display{{Cell: 7, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}}; !reflect.DeepEqual(front.displays, want) {
+		t.Errorf("display: got %v, want %v", front.displays, want)
+	}
+
+	completion, err := client.Complete(ctx, Complete{Code: "fm", Offset: 2})
+	if want := (Completion{Start: 1, End: 2, Matches: []Match{{Text: "fm", Kind: "function", Type: "func()"}}}); err != nil || !reflect.DeepEqual(completion, want) {
+		t.Errorf("complete: got %v, %v, want %v", completion, err, want)
+	}
+	inspection, err := client.Inspect(ctx, Inspect{Code: "fmt"})
+	if want := (Inspection{Data: map[string]any{"text/plain": "fmt"}}); err != nil || !reflect.DeepEqual(inspection, want) {
+		t.Errorf("inspect: got %v, %v, want %v", inspection, err, want)
+	}
+	completeness, err := client.Check(ctx, Check{})
+	if want := (Completeness{Status: "incomplete", Indent: "\t"}); err != nil || completeness != want {
+		t.Errorf("check: got %v, %v, want %v", completeness, err, want)
+	}
+	evaluations, err := client.Evaluate(ctx, Evaluate{Expressions: map[string]string{"a": "b"}})
+	if want := (Evaluations{Values: map[string]Result{"a": {Error: &CellError{Name: "compile error", Value: "b"}}}}); err != nil || !reflect.DeepEqual(evaluations, want) {
+		t.Errorf("evaluate: got %v, %v, want %v", evaluations, err, want)
+	}
+	if err := client.Interrupt(ctx); err != nil {
+		t.Errorf("interrupt: %v", err)
+	}
+	if err := client.Shutdown(ctx); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+}
