@@ -1,0 +1,112 @@
+// Package rt is the compiled half of the interpreter's run time. It gives the
+// named types of cells their identity.
+//
+// The engine that runs lowered code has no named types: in it a value of
+// `type P struct{ X int }` is a value of the literal struct. Lowered code
+// therefore wraps such a value in a [Box] wherever Go converts it to an
+// interface. A Box is the pair of a type descriptor and the raw value, kept by
+// value in the interface, so that comparison, map keys and errors.Is work by
+// Go's own rules. Everything that asks for the dynamic type of a value (type
+// assertions, fmt, encoding/json, errors.As, reflect.TypeOf) asks this package,
+// which walks descriptor and value together.
+//
+// # Which types are boxed
+//
+// Every type that is not an interface and for which [Registry.Mentions] holds:
+// it mentions an interpreted named type, a literal interface with methods, or
+// a struct literal with embedded or unexported fields. All other values go into
+// interfaces as they are. Interfaces declared in cells, literal interfaces and
+// any are interface{} in lowered code; compiled named interfaces (error,
+// io.Reader) stay themselves.
+//
+// # What lowered code calls
+//
+// [Registry.Symbols] is the table of the package "quern/rt". Identifiers are
+// those of [Registry.ID]. "Boxed" includes a boxed value inside one of the
+// wrappers that [Registry.Convert] makes.
+//
+// Boxes:
+//
+//	Box(id int, v interface{}) interface{}      v, of type id, as an interface value
+//	BoxError(id int, v interface{}) error       the same for a type that implements error
+//	Value(x interface{}) interface{}            the raw value of a boxed x, or x itself
+//	Plain(x interface{}) interface{}            x out of its wrapper: for a compiled interface value that becomes any or an interpreted interface
+//
+// Method tables. A method is registered for T and for *T (promoted methods too)
+// as func(x interface{}, args) results, x being the raw receiver, a variadic
+// parameter being a slice, results being those of the method:
+//
+//	Register(id int, name string, f interface{})
+//	Method(x interface{}, name string) (f, receiver interface{}, boxed bool)
+//
+// Method panics as Go does on a nil x. With boxed, f is the registered function,
+// to be called with receiver in front; without, f is the bound method of a
+// compiled value (a variadic parameter being a slice) and receiver is nil:
+//
+//	f, r, ok := rtʹ.Method(i, "M"); if ok { return f.(func(interface{}, A) R)(r, a) }; return f.(func(A) R)(a)
+//
+// Type tests and assertions. -1 is the identifier of no type:
+//
+//	TypeID(x interface{}) int                               the type of a boxed x, else -1
+//	Is(x interface{}, id int) bool                          x is boxed and of type id
+//	As(x interface{}, id int) (v interface{}, ok bool)      the raw value of x if it is of the boxed type id
+//	Implements(x interface{}, id int) bool                  x.(I) for an interface of any kind; false for nil
+//	Convert(x interface{}, id int) (v interface{}, ok bool) x.(I) for a compiled interface: v can be asserted to it
+//	Assign(x interface{}, id int) interface{}               conversion to the compiled interface id where the checker knows that it is legal; nil stays nil
+//	AssertionFailed(x interface{}, target, source int)      panics with Go's text; source is the static type of x
+//
+// Comparison, panics, errors:
+//
+//	Equal(a, b interface{}) bool                            a == b; panics as Go does on an uncomparable type
+//	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
+//	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
+//	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
+//
+// fmt: Append, Appendf, Appendln, Errorf, Fprint, Fprintf, Fprintln, Print,
+// Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.
+// Any other compiled function of the printf kind can be given "%s" and the
+// result of Sprintf.
+//
+// encoding/json:
+//
+//	JSONMarshal(v interface{}) ([]byte, error)
+//	JSONMarshalIndent(v interface{}, prefix, indent string) ([]byte, error)
+//	JSONUnmarshal(data []byte, v interface{}) error
+//	JSONEncode(e *json.Encoder, v interface{}) error        e.Encode(v)
+//	JSONDecode(d *json.Decoder, v interface{}) error        d.Decode(v)
+//
+// reflect, maps and the builtins:
+//
+//	TypeOf(x interface{}) reflect.Type
+//	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
+//	DeepEqual(a, b interface{}) bool
+//	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
+//	Clear(x interface{})                                    clear(x) for a map or a slice
+//	BuiltinPrint(args ...interface{})                       print; arguments raw, Words(x) for one of interface type
+//	BuiltinPrintln(args ...interface{})                     println
+//	Words(x interface{}) interface{}
+//
+// Functions that reflect on their argument without asking for methods (package
+// reflect, sort.Slice, encoding/gob, encoding/xml, encoding/binary,
+// text/template, fmt.Sscan, runtime.SetFinalizer) get Value(x): they see fields
+// and elements, but neither the names of types nor their methods.
+//
+// # What compiled packages may ask of a box
+//
+// Every box is a fmt.Formatter and a json.Marshaler. It is an error, a
+// fmt.Stringer, a slog.LogValuer or a display.Displayer exactly when its type
+// is. A compiled function that reflects on a value of a cell finds the raw one
+// through the method
+//
+//	Raw() any
+//
+// which every box and every wrapper has: assert to interface{ Raw() any }.
+// [Registry.TypeName] is the name of a type for messages, as %T prints it.
+//
+// # Concurrency
+//
+// All of it may be called from any goroutine. Go types are immutable once the
+// checker is done with them, but go/types computes method sets lazily; ID and
+// everything that is handed a types.Type must be called by the goroutine that
+// checks and lowers, or while no cell is being checked.
+package rt
