@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// lineReader is the standard input of cells: it asks the notebook for a line
+// whenever a cell has read all of the last one.
+type lineReader struct {
+	front link.Front
+	mu    sync.Mutex
+	rest  []byte
+}
+
+// Read gives what is left of the last line, or of a new one. It returns io.EOF
+// when the front end cannot ask its user.
+func (r *lineReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if len(r.rest) == 0 {
+		// The front ends the wait when the cell is interrupted.
+		reply, err := r.front.Input(context.Background(), link.InputRequest{})
+		if err != nil {
+			return 0, err
+		}
+		if reply.EOF {
+			return 0, io.EOF
+		}
+		r.rest = append([]byte(reply.Line), '\n')
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

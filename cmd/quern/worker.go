@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// worker answers the front's requests with an interpreter session. It only
+// translates; the work is done in package interp.
+type worker struct {
+	session *interp.Session
+	front   link.Front
+	cell    atomic.Int64 // the running cell, or the last one
+}
+
+var _ link.Worker = (*worker)(nil)
+
+func newWorker(front link.Front) (*worker, error) {
+	w := &worker{front: front}
+	session, err := interp.New(interp.Stdin(&lineReader{front: front}))
+	if err != nil {
+		return nil, err
+	}
+	w.session = session
+	display.SetSink(display.SinkFunc(w.display))
+	return w, nil
+}
+
+// display passes on what a cell shows. When the connection is gone the front
+// is too, and this process ends with it: nothing is left to be told.
+func (w *worker) display(m display.Message) {
+	_ = w.front.Display(link.Display{
+		Cell: int(w.cell.Load()), Kind: string(m.Kind), ID: m.ID, Data: m.Data, Metadata: m.Metadata, Wait: m.Wait,
+	})
+}
+
+func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
+	w.cell.Store(int64(request.Cell))
+	result, err := w.session.Execute(ctx, request.Cell, request.Code)
+	return translate(result, err)
+}
+
+// translate gives the link's form of what a cell came to.
+func translate(result interp.Result, err error) (link.Result, error) {
+	var cellError *interp.Error
+	switch {
+	case errors.As(err, &cellError):
+		return link.Result{Error: &link.CellError{
+			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback,
+		}}, nil
+	case err != nil:
+		return link.Result{}, err
+	}
+	return link.Result{Data: result.Data, Metadata: result.Metadata}, nil
+}
+
+func (w *worker) Complete(_ context.Context, request link.Complete) (link.Completion, error) {
+	start, end, items := w.session.Complete(request.Code, request.Offset)
+	completion := link.Completion{Start: start, End: end, Matches: make([]link.Match, len(items))}
+	for i, item := range items {
+		completion.Matches[i] = link.Match{Text: item.Text, Kind: string(item.Kind), Type: item.Type}
+	}
+	return completion, nil
+}
+
+func (w *worker) Inspect(_ context.Context, request link.Inspect) (link.Inspection, error) {
+	return link.Inspection{Data: w.session.Inspect(request.Code, request.Offset, request.Detail)}, nil
+}
+
+func (w *worker) Check(_ context.Context, request link.Check) (link.Completeness, error) {
+	status, indent := w.session.IsComplete(request.Code)
+	return link.Completeness{Status: status, Indent: indent}, nil
+}
+
+func (w *worker) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
+	values := make(map[string]link.Result, len(request.Expressions))
+	for name, expression := range request.Expressions {
+		value, err := translate(w.session.Evaluate(ctx, expression))
+		if err != nil {
+			return link.Evaluations{}, err
+		}
+		values[name] = value
+	}
+	return link.Evaluations{Values: values}, nil
+}
+
+func (w *worker) Interrupt(context.Context) error {
+	w.session.Interrupt()
+	return nil
+}
+
+func (w *worker) Shutdown(context.Context) error {
+	return w.session.Close()
+}

@@ -1,0 +1,157 @@
+"""Opens a notebook in JupyterLab in a headless browser, runs it, takes a picture.
+
+    .venv/bin/python notebooks/lab.py quickstart.ipynb --picture build/quickstart.png
+
+The browser test beside this file uses the same steps.
+"""
+
+import argparse
+import contextlib
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+HERE = pathlib.Path(__file__).parent
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@contextlib.contextmanager
+def jupyterlab(folder):
+    """A JupyterLab server without a token, on a free port; gives its address."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as config:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}",
+             f"--notebook-dir={folder}", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True",
+             f"--LabApp.user_settings_dir={config}/settings", f"--LabApp.workspaces_dir={config}/workspaces"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            wait_for(lambda: answers(address + "/api"), 60, "the JupyterLab server")
+            yield address
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+def answers(url):
+    try:
+        with urllib.request.urlopen(url, timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def wait_for(condition, seconds, what):
+    """Polls until condition gives something true."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} was not there after {seconds} s")
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def browser(width=1280, height=1600):
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as profile:
+        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                     "--hide-scrollbars", f"--window-size={width},{height}", f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+
+class Notebook:
+    """A notebook open in JupyterLab."""
+
+    def __init__(self, driver, address, name, dark=False):
+        self.driver = driver
+        driver.get(f"{address}/lab/tree/{name}?reset")
+        wait_for(lambda: driver.execute_script(
+            "return !!(window.jupyterapp && window.jupyterapp.shell.currentWidget"
+            " && window.jupyterapp.shell.currentWidget.sessionContext"
+            " && window.jupyterapp.shell.currentWidget.sessionContext.session"
+            " && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel)"), 60, "the notebook's kernel")
+        if dark:
+            self.command("apputils:change-theme", {"theme": "JupyterLab Dark"})
+        self.command("application:toggle-mode")  # one document, no side bars
+        self.command("application:toggle-left-area")
+
+    def command(self, name, arguments=None):
+        self.driver.execute_script("window.jupyterapp.commands.execute(arguments[0], arguments[1] || {})",
+                                   name, arguments)
+
+    def run_all(self, seconds):
+        """Runs every cell and waits until the kernel is idle again."""
+        self.driver.set_script_timeout(seconds)
+        self.driver.execute_async_script(
+            "const done = arguments[0];"
+            "window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => done(), () => done());")
+
+    def errors(self):
+        """The texts of the error outputs on the page."""
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('[data-mime-type=\"application/vnd.jupyter.error\"],"
+            " [data-mime-type=\"application/vnd.jupyter.stderr\"]')].map(e => e.innerText)")
+
+    def figures(self):
+        """How many pictures have arrived and can be seen."""
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('.jp-OutputArea-output img')]"
+            ".filter(i => i.complete && i.naturalWidth > 0).length")
+
+    def scroll_to(self, selector):
+        self.driver.execute_script("document.querySelector(arguments[0])?.scrollIntoView({block: 'center'})", selector)
+
+    def picture(self, path):
+        self.driver.save_screenshot(str(path))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("notebook")
+    parser.add_argument("--picture", required=True)
+    parser.add_argument("--scroll", default="", help="CSS selector of what to bring into view")
+    parser.add_argument("--size", default="1280x1600")
+    parser.add_argument("--seconds", type=int, default=180)
+    parser.add_argument("--dark", action="store_true")
+    a = parser.parse_args()
+    width, height = map(int, a.size.split("x"))
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(HERE / a.notebook, folder)
+        with jupyterlab(folder) as address, browser(width, height) as driver:
+            notebook = Notebook(driver, address, a.notebook, a.dark)
+            notebook.run_all(a.seconds)
+            if a.scroll:
+                notebook.scroll_to(a.scroll)
+            time.sleep(1)  # the page paints
+            notebook.picture(a.picture)
+            for text in notebook.errors():
+                print(text, file=sys.stderr)
+            print(f"{notebook.figures()} figures; picture in {a.picture}")
+
+
+if __name__ == "__main__":
+    main()

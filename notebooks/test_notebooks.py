@@ -1,0 +1,87 @@
+"""Executes every tutorial as CI would and looks at what it shows."""
+
+import base64
+import pathlib
+import struct
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+HERE = pathlib.Path(__file__).parent
+TUTORIALS = sorted(p.name for p in HERE.glob("*.ipynb"))
+SECONDS = 180  # what one tutorial may take
+
+assert TUTORIALS, "no notebook found"
+
+
+@pytest.fixture(scope="session")
+def executed():
+    """Executes a notebook once and keeps it for all tests."""
+    cache = {}
+
+    def get(name):
+        if name not in cache:
+            notebook = nbformat.read(HERE / name, as_version=4)
+            NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": str(HERE)}}).execute()
+            cache[name] = notebook
+        return cache[name]
+
+    return get
+
+
+def outputs(notebook):
+    return [o for c in notebook.cells if c.cell_type == "code" for o in c.outputs]
+
+
+def text(notebook):
+    """All plain text that the cells show."""
+    parts = []
+    for output in outputs(notebook):
+        parts.append(output.get("text") or output.get("data", {}).get("text/plain", ""))
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_runs_without_errors(executed, name):
+    for output in outputs(executed(name)):
+        assert output.output_type != "error", output
+        assert output.get("name") != "stderr", output
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_saved_without_outputs(name):
+    """What is checked in has no outputs: they would say what another machine measured."""
+    notebook = nbformat.read(HERE / name, as_version=4)
+    assert not outputs(notebook)
+    assert notebook.metadata.kernelspec.name == "quern"
+
+
+@pytest.mark.parametrize("name", ["quickstart.ipynb", "fashion.ipynb"])
+def test_holds_the_final_figure(executed, name):
+    figures = [o.data for o in outputs(executed(name)) if "image/svg+xml" in o.get("data", {})]
+    assert figures, "no figure"
+    for data in figures:
+        assert data["image/svg+xml"].lstrip().startswith("<svg"), data["image/svg+xml"][:80]
+        png = base64.b64decode(data["image/png"])
+        assert png.startswith(b"\x89PNG\r\n\x1a\n")
+        width, height = struct.unpack(">II", png[16:24])
+        assert width >= 600 and height >= 300
+        assert data["text/plain"]
+
+
+def accuracy(notebook):
+    """The percentage that the tutorial prints."""
+    for line in text(notebook).splitlines():
+        head, sign, _ = line.partition(" % of the test pictures")
+        if sign:
+            return float(head.split()[-1])
+    raise AssertionError("no accuracy printed in:\n" + text(notebook))
+
+
+def test_quickstart_learns_the_digits(executed):
+    assert accuracy(executed("quickstart.ipynb")) >= 95
+
+
+def test_fashion_learns_the_clothes(executed):
+    assert accuracy(executed("fashion.ipynb")) >= 87
