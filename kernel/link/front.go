@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Front is what a running cell may ask of the notebook. The front process
-// implements it; the worker holds one at a distance, from NewFront.
-type Front interface {
+// Notebook is what a running cell may ask for. The worker reaches it through
+// NewNotebook.
+type Notebook interface {
 	// Display shows, replaces or clears output.
 	Display(display Display) error
 	// Input asks the user for a line. It returns EOF set when the front end
@@ -16,8 +16,17 @@ type Front interface {
 	Input(ctx context.Context, request InputRequest) (InputReply, error)
 }
 
-// The methods of Front on the wire. Display is an event.
+// Front is what the front process serves: the notebook, and the life of the
+// worker.
+type Front interface {
+	Notebook
+	// Ready tells that the worker serves. It comes once, first of all.
+	Ready()
+}
+
+// The methods of Front on the wire. Ready and Display are events.
 const (
+	methodReady   = "ready"
 	methodDisplay = "display"
 	methodInput   = "input"
 )
@@ -27,6 +36,9 @@ const (
 func ServeFront(ctx context.Context, c *Conn, f Front) error {
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
+		case methodReady:
+			f.Ready()
+			return none{}, nil
 		case methodDisplay:
 			var display Display
 			if err := decode(body, &display); err != nil {
@@ -40,16 +52,16 @@ func ServeFront(ctx context.Context, c *Conn, f Front) error {
 	}))
 }
 
-type remoteFront struct{ conn *Conn }
+type remoteNotebook struct{ conn *Conn }
 
-// NewFront returns the notebook at the other end of c. ServeWorker must run on
+// NewNotebook returns the notebook at the other end of c. ServeWorker must run on
 // c for Input to be answered.
-func NewFront(c *Conn) Front { return remoteFront{c} }
+func NewNotebook(c *Conn) Notebook { return remoteNotebook{c} }
 
-func (f remoteFront) Display(display Display) error {
-	return f.conn.Notify(methodDisplay, display)
+func (n remoteNotebook) Display(display Display) error {
+	return n.conn.Notify(methodDisplay, display)
 }
 
-func (f remoteFront) Input(ctx context.Context, request InputRequest) (InputReply, error) {
-	return call[InputReply](ctx, f.conn, methodInput, request)
+func (n remoteNotebook) Input(ctx context.Context, request InputRequest) (InputReply, error) {
+	return call[InputReply](ctx, n.conn, methodInput, request)
 }

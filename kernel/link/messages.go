@@ -15,6 +15,10 @@ type Result struct {
 	Data     map[string]any `json:"data,omitempty"` // MIME bundle of the last expression; empty if it has no value
 	Metadata map[string]any `json:"metadata,omitempty"`
 	Error    *CellError     `json:"error,omitempty"`
+	// Mark is the number of the mark in the output streams behind which there
+	// is no output of the cell's own goroutine. The supervision of the worker
+	// sets and uses it.
+	Mark uint64 `json:"mark,omitempty"`
 }
 
 // CellError is why a cell failed, in the words that the notebook shows.
@@ -85,6 +89,9 @@ type Display struct {
 	Data     map[string]any `json:"data,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
 	Wait     bool           `json:"wait,omitempty"`
+	// Mark is the number of the mark in the output streams where the display
+	// belongs. The supervision of the worker sets and uses it.
+	Mark uint64 `json:"mark,omitempty"`
 }
 
 // InputRequest asks the front end for a line of text on behalf of a cell.

@@ -41,7 +41,11 @@ const (
 type none struct{}
 
 // ServeWorker answers the front's requests with w until c ends, as Serve does.
+// It first tells the front that the worker is ready.
 func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
+	if err := c.Notify(methodReady, none{}); err != nil {
+		return err
+	}
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
 		case methodExecute:

@@ -10,13 +10,13 @@ import (
 )
 
 // echoWorker answers each request with what it was asked.
-type echoWorker struct{ front Front }
+type echoWorker struct{ notebook Notebook }
 
 func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
-	if err := w.front.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
+	if err := w.notebook.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
 		return Result{}, err
 	}
-	reply, err := w.front.Input(ctx, InputRequest{Prompt: "? ", Password: true})
+	reply, err := w.notebook.Input(ctx, InputRequest{Prompt: "? ", Password: true})
 	if err != nil {
 		return Result{}, err
 	}
@@ -47,7 +47,12 @@ func (w *echoWorker) Interrupt(context.Context) error { return nil }
 func (w *echoWorker) Shutdown(context.Context) error  { return nil }
 
 // recordingFront keeps what it was asked to display.
-type recordingFront struct{ displays []Display }
+type recordingFront struct {
+	ready    int
+	displays []Display
+}
+
+func (f *recordingFront) Ready() { f.ready++ }
 
 func (f *recordingFront) Display(d Display) error {
 	f.displays = append(f.displays, d)
@@ -65,7 +70,7 @@ func TestWorkerOverTheLink(t *testing.T) {
 	front, worker := &recordingFront{}, &echoWorker{}
 	ours, theirs := net.Pipe()
 	a, b := NewConn(ours), NewConn(theirs)
-	worker.front = NewFront(b)
+	worker.notebook = NewNotebook(b)
 	var served sync.WaitGroup
 	served.Go(func() { _ = ServeFront(ctx, a, front) })
 	served.Go(func() { _ = ServeWorker(ctx, b, worker) })
@@ -83,6 +88,10 @@ func TestWorkerOverTheLink(t *testing.T) {
 	// A number behind an any keeps its digits on the way through.
 	if want := []Display{{Cell: 7, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}}; !reflect.DeepEqual(front.displays, want) {
 		t.Errorf("display: got %v, want %v", front.displays, want)
+	}
+
+	if front.ready != 1 {
+		t.Errorf("the worker was ready %d times", front.ready)
 	}
 
 	completion, err := client.Complete(ctx, Complete{Code: "fm", Offset: 2})

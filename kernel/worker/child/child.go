@@ -1,0 +1,134 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// The environment that the front sets.
+const (
+	// LinkVariable holds the file descriptors (on Windows the handles) of the
+	// pipes to read from and to write to, separated by a comma.
+	LinkVariable = "QUERN_WORKER_LINK"
+	// MarkVariable holds the token of the marks.
+	MarkVariable = "QUERN_WORKER_MARK"
+)
+
+// ErrNoFront is returned by Open in a process that no front has started.
+var ErrNoFront = errors.New("not started by a kernel")
+
+// Process is this process as a worker.
+type Process struct {
+	conn   *link.Conn
+	output *output
+}
+
+// Open takes over what the front left to this process. It may be called once.
+// The error is ErrNoFront when a person has started the process.
+func Open() (*Process, error) {
+	where, token := os.Getenv(LinkVariable), os.Getenv(MarkVariable)
+	if where == "" || token == "" {
+		return nil, ErrNoFront
+	}
+	// A program that the cell starts is no worker of the front.
+	os.Unsetenv(LinkVariable)
+	os.Unsetenv(MarkVariable)
+
+	from, to, ok := strings.Cut(where, ",")
+	readFrom, err1 := strconv.ParseUint(from, 10, 64)
+	writeTo, err2 := strconv.ParseUint(to, 10, 64)
+	if !ok || err1 != nil || err2 != nil {
+		return nil, fmt.Errorf("%s is %q, want two numbers", LinkVariable, where)
+	}
+	pipes, err := openLink(uintptr(readFrom), uintptr(writeTo))
+	if err != nil {
+		return nil, fmt.Errorf("link to the front: %w", err)
+	}
+	out, err := duplicate(os.Stdout)
+	if err != nil {
+		return nil, fmt.Errorf("standard output: %w", err)
+	}
+	errout, err := duplicate(os.Stderr)
+	if err != nil {
+		return nil, fmt.Errorf("standard error: %w", err)
+	}
+	return newProcess(pipes, out, errout, token), nil
+}
+
+func newProcess(pipes io.ReadWriteCloser, out, errout io.Writer, token string) *Process {
+	return &Process{
+		conn:   link.NewConn(pipes),
+		output: &output{streams: [2]stream{{w: out}, {w: errout}}, token: token},
+	}
+}
+
+// Serve answers the front with w until the front shuts the worker down or is
+// gone, or ctx ends. It does not wait for a cell that still runs then: the
+// caller ends the process.
+func (p *Process) Serve(ctx context.Context, w link.Worker) error {
+	served := make(chan error, 1)
+	go func() { served <- link.ServeWorker(ctx, p.conn, marked{w, p.output}) }()
+	select {
+	case err := <-served:
+		return err
+	case <-p.conn.Done():
+		return ctx.Err()
+	}
+}
+
+// Notebook is what a cell may ask of the notebook. It works while Serve runs.
+func (p *Process) Notebook() link.Notebook {
+	return markedNotebook{link.NewNotebook(p.conn), p.output}
+}
+
+// Stdout writes to the standard output of a cell, whichever cell runs. What is
+// written here and to Stderr keeps its order.
+func (p *Process) Stdout(cell int) io.Writer { return cellWriter{p.output, stdout, cell} }
+
+// Stderr writes to the standard error of a cell, as Stdout does.
+func (p *Process) Stderr(cell int) io.Writer { return cellWriter{p.output, stderr, cell} }
+
+// marked is a worker with marks around each cell.
+type marked struct {
+	link.Worker
+	output *output
+}
+
+func (m marked) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
+	m.output.begin(request.Cell)
+	result, err := m.Worker.Execute(ctx, request)
+	result.Mark = m.output.end()
+	return result, err
+}
+
+// markedNotebook is the notebook with a mark at each display.
+type markedNotebook struct {
+	link.Notebook
+	output *output
+}
+
+func (m markedNotebook) Display(display link.Display) error {
+	return m.output.meet(func(number uint64) error {
+		display.Mark = number
+		return m.Notebook.Display(display)
+	})
+}
+
+// duplexPipe is a stream over two pipes.
+type duplexPipe struct {
+	io.ReadCloser
+	out io.WriteCloser
+}
+
+func (d duplexPipe) Write(p []byte) (int, error) { return d.out.Write(p) }
+
+func (d duplexPipe) Close() error {
+	return errors.Join(d.out.Close(), d.ReadCloser.Close())
+}
