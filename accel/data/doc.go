@@ -1,0 +1,13 @@
+// Package data holds the examples that a model learns from.
+//
+// [Digits] is part of the program; [FashionMNIST] is found on the machine or
+// downloaded. [FromSlices] and [FromTargets] make a [Set] of the caller's own
+// numbers, and [ReadIDX] reads files of the MNIST family. A Set shows itself
+// in a notebook, with a sheet of its first images.
+//
+// # Errors
+//
+// A file that is not what it should be is a [*FormatError], which names the
+// file, what was expected and what is there. Indexing an example that does not
+// exist panics, as it does for a slice.
+package data

@@ -1,0 +1,175 @@
+package data
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/quernlab/quern/display"
+)
+
+// collection is where the files of a published set may be.
+type collection struct {
+	folders []string // looked through in this order
+	cache   string   // where a download goes; "" for none
+	address string   // of the folder on the network, ending in "/"
+	client  *http.Client
+	// stall ends a download that brings nothing for so long; 0 is a minute.
+	stall time.Duration
+}
+
+// find is the first folder that has all the files. The error wraps
+// fs.ErrNotExist when none has them.
+func (c collection) find(files []file) (string, error) {
+	for _, folder := range c.folders {
+		missing := 0
+		for _, f := range files {
+			if _, err := f.locate(folder); errors.Is(err, fs.ErrNotExist) {
+				missing++
+			} else if err != nil {
+				return "", fmt.Errorf("data: %w", err)
+			}
+		}
+		if missing == 0 {
+			return folder, nil
+		}
+	}
+	return "", fmt.Errorf("data: %s is in none of %v: %w", files[0].name, c.folders, fs.ErrNotExist)
+}
+
+// download brings the missing files into the cache folder and shows how far
+// it is. A file gets its name only when it is whole and checked.
+func (c collection) download(ctx context.Context, files []file) error {
+	if err := os.MkdirAll(c.cache, 0o755); err != nil {
+		return err
+	}
+	progress := &progress{shown: display.Show(display.Text("downloading to " + c.cache))}
+	for _, f := range files {
+		if _, err := f.locate(c.cache); err == nil {
+			continue
+		}
+		progress.file, progress.read = f.name, 0
+		if err := c.fetch(ctx, f, progress); err != nil {
+			return err
+		}
+	}
+	progress.shown.Update(display.Text("downloaded to " + c.cache))
+	return nil
+}
+
+// fetch downloads one file.
+func (c collection) fetch(ctx context.Context, f file, progress *progress) error {
+	stall := c.stall
+	if stall == 0 {
+		stall = time.Minute
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watchdog := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data for %v", stall)) })
+	defer watchdog.Stop()
+
+	address := c.address + f.name + ".gz"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", address, response.Status)
+	}
+	progress.total = response.ContentLength
+	var content bytes.Buffer
+	body := io.TeeReader(io.LimitReader(response.Body, maxDownload), progress)
+	for {
+		n, err := io.CopyN(&content, body, 64<<10)
+		if n > 0 {
+			watchdog.Reset(stall)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", address, cause(ctx, err))
+		}
+	}
+	if err := f.verify(content.Bytes()); err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	return writeAtomically(filepath.Join(c.cache, f.name+".gz"), content.Bytes())
+}
+
+// maxDownload is above the size of any file of the sets here.
+const maxDownload = 256 << 20
+
+// cause prefers the reason a context ended over the error that it led to.
+func cause(ctx context.Context, err error) error {
+	if reason := context.Cause(ctx); reason != nil {
+		return reason
+	}
+	return err
+}
+
+// writeAtomically writes a file that is whole whenever it can be seen.
+func writeAtomically(path string, content []byte) (err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".download-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temporary.Name())
+		}
+	}()
+	_, err = temporary.Write(content)
+	if closing := temporary.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Chmod(temporary.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	return err
+}
+
+// isCorruptDeflate says whether compressed data could not be expanded.
+func isCorruptDeflate(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.As(err, &corrupt) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// progress shows how many bytes of a file have come, at most four times a
+// second.
+type progress struct {
+	shown *display.Handle
+	file  string
+	read  int64
+	total int64 // -1 when the server does not say
+	last  time.Time
+}
+
+func (p *progress) Write(b []byte) (int, error) {
+	p.read += int64(len(b))
+	if now := time.Now(); now.Sub(p.last) >= 250*time.Millisecond {
+		p.last = now
+		text := fmt.Sprintf("downloading %s: %.1f MB", p.file, float64(p.read)/1e6)
+		if p.total > 0 {
+			text += fmt.Sprintf(" of %.1f MB", float64(p.total)/1e6)
+		}
+		p.shown.Update(display.Text(text))
+	}
+	return len(b), nil
+}

@@ -1,0 +1,195 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// FashionMNIST is Zalando's set of articles of clothing: 60 000 grey images of
+// shape [1 28 28] to train on and 10 000 to test with, in ten classes. Pixels
+// are scaled from 0 … 255 to [0, 1].
+//
+// It needs the four files of https://github.com/zalandoresearch/fashion-mnist,
+// compressed or not, and looks for them in the folder that the environment
+// variable QUERN_DATA names (or its subfolder fashion-mnist), in
+// quern/fashion-mnist of the user's cache folder, and in
+// /usr/share/datasets/fashion-mnist, where Debian's package
+// dataset-fashion-mnist puts them. Where none has them it downloads them to
+// the cache folder, about 30 MB. Every file is checked against the SHA-256 of
+// its content; one that differs is an error, a [*FormatError], and not used.
+//
+// [OpenFashionMNIST] takes a context and a folder.
+func FashionMNIST() (train, test *Set, err error) {
+	return OpenFashionMNIST(context.Background(), "")
+}
+
+// OpenFashionMNIST is FashionMNIST with a context that ends the download, and
+// with the folder that holds the files. With a folder it looks nowhere else
+// and downloads nothing; "" stands for the places that FashionMNIST lists.
+func OpenFashionMNIST(ctx context.Context, folder string) (train, test *Set, err error) {
+	c := fashionPlaces()
+	if folder != "" {
+		c = collection{folders: []string{folder}}
+	}
+	return loadFashion(ctx, c)
+}
+
+const fashionAddress = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
+
+var fashionClasses = []string{
+	"T-shirt/top", "trouser", "pullover", "dress", "coat",
+	"sandal", "shirt", "sneaker", "bag", "ankle boot",
+}
+
+// fashionFiles have the SHA-256 of the uncompressed content: the compressed
+// files differ from one distributor to the next.
+var fashionFiles = []file{
+	{"train-images-idx3-ubyte", "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888", []int{60000, 28, 28}},
+	{"train-labels-idx1-ubyte", "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9", []int{60000}},
+	{"t10k-images-idx3-ubyte", "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b", []int{10000, 28, 28}},
+	{"t10k-labels-idx1-ubyte", "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34", []int{10000}},
+}
+
+// fashionPlaces are the folders to look in and the one to download to.
+func fashionPlaces() collection {
+	const name = "fashion-mnist"
+	var c collection
+	if folder := os.Getenv("QUERN_DATA"); folder != "" {
+		c.folders = append(c.folders, folder, filepath.Join(folder, name))
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		c.cache = filepath.Join(cache, "quern", name)
+		c.folders = append(c.folders, c.cache)
+	}
+	c.folders = append(c.folders, "/usr/share/datasets/"+name)
+	c.address, c.client = fashionAddress, http.DefaultClient
+	return c
+}
+
+func loadFashion(ctx context.Context, c collection) (train, test *Set, err error) {
+	arrays := make([]*IDX, len(fashionFiles))
+	folder, err := c.find(fashionFiles)
+	if errors.Is(err, fs.ErrNotExist) && c.address != "" && c.cache != "" {
+		folder, err = c.cache, c.download(ctx, fashionFiles)
+		if err != nil {
+			err = fmt.Errorf("data: Fashion-MNIST is in none of %s, and loading it failed: %w; "+
+				"install Debian's dataset-fashion-mnist, or set QUERN_DATA to a folder with the files of "+
+				"https://github.com/zalandoresearch/fashion-mnist", strings.Join(c.folders, ", "), err)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(2) // the two large files side by side; memory holds no more copies than that
+	for i, f := range fashionFiles {
+		group.Go(func() (err error) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			arrays[i], err = f.read(folder)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
+	}
+	return fashionSet("train", arrays[0], arrays[1]), fashionSet("test", arrays[2], arrays[3]), nil
+}
+
+func fashionSet(part string, images, labels *IDX) *Set {
+	return &Set{
+		name:    "Fashion-MNIST, " + part,
+		shape:   []int{1, 28, 28},
+		classes: fashionClasses,
+		source:  newPixels(28*28, images.Data, labels.Data, 255),
+	}
+}
+
+// file is one IDX file of a published set.
+type file struct {
+	name   string
+	sha256 string // of the uncompressed content, in hex
+	shape  []int
+}
+
+// locate is the path of the file in a folder, compressed or not.
+func (f file) locate(folder string) (string, error) {
+	var first error
+	for _, path := range []string{filepath.Join(folder, f.name+".gz"), filepath.Join(folder, f.name)} {
+		_, err := os.Stat(path)
+		if err == nil {
+			return path, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", first
+}
+
+// read decodes and checks the file in a folder.
+func (f file) read(folder string) (*IDX, error) {
+	path, err := f.locate(folder)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	content, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	defer content.Close()
+	a, err := f.decode(content, strings.HasSuffix(path, ".gz"))
+	var format *FormatError
+	if errors.As(err, &format) {
+		format.Path = path
+	} else if err != nil {
+		err = fmt.Errorf("data: %s: %w", path, err)
+	}
+	return a, err
+}
+
+// decode reads the array and checks its content against the published sum.
+func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
+	if compressed {
+		unzip, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, &FormatError{Format: "gzip", Want: "a gzip file", Got: err.Error()}
+		}
+		r = unzip
+	}
+	sum := sha256.New()
+	a, err := ReadIDX(io.TeeReader(r, sum))
+	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || isCorruptDeflate(err) {
+		return nil, &FormatError{Format: "gzip", Want: "undamaged gzip data", Got: err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != f.sha256 {
+		return nil, &FormatError{Format: "IDX", Want: "content with SHA-256 " + f.sha256, Got: got + "; delete the file to load it anew"}
+	}
+	if fmt.Sprint(a.Shape) != fmt.Sprint(f.shape) {
+		return nil, &FormatError{Format: "IDX", Want: fmt.Sprintf("shape %v", f.shape), Got: fmt.Sprint(a.Shape)}
+	}
+	return a, nil
+}
+
+// verify checks bytes as they came from the network.
+func (f file) verify(compressed []byte) error {
+	_, err := f.decode(bytes.NewReader(compressed), true)
+	return err
+}

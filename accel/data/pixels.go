@@ -1,0 +1,31 @@
+package data
+
+// pixels is a source of images held as bytes, a quarter of their size as
+// float32. level maps a byte to the number that enters a batch.
+type pixels struct {
+	size   int // bytes of one example
+	data   []byte
+	labels []byte
+	level  [256]float32
+}
+
+// newPixels scales pixel values 0 … highest to [0, 1].
+func newPixels(size int, data, labels []byte, highest float32) *pixels {
+	p := &pixels{size: size, data: data, labels: labels}
+	for v := range p.level {
+		p.level[v] = float32(v) / highest
+	}
+	return p
+}
+
+func (p *pixels) len() int { return len(p.labels) }
+
+func (p *pixels) example(i int, dst []float32) {
+	for j, v := range p.data[i*p.size : (i+1)*p.size] {
+		dst[j] = p.level[v]
+	}
+}
+
+func (p *pixels) label(i int) int       { return int(p.labels[i]) }
+func (p *pixels) target(int, []float32) {}
+func (p *pixels) targets() int          { return 0 }

@@ -1,0 +1,166 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Set is a fixed list of labelled examples of one shape. It is immutable:
+// Split, Subset, Reshape and the like return new sets that share the data, so a
+// Set may be used from any goroutine.
+//
+// A set for classification has a class index as the label of each example. A
+// set for regression (see [FromTargets]) has a vector of numbers instead.
+type Set struct {
+	name    string
+	shape   []int    // of one example
+	classes []string // nil for regression
+	source  source
+	// index maps an example of this set to one of source; nil is the identity.
+	index []int
+}
+
+// source is where the numbers of a set come from. Its methods may be called
+// from several goroutines at once.
+type source interface {
+	len() int
+	// example writes example i, as float32 in row-major order, to dst.
+	example(i int, dst []float32)
+	// label is the class of example i, or 0 where the set has targets.
+	label(i int) int
+	// target writes the target vector of example i to dst.
+	target(i int, dst []float32)
+	// targets is the length of a target vector; 0 for classification.
+	targets() int
+}
+
+// Len is the number of examples.
+func (s *Set) Len() int {
+	if s.index != nil {
+		return len(s.index)
+	}
+	return s.source.len()
+}
+
+// Name is what the set calls itself when it is shown.
+func (s *Set) Name() string { return s.name }
+
+// Shape is the shape of one example, without the batch dimension: [1 28 28]
+// for a grey image, channels first.
+func (s *Set) Shape() []int { return slices.Clone(s.shape) }
+
+// Classes are the names of the classes, by class index. It is empty for
+// regression.
+func (s *Set) Classes() []string { return slices.Clone(s.classes) }
+
+// Targets is the length of the target vector of an example; 0 for
+// classification.
+func (s *Set) Targets() int { return s.source.targets() }
+
+// Label is the class index of example i, and 0 in a set for regression. Like
+// indexing a slice, it panics when i is not in [0, Len).
+func (s *Set) Label(i int) int { return s.source.label(s.at(i)) }
+
+// Target is the target vector of example i, and nil in a set for
+// classification. It panics when i is not in [0, Len).
+func (s *Set) Target(i int) []float32 {
+	j := s.at(i)
+	if s.source.targets() == 0 {
+		return nil
+	}
+	dst := make([]float32, s.source.targets())
+	s.source.target(j, dst)
+	return dst
+}
+
+// Example is a copy of the numbers of example i in row-major order, scaled as
+// they go into a batch. It panics when i is not in [0, Len).
+func (s *Set) Example(i int) []float32 {
+	dst := make([]float32, s.size())
+	s.source.example(s.at(i), dst)
+	return dst
+}
+
+// Counts is the number of examples of each class.
+func (s *Set) Counts() []int {
+	counts := make([]int, len(s.classes))
+	for i := range s.Len() {
+		if c := s.Label(i); c < len(counts) {
+			counts[c]++
+		}
+	}
+	return counts
+}
+
+// Named returns the set under another name.
+func (s *Set) Named(name string) *Set {
+	t := *s
+	t.name = name
+	return &t
+}
+
+// WithClasses returns the set with names for its classes. It fails when there
+// are fewer names than classes.
+func (s *Set) WithClasses(names ...string) (*Set, error) {
+	if len(names) < len(s.classes) {
+		return nil, fmt.Errorf("data: %d class names for the %d classes of %s", len(names), len(s.classes), s.name)
+	}
+	t := *s
+	t.classes = slices.Clone(names)
+	return &t, nil
+}
+
+// Reshape returns the set with another shape for its examples, which must hold
+// as many numbers: Reshape(1, 8, 8) makes images of vectors of 64.
+func (s *Set) Reshape(shape ...int) (*Set, error) {
+	n, ok := volume(shape)
+	if !ok || n != s.size() {
+		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot become %v", s.name, s.shape, shape)
+	}
+	t := *s
+	t.shape = slices.Clone(shape)
+	return &t, nil
+}
+
+// size is the number of elements of one example.
+func (s *Set) size() int {
+	n, _ := volume(s.shape)
+	return n
+}
+
+// at is the index of example i in the source.
+func (s *Set) at(i int) int {
+	if i < 0 || i >= s.Len() {
+		panic(fmt.Errorf("data: example %d of %s, which has %d", i, s.name, s.Len()))
+	}
+	if s.index != nil {
+		return s.index[i]
+	}
+	return i
+}
+
+// volume is the number of elements of a shape; ok is false where a dimension
+// is not positive or the product overflows.
+func volume(shape []int) (n int, ok bool) {
+	n = 1
+	for _, d := range shape {
+		if d <= 0 || n > maxElements/d {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, true
+}
+
+// maxElements bounds one example and one batch, far above any memory.
+const maxElements = 1 << 40
+
+// numbered are the class names "0", "1", … of sets that give none.
+func numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
