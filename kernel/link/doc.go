@@ -9,7 +9,7 @@
 //   - the front holds a [Client], which is a [Worker] at a distance, and serves
 //     the worker's events and questions with [ServeFront];
 //   - the worker process serves its [Worker] with [ServeWorker] and reaches the
-//     notebook through a [Notebook].
+//     notebook through a [Front].
 //
 // # Order
 //

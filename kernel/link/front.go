@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Notebook is what a running cell may ask for. The worker reaches it through
-// NewNotebook.
-type Notebook interface {
+// Front is what a running cell may ask of the notebook. The front process
+// implements it; the worker holds one at a distance, from NewFront.
+type Front interface {
 	// Display shows, replaces or clears output.
 	Display(display Display) error
 	// Input asks the user for a line. It returns EOF set when the front end
@@ -16,15 +16,7 @@ type Notebook interface {
 	Input(ctx context.Context, request InputRequest) (InputReply, error)
 }
 
-// Front is what the front process serves: the notebook, and the life of the
-// worker.
-type Front interface {
-	Notebook
-	// Ready tells that the worker serves. It comes once, first of all.
-	Ready()
-}
-
-// The methods of Front on the wire. Ready and Display are events.
+// What the worker sends. Ready and display are events.
 const (
 	methodReady   = "ready"
 	methodDisplay = "display"
@@ -32,12 +24,12 @@ const (
 )
 
 // ServeFront answers the worker's events and requests with f until c ends, as
-// Serve does.
-func ServeFront(ctx context.Context, c *Conn, f Front) error {
+// Serve does. It calls ready once, when the worker begins to serve.
+func ServeFront(ctx context.Context, c *Conn, f Front, ready func()) error {
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
 		case methodReady:
-			f.Ready()
+			ready()
 			return none{}, nil
 		case methodDisplay:
 			var display Display
@@ -52,16 +44,16 @@ func ServeFront(ctx context.Context, c *Conn, f Front) error {
 	}))
 }
 
-type remoteNotebook struct{ conn *Conn }
+type remoteFront struct{ conn *Conn }
 
-// NewNotebook returns the notebook at the other end of c. ServeWorker must run on
+// NewFront returns the notebook at the other end of c. ServeWorker must run on
 // c for Input to be answered.
-func NewNotebook(c *Conn) Notebook { return remoteNotebook{c} }
+func NewFront(c *Conn) Front { return remoteFront{c} }
 
-func (n remoteNotebook) Display(display Display) error {
-	return n.conn.Notify(methodDisplay, display)
+func (f remoteFront) Display(display Display) error {
+	return f.conn.Notify(methodDisplay, display)
 }
 
-func (n remoteNotebook) Input(ctx context.Context, request InputRequest) (InputReply, error) {
-	return call[InputReply](ctx, n.conn, methodInput, request)
+func (f remoteFront) Input(ctx context.Context, request InputRequest) (InputReply, error) {
+	return call[InputReply](ctx, f.conn, methodInput, request)
 }

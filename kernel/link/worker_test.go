@@ -10,13 +10,13 @@ import (
 )
 
 // echoWorker answers each request with what it was asked.
-type echoWorker struct{ notebook Notebook }
+type echoWorker struct{ front Front }
 
 func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
-	if err := w.notebook.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
+	if err := w.front.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
 		return Result{}, err
 	}
-	reply, err := w.notebook.Input(ctx, InputRequest{Prompt: "? ", Password: true})
+	reply, err := w.front.Input(ctx, InputRequest{Prompt: "? ", Password: true})
 	if err != nil {
 		return Result{}, err
 	}
@@ -47,12 +47,7 @@ func (w *echoWorker) Interrupt(context.Context) error { return nil }
 func (w *echoWorker) Shutdown(context.Context) error  { return nil }
 
 // recordingFront keeps what it was asked to display.
-type recordingFront struct {
-	ready    int
-	displays []Display
-}
-
-func (f *recordingFront) Ready() { f.ready++ }
+type recordingFront struct{ displays []Display }
 
 func (f *recordingFront) Display(d Display) error {
 	f.displays = append(f.displays, d)
@@ -67,12 +62,13 @@ func TestWorkerOverTheLink(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
+	ready := 0
 	front, worker := &recordingFront{}, &echoWorker{}
 	ours, theirs := net.Pipe()
 	a, b := NewConn(ours), NewConn(theirs)
-	worker.notebook = NewNotebook(b)
+	worker.front = NewFront(b)
 	var served sync.WaitGroup
-	served.Go(func() { _ = ServeFront(ctx, a, front) })
+	served.Go(func() { _ = ServeFront(ctx, a, front, func() { ready++ }) })
 	served.Go(func() { _ = ServeWorker(ctx, b, worker) })
 	defer served.Wait()
 	defer a.Close()
@@ -90,8 +86,8 @@ func TestWorkerOverTheLink(t *testing.T) {
 		t.Errorf("display: got %v, want %v", front.displays, want)
 	}
 
-	if front.ready != 1 {
-		t.Errorf("the worker was ready %d times", front.ready)
+	if ready != 1 {
+		t.Errorf("the worker was ready %d times", ready)
 	}
 
 	completion, err := client.Complete(ctx, Complete{Code: "fm", Offset: 2})

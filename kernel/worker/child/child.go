@@ -83,9 +83,9 @@ func (p *Process) Serve(ctx context.Context, w link.Worker) error {
 	}
 }
 
-// Notebook is what a cell may ask of the notebook. It works while Serve runs.
-func (p *Process) Notebook() link.Notebook {
-	return markedNotebook{link.NewNotebook(p.conn), p.output}
+// Front is what a cell may ask of the notebook. It works while Serve runs.
+func (p *Process) Front() link.Front {
+	return markedFront{link.NewFront(p.conn), p.output}
 }
 
 // Stdout writes to the standard output of a cell, whichever cell runs. What is
@@ -108,16 +108,16 @@ func (m marked) Execute(ctx context.Context, request link.Execute) (link.Result,
 	return result, err
 }
 
-// markedNotebook is the notebook with a mark at each display.
-type markedNotebook struct {
-	link.Notebook
+// markedFront is the front with a mark at each display.
+type markedFront struct {
+	link.Front
 	output *output
 }
 
-func (m markedNotebook) Display(display link.Display) error {
+func (m markedFront) Display(display link.Display) error {
 	return m.output.meet(func(number uint64) error {
 		display.Mark = number
-		return m.Notebook.Display(display)
+		return m.Front.Display(display)
 	})
 }
 
