@@ -1,0 +1,190 @@
+package plots
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Figure is a picture of data. It shows itself as the last expression of a
+// cell and can be given to display.Show. The methods that set something return
+// the figure, so that they can be chained.
+//
+// A figure holds its own copy of the data. It may be shown from several
+// goroutines at once, but not while it is being set.
+type Figure struct {
+	look look
+	kind kind
+}
+
+// look is what a caller may set.
+type look struct {
+	title, subtitle string
+	labelX, labelY  string
+	logX, logY      bool
+	width, height   float64 // in CSS pixels; 0 leaves it to the kind
+	format          Format
+}
+
+// kind is what a figure shows. Its sections are made anew for each drawing.
+type kind interface {
+	sections(look) []section
+	size() (width, height float64) // in CSS pixels, when the caller sets none
+}
+
+// Size that a figure has unless its kind or its caller say otherwise, in CSS
+// pixels.
+const (
+	defaultWidth  = 640
+	defaultHeight = 320
+)
+
+func newFigure(title string, k kind) *Figure {
+	return &Figure{look: look{title: title}, kind: k}
+}
+
+// Title sets the words on top.
+func (f *Figure) Title(words string) *Figure { f.look.title = words; return f }
+
+// Subtitle sets the line below the title, which otherwise states what was
+// found in the data.
+func (f *Figure) Subtitle(words string) *Figure { f.look.subtitle = words; return f }
+
+// XLabel names the x axis, if there is one.
+func (f *Figure) XLabel(words string) *Figure { f.look.labelX = words; return f }
+
+// YLabel names the y axis, if there is one.
+func (f *Figure) YLabel(words string) *Figure { f.look.labelY = words; return f }
+
+// LogX makes the x axis of a line or scatter figure logarithmic. Values that
+// are not positive are then counted as not drawn.
+func (f *Figure) LogX() *Figure { f.look.logX = true; return f }
+
+// LogY makes the y axis of a line, scatter or training figure logarithmic, as
+// LogX does for x.
+func (f *Figure) LogY() *Figure { f.look.logY = true; return f }
+
+// Size sets width and height in CSS pixels, each from 40 to 4000; 0 stands for
+// the size that the kind of figure has by itself.
+func (f *Figure) Size(width, height float64) *Figure {
+	f.look.width, f.look.height = width, height
+	return f
+}
+
+// As sets which pictures the notebook gets, whatever the environment says.
+func (f *Figure) As(format Format) *Figure { f.look.format = format; return f }
+
+// String is the figure in one line: its title and what was found.
+func (f *Figure) String() string {
+	var lines []string
+	for _, s := range f.sections() {
+		if line := s.summary(); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return "figure"
+	}
+	return strings.Join(lines, "; ")
+}
+
+// MIMEBundle is what a notebook shows: "image/svg+xml" (a string), "image/png"
+// (bytes, two pixels for each CSS pixel) and "text/plain", one line.
+func (f *Figure) MIMEBundle() map[string]any {
+	bundle := map[string]any{"text/plain": f.String()}
+	format := f.look.format.orEnvironment()
+	if format != PNG {
+		bundle["image/svg+xml"] = f.SVG()
+	}
+	if format != SVG {
+		bundle["image/png"] = f.PNG()
+	}
+	return bundle
+}
+
+// MIMEMetadata gives the size in CSS pixels at which to show the PNG.
+func (f *Figure) MIMEMetadata() map[string]any {
+	if f.look.format.orEnvironment() == SVG {
+		return nil
+	}
+	width, height := f.points()
+	return map[string]any{"image/png": map[string]any{"width": pixels(width), "height": pixels(height)}}
+}
+
+// SVG is the figure as an SVG document, which follows the reader's light or
+// dark theme.
+func (f *Figure) SVG() string {
+	c := newSVGCanvas(f.points())
+	f.draw(draw.New(c))
+	return c.document(f.String())
+}
+
+// PNG is the figure as a PNG file on white, two pixels for each CSS pixel.
+func (f *Figure) PNG() []byte {
+	c := newPNGCanvas(f.points())
+	f.draw(draw.New(c))
+	return c.encoded()
+}
+
+// Save writes the figure to a file, whose name ends in .svg or .png.
+func (f *Figure) Save(path string) error {
+	var data []byte
+	switch extension := strings.ToLower(filepath.Ext(path)); extension {
+	case ".svg":
+		data = []byte(f.SVG())
+	case ".png":
+		data = f.PNG()
+	default:
+		return fmt.Errorf("save figure as %q: the name must end in .svg or .png", path)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		return fmt.Errorf("save figure: %w", err)
+	}
+	return nil
+}
+
+// sections are those of the kind with what the caller has set.
+func (f *Figure) sections() []section {
+	sections := f.kind.sections(f.look)
+	if f.look.subtitle != "" && len(sections) > 0 {
+		sections[0].subtitle = f.look.subtitle
+	}
+	return sections
+}
+
+// points is the size of the figure in points.
+func (f *Figure) points() (width, height vg.Length) {
+	w, h := f.kind.size()
+	const least, most = 40, 4000
+	if f.look.width > 0 {
+		w = f.look.width
+	}
+	if f.look.height > 0 {
+		h = f.look.height
+	}
+	return vg.Length(min(max(w, least), most) * 3 / 4), vg.Length(min(max(h, least), most) * 3 / 4)
+}
+
+// draw puts the sections below each other, each as high as its share.
+func (f *Figure) draw(c draw.Canvas) {
+	sections := f.sections()
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	var total vg.Length
+	for _, s := range sections {
+		total += s.height
+	}
+	const space = 10 // between sections
+	height := c.Max.Y - c.Min.Y - space*vg.Length(len(sections)-1)
+	top := c.Max.Y
+	for _, s := range sections {
+		box := c
+		box.Max.Y = top
+		box.Min.Y = top - height*s.height/total
+		top = box.Min.Y - space
+		s.draw(box)
+	}
+}

@@ -1,0 +1,239 @@
+package plots
+
+import (
+	"image/color"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// margin is the free border of a figure, gutter the space between the panels
+// of a row.
+const (
+	margin = vg.Length(6)
+	gutter = vg.Length(14)
+)
+
+// section is a part of a figure, drawn under a header of its own.
+type section struct {
+	title, subtitle string
+	legend          []entry
+	height          vg.Length // of the whole section
+	body            body
+}
+
+// body draws what is under the header of a section.
+type body interface {
+	draw(c draw.Canvas)
+}
+
+// bodyFunc is a function used as a body.
+type bodyFunc func(draw.Canvas)
+
+func (f bodyFunc) draw(c draw.Canvas) { f(c) }
+
+// summary is the section in one line.
+func (s section) summary() string {
+	if s.subtitle == "" {
+		return s.title
+	}
+	if s.title == "" {
+		return s.subtitle
+	}
+	return s.title + ": " + s.subtitle
+}
+
+// entry is a row of the legend. It is drawn as a line, or as a square when
+// filled.
+type entry struct {
+	name   string
+	colour color.Color
+	filled bool
+	dashed bool
+}
+
+func (s section) draw(c draw.Canvas) {
+	top := c.Max.Y
+	line := func(style text.Style, words string) {
+		if words == "" {
+			return
+		}
+		style.YAlign = draw.YTop
+		c.FillText(style, vg.Point{X: c.Min.X, Y: top}, fitted(style, words, c.Max.X-c.Min.X))
+		top -= style.Font.Size * 1.35
+	}
+	line(titleStyle(), s.title)
+	line(textStyle(sizeText, inkSecond), s.subtitle)
+	if len(s.legend) > 0 {
+		top = drawLegend(c, s.legend, top-3)
+	}
+	c.Max.Y = top - 2
+	s.body.draw(c)
+}
+
+// drawLegend writes the entries in rows below top and returns where they end.
+func drawLegend(c draw.Canvas, entries []entry, top vg.Length) vg.Length {
+	const swatch, gap, row = vg.Length(12), vg.Length(14), vg.Length(12)
+	style := textStyle(sizeText, ink(.85))
+	x, middle := c.Min.X, top-4
+	for _, e := range entries {
+		name := fitted(style, e.name, c.Max.X-c.Min.X-swatch-4)
+		width := swatch + 4 + style.Width(name)
+		if x > c.Min.X && x+width > c.Max.X {
+			x, middle = c.Min.X, middle-row
+		}
+		if e.filled {
+			c.FillPolygon(e.colour, rectangle(x+2, middle-4.2, 8, 8))
+		} else {
+			mark := draw.LineStyle{Color: e.colour, Width: 2}
+			if e.dashed {
+				mark.Dashes = dashes
+			}
+			c.StrokeLine2(mark, x, middle, x+swatch, middle)
+		}
+		c.FillText(style, vg.Point{X: x + swatch + 4, Y: middle - style.Font.Size*.33 - style.FontExtents().Descent}, name)
+		x += width + gap
+	}
+	return middle - 7
+}
+
+// panel is one pair of axes. Its label stands above the y axis, where it can
+// be read without turning the head.
+type panel struct {
+	plot  *plot.Plot
+	label string
+}
+
+// rows is a body of panels: one or several side by side in each row.
+type rows []row
+
+type row struct {
+	panels   []panel
+	weight   float64   // share of the height
+	headroom vg.Length // free space between the panels and their labels
+}
+
+// labelHeight is the space above a panel, filled by its label if it has one.
+func (r row) labelHeight() vg.Length {
+	for _, p := range r.panels {
+		if p.label != "" {
+			return sizeSmall*1.25 + 7 + r.headroom
+		}
+	}
+	return 5 + r.headroom
+}
+
+// draw lays the panels out so that the axes of one column begin and end at the
+// same x.
+func (rs rows) draw(c draw.Canvas) {
+	var total float64
+	for _, r := range rs {
+		total += r.weight
+	}
+	type insets struct{ left, right vg.Length }
+	var columns []insets
+	boxes := make([][]draw.Canvas, len(rs))
+	top := c.Max.Y
+	for i, r := range rs {
+		height := (c.Max.Y - c.Min.Y) * vg.Length(r.weight/total)
+		width := (c.Max.X - c.Min.X - gutter*vg.Length(len(r.panels)-1)) / vg.Length(len(r.panels))
+		for j, p := range r.panels {
+			b := c
+			b.Min.X = c.Min.X + vg.Length(j)*(width+gutter)
+			b.Max.X = b.Min.X + width
+			b.Min.Y, b.Max.Y = top-height, top-r.labelHeight()
+			boxes[i] = append(boxes[i], b)
+			if j == len(columns) {
+				columns = append(columns, insets{})
+			}
+			data := p.plot.DataCanvas(b)
+			columns[j].left = max(columns[j].left, data.Min.X-b.Min.X)
+			columns[j].right = max(columns[j].right, b.Max.X-data.Max.X)
+		}
+		top -= height
+	}
+	for i, r := range rs {
+		for j, p := range r.panels {
+			b := boxes[i][j]
+			if p.label != "" {
+				style := textStyle(sizeSmall, inkSecond)
+				c.FillText(style, vg.Point{X: b.Min.X, Y: b.Max.Y + 4 + r.headroom}, fitted(style, p.label, b.Max.X-b.Min.X))
+			}
+			data := p.plot.DataCanvas(b)
+			left, right := data.Min.X-b.Min.X, b.Max.X-data.Max.X
+			b.Min.X += columns[j].left - left
+			b.Max.X -= columns[j].right - right
+			p.plot.Draw(b)
+		}
+	}
+}
+
+// axes is an empty plot in our theme.
+func axes() *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	for _, a := range [...]*plot.Axis{&p.X, &p.Y} {
+		small := textStyle(sizeSmall, inkSecond)
+		a.Label.TextStyle.Font, a.Label.TextStyle.Color = small.Font, small.Color
+		a.Label.Padding = 3
+		a.Tick.Label.Font, a.Tick.Label.Color = small.Font, small.Color
+		a.Tick.LineStyle = draw.LineStyle{Color: inkAxis, Width: widthAxis}
+	}
+	p.X.LineStyle = draw.LineStyle{Color: inkAxis, Width: widthAxis}
+	p.Y.LineStyle.Width = 0
+	p.X.Tick.Length, p.Y.Tick.Length = 3, 0
+	p.X.Padding, p.Y.Padding = 0, 1
+	return p
+}
+
+// scale sets range, kind and ticks of an axis.
+func scale(a *plot.Axis, l limits, log bool, ticks plot.Ticker) {
+	l = l.widened(log)
+	a.Min, a.Max = l.lo, l.hi
+	a.Tick.Marker = ticks
+	if log {
+		a.Scale = plot.LogScale{}
+	}
+}
+
+// ticker is the usual one for numbers.
+func ticker(count int, log bool) plot.Ticker {
+	if log {
+		return logarithmic{count}
+	}
+	return linear{count, plain}
+}
+
+// fitted cuts words that are wider than width, and what is not a single line.
+func fitted(style text.Style, words string, width vg.Length) string {
+	words = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(words, "\ufffd"))
+	letters := []rune(words)
+	const most = 1000
+	if len(letters) <= most && style.Width(words) <= width {
+		return words
+	}
+	letters = letters[:min(len(letters), most)]
+	// The longest beginning that fits; width grows with length.
+	low, high := 0, len(letters)
+	for low < high {
+		middle := (low + high + 1) / 2
+		if style.Width(string(letters[:middle])+"…") <= width {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return strings.TrimRight(string(letters[:low]), " ") + "…"
+}
+
+func rectangle(x, y, width, height vg.Length) []vg.Point {
+	return []vg.Point{{X: x, Y: y}, {X: x + width, Y: y}, {X: x + width, Y: y + height}, {X: x, Y: y + height}}
+}

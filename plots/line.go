@@ -1,0 +1,65 @@
+package plots
+
+// Line draws values as a line, at x = 0, 1, 2 and so on.
+//
+// However many there are, a few hundred points are drawn: the first, lowest,
+// highest and last of each column of the picture. Values that are NaN,
+// infinite or beyond ±1e300 interrupt the line and are marked in red.
+func Line(title string, values []float64) *Figure {
+	return Lines(title, Series{Y: values})
+}
+
+// Lines draws several series as lines, with a legend if they have names.
+func Lines(title string, series ...Series) *Figure {
+	return newFigure(title, lines{copied(series)})
+}
+
+type lines struct{ series []named }
+
+func (lines) size() (width, height float64) { return defaultWidth, defaultHeight }
+
+func (k lines) sections(l look) []section {
+	var x, y limits
+	n := 0
+	for _, s := range k.series {
+		ranges(&x, &y, s.points, l.logX, l.logY)
+		n += len(s.points)
+	}
+	p := axes()
+	p.X.Label.Text = l.labelX
+	x = x.widened(l.logX)
+	scale(&p.X, x, l.logX, ticker(7, l.logX))
+	if l.logY {
+		scale(&p.Y, y, true, ticker(5, true))
+	} else {
+		scale(&p.Y, y.based(), false, ticker(5, false))
+	}
+	p.Add(grid{})
+	var bad []point
+	var legend []entry
+	for i, s := range k.series {
+		parts, gone := runs(s.points, l.logX, l.logY)
+		for _, part := range parts {
+			p.Add(line(reduce(part, x.lo, x.hi, l.logX), hue(i), widthLine))
+		}
+		bad = append(bad, gone...)
+		if s.name != "" {
+			legend = append(legend, entry{name: s.name, colour: hue(i)})
+		}
+	}
+	p.Add(lost{bad})
+	if !y.some {
+		nothing(p, "no data")
+	}
+	label := ""
+	if l.labelY != "" {
+		label = "↑ " + l.labelY
+	}
+	return []section{{
+		title:    l.title,
+		subtitle: described(n, y),
+		legend:   append(legend, notDrawn(bad)...),
+		height:   1,
+		body:     rows{{panels: []panel{{p, label}}, weight: 1}},
+	}}
+}

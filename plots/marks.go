@@ -1,0 +1,262 @@
+package plots
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// The marks below are plotters of gonum/plot. They ask for no range: the figure
+// sets the axes before it draws, from numbers that can be drawn.
+
+// grid is the horizontal hairlines under the data.
+type grid struct{ vertical bool }
+
+func (g grid) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := draw.LineStyle{Color: inkGrid, Width: widthGrid}
+	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
+		if at := y(t.Value); t.Label != "" && at > c.Min.Y+1 && at <= c.Max.Y+.1 {
+			c.StrokeLine2(style, c.Min.X, at, c.Max.X, at)
+		}
+	}
+	if !g.vertical {
+		return
+	}
+	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if at := x(t.Value); t.Label != "" {
+			c.StrokeLine2(style, at, c.Min.Y, at, c.Max.Y)
+		}
+	}
+}
+
+// curve is a line through points that can all be drawn.
+type curve struct {
+	points []point
+	style  draw.LineStyle
+}
+
+func line(points []point, c color.Color, width vg.Length) curve {
+	return curve{points, draw.LineStyle{Color: c, Width: width}}
+}
+
+func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
+	if len(m.points) == 1 { // a line of one point would be nothing
+		spots{m.points, m.style.Width, m.style.Color}.Plot(c, p)
+		return
+	}
+	c.StrokeLines(m.style, c.ClipLinesXY(place(c, p, m.points))...)
+}
+
+// place maps points to the canvas.
+func place(c draw.Canvas, p *plot.Plot, points []point) []vg.Point {
+	x, y := p.Transforms(&c)
+	placed := make([]vg.Point, len(points))
+	for i, q := range points {
+		placed[i] = vg.Point{X: x(q.x), Y: y(q.y)}
+	}
+	return placed
+}
+
+// spots is round dots.
+type spots struct {
+	points []point
+	radius vg.Length
+	colour color.Color
+}
+
+// dotter is a canvas that can draw many dots cheaply.
+type dotter interface {
+	dots(points []vg.Point, radius vg.Length, c color.Color)
+}
+
+func (m spots) Plot(c draw.Canvas, p *plot.Plot) {
+	var inside []vg.Point
+	for _, q := range place(c, p, m.points) {
+		// Rounding may put a point of the border just outside of it.
+		const slack = .01
+		if q.X >= c.Min.X-slack && q.X <= c.Max.X+slack && q.Y >= c.Min.Y-slack && q.Y <= c.Max.Y+slack {
+			inside = append(inside, q)
+		}
+	}
+	if d, ok := bottom(c).(dotter); ok {
+		d.dots(inside, m.radius, m.colour)
+		return
+	}
+	style := draw.GlyphStyle{Color: m.colour, Radius: m.radius, Shape: draw.CircleGlyph{}}
+	for _, q := range inside {
+		c.DrawGlyphNoClip(style, q)
+	}
+}
+
+// bottom is the canvas itself: gonum wraps canvases in canvases.
+func bottom(c vg.Canvas) vg.Canvas {
+	for {
+		inner, ok := c.(draw.Canvas)
+		if !ok {
+			return c
+		}
+		c = inner.Canvas
+	}
+}
+
+// area is filled from a line down to the axis.
+type area struct {
+	points []point
+	colour color.Color
+}
+
+func (m area) Plot(c draw.Canvas, p *plot.Plot) {
+	if len(m.points) < 2 {
+		return
+	}
+	outline := place(c, p, m.points)
+	outline = append(outline, vg.Point{X: outline[len(outline)-1].X, Y: c.Min.Y}, vg.Point{X: outline[0].X, Y: c.Min.Y})
+	c.FillPolygon(m.colour, c.ClipPolygonXY(outline))
+}
+
+// band is filled between the minimum and the maximum of each interval.
+type band struct {
+	intervals []interval
+	colour    color.Color
+}
+
+func (m band) Plot(c draw.Canvas, p *plot.Plot) {
+	if len(m.intervals) < 2 {
+		return
+	}
+	outline := make([]point, 0, 2*len(m.intervals))
+	for _, v := range m.intervals {
+		outline = append(outline, point{v.x, v.high})
+	}
+	for i := len(m.intervals) - 1; i >= 0; i-- {
+		outline = append(outline, point{m.intervals[i].x, m.intervals[i].low})
+	}
+	c.FillPolygon(m.colour, c.ClipPolygonXY(place(c, p, outline)))
+}
+
+// note is words beside a point, with a thin line to it.
+type note struct {
+	at    point
+	words string
+	below bool // prefer the side below the point
+}
+
+func (m note) Plot(c draw.Canvas, p *plot.Plot) {
+	const reach, gap = vg.Length(14), vg.Length(3)
+	q := place(c, p, []point{m.at})[0]
+	if q.X < c.Min.X-1 || q.X > c.Max.X+1 || q.Y < c.Min.Y-1 || q.Y > c.Max.Y+1 {
+		return
+	}
+	style := textStyle(sizeSmall, ink(.9))
+	height := style.Font.Size
+	below := m.below
+	switch {
+	case q.Y+reach+height > c.Max.Y:
+		below = true
+	case q.Y-reach-height < c.Min.Y:
+		below = false
+	}
+	width := style.Width(m.words)
+	x := max(c.Min.X, min(q.X-width/2, c.Max.X-width))
+	from, to := q.Y+gap, q.Y+reach
+	style.YAlign = draw.YBottom
+	if below {
+		from, to = q.Y-gap, q.Y-reach
+		style.YAlign = draw.YTop
+	}
+	c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, q.X, from, q.X, to)
+	c.FillText(style, vg.Point{X: x, Y: to}, m.words)
+}
+
+// lost is a red tick at the bottom for each point that cannot be drawn.
+type lost struct{ points []point }
+
+func (m lost) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	last := c.Min.X - 10
+	for _, q := range m.points {
+		if !(q.x >= p.X.Min && q.x <= p.X.Max) {
+			continue
+		}
+		if at := x(q.x); at-last >= 1 || at < last {
+			c.FillPolygon(wrong, rectangle(at-1, c.Min.Y, 2, 6))
+			last = at
+		}
+	}
+}
+
+// stripe shades the height of the panel from one x to another, with words
+// above it.
+type stripe struct {
+	from, to float64
+	words    string
+	shaded   bool
+}
+
+func (m stripe) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	from, to := max(x(m.from), c.Min.X), min(x(m.to), c.Max.X)
+	if !(to > from) {
+		return
+	}
+	if m.shaded {
+		c.FillPolygon(inkBand, rectangle(from, c.Min.Y, to-from, c.Max.Y-c.Min.Y))
+	}
+	style := textStyle(sizeTiny, ink(.6))
+	if m.words != "" && style.Width(m.words)+3 < to-from {
+		c.FillText(style, vg.Point{X: from, Y: c.Max.Y + 1}, m.words)
+	}
+}
+
+// level is a dashed horizontal line, named at its right end.
+type level struct {
+	y     float64
+	words string
+}
+
+func (m level) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	at := y(m.y)
+	if at > c.Max.Y || at < c.Min.Y {
+		return
+	}
+	c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthAxis, Dashes: dashes}, c.Min.X, at, c.Max.X, at)
+	style := textStyle(sizeTiny, ink(.65))
+	style.XAlign = draw.XRight
+	c.FillText(style, vg.Point{X: c.Max.X, Y: at + 1}, m.words)
+}
+
+// upright is a dashed vertical line, named at its top.
+type upright struct {
+	x      float64
+	words  string
+	colour color.Color
+	left   bool // the words stand on its left
+}
+
+func (m upright) Plot(c draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&c)
+	at := x(m.x)
+	if at < c.Min.X || at > c.Max.X {
+		return
+	}
+	c.StrokeLine2(draw.LineStyle{Color: m.colour, Width: 1.2, Dashes: dashes}, at, c.Min.Y, at, c.Max.Y)
+	style := textStyle(sizeSmall, m.colour)
+	style.YAlign = draw.YTop
+	width := style.Width(m.words) + 4
+	if m.left && at-width >= c.Min.X || at+width > c.Max.X {
+		c.FillText(style, vg.Point{X: at - width, Y: c.Max.Y}, m.words)
+		return
+	}
+	c.FillText(style, vg.Point{X: at + 4, Y: c.Max.Y}, m.words)
+}
+
+// centredAt writes words around a point.
+func centredAt(c draw.Canvas, style text.Style, p vg.Point, words string) {
+	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+	c.FillText(style, p, words)
+}

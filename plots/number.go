@@ -1,0 +1,170 @@
+package plots
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// minus is the sign that is as wide as a plus. The font has no raised digits,
+// so powers of ten are written as in 1e−7.
+const minus = "−"
+
+// decimals writes v with d digits after the point.
+func decimals(v float64, d int) string {
+	s := strconv.FormatFloat(v, 'f', max(d, 0), 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-") // no −0
+	}
+	return strings.Replace(s, "-", minus, 1)
+}
+
+// scientific writes v as a mantissa with at most d digits after the point and
+// a power of ten.
+func scientific(v float64, d int) string {
+	s := strconv.FormatFloat(v, 'e', max(d, 0), 64)
+	mantissa, exponent, _ := strings.Cut(s, "e")
+	if strings.Contains(mantissa, ".") {
+		mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+	}
+	sign := strings.TrimPrefix(exponent[:1], "+")
+	exponent = strings.TrimLeft(exponent[1:], "0")
+	if exponent == "" {
+		exponent, sign = "0", ""
+	}
+	return strings.ReplaceAll(mantissa+"e"+sign+exponent, "-", minus)
+}
+
+// places is the number of digits after the point that tell multiples of step
+// apart.
+func places(step float64) int {
+	if !(step > 0) || step >= 1 {
+		return 0
+	}
+	return int(math.Ceil(-math.Log10(step) - 1e-9))
+}
+
+// plain writes a tick at v, one of several that are step apart: 0.25, 12k, 3M.
+func plain(v, step float64) string {
+	size := math.Abs(v)
+	switch {
+	case size < step*1e-6:
+		return "0"
+	case size >= 1e15 || step < 1e-4 && size < .1:
+		return scientific(v, int(math.Floor(math.Log10(size))-math.Floor(math.Log10(step)+1e-9)))
+	}
+	for _, unit := range [...]struct {
+		letter string
+		size   float64
+	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
+		if size >= unit.size && step >= unit.size/1e3 && (unit.size > 1e3 || size >= 1e4 || step >= 1e3) {
+			return decimals(v/unit.size, places(step/unit.size)) + unit.letter
+		}
+	}
+	return decimals(v, places(step))
+}
+
+// percent writes a tick of an axis in percent.
+func percent(v, step float64) string { return decimals(v, places(step)) + "%" }
+
+// clock writes a tick of an axis in seconds as minutes and seconds.
+func clock(v, step float64) string {
+	if step < 1 {
+		return decimals(v, places(step)) + "s"
+	}
+	sign := ""
+	if v < 0 {
+		sign, v = minus, -v
+	}
+	if v > 1e9 {
+		return sign + plain(v, step) + "s"
+	}
+	s := int(math.Round(v))
+	minutes := strconv.Itoa(s / 60 % 60)
+	if s >= 3600 {
+		minutes = strconv.Itoa(s/3600) + ":" + pad(minutes)
+	}
+	return sign + minutes + ":" + pad(strconv.Itoa(s%60))
+}
+
+func pad(s string) string {
+	if len(s) < 2 {
+		return "0" + s
+	}
+	return s
+}
+
+// value writes a single number with three digits that count, for sentences:
+// 0.267, 91.3, 1.2e−7.
+func value(v float64) string {
+	size := math.Abs(v)
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case math.IsInf(v, 1):
+		return "+Inf"
+	case math.IsInf(v, -1):
+		return minus + "Inf"
+	case size == 0:
+		return "0"
+	case size < 1e-3 || size >= 1e6:
+		return scientific(v, 2)
+	case size >= 1000:
+		return grouped(v)
+	}
+	// The exponent after rounding: 0.9999 is 1.00 and not 1.000.
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(size, 'e', 2, 64), "e")
+	power, _ := strconv.Atoi(exponent)
+	return decimals(v, 2-power)
+}
+
+// grouped writes a count with narrow gaps between thousands: 12 000.
+func grouped(v float64) string {
+	if math.Abs(v) >= 1e15 || math.IsNaN(v) {
+		return value(v)
+	}
+	digits := decimals(v, 0)
+	sign := ""
+	if strings.HasPrefix(digits, minus) {
+		sign, digits = minus, digits[len(minus):]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u00a0" + digits[i:]
+	}
+	return sign + digits
+}
+
+// whole writes an x position: a count as such, anything else as a value.
+func whole(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return grouped(v)
+	}
+	return value(v)
+}
+
+// ratio writes a part of 1 as a percentage.
+func ratio(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return value(v)
+	}
+	return decimals(100*v, 1) + "%"
+}
+
+// span writes how long something took: 42 s, 3 min 20 s.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return ""
+	case d < 10*time.Second:
+		return decimals(d.Seconds(), 1) + " s"
+	case d < time.Minute:
+		return decimals(d.Seconds(), 0) + " s"
+	}
+	d = d.Round(time.Second)
+	hours, minutes, seconds := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	if hours > 0 {
+		return strconv.Itoa(hours) + " h " + strconv.Itoa(minutes) + " min"
+	}
+	return strconv.Itoa(minutes) + " min " + strconv.Itoa(seconds) + " s"
+}

@@ -1,0 +1,131 @@
+package plots
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"strings"
+
+	"golang.org/x/image/font/sfnt"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// pngScale is the number of PNG pixels for a CSS pixel, so that the picture is
+// sharp on a dense screen; its metadata give the size to show it at.
+const pngScale = 2
+
+// pieceLength is the number of points that are stroked at once.
+const pieceLength = 64
+
+// pngCanvas draws on the light theme. It strokes long lines in pieces, since
+// the rasteriser below takes time quadratic in the length of one path: seconds
+// for ten thousand points.
+type pngCanvas struct {
+	*vgimg.Canvas
+	colour color.Color
+}
+
+func newPNGCanvas(width, height vg.Length) *pngCanvas {
+	return &pngCanvas{
+		Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(96*pngScale), vgimg.UseBackgroundColor(paper)),
+		colour: color.Black,
+	}
+}
+
+func (c *pngCanvas) SetColor(clr color.Color) {
+	c.colour = clr
+	c.Canvas.SetColor(clr)
+}
+
+// Stroke draws straight-line paths in pieces that share a point, where round
+// caps make the join. The caps of a translucent line would overlap as dark
+// dots, so it is drawn opaque, in its colour on paper.
+func (c *pngCanvas) Stroke(p vg.Path) {
+	if len(p) <= pieceLength || !straight(p) {
+		c.Canvas.Stroke(p)
+		return
+	}
+	colour := c.colour
+	c.Canvas.SetColor(onPaper(colour))
+	defer c.Canvas.SetColor(colour)
+	for i := 0; i < len(p)-1; i += pieceLength - 1 {
+		piece := append(vg.Path(nil), p[i:min(i+pieceLength, len(p))]...)
+		piece[0].Type = vg.MoveComp
+		c.Canvas.Stroke(piece)
+	}
+}
+
+// straight reports whether p is one polyline.
+func straight(p vg.Path) bool {
+	if p[0].Type != vg.MoveComp {
+		return false
+	}
+	for _, e := range p[1:] {
+		if e.Type != vg.LineComp {
+			return false
+		}
+	}
+	return true
+}
+
+// onPaper is a colour as it looks on the paper.
+func onPaper(c color.Color) color.Color {
+	r, g, b, a := c.RGBA()
+	mix := func(v uint32, p uint8) uint8 {
+		return uint8((v + uint32(p)*0x101*(0xffff-a)/0xffff) >> 8)
+	}
+	return color.NRGBA{R: mix(r, paper.R), G: mix(g, paper.G), B: mix(b, paper.B), A: 0xff}
+}
+
+// FillString draws s with a box for each character that the embedded font
+// lacks, such as Chinese: the library below would leave it out in silence. The
+// SVG has such characters, from the reader's own fonts.
+func (c *pngCanvas) FillString(f font.Face, p vg.Point, s string) {
+	var buffer sfnt.Buffer
+	s = strings.Map(func(r rune) rune {
+		if i, err := f.Face.GlyphIndex(&buffer, r); err != nil || i == 0 {
+			return '□'
+		}
+		return r
+	}, s)
+	c.Canvas.FillString(f, p, s)
+}
+
+// coarseSide is the size up to which an image is shown with square pixels, as
+// digits and icons should be, and not smoothed.
+const coarseSide = 96
+
+func coarse(m image.Image) bool {
+	size := m.Bounds().Size()
+	return size.X <= coarseSide && size.Y <= coarseSide
+}
+
+// DrawImage enlarges a coarse image to its size in the picture first: the
+// library below would smooth it.
+func (c *pngCanvas) DrawImage(r vg.Rectangle, m image.Image) {
+	dpi := c.DPI()
+	width, height := int(r.Size().X.Dots(dpi)+.5), int(r.Size().Y.Dots(dpi)+.5)
+	if from := m.Bounds(); coarse(m) && !from.Empty() && width > 0 && height > 0 {
+		large := image.NewNRGBA(image.Rect(0, 0, width, height))
+		for y := range height {
+			for x := range width {
+				large.Set(x, y, m.At(from.Min.X+x*from.Dx()/width, from.Min.Y+y*from.Dy()/height))
+			}
+		}
+		m = large
+	}
+	c.Canvas.DrawImage(r, m)
+}
+
+// encoded is the PNG file.
+func (c *pngCanvas) encoded() []byte {
+	var b bytes.Buffer
+	// The encoder fails only for images without pixels, and a figure has some.
+	if err := png.Encode(&b, c.Image()); err != nil {
+		return nil
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,47 @@
+package plots
+
+import "gonum.org/v1/plot/vg"
+
+// Stack puts figures below each other in one, each under its own title: a
+// training run above the use of its device, for instance. A figure that is
+// changed later changes in the stack as well.
+func Stack(figures ...*Figure) *Figure {
+	var k stack
+	for _, f := range figures {
+		if f != nil {
+			k = append(k, f)
+		}
+	}
+	return newFigure("", k)
+}
+
+type stack []*Figure
+
+func (k stack) size() (width, height float64) {
+	for _, f := range k {
+		w, h := f.points()
+		width = max(width, float64(w)*4/3)
+		height += float64(h) * 4 / 3
+	}
+	if len(k) == 0 {
+		return defaultWidth, defaultHeight
+	}
+	return width, height
+}
+
+func (k stack) sections(look) []section {
+	var all []section
+	for _, f := range k {
+		_, height := f.points()
+		sections := f.sections()
+		var total vg.Length
+		for _, s := range sections {
+			total += s.height
+		}
+		for _, s := range sections {
+			s.height *= height / total
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -1,0 +1,277 @@
+package plots
+
+import (
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+)
+
+// TrainingData is what is known of a training run at one moment. Its series
+// are read while [Training] runs and not later. A series without values is
+// left out of the figure; the names of the series are not used.
+type TrainingData struct {
+	Title    string // "Training" when empty
+	Status   string // how far it is, such as "epoch 3 of 5"; may be empty
+	XName    string // what the x of all series counts; "step" when empty
+	LossName string // "loss" when empty
+
+	Loss           Series // of training, one value a step
+	ValidationLoss Series // at the steps at which it was measured
+
+	Accuracy           Series // parts of 1, of training
+	ValidationAccuracy Series // parts of 1
+
+	// Total is the x at which training will end. The axis reaches to it, so
+	// that it does not move while the run goes on. 0 means not known.
+	Total float64
+}
+
+// Training draws loss and, if there is one, accuracy over the steps of a run.
+//
+// The raw values are thin and faint below their exponential moving average,
+// which reaches back over a hundred-and-twentieth of the run. Validation has a
+// dot at each measurement, and the best is named. A loss that is NaN or
+// infinite is marked in red at its step, and such losses are counted.
+func Training(d TrainingData) *Figure {
+	if d.Title == "" {
+		d.Title = "Training"
+	}
+	if d.XName == "" {
+		d.XName = "step"
+	}
+	if d.LossName == "" {
+		d.LossName = "loss"
+	}
+	k := training{
+		status: d.Status, xName: d.XName, total: d.Total,
+		loss:     metric{name: d.LossName, raw: d.Loss.points(), checks: d.ValidationLoss.points(), better: math.Min},
+		accuracy: metric{name: "accuracy", raw: hundredfold(d.Accuracy), checks: hundredfold(d.ValidationAccuracy), better: math.Max, percent: true},
+	}
+	return newFigure(d.Title, k)
+}
+
+// hundredfold is a series in percent.
+func hundredfold(s Series) []point {
+	points := s.points()
+	for i := range points {
+		points[i].y *= 100
+	}
+	return points
+}
+
+type training struct {
+	status, xName  string
+	total          float64
+	loss, accuracy metric
+}
+
+// metric is a quantity measured in training and in validation.
+type metric struct {
+	name        string
+	raw, checks []point
+	better      func(a, b float64) float64 // of two values
+	percent     bool
+}
+
+func (m metric) some() bool { return len(m.raw)+len(m.checks) > 0 }
+
+func (training) size() (width, height float64) { return defaultWidth, defaultHeight }
+
+func (k training) sections(l look) []section {
+	if l.labelX != "" {
+		k.xName = l.labelX
+	}
+	if l.labelY != "" {
+		k.loss.name = l.labelY
+	}
+	metrics := []metric{k.loss}
+	if k.accuracy.some() {
+		if !k.loss.some() {
+			metrics = nil
+		}
+		metrics = append(metrics, k.accuracy)
+	}
+	var x limits
+	for _, m := range metrics {
+		var y limits
+		ranges(&x, &y, m.raw, l.logX, false)
+		ranges(&x, &y, m.checks, l.logX, false)
+	}
+	if x.some && k.total > x.hi && drawable(k.total, l.logX) {
+		x.add(k.total)
+	}
+	x = x.widened(l.logX)
+
+	r := row{weight: 1}
+	var smoothed, checked bool
+	var bad []point
+	for _, m := range metrics {
+		logY := l.logY && !m.percent
+		p, gone := m.panel(x, l.logX, logY, 7/len(metrics)+1)
+		p.X.Label.Text = k.xName
+		label := "↑ " + m.name
+		if logY {
+			label += " (log)"
+		}
+		r.panels = append(r.panels, panel{p, label})
+		smoothed = smoothed || m.window() > 1
+		checked = checked || len(m.checks) > 0
+		bad = append(bad, gone...)
+	}
+	var legend []entry
+	if smoothed {
+		legend = append(legend, entry{name: "train", colour: hue(0)}, entry{name: "train (raw)", colour: at(hue(0), .35)})
+	} else {
+		legend = append(legend, entry{name: "train", colour: hue(0)})
+	}
+	if checked {
+		legend = append(legend, entry{name: "validation", colour: hue(1)})
+	}
+	return []section{{
+		title:    l.title,
+		subtitle: k.finding(),
+		legend:   append(legend, notDrawn(bad)...),
+		height:   1,
+		body:     rows{r},
+	}}
+}
+
+// window is the number of steps that the moving average reaches back over.
+func (m metric) window() float64 { return float64(len(m.raw)) / 120 }
+
+// panel draws the metric and returns what could not be drawn.
+func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point) {
+	p := axes()
+	scale(&p.X, x, logX, ticker(count, logX))
+	p.Add(grid{})
+
+	trend := m.raw
+	if m.window() > 1 {
+		trend = smooth(m.raw, m.window())
+	}
+	draw := func(points []point, opacity float64, series int, width vg.Length) (gone []point) {
+		parts, gone := runs(points, logX, logY)
+		for _, part := range parts {
+			p.Add(line(reduce(part, x.lo, x.hi, logX), at(hue(series), opacity), width))
+		}
+		return gone
+	}
+	if m.window() > 1 {
+		draw(m.raw, opacityFaint, 0, widthFaint)
+	}
+	draw(trend, 1, 0, widthLine)
+	_, bad := runs(m.raw, logX, logY)
+	bad = append(bad, draw(m.checks, 1, 1, widthLine)...)
+	for _, part := range first(runs(m.checks, logX, logY)) {
+		p.Add(spots{reduce(part, x.lo, x.hi, logX), 2, hue(1)})
+	}
+	p.Add(lost{bad})
+
+	y := m.height(trend, logX, logY)
+	if best, ok := m.best(logX, logY); ok {
+		words := "best " + value(best.y)
+		if m.percent {
+			words = "best " + ratio(best.y/100)
+		}
+		p.Add(note{at: best, words: words + " @ " + whole(best.x), below: m.percent})
+	}
+	switch {
+	case m.percent:
+		scale(&p.Y, y, false, linear{4, percent})
+	default:
+		scale(&p.Y, y, logY, ticker(5, logY))
+	}
+	if len(m.raw)+len(m.checks) == 0 {
+		nothing(p, "no data yet")
+	}
+	return p, bad
+}
+
+func first(parts [][]point, _ []point) [][]point { return parts }
+
+// height is the range of the y axis: that of the trend and of the validation,
+// with the raw values as far as they do not squeeze these.
+func (m metric) height(trend []point, logX, logY bool) limits {
+	var x, calm, all limits
+	ranges(&x, &calm, trend, logX, logY)
+	ranges(&x, &calm, m.checks, logX, logY)
+	all = calm
+	ranges(&x, &all, m.raw, logX, logY)
+	if !calm.some {
+		return all
+	}
+	if logY {
+		return limits{max(all.lo, calm.lo/10), min(all.hi, calm.hi*10), true}
+	}
+	room := (calm.hi - calm.lo) / 2
+	y := limits{max(all.lo, calm.lo-room), min(all.hi, calm.hi+room), true}.based()
+	if m.percent && calm.lo >= 0 && calm.hi <= 100 {
+		y.lo, y.hi = max(y.lo, 0), min(y.hi, 100)
+	}
+	return y
+}
+
+// best is the best validation that can be drawn.
+func (m metric) best(logX, logY bool) (best point, ok bool) {
+	for _, p := range m.checks {
+		if drawable(p.x, logX) && drawable(p.y, logY) && (!ok || p.y != best.y && m.better(p.y, best.y) == p.y) {
+			best, ok = p, true
+		}
+	}
+	return best, ok
+}
+
+// finding says how training went.
+func (k training) finding() string {
+	var parts []string
+	if k.status != "" {
+		parts = append(parts, k.status)
+	}
+	if best, ok := k.loss.best(false, false); ok {
+		parts = append(parts, "best validation "+k.loss.name+" "+value(best.y)+" at "+k.xName+" "+whole(best.x))
+	} else if words := k.loss.course(); words != "" {
+		parts = append(parts, words)
+	}
+	if best, ok := k.accuracy.best(false, false); ok {
+		parts = append(parts, "best accuracy "+ratio(best.y/100))
+	} else if last, ok := k.accuracy.last(); ok {
+		parts = append(parts, "training accuracy "+ratio(last.y/100))
+	}
+	if len(parts) == 0 {
+		return "no data yet"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// last is where the trend of the training values ends.
+func (m metric) last() (last point, ok bool) {
+	trend := smooth(m.raw, m.window())
+	for i := len(trend) - 1; i >= 0; i-- {
+		if drawable(trend[i].y, false) {
+			return trend[i], true
+		}
+	}
+	return point{}, false
+}
+
+// course says where the training values began and ended.
+func (m metric) course() string {
+	last, ok := m.last()
+	if !ok {
+		if len(m.raw) > 0 {
+			return "no finite " + m.name + " in " + counted(len(m.raw), "step")
+		}
+		return ""
+	}
+	if len(m.raw) == 1 {
+		return m.name + " " + value(last.y)
+	}
+	for _, p := range m.raw {
+		if drawable(p.y, false) {
+			return m.name + " from " + value(p.y) + " to " + value(last.y)
+		}
+	}
+	return ""
+}
