@@ -1,0 +1,256 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"runtime/debug"
+	"strings"
+)
+
+// showName is the function whose argument is, for go/types, the cell's result.
+const showName = "showʹ"
+
+// An attempt is one run of go/types over a unit.
+type attempt struct {
+	*Checker
+	*unit
+	info      *types.Info
+	hoisting  *hoisting
+	declared  map[string]bool // package-level names that the cell declares
+	own       map[string]bool // names that its imports declare
+	result    ast.Expr        // X of the last statement, when it is an expression
+	unused    bool            // go/types said that a call as last statement does nothing
+	originals map[types.Object]types.Object
+	errs      ErrorList
+}
+
+func newInfo() *types.Info {
+	return &types.Info{
+		Types:      map[ast.Expr]types.TypeAndValue{},
+		Instances:  map[*ast.Ident]types.Instance{},
+		Defs:       map[*ast.Ident]types.Object{},
+		Uses:       map[*ast.Ident]types.Object{},
+		Implicits:  map[ast.Node]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Scopes:     map[ast.Node]*types.Scope{},
+	}
+}
+
+// attempt type-checks u in the scope of the session.
+func (c *Checker) attempt(u *unit) *attempt {
+	a := &attempt{Checker: c, unit: u, info: newInfo(), declared: map[string]bool{}, originals: map[types.Object]types.Object{}}
+	a.nameInits()
+	a.errs = append(a.errs, u.controlErrors(c.fset)...)
+	a.hoisting = u.hoist(c.fset)
+	a.errs = append(a.errs, a.hoisting.errs...)
+	list := u.body.Body.List
+	if len(list) > 0 {
+		if s, ok := list[len(list)-1].(*ast.ExprStmt); ok {
+			a.result = s.X
+			if !isPlainCall(s.X) {
+				list[len(list)-1] = &ast.ExprStmt{X: &ast.CallExpr{
+					Fun: &ast.Ident{NamePos: s.Pos(), Name: showName}, Lparen: s.Pos(), Args: []ast.Expr{s.X}, Rparen: s.End()}}
+			}
+		}
+	}
+	decls := append([]ast.Decl(nil), u.file.Decls[:len(u.file.Decls)-1]...)
+	decls = append(decls, a.hoisting.decls...)
+	u.file.Decls = append(decls, u.body)
+	a.collectDeclared()
+	a.setZeroValues()
+	a.resolveImports()
+	a.fillScope()
+	a.run()
+	a.hoisting.restore(a.info, a.originals)
+	return a
+}
+
+// isPlainCall says whether e may stand as a statement for go/types to tell
+// whether it has values: a call that is none of the built-in functions with
+// untyped results.
+func isPlainCall(e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
+		switch id.Name {
+		case "min", "max", "complex", "real", "imag":
+			return false
+		}
+	}
+	return true
+}
+
+// nameInits gives each func init a name of its own and calls it where Go would:
+// after the package-level variables, before the statements.
+func (a *attempt) nameInits() {
+	var calls []ast.Stmt
+	for _, d := range a.file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || f.Name.Name != "init" {
+			continue
+		}
+		a.inits++
+		f.Name.Name = fmt.Sprintf("initʹ%dʹ%d", a.number, a.inits)
+		calls = append(calls, &ast.ExprStmt{X: &ast.CallExpr{
+			Fun: &ast.Ident{NamePos: f.Name.Pos(), Name: f.Name.Name}, Lparen: f.Name.Pos(), Rparen: f.Name.Pos()}})
+	}
+	a.body.Body.List = append(calls, a.body.Body.List...)
+}
+
+func (a *attempt) collectDeclared() {
+	for _, d := range a.file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				a.declared[d.Name.Name] = true
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					a.declared[s.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						a.declared[n.Name] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// setZeroValues gives var x T the value *new(T) where x is a variable already:
+// it may be the same one again, with an old value.
+func (a *attempt) setZeroValues() {
+	for _, d := range a.file.Decls {
+		d, ok := d.(*ast.GenDecl)
+		if !ok || d.Tok != token.VAR {
+			continue
+		}
+		for _, s := range d.Specs {
+			s := s.(*ast.ValueSpec)
+			known := false
+			for _, n := range s.Names {
+				_, isVar := a.live[n.Name].(*types.Var)
+				known = known || isVar
+			}
+			if !known || s.Type == nil || s.Values != nil {
+				continue
+			}
+			for range s.Names {
+				s.Values = append(s.Values, &ast.StarExpr{Star: s.Type.Pos(), X: &ast.CallExpr{
+					Fun: &ast.Ident{NamePos: s.Type.Pos(), Name: "new"}, Lparen: s.Type.Pos(), Args: []ast.Expr{s.Type}, Rparen: s.Type.End()}})
+			}
+		}
+	}
+}
+
+// fillScope empties the scope of the session's package and inserts what the
+// cell mentions. A new Package or Scope would not do: unexported fields and
+// generic types are compared by package identity.
+func (a *attempt) fillScope() {
+	*a.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, `package "main"`)
+	scope := a.pkg.Scope()
+	any := types.NewSlice(types.Universe.Lookup("any").Type())
+	signature := types.NewSignatureType(nil, nil, nil, types.NewTuple(types.NewParam(token.NoPos, a.pkg, "values", any)), nil, true)
+	scope.Insert(types.NewFunc(token.NoPos, a.pkg, showName, signature))
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if name, outer := strings.CutSuffix(id.Name, outerSuffix); outer {
+			a.insertOuter(name)
+		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.own[id.Name] {
+			scope.Insert(o)
+		}
+		return true
+	})
+}
+
+// insertOuter makes name+outerSuffix mean what name meant before this cell.
+func (a *attempt) insertOuter(name string) {
+	scope := a.pkg.Scope()
+	if scope.Lookup(name+outerSuffix) != nil || a.own[name+outerSuffix] {
+		return
+	}
+	o := a.lookup(name)
+	if o == nil {
+		o = types.Universe.Lookup(name)
+	}
+	if o == nil {
+		return // go/types reports it as undefined
+	}
+	if o := alias(name+outerSuffix, o); o != nil {
+		scope.Insert(o)
+	}
+	if clone := scope.Lookup(name + outerSuffix); clone != nil {
+		a.originals[clone] = o
+	}
+}
+
+// lookup is the object that a name means for the next cell: a live one, or one
+// of a dot import.
+func (c *Checker) lookup(name string) types.Object {
+	if o := c.live[name]; o != nil {
+		return o
+	}
+	if !token.IsExported(name) {
+		return nil
+	}
+	for i := len(c.dots) - 1; i >= 0; i-- {
+		if p, err := c.importer.Import(c.dots[i]); err == nil {
+			if o := p.Scope().Lookup(name); o != nil {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// run calls go/types and sorts out what it reports.
+func (a *attempt) run() {
+	config := types.Config{GoVersion: goVersion, Importer: a.importer, Error: func(err error) {
+		var e types.Error
+		if errors.As(err, &e) {
+			a.report(e)
+		}
+	}}
+	defer func() {
+		if r := recover(); r != nil {
+			a.errs = append(a.errs, &Error{a.position(0), fmt.Sprintf("internal error of the type checker: %v\n\t%s",
+				r, strings.ReplaceAll(strings.TrimSpace(string(debug.Stack())), "\n", "\n\t"))})
+		}
+	}()
+	// Its error is the first of those that were reported one by one.
+	_ = types.NewChecker(&config, a.fset, a.pkg, a.info).Files([]*ast.File{a.file})
+}
+
+func (a *attempt) report(e types.Error) {
+	if e.Soft {
+		return
+	}
+	msg := strings.ReplaceAll(e.Msg, outerSuffix, "")
+	if strings.HasPrefix(msg, "\t") {
+		// A further part of the error before.
+		if n := len(a.errs); n > 0 {
+			a.errs[n-1].Msg += fmt.Sprintf("\n\t%s: %s", a.fset.Position(e.Pos), strings.TrimSpace(msg))
+		}
+		return
+	}
+	if a.result != nil && strings.HasSuffix(msg, " is not used") && e.Pos >= a.result.Pos() && e.Pos < a.result.End() && isPlainCall(a.result) {
+		a.unused = true
+		return
+	}
+	pos := a.fset.Position(e.Pos)
+	if !e.Pos.IsValid() {
+		pos = a.position(0)
+	}
+	pos.Offset = 0
+	a.errs = append(a.errs, &Error{pos, msg})
+}

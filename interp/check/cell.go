@@ -1,0 +1,70 @@
+package check
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// A Cell is a checked cell.
+type Cell struct {
+	Number  int
+	Source  string
+	Fset    *token.FileSet
+	Package *types.Package // the one package of the session, path and name "main"
+	Info    *types.Info    // facts about the nodes of every cell of the session
+
+	Imports []*ast.ImportSpec    // written by the user or found from a qualifier
+	Types   []*ast.TypeSpec      // package-level types and aliases, in source order
+	Funcs   []*ast.FuncDecl      // functions, and methods also of types of earlier cells
+	Init    []*types.Initializer // of package-level var declarations, in dependency order
+	// Vars holds every variable that outlives the cell. A variable that an
+	// earlier cell defined with the identical type is the same object again:
+	// it keeps its storage and must not be declared a second time.
+	Vars []*types.Var
+	Body []ast.Stmt // the statements in order; top-level := and var define Vars
+	// Result is the expression whose values the cell shows: the X of the last
+	// statement of Body. It is one element, perhaps a call with several
+	// results, or nil.
+	Result []ast.Expr
+
+	// Errors are the variables of type error that the cell sets at its top
+	// level and does not read afterwards.
+	Errors []*types.Var
+	// Carried names declarations of earlier cells that are part of this one
+	// because something that they use is redefined here.
+	Carried []string
+	// Broken are those of them that no longer type-check; calling one panics.
+	Broken []*Error
+
+	names   []name            // what Commit makes live
+	methods []*addedMethod    // on types of earlier cells
+	imports map[string]string // name to path, of the imports that the user wrote
+	dots    []string          // paths of its dot imports
+	info    *types.Info       // facts about this cell's nodes, part of Info
+	file    *token.File
+}
+
+// An Error is one thing that is wrong with a cell.
+type Error struct {
+	Pos token.Position // Filename is "cell[N]"; Line and Column count from 1, columns in bytes
+	Msg string         // without position; further lines begin with a tab
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
+
+// An ErrorList is everything that is wrong with a cell, in source order.
+type ErrorList []*Error
+
+func (l ErrorList) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Filename is the file name in positions of the cell with the given number.
+func Filename(number int) string { return fmt.Sprintf("cell[%d]", number) }

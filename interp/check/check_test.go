@@ -1,0 +1,126 @@
+package check
+
+import (
+	"go/importer"
+	"go/token"
+	"strings"
+	"testing"
+)
+
+// newTestChecker uses the export data of the local toolchain.
+func newTestChecker() *Checker {
+	return New(importer.Default(), token.NewFileSet(), Guess(func(name string) []string {
+		switch name {
+		case "rand":
+			return []string{"math/rand/v2", "math/rand", "crypto/rand"}
+		case "fmt", "strings", "errors", "time", "os", "sync", "strconv", "context", "io", "sort", "slices":
+			return []string{name}
+		}
+		return nil
+	}))
+}
+
+// run checks and commits cells; the last one must give the error, or none.
+func run(t *testing.T, c *Checker, cells ...string) *Cell {
+	t.Helper()
+	var last *Cell
+	for i, src := range cells {
+		cell, err := c.Check(i+1, src)
+		if err != nil {
+			t.Fatalf("cell %d %q: %v", i+1, src, err)
+		}
+		c.Commit(cell)
+		last = cell
+	}
+	return last
+}
+
+// cells separates the cells of a row.
+func cells(src string) []string { return strings.Split(src, "\n---\n") }
+
+var accepted = []struct{ name, in string }{
+	{"empty", ""},
+	{"comment only", "// nothing\n/* at all */"},
+	{"mixed", "import \"fmt\"\nx := 1\ntype T struct{ a int }\nt := T{x}\nfunc f() int { return t.a }\nfmt.Println(f())"},
+	{"function uses top-level variable", "count := 0\nfunc inc() { count++ }\ninc()\ncount"},
+	{"function before variable", "func inc() { count++ }\ncount := 0\ninc()"},
+	{"redefine by itself", "x := 1\n---\nx := x + 1"},
+	{"change type", "x := 1\n---\nx := \"a\"\n---\nx + \"b\""},
+	{"change type from itself", "x := 1\n---\nx := []int{x}\n---\nx[0]"},
+	{"err again", "import \"strconv\"\na, err := strconv.Atoi(\"1\")\nb, err := strconv.Atoi(\"2\")\na + b"},
+	{"err again pairwise keeps type", "var total float64\nn, total := 3, 0\n_ = n"},
+	{"shadow import", "import \"strings\"\n---\nstrings := 3\n---\nstrings + 1\n---\nimport \"strings\"\n---\nstrings.ToUpper(\"x\")"},
+	{"shadow import in its cell", "import \"fmt\"\ns := fmt.Sprint(1)\nfmt := 3\n---\nfmt + 1"},
+	{"shadow builtin", "len := 3\n---\nlen + 1"},
+	{"shadow type", "string := 3\n---\nstring + 1"},
+	{"auto import", "fmt.Println(strings.ToUpper(\"x\"))"},
+	{"auto import prefers v2", "rand.IntN(3)"},
+	{"dot import in later cell", "import . \"strings\"\n---\nToUpper(\"x\")"},
+	{"unused everything", "import \"os\"\nx := 1\nfunc f() { y := 2 }\nL: for { break }"},
+	{"goto", "i := 0\nloop:\nif i < 3 { i++; goto loop }"},
+	{"defer reads a later variable", "func report() { fmt.Println(total) }\ndefer report()\ntotal := 1"},
+	{"mutual closures", "f := func(n int) int { return g(n) }\nfunc g(n int) int { if n == 0 { return 0 }; return f(n - 1) }\nf(3)"},
+	{"comma ok", "m := map[string]int{}\nv, ok := m[\"a\"]\n_, ok = m[\"b\"]\nv\n"[:46]},
+	{"result nil", "nil"},
+	{"result void", "func f() {}\nf()"},
+	{"result conversion", "type C float64\nC(3.5)"},
+	{"main and init", "func main() {}\nfunc init() { x = 2 }\nvar x = 1\nmain()"},
+	{"rerun a type cell", "type T struct{ n int }\nfunc (t T) Get() int { return t.n }\nt := T{1}\n---\ntype T struct{ n int }\nfunc (t T) Get() int { return t.n }\nt := T{1}\nt.Get()"},
+	{"generic across cells", "type S[T any] struct{ v []T }\nfunc (s *S[T]) Push(x T) { s.v = append(s.v, x) }\n---\ns := &S[int]{}\ns.Push(3)\ns.v"},
+	{"unexported field across cells", "type P struct{ x int }\np := P{1}\n---\np.x"},
+	{"map key before definition is the old one", "k := 1\n---\nm := map[int]int{k: 1}\nk := 2"},
+}
+
+func TestAccepted(t *testing.T) {
+	t.Parallel()
+	for _, row := range accepted {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			run(t, newTestChecker(), cells(row.in)...)
+		})
+	}
+}
+
+var refused = []struct{ name, in, want string }{
+	{"undefined", "x := 1\ny := z + x", "cell[1]:2:6: undefined: z"},
+	{"all errors", "x := a\ny := b\nfunc f() int { }", "cell[1]:1:6: undefined: a\ncell[1]:2:6: undefined: b\ncell[1]:3:16: missing return"},
+	{"syntax", "x := 1\nfunc f( {\n}\n", "cell[1]:2:9: expected ')', found '{'"},
+	{"syntax in two pieces", "x := := 1\ny = = 2", "cell[1]:1:6: expected operand, found ':='\ncell[1]:2:5: expected operand, found '='"},
+	{"unclosed", "f(1, []int{2,", "cell[1]:1:14: unexpected end of the cell: \"{\" of line 1, column 11 is not closed"},
+	{"too many closed", "x := 1\n}", "cell[1]:2:1: unexpected '}': no bracket is open here"},
+	{"package clause", "package main\nx := 1", "cell[1]:1:1: a cell has no package clause: remove this line"},
+	{"magic", "%time f()", "cell[1]:1:1: there are no % commands yet: a cell is Go code"},
+	{"shell", "!ls -la /tmp", "cell[1]:1:1: there are no ! commands yet: a cell is Go code"},
+	{"return", "x := 1\nreturn\nx = 2", "cell[1]:2:1: return is not allowed at the top level of a cell"},
+	{"break", "break", "cell[1]:1:1: break not in for, switch, or select statement"},
+	{"no new variables", "x := 1\nx := 2", "cell[1]:2:3: no new variables on left side of :="},
+	{"mismatch", "a, b := 1", "cell[1]:1:9: assignment mismatch: 2 variables but 1 value"},
+	{"mismatch three", "a, b := 1, 2, 3", "cell[1]:1:1: assignment mismatch: 2 variables but 3 values"},
+	{"unused expression", "1 + 2\nx := 1", "cell[1]:1:1: 1 + 2 (untyped int constant 3) is not used"},
+	{"use before definition", "func f() int { return x }\ny := f()\nx := 1", "cell[1]:2:6: f uses x, which is not defined before line 3"},
+	{"own initialiser", "func f() int { return x }\nx := f()", "cell[1]:2:6: f uses x, which is not defined before line 2"},
+	{"recursive literal", "fib := func(n int) int { return fib(n - 1) }", "cell[1]:1:33: undefined: fib"},
+	{"goto over definition", "goto end\nx := 1\nend:\n_ = x", "cell[1]:1:1: goto end jumps over the definition of x on line 2"},
+	{"redeclared", "func f() {}\nfunc f() {}", "cell[1]:2:6: f redeclared in this block\n\tcell[1]:1:6: other declaration of f"},
+	{"type result", "int", "cell[1]:1:1: int (type) is not an expression"},
+	{"unknown import", "import \"no/such/package\"", "cell[1]:1:8: could not import no/such/package"},
+	{"column after multi-byte", "π := 3; q := zz", "cell[1]:1:15: undefined: zz"},
+	{"reserved letter", "xʹ := 1", "cell[1]:1:1: the letter ʹ in xʹ is reserved: choose another name"},
+	{"missing method", "type I interface{ M() }\ntype T struct{}\nvar i I = T{}", "cell[1]:3:11: cannot use T{} (value of struct type T) as I value in variable declaration: T does not implement I (missing method M)"},
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, row := range refused {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newTestChecker().Check(1, row.in)
+			if err == nil {
+				t.Fatalf("%q was accepted, want %s", row.in, row.want)
+			}
+			if got := err.Error(); !strings.HasPrefix(got, row.want) {
+				t.Errorf("%q\n got %s\nwant %s", row.in, got, row.want)
+			}
+		})
+	}
+}

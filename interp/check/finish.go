@@ -1,0 +1,183 @@
+package check
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"strconv"
+	"strings"
+)
+
+// A name is what a package-level identifier of a cell means.
+type name struct {
+	name   string
+	object types.Object
+}
+
+// finish makes the Cell of a successful attempt.
+func (a *attempt) finish() (*Cell, ErrorList) {
+	a.dropInitCycles()
+	if len(a.errs) == 0 {
+		a.errs = append(a.errs, a.orderErrors()...)
+	}
+	if len(a.errs) > 0 {
+		return nil, a.errs
+	}
+	cell := &Cell{
+		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
+		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token,
+	}
+	a.reuseVariables()
+	a.collect(cell)
+	a.setResult(cell)
+	cell.Errors = a.unreadErrors()
+	a.merge()
+	return cell, nil
+}
+
+// dropInitCycles forgives go/types's initialisation cycles through variables
+// that statements define: those run in the order of the text, which orderErrors
+// checks.
+func (a *attempt) dropInitCycles() {
+	var kept ErrorList
+	for _, e := range a.errs {
+		if strings.HasPrefix(e.Msg, "initialization cycle") && a.hoistedInCycle(e.Msg) {
+			continue
+		}
+		kept = append(kept, e)
+	}
+	a.errs = kept
+}
+
+// hoistedInCycle reads the names from "initialization cycle: x refers to itself"
+// and from lines "x refers to y".
+func (a *attempt) hoistedInCycle(msg string) bool {
+	for _, line := range strings.Split(msg, "\n") {
+		subject, _, ok := strings.Cut(line, " refers to ")
+		if !ok {
+			continue
+		}
+		words := strings.Fields(subject)
+		if a.hoisting.names[words[len(words)-1]] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// reuseVariables replaces a new variable by the live one of the same name and
+// type, wherever the facts of this cell mention it.
+func (a *attempt) reuseVariables() {
+	again := map[types.Object]*types.Var{}
+	for id, o := range a.info.Defs {
+		v, ok := o.(*types.Var)
+		if !ok || v.Parent() != a.pkg.Scope() {
+			continue
+		}
+		if old, ok := a.live[id.Name].(*types.Var); ok && old != v && types.Identical(old.Type(), v.Type()) {
+			again[v] = old
+			a.info.Defs[id] = old
+		}
+	}
+	if len(again) == 0 {
+		return
+	}
+	for id, o := range a.info.Uses {
+		if old := again[o]; old != nil {
+			a.info.Uses[id] = old
+		}
+	}
+	for _, init := range a.info.InitOrder {
+		for i, v := range init.Lhs {
+			if old := again[v]; old != nil {
+				init.Lhs[i] = old
+			}
+		}
+	}
+}
+
+// collect fills the lists of a cell from its file.
+func (a *attempt) collect(cell *Cell) {
+	hoisted := map[types.Object]bool{}
+	for id := range a.hoisting.index {
+		hoisted[a.info.Defs[id]] = true
+	}
+	for _, spec := range a.file.Imports {
+		cell.Imports = append(cell.Imports, spec)
+		a.collectImport(cell, spec)
+	}
+	define := func(id *ast.Ident) {
+		if o := a.info.Defs[id]; o != nil && id.Name != "_" && !strings.Contains(id.Name, "ʹ") {
+			cell.names = append(cell.names, name{id.Name, o})
+			if v, ok := o.(*types.Var); ok {
+				cell.Vars = append(cell.Vars, v)
+			}
+		}
+	}
+	for _, d := range a.file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d == a.body {
+				continue
+			}
+			cell.Funcs = append(cell.Funcs, d)
+			if d.Recv == nil {
+				define(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					cell.Types = append(cell.Types, s)
+					define(s.Name)
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						define(n)
+					}
+				}
+			}
+		}
+	}
+	for _, init := range a.info.InitOrder {
+		if len(init.Lhs) > 0 && !hoisted[init.Lhs[0]] && !a.isHoistedTemporary(init) {
+			cell.Init = append(cell.Init, init)
+		}
+	}
+	a.info.InitOrder = nil
+}
+
+// isHoistedTemporary says whether an initialiser is that of a statement like
+// _, err := f(), of which go/types sees only variables that do not last.
+func (a *attempt) isHoistedTemporary(init *types.Initializer) bool {
+	body := a.body.Body
+	return body.Pos() <= init.Rhs.Pos() && init.Rhs.Pos() < body.End()
+}
+
+func (a *attempt) collectImport(cell *Cell, spec *ast.ImportSpec) {
+	path, err := strconv.Unquote(spec.Path.Value)
+	if err != nil || spec.Pos() == token.NoPos {
+		return
+	}
+	switch n := a.importName(spec); n {
+	case "_", "":
+	case ".":
+		cell.dots = append(cell.dots, path)
+	default:
+		if n := strings.TrimSuffix(n, outerSuffix); a.hoisting.names[n] == nil {
+			cell.imports[n] = path
+		}
+	}
+}
+
+// merge adds the facts about this cell to those of the session.
+func (a *attempt) merge() {
+	all := a.Checker.info
+	maps.Copy(all.Types, a.info.Types)
+	maps.Copy(all.Instances, a.info.Instances)
+	maps.Copy(all.Defs, a.info.Defs)
+	maps.Copy(all.Uses, a.info.Uses)
+	maps.Copy(all.Implicits, a.info.Implicits)
+	maps.Copy(all.Selections, a.info.Selections)
+	maps.Copy(all.Scopes, a.info.Scopes)
+}

@@ -1,0 +1,202 @@
+package check
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// outerSuffix marks, while the checker runs, a name that means what it meant
+// before the cell defined it: the right x of x := x + 1.
+const outerSuffix = "ʹouter"
+
+// A hoisting makes package-level variables of those that top-level statements
+// define, for the time of the check:
+//
+//	x := f()            → var x = f()                and an empty statement
+//	b, err := f()       → var b, tmpʹ1 = f()         and err = tmpʹ1
+//	n, total := 1, 2    → var n = 1                  and total = 2
+//	var y T             → itself, at package level   and an empty statement
+//
+// The new declarations are built from the identifiers and expressions of the
+// statements, so the facts that go/types records are about the user's nodes.
+// The statements themselves are put back afterwards.
+type hoisting struct {
+	unit     *unit
+	original []ast.Stmt            // the statements of the body
+	decls    []ast.Decl            // what was made of them
+	names    map[string]*ast.Ident // hoisted names, where they are defined
+	index    map[*ast.Ident]int    // defining identifier to its place in original
+	outer    []*ast.Ident          // identifiers renamed with outerSuffix
+	errs     ErrorList
+}
+
+func (u *unit) hoist(fset *token.FileSet) *hoisting {
+	h := &hoisting{
+		unit:     u,
+		original: append([]ast.Stmt(nil), u.body.Body.List...),
+		names:    map[string]*ast.Ident{},
+		index:    map[*ast.Ident]int{},
+	}
+	list := u.body.Body.List
+	for i, s := range h.original {
+		list[i] = h.statement(fset, i, s)
+	}
+	h.renameOuter()
+	return h
+}
+
+// statement returns what stays in the body of s.
+func (h *hoisting) statement(fset *token.FileSet, i int, s ast.Stmt) ast.Stmt {
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		inner := h.statement(fset, i, s.Stmt)
+		if inner == s.Stmt {
+			return s
+		}
+		return &ast.LabeledStmt{Label: s.Label, Colon: s.Colon, Stmt: inner}
+	case *ast.DeclStmt:
+		decl := s.Decl.(*ast.GenDecl)
+		if decl.Tok != token.VAR {
+			return s
+		}
+		for _, spec := range decl.Specs {
+			spec := spec.(*ast.ValueSpec)
+			for _, name := range spec.Names {
+				h.define(i, name)
+			}
+		}
+		h.decls = append(h.decls, decl)
+		return &ast.EmptyStmt{Semicolon: s.Pos(), Implicit: true}
+	case *ast.AssignStmt:
+		if s.Tok == token.DEFINE {
+			return h.shortDefinition(fset, i, s)
+		}
+	}
+	return s
+}
+
+func (h *hoisting) shortDefinition(fset *token.FileSet, i int, s *ast.AssignStmt) ast.Stmt {
+	var known []int
+	fresh := 0
+	for k, e := range s.Lhs {
+		id, ok := e.(*ast.Ident)
+		switch {
+		case !ok:
+			return s // go/types says that this is not a name
+		case id.Obj == nil || id.Obj.Decl != s:
+			known = append(known, k)
+		case id.Name != "_":
+			fresh++
+		}
+	}
+	position := fset.Position(s.TokPos)
+	if fresh == 0 {
+		h.errs = append(h.errs, &Error{position, "no new variables on left side of :="})
+		return s
+	}
+	if len(s.Rhs) != 1 && len(s.Rhs) != len(s.Lhs) {
+		h.errs = append(h.errs, &Error{fset.Position(s.Pos()), fmt.Sprintf("assignment mismatch: %s but %s",
+			count(len(s.Lhs), "variable"), count(len(s.Rhs), "value"))})
+		return s
+	}
+	var rest []ast.Stmt
+	spec := &ast.ValueSpec{}
+	add := func(names []*ast.Ident, values []ast.Expr) {
+		spec := &ast.ValueSpec{Names: names, Values: values}
+		h.decls = append(h.decls, &ast.GenDecl{TokPos: s.Pos(), Tok: token.VAR, Specs: []ast.Spec{spec}})
+	}
+	pairwise := len(known) > 0 && len(s.Rhs) == len(s.Lhs)
+	for k, e := range s.Lhs {
+		id := e.(*ast.Ident)
+		old := len(known) > 0 && known[0] == k
+		if old {
+			known = known[1:]
+		} else if id.Name != "_" {
+			h.define(i, id)
+		}
+		switch {
+		case pairwise && old:
+			rest = append(rest, &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: s.TokPos, Tok: token.ASSIGN, Rhs: []ast.Expr{s.Rhs[k]}})
+		case pairwise:
+			add([]*ast.Ident{id}, []ast.Expr{s.Rhs[k]})
+		case old:
+			name := fmt.Sprintf("tmpʹ%dʹ%d", i, k)
+			spec.Names = append(spec.Names, &ast.Ident{NamePos: id.NamePos, Name: name})
+			rest = append(rest, &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: s.TokPos, Tok: token.ASSIGN,
+				Rhs: []ast.Expr{&ast.Ident{NamePos: id.NamePos, Name: name}}})
+		default:
+			spec.Names = append(spec.Names, id)
+		}
+	}
+	if !pairwise {
+		add(spec.Names, s.Rhs)
+	}
+	switch len(rest) {
+	case 0:
+		return &ast.EmptyStmt{Semicolon: s.Pos(), Implicit: true}
+	case 1:
+		return rest[0]
+	}
+	return &ast.BlockStmt{Lbrace: s.Pos(), List: rest, Rbrace: s.End()}
+}
+
+func (h *hoisting) define(i int, name *ast.Ident) {
+	if name.Name == "_" {
+		return
+	}
+	if h.names[name.Name] == nil {
+		h.names[name.Name] = name
+	}
+	h.index[name] = i
+}
+
+// renameOuter marks the uses of a hoisted name in statements before its
+// definition. The parser resolved names block by block, so these are the ones
+// that it left unresolved.
+func (h *hoisting) renameOuter() {
+	body := h.unit.body.Body
+	for _, id := range h.unit.file.Unresolved {
+		if h.names[id.Name] != nil && body.Pos() <= id.Pos() && id.Pos() < body.End() {
+			h.outer = append(h.outer, id)
+			id.Name += outerSuffix
+		}
+	}
+}
+
+// restore puts the user's names and statements back, and lets the uses of outer
+// names point to the objects that are meant.
+func (h *hoisting) restore(info *types.Info, originals map[types.Object]types.Object) {
+	h.unit.body.Body.List = h.original
+	for _, id := range h.outer {
+		id.Name = strings.TrimSuffix(id.Name, outerSuffix)
+		if o := originals[info.Uses[id]]; o != nil {
+			info.Uses[id] = o
+		}
+	}
+}
+
+// alias is an object of the given name that means o, or nil when there can be
+// none.
+func alias(name string, o types.Object) types.Object {
+	switch o := o.(type) {
+	case *types.Var:
+		return types.NewVar(o.Pos(), o.Pkg(), name, o.Type())
+	case *types.Const:
+		return types.NewConst(o.Pos(), o.Pkg(), name, o.Type(), o.Val())
+	case *types.Func:
+		return types.NewFunc(o.Pos(), o.Pkg(), name, o.Type().(*types.Signature))
+	case *types.TypeName:
+		return types.NewTypeName(o.Pos(), o.Pkg(), name, o.Type())
+	}
+	return nil
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

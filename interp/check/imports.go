@@ -1,0 +1,88 @@
+package check
+
+import (
+	"go/ast"
+	"go/token"
+	"strconv"
+	"strings"
+)
+
+// resolveImports adds an import for every qualifier that nothing in the cell or
+// the session declares: that of an earlier cell, or the package that best fits
+// the name. An import of the cell that one of its own variables hides is
+// renamed, for the statements before the variable.
+func (a *attempt) resolveImports() {
+	for _, spec := range a.file.Imports {
+		if name := a.importName(spec); a.hoisting.names[name] != nil {
+			spec.Name = &ast.Ident{NamePos: spec.Pos(), Name: name + outerSuffix}
+		}
+	}
+	a.own = map[string]bool{}
+	for _, spec := range a.file.Imports {
+		a.own[a.importName(spec)] = true
+	}
+	var specs []ast.Spec
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		id, ok := s.X.(*ast.Ident)
+		if !ok || !a.unresolved(id) || a.own[id.Name] || a.declared[id.Name] {
+			return true
+		}
+		name := strings.TrimSuffix(id.Name, outerSuffix)
+		if a.lookup(name) != nil {
+			return true
+		}
+		if path := a.findImport(name); path != "" {
+			a.own[id.Name] = true
+			specs = append(specs, &ast.ImportSpec{
+				Name: &ast.Ident{Name: id.Name},
+				Path: &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(path)},
+			})
+		}
+		return true
+	})
+	if specs != nil {
+		for _, s := range specs {
+			a.file.Imports = append(a.file.Imports, s.(*ast.ImportSpec))
+		}
+		a.file.Decls = append([]ast.Decl{&ast.GenDecl{Tok: token.IMPORT, Lparen: 1, Specs: specs}}, a.file.Decls...)
+	}
+}
+
+// unresolved says whether the parser found no declaration for id.
+func (a *attempt) unresolved(id *ast.Ident) bool {
+	return id.Obj == nil || strings.HasSuffix(id.Name, outerSuffix)
+}
+
+// importName is the name that an import declares in its file, "" when the
+// package cannot be imported.
+func (c *Checker) importName(spec *ast.ImportSpec) string {
+	if spec.Name != nil {
+		return spec.Name.Name
+	}
+	path, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		return ""
+	}
+	p, err := c.importer.Import(path)
+	if err != nil {
+		return ""
+	}
+	return p.Name()
+}
+
+// findImport is the path of the package that a qualifier means, or "".
+func (c *Checker) findImport(name string) string {
+	if path := c.imports[name]; path != "" {
+		return path
+	}
+	for _, path := range c.guess(name) {
+		if p, err := c.importer.Import(path); err == nil && p.Name() == name {
+			return path
+		}
+	}
+	return ""
+}

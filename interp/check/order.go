@@ -1,0 +1,180 @@
+package check
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// Use before definition.
+//
+// Functions of a cell may use the variables of its statements. At package level
+// Go would order the initialisers; here statements run as written, so a
+// statement must not reach, through the functions it mentions, a variable that
+// a later statement defines: it would silently read a zero value. A function
+// literal counts where its variable is used, not where it is defined; a
+// deferred call runs at the end of the cell and is not followed.
+
+// references are the package-level objects of the cell that a piece of syntax
+// mentions, with the first place of each.
+type references map[types.Object]token.Pos
+
+// order finds uses of variables before their definition.
+type order struct {
+	*attempt
+	defined map[types.Object]int        // variable to the statement that defines it
+	through map[types.Object]references // function, or variable that holds a literal
+}
+
+func (a *attempt) orderErrors() ErrorList {
+	if len(a.hoisting.index) == 0 {
+		return nil
+	}
+	o := &order{a, map[types.Object]int{}, map[types.Object]references{}}
+	for id, i := range a.hoisting.index {
+		if v := a.info.Defs[id]; v != nil {
+			o.defined[v] = i
+		}
+	}
+	for _, d := range a.file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && f != a.body {
+			if fn := a.info.Defs[f.Name]; fn != nil {
+				o.through[fn] = o.references(f.Body)
+			}
+		}
+	}
+	var errs ErrorList
+	for _, init := range a.info.InitOrder {
+		if _, hoisted := o.defined[init.Lhs[0]]; !hoisted {
+			errs = append(errs, o.reach(-1, o.references(init.Rhs))...)
+		}
+	}
+	for i, s := range a.hoisting.original {
+		errs = append(errs, o.reach(i, o.statement(s))...)
+	}
+	return errs
+}
+
+// statement returns what s reaches at once, and notes the literals that it only
+// gives a name to.
+func (o *order) statement(s ast.Stmt) references {
+	if l, ok := s.(*ast.LabeledStmt); ok {
+		return o.statement(l.Stmt)
+	}
+	names, values := definitions(s)
+	if len(names) > 0 && len(names) == len(values) {
+		refs := references{}
+		for k, v := range values {
+			if lit, ok := ast.Unparen(v).(*ast.FuncLit); ok {
+				if object := o.info.Defs[names[k]]; object != nil {
+					o.through[object] = o.references(lit.Body)
+					continue
+				}
+			}
+			refs.add(o.references(v))
+		}
+		return refs
+	}
+	if d, ok := s.(*ast.DeferStmt); ok {
+		refs := references{}
+		for _, arg := range d.Call.Args {
+			refs.add(o.references(arg))
+		}
+		return refs
+	}
+	return o.references(s)
+}
+
+// definitions pairs the identifiers that a statement defines with its values.
+func definitions(s ast.Stmt) (names []*ast.Ident, values []ast.Expr) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		if s.Tok != token.DEFINE {
+			return nil, nil
+		}
+		for _, e := range s.Lhs {
+			id, ok := e.(*ast.Ident)
+			if !ok {
+				return nil, nil
+			}
+			names = append(names, id)
+		}
+		return names, s.Rhs
+	case *ast.DeclStmt:
+		d := s.Decl.(*ast.GenDecl)
+		if d.Tok != token.VAR || len(d.Specs) != 1 {
+			return nil, nil
+		}
+		spec := d.Specs[0].(*ast.ValueSpec)
+		return spec.Names, spec.Values
+	}
+	return nil, nil
+}
+
+func (r references) add(more references) {
+	for o, p := range more {
+		if _, ok := r[o]; !ok {
+			r[o] = p
+		}
+	}
+}
+
+// references lists the variables and functions of the session's package in n.
+// Assigning to a variable is no use of it.
+func (o *order) references(n ast.Node) references {
+	refs := references{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		switch object := o.info.Uses[id].(type) {
+		case *types.Var:
+			if _, mine := o.defined[object]; mine {
+				refs.add(references{object: id.Pos()})
+			}
+		case *types.Func:
+			if object.Pkg() == o.pkg {
+				refs.add(references{object.Origin(): id.Pos()})
+			}
+		}
+		return true
+	})
+	return refs
+}
+
+// reach follows refs of statement i through functions.
+func (o *order) reach(i int, refs references) ErrorList {
+	var errs ErrorList
+	for object, pos := range refs {
+		if v := o.late(i, object, map[types.Object]bool{}); v != nil {
+			line := o.fset.Position(v.Pos()).Line
+			msg := fmt.Sprintf("%s is used before its definition on line %d", v.Name(), line)
+			if v != object {
+				msg = fmt.Sprintf("%s uses %s, which is not defined before line %d", object.Name(), v.Name(), line)
+			}
+			errs = append(errs, &Error{place(o.fset, pos), msg})
+		}
+	}
+	return errs
+}
+
+// late is a variable that is defined after statement i and reached from object,
+// or nil.
+func (o *order) late(i int, object types.Object, seen map[types.Object]bool) types.Object {
+	if seen[object] {
+		return nil
+	}
+	first := len(seen) == 0
+	seen[object] = true
+	if at, ok := o.defined[object]; ok && (at > i || at == i && !first) {
+		return object
+	}
+	for next := range o.through[object] {
+		if v := o.late(i, next, seen); v != nil {
+			return v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"sort"
+	"strings"
+)
+
+// bodyName is the function that holds the statements of a cell in the file that
+// go/types sees. No identifier of a user has the letter ʹ.
+const bodyName = "bodyʹ"
+
+// A unit is a cell on its way through the checks, with the file made of it.
+type unit struct {
+	number  int
+	src     string
+	chunks  []chunk
+	carried []*declaration
+	file    *ast.File
+	token   *token.File
+	body    *ast.FuncDecl
+	inits   int // number of func init
+}
+
+// parse splits and parses a cell, with declarations of earlier cells before its
+// own. All syntax errors are returned, at their places in the cell.
+func parse(fset *token.FileSet, number int, src string, carried []*declaration) (*unit, ErrorList) {
+	u := &unit{number: number, src: src, carried: carried}
+	if errs := u.scan(); errs != nil {
+		return nil, errs
+	}
+	text := u.text()
+	file, err := parser.ParseFile(fset, "", text, parser.AllErrors)
+	u.token = lastFile(fset)
+	if err != nil {
+		fset.RemoveFile(u.token)
+		return nil, u.syntaxErrors()
+	}
+	u.file = file
+	u.body = file.Decls[len(file.Decls)-1].(*ast.FuncDecl)
+	return u, nil
+}
+
+// lastFile is the file that was added to fset last.
+func lastFile(fset *token.FileSet) *token.File { return fset.File(token.Pos(fset.Base() - 1)) }
+
+// scan splits the cell and refuses what is not Go before the parser would
+// misread it.
+func (u *unit) scan() ErrorList {
+	chunks, unmatched := split(u.src)
+	if unmatched >= 0 {
+		return ErrorList{u.errorAt(unmatched, fmt.Sprintf("unexpected %q: no bracket is open here", u.src[unmatched]))}
+	}
+	u.chunks = chunks
+	var errs ErrorList
+	for i := range chunks {
+		c := &chunks[i]
+		switch {
+		case c.first == token.PACKAGE:
+			errs = append(errs, u.errorAt(c.start, "a cell has no package clause: remove this line"))
+		case c.first == token.REM, c.first == token.NOT && u.isShell(c):
+			errs = append(errs, u.errorAt(c.start, fmt.Sprintf(
+				"there are no %c commands yet: a cell is Go code", u.src[c.start])))
+		}
+	}
+	list, _ := scan(u.src)
+	for _, t := range list {
+		if t.tok == token.IDENT && strings.Contains(t.lit, "ʹ") {
+			errs = append(errs, u.errorAt(t.offset, fmt.Sprintf("the letter ʹ in %s is reserved: choose another name", t.lit)))
+		}
+	}
+	return errs
+}
+
+// isShell tells a shell command from an expression that begins with !.
+func (u *unit) isShell(c *chunk) bool {
+	_, err := parser.ParseExpr(u.src[c.start:c.end])
+	return err != nil
+}
+
+// text puts the pieces of the cell into the order of a Go file. Line directives
+// keep their positions.
+func (u *unit) text() string {
+	var b strings.Builder
+	b.WriteString("package main\n")
+	statements := false
+	for i := range u.chunks {
+		c := &u.chunks[i]
+		if c.kind == stmtChunk {
+			statements = true
+		}
+		if c.kind == varChunk {
+			// A var after the first statement runs in its turn.
+			if c.kind = declChunk; statements {
+				c.kind = stmtChunk
+			}
+		}
+	}
+	for _, k := range []kind{importChunk, declChunk, stmtChunk} {
+		if k == declChunk {
+			for _, d := range u.carried {
+				fmt.Fprintf(&b, "%s%s\n", directive(d.cell, d.line, d.column), d.text)
+			}
+		}
+		if k == stmtChunk {
+			fmt.Fprintf(&b, "func %s() {\n", bodyName)
+		}
+		for _, c := range u.chunks {
+			if c.kind == k {
+				fmt.Fprintf(&b, "%s%s\n", directive(u.number, c.line, c.column), u.src[c.start:c.end])
+			}
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func directive(number, line, column int) string {
+	return fmt.Sprintf("/*line %s:%d:%d*/", Filename(number), line, column)
+}
+
+// syntaxErrors parses each piece by itself, so that an error in one does not
+// hide those of the others and none lies outside of the cell.
+func (u *unit) syntaxErrors() ErrorList {
+	var errs ErrorList
+	for i, c := range u.chunks {
+		head, tail := "package main\n", "\n"
+		if c.kind == stmtChunk {
+			head, tail = "package main\nfunc _() {\n", "\n}\n"
+		}
+		text := head + directive(u.number, c.line, c.column) + u.src[c.start:c.end] + tail
+		_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.AllErrors|parser.SkipObjectResolution)
+		var list scanner.ErrorList
+		if !errors.As(err, &list) {
+			continue
+		}
+		list.RemoveMultiples()
+		end := u.position(c.end)
+		for _, e := range list {
+			pos := e.Pos
+			pos.Offset = 0
+			if pos.Filename != Filename(u.number) || pos.Line > end.Line || pos.Line == end.Line && pos.Column >= end.Column {
+				// Past the piece: the parser ran into what follows it.
+				if i == len(u.chunks)-1 {
+					errs = append(errs, &Error{end, "unexpected end of the cell: " + u.unclosed(e.Msg)})
+				} else {
+					errs = append(errs, &Error{end, e.Msg})
+				}
+				break
+			}
+			errs = append(errs, &Error{pos, e.Msg})
+		}
+	}
+	if len(errs) == 0 {
+		// The pieces are right one by one: only an import after a declaration
+		// of the same kind could get here, and text orders these.
+		errs = append(errs, &Error{u.position(0), "this cell cannot be parsed as Go"})
+	}
+	return errs
+}
+
+// unclosed says which bracket is open at the end of the cell, or what the
+// parser said.
+func (u *unit) unclosed(msg string) string {
+	list, _ := scan(u.src)
+	var open []lexeme
+	for _, t := range list {
+		switch t.tok {
+		case token.LPAREN, token.LBRACE, token.LBRACK:
+			open = append(open, t)
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return msg
+	}
+	t := open[len(open)-1]
+	p := u.position(t.offset)
+	return fmt.Sprintf("%q of line %d, column %d is not closed", t.tok.String(), p.Line, p.Column)
+}
+
+// position converts an offset in the source.
+func (u *unit) position(offset int) token.Position {
+	offset = min(offset, len(u.src))
+	return token.Position{
+		Filename: Filename(u.number),
+		Line:     1 + strings.Count(u.src[:offset], "\n"),
+		Column:   offset - strings.LastIndexByte(u.src[:offset], '\n'),
+	}
+}
+
+func (u *unit) errorAt(offset int, msg string) *Error { return &Error{u.position(offset), msg} }
+
+// sorted puts the errors into the order of the source, those of this cell first.
+func (l ErrorList) sorted(number int) ErrorList {
+	own := Filename(number)
+	sort.SliceStable(l, func(i, j int) bool {
+		a, b := l[i].Pos, l[j].Pos
+		if (a.Filename == own) != (b.Filename == own) {
+			return a.Filename == own
+		}
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		return a.Column < b.Column
+	})
+	return l
+}

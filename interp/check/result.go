@@ -1,0 +1,169 @@
+package check
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// A cell shows the values of its last statement, when that is an expression
+// that has any. A semicolon after it hides them. The count and error of writes
+// and prints, results named (n int, err error), are not shown: nobody ends a
+// cell with fmt.Println for its count of bytes.
+
+// setResult decides what the cell shows and makes its last statement valid Go.
+func (a *attempt) setResult(cell *Cell) {
+	if a.result == nil {
+		return
+	}
+	last := len(cell.Body) - 1
+	quiet := a.chunks[a.lastStatement()].quiet
+	call := isPlainCall(a.result) && !a.unused
+	if quiet {
+		if !call {
+			cell.Body[last] = &ast.AssignStmt{
+				Lhs: []ast.Expr{&ast.Ident{NamePos: a.result.Pos(), Name: "_"}}, TokPos: a.result.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{a.result}}
+		}
+		return
+	}
+	if call {
+		tv := a.info.Types[a.result]
+		if tv.IsVoid() || isCount(tv.Type) {
+			return
+		}
+	}
+	cell.Result = []ast.Expr{a.result}
+}
+
+func (a *attempt) lastStatement() int {
+	for i := len(a.chunks) - 1; i > 0; i-- {
+		if a.chunks[i].kind == stmtChunk {
+			return i
+		}
+	}
+	return 0
+}
+
+// isCount says whether t is the result (n int, err error) of a write.
+func isCount(t types.Type) bool {
+	tuple, ok := t.(*types.Tuple)
+	return ok && tuple.Len() == 2 && tuple.At(0).Name() == "n" && tuple.At(1).Name() == "err" &&
+		types.Identical(tuple.At(0).Type(), types.Typ[types.Int]) && isError(tuple.At(1).Type())
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+// unreadErrors are the variables of type error that a top-level statement sets
+// from a call and that nothing in the cell reads afterwards. Errors made on the
+// spot (errors.New) and sentinels (ErrSomething) are values, not failures.
+func (a *attempt) unreadErrors() []*types.Var {
+	set := map[*types.Var]token.Pos{} // where the last assignment ends
+	written := map[*ast.Ident]bool{}
+	var ordered []*types.Var
+	note := func(id *ast.Ident, call ast.Expr, end token.Pos) {
+		object := a.info.Defs[id]
+		if object == nil {
+			object = a.info.Uses[id]
+		}
+		v, ok := object.(*types.Var)
+		if !ok || !isError(v.Type()) || v.Parent() != a.pkg.Scope() && a.live[v.Name()] != v {
+			return
+		}
+		written[id] = true
+		if !a.mayFail(id.Name, call) {
+			delete(set, v)
+			return
+		}
+		if _, known := set[v]; !known {
+			ordered = append(ordered, v)
+		}
+		set[v] = end
+	}
+	for _, s := range a.hoisting.original {
+		if l, ok := s.(*ast.LabeledStmt); ok {
+			s = l.Stmt
+		}
+		names, values := definitions(s)
+		if assign, ok := s.(*ast.AssignStmt); ok && assign.Tok == token.ASSIGN {
+			values = assign.Rhs
+			for _, e := range assign.Lhs {
+				id, _ := e.(*ast.Ident)
+				names = append(names, id)
+			}
+		}
+		for k, id := range names {
+			switch {
+			case id == nil || len(values) == 0:
+			case len(values) == len(names):
+				note(id, values[k], s.End())
+			default:
+				note(id, values[0], s.End())
+			}
+		}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	body := a.body.Body
+	for id, object := range a.info.Uses {
+		v, ok := object.(*types.Var)
+		if !ok || written[id] {
+			continue
+		}
+		end, ok := set[v]
+		// A mention in a function may be a read at any time.
+		if ok && (id.Pos() >= end || id.Pos() < body.Pos() || a.inLiteral(id.Pos())) {
+			delete(set, v)
+		}
+	}
+	var unread []*types.Var
+	for _, v := range ordered {
+		if _, ok := set[v]; ok {
+			unread = append(unread, v)
+			delete(set, v)
+		}
+	}
+	return unread
+}
+
+// mayFail says whether an error set to e tells of a failure.
+func (a *attempt) mayFail(name string, e ast.Expr) bool {
+	if rest, ok := strings.CutPrefix(strings.ToLower(name[:min(3, len(name))])+name[min(3, len(name)):], "err"); ok && rest != "" && token.IsExported(rest) {
+		return false
+	}
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		_, receive := ast.Unparen(e).(*ast.UnaryExpr)
+		return receive
+	}
+	return !makesError(a.info, call)
+}
+
+// makesError says whether a call makes an error value rather than fails.
+func makesError(info *types.Info, call *ast.CallExpr) bool {
+	if info.Types[call.Fun].IsType() {
+		return true // conversion
+	}
+	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	f, ok := info.Uses[s.Sel].(*types.Func)
+	if !ok || f.Pkg() == nil {
+		return false
+	}
+	return f.Pkg().Path() == "errors" || f.Pkg().Path() == "fmt" && f.Name() == "Errorf"
+}
+
+// inLiteral says whether p lies in a function literal of the body.
+func (a *attempt) inLiteral(p token.Pos) bool {
+	found := false
+	ast.Inspect(a.body.Body, func(n ast.Node) bool {
+		if l, ok := n.(*ast.FuncLit); ok && l.Pos() <= p && p < l.End() {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,162 @@
+package check
+
+import (
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// kind says where a chunk belongs in a Go file.
+type kind int
+
+const (
+	importChunk kind = iota
+	declChunk        // type, const, func
+	varChunk         // a declaration or a statement, depending on what precedes it
+	stmtChunk
+)
+
+// A chunk is one top-level piece of a cell: an import, a declaration or a
+// statement, without the semicolon that ends it.
+type chunk struct {
+	kind       kind
+	start, end int         // byte offsets in the source
+	doc        int         // offset of the comment right above, or start
+	line       int         // of start, from 1
+	column     int         // of start, from 1, in bytes
+	first      token.Token // the first token
+	quiet      bool        // ended by a semicolon that the user wrote
+}
+
+// A lexeme is a token with its place.
+type lexeme struct {
+	tok    token.Token
+	lit    string
+	offset int
+}
+
+// scan returns the tokens of src without comments, and where comments start
+// and end.
+func scan(src string) (list []lexeme, comments [][2]int) {
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, []byte(src), func(token.Position, string) {}, scanner.ScanComments)
+	for {
+		pos, tok, lit := s.Scan()
+		offset := file.Offset(pos)
+		switch tok {
+		case token.EOF:
+			return list, comments
+		case token.COMMENT:
+			comments = append(comments, [2]int{offset, offset + len(lit)})
+		default:
+			list = append(list, lexeme{tok, lit, offset})
+		}
+	}
+}
+
+// split cuts a cell into chunks at the semicolons that are outside of all
+// brackets. The returned offset is that of a closing bracket without an opening
+// one, or -1.
+func split(src string) (chunks []chunk, unmatched int) {
+	list, comments := scan(src)
+	depth, start := 0, -1
+	for i, t := range list {
+		if start < 0 {
+			if t.tok == token.SEMICOLON {
+				continue
+			}
+			start = i
+		}
+		switch t.tok {
+		case token.LPAREN, token.LBRACE, token.LBRACK:
+			depth++
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			if depth--; depth < 0 {
+				return chunks, t.offset
+			}
+		case token.SEMICOLON:
+			if depth == 0 {
+				chunks = append(chunks, newChunk(src, list[start:i], t.offset))
+				chunks[len(chunks)-1].quiet = t.lit == ";"
+				start = -1
+			}
+		}
+	}
+	if start >= 0 {
+		chunks = append(chunks, newChunk(src, list[start:], len(src)))
+	}
+	for i := range chunks {
+		chunks[i].doc = docStart(src, comments, chunks[i].start)
+	}
+	return chunks, -1
+}
+
+func newChunk(src string, list []lexeme, end int) chunk {
+	start := list[0].offset
+	return chunk{
+		kind:   kindOf(list),
+		start:  start,
+		end:    end,
+		line:   1 + strings.Count(src[:start], "\n"),
+		column: start - strings.LastIndexByte(src[:start], '\n'),
+		first:  list[0].tok,
+	}
+}
+
+func kindOf(list []lexeme) kind {
+	switch list[0].tok {
+	case token.IMPORT:
+		return importChunk
+	case token.TYPE, token.CONST:
+		return declChunk
+	case token.VAR:
+		return varChunk
+	case token.FUNC:
+		if len(list) > 1 && list[1].tok == token.IDENT || isMethod(list) {
+			return declChunk
+		}
+	}
+	return stmtChunk
+}
+
+// isMethod tells func (r T) name( from the literal func (p T) R {.
+func isMethod(list []lexeme) bool {
+	depth := 0
+	for i, t := range list {
+		switch t.tok {
+		case token.LPAREN:
+			depth++
+		case token.RPAREN:
+			if depth--; depth == 0 {
+				rest := list[i+1:]
+				return len(rest) > 1 && rest[0].tok == token.IDENT &&
+					(rest[1].tok == token.LPAREN || rest[1].tok == token.LBRACK)
+			}
+		}
+	}
+	return false
+}
+
+// docStart is the offset of the first of the comments that end on the line
+// above offset without a blank line between, or offset itself.
+func docStart(src string, comments [][2]int, offset int) int {
+	start := offset
+	for i := len(comments) - 1; i >= 0; i-- {
+		c := comments[i]
+		if c[1] > start {
+			continue
+		}
+		between := src[c[1]:start]
+		if strings.TrimSpace(between) != "" || strings.Count(between, "\n") > 1 {
+			break
+		}
+		// A comment that follows code on its line belongs to that code.
+		line := src[strings.LastIndexByte(src[:c[0]], '\n')+1 : c[0]]
+		if strings.TrimSpace(line) != "" {
+			break
+		}
+		start = c[0]
+	}
+	return start
+}
