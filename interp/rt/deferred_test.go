@@ -1,0 +1,98 @@
+package rt
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"testing"
+)
+
+type interrupt struct{}
+
+func (interrupt) Uncatchable() {}
+
+func TestDeferred(t *testing.T) {
+	tests := []struct {
+		name string
+		run  func(log func(any))
+		want []any
+	}{
+		{"last first", func(log func(any)) {
+			Protect(nil, func(d *Deferred) {
+				d.Push(func() { log(1) })
+				d.Push(func() { log(2) })
+				log(0)
+			})
+		}, []any{0, 2, 1}},
+		{"recovered", func(log func(any)) {
+			Protect(nil, func(d *Deferred) {
+				d.Push(func() { log(d.Recover()) })
+				d.Push(func() { log(d.Recover()) })
+				panic("a")
+			})
+			log("on")
+		}, []any{"a", nil, "on"}},
+		{"a panic in a deferred call replaces the first", func(log func(any)) {
+			defer func() { log(recover()) }()
+			Protect(nil, func(d *Deferred) {
+				d.Push(func() { log("still") })
+				d.Push(func() { panic("b") })
+				panic("a")
+			})
+		}, []any{"still", "b"}},
+		{"the position is that of the panic", func(log func(any)) {
+			position := 0
+			defer func() { log(recover()); log(position) }()
+			Protect(&position, func(d *Deferred) {
+				d.Push(func() { position = 9 })
+				position = 4
+				panic("a")
+			})
+		}, []any{"a", 4}},
+		{"an interrupt is not recovered", func(log func(any)) {
+			defer func() { log(recover() == interrupt{}) }()
+			Protect(nil, func(d *Deferred) {
+				d.Push(func() { log(d.Recover()) })
+				panic(interrupt{})
+			})
+		}, []any{nil, true}},
+		{"a function value recovers", func(log func(any)) {
+			Protect(nil, func(d *Deferred) {
+				d.PushValue(func() { log(Recover()) })
+				panic("a")
+			})
+			log(Recover())
+		}, []any{"a", nil}},
+		{"a nested function value does not recover the outer panic", func(log func(any)) {
+			Protect(nil, func(d *Deferred) {
+				d.PushValue(func() {
+					Protect(nil, func(d *Deferred) { d.PushValue(func() { log(Recover()) }) })
+					log(Recover())
+				})
+				panic("a")
+			})
+		}, []any{nil, "a"}},
+		{"Goexit runs them all", func(log func(any)) {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				Protect(nil, func(d *Deferred) {
+					d.Push(func() { log(1) })
+					d.Push(func() { log(2); runtime.Goexit() })
+					runtime.Goexit()
+				})
+				log("not reached")
+			}()
+			<-done
+		}, []any{2, 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []any
+			tt.run(func(x any) { got = append(got, x) })
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %s, want %s", fmt.Sprint(got...), fmt.Sprint(tt.want...))
+			}
+		})
+	}
+}
