@@ -1,0 +1,22 @@
+// Package symbols knows the compiled packages that a cell may import: the standard library and our own.
+//
+// For each it has four things, all made from the packages themselves by go generate (internal/generate):
+//
+//   - [Packages]: the symbols, as tables of reflect.Value, for the engine that runs the cell;
+//   - [Importer]: the types, for go/types; they lie in the binary, so no Go toolchain is needed;
+//   - [Paths], [Guess]: the import paths, and those that a package name may stand for;
+//   - [Doc]: the documentation of packages, exported names, methods and fields.
+//
+// Generic functions and types are in the types but not in the symbol tables, since package reflect cannot hold them; package
+// interp/generic has bodies for those of the standard library.
+//
+// # What is generated, and when
+//
+// std.zip holds types and documentation of the standard library on linux/amd64, std_<platform>.zip the packages
+// whose types are others elsewhere (os.O_CREATE and syscall differ, for instance), own.zip holds our packages. They
+// belong to one minor release of Go: run go generate when it changes, and go run ./internal/generate -own when the API
+// of one of our packages does. [Check] reports a binary that was built by another release, or for a platform that has no
+// types; tests report stale files.
+//
+// All functions may be called by several goroutines.
+package symbols

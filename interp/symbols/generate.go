@@ -1,0 +1,3 @@
+package symbols
+
+//go:generate go run ./internal/generate

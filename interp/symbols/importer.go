@@ -1,0 +1,63 @@
+package symbols
+
+import (
+	"bytes"
+	"fmt"
+	"go/token"
+	"go/types"
+	"sync"
+
+	"golang.org/x/tools/go/gcexportdata"
+)
+
+// Importer returns an importer of the packages of [Paths]. It reads a package's types when they are first asked for and
+// gives the same *types.Package from then on; two importers share nothing. The types have no positions, so fset gets no files.
+// A path that is not importable is an [*UnknownPackageError].
+func Importer(fset *token.FileSet) types.Importer {
+	return &importer{fset: fset, packages: map[string]*types.Package{"unsafe": types.Unsafe}}
+}
+
+type importer struct {
+	fset *token.FileSet
+
+	mu       sync.Mutex
+	packages map[string]*types.Package // guarded by mu; with incomplete ones, which other packages mention
+}
+
+// UnknownPackageError is the error of an import that is neither in the standard library nor ours.
+type UnknownPackageError struct {
+	Path  string
+	Maybe []string // importable packages of the same name, best first
+}
+
+func (e *UnknownPackageError) Error() string {
+	text := fmt.Sprintf("package %q is not known: a cell can import the standard library and the packages of quern", e.Path)
+	if len(e.Maybe) > 0 {
+		text += fmt.Sprintf("; did you mean %q?", e.Maybe[0])
+	}
+	return text
+}
+
+func (i *importer) Import(path string) (*types.Package, error) {
+	a, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("symbols: %w", err)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if p := i.packages[path]; p != nil && p.Complete() {
+		return p, nil
+	}
+	if a.names[path] == "" {
+		return nil, &UnknownPackageError{Path: path, Maybe: Guess(lastElement(path))}
+	}
+	data, err := a.types(path)
+	if err != nil {
+		return nil, fmt.Errorf("symbols: %w", err)
+	}
+	p, err := gcexportdata.Read(bytes.NewReader(data), i.fset, i.packages, path)
+	if err != nil {
+		return nil, fmt.Errorf("symbols: types of %q: %w", path, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,125 @@
+package symbols_test
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"sync"
+	"testing"
+
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+func TestImportChecksPrograms(t *testing.T) {
+	const program = `package p
+import ("fmt"; "iter"; "net/http"; "slices"; "strings"; "sync/atomic"; "unsafe"; "context"; "maps"; "cmp"; "errors")
+type server struct{ http.Server; count atomic.Pointer[int] }
+func words(s string) iter.Seq[string] { return strings.FieldsSeq(s) }
+var sorted = slices.Sorted(maps.Keys(map[string]int{"a": 1}))
+var request, _ = http.NewRequestWithContext(context.Background(), http.MethodGet, "/", nil)
+var size = unsafe.Sizeof(server{})
+func larger[T cmp.Ordered](a, b T) T { return max(a, b) }
+var _, _ = errors.AsType[*http.MaxBytesError](fmt.Errorf("x"))
+var _ fmt.Stringer = (*strings.Builder)(nil)
+var _ http.Handler = http.HandlerFunc(nil)
+`
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "p.go", program, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := types.Config{Importer: symbols.Importer(fset)}
+	if _, err := config.Check("p", fset, []*ast.File{file}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestImportOrder imports in both directions: what one package mentions of another is the other's own.
+func TestImportOrder(t *testing.T) {
+	for _, paths := range [][]string{{"net/http", "context", "crypto/tls", "io"}, {"io", "crypto/tls", "context", "net/http"}} {
+		importer := symbols.Importer(token.NewFileSet())
+		imported := make(map[string]*types.Package)
+		for _, path := range paths {
+			p, err := importer.Import(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !p.Complete() {
+				t.Errorf("%s is not complete", path)
+			}
+			imported[path] = p
+		}
+		fn := imported["net/http"].Scope().Lookup("NewRequestWithContext").(*types.Func)
+		if got, want := fn.Signature().Params().At(0).Type(), imported["context"].Scope().Lookup("Context").Type(); !types.Identical(got, want) {
+			t.Errorf("%v: http's context.Context is another than context's", paths)
+		}
+		for path, p := range imported {
+			if again, err := importer.Import(path); err != nil || again != p {
+				t.Errorf("%s imported again: %p, %v, want %p", path, again, err, p)
+			}
+		}
+	}
+}
+
+func TestImportUnknown(t *testing.T) {
+	importer := symbols.Importer(token.NewFileSet())
+	for path, maybe := range map[string]string{"golang.org/x/nothing": "", "internal/abi": "", "html/http": "net/http", "plugin": "", "": ""} {
+		_, err := importer.Import(path)
+		var unknown *symbols.UnknownPackageError
+		if !errors.As(err, &unknown) {
+			t.Errorf("import %q: %v, want an UnknownPackageError", path, err)
+			continue
+		}
+		if len(unknown.Maybe) > 0 != (maybe != "") || maybe != "" && unknown.Maybe[0] != maybe {
+			t.Errorf("import %q: maybe %q, want %q", path, unknown.Maybe, maybe)
+		}
+	}
+}
+
+// TestImportConcurrently is for the race detector.
+func TestImportConcurrently(t *testing.T) {
+	importer := symbols.Importer(token.NewFileSet())
+	paths := []string{"net/http", "net", "crypto/tls", "os", "io", "context", "time", "encoding/json"}
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			for j := range paths {
+				p, err := importer.Import(paths[(i+j)%len(paths)])
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				for _, name := range p.Scope().Names() {
+					if o := p.Scope().Lookup(name); o.Exported() {
+						types.NewMethodSet(types.NewPointer(o.Type()))
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func BenchmarkImport(b *testing.B) {
+	for _, path := range []string{"fmt", "net/http"} {
+		b.Run(path, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := symbols.Importer(token.NewFileSet()).Import(path); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			importer := symbols.Importer(token.NewFileSet())
+			for _, path := range symbols.Paths() {
+				if _, err := importer.Import(path); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}

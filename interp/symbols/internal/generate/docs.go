@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+
+	"github.com/quernlab/quern/interp/symbols/internal/archive"
+)
+
+// longest is where the documentation of one symbol is cut, in bytes: a hover shows no more, and the archive stays small.
+const longest = 400
+
+// docs reads the documentation of a package's exported names from its source.
+func docs(p listed) (archive.Docs, error) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range append(p.GoFiles, p.CgoFiles...) {
+		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("documentation of %s: %w", p.ImportPath, err)
+		}
+		files = append(files, f)
+	}
+	pkg, err := doc.NewFromFiles(fset, files, p.ImportPath)
+	if err != nil {
+		return nil, fmt.Errorf("documentation of %s: %w", p.ImportPath, err)
+	}
+	d := collector{pkg: pkg, docs: make(archive.Docs)}
+	d.add("", pkg.Doc)
+	d.values(pkg.Consts)
+	d.values(pkg.Vars)
+	d.functions("", pkg.Funcs)
+	for _, t := range pkg.Types {
+		d.add(t.Name, t.Doc)
+		d.values(t.Consts)
+		d.values(t.Vars)
+		d.functions("", t.Funcs)
+		d.functions(t.Name+".", t.Methods)
+		d.members(t)
+	}
+	return d.docs, nil
+}
+
+type collector struct {
+	pkg  *doc.Package
+	docs archive.Docs
+}
+
+// add keeps the first paragraph of a comment, as text on one line.
+func (d collector) add(name, comment string) {
+	text := d.pkg.Synopsis(comment)
+	if paragraph := firstParagraph(d.pkg, comment); len(paragraph) <= longest {
+		text = paragraph
+	}
+	if text != "" {
+		d.docs[name] = text
+	}
+}
+
+// firstParagraph returns the first paragraph without markup, its lines joined.
+func firstParagraph(pkg *doc.Package, comment string) string {
+	text := string(pkg.Text(comment))
+	paragraph, _, _ := strings.Cut(text, "\n\n")
+	return strings.Join(strings.Fields(paragraph), " ")
+}
+
+// values documents constants and variables: by their own comment, or by the one of their group.
+func (d collector) values(groups []*doc.Value) {
+	for _, group := range groups {
+		for _, spec := range group.Decl.Specs {
+			spec, ok := spec.(*ast.ValueSpec)
+			if !ok {
+				continue
+			}
+			comment := firstOf(spec.Doc.Text(), spec.Comment.Text())
+			if comment == "" && len(group.Names) <= 3 {
+				comment = group.Doc
+			}
+			for _, name := range spec.Names {
+				if name.IsExported() {
+					d.add(name.Name, comment)
+				}
+			}
+		}
+	}
+}
+
+func (d collector) functions(prefix string, functions []*doc.Func) {
+	for _, f := range functions {
+		d.add(prefix+f.Name, f.Doc)
+	}
+}
+
+// members documents the fields of a struct and the methods of an interface.
+func (d collector) members(t *doc.Type) {
+	for _, spec := range t.Decl.Specs {
+		spec, ok := spec.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != t.Name {
+			continue
+		}
+		var fields *ast.FieldList
+		switch x := spec.Type.(type) {
+		case *ast.StructType:
+			fields = x.Fields
+		case *ast.InterfaceType:
+			fields = x.Methods
+		default:
+			continue
+		}
+		for _, field := range fields.List {
+			for _, name := range field.Names {
+				if name.IsExported() {
+					d.add(t.Name+"."+name.Name, firstOf(field.Doc.Text(), field.Comment.Text()))
+				}
+			}
+		}
+	}
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/constant"
+	"go/format"
+	"go/types"
+	"math/big"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A table is the Go source of one package's symbols in the form that yaegi reads:
+//
+//	constant, function   "Name": reflect.ValueOf(pkg.Name), an untyped constant as a constant.Value
+//	variable             "Name": reflect.ValueOf(&pkg.Name).Elem(), so that it can be set
+//	type                 "Name": reflect.ValueOf((*pkg.Name)(nil))
+//	interface            also "_Name", a struct with one field WMethod for each method that implements it by calling the field
+//
+// Generic functions and types have no form in package reflect; their sources are in interp/generic.
+type table struct {
+	pkg      *types.Package
+	function string            // name of the generated function
+	imports  map[string]string // import path to the name in the file
+	names    map[string]bool   // names in use
+	values   []string
+	types    []string
+	wrappers []string
+	structs  bytes.Buffer
+}
+
+// newTable makes the table of the package's names for which want says yes; key is the package's in yaegi's map, a wrapper's name starts with "_".
+func newTable(pkg *types.Package, want func(key, name string) bool) *table {
+	t := &table{
+		pkg:      pkg,
+		function: "symbols_" + identifier(pkg.Path()),
+		imports:  map[string]string{"reflect": "reflect"},
+		names:    map[string]bool{"reflect": true},
+	}
+	for _, name := range pkg.Scope().Names() {
+		object := pkg.Scope().Lookup(name)
+		if !object.Exported() || !hasValue(object) {
+			continue
+		}
+		if want(t.key(), name) {
+			t.add(object)
+		}
+		if methods := wrapped(object); methods != nil && want(t.key(), "_"+name) {
+			t.wrap(name, methods)
+		}
+	}
+	return t
+}
+
+func (t *table) empty() bool { return len(t.values)+len(t.types)+len(t.wrappers) == 0 }
+
+// key is the package's key in yaegi's map.
+func (t *table) key() string { return path.Join(t.pkg.Path(), t.pkg.Name()) }
+
+// hasValue says whether package reflect can hold the object: generics and constraints it cannot.
+func hasValue(object types.Object) bool {
+	switch o := object.(type) {
+	case *types.Func:
+		return o.Signature().TypeParams().Len() == 0
+	case *types.TypeName:
+		switch x := o.Type().(type) {
+		case *types.Named:
+			if x.TypeParams().Len() > 0 && x.TypeArgs().Len() == 0 {
+				return false
+			}
+		case *types.Alias:
+			if x.TypeParams().Len() > 0 {
+				return false
+			}
+		}
+		i, ok := o.Type().Underlying().(*types.Interface)
+		return !ok || i.IsMethodSet()
+	}
+	return true
+}
+
+// wrapped returns the methods of an interface that code outside its package can implement, nil for all else.
+func wrapped(object types.Object) []*types.Func {
+	if _, ok := object.(*types.TypeName); !ok {
+		return nil
+	}
+	i, ok := object.Type().Underlying().(*types.Interface)
+	if !ok || i.NumMethods() == 0 {
+		return nil
+	}
+	var methods []*types.Func
+	for m := range i.Methods() {
+		if !m.Exported() {
+			return nil
+		}
+		methods = append(methods, m)
+	}
+	return methods
+}
+
+func (t *table) add(object types.Object) {
+	name := object.Name()
+	switch o := object.(type) {
+	case *types.Const:
+		t.values = append(t.values, fmt.Sprintf("%q: reflect.ValueOf(%s),", name, t.constant(o)))
+	case *types.Func:
+		t.values = append(t.values, fmt.Sprintf("%q: reflect.ValueOf(%s),", name, t.qualified(name)))
+	case *types.Var:
+		t.values = append(t.values, fmt.Sprintf("%q: reflect.ValueOf(&%s).Elem(),", name, t.qualified(name)))
+	case *types.TypeName:
+		t.types = append(t.types, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", name, t.qualified(name)))
+	}
+}
+
+// constant is the expression of a constant's value. An untyped number may fit no type of Go, and goes exactly, as text.
+func (t *table) constant(c *types.Const) string {
+	basic, ok := c.Type().(*types.Basic)
+	if !ok || basic.Info()&types.IsUntyped == 0 {
+		return t.qualified(c.Name())
+	}
+	var kind, text string
+	switch c.Val().Kind() {
+	case constant.String:
+		kind, text = "STRING", c.Val().ExactString()
+	case constant.Int:
+		kind, text = "INT", c.Val().ExactString()
+	case constant.Float:
+		f, ok := constant.Val(c.Val()).(*big.Float)
+		if !ok {
+			f = new(big.Float).SetRat(constant.Val(c.Val()).(*big.Rat))
+		}
+		kind, text = "FLOAT", f.Text('g', int(f.Prec()))
+	default:
+		return t.qualified(c.Name())
+	}
+	return fmt.Sprintf("%s.MakeFromLiteral(%q, %s.%s, 0)",
+		t.use("go/constant", "constant"), text, t.use("go/token", "token"), kind)
+}
+
+func (t *table) wrap(name string, methods []*types.Func) {
+	structure := "wrap_" + identifier(t.pkg.Path()) + "_" + name
+	t.wrappers = append(t.wrappers, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", "_"+name, structure))
+	var fields, bodies strings.Builder
+	for _, m := range methods {
+		parameters, arguments, results := t.signature(m.Signature())
+		fmt.Fprintf(&fields, "\tW%s func%s %s\n", m.Name(), parameters, results)
+		fmt.Fprintf(&bodies, "func (W %s) %s%s %s {\n", structure, m.Name(), parameters, results)
+		if m.Name() == "String" {
+			bodies.WriteString("\tif W.WString == nil {\n\t\treturn \"\"\n\t}\n")
+		}
+		if m.Signature().Results().Len() > 0 {
+			bodies.WriteString("\treturn ")
+		}
+		fmt.Fprintf(&bodies, "W.W%s(%s)\n}\n", m.Name(), arguments)
+	}
+	fmt.Fprintf(&t.structs, "\n// %s implements %s with functions; IValue is the value they are methods of.\ntype %s struct {\n\tIValue interface{}\n%s}\n\n%s",
+		structure, t.qualified(name), structure, fields.String(), bodies.String())
+}
+
+// signature renders parameters (named), the arguments of a call with these names, and results.
+func (t *table) signature(s *types.Signature) (parameters, arguments, results string) {
+	var ps, as, rs []string
+	for i := range s.Params().Len() {
+		name, typ := fmt.Sprintf("a%d", i), s.Params().At(i).Type()
+		if s.Variadic() && i == s.Params().Len()-1 {
+			element := "byte" // append([]byte, string...) alone has a string here, and it is no method
+			if slice, ok := typ.(*types.Slice); ok {
+				element = types.TypeString(slice.Elem(), t.qualifier)
+			}
+			ps, as = append(ps, name+" ..."+element), append(as, name+"...")
+			continue
+		}
+		ps, as = append(ps, name+" "+types.TypeString(typ, t.qualifier)), append(as, name)
+	}
+	for v := range s.Results().Variables() {
+		rs = append(rs, types.TypeString(v.Type(), t.qualifier))
+	}
+	return "(" + strings.Join(ps, ", ") + ")", strings.Join(as, ", "), "(" + strings.Join(rs, ", ") + ")"
+}
+
+func (t *table) qualified(name string) string { return t.qualifier(t.pkg) + "." + name }
+
+func (t *table) qualifier(pkg *types.Package) string { return t.use(pkg.Path(), pkg.Name()) }
+
+// use returns the name of an imported package in the file, a fresh one if another package has its name.
+func (t *table) use(importPath, name string) string {
+	if used, ok := t.imports[importPath]; ok {
+		return used
+	}
+	unique := name
+	for i := 2; t.names[unique]; i++ {
+		unique = fmt.Sprintf("%s%d", name, i)
+	}
+	t.imports[importPath], t.names[unique] = unique, true
+	return unique
+}
+
+const header = "// Code generated by interp/symbols/internal/generate. DO NOT EDIT.\n\n"
+
+// source is the table's file in a package; constraint is its build constraint, "" for none.
+func (t *table) source(packageName, constraint string) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(header)
+	if constraint != "" {
+		fmt.Fprintf(&b, "//go:build %s\n\n", constraint)
+	}
+	fmt.Fprintf(&b, "package %s\n\nimport (\n", packageName)
+	var paths []string
+	for p := range t.imports {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	for _, p := range paths {
+		if name := t.imports[p]; name == path.Base(p) {
+			fmt.Fprintf(&b, "\t%q\n", p)
+		} else {
+			fmt.Fprintf(&b, "\t%s %q\n", name, p)
+		}
+	}
+	fmt.Fprintf(&b, ")\n\nfunc %s() map[string]reflect.Value {\n\treturn map[string]reflect.Value{\n", t.function)
+	for _, lines := range [][]string{t.values, t.types, t.wrappers} {
+		for _, line := range lines {
+			fmt.Fprintf(&b, "\t\t%s\n", line)
+		}
+	}
+	b.WriteString("\t}\n}\n")
+	b.Write(t.structs.Bytes())
+	source, err := format.Source(b.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("symbols of %s: %w\n%s", t.pkg.Path(), err, b.Bytes())
+	}
+	return source, nil
+}
+
+// index is the file that lists the tables of a package.
+func index(packageName string, tables []*table) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%spackage %s\n\nimport \"reflect\"\n\nvar tables = map[string]func() map[string]reflect.Value{\n", header, packageName)
+	for _, t := range tables {
+		fmt.Fprintf(&b, "\t%q: %s,\n", t.key(), t.function)
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}
+
+// identifier makes an import path part of a Go name, and of a file name.
+func identifier(importPath string) string {
+	return strings.NewReplacer("/", "_", "-", "_", ".", "_", "~", "_").Replace(importPath)
+}

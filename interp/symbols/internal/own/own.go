@@ -1,0 +1,13 @@
+// Package own has the symbols of our public packages. All but this file is generated; see interp/symbols.
+package own
+
+import "reflect"
+
+// Symbols returns the tables by yaegi's key, import path and package name.
+func Symbols() map[string]map[string]reflect.Value {
+	symbols := make(map[string]map[string]reflect.Value, len(tables))
+	for key, table := range tables {
+		symbols[key] = table()
+	}
+	return symbols
+}

@@ -1,0 +1,14 @@
+// Package supplement has the symbols of the standard library that yaegi's tables, which are of Go 1.22, do not have. All
+// but this file is generated; see interp/symbols.
+package supplement
+
+import "reflect"
+
+// Symbols returns the tables by yaegi's key, import path and package name.
+func Symbols() map[string]map[string]reflect.Value {
+	symbols := make(map[string]map[string]reflect.Value, len(tables))
+	for key, table := range tables {
+		symbols[key] = table()
+	}
+	return symbols
+}

@@ -1,0 +1,75 @@
+package symbols
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// module is the path of our packages.
+const module = "github.com/quernlab/quern/"
+
+// preferred says which of several packages of one name a notebook most likely means. Where nothing is said, ours come
+// before the standard library's, short paths before long ones.
+//
+// rand is math/rand/v2, today's package; rand.Seed, rand.Intn, rand.Read are not in it, so whoever adds an import should
+// take the first package of the list that has all the names used.
+var preferred = map[string][]string{
+	"pprof":    {"runtime/pprof", "net/http/pprof"},
+	"rand":     {"math/rand/v2", "math/rand", "crypto/rand"},
+	"scanner":  {"text/scanner", "go/scanner"},
+	"template": {"text/template", "html/template"},
+}
+
+// Paths returns the import paths of all packages that a cell can import, sorted. It is empty when [Check] fails.
+func Paths() []string {
+	a, err := open()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(a.names))
+}
+
+// Guess returns the import paths of the packages of this name, the one that a notebook most likely means first; none if
+// there is none.
+func Guess(name string) []string {
+	return slices.Clone(byName()[name])
+}
+
+var byName = sync.OnceValue(func() map[string][]string {
+	a, err := open()
+	if err != nil {
+		return nil
+	}
+	names := make(map[string][]string)
+	for path, name := range a.names {
+		names[name] = append(names[name], path)
+	}
+	for name, paths := range names {
+		rank := func(path string) int {
+			if i := slices.Index(preferred[name], path); i >= 0 {
+				return i
+			}
+			return len(preferred[name])
+		}
+		theirs := func(path string) int {
+			if strings.HasPrefix(path, module) {
+				return 0
+			}
+			return 1
+		}
+		slices.SortFunc(paths, func(a, b string) int {
+			return cmp.Or(
+				cmp.Compare(rank(a), rank(b)),
+				cmp.Compare(theirs(a), theirs(b)),
+				cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")),
+				cmp.Compare(a, b),
+			)
+		})
+	}
+	return names
+})
+
+func lastElement(path string) string { return path[strings.LastIndex(path, "/")+1:] }

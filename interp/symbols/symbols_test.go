@@ -1,0 +1,141 @@
+package symbols_test
+
+import (
+	"go/token"
+	"go/types"
+	"path"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// TestComplete compares the tables with the types: every exported name that package reflect can hold is there, and is
+// what the types say.
+func TestComplete(t *testing.T) {
+	packages := symbols.Packages()
+	importer := symbols.Importer(token.NewFileSet())
+	names := 0
+	for _, importPath := range symbols.Paths() {
+		pkg, err := importer.Import(importPath)
+		if err != nil {
+			t.Errorf("import %s: %v", importPath, err)
+			continue
+		}
+		table, ok := packages[path.Join(importPath, pkg.Name())]
+		if !ok {
+			t.Errorf("%s has no table", importPath)
+			continue
+		}
+		for _, name := range pkg.Scope().Names() {
+			object := pkg.Scope().Lookup(name)
+			if !object.Exported() || pkg == types.Unsafe || generic(object) {
+				continue
+			}
+			names++
+			value, ok := table[name]
+			if !ok {
+				t.Errorf("%s.%s is missing", importPath, name)
+				continue
+			}
+			if problem := mismatch(object, value); problem != "" {
+				t.Errorf("%s.%s: %s", importPath, name, problem)
+			}
+			if implementable(object) {
+				wrapper, ok := table["_"+name]
+				if !ok {
+					t.Errorf("%s._%s, the wrapper, is missing", importPath, name)
+				} else if !wrapper.Type().Elem().Implements(value.Type().Elem()) {
+					t.Errorf("%s._%s does not implement %s", importPath, name, name)
+				}
+			}
+		}
+	}
+	if names < 5000 {
+		t.Errorf("only %d names seen", names)
+	}
+	t.Logf("%d names", names)
+}
+
+// generic says whether package reflect cannot hold the object: a generic function or type, a constraint.
+func generic(object types.Object) bool {
+	switch o := object.(type) {
+	case *types.Func:
+		return o.Signature().TypeParams().Len() > 0
+	case *types.TypeName:
+		if g, ok := o.Type().(interface{ TypeParams() *types.TypeParamList }); ok && g.TypeParams().Len() > 0 {
+			return true
+		}
+		i, ok := o.Type().Underlying().(*types.Interface)
+		return ok && !i.IsMethodSet()
+	}
+	return false
+}
+
+// implementable says whether the object is an interface that other packages can implement.
+func implementable(object types.Object) bool {
+	if _, ok := object.(*types.TypeName); !ok {
+		return false
+	}
+	i, ok := object.Type().Underlying().(*types.Interface)
+	if !ok || i.NumMethods() == 0 {
+		return false
+	}
+	for m := range i.Methods() {
+		if !m.Exported() {
+			return false
+		}
+	}
+	return true
+}
+
+// mismatch says how a symbol differs from what the types say, roughly: by kind, and by the counts that reflect knows.
+func mismatch(object types.Object, value reflect.Value) string {
+	switch o := object.(type) {
+	case *types.Func:
+		if value.Kind() != reflect.Func {
+			return "is a " + value.Kind().String() + ", not a function"
+		}
+		if s := o.Signature(); value.Type().NumIn() != s.Params().Len() || value.Type().NumOut() != s.Results().Len() {
+			return "is " + value.Type().String() + ", not " + s.String()
+		}
+	case *types.Var:
+		if !value.CanSet() {
+			return "is a variable that cannot be set"
+		}
+	case *types.TypeName:
+		if value.Kind() != reflect.Pointer || !value.IsNil() {
+			return "is no type"
+		}
+		t := value.Type().Elem()
+		if i, ok := o.Type().Underlying().(*types.Interface); ok && i.NumMethods() != t.NumMethod() {
+			return "has the methods of " + t.String() + ", not of " + i.String()
+		}
+		if s, ok := o.Type().Underlying().(*types.Struct); ok && (t.Kind() != reflect.Struct || s.NumFields() != t.NumField()) {
+			return "is " + t.String() + ", not " + s.String()
+		}
+	}
+	return ""
+}
+
+func TestPackagesAreTheCallers(t *testing.T) {
+	symbols.Packages()["fmt/fmt"]["Println"] = reflect.ValueOf(1)
+	if got := symbols.Packages()["fmt/fmt"]["Println"].Kind(); got != reflect.Func {
+		t.Errorf("a change of one result shows in the next: fmt.Println is a %s", got)
+	}
+}
+
+func TestNoEngine(t *testing.T) {
+	for key := range symbols.Packages() {
+		if strings.Contains(key, "yaegi") {
+			t.Errorf("cells can import %s", key)
+		}
+	}
+}
+
+func BenchmarkPackages(b *testing.B) {
+	for b.Loop() {
+		symbols.Packages()
+	}
+}
