@@ -66,7 +66,7 @@ func (c *Checker) Check(number int, src string) (*Cell, error) {
 	cell, errs := a.finish()
 	if errs != nil {
 		c.fset.RemoveFile(u.token)
-		return nil, errs.sorted(number)
+		return nil, u.nameCommands(errs).sorted(number)
 	}
 	return cell, nil
 }

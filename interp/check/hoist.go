@@ -86,7 +86,7 @@ func (h *hoisting) shortDefinition(fset *token.FileSet, i int, s *ast.AssignStmt
 		switch {
 		case !ok:
 			return s // go/types says that this is not a name
-		case id.Obj == nil || id.Obj.Decl != s:
+		case id.Obj == nil || id.Obj.Decl != s || h.unit.declaresVar(id.Name):
 			known = append(known, k)
 		case id.Name != "_":
 			fresh++
@@ -158,12 +158,70 @@ func (h *hoisting) define(i int, name *ast.Ident) {
 // that it left unresolved.
 func (h *hoisting) renameOuter() {
 	body := h.unit.body.Body
-	for _, id := range h.unit.file.Unresolved {
+	rename := func(id *ast.Ident) {
 		if h.names[id.Name] != nil && body.Pos() <= id.Pos() && id.Pos() < body.End() {
 			h.outer = append(h.outer, id)
 			id.Name += outerSuffix
 		}
 	}
+	for _, id := range h.unit.file.Unresolved {
+		rename(id)
+	}
+	for _, s := range h.original {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.CompositeLit); ok && lit.Type != nil {
+				renameKeys(lit, lit.Type, rename)
+			}
+			return true
+		})
+	}
+}
+
+// renameKeys calls rename for the keys of a map or array literal that the
+// parser left unresolved. It does not list them, since it cannot tell them from
+// the fields of a struct; nor can we where the type is only named, and there
+// orderErrors refuses the use.
+func renameKeys(lit *ast.CompositeLit, typ ast.Expr, rename func(*ast.Ident)) {
+	var key, elem ast.Expr
+	switch t := typ.(type) {
+	case *ast.MapType:
+		key, elem = t.Key, t.Value
+	case *ast.ArrayType:
+		elem = t.Elt
+	default:
+		return
+	}
+	for _, e := range lit.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if id, ok := pair.Key.(*ast.Ident); ok && id.Obj == nil {
+				rename(id)
+			}
+			if inner, ok := pair.Key.(*ast.CompositeLit); ok && inner.Type == nil {
+				renameKeys(inner, key, rename)
+			}
+			e = pair.Value
+		}
+		if inner, ok := e.(*ast.CompositeLit); ok && inner.Type == nil {
+			renameKeys(inner, elem, rename)
+		}
+	}
+}
+
+// declaresVar says whether a var declaration before the first statement of the
+// cell declares name: for the user it is in the same scope.
+func (u *unit) declaresVar(name string) bool {
+	for _, d := range u.file.Decls {
+		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			for _, s := range d.Specs {
+				for _, n := range s.(*ast.ValueSpec).Names {
+					if n.Name == name {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }
 
 // restore puts the user's names and statements back, and lets the uses of outer

@@ -63,9 +63,8 @@ func (u *unit) scan() ErrorList {
 		switch {
 		case c.first == token.PACKAGE:
 			errs = append(errs, u.errorAt(c.start, "a cell has no package clause: remove this line"))
-		case c.first == token.REM, c.first == token.NOT && u.isShell(c):
-			errs = append(errs, u.errorAt(c.start, fmt.Sprintf(
-				"there are no %c commands yet: a cell is Go code", u.src[c.start])))
+		case c.first == token.REM, c.first == token.NOT && !u.isExpression(c):
+			errs = append(errs, u.commandError(c))
 		}
 	}
 	list, _ := scan(u.src)
@@ -77,10 +76,39 @@ func (u *unit) scan() ErrorList {
 	return errs
 }
 
-// isShell tells a shell command from an expression that begins with !.
-func (u *unit) isShell(c *chunk) bool {
+// isExpression tells an expression that begins with ! from a shell command.
+func (u *unit) isExpression(c *chunk) bool {
 	_, err := parser.ParseExpr(u.src[c.start:c.end])
-	return err != nil
+	return err == nil
+}
+
+func (u *unit) commandError(c *chunk) *Error {
+	return u.errorAt(c.start, fmt.Sprintf("there are no %c commands yet: a cell is Go code", u.src[c.start]))
+}
+
+// nameCommands replaces the errors of a line that begins with ! and happens to
+// parse as Go, such as !ls -l.
+func (u *unit) nameCommands(errs ErrorList) ErrorList {
+	for i := range u.chunks {
+		c := &u.chunks[i]
+		if c.first != token.NOT {
+			continue
+		}
+		end := u.position(c.end)
+		var kept ErrorList
+		hit := false
+		for _, e := range errs {
+			if e.Pos.Filename == end.Filename && e.Pos.Line == c.line && e.Pos.Column >= c.column && end.Line == c.line {
+				hit = true
+				continue
+			}
+			kept = append(kept, e)
+		}
+		if hit {
+			errs = append(kept, u.commandError(c))
+		}
+	}
+	return errs
 }
 
 // text puts the pieces of the cell into the order of a Go file. Line directives
@@ -140,12 +168,16 @@ func (u *unit) syntaxErrors() ErrorList {
 			continue
 		}
 		list.RemoveMultiples()
+		before := len(errs)
 		end := u.position(c.end)
 		for _, e := range list {
 			pos := e.Pos
 			pos.Offset = 0
 			if pos.Filename != Filename(u.number) || pos.Line > end.Line || pos.Line == end.Line && pos.Column >= end.Column {
 				// Past the piece: the parser ran into what follows it.
+				if len(errs) > before {
+					break
+				}
 				if i == len(u.chunks)-1 {
 					errs = append(errs, &Error{end, "unexpected end of the cell: " + u.unclosed(e.Msg)})
 				} else {
