@@ -1,0 +1,121 @@
+package gpu
+
+import (
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/mem"
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+// Host is the machine's processor and memory, or what the container may use
+// of them. Opening it cannot fail: what the system does not tell is NaN in the
+// samples.
+//
+// Busy is over the time since the sample before. The first sample, right after
+// Host, may cover too little time to measure it.
+func Host() Device {
+	h := &host{limits: readContainer(os.DirFS("/")), cores: float64(runtime.NumCPU())}
+	if p, err := process.NewProcess(int32(os.Getpid())); err == nil {
+		h.process = p
+	}
+	if h.limits.cores > 0 {
+		h.cores = min(h.cores, h.limits.cores)
+	}
+	h.name = processorName(h.cores)
+	h.last = h.read()
+	return h
+}
+
+// processorName is such as "AMD EPYC 7B13, 4 cores".
+func processorName(cores float64) string {
+	name := "CPU"
+	if info, err := cpu.Info(); err == nil && len(info) > 0 {
+		if model := strings.Join(strings.Fields(info[0].ModelName), " "); model != "" {
+			name = model
+		}
+	}
+	unit := " cores"
+	if cores == 1 {
+		unit = " core"
+	}
+	return name + ", " + strconv.FormatFloat(math.Round(cores*10)/10, 'f', -1, 64) + unit
+}
+
+type host struct {
+	name    string
+	cores   float64 // that may be used, 1.5 for instance in a container
+	limits  container
+	process *process.Process // nil if the system does not tell
+
+	mu   sync.Mutex
+	last reading // the one before, guarded by mu
+}
+
+// reading is counters that only grow, in seconds of processor time.
+type reading struct {
+	at      time.Time
+	busy    float64 // of all processes of the machine or the container
+	process float64
+}
+
+func (h *host) Name() string { return h.name }
+func (h *host) Close() error { return nil }
+
+func (h *host) Sample() Sample {
+	now := h.read()
+	h.mu.Lock()
+	before := h.last
+	h.last = now
+	h.mu.Unlock()
+
+	s := unmeasured(now.at)
+	if wall := now.at.Sub(before.at).Seconds(); wall > 0 {
+		share := func(spent float64) float64 {
+			return min(max(100*spent/(wall*h.cores), 0), 100) // NaN stays NaN
+		}
+		s.Busy = share(now.busy - before.busy)
+		s.ProcessBusy = share(now.process - before.process)
+	}
+	if m, err := mem.VirtualMemory(); err == nil {
+		s.MemUsed, s.MemTotal = float64(m.Total-m.Available), float64(m.Total)
+	}
+	// The system counts what all containers use; ours has its own account.
+	if limit := h.limits.memory; limit > 0 && !(limit >= s.MemTotal) {
+		s.MemTotal = limit
+		s.MemUsed = h.limits.memoryUsed()
+	}
+	if h.process != nil {
+		if m, err := h.process.MemoryInfo(); err == nil {
+			s.ProcessMem = float64(m.RSS)
+		}
+	}
+	return s
+}
+
+func (h *host) read() reading {
+	r := reading{at: time.Now(), busy: math.NaN(), process: math.NaN()}
+	if h.limits.cores > 0 {
+		r.busy = h.limits.processorTime()
+	} else if times, err := cpu.Times(false); err == nil && len(times) == 1 {
+		r.busy = busyTime(times[0])
+	}
+	if h.process != nil {
+		if t, err := h.process.Times(); err == nil {
+			r.process = t.User + t.System
+		}
+	}
+	return r
+}
+
+// busyTime is the seconds in which processors worked. Linux counts guests as
+// user time already.
+func busyTime(t cpu.TimesStat) float64 {
+	return t.User + t.System + t.Nice + t.Irq + t.Softirq + t.Steal
+}

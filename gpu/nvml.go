@@ -1,0 +1,282 @@
+//go:build linux && cgo
+
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/NVIDIA/go-nvml/pkg/dl"
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+)
+
+// libraryName is the library of the NVIDIA driver that measures.
+const libraryName = "libnvidia-ml.so.1"
+
+// visibleDevices is the variable by which CUDA hides GPUs.
+const visibleDevices = "CUDA_VISIBLE_DEVICES"
+
+// Open opens the GPU that CUDA calls device 0: the first one that the
+// environment variable CUDA_VISIBLE_DEVICES leaves, or the first of the
+// machine. Where CUDA orders devices by speed and they differ, [OpenPCI] is
+// exact. The error wraps [ErrNoGPU].
+func Open() (Device, error) {
+	visible, set := os.LookupEnv(visibleDevices)
+	if set && strings.TrimSpace(visible) == "" {
+		return nil, fmt.Errorf("%w: %s is set to nothing, which hides every GPU", ErrNoGPU, visibleDevices)
+	}
+	return open(libraryName, visible)
+}
+
+// OpenPCI opens the GPU with a PCI bus id such as "0000:3b:00.0", as the CUDA
+// driver names it. The error wraps [ErrNoGPU].
+func OpenPCI(busID string) (Device, error) { return openPCI(libraryName, busID) }
+
+// Devices opens all GPUs of the machine. Each is to be closed. The error wraps
+// [ErrNoGPU].
+func Devices() ([]Device, error) { return devices(libraryName) }
+
+// driver is a loaded and initialised library. An NVML call whose symbol the
+// library lacks does not fail, it ends the process: has says which may be
+// made.
+type driver struct {
+	lib nvml.Interface
+	has map[string]bool
+}
+
+// loading guards the package variables that go-nvml sets while it loads or
+// closes a library.
+var loading sync.Mutex
+
+// Symbols without which there is no use in going on; one of each group.
+var required = [][]string{
+	{"nvmlInit_v2", "nvmlInit"},
+	{"nvmlShutdown"},
+	{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"},
+	{"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"},
+}
+
+// Symbols that some driver may lack.
+const (
+	symbolName   = "nvmlDeviceGetName"
+	symbolUUID   = "nvmlDeviceGetHandleByUUID"
+	symbolPCI    = "nvmlDeviceGetHandleByPciBusId_v2"
+	symbolBusy   = "nvmlDeviceGetUtilizationRates"
+	symbolMemory = "nvmlDeviceGetMemoryInfo"
+	symbolPower  = "nvmlDeviceGetPowerUsage"
+	symbolLimit  = "nvmlDeviceGetEnforcedPowerLimit"
+	symbolEnergy = "nvmlDeviceGetTotalEnergyConsumption"
+	symbolHeat   = "nvmlDeviceGetTemperature"
+	symbolClock  = "nvmlDeviceGetClockInfo"
+)
+
+// load loads and initialises the library. Nothing is called before it is known
+// to be there.
+func load(path string) (*driver, error) {
+	loading.Lock()
+	defer loading.Unlock()
+	if err := usable(path); err != nil {
+		return nil, err
+	}
+	lib := nvml.New(nvml.WithLibraryPath(path))
+	if r := lib.Init(); r != nvml.SUCCESS {
+		return nil, fmt.Errorf("%w: %s", ErrNoGPU, reason(r))
+	}
+	d := &driver{lib, map[string]bool{}}
+	for _, s := range []string{symbolName, symbolUUID, symbolPCI, symbolBusy, symbolMemory,
+		symbolPower, symbolLimit, symbolEnergy, symbolHeat, symbolClock} {
+		d.has[s] = lib.Extensions().LookupSymbol(s) == nil
+	}
+	return d, nil
+}
+
+// usable reports whether the library is there and is one of NVML.
+func usable(path string) (err error) {
+	l := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
+	if l.Open() != nil {
+		return fmt.Errorf("%w: %s is not installed: there is no NVIDIA driver, or the container was started without --gpus", ErrNoGPU, libraryName)
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	for _, group := range required {
+		found := false
+		for _, symbol := range group {
+			found = found || l.Lookup(symbol) == nil
+		}
+		if !found {
+			return fmt.Errorf("%w: %s has no %s: it is not a usable NVIDIA driver library", ErrNoGPU, path, group[0])
+		}
+	}
+	return nil
+}
+
+func (d *driver) close() error {
+	loading.Lock()
+	defer loading.Unlock()
+	if r := d.lib.Shutdown(); r != nvml.SUCCESS {
+		return fmt.Errorf("close the NVIDIA management library: %s", reason(r))
+	}
+	return nil
+}
+
+// reason puts an NVML code into words that say what to do.
+func reason(r nvml.Return) string {
+	switch r {
+	case nvml.ERROR_LIBRARY_NOT_FOUND:
+		return libraryName + " cannot be loaded"
+	case nvml.ERROR_DRIVER_NOT_LOADED:
+		return "the NVIDIA kernel module is not loaded; try nvidia-smi"
+	case nvml.ERROR_NO_PERMISSION:
+		return "no permission to use /dev/nvidia*"
+	case nvml.ERROR_LIB_RM_VERSION_MISMATCH:
+		return "the NVIDIA driver and its library differ in version; restart after a driver update"
+	case nvml.ERROR_GPU_IS_LOST:
+		return "the GPU has fallen off the bus; restart the machine"
+	case nvml.ERROR_NOT_FOUND, nvml.ERROR_INVALID_ARGUMENT:
+		return "there is no such device"
+	}
+	return "NVML error " + strconv.Itoa(int(r))
+}
+
+// graphics is one GPU. It owns its driver.
+type graphics struct {
+	driver *driver
+	device counters
+	name   string
+}
+
+// counters is the part of nvml.Device that a sample needs.
+type counters interface {
+	GetUtilizationRates() (nvml.Utilization, nvml.Return)
+	GetMemoryInfo() (nvml.Memory, nvml.Return)
+	GetPowerUsage() (uint32, nvml.Return)
+	GetEnforcedPowerLimit() (uint32, nvml.Return)
+	GetTotalEnergyConsumption() (uint64, nvml.Return)
+	GetTemperature(nvml.TemperatureSensors) (uint32, nvml.Return)
+	GetClockInfo(nvml.ClockType) (uint32, nvml.Return)
+}
+
+func open(path, visible string) (Device, error) {
+	first, _, _ := strings.Cut(visible, ",")
+	first = strings.TrimSpace(first)
+	return openBy(path, func(d *driver) (nvml.Device, nvml.Return, string) {
+		if first == "" {
+			device, r := d.lib.DeviceGetHandleByIndex(0)
+			return device, r, "the driver lists no GPU"
+		}
+		words := visibleDevices + " is " + strconv.Quote(visible)
+		if index, err := strconv.Atoi(first); err == nil {
+			device, r := d.lib.DeviceGetHandleByIndex(index)
+			return device, r, words
+		}
+		if !d.has[symbolUUID] {
+			return nil, nvml.ERROR_FUNCTION_NOT_FOUND, words
+		}
+		device, r := d.lib.DeviceGetHandleByUUID(first)
+		return device, r, words
+	})
+}
+
+func openPCI(path, busID string) (Device, error) {
+	return openBy(path, func(d *driver) (nvml.Device, nvml.Return, string) {
+		words := "PCI bus id " + strconv.Quote(busID)
+		if !d.has[symbolPCI] {
+			return nil, nvml.ERROR_FUNCTION_NOT_FOUND, words
+		}
+		device, r := d.lib.DeviceGetHandleByPciBusId(busID)
+		return device, r, words
+	})
+}
+
+// openBy opens the device that find gives, which also says what was looked for.
+func openBy(path string, find func(*driver) (nvml.Device, nvml.Return, string)) (Device, error) {
+	d, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	device, r, words := find(d)
+	if r != nvml.SUCCESS {
+		return nil, errors.Join(fmt.Errorf("%w: %s: %s", ErrNoGPU, words, reason(r)), d.close())
+	}
+	return d.open(device), nil
+}
+
+func devices(path string) ([]Device, error) {
+	d, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close() // each device below holds a driver of its own
+	n, r := d.lib.DeviceGetCount()
+	if r != nvml.SUCCESS || n == 0 {
+		words := "the driver lists none"
+		if r != nvml.SUCCESS {
+			words = reason(r)
+		}
+		return nil, fmt.Errorf("%w: %s", ErrNoGPU, words)
+	}
+	var all []Device
+	for i := range n {
+		g, err := open(path, strconv.Itoa(i))
+		if err != nil {
+			for _, g := range all {
+				err = errors.Join(err, g.Close())
+			}
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+func (d *driver) open(device nvml.Device) *graphics {
+	g := &graphics{driver: d, device: device, name: "NVIDIA GPU"}
+	if d.has[symbolName] {
+		if name, r := device.GetName(); r == nvml.SUCCESS && name != "" {
+			g.name = name
+		}
+	}
+	return g
+}
+
+func (g *graphics) Name() string { return g.name }
+func (g *graphics) Close() error { return g.driver.close() }
+
+func (g *graphics) Sample() Sample {
+	s := unmeasured(time.Now())
+	has := g.driver.has
+	if has[symbolBusy] {
+		if u, r := g.device.GetUtilizationRates(); r == nvml.SUCCESS {
+			s.Busy = float64(u.Gpu)
+		}
+	}
+	if has[symbolMemory] {
+		if m, r := g.device.GetMemoryInfo(); r == nvml.SUCCESS {
+			s.MemUsed, s.MemTotal = float64(m.Used), float64(m.Total)
+		}
+	}
+	const milli = 1e-3
+	scaled := func(symbol string, read func() (uint32, nvml.Return), unit float64) float64 {
+		if has[symbol] {
+			if v, r := read(); r == nvml.SUCCESS {
+				return float64(v) * unit
+			}
+		}
+		return math.NaN()
+	}
+	s.Watts = scaled(symbolPower, g.device.GetPowerUsage, milli)
+	s.WattsLimit = scaled(symbolLimit, g.device.GetEnforcedPowerLimit, milli)
+	s.Celsius = scaled(symbolHeat, func() (uint32, nvml.Return) { return g.device.GetTemperature(nvml.TEMPERATURE_GPU) }, 1)
+	s.ClockMHz = scaled(symbolClock, func() (uint32, nvml.Return) { return g.device.GetClockInfo(nvml.CLOCK_SM) }, 1)
+	if has[symbolEnergy] {
+		if e, r := g.device.GetTotalEnergyConsumption(); r == nvml.SUCCESS {
+			s.Joules = float64(e) * milli
+		}
+	}
+	return s
+}

@@ -1,0 +1,20 @@
+//go:build !linux || !cgo
+
+package gpu
+
+import "fmt"
+
+// errPlatform is the answer where NVML cannot be reached.
+var errPlatform = fmt.Errorf("%w: this build of quern has no NVIDIA support (it needs linux and cgo)", ErrNoGPU)
+
+// Open opens the GPU that CUDA calls device 0. This build has no NVIDIA
+// support: the error wraps [ErrNoGPU].
+func Open() (Device, error) { return nil, errPlatform }
+
+// OpenPCI opens the GPU with a PCI bus id. This build has no NVIDIA support:
+// the error wraps [ErrNoGPU].
+func OpenPCI(busID string) (Device, error) { return nil, errPlatform }
+
+// Devices opens all GPUs of the machine. This build has no NVIDIA support: the
+// error wraps [ErrNoGPU].
+func Devices() ([]Device, error) { return nil, errPlatform }
