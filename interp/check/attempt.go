@@ -24,6 +24,7 @@ type attempt struct {
 	result    ast.Expr        // X of the last statement, when it is an expression
 	unused    bool            // go/types said that a call as last statement does nothing
 	originals map[types.Object]types.Object
+	methods   []*addedMethod
 	errs      ErrorList
 }
 
@@ -62,9 +63,12 @@ func (c *Checker) attempt(u *unit) *attempt {
 	a.collectDeclared()
 	a.setZeroValues()
 	a.resolveImports()
+	a.laterMethods()
+	a.addMethods()
 	a.fillScope()
 	a.run()
 	a.hoisting.restore(a.info, a.originals)
+	a.restoreMethods()
 	return a
 }
 
@@ -223,7 +227,7 @@ func (a *attempt) run() {
 	}}
 	defer func() {
 		if r := recover(); r != nil {
-			a.errs = append(a.errs, &Error{a.position(0), fmt.Sprintf("internal error of the type checker: %v\n\t%s",
+			a.errs = append(a.errs, &Error{Pos: a.position(0), Msg: fmt.Sprintf("internal error of the type checker: %v\n\t%s",
 				r, strings.ReplaceAll(strings.TrimSpace(string(debug.Stack())), "\n", "\n\t"))})
 		}
 	}()
@@ -252,5 +256,5 @@ func (a *attempt) report(e types.Error) {
 		pos = a.position(0)
 	}
 	pos.Offset = 0
-	a.errs = append(a.errs, &Error{pos, msg})
+	a.errs = append(a.errs, &Error{Pos: pos, Msg: msg, pos: e.Pos})
 }

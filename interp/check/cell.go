@@ -36,7 +36,8 @@ type Cell struct {
 	// Carried names declarations of earlier cells that are part of this one
 	// because something that they use is redefined here.
 	Carried []string
-	// Broken are those of them that no longer type-check; calling one panics.
+	// Broken are the errors of those that no longer type-check. A function among
+	// them panics when called, a type or constant stays as it was.
 	Broken []*Error
 
 	names   []name            // what Commit makes live
@@ -45,12 +46,15 @@ type Cell struct {
 	dots    []string          // paths of its dot imports
 	info    *types.Info       // facts about this cell's nodes, part of Info
 	file    *token.File
+	pieces  []piece
+	plan    *plan
 }
 
 // An Error is one thing that is wrong with a cell.
 type Error struct {
 	Pos token.Position // Filename is "cell[N]"; Line and Column count from 1, columns in bytes
 	Msg string         // without position; further lines begin with a tab
+	pos token.Pos      // where known
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }

@@ -3,6 +3,8 @@ package check
 import (
 	"go/token"
 	"go/types"
+	"maps"
+	"strings"
 	"sync"
 )
 
@@ -15,13 +17,16 @@ type Checker struct {
 	fset     *token.FileSet
 	guess    func(name string) []string
 
-	mu       sync.Mutex // guards all fields below, and the scope of pkg
-	pkg      *types.Package
-	info     *types.Info
-	live     map[string]types.Object // package-level names of committed cells
-	imports  map[string]string       // package name to import path, of committed cells
-	dots     []string                // paths of dot imports of committed cells
-	declared map[types.Object]*declaration
+	mu      sync.Mutex // guards all fields below, and the scope of pkg
+	pkg     *types.Package
+	info    *types.Info
+	live    map[string]types.Object // package-level names of committed cells
+	imports map[string]string       // package name to import path, of committed cells
+	dots    []string                // paths of dot imports of committed cells
+	// declarations are the live ones by key: a name, or "T.M" for a method.
+	declarations map[string]*declaration
+	// wasBroken marks those whose compiled form is not their text.
+	wasBroken map[*declaration]bool
 }
 
 // An Option changes a new Checker.
@@ -38,14 +43,15 @@ func Guess(paths func(name string) []string) Option {
 // loads have their positions in fset.
 func New(importer types.Importer, fset *token.FileSet, options ...Option) *Checker {
 	c := &Checker{
-		importer: importer,
-		fset:     fset,
-		guess:    func(string) []string { return nil },
-		pkg:      types.NewPackage("main", "main"),
-		info:     newInfo(),
-		live:     map[string]types.Object{},
-		imports:  map[string]string{},
-		declared: map[types.Object]*declaration{},
+		importer:     importer,
+		fset:         fset,
+		guess:        func(string) []string { return nil },
+		pkg:          types.NewPackage("main", "main"),
+		info:         newInfo(),
+		live:         map[string]types.Object{},
+		imports:      map[string]string{},
+		declarations: map[string]*declaration{},
+		wasBroken:    map[*declaration]bool{},
 	}
 	for _, o := range options {
 		o(c)
@@ -54,21 +60,38 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 }
 
 // Check checks a cell. The error is an [ErrorList]. The result is not visible
-// to later cells before Commit.
+// to later cells before Commit; a cell that is not committed must be discarded.
 func (c *Checker) Check(number int, src string) (*Cell, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	u, errs := parse(c.fset, number, src, nil)
-	if errs != nil {
-		return nil, errs.sorted(number)
-	}
-	a := c.attempt(u)
-	cell, errs := a.finish()
-	if errs != nil {
+	p := &plan{broken: map[*declaration]*Error{}, dropped: map[*declaration]*Error{}}
+	for {
+		u, errs := parse(c.fset, number, src, p)
+		if errs != nil {
+			return nil, errs.sorted(number)
+		}
+		if p.kept == nil {
+			if p.kept = c.keep(u); len(p.kept) > 0 {
+				c.fset.RemoveFile(u.token)
+				continue
+			}
+		}
+		a := c.attempt(u)
+		cell, errs := a.finish()
+		if errs == nil {
+			more := a.dependants(cell)
+			if more == nil {
+				a.merge()
+				return cell, nil
+			}
+			p.carried = append(p.carried, more...)
+		}
+		removeMethods(a.methods)
 		c.fset.RemoveFile(u.token)
-		return nil, u.nameCommands(errs).sorted(number)
+		if errs != nil && !a.blame(errs) {
+			return nil, u.nameCommands(errs).sorted(number)
+		}
 	}
-	return cell, nil
 }
 
 // Commit makes the definitions of a cell live.
@@ -77,10 +100,64 @@ func (c *Checker) Commit(cell *Cell) {
 	defer c.mu.Unlock()
 	for name, path := range cell.imports {
 		c.imports[name] = path
-		delete(c.live, name)
+		c.forget(name)
 	}
 	c.dots = append(c.dots, cell.dots...)
 	for _, n := range cell.names {
+		if c.live[n.name] != n.object {
+			c.forget(n.name)
+		}
 		c.live[n.name] = n.object
 	}
+	for _, p := range cell.pieces {
+		d := p.declaration
+		if d == nil {
+			continue
+		}
+		for _, key := range d.keys {
+			c.declarations[key] = d
+		}
+		uses := mentions(p.node, cell.info, c.pkg)
+		broken := cell.plan.broken[d] != nil
+		if broken {
+			maps.Copy(uses, d.uses)
+		}
+		d.uses = uses
+		c.setBroken(d, broken)
+	}
+	for d := range cell.plan.dropped {
+		c.setBroken(d, true)
+	}
+}
+
+// forget ends the life of a name and of the methods of a type with that name.
+func (c *Checker) forget(name string) {
+	_, isType := c.live[name].(*types.TypeName)
+	delete(c.live, name)
+	delete(c.declarations, name)
+	if !isType {
+		return
+	}
+	for key := range c.declarations {
+		if strings.HasPrefix(key, name+".") {
+			delete(c.declarations, key)
+		}
+	}
+}
+
+func (c *Checker) setBroken(d *declaration, broken bool) {
+	if broken {
+		c.wasBroken[d] = true
+	} else {
+		delete(c.wasBroken, d)
+	}
+}
+
+// Discard takes back a cell that was checked and will not be committed.
+func (c *Checker) Discard(cell *Cell) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	removeMethods(cell.methods)
+	forgetFacts(c.info, cell.info)
+	c.fset.RemoveFile(cell.file)
 }

@@ -27,7 +27,7 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 			case *ast.FuncLit:
 				return false
 			case *ast.ReturnStmt:
-				errs = append(errs, &Error{place(fset, n.Pos()), "return is not allowed at the top level of a cell"})
+				errs = append(errs, &Error{Pos: place(fset, n.Pos()), Msg: "return is not allowed at the top level of a cell"})
 			case *ast.BranchStmt:
 				if n.Tok != token.GOTO || n.Label == nil {
 					break
@@ -38,7 +38,7 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 				}
 				for j := i + 1; j < target; j++ {
 					if name := defines(u.body.Body.List[j]); name != nil {
-						errs = append(errs, &Error{place(fset, n.Pos()), fmt.Sprintf("goto %s jumps over the definition of %s on line %d",
+						errs = append(errs, &Error{Pos: place(fset, n.Pos()), Msg: fmt.Sprintf("goto %s jumps over the definition of %s on line %d",
 							n.Label.Name, name.Name, fset.Position(name.Pos()).Line)})
 						break
 					}

@@ -1,16 +1,126 @@
 package check
 
-import "go/types"
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
 
-// A declaration is a function, method, type or constant of a committed cell,
-// kept as text so that it can be checked again when a name that it uses is
-// redefined.
+// A declaration is a function, method, or group of types or constants of a
+// committed cell, kept as text so that it can be checked again when a name that
+// it uses is redefined.
 type declaration struct {
-	name         string
-	receiver     string // type name, of a method
+	keys         []string // names, or "T.M" for a method
 	cell         int
 	line, column int
-	text         string // without doc comment
-	doc          string
-	uses         map[types.Object]bool // package-level objects of the session that it mentions
+	text         string          // without doc comment
+	body         int             // offset of the opening brace of a function in text, or -1
+	doc          string          // text of the comment above
+	uses         map[string]bool // keys of what it mentions of the session
+	generic      bool            // a generic type, or a method of one
+	isType       bool
+}
+
+// receiver is the type that a method belongs to, or "".
+func (d *declaration) receiver() string {
+	if t, _, ok := strings.Cut(d.keys[0], "."); ok {
+		return t
+	}
+	return ""
+}
+
+// describe fills in what the syntax says.
+func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
+	d.body = -1
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		key := decl.Name.Name
+		if decl.Recv != nil {
+			base, generic := receiverBase(decl)
+			key, d.generic = base+"."+key, generic
+		}
+		d.keys = []string{key}
+		if decl.Body != nil {
+			d.body = fset.PositionFor(decl.Body.Lbrace, false).Offset - fset.PositionFor(decl.Pos(), false).Offset
+		}
+	case *ast.GenDecl:
+		d.isType = decl.Tok == token.TYPE
+		for _, s := range decl.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				d.keys = append(d.keys, s.Name.Name)
+				d.generic = d.generic || s.TypeParams != nil
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					d.keys = append(d.keys, n.Name)
+				}
+			}
+		}
+	}
+}
+
+// receiverBase is the name of a method's type.
+func receiverBase(f *ast.FuncDecl) (name string, generic bool) {
+	if len(f.Recv.List) == 0 {
+		return "", false
+	}
+	e := f.Recv.List[0].Type
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.ParenExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e, generic = t.X, true
+		case *ast.IndexListExpr:
+			e, generic = t.X, true
+		case *ast.Ident:
+			return t.Name, generic
+		default:
+			return "", generic
+		}
+	}
+}
+
+// mentions lists the package-level names and the methods of the session that
+// decl uses.
+func mentions(decl ast.Node, info *types.Info, pkg *types.Package) map[string]bool {
+	uses := map[string]bool{}
+	ast.Inspect(decl, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		o := info.Uses[id]
+		if o == nil || o.Pkg() != pkg {
+			return true
+		}
+		if o.Parent() == pkg.Scope() {
+			uses[o.Name()] = true
+		} else if f, ok := o.(*types.Func); ok {
+			if key := methodKey(f); key != "" {
+				uses[key] = true
+			}
+		}
+		return true
+	})
+	return uses
+}
+
+// methodKey is "T.M" for a method of a named type.
+func methodKey(f *types.Func) string {
+	recv := f.Signature().Recv()
+	if recv == nil {
+		return ""
+	}
+	t := types.Unalias(recv.Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	if named, ok := t.(*types.Named); ok {
+		return named.Obj().Name() + "." + f.Name()
+	}
+	return ""
 }

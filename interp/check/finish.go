@@ -27,12 +27,22 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	cell := &Cell{
 		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
 		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token,
+		pieces: a.pieces, plan: a.plan, methods: a.methods,
 	}
 	a.reuseVariables()
 	a.collect(cell)
 	a.setResult(cell)
 	cell.Errors = a.unreadErrors()
-	a.merge()
+	for _, d := range a.plan.carried {
+		if e := a.plan.dropped[d]; e != nil {
+			cell.Broken = append(cell.Broken, &Error{Pos: e.Pos, Msg: d.keys[0] + ": " + e.Msg})
+			continue
+		}
+		cell.Carried = append(cell.Carried, d.keys...)
+		if e := a.plan.broken[d]; e != nil {
+			cell.Broken = append(cell.Broken, &Error{Pos: e.Pos, Msg: d.keys[0] + ": " + e.Msg})
+		}
+	}
 	return cell, nil
 }
 
@@ -180,4 +190,21 @@ func (a *attempt) merge() {
 	maps.Copy(all.Implicits, a.info.Implicits)
 	maps.Copy(all.Selections, a.info.Selections)
 	maps.Copy(all.Scopes, a.info.Scopes)
+}
+
+// forgetFacts takes the facts in part out of all.
+func forgetFacts(all, part *types.Info) {
+	remove(all.Types, part.Types)
+	remove(all.Instances, part.Instances)
+	remove(all.Defs, part.Defs)
+	remove(all.Uses, part.Uses)
+	remove(all.Implicits, part.Implicits)
+	remove(all.Selections, part.Selections)
+	remove(all.Scopes, part.Scopes)
+}
+
+func remove[K comparable, V any](from, keys map[K]V) {
+	for k := range keys {
+		delete(from, k)
+	}
 }

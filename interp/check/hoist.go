@@ -92,13 +92,13 @@ func (h *hoisting) shortDefinition(fset *token.FileSet, i int, s *ast.AssignStmt
 			fresh++
 		}
 	}
-	position := fset.Position(s.TokPos)
+	position := place(fset, s.TokPos)
 	if fresh == 0 {
-		h.errs = append(h.errs, &Error{position, "no new variables on left side of :="})
+		h.errs = append(h.errs, &Error{Pos: position, Msg: "no new variables on left side of :="})
 		return s
 	}
 	if len(s.Rhs) != 1 && len(s.Rhs) != len(s.Lhs) {
-		h.errs = append(h.errs, &Error{fset.Position(s.Pos()), fmt.Sprintf("assignment mismatch: %s but %s",
+		h.errs = append(h.errs, &Error{Pos: place(fset, s.Pos()), Msg: fmt.Sprintf("assignment mismatch: %s but %s",
 			count(len(s.Lhs), "variable"), count(len(s.Rhs), "value"))})
 		return s
 	}

@@ -1,9 +1,204 @@
 package check
 
-import "go/types"
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+// Methods on types of earlier cells.
+//
+// go/types collects the methods of a type together with its declaration and
+// cannot add one later. So such a method is checked as a function with the
+// receiver as first parameter, and put into the method list of the type by
+// hand, before the check so that the cell itself can use it. Undone when the
+// cell fails.
 
 // An addedMethod is a method that a cell adds to a type of an earlier one.
 type addedMethod struct {
+	decl   *ast.FuncDecl // the user's
+	check  *ast.FuncDecl // the function that go/types sees
 	base   *types.Named
 	method *types.Func
+	old    *types.Func // that it replaces, or nil
+	before []*types.Func
+}
+
+// laterMethods finds the methods in the file whose type is live and not
+// declared by the cell, and replaces them by functions.
+func (a *attempt) laterMethods() {
+	for i, d := range a.file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv == nil {
+			continue
+		}
+		base, generic := receiverBase(f)
+		if base == "" || a.declared[base] {
+			continue
+		}
+		tn, ok := a.live[base].(*types.TypeName)
+		if !ok {
+			continue // go/types says what is wrong
+		}
+		named, ok := types.Unalias(tn.Type()).(*types.Named)
+		if !ok || named.Obj().Pkg() != a.pkg {
+			a.fail(f.Recv.Pos(), fmt.Sprintf("cannot define a method on %s, which is not a type of this notebook", base))
+			continue
+		}
+		if generic || named.TypeParams().Len() > 0 {
+			a.fail(f.Name.Pos(), fmt.Sprintf("cannot add a method to the generic type %s in a later cell: "+
+				"put it into the cell that declares the type and run that again", base))
+			continue
+		}
+		m := &addedMethod{decl: f, base: named, check: asFunction(f, fmt.Sprintf("%sʹ%sʹ%d", base, f.Name.Name, i))}
+		a.methods = append(a.methods, m)
+		a.file.Decls[i] = m.check
+	}
+}
+
+func (a *attempt) fail(pos token.Pos, msg string) {
+	a.errs = append(a.errs, &Error{Pos: place(a.fset, pos), Msg: msg, pos: pos})
+}
+
+// asFunction makes func name(r T, params) of func (r T) M(params), of the same
+// nodes.
+func asFunction(f *ast.FuncDecl, name string) *ast.FuncDecl {
+	params := &ast.FieldList{Opening: f.Type.Params.Opening, Closing: f.Type.Params.Closing}
+	for _, field := range slices.Concat(f.Recv.List, f.Type.Params.List) {
+		c := *field
+		if len(c.Names) == 0 {
+			c.Names = []*ast.Ident{{NamePos: c.Type.Pos(), Name: "_"}}
+		}
+		params.List = append(params.List, &c)
+	}
+	return &ast.FuncDecl{
+		Name: &ast.Ident{NamePos: f.Name.NamePos, Name: name},
+		Type: &ast.FuncType{Func: f.Type.Func, TypeParams: f.Type.TypeParams, Params: params, Results: f.Type.Results},
+		Body: f.Body,
+	}
+}
+
+// addMethods checks the headers of the later methods and puts these into their
+// types.
+func (a *attempt) addMethods() {
+	if len(a.methods) == 0 {
+		return
+	}
+	a.fillScope()
+	headers := &ast.File{Name: a.file.Name, Package: a.file.Package, FileStart: a.file.FileStart, FileEnd: a.file.FileEnd}
+	for _, d := range a.file.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
+			headers.Decls = append(headers.Decls, d)
+		}
+	}
+	for _, m := range a.methods {
+		headers.Decls = append(headers.Decls, m.check)
+		a.refuseOwnTypes(m)
+	}
+	if len(a.errs) > 0 {
+		return
+	}
+	info := newInfo()
+	var errs ErrorList
+	config := types.Config{GoVersion: goVersion, Importer: a.importer, IgnoreFuncBodies: true, Error: func(err error) {
+		if e, ok := err.(types.Error); ok && !e.Soft {
+			errs = append(errs, &Error{Pos: place(a.fset, e.Pos), Msg: e.Msg, pos: e.Pos})
+		}
+	}}
+	_ = types.NewChecker(&config, a.fset, a.pkg, info).Files([]*ast.File{headers})
+	if len(errs) > 0 {
+		a.errs = append(a.errs, errs...)
+		return
+	}
+	for _, m := range a.methods {
+		f := info.Defs[m.check.Name].(*types.Func)
+		a.add(m, f.Signature())
+	}
+}
+
+// refuseOwnTypes reports types in the header of a later method that the same
+// cell declares: the method would have to exist before they do.
+func (a *attempt) refuseOwnTypes(m *addedMethod) {
+	ast.Inspect(m.check.Type, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			n = s.X
+		}
+		if id, ok := n.(*ast.Ident); ok && a.declared[id.Name] && id.Obj != nil && id.Obj.Kind == ast.Typ {
+			a.fail(id.Pos(), fmt.Sprintf("the method %s of %s, a type of an earlier cell, mentions %s, which this cell declares: "+
+				"declare %s in a cell before this one", m.decl.Name.Name, m.base.Obj().Name(), id.Name, id.Name))
+			return false
+		}
+		return true
+	})
+}
+
+func (a *attempt) add(m *addedMethod, f *types.Signature) {
+	name := m.decl.Name
+	if st, ok := m.base.Underlying().(*types.Struct); ok {
+		for i := range st.NumFields() {
+			if st.Field(i).Name() == name.Name {
+				a.fail(name.Pos(), fmt.Sprintf("field and method with the same name %s", name.Name))
+				return
+			}
+		}
+	}
+	switch m.base.Underlying().(type) {
+	case *types.Pointer, *types.Interface:
+		a.fail(m.decl.Recv.Pos(), fmt.Sprintf("invalid receiver type %s (pointer or interface type)", m.base.Obj().Name()))
+		return
+	}
+	recv := f.Params().At(0)
+	var params []*types.Var
+	for i := 1; i < f.Params().Len(); i++ {
+		params = append(params, f.Params().At(i))
+	}
+	signature := types.NewSignatureType(types.NewParam(recv.Pos(), a.pkg, recv.Name(), recv.Type()), nil, nil,
+		types.NewTuple(params...), f.Results(), f.Variadic())
+	m.method = types.NewFunc(name.Pos(), a.pkg, name.Name, signature)
+	list := methodsOf(m.base)
+	m.before = *list
+	after := slices.Clone(*list)
+	for _, other := range a.methods {
+		if other != m && other.method != nil && other.base == m.base && other.decl.Name.Name == name.Name {
+			a.fail(name.Pos(), fmt.Sprintf("method %s.%s already declared at %s", m.base.Obj().Name(), name.Name, a.fset.Position(other.decl.Name.Pos())))
+			return
+		}
+	}
+	if i := slices.IndexFunc(after, func(f *types.Func) bool { return f.Name() == name.Name }); i >= 0 {
+		m.old, after[i] = after[i], m.method
+	} else {
+		after = append(after, m.method)
+	}
+	*list = after
+}
+
+// methodsOf is the method list of a type. go/types offers only AddMethod, which
+// can neither replace nor undo; a test pins the field.
+func methodsOf(t *types.Named) *[]*types.Func {
+	field := reflect.ValueOf(t).Elem().FieldByName("methods")
+	return (*[]*types.Func)(unsafe.Pointer(field.UnsafeAddr()))
+}
+
+// removeMethods undoes addMethods.
+func removeMethods(methods []*addedMethod) {
+	for _, m := range slices.Backward(methods) {
+		if m.method != nil {
+			*methodsOf(m.base) = m.before
+		}
+	}
+}
+
+// restoreMethods puts the user's declarations back into the file, with the
+// facts about them.
+func (a *attempt) restoreMethods() {
+	for _, m := range a.methods {
+		i := slices.IndexFunc(a.file.Decls, func(d ast.Decl) bool { return d == m.check })
+		a.file.Decls[i] = m.decl
+		a.info.Defs[m.decl.Name] = m.method
+		a.info.Scopes[m.decl.Type] = a.info.Scopes[m.check.Type]
+	}
 }

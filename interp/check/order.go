@@ -154,7 +154,7 @@ func (o *order) reach(i int, refs references) ErrorList {
 			if v != object {
 				msg = fmt.Sprintf("%s uses %s, which is not defined before line %d", object.Name(), v.Name(), line)
 			}
-			errs = append(errs, &Error{place(o.fset, pos), msg})
+			errs = append(errs, &Error{Pos: place(o.fset, pos), Msg: msg, pos: pos})
 		}
 	}
 	return errs

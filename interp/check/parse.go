@@ -17,20 +17,29 @@ const bodyName = "bodyʹ"
 
 // A unit is a cell on its way through the checks, with the file made of it.
 type unit struct {
-	number  int
-	src     string
-	chunks  []chunk
-	carried []*declaration
-	file    *ast.File
-	token   *token.File
-	body    *ast.FuncDecl
-	inits   int // number of func init
+	number int
+	src    string
+	chunks []chunk
+	plan   *plan
+	file   *ast.File
+	token  *token.File
+	body   *ast.FuncDecl
+	pieces []piece
+	inits  int // number of func init
+}
+
+// A piece is a package-level declaration in the file of a unit.
+type piece struct {
+	node        ast.Decl
+	declaration *declaration // nil for var and func init
+	carried     bool
+	chunk       int // where it stands in the cell, unless carried
 }
 
 // parse splits and parses a cell, with declarations of earlier cells before its
-// own. All syntax errors are returned, at their places in the cell.
-func parse(fset *token.FileSet, number int, src string, carried []*declaration) (*unit, ErrorList) {
-	u := &unit{number: number, src: src, carried: carried}
+// own, as planned. All syntax errors are returned, at their places in the cell.
+func parse(fset *token.FileSet, number int, src string, p *plan) (*unit, ErrorList) {
+	u := &unit{number: number, src: src, plan: p}
 	if errs := u.scan(); errs != nil {
 		return nil, errs
 	}
@@ -43,7 +52,38 @@ func parse(fset *token.FileSet, number int, src string, carried []*declaration) 
 	}
 	u.file = file
 	u.body = file.Decls[len(file.Decls)-1].(*ast.FuncDecl)
+	u.cut(fset)
 	return u, nil
+}
+
+// cut pairs the declarations of the file with the text that they come from.
+func (u *unit) cut(fset *token.FileSet) {
+	decls := u.file.Decls[:len(u.file.Decls)-1]
+	for len(decls) > 0 && isImport(decls[0]) {
+		decls = decls[1:]
+	}
+	for _, d := range u.plan.active() {
+		u.pieces = append(u.pieces, piece{node: decls[0], declaration: d, carried: true})
+		decls = decls[1:]
+	}
+	for i, c := range u.chunks {
+		if c.kind != declChunk || u.plan.kept[i] {
+			continue
+		}
+		p := piece{node: decls[0], chunk: i}
+		decls = decls[1:]
+		d := &declaration{cell: u.number, line: c.line, column: c.column, text: u.src[c.start:c.end], doc: u.src[c.doc:c.start]}
+		d.describe(fset, p.node)
+		if g, ok := p.node.(*ast.GenDecl); (!ok || g.Tok != token.VAR) && len(d.keys) > 0 && d.keys[0] != "init" {
+			p.declaration = d
+		}
+		u.pieces = append(u.pieces, p)
+	}
+}
+
+func isImport(d ast.Decl) bool {
+	g, ok := d.(*ast.GenDecl)
+	return ok && g.Tok == token.IMPORT
 }
 
 // lastFile is the file that was added to fset last.
@@ -131,15 +171,15 @@ func (u *unit) text() string {
 	}
 	for _, k := range []kind{importChunk, declChunk, stmtChunk} {
 		if k == declChunk {
-			for _, d := range u.carried {
-				fmt.Fprintf(&b, "%s%s\n", directive(d.cell, d.line, d.column), d.text)
+			for _, d := range u.plan.active() {
+				fmt.Fprintf(&b, "%s%s\n", directive(d.cell, d.line, d.column), u.plan.source(d))
 			}
 		}
 		if k == stmtChunk {
 			fmt.Fprintf(&b, "func %s() {\n", bodyName)
 		}
-		for _, c := range u.chunks {
-			if c.kind == k {
+		for i, c := range u.chunks {
+			if c.kind == k && !u.plan.kept[i] {
 				fmt.Fprintf(&b, "%s%s\n", directive(u.number, c.line, c.column), u.src[c.start:c.end])
 			}
 		}
@@ -179,19 +219,19 @@ func (u *unit) syntaxErrors() ErrorList {
 					break
 				}
 				if i == len(u.chunks)-1 {
-					errs = append(errs, &Error{end, "unexpected end of the cell: " + u.unclosed(e.Msg)})
+					errs = append(errs, &Error{Pos: end, Msg: "unexpected end of the cell: " + u.unclosed(e.Msg)})
 				} else {
-					errs = append(errs, &Error{end, e.Msg})
+					errs = append(errs, &Error{Pos: end, Msg: e.Msg})
 				}
 				break
 			}
-			errs = append(errs, &Error{pos, e.Msg})
+			errs = append(errs, &Error{Pos: pos, Msg: e.Msg})
 		}
 	}
 	if len(errs) == 0 {
 		// The pieces are right one by one: only an import after a declaration
 		// of the same kind could get here, and text orders these.
-		errs = append(errs, &Error{u.position(0), "this cell cannot be parsed as Go"})
+		errs = append(errs, &Error{Pos: u.position(0), Msg: "this cell cannot be parsed as Go"})
 	}
 	return errs
 }
@@ -227,7 +267,9 @@ func (u *unit) position(offset int) token.Position {
 	}
 }
 
-func (u *unit) errorAt(offset int, msg string) *Error { return &Error{u.position(offset), msg} }
+func (u *unit) errorAt(offset int, msg string) *Error {
+	return &Error{Pos: u.position(offset), Msg: msg}
+}
 
 // sorted puts the errors into the order of the source, those of this cell first.
 func (l ErrorList) sorted(number int) ErrorList {

@@ -1,0 +1,224 @@
+package check
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// What depends on a redefined name.
+//
+// A cell that gives a name a new meaning takes along the declarations of
+// earlier cells that use the name, and those that use these, so that all of
+// them are checked and compiled against the new one. A function that no longer
+// type-checks keeps its signature and panics when called; a type or constant
+// that does not stays as it was.
+
+// plan is how earlier declarations take part in a cell. It only grows from one
+// attempt to the next.
+type plan struct {
+	carried []*declaration
+	broken  map[*declaration]*Error // body replaced by a panic
+	dropped map[*declaration]*Error // left as it was
+	kept    map[int]bool            // chunks that repeat a live type or method word for word
+}
+
+// active are the carried declarations that are part of the file.
+func (p *plan) active() []*declaration {
+	var list []*declaration
+	for _, d := range p.carried {
+		if p.dropped[d] == nil {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// source is the text of a carried declaration.
+func (p *plan) source(d *declaration) string {
+	e := p.broken[d]
+	if e == nil {
+		return d.text
+	}
+	return d.text[:d.body] + fmt.Sprintf("{ panic(%q) }", fmt.Sprintf("%s no longer compiles: %s", d.keys[0], e.first()))
+}
+
+// first is the error in one line.
+func (e *Error) first() string {
+	line, _, _ := strings.Cut(e.Error(), "\n")
+	return line
+}
+
+// blame finds errors inside of carried declarations and takes these out of the
+// next attempt. It reports whether there is anything to try again.
+func (a *attempt) blame(errs ErrorList) bool {
+	again := false
+	seen := map[*declaration]bool{}
+	for _, e := range errs {
+		for _, p := range a.pieces {
+			if !p.carried || !(p.node.Pos() <= e.pos && e.pos < p.node.End()) {
+				continue
+			}
+			d := p.declaration
+			if seen[d] {
+				continue // one pass changes a declaration once
+			}
+			seen[d], again = true, true
+			if a.plan.broken[d] == nil && d.body >= 0 {
+				a.plan.broken[d] = e
+			} else {
+				a.plan.dropped[d] = e
+			}
+		}
+	}
+	return again
+}
+
+// dependants lists the live declarations that must join the cell because it
+// redefines something that they use.
+func (a *attempt) dependants(cell *Cell) []*declaration {
+	replaced := map[string]bool{}
+	own := map[string]bool{}
+	for _, n := range cell.names {
+		own[n.name] = true
+		if old := a.live[n.name]; old != nil && old != n.object {
+			replaced[n.name] = true
+		}
+	}
+	for _, p := range a.pieces {
+		if p.declaration != nil {
+			for _, key := range p.declaration.keys {
+				own[key] = true
+			}
+		}
+	}
+	for _, m := range cell.methods {
+		if m.old != nil {
+			replaced[methodKey(m.method)] = true
+		}
+	}
+	if len(replaced) == 0 {
+		return nil
+	}
+	taken := map[*declaration]bool{}
+	for _, d := range a.plan.carried {
+		taken[d] = true
+	}
+	var list []*declaration
+	for _, key := range slices.Sorted(maps.Keys(a.declarations)) {
+		d := a.declarations[key]
+		if taken[d] || slices.ContainsFunc(d.keys, func(k string) bool { return own[k] }) {
+			continue
+		}
+		if t := d.receiver(); t != "" && own[t] {
+			if _, ok := a.pkg.Scope().Lookup(t).(*types.TypeName); !ok {
+				continue // the name is no type any more
+			}
+		}
+		for use := range d.uses {
+			if replaced[use] {
+				taken[d] = true
+				list = append(list, d)
+				break
+			}
+		}
+	}
+	// Methods of a generic type cannot be replaced one by one.
+	for _, d := range list {
+		if t := a.declarations[d.receiver()]; d.generic && t != nil && !taken[t] && !own[d.receiver()] {
+			taken[t] = true
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y *declaration) int {
+		if x.cell != y.cell {
+			return x.cell - y.cell
+		}
+		return x.line - y.line
+	})
+	return list
+}
+
+// keep finds the types and methods of the cell that repeat the live ones word
+// for word and mean the same: they stay what they are, so that values made
+// before the cell was run again still fit.
+func (c *Checker) keep(u *unit) map[int]bool {
+	candidates := map[int]*declaration{} // by chunk
+	changed := map[string]bool{}         // names that the cell gives a new meaning
+	genericChanged := map[string]bool{}
+	for _, p := range u.pieces {
+		if p.declaration == nil {
+			for _, n := range definedNames(p.node) {
+				changed[n] = true
+			}
+			continue
+		}
+		live := c.declarations[p.declaration.keys[0]]
+		method := p.declaration.receiver() != ""
+		if live != nil && live.text == p.declaration.text && (live.isType || method) && !c.wasBroken[live] {
+			candidates[p.chunk] = live
+			continue
+		}
+		for _, key := range p.declaration.keys {
+			changed[key] = true
+		}
+		if method && p.declaration.generic {
+			genericChanged[p.declaration.receiver()] = true
+		}
+	}
+	for _, s := range u.body.Body.List {
+		if l, ok := s.(*ast.LabeledStmt); ok {
+			s = l.Stmt
+		}
+		names, _ := definitions(s)
+		for _, n := range names {
+			changed[n.Name] = true
+		}
+	}
+	for again := true; again; {
+		again = false
+		for chunk, d := range candidates {
+			receiver := d.receiver()
+			drop := changed[receiver] && receiver != "" || receiver != "" && d.generic && genericChanged[receiver]
+			for _, key := range d.keys {
+				drop = drop || genericChanged[key]
+			}
+			for use := range d.uses {
+				drop = drop || changed[use] && !slices.Contains(d.keys, use)
+			}
+			if !drop {
+				continue
+			}
+			again = true
+			delete(candidates, chunk)
+			for _, key := range d.keys {
+				changed[key] = true
+			}
+			if d.generic && receiver != "" {
+				genericChanged[receiver] = true
+			}
+		}
+	}
+	kept := map[int]bool{}
+	for chunk := range candidates {
+		kept[chunk] = true
+	}
+	return kept
+}
+
+// definedNames are the variables of a var declaration.
+func definedNames(decl ast.Decl) []string {
+	var names []string
+	if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
+		for _, s := range d.Specs {
+			for _, n := range s.(*ast.ValueSpec).Names {
+				names = append(names, n.Name)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,136 @@
+package check
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestRedefine(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, in string
+		carried  string // names, space separated, of the last cell
+		broken   string // its errors, a line each
+	}{
+		{"caller is carried", "func f() int { return 1 }\n---\nfunc g() int { return f() * 10 }\n---\nfunc f() int { return 2 }", "g", ""},
+		{"callers of callers", "func f() int { return 1 }\nfunc g() int { return f() }\n---\nfunc h() int { return g() }\n---\nfunc f() int { return 2 }", "g h", ""},
+		{"signature changed", "func f() int { return 1 }\n---\nfunc g() int { return f() * 10 }\n---\nfunc f(a int) string { return \"s\" }", "g",
+			"cell[2]:1:25: g: not enough arguments in call to f\n\thave ()\n\twant (int)"},
+		{"repaired", "func f() int { return 1 }\n---\nfunc g() int { return f() * 10 }\n---\nfunc f(a int) string { return \"s\" }\n---\nfunc f() int { return 3 }", "g", ""},
+		{"constant", "const N = 3\n---\nfunc a() [N]int { return [N]int{} }\n---\nconst N = 4", "a", ""},
+		{"type with methods and users", "type T struct{ a int }\nfunc (t T) Get() int { return t.a }\n---\nfunc mk() T { return T{1} }\n---\ntype T struct{ a, b int }", "T.Get mk",
+			"cell[2]:1:25: mk: too few values in struct literal of type T"},
+		{"type inside a type", "type A struct{ n int }\n---\ntype B struct{ a A }\n---\ntype A struct{ n string }", "B", ""},
+		{"same variable", "x := 1\nfunc get() int { return x }\n---\nx := 2", "", ""},
+		{"other type of variable", "x := 1\nfunc twice() any { return x + x }\n---\nx := \"a\"", "twice", ""},
+		{"type word for word is kept", "type T struct{ a int }\nfunc (t T) Get() int { return t.a }\nfunc mk() T { return T{1} }\n---\ntype T struct{ a int }\nfunc (t T) Get() int { return t.a }", "", ""},
+		{"generic type, method changed", "type S[T any] struct{ v T }\nfunc (s S[T]) Get() T { return s.v }\nfunc mk() S[int] { return S[int]{1} }\n---\ntype S[T any] struct{ v T }\nfunc (s S[T]) Get() T { var z T; return z }", "mk", ""},
+		{"function of a method", "func f() int { return 1 }\n---\ntype T struct{}\nfunc (T) M() int { return f() }\n---\nfunc f() int { return 2 }", "T.M", ""},
+		{"method of a generic type", "func f() int { return 1 }\n---\ntype T[E any] struct{}\nfunc (T[E]) M() int { return f() }\n---\nfunc f() int { return 2 }", "T T.M", ""},
+		{"type becomes variable", "type T struct{}\nfunc (T) M() {}\n---\nT := 1", "", ""},
+		{"import hides a function", "func sort() {}\n---\nimport \"sort\"", "", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			cell := run(t, newTestChecker(), cells(row.in)...)
+			if got := strings.Join(cell.Carried, " "); got != row.carried {
+				t.Errorf("carried %q, want %q", got, row.carried)
+			}
+			var broken []string
+			for _, e := range cell.Broken {
+				broken = append(broken, e.Error())
+			}
+			if got := strings.Join(broken, "\n"); got != row.broken {
+				t.Errorf("broken\n%s\nwant\n%s", got, row.broken)
+			}
+		})
+	}
+}
+
+func TestLaterMethods(t *testing.T) {
+	t.Parallel()
+	c := newTestChecker()
+	run(t, c, "type P struct{ X int }\np := P{3}")
+	if _, err := c.Check(2, "func (p P) String() string { return undefinedThing }"); err == nil {
+		t.Fatal("a wrong method was accepted")
+	}
+	if _, err := c.Check(3, "p.String()"); err == nil {
+		t.Fatal("the method of a failed cell is there")
+	}
+	cell, err := c.Check(4, "func (p P) String() string { return \"P!\" }\ns := p.String()\nvar _ fmt.Stringer = p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Discard(cell)
+	if _, err := c.Check(5, "p.String()"); err == nil {
+		t.Fatal("the method of a discarded cell is there")
+	}
+	if cell, err = c.Check(6, "func (p P) String() string { return \"P!\" }\nfunc (p *P) Set(x int) { p.X = x }"); err != nil {
+		t.Fatal(err)
+	}
+	c.Commit(cell)
+	for _, f := range cell.Funcs {
+		m, ok := cell.Info.Defs[f.Name].(*types.Func)
+		if !ok || f.Recv == nil || m.Signature().Recv() == nil {
+			t.Errorf("%s is no method: %v", f.Name.Name, m)
+		}
+	}
+	run(t, c, "p.Set(4)\np.String()", "func show() string { return p.String() }")
+	if cell, err = c.Check(9, "func (p P) String() string { return \"new\" }"); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(cell.Carried); got != "[show]" {
+		t.Errorf("carried %s, want [show]", got)
+	}
+	c.Commit(cell)
+	for _, row := range [][2]string{
+		{"func (p P) X() {}", "cell[20]:1:12: field and method with the same name X"},
+		{"type Q int\nfunc (p P) M(q Q) {}", "cell[20]:2:16: the method M of P, a type of an earlier cell, mentions Q, which this cell declares: declare Q in a cell before this one"},
+		{"func (p P) M() {}\nfunc (p *P) M() {}", "cell[20]:2:13: method P.M already declared at cell[20]:1:12"},
+	} {
+		_, err := c.Check(20, row[0])
+		if err == nil || err.Error() != row[1] {
+			t.Errorf("%q: got %v, want %s", row[0], err, row[1])
+		}
+	}
+}
+
+// TestTypesInternals pins what this package relies on in go/types: a scope that
+// is emptied in place keeps its package usable, and the method list of a named
+// type can be replaced.
+func TestTypesInternals(t *testing.T) {
+	t.Parallel()
+	field, ok := reflect.TypeOf(types.Named{}).FieldByName("methods")
+	if !ok || field.Type != reflect.TypeOf([]*types.Func(nil)) {
+		t.Fatalf("types.Named has no methods []*Func: %v", field.Type)
+	}
+	c := newTestChecker()
+	scope := c.pkg.Scope()
+	run(t, c, "type P struct{ x int }\ntype G[T any] struct{ v P }\np := P{1}\ng := G[int]{p}")
+	if c.pkg.Scope() != scope {
+		t.Error("the scope has another address")
+	}
+	run(t, c, "p.x + g.v.x", "g = G[int]{P{2}}", "var h G[string]", "type P struct{ y string }", "p.x")
+	if len(scope.Names()) == 0 {
+		t.Error("the scope is empty after a check")
+	}
+}
+
+func TestFailedCellLeavesNothing(t *testing.T) {
+	t.Parallel()
+	c := newTestChecker()
+	run(t, c, "x := 1")
+	types, live := len(c.info.Types), len(c.live)
+	for _, src := range []string{"y := undefined", "x := \"a\"\nz := nope", "func f( {", "type T struct{ u U }"} {
+		if _, err := c.Check(2, src); err == nil {
+			t.Fatalf("%q was accepted", src)
+		}
+	}
+	if len(c.info.Types) != types || len(c.live) != live {
+		t.Errorf("%d facts and %d names, want %d and %d", len(c.info.Types), len(c.live), types, live)
+	}
+	run(t, c, "x + 1")
+}
