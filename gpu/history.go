@@ -3,12 +3,17 @@ package gpu
 import (
 	"math"
 	"time"
+
+	"github.com/quernlab/quern/plots"
 )
 
 // History is the samples of one device in the order of time. A very long one
 // has means of neighbouring samples at its beginning.
+//
+// A history shows itself in a notebook as its figure.
 type History struct {
 	Name    string
+	Host    bool // the samples are of the host and not of a GPU
 	Samples []Sample
 }
 
@@ -55,7 +60,7 @@ func between(a, b Sample) Sample {
 
 // Between is the part of the history from one moment to another.
 func (h History) Between(from, to time.Time) History {
-	part := History{Name: h.Name}
+	part := History{Name: h.Name, Host: h.Host}
 	for _, s := range h.Samples {
 		if !s.At.Before(from) && !s.At.After(to) {
 			part.Samples = append(part.Samples, s)
@@ -78,3 +83,49 @@ func (h History) Joules() float64 {
 	}
 	return last - first
 }
+
+// Data is what [plots.DeviceUse] draws: the history with times in seconds since
+// start. The epochs are the moments at which epochs of training began, and at
+// last the one at which the last ended.
+func (h History) Data(start time.Time, epochs ...time.Time) plots.DeviceData {
+	d := plots.DeviceData{Name: h.Name, BusyName: "GPU busy"}
+	if h.Host {
+		d.BusyName = "CPU busy"
+	}
+	for _, s := range h.Samples {
+		d.Seconds = append(d.Seconds, s.At.Sub(start).Seconds())
+		d.Busy = append(d.Busy, s.Busy)
+		d.ProcessBusy = append(d.ProcessBusy, s.ProcessBusy)
+		d.Memory = append(d.Memory, s.MemUsed)
+		d.ProcessMem = append(d.ProcessMem, s.ProcessMem)
+		d.Watts = append(d.Watts, s.Watts)
+		if s.MemTotal > 0 { // false for NaN
+			d.MemoryTotal = s.MemTotal
+		}
+		if s.WattsLimit > 0 {
+			d.WattsLimit = s.WattsLimit
+		}
+	}
+	if joules := h.Joules(); joules > 0 {
+		d.Joules = joules
+	}
+	for _, e := range epochs {
+		d.Epochs = append(d.Epochs, e.Sub(start).Seconds())
+	}
+	return d
+}
+
+// Figure draws the history, with times since its first sample.
+func (h History) Figure() *plots.Figure {
+	var start time.Time
+	if len(h.Samples) > 0 {
+		start = h.Samples[0].At
+	}
+	return plots.DeviceUse(h.Data(start))
+}
+
+// MIMEBundle is that of the figure.
+func (h History) MIMEBundle() map[string]any { return h.Figure().MIMEBundle() }
+
+// MIMEMetadata is that of the figure.
+func (h History) MIMEMetadata() map[string]any { return h.Figure().MIMEMetadata() }

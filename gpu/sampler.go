@@ -19,6 +19,7 @@ const patience = 2 * time.Second
 // Sampler measures a device again and again until it is stopped.
 type Sampler struct {
 	name string
+	host bool
 	stop context.CancelFunc
 	done chan struct{} // closed when the goroutine has ended
 
@@ -31,7 +32,8 @@ type Sampler struct {
 // owns d from now on and closes it in the end.
 func Start(ctx context.Context, d Device, interval time.Duration) *Sampler {
 	ctx, stop := context.WithCancel(ctx)
-	s := &Sampler{name: d.Name(), stop: stop, done: make(chan struct{})}
+	_, isHost := d.(*host)
+	s := &Sampler{name: d.Name(), host: isHost, stop: stop, done: make(chan struct{})}
 	go s.run(ctx, d, min(max(interval, fastest), slowest))
 	return s
 }
@@ -71,7 +73,7 @@ func (s *Sampler) Stop() {
 func (s *Sampler) History() History {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return History{Name: s.name, Samples: append([]Sample(nil), s.samples...)}
+	return History{Name: s.name, Host: s.host, Samples: append([]Sample(nil), s.samples...)}
 }
 
 // maxSamples bounds a history: more than a day at one sample a second.

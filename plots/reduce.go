@@ -129,7 +129,7 @@ func intervals(points []point, count int, lo, hi float64) [][]interval {
 		v := interval{low: math.Inf(1), high: math.Inf(-1)}
 		n := 0.0
 		for _, p := range points[i:j] {
-			if drawable(p.y, false) {
+			if drawable(p.y, false) && drawable(p.x, false) {
 				n++
 				v.x += (p.x - v.x) / n
 				v.mean += (p.y - v.mean) / n

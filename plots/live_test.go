@@ -1,0 +1,189 @@
+package plots
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// page records what is shown in one place.
+type page struct {
+	mu     sync.Mutex
+	frames []shown // guarded by mu
+}
+
+// seen is what has been shown so far.
+func (p *page) seen() []shown {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.frames)
+}
+
+type shown struct {
+	at       time.Time
+	text     string
+	svg, png bool
+}
+
+func (p *page) show(v any) Updater { p.Update(v); return p }
+
+func (p *page) Update(v any) {
+	f := v.(frame)
+	_, svg := f.bundle["image/svg+xml"]
+	_, png := f.bundle["image/png"]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frames = append(p.frames, shown{time.Now(), f.String(), svg, png})
+}
+
+// numbered is a figure whose text is a number.
+func numbered(i int) func() *Figure {
+	return func() *Figure { return Line("", nil).Subtitle(strconv.Itoa(i)).Size(100, 60) }
+}
+
+// The time in these tests is that of a synctest bubble: it passes at once, and
+// only when every goroutine waits.
+
+func TestLiveDrawsTheNewest(t *testing.T) {
+	t.Setenv(Environment, "")
+	synctest.Test(t, func(t *testing.T) {
+		p := &page{}
+		l := NewLive(t.Context(), p.show)
+		asked := 0
+		for i := range 100 {
+			if l.Due() {
+				asked++
+			}
+			l.Update(numbered(i))
+			synctest.Wait()
+			time.Sleep(100 * time.Millisecond)
+		}
+		l.Close()
+		l.Close()
+		l.Update(numbered(100)) // after the end: nothing
+
+		frames := p.seen()
+		if n := len(frames); n < 20 || n > 22 {
+			t.Errorf("%d pictures in 10 s, want two a second", n)
+		}
+		if asked < 20 || asked > 22 {
+			t.Errorf("an update was due %d times in 10 s", asked)
+		}
+		for i, f := range frames {
+			final := i == len(frames)-1
+			if !f.svg || f.png != final {
+				t.Errorf("picture %d of %d: SVG %v, PNG %v", i+1, len(frames), f.svg, f.png)
+			}
+			if i > 0 && !final && f.at.Sub(frames[i-1].at) < shortest {
+				t.Errorf("picture %d came %v after the one before", i+1, f.at.Sub(frames[i-1].at))
+			}
+		}
+		if last := frames[len(frames)-1]; last.text != "99" {
+			t.Errorf("the last picture is %q", last.text)
+		}
+	})
+}
+
+func TestLiveSlowsDownInLongRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &page{}
+		l := NewLive(t.Context(), p.show)
+		defer l.Close()
+		for i := range 4000 {
+			l.Update(numbered(i))
+			time.Sleep(time.Second)
+		}
+		frames := p.seen()
+		n := len(frames)
+		if gap := frames[n-1].at.Sub(frames[n-2].at); gap < 18*time.Second || gap > 21*time.Second {
+			t.Errorf("after %d s pictures are %v apart, want about 20 s", 4000, gap)
+		}
+	})
+}
+
+func TestLiveEndsWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := &page{}
+		l := NewLive(ctx, p.show)
+		l.Update(numbered(1))
+		l.Update(numbered(2))
+		cancel()
+		<-l.ended
+		frames := p.seen()
+		if n := len(frames); n == 0 || frames[n-1].text != "2" || !frames[n-1].png {
+			t.Errorf("pictures %v", frames)
+		}
+	})
+}
+
+func TestLiveWithoutUpdatesShowsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &page{}
+		l := NewLive(t.Context(), p.show)
+		l.Close()
+		if frames := p.seen(); len(frames) != 0 {
+			t.Errorf("pictures %v", frames)
+		}
+	})
+}
+
+func TestLiveSurvivesPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &page{}
+		l := NewLive(t.Context(), p.show)
+		l.Update(func() *Figure { panic("no ink") })
+		time.Sleep(time.Second)
+		l.Update(func() *Figure { return nil })
+		time.Sleep(time.Second)
+		l.Update(numbered(3))
+		l.Close()
+		frames := p.seen()
+		if n := len(frames); n == 0 || frames[n-1].text != "3" {
+			t.Errorf("pictures %v", frames)
+		}
+	})
+}
+
+func TestLiveSurvivesHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &page{}
+		l := NewLive(t.Context(), p.show)
+		release := make(chan struct{})
+		l.Update(func() *Figure { <-release; return nil })
+		time.Sleep(2 * deadline)
+		start := time.Now()
+		l.Update(numbered(2)) // left out: one hangs
+		time.Sleep(time.Second)
+		if len(p.seen()) != 0 || time.Since(start) != time.Second {
+			t.Errorf("pictures %v, Update took %v", p.seen(), time.Since(start)-time.Second)
+		}
+		close(release)
+		synctest.Wait()
+		l.Update(numbered(3))
+		l.Close()
+		frames := p.seen()
+		if n := len(frames); n == 0 || frames[n-1].text != "3" {
+			t.Errorf("pictures %v", frames)
+		}
+	})
+}
+
+func TestLiveGivesUpTheLastPicture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		l := NewLive(t.Context(), (&page{}).show)
+		l.Update(func() *Figure { <-release; return nil })
+		synctest.Wait()
+		start := time.Now()
+		l.Close()
+		if waited := time.Since(start); waited > 2*deadline {
+			t.Errorf("Close waited %v", waited)
+		}
+		close(release)
+	})
+}
