@@ -23,13 +23,16 @@ var preferred = map[string][]string{
 	"template": {"text/template", "html/template"},
 }
 
+// offered says whether a package is for users: what the front end's own sources call is not.
+func offered(path string) bool { return !strings.HasPrefix(path, module+"interp/") }
+
 // Paths returns the import paths of all packages that a cell can import, sorted. It is empty when [Check] fails.
 func Paths() []string {
 	a, err := open()
 	if err != nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(a.names))
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.names)), func(path string) bool { return !offered(path) })
 }
 
 // Guess returns the import paths of the packages of this name, the one that a notebook most likely means first; none if
@@ -45,7 +48,9 @@ var byName = sync.OnceValue(func() map[string][]string {
 	}
 	names := make(map[string][]string)
 	for path, name := range a.names {
-		names[name] = append(names[name], path)
+		if offered(path) {
+			names[name] = append(names[name], path)
+		}
 	}
 	for name, paths := range names {
 		rank := func(path string) int {

@@ -5,11 +5,13 @@ import "slices"
 // module is our import path.
 const module = "github.com/quernlab/quern"
 
-// ownPatterns are the trees of packages that notebooks may import. A new package below them is found by itself.
+// ownPatterns are the trees of packages that notebooks may import, and what the bodies of interp/generic call. A new
+// package below them is found by itself.
 var ownPatterns = []string{
 	module + "/accel/...",
 	module + "/display/...",
 	module + "/gpu/...",
+	module + "/interp/generic/compiled",
 	module + "/plots/...",
 	module + "/widgets/...",
 }

@@ -5,5 +5,6 @@ package own
 import "reflect"
 
 var tables = map[string]func() map[string]reflect.Value{
-	"github.com/quernlab/quern/display/display": symbols_github_com_quernlab_quern_display,
+	"github.com/quernlab/quern/display/display":                  symbols_github_com_quernlab_quern_display,
+	"github.com/quernlab/quern/interp/generic/compiled/compiled": symbols_github_com_quernlab_quern_interp_generic_compiled,
 }

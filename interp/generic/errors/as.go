@@ -1,0 +1,14 @@
+// Package errors stands for the generic function of the standard package errors in interpreted code.
+package errors
+
+import "errors"
+
+// AsType finds the first error in err's tree that is an E, by errors.As.
+func AsType[E error](err error) (E, bool) {
+	var target E
+	if errors.As(err, &target) {
+		return target, true
+	}
+	var none E
+	return none, false
+}

@@ -1,0 +1,45 @@
+package generic
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+)
+
+//go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
+//go:embed reflect/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go
+var sources embed.FS
+
+// Source returns the source files of the package that stands for a standard package, text by file name, and whether there is
+// one. The caller does not change it.
+func Source(path string) (map[string]string, bool) {
+	files, ok := packages()[path]
+	return files, ok
+}
+
+// packages collects the files by import path.
+var packages = sync.OnceValue(func() map[string]map[string]string {
+	found := make(map[string]map[string]string)
+	err := fs.WalkDir(sources, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := sources.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		folder, name := path.Split(file)
+		importPath := path.Clean(folder)
+		if found[importPath] == nil {
+			found[importPath] = make(map[string]string)
+		}
+		found[importPath][name] = string(text)
+		return nil
+	})
+	if err != nil {
+		panic(err) // an embedded file system can be read
+	}
+	return found
+})

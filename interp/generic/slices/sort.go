@@ -1,0 +1,176 @@
+package slices
+
+import (
+	"cmp"
+	"reflect"
+
+	"github.com/quernlab/quern/interp/generic/compiled"
+)
+
+// Sort sorts in ascending order, NaN first.
+func Sort[S ~[]E, E cmp.Ordered](x S) {
+	if len(x) > 1 && !compiled.Sort(reflect.ValueOf(x)) {
+		mergeSort(x, func(a, b E) int { return cmp.Compare(a, b) })
+	}
+}
+
+// SortFunc sorts in the order of cmp.
+func SortFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
+	mergeSort(x, cmp)
+}
+
+// SortStableFunc sorts in the order of cmp; equal elements stay in order.
+func SortStableFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
+	mergeSort(x, cmp)
+}
+
+// mergeSort sorts from short runs to long ones. Calls of cmp are what costs here, and no other sort makes fewer; runs
+// that are in order already cost one. The elements go back to x only when two runs are merged, so that x has
+// all of them at any time, also when cmp panics.
+func mergeSort[E any](x []E, cmp func(a, b E) int) {
+	if len(x) < 2 {
+		return
+	}
+	merged := make([]E, 0, len(x))
+	for width := 1; width < len(x); width *= 2 {
+		for start := 0; start+width < len(x); start += 2 * width {
+			middle, end := start+width, start+2*width
+			if end > len(x) {
+				end = len(x)
+			}
+			if cmp(x[middle], x[middle-1]) >= 0 {
+				continue
+			}
+			merged = merged[:0]
+			i, j := start, middle
+			for i < middle && j < end {
+				if cmp(x[j], x[i]) < 0 {
+					merged = append(merged, x[j])
+					j++
+				} else {
+					merged = append(merged, x[i])
+					i++
+				}
+			}
+			merged = append(merged, x[i:middle]...) // what is left of the second run is in its place
+			copy(x[start:], merged)
+		}
+	}
+}
+
+// IsSorted reports whether the slice is in ascending order.
+func IsSorted[S ~[]E, E cmp.Ordered](x S) bool {
+	if len(x) > few {
+		if sorted, ok := compiled.IsSorted(reflect.ValueOf(x)); ok {
+			return sorted
+		}
+	}
+	for i := 1; i < len(x); i++ {
+		if cmp.Less(x[i], x[i-1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// IsSortedFunc reports whether the slice is in the order of cmp.
+func IsSortedFunc[S ~[]E, E any](x S, cmp func(a, b E) int) bool {
+	for i := len(x) - 1; i > 0; i-- {
+		if cmp(x[i], x[i-1]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Min returns the least element, NaN if there is one. It panics if there is no element.
+func Min[S ~[]E, E cmp.Ordered](x S) E {
+	if len(x) < 1 {
+		panic("slices.Min: empty list")
+	}
+	if len(x) > few {
+		if i, ok := compiled.Min(reflect.ValueOf(x)); ok {
+			return x[i]
+		}
+	}
+	least := x[0]
+	for i := 1; i < len(x); i++ {
+		least = min(least, x[i])
+	}
+	return least
+}
+
+// MinFunc returns the first least element in the order of cmp. It panics if there is no element.
+func MinFunc[S ~[]E, E any](x S, cmp func(a, b E) int) E {
+	if len(x) < 1 {
+		panic("slices.MinFunc: empty list")
+	}
+	least := x[0]
+	for i := 1; i < len(x); i++ {
+		if cmp(x[i], least) < 0 {
+			least = x[i]
+		}
+	}
+	return least
+}
+
+// Max returns the greatest element, NaN if there is one. It panics if there is no element.
+func Max[S ~[]E, E cmp.Ordered](x S) E {
+	if len(x) < 1 {
+		panic("slices.Max: empty list")
+	}
+	if len(x) > few {
+		if i, ok := compiled.Max(reflect.ValueOf(x)); ok {
+			return x[i]
+		}
+	}
+	greatest := x[0]
+	for i := 1; i < len(x); i++ {
+		greatest = max(greatest, x[i])
+	}
+	return greatest
+}
+
+// MaxFunc returns the first greatest element in the order of cmp. It panics if there is no element.
+func MaxFunc[S ~[]E, E any](x S, cmp func(a, b E) int) E {
+	if len(x) < 1 {
+		panic("slices.MaxFunc: empty list")
+	}
+	greatest := x[0]
+	for i := 1; i < len(x); i++ {
+		if cmp(x[i], greatest) > 0 {
+			greatest = x[i]
+		}
+	}
+	return greatest
+}
+
+// BinarySearch returns the place of target in a slice in ascending order, where it is or would be inserted, and
+// whether it is there.
+func BinarySearch[S ~[]E, E cmp.Ordered](x S, target E) (int, bool) {
+	low, high := 0, len(x)
+	for low < high {
+		middle := low + (high-low)/2
+		if cmp.Less(x[middle], target) {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, low < len(x) && cmp.Compare(x[low], target) == 0
+}
+
+// BinarySearchFunc returns the place of target in a slice in the order of cmp, where it is or would be inserted, and
+// whether it is there.
+func BinarySearchFunc[S ~[]E, E, T any](x S, target T, cmp func(E, T) int) (int, bool) {
+	low, high := 0, len(x)
+	for low < high {
+		middle := low + (high-low)/2
+		if cmp(x[middle], target) < 0 {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, low < len(x) && cmp(x[low], target) == 0
+}
