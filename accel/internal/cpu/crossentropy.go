@@ -1,0 +1,102 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// crossEntropy is the mean of the rows' losses.
+type crossEntropy struct {
+	logits, labels, out ir.Operand
+	rows, classes, per  int
+	x                   []float32
+	label               []int32
+	loss                []float64 // of each chunk
+	scratch             [][]float32
+}
+
+func newCrossEntropy(d *Device, s ir.Step) (step, error) {
+	k := &crossEntropy{logits: s.In[0], labels: s.In[1], out: s.Out[0]}
+	k.rows, k.classes = s.In[0].Shape[0], s.In[0].Shape[1]
+	k.per = max(1, rowsPerTask/8/max(k.classes, 1))
+	k.loss = make([]float64, (k.rows+k.per-1)/k.per)
+	k.scratch = scratch(d, k.classes)
+	return k, nil
+}
+
+// scratch is n elements for each worker.
+func scratch(d *Device, n int) [][]float32 {
+	s := make([][]float32, d.pool.size)
+	for i := range s {
+		s[i] = make([]float32, n)
+	}
+	return s
+}
+
+func (k *crossEntropy) run(p *program) error {
+	k.x, k.label = elements[float32](p, k.logits), elements[int32](p, k.labels)
+	defer func() { k.x, k.label = nil, nil }()
+	if err := checkIndices("CrossEntropy", k.label, k.classes); err != nil {
+		return err
+	}
+	p.device.pool.run(len(k.loss), k)
+	total := 0.0
+	for _, v := range k.loss {
+		total += v
+	}
+	elements[float32](p, k.out)[0] = float32(total / float64(k.rows))
+	return nil
+}
+
+func checkIndices(op string, index []int32, size int) error {
+	for _, i := range index {
+		if uint(i) >= uint(size) {
+			return &ir.IndexError{Op: op, Index: int(i), Size: size}
+		}
+	}
+	return nil
+}
+
+func (k *crossEntropy) work(chunk, worker int) {
+	total := 0.0
+	y := k.scratch[worker]
+	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
+		x := k.x[i*k.classes : (i+1)*k.classes]
+		vecAddScalar(y, x, -rowMax(x))
+		total += float64(logSumExp(y)) - float64(y[k.label[i]])
+	}
+	k.loss[chunk] = total
+}
+
+// crossEntropyGradient is (softmax - one-hot)·dy/N.
+type crossEntropyGradient struct {
+	softmax
+	labels, dy ir.Operand
+	label      []int32
+	scale      float32
+}
+
+func newCrossEntropyGradient(d *Device, s ir.Step) (step, error) {
+	inner, err := newSoftmax(d, s)
+	if err != nil {
+		return nil, err
+	}
+	return &crossEntropyGradient{softmax: *inner.(*softmax), labels: s.In[1], dy: s.In[2]}, nil
+}
+
+func (k *crossEntropyGradient) run(p *program) error {
+	k.x, k.y, k.label = elements[float32](p, k.in), elements[float32](p, k.out), elements[int32](p, k.labels)
+	defer func() { k.x, k.y, k.label = nil, nil, nil }()
+	if err := checkIndices("CrossEntropy", k.label, k.n); err != nil {
+		return err
+	}
+	k.scale = elements[float32](p, k.dy)[0] / float32(k.rows)
+	p.device.pool.run((k.rows+k.per-1)/k.per, k)
+	return nil
+}
+
+func (k *crossEntropyGradient) work(chunk, worker int) {
+	k.softmax.work(chunk, worker)
+	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
+		y := k.y[i*k.n : (i+1)*k.n]
+		y[k.label[i]]--
+		vecMulScalar(y, y, k.scale)
+	}
+}

@@ -1,0 +1,85 @@
+package cpu
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Device runs programs on the processor.
+type Device struct {
+	pool   *pool
+	kernel gemmKernel
+	free   map[int][]*storage // by size in bytes
+}
+
+var _ ir.Device = (*Device)(nil)
+
+// New makes a device that uses so many threads, GOMAXPROCS of them for 0.
+// The owner calls Close when it is no longer used.
+func New(threads int) *Device {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	return &Device{pool: newPool(threads), kernel: bestKernel(), free: map[int][]*storage{}}
+}
+
+// Close ends the device's threads.
+func (d *Device) Close() { d.pool.close() }
+
+// Name is cpu.
+func (d *Device) Name() string { return "cpu" }
+
+// storage is memory that starts on a cache line.
+type storage struct {
+	base unsafe.Pointer
+	size int
+}
+
+// Size is the number of bytes.
+func (s *storage) Size() int { return s.size }
+
+func (s *storage) bytes() []byte { return unsafe.Slice((*byte)(s.base), s.size) }
+
+const cacheLine = 64
+
+func newStorage(bytes int) *storage {
+	raw := make([]byte, bytes+cacheLine)
+	shift := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % cacheLine
+	return &storage{base: unsafe.Pointer(&raw[shift]), size: bytes}
+}
+
+// Alloc gives memory, that which was freed first. Memory that is not freed is
+// left to the garbage collector.
+func (d *Device) Alloc(bytes int) (ir.Storage, error) {
+	size := (bytes + cacheLine - 1) / cacheLine * cacheLine
+	if list := d.free[size]; len(list) > 0 {
+		s := list[len(list)-1]
+		list[len(list)-1] = nil
+		d.free[size] = list[:len(list)-1]
+		return s, nil
+	}
+	return newStorage(size), nil
+}
+
+// Free keeps the memory for the next Alloc of its size.
+func (d *Device) Free(s ir.Storage) {
+	st := s.(*storage)
+	d.free[st.size] = append(d.free[st.size], st)
+}
+
+// Write copies host bytes to dst.
+func (d *Device) Write(dst ir.Storage, offset int, src []byte) error {
+	copy(dst.(*storage).bytes()[offset:], src)
+	return nil
+}
+
+// Read copies bytes of src to the host.
+func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
+	copy(dst, src.(*storage).bytes()[offset:])
+	return nil
+}
+
+// Bytes is the memory itself.
+func (d *Device) Bytes(s ir.Storage) []byte { return s.(*storage).bytes() }

@@ -1,0 +1,82 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// loadFloat is element i of an array of any type as float32.
+func loadFloat(base unsafe.Pointer, d ir.DType, i int) float32 {
+	switch d {
+	case ir.Float32:
+		return *(*float32)(unsafe.Add(base, i*4))
+	case ir.Float64:
+		return float32(*(*float64)(unsafe.Add(base, i*8)))
+	case ir.Int32:
+		return float32(*(*int32)(unsafe.Add(base, i*4)))
+	case ir.Int64:
+		return float32(*(*int64)(unsafe.Add(base, i*8)))
+	default:
+		return float32(*(*uint8)(unsafe.Add(base, i)))
+	}
+}
+
+// gatherFloats reads len(dst) elements of a strided tensor, in row-major order
+// from element at, as float32.
+func gatherFloats(dst []float32, base unsafe.Pointer, d ir.DType, l ir.Layout, at int) {
+	switch d {
+	case ir.Float32:
+		gatherAs[float32](dst, base, l, at)
+	case ir.Float64:
+		gatherAs[float64](dst, base, l, at)
+	case ir.Int32:
+		gatherAs[int32](dst, base, l, at)
+	case ir.Int64:
+		gatherAs[int64](dst, base, l, at)
+	default:
+		gatherAs[uint8](dst, base, l, at)
+	}
+}
+
+type number interface {
+	float32 | float64 | int32 | int64 | uint8
+}
+
+// gatherAs walks the rows of the innermost dimension.
+func gatherAs[T number, D number](dst []D, base unsafe.Pointer, l ir.Layout, at int) {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	inner := len(l.Shape) - 1
+	width, stride := 1, 0
+	if inner >= 0 {
+		width, stride = l.Shape[inner], l.Stride[inner]
+	}
+	for len(dst) > 0 {
+		offset, row := l.Offset, at/width
+		for k := inner - 1; k >= 0; k-- {
+			offset += row % l.Shape[k] * l.Stride[k]
+			row /= l.Shape[k]
+		}
+		col := at % width
+		n := min(len(dst), width-col)
+		p := unsafe.Add(base, (offset+col*stride)*size)
+		out := dst[:n]
+		switch stride {
+		case 0:
+			v := D(*(*T)(p))
+			for i := range out {
+				out[i] = v
+			}
+		case 1:
+			for i, v := range unsafe.Slice((*T)(p), n) {
+				out[i] = D(v)
+			}
+		default:
+			for i := range out {
+				out[i] = D(*(*T)(unsafe.Add(p, i*stride*size)))
+			}
+		}
+		dst, at = dst[n:], at+n
+	}
+}

@@ -1,0 +1,203 @@
+package cpu
+
+// A matrix product c = a·b is computed in tiles of the kernel's size. b is
+// packed into panels of nr columns, a into panels of mr rows, each a run of
+// memory that the kernel reads from start to end. Blocks of depth kcMax keep a
+// panel of b in the first-level cache, blocks of rows keep a's panels in the
+// second (Goto and van de Geijn, "Anatomy of high-performance matrix
+// multiplication", ACM TOMS 34(3), 2008).
+const (
+	kcMax = 384
+	ncMax = 4096
+)
+
+// gemmKernel computes one mr×nr tile from packed panels: c = a·b, or c += a·b
+// if add is not 0. c has ldc elements between rows.
+type gemmKernel struct {
+	name   string
+	mr, nr int
+	mc     int // rows of a that one chunk packs, a multiple of mr
+	tile   func(k int, a, b, c *float32, ldc, add int)
+}
+
+const maxTile = 14 * 32
+
+// matrix is a strided view: element (i, j) is data[i*row+j*col].
+type matrix struct {
+	data     []float32
+	row, col int
+}
+
+// gemm is one product, m×k times k×n, with row-major c.
+type gemm struct {
+	kernel  gemmKernel
+	m, n, k int
+	a, b    matrix
+	c       []float32
+	bias    []float32 // added to each row if not nil
+	biasInc int
+	relu    bool
+
+	// the block that is being worked on
+	packing    bool
+	jc, nc     int
+	pc, kc     int
+	columns    int // of b that one chunk packs
+	first, end bool
+
+	panel   []float32   // packed b
+	scratch [][]float32 // packed a, one per worker
+}
+
+func roundUp(n, m int) int { return (n + m - 1) / m * m }
+
+func newGEMM(d *Device, m, n, k int) *gemm {
+	g := &gemm{kernel: d.kernel, m: m, n: n, k: k}
+	blocks := max(1, (k+kcMax-1)/kcMax)
+	g.kc = (k + blocks - 1) / blocks
+	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
+	g.columns = max(g.kernel.nr, roundUp((n+15)/16, g.kernel.nr))
+	g.panel = aligned(g.nc * g.kc)
+	g.scratch = make([][]float32, d.pool.size)
+	for i := range g.scratch {
+		g.scratch[i] = aligned(g.kernel.mc * g.kc)
+	}
+	return g
+}
+
+// run computes c from a, b and the epilogue's operands.
+func (g *gemm) run(p *pool) {
+	if g.k == 0 {
+		clear(g.c)
+		g.epilogue(0, g.m, 0, g.n)
+		return
+	}
+	kc, nc := g.kc, g.nc
+	for g.jc = 0; g.jc < g.n; g.jc += nc {
+		g.nc = min(nc, g.n-g.jc)
+		for g.pc = 0; g.pc < g.k; g.pc += kc {
+			g.kc = min(kc, g.k-g.pc)
+			g.first, g.end = g.pc == 0, g.pc+g.kc == g.k
+			g.packing = true
+			p.run((g.nc+g.columns-1)/g.columns, g)
+			g.packing = false
+			p.run((g.m+g.kernel.mc-1)/g.kernel.mc, g)
+		}
+	}
+	g.kc, g.nc = kc, nc
+}
+
+func (g *gemm) work(chunk, worker int) {
+	if g.packing {
+		j := chunk * g.columns
+		n := min(g.columns, g.nc-j)
+		src := g.b.data[g.pc*g.b.row+(g.jc+j)*g.b.col:]
+		pack(g.panel[j*g.kc:], src, g.b.col, g.b.row, n, g.kc, g.kernel.nr)
+		return
+	}
+	g.rows(chunk*g.kernel.mc, g.scratch[worker])
+}
+
+// rows computes the rows of one chunk of the current block.
+func (g *gemm) rows(ic int, packed []float32) {
+	mr, nr := g.kernel.mr, g.kernel.nr
+	mc := min(g.kernel.mc, g.m-ic)
+	pack(packed, g.a.data[ic*g.a.row+g.pc*g.a.col:], g.a.row, g.a.col, mc, g.kc, mr)
+	add := 1
+	if g.first {
+		add = 0
+	}
+	var edge [maxTile]float32
+	for j := 0; j < g.nc; j += nr {
+		n := min(nr, g.nc-j)
+		b := &g.panel[j*g.kc]
+		for i := 0; i < mc; i += mr {
+			m := min(mr, mc-i)
+			c := g.c[(ic+i)*g.n+g.jc+j:]
+			if m == mr && n == nr {
+				g.kernel.tile(g.kc, &packed[i*g.kc], b, &c[0], g.n, add)
+			} else {
+				g.kernel.tile(g.kc, &packed[i*g.kc], b, &edge[0], nr, 0)
+				for r := range m {
+					row := c[r*g.n:][:n]
+					if g.first {
+						copy(row, edge[r*nr:])
+					} else {
+						vecAdd(row, row, edge[r*nr:][:n])
+					}
+				}
+			}
+			if g.end {
+				g.epilogue(ic+i, m, g.jc+j, n)
+			}
+		}
+	}
+}
+
+// epilogue adds the bias and applies the activation to a part of c.
+func (g *gemm) epilogue(i, m, j, n int) {
+	for r := i; r < i+m; r++ {
+		row := g.c[r*g.n+j:][:n]
+		switch {
+		case g.bias != nil && g.relu:
+			bias := g.bias[j:][:n]
+			for x := range row {
+				row[x] = max(row[x]+bias[x], 0)
+			}
+		case g.bias != nil:
+			vecAdd(row, row, g.bias[j:][:n])
+		case g.relu:
+			vecReLU(row, row)
+		}
+	}
+}
+
+// pack writes n rows of depth k as panels of w rows, depth first, with zeros
+// for the rows that the last panel lacks. Element (i, p) is src[i*row+p*col].
+func pack(dst, src []float32, row, col, n, k, w int) {
+	for i := 0; i < n; i += w {
+		q := min(w, n-i)
+		packPanel(dst[i*k:][:w*k], src[i*row:], row, col, q, k, w)
+	}
+}
+
+func packPanel(dst, src []float32, row, col, q, k, w int) {
+	if q < w {
+		clear(dst)
+	}
+	switch {
+	case row == 1:
+		for p := range k {
+			copy(dst[p*w:][:q], src[p*col:])
+		}
+	case col == 1:
+		packRows(dst, src, row, q, k, w)
+	default:
+		for p := range k {
+			for i := range q {
+				dst[p*w+i] = src[p*col+i*row]
+			}
+		}
+	}
+}
+
+// packRows interleaves rows that lie in memory one after the other, two at a
+// time.
+func packRows(dst, src []float32, row, q, k, w int) {
+	i := 0
+	for ; i+2 <= q; i += 2 {
+		a := src[i*row:][:k]
+		b := src[(i+1)*row:][:k]
+		at := i
+		for p, v := range a {
+			o := dst[at : at+2 : at+2]
+			o[0], o[1] = v, b[p]
+			at += w
+		}
+	}
+	for ; i < q; i++ {
+		for p, v := range src[i*row:][:k] {
+			dst[p*w+i] = v
+		}
+	}
+}

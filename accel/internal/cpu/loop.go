@@ -1,0 +1,237 @@
+package cpu
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// A fused loop runs its instructions over chunks so short that all of a
+// chunk's values stay in the first-level cache; a block of chunks is what one
+// thread claims at a time.
+const (
+	chunkLen = 1024
+	blockLen = 16 * chunkLen
+)
+
+// loop is a fused elementwise step.
+type loop struct {
+	body      []instr
+	in        []loopInput
+	out       []loopOutput
+	n         int
+	registers int
+	scratch   [][]float32 // one per worker
+}
+
+type instr struct {
+	op     vector
+	args   [3]int // loop inputs first, then results of earlier instructions
+	arity  int
+	word   int // -1 without a dynamic scalar
+	scalar float32
+	out    int
+	reg    int
+}
+
+type loopInput struct {
+	ir.Operand
+	kind  inputKind
+	last  int // last instruction that reads it
+	walk  ir.Layout
+	base  unsafe.Pointer
+	reg   int
+	float []float32
+}
+
+type inputKind uint8
+
+const (
+	direct  inputKind = iota // row-major float32: read in place
+	single                   // one element for the whole loop
+	gathers                  // copied to a register, chunk by chunk
+)
+
+type loopOutput struct {
+	ir.Operand
+	at    int // instruction that computes it
+	late  bool
+	float []float32
+}
+
+func newLoop(d *Device, s ir.Step) (step, error) {
+	l := &loop{n: ir.Len(s.Shape)}
+	for _, o := range s.In {
+		in := loopInput{Operand: o, last: -1, reg: -1}
+		in.walk = o.Squeeze()
+		switch {
+		case len(in.walk.Shape) == 0 || allZero(in.walk.Stride):
+			in.kind = single
+		case o.DType == ir.Float32 && o.Contiguous():
+			in.kind = direct
+		default:
+			in.kind = gathers
+		}
+		if in.kind != direct {
+			in.reg = l.registers
+			l.registers++
+		}
+		l.in = append(l.in, in)
+	}
+	for i, x := range s.Loop {
+		op := vectors[x.Op.Name()]
+		if op == nil {
+			return nil, fmt.Errorf("cpu: there is no elementwise kernel for %s", x.Op.Name())
+		}
+		k := instr{op: op, arity: len(x.Args), word: -1, out: x.Out}
+		copy(k.args[:], x.Args)
+		if _, ok := x.Op.(ir.Dynamic); ok {
+			k.word = x.Word
+		}
+		for _, a := range x.Args {
+			if a < len(l.in) {
+				l.in[a].last = i
+			}
+		}
+		l.body = append(l.body, k)
+	}
+	l.allocate()
+	for _, o := range s.Out {
+		l.out = append(l.out, loopOutput{Operand: o})
+	}
+	for i, k := range l.body {
+		if k.out >= 0 {
+			l.out[k.out].at = i
+		}
+	}
+	l.scratch = make([][]float32, d.pool.size)
+	for i := range l.scratch {
+		l.scratch[i] = make([]float32, l.registers*chunkLen)
+	}
+	return l, nil
+}
+
+func allZero(s []int) bool {
+	for _, v := range s {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// allocate gives each instruction a register that no later reader of another
+// value needs.
+func (l *loop) allocate() {
+	last := make([]int, len(l.body))
+	for i, k := range l.body {
+		last[i] = i
+		if k.out >= 0 {
+			last[i] = len(l.body) // stays until it is stored
+		}
+		for _, a := range k.args[:k.arity] {
+			if j := a - len(l.in); j >= 0 && last[j] < i {
+				last[j] = i
+			}
+		}
+	}
+	var free []int
+	for i := range l.body {
+		if len(free) > 0 {
+			l.body[i].reg = free[len(free)-1]
+			free = free[:len(free)-1]
+		} else {
+			l.body[i].reg = l.registers
+			l.registers++
+		}
+		for j := 0; j <= i; j++ {
+			if last[j] == i {
+				free = append(free, l.body[j].reg)
+			}
+		}
+	}
+}
+
+func (l *loop) run(p *program) error {
+	for i := range l.in {
+		in := &l.in[i]
+		in.base = p.memory[in.Slot]
+		if in.kind == direct {
+			in.float = elements[float32](p, in.Operand)
+		}
+	}
+	for i := range l.out {
+		o := &l.out[i]
+		o.float = elements[float32](p, o.Operand)
+		// An output that takes an input's place is stored after the last
+		// instruction that reads the input.
+		o.late = false
+		for k := range l.in {
+			o.late = o.late || l.in[k].base == p.memory[o.Slot] && l.in[k].last > o.at
+		}
+	}
+	for i := range l.body {
+		if k := &l.body[i]; k.word >= 0 {
+			k.scalar = float32(p.scalar(k.word))
+		}
+	}
+	p.device.pool.run((l.n+blockLen-1)/blockLen, l)
+	for i := range l.in {
+		l.in[i].base, l.in[i].float = nil, nil
+	}
+	for i := range l.out {
+		l.out[i].float = nil
+	}
+	return nil
+}
+
+func (l *loop) work(block, worker int) {
+	from := block * blockLen
+	to := min(from+blockLen, l.n)
+	scratch := l.scratch[worker]
+	for i := range l.in {
+		if in := &l.in[i]; in.kind == single {
+			vecFill(scratch[in.reg*chunkLen:][:min(chunkLen, to-from)], loadFloat(in.base, in.DType, in.Offset))
+		}
+	}
+	for at := from; at < to; at += chunkLen {
+		n := min(chunkLen, to-at)
+		for i := range l.in {
+			if in := &l.in[i]; in.kind == gathers {
+				gatherFloats(scratch[in.reg*chunkLen:][:n], in.base, in.DType, in.walk, at)
+			}
+		}
+		for i := range l.body {
+			k := &l.body[i]
+			var v [3][]float32
+			for j := range k.arity {
+				v[j] = l.value(k.args[j], scratch, at, n)
+			}
+			k.op(l.result(k, scratch, at, n), v[0], v[1], v[2], k.scalar)
+		}
+		for i := range l.out {
+			if o := &l.out[i]; o.late {
+				copy(o.float[at:at+n], scratch[l.body[o.at].reg*chunkLen:])
+			}
+		}
+	}
+}
+
+func (l *loop) value(arg int, scratch []float32, at, n int) []float32 {
+	if arg >= len(l.in) {
+		return l.result(&l.body[arg-len(l.in)], scratch, at, n)
+	}
+	in := &l.in[arg]
+	if in.kind == direct {
+		return in.float[at : at+n]
+	}
+	return scratch[in.reg*chunkLen:][:n]
+}
+
+func (l *loop) result(k *instr, scratch []float32, at, n int) []float32 {
+	if k.out >= 0 && !l.out[k.out].late {
+		return l.out[k.out].float[at : at+n]
+	}
+	return scratch[k.reg*chunkLen:][:n]
+}

@@ -1,0 +1,79 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// matmul is a batch of products, or one with a bias.
+type matmul struct {
+	a, b, bias, out ir.Operand
+	linear          bool
+	batch           ir.Layout // leading dimensions of a; b's strides are in batchB
+	batchB          []int
+	count           int
+	gemm            *gemm
+}
+
+func newMatMul(d *Device, s ir.Step) (step, error) {
+	a, b := s.In[0], s.In[1]
+	r := len(a.Shape) - 2
+	k := &matmul{a: a, b: b, out: s.Out[0]}
+	k.batch = ir.Layout{Shape: a.Shape[:r], Stride: a.Stride[:r]}
+	k.batchB = b.Stride[:r]
+	k.count = ir.Len(k.batch.Shape)
+	k.gemm = newGEMM(d, a.Shape[r], b.Shape[r+1], a.Shape[r+1])
+	k.gemm.a = matrix{row: a.Stride[r], col: a.Stride[r+1]}
+	k.gemm.b = matrix{row: b.Stride[r], col: b.Stride[r+1]}
+	k.gemm.relu = s.Epilogue != nil
+	return k, nil
+}
+
+func newLinear(d *Device, s ir.Step) (step, error) {
+	x, w := s.In[0], s.In[1]
+	k := &matmul{a: x, b: w, bias: s.In[2], linear: true, out: s.Out[0], count: 1}
+	k.gemm = newGEMM(d, x.Shape[0], w.Shape[0], x.Shape[1])
+	k.gemm.a = matrix{row: x.Stride[0], col: x.Stride[1]}
+	k.gemm.b = matrix{row: w.Stride[1], col: w.Stride[0]}
+	k.gemm.relu = s.Epilogue != nil
+	return k, nil
+}
+
+func (k *matmul) run(p *program) error {
+	g := k.gemm
+	a, b, c := from[float32](p, k.a), from[float32](p, k.b), elements[float32](p, k.out)
+	if len(c) == 0 {
+		return nil
+	}
+	if k.linear {
+		g.bias = k.biasRow(p)
+	}
+	each := g.m * g.n
+	for i := range k.count {
+		atA, atB := k.offsets(i)
+		if len(a) > 0 && len(b) > 0 {
+			g.a.data, g.b.data = a[atA:], b[atB:]
+		}
+		g.c = c[i*each : (i+1)*each]
+		g.run(p.device.pool)
+	}
+	g.a.data, g.b.data, g.c, g.bias = nil, nil, nil, nil
+	return nil
+}
+
+// biasRow is the bias as a run of memory.
+func (k *matmul) biasRow(p *program) []float32 {
+	if k.bias.Contiguous() {
+		return elements[float32](p, k.bias)
+	}
+	row := make([]float32, k.bias.Shape[0])
+	gatherAs[float32](row, p.memory[k.bias.Slot], k.bias.Layout, 0)
+	return row
+}
+
+func (k *matmul) offsets(i int) (a, b int) {
+	for d := len(k.batch.Shape) - 1; d >= 0; d-- {
+		at := i % k.batch.Shape[d]
+		i /= k.batch.Shape[d]
+		a += at * k.batch.Stride[d]
+		b += at * k.batchB[d]
+	}
+	return a, b
+}

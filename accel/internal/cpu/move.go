@@ -1,0 +1,265 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// moveLen is how many elements one chunk of a copy takes.
+const moveLen = 16 * 1024
+
+// copyStep writes a tensor of any layout in row-major order.
+type copyStep struct {
+	in, out  ir.Operand
+	walk     ir.Layout
+	n        int
+	src, dst unsafe.Pointer
+}
+
+func newCopy(_ *Device, s ir.Step) (step, error) {
+	return &copyStep{in: s.In[0], out: s.Out[0], walk: s.In[0].Squeeze(), n: ir.Len(s.In[0].Shape)}, nil
+}
+
+func (k *copyStep) run(p *program) error {
+	size := k.out.DType.Size()
+	k.src, k.dst = p.memory[k.in.Slot], unsafe.Add(p.memory[k.out.Slot], k.out.Offset*size)
+	p.device.pool.run((k.n+moveLen-1)/moveLen, k)
+	k.src, k.dst = nil, nil
+	return nil
+}
+
+func (k *copyStep) work(chunk, _ int) {
+	at := chunk * moveLen
+	n := min(moveLen, k.n-at)
+	switch k.out.DType.Size() {
+	case 1:
+		gatherAs[uint8](unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n), k.src, k.walk, at)
+	case 4:
+		gatherAs[int32](unsafe.Slice((*int32)(unsafe.Add(k.dst, at*4)), n), k.src, k.walk, at)
+	default:
+		gatherAs[int64](unsafe.Slice((*int64)(unsafe.Add(k.dst, at*8)), n), k.src, k.walk, at)
+	}
+}
+
+// cast converts element types; to float32 it is part of a loop instead.
+type cast struct{ copyStep }
+
+func newCast(_ *Device, s ir.Step) (step, error) {
+	return &cast{copyStep{in: s.In[0], out: s.Out[0], walk: s.In[0].Squeeze(), n: ir.Len(s.In[0].Shape)}}, nil
+}
+
+func (k *cast) run(p *program) error {
+	k.src, k.dst = p.memory[k.in.Slot], p.memory[k.out.Slot]
+	p.device.pool.run((k.n+moveLen-1)/moveLen, k)
+	k.src, k.dst = nil, nil
+	return nil
+}
+
+func (k *cast) work(chunk, _ int) {
+	at := chunk * moveLen
+	n := min(moveLen, k.n-at)
+	switch k.out.DType {
+	case ir.Float64:
+		castTo(unsafe.Slice((*float64)(unsafe.Add(k.dst, at*8)), n), k.src, k.in.DType, k.walk, at)
+	case ir.Int32:
+		castTo(unsafe.Slice((*int32)(unsafe.Add(k.dst, at*4)), n), k.src, k.in.DType, k.walk, at)
+	case ir.Int64:
+		castTo(unsafe.Slice((*int64)(unsafe.Add(k.dst, at*8)), n), k.src, k.in.DType, k.walk, at)
+	case ir.Uint8:
+		castTo(unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n), k.src, k.in.DType, k.walk, at)
+	case ir.Bool:
+		dst := unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n)
+		var wide [256]float64
+		for i := 0; i < n; i += len(wide) {
+			w := wide[:min(len(wide), n-i)]
+			castTo(w, k.src, k.in.DType, k.walk, at+i)
+			for j, v := range w {
+				dst[i+j] = 0
+				if v != 0 {
+					dst[i+j] = 1
+				}
+			}
+		}
+	}
+}
+
+func castTo[D number](dst []D, src unsafe.Pointer, d ir.DType, l ir.Layout, at int) {
+	switch d {
+	case ir.Float32:
+		gatherAs[float32](dst, src, l, at)
+	case ir.Float64:
+		gatherAs[float64](dst, src, l, at)
+	case ir.Int32:
+		gatherAs[int32](dst, src, l, at)
+	case ir.Int64:
+		gatherAs[int64](dst, src, l, at)
+	default:
+		gatherAs[uint8](dst, src, l, at)
+	}
+}
+
+// pad writes zeros around a tensor along one axis.
+type pad struct {
+	in, out                    ir.Operand
+	outer, n, inner, size, lag int
+}
+
+func newPad(_ *Device, s ir.Step) (step, error) {
+	op := s.Op.(ir.Pad)
+	k := &pad{in: s.In[0], out: s.Out[0], size: op.Size, lag: op.Before}
+	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.Axis, op.Axis+1)
+	return k, nil
+}
+
+func (k *pad) run(p *program) error {
+	x, y := elements[float32](p, k.in), elements[float32](p, k.out)
+	clear(y)
+	for o := range k.outer {
+		copy(y[(o*k.size+k.lag)*k.inner:], x[o*k.n*k.inner:(o+1)*k.n*k.inner])
+	}
+	return nil
+}
+
+// concat writes its inputs side by side along one axis.
+type concat struct {
+	in    []ir.Operand
+	out   ir.Operand
+	outer int
+	bytes []int // of one outer row of each input
+	row   int   // of one outer row of the output
+}
+
+func newConcat(_ *Device, s ir.Step) (step, error) {
+	axis := s.Op.(ir.Concat).Axis
+	k := &concat{in: s.In, out: s.Out[0], outer: ir.Len(s.Out[0].Shape[:axis])}
+	for _, o := range s.In {
+		b := ir.Len(o.Shape[axis:]) * o.DType.Size()
+		k.bytes = append(k.bytes, b)
+		k.row += b
+	}
+	return k, nil
+}
+
+func (k *concat) run(p *program) error {
+	y := raw(p, k.out)
+	at := 0
+	for i, o := range k.in {
+		x := raw(p, o)
+		for r := range k.outer {
+			copy(y[r*k.row+at:], x[r*k.bytes[i]:(r+1)*k.bytes[i]])
+		}
+		at += k.bytes[i]
+	}
+	return nil
+}
+
+// raw is the bytes of a row-major operand.
+func raw(p *program, o ir.Operand) []byte {
+	size := o.DType.Size()
+	return unsafe.Slice((*byte)(unsafe.Add(p.memory[o.Slot], o.Offset*size)), ir.Len(o.Shape)*size)
+}
+
+// gatherRows copies rows picked by an index.
+type gatherRows struct {
+	in, index, out ir.Operand
+	rows, row      int // number of rows, bytes of one
+	per            int
+	x, y           []byte
+	pick           []int32
+}
+
+func newGather(_ *Device, s ir.Step) (step, error) {
+	k := &gatherRows{in: s.In[0], index: s.In[1], out: s.Out[0], rows: s.In[0].Shape[0]}
+	k.row = ir.Len(s.In[0].Shape[1:]) * s.In[0].DType.Size()
+	k.per = max(1, 4*moveLen/max(k.row, 1))
+	return k, nil
+}
+
+func (k *gatherRows) run(p *program) error {
+	k.x, k.y, k.pick = raw(p, k.in), raw(p, k.out), elements[int32](p, k.index)
+	defer func() { k.x, k.y, k.pick = nil, nil, nil }()
+	if err := checkIndices("Gather", k.pick, k.rows); err != nil {
+		return err
+	}
+	p.device.pool.run((len(k.pick)+k.per-1)/k.per, k)
+	return nil
+}
+
+func (k *gatherRows) work(chunk, _ int) {
+	for i := chunk * k.per; i < min((chunk+1)*k.per, len(k.pick)); i++ {
+		j := int(k.pick[i])
+		copy(k.y[i*k.row:(i+1)*k.row], k.x[j*k.row:(j+1)*k.row])
+	}
+}
+
+// scatterAdd adds rows up at the places of an index, in the index's order.
+type scatterAdd struct {
+	in, index, out ir.Operand
+	rows, row      int
+}
+
+func newScatterAdd(_ *Device, s ir.Step) (step, error) {
+	return &scatterAdd{in: s.In[0], index: s.In[1], out: s.Out[0], rows: s.Out[0].Shape[0], row: ir.Len(s.Out[0].Shape[1:])}, nil
+}
+
+func (k *scatterAdd) run(p *program) error {
+	x, y, pick := elements[float32](p, k.in), elements[float32](p, k.out), elements[int32](p, k.index)
+	if err := checkIndices("Gather", pick, k.rows); err != nil {
+		return err
+	}
+	clear(y)
+	for i, j := range pick {
+		row := y[int(j)*k.row:][:k.row]
+		vecAdd(row, row, x[i*k.row:][:k.row])
+	}
+	return nil
+}
+
+// compare is Equal or Greater of types other than float32.
+type compare struct {
+	a, b, out ir.Operand
+	greater   bool
+}
+
+func newCompare(_ *Device, s ir.Step) (step, error) {
+	k := &compare{a: s.In[0], b: s.In[1], out: s.Out[0]}
+	k.a.Layout, k.b.Layout = k.a.BroadcastTo(k.out.Shape), k.b.BroadcastTo(k.out.Shape)
+	_, k.greater = s.Op.(ir.Greater)
+	return k, nil
+}
+
+func (k *compare) run(p *program) error {
+	y := elements[float32](p, k.out)
+	a, b := p.memory[k.a.Slot], p.memory[k.b.Slot]
+	switch k.a.DType {
+	case ir.Float64:
+		compareAs[float64](y, a, b, k)
+	case ir.Int32:
+		compareAs[int32](y, a, b, k)
+	case ir.Int64:
+		compareAs[int64](y, a, b, k)
+	default:
+		compareAs[uint8](y, a, b, k)
+	}
+	return nil
+}
+
+func compareAs[T number](y []float32, a, b unsafe.Pointer, k *compare) {
+	var u, v [512]T
+	for at := 0; at < len(y); at += len(u) {
+		n := min(len(u), len(y)-at)
+		gatherAs[T](u[:n], a, k.a.Layout, at)
+		gatherAs[T](v[:n], b, k.b.Layout, at)
+		for i := range n {
+			hit := u[i] == v[i]
+			if k.greater {
+				hit = u[i] > v[i]
+			}
+			y[at+i] = 0
+			if hit {
+				y[at+i] = 1
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// program is a compiled list of steps.
+type program struct {
+	device *Device
+	slots  []ir.Slot
+	arena  *storage
+	memory []unsafe.Pointer // address of each slot during a run
+	words  []uint64
+	steps  []step
+}
+
+// step is one kernel with its operands.
+type step interface {
+	run(p *program) error
+}
+
+// builders make the steps of Whole ops, by op name.
+var builders map[string]func(*Device, ir.Step) (step, error)
+
+func init() {
+	builders = map[string]func(*Device, ir.Step) (step, error){
+		"ArgMax":               newArgMax,
+		"Bernoulli":            newBernoulli,
+		"Cast":                 newCast,
+		"Concat":               newConcat,
+		"Copy":                 newCopy,
+		"Reshape":              newCopy,
+		"CrossEntropy":         newCrossEntropy,
+		"CrossEntropyGradient": newCrossEntropyGradient,
+		"Equal":                newCompare,
+		"Gather":               newGather,
+		"Greater":              newCompare,
+		"Linear":               newLinear,
+		"LogSoftmax":           newSoftmax,
+		"MatMul":               newMatMul,
+		"Max":                  newMax,
+		"Pad":                  newPad,
+		"ScatterAdd":           newScatterAdd,
+		"Softmax":              newSoftmax,
+		"Sum":                  newSum,
+	}
+}
+
+// Compile makes the steps of a program.
+func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
+	out := &program{device: d, slots: p.Slots, memory: make([]unsafe.Pointer, len(p.Slots)), arena: newStorage(p.Arena)}
+	for _, s := range p.Steps {
+		if s.Op == nil {
+			l, err := newLoop(d, s)
+			if err != nil {
+				return nil, err
+			}
+			out.steps = append(out.steps, l)
+			continue
+		}
+		build := builders[s.Op.Name()]
+		if build == nil {
+			return nil, fmt.Errorf("cpu: there is no kernel for %s", s.Op.Name())
+		}
+		k, err := build(d, s)
+		if err != nil {
+			return nil, err
+		}
+		out.steps = append(out.steps, k)
+	}
+	return out, nil
+}
+
+// Run executes the steps.
+func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
+	for i, s := range p.slots {
+		if s.Kind == ir.Arena {
+			p.memory[i] = unsafe.Add(p.arena.base, s.Offset)
+		} else {
+			p.memory[i] = bind[i].(*storage).base
+		}
+	}
+	p.words = words
+	defer clear(p.memory) // let go of what was bound
+	for i, s := range p.steps {
+		if err := s.run(p); err != nil {
+			return i, err
+		}
+	}
+	return len(p.steps), nil
+}
+
+func (p *program) scalar(word int) float64 { return math.Float64frombits(p.words[word]) }
+
+// elements is the memory of a row-major operand.
+func elements[T any](p *program, o ir.Operand) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Add(p.memory[o.Slot], o.Offset*int(unsafe.Sizeof(zero)))), ir.Len(o.Shape))
+}
+
+// from is the memory of an operand of any layout, from its offset up to the
+// last element.
+func from[T any](p *program, o ir.Operand) []T {
+	var zero T
+	n := 1
+	for i, d := range o.Shape {
+		if d == 0 {
+			return nil
+		}
+		n += (d - 1) * o.Stride[i]
+	}
+	return unsafe.Slice((*T)(unsafe.Add(p.memory[o.Slot], o.Offset*int(unsafe.Sizeof(zero)))), n)
+}

@@ -1,0 +1,178 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// A sum is cut into blocks whose size is fixed, so the order of its additions
+// depends on the shape alone and not on the number of threads.
+const (
+	sumBlock    = 8192 // elements of a row that are added in float32
+	sumRows     = 64   // rows of a column sum that are added in float32
+	columnWidth = 128  // columns of a column sum that one chunk takes
+	rowsPerTask = 8192 // elements that one chunk of short rows takes, about
+)
+
+// axes splits a shape around a reduction: [outer, n, inner].
+func axes(shape []int, from, to int) (outer, n, inner int) {
+	return ir.Len(shape[:from]), ir.Len(shape[from:to]), ir.Len(shape[to:])
+}
+
+// sum adds up the middle of [outer, n, inner].
+type sum struct {
+	in, out         ir.Operand
+	outer, n, inner int
+	blocks          int // of a single long row
+	tiles           int // of columns
+	rows            int // short rows in one chunk
+	x, y            []float32
+	partial         []float64
+}
+
+func newSum(_ *Device, s ir.Step) (step, error) {
+	op := s.Op.(ir.Sum)
+	k := &sum{in: s.In[0], out: s.Out[0]}
+	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
+	k.blocks = (k.n + sumBlock - 1) / sumBlock
+	k.tiles = (k.inner + columnWidth - 1) / columnWidth
+	k.rows = max(1, rowsPerTask/max(k.n, 1))
+	if k.inner == 1 && k.blocks > 1 {
+		k.partial = make([]float64, k.outer*k.blocks)
+	}
+	return k, nil
+}
+
+func (k *sum) run(p *program) error {
+	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
+	switch {
+	case len(k.y) == 0:
+	case k.inner > 1:
+		p.device.pool.run(k.outer*k.tiles, k)
+	case k.blocks > 1:
+		p.device.pool.run(k.outer*k.blocks, k)
+		for i := range k.y {
+			t := 0.0
+			for _, v := range k.partial[i*k.blocks : (i+1)*k.blocks] {
+				t += v
+			}
+			k.y[i] = float32(t)
+		}
+	default:
+		p.device.pool.run((k.outer+k.rows-1)/k.rows, k)
+	}
+	k.x, k.y = nil, nil
+	return nil
+}
+
+func (k *sum) work(chunk, _ int) {
+	switch {
+	case k.inner > 1:
+		k.columns(chunk/k.tiles, chunk%k.tiles*columnWidth)
+	case k.blocks > 1:
+		row, b := chunk/k.blocks, chunk%k.blocks
+		x := k.x[row*k.n : (row+1)*k.n]
+		k.partial[chunk] = float64(vecSum(x[b*sumBlock : min((b+1)*sumBlock, k.n)]))
+	default:
+		for i := chunk * k.rows; i < min((chunk+1)*k.rows, k.outer); i++ {
+			k.y[i] = vecSum(k.x[i*k.n : (i+1)*k.n])
+		}
+	}
+}
+
+// columns adds the rows up in groups, and then the groups.
+func (k *sum) columns(outer, from int) {
+	width := min(columnWidth, k.inner-from)
+	var group [columnWidth]float32
+	y := k.y[outer*k.inner+from:][:width]
+	clear(y)
+	x := k.x[outer*k.n*k.inner+from:]
+	for r := 0; r < k.n; r += sumRows {
+		g := group[:width]
+		clear(g)
+		for q := r; q < min(r+sumRows, k.n); q++ {
+			vecAdd(g, g, x[q*k.inner:][:width])
+		}
+		vecAdd(y, y, g)
+	}
+}
+
+// vecSum adds in eight lanes, then the lanes in pairs.
+func vecSum(x []float32) float32 {
+	var a, b, c, d, e, f, g, h float32
+	for len(x) >= 8 {
+		v := x[:8:8]
+		a += v[0]
+		b += v[1]
+		c += v[2]
+		d += v[3]
+		e += v[4]
+		f += v[5]
+		g += v[6]
+		h += v[7]
+		x = x[8:]
+	}
+	for _, v := range x {
+		a += v
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+// maxStep finds the largest element of the middle of [outer, n, inner].
+type maxStep struct {
+	in, out         ir.Operand
+	outer, n, inner int
+	perChunk        int
+	x, y            []float32
+	index           []int32
+}
+
+func newMax(_ *Device, s ir.Step) (step, error) { return newLargest(s, s.Op.(ir.Max).Axis), nil }
+
+func newArgMax(_ *Device, s ir.Step) (step, error) { return newLargest(s, s.Op.(ir.ArgMax).Axis), nil }
+
+func newLargest(s ir.Step, axis int) *maxStep {
+	k := &maxStep{in: s.In[0], out: s.Out[0]}
+	k.outer, k.n, k.inner = axes(s.In[0].Shape, axis, axis+1)
+	k.perChunk = max(1, rowsPerTask/max(k.n, 1))
+	return k
+}
+
+func (k *maxStep) run(p *program) error {
+	k.x = elements[float32](p, k.in)
+	if k.out.DType == ir.Int32 {
+		k.index = elements[int32](p, k.out)
+	} else {
+		k.y = elements[float32](p, k.out)
+	}
+	p.device.pool.run((k.outer*k.inner+k.perChunk-1)/k.perChunk, k)
+	k.x, k.y, k.index = nil, nil, nil
+	return nil
+}
+
+func (k *maxStep) work(chunk, _ int) {
+	for i := chunk * k.perChunk; i < min((chunk+1)*k.perChunk, k.outer*k.inner); i++ {
+		x := k.x[i/k.inner*k.n*k.inner+i%k.inner:]
+		best, at := x[0], 0
+		for j := 1; j < k.n && best == best; j++ {
+			if v := x[j*k.inner]; v > best || v != v {
+				best, at = v, j
+			}
+		}
+		if k.index != nil {
+			k.index[i] = int32(at)
+		} else {
+			k.y[i] = best
+		}
+	}
+}
+
+// rowMax is the largest element of a row, NaN if it has one.
+func rowMax(x []float32) float32 {
+	m := float32(math.Inf(-1))
+	for _, v := range x {
+		m = max(m, v)
+	}
+	return m
+}

@@ -1,0 +1,60 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// softmax computes rows of softmax, or of its logarithm.
+type softmax struct {
+	in, out ir.Operand
+	log     bool
+	n, rows int // length and number of rows
+	per     int // rows in one chunk
+	x, y    []float32
+}
+
+func newSoftmax(_ *Device, s ir.Step) (step, error) {
+	shape := s.In[0].Shape
+	k := &softmax{in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
+	_, k.log = s.Op.(ir.LogSoftmax)
+	k.per = max(1, rowsPerTask/8/max(k.n, 1))
+	return k, nil
+}
+
+func (k *softmax) run(p *program) error {
+	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
+	if k.n > 0 {
+		p.device.pool.run((k.rows+k.per-1)/k.per, k)
+	}
+	k.x, k.y = nil, nil
+	return nil
+}
+
+func (k *softmax) work(chunk, _ int) {
+	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
+		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
+		top := rowMax(x)
+		vecAddScalar(y, x, -top)
+		if k.log {
+			vecAddScalar(y, y, -logSumExp(y))
+			continue
+		}
+		vecExp(y, y)
+		vecMulScalar(y, y, 1/vecSum(y))
+	}
+}
+
+// logSumExp is ln Σ eˣ of values that do not overflow.
+func logSumExp(x []float32) float32 {
+	total := 0.0
+	var e [64]float32
+	for len(x) > 0 {
+		n := min(len(x), len(e))
+		vecExp(e[:n], x[:n])
+		total += float64(vecSum(e[:n]))
+		x = x[n:]
+	}
+	return float32(math.Log(total))
+}

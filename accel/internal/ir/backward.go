@@ -1,0 +1,123 @@
+package ir
+
+// Backward appends the gradient ops of every value that loss depends on, and
+// adds the results to the leaves. Each value's gradient is taken once; a
+// second Backward through it panics with a *StateError.
+func (r *Recorder) Backward(loss *Value) {
+	loss.check("Backward")
+	if loss.Len() != 1 {
+		panic(&ShapeError{Op: "Backward", Shapes: [][]int{loss.shape}, Hint: "the loss must be a single number; take Mean() or Sum() first"})
+	}
+	if !loss.requires {
+		panic(&StateError{Op: "Backward", Hint: "the loss does not depend on any parameter that requires a gradient"})
+	}
+	r.noGrad++
+	defer func() { r.noGrad-- }()
+	r.marks++
+	order := r.ancestors(loss, nil)
+	loss.grad = r.Record(Fill{Value: 1, Shape: loss.shape})
+	for i := len(order) - 1; i >= 0; i-- {
+		r.backwardOne(order[i])
+	}
+}
+
+// ancestors lists the values with gradients that v depends on, inputs first.
+func (r *Recorder) ancestors(v *Value, order []*Value) []*Value {
+	if v.mark == r.marks {
+		return order
+	}
+	v.mark = r.marks
+	if v.consumed {
+		panic(&StateError{Op: "Backward", Hint: "the graph was used by an earlier Backward already; add the losses and call Backward once"})
+	}
+	if v.leaf == nil {
+		for _, x := range v.in {
+			if x.requires {
+				order = r.ancestors(x, order)
+			}
+		}
+	}
+	return append(order, v)
+}
+
+func (r *Recorder) backwardOne(v *Value) {
+	dy := v.grad
+	v.grad = nil
+	if v.leaf != nil {
+		if dy != nil {
+			r.accumulate(v.leaf, dy)
+		}
+		return
+	}
+	v.consumed = true
+	if dy != nil {
+		wants := make([]bool, len(v.in))
+		for i, x := range v.in {
+			wants[i] = x.requires
+		}
+		for i, g := range v.op.Gradient(r, v.in, v, dy, wants) {
+			x := v.in[i]
+			if g == nil || !x.requires {
+				continue
+			}
+			if x.grad != nil {
+				g = r.Add(x.grad, g)
+			}
+			x.grad = g
+		}
+	}
+	v.tape--
+	for _, x := range v.in {
+		x.tape--
+	}
+	if v.buf != nil { // computed: the list does not need the inputs either
+		v.forget()
+	}
+}
+
+func (v *Value) forget() {
+	v.in, v.op = nil, nil
+	v.args = [3]*Value{}
+}
+
+func (r *Recorder) accumulate(l *Leaf, g *Value) {
+	if l.Grad == nil {
+		l.Grad = g.Hold()
+		return
+	}
+	sum := r.Add(l.Grad, g)
+	sum.Hold()
+	r.replace(l.Grad, sum)
+	l.Grad = sum
+}
+
+// sumTo adds up a gradient of a broadcast result to the shape of an input.
+func (r *Recorder) sumTo(g *Value, shape []int) *Value {
+	if sameShape(g.shape, shape) {
+		return g
+	}
+	skip := len(g.shape) - len(shape)
+	if skip > 0 {
+		g = r.Record(Sum{From: 0, To: skip}, g)
+	}
+	for i := len(shape) - 1; i >= 0; i-- {
+		if shape[i] == 1 && g.shape[i] != 1 {
+			from := i
+			for from > 0 && shape[from-1] == 1 && g.shape[from-1] != 1 {
+				from--
+			}
+			g = r.Record(Sum{From: from, To: i + 1}, g)
+			g = r.Reshape(g, append(append(append([]int{}, g.shape[:from]...), ones(i+1-from)...), g.shape[from:]...))
+			i = from
+		}
+	}
+	return g
+}
+
+func ones(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = 1
+	}
+	return s
+}

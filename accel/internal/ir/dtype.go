@@ -1,0 +1,43 @@
+package ir
+
+import "fmt"
+
+// DType is the type of a tensor's elements.
+type DType uint8
+
+// The element types. Arithmetic is done in Float32; the others are storage
+// types that can be moved, compared, cast, and used as indices or masks.
+const (
+	Float32 DType = iota
+	Float64
+	Int32
+	Int64
+	Uint8
+	Bool
+)
+
+var dtypes = [...]struct {
+	name string
+	size int
+}{
+	Float32: {"float32", 4},
+	Float64: {"float64", 8},
+	Int32:   {"int32", 4},
+	Int64:   {"int64", 8},
+	Uint8:   {"uint8", 1},
+	Bool:    {"bool", 1},
+}
+
+// String is the name of the Go type that holds one element.
+func (d DType) String() string {
+	if int(d) >= len(dtypes) {
+		return fmt.Sprintf("dtype(%d)", uint8(d))
+	}
+	return dtypes[d].name
+}
+
+// Size is the number of bytes of one element.
+func (d DType) Size() int { return dtypes[d].size }
+
+// IsFloat tells whether gradients can flow through the type.
+func (d DType) IsFloat() bool { return d == Float32 || d == Float64 }

@@ -1,0 +1,155 @@
+package ir
+
+import "encoding/binary"
+
+// keeps tells whether a value must be in memory after the list has run.
+func keeps(v *Value) bool { return v.handles > 0 || v.tape > 0 }
+
+// canDonate tells whether nobody but the assignment's new value can see the
+// old one's storage.
+func canDonate(a assignment) bool {
+	o := a.old
+	return o.handles == 0 && o.tape == 0 && o.buf != nil && !o.buf.shared &&
+		o.layout.Offset == 0 && o.layout.Contiguous()
+}
+
+// Flush runs the recorded list. It panics with an *IndexError if an index
+// tensor is out of range, and with an *OutOfMemoryError; the list is lost
+// then, and values that it would have computed say so when used.
+func (r *Recorder) Flush() {
+	if len(r.nodes) == 0 {
+		r.reset()
+		return
+	}
+	done := false
+	defer func() {
+		if !done {
+			r.abandon()
+		}
+	}()
+	r.appendRoles()
+	p := r.plans[string(r.key)]
+	if p == nil {
+		p = r.makePlan()
+		r.plans[string(r.key)] = p
+		r.stats.PlansMade++
+	} else {
+		r.stats.PlanHits++
+	}
+	r.stats.Flushes++
+	r.stats.Ops += len(r.nodes)
+	r.stats.Steps += len(p.program.Steps)
+	r.run(p)
+	done = true
+	r.reset()
+}
+
+// appendRoles completes the key: which values outlive the list, and which
+// old values may be overwritten.
+func (r *Recorder) appendRoles() {
+	k := append(r.key, 'r')
+	for _, v := range r.nodes {
+		if keeps(v) {
+			k = append(k, 1)
+		} else {
+			k = append(k, 0)
+		}
+	}
+	for _, a := range r.assigns {
+		if a.new.epoch == r.epoch && a.new.index >= 0 && canDonate(a) {
+			k = binary.AppendVarint(k, int64(a.old.index))
+			k = binary.AppendVarint(k, int64(a.new.index))
+		}
+	}
+	r.key = k
+}
+
+func (r *Recorder) makePlan() *plan {
+	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
+	p, err := pl.plan(r.nodes, r.externals)
+	if err == nil {
+		p.exec, err = r.device.Compile(p.program)
+	}
+	if err != nil {
+		panic(err)
+	}
+	r.stats.PlanBytes += p.program.Arena
+	return p
+}
+
+func (r *Recorder) run(p *plan) {
+	if cap(r.bind) < len(p.program.Slots) {
+		r.bind = make([]Storage, len(p.program.Slots))
+		r.made = make([]*Buffer, len(p.program.Slots))
+	}
+	bind, made := r.bind[:len(p.program.Slots)], r.made[:len(p.program.Slots)]
+	defer clear(bind)
+	defer clear(made)
+	for i, x := range r.externals {
+		bind[p.externals[i]] = x.buf.Storage
+	}
+	for _, d := range p.donated {
+		x := r.externals[d.external]
+		made[d.slot] = x.buf
+		bind[d.slot] = x.buf.Storage
+	}
+	for _, o := range p.outputs {
+		if made[o.slot] == nil {
+			made[o.slot] = r.alloc(o.bytes)
+			bind[o.slot] = made[o.slot].Storage
+		}
+	}
+	if _, err := p.exec.Run(bind, r.words); err != nil {
+		panic(err)
+	}
+	for _, d := range p.donated {
+		x := r.externals[d.external]
+		x.buf, x.gone = nil, "the storage was reused by a later in-place update; Clone the tensor before the update to keep its old value"
+	}
+	for _, res := range p.results {
+		v := r.nodes[res.node]
+		v.layout = res.layout
+		if res.slot < 0 {
+			v.buf = r.externals[res.external].buf
+			v.buf.shared = true
+			continue
+		}
+		v.buf = made[res.slot]
+		v.buf.shared = v.buf.shared || !res.alone
+	}
+}
+
+// reset forgets the list and frees what only the list still needed.
+func (r *Recorder) reset() {
+	for _, v := range r.nodes {
+		if v.buf == nil && v.gone == "" {
+			v.gone = "the tensor was released before its value was computed"
+		}
+		if !v.requires || v.consumed || v.leaf != nil {
+			v.forget()
+		}
+	}
+	for _, a := range r.assigns {
+		r.free(a.old, "the tensor was replaced by a later in-place update")
+	}
+	for _, v := range r.released {
+		r.free(v, "the tensor was released")
+	}
+	clear(r.nodes)
+	clear(r.externals)
+	clear(r.assigns)
+	clear(r.released)
+	r.nodes, r.externals, r.assigns, r.released = r.nodes[:0], r.externals[:0], r.assigns[:0], r.released[:0]
+	r.key, r.words, r.pending = r.key[:0], r.words[:0], 0
+	r.epoch++
+}
+
+// abandon drops a list that failed.
+func (r *Recorder) abandon() {
+	for _, v := range r.nodes {
+		if v.buf == nil {
+			v.gone = "the computation that should have made the tensor failed"
+		}
+	}
+	r.reset()
+}

@@ -1,0 +1,103 @@
+package ir
+
+import "unsafe"
+
+// Upload makes a computed value of host data, given as raw bytes.
+func (r *Recorder) Upload(t Type, data []byte) *Value {
+	v := r.Empty(t)
+	if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Empty makes a computed value with undefined elements; Write fills it.
+func (r *Recorder) Empty(t Type) *Value {
+	v := newValue(nil, t, nil)
+	v.in = nil
+	v.layout = RowMajor(v.shape)
+	v.buf = r.alloc(Len(t.Shape) * t.DType.Size())
+	return v
+}
+
+// Overwrite gives a holder of v new host data of the same type: in place if
+// nobody else can see the old, else under a new value.
+func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
+	v.check("SetData")
+	alone := v.handles == 1 && v.tape == 0 && v.epoch != r.epoch && v.buf != nil && !v.buf.shared && v.layout.Contiguous() && v.layout.Offset == 0
+	if alone {
+		if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
+			panic(err)
+		}
+		return v
+	}
+	next := r.Upload(Type{v.shape, v.dtype}, data).Hold()
+	next.leaf, next.requires = v.leaf, v.leaf != nil
+	r.Release(v)
+	return next
+}
+
+// Download returns the elements of a value as raw bytes in row-major order,
+// after running the list if the value is still pending.
+func (r *Recorder) Download(op string, v *Value) []byte {
+	v.check(op)
+	if v.buf == nil {
+		r.Flush()
+	}
+	v.check(op)
+	r.stats.Syncs++
+	n, size := v.Len(), v.dtype.Size()
+	out := make([]byte, n*size)
+	if n == 0 {
+		return out
+	}
+	l := v.layout
+	if l.Contiguous() {
+		r.read(out, v, l.Offset*size)
+		return out
+	}
+	end := l.Offset
+	for i, d := range l.Shape {
+		end += (d - 1) * l.Stride[i]
+	}
+	span := make([]byte, (end+1-l.Offset)*size)
+	r.read(span, v, l.Offset*size)
+	index := make([]int, len(l.Shape))
+	for i := range n {
+		at := 0
+		for d, k := range index {
+			at += k * l.Stride[d]
+		}
+		copy(out[i*size:(i+1)*size], span[at*size:])
+		for d := len(index) - 1; d >= 0; d-- {
+			if index[d]++; index[d] < l.Shape[d] {
+				break
+			}
+			index[d] = 0
+		}
+	}
+	return out
+}
+
+func (r *Recorder) read(dst []byte, v *Value, offset int) {
+	if err := r.device.Read(dst, v.buf.Storage, offset); err != nil {
+		panic(err)
+	}
+}
+
+// CheckIndices panics with an *IndexError if an int32 tensor that is in host
+// memory already points outside of 0..size-1. Others are checked when they are
+// used.
+func (r *Recorder) CheckIndices(op string, v *Value, size int) {
+	host, ok := r.device.(HostMemory)
+	if !ok || v.buf == nil || v.dtype != Int32 || !v.layout.Contiguous() || v.Len() == 0 {
+		return
+	}
+	bytes := host.Bytes(v.buf.Storage)
+	index := unsafe.Slice((*int32)(unsafe.Pointer(&bytes[v.layout.Offset*4])), v.Len())
+	for _, i := range index {
+		if int(i) < 0 || int(i) >= size {
+			panic(&IndexError{Op: op, Index: int(i), Size: size})
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package ir
+
+import "math"
+
+// Class tells the fuser and the planner how an op touches memory.
+type Class uint8
+
+const (
+	// Elementwise ops compute each output element from the elements at the
+	// same (broadcast) position of their float32 inputs; they fuse.
+	Elementwise Class = iota
+	// View ops move no data: they only change the layout.
+	View
+	// Whole ops read and write whole tensors; each is one step.
+	Whole
+)
+
+// Type is the shape and element type of a tensor.
+type Type struct {
+	Shape []int
+	DType DType
+}
+
+// Op is one row of the op table: a struct that holds all static parameters.
+type Op interface {
+	// Name is the op's name in errors, keys and device tables.
+	Name() string
+	// Class of the op for these inputs.
+	Class(in []*Value) Class
+	// Infer is the shape and dtype rule. The error is a *ShapeError or
+	// *DTypeError; op name and shapes are filled in by the recorder.
+	Infer(in []*Value) (Type, error)
+	// AppendKey appends all static parameters, so that two ops with equal
+	// names and keys compute the same.
+	AppendKey(key []byte) []byte
+	// Gradient records the gradient of each input given dy, the gradient of
+	// out; nil for an input that has none. wants tells which are asked for.
+	Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value
+}
+
+// Dynamic is an op with parameters that may change from one run of a plan to
+// the next (a scalar factor, a random counter) and so are no part of the key.
+type Dynamic interface {
+	Op
+	AppendWords(words []uint64) []uint64
+}
+
+// viewer is a View op.
+type viewer interface {
+	Op
+	// view is the layout of the output in the input's buffer; false if the
+	// input's layout does not allow it without a copy.
+	view(in Layout) (Layout, bool)
+}
+
+// strided is implemented by Whole ops whose device code takes any layout of
+// the inputs. All others get row-major inputs.
+type strided interface{ strided() }
+
+func scalarWord(v float64) uint64 { return math.Float64bits(v) }
+
+// unaryOp is embedded by float32 elementwise ops of one input.
+type unaryOp struct{}
+
+func (unaryOp) Class([]*Value) Class        { return Elementwise }
+func (unaryOp) AppendKey(key []byte) []byte { return key }
+func (unaryOp) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	return Type{in[0].shape, Float32}, nil
+}
+
+// binaryOp is embedded by float32 elementwise ops of two inputs that broadcast.
+type binaryOp struct{}
+
+func (binaryOp) Class([]*Value) Class        { return Elementwise }
+func (binaryOp) AppendKey(key []byte) []byte { return key }
+func (binaryOp) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	return inferBroadcast(in, Float32)
+}
+
+func inferBroadcast(in []*Value, d DType) (Type, error) {
+	shape := in[0].shape
+	for _, v := range in[1:] {
+		if sameShape(shape, v.shape) {
+			continue
+		}
+		s, ok := Broadcast(shape, v.shape)
+		if !ok {
+			return Type{}, &ShapeError{Hint: "the shapes do not broadcast: aligned at the right, each pair of dimensions must be equal or one of them 1"}
+		}
+		shape = s
+	}
+	return Type{shape, d}, nil
+}
+
+func wantFloat32(in ...*Value) error {
+	for _, v := range in {
+		if v.dtype != Float32 {
+			return &DTypeError{Hint: "float32 is needed; convert with Cast(tensor.Float32)"}
+		}
+	}
+	return nil
+}
+
+// noGradient is embedded by ops through which no gradient flows.
+type noGradient struct{}
+
+func (noGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
+
+func appendInts(key []byte, n ...int) []byte {
+	for _, v := range n {
+		u := uint64(v)
+		key = append(key, byte(u), byte(u>>8), byte(u>>16), byte(u>>24), byte(u>>32), byte(u>>40), byte(u>>48), byte(u>>56))
+	}
+	return key
+}

@@ -1,0 +1,14 @@
+package ir
+
+// Abs is y = |x|, elementwise.
+type Abs struct{ unaryOp }
+
+// Name is Abs.
+func (Abs) Name() string { return "Abs" }
+
+// Gradient of Abs is dy·sign(x), zero at zero.
+func (Abs) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
+	zero := r.Record(Fill{Shape: []int{}})
+	sign := r.Record(Sub{}, r.Record(Greater{}, in[0], zero), r.Record(Greater{}, zero, in[0]))
+	return []*Value{r.Mul(dy, sign)}
+}

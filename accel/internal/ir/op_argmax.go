@@ -1,0 +1,20 @@
+package ir
+
+// ArgMax is the int32 index of the first largest element along one axis, which
+// disappears; NaN counts as the largest.
+type ArgMax struct {
+	noGradient
+	Axis int
+}
+
+// Name is ArgMax.
+func (ArgMax) Name() string { return "ArgMax" }
+
+// Class of ArgMax is a step of its own.
+func (ArgMax) Class([]*Value) Class { return Whole }
+
+// AppendKey appends the axis.
+func (o ArgMax) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
+
+// Infer is the shape without the axis, int32.
+func (o ArgMax) Infer(in []*Value) (Type, error) { return inferAxis(in, o.Axis, Int32) }

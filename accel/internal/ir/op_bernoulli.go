@@ -1,0 +1,31 @@
+package ir
+
+// Bernoulli is a float32 tensor whose elements are Scale with probability Keep
+// and else 0. Element i is decided by word i%4 of block i/4 of the Philox
+// stream (Key, Counter onwards), so the mask does not depend on how the work
+// is divided.
+type Bernoulli struct {
+	noGradient
+	Keep    float64
+	Scale   float64
+	Key     uint64
+	Counter uint64
+	Shape   []int
+}
+
+// Name is Bernoulli.
+func (Bernoulli) Name() string { return "Bernoulli" }
+
+// Class of Bernoulli is a step of its own.
+func (Bernoulli) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add: all parameters may change from run to run.
+func (Bernoulli) AppendKey(key []byte) []byte { return key }
+
+// AppendWords appends Keep, Scale, Key and Counter.
+func (o Bernoulli) AppendWords(w []uint64) []uint64 {
+	return append(w, scalarWord(o.Keep), scalarWord(o.Scale), o.Key, o.Counter)
+}
+
+// Infer is the shape given.
+func (o Bernoulli) Infer([]*Value) (Type, error) { return Type{o.Shape, Float32}, nil }

@@ -1,0 +1,54 @@
+package ir
+
+// CrossEntropy is the mean over the rows of -ln softmax(logits)[label], a
+// scalar, from logits [N, C] and int32 labels [N].
+type CrossEntropy struct{}
+
+// Name is CrossEntropy.
+func (CrossEntropy) Name() string { return "CrossEntropy" }
+
+// Class of CrossEntropy is a step of its own.
+func (CrossEntropy) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add.
+func (CrossEntropy) AppendKey(key []byte) []byte { return key }
+
+// Infer is a scalar.
+func (CrossEntropy) Infer(in []*Value) (Type, error) {
+	logits, labels := in[0], in[1]
+	if err := wantFloat32(logits); err != nil {
+		return Type{}, err
+	}
+	if labels.dtype != Int32 {
+		return Type{}, &DTypeError{Hint: "labels must be int32; make them with FromInts or Cast"}
+	}
+	if len(logits.shape) != 2 || len(labels.shape) != 1 || logits.shape[0] != labels.shape[0] {
+		return Type{}, &ShapeError{Hint: "logits [N C] and labels [N] are needed"}
+	}
+	if logits.shape[0] == 0 {
+		return Type{}, &ShapeError{Hint: "an empty batch has no mean loss"}
+	}
+	return Type{[]int{}, Float32}, nil
+}
+
+// Gradient of CrossEntropy is (softmax(logits) - one-hot(label))·dy/N.
+func (CrossEntropy) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(CrossEntropyGradient{}, in[0], in[1], dy), nil}
+}
+
+// CrossEntropyGradient is (softmax(logits) - one-hot(label))·dy/N.
+type CrossEntropyGradient struct{ noGradient }
+
+// Name is CrossEntropyGradient.
+func (CrossEntropyGradient) Name() string { return "CrossEntropyGradient" }
+
+// Class of CrossEntropyGradient is a step of its own.
+func (CrossEntropyGradient) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add.
+func (CrossEntropyGradient) AppendKey(key []byte) []byte { return key }
+
+// Infer is the logits' type.
+func (CrossEntropyGradient) Infer(in []*Value) (Type, error) {
+	return Type{in[0].shape, Float32}, nil
+}

@@ -1,0 +1,28 @@
+package ir
+
+// Expand is x broadcast to a shape; a view.
+type Expand struct{ Shape []int }
+
+// Name is Expand.
+func (Expand) Name() string { return "Expand" }
+
+// Class of Expand is a view.
+func (Expand) Class([]*Value) Class { return View }
+
+// AppendKey has nothing to add: the shape is part of every key.
+func (Expand) AppendKey(key []byte) []byte { return key }
+
+// Infer is the shape given.
+func (o Expand) Infer(in []*Value) (Type, error) {
+	if s, ok := Broadcast(in[0].shape, o.Shape); !ok || !sameShape(s, o.Shape) {
+		return Type{}, &ShapeError{Hint: "cannot be broadcast to " + FormatShape(o.Shape)}
+	}
+	return Type{o.Shape, in[0].dtype}, nil
+}
+
+func (o Expand) view(in Layout) (Layout, bool) { return in.BroadcastTo(o.Shape), true }
+
+// Gradient of Expand is dy summed over the broadcast dimensions.
+func (Expand) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.sumTo(dy, in[0].shape)}
+}

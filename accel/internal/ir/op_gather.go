@@ -1,0 +1,55 @@
+package ir
+
+// Gather is y[i…] = x[index[i…]]: rows of x [R, …] picked by an int32 tensor,
+// giving index's shape followed by the row's.
+type Gather struct{}
+
+// Name is Gather.
+func (Gather) Name() string { return "Gather" }
+
+// Class of Gather is a step of its own.
+func (Gather) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add.
+func (Gather) AppendKey(key []byte) []byte { return key }
+
+// Infer is index's shape followed by the row's shape.
+func (Gather) Infer(in []*Value) (Type, error) {
+	if in[1].dtype != Int32 {
+		return Type{}, &DTypeError{Hint: "the index must be int32; make it with FromInts or Cast"}
+	}
+	if len(in[0].shape) == 0 {
+		return Type{}, &ShapeError{Hint: "a scalar has no rows to pick"}
+	}
+	return Type{append(append([]int{}, in[1].shape...), in[0].shape[1:]...), in[0].dtype}, nil
+}
+
+// Gradient of Gather adds dy's rows up at the rows that they came from.
+func (Gather) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(ScatterAdd{Rows: in[0].shape[0], Row: append([]int{}, in[0].shape[1:]...)}, dy, in[1]), nil}
+}
+
+// ScatterAdd is y [Rows, Row…] with x's rows added up at the int32 indices, in
+// the order of the index.
+type ScatterAdd struct {
+	noGradient
+	Rows int
+	Row  []int
+}
+
+// Name is ScatterAdd.
+func (ScatterAdd) Name() string { return "ScatterAdd" }
+
+// Class of ScatterAdd is a step of its own.
+func (ScatterAdd) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add: the shape is part of every key.
+func (ScatterAdd) AppendKey(key []byte) []byte { return key }
+
+// Infer is [Rows, Row…].
+func (o ScatterAdd) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in[0]); err != nil {
+		return Type{}, err
+	}
+	return Type{append([]int{o.Rows}, o.Row...), Float32}, nil
+}

@@ -1,0 +1,46 @@
+package ir
+
+// Linear is y = x·wᵀ + b for x [N, In], w [Out, In] and b [Out]; the bias is
+// added in the matrix product's epilogue, and an activation that follows
+// fuses into it.
+type Linear struct{}
+
+// Name is Linear.
+func (Linear) Name() string { return "Linear" }
+
+// Class of Linear is a step of its own.
+func (Linear) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add.
+func (Linear) AppendKey(key []byte) []byte { return key }
+
+func (Linear) strided() {}
+
+func (Linear) absorbs(o Op) bool { return isReLU(o) }
+
+// Infer is [N, Out].
+func (Linear) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	x, w, b := in[0].shape, in[1].shape, in[2].shape
+	if len(x) != 2 || len(w) != 2 || len(b) != 1 || x[1] != w[1] || w[0] != b[0] {
+		return Type{}, &ShapeError{Hint: "x [N In], w [Out In] and b [Out] are needed"}
+	}
+	return Type{[]int{x[0], w[0]}, Float32}, nil
+}
+
+// Gradient of Linear is dy·w, dyᵀ·x and the sum of dy's rows.
+func (Linear) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+	var dx, dw, db *Value
+	if wants[0] {
+		dx = r.Record(MatMul{}, dy, in[1])
+	}
+	if wants[1] {
+		dw = r.Record(MatMul{}, r.swapLast(dy), in[0])
+	}
+	if wants[2] {
+		db = r.Record(Sum{From: 0, To: 1}, dy)
+	}
+	return []*Value{dx, dw, db}
+}

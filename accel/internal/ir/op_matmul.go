@@ -1,0 +1,51 @@
+package ir
+
+// MatMul is y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and
+// [B…, K, N] with equal leading dimensions.
+type MatMul struct{}
+
+// Name is MatMul.
+func (MatMul) Name() string { return "MatMul" }
+
+// Class of MatMul is a step of its own.
+func (MatMul) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add.
+func (MatMul) AppendKey(key []byte) []byte { return key }
+
+func (MatMul) strided() {}
+
+func (MatMul) absorbs(o Op) bool { return isReLU(o) }
+
+func isReLU(o Op) bool {
+	_, ok := o.(ReLU)
+	return ok
+}
+
+// Infer is [B…, M, N].
+func (MatMul) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	a, b := in[0].shape, in[1].shape
+	n := len(a)
+	if n < 2 || len(b) != n || !sameShape(a[:n-2], b[:n-2]) {
+		return Type{}, &ShapeError{Hint: "[M K] and [K N] are needed, with equal leading dimensions if there are more than two"}
+	}
+	if a[n-1] != b[n-2] {
+		return Type{}, &ShapeError{Hint: "the last dimension of the first must equal the second-last of the second"}
+	}
+	return Type{append(append([]int{}, a[:n-1]...), b[n-1]), Float32}, nil
+}
+
+// Gradient of MatMul is dy·bᵀ and aᵀ·dy.
+func (MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+	var da, db *Value
+	if wants[0] {
+		da = r.Record(MatMul{}, dy, r.swapLast(in[1]))
+	}
+	if wants[1] {
+		db = r.Record(MatMul{}, r.swapLast(in[0]), dy)
+	}
+	return []*Value{da, db}
+}

@@ -1,0 +1,41 @@
+package ir
+
+// Max is the largest element along one axis, which disappears; NaN if there is
+// one.
+type Max struct{ Axis int }
+
+// Name is Max.
+func (Max) Name() string { return "Max" }
+
+// Class of Max is a step of its own.
+func (Max) Class([]*Value) Class { return Whole }
+
+// AppendKey appends the axis.
+func (o Max) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
+
+// Infer is the shape without the axis, which must not be empty.
+func (o Max) Infer(in []*Value) (Type, error) { return inferAxis(in, o.Axis, Float32) }
+
+func inferAxis(in []*Value, axis int, d DType) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	s := in[0].shape
+	if axis < 0 || axis >= len(s) {
+		return Type{}, &ShapeError{Hint: "there is no such axis"}
+	}
+	if s[axis] == 0 {
+		return Type{}, &ShapeError{Hint: "an empty axis has no largest element"}
+	}
+	return Type{append(append([]int{}, s[:axis]...), s[axis+1:]...), d}, nil
+}
+
+// Gradient of Max is dy at the largest element; equal ones share it.
+func (o Max) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
+	x := in[0]
+	kept := append([]int{}, x.shape...)
+	kept[o.Axis] = 1
+	mask := r.Record(Equal{}, x, r.Reshape(out, kept))
+	count := r.Reshape(r.Record(Sum{From: o.Axis, To: o.Axis + 1}, mask), kept)
+	return []*Value{r.Mul(mask, r.Record(Div{}, r.Reshape(dy, kept), count))}
+}

@@ -1,0 +1,25 @@
+package ir
+
+// Maximum is y = max(a, b), elementwise with broadcasting; NaN if either is NaN.
+type Maximum struct{ binaryOp }
+
+// Name is Maximum.
+func (Maximum) Name() string { return "Maximum" }
+
+// Gradient of Maximum is dy where the input is the larger one; equal inputs take half each.
+func (Maximum) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
+	a, b := in[0], in[1]
+	var da, db *Value
+	if wants[0] {
+		da = r.sumTo(r.Mul(dy, r.larger(a, b)), a.shape)
+	}
+	if wants[1] {
+		db = r.sumTo(r.Mul(dy, r.larger(b, a)), b.shape)
+	}
+	return []*Value{da, db}
+}
+
+// larger is 1 where a > b, 1/2 where they are equal, else 0.
+func (r *Recorder) larger(a, b *Value) *Value {
+	return r.Add(r.Record(Greater{}, a, b), r.MulScalar(r.Record(Equal{}, a, b), 0.5))
+}

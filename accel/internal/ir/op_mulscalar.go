@@ -1,0 +1,23 @@
+package ir
+
+// MulScalar is y = s·x, elementwise. s may change from run to run of a plan.
+type MulScalar struct {
+	unaryOp
+	Scalar float64
+}
+
+// Name is MulScalar.
+func (MulScalar) Name() string { return "MulScalar" }
+
+// AppendWords appends s.
+func (o MulScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
+
+// Gradient of MulScalar is s·dy.
+func (o MulScalar) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.MulScalar(dy, o.Scalar)}
+}
+
+// MulScalar records s·x.
+func (r *Recorder) MulScalar(x *Value, s float64) *Value {
+	return r.Record(MulScalar{Scalar: s}, x)
+}

@@ -1,0 +1,42 @@
+package ir
+
+// Reshape is y = x with other dimensions and the same elements in row-major
+// order: a view where the layout allows it, else a copy.
+type Reshape struct{ Shape []int }
+
+// Name is Reshape.
+func (Reshape) Name() string { return "Reshape" }
+
+// Class of Reshape is a view.
+func (Reshape) Class([]*Value) Class { return View }
+
+// AppendKey has nothing to add: the shape is part of every key.
+func (Reshape) AppendKey(key []byte) []byte { return key }
+
+// Infer is the shape given.
+func (o Reshape) Infer(in []*Value) (Type, error) {
+	if Len(o.Shape) != in[0].Len() {
+		return Type{}, &ShapeError{Hint: "cannot become " + FormatShape(o.Shape) + ": the number of elements must stay the same"}
+	}
+	return Type{o.Shape, in[0].dtype}, nil
+}
+
+func (o Reshape) view(in Layout) (Layout, bool) {
+	if !in.Contiguous() {
+		return Layout{}, false
+	}
+	return Layout{Shape: o.Shape, Stride: Strides(o.Shape), Offset: in.Offset}, true
+}
+
+// Gradient of Reshape is dy in x's shape.
+func (Reshape) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Reshape(dy, in[0].shape)}
+}
+
+// Reshape records a reshape where the shape differs.
+func (r *Recorder) Reshape(v *Value, shape []int) *Value {
+	if sameShape(v.shape, shape) {
+		return v
+	}
+	return r.Record(Reshape{append([]int{}, shape...)}, v)
+}

@@ -1,0 +1,39 @@
+package ir
+
+import "fmt"
+
+// Slice is y = x[…, From:To, …] along one axis; a view.
+type Slice struct{ Axis, From, To int }
+
+// Name is Slice.
+func (Slice) Name() string { return "Slice" }
+
+// Class of Slice is a view.
+func (Slice) Class([]*Value) Class { return View }
+
+// AppendKey appends axis and range.
+func (o Slice) AppendKey(key []byte) []byte { return appendInts(key, o.Axis, o.From, o.To) }
+
+// Infer is the shape with the axis cut.
+func (o Slice) Infer(in []*Value) (Type, error) {
+	s := append([]int{}, in[0].shape...)
+	if o.Axis < 0 || o.Axis >= len(s) || o.From < 0 || o.From > o.To || o.To > s[o.Axis] {
+		return Type{}, &ShapeError{Hint: fmt.Sprintf("there is no range %d:%d along axis %d", o.From, o.To, o.Axis)}
+	}
+	s[o.Axis] = o.To - o.From
+	return Type{s, in[0].dtype}, nil
+}
+
+func (o Slice) view(in Layout) (Layout, bool) {
+	out := Layout{Shape: append([]int{}, in.Shape...), Stride: in.Stride, Offset: in.Offset + o.From*in.Stride[o.Axis]}
+	out.Shape[o.Axis] = o.To - o.From
+	if Len(out.Shape) == 0 {
+		out.Offset = 0
+	}
+	return out, true
+}
+
+// Gradient of Slice is dy at the slice's place, 0 elsewhere.
+func (o Slice) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(Pad{Axis: o.Axis, Before: o.From, Size: in[0].shape[o.Axis]}, dy)}
+}

@@ -1,0 +1,39 @@
+package ir
+
+// Softmax is y = eˣ/Σeˣ along the last axis, with the row's maximum taken off
+// first so that it does not overflow.
+type Softmax struct{}
+
+// Name is Softmax.
+func (Softmax) Name() string { return "Softmax" }
+
+// Class of Softmax is a step of its own.
+func (Softmax) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add.
+func (Softmax) AppendKey(key []byte) []byte { return key }
+
+// Infer is the input's type.
+func (Softmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
+
+func inferRows(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	if len(in[0].shape) == 0 {
+		return Type{}, &ShapeError{Hint: "at least one dimension is needed"}
+	}
+	return Type{in[0].shape, Float32}, nil
+}
+
+// Gradient of Softmax is y·(dy - Σ dy·y).
+func (Softmax) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Value {
+	t := r.Mul(dy, out)
+	return []*Value{r.Record(Sub{}, t, r.Mul(out, r.sumLast(t)))}
+}
+
+// sumLast sums the last axis and keeps it with size one.
+func (r *Recorder) sumLast(v *Value) *Value {
+	k := len(v.shape) - 1
+	return r.Reshape(r.Record(Sum{From: k, To: k + 1}, v), append(append([]int{}, v.shape[:k]...), 1))
+}

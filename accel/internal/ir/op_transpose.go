@@ -1,0 +1,63 @@
+package ir
+
+// Transpose is y with dimension i of y being dimension Perm[i] of x; a view.
+type Transpose struct{ Perm []int }
+
+// Name is Transpose.
+func (Transpose) Name() string { return "Transpose" }
+
+// Class of Transpose is a view.
+func (Transpose) Class([]*Value) Class { return View }
+
+// AppendKey appends the permutation.
+func (o Transpose) AppendKey(key []byte) []byte { return appendInts(key, o.Perm...) }
+
+// Infer is the permuted shape.
+func (o Transpose) Infer(in []*Value) (Type, error) {
+	shape := in[0].shape
+	seen := make([]bool, len(shape))
+	out := make([]int, len(o.Perm))
+	bad := &ShapeError{Hint: "the permutation " + FormatShape(o.Perm) + " must name every dimension once"}
+	if len(o.Perm) != len(shape) {
+		return Type{}, bad
+	}
+	for i, p := range o.Perm {
+		if p < 0 || p >= len(shape) || seen[p] {
+			return Type{}, bad
+		}
+		seen[p] = true
+		out[i] = shape[p]
+	}
+	return Type{out, in[0].dtype}, nil
+}
+
+func (o Transpose) view(in Layout) (Layout, bool) {
+	out := Layout{Shape: make([]int, len(o.Perm)), Stride: make([]int, len(o.Perm)), Offset: in.Offset}
+	for i, p := range o.Perm {
+		out.Shape[i], out.Stride[i] = in.Shape[p], in.Stride[p]
+	}
+	return out, true
+}
+
+// Gradient of Transpose is dy with the inverse permutation.
+func (o Transpose) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
+	inverse := make([]int, len(o.Perm))
+	for i, p := range o.Perm {
+		inverse[p] = i
+	}
+	return []*Value{r.Record(Transpose{inverse}, dy)}
+}
+
+// swapLast exchanges the last two dimensions.
+func (r *Recorder) swapLast(v *Value) *Value {
+	return r.swap(v, len(v.shape)-2, len(v.shape)-1)
+}
+
+func (r *Recorder) swap(v *Value, i, j int) *Value {
+	perm := make([]int, len(v.shape))
+	for k := range perm {
+		perm[k] = k
+	}
+	perm[i], perm[j] = j, i
+	return r.Record(Transpose{perm}, v)
+}

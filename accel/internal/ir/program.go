@@ -1,0 +1,50 @@
+package ir
+
+// SlotKind says where a slot's memory comes from.
+type SlotKind uint8
+
+const (
+	External SlotKind = iota // a value from before the list
+	Output                   // a value that outlives the list
+	Arena                    // a temporary, at a fixed place of the program's own memory
+)
+
+// Slot is a piece of memory that steps read and write.
+type Slot struct {
+	Kind   SlotKind
+	Bytes  int
+	Offset int // in bytes from the start of the arena
+}
+
+// Operand is a tensor in a slot.
+type Operand struct {
+	Slot  int
+	DType DType
+	Layout
+}
+
+// Instr is one elementwise op of a fused loop. Args count the step's inputs
+// first and then the results of earlier instructions.
+type Instr struct {
+	Op   Op
+	Args []int
+	Word int // first dynamic word of the op
+	Out  int // index into the step's outputs, -1 for a value that stays in the loop
+}
+
+// Step is one unit of work: a whole-tensor op, or a fused loop.
+type Step struct {
+	Op       Op      // nil for a loop
+	Epilogue Op      // elementwise op that a matrix product applies to its result, or nil
+	Loop     []Instr // the body of a loop over Shape
+	Shape    []int   // iteration space of a loop
+	In, Out  []Operand
+	Word     int // first dynamic word of Op
+}
+
+// Program is a list of steps over slots; its outputs are row-major.
+type Program struct {
+	Slots []Slot
+	Steps []Step
+	Arena int // bytes of memory for the arena slots
+}

@@ -1,0 +1,268 @@
+package ir
+
+import "encoding/binary"
+
+// Limits of a recorded list. A list that grows past one of them is run, so a
+// loop that never asks for a result stays within bounds.
+const (
+	maxNodes        = 4096
+	maxPendingBytes = 512 << 20
+)
+
+// Recorder records ops into a list, and plans and runs it. It is not safe for
+// concurrent use; package tensor holds the lock.
+type Recorder struct {
+	device Device
+
+	nodes     []*Value
+	externals []*Value
+	assigns   []assignment
+	released  []*Value // dropped values that the list still reads
+	key       []byte   // structure of the list, appended to while recording
+	words     []uint64 // parameters that are no part of the structure
+	pending   int      // bytes of the recorded outputs
+	epoch     uint64   // number of the list
+
+	noGrad int
+	marks  uint64 // number of Backward calls
+	plans  map[string]*plan
+	bind   []Storage
+	made   []*Buffer
+	stats  Stats
+	live   *liveBytes
+
+	// unfused makes every op its own step, for tests that compare the two.
+	unfused bool
+}
+
+// assignment is an in-place update: where nobody else sees the old value, the
+// new one may be written over it.
+type assignment struct{ old, new *Value }
+
+// NewRecorder makes an empty recorder for a device.
+func NewRecorder(d Device) *Recorder {
+	return &Recorder{device: d, epoch: 1, plans: map[string]*plan{}, live: &liveBytes{}}
+}
+
+// Record appends an op to the list. It panics with a *ShapeError, *DTypeError
+// or *StateError if the op cannot take the inputs.
+func (r *Recorder) Record(op Op, in ...*Value) *Value {
+	for _, v := range in {
+		v.check(op.Name())
+	}
+	t, err := op.Infer(in)
+	if err != nil {
+		panic(describe(err, op, in))
+	}
+	if len(r.nodes) >= maxNodes || r.pending >= maxPendingBytes {
+		r.Flush()
+	}
+	v := newValue(op, t, in)
+	if r.noGrad == 0 && t.DType.IsFloat() {
+		if _, none := op.(interface{ nondifferentiable() }); !none {
+			for _, x := range in {
+				v.requires = v.requires || x.requires
+			}
+		}
+	}
+	if v.requires {
+		v.tape++
+		for _, x := range in {
+			x.tape++
+		}
+	}
+	r.appendKey(op, v, in)
+	v.epoch, v.index = r.epoch, len(r.nodes)
+	r.nodes = append(r.nodes, v)
+	r.pending += v.Len() * v.dtype.Size()
+	if d, ok := op.(Dynamic); ok {
+		r.words = d.AppendWords(r.words)
+	}
+	return v
+}
+
+func (noGradient) nondifferentiable() {}
+
+// appendKey writes the node so that equal keys mean equal structure: every
+// part has a fixed length or is preceded by it.
+func (r *Recorder) appendKey(op Op, v *Value, in []*Value) {
+	for _, x := range in {
+		r.reference(x)
+	}
+	k := append(r.key, 'n', byte(len(op.Name())))
+	k = append(k, op.Name()...)
+	k = op.AppendKey(k)
+	k = append(k, byte(len(in)))
+	for _, x := range in {
+		k = binary.AppendVarint(k, int64(x.index))
+	}
+	r.key = appendType(k, v.shape, v.dtype)
+}
+
+func appendType(k []byte, shape []int, d DType) []byte {
+	k = append(k, byte(d), byte(len(shape)))
+	for _, n := range shape {
+		k = binary.AppendUvarint(k, uint64(n))
+	}
+	return k
+}
+
+// reference gives a value from before this list a number in it.
+func (r *Recorder) reference(x *Value) {
+	if x.epoch == r.epoch {
+		return
+	}
+	x.epoch, x.index = r.epoch, ^len(r.externals)
+	r.externals = append(r.externals, x)
+	k := appendType(append(r.key, 'x'), x.shape, x.dtype)
+	for _, s := range x.layout.Stride {
+		k = binary.AppendVarint(k, int64(s))
+	}
+	r.key = binary.AppendUvarint(k, uint64(x.layout.Offset))
+}
+
+// check panics if the value can no longer be read.
+func (v *Value) check(op string) {
+	if v.gone != "" {
+		panic(&StateError{Op: op, Hint: v.gone})
+	}
+}
+
+func describe(err error, op Op, in []*Value) error {
+	switch e := err.(type) {
+	case *ShapeError:
+		e.Op = op.Name()
+		for _, v := range in {
+			e.Shapes = append(e.Shapes, append([]int{}, v.shape...))
+		}
+	case *DTypeError:
+		e.Op = op.Name()
+		for _, v := range in {
+			e.DTypes = append(e.DTypes, v.dtype)
+		}
+	}
+	return err
+}
+
+// NoGrad runs f; values computed inside need no gradient.
+func (r *Recorder) NoGrad(delta int) { r.noGrad += delta }
+
+// GradEnabled tells whether gradients are recorded now.
+func (r *Recorder) GradEnabled() bool { return r.noGrad == 0 }
+
+// Assign gives dst's holder a new value with src's content and returns it.
+// src is moved when it is a pending result that only its own handle holds:
+// that handle stays readable until the next Assign.
+func (r *Recorder) Assign(dst, src *Value, leaf *Leaf) *Value {
+	src.check("Assign")
+	if !sameShape(dst.shape, src.shape) {
+		panic(&ShapeError{Op: "Assign", Shapes: [][]int{dst.shape, src.shape}, Hint: "the new value must have the shape of the old one"})
+	}
+	if dst.dtype != src.dtype {
+		panic(&DTypeError{Op: "Assign", DTypes: []DType{dst.dtype, src.dtype}, Hint: "the new value must have the element type of the old one"})
+	}
+	if dst == src {
+		return dst
+	}
+	next := src
+	switch pending := src.epoch == r.epoch && src.index >= 0; {
+	case src.requires:
+		r.noGrad++
+		next = r.Record(Alias{}, src)
+		r.noGrad--
+		next.Hold()
+	case pending && src.handles == 1 && src.leaf == nil:
+		// moved: the count now stands for dst's holder
+	default:
+		next = r.Alias(src).Hold()
+	}
+	next.leaf, next.requires = leaf, leaf != nil
+	r.replace(dst, next)
+	return next
+}
+
+// replace drops old in favour of next and remembers the pair for the planner.
+func (r *Recorder) replace(old, next *Value) {
+	old.Drop()
+	for i := range r.assigns {
+		if r.assigns[i].new == old {
+			r.assigns[i].new = next
+			return
+		}
+	}
+	if old.buf != nil {
+		r.reference(old)
+		r.assigns = append(r.assigns, assignment{old, next})
+	}
+}
+
+// Alias is a second value with the same content, with no gradient.
+func (r *Recorder) Alias(v *Value) *Value {
+	v.check("Detach")
+	if v.buf == nil {
+		r.noGrad++
+		defer func() { r.noGrad-- }()
+		return r.Record(Alias{}, v)
+	}
+	v.buf.shared = true
+	a := &Value{dtype: v.dtype, layout: v.layout, buf: v.buf}
+	a.shape = append(a.dims[:0], v.shape...)
+	return a
+}
+
+// Release drops one holder, and frees the storage if it was the last that can
+// see it.
+func (r *Recorder) Release(v *Value) {
+	v.Drop()
+	if v.handles > 0 || v.tape > 0 || v.buf == nil {
+		return
+	}
+	if v.epoch == r.epoch {
+		r.released = append(r.released, v)
+		return
+	}
+	r.free(v, "released")
+}
+
+func (r *Recorder) free(v *Value, why string) {
+	if v.buf == nil || v.buf.shared || v.handles > 0 || v.tape > 0 {
+		return
+	}
+	r.recycle(v.buf)
+	v.buf, v.gone = nil, why
+}
+
+// Leaf makes a value the current one of a parameter, or no longer one if leaf
+// is nil, and returns the value to use in its place.
+func (r *Recorder) Leaf(v *Value, leaf *Leaf) *Value {
+	v.check("SetRequiresGrad")
+	if v.requires && v.leaf == nil {
+		panic(&StateError{Op: "SetRequiresGrad", Hint: "the tensor is the result of ops with a gradient; Detach it first"})
+	}
+	if leaf != nil && !v.dtype.IsFloat() {
+		panic(&DTypeError{Op: "SetRequiresGrad", DTypes: []DType{v.dtype}, Hint: "only floating-point tensors have gradients"})
+	}
+	if v.handles > 1 {
+		a := r.Alias(v).Hold()
+		v.Drop()
+		v = a
+	}
+	v.leaf, v.requires = leaf, leaf != nil
+	return v
+}
+
+// ZeroGrad forgets the gradient.
+func (r *Recorder) ZeroGrad(l *Leaf) {
+	if l.Grad != nil {
+		r.Release(l.Grad)
+		l.Grad = nil
+	}
+}
+
+// Unfused makes every op its own step from now on; plans are made anew. It is
+// for tests that compare the two.
+func (r *Recorder) Unfused(on bool) {
+	r.Flush()
+	r.unfused = on
+	clear(r.plans)
+}

@@ -1,0 +1,106 @@
+package ir
+
+import "slices"
+
+// Len is the number of elements of a shape; a scalar (no dimension) has one.
+func Len(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// Strides are the row-major strides of a shape, in elements.
+func Strides(shape []int) []int {
+	s := make([]int, len(shape))
+	n := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= shape[i]
+	}
+	return s
+}
+
+// Broadcast is the common shape of a and b by NumPy's rule: dimensions are
+// aligned at the right, and a 1 stretches to the other's size.
+func Broadcast(a, b []int) ([]int, bool) {
+	n := max(len(a), len(b))
+	out := make([]int, n)
+	for i := range n {
+		x, y := 1, 1
+		if j := i - (n - len(a)); j >= 0 {
+			x = a[j]
+		}
+		if j := i - (n - len(b)); j >= 0 {
+			y = b[j]
+		}
+		switch {
+		case x == y, y == 1:
+			out[i] = x
+		case x == 1:
+			out[i] = y
+		default:
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// Layout says where a tensor's elements lie in its buffer, in elements.
+type Layout struct {
+	Shape  []int
+	Stride []int
+	Offset int
+}
+
+// RowMajor is the layout of a freshly computed tensor.
+func RowMajor(shape []int) Layout {
+	return Layout{Shape: shape, Stride: Strides(shape)}
+}
+
+// Contiguous tells whether the elements lie in row-major order without gaps.
+// The stride of a dimension of size one does not matter.
+func (l Layout) Contiguous() bool {
+	n := 1
+	for i := len(l.Shape) - 1; i >= 0; i-- {
+		if l.Shape[i] != 1 && l.Stride[i] != n {
+			return Len(l.Shape) == 0
+		}
+		n *= l.Shape[i]
+	}
+	return true
+}
+
+// BroadcastTo is the layout with stride 0 along stretched dimensions.
+func (l Layout) BroadcastTo(shape []int) Layout {
+	out := Layout{Shape: shape, Stride: make([]int, len(shape)), Offset: l.Offset}
+	skip := len(shape) - len(l.Shape)
+	for i, d := range l.Shape {
+		if d != 1 || shape[skip+i] == 1 {
+			out.Stride[skip+i] = l.Stride[i]
+		}
+	}
+	return out
+}
+
+// Squeeze drops dimensions of size one and joins neighbours that one stride
+// walks, which makes loops over the layout shorter.
+func (l Layout) Squeeze() Layout {
+	out := Layout{Offset: l.Offset}
+	for i, d := range l.Shape {
+		if d == 1 {
+			continue
+		}
+		if k := len(out.Shape) - 1; k >= 0 && out.Stride[k] == d*l.Stride[i] {
+			out.Shape[k] *= d
+			out.Stride[k] = l.Stride[i]
+			continue
+		}
+		out.Shape = append(out.Shape, d)
+		out.Stride = append(out.Stride, l.Stride[i])
+	}
+	return out
+}
+
+func sameShape(a, b []int) bool { return slices.Equal(a, b) }

@@ -1,0 +1,65 @@
+package ir
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// Stats counts what the engine did.
+type Stats struct {
+	Flushes   int // lists run
+	PlansMade int // flushes whose structure was new
+	PlanHits  int // flushes that replayed a plan
+	Syncs     int // times the host waited for a result
+	Ops       int // ops recorded in all flushed lists
+	Steps     int // loops and matrix products they became after fusion
+	LiveBytes int // bytes of values that are reachable, as of the last garbage collection
+	PeakBytes int // highest LiveBytes plus the plans' own memory
+	PlanBytes int // memory that the plans use for temporaries
+}
+
+// liveBytes is counted down by clean-ups, which run on their own goroutine.
+type liveBytes struct{ n atomic.Int64 }
+
+// Stats returns the counts since the last ResetStats.
+func (r *Recorder) Stats() Stats {
+	s := r.stats
+	s.LiveBytes = int(r.live.n.Load())
+	s.PeakBytes = max(s.PeakBytes, s.LiveBytes+s.PlanBytes)
+	return s
+}
+
+// ResetStats sets the counts to zero; bytes stay what they are.
+func (r *Recorder) ResetStats() {
+	r.stats = Stats{PlanBytes: r.stats.PlanBytes}
+}
+
+// Synced counts one wait of the host for a result.
+func (r *Recorder) Synced() { r.stats.Syncs++ }
+
+type tracked struct {
+	live  *liveBytes
+	bytes int64
+}
+
+// alloc takes storage from the device and counts it until it is unreachable.
+func (r *Recorder) alloc(bytes int) *Buffer {
+	s, err := r.device.Alloc(bytes)
+	if err != nil {
+		panic(err)
+	}
+	b := &Buffer{Storage: s}
+	r.live.n.Add(int64(bytes))
+	b.tracked = tracked{r.live, int64(bytes)}
+	b.cleanup = runtime.AddCleanup(b, func(t tracked) { t.live.n.Add(-t.bytes) }, b.tracked)
+	r.stats.PeakBytes = max(r.stats.PeakBytes, int(r.live.n.Load())+r.stats.PlanBytes)
+	return b
+}
+
+// recycle hands storage back that nobody can see any more.
+func (r *Recorder) recycle(b *Buffer) {
+	b.cleanup.Stop()
+	r.live.n.Add(-b.tracked.bytes)
+	r.device.Free(b.Storage)
+	b.Storage = nil
+}

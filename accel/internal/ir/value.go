@@ -1,0 +1,76 @@
+package ir
+
+import "runtime"
+
+// Buffer is storage with the one fact that in-place updates need to know.
+type Buffer struct {
+	Storage Storage
+	// shared is set once a second value looks at the storage. It is never
+	// cleared: a shared buffer is left to the garbage collector.
+	shared bool
+
+	tracked tracked
+	cleanup runtime.Cleanup
+}
+
+// Leaf keeps the gradient of a parameter. It outlives the parameter's values,
+// which in-place updates replace.
+type Leaf struct {
+	Grad *Value // nil until the first Backward
+}
+
+// Value is the result of one op, or data from the host. It never changes:
+// an in-place update gives a handle a new value, and may give that value the
+// old one's storage when nobody else can see it.
+type Value struct {
+	op     Op
+	in     []*Value // nil when neither the list nor a tape needs them
+	shape  []int
+	dtype  DType
+	layout Layout
+	buf    *Buffer // nil until computed
+
+	requires bool   // a gradient flows into this value
+	consumed bool   // Backward went through this value
+	leaf     *Leaf  // where gradients that end here are kept
+	grad     *Value // gradient during Backward
+	mark     uint64 // last Backward that visited the value
+
+	handles int // holders outside: public tensors, kept gradients
+	tape    int // ops whose gradient is still to be taken and that may read the value
+
+	epoch uint64 // list in which index is valid
+	index int    // position among the nodes, or ^position among the externals
+	gone  string // why the value cannot be had any more
+
+	args [3]*Value
+	dims [4]int
+}
+
+// Shape of the value; not to be changed.
+func (v *Value) Shape() []int { return v.shape }
+
+// DType of the elements.
+func (v *Value) DType() DType { return v.dtype }
+
+// Len is the number of elements.
+func (v *Value) Len() int { return Len(v.shape) }
+
+// Computed tells whether the value lies in memory already.
+func (v *Value) Computed() bool { return v.buf != nil }
+
+// RequiresGrad tells whether gradients flow into the value.
+func (v *Value) RequiresGrad() bool { return v.requires }
+
+// Hold says that one more holder outside the engine can read the value.
+func (v *Value) Hold() *Value { v.handles++; return v }
+
+// Drop takes one holder away.
+func (v *Value) Drop() { v.handles-- }
+
+func newValue(op Op, t Type, in []*Value) *Value {
+	v := &Value{op: op, dtype: t.DType}
+	v.shape = append(v.dims[:0], t.Shape...)
+	v.in = append(v.args[:0], in...)
+	return v
+}

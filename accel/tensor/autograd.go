@@ -1,0 +1,81 @@
+package tensor
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// Parameter makes t a parameter, a tensor whose gradient Backward computes,
+// and returns it.
+func Parameter(t *Tensor) *Tensor {
+	t.SetRequiresGrad(true)
+	return t
+}
+
+// SetRequiresGrad says whether Backward computes the tensor's gradient. Only a
+// tensor that is not itself the result of ops with a gradient can be asked to.
+func (t *Tensor) SetRequiresGrad(on bool) {
+	locked(func(r *ir.Recorder) {
+		v := t.value("SetRequiresGrad")
+		if on == (t.leaf != nil) {
+			return
+		}
+		leaf := &ir.Leaf{}
+		if !on {
+			r.ZeroGrad(t.leaf)
+			leaf = nil
+		}
+		t.v = r.Leaf(v, leaf)
+		t.leaf = leaf
+	})
+}
+
+// RequiresGrad tells whether a gradient flows into the tensor.
+func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").RequiresGrad() }
+
+// Backward computes the gradient of t, a single number, with respect to every
+// parameter that it depends on, and adds it to the parameter's Grad. A second
+// Backward through the same ops panics with a *StateError.
+func (t *Tensor) Backward() {
+	locked(func(r *ir.Recorder) { r.Backward(t.value("Backward")) })
+}
+
+// Grad is the sum of the gradients since ZeroGrad, nil if there was none.
+func (t *Tensor) Grad() *Tensor {
+	var g *Tensor
+	locked(func(*ir.Recorder) {
+		t.value("Grad")
+		if t.leaf != nil && t.leaf.Grad != nil {
+			g = wrap(t.leaf.Grad)
+		}
+	})
+	return g
+}
+
+// ZeroGrad forgets the gradient.
+func (t *Tensor) ZeroGrad() {
+	locked(func(r *ir.Recorder) {
+		if t.leaf != nil {
+			r.ZeroGrad(t.leaf)
+		}
+	})
+}
+
+// Detach is a tensor with the same value through which no gradient flows.
+func (t *Tensor) Detach() *Tensor {
+	return compute("Detach", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return r.Alias(v[0]) }, t)
+}
+
+// Clone is a copy of its own, through which gradients flow.
+func (t *Tensor) Clone() *Tensor { return record(ir.Copy{}, t) }
+
+// Assign gives t the value of src, which has its shape and element type; ops
+// recorded before see the old value. It is how parameters are updated:
+//
+//	tensor.NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(rate))) })
+//
+// Where nobody else can read the old value the new one is computed in its
+// place. If src is a result that was not computed yet, its value moves to t:
+// src can be read until the next Assign to t, and says so if it is used later.
+func (t *Tensor) Assign(src *Tensor) {
+	locked(func(r *ir.Recorder) {
+		t.v = r.Assign(t.value("Assign"), src.value("Assign"), t.leaf)
+	})
+}

@@ -1,0 +1,172 @@
+package tensor
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// New makes a float32 tensor of a copy of data in row-major order. It panics
+// with a *ShapeError if the shape does not have len(data) elements.
+func New(data []float32, shape ...int) *Tensor {
+	return fromHost("New", data, Float32, shape)
+}
+
+// FromInts makes an int32 tensor: labels or indices.
+func FromInts(data []int, shape ...int) *Tensor {
+	narrow := make([]int32, len(data))
+	for i, v := range data {
+		narrow[i] = int32(v)
+		if int(narrow[i]) != v {
+			panic(&DTypeError{Op: "FromInts", Hint: fmt.Sprintf("%d does not fit into 32 bits", v)})
+		}
+	}
+	return fromHost("FromInts", narrow, Int32, shape)
+}
+
+// FromBytes makes a uint8 tensor, for example of images.
+func FromBytes(data []uint8, shape ...int) *Tensor {
+	return fromHost("FromBytes", data, Uint8, shape)
+}
+
+// Zeros makes a float32 tensor of zeros.
+func Zeros(shape ...int) *Tensor { return Full(0, shape...) }
+
+// Ones makes a float32 tensor of ones.
+func Ones(shape ...int) *Tensor { return Full(1, shape...) }
+
+// Full makes a float32 tensor of one value.
+func Full(value float64, shape ...int) *Tensor {
+	checkShape("Full", shape)
+	data := make([]float32, ir.Len(shape))
+	if value != 0 {
+		for i := range data {
+			data[i] = float32(value)
+		}
+	}
+	return fromHost("Full", data, Float32, shape)
+}
+
+// Randn makes a float32 tensor of numbers from the standard normal
+// distribution. A nil generator means the default one.
+func Randn(g *Generator, shape ...int) *Tensor {
+	checkShape("Randn", shape)
+	data := make([]float32, ir.Len(shape))
+	g.orDefault().fillNormal(data)
+	return fromHost("Randn", data, Float32, shape)
+}
+
+// Uniform makes a float32 tensor of numbers that are equally likely anywhere
+// in [low, high). A nil generator means the default one.
+func Uniform(g *Generator, low, high float64, shape ...int) *Tensor {
+	checkShape("Uniform", shape)
+	data := make([]float32, ir.Len(shape))
+	g.orDefault().fillUniform(data, low, high)
+	return fromHost("Uniform", data, Float32, shape)
+}
+
+func checkShape(op string, shape []int) {
+	for _, d := range shape {
+		if d < 0 {
+			panic(&ShapeError{Op: op, Hint: fmt.Sprintf("%s: a dimension cannot be negative", ir.FormatShape(shape))})
+		}
+	}
+}
+
+type element interface {
+	float32 | float64 | int32 | int64 | uint8
+}
+
+func fromHost[T element](op string, data []T, d DType, shape []int) *Tensor {
+	checkShape(op, shape)
+	if ir.Len(shape) != len(data) {
+		panic(&ShapeError{Op: op, Shapes: [][]int{append([]int{}, shape...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", ir.Len(shape), len(data))})
+	}
+	var t *Tensor
+	locked(func(r *ir.Recorder) {
+		t = wrap(r.Upload(ir.Type{Shape: shape, DType: d}, bytesOf(data)))
+	})
+	return t
+}
+
+// bytesOf is the memory of a slice.
+func bytesOf[T element](data []T) []byte {
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(zero)))
+}
+
+// SetData replaces the tensor's elements by a copy of data, as many as it has;
+// they are converted if the tensor is not float32. Ops recorded before see the
+// old elements, ops recorded after the new. An input buffer, or a number that
+// changes each step, is a tensor that is set each time: the plan stays the
+// same.
+func (t *Tensor) SetData(data []float32) {
+	locked(func(r *ir.Recorder) {
+		v := t.value("SetData")
+		if v.Len() != len(data) {
+			panic(&ShapeError{Op: "SetData", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
+		}
+		t.v = r.Overwrite(v, encode(data, v.DType()))
+	})
+}
+
+// SetInts is SetData for integers, such as labels.
+func (t *Tensor) SetInts(data []int) {
+	locked(func(r *ir.Recorder) {
+		v := t.value("SetInts")
+		if v.Len() != len(data) {
+			panic(&ShapeError{Op: "SetInts", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
+		}
+		t.v = r.Overwrite(v, encode(data, v.DType()))
+	})
+}
+
+// SetBytes is SetData for bytes, such as images.
+func (t *Tensor) SetBytes(data []uint8) {
+	locked(func(r *ir.Recorder) {
+		v := t.value("SetBytes")
+		if v.Len() != len(data) {
+			panic(&ShapeError{Op: "SetBytes", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
+		}
+		t.v = r.Overwrite(v, encode(data, v.DType()))
+	})
+}
+
+// encode converts host numbers to the bytes of an element type.
+func encode[T float32 | int | uint8](data []T, d DType) []byte {
+	switch d {
+	case Float32:
+		if f, ok := any(data).([]float32); ok {
+			return bytesOf(f)
+		}
+		return bytesOf(convert[float32](data))
+	case Float64:
+		return bytesOf(convert[float64](data))
+	case Int32:
+		return bytesOf(convert[int32](data))
+	case Int64:
+		return bytesOf(convert[int64](data))
+	case Bool:
+		out := make([]uint8, len(data))
+		for i, v := range data {
+			if v != 0 {
+				out[i] = 1
+			}
+		}
+		return out
+	default:
+		if b, ok := any(data).([]uint8); ok {
+			return b
+		}
+		return bytesOf(convert[uint8](data))
+	}
+}
+
+func convert[D, S element | int](data []S) []D {
+	out := make([]D, len(data))
+	for i, v := range data {
+		out[i] = D(v)
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Add is t + o, elementwise. The shapes broadcast: aligned at the right, each
+// pair of dimensions is equal or one of them is 1.
+func (t *Tensor) Add(o *Tensor) *Tensor { return record(ir.Add{}, t, o) }
+
+// Sub is t - o, elementwise with broadcasting.
+func (t *Tensor) Sub(o *Tensor) *Tensor { return record(ir.Sub{}, t, o) }
+
+// Mul is t·o, elementwise with broadcasting.
+func (t *Tensor) Mul(o *Tensor) *Tensor { return record(ir.Mul{}, t, o) }
+
+// Div is t/o, elementwise with broadcasting.
+func (t *Tensor) Div(o *Tensor) *Tensor { return record(ir.Div{}, t, o) }
+
+// Maximum is the larger of t and o, elementwise with broadcasting; NaN if
+// either is NaN.
+func (t *Tensor) Maximum(o *Tensor) *Tensor { return record(ir.Maximum{}, t, o) }
+
+// AddScalar is t + s. A scalar is no part of a plan: it may be another one each
+// step at no cost.
+func (t *Tensor) AddScalar(s float64) *Tensor { return record(ir.AddScalar{Scalar: s}, t) }
+
+// MulScalar is s·t. A scalar is no part of a plan: it may be another one each
+// step at no cost.
+func (t *Tensor) MulScalar(s float64) *Tensor { return record(ir.MulScalar{Scalar: s}, t) }
+
+// PowScalar is tˢ, elementwise, as math.Pow.
+func (t *Tensor) PowScalar(s float64) *Tensor { return record(ir.PowScalar{Scalar: s}, t) }
+
+// Neg is -t.
+func (t *Tensor) Neg() *Tensor { return record(ir.Neg{}, t) }
+
+// Exp is eᵗ, elementwise.
+func (t *Tensor) Exp() *Tensor { return record(ir.Exp{}, t) }
+
+// Log is the natural logarithm of t, elementwise.
+func (t *Tensor) Log() *Tensor { return record(ir.Log{}, t) }
+
+// Sqrt is the square root of t, elementwise.
+func (t *Tensor) Sqrt() *Tensor { return record(ir.Sqrt{}, t) }
+
+// Square is t², elementwise.
+func (t *Tensor) Square() *Tensor { return record(ir.Square{}, t) }
+
+// Abs is |t|, elementwise.
+func (t *Tensor) Abs() *Tensor { return record(ir.Abs{}, t) }
+
+// Tanh is the hyperbolic tangent of t, elementwise.
+func (t *Tensor) Tanh() *Tensor { return record(ir.Tanh{}, t) }
+
+// Sigmoid is 1/(1+e⁻ᵗ), elementwise.
+func (t *Tensor) Sigmoid() *Tensor { return record(ir.Sigmoid{}, t) }
+
+// ReLU is max(t, 0), elementwise.
+func (t *Tensor) ReLU() *Tensor { return record(ir.ReLU{}, t) }
+
+// GELU is t·Φ(t) with the normal distribution's Φ, elementwise (the exact
+// form, not the tanh approximation).
+func (t *Tensor) GELU() *Tensor { return record(ir.GELU{}, t) }
+
+// Equal is 1 where t and o are equal, else 0, as float32, with broadcasting.
+// Both have one element type, whichever it is.
+func (t *Tensor) Equal(o *Tensor) *Tensor { return record(ir.Equal{}, t, o) }
+
+// Greater is 1 where t > o, else 0, as float32, with broadcasting. Both have
+// one element type, whichever it is.
+func (t *Tensor) Greater(o *Tensor) *Tensor { return record(ir.Greater{}, t, o) }
+
+// Where is a where mask is not 0, else b, with broadcasting of all three.
+func Where(mask, a, b *Tensor) *Tensor { return record(ir.Where{}, mask, a, b) }
+
+// Cast is t with another element type. Floats become integers by dropping the
+// fraction; to Bool is t ≠ 0.
+func (t *Tensor) Cast(d DType) *Tensor {
+	if d > Bool {
+		panic(&DTypeError{Op: "Cast", DTypes: []DType{d}, Hint: "there is no such element type"})
+	}
+	return record(ir.Cast{To: d}, t)
+}
+
+// Dropout sets each element to zero with probability p and scales the others
+// by 1/(1-p), so that the mean stays the same; it returns t itself if training
+// is false or p is 0. A nil generator means the default one.
+func (t *Tensor) Dropout(p float64, g *Generator, training bool) *Tensor {
+	if !(p >= 0 && p < 1) {
+		panic(&ShapeError{Op: "Dropout", Hint: fmt.Sprintf("the probability %v is not in [0, 1)", p)})
+	}
+	if !training || p == 0 {
+		return t
+	}
+	return compute("Dropout", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		key, counter := g.orDefault().take((v[0].Len() + 3) / 4)
+		mask := r.Record(ir.Bernoulli{Keep: 1 - p, Scale: 1 / (1 - p), Key: key, Counter: counter, Shape: v[0].Shape()})
+		return r.Mul(v[0], mask)
+	}, t)
+}

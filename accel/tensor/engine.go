@@ -1,0 +1,72 @@
+package tensor
+
+import (
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// engine is the recorder that all tensors share, and its lock. There is one
+// list of recorded ops, as there is one device; it lives as long as the
+// process.
+type engine struct {
+	mu       sync.Mutex
+	recorder *ir.Recorder
+}
+
+var shared = sync.OnceValue(func() *engine {
+	return &engine{recorder: ir.NewRecorder(cpu.New(0))}
+})
+
+// locked runs f with the engine's lock, which is given back if f panics.
+func locked(f func(r *ir.Recorder)) {
+	e := shared()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f(e.recorder)
+}
+
+// record appends one op whose inputs are tensors.
+func record(op ir.Op, in ...*Tensor) *Tensor {
+	return compute(op.Name(), func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(op, v...)
+	}, in...)
+}
+
+// compute records what f does with the tensors' values, under the lock.
+func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
+	e := shared()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var room [4]*ir.Value
+	values := room[:0]
+	for _, t := range in {
+		values = append(values, t.value(op))
+	}
+	return wrap(f(e.recorder, values))
+}
+
+// Flush runs everything that was recorded. Item, Data and the optimisers call
+// it; nobody else needs to.
+func Flush() { locked((*ir.Recorder).Flush) }
+
+// NoGrad runs f; tensors computed meanwhile have no gradient, on any
+// goroutine. Updates of parameters and evaluation belong in it.
+func NoGrad(f func()) {
+	locked(func(r *ir.Recorder) { r.NoGrad(1) })
+	defer locked(func(r *ir.Recorder) { r.NoGrad(-1) })
+	f()
+}
+
+// Statistics counts what the engine did since the last ResetStats.
+type Statistics = ir.Stats
+
+// Stats returns the counts.
+func Stats() (s Statistics) {
+	locked(func(r *ir.Recorder) { s = r.Stats() })
+	return s
+}
+
+// ResetStats sets the counts to zero.
+func ResetStats() { locked((*ir.Recorder).ResetStats) }

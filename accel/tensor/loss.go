@@ -1,0 +1,30 @@
+package tensor
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// CrossEntropy is the mean over the rows of -ln softmax(logits)[label], a
+// scalar, from logits [N, C] and integer labels [N]. It panics with an
+// *IndexError if a label is not in 0..C-1.
+func CrossEntropy(logits, labels *Tensor) *Tensor {
+	return compute("CrossEntropy", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		x, y := v[0], v[1]
+		if d := y.DType(); d == Int64 || d == Uint8 {
+			y = r.Record(ir.Cast{To: Int32}, y)
+		}
+		loss := r.Record(ir.CrossEntropy{}, x, y)
+		r.CheckIndices("CrossEntropy", y, x.Shape()[1])
+		return loss
+	}, logits, labels)
+}
+
+// MSE is the mean of (prediction - target)², a scalar; the shapes are equal.
+func MSE(prediction, target *Tensor) *Tensor {
+	return compute("MSE", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		d := r.Record(ir.Sub{}, v[0], v[1])
+		if d.Len() != v[0].Len() || d.Len() != v[1].Len() {
+			panic(&ShapeError{Op: "MSE", Shapes: [][]int{v[0].Shape(), v[1].Shape()}, Hint: "the shapes must be equal"})
+		}
+		s, n := sum(r, "MSE", r.Record(ir.Square{}, d), nil)
+		return r.MulScalar(s, 1/float64(n))
+	}, prediction, target)
+}

@@ -1,0 +1,35 @@
+package tensor
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// MatMul is the matrix product of t [M, K] and o [K, N], or of each pair of a
+// batch [B…, M, K] and [B…, K, N].
+func (t *Tensor) MatMul(o *Tensor) *Tensor { return record(ir.MatMul{}, t, o) }
+
+// Linear is x·wᵀ + b for x [N…, In], w [Out, In] and b [Out], in one step; a
+// ReLU that follows is part of it. b may be nil.
+func Linear(x, w, b *Tensor) *Tensor {
+	in := []*Tensor{x, w}
+	if b != nil {
+		in = append(in, b)
+	}
+	return compute("Linear", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		shape := v[0].Shape()
+		if len(v[1].Shape()) != 2 || len(shape) == 0 || shape[len(shape)-1] != v[1].Shape()[1] {
+			panic(&ShapeError{Op: "Linear", Shapes: [][]int{slices.Clone(shape), slices.Clone(v[1].Shape())}, Hint: "x [N In] and w [Out In] are needed"})
+		}
+		features := v[1].Shape()[1]
+		rows := r.Reshape(v[0], []int{ir.Len(shape[:len(shape)-1]), features})
+		var y *ir.Value
+		if b != nil {
+			y = r.Record(ir.Linear{}, rows, v[1], v[2])
+		} else {
+			y = r.Record(ir.MatMul{}, rows, r.Record(ir.Transpose{Perm: []int{1, 0}}, v[1]))
+		}
+		return r.Reshape(y, append(slices.Clone(shape[:len(shape)-1]), v[1].Shape()[0]))
+	}, in...)
+}

@@ -1,0 +1,109 @@
+package tensor
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// T is the transpose of a matrix, or the last two dimensions exchanged if
+// there are more.
+func (t *Tensor) T() *Tensor {
+	n := t.Rank()
+	if n < 2 {
+		panic(&ShapeError{Op: "T", Shapes: [][]int{t.Shape()}, Hint: "at least two dimensions are needed"})
+	}
+	perm := make([]int, n)
+	for i := range perm {
+		perm[i] = i
+	}
+	perm[n-2], perm[n-1] = n-1, n-2
+	return record(ir.Transpose{Perm: perm}, t)
+}
+
+// Transpose orders the dimensions anew: dimension i of the result is dimension
+// perm[i] of t.
+func (t *Tensor) Transpose(perm ...int) *Tensor {
+	return record(ir.Transpose{Perm: slices.Clone(perm)}, t)
+}
+
+// Reshape gives the elements, in row-major order, other dimensions. One of
+// them may be -1 and is then computed.
+func (t *Tensor) Reshape(shape ...int) *Tensor {
+	return compute("Reshape", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.Reshape{Shape: infer(v[0].Shape(), shape)}, v[0])
+	}, t)
+}
+
+func infer(from, to []int) []int {
+	out := slices.Clone(to)
+	if out == nil {
+		out = []int{}
+	}
+	free, n := -1, 1
+	for i, d := range out {
+		switch {
+		case d == -1 && free < 0:
+			free = i
+		case d < 0:
+			panic(&ShapeError{Op: "Reshape", Shapes: [][]int{slices.Clone(from)}, Hint: "cannot become " + ir.FormatShape(to) + ": one dimension may be -1, the others must not be negative"})
+		default:
+			n *= d
+		}
+	}
+	if free >= 0 {
+		if n == 0 || ir.Len(from)%n != 0 {
+			panic(&ShapeError{Op: "Reshape", Shapes: [][]int{slices.Clone(from)}, Hint: "cannot become " + ir.FormatShape(to) + ": the -1 has no whole size"})
+		}
+		out[free] = ir.Len(from) / n
+	}
+	return out
+}
+
+// Flatten joins the dimensions from the given one to the last: Flatten(1)
+// makes a matrix of a batch.
+func (t *Tensor) Flatten(from int) *Tensor {
+	return compute("Flatten", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		s := v[0].Shape()
+		if from == len(s) || from == 0 && len(s) == 0 {
+			return r.Reshape(v[0], append(slices.Clone(s), 1))
+		}
+		a := axis("Flatten", s, from)
+		return r.Reshape(v[0], append(slices.Clone(s[:a]), ir.Len(s[a:])))
+	}, t)
+}
+
+// Slice is the part of t from index from up to, and without, index to along
+// one axis.
+func (t *Tensor) Slice(along, from, to int) *Tensor {
+	return compute("Slice", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.Slice{Axis: axis("Slice", v[0].Shape(), along), From: from, To: to}, v[0])
+	}, t)
+}
+
+// Expand is t broadcast to a shape.
+func (t *Tensor) Expand(shape ...int) *Tensor {
+	checkShape("Expand", shape)
+	return record(ir.Expand{Shape: slices.Clone(shape)}, t)
+}
+
+// Concat joins tensors along one axis; their other dimensions are equal.
+func Concat(along int, tensors ...*Tensor) *Tensor {
+	if len(tensors) == 0 {
+		panic(&ShapeError{Op: "Concat", Hint: "at least one tensor is needed"})
+	}
+	return compute("Concat", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.Concat{Axis: axis("Concat", v[0].Shape(), along)}, v...)
+	}, tensors...)
+}
+
+// Gather picks rows: the result is t[index[i]] for each i, in index's shape
+// followed by the row's. index is int32. It panics with an *IndexError if an
+// index is outside of t's first dimension.
+func (t *Tensor) Gather(index *Tensor) *Tensor {
+	return compute("Gather", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		picked := r.Record(ir.Gather{}, v[0], v[1])
+		r.CheckIndices("Gather", v[1], v[0].Shape()[0])
+		return picked
+	}, t, index)
+}

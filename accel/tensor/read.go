@@ -1,0 +1,118 @@
+package tensor
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Item is the tensor's only element. It runs what was recorded.
+func (t *Tensor) Item() float64 {
+	if n := t.Len(); n != 1 {
+		panic(&ShapeError{Op: "Item", Shapes: [][]int{t.Shape()}, Hint: "a single element is needed"})
+	}
+	return read[float64](t, "Item")[0]
+}
+
+// Data is a copy of the elements in row-major order, converted to float32. It
+// runs what was recorded.
+func (t *Tensor) Data() []float32 { return read[float32](t, "Data") }
+
+// Float64s is a copy of the elements in row-major order, converted to float64.
+func (t *Tensor) Float64s() []float64 { return read[float64](t, "Float64s") }
+
+// Ints is a copy of the elements in row-major order, converted to int by
+// dropping the fraction.
+func (t *Tensor) Ints() []int { return read[int](t, "Ints") }
+
+func read[T float32 | float64 | int](t *Tensor, op string) []T {
+	var raw []byte
+	var d DType
+	locked(func(r *ir.Recorder) {
+		v := t.value(op)
+		raw, d = r.Download(op, v), v.DType()
+	})
+	switch d {
+	case Float32:
+		return convert[T](as[float32](raw))
+	case Float64:
+		return convert[T](as[float64](raw))
+	case Int32:
+		return convert[T](as[int32](raw))
+	case Int64:
+		return convert[T](as[int64](raw))
+	default:
+		return convert[T](raw)
+	}
+}
+
+func as[T element](raw []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(zero)))
+}
+
+// A long dimension is printed as its first and last elements.
+const (
+	printEdge  = 3
+	printWhole = 1000 // elements up to which a tensor is printed whole
+)
+
+// String shows element type, shape and elements; of a big tensor the edges. It
+// runs what was recorded.
+func (t *Tensor) String() string {
+	if t == nil || t.v == nil {
+		return "tensor(released)"
+	}
+	shape, d, data := t.Shape(), t.DType(), t.Float64s()
+	p := printer{data: data, float: d.IsFloat(), bits: d.Size() * 8, cut: len(data) > printWhole}
+	head := fmt.Sprintf("%s%s", d, strings.ReplaceAll(ir.FormatShape(shape), " ", "×"))
+	if len(shape) == 0 {
+		return head + " " + p.element(0)
+	}
+	p.dimension(shape, 0, 1)
+	sep := " "
+	if len(shape) > 1 {
+		sep = "\n"
+	}
+	return head + sep + p.String()
+}
+
+type printer struct {
+	strings.Builder
+	data  []float64
+	float bool
+	bits  int
+	cut   bool
+}
+
+func (p *printer) element(i int) string {
+	if !p.float {
+		return strconv.Itoa(int(p.data[i]))
+	}
+	return strconv.FormatFloat(p.data[i], 'g', 5, p.bits)
+}
+
+func (p *printer) dimension(shape []int, at, depth int) {
+	p.WriteByte('[')
+	step := ir.Len(shape[1:])
+	for i := 0; i < shape[0]; i++ {
+		if i > 0 && len(shape) == 1 {
+			p.WriteString(" ")
+		} else if i > 0 {
+			p.WriteString("\n" + strings.Repeat(" ", depth))
+		}
+		if p.cut && i == printEdge && shape[0] > 2*printEdge {
+			p.WriteString("… ")
+			i = shape[0] - printEdge
+		}
+		if len(shape) == 1 {
+			p.WriteString(p.element(at + i))
+		} else {
+			p.dimension(shape[1:], at+i*step, depth+1)
+		}
+	}
+	p.WriteByte(']')
+}

@@ -1,0 +1,95 @@
+package tensor
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Sum adds up the elements along the axes, which disappear, or all elements if
+// none is given. A negative axis counts from the end. The order of the
+// additions is fixed by the shape.
+func (t *Tensor) Sum(axes ...int) *Tensor {
+	return compute("Sum", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		s, _ := sum(r, "Sum", v[0], axes)
+		return s
+	}, t)
+}
+
+// Mean is Sum divided by the number of elements that were added up; NaN for
+// none.
+func (t *Tensor) Mean(axes ...int) *Tensor {
+	return compute("Mean", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		s, n := sum(r, "Mean", v[0], axes)
+		return r.MulScalar(s, 1/float64(n))
+	}, t)
+}
+
+// sum records one op for each run of neighbouring axes, the last first.
+func sum(r *ir.Recorder, op string, v *ir.Value, axes []int) (*ir.Value, int) {
+	shape := v.Shape()
+	reduce := make([]bool, len(shape))
+	for i := range reduce {
+		reduce[i] = len(axes) == 0
+	}
+	for _, a := range axes {
+		reduce[axis(op, shape, a)] = true
+	}
+	n := 1
+	if len(shape) == 0 {
+		return r.Record(ir.Sum{}, v), 1
+	}
+	for to := len(shape); to > 0; to-- {
+		if !reduce[to-1] {
+			continue
+		}
+		from := to - 1
+		for from > 0 && reduce[from-1] {
+			from--
+		}
+		n *= ir.Len(shape[from:to])
+		v = r.Record(ir.Sum{From: from, To: to}, v)
+		to = from + 1
+	}
+	return v, n
+}
+
+// Max is the largest element along an axis, which disappears; NaN if there is
+// one. Its gradient is shared by equal elements.
+func (t *Tensor) Max(along int) *Tensor {
+	return compute("Max", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.Max{Axis: axis("Max", v[0].Shape(), along)}, v[0])
+	}, t)
+}
+
+// ArgMax is the int32 index of the first largest element along an axis, which
+// disappears.
+func (t *Tensor) ArgMax(along int) *Tensor {
+	return compute("ArgMax", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.ArgMax{Axis: axis("ArgMax", v[0].Shape(), along)}, v[0])
+	}, t)
+}
+
+// Softmax is eᵗ/Σeᵗ along an axis.
+func (t *Tensor) Softmax(along int) *Tensor { return t.rows(ir.Softmax{}, along) }
+
+// LogSoftmax is t - ln Σeᵗ along an axis.
+func (t *Tensor) LogSoftmax(along int) *Tensor { return t.rows(ir.LogSoftmax{}, along) }
+
+// rows applies an op of the last axis along any axis.
+func (t *Tensor) rows(op ir.Op, along int) *Tensor {
+	return compute(op.Name(), func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		n := len(v[0].Shape())
+		a := axis(op.Name(), v[0].Shape(), along)
+		if a == n-1 {
+			return r.Record(op, v[0])
+		}
+		perm := make([]int, n)
+		for i := range perm {
+			perm[i] = i
+		}
+		perm[a], perm[n-1] = n-1, a
+		y := r.Record(op, r.Record(ir.Transpose{Perm: perm}, v[0]))
+		return r.Record(ir.Transpose{Perm: slices.Clone(perm)}, y)
+	}, t)
+}

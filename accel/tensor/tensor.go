@@ -1,0 +1,106 @@
+package tensor
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Tensor is an n-dimensional array whose elements are computed when they are
+// asked for. Ops return new tensors and never change their inputs; Assign and
+// SetData give a tensor a new value.
+type Tensor struct {
+	v    *ir.Value // nil after Release
+	leaf *ir.Leaf  // set for a parameter
+}
+
+// DType is the type of a tensor's elements.
+type DType = ir.DType
+
+// The element types. Arithmetic wants Float32; Cast converts.
+const (
+	Float32 = ir.Float32
+	Float64 = ir.Float64
+	Int32   = ir.Int32
+	Int64   = ir.Int64
+	Uint8   = ir.Uint8
+	Bool    = ir.Bool
+)
+
+// ShapeError says that an op cannot take tensors of these shapes; ops panic
+// with it where they are called.
+type ShapeError = ir.ShapeError
+
+// DTypeError says that an op cannot take tensors of these element types; ops
+// panic with it where they are called.
+type DTypeError = ir.DTypeError
+
+// IndexError says that an index or label is out of range. Ops panic with it
+// where they are called if the index is known then, else when it is used.
+type IndexError = ir.IndexError
+
+// StateError says that a tensor can no longer be used in this way.
+type StateError = ir.StateError
+
+// OutOfMemoryError says that the device could not give the memory asked for.
+type OutOfMemoryError = ir.OutOfMemoryError
+
+func wrap(v *ir.Value) *Tensor { return &Tensor{v: v.Hold()} }
+
+func (t *Tensor) value(op string) *ir.Value {
+	if t == nil {
+		panic(&StateError{Op: op, Hint: "the tensor is nil"})
+	}
+	if t.v == nil {
+		panic(&StateError{Op: op, Hint: "the tensor was released"})
+	}
+	return t.v
+}
+
+// known is the tensor's value read under the lock, since Assign replaces it.
+func (t *Tensor) known(op string) (v *ir.Value) {
+	locked(func(*ir.Recorder) { v = t.value(op) })
+	return v
+}
+
+// Shape is the size of each dimension, a copy; empty for a scalar.
+func (t *Tensor) Shape() []int { return slices.Clone(t.known("Shape").Shape()) }
+
+// Dim is the size of dimension i; a negative i counts from the end.
+func (t *Tensor) Dim(i int) int {
+	s := t.known("Dim").Shape()
+	return s[axis("Dim", s, i)]
+}
+
+// Rank is the number of dimensions.
+func (t *Tensor) Rank() int { return len(t.known("Rank").Shape()) }
+
+// Len is the number of elements.
+func (t *Tensor) Len() int { return t.known("Len").Len() }
+
+// DType is the type of the elements.
+func (t *Tensor) DType() DType { return t.known("DType").DType() }
+
+// axis turns a negative axis into one that counts from the front.
+func axis(op string, shape []int, i int) int {
+	if i < 0 {
+		i += len(shape)
+	}
+	if i < 0 || i >= len(shape) {
+		panic(&ShapeError{Op: op, Shapes: [][]int{slices.Clone(shape)}, Hint: "there is no such axis"})
+	}
+	return i
+}
+
+// Release says that the tensor is not used again, so that its value need not
+// outlive the ops already recorded and can be fused away. Calling it is never
+// necessary, only cheaper: layers and optimisers do it for values that they
+// made themselves. Using the tensor afterwards panics with a *StateError.
+func (t *Tensor) Release() {
+	locked(func(r *ir.Recorder) {
+		if t.v != nil {
+			r.Release(t.v)
+			t.v = nil
+		}
+	})
+}
