@@ -3,12 +3,35 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/worker/child"
 )
+
+// runWorker is the process that holds a session. The kernel starts it; a person
+// who does is told so.
+func runWorker(ctx context.Context, args []string, std stdio) error {
+	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
+	if err := parse(flags, "quern worker runs cells for quern kernel, which starts it.\n", args, std); err != nil {
+		return err
+	}
+	process, err := child.Open()
+	if errors.Is(err, child.ErrNoFront) {
+		return &usageError{"worker: only quern kernel starts a worker", "quern install, then choose the kernel in Jupyter"}
+	} else if err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	w, err := newWorker(process.Front())
+	if err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	return process.Serve(ctx, w)
+}
 
 // worker answers the front's requests with an interpreter session. It only
 // translates; the work is done in package interp.
