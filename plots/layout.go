@@ -94,7 +94,7 @@ func drawLegend(c draw.Canvas, entries []entry, top vg.Length) vg.Length {
 			}
 			c.StrokeLine2(mark, x, middle, x+swatch, middle)
 		}
-		c.FillText(style, vg.Point{X: x + swatch + 4, Y: middle - style.Font.Size*.33 - style.FontExtents().Descent}, name)
+		c.FillText(style, vg.Point{X: x + swatch + 4, Y: middle - style.Font.Size*.2 - style.FontExtents().Descent}, name)
 		x += width + gap
 	}
 	return middle - 7

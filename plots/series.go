@@ -117,11 +117,11 @@ func described(n int, y limits) string {
 	case !y.some:
 		return counted(n, "point") + ", none of which can be drawn"
 	case n == 1:
-		return "1 point at " + value(y.lo)
+		return "1 point at " + whole(y.lo)
 	case y.lo == y.hi:
-		return counted(n, "point") + ", all " + value(y.lo)
+		return counted(n, "point") + ", all " + whole(y.lo)
 	}
-	return counted(n, "point") + " from " + value(y.lo) + " to " + value(y.hi)
+	return counted(n, "point") + " from " + whole(y.lo) + " to " + whole(y.hi)
 }
 
 func counted(n int, thing string) string {

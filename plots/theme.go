@@ -120,9 +120,16 @@ func titleStyle() text.Style {
 	return s
 }
 
-// over is black or white text, whichever reads better on a filled colour.
-func over(c color.NRGBA) color.Color {
-	if .2126*float64(c.R)+.7152*float64(c.G)+.0722*float64(c.B) > 150 {
+// inkOver is the colour of words in a cell that is filled with a hue at an
+// opacity. The paper shows through a faint fill, so there the theme's ink
+// reads best; a strong fill looks alike on both themes.
+func inkOver(c color.NRGBA, opacity float64) color.Color {
+	switch {
+	case opacity == 0:
+		return inkAxis
+	case opacity < .75:
+		return ink(.85)
+	case .2126*float64(c.R)+.7152*float64(c.G)+.0722*float64(c.B) > 130:
 		return color.NRGBA{R: 0x1b, G: 0x1e, B: 0x23, A: 0xff}
 	}
 	return paper

@@ -1,0 +1,119 @@
+package plots
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Bar draws a horizontal bar for each name, in the order given, with its value
+// at its end: the accuracy of each class, for instance. A value that cannot be
+// drawn has its number in red instead of a bar, and a name without a value
+// counts as NaN.
+func Bar(title string, names []string, values []float64) *Figure {
+	k := bars{}
+	for i := range max(len(names), len(values)) {
+		b := bar{value: math.NaN()}
+		if i < len(names) {
+			b.name = names[i]
+		}
+		if i < len(values) {
+			b.value = values[i]
+		}
+		k = append(k, b)
+	}
+	return newFigure(title, k)
+}
+
+type bars []bar
+
+type bar struct {
+	name  string
+	value float64
+}
+
+// barHeight is that of one bar with the space around it, in CSS pixels.
+const barHeight = 22
+
+func (k bars) size() (width, height float64) {
+	return 560, 60 + barHeight*float64(min(max(len(k), 2), 150))
+}
+
+func (k bars) sections(l look) []section {
+	var x limits
+	x.add(0) // bars begin there
+	drawn := 0
+	lowest, highest := -1, -1
+	for i, b := range k {
+		if !drawable(b.value, false) {
+			continue
+		}
+		drawn++
+		x.add(b.value)
+		if lowest < 0 || b.value < k[lowest].value {
+			lowest = i
+		}
+		if highest < 0 || b.value > k[highest].value {
+			highest = i
+		}
+	}
+	subtitle := "no data"
+	switch {
+	case drawn == 1:
+		subtitle = k[highest].name + " " + value(k[highest].value)
+	case drawn > 1:
+		subtitle = "highest " + k[highest].name + " " + value(k[highest].value) + ", lowest " + k[lowest].name + " " + value(k[lowest].value)
+	case len(k) > 0:
+		subtitle = "none of " + counted(len(k), "value") + " can be drawn"
+	}
+	return []section{{
+		title: l.title, subtitle: subtitle, height: 1,
+		body: bodyFunc(func(c draw.Canvas) { k.draw(c, x.widened(false)) }),
+	}}
+}
+
+func (k bars) draw(c draw.Canvas, x limits) {
+	if len(k) == 0 {
+		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
+		return
+	}
+	names, numbers := textStyle(sizeSmall, ink(.85)), textStyle(sizeSmall, inkSecond)
+	names.XAlign, names.YAlign, numbers.YAlign = draw.XRight, draw.YCenter, draw.YCenter
+	var nameWidth, left, right vg.Length
+	for _, b := range k {
+		nameWidth = max(nameWidth, names.Width(fitted(names, b.name, (c.Max.X-c.Min.X)*.4)))
+		width := numbers.Width(value(b.value)) + 6
+		if b.value < 0 {
+			left = max(left, width)
+		} else {
+			right = max(right, width)
+		}
+	}
+	c.Max.Y -= 6
+	from, to := c.Min.X+nameWidth+6+left, max(c.Max.X-right, c.Min.X+nameWidth+6+left+1)
+	place := func(v float64) vg.Length {
+		return from + vg.Length(v/(x.hi-x.lo)-x.lo/(x.hi-x.lo))*(to-from)
+	}
+	zero := place(0)
+	step := (c.Max.Y - c.Min.Y) / vg.Length(len(k))
+	thick := min(step*.72, 16)
+	for i, b := range k {
+		middle := c.Max.Y - step*(vg.Length(i)+.5)
+		c.FillText(names, vg.Point{X: c.Min.X + nameWidth, Y: middle}, fitted(names, b.name, nameWidth+.1))
+		style, end := numbers, zero
+		if drawable(b.value, false) {
+			end = place(b.value)
+			c.FillPolygon(hue(0), rectangle(min(zero, end), middle-thick/2, max(zero-end, end-zero), thick))
+		} else {
+			style.Color = wrong
+		}
+		if b.value < 0 && drawable(b.value, false) {
+			style.XAlign = draw.XRight
+			c.FillText(style, vg.Point{X: end - 4, Y: middle}, value(b.value))
+			continue
+		}
+		c.FillText(style, vg.Point{X: end + 4, Y: middle}, value(b.value))
+	}
+	c.StrokeLine2(draw.LineStyle{Color: inkAxis, Width: widthAxis}, zero, c.Min.Y, zero, c.Max.Y)
+}

@@ -1,0 +1,115 @@
+package plots
+
+import (
+	"math"
+	"strconv"
+)
+
+// HeatMap draws a table of numbers as colours: values[i][j] is in row i from
+// the top and column j from the left. Positive values are blue, negative ones
+// red, and the largest in size is the strongest. Names of rows and columns may
+// be nil. A cell that cannot be drawn, or that its row does not have, is red
+// or empty and is counted.
+func HeatMap(title string, values [][]float64, rowNames, columnNames []string) *Figure {
+	k := heatMap{
+		rowNames:    append([]string(nil), rowNames...),
+		columnNames: append([]string(nil), columnNames...),
+		columns:     len(columnNames),
+	}
+	for _, row := range values {
+		k.values = append(k.values, append([]float64(nil), row...))
+		k.columns = max(k.columns, len(row))
+	}
+	for len(k.values) < len(rowNames) {
+		k.values = append(k.values, nil)
+	}
+	return newFigure(title, k)
+}
+
+type heatMap struct {
+	values                [][]float64
+	columns               int
+	rowNames, columnNames []string
+}
+
+func (k heatMap) size() (width, height float64) {
+	cell := func(n int) float64 { return min(max(34*float64(n), 160), 560) }
+	return cell(k.columns) + 60, cell(len(k.values)) + 90
+}
+
+func (k heatMap) sections(l look) []section {
+	var z limits
+	bad, missing := 0, 0
+	for _, row := range k.values {
+		missing += k.columns - len(row)
+		for _, v := range row {
+			if drawable(v, false) {
+				z.add(v)
+			} else {
+				bad++
+			}
+		}
+	}
+	most := max(math.Abs(z.lo), math.Abs(z.hi))
+	if most == 0 {
+		most = 1
+	}
+	subtitle := "no data"
+	if z.some {
+		subtitle = "from " + value(z.lo) + " to " + value(z.hi)
+	}
+	var legend []entry
+	if bad > 0 {
+		legend = append(legend, entry{name: strconv.Itoa(bad) + " not drawn", colour: wrong, filled: true})
+	}
+	if missing > 0 {
+		legend = append(legend, entry{name: strconv.Itoa(missing) + " missing", colour: inkGrid, filled: true})
+	}
+	rowTitle, colTitle := "", ""
+	if l.labelY != "" {
+		rowTitle = "← " + l.labelY
+	}
+	if l.labelX != "" {
+		colTitle = l.labelX + " →"
+	}
+	return []section{{
+		title: l.title, subtitle: subtitle, legend: legend, height: 1,
+		body: matrix{
+			rows: len(k.values), columns: k.columns,
+			rowNames: k.rowNames, colNames: k.columnNames,
+			rowTitle: rowTitle, colTitle: colTitle,
+			square: true,
+			cell: func(i, j int) cell {
+				if j >= len(k.values[i]) {
+					return cell{}
+				}
+				v := k.values[i][j]
+				if !drawable(v, false) {
+					return cell{fill: wrong, words: value(v), ink: paper}
+				}
+				series := 0
+				if v < 0 {
+					series = 1
+				}
+				part := math.Abs(v / most)
+				return cell{at(hue(series), .04+.96*part), short(v), inkOver(hue(series), part)}
+			},
+		},
+	}}
+}
+
+// short writes a number with two digits that count.
+func short(v float64) string {
+	size := math.Abs(v)
+	switch {
+	case size == 0:
+		return "0"
+	case size < .01 || size >= 1e5:
+		return scientific(v, 0)
+	case size >= 10:
+		return decimals(v, 0)
+	case size >= 1:
+		return decimals(v, 1)
+	}
+	return decimals(v, 2)
+}

@@ -1,0 +1,104 @@
+package plots
+
+import "math"
+
+// Hist draws how values are distributed.
+func Hist(title string, values []float64) *Figure {
+	return Hists(title, Series{Y: values})
+}
+
+// Hists draws how the Y of several series are distributed, over the same bins:
+// the activations of layers, for instance. The height is the density, so that
+// each histogram has area 1, whatever the number of its values.
+func Hists(title string, series ...Series) *Figure {
+	k := histogram{}
+	for _, s := range series {
+		k = append(k, named{s.Name, Series{Y: s.Y}.points()})
+	}
+	return newFigure(title, k)
+}
+
+type histogram []named
+
+func (histogram) size() (width, height float64) { return 560, 293 }
+
+func (k histogram) sections(l look) []section {
+	var index, x limits
+	var bad []point
+	n := 0
+	for _, s := range k {
+		ranges(&index, &x, s.points, false, false)
+		n += len(s.points)
+		_, gone := runs(s.points, false, false)
+		bad = append(bad, gone...)
+	}
+	subtitle := described(n, x)
+	first, width, count := bins(x.widened(false), n)
+	p := axes()
+	p.X.Label.Text = l.labelX
+	if p.X.Label.Text == "" {
+		p.X.Label.Text = "value"
+	}
+	scale(&p.X, limits{first, first + width*float64(count), true}, false, ticker(8, false))
+	p.Add(grid{})
+	var y limits
+	y.add(0)
+	var legend []entry
+	for i, s := range k {
+		outline := density(s.points, first, width, count)
+		for _, q := range outline {
+			y.add(q.y)
+		}
+		p.Add(area{outline, at(hue(i), opacityArea)}, line(outline, hue(i), 1.1))
+		if s.name != "" {
+			legend = append(legend, entry{name: s.name, colour: hue(i), filled: true})
+		}
+	}
+	scale(&p.Y, y.based(), false, ticker(4, false))
+	if !x.some {
+		nothing(p, "no data")
+	}
+	label := "density"
+	if l.labelY != "" {
+		label = l.labelY
+	}
+	return []section{{
+		title: l.title, subtitle: subtitle, legend: append(legend, notDrawn(bad)...), height: 1,
+		body: rows{{panels: []panel{{p, "↑ " + label}}, weight: 1}},
+	}}
+}
+
+// bins cuts a range into bins of a round width, more of them for more values.
+func bins(l limits, n int) (first, width float64, count int) {
+	wanted := math.Ceil(2 * math.Cbrt(float64(n))) // Rice's rule
+	width = niceStep(l.hi/min(max(wanted, 5), 60) - l.lo/min(max(wanted, 5), 60))
+	first = math.Floor(l.lo/width) * width
+	count = int(math.Floor((l.hi-first)/width)) + 1
+	// Rounding near the ends of float64's range must not cost a bin too many.
+	return first, width, min(max(count, 1), 200)
+}
+
+// density is the outline of one histogram.
+func density(points []point, first, width float64, count int) []point {
+	counts := make([]float64, count)
+	var n float64
+	for _, p := range points {
+		if drawable(p.y, false) {
+			counts[min(max(int((p.y-first)/width), 0), count-1)]++
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	var outline []point
+	for i, c := range counts {
+		d := c / n / width
+		if !drawable(d, false) {
+			d = 0 // the width of the bins is nearly nothing
+		}
+		left := first + float64(i)*width
+		outline = append(outline, point{left, d}, point{left + width, d})
+	}
+	return outline
+}

@@ -1,0 +1,197 @@
+package plots
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"strconv"
+
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+)
+
+// maxImages is the number of images that one figure shows.
+const maxImages = 100
+
+// Images draws images in a grid, ten in a row, with a caption below each that
+// has one. Small images keep their square pixels. Of more than 100 images the
+// first 100 are drawn, and the subtitle says so.
+func Images(images []image.Image, captions ...string) *Figure {
+	k := gallery{total: len(images)}
+	for i, m := range images[:min(len(images), maxImages)] {
+		t := tile{picture: kept(m)}
+		if i < len(captions) {
+			t.caption = captions[i]
+		}
+		k.tiles = append(k.tiles, t)
+	}
+	return newFigure("", k)
+}
+
+// Predictions draws images with what a model took them for. predicted and
+// actual are indices into classes; a class without a name shows as its number.
+// Wrong predictions are framed in red and say what the image really is.
+func Predictions(title string, images []image.Image, predicted, actual []int, classes []string) *Figure {
+	k := gallery{total: len(images), judged: true}
+	name := func(class int) string {
+		if class >= 0 && class < len(classes) {
+			return classes[class]
+		}
+		return strconv.Itoa(class)
+	}
+	for i, m := range images {
+		var t tile
+		switch {
+		case i >= len(predicted):
+			t.caption = "no prediction"
+		case i >= len(actual):
+			t.caption = name(predicted[i])
+		case predicted[i] == actual[i]:
+			t.caption = name(actual[i])
+			k.right++
+			k.known++
+		default:
+			t.caption = name(actual[i]) + " → " + name(predicted[i])
+			t.wrong = true
+			k.known++
+		}
+		if i < maxImages {
+			t.picture = kept(m)
+			k.tiles = append(k.tiles, t)
+		}
+	}
+	return newFigure(title, k)
+}
+
+// gallery is a grid of images.
+type gallery struct {
+	tiles        []tile
+	total        int // images that were given
+	judged       bool
+	right, known int // predictions that are right, and that can be judged
+}
+
+type tile struct {
+	picture image.Image // nil when there is none to draw
+	caption string
+	wrong   bool
+}
+
+// Sizes in points.
+const (
+	tileSide    = 46
+	tileGap     = 6
+	captionRoom = 12
+	tileRow     = 10 // tiles in a row
+)
+
+// maxSide is the size from which an image is reduced when it is kept: it is
+// drawn at a tenth of that or less.
+const maxSide = 256
+
+// kept is a copy of an image that is not larger than needed, and nil for one
+// without pixels.
+func kept(m image.Image) image.Image {
+	if m == nil || m.Bounds().Empty() {
+		return nil
+	}
+	from := m.Bounds()
+	width, height := from.Dx(), from.Dy()
+	step := max(1, (max(width, height)+maxSide-1)/maxSide)
+	if step == 1 {
+		c := image.NewNRGBA(image.Rect(0, 0, width, height))
+		draw.Draw(c, c.Rect, m, from.Min, draw.Src)
+		return c
+	}
+	// The mean of each block of step×step pixels.
+	c := image.NewNRGBA(image.Rect(0, 0, (width+step-1)/step, (height+step-1)/step))
+	for y := range c.Rect.Dy() {
+		for x := range c.Rect.Dx() {
+			var sum [4]uint32
+			var n uint32
+			for py := from.Min.Y + y*step; py < min(from.Min.Y+(y+1)*step, from.Max.Y); py++ {
+				for px := from.Min.X + x*step; px < min(from.Min.X+(x+1)*step, from.Max.X); px++ {
+					r, g, b, a := m.At(px, py).RGBA()
+					for i, v := range [...]uint32{r, g, b, a} {
+						sum[i] += v >> 8
+					}
+					n++
+				}
+			}
+			c.Set(x, y, color.RGBA{R: uint8(sum[0] / n), G: uint8(sum[1] / n), B: uint8(sum[2] / n), A: uint8(sum[3] / n)})
+		}
+	}
+	return c
+}
+
+// step is the space that one row of tiles takes, in points.
+func (k gallery) step() float64 {
+	for _, t := range k.tiles {
+		if t.caption != "" {
+			return tileSide + tileGap + captionRoom
+		}
+	}
+	return tileSide + tileGap
+}
+
+func (k gallery) size() (width, height float64) {
+	columns := min(max(len(k.tiles), 4), tileRow)
+	rows := max(1, (len(k.tiles)+tileRow-1)/tileRow)
+	const points = 4. / 3
+	return points * float64(columns*(tileSide+tileGap)+6), points * (float64(rows)*k.step() + 44)
+}
+
+func (k gallery) sections(l look) []section {
+	subtitle := counted(k.total, "image")
+	switch {
+	case k.total == 0:
+		subtitle = "no images"
+	case k.judged && k.known > 0:
+		subtitle = fmt.Sprintf("%d of %d right", k.right, k.known)
+	}
+	if k.total > len(k.tiles) {
+		subtitle += fmt.Sprintf(", the first %d shown", len(k.tiles))
+	}
+	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k}}
+}
+
+func (k gallery) draw(c vgdraw.Canvas) {
+	c.Max.Y -= 3
+	step := k.step()
+	columns := max(1, int(float64(c.Max.X-c.Min.X+tileGap+.01)/(tileSide+tileGap)))
+	style := textStyle(sizeSmall, ink(.8))
+	style.XAlign, style.YAlign = vgdraw.XCenter, vgdraw.YTop
+	for i, t := range k.tiles {
+		x := c.Min.X + vg.Length(i%columns)*(tileSide+tileGap)
+		y := c.Max.Y - vg.Length(float64(i/columns)*step) - tileSide
+		if y < c.Min.Y-tileSide {
+			return // the caller has set a size that holds fewer
+		}
+		box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + tileSide, Y: y + tileSide}}
+		if t.picture == nil {
+			c.FillPolygon(inkBand, rectangle(x, y, tileSide, tileSide))
+		} else {
+			c.DrawImage(shaped(box, t.picture.Bounds().Size()), t.picture)
+		}
+		style.Color = ink(.8)
+		if t.wrong {
+			style.Color = wrong
+			frame := rectangle(x, y, tileSide, tileSide)
+			c.StrokeLines(vgdraw.LineStyle{Color: wrong, Width: 1.5}, append(frame, frame[0]))
+		}
+		c.FillText(style, vg.Point{X: x + tileSide/2, Y: y - 2}, fitted(style, t.caption, tileSide+tileGap-1))
+	}
+}
+
+// shaped is the part of a box that an image fills without being distorted.
+func shaped(box vg.Rectangle, size image.Point) vg.Rectangle {
+	width, height := box.Size().X, box.Size().Y
+	if size.X > size.Y {
+		height *= vg.Length(size.Y) / vg.Length(size.X)
+	} else {
+		width *= vg.Length(size.X) / vg.Length(size.Y)
+	}
+	x, y := (box.Min.X+box.Max.X-width)/2, (box.Min.Y+box.Max.Y-height)/2
+	return vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}
+}

@@ -1,0 +1,151 @@
+package plots
+
+import (
+	"image"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Scatter draws a dot for each pair of x and y.
+func Scatter(title string, x, y []float64) *Figure {
+	if x == nil {
+		x = []float64{} // and not 0, 1, 2…: that x is missing must show
+	}
+	return Scatters(title, Series{X: x, Y: y})
+}
+
+// Scatters draws several series as dots, a colour each: the classes of an
+// embedding, for instance. More than 5 000 dots are drawn as one image within
+// the figure.
+func Scatters(title string, series ...Series) *Figure {
+	return newFigure(title, scatter{copied(series)})
+}
+
+type scatter struct{ series []named }
+
+func (scatter) size() (width, height float64) { return 560, 400 }
+
+func (k scatter) sections(l look) []section {
+	var x, y limits
+	n := 0
+	for _, s := range k.series {
+		ranges(&x, &y, s.points, l.logX, l.logY)
+		n += len(s.points)
+	}
+	p := axes()
+	p.X.Label.Text = l.labelX
+	scale(&p.X, x.airy(l.logX), l.logX, ticker(7, l.logX))
+	scale(&p.Y, y.airy(l.logY), l.logY, ticker(6, l.logY))
+	p.Add(grid{vertical: true})
+
+	radius, opacity := dotLook(n)
+	var bad []point
+	var legend []entry
+	var all cloud
+	for i, s := range k.series {
+		parts, gone := runs(s.points, l.logX, l.logY)
+		bad = append(bad, gone...)
+		for _, part := range parts {
+			all = append(all, spots{part, radius, at(hue(i), opacity)})
+		}
+		if s.name != "" {
+			legend = append(legend, entry{name: s.name, colour: hue(i), filled: true})
+		}
+	}
+	p.Add(all, lost{bad})
+	if !y.some {
+		nothing(p, "no data")
+	}
+	label := ""
+	if l.labelY != "" {
+		label = "↑ " + l.labelY
+	}
+	return []section{{
+		title:    l.title,
+		subtitle: counted(n, "point"),
+		legend:   append(legend, notDrawn(bad)...),
+		height:   1,
+		body:     rows{{panels: []panel{{p, label}}, weight: 1}},
+	}}
+}
+
+// dotLook makes the dots of larger clouds smaller and fainter.
+func dotLook(n int) (radius vg.Length, opacity float64) {
+	switch {
+	case n <= 100:
+		return 2.6, .85
+	case n <= 1000:
+		return 2.1, .65
+	case n <= maxDots:
+		return 1.7, .5
+	}
+	return 1.2, .35
+}
+
+// airy is the range with some air around the dots.
+func (l limits) airy(log bool) limits {
+	l = l.widened(log)
+	if log {
+		factor := math.Pow(l.hi/l.lo, .04)
+		return limits{l.lo / factor, l.hi * factor, true}
+	}
+	air := (l.hi - l.lo) * .04
+	return limits{l.lo - air, l.hi + air, true}
+}
+
+// maxDots is the number of dots up to which each is drawn by itself.
+const maxDots = 5000
+
+// cloud is dots of several colours.
+type cloud []spots
+
+func (m cloud) Plot(c draw.Canvas, p *plot.Plot) {
+	n := 0
+	for _, s := range m {
+		n += len(s.points)
+	}
+	if n <= maxDots {
+		for _, s := range m {
+			s.Plot(c, p)
+		}
+		return
+	}
+	c.DrawImage(c.Rectangle, m.raster(c, p))
+}
+
+// raster draws the dots as pixels.
+func (m cloud) raster(c draw.Canvas, p *plot.Plot) image.Image {
+	const density = 2 // pixels a point: between a plain and a dense screen, at half the bytes of the latter
+	size := c.Rectangle.Size()
+	picture := image.NewNRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*density)), max(1, int(float64(size.Y)*density))))
+	for _, s := range m {
+		r := float64(s.radius) * density
+		clr := color.NRGBAModel.Convert(s.colour).(color.NRGBA)
+		for _, q := range place(c, p, s.points) {
+			x, y := float64(q.X-c.Min.X)*density, float64(c.Max.Y-q.Y)*density
+			for py := int(y - r); py <= int(y+r); py++ {
+				for px := int(x - r); px <= int(x+r); px++ {
+					// The border of the dot fades over one pixel.
+					cover := r + .5 - math.Hypot(float64(px)+.5-x, float64(py)+.5-y)
+					if (image.Point{X: px, Y: py}).In(picture.Rect) && cover > 0 {
+						blend(picture, px, py, clr, min(cover, 1))
+					}
+				}
+			}
+		}
+	}
+	return picture
+}
+
+// blend puts a colour over a pixel.
+func blend(m *image.NRGBA, x, y int, c color.NRGBA, cover float64) {
+	below := m.NRGBAAt(x, y)
+	a, b := cover*float64(c.A)/255, float64(below.A)/255
+	sum := a + b*(1-a)
+	mix := func(v, w uint8) uint8 { return uint8((float64(v)*a+float64(w)*b*(1-a))/sum + .5) }
+	m.SetNRGBA(x, y, color.NRGBA{R: mix(c.R, below.R), G: mix(c.G, below.G), B: mix(c.B, below.B), A: alpha(sum)})
+}
