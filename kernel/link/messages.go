@@ -28,6 +28,9 @@ type CellError struct {
 	Traceback []string `json:"traceback"` // what is shown, a line each; may hold ANSI colours
 }
 
+// Error is the message in one line, with its kind.
+func (e *CellError) Error() string { return e.Name + ": " + e.Value }
+
 // Complete asks for the completions at a byte offset of a cell.
 type Complete struct {
 	Code   string `json:"code"`
@@ -98,6 +101,9 @@ type Display struct {
 type InputRequest struct {
 	Prompt   string `json:"prompt"`
 	Password bool   `json:"password"`
+	// Mark is the number of the mark in the output streams behind which the
+	// prompt belongs. The supervision of the worker sets and uses it.
+	Mark uint64 `json:"mark,omitempty"`
 }
 
 // InputReply answers InputRequest. EOF is set when no line can be had.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 )
 
 // Worker runs cells. The worker process implements it; the front holds one at a
@@ -41,15 +42,17 @@ const (
 type none struct{}
 
 // ServeWorker answers the front's requests with w until c ends, as Serve does.
-// It first tells the front that the worker is ready.
+// It first tells the front that the worker is ready. An interrupt also ends the
+// context of the Execute that it is meant for.
 func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
 	if err := c.Notify(methodReady, none{}); err != nil {
 		return err
 	}
+	cells := &cells{worker: w}
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
 		case methodExecute:
-			return answer(ctx, body, w.Execute)
+			return answer(ctx, body, cells.execute)
 		case methodComplete:
 			return answer(ctx, body, w.Complete)
 		case methodInspect:
@@ -59,7 +62,7 @@ func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
 		case methodEvaluate:
 			return answer(ctx, body, w.Evaluate)
 		case methodInterrupt:
-			return none{}, w.Interrupt(ctx)
+			return answer(ctx, body, cells.interrupt)
 		case methodShutdown:
 			return none{}, w.Shutdown(ctx)
 		}
@@ -77,12 +80,15 @@ func answer[In, Out any](ctx context.Context, body json.RawMessage, method func(
 }
 
 // Client is the Worker at the other end of a connection. Serve must run on it.
-type Client struct{ conn *Conn }
+type Client struct {
+	conn  *Conn
+	cells atomic.Uint64 // Executes so far
+}
 
 var _ Worker = (*Client)(nil)
 
 // NewClient returns the worker at the other end of c.
-func NewClient(c *Conn) *Client { return &Client{c} }
+func NewClient(c *Conn) *Client { return &Client{conn: c} }
 
 // call makes one typed request.
 func call[Out any](ctx context.Context, c *Conn, method string, in any) (out Out, err error) {
@@ -92,7 +98,7 @@ func call[Out any](ctx context.Context, c *Conn, method string, in any) (out Out
 
 // Execute runs one cell.
 func (c *Client) Execute(ctx context.Context, request Execute) (Result, error) {
-	return call[Result](ctx, c.conn, methodExecute, request)
+	return call[Result](ctx, c.conn, methodExecute, numbered{request, c.cells.Add(1)})
 }
 
 // Complete asks for completions.
@@ -115,9 +121,9 @@ func (c *Client) Evaluate(ctx context.Context, request Evaluate) (Evaluations, e
 	return call[Evaluations](ctx, c.conn, methodEvaluate, request)
 }
 
-// Interrupt stops the running cell.
+// Interrupt stops the cell of the last Execute.
 func (c *Client) Interrupt(ctx context.Context) error {
-	return c.conn.Call(ctx, methodInterrupt, none{}, nil)
+	return c.conn.Call(ctx, methodInterrupt, c.cells.Load(), nil)
 }
 
 // Shutdown asks the worker to let go of what it holds.

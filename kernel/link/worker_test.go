@@ -113,3 +113,54 @@ func TestWorkerOverTheLink(t *testing.T) {
 		t.Errorf("shutdown: %v", err)
 	}
 }
+
+// blockingWorker runs a cell until it is interrupted.
+type blockingWorker struct {
+	echoWorker
+	began chan int
+}
+
+func (w *blockingWorker) Execute(ctx context.Context, r Execute) (Result, error) {
+	w.began <- r.Cell
+	<-ctx.Done()
+	return Result{Error: &CellError{Name: "interrupted"}}, nil
+}
+
+func TestInterruptIsForOneCell(t *testing.T) {
+	t.Parallel()
+	w := &blockingWorker{began: make(chan int, 1)}
+	c := &cells{worker: w}
+	execute := func(number uint64) <-chan Result {
+		done := make(chan Result, 1)
+		go func() {
+			result, err := c.execute(t.Context(), numbered{Execute{Cell: int(number)}, number})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- result
+		}()
+		return done
+	}
+	interrupt := func(number uint64) {
+		if _, err := c.interrupt(t.Context(), number); err != nil {
+			t.Error(err)
+		}
+	}
+
+	interrupt(1) // overtakes its Execute
+	if r := <-execute(1); r.Error == nil || len(w.began) > 0 {
+		t.Errorf("a cell that was interrupted before it began: %v, %d began", r.Error, len(w.began))
+	}
+	second := execute(2)
+	<-w.began
+	interrupt(1) // late
+	select {
+	case r := <-second:
+		t.Fatalf("a late interrupt stopped the next cell: %v", r.Error)
+	default:
+	}
+	interrupt(2)
+	if r := <-second; r.Error == nil {
+		t.Error("the cell was not interrupted")
+	}
+}

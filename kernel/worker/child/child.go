@@ -117,8 +117,18 @@ type markedFront struct {
 func (m markedFront) Display(display link.Display) error {
 	return m.output.meet(func(number uint64) error {
 		display.Mark = number
-		return m.Front.Display(display)
+		err := m.Front.Display(display)
+		if err != nil {
+			// The mark is set: the front must not wait for what has no form.
+			err = errors.Join(err, m.Front.Display(link.Display{Mark: number}))
+		}
+		return err
 	})
+}
+
+func (m markedFront) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
+	request.Mark = m.output.end()
+	return m.Front.Input(ctx, request)
 }
 
 // duplexPipe is a stream over two pipes.

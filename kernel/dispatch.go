@@ -1,0 +1,80 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// dispatch answers one request: busy, the reply, idle, in this order and each
+// exactly once.
+func (k *Kernel) dispatch(ctx context.Context, r *request) {
+	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Busy})
+	defer k.idle(r)
+	row, ok := table[r.Header.Type]
+	if !ok {
+		k.log.Warn("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
+		return
+	}
+	content := k.answer(ctx, row, r)
+	if row.reply == "" {
+		return
+	}
+	k.publisher.flush()
+	k.send(r.channel, wire.Outgoing{
+		Identities: r.Identities,
+		Type:       row.reply,
+		Parent:     r.RawHeader,
+		Metadata:   map[string]any{"started": r.received.UTC().Format(time.RFC3339Nano)},
+		Content:    content,
+	})
+	if row.lane == cells && k.failedNow {
+		k.failedNow, k.failedAt = false, time.Now()
+	}
+}
+
+// idle ends a request. A cell that still runs says then that it does: a front
+// end shows the state that it heard last.
+func (k *Kernel) idle(r *request) {
+	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Idle})
+	if cell := k.running.Load(); cell != nil && cell.request != r {
+		k.publisher.publish(wire.Status, cell.RawHeader, wire.State{ExecutionState: wire.Busy})
+	}
+	if r.last {
+		k.finish.Do(func() { close(k.finished) })
+	}
+}
+
+// answer runs the handler of a row and returns the content of the reply, also
+// when the handler fails or panics.
+func (k *Kernel) answer(ctx context.Context, row handler, r *request) (content any) {
+	fail := func(failure wire.Failure) {
+		if row.failed != nil {
+			content = row.failed(k, failure)
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			k.log.Error("panic in a handler", "type", r.Header.Type, "panic", p, "stack", string(debug.Stack()))
+			fail(wire.NewFailure("internal error", fmt.Sprintf("the kernel failed at %s: %v", r.Header.Type, p), nil))
+		}
+	}()
+	content, err := row.handle(k, ctx, r)
+	if err != nil {
+		k.log.Warn("request failed", "type", r.Header.Type, "error", err)
+		fail(wire.NewFailure(failureName(err), err.Error(), nil))
+	}
+	return content
+}
+
+func failureName(err error) string {
+	var content *wire.ContentError
+	if errors.As(err, &content) {
+		return "bad request"
+	}
+	return "kernel error"
+}

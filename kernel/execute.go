@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// execute answers execute_request with execute_reply. It publishes
+// execute_input, the output as it comes, and execute_result or error.
+func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any, error) {
+	if k.stopped(r) {
+		return wire.NewExecuteAborted(int(k.count.Load())), nil
+	}
+	count := int(k.count.Load())
+	if in.StoreHistory {
+		count = int(k.count.Add(1))
+	}
+	cell := max(count, 1)
+	k.parents.set(cell, r.RawHeader)
+	if !in.Silent {
+		k.publisher.publish(wire.ExecuteInput, r.RawHeader, wire.Input{Code: in.Code, ExecutionCount: count})
+	}
+
+	k.running.Store(&execution{request: r, allowInput: in.AllowStdin})
+	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
+	k.running.Store(nil)
+	k.publisher.end()
+
+	if in.StoreHistory {
+		text, _ := result.Data["text/plain"].(string)
+		k.history.add(count, in.Code, text)
+	}
+	if err != nil {
+		result.Error = workerError(err)
+	}
+	if result.Error != nil {
+		failure := failureOf(result.Error)
+		k.publisher.publish(wire.Error, r.RawHeader, failure)
+		k.failedNow = in.StopOnError
+		return wire.NewExecuteFailed(count, failure), nil
+	}
+	if len(result.Data) > 0 && !in.Silent {
+		k.publisher.publish(wire.ExecuteResult, r.RawHeader, wire.NewResult(count, result.Data, result.Metadata))
+	}
+	return wire.NewExecuteOK(count, k.evaluate(ctx, in.UserExpressions)), nil
+}
+
+// executeFailed is the reply to an execute_request that could not be handled.
+func (k *Kernel) executeFailed(failure wire.Failure) any {
+	return wire.NewExecuteFailed(int(k.count.Load()), failure)
+}
+
+// evaluate computes the user expressions of a cell.
+func (k *Kernel) evaluate(ctx context.Context, expressions map[string]string) map[string]wire.Expression {
+	if len(expressions) == 0 {
+		return nil
+	}
+	evaluations, err := k.worker.Evaluate(ctx, link.Evaluate{Expressions: expressions})
+	values := make(map[string]wire.Expression, len(expressions))
+	for name := range expressions {
+		value, ok := evaluations.Values[name]
+		switch {
+		case err != nil:
+			values[name] = wire.NewFailedExpression(failureOf(workerError(err)))
+		case !ok:
+			values[name] = wire.NewFailedExpression(wire.NewFailure("kernel error", "the worker gave no value", nil))
+		case value.Error != nil:
+			values[name] = wire.NewFailedExpression(failureOf(value.Error))
+		default:
+			values[name] = wire.NewExpression(value.Data, value.Metadata)
+		}
+	}
+	return values
+}
+
+func failureOf(e *link.CellError) wire.Failure {
+	return wire.NewFailure(e.Name, e.Value, e.Traceback)
+}
+
+// workerError is what a cell shows when the worker could not answer at all.
+func workerError(err error) *link.CellError {
+	var cell *link.CellError
+	if errors.As(err, &cell) {
+		return cell
+	}
+	return &link.CellError{Name: "worker error", Value: err.Error(), Traceback: []string{"worker error: " + err.Error()}}
+}
+
+// inFlight is how long a request that was sent before a reply may take to come
+// in after it.
+const inFlight = 20 * time.Millisecond
+
+// stopped reports whether a cell must not run because one before it failed with
+// stop_on_error: its client sent it before it could know. What came in before
+// the reply went out was surely sent before; of what came in just after, the
+// client's own date decides.
+func (k *Kernel) stopped(r *request) bool {
+	if k.failedAt.IsZero() || r.received.Before(k.failedAt) {
+		return !k.failedAt.IsZero()
+	}
+	if r.received.After(k.failedAt.Add(inFlight)) {
+		return false
+	}
+	sent, err := time.Parse(time.RFC3339Nano, r.Header.Date)
+	return err == nil && sent.Before(k.failedAt)
+}

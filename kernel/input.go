@@ -1,0 +1,113 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// errInterrupted ends a wait for input.
+var errInterrupted = errors.New("interrupted")
+
+// input is what waits for a line from the user.
+type input struct {
+	asking sync.Mutex // held by the one question that is open
+
+	mu    sync.Mutex
+	id    string                  // of the input_request; empty when none is open
+	stop  context.CancelCauseFunc // ends the wait; nil when none is open
+	lines chan string             // the answer
+}
+
+// open begins a wait for the answer to the request id.
+func (i *input) open(id string, stop context.CancelCauseFunc) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.id, i.stop = id, stop
+	select { // the answer to an earlier question, which nobody waited for
+	case <-i.lines:
+	default:
+	}
+}
+
+// answer takes the answer to the request id and reports whether one waits. A
+// client need not tell which request it answers.
+func (i *input) answer(id, line string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.id == "" || id != "" && id != i.id {
+		return false
+	}
+	i.id = ""
+	i.lines <- line
+	return true
+}
+
+// interrupt ends the wait for input, if there is one.
+func (i *input) interrupt() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.stop != nil {
+		i.stop(errInterrupted)
+	}
+}
+
+// Input asks the client that the running cell came from for a line. It sends
+// input_request on the stdin channel and waits for input_reply or an interrupt.
+func (k *Kernel) Input(ctx context.Context, prompt link.InputRequest) (link.InputReply, error) {
+	k.input.asking.Lock()
+	defer k.input.asking.Unlock()
+	cell := k.running.Load()
+	if cell == nil || !cell.allowInput {
+		return link.InputReply{EOF: true}, nil
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	id := k.codec.NewID()
+	k.input.open(id, stop)
+	defer k.input.open("", nil)
+	if cell.interrupted.Load() { // just before it asked
+		return link.InputReply{}, errInterrupted
+	}
+	// The prompt belongs below what the cell has written.
+	k.publisher.flush()
+	k.send(transport.Stdin, wire.Outgoing{
+		ID:         id,
+		Identities: cell.Identities,
+		Type:       wire.InputRequest,
+		Parent:     cell.RawHeader,
+		Content:    wire.Prompt{Prompt: prompt.Prompt, Password: prompt.Password},
+	})
+	select {
+	case line := <-k.input.lines:
+		if line == endOfFile {
+			return link.InputReply{EOF: true}, nil
+		}
+		return link.InputReply{Line: line}, nil
+	case <-ctx.Done():
+		return link.InputReply{}, context.Cause(ctx)
+	}
+}
+
+// endOfFile is what a client sends when its user ends the input.
+const endOfFile = "\x04"
+
+// answerInput takes an input_reply.
+func (k *Kernel) answerInput(_ context.Context, r *request) {
+	var in wire.Line
+	if r.Header.Type != wire.InputReply {
+		k.log.Warn("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
+		return
+	}
+	if err := r.Content(&in); err != nil {
+		k.log.Warn("message dropped", "channel", r.channel, "error", err)
+		return
+	}
+	if !k.input.answer(r.ParentID, in.Value) {
+		k.log.Warn("input that nobody asked for")
+	}
+}

@@ -1,0 +1,154 @@
+package kernel
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// Sockets carry the messages of the kernel. On IOPub, Receive gives the topic
+// of each new subscription.
+type Sockets interface {
+	Receive(ctx context.Context, channel transport.Channel) ([][]byte, error)
+	Send(channel transport.Channel, frames [][]byte) error
+}
+
+// Kernel answers the requests of the clients. The worker's supervision hands it
+// what the cells put out.
+type Kernel struct {
+	codec     *wire.Codec
+	sockets   Sockets
+	worker    link.Worker // all output of a cell has come when its Execute returns
+	log       *slog.Logger
+	info      wire.KernelInfo
+	publisher *publisher
+	history   *history
+	parents   parents
+	input     input
+
+	lanes [lanes]*queue
+
+	// The cell that runs; nil between cells.
+	running atomic.Pointer[execution]
+
+	// Of the lane of the cells alone.
+	failedNow bool      // the cell that was just handled failed and stops those behind it
+	failedAt  time.Time // when the reply that stops them was sent
+
+	count    atomic.Int64 // execution count
+	finished chan struct{}
+	finish   sync.Once
+}
+
+// execution is a cell that runs.
+type execution struct {
+	*request
+	allowInput  bool
+	interrupted atomic.Bool
+}
+
+// request is a message from a client.
+type request struct {
+	*wire.Message
+	channel  transport.Channel
+	received time.Time
+	last     bool // the kernel ends when it has been answered
+}
+
+func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, log *slog.Logger) *Kernel {
+	k := &Kernel{
+		codec:    codec,
+		sockets:  sockets,
+		log:      log,
+		info:     wire.NewKernelInfo(info),
+		history:  newHistory(),
+		finished: make(chan struct{}),
+	}
+	k.publisher = newPublisher(k.publish)
+	k.input.lines = make(chan string, 1)
+	for i := range k.lanes {
+		k.lanes[i] = newQueue()
+	}
+	return k
+}
+
+// serve answers requests until ctx ends, and what has begun by then.
+func (k *Kernel) serve(ctx context.Context) {
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	k.publisher.publish(wire.Status, nil, wire.State{ExecutionState: wire.Starting})
+	loops.Go(func() { k.receive(ctx, transport.Shell, k.enqueue) })
+	loops.Go(func() { k.receive(ctx, transport.Control, k.enqueue) })
+	loops.Go(func() { k.receive(ctx, transport.Stdin, k.answerInput) })
+	loops.Go(func() { k.welcome(ctx) })
+	for _, queue := range k.lanes {
+		loops.Go(func() {
+			for {
+				r, err := queue.pop(ctx)
+				if err != nil {
+					return
+				}
+				// What has begun is answered, also when the kernel ends.
+				k.dispatch(context.WithoutCancel(ctx), r)
+			}
+		})
+	}
+	<-ctx.Done()
+	k.publisher.close()
+}
+
+// receive verifies and decodes what comes on a channel. It never waits for a
+// handler: behind it wait all clients.
+func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle func(context.Context, *request)) {
+	for {
+		frames, err := k.sockets.Receive(ctx, channel)
+		if err != nil {
+			return
+		}
+		message, err := k.codec.Decode(frames)
+		if err != nil {
+			// Whoever sent it cannot be trusted with an answer.
+			k.log.Warn("message dropped", "channel", channel, "error", err)
+			continue
+		}
+		handle(ctx, &request{Message: message, channel: channel, received: time.Now()})
+	}
+}
+
+// enqueue puts a request into its lane.
+func (k *Kernel) enqueue(ctx context.Context, r *request) {
+	l := questions
+	if row, ok := table[r.Header.Type]; ok {
+		l = row.lane
+	}
+	if r.channel == transport.Control && l == questions {
+		l = control
+	}
+	k.lanes[l].push(ctx, r)
+}
+
+// publish sends a message on iopub.
+func (k *Kernel) publish(m wire.Outgoing) {
+	if m.Identities == nil {
+		m.Identities = [][]byte{[]byte(m.Type)}
+	}
+	k.send(transport.IOPub, m)
+}
+
+// send encodes and sends a message. Content that has no JSON form is a bug, or
+// came from a cell in a way that the worker let pass: it is logged.
+func (k *Kernel) send(channel transport.Channel, m wire.Outgoing) {
+	frames, err := k.codec.Encode(m)
+	if err == nil {
+		err = k.sockets.Send(channel, frames)
+	}
+	if err != nil {
+		k.log.Error("message not sent", "type", m.Type, "channel", channel, "error", err)
+	}
+}

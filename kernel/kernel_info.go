@@ -1,0 +1,13 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// kernelInfo answers kernel_info_request with kernel_info_reply. It needs no
+// worker: the kernel is there as soon as its sockets are.
+func (k *Kernel) kernelInfo(context.Context, *request, empty) (wire.KernelInfo, error) {
+	return k.info, nil
+}

@@ -1,0 +1,170 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/wire"
+	"github.com/quernlab/quern/kernel/worker"
+)
+
+// Config is what Run needs.
+type Config struct {
+	// ConnectionFile is the path of the file that says where to listen.
+	ConnectionFile string
+	// WorkerCommand is the program that serves as worker, with its arguments.
+	WorkerCommand []string
+	// Version is that of the kernel, for kernel_info.
+	Version string
+	// Logger takes what the kernel has to say beside the protocol; nil is
+	// nothing. The key of the connection is never logged.
+	Logger *slog.Logger
+}
+
+// How long the end of a kernel may take. A client that shuts it down kills it
+// after five seconds.
+const (
+	workerEnds  = 1500 * time.Millisecond
+	repliesEnd  = time.Second
+	outputDrain = time.Second
+)
+
+// Run serves as the kernel of a connection file until a client shuts it down,
+// its parent dies, it is told to terminate or ctx ends; it then returns nil.
+//
+// It fails with a *transport.ConnectionError when the connection file cannot be
+// used, a *wire.SchemeError when it asks for another signature scheme, and a
+// *transport.BindError when a port is taken. The text of each is one line that
+// says what to do.
+func Run(ctx context.Context, config Config) error {
+	log := config.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	if len(config.WorkerCommand) == 0 {
+		return errors.New("kernel: no worker command")
+	}
+	connection, err := transport.ReadConnection(config.ConnectionFile)
+	if err != nil {
+		return err
+	}
+	if connection.Exposed {
+		log.Warn("others on this machine can read the connection file, and with its key run code as you", "file", config.ConnectionFile)
+	}
+	codec, err := wire.NewCodec(connection.Scheme, []byte(connection.Key))
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 8)
+	// Without a handler for SIGPIPE, a line of the log ends the process once
+	// whoever started it no longer reads.
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	defer signal.Stop(signals)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sockets, err := transport.Listen(context.WithoutCancel(ctx), connection, log)
+	if err != nil {
+		return err
+	}
+	defer sockets.Close()
+
+	k := newKernel(codec, sockets, info(config.Version), log)
+	supervisor := worker.New(func() worker.Runner {
+		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
+	}, k, log)
+	k.worker = supervisor
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		k.serve(ctx)
+	}()
+	// The kernel answers what needs no worker while that starts.
+	go supervisor.Start()
+
+	why := k.wait(ctx, signals)
+	log.Info("kernel ends", "why", why)
+	cancel()
+	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), workerEnds)
+	defer cancelEnd()
+	if err := supervisor.Shutdown(end); err != nil {
+		log.Warn("worker shut down", "error", err)
+	}
+	select {
+	case <-served:
+	case <-time.After(repliesEnd):
+		log.Warn("replies are missing at the end")
+	}
+	drain, cancelDrain := context.WithTimeout(context.WithoutCancel(ctx), outputDrain)
+	defer cancelDrain()
+	if err := sockets.Drain(drain); err != nil {
+		log.Warn("output is missing at the end", "error", err)
+	}
+	return nil
+}
+
+// wait returns when the kernel has to end, and why.
+func (k *Kernel) wait(ctx context.Context, signals <-chan os.Signal) string {
+	orphaned, interrupted := watchParent(ctx)
+	for {
+		select {
+		case <-k.finished:
+			return "shut down by a client"
+		case <-orphaned:
+			return "the parent has ended"
+		case <-ctx.Done():
+			return ctx.Err().Error()
+		case <-interrupted:
+			k.interruptLogged(ctx)
+		case s := <-signals:
+			switch s {
+			case os.Interrupt:
+				k.interruptLogged(ctx)
+			case syscall.SIGTERM:
+				return "told to terminate"
+			}
+		}
+	}
+}
+
+func (k *Kernel) interruptLogged(ctx context.Context) {
+	go func() { // a worker that is stuck must not keep the kernel from ending
+		if err := k.Interrupt(ctx); err != nil {
+			k.log.Warn("interrupt", "error", err)
+		}
+	}()
+}
+
+// info is what kernel_info tells.
+func info(version string) wire.KernelInfo {
+	language := strings.TrimPrefix(runtime.Version(), "go")
+	return wire.KernelInfo{
+		Implementation:        "quern",
+		ImplementationVersion: version,
+		LanguageInfo: wire.LanguageInfo{
+			Name:              "go",
+			Version:           language,
+			MIMEType:          "text/x-go",
+			FileExtension:     ".go",
+			PygmentsLexer:     "go",
+			CodeMirrorMode:    "go",
+			NBConvertExporter: "script",
+		},
+		Banner: fmt.Sprintf("Quern %s, Go %s on %s/%s\nGo in a notebook: state lives between cells, imports are found by themselves.", version, language, runtime.GOOS, runtime.GOARCH),
+		HelpLinks: []wire.HelpLink{
+			{Text: "Quern", URL: "https://github.com/quernlab/quern"},
+			{Text: "Go standard library", URL: "https://pkg.go.dev/std"},
+			{Text: "Effective Go", URL: "https://go.dev/doc/effective_go"},
+			{Text: "Go specification", URL: "https://go.dev/ref/spec"},
+		},
+	}
+}

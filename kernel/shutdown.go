@@ -1,0 +1,16 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// shutdown answers shutdown_request with shutdown_reply, on iopub too for the
+// other clients. The kernel ends when the reply is out.
+func (k *Kernel) shutdown(_ context.Context, r *request, in wire.Shutdown) (wire.ShutdownOK, error) {
+	reply := wire.NewShutdownOK(in.Restart)
+	k.publisher.publish(wire.ShutdownReply, r.RawHeader, reply)
+	r.last = true
+	return reply, nil
+}

@@ -1,0 +1,63 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// lane says behind what a request waits.
+type lane int
+
+const (
+	cells     lane = iota // behind the cells and what keeps its order with them
+	questions             // behind other questions; answered while a cell runs
+	control               // behind what came on the control channel
+	lanes
+)
+
+// handler is a row of the table.
+type handler struct {
+	lane lane
+	// handle returns the content of the reply.
+	handle func(*Kernel, context.Context, *request) (content any, err error)
+	// reply is the type of the reply; empty if the protocol has none.
+	reply wire.Type
+	// failed makes the content of a reply that reports an error.
+	failed func(*Kernel, wire.Failure) any
+}
+
+// table has a row for each message that a client may send on shell or control.
+// A question that comes on the control channel goes into the lane of that.
+var table = map[wire.Type]handler{
+	wire.ExecuteRequest:    {cells, on((*Kernel).execute), wire.ExecuteReply, (*Kernel).executeFailed},
+	wire.HistoryRequest:    {cells, on((*Kernel).searchHistory), wire.HistoryReply, failed},
+	wire.CommInfoRequest:   {cells, on((*Kernel).commInfo), wire.CommInfoReply, failed},
+	wire.CommOpen:          {cells, on((*Kernel).commOpen), "", nil},
+	wire.CommMsg:           {cells, on((*Kernel).commMsg), "", nil},
+	wire.CommClose:         {cells, on((*Kernel).commClose), "", nil},
+	wire.KernelInfoRequest: {questions, on((*Kernel).kernelInfo), wire.KernelInfoReply, failed},
+	wire.CompleteRequest:   {questions, on((*Kernel).complete), wire.CompleteReply, failed},
+	wire.InspectRequest:    {questions, on((*Kernel).inspect), wire.InspectReply, failed},
+	wire.IsCompleteRequest: {questions, on((*Kernel).isComplete), wire.IsCompleteReply, failed},
+	wire.InterruptRequest:  {questions, on((*Kernel).interrupt), wire.InterruptReply, failed},
+	wire.ShutdownRequest:   {questions, on((*Kernel).shutdown), wire.ShutdownReply, failed},
+	wire.UsageRequest:      {questions, on((*Kernel).usage), wire.UsageReply, failed},
+}
+
+// on makes a row's handle of a method with typed content.
+func on[In, Out any](method func(*Kernel, context.Context, *request, In) (Out, error)) func(*Kernel, context.Context, *request) (any, error) {
+	return func(k *Kernel, ctx context.Context, r *request) (any, error) {
+		var in In
+		if err := r.Content(&in); err != nil {
+			return nil, err
+		}
+		return method(k, ctx, r, in)
+	}
+}
+
+// empty is the content of a request, or of the answer to a message, without
+// fields.
+type empty struct{}
+
+func failed(_ *Kernel, failure wire.Failure) any { return wire.NewErrorReply(failure) }

@@ -1,0 +1,113 @@
+package transport
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+)
+
+// Connection is the content of a connection file: where a kernel listens, and
+// the key with which messages are signed.
+type Connection struct {
+	Transport     string `json:"transport"` // tcp or ipc
+	IP            string `json:"ip"`        // for ipc, the path that the sockets begin with
+	ShellPort     int    `json:"shell_port"`
+	ControlPort   int    `json:"control_port"`
+	StdinPort     int    `json:"stdin_port"`
+	IOPubPort     int    `json:"iopub_port"`
+	HeartbeatPort int    `json:"hb_port"`
+	Key           string `json:"key"`
+	Scheme        string `json:"signature_scheme"`
+	// Exposed is set when others than the owner may read the file, and with it
+	// the key.
+	Exposed bool `json:"-"`
+}
+
+// ConnectionError reports a connection file that cannot be used.
+type ConnectionError struct {
+	Path string
+	Err  error
+}
+
+func (e *ConnectionError) Error() string {
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return fmt.Sprintf("connection file %q does not exist; jupyter makes one when it starts a kernel", e.Path)
+	}
+	return fmt.Sprintf("connection file %q: %v", e.Path, e.Err)
+}
+
+// Unwrap returns what is wrong with the file.
+func (e *ConnectionError) Unwrap() error { return e.Err }
+
+// ReadConnection reads a connection file. The error is a *ConnectionError.
+func ReadConnection(path string) (*Connection, error) {
+	c, err := readConnection(path)
+	if err != nil {
+		return nil, &ConnectionError{path, err}
+	}
+	return c, nil
+}
+
+func readConnection(path string) (*Connection, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &Connection{Transport: "tcp", Scheme: "hmac-sha256"}
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, fmt.Errorf("not a connection file: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	// Windows keeps its permissions elsewhere.
+	c.Exposed = runtime.GOOS != "windows" && info.Mode().Perm()&0o044 != 0
+	return c, c.check()
+}
+
+func (c *Connection) check() error {
+	if c.Transport != "tcp" && c.Transport != "ipc" {
+		return fmt.Errorf("transport %q, want tcp or ipc", c.Transport)
+	}
+	if c.IP == "" {
+		return errors.New("ip is missing")
+	}
+	if c.Key == "" && c.Transport != "ipc" {
+		return errors.New("key is empty, so that anybody on this machine could run code; use a key, or the ipc transport")
+	}
+	for channel := Shell; channel <= heartbeat; channel++ {
+		if port := c.port(channel); port < 1 || port > 65535 {
+			return fmt.Errorf("%s port is %d, want 1 to 65535", channel, port)
+		}
+		for other := Shell; other < channel; other++ {
+			if c.port(other) == c.port(channel) {
+				return fmt.Errorf("%s and %s have the same port %d", other, channel, c.port(channel))
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Connection) port(channel Channel) int {
+	return [...]int{c.ShellPort, c.ControlPort, c.StdinPort, c.IOPubPort, c.HeartbeatPort}[channel]
+}
+
+// address returns the network, as package net names it, and the address where a
+// channel listens.
+func (c *Connection) address(channel Channel) (network, address string) {
+	port := strconv.Itoa(c.port(channel))
+	if c.Transport == "ipc" {
+		return "unix", c.IP + "-" + port
+	}
+	ip := c.IP
+	if ip == "*" {
+		ip = ""
+	}
+	return "tcp", net.JoinHostPort(ip, port)
+}

@@ -1,0 +1,30 @@
+package kernel
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// welcome publishes iopub_welcome for each new subscription, under the topic
+// that was subscribed to, so that a client knows from when on it hears all (JEP
+// 65). A topic that is not UTF-8 is ignored, as the protocol asks.
+func (k *Kernel) welcome(ctx context.Context) {
+	for {
+		frames, err := k.sockets.Receive(ctx, transport.IOPub)
+		if err != nil {
+			return
+		}
+		topic := frames[0]
+		if !utf8.Valid(topic) {
+			continue
+		}
+		k.publisher.publishMessage(wire.Outgoing{
+			Identities: [][]byte{topic},
+			Type:       wire.IOPubWelcome,
+			Content:    wire.Welcome{Subscription: string(topic)},
+		})
+	}
+}

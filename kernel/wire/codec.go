@@ -1,0 +1,222 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// delimiter stands between the routing frames and the message.
+const delimiter = "<IDS|MSG>"
+
+// The parts of a message between delimiter and buffers.
+const (
+	partSignature = iota
+	partHeader
+	partParent
+	partMetadata
+	partContent
+	parts
+)
+
+// Limits on what is decoded. They are far above what a front end sends, and far
+// below what would hurt.
+const (
+	maxIdentities = 16
+	maxHeader     = 64 << 10 // bytes of header and of parent_header
+	maxBuffers    = 1024
+)
+
+// FormatError reports frames that are no message of the protocol.
+type FormatError struct {
+	Part string
+	Err  error
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("malformed message: %s: %v", e.Part, e.Err) }
+
+// Unwrap returns what is wrong with the part.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// Codec decodes and encodes the messages of one kernel.
+type Codec struct {
+	signer   *signer
+	replays  *replays
+	session  string
+	username string
+	sent     atomic.Uint64
+}
+
+// NewCodec returns a codec with a new session id. The error is a *SchemeError.
+// With an empty key messages are neither signed nor verified.
+func NewCodec(scheme string, key []byte) (*Codec, error) {
+	s, err := newSigner(scheme, key)
+	if err != nil {
+		return nil, err
+	}
+	username := cmp.Or(os.Getenv("USER"), os.Getenv("USERNAME"), "kernel")
+	return &Codec{signer: s, replays: newReplays(), session: uuid.NewString(), username: username}, nil
+}
+
+// Session is the session id of this start of the kernel.
+func (c *Codec) Session() string { return c.session }
+
+// Decode verifies and decodes one message.
+func (c *Codec) Decode(frames [][]byte) (*Message, error) {
+	at := 0
+	for at < len(frames) && string(frames[at]) != delimiter {
+		if at++; at > maxIdentities {
+			break
+		}
+	}
+	if at > maxIdentities || at >= len(frames) {
+		return nil, &FormatError{"delimiter", errors.New("missing")}
+	}
+	rest := frames[at+1:]
+	if len(rest) < parts {
+		return nil, &FormatError{"message", fmt.Errorf("%d frames, want at least %d", len(rest), parts)}
+	}
+	if len(rest)-parts > maxBuffers {
+		return nil, &FormatError{"buffers", fmt.Errorf("%d, over the limit of %d", len(rest)-parts, maxBuffers)}
+	}
+	if err := c.signer.verify(rest[partSignature], rest[partHeader:parts]); err != nil {
+		return nil, err
+	}
+	m := &Message{
+		Identities: frames[:at],
+		RawHeader:  rest[partHeader],
+		Metadata:   rest[partMetadata],
+		Body:       rest[partContent],
+		Buffers:    rest[parts:],
+	}
+	if err := m.decodeHeaders(rest[partParent]); err != nil {
+		return nil, err
+	}
+	for _, part := range []struct {
+		name string
+		text []byte
+	}{{"metadata", m.Metadata}, {"content", m.Body}} {
+		if err := checkObject(part.text); err != nil {
+			return nil, &FormatError{part.name, err}
+		}
+	}
+	// Only now: a message that was refused may be sent again in better shape.
+	if c.signer.hash != nil && !c.replays.first(rest[partSignature]) {
+		return nil, ErrReplay
+	}
+	return m, nil
+}
+
+func (m *Message) decodeHeaders(parent []byte) error {
+	if len(m.RawHeader) > maxHeader || len(parent) > maxHeader {
+		return &FormatError{"header", fmt.Errorf("%d bytes, over the limit of %d", max(len(m.RawHeader), len(parent)), maxHeader)}
+	}
+	if err := checkObject(m.RawHeader); err != nil {
+		return &FormatError{"header", err}
+	}
+	if err := json.Unmarshal(m.RawHeader, &m.Header); err != nil {
+		return &FormatError{"header", err}
+	}
+	if m.Header.ID == "" || m.Header.Type == "" {
+		return &FormatError{"header", errors.New("no msg_id or no msg_type")}
+	}
+	if err := checkObject(parent); err != nil {
+		return &FormatError{"parent_header", err}
+	}
+	var id struct {
+		ID string `json:"msg_id"`
+	}
+	if err := json.Unmarshal(parent, &id); err != nil {
+		return &FormatError{"parent_header", err}
+	}
+	m.ParentID = id.ID
+	return nil
+}
+
+// checkObject reports whether text is one JSON object.
+func checkObject(text []byte) error {
+	trimmed := bytes.TrimLeft(text, " \t\r\n")
+	if len(trimmed) == 0 || trimmed[0] != '{' {
+		return errors.New("not a JSON object")
+	}
+	if !json.Valid(text) {
+		return errors.New("not valid JSON")
+	}
+	return nil
+}
+
+// NewID returns an id for a message to send.
+func (c *Codec) NewID() string {
+	return c.session + "_" + strconv.FormatUint(c.sent.Add(1), 10)
+}
+
+// Outgoing is a message to send.
+type Outgoing struct {
+	ID         string   // from NewID; empty for a new one
+	Identities [][]byte // routing frames; on iopub the topic
+	Type       Type
+	Parent     json.RawMessage // header of the request, as it came; nil for none
+	Metadata   map[string]any  // may be nil
+	Content    any             // a struct of this package
+	Buffers    [][]byte
+}
+
+// encodeContent is json.Marshal without the escapes that make HTML in JSON safe
+// inside a script element, where no message ever is.
+func encodeContent(content any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(content); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+var emptyObject = []byte("{}")
+
+// Encode makes the frames of m. The error is one of JSON: content that comes
+// from a cell may hold what has no JSON form.
+func (c *Codec) Encode(m Outgoing) ([][]byte, error) {
+	if m.ID == "" {
+		m.ID = c.NewID()
+	}
+	header, err := json.Marshal(Header{
+		ID:       m.ID,
+		Session:  c.session,
+		Username: c.username,
+		Date:     time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"),
+		Type:     m.Type,
+		Version:  Version,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode header: %w", err)
+	}
+	parent, metadata := []byte(m.Parent), emptyObject
+	if len(parent) == 0 {
+		parent = emptyObject
+	}
+	if len(m.Metadata) > 0 {
+		if metadata, err = json.Marshal(m.Metadata); err != nil {
+			return nil, fmt.Errorf("encode metadata of %s: %w", m.Type, err)
+		}
+	}
+	content, err := encodeContent(m.Content)
+	if err != nil {
+		return nil, fmt.Errorf("encode content of %s: %w", m.Type, err)
+	}
+	body := [][]byte{header, parent, metadata, content}
+	frames := make([][]byte, 0, len(m.Identities)+1+parts+len(m.Buffers))
+	frames = append(frames, m.Identities...)
+	frames = append(frames, []byte(delimiter), c.signer.sign(body))
+	frames = append(frames, body...)
+	return append(frames, m.Buffers...), nil
+}

@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// Execute is the content of execute_request.
+type Execute struct {
+	Code            string            `json:"code"`
+	Silent          bool              `json:"silent"`
+	StoreHistory    bool              `json:"store_history"`
+	UserExpressions map[string]string `json:"user_expressions"`
+	AllowStdin      bool              `json:"allow_stdin"`
+	StopOnError     bool              `json:"stop_on_error"`
+}
+
+// UnmarshalJSON decodes an execute_request with the protocol's defaults.
+func (e *Execute) UnmarshalJSON(text []byte) error {
+	type plain Execute
+	in := struct {
+		*plain
+		Code *string `json:"code"`
+	}{plain: &plain{StoreHistory: true, AllowStdin: true, StopOnError: true}}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	if in.Code == nil {
+		return errors.New("code is missing")
+	}
+	*e = Execute(*in.plain)
+	e.Code = *in.Code
+	e.StoreHistory = e.StoreHistory && !e.Silent
+	return nil
+}
+
+// ExecuteOK is the content of execute_reply for a cell that succeeded.
+type ExecuteOK struct {
+	Status          string                `json:"status"`
+	ExecutionCount  int                   `json:"execution_count"`
+	Payload         []any                 `json:"payload"` // deprecated, always empty
+	UserExpressions map[string]Expression `json:"user_expressions"`
+}
+
+// Expression is the value of a user expression, or its failure.
+type Expression struct {
+	Status   string         `json:"status"`
+	Data     map[string]any `json:"data,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+	*Failure
+}
+
+// NewExpression returns the value of a user expression.
+func NewExpression(data, metadata map[string]any) Expression {
+	return Expression{Status: statusOK, Data: orEmpty(data), Metadata: orEmpty(metadata)}
+}
+
+// NewFailedExpression returns the failure of a user expression.
+func NewFailedExpression(failure Failure) Expression {
+	return Expression{Status: statusError, Failure: &failure}
+}
+
+// NewExecuteOK returns the reply to a cell that succeeded.
+func NewExecuteOK(count int, expressions map[string]Expression) ExecuteOK {
+	if expressions == nil {
+		expressions = map[string]Expression{}
+	}
+	return ExecuteOK{Status: statusOK, ExecutionCount: count, Payload: []any{}, UserExpressions: expressions}
+}
+
+// ExecuteFailed is the content of execute_reply for a cell that failed.
+type ExecuteFailed struct {
+	Status         string `json:"status"`
+	ExecutionCount int    `json:"execution_count"`
+	Failure
+	Payload         []any          `json:"payload"`
+	UserExpressions map[string]any `json:"user_expressions"`
+}
+
+// NewExecuteFailed returns the reply to a cell that failed.
+func NewExecuteFailed(count int, failure Failure) ExecuteFailed {
+	return ExecuteFailed{Status: statusError, ExecutionCount: count, Failure: failure, Payload: []any{}, UserExpressions: map[string]any{}}
+}
+
+// ExecuteAborted is the content of execute_reply for a cell that did not run
+// because one before it failed.
+type ExecuteAborted struct {
+	Status         string `json:"status"`
+	ExecutionCount int    `json:"execution_count"`
+}
+
+// NewExecuteAborted returns the reply to a cell that did not run.
+func NewExecuteAborted(count int) ExecuteAborted {
+	return ExecuteAborted{Status: statusAborted, ExecutionCount: count}
+}
+
+// Input is the content of execute_input.
+type Input struct {
+	Code           string `json:"code"`
+	ExecutionCount int    `json:"execution_count"`
+}
+
+// Result is the content of execute_result.
+type Result struct {
+	ExecutionCount int            `json:"execution_count"`
+	Data           map[string]any `json:"data"`
+	Metadata       map[string]any `json:"metadata"`
+}
+
+// NewResult returns the content of execute_result; metadata may be nil.
+func NewResult(count int, data, metadata map[string]any) Result {
+	return Result{ExecutionCount: count, Data: orEmpty(data), Metadata: orEmpty(metadata)}
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}

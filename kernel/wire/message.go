@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Version is the version of the protocol that this package speaks.
+const Version = "5.5"
+
+// Type is the msg_type of a message.
+type Type string
+
+// Requests, and the replies to them.
+const (
+	KernelInfoRequest Type = "kernel_info_request"
+	KernelInfoReply   Type = "kernel_info_reply"
+	ExecuteRequest    Type = "execute_request"
+	ExecuteReply      Type = "execute_reply"
+	CompleteRequest   Type = "complete_request"
+	CompleteReply     Type = "complete_reply"
+	InspectRequest    Type = "inspect_request"
+	InspectReply      Type = "inspect_reply"
+	IsCompleteRequest Type = "is_complete_request"
+	IsCompleteReply   Type = "is_complete_reply"
+	HistoryRequest    Type = "history_request"
+	HistoryReply      Type = "history_reply"
+	CommInfoRequest   Type = "comm_info_request"
+	CommInfoReply     Type = "comm_info_reply"
+	InterruptRequest  Type = "interrupt_request"
+	InterruptReply    Type = "interrupt_reply"
+	ShutdownRequest   Type = "shutdown_request"
+	ShutdownReply     Type = "shutdown_reply"
+	UsageRequest      Type = "usage_request"
+	UsageReply        Type = "usage_reply"
+	InputRequest      Type = "input_request"
+	InputReply        Type = "input_reply"
+)
+
+// Messages without a reply.
+const (
+	Status            Type = "status"
+	ExecuteInput      Type = "execute_input"
+	ExecuteResult     Type = "execute_result"
+	Stream            Type = "stream"
+	DisplayData       Type = "display_data"
+	UpdateDisplayData Type = "update_display_data"
+	ClearOutput       Type = "clear_output"
+	Error             Type = "error"
+	IOPubWelcome      Type = "iopub_welcome"
+	CommOpen          Type = "comm_open"
+	CommMsg           Type = "comm_msg"
+	CommClose         Type = "comm_close"
+)
+
+// Header says what a message is and who sent it.
+type Header struct {
+	ID       string `json:"msg_id"`
+	Session  string `json:"session"` // of the sender: each start of a kernel draws a new one
+	Username string `json:"username"`
+	Date     string `json:"date"` // ISO 8601, with the zone
+	Type     Type   `json:"msg_type"`
+	Version  string `json:"version"`
+}
+
+// Message is a message that was received.
+type Message struct {
+	// Identities are the routing frames; a reply goes back with the same ones.
+	Identities [][]byte
+	Header     Header
+	// RawHeader is the header as it came: the parent_header of the answers.
+	RawHeader json.RawMessage
+	// ParentID is the id of the message that this one answers, or empty.
+	ParentID string
+	Metadata json.RawMessage
+	Body     json.RawMessage // the content
+	Buffers  [][]byte
+}
+
+// ContentError reports a message whose content does not fit its type.
+type ContentError struct {
+	Type Type
+	Err  error
+}
+
+func (e *ContentError) Error() string {
+	return fmt.Sprintf("content of %s: %v", e.Type, e.Err)
+}
+
+// Unwrap returns what is wrong with the content.
+func (e *ContentError) Unwrap() error { return e.Err }
+
+// Content decodes the content into a struct of this package, which may hold
+// defaults already. The error is a *ContentError.
+func (m *Message) Content(into any) error {
+	d := json.NewDecoder(bytes.NewReader(m.Body))
+	d.UseNumber()
+	err := d.Decode(into)
+	if checker, ok := into.(interface{ check() error }); ok && err == nil {
+		err = checker.check()
+	}
+	if err != nil {
+		return &ContentError{Type: m.Header.Type, Err: err}
+	}
+	return nil
+}

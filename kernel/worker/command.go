@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/kernel/worker/child"
+)
+
+// Command runs a program as worker process.
+type Command struct {
+	cmd     *exec.Cmd
+	group   group
+	cleanup []io.Closer // the child's ends of the pipes
+}
+
+var _ Runner = (*Command)(nil)
+
+// NewCommand returns the program name with its arguments, not started yet.
+func NewCommand(name string, arguments ...string) *Command {
+	return &Command{cmd: exec.Command(name, arguments...)}
+}
+
+// Start starts the program with pipes for its link and its output.
+func (c *Command) Start(token string) (pipes Pipes, err error) {
+	var ours []io.Closer
+	defer func() {
+		for _, f := range c.cleanup {
+			f.Close()
+		}
+		if err != nil {
+			for _, f := range ours {
+				f.Close()
+			}
+		}
+	}()
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	childIn, toChild := pipe()
+	fromChild, childOut := pipe()
+	stdout, childStdout := pipe()
+	stderr, childStderr := pipe()
+	for _, f := range []*os.File{childIn, childOut, childStdout, childStderr} {
+		if f != nil {
+			c.cleanup = append(c.cleanup, f)
+		}
+	}
+	for _, f := range []*os.File{toChild, fromChild, stdout, stderr} {
+		if f != nil {
+			ours = append(ours, f)
+		}
+	}
+	if err != nil {
+		return Pipes{}, fmt.Errorf("pipes for the worker: %w", err)
+	}
+
+	c.cmd.Stdout, c.cmd.Stderr = childStdout, childStderr
+	where, err := inherit(c.cmd, childIn, childOut)
+	if err != nil {
+		return Pipes{}, fmt.Errorf("pipes for the worker: %w", err)
+	}
+	c.cmd.Env = append(os.Environ(), child.LinkVariable+"="+where, child.MarkVariable+"="+token)
+	if _, set := os.LookupEnv("GOTRACEBACK"); !set {
+		// The stacks of a crash are those of the interpreter. They would only
+		// bury the reason.
+		c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK=none")
+	}
+	if err := c.group.start(c.cmd); err != nil {
+		return Pipes{}, err
+	}
+	return Pipes{Link: &duplex{fromChild, toChild}, Stdout: stdout, Stderr: stderr}, nil
+}
+
+// duplex is a stream over two pipes.
+type duplex struct {
+	io.ReadCloser
+	out io.WriteCloser
+}
+
+func (d *duplex) Write(p []byte) (int, error) { return d.out.Write(p) }
+
+func (d *duplex) Close() error { return errors.Join(d.out.Close(), d.ReadCloser.Close()) }
+
+// Wait waits for the end of the process and ends all that it started.
+func (c *Command) Wait() string {
+	err := c.cmd.Wait()
+	c.group.end()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return err.Error()
+	}
+	return describe(c.cmd.ProcessState)
+}
+
+// Kill ends the process group.
+func (c *Command) Kill() { c.group.kill() }
+
+// ID is the number of the process.
+func (c *Command) ID() string {
+	if c.cmd.Process == nil {
+		return "not started"
+	}
+	return strconv.Itoa(c.cmd.Process.Pid)
+}
+
+// Diagnose tells what the program is and whether it can be started.
+func (c *Command) Diagnose() string {
+	path := c.cmd.Path
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err.Error()
+	case info.IsDir():
+		return fmt.Sprintf("%s is a directory", path)
+	}
+	words := slices.Clone(c.cmd.Args)
+	words[0] = path
+	return fmt.Sprintf("command %q, a file of %d bytes with mode %s", strings.Join(words, " "), info.Size(), info.Mode())
+}

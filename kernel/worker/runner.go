@@ -1,0 +1,27 @@
+package worker
+
+import "io"
+
+// Pipes are what ties a worker process to the front.
+type Pipes struct {
+	Link           io.ReadWriteCloser
+	Stdout, Stderr io.ReadCloser
+}
+
+// Runner is one worker process. Each is started once.
+type Runner interface {
+	// Start starts the process. Its environment holds token, with which it
+	// marks its output.
+	Start(token string) (Pipes, error)
+	// Wait waits until the process has ended, ends what it started, and tells
+	// how it ended, for a user to read: "exit status 3", "killed by signal …".
+	// It is called once.
+	Wait() string
+	// Kill ends the process and all that it started. Killing twice, or what has
+	// ended, is fine.
+	Kill()
+	// ID names the process in logs.
+	ID() string
+	// Diagnose tells what is known of a program that does not start.
+	Diagnose() string
+}

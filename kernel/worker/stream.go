@@ -1,0 +1,69 @@
+package worker
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/quernlab/quern/kernel/worker/mark"
+)
+
+// stream reads one of the worker's output streams and hands the output to the
+// notebook, with the cell that it belongs to.
+type stream struct {
+	index    int // stdout or stderr
+	name     string
+	cell     int
+	notebook Notebook
+	meeting  *meeting
+	crash    *crash // of stderr: keeps the report of a crash back; else nil
+	log      *slog.Logger
+}
+
+// readBytes is the size of a pipe on Linux: one read empties it.
+const readBytes = 64 << 10
+
+// run reads until the stream ends, which it does when the last process that
+// holds it has ended.
+func (s *stream) run(r io.Reader, token string) {
+	defer s.meeting.end(s.index)
+	scanner, buffer := mark.NewScanner(token), make([]byte, readBytes)
+	for {
+		n, err := r.Read(buffer)
+		scanner.Scan(buffer[:n], s.output, s.found)
+		if err != nil {
+			s.output(scanner.Rest())
+			return
+		}
+	}
+}
+
+func (s *stream) output(text []byte) {
+	if s.crash != nil {
+		text = s.crash.filter(s.cell, text)
+	}
+	if len(text) > 0 {
+		s.notebook.Stream(s.cell, s.name, text)
+	}
+}
+
+func (s *stream) found(m mark.Mark) {
+	if s.crash != nil {
+		s.crash.release() // a process that sets marks has not crashed
+	}
+	waited := true
+	switch m.Kind {
+	case mark.Begin:
+		s.cell = int(m.Number)
+	case mark.Meet:
+		s.meeting.reach(s.index, m.Number)
+		waited = s.meeting.event(m.Number)
+	case mark.Turn:
+		s.meeting.reach(s.index, m.Number)
+		waited = s.meeting.other(s.index, m.Number)
+	case mark.End:
+		s.meeting.reach(s.index, m.Number)
+	}
+	if !waited {
+		s.log.Warn("output may be out of order", "stream", s.name, "mark", m.Number)
+	}
+}

@@ -1,0 +1,219 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// Notebook takes what cells put out, in the order in which they did, and asks
+// its user for input. It is called from several goroutines, never two at once
+// for the same stream.
+type Notebook interface {
+	link.Front
+	// Stream takes output of a cell to "stdout" or "stderr". The text may not be
+	// kept.
+	Stream(cell int, name string, text []byte)
+}
+
+// Supervisor keeps a worker process running. It is the Worker of the front; its
+// Execute returns when all output of the cell has come to the notebook.
+type Supervisor struct {
+	newRunner func() Runner
+	notebook  Notebook
+	log       *slog.Logger
+
+	mu      sync.Mutex
+	current *life // nil before the first start and after Shutdown
+	closed  bool
+	lives   sync.WaitGroup
+
+	interrupts interrupts
+}
+
+var _ link.Worker = (*Supervisor)(nil)
+
+// errShutDown is returned by what comes after Shutdown.
+var errShutDown = errors.New("the kernel shuts down")
+
+// New returns a supervisor that has not started a worker yet: the first request
+// does, or Start. Each worker comes from newRunner.
+func New(newRunner func() Runner, notebook Notebook, log *slog.Logger) *Supervisor {
+	return &Supervisor{newRunner: newRunner, notebook: notebook, log: log}
+}
+
+// Start starts the worker, if none runs, and does not wait for it. When it
+// cannot be started the requests say why.
+func (s *Supervisor) Start() {
+	_, _ = s.life()
+}
+
+// life returns the running worker process, or a new one.
+func (s *Supervisor) life() (*life, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errShutDown
+	}
+	if s.current == nil || s.current.over() {
+		token := rand.Text()
+		l, err := startLife(s.newRunner(), s.notebook, token, s.log)
+		if err != nil {
+			return nil, err
+		}
+		s.current = l
+		s.lives.Go(func() {
+			l.run(token)
+			s.replace(l)
+		})
+	}
+	return s.current, nil
+}
+
+// replace starts another worker in place of one that ended. One that never
+// served is not replaced at once: the next would not either.
+func (s *Supervisor) replace(l *life) {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return
+	}
+	l.log.Warn("worker ended", "reason", l.reason, "served", l.served())
+	if !l.served() {
+		return
+	}
+	if l.alone {
+		// Nobody waits for an answer that could tell.
+		text := strings.Join(l.died().Traceback, "\n") + "\n"
+		s.notebook.Stream(int(l.cell.Load()), "stderr", []byte(text))
+	}
+	s.Start()
+}
+
+// ask makes one request of the worker. If that dies meanwhile the error is a
+// *link.CellError that says why.
+func ask[In, Out any](ctx context.Context, s *Supervisor, method func(*link.Client, context.Context, In) (Out, error), in In) (Out, error) {
+	var none Out
+	l, err := s.life()
+	if err != nil {
+		return none, err
+	}
+	out, err := method(l.client, ctx, in)
+	if errors.Is(err, link.ErrClosed) {
+		return none, l.failure(ctx)
+	}
+	return out, err
+}
+
+// Execute runs one cell.
+func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
+	l, err := s.life()
+	if err != nil {
+		return link.Result{}, err
+	}
+	s.interrupts.begin()
+	defer s.interrupts.end()
+	l.begin(request.Cell)
+	defer l.busy.Store(false)
+	result, err := l.client.Execute(ctx, request)
+	if errors.Is(err, link.ErrClosed) {
+		return link.Result{}, l.failure(ctx)
+	}
+	if err == nil && !l.meeting.output(ctx, result.Mark) {
+		s.log.Warn("the end of the output was not found", "cell", request.Cell)
+	}
+	result.Mark = 0
+	return result, err
+}
+
+// Complete asks for completions.
+func (s *Supervisor) Complete(ctx context.Context, request link.Complete) (link.Completion, error) {
+	return ask(ctx, s, (*link.Client).Complete, request)
+}
+
+// Inspect asks for documentation.
+func (s *Supervisor) Inspect(ctx context.Context, request link.Inspect) (link.Inspection, error) {
+	return ask(ctx, s, (*link.Client).Inspect, request)
+}
+
+// Check asks whether a cell is complete.
+func (s *Supervisor) Check(ctx context.Context, request link.Check) (link.Completeness, error) {
+	return ask(ctx, s, (*link.Client).Check, request)
+}
+
+// Evaluate computes user expressions.
+func (s *Supervisor) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
+	return ask(ctx, s, (*link.Client).Evaluate, request)
+}
+
+// Interrupt stops the running cell. A cell that is in code which cannot be
+// stopped goes on; interrupting it again after a while ends the worker, and
+// with it the variables.
+func (s *Supervisor) Interrupt(ctx context.Context) error {
+	s.mu.Lock()
+	l := s.current
+	s.mu.Unlock()
+	if l == nil || l.over() {
+		return nil
+	}
+	if s.interrupts.enough(time.Now()) {
+		s.log.Warn("worker killed: its cell did not stop", "worker", l.runner.ID())
+		l.kill("the cell was interrupted twice and did not stop")
+		return nil
+	}
+	if err := l.client.Interrupt(ctx); err != nil && !errors.Is(err, link.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown ends the worker for good: it asks, waits, and kills.
+func (s *Supervisor) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	l := s.current
+	s.current, s.closed = nil, true
+	s.mu.Unlock()
+	var err error
+	if l != nil && !l.over() {
+		err = l.shutdown(ctx)
+	}
+	s.lives.Wait()
+	return err
+}
+
+// interrupts counts the interrupts of the cell that runs.
+type interrupts struct {
+	mu    sync.Mutex
+	first time.Time // of the running cell; zero when there was none
+}
+
+// stubborn is how long a cell may take to stop before another interrupt ends
+// the worker.
+const stubborn = 5 * time.Second
+
+func (i *interrupts) begin() { i.set(time.Time{}) }
+func (i *interrupts) end()   { i.set(time.Time{}) }
+
+func (i *interrupts) set(t time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.first = t
+}
+
+// enough reports whether the cell has had its time to stop.
+func (i *interrupts) enough(now time.Time) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.first.IsZero() {
+		i.first = now
+		return false
+	}
+	return now.Sub(i.first) >= stubborn
+}
