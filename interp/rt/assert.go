@@ -1,0 +1,109 @@
+package rt
+
+import (
+	"go/types"
+	"reflect"
+)
+
+// TypeID returns the identifier of the type of a boxed x, and -1 for any other.
+func (r *Registry) TypeID(x any) int {
+	if b, ok := r.unbox(x); ok {
+		return b.T.id
+	}
+	return -1
+}
+
+// Is reports whether x is boxed and of the type id.
+func (r *Registry) Is(x any, id int) bool {
+	b, ok := r.unbox(x)
+	return ok && b.T.id == id
+}
+
+// As returns the raw value of x if x is boxed and of the type id.
+func (r *Registry) As(x any, id int) (v any, ok bool) {
+	if b, ok := r.unbox(x); ok && b.T.id == id {
+		return b.V, true
+	}
+	return nil, false
+}
+
+// Implements reports whether the dynamic type of x implements the interface id;
+// nil has no type and implements nothing.
+func (r *Registry) Implements(x any, id int) bool {
+	if b, ok := r.unbox(x); ok {
+		return b.T.implementsInterface(r.Type(id))
+	}
+	return r.compiledImplements(x, r.Type(id))
+}
+
+// implementsKey is a question about a compiled type that has been answered.
+type implementsKey struct {
+	typ    reflect.Type
+	target *Type
+}
+
+// compiledImplements is Implements for a value that is not boxed.
+func (r *Registry) compiledImplements(x any, target *Type) bool {
+	if x == nil {
+		return false
+	}
+	t := reflect.TypeOf(x)
+	if target.compiled != nil {
+		return t.Implements(target.compiled)
+	}
+	key := implementsKey{t, target}
+	if known, ok := r.compiled.Load(key); ok {
+		return known.(bool)
+	}
+	ok := r.missingCompiled(t, target) == ""
+	r.compiled.Store(key, ok)
+	return ok
+}
+
+// missingCompiled returns the name of the first method of the interface target
+// that the compiled type t lacks, or "".
+func (r *Registry) missingCompiled(t reflect.Type, target *Type) string {
+	for _, want := range sortedMethods(target.typ.Underlying().(*types.Interface)) {
+		have, ok := t.MethodByName(want.Name())
+		if !ok || !want.Exported() || !r.sameSignature(have.Type, 1, want.Type().(*types.Signature)) {
+			return want.Name()
+		}
+	}
+	return ""
+}
+
+// AssertionFailed panics with the error of a failed assertion of x to the type
+// target. source is the static type of x, or -1 if that is any.
+func (r *Registry) AssertionFailed(x any, target, source int) {
+	want := r.Type(target)
+	from := "interface {}"
+	if source >= 0 {
+		from = r.Type(source).name
+	}
+	panic(r.assertionError(x, want, from))
+}
+
+func (r *Registry) assertionError(x any, want *Type, from string) assertionError {
+	toInterface := types.IsInterface(want.typ)
+	switch {
+	case x == nil && toInterface:
+		return assertionError("interface conversion: interface is nil, not " + want.name)
+	case x == nil:
+		return assertionError("interface conversion: " + from + " is nil, not " + want.name)
+	}
+	have := r.TypeName(x)
+	if toInterface {
+		var missing string
+		if b, ok := r.unbox(x); ok {
+			missing = b.T.missingMethod(want)
+		} else {
+			missing = r.missingCompiled(reflect.TypeOf(x), want)
+		}
+		return assertionError("interface conversion: " + have + " is not " + want.name + ": missing method " + missing)
+	}
+	text := "interface conversion: " + from + " is " + have + ", not " + want.name
+	if have == want.name {
+		text += " (types from different scopes)"
+	}
+	return assertionError(text)
+}

@@ -1,0 +1,188 @@
+package rt
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"log/slog"
+	"reflect"
+
+	"github.com/quernlab/quern/display"
+)
+
+//go:generate go run ./internal/variants
+
+// Box is a value of a type that mentions an interpreted one, as it lies in an
+// interface. The dynamic type of the interface is Box itself or one of its
+// variants, chosen by the class of T alone, so that two boxes are equal by Go's
+// == exactly when Go would find the values equal.
+type Box struct {
+	T *Type // never nil
+	V any   // the raw value, of the type that T has in lowered code
+}
+
+// Class bits: what a box of the type must implement besides fmt.Formatter and
+// json.Marshaler, because compiled code asks any value for it.
+const (
+	classError    = 1 << iota // error
+	classErrors               // Unwrap() []error, together with classError
+	classStringer             // fmt.Stringer
+	classDisplay              // display.Displayer
+	classLog                  // slog.LogValuer
+)
+
+// class computes the class of the types that have this method set.
+func (s *methodSet) class() int {
+	class := 0
+	if s.hasSignature("Error", "func() string") {
+		class |= classError
+		if s.hasSignature("Unwrap", "func() []error") {
+			class |= classErrors
+		}
+	}
+	if s.hasSignature("String", "func() string") {
+		class |= classStringer
+	}
+	if s.hasSignature("MIMEBundle", "func() map[string]interface {}") || s.isImage() {
+		class |= classDisplay
+	}
+	if s.hasSignature("LogValue", "func() slog.Value") {
+		class |= classLog
+	}
+	return class
+}
+
+func (s *methodSet) isImage() bool {
+	return s.hasSignature("ColorModel", "func() color.Model") &&
+		s.hasSignature("Bounds", "func() image.Rectangle") &&
+		s.hasSignature("At", "func(int, int) color.Color")
+}
+
+// boxed is what every box and every native wrapper of one implements.
+type boxed interface{ box() Box }
+
+func (b Box) box() Box { return b }
+
+// Raw returns the value without its type: for a compiled function that reflects
+// on a value of a cell.
+func (b Box) Raw() any { return b.V }
+
+// Type returns the descriptor of the value's type.
+func (b Box) Type() *Type { return b.T }
+
+// Box returns v, of the type id, as an interface value.
+func (r *Registry) Box(id int, v any) any { return r.Type(id).box(v) }
+
+// BoxError is Box for a type that implements error.
+func (r *Registry) BoxError(id int, v any) error { return r.Type(id).box(v).(error) }
+
+func (t *Type) box(v any) any { return variant(int(t.class.Load()), Box{t, v}) }
+
+// unbox returns the box that x is or wraps.
+func (r *Registry) unbox(x any) (Box, bool) {
+	switch b := x.(type) {
+	case nil:
+		return Box{}, false
+	case Box:
+		return b, true
+	case boxed:
+		return b.box(), true
+	}
+	if t := reflect.TypeOf(x); t.Kind() == reflect.Pointer {
+		if _, ok := r.engine.Load(t); ok {
+			return reflect.ValueOf(x).Elem().Field(0).Interface().(boxed).box(), true
+		}
+	}
+	return Box{}, false
+}
+
+// Value returns the raw value of a boxed x, and any other x as it is.
+func (r *Registry) Value(x any) any {
+	if b, ok := r.unbox(x); ok {
+		return b.V
+	}
+	return x
+}
+
+// Plain takes a box out of the wrapper that it got as a compiled interface.
+func (r *Registry) Plain(x any) any {
+	if b, ok := r.unbox(x); ok {
+		return b.T.box(b.V)
+	}
+	return x
+}
+
+// Format prints the value as fmt prints a value of its type.
+func (b Box) Format(f fmt.State, verb rune) { formatBox(f, verb, b) }
+
+// MarshalJSON encodes the value as encoding/json encodes one of its type.
+func (b Box) MarshalJSON() ([]byte, error) { return b.T.registry.marshalBox(b) }
+
+// The methods of the variants, which are generated, call those below.
+
+func (b Box) errorText() string  { return call0[string](b, "Error") }
+func (b Box) stringText() string { return call0[string](b, "String") }
+
+func (b Box) unwrapError() error {
+	if b.T.set.Load().hasSignature("Unwrap", "func() error") {
+		return call0[error](b, "Unwrap")
+	}
+	return nil
+}
+
+func (b Box) unwrapErrors() []error { return call0[[]error](b, "Unwrap") }
+
+func (b Box) isError(target error) bool {
+	return b.T.set.Load().hasSignature("Is", "func(error) bool") && call1[bool](b, "Is", target)
+}
+
+func (b Box) asError(target any) bool {
+	return b.T.set.Load().hasSignature("As", "func(interface {}) bool") && call1[bool](b, "As", target)
+}
+
+func (b Box) logValue() slog.Value { return call0[slog.Value](b, "LogValue") }
+
+func (b Box) bundle() map[string]any {
+	if b.T.set.Load().has("MIMEBundle") {
+		return call0[map[string]any](b, "MIMEBundle")
+	}
+	data, _ := display.Render(picture{b})
+	return data
+}
+
+func (b Box) metadata() map[string]any {
+	set := b.T.set.Load()
+	switch {
+	case set.hasSignature("MIMEMetadata", "func() map[string]interface {}"):
+		return call0[map[string]any](b, "MIMEMetadata")
+	case set.has("MIMEBundle"):
+		return nil
+	}
+	_, metadata := display.Render(picture{b})
+	return metadata
+}
+
+// TypeName is the name of the dynamic type of x as %T prints it: "main.P",
+// "*bytes.Buffer", "<nil>".
+func (r *Registry) TypeName(x any) string {
+	if x == nil {
+		return "<nil>"
+	}
+	if b, ok := r.unbox(x); ok {
+		return b.T.name
+	}
+	return compiledName(reflect.TypeOf(x))
+}
+
+// ToDisplay returns x as a value that package display can show: a boxed value
+// whose type has the method MIMEBundle or implements image.Image is a
+// display.Displayer already, so only the wrapper of an interface has to go.
+func (r *Registry) ToDisplay(x any) any { return r.Plain(x) }
+
+var (
+	_ fmt.Formatter  = Box{}
+	_ json.Marshaler = Box{}
+	_ image.Image    = picture{}
+
+	errorType = reflect.TypeFor[error]()
+)

@@ -1,0 +1,103 @@
+package rt
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// BuiltinPrint is the builtin print. Its arguments are raw values, interfaces
+// among them as Words.
+func (r *Registry) BuiltinPrint(args ...any) {
+	var b strings.Builder
+	for _, x := range args {
+		b.WriteString(builtinOperand(x))
+	}
+	io.WriteString(r.config.Stderr, b.String())
+}
+
+// BuiltinPrintln is the builtin println.
+func (r *Registry) BuiltinPrintln(args ...any) {
+	var b strings.Builder
+	for i, x := range args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(builtinOperand(x))
+	}
+	b.WriteByte('\n')
+	io.WriteString(r.config.Stderr, b.String())
+}
+
+// words is an interface value as print shows it: the addresses of its type and
+// of its data.
+type words [2]uintptr
+
+// Words returns what print is to show for an operand of interface type.
+func (r *Registry) Words(x any) any {
+	w := *(*words)(unsafe.Pointer(&x))
+	if b, ok := r.unbox(x); ok {
+		w[0] = uintptr(unsafe.Pointer(b.T))
+	}
+	return w
+}
+
+func builtinOperand(x any) string {
+	switch x := x.(type) {
+	case nil:
+		return "nil"
+	case words:
+		return fmt.Sprintf("(%#x,%#x)", x[0], x[1])
+	}
+	return builtinText(reflect.ValueOf(x))
+}
+
+func basicKind(k reflect.Kind) bool {
+	return reflect.Bool <= k && k <= reflect.Complex128 || k == reflect.String
+}
+
+// builtinText writes v as the runtime's print does.
+func builtinText(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return strconv.FormatUint(v.Uint(), 10)
+	case reflect.Float32, reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, v.Type().Bits())
+	case reflect.Complex64, reflect.Complex128:
+		return strconv.FormatComplex(v.Complex(), 'g', -1, v.Type().Bits())
+	case reflect.String:
+		return v.String()
+	case reflect.Slice:
+		return fmt.Sprintf("[%d/%d]%#x", v.Len(), v.Cap(), v.Pointer())
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return fmt.Sprintf("%#x", v.Pointer())
+	}
+	return fmt.Sprint(v)
+}
+
+// Clear is the builtin clear for a map or a slice.
+func (r *Registry) Clear(x any) { reflect.ValueOf(r.Value(x)).Clear() }
+
+// CloneMap is maps.Clone. A boxed map gives a boxed one.
+func (r *Registry) CloneMap(m any) any {
+	b, isBox := r.unbox(m)
+	old := reflect.ValueOf(r.Value(m))
+	if old.IsNil() {
+		return m
+	}
+	clone := reflect.MakeMapWithSize(old.Type(), old.Len())
+	for i := old.MapRange(); i.Next(); {
+		clone.SetMapIndex(i.Key(), i.Value())
+	}
+	if isBox {
+		return b.T.box(clone.Interface())
+	}
+	return clone.Interface()
+}

@@ -1,0 +1,100 @@
+package rt
+
+import "reflect"
+
+// The call functions call a method of the table. A registered function has the
+// very type that is asked for, unless the engine made it of a named type; then
+// reflection does the call. Their names tell parameters x results.
+
+// call0 calls the method name, which takes nothing and returns an R.
+func call0[R any](b Box, name string) R {
+	m := b.method(name)
+	if f, ok := m.function.(func(any) R); ok {
+		return f(b.V)
+	}
+	return result[R](m.call(b), 0)
+}
+
+// call0x2 calls the method name, which takes nothing and returns an R and an S.
+func call0x2[R, S any](b Box, name string) (R, S) {
+	m := b.method(name)
+	if f, ok := m.function.(func(any) (R, S)); ok {
+		return f(b.V)
+	}
+	out := m.call(b)
+	return result[R](out, 0), result[S](out, 1)
+}
+
+// call1 calls the method name, which takes an A and returns an R.
+func call1[R, A any](b Box, name string, a A) R {
+	m := b.method(name)
+	if f, ok := m.function.(func(any, A) R); ok {
+		return f(b.V, a)
+	}
+	return result[R](m.call(b, argument(&a)), 0)
+}
+
+// call1x2 calls the method name, which takes an A and returns an R and an S.
+func call1x2[R, S, A any](b Box, name string, a A) (R, S) {
+	m := b.method(name)
+	if f, ok := m.function.(func(any, A) (R, S)); ok {
+		return f(b.V, a)
+	}
+	out := m.call(b, argument(&a))
+	return result[R](out, 0), result[S](out, 1)
+}
+
+// call2 calls the method name, which takes an A and a C and returns an R.
+func call2[R, A, C any](b Box, name string, a A, c C) R {
+	m := b.method(name)
+	if f, ok := m.function.(func(any, A, C) R); ok {
+		return f(b.V, a, c)
+	}
+	return result[R](m.call(b, argument(&a), argument(&c)), 0)
+}
+
+// call2x2 calls the method name, which takes an A and a C and returns an R and
+// an S.
+func call2x2[R, S, A, C any](b Box, name string, a A, c C) (R, S) {
+	m := b.method(name)
+	if f, ok := m.function.(func(any, A, C) (R, S)); ok {
+		return f(b.V, a, c)
+	}
+	out := m.call(b, argument(&a), argument(&c))
+	return result[R](out, 0), result[S](out, 1)
+}
+
+// callVoid1 calls the method name, which takes an A.
+func callVoid1[A any](b Box, name string, a A) {
+	m := b.method(name)
+	if f, ok := m.function.(func(any, A)); ok {
+		f(b.V, a)
+		return
+	}
+	m.call(b, argument(&a))
+}
+
+// callVoid2 calls the method name, which takes an A and a C.
+func callVoid2[A, C any](b Box, name string, a A, c C) {
+	m := b.method(name)
+	if f, ok := m.function.(func(any, A, C)); ok {
+		f(b.V, a, c)
+		return
+	}
+	m.call(b, argument(&a), argument(&c))
+}
+
+// call calls the method through reflection.
+func (m *method) call(b Box, args ...reflect.Value) []reflect.Value {
+	return m.value.Call(append([]reflect.Value{argument(&b.V)}, args...))
+}
+
+// argument is *p as an argument: of its static type even when that is an
+// interface type and *p is nil.
+func argument[A any](p *A) reflect.Value { return reflect.ValueOf(p).Elem() }
+
+// result returns results[i] as an R; a nil interface gives the zero R.
+func result[R any](results []reflect.Value, i int) R {
+	r, _ := results[i].Interface().(R)
+	return r
+}

@@ -1,0 +1,100 @@
+package rt
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// AddWrapper makes wrap the way in which boxes become values of the compiled
+// interface type t. Its result must have a method `Raw() any`, which it gets by
+// embedding the Box, and may implement more than t; where it does not implement
+// t the engine's own wrapper is taken. Call it before the first cell runs.
+func (r *Registry) AddWrapper(t reflect.Type, wrap func(Box) any) { r.wrappers.Store(t, wrap) }
+
+// Convert is the assertion of x to the compiled interface id. Where it holds, v
+// is a value that implements the interface in compiled code: x itself, or a
+// wrapper of a boxed x.
+func (r *Registry) Convert(x any, id int) (v any, ok bool) {
+	target := r.Type(id)
+	b, isBox := r.unbox(x)
+	if !isBox {
+		return x, r.compiledImplements(x, target)
+	}
+	if !b.T.implementsInterface(target) {
+		return nil, false
+	}
+	return r.wrap(b, target), true
+}
+
+// Assign is the implicit conversion of x to the compiled interface id. nil
+// stays nil.
+func (r *Registry) Assign(x any, id int) any {
+	b, ok := r.unbox(x)
+	if !ok {
+		return x
+	}
+	return r.wrap(b, r.Type(id))
+}
+
+// CanConvert reports whether boxed values of types that implement the compiled
+// interface id can be handed to compiled code: whether there is a wrapper. The
+// lowering asks it, to refuse a conversion while the cell is still compiled.
+func (r *Registry) CanConvert(id int) bool {
+	t := r.Type(id)
+	if t.compiled == nil {
+		return false
+	}
+	_, native := r.wrappers.Load(t.compiled)
+	return native || t.wrapper != nil || reflect.TypeFor[boxErrorStringerDisplayLog]().Implements(t.compiled)
+}
+
+// UnsupportedInterfaceError says that a value of a cell cannot become a value
+// of a compiled interface, since nothing compiled can stand for it.
+type UnsupportedInterfaceError struct {
+	Type      string // of the value
+	Interface string
+}
+
+func (e *UnsupportedInterfaceError) Error() string {
+	return fmt.Sprintf("cannot use a value of type %s as %s: this interface can only be implemented by compiled types", e.Type, e.Interface)
+}
+
+// wrap returns b, whose type implements the compiled interface target, as a
+// value that implements it in compiled code.
+func (r *Registry) wrap(b Box, target *Type) any {
+	plain := b.T.box(b.V)
+	if target.compiled == nil {
+		panic(&UnsupportedInterfaceError{b.T.name, target.name})
+	}
+	if reflect.TypeOf(plain).Implements(target.compiled) {
+		return plain
+	}
+	if f, ok := r.wrappers.Load(target.compiled); ok {
+		if w := f.(func(Box) any)(b); w != nil && reflect.TypeOf(w).Implements(target.compiled) {
+			return w
+		}
+	}
+	if target.wrapper == nil {
+		panic(&UnsupportedInterfaceError{b.T.name, target.name})
+	}
+	return r.wrapByEngine(plain, b, target)
+}
+
+// wrapByEngine fills the engine's wrapper struct: the field IValue with the
+// box, and a field WName for each method Name. The wrapper is handed out by
+// pointer, since a struct of functions would make the runtime panic where
+// compiled code compares two values of the interface.
+func (r *Registry) wrapByEngine(plain any, b Box, target *Type) any {
+	pointer := reflect.PointerTo(target.wrapper)
+	r.engine.LoadOrStore(pointer, struct{}{})
+	wrapper := reflect.New(target.wrapper)
+	wrapper.Elem().Field(0).Set(reflect.ValueOf(plain))
+	for i := 1; i < target.wrapper.NumField(); i++ {
+		f := target.wrapper.Field(i)
+		m := b.method(f.Name[len("W"):])
+		wrapper.Elem().Field(i).Set(reflect.MakeFunc(f.Type, func(args []reflect.Value) []reflect.Value {
+			return m.call(b, args...)
+		}))
+	}
+	return wrapper.Interface()
+}

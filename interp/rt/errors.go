@@ -1,0 +1,154 @@
+package rt
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+	"slices"
+)
+
+// ErrorsAs is errors.As. target is the pointer, boxed where its type needs it;
+// id is the static type of the argument, or -1 where that is an interface.
+func (r *Registry) ErrorsAs(err error, target any, id int) bool {
+	if err == nil {
+		return false
+	}
+	if target == nil {
+		panic("errors: target cannot be nil")
+	}
+	var pointed types.Type // nil if it is only known to reflect
+	pointer := reflect.ValueOf(target)
+	if b, ok := r.unbox(target); ok {
+		pointer, id = reflect.ValueOf(b.V), b.T.id
+	}
+	if id >= 0 {
+		if p, ok := r.Type(id).typ.Underlying().(*types.Pointer); ok {
+			pointed = p.Elem()
+		}
+	}
+	if pointer.Kind() != reflect.Pointer || pointer.IsNil() {
+		panic("errors: target must be a non-nil pointer")
+	}
+	set, ok := r.setter(pointer.Elem(), pointed)
+	if !ok {
+		panic("errors: *target must be interface or implement error")
+	}
+	return r.errorsAs(err, target, set)
+}
+
+func (r *Registry) errorsAs(err error, target any, set func(error) bool) bool {
+	for {
+		if set(err) {
+			return true
+		}
+		if as, ok := err.(interface{ As(any) bool }); ok && as.As(target) {
+			return true
+		}
+		switch wrapper := err.(type) {
+		case interface{ Unwrap() error }:
+			if err = wrapper.Unwrap(); err == nil {
+				return false
+			}
+		case interface{ Unwrap() []error }:
+			for _, err := range wrapper.Unwrap() {
+				if err != nil && r.errorsAs(err, target, set) {
+					return true
+				}
+			}
+			return false
+		default:
+			return false
+		}
+	}
+}
+
+// setter returns a function that stores an error in variable if it is
+// assignable to the variable's type: typ, or what reflect knows of it. It is
+// not ok if no error can ever be.
+func (r *Registry) setter(variable reflect.Value, typ types.Type) (set func(error) bool, ok bool) {
+	switch {
+	case typ != nil && types.IsInterface(typ):
+		d := r.Describe(typ)
+		return func(err error) bool {
+			x := r.Plain(err)
+			if d.compiled == nil {
+				if !r.Implements(x, d.id) {
+					return false
+				}
+			} else if x, ok = r.Convert(x, d.id); !ok {
+				return false
+			}
+			variable.Set(reflect.ValueOf(x))
+			return true
+		}, true
+	case typ != nil && r.Mentions(typ):
+		d := r.Describe(typ)
+		return func(err error) bool {
+			v, ok := r.As(err, d.id)
+			if ok {
+				variable.Set(reflect.ValueOf(v))
+			}
+			return ok
+		}, d.set.Load().hasSignature("Error", "func() string")
+	}
+	t := variable.Type()
+	return func(err error) bool {
+		if _, ok := r.unbox(err); ok && t.Kind() != reflect.Interface {
+			return false
+		}
+		if !reflect.TypeOf(err).AssignableTo(t) {
+			return false
+		}
+		variable.Set(reflect.ValueOf(err))
+		return true
+	}, t.Kind() == reflect.Interface || t.Implements(errorType)
+}
+
+// Errorf is fmt.Errorf.
+func (r *Registry) Errorf(format string, args ...any) error {
+	if !r.mayHoldBox(args) {
+		return fmt.Errorf(format, args...)
+	}
+	p := r.newPrinter()
+	p.wrapErrors = true
+	p.printf(format, args)
+	text := string(p.buffer)
+	slices.Sort(p.wrapped)
+	wrapped := slices.Compact(p.wrapped)
+	switch len(wrapped) {
+	case 0:
+		return fmt.Errorf("%s", text)
+	case 1:
+		err, _ := args[wrapped[0]].(error)
+		if len(p.wrapped) == 1 {
+			return &wrapError{text, err}
+		}
+	}
+	var errs []error
+	for _, i := range wrapped {
+		if err, ok := args[i].(error); ok {
+			errs = append(errs, err)
+		}
+	}
+	return &wrapErrors{text, errs}
+}
+
+// wrapError is fmt's type of this name.
+type wrapError struct {
+	text string
+	err  error
+}
+
+func (e *wrapError) Error() string      { return e.text }
+func (e *wrapError) Unwrap() error      { return e.err }
+func (*wrapError) compiledName() string { return "*fmt.wrapError" }
+
+// wrapErrors is fmt's type of this name.
+type wrapErrors struct {
+	text string
+	errs []error
+}
+
+func (e *wrapErrors) Error() string      { return e.text }
+func (e *wrapErrors) Unwrap() []error    { return e.errs }
+func (*wrapErrors) compiledName() string { return "*fmt.wrapErrors" }

@@ -1,0 +1,438 @@
+package rt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// jsonDecoder stores JSON text, known to be valid, into values as encoding/json
+// does, asking descriptors where that asks reflect.
+type jsonDecoder struct {
+	registry        *Registry
+	data            []byte
+	pos             int // of the next byte
+	useNumber       bool
+	disallowUnknown bool
+
+	saved error // the first fault that does not end the decoding
+
+	structName string   // of the struct that is being decoded
+	inStruct   bool     // whether there is one
+	path       []string // names of the fields that lead to the current value
+}
+
+// decodeInto decodes the whole text into what the pointer x points to.
+func (d *jsonDecoder) decodeInto(x any) error {
+	if x == nil {
+		return &json.InvalidUnmarshalError{}
+	}
+	w, v := d.registry.viewOf(reflect.ValueOf(x))
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return &json.InvalidUnmarshalError{Type: d.registry.reflectType(w)}
+	}
+	d.skipSpace()
+	if err := d.value(w, v); err != nil {
+		return d.located(err)
+	}
+	return d.saved
+}
+
+// save keeps the first fault that lets the decoding go on.
+func (d *jsonDecoder) save(err error) {
+	if d.saved == nil {
+		d.saved = d.located(err)
+	}
+}
+
+// located adds the place to the error of a mismatch.
+func (d *jsonDecoder) located(err error) error {
+	mismatch, ok := err.(*json.UnmarshalTypeError)
+	if !ok || !d.inStruct && len(d.path) == 0 {
+		return err
+	}
+	mismatch.Struct = d.structName
+	path := d.path
+	if mismatch.Field != "" {
+		path = append(path[:len(path):len(path)], mismatch.Field)
+	}
+	mismatch.Field = strings.Join(path, ".")
+	return err
+}
+
+// mismatch saves that a JSON value does not fit the type w.
+func (d *jsonDecoder) mismatch(what string, w view, offset int) {
+	d.save(&json.UnmarshalTypeError{Value: what, Type: d.registry.reflectType(w), Offset: int64(offset)})
+}
+
+func (d *jsonDecoder) skipSpace() {
+	for d.pos < len(d.data) && strings.IndexByte(" \t\r\n", d.data[d.pos]) >= 0 {
+		d.pos++
+	}
+}
+
+// expect reports whether c comes next, after space, and passes it if so.
+func (d *jsonDecoder) expect(c byte) bool {
+	d.skipSpace()
+	if d.data[d.pos] != c {
+		return false
+	}
+	d.pos++
+	d.skipSpace()
+	return true
+}
+
+// take passes one JSON value and returns its text.
+func (d *jsonDecoder) take() []byte {
+	start, depth := d.pos, 0
+	for {
+		switch c := d.data[d.pos]; c {
+		case '{', '[':
+			depth++
+			d.pos++
+		case '}', ']':
+			depth--
+			d.pos++
+		case '"':
+			d.takeString()
+		case ' ', '\t', '\r', '\n', ',', ':':
+			d.pos++
+			continue
+		default:
+			for d.pos < len(d.data) && strings.IndexByte(" \t\r\n,:]}", d.data[d.pos]) < 0 {
+				d.pos++
+			}
+		}
+		if depth == 0 {
+			return d.data[start:d.pos]
+		}
+	}
+}
+
+func (d *jsonDecoder) takeString() {
+	for d.pos++; d.data[d.pos] != '"'; d.pos++ {
+		if d.data[d.pos] == '\\' {
+			d.pos++
+		}
+	}
+	d.pos++
+}
+
+// unquote returns the string that a JSON string stands for.
+func unquote(item []byte) (string, bool) {
+	if len(item) < 2 || item[0] != '"' || item[len(item)-1] != '"' {
+		return "", false
+	}
+	var s string
+	err := json.Unmarshal(item, &s)
+	return s, err == nil
+}
+
+// value decodes the next JSON value into v.
+func (d *jsonDecoder) value(w view, v reflect.Value) error {
+	switch d.data[d.pos] {
+	case '[':
+		return d.array(w, v)
+	case '{':
+		return d.object(w, v)
+	}
+	start := d.pos
+	return d.literal(d.take(), w, v, start, false)
+}
+
+// target is where a value is stored in the end: at v, or by a method.
+type target struct {
+	view
+	value     reflect.Value
+	unmarshal func(data []byte) error
+	text      func(data []byte) error
+}
+
+// find follows pointers and interfaces from v, making what is missing, down to
+// a value that is no pointer or to one whose type has an unmarshaling method.
+// For null it stops at the first pointer that can be set to nil.
+func (d *jsonDecoder) find(w view, v reflect.Value, null bool) target {
+	w0, v0, addressed := w, v, false
+	if v.Kind() != reflect.Pointer && w.named() && v.CanAddr() {
+		w, v, addressed = w.pointer(), v.Addr(), true
+	}
+	for {
+		if v.Kind() == reflect.Interface && !v.IsNil() {
+			inner, raw := d.registry.viewOf(v.Elem())
+			if raw.Kind() == reflect.Pointer && !raw.IsNil() && (!null || raw.Elem().Kind() == reflect.Pointer) {
+				w, v, addressed = inner, raw, false
+				continue
+			}
+		}
+		if v.Kind() != reflect.Pointer || null && v.CanSet() {
+			break
+		}
+		if v.Elem().Kind() == reflect.Interface && v.Elem().Elem().Equal(v) {
+			w, v = w.elem(), v.Elem()
+			break
+		}
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		if v.CanInterface() {
+			if w.has(unmarshalJSON) {
+				return target{view: w, unmarshal: unmarshaler(w, v, unmarshalJSON)}
+			}
+			if !null && w.has(unmarshalText) {
+				return target{view: w, text: unmarshaler(w, v, unmarshalText)}
+			}
+		}
+		if addressed {
+			w, v, addressed = w0, v0, false
+		} else {
+			w, v = w.elem(), v.Elem()
+		}
+	}
+	return target{view: w, value: v}
+}
+
+// unmarshaler returns the method m of v.
+func unmarshaler(w view, v reflect.Value, m wellKnown) func([]byte) error {
+	if w.d != nil {
+		return func(data []byte) error { return call1[error](Box{w.d, v.Interface()}, m.name, data) }
+	}
+	switch x := v.Interface().(type) {
+	case json.Unmarshaler:
+		if m.name == unmarshalJSON.name {
+			return x.UnmarshalJSON
+		}
+	}
+	return v.Interface().(interface{ UnmarshalText([]byte) error }).UnmarshalText
+}
+
+func (d *jsonDecoder) array(w view, v reflect.Value) error {
+	t := d.find(w, v, false)
+	switch {
+	case t.unmarshal != nil:
+		return t.unmarshal(d.take())
+	case t.text != nil:
+		d.mismatch("array", w, d.pos+1)
+		d.take()
+		return nil
+	}
+	switch w, v = t.view, t.value; {
+	case v.Kind() == reflect.Interface && w.methods() == 0:
+		return d.generic(v)
+	case v.Kind() != reflect.Array && v.Kind() != reflect.Slice:
+		d.mismatch("array", w, d.pos+1)
+		d.take()
+		return nil
+	}
+	elem, n := w.elem(), 0
+	for d.pos++; !d.expect(']'); n++ {
+		if n > 0 {
+			d.expect(',')
+		}
+		if v.Kind() == reflect.Slice {
+			if n >= v.Cap() {
+				v.Grow(1)
+			}
+			if n >= v.Len() {
+				v.SetLen(n + 1)
+			}
+		}
+		if n >= v.Len() {
+			d.take()
+		} else if err := d.value(elem, v.Index(n)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case v.Kind() == reflect.Array:
+		for ; n < v.Len(); n++ {
+			v.Index(n).SetZero()
+		}
+	case n == 0:
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	default:
+		v.SetLen(n)
+	}
+	return nil
+}
+
+// generic decodes into an empty interface.
+func (d *jsonDecoder) generic(v reflect.Value) error {
+	start := d.pos
+	decoder := json.NewDecoder(bytes.NewReader(d.take()))
+	if d.useNumber {
+		decoder.UseNumber()
+	}
+	var x any
+	err := decoder.Decode(&x)
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		mismatch.Offset += int64(start)
+		d.save(mismatch)
+	} else if err != nil {
+		return err
+	}
+	v.Set(reflect.ValueOf(x))
+	return nil
+}
+
+func (d *jsonDecoder) object(w view, v reflect.Value) error {
+	t := d.find(w, v, false)
+	switch {
+	case t.unmarshal != nil:
+		return t.unmarshal(d.take())
+	case t.text != nil:
+		d.mismatch("object", w, d.pos+1)
+		d.take()
+		return nil
+	}
+	w, v = t.view, t.value
+	switch {
+	case v.Kind() == reflect.Interface && w.methods() == 0:
+		return d.generic(v)
+	case v.Kind() == reflect.Map && d.keyAllowed(w.key()):
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+	case v.Kind() != reflect.Struct:
+		d.mismatch("object", w, d.pos+1)
+		d.take()
+		return nil
+	}
+	structName, inStruct, depth := d.structName, d.inStruct, len(d.path)
+	d.pos++
+	for first := true; !d.expect('}'); first = false {
+		if !first {
+			d.expect(',')
+		}
+		start := d.pos
+		name := d.take()
+		d.expect(':')
+		var err error
+		if v.Kind() == reflect.Map {
+			err = d.entry(w, v, name, start)
+		} else {
+			err = d.member(w, v, name)
+		}
+		if err != nil {
+			return err
+		}
+		d.structName, d.inStruct, d.path = structName, inStruct, d.path[:depth]
+	}
+	return nil
+}
+
+func (d *jsonDecoder) keyAllowed(key view) bool {
+	switch key.kind() {
+	case reflect.String,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return true
+	}
+	return key.pointer().has(unmarshalText)
+}
+
+// entry decodes one entry of a map, whose key stands at offset.
+func (d *jsonDecoder) entry(w view, v reflect.Value, name []byte, offset int) error {
+	elem := reflect.New(v.Type().Elem()).Elem()
+	if err := d.value(w.elem(), elem); err != nil {
+		return err
+	}
+	key := reflect.New(v.Type().Key())
+	text, _ := unquote(name)
+	switch k := key.Elem(); {
+	case w.key().pointer().has(unmarshalText):
+		if err := d.literal(name, w.key().pointer(), key, offset, true); err != nil {
+			return err
+		}
+	case k.Kind() == reflect.String:
+		k.SetString(text)
+	case k.CanInt():
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || k.OverflowInt(n) {
+			d.mismatch("number "+text, w.key(), offset+1)
+			return nil
+		}
+		k.SetInt(n)
+	default:
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || k.OverflowUint(n) {
+			d.mismatch("number "+text, w.key(), offset+1)
+			return nil
+		}
+		k.SetUint(n)
+	}
+	v.SetMapIndex(key.Elem(), elem)
+	return nil
+}
+
+// member decodes one member of an object into the field of a struct that has
+// its name: exactly, or else but for case.
+func (d *jsonDecoder) member(w view, v reflect.Value, name []byte) error {
+	text, _ := unquote(name)
+	var f *jsonField
+	fields := d.registry.jsonFields(w)
+	for i := range fields {
+		if fields[i].name == text {
+			f = &fields[i]
+			break
+		}
+		if f == nil && strings.EqualFold(fields[i].name, text) {
+			f = &fields[i]
+		}
+	}
+	if f == nil {
+		if d.disallowUnknown {
+			d.save(fmt.Errorf("json: unknown field %q", text))
+		}
+		d.take()
+		return nil
+	}
+	fv, ok := d.field(w, v, f)
+	d.structName, d.inStruct = w.name(), true
+	d.path = append(d.path, f.name)
+	switch {
+	case !ok:
+		d.take()
+		return nil
+	case !f.quoted:
+		return d.value(f.typ, fv)
+	}
+	start := d.pos
+	item := d.take()
+	switch inner, isString := unquote(item); {
+	case string(item) == "null":
+		return d.literal(item, f.typ, fv, start, false)
+	case isString:
+		return d.literal([]byte(inner), f.typ, fv, start, true)
+	}
+	d.save(fmt.Errorf("json: invalid use of ,string struct tag, trying to unmarshal unquoted value into %v", f.typ))
+	return nil
+}
+
+// field follows the path to a field through embedded structs, making those that
+// are missing.
+func (d *jsonDecoder) field(w view, v reflect.Value, f *jsonField) (reflect.Value, bool) {
+	settable := true
+	for i, index := range f.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				if !settable || !v.CanSet() {
+					d.save(fmt.Errorf("json: cannot set embedded pointer to unexported struct: %v", w.elem()))
+					return v, false
+				}
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			w, v = w.elem(), v.Elem()
+		}
+		declared, typ := w.field(index)
+		if i < len(f.index)-1 {
+			d.path = append(d.path, declared.name)
+		}
+		settable = declared.exported
+		w, v = typ, v.Field(index)
+	}
+	return v, true
+}

@@ -1,0 +1,416 @@
+package rt
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"go/types"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// jsonEncoder writes JSON as encoding/json does, asking descriptors where that
+// asks reflect.
+type jsonEncoder struct {
+	registry   *Registry
+	out        bytes.Buffer
+	escapeHTML bool
+	level      int // of pointers, maps and slices
+	seen       map[any]bool
+}
+
+// cyclesFrom is the level from which on addresses are remembered: no honest
+// value is so deep, and remembering is slow.
+const cyclesFrom = 1000
+
+func (e *jsonEncoder) encodeAny(x any) error {
+	if x == nil {
+		e.out.WriteString("null")
+		return nil
+	}
+	w, v := e.registry.viewOf(reflect.ValueOf(x))
+	return e.encode(w, v, false)
+}
+
+// encode writes v, of type w. quoted puts a basic value into a string.
+func (e *jsonEncoder) encode(w view, v reflect.Value, quoted bool) error {
+	if w.d == nil && v.Kind() != reflect.Interface &&
+		(hasMarshaler(v) || !quoted && e.registry.jsonHoldsNoBox(v.Type())) {
+		return e.compiled(v)
+	}
+	if handled, err := e.byMethod(w, v); handled {
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return e.basic(v, quoted)
+	case reflect.Interface:
+		if v.IsNil() {
+			e.out.WriteString("null")
+			return nil
+		}
+		w, v := e.registry.viewOf(v.Elem())
+		return e.encode(w, v, quoted)
+	case reflect.Struct:
+		return e.object(w, v)
+	case reflect.Array:
+		return e.array(w, v)
+	case reflect.Map, reflect.Slice, reflect.Pointer:
+		return e.reference(w, v, quoted)
+	}
+	return &json.UnsupportedTypeError{Type: e.registry.reflectType(w)}
+}
+
+// hasMarshaler reports whether encoding/json encodes the compiled value v by a
+// method.
+func hasMarshaler(v reflect.Value) bool {
+	t := v.Type()
+	if v.CanAddr() {
+		t = reflect.PointerTo(t)
+	}
+	return t.Implements(marshalJSON.iface) || t.Implements(marshalText.iface)
+}
+
+// compiled lets encoding/json encode v: at its address if it has one, since it
+// may have methods there.
+func (e *jsonEncoder) compiled(v reflect.Value) error {
+	x := v.Interface()
+	if v.CanAddr() {
+		x = v.Addr().Interface()
+	}
+	return e.standard(x)
+}
+
+func (e *jsonEncoder) standard(x any) error {
+	encoder := json.NewEncoder(&e.out)
+	encoder.SetEscapeHTML(e.escapeHTML)
+	if err := encoder.Encode(x); err != nil {
+		return err
+	}
+	e.out.Truncate(e.out.Len() - len("\n"))
+	return nil
+}
+
+// byMethod encodes v by a marshaling method of its interpreted type, or of the
+// pointer to it if v can be addressed.
+func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error) {
+	if w.d == nil || v.Kind() == reflect.Interface {
+		return false, nil
+	}
+	for _, m := range []wellKnown{marshalJSON, marshalText} {
+		owner, receiver := w, v
+		if v.Kind() != reflect.Pointer && v.CanAddr() && w.pointer().has(m) {
+			owner, receiver = w.pointer(), v.Addr()
+		} else if !w.has(m) {
+			continue
+		}
+		if receiver.Kind() == reflect.Pointer && receiver.IsNil() {
+			e.out.WriteString("null")
+			return true, nil
+		}
+		text, err := call0x2[[]byte, error](Box{owner.d, receiver.Interface()}, m.name)
+		switch {
+		case err != nil:
+		case m.name == marshalText.name:
+			return true, e.standard(string(text))
+		default:
+			err = e.compact(text)
+		}
+		if err != nil {
+			err = e.registry.marshalerError(w, err, m.name)
+		}
+		return true, err
+	}
+	return false, nil
+}
+
+// compact writes the JSON that a method made.
+func (e *jsonEncoder) compact(text []byte) error {
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		return err
+	}
+	if e.escapeHTML {
+		json.HTMLEscape(&e.out, b.Bytes())
+	} else {
+		e.out.Write(b.Bytes())
+	}
+	return nil
+}
+
+func (e *jsonEncoder) basic(v reflect.Value, quoted bool) error {
+	start := e.out.Len()
+	var err error
+	switch {
+	case v.Type() == numberType:
+		err = e.standard(json.Number(v.String()))
+	case v.Kind() == reflect.Bool:
+		e.out.WriteString(strconv.FormatBool(v.Bool()))
+	case v.Kind() == reflect.String:
+		err = e.standard(v.String())
+	case v.Kind() == reflect.Float32:
+		err = e.standard(float32(v.Float()))
+	case v.Kind() == reflect.Float64:
+		err = e.standard(v.Float())
+	case v.CanInt():
+		e.out.WriteString(strconv.FormatInt(v.Int(), 10))
+	default:
+		e.out.WriteString(strconv.FormatUint(v.Uint(), 10))
+	}
+	if err != nil || !quoted {
+		return err
+	}
+	text := string(e.out.Bytes()[start:])
+	e.out.Truncate(start)
+	if v.Kind() == reflect.String && v.Type() != numberType {
+		plain := jsonEncoder{registry: e.registry}
+		err := plain.standard(text)
+		e.out.Write(plain.out.Bytes())
+		return err
+	}
+	e.out.WriteString(`"` + text + `"`)
+	return nil
+}
+
+var numberType = reflect.TypeFor[json.Number]()
+
+func (e *jsonEncoder) object(w view, v reflect.Value) error {
+	separator := byte('{')
+	for _, f := range e.registry.jsonFields(w) {
+		fv, ok := fieldByIndex(v, f.index)
+		if !ok || f.omitEmpty && isEmpty(fv) || f.omitZero && e.registry.isZero(f.typ, fv) {
+			continue
+		}
+		e.out.WriteByte(separator)
+		separator = ','
+		if err := e.standard(f.name); err != nil {
+			return err
+		}
+		e.out.WriteByte(':')
+		if err := e.encode(f.typ, fv, f.quoted); err != nil {
+			return err
+		}
+	}
+	if separator == '{' {
+		e.out.WriteByte('{')
+	}
+	e.out.WriteByte('}')
+	return nil
+}
+
+// fieldByIndex follows a path of fields; it is not ok if a nil pointer is in
+// the way.
+func fieldByIndex(v reflect.Value, index []int) (reflect.Value, bool) {
+	for _, i := range index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return v, false
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v, true
+}
+
+// isEmpty is what the option omitempty asks.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct, reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
+		return false
+	}
+	return v.IsZero()
+}
+
+// isZero is what the option omitzero asks: the method IsZero of the type, or of
+// the pointer to it, where there is one.
+func (r *Registry) isZero(w view, v reflect.Value) bool {
+	switch {
+	case v.Kind() == reflect.Interface:
+		return r.isZeroInterface(w, v)
+	case w.has(isZeroMethod):
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			return true
+		}
+		return callIsZero(w, v)
+	case w.pointer().has(isZeroMethod):
+		if !v.CanAddr() {
+			copied := reflect.New(v.Type()).Elem()
+			copied.Set(v)
+			v = copied
+		}
+		return callIsZero(w.pointer(), v.Addr())
+	}
+	return v.IsZero()
+}
+
+func (r *Registry) isZeroInterface(w view, v reflect.Value) bool {
+	if v.IsNil() {
+		return true
+	}
+	if w.d == nil && !w.t.Implements(isZeroMethod.iface) ||
+		w.d != nil && !r.interfaceHas(w.d, isZeroMethod) {
+		return false
+	}
+	inner, raw := r.viewOf(v.Elem())
+	return raw.Kind() == reflect.Pointer && raw.IsNil() || callIsZero(inner, raw)
+}
+
+// interfaceHas reports whether the interface of a cell has the method.
+func (r *Registry) interfaceHas(d *Type, m wellKnown) bool {
+	for _, have := range sortedMethods(d.typ.Underlying().(*types.Interface)) {
+		if have.Name() == m.name && typeString(have.Type()) == m.signature {
+			return true
+		}
+	}
+	return false
+}
+
+func callIsZero(w view, v reflect.Value) bool {
+	if w.d == nil {
+		return v.Interface().(interface{ IsZero() bool }).IsZero()
+	}
+	return call0[bool](Box{w.d, v.Interface()}, "IsZero")
+}
+
+func (e *jsonEncoder) array(w view, v reflect.Value) error {
+	elem := w.elem()
+	e.out.WriteByte('[')
+	for i := range v.Len() {
+		if i > 0 {
+			e.out.WriteByte(',')
+		}
+		if err := e.encode(elem, v.Index(i), false); err != nil {
+			return err
+		}
+	}
+	e.out.WriteByte(']')
+	return nil
+}
+
+// reference encodes what can be nil, and can be part of a cycle.
+func (e *jsonEncoder) reference(w view, v reflect.Value, quoted bool) error {
+	if w.kind() == reflect.Map && !e.keyAllowed(w.key()) {
+		return &json.UnsupportedTypeError{Type: e.registry.reflectType(w)}
+	}
+	if v.IsNil() {
+		e.out.WriteString("null")
+		return nil
+	}
+	if w.kind() == reflect.Slice && isBytes(w) {
+		e.out.WriteString(`"` + base64.StdEncoding.EncodeToString(v.Bytes()) + `"`)
+		return nil
+	}
+	e.level++
+	defer func() { e.level-- }()
+	if e.level > cyclesFrom {
+		length := 0
+		if v.Kind() == reflect.Slice {
+			length = v.Len()
+		}
+		key := [3]any{v.Kind(), v.UnsafePointer(), length}
+		if e.seen[key] {
+			return &json.UnsupportedValueError{Value: v, Str: "encountered a cycle via " + w.String()}
+		}
+		if e.seen == nil {
+			e.seen = map[any]bool{}
+		}
+		e.seen[key] = true
+		defer delete(e.seen, key)
+	}
+	switch w.kind() {
+	case reflect.Map:
+		return e.mapping(w, v)
+	case reflect.Slice:
+		return e.array(w, v)
+	}
+	return e.encode(w.elem(), v.Elem(), quoted)
+}
+
+// isBytes reports whether a slice becomes a base64 string: its elements are
+// bytes without marshaling methods.
+func isBytes(w view) bool {
+	if w.t.Elem().Kind() != reflect.Uint8 {
+		return false
+	}
+	p := w.elem().pointer()
+	return !p.has(marshalJSON) && !p.has(marshalText)
+}
+
+func (e *jsonEncoder) keyAllowed(key view) bool {
+	switch key.kind() {
+	case reflect.String,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return true
+	}
+	return key.has(marshalText) || key.d != nil && key.kind() == reflect.Interface && e.registry.interfaceHas(key.d, marshalText)
+}
+
+func (e *jsonEncoder) mapping(w view, v reflect.Value) error {
+	type member struct {
+		name  string
+		value reflect.Value
+	}
+	members := make([]member, 0, v.Len())
+	for i := v.MapRange(); i.Next(); {
+		name, err := e.keyName(w.key(), i.Key())
+		if err != nil {
+			return fmt.Errorf("json: encoding error for type %q: %q", w.String(), err.Error())
+		}
+		members = append(members, member{name, i.Value()})
+	}
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	elem := w.elem()
+	e.out.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			e.out.WriteByte(',')
+		}
+		if err := e.standard(m.name); err != nil {
+			return err
+		}
+		e.out.WriteByte(':')
+		if err := e.encode(elem, m.value, false); err != nil {
+			return err
+		}
+	}
+	e.out.WriteByte('}')
+	return nil
+}
+
+func (e *jsonEncoder) keyName(w view, k reflect.Value) (string, error) {
+	if k.Kind() == reflect.String {
+		return k.String(), nil
+	}
+	if k.Kind() == reflect.Interface {
+		if k.IsNil() {
+			return "", nil
+		}
+		w, k = e.registry.viewOf(k.Elem())
+	}
+	if w.has(marshalText) {
+		if k.Kind() == reflect.Pointer && k.IsNil() {
+			return "", nil
+		}
+		var text []byte
+		var err error
+		if w.d == nil {
+			text, err = k.Interface().(interface{ MarshalText() ([]byte, error) }).MarshalText()
+		} else {
+			text, err = call0x2[[]byte, error](Box{w.d, k.Interface()}, "MarshalText")
+		}
+		return string(text), err
+	}
+	if k.CanInt() {
+		return strconv.FormatInt(k.Int(), 10), nil
+	}
+	return strconv.FormatUint(k.Uint(), 10), nil
+}

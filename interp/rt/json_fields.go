@@ -1,0 +1,151 @@
+package rt
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// jsonField is a field of the object that a struct becomes.
+type jsonField struct {
+	name      string
+	tagged    bool  // the name is from the tag
+	index     []int // path from the struct
+	typ       view  // of the field itself
+	omitEmpty bool
+	omitZero  bool
+	quoted    bool // the option "string"
+}
+
+// jsonFields returns the fields of the object that the struct type w becomes,
+// in the order of declaration: fields of embedded structs as if they were of
+// the struct itself, a name going to the shallowest field, among these to one
+// that has it from its tag, and to none if that leaves two.
+func (r *Registry) jsonFields(w view) []jsonField {
+	if known, ok := r.fields.Load(w); ok {
+		return known.([]jsonField)
+	}
+	found := collectJSONFields(w)
+	slices.SortFunc(found, func(a, b jsonField) int {
+		return cmp.Or(
+			strings.Compare(a.name, b.name),
+			cmp.Compare(len(a.index), len(b.index)),
+			boolToInt(b.tagged)-boolToInt(a.tagged),
+			slices.Compare(a.index, b.index),
+		)
+	})
+	var fields []jsonField
+	for len(found) > 0 {
+		n := 1
+		for n < len(found) && found[n].name == found[0].name {
+			n++
+		}
+		if n == 1 || len(found[0].index) != len(found[1].index) || found[0].tagged != found[1].tagged {
+			fields = append(fields, found[0])
+		}
+		found = found[n:]
+	}
+	slices.SortFunc(fields, func(a, b jsonField) int { return slices.Compare(a.index, b.index) })
+	r.fields.Store(w, fields)
+	return fields
+}
+
+// embeddedStruct is a struct whose fields are promoted.
+type embeddedStruct struct {
+	typ   view
+	index []int
+}
+
+// collectJSONFields returns the fields level by level. A struct type that is
+// embedded twice at one level gives its fields twice, so that they cancel out.
+func collectJSONFields(w view) []jsonField {
+	var found []jsonField
+	seen := map[view]bool{}
+	times := map[view]int{w: 1}
+	for level := []embeddedStruct{{typ: w}}; len(level) > 0; {
+		var below []embeddedStruct
+		timesBelow := map[view]int{}
+		for _, s := range level {
+			if seen[s.typ] {
+				continue
+			}
+			seen[s.typ] = true
+			for i := range s.typ.t.NumField() {
+				f, embedded, ok := jsonFieldOf(s, i)
+				switch {
+				case !ok:
+				case embedded:
+					if timesBelow[f.typ]++; timesBelow[f.typ] == 1 {
+						below = append(below, embeddedStruct{f.typ, f.index})
+					}
+				default:
+					found = append(found, f)
+					if times[s.typ] > 1 {
+						found = append(found, f)
+					}
+				}
+			}
+		}
+		level, times = below, timesBelow
+	}
+	return found
+}
+
+// jsonFieldOf returns field i of a struct: not ok if it does not take part;
+// embedded, with the struct as its type, if its own fields take its place.
+func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool) {
+	declared, typ := s.typ.field(i)
+	if !declared.exported {
+		base := typ
+		if base.kind() == reflect.Pointer {
+			base = base.elem()
+		}
+		if !declared.embedded || base.kind() != reflect.Struct {
+			return f, false, false
+		}
+	}
+	tag := declared.tag.Get("json")
+	if tag == "-" {
+		return f, false, false
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	if !validJSONName(name) {
+		name = ""
+	}
+	base := typ
+	if base.kind() == reflect.Pointer && !base.named() {
+		base = base.elem()
+	}
+	index := append(slices.Clone(s.index), i)
+	if name == "" && declared.embedded && base.kind() == reflect.Struct {
+		return jsonField{typ: base, index: index}, true, true
+	}
+	f = jsonField{name: cmp.Or(name, declared.name), tagged: name != "", index: index, typ: typ}
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "omitempty":
+			f.omitEmpty = true
+		case "omitzero":
+			f.omitZero = true
+		case "string":
+			f.quoted = basicKind(base.kind())
+			if k := base.kind(); k == reflect.Complex64 || k == reflect.Complex128 {
+				f.quoted = false
+			}
+		}
+	}
+	return f, false, true
+}
+
+// validJSONName reports whether a tag's name is taken: one of letters, digits
+// and most punctuation, though not quotes, backslashes and commas.
+func validJSONName(s string) bool {
+	for _, c := range s {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+			return false
+		}
+	}
+	return s != ""
+}

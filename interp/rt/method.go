@@ -1,0 +1,185 @@
+package rt
+
+import (
+	"go/types"
+	"reflect"
+)
+
+// method is one entry of a method table: a function that takes the raw receiver
+// in front of the parameters.
+type method struct {
+	function any
+	value    reflect.Value
+}
+
+func newMethod(f any) *method { return &method{f, reflect.ValueOf(f)} }
+
+// Register enters the function f as the method name of the type id.
+func (r *Registry) Register(id int, name string, f any) { r.Type(id).register(name, f) }
+
+// Method finds the method name of the dynamic value x. For a boxed value f is
+// the registered function, to be called with receiver in front of the
+// arguments; for a compiled one it is the bound method, with its variadic
+// parameter as a slice. It panics as Go does if x is nil.
+func (r *Registry) Method(x any, name string) (f, receiver any, boxed bool) {
+	if b, ok := r.unbox(x); ok {
+		return b.method(name).function, b.V, true
+	}
+	if x == nil {
+		panic(nilDereference)
+	}
+	return bound(x, name), nil, false
+}
+
+// bound returns the method value x.name of a compiled x.
+func bound(x any, name string) any {
+	v := reflect.ValueOf(x).MethodByName(name)
+	if !v.IsValid() {
+		panic(missing{compiledName(reflect.TypeOf(x)), name})
+	}
+	if v.Type().IsVariadic() {
+		v = reflect.MakeFunc(plainSignature(v.Type(), nil), v.CallSlice)
+	}
+	return v.Interface()
+}
+
+// plainSignature returns the type of a function with the parameters and results
+// of f, after the parameter first if that is not nil, and not variadic.
+func plainSignature(f, first reflect.Type) reflect.Type {
+	var in, out []reflect.Type
+	if first != nil {
+		in = append(in, first)
+	}
+	for t := range f.Ins() {
+		in = append(in, t)
+	}
+	for t := range f.Outs() {
+		out = append(out, t)
+	}
+	return reflect.FuncOf(in, out, false)
+}
+
+// missing is the panic of a call to a method that neither lowered code nor the
+// compiled type has: a fault of the lowering, not of the cell.
+type missing struct{ typ, method string }
+
+func (m missing) Error() string {
+	return "rt: no method " + m.method + " is registered for " + m.typ
+}
+
+// method returns the entry of the method table, made from that of an embedded
+// field or of the pointer's base type if lowered code did not register one.
+func (b Box) method(name string) *method {
+	if m, ok := (*b.T.methods.Load())[name]; ok {
+		return m
+	}
+	if m := b.promote(name); m != nil {
+		b.T.register(name, m.function)
+		return m
+	}
+	panic(missing{b.T.name, name})
+}
+
+// promote builds the method that T has through an embedded field, or that *T
+// has because T has it.
+func (b Box) promote(name string) *method {
+	selection := b.T.set.Load().find(name)
+	if selection == nil {
+		return nil
+	}
+	path := selection.Index()
+	path = path[:len(path)-1]
+	owner, typ := follow(reflect.ValueOf(b.V), b.T.typ, path)
+	if pointer, ok := typ.Underlying().(*types.Pointer); ok && len(path) == 0 {
+		owner, typ = owner.Elem(), pointer.Elem()
+	}
+	byPointer := false
+	if named, ok := types.Unalias(typ).(*types.Named); ok && !types.IsInterface(named) {
+		_, byPointer = types.Unalias(selection.Obj().Type().(*types.Signature).Recv().Type()).(*types.Pointer)
+	}
+	if byPointer {
+		typ = types.NewPointer(typ)
+	}
+	receiver := func(raw reflect.Value) reflect.Value {
+		v, _ := follow(raw.Elem(), b.T.typ, path)
+		if len(path) == 0 && v.Kind() == reflect.Pointer && !byPointer {
+			return indirect(v)
+		}
+		if byPointer && v.Kind() != reflect.Pointer {
+			return v.Addr()
+		}
+		return v
+	}
+	if b.T.registry.Mentions(typ) && !types.IsInterface(typ) {
+		m, ok := (*b.T.registry.Describe(typ).methods.Load())[name]
+		if !ok {
+			return nil
+		}
+		return newMethod(reflect.MakeFunc(m.value.Type(), func(args []reflect.Value) []reflect.Value {
+			x := receiver(args[0]).Interface()
+			args[0] = reflect.ValueOf(&x).Elem()
+			return m.value.Call(args)
+		}).Interface())
+	}
+	return b.promoteCompiled(name, owner, receiver, byPointer)
+}
+
+// promoteCompiled is promote for a method of a compiled type or of a field that
+// holds an interface.
+func (b Box) promoteCompiled(name string, owner reflect.Value, receiver func(reflect.Value) reflect.Value, byPointer bool) *method {
+	if byPointer && owner.Kind() != reflect.Pointer {
+		owner = reflect.New(owner.Type())
+	}
+	r := b.T.registry
+	call := func(x any) any {
+		if x == nil {
+			panic(nilDereference)
+		}
+		if inner, ok := r.unbox(x); ok {
+			m := inner.method(name)
+			return reflect.MakeFunc(withoutFirst(m.value.Type()), func(args []reflect.Value) []reflect.Value {
+				return m.value.Call(append([]reflect.Value{reflect.ValueOf(&inner.V).Elem()}, args...))
+			}).Interface()
+		}
+		return bound(x, name)
+	}
+	if !owner.IsValid() || (owner.Kind() == reflect.Interface && owner.IsNil()) {
+		panic(nilDereference)
+	}
+	sample := reflect.TypeOf(call(owner.Interface()))
+	return newMethod(reflect.MakeFunc(plainSignature(sample, anyType), func(args []reflect.Value) []reflect.Value {
+		return reflect.ValueOf(call(receiver(args[0]).Interface())).Call(args[1:])
+	}).Interface())
+}
+
+func withoutFirst(f reflect.Type) reflect.Type {
+	var in, out []reflect.Type
+	for i := 1; i < f.NumIn(); i++ {
+		in = append(in, f.In(i))
+	}
+	for t := range f.Outs() {
+		out = append(out, t)
+	}
+	return reflect.FuncOf(in, out, false)
+}
+
+var anyType = reflect.TypeFor[any]()
+
+// follow walks from v, of type t, along field indices.
+func follow(v reflect.Value, t types.Type, path []int) (reflect.Value, types.Type) {
+	for _, i := range path {
+		if pointer, ok := t.Underlying().(*types.Pointer); ok {
+			v, t = indirect(v), pointer.Elem()
+		}
+		v, t = v.Field(i), t.Underlying().(*types.Struct).Field(i).Type()
+	}
+	return v, t
+}
+
+// indirect returns what v points to, and panics as Go does if v is nil.
+func indirect(v reflect.Value) reflect.Value {
+	if v.IsNil() {
+		panic(nilDereference)
+	}
+	return v.Elem()
+}

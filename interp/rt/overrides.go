@@ -1,0 +1,31 @@
+package rt
+
+import "reflect"
+
+// Overrides returns the compiled symbols that the session replaces in the
+// engine's table, in its key form, so that calls and function values alike
+// print and encode the types of cells as Go does.
+func (r *Registry) Overrides() map[string]map[string]reflect.Value {
+	return map[string]map[string]reflect.Value{
+		"fmt/fmt": {
+			"Append":   reflect.ValueOf(r.Append),
+			"Appendf":  reflect.ValueOf(r.Appendf),
+			"Appendln": reflect.ValueOf(r.Appendln),
+			"Errorf":   reflect.ValueOf(r.Errorf),
+			"Fprint":   reflect.ValueOf(r.Fprint),
+			"Fprintf":  reflect.ValueOf(r.Fprintf),
+			"Fprintln": reflect.ValueOf(r.Fprintln),
+			"Print":    reflect.ValueOf(r.Print),
+			"Printf":   reflect.ValueOf(r.Printf),
+			"Println":  reflect.ValueOf(r.Println),
+			"Sprint":   reflect.ValueOf(r.Sprint),
+			"Sprintf":  reflect.ValueOf(r.Sprintf),
+			"Sprintln": reflect.ValueOf(r.Sprintln),
+		},
+		"encoding/json/json": {
+			"Marshal":       reflect.ValueOf(r.JSONMarshal),
+			"MarshalIndent": reflect.ValueOf(r.JSONMarshalIndent),
+			"Unmarshal":     reflect.ValueOf(r.JSONUnmarshal),
+		},
+	}
+}

@@ -1,0 +1,247 @@
+package rt
+
+import (
+	"go/types"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// typeWrapper is the reflect.Type of a type that mentions an interpreted one:
+// names, methods and fields as they were declared, layout as it is in lowered
+// code. Functions of package reflect that take a type accept it for its layout
+// only.
+type typeWrapper struct {
+	reflect.Type // of the raw value
+	d            *Type
+}
+
+func (typeWrapper) compiledName() string { return "*reflect.rtype" }
+
+// TypeOf is reflect.TypeOf.
+func (r *Registry) TypeOf(x any) reflect.Type {
+	if x == nil {
+		return nil
+	}
+	w, _ := r.viewOf(reflect.ValueOf(x))
+	return r.reflectType(w)
+}
+
+// TypeFor is reflect.TypeFor for the type id; p is a raw nil pointer to it.
+func (r *Registry) TypeFor(id int, p any) reflect.Type {
+	return r.reflectType(view{r.child(r.Type(id).typ), reflect.TypeOf(p).Elem()})
+}
+
+func (r *Registry) reflectType(w view) reflect.Type {
+	if w.d == nil {
+		return w.t
+	}
+	return typeWrapper{w.t, w.d}
+}
+
+func (t typeWrapper) view() view               { return view{t.d, t.Type} }
+func (t typeWrapper) wrap(w view) reflect.Type { return t.d.registry.reflectType(w) }
+func (t typeWrapper) Name() string             { return t.view().name() }
+func (t typeWrapper) String() string           { return t.d.name }
+func (t typeWrapper) Elem() reflect.Type       { return t.wrap(t.view().elem()) }
+func (t typeWrapper) Key() reflect.Type        { return t.wrap(t.view().key()) }
+func (t typeWrapper) Comparable() bool         { return types.Comparable(t.d.typ) }
+func (t typeWrapper) NumMethod() int           { return len(t.exported()) }
+func (t typeWrapper) ConvertibleTo(u reflect.Type) bool {
+	if other, ok := u.(typeWrapper); ok {
+		return types.ConvertibleTo(t.d.typ, other.d.typ)
+	}
+	return t.Type.ConvertibleTo(u)
+}
+
+// PkgPath is the import path of a named type.
+func (t typeWrapper) PkgPath() string {
+	if named, ok := t.d.typ.(*types.Named); ok && named.Obj().Pkg() != nil {
+		return named.Obj().Pkg().Path()
+	}
+	return ""
+}
+
+// Implements reports whether the type implements the interface type u, of a
+// cell or compiled.
+func (t typeWrapper) Implements(u reflect.Type) bool {
+	if u == nil {
+		panic("reflect: nil type passed to Type.Implements")
+	}
+	if u.Kind() != reflect.Interface {
+		panic("reflect: non-interface type passed to Type.Implements")
+	}
+	if other, ok := u.(typeWrapper); ok {
+		return types.Implements(t.d.typ, other.d.typ.Underlying().(*types.Interface))
+	}
+	for i := range u.NumMethod() {
+		want := u.Method(i)
+		have := t.find(want.Name)
+		if have == nil || !t.d.registry.sameSignature(want.Type, 0, have.Type().(*types.Signature)) {
+			return false
+		}
+	}
+	return true
+}
+
+// AssignableTo reports whether a value of the type is assignable to u.
+func (t typeWrapper) AssignableTo(u reflect.Type) bool {
+	if other, ok := u.(typeWrapper); ok {
+		return types.AssignableTo(t.d.typ, other.d.typ)
+	}
+	if u.Kind() == reflect.Interface {
+		return t.Implements(u)
+	}
+	return false
+}
+
+// exported returns the exported methods in the order of their names.
+func (t typeWrapper) exported() []*types.Func {
+	var methods []*types.Func
+	if i, ok := t.d.typ.Underlying().(*types.Interface); ok {
+		methods = sortedMethods(i)
+	} else {
+		for _, selection := range t.d.set.Load().byID {
+			methods = append(methods, selection.Obj().(*types.Func))
+		}
+		slices.SortFunc(methods, func(a, b *types.Func) int { return strings.Compare(a.Name(), b.Name()) })
+	}
+	return slices.DeleteFunc(methods, func(m *types.Func) bool { return !m.Exported() })
+}
+
+func (t typeWrapper) find(name string) *types.Func {
+	for _, m := range t.exported() {
+		if m.Name() == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// Method returns the exported method i. Its Func takes the raw receiver as an
+// interface value.
+func (t typeWrapper) Method(i int) reflect.Method {
+	name := t.exported()[i].Name()
+	m := reflect.Method{Name: name, Index: i}
+	if registered, ok := (*t.d.methods.Load())[name]; ok {
+		m.Func, m.Type = registered.value, registered.value.Type()
+	}
+	return m
+}
+
+// Methods is like calling Method for each method.
+func (t typeWrapper) Methods() iter.Seq[reflect.Method] {
+	return func(yield func(reflect.Method) bool) {
+		for i := range t.NumMethod() {
+			if !yield(t.Method(i)) {
+				return
+			}
+		}
+	}
+}
+
+// MethodByName returns the exported method of that name.
+func (t typeWrapper) MethodByName(name string) (reflect.Method, bool) {
+	for i, m := range t.exported() {
+		if m.Name() == name {
+			return t.Method(i), true
+		}
+	}
+	return reflect.Method{}, false
+}
+
+// Field returns the field i as it was declared.
+func (t typeWrapper) Field(i int) reflect.StructField {
+	declared, w := t.view().field(i)
+	f := t.Type.Field(i)
+	f.Name, f.Tag, f.Anonymous = declared.name, declared.tag, declared.embedded
+	f.Type, f.PkgPath = t.wrap(w), ""
+	if !declared.exported {
+		f.PkgPath = t.d.typ.Underlying().(*types.Struct).Field(i).Pkg().Path()
+	}
+	return f
+}
+
+// Fields is like calling Field for each field.
+func (t typeWrapper) Fields() iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for i := range t.NumField() {
+			if !yield(t.Field(i)) {
+				return
+			}
+		}
+	}
+}
+
+// FieldByIndex returns the nested field at the path.
+func (t typeWrapper) FieldByIndex(index []int) reflect.StructField {
+	var f reflect.StructField
+	var typ reflect.Type = t
+	for i, n := range index {
+		if i > 0 && typ.Kind() == reflect.Pointer {
+			typ = typ.Elem()
+		}
+		f = typ.Field(n)
+		typ = f.Type
+	}
+	return f
+}
+
+// FieldByName returns the field of that name, which may be promoted.
+func (t typeWrapper) FieldByName(name string) (reflect.StructField, bool) {
+	var pkg *types.Package
+	if named, ok := t.d.typ.(*types.Named); ok {
+		pkg = named.Obj().Pkg()
+	}
+	object, index, _ := types.LookupFieldOrMethod(t.d.typ, false, pkg, name)
+	if _, ok := object.(*types.Var); !ok {
+		return reflect.StructField{}, false
+	}
+	f := t.FieldByIndex(index)
+	f.Index = index
+	return f, true
+}
+
+// FieldByNameFunc returns the one field of the struct itself whose name
+// matches.
+func (t typeWrapper) FieldByNameFunc(match func(string) bool) (reflect.StructField, bool) {
+	var found []reflect.StructField
+	for f := range t.Fields() {
+		if match(f.Name) {
+			found = append(found, f)
+		}
+	}
+	if len(found) != 1 {
+		return reflect.StructField{}, false
+	}
+	return found[0], true
+}
+
+// In returns the type of the parameter i.
+func (t typeWrapper) In(i int) reflect.Type {
+	s := t.d.typ.Underlying().(*types.Signature)
+	return t.wrap(view{t.d.registry.child(s.Params().At(i).Type()), t.Type.In(i)})
+}
+
+// Ins is like calling In for each parameter.
+func (t typeWrapper) Ins() iter.Seq[reflect.Type] { return each(t.NumIn(), t.In) }
+
+// Out returns the type of the result i.
+func (t typeWrapper) Out(i int) reflect.Type {
+	s := t.d.typ.Underlying().(*types.Signature)
+	return t.wrap(view{t.d.registry.child(s.Results().At(i).Type()), t.Type.Out(i)})
+}
+
+// Outs is like calling Out for each result.
+func (t typeWrapper) Outs() iter.Seq[reflect.Type] { return each(t.NumOut(), t.Out) }
+
+func each(n int, get func(int) reflect.Type) iter.Seq[reflect.Type] {
+	return func(yield func(reflect.Type) bool) {
+		for i := range n {
+			if !yield(get(i)) {
+				return
+			}
+		}
+	}
+}

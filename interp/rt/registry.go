@@ -1,0 +1,151 @@
+package rt
+
+import (
+	"go/types"
+	"io"
+	"os"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// Config is what a Registry is told once. Only Interpreted has no default.
+type Config struct {
+	// Interpreted reports whether a named type (or an instance of a generic
+	// one) exists in lowered code only. It must not change its mind.
+	Interpreted func(*types.Named) bool
+
+	// Packages is the engine's table of compiled symbols, keyed "path/name".
+	// In it the compiled interfaces (a nil pointer under "Reader") and their
+	// wrappers (a nil pointer under "_Reader") are found. nil means none.
+	Packages map[string]map[string]reflect.Value
+
+	// Stdout is where Print, Printf and Println write; nil means os.Stdout.
+	Stdout io.Writer
+
+	// Stderr is where the builtins print and println write; nil means os.Stderr.
+	Stderr io.Writer
+
+	// Uncaught reports whether a panic value must pass through a recover that
+	// the standard library would have made, as fmt does around String methods:
+	// the interrupt of a cell, for instance. nil means that none must.
+	Uncaught func(any) bool
+}
+
+// Registry holds the type descriptors of one session and answers all questions
+// about the dynamic types of its values.
+type Registry struct {
+	config Config
+
+	mu          sync.Mutex   // guards all that follows up to types
+	descriptors typeutil.Map // types.Type to *Type, by types.Identical
+	all         []*Type
+
+	types      atomic.Pointer[[]*Type] // all, as readers see it
+	byType     sync.Map                // types.Type to *Type, by pointer: a cache of descriptors
+	wrappers   sync.Map                // reflect.Type to func(Box) any: see AddWrapper
+	engine     sync.Map                // pointer types of the engine's wrappers in use, to struct{}
+	closed     sync.Map                // reflect.Type to bool: see holdsNoBox
+	compiled   sync.Map                // implementsKey to bool
+	jsonClosed sync.Map                // reflect.Type to bool: see jsonHoldsNoBox
+	fields     sync.Map                // view to []jsonField
+}
+
+// New returns an empty registry.
+func New(config Config) *Registry {
+	if config.Interpreted == nil {
+		config.Interpreted = func(*types.Named) bool { return false }
+	}
+	if config.Stdout == nil {
+		config.Stdout = os.Stdout
+	}
+	if config.Stderr == nil {
+		config.Stderr = os.Stderr
+	}
+	if config.Uncaught == nil {
+		config.Uncaught = func(any) bool { return false }
+	}
+	r := &Registry{config: config}
+	r.types.Store(&[]*Type{})
+	r.addNativeWrappers()
+	return r
+}
+
+// ID returns the identifier of t: the same for identical types, and only for
+// those. It is an index that emitted code may hold as a literal.
+func (r *Registry) ID(t types.Type) int { return r.Describe(t).id }
+
+// Describe returns the descriptor of t.
+func (r *Registry) Describe(t types.Type) *Type {
+	if d, ok := r.byType.Load(t); ok {
+		return d.(*Type)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d, ok := r.descriptors.At(t).(*Type)
+	if !ok {
+		d = r.newType(len(r.all), types.Unalias(t))
+		r.descriptors.Set(t, d)
+		r.all = append(r.all, d)
+		all := r.all
+		r.types.Store(&all)
+	}
+	r.byType.Store(t, d)
+	return d
+}
+
+// Type returns the descriptor that has the identifier id, which must be one
+// that ID has returned.
+func (r *Registry) Type(id int) *Type { return (*r.types.Load())[id] }
+
+// child returns the descriptor of a component type that needs one, and nil for
+// a type that is the same in lowered code as in Go.
+func (r *Registry) child(t types.Type) *Type {
+	if !r.Mentions(t) {
+		return nil
+	}
+	return r.Describe(t)
+}
+
+// Mentions reports whether t differs in lowered code from what it is in Go, so
+// that a value of it needs a box: whether it mentions an interpreted named
+// type, a literal interface with methods, or a struct literal with embedded or
+// unexported fields.
+func (r *Registry) Mentions(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		return r.config.Interpreted(t)
+	case *types.Pointer:
+		return r.Mentions(t.Elem())
+	case *types.Slice:
+		return r.Mentions(t.Elem())
+	case *types.Array:
+		return r.Mentions(t.Elem())
+	case *types.Chan:
+		return r.Mentions(t.Elem())
+	case *types.Map:
+		return r.Mentions(t.Key()) || r.Mentions(t.Elem())
+	case *types.Struct:
+		for f := range t.Fields() {
+			if f.Embedded() || !f.Exported() || r.Mentions(f.Type()) {
+				return true
+			}
+		}
+	case *types.Signature:
+		for v := range t.Params().Variables() {
+			if r.Mentions(v.Type()) {
+				return true
+			}
+		}
+		for v := range t.Results().Variables() {
+			if r.Mentions(v.Type()) {
+				return true
+			}
+		}
+	case *types.Interface:
+		return t.NumMethods() > 0
+	}
+	return false
+}

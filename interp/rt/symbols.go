@@ -1,0 +1,70 @@
+package rt
+
+import "reflect"
+
+// Path is the import path under which the engine finds Symbols.
+const Path = "quern/rt"
+
+// Symbols is the table of what lowered code calls; see the package comment.
+func (r *Registry) Symbols() map[string]reflect.Value {
+	table := map[string]any{
+		"Box":      r.Box,
+		"BoxError": r.BoxError,
+		"Value":    r.Value,
+		"Plain":    r.Plain,
+
+		"Register": r.Register,
+		"Method":   r.Method,
+
+		"TypeID":          r.TypeID,
+		"Is":              r.Is,
+		"As":              r.As,
+		"Implements":      r.Implements,
+		"Convert":         r.Convert,
+		"Assign":          r.Assign,
+		"AssertionFailed": r.AssertionFailed,
+
+		"Deferred": (*Deferred)(nil),
+		"Protect":  Protect,
+		"Recover":  Recover,
+
+		"Equal":     r.Equal,
+		"Recovered": Recovered,
+		"Index":     Index,
+		"ErrorsAs":  r.ErrorsAs,
+
+		"Append":   r.Append,
+		"Appendf":  r.Appendf,
+		"Appendln": r.Appendln,
+		"Errorf":   r.Errorf,
+		"Fprint":   r.Fprint,
+		"Fprintf":  r.Fprintf,
+		"Fprintln": r.Fprintln,
+		"Print":    r.Print,
+		"Printf":   r.Printf,
+		"Println":  r.Println,
+		"Sprint":   r.Sprint,
+		"Sprintf":  r.Sprintf,
+		"Sprintln": r.Sprintln,
+
+		"JSONMarshal":       r.JSONMarshal,
+		"JSONMarshalIndent": r.JSONMarshalIndent,
+		"JSONUnmarshal":     r.JSONUnmarshal,
+		"JSONEncode":        r.JSONEncode,
+		"JSONDecode":        r.JSONDecode,
+
+		"TypeOf":         r.TypeOf,
+		"TypeFor":        r.TypeFor,
+		"DeepEqual":      r.DeepEqual,
+		"CloneMap":       r.CloneMap,
+		"Clear":          r.Clear,
+		"BuiltinPrint":   r.BuiltinPrint,
+		"BuiltinPrintln": r.BuiltinPrintln,
+		"Words":          r.Words,
+	}
+	symbols := make(map[string]reflect.Value, len(table))
+	for name, f := range table {
+		symbols[name] = reflect.ValueOf(f)
+	}
+	return symbols
+}

@@ -1,0 +1,208 @@
+package rt
+
+import (
+	"go/types"
+	"maps"
+	"reflect"
+	"sync"
+	"sync/atomic"
+)
+
+// Type describes one Go type to the run time. Descriptors are canonical: two
+// types have one descriptor if and only if they are identical, so descriptors
+// are compared by their address.
+type Type struct {
+	id       int // first, so that reflect.DeepEqual tells two descriptors apart at once
+	registry *Registry
+	typ      types.Type
+	name     string
+
+	class   atomic.Int32                       // of the box that holds a value of the type
+	methods atomic.Pointer[map[string]*method] // registered, by name
+	set     atomic.Pointer[methodSet]          // of a type that is not an interface
+
+	implements sync.Map // *Type of an interface to bool
+
+	compiled reflect.Type // a compiled interface, or nil
+	wrapper  reflect.Type // the engine's wrapper struct of it, or nil
+
+	pointerTo atomic.Pointer[Type] // the descriptor of the pointer to the type, once it was asked for
+
+	once   sync.Once // guards what follows
+	elem   *Type     // nil for one that is the same in Go; so are key and the types of fields
+	key    *Type
+	fields []field
+}
+
+// field is one field of a struct type as it was declared. In lowered code all
+// fields are exported and none is embedded; only their order is the same.
+type field struct {
+	name     string
+	tag      reflect.StructTag
+	exported bool
+	embedded bool
+	typ      *Type // nil if the type is the same in Go
+}
+
+// ID returns the identifier of the type in its registry.
+func (t *Type) ID() int { return t.id }
+
+// Type returns the type as the checker knows it.
+func (t *Type) Type() types.Type { return t.typ }
+
+// String returns the name of the type as %T prints it: main.P, []main.P,
+// map[string]*main.P.
+func (t *Type) String() string { return t.name }
+
+// newType describes t. The registry's lock is held.
+func (r *Registry) newType(id int, t types.Type) *Type {
+	d := &Type{id: id, registry: r, typ: t, name: typeString(t)}
+	d.methods.Store(&map[string]*method{})
+	if types.IsInterface(t) {
+		d.findCompiled()
+	} else {
+		d.refresh()
+	}
+	return d
+}
+
+// findCompiled looks for the compiled form of a named interface.
+func (t *Type) findCompiled() {
+	named, ok := t.typ.(*types.Named)
+	if !ok {
+		return
+	}
+	name, pkg := named.Obj().Name(), named.Obj().Pkg()
+	if pkg == nil {
+		if name == "error" {
+			t.compiled = errorType
+		}
+		return
+	}
+	symbols := t.registry.config.Packages[pkg.Path()+"/"+pkg.Name()]
+	if v, ok := symbols[name]; ok && v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Interface {
+		t.compiled = v.Type().Elem()
+	}
+	if v, ok := symbols["_"+name]; ok && v.Kind() == reflect.Pointer && v.Type().Elem().Kind() == reflect.Struct {
+		t.wrapper = v.Type().Elem()
+	}
+}
+
+// shape computes the descriptors of the components once they are asked for:
+// not earlier, since types are recursive and most are never formatted.
+func (t *Type) shape() *Type {
+	t.once.Do(func() {
+		r := t.registry
+		switch u := t.typ.Underlying().(type) {
+		case *types.Pointer:
+			t.elem = r.child(u.Elem())
+		case *types.Slice:
+			t.elem = r.child(u.Elem())
+		case *types.Array:
+			t.elem = r.child(u.Elem())
+		case *types.Chan:
+			t.elem = r.child(u.Elem())
+		case *types.Map:
+			t.key, t.elem = r.child(u.Key()), r.child(u.Elem())
+		case *types.Struct:
+			for i := range u.NumFields() {
+				f := u.Field(i)
+				t.fields = append(t.fields, field{
+					name:     f.Name(),
+					tag:      reflect.StructTag(u.Tag(i)),
+					exported: f.Exported(),
+					embedded: f.Embedded(),
+					typ:      r.child(f.Type()),
+				})
+			}
+		}
+	})
+	return t
+}
+
+// register adds a method. A method that the type did not have when it was
+// described (a later cell declared it) changes what the type implements.
+func (t *Type) register(name string, f any) {
+	m := newMethod(f)
+	for {
+		old := t.methods.Load()
+		next := maps.Clone(*old)
+		next[name] = m
+		if t.methods.CompareAndSwap(old, &next) {
+			break
+		}
+	}
+	if !types.IsInterface(t.typ) && !t.set.Load().has(name) {
+		t.refresh()
+		t.implements.Clear()
+	}
+}
+
+// refresh computes the method set and the class that follows from it.
+func (t *Type) refresh() {
+	set := newMethodSet(t.typ)
+	t.set.Store(set)
+	t.class.Store(int32(set.class()))
+}
+
+// methodSet is the method set of a type, keyed by types.Id: unexported methods
+// of two packages differ.
+type methodSet struct {
+	byID map[string]*types.Selection
+}
+
+func newMethodSet(t types.Type) *methodSet {
+	set := types.NewMethodSet(t)
+	s := &methodSet{byID: make(map[string]*types.Selection, set.Len())}
+	for selection := range set.Methods() {
+		s.byID[selection.Obj().Id()] = selection
+	}
+	return s
+}
+
+// has reports whether the set has a method that is called name in a cell.
+func (s *methodSet) has(name string) bool { return s.find(name) != nil }
+
+// find returns the method that is called name in a cell, or nil.
+func (s *methodSet) find(name string) *types.Selection {
+	if m, ok := s.byID[name]; ok {
+		return m
+	}
+	for _, m := range s.byID {
+		if m.Obj().Name() == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// hasSignature reports whether the set has the method name with the signature,
+// written as reflect writes it: "func() string".
+func (s *methodSet) hasSignature(name, signature string) bool {
+	m, ok := s.byID[name]
+	return ok && typeString(m.Type()) == signature
+}
+
+// implementsInterface reports whether t, which is not an interface, has all
+// methods of the interface i.
+func (t *Type) implementsInterface(i *Type) bool {
+	if known, ok := t.implements.Load(i); ok {
+		return known.(bool)
+	}
+	ok := t.missingMethod(i) == ""
+	t.implements.Store(i, ok)
+	return ok
+}
+
+// missingMethod returns the name of the first method of the interface i that t
+// lacks, or "".
+func (t *Type) missingMethod(i *Type) string {
+	set := t.set.Load()
+	for _, m := range sortedMethods(i.typ.Underlying().(*types.Interface)) {
+		have, ok := set.byID[m.Id()]
+		if !ok || !types.Identical(have.Type(), m.Type()) {
+			return m.Name()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package rt
+
+import "reflect"
+
+var boxType = reflect.TypeFor[Box]()
+
+// unboxValue is unbox for a value that reflect has: v is the contents of an
+// interface, perhaps out of an unexported field. Without a box it returns v.
+func (r *Registry) unboxValue(v reflect.Value) (*Type, reflect.Value, bool) {
+	if v.CanInterface() {
+		if b, ok := r.unbox(v.Interface()); ok {
+			return b.T, reflect.ValueOf(b.V), true
+		}
+		return nil, v, false
+	}
+	inner := v
+	if inner.Kind() == reflect.Pointer {
+		if _, ok := r.engine.Load(inner.Type()); ok {
+			inner = inner.Elem().Field(0).Elem()
+		}
+	}
+	for inner.Kind() == reflect.Struct && inner.NumField() > 0 {
+		if inner.Type() == boxType {
+			return (*Type)(inner.Field(0).UnsafePointer()), inner.Field(1).Elem(), true
+		}
+		if !inner.Type().Implements(boxedType) {
+			break
+		}
+		inner = inner.Field(0)
+	}
+	return nil, v, false
+}
+
+var boxedType = reflect.TypeFor[boxed]()
+
+// mayHoldBox reports whether fmt could meet a box, or a value of this package
+// that stands for another, in one of the operands.
+func (r *Registry) mayHoldBox(operands []any) bool {
+	for _, x := range operands {
+		switch x.(type) {
+		case nil, bool, string, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, uintptr,
+			float32, float64, complex64, complex128, []byte, []int, []float64, []string:
+		default:
+			if !r.holdsNoBox(reflect.TypeOf(x)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// holdsNoBox reports whether fmt, which follows pointers at the top only, meets
+// no interface inside values of the compiled type t.
+func (r *Registry) holdsNoBox(t reflect.Type) bool {
+	if known, ok := r.closed.Load(t); ok {
+		return known.(bool)
+	}
+	closed := !t.Implements(boxedType) && !t.Implements(standInType)
+	if closed {
+		inner := t
+		if t.Kind() == reflect.Pointer {
+			inner = t.Elem()
+		}
+		closed = withoutInterface(inner, map[reflect.Type]bool{})
+	}
+	r.closed.Store(t, closed)
+	return closed
+}
+
+// withoutInterface reports whether values of type t contain no interface
+// outside of what pointers point to.
+func withoutInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return true
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		return false
+	case reflect.Slice, reflect.Array:
+		return withoutInterface(t.Elem(), seen)
+	case reflect.Map:
+		return withoutInterface(t.Key(), seen) && withoutInterface(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !withoutInterface(t.Field(i).Type, seen) {
+				return false
+			}
+		}
+	}
+	return true
+}

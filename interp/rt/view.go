@@ -1,0 +1,116 @@
+package rt
+
+import (
+	"go/types"
+	"reflect"
+)
+
+// view is a type as both sides know it: the descriptor, nil for a compiled
+// type, and the type of the raw value. It answers as reflect would in Go.
+type view struct {
+	d *Type
+	t reflect.Type
+}
+
+// viewOf looks through an interface at what it holds.
+func (r *Registry) viewOf(v reflect.Value) (view, reflect.Value) {
+	d, raw, _ := r.unboxValue(v)
+	return view{d, raw.Type()}, raw
+}
+
+func (w view) kind() reflect.Kind { return w.t.Kind() }
+
+func (w view) String() string {
+	if w.d != nil {
+		return w.d.name
+	}
+	return compiledName(w.t)
+}
+
+// named reports whether the type has a name.
+func (w view) named() bool {
+	if w.d == nil {
+		return w.t.Name() != ""
+	}
+	_, ok := w.d.typ.(*types.Named)
+	return ok
+}
+
+// name is the name without the package, "" for an unnamed type.
+func (w view) name() string {
+	if w.d == nil {
+		return w.t.Name()
+	}
+	named, ok := w.d.typ.(*types.Named)
+	if !ok {
+		return ""
+	}
+	if pkg := named.Obj().Pkg(); pkg != nil {
+		return w.d.name[len(pkg.Name())+len("."):]
+	}
+	return w.d.name
+}
+
+func (w view) elem() view {
+	if w.d == nil {
+		return view{nil, w.t.Elem()}
+	}
+	return view{w.d.shape().elem, w.t.Elem()}
+}
+
+func (w view) key() view {
+	if w.d == nil {
+		return view{nil, w.t.Key()}
+	}
+	return view{w.d.shape().key, w.t.Key()}
+}
+
+// field is field i of a struct, with its type.
+func (w view) field(i int) (field, view) {
+	f := fieldOf(w.d, w.t, i)
+	return f, view{f.typ, w.t.Field(i).Type}
+}
+
+// pointer is the type *T.
+func (w view) pointer() view {
+	if w.d == nil {
+		return view{nil, reflect.PointerTo(w.t)}
+	}
+	return view{w.d.pointer(), reflect.PointerTo(w.t)}
+}
+
+// pointer is the descriptor of *T.
+func (t *Type) pointer() *Type {
+	if p := t.pointerTo.Load(); p != nil {
+		return p
+	}
+	p := t.registry.Describe(types.NewPointer(t.typ))
+	t.pointerTo.Store(p)
+	return p
+}
+
+// methods is the number of methods of an interface type.
+func (w view) methods() int {
+	if w.d == nil {
+		return w.t.NumMethod()
+	}
+	return w.d.typ.Underlying().(*types.Interface).NumMethods()
+}
+
+// has reports whether the type, which is not an interface of a cell, has the
+// method: one of a compiled interface that has no other methods.
+func (w view) has(m wellKnown) bool {
+	if w.d == nil {
+		return w.t.Implements(m.iface)
+	}
+	if types.IsInterface(w.d.typ) {
+		return false
+	}
+	return w.d.set.Load().hasSignature(m.name, m.signature)
+}
+
+// wellKnown is a method that the standard library looks for.
+type wellKnown struct {
+	name, signature string
+	iface           reflect.Type
+}
