@@ -76,6 +76,7 @@ func (t *Tensor) Clone() *Tensor { return record(ir.Copy{}, t) }
 // src can be read until the next Assign to t, and says so if it is used later.
 func (t *Tensor) Assign(src *Tensor) {
 	locked(func(r *ir.Recorder) {
-		t.v = r.Assign(t.value("Assign"), src.value("Assign"), t.leaf)
+		t.value("Assign")
+		r.Assign(&t.v, src.value("Assign"), t.leaf)
 	})
 }

@@ -44,6 +44,7 @@ func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*
 	for _, t := range in {
 		values = append(values, t.value(op))
 	}
+	e.recorder.Trim()
 	return wrap(f(e.recorder, values))
 }
 

@@ -9,25 +9,16 @@ type crossEntropy struct {
 	x                   []float32
 	label               []int32
 	loss                []float64 // of each chunk
-	scratch             [][]float32
+	device              *Device
 }
 
 func newCrossEntropy(d *Device, s ir.Step) (step, error) {
-	k := &crossEntropy{logits: s.In[0], labels: s.In[1], out: s.Out[0]}
+	k := &crossEntropy{device: d, logits: s.In[0], labels: s.In[1], out: s.Out[0]}
 	k.rows, k.classes = s.In[0].Shape[0], s.In[0].Shape[1]
 	k.per = max(1, rowsPerTask/8/max(k.classes, 1))
 	k.loss = make([]float64, (k.rows+k.per-1)/k.per)
-	k.scratch = scratch(d, k.classes)
+	d.reserve(0, k.classes)
 	return k, nil
-}
-
-// scratch is n elements for each worker.
-func scratch(d *Device, n int) [][]float32 {
-	s := make([][]float32, d.pool.size)
-	for i := range s {
-		s[i] = make([]float32, n)
-	}
-	return s
 }
 
 func (k *crossEntropy) run(p *program) error {
@@ -56,7 +47,7 @@ func checkIndices(op string, index []int32, size int) error {
 
 func (k *crossEntropy) work(chunk, worker int) {
 	total := 0.0
-	y := k.scratch[worker]
+	y := k.device.scratch[worker][:k.classes]
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x := k.x[i*k.classes : (i+1)*k.classes]
 		vecAddScalar(y, x, -rowMax(x))

@@ -12,6 +12,12 @@ type Device struct {
 	pool   *pool
 	kernel gemmKernel
 	free   map[int][]*storage // by size in bytes
+
+	// Memory that programs share, since one runs at a time; Compile makes it
+	// large enough.
+	arena   *storage
+	panel   []float32   // packed right-hand side of a matrix product
+	scratch [][]float32 // of each worker
 }
 
 var _ ir.Device = (*Device)(nil)
@@ -22,7 +28,19 @@ func New(threads int) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Device{pool: newPool(threads), kernel: bestKernel(), free: map[int][]*storage{}}
+	return &Device{pool: newPool(threads), kernel: bestKernel(), free: map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads)}
+}
+
+// reserve makes the shared memory large enough for a step.
+func (d *Device) reserve(panel, scratch int) {
+	if len(d.panel) < panel {
+		d.panel = aligned(panel)
+	}
+	for i := range d.scratch {
+		if len(d.scratch[i]) < scratch {
+			d.scratch[i] = aligned(scratch)
+		}
+	}
 }
 
 // Close ends the device's threads.

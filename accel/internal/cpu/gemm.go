@@ -45,28 +45,24 @@ type gemm struct {
 	columns    int // of b that one chunk packs
 	first, end bool
 
-	panel   []float32   // packed b
-	scratch [][]float32 // packed a, one per worker
+	device *Device // whose shared memory takes the packed panels
 }
 
 func roundUp(n, m int) int { return (n + m - 1) / m * m }
 
 func newGEMM(d *Device, m, n, k int) *gemm {
-	g := &gemm{kernel: d.kernel, m: m, n: n, k: k}
+	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k}
 	blocks := max(1, (k+kcMax-1)/kcMax)
 	g.kc = (k + blocks - 1) / blocks
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	g.columns = max(g.kernel.nr, roundUp((n+15)/16, g.kernel.nr))
-	g.panel = aligned(g.nc * g.kc)
-	g.scratch = make([][]float32, d.pool.size)
-	for i := range g.scratch {
-		g.scratch[i] = aligned(g.kernel.mc * g.kc)
-	}
+	d.reserve(g.nc*g.kc, g.kernel.mc*g.kc)
 	return g
 }
 
 // run computes c from a, b and the epilogue's operands.
-func (g *gemm) run(p *pool) {
+func (g *gemm) run() {
+	p := g.device.pool
 	if g.k == 0 {
 		clear(g.c)
 		g.epilogue(0, g.m, 0, g.n)
@@ -92,10 +88,10 @@ func (g *gemm) work(chunk, worker int) {
 		j := chunk * g.columns
 		n := min(g.columns, g.nc-j)
 		src := g.b.data[g.pc*g.b.row+(g.jc+j)*g.b.col:]
-		pack(g.panel[j*g.kc:], src, g.b.col, g.b.row, n, g.kc, g.kernel.nr)
+		pack(g.device.panel[j*g.kc:], src, g.b.col, g.b.row, n, g.kc, g.kernel.nr)
 		return
 	}
-	g.rows(chunk*g.kernel.mc, g.scratch[worker])
+	g.rows(chunk*g.kernel.mc, g.device.scratch[worker])
 }
 
 // rows computes the rows of one chunk of the current block.
@@ -110,7 +106,7 @@ func (g *gemm) rows(ic int, packed []float32) {
 	var edge [maxTile]float32
 	for j := 0; j < g.nc; j += nr {
 		n := min(nr, g.nc-j)
-		b := &g.panel[j*g.kc]
+		b := &g.device.panel[j*g.kc]
 		for i := 0; i < mc; i += mr {
 			m := min(mr, mc-i)
 			c := g.c[(ic+i)*g.n+g.jc+j:]

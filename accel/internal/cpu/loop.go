@@ -22,7 +22,7 @@ type loop struct {
 	out       []loopOutput
 	n         int
 	registers int
-	scratch   [][]float32 // one per worker
+	device    *Device
 }
 
 type instr struct {
@@ -61,7 +61,7 @@ type loopOutput struct {
 }
 
 func newLoop(d *Device, s ir.Step) (step, error) {
-	l := &loop{n: ir.Len(s.Shape)}
+	l := &loop{device: d, n: ir.Len(s.Shape)}
 	for _, o := range s.In {
 		in := loopInput{Operand: o, last: -1, reg: -1}
 		in.walk = o.Squeeze()
@@ -105,10 +105,7 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 			l.out[k.out].at = i
 		}
 	}
-	l.scratch = make([][]float32, d.pool.size)
-	for i := range l.scratch {
-		l.scratch[i] = make([]float32, l.registers*chunkLen)
-	}
+	d.reserve(0, l.registers*chunkLen)
 	return l, nil
 }
 
@@ -189,7 +186,7 @@ func (l *loop) run(p *program) error {
 func (l *loop) work(block, worker int) {
 	from := block * blockLen
 	to := min(from+blockLen, l.n)
-	scratch := l.scratch[worker]
+	scratch := l.device.scratch[worker]
 	for i := range l.in {
 		if in := &l.in[i]; in.kind == single {
 			vecFill(scratch[in.reg*chunkLen:][:min(chunkLen, to-from)], loadFloat(in.base, in.DType, in.Offset))

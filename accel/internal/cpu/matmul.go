@@ -52,7 +52,7 @@ func (k *matmul) run(p *program) error {
 			g.a.data, g.b.data = a[atA:], b[atB:]
 		}
 		g.c = c[i*each : (i+1)*each]
-		g.run(p.device.pool)
+		g.run()
 	}
 	g.a.data, g.b.data, g.c, g.bias = nil, nil, nil, nil
 	return nil

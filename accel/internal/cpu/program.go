@@ -12,7 +12,6 @@ import (
 type program struct {
 	device *Device
 	slots  []ir.Slot
-	arena  *storage
 	memory []unsafe.Pointer // address of each slot during a run
 	words  []uint64
 	steps  []step
@@ -52,7 +51,10 @@ func init() {
 
 // Compile makes the steps of a program.
 func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
-	out := &program{device: d, slots: p.Slots, memory: make([]unsafe.Pointer, len(p.Slots)), arena: newStorage(p.Arena)}
+	out := &program{device: d, slots: p.Slots, memory: make([]unsafe.Pointer, len(p.Slots))}
+	if d.arena.size < p.Arena {
+		d.arena = newStorage(p.Arena)
+	}
 	for _, s := range p.Steps {
 		if s.Op == nil {
 			l, err := newLoop(d, s)
@@ -79,7 +81,7 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
 	for i, s := range p.slots {
 		if s.Kind == ir.Arena {
-			p.memory[i] = unsafe.Add(p.arena.base, s.Offset)
+			p.memory[i] = unsafe.Add(p.device.arena.base, s.Offset)
 		} else {
 			p.memory[i] = bind[i].(*storage).base
 		}

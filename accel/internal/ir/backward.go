@@ -81,14 +81,14 @@ func (v *Value) forget() {
 }
 
 func (r *Recorder) accumulate(l *Leaf, g *Value) {
+	r.leaves = append(r.leaves, l)
 	if l.Grad == nil {
 		l.Grad = g.Hold()
 		return
 	}
 	sum := r.Add(l.Grad, g)
 	sum.Hold()
-	r.replace(l.Grad, sum)
-	l.Grad = sum
+	r.replace(&l.Grad, sum)
 }
 
 // sumTo adds up a gradient of a broadcast result to the shape of an input.

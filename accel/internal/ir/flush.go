@@ -28,10 +28,10 @@ func (r *Recorder) Flush() {
 		}
 	}()
 	r.appendRoles()
-	p := r.plans[string(r.key)]
+	p := r.plans.get(r.key)
 	if p == nil {
 		p = r.makePlan()
-		r.plans[string(r.key)] = p
+		r.plans.put(r.key, p)
 		r.stats.PlansMade++
 	} else {
 		r.stats.PlanHits++
@@ -73,7 +73,7 @@ func (r *Recorder) makePlan() *plan {
 	if err != nil {
 		panic(err)
 	}
-	r.stats.PlanBytes += p.program.Arena
+	r.stats.PlanBytes = max(r.stats.PlanBytes, p.program.Arena)
 	return p
 }
 
@@ -99,12 +99,13 @@ func (r *Recorder) run(p *plan) {
 			bind[o.slot] = made[o.slot].Storage
 		}
 	}
-	if _, err := p.exec.Run(bind, r.words); err != nil {
+	if done, err := p.exec.Run(bind, r.words); err != nil {
+		r.lost(p, done)
 		panic(err)
 	}
 	for _, d := range p.donated {
 		x := r.externals[d.external]
-		x.buf, x.gone = nil, "the storage was reused by a later in-place update; Clone the tensor before the update to keep its old value"
+		x.buf, x.gone = nil, overwritten
 	}
 	for _, res := range p.results {
 		v := r.nodes[res.node]
@@ -139,16 +140,44 @@ func (r *Recorder) reset() {
 	clear(r.externals)
 	clear(r.assigns)
 	clear(r.released)
-	r.nodes, r.externals, r.assigns, r.released = r.nodes[:0], r.externals[:0], r.assigns[:0], r.released[:0]
+	clear(r.leaves)
+	r.nodes, r.externals, r.assigns = r.nodes[:0], r.externals[:0], r.assigns[:0]
+	r.released, r.leaves = r.released[:0], r.leaves[:0]
 	r.key, r.words, r.pending = r.key[:0], r.words[:0], 0
 	r.epoch++
 }
 
-// abandon drops a list that failed.
+// overwritten is why a value cannot be read that an update took the place of.
+const overwritten = "the storage was reused by a later in-place update; Clone the tensor before the update to keep its old value"
+
+// lost marks the old values that a failed run may have written over: those
+// whose step had begun.
+func (r *Recorder) lost(p *plan, done int) {
+	for _, d := range p.donated {
+		if d.step <= done {
+			x := r.externals[d.external]
+			x.buf, x.gone = nil, overwritten
+		}
+	}
+}
+
+// abandon drops a list that failed: holders get back the values that they had
+// before, and gradients that were not computed are forgotten.
 func (r *Recorder) abandon() {
 	for _, v := range r.nodes {
 		if v.buf == nil {
 			v.gone = "the computation that should have made the tensor failed"
+		}
+	}
+	for _, a := range r.assigns {
+		if *a.holder == a.new && a.old.buf != nil {
+			a.new.Drop()
+			*a.holder = a.old.Hold()
+		}
+	}
+	for _, l := range r.leaves {
+		if l.Grad != nil && l.Grad.gone != "" {
+			l.Grad = nil
 		}
 	}
 	r.reset()

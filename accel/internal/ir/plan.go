@@ -22,6 +22,7 @@ type output struct {
 type donation struct {
 	slot     int // of the output
 	external int
+	step     int // that writes the output
 }
 
 // result is a node that outlives the list and where it lies.
@@ -355,7 +356,7 @@ func (b *builder) donate() {
 			taken = taken || d.slot == n.slot || d.external == ext
 		}
 		if !taken && b.program.Slots[slot].Bytes >= b.program.Slots[n.slot].Bytes {
-			b.donated = append(b.donated, donation{n.slot, ext})
+			b.donated = append(b.donated, donation{n.slot, ext, at})
 		}
 	}
 }

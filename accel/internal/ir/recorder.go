@@ -18,6 +18,7 @@ type Recorder struct {
 	externals []*Value
 	assigns   []assignment
 	released  []*Value // dropped values that the list still reads
+	leaves    []*Leaf  // whose gradients the list computes
 	key       []byte   // structure of the list, appended to while recording
 	words     []uint64 // parameters that are no part of the structure
 	pending   int      // bytes of the recorded outputs
@@ -25,7 +26,7 @@ type Recorder struct {
 
 	noGrad int
 	marks  uint64 // number of Backward calls
-	plans  map[string]*plan
+	plans  *planCache
 	bind   []Storage
 	made   []*Buffer
 	stats  Stats
@@ -37,11 +38,22 @@ type Recorder struct {
 
 // assignment is an in-place update: where nobody else sees the old value, the
 // new one may be written over it.
-type assignment struct{ old, new *Value }
+type assignment struct {
+	holder   **Value // where the new value is held
+	old, new *Value
+}
 
 // NewRecorder makes an empty recorder for a device.
 func NewRecorder(d Device) *Recorder {
-	return &Recorder{device: d, epoch: 1, plans: map[string]*plan{}, live: &liveBytes{}}
+	return &Recorder{device: d, epoch: 1, plans: newPlanCache(maxPlans), live: &liveBytes{}}
+}
+
+// Trim runs the list if it has grown past its limits. It is called between
+// ops, when every value that is still needed has a holder.
+func (r *Recorder) Trim() {
+	if len(r.nodes) >= maxNodes || r.pending >= maxPendingBytes {
+		r.Flush()
+	}
 }
 
 // Record appends an op to the list. It panics with a *ShapeError, *DTypeError
@@ -53,9 +65,6 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	t, err := op.Infer(in)
 	if err != nil {
 		panic(describe(err, op, in))
-	}
-	if len(r.nodes) >= maxNodes || r.pending >= maxPendingBytes {
-		r.Flush()
 	}
 	v := newValue(op, t, in)
 	if r.noGrad == 0 && t.DType.IsFloat() {
@@ -150,10 +159,11 @@ func (r *Recorder) NoGrad(delta int) { r.noGrad += delta }
 // GradEnabled tells whether gradients are recorded now.
 func (r *Recorder) GradEnabled() bool { return r.noGrad == 0 }
 
-// Assign gives dst's holder a new value with src's content and returns it.
-// src is moved when it is a pending result that only its own handle holds:
-// that handle stays readable until the next Assign.
-func (r *Recorder) Assign(dst, src *Value, leaf *Leaf) *Value {
+// Assign gives a holder, which has a value already, a new one with src's
+// content. src is moved when it is a pending result that only its own handle
+// holds: that handle stays readable until the next Assign.
+func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) {
+	dst := *holder
 	src.check("Assign")
 	if !sameShape(dst.shape, src.shape) {
 		panic(&ShapeError{Op: "Assign", Shapes: [][]int{dst.shape, src.shape}, Hint: "the new value must have the shape of the old one"})
@@ -162,7 +172,7 @@ func (r *Recorder) Assign(dst, src *Value, leaf *Leaf) *Value {
 		panic(&DTypeError{Op: "Assign", DTypes: []DType{dst.dtype, src.dtype}, Hint: "the new value must have the element type of the old one"})
 	}
 	if dst == src {
-		return dst
+		return
 	}
 	next := src
 	switch pending := src.epoch == r.epoch && src.index >= 0; {
@@ -177,12 +187,14 @@ func (r *Recorder) Assign(dst, src *Value, leaf *Leaf) *Value {
 		next = r.Alias(src).Hold()
 	}
 	next.leaf, next.requires = leaf, leaf != nil
-	r.replace(dst, next)
-	return next
+	r.replace(holder, next)
 }
 
-// replace drops old in favour of next and remembers the pair for the planner.
-func (r *Recorder) replace(old, next *Value) {
+// replace gives a holder its next value and remembers the pair for the
+// planner.
+func (r *Recorder) replace(holder **Value, next *Value) {
+	old := *holder
+	*holder = next
 	old.Drop()
 	for i := range r.assigns {
 		if r.assigns[i].new == old {
@@ -192,7 +204,7 @@ func (r *Recorder) replace(old, next *Value) {
 	}
 	if old.buf != nil {
 		r.reference(old)
-		r.assigns = append(r.assigns, assignment{old, next})
+		r.assigns = append(r.assigns, assignment{holder, old, next})
 	}
 }
 
@@ -264,5 +276,5 @@ func (r *Recorder) ZeroGrad(l *Leaf) {
 func (r *Recorder) Unfused(on bool) {
 	r.Flush()
 	r.unfused = on
-	clear(r.plans)
+	r.plans = newPlanCache(maxPlans)
 }

@@ -1,0 +1,43 @@
+package ir
+
+import "container/list"
+
+// maxPlans bounds the plans that are kept. A notebook whose shapes change all
+// the time makes new ones for ever.
+const maxPlans = 256
+
+// planCache keeps the plans used last, by structure. Keys are compared whole,
+// so two structures never share a plan.
+type planCache struct {
+	limit int
+	byKey map[string]*list.Element
+	used  list.List // of *cached, the latest first
+}
+
+type cached struct {
+	key  string
+	plan *plan
+}
+
+func newPlanCache(limit int) *planCache {
+	return &planCache{limit: limit, byKey: map[string]*list.Element{}}
+}
+
+func (c *planCache) get(key []byte) *plan {
+	e := c.byKey[string(key)]
+	if e == nil {
+		return nil
+	}
+	c.used.MoveToFront(e)
+	return e.Value.(*cached).plan
+}
+
+func (c *planCache) put(key []byte, p *plan) {
+	if c.used.Len() >= c.limit {
+		last := c.used.Back()
+		delete(c.byKey, last.Value.(*cached).key)
+		c.used.Remove(last)
+	}
+	k := string(key)
+	c.byKey[k] = c.used.PushFront(&cached{k, p})
+}
