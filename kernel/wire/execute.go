@@ -45,8 +45,8 @@ type ExecuteOK struct {
 // Expression is the value of a user expression, or its failure.
 type Expression struct {
 	Status   string         `json:"status"`
-	Data     map[string]any `json:"data,omitempty"`
-	Metadata map[string]any `json:"metadata,omitempty"`
+	Data     map[string]any `json:"data,omitzero"`
+	Metadata map[string]any `json:"metadata,omitzero"`
 	*Failure
 }
 
