@@ -74,3 +74,11 @@ func newValue(op Op, t Type, in []*Value) *Value {
 	v.in = append(v.args[:0], in...)
 	return v
 }
+
+// StorageOf is where a value lies, nil while it is pending.
+func StorageOf(v *Value) Storage {
+	if v.buf == nil {
+		return nil
+	}
+	return v.buf.Storage
+}
