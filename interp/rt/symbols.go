@@ -28,6 +28,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Protect":  Protect,
 		"Recover":  Recover,
 
+		"RangeExited": RangeExited,
+
 		"Equal":     r.Equal,
 		"Recovered": Recovered,
 		"Index":     Index,

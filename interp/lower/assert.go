@@ -1,0 +1,71 @@
+package lower
+
+// Assertions; those to a type that is not an interface and needs no box stay.
+//
+//	x.(int)           ->  mustʹ1(x), with Go's panic
+//	v, ok := x.(P)    ->  v, ok := asʹ1(x); in it rtʹ.As(x, 17)
+//	v, ok := x.(I)    ->  ... rtʹ.Implements(x, 18)
+//	v, ok := x.(io.Reader) -> ... rtʹ.Convert(x, 19)
+
+import (
+	"fmt"
+	"go/types"
+	"strconv"
+)
+
+// asHelper names func(x interface{}) (T, bool).
+func (e *emitter) asHelper(t types.Type) string {
+	id := e.Registry.ID(t)
+	return e.helper("as", fmt.Sprintf("as %d", id), func(name string) {
+		typ, number := e.typ(t), strconv.Itoa(id)
+		w := &e.out
+		w.open("func %s(x interface{}) (%s, bool) {", name, typ)
+		switch {
+		case dynamic(t):
+			w.open("if %s {", e.rt("Implements", "x", number))
+			w.line("return x, true")
+			w.close("}")
+			w.line("return nil, false")
+		case types.IsInterface(t):
+			w.line("v, ok := %s", e.rt("Convert", "x", number))
+			w.open("if !ok {")
+			w.line("return nil, false")
+			w.close("}")
+			w.line("return v.(%s), true", typ)
+		case e.boxed(t) && isEmptyStruct(t):
+			w.line("var zero %s", typ)
+			w.line("return zero, %s", e.rt("Is", "x", number))
+		case e.boxed(t):
+			w.line("v, ok := %s", e.rt("As", "x", number))
+			w.open("if ok {")
+			w.line("return v.(%s), true", typ)
+			w.close("}")
+			w.line("var zero %s", typ)
+			w.line("return zero, false")
+		default:
+			w.line("v, ok := x.(%s)", typ)
+			w.open("if ok {")
+			w.line("return v, true")
+			w.close("}")
+			w.line("var zero %s", typ)
+			w.line("return zero, false")
+		}
+		w.close("}")
+	})
+}
+
+// mustHelper names func(x interface{}) T that panics as Go does; source is the
+// static type of x.
+func (e *emitter) mustHelper(t, source types.Type) string {
+	id, from := e.Registry.ID(t), e.Registry.ID(source)
+	return e.helper("must", fmt.Sprintf("must %d %d", id, from), func(name string) {
+		w := &e.out
+		w.open("func %s(x interface{}) %s {", name, e.typ(t))
+		w.line("v, ok := %s(x)", e.asHelper(t))
+		w.open("if !ok {")
+		w.line("%s", e.rt("AssertionFailed", "x", strconv.Itoa(id), strconv.Itoa(from)))
+		w.close("}")
+		w.line("return v")
+		w.close("}")
+	})
+}

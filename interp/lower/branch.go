@@ -1,0 +1,127 @@
+package lower
+
+// Labels and branches.
+//
+//	break, continue, in the body of a range over a function  ->  return, after telling the loop
+//	continue, in a loop with copied variables                ->  i1 = i; continue
+//	L: for {}, goto L                                        ->  Lʹ1: ; Lʹ2: for {}
+//
+// The engine keeps labels among the variables, so each gets a name of its own.
+
+import (
+	"go/ast"
+	"go/token"
+	"strconv"
+)
+
+// target is a statement that break or continue can leave.
+type target struct {
+	label          string // of the user
+	loop           bool   // continue is possible
+	frame          *frame // where break and continue would be statements
+	emitted        string // label in lowered code
+	beforeContinue func(w *writer)
+	iteration      *iteration // of a range over a function
+}
+
+func (f *function) push(t *target) *target {
+	t.frame = f.frame
+	f.targets = append(f.targets, t)
+	return t
+}
+
+func (f *function) pop() { f.targets = f.targets[:len(f.targets)-1] }
+
+// label writes the label of the statement that follows.
+func (f *function) label(w *writer, t *target) {
+	if t.label == "" {
+		return
+	}
+	f.temps++
+	t.emitted = "Lʹ" + t.label + strconv.Itoa(f.temps)
+	w.line("%s:", t.emitted)
+}
+
+// jumpLabel is the name of the label of a goto.
+func (f *function) jumpLabel(name string) string {
+	if f.labels[name] == "" {
+		f.temps++
+		f.labels[name] = "Jʹ" + name + strconv.Itoa(f.temps)
+	}
+	return f.labels[name]
+}
+
+func (f *function) labeled(w *writer, s *ast.LabeledStmt) {
+	if f.facts.jumpLabels[s.Label.Name] {
+		w.line("%s:", f.jumpLabel(s.Label.Name))
+	}
+	switch x := s.Stmt.(type) {
+	case *ast.ForStmt:
+		f.forLoop(w, x, s.Label.Name)
+	case *ast.RangeStmt:
+		f.rangeLoop(w, x, s.Label.Name)
+	case *ast.SwitchStmt:
+		f.switchStatement(w, x, s.Label.Name)
+	case *ast.TypeSwitchStmt:
+		f.typeSwitch(w, x, s.Label.Name)
+	case *ast.SelectStmt:
+		f.selectStatement(w, x, s.Label.Name)
+	case *ast.EmptyStmt:
+		w.line(";")
+	default:
+		f.statement(w, x)
+	}
+}
+
+func (f *function) branch(w *writer, s *ast.BranchStmt) {
+	label := ""
+	if s.Label != nil {
+		label = s.Label.Name
+	}
+	switch s.Tok {
+	case token.FALLTHROUGH:
+		w.line("fallthrough")
+	case token.GOTO:
+		if f.frame.exit == byYield {
+			f.unsupported(s, "goto in a range over a function", "use a labelled break or continue")
+		}
+		w.line("goto %s", f.jumpLabel(label))
+	default:
+		for i := len(f.targets) - 1; i >= 0; i-- {
+			t := f.targets[i]
+			if label != "" && t.label != label || label == "" && s.Tok == token.CONTINUE && !t.loop {
+				continue
+			}
+			f.leaveTo(w, s.Tok, t)
+			return
+		}
+		panic("no target for " + s.Tok.String() + " " + label)
+	}
+}
+
+// leaveTo breaks or continues t.
+func (f *function) leaveTo(w *writer, tok token.Token, t *target) {
+	if t.iteration != nil && t.iteration.frame == f.frame {
+		if tok == token.BREAK {
+			w.line("%s = %d", t.iteration.state, left)
+			w.line("return false")
+		} else {
+			w.line("return true")
+		}
+		return
+	}
+	if t.frame == f.frame {
+		if tok == token.CONTINUE && t.beforeContinue != nil {
+			t.beforeContinue(w)
+		}
+		if t.emitted != "" {
+			w.line("%s %s", tok, t.emitted)
+		} else {
+			w.line("%s", tok)
+		}
+		return
+	}
+	it := f.frame.iteration
+	w.line("%s = %d", it.state, it.exit(tok, t))
+	w.line("return false")
+}

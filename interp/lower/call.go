@@ -1,0 +1,359 @@
+package lower
+
+// Calls:
+//
+//	f(a, b)                 ->  fʹ1(a as the type of the parameter, b ...)
+//	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      the engine takes one slice for the whole list
+//	f(g()), conversions     ->  func(t1 A, t2 B) R { return fʹ1(t1 as X, t2 as Y) }(g())
+//	wg.Go(func() {...}), in a loop -> wg.Go(func(f func()) func() { return f }(func() {...}))
+//	reflect.ValueOf(p)      ->  the raw value: package reflect looks into it
+//
+// The third: the engine gives compiled code a literal that shares the frame, so
+// that later iterations overwrite what it has captured.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// call is a call whose parts can be evaluated before it is made.
+type call struct {
+	function string // what is called, unless it is a method of a compiled type
+	typ      string // type of function
+	fixed    bool   // function is the name of a declaration
+
+	receiver     string // of a method of a compiled type
+	receiverType string
+	byAddress    bool // the method has a pointer receiver, receiver is a variable
+	method       string
+
+	arguments []argument
+	slices    bool // a variadic parameter is declared as a slice
+	spread    bool // the last argument is followed by ...
+}
+
+type argument struct{ text, typ string }
+
+func (c *call) text() string {
+	function := c.function
+	if c.method != "" {
+		function = c.receiver + "." + c.method
+	}
+	texts := make([]string, len(c.arguments))
+	for i, a := range c.arguments {
+		texts[i] = a.text
+	}
+	s := function + "(" + list(texts)
+	if c.spread {
+		s += "..."
+	}
+	return s + ")"
+}
+
+// bindReceiver makes name the receiver and returns the receiver and its type.
+func (c *call) bindReceiver(name string) (x, typ string) {
+	if c.fixed {
+		x, typ = c.arguments[0].text, c.arguments[0].typ
+		c.arguments[0].text = name
+		return x, typ
+	}
+	x, typ = c.receiver, c.receiverType
+	if c.byAddress {
+		x, typ = addressOf(x), "*"+typ
+		c.byAddress = false
+	}
+	c.receiver = name
+	return x, typ
+}
+
+// bind evaluates all parts of c now, for a go or defer statement.
+func (f *function) bind(w *writer, c *call) {
+	if c.method != "" {
+		t := f.temp()
+		x, typ := c.bindReceiver(t)
+		w.line("var %s %s = %s", t, typ, x)
+	} else if !c.fixed {
+		t := f.temp()
+		w.line("var %s %s = %s", t, c.typ, c.function)
+		c.function = t
+	}
+	for i, a := range c.arguments {
+		t := f.temp()
+		w.line("var %s %s = %s", t, a.typ, a.text)
+		c.arguments[i].text = t
+	}
+}
+
+// callee is the call of e.Fun without the arguments of the user.
+func (f *function) callee(e *ast.CallExpr) *call {
+	fun := ast.Unparen(e.Fun)
+	switch fun := fun.(type) {
+	case *ast.SelectorExpr:
+		if sel := f.Info.Selections[fun]; sel != nil {
+			if sel.Kind() == types.MethodVal {
+				return f.selectMethod(f.expr(fun.X), f.typeOf(fun.X), sel)
+			}
+			break
+		}
+		return &call{function: f.expr(fun), fixed: true}
+	case *ast.Ident:
+		_, declared := f.Info.Uses[fun].(*types.Func)
+		c := &call{function: f.expr(fun), fixed: declared}
+		if !declared {
+			c.typ = f.typ(f.typeOf(fun))
+		}
+		return c
+	case *ast.IndexExpr, *ast.IndexListExpr:
+		if id := calleeIdent(fun); id != nil {
+			if _, ok := f.Info.Instances[id]; ok {
+				return &call{function: f.expr(fun), fixed: true}
+			}
+		}
+	}
+	x := f.expr(fun)
+	if _, ok := fun.(*ast.FuncLit); !ok {
+		x = operand(x)
+	}
+	return &call{function: x, typ: f.typ(f.typeOf(e.Fun))}
+}
+
+// plan lowers a call that is neither a conversion nor of a builtin.
+func (f *function) plan(e *ast.CallExpr) *call {
+	c := f.callee(e)
+	sig := f.typeOf(e.Fun).Underlying().(*types.Signature)
+	raw := f.takesRaw(e)
+	compiled := f.isCompiled(e)
+	n, variadic := sig.Params().Len(), sig.Variadic() && !e.Ellipsis.IsValid()
+	var rest []argument
+	for i, x := range e.Args {
+		var t types.Type
+		if sig.Variadic() && i >= n-1 {
+			t = sig.Params().At(n - 1).Type()
+			if variadic {
+				t = t.Underlying().(*types.Slice).Elem()
+			}
+		} else {
+			t = sig.Params().At(i).Type()
+		}
+		a := argument{f.argument(x, t, raw, compiled), f.typ(t)}
+		if variadic && i >= n-1 {
+			rest = append(rest, a)
+		} else {
+			c.arguments = append(c.arguments, a)
+		}
+	}
+	if variadic {
+		f.variadic(c, sig.Params().At(n-1).Type().Underlying().(*types.Slice), rest, compiled)
+	} else {
+		c.spread = e.Ellipsis.IsValid() && !c.slices
+	}
+	return c
+}
+
+// variadic appends the arguments of a variadic parameter.
+func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled bool) {
+	if compiled && !(types.IsInterface(t.Elem()) && !isEmptyInterface(t.Elem())) {
+		c.arguments = append(c.arguments, rest...)
+		return
+	}
+	if len(rest) == 0 && !c.slices {
+		return
+	}
+	texts := make([]string, len(rest))
+	for i, a := range rest {
+		texts[i] = a.text
+	}
+	typ, text := f.typ(t), "nil"
+	if len(rest) > 0 {
+		text = typ + "{" + list(texts) + "}"
+	} else {
+		text = typ + "(nil)"
+	}
+	c.arguments = append(c.arguments, argument{text, typ})
+	c.spread = !c.slices
+	if c.spread {
+		// With ... the engine does not turn the name of a function into a value.
+		for i, a := range c.arguments[:len(c.arguments)-1] {
+			if strings.HasPrefix(a.typ, "func(") {
+				c.arguments[i].text = "func(f " + a.typ + ") " + a.typ + " { return f }(" + a.text + ")"
+			}
+		}
+	}
+}
+
+func (f *function) argument(x ast.Expr, t types.Type, raw, compiled bool) string {
+	if raw && types.IsInterface(t) && isEmptyInterface(t) {
+		if from := f.typeOf(x); types.IsInterface(from) {
+			return f.rt("Value", f.expr(x))
+		}
+		return f.expr(x)
+	}
+	text := f.exprTo(x, t)
+	if lit, ok := ast.Unparen(x).(*ast.FuncLit); ok && compiled && f.repeats() {
+		text = f.ownFrame(text, f.typ(f.typeOf(lit)))
+	}
+	return text
+}
+
+// ownFrame makes the engine copy the frame that a literal has captured.
+func (f *function) ownFrame(literal, typ string) string {
+	return "func(f " + typ + ") " + typ + " { return f }(" + literal + ")"
+}
+
+func calleeIdent(e ast.Expr) *ast.Ident {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e
+	case *ast.SelectorExpr:
+		return e.Sel
+	case *ast.ParenExpr:
+		return calleeIdent(e.X)
+	case *ast.IndexExpr:
+		return calleeIdent(e.X)
+	case *ast.IndexListExpr:
+		return calleeIdent(e.X)
+	}
+	return nil
+}
+
+// compiledFunc is the compiled function or method that e calls, nil when there
+// is none.
+func (f *function) compiledFunc(e *ast.CallExpr) *types.Func {
+	id := calleeIdent(e.Fun)
+	if id == nil {
+		return nil
+	}
+	o, ok := f.Info.Uses[id].(*types.Func)
+	if !ok || o.Pkg() == nil || o.Pkg().Path() == "main" || isSource(o.Pkg()) {
+		return nil
+	}
+	if _, generic := f.Info.Instances[id]; generic {
+		return nil
+	}
+	if recv := o.Signature().Recv(); recv != nil {
+		if n, _ := named(recv.Type()); n != nil && Interpreted(n) {
+			return nil
+		}
+	}
+	return o
+}
+
+func (f *function) isCompiled(e *ast.CallExpr) bool { return f.compiledFunc(e) != nil }
+
+// call lowers a call expression.
+func (f *function) call(e *ast.CallExpr) string {
+	switch tv := f.Info.Types[e.Fun]; {
+	case tv.IsType():
+		return f.conversion(e, f.subst(tv.Type))
+	case tv.IsBuiltin():
+		return f.builtin(e, calleeIdent(e.Fun).Name)
+	}
+	if text, ok := f.shim(e); ok {
+		return text
+	}
+	sig := f.typeOf(e.Fun).Underlying().(*types.Signature)
+	if len(e.Args) == 1 {
+		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
+			return f.unpackSelfResult(e, f.spreadCall(e, sig, tuple))
+		}
+	}
+	return f.unpackSelfResult(e, f.plan(e).text())
+}
+
+// unpackSelfResult converts the result of a call of a self-referring function type.
+func (f *function) unpackSelfResult(e *ast.CallExpr, text string) string {
+	n, sig := selfReferring(f.typeOf(e.Fun))
+	if n == nil || sig.Results().Len() == 0 {
+		return text
+	}
+	if sig.Results().Len() == 1 {
+		if types.Identical(sig.Results().At(0).Type(), n) {
+			return f.unpackSelf(n) + "(" + text + ")"
+		}
+		return text
+	}
+	f.unsupported(e, "a function type that mentions itself among several results", "return a struct")
+	return ""
+}
+
+// spreadCall lowers f(g()) where g has several results.
+func (f *function) spreadCall(e *ast.CallExpr, sig *types.Signature, tuple *types.Tuple) string {
+	c := f.callee(e)
+	compiled := f.isCompiled(e)
+	n := sig.Params().Len()
+	var parameters []string
+	var rest []argument
+	outer := []string{}
+	if c.method != "" || c.fixed && len(c.arguments) > 0 {
+		x, typ := c.bindReceiver("r")
+		parameters, outer = append(parameters, "r "+typ), append(outer, x)
+	}
+	for i := range tuple.Len() {
+		t := sig.Params().At(min(i, n-1)).Type()
+		isRest := sig.Variadic() && i >= n-1
+		if isRest {
+			t = t.Underlying().(*types.Slice).Elem()
+		}
+		name := fmt.Sprintf("t%d", i)
+		parameters = append(parameters, name+" "+f.typ(tuple.At(i).Type()))
+		a := argument{f.convert(name, tuple.At(i).Type(), t), f.typ(t)}
+		if isRest {
+			rest = append(rest, a)
+		} else {
+			c.arguments = append(c.arguments, a)
+		}
+	}
+	if sig.Variadic() {
+		f.variadic(c, sig.Params().At(n-1).Type().Underlying().(*types.Slice), rest, compiled)
+	}
+	results := f.typeTexts(sig.Results())
+	if len(outer) == 0 {
+		return fmt.Sprintf("func(%s) (%s) { %s%s }(%s)", list(parameters), list(results), returning(sig), c.text(), f.expr(e.Args[0]))
+	}
+	// The engine spreads a call only when it is the single argument.
+	receiver, tupleParameters := parameters[0], parameters[1:]
+	return fmt.Sprintf("func(%s) (%s) { return func(%s) (%s) { %s%s } }(%s)(%s)",
+		receiver, "func("+list(typesOf(tupleParameters))+") ("+list(results)+")",
+		list(tupleParameters), list(results), returning(sig), c.text(), outer[0], f.expr(e.Args[0]))
+}
+
+func typesOf(parameters []string) []string {
+	out := make([]string, len(parameters))
+	for i, p := range parameters {
+		_, out[i], _ = strings.Cut(p, " ")
+	}
+	return out
+}
+
+// conversion lowers T(x).
+func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
+	x := e.Args[0]
+	from := f.typeOf(x)
+	if types.IsInterface(t) {
+		if isNil(from) {
+			return f.conversionType(t) + "(nil)"
+		}
+		// The conversion stays, because the engine types a variable after it.
+		return f.conversionType(t) + "(" + f.exprTo(x, t) + ")"
+	}
+	text := f.expr(x)
+	if _, ok := ast.Unparen(x).(*ast.FuncLit); ok && f.repeats() {
+		text = f.ownFrame(text, f.typ(from))
+	}
+	if n, _ := selfReferring(t); n != nil && !isNil(from) {
+		return f.convert(text, from.Underlying(), t)
+	}
+	return f.conversionType(t) + "(" + text + ")"
+}
+
+func (f *function) conversionType(t types.Type) string {
+	text := f.typ(t)
+	if strings.ContainsAny(text[:1], "*<[") || strings.HasPrefix(text, "func") || strings.HasPrefix(text, "chan") {
+		if text[0] != '[' {
+			return "(" + text + ")"
+		}
+	}
+	return text
+}

@@ -1,0 +1,171 @@
+package lower
+
+// Deferred calls are closures on a list of the compiled run time, see
+// rt.Deferred. A function with a defer statement is
+//
+//	func fʹ1() R {
+//		var r1 R
+//		rtʹ.Protect(&positionʹ, func(d *rtʹ.Deferred) { ... r1 = v; return ... })
+//		return r1
+//	}
+//
+// and its statements are
+//
+//	defer g(a, b)               ->  var t1 A = a; var t2 B = b; t3 := func() { gʹ1(t1, t2) }; d.Push(t3)
+//	defer h(), h a function value or with a recover -> ... d.PushValue(t3)
+//	defer func() { recover() }()  ->  t1 := func() { d.Recover() }; d.Push(t1)
+//
+// Each closure goes through a variable: only then the engine gives it the
+// variables as they are now.
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+func (f *function) deferStatement(w *writer, s *ast.DeferStmt) {
+	d := f.goFrame().deferred
+	closure, push := f.temp(), "Push"
+	if lit, ok := ast.Unparen(s.Call.Fun).(*ast.FuncLit); ok {
+		w.line("%s := %s", closure, f.thunk(w, s.Call, lit, d))
+	} else {
+		if f.mayRecover(s.Call) {
+			push = "PushValue"
+		}
+		w.line("%s := func() { %s }", closure, f.later(w, s.Call))
+	}
+	w.line("%s.%s(%s)", d, push, closure)
+}
+
+// thunk renders the literal of a go or defer statement as a function without
+// parameters; its arguments are evaluated now.
+func (f *function) thunk(w *writer, e *ast.CallExpr, lit *ast.FuncLit, recovers string) string {
+	sig := f.Info.Types[lit].Type.(*types.Signature)
+	if len(e.Args) == 0 && sig.Results().Len() == 0 && sig.Params().Len() == 0 {
+		return f.literal(lit, recovers)
+	}
+	function := f.temp()
+	w.line("%s := %s", function, f.literal(lit, recovers))
+	arguments := f.now(w, e, sig)
+	return "func() { " + function + "(" + arguments + ") }"
+}
+
+// now evaluates the arguments of a call of a literal.
+func (f *function) now(w *writer, e *ast.CallExpr, sig *types.Signature) string {
+	if len(e.Args) == 1 {
+		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
+			temps := f.tuple(w, e.Args[0], tuple)
+			if sig.Variadic() {
+				f.unsupported(e, "a variadic function literal with the results of a call", "name the results")
+			}
+			for i := range temps {
+				temps[i] = f.convert(temps[i], tuple.At(i).Type(), f.subst(sig.Params().At(i).Type()))
+			}
+			return list(temps)
+		}
+	}
+	c := f.plan(&ast.CallExpr{Fun: e.Fun, Args: e.Args, Ellipsis: e.Ellipsis})
+	c.fixed = true
+	f.bind(w, c)
+	c.function = ""
+	text := c.text()
+	return text[1 : len(text)-1]
+}
+
+// later evaluates the parts of a call now and renders the call.
+func (f *function) later(w *writer, e *ast.CallExpr) string {
+	tv := f.Info.Types[e.Fun]
+	switch {
+	case tv.IsBuiltin():
+		return f.laterBuiltin(w, e, calleeIdent(e.Fun).Name)
+	case tv.IsType():
+		f.unsupported(e, "a conversion in this place", "")
+	}
+	if len(e.Args) == 1 {
+		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
+			return f.laterTuple(w, e, tuple)
+		}
+	}
+	if text, ok := f.shim(e); ok {
+		// Its arguments are evaluated when the call is made, unless they are bound.
+		return f.laterShim(w, e, text)
+	}
+	c := f.plan(e)
+	f.bind(w, c)
+	return c.text()
+}
+
+// laterShim binds the arguments of a call that has a version in the run time by
+// making it in a function that takes them.
+func (f *function) laterShim(w *writer, e *ast.CallExpr, _ string) string {
+	bound := *e
+	bound.Args = make([]ast.Expr, len(e.Args))
+	for i, x := range e.Args {
+		bound.Args[i] = f.bound(w, x)
+	}
+	text, _ := f.shim(&bound)
+	return text
+}
+
+// bound evaluates x now and returns an identifier for its value.
+func (f *function) bound(w *writer, x ast.Expr) ast.Expr {
+	tv := f.Info.Types[x]
+	if tv.Value != nil || isNil(f.typeOf(x)) {
+		return x
+	}
+	t := f.typeOf(x)
+	v := types.NewVar(x.Pos(), nil, f.temp(), t)
+	id := &ast.Ident{NamePos: x.Pos(), Name: v.Name()}
+	w.line("var %s %s = %s", v.Name(), f.typ(t), f.expr(x))
+	f.locals[v] = v.Name()
+	f.Info.Uses[id] = v
+	f.Info.Types[id] = types.TypeAndValue{Type: tv.Type}
+	return id
+}
+
+func (f *function) laterBuiltin(w *writer, e *ast.CallExpr, name string) string {
+	if name == "recover" {
+		// Go: recover is then not called by a deferred function.
+		return ""
+	}
+	bound := *e
+	bound.Args = make([]ast.Expr, len(e.Args))
+	for i, x := range e.Args {
+		bound.Args[i] = f.bound(w, x)
+	}
+	return f.builtin(&bound, name)
+}
+
+func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) string {
+	bound := *e
+	bound.Args = nil
+	temps := f.tuple(w, e.Args[0], tuple)
+	for i, t := range temps {
+		v := types.NewVar(e.Pos(), nil, t, tuple.At(i).Type())
+		id := &ast.Ident{NamePos: e.Pos(), Name: t}
+		f.locals[v] = t
+		f.Info.Uses[id] = v
+		f.Info.Types[id] = types.TypeAndValue{Type: v.Type()}
+		bound.Args = append(bound.Args, id)
+	}
+	return f.later(w, &bound)
+}
+
+// mayRecover tells whether the callee may call recover: it is a function value,
+// or a function of a cell that does.
+func (f *function) mayRecover(e *ast.CallExpr) bool {
+	if f.Info.Types[e.Fun].IsBuiltin() {
+		return false
+	}
+	id := calleeIdent(e.Fun)
+	if id == nil {
+		return true
+	}
+	o, ok := f.Info.Uses[id].(*types.Func)
+	if !ok {
+		return true
+	}
+	// A compiled method may only call functions of a cell, which is deeper
+	// than recover works.
+	return f.compiledFunc(e) == nil || o.Signature().Recv() == nil && o.Pkg() == nil
+}

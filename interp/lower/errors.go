@@ -1,0 +1,48 @@
+package lower
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"runtime/debug"
+)
+
+// UnsupportedError reports a construct that is legal Go and that lowered code
+// cannot express.
+type UnsupportedError struct {
+	Construct string         // what it is, as a noun phrase
+	Hint      string         // what to write instead; may be empty
+	Position  token.Position // of the construct in the cell
+}
+
+func (e *UnsupportedError) Error() string {
+	text := fmt.Sprintf("%s: %s is not supported in a cell", e.Position, e.Construct)
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
+}
+
+// InternalError reports a bug of this package.
+type InternalError struct {
+	Reason   string
+	Position token.Position // of the statement that was being lowered
+	Stack    string
+}
+
+func (e *InternalError) Error() string {
+	return fmt.Sprintf("%s: lowering failed, this is a bug of the kernel: %s", e.Position, e.Reason)
+}
+
+// unsupported ends the lowering of the cell.
+func (e *emitter) unsupported(at ast.Node, construct, hint string) {
+	panic(&UnsupportedError{Construct: construct, Hint: hint, Position: e.positionOf(at)})
+}
+
+// failure turns what a lowering function panicked with into an error.
+func (e *emitter) failure(r any) error {
+	if u, ok := r.(*UnsupportedError); ok {
+		return u
+	}
+	return &InternalError{Reason: fmt.Sprint(r), Position: e.at, Stack: string(debug.Stack())}
+}

@@ -1,0 +1,249 @@
+package lower
+
+// Expressions. Each is lowered to one expression, of the same type.
+//
+//	x == y, one side an interface  ->  rtʹ.Equal(x as any, y as any)
+//	p.promoted                     ->  p.Base.promoted
+//	P{1, 2}                        ->  Pʹ1{X: 1, Y: 2}
+//	[]P{{1}}                       ->  []Pʹ1{Pʹ1{X: 1}}
+//	(&x).f, (*p).f                 ->  as they are
+//
+// The engine compares interface values by identity of its own wrappers.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// typeOf is the type of e with the type arguments of the function; nil for a
+// package name.
+func (f *function) typeOf(e ast.Expr) types.Type {
+	if tv, ok := f.Info.Types[e]; ok {
+		return f.subst(tv.Type)
+	}
+	if id, ok := e.(*ast.Ident); ok {
+		if o := f.Info.ObjectOf(id); o != nil {
+			if _, ok := o.(*types.PkgName); !ok {
+				return f.subst(o.Type())
+			}
+		}
+	}
+	return nil
+}
+
+// expr lowers e to an expression of its own type.
+func (f *function) expr(e ast.Expr) string {
+	if tv, ok := f.Info.Types[e]; ok {
+		if tv.IsType() {
+			return f.typ(f.subst(tv.Type))
+		}
+		if tv.Value != nil {
+			return f.constant(tv.Value, f.subst(tv.Type))
+		}
+	}
+	switch e := e.(type) {
+	case *ast.Ident:
+		return f.ident(e)
+	case *ast.ParenExpr:
+		return "(" + f.expr(e.X) + ")"
+	case *ast.FuncLit:
+		return f.literal(e, "")
+	case *ast.CompositeLit:
+		return f.composite(e)
+	case *ast.SelectorExpr:
+		return f.selector(e)
+	case *ast.IndexExpr:
+		return f.index(e)
+	case *ast.IndexListExpr:
+		return f.expr(e.X)
+	case *ast.SliceExpr:
+		return f.slice(e)
+	case *ast.TypeAssertExpr:
+		t, source := f.typeOf(e.Type), f.typeOf(e.X)
+		return f.mustHelper(t, source) + "(" + f.expr(e.X) + ")"
+	case *ast.CallExpr:
+		return f.call(e)
+	case *ast.StarExpr:
+		return "(*" + f.expr(e.X) + ")"
+	case *ast.UnaryExpr:
+		return f.unary(e)
+	case *ast.BinaryExpr:
+		return f.binary(e)
+	}
+	panic(fmt.Sprintf("expression %T", e))
+}
+
+func (f *function) ident(e *ast.Ident) string {
+	o := f.Info.ObjectOf(e)
+	if o == nil {
+		return e.Name
+	}
+	switch o := o.(type) {
+	case *types.Func:
+		if args, ok := f.arguments(e); ok {
+			return f.functionInstance(e, o, args)
+		}
+		if name, ok := f.names[o]; ok {
+			return name
+		}
+		if isSource(o.Pkg()) {
+			return f.sourceFunction(o)
+		}
+		if o.Pkg().Path() != "main" { // of a dot import
+			return f.alias(o.Pkg()) + "." + o.Name()
+		}
+	case *types.Var:
+		if name, ok := f.locals[o]; ok {
+			return name
+		}
+		if name, ok := f.names[o]; ok {
+			return name
+		}
+		if o.Pkg() != nil && o.Pkg().Path() != "main" && !isSource(o.Pkg()) {
+			return f.alias(o.Pkg()) + "." + o.Name()
+		}
+	case *types.Nil:
+		return "nil"
+	}
+	f.unsupported(e, fmt.Sprintf("%s here (%T)", e.Name, o), "")
+	return ""
+}
+
+// operand puts x in parentheses unless it can be selected from or called as it is.
+func operand(x string) string {
+	if strings.HasPrefix(x, "func") || strings.HasPrefix(x, "&") || strings.HasPrefix(x, "<-") || strings.HasPrefix(x, "-") || strings.HasPrefix(x, "!") || strings.HasPrefix(x, "^") {
+		return "(" + x + ")"
+	}
+	return x
+}
+
+func (f *function) selector(e *ast.SelectorExpr) string {
+	sel := f.Info.Selections[e]
+	if sel == nil {
+		o := f.Info.Uses[e.Sel]
+		if args, ok := f.arguments(e.Sel); ok {
+			return f.functionInstance(e, o.(*types.Func), args)
+		}
+		if name, ok := f.names[o]; ok {
+			return name
+		}
+		return f.alias(o.Pkg()) + "." + o.Name()
+	}
+	switch sel.Kind() {
+	case types.MethodExpr:
+		return f.methodExpression(sel)
+	case types.MethodVal:
+		return f.methodValue(e, sel)
+	}
+	t, path := f.typeOf(e.X), sel.Index()
+	if f.env != nil {
+		if _, index, _ := types.LookupFieldOrMethod(t, true, sel.Obj().Pkg(), sel.Obj().Name()); index != nil {
+			path = index
+		}
+	}
+	x, _ := f.embedded(operand(f.expr(e.X)), t, path)
+	return x
+}
+
+func (f *function) index(e *ast.IndexExpr) string {
+	if id := calleeIdent(e.X); id != nil {
+		if _, ok := f.Info.Instances[id]; ok {
+			return f.expr(e.X)
+		}
+	}
+	x := operand(f.expr(e.X))
+	if m, ok := f.coreOf(e.X).(*types.Map); ok {
+		return x + "[" + f.exprTo(e.Index, m.Key()) + "]"
+	}
+	return x + "[" + f.expr(e.Index) + "]"
+}
+
+func (f *function) slice(e *ast.SliceExpr) string {
+	s := operand(f.expr(e.X)) + "["
+	if e.Low != nil {
+		s += f.expr(e.Low)
+	}
+	s += ":"
+	if e.High != nil {
+		s += f.expr(e.High)
+	}
+	if e.Slice3 {
+		s += ":" + f.expr(e.Max)
+	}
+	return s + "]"
+}
+
+func (f *function) unary(e *ast.UnaryExpr) string {
+	x := f.expr(e.X)
+	switch e.Op {
+	case token.AND:
+		return addressOf(x)
+	case token.ARROW:
+		return "(<-" + x + ")"
+	}
+	return "(" + e.Op.String() + x + ")"
+}
+
+func (f *function) binary(e *ast.BinaryExpr) string {
+	if e.Op == token.EQL || e.Op == token.NEQ {
+		if text, ok := f.compare(f.expr(e.X), f.expr(e.Y), f.typeOf(e.X), f.typeOf(e.Y)); ok {
+			if e.Op == token.NEQ {
+				return "!" + text
+			}
+			return text
+		}
+	}
+	return "(" + f.expr(e.X) + " " + e.Op.String() + " " + f.expr(e.Y) + ")"
+}
+
+// compare lowers an equality that involves an interface.
+func (f *function) compare(x, y string, xt, yt types.Type) (string, bool) {
+	if isNil(xt) || isNil(yt) || !types.IsInterface(xt) && !types.IsInterface(yt) {
+		return "", false
+	}
+	return f.rt("Equal", f.convert(x, xt, anyType), f.convert(y, yt, anyType)), true
+}
+
+func (f *function) composite(e *ast.CompositeLit) string {
+	t, prefix := f.typeOf(e), ""
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t, prefix = p.Elem(), "&"
+	}
+	var items []string
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i, item := range e.Elts {
+			field := i
+			if kv, ok := item.(*ast.KeyValueExpr); ok {
+				item = kv.Value
+				for field = 0; u.Field(field).Name() != kv.Key.(*ast.Ident).Name; field++ {
+				}
+			}
+			items = append(items, fieldName(u, field)+": "+f.exprTo(item, u.Field(field).Type()))
+		}
+	case *types.Map:
+		for _, item := range e.Elts {
+			kv := item.(*ast.KeyValueExpr)
+			items = append(items, f.exprTo(kv.Key, u.Key())+": "+f.exprTo(kv.Value, u.Elem()))
+		}
+	default:
+		var elem types.Type
+		switch u := u.(type) {
+		case *types.Slice:
+			elem = u.Elem()
+		case *types.Array:
+			elem = u.Elem()
+		}
+		for _, item := range e.Elts {
+			key := ""
+			if kv, ok := item.(*ast.KeyValueExpr); ok {
+				key, item = f.expr(kv.Key)+": ", kv.Value
+			}
+			items = append(items, key+f.exprTo(item, elem))
+		}
+	}
+	return prefix + f.typ(t) + "{" + list(items) + "}"
+}

@@ -1,0 +1,161 @@
+package lower
+
+// What has to be known of a function before its first statement is lowered.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// facts about the variables of one function and its literals.
+type facts struct {
+	// shared variables are used by a function literal that did not declare
+	// them, or have their address taken: each execution of their declaration
+	// must make a new variable.
+	shared map[types.Object]bool
+	// changed variables are assigned to after their declaration.
+	changed map[types.Object]bool
+	// jumps tells that there are goto statements, so that any statement may
+	// run more than once.
+	jumps bool
+	// jumpLabels are the labels of goto statements.
+	jumpLabels map[string]bool
+}
+
+// study finds the facts of the function with the given body.
+func (f *function) study(body ast.Node) {
+	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, jumpLabels: map[string]bool{}}
+	f.facts = facts
+	owner := map[types.Object]*ast.FuncLit{}
+	share := func(e ast.Expr) {
+		if o := f.root(e); o != nil {
+			facts.shared[o], facts.changed[o] = true, true
+		}
+	}
+	change := func(e ast.Expr) {
+		if o := f.root(e); o != nil {
+			facts.changed[o] = true
+		}
+	}
+	var walk func(n ast.Node, lit *ast.FuncLit)
+	walk = func(n ast.Node, lit *ast.FuncLit) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				if n == lit {
+					return true
+				}
+				walk(n, n)
+				return false
+			case *ast.CaseClause:
+				if o := f.Info.Implicits[n]; o != nil {
+					owner[o] = lit
+				}
+			case *ast.Ident:
+				if o := f.Info.Defs[n]; o != nil {
+					owner[o] = lit
+				} else if o, ok := f.Info.Uses[n].(*types.Var); ok {
+					if at, local := owner[o]; local && at != lit {
+						facts.shared[o] = true
+					}
+				}
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					share(n.X)
+				}
+			case *ast.SliceExpr:
+				if _, ok := f.coreOf(n.X).(*types.Array); ok {
+					share(n.X)
+				}
+			case *ast.SelectorExpr:
+				// A method with a pointer receiver, perhaps of a type argument.
+				if sel := f.Info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal {
+					share(n.X)
+				}
+			case *ast.AssignStmt:
+				for _, lhs := range n.Lhs {
+					if id, ok := lhs.(*ast.Ident); !ok || f.Info.Defs[id] == nil {
+						change(lhs)
+					}
+				}
+			case *ast.RangeStmt:
+				if n.Tok == token.ASSIGN {
+					change(n.Key)
+					change(n.Value)
+				}
+			case *ast.IncDecStmt:
+				change(n.X)
+			case *ast.BranchStmt:
+				if n.Tok == token.GOTO {
+					facts.jumps = true
+					facts.jumpLabels[n.Label.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	walk(body, nil)
+}
+
+// root is the variable in whose storage e lies; nil when e is reached through a
+// pointer or is no variable.
+func (f *function) root(e ast.Expr) types.Object {
+	switch e := e.(type) {
+	case *ast.Ident:
+		o, _ := f.Info.ObjectOf(e).(*types.Var)
+		if o == nil {
+			return nil
+		}
+		return o
+	case *ast.ParenExpr:
+		return f.root(e.X)
+	case *ast.SelectorExpr:
+		if _, pointer := f.coreOf(e.X).(*types.Pointer); pointer {
+			return nil
+		}
+		return f.root(e.X)
+	case *ast.IndexExpr:
+		if _, array := f.coreOf(e.X).(*types.Array); array {
+			return f.root(e.X)
+		}
+	}
+	return nil
+}
+
+// coreOf is the underlying type of an expression, nil for a package name.
+func (f *function) coreOf(e ast.Expr) types.Type {
+	if t := f.typeOf(e); t != nil {
+		return t.Underlying()
+	}
+	return nil
+}
+
+// shape is what a body contains, function literals left out.
+type shape struct {
+	defers         bool
+	rangesOverFunc bool
+}
+
+func (f *function) shape(body []ast.Stmt) (s shape) {
+	for _, stmt := range body {
+		ast.Inspect(stmt, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				return false
+			case *ast.DeferStmt:
+				s.defers = true
+			case *ast.RangeStmt:
+				if _, ok := f.coreOf(n.X).(*types.Signature); ok {
+					s.rangesOverFunc = true
+				}
+			}
+			return true
+		})
+	}
+	return s
+}
+
+// repeats tells whether the current statement may run more than once in one
+// activation, so that a variable declared in it may have several instances.
+func (f *function) repeats() bool { return f.frame.loops > 0 || f.facts.jumps }

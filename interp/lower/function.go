@@ -1,0 +1,250 @@
+package lower
+
+// Functions and methods:
+//
+//	func (p *P) M(a A) R {...}   ->  func PʹMʹ1(p *Pʹ1, a A) R {...}   the engine has no named types, so no methods
+//	func f() (n int) { n++; return }
+//	                             ->  func fʹ1() int { var n int; n++; return n }
+//	                                 the engine gives a named result the storage, and the value, of the caller's variable
+//	func f() { ... }             ->  func fʹ1() { if stopʹ { panic(sessionʹ.Interrupted) }; ... }
+//	_ and missing parameters     ->  a name of their own
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// function lowers one function with all the function literals in it.
+type function struct {
+	*emitter
+	env     *environment
+	facts   *facts
+	locals  map[types.Object]string
+	globals map[types.Object]bool // variables of the top level, whose definitions are assignments
+	taken   map[string]int
+	temps   int
+	frame   *frame
+	targets []*target
+	labels  map[string]string
+}
+
+// frame is the body of a function or literal, of Go's or made from the body of
+// a range over a function.
+type frame struct {
+	outer     *frame
+	results   []types.Type
+	variables []string // the results when a return has to assign them, or the named ones
+	named     bool
+	exit      exit
+	deferred  string // the variable of type *rtʹ.Deferred; "" without defer statements
+	recovers  string // the one whose panic recover() recovers; "" when it is found at run time
+	loops     int    // how many loops of this frame enclose the statement
+	iteration *iteration
+}
+
+// exit is how a frame returns from the function of Go.
+type exit int
+
+const (
+	byReturn exit = iota // return a, b
+	byAssign             // r1, r2 = a, b; return: the body is the argument of rtʹ.Protect
+	byYield              // r1, r2 = a, b; tell the loop; return false: the body of a range over a function
+)
+
+func (e *emitter) function(env *environment) *function {
+	return &function{
+		emitter: e, env: env,
+		locals: map[types.Object]string{}, globals: map[types.Object]bool{},
+		taken: map[string]int{}, labels: map[string]string{},
+	}
+}
+
+// functionDeclaration emits a function or a method.
+func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *environment) {
+	f := e.function(env)
+	sig := e.Info.Defs[decl.Name].Type().(*types.Signature)
+	if decl.Body == nil {
+		e.unsupported(decl, "a function without a body", "")
+	}
+	f.study(decl.Body)
+	var parameters []string
+	if recv := sig.Recv(); recv != nil {
+		parameters = append(parameters, f.parameter(recv)+" "+f.typ(f.subst(recv.Type())))
+	}
+	parameters = append(parameters, f.parameters(sig)...)
+	w := &e.out
+	w.open("func %s(%s)%s {", name, list(parameters), f.resultList(sig))
+	f.activation(w, sig, decl.Body.List, func(w *writer) { f.statements(w, decl.Body.List) })
+	w.close("}")
+}
+
+// literal renders a function literal. recovers is set when it is the operand of
+// a defer statement.
+func (f *function) literal(lit *ast.FuncLit, recovers string) string {
+	sig := f.Info.Types[lit].Type.(*types.Signature)
+	targets := f.targets
+	f.targets = nil
+	f.frame = &frame{outer: f.frame, recovers: recovers}
+	defer func() { f.frame, f.targets = f.frame.outer, targets }()
+
+	w := &writer{indent: 1}
+	head := "func(" + list(f.parameters(sig)) + ")" + f.resultList(sig) + " {\n"
+	f.fill(w, sig, lit.Body.List, func(w *writer) { f.statements(w, lit.Body.List) })
+	return head + w.text.String() + "}"
+}
+
+func (f *function) parameter(v *types.Var) string {
+	if v.Name() == "" || v.Name() == "_" {
+		return f.temp()
+	}
+	return f.declare(v)
+}
+
+// parameters declares the parameters of sig and renders "name type" of each.
+func (f *function) parameters(sig *types.Signature) []string {
+	var out []string
+	for i := range sig.Params().Len() {
+		v := sig.Params().At(i)
+		out = append(out, f.parameter(v)+" "+f.parameterType(sig, i))
+	}
+	return out
+}
+
+func (f *function) parameterType(sig *types.Signature, i int) string {
+	t := f.subst(sig.Params().At(i).Type())
+	if sig.Variadic() && i == sig.Params().Len()-1 {
+		return "..." + f.typ(t.Underlying().(*types.Slice).Elem())
+	}
+	return f.typ(t)
+}
+
+func (f *function) resultList(sig *types.Signature) string {
+	var out []string
+	for i := range sig.Results().Len() {
+		out = append(out, f.typ(f.subst(sig.Results().At(i).Type())))
+	}
+	switch len(out) {
+	case 0:
+		return ""
+	case 1:
+		return " " + out[0]
+	}
+	return " (" + list(out) + ")"
+}
+
+// activation lowers the body of a declaration.
+func (f *function) activation(w *writer, sig *types.Signature, body []ast.Stmt, statements func(*writer)) {
+	f.frame = &frame{}
+	f.fill(w, sig, body, statements)
+	f.frame = nil
+}
+
+// fill lowers a body into the current frame.
+func (f *function) fill(w *writer, sig *types.Signature, body []ast.Stmt, statements func(*writer)) {
+	fr := f.frame
+	shape := f.shape(body)
+	for i := range sig.Results().Len() {
+		v := sig.Results().At(i)
+		t := f.subst(v.Type())
+		fr.results = append(fr.results, t)
+		if v.Name() == "" && !shape.defers && !shape.rangesOverFunc {
+			continue
+		}
+		name := f.parameter(v)
+		fr.named = fr.named || v.Name() != ""
+		fr.variables = append(fr.variables, name)
+		w.line("var %s %s", name, f.typ(t))
+	}
+	f.interruptible(w)
+	if !shape.defers {
+		statements(w)
+		if fr.named && !endsInReturn(body) {
+			w.line("return %s", list(fr.variables))
+		}
+		return
+	}
+	fr.exit = byAssign
+	fr.deferred = f.temp()
+	w.open("%s.Protect(&positionʹ, func(%s *rtʹ.Deferred) {", f.importAs("quern/rt", "rtʹ"), fr.deferred)
+	statements(w)
+	w.close("})")
+	if len(fr.results) > 0 {
+		w.line("return %s", list(fr.variables))
+	}
+}
+
+func endsInReturn(body []ast.Stmt) bool {
+	if len(body) == 0 {
+		return false
+	}
+	_, ok := body[len(body)-1].(*ast.ReturnStmt)
+	return ok
+}
+
+// returns lowers a return statement.
+func (f *function) returns(w *writer, s *ast.ReturnStmt) {
+	fr := f.frame
+	var values []string
+	switch {
+	case len(s.Results) == 0:
+		if fr.exit == byReturn && fr.named {
+			values = fr.variables
+		}
+	case len(s.Results) == 1 && len(fr.results) > 1:
+		tuple := f.typeOf(s.Results[0]).(*types.Tuple)
+		values = f.tuple(w, s.Results[0], tuple)
+		for i := range values {
+			values[i] = f.convert(values[i], tuple.At(i).Type(), fr.results[i])
+		}
+		f.leave(w, values)
+		return
+	default:
+		for i, x := range s.Results {
+			values = append(values, f.exprTo(x, fr.results[i]))
+		}
+	}
+	if fr.exit != byReturn && len(values) > 0 {
+		// Go evaluates all results before it assigns the first, and an
+		// assignment of a composite literal would replace the variable.
+		for i, value := range values {
+			t := f.temp()
+			w.line("var %s %s = %s", t, f.typ(fr.results[i]), value)
+			values[i] = t
+		}
+	}
+	f.leave(w, values)
+}
+
+// leave returns values, which have the types of the results, from the function
+// of Go; no values in a function with results means that they are assigned.
+func (f *function) leave(w *writer, values []string) {
+	fr := f.frame
+	if fr.exit == byReturn {
+		w.line("%s", strings.TrimSpace("return "+list(values)))
+		return
+	}
+	for i, value := range values {
+		if value != fr.variables[i] {
+			w.line("%s = %s", fr.variables[i], value)
+		}
+	}
+	if fr.exit == byYield {
+		fr.iteration.returns = true
+		w.line("%s = %d", fr.iteration.state, leftByReturn)
+		w.line("return false")
+		return
+	}
+	w.line("return")
+}
+
+// function frame of Go that encloses the current frame.
+func (f *function) goFrame() *frame {
+	fr := f.frame
+	for fr.exit == byYield {
+		fr = fr.outer
+	}
+	return fr
+}
+
+func list(items []string) string { return strings.Join(items, ", ") }

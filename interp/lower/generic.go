@@ -1,0 +1,141 @@
+package lower
+
+// Generics become one function or type for each list of type arguments:
+//
+//	Map[int, string](xs, f)   ->  Mapʹintʹstringʹ1(xs, f)
+//	Stack[int]                ->  type Stackʹintʹ1 struct {...}
+//	s.Push(1)                 ->  Stackʹintʹ1ʹPushʹ1(&s, 1)
+//	slices.Sort(xs)           ->  slicesʹSortʹ...ʹ1(xs), from the sources of Config.Generic
+//
+// The key of an instance holds descriptor numbers and not rendered types: all
+// interpreted interfaces render alike. The engine's own generics infer wrongly
+// and know no methods, constraints or aliases.
+
+import (
+	"go/ast"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+// instance is the key of an instance of a generic object.
+type instance struct {
+	object types.Object
+	types  string
+}
+
+func (e *emitter) instanceOf(o types.Object, args []types.Type) instance {
+	ids := make([]string, len(args))
+	for i, t := range args {
+		ids[i] = strconv.Itoa(e.Registry.ID(t))
+	}
+	return instance{o, strings.Join(ids, ",")}
+}
+
+// instanceName is a name that tells the type arguments.
+func (e *emitter) instanceName(base string, args []types.Type) string {
+	for _, t := range args {
+		base += "ʹ" + mangle(types.TypeString(t, func(*types.Package) string { return "" }))
+	}
+	if len(base) > 80 {
+		base = strings.ToValidUTF8(base[:80], "")
+	}
+	return e.fresh(base)
+}
+
+// typeInstance names an instance of a generic type.
+func (e *emitter) typeInstance(t *types.Named) string {
+	args := typeList(t.TypeArgs())
+	base, compiled := t.Obj().Name(), t
+	if pkg := t.Obj().Pkg(); pkg.Path() != "main" {
+		base = pkg.Name() + "ʹ" + base
+		t = e.sourceType(t)
+	}
+	key := e.instanceOf(t.Origin().Obj(), args)
+	if name, ok := e.instances[key]; ok {
+		return name
+	}
+	name := e.instanceName(base, args)
+	set(e.Program, e.instances, key, name)
+	origin := t.Origin().Obj()
+	set(e.Program, e.existing, origin, append(e.existing[origin][:len(e.existing[origin]):len(e.existing[origin])], t))
+	e.queue = append(e.queue, func() {
+		e.typeDeclaration(t, name)
+		if compiled != t {
+			e.methodTables(compiled)
+		}
+	})
+	return name
+}
+
+func typeList(l *types.TypeList) []types.Type {
+	out := make([]types.Type, l.Len())
+	for i := range out {
+		out[i] = l.At(i)
+	}
+	return out
+}
+
+// functionInstance names an instance of a generic function.
+func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) string {
+	decl := e.generics[o]
+	base := o.Name()
+	if o.Pkg().Path() != "main" {
+		base = o.Pkg().Name() + "ʹ" + base
+		if src := e.sourceOf(o.Pkg()); src != nil {
+			decl = src.funcs[o.Name()]
+		}
+	}
+	if decl == nil {
+		e.unsupported(at, "the generic function "+o.FullName(), "its source is not part of the kernel")
+	}
+	o = e.Info.Defs[decl.Name].(*types.Func)
+	key := e.instanceOf(o, args)
+	if name, ok := e.instances[key]; ok {
+		return name
+	}
+	name := e.instanceName(base, args)
+	set(e.Program, e.instances, key, name)
+	e.queue = append(e.queue, func() {
+		e.functionDeclaration(decl, name, newEnvironment(o.Signature().TypeParams(), args))
+	})
+	return name
+}
+
+// methodInstance names the method of an instance of a generic type.
+func (e *emitter) methodInstance(t *types.Named, method string) string {
+	typ := e.typ(t)
+	args := typeList(t.TypeArgs())
+	if t.Obj().Pkg().Path() != "main" {
+		t = e.sourceType(t)
+	}
+	declared := e.methods[t.Origin().Obj()]
+	if declared == nil || declared.byName[method] == nil {
+		panic("no method " + method + " on " + t.String())
+	}
+	decl := declared.byName[method]
+	o := e.Info.Defs[decl.Name].(*types.Func)
+	key := e.instanceOf(o, args)
+	if name, ok := e.instances[key]; ok {
+		return name
+	}
+	name := e.fresh(typ + "ʹ" + method)
+	set(e.Program, e.instances, key, name)
+	e.queue = append(e.queue, func() {
+		e.functionDeclaration(decl, name, newEnvironment(o.Signature().RecvTypeParams(), args))
+	})
+	return name
+}
+
+// arguments are the type arguments of the instance that id denotes.
+func (f *function) arguments(id *ast.Ident) ([]types.Type, bool) {
+	in, ok := f.Info.Instances[id]
+	if !ok {
+		return nil, false
+	}
+	args := typeList(in.TypeArgs)
+	for i := range args {
+		args[i] = f.subst(args[i])
+	}
+	return args, true
+}

@@ -1,0 +1,229 @@
+package lower
+
+// Methods:
+//
+//	x.M(a), pointer receiver    ->  PʹMʹ1(&x, a)
+//	x.M(a), promoted            ->  BaseʹMʹ1(x.Base, a)
+//	i.M(a), interpreted interface -> callʹMʹ1(i, a), a dispatcher
+//	x.M, as a value             ->  func(r *Pʹ1) func(A) R { return func(a0 A) R { return PʹMʹ1(r, a0) } }(&x)
+//	P.M, as a value             ->  func(r Pʹ1, a0 A) R { return PʹMʹ1(r, a0) }
+//
+// and for calls through interfaces, of T and of *T, promoted ones too:
+//
+//	rtʹ.Register(17, "M", func(x interface{}, a0 A) R { r := x.(Pʹ1); return PʹMʹ1(r, a0) })
+//
+// The engine's method values forget their receiver, its embedding promotes
+// wrongly, and a struct from it has no methods that compiled code could see.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+// methodCall is the call of method m on x, whose type is t, with no arguments
+// but the receiver; sig is the signature of m for the receiver's type arguments.
+// x must be what has the method: embedding is spelled out already.
+func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.Signature) *call {
+	if dynamic(t) {
+		return &call{function: e.dispatcher(m, sig), fixed: true, slices: true,
+			arguments: []argument{{x, "interface{}"}}}
+	}
+	n, pointer := named(t)
+	if types.IsInterface(t) || n == nil || !Interpreted(n) {
+		c := &call{receiver: x, receiverType: e.typ(t), method: m.Name()}
+		if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer && !pointer && !types.IsInterface(t) {
+			c.byAddress = true
+		}
+		return c
+	}
+	typ := e.typ(n)
+	if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer {
+		typ = "*" + typ
+		if !pointer {
+			x = addressOf(x)
+		}
+	} else if pointer {
+		x = "(*" + x + ")"
+	}
+	return &call{function: e.methodName(n, m), fixed: true, arguments: []argument{{x, typ}}}
+}
+
+// methodName names the function that a method of an interpreted type became.
+func (e *emitter) methodName(n *types.Named, m *types.Func) string {
+	if n.TypeArgs().Len() > 0 {
+		return e.methodInstance(n, m.Name())
+	}
+	if name, ok := e.names[m.Origin()]; ok {
+		return name
+	}
+	if declared := e.methods[n.Obj()]; declared != nil {
+		if decl := declared.byName[m.Name()]; decl != nil {
+			o := e.Info.Defs[decl.Name]
+			if name, ok := e.names[o]; ok {
+				return name
+			}
+			// A method of a type of a generic source.
+			name := e.fresh(n.Obj().Name() + "ʹ" + m.Name())
+			set(e.Program, e.names, o, name)
+			e.queue = append(e.queue, func() { e.functionDeclaration(decl, name, nil) })
+			return name
+		}
+	}
+	panic("the method " + m.FullName() + " has no declaration")
+}
+
+func addressOf(x string) string {
+	if inner, ok := strings.CutPrefix(x, "(*"); ok && strings.HasSuffix(inner, ")") {
+		inner = inner[:len(inner)-1]
+		depth := 0
+		for _, r := range inner {
+			switch r {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+			if depth < 0 {
+				return "&" + x
+			}
+		}
+		return inner
+	}
+	return "&" + x
+}
+
+// embedded spells out the embedded fields on the way to a member of x.
+func (e *emitter) embedded(x string, t types.Type, path []int) (string, types.Type) {
+	for _, i := range path {
+		s := under(t).(*types.Struct)
+		x += "." + fieldName(s, i)
+		t = s.Field(i).Type()
+	}
+	return x, t
+}
+
+// selectMethod is the call of the method that sel selects on x.
+func (f *function) selectMethod(x string, t types.Type, sel *types.Selection) *call {
+	m, path := sel.Obj().(*types.Func), sel.Index()
+	if f.env != nil {
+		// The checker saw a type parameter, or a type made with one.
+		o, index, _ := types.LookupFieldOrMethod(t, true, m.Pkg(), m.Name())
+		if found, ok := o.(*types.Func); ok {
+			m, path = found, index
+		}
+	}
+	x, t = f.embedded(x, t, path[:len(path)-1])
+	return f.methodCall(x, t, m, m.Signature())
+}
+
+func tail(t *types.Tuple) *types.Tuple {
+	var vars []*types.Var
+	for i := 1; i < t.Len(); i++ {
+		vars = append(vars, t.At(i))
+	}
+	return types.NewTuple(vars...)
+}
+
+// methodValue lowers x.M that is not called.
+func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string {
+	c := f.selectMethod(f.expr(e.X), f.typeOf(e.X), sel)
+	sig := f.subst(sel.Type()).(*types.Signature)
+	x, typ := c.bindReceiver("r")
+	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil), x)
+}
+
+// methodExpression lowers T.M.
+func (f *function) methodExpression(sel *types.Selection) string {
+	sig := f.subst(sel.Type()).(*types.Signature)
+	recv := f.subst(sel.Recv())
+	c := f.selectMethod("r", recv, sel)
+	rest := types.NewSignatureType(nil, nil, nil, tail(sig.Params()), sig.Results(), sig.Variadic())
+	return f.forward(c, rest, []string{"r " + f.typ(recv)})
+}
+
+// forward renders a function literal with the parameters first and then those
+// of sig, which calls c with the latter.
+func (e *emitter) forward(c *call, sig *types.Signature, first []string) string {
+	parameters := first
+	for i := range sig.Params().Len() {
+		a := fmt.Sprintf("a%d", i)
+		t := sig.Params().At(i).Type()
+		text := e.typ(t)
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			parameters = append(parameters, a+" ..."+e.typ(t.Underlying().(*types.Slice).Elem()))
+		} else {
+			parameters = append(parameters, a+" "+text)
+		}
+		c.arguments = append(c.arguments, argument{a, text})
+	}
+	c.spread = sig.Variadic() && !c.slices
+	return "func(" + list(parameters) + ") (" + list(e.typeTexts(sig.Results())) + ") { " + returning(sig) + c.text() + " }"
+}
+
+func returning(sig *types.Signature) string {
+	if sig.Results().Len() > 0 {
+		return "return "
+	}
+	return ""
+}
+
+func (e *emitter) typeTexts(t *types.Tuple) []string {
+	out := make([]string, t.Len())
+	for i := range out {
+		out[i] = e.typ(t.At(i).Type())
+	}
+	return out
+}
+
+// methodTables registers the methods of a declared type and of its pointers.
+func (e *emitter) methodTables(t *types.Named) {
+	e.methodTable(t)
+	e.methodTable(types.NewPointer(t))
+}
+
+// unnamedMethods registers the promoted methods of a type such as struct{ T }.
+func (e *emitter) unnamedMethods(t types.Type) {
+	if n, _ := named(t); n != nil && (Interpreted(n) || types.IsInterface(n)) {
+		return
+	}
+	if types.NewMethodSet(t).Len() == 0 {
+		return
+	}
+	e.helper("methods", fmt.Sprintf("methods %d", e.Registry.ID(t)), func(string) { e.methodTable(t) })
+}
+
+func (e *emitter) methodTable(t types.Type) {
+	set := types.NewMethodSet(t)
+	for i := range set.Len() {
+		sel := set.At(i)
+		m, sig := sel.Obj().(*types.Func), sel.Type().(*types.Signature)
+		if !m.Exported() && m.Pkg().Path() != "main" && !isSource(m.Pkg()) || m.Name() == "_" {
+			continue
+		}
+		x, at := e.embedded("r", t, sel.Index()[:len(sel.Index())-1])
+		c := e.methodCall(x, at, m, sig)
+		parameters := []string{"x interface{}"}
+		for j := range sig.Params().Len() {
+			a := fmt.Sprintf("a%d", j)
+			parameters = append(parameters, a+" "+e.typ(sig.Params().At(j).Type()))
+			c.arguments = append(c.arguments, argument{text: a})
+		}
+		c.spread = sig.Variadic() && !c.slices
+		recv := "r := x.(" + e.typ(t) + ")"
+		if isEmptyStruct(t) {
+			recv = "var r " + e.typ(t)
+		}
+		literal := fmt.Sprintf("func(%s) (%s) { %s; %s%s }", list(parameters), list(e.typeTexts(sig.Results())), recv, returning(sig), c.text())
+		e.registers.indent = 1
+		e.registers.line("%s", e.rt("Register", strconv.Itoa(e.Registry.ID(t)), strconv.Quote(m.Name()), literal))
+	}
+}
+
+// isEmptyStruct: the engine panics on an assertion to such a type.
+func isEmptyStruct(t types.Type) bool {
+	s, ok := t.Underlying().(*types.Struct)
+	return ok && s.NumFields() == 0
+}

@@ -1,0 +1,99 @@
+package lower
+
+// Before a statement that may panic its number is stored:
+//
+//	xs[i] = f()  ->  positionʹ = 12; xs[i] = fʹ1()
+//
+// The engine knows the function of a panic, but of the line only the first.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+func (e *emitter) positionOf(n ast.Node) token.Position {
+	if n == nil || !n.Pos().IsValid() {
+		return token.Position{}
+	}
+	return e.Fset.Position(n.Pos())
+}
+
+// position numbers the position of n.
+func (e *emitter) position(n ast.Node) int {
+	p := e.positionOf(n)
+	if last := len(e.positions) - 1; e.positions[last] == p {
+		return last
+	}
+	e.positions = append(e.positions, p)
+	return len(e.positions) - 1
+}
+
+// store stores the position of n, if it may panic or always is set.
+func (f *function) store(w *writer, n ast.Node, always bool) {
+	if always || f.mayPanic(n) {
+		w.line("positionʹ = %d", f.position(n))
+	}
+}
+
+// mayPanic tells whether the evaluation of n, nested statements and function
+// literals left out, may panic.
+func (f *function) mayPanic(n ast.Node) (may bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if may {
+			return false
+		}
+		switch n := n.(type) {
+		case *ast.FuncLit, *ast.BlockStmt:
+			return false
+		case *ast.CallExpr:
+			tv := f.Info.Types[n.Fun]
+			if tv.IsType() {
+				_, array := under(f.typeOf(n)).(*types.Array)
+				may = array
+			} else if tv.IsBuiltin() {
+				switch calleeIdent(n.Fun).Name {
+				case "len", "cap", "append", "copy", "delete", "new", "min", "max", "complex", "real", "imag", "recover":
+				default:
+					may = true
+				}
+			} else {
+				may = true
+			}
+		case *ast.IndexExpr:
+			if tv := f.Info.Types[n.Index]; !tv.IsType() {
+				may = true
+			}
+		case *ast.SliceExpr, *ast.StarExpr, *ast.TypeAssertExpr, *ast.SendStmt:
+			may = true
+		case *ast.SelectorExpr:
+			if sel := f.Info.Selections[n]; sel != nil && (sel.Indirect() || types.IsInterface(f.typeOf(n.X))) {
+				may = true
+			}
+		case *ast.UnaryExpr:
+			may = n.Op == token.ARROW
+		case *ast.BinaryExpr:
+			may = f.operatorPanics(n.Op, n.X, n.Y)
+		case *ast.AssignStmt:
+			if len(n.Lhs) == 1 {
+				may = f.operatorPanics(n.Tok, n.Lhs[0], n.Rhs[0])
+			}
+		}
+		return !may
+	})
+	return may
+}
+
+func (f *function) operatorPanics(op token.Token, x, y ast.Expr) bool {
+	switch op {
+	case token.QUO, token.REM, token.QUO_ASSIGN, token.REM_ASSIGN:
+		b, ok := f.coreOf(x).(*types.Basic)
+		return ok && b.Info()&types.IsInteger != 0 && f.Info.Types[y].Value == nil
+	case token.SHL, token.SHR, token.SHL_ASSIGN, token.SHR_ASSIGN:
+		b, ok := f.coreOf(y).(*types.Basic)
+		return ok && b.Info()&types.IsUnsigned == 0 && f.Info.Types[y].Value == nil
+	case token.EQL, token.NEQ:
+		return types.IsInterface(f.typeOf(x)) && types.IsInterface(f.typeOf(y))
+	}
+	return false
+}

@@ -1,0 +1,153 @@
+package lower
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+// Registry gives types the numbers by which lowered code names them; it is
+// implemented by *rt.Registry.
+type Registry interface {
+	// ID is the number of t, canonical by types.Identical.
+	ID(t types.Type) int
+	// Mentions reports whether a value of type t goes into an interface as a box.
+	Mentions(t types.Type) bool
+}
+
+// Config is what a Program needs to know of the session.
+type Config struct {
+	// Registry must treat the types for which Interpreted holds as interpreted.
+	Registry Registry
+	// Importer imports compiled packages.
+	Importer types.Importer
+	// Generic gives the sources, by file name, of the generic functions and types
+	// of the compiled package path. Nil when there are none.
+	Generic func(path string) (map[string]string, bool)
+	// StopCall makes the check for an interrupt a call, which is free of data
+	// races, and not the read of a variable, which is cheap.
+	StopCall bool
+}
+
+// Program lowers the cells of one session. It remembers under which names the
+// definitions of earlier cells are known to the engine. It is not safe for
+// concurrent use.
+type Program struct {
+	Config
+	names     map[types.Object]string            // variables, types, functions and methods that are not generic
+	generics  map[types.Object]*ast.FuncDecl     // generic functions
+	methods   map[*types.TypeName]*methods       // of every interpreted type
+	instances map[instance]string                // functions and types
+	existing  map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their making
+	helpers   map[string]string                  // emitted helpers by what they do
+	aliases   map[string]string                  // import path -> name of the package in lowered code
+	sources   map[string]*source                 // of generic packages, by import path
+	counts    map[string]int                     // never rolled back: the engine may know a name of a failed cell
+	positions []token.Position
+	journal   []func() // undoes the changes of the unit that is not yet committed
+	pending   *Unit
+}
+
+// methods are the declared methods of an interpreted type, in source order.
+type methods struct {
+	order  []string
+	byName map[string]*ast.FuncDecl
+}
+
+func (m *methods) add(decl *ast.FuncDecl) {
+	if m.byName[decl.Name.Name] == nil {
+		m.order = append(m.order, decl.Name.Name)
+	}
+	m.byName[decl.Name.Name] = decl
+}
+
+// New makes a Program without any definition.
+func New(config Config) *Program {
+	return &Program{
+		Config:    config,
+		names:     map[types.Object]string{},
+		generics:  map[types.Object]*ast.FuncDecl{},
+		methods:   map[*types.TypeName]*methods{},
+		instances: map[instance]string{},
+		existing:  map[*types.TypeName][]*types.Named{},
+		helpers:   map[string]string{},
+		aliases:   map[string]string{},
+		sources:   map[string]*source{},
+		counts:    map[string]int{},
+		positions: make([]token.Position, 1),
+	}
+}
+
+// Unit is a lowered cell: what the engine evaluates, in the order of the fields.
+type Unit struct {
+	// Imports are import declarations, to be evaluated one by one.
+	Imports []string
+	// Source declares types, variables and functions.
+	Source string
+	// Register is the call that registers method tables; "" when there are none.
+	Register string
+	// Body is the call that runs the cell.
+	Body string
+	// Positions is the table of the session so far: the number that lowered code
+	// stores in positionʹ is an index. Number 0 is no position.
+	Positions []token.Position
+}
+
+// Lower lowers a checked cell. The unit before it must have been committed or
+// discarded. An error is an *UnsupportedError or an *InternalError; after an
+// error nothing of the cell is known.
+func (p *Program) Lower(cell *check.Cell) (unit *Unit, err error) {
+	if p.pending != nil {
+		return nil, &InternalError{Reason: "the unit before is neither committed nor discarded"}
+	}
+	p.journal = nil
+	e := &emitter{Program: p, cell: cell, Fset: cell.Fset, Info: cell.Info}
+	defer func() {
+		if r := recover(); r != nil {
+			p.rollback()
+			unit, err = nil, e.failure(r)
+		}
+	}()
+	unit = e.lower()
+	p.pending = unit
+	return unit, nil
+}
+
+// Commit makes the definitions of unit those of the session.
+func (p *Program) Commit(unit *Unit) {
+	p.journal, p.pending = nil, nil
+}
+
+// Discard forgets the definitions of unit: names mean again what they meant
+// before it was lowered.
+func (p *Program) Discard(unit *Unit) {
+	if p.pending == unit {
+		p.rollback()
+	}
+}
+
+func (p *Program) rollback() {
+	for i := len(p.journal) - 1; i >= 0; i-- {
+		p.journal[i]()
+	}
+	p.journal, p.pending = nil, nil
+}
+
+// set changes one entry of a map of the program, so that it can be undone.
+func set[K comparable, V any](p *Program, m map[K]V, key K, value V) {
+	old, had := m[key]
+	p.journal = append(p.journal, func() {
+		if had {
+			m[key] = old
+		} else {
+			delete(m, key)
+		}
+	})
+	m[key] = value
+}
+
+// Name is the name of o in lowered code; "" for an object that is not known or
+// that is generic.
+func (p *Program) Name(o types.Object) string { return p.names[o] }

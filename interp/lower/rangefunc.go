@@ -1,0 +1,123 @@
+package lower
+
+// Range over a function. The body becomes a function that tells in a variable
+// how it was left:
+//
+//	for x := range seq {          s := 0
+//		if x == 1 { continue }    seq(func(x int) bool {
+//		if x == 2 { break }           if s != 0 { panic(...) }
+//		if x == 3 { return 7 }        if x == 1 { return true }
+//		if x == 4 { break outer } ->  if x == 2 { s = 1; return false }
+//	}                                 if x == 3 { r1 = 7; s = 2; return false }
+//	                                  if x == 4 { s = 3; return false }
+//	                                  return true
+//	                              })
+//	                              if s == 2 { return r1 }
+//	                              if s == 3 { break outer }
+//	                              s = 1
+//
+// Results of the enclosing function have variables. A defer statement in the
+// body pushes onto the list of the enclosing function.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// States of a loop; a branch to another target has a number after leftByReturn.
+const (
+	left         = 1 // by break, or at its end
+	leftByReturn = 2
+)
+
+// iteration is a range over a function.
+type iteration struct {
+	frame   *frame // of its body
+	state   string // the variable that holds the state
+	returns bool   // there is a return statement in the body
+	exits   []exitTo
+}
+
+// exitTo is a branch out of the body to a statement that encloses the loop.
+type exitTo struct {
+	tok token.Token
+	to  *target
+}
+
+// exit is the state of a branch.
+func (it *iteration) exit(tok token.Token, to *target) int {
+	for i, e := range it.exits {
+		if e.tok == tok && e.to == to {
+			return leftByReturn + 1 + i
+		}
+	}
+	it.exits = append(it.exits, exitTo{tok, to})
+	return leftByReturn + len(it.exits)
+}
+
+func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *types.Signature) {
+	yield := sig.Params().At(0).Type().Underlying().(*types.Signature)
+	x := operand(f.expr(s.X))
+	outer := f.frame
+	it := &iteration{state: f.temp()}
+	it.frame = &frame{
+		outer: outer, results: outer.results, variables: outer.variables, named: outer.named,
+		exit: byYield, deferred: outer.deferred, recovers: outer.recovers, iteration: it,
+	}
+	w.open("{")
+	w.line("var %s int = 0", it.state)
+	f.push(&target{label: label, loop: true, iteration: it})
+
+	var parameters []string
+	var set []func()
+	for i := range yield.Params().Len() {
+		from := yield.Params().At(i).Type()
+		typ := f.typ(from)
+		var e ast.Expr
+		if i == 0 {
+			e = s.Key
+		} else {
+			e = s.Value
+		}
+		if e == nil || isBlank(e) {
+			parameters = append(parameters, f.temp()+" "+typ)
+			continue
+		}
+		v := f.defined(e)
+		if v != nil && !f.globals[v] {
+			parameters = append(parameters, f.declare(v)+" "+typ)
+			continue
+		}
+		t := f.temp()
+		parameters = append(parameters, t+" "+typ)
+		set = append(set, func() { w.line("%s = %s", f.expr(e), f.convert(t, from, f.targetType(e))) })
+	}
+	w.open("%s(func(%s) bool {", x, list(parameters))
+	f.frame = it.frame
+	w.line("if %s != 0 { panic(%s) }", it.state, f.rt("RangeExited"))
+	f.interruptible(w)
+	for _, set := range set {
+		set()
+	}
+	f.statements(w, s.Body.List)
+	w.line("return true")
+	f.frame = outer
+	f.pop()
+	w.close("})")
+	if it.returns {
+		w.open("if %s == %d {", it.state, leftByReturn)
+		f.leave(w, outer.variables)
+		w.close("}")
+	}
+	for i, e := range it.exits {
+		w.open("if %s == %d {", it.state, leftByReturn+1+i)
+		f.leaveTo(w, e.tok, e.to)
+		w.close("}")
+	}
+	w.line("%s = %d", it.state, left)
+	w.close("}")
+}
+
+var _ = fmt.Sprint

@@ -1,0 +1,153 @@
+package lower
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+// reflecting are the packages whose functions look into their arguments of type
+// any and know nothing of boxes.
+var reflecting = map[string]bool{
+	"reflect": true, "sort": true, "runtime": true, "unsafe": true,
+	"encoding/gob": true, "encoding/binary": true, "encoding/xml": true, "encoding/asn1": true,
+	"text/template": true, "html/template": true, "testing/quick": true, "database/sql": true,
+	"net/rpc": true, "expvar": true, "flag": true,
+}
+
+// takesRaw tells whether the callee gets raw values for parameters of type any.
+func (f *function) takesRaw(e *ast.CallExpr) bool {
+	o := f.compiledFunc(e)
+	if o == nil {
+		return false
+	}
+	return reflecting[o.Pkg().Path()] || o.Pkg().Path() == "fmt" && strings.Contains(o.Name(), "can")
+}
+
+// shims are functions that the compiled run time has its own version of:
+//
+//	errors.As(err, &t)     ->  rtʹ.ErrorsAs(err, rtʹ.Box(20, &t), 20)
+//	json.Marshal(p)        ->  rtʹ.JSONMarshal(rtʹ.Box(17, p))
+//	reflect.TypeOf(p)      ->  rtʹ.TypeOf(rtʹ.Box(17, p))
+//	fmt.Printf("%T", p)    ->  rtʹ.Printf("%T", rtʹ.Box(17, p))
+//	log.Printf("%T", p)    ->  log.Printf("%s", rtʹ.Sprintf("%T", rtʹ.Box(17, p)))
+//
+// fmt answers %T and %p itself, before it asks a value how it wants to be
+// formatted; json wants a pointer to decode into and does not take a box.
+var shims = map[string]string{
+	"encoding/json.Marshal":           "JSONMarshal",
+	"encoding/json.MarshalIndent":     "JSONMarshalIndent",
+	"encoding/json.Unmarshal":         "JSONUnmarshal",
+	"(*encoding/json.Encoder).Encode": "JSONEncode",
+	"(*encoding/json.Decoder).Decode": "JSONDecode",
+	"reflect.TypeOf":                  "TypeOf",
+	"reflect.DeepEqual":               "DeepEqual",
+}
+
+// shim lowers the call of such a function.
+func (f *function) shim(e *ast.CallExpr) (string, bool) {
+	id := calleeIdent(e.Fun)
+	if id == nil {
+		return "", false
+	}
+	o, ok := f.Info.Uses[id].(*types.Func)
+	if !ok || o.Pkg() == nil {
+		return "", false
+	}
+	full := o.FullName()
+	if full == "reflect.TypeFor" {
+		args, _ := f.arguments(id)
+		if len(args) == 1 {
+			return f.rt("TypeFor", strconv.Itoa(f.Registry.ID(args[0])), "(*"+f.typ(args[0])+")(nil)"), true
+		}
+	}
+	if len(e.Args) == 0 || e.Ellipsis.IsValid() && !strings.HasSuffix(full, "f") {
+		return "", false
+	}
+	if _, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
+		return "", false
+	}
+	if full == "errors.As" {
+		target := f.typeOf(e.Args[1])
+		id := -1
+		if !types.IsInterface(target) {
+			id = f.Registry.ID(target)
+		}
+		return f.rt("ErrorsAs", f.exprTo(e.Args[0], types.Universe.Lookup("error").Type()), f.exprTo(e.Args[1], anyType), strconv.Itoa(id)), true
+	}
+	if name, ok := shims[full]; ok {
+		var arguments []string
+		if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && f.Info.Selections[sel] != nil {
+			c := f.selectMethod(f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
+			x, _ := c.bindReceiver("")
+			arguments = append(arguments, x)
+		}
+		for i, x := range e.Args {
+			arguments = append(arguments, f.exprTo(x, o.Signature().Params().At(i).Type()))
+		}
+		return f.rt(name, arguments...), true
+	}
+	return f.printShim(e, o)
+}
+
+// printShim lowers calls of the printf kind whose format has %T or %p, or is
+// not known.
+func (f *function) printShim(e *ast.CallExpr, o *types.Func) (string, bool) {
+	sig := o.Signature()
+	n := sig.Params().Len()
+	if !strings.HasSuffix(o.Name(), "f") || !sig.Variadic() || n < 2 || o.Pkg().Path() == "main" {
+		return "", false
+	}
+	last := sig.Params().At(n - 1).Type().(*types.Slice).Elem()
+	if !types.IsInterface(last) || !isEmptyInterface(last) || !types.Identical(sig.Params().At(n-2).Type(), types.Typ[types.String]) || len(e.Args) < n-1 {
+		return "", false
+	}
+	if v := f.Info.Types[e.Args[n-2]].Value; v != nil && !asksForType(constant.StringVal(v)) {
+		return "", false
+	}
+	var rest []string
+	for _, x := range e.Args[n-2:] {
+		rest = append(rest, f.exprTo(x, nil))
+	}
+	for i, x := range e.Args[n-1:] {
+		if !e.Ellipsis.IsValid() {
+			rest[i+1] = f.exprTo(x, anyType)
+		}
+	}
+	if e.Ellipsis.IsValid() {
+		rest[len(rest)-1] += "..."
+	}
+	if o.Pkg().Path() == "fmt" {
+		switch o.Name() {
+		case "Printf", "Sprintf", "Errorf":
+			return f.rt(o.Name(), rest...), true
+		case "Fprintf", "Appendf":
+			return f.rt(o.Name(), append([]string{f.exprTo(e.Args[0], sig.Params().At(0).Type())}, rest...)...), true
+		}
+		return "", false
+	}
+	c := f.callee(e)
+	for i, x := range e.Args[:n-2] {
+		t := sig.Params().At(i).Type()
+		c.arguments = append(c.arguments, argument{f.exprTo(x, t), f.typ(t)})
+	}
+	c.arguments = append(c.arguments, argument{text: `"%s"`}, argument{text: f.rt("Sprintf", rest...)})
+	return c.text(), true
+}
+
+// asksForType reports whether a format has a verb T or p.
+func asksForType(format string) bool {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		for i++; i < len(format) && strings.IndexByte("+-# 0123456789.*[]", format[i]) >= 0; i++ {
+		}
+		if i < len(format) && (format[i] == 'T' || format[i] == 'p') {
+			return true
+		}
+	}
+	return false
+}

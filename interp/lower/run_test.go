@@ -1,0 +1,192 @@
+package lower_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/token"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/traefik/yaegi/interp"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/generic"
+	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// limit is how long one program may run; the longest takes a second.
+const limit = 60 * time.Second
+
+type interrupted struct{}
+
+func (interrupted) Uncatchable() {}
+
+// session is the smallest one that can run cells.
+type session struct {
+	checker *check.Checker
+	program *lower.Program
+	engine  *interp.Interpreter
+	output  *buffer
+	units   []*lower.Unit
+	cell    int
+	group   sync.WaitGroup
+}
+
+// buffer is what cells write to, from any goroutine.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+var packages = sync.OnceValue(symbols.Packages)
+
+func newSession(t *testing.T) *session {
+	t.Helper()
+	fset := token.NewFileSet()
+	s := &session{output: &buffer{}}
+	s.engine = interp.New(interp.Options{Stdout: s.output, Stderr: &bytes.Buffer{}, Unrestricted: true})
+	importer := symbols.Importer(fset)
+	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
+	registry := rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output})
+	s.program = lower.New(lower.Config{Registry: registry, Importer: importer, Generic: generic.Source})
+	session := map[string]reflect.Value{
+		"Interrupted": reflect.ValueOf(interrupted{}),
+		"Stopped":     reflect.ValueOf(func() bool { return false }),
+		"Result": reflect.ValueOf(func(values ...interface{}) {
+			for _, v := range values {
+				fmt.Fprintf(s.output, "= %v\n", v)
+			}
+		}),
+		"Go": reflect.ValueOf(func(cell int, f func()) {
+			go func() {
+				defer func() {
+					if r := recover(); r != nil {
+						fmt.Fprintf(s.output, "goroutine of cell %d: %v\n", cell, r)
+					}
+				}()
+				f()
+			}()
+		}),
+	}
+	for _, table := range []map[string]map[string]reflect.Value{packages(), {"quern/rt/rt": registry.Symbols(), "quern/session/session": session}} {
+		if err := s.engine.Use(table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.eval(t, "var stopʹ bool")
+	s.eval(t, "var positionʹ int")
+	return s
+}
+
+func (s *session) eval(t *testing.T, source string) {
+	t.Helper()
+	if _, err := s.engine.Eval(source); err != nil {
+		t.Fatalf("engine: %v\n%s", err, source)
+	}
+}
+
+// lower checks and lowers a cell.
+func (s *session) lower(source string) (*lower.Unit, error) {
+	s.cell++
+	cell, err := s.checker.Check(s.cell, source)
+	if err != nil {
+		return nil, err
+	}
+	unit, err := s.program.Lower(cell)
+	if err != nil {
+		return nil, err
+	}
+	s.checker.Commit(cell)
+	s.program.Commit(unit)
+	s.units = append(s.units, unit)
+	return unit, nil
+}
+
+// run runs a cell; the error is that of the engine or a panic.
+func (s *session) run(source string) (err error) {
+	unit, err := s.lower(source)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("engine: %v\n%s", r, unit.Source)
+		}
+	}()
+	for _, text := range append(append([]string{}, unit.Imports...), unit.Source, unit.Register) {
+		if text == "" {
+			continue
+		}
+		if _, err := s.engine.Eval(text); err != nil {
+			return fmt.Errorf("engine: %w\n%s", err, text)
+		}
+	}
+	_, err = s.engine.Eval(unit.Body)
+	if p, ok := err.(interp.Panic); ok {
+		return fmt.Errorf("panic: %v", p.Value)
+	}
+	return err
+}
+
+// runCells runs cells and returns what they printed, and the first error.
+func runCells(t *testing.T, cells ...string) (*session, string, error) {
+	t.Helper()
+	s := newSession(t)
+	done := make(chan error, 1)
+	go func() {
+		for _, c := range cells {
+			if err := s.run(c); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	select {
+	case err := <-done:
+		return s, s.output.String(), err
+	case <-time.After(limit):
+		return s, s.output.String(), fmt.Errorf("not finished after %v", limit)
+	}
+}
+
+func (s *session) dump() string {
+	var b strings.Builder
+	for _, u := range s.units {
+		fmt.Fprintln(&b, strings.Join(u.Imports, "\n"))
+		fmt.Fprintln(&b, u.Source)
+	}
+	return b.String()
+}
+
+// TestFile runs the cells, separated by lines "//---", of the file in $CELLS.
+func TestFile(t *testing.T) {
+	file := os.Getenv("CELLS")
+	if file == "" {
+		t.Skip("for debugging: no $CELLS")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, out, err := runCells(t, strings.Split(string(text), "\n//---\n")...)
+	t.Logf("%s\n-- output\n%s\n-- error %v", s.dump(), out, err)
+}

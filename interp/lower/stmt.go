@@ -1,0 +1,136 @@
+package lower
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+func (f *function) statements(w *writer, list []ast.Stmt) {
+	for _, s := range list {
+		f.statement(w, s)
+	}
+}
+
+// block lowers the statements of a block between braces that the caller writes.
+func (f *function) block(w *writer, b *ast.BlockStmt) {
+	w.indent++
+	f.statements(w, b.List)
+	w.indent--
+}
+
+func (f *function) statement(w *writer, s ast.Stmt) {
+	f.at = f.positionOf(s)
+	switch s := s.(type) {
+	case *ast.EmptyStmt:
+	case *ast.ExprStmt:
+		f.store(w, s.X, false)
+		f.expression(w, s.X)
+	case *ast.SendStmt:
+		f.store(w, s, true)
+		w.line("%s <- %s", f.expr(s.Chan), f.exprTo(s.Value, f.coreOf(s.Chan).(*types.Chan).Elem()))
+	case *ast.IncDecStmt:
+		f.store(w, s.X, false)
+		w.line("%s%s", f.expr(s.X), s.Tok)
+	case *ast.AssignStmt:
+		f.store(w, s, false)
+		f.assign(w, s)
+	case *ast.DeclStmt:
+		f.declaration(w, s.Decl.(*ast.GenDecl))
+	case *ast.BlockStmt:
+		w.line("{")
+		f.block(w, s)
+		w.line("}")
+	case *ast.ReturnStmt:
+		for _, x := range s.Results {
+			f.store(w, x, false)
+		}
+		f.returns(w, s)
+	case *ast.IfStmt:
+		f.ifStatement(w, s)
+	case *ast.ForStmt:
+		f.forLoop(w, s, "")
+	case *ast.RangeStmt:
+		f.rangeLoop(w, s, "")
+	case *ast.SwitchStmt:
+		f.switchStatement(w, s, "")
+	case *ast.TypeSwitchStmt:
+		f.typeSwitch(w, s, "")
+	case *ast.SelectStmt:
+		f.selectStatement(w, s, "")
+	case *ast.LabeledStmt:
+		f.labeled(w, s)
+	case *ast.BranchStmt:
+		f.branch(w, s)
+	case *ast.GoStmt:
+		f.store(w, s, true)
+		f.goStatement(w, s)
+	case *ast.DeferStmt:
+		f.store(w, s, true)
+		f.deferStatement(w, s)
+	default:
+		panic(fmt.Sprintf("statement %T", s))
+	}
+}
+
+func (f *function) expression(w *writer, x ast.Expr) {
+	x = ast.Unparen(x)
+	if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.ARROW {
+		w.line("<-%s", f.expr(u.X))
+		return
+	}
+	w.line("%s", f.expr(x))
+}
+
+func (f *function) declaration(w *writer, d *ast.GenDecl) {
+	for _, spec := range d.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			f.localType(spec)
+		case *ast.ValueSpec:
+			if d.Tok == token.VAR {
+				f.variables(w, spec)
+			}
+		}
+	}
+}
+
+// localType moves a type to package level; in a generic function, one for each
+// instance.
+func (f *function) localType(spec *ast.TypeSpec) {
+	o := f.Info.Defs[spec.Name].(*types.TypeName)
+	n, ok := o.Type().(*types.Named)
+	if spec.Assign.IsValid() || !ok || spec.TypeParams != nil || f.env == nil {
+		return // named on demand
+	}
+	own := types.NewNamed(types.NewTypeName(o.Pos(), o.Pkg(), o.Name(), nil), nil, nil)
+	f.env.types[o] = own
+	own.SetUnderlying(f.subst(n.Underlying()))
+}
+
+// ifStatement:
+//
+//	if init; cond {} else if ...  ->  { init; if cond {} else { if ... } }
+func (f *function) ifStatement(w *writer, s *ast.IfStmt) {
+	if s.Init != nil {
+		w.open("{")
+		f.statement(w, s.Init)
+	}
+	f.store(w, s.Cond, false)
+	w.line("if %s {", f.expr(s.Cond))
+	f.block(w, s.Body)
+	if s.Else != nil {
+		w.open("} else {")
+		if b, ok := s.Else.(*ast.BlockStmt); ok {
+			f.statements(w, b.List)
+		} else {
+			f.statement(w, s.Else)
+		}
+		w.indent--
+	}
+	w.line("}")
+	if s.Init != nil {
+		w.close("}")
+	}
+}

@@ -1,0 +1,100 @@
+package lower
+
+// A generic function is lowered once for each list of type arguments. The facts
+// of the checker are about the generic text; every type of them goes through
+// environment.subst.
+
+import (
+	"go/types"
+)
+
+// environment gives type parameters their arguments.
+type environment struct {
+	params map[*types.TypeParam]types.Type
+	// types are the types declared in the generic function: each instance of
+	// the function has its own.
+	types map[*types.TypeName]*types.Named
+}
+
+func newEnvironment(params *types.TypeParamList, args []types.Type) *environment {
+	env := &environment{params: map[*types.TypeParam]types.Type{}, types: map[*types.TypeName]*types.Named{}}
+	for i, t := range args {
+		env.params[params.At(i)] = t
+	}
+	return env
+}
+
+// subst is t with the type arguments of the function.
+func (f *function) subst(t types.Type) types.Type {
+	if f.env == nil || t == nil {
+		return t
+	}
+	return f.env.subst(t)
+}
+
+func (env *environment) subst(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.TypeParam:
+		if arg, ok := env.params[t]; ok {
+			return arg
+		}
+	case *types.Alias:
+		return env.subst(types.Unalias(t))
+	case *types.Named:
+		if own, ok := env.types[t.Obj()]; ok {
+			return own
+		}
+		if t.TypeArgs().Len() == 0 {
+			return t
+		}
+		args := make([]types.Type, t.TypeArgs().Len())
+		for i := range args {
+			args[i] = env.subst(t.TypeArgs().At(i))
+		}
+		instance, err := types.Instantiate(nil, t.Origin(), args, false)
+		if err != nil {
+			panic(err)
+		}
+		return instance
+	case *types.Pointer:
+		return types.NewPointer(env.subst(t.Elem()))
+	case *types.Slice:
+		return types.NewSlice(env.subst(t.Elem()))
+	case *types.Array:
+		return types.NewArray(env.subst(t.Elem()), t.Len())
+	case *types.Map:
+		return types.NewMap(env.subst(t.Key()), env.subst(t.Elem()))
+	case *types.Chan:
+		return types.NewChan(t.Dir(), env.subst(t.Elem()))
+	case *types.Tuple:
+		return env.tuple(t)
+	case *types.Signature:
+		return types.NewSignatureType(nil, nil, nil, env.tuple(t.Params()), env.tuple(t.Results()), t.Variadic())
+	case *types.Struct:
+		fields := make([]*types.Var, t.NumFields())
+		tags := make([]string, t.NumFields())
+		for i := range fields {
+			v := t.Field(i)
+			fields[i] = types.NewField(v.Pos(), v.Pkg(), v.Name(), env.subst(v.Type()), v.Embedded())
+			tags[i] = t.Tag(i)
+		}
+		return types.NewStruct(fields, tags)
+	case *types.Interface:
+		methods := make([]*types.Func, t.NumMethods())
+		for i := range methods {
+			m := t.Method(i)
+			methods[i] = types.NewFunc(m.Pos(), m.Pkg(), m.Name(), env.subst(m.Type()).(*types.Signature))
+		}
+		return types.NewInterfaceType(methods, nil).Complete()
+	}
+	return t
+}
+
+func (env *environment) tuple(t *types.Tuple) *types.Tuple {
+	vars := make([]*types.Var, t.Len())
+	for i := range vars {
+		v := t.At(i)
+		vars[i] = types.NewVar(v.Pos(), v.Pkg(), v.Name(), env.subst(v.Type()))
+	}
+	return types.NewTuple(vars...)
+}

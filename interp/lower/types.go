@@ -1,0 +1,265 @@
+package lower
+
+// Types:
+//
+//	interface{ M() }, any, cell-declared interfaces  ->  interface{}
+//	error, io.Reader                                 ->  themselves
+//	type P struct { Base; x int; _ int }             ->  type Pʹ1 struct { Base Baseʹ1; x int `json:"-" xml:"-"`; blankʹ2 int }
+//	type A = B                                       ->  B
+//	func f() { type T int }                          ->  type Tʹ1 int, outside
+//	Stack[int]                                       ->  Stackʹintʹ1, declared on demand
+//	iter.Seq[int]                                    ->  func(func(int) bool)
+//	type State func(*M) State                        ->  type Stateʹ1 func(*Mʹ1) interface{}
+//
+// The engine exports every field, hence the tags; it makes the same field of
+// every blank one; it never finishes a function type that mentions itself.
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+var anyType = types.NewInterfaceType(nil, nil)
+
+// Interpreted reports whether a named type has no compiled counterpart: whether
+// it is of a cell, or an instance of a generic type.
+func Interpreted(n *types.Named) bool {
+	pkg := n.Obj().Pkg()
+	if pkg == nil {
+		return false
+	}
+	if pkg.Path() == "main" || isSource(pkg) {
+		return true
+	}
+	if n.TypeArgs().Len() == 0 {
+		return false
+	}
+	_, function := n.Underlying().(*types.Signature)
+	return !function
+}
+
+// dynamic reports whether t is an interface that is interface{} in lowered code.
+func dynamic(t types.Type) bool {
+	if !types.IsInterface(t) {
+		return false
+	}
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		return Interpreted(n) || n.Obj().Pkg() == nil && n.Obj().Name() != "error"
+	}
+	return true
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
+
+func isNil(t types.Type) bool {
+	b, ok := t.(*types.Basic)
+	return ok && b.Kind() == types.UntypedNil
+}
+
+// boxed reports whether a value of type t goes into an interface as a box.
+func (e *emitter) boxed(t types.Type) bool { return !types.IsInterface(t) && e.Registry.Mentions(t) }
+
+// typ renders a type without type parameters.
+func (e *emitter) typ(t types.Type) string {
+	switch t := t.(type) {
+	case *types.Alias:
+		return e.typ(types.Unalias(t))
+	case *types.Basic:
+		switch {
+		case t.Kind() == types.UnsafePointer:
+			return e.alias(types.Unsafe) + ".Pointer"
+		case t.Kind() == types.UntypedNil:
+			return "interface{}"
+		case t.Info()&types.IsUntyped != 0:
+			return types.Default(t).String()
+		}
+		return t.Name()
+	case *types.Named:
+		return e.namedType(t)
+	case *types.Pointer:
+		return "*" + e.typ(t.Elem())
+	case *types.Slice:
+		return "[]" + e.typ(t.Elem())
+	case *types.Array:
+		return fmt.Sprintf("[%d]%s", t.Len(), e.typ(t.Elem()))
+	case *types.Map:
+		return "map[" + e.typ(t.Key()) + "]" + e.typ(t.Elem())
+	case *types.Chan:
+		switch t.Dir() {
+		case types.SendOnly:
+			return "chan<- " + e.typ(t.Elem())
+		case types.RecvOnly:
+			return "<-chan " + e.typ(t.Elem())
+		}
+		return "chan (" + e.typ(t.Elem()) + ")"
+	case *types.Signature:
+		return "func" + e.signature(t, nil)
+	case *types.Struct:
+		return "struct { " + strings.Join(e.fields(t), "; ") + " }"
+	case *types.Interface:
+		return "interface{}"
+	}
+	panic(fmt.Sprintf("type %T (%s) can not be rendered", t, t))
+}
+
+func (e *emitter) namedType(t *types.Named) string {
+	o := t.Obj()
+	switch {
+	case o.Pkg() == nil && o.Name() == "error":
+		return "error"
+	case dynamic(t):
+		return "interface{}"
+	case t.TypeArgs().Len() > 0:
+		if sig, ok := t.Underlying().(*types.Signature); ok && o.Pkg().Path() != "main" {
+			return e.typ(sig)
+		}
+		return e.typeInstance(t)
+	case o.Pkg().Path() == "main" || isSource(o.Pkg()):
+		if name, ok := e.names[o]; ok {
+			return name
+		}
+		return e.demandType(t)
+	}
+	return e.alias(o.Pkg()) + "." + o.Name()
+}
+
+// demandType names a type that is not declared at package level of a cell and
+// queues its declaration.
+func (e *emitter) demandType(t *types.Named) string {
+	name := e.fresh(t.Obj().Name())
+	set(e.Program, e.names, types.Object(t.Obj()), name)
+	e.queue = append(e.queue, func() { e.typeDeclaration(t, name) })
+	return name
+}
+
+// typeDeclaration declares a type and queues its method tables.
+func (e *emitter) typeDeclaration(t *types.Named, name string) {
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		return
+	case *types.Struct:
+		e.out.open("type %s struct {", name)
+		for _, field := range e.fields(u) {
+			e.out.line("%s", field)
+		}
+		e.out.close("}")
+	case *types.Signature:
+		e.out.line("type %s func%s", name, e.signature(u, t))
+	default:
+		if mentions(u, t) {
+			if _, ok := u.(*types.Map); !ok {
+				panic(&UnsupportedError{Construct: "a type that contains itself without a struct",
+					Hint: "wrap it in a struct", Position: e.Fset.Position(t.Obj().Pos())})
+			}
+		}
+		e.out.line("type %s %s", name, e.typ(u))
+	}
+	e.queue = append(e.queue, func() { e.methodTables(t) })
+}
+
+func (e *emitter) fields(t *types.Struct) []string {
+	var out []string
+	for i := range t.NumFields() {
+		v := t.Field(i)
+		field := fieldName(t, i) + " " + e.typ(v.Type())
+		tag := t.Tag(i)
+		if !v.Exported() && !v.Embedded() && tag == "" {
+			tag = `json:"-" xml:"-"`
+		}
+		if tag != "" {
+			field += " " + strconv.Quote(tag)
+		}
+		out = append(out, field)
+	}
+	return out
+}
+
+func fieldName(t *types.Struct, i int) string {
+	if name := t.Field(i).Name(); name != "_" {
+		return name
+	}
+	return fmt.Sprintf("blankʹ%d", i)
+}
+
+// signature renders parameters and results; self, when not nil, is the type
+// that is being declared.
+func (e *emitter) signature(t *types.Signature, self *types.Named) string {
+	one := func(t types.Type) string {
+		if self != nil && types.Identical(t, self) {
+			return "interface{}"
+		}
+		return e.typ(t)
+	}
+	var in, out []string
+	for i := range t.Params().Len() {
+		p := t.Params().At(i).Type()
+		if t.Variadic() && i == t.Params().Len()-1 {
+			in = append(in, "..."+one(p.Underlying().(*types.Slice).Elem()))
+			continue
+		}
+		in = append(in, one(p))
+	}
+	for i := range t.Results().Len() {
+		out = append(out, one(t.Results().At(i).Type()))
+	}
+	s := "(" + list(in) + ")"
+	switch len(out) {
+	case 0:
+		return s
+	case 1:
+		return s + " " + out[0]
+	}
+	return s + " (" + list(out) + ")"
+}
+
+// mentions reports whether t mentions self without a named struct in between.
+func mentions(t types.Type, self *types.Named) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		return t == self
+	case *types.Pointer:
+		return mentions(t.Elem(), self)
+	case *types.Slice:
+		return mentions(t.Elem(), self)
+	case *types.Array:
+		return mentions(t.Elem(), self)
+	case *types.Map:
+		return mentions(t.Key(), self) || mentions(t.Elem(), self)
+	case *types.Chan:
+		return mentions(t.Elem(), self)
+	case *types.Signature:
+		for _, tuple := range []*types.Tuple{t.Params(), t.Results()} {
+			for i := range tuple.Len() {
+				if mentions(tuple.At(i).Type(), self) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// under is the underlying type of t, or of what t points to.
+func under(t types.Type) types.Type {
+	t = t.Underlying()
+	if p, ok := t.(*types.Pointer); ok {
+		return p.Elem().Underlying()
+	}
+	return t
+}
+
+// named is the named type of t or of what t points to.
+func named(t types.Type) (n *types.Named, pointer bool) {
+	t = types.Unalias(t)
+	if p, ok := t.(*types.Pointer); ok {
+		n, _ = types.Unalias(p.Elem()).(*types.Named)
+		return n, true
+	}
+	n, _ = t.(*types.Named)
+	return n, false
+}
+
+var _ token.Pos

@@ -1,0 +1,220 @@
+package lower
+
+// The order of a unit:
+//
+//	types        type Tʹ1 struct{...}         every type, on demand its instances
+//	variables    var xʹ1 int                  those that are not known yet
+//	functions    func fʹ1(...) {...}          methods too: func TʹMʹ1(r Tʹ1, ...)
+//	body         func bodyʹ3ʹ1() {...}        package-level initialisers, then the statements
+//	on demand    instances, dispatchers, helpers, hoisted local types
+//	tables       func registerʹ3ʹ1() {...}    the methods of each type, for dynamic calls
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+// emitter builds one unit.
+type emitter struct {
+	*Program
+	cell      *check.Cell
+	Fset      *token.FileSet // of the cell
+	Info      *types.Info    // of the session; facts about generic sources are added
+	out       writer
+	imports   []string
+	queue     []func() // declarations that lowering the others asked for
+	registers writer
+	at        token.Position // of the statement that is being lowered
+}
+
+func (e *emitter) lower() *Unit {
+	c := e.cell
+	for _, spec := range c.Types {
+		if named := e.definedType(spec); named != nil {
+			set(e.Program, e.names, types.Object(named.Obj()), e.fresh(spec.Name.Name))
+		}
+	}
+	var vars []*types.Var
+	for _, v := range c.Vars {
+		if e.names[v] == "" {
+			set(e.Program, e.names, types.Object(v), e.fresh(v.Name()))
+			vars = append(vars, v)
+		}
+	}
+	changed := e.declareFunctions(c.Funcs)
+
+	for _, spec := range c.Types {
+		if named := e.definedType(spec); named != nil {
+			e.typeDeclaration(named, e.names[named.Obj()])
+		}
+	}
+	for _, v := range vars {
+		e.out.line("var %s %s", e.names[v], e.typ(v.Type()))
+	}
+	for _, decl := range c.Funcs {
+		if name := e.names[e.Info.Defs[decl.Name]]; name != "" {
+			e.functionDeclaration(decl, name, nil)
+		}
+	}
+	body := e.fresh(fmt.Sprintf("bodyʹ%d", c.Number))
+	e.body(body)
+	for _, named := range changed {
+		if named.TypeParams() == nil {
+			e.methodTables(named)
+		}
+		for _, instance := range e.existing[named.Obj()] {
+			e.methodTables(instance)
+		}
+	}
+	for len(e.queue) > 0 {
+		next := e.queue[0]
+		e.queue = e.queue[1:]
+		next()
+	}
+
+	unit := &Unit{Body: body + "()", Positions: e.positions}
+	if e.registers.text.Len() > 0 {
+		name := e.fresh(fmt.Sprintf("registerʹ%d", c.Number))
+		e.out.line("func %s() {", name)
+		e.out.text.WriteString(e.registers.text.String())
+		e.out.line("}")
+		unit.Register = name + "()"
+	}
+	unit.Imports, unit.Source = e.imports, e.out.text.String()
+	return unit
+}
+
+// definedType is the type that spec declares, unless it is an alias, which
+// lowered code does not have, or generic, which is instantiated on demand.
+func (e *emitter) definedType(spec *ast.TypeSpec) *types.Named {
+	if spec.Assign.IsValid() || spec.TypeParams != nil {
+		return nil
+	}
+	named, _ := e.Info.Defs[spec.Name].Type().(*types.Named)
+	return named
+}
+
+// declareFunctions names functions and files methods under their types. It
+// returns the types of earlier cells that got methods.
+func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Named) {
+	for _, decl := range decls {
+		o := e.Info.Defs[decl.Name].(*types.Func)
+		sig := o.Type().(*types.Signature)
+		switch {
+		case decl.Name.Name == "_":
+		case sig.Recv() != nil:
+			named := receiver(sig)
+			e.fileMethod(named.Obj(), decl)
+			if named.TypeParams() == nil {
+				set(e.Program, e.names, types.Object(o), e.fresh(named.Obj().Name()+"ʹ"+o.Name()))
+			}
+			earlier := !slices.ContainsFunc(e.cell.Types, func(s *ast.TypeSpec) bool { return e.Info.Defs[s.Name] == named.Obj() })
+			if earlier && !slices.Contains(changed, named) {
+				changed = append(changed, named)
+			}
+		case sig.TypeParams() != nil:
+			set(e.Program, e.generics, types.Object(o), decl)
+		default:
+			set(e.Program, e.names, types.Object(o), e.fresh(o.Name()))
+		}
+	}
+	return changed
+}
+
+func (e *emitter) fileMethod(typ *types.TypeName, decl *ast.FuncDecl) {
+	old, m := e.methods[typ], &methods{byName: map[string]*ast.FuncDecl{}}
+	if old != nil {
+		m.order = slices.Clone(old.order)
+		for name, decl := range old.byName {
+			m.byName[name] = decl
+		}
+	}
+	m.add(decl)
+	set(e.Program, e.methods, typ, m)
+}
+
+// receiver is the type that has the method of signature sig.
+func receiver(sig *types.Signature) *types.Named {
+	t := types.Unalias(sig.Recv().Type())
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	named, _ := t.(*types.Named)
+	return named.Origin()
+}
+
+// body emits the function that runs the cell.
+func (e *emitter) body(name string) {
+	f := e.function(nil)
+	f.study(&ast.BlockStmt{List: e.cell.Body})
+	sig := types.NewSignatureType(nil, nil, nil, nil, nil, false)
+	for _, v := range e.cell.Vars {
+		f.globals[v] = true
+	}
+	w := &e.out
+	w.open("func %s() {", name)
+	f.activation(w, sig, e.cell.Body, func(w *writer) {
+		for _, init := range e.cell.Init {
+			f.initialiser(w, init)
+		}
+		for i, s := range e.cell.Body {
+			if last, ok := s.(*ast.ExprStmt); ok && i == len(e.cell.Body)-1 && len(e.cell.Result) > 0 {
+				f.result(w, last.X)
+				continue
+			}
+			f.statement(w, s)
+		}
+	})
+	w.close("}")
+}
+
+// result shows the value of the last expression:
+//
+//	x    ->  sessionʹ.Result(x as interface{})
+//	g()  ->  tʹ1, tʹ2 := g(); sessionʹ.Result(tʹ1 as interface{}, tʹ2 as interface{})
+func (f *function) result(w *writer, x ast.Expr) {
+	f.store(w, x, true)
+	show := f.session("Result")
+	if tuple, ok := f.typeOf(x).(*types.Tuple); ok {
+		temps := f.tuple(w, x, tuple)
+		for i := range temps {
+			temps[i] = f.convert(temps[i], tuple.At(i).Type(), anyType)
+		}
+		w.line("%s(%s)", show, list(temps))
+		return
+	}
+	if isNil(f.typeOf(x)) {
+		w.line("%s(nil)", show)
+		return
+	}
+	t := f.temp()
+	w.line("var %s interface{} = %s", t, f.exprTo(x, anyType))
+	w.line("%s(%s)", show, t)
+}
+
+// initialiser sets package-level variables.
+func (f *function) initialiser(w *writer, init *types.Initializer) {
+	f.store(w, init.Rhs, true)
+	if len(init.Lhs) == 1 {
+		v := init.Lhs[0]
+		value := f.exprTo(init.Rhs, v.Type())
+		if v.Name() == "_" {
+			w.line("_ = %s", value)
+		} else {
+			f.put(w, f.names[v], v.Type(), init.Rhs, value)
+		}
+		return
+	}
+	tuple := f.typeOf(init.Rhs).(*types.Tuple)
+	temps := f.tuple(w, init.Rhs, tuple)
+	for i, v := range init.Lhs {
+		if v.Name() != "_" {
+			w.line("%s = %s", f.names[v], f.convert(temps[i], tuple.At(i).Type(), v.Type()))
+		}
+	}
+}
