@@ -5,6 +5,9 @@
 // numbers, and [ReadIDX] reads files of the MNIST family. A Set shows itself
 // in a notebook, with a sheet of its first images.
 //
+// [Set.Batches] cuts a set into tensors. Batches are made ahead on goroutines
+// of their own, and are the same and in the same order however many there are.
+//
 // # Errors
 //
 // A file that is not what it should be is a [*FormatError], which names the

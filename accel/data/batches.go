@@ -1,0 +1,263 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Batch is some examples at once.
+type Batch struct {
+	// X has shape [N, shape of one example…] and type float32.
+	X *tensor.Tensor
+	// Y is the class indices, of shape [N] and type int32, or for regression
+	// the targets, of shape [N, targets] and type float32.
+	Y *tensor.Tensor
+	// Index says which examples of the set these are.
+	Index []int
+}
+
+// Len is the number of examples in the batch.
+func (b Batch) Len() int { return len(b.Index) }
+
+// Option changes how a set is cut into batches.
+type Option struct {
+	text string
+	set  func(*loader)
+}
+
+// String is the option as it is written in Go.
+func (o Option) String() string { return o.text }
+
+// Workers makes up to n batches ahead of the one in use, each on a goroutine
+// of its own; 0 makes each batch when it is asked for. The default is 2. The
+// batches are the same and come in the same order for every n.
+func Workers(n int) Option {
+	return Option{fmt.Sprintf("Workers(%d)", n), func(l *loader) { l.workers = n }}
+}
+
+// Shuffle takes the examples in an order that the seed fixes. Without it they
+// come in the order of the set.
+func Shuffle(seed uint64) Option {
+	return Option{fmt.Sprintf("Shuffle(%d)", seed), func(l *loader) { l.shuffle, l.seed = true, seed }}
+}
+
+// Round chooses another order for the same seed: an epoch each.
+func Round(n int) Option {
+	return Option{fmt.Sprintf("Round(%d)", n), func(l *loader) { l.round = n }}
+}
+
+// DropLast leaves out the last batch when it would be smaller than the others.
+// Without it the last batch is smaller and no example is left out.
+func DropLast() Option {
+	return Option{"DropLast()", func(l *loader) { l.dropLast = true }}
+}
+
+// Context ends the iteration: once ctx is done, Next returns false and Err
+// gives the reason.
+func Context(ctx context.Context) Option {
+	return Option{"Context(ctx)", func(l *loader) { l.ctx = ctx }}
+}
+
+// loader is what the options set.
+type loader struct {
+	workers  int
+	shuffle  bool
+	seed     uint64
+	round    int
+	dropLast bool
+	ctx      context.Context
+}
+
+// Batches is an iteration over a set, a batch at a time:
+//
+//	it := train.Batches(256)
+//	for it.Next() {
+//		b := it.Batch()
+//		…
+//	}
+//	if err := it.Err(); err != nil { … }
+//
+// It is for one goroutine. An iteration may be dropped at any point: what it
+// makes ahead is a few batches, and no goroutine waits for anybody to take
+// them.
+type Batches struct {
+	set    *Set
+	size   int
+	loader loader
+	order  []int // nil is the order of the set
+	count  int   // batches in all
+
+	issued int // batches in the making or made
+	taken  int // batches handed out
+	ahead  []chan rawBatch
+	batch  Batch
+	err    error
+	waited time.Duration
+}
+
+// rawBatch is a batch before it is tensors.
+type rawBatch struct {
+	x       []float32
+	labels  []int
+	targets []float32
+	index   []int
+	err     error
+}
+
+// ErrBatchSize is why an iteration with batches of no examples gives none.
+var ErrBatchSize = errors.New("data: the batch size must be positive")
+
+// Batches starts an iteration over the set in batches of the given size. The
+// error of a size below 1 comes from [Batches.Err].
+func (s *Set) Batches(size int, options ...Option) *Batches {
+	l := loader{workers: 2, ctx: context.Background()}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(&l)
+		}
+	}
+	b := &Batches{set: s, size: size, loader: l}
+	if size < 1 {
+		b.err = fmt.Errorf("%w, not %d", ErrBatchSize, size)
+		return b
+	}
+	if s.Len() == 0 {
+		return b
+	}
+	b.size = min(size, s.Len())
+	b.count = s.Len() / b.size
+	if !l.dropLast && s.Len()%b.size > 0 {
+		b.count++
+	}
+	if l.shuffle {
+		b.order = permutation(s.Len(), l.seed, l.round)
+	}
+	b.ahead = make([]chan rawBatch, max(l.workers, 0)+1)
+	return b
+}
+
+// Count is the number of batches in all.
+func (b *Batches) Count() int { return b.count }
+
+// Next makes the next batch the current one. It returns false at the end, and
+// when the context is done or a batch cannot be made; Err tells which.
+func (b *Batches) Next() bool {
+	b.batch = Batch{}
+	if b.err != nil || b.taken == b.count {
+		return false
+	}
+	if b.err = context.Cause(b.loader.ctx); b.err != nil {
+		return false
+	}
+	begin := time.Now()
+	raw := b.take()
+	b.waited += time.Since(begin)
+	if raw.err != nil {
+		b.err = raw.err
+		return false
+	}
+	b.issue() // the batches ahead grow while the caller uses this one
+	b.batch = Batch{X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.shape...)...), Index: raw.index}
+	if raw.labels != nil {
+		b.batch.Y = tensor.FromInts(raw.labels, len(raw.index))
+	} else {
+		b.batch.Y = tensor.New(raw.targets, len(raw.index), b.set.Targets())
+	}
+	return true
+}
+
+// Batch is the current batch: valid after Next has returned true.
+func (b *Batches) Batch() Batch { return b.batch }
+
+// Err is why the iteration ended early; nil at its end.
+func (b *Batches) Err() error { return b.err }
+
+// Waited is the time that Next has spent waiting for batches so far.
+func (b *Batches) Waited() time.Duration { return b.waited }
+
+// String says how far the iteration is.
+func (b *Batches) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "batch %d of %d of %s", b.taken, b.count, b.set.name)
+	if b.err != nil {
+		fmt.Fprintf(&text, ", ended: %v", b.err)
+	}
+	return text.String()
+}
+
+// take waits for the next batch, or makes it.
+func (b *Batches) take() rawBatch {
+	k := b.taken
+	b.taken++
+	if k == b.issued {
+		b.issued++
+		return b.make(k)
+	}
+	select {
+	case raw := <-b.ahead[k%len(b.ahead)]:
+		return raw
+	case <-b.loader.ctx.Done():
+		return rawBatch{err: context.Cause(b.loader.ctx)}
+	}
+}
+
+// issue starts the batches that may be made ahead. The channels have room for
+// the one batch that each will get, so that no goroutine outlives its work.
+func (b *Batches) issue() {
+	for b.issued < b.count && b.issued < b.taken+b.loader.workers {
+		k, result := b.issued, make(chan rawBatch, 1)
+		b.ahead[k%len(b.ahead)] = result
+		b.issued++
+		go func() { result <- b.make(k) }()
+	}
+}
+
+// make gathers batch k. It reads nothing that Next changes.
+func (b *Batches) make(k int) (raw rawBatch) {
+	first := k * b.size
+	last := min(first+b.size, b.set.Len())
+	width := b.set.size()
+	raw.index = make([]int, last-first)
+	raw.x = make([]float32, len(raw.index)*width)
+	outputs := b.set.Targets()
+	if outputs == 0 {
+		raw.labels = make([]int, len(raw.index))
+	} else {
+		raw.targets = make([]float32, len(raw.index)*outputs)
+	}
+	for i := range raw.index {
+		if i%256 == 0 && b.loader.ctx.Err() != nil {
+			return rawBatch{err: context.Cause(b.loader.ctx)}
+		}
+		e := first + i
+		if b.order != nil {
+			e = b.order[e]
+		}
+		raw.index[i] = e
+		at := b.set.at(e)
+		b.set.source.example(at, raw.x[i*width:(i+1)*width])
+		if outputs == 0 {
+			raw.labels[i] = b.set.source.label(at)
+		} else {
+			b.set.source.target(at, raw.targets[i*outputs:(i+1)*outputs])
+		}
+	}
+	return raw
+}
+
+// Tensors gives all examples as one batch, in the order of the set.
+func (s *Set) Tensors() (Batch, error) {
+	it := s.Batches(max(s.Len(), 1), Workers(0))
+	if !it.Next() {
+		if err := it.Err(); err != nil {
+			return Batch{}, err
+		}
+		return Batch{}, fmt.Errorf("data: %s is empty", s.name)
+	}
+	return it.Batch(), nil
+}
