@@ -1,0 +1,62 @@
+package nn
+
+import "github.com/quernlab/quern/accel/tensor"
+
+// Tensor is the tensors that modules compute with.
+type Tensor = tensor.Tensor
+
+// Module computes an output from an input, one example a row. A struct with
+// this method is a module, whether it is declared in a package or in a cell;
+// its parameters are those of its fields.
+type Module interface {
+	// Forward returns the output for x. It panics with the tensor package's
+	// errors, such as *tensor.ShapeError, when x does not fit.
+	Forward(x *Tensor) *Tensor
+}
+
+// modal is a module that computes differently while it is being trained.
+type modal interface{ setTraining(on bool) }
+
+// Train puts a model into training mode, or with false into evaluation mode,
+// in which Dropout lets everything pass. New modules are in training mode.
+func Train(model any, on bool) {
+	walk(model, func(_ string, v any) {
+		if m, ok := v.(modal); ok {
+			m.setTraining(on)
+		}
+	})
+}
+
+// Parameter is a parameter and where it is in its model, such as "0.weight".
+type Parameter struct {
+	Name string
+	*Tensor
+}
+
+// Parameters are the tensors of a model that training changes: those that
+// require a gradient. It finds them in whatever the model is made of: modules,
+// structs with exported or private fields, slices, maps, tensors. Each comes
+// once, in the order of declaration, even if it is used twice.
+//
+// What a function has captured cannot be found: give [Custom] the modules that
+// its function uses.
+func Parameters(model any) []*Tensor {
+	var found []*Tensor
+	walk(model, func(_ string, v any) {
+		if t, ok := v.(*Tensor); ok && t.RequiresGrad() {
+			found = append(found, t)
+		}
+	})
+	return found
+}
+
+// NamedParameters are the parameters of a model with their names.
+func NamedParameters(model any) []Parameter {
+	var found []Parameter
+	walk(model, func(path string, v any) {
+		if t, ok := v.(*Tensor); ok && t.RequiresGrad() {
+			found = append(found, Parameter{path, t})
+		}
+	})
+	return found
+}

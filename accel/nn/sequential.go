@@ -1,0 +1,81 @@
+package nn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Chain is modules one after the other; [Sequential] makes it.
+type Chain struct {
+	layers []Module
+}
+
+// Sequential gives the output of each module to the next. Without modules it
+// returns its input.
+func Sequential(layers ...Module) *Chain { return &Chain{layers} }
+
+// Forward passes x through all modules. A panic of one of them becomes a
+// [*LayerError] that names it.
+func (c *Chain) Forward(x *Tensor) *Tensor {
+	ours := false // x was made here and nobody else knows it
+	for i, layer := range c.layers {
+		y, private := forward(strconv.Itoa(i), layer, x), isPrivate(layer)
+		if y != x {
+			if ours && private {
+				x.Release() // so that it can be fused away
+			}
+			ours = true
+		}
+		ours = ours && private
+		x = y
+	}
+	return x
+}
+
+func (c *Chain) private() bool {
+	for _, layer := range c.layers {
+		if !isPrivate(layer) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPrivate tells whether a module keeps to itself what it is given and what
+// it returns. A module of the user may not: it is left alone with its tensors.
+func isPrivate(m Module) bool {
+	p, ok := m.(interface{ private() bool })
+	return ok && p.private()
+}
+
+// Layers are the modules in order.
+func (c *Chain) Layers() []Module { return append([]Module(nil), c.layers...) }
+
+// Add appends modules and returns the chain.
+func (c *Chain) Add(layers ...Module) *Chain {
+	c.layers = append(c.layers, layers...)
+	return c
+}
+
+func (c *Chain) parts() []Module { return c.layers }
+
+// String is the chain as it is written in Go.
+func (c *Chain) String() string { return "Sequential" + list(c.layers) }
+
+// list is modules as arguments of a call.
+func list(layers []Module) string {
+	names := make([]string, len(layers))
+	for i, layer := range layers {
+		names[i] = describe(layer)
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+// describe is what a module calls itself.
+func describe(m Module) string {
+	if s, ok := m.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
+}

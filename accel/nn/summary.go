@@ -1,0 +1,167 @@
+package nn
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Table is a model in rows; [Summary] makes it. It shows itself.
+type Table struct {
+	Input []int // shape of one example
+	Rows  []Row
+	// Err is why the rows end before the model does; nil for a whole table.
+	Err error
+}
+
+// Row is one layer of a [Table].
+type Row struct {
+	Path       string // the number of the layer, "1.0" in a chain within a chain
+	Layer      string
+	Output     []int // shape of one example of the output
+	Parameters int   // numbers that are trained
+	Frozen     int   // numbers that are not
+}
+
+// Summary runs one example of zeros of this shape through a model and says what
+// each layer makes of it and how many parameters it has. Layers that have not
+// seen an input yet get their parameters by this. The model is in evaluation
+// mode meanwhile, and in training mode after that.
+func Summary(model Module, shape ...int) *Table {
+	t := &Table{Input: append([]int{}, shape...)}
+	Train(model, false)
+	defer Train(model, true)
+	tensor.NoGrad(func() { t.Err = t.run(model, shape) })
+	return t
+}
+
+func (t *Table) run(model Module, shape []int) (err error) {
+	defer Catch(&err)
+	x := tensor.Zeros(append([]int{1}, shape...)...)
+	counted := map[*Tensor]bool{}
+	if c, ok := model.(*Chain); ok {
+		t.chain("", c, x, counted)
+		return nil
+	}
+	t.layer("", model, model.Forward(x), counted)
+	return nil
+}
+
+// chain adds the layers of a chain, and those of chains within it, and returns
+// the output. Path is that of the chain, with a dot at its end.
+func (t *Table) chain(path string, c *Chain, x *Tensor, counted map[*Tensor]bool) *Tensor {
+	for i, layer := range c.layers {
+		number := path + strconv.Itoa(i)
+		if inner, ok := layer.(*Chain); ok {
+			x = t.chain(number+".", inner, x, counted)
+			continue
+		}
+		x = forward(number, layer, x)
+		t.layer(number, layer, x, counted)
+	}
+	return x
+}
+
+// layer adds a row. A tensor that two layers share counts for the first.
+func (t *Table) layer(path string, m Module, y *Tensor, counted map[*Tensor]bool) {
+	r := Row{Path: path, Layer: describe(m)}
+	if s := y.Shape(); len(s) > 0 {
+		r.Output = s[1:]
+	}
+	walk(m, func(_ string, v any) {
+		p, ok := v.(*Tensor)
+		switch {
+		case !ok || counted[p]:
+			return
+		case p.RequiresGrad():
+			r.Parameters += p.Len()
+		default:
+			r.Frozen += p.Len()
+		}
+		counted[p] = true
+	})
+	t.Rows = append(t.Rows, r)
+}
+
+// Parameters is the number of all parameters that are trained.
+func (t *Table) Parameters() int {
+	n := 0
+	for _, r := range t.Rows {
+		n += r.Parameters
+	}
+	return n
+}
+
+func (t *Table) frozen() int {
+	n := 0
+	for _, r := range t.Rows {
+		n += r.Frozen
+	}
+	return n
+}
+
+// total is the last line of the table.
+func (t *Table) total() string {
+	text := fmt.Sprintf("%d parameters", t.Parameters())
+	if n := t.frozen(); n > 0 {
+		text += fmt.Sprintf(" and %d frozen", n)
+	}
+	if t.Err != nil {
+		text += fmt.Sprintf("; then %v", t.Err)
+	}
+	return text
+}
+
+func (t *Table) cells() [][]string {
+	cells := [][]string{{"", "layer", "output", "parameters"}, {"", "input", fmt.Sprint(t.Input), ""}}
+	for _, r := range t.Rows {
+		n := ""
+		if r.Parameters > 0 {
+			n = fmt.Sprint(r.Parameters)
+		}
+		if r.Frozen > 0 {
+			n = strings.TrimSpace(fmt.Sprintf("%s (%d frozen)", n, r.Frozen))
+		}
+		cells = append(cells, []string{r.Path, r.Layer, fmt.Sprint(r.Output), n})
+	}
+	return cells
+}
+
+// String is the table in text.
+func (t *Table) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range t.cells() {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	w.Flush() // a strings.Builder takes everything
+	var trimmed strings.Builder
+	for line := range strings.Lines(b.String()) {
+		trimmed.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	trimmed.WriteString(t.total())
+	return trimmed.String()
+}
+
+// MIMEBundle shows the table.
+func (t *Table) MIMEBundle() map[string]any {
+	var b strings.Builder
+	b.WriteString("<table>")
+	for i, row := range t.cells() {
+		tag := "td"
+		if i == 0 {
+			tag = "th"
+		}
+		b.WriteString("<tr>")
+		for _, cell := range row {
+			fmt.Fprintf(&b, `<%s style="text-align:left">%s</%s>`, tag, html.EscapeString(cell), tag)
+		}
+		b.WriteString("</tr>")
+	}
+	fmt.Fprintf(&b, "</table>%s", html.EscapeString(t.total()))
+	return map[string]any{"text/html": b.String(), "text/plain": t.String()}
+}

@@ -1,0 +1,225 @@
+package nn
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// walk finds what a module is made of. It goes through structs, exported
+// fields or not, pointers, interfaces, slices, arrays and maps, in the order in
+// which they are declared (the keys of maps sorted), and visits every tensor
+// and every value that has methods of this package, each once. path is the
+// field names from the root, joined by dots.
+//
+// A value of a type that was declared in a notebook's cell may reach compiled
+// code inside a box; a box has the method Raw() any, and walk goes on with what
+// that gives.
+func walk(root any, visit func(path string, v any)) {
+	w := walker{visit: visit, seen: map[visited]bool{}}
+	w.value(nil, reflect.ValueOf(root))
+}
+
+type walker struct {
+	visit func(path string, v any)
+	seen  map[visited]bool
+}
+
+type visited struct {
+	at     unsafe.Pointer
+	typ    reflect.Type
+	length int // of a slice
+}
+
+// boxed is a value of an interpreted type.
+type boxed interface{ Raw() any }
+
+// sequence is implemented by the containers of this package, whose parts are
+// named by their number alone.
+type sequence interface{ parts() []Module }
+
+var tensorType = reflect.TypeFor[*tensor.Tensor]()
+
+func (w *walker) value(path []string, v reflect.Value) {
+	if !v.IsValid() || !mayHold(v.Type()) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		if !v.IsNil() && partOfModel(v.Elem()) {
+			w.value(path, v.Elem())
+		}
+		return
+	case reflect.Pointer:
+		if v.IsNil() || !w.first(v, 0) {
+			return
+		}
+	}
+	if v.CanInterface() {
+		x := v.Interface()
+		if b, ok := x.(boxed); ok {
+			w.value(path, reflect.ValueOf(b.Raw()))
+			return
+		}
+		w.visit(strings.Join(path, "."), x)
+		if s, ok := x.(sequence); ok {
+			for i, part := range s.parts() {
+				w.value(append(path, strconv.Itoa(i)), reflect.ValueOf(part))
+			}
+			return
+		}
+		if v.Type() == tensorType {
+			return
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		w.value(path, v.Elem())
+	case reflect.Struct:
+		w.fields(path, v)
+	case reflect.Slice:
+		if v.Len() == 0 || !w.first(v, v.Len()) {
+			return
+		}
+		w.elements(path, v)
+	case reflect.Array:
+		w.elements(path, v)
+	case reflect.Map:
+		if v.IsNil() || !w.first(v, 0) {
+			return
+		}
+		keys := v.MapKeys()
+		names := map[string]reflect.Value{}
+		var order []string
+		for _, k := range keys {
+			name := fmt.Sprint(k)
+			names[name] = k
+			order = append(order, name)
+		}
+		slices.Sort(order)
+		for _, name := range order {
+			w.value(append(path, name), v.MapIndex(names[name]))
+		}
+	}
+}
+
+func (w *walker) elements(path []string, v reflect.Value) {
+	for i := range v.Len() {
+		w.value(append(path, strconv.Itoa(i)), v.Index(i))
+	}
+}
+
+func (w *walker) fields(path []string, v reflect.Value) {
+	if !v.CanAddr() {
+		// A copy can be looked into field by field, private ones too.
+		c := reflect.New(v.Type()).Elem()
+		if !v.CanInterface() {
+			return
+		}
+		c.Set(v)
+		v = c
+	}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !mayHold(f.Type) {
+			continue
+		}
+		field := v.Field(i)
+		if !f.IsExported() {
+			// The parameters of a module are its own affair: most structs keep
+			// them private. They are only read here.
+			field = reflect.NewAt(f.Type, field.Addr().UnsafePointer()).Elem()
+		}
+		if f.Anonymous {
+			w.value(path, field)
+			continue
+		}
+		w.value(append(path, fieldName(v.Type(), f.Name)), field)
+	}
+}
+
+// first tells whether a pointer is met for the first time, which ends cycles
+// and counts shared parameters once.
+func (w *walker) first(v reflect.Value, length int) bool {
+	key := visited{v.UnsafePointer(), v.Type(), length}
+	if w.seen[key] {
+		return false
+	}
+	w.seen[key] = true
+	return true
+}
+
+// partOfModel tells whether what an interface holds is walked through: a
+// module, a tensor, or a container without a type name. A context or a logger
+// that a module keeps is not, for it leads into other people's data.
+func partOfModel(v reflect.Value) bool {
+	t := v.Type()
+	switch {
+	case t == tensorType, t.Implements(reflect.TypeFor[Module]()), t.Implements(reflect.TypeFor[boxed]()):
+		return true
+	case t.Kind() == reflect.Pointer:
+		t = t.Elem()
+	}
+	return t.Name() == ""
+}
+
+// fieldName is the name of a field in the path of a parameter. The layers here
+// are lower case, as in the files of other frameworks. The interpreter stores
+// the private fields of a cell's struct in a literal struct under an X.
+func fieldName(t reflect.Type, name string) string {
+	if t.PkgPath() == reflect.TypeFor[walker]().PkgPath() {
+		first, n := utf8.DecodeRuneInString(name)
+		return string(unicode.ToLower(first)) + name[n:]
+	}
+	if rest, ok := strings.CutPrefix(name, "X"); ok && t.Name() == "" {
+		if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLower(first) || first == '_' {
+			return rest
+		}
+	}
+	return name
+}
+
+// holds caches mayHold.
+var holds sync.Map // reflect.Type to bool
+
+// mayHold tells whether a value of the type can lead to a tensor, so that
+// megabytes of numbers are not walked through.
+func mayHold(t reflect.Type) bool {
+	if known, ok := holds.Load(t); ok {
+		return known.(bool)
+	}
+	found := leadsToTensor(t, map[reflect.Type]bool{})
+	holds.Store(t, found)
+	return found
+}
+
+func leadsToTensor(t reflect.Type, open map[reflect.Type]bool) bool {
+	if t == tensorType || t.Implements(reflect.TypeFor[boxed]()) || t.Implements(reflect.TypeFor[modal]()) {
+		return true
+	}
+	if open[t] {
+		return false // a recursive type holds a tensor elsewhere or not at all
+	}
+	open[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return leadsToTensor(t.Elem(), open)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if leadsToTensor(t.Field(i).Type, open) {
+				return true
+			}
+		}
+	}
+	return false
+}
