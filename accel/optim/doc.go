@@ -1,0 +1,21 @@
+// Package optim changes parameters so that a loss falls: [AdamW] and [SGD],
+// schedules of the learning rate, and the clipping of gradients.
+//
+// accel.Fit uses it; a loop of one's own is
+//
+//	opt := optim.AdamW(model, 1e-3)
+//	for it := train.Batches(256); it.Next(); {
+//		b := it.Batch()
+//		loss := nn.CrossEntropy(model.Forward(b.X), b.Y)
+//		opt.ZeroGrad()
+//		loss.Backward()
+//		opt.Step()
+//	}
+//
+// An update is recorded as tensor operations behind those of the backward
+// pass, and Step runs them as one list: they are fused and planned together.
+// What changes from step to step, the learning rate and AdamW's corrections,
+// is a number of the plan, so that one plan serves all steps.
+//
+// The formulas are tested against PyTorch's.
+package optim

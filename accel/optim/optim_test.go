@@ -1,0 +1,227 @@
+package optim_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// golden is what PyTorch computed; accel/testdata/make_golden.py makes it.
+type golden struct {
+	Shape     []int       `json:"shape"`
+	Start     []float64   `json:"start"`
+	Gradients [][]float64 `json:"gradients"`
+	Runs      map[string]struct {
+		Rates []float64   `json:"rates"`
+		After [][]float64 `json:"after"`
+	} `json:"runs"`
+	Clips []struct {
+		Limit    float64   `json:"limit"`
+		A        []float64 `json:"a"`
+		B        []float64 `json:"b"`
+		ClippedA []float64 `json:"clipped_a"`
+		ClippedB []float64 `json:"clipped_b"`
+	} `json:"clips"`
+}
+
+func read(t *testing.T, name string, into any) {
+	t.Helper()
+	b, err := os.ReadFile("../testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+func float32s(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i := range v {
+		out[i] = float32(v[i])
+	}
+	return out
+}
+
+// give makes g the gradient of p: that of the sum of p·g.
+func give(p *tensor.Tensor, g []float64) {
+	p.Mul(tensor.New(float32s(g), p.Shape()...)).Sum().Backward()
+}
+
+// closeTo fails unless got is want up to the rounding of float32. A NaN fails.
+func closeTo(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: want %d numbers, got %d", what, len(want), len(got))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
+			t.Errorf("%s[%d]\n want %v\n got  %v", what, i, want[i], got[i])
+		}
+	}
+}
+
+func TestUpdatesEqualPyTorch(t *testing.T) {
+	var g golden
+	read(t, "optimizers.json", &g)
+	optimizers := map[string]func(p *tensor.Tensor) *optim.Optimizer{
+		"sgd": func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1) },
+		"sgd weight decay": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.SGD(p, 0.1, optim.WeightDecay(0.05))
+		},
+		"sgd momentum": func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9)) },
+		"sgd nesterov": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.SGD(p, 0.1, optim.Momentum(0.9), optim.Nesterov())
+		},
+		"sgd nesterov weight decay": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.SGD(p, 0.1, optim.Momentum(0.8), optim.Nesterov(), optim.WeightDecay(0.05))
+		},
+		"adamw":          func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 0.01) },
+		"adamw no decay": func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 0.01, optim.WeightDecay(0)) },
+		"adamw betas": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.AdamW(p, 0.05, optim.Betas(0.8, 0.99), optim.Epsilon(1e-6), optim.WeightDecay(0.1))
+		},
+		"adamw schedule": func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 1, optim.WeightDecay(0.1)) },
+	}
+	if len(g.Runs) != len(optimizers) {
+		t.Errorf("%d runs in the golden file, %d here", len(g.Runs), len(optimizers))
+	}
+	for name, run := range g.Runs {
+		t.Run(name, func(t *testing.T) {
+			p := tensor.Parameter(tensor.New(float32s(g.Start), g.Shape...))
+			opt := optimizers[name](p)
+			for step, gradient := range g.Gradients {
+				opt.ZeroGrad()
+				give(p, gradient)
+				opt.SetLearningRate(run.Rates[step])
+				opt.Step()
+				closeTo(t, name, p.Float64s(), run.After[step], 1e-6)
+			}
+			if opt.Steps() != len(g.Gradients) {
+				t.Errorf("%d steps counted", opt.Steps())
+			}
+		})
+	}
+}
+
+// TestClipNorm steps with a rate of 1, so that the change of a parameter is its
+// clipped gradient.
+func TestClipNormEqualsPyTorch(t *testing.T) {
+	var g golden
+	read(t, "optimizers.json", &g)
+	for _, c := range g.Clips {
+		a, b := tensor.Parameter(tensor.Zeros(3)), tensor.Parameter(tensor.Zeros(2, 2))
+		opt := optim.SGD([]*tensor.Tensor{a, b}, 1, optim.ClipNorm(c.Limit))
+		give(a, c.A)
+		give(b, c.B)
+		opt.Step()
+		closeTo(t, "a", a.Neg().Float64s(), c.ClippedA, 1e-6)
+		closeTo(t, "b", b.Neg().Float64s(), c.ClippedB, 1e-6)
+	}
+}
+
+func TestSchedules(t *testing.T) {
+	var g map[string]any
+	read(t, "schedules.json", &g)
+	rate := g["rate"].(float64)
+	for name, s := range map[string]optim.Schedule{
+		"cosine":     optim.WarmupCosine(0, 20),
+		"step 5 0.5": optim.StepDecay(5, 0.5),
+		"one cycle":  optim.OneCycle(20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for step, want := range g[name].([]any) {
+				if got := rate * s.Factor(step); !(math.Abs(got-want.(float64)) <= 1e-12) {
+					t.Errorf("step %d\n want %v\n got  %v", step, want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestScheduleEnds(t *testing.T) {
+	tests := []struct {
+		s    optim.Schedule
+		step int
+		want float64
+	}{
+		{optim.Constant(), 1 << 30, 1},
+		{optim.WarmupCosine(4, 10), 0, 0.25},
+		{optim.WarmupCosine(4, 10), 3, 1},
+		{optim.WarmupCosine(4, 10), 4, 1},
+		{optim.WarmupCosine(4, 10), 7, 0.5},
+		{optim.WarmupCosine(4, 10), 10, 0},
+		{optim.WarmupCosine(4, 10), 99, 0},
+		{optim.WarmupCosine(10, 4), 3, 0.4},
+		{optim.WarmupCosine(0, 0), 0, 0},
+		{optim.WarmupCosine(-1, -1), 0, 0},
+		{optim.StepDecay(0, 0.5), 3, 0.125},
+		{optim.OneCycle(1), 0, 1. / 25e4},
+		{optim.OneCycle(10), 2, 1},
+		{optim.OneCycle(10), 99, 1. / 25e4},
+	}
+	for _, tt := range tests {
+		if got := tt.s.Factor(tt.step); !(math.Abs(got-tt.want) <= 1e-12) {
+			t.Errorf("%v at step %d\n want %v\n got  %v", tt.s, tt.step, tt.want, got)
+		}
+	}
+}
+
+// TestOnePlan demands that a changing learning rate, and with it the bias
+// corrections, replay one plan.
+func TestOnePlan(t *testing.T) {
+	p := tensor.Parameter(tensor.Ones(8))
+	opt := optim.AdamW(p, 0.1, optim.ClipNorm(0.5))
+	for step := range 20 {
+		if step == 2 {
+			tensor.ResetStats()
+		}
+		opt.SetLearningRate(0.1 / float64(step+1))
+		opt.ZeroGrad()
+		p.Square().Sum().Backward()
+		opt.Step()
+	}
+	if s := tensor.Stats(); s.PlansMade != 0 || s.Flushes != 18 {
+		t.Errorf("want 18 flushes and no new plan, got %+v", s)
+	}
+}
+
+func TestFrozenAndUnusedParametersStay(t *testing.T) {
+	frozen, unused := tensor.Parameter(tensor.Ones(2)), tensor.Parameter(tensor.Ones(2))
+	used := tensor.Parameter(tensor.Ones(2))
+	frozen.SetRequiresGrad(false)
+	opt := optim.AdamW([]*tensor.Tensor{frozen, unused, used}, 0.1)
+	used.Mul(frozen).Sum().Backward()
+	opt.Step()
+	for _, p := range []*tensor.Tensor{frozen, unused} {
+		closeTo(t, "untouched", p.Float64s(), []float64{1, 1}, 0)
+	}
+	if used.Float64s()[0] == 1 {
+		t.Error("the parameter with a gradient did not change")
+	}
+}
+
+func TestNames(t *testing.T) {
+	for got, want := range map[string]string{
+		optim.AdamW(nil, 1e-3).String():     "AdamW, learning rate 0.001",
+		optim.SGD(nil, 0.1).String():        "SGD, learning rate 0.1",
+		optim.Momentum(0.9).String():        "Momentum(0.9)",
+		optim.WarmupCosine(10, 50).String(): "warm-up 10, cosine to 50",
+		optim.StepDecay(30, 0.1).String():   "× 0.1 every 30 steps",
+		optim.OneCycle(100).String():        "one cycle of 100 steps",
+		optim.Betas(0.9, 0.999).String():    "Betas(0.9, 0.999)",
+		optim.ClipNorm(1).String():          "ClipNorm(1)",
+		optim.WeightDecay(0.01).String():    "WeightDecay(0.01)",
+		optim.Epsilon(1e-8).String():        "Epsilon(1e-08)",
+		optim.Nesterov().String():           "Nesterov()",
+		optim.Constant().String():           "constant",
+	} {
+		if got != want {
+			t.Errorf("want %q, got %q", want, got)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package optim
+
+import (
+	"fmt"
+	"math"
+)
+
+// Schedule says what becomes of the learning rate as training goes on: at
+// each step the optimiser uses its own rate times Factor.
+type Schedule interface {
+	// Factor is the factor at a step, counted from 0. Steps past the end of a
+	// schedule keep its last factor.
+	Factor(step int) float64
+	// String names the schedule with its parameters.
+	String() string
+}
+
+// Constant leaves the learning rate as it is.
+func Constant() Schedule { return constant{} }
+
+type constant struct{}
+
+func (constant) Factor(int) float64 { return 1 }
+func (constant) String() string     { return "constant" }
+
+// WarmupCosine raises the rate in a straight line from 1/warmup of it to the
+// whole during the first warmup steps (Goyal et al., 2017), and lowers it along
+// half a cosine to 0 at step total (Loshchilov and Hutter, SGDR, 2017):
+//
+//	factor = (step+1)/warmup                                  for step < warmup
+//	factor = (1 + cos(π·(step-warmup)/(total-warmup))) / 2    after that
+func WarmupCosine(warmup, total int) Schedule {
+	return warmupCosine{max(warmup, 0), max(total, 0)}
+}
+
+type warmupCosine struct{ warmup, total int }
+
+func (s warmupCosine) Factor(step int) float64 {
+	switch {
+	case step < s.warmup:
+		return float64(step+1) / float64(s.warmup)
+	case step >= s.total:
+		return 0
+	}
+	return cosine(1, 0, float64(step-s.warmup)/float64(s.total-s.warmup))
+}
+
+func (s warmupCosine) String() string {
+	return fmt.Sprintf("warm-up %d, cosine to %d", s.warmup, s.total)
+}
+
+// StepDecay multiplies the rate by factor after every so many steps.
+func StepDecay(every int, factor float64) Schedule { return stepDecay{max(every, 1), factor} }
+
+type stepDecay struct {
+	every  int
+	factor float64
+}
+
+func (s stepDecay) Factor(step int) float64 { return math.Pow(s.factor, float64(step/s.every)) }
+func (s stepDecay) String() string {
+	return fmt.Sprintf("× %g every %d steps", s.factor, s.every)
+}
+
+// OneCycle raises the rate from 1/25 of it to the whole during the first 30 %
+// of the steps and lowers it to 1/250 000 until the last, both along half a
+// cosine (Smith and Topin, Super-Convergence, 2018, with the constants of
+// PyTorch's OneCycleLR). Momentum stays as it is.
+func OneCycle(total int) Schedule { return oneCycle{max(total, 1)} }
+
+type oneCycle struct{ total int }
+
+func (s oneCycle) Factor(step int) float64 {
+	const rising, first, last = 0.3, 1. / 25, 1. / 25e4
+	top := rising*float64(s.total) - 1
+	end := float64(s.total) - 1
+	at := math.Min(float64(step), end)
+	if at <= top {
+		return cosine(first, 1, at/top)
+	}
+	return cosine(1, last, (at-top)/(end-top))
+}
+
+func (s oneCycle) String() string { return fmt.Sprintf("one cycle of %d steps", s.total) }
+
+// cosine goes from a to b along half a cosine as t goes from 0 to 1.
+func cosine(a, b, t float64) float64 { return b + (a-b)*(1+math.Cos(math.Pi*t))/2 }
