@@ -40,11 +40,12 @@ type Cell struct {
 	// them panics when called, a type or constant stays as it was.
 	Broken []*Error
 
-	names   []name            // what Commit makes live
-	methods []*addedMethod    // on types of earlier cells
-	imports map[string]string // name to path, of the imports that the user wrote
-	dots    []string          // paths of its dot imports
-	info    *types.Info       // facts about this cell's nodes, part of Info
+	names   []name                        // what Commit makes live
+	methods []*addedMethod                // on types of earlier cells
+	imports map[string]string             // name to path, of the imports that the user wrote
+	dots    []string                      // paths of its dot imports
+	set     map[*types.Var]token.Position // where Errors are set
+	info    *types.Info                   // facts about this cell's nodes, part of Info
 	file    *token.File
 	pieces  []piece
 	plan    *plan

@@ -161,3 +161,9 @@ func (c *Checker) Discard(cell *Cell) {
 	forgetFacts(c.info, cell.info)
 	c.fset.RemoveFile(cell.file)
 }
+
+// Info holds the facts about the nodes of every cell.
+func (c *Checker) Info() *types.Info { return c.info }
+
+// Package is the package that every cell is part of.
+func (c *Checker) Package() *types.Package { return c.pkg }

@@ -57,8 +57,9 @@ func isError(t types.Type) bool { return types.Identical(t, types.Universe.Looku
 // unreadErrors are the variables of type error that a top-level statement sets
 // from a call and that nothing in the cell reads afterwards. Errors made on the
 // spot (errors.New) and sentinels (ErrSomething) are values, not failures.
-func (a *attempt) unreadErrors() []*types.Var {
-	set := map[*types.Var]token.Pos{} // where the last assignment ends
+func (a *attempt) unreadErrors(cell *Cell) []*types.Var {
+	set := map[*types.Var]token.Pos{}  // where the last assignment ends
+	from := map[*types.Var]token.Pos{} // where it begins
 	written := map[*ast.Ident]bool{}
 	var ordered []*types.Var
 	note := func(id *ast.Ident, call ast.Expr, end token.Pos) {
@@ -78,7 +79,7 @@ func (a *attempt) unreadErrors() []*types.Var {
 		if _, known := set[v]; !known {
 			ordered = append(ordered, v)
 		}
-		set[v] = end
+		set[v], from[v] = end, id.Pos()
 	}
 	for _, s := range a.hoisting.original {
 		if l, ok := s.(*ast.LabeledStmt); ok {
@@ -121,6 +122,7 @@ func (a *attempt) unreadErrors() []*types.Var {
 	for _, v := range ordered {
 		if _, ok := set[v]; ok {
 			unread = append(unread, v)
+			cell.set[v] = place(a.fset, from[v])
 			delete(set, v)
 		}
 	}
@@ -167,3 +169,22 @@ func (a *attempt) inLiteral(p token.Pos) bool {
 	})
 	return found
 }
+
+// MakesError says whether a call of the cell makes an error as a value:
+// errors.New, errors.Join, fmt.Errorf, a conversion.
+func (c *Cell) MakesError(call *ast.CallExpr) bool { return makesError(c.Info, call) }
+
+// EndsInError says whether the last value of Result has the type error.
+func (c *Cell) EndsInError() bool {
+	if len(c.Result) == 0 {
+		return false
+	}
+	t := c.Info.Types[c.Result[0]].Type
+	if tuple, ok := t.(*types.Tuple); ok {
+		t = tuple.At(tuple.Len() - 1).Type()
+	}
+	return t != nil && isError(t)
+}
+
+// Set is where the cell sets one of its Errors.
+func (c *Cell) Set(v *types.Var) token.Position { return c.set[v] }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"go/parser"
 	"go/scanner"
 	"go/token"
 	"strings"
@@ -76,7 +77,7 @@ func split(src string) (chunks []chunk, unmatched int) {
 				return chunks, t.offset
 			}
 		case token.SEMICOLON:
-			if depth == 0 {
+			if depth == 0 && !inHeader(src, list, start, i) {
 				chunks = append(chunks, newChunk(src, list[start:i], t.offset))
 				chunks[len(chunks)-1].quiet = t.lit == ";"
 				start = -1
@@ -90,6 +91,50 @@ func split(src string) (chunks []chunk, unmatched int) {
 		chunks[i].doc = docStart(src, comments, chunks[i].start)
 	}
 	return chunks, -1
+}
+
+// inHeader says whether the semicolon list[i] lies in the header of the for, if
+// or switch that begins at list[start]. Where the header ends is told by the
+// parser: up to there the statement has no block and does not parse.
+func inHeader(src string, list []lexeme, start, i int) bool {
+	if list[i].lit != ";" {
+		return false
+	}
+	first := start
+	for first+2 < i && list[first].tok == token.IDENT && list[first+1].tok == token.COLON {
+		first += 2
+	}
+	switch list[first].tok {
+	case token.FOR, token.IF, token.SWITCH:
+	default:
+		return false
+	}
+	text := "package p\nfunc _() {\n" + src[list[first].offset:list[i].offset] + "\n}\n"
+	_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	if err == nil {
+		return false
+	}
+	// A block that is wrong inside must not swallow the rest of the cell.
+	return list[i-1].tok != token.RBRACE || !opensBlock(list[first:i])
+}
+
+// opensBlock says whether the last brace of list closes one that follows two
+// semicolons or none: the block of a for, or of a statement without them.
+func opensBlock(list []lexeme) bool {
+	depth, semicolons := 0, 0
+	for _, t := range list {
+		switch t.tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			depth--
+		case token.SEMICOLON:
+			if depth == 0 {
+				semicolons++
+			}
+		}
+	}
+	return semicolons != 1 || list[0].tok != token.FOR
 }
 
 func newChunk(src string, list []lexeme, end int) chunk {

@@ -1,0 +1,61 @@
+package check
+
+import (
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// Completeness says whether a cell can be run as it stands.
+type Completeness int
+
+// What IsComplete answers.
+const (
+	Complete   Completeness = iota
+	Incomplete              // more text can make it right
+	Invalid                 // no further text can
+)
+
+// IsComplete looks at the syntax of a cell, and gives the number of brackets
+// that are open at its end.
+func IsComplete(src string) (status Completeness, depth int) {
+	list, _ := scan(src)
+	for _, t := range list {
+		switch t.tok {
+		case token.LPAREN, token.LBRACE, token.LBRACK:
+			depth++
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			if depth--; depth < 0 {
+				return Invalid, 0
+			}
+		}
+	}
+	if unterminated(src) {
+		return Incomplete, depth
+	}
+	u, errs := parse(token.NewFileSet(), 1, src, &plan{})
+	if u != nil && errs == nil {
+		return Complete, 0
+	}
+	end := (&unit{number: 1, src: src}).position(len(strings.TrimRight(src, " \t\r\n")))
+	for _, e := range errs {
+		if e.Pos.Line < end.Line || e.Pos.Line == end.Line && e.Pos.Column < end.Column {
+			return Invalid, depth
+		}
+	}
+	return Incomplete, depth
+}
+
+// unterminated says whether src ends inside of a raw string or a comment.
+func unterminated(src string) bool {
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	found := false
+	var s scanner.Scanner
+	s.Init(file, []byte(src), func(_ token.Position, msg string) {
+		found = found || msg == "raw string literal not terminated" || msg == "comment not terminated"
+	}, 0)
+	for tok := token.ILLEGAL; tok != token.EOF; {
+		_, tok, _ = s.Scan()
+	}
+	return found
+}

@@ -1,0 +1,178 @@
+package check
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"strings"
+)
+
+// A Sketch is what can be found out about a cell that need not be right, nor
+// even complete: what completion and inspection work from. It is valid during
+// the call that gives it.
+type Sketch struct {
+	Source   string
+	Fset     *token.FileSet
+	File     *ast.File
+	Body     *ast.FuncDecl // the statements
+	Info     *types.Info
+	Package  *types.Package
+	Live     map[string]types.Object // the names that earlier cells defined
+	Imports  map[string]string       // the packages that they import, by name
+	checker  *Checker
+	filename string
+}
+
+// sketchNumber is the number of the cell in positions of a sketch.
+const sketchNumber = 0
+
+// Sketch calls visit with what is known about src. Brackets that are still open
+// at its end are closed. It does not call visit where src is too broken to be
+// parsed in part.
+func (c *Checker) Sketch(src string, visit func(*Sketch)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := &unit{number: sketchNumber, src: closeBrackets(src), plan: &plan{}}
+	u.chunks, _ = split(u.src)
+	// The file is what could be parsed; the error tells what could not.
+	file, _ := parser.ParseFile(c.fset, "", u.text(), parser.AllErrors)
+	u.token = lastFile(c.fset)
+	defer c.fset.RemoveFile(u.token)
+	if file == nil || len(file.Decls) == 0 {
+		return
+	}
+	body, ok := file.Decls[len(file.Decls)-1].(*ast.FuncDecl)
+	if !ok || body.Name.Name != bodyName || body.Body == nil {
+		return
+	}
+	u.file, u.body = file, body
+	a := c.sketchAttempt(u)
+	if a == nil {
+		return
+	}
+	defer removeMethods(a.methods)
+	visit(&Sketch{
+		Source: src, Fset: c.fset, File: file, Body: body, Info: a.info, Package: c.pkg,
+		Live: maps.Clone(c.live), Imports: maps.Clone(c.imports), checker: c, filename: Filename(sketchNumber),
+	})
+}
+
+// sketchAttempt is nil where the syntax is so broken that it upsets the checks.
+func (c *Checker) sketchAttempt(u *unit) (a *attempt) {
+	defer func() {
+		if recover() != nil {
+			a = nil
+		}
+	}()
+	return c.attempt(u)
+}
+
+// Offset is the place of p in the source; ok is false for what is not of it.
+func (s *Sketch) Offset(p token.Pos) (offset int, ok bool) {
+	if !p.IsValid() {
+		return 0, false
+	}
+	at := s.Fset.Position(p)
+	if at.Filename != s.filename {
+		return 0, false
+	}
+	rest := s.Source
+	for line := 1; line < at.Line; line++ {
+		i := strings.IndexByte(rest, '\n')
+		if i < 0 {
+			return 0, false
+		}
+		rest = rest[i+1:]
+	}
+	offset = len(s.Source) - len(rest) + at.Column - 1
+	return offset, offset <= len(s.Source)
+}
+
+// Ident is the identifier at an offset of the source, or nil.
+func (s *Sketch) Ident(offset int) *ast.Ident {
+	var found *ast.Ident
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok || found != nil {
+			return found == nil
+		}
+		if at, ok := s.Offset(id.Pos()); ok && at <= offset && offset <= at+len(id.Name) {
+			found = id
+		}
+		return true
+	})
+	return found
+}
+
+// Doc is the comment above the declaration of a name, or of a method "T.M", in
+// an earlier cell.
+func (s *Sketch) Doc(key string) string {
+	d := s.checker.declarations[key]
+	if d == nil {
+		return ""
+	}
+	var lines []string
+	for _, line := range strings.Split(strings.TrimSpace(d.doc), "\n") {
+		line = strings.TrimSpace(line)
+		line = strings.TrimSuffix(strings.TrimPrefix(line, "/*"), "*/")
+		lines = append(lines, strings.TrimSpace(strings.TrimPrefix(line, "//")))
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// Text is the declaration of a name, or of a method "T.M", as an earlier cell
+// has it.
+func (s *Sketch) Text(key string) string {
+	if d := s.checker.declarations[key]; d != nil {
+		return d.text
+	}
+	return ""
+}
+
+// Find is the object that a name means where no cell declares it locally.
+func (s *Sketch) Find(name string) types.Object { return s.checker.lookup(name) }
+
+// Import is a package by its path.
+func (s *Sketch) Import(path string) (*types.Package, error) { return s.checker.importer.Import(path) }
+
+// PackageOf is the package that an undeclared qualifier means, or nil.
+func (s *Sketch) PackageOf(name string) *types.Package {
+	path := s.checker.findImport(name)
+	if path == "" {
+		return nil
+	}
+	p, err := s.checker.importer.Import(path)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// closeBrackets appends what is missing at the end of src.
+func closeBrackets(src string) string {
+	list, _ := scan(src)
+	var open []token.Token
+	for _, t := range list {
+		switch t.tok {
+		case token.LPAREN:
+			open = append(open, token.RPAREN)
+		case token.LBRACE:
+			open = append(open, token.RBRACE)
+		case token.LBRACK:
+			open = append(open, token.RBRACK)
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			if n := len(open); n > 0 && open[n-1] == t.tok {
+				open = open[:n-1]
+			}
+		}
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		if open[i] == token.RBRACE {
+			src += "\n"
+		}
+		src += open[i].String()
+	}
+	return src
+}
