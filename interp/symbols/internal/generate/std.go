@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/types"
 	"maps"
@@ -10,7 +11,85 @@ import (
 	"github.com/traefik/yaegi/stdlib/syscall"
 	"github.com/traefik/yaegi/stdlib/unrestricted"
 	"github.com/traefik/yaegi/stdlib/unsafe"
+
+	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
+
+// generateStd writes the archives of the standard library and the supplement to yaegi's tables.
+func generateStd() error {
+	packages, described, err := describeStd(home)
+	if err != nil {
+		return err
+	}
+	if err := writeArchive("std.zip", described); err != nil {
+		return err
+	}
+	var files []tableFile
+	for _, t := range supplement(packages) {
+		source, err := t.source("supplement", constraints[t.pkg.Path()])
+		if err != nil {
+			return err
+		}
+		files = append(files, tableFile{path: t.pkg.Path(), name: t.pkg.Name(), source: source})
+	}
+	if err := writeTables("supplement", files); err != nil {
+		return err
+	}
+	for _, t := range others {
+		_, there, err := describeStd(t)
+		if err != nil {
+			return err
+		}
+		if err := writeArchive(fmt.Sprintf("std_%s_%s.zip", t.os, t.arch), differences(described, there)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeStd loads the standard library of a platform.
+func describeStd(t target) ([]*types.Package, []archive.Package, error) {
+	packages, err := list(t, "std")
+	if err != nil {
+		return nil, nil, err
+	}
+	var loaded []*types.Package
+	var described []archive.Package
+	for _, p := range packages {
+		if !suitable(p.ImportPath) {
+			continue
+		}
+		if problem := p.problem(); problem != "" {
+			return nil, nil, fmt.Errorf("%s on %s: %s", p.ImportPath, t, problem)
+		}
+		pkg, entry, err := describe(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		loaded, described = append(loaded, pkg), append(described, entry)
+	}
+	return loaded, described, nil
+}
+
+// differences drops from the packages what base has too; their names stay.
+func differences(base, packages []archive.Package) []archive.Package {
+	byPath := make(map[string]archive.Package)
+	for _, p := range base {
+		byPath[p.Path] = p
+	}
+	var different []archive.Package
+	for _, p := range packages {
+		b := byPath[p.Path]
+		if bytes.Equal(p.Types, b.Types) {
+			p.Types = nil
+		}
+		if maps.Equal(p.Docs, b.Docs) {
+			p.Docs = nil
+		}
+		different = append(different, p)
+	}
+	return different
+}
 
 // yaegiTables merges the tables that come with yaegi.
 func yaegiTables() map[string]map[string]reflect.Value {

@@ -22,7 +22,6 @@ import (
 // Generic functions and types have no form in package reflect; their sources are in interp/generic.
 type table struct {
 	pkg      *types.Package
-	function string            // name of the generated function
 	imports  map[string]string // import path to the name in the file
 	names    map[string]bool   // names in use
 	values   []string
@@ -34,10 +33,9 @@ type table struct {
 // newTable makes the table of the package's names for which want says yes; key is the package's in yaegi's map, a wrapper's name starts with "_".
 func newTable(pkg *types.Package, want func(key, name string) bool) *table {
 	t := &table{
-		pkg:      pkg,
-		function: "symbols_" + identifier(pkg.Path()),
-		imports:  map[string]string{"reflect": "reflect"},
-		names:    map[string]bool{"reflect": true},
+		pkg:     pkg,
+		imports: map[string]string{"reflect": "reflect"},
+		names:   map[string]bool{"reflect": true},
 	}
 	for _, name := range pkg.Scope().Names() {
 		object := pkg.Scope().Lookup(name)
@@ -219,7 +217,7 @@ func (t *table) source(packageName, constraint string) ([]byte, error) {
 			fmt.Fprintf(&b, "\t%s %q\n", name, p)
 		}
 	}
-	fmt.Fprintf(&b, ")\n\nfunc %s() map[string]reflect.Value {\n\treturn map[string]reflect.Value{\n", t.function)
+	fmt.Fprintf(&b, ")\n\nfunc %s() map[string]reflect.Value {\n\treturn map[string]reflect.Value{\n", function(t.pkg.Path()))
 	for _, lines := range [][]string{t.values, t.types, t.wrappers} {
 		for _, line := range lines {
 			fmt.Fprintf(&b, "\t\t%s\n", line)
@@ -234,16 +232,8 @@ func (t *table) source(packageName, constraint string) ([]byte, error) {
 	return source, nil
 }
 
-// index is the file that lists the tables of a package.
-func index(packageName string, tables []*table) ([]byte, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%spackage %s\n\nimport \"reflect\"\n\nvar tables = map[string]func() map[string]reflect.Value{\n", header, packageName)
-	for _, t := range tables {
-		fmt.Fprintf(&b, "\t%q: %s,\n", t.key(), t.function)
-	}
-	b.WriteString("}\n")
-	return format.Source(b.Bytes())
-}
+// function is the name of the function that returns a package's table.
+func function(importPath string) string { return "symbols_" + identifier(importPath) }
 
 // identifier makes an import path part of a Go name, and of a file name.
 func identifier(importPath string) string {

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"testing"
+
+	"github.com/quernlab/quern/internal/golden"
+)
+
+// example has one of each kind of name that a table treats in its own way.
+const example = `package rand
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	other "math/rand"
+)
+
+const Untyped = 1 << 100
+const Ratio = 1.5
+const Text = "a\"b"
+const Typed int8 = 3
+const Imaginary = 2i
+
+var Variable = rand.Reader
+var hidden int
+
+func Function(n int, rest ...string) error { return nil }
+func Generic[T any](x T) {}
+
+type Struct struct{ A int }
+type List[T any] []T
+type Ints = List[int]
+type Constraint interface{ ~int | ~string }
+type Empty interface{}
+
+type Shape interface {
+	fmt.Stringer
+	Area() float64
+	Scale(factor float64, options ...func(Shape) error) (Shape, error)
+	Source(w io.Writer, _ *other.Rand)
+}
+
+type Sealed interface {
+	Shape
+	sealed()
+}
+`
+
+func TestTable(t *testing.T) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "example.go", example, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+	pkg, err := config.Check("example.org/my-rand", fset, []*ast.File{file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := newTable(pkg, func(key, name string) bool {
+		if key != "example.org/my-rand/rand" {
+			t.Errorf("key %q", key)
+		}
+		return name != "Empty"
+	})
+	source, err := table.source("tables", "linux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "table.golden", source)
+}

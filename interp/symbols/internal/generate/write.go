@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/format"
+	"go/types"
+	"go/version"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/quernlab/quern/interp/symbols/internal/archive"
+)
+
+// describe loads a package and makes its entry of an archive.
+func describe(p listed) (*types.Package, archive.Package, error) {
+	pkg, err := read(p)
+	if err != nil {
+		return nil, archive.Package{}, err
+	}
+	entry := archive.Package{Path: p.ImportPath, Name: p.Name}
+	if entry.Types, err = export(pkg); err != nil {
+		return nil, archive.Package{}, err
+	}
+	if entry.Docs, err = docs(p); err != nil {
+		return nil, archive.Package{}, err
+	}
+	return pkg, entry, nil
+}
+
+// writeArchive writes the file.
+func writeArchive(name string, packages []archive.Package) error {
+	var b bytes.Buffer
+	if err := archive.Write(&b, version.Lang(runtime.Version()), packages); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d packages, %d bytes\n", name, len(packages), b.Len())
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}
+
+// readArchive returns the packages of an archive by path; of none if there is no such file.
+func readArchive(name string) (map[string]archive.Package, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	r, err := archive.NewReader(string(data))
+	if err != nil {
+		return nil, err
+	}
+	packages := make(map[string]archive.Package)
+	for path, packageName := range r.Names() {
+		p := archive.Package{Path: path, Name: packageName}
+		if p.Types, err = r.Types(path); err != nil {
+			return nil, err
+		}
+		if p.Docs, err = r.Docs(path); err != nil {
+			return nil, err
+		}
+		packages[path] = p
+	}
+	return packages, nil
+}
+
+// tableFile is the generated file of a package's table.
+type tableFile struct {
+	path, name string // of the package
+	source     []byte // nil: the file of an earlier run stays
+}
+
+func (f tableFile) file() string { return "generated_" + identifier(f.path) + ".go" }
+
+// writeTables makes these the generated files of internal/<name>, with an index.
+func writeTables(name string, files []tableFile) error {
+	folder := filepath.Join("internal", name)
+	old, err := filepath.Glob(filepath.Join(folder, "generated_*.go"))
+	if err != nil {
+		return err
+	}
+	for _, file := range old {
+		stays := slices.ContainsFunc(files, func(f tableFile) bool { return f.source == nil && f.file() == filepath.Base(file) })
+		if !stays {
+			if err := os.Remove(file); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range files {
+		if f.source == nil {
+			if !slices.Contains(old, filepath.Join(folder, f.file())) {
+				return fmt.Errorf("%s: there is no table of an earlier run", f.path)
+			}
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(folder, f.file()), f.source, 0o644); err != nil {
+			return err
+		}
+	}
+	source, err := index(name, files)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "generated_index.go"), source, 0o644)
+}
+
+// index is the file that lists the tables by yaegi's key.
+func index(name string, files []tableFile) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%spackage %s\n\nimport \"reflect\"\n\nvar tables = map[string]func() map[string]reflect.Value{\n", header, name)
+	for _, f := range files {
+		fmt.Fprintf(&b, "\t%q: %s,\n", path.Join(f.path, f.name), function(f.path))
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}
