@@ -3,6 +3,7 @@ package plots
 import (
 	"image/color"
 	"strings"
+	"unicode"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -37,13 +38,32 @@ func (f bodyFunc) draw(c draw.Canvas) { f(c) }
 
 // summary is the section in one line.
 func (s section) summary() string {
-	if s.subtitle == "" {
-		return s.title
+	title, subtitle := oneLine(s.title), oneLine(s.subtitle)
+	if title == "" || subtitle == "" {
+		return title + subtitle
 	}
-	if s.title == "" {
-		return s.subtitle
+	return title + ": " + subtitle
+}
+
+// maxLetters is the length from which words are cut before anything else is
+// done with them.
+const maxLetters = 500
+
+// oneLine replaces what is not a character of a line, and cuts what is too
+// long for one.
+func oneLine(words string) string {
+	if len(words) > maxLetters {
+		letters := []rune(words[:min(len(words), 4*maxLetters)])
+		if len(letters) > maxLetters {
+			words = string(letters[:maxLetters]) + "…"
+		}
 	}
-	return s.title + ": " + s.subtitle
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(words, "\ufffd"))
 }
 
 // entry is a row of the legend. It is drawn as a line, or as a square when
@@ -149,6 +169,7 @@ func (rs rows) draw(c draw.Canvas) {
 			if j == len(columns) {
 				columns = append(columns, insets{})
 			}
+			p.plot.X.Label.Text = fitted(p.plot.X.Label.TextStyle, p.plot.X.Label.Text, width)
 			data := p.plot.DataCanvas(b)
 			columns[j].left = max(columns[j].left, data.Min.X-b.Min.X)
 			columns[j].right = max(columns[j].right, b.Max.X-data.Max.X)
@@ -207,20 +228,13 @@ func ticker(count int, log bool) plot.Ticker {
 	return linear{count, plain}
 }
 
-// fitted cuts words that are wider than width, and what is not a single line.
+// fitted is words in one line, cut to a width.
 func fitted(style text.Style, words string, width vg.Length) string {
-	words = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(words, "\ufffd"))
-	letters := []rune(words)
-	const most = 1000
-	if len(letters) <= most && style.Width(words) <= width {
+	words = oneLine(words)
+	if style.Width(words) <= width {
 		return words
 	}
-	letters = letters[:min(len(letters), most)]
+	letters := []rune(words)
 	// The longest beginning that fits; width grows with length.
 	low, high := 0, len(letters)
 	for low < high {

@@ -1,0 +1,199 @@
+package plots
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// sane draws f in every format and checks what must be true of any figure.
+func sane(t testing.TB, f *Figure) {
+	t.Helper()
+	saneSVG(t, f)
+	m, err := png.Decode(bytes.NewReader(f.PNG()))
+	if err != nil {
+		t.Fatalf("the PNG cannot be read: %v", err)
+	}
+	width, height := f.points()
+	size := m.Bounds().Size()
+	if math.Abs(float64(size.X-pngScale*pixels(width))) > 1 || math.Abs(float64(size.Y-pngScale*pixels(height))) > 1 {
+		t.Errorf("the PNG has %v pixels, want twice %d×%d", size, pixels(width), pixels(height))
+	}
+	if r, g, b, a := m.At(0, 0).RGBA(); r&g&b&a != 0xffff && size.X > 200 {
+		t.Error("the PNG has no white border")
+	}
+}
+
+// saneSVG checks the SVG and the text of a figure.
+func saneSVG(t testing.TB, f *Figure) {
+	t.Helper()
+	svg := f.SVG()
+	if again := f.SVG(); svg != again {
+		t.Error("two drawings of one figure differ")
+	}
+	if strings.Contains(svg, "NaN") && !strings.Contains(svg, ">NaN<") || strings.Contains(svg, `="NaN`) {
+		t.Error("the SVG has a position that is no number")
+	}
+	for _, forbidden := range []string{" style=", " id=", "<clipPath", "<use", "<script"} {
+		if strings.Contains(svg, forbidden) {
+			t.Errorf("the SVG has %q, which sanitisers drop", forbidden)
+		}
+	}
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("the SVG is not XML: %v", err)
+		}
+	}
+	if line := f.String(); line == "" || strings.Contains(line, "\n") {
+		t.Errorf("the text is not one line: %q", line)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	tests := []struct {
+		name, environment string
+		format            Format
+		svg, png          bool
+	}{
+		{"default", "", Both, true, true},
+		{"environment png", "png", Both, false, true},
+		{"environment svg", "svg", Both, true, false},
+		{"environment unknown", "jpeg", Both, true, true},
+		{"figure over environment", "png", SVG, true, false},
+		{"figure", "", PNG, false, true},
+		{"unknown", "", Format("gif"), true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv(Environment, tt.environment)
+			f := Line("line", []float64{1, 2}).As(tt.format)
+			bundle := f.MIMEBundle()
+			svg, isString := bundle["image/svg+xml"].(string)
+			picture, isBytes := bundle["image/png"].([]byte)
+			if isString != tt.svg || isBytes != tt.png {
+				t.Errorf("SVG %v, PNG %v, want %v, %v", isString, isBytes, tt.svg, tt.png)
+			}
+			if isString && !strings.HasPrefix(svg, "<svg ") || isBytes && !bytes.HasPrefix(picture, []byte("\x89PNG")) {
+				t.Error("a picture is not what it says")
+			}
+			if bundle["text/plain"] != "line: 2 points from 1 to 2" {
+				t.Errorf("text %q", bundle["text/plain"])
+			}
+			size, _ := f.MIMEMetadata()["image/png"].(map[string]any)
+			if tt.png && (size["width"] != 640 || size["height"] != 320) {
+				t.Errorf("metadata %v", size)
+			}
+		})
+	}
+}
+
+func TestSave(t *testing.T) {
+	f := Line("line", []float64{1, 2})
+	for _, name := range []string{"a.svg", "a.PNG"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := f.Save(path); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() < 1000 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if err := f.Save("a.jpg"); err == nil || !strings.Contains(err.Error(), ".png") {
+		t.Errorf("an unknown name: %v", err)
+	}
+	if err := f.Save(filepath.Join(t.TempDir(), "no", "a.svg")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing folder: %v", err)
+	}
+}
+
+func TestFigureKeepsItsOwnData(t *testing.T) {
+	y := []float64{1, 2, 3}
+	f := Line("line", y)
+	before := f.SVG()
+	y[1] = 100
+	if f.SVG() != before {
+		t.Error("the figure changed with the caller's slice")
+	}
+}
+
+func TestConcurrentDrawing(t *testing.T) {
+	f := Training(TrainingData{Loss: Series{Y: noise(500, 1)}}).Size(200, 120)
+	want := f.SVG()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if f.SVG() != want || len(f.PNG()) == 0 {
+				t.Error("a concurrent drawing differs")
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// The words of a figure come from anywhere and must neither break the SVG nor
+// the layout.
+func TestWords(t *testing.T) {
+	for _, words := range []string{"", "<b>&\"'", "line\nbreak", "\x00\x1b[31m", "\xff\xfe", "猫 вид ∇", strings.Repeat("long ", 2000), "a\u202e"} {
+		f := Lines(words, Series{Name: words, Y: []float64{1, 2}}).Subtitle(words).XLabel(words).YLabel(words).Size(200, 120)
+		sane(t, f)
+		saneSVG(t, Confusion(words, []string{words, words}, [][]int{{1, 2}, {3, 4}}))
+		saneSVG(t, Bar(words, []string{words}, []float64{1}))
+		saneSVG(t, Images([]image.Image{image.NewGray(image.Rect(0, 0, 2, 2))}, words))
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for _, f := range oneOfEach() {
+		for _, size := range [...][2]float64{{1, 1}, {90, 50}, {300, 40}, {40, 300}} {
+			sane(t, f.Size(size[0], size[1]))
+		}
+		saneSVG(t, f.Size(math.NaN(), -5))
+		f.Size(math.Inf(1), 1e9).SVG()
+		if width, height := f.points(); width != 3000 || height != 3000 {
+			t.Errorf("the largest size is %v×%v", width, height)
+		}
+	}
+}
+
+// oneOfEach is a figure of each kind.
+func oneOfEach() []*Figure {
+	y := noise(300, 2)
+	square := image.NewGray(image.Rect(0, 0, 8, 8))
+	square.SetGray(3, 3, color.Gray{Y: 255})
+	return []*Figure{
+		Line("line", y),
+		Scatter("scatter", y, noise(300, 3)),
+		Hist("histogram", y),
+		Bar("bars", []string{"one", "two", "three"}, []float64{1, -2, 3}),
+		Confusion("confusion", []string{"cat", "dog"}, [][]int{{9, 1}, {2, 8}}),
+		HeatMap("heat", [][]float64{{1, -1}, {0, .5}}, nil, []string{"a", "b"}),
+		Predictions("predictions", []image.Image{square, square}, []int{0, 1}, []int{0, 0}, []string{"cat", "dog"}),
+		LRFinder([]float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 2, 3, 4}, []float64{2, 2, 1.9, 1.5, 1, .8, 2, 5, 9}),
+		Training(TrainingData{Loss: Series{Y: y}, ValidationLoss: Series{X: []float64{100, 200}, Y: []float64{1, .5}}, Accuracy: Series{Y: y}}),
+		DeviceUse(DeviceData{Seconds: []float64{0, 1, 2}, Busy: []float64{10, 90, 50}, Memory: []float64{1e9, 2e9, 2e9}, MemoryTotal: 4e9, Watts: []float64{100, 300, 200}, WattsLimit: 350}),
+		Stack(Line("one", y), Line("two", y)),
+	}
+}
+
+// noise is n numbers between 0 and 1 that are the same everywhere.
+func noise(n int, seed uint64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		out[i] = float64(seed>>11) / (1 << 53)
+	}
+	return out
+}
