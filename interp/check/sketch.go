@@ -95,7 +95,7 @@ func (s *Sketch) Ident(offset int) *ast.Ident {
 	var found *ast.Ident
 	ast.Inspect(s.File, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
-		if !ok || found != nil {
+		if !ok || found != nil || strings.Contains(id.Name, "ʹ") {
 			return found == nil
 		}
 		if at, ok := s.Offset(id.Pos()); ok && at <= offset && offset <= at+len(id.Name) {

@@ -1,0 +1,330 @@
+package complete
+
+import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+// An Item is one proposal.
+type Item struct {
+	Text string // what replaces the text from start to end
+	Kind string // function, type, const, instance, module, keyword or field
+	Type string // Go type, signature or import path; may be empty
+}
+
+// cursor takes the place of the identifier at the offset while the cell is
+// type-checked. No name of a user has the letter ʹ.
+const cursor = "cursorʹ"
+
+// At returns the proposals for the byte offset of src, which replace the text
+// from start to end. paths are the import paths to choose from.
+func At(c *check.Checker, paths []string, src string, offset int) (start, end int, items []Item) {
+	offset = min(max(offset, 0), len(src))
+	if literal, ok := importPath(src, offset); ok {
+		return literal, offset, importPaths(paths, src[literal:offset])
+	}
+	if inText(src, offset) {
+		return offset, offset, nil
+	}
+	start, end = word(src, offset)
+	l := &list{prefix: src[start:offset], seen: map[string]bool{}}
+	if start > 0 && unicode.IsDigit(rune(src[start-1])) || l.prefix != "" && unicode.IsDigit(rune(l.prefix[0])) {
+		return offset, offset, nil // inside of a number
+	}
+	full := src[:start] + cursor + src[end:]
+	visited := false
+	visit := func(s *check.Sketch) { visited = l.fill(s, paths) }
+	c.Sketch(full, visit)
+	if !visited {
+		// What follows may be what confuses the parser.
+		c.Sketch(src[:start]+cursor, visit)
+	}
+	return start, end, l.sorted()
+}
+
+// list collects proposals that begin with a prefix.
+type list struct {
+	prefix string
+	items  []Item
+	seen   map[string]bool
+}
+
+func (l *list) add(text, kind, typ string) {
+	if l.seen[text] || strings.Contains(text, "ʹ") || text == "_" || !strings.HasPrefix(strings.ToLower(text), strings.ToLower(l.prefix)) {
+		return
+	}
+	l.seen[text] = true
+	l.items = append(l.items, Item{text, kind, typ})
+}
+
+// sorted puts names with the case of the prefix first.
+func (l *list) sorted() []Item {
+	slices.SortStableFunc(l.items, func(a, b Item) int {
+		ax, bx := strings.HasPrefix(a.Text, l.prefix), strings.HasPrefix(b.Text, l.prefix)
+		if ax != bx {
+			if ax {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Text, b.Text)
+	})
+	return l.items
+}
+
+func (l *list) object(s *check.Sketch, o types.Object) {
+	kind, text := describe(s.Package, o)
+	l.add(o.Name(), kind, text)
+}
+
+// describe gives the kind and the type of an object.
+func describe(pkg *types.Package, o types.Object) (kind, typ string) {
+	qualifier := func(p *types.Package) string {
+		if p == pkg {
+			return ""
+		}
+		return p.Name()
+	}
+	switch o := o.(type) {
+	case *types.Func:
+		return "function", types.TypeString(o.Type(), qualifier)
+	case *types.Builtin:
+		return "function", ""
+	case *types.TypeName:
+		if types.Universe.Lookup(o.Name()) == o {
+			return "type", ""
+		}
+		return "type", types.TypeString(o.Type().Underlying(), qualifier)
+	case *types.Const:
+		return "const", types.TypeString(o.Type(), qualifier)
+	case *types.PkgName:
+		return "module", o.Imported().Path()
+	case *types.Var:
+		if o.IsField() {
+			return "field", types.TypeString(o.Type(), qualifier)
+		}
+		if _, ok := o.Type().Underlying().(*types.Signature); ok {
+			return "function", types.TypeString(o.Type(), qualifier)
+		}
+		return "instance", types.TypeString(o.Type(), qualifier)
+	}
+	return "instance", ""
+}
+
+// fill finds the cursor in the sketch and adds what may stand there. It reports
+// whether it found it.
+func (l *list) fill(s *check.Sketch, paths []string) bool {
+	var stack, at []ast.Node
+	ast.Inspect(s.File, func(n ast.Node) bool {
+		if n == nil {
+			stack = stack[:len(stack)-1]
+			return true
+		}
+		stack = append(stack, n)
+		if id, ok := n.(*ast.Ident); ok && strings.HasPrefix(id.Name, cursor) && at == nil {
+			at = slices.Clone(stack)
+		}
+		return true
+	})
+	if at == nil {
+		return false
+	}
+	id := at[len(at)-1].(*ast.Ident)
+	if len(at) > 1 {
+		if sel, ok := at[len(at)-2].(*ast.SelectorExpr); ok && sel.Sel == id {
+			l.members(s, sel.X)
+			return true
+		}
+	}
+	l.literalFields(s, at)
+	l.names(s, id)
+	for _, k := range keywords {
+		l.add(k, "keyword", "")
+	}
+	for _, p := range paths {
+		l.add(packageName(p), "module", p)
+	}
+	return true
+}
+
+// names adds what is visible at id: locals, the names of the session, packages,
+// and what is predeclared.
+func (l *list) names(s *check.Sketch, id *ast.Ident) {
+	scope := s.Package.Scope()
+	for in := scope.Innermost(id.Pos()); in != nil; in = in.Parent() {
+		for _, n := range in.Names() {
+			o := in.Lookup(n)
+			if local := in != scope && in != types.Universe; !local || !o.Pos().IsValid() || o.Pos() < id.Pos() {
+				l.object(s, o)
+			}
+		}
+	}
+	for _, n := range scope.Names() {
+		l.object(s, scope.Lookup(n))
+	}
+	for _, o := range s.Live {
+		l.object(s, o)
+	}
+	for name, path := range s.Imports {
+		l.add(name, "module", path)
+	}
+	for _, n := range types.Universe.Names() {
+		l.object(s, types.Universe.Lookup(n))
+	}
+}
+
+// literalFields adds the fields of the struct literal that the cursor is an
+// element of.
+func (l *list) literalFields(s *check.Sketch, at []ast.Node) {
+	if len(at) < 2 {
+		return
+	}
+	element := at[len(at)-1]
+	parent := at[len(at)-2]
+	if pair, ok := parent.(*ast.KeyValueExpr); ok && len(at) > 2 {
+		if pair.Key != element {
+			return
+		}
+		parent = at[len(at)-3]
+	}
+	lit, ok := parent.(*ast.CompositeLit)
+	if !ok || lit.Type == element {
+		return
+	}
+	t := s.Info.TypeOf(lit)
+	if t == nil && lit.Type != nil {
+		t = s.Info.TypeOf(lit.Type)
+	}
+	if t == nil {
+		return
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	st, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return
+	}
+	used := map[string]bool{}
+	for _, e := range lit.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); ok {
+				used[key.Name] = true
+			}
+		}
+	}
+	for i := range st.NumFields() {
+		if f := st.Field(i); !used[f.Name()] && (f.Exported() || f.Pkg() == s.Package) {
+			l.object(s, f)
+		}
+	}
+}
+
+// members adds what may follow x and a dot.
+func (l *list) members(s *check.Sketch, x ast.Expr) {
+	if id, ok := ast.Unparen(x).(*ast.Ident); ok {
+		var p *types.Package
+		if name, ok := s.Info.Uses[id].(*types.PkgName); ok {
+			p = name.Imported()
+		} else if s.Info.Uses[id] == nil {
+			p = s.PackageOf(id.Name)
+		}
+		if p != nil {
+			for _, n := range p.Scope().Names() {
+				if o := p.Scope().Lookup(n); o.Exported() {
+					l.object(s, o)
+				}
+			}
+			return
+		}
+	}
+	tv, ok := s.Info.Types[x]
+	if !ok || tv.Type == nil {
+		return
+	}
+	t := tv.Type
+	methods := types.NewMethodSet(t)
+	if _, pointer := t.Underlying().(*types.Pointer); !pointer && !types.IsInterface(t) && !tv.IsType() {
+		methods = types.NewMethodSet(types.NewPointer(t))
+	}
+	for i := range methods.Len() {
+		if o := methods.At(i).Obj(); o.Exported() || o.Pkg() == s.Package {
+			l.object(s, o)
+		}
+	}
+	if !tv.IsType() {
+		l.fields(s, t, map[types.Type]bool{})
+	}
+}
+
+// fields adds the fields of t, then those that it gets by embedding.
+func (l *list) fields(s *check.Sketch, t types.Type, seen map[types.Type]bool) {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	st, ok := t.Underlying().(*types.Struct)
+	if !ok || seen[t] {
+		return
+	}
+	seen[t] = true
+	for i := range st.NumFields() {
+		if f := st.Field(i); f.Exported() || f.Pkg() == s.Package {
+			l.object(s, f)
+		}
+	}
+	for i := range st.NumFields() {
+		if f := st.Field(i); f.Embedded() {
+			l.fields(s, f.Type(), seen)
+		}
+	}
+}
+
+// keywords begin or continue statements.
+var keywords = func() []string {
+	var words []string
+	for t := token.BREAK; t <= token.VAR; t++ {
+		words = append(words, t.String())
+	}
+	return words
+}()
+
+// packageName is the name that a package most likely has: the last element of
+// its path that is no version.
+func packageName(p string) string {
+	name := path.Base(p)
+	if len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
+		name = path.Base(path.Dir(p))
+	}
+	return name
+}
+
+// word is the identifier around offset.
+func word(src string, offset int) (start, end int) {
+	start, end = offset, offset
+	for start > 0 {
+		r, size := utf8.DecodeLastRuneInString(src[:start])
+		if !isLetter(r) {
+			break
+		}
+		start -= size
+	}
+	for end < len(src) {
+		r, size := utf8.DecodeRuneInString(src[end:])
+		if !isLetter(r) {
+			break
+		}
+		end += size
+	}
+	return start, end
+}
+
+func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

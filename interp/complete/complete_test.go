@@ -1,0 +1,147 @@
+package complete
+
+import (
+	"go/importer"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+var paths = []string{"bytes", "fmt", "math/rand/v2", "net/http", "net/http/httptest", "strings"}
+
+// newSession uses the export data of the local toolchain.
+func newSession(t testing.TB, cells ...string) *check.Checker {
+	c := check.New(importer.Default(), token.NewFileSet(), check.Guess(func(name string) []string {
+		for _, p := range paths {
+			if packageName(p) == name {
+				return []string{p}
+			}
+		}
+		return nil
+	}))
+	for i, src := range cells {
+		cell, err := c.Check(i+1, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Commit(cell)
+	}
+	return c
+}
+
+var session = []string{
+	"import \"strings\"",
+	"type Base struct{ ID int }\nfunc (b *Base) Save() {}\ntype User struct {\n\tBase\n\tName string\n\tage int\n}\nfunc (u User) Greet() string { return u.Name }\nu := User{}\nusers := []*User{&u}\ncount := 0",
+}
+
+// In a row | is the cursor.
+var rows = []struct {
+	name, in string
+	want     []string // must be there, in any order
+	not      []string // must not
+}{
+	{"package", "strings.ToU|", []string{"ToUpper", "ToUpperSpecial"}, []string{"Title"}},
+	{"package without import", "bytes.NewB|", []string{"NewBuffer", "NewBufferString"}, nil},
+	{"members", "u.|", []string{"Base", "ID", "Name", "age", "Greet", "Save"}, []string{"count"}},
+	{"members of an element", "users[0].N|", []string{"Name"}, []string{"age"}},
+	{"compiled value", "var b strings.Builder\nb.Write|", []string{"Write", "WriteString"}, []string{"buf"}},
+	{"session names", "co|", []string{"count", "const", "continue", "copy", "complex"}, []string{"u"}},
+	{"locals", "func f(first int) {\n\tfinal := 1\n\tfi|\n}", []string{"first", "final"}, []string{"count"}},
+	{"local after the cursor", "func f() {\n\tlo|\n\tlocal := 1\n}", nil, []string{"local"}},
+	{"variables of the cell", "total := 1\nto|", []string{"total"}, nil},
+	{"broken loop", "for i, t := range users { t.|", []string{"Name", "Greet"}, nil},
+	{"broken call", "fmt.Println(u.Na|", []string{"Name"}, nil},
+	{"broken line after", "u.Na|\nif x {{ ]", []string{"Name"}, nil},
+	{"keyword", "ret|", []string{"return"}, nil},
+	{"struct literal", "v := User{Na|}", []string{"Name"}, nil},
+	{"struct literal second key", "v := User{Name: \"\", |}", []string{"age", "Base"}, []string{"Name"}},
+	{"value of a key", "v := User{Name: co|}", []string{"count"}, []string{"age"}},
+	{"import path", "import \"net/ht|", []string{"net/http", "net/http/httptest"}, []string{"fmt"}},
+	{"package names", "ra|", []string{"rand", "range"}, nil},
+	{"other case", "strings.toup|", []string{"ToUpper"}, nil},
+	{"comment", "// co|", nil, []string{"count"}},
+	{"string", "s := \"co|\"", nil, []string{"count"}},
+	{"number", "x := 12|", nil, []string{"count"}},
+	{"method expression", "User.|", []string{"Greet"}, []string{"Name"}},
+	{"after a multi-byte name", "π := u\nπ.Na|", []string{"Name"}, nil},
+	{"generic", "type Box[T any] struct{ Value T }\nb := Box[User]{}\nb.Value.Na|", []string{"Name"}, nil},
+}
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	c := newSession(t, session...)
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			offset := strings.Index(row.in, "|")
+			src := row.in[:offset] + row.in[offset+1:]
+			start, end, items := At(c, paths, src, offset)
+			if start > offset || end < offset || end > len(src) {
+				t.Fatalf("range %d to %d around %d", start, end, offset)
+			}
+			var got []string
+			for _, i := range items {
+				got = append(got, i.Text)
+			}
+			for _, w := range row.want {
+				if !slices.Contains(got, w) {
+					t.Errorf("%q: no %s in %v", row.in, w, got)
+				}
+			}
+			for _, n := range row.not {
+				if slices.Contains(got, n) {
+					t.Errorf("%q: %s in %v", row.in, n, got)
+				}
+			}
+		})
+	}
+}
+
+func TestItem(t *testing.T) {
+	t.Parallel()
+	c := newSession(t, session...)
+	for _, row := range []struct {
+		in   string
+		want Item
+	}{
+		{"u.Gr", Item{"Greet", "function", "func() string"}},
+		{"u.Na", Item{"Name", "field", "string"}},
+		{"us", Item{"users", "instance", "[]*User"}},
+		{"Use", Item{"User", "type", "struct{Base; Name string; age int}"}},
+		{"strin", Item{"string", "type", ""}},
+		{"strings.ToUpper", Item{"ToUpper", "function", "func(s string) string"}},
+		{"htt", Item{"http", "module", "net/http"}},
+		{"app", Item{"append", "function", ""}},
+	} {
+		_, _, items := At(c, paths, row.in, len(row.in))
+		if len(items) == 0 || items[0] != row.want {
+			t.Errorf("%q: got %v, want %v first", row.in, items, row.want)
+		}
+	}
+}
+
+// TestLeavesNoTrace says that completing a method of a type of the session does
+// not add it.
+func TestLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	c := newSession(t, session...)
+	src := "func (u User) New() { u. }"
+	At(c, paths, src, len("func (u User) New() { u."))
+	if _, err := c.Check(9, "u.New()"); err == nil {
+		t.Error("the method of a cell that was only completed exists")
+	}
+}
+
+func BenchmarkAt(b *testing.B) {
+	cells := slices.Clone(session)
+	for i := range 300 {
+		cells = append(cells, "var v"+strings.Repeat("a", i%17)+string(rune('a'+i%26))+" = 1")
+	}
+	c := newSession(b, cells...)
+	for b.Loop() {
+		At(c, paths, "for i, t := range users { t.", 28)
+	}
+}

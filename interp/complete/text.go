@@ -1,0 +1,91 @@
+package complete
+
+import (
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// lexeme is the token at or before an offset.
+type lexeme struct {
+	tok        token.Token
+	start, end int
+	text       string
+}
+
+// tokens scans src with comments. What is not terminated ends with src.
+func tokens(src string) []lexeme {
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, []byte(src), func(token.Position, string) {}, scanner.ScanComments)
+	var list []lexeme
+	for {
+		pos, tok, text := s.Scan()
+		if tok == token.EOF {
+			return list
+		}
+		start := file.Offset(pos)
+		list = append(list, lexeme{tok, start, start + len(text), text})
+	}
+}
+
+// inText says whether offset lies in a comment or a literal string.
+func inText(src string, offset int) bool {
+	for _, t := range tokens(src) {
+		if t.start >= offset {
+			break
+		}
+		switch t.tok {
+		case token.COMMENT:
+			// A line comment goes on at its end.
+			if offset < t.end || offset == t.end && strings.HasPrefix(t.text, "//") {
+				return true
+			}
+		case token.STRING, token.CHAR:
+			terminated := len(t.text) > 1 && t.text[len(t.text)-1] == t.text[0]
+			if offset < t.end || offset == t.end && !terminated {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// importPath says whether offset lies in the path of an import, and where that
+// begins.
+func importPath(src string, offset int) (start int, ok bool) {
+	inImport, depth := false, 0
+	for _, t := range tokens(src) {
+		if t.start >= offset {
+			break
+		}
+		switch t.tok {
+		case token.IMPORT:
+			inImport, depth = true, 0
+		case token.LPAREN:
+			depth++
+		case token.RPAREN:
+			inImport = false
+		case token.SEMICOLON:
+			if depth == 0 {
+				inImport = false
+			}
+		case token.STRING:
+			terminated := len(t.text) > 1 && t.text[len(t.text)-1] == t.text[0]
+			if inImport && (offset < t.end || offset == t.end && !terminated) {
+				return t.start + 1, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func importPaths(paths []string, prefix string) []Item {
+	var items []Item
+	for _, p := range paths {
+		if strings.HasPrefix(p, prefix) {
+			items = append(items, Item{Text: p, Kind: "module"})
+		}
+	}
+	return items
+}

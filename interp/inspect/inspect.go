@@ -1,0 +1,245 @@
+package inspect
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+// A Description is what is known about a name.
+type Description struct {
+	Declaration string // Go
+	Doc         string // plain text; may be empty
+}
+
+// Markdown shows the declaration as a block of Go.
+func (d Description) Markdown() string {
+	text := "```go\n" + d.Declaration + "\n```"
+	if d.Doc != "" {
+		text += "\n\n" + d.Doc
+	}
+	return text
+}
+
+// Plain is the same as text.
+func (d Description) Plain() string {
+	if d.Doc == "" {
+		return d.Declaration
+	}
+	return d.Declaration + "\n\n" + d.Doc
+}
+
+// Doc gives the documentation of an exported name of a compiled package, of a
+// method as "T.M", of the package itself as "".
+type Doc func(path, name string) string
+
+// At describes the name at the byte offset of src. With detail above 0 the
+// methods of a type and the source of what a cell declares are shown.
+func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Description, ok bool) {
+	offset = min(max(offset, 0), len(src))
+	visited := false
+	visit := func(s *check.Sketch) {
+		visited = true
+		v := &visitor{s, doc, detail}
+		if d, ok = v.at(offset); !ok {
+			// A call: describe the function whose arguments the offset is in.
+			if at, inCall := callee(src, offset); inCall {
+				d, ok = v.at(at)
+			}
+		}
+	}
+	c.Sketch(src, visit)
+	if !visited {
+		line := strings.LastIndexByte(src[:offset], '\n') + 1
+		end := len(src)
+		if i := strings.IndexByte(src[offset:], '\n'); i >= 0 {
+			end = offset + i
+		}
+		src, offset = src[line:end], offset-line
+		c.Sketch(src, visit)
+	}
+	return d, ok
+}
+
+type visitor struct {
+	*check.Sketch
+	doc    Doc
+	detail int
+}
+
+func (v *visitor) at(offset int) (Description, bool) {
+	id := v.Ident(offset)
+	if id == nil {
+		return Description{}, false
+	}
+	if o := v.object(id); o != nil {
+		return v.describe(o), true
+	}
+	if p := v.PackageOf(id.Name); p != nil {
+		return v.describe(types.NewPkgName(token.NoPos, v.Package, p.Name(), p)), true
+	}
+	return Description{}, false
+}
+
+// object is what an identifier denotes.
+func (v *visitor) object(id *ast.Ident) types.Object {
+	if o := v.Info.Defs[id]; o != nil {
+		return o
+	}
+	if o := v.Info.Uses[id]; o != nil {
+		return o
+	}
+	if o := v.Find(id.Name); o != nil {
+		return o
+	}
+	return types.Universe.Lookup(id.Name)
+}
+
+func (v *visitor) qualifier(p *types.Package) string {
+	if p == v.Package {
+		return ""
+	}
+	return p.Name()
+}
+
+func (v *visitor) describe(o types.Object) Description {
+	switch o := o.(type) {
+	case *types.PkgName:
+		p := o.Imported()
+		return Description{fmt.Sprintf("package %s // import %q", p.Name(), p.Path()), v.doc(p.Path(), "")}
+	case *types.Builtin:
+		return Description{"func " + o.Name(), v.doc("builtin", o.Name())}
+	case *types.TypeName:
+		return v.typeName(o)
+	case *types.Var:
+		return v.variable(o)
+	case *types.Func:
+		return v.function(o)
+	}
+	text := types.ObjectString(o, v.qualifier)
+	if c, ok := o.(*types.Const); ok {
+		text += " = " + c.Val().String()
+	}
+	return Description{text, v.comment(o, o.Name())}
+}
+
+// comment is the documentation of an object under its key: a name or "T.M".
+func (v *visitor) comment(o types.Object, key string) string {
+	switch p := o.Pkg(); {
+	case p == nil:
+		return v.doc("builtin", key)
+	case p == v.Package:
+		return v.Doc(key)
+	default:
+		return v.doc(p.Path(), key)
+	}
+}
+
+func (v *visitor) typeName(o *types.TypeName) Description {
+	text := types.ObjectString(o, v.qualifier)
+	if source := v.Text(o.Name()); o.Pkg() == v.Package && source != "" {
+		text = source
+	} else if o.Pkg() != nil {
+		text = fmt.Sprintf("type %s %s", o.Name(), exported(o.Type().Underlying(), o.Pkg() == v.Package, v.qualifier))
+	}
+	if v.detail > 0 {
+		methods := types.NewMethodSet(types.NewPointer(o.Type()))
+		for i := range methods.Len() {
+			if m := methods.At(i).Obj(); m.Exported() || m.Pkg() == v.Package {
+				text += "\n" + types.ObjectString(m, v.qualifier)
+			}
+		}
+	}
+	return Description{text, v.comment(o, o.Name())}
+}
+
+// exported is the text of a type, without the fields of a struct that the user
+// cannot see, one a line.
+func exported(t types.Type, own bool, qualifier types.Qualifier) string {
+	st, ok := t.(*types.Struct)
+	if !ok || st.NumFields() == 0 {
+		return types.TypeString(t, qualifier)
+	}
+	lines := []string{"struct {"}
+	hidden := false
+	for i := range st.NumFields() {
+		f := st.Field(i)
+		if !own && !f.Exported() {
+			hidden = true
+			continue
+		}
+		line := "\t" + f.Name() + " " + types.TypeString(f.Type(), qualifier)
+		if f.Embedded() {
+			line = "\t" + types.TypeString(f.Type(), qualifier)
+		}
+		lines = append(lines, line)
+	}
+	if hidden {
+		lines = append(lines, "\t// unexported fields")
+	}
+	return strings.Join(append(lines, "}"), "\n")
+}
+
+func (v *visitor) variable(o *types.Var) Description {
+	kind := "var"
+	if o.IsField() {
+		kind = "field"
+	}
+	d := Description{Declaration: fmt.Sprintf("%s %s %s", kind, o.Name(), types.TypeString(o.Type(), v.qualifier))}
+	if o.Pkg() != v.Package {
+		d.Doc = v.comment(o, o.Name())
+	}
+	return d
+}
+
+func (v *visitor) function(o *types.Func) Description {
+	key := o.Name()
+	if recv := o.Signature().Recv(); recv != nil {
+		t := types.Unalias(recv.Type())
+		if p, ok := t.(*types.Pointer); ok {
+			t = types.Unalias(p.Elem())
+		}
+		if named, ok := t.(*types.Named); ok {
+			key = named.Obj().Name() + "." + o.Name()
+		}
+	}
+	text := types.ObjectString(o, v.qualifier)
+	if source := v.Text(key); v.detail > 0 && o.Pkg() == v.Package && source != "" {
+		text = source
+	}
+	return Description{text, v.comment(o, key)}
+}
+
+// callee is the place of the name of the function whose argument list offset
+// lies in.
+func callee(src string, offset int) (at int, ok bool) {
+	list := tokensBefore(src, offset)
+	depth := 0
+	for i, t := range slices.Backward(list) {
+		switch t.tok {
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			depth++
+		case token.LBRACK, token.LBRACE:
+			if depth--; depth < 0 {
+				depth = 0
+			}
+		case token.LPAREN:
+			if depth--; depth < 0 {
+				if i > 0 && list[i-1].tok == token.IDENT {
+					return list[i-1].offset, true
+				}
+				return 0, false
+			}
+		case token.SEMICOLON:
+			if depth == 0 {
+				return 0, false
+			}
+		}
+	}
+	return 0, false
+}

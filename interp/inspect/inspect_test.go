@@ -1,0 +1,74 @@
+package inspect
+
+import (
+	"go/importer"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+func newSession(t *testing.T, cells ...string) *check.Checker {
+	c := check.New(importer.Default(), token.NewFileSet(), check.Guess(func(name string) []string {
+		if name == "strings" || name == "fmt" {
+			return []string{name}
+		}
+		return nil
+	}))
+	for i, src := range cells {
+		cell, err := c.Check(i+1, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Commit(cell)
+	}
+	return c
+}
+
+func doc(path, name string) string { return "doc of " + path + " " + name }
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	c := newSession(t, "// User is a person\n// with a name.\ntype User struct {\n\tName string\n}\n\n// Greet says hello.\nfunc (u User) Greet() string { return u.Name }\nu := User{}\nconst Limit = 3\nfunc add(a, b int) int { return a + b }")
+	for _, row := range []struct {
+		name, in string // | is the cursor
+		detail   int
+		want     string // the plain text
+	}{
+		{"variable", "u|", 0, "var u User"},
+		{"type", "Us|er{}", 0, "type User struct {\n\tName string\n}\n\nUser is a person\nwith a name."},
+		{"type with methods", "User|", 1, "type User struct {\n\tName string\n}\nfunc (User).Greet() string\n\nUser is a person\nwith a name."},
+		{"method", "u.Gr|eet()", 0, "func (User).Greet() string\n\nGreet says hello."},
+		{"source of a method", "u.Greet|()", 1, "func (u User) Greet() string { return u.Name }\n\nGreet says hello."},
+		{"field", "u.Na|me", 0, "field Name string"},
+		{"constant", "Limit|", 0, "const Limit untyped int = 3"},
+		{"function of a package", "strings.ToUp|per(\"x\")", 0, "func strings.ToUpper(s string) string\n\ndoc of strings ToUpper"},
+		{"method of a package", "var b strings.Builder\nb.Wri|teByte('x')", 0, "func (*strings.Builder).WriteByte(c byte) error\n\ndoc of strings Builder.WriteByte"},
+		{"type of a package", "strings.Read|er{}", 0, "type Reader struct {\n\t// unexported fields\n}\n\ndoc of strings Reader"},
+		{"package", "str|ings.ToUpper(\"x\")", 0, "package strings // import \"strings\"\n\ndoc of strings "},
+		{"builtin", "app|end(nil)", 0, "func append\n\ndoc of builtin append"},
+		{"inside of a call", "add(1, |", 0, "func add(a int, b int) int"},
+		{"broken cell", "for {{\nu.Gree|t(", 0, "func (User).Greet() string\n\nGreet says hello."},
+		{"local", "func f(n int) { n| }", 0, "var n int"},
+		{"nothing", "x|yz", 0, ""},
+		{"number", "1|2", 0, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			offset := strings.Index(row.in, "|")
+			d, ok := At(c, doc, row.in[:offset]+row.in[offset+1:], offset, row.detail)
+			if got := d.Plain(); got != row.want || ok != (row.want != "") {
+				t.Errorf("%q\n got %q\nwant %q", row.in, got, row.want)
+			}
+		})
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	d := Description{Declaration: "func f()", Doc: "Does it."}
+	if got, want := d.Markdown(), "```go\nfunc f()\n```\n\nDoes it."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
