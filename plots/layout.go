@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image/color"
+	"math"
 	"strings"
 	"unicode"
 
@@ -216,8 +217,20 @@ func scale(a *plot.Axis, l limits, log bool, ticks plot.Ticker) {
 	a.Min, a.Max = l.lo, l.hi
 	a.Tick.Marker = ticks
 	if log {
-		a.Scale = plot.LogScale{}
+		a.Scale = logScale{}
 	}
+}
+
+// logScale is the scale of a logarithmic axis. Unlike gonum's it does not
+// panic for what has no logarithm.
+type logScale struct{}
+
+func (logScale) Normalize(lo, hi, x float64) float64 {
+	part := (math.Log(x) - math.Log(lo)) / (math.Log(hi) - math.Log(lo))
+	if math.IsNaN(part) || math.IsInf(part, 0) {
+		return 0
+	}
+	return part
 }
 
 // ticker is the usual one for numbers.

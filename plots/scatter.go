@@ -90,8 +90,8 @@ func dotLook(n int) (radius vg.Length, opacity float64) {
 func (l limits) airy(log bool) limits {
 	l = l.widened(log)
 	if log {
-		factor := math.Pow(l.hi/l.lo, .04)
-		return limits{l.lo / factor, l.hi * factor, true}
+		air := .04 * (math.Log(l.hi) - math.Log(l.lo))
+		return limits{math.Exp(math.Log(l.lo) - air), math.Exp(min(math.Log(l.hi)+air, math.Log(math.MaxFloat64))), true}
 	}
 	air := (l.hi - l.lo) * .04
 	return limits{l.lo - air, l.hi + air, true}

@@ -1,0 +1,149 @@
+package plots
+
+import (
+	"encoding/binary"
+	"fmt"
+	"image"
+	"math"
+	"strings"
+	"testing"
+)
+
+// awkward is data that are hard to draw.
+var awkward = map[string][]float64{
+	"nil":             nil,
+	"empty":           {},
+	"one":             {2},
+	"one NaN":         {math.NaN()},
+	"all NaN":         {math.NaN(), math.NaN(), math.NaN()},
+	"NaN inside":      {1, math.NaN(), 2, 3},
+	"infinite":        {1, math.Inf(1), 2, math.Inf(-1), 3},
+	"all infinite":    {math.Inf(1), math.Inf(1)},
+	"constant":        {3, 3, 3},
+	"zero":            {0, 0},
+	"minus zero":      {math.Copysign(0, -1), 0},
+	"negative":        {-1, -2, -3},
+	"overflow":        {-math.MaxFloat64, math.MaxFloat64},
+	"nearly overflow": {-1e300, 1e300, 1e307},
+	"denormal":        {math.SmallestNonzeroFloat64, 2 * math.SmallestNonzeroFloat64, 0},
+	"tiny":            {1e-290, 2e-290},
+	"neighbours":      {1, math.Nextafter(1, 2), 1},
+	"far neighbours":  {1e300, math.Nextafter(1e300, 0)},
+	"huge and tiny":   {1e-300, 1, 1e300},
+	"two":             {0, 1},
+}
+
+// figuresOf is a figure of each kind from the same numbers.
+func figuresOf(y []float64) map[string]*Figure {
+	names := make([]string, len(y))
+	counts := make([][]int, 0)
+	var table [][]float64
+	var classes []int
+	for i, v := range y {
+		names[i] = fmt.Sprint(i)
+		counts = append(counts, []int{int(v), i})
+		table = append(table, y[:i+1])
+		classes = append(classes, int(v))
+	}
+	device := DeviceData{Seconds: y, Busy: y, ProcessBusy: y, Memory: y, ProcessMem: y, Watts: y, Epochs: y}
+	if len(y) > 0 {
+		device.MemoryTotal, device.WattsLimit, device.Joules = y[0], y[len(y)-1], y[0]
+	}
+	return map[string]*Figure{
+		"line":         Line("line", y),
+		"line log":     Line("line", y).LogX().LogY(),
+		"lines xy":     Lines("lines", Series{Name: "a", X: y, Y: y}, Series{Name: "b", X: y}, Series{Name: "c", Y: y}),
+		"scatter":      Scatter("scatter", y, y),
+		"scatter log":  Scatter("scatter", y, y).LogX().LogY(),
+		"histogram":    Hist("histogram", y),
+		"bars":         Bar("bars", names, y),
+		"confusion":    Confusion("confusion", names[:min(len(names), 2)], counts),
+		"heat map":     HeatMap("heat", table, names, nil),
+		"images":       Images(make([]image.Image, min(len(y), 3)), names...),
+		"predictions":  Predictions("predictions", make([]image.Image, min(len(y), 5)), classes, nil, names),
+		"rate finder":  LRFinder(y, y),
+		"training":     Training(TrainingData{Loss: Series{Y: y}, ValidationLoss: Series{X: y, Y: y}, Accuracy: Series{Y: y}, ValidationAccuracy: Series{X: y, Y: y}}),
+		"training log": Training(TrainingData{Loss: Series{X: y, Y: y}, ValidationLoss: Series{Y: y}, Total: 1e308}).LogX().LogY(),
+		"device":       DeviceUse(device),
+		"stack":        Stack(nil, Line("one", y)),
+	}
+}
+
+func TestAwkwardNumbers(t *testing.T) {
+	for data, y := range awkward {
+		for kind, f := range figuresOf(y) {
+			t.Run(kind+"/"+data, func(t *testing.T) {
+				f.Size(160, 120)
+				saneSVG(t, f)
+				if strings.HasPrefix(kind, "l") || strings.HasPrefix(kind, "tr") {
+					sane(t, f)
+				}
+			})
+		}
+	}
+}
+
+// What a figure says about bad numbers must be true.
+func TestCounts(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	tests := []struct {
+		name   string
+		figure *Figure
+		want   []string // in the SVG
+		text   string
+	}{
+		{"empty line", Line("line", nil), []string{">no data<"}, "line: no data"},
+		{"all NaN", Line("line", []float64{nan, nan}), []string{">no data<", ">2 non-finite<"}, "line: 2 points, none of which can be drawn"},
+		{"one", Line("line", []float64{2.5}), nil, "line: 1 point at 2.50"},
+		{"constant", Line("line", []float64{3, 3}), nil, "line: 2 points, all 3"},
+		{"beyond", Line("line", []float64{1, 1e301, inf}), []string{">2 not drawn<"}, "line: 3 points, all 1"},
+		{"log", Line("line", []float64{-1, 0, 1, 10}).LogY(), []string{">2 not drawn<"}, "line: 4 points from 1 to 10"},
+		{"no partner", Lines("line", Series{X: []float64{1, 2}, Y: []float64{1, 2, 3}}), []string{">1 not drawn<"}, "line: 3 points from 1 to 2"},
+		{"scatter without x", Scatter("dots", nil, []float64{1, 2}), []string{">2 not drawn<"}, "dots: 2 points"},
+		{"histogram", Hist("h", []float64{1, 2, nan}), []string{">1 non-finite<"}, "h: 3 points from 1 to 2"},
+		{"bar", Bar("b", []string{"a", "b", "c"}, []float64{1, nan}), []string{">NaN<"}, "b: a 1.00"},
+		{"confusion", Confusion("c", []string{"cat", "dog"}, [][]int{{3, 1}}), []string{">75<", ">25<", ">–<"}, "c: accuracy 75.0%, most often wrong: cat as dog"},
+		{"confusion without examples", Confusion("c", []string{"cat"}, nil), nil, "c: no examples"},
+		{"heat map", HeatMap("m", [][]float64{{1, nan}, {2}}, nil, nil), []string{">1 not drawn<", ">1 missing<"}, "m: from 1.00 to 2.00"},
+		{"training", Training(TrainingData{Loss: Series{Y: []float64{2, nan, 1}}}), []string{">1 non-finite<"}, "Training: loss from 2.00 to 1.00"},
+		{"training, all NaN", Training(TrainingData{Loss: Series{Y: []float64{nan, nan}}}), []string{">2 non-finite<"}, "Training: no finite loss in 2 steps"},
+		{"training, nothing", Training(TrainingData{Status: "epoch 1"}), []string{">no data yet<"}, "Training: epoch 1"},
+		{"device, nothing", DeviceUse(DeviceData{Name: "GPU", Busy: []float64{nan}, Seconds: []float64{0}}), []string{">no samples yet<"}, "GPU: no samples"},
+		{"images", Images(nil), []string{">no images<"}, "no images"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			svg := tt.figure.SVG()
+			for _, want := range tt.want {
+				if !strings.Contains(svg, want) {
+					t.Errorf("the SVG lacks %q", want)
+				}
+			}
+			if got := tt.figure.String(); got != tt.text {
+				t.Errorf("text\n want %q\n got  %q", tt.text, got)
+			}
+		})
+	}
+}
+
+// FuzzFigures draws each kind of figure from any numbers. It fails by a panic,
+// by taking for ever, or by a position that is no number.
+func FuzzFigures(f *testing.F) {
+	for _, y := range awkward {
+		var b []byte
+		for _, v := range y {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var y []float64
+		for len(b) >= 8 && len(y) < 64 {
+			y = append(y, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+			b = b[8:]
+		}
+		for _, figure := range figuresOf(y) {
+			saneSVG(t, figure.Size(200, 150))
+		}
+	})
+}
