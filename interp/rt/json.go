@@ -50,11 +50,14 @@ func (r *Registry) JSONEncode(e *json.Encoder, v any) error {
 // marshalBox is the MarshalJSON method of boxes: what compiled code encodes
 // that does not encode through this package.
 func (r *Registry) marshalBox(b Box) ([]byte, error) {
-	if set := b.T.set.Load(); set.hasSignature(marshalJSON.name, marshalJSON.signature) {
+	v := reflect.ValueOf(b.V)
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		return []byte("null"), nil // as encoding/json, which calls no method of a nil pointer
+	}
+	if b.T.set.Load().hasSignature(marshalJSON.name, marshalJSON.signature) {
 		return call0x2[[]byte, error](b, "MarshalJSON")
 	}
 	e := jsonEncoder{registry: r, escapeHTML: true}
-	v := reflect.ValueOf(b.V)
 	if err := e.encode(view{b.T, v.Type()}, v, false); err != nil {
 		return nil, err
 	}

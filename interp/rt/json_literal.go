@@ -160,7 +160,7 @@ func (d *jsonDecoder) storeNumberAny(s string, w view, v reflect.Value, end int)
 	if !d.useNumber {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			d.mismatch("number "+s, view{nil, reflect.TypeFor[float64]()}, end)
+			d.mismatch("number "+s, view{nil, reflect.TypeFor[float64]()}, end+1)
 			return nil
 		}
 		n = f

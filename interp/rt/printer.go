@@ -147,8 +147,10 @@ func (p *printer) printArgument(x any, verb rune) {
 			p.print(x, verb)
 		case verb == 'T':
 			p.print(p.registry.TypeName(x), 's')
-		case verb == 'p' || verb == 'w' && p.isPlainError(x):
-			p.print(x, map[rune]rune{'p': 'p', 'w': 'v'}[verb])
+		case verb == 'p':
+			p.printPointer(nil, reflect.ValueOf(x), 'p', visible)
+		case verb == 'w' && p.isPlainError(x):
+			p.print(x, 'v')
 		case verb == 'w':
 			p.badVerb(nil, reflect.ValueOf(x), verb, visible)
 		default:
@@ -221,29 +223,39 @@ func (p *printer) callMethods(d *Type, v reflect.Value, verb rune) (handled bool
 		verb = 'v'
 	}
 	b := Box{d, v.Interface()}
-	var text func(Box) string
-	var name string
+	name := ""
 	switch {
 	case set.hasSignature("Format", "func(fmt.State, int32)"):
-		defer p.catch(v, verb, "Format")
-		callVoid2[fmt.State](b, "Format", p, verb)
-		return true
-	case p.sharpV && set.hasSignature("GoString", "func() string"):
-		defer p.catch(v, verb, "GoString")
-		p.print(call0[string](b, "GoString"), 's')
-		return true
-	case p.sharpV || !strings.ContainsRune("vsxXq", verb):
+		name = "Format"
+	case p.sharpV:
+		if !set.hasSignature("GoString", "func() string") {
+			return false
+		}
+		name = "GoString"
+	case !strings.ContainsRune("vsxXq", verb):
 		return false
 	case class&classError != 0:
-		name, text = "Error", Box.errorText
+		name = "Error"
 	case class&classStringer != 0:
-		name, text = "String", Box.stringText
+		name = "String"
 	default:
 		return false
 	}
-	defer p.catch(v, verb, name)
-	p.print(text(b), verb)
+	p.callMethod(b, v, verb, name)
 	return true
+}
+
+// callMethod formats a value by the method name; a panic in it is printed.
+func (p *printer) callMethod(b Box, v reflect.Value, verb rune, name string) {
+	defer p.catch(v, verb, name)
+	switch name {
+	case "Format":
+		callVoid2[fmt.State](b, name, p, verb)
+	case "GoString":
+		p.print(call0[string](b, name), 's')
+	default:
+		p.print(call0[string](b, name), verb)
+	}
 }
 
 // catch prints the panic of a method: as nil if the receiver was a nil pointer,

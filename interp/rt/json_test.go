@@ -1,0 +1,149 @@
+package rt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+)
+
+func records() []any {
+	one, half, warm := Int(1), Float(0.5), Temp(20)
+	full := Record{
+		A: -1, B: &one, S: "quo\"ted <b>", N: 12, Q: &half, F: true, L: Ints{1, 2}, M: map[Int]Text{10: "ten", 9: "nine"},
+		C: map[Color]Int{{1, 2, 3}: 4, {0, 0, 0}: 5}, P: Point{1, 2, "x"}, PZ: Point{Y: 1}, Lv: 7, Pt: PtrZero{9}, Z: Square{2},
+		T: 1.5, TP: &warm, By: ByPointer{3}, Col: Color{16, 32, 255}, Raw: Bytes("raw"), Oct: Octets{1, 2}, H: Hash{1, 2},
+		Html: "<&>\u2028", Any: Celsius(3), Anys: []any{Int(1), Temp(2), nil, map[string]any{"k": Color{1, 1, 1}}}, Skip: "no", Dash: "dash",
+		When: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Num: "1.50", Tree: &Tree[Int]{Data: 1, Left: &Tree[Int]{Data: 2}}, private: 1,
+	}
+	full.Lit.U = 5
+	deep := &Node{Value: 1}
+	for range 1500 {
+		deep = &Node{Next: deep}
+	}
+	cycle := &Node{}
+	cycle.Next = cycle
+	return []any{
+		full, &full, Record{}, Derived{Base: Base{1, "n"}, Point: &Point{3, 4, ""}, inner: inner{Seen: 5}, Extra: "e"}, Derived{},
+		Ambiguous{Amb1{"a", 1}, Amb2{"b", 2}}, Tagged{Amb1{"a", 1}, Amb2{"b", 2}, "won"}, Holder{Shape: Square{1}, Others: []Shape{nil, Square{2}}, Any: Weekday(1)},
+		Int(1), Text("a<b"), Text("bad \xff utf8"), Flag(true), Float(1e-7), Float(1e21), Float32(3.4e38), Float(math.NaN()), []Float{Float(math.Inf(-1))}, Complex(1), Bytes(nil), Octets(nil), Ints(nil), Names(nil),
+		Temp(1), []Temp{1}, map[string]Temp{"x": 2}, (*Temp)(nil), []*Temp{nil}, Color{1, 2, 3}, Color{R: 255}, []Color{{R: 255}}, map[Color]Int{{R: 255}: 1}, ByPointer{1}, &ByPointer{2}, []ByPointer{{3}}, map[string]ByPointer{"v": {4}},
+		Failing{"syntax"}, []Failing{{"html"}}, &Failing{}, map[Text]Failing{"f": {}}, Action(nil), map[Float]Int{1: 1}, struct{ C Pipe }{}, Any{"a": 1}, Empty{},
+		[]any{Int(1), Code{2}, nil}, map[string]any{"b": Point{1, 2, ""}, "a": &Point{}}, map[Int]any{2: Text("x"), 1: nil}, deep, cycle, Tree[Int]{}, Pair[Text, Int]{"k", 1},
+		struct {
+			C Celsius `json:"c"`
+			d Celsius
+		}{1, 2},
+		5, "x", nil, []int{1}, map[string]int{"b": 1, "a": 2}, errors.New("e"), time.Time{}, math.NaN(), func() {},
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "<nil>"
+	}
+	return fmt.Sprintf("%T %v", err, err)
+}
+
+func TestJSONMarshal(t *testing.T) {
+	w := newWorld(t)
+	for i, x := range records() {
+		want, wantErr := json.Marshal(x)
+		got, err := w.JSONMarshal(w.box(x))
+		if !bytes.Equal(got, want) || errorText(err) != errorText(wantErr) {
+			t.Errorf("record %d, %T: Marshal\n got %s, %s\nwant %s, %s", i, x, got, errorText(err), want, errorText(wantErr))
+		}
+		want, wantErr = json.MarshalIndent(x, ">", "\t")
+		got, err = w.JSONMarshalIndent(w.box(x), ">", "\t")
+		if !bytes.Equal(got, want) || errorText(err) != errorText(wantErr) {
+			t.Errorf("record %d, %T: MarshalIndent\n got %s, %s\nwant %s, %s", i, x, got, errorText(err), want, errorText(wantErr))
+		}
+		// compiled code that meets a box
+		got, err = json.Marshal(w.box(x))
+		if want, wantErr = json.Marshal(x); wantErr == nil && !bytes.Equal(got, want) || (err == nil) != (wantErr == nil) {
+			t.Errorf("record %d, %T: json.Marshal of the box\n got %s, %v\nwant %s, %v", i, x, got, err, want, wantErr)
+		}
+	}
+}
+
+func TestJSONEncode(t *testing.T) {
+	w := newWorld(t)
+	for _, escape := range []bool{true, false} {
+		for i, x := range records() {
+			var want, got bytes.Buffer
+			a, b := json.NewEncoder(&want), json.NewEncoder(&got)
+			a.SetEscapeHTML(escape)
+			b.SetEscapeHTML(escape)
+			a.SetIndent("", " ")
+			b.SetIndent("", " ")
+			wantErr, err := a.Encode(x), w.JSONEncode(b, w.box(x))
+			if got.String() != want.String() || errorText(err) != errorText(wantErr) {
+				t.Errorf("record %d, %T, escape %v:\n got %s %s\nwant %s %s", i, x, escape, got.String(), errorText(err), want.String(), errorText(wantErr))
+			}
+		}
+	}
+}
+
+func TestJSONUnmarshal(t *testing.T) {
+	w := newWorld(t)
+	targets := []func() any{
+		func() any { return new(Record) }, func() any { return new(Derived) }, func() any { return new(Ambiguous) }, func() any { return new(Tagged) },
+		func() any { return new(Int) }, func() any { return new(Text) }, func() any { return new(Flag) }, func() any { return new(Float32) }, func() any { return new(Uint8) },
+		func() any { return new(Bytes) }, func() any { return new(Octets) }, func() any { return new(Hash) }, func() any { return &Ints{7, 8, 9} }, func() any { return &Names{"old": 1} },
+		func() any { return new(Temp) }, func() any { return new([]*Temp) }, func() any { return new(map[string]Temp) }, func() any { return new(Color) }, func() any { return new([]Color) }, func() any { return new(map[Color]Int) },
+		func() any { return new(map[Int]Text) }, func() any { return new(map[Uint8]Point) }, func() any { return new(*Point) }, func() any { return new(**Int) }, func() any { return new(any) }, func() any { return new([]any) },
+		func() any { return new(Holder) }, func() any { return new(Shape) }, func() any { return new(Node) }, func() any { return new(Grid) }, func() any { return &Holder{Any: &Point{1, 2, "kept"}} },
+		func() any { return new(Tree[Int]) }, func() any { return new(Pair[Text, Int]) }, func() any { return new(map[Float]Int) }, func() any { return Int(1) }, func() any { return (*Int)(nil) }, func() any { return nil }, func() any { return new(int) },
+	}
+	texts := []string{
+		`null`, `true`, ` "str" `, `"#010203"`, `"bm90"`, `"!"`, `12`, `-3`, `300`, `1.5`, `1e400`, `[]`, `[1,2,3]`, `[1,"x",2]`, `[[1,2],[3]]`, `{}`, `{"a":1}`, `["#010203","bad"]`, `[null,{"kelvin":300}]`,
+		`{"kelvin":274}`, `{"x":{"kelvin":274},"y":null}`, `{"#010203":5,"zz":1}`, `{"1":"a","2":"b","x":"c"}`, `{"1":{"X":5},"999":{"Y":"no"}}`, `{"X":1,"y":2,"note":"n"}`, `{"id":7,"name":"N","X":3,"Seen":4,"hidden":5,"extra":"E"}`,
+		`{"Same":"s","One":1,"Two":2,"amb2":{"Same":"t","Two":3}}`, `{"Shape":{"Side":1},"Any":{"X":9,"Y":"bad"},"Others":[null,1]}`, `{"Value":1,"Next":{"Value":2,"Next":null},"Kids":[{"Value":3},null],"By":{"k":{"Value":4}}}`,
+		`{"Left":{"Data":1,"Left":{"Data":"bad"}},"Data":2}`, `{"Key":"k","Val":1.5}`, `{"Key":5,"Val":"x"}`,
+		`{"a":1,"b":2,"s":"\"in\"","n":"5","q":"0.25","f":true,"l":[1,2],"m":{"3":"c"},"c":{"#ffffff":1},"p":{"X":1,"Y":2},"t":{"kelvin":300},"tp":{"kelvin":200},"col":"#aabbcc","raw":"cmF3","oct":"AQI=","h":[1,2,3,4,5],"html<>":"h","any":{"q":[1]},"anys":[1,"2",null],"-":"d","when":"2026-01-02T03:04:05Z","lit":{"U":1,"V":2},"num":12.50,"tree":{"Data":3},"Skip":"no","private":1}`,
+		`{"s":"notquoted"}`, `{"s":5}`, `{"n":5}`, `{"n":"x"}`, `{"n":""}`, `{"n":null}`, `{"q":null,"n":"null"}`, `{"z":{"Side":1}}`, `{"z":null}`, `{"by":1}`, `{"col":5}`, `{"col":"bad"}`, `{"t":{"kelvin":"x"}}`, `{"a":"x","b":{},"p":[],"l":{},"f":0}`, `{"tree":{"Left":{"Data":true}}}`, `{"num":"abc"}`, `{"num":"5"}`, `{"h":[9]}`,
+		`{"A":1,"A":2,"a":3}`, `{"dup":1,"p":{"X":1},"P":{"Y":2}}`, "\"\\ud800\\u0041 \xff\"", `{`, ``, `[1,]`, `{"a":1}x`, ` `, `nul`,
+	}
+	for i, target := range targets {
+		for _, text := range texts {
+			want := target()
+			wantErr := json.Unmarshal([]byte(text), want)
+			boxed := w.box(target())
+			err := w.JSONUnmarshal([]byte(text), boxed)
+			if errorText(err) != errorText(wantErr) {
+				t.Errorf("target %d, %T, %s: error\n got %s\nwant %s", i, want, text, errorText(err), errorText(wantErr))
+			}
+			if got, want := mismatchDetails(err), mismatchDetails(wantErr); got != want {
+				t.Errorf("target %d, %T, %s: error has %s, want %s", i, target(), text, got, want)
+			}
+			if got, want := w.Sprintf("%#v", contents(w, boxed)), w.Sprintf("%#v", contents(w, w.box(want))); withoutAddresses(got) != withoutAddresses(want) {
+				t.Errorf("target %d, %T, %s:\n got %s\nwant %s", i, target(), text, got, want)
+			}
+			again, _ := w.JSONMarshal(boxed)
+			if want, _ := json.Marshal(want); !bytes.Equal(again, want) {
+				t.Errorf("target %d, %T, %s: encoded again\n got %s\nwant %s", i, target(), text, again, want)
+			}
+		}
+	}
+}
+
+// contents is what a boxed pointer points to, boxed.
+func contents(w *world, x any) any {
+	b, ok := w.unbox(x)
+	if !ok || reflect.ValueOf(b.V).Kind() != reflect.Pointer || reflect.ValueOf(b.V).IsNil() {
+		return x
+	}
+	return w.Box(b.T.shape().elem.id, reflect.ValueOf(b.V).Elem().Interface())
+}
+
+// mismatchDetails are the fields of an error that its text does not tell.
+func mismatchDetails(err error) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprint(e.Value, " ", e.Type, " ", e.Offset, " ", e.Struct, " ", e.Field)
+	}
+	return ""
+}
