@@ -62,6 +62,7 @@ var accepted = []struct{ name, in string }{
 	{"defer reads a later variable", "func report() { fmt.Println(total) }\ndefer report()\ntotal := 1"},
 	{"mutual closures", "f := func(n int) int { return g(n) }\nfunc g(n int) int { if n == 0 { return 0 }; return f(n - 1) }\nf(3)"},
 	{"comma ok", "m := map[string]int{}\nv, ok := m[\"a\"]\n_, ok = m[\"b\"]\nv"},
+	{"blank in a definition", "var r any = 1\nx := 2\n_, ok := r.(int)\n_, y := x, ok"},
 	{"result nil", "nil"},
 	{"result void", "func f() {}\nf()"},
 	{"result conversion", "type C float64\nC(3.5)"},

@@ -109,10 +109,6 @@ func (a *attempt) reuseVariables() {
 
 // collect fills the lists of a cell from its file.
 func (a *attempt) collect(cell *Cell) {
-	hoisted := map[types.Object]bool{}
-	for id := range a.hoisting.index {
-		hoisted[a.info.Defs[id]] = true
-	}
 	for _, spec := range a.file.Imports {
 		cell.Imports = append(cell.Imports, spec)
 		a.collectImport(cell, spec)
@@ -150,16 +146,15 @@ func (a *attempt) collect(cell *Cell) {
 		}
 	}
 	for _, init := range a.info.InitOrder {
-		if len(init.Lhs) > 0 && !hoisted[init.Lhs[0]] && !a.isHoistedTemporary(init) {
+		if !a.inBody(init) {
 			cell.Init = append(cell.Init, init)
 		}
 	}
 	a.info.InitOrder = nil
 }
 
-// isHoistedTemporary says whether an initialiser is that of a statement like
-// _, err := f(), of which go/types sees only variables that do not last.
-func (a *attempt) isHoistedTemporary(init *types.Initializer) bool {
+// inBody says whether an initialiser was made from a statement.
+func (a *attempt) inBody(init *types.Initializer) bool {
 	body := a.body.Body
 	return body.Pos() <= init.Rhs.Pos() && init.Rhs.Pos() < body.End()
 }

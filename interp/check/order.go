@@ -46,7 +46,7 @@ func (a *attempt) orderErrors() ErrorList {
 	}
 	var errs ErrorList
 	for _, init := range a.info.InitOrder {
-		if _, hoisted := o.defined[init.Lhs[0]]; !hoisted {
+		if !a.inBody(init) {
 			errs = append(errs, o.reach(-1, o.references(init.Rhs))...)
 		}
 	}

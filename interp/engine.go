@@ -1,0 +1,49 @@
+package interp
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// An engine runs lowered code. Everything that is particular to one lies in the
+// file named after it.
+type engine interface {
+	// Use adds compiled packages, keyed "path/name". It is called before Eval.
+	Use(packages map[string]map[string]reflect.Value) error
+	// Eval evaluates declarations or one expression. A fault of the engine
+	// itself is an *engineError, a panic of evaluated code a *panicError.
+	Eval(src string) (reflect.Value, error)
+	// Break ends the evaluation in progress where it runs or waits for a channel
+	// in lowered code. It returns at once. Deferred calls of what it ends do not
+	// run.
+	Break()
+	// Resume makes the code of earlier evaluations usable again. It is called
+	// when the evaluation that Break ended has returned.
+	Resume()
+	// Trace returns what functions the last panic passed, innermost first.
+	Trace() []frame
+}
+
+// A frame is an active function at a panic, as the engine names it.
+type frame struct {
+	function string
+	line     int // where the engine knows a place in a cell
+	file     string
+}
+
+// An engineError is a fault of the engine: it does not understand code that is
+// right.
+type engineError struct {
+	reason string
+}
+
+func (e *engineError) Error() string {
+	return "the engine does not understand lowered code: " + e.reason
+}
+
+// A panicError is a panic of evaluated code.
+type panicError struct {
+	value any
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }

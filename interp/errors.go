@@ -1,0 +1,173 @@
+package interp
+
+import (
+	"errors"
+	"fmt"
+	"go/token"
+	"runtime"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/lower"
+)
+
+// An Error is why a cell failed, in the words that a notebook shows.
+type Error struct {
+	// Name is the kind: "compile error", "panic", "runtime error", "error" (the
+	// cell ended in a non-nil error), "interrupted" or "internal error".
+	Name string
+	// Value is the message, without colours. Compile errors are all there, each
+	// with its place, the source line and a caret.
+	Value string
+	// Traceback is what to show, a line an element, with ANSI colours. The
+	// innermost frame is the last.
+	Traceback []string
+	// Stuck says that the cell is still running, in compiled code that an
+	// interrupt cannot end; no other cell can run before it returns.
+	Stuck bool
+}
+
+func (e *Error) Error() string { return e.Name + ": " + e.Value }
+
+// The kinds of errors.
+const (
+	nameCompile     = "compile error"
+	namePanic       = "panic"
+	nameRuntime     = "runtime error"
+	nameError       = "error"
+	nameInterrupted = "interrupted"
+	nameInternal    = "internal error"
+)
+
+func filename(cell int) string { return check.Filename(cell) }
+
+// place is the position of p in its cell.
+func place(fset *token.FileSet, p token.Pos) token.Position { return fset.Position(p) }
+
+// compileError tells why a cell was not run at all.
+func (s *Session) compileError(cell int, err error) *Error {
+	var list check.ErrorList
+	if !errors.As(err, &list) {
+		var unsupported *lower.UnsupportedError
+		if !errors.As(err, &unsupported) {
+			return s.internalError(err)
+		}
+		msg := unsupported.Construct + " is not supported"
+		if unsupported.Hint != "" {
+			msg += ": " + unsupported.Hint
+		}
+		list = check.ErrorList{{Pos: unsupported.Position, Msg: msg}}
+	}
+	e := &Error{Name: nameCompile}
+	var plain []string
+	for _, one := range list {
+		plain = append(plain, s.describe(one, colourless)...)
+		e.Traceback = append(e.Traceback, s.describe(one, ansi)...)
+	}
+	e.Value = strings.Join(plain, "\n")
+	return e
+}
+
+// describe gives an error with its line and a caret below its column.
+func (s *Session) describe(e *check.Error, c colours) []string {
+	head, more, _ := strings.Cut(e.Msg, "\n")
+	lines := []string{fmt.Sprintf("%s%s:%d:%d:%s %s%s%s", c.place, e.Pos.Filename, e.Pos.Line, e.Pos.Column, c.end, c.message, head, c.end)}
+	if source, ok := s.sourceLine(e.Pos); ok {
+		lines = append(lines, "    "+strings.ReplaceAll(source, "\t", " "), "    "+c.caret+caret(source, e.Pos.Column)+c.end)
+	}
+	if more != "" {
+		for _, line := range strings.Split(more, "\n") {
+			lines = append(lines, "    "+strings.TrimPrefix(line, "\t"))
+		}
+	}
+	return lines
+}
+
+// caret is the line below source that points at a column, which counts bytes.
+func caret(source string, column int) string {
+	column = min(max(column-1, 0), len(source))
+	return strings.Repeat(" ", len([]rune(source[:column]))) + "^"
+}
+
+// sourceLine is the line of a cell that a position is in.
+func (s *Session) sourceLine(p token.Position) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var number int
+	if _, err := fmt.Sscanf(p.Filename, "cell[%d]", &number); err != nil {
+		return "", false
+	}
+	lines := strings.Split(s.sources[number], "\n")
+	if p.Line < 1 || p.Line > len(lines) {
+		return "", false
+	}
+	line := strings.TrimRight(lines[p.Line-1], "\r")
+	return line, strings.TrimSpace(line) != ""
+}
+
+// internalError is a fault of ours.
+func (s *Session) internalError(err error) *Error {
+	text := fmt.Sprintf("%v\nThis is a fault of the interpreter, not of the cell. The session goes on without this cell.", err)
+	return &Error{Name: nameInternal, Value: text, Traceback: strings.Split(text, "\n")}
+}
+
+// bodyError tells why a cell ended while it ran.
+func (s *Session) bodyError(r *run, err error) *Error {
+	var p *panicError
+	if !errors.As(err, &p) {
+		return s.internalError(err)
+	}
+	if _, ok := p.value.(Interruption); ok {
+		return s.interruptedError(r)
+	}
+	return s.panicError(r.cell, p.value, s.engine.Trace())
+}
+
+func (s *Session) interruptedError(r *run) *Error {
+	e := &Error{Name: nameInterrupted, Value: "the cell was interrupted"}
+	e.Traceback = append(s.frames(r.cell, nil), ansi.message+e.Error()+ansi.end)
+	return e
+}
+
+// errorValue makes an error value that the cell did not handle its failure.
+func (s *Session) errorValue(cell int, err error, at token.Position) *Error {
+	e := &Error{Name: nameError, Value: fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err))}
+	e.Traceback = append(s.frameLines(at, "", ansi), ansi.message+e.Error()+ansi.end)
+	return e
+}
+
+// panicError describes a panic. passed are the functions that it went through.
+func (s *Session) panicError(cell int, value any, passed []frame) *Error {
+	e := &Error{Name: namePanic}
+	var fault runtime.Error
+	err, isError := value.(error)
+	switch {
+	case isError && errors.As(err, &fault):
+		e.Name = nameRuntime
+		e.Value = strings.TrimPrefix(s.registry.Sprint(err), "runtime error: ")
+	case isError:
+		e.Value = fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(value))
+	default:
+		e.Value = s.panicText(value)
+	}
+	e.Traceback = append(s.frames(cell, passed), ansi.message+e.Name+": "+e.Value+ansi.end)
+	return e
+}
+
+// panicText is what a panic with a value that is no error says.
+func (s *Session) panicText(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	return s.registry.PanicText(value)
+}
+
+// colours are ANSI sequences, or nothing.
+type colours struct {
+	place, message, caret, dim, end string
+}
+
+var (
+	ansi       = colours{place: "\x1b[36m", message: "\x1b[31m", caret: "\x1b[31;1m", dim: "\x1b[2m", end: "\x1b[0m"}
+	colourless colours
+)

@@ -1,0 +1,34 @@
+package interp
+
+import (
+	"io"
+	"os"
+)
+
+// config is what options change.
+type config struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// An Option changes a new Session.
+type Option func(*config)
+
+// Stdin sets what fmt.Scan and its like read. The default is os.Stdin.
+func Stdin(r io.Reader) Option { return func(c *config) { c.stdin = r } }
+
+// Stdout sets where fmt.Print and its like write. The default is os.Stdout.
+// What a cell writes to os.Stdout itself always goes there.
+func Stdout(w io.Writer) Option { return func(c *config) { c.stdout = w } }
+
+// Stderr sets where print, println and the session's own notes go. The default
+// is os.Stderr.
+func Stderr(w io.Writer) Option { return func(c *config) { c.stderr = w } }
+
+func newConfig(options []Option) *config {
+	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	for _, o := range options {
+		o(c)
+	}
+	return c
+}

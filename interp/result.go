@@ -1,0 +1,139 @@
+package interp
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"image"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/interp/check"
+)
+
+// A Result is what a cell shows: a MIME bundle, see package display. Data is
+// empty when the cell has no value.
+//
+// A value that is a display.Displayer or an image shows itself. Of the others
+// strings are quoted as in Go source, functions and channels are their type,
+// structs have field names (%+v) and everything else looks as fmt.Print prints
+// it. Several values are one text with ", " between.
+type Result struct {
+	Data, Metadata map[string]any
+}
+
+// setResult is sessionʹ.Result: the values of the cell's last expression.
+func (s *Session) setResult(values ...any) {
+	if r := s.running.Load(); r != nil {
+		r.values, r.has = values, true
+	}
+}
+
+// render makes the bundle of a run's values. A call that ends a cell and whose
+// last result is a non-nil error fails the cell.
+func (s *Session) render(r *run, cell *check.Cell) (Result, error) {
+	if !r.has || len(cell.Result) == 0 {
+		return Result{}, nil
+	}
+	if err := s.failedCall(r, cell); err != nil {
+		return Result{}, err
+	}
+	if len(r.values) == 1 {
+		return s.renderValue(r.values[0]), nil
+	}
+	var texts []string
+	for _, v := range r.values {
+		text, _ := s.renderValue(v).Data["text/plain"].(string)
+		texts = append(texts, text)
+	}
+	return Result{Data: map[string]any{"text/plain": strings.Join(texts, ", ")}}, nil
+}
+
+func (s *Session) renderValue(v any) (result Result) {
+	if text, ok := s.plainText(v); ok {
+		return Result{Data: map[string]any{"text/plain": text}}
+	}
+	data, metadata := display.Render(s.registry.ToDisplay(v))
+	return Result{Data: data, Metadata: metadata}
+}
+
+// plainText is the text of a value that does not show itself.
+func (s *Session) plainText(v any) (text string, ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			text, ok = fmt.Sprintf("%s cannot be shown: %v", s.registry.TypeName(v), r), true
+		}
+	}()
+	switch v := v.(type) {
+	case nil:
+		return "<nil>", true
+	case display.Displayer, error, fmt.Stringer:
+		if _, ok := v.(display.Displayer); ok {
+			return "", false
+		}
+		return s.registry.Sprint(v), true
+	}
+	shown := s.registry.ToDisplay(v)
+	if _, ok := shown.(display.Displayer); ok {
+		return "", false
+	}
+	raw := v
+	if box, ok := v.(interface{ Raw() any }); ok {
+		raw = box.Raw()
+	}
+	switch reflect.ValueOf(raw).Kind() {
+	case reflect.String:
+		return strconv.Quote(reflect.ValueOf(raw).String()), true
+	case reflect.Func, reflect.Chan:
+		return s.registry.TypeName(v), true
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return s.registry.Sprint(v), true
+	}
+	if isImage(v) {
+		return "", false
+	}
+	return s.registry.Sprintf("%+v", v), true
+}
+
+// failedCall is the error of a cell that ends in a call whose last result is a
+// non-nil error. The makers of errors in package errors and fmt.Errorf are no
+// such calls: their error is the value that was wanted.
+func (s *Session) failedCall(r *run, cell *check.Cell) error {
+	call, ok := ast.Unparen(cell.Result[0]).(*ast.CallExpr)
+	if !ok || cell.MakesError(call) {
+		return nil
+	}
+	last := r.values[len(r.values)-1]
+	if err, ok := last.(error); ok && cell.EndsInError() {
+		return s.errorValue(r.cell, err, place(cell.Fset, call.Pos()))
+	}
+	return nil
+}
+
+// unreadError is the error that a cell has set and not read.
+func (s *Session) unreadError(cell *check.Cell) error {
+	for _, v := range cell.Errors {
+		value, err := s.engine.Eval(s.program.Name(v))
+		if err != nil {
+			return s.internalError(err)
+		}
+		if err, ok := value.Interface().(error); ok && err != nil {
+			return s.errorValue(cell.Number, err, cell.Set(v))
+		}
+	}
+	return nil
+}
+
+func isExpression(src string) bool {
+	_, err := parser.ParseExpr(src)
+	return err == nil
+}
+
+func isImage(v any) bool {
+	_, ok := v.(image.Image)
+	return ok
+}

@@ -1,0 +1,71 @@
+package interp
+
+import (
+	"sync"
+	"time"
+)
+
+// An Interruption is the panic value that ends interrupted code. A cell's own
+// recover does not see it.
+type Interruption struct{}
+
+// Uncatchable keeps a recover from stopping the interruption.
+func (Interruption) Uncatchable() {}
+
+func (Interruption) Error() string { return "the cell was interrupted" }
+
+// A run is one execution of a cell. Goroutines that the cell started belong to
+// it, also when the cell itself has ended.
+type run struct {
+	cell    int
+	values  []any         // its result
+	has     bool          // whether it has one
+	stopped chan struct{} // closed by an interrupt
+	once    sync.Once
+}
+
+func newRun(cell int) *run { return &run{cell: cell, stopped: make(chan struct{})} }
+
+func (r *run) stop() { r.once.Do(func() { close(r.stopped) }) }
+
+func (r *run) isStopped() bool {
+	select {
+	case <-r.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// How an interrupt goes on when the one before did not help.
+const (
+	// breakAfter is how long lowered code has to reach a check: each loop head
+	// and function entry is one, so what has not, waits.
+	breakAfter = 20 * time.Millisecond
+	// giveUpAfter is when compiled code is held to be stuck.
+	giveUpAfter = 2 * time.Second
+)
+
+// sleep is time.Sleep for cells: an interrupt ends it.
+func (s *Session) sleep(d time.Duration) {
+	r := s.goroutines.current()
+	if r == nil {
+		time.Sleep(d)
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.stopped:
+		panic(Interruption{})
+	}
+}
+
+// checkStop is what a loop head or a function entry calls once the stop flag is
+// up. Goroutines of other cells go on.
+func (s *Session) checkStop() {
+	if r := s.goroutines.current(); r != nil && r.isStopped() {
+		panic(Interruption{})
+	}
+}

@@ -1,0 +1,89 @@
+package interp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/interp"
+)
+
+// limit is how long one cell may take before a test gives it up; the longest
+// takes a second on a slow machine under the race detector.
+const limit = 60 * time.Second
+
+// buffer takes the output of cells, from any goroutine.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// take returns what was written since the last call.
+func (b *buffer) take() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := b.text.String()
+	b.text.Reset()
+	return text
+}
+
+// notebook is a session with its streams.
+type notebook struct {
+	*interp.Session
+	out, err *buffer
+	cell     int
+}
+
+func newNotebook(t testing.TB, options ...interp.Option) *notebook {
+	t.Helper()
+	n := &notebook{out: &buffer{}, err: &buffer{}}
+	s, err := interp.New(append([]interp.Option{interp.Stdout(n.out), interp.Stderr(n.err), interp.Stdin(strings.NewReader(""))}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Session = s
+	t.Cleanup(func() { s.Close() })
+	return n
+}
+
+// run executes a cell and describes what came of it: the output, then "= value",
+// or "! kind: message".
+func (n *notebook) run(src string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	n.cell++
+	result, err := n.Execute(ctx, n.cell, src)
+	text := n.out.take()
+	if e := n.err.take(); e != "" {
+		text += "stderr: " + e
+	}
+	var failure *interp.Error
+	switch {
+	case errors.As(err, &failure):
+		text = line(text) + "! " + failure.Name + ": " + failure.Value
+	case err != nil:
+		text = line(text) + fmt.Sprintf("! %T is no *interp.Error: %v", err, err)
+	case result.Data != nil:
+		text = line(text) + fmt.Sprint("= ", result.Data["text/plain"])
+	}
+	return text
+}
+
+// line ends the last line of text.
+func line(text string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}

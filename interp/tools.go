@@ -1,0 +1,41 @@
+package interp
+
+import (
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/complete"
+	"github.com/quernlab/quern/interp/inspect"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// Complete gives what may stand at a byte offset of a cell; an item replaces the
+// text from start to end. Like Inspect and IsComplete it answers while a cell
+// runs.
+func (s *Session) Complete(src string, offset int) (start, end int, items []complete.Item) {
+	return complete.At(s.checker, symbols.Paths(), src, offset)
+}
+
+// Inspect describes the name at a byte offset of a cell, as text/plain and
+// text/markdown. The result is nil when nothing is known. A detail above 0 asks
+// for the methods of types and the source of what cells define.
+func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) {
+	d, ok := inspect.At(s.checker, symbols.Doc, src, offset, detail)
+	if !ok {
+		return nil
+	}
+	return map[string]any{"text/plain": d.Plain(), "text/markdown": d.Markdown()}
+}
+
+// IsComplete says whether a cell can be run: "complete", "incomplete" with the
+// indent of the next line, or "invalid".
+func (s *Session) IsComplete(src string) (status, indent string) {
+	switch state, depth := check.IsComplete(src); state {
+	case check.Complete:
+		return "complete", ""
+	case check.Incomplete:
+		return "incomplete", strings.Repeat("\t", depth)
+	default:
+		return "invalid", ""
+	}
+}

@@ -1,0 +1,119 @@
+package interp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	yaegi "github.com/traefik/yaegi/interp"
+)
+
+// yaegiEngine is traefik/yaegi v0.16.1 as the module is. Two of its unexported
+// fields are reached through unsafe; TestYaegiInternals pins them.
+type yaegiEngine struct {
+	interpreter *yaegi.Interpreter
+	trace       *traceWriter
+	id          *uint64        // ends every frame that was made under another one
+	done        *chan struct{} // closed to end waits for channels
+	mutex       *sync.RWMutex  // guards done
+
+	breaking sync.Mutex // guards the fields below
+	running  bool
+	broken   bool
+	saved    uint64
+}
+
+// newYaegi returns an engine. What yaegi prints of a panic is kept from stderr.
+func newYaegi(stdin io.Reader, stdout, stderr io.Writer) *yaegiEngine {
+	e := &yaegiEngine{trace: &traceWriter{out: stderr}}
+	e.interpreter = yaegi.New(yaegi.Options{Stdin: stdin, Stdout: stdout, Stderr: e.trace, Unrestricted: true})
+	v := reflect.ValueOf(e.interpreter).Elem()
+	e.id = (*uint64)(field(v, "id"))
+	e.done = (*chan struct{})(field(v, "done"))
+	e.mutex = (*sync.RWMutex)(field(v, "mutex"))
+	// Without it yaegi compiles channel operations that cannot be ended.
+	*(*bool)(field(v, "cancelChan")) = true
+	*e.done = make(chan struct{})
+	return e
+}
+
+func field(v reflect.Value, name string) unsafe.Pointer {
+	return unsafe.Pointer(v.FieldByName(name).UnsafeAddr())
+}
+
+// Use implements engine. At the key "fmt/fmt" yaegi would put functions of its
+// own into fmt, log, os and flag, and compile what it has for generics; under
+// another key the package is the one that it is given.
+func (e *yaegiEngine) Use(packages map[string]map[string]reflect.Value) error {
+	tables := maps.Clone(packages)
+	tables["fmt/quern"] = tables["fmt/fmt"]
+	delete(tables, "fmt/fmt")
+	return e.interpreter.Use(tables)
+}
+
+// Eval implements engine.
+func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
+	e.trace.reset()
+	e.setRunning(true)
+	defer e.setRunning(false)
+	defer func() {
+		// Its compiler panics on what it does not expect.
+		if r := recover(); r != nil {
+			err = &engineError{fmt.Sprint(r)}
+		}
+	}()
+	v, err = e.interpreter.Eval(src)
+	var p yaegi.Panic
+	switch {
+	case err == nil:
+		return v, nil
+	case errors.As(err, &p):
+		return v, &panicError{p.Value}
+	}
+	return v, &engineError{err.Error()}
+}
+
+func (e *yaegiEngine) setRunning(running bool) {
+	e.breaking.Lock()
+	defer e.breaking.Unlock()
+	e.running = running
+}
+
+// Break implements engine.
+func (e *yaegiEngine) Break() {
+	e.breaking.Lock()
+	defer e.breaking.Unlock()
+	if !e.running || e.broken {
+		return
+	}
+	e.broken = true
+	e.saved = atomic.AddUint64(e.id, 1) - 1
+	e.mutex.Lock()
+	close(*e.done)
+	e.mutex.Unlock()
+}
+
+// Resume implements engine. The evaluation of a literal gives the global frame,
+// from which new frames inherit it, the new channel.
+func (e *yaegiEngine) Resume() {
+	e.breaking.Lock()
+	if !e.broken {
+		e.breaking.Unlock()
+		return
+	}
+	e.broken = false
+	e.mutex.Lock()
+	*e.done = make(chan struct{})
+	e.mutex.Unlock()
+	atomic.StoreUint64(e.id, e.saved)
+	e.breaking.Unlock()
+	_, _ = e.interpreter.Eval("0")
+}
+
+// Trace implements engine.
+func (e *yaegiEngine) Trace() []frame { return e.trace.frames() }
