@@ -25,10 +25,8 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		k.publisher.publish(wire.ExecuteInput, r.RawHeader, wire.Input{Code: in.Code, ExecutionCount: count})
 	}
 
-	k.running.Store(&execution{request: r, allowInput: in.AllowStdin})
-	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
-	k.running.Store(nil)
-	k.publisher.end()
+	result, err := k.runCell(ctx, &execution{request: r, allowInput: in.AllowStdin},
+		link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
 
 	if in.StoreHistory {
 		text, _ := result.Data["text/plain"].(string)
@@ -47,6 +45,14 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		k.publisher.publish(wire.ExecuteResult, r.RawHeader, wire.NewResult(count, result.Data, result.Metadata))
 	}
 	return wire.NewExecuteOK(count, k.evaluate(ctx, in.UserExpressions)), nil
+}
+
+// runCell has the worker run a cell and publishes its output to the end.
+func (k *Kernel) runCell(ctx context.Context, e *execution, request link.Execute) (link.Result, error) {
+	k.running.Store(e)
+	defer k.publisher.end()
+	defer k.running.Store(nil)
+	return k.worker.Execute(ctx, request)
 }
 
 // executeFailed is the reply to an execute_request that could not be handled.

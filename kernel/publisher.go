@@ -51,7 +51,7 @@ func (p *publisher) publish(typ wire.Type, parent json.RawMessage, content any) 
 	p.send(wire.Outgoing{Type: typ, Parent: parent, Content: content})
 }
 
-// publishAs is publish with a topic and buffers.
+// publishMessage is publish with a topic and buffers.
 func (p *publisher) publishMessage(m wire.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,11 +69,11 @@ func (p *publisher) stream(parent json.RawMessage, name string, text []byte) {
 		p.flushLocked()
 		p.pending = key
 	}
-	if start := p.cut[key]; start != nil {
-		delete(p.cut, key)
-		p.text = append(p.text, start...)
-	}
 	for len(text) > 0 {
+		if start := p.cut[key]; start != nil {
+			delete(p.cut, key)
+			p.text = append(p.text, start...)
+		}
 		n := min(len(text), max(joinBytes-len(p.text), 1))
 		p.text = append(p.text, text[:n]...)
 		text = text[n:]

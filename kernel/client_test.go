@@ -1,0 +1,206 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/transport/transporttest"
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// timeout ends a test whose message never comes; the slowest takes milliseconds.
+const timeout = 20 * time.Second
+
+// fakeWorker answers with its functions. The zero value runs cells that do
+// nothing.
+type fakeWorker struct {
+	execute     func(context.Context, link.Execute) (link.Result, error)
+	complete    func(link.Complete) (link.Completion, error)
+	interrupted chan struct{} // each interrupt
+	evaluated   link.Evaluations
+}
+
+func (w *fakeWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
+	if w.execute == nil {
+		return link.Result{}, nil
+	}
+	return w.execute(ctx, r)
+}
+
+func (w *fakeWorker) Complete(_ context.Context, r link.Complete) (link.Completion, error) {
+	if w.complete == nil {
+		return link.Completion{Start: r.Offset, End: r.Offset}, nil
+	}
+	return w.complete(r)
+}
+
+func (w *fakeWorker) Inspect(_ context.Context, r link.Inspect) (link.Inspection, error) {
+	if r.Code == "" {
+		return link.Inspection{}, nil
+	}
+	return link.Inspection{Data: map[string]any{"text/plain": fmt.Sprintf("%s at %d in %d", r.Code, r.Offset, r.Detail)}}, nil
+}
+
+func (w *fakeWorker) Check(_ context.Context, r link.Check) (link.Completeness, error) {
+	if strings.HasSuffix(r.Code, "{") {
+		return link.Completeness{Status: "incomplete", Indent: "\t"}, nil
+	}
+	return link.Completeness{Status: "complete"}, nil
+}
+
+func (w *fakeWorker) Evaluate(context.Context, link.Evaluate) (link.Evaluations, error) {
+	return w.evaluated, nil
+}
+
+func (w *fakeWorker) Interrupt(context.Context) error {
+	if w.interrupted != nil {
+		w.interrupted <- struct{}{}
+	}
+	return nil
+}
+
+func (w *fakeWorker) Shutdown(context.Context) error { return nil }
+
+// client is the other end of a kernel that runs on the fake sockets.
+type client struct {
+	t       testing.TB
+	ctx     context.Context
+	sockets *transporttest.Sockets
+	codec   *wire.Codec
+	kernel  *Kernel
+	worker  *fakeWorker
+	log     *bytes.Buffer // of the kernel; read it when the kernel has ended
+	end     func()        // ends the kernel
+}
+
+var key = []byte("key")
+
+func newClient(t testing.TB) *client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	codec := func() *wire.Codec {
+		c, err := wire.NewCodec(wire.Scheme, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := &client{t: t, ctx: ctx, sockets: transporttest.New(), codec: codec(), worker: &fakeWorker{}, log: &bytes.Buffer{}}
+	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), slog.New(slog.NewTextHandler(c.log, nil)))
+	c.kernel.worker = c.worker
+	serving, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.kernel.serve(serving)
+	}()
+	c.end = func() { stop(); <-done }
+	t.Cleanup(func() { c.end(); cancel() })
+	if got := c.published(); got.text != `status {"execution_state":"starting"}` {
+		t.Fatalf("first message: %s", got.text)
+	}
+	return c
+}
+
+// received is a message from the kernel.
+type received struct {
+	*wire.Message
+	text string // type and content
+}
+
+func (c *client) receive(channel transport.Channel) received {
+	c.t.Helper()
+	frames, err := c.sockets.Sent(c.ctx, channel)
+	if err != nil {
+		c.t.Fatalf("nothing more on %s: %v", channel, err)
+	}
+	m, err := c.codec.Decode(frames)
+	if err != nil {
+		c.t.Fatalf("%s: %v: %q", channel, err, frames)
+	}
+	return received{m, string(m.Header.Type) + " " + string(m.Body)}
+}
+
+func (c *client) published() received { c.t.Helper(); return c.receive(transport.IOPub) }
+
+// send sends a request and returns its id.
+func (c *client) send(channel transport.Channel, typ wire.Type, content string) string {
+	c.t.Helper()
+	return c.sendMessage(channel, wire.Outgoing{Type: typ, Content: json.RawMessage(content)})
+}
+
+func (c *client) sendMessage(channel transport.Channel, m wire.Outgoing) string {
+	c.t.Helper()
+	m.ID = c.codec.NewID()
+	m.Identities = [][]byte{[]byte("client")}
+	frames, err := c.codec.Encode(m)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.sockets.Deliver(channel, frames)
+	return m.ID
+}
+
+// untilIdle returns what is published for a request, from its busy to its idle,
+// without these two.
+func (c *client) untilIdle(id string) []string {
+	c.t.Helper()
+	texts := []string{}
+	for first := true; ; first = false {
+		m := c.published()
+		switch {
+		case m.ParentID != id:
+			c.t.Fatalf("%s has parent %q, want %q", m.text, m.ParentID, id)
+		case first:
+			if m.text != busy {
+				c.t.Fatalf("first message of a request: %s", m.text)
+			}
+		case m.text == idle:
+			return texts
+		default:
+			texts = append(texts, m.text)
+		}
+	}
+}
+
+const (
+	busy = `status {"execution_state":"busy"}`
+	idle = `status {"execution_state":"idle"}`
+)
+
+// reply returns the reply to a request.
+func (c *client) reply(channel transport.Channel, id string) string {
+	c.t.Helper()
+	m := c.receive(channel)
+	if m.ParentID != id {
+		c.t.Fatalf("%s answers %q, want %q", m.text, m.ParentID, id)
+	}
+	if len(m.Identities) != 1 || string(m.Identities[0]) != "client" {
+		c.t.Fatalf("%s goes to %q", m.text, m.Identities)
+	}
+	return m.text
+}
+
+// request sends a request and returns what is published and the reply.
+func (c *client) request(channel transport.Channel, typ wire.Type, content string) (texts []string, reply string) {
+	c.t.Helper()
+	id := c.send(channel, typ, content)
+	return c.untilIdle(id), c.reply(channel, id)
+}
+
+// quiet reports that nothing is on its way to the client: what the kernel does
+// for the last request comes before what it does for this one.
+func (c *client) quiet() {
+	c.t.Helper()
+	if texts, reply := c.request(transport.Control, wire.InterruptRequest, `{}`); len(texts) != 0 || reply != `interrupt_reply {"status":"ok"}` {
+		c.t.Errorf("not quiet: %q, %s", texts, reply)
+	}
+}

@@ -1,0 +1,123 @@
+package kernel
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// record is what a publisher has sent.
+type record struct {
+	mu   sync.Mutex
+	sent []string
+}
+
+func recorded() (*publisher, *record) {
+	r := &record{}
+	return newPublisher(func(m wire.Outgoing) {
+		text := string(m.Type)
+		if t, ok := m.Content.(wire.Text); ok {
+			text = t.Name + " " + t.Text
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.sent = append(r.sent, string(m.Parent)+" "+text)
+	}), r
+}
+
+// take returns what was sent since the last call.
+func (r *record) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sent := r.sent
+	r.sent = nil
+	return sent
+}
+
+func (r *record) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if got := r.take(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestPublisherJoinsWrites(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, sent := recorded()
+		parent := json.RawMessage("1")
+		p.stream(parent, "stdout", []byte("a\n"))
+		sent.expect(t, "1 stdout a\n") // the first write is seen at once
+		p.stream(parent, "stdout", []byte("b\n"))
+		p.stream(parent, "stdout", []byte("c\n"))
+		sent.expect(t)
+		time.Sleep(joinFor)
+		synctest.Wait()
+		sent.expect(t, "1 stdout b\nc\n")
+		time.Sleep(joinFor)
+		p.stream(parent, "stdout", []byte("d\n"))
+		sent.expect(t, "1 stdout d\n")
+	})
+}
+
+func TestPublisherKeepsOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, sent := recorded()
+		one, two := json.RawMessage("1"), json.RawMessage("2")
+		p.stream(one, "stdout", []byte("a"))
+		p.stream(one, "stdout", []byte("b"))
+		p.stream(one, "stderr", []byte("c"))
+		p.stream(two, "stderr", []byte("d"))
+		p.publish(wire.Status, two, wire.State{})
+		p.stream(two, "stderr", []byte("e"))
+		p.close()
+		p.stream(two, "stderr", []byte("f"))
+		sent.expect(t, "1 stdout a", "1 stdout b", "1 stderr c", "2 stderr d", "2 status", "2 stderr e", "2 stderr f")
+	})
+}
+
+func TestPublisherBoundsMessages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, sent := recorded()
+		whole := strings.Repeat("é", joinBytes) // the bound falls inside a character
+		p.stream(nil, "stdout", []byte("x"+whole))
+		p.end()
+		var text strings.Builder
+		for _, s := range sent.take() {
+			s = strings.TrimPrefix(s, " stdout ")
+			if len(s) > joinBytes {
+				t.Errorf("a message of %d bytes", len(s))
+			}
+			text.WriteString(s)
+		}
+		if text.String() != "x"+whole {
+			t.Errorf("%d bytes of %d, or changed", text.Len(), len(whole)+1)
+		}
+	})
+}
+
+// A character that comes in halves, with the other stream and a pause between
+// them, is whole; one that never becomes whole appears at the end.
+func TestPublisherJoinsCharacters(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, sent := recorded()
+		alpha := "𝛼"
+		p.stream(nil, "stdout", []byte("x"+alpha[:1]))
+		time.Sleep(time.Second)
+		p.stream(nil, "stderr", []byte("y"))
+		p.stream(nil, "stdout", []byte(alpha[1:3]))
+		p.stream(nil, "stdout", []byte(alpha[3:]))
+		p.stream(nil, "stderr", []byte(alpha[:3]))
+		p.end()
+		sent.expect(t, " stdout x", " stderr y", " stdout "+alpha, " stderr "+alpha[:3])
+	})
+}
