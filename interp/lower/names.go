@@ -75,5 +75,5 @@ func (f *function) declare(o types.Object) string {
 // temp makes a name for a value that the user did not name.
 func (f *function) temp() string {
 	f.temps++
-	return "tʹ" + strconv.Itoa(f.temps)
+	return "ʹt" + strconv.Itoa(f.temps)
 }

@@ -1,0 +1,72 @@
+package lower_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files; those of programs by the go command")
+
+// TestPrograms runs complete programs as one cell each. The golden files are
+// what the compiled programs print.
+func TestPrograms(t *testing.T) {
+	files, err := filepath.Glob("testdata/programs/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no programs: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".go"), func(t *testing.T) {
+			t.Parallel()
+			golden := strings.TrimSuffix(file, ".go") + ".out"
+			if *update {
+				out, err := exec.Command("go", "run", file).Output()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(golden, out, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, out, err := runCells(t, asCell(string(text)))
+			if err != nil || out != string(want) {
+				t.Errorf("%s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
+			}
+		})
+	}
+}
+
+// asCell makes a cell of a program: without the package clause, calling main.
+func asCell(program string) string {
+	_, rest, _ := strings.Cut(program, "package main")
+	return rest + "\nmain()\n"
+}
+
+// difference shows the first line that differs.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		a, b := "<end>", "<end>"
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			return "line " + w[min(i, len(w)-1)] + "\n got " + a + "\nwant " + b
+		}
+	}
+	return "same"
+}
