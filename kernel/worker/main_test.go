@@ -1,0 +1,158 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/worker/child"
+)
+
+// TestMain makes the test binary serve as the worker process too.
+func TestMain(m *testing.M) {
+	if os.Getenv(child.LinkVariable) == "" {
+		os.Exit(m.Run())
+	}
+	process, err := child.Open()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if err := process.Serve(context.Background(), &scripted{process}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// scripted runs cells of which each line is a verb and its argument.
+type scripted struct{ process *child.Process }
+
+func (s *scripted) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
+	for line := range strings.Lines(r.Code) {
+		verb, argument, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if failure := s.run(ctx, r.Cell, verb, argument); failure != "" {
+			return link.Result{Error: &link.CellError{Name: "failed", Value: failure}}, nil
+		}
+	}
+	return link.Result{Data: map[string]any{"text/plain": "done"}}, nil
+}
+
+func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (failure string) {
+	n, _ := strconv.Atoi(argument)
+	switch verb {
+	case "out":
+		fmt.Println(argument)
+	case "err":
+		fmt.Fprintln(os.Stderr, argument)
+	case "lines":
+		for i := range n {
+			fmt.Println("line", i)
+		}
+	case "mixed": // through the writers that keep the order
+		for i := range n {
+			fmt.Fprintln(s.process.Stdout(cell), "out", i)
+			fmt.Fprintln(s.process.Stderr(cell), "err", i)
+		}
+	case "of": // output of an earlier cell
+		fmt.Println("before")
+		fmt.Fprintln(s.process.Stdout(n), "of", n)
+		fmt.Println("after")
+	case "show":
+		if err := s.process.Front().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"text/plain": argument}}); err != nil {
+			return err.Error()
+		}
+	case "show-nothing":
+		if err := s.process.Front().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"x": func() {}}}); err == nil {
+			return "a function was displayed"
+		}
+	case "ask":
+		reply, err := s.process.Front().Input(ctx, link.InputRequest{Prompt: argument})
+		if err != nil {
+			return err.Error()
+		}
+		fmt.Println("answer", reply.Line)
+	case "child": // a program that outlives the cell, and holds its output
+		cmd := exec.Command("sleep", "600")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			return err.Error()
+		}
+		fmt.Println(cmd.Process.Pid)
+	case "close-output":
+		os.Stdout.Close()
+		os.Stderr.Close()
+	case "close-all":
+		for fd := range 256 {
+			_ = syscall.Close(fd)
+		}
+	case "pid":
+		fmt.Println(os.Getpid())
+	case "wait":
+		<-ctx.Done()
+		return "interrupted"
+	case "stuck":
+		select {}
+	case "exit":
+		os.Exit(n)
+	case "kill":
+		p, _ := os.FindProcess(os.Getpid())
+		_ = p.Kill()
+		select {}
+	case "panic":
+		go panic(argument)
+		select {}
+	case "fatal": // a concurrent map write, as the runtime reports it
+		m := map[int]int{}
+		for range 8 {
+			go func() {
+				for {
+					m[0]++
+				}
+			}()
+		}
+		select {}
+	case "overflow":
+		return strconv.Itoa(overflow(0))
+	case "last-words": // looks like the end, and is not
+		fmt.Fprintln(os.Stderr, "panic: not really")
+	case "late":
+		go func() {
+			time.Sleep(50 * time.Millisecond) // until after the cell
+			panic(argument)
+		}()
+	}
+	return ""
+}
+
+func overflow(n int) int {
+	var frame [1 << 16]byte
+	frame[n%len(frame)] = 1
+	return overflow(n+1) + int(frame[0])
+}
+
+func (s *scripted) Complete(_ context.Context, r link.Complete) (link.Completion, error) {
+	return link.Completion{Matches: []link.Match{{Text: r.Code}}}, nil
+}
+
+func (s *scripted) Inspect(_ context.Context, r link.Inspect) (link.Inspection, error) {
+	return link.Inspection{Data: map[string]any{"text/plain": r.Code}}, nil
+}
+
+func (s *scripted) Check(context.Context, link.Check) (link.Completeness, error) {
+	return link.Completeness{Status: "complete"}, nil
+}
+
+func (s *scripted) Evaluate(context.Context, link.Evaluate) (link.Evaluations, error) {
+	return link.Evaluations{}, nil
+}
+
+func (s *scripted) Interrupt(context.Context) error { return nil }
+func (s *scripted) Shutdown(context.Context) error  { return nil }
