@@ -11,9 +11,11 @@ func CrossEntropy(logits, labels *Tensor) *Tensor {
 		if d := y.DType(); d == Int64 || d == Uint8 {
 			y = r.Record(ir.Cast{To: Int32}, y)
 		}
-		loss := r.Record(ir.CrossEntropy{}, x, y)
-		r.CheckIndices("CrossEntropy", y, x.Shape()[1])
-		return loss
+		// Before the op is recorded: a list with a bad label could not be run.
+		if s := x.Shape(); len(s) == 2 {
+			r.CheckIndices("CrossEntropy", y, s[1])
+		}
+		return r.Record(ir.CrossEntropy{}, x, y)
 	}, logits, labels)
 }
 

@@ -102,8 +102,10 @@ func Concat(along int, tensors ...*Tensor) *Tensor {
 // index is outside of t's first dimension.
 func (t *Tensor) Gather(index *Tensor) *Tensor {
 	return compute("Gather", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		picked := r.Record(ir.Gather{}, v[0], v[1])
-		r.CheckIndices("Gather", v[1], v[0].Shape()[0])
-		return picked
+		// Before the op is recorded: a list with a bad index could not be run.
+		if s := v[0].Shape(); len(s) > 0 {
+			r.CheckIndices("Gather", v[1], s[0])
+		}
+		return r.Record(ir.Gather{}, v[0], v[1])
 	}, t, index)
 }
