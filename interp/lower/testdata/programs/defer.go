@@ -66,12 +66,12 @@ func captureAndRecoverInLoop() {
 	panic("p")
 }
 
-func handler()          { fmt.Println("handler", recover()) }
+func handler()            { fmt.Println("handler", recover()) }
 func handlerArg(s string) { fmt.Println("handler", s, recover()) }
 
-func byName()  { defer handler(); panic("byName") }
+func byName()    { defer handler(); panic("byName") }
 func byNameArg() { defer handlerArg("x"); panic("byNameArg") }
-func byValue() { h := handler; defer h(); panic("byValue") }
+func byValue()   { h := handler; defer h(); panic("byValue") }
 
 func replaced() {
 	defer func() { fmt.Println("outer", recover()) }()
@@ -178,7 +178,7 @@ func deferVariadic() {
 	xs[0] = 9
 }
 
-func pair() (int, string) { return 4, "four" }
+func pair() (int, string)  { return 4, "four" }
 func take(n int, s string) { fmt.Println("take", n, s) }
 func deferTuple()          { defer take(pair()) }
 

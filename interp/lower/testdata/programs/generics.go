@@ -188,8 +188,8 @@ func Keys[M ~map[K]V, K comparable, V any](m M) []K {
 
 type Set[T comparable] map[T]struct{}
 
-func (s Set[T]) Add(x T)           { s[x] = struct{}{} }
-func (s Set[T]) Has(x T) bool      { _, ok := s[x]; return ok }
+func (s Set[T]) Add(x T)              { s[x] = struct{}{} }
+func (s Set[T]) Has(x T) bool         { _, ok := s[x]; return ok }
 func Equal[T comparable](a, b T) bool { return a == b }
 
 type Opt[T any] func(*T)

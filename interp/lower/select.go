@@ -1,0 +1,98 @@
+package lower
+
+// A select statement only finds its case, the bodies are in a switch, because a
+// labelled branch out of a case of a select leaves only the select:
+//
+//	select {              var t1 int
+//	case x = <-c:         var t2 T
+//		break loop    ->  select { case t3 := <-c: t1 = 0; t2 = t3; default: t1 = 1 }
+//	default:              switch t1 { case 0: x = t2; break loop; case 1: }
+//	}
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
+	t := f.push(&target{label: label})
+	defer f.pop()
+	found := f.temp()
+	received := make([][]string, len(s.Body.List))
+	w.open("{")
+	w.line("positionʹ = %d", f.position(s))
+	w.line("var %s int", found)
+	for i, c := range s.Body.List {
+		if a, ok := c.(*ast.CommClause).Comm.(*ast.AssignStmt); ok {
+			received[i] = f.receivers(w, a)
+		}
+	}
+	w.line("select {")
+	for i, c := range s.Body.List {
+		switch comm := c.(*ast.CommClause).Comm.(type) {
+		case nil:
+			w.line("default:")
+		case *ast.SendStmt:
+			w.line("case %s <- %s:", f.expr(comm.Chan), f.exprTo(comm.Value, f.coreOf(comm.Chan).(*types.Chan).Elem()))
+		case *ast.ExprStmt:
+			w.line("case <-%s:", f.expr(ast.Unparen(comm.X).(*ast.UnaryExpr).X))
+		case *ast.AssignStmt:
+			temps := make([]string, len(received[i]))
+			for j := range temps {
+				temps[j] = f.temp()
+			}
+			w.line("case %s := <-%s:", list(temps), f.expr(ast.Unparen(comm.Rhs[0]).(*ast.UnaryExpr).X))
+			for j, temp := range temps {
+				w.line("\t%s = %s", received[i][j], temp)
+			}
+		}
+		w.line("\t%s = %d", found, i)
+	}
+	w.line("}")
+	f.label(w, t)
+	w.line("switch %s {", found)
+	for i, c := range s.Body.List {
+		c := c.(*ast.CommClause)
+		w.line("case %d:", i)
+		w.indent++
+		if a, ok := c.Comm.(*ast.AssignStmt); ok {
+			f.assignReceived(w, a, received[i])
+		}
+		f.statements(w, c.Body)
+		w.indent--
+	}
+	w.line("}")
+	w.close("}")
+}
+
+// receivers declares variables for what a case receives.
+func (f *function) receivers(w *writer, s *ast.AssignStmt) []string {
+	names := make([]string, len(s.Lhs))
+	for i, t := range f.receivedTypes(s)[:len(names)] {
+		names[i] = f.temp()
+		w.line("var %s %s", names[i], f.typ(t))
+	}
+	return names
+}
+
+func (f *function) receivedTypes(s *ast.AssignStmt) []types.Type {
+	from := ast.Unparen(s.Rhs[0]).(*ast.UnaryExpr).X
+	return []types.Type{f.coreOf(from).(*types.Chan).Elem(), types.Typ[types.Bool]}
+}
+
+// assignReceived gives the user's variables what was received.
+func (f *function) assignReceived(w *writer, s *ast.AssignStmt, names []string) {
+	for i, e := range s.Lhs {
+		if isBlank(e) {
+			continue
+		}
+		t := f.targetType(e)
+		value := f.convert(names[i], f.receivedTypes(s)[i], t)
+		if v := f.defined(e); v != nil && s.Tok == token.DEFINE {
+			f.defineFrom(w, v, t, value)
+		} else {
+			w.line("%s = %s", f.expr(e), value)
+		}
+	}
+}
