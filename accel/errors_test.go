@@ -1,0 +1,189 @@
+package accel_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+func TestOptionsAreChecked(t *testing.T) {
+	train, _ := digits(t)
+	tests := []struct {
+		option accel.Option
+		want   string
+	}{
+		{accel.Epochs(0), "accel: Epochs(0): the number must be at least 1"},
+		{accel.Steps(-1), "accel: Steps(-1): the number must be at least 1"},
+		{accel.BatchSize(0), "accel: BatchSize(0): the number must be at least 1"},
+		{accel.Accumulate(0), "accel: Accumulate(0): the number must be at least 1"},
+		{accel.EvalEvery(0), "accel: EvalEvery(0): the number must be at least 1"},
+		{accel.EarlyStop(0), "accel: EarlyStop(0): the number must be at least 1"},
+		{accel.EarlyStop(2), "accel: EarlyStop(2) needs a set to watch: add Validate(set)"},
+		{accel.AdamW(0), "accel: AdamW(0): the learning rate must be positive and finite"},
+		{accel.SGD(-1, 0), "accel: SGD(-1, 0): the learning rate must be positive and finite"},
+		{accel.SGD(1, 1), "accel: SGD(1, 1): momentum must be in [0, 1)"},
+		{accel.ClipNorm(0), "accel: ClipNorm(0): the limit must be positive"},
+		{accel.WeightDecay(-1), "accel: WeightDecay(-1): the decay must be at least 0 and finite"},
+		{accel.Validate(nil), "accel: Validate(nil): there is no set; was the error of making it read?"},
+		{accel.Validate(train.First(0)), "accel: Validate(digits, train): the set is empty"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.option.String(), func(t *testing.T) {
+			run, err := accel.Fit(t.Context(), mlp(4), train, tt.option)
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("want %q\n got  %v", tt.want, err)
+			}
+			if run == nil || run.String() != "no steps" {
+				t.Errorf("run %v", run)
+			}
+		})
+	}
+	if run, err := accel.Fit(t.Context(), mlp(4), train, accel.Option{}, accel.Steps(1), accel.Quiet()); err != nil || len(run.Options) != 2 {
+		t.Errorf("the zero option: %v, %v", run, err)
+	}
+}
+
+func TestOptionsPrintAsGo(t *testing.T) {
+	_, test := digits(t)
+	for want, o := range map[string]accel.Option{
+		"Epochs(5)":                 accel.Epochs(5),
+		"AdamW(0.002)":              accel.AdamW(2e-3),
+		"SGD(0.1, 0.9)":             accel.SGD(0.1, 0.9),
+		"WarmupCosine(100)":         accel.WarmupCosine(100),
+		"OneCycle()":                accel.OneCycle(),
+		"StepDecay(30, 0.1)":        accel.StepDecay(30, 0.1),
+		"Validate(digits, test)":    accel.Validate(test),
+		"Live()":                    accel.Live(),
+		"Live(Loss, GPUUtil)":       accel.Live(accel.Loss, accel.GPUUtil),
+		"Live(Accuracy, Metric(9))": accel.Live(accel.Accuracy, accel.Metric(9)),
+		"Workers(3)":                accel.Workers(3),
+		"ClipNorm(1)":               accel.ClipNorm(1),
+	} {
+		if o.String() != want {
+			t.Errorf("want %q, got %q", want, o)
+		}
+	}
+}
+
+func TestNothingToTrain(t *testing.T) {
+	train, _ := digits(t)
+	ctx := t.Context()
+	for want, err := range map[string]error{
+		"there is no model":           second(accel.Fit(ctx, nil, train)),
+		"there is no training set":    second(accel.Fit(ctx, mlp(4), nil)),
+		"digits, train is empty":      second(accel.Fit(ctx, mlp(4), train.First(0))),
+		"Evaluate: there is no model": second(accel.Evaluate(ctx, nil, train)),
+		"Evaluate: there is no set":   second(accel.Evaluate(ctx, mlp(4), nil)),
+		"Evaluate: digits, train is":  second(accel.Evaluate(ctx, mlp(4), train.First(0))),
+		"Predict: there is no model":  second(accel.Predict(ctx, nil, tensor.Zeros(1))),
+		"Predict: there is no input":  second(accel.Predict(ctx, mlp(4), nil)),
+		"a single number":             second(accel.Predict(ctx, mlp(4), tensor.Zeros())),
+		"requires a gradient":         second(accel.Fit(ctx, nn.Sequential(nn.Flatten()), train, accel.Quiet())),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q, got %v", want, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestShapeErrorsNameTheLayer(t *testing.T) {
+	train, _ := digits(t)
+	wrong := nn.Dense(9)
+	wrong.Forward(tensor.Zeros(1, 3))
+	tests := []struct {
+		name  string
+		model nn.Module
+		want  string
+	}{
+		{"a layer for another input", nn.Sequential(nn.Flatten(), nn.Dense(5), wrong), "layer 2, Dense(9)"},
+		{"not flattened", nn.Sequential(nn.Dense(5), nn.ReLU()), " 1 8 5] and ["},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, err := range []error{
+				second(accel.Fit(t.Context(), tt.model, train, accel.Quiet())),
+				second(accel.Evaluate(t.Context(), tt.model, train)),
+			} {
+				var shape *accel.ShapeError
+				if !errors.As(err, &shape) || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("want a ShapeError with %q, got %v", tt.want, err)
+				}
+			}
+		})
+	}
+	// Too few outputs: a label points past the logits.
+	few := nn.Sequential(nn.Flatten(), nn.Dense(7))
+	var index *tensor.IndexError
+	if err := second(accel.Fit(t.Context(), few, train, accel.Quiet())); !errors.As(err, &index) {
+		t.Errorf("want an IndexError, got %v", err)
+	}
+	// The engine is well after all that.
+	if err := second(accel.Fit(t.Context(), mlp(4), train, accel.Steps(2), accel.Quiet())); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPanicsOfTheModelPass lets a bug in Forward reach the caller, after what
+// Fit has started is ended.
+func TestPanicsOfTheModelPass(t *testing.T) {
+	train, _ := digits(t)
+	shown := capture(t)
+	func() {
+		defer func() {
+			if p := recover(); p != "a bug" {
+				t.Errorf("recovered %v", p)
+			}
+		}()
+		bug := nn.Custom(func(*nn.Tensor) *nn.Tensor { panic("a bug") })
+		accel.Fit(t.Context(), bug, train, accel.Live(accel.Loss, accel.GPUUtil))
+	}()
+	if len(*shown) == 0 {
+		t.Error("nothing was shown")
+	}
+	if err := second(accel.Fit(t.Context(), mlp(4), train, accel.Steps(1), accel.Quiet())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOneFitAtATime(t *testing.T) {
+	train, _ := digits(t)
+	var inner error
+	model := nn.Sequential(mlp(4), nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+		inner = second(accel.Fit(t.Context(), mlp(4), train))
+		return x
+	}))
+	if _, err := accel.Fit(t.Context(), model, train, accel.Steps(1), accel.Quiet()); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(inner, accel.ErrBusy) {
+		t.Errorf("a Fit in a Fit: %v", inner)
+	}
+}
+
+// TestModelOfAStruct trains what a user would write: a struct with private
+// fields, and a teacher that is asked meanwhile.
+func TestModelOfAStruct(t *testing.T) {
+	train, test := digits(t)
+	accel.Seed(1)
+	m := &student{body: nn.Sequential(nn.Flatten(), nn.Dense(32)), head: nn.Dense(10)}
+	run, err := accel.Fit(t.Context(), m, train, accel.Epochs(4), accel.AdamW(0.01), accel.Validate(test), accel.Quiet())
+	must(t, run, err)
+	if !(run.Accuracy() > 0.85) || len(nn.Parameters(m)) != 4 {
+		t.Errorf("accuracy %v, %d parameters", run.Accuracy(), len(nn.Parameters(m)))
+	}
+}
+
+type student struct {
+	body nn.Module
+	head *nn.Linear
+}
+
+func (s *student) Forward(x *accel.Tensor) *accel.Tensor {
+	return s.head.Forward(s.body.Forward(x).ReLU())
+}

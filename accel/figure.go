@@ -1,0 +1,91 @@
+package accel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/plots"
+)
+
+// Figure draws the run: loss and accuracy over the steps, and below them the
+// other metrics that [Live] was given.
+func (r *Run) Figure() *plots.Figure {
+	return r.draw(append([]Metric{Loss}, r.metrics...))
+}
+
+// draw is a figure of some metrics, each kind once; nil of none.
+func (r *Run) draw(metrics []Metric) *plots.Figure {
+	var parts []*plots.Figure
+	drawn := map[string]bool{}
+	add := func(kind string, draw func() *plots.Figure) {
+		if !drawn[kind] {
+			drawn[kind] = true
+			parts = append(parts, draw())
+		}
+	}
+	for _, m := range metrics {
+		switch {
+		case m == Loss || m == Accuracy:
+			add("training", r.training)
+		case m == LearningRate:
+			add("rates", r.rates)
+		case m.ofDevice():
+			add("device", func() *plots.Figure { return plots.DeviceUse(r.Use.Data(r.began, r.epochStarts...)) })
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return parts[0]
+	}
+	return plots.Stack(parts...)
+}
+
+// training is the curves of loss and accuracy.
+func (r *Run) training() *plots.Figure {
+	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Set, ", train"), Status: r.status(), Total: float64(r.planned)}
+	if r.finished {
+		d.Total = 0
+	}
+	n := len(r.Steps)
+	steps, loss, accuracy := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, s := range r.Steps {
+		steps[i], loss[i], accuracy[i] = float64(i+1), s.Loss, s.Accuracy
+	}
+	d.Loss = plots.Series{X: steps, Y: loss}
+	at, checked, right := make([]float64, len(r.Checks)), make([]float64, len(r.Checks)), make([]float64, len(r.Checks))
+	for i, c := range r.Checks {
+		at[i], checked[i], right[i] = float64(c.Step), c.Loss, c.Accuracy
+	}
+	d.ValidationLoss = plots.Series{X: at, Y: checked}
+	if r.classes {
+		d.Accuracy = plots.Series{X: steps, Y: accuracy}
+		d.ValidationAccuracy = plots.Series{X: at, Y: right}
+	}
+	return plots.Training(d)
+}
+
+// rates is the learning rate at each step.
+func (r *Run) rates() *plots.Figure {
+	rates := make([]float64, len(r.Steps))
+	for i, s := range r.Steps {
+		rates[i] = s.LearningRate
+	}
+	f := plots.Line("Learning rate", rates).XLabel("step").Size(0, 160)
+	if n := len(rates); n > 0 {
+		f.Subtitle(fmt.Sprintf("highest %.3g, now %.3g", slices.Max(rates), rates[n-1]))
+	}
+	return f
+}
+
+// MIMEBundle shows the run: its figure, and in text its summary.
+func (r *Run) MIMEBundle() map[string]any {
+	bundle := r.Figure().MIMEBundle()
+	bundle["text/plain"] = r.Summary()
+	return bundle
+}
+
+// MIMEMetadata is the size of the picture.
+func (r *Run) MIMEMetadata() map[string]any { return r.Figure().MIMEMetadata() }

@@ -1,0 +1,411 @@
+package accel_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
+)
+
+func digits(t testing.TB) (train, test *data.Set) {
+	t.Helper()
+	train, test, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return train, test
+}
+
+func mlp(hidden int) *nn.Chain {
+	return nn.Sequential(nn.Flatten(), nn.Dense(hidden), nn.ReLU(), nn.Dense(10))
+}
+
+// weights are all parameters of a model, bit by bit.
+func weights(model any) []uint32 {
+	var bits []uint32
+	for _, p := range nn.Parameters(model) {
+		for _, v := range p.Data() {
+			bits = append(bits, math.Float32bits(v))
+		}
+	}
+	return bits
+}
+
+// must fails the test if Fit does.
+func must(t *testing.T, run *accel.Run, err error) *accel.Run {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func TestDigits(t *testing.T) {
+	train, test := digits(t)
+	epochs := 20
+	if testing.Short() {
+		epochs = 10
+	}
+	accel.Seed(1)
+	model := mlp(128)
+	run, err := accel.Fit(t.Context(), model, train, accel.Epochs(epochs), accel.AdamW(3e-3), accel.Validate(test), accel.Quiet())
+	must(t, run, err)
+	t.Log(run.Summary())
+	if !(run.Accuracy() >= 0.95) {
+		t.Errorf("accuracy %v, want at least 0.95", run.Accuracy())
+	}
+	result, err := accel.Evaluate(t.Context(), model, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Loss() != run.Loss() || result.Accuracy() != run.Accuracy() || result.Len() != 360 {
+		t.Errorf("Evaluate gives %v, the run %v and %v", result, run.Loss(), run.Accuracy())
+	}
+	if n := len(run.Steps); n != epochs*23 || len(run.Epochs) != epochs || len(run.Checks) != epochs || run.Examples != epochs*1437 {
+		t.Errorf("%d steps, %d epochs, %d checks, %d examples", n, len(run.Epochs), len(run.Checks), run.Examples)
+	}
+	if first, last := run.Epochs[0], run.Epochs[epochs-1]; !(last.Loss < first.Loss/4) || !(last.Accuracy > first.Accuracy) {
+		t.Errorf("from %+v to %+v", first, last)
+	}
+}
+
+// TestSeed demands equal bits from equal seeds, for any number of workers, with
+// everything random in use.
+func TestSeed(t *testing.T) {
+	train, _ := digits(t)
+	train = train.First(200)
+	fit := func(seed uint64, workers int) []uint32 {
+		accel.Seed(seed)
+		model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.ReLU(), nn.Dropout(0.3), nn.Dense(10))
+		run, err := accel.Fit(t.Context(), model, train, accel.Epochs(2), accel.BatchSize(32), accel.Workers(workers), accel.Quiet())
+		must(t, run, err)
+		return weights(model)
+	}
+	want := fit(7, 1)
+	for _, workers := range []int{0, 1, 4} {
+		if !slices.Equal(fit(7, workers), want) {
+			t.Errorf("another result with %d workers", workers)
+		}
+	}
+	if slices.Equal(fit(8, 1), want) {
+		t.Error("two seeds give one result")
+	}
+}
+
+// TestAccumulate compares groups of small batches with large ones. 70 examples
+// in batches of 24 leave a last one of 22, and of 8 a group of 8, 8 and 6.
+func TestAccumulate(t *testing.T) {
+	train, _ := digits(t)
+	train = train.First(70)
+	fit := func(options ...accel.Option) (*accel.Run, []float32) {
+		accel.Seed(1)
+		model := mlp(12)
+		run, err := accel.Fit(t.Context(), model, train, append(options, accel.Epochs(2), accel.SGD(0.1, 0.9), accel.Quiet())...)
+		must(t, run, err)
+		var all []float32
+		for _, p := range nn.Parameters(model) {
+			all = append(all, p.Data()...)
+		}
+		return run, all
+	}
+	large, want := fit(accel.BatchSize(24))
+	small, got := fit(accel.BatchSize(8), accel.Accumulate(3))
+	if len(large.Steps) != 6 || len(small.Steps) != 6 {
+		t.Fatalf("%d and %d steps", len(large.Steps), len(small.Steps))
+	}
+	for i := range want {
+		if !(math.Abs(float64(got[i]-want[i])) <= 1e-6) {
+			t.Fatalf("weight %d\n want %v\n got  %v", i, want[i], got[i])
+		}
+	}
+	for i := range large.Steps {
+		if l, s := large.Steps[i], small.Steps[i]; !(math.Abs(l.Loss-s.Loss) <= 1e-6) || l.Accuracy != s.Accuracy {
+			t.Errorf("step %d: %+v and %+v", i+1, l, s)
+		}
+	}
+}
+
+// TestCancel ends the context in the midst of the seventh step.
+func TestCancel(t *testing.T) {
+	train, test := digits(t)
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("interrupted")
+	calls := 0
+	model := nn.Sequential(nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+		if calls++; calls == 7 {
+			cancel(reason)
+		}
+		return x
+	}), mlp(8))
+	shown := capture(t)
+	run, err := accel.Fit(ctx, model, train, accel.Epochs(1000), accel.Validate(test), accel.Live(accel.Loss, accel.GPUUtil))
+	if !errors.Is(err, reason) {
+		t.Errorf("want the reason of the context, got %v", err)
+	}
+	if n := len(run.Steps); n < 6 || n > 7 {
+		t.Errorf("%d steps in the partial run", n)
+	}
+	if !strings.Contains(run.Summary(), "interrupted in step") {
+		t.Errorf("summary %q", run.Summary())
+	}
+	if last := (*shown)[len(*shown)-1]; last.Data["image/png"] == nil {
+		t.Errorf("the last picture is not whole: %v", last.Data["text/plain"])
+	}
+	waitForGoroutines(t, before)
+	if _, err := accel.Evaluate(ctx, model, test); !errors.Is(err, reason) {
+		t.Errorf("Evaluate: %v", err)
+	}
+	if _, err := accel.Predict(ctx, model, tensor.Zeros(1, 1, 8, 8)); !errors.Is(err, reason) {
+		t.Errorf("Predict: %v", err)
+	}
+	// The same model can be trained on.
+	if _, err := accel.Fit(t.Context(), model, train, accel.Steps(1), accel.Quiet()); err != nil {
+		t.Error(err)
+	}
+}
+
+// waitForGoroutines waits until those that the test started have ended.
+func waitForGoroutines(t *testing.T, before int) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for runtime.NumGoroutine() > before {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestDiverged(t *testing.T) {
+	train, test := digits(t)
+	run, err := accel.Fit(t.Context(), mlp(8), train, accel.SGD(1e30, 0), accel.Validate(test), accel.Quiet())
+	var diverged *accel.DivergedError
+	if !errors.As(err, &diverged) {
+		t.Fatalf("want a DivergedError, got %v", err)
+	}
+	if n := len(run.Steps); n != diverged.Step || n > 5 || !(math.IsNaN(diverged.Loss) || math.IsInf(diverged.Loss, 0)) {
+		t.Errorf("%d steps, %+v", n, diverged)
+	}
+	if !strings.Contains(run.Summary(), "stopped: the loss of step") {
+		t.Errorf("summary %q", run.Summary())
+	}
+}
+
+// TestEarlyStop trains ten examples by heart, so that the validation loss
+// rises soon.
+func TestEarlyStop(t *testing.T) {
+	train, test := digits(t)
+	accel.Seed(3)
+	model := mlp(32)
+	run, err := accel.Fit(t.Context(), model, train.First(10), accel.Epochs(500), accel.AdamW(0.01),
+		accel.Validate(test), accel.EarlyStop(3), accel.Quiet())
+	must(t, run, err)
+	best, last := run.Checks[run.Best], run.Checks[len(run.Checks)-1]
+	if len(run.Checks) != run.Best+1+3 || len(run.Epochs) == 500 {
+		t.Errorf("%d checks, the best is %d", len(run.Checks), run.Best)
+	}
+	if run.Loss() != best.Loss || !(best.Loss < last.Loss) {
+		t.Errorf("loss %v, best %v, last %v", run.Loss(), best.Loss, last.Loss)
+	}
+	result, err := accel.Evaluate(t.Context(), model, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Loss() != best.Loss || result.Accuracy() != best.Accuracy {
+		t.Errorf("the model has loss %v, the best weights %v", result.Loss(), best.Loss)
+	}
+	for _, want := range []string{"stopped early", "weights of epoch"} {
+		if !strings.Contains(run.Summary(), want) {
+			t.Errorf("the summary does not say %q:\n%s", want, run.Summary())
+		}
+	}
+}
+
+func TestStepsAndSchedule(t *testing.T) {
+	train, test := digits(t)
+	run, err := accel.Fit(t.Context(), mlp(8), train, accel.Steps(30), accel.SGD(0.1, 0), accel.WarmupCosine(10),
+		accel.Validate(test), accel.EvalEvery(20), accel.Quiet())
+	must(t, run, err)
+	if len(run.Steps) != 30 || len(run.Epochs) != 2 {
+		t.Errorf("%d steps in %d epochs", len(run.Steps), len(run.Epochs))
+	}
+	var at []int
+	for _, c := range run.Checks {
+		at = append(at, c.Step)
+	}
+	if !slices.Equal(at, []int{20, 30}) {
+		t.Errorf("checks after steps %v", at)
+	}
+	for step, want := range map[int]float64{0: 0.01, 9: 0.1, 10: 0.1, 20: 0.05} {
+		if got := run.Steps[step].LearningRate; !(math.Abs(got-want) <= 1e-12) {
+			t.Errorf("rate of step %d: want %v, got %v", step, want, got)
+		}
+	}
+	both, err := accel.Fit(t.Context(), mlp(8), train, accel.Steps(1000), accel.Epochs(1), accel.Quiet())
+	if must(t, both, err); len(both.Steps) != 23 {
+		t.Errorf("%d steps in one epoch", len(both.Steps))
+	}
+}
+
+func TestRegression(t *testing.T) {
+	var x, y [][]float32
+	for i := range 200 {
+		a, b := float32(i%20)/10-1, float32(i/20)/5-1
+		x, y = append(x, []float32{a, b}), append(y, []float32{2*a - b + 0.5})
+	}
+	set, err := data.FromTargets(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accel.Seed(1)
+	model := nn.Dense(1)
+	run, err := accel.Fit(t.Context(), model, set, accel.Epochs(40), accel.SGD(0.1, 0.9), accel.Quiet())
+	must(t, run, err)
+	if !(run.Loss() < 1e-6) || !math.IsNaN(run.Accuracy()) {
+		t.Errorf("loss %v, accuracy %v", run.Loss(), run.Accuracy())
+	}
+	for i, want := range []float64{2, -1, 0.5} {
+		got := append(model.Weight.Float64s(), model.Bias.Float64s()...)[i]
+		if !(math.Abs(got-want) <= 1e-2) {
+			t.Errorf("parameter %d: want %v, got %v", i, want, got)
+		}
+	}
+	if text := run.String(); strings.Contains(text, "accuracy") || strings.Contains(text, "NaN") {
+		t.Errorf("the run says %q", text)
+	}
+}
+
+func TestMinimize(t *testing.T) {
+	train, _ := digits(t)
+	smooth := func(logits, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(logits, y).MulScalar(2) }
+	accel.Seed(1)
+	twice, err := accel.Fit(t.Context(), mlp(8), train, accel.Steps(1), accel.Minimize(smooth), accel.Quiet())
+	must(t, twice, err)
+	accel.Seed(1)
+	once, err := accel.Fit(t.Context(), mlp(8), train, accel.Steps(1), accel.Quiet())
+	must(t, once, err)
+	if a, b := twice.Steps[0].Loss, once.Steps[0].Loss; !(math.Abs(a-2*b) <= 1e-5) {
+		t.Errorf("losses %v and %v", a, b)
+	}
+}
+
+func TestPredict(t *testing.T) {
+	train, _ := digits(t)
+	model := nn.Sequential(mlp(16), nn.Dropout(0.5)) // drops nothing here
+	b, err := train.Tensors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := accel.Predict(t.Context(), model, b.X) // in three parts
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(y.Shape(), []int{1437, 10}) || y.RequiresGrad() {
+		t.Errorf("shape %v, gradient %v", y.Shape(), y.RequiresGrad())
+	}
+	result, err := accel.Evaluate(t.Context(), model, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, c := range y.ArgMax(1).Ints() {
+		if c == train.Label(i) {
+			right++
+		}
+	}
+	if got := float64(right) / 1437; got != result.Accuracy() {
+		t.Errorf("Predict is right in %v, Evaluate says %v", got, result.Accuracy())
+	}
+	if none, err := accel.Predict(t.Context(), model, tensor.Zeros(0, 1, 8, 8)); err == nil && none.Dim(0) != 0 {
+		t.Errorf("no examples gave %v", none.Shape())
+	}
+}
+
+// capture collects what is shown until the test ends.
+func capture(t *testing.T) *[]display.Message {
+	t.Helper()
+	var got []display.Message
+	previous := display.SetSink(display.SinkFunc(func(m display.Message) { got = append(got, m) }))
+	t.Cleanup(func() { display.SetSink(previous) })
+	return &got
+}
+
+func TestWhatIsShown(t *testing.T) {
+	train, test := digits(t)
+	train = train.First(100)
+	fit := func(options ...accel.Option) []display.Message {
+		shown := capture(t)
+		before := runtime.NumGoroutine()
+		run, err := accel.Fit(t.Context(), mlp(4), train, append(options, accel.Epochs(2), accel.Validate(test))...)
+		must(t, run, err)
+		waitForGoroutines(t, before)
+		return *shown
+	}
+	if shown := fit(accel.Quiet()); len(shown) != 0 {
+		t.Errorf("Quiet shows %v", shown)
+	}
+	line := fit()
+	if n := len(line); n < 2 || line[0].Kind != display.KindDisplay {
+		t.Fatalf("progress: %v", line)
+	}
+	if text := line[len(line)-1].Data["text/plain"].(string); !strings.HasPrefix(text, "2 epochs, 4 steps, validation loss") {
+		t.Errorf("the last line is %q", text)
+	}
+	for name, live := range map[string]accel.Option{
+		"default": accel.Live(),
+		"all":     accel.Live(accel.Loss, accel.Accuracy, accel.LearningRate, accel.GPUUtil, accel.GPUMem, accel.Power),
+		"rate":    accel.Live(accel.LearningRate),
+	} {
+		t.Run(name, func(t *testing.T) {
+			shown := fit(live)
+			for i, m := range shown {
+				kind := display.KindUpdate
+				if i == 0 {
+					kind = display.KindDisplay
+				}
+				if m.Kind != kind || m.ID != shown[0].ID {
+					t.Errorf("message %d is %s of %s", i, m.Kind, m.ID)
+				}
+			}
+			last := shown[len(shown)-1].Data
+			if last["image/svg+xml"] == nil || last["image/png"] == nil {
+				t.Errorf("the last picture has %d formats", len(last))
+			}
+		})
+	}
+}
+
+func TestRunShowsItself(t *testing.T) {
+	train, test := digits(t)
+	run, err := accel.Fit(t.Context(), mlp(4), train, accel.Epochs(1), accel.Validate(test), accel.AMP(), accel.Quiet())
+	must(t, run, err)
+	data, metadata := display.Render(run)
+	for _, format := range []string{"image/svg+xml", "image/png"} {
+		if data[format] == nil {
+			t.Errorf("no %s", format)
+		}
+	}
+	if metadata["image/png"] == nil {
+		t.Error("no size of the PNG")
+	}
+	text := data["text/plain"].(string)
+	for _, want := range []string{"1 epoch, 23 steps, validation loss", "accuracy", "examples/s", "waiting for data", "AMP: computed in float32"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text has no %q:\n%s", want, text)
+		}
+	}
+	if want := []string{"Epochs(1)", "Validate(digits, test)", "AMP()", "Quiet()"}; !slices.Equal(run.Options, want) {
+		t.Errorf("options %q", run.Options)
+	}
+}

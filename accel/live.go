@@ -1,0 +1,117 @@
+package accel
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/gpu"
+	"github.com/quernlab/quern/plots"
+)
+
+// screen shows a run while it goes on: as figures that are drawn on another
+// goroutine, or as one line of text. The training loop offers it the run after
+// each step; most offers cost one look at the clock.
+type screen struct {
+	figures *plots.Live     // nil without Live
+	sampler *gpu.Sampler    // nil unless the use of the device is drawn
+	line    *display.Handle // nil with Live or Quiet
+	lineDue time.Time
+}
+
+// lineEvery is the least time between two lines of progress.
+const lineEvery = 500 * time.Millisecond
+
+// newScreen puts the output on the page. Its goroutines end with close, not
+// with ctx: a run that was interrupted still gets its last picture.
+func newScreen(ctx context.Context, o *options, r *Run) *screen {
+	s := &screen{}
+	ctx = context.WithoutCancel(ctx)
+	for _, m := range o.live {
+		if m.ofDevice() && s.sampler == nil {
+			s.sampler = startSampler(ctx)
+		}
+	}
+	switch {
+	case len(o.live) > 0:
+		s.figures = plots.NewLive(ctx, nil)
+		s.draw(r)
+	case !o.quiet:
+		s.line = display.Show(display.Text("training"))
+		s.lineDue = time.Now().Add(lineEvery)
+	}
+	return s
+}
+
+// sampleEvery is how often the use of the device is measured.
+const sampleEvery = 200 * time.Millisecond
+
+// startSampler watches the GPU, or the machine where there is none.
+func startSampler(ctx context.Context) *gpu.Sampler {
+	device, err := gpu.Open()
+	if err != nil {
+		device = gpu.Host()
+	}
+	return gpu.Start(ctx, device, sampleEvery)
+}
+
+// offer shows the run if it is time to.
+func (s *screen) offer(r *Run) {
+	switch {
+	case s.figures != nil && s.figures.Due():
+		s.draw(r)
+	case s.line != nil && time.Now().After(s.lineDue):
+		s.lineDue = time.Now().Add(lineEvery)
+		s.line.Update(display.Text(r.progress()))
+	}
+}
+
+// draw hands a snapshot of the run to the goroutine that draws. The histories
+// only grow, so a copy of their headers is one.
+func (s *screen) draw(r *Run) {
+	now, sampler := *r, s.sampler
+	s.figures.Update(func() *plots.Figure {
+		if sampler != nil {
+			now.Use = sampler.History()
+		}
+		return now.draw(now.metrics)
+	})
+}
+
+// close shows what the run has come to and ends the goroutines.
+func (s *screen) close(r *Run) {
+	if s.sampler != nil {
+		s.sampler.Stop()
+		r.Use = s.sampler.History()
+		s.sampler = nil
+	}
+	if s.figures != nil {
+		s.draw(r)
+		s.figures.Close()
+	}
+	if s.line != nil {
+		s.line.Update(display.Text(r.String()))
+	}
+}
+
+// progress says in one line how far a run is.
+func (r *Run) progress() string {
+	text := r.status()
+	if n := len(r.Steps); n > 0 {
+		s := r.Steps[n-1]
+		text += ", loss " + number(s.Loss)
+		if left := r.planned - n; left > 0 {
+			text += fmt.Sprintf(", %.0f s left", s.Seconds/float64(n)*float64(left))
+		}
+	}
+	return text
+}
+
+// status is where a run stands, empty at its ends.
+func (r *Run) status() string {
+	if r.finished || len(r.Steps) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("epoch %d, step %d of %d", r.Steps[len(r.Steps)-1].Epoch, len(r.Steps), r.planned)
+}

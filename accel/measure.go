@@ -1,0 +1,76 @@
+package accel
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/data"
+)
+
+// measurement is what a step measures, as tensors that are not yet read.
+type measurement struct {
+	epoch    int
+	examples int
+	rate     float64
+
+	losses  []*Tensor // mean loss of each batch
+	right   []*Tensor // number of right answers in each batch; empty for regression
+	weights []float64 // examples of each batch
+}
+
+// add records the loss of a batch and, for classes, the number of right
+// answers.
+func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) {
+	m.losses = append(m.losses, loss)
+	m.weights = append(m.weights, float64(b.Len()))
+	if right := rightAnswers(prediction, b.Y, classes); right != nil {
+		m.right = append(m.right, right)
+	}
+}
+
+// rightAnswers is how many rows of logits [N, C] are largest at the class, or
+// nil where the prediction is not of this kind.
+func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
+	if !classes || prediction.Rank() != 2 {
+		return nil
+	}
+	largest := prediction.ArgMax(1)
+	equal := largest.Equal(y)
+	right := equal.Sum()
+	equal.Release()
+	largest.Release()
+	return right
+}
+
+// read waits for the numbers: the mean loss over the examples, and the number
+// of right answers, NaN where there is no such thing.
+func (m *measurement) read() (loss, right float64) {
+	total := 0.0
+	for i, l := range m.losses {
+		loss += l.Item() * m.weights[i]
+		total += m.weights[i]
+		l.Release()
+	}
+	if len(m.right) < len(m.losses) {
+		return loss / total, math.NaN()
+	}
+	for _, n := range m.right {
+		right += n.Item()
+		n.Release()
+	}
+	return loss / total, right
+}
+
+// sums add up measurements, weighted by their examples.
+type sums struct {
+	lossSum, right float64
+	examples       int
+}
+
+func (s *sums) add(loss, right float64, examples int) {
+	s.lossSum += loss * float64(examples)
+	s.right += right
+	s.examples += examples
+}
+
+func (s *sums) loss() float64     { return s.lossSum / float64(s.examples) }
+func (s *sums) accuracy() float64 { return s.right / float64(s.examples) }

@@ -1,0 +1,30 @@
+package accel
+
+import "fmt"
+
+// Metric is something that [Live] can draw.
+type Metric int
+
+// The metrics. Without a GPU, those of the GPU are replaced by the use of the
+// processor and of the memory.
+const (
+	Loss         Metric = iota // of training and validation
+	Accuracy                   // of training and validation
+	LearningRate               // at each step
+	GPUUtil                    // share of time in which the GPU is busy
+	GPUMem                     // memory of the GPU in use
+	Power                      // power that the GPU draws
+)
+
+var metricNames = [...]string{"Loss", "Accuracy", "LearningRate", "GPUUtil", "GPUMem", "Power"}
+
+// String is the name of the constant.
+func (m Metric) String() string {
+	if m < 0 || int(m) >= len(metricNames) {
+		return fmt.Sprintf("Metric(%d)", int(m))
+	}
+	return metricNames[m]
+}
+
+// ofDevice tells whether the metric says how busy the machine is.
+func (m Metric) ofDevice() bool { return m == GPUUtil || m == GPUMem || m == Power }

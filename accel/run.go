@@ -1,0 +1,186 @@
+package accel
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/gpu"
+)
+
+// Run is what happened during training. It shows itself: a figure of loss and
+// accuracy, and in text its summary.
+type Run struct {
+	Set     string   // the name of the training set
+	Options []string // the options as they were given
+	Seed    uint64   // of the order of the examples
+
+	Steps  []Step  // every update of the parameters
+	Epochs []Epoch // every pass over the set; the last may be incomplete
+	Checks []Check // every validation
+	// Best is the index in Checks of the lowest loss, or -1 without validation.
+	Best int
+	// Notes says in words what happened by rule: precision that was not to be
+	// had, an early end, weights that were restored.
+	Notes []string
+
+	Examples int  // seen in training, counted again in each epoch
+	Time     Time // where the time went
+	// Use is how busy the machine was, if Live asked for it.
+	Use gpu.History
+
+	planned  int // updates that were to be made
+	finished bool
+	restored bool     // the weights are those of the best check
+	classes  bool     // the set has classes, no targets
+	metrics  []Metric // to draw besides loss and accuracy
+
+	began       time.Time
+	epochStarts []time.Time // and at last the end
+}
+
+// Step is one update of the parameters.
+type Step struct {
+	Epoch        int     // from 1
+	Loss         float64 // mean over the examples of the step
+	Accuracy     float64 // share of right answers, NaN for regression
+	LearningRate float64
+	Seconds      float64 // since the start of training
+}
+
+// Epoch is one pass over the training set.
+type Epoch struct {
+	Steps    int     // updates since the start of training, at the end of the epoch
+	Loss     float64 // mean over the examples of the epoch, as they were met
+	Accuracy float64 // likewise; NaN for regression
+	Seconds  float64 // of this epoch, with its validation
+}
+
+// Check is one validation.
+type Check struct {
+	Step     int // updates before it
+	Epoch    int // from 1
+	Loss     float64
+	Accuracy float64 // NaN for regression
+}
+
+// Time says where the time of a run went.
+type Time struct {
+	Total      time.Duration
+	Waiting    time.Duration // for batches
+	Computing  time.Duration // forward, backward and update
+	Validating time.Duration
+}
+
+// Loss is the validation loss of the model as training has left it, or without
+// validation the mean training loss of the last epoch. It is NaN when nothing
+// was measured.
+func (r *Run) Loss() float64 {
+	loss, _ := r.outcome()
+	return loss
+}
+
+// Accuracy is the share of right answers that belongs to [Run.Loss], from 0 to
+// 1. It is NaN for regression.
+func (r *Run) Accuracy() float64 {
+	_, accuracy := r.outcome()
+	return accuracy
+}
+
+func (r *Run) outcome() (loss, accuracy float64) {
+	switch {
+	case len(r.Checks) > 0:
+		c := r.Checks[len(r.Checks)-1]
+		if r.restored {
+			c = r.Checks[r.Best]
+		}
+		return c.Loss, c.Accuracy
+	case len(r.Epochs) > 0:
+		e := r.Epochs[len(r.Epochs)-1]
+		return e.Loss, e.Accuracy
+	}
+	return math.NaN(), math.NaN()
+}
+
+// ExamplesPerSecond is the speed of training without validation.
+func (r *Run) ExamplesPerSecond() float64 {
+	return float64(r.Examples) / (r.Time.Total - r.Time.Validating).Seconds()
+}
+
+// Summary says in a few lines how the run went.
+func (r *Run) Summary() string {
+	var b strings.Builder
+	b.WriteString(r.String())
+	fmt.Fprintf(&b, "\n%s examples/s; waiting for data %s, computing %s, validating %s",
+		quantity(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
+	for _, note := range r.Notes {
+		b.WriteString("\n" + note)
+	}
+	return b.String()
+}
+
+// String is the run in one line.
+func (r *Run) String() string {
+	if len(r.Steps) == 0 {
+		return "no steps"
+	}
+	parts := []string{plural(len(r.Epochs), "epoch") + ", " + plural(len(r.Steps), "step")}
+	loss, accuracy := r.outcome()
+	which := "training"
+	if len(r.Checks) > 0 {
+		which = "validation"
+	}
+	parts = append(parts, fmt.Sprintf("%s loss %s", which, number(loss)))
+	if !math.IsNaN(accuracy) {
+		parts = append(parts, "accuracy "+percent(accuracy))
+	}
+	if r.Best >= 0 && r.Best < len(r.Checks)-1 {
+		best := r.Checks[r.Best]
+		parts = append(parts, fmt.Sprintf("best %s in epoch %d", number(best.Loss), best.Epoch))
+	}
+	return strings.Join(append(parts, seconds(r.Time.Total)), ", ")
+}
+
+func (r *Run) share(d time.Duration) string {
+	if r.Time.Total <= 0 {
+		return percent(0)
+	}
+	return fmt.Sprintf("%.0f %%", 100*d.Seconds()/r.Time.Total.Seconds())
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+func number(v float64) string      { return fmt.Sprintf("%.4g", v) }
+
+// seconds is a duration as a person says it.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// quantity is a number without more digits than a reader wants.
+func quantity(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case v >= 1e6:
+		return fmt.Sprintf("%.2f M", v/1e6)
+	case v >= 1e4:
+		return fmt.Sprintf("%.0f k", v/1e3)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// note says in words what was done by rule.
+func (r *Run) note(format string, values ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
+}
