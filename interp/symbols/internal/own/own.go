@@ -1,4 +1,4 @@
-// Package own has the symbols of our public packages. All but this file is generated; see interp/symbols.
+// Package own has the symbols of our public packages. The files that begin with generated_ are generated; see interp/symbols.
 package own
 
 import "reflect"

@@ -1,8 +1,11 @@
-// Package supplement has the symbols of the standard library that yaegi's tables, which are of Go 1.22, do not have. All
-// but this file is generated; see interp/symbols.
+// Package supplement has the symbols of the standard library that yaegi's tables, which are of Go 1.22, do not have. The
+// files that begin with generated_ are generated; see interp/symbols.
 package supplement
 
-import "reflect"
+import (
+	"maps"
+	"reflect"
+)
 
 // Symbols returns the tables by yaegi's key, import path and package name.
 func Symbols() map[string]map[string]reflect.Value {
@@ -10,5 +13,6 @@ func Symbols() map[string]map[string]reflect.Value {
 	for key, table := range tables {
 		symbols[key] = table()
 	}
+	maps.Copy(symbols, platform()) // syscall is in no generated table
 	return symbols
 }
