@@ -235,7 +235,7 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 	if q.percent {
 		count, format = 2, percent
 	}
-	scale(&p.Y, limits{min(0, y.lo), top, true}, false, linear{count, format})
+	scale(&p.Y, limits{min(0, y.lo), top, true}, false, linear{count: count, format: format})
 	return panel{p, label}
 }
 

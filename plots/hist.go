@@ -32,7 +32,7 @@ func (k histogram) sections(l look) []section {
 		_, gone := runs(s.points, false, false)
 		bad = append(bad, gone...)
 	}
-	subtitle := described(n, x)
+	subtitle := described(n, len(bad), x)
 	first, width, count := bins(x.widened(false), n)
 	p := axes()
 	p.X.Label.Text = l.labelX

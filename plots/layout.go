@@ -238,7 +238,16 @@ func ticker(count int, log bool) plot.Ticker {
 	if log {
 		return logarithmic{count}
 	}
-	return linear{count, plain}
+	return linear{count: count, format: plain}
+}
+
+// counter is the ticker for an axis of x, which has no ticks between whole
+// numbers if all x are whole.
+func counter(count int, log, steps bool) plot.Ticker {
+	if log {
+		return logarithmic{count}
+	}
+	return linear{count: count, format: plain, whole: steps}
 }
 
 // fitted is words in one line, cut to a width.

@@ -20,15 +20,16 @@ func (lines) size() (width, height float64) { return defaultWidth, defaultHeight
 
 func (k lines) sections(l look) []section {
 	var x, y limits
-	n := 0
+	n, steps := 0, true
 	for _, s := range k.series {
 		ranges(&x, &y, s.points, l.logX, l.logY)
 		n += len(s.points)
+		steps = steps && wholeX(s.points)
 	}
 	p := axes()
 	p.X.Label.Text = l.labelX
 	x = x.widened(l.logX)
-	scale(&p.X, x, l.logX, ticker(7, l.logX))
+	scale(&p.X, x, l.logX, counter(7, l.logX, steps))
 	if l.logY {
 		scale(&p.Y, y, true, ticker(5, true))
 	} else {
@@ -57,7 +58,7 @@ func (k lines) sections(l look) []section {
 	}
 	return []section{{
 		title:    l.title,
-		subtitle: described(n, y),
+		subtitle: described(n, len(bad), y),
 		legend:   append(legend, notDrawn(bad)...),
 		height:   1,
 		body:     rows{{panels: []panel{{p, label}}, weight: 1}},

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // minus is the sign that is as wide as a plus. The font has no raised digits,
@@ -23,6 +22,9 @@ func decimals(v float64, d int) string {
 // scientific writes v as a mantissa with at most d digits after the point and
 // a power of ten.
 func scientific(v float64, d int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return value(v)
+	}
 	s := strconv.FormatFloat(v, 'e', max(d, 0), 64)
 	mantissa, exponent, _ := strings.Cut(s, "e")
 	if strings.Contains(mantissa, ".") {
@@ -58,7 +60,7 @@ func plain(v, step float64) string {
 		letter string
 		size   float64
 	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
-		if size >= unit.size && step >= unit.size/1e3 && (unit.size > 1e3 || size >= 1e4 || step >= 1e3) {
+		if size >= unit.size && step >= unit.size/100 && (unit.size > 1e3 || size >= 1e4 || step >= 1e3) {
 			return decimals(v/unit.size, places(step/unit.size)) + unit.letter
 		}
 	}
@@ -137,11 +139,14 @@ func grouped(v float64) string {
 
 // whole writes an x position: a count as such, anything else as a value.
 func whole(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+	if isWhole(v) {
 		return grouped(v)
 	}
 	return value(v)
 }
+
+// isWhole reports whether v is a whole number that can be written out.
+func isWhole(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }
 
 // ratio writes a part of 1 as a percentage.
 func ratio(v float64) string {
@@ -149,22 +154,4 @@ func ratio(v float64) string {
 		return value(v)
 	}
 	return decimals(100*v, 1) + "%"
-}
-
-// span writes how long something took: 42 s, 3 min 20 s.
-func span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return ""
-	case d < 10*time.Second:
-		return decimals(d.Seconds(), 1) + " s"
-	case d < time.Minute:
-		return decimals(d.Seconds(), 0) + " s"
-	}
-	d = d.Round(time.Second)
-	hours, minutes, seconds := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
-	if hours > 0 {
-		return strconv.Itoa(hours) + " h " + strconv.Itoa(minutes) + " min"
-	}
-	return strconv.Itoa(minutes) + " min " + strconv.Itoa(seconds) + " s"
 }

@@ -69,6 +69,17 @@ func ranges(x, y *limits, points []point, logX, logY bool) {
 	}
 }
 
+// wholeX reports whether every x that can be drawn is a whole number, a count
+// of steps for instance.
+func wholeX(points []point) bool {
+	for _, p := range points {
+		if drawable(p.x, false) && !isWhole(p.x) {
+			return false
+		}
+	}
+	return true
+}
+
 // based lets an axis begin at zero when the data come near to it, and leaves
 // some air otherwise.
 func (l limits) based() limits {
@@ -109,19 +120,31 @@ func (m empty) Plot(c draw.Canvas, _ *plot.Plot) {
 	centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), m.words)
 }
 
-// described says what lies in a range of values.
-func described(n int, y limits) string {
+// described says what lies in a range of n values, some of which cannot be
+// drawn.
+func described(n, bad int, y limits) string {
+	points := counted(n, "point")
+	if bad > 0 {
+		points = grouped(float64(n-bad)) + " of " + points
+	}
+	write := value
+	if isWhole(y.lo) && isWhole(y.hi) {
+		write = whole
+	}
+	lo, hi := write(y.lo), write(y.hi)
 	switch {
 	case n == 0:
 		return "no data"
 	case !y.some:
 		return counted(n, "point") + ", none of which can be drawn"
-	case n == 1:
-		return "1 point at " + whole(y.lo)
+	case n-bad == 1:
+		return points + " at " + lo
 	case y.lo == y.hi:
-		return counted(n, "point") + ", all " + whole(y.lo)
+		return points + ", all " + lo
+	case lo == hi:
+		return points + ", all about " + lo
 	}
-	return counted(n, "point") + " from " + whole(y.lo) + " to " + whole(y.hi)
+	return points + " from " + lo + " to " + hi
 }
 
 func counted(n int, thing string) string {

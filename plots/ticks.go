@@ -15,10 +15,15 @@ const maxTicks = 100
 type linear struct {
 	count  int
 	format func(v, step float64) string
+	whole  bool // no ticks between whole numbers
 }
 
 func (t linear) Ticks(lo, hi float64) []plot.Tick {
-	return stepped(lo, hi, niceStep(hi/float64(t.count)-lo/float64(t.count)), t.format)
+	step := niceStep(hi/float64(t.count) - lo/float64(t.count))
+	if t.whole {
+		step = max(step, 1)
+	}
+	return stepped(lo, hi, step, t.format)
 }
 
 // stepped is the multiples of step from lo to hi.
@@ -82,7 +87,7 @@ func (t logarithmic) Ticks(lo, hi float64) []plot.Tick {
 	}
 	decades := math.Log10(hi) - math.Log10(lo)
 	if decades < .7 { // too few powers of ten to read it by
-		ticks := linear{t.count, plain}.Ticks(lo, hi)
+		ticks := linear{count: t.count, format: plain}.Ticks(lo, hi)
 		if len(ticks) > 0 && ticks[0].Value <= 0 {
 			ticks = ticks[1:]
 		}

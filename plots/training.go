@@ -144,7 +144,7 @@ func (m metric) window() float64 { return float64(len(m.raw)) / 120 }
 // panel draws the metric and returns what could not be drawn.
 func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point) {
 	p := axes()
-	scale(&p.X, x, logX, ticker(count, logX))
+	scale(&p.X, x, logX, counter(count, logX, wholeX(m.raw) && wholeX(m.checks)))
 	p.Add(grid{})
 
 	trend := m.raw
@@ -179,7 +179,7 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	}
 	switch {
 	case m.percent:
-		scale(&p.Y, y, false, linear{4, percent})
+		scale(&p.Y, y, false, linear{count: 4, format: percent})
 	default:
 		scale(&p.Y, y, logY, ticker(5, logY))
 	}
