@@ -1,0 +1,51 @@
+package generic_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/quernlab/quern/interp"
+)
+
+// TestInterpreted runs the programs of testdata as cells, and compares what they print with what they print compiled.
+func TestInterpreted(t *testing.T) {
+	programs, err := filepath.Glob("testdata/*.go")
+	if err != nil || len(programs) == 0 {
+		t.Fatalf("programs %v, %v", programs, err)
+	}
+	for _, program := range programs {
+		name := strings.TrimSuffix(filepath.Base(program), ".go")
+		t.Run(name, func(t *testing.T) {
+			source, err := os.ReadFile(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compiled, err := exec.Command("go", "run", program).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var output bytes.Buffer
+			session, err := interp.New(interp.Stdout(&output), interp.Stderr(&output))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			cells := []string{strings.TrimPrefix(string(source), "package main\n"), "main()"}
+			for i, cell := range cells {
+				if _, err := session.Execute(context.Background(), i+1, cell); err != nil {
+					t.Errorf("cell %d: %v", i+1, err)
+				}
+			}
+			if diff := diff.Diff("compiled", compiled, "interpreted", output.Bytes()); diff != nil {
+				t.Errorf("%s", diff)
+			}
+		})
+	}
+}
