@@ -112,14 +112,14 @@ func runInstall(ctx context.Context, args []string, std stdio) error {
 }
 
 // executable is the absolute path of this program, as a kernelspec needs it. A
-// binary that go run or go test has put into a temporary folder is refused: it
-// is gone by the time Jupyter looks for it.
+// binary that go run has put into a temporary folder is refused: it is gone by
+// the time Jupyter looks for it.
 func executable() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("the path of this program is unknown: %w", err)
 	}
-	if strings.Contains(filepath.ToSlash(path), "/go-build") {
+	if slashed := filepath.ToSlash(path); strings.Contains(slashed, "/go-build") && strings.Contains(slashed, "/exe/") {
 		return "", fmt.Errorf("%s is a temporary build of go run; build quern first (make build), then install it", path)
 	}
 	return path, nil

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/quernlab/quern/kernel"
+)
+
+const kernelUsage = `quern kernel serves the Jupyter connection file FILE. Jupyter calls this;
+a person wants quern install.
+
+  quern kernel -f FILE
+`
+
+func runKernel(ctx context.Context, args []string, std stdio) error {
+	flags := flag.NewFlagSet("kernel", flag.ContinueOnError)
+	file := flags.String("f", "", "")
+	if err := parse(flags, kernelUsage, args, std); err != nil {
+		return err
+	}
+	if *file == "" {
+		return &usageError{"kernel: the connection file is missing", "quern kernel -f FILE; to use the kernel in Jupyter, quern install"}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("the path of this program is unknown: %w", err)
+	}
+	return kernel.Run(ctx, kernel.Config{
+		ConnectionFile: *file,
+		WorkerCommand:  []string{self, "worker"},
+		Version:        buildVersion(),
+		Logger:         slog.Default(),
+	})
+}
