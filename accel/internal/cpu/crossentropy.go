@@ -50,8 +50,8 @@ func (k *crossEntropy) work(chunk, worker int) {
 	y := k.device.scratch[worker][:k.classes]
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x := k.x[i*k.classes : (i+1)*k.classes]
-		vecAddScalar(y, x, -rowMax(x))
-		total += float64(logSumExp(y)) - float64(y[k.label[i]])
+		k.device.vectors.addScalar(y, x, -rowMax(x))
+		total += float64(logSumExp(k.device.vectors, y)) - float64(y[k.label[i]])
 	}
 	k.loss[chunk] = total
 }
@@ -88,6 +88,6 @@ func (k *crossEntropyGradient) work(chunk, worker int) {
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		y := k.y[i*k.n : (i+1)*k.n]
 		y[k.label[i]]--
-		vecMulScalar(y, y, k.scale)
+		k.device.vectors.mulScalar(y, y, k.scale)
 	}
 }

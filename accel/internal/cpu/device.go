@@ -9,9 +9,10 @@ import (
 
 // Device runs programs on the processor.
 type Device struct {
-	pool   *pool
-	kernel gemmKernel
-	free   map[int][]*storage // by size in bytes
+	pool    *pool
+	kernel  gemmKernel
+	vectors *vectors
+	free    map[int][]*storage // by size in bytes
 
 	// Memory that programs share, since one runs at a time; Compile makes it
 	// large enough.
@@ -28,7 +29,7 @@ func New(threads int) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Device{pool: newPool(threads), kernel: bestKernel(), free: map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads)}
+	return &Device{pool: newPool(threads), kernel: append(nativeTiles(), genericKernel)[0], vectors: append(nativeVectors(), genericVectors)[0], free: map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads)}
 }
 
 // reserve makes the shared memory large enough for a step.

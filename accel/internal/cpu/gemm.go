@@ -18,6 +18,9 @@ type gemmKernel struct {
 	mr, nr int
 	mc     int // rows of a that one chunk packs, a multiple of mr
 	tile   func(k int, a, b, c *float32, ldc, add int)
+	// interleave packs 8 rows of a depth that is a multiple of 8; nil for
+	// plain Go.
+	interleave func(dst, src *float32, row, k, w int)
 }
 
 const maxTile = 14 * 32
@@ -56,7 +59,7 @@ func newGEMM(d *Device, m, n, k int) *gemm {
 	g.kc = (k + blocks - 1) / blocks
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	g.columns = max(g.kernel.nr, roundUp((n+15)/16, g.kernel.nr))
-	d.reserve(g.nc*g.kc, g.kernel.mc*g.kc)
+	d.reserve(g.nc*g.kc, g.kernel.mc*g.kc+maxTile)
 	return g
 }
 
@@ -88,7 +91,7 @@ func (g *gemm) work(chunk, worker int) {
 		j := chunk * g.columns
 		n := min(g.columns, g.nc-j)
 		src := g.b.data[g.pc*g.b.row+(g.jc+j)*g.b.col:]
-		pack(g.device.panel[j*g.kc:], src, g.b.col, g.b.row, n, g.kc, g.kernel.nr)
+		g.kernel.pack(g.device.panel[j*g.kc:], src, g.b.col, g.b.row, n, g.kc, g.kernel.nr)
 		return
 	}
 	g.rows(chunk*g.kernel.mc, g.device.scratch[worker])
@@ -98,12 +101,12 @@ func (g *gemm) work(chunk, worker int) {
 func (g *gemm) rows(ic int, packed []float32) {
 	mr, nr := g.kernel.mr, g.kernel.nr
 	mc := min(g.kernel.mc, g.m-ic)
-	pack(packed, g.a.data[ic*g.a.row+g.pc*g.a.col:], g.a.row, g.a.col, mc, g.kc, mr)
+	g.kernel.pack(packed, g.a.data[ic*g.a.row+g.pc*g.a.col:], g.a.row, g.a.col, mc, g.kc, mr)
 	add := 1
 	if g.first {
 		add = 0
 	}
-	var edge [maxTile]float32
+	edge := packed[len(packed)-maxTile:]
 	for j := 0; j < g.nc; j += nr {
 		n := min(nr, g.nc-j)
 		b := &g.device.panel[j*g.kc]
@@ -119,7 +122,7 @@ func (g *gemm) rows(ic int, packed []float32) {
 					if g.first {
 						copy(row, edge[r*nr:])
 					} else {
-						vecAdd(row, row, edge[r*nr:][:n])
+						g.device.vectors.add(row, row, edge[r*nr:][:n])
 					}
 				}
 			}
@@ -136,64 +139,11 @@ func (g *gemm) epilogue(i, m, j, n int) {
 		row := g.c[r*g.n+j:][:n]
 		switch {
 		case g.bias != nil && g.relu:
-			bias := g.bias[j:][:n]
-			for x := range row {
-				row[x] = max(row[x]+bias[x], 0)
-			}
+			g.device.vectors.biasReLU(row, row, g.bias[j:][:n])
 		case g.bias != nil:
-			vecAdd(row, row, g.bias[j:][:n])
+			g.device.vectors.add(row, row, g.bias[j:][:n])
 		case g.relu:
-			vecReLU(row, row)
-		}
-	}
-}
-
-// pack writes n rows of depth k as panels of w rows, depth first, with zeros
-// for the rows that the last panel lacks. Element (i, p) is src[i*row+p*col].
-func pack(dst, src []float32, row, col, n, k, w int) {
-	for i := 0; i < n; i += w {
-		q := min(w, n-i)
-		packPanel(dst[i*k:][:w*k], src[i*row:], row, col, q, k, w)
-	}
-}
-
-func packPanel(dst, src []float32, row, col, q, k, w int) {
-	if q < w {
-		clear(dst)
-	}
-	switch {
-	case row == 1:
-		for p := range k {
-			copy(dst[p*w:][:q], src[p*col:])
-		}
-	case col == 1:
-		packRows(dst, src, row, q, k, w)
-	default:
-		for p := range k {
-			for i := range q {
-				dst[p*w+i] = src[p*col+i*row]
-			}
-		}
-	}
-}
-
-// packRows interleaves rows that lie in memory one after the other, two at a
-// time.
-func packRows(dst, src []float32, row, q, k, w int) {
-	i := 0
-	for ; i+2 <= q; i += 2 {
-		a := src[i*row:][:k]
-		b := src[(i+1)*row:][:k]
-		at := i
-		for p, v := range a {
-			o := dst[at : at+2 : at+2]
-			o[0], o[1] = v, b[p]
-			at += w
-		}
-	}
-	for ; i < q; i++ {
-		for p, v := range src[i*row:][:k] {
-			dst[p*w+i] = v
+			g.device.vectors.relu(row, row)
 		}
 	}
 }

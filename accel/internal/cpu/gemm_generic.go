@@ -44,5 +44,3 @@ func aligned(n int) []float32 {
 	s := newStorage(max(n, 1) * 4)
 	return unsafe.Slice((*float32)(s.base), max(n, 1))
 }
-
-func bestKernel() gemmKernel { return genericKernel }

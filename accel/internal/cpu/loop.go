@@ -26,7 +26,7 @@ type loop struct {
 }
 
 type instr struct {
-	op     vector
+	op     elementwise
 	args   [3]int // loop inputs first, then results of earlier instructions
 	arity  int
 	word   int // -1 without a dynamic scalar
@@ -80,7 +80,7 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 		l.in = append(l.in, in)
 	}
 	for i, x := range s.Loop {
-		op := vectors[x.Op.Name()]
+		op := elementwiseOps[x.Op.Name()]
 		if op == nil {
 			return nil, fmt.Errorf("cpu: there is no elementwise kernel for %s", x.Op.Name())
 		}
@@ -189,7 +189,7 @@ func (l *loop) work(block, worker int) {
 	scratch := l.device.scratch[worker]
 	for i := range l.in {
 		if in := &l.in[i]; in.kind == single {
-			vecFill(scratch[in.reg*chunkLen:][:min(chunkLen, to-from)], loadFloat(in.base, in.DType, in.Offset))
+			fill(scratch[in.reg*chunkLen:][:min(chunkLen, to-from)], loadFloat(in.base, in.DType, in.Offset))
 		}
 	}
 	for at := from; at < to; at += chunkLen {
@@ -205,7 +205,7 @@ func (l *loop) work(block, worker int) {
 			for j := range k.arity {
 				v[j] = l.value(k.args[j], scratch, at, n)
 			}
-			k.op(l.result(k, scratch, at, n), v[0], v[1], v[2], k.scalar)
+			k.op(l.device.vectors, l.result(k, scratch, at, n), v[0], v[1], v[2], k.scalar)
 		}
 		for i := range l.out {
 			if o := &l.out[i]; o.late {

@@ -211,7 +211,7 @@ func (k *scatterAdd) run(p *program) error {
 	clear(y)
 	for i, j := range pick {
 		row := y[int(j)*k.row:][:k.row]
-		vecAdd(row, row, x[i*k.row:][:k.row])
+		p.device.vectors.add(row, row, x[i*k.row:][:k.row])
 	}
 	return nil
 }

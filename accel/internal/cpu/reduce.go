@@ -22,6 +22,7 @@ func axes(shape []int, from, to int) (outer, n, inner int) {
 
 // sum adds up the middle of [outer, n, inner].
 type sum struct {
+	device          *Device
 	in, out         ir.Operand
 	outer, n, inner int
 	blocks          int // of a single long row
@@ -31,9 +32,9 @@ type sum struct {
 	partial         []float64
 }
 
-func newSum(_ *Device, s ir.Step) (step, error) {
+func newSum(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Sum)
-	k := &sum{in: s.In[0], out: s.Out[0]}
+	k := &sum{device: d, in: s.In[0], out: s.Out[0]}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
 	k.blocks = (k.n + sumBlock - 1) / sumBlock
 	k.tiles = (k.inner + columnWidth - 1) / columnWidth
@@ -73,10 +74,10 @@ func (k *sum) work(chunk, _ int) {
 	case k.blocks > 1:
 		row, b := chunk/k.blocks, chunk%k.blocks
 		x := k.x[row*k.n : (row+1)*k.n]
-		k.partial[chunk] = float64(vecSum(x[b*sumBlock : min((b+1)*sumBlock, k.n)]))
+		k.partial[chunk] = float64(k.device.vectors.sum(x[b*sumBlock : min((b+1)*sumBlock, k.n)]))
 	default:
 		for i := chunk * k.rows; i < min((chunk+1)*k.rows, k.outer); i++ {
-			k.y[i] = vecSum(k.x[i*k.n : (i+1)*k.n])
+			k.y[i] = k.device.vectors.sum(k.x[i*k.n : (i+1)*k.n])
 		}
 	}
 }
@@ -92,31 +93,10 @@ func (k *sum) columns(outer, from int) {
 		g := group[:width]
 		clear(g)
 		for q := r; q < min(r+sumRows, k.n); q++ {
-			vecAdd(g, g, x[q*k.inner:][:width])
+			k.device.vectors.add(g, g, x[q*k.inner:][:width])
 		}
-		vecAdd(y, y, g)
+		k.device.vectors.add(y, y, g)
 	}
-}
-
-// vecSum adds in eight lanes, then the lanes in pairs.
-func vecSum(x []float32) float32 {
-	var a, b, c, d, e, f, g, h float32
-	for len(x) >= 8 {
-		v := x[:8:8]
-		a += v[0]
-		b += v[1]
-		c += v[2]
-		d += v[3]
-		e += v[4]
-		f += v[5]
-		g += v[6]
-		h += v[7]
-		x = x[8:]
-	}
-	for _, v := range x {
-		a += v
-	}
-	return ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
 // maxStep finds the largest element of the middle of [outer, n, inner].

@@ -8,6 +8,7 @@ import (
 
 // softmax computes rows of softmax, or of its logarithm.
 type softmax struct {
+	device  *Device
 	in, out ir.Operand
 	log     bool
 	n, rows int // length and number of rows
@@ -15,9 +16,9 @@ type softmax struct {
 	x, y    []float32
 }
 
-func newSoftmax(_ *Device, s ir.Step) (step, error) {
+func newSoftmax(d *Device, s ir.Step) (step, error) {
 	shape := s.In[0].Shape
-	k := &softmax{in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
+	k := &softmax{device: d, in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
 	_, k.log = s.Op.(ir.LogSoftmax)
 	k.per = max(1, rowsPerTask/8/max(k.n, 1))
 	return k, nil
@@ -33,27 +34,28 @@ func (k *softmax) run(p *program) error {
 }
 
 func (k *softmax) work(chunk, _ int) {
+	v := k.device.vectors
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
 		top := rowMax(x)
-		vecAddScalar(y, x, -top)
+		v.addScalar(y, x, -top)
 		if k.log {
-			vecAddScalar(y, y, -logSumExp(y))
+			v.addScalar(y, y, -logSumExp(v, y))
 			continue
 		}
-		vecExp(y, y)
-		vecMulScalar(y, y, 1/vecSum(y))
+		v.exp(y, y)
+		v.mulScalar(y, y, 1/v.sum(y))
 	}
 }
 
 // logSumExp is ln Σ eˣ of values that do not overflow.
-func logSumExp(x []float32) float32 {
+func logSumExp(v *vectors, x []float32) float32 {
 	total := 0.0
 	var e [64]float32
 	for len(x) > 0 {
 		n := min(len(x), len(e))
-		vecExp(e[:n], x[:n])
-		total += float64(vecSum(e[:n]))
+		v.exp(e[:n], x[:n])
+		total += float64(v.sum(e[:n]))
 		x = x[n:]
 	}
 	return float32(math.Log(total))

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func gemm() {
+	// AVX-512: 28 accumulators, 2 columns of b, 2 broadcasts: 32 registers.
+	tile("tile14x32", avx512, 14, 2)
+	// AVX2: 12 accumulators, 2 columns of b, 2 broadcasts: 16 registers.
+	tile("tile6x16", avx2, 6, 2)
+	interleave8()
+	pause()
+}
+
+// tile is c (+)= a·b for packed panels a (depth × mr) and b (depth × nv
+// vectors). The accumulators stay in registers over the whole depth.
+func tile(name string, s isa, mr, nv int) {
+	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc, add int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s computes a %d×%d tile from packed panels, as genericTile does a 4×4 one.", name, mr, nv*s.lanes()))
+	k := Load(Param("k"), GP64())
+	a := Load(Param("a"), GP64())
+	b := Load(Param("b"), GP64())
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	add := Load(Param("add"), GP64())
+	SHLQ(Imm(2), ldc)
+	acc := make([]VecVirtual, mr*nv)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	columns := make([]VecVirtual, nv)
+	for v := range columns {
+		columns[v] = s.register()
+	}
+	rows := []VecVirtual{s.register(), s.register()}
+	const unroll = 4
+	step := func(u int) {
+		for v := range columns {
+			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, columns[v])
+		}
+		for i := range mr {
+			row := rows[i%2]
+			VBROADCASTSS(Mem{Base: a, Disp: (u*mr + i) * 4}, row)
+			for v := range columns {
+				VFMADD231PS(row, columns[v], acc[i*nv+v])
+			}
+		}
+	}
+	blocks := GP64()
+	MOVQ(k, blocks)
+	SHRQ(Imm(2), blocks)
+	JZ(LabelRef("rest"))
+	Label("block")
+	for u := range unroll {
+		step(u)
+	}
+	ADDQ(I32(unroll*mr*4), a)
+	ADDQ(I32(unroll*nv*s.width), b)
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	Label("rest")
+	ANDQ(Imm(unroll-1), k)
+	JZ(LabelRef("done"))
+	Label("one")
+	step(0)
+	ADDQ(I32(mr*4), a)
+	ADDQ(I32(nv*s.width), b)
+	DECQ(k)
+	JNZ(LabelRef("one"))
+	Label("done")
+	TESTQ(add, add)
+	JZ(LabelRef("store"))
+	row := GP64()
+	MOVQ(c, row)
+	for i := range mr {
+		for v := range nv {
+			VADDPS(Mem{Base: row, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
+		}
+		ADDQ(ldc, row)
+	}
+	Label("store")
+	for i := range mr {
+		for v := range nv {
+			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: v * s.width})
+		}
+		ADDQ(ldc, c)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// interleave8 transposes 8 rows of a depth that is a multiple of 8 into a
+// panel of any width.
+func interleave8() {
+	TEXT("interleave8", NOSPLIT, "func(dst, src *float32, row, k, w int)")
+	Pragma("noescape")
+	Doc("interleave8 writes dst[p*w+i] = src[i*row+p] for i < 8 and p < k, a multiple of 8.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	row := Load(Param("row"), GP64())
+	k := Load(Param("k"), GP64())
+	w := Load(Param("w"), GP64())
+	SHLQ(Imm(2), row)
+	SHLQ(Imm(2), w)
+	SHRQ(Imm(3), k)
+	JZ(LabelRef("done"))
+	row3, src4 := GP64(), GP64()
+	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)
+	LEAQ(Mem{Base: src, Index: row, Scale: 4}, src4)
+	Label("block")
+	r := make([]VecVirtual, 8)
+	for i := range r {
+		r[i] = YMM()
+		base := src
+		if i >= 4 {
+			base = src4
+		}
+		switch i % 4 {
+		case 0:
+			VMOVUPS(Mem{Base: base}, r[i])
+		case 1:
+			VMOVUPS(Mem{Base: base, Index: row, Scale: 1}, r[i])
+		case 2:
+			VMOVUPS(Mem{Base: base, Index: row, Scale: 2}, r[i])
+		case 3:
+			VMOVUPS(Mem{Base: base, Index: row3, Scale: 1}, r[i])
+		}
+	}
+	pairs := make([]VecVirtual, 8) // 2×2 blocks transposed
+	for i := 0; i < 8; i += 2 {
+		pairs[i], pairs[i+1] = YMM(), YMM()
+		VUNPCKLPS(r[i+1], r[i], pairs[i])
+		VUNPCKHPS(r[i+1], r[i], pairs[i+1])
+	}
+	quads := make([]VecVirtual, 8) // 4×4 blocks transposed
+	for h := 0; h < 8; h += 4 {
+		for i := range 4 {
+			quads[h+i] = YMM()
+		}
+		VSHUFPS(Imm(0x44), pairs[h+2], pairs[h], quads[h])
+		VSHUFPS(Imm(0xee), pairs[h+2], pairs[h], quads[h+1])
+		VSHUFPS(Imm(0x44), pairs[h+3], pairs[h+1], quads[h+2])
+		VSHUFPS(Imm(0xee), pairs[h+3], pairs[h+1], quads[h+3])
+	}
+	for p := range 8 {
+		out := YMM()
+		half := Imm(0x20)
+		if p >= 4 {
+			half = Imm(0x31)
+		}
+		VPERM2F128(half, quads[4+p%4], quads[p%4], out)
+		VMOVUPS(out, Mem{Base: dst})
+		ADDQ(w, dst)
+	}
+	ADDQ(Imm(32), src)
+	ADDQ(Imm(32), src4)
+	DECQ(k)
+	JNZ(LabelRef("block"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+func pause() {
+	TEXT("pause", NOSPLIT, "func(n int)")
+	Doc("pause waits for some tens of cycles n times, without loading the memory bus.")
+	n := Load(Param("n"), GP64())
+	Label("loop")
+	PAUSE()
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	RET()
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// isa is a vector instruction set.
+type isa struct {
+	name  string
+	width int // bytes of a register
+}
+
+var (
+	avx2   = isa{"AVX2", 32}
+	avx512 = isa{"AVX512", 64}
+)
+
+func (s isa) lanes() int { return s.width / 4 }
+
+func (s isa) wide() bool { return s.width == 64 }
+
+func (s isa) register() VecVirtual {
+	if s.wide() {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (s isa) zero() VecVirtual {
+	r := s.register()
+	if s.wide() {
+		VPXORD(r, r, r)
+	} else {
+		VXORPS(r, r, r)
+	}
+	return r
+}
+
+func (s isa) and(a Op, b, dst VecVirtual) {
+	if s.wide() {
+		VPANDD(a, b, dst)
+	} else {
+		VANDPS(a, b, dst)
+	}
+}
+
+func (s isa) or(a, b, dst VecVirtual) {
+	if s.wide() {
+		VPORD(a, b, dst)
+	} else {
+		VORPS(a, b, dst)
+	}
+}
+
+// round is to the nearest integer.
+func (s isa) round(x, dst VecVirtual) {
+	if s.wide() {
+		VRNDSCALEPS(Imm(0), x, dst)
+	} else {
+		VROUNDPS(Imm(0), x, dst)
+	}
+}
+
+// Predicates of a comparison.
+const (
+	greaterThan = 30 // ordered
+	equalTo     = 0
+	unordered   = 3
+)
+
+// choose is dst = yes where a ? b, else no.
+func (s isa) choose(predicate uint8, a, b, yes, no, dst VecVirtual) {
+	if s.wide() {
+		k := K()
+		VCMPPS(Imm(uint64(predicate)), b, a, k)
+		VBLENDMPS(yes, no, k, dst)
+		return
+	}
+	mask := YMM()
+	VCMPPS(Imm(uint64(predicate)), b, a, mask)
+	VBLENDVPS(mask, yes, no, dst)
+}
+
+var constants = map[uint32]Mem{}
+
+// constant is a float32 in read-only memory.
+func constant(f float64) Mem { return bits(math.Float32bits(float32(f))) }
+
+func bits(b uint32) Mem {
+	m, ok := constants[b]
+	if !ok {
+		m = GLOBL(fmt.Sprintf("f32_%08x", b), 8|16)
+		DATA(0, U32(b))
+		constants[b] = m
+	}
+	return m
+}
+
+func (s isa) splat(m Mem) VecVirtual {
+	r := s.register()
+	VBROADCASTSS(m, r)
+	return r
+}

@@ -1,0 +1,348 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func vector() {
+	for _, s := range []isa{avx2, avx512} {
+		binaryOps(s)
+		scalarOps(s)
+		unaryOps(s)
+		sum(s)
+	}
+}
+
+func binaryOps(s isa) {
+	s.kernel("add", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VADDPS(v[1], v[0], v[0]); return v[0] })
+	s.kernel("sub", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VSUBPS(v[1], v[0], v[0]); return v[0] })
+	s.kernel("mul", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VMULPS(v[1], v[0], v[0]); return v[0] })
+	s.kernel("div", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VDIVPS(v[1], v[0], v[0]); return v[0] })
+	s.kernel("maximum", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		// MAXPS gives its second operand if either is NaN.
+		m := s.register()
+		VMAXPS(v[1], v[0], m)
+		s.choose(unordered, v[0], v[0], v[0], m, m)
+		return m
+	})
+	s.kernel("reluGradient", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		zero := s.zero()
+		s.choose(greaterThan, v[1], zero, v[0], zero, v[0])
+		return v[0]
+	})
+	s.kernel("geluGradient", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		x := s.clamp(v[1], -14, 14)
+		half := s.register()
+		VMULPS(s.splat(constant(-0.5)), x, half)
+		VMULPS(half, x, half)
+		density := s.exp(half)
+		VMULPS(s.splat(constant(0.3989422804014327)), density, density) // 1/√(2π)
+		slope := s.normal(x)
+		VFMADD231PS(density, x, slope)
+		VMULPS(slope, v[0], v[0])
+		return v[0]
+	})
+	s.kernel("equal", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		s.choose(equalTo, v[0], v[1], s.splat(constant(1)), s.zero(), v[0])
+		return v[0]
+	})
+	s.kernel("greater", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		s.choose(greaterThan, v[0], v[1], s.splat(constant(1)), s.zero(), v[0])
+		return v[0]
+	})
+	s.kernel("biasReLU", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		VADDPS(v[1], v[0], v[0])
+		VMAXPS(v[0], s.zero(), v[0])
+		return v[0]
+	})
+}
+
+func scalarOps(s isa) {
+	s.kernel("addScalar", 1, true, func(v []VecVirtual, k VecVirtual) VecVirtual { VADDPS(k, v[0], v[0]); return v[0] })
+	s.kernel("mulScalar", 1, true, func(v []VecVirtual, k VecVirtual) VecVirtual { VMULPS(k, v[0], v[0]); return v[0] })
+}
+
+func unaryOps(s isa) {
+	s.kernel("abs", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		s.and(s.splat(bits(0x7fffffff)), v[0], v[0])
+		return v[0]
+	})
+	s.kernel("sqrt", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VSQRTPS(v[0], v[0]); return v[0] })
+	s.kernel("relu", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		// The second operand, x, comes out if it is NaN.
+		VMAXPS(v[0], s.zero(), v[0])
+		return v[0]
+	})
+	s.kernel("exp", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.exp(v[0]) })
+	s.kernel("sigmoid", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		// 1/(1+e⁻ˣ) above zero and eˣ/(1+eˣ) below: e does not overflow.
+		x := v[0]
+		minus := s.register()
+		s.or(s.splat(bits(0x80000000)), x, minus)
+		e := s.exp(minus)
+		one := s.splat(constant(1))
+		numerator := s.register()
+		s.choose(greaterThan, s.zero(), x, e, one, numerator)
+		VADDPS(one, e, e)
+		VDIVPS(e, numerator, e)
+		return e
+	})
+	s.kernel("tanh", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.tanh(v[0]) })
+	s.kernel("gelu", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
+		x := s.register()
+		VMAXPS(v[0], s.splat(constant(-14)), x) // -Inf·0 would be NaN
+		y := s.normal(x)
+		VMULPS(x, y, y)
+		return y
+	})
+}
+
+// kernel is a loop over n elements, of one vector at a time and a last part
+// under a mask.
+func (s isa) kernel(name string, inputs int, scalar bool, body func(v []VecVirtual, k VecVirtual) VecVirtual) {
+	full := name + s.name
+	signature := "func(n int, d, a *float32)"
+	switch {
+	case inputs == 2:
+		signature = "func(n int, d, a, b *float32)"
+	case scalar:
+		signature = "func(n int, d, a *float32, s float32)"
+	}
+	TEXT(full, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(full + " is " + name + "Generic.")
+	n := Load(Param("n"), GP64())
+	d := Load(Param("d"), GP64())
+	in := []Register{Load(Param("a"), GP64())}
+	if inputs == 2 {
+		in = append(in, Load(Param("b"), GP64()))
+	}
+	var k VecVirtual
+	if scalar {
+		k = s.register()
+		at, err := Param("s").Resolve()
+		if err != nil {
+			panic(err)
+		}
+		VBROADCASTSS(at.Addr, k)
+	}
+	s.loop(n, in, func(load func(base Register) VecVirtual, store func(v VecVirtual, base Register)) {
+		v := make([]VecVirtual, len(in))
+		for i, base := range in {
+			v[i] = load(base)
+		}
+		store(body(v, k), d)
+	}, d)
+	VZEROUPPER()
+	RET()
+}
+
+// loop runs a body over whole vectors and once more over the rest.
+func (s isa) loop(n Register, in []Register, body func(load func(Register) VecVirtual, store func(VecVirtual, Register)), out ...Register) {
+	CMPQ(n, Imm(uint64(s.lanes())))
+	JL(LabelRef("rest"))
+	Label("whole")
+	body(func(base Register) VecVirtual {
+		v := s.register()
+		VMOVUPS(Mem{Base: base}, v)
+		return v
+	}, func(v VecVirtual, base Register) { VMOVUPS(v, Mem{Base: base}) })
+	for _, base := range append(append([]Register{}, in...), out...) {
+		ADDQ(Imm(uint64(s.width)), base)
+	}
+	SUBQ(Imm(uint64(s.lanes())), n)
+	CMPQ(n, Imm(uint64(s.lanes())))
+	JGE(LabelRef("whole"))
+	Label("rest")
+	TESTQ(n, n)
+	JZ(LabelRef("done"))
+	load, store := s.masked(n)
+	body(load, store)
+	Label("done")
+}
+
+// masked loads and stores the first n elements.
+func (s isa) masked(n Register) (func(Register) VecVirtual, func(VecVirtual, Register)) {
+	if s.wide() {
+		k := K()
+		ones := GP32()
+		MOVL(U32(0xffff), ones)
+		shifted := GP32()
+		BZHIL(n.(GPVirtual).As32(), ones, shifted)
+		KMOVW(shifted, k)
+		return func(base Register) VecVirtual {
+			v := s.register()
+			VMOVUPS_Z(Mem{Base: base}, k, v)
+			return v
+		}, func(v VecVirtual, base Register) { VMOVUPS(v, k, Mem{Base: base}) }
+	}
+	table := GP64()
+	LEAQ(tailMask(), table)
+	NEGQ(n)
+	mask := YMM()
+	VMOVUPS(Mem{Base: table, Index: n, Scale: 4, Disp: 32}, mask)
+	NEGQ(n)
+	return func(base Register) VecVirtual {
+		v := s.register()
+		VMASKMOVPS(Mem{Base: base}, mask, v)
+		return v
+	}, func(v VecVirtual, base Register) { VMASKMOVPS(v, mask, Mem{Base: base}) }
+}
+
+var mask *Mem
+
+// tailMask is eight set words and then eight clear ones.
+func tailMask() Mem {
+	if mask == nil {
+		m := GLOBL("tailMask", 8|16)
+		for i := range 16 {
+			word := uint32(0)
+			if i < 8 {
+				word = 0xffffffff
+			}
+			DATA(i*4, U32(word))
+		}
+		mask = &m
+	}
+	return *mask
+}
+
+// clamp is x between two bounds; NaN stays.
+func (s isa) clamp(x VecVirtual, low, high float64) VecVirtual {
+	r := s.register()
+	VMAXPS(x, s.splat(constant(low)), r)
+	VMINPS(r, s.splat(constant(high)), r)
+	return r
+}
+
+// polynomial is the value at x of coefficients, the highest power first.
+func (s isa) polynomial(x VecVirtual, coefficients ...float64) VecVirtual {
+	p := s.splat(constant(coefficients[0]))
+	for _, c := range coefficients[1:] {
+		VFMADD213PS(s.splat(constant(c)), x, p)
+	}
+	return p
+}
+
+// exp is 2ⁿ·eʳ with n = round(x/ln 2) and r the rest, for which the polynomial
+// of the Cephes library's expf serves.
+func (s isa) exp(x VecVirtual) VecVirtual {
+	x = s.clamp(x, -104, 89)
+	n := s.register()
+	VMULPS(s.splat(constant(1.4426950408889634)), x, n)
+	s.round(n, n)
+	r := s.register()
+	VMOVAPS(x, r)
+	VFNMADD231PS(s.splat(constant(0.693359375)), n, r)
+	VFNMADD231PS(s.splat(constant(-2.12194440e-4)), n, r)
+	p := s.polynomial(r, 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+	square := s.register()
+	VMULPS(r, r, square)
+	VFMADD213PS(r, square, p)
+	VADDPS(s.splat(constant(1)), p, p)
+	if s.wide() {
+		VSCALEFPS(n, p, p)
+		return p
+	}
+	// 2ⁿ in two factors, since n may lie outside of a float's exponents.
+	whole, half := YMM(), YMM()
+	VCVTPS2DQ(n, whole)
+	VPSRAD(Imm(1), whole, half)
+	VPSUBD(half, whole, whole)
+	bias := s.splat(bits(127))
+	for _, e := range []VecVirtual{half, whole} {
+		VPADDD(bias, e, e)
+		VPSLLD(Imm(23), e, e)
+		VMULPS(e, p, p)
+	}
+	return p
+}
+
+// tanh is the odd polynomial of the Cephes library's tanhf below 0.625, and
+// 1 - 2/(e²ˣ+1) with x's sign above, where nothing cancels.
+func (s isa) tanh(x VecVirtual) VecVirtual {
+	square, size := s.register(), s.register()
+	VMULPS(x, x, square)
+	small := s.polynomial(square, -5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
+	VMULPS(square, small, small)
+	VFMADD213PS(x, x, small)
+	s.and(s.splat(bits(0x7fffffff)), x, size)
+	twice := s.register()
+	VADDPS(size, size, twice)
+	e := s.exp(twice)
+	one := s.splat(constant(1))
+	VADDPS(one, e, e)
+	big := s.splat(constant(2))
+	VDIVPS(e, big, big)
+	VSUBPS(big, one, big)
+	sign := s.register()
+	s.and(s.splat(bits(0x80000000)), x, sign)
+	s.or(sign, big, big)
+	s.choose(greaterThan, size, s.splat(constant(0.625)), big, small, big)
+	return big
+}
+
+// normal is the normal distribution's Φ(x) = (1+erf(x/√2))/2, erf being a
+// rational approximation (coefficients of Eigen's perf).
+func (s isa) normal(x VecVirtual) VecVirtual {
+	z := s.register()
+	VMULPS(s.splat(constant(0.7071067811865476)), x, z)
+	z = s.clamp(z, -4, 4)
+	square := s.register()
+	VMULPS(z, z, square)
+	p := s.polynomial(square, -2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02)
+	q := s.polynomial(square, -1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03, -1.42647390514189e-02)
+	VMULPS(z, p, p)
+	VDIVPS(q, p, p)
+	half := s.splat(constant(0.5))
+	VFMADD213PS(half, half, p)
+	return p
+}
+
+// sum adds in four accumulators, then these, then their lanes.
+func sum(s isa) {
+	name := "sum" + s.name
+	TEXT(name, NOSPLIT, "func(n int, a *float32) float32")
+	Pragma("noescape")
+	Doc(name + " is sumGeneric with more lanes: equal for equal inputs, but not to its bits.")
+	n := Load(Param("n"), GP64())
+	a := Load(Param("a"), GP64())
+	acc := make([]VecVirtual, 4)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	CMPQ(n, Imm(uint64(4*s.lanes())))
+	JL(LabelRef("vectors"))
+	Label("four")
+	for i := range acc {
+		VADDPS(Mem{Base: a, Disp: i * s.width}, acc[i], acc[i])
+	}
+	ADDQ(U32(4*s.width), a)
+	SUBQ(Imm(uint64(4*s.lanes())), n)
+	CMPQ(n, Imm(uint64(4*s.lanes())))
+	JGE(LabelRef("four"))
+	Label("vectors")
+	s.loop(n, []Register{a}, func(load func(Register) VecVirtual, _ func(VecVirtual, Register)) {
+		VADDPS(load(a), acc[0], acc[0])
+	})
+	VADDPS(acc[1], acc[0], acc[0])
+	VADDPS(acc[3], acc[2], acc[2])
+	VADDPS(acc[2], acc[0], acc[0])
+	y := acc[0].(VecVirtual)
+	if s.wide() {
+		high := YMM()
+		VEXTRACTF64X4(Imm(1), y, high)
+		VADDPS(high, y.AsY(), y.AsY())
+	}
+	half := XMM()
+	VEXTRACTF128(Imm(1), y.AsY(), half)
+	x := y.AsX()
+	VADDPS(half, x, x)
+	VHADDPS(x, x, x)
+	VHADDPS(x, x, x)
+	Store(x, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}

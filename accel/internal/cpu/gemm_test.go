@@ -1,0 +1,163 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func allTiles() []gemmKernel { return append(nativeTiles(), genericKernel) }
+
+// deviceWith is a device that uses one kernel.
+func deviceWith(k gemmKernel, threads int) *Device {
+	d := New(threads)
+	d.kernel = k
+	if k.name == genericKernel.name {
+		d.vectors = genericVectors
+	}
+	return d
+}
+
+// randomMatrix is a strided matrix within a larger, otherwise unreadable one.
+func randomMatrix(r *rand.Rand, rows, cols int, transposed bool) matrix {
+	gap := r.IntN(3)
+	m := matrix{row: cols + gap, col: 1}
+	if transposed {
+		m = matrix{row: 1, col: rows + gap}
+	}
+	m.data = make([]float32, rows*m.row+cols*m.col+1)
+	for i := range m.data {
+		m.data[i] = float32(math.NaN())
+	}
+	for i := range rows {
+		for j := range cols {
+			m.data[i*m.row+j*m.col] = float32(r.NormFloat64())
+		}
+	}
+	return m
+}
+
+func (m matrix) at(i, j int) float64 { return float64(m.data[i*m.row+j*m.col]) }
+
+// checkGEMM runs one product and compares it with float64.
+func checkGEMM(t *testing.T, d *Device, r *rand.Rand, m, n, k int, ta, tb, bias, relu bool) {
+	t.Helper()
+	a, b := randomMatrix(r, m, k, ta), randomMatrix(r, k, n, tb)
+	g := newGEMM(d, m, n, k)
+	const guard = 54321
+	c := make([]float32, m*n+32)
+	for i := range c {
+		c[i] = guard
+	}
+	g.a, g.b, g.c, g.relu = a, b, c[16:16+m*n], relu
+	if bias {
+		g.bias = make([]float32, n)
+		for i := range g.bias {
+			g.bias[i] = float32(r.NormFloat64())
+		}
+	}
+	g.run()
+	first := append([]float32{}, g.c...)
+	g.run()
+	for i := range m {
+		for j := range n {
+			want, size := 0.0, 0.0
+			for p := range k {
+				x := a.at(i, p) * b.at(p, j)
+				want += x
+				size += math.Abs(x)
+			}
+			if bias {
+				want += float64(g.bias[j])
+				size += math.Abs(float64(g.bias[j]))
+			}
+			if relu {
+				want = math.Max(want, 0)
+			}
+			got := float64(g.c[i*n+j])
+			if bound := size * ulp * (2 + math.Sqrt(float64(k))); !(math.Abs(got-want) <= bound) {
+				t.Fatalf("%s: element (%d, %d) of %d×%d×%d is %v, want %v ± %v", d.kernel.name, i, j, m, k, n, got, want, bound)
+			}
+			if math.Float32bits(first[i*n+j]) != math.Float32bits(g.c[i*n+j]) {
+				t.Fatalf("%s: a second run of %d×%d×%d differs at (%d, %d)", d.kernel.name, m, k, n, i, j)
+			}
+		}
+	}
+	for i, v := range c {
+		if (i < 16 || i >= 16+m*n) && v != guard {
+			t.Fatalf("%s: %d×%d×%d writes outside of its result", d.kernel.name, m, k, n)
+		}
+	}
+}
+
+func TestGEMM(t *testing.T) {
+	sizes := [][3]int{{1, 1, 1}, {4, 4, 4}, {14, 32, 4}, {6, 16, 8}, {15, 33, 5}, {13, 31, 3}, {28, 64, 16}, {57, 70, 390}, {61, 17, 400}, {3, 300, 2}, {130, 5, 9}, {1, 200, 771}, {200, 1, 9}, {5, 6, 0}}
+	for _, kernel := range allTiles() {
+		for threads := 1; threads <= 3; threads += 2 {
+			d := deviceWith(kernel, threads)
+			for _, ta := range []bool{false, true} {
+				for _, tb := range []bool{false, true} {
+					t.Run(fmt.Sprint(kernel.name, " ", threads, ta, tb), func(t *testing.T) {
+						r := rand.New(rand.NewPCG(5, 6))
+						for i, s := range sizes {
+							checkGEMM(t, d, r, s[0], s[1], s[2], ta, tb, i%2 == 0, i%3 == 0)
+						}
+					})
+				}
+			}
+			d.Close()
+		}
+	}
+}
+
+// FuzzGEMM compares every kernel with float64 on any shape and layout.
+func FuzzGEMM(f *testing.F) {
+	f.Add(uint64(1), uint8(14), uint8(32), uint16(384), uint8(0))
+	f.Add(uint64(2), uint8(29), uint8(65), uint16(385), uint8(7))
+	f.Add(uint64(3), uint8(6), uint8(17), uint16(9), uint8(9))
+	f.Add(uint64(4), uint8(1), uint8(0), uint16(1), uint8(15))
+	f.Fuzz(func(t *testing.T, seed uint64, m, n uint8, k uint16, flags uint8) {
+		for _, kernel := range allTiles() {
+			d := deviceWith(kernel, 2)
+			checkGEMM(t, d, rand.New(rand.NewPCG(seed, 0)), int(m), int(n), int(k%800), flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&8 != 0)
+			d.Close()
+		}
+	})
+}
+
+func BenchmarkGEMM(b *testing.B) {
+	for _, kernel := range allTiles() {
+		for _, n := range []int{256, 512, 1024} {
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%s/%d/threads=%d", kernel.name, n, threads), func(b *testing.B) {
+					d := deviceWith(kernel, threads)
+					defer d.Close()
+					r := rand.New(rand.NewPCG(1, 1))
+					g := newGEMM(d, n, n, n)
+					g.a, g.b, g.c = randomMatrix(r, n, n, false), randomMatrix(r, n, n, true), make([]float32, n*n)
+					for b.Loop() {
+						g.run()
+					}
+					flops := 2 * float64(n) * float64(n) * float64(n)
+					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkTile is the peak that a kernel could reach: one tile whose panels
+// stay in the first-level cache.
+func BenchmarkTile(b *testing.B) {
+	for _, k := range allTiles() {
+		b.Run(k.name, func(b *testing.B) {
+			const depth = 128
+			pa, pb, c := aligned(depth*k.mr), aligned(depth*k.nr), aligned(k.mr*k.nr)
+			for b.Loop() {
+				k.tile(depth, &pa[0], &pb[0], &c[0], k.nr, 0)
+			}
+			b.ReportMetric(2*depth*float64(k.mr*k.nr)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}

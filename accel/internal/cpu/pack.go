@@ -1,0 +1,64 @@
+package cpu
+
+// pack writes n rows of depth k as panels of w rows, depth first, with zeros
+// for the rows that the last panel lacks. Element (i, p) is src[i*row+p*col].
+func (t gemmKernel) pack(dst, src []float32, row, col, n, k, w int) {
+	for i := 0; i < n; i += w {
+		t.packPanel(dst[i*k:][:w*k], src[i*row:], row, col, min(w, n-i), k, w)
+	}
+}
+
+func (t gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
+	if q < w {
+		clear(dst)
+	}
+	switch {
+	case row == 1:
+		for p := range k {
+			copy(dst[p*w:][:q], src[p*col:])
+		}
+	case col == 1 && t.interleave != nil && q >= 8 && k >= 8:
+		t.packBlocks(dst, src, row, q, k, w)
+	case col == 1:
+		packRows(dst, src, row, q, k, w)
+	default:
+		for p := range k {
+			for i := range q {
+				dst[p*w+i] = src[p*col+i*row]
+			}
+		}
+	}
+}
+
+// packBlocks interleaves contiguous rows eight at a time. If there is no whole
+// number of eights, the last block overlaps the one before.
+func (t gemmKernel) packBlocks(dst, src []float32, row, q, k, w int) {
+	whole := k &^ 7
+	for i := 0; i < q; i += 8 {
+		i = min(i, q-8)
+		t.interleave(&dst[i], &src[i*row], row, whole, w)
+	}
+	if whole < k {
+		packRows(dst[whole*w:], src[whole:], row, q, k-whole, w)
+	}
+}
+
+// packRows interleaves contiguous rows two at a time.
+func packRows(dst, src []float32, row, q, k, w int) {
+	i := 0
+	for ; i+2 <= q; i += 2 {
+		a := src[i*row:][:k]
+		b := src[(i+1)*row:][:k]
+		at := i
+		for p, v := range a {
+			o := dst[at : at+2 : at+2]
+			o[0], o[1] = v, b[p]
+			at += w
+		}
+	}
+	for ; i < q; i++ {
+		for p, v := range src[i*row:][:k] {
+			dst[p*w+i] = v
+		}
+	}
+}

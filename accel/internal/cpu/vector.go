@@ -1,0 +1,37 @@
+package cpu
+
+// vectors are the functions that elementwise ops and reductions are made of.
+// d may be one of the inputs; all have d's length.
+type vectors struct {
+	name string
+
+	abs, exp, gelu, relu, sigmoid, sqrt, tanh   func(d, a []float32)
+	add, sub, mul, div, maximum, equal, greater func(d, a, b []float32)
+	reluGradient, geluGradient, biasReLU        func(d, a, b []float32)
+	addScalar, mulScalar                        func(d, a []float32, s float32)
+	sum                                         func(a []float32) float32
+}
+
+var genericVectors = &vectors{
+	name:         "generic",
+	abs:          absGeneric,
+	exp:          expGeneric,
+	gelu:         geluGeneric,
+	relu:         reluGeneric,
+	sigmoid:      sigmoidGeneric,
+	sqrt:         sqrtGeneric,
+	tanh:         tanhGeneric,
+	add:          addGeneric,
+	sub:          subGeneric,
+	mul:          mulGeneric,
+	div:          divGeneric,
+	maximum:      maximumGeneric,
+	equal:        equalGeneric,
+	greater:      greaterGeneric,
+	reluGradient: reluGradientGeneric,
+	geluGradient: geluGradientGeneric,
+	biasReLU:     biasReLUGeneric,
+	addScalar:    addScalarGeneric,
+	mulScalar:    mulScalarGeneric,
+	sum:          sumGeneric,
+}

@@ -1,0 +1,104 @@
+//go:build !purego
+
+package cpu
+
+import "golang.org/x/sys/cpu"
+
+// hasAVX2 and hasAVX512 tell whether the assembly of that name can run here;
+// the system must save the registers, which x/sys/cpu looks at too.
+var (
+	hasAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasBMI2
+)
+
+// nativeVectors are the sets that this processor can run, the fastest first.
+func nativeVectors() []*vectors {
+	switch {
+	case hasAVX512:
+		return []*vectors{avx512Vectors, avx2Vectors}
+	case hasAVX2:
+		return []*vectors{avx2Vectors}
+	}
+	return nil
+}
+
+func vector1(f func(n int, d, a *float32)) func(d, a []float32) {
+	return func(d, a []float32) {
+		if n := len(d); n > 0 {
+			f(n, &d[0], &a[:n][0])
+		}
+	}
+}
+
+func vector2(f func(n int, d, a, b *float32)) func(d, a, b []float32) {
+	return func(d, a, b []float32) {
+		if n := len(d); n > 0 {
+			f(n, &d[0], &a[:n][0], &b[:n][0])
+		}
+	}
+}
+
+func vectorScalar(f func(n int, d, a *float32, s float32)) func(d, a []float32, s float32) {
+	return func(d, a []float32, s float32) {
+		if n := len(d); n > 0 {
+			f(n, &d[0], &a[:n][0], s)
+		}
+	}
+}
+
+func vectorSum(f func(n int, a *float32) float32) func(a []float32) float32 {
+	return func(a []float32) float32 {
+		if len(a) == 0 {
+			return 0
+		}
+		return f(len(a), &a[0])
+	}
+}
+
+var avx2Vectors = &vectors{
+	name:         "AVX2",
+	abs:          vector1(absAVX2),
+	exp:          vector1(expAVX2),
+	gelu:         vector1(geluAVX2),
+	relu:         vector1(reluAVX2),
+	sigmoid:      vector1(sigmoidAVX2),
+	sqrt:         vector1(sqrtAVX2),
+	tanh:         vector1(tanhAVX2),
+	add:          vector2(addAVX2),
+	sub:          vector2(subAVX2),
+	mul:          vector2(mulAVX2),
+	div:          vector2(divAVX2),
+	maximum:      vector2(maximumAVX2),
+	equal:        vector2(equalAVX2),
+	greater:      vector2(greaterAVX2),
+	reluGradient: vector2(reluGradientAVX2),
+	geluGradient: vector2(geluGradientAVX2),
+	biasReLU:     vector2(biasReLUAVX2),
+	addScalar:    vectorScalar(addScalarAVX2),
+	mulScalar:    vectorScalar(mulScalarAVX2),
+	sum:          vectorSum(sumAVX2),
+}
+
+var avx512Vectors = &vectors{
+	name:         "AVX512",
+	abs:          vector1(absAVX512),
+	exp:          vector1(expAVX512),
+	gelu:         vector1(geluAVX512),
+	relu:         vector1(reluAVX512),
+	sigmoid:      vector1(sigmoidAVX512),
+	sqrt:         vector1(sqrtAVX512),
+	tanh:         vector1(tanhAVX512),
+	add:          vector2(addAVX512),
+	sub:          vector2(subAVX512),
+	mul:          vector2(mulAVX512),
+	div:          vector2(divAVX512),
+	maximum:      vector2(maximumAVX512),
+	equal:        vector2(equalAVX512),
+	greater:      vector2(greaterAVX512),
+	reluGradient: vector2(reluGradientAVX512),
+	geluGradient: vector2(geluGradientAVX512),
+	biasReLU:     vector2(biasReLUAVX512),
+	addScalar:    vectorScalar(addScalarAVX512),
+	mulScalar:    vectorScalar(mulScalarAVX512),
+	sum:          vectorSum(sumAVX512),
+}

@@ -1,0 +1,218 @@
+package cpu
+
+import "math"
+
+// The vector functions in plain Go: for every processor, and the reference for
+// the assembly.
+
+func absGeneric(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = math.Float32frombits(math.Float32bits(a[i]) &^ (1 << 31))
+	}
+}
+
+func addGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] + b[i]
+	}
+}
+
+func addScalarGeneric(d, a []float32, s float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i] + s
+	}
+}
+
+func subGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+}
+
+func mulGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] * b[i]
+	}
+}
+
+func mulScalarGeneric(d, a []float32, s float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i] * s
+	}
+}
+
+func divGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] / b[i]
+	}
+}
+
+func maximumGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = max(a[i], b[i])
+	}
+}
+
+func reluGeneric(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = max(a[i], 0)
+	}
+}
+
+func reluGradientGeneric(d, dy, y []float32) {
+	dy, y = dy[:len(d)], y[:len(d)]
+	for i := range d {
+		v := dy[i]
+		if !(y[i] > 0) {
+			v = 0
+		}
+		d[i] = v
+	}
+}
+
+func sqrtGeneric(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(math.Sqrt(float64(a[i])))
+	}
+}
+
+func equalGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		v := float32(0)
+		if a[i] == b[i] {
+			v = 1
+		}
+		d[i] = v
+	}
+}
+
+func greaterGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		v := float32(0)
+		if a[i] > b[i] {
+			v = 1
+		}
+		d[i] = v
+	}
+}
+
+func where(d, m, a, b []float32) {
+	m, a, b = m[:len(d)], a[:len(d)], b[:len(d)]
+	for i := range d {
+		v := a[i]
+		if m[i] == 0 {
+			v = b[i]
+		}
+		d[i] = v
+	}
+}
+
+func fill(d []float32, s float32) {
+	for i := range d {
+		d[i] = s
+	}
+}
+
+func expGeneric(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(math.Exp(float64(a[i])))
+	}
+}
+
+func logarithm(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(math.Log(float64(a[i])))
+	}
+}
+
+func power(d, a []float32, s float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(math.Pow(float64(a[i]), float64(s)))
+	}
+}
+
+func tanhGeneric(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(math.Tanh(float64(a[i])))
+	}
+}
+
+func sigmoidGeneric(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(1 / (1 + math.Exp(-float64(a[i]))))
+	}
+}
+
+// normal is the distribution function Φ of the standard normal distribution.
+func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+
+func geluGeneric(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		x := float64(a[i])
+		if y := x * normal(x); x != 0 && math.IsInf(x, -1) {
+			d[i] = 0
+		} else {
+			d[i] = float32(y)
+		}
+	}
+}
+
+func geluGradientGeneric(d, dy, a []float32) {
+	dy, a = dy[:len(d)], a[:len(d)]
+	for i := range d {
+		x := float64(a[i])
+		density := math.Exp(-0.5*x*x) / math.Sqrt(2*math.Pi)
+		slope := normal(x)
+		if density != 0 {
+			slope += x * density
+		}
+		d[i] = float32(float64(dy[i]) * slope)
+	}
+}
+
+// biasReLUGeneric is max(a+b, 0).
+func biasReLUGeneric(d, a, b []float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = max(a[i]+b[i], 0)
+	}
+}
+
+// sumGeneric adds in eight lanes, then the lanes in pairs.
+func sumGeneric(x []float32) float32 {
+	var a, b, c, d, e, f, g, h float32
+	for len(x) >= 8 {
+		v := x[:8:8]
+		a += v[0]
+		b += v[1]
+		c += v[2]
+		d += v[3]
+		e += v[4]
+		f += v[5]
+		g += v[6]
+		h += v[7]
+		x = x[8:]
+	}
+	for _, v := range x {
+		a += v
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}

@@ -1,0 +1,9 @@
+//go:build !amd64 || purego
+
+package cpu
+
+// nativeVectors is empty: there is no assembly for this processor.
+func nativeVectors() []*vectors { return nil }
+
+// nativeTiles is empty: there is no assembly for this processor.
+func nativeTiles() []gemmKernel { return nil }

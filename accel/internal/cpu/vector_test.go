@@ -1,0 +1,178 @@
+package cpu
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func allVectors() []*vectors { return append(nativeVectors(), genericVectors) }
+
+// special is every kind of number that a vector function may meet.
+var special = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -0.3, 1e-20, -1e-20, 1e-40, -1e-40, 3, -3, 20, -20, 87, 88.6, 88.8, 90, 200, -87, -90, -103, -105, -200, 1e20, -1e20,
+	math.MaxFloat32, -math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+
+// vectorRow is a vector function, its definition in float64, and how far the
+// result may be off, relative to the larger of it and floor.
+type vectorRow struct {
+	name      string
+	f         func(v *vectors, d, a, b []float32)
+	want      func(a, b float64) float64
+	tolerance float64
+	floor     float64
+	scaled    bool // the floor is a multiple of |b|
+}
+
+const ulp = 1.0 / (1 << 23)
+
+var vectorRows = []vectorRow{
+	{"abs", func(v *vectors, d, a, _ []float32) { v.abs(d, a) }, func(a, _ float64) float64 { return math.Abs(a) }, 0, 0, false},
+	{"exp", func(v *vectors, d, a, _ []float32) { v.exp(d, a) }, func(a, _ float64) float64 { return math.Exp(a) }, 1.5 * ulp, 1.2e-38, false},
+	{"tanh", func(v *vectors, d, a, _ []float32) { v.tanh(d, a) }, func(a, _ float64) float64 { return math.Tanh(a) }, 2 * ulp, 1.2e-38, false},
+	{"sigmoid", func(v *vectors, d, a, _ []float32) { v.sigmoid(d, a) }, func(a, _ float64) float64 { return 1 / (1 + math.Exp(-a)) }, 3 * ulp, 1.2e-38, false},
+	{"gelu", func(v *vectors, d, a, _ []float32) { v.gelu(d, a) }, geluReference, 8 * ulp, 1, false},
+	{"geluGradient", func(v *vectors, d, a, b []float32) { v.geluGradient(d, b, a) }, func(a, b float64) float64 { return b * geluSlope(a) }, 8 * ulp, 1, true},
+	{"relu", func(v *vectors, d, a, _ []float32) { v.relu(d, a) }, func(a, _ float64) float64 { return math.Max(a, 0) }, 0, 0, false},
+	{"sqrt", func(v *vectors, d, a, _ []float32) { v.sqrt(d, a) }, func(a, _ float64) float64 { return math.Sqrt(a) }, ulp / 2, 0, false},
+	{"add", func(v *vectors, d, a, b []float32) { v.add(d, a, b) }, func(a, b float64) float64 { return a + b }, ulp / 2, 1e-44, false},
+	{"sub", func(v *vectors, d, a, b []float32) { v.sub(d, a, b) }, func(a, b float64) float64 { return a - b }, ulp / 2, 1e-44, false},
+	{"mul", func(v *vectors, d, a, b []float32) { v.mul(d, a, b) }, func(a, b float64) float64 { return a * b }, ulp / 2, 1.2e-38, false},
+	{"div", func(v *vectors, d, a, b []float32) { v.div(d, a, b) }, func(a, b float64) float64 { return a / b }, ulp / 2, 1.2e-38, false},
+	{"maximum", func(v *vectors, d, a, b []float32) { v.maximum(d, a, b) }, func(a, b float64) float64 { return max(a, b) }, 0, 0, false},
+	{"equal", func(v *vectors, d, a, b []float32) { v.equal(d, a, b) }, func(a, b float64) float64 { return truth(a == b) }, 0, 0, false},
+	{"greater", func(v *vectors, d, a, b []float32) { v.greater(d, a, b) }, func(a, b float64) float64 { return truth(a > b) }, 0, 0, false},
+	{"reluGradient", func(v *vectors, d, a, b []float32) { v.reluGradient(d, a, b) }, func(a, b float64) float64 {
+		if b > 0 {
+			return a
+		}
+		return 0
+	}, 0, 0, false},
+	{"biasReLU", func(v *vectors, d, a, b []float32) { v.biasReLU(d, a, b) }, func(a, b float64) float64 { return math.Max(a+b, 0) }, ulp / 2, 1e-44, false},
+	{"addScalar", func(v *vectors, d, a, _ []float32) { v.addScalar(d, a, 1.5) }, func(a, _ float64) float64 { return a + 1.5 }, ulp / 2, 0, false},
+	{"mulScalar", func(v *vectors, d, a, _ []float32) { v.mulScalar(d, a, -2.5) }, func(a, _ float64) float64 { return a * -2.5 }, ulp / 2, 1.2e-38, false},
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func geluReference(x, _ float64) float64 {
+	if math.IsInf(x, -1) {
+		return 0
+	}
+	return x * normal(x)
+}
+
+func geluSlope(x float64) float64 {
+	d := math.Exp(-0.5*x*x) / math.Sqrt(2*math.Pi)
+	if d == 0 {
+		return normal(x)
+	}
+	return normal(x) + x*d
+}
+
+// near tells whether got is want to a relative tolerance; values that float32
+// cannot hold become infinite.
+func near(got float32, want, tolerance, floor float64) bool {
+	g := float64(got)
+	switch w := float64(float32(want)); {
+	case math.IsNaN(want) || math.IsNaN(g):
+		return math.IsNaN(want) && math.IsNaN(g)
+	case g == w:
+		return true
+	case math.IsInf(w, 0) || math.IsInf(g, 0): // at the edge of the range either is right
+		return math.Signbit(g) == math.Signbit(w) && math.Abs(want) > math.MaxFloat32*(1-8*ulp) && math.Abs(g) > math.MaxFloat32*(1-8*ulp)
+	}
+	return math.Abs(g-want) <= tolerance*math.Max(math.Abs(want), floor)
+}
+
+func TestVectors(t *testing.T) {
+	for _, v := range allVectors() {
+		for _, row := range vectorRows {
+			t.Run(v.name+"/"+row.name, func(t *testing.T) {
+				r := rand.New(rand.NewPCG(1, 2))
+				var a, b []float32
+				for _, x := range special {
+					for _, y := range special {
+						a, b = append(a, x), append(b, y)
+					}
+				}
+				for range 20000 {
+					a, b = append(a, float32(r.NormFloat64()*math.Exp(r.NormFloat64()*3))), append(b, float32(r.NormFloat64()))
+				}
+				d := make([]float32, len(a))
+				row.f(v, d, a, b)
+				for i := range d {
+					floor := row.floor
+					if row.scaled {
+						floor *= math.Abs(float64(b[i]))
+						if math.IsInf(floor, 0) {
+							continue // of a slope that rounds to zero it is NaN
+						}
+					}
+					if want := row.want(float64(a[i]), float64(b[i])); !near(d[i], want, row.tolerance, floor) {
+						t.Fatalf("%s(%g, %g) = %g, want %g", row.name, a[i], b[i], d[i], want)
+					}
+				}
+				for n := range 70 {
+					vectorLength(t, v, row, a[len(special)*len(special):], b[len(special)*len(special):], n)
+				}
+			})
+		}
+	}
+}
+
+// vectorLength checks that n elements are the same wherever they lie, that
+// nothing around them is touched, and that d may be a.
+func vectorLength(t *testing.T, v *vectors, row vectorRow, a, b []float32, n int) {
+	t.Helper()
+	const guard = 12345
+	want := make([]float32, 128)
+	row.f(v, want, a[:128], b[:128])
+	d := make([]float32, n+40)
+	for i := range d {
+		d[i] = guard
+	}
+	row.f(v, d[20:20+n], a[:n], b[:n])
+	for i, x := range d {
+		switch {
+		case i < 20 || i >= 20+n:
+			if x != guard {
+				t.Fatalf("%s of %d elements writes at %d", row.name, n, i-20)
+			}
+		case math.Float32bits(x) != math.Float32bits(want[i-20]):
+			t.Fatalf("%s: element %d of %d is %g, of 128 it is %g", row.name, i-20, n, x, want[i-20])
+		}
+	}
+	same := append([]float32{}, a[:n]...)
+	row.f(v, same, same, b[:n])
+	for i, x := range same {
+		if math.Float32bits(x) != math.Float32bits(want[i]) {
+			t.Fatalf("%s in place: element %d is %g, want %g", row.name, i, x, want[i])
+		}
+	}
+}
+
+func TestVectorSum(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, v := range allVectors() {
+		for n := range 300 {
+			a := make([]float32, n)
+			want, size := 0.0, 0.0
+			for i := range a {
+				a[i] = float32(r.NormFloat64())
+				want += float64(a[i])
+				size += math.Abs(float64(a[i]))
+			}
+			if got := float64(v.sum(a)); !(math.Abs(got-want) <= size*ulp*4) {
+				t.Fatalf("%s: sum of %d elements is %v, want %v", v.name, n, got, want)
+			}
+		}
+		if x := v.sum([]float32{1, float32(math.NaN())}); x == x {
+			t.Errorf("%s: the sum of NaN is %v", v.name, x)
+		}
+	}
+}
