@@ -18,8 +18,9 @@ type rateFinder []point
 
 func (rateFinder) size() (width, height float64) { return 560, 293 }
 
-// averaged is the number of neighbours on each side in the moving average.
-const averaged = 5
+// neighbours is the number of neighbours on each side in the moving average
+// over n points.
+func neighbours(n int) int { return min(5, n/16) }
 
 func (k rateFinder) sections(l look) []section {
 	parts, bad := runs(k, true, false)
@@ -27,7 +28,7 @@ func (k rateFinder) sections(l look) []section {
 	for _, part := range parts {
 		all = append(all, part...)
 	}
-	curve := centred(all, averaged)
+	curve := centred(all, neighbours(len(all)))
 	p := axes()
 	var x, y limits
 	ranges(&x, &y, curve, true, false)
@@ -74,13 +75,13 @@ func (k rateFinder) sections(l look) []section {
 }
 
 // steepest is the point at which the curve falls fastest over the logarithm of
-// x.
+// x, by differences over as many points as the average reaches.
 func steepest(curve []point) (at int, ok bool) {
-	fastest := 0.0
-	for i := averaged; i < len(curve); i++ {
-		before := curve[i-averaged]
+	fastest, reach := 0.0, max(1, neighbours(len(curve)))
+	for i := reach; i < len(curve); i++ {
+		before := curve[i-reach]
 		if fall := (curve[i].y - before.y) / math.Log(curve[i].x/before.x); fall < fastest {
-			at, fastest, ok = i-averaged/2, fall, true
+			at, fastest, ok = i-reach/2, fall, true
 		}
 	}
 	return at, ok

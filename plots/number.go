@@ -118,7 +118,11 @@ func value(v float64) string {
 	// The exponent after rounding: 0.9999 is 1.00 and not 1.000.
 	_, exponent, _ := strings.Cut(strconv.FormatFloat(size, 'e', 2, 64), "e")
 	power, _ := strconv.Atoi(exponent)
-	return decimals(v, 2-power)
+	words := decimals(v, 2-power)
+	if size < .01 { // 0.001 and not 0.00100
+		words = strings.TrimRight(words, "0")
+	}
+	return words
 }
 
 // grouped writes a count with narrow gaps between thousands: 12 000.

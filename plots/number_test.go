@@ -29,6 +29,8 @@ func TestNumbers(t *testing.T) {
 		{"value that rounds to a digit more", value(9.999), "10.0"},
 		{"value of hundreds", value(999.4), "999"},
 		{"value of thousands", value(12345.6), "12\u00a0346"},
+		{"small value", value(.001), "0.001"},
+		{"small value, digits", value(.0037649), "0.00376"},
 		{"tiny value", value(.000123456), "1.23e−4"},
 		{"huge value", value(1.5e9), "1.5e9"},
 		{"NaN", value(math.NaN()), "NaN"},

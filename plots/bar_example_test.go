@@ -1,0 +1,12 @@
+package plots_test
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/plots"
+)
+
+func ExampleBar() {
+	fmt.Println(plots.Bar("recall", []string{"cat", "dog", "horse"}, []float64{0.81, 0.93, 0.97}))
+	// Output: recall: highest horse 0.970, lowest cat 0.810
+}

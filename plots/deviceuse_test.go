@@ -1,0 +1,81 @@
+package plots
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// busy is the use of a GPU over a minute, two samples a second.
+func busy() DeviceData {
+	d := DeviceData{Name: "NVIDIA H200", BusyName: "GPU busy", MemoryTotal: 140 << 30, WattsLimit: 700, Epochs: []float64{5, 30, 55}}
+	wobble := noise(120, 4)
+	for i, v := range wobble {
+		d.Seconds = append(d.Seconds, float64(i)/2)
+		d.Busy = append(d.Busy, 90+10*v)
+		d.Memory = append(d.Memory, 96<<30)
+		d.Watts = append(d.Watts, 550+100*v)
+	}
+	d.Busy[50] = math.NaN()
+	return d
+}
+
+func TestDeviceUse(t *testing.T) {
+	d := busy()
+	for _, s := range []*[]float64{&d.Seconds, &d.Busy, &d.Memory, &d.Watts} {
+		*s = (*s)[:60] // half a minute makes a short golden file
+	}
+	pinned(t, "deviceuse", DeviceUse(d))
+}
+
+func TestDeviceUseOfHost(t *testing.T) {
+	pinned(t, "deviceuse-host", DeviceUse(DeviceData{
+		Name: "CPU, 2 cores", BusyName: "CPU busy", Seconds: []float64{0, 1, 2, 3},
+		Busy: []float64{80, 90, 95, 90}, ProcessBusy: []float64{50, 60, 65, 60},
+		Memory: []float64{3e9, 3e9, 3.1e9, 3.1e9}, ProcessMem: []float64{5e8, 6e8, 7e8, 7e8}, MemoryTotal: 64 << 30,
+		Watts: []float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()},
+	}))
+}
+
+func TestDeviceUseFinding(t *testing.T) {
+	d := busy()
+	joules := 0.0
+	for _, w := range d.Watts[:len(d.Watts)-1] {
+		joules += w * .5 // each lasts until the next, half a second later
+	}
+	if got, want := DeviceUse(d).String(), "NVIDIA H200: mean utilisation 95%, peak memory 96.0 GiB, about "+energy(joules); got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+	d.Joules = 41_000
+	if got := DeviceUse(d).String(); !strings.HasSuffix(got, " 41.0 kJ") || strings.Contains(got, "about") {
+		t.Errorf("a measured energy is written as %q", got)
+	}
+}
+
+func TestDeviceUseLeavesOutWhatIsNotMeasured(t *testing.T) {
+	d := busy()
+	_, three := DeviceUse(d).points()
+	d.Watts = nil
+	for i := range d.Memory {
+		d.Memory[i] = math.NaN()
+	}
+	f := DeviceUse(d)
+	if _, one := f.points(); one >= three {
+		t.Errorf("one panel is as high as three: %v", one)
+	}
+	if svg := f.SVG(); strings.Contains(svg, "memory") || strings.Contains(svg, "power") {
+		t.Error("a quantity that was not measured is drawn")
+	}
+}
+
+// Samples of a long run become a mean and a band, not a thicket.
+func TestDeviceUseOfALongRun(t *testing.T) {
+	var d DeviceData
+	for i, v := range noise(100_000, 6) {
+		d.Seconds = append(d.Seconds, float64(i))
+		d.Busy = append(d.Busy, 100*v)
+	}
+	if n := len(DeviceUse(d).SVG()); n > 30_000 {
+		t.Errorf("the SVG has %d bytes", n)
+	}
+}

@@ -1,0 +1,64 @@
+package plots
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"strings"
+	"testing"
+)
+
+// square is an image of n×n pixels with one white corner.
+func square(n int) image.Image {
+	m := image.NewGray(image.Rect(5, 5, 5+n, 5+n)) // that does not begin at 0
+	for y := range n / 2 {
+		for x := range n / 2 {
+			m.SetGray(5+x, 5+y, color.Gray{Y: 255})
+		}
+	}
+	return m
+}
+
+func TestPredictions(t *testing.T) {
+	pinned(t, "predictions", Predictions("Predictions", []image.Image{square(4), square(4), nil}, []int{0, 1, 7}, []int{0, 0, 1}, []string{"cat", "dog"}))
+}
+
+func TestPredictionsCount(t *testing.T) {
+	images := make([]image.Image, maxImages+20)
+	predicted := make([]int, len(images)) // all class 0
+	actual := make([]int, len(images)-10) // the last are not known
+	actual[0], actual[1] = 1, 2
+	f := Predictions("", images, predicted, actual, nil)
+	if got, want := f.String(), "108 of 110 right, the first 100 shown"; got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+	if svg := f.SVG(); !strings.Contains(svg, "1 → 0") || strings.Count(svg, "#d1242f") != 4 {
+		t.Errorf("%d marks in red, want a frame and a caption for each of two", strings.Count(svg, "#d1242f"))
+	}
+}
+
+func TestImagesKeepTheirShape(t *testing.T) {
+	for _, size := range [][2]int{{28, 28}, {1, 1}, {1000, 10}, {10, 1000}, {700, 500}} {
+		m := image.NewRGBA(image.Rect(0, 0, size[0], size[1]))
+		f := Images([]image.Image{m, m}, fmt.Sprint(size))
+		sane(t, f)
+		if b := kept(m).Bounds(); b.Dx() > maxSide || b.Dy() > maxSide {
+			t.Errorf("an image of %v is kept with %v pixels", size, b.Size())
+		}
+	}
+	if kept(image.NewGray(image.Rectangle{})) != nil || kept(nil) != nil {
+		t.Error("an image without pixels is kept")
+	}
+}
+
+// An image is reduced by the mean, so that no line of it is lost.
+func TestKeptIsTheMean(t *testing.T) {
+	m := image.NewGray(image.Rect(0, 0, 2*maxSide, 2))
+	for x := range 2 * maxSide {
+		m.SetGray(x, x%2, color.Gray{Y: 200})
+	}
+	r, _, _, _ := kept(m).At(7, 0).RGBA()
+	if got := r >> 8; got != 100 {
+		t.Errorf("the mean is %d, want 100", got)
+	}
+}

@@ -1,0 +1,39 @@
+package plots
+
+import (
+	"math"
+	"testing"
+)
+
+// sweep is a loss that falls fastest at 1e-3 and is lowest near 1e-1.
+func sweep() (rates, losses []float64) {
+	for i := range 81 {
+		e := -6 + float64(i)*.075
+		rates = append(rates, math.Pow(10, e))
+		losses = append(losses, 2/(1+math.Exp(3*(e+3)))+math.Max(0, e+1)*5)
+	}
+	return rates, losses
+}
+
+func TestLRFinder(t *testing.T) {
+	rates, losses := sweep()
+	pinned(t, "lrfinder", LRFinder(rates, losses))
+}
+
+func TestSteepest(t *testing.T) {
+	rates, losses := sweep()
+	curve := Series{X: rates, Y: losses}.points()
+	i, ok := steepest(curve)
+	if !ok || math.Abs(math.Log10(curve[i].x)+3) > .15 {
+		t.Errorf("steepest at %v, want 1e-3", curve[i].x)
+	}
+	if _, ok := steepest(curve[:1]); ok {
+		t.Error("one point is steep")
+	}
+	for i := range curve {
+		curve[i].y = float64(i)
+	}
+	if _, ok := steepest(curve); ok {
+		t.Error("a loss that only rises has a steepest fall")
+	}
+}
