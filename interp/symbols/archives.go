@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/version"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
@@ -59,7 +60,7 @@ func openArchives(goVersion, std, platform, own string) (*archives, error) {
 	}
 	a.readers = append(a.readers, base, ours)
 	for _, r := range a.readers {
-		if r.Version() != version.Lang(goVersion) {
+		if r.Version() != minor(goVersion) {
 			return nil, fmt.Errorf("types of %s in a binary built by %s: %w", r.Version(), goVersion, ErrVersion)
 		}
 	}
@@ -69,6 +70,16 @@ func openArchives(goVersion, std, platform, own string) (*archives, error) {
 		}
 	}
 	return a, nil
+}
+
+// minor is the minor release in what runtime.Version says, which may have words around it: "go1.26.8 X:jsonv2".
+func minor(goVersion string) string {
+	for word := range strings.FieldsSeq(goVersion) {
+		if lang := version.Lang(word); lang != "" {
+			return lang
+		}
+	}
+	return ""
 }
 
 func (a *archives) types(path string) ([]byte, error) {

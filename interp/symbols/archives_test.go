@@ -14,6 +14,8 @@ func TestOpenArchives(t *testing.T) {
 	}{
 		{name: "this release", version: runtime.Version(), std: stdArchive, platform: platformArchive, own: ownArchive},
 		{name: "another patch", version: version.Lang(runtime.Version()) + ".99", std: stdArchive, platform: platformArchive, own: ownArchive},
+		{name: "an experiment", version: runtime.Version() + " X:jsonv2", std: stdArchive, platform: platformArchive, own: ownArchive},
+		{name: "no version", version: "devel abc", std: stdArchive, platform: platformArchive, own: ownArchive, want: ErrVersion},
 		{name: "older release", version: "go1.25.3", std: stdArchive, platform: platformArchive, own: ownArchive, want: ErrVersion},
 		{name: "newer release", version: "go1.999rc1", std: stdArchive, platform: platformArchive, own: ownArchive, want: ErrVersion},
 		{name: "no platform", version: runtime.Version(), std: stdArchive, platform: unknownPlatform, own: ownArchive, want: ErrPlatform},

@@ -33,9 +33,10 @@ const (
 
 // Package is what an archive holds of one package.
 type Package struct {
-	Path, Name string
-	Types      []byte // indexed export data; nil: none here
-	Docs       Docs   // nil: none here
+	Path  string
+	Name  string // "": it cannot be imported, and is not among Names
+	Types []byte // indexed export data; nil: none here
+	Docs  Docs   // nil: none here
 }
 
 // Docs maps "Name", "Type.Method" and "Type.Field" to documentation; the empty name is the package's own.
@@ -46,7 +47,9 @@ func Write(w io.Writer, goVersion string, packages []Package) error {
 	packages = slices.SortedFunc(slices.Values(packages), func(a, b Package) int { return strings.Compare(a.Path, b.Path) })
 	var names strings.Builder
 	for _, p := range packages {
-		fmt.Fprintf(&names, "%s %s\n", p.Path, p.Name)
+		if p.Name != "" {
+			fmt.Fprintf(&names, "%s %s\n", p.Path, p.Name)
+		}
 	}
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })

@@ -11,6 +11,7 @@ import (
 var packages = []archive.Package{
 	{Path: "b/two", Name: "two", Types: []byte("types of two"), Docs: archive.Docs{"": "Package two.", "T.M": "M is\nlong.", "F": "F does."}},
 	{Path: "a", Name: "a", Docs: archive.Docs{}},
+	{Path: "internal", Docs: archive.Docs{"T": "T is."}},
 }
 
 func write(t *testing.T, p ...archive.Package) string {

@@ -2,6 +2,10 @@ package main
 
 import (
 	"fmt"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
@@ -18,6 +22,7 @@ func generateOwn() error {
 	}
 	var described []archive.Package
 	var files []tableFile
+	hidden := make(hiddenTypes)
 	for _, p := range packages {
 		if !importable(p.ImportPath) || p.Name == "main" {
 			continue
@@ -35,6 +40,7 @@ func generateOwn() error {
 			return err
 		}
 		described = append(described, entry)
+		hidden.add(pkg)
 		if t := newTable(pkg, func(string, string) bool { return true }); !t.empty() {
 			source, err := t.source("own", "")
 			if err != nil {
@@ -43,8 +49,60 @@ func generateOwn() error {
 			files = append(files, tableFile{path: p.ImportPath, name: p.Name, source: source})
 		}
 	}
-	if err := writeArchive("own.zip", described); err != nil {
+	entries, err := hidden.describe()
+	if err != nil {
+		return err
+	}
+	if err := writeArchive("own.zip", append(described, entries...)); err != nil {
 		return err
 	}
 	return writeTables("own", files)
+}
+
+// hiddenTypes are types of internal packages that a public package has under a name of its own, by path and then name. Whoever
+// asks for the documentation of their methods has the internal path.
+type hiddenTypes map[string]map[string]bool
+
+// add notes the hidden types among the exported names of a package.
+func (h hiddenTypes) add(pkg *types.Package) {
+	for _, name := range pkg.Scope().Names() {
+		object, ok := pkg.Scope().Lookup(name).(*types.TypeName)
+		if !ok || !object.Exported() || !object.IsAlias() {
+			continue
+		}
+		named, ok := types.Unalias(object.Type()).(*types.Named)
+		if !ok || named.Obj().Pkg() == nil || !strings.HasPrefix(named.Obj().Pkg().Path(), module) {
+			continue
+		}
+		if path := named.Obj().Pkg().Path(); !importable(path) {
+			if h[path] == nil {
+				h[path] = make(map[string]bool)
+			}
+			h[path][named.Obj().Name()] = true
+		}
+	}
+}
+
+// describe makes entries with nothing but the documentation of the types.
+func (h hiddenTypes) describe() ([]archive.Package, error) {
+	if len(h) == 0 {
+		return nil, nil
+	}
+	packages, err := list(home, slices.Sorted(maps.Keys(h))...)
+	if err != nil {
+		return nil, err
+	}
+	var entries []archive.Package
+	for _, p := range packages {
+		all, err := docs(p)
+		if err != nil {
+			return nil, err
+		}
+		maps.DeleteFunc(all, func(name, _ string) bool {
+			typeName, _, _ := strings.Cut(name, ".")
+			return !h[p.ImportPath][typeName]
+		})
+		entries = append(entries, archive.Package{Path: p.ImportPath, Docs: all})
+	}
+	return entries, nil
 }
