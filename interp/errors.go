@@ -112,32 +112,34 @@ func (s *Session) internalError(err error) *Error {
 }
 
 // bodyError tells why a cell ended while it ran.
-func (s *Session) bodyError(r *run, err error) *Error {
+func (s *Session) bodyError(err error) *Error {
 	var p *panicError
 	if !errors.As(err, &p) {
 		return s.internalError(err)
 	}
 	if _, ok := p.value.(Interruption); ok {
-		return s.interruptedError(r)
+		return s.interruptedError()
 	}
-	return s.panicError(r.cell, p.value, s.engine.Trace())
+	return s.panicError(p.value, s.engine.Trace())
 }
 
-func (s *Session) interruptedError(r *run) *Error {
+func (s *Session) interruptedError() *Error {
 	e := &Error{Name: nameInterrupted, Value: "the cell was interrupted"}
-	e.Traceback = append(s.frames(r.cell, nil), ansi.message+e.Error()+ansi.end)
+	e.Traceback = append(s.frames(nil), ansi.message+e.Error()+ansi.end)
 	return e
 }
 
 // errorValue makes an error value that the cell did not handle its failure.
-func (s *Session) errorValue(cell int, err error, at token.Position) *Error {
+func (s *Session) errorValue(err error, at token.Position) *Error {
 	e := &Error{Name: nameError, Value: fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err))}
 	e.Traceback = append(s.frameLines(at, "", ansi), ansi.message+e.Error()+ansi.end)
 	return e
 }
 
 // panicError describes a panic. passed are the functions that it went through.
-func (s *Session) panicError(cell int, value any, passed []frame) *Error {
+func (s *Session) panicError(value any, passed []frame) *Error {
+	// Telling what the value says may run code of a cell, and move the position.
+	trace := s.frames(passed)
 	e := &Error{Name: namePanic}
 	var fault runtime.Error
 	err, isError := value.(error)
@@ -150,7 +152,7 @@ func (s *Session) panicError(cell int, value any, passed []frame) *Error {
 	default:
 		e.Value = s.panicText(value)
 	}
-	e.Traceback = append(s.frames(cell, passed), ansi.message+e.Name+": "+e.Value+ansi.end)
+	e.Traceback = append(trace, ansi.message+e.Error()+ansi.end)
 	return e
 }
 

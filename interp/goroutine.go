@@ -2,10 +2,15 @@ package interp
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
+	"time"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // goroutineID is the number of the calling goroutine, which the runtime gives
@@ -42,44 +47,44 @@ func (g *goroutines) current() *run {
 	return run
 }
 
-// start is the go statement of a cell. A panic is reported and ends only the
-// goroutine.
-func (s *Session) start(cell int, f func()) {
+// start is the go statement of a cell.
+func (s *Session) start(cell int, f func()) { go s.guard(cell, f)() }
+
+// guard makes f a function that can be the first one of a goroutine: it belongs
+// to the run that starts it, and its panic is reported and ends nothing else.
+func (s *Session) guard(cell int, f func()) func() {
 	r := s.goroutines.current()
-	if r == nil || r.cell != cell {
-		// Compiled code called a function of a cell, perhaps of an earlier one.
-		r = s.runOf(cell, r)
+	if r == nil {
+		r = s.running.Load() // compiled code has called back
 	}
-	go func() {
+	if r == nil {
+		r = newRun(cell)
+	}
+	return func() {
 		defer s.goroutines.enter(r)()
 		defer func() {
 			if v := recover(); v != nil {
-				s.reportPanic(cell, v)
+				s.reportPanic(r.cell, v)
 			}
 		}()
 		f()
-	}()
+	}
 }
 
-// runOf is the run that a goroutine belongs to which a go statement of the given
-// cell starts: the one that is executing it.
-func (s *Session) runOf(cell int, caller *run) *run {
-	if caller != nil {
-		return caller
-	}
-	if r := s.running.Load(); r != nil {
-		return r
-	}
-	return newRun(cell)
+// afterFunc is time.AfterFunc for cells.
+func (s *Session) afterFunc(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, s.guard(0, f))
+}
+
+// afterContext is context.AfterFunc for cells.
+func (s *Session) afterContext(ctx context.Context, f func()) (stop func() bool) {
+	return context.AfterFunc(ctx, s.guard(0, f))
 }
 
 func (s *Session) reportPanic(cell int, value any) {
 	if _, ok := value.(Interruption); ok {
 		return
 	}
-	e := s.panicError(cell, value, nil)
-	fmt.Fprintf(s.config.stderr, "panic in a goroutine of %s: %s: %s\n", filename(cell), e.Name, e.Value)
-	for _, line := range e.Traceback {
-		fmt.Fprintln(s.config.stderr, line)
-	}
+	e := s.panicError(rt.Recovered(value), nil)
+	fmt.Fprintf(s.config.stderr, "in a goroutine of %s:\n%s\n", filename(cell), strings.Join(e.Traceback, "\n"))
 }

@@ -55,7 +55,14 @@ func (s *Session) renderValue(v any) (result Result) {
 	if text, ok := s.plainText(v); ok {
 		return Result{Data: map[string]any{"text/plain": text}}
 	}
-	data, metadata := display.Render(s.registry.ToDisplay(v))
+	shown := s.registry.ToDisplay(v)
+	data, metadata := display.Render(shown)
+	// Where it panics, the text names the box and not the type of the cell.
+	if text, ok := data["text/plain"].(string); ok {
+		if why, ok := strings.CutPrefix(text, fmt.Sprintf("%T cannot be shown", shown)); ok {
+			data["text/plain"] = s.registry.TypeName(v) + " cannot be shown" + why
+		}
+	}
 	return Result{Data: data, Metadata: metadata}
 }
 
@@ -109,7 +116,7 @@ func (s *Session) failedCall(r *run, cell *check.Cell) error {
 	}
 	last := r.values[len(r.values)-1]
 	if err, ok := last.(error); ok && cell.EndsInError() {
-		return s.errorValue(r.cell, err, place(cell.Fset, call.Pos()))
+		return s.errorValue(err, place(cell.Fset, call.Pos()))
 	}
 	return nil
 }
@@ -122,7 +129,7 @@ func (s *Session) unreadError(cell *check.Cell) error {
 			return s.internalError(err)
 		}
 		if err, ok := value.Interface().(error); ok && err != nil {
-			return s.errorValue(cell.Number, err, cell.Set(v))
+			return s.errorValue(err, cell.Set(v))
 		}
 	}
 	return nil

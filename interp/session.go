@@ -41,7 +41,8 @@ type Session struct {
 
 	mu        sync.Mutex // guards the fields below
 	positions []token.Position
-	sources   map[int]string // by cell number, for messages
+	sources   map[int]string    // by cell number, for messages
+	functions map[string]extent // where they are declared, by their name in lowered code
 	closed    bool
 }
 
@@ -56,6 +57,7 @@ func New(options ...Option) (*Session, error) {
 		imported:  map[string]bool{},
 		executing: make(chan struct{}, 1),
 		sources:   map[int]string{},
+		functions: map[string]extent{},
 	}
 	importer := symbols.Importer(s.fset)
 	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess))
@@ -83,15 +85,8 @@ func New(options ...Option) (*Session, error) {
 
 // boot loads the compiled packages and defines what every cell relies on.
 func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
-	for key, functions := range s.registry.Overrides() {
-		for name, f := range functions {
-			packages[key][name] = f
-		}
-	}
-	packages["fmt/fmt"]["Scan"] = reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(s.config.stdin, a...) })
-	packages["fmt/fmt"]["Scanf"] = reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(s.config.stdin, format, a...) })
-	packages["fmt/fmt"]["Scanln"] = reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(s.config.stdin, a...) })
-	packages["time/time"]["Sleep"] = reflect.ValueOf(s.sleep)
+	replace(packages, s.registry.Overrides())
+	replace(packages, s.overrides())
 	packages["quern/rt/rt"] = s.registry.Symbols()
 	packages["quern/session/session"] = s.symbols()
 	if err := s.engine.Use(packages); err != nil {
@@ -114,17 +109,6 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	}
 	s.commit(cell, unit)
 	return address(s.engine, s.program.Name(cell.Vars[0]), &s.context)
-}
-
-// symbols is the table of the package "quern/session" that lowered code calls.
-func (s *Session) symbols() map[string]reflect.Value {
-	return map[string]reflect.Value{
-		"Result":      reflect.ValueOf(s.setResult),
-		"Go":          reflect.ValueOf(s.start),
-		"Stop":        reflect.ValueOf(s.checkStop),
-		"Stopped":     reflect.ValueOf(s.stopping.Load),
-		"Interrupted": reflect.ValueOf(Interruption{}),
-	}
 }
 
 // address sets p to the address of a variable of lowered code.
@@ -194,6 +178,7 @@ func internal(err error) error {
 func (s *Session) commit(cell *check.Cell, unit *lower.Unit) {
 	s.checker.Commit(cell)
 	s.program.Commit(unit)
+	s.noteFunctions(cell)
 	s.mu.Lock()
 	s.positions = unit.Positions
 	s.mu.Unlock()
@@ -288,9 +273,9 @@ func (s *Session) run(ctx context.Context, r *run, body string) error {
 	var failure error
 	switch {
 	case r.isStopped():
-		failure = s.interruptedError(r)
+		failure = s.interruptedError()
 	case err != nil:
-		failure = s.bodyError(r, err)
+		failure = s.bodyError(err)
 	}
 	finish()
 	if failure != nil {

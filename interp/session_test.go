@@ -87,3 +87,18 @@ func line(text string) string {
 	}
 	return text
 }
+
+// peek returns what was written since the last take.
+func (b *buffer) peek() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// must runs a cell and compares what came of it.
+func (n *notebook) must(t *testing.T, src, want string) {
+	t.Helper()
+	if got := n.run(src); got != want {
+		t.Errorf("%q\n got %q\nwant %q", src, got, want)
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	yaegi "github.com/traefik/yaegi/interp"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // yaegiEngine is traefik/yaegi v0.16.1 as the module is. Two of its unexported
@@ -73,7 +75,7 @@ func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
 	case err == nil:
 		return v, nil
 	case errors.As(err, &p):
-		return v, &panicError{p.Value}
+		return v, &panicError{rt.Recovered(p.Value)}
 	}
 	return v, &engineError{err.Error()}
 }

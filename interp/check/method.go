@@ -193,12 +193,37 @@ func removeMethods(methods []*addedMethod) {
 }
 
 // restoreMethods puts the user's declarations back into the file, with the
-// facts about them.
+// facts about them: the receiver and the parameters are those of the method, not
+// those of the function that was checked in its place.
 func (a *attempt) restoreMethods() {
+	same := map[types.Object]types.Object{}
+	for _, m := range a.methods {
+		f, ok := a.info.Defs[m.check.Name].(*types.Func)
+		if !ok || m.method == nil {
+			continue
+		}
+		sig := m.method.Signature()
+		same[f.Signature().Params().At(0)] = sig.Recv()
+		for i := range sig.Params().Len() {
+			same[f.Signature().Params().At(i+1)] = sig.Params().At(i)
+		}
+		for i := range sig.Results().Len() {
+			same[f.Signature().Results().At(i)] = sig.Results().At(i)
+		}
+	}
+	for _, facts := range []map[*ast.Ident]types.Object{a.info.Defs, a.info.Uses} {
+		for id, o := range facts {
+			if other := same[o]; other != nil {
+				facts[id] = other
+			}
+		}
+	}
 	for _, m := range a.methods {
 		i := slices.IndexFunc(a.file.Decls, func(d ast.Decl) bool { return d == m.check })
 		a.file.Decls[i] = m.decl
-		a.info.Defs[m.decl.Name] = m.method
+		if m.method != nil {
+			a.info.Defs[m.decl.Name] = m.method
+		}
 		a.info.Scopes[m.decl.Type] = a.info.Scopes[m.check.Type]
 	}
 }

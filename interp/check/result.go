@@ -9,8 +9,8 @@ import (
 
 // A cell shows the values of its last statement, when that is an expression
 // that has any. A semicolon after it hides them. The count and error of writes
-// and prints, results named (n int, err error), are not shown: nobody ends a
-// cell with fmt.Println for its count of bytes.
+// and prints are not shown: nobody ends a cell with fmt.Println for its count of
+// bytes.
 
 // setResult decides what the cell shows and makes its last statement valid Go.
 func (a *attempt) setResult(cell *Cell) {
@@ -29,7 +29,7 @@ func (a *attempt) setResult(cell *Cell) {
 	}
 	if call {
 		tv := a.info.Types[a.result]
-		if tv.IsVoid() || isCount(tv.Type) {
+		if tv.IsVoid() || isCount(a.result, tv.Type) {
 			return
 		}
 	}
@@ -45,11 +45,25 @@ func (a *attempt) lastStatement() int {
 	return 0
 }
 
-// isCount says whether t is the result (n int, err error) of a write.
-func isCount(t types.Type) bool {
+// isCount says whether t is the result of a write or a print: results named
+// (n int, err error), or (int, error) of a function whose name says so.
+func isCount(x ast.Expr, t types.Type) bool {
 	tuple, ok := t.(*types.Tuple)
-	return ok && tuple.Len() == 2 && tuple.At(0).Name() == "n" && tuple.At(1).Name() == "err" &&
-		types.Identical(tuple.At(0).Type(), types.Typ[types.Int]) && isError(tuple.At(1).Type())
+	if !ok || tuple.Len() != 2 || !types.Identical(tuple.At(0).Type(), types.Typ[types.Int]) || !isError(tuple.At(1).Type()) {
+		return false
+	}
+	if tuple.At(0).Name() == "n" && tuple.At(1).Name() == "err" {
+		return true
+	}
+	call, _ := ast.Unparen(x).(*ast.CallExpr)
+	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		for _, verb := range []string{"Write", "Print", "Fprint", "Scan"} {
+			if strings.HasPrefix(s.Sel.Name, verb) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }

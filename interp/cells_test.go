@@ -1,0 +1,98 @@
+package interp_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Cells are separated by "---". What must come of each is in want, one element a
+// cell, as notebook.run describes it. A divergence from compiled Go is marked in
+// the name of its row.
+var cellRows = []struct {
+	name, in string
+	want     []string
+}{
+	{"result", "1 + 2", []string{"= 3"}},
+	{"quiet result", "1 + 2;", []string{""}},
+	{"quiet call", "func f() int { println(\"called\"); return 1 }\nf();", []string{"stderr: called\n"}},
+	{"several values", "func f() (int, string, error) { return 1, \"a\", nil }\nf()", []string{"= 1, \"a\", <nil>"}},
+	{"void", "func f() {}\nf()", []string{""}},
+	{"assignment", "x := 1\nx = 2\nx++", []string{""}},
+	{"string is quoted", "\"a\\n\"", []string{"= \"a\\n\""}},
+	{"named string is quoted", "type S string\nS(\"a\")", []string{"= \"a\""}},
+	{"stringer is not", "type S string\nfunc (s S) String() string { return \"<\" + string(s) + \">\" }\nS(\"a\")", []string{"= <a>"}},
+	{"struct has names", "type P struct{ X int; name string }\n[]P{{1, \"a\"}}", []string{"= [{X:1 name:a}]"}},
+	{"pointer", "type P struct{ X int }\n&P{1}", []string{"= &{X:1}"}},
+	{"error value", "errors.New(\"bad\")", []string{"= bad"}},
+	{"nil error", "var err error\nerr", []string{"= <nil>"}},
+	{"function", "func add(a, b int) int { return a + b }\nadd", []string{"= func(int, int) int"}},
+	{"print shows no count", "fmt.Println(\"a\")", []string{"a\n"}},
+	{"write shows no count", "var b strings.Builder\nb.WriteString(\"abc\")\n---\nb.String()", []string{"", "= \"abc\""}},
+	{"shows itself", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return map[string]any{\"text/plain\": \"me\"} }\nD{}", []string{"= me"}},
+	{"panic while shown", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { panic(\"no\") }\nD{}", []string{"= main.D cannot be shown: no"}},
+	{"panicking stringer", "type D struct{}\nfunc (D) String() string { panic(\"no\") }\nD{}", []string{"= %!v(PANIC=String method: no)"}},
+
+	{"unread error", "n, err := strconv.Atoi(\"x\")\n---\nn", []string{"! error: strconv.Atoi: parsing \"x\": invalid syntax (*strconv.NumError)", "= 0"}},
+	{"read error", "n, err := strconv.Atoi(\"x\")\nfmt.Println(err)", []string{"strconv.Atoi: parsing \"x\": invalid syntax\n"}},
+	{"read by a function", "func report() { fmt.Println(err) }\n_, err := strconv.Atoi(\"x\")\nreport()", []string{"strconv.Atoi: parsing \"x\": invalid syntax\n"}},
+	{"ignored error", "n, _ := strconv.Atoi(\"x\")", []string{""}},
+	{"error set again to nil", "_, err := strconv.Atoi(\"x\")\n_, err = strconv.Atoi(\"1\")", []string{""}},
+	{"sentinel", "var ErrNotFound = errors.New(\"not found\")\nfailure := errors.New(\"x\")", []string{""}},
+	{"failed call at the end", "os.Remove(\"/no/such/file\")", []string{"! error: remove /no/such/file: no such file or directory (*fs.PathError)"}},
+	{"error of a cell's type", "type E struct{ Code int }\nfunc (e *E) Error() string { return fmt.Sprint(\"code \", e.Code) }\nfunc f() error { return &E{7} }\nf()", []string{"! error: code 7 (*main.E)"}},
+
+	{"panic", "panic(\"boom\")", []string{"! panic: boom"}},
+	{"panic with a value", "type P struct{ X int }\npanic(P{1})", []string{"! panic: (main.P) {X:1}"}},
+	{"panic with an error", "panic(fmt.Errorf(\"bad %d\", 1))", []string{"! panic: bad 1 (*errors.errorString)"}},
+	{"nil map", "var m map[string]int\nm[\"a\"] = 1", []string{"! runtime error: assignment to entry in nil map"}},
+	{"nil pointer", "type P struct{ X int }\nvar p *P\np.X", []string{"! runtime error: invalid memory address or nil pointer dereference"}},
+	{"assertion", "var x any = 1\nx.(string)", []string{"! runtime error: interface conversion: interface {} is int, not string"}},
+	{"division", "z := 0\n1 / z", []string{"! runtime error: integer divide by zero"}},
+	{"what ran before stays", "x := 1\ny := 2\npanic(x)\n---\nx + y", []string{"! panic: 1", "= 3"}},
+	{"defer at the top level", "defer fmt.Println(\"end\")\nfmt.Println(\"start\")\n---\n1", []string{"start\nend\n", "= 1"}},
+	{"defer after a panic", "defer fmt.Println(\"end\")\npanic(\"x\")", []string{"end\n! panic: x"}},
+	{"recover at the top level", "defer func() { fmt.Println(\"got\", recover()) }()\npanic(\"x\")", []string{"got x\n"}},
+	{"exit of a goroutine", "runtime.Goexit()\n---\n1", []string{"! panic: runtime.Goexit was called by the cell (*errors.errorString)", "= 1"}},
+
+	{"function sees a variable of its cell", "count := 0\nfunc inc() int { count++; return count }\ninc()\ninc()\n---\ncount", []string{"= 2", "= 2"}},
+	{"variable is a new one of itself", "x := 2\n---\nx := x * 10\n---\nx := []int{x}\n---\nx", []string{"", "", "", "= [20]"}},
+	{"var is zero again", "var x []int\nx = append(x, 1)\nlen(x)\n---\nvar x []int\nlen(x)", []string{"= 1", "= 0"}},
+	{"redefined function", "func f() int { return 1 }\nfunc g() int { return f() * 10 }\n---\nfunc f() int { return 2 }\n---\ng()", []string{"", "", "= 20"}},
+	{"redefined type", "type T struct{ A int }\nfunc (t T) Double() int { return t.A * 2 }\nfunc mk() T { return T{A: 4} }\n---\ntype T struct{ A int; B string }\n---\nmk().Double()\n---\nfmt.Sprintf(\"%+v\", mk())", []string{"", "", "= 8", "= \"{A:4 B:}\""}},
+	{"type run again keeps values", "type T struct{ A int }\nt := T{3}\n---\ntype T struct{ A int }\n---\nt = T{4}\nt", []string{"", "", "= {A:4}"}},
+	{"method replaced", "type T struct{}\nfunc (T) Name() string { return \"old\" }\nt := T{}\nfunc show() string { return t.Name() }\n---\nfunc (T) Name() string { return \"new\" }\n---\nt.Name() + show()", []string{"", "", "= \"newnew\""}},
+	{"method added", "type T struct{ X int }\nts := []T{{1}, {2}}\n---\nfunc (t T) String() string { return fmt.Sprint(\"T\", t.X) }\n---\nts\n---\nvar s fmt.Stringer = ts[0]\ns.String()", []string{"", "", "= [T1 T2]", "= \"T1\""}},
+	{"constant redefined", "const N = 2\nfunc size() int { return len([N]int{}) }\n---\nconst N = 5\n---\nsize()", []string{"", "", "= 5"}},
+	{"init and main", "var x = 1\nfunc init() { x = 5 }\nfunc main() int { return x }\n---\nmain()", []string{"", "= 5"}},
+	{"init runs once", "x := 1\nfunc init() { fmt.Println(\"init\") }\n---\nx", []string{"init\n", "= 1"}},
+	{"failed cell defines nothing", "x := 1\ny := undefinedName\nfunc f() {}\n---\nx\n---\nf()", []string{
+		"! compile error: cell[1]:2:6: undefined: undefinedName\n    y := undefinedName\n         ^",
+		"! compile error: cell[2]:1:1: undefined: x\n    x\n    ^",
+		"! compile error: cell[3]:1:1: undefined: f\n    f()\n    ^"}},
+	{"use before definition", "func f() int { return x }\ny := f()\nx := 1", []string{
+		"! compile error: cell[1]:2:6: f uses x, which is not defined before line 3\n    y := f()\n         ^"}},
+	{"comma ok", "m := map[string]int{\"a\": 1}\nv, ok := m[\"a\"]\nfmt.Println(v, ok)\n_, ok = m[\"b\"]\nok", []string{"1 true\n= false"}},
+	{"labels", "outer:\nfor i := range 3 {\n\tfor j := range 3 {\n\t\tif j == 1 { continue outer }\n\t\tfmt.Print(i, j, \" \")\n\t}\n}", []string{"0 0 1 0 2 0 "}},
+	{"automatic imports", "fmt.Println(strings.Repeat(\"a\", 3), math.MaxInt8, rand.N(1))", []string{"aaa 127 0\n"}},
+	{"shadowed package", "strings := 1\n---\nstrings + 1\n---\nimport \"strings\"\nstrings.ToUpper(\"a\")", []string{"", "= 2", "= \"A\""}},
+	{"generic function and type", "type Stack[T any] struct{ items []T }\nfunc (s *Stack[T]) Push(x T) { s.items = append(s.items, x) }\nfunc Map[T, U any](list []T, f func(T) U) []U { var out []U; for _, x := range list { out = append(out, f(x)) }; return out }\n---\ns := &Stack[string]{}\ns.Push(\"a\")\nMap(s.items, strings.ToUpper)", []string{"", "= [A]"}},
+	{"scan", "var a, b int\nfmt.Sscan(\"1 2\", &a, &b)\na + b", []string{"= 3"}},
+	{"positions after tabs and letters", "\tπ := 1; x := undefinedName", []string{"! compile error: cell[1]:1:16: undefined: undefinedName\n     π := 1; x := undefinedName\n                  ^"}},
+}
+
+func TestCells(t *testing.T) {
+	t.Parallel()
+	for _, row := range cellRows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			n := newNotebook(t)
+			cells := strings.Split(row.in, "\n---\n")
+			if len(cells) != len(row.want) {
+				t.Fatalf("%d cells, %d expectations", len(cells), len(row.want))
+			}
+			for i, src := range cells {
+				n.must(t, src, row.want[i])
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+// Package interp runs cells: pieces of Go 1.26 that share variables, functions,
+// types and imports.
+//
+//	s, err := interp.New()
+//	result, err := s.Execute(ctx, 1, "x := 20\nx + 1") // result.Data["text/plain"] is "21"
+//
+// A cell is checked by go/types (package check), lowered to the Go that the
+// engine runs right (package lower), and run by the engine, traefik/yaegi,
+// together with the compiled run time (package rt). Nothing outside of yaegi.go
+// knows the engine. Compiled packages come from package symbols; no Go toolchain
+// is needed.
+//
+// # What a cell may be
+//
+// Any mix of imports, declarations and statements. Packages that are known are
+// imported by themselves. Unused variables, imports and labels are fine. ctx is
+// predeclared in every cell: a context.Context that an interrupt cancels.
+//
+//   - The value of the last statement, when it is an expression, is the result; a
+//     semicolon after it hides it. See [Result] for how it looks.
+//   - A cell fails when its last statement is a call whose last result is a
+//     non-nil error, and when a top-level statement sets a variable of type error
+//     from a call and nothing in the cell reads it.
+//   - Functions see the variables that statements of their cell define. A
+//     statement that would reach one before its definition is refused.
+//   - defer at the top level runs at the end of the cell. return there is refused.
+//   - func init runs once, before the statements; main is an ordinary name.
+//   - The letter ʹ is reserved in names.
+//
+// # What a later cell changes
+//
+// A name means what the last cell says that defined it. Functions, types and
+// constants of earlier cells that use it are compiled again and use the new
+// meaning; one that no longer type-checks is reported, and panics when called. A
+// variable that is defined again with the same type stays the same variable. A
+// closure that is already made keeps what it captured. Methods may be added to a
+// type of an earlier cell or replaced there, except for generic types. A type that
+// is declared again word for word is the same type, so values made before still
+// fit.
+//
+// A cell that does not compile defines nothing and runs nothing. One that panics
+// keeps what its statements did before.
+//
+// # Interrupts
+//
+// [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at
+// every loop head and function entry; time.Sleep ends too. Code that waits for a
+// channel is ended through the engine: its deferred calls do not run. Goroutines
+// of other cells and closures live on. What waits inside of compiled code, for a
+// mutex for instance, cannot be ended: Execute returns an [Error] that is Stuck.
+//
+// # Concurrency
+//
+// Execute and Evaluate run one at a time. Complete, Inspect, IsComplete and
+// Interrupt may be called from any goroutine and do not wait for a running cell.
+// Several sessions in one process are independent but for what is global in
+// compiled packages.
+//
+// # Limits
+//
+// A recursion without end, an unrecoverable fault (a concurrent map write) and
+// os.Exit end the process: the kernel runs a session in a process of its own.
+package interp

@@ -1,0 +1,178 @@
+package interp_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/interp"
+)
+
+// prompt is how fast an interrupt must be: the promise is 100 ms on a machine
+// that is not shared with other tests.
+const prompt = 2 * time.Second
+
+// interruptAt executes a cell and interrupts it when it has printed "go". It
+// returns the error and how long the interrupt took.
+func interruptAt(t *testing.T, n *notebook, src string) (*interp.Error, time.Duration) {
+	t.Helper()
+	type outcome struct {
+		err error
+		at  time.Time
+	}
+	done := make(chan outcome, 1)
+	n.cell++
+	go func() {
+		_, err := n.Execute(context.Background(), n.cell, src)
+		done <- outcome{err, time.Now()}
+	}()
+	deadline := time.Now().Add(limit)
+	for !strings.Contains(n.out.peek(), "go") {
+		if time.Now().After(deadline) {
+			t.Fatalf("%q never started", src)
+		}
+		time.Sleep(time.Millisecond) // polls for the output of the cell
+	}
+	n.out.take()
+	start := time.Now()
+	n.Interrupt()
+	select {
+	case o := <-done:
+		var e *interp.Error
+		if !errors.As(o.err, &e) {
+			t.Fatalf("%q ended with %v", src, o.err)
+		}
+		return e, o.at.Sub(start)
+	case <-time.After(limit):
+		t.Fatalf("%q was not interrupted", src)
+		return nil, 0
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, cell string }{
+		{"loop", "println(\"go\")\nfor { }"},
+		{"counting loop", "println(\"go\")\nfor i := 0; ; i++ { k = i }"},
+		{"loop with recover", "println(\"go\")\nfor { func() { defer func() { recover() }(); k++ }() }"},
+		{"recursion", "func f(n int) int { if n > 100 { return 0 }; return f(n+1) + f(n+1) }\nprintln(\"go\")\nf(0)"},
+		{"range over function", "println(\"go\")\nfor range func(yield func(int) bool) { for yield(1) { } } { k++ }"},
+		{"goto", "println(\"go\")\nagain:\nk++\ngoto again"},
+		{"receive", "ch := make(chan int)\nprintln(\"go\")\n<-ch"},
+		{"send", "ch := make(chan int)\nprintln(\"go\")\nch <- 1"},
+		{"range over channel", "ch := make(chan int)\nprintln(\"go\")\nfor range ch { }"},
+		{"nil channel", "var ch chan int\nprintln(\"go\")\n<-ch"},
+		{"select", "a, b := make(chan int), make(chan int)\nprintln(\"go\")\nselect {\ncase <-a:\ncase b <- 1:\n}"},
+		{"empty select", "println(\"go\")\nselect { }"},
+		{"receive in a function", "func wait(ch chan int) int { return <-ch }\nprintln(\"go\")\nprintln(wait(make(chan int)))"},
+		{"sleep", "println(\"go\")\ntime.Sleep(time.Hour)"},
+		{"context", "println(\"go\")\n<-ctx.Done()\nfor { }"},
+		{"compiled code that watches ctx", "println(\"go\")\nexec.CommandContext(ctx, \"sleep\", \"1000\").Run()\nfor { }"},
+		{"compiled function that calls a closure", "println(\"go\")\nsort.Slice(make([]int, 1<<20), func(i, j int) bool { k++; return false })\nfor { }"},
+		{"wait for goroutines that loop", "var wg sync.WaitGroup\nwg.Go(func() { for { } })\nprintln(\"go\")\nwg.Wait()\nfor { }"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			n := newNotebook(t)
+			n.must(t, "k := 0\nclo := func() int { return 42 }", "")
+			e, took := interruptAt(t, n, strings.ReplaceAll(row.cell, "println(\"go\")", "fmt.Println(\"go\")"))
+			if e.Name != "interrupted" || e.Stuck {
+				t.Errorf("ended with %v", e)
+			}
+			if took > prompt {
+				t.Errorf("took %v", took)
+			}
+			n.out.take()
+			n.must(t, "clo()", "= 42")
+			n.must(t, "ch2 := make(chan int)\ngo func() { ch2 <- 7 }()\n<-ch2", "= 7")
+			n.must(t, "k = 3\nk", "= 3")
+		})
+	}
+}
+
+// TestInterruptSpares says that goroutines of earlier cells go on.
+func TestInterruptSpares(t *testing.T) {
+	t.Parallel()
+	if raceEnabled {
+		t.Skip("the engine shares its frames between goroutines without synchronisation")
+	}
+	n := newNotebook(t)
+	n.must(t, "in, out := make(chan int), make(chan int)\ngo func() { for v := range in { out <- v * 2 } }()", "")
+	n.must(t, "var beats atomic.Int64\ngo func() { for { beats.Add(1); time.Sleep(time.Millisecond) } }()", "")
+	for _, src := range []string{"fmt.Println(\"go\")\nfor { }", "fmt.Println(\"go\")\ntime.Sleep(time.Hour)"} {
+		if e, _ := interruptAt(t, n, src); e.Name != "interrupted" {
+			t.Fatal(e)
+		}
+		n.must(t, "in <- 21\n<-out", "= 42")
+		n.must(t, "before := beats.Load()\nfor beats.Load() < before+3 { time.Sleep(time.Millisecond) }", "")
+	}
+	if e, _ := interruptAt(t, n, "fmt.Println(\"go\")\n<-make(chan int)"); e.Name != "interrupted" {
+		t.Fatal(e)
+	}
+	n.must(t, "in <- 4\n<-out", "= 8")
+}
+
+// TestStuck says what happens when compiled code does not return.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, "var mu sync.Mutex\nmu.Lock()\nx := 5", "")
+	e, _ := interruptAt(t, n, "fmt.Println(\"go\")\nmu.Lock()")
+	if e.Name != "interrupted" || !e.Stuck {
+		t.Fatalf("ended with %v", e)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := n.Execute(ctx, 9, "x"); err == nil {
+		t.Error("a cell ran while the one before had not ended")
+	}
+	// Completion answers all the same.
+	if _, _, items := n.Complete("strings.ToU", 11); len(items) == 0 {
+		t.Error("no completion while a cell is stuck")
+	}
+}
+
+func TestContextOfExecute(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := n.Execute(ctx, 1, "for { }")
+	var e *interp.Error
+	if !errors.As(err, &e) || e.Name != "interrupted" {
+		t.Fatalf("ended with %v", err)
+	}
+	n.must(t, "ctx.Err()", "= <nil>")
+	n.must(t, "ctx, cancel := context.WithCancel(ctx)\ncancel()\nctx.Err() == context.Canceled", "= true")
+	n.must(t, "ctx.Err()", "= <nil>")
+}
+
+// TestToolsWhileRunning says that completion and inspection do not wait for the
+// running cell.
+func TestToolsWhileRunning(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, "type User struct{ Name string }\nu := User{}", "")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n.Execute(context.Background(), 2, "fmt.Println(\"go\")\nfor { }")
+	}()
+	deadline := time.Now().Add(limit)
+	for !strings.Contains(n.out.peek(), "go") && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond) // polls for the output of the cell
+	}
+	if _, _, items := n.Complete("u.Na", 4); len(items) == 0 || items[0].Text != "Name" {
+		t.Errorf("completion gives %v", items)
+	}
+	if data := n.Inspect("u", 1, 0); data["text/plain"] != "var u User" {
+		t.Errorf("inspection gives %v", data)
+	}
+	if status, _ := n.IsComplete("for {"); status != "incomplete" {
+		t.Errorf("IsComplete gives %s", status)
+	}
+	n.Interrupt()
+	<-done
+}

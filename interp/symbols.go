@@ -1,0 +1,49 @@
+package interp
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// symbols is the table of the package "quern/session", which lowered code calls:
+//
+//	Result(values...)          the values of the cell's last expression
+//	Go(cell, f)                a go statement
+//	Guard(cell, f) func()      f, to be run by a goroutine of compiled code
+//	Stop()                     ends interrupted code; called when the stop flag is up
+//	Stopped() bool             the stop flag, under the race detector
+//	Interrupted                the panic value of an interrupt
+func (s *Session) symbols() map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"Result":      reflect.ValueOf(s.setResult),
+		"Go":          reflect.ValueOf(s.start),
+		"Guard":       reflect.ValueOf(s.guard),
+		"Stop":        reflect.ValueOf(s.checkStop),
+		"Stopped":     reflect.ValueOf(s.stopping.Load),
+		"Interrupted": reflect.ValueOf(Interruption{}),
+	}
+}
+
+// overrides are functions of the standard library that a session has its own
+// versions of: those that wait, start goroutines, or read standard input.
+func (s *Session) overrides() map[string]map[string]reflect.Value {
+	in := s.config.stdin
+	return map[string]map[string]reflect.Value{
+		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
+		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
+		"fmt/fmt": {
+			"Scan":   reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(in, a...) }),
+			"Scanf":  reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(in, format, a...) }),
+			"Scanln": reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(in, a...) }),
+		},
+	}
+}
+
+// replace puts functions into tables of packages.
+func replace(packages, by map[string]map[string]reflect.Value) {
+	for key, functions := range by {
+		for name, f := range functions {
+			packages[key][name] = f
+		}
+	}
+}
