@@ -3,6 +3,7 @@ package accel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -281,8 +282,41 @@ func TestRegression(t *testing.T) {
 			t.Errorf("parameter %d: want %v, got %v", i, want, got)
 		}
 	}
-	if text := run.String(); strings.Contains(text, "accuracy") || strings.Contains(text, "NaN") {
+	result, err := accel.Evaluate(t.Context(), model, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !math.IsNaN(result.Accuracy()) || result.Counts() != nil || len(result.MIMEBundle()) != 1 {
+		t.Errorf("result %v", result)
+	}
+	if text := run.String() + result.String(); strings.Contains(text, "accuracy") || strings.Contains(text, "NaN") {
 		t.Errorf("the run says %q", text)
+	}
+}
+
+func TestResult(t *testing.T) {
+	// The model repeats its input, so each example says its own answer.
+	set, err := data.FromSlices([][]float32{{9, 0, 0}, {0, 9, 0}, {0, 9, 0}, {0, 0, 9}}, []int{0, 1, 2, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := accel.Evaluate(t.Context(), nn.Sequential(), set.Named("four"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(result.Counts()); got != "[[1 0 0] [0 1 0] [0 1 1]]" || result.Accuracy() != 0.75 {
+		t.Errorf("counts %v, accuracy %v", got, result.Accuracy())
+	}
+	// -ln softmax: three are right by a margin of 9, one is wrong by 9.
+	if right := math.Log(1 + 2*math.Exp(-9)); !(math.Abs(result.Loss()-(right+9.0/4)) <= 1e-5) {
+		t.Errorf("loss %v", result.Loss())
+	}
+	shown, metadata := display.Render(result)
+	if text := shown["text/plain"].(string); !strings.HasPrefix(text, "four: loss 2.25, accuracy 75.0 %, 4 examples, ") {
+		t.Errorf("text %q", text)
+	}
+	if svg, _ := shown["image/svg+xml"].(string); !strings.Contains(svg, "accuracy 75.0 %") || metadata["image/png"] == nil {
+		t.Errorf("no confusion matrix in %d formats", len(shown))
 	}
 }
 

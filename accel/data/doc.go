@@ -1,9 +1,9 @@
 // Package data holds the examples that a model learns from.
 //
 // [Digits] is part of the program; [FashionMNIST] is found on the machine or
-// downloaded. [FromSlices] and [FromTargets] make a [Set] of the caller's own
-// numbers, and [ReadIDX] reads files of the MNIST family. A Set shows itself
-// in a notebook, with a sheet of its first images.
+// downloaded. [FromSlices], [FromTargets] and [FromTensors] make a [Set] of the
+// caller's own numbers, and [ReadIDX] reads files of the MNIST family. A Set
+// shows itself in a notebook, with its first images.
 //
 // [Set.Batches] cuts a set into tensors. Batches are made ahead on goroutines
 // of their own, and are the same and in the same order however many there are.

@@ -1,12 +1,12 @@
 package data
 
 import (
-	"bytes"
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
+
+	"github.com/quernlab/quern/plots"
 )
 
 // Image draws example i. A shape of [1 h w] or [h w] is a grey image and
@@ -66,57 +66,60 @@ func brightness(v, low, high float32) uint8 {
 
 // String says in one line what the set holds.
 func (s *Set) String() string {
-	text := fmt.Sprintf("%s: %d examples of shape %v", s.name, s.Len(), s.shape)
+	return s.name + ": " + s.holds()
+}
+
+// holds is what the set holds.
+func (s *Set) holds() string {
+	text := fmt.Sprintf("%d examples of shape %v", s.Len(), s.shape)
 	if n := s.Targets(); n > 0 {
 		return text + fmt.Sprintf(", %d targets each", n)
 	}
 	return text + fmt.Sprintf(", %d classes", len(s.classes))
 }
 
-// MIMEBundle shows the set: its line, and for images a sheet of the first
-// ones.
+// MIMEBundle shows the set: its line, and of images the first ones with the
+// names of their classes.
 func (s *Set) MIMEBundle() map[string]any {
-	bundle := map[string]any{"text/plain": s.String()}
-	if sheet := s.sheet(); sheet != nil {
-		var b bytes.Buffer
-		if err := png.Encode(&b, sheet); err == nil {
-			bundle["image/png"] = b.Bytes()
-		}
+	sheet := s.sheet()
+	if sheet == nil {
+		return map[string]any{"text/plain": s.String()}
 	}
+	bundle := sheet.MIMEBundle()
+	bundle["text/plain"] = s.String()
 	return bundle
 }
 
+// MIMEMetadata is the size of the picture, if there is one.
+func (s *Set) MIMEMetadata() map[string]any {
+	if sheet := s.sheet(); sheet != nil {
+		return sheet.MIMEMetadata()
+	}
+	return nil
+}
+
 const (
-	sheetColumns = 12 // at most
-	sheetRows    = 4
-	sheetWidth   = 480 // pixels that a row should fill
-	sheetGap     = 2
+	sheetImages = 20
+	sheetSide   = 512 // pixels of the largest image that is shown
 )
 
-// sheet is a contact sheet of the first examples, or nil where they are no
-// images of a size to look at.
-func (s *Set) sheet() image.Image {
-	var height, width int
-	switch n := len(s.shape); {
-	case n == 2, n == 3 && (s.shape[0] == 1 || s.shape[0] == 3):
-		height, width = s.shape[n-2], s.shape[n-1]
-	}
-	if s.Len() == 0 || min(height, width) < 2 || max(height, width) > sheetWidth {
+// sheet is a figure of the first examples, or nil where they are no images of
+// a size to look at.
+func (s *Set) sheet() *plots.Figure {
+	n := len(s.shape)
+	if s.Len() == 0 || n < 2 || n > 3 || n == 3 && s.shape[0] != 1 && s.shape[0] != 3 {
 		return nil
 	}
-	columns := min(sheetColumns, sheetWidth/width)
-	zoom := max(1, sheetWidth/columns/width)
-	shown := min(s.Len(), columns*sheetRows)
-	rows := (shown + columns - 1) / columns
-	sheet := image.NewRGBA(image.Rect(0, 0, columns*(width*zoom+sheetGap)-sheetGap, rows*(height*zoom+sheetGap)-sheetGap))
-	for i := range shown {
-		m := s.Image(i)
-		left, top := i%columns*(width*zoom+sheetGap), i/columns*(height*zoom+sheetGap)
-		for y := range height * zoom {
-			for x := range width * zoom {
-				sheet.Set(left+x, top+y, m.At(x/zoom, y/zoom))
-			}
+	if height, width := s.shape[n-2], s.shape[n-1]; min(height, width) < 2 || max(height, width) > sheetSide {
+		return nil
+	}
+	var images []image.Image
+	var captions []string
+	for i := range min(s.Len(), sheetImages) {
+		images = append(images, s.Image(i))
+		if c := s.Label(i); c < len(s.classes) {
+			captions = append(captions, s.classes[c])
 		}
 	}
-	return sheet
+	return plots.Images(images, captions...).Title(s.name).Subtitle(s.holds())
 }

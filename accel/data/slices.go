@@ -1,9 +1,11 @@
 package data
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"slices"
+
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // FromSlices makes a set for classification of the caller's own examples, one
@@ -18,15 +20,9 @@ func FromSlices(examples [][]float32, labels []int) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes := 0
-	for i, c := range labels {
-		if c < 0 || c > math.MaxInt32 {
-			return nil, fmt.Errorf("data: label %d of example %d: labels are class indices from 0", c, i)
-		}
-		classes = max(classes, c+1)
-	}
-	if classes > maxClasses {
-		return nil, fmt.Errorf("data: the highest label is %d: labels are class indices from 0 to %d", classes-1, maxClasses-1)
+	classes, err := countClasses(labels)
+	if err != nil {
+		return nil, err
 	}
 	return &Set{
 		name:    "examples",
@@ -58,6 +54,54 @@ func FromTargets(examples, targets [][]float32) (*Set, error) {
 		shape:  []int{width},
 		source: &floats{width: width, data: numbers, outputs: outputs, wanted: wanted},
 	}, nil
+}
+
+// FromTensors makes a set of tensors: x is [N, shape of one example…], y either
+// the class indices, integers of shape [N], or targets, floats of shape
+// [N, targets]. The numbers are copied.
+func FromTensors(x, y *tensor.Tensor) (*Set, error) {
+	if x == nil || y == nil {
+		return nil, errors.New("data: FromTensors: a tensor is nil")
+	}
+	shape, labels := x.Shape(), y.Shape()
+	if len(shape) == 0 || len(labels) == 0 || shape[0] != labels[0] {
+		return nil, fmt.Errorf("data: tensors of shape %v and %v: the first dimension of both must be the number of examples", shape, labels)
+	}
+	example := shape[1:]
+	if len(example) == 0 {
+		example = []int{1}
+	}
+	width, ok := volume(example)
+	if !ok {
+		return nil, fmt.Errorf("data: examples of shape %v have no numbers", example)
+	}
+	s := &Set{name: "examples", shape: slices.Clone(example)}
+	switch {
+	case y.DType().IsFloat() && len(labels) == 2 && labels[1] > 0:
+		s.source = &floats{width: width, data: x.Data(), outputs: labels[1], wanted: y.Data()}
+		return s, nil
+	case !y.DType().IsFloat() && len(labels) == 1:
+		classes := y.Ints()
+		n, err := countClasses(classes)
+		if err != nil {
+			return nil, err
+		}
+		s.classes, s.source = numbered(n), &floats{width: width, data: x.Data(), labels: classes}
+		return s, nil
+	}
+	return nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N], or targets, floats of shape [N, targets]", y.DType(), labels)
+}
+
+// countClasses is one more than the highest label.
+func countClasses(labels []int) (int, error) {
+	classes := 0
+	for i, c := range labels {
+		if c < 0 || c >= maxClasses {
+			return 0, fmt.Errorf("data: label %d of example %d: labels are class indices from 0 to %d", c, i, maxClasses-1)
+		}
+		classes = max(classes, c+1)
+	}
+	return classes, nil
 }
 
 // flatten copies rows of one length behind each other.

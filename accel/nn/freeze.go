@@ -14,7 +14,7 @@ type freezer interface{ setFrozen(on bool) }
 // not seen an input yet will start frozen.
 func Freeze(model any) *Frozen {
 	f := &Frozen{}
-	walk(model, func(_ string, v any) {
+	walk(model, func(_ []string, v any) {
 		switch v := v.(type) {
 		case *Tensor:
 			if v.RequiresGrad() {
@@ -51,9 +51,4 @@ func thaw(frozen bool, parameters ...*Tensor) {
 func (l *Linear) setFrozen(on bool) {
 	l.frozen = on
 	thaw(on, l.Weight, l.Bias)
-}
-
-func (n *Normalization) setFrozen(on bool) {
-	n.frozen = on
-	thaw(on, n.Scale, n.Shift)
 }

@@ -2,30 +2,29 @@ package nn
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// Normalization gives each example mean 0 and variance 1; [LayerNorm] makes
-// it. Scale and Shift are nil until the first input has told their size.
-type Normalization struct {
-	Scale *Tensor // [size of the last dimension], starts at 1
-	Shift *Tensor // likewise, starts at 0
+// LayerNorm gives each example mean 0 and variance 1 over the last dimension,
+// and then a scale and a shift that are trained (Ba et al., 2016):
+//
+//	y = (x - mean) / √(variance + 1e-5) · weight + bias
+//
+// The first input tells the size of weight and bias, which start at 1 and 0.
+func LayerNorm() Module { return &layerNorm{} }
 
-	frozen bool // before there are parameters: they will need no gradient
+type layerNorm struct {
+	weight, bias *Tensor // [size of the last dimension], nil before the first input
+	frozen       bool    // before there are parameters: they will need no gradient
 }
 
-// LayerNorm is (x - mean) / √(variance + 1e-5) · scale + shift over the last
-// dimension (Ba et al., 2016).
-func LayerNorm() *Normalization { return &Normalization{} }
-
-// Forward normalises the last dimension of x and keeps its shape.
-func (n *Normalization) Forward(x *Tensor) *Tensor {
+func (n *layerNorm) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) == 0 {
 		panic(&tensor.ShapeError{Op: "LayerNorm", Shapes: [][]int{shape}, Hint: "an input of at least one dimension is needed"})
 	}
 	last := len(shape) - 1
-	if n.Scale == nil {
-		n.Scale, n.Shift = tensor.Ones(shape[last]), tensor.Zeros(shape[last])
-		n.Scale.SetRequiresGrad(!n.frozen)
-		n.Shift.SetRequiresGrad(!n.frozen)
+	if n.weight == nil {
+		n.weight, n.bias = tensor.Ones(shape[last]), tensor.Zeros(shape[last])
+		n.weight.SetRequiresGrad(!n.frozen)
+		n.bias.SetRequiresGrad(!n.frozen)
 	}
 	var made []*Tensor // on the way, and of no use to anybody else
 	keep := func(t *Tensor) *Tensor {
@@ -37,14 +36,17 @@ func (n *Normalization) Forward(x *Tensor) *Tensor {
 	centred := keep(x.Sub(mean))
 	variance := keep(keep(keep(centred.Square()).Mean(last)).Reshape(column...))
 	deviation := keep(keep(variance.AddScalar(1e-5)).Sqrt())
-	y := keep(keep(centred.Div(deviation)).Mul(n.Scale)).Add(n.Shift)
+	y := keep(keep(centred.Div(deviation)).Mul(n.weight)).Add(n.bias)
 	for _, t := range made {
 		t.Release()
 	}
 	return y
 }
 
-func (*Normalization) private() bool { return true }
+func (n *layerNorm) setFrozen(on bool) {
+	n.frozen = on
+	thaw(on, n.weight, n.bias)
+}
 
-// String is the module as it is written in Go.
-func (n *Normalization) String() string { return "LayerNorm()" }
+func (*layerNorm) String() string { return "LayerNorm()" }
+func (*layerNorm) private() bool  { return true }

@@ -1,6 +1,10 @@
 package nn
 
-import "github.com/quernlab/quern/accel/tensor"
+import (
+	"strings"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // Tensor is the tensors that modules compute with.
 type Tensor = tensor.Tensor
@@ -20,7 +24,7 @@ type modal interface{ setTraining(on bool) }
 // Train puts a model into training mode, or with false into evaluation mode,
 // in which Dropout lets everything pass. New modules are in training mode.
 func Train(model any, on bool) {
-	walk(model, func(_ string, v any) {
+	walk(model, func(_ []string, v any) {
 		if m, ok := v.(modal); ok {
 			m.setTraining(on)
 		}
@@ -42,7 +46,7 @@ type Parameter struct {
 // its function uses.
 func Parameters(model any) []*Tensor {
 	var found []*Tensor
-	walk(model, func(_ string, v any) {
+	walk(model, func(_ []string, v any) {
 		if t, ok := v.(*Tensor); ok && t.RequiresGrad() {
 			found = append(found, t)
 		}
@@ -53,9 +57,9 @@ func Parameters(model any) []*Tensor {
 // NamedParameters are the parameters of a model with their names.
 func NamedParameters(model any) []Parameter {
 	var found []Parameter
-	walk(model, func(path string, v any) {
+	walk(model, func(path []string, v any) {
 		if t, ok := v.(*Tensor); ok && t.RequiresGrad() {
-			found = append(found, Parameter{path, t})
+			found = append(found, Parameter{strings.Join(path, "."), t})
 		}
 	})
 	return found

@@ -57,7 +57,12 @@ func TestLayersEqualPyTorch(t *testing.T) {
 	}
 	read(t, "layers.json", &g)
 	norm := nn.LayerNorm()
-	norm.Scale, norm.Shift = tensor.Parameter(of(g.Gamma, 6)), tensor.Parameter(of(g.Beta, 6))
+	norm.Forward(tensor.Zeros(1, 6))
+	tensor.NoGrad(func() {
+		for _, p := range nn.NamedParameters(norm) {
+			p.Assign(map[string]*nn.Tensor{"weight": of(g.Gamma, 6), "bias": of(g.Beta, 6)}[p.Name])
+		}
+	})
 	weighted := func(m nn.Module) func(x *nn.Tensor) (y, loss *nn.Tensor) {
 		return func(x *nn.Tensor) (y, loss *nn.Tensor) {
 			y = m.Forward(x)

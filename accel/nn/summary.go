@@ -72,7 +72,7 @@ func (t *Table) layer(path string, m Module, y *Tensor, counted map[*Tensor]bool
 	if s := y.Shape(); len(s) > 0 {
 		r.Output = s[1:]
 	}
-	walk(m, func(_ string, v any) {
+	walk(m, func(_ []string, v any) {
 		p, ok := v.(*Tensor)
 		switch {
 		case !ok || counted[p]:

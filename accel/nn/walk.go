@@ -18,18 +18,18 @@ import (
 // fields or not, pointers, interfaces, slices, arrays and maps, in the order in
 // which they are declared (the keys of maps sorted), and visits every tensor
 // and every value that has methods of this package, each once. path is the
-// field names from the root, joined by dots.
+// field names from the root; it is valid during the call.
 //
 // A value of a type that was declared in a notebook's cell may reach compiled
 // code inside a box; a box has the method Raw() any, and walk goes on with what
 // that gives.
-func walk(root any, visit func(path string, v any)) {
+func walk(root any, visit func(path []string, v any)) {
 	w := walker{visit: visit, seen: map[visited]bool{}}
 	w.value(nil, reflect.ValueOf(root))
 }
 
 type walker struct {
-	visit func(path string, v any)
+	visit func(path []string, v any)
 	seen  map[visited]bool
 }
 
@@ -69,7 +69,7 @@ func (w *walker) value(path []string, v reflect.Value) {
 			w.value(path, reflect.ValueOf(b.Raw()))
 			return
 		}
-		w.visit(strings.Join(path, "."), x)
+		w.visit(path, x)
 		if s, ok := x.(sequence); ok {
 			for i, part := range s.parts() {
 				w.value(append(path, strconv.Itoa(i)), reflect.ValueOf(part))

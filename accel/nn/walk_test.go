@@ -123,8 +123,8 @@ func TestWalkStaysInTheModel(t *testing.T) {
 		reflect.TypeFor[chan *Tensor]():       false,
 		reflect.TypeFor[[2][]*Tensor]():       true,
 		reflect.TypeFor[struct{ b *block }](): true,
-		reflect.TypeFor[Dropping]():           false,
-		reflect.TypeFor[*Dropping]():          true,
+		reflect.TypeFor[dropout]():            false,
+		reflect.TypeFor[*dropout]():           true,
 	} {
 		if mayHold(typ) != want {
 			t.Errorf("mayHold(%v) is %v", typ, !want)
