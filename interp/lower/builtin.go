@@ -4,6 +4,8 @@ package lower
 //
 //	min(a, b, c)     ->  minʹ1(minʹ1(a, b), c)
 //	clear(x)         ->  rtʹ.Clear(x)
+//	len(p), p *[3]T  ->  func(*[3]T) int { return 3 }(p)
+//	make(<-chan T)   ->  (<-chan T)(make(chan T))
 //	new(expr)        ->  func(v T) *T { return &v }(expr)
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
 //	recover()        ->  dʹ.Recover() in a deferred literal, else rtʹ.Recover()
@@ -34,6 +36,20 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 			acc = helper + "(" + acc + ", " + f.expr(x) + ")"
 		}
 		return acc
+	case "len", "cap":
+		if p, ok := f.coreOf(e.Args[0]).(*types.Pointer); ok {
+			// The length of the array, also of a nil pointer.
+			n := p.Elem().Underlying().(*types.Array).Len()
+			return fmt.Sprintf("func(%s) int { return %d }(%s)", f.typ(f.typeOf(e.Args[0])), n, f.expr(e.Args[0]))
+		}
+	case "make":
+		if c, ok := f.coreOf(e.Args[0]).(*types.Chan); ok && c.Dir() != types.SendRecv {
+			size := ""
+			if len(e.Args) > 1 {
+				size = ", " + f.expr(e.Args[1])
+			}
+			return "(" + f.typ(f.typeOf(e)) + ")(make(chan (" + f.typ(c.Elem()) + ")" + size + "))"
+		}
 	case "new":
 		t := f.typeOf(e).Underlying().(*types.Pointer).Elem()
 		if f.Info.Types[e.Args[0]].IsType() {

@@ -97,10 +97,11 @@ func (f *function) callee(e *ast.CallExpr) *call {
 			}
 			break
 		}
-		return &call{function: f.expr(fun), fixed: true}
+		_, declared := f.Info.Uses[fun.Sel].(*types.Func)
+		return &call{function: f.reference(fun), fixed: declared, typ: f.typ(f.typeOf(fun))}
 	case *ast.Ident:
 		_, declared := f.Info.Uses[fun].(*types.Func)
-		c := &call{function: f.expr(fun), fixed: declared}
+		c := &call{function: f.reference(fun), fixed: declared}
 		if !declared {
 			c.typ = f.typ(f.typeOf(fun))
 		}
@@ -108,7 +109,7 @@ func (f *function) callee(e *ast.CallExpr) *call {
 	case *ast.IndexExpr, *ast.IndexListExpr:
 		if id := calleeIdent(fun); id != nil {
 			if _, ok := f.Info.Instances[id]; ok {
-				return &call{function: f.expr(fun), fixed: true}
+				return &call{function: f.reference(fun), fixed: true}
 			}
 		}
 	}
@@ -158,7 +159,7 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 		c.arguments = append(c.arguments, rest...)
 		return
 	}
-	if len(rest) == 0 && !c.slices {
+	if len(rest) == 0 && c.fixed && !c.slices {
 		return
 	}
 	texts := make([]string, len(rest))

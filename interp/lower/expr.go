@@ -46,7 +46,7 @@ func (f *function) expr(e ast.Expr) string {
 	}
 	switch e := e.(type) {
 	case *ast.Ident:
-		return f.ident(e)
+		return f.value(e, f.ident(e))
 	case *ast.ParenExpr:
 		return "(" + f.expr(e.X) + ")"
 	case *ast.FuncLit:
@@ -54,11 +54,14 @@ func (f *function) expr(e ast.Expr) string {
 	case *ast.CompositeLit:
 		return f.composite(e)
 	case *ast.SelectorExpr:
+		if f.Info.Selections[e] == nil {
+			return f.value(e, f.selector(e))
+		}
 		return f.selector(e)
 	case *ast.IndexExpr:
 		return f.index(e)
 	case *ast.IndexListExpr:
-		return f.expr(e.X)
+		return f.value(e, f.reference(e.X))
 	case *ast.SliceExpr:
 		return f.slice(e)
 	case *ast.TypeAssertExpr:
@@ -112,6 +115,44 @@ func (f *function) ident(e *ast.Ident) string {
 	return ""
 }
 
+// reference lowers the name of a declared function that is called; any other
+// expression as expr does.
+func (f *function) reference(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		if f.Info.Types[e].Value == nil {
+			return f.ident(e)
+		}
+	case *ast.SelectorExpr:
+		if f.Info.Selections[e] == nil {
+			return f.selector(e)
+		}
+	case *ast.ParenExpr:
+		return f.reference(e.X)
+	case *ast.IndexExpr:
+		return f.reference(e.X)
+	case *ast.IndexListExpr:
+		return f.reference(e.X)
+	}
+	return f.expr(e)
+}
+
+// value makes the lowered name of a declared function a value:
+//
+//	return f  ->  return func(f func(int) int) func(int) int { return f }(fʹ1)
+//
+// because the engine keeps the name's syntax tree where it should make a function.
+func (f *function) value(e ast.Expr, name string) string {
+	id := calleeIdent(e)
+	if o, ok := f.Info.Uses[id].(*types.Func); ok {
+		_, instance := f.Info.Instances[id]
+		if instance || o.Pkg() != nil && (o.Pkg().Path() == "main" || isSource(o.Pkg())) {
+			return f.ownFrame(name, f.typ(f.typeOf(e)))
+		}
+	}
+	return name
+}
+
 // operand puts x in parentheses unless it can be selected from or called as it is.
 func operand(x string) string {
 	if strings.HasPrefix(x, "func") || strings.HasPrefix(x, "&") || strings.HasPrefix(x, "<-") || strings.HasPrefix(x, "-") || strings.HasPrefix(x, "!") || strings.HasPrefix(x, "^") {
@@ -151,7 +192,7 @@ func (f *function) selector(e *ast.SelectorExpr) string {
 func (f *function) index(e *ast.IndexExpr) string {
 	if id := calleeIdent(e.X); id != nil {
 		if _, ok := f.Info.Instances[id]; ok {
-			return f.expr(e.X)
+			return f.value(e, f.reference(e.X))
 		}
 	}
 	x := operand(f.expr(e.X))

@@ -42,11 +42,15 @@ type session struct {
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
+	to   *os.File // instead of text, when not nil
 }
 
 func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.to != nil {
+		return b.to.Write(p)
+	}
 	return b.text.Write(p)
 }
 
@@ -189,4 +193,24 @@ func TestFile(t *testing.T) {
 	}
 	s, out, err := runCells(t, strings.Split(string(text), "\n//---\n")...)
 	t.Logf("%s\n-- output\n%s\n-- error %v", s.dump(), out, err)
+}
+
+// TestProgramFile runs the program in the file $CELLS_PROGRAM with the output
+// of the process as its own: a gauge for programs such as those of $GOROOT/test.
+func TestProgramFile(t *testing.T) {
+	file := os.Getenv("CELLS_PROGRAM")
+	if file == "" {
+		t.Skip("for debugging: no $CELLS_PROGRAM")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t)
+	s.output.to = os.Stdout
+	if err := s.run(asCell(string(text))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
