@@ -32,36 +32,46 @@ var ErrClosed = errors.New("transport: sockets closed")
 // ever to connect.
 const sendTimeout = time.Second
 
-// Sockets are the bound sockets of one kernel.
+// Sockets are the bound sockets of one kernel. Behind each is a guard, which
+// keeps away from zmq4 what its peers must not send, and from its locks the
+// peers that do not read.
 type Sockets struct {
 	sockets  [channels + 1]zmq4.Socket
+	guards   [channels + 1]*guard
 	received [channels]chan [][]byte
+	limits   limits
 	cancel   context.CancelFunc
 	done     <-chan struct{}
 	loops    sync.WaitGroup
 	log      *slog.Logger
+
+	publishing sync.Mutex // orders what is counted in gauge and what is sent
+	gauge      *gauge     // of IOPub
 }
 
 // Listen binds the sockets of c. The error is a *BindError. The sockets live
 // until they are closed or ctx ends.
 func Listen(ctx context.Context, c *Connection, log *slog.Logger) (*Sockets, error) {
+	return listen(ctx, c, log, defaultLimits)
+}
+
+func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits) (*Sockets, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Sockets{cancel: cancel, done: ctx.Done(), log: log}
-	options := []zmq4.Option{zmq4.WithTimeout(sendTimeout), zmq4.WithLogger(slog.NewLogLogger(log.Handler(), slog.LevelDebug))}
-	for channel := Shell; channel <= heartbeat; channel++ {
-		socket := zmq4.NewRouter
-		if channel == IOPub {
-			socket = zmq4.NewPub
-		}
-		s.sockets[channel] = socket(ctx, options...)
-		network, address := c.address(channel)
-		if err := s.sockets[channel].Listen(endpoint(network, address)); err != nil {
-			s.Close()
-			return nil, &BindError{channel, address, err}
-		}
-	}
+	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge()}
 	for channel := range channels {
 		s.received[channel] = make(chan [][]byte)
+	}
+	for channel := Shell; channel <= heartbeat; channel++ {
+		if err := s.bind(ctx, c, channel); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	if err := s.gauge.attach(ctx, s.guards[IOPub]); err != nil {
+		s.Close()
+		return nil, err
+	}
+	for channel := range channels {
 		if channel != IOPub {
 			s.loops.Go(func() { s.receive(channel) })
 		}
@@ -70,11 +80,26 @@ func Listen(ctx context.Context, c *Connection, log *slog.Logger) (*Sockets, err
 	return s, nil
 }
 
-func endpoint(network, address string) string {
-	if network == "unix" {
-		return "ipc://" + address
+func (s *Sockets) bind(ctx context.Context, c *Connection, channel Channel) error {
+	newSocket := zmq4.NewRouter
+	if channel == IOPub {
+		newSocket = zmq4.NewPub
 	}
-	return "tcp://" + address
+	s.sockets[channel] = newSocket(ctx, zmq4.WithTimeout(sendTimeout), zmq4.WithLogger(slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)))
+	network, address := c.address(channel)
+	s.guards[channel] = newGuard(roleOf(channel), network, address, s.limits, s.log, s.subscribed)
+	if err := s.guards[channel].listen(s.sockets[channel]); err != nil {
+		return &BindError{channel, address, err}
+	}
+	return nil
+}
+
+// subscribed passes on a subscription that has come into effect.
+func (s *Sockets) subscribed(topic []byte) {
+	select {
+	case s.received[IOPub] <- [][]byte{topic}:
+	case <-s.done:
+	}
 }
 
 // receive passes on what comes in on a channel.
@@ -82,7 +107,7 @@ func (s *Sockets) receive(channel Channel) {
 	for {
 		message, err := s.sockets[channel].Recv()
 		if err != nil {
-			if s.closed() {
+			if closed(s.done) {
 				return
 			}
 			s.log.Debug("receive", "channel", channel, "error", err)
@@ -105,20 +130,11 @@ func (s *Sockets) beat() {
 			err = s.sockets[heartbeat].Send(message)
 		}
 		if err != nil {
-			if s.closed() {
+			if closed(s.done) {
 				return
 			}
 			s.log.Debug("heartbeat", "error", err)
 		}
-	}
-}
-
-func (s *Sockets) closed() bool {
-	select {
-	case <-s.done:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -135,26 +151,57 @@ func (s *Sockets) Receive(ctx context.Context, channel Channel) ([][]byte, error
 }
 
 // Send sends a message, which may not be changed afterwards. A message for a
-// peer that is gone is dropped without an error, as ROUTER and PUB do.
+// peer that is gone is dropped without an error, as ROUTER and PUB do. Send
+// waits while too much waits to be sent.
 func (s *Sockets) Send(channel Channel, frames [][]byte) error {
 	if len(frames) == 0 {
 		return errors.New("transport: message without frames")
 	}
+	if channel == IOPub {
+		s.publishing.Lock()
+		defer s.publishing.Unlock()
+		var size int64
+		for _, f := range frames {
+			size += int64(len(f))
+		}
+		if err := s.gauge.add(size, s.limits.unsent, s.done); err != nil {
+			return err
+		}
+	}
 	return s.sockets[channel].Send(zmq4.NewMsgFrom(frames...))
 }
 
-// Drain waits until all that was sent has been handed to the operating system.
+// Drain waits until all that was sent has been handed to the operating system,
+// but for what waits for a subscriber that does not read.
 func (s *Sockets) Drain(ctx context.Context) error {
-	return nil
+	if err := s.gauge.empty(ctx); err != nil {
+		return err
+	}
+	// zmq4 may still be at the last message, of which the gauge hears first.
+	// Another subscriber is let in only when it has gone to all.
+	last := newGauge()
+	defer last.Close()
+	if err := last.attach(ctx, s.guards[IOPub]); err != nil {
+		return err
+	}
+	var errs []error
+	for _, g := range s.guards {
+		errs = append(errs, g.drain(ctx))
+	}
+	return errors.Join(errs...)
 }
 
-// Close closes the sockets and waits for what reads them.
+// Close closes the sockets and waits for what reads and writes them.
 func (s *Sockets) Close() error {
 	s.cancel()
+	s.gauge.Close()
 	var errs []error
-	for _, socket := range s.sockets {
+	for channel, socket := range s.sockets {
 		if socket != nil {
 			errs = append(errs, socket.Close())
+		}
+		if g := s.guards[channel]; g != nil {
+			g.close()
 		}
 	}
 	s.loops.Wait()

@@ -1,0 +1,301 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+	zmqtransport "github.com/go-zeromq/zmq4/transport"
+)
+
+// guard stands between the network and one socket of zmq4, as a transport that
+// is registered there.
+type guard struct {
+	role       role
+	network    string
+	address    string
+	limits     limits
+	log        *slog.Logger
+	subscribed func(topic []byte) // a subscription has come into effect
+
+	listener net.Listener
+	ready    chan net.Conn // connections behind their handshake
+	done     chan struct{} // closed when the listener is
+	once     sync.Once
+	running  sync.WaitGroup // all goroutines of the guard
+
+	mu      sync.Mutex
+	pending []net.Conn // in their handshake, oldest first
+	peers   map[*peer]struct{}
+}
+
+var _ zmqtransport.Transport = (*guard)(nil)
+
+func newGuard(role role, network, address string, limits limits, log *slog.Logger, subscribed func([]byte)) *guard {
+	return &guard{
+		role:       role,
+		network:    network,
+		address:    address,
+		limits:     limits,
+		log:        log.With("channel", role.name),
+		subscribed: subscribed,
+		ready:      make(chan net.Conn),
+		done:       make(chan struct{}),
+		peers:      map[*peer]struct{}{},
+	}
+}
+
+// registered counts the transports registered with zmq4, which keeps them by
+// name and for ever.
+var registered atomic.Uint64
+
+// listen has a socket listen behind the guard.
+func (g *guard) listen(socket zmq4.Socket) error {
+	name := fmt.Sprintf("quern-%d", registered.Add(1))
+	if err := zmq4.RegisterTransport(name, g); err != nil {
+		return err
+	}
+	if err := socket.Listen(name + "://" + g.address); err != nil {
+		var network *net.OpError
+		if errors.As(err, &network) {
+			return network.Err
+		}
+		return err
+	}
+	return nil
+}
+
+// Dial is no part of a kernel.
+func (g *guard) Dial(context.Context, zmqtransport.Dialer, string) (net.Conn, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Addr returns the address of an endpoint.
+func (g *guard) Addr(endpoint string) (string, error) { return endpoint, nil }
+
+// Listen listens on the address of the guard.
+func (g *guard) Listen(ctx context.Context, address string) (net.Listener, error) {
+	if g.network == "unix" {
+		removeStale(address)
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, g.network, address)
+	if err != nil {
+		return nil, err
+	}
+	if g.network == "unix" {
+		if err := os.Chmod(address, 0o600); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
+	g.listener = l
+	g.running.Go(g.accept)
+	return (*guardListener)(g), nil
+}
+
+// removeStale removes a socket that a killed kernel has left.
+func removeStale(path string) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&os.ModeSocket == 0 {
+		return
+	}
+	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		conn.Close() // somebody listens
+		return
+	}
+	// If it cannot be removed, listening says so.
+	_ = os.Remove(path)
+}
+
+// guardListener is the guard as the listener that zmq4 accepts from.
+type guardListener guard
+
+// Accept returns the next connection whose handshake is done.
+func (l *guardListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.ready:
+		return conn, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends listening and the connections that zmq4 does not have yet.
+func (l *guardListener) Close() error {
+	var err error
+	l.once.Do(func() {
+		close(l.done)
+		err = l.listener.Close()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, conn := range l.pending {
+			conn.Close()
+		}
+	})
+	return err
+}
+
+// Addr is where the guard listens.
+func (l *guardListener) Addr() net.Addr { return l.listener.Addr() }
+
+// acceptAgain is how long to wait when accepting fails: for want of file
+// descriptors, as a rule.
+const acceptAgain = 20 * time.Millisecond
+
+func (g *guard) accept() {
+	for {
+		conn, err := g.listener.Accept()
+		if err != nil {
+			select {
+			case <-g.done:
+				return
+			case <-time.After(acceptAgain):
+			}
+			g.log.Debug("accept", "error", err)
+			continue
+		}
+		if !g.admit(conn) {
+			conn.Close()
+			continue
+		}
+		g.running.Go(func() {
+			p, err := g.handshake(conn)
+			g.dismiss(conn)
+			if err != nil {
+				conn.Close()
+				g.log.Debug("connection refused", "peer", conn.RemoteAddr(), "error", err)
+				return
+			}
+			g.enter(p)
+		})
+	}
+}
+
+// admit takes a connection among those in their handshake. When they are too
+// many the oldest has to go: an honest peer needs milliseconds.
+func (g *guard) admit(conn net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.peers) >= g.limits.peers || closed(g.done) {
+		return false
+	}
+	if len(g.pending) >= g.limits.pending {
+		g.pending[0].Close()
+		g.pending = g.pending[1:]
+	}
+	g.pending = append(g.pending, conn)
+	return true
+}
+
+func (g *guard) dismiss(conn net.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, c := range g.pending {
+		if c == conn {
+			g.pending = append(g.pending[:i:i], g.pending[i+1:]...)
+			return
+		}
+	}
+}
+
+// handshake exchanges greetings with a peer and reads its READY. Our own READY
+// comes from zmq4.
+func (g *guard) handshake(conn net.Conn) (*peer, error) {
+	if err := conn.SetDeadline(time.Now().Add(g.limits.handshake)); err != nil {
+		return nil, err
+	}
+	if _, err := conn.Write(greeting()); err != nil {
+		return nil, err
+	}
+	r := bufio.NewReader(conn)
+	opening, err := readGreeting(r)
+	if err != nil {
+		return nil, err
+	}
+	ready, err := readReady(r, g.role.peers)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	log := g.log.With("peer", conn.RemoteAddr())
+	p := &peer{
+		Conn:   conn,
+		guard:  g,
+		log:    log,
+		outbox: newOutbox(conn, g.limits, g.role.publishes, log),
+		inbox: inbox{
+			r: r, role: g.role, limits: g.limits,
+			checked:    append(opening, ready...),
+			subscribed: g.subscribed,
+		},
+		// zmq4 opens with a greeting that the peer has had.
+		assembler: assembler{skip: greetingBytes},
+	}
+	p.inbox.pong = func(frame []byte) error { return p.outbox.put(net.Buffers{frame}, int64(len(frame))) }
+	return p, nil
+}
+
+// enter hands a connection to zmq4.
+func (g *guard) enter(p *peer) {
+	g.mu.Lock()
+	g.peers[p] = struct{}{}
+	g.running.Go(p.outbox.run)
+	g.mu.Unlock()
+	select {
+	case g.ready <- p:
+	case <-g.done:
+		p.Close()
+	}
+}
+
+// drain waits until all that zmq4 has sent has been written.
+func (g *guard) drain(ctx context.Context) error {
+	g.mu.Lock()
+	var boxes []*outbox
+	for p := range g.peers {
+		boxes = append(boxes, p.outbox)
+	}
+	g.mu.Unlock()
+	var errs []error
+	for _, o := range boxes {
+		errs = append(errs, o.drain(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// close closes all connections and waits for the goroutines of the guard.
+func (g *guard) close() {
+	if g.listener != nil {
+		(*guardListener)(g).Close()
+	}
+	g.mu.Lock()
+	peers := make([]*peer, 0, len(g.peers))
+	for p := range g.peers {
+		peers = append(peers, p)
+	}
+	g.mu.Unlock()
+	for _, p := range peers {
+		p.Close()
+	}
+	g.running.Wait()
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

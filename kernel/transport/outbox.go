@@ -1,0 +1,264 @@
+package transport
+
+import (
+	"context"
+	"encoding/binary"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// outbox holds what waits to be written to a peer, and writes it. Whoever puts
+// a message in does not wait for the peer while the queue is not full; when it
+// is, for as long as the peer takes something.
+type outbox struct {
+	conn   net.Conn
+	limits limits
+	drops  bool // a peer that stalls loses messages; otherwise its connection
+	log    *slog.Logger
+
+	mu      sync.Mutex
+	queue   []net.Buffers // whole messages
+	size    int64         // bytes in the queue and being written
+	written int64         // bytes, ever
+	closed  bool          // nothing is put in any more
+	lagging bool          // drops messages until half of the queue is written
+	dropped int           // messages
+	changed chan struct{} // closed at each change
+}
+
+func newOutbox(conn net.Conn, limits limits, drops bool, log *slog.Logger) *outbox {
+	return &outbox{conn: conn, limits: limits, drops: drops, log: log, changed: make(chan struct{})}
+}
+
+// notify wakes those who wait. The lock is held.
+func (o *outbox) notify() {
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// put appends a message of some bytes. It returns net.ErrClosed when the
+// connection is closed or the peer has stalled.
+func (o *outbox) put(message net.Buffers, size int64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lagging && o.size <= o.limits.queue/2 {
+		o.lagging = false
+		o.log.Warn("client reads again", "dropped", o.dropped)
+		o.dropped = 0
+	}
+	if !o.lagging && !o.waitForRoom(size) {
+		if !o.drops {
+			o.log.Warn("client disconnected: it does not read", "waiting", o.size)
+			o.closed = true
+			o.notify()
+			o.conn.Close()
+			return net.ErrClosed
+		}
+		o.log.Warn("client does not read: it loses messages", "waiting", o.size)
+		o.lagging = true
+	}
+	switch {
+	case o.closed:
+		return net.ErrClosed
+	case o.lagging:
+		o.dropped++
+		return nil
+	}
+	o.queue = append(o.queue, message)
+	o.size += size
+	o.notify()
+	return nil
+}
+
+// waitForRoom waits until the queue has room, and reports false when the peer
+// stalls. An empty queue has room for any message. The lock is held, but not
+// while waiting.
+func (o *outbox) waitForRoom(size int64) bool {
+	written, timer := o.written, (*time.Timer)(nil)
+	for o.size > 0 && o.size+size > o.limits.queue && !o.closed {
+		if timer == nil {
+			timer = time.NewTimer(o.limits.stall)
+			defer timer.Stop()
+		}
+		changed := o.changed
+		o.mu.Unlock()
+		stalled := false
+		select {
+		case <-changed:
+		case <-timer.C:
+			stalled = true
+		}
+		o.mu.Lock()
+		if stalled {
+			if o.written-written < o.limits.progress {
+				return false
+			}
+			written = o.written
+			timer.Reset(o.limits.stall)
+		}
+	}
+	return true
+}
+
+// How much is written at once: enough to be fast, little enough for progress to
+// be seen.
+const (
+	writeBytes   = 1 << 20
+	writeBuffers = 512
+)
+
+// run writes until the outbox is closed and empty, or writing fails; then it
+// closes the connection.
+func (o *outbox) run() {
+	defer o.conn.Close()
+	for {
+		messages := o.take()
+		if messages == nil {
+			return
+		}
+		var batch net.Buffers
+		var size int64
+		flush := func() bool {
+			ok := o.write(batch, size)
+			batch, size = batch[:0], 0
+			return ok
+		}
+		for _, message := range messages {
+			for _, b := range message {
+				for len(b) > writeBytes {
+					batch, size, b = append(batch, b[:writeBytes]), size+writeBytes, b[writeBytes:]
+					if !flush() {
+						return
+					}
+				}
+				batch, size = append(batch, b), size+int64(len(b))
+				if (size >= writeBytes || len(batch) >= writeBuffers) && !flush() {
+					return
+				}
+			}
+		}
+		if len(batch) > 0 && !flush() {
+			return
+		}
+	}
+}
+
+// take waits for messages and takes them all. It returns nil at the end.
+func (o *outbox) take() []net.Buffers {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.queue) == 0 && !o.closed {
+		changed := o.changed
+		o.mu.Unlock()
+		<-changed
+		o.mu.Lock()
+	}
+	messages := o.queue
+	o.queue = nil
+	return messages
+}
+
+func (o *outbox) write(batch net.Buffers, size int64) bool {
+	_, err := batch.WriteTo(o.conn)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.size -= size
+	o.written += size
+	if err != nil {
+		o.closed, o.queue, o.size = true, nil, 0
+	}
+	o.notify()
+	return err == nil
+}
+
+// close lets what waits be written, for a while.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		o.closed = true
+		// A connection that has failed has no deadline, and needs none.
+		_ = o.conn.SetWriteDeadline(time.Now().Add(o.limits.linger))
+		o.notify()
+	}
+}
+
+// drain waits until all has been written, or will not be.
+func (o *outbox) drain(ctx context.Context) error {
+	for {
+		o.mu.Lock()
+		empty, changed := o.size == 0 || o.lagging, o.changed
+		o.mu.Unlock()
+		if empty {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// assembler joins the bytes of frames, in whatever pieces they come, to whole
+// messages. It keeps the bodies that it is given.
+type assembler struct {
+	skip   int // bytes to leave out first
+	header []byte
+	body   int64 // bytes of the current body still to come
+	more   bool  // frames of the message still to come
+
+	message net.Buffers
+	size    int64
+}
+
+// write takes the next bytes and emits each message that they complete.
+func (a *assembler) write(p []byte, emit func(message net.Buffers, size int64) error) error {
+	n := min(a.skip, len(p))
+	a.skip -= n
+	p = p[n:]
+	for len(p) > 0 {
+		if a.body == 0 {
+			p = a.readHeader(p)
+		} else {
+			n := min(a.body, int64(len(p)))
+			a.message = append(a.message, p[:n:n])
+			a.size += n
+			a.body -= n
+			p = p[n:]
+		}
+		if a.body == 0 && len(a.header) == 0 && !a.more && len(a.message) > 0 {
+			message, size := a.message, a.size
+			a.message, a.size = nil, 0
+			if err := emit(message, size); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readHeader takes bytes of a header from the start of p and returns the rest.
+func (a *assembler) readHeader(p []byte) []byte {
+	a.header = append(a.header, p[0])
+	need := 2
+	if a.header[0]&flagLong != 0 {
+		need = 9
+	}
+	n := min(need-len(a.header), len(p)-1)
+	a.header = append(a.header, p[1:1+n]...)
+	if len(a.header) == need {
+		a.more = a.header[0]&flagMore != 0
+		if need == 9 {
+			a.body = int64(binary.BigEndian.Uint64(a.header[1:]))
+		} else {
+			a.body = int64(a.header[1])
+		}
+		a.message = append(a.message, a.header)
+		a.size += int64(need)
+		a.header = nil
+	}
+	return p[1+n:]
+}
