@@ -13,7 +13,7 @@ func Parameter(t *Tensor) *Tensor {
 // tensor that is not itself the result of ops with a gradient can be asked to.
 func (t *Tensor) SetRequiresGrad(on bool) {
 	locked(func(r *ir.Recorder) {
-		v := t.value("SetRequiresGrad")
+		v := t.own("SetRequiresGrad")
 		if on == (t.leaf != nil) {
 			return
 		}
@@ -76,7 +76,8 @@ func (t *Tensor) Clone() *Tensor { return record(ir.Copy{}, t) }
 // src can be read until the next Assign to t, and says so if it is used later.
 func (t *Tensor) Assign(src *Tensor) {
 	locked(func(r *ir.Recorder) {
-		t.value("Assign")
-		r.Assign(&t.v, src.value("Assign"), t.leaf)
+		t.own("Assign")
+		src.own("Assign")
+		src.borrowed = r.Assign(&t.v, src.v, t.leaf)
 	})
 }

@@ -103,7 +103,7 @@ func bytesOf[T element](data []T) []byte {
 // same.
 func (t *Tensor) SetData(data []float32) {
 	locked(func(r *ir.Recorder) {
-		v := t.value("SetData")
+		v := t.own("SetData")
 		if v.Len() != len(data) {
 			panic(&ShapeError{Op: "SetData", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
 		}
@@ -114,7 +114,7 @@ func (t *Tensor) SetData(data []float32) {
 // SetInts is SetData for integers, such as labels.
 func (t *Tensor) SetInts(data []int) {
 	locked(func(r *ir.Recorder) {
-		v := t.value("SetInts")
+		v := t.own("SetInts")
 		if v.Len() != len(data) {
 			panic(&ShapeError{Op: "SetInts", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
 		}
@@ -125,7 +125,7 @@ func (t *Tensor) SetInts(data []int) {
 // SetBytes is SetData for bytes, such as images.
 func (t *Tensor) SetBytes(data []uint8) {
 	locked(func(r *ir.Recorder) {
-		v := t.value("SetBytes")
+		v := t.own("SetBytes")
 		if v.Len() != len(data) {
 			panic(&ShapeError{Op: "SetBytes", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
 		}

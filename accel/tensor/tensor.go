@@ -12,6 +12,10 @@ import (
 type Tensor struct {
 	v    *ir.Value // nil after Release
 	leaf *ir.Leaf  // set for a parameter
+
+	// borrowed says that Assign moved the value to another tensor, which may
+	// overwrite it.
+	borrowed bool
 }
 
 // DType is the type of a tensor's elements.
@@ -57,6 +61,16 @@ func (t *Tensor) value(op string) *ir.Value {
 	return t.v
 }
 
+// own is the tensor's value, of which it is a holder from now on.
+func (t *Tensor) own(op string) *ir.Value {
+	v := t.value(op)
+	if t.borrowed {
+		v.Hold()
+		t.borrowed = false
+	}
+	return v
+}
+
 // known is the tensor's value read under the lock, since Assign replaces it.
 func (t *Tensor) known(op string) (v *ir.Value) {
 	locked(func(*ir.Recorder) { v = t.value(op) })
@@ -99,7 +113,7 @@ func axis(op string, shape []int, i int) int {
 func (t *Tensor) Release() {
 	locked(func(r *ir.Recorder) {
 		if t.v != nil {
-			r.Release(t.v)
+			r.Release(t.own("Release"))
 			t.v = nil
 		}
 	})

@@ -13,6 +13,7 @@ type Device struct {
 	kernel  gemmKernel
 	vectors *vectors
 	free    map[int][]*storage // by size in bytes
+	pooled  int                // bytes in free
 
 	// Memory that programs share, since one runs at a time; Compile makes it
 	// large enough.
@@ -77,14 +78,22 @@ func (d *Device) Alloc(bytes int) (ir.Storage, error) {
 		s := list[len(list)-1]
 		list[len(list)-1] = nil
 		d.free[size] = list[:len(list)-1]
+		d.pooled -= size
 		return s, nil
 	}
 	return newStorage(size), nil
 }
 
+// maxPooled bounds what is kept for reuse; the garbage collector takes the rest.
+const maxPooled = 256 << 20
+
 // Free keeps the memory for the next Alloc of its size.
 func (d *Device) Free(s ir.Storage) {
 	st := s.(*storage)
+	if d.pooled += st.size; d.pooled > maxPooled {
+		d.pooled -= st.size
+		return
+	}
 	d.free[st.size] = append(d.free[st.size], st)
 }
 

@@ -29,12 +29,24 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 		if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
 			panic(err)
 		}
+		if v.moved {
+			return r.takeOver(v)
+		}
 		return v
 	}
 	next := r.Upload(Type{v.shape, v.dtype}, data).Hold()
 	next.leaf, next.requires = v.leaf, v.leaf != nil
 	r.Release(v)
 	return next
+}
+
+// takeOver gives v's storage to a new value, so that a handle from which v was
+// moved cannot read what is written there.
+func (r *Recorder) takeOver(v *Value) *Value {
+	next := &Value{dtype: v.dtype, layout: v.layout, buf: v.buf, leaf: v.leaf, requires: v.requires}
+	next.shape = append(next.dims[:0], v.shape...)
+	v.buf, v.gone = nil, overwritten
+	return next.Hold()
 }
 
 // Download returns the elements of a value as raw bytes in row-major order,

@@ -352,6 +352,9 @@ func (b *builder) donate() {
 			continue
 		}
 		taken := false
+		for _, r := range b.results { // a view that outlives the list
+			taken = taken || r.external == ext
+		}
 		for _, d := range b.donated {
 			taken = taken || d.slot == n.slot || d.external == ext
 		}

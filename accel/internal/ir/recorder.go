@@ -161,8 +161,8 @@ func (r *Recorder) GradEnabled() bool { return r.noGrad == 0 }
 
 // Assign gives a holder, which has a value already, a new one with src's
 // content. src is moved when it is a pending result that only its own handle
-// holds: that handle stays readable until the next Assign.
-func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) {
+// holds; moved tells so, and that handle then no longer counts as a holder.
+func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 	dst := *holder
 	src.check("Assign")
 	if !sameShape(dst.shape, src.shape) {
@@ -172,7 +172,7 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) {
 		panic(&DTypeError{Op: "Assign", DTypes: []DType{dst.dtype, src.dtype}, Hint: "the new value must have the element type of the old one"})
 	}
 	if dst == src {
-		return
+		return false
 	}
 	next := src
 	switch pending := src.epoch == r.epoch && src.index >= 0; {
@@ -182,12 +182,13 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) {
 		r.noGrad--
 		next.Hold()
 	case pending && src.handles == 1 && src.leaf == nil:
-		// moved: the count now stands for dst's holder
+		moved, src.moved = true, true // the count now stands for dst's holder
 	default:
 		next = r.Alias(src).Hold()
 	}
 	next.leaf, next.requires = leaf, leaf != nil
 	r.replace(holder, next)
+	return moved
 }
 
 // replace gives a holder its next value and remembers the pair for the

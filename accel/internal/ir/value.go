@@ -36,8 +36,9 @@ type Value struct {
 	grad     *Value // gradient during Backward
 	mark     uint64 // last Backward that visited the value
 
-	handles int // holders outside: public tensors, kept gradients
-	tape    int // ops whose gradient is still to be taken and that may read the value
+	moved   bool // Assign took it from a handle that may still read it
+	handles int  // holders outside: public tensors, kept gradients
+	tape    int  // ops whose gradient is still to be taken and that may read the value
 
 	epoch uint64 // list in which index is valid
 	index int    // position among the nodes, or ^position among the externals
