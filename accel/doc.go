@@ -17,7 +17,7 @@
 //
 // Fit, Evaluate and Predict return what goes wrong. A shape that does not fit
 // is a [*ShapeError] behind the name of the layer, a loss that is no longer a
-// number a [*DivergedError]; when the context is done they return its cause,
+// number a [*DivergedError]; when the context is done they return its error,
 // and Fit the run so far. A panic that is not about tensors is a bug in a
 // model, and passes.
 //

@@ -21,7 +21,7 @@ import (
 // model is put into training mode, and left in it.
 //
 // Fit returns what was done, also with an error: when ctx is done, the run so
-// far and the reason of the context; when the loss stops being a number,
+// far and the error of the context; when the loss stops being a number,
 // [*DivergedError]; when the model cannot take the examples, an error that
 // wraps [*ShapeError] and names the layer.
 //
@@ -218,8 +218,8 @@ func (f *fitting) step(ctx context.Context, batches *data.Batches, epoch, exampl
 			}
 			return nil, fmt.Errorf("accel: %s ended after %d of %d examples", f.set.Name(), done, examples)
 		}
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		b := batches.Batch()
 		prediction := f.model.Forward(b.X)
@@ -294,6 +294,10 @@ func (f *fitting) check(ctx context.Context, epoch int, sum *sums) error {
 	return nil
 }
 
+// inputBound is the share of the time waiting for data from which a run says
+// so.
+const inputBound = 0.2
+
 // end brings the run to its end, however it came about.
 func (f *fitting) end(ctx context.Context, err error) {
 	r := f.run
@@ -311,6 +315,9 @@ func (f *fitting) end(ctx context.Context, err error) {
 		} else {
 			r.note("the best weights could not be restored: %v", restoring)
 		}
+	}
+	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound {
+		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, f.o.workers))
 	}
 	var diverged *DivergedError
 	switch {

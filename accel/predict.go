@@ -27,7 +27,7 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor) (y *Tensor, err er
 		n := x.Shape()[0]
 		var parts []*Tensor
 		for from := 0; from < n || from == 0; from += evaluationBatch {
-			if err = context.Cause(ctx); err != nil {
+			if err = ctx.Err(); err != nil {
 				return
 			}
 			part := x

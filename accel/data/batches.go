@@ -58,7 +58,7 @@ func DropLast() Option {
 }
 
 // Context ends the iteration: once ctx is done, Next returns false and Err
-// gives the reason.
+// gives its error.
 func Context(ctx context.Context) Option {
 	return Option{"Context(ctx)", func(l *loader) { l.ctx = ctx }}
 }
@@ -151,7 +151,7 @@ func (b *Batches) Next() bool {
 	if b.err != nil || b.taken == b.count {
 		return false
 	}
-	if b.err = context.Cause(b.loader.ctx); b.err != nil {
+	if b.err = b.loader.ctx.Err(); b.err != nil {
 		return false
 	}
 	begin := time.Now()
@@ -202,7 +202,7 @@ func (b *Batches) take() rawBatch {
 	case raw := <-b.ahead[k%len(b.ahead)]:
 		return raw
 	case <-b.loader.ctx.Done():
-		return rawBatch{err: context.Cause(b.loader.ctx)}
+		return rawBatch{err: b.loader.ctx.Err()}
 	}
 }
 
@@ -232,7 +232,7 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	}
 	for i := range raw.index {
 		if i%256 == 0 && b.loader.ctx.Err() != nil {
-			return rawBatch{err: context.Cause(b.loader.ctx)}
+			return rawBatch{err: b.loader.ctx.Err()}
 		}
 		e := first + i
 		if b.order != nil {
