@@ -18,8 +18,8 @@ import (
 // of them. Opening it cannot fail: what the system does not tell is NaN in the
 // samples.
 //
-// Busy is over the time since the sample before. The first sample, right after
-// Host, may cover too little time to measure it.
+// Busy is over the time since the sample before, and NaN in a sample that comes
+// within 50 ms of it: the system counts in steps of 10 ms.
 func Host() Device {
 	h := &host{limits: readContainer(os.DirFS("/")), cores: float64(runtime.NumCPU())}
 	if p, err := process.NewProcess(int32(os.Getpid())); err == nil {
@@ -65,18 +65,24 @@ type reading struct {
 	process float64
 }
 
+// soonest is the seconds that must pass between two samples to tell how busy
+// the processor was.
+const soonest = .05
+
 func (h *host) Name() string { return h.name }
 func (h *host) Close() error { return nil }
 
 func (h *host) Sample() Sample {
 	now := h.read()
+	s := unmeasured(now.at)
 	h.mu.Lock()
 	before := h.last
-	h.last = now
+	wall := now.at.Sub(before.at).Seconds()
+	if wall >= soonest {
+		h.last = now
+	}
 	h.mu.Unlock()
-
-	s := unmeasured(now.at)
-	if wall := now.at.Sub(before.at).Seconds(); wall > 0 {
+	if wall >= soonest {
 		share := func(spent float64) float64 {
 			return min(max(100*spent/(wall*h.cores), 0), 100) // NaN stays NaN
 		}

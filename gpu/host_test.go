@@ -33,3 +33,12 @@ func TestHost(t *testing.T) {
 		t.Errorf("power %v W, %v J, which nobody measured", s.Watts, s.Joules)
 	}
 }
+
+// In a time that is too short for the counters to move, nothing is measured.
+func TestHostSampledTooSoon(t *testing.T) {
+	h := Host().(*host)
+	h.last.at = time.Now().Add(time.Hour)
+	if s := h.Sample(); !math.IsNaN(s.Busy) || !math.IsNaN(s.ProcessBusy) || math.IsNaN(s.ProcessMem) {
+		t.Errorf("sample %+v", s)
+	}
+}

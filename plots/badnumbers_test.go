@@ -73,10 +73,10 @@ func TestAwkwardNumbers(t *testing.T) {
 	for data, y := range awkward {
 		for kind, f := range figuresOf(y) {
 			t.Run(kind+"/"+data, func(t *testing.T) {
-				f.Size(160, 120)
+				f.Size(120, 80)
 				saneSVG(t, f)
-				if strings.HasPrefix(kind, "l") || strings.HasPrefix(kind, "tr") {
-					sane(t, f)
+				if kind == "line" || kind == "training log" {
+					sane(t, f) // the PNG too, of what draws most kinds of marks
 				}
 			})
 		}

@@ -16,7 +16,7 @@ func TestConfusionOfManyClasses(t *testing.T) {
 		counts[i][i] = 10
 	}
 	f := Confusion("many", nil, counts)
-	sane(t, f)
+	saneSVG(t, f)
 	if n := strings.Count(f.SVG(), ">100<"); n != 0 {
 		t.Errorf("%d cells that are too small have words", n)
 	}

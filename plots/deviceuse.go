@@ -135,6 +135,9 @@ const (
 	panelHeight = 108 // of each of its panels
 )
 
+// maxStripes is the number of epochs up to which each can be seen.
+const maxStripes = 100
+
 func (k deviceUse) size() (width, height float64) {
 	quantities := k.measured()
 	height = headHeight + panelHeight*float64(max(1, len(quantities)))
@@ -192,6 +195,9 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 	if !last {
 		p.X.Tick.Marker = silent{p.X.Tick.Marker}
 		p.X.Tick.Length = 0
+	}
+	if len(epochs) > maxStripes {
+		epochs = nil // they would be a haze
 	}
 	for i := 0; i+1 < len(epochs); i++ {
 		m := stripe{from: epochs[i], to: epochs[i+1], shaded: i%2 == 0}

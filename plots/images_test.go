@@ -38,7 +38,7 @@ func TestPredictionsCount(t *testing.T) {
 }
 
 func TestImagesKeepTheirShape(t *testing.T) {
-	for _, size := range [][2]int{{28, 28}, {1, 1}, {1000, 10}, {10, 1000}, {700, 500}} {
+	for _, size := range [][2]int{{1, 1}, {1000, 10}, {10, 700}} {
 		m := image.NewRGBA(image.Rect(0, 0, size[0], size[1]))
 		f := Images([]image.Image{m, m}, fmt.Sprint(size))
 		sane(t, f)

@@ -18,6 +18,15 @@ type Series struct {
 	X, Y []float64
 }
 
+// Float64s converts values for a Series, since tensors hold float32.
+func Float64s(values []float32) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = float64(v)
+	}
+	return out
+}
+
 // points is a copy of the series.
 func (s Series) points() []point {
 	n := len(s.Y)
