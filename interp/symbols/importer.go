@@ -31,7 +31,7 @@ type UnknownPackageError struct {
 }
 
 func (e *UnknownPackageError) Error() string {
-	text := fmt.Sprintf("package %q is not known: a cell can import the standard library and the packages of quern", e.Path)
+	text := fmt.Sprintf("package %q cannot be imported: a cell has packages of the standard library and of quern", e.Path)
 	if len(e.Maybe) > 0 {
 		text += fmt.Sprintf("; did you mean %q?", e.Maybe[0])
 	}

@@ -13,6 +13,7 @@ func Symbols() map[string]map[string]reflect.Value {
 	for key, table := range tables {
 		symbols[key] = table()
 	}
-	maps.Copy(symbols, platform()) // syscall is in no generated table
+	symbols["unsafe/unsafe"] = unsafeFunctions()
+	maps.Copy(symbols, platform()) // neither of the two has a generated table
 	return symbols
 }

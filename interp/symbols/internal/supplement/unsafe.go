@@ -1,0 +1,16 @@
+package supplement
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// unsafeFunctions are the functions of package unsafe that are of one type. Sizeof, Alignof and Offsetof are constants to
+// the front end; Slice and SliceData are generic, and refused.
+func unsafeFunctions() map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"Add":        reflect.ValueOf(func(p unsafe.Pointer, length int) unsafe.Pointer { return unsafe.Add(p, length) }),
+		"String":     reflect.ValueOf(func(p *byte, length int) string { return unsafe.String(p, length) }),
+		"StringData": reflect.ValueOf(func(s string) *byte { return unsafe.StringData(s) }),
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package symbols_test
+
+func init() { raceDetector = true }

@@ -1,0 +1,231 @@
+package symbols_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/interp"
+)
+
+// exampleTime is how long one example may run; the longest takes a tenth of a second.
+const exampleTime = 30 * time.Second
+
+// differs has the examples of the standard library that do not print in a cell what they print compiled, or cannot run
+// there, each with the reason. A name without an example is a whole file. A row that has become wrong fails the test.
+var differs = map[string]string{
+	"context/example_test.go":                                      "uses names of another file",
+	"encoding/gob/example_interface_test.go _interface":            "gob does not know interpreted types by name",
+	"encoding/xml/example_marshaling_test.go _customMarshalXML":    "xml does not see the methods of interpreted types",
+	"encoding/xml/example_test.go Encoder":                         "xml does not see what is embedded in interpreted types",
+	"encoding/xml/example_test.go MarshalIndent":                   "the same",
+	"encoding/xml/example_test.go Unmarshal":                       "the same",
+	"encoding/xml/example_text_marshaling_test.go _textMarshalXML": "xml does not see the methods of interpreted types",
+	"go/doc/example_test.go":                                       "uses an internal package",
+	"log/example_test.go Logger":                                   "log does not know the lines of a cell",
+	"log/example_test.go Logger_Output":                            "the same",
+	"log/slog/example_wrap_test.go _wrapping":                      "the same",
+	"net/http/cookiejar/example_test.go":                           "uses names of another file",
+	"reflect/example_test.go Value_FieldByName":                    "reflect does not know the unexported fields of interpreted types",
+	"runtime/example_test.go":                                      "there is no runtime.AddCleanup",
+	"testing/slogtest/example_test.go":                             "testing/slogtest cannot be imported",
+}
+
+// raceDetector is on in a build for it: lowered code stores the position from every goroutine in one variable.
+var raceDetector bool
+
+// TestStandardExamples runs the examples of the standard library's documentation as cells: what they print is in their
+// comments.
+func TestStandardExamples(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector would report the position variable of lowered code")
+	}
+	root := filepath.Join(runtime.GOROOT(), "src")
+	files, err := exampleFiles(root)
+	if err != nil || len(files) < 100 {
+		t.Fatalf("%d files of examples below %s, %v", len(files), root, err)
+	}
+	pacific, err := time.LoadLocation("US/Pacific") // where their authors are
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(local *time.Location) { time.Local = local }(time.Local)
+	time.Local = pacific
+	stdout := capture(t)
+	passed := 0
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) { passed += runExamples(t, root, file, stdout) })
+	}
+	if passed < 600 {
+		t.Errorf("only %d examples ran", passed)
+	}
+	t.Logf("%d examples", passed)
+}
+
+// exampleFiles returns the files of examples that need nothing but their own text, relative to the root.
+func exampleFiles(root string) (files []string, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() && slices.Contains([]string{"cmd", "internal", "testdata", "vendor"}, name) {
+			return fs.SkipDir
+		}
+		if strings.HasPrefix(name, "example_") && strings.HasSuffix(name, "_test.go") {
+			path, err := filepath.Rel(root, path)
+			files = append(files, filepath.ToSlash(path))
+			return err
+		}
+		return nil
+	})
+	return files, err
+}
+
+// runExamples runs the examples of a file in one session, and returns how many printed what they should.
+func runExamples(t *testing.T, root, file string, stdout *output) (passed int) {
+	source, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, file, source, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := slices.DeleteFunc(doc.Examples(parsed), func(e *doc.Example) bool { return e.Output == "" && !e.EmptyOutput })
+	if len(examples) == 0 || excluded(parsed) {
+		return 0
+	}
+	t.Chdir(filepath.Join(root, filepath.Dir(file))) // some read files there
+	session, err := interp.New(interp.Stdout(os.Stdout), interp.Stderr(os.Stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	execute := func(number int, cell string) error {
+		ctx, cancel := context.WithTimeout(context.Background(), exampleTime)
+		defer cancel()
+		_, err := session.Execute(ctx, number, cell)
+		return err
+	}
+	text := noExit.Replace(string(source[fset.Position(parsed.Name.End()).Offset:]))
+	if known(t, file, execute(1, text)) {
+		return 0
+	}
+	for i, e := range examples {
+		t.Run(e.Name, func(t *testing.T) {
+			err := execute(i+2, "Example"+e.Name+"()")
+			got, want := strings.TrimSpace(stdout.take()), strings.TrimSpace(e.Output)
+			want = strings.ReplaceAll(want, parsed.Name.Name+".", "main.") // in names of types
+			if e.Unordered {
+				got, want = sortLines(got), sortLines(want)
+			}
+			if err == nil && got != want {
+				err = fmt.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if !known(t, file+" "+e.Name, err) {
+				passed++
+			}
+		})
+	}
+	return passed
+}
+
+// known fails the test unless there is an error where one is known, and none elsewhere. It returns whether there is one.
+func known(t *testing.T, name string, err error) bool {
+	reason, ok := differs[name]
+	switch {
+	case ok && err == nil:
+		t.Errorf("%s is right now: take it out of differs", name)
+	case ok:
+		t.Logf("known: %s", reason)
+	case err != nil:
+		t.Error(err)
+	}
+	return err != nil
+}
+
+// noExit keeps an example that fails from ending the test.
+var noExit = strings.NewReplacer("log.Fatal", "log.Panic", "os.Exit(", "panic(")
+
+// excluded says whether a build constraint keeps the file from a plain build.
+func excluded(file *ast.File) bool {
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			if comment.Pos() < file.Package && strings.HasPrefix(comment.Text, "//go:build") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func sortLines(text string) string {
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// output is what was written to os.Stdout.
+type output struct {
+	pipe *os.File
+	text chan string
+}
+
+const endMark = "\x00end of the example\x00"
+
+// capture sends os.Stdout to a pipe until the test ends: examples write to it and through fmt, in one order.
+func capture(t *testing.T) *output {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = w
+	o := &output{pipe: w, text: make(chan string)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var all bytes.Buffer
+		part := make([]byte, 1<<16)
+		for {
+			n, err := r.Read(part)
+			if err != nil {
+				return
+			}
+			all.Write(part[:n])
+			if text, _, ok := strings.Cut(all.String(), endMark); ok {
+				o.text <- text
+				all.Reset()
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		os.Stdout = stdout
+		w.Close()
+		<-done
+		r.Close()
+	})
+	return o
+}
+
+// take returns what was written since the last call.
+func (o *output) take() string {
+	if _, err := o.pipe.WriteString(endMark); err != nil {
+		return err.Error()
+	}
+	return <-o.text
+}
