@@ -15,6 +15,7 @@ type limits struct {
 	queue    int64         // bytes that wait to be written to one peer
 	stall    time.Duration // a peer whose queue is full has to take,
 	progress int64         // in this time, at least so many bytes
+	batch    int64         // bytes that are written at once: so often progress is seen
 	linger   time.Duration // for what waits when a connection is closed
 
 	unsent int64 // bytes on their way through the PUB socket
@@ -28,7 +29,8 @@ var defaultLimits = limits{
 	message:   512 << 20,
 	queue:     64 << 20,
 	stall:     time.Second,
-	progress:  1 << 20,
+	progress:  256 << 10,
+	batch:     256 << 10,
 	linger:    2 * time.Second,
 	unsent:    16 << 20,
 }

@@ -25,6 +25,8 @@ type outbox struct {
 	closed  bool          // nothing is put in any more
 	lagging bool          // drops messages until half of the queue is written
 	dropped int           // messages
+	full    time.Time     // when progress was looked at last; zero while there is room
+	taken   int64         // written then
 	changed chan struct{} // closed at each change
 }
 
@@ -75,39 +77,38 @@ func (o *outbox) put(message net.Buffers, size int64) error {
 // waitForRoom waits until the queue has room, and reports false when the peer
 // stalls. An empty queue has room for any message. The lock is held, but not
 // while waiting.
+//
+// Progress is measured from when the queue was full first, over all messages
+// that had to wait: a peer that makes room for one at a time, slowly, stalls.
 func (o *outbox) waitForRoom(size int64) bool {
-	written, timer := o.written, (*time.Timer)(nil)
+	if o.size <= o.limits.queue/2 {
+		o.full = time.Time{}
+	}
 	for o.size > 0 && o.size+size > o.limits.queue && !o.closed {
-		if timer == nil {
-			timer = time.NewTimer(o.limits.stall)
-			defer timer.Stop()
+		now := time.Now()
+		switch {
+		case o.full.IsZero():
+			o.full, o.taken = now, o.written
+		case now.Sub(o.full) < o.limits.stall:
+		case o.written-o.taken < o.limits.progress:
+			return false
+		default:
+			o.full, o.taken = now, o.written
 		}
-		changed := o.changed
+		timer, changed := time.NewTimer(o.limits.stall-now.Sub(o.full)), o.changed
 		o.mu.Unlock()
-		stalled := false
 		select {
 		case <-changed:
 		case <-timer.C:
-			stalled = true
 		}
+		timer.Stop()
 		o.mu.Lock()
-		if stalled {
-			if o.written-written < o.limits.progress {
-				return false
-			}
-			written = o.written
-			timer.Reset(o.limits.stall)
-		}
 	}
 	return true
 }
 
-// How much is written at once: enough to be fast, little enough for progress to
-// be seen.
-const (
-	writeBytes   = 1 << 20
-	writeBuffers = 512
-)
+// writeBuffers is how many pieces are written at once; the system takes 1024.
+const writeBuffers = 512
 
 // run writes until the outbox is closed and empty, or writing fails; then it
 // closes the connection.
@@ -127,14 +128,14 @@ func (o *outbox) run() {
 		}
 		for _, message := range messages {
 			for _, b := range message {
-				for len(b) > writeBytes {
-					batch, size, b = append(batch, b[:writeBytes]), size+writeBytes, b[writeBytes:]
+				for int64(len(b)) > o.limits.batch {
+					batch, size, b = append(batch, b[:o.limits.batch]), size+o.limits.batch, b[o.limits.batch:]
 					if !flush() {
 						return
 					}
 				}
 				batch, size = append(batch, b), size+int64(len(b))
-				if (size >= writeBytes || len(batch) >= writeBuffers) && !flush() {
+				if (size >= o.limits.batch || len(batch) >= writeBuffers) && !flush() {
 					return
 				}
 			}

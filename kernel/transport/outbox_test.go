@@ -1,0 +1,223 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func TestAssembler(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300)
+	messages := []string{
+		frame(0, ""),
+		frame(0, "a"),
+		frame(flagMore, "a") + frame(flagMore, "") + frame(0, long),
+		frame(flagCommand, readyName),
+		frame(0, long) + "",
+		frame(flagMore, "") + frame(0, ""),
+	}
+	in := strings.Repeat("g", greetingBytes) + strings.Join(messages, "")
+	for step := 1; step < 80; step++ {
+		a, got := assembler{skip: greetingBytes}, []string{}
+		for rest := []byte(in); len(rest) > 0; {
+			n := min(step, len(rest))
+			err := a.write(rest[:n], func(message net.Buffers, size int64) error {
+				text := string(bytes.Join(message, nil))
+				if int64(len(text)) != size {
+					t.Errorf("%d bytes counted as %d", len(text), size)
+				}
+				got = append(got, text)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", messages) {
+			t.Fatalf("in steps of %d: %.200q", step, got)
+		}
+	}
+}
+
+// box returns an outbox that writes to a connection whose other end is
+// returned.
+func box(t *testing.T, limits limits, drops bool) (*outbox, net.Conn) {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	o := newOutbox(ours, limits, drops, quiet)
+	var running sync.WaitGroup
+	running.Go(o.run)
+	t.Cleanup(func() {
+		o.close()
+		theirs.Close()
+		running.Wait()
+	})
+	return o, theirs
+}
+
+func put(o *outbox, texts ...string) error {
+	var message net.Buffers
+	size := 0
+	for _, text := range texts {
+		message, size = append(message, []byte(text)), size+len(text)
+	}
+	return o.put(message, int64(size))
+}
+
+func TestOutboxWritesInOrder(t *testing.T) {
+	t.Parallel()
+	o, peer := box(t, defaultLimits, false)
+	var want strings.Builder
+	for i := range 2000 {
+		text := fmt.Sprint(i, " ")
+		want.WriteString(text + "|")
+		if err := put(o, text, "|"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	big := strings.Repeat("y", 3<<20+1)
+	want.WriteString(big)
+	if err := put(o, big); err != nil {
+		t.Fatal(err)
+	}
+	o.close()
+	got, err := io.ReadAll(peer)
+	if err != nil || string(got) != want.String() {
+		t.Errorf("%d bytes of %d, %v", len(got), want.Len(), err)
+	}
+	if err := put(o, "late"); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+	if err := o.drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+var smallLimits = limits{queue: 100, stall: time.Second, progress: 10, batch: 2, linger: time.Second}
+
+// A peer that does not read loses its connection, or as a subscriber messages,
+// and holds up the others for the stall time once.
+func TestOutboxOfAPeerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	fill := strings.Repeat("x", 100)
+	t.Run("disconnected", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			o, peer := box(t, smallLimits, false)
+			start := time.Now()
+			if err := put(o, fill); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(o, "one too many"); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("got %v", err)
+			}
+			if waited := time.Since(start); waited != smallLimits.stall {
+				t.Errorf("waited %v", waited)
+			}
+			if _, err := io.ReadAll(peer); err != nil {
+				t.Errorf("the connection is not closed: %v", err)
+			}
+		})
+	})
+	t.Run("subscriber", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			o, peer := box(t, smallLimits, true)
+			start := time.Now()
+			for _, text := range []string{fill, "lost", "lost", "lost"} {
+				if err := put(o, text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if waited := time.Since(start); waited != smallLimits.stall {
+				t.Errorf("waited %v", waited)
+			}
+			if err := o.drain(t.Context()); err != nil {
+				t.Errorf("drained: %v", err)
+			}
+			got := make([]byte, 100)
+			if _, err := io.ReadFull(peer, got); err != nil || string(got) != fill {
+				t.Fatalf("%q, %v", got, err)
+			}
+			synctest.Wait()
+			if err := put(o, "again"); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := io.ReadFull(peer, got[:5]); err != nil || string(got[:n]) != "again" {
+				t.Errorf("%q, %v", got[:n], err)
+			}
+		})
+	})
+}
+
+// A peer that reads slowly is waited for; one that only pretends to is not.
+func TestOutboxOfASlowPeer(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name  string
+		bytes int // taken twice in each stall time
+		want  error
+	}{{"slow", 10, nil}, {"trickling", 2, net.ErrClosed}} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o, peer := box(t, smallLimits, false)
+				stop := make(chan struct{})
+				defer close(stop)
+				go func() {
+					got := make([]byte, row.bytes)
+					for {
+						select {
+						case <-time.After(smallLimits.stall / 2):
+							if _, err := io.ReadFull(peer, got); err != nil {
+								return
+							}
+						case <-stop:
+							return
+						}
+					}
+				}()
+				var err error
+				for range 100 { // of two bytes, so that each write shows
+					if err = put(o, "xy"); err != nil {
+						break
+					}
+				}
+				if !errors.Is(err, row.want) {
+					t.Errorf("got %v, want %v", err, row.want)
+				}
+				peer.Close()
+			})
+		})
+	}
+}
+
+func TestOutboxDrain(t *testing.T) {
+	t.Parallel()
+	o, peer := box(t, defaultLimits, false)
+	if err := put(o, "x"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := o.drain(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a message waiting: %v", err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, peer) }()
+	if err := o.drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
