@@ -16,6 +16,8 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
 // typeOf is the type of e with the type arguments of the function; nil for a
@@ -263,7 +265,7 @@ func (f *function) composite(e *ast.CompositeLit) string {
 				for field = 0; u.Field(field).Name() != kv.Key.(*ast.Ident).Name; field++ {
 				}
 			}
-			items = append(items, fieldName(u, field)+": "+f.exprTo(item, u.Field(field).Type()))
+			items = append(items, layout.FieldName(u, field)+": "+f.exprTo(item, u.Field(field).Type()))
 		}
 	case *types.Map:
 		for _, item := range e.Elts {

@@ -55,7 +55,7 @@ func (e *emitter) typeInstance(t *types.Named) string {
 	if name, ok := e.instances[key]; ok {
 		return name
 	}
-	name := e.instanceName(base, args)
+	name := e.nameType(t, e.instanceName(base, args))
 	set(e.Program, e.instances, key, name)
 	origin := t.Origin().Obj()
 	set(e.Program, e.existing, origin, append(e.existing[origin][:len(e.existing[origin]):len(e.existing[origin])], t))
@@ -119,7 +119,7 @@ func (e *emitter) methodInstance(t *types.Named, method string) string {
 	if name, ok := e.instances[key]; ok {
 		return name
 	}
-	name := e.fresh(typ + "ʹ" + method)
+	name := e.fresh(mangle(typ) + "ʹ" + method)
 	set(e.Program, e.instances, key, name)
 	e.queue = append(e.queue, func() {
 		e.functionDeclaration(decl, name, newEnvironment(o.Signature().RecvTypeParams(), args))

@@ -21,6 +21,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
 // methodCall is the call of method m on x, whose type is t, with no arguments
@@ -99,7 +101,7 @@ func addressOf(x string) string {
 func (e *emitter) embedded(x string, t types.Type, path []int) (string, types.Type) {
 	for _, i := range path {
 		s := under(t).(*types.Struct)
-		x += "." + fieldName(s, i)
+		x += "." + layout.FieldName(s, i)
 		t = s.Field(i).Type()
 	}
 	return x, t

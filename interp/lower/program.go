@@ -4,8 +4,10 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"reflect"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
 // Registry gives types the numbers by which lowered code names them; it is
@@ -26,6 +28,8 @@ type Config struct {
 	// Generic gives the sources, by file name, of the generic functions and types
 	// of the compiled package path. Nil when there are none.
 	Generic func(path string) (map[string]string, bool)
+	// Packages is the engine's table of compiled symbols, keyed "path/name".
+	Packages map[string]map[string]reflect.Value
 	// StopCall makes the check for an interrupt a call, which is free of data
 	// races, and not the read of a variable, which is cheap.
 	StopCall bool
@@ -45,6 +49,7 @@ type Program struct {
 	aliases   map[string]string                  // import path -> name of the package in lowered code
 	sources   map[string]*source                 // of generic packages, by import path
 	counts    map[string]int                     // never rolled back: the engine may know a name of a failed cell
+	layout    *layout.Builder
 	positions []token.Position
 	journal   []func() // undoes the changes of the unit that is not yet committed
 	pending   *Unit
@@ -76,12 +81,19 @@ func New(config Config) *Program {
 		aliases:   map[string]string{},
 		sources:   map[string]*source{},
 		counts:    map[string]int{},
+		layout:    &layout.Builder{Interpreted: Interpreted, Packages: config.Packages},
 		positions: make([]token.Position, 1),
 	}
 }
 
+// TypesPath is the import path of the package that has the types of Unit.Types.
+const TypesPath = "quern/types"
+
 // Unit is a lowered cell: what the engine evaluates, in the order of the fields.
 type Unit struct {
+	// Types are compiled types that the cell needs, as symbols of the package
+	// TypesPath: the engine must know them before it evaluates anything.
+	Types map[string]reflect.Value
 	// Imports are import declarations, to be evaluated one by one.
 	Imports []string
 	// Source declares types, variables and functions.

@@ -70,7 +70,7 @@ func newSession(t *testing.T) *session {
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	registry := rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output})
-	s.program = lower.New(lower.Config{Registry: registry, Importer: importer, Generic: generic.Source})
+	s.program = lower.New(lower.Config{Registry: registry, Packages: packages(), Importer: importer, Generic: generic.Source})
 	session := map[string]reflect.Value{
 		"Interrupted": reflect.ValueOf(interrupted{}),
 		"Stopped":     reflect.ValueOf(func() bool { return false }),
@@ -135,6 +135,9 @@ func (s *session) run(source string) (err error) {
 			err = fmt.Errorf("engine: %v\n%s", r, unit.Source)
 		}
 	}()
+	if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
+		return err
+	}
 	for _, text := range append(append([]string{}, unit.Imports...), unit.Source, unit.Register) {
 		if text == "" {
 			continue

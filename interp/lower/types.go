@@ -4,22 +4,26 @@ package lower
 //
 //	interface{ M() }, any, cell-declared interfaces  ->  interface{}
 //	error, io.Reader                                 ->  themselves
-//	type P struct { Base; x int; _ int }             ->  type Pʹ1 struct { Base Baseʹ1; x int `json:"-" xml:"-"`; blankʹ2 int }
+//	type P struct { Base; x int; _ int }             ->  type Pʹ1 struct { Base Baseʹ1; Xx int `json:"-" xml:"-"`; Xblankʹ2 int }
 //	type A = B                                       ->  B
 //	func f() { type T int }                          ->  type Tʹ1 int, outside
 //	Stack[int]                                       ->  Stackʹintʹ1, declared on demand
 //	iter.Seq[int]                                    ->  func(func(int) bool)
 //	type State func(*M) State                        ->  type Stateʹ1 func(*Mʹ1) interface{}
+//	type Node struct { next *Node }                  ->  typesʹ.Nodeʹ1, made by package layout
 //
-// The engine exports every field, hence the tags; it makes the same field of
-// every blank one; it never finishes a function type that mentions itself.
+// The engine exports every field, hence the names and the tags; it makes the
+// same field of every blank one; it never finishes a function type that mentions
+// itself, and makes wrong types of most structs that do.
 
 import (
 	"fmt"
-	"go/token"
 	"go/types"
+	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
 var anyType = types.NewInterfaceType(nil, nil)
@@ -129,11 +133,31 @@ func (e *emitter) namedType(t *types.Named) string {
 // demandType names a type that is not declared at package level of a cell and
 // queues its declaration.
 func (e *emitter) demandType(t *types.Named) string {
-	name := e.fresh(t.Obj().Name())
+	name := e.nameType(t, e.fresh(t.Obj().Name()))
 	set(e.Program, e.names, types.Object(t.Obj()), name)
 	e.queue = append(e.queue, func() { e.typeDeclaration(t, name) })
 	return name
 }
+
+// nameType completes the name of a type: one that mentions itself is compiled.
+func (e *emitter) nameType(t *types.Named, name string) string {
+	if !e.layout.Recursive(t) {
+		return name
+	}
+	made, err := e.layout.Type(t)
+	if err != nil {
+		// The engine can make the simple ones.
+		return name
+	}
+	if e.types == nil {
+		e.types = map[string]reflect.Value{}
+	}
+	e.types[name] = reflect.Zero(reflect.PointerTo(made))
+	return e.importAs(TypesPath, compiledTypes) + "." + name
+}
+
+// compiledTypes is the name of the package of compiled types in lowered code.
+const compiledTypes = "typesʹ"
 
 // typeDeclaration declares a type and queues its method tables.
 func (e *emitter) typeDeclaration(t *types.Named, name string) {
@@ -141,6 +165,9 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 	case *types.Interface:
 		return
 	case *types.Struct:
+		if strings.HasPrefix(name, compiledTypes+".") {
+			break
+		}
 		e.out.open("type %s struct {", name)
 		for _, field := range e.fields(u) {
 			e.out.line("%s", field)
@@ -150,10 +177,8 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 		e.out.line("type %s func%s", name, e.signature(u, t))
 	default:
 		if mentions(u, t) {
-			if _, ok := u.(*types.Map); !ok {
-				panic(&UnsupportedError{Construct: "a type that contains itself without a struct",
-					Hint: "wrap it in a struct", Position: e.Fset.Position(t.Obj().Pos())})
-			}
+			panic(&UnsupportedError{Construct: "a type that contains itself without a struct",
+				Hint: "wrap it in a struct", Position: e.Fset.Position(t.Obj().Pos())})
 		}
 		e.out.line("type %s %s", name, e.typ(u))
 	}
@@ -163,25 +188,13 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 func (e *emitter) fields(t *types.Struct) []string {
 	var out []string
 	for i := range t.NumFields() {
-		v := t.Field(i)
-		field := fieldName(t, i) + " " + e.typ(v.Type())
-		tag := t.Tag(i)
-		if !v.Exported() && !v.Embedded() && tag == "" {
-			tag = `json:"-" xml:"-"`
-		}
-		if tag != "" {
+		field := layout.FieldName(t, i) + " " + e.typ(t.Field(i).Type())
+		if tag := layout.Tag(t, i); tag != "" {
 			field += " " + strconv.Quote(tag)
 		}
 		out = append(out, field)
 	}
 	return out
-}
-
-func fieldName(t *types.Struct, i int) string {
-	if name := t.Field(i).Name(); name != "_" {
-		return name
-	}
-	return fmt.Sprintf("blankʹ%d", i)
 }
 
 // signature renders parameters and results; self, when not nil, is the type
@@ -261,5 +274,3 @@ func named(t types.Type) (n *types.Named, pointer bool) {
 	n, _ = t.(*types.Named)
 	return n, false
 }
-
-var _ token.Pos

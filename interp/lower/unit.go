@@ -14,6 +14,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"reflect"
 	"slices"
 
 	"github.com/quernlab/quern/interp/check"
@@ -27,6 +28,7 @@ type emitter struct {
 	Info      *types.Info    // of the session; facts about generic sources are added
 	out       writer
 	imports   []string
+	types     map[string]reflect.Value
 	queue     []func() // declarations that lowering the others asked for
 	registers writer
 	at        token.Position // of the statement that is being lowered
@@ -36,7 +38,7 @@ func (e *emitter) lower() *Unit {
 	c := e.cell
 	for _, spec := range c.Types {
 		if named := e.definedType(spec); named != nil {
-			set(e.Program, e.names, types.Object(named.Obj()), e.fresh(spec.Name.Name))
+			set(e.Program, e.names, types.Object(named.Obj()), e.nameType(named, e.fresh(spec.Name.Name)))
 		}
 	}
 	var vars []*types.Var
@@ -85,6 +87,7 @@ func (e *emitter) lower() *Unit {
 		e.out.line("}")
 		unit.Register = name + "()"
 	}
+	unit.Types = e.types
 	unit.Imports, unit.Source = e.imports, e.out.text.String()
 	return unit
 }

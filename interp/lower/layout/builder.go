@@ -1,0 +1,281 @@
+package layout
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// Builder makes the types of one session.
+type Builder struct {
+	// Interpreted reports whether a named type is of a cell; others are found in
+	// Packages.
+	Interpreted func(*types.Named) bool
+	// Packages is the engine's table of compiled symbols, keyed "path/name": a
+	// type is a nil pointer to it.
+	Packages map[string]map[string]reflect.Value
+
+	built typeutil.Map // *types.Named to reflect.Type: recursive structs that are complete
+	count int          // of placeholders, to tell them apart
+}
+
+// Recursive reports whether t is a struct type of a cell that mentions itself.
+func (b *Builder) Recursive(t *types.Named) bool {
+	if _, ok := t.Underlying().(*types.Struct); !ok || !b.Interpreted(t) {
+		return false
+	}
+	return b.reaches(t.Underlying(), t, &typeutil.Map{})
+}
+
+// reaches reports whether t mentions target.
+func (b *Builder) reaches(t types.Type, target *types.Named, seen *typeutil.Map) bool {
+	found := false
+	b.mentioned(t, seen, func(n *types.Named) { found = found || types.Identical(n, target) })
+	return found
+}
+
+// mentioned calls visit for the interpreted named types that t mentions, those
+// mentioned by them included.
+func (b *Builder) mentioned(t types.Type, seen *typeutil.Map, visit func(*types.Named)) {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		if !b.Interpreted(t) || types.IsInterface(t) {
+			return
+		}
+		visit(t)
+		if seen.Set(t, true) == nil {
+			b.mentioned(t.Underlying(), seen, visit)
+		}
+	case *types.Pointer:
+		b.mentioned(t.Elem(), seen, visit)
+	case *types.Slice:
+		b.mentioned(t.Elem(), seen, visit)
+	case *types.Array:
+		b.mentioned(t.Elem(), seen, visit)
+	case *types.Chan:
+		b.mentioned(t.Elem(), seen, visit)
+	case *types.Map:
+		b.mentioned(t.Key(), seen, visit)
+		b.mentioned(t.Elem(), seen, visit)
+	case *types.Struct:
+		for i := range t.NumFields() {
+			b.mentioned(t.Field(i).Type(), seen, visit)
+		}
+	case *types.Signature:
+		for _, tuple := range []*types.Tuple{t.Params(), t.Results()} {
+			for i := range tuple.Len() {
+				b.mentioned(tuple.At(i).Type(), seen, visit)
+			}
+		}
+	}
+}
+
+// Type makes the reflect type of a recursive struct, with those of all others
+// on its cycles. The error is about a type that the engine's tables do not have,
+// or that only a named type can be.
+func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(error)
+			if !ok {
+				e = fmt.Errorf("%v", r)
+			}
+			made, err = nil, fmt.Errorf("the type %s: %w", t.Obj().Name(), e)
+		}
+	}()
+	if done, ok := b.built.At(t).(reflect.Type); ok {
+		return done, nil
+	}
+	c := &cycle{Builder: b}
+	b.mentioned(t, &typeutil.Map{}, func(n *types.Named) {
+		if c.placeholders.At(n) == nil && b.built.At(n) == nil && b.Recursive(n) && b.reaches(n, t, &typeutil.Map{}) {
+			c.placeholders.Set(n, b.placeholder())
+			c.members = append(c.members, n)
+		}
+	})
+	for _, n := range c.members {
+		c.make(n)
+	}
+	for _, n := range c.members {
+		b.built.Set(n, c.made.At(n))
+	}
+	for _, n := range c.members {
+		c.finish(n)
+	}
+	return b.built.At(t).(reflect.Type), nil
+}
+
+// placeholder makes a type that differs from every other.
+func (b *Builder) placeholder() reflect.Type {
+	b.count++
+	return reflect.StructOf([]reflect.StructField{{
+		Name: "Placeholder", Type: reflect.TypeFor[int](),
+		Tag: reflect.StructTag(fmt.Sprintf("%p %d", b, b.count)),
+	}})
+}
+
+// cycle is the making of types that mention each other.
+type cycle struct {
+	*Builder
+	members      []*types.Named
+	open         []*types.Named // types without a struct whose parts are being made
+	placeholders typeutil.Map // *types.Named to reflect.Type
+	made         typeutil.Map // *types.Named to reflect.Type, with placeholders in it
+}
+
+// make makes the struct n with placeholders behind its pointers.
+func (c *cycle) make(n *types.Named) reflect.Type {
+	if t, ok := c.made.At(n).(reflect.Type); ok {
+		return t
+	}
+	t := reflect.StructOf(c.fields(n.Underlying().(*types.Struct), false))
+	c.made.Set(n, t)
+	return t
+}
+
+// finish gives the fields of n their types.
+func (c *cycle) finish(n *types.Named) {
+	t := c.built.At(n).(reflect.Type)
+	for i, field := range c.fields(n.Underlying().(*types.Struct), false) {
+		if want := field.Type; t.Field(i).Type != want {
+			setFieldType(t, i, want)
+		}
+	}
+}
+
+func (c *cycle) fields(s *types.Struct, indirect bool) []reflect.StructField {
+	fields := make([]reflect.StructField, s.NumFields())
+	for i := range fields {
+		fields[i] = reflect.StructField{
+			Name: FieldName(s, i), Tag: reflect.StructTag(Tag(s, i)),
+			Type: c.typeOf(s.Field(i).Type(), indirect),
+		}
+	}
+	return fields
+}
+
+// typeOf is the reflect type of t; indirect tells that its size does not matter
+// to the struct that is being made.
+func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
+	switch t := types.Unalias(t).(type) {
+	case *types.Basic:
+		if made, ok := basic[t.Kind()]; ok {
+			return made
+		}
+	case *types.Named:
+		return c.named(t, indirect)
+	case *types.Pointer:
+		return reflect.PointerTo(c.typeOf(t.Elem(), true))
+	case *types.Slice:
+		return reflect.SliceOf(c.typeOf(t.Elem(), true))
+	case *types.Array:
+		return reflect.ArrayOf(int(t.Len()), c.typeOf(t.Elem(), indirect))
+	case *types.Map:
+		return reflect.MapOf(c.typeOf(t.Key(), true), c.typeOf(t.Elem(), true))
+	case *types.Chan:
+		return reflect.ChanOf(directions[t.Dir()], c.typeOf(t.Elem(), true))
+	case *types.Struct:
+		return reflect.StructOf(c.fields(t, indirect))
+	case *types.Signature:
+		return reflect.FuncOf(c.tuple(t.Params()), c.tuple(t.Results()), t.Variadic())
+	case *types.Interface:
+		return reflect.TypeFor[any]()
+	}
+	panic(fmt.Errorf("no compiled form of %s", t))
+}
+
+func (c *cycle) tuple(t *types.Tuple) []reflect.Type {
+	out := make([]reflect.Type, t.Len())
+	for i := range out {
+		out[i] = c.typeOf(t.At(i).Type(), true)
+	}
+	return out
+}
+
+func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
+	if t.Obj().Pkg() == nil && t.Obj().Name() == "error" {
+		return reflect.TypeFor[error]()
+	}
+	if types.IsInterface(t) && (t.Obj().Pkg() == nil || c.Interpreted(t)) {
+		return reflect.TypeFor[any]()
+	}
+	if !c.Interpreted(t) {
+		if t.TypeArgs().Len() > 0 {
+			return c.typeOf(t.Underlying(), indirect)
+		}
+		pkg := t.Obj().Pkg()
+		symbol, ok := c.Packages[pkg.Path()+"/"+pkg.Name()][t.Obj().Name()]
+		if !ok || symbol.Kind() != reflect.Pointer {
+			panic(fmt.Errorf("no compiled type %s.%s", pkg.Path(), t.Obj().Name()))
+		}
+		return symbol.Type().Elem()
+	}
+	if done, ok := c.built.At(t).(reflect.Type); ok {
+		return done
+	}
+	if placeholder, ok := c.placeholders.At(t).(reflect.Type); ok {
+		if indirect {
+			return placeholder
+		}
+		return c.make(t)
+	}
+	if c.Recursive(t) {
+		made, err := c.Type(t)
+		if err != nil {
+			panic(err)
+		}
+		return made
+	}
+	if slices.Contains(c.open, t) {
+		if _, ok := t.Underlying().(*types.Signature); ok {
+			// Lowered code has an interface{} where a function type mentions itself.
+			return reflect.TypeFor[any]()
+		}
+		panic(fmt.Errorf("%s mentions itself without a struct", t.Obj().Name()))
+	}
+	c.open = append(c.open, t)
+	defer func() { c.open = c.open[:len(c.open)-1] }()
+	return c.typeOf(t.Underlying(), indirect)
+}
+
+var directions = map[types.ChanDir]reflect.ChanDir{
+	types.SendRecv: reflect.BothDir, types.SendOnly: reflect.SendDir, types.RecvOnly: reflect.RecvDir,
+}
+
+var basic = map[types.BasicKind]reflect.Type{
+	types.Bool: reflect.TypeFor[bool](), types.String: reflect.TypeFor[string](),
+	types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
+	types.Int32: reflect.TypeFor[int32](), types.Int64: reflect.TypeFor[int64](),
+	types.Uint: reflect.TypeFor[uint](), types.Uint8: reflect.TypeFor[uint8](), types.Uint16: reflect.TypeFor[uint16](),
+	types.Uint32: reflect.TypeFor[uint32](), types.Uint64: reflect.TypeFor[uint64](), types.Uintptr: reflect.TypeFor[uintptr](),
+	types.Float32: reflect.TypeFor[float32](), types.Float64: reflect.TypeFor[float64](),
+	types.Complex64: reflect.TypeFor[complex64](), types.Complex128: reflect.TypeFor[complex128](),
+	types.UnsafePointer: unsafePointer,
+}
+
+// FieldName is the name of field i of s in lowered code. Every name is exported,
+// as the engine would make it; a blank field gets a name.
+func FieldName(s *types.Struct, i int) string {
+	v := s.Field(i)
+	switch {
+	case v.Name() == "_":
+		return "Xblankʹ" + strconv.Itoa(i)
+	case v.Exported():
+		return v.Name()
+	}
+	return "X" + v.Name()
+}
+
+// Tag is the tag of field i of s in lowered code: fields that are not exported
+// are hidden from encoders.
+func Tag(s *types.Struct, i int) string {
+	v := s.Field(i)
+	if tag := s.Tag(i); tag != "" || v.Exported() || v.Embedded() {
+		return tag
+	}
+	return `json:"-" xml:"-"`
+}

@@ -1,0 +1,178 @@
+package layout
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+)
+
+const source = `package main
+import "time"
+type Node struct { left, right *Node; kids []*Node; byName map[string]Node; f func(*Node) *Node; in struct { n *Node }; t time.Time; v int }
+type List struct { root Elem; n int }
+type Elem struct { next, prev *Elem; list *List; V any }
+type A struct { b *B; c [2]C }
+type B struct { a []A; e error }
+type C struct { b *B; x float64 }
+type Flat struct { a int; b []string }
+type Holder struct { n *Node; flat Flat }
+type Ring struct { h Holder2 }
+type Holder2 struct { r *Ring; f Flat; k Kids }
+type Kids []*Ring
+type State func(*Machine) State
+type Machine struct { s State; m *Machine }
+`
+
+func checked(t *testing.T) func(name string) *types.Named {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "x.go", source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+	pkg, err := config.Check("main", fset, []*ast.File{file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(name string) *types.Named { return pkg.Scope().Lookup(name).Type().(*types.Named) }
+}
+
+func newBuilder() *Builder {
+	return &Builder{
+		Interpreted: func(n *types.Named) bool { return n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "main" },
+		Packages:    map[string]map[string]reflect.Value{"time/time": {"Time": reflect.ValueOf((*time.Time)(nil))}},
+	}
+}
+
+func TestRecursive(t *testing.T) {
+	lookup, b := checked(t), newBuilder()
+	for name, want := range map[string]bool{
+		"Node": true, "List": true, "Elem": true, "A": true, "B": true, "C": true,
+		"Flat": false, "Holder": false, "Ring": true, "Holder2": true, "Kids": false,
+	} {
+		if got := b.Recursive(lookup(name)); got != want {
+			t.Errorf("Recursive(%s) = %t, want %t", name, got, want)
+		}
+	}
+}
+
+func TestType(t *testing.T) {
+	lookup, b := checked(t), newBuilder()
+	made := func(name string) reflect.Type {
+		typ, err := b.Type(lookup(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return typ
+	}
+	at := func(typ reflect.Type, name string) reflect.Type {
+		f, ok := typ.FieldByName(name)
+		if !ok {
+			t.Fatalf("%s has no field %s", typ, name)
+		}
+		return f.Type
+	}
+	node := made("Node")
+	list, elem := made("List"), made("Elem")
+	a, bb, c := made("A"), made("B"), made("C")
+	ring, holder := made("Ring"), made("Holder2")
+	for _, tt := range []struct {
+		name      string
+		got, want reflect.Type
+	}{
+		{"pointer", at(node, "Xleft"), reflect.PointerTo(node)},
+		{"second pointer", at(node, "Xright"), reflect.PointerTo(node)},
+		{"slice", at(node, "Xkids"), reflect.SliceOf(reflect.PointerTo(node))},
+		{"map value", at(node, "XbyName").Elem(), node},
+		{"function", at(node, "Xf").In(0), reflect.PointerTo(node)},
+		{"function result", at(node, "Xf").Out(0), reflect.PointerTo(node)},
+		{"literal struct", at(at(node, "Xin"), "Xn"), reflect.PointerTo(node)},
+		{"compiled", at(node, "Xt"), reflect.TypeFor[time.Time]()},
+		{"by value", at(list, "Xroot"), elem},
+		{"the other way", at(elem, "Xlist"), reflect.PointerTo(list)},
+		{"any", at(elem, "V"), reflect.TypeFor[any]()},
+		{"three", at(a, "Xc").Elem(), c},
+		{"three, back", at(c, "Xb"), reflect.PointerTo(bb)},
+		{"three, slice", at(bb, "Xa").Elem(), a},
+		{"error", at(bb, "Xe"), reflect.TypeFor[error]()},
+		{"value in a cycle", at(ring, "Xh"), holder},
+		{"named slice", at(holder, "Xk"), reflect.SliceOf(reflect.PointerTo(ring))},
+		{"function type that mentions itself", at(made("Machine"), "Xs"), reflect.FuncOf([]reflect.Type{reflect.PointerTo(made("Machine"))}, []reflect.Type{reflect.TypeFor[any]()}, false)},
+		{"the same again", made("Node"), node},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+}
+
+// TestUse builds a list of the made types and has the collector see it: sizes
+// and pointers of a type whose fields were replaced must be right.
+func TestUse(t *testing.T) {
+	lookup, b := checked(t), newBuilder()
+	node, err := b.Type(lookup("Node"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 10000
+	head := reflect.Zero(reflect.PointerTo(node))
+	for i := range n {
+		v := reflect.New(node)
+		v.Elem().FieldByName("Xv").SetInt(int64(i))
+		v.Elem().FieldByName("Xleft").Set(head)
+		kids := v.Elem().FieldByName("Xkids")
+		kids.Set(reflect.Append(kids, v))
+		head = v
+		if i%1000 == 0 {
+			runtime.GC()
+		}
+	}
+	sum, count := int64(0), 0
+	for v := head; !v.IsNil(); v = v.Elem().FieldByName("Xleft") {
+		sum += v.Elem().FieldByName("Xkids").Index(0).Elem().FieldByName("Xv").Int()
+		count++
+	}
+	if want := int64(n * (n - 1) / 2); sum != want || count != n {
+		t.Errorf("got sum %d of %d, want %d of %d", sum, count, want, n)
+	}
+	key := reflect.MakeMap(reflect.MapOf(reflect.PointerTo(node), reflect.TypeFor[int]()))
+	key.SetMapIndex(head, reflect.ValueOf(1))
+	if got := key.MapIndex(head).Int(); got != 1 {
+		t.Errorf("got %d, want 1", got)
+	}
+}
+
+func TestUnknownType(t *testing.T) {
+	lookup, b := checked(t), newBuilder()
+	b.Packages = nil
+	if _, err := b.Type(lookup("Node")); err == nil {
+		t.Error("no error for a type that the tables do not have")
+	}
+}
+
+// TestStructTypeLayout pins what setFieldType relies on.
+func TestStructTypeLayout(t *testing.T) {
+	s := reflect.StructOf([]reflect.StructField{
+		{Name: "A", Type: reflect.TypeFor[int32]()}, {Name: "B", Type: reflect.TypeFor[*int]()},
+	})
+	raw := (*structType)(typePointer(s))
+	if len(raw.fields) != 2 || raw.size != s.Size() {
+		t.Fatalf("got %d fields, size %d; want 2, %d", len(raw.fields), raw.size, s.Size())
+	}
+	for i := range 2 {
+		if f := s.Field(i); raw.fields[i].typ != typePointer(f.Type) || raw.fields[i].offset != f.Offset {
+			t.Errorf("field %d is not where it is expected", i)
+		}
+	}
+	setFieldType(s, 1, reflect.TypeFor[*string]())
+	if got := s.Field(1).Type; got != reflect.TypeFor[*string]() {
+		t.Errorf("got %s, want *string", got)
+	}
+}
