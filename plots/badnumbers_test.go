@@ -109,6 +109,7 @@ func TestCounts(t *testing.T) {
 		{"training, all NaN", Training(TrainingData{Loss: Series{Y: []float64{nan, nan}}}), []string{">2 non-finite<"}, "Training: no finite loss in 2 steps"},
 		{"training, nothing", Training(TrainingData{Status: "epoch 1"}), []string{">no data yet<"}, "Training: epoch 1"},
 		{"device, nothing", DeviceUse(DeviceData{Name: "GPU", Busy: []float64{nan}, Seconds: []float64{0}}), []string{">no samples yet<"}, "GPU: no samples"},
+		{"zero value", &Figure{}, []string{">no data<"}, "no data"},
 		{"images", Images(nil), []string{">no images<"}, "no images"},
 	}
 	for _, tt := range tests {

@@ -58,12 +58,13 @@ func (k bars) sections(l look) []section {
 			highest = i
 		}
 	}
+	write := k.writer()
 	subtitle := "no data"
 	switch {
 	case drawn == 1:
-		subtitle = k[highest].name + " " + value(k[highest].value)
+		subtitle = k[highest].name + " " + write(k[highest].value)
 	case drawn > 1:
-		subtitle = "highest " + k[highest].name + " " + value(k[highest].value) + ", lowest " + k[lowest].name + " " + value(k[lowest].value)
+		subtitle = "highest " + k[highest].name + " " + write(k[highest].value) + ", lowest " + k[lowest].name + " " + write(k[lowest].value)
 	case len(k) > 0:
 		subtitle = "none of " + counted(len(k), "value") + " can be drawn"
 	}
@@ -73,6 +74,16 @@ func (k bars) sections(l look) []section {
 	}}
 }
 
+// writer writes the values: as whole numbers when all are.
+func (k bars) writer() func(float64) string {
+	for _, b := range k {
+		if !isWhole(b.value) {
+			return value
+		}
+	}
+	return whole
+}
+
 func (k bars) draw(c draw.Canvas, x limits) {
 	if len(k) == 0 {
 		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
@@ -80,10 +91,11 @@ func (k bars) draw(c draw.Canvas, x limits) {
 	}
 	names, numbers := textStyle(sizeSmall, ink(.85)), textStyle(sizeSmall, inkSecond)
 	names.XAlign, names.YAlign, numbers.YAlign = draw.XRight, draw.YCenter, draw.YCenter
+	write := k.writer()
 	var nameWidth, left, right vg.Length
 	for _, b := range k {
 		nameWidth = max(nameWidth, names.Width(fitted(names, b.name, (c.Max.X-c.Min.X)*.4)))
-		width := numbers.Width(value(b.value)) + 6
+		width := numbers.Width(write(b.value)) + 6
 		if b.value < 0 {
 			left = max(left, width)
 		} else {
@@ -110,10 +122,10 @@ func (k bars) draw(c draw.Canvas, x limits) {
 		}
 		if b.value < 0 && drawable(b.value, false) {
 			style.XAlign = draw.XRight
-			c.FillText(style, vg.Point{X: end - 4, Y: middle}, value(b.value))
+			c.FillText(style, vg.Point{X: end - 4, Y: middle}, write(b.value))
 			continue
 		}
-		c.FillText(style, vg.Point{X: end + 4, Y: middle}, value(b.value))
+		c.FillText(style, vg.Point{X: end + 4, Y: middle}, write(b.value))
 	}
 	c.StrokeLine2(draw.LineStyle{Color: inkAxis, Width: widthAxis}, zero, c.Min.Y, zero, c.Max.Y)
 }

@@ -18,7 +18,7 @@ import (
 // goroutines at once, but not while it is being set.
 type Figure struct {
 	look look
-	kind kind
+	kind kind // nil in the zero value, which shows that it has no data
 }
 
 // look is what a caller may set.
@@ -147,9 +147,17 @@ func (f *Figure) Save(path string) error {
 	return nil
 }
 
+// content is the kind, or that of a figure without data.
+func (f *Figure) content() kind {
+	if f.kind == nil {
+		return lines{}
+	}
+	return f.kind
+}
+
 // sections are those of the kind with what the caller has set.
 func (f *Figure) sections() []section {
-	sections := f.kind.sections(f.look)
+	sections := f.content().sections(f.look)
 	if f.look.subtitle != "" && len(sections) > 0 {
 		sections[0].subtitle = f.look.subtitle
 	}
@@ -158,7 +166,7 @@ func (f *Figure) sections() []section {
 
 // points is the size of the figure in points.
 func (f *Figure) points() (width, height vg.Length) {
-	w, h := f.kind.size()
+	w, h := f.content().size()
 	const least, most = 40, 4000
 	if f.look.width > 0 {
 		w = f.look.width

@@ -155,6 +155,15 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// The PNG shows that there is a character which its font lacks.
+func TestPNGOfForeignLetters(t *testing.T) {
+	known, box, space := Line("A", nil).PNG(), Line("□", nil).PNG(), Line(" ", nil).PNG()
+	foreign := Line("猫", nil).PNG()
+	if !bytes.Equal(foreign, box) || bytes.Equal(box, space) || bytes.Equal(known, box) {
+		t.Error("a letter that the font lacks is not drawn as a box")
+	}
+}
+
 func TestSizes(t *testing.T) {
 	for _, f := range oneOfEach() {
 		for _, size := range [...][2]float64{{1, 1}, {90, 50}, {300, 40}, {40, 300}} {
