@@ -480,6 +480,16 @@ func (w *world) realType(t types.Type) reflect.Type {
 		return reflect.MapOf(w.realType(u.Key()), w.realType(u.Elem()))
 	case *types.Basic:
 		return basicTypes[u.Kind()]
+	case *types.Interface:
+		return anyType
+	case *types.Array:
+		return reflect.ArrayOf(int(u.Len()), w.realType(u.Elem()))
+	case *types.Struct:
+		var fields []reflect.StructField
+		for i := range u.NumFields() {
+			fields = append(fields, reflect.StructField{Name: u.Field(i).Name(), Type: w.realType(u.Field(i).Type()), Tag: reflect.StructTag(u.Tag(i))})
+		}
+		return reflect.StructOf(fields)
 	}
 	panic("no real type for " + t.String())
 }
@@ -499,23 +509,23 @@ func (w *world) registerMethods(real reflect.Type) {
 			out = append(out, w.rawType(w.checked(m.Type.Out(i)), m.Type.Out(i)))
 		}
 		f := reflect.MakeFunc(reflect.FuncOf(in, out, false), func(args []reflect.Value) []reflect.Value {
-			w.mu.Lock()
 			receiver := args[0].Elem()
-			real0 := w.raise(receiver, t, real)
-			real := []reflect.Value{real0}
-			for i, a := range args[1:] {
-				real = append(real, w.raise(a, w.checked(m.Type.In(i+1)), m.Type.In(i+1)))
-			}
-			w.mu.Unlock()
+			var real []reflect.Value
+			w.locked(func() {
+				real = append(real, w.raise(receiver, t, m.Type.In(0)))
+				for i, a := range args[1:] {
+					real = append(real, w.raise(a, w.checked(m.Type.In(i+1)), m.Type.In(i+1)))
+				}
+			})
 			results := w.call(m.Func, real)
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			for i, v := range results {
-				results[i] = w.lower(v, w.checked(v.Type()))
-			}
-			if receiver.Kind() == reflect.Pointer && !receiver.IsNil() {
-				receiver.Elem().Set(w.lower(real0.Elem(), t.Underlying().(*types.Pointer).Elem()))
-			}
+			w.locked(func() {
+				for i, v := range results {
+					results[i] = w.lower(v, w.checked(v.Type()))
+				}
+				if receiver.Kind() == reflect.Pointer && !receiver.IsNil() {
+					receiver.Elem().Set(w.lower(real[0].Elem(), t.Underlying().(*types.Pointer).Elem()))
+				}
+			})
 			return results
 		})
 		w.Register(id, m.Name, f.Interface())
@@ -533,4 +543,11 @@ func (w *world) call(f reflect.Value, args []reflect.Value) []reflect.Value {
 		}
 	}()
 	return f.Call(args)
+}
+
+// locked keeps the conversions of two goroutines apart.
+func (w *world) locked(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
 }

@@ -143,6 +143,8 @@ func (p *printer) printArgument(x any, verb rune) {
 	b, isBox := p.registry.unbox(x)
 	if !isBox {
 		switch {
+		case x == nil && !plainVerb(verb):
+			p.badVerb(nil, reflect.Value{}, verb, visible)
 		case x == nil:
 			p.print(x, verb)
 		case verb == 'T':
@@ -180,13 +182,25 @@ func (p *printer) isPlainError(x any) bool {
 // printCompiled formats a value of a compiled type: by fmt if fmt would call
 // one of its methods or if it holds no box.
 func (p *printer) printCompiled(v reflect.Value, verb rune, depth int) {
-	if !p.erroring && v.CanInterface() && (hasFormatMethod(v.Type(), verb, p.sharpV) ||
-		p.registry.holdsNoBox(v.Type()) && (depth == 0 || v.Kind() != reflect.Pointer)) {
+	switch {
+	case p.erroring || !v.CanInterface():
+	case !plainVerb(verb):
+		if f, ok := v.Interface().(fmt.Formatter); ok {
+			defer p.catch(v, verb, "Format")
+			f.Format(p, verb)
+			return
+		}
+	case hasFormatMethod(v.Type(), verb, p.sharpV),
+		p.registry.holdsNoBox(v.Type()) && (depth == 0 || v.Kind() != reflect.Pointer):
 		p.print(v.Interface(), verb)
 		return
 	}
 	p.printValue(nil, v, verb, depth, visible)
 }
+
+// plainVerb reports whether fmt takes the rune for a verb behind flags and
+// digits. Behind an operand number it takes any.
+func plainVerb(verb rune) bool { return !strings.ContainsRune("+-# 0123456789*.[%", verb) }
 
 var (
 	formatterType  = reflect.TypeFor[fmt.Formatter]()

@@ -69,7 +69,7 @@ func TestPrintfGrammar(t *testing.T) {
 }
 
 func FuzzSprintf(f *testing.F) {
-	for _, format := range []string{"%v", "%+v", "%#v", "%8.3x|%-5T", "%[2]*.[1]*[3]d", "%[1]s%", "%w%!", "%0+# 9.9q", "%[3", "%*.*e"} {
+	for _, format := range []string{"%v", "%+v", "%#v", "%8.3x|%-5T", "%[2]*.[1]*[3]d", "%[1]s%", "%w%!", "%0+# 9.9q", "%[3", "%*.*e", "%8.3x|%*00", "%.1[1]+"} {
 		for which := range uint8(8) {
 			f.Add(format, which*9, which*5)
 		}
