@@ -306,7 +306,8 @@ func (f *function) assignMany(w *writer, s *ast.AssignStmt) {
 }
 
 // plainSwap tells whether the engine does a parallel assignment right: the
-// values are variables, elements and arithmetic, no target is a map element.
+// values are variables, elements and arithmetic, no target is a map element. It
+// does not know the type of a field of a compiled struct.
 func (f *function) plainSwap(s *ast.AssignStmt) bool {
 	for i, e := range s.Lhs {
 		if isBlank(e) || types.IsInterface(f.typeOf(e)) {
@@ -321,14 +322,10 @@ func (f *function) plainSwap(s *ast.AssignStmt) bool {
 		for _, x := range []ast.Expr{e, s.Rhs[i]} {
 			ast.Inspect(x, func(n ast.Node) bool {
 				switch n := n.(type) {
-				case *ast.CallExpr, *ast.CompositeLit, *ast.FuncLit, *ast.TypeAssertExpr, *ast.StarExpr:
+				case *ast.CallExpr, *ast.CompositeLit, *ast.FuncLit, *ast.TypeAssertExpr, *ast.StarExpr, *ast.SelectorExpr:
 					plain = false
 				case *ast.UnaryExpr:
 					plain = plain && n.Op != token.ARROW && n.Op != token.AND
-				case *ast.SelectorExpr:
-					if sel := f.Info.Selections[n]; sel != nil && sel.Kind() != types.FieldVal {
-						plain = false
-					}
 				}
 				return plain
 			})

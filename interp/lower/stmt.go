@@ -29,7 +29,7 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 		f.expression(w, s.X)
 	case *ast.SendStmt:
 		f.store(w, s, true)
-		w.line("%s <- %s", f.expr(s.Chan), f.exprTo(s.Value, f.coreOf(s.Chan).(*types.Chan).Elem()))
+		f.send(w, s)
 	case *ast.IncDecStmt:
 		f.store(w, s.X, false)
 		w.line("%s%s", f.expr(s.X), s.Tok)
@@ -81,6 +81,22 @@ func (f *function) expression(w *writer, x ast.Expr) {
 		return
 	}
 	w.line("%s", f.expr(x))
+}
+
+// send:
+//
+//	x.c <- v  ->  var t1 chan T = x.c; t1 <- v
+//
+// because the engine cannot send on a field of a compiled type.
+func (f *function) send(w *writer, s *ast.SendStmt) {
+	t := f.typeOf(s.Chan)
+	channel := f.expr(s.Chan)
+	if _, ok := ast.Unparen(s.Chan).(*ast.Ident); !ok {
+		tmp := f.temp()
+		w.line("var %s %s = %s", tmp, f.typ(t), channel)
+		channel = tmp
+	}
+	w.line("%s <- %s", channel, f.exprTo(s.Value, t.Underlying().(*types.Chan).Elem()))
 }
 
 func (f *function) declaration(w *writer, d *ast.GenDecl) {
