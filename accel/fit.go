@@ -294,8 +294,8 @@ func (f *fitting) check(ctx context.Context, epoch int, sum *sums) error {
 	return nil
 }
 
-// inputBound is the share of the time waiting for data from which a run says
-// so.
+// inputBound is the share of the time waiting for data from which a run of more
+// than a second says so.
 const inputBound = 0.2
 
 // end brings the run to its end, however it came about.
@@ -316,7 +316,7 @@ func (f *fitting) end(ctx context.Context, err error) {
 			r.note("the best weights could not be restored: %v", restoring)
 		}
 	}
-	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound {
+	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && r.Time.Total > time.Second {
 		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, f.o.workers))
 	}
 	var diverged *DivergedError

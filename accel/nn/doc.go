@@ -24,6 +24,8 @@
 // *tensor.ShapeError; within a chain it is a [*LayerError] that names the
 // layer. accel.Fit, accel.Evaluate and accel.Predict return it as an error.
 //
+// [Save] and [Load] keep parameters in files that other frameworks read too.
+//
 // Weights start as PyTorch's do, from the stream that accel.Seed fixes.
 //
 // A module is for one goroutine at a time.

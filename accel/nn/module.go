@@ -42,6 +42,9 @@ type Parameter struct {
 // structs with exported or private fields, slices, maps, tensors. Each comes
 // once, in the order of declaration, even if it is used twice.
 //
+// A value of a type that was declared in a notebook's cell is looked into even
+// where it arrives in a box: through its method Raw() any.
+//
 // What a function has captured cannot be found: give [Custom] the modules that
 // its function uses.
 func Parameters(model any) []*Tensor {

@@ -138,13 +138,18 @@ func (w *walker) fields(path []string, v reflect.Value) {
 			// them private. They are only read here.
 			field = reflect.NewAt(f.Type, field.Addr().UnsafePointer()).Elem()
 		}
-		if f.Anonymous {
+		if f.Anonymous || f.Name == interpretedField {
 			w.value(path, field)
 			continue
 		}
 		w.value(append(path, fieldName(v.Type(), f.Name)), field)
 	}
 }
+
+// interpretedField is where a wrapper that the interpreter makes of a value, so
+// that it has a compiled interface's methods, keeps the value. It is no part of
+// a path.
+const interpretedField = "IValue"
 
 // first tells whether a pointer is met for the first time, which ends cycles
 // and counts shared parameters once.

@@ -44,6 +44,14 @@ type box struct{ raw any }
 func (b box) Raw() any                  { return b.raw }
 func (b box) Forward(x *Tensor) *Tensor { return x }
 
+// wrapper is what the interpreter gives for an interpreted value as a Module.
+type wrapper struct {
+	IValue   any
+	WForward func(x *Tensor) *Tensor
+}
+
+func (w wrapper) Forward(x *Tensor) *Tensor { return w.WForward(x) }
+
 func names(model any) []string {
 	var all []string
 	for _, p := range NamedParameters(model) {
@@ -90,6 +98,7 @@ func TestNamedParameters(t *testing.T) {
 		{"an interface with a slice", &block{any: []Module{dense()}}, []string{"any.0.weight", "any.0.bias"}},
 		{"an interface with another's struct", &block{any: &embedding{Bias: parameter()}}, nil},
 		{"interpreted", interpreted, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},
+		{"wrapped", Sequential(wrapper{IValue: interpreted}), []string{"0.fc.weight", "0.fc.bias", "0.Out.weight", "0.Out.bias"}},
 		{"boxed", box{interpreted}, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},
 		{"boxed in a chain", Sequential(box{interpreted}, dense()), []string{"0.fc.weight", "0.fc.bias", "0.Out.weight", "0.Out.bias", "1.weight", "1.bias"}},
 	}

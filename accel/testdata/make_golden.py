@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the golden files of accel/optim and accel/nn with PyTorch, in float64.
 
-usage: pip install torch && python3 make_golden.py
+usage: pip install torch safetensors && python3 make_golden.py
 
 The tests read the JSON files and need no Python. Inputs are float32 numbers, so
 that Go and Python start from the same values; every reference is computed in
@@ -11,6 +11,7 @@ version of PyTorch that made them.
 import json
 import pathlib
 
+import safetensors.torch
 import torch
 import torch.nn.functional as F
 
@@ -165,7 +166,20 @@ def model():
     write("model.json", content)
 
 
+def weights():
+    """A file of weights in the four float types, and what its model computes."""
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+    state = net.state_dict()
+    for name, dtype in zip(state, (torch.float32, torch.float16, torch.bfloat16, torch.float64)):
+        state[name] = state[name].to(dtype)
+    net.load_state_dict({n: t.float() for n, t in state.items()})
+    x = inputs(5, 4)
+    safetensors.torch.save_file(state, HERE / "weights.safetensors")
+    write("weights.json", {"x": flat(x), "y": flat(net(x.float()))})
+
+
 optimizers()
 schedules()
 layers()
 model()
+weights()
