@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -623,5 +624,12 @@ func TestDTypeSizes(t *testing.T) {
 		if got := d.String() + " " + string(rune('0'+d.Size())); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+	}
+}
+
+func TestErrorsHaveTheNamesThatUsersKnow(t *testing.T) {
+	err := catch(func() { Zeros(2).Add(Zeros(3)) })
+	if got := fmt.Sprintf("%T", err); got != "*tensor.ShapeError" {
+		t.Errorf("the error is a %s", got)
 	}
 }

@@ -1,5 +1,7 @@
 package cpu
 
+import "math"
+
 // A matrix product c = a·b is computed in tiles of the kernel's size. b is
 // packed into panels of nr columns, a into panels of mr rows, each a run of
 // memory that the kernel reads from start to end. Blocks of depth kcMax keep a
@@ -16,7 +18,6 @@ const (
 type gemmKernel struct {
 	name   string
 	mr, nr int
-	mc     int // rows of a that one chunk packs, a multiple of mr
 	tile   func(k int, a, b, c *float32, ldc, add int)
 	// interleave packs 8 rows of a depth that is a multiple of 8; nil for
 	// plain Go.
@@ -46,6 +47,7 @@ type gemm struct {
 	jc, nc     int
 	pc, kc     int
 	columns    int // of b that one chunk packs
+	mc         int // rows of a that one chunk packs and computes
 	first, end bool
 
 	device *Device // whose shared memory takes the packed panels
@@ -59,8 +61,29 @@ func newGEMM(d *Device, m, n, k int) *gemm {
 	g.kc = (k + blocks - 1) / blocks
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	g.columns = max(g.kernel.nr, roundUp((n+15)/16, g.kernel.nr))
-	d.reserve(g.nc*g.kc, g.kernel.mc*g.kc+maxTile)
+	g.mc = g.kernel.mr * chunkPanels((m+g.kernel.mr-1)/g.kernel.mr, d.pool.size)
+	d.reserve(g.nc*g.kc, g.mc*g.kc+maxTile)
 	return g
+}
+
+// maxPanels bounds the panels of a that one chunk packs, so that they stay in
+// the second-level cache beside those of b.
+const maxPanels = 12
+
+// chunkPanels is how many of n panels one chunk takes. It weighs the time of
+// the busiest thread against the cost of passing over b once for each chunk and
+// that of waiting for the last one. The result of a product does not depend on
+// it.
+func chunkPanels(n, threads int) int {
+	best, cheapest := 1, math.Inf(1)
+	for p := 1; p <= maxPanels; p++ {
+		chunks := (n + p - 1) / p
+		rounds := (chunks + threads - 1) / threads
+		if cost := float64(rounds*p) + 0.5*float64(rounds) + 0.3*float64(p); cost < cheapest {
+			best, cheapest = p, cost
+		}
+	}
+	return best
 }
 
 // run computes c from a, b and the epilogue's operands.
@@ -80,7 +103,7 @@ func (g *gemm) run() {
 			g.packing = true
 			p.run((g.nc+g.columns-1)/g.columns, g)
 			g.packing = false
-			p.run((g.m+g.kernel.mc-1)/g.kernel.mc, g)
+			p.run((g.m+g.mc-1)/g.mc, g)
 		}
 	}
 	g.kc, g.nc = kc, nc
@@ -94,13 +117,13 @@ func (g *gemm) work(chunk, worker int) {
 		g.kernel.pack(g.device.panel[j*g.kc:], src, g.b.col, g.b.row, n, g.kc, g.kernel.nr)
 		return
 	}
-	g.rows(chunk*g.kernel.mc, g.device.scratch[worker])
+	g.rows(chunk*g.mc, g.device.scratch[worker])
 }
 
 // rows computes the rows of one chunk of the current block.
 func (g *gemm) rows(ic int, packed []float32) {
 	mr, nr := g.kernel.mr, g.kernel.nr
-	mc := min(g.kernel.mc, g.m-ic)
+	mc := min(g.mc, g.m-ic)
 	g.kernel.pack(packed, g.a.data[ic*g.a.row+g.pc*g.a.col:], g.a.row, g.a.col, mc, g.kc, mr)
 	add := 1
 	if g.first {

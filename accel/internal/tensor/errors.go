@@ -1,4 +1,4 @@
-package ir
+package tensor
 
 import (
 	"fmt"

@@ -1,0 +1,26 @@
+package ir
+
+import "github.com/quernlab/quern/accel/internal/tensor"
+
+// Types shared with the public package.
+type (
+	DType            = tensor.DType
+	ShapeError       = tensor.ShapeError
+	DTypeError       = tensor.DTypeError
+	IndexError       = tensor.IndexError
+	StateError       = tensor.StateError
+	OutOfMemoryError = tensor.OutOfMemoryError
+)
+
+// The element types.
+const (
+	Float32 = tensor.Float32
+	Float64 = tensor.Float64
+	Int32   = tensor.Int32
+	Int64   = tensor.Int64
+	Uint8   = tensor.Uint8
+	Bool    = tensor.Bool
+)
+
+// FormatShape writes a shape as [2 3].
+func FormatShape(shape []int) string { return tensor.FormatShape(shape) }
