@@ -258,7 +258,7 @@ func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
 
 func (f *function) fieldTarget(w *writer, x *ast.SelectorExpr) string {
 	sel := f.Info.Selections[x]
-	if sel == nil || f.root(x.X) != nil {
+	if sel == nil || f.root(x) != nil {
 		return f.expr(x)
 	}
 	base, t := f.temp(), f.typeOf(x.X)
