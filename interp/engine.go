@@ -20,6 +20,9 @@ type engine interface {
 	// Resume makes the code of earlier evaluations usable again. It is called
 	// when the evaluation that Break ended has returned.
 	Resume()
+	// Forget drops functions that nothing will call by name again, and whatever
+	// else the engine keeps only in case it is asked.
+	Forget(functions ...string)
 	// Trace returns what functions the last panic passed, innermost first.
 	Trace() []frame
 }

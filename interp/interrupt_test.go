@@ -71,7 +71,6 @@ func TestInterrupt(t *testing.T) {
 		{"context", "println(\"go\")\n<-ctx.Done()\nfor { }"},
 		{"compiled code that watches ctx", "println(\"go\")\nexec.CommandContext(ctx, \"sleep\", \"1000\").Run()\nfor { }"},
 		{"compiled function that calls a closure", "println(\"go\")\nsort.Slice(make([]int, 1<<20), func(i, j int) bool { k++; return false })\nfor { }"},
-		{"wait for goroutines that loop", "var wg sync.WaitGroup\nwg.Go(func() { for { } })\nprintln(\"go\")\nwg.Wait()\nfor { }"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

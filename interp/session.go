@@ -205,10 +205,11 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		fmt.Fprintf(s.config.stderr, "note: this cell breaks %s\n", strings.ReplaceAll(brokenNote(e), "\n", "\n      "))
 	}
 	r := newRun(cell)
-	if err := s.run(ctx, r, unit.Body); err != nil {
+	if err := s.run(ctx, r, unit); err != nil {
 		return Result{}, err
 	}
 	defer s.release()
+	defer s.checker.Release(checked)
 	if err := s.unreadError(checked); err != nil {
 		return Result{}, err
 	}
@@ -240,7 +241,7 @@ func (s *Session) release() { s.executing <- struct{}{} }
 
 // run runs the body of a cell. It releases the session when it returns an
 // error, or when the body ends after Execute gave up waiting for it.
-func (s *Session) run(ctx context.Context, r *run, body string) error {
+func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit) error {
 	ctx, cancel := context.WithCancel(ctx)
 	*s.context = ctx
 	*s.position = 0
@@ -251,13 +252,14 @@ func (s *Session) run(ctx context.Context, r *run, body string) error {
 		err := error(&panicError{errGoexit})
 		defer func() { ended <- err }()
 		defer s.goroutines.enter(r)()
-		_, err = s.engine.Eval(body)
+		_, err = s.engine.Eval(unit.Body)
 	}()
 	finish := func() {
 		s.interrupt.Store(nil)
 		s.running.Store(nil)
 		s.setStop(false)
 		s.engine.Resume()
+		s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
 		cancel()
 	}
 	err, stuck := s.wait(ctx, r, ended)
@@ -362,7 +364,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 	defer s.checker.Discard(cell)
 	defer s.program.Discard(unit)
 	r := newRun(number)
-	if err := s.run(ctx, r, unit.Body); err != nil {
+	if err := s.run(ctx, r, unit); err != nil {
 		return Result{}, err
 	}
 	defer s.release()

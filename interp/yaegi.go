@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// yaegiEngine is traefik/yaegi v0.16.1 as the module is. Two of its unexported
+// yaegiEngine is traefik/yaegi v0.16.1 as the module is. Some of its unexported
 // fields are reached through unsafe; TestYaegiInternals pins them.
 type yaegiEngine struct {
 	interpreter *yaegi.Interpreter
@@ -35,17 +35,13 @@ func newYaegi(stdin io.Reader, stdout, stderr io.Writer) *yaegiEngine {
 	e := &yaegiEngine{trace: &traceWriter{out: stderr}}
 	e.interpreter = yaegi.New(yaegi.Options{Stdin: stdin, Stdout: stdout, Stderr: e.trace, Unrestricted: true})
 	v := reflect.ValueOf(e.interpreter).Elem()
-	e.id = (*uint64)(field(v, "id"))
-	e.done = (*chan struct{})(field(v, "done"))
-	e.mutex = (*sync.RWMutex)(field(v, "mutex"))
+	e.id = accessible(v, "id").Addr().Interface().(*uint64)
+	e.done = accessible(v, "done").Addr().Interface().(*chan struct{})
+	e.mutex = accessible(v, "mutex").Addr().Interface().(*sync.RWMutex)
 	// Without it yaegi compiles channel operations that cannot be ended.
-	*(*bool)(field(v, "cancelChan")) = true
+	accessible(v, "cancelChan").SetBool(true)
 	*e.done = make(chan struct{})
 	return e
-}
-
-func field(v reflect.Value, name string) unsafe.Pointer {
-	return unsafe.Pointer(v.FieldByName(name).UnsafeAddr())
 }
 
 // Use implements engine. At the key "fmt/fmt" yaegi would put functions of its
@@ -115,6 +111,29 @@ func (e *yaegiEngine) Resume() {
 	atomic.StoreUint64(e.id, e.saved)
 	e.breaking.Unlock()
 	_, _ = e.interpreter.Eval("0")
+}
+
+// Forget implements engine. The trees of all evaluations and the scopes of all
+// functions are there for yaegi's debugger; they are most of what a session of
+// many cells would hold.
+func (e *yaegiEngine) Forget(functions ...string) {
+	v := reflect.ValueOf(e.interpreter).Elem()
+	accessible(v, "roots").SetZero()
+	main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main"))
+	if !main.IsValid() {
+		return
+	}
+	accessible(main.Elem(), "child").SetZero()
+	symbols := accessible(main.Elem(), "sym")
+	for _, name := range functions {
+		symbols.SetMapIndex(reflect.ValueOf(name), reflect.Value{})
+	}
+}
+
+// accessible is a field, exported or not.
+func accessible(v reflect.Value, name string) reflect.Value {
+	f := v.FieldByName(name)
+	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
 // Trace implements engine.

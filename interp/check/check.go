@@ -1,6 +1,7 @@
 package check
 
 import (
+	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
@@ -167,3 +168,29 @@ func (c *Checker) Info() *types.Info { return c.info }
 
 // Package is the package that every cell is part of.
 func (c *Checker) Package() *types.Package { return c.pkg }
+
+// Release drops the facts about the statements of a committed cell, which has
+// been lowered: only its declarations are looked at again.
+func (c *Checker) Release(cell *Cell) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range cell.Body {
+		ast.Inspect(s, func(n ast.Node) bool {
+			delete(c.info.Implicits, n)
+			delete(c.info.Scopes, n)
+			if e, ok := n.(ast.Expr); ok {
+				delete(c.info.Types, e)
+			}
+			switch n := n.(type) {
+			case *ast.Ident:
+				delete(c.info.Instances, n)
+				delete(c.info.Defs, n)
+				delete(c.info.Uses, n)
+			case *ast.SelectorExpr:
+				delete(c.info.Selections, n)
+			}
+			return true
+		})
+	}
+	cell.Body, cell.info = nil, nil
+}
