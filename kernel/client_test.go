@@ -43,7 +43,7 @@ func (w *fakeWorker) Complete(_ context.Context, r link.Complete) (link.Completi
 }
 
 func (w *fakeWorker) Inspect(_ context.Context, r link.Inspect) (link.Inspection, error) {
-	if r.Code == "" {
+	if r.Code == "" || r.Code == "unknown" {
 		return link.Inspection{}, nil
 	}
 	return link.Inspection{Data: map[string]any{"text/plain": fmt.Sprintf("%s at %d in %d", r.Code, r.Offset, r.Detail)}}, nil

@@ -25,6 +25,9 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		k.publisher.publish(wire.ExecuteInput, r.RawHeader, wire.Input{Code: in.Code, ExecutionCount: count})
 	}
 
+	if name, detail, ok := asksForHelp(in.Code); ok {
+		return k.help(ctx, r, in, count, name, detail), nil
+	}
 	result, err := k.runCell(ctx, &execution{request: r, allowInput: in.AllowStdin},
 		link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
 
@@ -36,15 +39,21 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		result.Error = workerError(err)
 	}
 	if result.Error != nil {
-		failure := failureOf(result.Error)
-		k.publisher.publish(wire.Error, r.RawHeader, failure)
-		k.failedNow = in.StopOnError
-		return wire.NewExecuteFailed(count, failure), nil
+		return k.cellFailed(r, in, count, result.Error), nil
 	}
 	if len(result.Data) > 0 && !in.Silent {
 		k.publisher.publish(wire.ExecuteResult, r.RawHeader, wire.NewResult(count, result.Data, result.Metadata))
 	}
 	return wire.NewExecuteOK(count, k.evaluate(ctx, in.UserExpressions)), nil
+}
+
+// cellFailed publishes why a cell failed and returns its reply. The cells behind
+// it are stopped if it asked for that.
+func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.CellError) wire.ExecuteFailed {
+	failure := wire.NewFailure(why.Name, why.Value, why.Traceback)
+	k.publisher.publish(wire.Error, r.RawHeader, failure)
+	k.failedNow = in.StopOnError
+	return wire.NewExecuteFailed(count, failure)
 }
 
 // runCell has the worker run a cell and publishes its output to the end.
@@ -71,11 +80,11 @@ func (k *Kernel) evaluate(ctx context.Context, expressions map[string]string) ma
 		value, ok := evaluations.Values[name]
 		switch {
 		case err != nil:
-			values[name] = wire.NewFailedExpression(failureOf(workerError(err)))
+			values[name] = failedExpression(workerError(err))
 		case !ok:
 			values[name] = wire.NewFailedExpression(wire.NewFailure("kernel error", "the worker gave no value", nil))
 		case value.Error != nil:
-			values[name] = wire.NewFailedExpression(failureOf(value.Error))
+			values[name] = failedExpression(value.Error)
 		default:
 			values[name] = wire.NewExpression(value.Data, value.Metadata)
 		}
@@ -83,8 +92,8 @@ func (k *Kernel) evaluate(ctx context.Context, expressions map[string]string) ma
 	return values
 }
 
-func failureOf(e *link.CellError) wire.Failure {
-	return wire.NewFailure(e.Name, e.Value, e.Traceback)
+func failedExpression(why *link.CellError) wire.Expression {
+	return wire.NewFailedExpression(wire.NewFailure(why.Name, why.Value, why.Traceback))
 }
 
 // workerError is what a cell shows when the worker could not answer at all.

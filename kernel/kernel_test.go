@@ -180,6 +180,20 @@ func TestRequests(t *testing.T) {
 			reply: `execute_reply {"status":"error","execution_count":9,"ename":"bad request","evalue":"content of execute_request: code is missing","traceback":[],"payload":[],"user_expressions":{}}`,
 		},
 		{
+			name: "a cell that asks for help", typ: wire.ExecuteRequest, content: `{"code":" fmt.Println?? "}`,
+			want: []string{`execute_input {"code":" fmt.Println?? ","execution_count":10}`},
+			reply: `execute_reply {"status":"ok","execution_count":10,"payload":[` +
+				`{"source":"page","data":{"text/plain":"fmt.Println at 11 in 1"},"start":0}],"user_expressions":{}}`,
+		},
+		{
+			name: "a cell that asks for help in vain", typ: wire.ExecuteRequest, content: `{"code":"unknown?"}`,
+			want: []string{
+				`execute_input {"code":"unknown?","execution_count":11}`,
+				`error {"ename":"not found","evalue":"nothing is known of unknown","traceback":["nothing is known of unknown"]}`,
+			},
+			reply: `execute_reply {"status":"error","execution_count":11,"ename":"not found","evalue":"nothing is known of unknown","traceback":["nothing is known of unknown"],"payload":[],"user_expressions":{}}`,
+		},
+		{
 			name: "completion behind a character of four bytes", typ: wire.CompleteRequest, content: `{"code":"𝛼 fm","cursor_pos":4}`,
 			want: []string{},
 			reply: `complete_reply {"status":"ok","matches":["fmt"],"cursor_start":2,"cursor_end":4,` +

@@ -38,9 +38,20 @@ func (e *Execute) UnmarshalJSON(text []byte) error {
 type ExecuteOK struct {
 	Status          string                `json:"status"`
 	ExecutionCount  int                   `json:"execution_count"`
-	Payload         []any                 `json:"payload"` // deprecated, always empty
+	Payload         []Page                `json:"payload"`
 	UserExpressions map[string]Expression `json:"user_expressions"`
 }
+
+// Page is a payload: text that the front end shows beside the notebook. The
+// protocol calls payloads deprecated and has nothing in their place.
+type Page struct {
+	Source string         `json:"source"`
+	Data   map[string]any `json:"data"`
+	Start  int            `json:"start"` // line to show first
+}
+
+// NewPage returns a payload that shows data.
+func NewPage(data map[string]any) Page { return Page{Source: "page", Data: data} }
 
 // Expression is the value of a user expression, or its failure.
 type Expression struct {
@@ -61,11 +72,11 @@ func NewFailedExpression(failure Failure) Expression {
 }
 
 // NewExecuteOK returns the reply to a cell that succeeded.
-func NewExecuteOK(count int, expressions map[string]Expression) ExecuteOK {
+func NewExecuteOK(count int, expressions map[string]Expression, pages ...Page) ExecuteOK {
 	if expressions == nil {
 		expressions = map[string]Expression{}
 	}
-	return ExecuteOK{Status: statusOK, ExecutionCount: count, Payload: []any{}, UserExpressions: expressions}
+	return ExecuteOK{Status: statusOK, ExecutionCount: count, Payload: append([]Page{}, pages...), UserExpressions: expressions}
 }
 
 // ExecuteFailed is the content of execute_reply for a cell that failed.

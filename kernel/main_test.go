@@ -1,0 +1,73 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/worker/child"
+)
+
+// frontVariable makes the test binary serve as the kernel of a connection file.
+const frontVariable = "TEST_KERNEL_FILE"
+
+// TestMain makes the test binary serve as the front and as the worker too.
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv(child.LinkVariable) != "":
+		process, err := child.Open()
+		if err == nil {
+			err = process.Serve(context.Background(), pidWorker{})
+		}
+		exit(err)
+	case os.Getenv(frontVariable) != "":
+		exit(Run(context.Background(), config(os.Getenv(frontVariable))))
+	}
+	os.Exit(m.Run())
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "quern:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func config(file string) Config {
+	return Config{ConnectionFile: file, WorkerCommand: []string{os.Args[0]}, Version: "1.2.3"}
+}
+
+// pidWorker runs cells whose value is the id of its process; "wait" waits for an
+// interrupt.
+type pidWorker struct{ fakeWorker }
+
+func (pidWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
+	fmt.Println("runs")
+	if r.Code == "wait" {
+		<-ctx.Done()
+		return link.Result{Error: &link.CellError{Name: "interrupted", Value: "by the test"}}, nil
+	}
+	return link.Result{Data: map[string]any{"text/plain": fmt.Sprint(os.Getpid())}}, nil
+}
+
+func (pidWorker) Complete(context.Context, link.Complete) (link.Completion, error) {
+	return link.Completion{}, nil
+}
+
+func (pidWorker) Inspect(context.Context, link.Inspect) (link.Inspection, error) {
+	return link.Inspection{}, nil
+}
+
+func (pidWorker) Check(context.Context, link.Check) (link.Completeness, error) {
+	return link.Completeness{}, nil
+}
+
+func (pidWorker) Evaluate(context.Context, link.Evaluate) (link.Evaluations, error) {
+	return link.Evaluations{}, nil
+}
+
+func (pidWorker) Interrupt(context.Context) error { return nil }
+func (pidWorker) Shutdown(context.Context) error  { return nil }

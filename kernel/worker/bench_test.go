@@ -1,0 +1,34 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// BenchmarkExecute is a cell that does nothing, from the front to the worker
+// process and back.
+func BenchmarkExecute(b *testing.B) {
+	ctx := context.Background()
+	s := New(func() Runner { return NewCommand(os.Args[0]) }, &page{change: make(chan struct{})}, quiet)
+	defer func() { _ = s.Shutdown(ctx) }()
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.Execute(ctx, link.Execute{Cell: i + 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCheck is the same without output to wait for.
+func BenchmarkCheck(b *testing.B) {
+	ctx := context.Background()
+	s := New(func() Runner { return NewCommand(os.Args[0]) }, &page{change: make(chan struct{})}, quiet)
+	defer func() { _ = s.Shutdown(ctx) }()
+	for b.Loop() {
+		if _, err := s.Check(ctx, link.Check{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
