@@ -29,9 +29,16 @@ func locked(f func(r *ir.Recorder)) {
 
 // record appends one op whose inputs are tensors.
 func record(op ir.Op, in ...*Tensor) *Tensor {
-	return compute(op.Name(), func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		return r.Record(op, v...)
-	}, in...)
+	e := shared()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var room [4]*ir.Value
+	values := room[:0]
+	for _, t := range in {
+		values = append(values, t.value(op.Name()))
+	}
+	e.recorder.Trim()
+	return wrap(e.recorder.Record(op, values...))
 }
 
 // compute records what f does with the tensors' values, under the lock.

@@ -13,8 +13,8 @@ func (r *Recorder) Upload(t Type, data []byte) *Value {
 
 // Empty makes a computed value with undefined elements; Write fills it.
 func (r *Recorder) Empty(t Type) *Value {
-	v := newValue(nil, t, nil)
-	v.in = nil
+	v := &Value{}
+	v.setType(t)
 	v.layout = RowMajor(v.shape)
 	v.buf = r.alloc(Len(t.Shape) * t.DType.Size())
 	return v
@@ -43,8 +43,8 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 // takeOver gives v's storage to a new value, so that a handle from which v was
 // moved cannot read what is written there.
 func (r *Recorder) takeOver(v *Value) *Value {
-	next := &Value{dtype: v.dtype, layout: v.layout, buf: v.buf, leaf: v.leaf, requires: v.requires}
-	next.shape = append(next.dims[:0], v.shape...)
+	next := &Value{layout: v.layout, buf: v.buf, leaf: v.leaf, requires: v.requires}
+	next.setType(Type{v.shape, v.dtype})
 	v.buf, v.gone = nil, overwritten
 	return next.Hold()
 }

@@ -3,7 +3,7 @@ package ir
 // Alias is y = x, the same elements under another value.
 type Alias struct{}
 
-func (Alias) Name() string                    { return "alias" }
+func (Alias) Name() string                    { return "Alias" }
 func (Alias) Class([]*Value) Class            { return View }
 func (Alias) AppendKey(key []byte) []byte     { return key }
 func (Alias) view(in Layout) (Layout, bool)   { return in, true }

@@ -212,6 +212,9 @@ func (b *builder) emit(g *group) {
 	}
 	in := make([]Operand, len(n.inputs))
 	_, any := n.node.op.(strided)
+	if _, copies := n.node.op.(viewer); copies {
+		any = true
+	}
 	for i, s := range n.inputs {
 		if !any && !s.layout.Contiguous() {
 			in[i] = b.contiguous(b.operand(s, n.node.in[i].dtype))

@@ -62,25 +62,27 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	for _, v := range in {
 		v.check(op.Name())
 	}
-	t, err := op.Infer(in)
+	v := newValue(op, in)
+	args := v.in // not in, which would then escape to the heap
+	t, err := op.Infer(args)
 	if err != nil {
-		panic(describe(err, op, in))
+		panic(describe(err, op, args))
 	}
-	v := newValue(op, t, in)
+	v.setType(t)
 	if r.noGrad == 0 && t.DType.IsFloat() {
 		if _, none := op.(interface{ nondifferentiable() }); !none {
-			for _, x := range in {
+			for _, x := range args {
 				v.requires = v.requires || x.requires
 			}
 		}
 	}
 	if v.requires {
 		v.tape++
-		for _, x := range in {
+		for _, x := range args {
 			x.tape++
 		}
 	}
-	r.appendKey(op, v, in)
+	r.appendKey(op, v, args)
 	v.epoch, v.index = r.epoch, len(r.nodes)
 	r.nodes = append(r.nodes, v)
 	r.pending += v.Len() * v.dtype.Size()
@@ -218,8 +220,8 @@ func (r *Recorder) Alias(v *Value) *Value {
 		return r.Record(Alias{}, v)
 	}
 	v.buf.shared = true
-	a := &Value{dtype: v.dtype, layout: v.layout, buf: v.buf}
-	a.shape = append(a.dims[:0], v.shape...)
+	a := &Value{layout: v.layout, buf: v.buf}
+	a.setType(Type{v.shape, v.dtype})
 	return a
 }
 

@@ -69,11 +69,17 @@ func (v *Value) Hold() *Value { v.handles++; return v }
 // Drop takes one holder away.
 func (v *Value) Drop() { v.handles-- }
 
-func newValue(op Op, t Type, in []*Value) *Value {
-	v := &Value{op: op, dtype: t.DType}
-	v.shape = append(v.dims[:0], t.Shape...)
+// newValue is a value whose type is set later. It keeps inputs and dimensions
+// in itself if they are few, so that recording an op allocates little else.
+func newValue(op Op, in []*Value) *Value {
+	v := &Value{op: op}
 	v.in = append(v.args[:0], in...)
 	return v
+}
+
+func (v *Value) setType(t Type) {
+	v.shape = append(v.dims[:0], t.Shape...)
+	v.dtype = t.DType
 }
 
 // StorageOf is where a value lies, nil while it is pending.

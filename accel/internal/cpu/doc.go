@@ -1,0 +1,31 @@
+// Package cpu runs programs of package ir on the processor.
+//
+//	device.go       memory, and what programs share
+//	program.go      program → steps; the table of whole-tensor ops
+//	elementwise.go  the table of elementwise ops
+//	loop.go         fused elementwise loops, in chunks that stay in cache
+//	gather.go       strided and converting loads
+//	gemm.go         matrix products from packed panels; pack.go, matmul.go
+//	reduce.go, softmax.go, crossentropy.go, move.go, random.go   other steps
+//	vector.go       the functions that steps are made of, one set per processor
+//	pool.go         the threads
+//
+// A new whole-tensor op is a step and a row in program.go; a new elementwise op
+// is a row in elementwise.go, made of functions of the vector sets if it should
+// be fast.
+//
+// # Assembly
+//
+// gemm_amd64.s and vector_amd64.s are made by avo from the module in asm, with
+// go generate. The functions in *_generic.go are what they must equal, and run
+// where there is no assembly, or with the build tag purego. Tests take the
+// implementation as a parameter and compare each with float64.
+//
+// # Equal bits
+//
+// Work is cut by sizes that do not depend on the number of threads, and partial
+// sums are added in the order of the parts, so a program gives equal bits on
+// any number of threads. Another instruction set may round otherwise.
+//
+// A Device is for one goroutine at a time; its threads end with Close.
+package cpu

@@ -1,0 +1,15 @@
+package ir
+
+// Table is one value of every op, by name. Devices and tests go through it to
+// see that nothing is missing.
+func Table() []Op {
+	return []Op{
+		Abs{}, Add{}, AddScalar{}, Alias{}, ArgMax{}, Bernoulli{}, Cast{},
+		Concat{}, Copy{}, CrossEntropy{}, CrossEntropyGradient{}, Div{},
+		Equal{}, Exp{}, Expand{}, Fill{}, GELU{}, GELUGradient{}, Gather{},
+		Greater{}, Linear{}, Log{}, LogSoftmax{}, MatMul{}, Max{}, Maximum{},
+		Mul{}, MulScalar{}, Neg{}, Pad{}, PowScalar{}, ReLU{}, ReLUGradient{},
+		Reshape{}, ScatterAdd{}, Sigmoid{}, Slice{}, Softmax{}, Sqrt{},
+		Square{}, Sub{}, Sum{}, Tanh{}, Transpose{}, Where{},
+	}
+}
