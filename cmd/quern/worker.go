@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/display"
@@ -26,7 +27,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	} else if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
-	w, err := newWorker(process.Front())
+	w, err := newWorker(process.Front(), process.Stdout(0), process.Stderr(0))
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
@@ -43,9 +44,9 @@ type worker struct {
 
 var _ link.Worker = (*worker)(nil)
 
-func newWorker(front link.Front) (*worker, error) {
+func newWorker(front link.Front, stdout, stderr io.Writer) (*worker, error) {
 	w := &worker{front: front}
-	session, err := interp.New(interp.Stdin(&lineReader{front: front}))
+	session, err := interp.New(interp.Stdin(&lineReader{front: front}), interp.Stdout(stdout), interp.Stderr(stderr))
 	if err != nil {
 		return nil, err
 	}

@@ -88,8 +88,8 @@ func (p *Process) Front() link.Front {
 	return markedFront{link.NewFront(p.conn), p.output}
 }
 
-// Stdout writes to the standard output of a cell, whichever cell runs. What is
-// written here and to Stderr keeps its order.
+// Stdout writes to the standard output of a cell, whichever cell runs; 0 is the
+// cell that runs. What is written here and to Stderr keeps its order.
 func (p *Process) Stdout(cell int) io.Writer { return cellWriter{p.output, stdout, cell} }
 
 // Stderr writes to the standard error of a cell, as Stdout does.

@@ -76,7 +76,7 @@ func (o *output) meet(send func(number uint64) error) error {
 type cellWriter struct {
 	output *output
 	stream int
-	cell   int
+	cell   int // 0: the cell that runs
 }
 
 func (w cellWriter) Write(p []byte) (int, error) {
@@ -88,14 +88,10 @@ func (w cellWriter) Write(p []byte) (int, error) {
 		o.both(mark.Turn)
 	}
 	s := &o.streams[w.stream]
-	if s.cell != w.cell {
+	if w.cell != 0 && w.cell != s.cell {
 		o.attribute(w.stream, w.cell)
 		// What is written without a cellWriter belongs to the running cell.
-		defer func() {
-			if s.cell != o.running {
-				o.attribute(w.stream, o.running)
-			}
-		}()
+		defer func() { o.attribute(w.stream, o.running) }()
 	}
 	return s.w.Write(p)
 }

@@ -1,0 +1,141 @@
+package child
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+const token = "0123456789abcdef"
+
+// plain shows marks readably.
+func plain(b *bytes.Buffer) string {
+	return strings.NewReplacer("\x1eq:"+token, "<", "\x1e", ">").Replace(b.String())
+}
+
+// stubWorker writes in its cells.
+type stubWorker struct {
+	link.Worker
+	execute func() error
+}
+
+func (w stubWorker) Execute(context.Context, link.Execute) (link.Result, error) {
+	return link.Result{}, w.execute()
+}
+
+// stubFront keeps the displays.
+type stubFront struct{ displays []link.Display }
+
+func (f *stubFront) Display(d link.Display) error {
+	f.displays = append(f.displays, d)
+	return nil
+}
+
+func (f *stubFront) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
+	return link.InputReply{Line: fmt.Sprint(r.Mark)}, nil
+}
+
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	var out, errout bytes.Buffer
+	ours, theirs := net.Pipe()
+	p := newProcess(theirs, &out, &errout, token)
+	front, worker := &stubFront{}, stubWorker{}
+	worker.execute = func() error {
+		for _, step := range []func() error{
+			func() error { _, err := fmt.Fprint(p.Stdout(0), "a"); return err },
+			func() error { return p.Front().Display(link.Display{Kind: "display"}) },
+			func() error { _, err := fmt.Fprint(p.Stderr(0), "b"); return err },
+			func() error { _, err := fmt.Fprint(p.Stderr(2), "c"); return err },
+			func() error { _, err := fmt.Fprint(p.Stdout(7), "d"); return err },
+			func() error {
+				if p.Front().Display(link.Display{Kind: "display", Data: map[string]any{"x": func() {}}}) == nil {
+					return errors.New("a function was sent")
+				}
+				return nil
+			},
+			func() error {
+				reply, err := p.Front().Input(t.Context(), link.InputRequest{})
+				if reply.Line != "5" {
+					return fmt.Errorf("the prompt has mark %s", reply.Line)
+				}
+				return err
+			},
+		} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	conn := link.NewConn(ours)
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = link.ServeFront(t.Context(), conn, front, func() {}) })
+	serving.Go(func() { _ = p.Serve(t.Context(), worker) })
+	result, err := link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	serving.Wait()
+	if result.Mark != 6 {
+		t.Errorf("the end has mark %d", result.Mark)
+	}
+	// b begins, m is a display, t the change to the other stream, e an end.
+	if got, want := plain(&out), "<b7>a<m1><t2><t3>d<m4><e5><e6>"; got != want {
+		t.Errorf("stdout\ngot  %s\nwant %s", got, want)
+	}
+	if got, want := plain(&errout), "<b7><m1><t2>b<b2>c<b7><t3><m4><e5><e6>"; got != want {
+		t.Errorf("stderr\ngot  %s\nwant %s", got, want)
+	}
+	// Of the display that has no form only its mark came.
+	if len(front.displays) != 2 || front.displays[0].Mark != 1 || front.displays[1].Kind != "" || front.displays[1].Mark != 4 {
+		t.Errorf("displays %+v", front.displays)
+	}
+}
+
+// Serve does not wait for a cell when the front is gone.
+func TestServeEndsWithTheFront(t *testing.T) {
+	t.Parallel()
+	ours, theirs := net.Pipe()
+	p := newProcess(theirs, &bytes.Buffer{}, &bytes.Buffer{}, token)
+	began, end := make(chan struct{}), make(chan struct{})
+	served := make(chan error, 1)
+	go func() {
+		served <- p.Serve(t.Context(), stubWorker{execute: func() error { close(began); <-end; return nil }})
+	}()
+	conn := link.NewConn(ours)
+	go func() { _ = link.ServeFront(t.Context(), conn, &stubFront{}, func() {}) }()
+	go func() { _, _ = link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 1}) }()
+	<-began
+	conn.Close()
+	select {
+	case err := <-served:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for the cell")
+	}
+	close(end)
+}
+
+func TestOpenWithoutAFront(t *testing.T) {
+	t.Setenv(LinkVariable, "")
+	if _, err := Open(); !errors.Is(err, ErrNoFront) {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv(LinkVariable, "three")
+	t.Setenv(MarkVariable, token)
+	if _, err := Open(); err == nil || !strings.Contains(err.Error(), LinkVariable) {
+		t.Errorf("got %v", err)
+	}
+}
