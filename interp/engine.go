@@ -8,7 +8,7 @@ import (
 // An engine runs lowered code. Everything that is particular to one lies in the
 // file named after it.
 type engine interface {
-	// Use adds compiled packages, keyed "path/name". It is called before Eval.
+	// Use adds compiled packages, keyed "path/name", or symbols to one.
 	Use(packages map[string]map[string]reflect.Value) error
 	// Eval evaluates declarations or one expression. A fault of the engine
 	// itself is an *engineError, a panic of evaluated code a *panicError.

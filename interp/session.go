@@ -71,6 +71,7 @@ func New(options ...Option) (*Session, error) {
 	})
 	s.program = lower.New(lower.Config{
 		Registry: s.registry,
+		Packages: packages,
 		Importer: importer,
 		Generic:  generic.Source,
 		StopCall: raceEnabled,
@@ -146,6 +147,11 @@ func (s *Session) load(number int, src string) (*check.Cell, *lower.Unit, error)
 
 // compile hands the declarations of a unit to the engine.
 func (s *Session) compile(unit *lower.Unit) error {
+	if len(unit.Types) > 0 {
+		if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
+			return &engineError{err.Error()}
+		}
+	}
 	for _, src := range unit.Imports {
 		if s.imported[src] {
 			continue
@@ -348,7 +354,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 	if err := s.acquire(ctx); err != nil {
 		return Result{}, err
 	}
-	number := -1
+	const number = 0 // no cell has it
 	s.mu.Lock()
 	s.sources[number] = expr
 	s.mu.Unlock()

@@ -40,7 +40,6 @@ func newYaegi(stdin io.Reader, stdout, stderr io.Writer) *yaegiEngine {
 	e.mutex = accessible(v, "mutex").Addr().Interface().(*sync.RWMutex)
 	// Without it yaegi compiles channel operations that cannot be ended.
 	accessible(v, "cancelChan").SetBool(true)
-	*e.done = make(chan struct{})
 	return e
 }
 
@@ -49,8 +48,10 @@ func newYaegi(stdin io.Reader, stdout, stderr io.Writer) *yaegiEngine {
 // another key the package is the one that it is given.
 func (e *yaegiEngine) Use(packages map[string]map[string]reflect.Value) error {
 	tables := maps.Clone(packages)
-	tables["fmt/quern"] = tables["fmt/fmt"]
-	delete(tables, "fmt/fmt")
+	if table, ok := tables["fmt/fmt"]; ok {
+		tables["fmt/quern"] = table
+		delete(tables, "fmt/fmt")
+	}
 	return e.interpreter.Use(tables)
 }
 
@@ -76,10 +77,21 @@ func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
 	return v, &engineError{err.Error()}
 }
 
+// setRunning notes the begin and the end of an evaluation. Each has a channel of
+// its own to end waits with, so that ending one spares the goroutines of others.
 func (e *yaegiEngine) setRunning(running bool) {
 	e.breaking.Lock()
 	defer e.breaking.Unlock()
 	e.running = running
+	if running && !e.broken {
+		e.renew()
+	}
+}
+
+func (e *yaegiEngine) renew() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	*e.done = make(chan struct{})
 }
 
 // Break implements engine.
@@ -105,9 +117,7 @@ func (e *yaegiEngine) Resume() {
 		return
 	}
 	e.broken = false
-	e.mutex.Lock()
-	*e.done = make(chan struct{})
-	e.mutex.Unlock()
+	e.renew()
 	atomic.StoreUint64(e.id, e.saved)
 	e.breaking.Unlock()
 	_, _ = e.interpreter.Eval("0")

@@ -6,7 +6,7 @@ package lower
 //	func f() (n int) { n++; return }
 //	                             ->  func fʹ1() int { var n int; n++; return n }
 //	                                 the engine gives a named result the storage, and the value, of the caller's variable
-//	func f() { ... }             ->  func fʹ1() { if stopʹ { panic(sessionʹ.Interrupted) }; ... }
+//	func f() { ... }             ->  func fʹ1() { if stopʹ { sessionʹ.Stop() }; ... }
 //	_ and missing parameters     ->  a name of their own
 
 import (

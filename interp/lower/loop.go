@@ -22,7 +22,7 @@ func (f *function) interruptible(w *writer) {
 	if f.StopCall {
 		condition = f.session("Stopped") + "()"
 	}
-	w.line("if %s { panic(%s) }", condition, f.session("Interrupted"))
+	w.line("if %s { %s() }", condition, f.session("Stop"))
 }
 
 // simpleClause tells whether a statement lowers to one simple statement, which

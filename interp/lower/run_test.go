@@ -73,6 +73,7 @@ func newSession(t *testing.T) *session {
 	s.program = lower.New(lower.Config{Registry: registry, Packages: packages(), Importer: importer, Generic: generic.Source})
 	session := map[string]reflect.Value{
 		"Interrupted": reflect.ValueOf(interrupted{}),
+		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
 		"Stopped":     reflect.ValueOf(func() bool { return false }),
 		"Result": reflect.ValueOf(func(values ...interface{}) {
 			for _, v := range values {
