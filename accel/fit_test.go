@@ -153,8 +153,8 @@ func TestCancel(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("want context.Canceled, got %v", err)
 	}
-	if n := len(run.Steps); n < 6 || n > 7 {
-		t.Errorf("%d steps in the partial run", n)
+	if n := len(run.Steps); n != 7 || len(run.Epochs) != 1 || run.Examples != 7*64 {
+		t.Errorf("%d steps, %d epochs and %d examples in the partial run", n, len(run.Epochs), run.Examples)
 	}
 	if !strings.Contains(run.Summary(), "interrupted in step") {
 		t.Errorf("summary %q", run.Summary())

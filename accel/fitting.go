@@ -1,0 +1,287 @@
+package accel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// fitting is one call of [Fit].
+type fitting struct {
+	o      *options
+	model  nn.Module
+	set    *data.Set
+	loss   func(prediction, target *Tensor) *Tensor
+	run    *Run
+	screen *screen
+
+	optimizer *optim.Optimizer
+	schedule  optim.Schedule
+	rate      float64 // before the schedule
+	began     time.Time
+
+	epoch   int          // from 1
+	sum     sums         // of this epoch
+	pending *measurement // of the newest step, not yet read
+	best    weights      // of the best check, kept for EarlyStop
+}
+
+func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting {
+	f := &fitting{o: o, model: model, set: train, loss: o.loss, run: run, schedule: optim.Constant()}
+	if f.loss == nil {
+		f.loss = defaultLoss(train)
+	}
+	planned := o.epochs * quotient(quotient(train.Len(), o.batchSize), o.accumulate)
+	if o.steps > 0 && (planned == 0 || o.steps < planned) {
+		planned = o.steps
+	}
+	if o.schedule != nil {
+		f.schedule = o.schedule(planned)
+	}
+	f.optimizer = o.optimizer(model, o.numbers...)
+	f.rate = f.optimizer.LearningRate()
+	*run = Run{
+		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1,
+		planned: planned, metrics: o.live, classes: train.Targets() == 0,
+	}
+	if o.amp {
+		run.note("AMP: computed in float32, since the CPU has no 16-bit products")
+	}
+	return f
+}
+
+// quotient is n/size, rounded up.
+func quotient(n, size int) int { return (n-1)/size + 1 }
+
+func defaultLoss(s *data.Set) func(prediction, target *Tensor) *Tensor {
+	if s.Targets() > 0 {
+		return nn.MSE
+	}
+	return nn.CrossEntropy
+}
+
+// errStop ends training as EarlyStop has planned it.
+var errStop = errors.New("stop")
+
+// train makes the epochs.
+func (f *fitting) train(ctx context.Context) (err error) {
+	defer nn.Catch(&err)
+	nn.Train(f.model, true)
+	f.began = time.Now()
+	f.run.began = f.began
+	for len(f.run.Steps) < f.run.planned {
+		if err := f.oneEpoch(ctx); errors.Is(err, errStop) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneEpoch makes one pass over the set, or a part of it, and enters it into
+// the run.
+func (f *fitting) oneEpoch(ctx context.Context) error {
+	begin, first := time.Now(), len(f.run.Steps)
+	f.run.epochStarts = append(f.run.epochStarts, begin)
+	f.epoch++
+	f.sum = sums{}
+	batches := f.set.Batches(f.o.batchSize, data.Context(ctx), data.Workers(f.o.workers),
+		data.Shuffle(f.run.Seed), data.Round(f.epoch))
+	err := f.pass(ctx, batches)
+	f.run.Time.Waiting += batches.Waited()
+	if len(f.run.Steps) > first {
+		f.run.Epochs = append(f.run.Epochs, Epoch{
+			Steps: len(f.run.Steps), Loss: f.sum.loss(), Accuracy: f.sum.accuracy(), Seconds: time.Since(begin).Seconds(),
+		})
+	}
+	return err
+}
+
+// pass makes the steps and validations of one epoch.
+func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
+	for seen := 0; seen < f.set.Len() && f.made() < f.run.planned; {
+		examples := min(f.o.batchSize*f.o.accumulate, f.set.Len()-seen)
+		m, err := f.step(ctx, batches, examples)
+		if err != nil {
+			_ = f.settle(nil) // the step before counts; why training ends is err
+			return err
+		}
+		seen += examples
+		if err := f.settle(m); err != nil {
+			return err
+		}
+		if f.o.evalEvery > 0 && f.made()%f.o.evalEvery == 0 {
+			if err := f.check(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.settle(nil); err != nil {
+		return err
+	}
+	ended := len(f.run.Steps) == f.run.planned
+	if f.o.validate != nil && (f.o.evalEvery == 0 || ended && !f.checked()) {
+		return f.check(ctx)
+	}
+	return nil
+}
+
+// made is the number of updates, with the one whose loss is not yet read.
+func (f *fitting) made() int {
+	n := len(f.run.Steps)
+	if f.pending != nil {
+		n++
+	}
+	return n
+}
+
+// checked tells whether the newest step has been validated.
+func (f *fitting) checked() bool {
+	n := len(f.run.Checks)
+	return n > 0 && f.run.Checks[n-1].Step == len(f.run.Steps)
+}
+
+// step makes one update from the next batches, which together have this many
+// examples. Each batch weighs as much as it has examples, so that the gradient
+// is that of the one large batch.
+func (f *fitting) step(ctx context.Context, batches *data.Batches, examples int) (m *measurement, err error) {
+	defer nn.Catch(&err)
+	m = &measurement{epoch: f.epoch, examples: examples}
+	f.optimizer.ZeroGrad()
+	for done := 0; done < examples; {
+		if !batches.Next() {
+			if err := batches.Err(); err != nil {
+				return nil, err
+			}
+			return nil, fmt.Errorf("accel: %s ended after %d of %d examples", f.set.Name(), done, examples)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		b := batches.Batch()
+		prediction := f.model.Forward(b.X)
+		loss := f.loss(prediction, b.Y)
+		m.add(loss, prediction, b, f.run.classes)
+		if share := float64(b.Len()) / float64(examples); share < 1 {
+			part := loss.MulScalar(share)
+			part.Backward()
+			part.Release()
+			tensor.Flush() // else the activations of all batches would be in memory at once
+		} else {
+			loss.Backward()
+		}
+		done += b.Len()
+	}
+	m.rate = f.rate * f.schedule.Factor(f.made())
+	f.optimizer.SetLearningRate(m.rate)
+	f.optimizer.Step()
+	return m, nil
+}
+
+// settle reads what the step before measured and remembers the newest: a
+// device that works on its own is not waited for until it has more to do.
+func (f *fitting) settle(newest *measurement) error {
+	m := f.pending
+	f.pending = newest
+	if m == nil {
+		return nil
+	}
+	loss, right := m.read()
+	f.sum.add(loss, right, m.examples)
+	f.run.Steps = append(f.run.Steps, Step{
+		Epoch: m.epoch, Loss: loss, Accuracy: right / float64(m.examples),
+		LearningRate: m.rate, Seconds: time.Since(f.began).Seconds(),
+	})
+	f.run.Examples += m.examples
+	f.screen.offer(f.run)
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		f.pending = nil
+		return &DivergedError{len(f.run.Steps), loss}
+	}
+	return nil
+}
+
+// check validates the model, and says with errStop that it has been patient
+// enough.
+func (f *fitting) check(ctx context.Context) error {
+	if err := f.settle(nil); err != nil {
+		return err
+	}
+	begin := time.Now()
+	result, err := evaluate(ctx, f.model, f.o.validate, f.loss)
+	f.run.Time.Validating += time.Since(begin)
+	if err != nil {
+		return err
+	}
+	newest := Check{Step: len(f.run.Steps), Epoch: f.epoch, Loss: result.Loss(), Accuracy: result.Accuracy()}
+	f.run.Checks = append(f.run.Checks, newest)
+	at := len(f.run.Checks) - 1
+	if f.run.Best < 0 || better(newest.Loss, f.run.Checks[f.run.Best].Loss) {
+		f.run.Best = at
+		if f.o.patience > 0 {
+			f.best = copyWeights(f.model)
+		}
+	}
+	f.screen.offer(f.run)
+	if f.o.patience > 0 && at-f.run.Best >= f.o.patience {
+		f.run.note("stopped early: the validation loss has not fallen in %s", plural(f.o.patience, "validation"))
+		return errStop
+	}
+	return nil
+}
+
+// better tells whether a loss is lower than another; any is than NaN.
+func better(loss, than float64) bool {
+	return loss < than || math.IsNaN(than) && !math.IsNaN(loss)
+}
+
+// inputBound is the share of the time waiting for data from which a run of more
+// than a second says so.
+const inputBound = 0.2
+
+// end brings the run to its end, however it came about.
+func (f *fitting) end(ctx context.Context, err error) {
+	r := f.run
+	r.finished = true
+	if f.began.IsZero() {
+		return
+	}
+	now := time.Now()
+	r.epochStarts = append(r.epochStarts, now)
+	r.Time.Total = now.Sub(f.began)
+	r.Time.Computing = max(0, r.Time.Total-r.Time.Waiting-r.Time.Validating)
+	if f.best != nil && !(r.Best == len(r.Checks)-1 && f.checked()) {
+		f.restoreBest()
+	}
+	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && r.Time.Total > time.Second {
+		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, f.o.workers))
+	}
+	var diverged *DivergedError
+	switch {
+	case errors.As(err, &diverged):
+		r.note("stopped: the loss of step %d is %v", diverged.Step, diverged.Loss)
+	case ctx.Err() != nil && err != nil:
+		r.note("interrupted in step %d of %d: %v", len(r.Steps)+1, r.planned, err)
+	case err != nil:
+		r.note("failed in step %d of %d", len(r.Steps)+1, r.planned)
+	}
+}
+
+// restoreBest gives the model the weights that were best in validation.
+func (f *fitting) restoreBest() {
+	best := f.run.Checks[f.run.Best]
+	if err := f.best.restore(); err != nil {
+		f.run.note("the best weights could not be restored: %v", err)
+		return
+	}
+	f.run.restored = true
+	f.run.note("the model has the weights of epoch %d, step %d, with the lowest validation loss", best.Epoch, best.Step)
+}
