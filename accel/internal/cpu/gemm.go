@@ -19,9 +19,10 @@ type gemmKernel struct {
 	name   string
 	mr, nr int
 	tile   func(k int, a, b, c *float32, ldc, add int)
-	// interleave packs 8 rows of a depth that is a multiple of 8; nil for
-	// plain Go.
+	// interleave packs 8 rows of a depth that is a multiple of 8, copyRows
+	// packs from 8 columns on; nil for plain Go.
 	interleave func(dst, src *float32, row, k, w int)
+	copyRows   func(dst, src *float32, k, q, w, col int)
 }
 
 const maxTile = 14 * 32
@@ -58,7 +59,7 @@ func roundUp(n, m int) int { return (n + m - 1) / m * m }
 func newGEMM(d *Device, m, n, k int) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k}
 	blocks := max(1, (k+kcMax-1)/kcMax)
-	g.kc = (k + blocks - 1) / blocks
+	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // 8 is what packing likes
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	g.columns = max(g.kernel.nr, roundUp((n+15)/16, g.kernel.nr))
 	g.mc = g.kernel.mr * chunkPanels((m+g.kernel.mr-1)/g.kernel.mr, d.pool.size)

@@ -635,6 +635,45 @@ done:
 	VZEROUPPER
 	RET
 
+// func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
+// Requires: AVX
+TEXT ·copyRows(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  k+16(FP), DX
+	MOVQ  q+24(FP), BX
+	MOVQ  w+32(FP), SI
+	MOVQ  col+40(FP), DI
+	SHLQ  $0x02, BX
+	SUBQ  $0x20, BX
+	SHLQ  $0x02, SI
+	SHLQ  $0x02, DI
+	TESTQ DX, DX
+	JZ    done
+
+row:
+	XORQ R8, R8
+	JMP  more
+
+eight:
+	VMOVUPS (CX)(R8*1), Y0
+	VMOVUPS Y0, (AX)(R8*1)
+	ADDQ    $0x20, R8
+
+more:
+	CMPQ    R8, BX
+	JL      eight
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	ADDQ    DI, CX
+	ADDQ    SI, AX
+	DECQ    DX
+	JNZ     row
+
+done:
+	VZEROUPPER
+	RET
+
 // func pause(n int)
 TEXT ·pause(SB), NOSPLIT, $0-8
 	MOVQ n+0(FP), AX

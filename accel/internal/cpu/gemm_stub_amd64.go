@@ -19,5 +19,10 @@ func tile6x16(k int, a *float32, b *float32, c *float32, ldc int, add int)
 //go:noescape
 func interleave8(dst *float32, src *float32, row int, k int, w int)
 
+// copyRows writes dst[p*w+i] = src[p*col+i] for i < q, at least 8, and p < k.
+//
+//go:noescape
+func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
+
 // pause waits for some tens of cycles n times, without loading the memory bus.
 func pause(n int)

@@ -13,6 +13,8 @@ func (t gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 		clear(dst)
 	}
 	switch {
+	case row == 1 && t.copyRows != nil && q >= 8 && k > 0:
+		t.copyRows(&dst[0], &src[0], k, q, w, col)
 	case row == 1:
 		for p := range k {
 			copy(dst[p*w:][:q], src[p*col:])
