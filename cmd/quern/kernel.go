@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 
 	"github.com/quernlab/quern/kernel"
@@ -33,6 +32,6 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 		ConnectionFile: *file,
 		WorkerCommand:  []string{self, "worker"},
 		Version:        buildVersion(),
-		Logger:         slog.Default(),
+		Logger:         newLogger(std.err),
 	})
 }

@@ -58,7 +58,6 @@ func main() {
 }
 
 func run(args []string, std stdio) (status int) {
-	slog.SetDefault(slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: logLevel()})))
 	if len(args) == 0 {
 		printUsage(std.err)
 		return 2
@@ -103,6 +102,12 @@ func report(err error, std stdio) int {
 	}
 	fmt.Fprintf(std.err, "quern: %v\n", err)
 	return 1
+}
+
+// newLogger logs to w. It does not become the default logger: in the worker
+// that one, and package log with it, belongs to the cells.
+func newLogger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: logLevel()}))
 }
 
 // logLevel is quiet unless QUERN_LOG asks for more.
