@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"go/token"
 	"reflect"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
@@ -35,6 +33,7 @@ type Session struct {
 	context  *context.Context
 
 	executing chan struct{} // holds a token while no cell runs
+	stuck     atomic.Bool   // the cell that runs does not react to its interrupt
 	running   atomic.Pointer[run]
 	stopping  atomic.Bool // what sessionʹ.Stopped returns
 	interrupt atomic.Pointer[context.CancelFunc]
@@ -45,6 +44,10 @@ type Session struct {
 	functions map[string]extent // where they are declared, by their name in lowered code
 	closed    bool
 }
+
+// A cellContext is what ctx holds. That it is one type keeps a goroutine that
+// reads ctx while the next cell sets it from seeing halves of two values.
+type cellContext struct{ context.Context }
 
 // New returns a session without any definitions but ctx.
 func New(options ...Option) (*Session, error) {
@@ -190,152 +193,6 @@ func (s *Session) commit(cell *check.Cell, unit *lower.Unit) {
 	s.mu.Unlock()
 }
 
-// Execute runs one cell: all of it is checked before any of it runs, so a cell
-// that does not compile changes nothing. Cancelling ctx interrupts the cell, as
-// Interrupt does. The error is an *Error. Executing two cells at once is not
-// possible: the second waits for the first.
-func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, error) {
-	if err := s.acquire(ctx); err != nil {
-		return Result{}, err
-	}
-	s.mu.Lock()
-	s.sources[cell] = src
-	s.mu.Unlock()
-	checked, unit, err := s.load(cell, src)
-	if err != nil {
-		s.release()
-		return Result{}, s.compileError(cell, err)
-	}
-	s.commit(checked, unit)
-	for _, e := range checked.Broken {
-		fmt.Fprintf(s.config.stderr, "note: this cell breaks %s\n", strings.ReplaceAll(brokenNote(e), "\n", "\n      "))
-	}
-	r := newRun(cell)
-	if err := s.run(ctx, r, unit); err != nil {
-		return Result{}, err
-	}
-	defer s.release()
-	defer s.checker.Release(checked)
-	if err := s.unreadError(checked); err != nil {
-		return Result{}, err
-	}
-	return s.render(r, checked)
-}
-
-// brokenNote is "g (cell[2]:1:25): not enough arguments in call to f".
-func brokenNote(e *check.Error) string {
-	name, msg, _ := strings.Cut(e.Msg, ": ")
-	return fmt.Sprintf("%s (%s): %s", name, e.Pos, msg)
-}
-
-func (s *Session) acquire(ctx context.Context) error {
-	select {
-	case <-s.executing:
-	case <-ctx.Done():
-		return &Error{Name: nameInterrupted, Value: "the cell before has not ended yet"}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		s.executing <- struct{}{}
-		return &Error{Name: nameInternal, Value: "the session is closed"}
-	}
-	return nil
-}
-
-func (s *Session) release() { s.executing <- struct{}{} }
-
-// run runs the body of a cell. It releases the session when it returns an
-// error, or when the body ends after Execute gave up waiting for it.
-func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit) error {
-	ctx, cancel := context.WithCancel(ctx)
-	*s.context = ctx
-	*s.position = 0
-	s.running.Store(r)
-	s.interrupt.Store(&cancel)
-	ended := make(chan error, 1)
-	go func() {
-		err := error(&panicError{errGoexit})
-		defer func() { ended <- err }()
-		defer s.goroutines.enter(r)()
-		_, err = s.engine.Eval(unit.Body)
-	}()
-	finish := func() {
-		s.interrupt.Store(nil)
-		s.running.Store(nil)
-		s.setStop(false)
-		s.engine.Resume()
-		s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
-		cancel()
-	}
-	err, stuck := s.wait(ctx, r, ended)
-	if stuck {
-		go func() {
-			<-ended
-			finish()
-			s.release()
-		}()
-		return &Error{Name: nameInterrupted, Value: "the interrupted cell is in compiled code that does not return: " +
-			"the session cannot run cells until it does; restart to go on without it", Stuck: true}
-	}
-	var failure error
-	switch {
-	case r.isStopped():
-		failure = s.interruptedError()
-	case err != nil:
-		failure = s.bodyError(err)
-	}
-	finish()
-	if failure != nil {
-		s.release()
-	}
-	return failure
-}
-
-var errGoexit = errors.New("runtime.Goexit was called by the cell")
-
-// wait waits for the end of a body and, when ctx is cancelled, brings it about.
-func (s *Session) wait(ctx context.Context, r *run, ended <-chan error) (err error, stuck bool) {
-	select {
-	case err := <-ended:
-		return err, false
-	case <-ctx.Done():
-	}
-	r.stop()
-	s.setStop(true)
-	timer := time.NewTimer(breakAfter)
-	defer timer.Stop()
-	select {
-	case err := <-ended:
-		return err, false
-	case <-timer.C:
-	}
-	s.engine.Break()
-	timer.Reset(giveUpAfter)
-	select {
-	case err := <-ended:
-		return err, false
-	case <-timer.C:
-		return nil, true
-	}
-}
-
-// setStop raises or lowers the flag that lowered code checks.
-func (s *Session) setStop(stop bool) {
-	s.stopping.Store(stop)
-	if !raceEnabled {
-		*s.stopFlag = stop
-	}
-}
-
-// Interrupt ends the cell that is running, if any, as soon as its code allows,
-// and cancels its ctx. Variables keep their values.
-func (s *Session) Interrupt() {
-	if cancel := s.interrupt.Load(); cancel != nil {
-		(*cancel)()
-	}
-}
-
 // Close interrupts the running cell and ends the session.
 func (s *Session) Close() error {
 	s.mu.Lock()
@@ -343,36 +200,4 @@ func (s *Session) Close() error {
 	s.mu.Unlock()
 	s.Interrupt()
 	return nil
-}
-
-// Evaluate gives the value of one expression in the scope of the session. It
-// waits for a running cell.
-func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
-	if !isExpression(expr) {
-		return Result{}, &Error{Name: nameCompile, Value: fmt.Sprintf("%q is not an expression", expr)}
-	}
-	if err := s.acquire(ctx); err != nil {
-		return Result{}, err
-	}
-	const number = 0 // no cell has it
-	s.mu.Lock()
-	s.sources[number] = expr
-	s.mu.Unlock()
-	cell, unit, err := s.load(number, expr)
-	if err != nil {
-		s.release()
-		return Result{}, s.compileError(number, err)
-	}
-	s.mu.Lock()
-	s.positions = unit.Positions
-	s.mu.Unlock()
-	// Nothing of it is kept; what it put into interfaces may live on.
-	defer s.checker.Discard(cell)
-	defer s.program.Discard(unit)
-	r := newRun(number)
-	if err := s.run(ctx, r, unit); err != nil {
-		return Result{}, err
-	}
-	defer s.release()
-	return s.render(r, cell)
 }

@@ -1,0 +1,230 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/lower"
+)
+
+// Execute runs one cell: all of it is checked before any of it runs, so a cell
+// that does not compile changes nothing. Cancelling ctx interrupts the cell, as
+// Interrupt does. The error is an *Error.
+//
+// Cells run one at a time: a second one waits for the first, unless that is
+// [Error.Stuck].
+func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, error) {
+	ctx, done, err := s.begin(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	s.note(cell, src)
+	checked, unit, err := s.load(cell, src)
+	if err != nil {
+		done()
+		return Result{}, s.compileError(cell, err)
+	}
+	s.commit(checked, unit)
+	for _, e := range checked.Broken {
+		fmt.Fprintf(s.config.stderr, "note: this cell breaks %s\n", brokenNote(e))
+	}
+	r := newRun(cell)
+	return s.run(ctx, r, unit, func() (Result, error) {
+		if err := s.unreadError(checked); err != nil {
+			return Result{}, err
+		}
+		return s.render(r, checked)
+	}, func() {
+		s.checker.Release(checked)
+		done()
+	})
+}
+
+// Evaluate gives the value of one expression in the scope of the session. It
+// waits for a running cell, and leaves no trace but what the expression does.
+func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
+	if !isExpression(expr) {
+		return Result{}, &Error{Name: nameCompile, Value: fmt.Sprintf("%q is not an expression", expr)}
+	}
+	ctx, done, err := s.begin(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	s.note(evaluated, expr)
+	cell, unit, err := s.load(evaluated, expr)
+	if err != nil {
+		done()
+		return Result{}, s.compileError(evaluated, err)
+	}
+	s.mu.Lock()
+	s.positions = unit.Positions
+	s.mu.Unlock()
+	r := newRun(evaluated)
+	return s.run(ctx, r, unit, func() (Result, error) { return s.render(r, cell) }, func() {
+		s.program.Discard(unit)
+		s.checker.Discard(cell)
+		done()
+	})
+}
+
+// evaluated is the cell number in positions of an expression that Evaluate runs.
+const evaluated = -1
+
+// brokenNote is "g (cell[2]:1:25): not enough arguments in call to f".
+func brokenNote(e *check.Error) string {
+	name, msg, _ := strings.Cut(e.Msg, ": ")
+	return strings.ReplaceAll(fmt.Sprintf("%s (%s): %s", name, e.Pos, msg), "\n", "\n      ")
+}
+
+// note keeps the text of a cell for messages.
+func (s *Session) note(cell int, src string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sources[cell] = src
+}
+
+// begin waits until no cell runs. From then on Interrupt cancels the context
+// that it returns, until done is called.
+func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), err error) {
+	select {
+	case <-s.executing:
+	default:
+		if s.stuck.Load() {
+			return nil, nil, stuckError()
+		}
+		select {
+		case <-s.executing:
+		case <-ctx.Done():
+			return nil, nil, &Error{Name: nameInterrupted, Value: "the cell before has not ended yet"}
+		}
+	}
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		s.executing <- struct{}{}
+		return nil, nil, &Error{Name: nameInternal, Value: "the session is closed"}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s.interrupt.Store(&cancel)
+	return ctx, func() {
+		s.interrupt.Store(nil)
+		cancel()
+		s.stuck.Store(false)
+		s.executing <- struct{}{}
+	}, nil
+}
+
+func stuckError() *Error {
+	return &Error{Name: nameInterrupted, Stuck: true, Value: "the interrupted cell is in compiled code that does not return: " +
+		"no other cell can run until it does; restart to go on without it"}
+}
+
+// outcome is what comes of a cell.
+type outcome struct {
+	result Result
+	err    error
+}
+
+// run runs the body of a cell and then after, which gives its result: showing a
+// value may run code of cells too. It calls done when nothing of the cell runs
+// any more, which may be after it returned.
+func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
+	*s.context = &cellContext{ctx}
+	*s.position = 0
+	s.running.Store(r)
+	ended := make(chan outcome, 1)
+	go func() {
+		o := outcome{err: &Error{Name: namePanic, Value: "runtime.Goexit was called by the cell"}}
+		defer func() { ended <- o }()
+		defer s.goroutines.enter(r)()
+		o = s.outcome(unit.Body, after)
+	}()
+	finish := func() {
+		s.running.Store(nil)
+		s.setStop(false)
+		s.engine.Resume()
+		s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
+		done()
+	}
+	o, ok := s.wait(ctx, r, ended)
+	if !ok {
+		s.stuck.Store(true)
+		go func() {
+			<-ended
+			finish()
+		}()
+		return Result{}, stuckError()
+	}
+	finish()
+	var e *Error
+	if r.isStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {
+		return Result{}, s.interruptedError()
+	}
+	return o.result, o.err
+}
+
+// outcome runs a body and after. It is called by the goroutine of the cell.
+func (s *Session) outcome(body string, after func() (Result, error)) (o outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			if _, ok := v.(Interruption); ok {
+				o = outcome{err: s.interruptedError()}
+				return
+			}
+			o = outcome{err: &Error{Name: namePanic, Value: fmt.Sprintf("while the result was shown: %v", v)}}
+		}
+	}()
+	if _, err := s.engine.Eval(body); err != nil {
+		return outcome{err: s.bodyError(err)}
+	}
+	result, err := after()
+	return outcome{result, err}
+}
+
+// wait waits for the end of a cell and, when ctx is cancelled, brings it about.
+// ok is false when that does not succeed.
+func (s *Session) wait(ctx context.Context, r *run, ended <-chan outcome) (o outcome, ok bool) {
+	select {
+	case o := <-ended:
+		return o, true
+	case <-ctx.Done():
+	}
+	r.stop()
+	s.setStop(true)
+	timer := time.NewTimer(breakAfter)
+	defer timer.Stop()
+	select {
+	case o := <-ended:
+		return o, true
+	case <-timer.C:
+	}
+	s.engine.Break()
+	timer.Reset(giveUpAfter)
+	select {
+	case o := <-ended:
+		return o, true
+	case <-timer.C:
+		return outcome{}, false
+	}
+}
+
+// setStop raises or lowers the flag that lowered code checks.
+func (s *Session) setStop(stop bool) {
+	s.stopping.Store(stop)
+	if !raceEnabled {
+		*s.stopFlag = stop
+	}
+}
+
+// Interrupt ends the cell that is running, if any, as soon as its code allows,
+// and cancels its ctx. Variables keep their values.
+func (s *Session) Interrupt() {
+	if cancel := s.interrupt.Load(); cancel != nil {
+		(*cancel)()
+	}
+}
