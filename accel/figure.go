@@ -80,12 +80,21 @@ func (r *Run) rates() *plots.Figure {
 	return f
 }
 
-// MIMEBundle shows the run: its figure, and in text its summary.
+// MIMEBundle shows the run: its figure, and in text its summary. A variable
+// that no run was assigned to, nil, is "no steps".
 func (r *Run) MIMEBundle() map[string]any {
+	if r == nil || len(r.Steps) == 0 {
+		return map[string]any{"text/plain": r.String()}
+	}
 	bundle := r.Figure().MIMEBundle()
 	bundle["text/plain"] = r.Summary()
 	return bundle
 }
 
-// MIMEMetadata is the size of the picture.
-func (r *Run) MIMEMetadata() map[string]any { return r.Figure().MIMEMetadata() }
+// MIMEMetadata is the size of the picture, if there is one.
+func (r *Run) MIMEMetadata() map[string]any {
+	if r == nil || len(r.Steps) == 0 {
+		return nil
+	}
+	return r.Figure().MIMEMetadata()
+}

@@ -420,6 +420,12 @@ func TestWhatIsShown(t *testing.T) {
 }
 
 func TestRunShowsItself(t *testing.T) {
+	var none *accel.Run
+	for _, r := range []*accel.Run{none, {}} {
+		if data, _ := display.Render(r); len(data) != 1 || data["text/plain"] != "no steps" {
+			t.Errorf("a run without steps: %v", data)
+		}
+	}
 	train, test := digits(t)
 	run, err := accel.Fit(t.Context(), mlp(4), train, accel.Epochs(1), accel.Validate(test), accel.AMP(), accel.Quiet())
 	must(t, run, err)

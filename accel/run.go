@@ -122,7 +122,7 @@ func (r *Run) Summary() string {
 
 // String is the run in one line.
 func (r *Run) String() string {
-	if len(r.Steps) == 0 {
+	if r == nil || len(r.Steps) == 0 {
 		return "no steps"
 	}
 	parts := []string{plural(len(r.Epochs), "epoch") + ", " + plural(len(r.Steps), "step")}

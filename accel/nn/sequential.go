@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -72,10 +73,28 @@ func list(layers []Module) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// describe is what a module calls itself.
+// describe is what a module calls itself: by its method String, or by its type.
+// A module of a type of a notebook's cell is in a wrapper, and may be in a box
+// that knows the name of the type.
 func describe(m Module) string {
-	if s, ok := m.(fmt.Stringer); ok {
-		return s.String()
+	var x any = m
+	if v := reflect.Indirect(reflect.ValueOf(m)); v.Kind() == reflect.Struct {
+		if inner := v.FieldByName(interpretedField); inner.IsValid() && inner.CanInterface() && !inner.IsZero() {
+			x = inner.Interface()
+		}
 	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
+	switch x := x.(type) {
+	case fmt.Stringer:
+		return x.String()
+	case interface{ TypeName() string }:
+		return shortName(x.TypeName())
+	case boxed:
+		return "Module"
+	}
+	return shortName(fmt.Sprintf("%T", x))
+}
+
+// shortName is a type's name without pointer and main package.
+func shortName(name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, "*"), "main.")
 }

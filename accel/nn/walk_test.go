@@ -115,6 +115,26 @@ func TestNamedParameters(t *testing.T) {
 	}
 }
 
+// named is a box that knows the name of its type.
+type named struct{ box }
+
+func (named) TypeName() string { return "*main.Block" }
+
+func TestDescribe(t *testing.T) {
+	for want, m := range map[string]Module{
+		"Dense(3)": Dense(3),
+		"nn.block": &block{},
+		"nn.value": value{},
+		"Block":    wrapper{IValue: named{}},
+		"Module":   &wrapper{IValue: box{}},
+		"Tanh()":   wrapper{IValue: Tanh()},
+	} {
+		if got := describe(m); got != want {
+			t.Errorf("want %q, got %q", want, got)
+		}
+	}
+}
+
 // TestWalkStaysInTheModel puts megabytes and other people's data into a
 // module; none of it is looked into.
 func TestWalkStaysInTheModel(t *testing.T) {
