@@ -72,6 +72,8 @@ var theWorld = sync.OnceValues(func() (*world, error) {
 		}
 		w.real[w.named[t].(*types.Named)] = t
 	}
+	shape := pkg.Scope().Lookup("Shape").Type().(*types.Named)
+	w.real[shape] = reflect.TypeFor[Shape]()
 	for _, x := range realTypes {
 		t := reflect.TypeOf(x)
 		w.registerMethods(t)
@@ -131,7 +133,7 @@ func (w *world) checked(t reflect.Type) types.Type {
 		if t == errorType {
 			return types.Universe.Lookup("error").Type()
 		}
-		if n, ok := w.pkg.Scope().Lookup(t.Name()).(*types.TypeName); ok {
+		if n, ok := w.pkg.Scope().Lookup(t.Name()).(*types.TypeName); ok && t.PkgPath() == w.pkg.Path() {
 			return n.Type()
 		}
 	default:
@@ -433,6 +435,11 @@ func (w *world) raise(raw reflect.Value, t types.Type, real reflect.Type) reflec
 		}
 		key := [2]any{real, raw.UnsafePointer()}
 		if known, ok := w.toGo[key]; ok {
+			if busy := [2]any{"busy", raw.UnsafePointer()}; !w.toGo[busy].IsValid() {
+				w.toGo[busy] = known
+				known.Elem().Set(w.raise(raw.Elem(), u.Elem(), real.Elem()))
+				delete(w.toGo, busy)
+			}
 			return known
 		}
 		v.Set(reflect.New(real.Elem()))
@@ -522,6 +529,9 @@ func (w *world) registerMethods(real reflect.Type) {
 				for i, v := range results {
 					results[i] = w.lower(v, w.checked(v.Type()))
 				}
+				for i, a := range args[1:] {
+					w.lowerBack(a, real[i+1])
+				}
 				if receiver.Kind() == reflect.Pointer && !receiver.IsNil() {
 					receiver.Elem().Set(w.lower(real[0].Elem(), t.Underlying().(*types.Pointer).Elem()))
 				}
@@ -550,4 +560,44 @@ func (w *world) locked(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f()
+}
+
+// id is the identifier of a type that is written as in shapes_test.go, without
+// imported packages.
+func (w *world) id(t testing.TB, expression string) int {
+	t.Helper()
+	v, err := types.Eval(token.NewFileSet(), w.pkg, token.NoPos, expression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.ID(v.Type)
+}
+
+// idFor is the identifier of a compiled type.
+func idFor[T any](w *world) int { return w.ID(w.checked(reflect.TypeFor[T]())) }
+
+// panicValue is what f panics with.
+func panicValue(f func()) (cause any) {
+	defer func() { cause = recover() }()
+	f()
+	return nil
+}
+
+// redeclare is a type of the same name and underlying type as one of
+// shapes_test.go, as a later cell would declare it.
+func redeclare(t testing.TB, w *world, name string) types.Type {
+	t.Helper()
+	o := types.NewTypeName(0, w.pkg, name, nil)
+	return types.NewNamed(o, w.pkg.Scope().Lookup(name).Type().Underlying(), nil)
+}
+
+// lowerBack stores what a method has done to the pointer in its parameter.
+func (w *world) lowerBack(raw, real reflect.Value) {
+	if raw.Kind() != reflect.Interface || raw.IsNil() {
+		return
+	}
+	b, ok := w.unbox(raw.Interface())
+	if p := reflect.ValueOf(b.V); ok && p.Kind() == reflect.Pointer && !p.IsNil() {
+		p.Elem().Set(w.lower(real.Elem().Elem(), b.T.typ.Underlying().(*types.Pointer).Elem()))
+	}
 }

@@ -1,7 +1,6 @@
 package rt
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"reflect"
@@ -20,8 +19,7 @@ var testPackages = map[string]map[string]reflect.Value{
 		"WriterTo":  reflect.ValueOf((*io.WriterTo)(nil)),
 		"_WriterTo": reflect.ValueOf((*writerToWrapper)(nil)),
 	},
-	"sort/sort":       {"Interface": reflect.ValueOf((*sort.Interface)(nil))},
-	"context/context": {"Context": reflect.ValueOf((*context.Context)(nil))},
+	"sort/sort": {"Interface": reflect.ValueOf((*sort.Interface)(nil))},
 }
 
 // writerToWrapper has the form of the engine's wrappers.

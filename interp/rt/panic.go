@@ -92,6 +92,7 @@ var engineTexts = []struct {
 	{"reflect.Value.Call: call of nil function", nilDereference},
 	{"reflect: call of reflect.Value.Call on zero Value", nilDereference},
 	{"reflect: indirection through nil pointer", nilDereference},
+	{"reflect: Call using zero Value argument", nilDereference},
 	{"reflect: cannot convert slice with length", boundsError("cannot convert slice to array: the slice is too short")},
 	{"reflect.Value.SetMapIndex: assignment to entry in nil map", plainError("assignment to entry in nil map")},
 }

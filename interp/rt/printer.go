@@ -190,6 +190,7 @@ func (p *printer) printCompiled(v reflect.Value, verb rune, depth int) {
 			f.Format(p, verb)
 			return
 		}
+	case depth > 0 && p.sharpV && v.Type() == bytesType: // fmt prints []byte{} for an operand, []uint8{} inside one
 	case hasFormatMethod(v.Type(), verb, p.sharpV),
 		p.registry.holdsNoBox(v.Type()) && (depth == 0 || v.Kind() != reflect.Pointer):
 		p.print(v.Interface(), verb)
@@ -203,6 +204,7 @@ func (p *printer) printCompiled(v reflect.Value, verb rune, depth int) {
 func plainVerb(verb rune) bool { return !strings.ContainsRune("+-# 0123456789*.[%", verb) }
 
 var (
+	bytesType      = reflect.TypeFor[[]byte]()
 	formatterType  = reflect.TypeFor[fmt.Formatter]()
 	goStringerType = reflect.TypeFor[fmt.GoStringer]()
 	stringerType   = reflect.TypeFor[fmt.Stringer]()

@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
 	"io"
+	"log/slog"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -303,5 +307,107 @@ var realTypes = []any{
 	Names{}, Any{}, Action(nil), Pipe(nil), Empty{}, Seconds(0), Moment{}, Point{}, Celsius(0), Weekday(0), Shy{}, Loud{},
 	Code{}, Wrapped{}, Many{}, Both{}, Convertible{}, Fancy{}, Panicky{}, Node{}, Base{}, inner{}, Derived{}, Outer{},
 	Square{}, Holder{}, Pair[Text, Int]{}, Pair[Int, Celsius]{}, Tree[Int]{}, Temp(0), Color{}, ByPointer{}, Failing{},
-	Level(0), PtrZero{}, Amb1{}, Amb2{}, Ambiguous{}, Tagged{}, Record{},
+	Level(0), PtrZero{}, Amb1{}, Amb2{}, Ambiguous{}, Tagged{}, Record{}, Square2{}, Stack{}, Stream{}, Source{}, Letters{}, Bundle{}, Pixels{}, Secret(""), Variadic{}, Deep{},
+}
+
+// Square2 has its method by pointer.
+type Square2 struct{ Side float64 }
+
+func (s *Square2) Area() float64 { return s.Side * s.Side }
+
+// Stack is a sort.Interface and a heap.Interface.
+type Stack []Int
+
+var _ sort.Interface = Stack(nil)
+
+func (s Stack) Len() int           { return len(s) }
+func (s Stack) Less(i, j int) bool { return s[i] < s[j] }
+func (s Stack) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
+
+// Stream has all io methods; it counts which were called.
+type Stream struct {
+	Data  []byte
+	Calls []string
+}
+
+func (s *Stream) Read(p []byte) (int, error) {
+	s.Calls = append(s.Calls, "Read")
+	if len(s.Data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.Data)
+	s.Data = s.Data[n:]
+	return n, nil
+}
+func (s *Stream) Write(p []byte) (int, error) {
+	s.Calls = append(s.Calls, "Write")
+	s.Data = append(s.Data, p...)
+	return len(p), nil
+}
+func (s *Stream) Close() error { s.Calls = append(s.Calls, "Close"); return Code{1} }
+
+// Source is a reader that io.Copy asks to write itself.
+type Source struct{ Text string }
+
+func (s Source) Read(p []byte) (int, error) { return 0, errors.New("Read was called") }
+func (s Source) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, s.Text)
+	return int64(n), err
+}
+
+// Letters is a reader of runes.
+type Letters struct {
+	Text string
+	At   int
+}
+
+func (l *Letters) Read(p []byte) (int, error) { return 0, errors.New("Read was called") }
+func (l *Letters) ReadRune() (rune, int, error) {
+	if l.At == len(l.Text) {
+		return 0, 0, io.EOF
+	}
+	l.At++
+	return rune(l.Text[l.At-1]), 1, nil
+}
+func (l *Letters) UnreadRune() error { l.At--; return nil }
+
+// Bundle shows itself.
+type Bundle struct{ HTML string }
+
+func (b Bundle) MIMEBundle() map[string]any {
+	return map[string]any{"text/html": b.HTML, "text/plain": "b"}
+}
+func (b Bundle) MIMEMetadata() map[string]any {
+	return map[string]any{"text/html": map[string]any{"k": 1}}
+}
+
+// Pixels is a picture.
+type Pixels struct{ Side int }
+
+func (p Pixels) ColorModel() color.Model { return color.GrayModel }
+func (p Pixels) Bounds() image.Rectangle { return image.Rect(0, 0, p.Side, p.Side) }
+func (p Pixels) At(x, y int) color.Color { return color.Gray{uint8(x + y)} }
+
+// Secret hides from the log.
+type Secret string
+
+func (s Secret) LogValue() slog.Value { return slog.StringValue("hidden") }
+
+// Variadic has a variadic method.
+type Variadic struct{ Base int }
+
+func (v Variadic) Sum(xs ...int) int {
+	for _, x := range xs {
+		v.Base += x
+	}
+	return v.Base
+}
+
+// Deep promotes methods by value, by pointer, of compiled types and of an
+// interface.
+type Deep struct {
+	*Shy
+	Base
+	*bytes.Buffer
+	Shape
 }

@@ -28,7 +28,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Protect":  Protect,
 		"Recover":  Recover,
 
-		"RangeExited": RangeExited,
+		"RangeExited":   RangeExited,
+		"NegativeShift": NegativeShift,
 
 		"Equal":     r.Equal,
 		"Recovered": Recovered,

@@ -1,0 +1,252 @@
+package rt
+
+import (
+	"bytes"
+	"container/heap"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"log/slog"
+	"reflect"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/display"
+)
+
+// as converts a boxed value to the compiled interface T, as emitted code does.
+func as[T any](t *testing.T, w *world, x any) T {
+	t.Helper()
+	v, ok := w.Convert(x, idFor[T](w))
+	if !ok {
+		t.Fatalf("%s does not convert to %v", w.TypeName(x), reflect.TypeFor[T]())
+	}
+	assigned, ok := w.Assign(x, idFor[T](w)).(T)
+	if !ok || !w.Equal(assigned, x) {
+		t.Errorf("Assign of a %s to %v gives %v", w.TypeName(x), reflect.TypeFor[T](), assigned)
+	}
+	if back := w.Plain(v); !w.Equal(back, x) || reflect.TypeOf(back) != reflect.TypeOf(x) {
+		t.Errorf("Plain gives a %T out of the wrapper of a %T", back, x)
+	}
+	if raw, ok := v.(interface{ Raw() any }); ok && !reflect.DeepEqual(raw.Raw(), w.Value(x)) {
+		t.Errorf("Raw of %T gives %v", v, raw.Raw())
+	}
+	return v.(T)
+}
+
+func TestConvertStreams(t *testing.T) {
+	w := newWorld(t)
+	boxed := w.box(&Stream{Data: []byte("data")})
+	r := as[io.Reader](t, w, boxed)
+	if text, err := io.ReadAll(r); string(text) != "data" || err != nil {
+		t.Errorf("ReadAll gives %q, %v", text, err)
+	}
+	if c, ok := r.(io.Closer); !ok || !w.Equal(c.Close(), w.box(Code{1})) {
+		t.Error("the reader is no io.Closer")
+	}
+	if _, ok := r.(io.Seeker); ok {
+		t.Error("the reader is an io.Seeker, which its type is not")
+	}
+	writer := as[io.Writer](t, w, boxed)
+	if n, err := fmt.Fprintf(writer, "%d", 42); n != 2 || err != nil {
+		t.Errorf("Fprintf gives %d, %v", n, err)
+	}
+	if !w.Equal(writer, boxed) || !w.Equal(boxed, r) {
+		t.Error("the wrappers of one value are not equal to it")
+	}
+	var out strings.Builder
+	if n, err := io.Copy(&out, as[io.Reader](t, w, w.box(Source{"direct"}))); out.String() != "direct" || n != 6 || err != nil {
+		t.Errorf("io.Copy gives %q, %d, %v", out.String(), n, err)
+	}
+	var word string
+	if _, err := fmt.Fscan(as[io.Reader](t, w, w.box(&Letters{Text: " word "})), &word); word != "word" || err != nil {
+		t.Errorf("Fscan gives %q, %v", word, err)
+	}
+}
+
+func TestConvertByEngineWrapper(t *testing.T) {
+	w := newWorld(t)
+	boxed := w.box(Source{"text"})
+	x := as[io.WriterTo](t, w, boxed)
+	var out bytes.Buffer
+	if _, err := x.WriteTo(&out); out.String() != "text" || err != nil {
+		t.Errorf("WriteTo gives %q, %v", out.String(), err)
+	}
+	if _, ok := x.(*writerToWrapper); !ok {
+		t.Errorf("the wrapper is a %T", x)
+	}
+	if !w.Is(x, w.id(t, "Source")) || w.TypeName(x) != "rt.Source" || w.Sprint(x) != "{text}" {
+		t.Errorf("the wrapper is %s, %s", w.TypeName(x), w.Sprint(x))
+	}
+	if _, ok := w.Convert(x, idFor[io.Reader](w)); !ok {
+		t.Error("the wrapper does not convert to another interface")
+	}
+	defer func() {
+		if _, ok := recover().(*UnsupportedInterfaceError); !ok {
+			t.Error("no UnsupportedInterfaceError where there is no wrapper")
+		}
+	}()
+	w.Assign(boxed, idFor[io.Seeker](w))
+}
+
+func TestConvertRefused(t *testing.T) {
+	w := newWorld(t)
+	if _, ok := w.Convert(w.box(Point{}), idFor[io.Reader](w)); ok {
+		t.Error("a Point converts to io.Reader")
+	}
+	if _, ok := w.Convert(nil, idFor[error](w)); ok {
+		t.Error("nil converts to error")
+	}
+	if v := w.Assign(nil, idFor[error](w)); v != nil {
+		t.Errorf("nil becomes %v", v)
+	}
+	if v, ok := w.Convert(io.EOF, idFor[error](w)); !ok || v != io.EOF {
+		t.Errorf("a compiled error becomes %v, %v", v, ok)
+	}
+	for id, want := range map[int]bool{idFor[io.Reader](w): true, idFor[error](w): true, idFor[fmt.Stringer](w): true, idFor[io.WriterTo](w): true, idFor[io.Seeker](w): false, w.id(t, "Shape"): false} {
+		if got := w.CanConvert(id); got != want {
+			t.Errorf("CanConvert(%v) = %v", w.Type(id), got)
+		}
+	}
+}
+
+func TestConvertSort(t *testing.T) {
+	w := newWorld(t)
+	raw := []int{3, 1, 2}
+	boxed := w.Box(w.id(t, "Stack"), raw)
+	w.Register(w.id(t, "Stack"), "Less", func(x any, i, j int) bool { return x.([]int)[i] < x.([]int)[j] })
+	w.Register(w.id(t, "Stack"), "Swap", func(x any, i, j int) { s := x.([]int); s[i], s[j] = s[j], s[i] })
+	v, _ := w.Convert(boxed, idFor[sort.Interface](w))
+	sort.Sort(sort.Reverse(v.(sort.Interface)))
+	if !reflect.DeepEqual(raw, []int{3, 2, 1}) {
+		t.Errorf("sorted: %v", raw)
+	}
+}
+
+func TestHeapWrapper(t *testing.T) {
+	r := New(Config{})
+	w := newWorld(t)
+	d := r.Describe(w.Type(w.id(t, "*Stack")).Type())
+	type stack = *[]int
+	d.register("Len", func(x any) int { return len(*x.(stack)) })
+	d.register("Less", func(x any, i, j int) bool { return (*x.(stack))[i] < (*x.(stack))[j] })
+	d.register("Swap", func(x any, i, j int) { s := *x.(stack); s[i], s[j] = s[j], s[i] })
+	d.register("Push", func(x, e any) { *x.(stack) = append(*x.(stack), e.(int)) })
+	d.register("Pop", func(x any) any {
+		s := *x.(stack)
+		*x.(stack) = s[:len(s)-1]
+		return s[len(s)-1]
+	})
+	raw := []int{5, 2, 8}
+	var h heap.Interface = heaper{sorter{Box{d, &raw}}}
+	heap.Init(h)
+	heap.Push(h, 1)
+	var got []int
+	for h.Len() > 0 {
+		got = append(got, heap.Pop(h).(int))
+	}
+	if !reflect.DeepEqual(got, []int{1, 2, 5, 8}) {
+		t.Errorf("the heap gives %v", got)
+	}
+}
+
+// TestBoxVariants checks that a box implements what compiled code asks any
+// value for exactly if its type does.
+func TestBoxVariants(t *testing.T) {
+	w := newWorld(t)
+	for _, x := range append(operands(), Bundle{}, Secret(""), &Bundle{}, &Pixels{}, &Square2{}) {
+		if x == nil || w.TypeID(w.box(x)) < 0 {
+			continue
+		}
+		b := w.box(x)
+		check := func(name string, got, want bool) {
+			if got != want {
+				t.Errorf("the box of a %T is a %s: %v", x, name, got)
+			}
+		}
+		_, got := b.(error)
+		_, want := x.(error)
+		check("error", got, want)
+		_, got = b.(fmt.Stringer)
+		_, want = x.(fmt.Stringer)
+		check("Stringer", got, want)
+		_, got = b.(interface{ Unwrap() []error })
+		_, want = x.(interface{ Unwrap() []error })
+		check("joined error", got, want)
+		_, got = b.(display.Displayer)
+		_, want = x.(display.Displayer)
+		_, picture := x.(image.Image)
+		check("Displayer", got, want || picture)
+		_, got = b.(slog.LogValuer)
+		_, want = x.(slog.LogValuer)
+		check("LogValuer", got, want)
+		_, got = b.(json.Marshaler)
+		check("Marshaler", got, true)
+	}
+}
+
+func TestDisplay(t *testing.T) {
+	w := newWorld(t)
+	data, metadata := display.Render(w.box(Bundle{"<b>"}))
+	if data["text/html"] != "<b>" || metadata["text/html"] == nil {
+		t.Errorf("a Bundle shows as %v, %v", data, metadata)
+	}
+	data, metadata = display.Render(w.ToDisplay(w.box(Pixels{4})))
+	if b, ok := data["image/png"].([]byte); !ok || !bytes.HasPrefix(b, []byte("\x89PNG")) || metadata["image/png"] == nil {
+		t.Errorf("a picture shows as %v, %v", data, metadata)
+	}
+	if data, _ := display.Render(w.box(Point{1, 2, "n"})); data["text/plain"] != "{1 2 n}" {
+		t.Errorf("a Point shows as %v", data)
+	}
+	var out bytes.Buffer
+	slog.New(slog.NewTextHandler(&out, nil)).Info("m", "secret", w.box(Secret("s3cr3t")))
+	if !strings.Contains(out.String(), "secret=hidden") {
+		t.Errorf("logged %s", out.String())
+	}
+}
+
+func TestErrorsAs(t *testing.T) {
+	w := newWorld(t)
+	chain := &Wrapped{"outer", Many{io.EOF, &Wrapped{"inner", Code{3}}, &strconv.NumError{Func: "f", Num: "p", Err: strconv.ErrRange}}}
+	errs := []error{nil, Code{1}, chain, Convertible{5}, io.EOF, fmt.Errorf("w: %w", &strconv.NumError{Func: "x", Err: io.EOF}), Both{2}}
+	targets := []func() any{
+		func() any { return new(Code) }, func() any { return new(*Wrapped) }, func() any { return new(*strconv.NumError) }, func() any { return new(Both) },
+		func() any { return new(error) }, func() any { return new(fmt.Stringer) }, func() any { return new(Convertible) }, func() any { return new(Many) },
+		func() any { return new(Shape) }, func() any { return new(Point) }, func() any { return Code{} }, func() any { return nil }, func() any { return (*Code)(nil) }, func() any { return new(any) },
+	}
+	for i, err := range errs {
+		boxedErr, _ := w.box(err).(error)
+		for _, target := range targets {
+			real := target()
+			boxed := w.box(target())
+			var want, got bool
+			wantPanic := panicValue(func() { want = errors.As(err, real) })
+			gotPanic := panicValue(func() { got = w.ErrorsAs(boxedErr, boxed, -1) })
+			if got != want || fmt.Sprint(gotPanic) != fmt.Sprint(wantPanic) {
+				t.Errorf("error %d into %T: got %v, panic %v; want %v, panic %v", i, real, got, gotPanic, want, wantPanic)
+			}
+			if a, b := withoutAddresses(w.Sprintf("%+v", boxed)), withoutAddresses(fmt.Sprintf("%+v", real)); a != b {
+				t.Errorf("error %d into %T: got %s, want %s", i, real, a, b)
+			}
+		}
+		if got, want := errors.Is(boxedErr, io.EOF), errors.Is(err, io.EOF); got != want {
+			t.Errorf("error %d: errors.Is is %v, want %v", i, got, want)
+		}
+		if err != nil {
+			if got, want := errors.Is(boxedErr, w.box(Code{3}).(error)), errors.Is(err, Code{3}); got != want {
+				t.Errorf("error %d: errors.Is a Code is %v, want %v", i, got, want)
+			}
+			if got, want := fmt.Sprint(errors.Unwrap(boxedErr)), fmt.Sprint(errors.Unwrap(err)); got != want {
+				t.Errorf("error %d: errors.Unwrap is %v, want %v", i, got, want)
+			}
+		}
+	}
+	var numError *strconv.NumError // a target that needs no box, with its static type
+	if !w.ErrorsAs(w.box(chain).(error), &numError, w.ID(w.checked(reflect.TypeOf(&numError)))) || numError.Num != "p" {
+		t.Errorf("a compiled error is not found: %v", numError)
+	}
+}
