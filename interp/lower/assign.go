@@ -20,7 +20,11 @@ import (
 func (f *function) assign(w *writer, s *ast.AssignStmt) {
 	switch {
 	case s.Tok != token.ASSIGN && s.Tok != token.DEFINE:
-		w.line("%s %s %s", f.expr(s.Lhs[0]), s.Tok, f.expr(s.Rhs[0]))
+		value := f.expr(s.Rhs[0])
+		if s.Tok == token.SHL_ASSIGN || s.Tok == token.SHR_ASSIGN {
+			value = f.shiftCount(s.Rhs[0])
+		}
+		w.line("%s %s %s", f.expr(s.Lhs[0]), s.Tok, value)
 	case len(s.Lhs) == 1:
 		f.assignOne(w, s.Lhs[0], s.Rhs[0])
 	case len(s.Rhs) == 1:
@@ -186,7 +190,7 @@ func (f *function) assignLookup(w *writer, lhs []ast.Expr, x *ast.IndexExpr) {
 	names := f.lvalues(w, lhs)
 	tm, tk := f.temp(), f.temp()
 	w.line("var %s %s = %s", tm, f.typ(f.typeOf(x.X)), f.expr(x.X))
-	w.line("var %s %s = %s", tk, f.typ(m.Key()), f.exprTo(x.Index, m.Key()))
+	w.line("var %s %s = %s", tk, f.typ(m.Key()), f.key(x.Index, m.Key()))
 	values := []string{tm + "[" + tk + "]", ""}
 	from := []types.Type{m.Elem(), types.Typ[types.Bool]}
 	temps := []string{f.temp(), f.temp()}

@@ -4,7 +4,7 @@ package lower
 //
 //	break, continue, in the body of a range over a function  ->  return, after telling the loop
 //	continue, in a loop with copied variables                ->  i1 = i; continue
-//	L: for {}, goto L                                        ->  Lʹ1: ; Lʹ2: for {}
+//	L: for {}, goto L                                        ->  Jʹ1: _ = stopʹ; Lʹ2: for {}
 //
 // The engine keeps labels among the variables, so each gets a name of its own.
 
@@ -54,6 +54,7 @@ func (f *function) jumpLabel(name string) string {
 func (f *function) labeled(w *writer, s *ast.LabeledStmt) {
 	if f.facts.jumpLabels[s.Label.Name] {
 		w.line("%s:", f.jumpLabel(s.Label.Name))
+		w.line("_ = stopʹ") // the engine does not see a label that follows a label
 	}
 	switch x := s.Stmt.(type) {
 	case *ast.ForStmt:

@@ -9,6 +9,7 @@ package lower
 //	new(expr)        ->  func(v T) *T { return &v }(expr)
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
 //	recover()        ->  dʹ.Recover() in a deferred literal, else rtʹ.Recover()
+//	append(g())      ->  func(t1 []A, t2 B) []A { return append(t1, t2) }(g())
 //	append(s, v), delete(m, k), panic(v): v and k become the element, key, any
 //
 // The engine lacks the first three, prints through fmt, and finds a panic only
@@ -21,6 +22,11 @@ import (
 )
 
 func (f *function) builtin(e *ast.CallExpr, name string) string {
+	if len(e.Args) == 1 {
+		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
+			return f.spreadBuiltin(e, name, tuple)
+		}
+	}
 	switch name {
 	case "append":
 		return f.append(e)
@@ -28,7 +34,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		return f.rt("Clear", f.expr(e.Args[0]))
 	case "delete":
 		key := f.coreOf(e.Args[0]).(*types.Map).Key()
-		return "delete(" + f.expr(e.Args[0]) + ", " + f.exprTo(e.Args[1], key) + ")"
+		return "delete(" + f.expr(e.Args[0]) + ", " + f.key(e.Args[1], key) + ")"
 	case "max", "min":
 		helper := f.extremum(name, f.typeOf(e))
 		acc := f.expr(e.Args[0])
@@ -82,6 +88,39 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		return f.alias(types.Unsafe) + "." + name + "(" + list(arguments) + ")"
 	}
 	return name + "(" + list(arguments) + ")"
+}
+
+// spreadBuiltin lowers append(g()) where g has several results:
+//
+//	append(g())  ->  func(t1 []A, t2 B) []A { return append(t1, t2) }(g())
+func (f *function) spreadBuiltin(e *ast.CallExpr, name string, tuple *types.Tuple) string {
+	inner := *e
+	inner.Args = nil
+	var parameters []string
+	for i := range tuple.Len() {
+		id := f.placeholder(e, f.temp(), tuple.At(i).Type())
+		parameters = append(parameters, id.Name+" "+f.typ(tuple.At(i).Type()))
+		inner.Args = append(inner.Args, id)
+	}
+	f.Info.Types[&inner] = f.Info.Types[e]
+	result := ""
+	if tv := f.Info.Types[e]; !tv.IsVoid() && name != "print" && name != "println" && name != "delete" {
+		result = f.typ(f.typeOf(e)) + " { return "
+	} else {
+		result = " { "
+	}
+	return "func(" + list(parameters) + ") " + result + f.builtin(&inner, name) + " }(" + f.expr(e.Args[0]) + ")"
+}
+
+// placeholder is an identifier, in place of an expression of the user, for a
+// variable of lowered code.
+func (f *function) placeholder(at ast.Node, name string, t types.Type) *ast.Ident {
+	v := types.NewVar(at.Pos(), nil, name, t)
+	id := &ast.Ident{NamePos: at.Pos(), Name: name}
+	f.locals[v] = name
+	f.Info.Uses[id] = v
+	f.Info.Types[id] = types.TypeAndValue{Type: t}
+	return id
 }
 
 func (f *function) append(e *ast.CallExpr) string {

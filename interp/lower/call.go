@@ -71,19 +71,27 @@ func (c *call) bindReceiver(name string) (x, typ string) {
 // bind evaluates all parts of c now, for a go or defer statement.
 func (f *function) bind(w *writer, c *call) {
 	if c.method != "" {
-		t := f.temp()
-		x, typ := c.bindReceiver(t)
-		w.line("var %s %s = %s", t, typ, x)
+		x, typ := c.bindReceiver("")
+		c.receiver = f.bindValue(w, argument{x, typ})
 	} else if !c.fixed {
-		t := f.temp()
-		w.line("var %s %s = %s", t, c.typ, c.function)
-		c.function = t
+		c.function = f.bindValue(w, argument{c.function, c.typ})
 	}
 	for i, a := range c.arguments {
-		t := f.temp()
-		w.line("var %s %s = %s", t, a.typ, a.text)
-		c.arguments[i].text = t
+		c.arguments[i].text = f.bindValue(w, a)
 	}
+}
+
+// bindValue evaluates a into a variable of its own.
+func (f *function) bindValue(w *writer, a argument) string {
+	t := f.temp()
+	w.line("var %s %s = %s", t, a.typ, a.text)
+	if f.repeats() {
+		// Only a definition by a variable always makes a new one.
+		first := t
+		t = f.temp()
+		w.line("var %s %s = %s", t, a.typ, first)
+	}
+	return t
 }
 
 // callee is the call of e.Fun without the arguments of the user.

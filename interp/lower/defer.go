@@ -114,13 +114,8 @@ func (f *function) bound(w *writer, x ast.Expr) ast.Expr {
 		return x
 	}
 	t := f.typeOf(x)
-	v := types.NewVar(x.Pos(), nil, f.temp(), t)
-	id := &ast.Ident{NamePos: x.Pos(), Name: v.Name()}
-	w.line("var %s %s = %s", v.Name(), f.typ(t), f.expr(x))
-	f.locals[v] = v.Name()
-	f.Info.Uses[id] = v
-	f.Info.Types[id] = types.TypeAndValue{Type: tv.Type}
-	return id
+	name := f.bindValue(w, argument{f.expr(x), f.typ(t)})
+	return f.placeholder(x, name, t)
 }
 
 func (f *function) laterBuiltin(w *writer, e *ast.CallExpr, name string) string {
@@ -141,12 +136,7 @@ func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) st
 	bound.Args = nil
 	temps := f.tuple(w, e.Args[0], tuple)
 	for i, t := range temps {
-		v := types.NewVar(e.Pos(), nil, t, tuple.At(i).Type())
-		id := &ast.Ident{NamePos: e.Pos(), Name: t}
-		f.locals[v] = t
-		f.Info.Uses[id] = v
-		f.Info.Types[id] = types.TypeAndValue{Type: v.Type()}
-		bound.Args = append(bound.Args, id)
+		bound.Args = append(bound.Args, f.placeholder(e, t, tuple.At(i).Type()))
 	}
 	return f.later(w, &bound)
 }

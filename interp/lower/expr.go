@@ -198,10 +198,21 @@ func (f *function) index(e *ast.IndexExpr) string {
 		}
 	}
 	x := operand(f.expr(e.X))
-	if m, ok := f.coreOf(e.X).(*types.Map); ok {
-		return x + "[" + f.exprTo(e.Index, m.Key()) + "]"
+	switch u := f.coreOf(e.X).(type) {
+	case *types.Map:
+		return x + "[" + f.key(e.Index, u.Key()) + "]"
+	case *types.Pointer:
+		x = "(*" + x + ")"
 	}
 	return x + "[" + f.expr(e.Index) + "]"
+}
+
+// key lowers a map key; the engine wants the type of a nil.
+func (f *function) key(e ast.Expr, t types.Type) string {
+	if isNil(f.typeOf(e)) {
+		return f.conversionType(f.subst(t)) + "(nil)"
+	}
+	return f.exprTo(e, t)
 }
 
 func (f *function) slice(e *ast.SliceExpr) string {
@@ -239,7 +250,29 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 			return text
 		}
 	}
-	return "(" + f.expr(e.X) + " " + e.Op.String() + " " + f.expr(e.Y) + ")"
+	x, y := f.expr(e.X), f.expr(e.Y)
+	switch e.Op {
+	case token.EQL, token.NEQ:
+		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
+	case token.SHL, token.SHR:
+		y = f.shiftCount(e.Y)
+	}
+	return "(" + x + " " + e.Op.String() + " " + y + ")"
+}
+
+// sameType converts one side of a comparison to the type of the other, which
+// the engine does not do by itself: a named array, a channel of one direction.
+func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
+	if isNil(xt) || isNil(yt) || types.Identical(xt, yt) {
+		return x, y
+	}
+	if _, basic := xt.Underlying().(*types.Basic); basic {
+		return x, y
+	}
+	if types.AssignableTo(xt, yt) {
+		return f.conversionType(yt) + "(" + x + ")", y
+	}
+	return x, f.conversionType(xt) + "(" + y + ")"
 }
 
 // compare lowers an equality that involves an interface.
@@ -265,12 +298,16 @@ func (f *function) composite(e *ast.CompositeLit) string {
 				for field = 0; u.Field(field).Name() != kv.Key.(*ast.Ident).Name; field++ {
 				}
 			}
+			if u.Field(field).Name() == "_" {
+				f.blankField(item)
+				continue
+			}
 			items = append(items, layout.FieldName(u, field)+": "+f.exprTo(item, u.Field(field).Type()))
 		}
 	case *types.Map:
 		for _, item := range e.Elts {
 			kv := item.(*ast.KeyValueExpr)
-			items = append(items, f.exprTo(kv.Key, u.Key())+": "+f.exprTo(kv.Value, u.Elem()))
+			items = append(items, f.key(kv.Key, u.Key())+": "+f.exprTo(kv.Value, u.Elem()))
 		}
 	default:
 		var elem types.Type
@@ -289,4 +326,11 @@ func (f *function) composite(e *ast.CompositeLit) string {
 		}
 	}
 	return prefix + f.typ(t) + "{" + list(items) + "}"
+}
+
+// blankField checks the value of a blank field, which stays zero.
+func (f *function) blankField(value ast.Expr) {
+	if f.mayPanic(value) {
+		f.unsupported(value, "a call as the value of a blank field", "call it before")
+	}
 }

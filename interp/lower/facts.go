@@ -4,6 +4,7 @@ package lower
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 )
@@ -16,6 +17,9 @@ type facts struct {
 	shared map[types.Object]bool
 	// changed variables are assigned to after their declaration.
 	changed map[types.Object]bool
+	// counters are integers that are defined by a constant that is not negative,
+	// or by a range, and then only counted up.
+	counters map[types.Object]bool
 	// jumps tells that there are goto statements, so that any statement may
 	// run more than once.
 	jumps bool
@@ -25,7 +29,7 @@ type facts struct {
 
 // study finds the facts of the function with the given body.
 func (f *function) study(body ast.Node) {
-	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, jumpLabels: map[string]bool{}}
+	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, counters: map[types.Object]bool{}, jumpLabels: map[string]bool{}}
 	f.facts = facts
 	owner := map[types.Object]*ast.FuncLit{}
 	share := func(e ast.Expr) {
@@ -74,6 +78,7 @@ func (f *function) study(body ast.Node) {
 					share(n.X)
 				}
 			case *ast.AssignStmt:
+				f.noteCounters(n)
 				for _, lhs := range n.Lhs {
 					if id, ok := lhs.(*ast.Ident); !ok || f.Info.Defs[id] == nil {
 						change(lhs)
@@ -84,8 +89,18 @@ func (f *function) study(body ast.Node) {
 					change(n.Key)
 					change(n.Value)
 				}
+				if v := f.defined(n.Key); v != nil && isInteger(v.Type()) {
+					switch f.coreOf(n.X).(type) {
+					case *types.Map, *types.Chan, *types.Signature:
+					default:
+						facts.counters[v] = true
+					}
+				}
 			case *ast.IncDecStmt:
 				change(n.X)
+				if id, ok := n.X.(*ast.Ident); ok && n.Tok == token.DEC {
+					delete(facts.counters, f.Info.Uses[id])
+				}
 			case *ast.BranchStmt:
 				if n.Tok == token.GOTO {
 					facts.jumps = true
@@ -96,6 +111,41 @@ func (f *function) study(body ast.Node) {
 		})
 	}
 	walk(body, nil)
+	for o := range facts.counters {
+		if facts.shared[o] {
+			delete(facts.counters, o)
+		}
+	}
+}
+
+// noteCounters keeps facts.counters up to date with an assignment.
+func (f *function) noteCounters(s *ast.AssignStmt) {
+	for i, lhs := range s.Lhs {
+		id, ok := lhs.(*ast.Ident)
+		if !ok {
+			continue
+		}
+		v, _ := f.Info.ObjectOf(id).(*types.Var)
+		if v == nil || !isInteger(v.Type()) {
+			continue
+		}
+		positive := false
+		if len(s.Lhs) == len(s.Rhs) {
+			value := f.Info.Types[s.Rhs[i]].Value
+			positive = value != nil && value.Kind() == constant.Int && constant.Sign(value) >= 0
+		}
+		switch {
+		case s.Tok == token.DEFINE && f.defined(lhs) != nil:
+			f.facts.counters[v] = positive
+		case !positive || s.Tok != token.ASSIGN && s.Tok != token.ADD_ASSIGN && s.Tok != token.MUL_ASSIGN && s.Tok != token.QUO_ASSIGN:
+			f.facts.counters[v] = false
+		}
+	}
+}
+
+func isInteger(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
 }
 
 // root is the variable in whose storage e lies; nil when e is reached through a

@@ -5,6 +5,8 @@ package lower
 //	for i := 0; c; i++ { go f(&i) }  ->  for i1 := 0; c; i1++ { i := i1; ...; i1 = i }, if i is shared
 //	for i := range 10                ->  for i := 0; i < 10; i++
 //	for i := range n                 ->  for i, t1 := 0, n; i < t1; i++
+//	for i := range p, *[3]T          ->  for i := 0; i < 3; i++
+//	for range "héé"                  ->  for t1 := range "héé"
 //	for k, x = range m               ->  for t1, t2 := range m { k = t1; x = t2 }
 //
 // The engine has one variable for all iterations and cannot range over an int.
@@ -13,6 +15,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
 	"strings"
 )
 
@@ -167,6 +170,10 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 		f.rangeFunc(w, s, label, u)
 		return
 	}
+	if n, ok := f.rangesOverLength(s); ok {
+		f.count(w, s, label, types.Typ[types.Int], strconv.FormatInt(n, 10), true)
+		return
+	}
 	x := operand(f.expr(s.X))
 	if _, ok := ast.Unparen(s.X).(*ast.CompositeLit); ok {
 		x = "(" + x + ")"
@@ -197,6 +204,10 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	}
 	for len(names) > 0 && names[len(names)-1] == "_" {
 		names = names[:len(names)-1]
+	}
+	if len(names) == 0 {
+		// The engine counts bytes, not runes, when there is no variable.
+		names = []string{f.temp()}
 	}
 	head := strings.Join(names, ", ")
 	if head != "" {
@@ -246,26 +257,64 @@ func (f *function) elementType(s *ast.RangeStmt, i int) types.Type {
 	return types.Typ[types.Int]
 }
 
+// rangesOverLength tells whether only the length of an array counts, which is
+// known even of a nil pointer.
+func (f *function) rangesOverLength(s *ast.RangeStmt) (int64, bool) {
+	if s.Value != nil && !isBlank(s.Value) {
+		return 0, false
+	}
+	u := f.coreOf(s.X)
+	if star, ok := ast.Unparen(s.X).(*ast.StarExpr); ok {
+		u = f.coreOf(star.X)
+	}
+	p, ok := u.(*types.Pointer)
+	if !ok {
+		return 0, false
+	}
+	array, ok := p.Elem().Underlying().(*types.Array)
+	if !ok || f.calls(s.X) {
+		return 0, false
+	}
+	return array.Len(), true
+}
+
+// calls tells whether e contains a call or a receive.
+func (f *function) calls(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			found = true
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		}
+		return !found
+	})
+	return found
+}
+
 func (f *function) rangeInt(w *writer, s *ast.RangeStmt, label string) {
 	t := types.Default(f.typeOf(s.X))
-	var v *types.Var
 	if s.Key != nil && !isBlank(s.Key) {
-		if v = f.defined(s.Key); v != nil {
+		if v := f.defined(s.Key); v != nil {
 			t = f.subst(v.Type())
 		} else {
 			t = f.typeOf(s.Key)
 		}
 	}
+	if tv := f.Info.Types[s.X]; tv.Value != nil {
+		f.count(w, s, label, t, f.constant(tv.Value, t), true)
+	} else {
+		f.count(w, s, label, t, f.expr(s.X), false)
+	}
+}
+
+// count lowers a loop from 0 to a limit of type t.
+func (f *function) count(w *writer, s *ast.RangeStmt, label string, t types.Type, limit string, constant bool) {
+	v := f.defined(s.Key)
 	typ := f.typ(t)
 	zero := "0"
 	if typ != "int" {
 		zero = typ + "(0)"
-	}
-	limit, constant := "", false
-	if tv := f.Info.Types[s.X]; tv.Value != nil {
-		limit, constant = f.constant(tv.Value, t), true
-	} else {
-		limit = f.expr(s.X)
 	}
 	own := v != nil && !f.facts.shared[v] && !f.facts.changed[v] && !f.globals[v]
 	i := ""

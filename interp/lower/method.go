@@ -134,6 +134,11 @@ func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string
 	c := f.selectMethod(f.expr(e.X), f.typeOf(e.X), sel)
 	sig := f.subst(sel.Type()).(*types.Signature)
 	x, typ := c.bindReceiver("r")
+	if typ == "interface{}" {
+		// Go panics when the value of a nil interface's method is made.
+		check := f.rt("Method", "r", strconv.Quote(sel.Obj().Name()))
+		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil), x)
+	}
 	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil), x)
 }
 

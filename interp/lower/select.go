@@ -23,26 +23,33 @@ func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
 	w.open("{")
 	w.line("positionʹ = %d", f.position(s))
 	w.line("var %s int", found)
+	cases := make([]string, len(s.Body.List))
 	for i, c := range s.Body.List {
-		if a, ok := c.(*ast.CommClause).Comm.(*ast.AssignStmt); ok {
-			received[i] = f.receivers(w, a)
+		switch comm := c.(*ast.CommClause).Comm.(type) {
+		case nil:
+			cases[i] = "default:"
+		case *ast.SendStmt:
+			channel := f.operand(w, comm.Chan, f.typeOf(comm.Chan))
+			cases[i] = "case " + channel + " <- " + f.operand(w, comm.Value, f.coreOf(comm.Chan).(*types.Chan).Elem()) + ":"
+		case *ast.ExprStmt:
+			channel := ast.Unparen(comm.X).(*ast.UnaryExpr).X
+			cases[i] = "case <-" + f.operand(w, channel, f.typeOf(channel)) + ":"
+		case *ast.AssignStmt:
+			channel := ast.Unparen(comm.Rhs[0]).(*ast.UnaryExpr).X
+			cases[i] = f.operand(w, channel, f.typeOf(channel)) + ":"
+			received[i] = f.receivers(w, comm)
 		}
 	}
 	w.line("select {")
 	for i, c := range s.Body.List {
-		switch comm := c.(*ast.CommClause).Comm.(type) {
-		case nil:
-			w.line("default:")
-		case *ast.SendStmt:
-			w.line("case %s <- %s:", f.expr(comm.Chan), f.exprTo(comm.Value, f.coreOf(comm.Chan).(*types.Chan).Elem()))
-		case *ast.ExprStmt:
-			w.line("case <-%s:", f.expr(ast.Unparen(comm.X).(*ast.UnaryExpr).X))
-		case *ast.AssignStmt:
+		if _, ok := c.(*ast.CommClause).Comm.(*ast.AssignStmt); !ok {
+			w.line("%s", cases[i])
+		} else {
 			temps := make([]string, len(received[i]))
 			for j := range temps {
 				temps[j] = f.temp()
 			}
-			w.line("case %s := <-%s:", list(temps), f.expr(ast.Unparen(comm.Rhs[0]).(*ast.UnaryExpr).X))
+			w.line("case %s := <-%s", list(temps), cases[i])
 			for j, temp := range temps {
 				w.line("\t%s = %s", received[i][j], temp)
 			}
@@ -64,6 +71,14 @@ func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
 	}
 	w.line("}")
 	w.close("}")
+}
+
+// operand evaluates an operand of a case now: all are evaluated once, in source
+// order, before one is chosen.
+func (f *function) operand(w *writer, e ast.Expr, t types.Type) string {
+	tmp := f.temp()
+	w.line("var %s %s = %s", tmp, f.typ(t), f.exprTo(e, t))
+	return tmp
 }
 
 // receivers declares variables for what a case receives.

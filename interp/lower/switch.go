@@ -4,10 +4,12 @@ package lower
 //
 //	switch init; x { case a: }            ->  { init; switch x { case a: } }
 //	switch i { case v: }, one an interface ->  { var t1 = i; switch { case rtʹ.Equal(t1, v): } }
+//	switch p { case nil, q: }             ->  { var t1 = p; switch { case (t1 == nil) || (t1 == q): } }
 
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 )
 
 func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
@@ -22,21 +24,22 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	if s.Tag == nil {
 		f.label(w, t)
 		w.line("switch {")
-		f.cases(w, s.Body, func(x ast.Expr) string { return f.expr(x) })
+		f.cases(w, s.Body, true, f.expr)
 		return
 	}
 	tag := f.typeOf(s.Tag)
-	interfaces := types.IsInterface(tag)
+	// The engine compares values of basic types only.
+	_, basic := tag.Underlying().(*types.Basic)
 	for _, c := range s.Body.List {
 		for _, x := range c.(*ast.CaseClause).List {
-			interfaces = interfaces || types.IsInterface(f.typeOf(x))
+			basic = basic && !types.IsInterface(f.typeOf(x))
 		}
 	}
-	if !interfaces {
+	if basic {
 		text := f.expr(s.Tag)
 		f.label(w, t)
 		w.line("switch %s {", text)
-		f.cases(w, s.Body, func(x ast.Expr) string { return f.expr(x) })
+		f.cases(w, s.Body, false, f.expr)
 		return
 	}
 	tag = types.Default(tag)
@@ -44,15 +47,16 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	w.line("var %s %s = %s", tmp, f.typ(tag), f.exprTo(s.Tag, tag))
 	f.label(w, t)
 	w.line("switch {")
-	f.cases(w, s.Body, func(x ast.Expr) string {
+	f.cases(w, s.Body, true, func(x ast.Expr) string {
 		if text, ok := f.compare(tmp, f.expr(x), tag, f.typeOf(x)); ok {
 			return text
 		}
-		return tmp + " == " + f.expr(x)
+		a, b := f.sameType(tmp, f.expr(x), tag, f.typeOf(x))
+		return "(" + a + " == " + b + ")"
 	})
 }
 
-func (f *function) cases(w *writer, body *ast.BlockStmt, value func(ast.Expr) string) {
+func (f *function) cases(w *writer, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
 	for _, c := range body.List {
 		c := c.(*ast.CaseClause)
 		if c.List == nil {
@@ -62,7 +66,12 @@ func (f *function) cases(w *writer, body *ast.BlockStmt, value func(ast.Expr) st
 			for i, x := range c.List {
 				values[i] = value(x)
 			}
-			w.line("case %s:", list(values))
+			separator := ", "
+			if conditions {
+				// The engine mixes up several conditions.
+				separator = " || "
+			}
+			w.line("case %s:", strings.Join(values, separator))
 		}
 		w.indent++
 		f.statements(w, c.Body)

@@ -93,6 +93,7 @@ var engineTexts = []struct {
 	{"reflect: call of reflect.Value.Call on zero Value", nilDereference},
 	{"reflect: indirection through nil pointer", nilDereference},
 	{"reflect: Call using zero Value argument", nilDereference},
+	{"reflect: Method on nil interface value", nilDereference},
 	{"reflect: cannot convert slice with length", boundsError("cannot convert slice to array: the slice is too short")},
 	{"reflect.Value.SetMapIndex: assignment to entry in nil map", plainError("assignment to entry in nil map")},
 }

@@ -123,8 +123,8 @@ type cycle struct {
 	*Builder
 	members      []*types.Named
 	open         []*types.Named // types without a struct whose parts are being made
-	placeholders typeutil.Map // *types.Named to reflect.Type
-	made         typeutil.Map // *types.Named to reflect.Type, with placeholders in it
+	placeholders typeutil.Map   // *types.Named to reflect.Type
+	made         typeutil.Map   // *types.Named to reflect.Type, with placeholders in it
 }
 
 // make makes the struct n with placeholders behind its pointers.
