@@ -34,7 +34,11 @@ func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").RequiresGr
 // parameter that it depends on, and adds it to the parameter's Grad. A second
 // Backward through the same ops panics with a *StateError.
 func (t *Tensor) Backward() {
-	locked(func(r *ir.Recorder) { r.Backward(t.value("Backward")) })
+	locked(func(r *ir.Recorder) {
+		v := t.value("Backward")
+		r.Trim()
+		r.Backward(v)
+	})
 }
 
 // Grad is the sum of the gradients since ZeroGrad, nil if there was none.

@@ -153,8 +153,10 @@ func TestSteadyStepReusesMemory(t *testing.T) {
 	}
 }
 
-func withThreads(threads int, f func()) {
-	d := cpu.New(threads)
+func withThreads(threads int, f func()) { withDevice(cpu.New(threads), f) }
+
+// withDevice runs f on another device.
+func withDevice(d *cpu.Device, f func()) {
 	defer d.Close()
 	e := shared()
 	e.mu.Lock()
@@ -194,6 +196,36 @@ func TestSameBitsOnAnyNumberOfThreads(t *testing.T) {
 				t.Errorf("%d threads give other parameters than 1", threads)
 			}
 		})
+	}
+}
+
+// TestImplementationsAgree trains on each kernel set that this processor has.
+func TestImplementationsAgree(t *testing.T) {
+	losses := map[string]float64{}
+	for _, name := range cpu.Implementations() {
+		withDevice(cpu.NewWith(name, 2), func() {
+			n := newMLP(NewGenerator(4), 60, 30, 45, 7)
+			for range 20 {
+				losses[name] = n.train().Item()
+			}
+		})
+	}
+	for name, loss := range losses {
+		if want := losses["generic"]; !(math.Abs(loss-want) < 1e-3*want) {
+			t.Errorf("%s ends at a loss of %v, generic at %v", name, loss, want)
+		}
+	}
+}
+
+func TestConcatOfMany(t *testing.T) {
+	for _, n := range []int{1, 255, 256, 257} {
+		parts := make([]*Tensor, n)
+		for i := range parts {
+			parts[i] = Full(float64(i), 1)
+		}
+		if got := Concat(0, parts...).Data(); len(got) != n || got[n-1] != float32(n-1) {
+			t.Errorf("%d parts give %d elements", n, len(got))
+		}
 	}
 }
 

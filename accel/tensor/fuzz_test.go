@@ -189,7 +189,7 @@ func FuzzProgram(f *testing.F) {
 }
 
 func TestRandomPrograms(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		code := make([]byte, 300)
 		for i := range code {

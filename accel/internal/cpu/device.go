@@ -24,6 +24,28 @@ type Device struct {
 
 var _ ir.Device = (*Device)(nil)
 
+// Implementations are the names of the kernel sets that this processor can run,
+// the fastest first.
+func Implementations() []string {
+	var names []string
+	for _, v := range append(nativeVectors(), genericVectors) {
+		names = append(names, v.name)
+	}
+	return names
+}
+
+// NewWith is New with one of the Implementations, for tests that compare them.
+func NewWith(implementation string, threads int) *Device {
+	d := New(threads)
+	for i, name := range Implementations() {
+		if name == implementation {
+			d.kernel = append(nativeTiles(), genericKernel)[i]
+			d.vectors = append(nativeVectors(), genericVectors)[i]
+		}
+	}
+	return d
+}
+
 // New makes a device that uses so many threads, GOMAXPROCS of them for 0.
 // The owner calls Close when it is no longer used.
 func New(threads int) *Device {

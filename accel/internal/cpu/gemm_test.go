@@ -10,16 +10,6 @@ import (
 
 func allTiles() []gemmKernel { return append(nativeTiles(), genericKernel) }
 
-// deviceWith is a device that uses one kernel.
-func deviceWith(k gemmKernel, threads int) *Device {
-	d := New(threads)
-	d.kernel = k
-	if k.name == genericKernel.name {
-		d.vectors = genericVectors
-	}
-	return d
-}
-
 // randomMatrix is a strided matrix within a larger, otherwise unreadable one.
 func randomMatrix(r *rand.Rand, rows, cols int, transposed bool) matrix {
 	gap := r.IntN(3)
@@ -96,7 +86,7 @@ func TestGEMM(t *testing.T) {
 	sizes := [][3]int{{1, 1, 1}, {4, 4, 4}, {14, 32, 4}, {6, 16, 8}, {15, 33, 5}, {13, 31, 3}, {28, 64, 16}, {57, 70, 390}, {61, 17, 400}, {3, 300, 2}, {130, 5, 9}, {1, 200, 771}, {200, 1, 9}, {5, 6, 0}}
 	for _, kernel := range allTiles() {
 		for threads := 1; threads <= 3; threads += 2 {
-			d := deviceWith(kernel, threads)
+			d := NewWith(kernel.name, threads)
 			for _, ta := range []bool{false, true} {
 				for _, tb := range []bool{false, true} {
 					t.Run(fmt.Sprint(kernel.name, " ", threads, ta, tb), func(t *testing.T) {
@@ -120,7 +110,7 @@ func FuzzGEMM(f *testing.F) {
 	f.Add(uint64(4), uint8(1), uint8(0), uint16(1), uint8(15))
 	f.Fuzz(func(t *testing.T, seed uint64, m, n uint8, k uint16, flags uint8) {
 		for _, kernel := range allTiles() {
-			d := deviceWith(kernel, 2)
+			d := NewWith(kernel.name, 2)
 			checkGEMM(t, d, rand.New(rand.NewPCG(seed, 0)), int(m), int(n), int(k%800), flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&8 != 0)
 			d.Close()
 		}
@@ -132,7 +122,7 @@ func BenchmarkGEMM(b *testing.B) {
 		for _, n := range []int{256, 512, 1024} {
 			for _, threads := range []int{1, 2} {
 				b.Run(fmt.Sprintf("%s/%d/threads=%d", kernel.name, n, threads), func(b *testing.B) {
-					d := deviceWith(kernel, threads)
+					d := NewWith(kernel.name, threads)
 					defer d.Close()
 					r := rand.New(rand.NewPCG(1, 1))
 					g := newGEMM(d, n, n, n)

@@ -103,7 +103,7 @@ func (r *Recorder) appendKey(op Op, v *Value, in []*Value) {
 	k := append(r.key, 'n', byte(len(op.Name())))
 	k = append(k, op.Name()...)
 	k = op.AppendKey(k)
-	k = append(k, byte(len(in)))
+	k = binary.AppendUvarint(k, uint64(len(in)))
 	for _, x := range in {
 		k = binary.AppendVarint(k, int64(x.index))
 	}
@@ -111,7 +111,7 @@ func (r *Recorder) appendKey(op Op, v *Value, in []*Value) {
 }
 
 func appendType(k []byte, shape []int, d DType) []byte {
-	k = append(k, byte(d), byte(len(shape)))
+	k = binary.AppendUvarint(append(k, byte(d)), uint64(len(shape)))
 	for _, n := range shape {
 		k = binary.AppendUvarint(k, uint64(n))
 	}
