@@ -72,7 +72,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 }
 
 // evaluated is the cell number in positions of an expression that Evaluate runs.
-const evaluated = -1
+const evaluated = 0
 
 // brokenNote is "g (cell[2]:1:25): not enough arguments in call to f".
 func brokenNote(e *check.Error) string {

@@ -64,7 +64,9 @@ func (c *Checker) attempt(u *unit) *attempt {
 	a.setZeroValues()
 	a.resolveImports()
 	a.laterMethods()
-	a.addMethods()
+	if !u.sketch {
+		a.addMethods()
+	}
 	a.fillScope()
 	a.run()
 	a.hoisting.restore(a.info, a.originals)

@@ -25,7 +25,8 @@ type unit struct {
 	token  *token.File
 	body   *ast.FuncDecl
 	pieces []piece
-	inits  int // number of func init
+	inits  int  // number of func init
+	sketch bool // a cell may be running: the types of the session are not to change
 }
 
 // A piece is a package-level declaration in the file of a unit.

@@ -34,7 +34,7 @@ const sketchNumber = 0
 func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	u := &unit{number: sketchNumber, src: closeBrackets(src), plan: &plan{}}
+	u := &unit{number: sketchNumber, src: closeBrackets(src), plan: &plan{}, sketch: true}
 	u.chunks, _ = split(u.src)
 	// The file is what could be parsed; the error tells what could not.
 	file, _ := parser.ParseFile(c.fset, "", u.text(), parser.AllErrors)
@@ -52,7 +52,6 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	if a == nil {
 		return
 	}
-	defer removeMethods(a.methods)
 	visit(&Sketch{
 		Source: src, Fset: c.fset, File: file, Body: body, Info: a.info, Package: c.pkg,
 		Live: maps.Clone(c.live), Imports: maps.Clone(c.imports), checker: c, filename: Filename(sketchNumber),
