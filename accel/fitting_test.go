@@ -1,8 +1,13 @@
 package accel
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/quernlab/quern/display"
 )
 
 func TestBetter(t *testing.T) {
@@ -17,6 +22,32 @@ func TestBetter(t *testing.T) {
 		if better(tt.loss, tt.than) != tt.want {
 			t.Errorf("better(%v, %v) is %v", tt.loss, tt.than, !tt.want)
 		}
+	}
+}
+
+// TestProgressLine offers a run to a screen whose line is due.
+func TestProgressLine(t *testing.T) {
+	var shown []string
+	previous := display.SetSink(display.SinkFunc(func(m display.Message) {
+		shown = append(shown, fmt.Sprint(m.Data["text/plain"]))
+	}))
+	defer display.SetSink(previous)
+	o, err := newOptions(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Run{Best: -1, planned: 4}
+	s := newScreen(t.Context(), o, r)
+	r.Steps = append(r.Steps, Step{Epoch: 1, Loss: 0.5, Accuracy: 1, Seconds: 2})
+	s.offer(r) // not due yet
+	s.lineDue = time.Time{}
+	s.offer(r)
+	r.finished = true
+	r.Epochs = []Epoch{{Steps: 1, Loss: 0.5, Accuracy: 1}}
+	s.close(r)
+	want := []string{"training", "epoch 1, step 1 of 4, loss 0.5, 6 s left", "1 epoch, 1 step, training loss 0.5, accuracy 100.0 %, 0 ms"}
+	if !slices.Equal(shown, want) {
+		t.Errorf("want %q\n got  %q", want, shown)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
@@ -92,9 +91,6 @@ func count(name string, n int, field func(*options) *int) Option {
 func plain(text string, set func(*options)) Option {
 	return Option{text, func(c *options) error { set(c); return nil }}
 }
-
-// shows tells whether a metric is drawn while training.
-func (c *options) shows(m Metric) bool { return slices.Contains(c.live, m) }
 
 // Epochs trains for n passes over the set. The default is 5 unless Steps is
 // given; with both, training ends at whichever comes first.

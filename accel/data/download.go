@@ -18,6 +18,7 @@ import (
 
 // collection is where the files of a published set may be.
 type collection struct {
+	files   []file
 	folders []string // looked through in this order
 	cache   string   // where a download goes; "" for none
 	address string   // of the folder on the network, ending in "/"
@@ -28,10 +29,10 @@ type collection struct {
 
 // find is the first folder that has all the files. The error wraps
 // fs.ErrNotExist when none has them.
-func (c collection) find(files []file) (string, error) {
+func (c collection) find() (string, error) {
 	for _, folder := range c.folders {
 		missing := 0
-		for _, f := range files {
+		for _, f := range c.files {
 			if _, err := f.locate(folder); errors.Is(err, fs.ErrNotExist) {
 				missing++
 			} else if err != nil {
@@ -42,17 +43,17 @@ func (c collection) find(files []file) (string, error) {
 			return folder, nil
 		}
 	}
-	return "", fmt.Errorf("data: %s is in none of %v: %w", files[0].name, c.folders, fs.ErrNotExist)
+	return "", fmt.Errorf("data: %s is in none of %v: %w", c.files[0].name, c.folders, fs.ErrNotExist)
 }
 
 // download brings the missing files into the cache folder and shows how far
 // it is. A file gets its name only when it is whole and checked.
-func (c collection) download(ctx context.Context, files []file) error {
+func (c collection) download(ctx context.Context) error {
 	if err := os.MkdirAll(c.cache, 0o755); err != nil {
 		return err
 	}
 	progress := &progress{shown: display.Show(display.Text("downloading to " + c.cache))}
-	for _, f := range files {
+	for _, f := range c.files {
 		if _, err := f.locate(c.cache); err == nil {
 			continue
 		}

@@ -42,7 +42,7 @@ func FashionMNIST() (train, test *Set, err error) {
 func OpenFashionMNIST(ctx context.Context, folder string) (train, test *Set, err error) {
 	c := fashionPlaces()
 	if folder != "" {
-		c = collection{folders: []string{folder}}
+		c = collection{files: fashionFiles, folders: []string{folder}}
 	}
 	return loadFashion(ctx, c)
 }
@@ -66,7 +66,7 @@ var fashionFiles = []file{
 // fashionPlaces are the folders to look in and the one to download to.
 func fashionPlaces() collection {
 	const name = "fashion-mnist"
-	var c collection
+	c := collection{files: fashionFiles}
 	if folder := os.Getenv("QUERN_DATA"); folder != "" {
 		c.folders = append(c.folders, folder, filepath.Join(folder, name))
 	}
@@ -80,10 +80,10 @@ func fashionPlaces() collection {
 }
 
 func loadFashion(ctx context.Context, c collection) (train, test *Set, err error) {
-	arrays := make([]*IDX, len(fashionFiles))
-	folder, err := c.find(fashionFiles)
+	arrays := make([]*IDX, len(c.files))
+	folder, err := c.find()
 	if errors.Is(err, fs.ErrNotExist) && c.address != "" && c.cache != "" {
-		folder, err = c.cache, c.download(ctx, fashionFiles)
+		folder, err = c.cache, c.download(ctx)
 		if err != nil {
 			err = fmt.Errorf("data: Fashion-MNIST is in none of %s, and loading it failed: %w; "+
 				"install Debian's dataset-fashion-mnist, or set QUERN_DATA to a folder with the files of "+
@@ -95,7 +95,7 @@ func loadFashion(ctx context.Context, c collection) (train, test *Set, err error
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(2) // the two large files side by side; memory holds no more copies than that
-	for i, f := range fashionFiles {
+	for i, f := range c.files {
 		group.Go(func() (err error) {
 			if ctx.Err() != nil {
 				return ctx.Err()

@@ -103,20 +103,20 @@ func TestDownload(t *testing.T) {
 		w.Write(zipped)
 	}))
 	defer server.Close()
-	c := collection{cache: filepath.Join(t.TempDir(), "deep", "cache"), address: server.URL + "/", client: server.Client()}
+	c := collection{files: []file{f}, cache: filepath.Join(t.TempDir(), "deep", "cache"), address: server.URL + "/", client: server.Client()}
 	c.folders = []string{c.cache}
-	if _, err := c.find([]file{f}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := c.find(); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("before the download: %v", err)
 	}
 	for range 2 { // the second finds what the first has brought
-		if err := c.download(t.Context(), []file{f}); err != nil {
+		if err := c.download(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if served != 1 {
 		t.Errorf("%d requests for one file", served)
 	}
-	if folder, err := c.find([]file{f}); err != nil || folder != c.cache {
+	if folder, err := c.find(); err != nil || folder != c.cache {
 		t.Errorf("after the download: %q, %v", folder, err)
 	}
 	if _, err := f.read(c.cache); err != nil {
@@ -158,8 +158,8 @@ func TestDownloadFails(t *testing.T) {
 			if tt.name == "stalls" {
 				defer close(hang)
 			}
-			c := collection{cache: t.TempDir(), address: server.URL + "/", client: server.Client(), stall: 100 * time.Millisecond}
-			err := c.download(t.Context(), []file{f})
+			c := collection{files: []file{f}, cache: t.TempDir(), address: server.URL + "/", client: server.Client(), stall: 100 * time.Millisecond}
+			err := c.download(t.Context())
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error\n want %q\n got  %v", tt.want, err)
 			}
@@ -179,8 +179,8 @@ func TestDownloadEndsWithItsContext(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	c := collection{cache: t.TempDir(), address: server.URL + "/", client: server.Client()}
-	if err := c.download(ctx, []file{f}); !errors.Is(err, context.Canceled) {
+	c := collection{files: []file{f}, cache: t.TempDir(), address: server.URL + "/", client: server.Client()}
+	if err := c.download(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("want context.Canceled, got %v", err)
 	}
 }
@@ -191,7 +191,7 @@ func TestMissingFashionMNISTSaysWhatToDo(t *testing.T) {
 	defer server.Close()
 	empty := t.TempDir()
 	_, _, err := loadFashion(t.Context(), collection{
-		folders: []string{empty}, cache: t.TempDir(), address: server.URL + "/", client: server.Client(),
+		files: fashionFiles, folders: []string{empty}, cache: t.TempDir(), address: server.URL + "/", client: server.Client(),
 	})
 	for _, want := range []string{empty, "404", "dataset-fashion-mnist", "QUERN_DATA"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -203,10 +203,62 @@ func TestMissingFashionMNISTSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// TestLoadFashion downloads four tiny files in the shape of the real ones, and
+// finds them in the cache the next time.
+func TestLoadFashion(t *testing.T) {
+	quiet(t)
+	contents := map[string][]byte{}
+	published := func(name string, shape []int, data string) file {
+		var dims []uint32
+		for _, d := range shape {
+			dims = append(dims, uint32(d))
+		}
+		raw := idxBytes(8, dims, []byte(data))
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write(raw)
+		w.Close()
+		contents["/"+name+".gz"] = b.Bytes()
+		sum := sha256.Sum256(raw)
+		return file{name, hex.EncodeToString(sum[:]), shape}
+	}
+	image := strings.Repeat("\xff", 28*28)
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		w.Write(contents[r.URL.Path])
+	}))
+	defer server.Close()
+	c := collection{cache: t.TempDir(), address: server.URL + "/", client: server.Client(), files: []file{
+		published("train-images", []int{2, 28, 28}, image+image),
+		published("train-labels", []int{2}, "\x03\x09"),
+		published("test-images", []int{1, 28, 28}, image),
+		published("test-labels", []int{1}, "\x05"),
+	}}
+	c.folders = []string{c.cache}
+	for range 2 {
+		train, test, err := loadFashion(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if train.Len() != 2 || train.Label(1) != 9 || test.Label(0) != 5 || train.Example(0)[0] != 1 || train.Name() != "Fashion-MNIST, train" {
+			t.Errorf("got %v and %v", train, test)
+		}
+	}
+	if requests != 4 {
+		t.Errorf("%d requests for four files", requests)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := loadFashion(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
+	}
+}
+
 // TestFashionFiles reads the smaller half of the real set where a Debian
 // package or the user has put it; it downloads nothing.
 func TestFashionFiles(t *testing.T) {
-	folder, err := fashionPlaces().find(fashionFiles)
+	folder, err := fashionPlaces().find()
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("Fashion-MNIST is not here: %v", err)
 	}

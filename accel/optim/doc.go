@@ -18,4 +18,12 @@
 // is a number of the plan, so that one plan serves all steps.
 //
 // The formulas are tested against PyTorch's.
+//
+// # For who changes this package
+//
+// An optimiser is one file: its formula as a comment, its constructor, and a
+// rule that records the update. All tensors on the way go into the record that
+// the rule is given, which releases them; what is given to Assign does not,
+// since it becomes the tensor's value. TestOnePlan fails where a number that
+// changes from step to step has become part of the plan.
 package optim
