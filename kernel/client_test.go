@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,6 +68,17 @@ func (w *fakeWorker) Interrupt(context.Context) error {
 
 func (w *fakeWorker) Shutdown(context.Context) error { return nil }
 
+// lines is a writer to a channel. What does not fit is dropped.
+type lines chan<- string
+
+func (l lines) Write(p []byte) (int, error) {
+	select {
+	case l <- string(p):
+	default:
+	}
+	return len(p), nil
+}
+
 // client is the other end of a kernel that runs on the fake sockets.
 type client struct {
 	t       testing.TB
@@ -77,8 +87,8 @@ type client struct {
 	codec   *wire.Codec
 	kernel  *Kernel
 	worker  *fakeWorker
-	log     *bytes.Buffer // of the kernel; read it when the kernel has ended
-	end     func()        // ends the kernel
+	log     chan string // lines of the kernel's log
+	end     func()      // ends the kernel
 }
 
 var key = []byte("key")
@@ -93,8 +103,8 @@ func newClient(t testing.TB) *client {
 		}
 		return c
 	}
-	c := &client{t: t, ctx: ctx, sockets: transporttest.New(), codec: codec(), worker: &fakeWorker{}, log: &bytes.Buffer{}}
-	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), slog.New(slog.NewTextHandler(c.log, nil)))
+	c := &client{t: t, ctx: ctx, sockets: transporttest.New(), codec: codec(), worker: &fakeWorker{}, log: make(chan string, 100)}
+	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), slog.New(slog.NewTextHandler(lines(c.log), nil)))
 	c.kernel.worker = c.worker
 	serving, stop := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/display"
@@ -27,6 +28,8 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	} else if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
+	// Package log, and slog's default with it, belong to the cells.
+	log.SetOutput(process.Stderr(0))
 	w, err := newWorker(process.Front(), process.Stdout(0), process.Stderr(0))
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
