@@ -9,8 +9,10 @@
 //	backward.go          gradients, as further ops of the same list
 //	flush.go             key and roles → plan → run; what a failure leaves behind
 //	cache.go             plans by structure
-//	plan.go              views resolved, dead ops left out, slots, in-place updates
+//	plan.go              views resolved, dead ops left out
 //	fuse.go              elementwise ops → loops
+//	emit.go              groups → steps over slots
+//	place.go             in-place updates, temporaries in the arena
 //	verify.go            what a program must fulfil, checked after planning
 //	program.go, dump.go  what a device gets
 //	device.go            what a device is

@@ -1,0 +1,176 @@
+package ir
+
+// builder assigns slots and emits steps.
+type builder struct {
+	*planner
+	*plan
+	first, last map[int]int // step that writes, and last that reads, each slot
+	keptSlots   map[int]bool
+}
+
+func (b *builder) build(groups []*group) {
+	for _, x := range b.planner.externals {
+		b.plan.externals = append(b.plan.externals, b.slot(Slot{Kind: External, Bytes: storageBytes(x)}))
+	}
+	b.keptSlots = map[int]bool{}
+	for _, g := range groups {
+		b.emit(g)
+	}
+	b.emitResults()
+	b.donate()
+	b.placeArena()
+}
+
+func storageBytes(v *Value) int { return v.buf.Storage.Size() }
+
+func (b *builder) slot(s Slot) int {
+	b.program.Slots = append(b.program.Slots, s)
+	return len(b.program.Slots) - 1
+}
+
+func (b *builder) operand(in operandSource, d DType) Operand {
+	o := Operand{DType: d, Layout: in.layout}
+	if in.node != nil {
+		o.Slot = in.node.slot
+	} else {
+		o.Slot = b.plan.externals[in.external]
+	}
+	b.last[o.Slot] = len(b.program.Steps)
+	return o
+}
+
+// result gives a node a slot of its own.
+func (b *builder) result(n *planned) Operand {
+	n.slot = b.slot(Slot{Kind: Arena, Bytes: n.node.Len() * n.node.dtype.Size()})
+	b.first[n.slot] = len(b.program.Steps)
+	b.last[n.slot] = len(b.program.Steps)
+	return Operand{Slot: n.slot, DType: n.node.dtype, Layout: RowMajor(n.node.shape)}
+}
+
+func (b *builder) emit(g *group) {
+	n := g.members[0]
+	if n.class == Elementwise {
+		b.emitLoop(g)
+		return
+	}
+	in := make([]Operand, len(n.inputs))
+	_, any := n.node.op.(strided)
+	if _, copies := n.node.op.(viewer); copies {
+		any = true
+	}
+	for i, s := range n.inputs {
+		if !any && !s.layout.Contiguous() {
+			in[i] = b.contiguous(b.operand(s, n.node.in[i].dtype))
+		} else {
+			in[i] = b.operand(s, n.node.in[i].dtype)
+		}
+	}
+	for _, o := range in { // a copy above may have moved the step's number on
+		b.last[o.Slot] = len(b.program.Steps)
+	}
+	step := Step{Op: n.node.op, In: in, Word: n.word}
+	out := n
+	if len(g.members) == 2 {
+		out = g.members[1]
+		step.Epilogue = out.node.op
+	}
+	step.Out = []Operand{b.result(out)}
+	b.program.Steps = append(b.program.Steps, step)
+}
+
+// contiguous emits a copy of an operand in row-major order.
+func (b *builder) contiguous(in Operand) Operand {
+	s := b.slot(Slot{Kind: Arena, Bytes: Len(in.Shape) * in.DType.Size()})
+	out := Operand{Slot: s, DType: in.DType, Layout: RowMajor(in.Shape)}
+	b.first[s] = len(b.program.Steps)
+	b.program.Steps = append(b.program.Steps, Step{Op: Copy{}, In: []Operand{in}, Out: []Operand{out}})
+	return out
+}
+
+// emitLoop makes one step of a group of elementwise nodes.
+func (b *builder) emitLoop(g *group) {
+	step := Step{Shape: g.members[0].node.shape}
+	inputs := map[string]int{} // operand → input number
+	where := map[*planned]int{}
+	type ref struct{ input, instr int }
+	args := make([][]ref, len(g.members))
+	for i, n := range g.members {
+		for k, s := range n.inputs {
+			if j, ok := where[s.node]; ok && s.node != nil && !s.viewed && sameShape(s.layout.Shape, step.Shape) {
+				args[i] = append(args[i], ref{-1, j})
+				continue
+			}
+			o := b.operand(s, n.node.in[k].dtype)
+			o.Layout = o.BroadcastTo(step.Shape)
+			id := string(appendInts(appendInts([]byte{byte(o.DType)}, o.Slot, o.Offset), o.Stride...))
+			j, ok := inputs[id]
+			if !ok {
+				j = len(step.In)
+				inputs[id] = j
+				step.In = append(step.In, o)
+			}
+			args[i] = append(args[i], ref{j, -1})
+		}
+		where[n] = i
+	}
+	for i, n := range g.members {
+		instr := Instr{Op: n.node.op, Word: n.word, Out: -1}
+		for _, a := range args[i] {
+			if a.input >= 0 {
+				instr.Args = append(instr.Args, a.input)
+			} else {
+				instr.Args = append(instr.Args, len(step.In)+a.instr)
+			}
+		}
+		if n.kept || b.usedOutside(n, g) {
+			instr.Out = len(step.Out)
+			step.Out = append(step.Out, b.result(n))
+		}
+		step.Loop = append(step.Loop, instr)
+	}
+	b.program.Steps = append(b.program.Steps, step)
+}
+
+func (b *builder) usedOutside(n *planned, g *group) bool {
+	for _, u := range n.users {
+		if u.class == View || u.group.root() != g {
+			return true
+		}
+		for _, s := range u.inputs {
+			if s.node == n && (s.viewed || !sameShape(u.node.shape, n.node.shape)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// emitResults lists the nodes that outlive the list.
+func (b *builder) emitResults() {
+	count := map[int]int{}
+	for i, n := range b.planner.nodes {
+		if !n.kept {
+			continue
+		}
+		r := result{node: i, slot: n.slot, external: -1, layout: n.layout}
+		if n.class == View {
+			if n.base != nil {
+				r.slot = n.base.slot
+			} else {
+				r.external = n.external
+			}
+		}
+		if r.slot >= 0 {
+			count[r.slot]++
+			if s := &b.program.Slots[r.slot]; s.Kind == Arena {
+				s.Kind = Output
+				b.outputs = append(b.outputs, output{r.slot, s.Bytes})
+			}
+		}
+		b.results = append(b.results, r)
+	}
+	for i := range b.results {
+		r := &b.results[i]
+		r.alone = r.slot >= 0 && count[r.slot] == 1
+	}
+}

@@ -1,0 +1,112 @@
+package tensor
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestConcatOfMany(t *testing.T) {
+	for _, n := range []int{1, 255, 256, 257} {
+		parts := make([]*Tensor, n)
+		for i := range parts {
+			parts[i] = Full(float64(i), 1)
+		}
+		if got := Concat(0, parts...).Data(); len(got) != n || got[n-1] != float32(n-1) {
+			t.Errorf("%d parts give %d elements", n, len(got))
+		}
+	}
+}
+
+func TestNaNAndInf(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	x := New([]float32{nan, inf, -inf, 0}, 4)
+	y := New([]float32{1, 1, 1, 1}, 4)
+	for _, row := range []struct {
+		name string
+		got  []float32
+		want []float32
+	}{
+		{"ReLU", x.ReLU().Data(), []float32{nan, inf, 0, 0}},
+		{"Maximum", x.Maximum(y).Data(), []float32{nan, inf, 1, 1}},
+		{"Maximum turned", y.Maximum(x).Data(), []float32{nan, inf, 1, 1}},
+		{"Exp", x.Exp().Data(), []float32{nan, inf, 0, 1}},
+		{"Tanh", x.Tanh().Data(), []float32{nan, 1, -1, 0}},
+		{"Sigmoid", x.Sigmoid().Data(), []float32{nan, 1, 0, 0.5}},
+		{"GELU", x.GELU().Data(), []float32{nan, inf, 0, 0}},
+		{"Log", x.Log().Data(), []float32{nan, inf, nan, -inf}},
+		{"Sqrt", x.Sqrt().Data(), []float32{nan, inf, nan, 0}},
+		{"Equal", x.Equal(x).Data(), []float32{0, 1, 1, 1}},
+		{"Max", x.Max(0).Data(), []float32{nan}},
+		{"Sum", x.Sum().Data(), []float32{nan}},
+		{"Softmax", New([]float32{1000, 0, -inf, -1000}, 4).Softmax(0).Data(), []float32{1, 0, 0, 0}},
+	} {
+		for i, w := range row.want {
+			if g := row.got[i]; g != w && (g == g || w == w) {
+				t.Errorf("%s: element %d is %v, want %v", row.name, i, g, w)
+			}
+		}
+	}
+	if got := x.ArgMax(0).Ints()[0]; got != 0 {
+		t.Errorf("ArgMax of NaN: %d, want 0", got)
+	}
+}
+
+func TestCast(t *testing.T) {
+	x := New([]float32{-1.5, 0, 2.75, 300}, 4)
+	for _, row := range []struct {
+		to   DType
+		want []float64
+	}{
+		{Float32, []float64{-1.5, 0, 2.75, 300}},
+		{Float64, []float64{-1.5, 0, 2.75, 300}},
+		{Int32, []float64{-1, 0, 2, 300}},
+		{Int64, []float64{-1, 0, 2, 300}},
+		{Bool, []float64{1, 0, 1, 1}},
+	} {
+		y := x.Cast(row.to)
+		if got := y.Float64s(); y.DType() != row.to || !slices.Equal(got, row.want) {
+			t.Errorf("%v: %v, want %v", row.to, got, row.want)
+		}
+		if got := y.Cast(Float32).MulScalar(1).Float64s(); !slices.Equal(got, row.want) {
+			t.Errorf("%v and back: %v, want %v", row.to, got, row.want)
+		}
+	}
+	pixels := FromBytes([]uint8{0, 51, 255}, 3)
+	if got := pixels.Cast(Float32).MulScalar(1. / 255).Data(); !slices.Equal(got, []float32{0, float32(1./255) * 51, 1}) {
+		t.Errorf("pixels: %v", got)
+	}
+	big := FromInts([]int{1<<24 + 1, 1 << 24}, 2)
+	if got := big.Slice(0, 0, 1).Equal(big).Data(); !slices.Equal(got, []float32{1, 0}) {
+		t.Errorf("integers are compared as floats: %v", got)
+	}
+}
+
+func TestString(t *testing.T) {
+	for _, row := range []struct {
+		t    *Tensor
+		want string
+	}{
+		{Full(1.5), "float32[] 1.5"},
+		{FromInts([]int{1, -2}, 2), "int32[2] [1 -2]"},
+		{New([]float32{1, 2, 3, 4}, 2, 2), "float32[2×2]\n[[1 2]\n [3 4]]"},
+		{Zeros(0), "float32[0] []"},
+	} {
+		if got := row.t.String(); got != row.want {
+			t.Errorf("got %q, want %q", got, row.want)
+		}
+	}
+	big := Zeros(100, 100).String()
+	if want := "[[0 0 0 … 0 0 0]\n [0 0 0 … 0 0 0]"; !strings.Contains(big, want) || strings.Count(big, "\n") > 8 {
+		t.Errorf("a big tensor: %s", big)
+	}
+}
+
+func TestDTypeSizes(t *testing.T) {
+	for d, want := range map[DType]string{Float32: "float32 4", Float64: "float64 8", Int32: "int32 4", Int64: "int64 8", Uint8: "uint8 1", Bool: "bool 1"} {
+		if got := d.String() + " " + string(rune('0'+d.Size())); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
