@@ -26,6 +26,23 @@ func BenchmarkMLPStep(b *testing.B) {
 	b.ReportMetric(flops/best/1e9, "GFLOP/s-best")
 }
 
+// BenchmarkTinyStep is a step of so small a classifier that only recording and
+// replaying take time.
+func BenchmarkTinyStep(b *testing.B) {
+	n := newMLP(NewGenerator(1), 1, 2, 2, 2, 2)
+	for range 3 {
+		n.train()
+	}
+	best := math.Inf(1)
+	b.ReportAllocs()
+	for b.Loop() {
+		start := time.Now()
+		n.train()
+		best = min(best, time.Since(start).Seconds())
+	}
+	b.ReportMetric(best*1e6, "µs/best-step")
+}
+
 // BenchmarkRecord is what an op costs before it runs.
 func BenchmarkRecord(b *testing.B) {
 	x, y := Zeros(1), Zeros(1)
