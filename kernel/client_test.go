@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/kernel/history"
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/transport/transporttest"
@@ -104,7 +106,7 @@ func newClient(t testing.TB) *client {
 		return c
 	}
 	c := &client{t: t, ctx: ctx, sockets: transporttest.New(), codec: codec(), worker: &fakeWorker{}, log: make(chan string, 100)}
-	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), slog.New(slog.NewTextHandler(lines(c.log), nil)))
+	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), sync.OnceValue(history.New), slog.New(slog.NewTextHandler(lines(c.log), nil)))
 	c.kernel.worker = c.worker
 	serving, stop := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -33,7 +33,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 
 	if in.StoreHistory {
 		text, _ := result.Data["text/plain"].(string)
-		k.history.add(count, in.Code, text)
+		k.remember(count, in.Code, text)
 	}
 	if err != nil {
 		result.Error = workerError(err)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quernlab/quern/kernel/history"
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/wire"
@@ -28,7 +29,7 @@ type Kernel struct {
 	log       *slog.Logger
 	info      wire.KernelInfo
 	publisher *publisher
-	history   *history
+	history   func() *history.History // waits until it has been read
 	parents   parents
 	input     input
 
@@ -61,13 +62,13 @@ type request struct {
 	last     bool // the kernel ends when it has been answered
 }
 
-func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, log *slog.Logger) *Kernel {
+func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history func() *history.History, log *slog.Logger) *Kernel {
 	k := &Kernel{
 		codec:    codec,
 		sockets:  sockets,
 		log:      log,
 		info:     wire.NewKernelInfo(info),
-		history:  newHistory(),
+		history:  history,
 		finished: make(chan struct{}),
 	}
 	k.publisher = newPublisher(k.publish)

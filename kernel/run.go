@@ -9,9 +9,11 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/quernlab/quern/kernel/history"
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/wire"
 	"github.com/quernlab/quern/kernel/worker"
@@ -23,6 +25,8 @@ type Config struct {
 	ConnectionFile string
 	// WorkerCommand is the program that serves as worker, with its arguments.
 	WorkerCommand []string
+	// HistoryFile keeps the cells of all sessions; empty is in memory only.
+	HistoryFile string
 	// Version is that of the kernel, for kernel_info.
 	Version string
 	// Logger takes what the kernel has to say beside the protocol; nil is
@@ -78,7 +82,10 @@ func Run(ctx context.Context, config Config) error {
 	}
 	defer sockets.Close()
 
-	k := newKernel(codec, sockets, info(config.Version), log)
+	past := sync.OnceValue(func() *history.History { return openHistory(config.HistoryFile, log) })
+	go past()
+	defer func() { past().Close() }()
+	k := newKernel(codec, sockets, info(config.Version), past, log)
 	supervisor := worker.New(func() worker.Runner {
 		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
 	}, k, log)
@@ -110,6 +117,17 @@ func Run(ctx context.Context, config Config) error {
 		log.Warn("output is missing at the end", "error", err)
 	}
 	return nil
+}
+
+func openHistory(path string, log *slog.Logger) *history.History {
+	if path == "" {
+		return history.New()
+	}
+	h, err := history.Open(path)
+	if err != nil {
+		log.Warn("history", "error", err)
+	}
+	return h
 }
 
 // wait returns when the kernel has to end, and why.

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/quernlab/quern/kernel"
+	"github.com/quernlab/quern/kernel/history"
 )
 
 const kernelUsage = `quern kernel serves the Jupyter connection file FILE. Jupyter calls this;
@@ -31,6 +32,7 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	return kernel.Run(ctx, kernel.Config{
 		ConnectionFile: *file,
 		WorkerCommand:  []string{self, "worker"},
+		HistoryFile:    history.Path(),
 		Version:        buildVersion(),
 		Logger:         newLogger(std.err),
 	})

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -90,9 +89,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		os.Stdout.Close()
 		os.Stderr.Close()
 	case "close-all":
-		for fd := range 256 {
-			_ = syscall.Close(fd)
-		}
+		closeAll()
 	case "pid":
 		fmt.Println(os.Getpid())
 	case "wait":

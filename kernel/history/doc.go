@@ -1,0 +1,12 @@
+// Package history keeps the cells that a user has run, over all sessions.
+//
+// [Open] reads what earlier sessions left in a file and begins a new session;
+// without a file the history lives in memory. [History.Add] appends to both.
+// The file has a line of JSON for each cell, is readable by its owner alone, and
+// keeps to a bound: when it has grown to twice what is kept, Open writes it
+// anew.
+//
+// Several kernels may append to one file at once: a line is one write. A line
+// that is cut or garbled is passed over. When the file cannot be written the
+// history goes on in memory, and the first error is reported once.
+package history

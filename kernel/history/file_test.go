@@ -1,0 +1,157 @@
+package history
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func reopen(t *testing.T, path string) *History {
+	t.Helper()
+	h, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	return h
+}
+
+func TestSessionsFollowEachOther(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a", "b", "history")
+	first := reopen(t, path)
+	add(t, first, 1, "x := 1", "")
+	add(t, first, 2, "x\n\"\x00é", "1")
+	first.Close()
+	add(t, first, 3, "after the end", "") // in memory only
+	second := reopen(t, path)
+	add(t, second, 1, "y", "")
+	want := []Entry{{1, 1, "x := 1", ""}, {1, 2, "x\n\"\x00é", "1"}, {2, 1, "y", ""}}
+	if got := second.Tail(10); !reflect.DeepEqual(got, want) || second.Session() != 2 {
+		t.Errorf("session %d\ngot  %+v\nwant %+v", second.Session(), got, want)
+	}
+	if got := second.Range(-1, 2, nil); len(got) != 1 || got[0].Line != 2 {
+		t.Errorf("the session before: %+v", got)
+	}
+	if runtime.GOOS != "windows" {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+	}
+}
+
+func TestGarbledLinesArePassedOver(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	long := `{"session":8,"line":1,"input":"` + strings.Repeat("x", 2*maxLine) + `"}`
+	text := "garbage\n" + `{"session":3,"line":1,"input":"a"}` + "\n" + long + "\n[]\n" + `{"session":-1,"line":1}` + "\n" + `{"session":4,"line":2,"input":"b"}` + "\n" + `{"session":9,"li`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := reopen(t, path)
+	if got, want := h.Tail(10), []Entry{{3, 1, "a", ""}, {4, 2, "b", ""}}; !reflect.DeepEqual(got, want) || h.Session() != 5 {
+		t.Errorf("session %d, got %+v", h.Session(), got)
+	}
+}
+
+func TestFileIsBounded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	var text strings.Builder
+	for i := range 2*maxEntries + 1 {
+		fmt.Fprintf(&text, `{"session":1,"line":%d,"input":"x"}`+"\n", i)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := reopen(t, path)
+	add(t, h, 7, "y", "")
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(got), "\n"); lines != maxEntries+1 || !strings.HasSuffix(string(got), `{"session":2,"line":7,"input":"y"}`+"\n") {
+		t.Errorf("%d lines", lines)
+	}
+	if entries := h.Tail(maxEntries + 1); len(entries) != maxEntries || entries[0].Line != maxEntries+2 {
+		t.Errorf("%d entries from line %d", len(entries), entries[0].Line)
+	}
+	if files, err := filepath.Glob(path + "*"); err != nil || len(files) != 1 {
+		t.Errorf("files are left: %q, %v", files, err)
+	}
+}
+
+func TestLongCellsAreCut(t *testing.T) {
+	t.Parallel()
+	h := reopen(t, filepath.Join(t.TempDir(), "history"))
+	add(t, h, 1, strings.Repeat("é", maxText), strings.Repeat("𝛼", maxText))
+	got := h.Tail(1)[0]
+	if len(got.Input) > maxText || len(got.Output) > maxText || strings.Trim(got.Input, "é") != "" || strings.Trim(got.Output, "𝛼") != "" {
+		t.Errorf("%d and %d bytes", len(got.Input), len(got.Output))
+	}
+}
+
+func TestSeveralKernels(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	var kernels sync.WaitGroup
+	for range 4 {
+		h := reopen(t, path)
+		kernels.Go(func() {
+			for i := range 100 {
+				add(t, h, i, strings.Repeat("x", 5000), "")
+			}
+		})
+	}
+	kernels.Wait()
+	if got := reopen(t, path).Tail(1000); len(got) != 400 {
+		t.Errorf("%d of 400 cells", len(got))
+	}
+}
+
+func TestFileThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h, err := Open(dir)
+	if err == nil {
+		t.Error("a directory was opened")
+	}
+	add(t, h, 1, "x", "")
+	if len(h.Tail(1)) != 1 {
+		t.Error("nothing is kept in memory")
+	}
+	h, err = Open(filepath.Join(dir, "history"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.file.close()
+	if err := h.Add(1, "x", ""); err == nil {
+		t.Error("no error")
+	}
+	add(t, h, 2, "y", "") // reported once
+	if len(h.Tail(2)) != 2 {
+		t.Error("nothing is kept in memory")
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(`{"session":3,"line":1,"input":"a","output":"b"}` + "\n"))
+	f.Add([]byte("\x00\n\n[]\n{\"session\":1e99}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "history")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := reopen(t, path)
+		for _, e := range h.Tail(maxEntries) {
+			if e.Session < 1 || e.Session >= h.Session() {
+				t.Errorf("session %d comes after %+v", h.Session(), e)
+			}
+		}
+	})
+}
