@@ -86,6 +86,7 @@ func (f *function) branch(w *writer, s *ast.BranchStmt) {
 		if f.frame.exit == byYield {
 			f.unsupported(s, "goto in a range over a function", "use a labelled break or continue")
 		}
+		f.interruptible(w)
 		w.line("goto %s", f.jumpLabel(label))
 	default:
 		for i := len(f.targets) - 1; i >= 0; i-- {

@@ -147,6 +147,7 @@ func (f *function) plan(e *ast.CallExpr) *call {
 			t = sig.Params().At(i).Type()
 		}
 		a := argument{f.argument(x, t, raw, compiled), f.typ(t)}
+		a.text = f.guarded(e, a.text, a.typ)
 		if variadic && i >= n-1 {
 			rest = append(rest, a)
 		} else {

@@ -5,10 +5,28 @@ package lower
 //
 //	go f(a)            ->  var t1 A = a; t2 := func() { fʹ1(t1) }; sessionʹ.Go(3, t2)
 //	go func() {...}()  ->  t1 := func() {...}; sessionʹ.Go(3, t1)
+//	wg.Go(f)           ->  wg.Go(sessionʹ.Guard(3, f))
 
 import (
+	"fmt"
 	"go/ast"
 )
+
+// startsGoroutine are the compiled functions that call a func() in a goroutine.
+var startsGoroutine = map[string]bool{
+	"(*sync.WaitGroup).Go": true,
+	"time.AfterFunc":       true,
+	"context.AfterFunc":    true,
+}
+
+// guarded wraps an argument of a compiled function that calls it in a goroutine.
+func (f *function) guarded(e *ast.CallExpr, text, typ string) string {
+	o := f.compiledFunc(e)
+	if o == nil || typ != "func()" || !startsGoroutine[o.FullName()] {
+		return text
+	}
+	return fmt.Sprintf("%s(%d, %s)", f.session("Guard"), f.cell.Number, text)
+}
 
 func (f *function) goStatement(w *writer, s *ast.GoStmt) {
 	closure := f.temp()

@@ -35,7 +35,9 @@ type session struct {
 	output  *buffer
 	units   []*lower.Unit
 	cell    int
-	group   sync.WaitGroup
+	lost    chan string // panics of goroutines
+	// stopAfter, when not 0, is after how many checks the cell is to stop.
+	stopAfter, checks int
 }
 
 // buffer is what cells write to, from any goroutine.
@@ -62,34 +64,33 @@ func (b *buffer) String() string {
 
 var packages = sync.OnceValue(symbols.Packages)
 
-func newSession(t *testing.T) *session {
+func newSession(t *testing.T, options ...func(*lower.Config)) *session {
 	t.Helper()
 	fset := token.NewFileSet()
-	s := &session{output: &buffer{}}
+	s := &session{output: &buffer{}, lost: make(chan string, 10)}
 	s.engine = interp.New(interp.Options{Stdout: s.output, Stderr: &bytes.Buffer{}, Unrestricted: true})
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	registry := rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output})
-	s.program = lower.New(lower.Config{Registry: registry, Packages: packages(), Importer: importer, Generic: generic.Source})
+	config := lower.Config{Registry: registry, Packages: packages(), Importer: importer, Generic: generic.Source}
+	for _, o := range options {
+		o(&config)
+	}
+	s.program = lower.New(config)
 	session := map[string]reflect.Value{
 		"Interrupted": reflect.ValueOf(interrupted{}),
 		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
-		"Stopped":     reflect.ValueOf(func() bool { return false }),
+		"Stopped": reflect.ValueOf(func() bool {
+			s.checks++
+			return s.stopAfter > 0 && s.checks > s.stopAfter
+		}),
 		"Result": reflect.ValueOf(func(values ...interface{}) {
 			for _, v := range values {
 				fmt.Fprintf(s.output, "= %v\n", v)
 			}
 		}),
-		"Go": reflect.ValueOf(func(cell int, f func()) {
-			go func() {
-				defer func() {
-					if r := recover(); r != nil {
-						fmt.Fprintf(s.output, "goroutine of cell %d: %v\n", cell, r)
-					}
-				}()
-				f()
-			}()
-		}),
+		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
+		"Guard": reflect.ValueOf(s.guard),
 	}
 	for _, table := range []map[string]map[string]reflect.Value{packages(), {"quern/rt/rt": registry.Symbols(), "quern/session/session": session}} {
 		if err := s.engine.Use(table); err != nil {
@@ -99,6 +100,18 @@ func newSession(t *testing.T) *session {
 	s.eval(t, "var stopʹ bool")
 	s.eval(t, "var positionʹ int")
 	return s
+}
+
+// guard is f, which sends its panic to lost.
+func (s *session) guard(cell int, f func()) func() {
+	return func() {
+		defer func() {
+			if r := recover(); r != nil {
+				s.lost <- fmt.Sprintf("cell %d: %v", cell, rt.Recovered(r))
+			}
+		}()
+		f()
+	}
 }
 
 func (s *session) eval(t *testing.T, source string) {

@@ -1,0 +1,223 @@
+package lower_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/interp/lower"
+)
+
+// TestCells runs several cells: names of earlier ones, redefinition, results.
+func TestCells(t *testing.T) {
+	tests := []struct {
+		name  string
+		cells []string
+		want  string
+	}{
+		{"variable of an earlier cell", []string{"x := 1", "func get() int { return x }", "x = 5", "get()"}, "= 5\n"},
+		{"same type keeps the variable", []string{"x := 1", "func get() int { return x }", "x := 10", "get()"}, "= 10\n"},
+		{"other type", []string{"x := 1", "x := \"s\"", "x + \"!\""}, "= s!\n"},
+		{"declared again without a value", []string{"x := 7", "var x int", "x"}, "= 0\n"},
+		{"function redefined", []string{"func f() int { return 1 }", "func g() int { return f() * 10 }", "func f() int { return 2 }", "g()"}, "= 20\n"},
+		{"type redefined", []string{"type T struct{ a int }\nfunc (T) String() string { return \"old\" }", "type T struct{ b string }\nfunc (t T) String() string { return t.b }", "T{\"new\"}"}, "= new\n"},
+		{"method in a later cell", []string{"type P struct{ X int }", "p := P{3}", "func (p P) String() string { return \"P!\" }", "p", "fmt.Println(p, &p)"}, "= P!\nP! P!\n"},
+		{"generic of an earlier cell", []string{"func Map[T, U any](xs []T, f func(T) U) (r []U) { for _, x := range xs { r = append(r, f(x)) }; return }", "Map([]int{1, 2}, func(i int) string { return fmt.Sprint(i, \"!\") })"}, "= [1! 2!]\n"},
+		{"local names of lowered code are no globals", []string{"len := 3", "t, f, a0 := 1, 2, 3", "len + t + f + a0"}, "= 9\n"},
+		{"shadowed package", []string{"strings := []int{1}", "strings[0]"}, "= 1\n"},
+		{"several results", []string{"func two() (int, error) { return 4, nil }", "two()"}, "= 4\n= <nil>\n"},
+		{"main and init are functions", []string{"func main() { fmt.Println(\"main\") }", "main()", "1"}, "main\n= 1\n"},
+		{"goroutine of an earlier cell", []string{"ch, ch2 := make(chan int), make(chan int)", "go func() { for v := range ch { ch2 <- v * 2 } }()", "ch <- 4", "<-ch2"}, "= 8\n"},
+		{"defer at the top level", []string{"defer fmt.Println(\"end\")\nfmt.Println(\"body\")", "1"}, "body\nend\n= 1\n"},
+		{"pointer to a variable", []string{"type C struct{ n int }", "c := C{1}\np := &c", "c = C{20}", "p.n"}, "= 20\n"},
+		{"dot import", []string{"import . \"strings\"", "ToUpper(\"x\")"}, "= X\n"},
+		{"named result of an interface type", []string{"type S interface{ A() int }\ntype R struct{ n int }\nfunc (r R) A() int { return r.n }", "func mk(n int) (s S, err error) { if n > 0 { s = R{n} }; return }", "mk(3)"}, "= {3}\n= <nil>\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, out, err := runCells(t, tt.cells...)
+			if err != nil || out != tt.want {
+				t.Errorf("got\n%s\nwant\n%s\nerror %v\nlowered\n%s", out, tt.want, err, s.dump())
+			}
+		})
+	}
+}
+
+// TestGolden pins what is emitted: one file for a kind of rewrite, its cells
+// above the line and the lowered text below.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/golden/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	const line = "\n==== lowered ====\n"
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cells, want, _ := strings.Cut(string(text), line)
+			got := lowered(t, cells)
+			if again := lowered(t, cells); again != got {
+				t.Errorf("two runs differ: %s", difference(again, got))
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(cells+line+got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != want {
+				t.Errorf("%s\nrun with -update to accept\n%s", difference(got, want), got)
+			}
+		})
+	}
+}
+
+func lowered(t *testing.T, cells string) string {
+	t.Helper()
+	s := newSession(t)
+	for _, c := range strings.Split(cells, "\n//---\n") {
+		if _, err := s.lower(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s.dump()
+}
+
+func TestUnsupported(t *testing.T) {
+	tests := []struct{ name, cell, want string }{
+		{"type", "x := 1\ntype T map[string]T", "cell[1]:2:6: a type that contains itself without a struct is not supported in a cell; wrap it in a struct"},
+		{"goto", "func f(seq func(func(int) bool)) {\n\tfor range seq {\n\t\tgoto end\n\t}\nend:\n}", "cell[1]:3:3: goto in a range over a function is not supported in a cell; use a labelled break or continue"},
+		{"blank", "type T struct{ _, a int }\nfunc f() int { return 1 }\nt := T{f(), 1}\nt.a", "cell[1]:3:8: a call as the value of a blank field is not supported in a cell; call it before"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSession(t)
+			_, err := s.lower(tt.cell)
+			var unsupported *lower.UnsupportedError
+			if !errors.As(err, &unsupported) || err.Error() != tt.want {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+			// The session goes on, without the definitions of the cell.
+			if err := s.run("y := 2\ny"); err != nil || s.output.String() != "= 2\n" {
+				t.Errorf("after it: got %q, error %v", s.output, err)
+			}
+		})
+	}
+}
+
+// TestDiscard discards a unit: its names mean what they did before.
+func TestDiscard(t *testing.T) {
+	s := newSession(t)
+	mustRun := func(cell string) {
+		t.Helper()
+		if err := s.run(cell); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustRun("func f() int { return 1 }\ntype T struct{ n int }\nfunc (t T) String() string { return \"T1\" }\nx := 1")
+	cell, err := s.checker.Check(50, "func f() int { return 2 }\nfunc (t T) String() string { return \"T2\" }\nfunc G[A any](a A) A { return a }\nx := G(\"s\")")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, err := s.program.Lower(cell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.program.Lower(cell); err == nil {
+		t.Error("a unit was lowered while another was neither committed nor discarded")
+	}
+	s.program.Discard(unit)
+	mustRun("x + f()")
+	mustRun("func G[A any](a A) []A { return []A{a} }\nG(3)")
+	if got, want := s.output.String(), "= 2\n= [3]\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestPositions panics and looks at the position that was stored last.
+func TestPositions(t *testing.T) {
+	tests := []struct {
+		name  string
+		cells []string
+		want  string
+	}{
+		{"statement", []string{"var m map[string]int\nx := 1\nx++\nm[\"a\"] = x"}, "cell[1]:4:1"},
+		{"function of an earlier cell", []string{"func f(i int) int {\n\ta := []int{1}\n\treturn a[i]\n}", "x := 1\nf(x)"}, "cell[1]:3:9"},
+		{"condition of a loop", []string{"a := []int{1, 2}\nfor i := 0; a[i] > 0; i++ {\n\t_ = i\n}"}, "cell[1]:2:1"},
+		{"through a deferred call", []string{"func f() {\n\tdefer func() {\n\t\tx := []int{1}\n\t\t_ = x[0]\n\t}()\n\tpanic(1)\n}\nf()"}, "cell[1]:6:2"},
+		{"division", []string{"z := 0\ny := 1 /\n\tz"}, "cell[1]:2:1"},
+		{"in a literal", []string{"f := func() {\n\tpanic(2)\n}\nf()"}, "cell[1]:2:2"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, _, err := runCells(t, tt.cells...)
+			if err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
+				t.Fatalf("no panic: %v", err)
+			}
+			v, err := s.engine.Eval("positionʹ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			positions := s.units[len(s.units)-1].Positions
+			if got := positions[v.Int()].String(); got != tt.want {
+				t.Errorf("got %s, want %s\n%s", got, tt.want, s.dump())
+			}
+		})
+	}
+}
+
+// TestInterrupt stops cells that would run for ever, at the thousandth check.
+func TestInterrupt(t *testing.T) {
+	for _, cell := range []string{
+		"for {}",
+		"n := 0\nfor i := 0; i >= 0; i++ { n++ ; if n > 10 { n = 0 ; i = 0 } }",
+		"func f() { for { func() { defer func() { recover() }(); for {} }() } }\nf()",
+		"func g(n int) int { if n == 0 { return 0 }; return g(n-1) }\nfor { g(10) }",
+		"func forever(yield func(int) bool) { for yield(1) {} }\nfor range forever {}",
+		"L: goto L",
+	} {
+		t.Run(cell, func(t *testing.T) {
+			s := newSession(t, func(c *lower.Config) { c.StopCall = true })
+			s.stopAfter = 1000
+			done := make(chan error, 1)
+			go func() { done <- s.run(cell) }()
+			select {
+			case err := <-done:
+				if err == nil || !strings.Contains(err.Error(), "panic") {
+					t.Errorf("got %v, want the panic of the interrupt", err)
+				}
+			case <-time.After(limit):
+				t.Error("not stopped")
+			}
+		})
+	}
+}
+
+// TestGoroutinePanic panics in goroutines that the cell or a compiled function
+// starts: the session is told and lives.
+func TestGoroutinePanic(t *testing.T) {
+	for _, cell := range []string{
+		"go func() { defer close(done); panic(\"lost\") }()",
+		"go func(s string) { defer close(done); panic(s) }(\"lost\")",
+		"func f(s string) { defer close(done); panic(s) }\ngo f(\"lost\")",
+		"time.AfterFunc(0, func() { defer close(done); panic(\"lost\") })",
+		"var wg sync.WaitGroup\nwg.Go(func() { defer close(done); panic(\"lost\") })\nwg.Wait()",
+	} {
+		t.Run(cell, func(t *testing.T) {
+			s, _, err := runCells(t, "done := make(chan int)", cell, "<-done")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := <-s.lost, "cell 2: lost"; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
