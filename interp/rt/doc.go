@@ -79,6 +79,8 @@
 //
 //	TypeOf(x interface{}) reflect.Type
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
+//	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
+//	TypeAssignableTo(t, u reflect.Type) bool                t.AssignableTo(u)
 //	DeepEqual(a, b interface{}) bool
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
 //	Clear(x interface{})                                    clear(x) for a map or a slice

@@ -54,7 +54,7 @@ func verbs() []string {
 
 // address matches what may be the address of a value, which differs between the
 // real and the raw one.
-var address = regexp.MustCompile(`[0-9a-fA-F]{11,}`)
+var address = regexp.MustCompile(`[0-9a-fA-F]{10,}`)
 
 func withoutAddresses(s string) string { return address.ReplaceAllString(s, "ADDRESS") }
 

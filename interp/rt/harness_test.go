@@ -552,6 +552,9 @@ func (w *world) call(f reflect.Value, args []reflect.Value) []reflect.Value {
 			panic(cause)
 		}
 	}()
+	if f.Type().IsVariadic() {
+		return f.CallSlice(args)
+	}
 	return f.Call(args)
 }
 
@@ -599,5 +602,17 @@ func (w *world) lowerBack(raw, real reflect.Value) {
 	b, ok := w.unbox(raw.Interface())
 	if p := reflect.ValueOf(b.V); ok && p.Kind() == reflect.Pointer && !p.IsNil() {
 		p.Elem().Set(w.lower(real.Elem().Elem(), b.T.typ.Underlying().(*types.Pointer).Elem()))
+	}
+}
+
+// addMethod gives a type a method with the signature of one of another type.
+func addMethod(to, from types.Type, name string) {
+	named := from.(*types.Named)
+	for m := range named.Methods() {
+		if m.Name() == name {
+			s := m.Signature()
+			recv := types.NewParam(0, m.Pkg(), "", to)
+			to.(*types.Named).AddMethod(types.NewFunc(0, m.Pkg(), name, types.NewSignatureType(recv, nil, nil, s.Params(), s.Results(), s.Variadic())))
+		}
 	}
 }

@@ -147,3 +147,72 @@ func mismatchDetails(err error) string {
 	}
 	return ""
 }
+
+func TestJSONDecode(t *testing.T) {
+	w := newWorld(t)
+	text := `{"a": 1, "unknown": 2} {"a": 1.5, "any": 12} [1] {"any": {"n": 5}} x`
+	for set := range 4 {
+		real, own := json.NewDecoder(bytes.NewBufferString(text)), json.NewDecoder(bytes.NewBufferString(text))
+		if set&1 != 0 {
+			real.UseNumber()
+			own.UseNumber()
+		}
+		if set&2 != 0 {
+			real.DisallowUnknownFields()
+			own.DisallowUnknownFields()
+		}
+		for i := range 6 {
+			want := new(Record)
+			boxed := w.box(new(Record))
+			wantErr, err := real.Decode(want), w.JSONDecode(own, boxed)
+			if errorText(err) != errorText(wantErr) {
+				t.Errorf("options %d, value %d: error\n got %s\nwant %s", set, i, errorText(err), errorText(wantErr))
+			}
+			if got, want := w.Sprintf("%#v", contents(w, boxed)), fmt.Sprintf("%#v", *want); got != want {
+				t.Errorf("options %d, value %d:\n got %s\nwant %s", set, i, got, want)
+			}
+		}
+	}
+	// what needs no box takes the compiled way
+	var m map[string]int
+	if err := w.JSONDecode(json.NewDecoder(bytes.NewBufferString(`{"k":1}`)), &m); err != nil || m["k"] != 1 {
+		t.Errorf("a compiled map decodes as %v, %v", m, err)
+	}
+}
+
+// TestHiddenFlags fails when encoding/json renames the fields that hold the
+// options of its encoders and decoders.
+func TestHiddenFlags(t *testing.T) {
+	e := json.NewEncoder(nil)
+	if !hiddenFlag(e, "escapeHTML") {
+		t.Error("an encoder does not escape HTML")
+	}
+	if e.SetEscapeHTML(false); hiddenFlag(e, "escapeHTML") {
+		t.Error("an encoder escapes HTML after SetEscapeHTML(false)")
+	}
+	d := json.NewDecoder(nil)
+	if hiddenFlag(d, "d", "useNumber") || hiddenFlag(d, "d", "disallowUnknownFields") {
+		t.Error("the options of a decoder are on")
+	}
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if !hiddenFlag(d, "d", "useNumber") || !hiddenFlag(d, "d", "disallowUnknownFields") {
+		t.Error("the options of a decoder are off")
+	}
+}
+
+func BenchmarkJSONMarshal(b *testing.B) {
+	w := newWorld(b)
+	real := []Derived{{Base: Base{1, "n"}, Point: &Point{3, 4, ""}, inner: inner{Seen: 5}, Extra: "e"}}
+	boxed := w.box(real)
+	b.Run("json", func(b *testing.B) {
+		for b.Loop() {
+			json.Marshal(real)
+		}
+	})
+	b.Run("rt", func(b *testing.B) {
+		for b.Loop() {
+			w.JSONMarshal(boxed)
+		}
+	})
+}

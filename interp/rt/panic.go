@@ -94,7 +94,7 @@ var engineTexts = []struct {
 	{"reflect: indirection through nil pointer", nilDereference},
 	{"reflect: Call using zero Value argument", nilDereference},
 	{"reflect: Method on nil interface value", nilDereference},
-	{"reflect: cannot convert slice with length", boundsError("cannot convert slice to array: the slice is too short")},
+	{"reflect: cannot convert slice with length", boundsError("cannot convert slice with length")},
 	{"reflect.Value.SetMapIndex: assignment to entry in nil map", plainError("assignment to entry in nil map")},
 }
 

@@ -40,6 +40,27 @@ func (r *Registry) reflectType(w view) reflect.Type {
 	return typeWrapper{w.t, w.d}
 }
 
+// TypeImplements is t.Implements(u). A compiled t does not know the methods of
+// an interface of a cell, so lowered code does not call its method.
+func (r *Registry) TypeImplements(t, u reflect.Type) bool {
+	if other, ok := u.(typeWrapper); ok && u.Kind() == reflect.Interface {
+		if _, ok := t.(typeWrapper); !ok {
+			return r.missingCompiled(t, other.d) == ""
+		}
+	}
+	return t.Implements(u)
+}
+
+// TypeAssignableTo is t.AssignableTo(u).
+func (r *Registry) TypeAssignableTo(t, u reflect.Type) bool {
+	if other, ok := u.(typeWrapper); ok {
+		if _, ok := t.(typeWrapper); !ok {
+			return other.Kind() == reflect.Interface && r.TypeImplements(t, u)
+		}
+	}
+	return t.AssignableTo(u)
+}
+
 func (t typeWrapper) view() view               { return view{t.d, t.Type} }
 func (t typeWrapper) wrap(w view) reflect.Type { return t.d.registry.reflectType(w) }
 func (t typeWrapper) Name() string             { return t.view().name() }
@@ -190,6 +211,11 @@ func (t typeWrapper) FieldByIndex(index []int) reflect.StructField {
 
 // FieldByName returns the field of that name, which may be promoted.
 func (t typeWrapper) FieldByName(name string) (reflect.StructField, bool) {
+	for f := range t.Fields() {
+		if f.Name == name {
+			return f, true
+		}
+	}
 	var pkg *types.Package
 	if named, ok := t.d.typ.(*types.Named); ok {
 		pkg = named.Obj().Pkg()

@@ -11,164 +11,168 @@ import (
 // typeString writes t as reflect.Type.String does for a compiled type: package
 // names in front of names, "interface {}" for any, "uint8" for byte.
 func typeString(t types.Type) string {
-	var b strings.Builder
-	writeType(&b, t)
-	return b.String()
+	w := typeWriter{qualify: (*types.Package).Name}
+	w.write(t)
+	return w.String()
 }
 
-func writeType(b *strings.Builder, t types.Type) {
+// typeWriter writes one type. Inside the brackets of an instance the names are
+// those that the linker has, with the whole package path.
+type typeWriter struct {
+	strings.Builder
+	qualify   func(*types.Package) string
+	arguments bool // inside brackets
+}
+
+func (w *typeWriter) write(t types.Type) {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
 		if t.Kind() == types.UnsafePointer {
-			b.WriteString("unsafe.Pointer")
+			w.WriteString("unsafe.Pointer")
 			return
 		}
-		b.WriteString(types.Typ[t.Kind()].Name()) // byte is uint8, rune is int32
+		w.WriteString(types.Typ[t.Kind()].Name()) // byte is uint8, rune is int32
 	case *types.Named:
-		writeNamed(b, t, (*types.Package).Name)
-	case *types.TypeParam:
-		b.WriteString(t.Obj().Name())
+		w.named(t)
 	case *types.Pointer:
-		b.WriteByte('*')
-		writeType(b, t.Elem())
+		w.WriteByte('*')
+		w.write(t.Elem())
 	case *types.Slice:
-		b.WriteString("[]")
-		writeType(b, t.Elem())
+		w.WriteString("[]")
+		w.write(t.Elem())
 	case *types.Array:
-		b.WriteString("[" + strconv.FormatInt(t.Len(), 10) + "]")
-		writeType(b, t.Elem())
+		w.WriteString("[" + strconv.FormatInt(t.Len(), 10) + "]")
+		w.write(t.Elem())
 	case *types.Map:
-		b.WriteString("map[")
-		writeType(b, t.Key())
-		b.WriteByte(']')
-		writeType(b, t.Elem())
+		w.WriteString("map[")
+		w.write(t.Key())
+		w.WriteByte(']')
+		w.write(t.Elem())
 	case *types.Chan:
-		writeChan(b, t)
+		w.channel(t)
 	case *types.Signature:
-		b.WriteString("func")
-		writeSignature(b, t)
+		w.WriteString("func")
+		w.signature(t)
 	case *types.Struct:
-		writeStruct(b, t)
+		w.structure(t)
 	case *types.Interface:
-		writeInterface(b, t)
-	case *types.Tuple:
-		writeTuple(b, t, false)
-	default:
-		b.WriteString(t.String())
+		w.iface(t)
+	default: // a type parameter, which no value has
+		w.WriteString(t.String())
 	}
 }
 
-// writeNamed writes a name and its type arguments. Inside brackets the linker's
-// names are used, which have the whole package path.
-func writeNamed(b *strings.Builder, t *types.Named, qualify func(*types.Package) string) {
+func (w *typeWriter) named(t *types.Named) {
 	if pkg := t.Obj().Pkg(); pkg != nil {
-		b.WriteString(qualify(pkg) + ".")
+		w.WriteString(w.qualify(pkg) + ".")
 	}
-	b.WriteString(t.Obj().Name())
+	w.WriteString(t.Obj().Name())
 	if t.TypeArgs().Len() == 0 {
 		return
 	}
-	b.WriteByte('[')
+	outer, nested := w.qualify, w.arguments
+	w.qualify, w.arguments = (*types.Package).Path, true
+	w.WriteByte('[')
 	for i := range t.TypeArgs().Len() {
 		if i > 0 {
-			b.WriteByte(',')
+			w.WriteByte(',')
 		}
-		if named, ok := types.Unalias(t.TypeArgs().At(i)).(*types.Named); ok {
-			writeNamed(b, named, (*types.Package).Path)
-			continue
-		}
-		writeType(b, t.TypeArgs().At(i))
+		w.write(t.TypeArgs().At(i))
 	}
-	b.WriteByte(']')
+	w.WriteByte(']')
+	w.qualify, w.arguments = outer, nested
 }
 
-func writeChan(b *strings.Builder, t *types.Chan) {
+func (w *typeWriter) channel(t *types.Chan) {
 	switch t.Dir() {
 	case types.SendOnly:
-		b.WriteString("chan<- ")
+		w.WriteString("chan<- ")
 	case types.RecvOnly:
-		b.WriteString("<-chan ")
+		w.WriteString("<-chan ")
 	default:
-		b.WriteString("chan ")
+		w.WriteString("chan ")
 		if elem, ok := types.Unalias(t.Elem()).(*types.Chan); ok && elem.Dir() == types.RecvOnly {
-			b.WriteByte('(')
-			writeChan(b, elem)
-			b.WriteByte(')')
+			w.WriteByte('(')
+			w.channel(elem)
+			w.WriteByte(')')
 			return
 		}
 	}
-	writeType(b, t.Elem())
+	w.write(t.Elem())
 }
 
-func writeSignature(b *strings.Builder, s *types.Signature) {
-	b.WriteByte('(')
-	writeTuple(b, s.Params(), s.Variadic())
-	b.WriteByte(')')
+func (w *typeWriter) signature(s *types.Signature) {
+	w.WriteByte('(')
+	w.tuple(s.Params(), s.Variadic())
+	w.WriteByte(')')
 	switch s.Results().Len() {
 	case 0:
 	case 1:
-		b.WriteByte(' ')
-		writeType(b, s.Results().At(0).Type())
+		w.WriteByte(' ')
+		w.write(s.Results().At(0).Type())
 	default:
-		b.WriteString(" (")
-		writeTuple(b, s.Results(), false)
-		b.WriteByte(')')
+		w.WriteString(" (")
+		w.tuple(s.Results(), false)
+		w.WriteByte(')')
 	}
 }
 
-func writeTuple(b *strings.Builder, t *types.Tuple, variadic bool) {
+func (w *typeWriter) tuple(t *types.Tuple, variadic bool) {
 	for i := range t.Len() {
 		if i > 0 {
-			b.WriteString(", ")
+			w.WriteString(", ")
 		}
 		v := t.At(i).Type()
 		if slice, ok := v.(*types.Slice); ok && variadic && i == t.Len()-1 {
-			b.WriteString("...")
+			w.WriteString("...")
 			v = slice.Elem()
 		}
-		writeType(b, v)
+		w.write(v)
 	}
 }
 
-func writeStruct(b *strings.Builder, t *types.Struct) {
-	b.WriteString("struct {")
+func (w *typeWriter) structure(t *types.Struct) {
+	w.WriteString("struct {")
 	for i := range t.NumFields() {
 		if i > 0 {
-			b.WriteByte(';')
+			w.WriteByte(';')
 		}
 		f := t.Field(i)
-		b.WriteByte(' ')
+		w.WriteByte(' ')
 		if !f.Embedded() {
-			b.WriteString(f.Name() + " ")
+			if w.arguments && !f.Exported() {
+				w.WriteString(w.qualify(f.Pkg()) + ".")
+			}
+			w.WriteString(f.Name() + " ")
 		}
-		writeType(b, f.Type())
+		w.write(f.Type())
 		if t.Tag(i) != "" {
-			b.WriteString(" " + strconv.Quote(t.Tag(i)))
+			w.WriteString(" " + strconv.Quote(t.Tag(i)))
 		}
 	}
 	if t.NumFields() > 0 {
-		b.WriteByte(' ')
+		w.WriteByte(' ')
 	}
-	b.WriteByte('}')
+	w.WriteByte('}')
 }
 
-func writeInterface(b *strings.Builder, t *types.Interface) {
-	b.WriteString("interface {")
+func (w *typeWriter) iface(t *types.Interface) {
+	w.WriteString("interface {")
 	for i, m := range sortedMethods(t) {
 		if i > 0 {
-			b.WriteByte(';')
+			w.WriteByte(';')
 		}
-		b.WriteByte(' ')
+		w.WriteByte(' ')
 		if !m.Exported() && m.Pkg() != nil {
-			b.WriteString(m.Pkg().Name() + ".")
+			w.WriteString(w.qualify(m.Pkg()) + ".")
 		}
-		b.WriteString(m.Name())
-		writeSignature(b, m.Type().(*types.Signature))
+		w.WriteString(m.Name())
+		w.signature(m.Signature())
 	}
 	if t.NumMethods() > 0 {
-		b.WriteByte(' ')
+		w.WriteByte(' ')
 	}
-	b.WriteByte('}')
+	w.WriteByte('}')
 }
 
 // sortedMethods returns the methods of an interface in the order in which the

@@ -1,0 +1,43 @@
+package rt
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// TestConcurrentUse runs what the goroutines of earlier cells do while a new
+// cell is described and registered.
+func TestConcurrentUse(t *testing.T) {
+	w := newWorld(t)
+	shape, stringer := w.id(t, "Shape"), w.ID(w.checked(reflect.TypeFor[fmt.Stringer]()))
+	values := []any{w.box(Square{1}), w.box(Celsius(2)), w.box([]Point{{1, 2, ""}}), w.box(Record{}), w.box(&Wrapped{"op", Code{1}})}
+	var wait sync.WaitGroup
+	for g := range 4 {
+		wait.Go(func() {
+			for i := range 50 {
+				x := values[(g+i)%len(values)]
+				w.Implements(x, shape)
+				w.Convert(x, stringer)
+				w.Sprintf("%+v %T", x, x)
+				w.JSONMarshal(x)
+				w.TypeOf(x).NumMethod()
+				w.Equal(w.box(Int(i)), w.box(Int(g)))
+			}
+		})
+	}
+	wait.Go(func() {
+		for i := range 50 {
+			typ := redeclare(t, w, "Celsius")
+			addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
+			id := w.ID(typ)
+			w.Register(id, "String", func(x any) string { return strconv.Itoa(i) })
+			if got := w.Sprint(w.Box(id, 1.0)); got != strconv.Itoa(i) {
+				t.Errorf("declaration %d prints %q", i, got)
+			}
+		}
+	})
+	wait.Wait()
+}
