@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // order is the first number of all examples as an iteration gives them, and
@@ -132,6 +135,7 @@ func TestBatchesAreMadeAhead(t *testing.T) {
 	s := numbersSet(t, 4)
 	g := gate{s.source, make(chan int, 4), make(chan struct{})}
 	s.source = g
+	tensor.Zeros(1).AddScalar(1).Item() // the engine's own goroutines stay
 	before := runtime.NumGoroutine()
 	it := s.Batches(1, Workers(2))
 	go func() { g.open <- struct{}{} }()
@@ -145,8 +149,10 @@ func TestBatchesAreMadeAhead(t *testing.T) {
 		t.Errorf("read ahead: %v", ahead)
 	}
 	close(g.open)
-	for runtime.NumGoroutine() > before {
-		runtime.Gosched()
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
 	}
 }
 
