@@ -367,9 +367,30 @@ func TestPredict(t *testing.T) {
 	if got := float64(right) / 1437; got != result.Accuracy() {
 		t.Errorf("Predict is right in %v, Evaluate says %v", got, result.Accuracy())
 	}
+	ofSet, err := accel.PredictSet(t.Context(), model, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(ofSet.Data(), y.Data()) {
+		t.Error("PredictSet differs from Predict")
+	}
+	for _, n := range []int{1, 512, 513} {
+		some, err := accel.Predict(t.Context(), model, b.X.Slice(0, 0, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if some.Dim(0) != n || !close32(some.Data(), y.Data()[:10*n]) {
+			t.Errorf("%d examples give another output, of shape %v", n, some.Shape())
+		}
+	}
 	if none, err := accel.Predict(t.Context(), model, tensor.Zeros(0, 1, 8, 8)); err == nil && none.Dim(0) != 0 {
 		t.Errorf("no examples gave %v", none.Shape())
 	}
+}
+
+// close32 tells whether numbers differ by no more than the order of additions.
+func close32(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-5 })
 }
 
 // capture collects what is shown until the test ends.
