@@ -24,7 +24,13 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 		if s.Tok == token.SHL_ASSIGN || s.Tok == token.SHR_ASSIGN {
 			value = f.shiftCount(s.Rhs[0])
 		}
-		w.line("%s %s %s", f.expr(s.Lhs[0]), s.Tok, value)
+		target := ""
+		if _, ok := ast.Unparen(s.Lhs[0]).(*ast.Ident); !ok && f.calls(s.Rhs[0]) {
+			target = f.lvalues(w, s.Lhs)[0]
+		} else {
+			target = f.expr(s.Lhs[0])
+		}
+		w.line("%s %s %s", target, s.Tok, value)
 	case len(s.Lhs) == 1:
 		f.assignOne(w, s.Lhs[0], s.Rhs[0])
 	case len(s.Rhs) == 1:

@@ -10,6 +10,7 @@ package lower
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
 //	recover()        ->  dʹ.Recover() in a deferred literal, else rtʹ.Recover()
 //	append(g())      ->  func(t1 []A, t2 B) []A { return append(t1, t2) }(g())
+//	append(s, a, s[0])  ->  append(s, []T{a, s[0]}...)
 //	append(s, v), delete(m, k), panic(v): v and k become the element, key, any
 //
 // The engine lacks the first three, prints through fmt, and finds a panic only
@@ -136,7 +137,20 @@ func (f *function) append(e *ast.CallExpr) string {
 	for _, x := range e.Args[1:] {
 		arguments = append(arguments, f.exprTo(x, elem))
 	}
+	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) {
+		// The engine reads an element that is appended after it wrote those before.
+		return "append(" + s + ", " + f.typ(f.typeOf(e).Underlying()) + "{" + list(arguments[1:]) + "}...)"
+	}
 	return "append(" + list(arguments) + ")"
+}
+
+// isPlain tells whether e is a constant or a variable.
+func (f *function) isPlain(e ast.Expr) bool {
+	if f.Info.Types[e].Value != nil {
+		return true
+	}
+	_, ok := ast.Unparen(e).(*ast.Ident)
+	return ok
 }
 
 // extremum names a function that is min or max of two values of type t.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"strconv"
 	"strings"
 )
 
@@ -23,6 +24,7 @@ type call struct {
 	function string // what is called, unless it is a method of a compiled type
 	typ      string // type of function
 	fixed    bool   // function is the name of a declaration
+	dynamic  string // the method, when function is a dispatcher
 
 	receiver     string // of a method of a compiled type
 	receiverType string
@@ -70,6 +72,10 @@ func (c *call) bindReceiver(name string) (x, typ string) {
 
 // bind evaluates all parts of c now, for a go or defer statement.
 func (f *function) bind(w *writer, c *call) {
+	if c.dynamic != "" {
+		// Go panics now when the interface is nil.
+		w.line("%s", f.rt("Method", c.arguments[0].text, strconv.Quote(c.dynamic)))
+	}
 	if c.method != "" {
 		x, typ := c.bindReceiver("")
 		c.receiver = f.bindValue(w, argument{x, typ})
@@ -296,9 +302,13 @@ func (f *function) spreadCall(e *ast.CallExpr, sig *types.Signature, tuple *type
 	var parameters []string
 	var rest []argument
 	outer := []string{}
-	if c.method != "" || c.fixed && len(c.arguments) > 0 {
+	switch {
+	case c.method != "" || c.fixed && len(c.arguments) > 0:
 		x, typ := c.bindReceiver("r")
 		parameters, outer = append(parameters, "r "+typ), append(outer, x)
+	case !c.fixed:
+		parameters, outer = append(parameters, "r "+c.typ), append(outer, c.function)
+		c.function = "r"
 	}
 	for i := range tuple.Len() {
 		t := sig.Params().At(min(i, n-1)).Type()

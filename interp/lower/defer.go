@@ -144,7 +144,8 @@ func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) st
 // mayRecover tells whether the callee may call recover: it is a function value,
 // or a function of a cell that does.
 func (f *function) mayRecover(e *ast.CallExpr) bool {
-	if f.Info.Types[e.Fun].IsBuiltin() {
+	if f.Info.Types[e.Fun].IsBuiltin() || f.isCompiled(e) {
+		// A function of a cell that compiled code calls is deeper than recover works.
 		return false
 	}
 	id := calleeIdent(e.Fun)
@@ -155,7 +156,25 @@ func (f *function) mayRecover(e *ast.CallExpr) bool {
 	if !ok {
 		return true
 	}
-	// A compiled method may only call functions of a cell, which is deeper
-	// than recover works.
-	return f.compiledFunc(e) == nil || o.Signature().Recv() == nil && o.Pkg() == nil
+	recovers, declared := f.recovering[o.Origin()]
+	return recovers || !declared
+}
+
+// callsRecover tells whether a body calls recover, function literals left out.
+func callsRecover(body *ast.BlockStmt) (calls bool) {
+	if body == nil {
+		return false
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok && id.Name == "recover" {
+				calls = true
+			}
+		}
+		return !calls
+	})
+	return calls
 }

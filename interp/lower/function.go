@@ -12,6 +12,7 @@ package lower
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -174,6 +175,11 @@ func (f *function) fill(w *writer, sig *types.Signature, body []ast.Stmt, statem
 	}
 }
 
+func isComplex(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsComplex != 0
+}
+
 func endsInReturn(body []ast.Stmt) bool {
 	if len(body) == 0 {
 		return false
@@ -204,9 +210,10 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 			values = append(values, f.exprTo(x, fr.results[i]))
 		}
 	}
-	if fr.exit != byReturn && len(values) > 0 {
+	if fr.exit != byReturn && len(values) > 0 || slices.ContainsFunc(fr.results, isComplex) && len(values) > 0 {
 		// Go evaluates all results before it assigns the first, and an
-		// assignment of a composite literal would replace the variable.
+		// assignment of a composite literal would replace the variable. The
+		// engine loses the result of complex in a return statement.
 		for i, value := range values {
 			t := f.temp()
 			w.line("var %s %s = %s", t, f.typ(fr.results[i]), value)

@@ -114,8 +114,10 @@ func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	if s.Cond != nil {
 		condition = f.expr(s.Cond)
 	}
-	post := f.clause(s.Post)
-	if !f.simpleClause(s.Post) {
+	post := ""
+	if f.simpleClause(s.Post) {
+		post = f.clause(s.Post)
+	} else {
 		inner := &writer{indent: 1}
 		f.statement(inner, s.Post)
 		post = "func() {\n" + inner.text.String() + "}()"

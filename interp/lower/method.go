@@ -30,7 +30,7 @@ import (
 // x must be what has the method: embedding is spelled out already.
 func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.Signature) *call {
 	if dynamic(t) {
-		return &call{function: e.dispatcher(m, sig), fixed: true, slices: true,
+		return &call{function: e.dispatcher(m, sig), fixed: true, dynamic: m.Name(), slices: true,
 			arguments: []argument{{x, "interface{}"}}}
 	}
 	n, pointer := named(t)

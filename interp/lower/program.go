@@ -40,19 +40,21 @@ type Config struct {
 // concurrent use.
 type Program struct {
 	Config
-	names     map[types.Object]string            // variables, types, functions and methods that are not generic
-	generics  map[types.Object]*ast.FuncDecl     // generic functions
-	methods   map[*types.TypeName]*methods       // of every interpreted type
-	instances map[instance]string                // functions and types
-	existing  map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their making
-	helpers   map[string]string                  // emitted helpers by what they do
-	aliases   map[string]string                  // import path -> name of the package in lowered code
-	sources   map[string]*source                 // of generic packages, by import path
-	counts    map[string]int                     // never rolled back: the engine may know a name of a failed cell
-	layout    *layout.Builder
-	positions []token.Position
-	journal   []func() // undoes the changes of the unit that is not yet committed
-	pending   *Unit
+	names    map[types.Object]string        // variables, types, functions and methods that are not generic
+	generics map[types.Object]*ast.FuncDecl // generic functions
+	methods  map[*types.TypeName]*methods   // of every interpreted type
+	// recovering tells of functions and methods whether they call recover.
+	recovering map[types.Object]bool
+	instances  map[instance]string                // functions and types
+	existing   map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their making
+	helpers    map[string]string                  // emitted helpers by what they do
+	aliases    map[string]string                  // import path -> name of the package in lowered code
+	sources    map[string]*source                 // of generic packages, by import path
+	counts     map[string]int                     // never rolled back: the engine may know a name of a failed cell
+	layout     *layout.Builder
+	positions  []token.Position
+	journal    []func() // undoes the changes of the unit that is not yet committed
+	pending    *Unit
 }
 
 // methods are the declared methods of an interpreted type, in source order.
@@ -71,18 +73,19 @@ func (m *methods) add(decl *ast.FuncDecl) {
 // New makes a Program without any definition.
 func New(config Config) *Program {
 	return &Program{
-		Config:    config,
-		names:     map[types.Object]string{},
-		generics:  map[types.Object]*ast.FuncDecl{},
-		methods:   map[*types.TypeName]*methods{},
-		instances: map[instance]string{},
-		existing:  map[*types.TypeName][]*types.Named{},
-		helpers:   map[string]string{},
-		aliases:   map[string]string{},
-		sources:   map[string]*source{},
-		counts:    map[string]int{},
-		layout:    &layout.Builder{Interpreted: Interpreted, Packages: config.Packages},
-		positions: make([]token.Position, 1),
+		Config:     config,
+		names:      map[types.Object]string{},
+		generics:   map[types.Object]*ast.FuncDecl{},
+		methods:    map[*types.TypeName]*methods{},
+		recovering: map[types.Object]bool{},
+		instances:  map[instance]string{},
+		existing:   map[*types.TypeName][]*types.Named{},
+		helpers:    map[string]string{},
+		aliases:    map[string]string{},
+		sources:    map[string]*source{},
+		counts:     map[string]int{},
+		layout:     &layout.Builder{Interpreted: Interpreted, Packages: config.Packages},
+		positions:  make([]token.Position, 1),
 	}
 }
 

@@ -95,7 +95,7 @@ func (e *emitter) lower() *Unit {
 // definedType is the type that spec declares, unless it is an alias, which
 // lowered code does not have, or generic, which is instantiated on demand.
 func (e *emitter) definedType(spec *ast.TypeSpec) *types.Named {
-	if spec.Assign.IsValid() || spec.TypeParams != nil {
+	if spec.Assign.IsValid() || spec.TypeParams != nil || spec.Name.Name == "_" {
 		return nil
 	}
 	named, _ := e.Info.Defs[spec.Name].Type().(*types.Named)
@@ -110,6 +110,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 		sig := o.Type().(*types.Signature)
 		switch {
 		case decl.Name.Name == "_":
+			continue
 		case sig.Recv() != nil:
 			named := receiver(sig)
 			e.fileMethod(named.Obj(), decl)
@@ -125,6 +126,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 		default:
 			set(e.Program, e.names, types.Object(o), e.fresh(o.Name()))
 		}
+		set(e.Program, e.recovering, types.Object(o), callsRecover(decl.Body))
 	}
 	return changed
 }
