@@ -87,7 +87,7 @@ func (m *machine) usable(x *tracked) bool {
 func (m *machine) step() {
 	op := m.next() % 20
 	a, b := m.pick(), m.pick()
-	if !m.usable(a) || !m.usable(b) {
+	if !m.usable(a) || !m.usable(b) || !m.usable(a) { // reading b may run an update of a
 		return
 	}
 	m.log("op %d on %d and %d", op, a.id, b.id)
