@@ -26,7 +26,7 @@ type fakeWorker struct {
 	execute     func(context.Context, link.Execute) (link.Result, error)
 	complete    func(link.Complete) (link.Completion, error)
 	interrupted chan struct{} // each interrupt
-	evaluated   link.Evaluations
+	evaluate    func(context.Context) (link.Evaluations, error)
 }
 
 func (w *fakeWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
@@ -57,8 +57,11 @@ func (w *fakeWorker) Check(_ context.Context, r link.Check) (link.Completeness, 
 	return link.Completeness{Status: "complete"}, nil
 }
 
-func (w *fakeWorker) Evaluate(context.Context, link.Evaluate) (link.Evaluations, error) {
-	return w.evaluated, nil
+func (w *fakeWorker) Evaluate(ctx context.Context, _ link.Evaluate) (link.Evaluations, error) {
+	if w.evaluate == nil {
+		return link.Evaluations{}, nil
+	}
+	return w.evaluate(ctx)
 }
 
 func (w *fakeWorker) Interrupt(context.Context) error {

@@ -10,6 +10,10 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
+// questionTime is how long the worker may take for a question. A user who waits
+// for completions has long gone on typing by then.
+const questionTime = 10 * time.Second
+
 // dispatch answers one request: busy, the reply, idle, in this order and each
 // exactly once.
 func (k *Kernel) dispatch(ctx context.Context, r *request) {
@@ -19,6 +23,11 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	if !ok {
 		k.log.Warn("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
 		return
+	}
+	if row.lane == questions {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, questionTime)
+		defer cancel()
 	}
 	content := k.answer(ctx, row, r)
 	if row.reply == "" {

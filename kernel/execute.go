@@ -28,8 +28,12 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	if name, detail, ok := asksForHelp(in.Code); ok {
 		return k.help(ctx, r, in, count, name, detail), nil
 	}
-	result, err := k.runCell(ctx, &execution{request: r, allowInput: in.AllowStdin},
-		link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
+	stoppable, stop := context.WithCancel(ctx)
+	defer stop()
+	k.running.Store(&execution{request: r, allowInput: in.AllowStdin, stop: stop})
+	defer k.running.Store(nil)
+	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
+	k.publisher.end()
 
 	if in.StoreHistory {
 		text, _ := result.Data["text/plain"].(string)
@@ -44,7 +48,9 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	if len(result.Data) > 0 && !in.Silent {
 		k.publisher.publish(wire.ExecuteResult, r.RawHeader, wire.NewResult(count, result.Data, result.Metadata))
 	}
-	return wire.NewExecuteOK(count, k.evaluate(ctx, in.UserExpressions)), nil
+	expressions := k.evaluate(stoppable, in.UserExpressions)
+	k.publisher.end()
+	return wire.NewExecuteOK(count, expressions), nil
 }
 
 // cellFailed publishes why a cell failed and returns its reply. The cells behind
@@ -54,14 +60,6 @@ func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.Ce
 	k.publisher.publish(wire.Error, r.RawHeader, failure)
 	k.failedNow = in.StopOnError
 	return wire.NewExecuteFailed(count, failure)
-}
-
-// runCell has the worker run a cell and publishes its output to the end.
-func (k *Kernel) runCell(ctx context.Context, e *execution, request link.Execute) (link.Result, error) {
-	k.running.Store(e)
-	defer k.publisher.end()
-	defer k.running.Store(nil)
-	return k.worker.Execute(ctx, request)
 }
 
 // executeFailed is the reply to an execute_request that could not be handled.

@@ -20,6 +20,7 @@ func (k *Kernel) Interrupt(ctx context.Context) error {
 		return nil
 	}
 	cell.interrupted.Store(true)
+	cell.stop()
 	err := k.worker.Interrupt(ctx)
 	k.input.interrupt()
 	return err

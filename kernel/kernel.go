@@ -47,11 +47,12 @@ type Kernel struct {
 	finish   sync.Once
 }
 
-// execution is a cell that runs.
+// execution is a cell that runs, with its user expressions.
 type execution struct {
 	*request
 	allowInput  bool
 	interrupted atomic.Bool
+	stop        context.CancelFunc // ends the user expressions
 }
 
 // request is a message from a client.
@@ -124,12 +125,9 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 
 // enqueue puts a request into its lane.
 func (k *Kernel) enqueue(ctx context.Context, r *request) {
-	l := questions
+	l := control
 	if row, ok := table[r.Header.Type]; ok {
 		l = row.lane
-	}
-	if r.channel == transport.Control && l == questions {
-		l = control
 	}
 	k.lanes[l].push(ctx, r)
 }

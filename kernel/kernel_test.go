@@ -84,10 +84,12 @@ func TestRequests(t *testing.T) {
 		}
 		return link.Completion{Start: r.Offset - 2, End: r.Offset, Matches: []link.Match{{Text: "fmt", Kind: "module", Type: "package"}}}, nil
 	}
-	c.worker.evaluated = link.Evaluations{Values: map[string]link.Result{
-		"a": {Data: map[string]any{"text/plain": "1"}},
-		"b": {Error: &link.CellError{Name: "compile error", Value: "undefined: b"}},
-	}}
+	c.worker.evaluate = func(context.Context) (link.Evaluations, error) {
+		return link.Evaluations{Values: map[string]link.Result{
+			"a": {Data: map[string]any{"text/plain": "1"}},
+			"b": {Error: &link.CellError{Name: "compile error", Value: "undefined: b"}},
+		}}, nil
+	}
 
 	for _, row := range []struct {
 		name    string
@@ -356,6 +358,24 @@ func TestAnswersWhileACellRuns(t *testing.T) {
 		t.Errorf("at the end of the cell: %s", m.text)
 	}
 	c.reply(transport.Shell, cell)
+}
+
+// User expressions are code too, and may not end.
+func TestInterruptOfUserExpressions(t *testing.T) {
+	t.Parallel()
+	c := newClient(t)
+	began := make(chan struct{})
+	c.worker.evaluate = func(ctx context.Context) (link.Evaluations, error) {
+		close(began)
+		<-ctx.Done()
+		return link.Evaluations{}, ctx.Err()
+	}
+	id := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"x","user_expressions":{"a":"f()"}}`)
+	<-began
+	c.reply(transport.Control, c.send(transport.Control, wire.InterruptRequest, `{}`))
+	if reply := c.reply(transport.Shell, id); !strings.Contains(reply, `"a":{"status":"error","ename":"worker error","evalue":"context canceled"`) {
+		t.Error(reply)
+	}
 }
 
 func TestStopOnError(t *testing.T) {

@@ -11,8 +11,8 @@ type lane int
 
 const (
 	cells     lane = iota // behind the cells and what keeps its order with them
-	questions             // behind other questions; answered while a cell runs
-	control               // behind what came on the control channel
+	questions             // behind other questions to the worker; answered while a cell runs
+	control               // behind what the front answers by itself, at once
 	lanes
 )
 
@@ -27,8 +27,7 @@ type handler struct {
 	failed func(*Kernel, wire.Failure) any
 }
 
-// table has a row for each message that a client may send on shell or control.
-// A question that comes on the control channel goes into the lane of that.
+// table has a row for each message that a client may send, on shell or control.
 var table = map[wire.Type]handler{
 	wire.ExecuteRequest:    {cells, on((*Kernel).execute), wire.ExecuteReply, (*Kernel).executeFailed},
 	wire.HistoryRequest:    {cells, on((*Kernel).searchHistory), wire.HistoryReply, failed},
@@ -36,13 +35,13 @@ var table = map[wire.Type]handler{
 	wire.CommOpen:          {cells, on((*Kernel).commOpen), "", nil},
 	wire.CommMsg:           {cells, on((*Kernel).commMsg), "", nil},
 	wire.CommClose:         {cells, on((*Kernel).commClose), "", nil},
-	wire.KernelInfoRequest: {questions, on((*Kernel).kernelInfo), wire.KernelInfoReply, failed},
 	wire.CompleteRequest:   {questions, on((*Kernel).complete), wire.CompleteReply, failed},
 	wire.InspectRequest:    {questions, on((*Kernel).inspect), wire.InspectReply, failed},
 	wire.IsCompleteRequest: {questions, on((*Kernel).isComplete), wire.IsCompleteReply, failed},
-	wire.InterruptRequest:  {questions, on((*Kernel).interrupt), wire.InterruptReply, failed},
-	wire.ShutdownRequest:   {questions, on((*Kernel).shutdown), wire.ShutdownReply, failed},
-	wire.UsageRequest:      {questions, on((*Kernel).usage), wire.UsageReply, failed},
+	wire.KernelInfoRequest: {control, on((*Kernel).kernelInfo), wire.KernelInfoReply, failed},
+	wire.InterruptRequest:  {control, on((*Kernel).interrupt), wire.InterruptReply, failed},
+	wire.ShutdownRequest:   {control, on((*Kernel).shutdown), wire.ShutdownReply, failed},
+	wire.UsageRequest:      {control, on((*Kernel).usage), wire.UsageReply, failed},
 }
 
 // on makes a row's handle of a method with typed content.

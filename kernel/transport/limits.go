@@ -31,7 +31,7 @@ var defaultLimits = limits{
 	stall:     time.Second,
 	progress:  256 << 10,
 	batch:     256 << 10,
-	linger:    2 * time.Second,
+	linger:    500 * time.Millisecond,
 	unsent:    16 << 20,
 }
 

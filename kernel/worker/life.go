@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -177,15 +178,34 @@ func (l *life) shutdown(ctx context.Context) error {
 	l.mu.Lock()
 	l.killed = "the kernel shut it down"
 	l.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, shutdownAsk)
-	defer cancel()
-	err := l.client.Shutdown(ctx)
+	err := l.ask(ctx, shutdownAsk, l.client.Shutdown)
 	l.conn.Close()
 	if !within(shutdownWait, l.ended) {
 		l.runner.Kill()
 	}
 	<-l.ended
 	return err
+}
+
+// errFrozen reports a worker that does not even read what it is sent.
+var errFrozen = errors.New("the worker does not answer")
+
+// ask makes a request and waits for a time, also when the worker reads nothing
+// and the request cannot be sent. That the worker has ended is no error.
+func (l *life) ask(ctx context.Context, wait time.Duration, request func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- request(ctx) }() // ends with the link, if not before
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	select {
+	case err := <-done:
+		if errors.Is(err, link.ErrClosed) {
+			return nil
+		}
+		return err
+	case <-timeout.C:
+		return errFrozen
+	}
 }
 
 // failure waits for the end of the process and says what it means for a

@@ -168,11 +168,11 @@ func (s *Supervisor) Interrupt(ctx context.Context) error {
 		l.kill("the cell was interrupted twice and did not stop")
 		return nil
 	}
-	if err := l.client.Interrupt(ctx); err != nil && !errors.Is(err, link.ErrClosed) {
-		return err
-	}
-	return nil
+	return l.ask(ctx, interruptWait, l.client.Interrupt)
 }
+
+// interruptWait is how long an interrupt waits for the worker to take note.
+const interruptWait = time.Second
 
 // Shutdown ends the worker for good: it asks, waits, and kills.
 func (s *Supervisor) Shutdown(ctx context.Context) error {
