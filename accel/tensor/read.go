@@ -35,6 +35,9 @@ func read[T float32 | float64 | int](t *Tensor, op string) []T {
 		v := t.value(op)
 		raw, d = r.Download(op, v), v.DType()
 	})
+	if same, ok := any(as[float32](raw)).([]T); ok && d == Float32 {
+		return same // raw is a copy already
+	}
 	switch d {
 	case Float32:
 		return convert[T](as[float32](raw))

@@ -350,3 +350,27 @@ func TestRecordingAllocates(t *testing.T) {
 		t.Errorf("a list of 10 ops that was planned before allocates %v objects", n)
 	}
 }
+
+func TestTrimBoundsTheList(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		shape int
+		ops   int // after which the list is run
+	}{{"by ops", 1, maxNodes}, {"by bytes", 1 << 20, maxPendingBytes >> 22}} {
+		d := &nullDevice{}
+		r := NewRecorder(d)
+		v := input(r, Float32, 1)
+		wide := r.Record(Expand{[]int{row.shape}}, v).Hold()
+		r.Flush()
+		d.runs = 0
+		ops := 0
+		for d.runs == 0 && ops <= 2*row.ops {
+			r.Trim()
+			r.Record(Neg{}, wide).Hold()
+			ops++
+		}
+		if ops != row.ops+1 {
+			t.Errorf("%s: the list ran before op %d, want %d", row.name, ops, row.ops+1)
+		}
+	}
+}

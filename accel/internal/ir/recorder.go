@@ -6,7 +6,7 @@ import "encoding/binary"
 // loop that never asks for a result stays within bounds.
 const (
 	maxNodes        = 4096
-	maxPendingBytes = 512 << 20
+	maxPendingBytes = 256 << 20
 )
 
 // Recorder records ops into a list, and plans and runs it. It is not safe for
