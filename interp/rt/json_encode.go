@@ -96,6 +96,19 @@ func (e *jsonEncoder) standard(x any) error {
 	return nil
 }
 
+// text writes a string, by itself if nothing in it is to be escaped.
+func (e *jsonEncoder) text(s string) error {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return e.standard(s)
+		}
+	}
+	e.out.WriteByte('"')
+	e.out.WriteString(s)
+	e.out.WriteByte('"')
+	return nil
+}
+
 // byMethod encodes v by a marshaling method of its interpreted type, or of the
 // pointer to it if v can be addressed.
 func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error) {
@@ -117,7 +130,7 @@ func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error
 		switch {
 		case err != nil:
 		case m.name == marshalText.name:
-			return true, e.standard(string(text))
+			return true, e.text(string(text))
 		default:
 			err = e.compact(text)
 		}
@@ -152,7 +165,7 @@ func (e *jsonEncoder) basic(v reflect.Value, quoted bool) error {
 	case v.Kind() == reflect.Bool:
 		e.out.WriteString(strconv.FormatBool(v.Bool()))
 	case v.Kind() == reflect.String:
-		err = e.standard(v.String())
+		err = e.text(v.String())
 	case v.Kind() == reflect.Float32:
 		err = e.standard(float32(v.Float()))
 	case v.Kind() == reflect.Float64:
@@ -169,7 +182,7 @@ func (e *jsonEncoder) basic(v reflect.Value, quoted bool) error {
 	e.out.Truncate(start)
 	if v.Kind() == reflect.String && v.Type() != numberType {
 		plain := jsonEncoder{registry: e.registry}
-		err := plain.standard(text)
+		err := plain.text(text)
 		e.out.Write(plain.out.Bytes())
 		return err
 	}
@@ -188,7 +201,7 @@ func (e *jsonEncoder) object(w view, v reflect.Value) error {
 		}
 		e.out.WriteByte(separator)
 		separator = ','
-		if err := e.standard(f.name); err != nil {
+		if err := e.text(f.name); err != nil {
 			return err
 		}
 		e.out.WriteByte(':')
@@ -374,7 +387,7 @@ func (e *jsonEncoder) mapping(w view, v reflect.Value) error {
 		if i > 0 {
 			e.out.WriteByte(',')
 		}
-		if err := e.standard(m.name); err != nil {
+		if err := e.text(m.name); err != nil {
 			return err
 		}
 		e.out.WriteByte(':')

@@ -1,7 +1,9 @@
 package rt
 
 import (
+	"fmt"
 	"go/types"
+	"io"
 	"reflect"
 )
 
@@ -28,19 +30,56 @@ func (r *Registry) Method(x any, name string) (f, receiver any, boxed bool) {
 	if x == nil {
 		panic(nilDereference)
 	}
-	return bound(x, name), nil, false
+	return r.bound(x, name), nil, false
 }
 
-// bound returns the method value x.name of a compiled x.
-func bound(x any, name string) any {
-	v := reflect.ValueOf(x).MethodByName(name)
-	if !v.IsValid() {
-		panic(missing{compiledName(reflect.TypeOf(x)), name})
+// bound returns the method value x.name of a compiled x. The methods that cells
+// call most need no reflection.
+func (r *Registry) bound(x any, name string) any {
+	switch name {
+	case "Error":
+		if x, ok := x.(error); ok {
+			return x.Error
+		}
+	case "String":
+		if x, ok := x.(fmt.Stringer); ok {
+			return x.String
+		}
+	case "Read":
+		if x, ok := x.(io.Reader); ok {
+			return x.Read
+		}
+	case "Write":
+		if x, ok := x.(io.Writer); ok {
+			return x.Write
+		}
+	case "Close":
+		if x, ok := x.(io.Closer); ok {
+			return x.Close
+		}
 	}
+	v := reflect.ValueOf(x)
+	key := methodKey{v.Type(), name}
+	index, ok := r.indices.Load(key)
+	if !ok {
+		m, found := v.Type().MethodByName(name)
+		if !found {
+			panic(missing{compiledName(v.Type()), name})
+		}
+		index = m.Index
+		r.indices.Store(key, index)
+	}
+	v = v.Method(index.(int))
 	if v.Type().IsVariadic() {
 		v = reflect.MakeFunc(plainSignature(v.Type(), nil), v.CallSlice)
 	}
 	return v.Interface()
+}
+
+// methodKey is a method of a compiled type.
+type methodKey struct {
+	typ  reflect.Type
+	name string
 }
 
 // plainSignature returns the type of a function with the parameters and results
@@ -141,7 +180,7 @@ func (b Box) promoteCompiled(name string, owner reflect.Value, receiver func(ref
 				return m.value.Call(append([]reflect.Value{reflect.ValueOf(&inner.V).Elem()}, args...))
 			}).Interface()
 		}
-		return bound(x, name)
+		return r.bound(x, name)
 	}
 	if !owner.IsValid() || (owner.Kind() == reflect.Interface && owner.IsNil()) {
 		panic(nilDereference)

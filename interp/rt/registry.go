@@ -49,6 +49,7 @@ type Registry struct {
 	engine     sync.Map                // pointer types of the engine's wrappers in use, to struct{}
 	closed     sync.Map                // reflect.Type to bool: see holdsNoBox
 	compiled   sync.Map                // implementsKey to bool
+	indices    sync.Map                // methodKey to int, the index of a compiled method
 	jsonClosed sync.Map                // reflect.Type to bool: see jsonHoldsNoBox
 	fields     sync.Map                // view to []jsonField
 }
