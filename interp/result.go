@@ -19,7 +19,8 @@ import (
 // A value that is a display.Displayer or an image shows itself. Of the others
 // strings are quoted as in Go source, functions and channels are their type,
 // structs have field names (%+v) and everything else looks as fmt.Print prints
-// it. Several values are one text with ", " between.
+// it. Several values, of a call or of a list of expressions, are one text with
+// ", " between. A call whose only result is a nil error shows nothing.
 type Result struct {
 	Data, Metadata map[string]any
 }
@@ -34,11 +35,14 @@ func (s *Session) setResult(values ...any) {
 // render makes the bundle of a run's values. A call that ends a cell and whose
 // last result is a non-nil error fails the cell.
 func (s *Session) render(r *run, cell *check.Cell) (Result, error) {
-	if !r.has || len(cell.Result) == 0 {
+	if !r.has {
 		return Result{}, nil
 	}
 	if err := s.failedCall(r, cell); err != nil {
 		return Result{}, err
+	}
+	if len(r.values) == 1 && r.values[0] == nil && cell.EndsInError() && cell.IsCall() {
+		return Result{}, nil // nothing failed
 	}
 	if len(r.values) == 1 {
 		return s.renderValue(r.values[0]), nil
@@ -110,6 +114,9 @@ func (s *Session) plainText(v any) (text string, ok bool) {
 // non-nil error. The makers of errors in package errors and fmt.Errorf are no
 // such calls: their error is the value that was wanted.
 func (s *Session) failedCall(r *run, cell *check.Cell) error {
+	if len(cell.Result) == 0 {
+		return nil
+	}
 	call, ok := ast.Unparen(cell.Result[0]).(*ast.CallExpr)
 	if !ok || cell.MakesError(call) {
 		return nil

@@ -49,6 +49,8 @@ type Session struct {
 // reads ctx while the next cell sets it from seeing halves of two values.
 type cellContext struct{ context.Context }
 
+func (*cellContext) String() string { return "ctx" }
+
 // New returns a session without any definitions but ctx.
 func New(options ...Option) (*Session, error) {
 	if err := symbols.Check(); err != nil {

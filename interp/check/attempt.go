@@ -13,6 +13,9 @@ import (
 // showName is the function whose argument is, for go/types, the cell's result.
 const showName = "showʹ"
 
+// sessionPath is the compiled package that has the function for results.
+const sessionPath = "quern/session"
+
 // An attempt is one run of go/types over a unit.
 type attempt struct {
 	*Checker
@@ -24,6 +27,7 @@ type attempt struct {
 	result    ast.Expr        // X of the last statement, when it is an expression
 	unused    bool            // go/types said that a call as last statement does nothing
 	originals map[types.Object]types.Object
+	show      *types.Func // what showName is in the cell
 	methods   []*addedMethod
 	errs      ErrorList
 }
@@ -165,6 +169,7 @@ func (a *attempt) fillScope() {
 	any := types.NewSlice(types.Universe.Lookup("any").Type())
 	signature := types.NewSignatureType(nil, nil, nil, types.NewTuple(types.NewParam(token.NoPos, a.pkg, "values", any)), nil, true)
 	scope.Insert(types.NewFunc(token.NoPos, a.pkg, showName, signature))
+	a.show = types.NewFunc(token.NoPos, types.NewPackage(sessionPath, "session"), "Result", signature)
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
 		if !ok {

@@ -26,6 +26,7 @@ type unit struct {
 	body   *ast.FuncDecl
 	pieces []piece
 	inits  int  // number of func init
+	values bool // the last statement is a list of expressions
 	sketch bool // a cell may be running: the types of the session are not to change
 }
 
@@ -98,6 +99,7 @@ func (u *unit) scan() ErrorList {
 		return ErrorList{u.errorAt(unmatched, fmt.Sprintf("unexpected %q: no bracket is open here", u.src[unmatched]))}
 	}
 	u.chunks = chunks
+	u.values = u.endsInList()
 	var errs ErrorList
 	for i := range chunks {
 		c := &chunks[i]
@@ -115,6 +117,28 @@ func (u *unit) scan() ErrorList {
 		}
 	}
 	return errs
+}
+
+// endsInList says whether the cell ends in several expressions with commas
+// between, which is no statement of Go but shows their values.
+func (u *unit) endsInList() bool {
+	if len(u.chunks) == 0 {
+		return false
+	}
+	c := u.chunks[len(u.chunks)-1]
+	if c.kind != stmtChunk || c.quiet || !strings.Contains(u.src[c.start:c.end], ",") {
+		return false
+	}
+	text := u.src[c.start:c.last]
+	if _, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+text+"\n}", parser.SkipObjectResolution); err == nil {
+		return false
+	}
+	e, err := parser.ParseExpr("f(" + text + ")")
+	if err != nil {
+		return false
+	}
+	call, ok := e.(*ast.CallExpr)
+	return ok && len(call.Args) > 1 && !call.Ellipsis.IsValid()
 }
 
 // isExpression tells an expression that begins with ! from a shell command.
@@ -180,7 +204,9 @@ func (u *unit) text() string {
 			fmt.Fprintf(&b, "func %s() {\n", bodyName)
 		}
 		for i, c := range u.chunks {
-			if c.kind == k && !u.plan.kept[i] {
+			if u.values && i == len(u.chunks)-1 && k == stmtChunk {
+				fmt.Fprintf(&b, "%s(%s%s)\n", showName, directive(u.number, c.line, c.column), u.src[c.start:c.last])
+			} else if c.kind == k && !u.plan.kept[i] {
 				fmt.Fprintf(&b, "%s%s\n", directive(u.number, c.line, c.column), u.src[c.start:c.end])
 			}
 		}

@@ -17,6 +17,12 @@ func (a *attempt) setResult(cell *Cell) {
 	if a.result == nil {
 		return
 	}
+	if a.values {
+		// Lowered like any call of a compiled function.
+		call := a.result.(*ast.CallExpr)
+		a.info.Uses[call.Fun.(*ast.Ident)] = a.show
+		return
+	}
 	last := len(cell.Body) - 1
 	quiet := a.chunks[a.lastStatement()].quiet
 	call := isPlainCall(a.result) && !a.unused
@@ -198,6 +204,16 @@ func (c *Cell) EndsInError() bool {
 		t = tuple.At(tuple.Len() - 1).Type()
 	}
 	return t != nil && isError(t)
+}
+
+// IsCall says whether Result is a call of a function or a method, and no
+// conversion.
+func (c *Cell) IsCall() bool {
+	if len(c.Result) == 0 {
+		return false
+	}
+	call, ok := ast.Unparen(c.Result[0]).(*ast.CallExpr)
+	return ok && !c.Info.Types[call.Fun].IsType()
 }
 
 // Set is where the cell sets one of its Errors.

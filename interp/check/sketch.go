@@ -36,6 +36,7 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	defer c.mu.Unlock()
 	u := &unit{number: sketchNumber, src: closeBrackets(src), plan: &plan{}, sketch: true}
 	u.chunks, _ = split(u.src)
+	u.values = u.endsInList()
 	// The file is what could be parsed; the error tells what could not.
 	file, _ := parser.ParseFile(c.fset, "", u.text(), parser.AllErrors)
 	u.token = lastFile(c.fset)

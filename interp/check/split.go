@@ -22,6 +22,7 @@ const (
 type chunk struct {
 	kind       kind
 	start, end int         // byte offsets in the source
+	last       int         // where the last token ends; a comment may follow
 	doc        int         // offset of the comment right above, or start
 	line       int         // of start, from 1
 	column     int         // of start, from 1, in bytes
@@ -139,7 +140,13 @@ func opensBlock(list []lexeme) bool {
 
 func newChunk(src string, list []lexeme, end int) chunk {
 	start := list[0].offset
+	tail := list[len(list)-1]
+	last := tail.offset + len(tail.lit)
+	if tail.lit == "" {
+		last = tail.offset + len(tail.tok.String())
+	}
 	return chunk{
+		last:   last,
 		kind:   kindOf(list),
 		start:  start,
 		end:    end,

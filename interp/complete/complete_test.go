@@ -67,6 +67,7 @@ var rows = []struct {
 	{"number", "x := 12|", nil, []string{"count"}},
 	{"method expression", "User.|", []string{"Greet"}, []string{"Name"}},
 	{"after a multi-byte name", "π := u\nπ.Na|", []string{"Name"}, nil},
+	{"list of expressions", "count, u.Na|", []string{"Name"}, nil},
 	{"generic", "type Box[T any] struct{ Value T }\nb := Box[User]{}\nb.Value.Na|", []string{"Name"}, nil},
 }
 
