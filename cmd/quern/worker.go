@@ -42,13 +42,14 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 type worker struct {
 	session *interp.Session
 	front   link.Front
+	stderr  io.Writer
 	cell    atomic.Int64 // the running cell, or the last one
 }
 
 var _ link.Worker = (*worker)(nil)
 
 func newWorker(front link.Front, stdout, stderr io.Writer) (*worker, error) {
-	w := &worker{front: front}
+	w := &worker{front: front, stderr: stderr}
 	session, err := interp.New(interp.Stdin(&lineReader{front: front}), interp.Stdout(stdout), interp.Stderr(stderr))
 	if err != nil {
 		return nil, err
@@ -58,12 +59,16 @@ func newWorker(front link.Front, stdout, stderr io.Writer) (*worker, error) {
 	return w, nil
 }
 
-// display passes on what a cell shows. When the connection is gone the front
+// display passes on what a cell shows. What has no JSON form, or is too large,
+// cannot be shown, and the cell is told so. When the connection is gone the front
 // is too, and this process ends with it: nothing is left to be told.
 func (w *worker) display(m display.Message) {
-	_ = w.front.Display(link.Display{
+	err := w.front.Display(link.Display{
 		Cell: int(w.cell.Load()), Kind: string(m.Kind), ID: m.ID, Data: m.Data, Metadata: m.Metadata, Wait: m.Wait,
 	})
+	if err != nil && !errors.Is(err, link.ErrClosed) {
+		fmt.Fprintf(w.stderr, "display: this cannot be shown: %v\n", err)
+	}
 }
 
 func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
