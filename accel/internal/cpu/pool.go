@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -14,7 +13,7 @@ type task interface {
 }
 
 // How long a helper looks for work before it parks, and how long the caller
-// looks for the end before it yields: some tens of microseconds, about what
+// looks for the end before it sleeps: some tens of microseconds, about what
 // waking a parked goroutine costs.
 const (
 	spinRounds = 400
@@ -34,6 +33,11 @@ type pool struct {
 	left    atomic.Int32
 	current task
 
+	// waiting is set by a caller that has stopped looking; who finishes the
+	// last chunk clears it and sends to done.
+	waiting atomic.Bool
+	done    chan struct{}
+
 	parked atomic.Int32
 	wake   chan struct{}
 	quit   chan struct{}
@@ -41,7 +45,7 @@ type pool struct {
 }
 
 func newPool(size int) *pool {
-	p := &pool{size: max(size, 1), wake: make(chan struct{}, size), quit: make(chan struct{})}
+	p := &pool{size: max(size, 1), wake: make(chan struct{}, size), done: make(chan struct{}, 1), quit: make(chan struct{})}
 	for i := 1; i < p.size; i++ {
 		p.ended.Add(1)
 		go p.help(i)
@@ -74,14 +78,27 @@ func (p *pool) run(n int, t task) {
 		}
 	}
 	p.drain(0)
-	for i := 0; p.left.Load() > 0; i++ {
-		if i > waitRounds {
-			runtime.Gosched()
-		} else {
-			pause(4)
-		}
-	}
+	p.wait()
 	p.current = nil
+}
+
+// wait returns when all chunks are done. It sleeps in the end: on a busy
+// machine a helper may need the processor that the caller would keep.
+func (p *pool) wait() {
+	for range waitRounds {
+		if p.left.Load() == 0 {
+			return
+		}
+		pause(4)
+	}
+	// A helper that finished the run before may wake the caller too early.
+	for p.left.Load() > 0 {
+		p.waiting.Store(true)
+		if p.left.Load() == 0 && p.waiting.CompareAndSwap(true, false) {
+			return // nobody will send
+		}
+		<-p.done
+	}
 }
 
 // drain claims chunks until none is left.
@@ -94,7 +111,9 @@ func (p *pool) drain(worker int) {
 		}
 		if p.claim.CompareAndSwap(c, c+1) {
 			p.current.work(int(i), worker)
-			p.left.Add(-1)
+			if p.left.Add(-1) == 0 && p.waiting.CompareAndSwap(true, false) {
+				p.done <- struct{}{}
+			}
 		}
 	}
 }
