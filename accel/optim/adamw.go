@@ -29,8 +29,8 @@ func (adamW) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o op
 		s.first, s.second = tensor.Zeros(p.Shape()...), tensor.Zeros(p.Shape()...)
 	}
 	t := float64(s.steps)
-	s.first.Assign(r.times(s.first, o.beta1).Add(r.times(g, 1-o.beta1)))
-	s.second.Assign(r.times(s.second, o.beta2).Add(r.times(r.keep(g.Square()), 1-o.beta2)))
+	s.first.Assign(r.fade(r.add(r.times(s.first, o.beta1), r.times(g, 1-o.beta1))))
+	s.second.Assign(r.fade(r.add(r.times(s.second, o.beta2), r.times(r.keep(g.Square()), 1-o.beta2))))
 	root := r.keep(r.times(s.second, 1/(1-math.Pow(o.beta2, t))).Sqrt())
 	step := r.keep(r.times(s.first, rate/(1-math.Pow(o.beta1, t))).Div(r.keep(root.AddScalar(o.epsilon))))
 	p.Assign(r.times(p, 1-rate*o.weightDecay).Sub(step))

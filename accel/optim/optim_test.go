@@ -190,6 +190,36 @@ func TestOnePlan(t *testing.T) {
 	}
 }
 
+// TestMeansFadeToZero feeds one gradient and then none, for as long as the
+// means would need to become denormal.
+func TestMeansFadeToZero(t *testing.T) {
+	for name, opt := range map[string]func(p *tensor.Tensor) *optim.Optimizer{
+		"adamw": func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.Betas(0.5, 0.5)) },
+		"sgd":   func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.5)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := tensor.Parameter(tensor.Ones(2))
+			o := opt(p)
+			for step := range 150 {
+				o.ZeroGrad()
+				if step == 0 {
+					give(p, []float64{1, -1})
+				} else {
+					give(p, []float64{0, 0})
+				}
+				o.Step()
+			}
+			for _, mean := range optim.Means(o, p) {
+				for _, v := range mean.Data() {
+					if v != 0 {
+						t.Errorf("a mean is still %v", v)
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestFrozenAndUnusedParametersStay(t *testing.T) {
 	frozen, unused := tensor.Parameter(tensor.Ones(2)), tensor.Parameter(tensor.Ones(2))
 	used := tensor.Parameter(tensor.Ones(2))

@@ -16,6 +16,15 @@ func (r *record) keep(t *tensor.Tensor) *tensor.Tensor {
 func (r *record) times(t *tensor.Tensor, s float64) *tensor.Tensor { return r.keep(t.MulScalar(s)) }
 func (r *record) add(a, b *tensor.Tensor) *tensor.Tensor           { return r.keep(a.Add(b)) }
 
+// fade is t with what is smaller than about 5e-38 rounded to zero, and the
+// rest off by no more than that. The running mean of a gradient that has become
+// zero, for a pixel that is always black, shrinks at each step until it is a
+// denormal number, and stays one; processors take far longer for those.
+func (r *record) fade(t *tensor.Tensor) *tensor.Tensor {
+	const small = 1e-30
+	return r.keep(t.AddScalar(small)).AddScalar(-small)
+}
+
 func (r *record) release() {
 	for _, t := range r.made {
 		t.Release()

@@ -28,7 +28,7 @@ func (sgd) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opti
 		if s.first == nil {
 			s.first = tensor.Zeros(p.Shape()...)
 		}
-		s.first.Assign(r.times(s.first, o.momentum).Add(g))
+		s.first.Assign(r.fade(r.add(r.times(s.first, o.momentum), g)))
 		if o.nesterov {
 			g = r.add(g, r.times(s.first, o.momentum))
 		} else {

@@ -1,0 +1,12 @@
+package optim
+
+import "github.com/quernlab/quern/accel/tensor"
+
+// Means are what an optimiser remembers of a parameter.
+func Means(o *Optimizer, p *tensor.Tensor) []*tensor.Tensor {
+	s := o.state[p]
+	if s.second == nil {
+		return []*tensor.Tensor{s.first}
+	}
+	return []*tensor.Tensor{s.first, s.second}
+}
