@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// An outcome is what came of a file. See the package comment.
+type outcome string
+
+const (
+	pass    outcome = "pass"
+	refused outcome = "refused"
+	wrong   outcome = "wrong"
+	panics  outcome = "panic"
+	fault   outcome = "fault"
+	crash   outcome = "crash"
+	timeout outcome = "time-out"
+)
+
+// outcomes is their order in tables.
+var outcomes = []outcome{pass, refused, wrong, panics, fault, crash, timeout}
+
+// A verdict is the outcome of a file and why.
+type verdict struct {
+	Name    string
+	Outcome outcome
+	Message string  `json:",omitempty"` // the error, or what differs
+	Seconds float64 // of the child
+	Output  string  `json:",omitempty"` // the beginning of what it printed
+}
+
+// classify compares how a child ended, and its report, nil if there is none, with
+// the oracle.
+func (o *oracle) classify(name string, e ending, r *report) (verdict, error) {
+	v := verdict{Name: name, Seconds: e.seconds, Output: head(e.output)}
+	want := o.known[name]
+	same, err := o.agrees(name, e.output)
+	switch {
+	case err != nil:
+		return v, err
+	case e.timeout:
+		v.Outcome = timeout
+	case r == nil && isCrash(e):
+		v.Outcome, v.Message = crash, crashMessage(e)
+	case r != nil && r.Kind == "internal error":
+		v.Outcome, v.Message = fault, r.Message
+	case r != nil && !r.Running && r.Kind == "compile error":
+		v.Outcome, v.Message = refused, r.Message
+	case e.status == want.status && same:
+		v.Outcome = pass
+	case r != nil && r.Kind != "":
+		v.Outcome, v.Message = panics, r.Kind+": "+r.Message
+	case e.status != want.status:
+		v.Outcome, v.Message = wrong, fmt.Sprintf("exit status %d, want %d", e.status, want.status)
+	default:
+		v.Outcome, v.Message = wrong, "another output"
+	}
+	return v, nil
+}
+
+// isCrash reports whether a process without a report was ended by a signal, by
+// the run time, or by a panic that no session caught.
+func isCrash(e ending) bool {
+	return e.status < 0 || e.status == childFailed ||
+		e.status == 2 && fatal.MatchString(e.output)
+}
+
+// fatal is how the run time of Go announces the end.
+var fatal = regexp.MustCompile(`(?m)^(fatal error: |panic: |runtime: |unexpected fault address|SIG[A-Z]+: ).*`)
+
+func crashMessage(e ending) string {
+	if line := fatal.FindString(e.output); line != "" {
+		return line
+	}
+	return fmt.Sprintf("exit status %d: %s", e.status, head(e.output))
+}
+
+// head is the beginning of a text, for people.
+func head(text string) string {
+	const enough = 2000
+	if len(text) > enough {
+		return text[:enough] + "…"
+	}
+	return text
+}
+
+var (
+	place   = regexp.MustCompile(`\bcell\[\d+\]:\d+:\d+: |\b\d+:\d+: `)
+	varying = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
+)
+
+// guess is a cause made of a message: its first line, without places and numbers,
+// so that files with the same fault have the same cause.
+func guess(v verdict) string {
+	text := v.Message
+	if v.Outcome == timeout {
+		text = "slow, or waits for ever"
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = place.ReplaceAllString(strings.Join(strings.Fields(line), " "), "")
+	line = varying.ReplaceAllString(line, "N")
+	const width = 100
+	if len([]rune(line)) > width {
+		line = string([]rune(line)[:width]) + "…"
+	}
+	return "?" + line
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const oracleOfTest = "# release go1.26\n" +
+	"fails.go\t3\t\"bad\\n\"\n" +
+	"golden.go\t0\t.out\n" +
+	"hashed.go\t0\tsha256:2cf24dba5fb0a30e26e83b2ac5b9e29e\n" +
+	"panics.go\t2\t*\n"
+
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "golden.out"), []byte("golden\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o, err := readOracle(oracleOfTest, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.text() != strings.Split(o.text(), "\n")[0]+"\n"+oracleOfTest {
+		t.Errorf("the oracle does not keep its text:\n%s", o.text())
+	}
+	for _, row := range []struct {
+		name string
+		file string
+		e    ending
+		r    *report
+		want outcome
+	}{
+		{"silent", "silent.go", ending{}, &report{}, pass},
+		{"golden", "golden.go", ending{output: "golden\n"}, &report{}, pass},
+		{"not golden", "golden.go", ending{output: "golden"}, &report{}, wrong},
+		{"hash", "hashed.go", ending{output: "hello"}, &report{}, pass},
+		{"another hash", "hashed.go", ending{output: "Hello"}, &report{}, wrong},
+		{"should be silent", "silent.go", ending{output: "x"}, &report{}, wrong},
+		{"exit as compiled", "fails.go", ending{status: 3, output: "bad\n"}, nil, pass},
+		{"exit", "silent.go", ending{status: 1}, nil, wrong},
+		{"exit 0 as compiled", "silent.go", ending{}, nil, pass},
+		{"panic as compiled", "panics.go", ending{status: 2, output: "panic: x"}, &report{Kind: "panic", Running: true}, pass},
+		{"panic", "silent.go", ending{status: 2, output: "panic: x"}, &report{Kind: "panic", Running: true}, panics},
+		{"no panic", "panics.go", ending{}, &report{}, wrong},
+		{"panic in an initialiser", "silent.go", ending{status: 2}, &report{Kind: "runtime error"}, panics},
+		{"refused", "panics.go", ending{status: 2}, &report{Kind: "compile error"}, refused},
+		{"fault", "panics.go", ending{status: 2}, &report{Kind: "internal error", Running: true}, fault},
+		{"host panic", "panics.go", ending{status: 2, output: "panic: x\n"}, nil, crash},
+		{"fatal error", "silent.go", ending{status: 2, output: "a\nfatal error: stack overflow\n"}, nil, crash},
+		{"signal", "silent.go", ending{status: -1}, nil, crash},
+		{"exit 2 of its own", "silent.go", ending{status: 2, output: "failed\n"}, nil, wrong},
+		{"late", "silent.go", ending{timeout: true}, nil, timeout},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			v, err := o.classify(row.file, row.e, row.r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Outcome != row.want {
+				t.Errorf("%s, %+v, %+v\n got %s (%s)\nwant %s", row.file, row.e, row.r, v.Outcome, v.Message, row.want)
+			}
+		})
+	}
+}
+
+func TestGuess(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, in, want string }{
+		{"place", "cell[1]:12:3: undefined: x\n\tx\n\t^", "?undefined: x"},
+		{"engine's place", "3:5: bad", "?bad"},
+		{"numbers", "index 7 of 0xc000123", "?index N of N"},
+		{"tabs", "a\tb", "?a b"},
+		{"long", strings.Repeat("é", 200), "?" + strings.Repeat("é", 100) + "…"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if got := guess(verdict{Outcome: panics, Message: row.in}); got != row.want {
+				t.Errorf("%q\n got %q\nwant %q", row.in, got, row.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestMain lets the test binary be its own child.
+func TestMain(m *testing.M) {
+	child()
+	os.Exit(m.Run())
+}
+
+// sampleSize is how many of the tests that pass TestSample runs.
+const sampleSize = 60
+
+// TestSample runs some of the files that pass, spread over all of them.
+// go run ./interp/internal/gotest runs them all.
+func TestSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs some tests of the Go distribution")
+	}
+	t.Parallel()
+	root, err := testRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(root); err != nil {
+		t.Skipf("this Go distribution has no tests: %v", err)
+	}
+	g, err := newGauge(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.program = program(t)
+	names, err := find(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts, err := g.run(context.Background(), g.sample(names), func(verdict) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range verdicts {
+		if v.Outcome != pass {
+			t.Errorf("%s: %s: %s\n%s", v.Name, v.Outcome, v.Message, v.Output)
+		}
+	}
+}
+
+// sample is every so many of the names that are not known to fail.
+func (g *gauge) sample(names []string) []string {
+	var passing []string
+	for _, name := range names {
+		if _, ok := g.known[name]; !ok {
+			passing = append(passing, name)
+		}
+	}
+	var some []string
+	for i := range sampleSize {
+		some = append(some, passing[i*len(passing)/sampleSize])
+	}
+	return some
+}
+
+// program is what to start as the child: this binary, or one without the race
+// detector, since goroutines of cells race inside of the engine by nature.
+func program(t *testing.T) string {
+	if !raceEnabled {
+		path, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	path := filepath.Join(t.TempDir(), "gotest.exe")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("building the child: %v\n%s", err, out)
+	}
+	return path
+}
