@@ -103,7 +103,7 @@ func (d *Deferred) finish() {
 	d.drain()
 	if d.panicking {
 		if d.position != nil {
-			*d.position = d.raised
+			StorePosition(d.position, d.raised)
 		}
 		panic(d.value)
 	}
@@ -112,7 +112,7 @@ func (d *Deferred) finish() {
 func (d *Deferred) raise(value any) {
 	d.panicking, d.value = true, Recovered(value)
 	if d.position != nil {
-		d.raised = *d.position
+		d.raised = LoadPosition(d.position)
 	}
 }
 

@@ -82,6 +82,8 @@
 //	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
 //	TypeAssignableTo(t, u reflect.Type) bool                t.AssignableTo(u)
 //	DeepEqual(a, b interface{}) bool
+//	TemplateExecute(t interface{}, w io.Writer, name string, data interface{}) error
+//	                                                        t.Execute(w, data) with name "", t.ExecuteTemplate(w, name, data); t of text/template or html/template
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
 //	Clear(x interface{})                                    clear(x) for a map or a slice
 //	BuiltinPrint(args ...interface{})                       print; arguments raw, Words(x) for one of interface type
@@ -90,7 +92,7 @@
 //
 // Functions that reflect on their argument without asking for methods (package
 // reflect, sort.Slice, encoding/gob, encoding/xml, encoding/binary,
-// text/template, fmt.Sscan, runtime.SetFinalizer) get Value(x): they see fields
+// fmt.Sscan, runtime.SetFinalizer) get Value(x): they see fields
 // and elements, but neither the names of types nor their methods.
 //
 // # What compiled packages may ask of a box

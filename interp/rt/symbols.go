@@ -28,6 +28,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Protect":  Protect,
 		"Recover":  Recover,
 
+		"StorePosition": StorePosition,
 		"RangeExited":   RangeExited,
 		"NegativeShift": NegativeShift,
 
@@ -56,14 +57,15 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"JSONEncode":        r.JSONEncode,
 		"JSONDecode":        r.JSONDecode,
 
-		"TypeOf":         r.TypeOf,
-		"TypeFor":        r.TypeFor,
-		"DeepEqual":      r.DeepEqual,
-		"CloneMap":       r.CloneMap,
-		"Clear":          r.Clear,
-		"BuiltinPrint":   r.BuiltinPrint,
-		"BuiltinPrintln": r.BuiltinPrintln,
-		"Words":          r.Words,
+		"TypeOf":          r.TypeOf,
+		"TypeFor":         r.TypeFor,
+		"TemplateExecute": r.TemplateExecute,
+		"DeepEqual":       r.DeepEqual,
+		"CloneMap":        r.CloneMap,
+		"Clear":           r.Clear,
+		"BuiltinPrint":    r.BuiltinPrint,
+		"BuiltinPrintln":  r.BuiltinPrintln,
+		"Words":           r.Words,
 	}
 	symbols := make(map[string]reflect.Value, len(table))
 	for name, f := range table {
