@@ -156,7 +156,7 @@ func (f *function) inner(v types.Object) string { return f.locals[v] }
 // evaluates next.
 func (f *function) storeHead(w *writer, s *ast.ForStmt) {
 	if s.Cond != nil && f.mayPanic(s.Cond) || s.Post != nil && f.mayPanic(s.Post) {
-		w.line("positionʹ = %d", f.position(s))
+		f.storePosition(w, s)
 	}
 }
 

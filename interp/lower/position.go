@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
 )
 
 func (e *emitter) positionOf(n ast.Node) token.Position {
@@ -32,8 +33,17 @@ func (e *emitter) position(n ast.Node) int {
 // store stores the position of n, if it may panic or always is set.
 func (f *function) store(w *writer, n ast.Node, always bool) {
 	if always || f.mayPanic(n) {
-		w.line("positionʹ = %d", f.position(n))
+		f.storePosition(w, n)
 	}
+}
+
+func (f *function) storePosition(w *writer, n ast.Node) {
+	number := f.position(n)
+	if f.StopCall {
+		w.line("%s", f.rt("StorePosition", "&positionʹ", strconv.Itoa(number)))
+		return
+	}
+	w.line("positionʹ = %d", number)
 }
 
 // mayPanic tells whether the evaluation of n, nested statements and function

@@ -30,8 +30,9 @@ type Config struct {
 	Generic func(path string) (map[string]string, bool)
 	// Packages is the engine's table of compiled symbols, keyed "path/name".
 	Packages map[string]map[string]reflect.Value
-	// StopCall makes the check for an interrupt a call, which is free of data
-	// races, and not the read of a variable, which is cheap.
+	// StopCall makes the check for an interrupt and the storing of a position
+	// calls, which are free of data races, and not accesses to variables, which
+	// are cheap.
 	StopCall bool
 }
 

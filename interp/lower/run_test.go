@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,7 +38,8 @@ type session struct {
 	cell    int
 	lost    chan string // panics of goroutines
 	// stopAfter, when not 0, is after how many checks the cell is to stop.
-	stopAfter, checks int
+	stopAfter int64
+	checks    atomic.Int64
 }
 
 // buffer is what cells write to, from any goroutine.
@@ -72,7 +74,7 @@ func newSession(t *testing.T, options ...func(*lower.Config)) *session {
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	registry := rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output})
-	config := lower.Config{Registry: registry, Packages: packages(), Importer: importer, Generic: generic.Source}
+	config := lower.Config{Registry: registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled}
 	for _, o := range options {
 		o(&config)
 	}
@@ -81,8 +83,7 @@ func newSession(t *testing.T, options ...func(*lower.Config)) *session {
 		"Interrupted": reflect.ValueOf(interrupted{}),
 		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
 		"Stopped": reflect.ValueOf(func() bool {
-			s.checks++
-			return s.stopAfter > 0 && s.checks > s.stopAfter
+			return s.checks.Add(1) > s.stopAfter && s.stopAfter > 0
 		}),
 		"Result": reflect.ValueOf(func(values ...interface{}) {
 			for _, v := range values {

@@ -21,7 +21,7 @@ func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
 	found := f.temp()
 	received := make([][]string, len(s.Body.List))
 	w.open("{")
-	w.line("positionʹ = %d", f.position(s))
+	f.storePosition(w, s)
 	w.line("var %s int", found)
 	cases := make([]string, len(s.Body.List))
 	for i, c := range s.Body.List {
