@@ -42,7 +42,7 @@ func config(file string) Config {
 
 // pidWorker runs cells whose value is the id of its process; "wait" waits for an
 // interrupt.
-type pidWorker struct{ fakeWorker }
+type pidWorker struct{}
 
 func (pidWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
 	fmt.Println("runs")

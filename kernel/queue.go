@@ -22,10 +22,11 @@ type queue struct {
 
 func newQueue() *queue { return &queue{changed: make(chan struct{})} }
 
-// push appends a request. It waits while the queue is full.
+// push appends a request. It waits while the queue is full, and when ctx ends
+// meanwhile nobody asks for the request any more.
 func (q *queue) push(ctx context.Context, r *request) {
 	size := r.size()
-	q.wait(ctx, func() bool {
+	_ = q.wait(ctx, func() bool {
 		if len(q.waiting) > 0 && (len(q.waiting) >= maxQueued || q.bytes+size > maxQueuedBytes) {
 			return false
 		}

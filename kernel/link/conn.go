@@ -72,11 +72,13 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // Close ends the connection: calls that wait fail with ErrClosed and Serve
 // returns. Calling it twice is fine.
 func (c *Conn) Close() error {
-	return c.end(ErrClosed)
+	c.end(ErrClosed)
+	return nil
 }
 
-// end ends the connection once; later causes are ignored.
-func (c *Conn) end(cause error) (err error) {
+// end ends the connection once; later causes are ignored. What goes wrong in
+// closing the stream tells nothing that a connection at its end has use for.
+func (c *Conn) end(cause error) {
 	c.closeOnce.Do(func() {
 		c.mu.Lock()
 		pending, running := c.pending, c.running
@@ -89,9 +91,8 @@ func (c *Conn) end(cause error) (err error) {
 		for _, cancel := range running {
 			cancel()
 		}
-		err = c.stream.Close()
+		_ = c.stream.Close()
 	})
-	return err
 }
 
 // closedError says that the connection ended, and why if it was not by Close.

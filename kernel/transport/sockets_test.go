@@ -382,7 +382,7 @@ func TestHandshakeHasADeadline(t *testing.T) {
 	limits.handshake = 50 * time.Millisecond
 	s := open(t, anyPorts, limits)
 	conn := dial(t, s, Shell)
-	if _, err := io.WriteString(conn, string(greeting()[:10])); err != nil {
+	if _, err := conn.Write(greeting()[:10]); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(conn); err != nil || !bytes.Equal(got, greeting()) {

@@ -107,18 +107,18 @@ func newSession(t *testing.T, log *slog.Logger) *session {
 }
 
 // execute runs a cell and returns its result and output.
-func (s *session) execute(code string) (link.Result, error, []part) {
+func (s *session) execute(code string) (link.Result, []part, error) {
 	s.t.Helper()
 	s.page.take()
 	s.cell++
 	result, err := s.Execute(s.ctx, link.Execute{Cell: s.cell, Code: code})
-	return result, err, s.page.take()
+	return result, s.page.take(), err
 }
 
 // must runs a cell that succeeds and returns its output.
 func (s *session) must(code string) []part {
 	s.t.Helper()
-	result, err, parts := s.execute(code)
+	result, parts, err := s.execute(code)
 	if err != nil || result.Error != nil || result.Data["text/plain"] != "done" || result.Mark != 0 {
 		s.t.Fatalf("%q: %+v, %v", code, result, err)
 	}
@@ -221,7 +221,7 @@ func TestWorkerDies(t *testing.T) {
 				t.Skip("signals of Unix")
 			}
 			s := newSession(t, quiet)
-			_, err, parts := s.execute(row.code)
+			_, parts, err := s.execute(row.code)
 			var died *link.CellError
 			if !errors.As(err, &died) || died.Name != "worker died" {
 				t.Fatalf("got %v", err)
