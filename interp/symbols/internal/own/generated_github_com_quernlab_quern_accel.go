@@ -30,6 +30,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"OneCycle":         reflect.ValueOf(accel.OneCycle),
 		"Power":            reflect.ValueOf(accel.Power),
 		"Predict":          reflect.ValueOf(accel.Predict),
+		"PredictSet":       reflect.ValueOf(accel.PredictSet),
 		"Quiet":            reflect.ValueOf(accel.Quiet),
 		"SGD":              reflect.ValueOf(accel.SGD),
 		"Seed":             reflect.ValueOf(accel.Seed),
