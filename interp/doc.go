@@ -33,7 +33,7 @@
 // constants of earlier cells that use it are compiled again and use the new
 // meaning; one that no longer type-checks is reported, and panics when called. A
 // variable that is defined again with the same type stays the same variable. A
-// closure that is already made keeps what it captured. Methods may be added to a
+// closure that is already made keeps the variables that it captured. Methods may be added to a
 // type of an earlier cell or replaced there, except for generic types. A type that
 // is declared again word for word is the same type, so values made before still
 // fit.
@@ -45,8 +45,9 @@
 //
 // [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at
 // every loop head and function entry; time.Sleep ends too. Code that waits for a
-// channel is ended through the engine: its deferred calls do not run. Goroutines
-// of other cells and closures live on. What waits inside of compiled code, for a
+// channel is ended through the engine. Deferred calls run, and a recover of the
+// cell does not see the interrupt. Goroutines of other cells and closures live
+// on. What waits inside of compiled code, for a
 // mutex for instance, cannot be ended: Execute returns an [Error] that is Stuck.
 //
 // # Concurrency

@@ -14,9 +14,11 @@ type engine interface {
 	// itself is an *engineError, a panic of evaluated code a *panicError.
 	Eval(src string) (reflect.Value, error)
 	// Break ends the evaluation in progress where it runs or waits for a channel
-	// in lowered code. It returns at once. Deferred calls of what it ends do not
-	// run.
+	// in lowered code. It returns at once.
 	Break()
+	// Mend makes code run again after Break, while the evaluation unwinds: the
+	// deferred calls of what was ended. It reports whether Break was called.
+	Mend() bool
 	// Resume makes the code of earlier evaluations usable again. It is called
 	// when the evaluation that Break ended has returned.
 	Resume()

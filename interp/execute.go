@@ -137,11 +137,12 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 	*s.context = &cellContext{ctx}
 	*s.position = 0
 	s.running.Store(r)
+	m := &member{run: r}
 	ended := make(chan outcome, 1)
 	go func() {
 		o := outcome{err: &Error{Name: namePanic, Value: "runtime.Goexit was called by the cell"}}
 		defer func() { ended <- o }()
-		defer s.goroutines.enter(r)()
+		defer s.goroutines.enter(m)()
 		o = s.outcome(unit.Body, after)
 	}()
 	finish := func() {
@@ -151,7 +152,7 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 		s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
 		done()
 	}
-	o, ok := s.wait(ctx, r, ended)
+	o, ok := s.wait(ctx, m, ended)
 	if !ok {
 		s.stuck.Store(true)
 		go func() {
@@ -188,13 +189,13 @@ func (s *Session) outcome(body string, after func() (Result, error)) (o outcome)
 
 // wait waits for the end of a cell and, when ctx is cancelled, brings it about.
 // ok is false when that does not succeed.
-func (s *Session) wait(ctx context.Context, r *run, ended <-chan outcome) (o outcome, ok bool) {
+func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o outcome, ok bool) {
 	select {
 	case o := <-ended:
 		return o, true
 	case <-ctx.Done():
 	}
-	r.stop()
+	m.stop()
 	s.setStop(true)
 	timer := time.NewTimer(breakAfter)
 	defer timer.Stop()
@@ -202,6 +203,14 @@ func (s *Session) wait(ctx context.Context, r *run, ended <-chan outcome) (o out
 	case o := <-ended:
 		return o, true
 	case <-timer.C:
+	}
+	if m.raised.Load() != 0 {
+		timer.Reset(grace)
+		select {
+		case o := <-ended:
+			return o, true
+		case <-timer.C:
+		}
 	}
 	s.engine.Break()
 	timer.Reset(giveUpAfter)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -28,23 +29,45 @@ func goroutineID() uint64 {
 	return id
 }
 
+// A member is a goroutine of a run.
+type member struct {
+	*run
+	raised atomic.Int64 // when it was interrupted, in Unix nanoseconds; its deferred calls run since
+}
+
+// grace is how long the deferred calls of interrupted code may take.
+const grace = time.Second
+
+// interrupt ends what the goroutine does, by a panic, if its run was stopped.
+// What its deferred calls do then is spared for a while.
+func (m *member) interrupt() {
+	if !m.isStopped() {
+		return
+	}
+	if at := m.raised.Load(); at == 0 {
+		m.raised.Store(time.Now().UnixNano())
+	} else if time.Since(time.Unix(0, at)) < grace {
+		return
+	}
+	panic(Interruption{})
+}
+
 // goroutines knows which run each goroutine of lowered code belongs to.
 type goroutines struct {
-	runs sync.Map // uint64 to *run
+	members sync.Map // uint64 to *member
 }
 
-func (g *goroutines) enter(r *run) (leave func()) {
+func (g *goroutines) enter(m *member) (leave func()) {
 	id := goroutineID()
-	g.runs.Store(id, r)
-	return func() { g.runs.Delete(id) }
+	g.members.Store(id, m)
+	return func() { g.members.Delete(id) }
 }
 
-// current is the run of the calling goroutine, nil for one that compiled code
-// started.
-func (g *goroutines) current() *run {
-	r, _ := g.runs.Load(goroutineID())
-	run, _ := r.(*run)
-	return run
+// current is the calling goroutine, nil for one that compiled code started.
+func (g *goroutines) current() *member {
+	m, _ := g.members.Load(goroutineID())
+	member, _ := m.(*member)
+	return member
 }
 
 // start is the go statement of a cell.
@@ -53,15 +76,15 @@ func (s *Session) start(cell int, f func()) { go s.guard(cell, f)() }
 // guard makes f a function that can be the first one of a goroutine: it belongs
 // to the run that starts it, and its panic is reported and ends nothing else.
 func (s *Session) guard(cell int, f func()) func() {
-	r := s.goroutines.current()
-	if r == nil {
-		r = s.running.Load() // compiled code has called back
+	r := s.running.Load() // compiled code may have called back
+	if m := s.goroutines.current(); m != nil {
+		r = m.run
 	}
 	if r == nil {
 		r = newRun(cell)
 	}
 	return func() {
-		defer s.goroutines.enter(r)()
+		defer s.goroutines.enter(&member{run: r})()
 		defer func() {
 			if v := recover(); v != nil {
 				s.reportPanic(r.cell, v)

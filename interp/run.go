@@ -48,24 +48,28 @@ const (
 
 // sleep is time.Sleep for cells: an interrupt ends it.
 func (s *Session) sleep(d time.Duration) {
-	r := s.goroutines.current()
-	if r == nil {
+	m := s.goroutines.current()
+	switch {
+	case m == nil:
 		time.Sleep(d)
+		return
+	case m.raised.Load() != 0:
+		time.Sleep(min(d, grace))
 		return
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.stopped:
-		panic(Interruption{})
+	case <-m.stopped:
+		m.interrupt()
 	}
 }
 
 // checkStop is what a loop head or a function entry calls once the stop flag is
 // up. Goroutines of other cells go on.
 func (s *Session) checkStop() {
-	if r := s.goroutines.current(); r != nil && r.isStopped() {
-		panic(Interruption{})
+	if m := s.goroutines.current(); m != nil {
+		m.interrupt()
 	}
 }

@@ -91,9 +91,9 @@ func New(options ...Option) (*Session, error) {
 
 // boot loads the compiled packages and defines what every cell relies on.
 func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
+	packages["quern/rt/rt"] = s.registry.Symbols()
 	replace(packages, s.registry.Overrides())
 	replace(packages, s.overrides())
-	packages["quern/rt/rt"] = s.registry.Symbols()
 	packages["quern/session/session"] = s.symbols()
 	if err := s.engine.Use(packages); err != nil {
 		return err

@@ -3,6 +3,8 @@ package interp
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // symbols is the table of the package "quern/session", which lowered code calls:
@@ -24,11 +26,27 @@ func (s *Session) symbols() map[string]reflect.Value {
 	}
 }
 
+// protect is rtʹ.Protect, which runs a function with deferred calls, for code
+// whose wait the engine has ended: it returns as if it had come to its end, and
+// goes on from here as if it had panicked.
+func (s *Session) protect(position *int, body func(d *rt.Deferred)) {
+	rt.Protect(position, func(d *rt.Deferred) {
+		body(d)
+		if !s.stopping.Load() {
+			return
+		}
+		if m := s.goroutines.current(); m != nil && s.engine.Mend() {
+			m.interrupt()
+		}
+	})
+}
+
 // overrides are functions of the standard library that a session has its own
 // versions of: those that wait, start goroutines, or read standard input.
 func (s *Session) overrides() map[string]map[string]reflect.Value {
 	in := s.config.stdin
 	return map[string]map[string]reflect.Value{
+		"quern/rt/rt":     {"Protect": reflect.ValueOf(s.protect)},
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
 		"fmt/fmt": {

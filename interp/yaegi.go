@@ -108,6 +108,16 @@ func (e *yaegiEngine) Break() {
 	e.mutex.Unlock()
 }
 
+// Mend implements engine.
+func (e *yaegiEngine) Mend() bool {
+	e.breaking.Lock()
+	defer e.breaking.Unlock()
+	if e.broken {
+		atomic.StoreUint64(e.id, e.saved)
+	}
+	return e.broken
+}
+
 // Resume implements engine. The evaluation of a literal gives the global frame,
 // from which new frames inherit it, the new channel.
 func (e *yaegiEngine) Resume() {
