@@ -141,7 +141,9 @@ func (t *table) wrap(name string, methods []*types.Func) {
 	structure := "wrap_" + identifier(t.pkg.Path()) + "_" + name
 	t.wrappers = append(t.wrappers, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", "_"+name, structure))
 	var fields, bodies strings.Builder
+	raw := true
 	for _, m := range methods {
+		raw = raw && m.Name() != "Raw"
 		parameters, arguments, results := t.signature(m.Signature())
 		fmt.Fprintf(&fields, "\tW%s func%s %s\n", m.Name(), parameters, results)
 		fmt.Fprintf(&bodies, "func (W %s) %s%s %s {\n", structure, m.Name(), parameters, results)
@@ -152,6 +154,9 @@ func (t *table) wrap(name string, methods []*types.Func) {
 			bodies.WriteString("\treturn ")
 		}
 		fmt.Fprintf(&bodies, "W.W%s(%s)\n}\n", m.Name(), arguments)
+	}
+	if raw { // compiled code that reflects on a value of a cell finds it through this method, as it does on a box
+		fmt.Fprintf(&bodies, "func (W %s) Raw() interface{} {\n\tif b, ok := W.IValue.(interface{ Raw() interface{} }); ok {\n\t\treturn b.Raw()\n\t}\n\treturn W.IValue\n}\n", structure)
 	}
 	fmt.Fprintf(&t.structs, "\n// %s implements %s with functions; IValue is the value they are methods of.\ntype %s struct {\n\tIValue interface{}\n%s}\n\n%s",
 		structure, t.qualified(name), structure, fields.String(), bodies.String())

@@ -54,3 +54,9 @@ type wrap_github_com_quernlab_quern_accel_nn_Module struct {
 func (W wrap_github_com_quernlab_quern_accel_nn_Module) Forward(a0 *nn.Tensor) *nn.Tensor {
 	return W.WForward(a0)
 }
+func (W wrap_github_com_quernlab_quern_accel_nn_Module) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}

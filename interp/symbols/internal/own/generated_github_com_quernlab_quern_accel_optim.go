@@ -44,3 +44,9 @@ func (W wrap_github_com_quernlab_quern_accel_optim_Schedule) String() string {
 	}
 	return W.WString()
 }
+func (W wrap_github_com_quernlab_quern_accel_optim_Schedule) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}

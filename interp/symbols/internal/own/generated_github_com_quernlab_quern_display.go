@@ -48,6 +48,12 @@ type wrap_github_com_quernlab_quern_display_Displayer struct {
 func (W wrap_github_com_quernlab_quern_display_Displayer) MIMEBundle() map[string]any {
 	return W.WMIMEBundle()
 }
+func (W wrap_github_com_quernlab_quern_display_Displayer) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
 
 // wrap_github_com_quernlab_quern_display_MetadataDisplayer implements display.MetadataDisplayer with functions; IValue is the value they are methods of.
 type wrap_github_com_quernlab_quern_display_MetadataDisplayer struct {
@@ -62,6 +68,12 @@ func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) MIMEBundle() m
 func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) MIMEMetadata() map[string]any {
 	return W.WMIMEMetadata()
 }
+func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
 
 // wrap_github_com_quernlab_quern_display_Sink implements display.Sink with functions; IValue is the value they are methods of.
 type wrap_github_com_quernlab_quern_display_Sink struct {
@@ -71,4 +83,10 @@ type wrap_github_com_quernlab_quern_display_Sink struct {
 
 func (W wrap_github_com_quernlab_quern_display_Sink) Display(a0 display.Message) {
 	W.WDisplay(a0)
+}
+func (W wrap_github_com_quernlab_quern_display_Sink) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
 }

@@ -40,3 +40,9 @@ func (W wrap_github_com_quernlab_quern_gpu_Device) Name() string {
 func (W wrap_github_com_quernlab_quern_gpu_Device) Sample() gpu.Sample {
 	return W.WSample()
 }
+func (W wrap_github_com_quernlab_quern_gpu_Device) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}

@@ -53,3 +53,9 @@ type wrap_github_com_quernlab_quern_plots_Updater struct {
 func (W wrap_github_com_quernlab_quern_plots_Updater) Update(a0 any) {
 	W.WUpdate(a0)
 }
+func (W wrap_github_com_quernlab_quern_plots_Updater) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
