@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/traefik/yaegi/interp"
+	"github.com/traefik/yaegi/stdlib/unsafe"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
@@ -93,7 +94,7 @@ func newSession(t *testing.T, options ...func(*lower.Config)) *session {
 		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
 		"Guard": reflect.ValueOf(s.guard),
 	}
-	for _, table := range []map[string]map[string]reflect.Value{packages(), {"quern/rt/rt": registry.Symbols(), "quern/session/session": session}} {
+	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, packages(), {"quern/rt/rt": registry.Symbols(), "quern/session/session": session}} {
 		if err := s.engine.Use(table); err != nil {
 			t.Fatal(err)
 		}
