@@ -41,8 +41,8 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 		Metadata:   map[string]any{"started": r.received.UTC().Format(time.RFC3339Nano)},
 		Content:    content,
 	})
-	if row.lane == cells && k.failedNow {
-		k.failedNow, k.failedAt = false, time.Now()
+	if r.stops {
+		k.stop = &stop{r, time.Now()}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // execute answers execute_request with execute_reply. It publishes
 // execute_input, the output as it comes, and execute_result or error.
 func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any, error) {
-	if k.stopped(r) {
+	if k.stop.stops(r) {
 		return wire.NewExecuteAborted(int(k.count.Load())), nil
 	}
 	count := int(k.count.Load())
@@ -58,7 +58,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.CellError) wire.ExecuteFailed {
 	failure := wire.NewFailure(why.Name, why.Value, why.Traceback)
 	k.publisher.publish(wire.Error, r.RawHeader, failure)
-	k.failedNow = in.StopOnError
+	r.stops = in.StopOnError
 	return wire.NewExecuteFailed(count, failure)
 }
 
@@ -107,17 +107,31 @@ func workerError(err error) *link.CellError {
 // in after it.
 const inFlight = 20 * time.Millisecond
 
-// stopped reports whether a cell must not run because one before it failed with
-// stop_on_error: its client sent it before it could know. What came in before
-// the reply went out was surely sent before; of what came in just after, the
-// client's own date decides.
-func (k *Kernel) stopped(r *request) bool {
-	if k.failedAt.IsZero() || r.received.Before(k.failedAt) {
-		return !k.failedAt.IsZero()
-	}
-	if r.received.After(k.failedAt.Add(inFlight)) {
+// stop is a cell that failed and stops those that were sent before its client
+// could know.
+type stop struct {
+	cell    *request
+	replied time.Time // when the reply went out
+}
+
+// stops reports whether a request must not run. What came in before the reply
+// went out was surely sent before; of what came in just after, the client's own
+// date decides.
+func (s *stop) stops(r *request) bool {
+	if s == nil || r.received.After(s.replied.Add(inFlight)) {
 		return false
 	}
-	sent, err := time.Parse(time.RFC3339Nano, r.Header.Date)
-	return err == nil && sent.Before(k.failedAt)
+	if r.received.Before(s.replied) {
+		return true
+	}
+	failed, err1 := time.Parse(time.RFC3339Nano, s.cell.Header.Date)
+	sent, err2 := time.Parse(time.RFC3339Nano, r.Header.Date)
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	// A clock that is off says by how much: no request travels for a second.
+	if skew := s.cell.received.Sub(failed); skew.Abs() > time.Second {
+		sent = sent.Add(skew)
+	}
+	return sent.Before(s.replied)
 }

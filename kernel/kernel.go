@@ -38,9 +38,8 @@ type Kernel struct {
 	// The cell that runs; nil between cells.
 	running atomic.Pointer[execution]
 
-	// Of the lane of the cells alone.
-	failedNow bool      // the cell that was just handled failed and stops those behind it
-	failedAt  time.Time // when the reply that stops them was sent
+	// The last cell that stops others; of the lane of the cells alone.
+	stop *stop
 
 	count    atomic.Int64 // execution count
 	finished chan struct{}
@@ -61,6 +60,7 @@ type request struct {
 	channel  transport.Channel
 	received time.Time
 	last     bool // the kernel ends when it has been answered
+	stops    bool // a cell that failed: those sent before its reply do not run
 }
 
 func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history func() *history.History, log *slog.Logger) *Kernel {
