@@ -3,8 +3,10 @@ package interp_test
 import (
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -178,5 +180,29 @@ func TestOwnPackages(t *testing.T) {
 	result, err = n.Execute(context.Background(), 2, "x := tensor.New([]float32{1, 2, 3}, 3)\nx.Add(x).Data()")
 	if err != nil || result.Data["text/plain"] != "[2 4 6]" {
 		t.Errorf("got %v, %v", result.Data, err)
+	}
+}
+
+// TestOutput says that what a goroutine prints goes to the cell that started it.
+func TestOutput(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "go func()")
+	var mu sync.Mutex
+	streams := map[int][2]*buffer{}
+	of := func(cell int) (stdout, stderr io.Writer) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, ok := streams[cell]; !ok {
+			streams[cell] = [2]*buffer{{}, {}}
+		}
+		return streams[cell][0], streams[cell][1]
+	}
+	n := newNotebook(t, interp.Output(of))
+	n.execute(t, "start, done := make(chan int), make(chan int)\ngo func() { <-start; fmt.Println(\"late\"); println(\"low\"); go func() { fmt.Println(\"grandchild\"); done <- 1 }() }()\nfmt.Println(\"first\")")
+	n.execute(t, "start <- 1\n<-done\nfmt.Println(\"second\")")
+	for cell, want := range map[int][2]string{1: {"first\nlate\ngrandchild\n", "low\n"}, 2: {"second\n", ""}} {
+		if got := [2]string{streams[cell][0].take(), streams[cell][1].take()}; got != want {
+			t.Errorf("cell %d has %q, want %q", cell, got, want)
+		}
 	}
 }

@@ -30,7 +30,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	}
 	s.commit(checked, unit)
 	for _, e := range checked.Broken {
-		fmt.Fprintf(s.config.stderr, "note: this cell breaks %s\n", brokenNote(e))
+		fmt.Fprintf(s.stderr(cell), "note: this cell breaks %s\n", brokenNote(e))
 	}
 	r := newRun(cell)
 	return s.run(ctx, r, unit, func() (Result, error) {

@@ -109,5 +109,5 @@ func (s *Session) reportPanic(cell int, value any) {
 		return
 	}
 	e := s.panicError(rt.Recovered(value), nil)
-	fmt.Fprintf(s.config.stderr, "in a goroutine of %s:\n%s\n", filename(cell), strings.Join(e.Traceback, "\n"))
+	fmt.Fprintf(s.stderr(cell), "in a goroutine of %s:\n%s\n", filename(cell), strings.Join(e.Traceback, "\n"))
 }

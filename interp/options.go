@@ -9,6 +9,7 @@ import (
 type config struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	output         func(cell int) (stdout, stderr io.Writer)
 }
 
 // An Option changes a new Session.
@@ -24,6 +25,14 @@ func Stdout(w io.Writer) Option { return func(c *config) { c.stdout = w } }
 // Stderr sets where print, println and the session's own notes go. The default
 // is os.Stderr.
 func Stderr(w io.Writer) Option { return func(c *config) { c.stderr = w } }
+
+// Output sets the streams of each cell. What a goroutine prints goes to those of
+// the cell that started it, also when that has ended. Cell 0 is no cell: the
+// streams of goroutines that compiled code started. It takes the place of Stdout
+// and Stderr.
+func Output(of func(cell int) (stdout, stderr io.Writer)) Option {
+	return func(c *config) { c.output = of }
+}
 
 func newConfig(options []Option) *config {
 	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}

@@ -64,6 +64,7 @@ func New(options ...Option) (*Session, error) {
 		sources:   map[int]string{},
 		functions: map[string]extent{},
 	}
+	s.route()
 	importer := symbols.Importer(s.fset)
 	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess))
 	packages := symbols.Packages()

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"runtime/debug"
 	"strings"
 )
@@ -258,10 +259,25 @@ func (a *attempt) report(e types.Error) {
 		a.unused = true
 		return
 	}
+	msg += a.olderType(msg)
 	pos := a.fset.Position(e.Pos)
 	if !e.Pos.IsValid() {
 		pos = a.position(0)
 	}
 	pos.Offset = 0
 	a.errs = append(a.errs, &Error{Pos: pos, Msg: msg, pos: e.Pos})
+}
+
+// twoTypes finds the name of a type in "cannot use x (variable of type T) as T
+// value in assignment".
+var twoTypes = regexp.MustCompile(`^cannot use .* type \W*(\w+)\) as \W*(\w+) value`)
+
+// olderType explains an error about two types of one name: a value made before
+// the type was redefined has the older one.
+func (a *attempt) olderType(msg string) string {
+	m := twoTypes.FindStringSubmatch(msg)
+	if m == nil || m[1] != m[2] || a.redefined[m[1]] == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n\t%s was redefined by %s: run the cell again that made the value of the older type", m[1], Filename(a.redefined[m[1]]))
 }

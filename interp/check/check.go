@@ -105,7 +105,10 @@ func (c *Checker) Commit(cell *Cell) {
 	}
 	c.dots = append(c.dots, cell.dots...)
 	for _, n := range cell.names {
-		if c.live[n.name] != n.object {
+		if old := c.live[n.name]; old != nil && old != n.object {
+			if _, isType := n.object.(*types.TypeName); isType {
+				c.redefined[n.name] = cell.Number
+			}
 			c.forget(n.name)
 		}
 		c.live[n.name] = n.object

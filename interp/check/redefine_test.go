@@ -134,3 +134,14 @@ func TestFailedCellLeavesNothing(t *testing.T) {
 	}
 	run(t, c, "x + 1")
 }
+
+func TestOlderType(t *testing.T) {
+	t.Parallel()
+	c := newTestChecker()
+	run(t, c, "type T struct{ a int }\nt := T{1}", "type T struct{ a, b int }")
+	_, err := c.Check(3, "t = T{1, 2}")
+	want := "cell[3]:1:5: cannot use T{…} (value of struct type T) as T value in assignment\n\tT was redefined by cell[2]: run the cell again that made the value of the older type"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
