@@ -80,11 +80,15 @@ func (r *Run) rates() *plots.Figure {
 	return f
 }
 
-// MIMEBundle shows the run: its figure, and in text its summary. A variable
-// that no run was assigned to, nil, is "no steps".
+// MIMEBundle shows the run: its figure, and in text its summary. Where [Live]
+// has drawn the figure it is a table of the epochs. A variable that no run was
+// assigned to, nil, is "no steps".
 func (r *Run) MIMEBundle() map[string]any {
-	if r == nil || len(r.Steps) == 0 {
+	switch {
+	case r == nil || len(r.Steps) == 0:
 		return map[string]any{"text/plain": r.String()}
+	case r.drawn:
+		return r.epochTable().bundle()
 	}
 	bundle := r.Figure().MIMEBundle()
 	bundle["text/plain"] = r.Summary()
@@ -93,7 +97,7 @@ func (r *Run) MIMEBundle() map[string]any {
 
 // MIMEMetadata is the size of the picture, if there is one.
 func (r *Run) MIMEMetadata() map[string]any {
-	if r == nil || len(r.Steps) == 0 {
+	if r == nil || len(r.Steps) == 0 || r.drawn {
 		return nil
 	}
 	return r.Figure().MIMEMetadata()

@@ -476,3 +476,30 @@ func TestRunShowsItself(t *testing.T) {
 		t.Errorf("options %q", run.Options)
 	}
 }
+
+// TestRunAfterLive wants a table where the figure is on the page already.
+func TestRunAfterLive(t *testing.T) {
+	train, test := digits(t)
+	capture(t)
+	run, err := accel.Fit(t.Context(), mlp(4), train.First(100), accel.Epochs(25), accel.Validate(test), accel.Live())
+	must(t, run, err)
+	data, metadata := display.Render(run)
+	if len(data) != 2 || len(metadata) > 0 {
+		t.Errorf("formats %v, metadata %v", data, metadata)
+	}
+	page := data["text/html"].(string)
+	for _, want := range []string{"<th", "validation accuracy", "waiting for data", "25 epochs, 50 steps", "best"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the table has no %q:\n%s", want, page)
+		}
+	}
+	if rows := strings.Count(page, "<tr>"); rows < 9 || rows > 12 {
+		t.Errorf("%d rows for 25 epochs", rows)
+	}
+	if text := data["text/plain"].(string); !strings.Contains(text, "seconds") || !strings.HasSuffix(text, run.Summary()) {
+		t.Errorf("text\n%s", text)
+	}
+	if figure := run.Figure().MIMEBundle(); figure["image/png"] == nil {
+		t.Error("Figure draws nothing")
+	}
+}

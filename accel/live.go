@@ -89,6 +89,7 @@ func (s *screen) close(r *Run) {
 	if s.figures != nil {
 		s.draw(r)
 		s.figures.Close()
+		r.drawn = true
 	}
 	if s.line != nil {
 		s.line.Update(display.Text(r.String()))

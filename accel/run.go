@@ -10,7 +10,9 @@ import (
 )
 
 // Run is what happened during training. It shows itself: a figure of loss and
-// accuracy, and in text its summary.
+// accuracy, and in text its summary. After [Live], whose figure is on the page
+// already, it shows a table of the epochs and where the time went instead;
+// [Run.Figure] draws it again.
 type Run struct {
 	Set     string   // the name of the training set
 	Options []string // the options as they were given
@@ -35,6 +37,7 @@ type Run struct {
 	restored bool     // the weights are those of the best check
 	classes  bool     // the set has classes, no targets
 	metrics  []Metric // to draw besides loss and accuracy
+	drawn    bool     // Live has put the figure on the page
 
 	began       time.Time
 	epochStarts []time.Time // and at last the end
@@ -106,18 +109,6 @@ func (r *Run) outcome() (loss, accuracy float64) {
 // ExamplesPerSecond is the speed of training without validation.
 func (r *Run) ExamplesPerSecond() float64 {
 	return float64(r.Examples) / (r.Time.Total - r.Time.Validating).Seconds()
-}
-
-// Summary says in a few lines how the run went.
-func (r *Run) Summary() string {
-	var b strings.Builder
-	b.WriteString(r.String())
-	fmt.Fprintf(&b, "\n%s examples/s; waiting for data %s, computing %s, validating %s",
-		quantity(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
-	for _, note := range r.Notes {
-		b.WriteString("\n" + note)
-	}
-	return b.String()
 }
 
 // String is the run in one line.
