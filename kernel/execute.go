@@ -13,6 +13,7 @@ import (
 // execute_input, the output as it comes, and execute_result or error.
 func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any, error) {
 	if k.stop.stops(r) {
+		r.stops = true // whoever sent the next one knew of this as little
 		return wire.NewExecuteAborted(int(k.count.Load())), nil
 	}
 	count := int(k.count.Load())
@@ -107,8 +108,8 @@ func workerError(err error) *link.CellError {
 // in after it.
 const inFlight = 20 * time.Millisecond
 
-// stop is a cell that failed and stops those that were sent before its client
-// could know.
+// stop is a cell that failed, or was stopped itself, and stops those that were
+// sent before its client could know.
 type stop struct {
 	cell    *request
 	replied time.Time // when the reply went out

@@ -60,7 +60,7 @@ type request struct {
 	channel  transport.Channel
 	received time.Time
 	last     bool // the kernel ends when it has been answered
-	stops    bool // a cell that failed: those sent before its reply do not run
+	stops    bool // a cell that failed or did not run: those sent before its reply do not run
 }
 
 func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history func() *history.History, log *slog.Logger) *Kernel {
