@@ -18,12 +18,15 @@ type Checker struct {
 	fset     *token.FileSet
 	guess    func(name string) []string
 
-	mu      sync.Mutex // guards all fields below, and the scope of pkg
-	pkg     *types.Package
-	info    *types.Info
-	live    map[string]types.Object // package-level names of committed cells
-	imports map[string]string       // package name to import path, of committed cells
-	dots    []string                // paths of dot imports of committed cells
+	mu   sync.Mutex // guards all fields below, and the scope of pkg
+	pkg  *types.Package
+	info *types.Info
+	live map[string]types.Object // package-level names of committed cells
+	// redefined has the types that a later cell than the first defined, with the
+	// number of that cell.
+	redefined map[string]int
+	imports   map[string]string // package name to import path, of committed cells
+	dots      []string          // paths of dot imports of committed cells
 	// declarations are the live ones by key: a name, or "T.M" for a method.
 	declarations map[string]*declaration
 	// wasBroken marks those whose compiled form is not their text.
@@ -50,6 +53,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		pkg:          types.NewPackage("main", "main"),
 		info:         newInfo(),
 		live:         map[string]types.Object{},
+		redefined:    map[string]int{},
 		imports:      map[string]string{},
 		declarations: map[string]*declaration{},
 		wasBroken:    map[*declaration]bool{},
