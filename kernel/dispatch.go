@@ -34,6 +34,10 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 		return
 	}
 	k.publisher.flush()
+	if r.stops {
+		// Before the reply: its client may be faster than this goroutine.
+		k.stop = &stop{r, time.Now()}
+	}
 	k.send(r.channel, wire.Outgoing{
 		Identities: r.Identities,
 		Type:       row.reply,
@@ -41,9 +45,6 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 		Metadata:   map[string]any{"started": r.received.UTC().Format(time.RFC3339Nano)},
 		Content:    content,
 	})
-	if r.stops {
-		k.stop = &stop{r, time.Now()}
-	}
 }
 
 // idle ends a request. A cell that still runs says then that it does: a front

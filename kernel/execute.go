@@ -112,7 +112,7 @@ const inFlight = 20 * time.Millisecond
 // sent before its client could know.
 type stop struct {
 	cell    *request
-	replied time.Time // when the reply went out
+	replied time.Time // just before the reply goes out
 }
 
 // stops reports whether a request must not run. What came in before the reply
