@@ -67,8 +67,9 @@ func (b Box) box() Box { return b }
 // on a value of a cell.
 func (b Box) Raw() any { return b.V }
 
-// Type returns the descriptor of the value's type.
-func (b Box) Type() *Type { return b.T }
+// TypeName returns the name of the value's type as %T prints it: for a compiled
+// function that names what it was given.
+func (b Box) TypeName() string { return b.T.name }
 
 // Box returns v, of the type id, as an interface value.
 func (r *Registry) Box(id int, v any) any { return r.Type(id).box(v) }

@@ -104,8 +104,24 @@
 //
 //	Raw() any
 //
-// which every box and every wrapper has: assert to interface{ Raw() any }.
-// [Registry.TypeName] is the name of a type for messages, as %T prints it.
+// which every box and every wrapper of our own interfaces has: assert to
+// interface{ Raw() any }. The method TypeName() string of a box is the name of
+// its type, as %T prints it.
+//
+// # Limitations
+//
+// Two values that one box became as the same compiled interface are equal in
+// lowered code. To compiled code they are only where the box itself or a native
+// wrapper stands for the interface, not where the engine's wrapper does.
+//
+// A compiled function that asks a value of type any for an interface other than
+// those above (encoding.TextMarshaler, sql.Valuer) does not find it on a box.
+//
+// The panics of the engine that [Recovered] repairs have lost their numbers:
+// "index out of range" without index and length.
+//
+// A reflect.Type that [Registry.TypeOf] returns answers for the declared type,
+// but package reflect makes raw values from it.
 //
 // # Concurrency
 //
