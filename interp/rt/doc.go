@@ -62,6 +62,15 @@
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
 //
+// Deferred calls and the position of statements, which need no registry:
+//
+//	Protect(position *int, body func(d *Deferred))          runs a body that has defer statements
+//	Deferred                                                the type of d: d.Push(func()), d.PushValue(func()), d.Recover()
+//	Recover() interface{}                                   recover() of a function that was not deferred as a literal
+//	StorePosition(p *int, number int)                       *p = number under the race detector
+//	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
+//	NegativeShift() interface{}                             the panic of a shift by a negative count
+//
 // fmt: Append, Appendf, Appendln, Errorf, Fprint, Fprintf, Fprintln, Print,
 // Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.
 // Any other compiled function of the printf kind can be given "%s" and the

@@ -106,7 +106,8 @@ func (w *world) checked(t reflect.Type) types.Type {
 	case reflect.Map:
 		return types.NewMap(w.checked(t.Key()), w.checked(t.Elem()))
 	case reflect.Chan:
-		return types.NewChan(types.SendRecv, w.checked(t.Elem()))
+		direction := map[reflect.ChanDir]types.ChanDir{reflect.BothDir: types.SendRecv, reflect.SendDir: types.SendOnly, reflect.RecvDir: types.RecvOnly}
+		return types.NewChan(direction[t.ChanDir()], w.checked(t.Elem()))
 	case reflect.Func:
 		tuple := func(n int, at func(int) reflect.Type) *types.Tuple {
 			var vars []*types.Var
@@ -615,4 +616,12 @@ func addMethod(to, from types.Type, name string) {
 			to.(*types.Named).AddMethod(types.NewFunc(0, m.Pkg(), name, types.NewSignatureType(recv, nil, nil, s.Params(), s.Results(), s.Variadic())))
 		}
 	}
+}
+
+// checkedAny is checked for interface literals too.
+func (w *world) checkedAny(t testing.TB, c reflect.Type) types.Type {
+	if c.Kind() == reflect.Interface && c.Name() == "" && c != anyType {
+		return w.Type(w.id(t, c.String())).Type()
+	}
+	return w.checked(c)
 }

@@ -38,6 +38,7 @@ func records() []any {
 			C Celsius `json:"c"`
 			d Celsius
 		}{1, 2},
+		Omitting{}, Omitting{N: Level(7), M: Level(7), P: &PtrZero{9}}, Omitting{N: Level(1), M: (*PtrZero)(nil), P: &PtrZero{1}, S: Square{}}, Omitting{N: &PtrZero{9}}, Omitting{K: map[fmt.Stringer]int{Celsius(1): 1}},
 		5, "x", nil, []int{1}, map[string]int{"b": 1, "a": 2}, errors.New("e"), time.Time{}, math.NaN(), func() {},
 	}
 }

@@ -307,7 +307,7 @@ var realTypes = []any{
 	Names{}, Any{}, Action(nil), Pipe(nil), Empty{}, Seconds(0), Moment{}, Point{}, Celsius(0), Weekday(0), Shy{}, Loud{},
 	Code{}, Wrapped{}, Many{}, Both{}, Convertible{}, Fancy{}, Panicky{}, Node{}, Base{}, inner{}, Derived{}, Outer{},
 	Square{}, Holder{}, Pair[Text, Int]{}, Pair[Int, Celsius]{}, Tree[Int]{}, Temp(0), Color{}, ByPointer{}, Failing{},
-	Level(0), PtrZero{}, Amb1{}, Amb2{}, Ambiguous{}, Tagged{}, Record{}, Square2{}, Stack{}, Stream{}, Source{}, Letters{}, Bundle{}, Pixels{}, Secret(""), Variadic{}, Deep{},
+	Level(0), PtrZero{}, Amb1{}, Amb2{}, Ambiguous{}, Tagged{}, Record{}, Square2{}, Stack{}, Stream{}, Source{}, Letters{}, Bundle{}, Pixels{}, Secret(""), Variadic{}, Deep{}, Omitting{},
 }
 
 // Square2 has its method by pointer.
@@ -410,4 +410,17 @@ type Deep struct {
 	Base
 	*bytes.Buffer
 	Shape
+}
+
+// Nothing is an interface of a cell that encoding/json looks for.
+type Nothing interface{ IsZero() bool }
+
+// Omitting leaves out fields that say they are zero.
+type Omitting struct {
+	N Nothing                    `json:"n,omitzero"`
+	M interface{ IsZero() bool } `json:"m,omitzero"`
+	P *PtrZero                   `json:"p,omitzero"`
+	S Shape                      `json:"s,omitzero"`
+	T time.Time                  `json:"t,omitzero"`
+	K map[fmt.Stringer]int       `json:"k,omitempty"`
 }

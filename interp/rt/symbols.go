@@ -57,15 +57,17 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"JSONEncode":        r.JSONEncode,
 		"JSONDecode":        r.JSONDecode,
 
-		"TypeOf":          r.TypeOf,
-		"TypeFor":         r.TypeFor,
-		"TemplateExecute": r.TemplateExecute,
-		"DeepEqual":       r.DeepEqual,
-		"CloneMap":        r.CloneMap,
-		"Clear":           r.Clear,
-		"BuiltinPrint":    r.BuiltinPrint,
-		"BuiltinPrintln":  r.BuiltinPrintln,
-		"Words":           r.Words,
+		"TypeOf":           r.TypeOf,
+		"TypeFor":          r.TypeFor,
+		"TypeImplements":   r.TypeImplements,
+		"TypeAssignableTo": r.TypeAssignableTo,
+		"TemplateExecute":  r.TemplateExecute,
+		"DeepEqual":        r.DeepEqual,
+		"CloneMap":         r.CloneMap,
+		"Clear":            r.Clear,
+		"BuiltinPrint":     r.BuiltinPrint,
+		"BuiltinPrintln":   r.BuiltinPrintln,
+		"Words":            r.Words,
 	}
 	symbols := make(map[string]reflect.Value, len(table))
 	for name, f := range table {
