@@ -17,6 +17,7 @@ const questionTime = 10 * time.Second
 // dispatch answers one request: busy, the reply, idle, in this order and each
 // exactly once.
 func (k *Kernel) dispatch(ctx context.Context, r *request) {
+	started := time.Now()
 	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Busy})
 	defer k.idle(r)
 	row, ok := table[r.Header.Type]
@@ -35,14 +36,13 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	}
 	k.publisher.flush()
 	if r.stops {
-		// Before the reply: its client may be faster than this goroutine.
-		k.stop = &stop{r, time.Now()}
+		k.stop = &stop{r, time.Now()} // before the reply: its client may be faster than we
 	}
 	k.send(r.channel, wire.Outgoing{
 		Identities: r.Identities,
 		Type:       row.reply,
 		Parent:     r.RawHeader,
-		Metadata:   map[string]any{"started": r.received.UTC().Format(time.RFC3339Nano)},
+		Metadata:   map[string]any{"started": started.UTC().Format(time.RFC3339Nano)},
 		Content:    content,
 	})
 }

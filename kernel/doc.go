@@ -7,10 +7,11 @@
 //
 // There are three lanes, each with one goroutine and one queue, so that nothing
 // waits behind a cell that need not: cells and what must keep its order with
-// them; questions such as completion; and the control channel. The table in
-// table.go says for each message type which lane, handler and reply it has. The
-// dispatcher alone sends busy, the reply and idle, whatever the handler does;
-// a handler only translates between the protocol and the worker.
+// them; questions to the worker such as completion; and what the front answers by
+// itself, such as an interrupt. The table in table.go says for each message type
+// which lane, handler and reply it has. The dispatcher alone sends busy, the
+// reply and idle, whatever the handler does; a handler only translates between
+// the protocol and the worker.
 //
 // What cells put out goes through one [publisher], which joins small writes and
 // keeps the order. Everything is published with the header of the request that

@@ -59,7 +59,10 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.CellError) wire.ExecuteFailed {
 	failure := wire.NewFailure(why.Name, why.Value, why.Traceback)
 	k.publisher.publish(wire.Error, r.RawHeader, failure)
-	r.stops = in.StopOnError
+	if in.StopOnError {
+		r.stops = true
+		time.Sleep(together)
+	}
 	return wire.NewExecuteFailed(count, failure)
 }
 
@@ -103,6 +106,11 @@ func workerError(err error) *link.CellError {
 	}
 	return &link.CellError{Name: "worker error", Value: err.Error(), Traceback: []string{"worker error: " + err.Error()}}
 }
+
+// together is how long a client takes to send cells that are meant to run one
+// after the other. The reply to one that failed waits so long: those that come
+// meanwhile were sent without it, and do not run.
+const together = 5 * time.Millisecond
 
 // inFlight is how long a request that was sent before a reply may take to come
 // in after it.
