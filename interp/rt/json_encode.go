@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"go/types"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // jsonEncoder writes JSON as encoding/json does, asking descriptors where that
@@ -231,68 +227,6 @@ func fieldByIndex(v reflect.Value, index []int) (reflect.Value, bool) {
 	return v, true
 }
 
-// isEmpty is what the option omitempty asks.
-func isEmpty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
-		return v.Len() == 0
-	case reflect.Struct, reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
-		return false
-	}
-	return v.IsZero()
-}
-
-// isZero is what the option omitzero asks: the method IsZero of the type, or of
-// the pointer to it, where there is one.
-func (r *Registry) isZero(w view, v reflect.Value) bool {
-	switch {
-	case v.Kind() == reflect.Interface:
-		return r.isZeroInterface(w, v)
-	case w.has(isZeroMethod):
-		if v.Kind() == reflect.Pointer && v.IsNil() {
-			return true
-		}
-		return callIsZero(w, v)
-	case w.pointer().has(isZeroMethod):
-		if !v.CanAddr() {
-			copied := reflect.New(v.Type()).Elem()
-			copied.Set(v)
-			v = copied
-		}
-		return callIsZero(w.pointer(), v.Addr())
-	}
-	return v.IsZero()
-}
-
-func (r *Registry) isZeroInterface(w view, v reflect.Value) bool {
-	if v.IsNil() {
-		return true
-	}
-	if w.d == nil && !w.t.Implements(isZeroMethod.iface) ||
-		w.d != nil && !r.interfaceHas(w.d, isZeroMethod) {
-		return false
-	}
-	inner, raw := r.viewOf(v.Elem())
-	return raw.Kind() == reflect.Pointer && raw.IsNil() || callIsZero(inner, raw)
-}
-
-// interfaceHas reports whether the interface of a cell has the method.
-func (r *Registry) interfaceHas(d *Type, m wellKnown) bool {
-	for _, have := range sortedMethods(d.typ.Underlying().(*types.Interface)) {
-		if have.Name() == m.name && typeString(have.Type()) == m.signature {
-			return true
-		}
-	}
-	return false
-}
-
-func callIsZero(w view, v reflect.Value) bool {
-	if w.d == nil {
-		return v.Interface().(interface{ IsZero() bool }).IsZero()
-	}
-	return call0[bool](Box{w.d, v.Interface()}, "IsZero")
-}
-
 func (e *jsonEncoder) array(w view, v reflect.Value) error {
 	elem := w.elem()
 	e.out.WriteByte('[')
@@ -355,75 +289,4 @@ func isBytes(w view) bool {
 	}
 	p := w.elem().pointer()
 	return !p.has(marshalJSON) && !p.has(marshalText)
-}
-
-func (e *jsonEncoder) keyAllowed(key view) bool {
-	switch key.kind() {
-	case reflect.String,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return true
-	}
-	return key.has(marshalText) || key.d != nil && key.kind() == reflect.Interface && e.registry.interfaceHas(key.d, marshalText)
-}
-
-func (e *jsonEncoder) mapping(w view, v reflect.Value) error {
-	type member struct {
-		name  string
-		value reflect.Value
-	}
-	members := make([]member, 0, v.Len())
-	for i := v.MapRange(); i.Next(); {
-		name, err := e.keyName(w.key(), i.Key())
-		if err != nil {
-			return fmt.Errorf("json: encoding error for type %q: %q", w.String(), err.Error())
-		}
-		members = append(members, member{name, i.Value()})
-	}
-	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	elem := w.elem()
-	e.out.WriteByte('{')
-	for i, m := range members {
-		if i > 0 {
-			e.out.WriteByte(',')
-		}
-		if err := e.text(m.name); err != nil {
-			return err
-		}
-		e.out.WriteByte(':')
-		if err := e.encode(elem, m.value, false); err != nil {
-			return err
-		}
-	}
-	e.out.WriteByte('}')
-	return nil
-}
-
-func (e *jsonEncoder) keyName(w view, k reflect.Value) (string, error) {
-	if k.Kind() == reflect.String {
-		return k.String(), nil
-	}
-	if k.Kind() == reflect.Interface {
-		if k.IsNil() {
-			return "", nil
-		}
-		w, k = e.registry.viewOf(k.Elem())
-	}
-	if w.has(marshalText) {
-		if k.Kind() == reflect.Pointer && k.IsNil() {
-			return "", nil
-		}
-		var text []byte
-		var err error
-		if w.d == nil {
-			text, err = k.Interface().(interface{ MarshalText() ([]byte, error) }).MarshalText()
-		} else {
-			text, err = call0x2[[]byte, error](Box{w.d, k.Interface()}, "MarshalText")
-		}
-		return string(text), err
-	}
-	if k.CanInt() {
-		return strconv.FormatInt(k.Int(), 10), nil
-	}
-	return strconv.FormatUint(k.Uint(), 10), nil
 }
