@@ -82,6 +82,8 @@ type Evaluate struct {
 // Evaluations answers Evaluate, one Result for each expression.
 type Evaluations struct {
 	Values map[string]Result `json:"values"`
+	// Mark is as in Result, for the output of all expressions.
+	Mark uint64 `json:"mark,omitempty"`
 }
 
 // Display is an event: the cell shows, replaces or clears output while it runs.

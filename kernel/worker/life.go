@@ -144,6 +144,13 @@ func (l *life) begin(cell int) {
 	l.busy.Store(true)
 }
 
+// awaitOutput waits until all output before a mark has come; 0 is no mark.
+func (l *life) awaitOutput(ctx context.Context, mark uint64) {
+	if mark > 0 && !l.meeting.output(ctx, mark) {
+		l.log.Warn("the end of the output was not found", "cell", l.cell.Load())
+	}
+}
+
 // over reports whether the process has ended.
 func (l *life) over() bool { return closed(l.ended) }
 

@@ -147,7 +147,10 @@ func (s *scripted) Check(context.Context, link.Check) (link.Completeness, error)
 	return link.Completeness{Status: "complete"}, nil
 }
 
-func (s *scripted) Evaluate(context.Context, link.Evaluate) (link.Evaluations, error) {
+func (s *scripted) Evaluate(_ context.Context, r link.Evaluate) (link.Evaluations, error) {
+	for _, expression := range r.Expressions {
+		fmt.Println(expression)
+	}
 	return link.Evaluations{}, nil
 }
 

@@ -99,17 +99,17 @@ func (s *Supervisor) replace(l *life) {
 
 // ask makes one request of the worker. If that dies meanwhile the error is a
 // *link.CellError that says why.
-func ask[In, Out any](ctx context.Context, s *Supervisor, method func(*link.Client, context.Context, In) (Out, error), in In) (Out, error) {
+func ask[In, Out any](ctx context.Context, s *Supervisor, method func(*link.Client, context.Context, In) (Out, error), in In) (Out, *life, error) {
 	var none Out
 	l, err := s.life()
 	if err != nil {
-		return none, err
+		return none, nil, err
 	}
 	out, err := method(l.client, ctx, in)
 	if errors.Is(err, link.ErrClosed) {
-		return none, l.failure(ctx)
+		return none, l, l.failure(ctx)
 	}
-	return out, err
+	return out, l, err
 }
 
 // Execute runs one cell.
@@ -126,31 +126,37 @@ func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Re
 	if errors.Is(err, link.ErrClosed) {
 		return link.Result{}, l.failure(ctx)
 	}
-	if err == nil && !l.meeting.output(ctx, result.Mark) {
-		s.log.Warn("the end of the output was not found", "cell", request.Cell)
-	}
+	l.awaitOutput(ctx, result.Mark)
 	result.Mark = 0
 	return result, err
 }
 
 // Complete asks for completions.
 func (s *Supervisor) Complete(ctx context.Context, request link.Complete) (link.Completion, error) {
-	return ask(ctx, s, (*link.Client).Complete, request)
+	out, _, err := ask(ctx, s, (*link.Client).Complete, request)
+	return out, err
 }
 
 // Inspect asks for documentation.
 func (s *Supervisor) Inspect(ctx context.Context, request link.Inspect) (link.Inspection, error) {
-	return ask(ctx, s, (*link.Client).Inspect, request)
+	out, _, err := ask(ctx, s, (*link.Client).Inspect, request)
+	return out, err
 }
 
 // Check asks whether a cell is complete.
 func (s *Supervisor) Check(ctx context.Context, request link.Check) (link.Completeness, error) {
-	return ask(ctx, s, (*link.Client).Check, request)
+	out, _, err := ask(ctx, s, (*link.Client).Check, request)
+	return out, err
 }
 
-// Evaluate computes user expressions.
+// Evaluate computes user expressions. Their output has come when it returns.
 func (s *Supervisor) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
-	return ask(ctx, s, (*link.Client).Evaluate, request)
+	out, l, err := ask(ctx, s, (*link.Client).Evaluate, request)
+	if l != nil {
+		l.awaitOutput(ctx, out.Mark)
+	}
+	out.Mark = 0
+	return out, err
 }
 
 // Interrupt stops the running cell. A cell that is in code which cannot be

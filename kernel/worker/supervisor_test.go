@@ -187,6 +187,18 @@ func TestAllOutputComesBeforeTheEnd(t *testing.T) {
 	}
 }
 
+func TestOutputOfUserExpressions(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	s.must("out a")
+	if _, err := s.Evaluate(s.ctx, link.Evaluate{Expressions: map[string]string{"x": "text"}}); err != nil {
+		t.Error(err)
+	}
+	if got, want := s.page.take(), []part{{1, "stdout", "text\n"}}; !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
 // A cell that closes its output loses that, not its end.
 func TestOutputClosed(t *testing.T) {
 	t.Parallel()

@@ -95,7 +95,7 @@ func (p *Process) Stdout(cell int) io.Writer { return cellWriter{p.output, stdou
 // Stderr writes to the standard error of a cell, as Stdout does.
 func (p *Process) Stderr(cell int) io.Writer { return cellWriter{p.output, stderr, cell} }
 
-// marked is a worker with marks around each cell.
+// marked is a worker with marks around each cell, and behind user expressions.
 type marked struct {
 	link.Worker
 	output *output
@@ -106,6 +106,12 @@ func (m marked) Execute(ctx context.Context, request link.Execute) (link.Result,
 	result, err := m.Worker.Execute(ctx, request)
 	result.Mark = m.output.end()
 	return result, err
+}
+
+func (m marked) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
+	evaluations, err := m.Worker.Evaluate(ctx, request)
+	evaluations.Mark = m.output.end()
+	return evaluations, err
 }
 
 // markedFront is the front with a mark at each display.

@@ -1,9 +1,10 @@
-//go:build unix
-
 package worker
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,6 +24,9 @@ func TestFrozenWorker(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	for !stopped(t, pid) {
+		runtime.Gosched()
+	}
 	done := make(chan error, 1)
 	go func() {
 		// More than the pipe takes: sending it does not end.
@@ -38,4 +42,14 @@ func TestFrozenWorker(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("the cell has run")
 	}
+}
+
+// stopped reports whether a process has taken note of a stop signal.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(stat), ") T ")
 }
