@@ -33,6 +33,10 @@ def jupyterlab(folder):
     """A JupyterLab server without a token, on a free port; gives its address."""
     port = free_port()
     with tempfile.TemporaryDirectory() as config:
+        # Without this JupyterLab asks whether it may fetch news, over the page.
+        quiet = pathlib.Path(config, "settings", "@jupyterlab", "apputils-extension", "notification.jupyterlab-settings")
+        quiet.parent.mkdir(parents=True)
+        quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
         server = subprocess.Popen(
             [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}",
              f"--notebook-dir={folder}", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True",
@@ -122,8 +126,11 @@ class Notebook:
             "return [...document.querySelectorAll('.jp-OutputArea-output img')]"
             ".filter(i => i.complete && i.naturalWidth > 0).length")
 
-    def scroll_to(self, selector):
-        self.driver.execute_script("document.querySelector(arguments[0])?.scrollIntoView({block: 'center'})", selector)
+    def scroll_to(self, text):
+        """Brings the first code cell that holds text to the top of the page."""
+        self.driver.execute_script(
+            "[...document.querySelectorAll('.jp-CodeCell')].find(c => c.innerText.includes(arguments[0]))"
+            "?.scrollIntoView({block: 'start'})", text)
 
     def picture(self, path):
         self.driver.save_screenshot(str(path))
@@ -133,7 +140,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebook")
     parser.add_argument("--picture", required=True)
-    parser.add_argument("--scroll", default="", help="CSS selector of what to bring into view")
+    parser.add_argument("--scroll", default="", help="text of the cell to bring to the top")
     parser.add_argument("--size", default="1280x1600")
     parser.add_argument("--seconds", type=int, default=180)
     parser.add_argument("--dark", action="store_true")
