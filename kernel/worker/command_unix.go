@@ -21,6 +21,8 @@ func inherit(cmd *exec.Cmd, in, out *os.File) (string, error) {
 
 // group is the process group of a worker. Its number is that of the worker.
 type group struct {
+	done chan struct{} // closed when the worker has been waited for
+
 	mu     sync.Mutex
 	leader int // 0 when there is no group
 }
@@ -29,8 +31,8 @@ func (g *group) start(cmd *exec.Cmd) error {
 	// Its own group: an interrupt from a terminal is for the front, which passes
 	// it on.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithParent(cmd.SysProcAttr)
-	if err := cmd.Start(); err != nil {
+	g.done = make(chan struct{})
+	if err := startTied(cmd, g.done); err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -53,6 +55,7 @@ func (g *group) kill() {
 // system may give its number to others then.
 func (g *group) end() {
 	g.kill()
+	close(g.done)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.leader = 0
