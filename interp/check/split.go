@@ -146,7 +146,7 @@ func newChunk(src string, list []lexeme, end int) chunk {
 		last = tail.offset + len(tail.tok.String())
 	}
 	return chunk{
-		last:   last,
+		last:   min(last, end),
 		kind:   kindOf(list),
 		start:  start,
 		end:    end,

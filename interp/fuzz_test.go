@@ -1,0 +1,60 @@
+package interp
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/lower"
+)
+
+// FuzzLoad takes cells as far as they go without running: checked, lowered,
+// compiled by the engine. Every cell must either get there or be refused with a
+// place; a fault of ours is a finding.
+func FuzzLoad(f *testing.F) {
+	text, err := os.ReadFile("testdata/constructs.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var programs []struct{ Decl, Body string }
+	if err := json.Unmarshal(text, &programs); err != nil {
+		f.Fatal(err)
+	}
+	for _, p := range programs {
+		f.Add(p.Decl + "\n" + p.Body)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		s, err := New(Stdin(strings.NewReader("")), Stdout(io.Discard), Stderr(io.Discard))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		start := time.Now()
+		cell, unit, err := s.load(1, src)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Fatalf("%q took %v", src, took)
+		}
+		var list check.ErrorList
+		var unsupported *lower.UnsupportedError
+		switch {
+		case err == nil:
+			s.program.Discard(unit)
+			s.checker.Discard(cell)
+		case errors.As(err, &list):
+		case errors.As(err, &unsupported):
+			if unsupported.Position.Line == 0 {
+				t.Fatalf("%q: %v has no place", src, err)
+			}
+		default:
+			t.Fatalf("%q: %v", src, err)
+		}
+		if _, _, err := s.load(2, "1 + 1"); err != nil {
+			t.Fatalf("%q spoils the next cell: %v", src, err)
+		}
+	})
+}
