@@ -89,46 +89,68 @@ func TestJSONEncode(t *testing.T) {
 	}
 }
 
+// decodeTargets make what is decoded into.
+var decodeTargets = []func() any{
+	func() any { return new(Record) }, func() any { return new(Derived) }, func() any { return new(Ambiguous) }, func() any { return new(Tagged) },
+	func() any { return new(Int) }, func() any { return new(Text) }, func() any { return new(Flag) }, func() any { return new(Float32) }, func() any { return new(Uint8) },
+	func() any { return new(Bytes) }, func() any { return new(Octets) }, func() any { return new(Hash) }, func() any { return &Ints{7, 8, 9} }, func() any { return &Names{"old": 1} },
+	func() any { return new(Temp) }, func() any { return new([]*Temp) }, func() any { return new(map[string]Temp) }, func() any { return new(Color) }, func() any { return new([]Color) }, func() any { return new(map[Color]Int) },
+	func() any { return new(map[Int]Text) }, func() any { return new(map[Uint8]Point) }, func() any { return new(*Point) }, func() any { return new(**Int) }, func() any { return new(any) }, func() any { return new([]any) },
+	func() any { return new(Holder) }, func() any { return new(Shape) }, func() any { return new(Node) }, func() any { return new(Grid) }, func() any { return &Holder{Any: &Point{1, 2, "kept"}} },
+	func() any { return new(Tree[Int]) }, func() any { return new(Pair[Text, Int]) }, func() any { return new(map[Float]Int) }, func() any { return Int(1) }, func() any { return (*Int)(nil) }, func() any { return nil }, func() any { return new(int) },
+}
+
+var decodeTexts = []string{
+	`null`, `true`, ` "str" `, `"#010203"`, `"bm90"`, `"!"`, `12`, `-3`, `300`, `1.5`, `1e400`, `[]`, `[1,2,3]`, `[1,"x",2]`, `[[1,2],[3]]`, `{}`, `{"a":1}`, `["#010203","bad"]`, `[null,{"kelvin":300}]`,
+	`{"kelvin":274}`, `{"x":{"kelvin":274},"y":null}`, `{"#010203":5,"zz":1}`, `{"1":"a","2":"b","x":"c"}`, `{"1":{"X":5},"999":{"Y":"no"}}`, `{"X":1,"y":2,"note":"n"}`, `{"id":7,"name":"N","X":3,"Seen":4,"hidden":5,"extra":"E"}`,
+	`{"Same":"s","One":1,"Two":2,"amb2":{"Same":"t","Two":3}}`, `{"Shape":{"Side":1},"Any":{"X":9,"Y":"bad"},"Others":[null,1]}`, `{"Value":1,"Next":{"Value":2,"Next":null},"Kids":[{"Value":3},null],"By":{"k":{"Value":4}}}`,
+	`{"Left":{"Data":1,"Left":{"Data":"bad"}},"Data":2}`, `{"Key":"k","Val":1.5}`, `{"Key":5,"Val":"x"}`,
+	`{"a":1,"b":2,"s":"\"in\"","n":"5","q":"0.25","f":true,"l":[1,2],"m":{"3":"c"},"c":{"#ffffff":1},"p":{"X":1,"Y":2},"t":{"kelvin":300},"tp":{"kelvin":200},"col":"#aabbcc","raw":"cmF3","oct":"AQI=","h":[1,2,3,4,5],"html<>":"h","any":{"q":[1]},"anys":[1,"2",null],"-":"d","when":"2026-01-02T03:04:05Z","lit":{"U":1,"V":2},"num":12.50,"tree":{"Data":3},"Skip":"no","private":1}`,
+	`{"s":"notquoted"}`, `{"s":5}`, `{"n":5}`, `{"n":"x"}`, `{"n":""}`, `{"n":null}`, `{"q":null,"n":"null"}`, `{"z":{"Side":1}}`, `{"z":null}`, `{"by":1}`, `{"col":5}`, `{"col":"bad"}`, `{"t":{"kelvin":"x"}}`, `{"a":"x","b":{},"p":[],"l":{},"f":0}`, `{"tree":{"Left":{"Data":true}}}`, `{"num":"abc"}`, `{"num":"5"}`, `{"h":[9]}`,
+	`{"A":1,"A":2,"a":3}`, `{"dup":1,"p":{"X":1},"P":{"Y":2}}`, "\"\\ud800\\u0041 \xff\"", `{`, ``, `[1,]`, `{"a":1}x`, ` `, `nul`,
+}
+
 func TestJSONUnmarshal(t *testing.T) {
 	w := newWorld(t)
-	targets := []func() any{
-		func() any { return new(Record) }, func() any { return new(Derived) }, func() any { return new(Ambiguous) }, func() any { return new(Tagged) },
-		func() any { return new(Int) }, func() any { return new(Text) }, func() any { return new(Flag) }, func() any { return new(Float32) }, func() any { return new(Uint8) },
-		func() any { return new(Bytes) }, func() any { return new(Octets) }, func() any { return new(Hash) }, func() any { return &Ints{7, 8, 9} }, func() any { return &Names{"old": 1} },
-		func() any { return new(Temp) }, func() any { return new([]*Temp) }, func() any { return new(map[string]Temp) }, func() any { return new(Color) }, func() any { return new([]Color) }, func() any { return new(map[Color]Int) },
-		func() any { return new(map[Int]Text) }, func() any { return new(map[Uint8]Point) }, func() any { return new(*Point) }, func() any { return new(**Int) }, func() any { return new(any) }, func() any { return new([]any) },
-		func() any { return new(Holder) }, func() any { return new(Shape) }, func() any { return new(Node) }, func() any { return new(Grid) }, func() any { return &Holder{Any: &Point{1, 2, "kept"}} },
-		func() any { return new(Tree[Int]) }, func() any { return new(Pair[Text, Int]) }, func() any { return new(map[Float]Int) }, func() any { return Int(1) }, func() any { return (*Int)(nil) }, func() any { return nil }, func() any { return new(int) },
-	}
-	texts := []string{
-		`null`, `true`, ` "str" `, `"#010203"`, `"bm90"`, `"!"`, `12`, `-3`, `300`, `1.5`, `1e400`, `[]`, `[1,2,3]`, `[1,"x",2]`, `[[1,2],[3]]`, `{}`, `{"a":1}`, `["#010203","bad"]`, `[null,{"kelvin":300}]`,
-		`{"kelvin":274}`, `{"x":{"kelvin":274},"y":null}`, `{"#010203":5,"zz":1}`, `{"1":"a","2":"b","x":"c"}`, `{"1":{"X":5},"999":{"Y":"no"}}`, `{"X":1,"y":2,"note":"n"}`, `{"id":7,"name":"N","X":3,"Seen":4,"hidden":5,"extra":"E"}`,
-		`{"Same":"s","One":1,"Two":2,"amb2":{"Same":"t","Two":3}}`, `{"Shape":{"Side":1},"Any":{"X":9,"Y":"bad"},"Others":[null,1]}`, `{"Value":1,"Next":{"Value":2,"Next":null},"Kids":[{"Value":3},null],"By":{"k":{"Value":4}}}`,
-		`{"Left":{"Data":1,"Left":{"Data":"bad"}},"Data":2}`, `{"Key":"k","Val":1.5}`, `{"Key":5,"Val":"x"}`,
-		`{"a":1,"b":2,"s":"\"in\"","n":"5","q":"0.25","f":true,"l":[1,2],"m":{"3":"c"},"c":{"#ffffff":1},"p":{"X":1,"Y":2},"t":{"kelvin":300},"tp":{"kelvin":200},"col":"#aabbcc","raw":"cmF3","oct":"AQI=","h":[1,2,3,4,5],"html<>":"h","any":{"q":[1]},"anys":[1,"2",null],"-":"d","when":"2026-01-02T03:04:05Z","lit":{"U":1,"V":2},"num":12.50,"tree":{"Data":3},"Skip":"no","private":1}`,
-		`{"s":"notquoted"}`, `{"s":5}`, `{"n":5}`, `{"n":"x"}`, `{"n":""}`, `{"n":null}`, `{"q":null,"n":"null"}`, `{"z":{"Side":1}}`, `{"z":null}`, `{"by":1}`, `{"col":5}`, `{"col":"bad"}`, `{"t":{"kelvin":"x"}}`, `{"a":"x","b":{},"p":[],"l":{},"f":0}`, `{"tree":{"Left":{"Data":true}}}`, `{"num":"abc"}`, `{"num":"5"}`, `{"h":[9]}`,
-		`{"A":1,"A":2,"a":3}`, `{"dup":1,"p":{"X":1},"P":{"Y":2}}`, "\"\\ud800\\u0041 \xff\"", `{`, ``, `[1,]`, `{"a":1}x`, ` `, `nul`,
-	}
-	for i, target := range targets {
-		for _, text := range texts {
-			want := target()
-			wantErr := json.Unmarshal([]byte(text), want)
-			boxed := w.box(target())
-			err := w.JSONUnmarshal([]byte(text), boxed)
-			if errorText(err) != errorText(wantErr) {
-				t.Errorf("target %d, %T, %s: error\n got %s\nwant %s", i, want, text, errorText(err), errorText(wantErr))
-			}
-			if got, want := mismatchDetails(err), mismatchDetails(wantErr); got != want {
-				t.Errorf("target %d, %T, %s: error has %s, want %s", i, target(), text, got, want)
-			}
-			if got, want := w.Sprintf("%#v", contents(w, boxed)), w.Sprintf("%#v", contents(w, w.box(want))); withoutAddresses(got) != withoutAddresses(want) {
-				t.Errorf("target %d, %T, %s:\n got %s\nwant %s", i, target(), text, got, want)
-			}
-			again, _ := w.JSONMarshal(boxed)
-			if want, _ := json.Marshal(want); !bytes.Equal(again, want) {
-				t.Errorf("target %d, %T, %s: encoded again\n got %s\nwant %s", i, target(), text, again, want)
-			}
+	for i := range decodeTargets {
+		for _, text := range decodeTexts {
+			compareDecoding(t, w, i, text)
 		}
+	}
+}
+
+func FuzzJSONUnmarshal(f *testing.F) {
+	for i := range decodeTargets {
+		for j := i % 7; j < len(decodeTexts); j += 7 {
+			f.Add(uint8(i), decodeTexts[j])
+		}
+	}
+	w := newWorld(f)
+	f.Fuzz(func(t *testing.T, i uint8, text string) {
+		compareDecoding(t, w, int(i)%len(decodeTargets), text)
+	})
+}
+
+// compareDecoding decodes a text on both sides and compares errors and results.
+func compareDecoding(t *testing.T, w *world, i int, text string) {
+	t.Helper()
+	target := decodeTargets[i]
+	want := target()
+	wantErr := json.Unmarshal([]byte(text), want)
+	boxed := w.box(target())
+	err := w.JSONUnmarshal([]byte(text), boxed)
+	if errorText(err) != errorText(wantErr) {
+		t.Errorf("target %d, %T, %s: error\n got %s\nwant %s", i, want, text, errorText(err), errorText(wantErr))
+	}
+	if got, want := mismatchDetails(err), mismatchDetails(wantErr); got != want {
+		t.Errorf("target %d, %T, %s: error has %s, want %s", i, target(), text, got, want)
+	}
+	if got, want := w.Sprintf("%#v", contents(w, boxed)), w.Sprintf("%#v", contents(w, w.box(want))); withoutAddresses(got) != withoutAddresses(want) {
+		t.Errorf("target %d, %T, %s:\n got %s\nwant %s", i, target(), text, got, want)
+	}
+	again, _ := w.JSONMarshal(boxed)
+	if want, _ := json.Marshal(want); !bytes.Equal(again, want) {
+		t.Errorf("target %d, %T, %s: encoded again\n got %s\nwant %s", i, target(), text, again, want)
 	}
 }
 
