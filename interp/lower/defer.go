@@ -86,25 +86,25 @@ func (f *function) later(w *writer, e *ast.CallExpr) string {
 			return f.laterTuple(w, e, tuple)
 		}
 	}
-	if text, ok := f.shim(e); ok {
-		// Its arguments are evaluated when the call is made, unless they are bound.
-		return f.laterShim(w, e, text)
+	if f.isCompiled(e) {
+		bound := *e
+		bound.Args = f.boundAll(w, e.Args)
+		if text, ok := f.shim(&bound); ok {
+			return text
+		}
+		e = &bound
 	}
 	c := f.plan(e)
 	f.bind(w, c)
 	return c.text()
 }
 
-// laterShim binds the arguments of a call that has a version in the run time by
-// making it in a function that takes them.
-func (f *function) laterShim(w *writer, e *ast.CallExpr, _ string) string {
-	bound := *e
-	bound.Args = make([]ast.Expr, len(e.Args))
-	for i, x := range e.Args {
-		bound.Args[i] = f.bound(w, x)
+func (f *function) boundAll(w *writer, list []ast.Expr) []ast.Expr {
+	bound := make([]ast.Expr, len(list))
+	for i, x := range list {
+		bound[i] = f.bound(w, x)
 	}
-	text, _ := f.shim(&bound)
-	return text
+	return bound
 }
 
 // bound evaluates x now and returns an identifier for its value.
@@ -124,10 +124,7 @@ func (f *function) laterBuiltin(w *writer, e *ast.CallExpr, name string) string 
 		return ""
 	}
 	bound := *e
-	bound.Args = make([]ast.Expr, len(e.Args))
-	for i, x := range e.Args {
-		bound.Args[i] = f.bound(w, x)
-	}
+	bound.Args = f.boundAll(w, e.Args)
 	return f.builtin(&bound, name)
 }
 

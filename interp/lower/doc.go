@@ -34,6 +34,23 @@
 // What cannot be expressed ends in an [*UnsupportedError], never in code that
 // does something else. A panic in this package ends in an [*InternalError].
 //
+// # Limitations
+//
+// What lowered code does not do as Go does, because the engine works through
+// package reflect:
+//
+//   - The text of an index panic has no numbers. It is a runtime.Error.
+//   - Packages that find methods by reflection (text/template, encoding/xml,
+//     encoding/gob) do not find those of types of cells; reflect sees field a as
+//     Xa, and an embedded field as a named one.
+//   - A function that is deferred as a value and calls recover lets the functions
+//     that it calls recover, too.
+//   - The position of a panic is that of the last statement of any goroutine.
+//   - runtime.Caller knows nothing of cells.
+//
+// Refused: types that contain themselves without a struct (type T []T), goto out
+// of a range over a function, a call as the value of a blank field.
+//
 // # For whoever changes it
 //
 // Types of nodes are those of the generic text: ask function.typeOf, never

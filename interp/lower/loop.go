@@ -135,7 +135,7 @@ func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	}
 	t.beforeContinue = func(w *writer) {
 		for _, v := range copied {
-			w.line("%s = %s", outer[v], f.inner(v))
+			w.line("%s = %s", outer[v], f.locals[v])
 		}
 		f.storeHead(w, s)
 	}
@@ -148,9 +148,6 @@ func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	f.frame.loops--
 	f.pop()
 }
-
-// inner is the current name of a variable.
-func (f *function) inner(v types.Object) string { return f.locals[v] }
 
 // storeHead stores the position of the head of a loop, which the engine
 // evaluates next.

@@ -7,6 +7,11 @@ package lower
 //	func f() {}      ->  func fʹ1() {}
 //	x := 1; x := ""  ->  var xʹ1 int; var xʹ2 string
 //
+// Functions are called by name and not through a variable, which would let a
+// redefinition reach earlier callers but doubles the cost of a call (0.65 µs
+// against 1.2 µs, measured). Package check gives callers of a redefined function
+// to be lowered again.
+//
 // A local keeps its name, unless the function has another local of that name or
 // Go predeclares it: the engine's scopes mix such names up.
 //

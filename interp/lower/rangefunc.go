@@ -20,7 +20,6 @@ package lower
 // body pushes onto the list of the enclosing function.
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -119,5 +118,3 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 	w.line("%s = %d", it.state, left)
 	w.close("}")
 }
-
-var _ = fmt.Sprint

@@ -267,7 +267,20 @@ func FieldName(s *types.Struct, i int) string {
 	case v.Exported():
 		return v.Name()
 	}
-	return "X" + v.Name()
+	name := "X" + v.Name()
+	for hasField(s, name) {
+		name = "X" + name
+	}
+	return name
+}
+
+func hasField(s *types.Struct, name string) bool {
+	for v := range s.Fields() {
+		if v.Name() == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Tag is the tag of field i of s in lowered code: fields that are not exported
