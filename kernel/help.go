@@ -3,24 +3,29 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"regexp"
+	"go/token"
+	"strings"
 
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// question is a cell that asks what a name means, as in IPython: a name, with
-// its package or value, and one question mark, or two for more. It is no Go.
-var question = regexp.MustCompile(`^\s*([\pL_][\pL\p{Nd}_]*(?:\.[\pL_][\pL\p{Nd}_]*)*)(\?\??)\s*$`)
-
 // asksForHelp reports whether a cell asks what a name means, and in which
-// detail.
+// detail. As in IPython it is a name, with its package or value, and one question
+// mark, or two for more; it is no Go.
 func asksForHelp(code string) (name string, detail int, ok bool) {
-	m := question.FindStringSubmatch(code)
-	if m == nil {
+	code = strings.TrimSpace(code)
+	name = strings.TrimRight(code, "?")
+	marks := len(code) - len(name)
+	if marks < 1 || marks > 2 {
 		return "", 0, false
 	}
-	return m[1], len(m[2]) - 1, true
+	for part := range strings.SplitSeq(name, ".") {
+		if !token.IsIdentifier(part) {
+			return "", 0, false
+		}
+	}
+	return name, marks - 1, true
 }
 
 // help answers a cell that asks what a name means: with a page, or with an
