@@ -25,21 +25,30 @@ type crash struct {
 	ended     bool
 }
 
+// maxHeld bounds what is kept back.
+const maxHeld = 256 << 10
+
 const (
-	// holdFor is longer than a process takes from its first dying word to its
-	// end, if it does not dump gigabytes.
-	holdFor = time.Second
-	maxHeld = 256 << 10
+	// spoken is for words that a program may well print itself and go on.
+	spoken = time.Second
+	// fatal is for words that only the runtime says. It then walks the stacks,
+	// which takes it seconds when one of them has filled its gigabyte.
+	fatal = 30 * time.Second
 )
 
-// lastWords begin the report of a crash.
-var lastWords = []string{
-	"fatal error: ",
-	"panic: ",
-	"runtime: goroutine stack exceeds ",
-	"runtime: out of memory",
-	"unexpected fault address ",
-	"SIGABRT: ", "SIGBUS: ", "SIGFPE: ", "SIGILL: ", "SIGQUIT: ", "SIGSEGV: ", "SIGSYS: ", "SIGTRAP: ",
+// lastWords begin the report of a crash, each with the time to wait for the end
+// of the process.
+var lastWords = []struct {
+	text string
+	hold time.Duration
+}{
+	{"panic: ", spoken},
+	{"fatal error: ", fatal},
+	{"runtime: goroutine stack exceeds ", fatal},
+	{"runtime: out of memory", fatal},
+	{"unexpected fault address ", fatal},
+	{"SIGABRT: ", fatal}, {"SIGBUS: ", fatal}, {"SIGFPE: ", fatal}, {"SIGILL: ", fatal},
+	{"SIGQUIT: ", fatal}, {"SIGSEGV: ", fatal}, {"SIGSYS: ", fatal}, {"SIGTRAP: ", fatal},
 }
 
 func newCrash(give func(cell int, text []byte)) *crash {
@@ -60,31 +69,32 @@ func (c *crash) filter(cell int, text []byte) []byte {
 		c.hold(text)
 		return nil
 	}
-	at := c.find(text)
+	at, hold := c.find(text)
 	c.lineStart = text[len(text)-1] == '\n'
 	if at < 0 {
 		return text
 	}
 	c.holding, c.cell = true, cell
 	c.hold(text[at:])
-	c.timer.Reset(holdFor)
+	c.timer.Reset(hold)
 	return text[:at]
 }
 
-// find returns where in text a report of a crash begins, or -1.
-func (c *crash) find(text []byte) int {
+// find returns where in text a report of a crash begins, or -1, and how long it
+// is to be kept back.
+func (c *crash) find(text []byte) (at int, hold time.Duration) {
 	start, lineStart := 0, c.lineStart
 	for {
 		if lineStart {
 			for _, words := range lastWords {
-				if bytes.HasPrefix(text[start:], []byte(words)) {
-					return start
+				if bytes.HasPrefix(text[start:], []byte(words.text)) {
+					return start, words.hold
 				}
 			}
 		}
 		n := bytes.IndexByte(text[start:], '\n')
 		if n < 0 {
-			return -1
+			return -1, 0
 		}
 		start, lineStart = start+n+1, true
 	}
