@@ -153,6 +153,9 @@ func (f *function) plan(e *ast.CallExpr) *call {
 			t = sig.Params().At(i).Type()
 		}
 		a := argument{f.argument(x, t, raw, compiled), f.typ(t)}
+		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
+			a.text = a.typ + "(nil)" // f(nil...)
+		}
 		a.text = f.guarded(e, a.text, a.typ)
 		if variadic && i >= n-1 {
 			rest = append(rest, a)

@@ -20,7 +20,9 @@ var divergent = map[string]string{
 	"text_template_method":       "a template finds methods by reflection only",
 }
 
-func TestConstructs(t *testing.T) {
+// constructs reads the corpus.
+func constructs(t testing.TB) []construct {
+	t.Helper()
 	text, err := os.ReadFile("testdata/constructs.json")
 	if err != nil {
 		t.Fatal(err)
@@ -29,10 +31,15 @@ func TestConstructs(t *testing.T) {
 	if err := json.Unmarshal(text, &constructs); err != nil {
 		t.Fatal(err)
 	}
-	if len(constructs) == 0 {
+	return constructs
+}
+
+func TestConstructs(t *testing.T) {
+	all := constructs(t)
+	if len(all) == 0 {
 		t.Fatal("no constructs")
 	}
-	for _, c := range constructs {
+	for _, c := range all {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			cells := []string{c.Body}

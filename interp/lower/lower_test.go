@@ -2,6 +2,7 @@ package lower_test
 
 import (
 	"errors"
+	"go/ast"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,6 +110,24 @@ func TestUnsupported(t *testing.T) {
 				t.Errorf("after it: got %q, error %v", s.output, err)
 			}
 		})
+	}
+}
+
+// TestInternalError lowers what no checker gives.
+func TestInternalError(t *testing.T) {
+	s := newSession(t)
+	cell, err := s.checker.Check(1, "x := 1\nx++")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell.Body = append(cell.Body, &ast.BadStmt{From: cell.Body[1].Pos()})
+	_, err = s.program.Lower(cell)
+	var internal *lower.InternalError
+	if !errors.As(err, &internal) {
+		t.Fatalf("got %v, want an *InternalError", err)
+	}
+	if got, want := internal.Position.String(), "cell[1]:2:1"; got != want {
+		t.Errorf("got position %s, want %s", got, want)
 	}
 }
 

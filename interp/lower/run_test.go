@@ -31,13 +31,14 @@ func (interrupted) Uncatchable() {}
 
 // session is the smallest one that can run cells.
 type session struct {
-	checker *check.Checker
-	program *lower.Program
-	engine  *interp.Interpreter
-	output  *buffer
-	units   []*lower.Unit
-	cell    int
-	lost    chan string // panics of goroutines
+	checker  *check.Checker
+	program  *lower.Program
+	registry *rt.Registry
+	engine   *interp.Interpreter
+	output   *buffer
+	units    []*lower.Unit
+	cell     int
+	lost     chan string // panics of goroutines
 	// stopAfter, when not 0, is after how many checks the cell is to stop.
 	stopAfter int64
 	checks    atomic.Int64
@@ -67,19 +68,26 @@ func (b *buffer) String() string {
 
 var packages = sync.OnceValue(symbols.Packages)
 
-func newSession(t *testing.T, options ...func(*lower.Config)) *session {
+// newChecked makes a session that checks and lowers and has no engine.
+func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	t.Helper()
 	fset := token.NewFileSet()
 	s := &session{output: &buffer{}, lost: make(chan string, 10)}
-	s.engine = interp.New(interp.Options{Stdout: s.output, Stderr: &bytes.Buffer{}, Unrestricted: true})
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
-	registry := rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output})
-	config := lower.Config{Registry: registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled}
+	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output})
+	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled}
 	for _, o := range options {
 		o(&config)
 	}
 	s.program = lower.New(config)
+	return s
+}
+
+func newSession(t testing.TB, options ...func(*lower.Config)) *session {
+	t.Helper()
+	s := newChecked(t, options...)
+	s.engine = interp.New(interp.Options{Stdout: s.output, Stderr: &bytes.Buffer{}, Unrestricted: true})
 	session := map[string]reflect.Value{
 		"Interrupted": reflect.ValueOf(interrupted{}),
 		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
@@ -94,7 +102,7 @@ func newSession(t *testing.T, options ...func(*lower.Config)) *session {
 		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
 		"Guard": reflect.ValueOf(s.guard),
 	}
-	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, packages(), {"quern/rt/rt": registry.Symbols(), "quern/session/session": session}} {
+	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, packages(), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
 		if err := s.engine.Use(table); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +124,7 @@ func (s *session) guard(cell int, f func()) func() {
 	}
 }
 
-func (s *session) eval(t *testing.T, source string) {
+func (s *session) eval(t testing.TB, source string) {
 	t.Helper()
 	if _, err := s.engine.Eval(source); err != nil {
 		t.Fatalf("engine: %v\n%s", err, source)
