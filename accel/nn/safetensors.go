@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -29,8 +30,9 @@ const (
 	maxHeader   = 100 << 20 // the limit of the format's own readers
 )
 
-// encodeSafetensors writes float32 tensors in the order of their names.
-func encodeSafetensors(tensors map[string]stored) ([]byte, error) {
+// encodeSafetensors writes float32 tensors in the order of their names, and
+// notes as the metadata.
+func encodeSafetensors(tensors map[string]stored, notes map[string]string) ([]byte, error) {
 	names := make([]string, 0, len(tensors))
 	for name := range tensors {
 		if name == metadataKey {
@@ -39,7 +41,9 @@ func encodeSafetensors(tensors map[string]stored) ([]byte, error) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	header := map[string]any{metadataKey: map[string]string{"format": "pt"}}
+	metadata := map[string]string{"format": "pt"}
+	maps.Copy(metadata, notes)
+	header := map[string]any{metadataKey: metadata}
 	end := 0
 	for _, name := range names {
 		t := tensors[name]
@@ -63,36 +67,40 @@ func encodeSafetensors(tensors map[string]stored) ([]byte, error) {
 	return b, nil
 }
 
-// decodeSafetensors reads tensors of floats, which become float32.
-func decodeSafetensors(b []byte) (map[string]stored, error) {
+// decodeSafetensors reads tensors of floats, which become float32, and the
+// metadata.
+func decodeSafetensors(b []byte) (tensors map[string]stored, notes map[string]string, err error) {
 	if len(b) < 8 {
-		return nil, fmt.Errorf("want a header of at least 8 bytes, got %d bytes", len(b))
+		return nil, nil, fmt.Errorf("want a header of at least 8 bytes, got %d bytes", len(b))
 	}
 	size := binary.LittleEndian.Uint64(b)
 	if size > maxHeader || size > uint64(len(b)-8) {
-		return nil, fmt.Errorf("want a header of %d bytes, got %d bytes", size, len(b)-8)
+		return nil, nil, fmt.Errorf("want a header of %d bytes, got %d bytes", size, len(b)-8)
 	}
 	text, body := b[8:8+size], b[8+size:]
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, fmt.Errorf("the header is not JSON: %w", err)
+		return nil, nil, fmt.Errorf("the header is not JSON: %w", err)
 	}
-	tensors := make(map[string]stored, len(raw))
+	tensors = make(map[string]stored, len(raw))
 	for name, value := range raw {
 		if name == metadataKey {
+			if err := json.Unmarshal(value, &notes); err != nil {
+				return nil, nil, fmt.Errorf("the metadata is not text by name: %w", err)
+			}
 			continue
 		}
 		var e entry
 		if err := json.Unmarshal(value, &e); err != nil {
-			return nil, fmt.Errorf("tensor %q: %w", name, err)
+			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
 		t, err := e.read(body)
 		if err != nil {
-			return nil, fmt.Errorf("tensor %q: %w", name, err)
+			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
 		tensors[name] = t
 	}
-	return tensors, nil
+	return tensors, notes, nil
 }
 
 // read converts one tensor's bytes.

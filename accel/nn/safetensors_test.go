@@ -38,7 +38,7 @@ func TestDecodeSafetensors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := decodeSafetensors(tt.in)
+			_, _, err := decodeSafetensors(tt.in)
 			if tt.wantErr == "" && err != nil || tt.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tt.wantErr)) {
 				t.Errorf("want an error with %q\n got  %v", tt.wantErr, err)
 			}
@@ -75,15 +75,15 @@ func FuzzDecodeSafetensors(f *testing.F) {
 	}
 	f.Add(whole)
 	f.Fuzz(func(t *testing.T, in []byte) {
-		tensors, err := decodeSafetensors(in)
+		tensors, notes, err := decodeSafetensors(in)
 		if err != nil {
 			return
 		}
-		b, err := encodeSafetensors(tensors)
+		b, err := encodeSafetensors(tensors, notes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := decodeSafetensors(b)
+		again, _, err := decodeSafetensors(b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,19 +12,30 @@ import (
 )
 
 // Save writes the parameters of a model to a file in safetensors format, under
-// the names of [NamedParameters], frozen ones too. Other frameworks read it:
-// the layers here have PyTorch's names and layouts. The file is replaced as a
-// whole or not at all.
-func Save(path string, model any) (err error) {
-	defer Catch(&err)
-	tensors := map[string]stored{}
-	for _, p := range namedTensors(model) {
-		tensors[p.Name] = stored{p.Shape(), p.Data()}
+// the names of [NamedParameters], with all else that [State] finds. Other
+// frameworks read it: the layers here have PyTorch's names and layouts. The
+// file is replaced as a whole or not at all.
+func Save(path string, model any) error {
+	tensors := map[string]*Tensor{}
+	for _, p := range State(model) {
+		tensors[p.Name] = p.Tensor
 	}
 	if len(tensors) == 0 {
 		return fmt.Errorf("nn: save %s: the model has no parameters; layers get theirs from the first input", path)
 	}
-	b, err := encodeSafetensors(tensors)
+	return SaveTensors(path, tensors, nil)
+}
+
+// SaveTensors writes tensors of floats to a file in safetensors format, as
+// float32, with notes as its metadata. The file is replaced as a whole or not
+// at all.
+func SaveTensors(path string, tensors map[string]*Tensor, notes map[string]string) (err error) {
+	defer Catch(&err)
+	numbers := make(map[string]stored, len(tensors))
+	for name, t := range tensors {
+		numbers[name] = stored{t.Shape(), t.Data()}
+	}
+	b, err := encodeSafetensors(numbers, notes)
 	if err != nil {
 		return fmt.Errorf("nn: save %s: %w", path, err)
 	}
@@ -57,48 +68,89 @@ func replaceFile(path string, b []byte) error {
 // Load reads the parameters of a model from a safetensors file. Names and
 // shapes must be those of the model, all of them; otherwise nothing is loaded.
 // Layers that have not seen an input yet get their parameters from the file.
-func Load(path string, model any) (err error) {
+func Load(path string, model any) error {
+	tensors, _, err := LoadTensors(path)
+	if err != nil {
+		return err
+	}
+	if err := SetState(model, tensors); err != nil {
+		return fmt.Errorf("nn: load %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadTensors reads all tensors of a safetensors file, floats of any size, which
+// become float32, and the file's metadata.
+func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]string, err error) {
 	defer Catch(&err)
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("nn: load: %w", err)
+		return nil, nil, fmt.Errorf("nn: load: %w", err)
 	}
-	tensors, err := decodeSafetensors(b)
+	numbers, notes, err := decodeSafetensors(b)
 	if err != nil {
-		return fmt.Errorf("nn: load %s: %w", path, err)
+		return nil, nil, fmt.Errorf("nn: load %s: %w", path, err)
 	}
-	if err := fits(tensors, model); err != nil {
-		return fmt.Errorf("nn: load %s: %w", path, err)
+	tensors = make(map[string]*Tensor, len(numbers))
+	for name, t := range numbers {
+		tensors[name] = tensor.New(t.data, t.shape...)
+	}
+	return tensors, notes, nil
+}
+
+// State is all tensors of a model under their names: the parameters, frozen
+// ones too, and what layers measure, such as the running means of BatchNorm.
+func State(model any) []Parameter {
+	var found []Parameter
+	walk(model, func(path []string, v any) {
+		if t, ok := v.(*Tensor); ok {
+			found = append(found, Parameter{strings.Join(path, "."), t})
+		}
+	})
+	return found
+}
+
+// SetState gives a model's tensors the values of others of the same names and
+// shapes. If a name is missing, superfluous or has another shape, nothing
+// changes. Layers that have not seen an input yet get their parameters by this.
+func SetState(model any, tensors map[string]*Tensor) (err error) {
+	defer Catch(&err)
+	shapes := make(map[string][]int, len(tensors))
+	for name, t := range tensors {
+		shapes[name] = t.Shape()
+	}
+	if err := fits(shapes, model); err != nil {
+		return err
 	}
 	walk(model, func(path []string, v any) {
 		if l, ok := v.(lazy); ok && l.empty() {
-			l.begin(func(name string) []int { return tensors[join(path, name)].shape })
+			l.begin(func(name string) []int { return shapes[join(path, name)] })
 		}
 	})
 	tensor.NoGrad(func() {
-		for _, p := range namedTensors(model) {
-			t := tensors[p.Name]
-			p.Assign(tensor.New(t.data, t.shape...))
+		for _, p := range State(model) {
+			p.Assign(tensors[p.Name].Clone())
 		}
+		tensor.Flush()
 	})
 	return nil
 }
 
 // fits compares what a file has with what a model needs.
-func fits(tensors map[string]stored, model any) error {
+func fits(shapes map[string][]int, model any) error {
 	var wrong []string
 	needed := map[string]bool{}
 	need := func(name string, shape []int) {
 		needed[name] = true
-		t, ok := tensors[name]
+		got, ok := shapes[name]
 		switch {
 		case !ok:
 			wrong = append(wrong, name+" is missing")
-		case !slices.Equal(t.shape, shape) && !(shape == nil && len(t.shape) > 0):
-			wrong = append(wrong, fmt.Sprintf("%s has shape %v, the model needs %v", name, t.shape, shape))
+		case !slices.Equal(got, shape) && !(shape == nil && len(got) > 0):
+			wrong = append(wrong, fmt.Sprintf("%s has shape %v, the model needs %v", name, got, shape))
 		}
 	}
-	for _, p := range namedTensors(model) {
+	for _, p := range State(model) {
 		need(p.Name, p.Shape())
 	}
 	walk(model, func(path []string, v any) {
@@ -106,12 +158,12 @@ func fits(tensors map[string]stored, model any) error {
 			for _, name := range l.names() {
 				need(join(path, name), nil)
 			}
-			if err := l.fits(func(name string) []int { return tensors[join(path, name)].shape }); err != nil {
+			if err := l.fits(func(name string) []int { return shapes[join(path, name)] }); err != nil {
 				wrong = append(wrong, fmt.Sprintf("%s: %v", strings.Join(path, "."), err))
 			}
 		}
 	})
-	for name := range tensors {
+	for name := range shapes {
 		if !needed[name] {
 			wrong = append(wrong, name+" is not in the model")
 		}
@@ -136,17 +188,6 @@ type lazy interface {
 	fits(shape func(name string) []int) error
 	// begin makes parameters of these shapes.
 	begin(shape func(name string) []int)
-}
-
-// namedTensors are all tensors of a model, trained or not.
-func namedTensors(model any) []Parameter {
-	var found []Parameter
-	walk(model, func(path []string, v any) {
-		if t, ok := v.(*Tensor); ok {
-			found = append(found, Parameter{strings.Join(path, "."), t})
-		}
-	})
-	return found
 }
 
 func join(path []string, name string) string {

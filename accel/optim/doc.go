@@ -1,5 +1,6 @@
-// Package optim changes parameters so that a loss falls: [AdamW] and [SGD],
-// schedules of the learning rate, and the clipping of gradients.
+// Package optim changes parameters so that a loss falls: [AdamW], [Adam],
+// [SGD], [Muon] and [LAMB], schedules of the learning rate, the clipping of
+// gradients, and for 16-bit floats the scaling of the loss by a [Scaler].
 //
 // accel.Fit uses it; a loop of one's own is
 //

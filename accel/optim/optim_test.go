@@ -2,6 +2,7 @@ package optim_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -12,13 +13,15 @@ import (
 
 // golden is what PyTorch computed; accel/testdata/make_golden.py makes it.
 type golden struct {
-	Shape     []int       `json:"shape"`
-	Start     []float64   `json:"start"`
-	Gradients [][]float64 `json:"gradients"`
-	Runs      map[string]struct {
-		Rates []float64   `json:"rates"`
-		After [][]float64 `json:"after"`
-	} `json:"runs"`
+	Cases []struct {
+		Shape     []int       `json:"shape"`
+		Start     []float64   `json:"start"`
+		Gradients [][]float64 `json:"gradients"`
+		Runs      map[string]struct {
+			Rates []float64   `json:"rates"`
+			After [][]float64 `json:"after"`
+		} `json:"runs"`
+	} `json:"cases"`
 	Clips []struct {
 		Limit    float64   `json:"limit"`
 		A        []float64 `json:"a"`
@@ -86,25 +89,42 @@ func TestUpdatesEqualPyTorch(t *testing.T) {
 			return optim.AdamW(p, 0.05, optim.Betas(0.8, 0.99), optim.Epsilon(1e-6), optim.WeightDecay(0.1))
 		},
 		"adamw schedule": func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 1, optim.WeightDecay(0.1)) },
+		"adam":           func(p *tensor.Tensor) *optim.Optimizer { return optim.Adam(p, 0.01) },
+		"adam weight decay": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.Adam(p, 0.02, optim.Betas(0.8, 0.99), optim.Epsilon(1e-6), optim.WeightDecay(0.1))
+		},
+		"lamb": func(p *tensor.Tensor) *optim.Optimizer { return optim.LAMB(p, 0.05) },
+		"lamb no decay": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.LAMB(p, 0.05, optim.Betas(0.8, 0.99), optim.WeightDecay(0))
+		},
+		"muon": func(p *tensor.Tensor) *optim.Optimizer { return optim.Muon(p, 0.02) },
+		"muon momentum": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.Muon(p, 0.02, optim.Momentum(0.8), optim.WeightDecay(0))
+		},
 	}
-	if len(g.Runs) != len(optimizers) {
-		t.Errorf("%d runs in the golden file, %d here", len(g.Runs), len(optimizers))
+	if len(g.Cases) == 0 {
+		t.Fatal("no cases in the golden file")
 	}
-	for name, run := range g.Runs {
-		t.Run(name, func(t *testing.T) {
-			p := tensor.Parameter(tensor.New(float32s(g.Start), g.Shape...))
-			opt := optimizers[name](p)
-			for step, gradient := range g.Gradients {
-				opt.ZeroGrad()
-				give(p, gradient)
-				opt.SetLearningRate(run.Rates[step])
-				opt.Step()
-				closeTo(t, name, p.Float64s(), run.After[step], 1e-6)
-			}
-			if opt.Steps() != len(g.Gradients) {
-				t.Errorf("%d steps counted", opt.Steps())
-			}
-		})
+	for _, c := range g.Cases {
+		if len(c.Runs) != len(optimizers) {
+			t.Errorf("%d runs in the golden file, %d here", len(c.Runs), len(optimizers))
+		}
+		for name, run := range c.Runs {
+			t.Run(fmt.Sprint(name, c.Shape), func(t *testing.T) {
+				p := tensor.Parameter(tensor.New(float32s(c.Start), c.Shape...))
+				opt := optimizers[name](p)
+				for step, gradient := range c.Gradients {
+					opt.ZeroGrad()
+					give(p, gradient)
+					opt.SetLearningRate(run.Rates[step])
+					opt.Step()
+					closeTo(t, name, p.Float64s(), run.After[step], 2e-6)
+				}
+				if opt.Steps() != len(c.Gradients) {
+					t.Errorf("%d steps counted", opt.Steps())
+				}
+			})
+		}
 	}
 }
 
@@ -140,6 +160,29 @@ func TestSchedules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestPlateau(t *testing.T) {
+	var g struct {
+		Rate    float64
+		Plateau []struct{ Loss, Rate float64 }
+	}
+	read(t, "schedules.json", &g)
+	s := optim.ReduceOnPlateau(2, 0.5)
+	for i, w := range g.Plateau {
+		s.Observe(w.Loss)
+		if got := g.Rate * s.Factor(i); !(math.Abs(got-w.Rate) <= 1e-12) {
+			t.Errorf("after validation %d\n want %v\n got  %v", i, w.Rate, got)
+		}
+	}
+	if s.Factor(0) == 1 {
+		t.Error("the rate never fell")
+	}
+	s = optim.ReduceOnPlateau(0, 0.1)
+	s.Observe(math.NaN())
+	if s.Factor(0) != 0.1 {
+		t.Error("NaN counts as better")
 	}
 }
 
@@ -196,6 +239,9 @@ func TestMeansFadeToZero(t *testing.T) {
 	for name, opt := range map[string]func(p *tensor.Tensor) *optim.Optimizer{
 		"adamw": func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.Betas(0.5, 0.5)) },
 		"sgd":   func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.5)) },
+		"muon": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.Muon([]*tensor.Tensor{p}, 0.1, optim.Betas(0.5, 0.5))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := tensor.Parameter(tensor.Ones(2))
@@ -249,6 +295,11 @@ func TestNames(t *testing.T) {
 		optim.Epsilon(1e-8).String():        "Epsilon(1e-08)",
 		optim.Nesterov().String():           "Nesterov()",
 		optim.Constant().String():           "constant",
+		optim.Adam(nil, 0.1).String():       "Adam, learning rate 0.1",
+		optim.LAMB(nil, 0.1).String():       "LAMB, learning rate 0.1",
+		optim.Muon(nil, 0.1).String():       "Muon, learning rate 0.1",
+
+		optim.ReduceOnPlateau(3, 0.5).String(): "× 0.5 after 3 validations without a better loss",
 	} {
 		if got != want {
 			t.Errorf("want %q, got %q", want, got)

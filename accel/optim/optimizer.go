@@ -60,13 +60,15 @@ type Option struct {
 func (o Option) String() string { return o.text }
 
 // WeightDecay shrinks the parameters at each step. AdamW, where the default is
-// 0.01, multiplies them by 1 - rate·decay; SGD, where it is 0, adds decay times
-// the parameter to the gradient.
+// 0.01, and Muon, where it is 0.1, multiply them by 1 - rate·decay; SGD and Adam,
+// where it is 0, add decay times the parameter to the gradient, and LAMB, where
+// it is 0.01, to the step.
 func WeightDecay(decay float64) Option {
 	return Option{fmt.Sprintf("WeightDecay(%g)", decay), func(o *options) { o.weightDecay = decay }}
 }
 
-// Momentum makes SGD keep this share of its last direction; the default is 0.
+// Momentum makes SGD, where the default is 0, and Muon, where it is 0.95, keep
+// this share of the last direction.
 func Momentum(share float64) Option {
 	return Option{fmt.Sprintf("Momentum(%g)", share), func(o *options) { o.momentum = share }}
 }
@@ -76,14 +78,14 @@ func Nesterov() Option {
 	return Option{"Nesterov()", func(o *options) { o.nesterov = true }}
 }
 
-// Betas are AdamW's shares of the old means of the gradient and of its square;
-// the defaults are 0.9 and 0.999.
+// Betas are the shares that Adam, AdamW and LAMB keep of the old means of the
+// gradient and of its square; the defaults are 0.9 and 0.999.
 func Betas(first, second float64) Option {
 	return Option{fmt.Sprintf("Betas(%g, %g)", first, second), func(o *options) { o.beta1, o.beta2 = first, second }}
 }
 
-// Epsilon is what AdamW adds to the root that it divides by; the default is
-// 1e-8.
+// Epsilon is what Adam and AdamW, where the default is 1e-8, and LAMB, where it
+// is 1e-6, add to the root that they divide by.
 func Epsilon(e float64) Option {
 	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}
 }
@@ -98,11 +100,7 @@ func ClipNorm(limit float64) Option {
 }
 
 // newOptimizer makes an optimiser for all that [nn.Parameters] finds in model.
-func newOptimizer(model any, rate float64, r rule, given []Option) *Optimizer {
-	o := options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}
-	if _, ok := r.(adamW); ok {
-		o.weightDecay = 0.01
-	}
+func newOptimizer(model any, rate float64, r rule, o options, given []Option) *Optimizer {
 	for _, option := range given {
 		if option.set != nil {
 			option.set(&o)
@@ -117,10 +115,18 @@ func newOptimizer(model any, rate float64, r rule, given []Option) *Optimizer {
 //
 // A parameter is found when Step needs it, so the optimiser may be made before
 // a layer has inferred its shape.
-func (o *Optimizer) Step() {
+func (o *Optimizer) Step() { o.step(1) }
+
+// step is Step with gradients that are multiplied by a factor first.
+func (o *Optimizer) step(factor float64) {
 	tensor.NoGrad(func() {
 		var r record
 		parameters, gradients := o.gradients(&r)
+		if factor != 1 {
+			for i, g := range gradients {
+				gradients[i] = r.times(g, factor)
+			}
+		}
 		if o.o.clipNorm > 0 {
 			clip(&r, gradients, o.o.clipNorm)
 		}

@@ -30,3 +30,8 @@ func (r *record) release() {
 		t.Release()
 	}
 }
+
+// norm is the root of the sum of the squares, a scalar.
+func (r *record) norm(t *tensor.Tensor) *tensor.Tensor {
+	return r.keep(r.keep(r.keep(t.Square()).Sum()).Sqrt())
+}

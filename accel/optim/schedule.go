@@ -83,5 +83,44 @@ func (s oneCycle) Factor(step int) float64 {
 
 func (s oneCycle) String() string { return fmt.Sprintf("one cycle of %d steps", s.total) }
 
+// Plateau lowers the learning rate when validation stops getting better. It is
+// told of each validation by Observe; [ReduceOnPlateau] makes it.
+type Plateau struct {
+	patience int
+	factor   float64
+
+	now, best float64
+	bad       int // validations since the best
+}
+
+// ReduceOnPlateau multiplies the rate by factor once the validation loss has
+// not fallen, by at least a ten-thousandth of itself, for more than patience
+// validations in a row; then it counts anew. It is PyTorch's ReduceLROnPlateau
+// with its defaults.
+func ReduceOnPlateau(patience int, factor float64) *Plateau {
+	return &Plateau{patience: max(patience, 0), factor: factor, now: 1, best: math.Inf(1)}
+}
+
+// Observe tells of a validation loss. NaN is never better than another.
+func (p *Plateau) Observe(loss float64) {
+	const threshold = 1e-4
+	if loss < p.best*(1-threshold) {
+		p.best, p.bad = loss, 0
+		return
+	}
+	if p.bad++; p.bad > p.patience {
+		p.now *= p.factor
+		p.bad = 0
+	}
+}
+
+// Factor is what the losses so far have made of the rate, at any step.
+func (p *Plateau) Factor(int) float64 { return p.now }
+
+// String names the schedule with its parameters.
+func (p *Plateau) String() string {
+	return fmt.Sprintf("× %g after %d validations without a better loss", p.factor, p.patience)
+}
+
 // cosine goes from a to b along half a cosine as t goes from 0 to 1.
 func cosine(a, b, t float64) float64 { return b + (a-b)*(1+math.Cos(math.Pi*t))/2 }

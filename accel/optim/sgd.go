@@ -13,7 +13,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // momentum in deep learning, 2013, that PyTorch computes. model is as for
 // [AdamW]. Options are [Momentum], [Nesterov] and [WeightDecay].
 func SGD(model any, rate float64, given ...Option) *Optimizer {
-	return newOptimizer(model, rate, sgd{}, given)
+	return newOptimizer(model, rate, sgd{}, options{}, given)
 }
 
 type sgd struct{}

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Makes the golden files of accel/optim and accel/nn with PyTorch, in float64.
 
-usage: pip install torch safetensors && python3 make_golden.py
+usage: pip install torch safetensors && python3 make_golden.py [part…]
+
+Without a part all files are made; a part is the name of a function below.
 
 The tests read the JSON files and need no Python. Inputs are float32 numbers, so
 that Go and Python start from the same values; every reference is computed in
@@ -10,12 +12,11 @@ version of PyTorch that made them.
 """
 import json
 import pathlib
+import sys
 
-import safetensors.torch
 import torch
 import torch.nn.functional as F
 
-torch.manual_seed(20261120)
 HERE = pathlib.Path(__file__).parent
 
 
@@ -33,34 +34,72 @@ def write(name, content):
     (HERE / name).write_text(json.dumps(content, indent=1) + "\n")
 
 
+class LAMB(torch.optim.Optimizer):
+    """Algorithm 2 of You et al., 2020, with Adam's bias corrections; PyTorch has none."""
+
+    def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+
+    def step(self):
+        for group in self.param_groups:
+            b1, b2 = group["betas"]
+            for p in group["params"]:
+                s = self.state[p]
+                s["t"] = t = s.get("t", 0) + 1
+                s["m"] = b1 * s.get("m", torch.zeros_like(p)) + (1 - b1) * p.grad
+                s["v"] = b2 * s.get("v", torch.zeros_like(p)) + (1 - b2) * p.grad**2
+                u = (s["m"] / (1 - b1**t)) / ((s["v"] / (1 - b2**t)).sqrt() + group["eps"]) + group["weight_decay"] * p.data
+                ours, its = p.data.norm(), u.norm()
+                trust = ours / its if ours > 0 and its > 0 else 1.0
+                p.data -= group["lr"] * trust * u
+
+
+class Muon64(torch.optim.Muon):
+    """PyTorch's Muon with its iterations in float64 where it has bfloat16."""
+
+    def step(self):
+        half, torch.bfloat16 = torch.bfloat16, torch.float64
+        super().step()
+        torch.bfloat16 = half
+
+
 def optimizers():
-    """Parameters of shape [2, 3] after each of six steps with given gradients."""
-    start = inputs(2, 3)
-    gradients = [inputs(2, 3, scale=2.0) for _ in range(6)]
+    """Parameters after each of six steps with given gradients."""
     makers = {
         "sgd": lambda p: torch.optim.SGD(p, lr=0.1),
         "sgd weight decay": lambda p: torch.optim.SGD(p, lr=0.1, weight_decay=0.05),
         "sgd momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
         "sgd nesterov": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
         "sgd nesterov weight decay": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.8, nesterov=True, weight_decay=0.05),
+        "adam": lambda p: torch.optim.Adam(p, lr=0.01),
+        "adam weight decay": lambda p: torch.optim.Adam(p, lr=0.02, betas=(0.8, 0.99), eps=1e-6, weight_decay=0.1),
         "adamw": lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.01),
         "adamw no decay": lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.0),
         "adamw betas": lambda p: torch.optim.AdamW(p, lr=0.05, betas=(0.8, 0.99), eps=1e-6, weight_decay=0.1),
         "adamw schedule": lambda p: torch.optim.AdamW(p, lr=0.05, weight_decay=0.1),
+        "lamb": lambda p: LAMB(p, lr=0.05),
+        "lamb no decay": lambda p: LAMB(p, lr=0.05, betas=(0.8, 0.99), weight_decay=0.0),
+        "muon": lambda p: Muon64(p, lr=0.02, adjust_lr_fn="match_rms_adamw"),
+        "muon momentum": lambda p: Muon64(p, lr=0.02, momentum=0.8, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
     }
-    runs = {}
-    for name, make in makers.items():
-        parameter = torch.nn.Parameter(start.clone())
-        optimizer = make([parameter])
-        rates, after = [], []
-        for step, gradient in enumerate(gradients):
-            if name == "adamw schedule":
-                optimizer.param_groups[0]["lr"] = 0.05 / (1 + step)
-            parameter.grad = gradient.clone()
-            optimizer.step()
-            rates.append(optimizer.param_groups[0]["lr"])
-            after.append(flat(parameter))
-        runs[name] = {"rates": rates, "after": after}
+    cases = []
+    for shape in ([2, 3], [4, 2]):
+        start = inputs(*shape)
+        gradients = [inputs(*shape, scale=2.0) for _ in range(6)]
+        runs = {}
+        for name, make in makers.items():
+            parameter = torch.nn.Parameter(start.clone())
+            optimizer = make([parameter])
+            rates, after = [], []
+            for step, gradient in enumerate(gradients):
+                if name == "adamw schedule":
+                    optimizer.param_groups[0]["lr"] = 0.05 / (1 + step)
+                parameter.grad = gradient.clone()
+                optimizer.step()
+                rates.append(optimizer.param_groups[0]["lr"])
+                after.append(flat(parameter))
+            runs[name] = {"rates": rates, "after": after}
+        cases.append({"shape": shape, "start": flat(start), "gradients": [flat(g) for g in gradients], "runs": runs})
 
     clips = []
     for limit in (0.5, 100.0):
@@ -70,10 +109,7 @@ def optimizers():
         case["norm"] = torch.nn.utils.clip_grad_norm_([a, b], limit).item()
         case["clipped_a"], case["clipped_b"] = flat(a.grad), flat(b.grad)
         clips.append(case)
-    write("optimizers.json", {
-        "shape": [2, 3], "start": flat(start), "gradients": [flat(g) for g in gradients],
-        "runs": runs, "clips": clips,
-    })
+    write("optimizers.json", {"cases": cases, "clips": clips})
 
 
 def schedules():
@@ -89,12 +125,38 @@ def schedules():
         return out
 
     one = torch.optim.lr_scheduler
+    losses = [1.0, 0.9, 0.95, 0.91, 0.92, 0.89999, 0.5, 0.6, 0.7, 0.55, 0.56, 0.54, 0.53, float("inf"), 0.52, 0.51]
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.2)
+    plateau, watched = one.ReduceLROnPlateau(optimizer, factor=0.5, patience=2), []
+    for loss in losses:
+        plateau.step(loss)
+        watched.append({"loss": 1e300 if loss == float("inf") else loss, "rate": optimizer.param_groups[0]["lr"]})
     write("schedules.json", {
-        "rate": 0.2,
+        "rate": 0.2, "plateau": watched,
         "cosine": rates(lambda o: one.CosineAnnealingLR(o, T_max=20), 20, 0.2),
         "step 5 0.5": rates(lambda o: one.StepLR(o, step_size=5, gamma=0.5), 20, 0.2),
         "one cycle": rates(lambda o: one.OneCycleLR(o, max_lr=0.2, total_steps=20), 20, 0.2),
     })
+
+
+def scaler():
+    """GradScaler's scale, and a parameter that SGD changes, as gradients overflow."""
+    grad_scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    parameter = torch.nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([parameter], lr=1 / 1024)
+    steps, scale, changes, parameters = 4100, grad_scaler.get_scale(), [], []
+    overflows = {0: "inf", 1: "inf", 5: "nan", 1999: "inf", 4010: "nan"}
+    for step in range(steps):
+        optimizer.zero_grad()
+        grad_scaler.scale(parameter.sum() * float(overflows.get(step, 0.5))).backward()
+        grad_scaler.step(optimizer)
+        grad_scaler.update()
+        if grad_scaler.get_scale() != scale:
+            scale = grad_scaler.get_scale()
+            changes.append({"after": step, "scale": scale})
+        if step % 100 == 0:
+            parameters.append(parameter.item())
+    write("scaler.json", {"steps": steps, "overflows": overflows, "changes": changes, "every100": parameters})
 
 
 def layers():
@@ -168,6 +230,8 @@ def model():
 
 def weights():
     """A file of weights in the four float types, and what its model computes."""
+    import safetensors.torch
+
     net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
     state = net.state_dict()
     for name, dtype in zip(state, (torch.float32, torch.float16, torch.bfloat16, torch.float64)):
@@ -178,8 +242,8 @@ def weights():
     write("weights.json", {"x": flat(x), "y": flat(net(x.float()))})
 
 
-optimizers()
-schedules()
-layers()
-model()
-weights()
+PARTS = (optimizers, schedules, scaler, layers, model, weights)
+for part in PARTS:
+    if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
+        torch.manual_seed(20261120)
+        part()

@@ -1,0 +1,48 @@
+package optim
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Adam divides the mean gradient by the root of its mean square (Kingma and Ba,
+// 2015, algorithm 1), for gradient g of parameter p at step t:
+//
+//	g = g + decay·p
+//	m = β1·m + (1-β1)·g
+//	v = β2·v + (1-β2)·g²
+//	p = p - rate · (m / (1-β1ᵗ)) / (√(v / (1-β2ᵗ)) + ε)
+//
+// model is as for [AdamW], which decays the weights apart from the gradient and
+// is to be preferred where there is decay. Options are [WeightDecay], [Betas]
+// and [Epsilon].
+func Adam(model any, rate float64, given ...Option) *Optimizer {
+	return newOptimizer(model, rate, adam{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8}, given)
+}
+
+type adam struct{}
+
+func (adam) String() string { return "Adam" }
+
+func (adam) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+	if o.weightDecay != 0 {
+		g = r.add(g, r.times(p, o.weightDecay))
+	}
+	mean, root := s.moments(r, g, o)
+	p.Assign(p.Sub(r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))))
+}
+
+// moments brings the running means of the gradient and of its square up to date
+// and gives m / (1-β1ᵗ) and √(v / (1-β2ᵗ)).
+func (s *state) moments(r *record, g *tensor.Tensor, o options) (mean, root *tensor.Tensor) {
+	if s.first == nil {
+		s.first, s.second = tensor.Zeros(g.Shape()...), tensor.Zeros(g.Shape()...)
+	}
+	s.first.Assign(r.fade(r.add(r.times(s.first, o.beta1), r.times(g, 1-o.beta1))))
+	s.second.Assign(r.fade(r.add(r.times(s.second, o.beta2), r.times(r.keep(g.Square()), 1-o.beta2))))
+	t := float64(s.steps)
+	mean = r.times(s.first, 1/(1-math.Pow(o.beta1, t)))
+	root = r.keep(r.times(s.second, 1/(1-math.Pow(o.beta2, t))).Sqrt())
+	return mean, root
+}

@@ -1,0 +1,70 @@
+package optim
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Muon takes steps that are nearly orthogonal matrices (Jordan et al., Muon: An
+// optimizer for hidden layers in neural networks, 2024), for gradient g of a
+// matrix p [out, in]:
+//
+//	m = momentum·m + (1-momentum)·g
+//	u = (1-momentum)·g + momentum·m
+//	p = p · (1 - rate·decay) - rate · 0.2·√max(out, in) · orthogonal(u)
+//
+// where orthogonal is five Newton-Schulz iterations. The factor of the rate is
+// that of Liu et al., Muon is Scalable for LLM Training, 2025: it makes steps
+// as large as AdamW's, so that both take the same rate. Parameters of rank 1,
+// biases and scales, are updated by [AdamW] with that rate and decay; those of
+// rank 3 and more, kernels of convolutions, are matrices with a row for each of
+// their first dimension. model is as for AdamW. Options are [WeightDecay],
+// [Momentum], and for rank 1 [Betas] and [Epsilon].
+func Muon(model any, rate float64, given ...Option) *Optimizer {
+	return newOptimizer(model, rate, muon{}, options{momentum: 0.95, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.1}, given)
+}
+
+type muon struct{}
+
+func (muon) String() string { return "Muon" }
+
+func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
+	if p.Rank() < 2 || p.Len() == 0 {
+		adamW{}.update(r, p, g, s, rate, o)
+		return
+	}
+	if s.first == nil {
+		s.first = tensor.Zeros(p.Shape()...)
+	}
+	s.first.Assign(r.fade(r.add(r.times(s.first, o.momentum), r.times(g, 1-o.momentum))))
+	u := r.add(r.times(g, 1-o.momentum), r.times(s.first, o.momentum))
+	rows, columns := p.Dim(0), p.Len()/p.Dim(0)
+	step := r.orthogonal(r.keep(u.Reshape(rows, columns)))
+	length := rate * 0.2 * math.Sqrt(float64(max(rows, columns)))
+	p.Assign(r.times(p, 1-rate*o.weightDecay).Sub(r.times(r.keep(step.Reshape(p.Shape()...)), length)))
+}
+
+// orthogonal brings the singular values of a matrix near 1, by five steps of
+//
+//	x = a·x + (b·xxᵀ + c·(xxᵀ)²)·x
+//
+// from x/‖x‖ with Jordan's coefficients, which fall short of exact on purpose:
+// they grow small singular values the fastest.
+func (r *record) orthogonal(x *tensor.Tensor) *tensor.Tensor {
+	const a, b, c = 3.4445, -4.7750, 2.0315
+	tall := x.Dim(0) > x.Dim(1)
+	if tall {
+		x = r.keep(x.T())
+	}
+	x = r.keep(x.Div(r.keep(r.norm(x).Maximum(r.keep(tensor.Full(1e-7))))))
+	for range 5 {
+		gram := r.keep(x.MatMul(r.keep(x.T())))
+		change := r.add(r.times(gram, b), r.times(r.keep(gram.MatMul(gram)), c))
+		x = r.add(r.times(x, a), r.keep(change.MatMul(x)))
+	}
+	if tall {
+		x = r.keep(x.T())
+	}
+	return x
+}

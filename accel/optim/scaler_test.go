@@ -1,0 +1,154 @@
+package optim_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestScaler injects gradients that are no numbers and compares with what
+// PyTorch's GradScaler does with the same: accel/testdata/make_golden.py.
+func TestScaler(t *testing.T) {
+	var g struct {
+		Steps     int
+		Overflows map[int]string
+		Changes   []struct {
+			After int
+			Scale float64
+		}
+		Every100 []float64
+	}
+	read(t, "scaler.json", &g)
+	p := tensor.Parameter(tensor.Ones(1))
+	opt, scaler := optim.SGD(p, 1.0/1024), optim.NewScaler()
+	skips, want, changes := 0, scaler.Value(), g.Changes
+	for step := range g.Steps {
+		factor := 0.5
+		switch g.Overflows[step] {
+		case "inf":
+			factor = math.Inf(1)
+		case "nan":
+			factor = math.NaN()
+		}
+		opt.ZeroGrad()
+		scaler.Scale(p.Sum().MulScalar(factor)).Backward()
+		skipped := scaler.Step(opt)
+		if skipped {
+			skips++
+		}
+		if skipped != (factor != 0.5) {
+			t.Fatalf("step %d: skipped %v for %v", step, skipped, factor)
+		}
+		if len(changes) > 0 && changes[0].After == step {
+			want, changes = changes[0].Scale, changes[1:]
+		}
+		if scaler.Value() != want {
+			t.Fatalf("step %d: want scale %v, got %v", step, want, scaler.Value())
+		}
+		if step%100 == 0 && !(math.Abs(p.Item()-g.Every100[step/100]) <= 1e-6) {
+			t.Fatalf("step %d: want parameter %v, got %v", step, g.Every100[step/100], p.Item())
+		}
+	}
+	if len(changes) > 0 || len(g.Changes) < 5 {
+		t.Errorf("%d changes, %d not seen", len(g.Changes), len(changes))
+	}
+	if skips == 0 || scaler.Skipped() != skips || opt.Steps() != g.Steps-skips {
+		t.Errorf("%d skipped, the scaler says %d, the optimiser made %d steps", skips, scaler.Skipped(), opt.Steps())
+	}
+	if want := fmt.Sprintf("loss scale %g, %d steps skipped", scaler.Value(), skips); scaler.String() != want {
+		t.Errorf("want %q, got %q", want, scaler)
+	}
+}
+
+// TestScalerClipsRealGradients wants the limit to hold for gradients without
+// the scale.
+func TestScalerClipsRealGradients(t *testing.T) {
+	p := tensor.Parameter(tensor.Zeros(2))
+	opt, scaler := optim.SGD(p, 1, optim.ClipNorm(1)), optim.NewScaler()
+	scaler.Scale(p.Mul(tensor.New([]float32{3, 4}, 2)).Sum()).Backward()
+	scaler.Step(opt)
+	closeTo(t, "parameter", p.Float64s(), []float64{-0.6, -0.8}, 1e-6)
+}
+
+func TestScalerState(t *testing.T) {
+	a, p := optim.NewScaler(), tensor.Parameter(tensor.Ones(1))
+	opt := optim.SGD(p, 0.1)
+	p.Sum().MulScalar(math.Inf(1)).Backward()
+	a.Step(opt)
+	b := optim.NewScaler()
+	if err := b.SetState(a.State()); err != nil {
+		t.Fatal(err)
+	}
+	if *a != *b || b.Value() != 1<<15 {
+		t.Errorf("%v became %v", a, b)
+	}
+	for _, bad := range []optim.ScalerState{{}, {Scale: -1}, {Scale: math.Inf(1)}, {Scale: 1, Good: 2000}, {Scale: 1, Skipped: -1}} {
+		if err := b.SetState(bad); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+// TestStateContinues stops after three steps and goes on with a new optimiser.
+func TestStateContinues(t *testing.T) {
+	gradients := [][]float64{{1, -2, 3, 0.5}, {0.3, 0.1, -1, 2}, {-1, 1, 0, 1}, {2, 2, -2, 1}, {0.1, 0.2, 0.3, 0.4}, {1, 1, 1, 1}}
+	for name, make := range map[string]func(p *tensor.Tensor) *optim.Optimizer{
+		"sgd":   func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9)) },
+		"plain": func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1) },
+		"adam":  func(p *tensor.Tensor) *optim.Optimizer { return optim.Adam(p, 0.1) },
+		"lamb":  func(p *tensor.Tensor) *optim.Optimizer { return optim.LAMB(p, 0.1) },
+		"muon":  func(p *tensor.Tensor) *optim.Optimizer { return optim.Muon(p, 0.1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 2, 2))
+			opt := make(whole)
+			for _, g := range gradients {
+				opt.ZeroGrad()
+				give(whole, g)
+				opt.Step()
+			}
+			p := tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 2, 2))
+			first := make(p)
+			for i, g := range gradients {
+				if i == 3 {
+					second := make(p)
+					if err := second.SetState(first.State()); err != nil {
+						t.Fatal(err)
+					}
+					first = second
+				}
+				first.ZeroGrad()
+				give(p, g)
+				first.Step()
+			}
+			closeTo(t, "parameter", p.Float64s(), whole.Float64s(), 0)
+			if first.Steps() != len(gradients) {
+				t.Errorf("%d steps", first.Steps())
+			}
+		})
+	}
+}
+
+func TestStateThatDoesNotFit(t *testing.T) {
+	p := tensor.Parameter(tensor.Ones(2))
+	opt := optim.AdamW([]*tensor.Tensor{p}, 0.1)
+	give(p, []float64{1, 1})
+	opt.Step()
+	for name, model := range map[string][]*tensor.Tensor{
+		"shape": {tensor.Parameter(tensor.Ones(3))},
+		"name":  {},
+	} {
+		other := optim.AdamW(model, 0.1)
+		if err := other.SetState(opt.State()); err == nil || other.Steps() != 0 {
+			t.Errorf("%s: error %v, %d steps", name, err, other.Steps())
+		}
+	}
+	state := opt.State()
+	state.Tensors["9.first"] = tensor.Ones(2)
+	if err := opt.SetState(state); err == nil {
+		t.Error("a tensor of no parameter is taken")
+	}
+}
