@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // Execute runs one cell: all of it is checked before any of it runs, so a cell
@@ -135,7 +136,7 @@ type outcome struct {
 // any more, which may be after it returned.
 func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
 	*s.context = &cellContext{ctx}
-	*s.position = 0
+	rt.StorePosition(s.position, 0)
 	s.running.Store(r)
 	m := &member{run: r}
 	ended := make(chan outcome, 1)

@@ -108,6 +108,12 @@ func (s *Session) reportPanic(cell int, value any) {
 	if _, ok := value.(Interruption); ok {
 		return
 	}
+	// Saying what the value is runs code of the cell.
+	defer func() {
+		if recover() != nil {
+			fmt.Fprintf(s.stderr(cell), "panic in a goroutine of %s with a value that cannot be shown\n", filename(cell))
+		}
+	}()
 	e := s.panicError(rt.Recovered(value), nil)
 	fmt.Fprintf(s.stderr(cell), "in a goroutine of %s:\n%s\n", filename(cell), strings.Join(e.Traceback, "\n"))
 }

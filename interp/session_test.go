@@ -105,8 +105,8 @@ func (n *notebook) must(t *testing.T, src, want string) {
 }
 
 // skipConcurrent skips a test of goroutines under the race detector: the engine
-// keeps the position of a panic, and the slots of shared frames, in variables
-// that goroutines write without synchronisation.
+// moves its global variables to a larger slice, and writes slots of frames that
+// closures share, while goroutines read them.
 func skipConcurrent(t *testing.T, src string) {
 	t.Helper()
 	if raceEnabled && concurrent.MatchString(src) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // frames lists where a panic came from, innermost last. The statement that
@@ -129,7 +130,7 @@ func (s *Session) noteFunctions(cell *check.Cell) {
 func (s *Session) currentPosition() (token.Position, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := *s.position
+	n := rt.LoadPosition(s.position)
 	if n <= 0 || n >= len(s.positions) {
 		return token.Position{}, false
 	}

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	yaegi "github.com/traefik/yaegi/interp"
+	unsafesymbols "github.com/traefik/yaegi/stdlib/unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
 )
@@ -52,8 +53,12 @@ func (e *yaegiEngine) Use(packages map[string]map[string]reflect.Value) error {
 		tables["fmt/quern"] = table
 		delete(tables, "fmt/fmt")
 	}
+	// Its own table of conversions to and from unsafe.Pointer.
+	tables[conversions] = unsafesymbols.Symbols[conversions]
 	return e.interpreter.Use(tables)
 }
+
+const conversions = "github.com/traefik/yaegi/yaegi"
 
 // Eval implements engine.
 func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
