@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -114,18 +116,24 @@ func consultAll(ctx context.Context, f flags, root string, names []string) error
 		return err
 	}
 	o.release = release()
-	answers := make([]expectation, len(names))
-	err = parallel(ctx, f.jobs, len(names), func(ctx context.Context, i int) (err error) {
-		answers[i], err = consult(ctx, root, names[i], f.limit)
-		return err
+	var mu sync.Mutex
+	var failed []error // one must not lose the answers of a thousand others
+	err = parallel(ctx, f.jobs, len(names), func(ctx context.Context, i int) error {
+		answer, err := consult(ctx, root, names[i])
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			failed = append(failed, err)
+			return ctx.Err()
+		}
+		o.known[names[i]] = answer
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for i, name := range names {
-		o.known[name] = answers[i]
-	}
-	return writeSource(ctx, "oracle.txt", o.text())
+	failed = append(failed, writeSource(ctx, "oracle.txt", o.text()))
+	return errors.Join(failed...)
 }
 
 // measure runs the tests and prints what came of them.

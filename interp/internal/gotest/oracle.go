@@ -104,24 +104,27 @@ func outFile(root, name string) string {
 
 func hash(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text)))[:7+32] }
 
+// compiledLimit is what building a test and running it may take each. nosplit.go
+// calls the compiler a hundred times.
+const compiledLimit = 5 * time.Minute
+
 // consult compiles a file, runs it twice, and returns what is to be expected.
-func consult(ctx context.Context, root, name string, limit time.Duration) (expectation, error) {
+func consult(ctx context.Context, root, name string) (expectation, error) {
 	dir, err := os.MkdirTemp("", "gotest")
 	if err != nil {
 		return expectation{}, err
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "program.exe")
-	const limitOfBuild = 5 * time.Minute
-	built, err := run(ctx, limitOfBuild, root, []string{"GOFLAGS="}, "go", "build", "-o", program, filepath.FromSlash(name))
+	built, err := run(ctx, compiledLimit, root, []string{"GOFLAGS="}, "go", "build", "-o", program, filepath.FromSlash(name))
 	if err != nil || built.status != 0 || built.timeout {
 		return expectation{}, fmt.Errorf("building %s: %v\n%s", name, err, built.output)
 	}
-	first, err := run(ctx, limit, root, nil, program)
+	first, err := run(ctx, compiledLimit, root, nil, program)
 	if err != nil {
 		return expectation{}, err
 	}
-	second, err := run(ctx, limit, root, nil, program)
+	second, err := run(ctx, compiledLimit, root, nil, program)
 	if err != nil {
 		return expectation{}, err
 	}
