@@ -33,6 +33,9 @@ func (e *jsonEncoder) encodeAny(x any) error {
 
 // encode writes v, of type w. quoted puts a basic value into a string.
 func (e *jsonEncoder) encode(w view, v reflect.Value, quoted bool) error {
+	if k := v.Kind(); w.d == nil && (k == reflect.String || k == reflect.Bool || v.CanInt()) && v.Type().PkgPath() == "" {
+		return e.basic(v, quoted)
+	}
 	if w.d == nil && v.Kind() != reflect.Interface &&
 		(hasMarshaler(v) || !quoted && e.registry.jsonHoldsNoBox(v.Type())) {
 		return e.compiled(v)
