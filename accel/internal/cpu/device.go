@@ -11,6 +11,7 @@ import (
 type Device struct {
 	pool    *pool
 	kernel  gemmKernel
+	shift   shiftKernel
 	vectors *vectors
 	free    map[int][]*storage // by size in bytes
 	pooled  int                // bytes in free
@@ -40,6 +41,7 @@ func NewWith(implementation string, threads int) *Device {
 	for i, name := range Implementations() {
 		if name == implementation {
 			d.kernel = append(nativeTiles(), genericKernel)[i]
+			d.shift = append(nativeShifts(), genericShift)[i]
 			d.vectors = append(nativeVectors(), genericVectors)[i]
 		}
 	}
@@ -52,7 +54,7 @@ func New(threads int) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Device{pool: newPool(threads), kernel: append(nativeTiles(), genericKernel)[0], vectors: append(nativeVectors(), genericVectors)[0], free: map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads)}
+	return &Device{pool: newPool(threads), kernel: append(nativeTiles(), genericKernel)[0], shift: append(nativeShifts(), genericShift)[0], vectors: append(nativeVectors(), genericVectors)[0], free: map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads)}
 }
 
 // reserve makes the shared memory large enough for a step.

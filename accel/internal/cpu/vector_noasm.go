@@ -7,3 +7,6 @@ func nativeVectors() []*vectors { return nil }
 
 // nativeTiles is empty: there is no assembly for this processor.
 func nativeTiles() []gemmKernel { return nil }
+
+// nativeShifts is empty: there is no assembly for this processor.
+func nativeShifts() []shiftKernel { return nil }

@@ -5,7 +5,7 @@ package ir
 func Table() []Op {
 	return []Op{
 		Abs{}, Add{}, AddScalar{}, Alias{}, ArgMax{}, Bernoulli{}, Cast{},
-		Concat{}, Copy{}, CrossEntropy{}, CrossEntropyGradient{}, Div{},
+		Concat{}, Conv2D{}, Conv2DInputGradient{}, Conv2DWeightGradient{}, Copy{}, CrossEntropy{}, CrossEntropyGradient{}, Div{},
 		Equal{}, Exp{}, Expand{}, Fill{}, GELU{}, GELUGradient{}, Gather{},
 		Greater{}, Linear{}, Log{}, LogSoftmax{}, MatMul{}, Max{}, Maximum{},
 		Mul{}, MulScalar{}, Neg{}, Pad{}, PowScalar{}, ReLU{}, ReLUGradient{},

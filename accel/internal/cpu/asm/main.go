@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	kind := flag.String("kind", "", "gemm or vector")
+	kind := flag.String("kind", "", "gemm, vector or shift")
 	flag.Parse()
 	build.ConstraintExpr("!purego")
 	switch *kind {
@@ -21,8 +21,10 @@ func main() {
 		gemm()
 	case "vector":
 		vector()
+	case "shift":
+		shift()
 	default:
-		log.Fatalf("asm: -kind must be gemm or vector, not %q", *kind)
+		log.Fatalf("asm: -kind must be gemm, vector or shift, not %q", *kind)
 	}
 	build.Generate()
 	for _, name := range []string{"out", "stubs"} {

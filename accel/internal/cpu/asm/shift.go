@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// columns is the number of vectors beside each other in a tile of several rows.
+const columns = 3
+
+func shift() {
+	for _, s := range []isa{avx2, avx512} {
+		rows := 4 // 12 accumulators, 3 columns, 1 broadcast: 16 registers
+		if s.wide() {
+			rows = 8 // 24 accumulators
+		}
+		shiftTile(s, rows, columns)
+		shiftTile(s, 1, 8)
+		shiftDots(s, rows)
+		shiftDots(s, 1)
+		biasRows(s)
+	}
+}
+
+// shiftTile is a tile of a product whose right-hand side lies unpacked: row p
+// of b starts offsets[p] elements behind b, so that rows may overlap.
+func shiftTile(s isa, mr, nv int) {
+	name := fmt.Sprintf("shiftTile%dx%d", mr, nv*s.lanes())
+	TEXT(name, NOSPLIT, "func(k int, a, b *float32, offsets *int, c *float32, ldc, add int)")
+	Pragma("noescape")
+	Doc(name + " is shiftTileGeneric for these sizes.")
+	k := Load(Param("k"), GP64())
+	a := Load(Param("a"), GP64())
+	b := Load(Param("b"), GP64())
+	offsets := Load(Param("offsets"), GP64())
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	add := Load(Param("add"), GP64())
+	SHLQ(Imm(2), ldc)
+	acc := make([]VecVirtual, mr*nv)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	row := s.register()
+	TESTQ(k, k)
+	JZ(LabelRef("done"))
+	at := GP64()
+	var line []VecVirtual
+	if mr > 1 {
+		for range nv {
+			line = append(line, s.register())
+		}
+	}
+	Label("depth")
+	MOVQ(Mem{Base: offsets}, at)
+	for v := range line {
+		VMOVUPS(Mem{Base: b, Index: at, Scale: 4, Disp: v * s.width}, line[v])
+	}
+	for i := range mr {
+		VBROADCASTSS(Mem{Base: a, Disp: i * 4}, row)
+		for v := range nv {
+			if mr > 1 {
+				VFMADD231PS(line[v], row, acc[i*nv+v])
+			} else {
+				VFMADD231PS(Mem{Base: b, Index: at, Scale: 4, Disp: v * s.width}, row, acc[v])
+			}
+		}
+	}
+	ADDQ(Imm(8), offsets)
+	ADDQ(Imm(uint64(mr*4)), a)
+	DECQ(k)
+	JNZ(LabelRef("depth"))
+	Label("done")
+	TESTQ(add, add)
+	JZ(LabelRef("store"))
+	from := GP64()
+	MOVQ(c, from)
+	for i := range mr {
+		for v := range nv {
+			VADDPS(Mem{Base: from, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
+		}
+		ADDQ(ldc, from)
+	}
+	Label("store")
+	for i := range mr {
+		for v := range nv {
+			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: v * s.width})
+		}
+		ADDQ(ldc, c)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// shiftDots is mr rows times three shifted runs of b, summed over the run.
+func shiftDots(s isa, mr int) {
+	name := fmt.Sprintf("shiftDots%dx3%s", mr, s.name)
+	TEXT(name, NOSPLIT, "func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)")
+	Pragma("noescape")
+	Doc(name + fmt.Sprintf(" is shiftDotsGeneric for %d rows; n is a multiple of %d.", mr, s.lanes()))
+	n := Load(Param("n"), GP64())
+	rows := make([]Mem, mr)
+	a := Load(Param("a"), GP64())
+	rows[0] = Mem{Base: a}
+	if mr > 1 {
+		lda := Load(Param("lda"), GP64())
+		SHLQ(Imm(2), lda)
+		lda3 := GP64()
+		LEAQ(Mem{Base: lda, Index: lda, Scale: 2}, lda3)
+		rows[1] = Mem{Base: a, Index: lda, Scale: 1}
+		rows[2] = Mem{Base: a, Index: lda, Scale: 2}
+		rows[3] = Mem{Base: a, Index: lda3, Scale: 1}
+		if mr > 4 {
+			lda5, lda7 := GP64(), GP64()
+			LEAQ(Mem{Base: lda, Index: lda, Scale: 4}, lda5)
+			LEAQ(Mem{Base: lda3, Index: lda, Scale: 4}, lda7)
+			rows[4] = Mem{Base: a, Index: lda, Scale: 4}
+			rows[5] = Mem{Base: a, Index: lda5, Scale: 1}
+			rows[6] = Mem{Base: a, Index: lda3, Scale: 2}
+			rows[7] = Mem{Base: a, Index: lda7, Scale: 1}
+		}
+	}
+	b := Load(Param("b"), GP64())
+	offsets := Load(Param("offsets"), GP64())
+	var runs [3]Register
+	for j := range runs {
+		runs[j] = GP64()
+		MOVQ(Mem{Base: offsets, Disp: 8 * j}, runs[j])
+		LEAQ(Mem{Base: b, Index: runs[j], Scale: 4}, runs[j])
+	}
+	acc := make([]VecVirtual, 3*mr)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	var shifted [3]VecVirtual
+	for j := range shifted {
+		shifted[j] = s.register()
+	}
+	row := s.register()
+	CMPQ(n, Imm(0))
+	JLE(LabelRef("done"))
+	Label("run")
+	for j := range shifted {
+		VMOVUPS(Mem{Base: runs[j]}, shifted[j])
+		ADDQ(Imm(uint64(s.width)), runs[j])
+	}
+	for i := range mr {
+		VMOVUPS(rows[i], row)
+		for j := range shifted {
+			VFMADD231PS(row, shifted[j], acc[i*3+j])
+		}
+	}
+	ADDQ(Imm(uint64(s.width)), a)
+	SUBQ(Imm(uint64(s.lanes())), n)
+	JG(LabelRef("run"))
+	Label("done")
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	SHLQ(Imm(2), ldc)
+	for i := range mr {
+		for j := range 3 {
+			x := s.lanesSum(acc[i*3+j])
+			VADDSS(Mem{Base: c, Disp: 4 * j}, x, x)
+			VMOVSS(x, Mem{Base: c, Disp: 4 * j})
+		}
+		ADDQ(ldc, c)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func (s isa) splatParam(name string, r VecVirtual) {
+	at, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(at.Addr, r)
+}
+
+// lanesSum adds up the lanes of a register, which is lost. The wide form keeps
+// to instructions that reach all 32 registers.
+func (s isa) lanesSum(y VecVirtual) VecVirtual {
+	if s.wide() {
+		other := ZMM()
+		VSHUFF64X2(Imm(0x4e), y, y, other)
+		VADDPS(other, y, y)
+		VSHUFF64X2(Imm(0xb1), y, y, other)
+		VADDPS(other, y, y)
+		VPERMILPS(Imm(0x4e), y, other)
+		VADDPS(other, y, y)
+		VPERMILPS(Imm(0xb1), y, other)
+		VADDPS(other, y, y)
+		return y.AsX().(VecVirtual)
+	}
+	half := XMM()
+	VEXTRACTF128(Imm(1), y, half)
+	x := y.AsX()
+	VADDPS(half, x, x)
+	VHADDPS(x, x, x)
+	VHADDPS(x, x, x)
+	return x.(VecVirtual)
+}
+
+// biasRows moves rows of one pitch to another.
+func biasRows(s isa) {
+	name := "biasRows" + s.name
+	TEXT(name, NOSPLIT, "func(rows, width int, d *float32, dpitch int, a *float32, apitch int, bias, low float32)")
+	Pragma("noescape")
+	Doc(name + " is biasRowsGeneric.")
+	rows := Load(Param("rows"), GP64())
+	width := Load(Param("width"), GP64())
+	d := Load(Param("d"), GP64())
+	dpitch := Load(Param("dpitch"), GP64())
+	a := Load(Param("a"), GP64())
+	apitch := Load(Param("apitch"), GP64())
+	bias, low := s.register(), s.register()
+	s.splatParam("bias", bias)
+	s.splatParam("low", low)
+	SHLQ(Imm(2), dpitch)
+	SHLQ(Imm(2), apitch)
+	TESTQ(rows, rows)
+	JZ(LabelRef("end"))
+	Label("row")
+	n, to, from := GP64(), GP64(), GP64()
+	MOVQ(width, n)
+	MOVQ(d, to)
+	MOVQ(a, from)
+	s.loop(n, []Register{from}, func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
+		v := load(from)
+		VADDPS(bias, v, v)
+		VMAXPS(v, low, v) // the second operand, the sum, comes out if it is NaN
+		store(v, to)
+	}, to)
+	ADDQ(dpitch, d)
+	ADDQ(apitch, a)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,152 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// conv2d is y = x ∗ w + b: for each group the product of w [O, C·KH·KW] with the
+// shifted runs of x (see planes). One chunk takes a few images, one group and
+// some of its output channels.
+type conv2d struct {
+	planes
+	device        *Device
+	argX, argW    ir.Operand
+	argB, argY    ir.Operand
+	low           float32 // of the results: 0 with a ReLU
+	kernel        rowKernel
+	depth         int // C/groups·KH·KW
+	images        int // in one chunk
+	blocks        int // chunks over the output channels of a group
+	rows          int // output channels of one such chunk
+	used, whole   int
+	offsets       []int
+	dataX, dataY  []float32
+	dataW, dataB  []float32
+	packed        int // elements of one group's packed panels
+	packing       bool
+	chunksOfBatch int
+}
+
+// Sizes of one chunk's share of the cache and of a tile's panel.
+const (
+	convScratch = 1 << 16 // elements of runs and results, about
+	convDepth   = 512     // depth of a product that is added up in registers
+	convColumns = 8       // tiles of columns that are worked on together
+)
+
+func newConv2D(d *Device, s ir.Step) (step, error) {
+	x, w, y := s.In[0].Shape, s.In[1].Shape, s.Out[0].Shape
+	k := &conv2d{device: d, argX: s.In[0], argW: s.In[1], argY: s.Out[0], low: float32(math.Inf(-1))}
+	k.planes = newPlanes(s.Op.(ir.Conv2D), x[0], x[1], x[2], x[3], y[1], y[2], y[3], w[2], w[3])
+	if len(s.In) == 3 {
+		k.argB = s.In[2]
+	}
+	if s.Epilogue != nil {
+		k.low = 0
+	}
+	if ir.Len(y) == 0 {
+		return k, nil
+	}
+	k.kernel = d.shift.forRows(k.out())
+	k.depth = k.in() * k.kh * k.kw
+	k.divide(k.in()*k.phases, k.out(), k.groups)
+	k.offsets = make([]int, k.depth)
+	for c := range k.in() {
+		for t := range k.shift {
+			k.offsets[c*len(k.shift)+t] = (c*k.phases+k.phase[t])*k.whole + k.shift[t]
+		}
+	}
+	k.packed = roundUp(k.out(), k.kernel.mr) * k.depth
+	d.reserve(k.packed*k.groups, k.in()*k.phases*k.whole+roundUp(k.rows, k.kernel.mr)*k.used)
+	return k, nil
+}
+
+// divide chooses the images and rows of a chunk, so that runs and results fit
+// into the second-level cache and every thread has work. The result does not
+// depend on it.
+func (k *conv2d) divide(runs, rows, groups int) {
+	wanted := 4 * k.device.pool.size
+	each := (runs + rows) * k.image
+	k.images = max(1, min(k.n, convScratch/max(each, 1), k.n*groups/wanted))
+	k.chunksOfBatch = (k.n + k.images - 1) / k.images
+	k.blocks = 1
+	if chunks := k.chunksOfBatch * groups; chunks < wanted {
+		k.blocks = min((wanted+chunks-1)/chunks, max(1, rows/(2*k.kernel.mr)))
+	}
+	k.rows = roundUp((rows+k.blocks-1)/k.blocks, k.kernel.mr)
+	k.blocks = (rows + k.rows - 1) / k.rows
+	k.used, k.whole = k.span(k.images, k.kernel.nr)
+}
+
+func (k *conv2d) run(p *program) error {
+	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
+	if k.argB.Shape != nil {
+		k.dataB = elements[float32](p, k.argB)
+	}
+	if len(k.dataY) > 0 {
+		k.packing = true
+		p.device.pool.run(k.groups, k)
+		k.packing = false
+		p.device.pool.run(k.chunksOfBatch*k.groups*k.blocks, k)
+	}
+	k.dataX, k.dataW, k.dataY, k.dataB = nil, nil, nil, nil
+	return nil
+}
+
+func (k *conv2d) work(chunk, worker int) {
+	if k.packing {
+		if k.depth > 0 {
+			w := k.dataW[chunk*k.out()*k.depth:]
+			k.device.kernel.pack(k.device.panel[chunk*k.packed:], w, k.depth, 1, k.out(), k.depth, k.kernel.mr)
+		}
+		return
+	}
+	block, group, first := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups*k.images
+	images := min(k.images, k.n-first)
+	scratch := k.device.scratch[worker]
+	runs := scratch[:k.in()*k.phases*k.whole]
+	k.spread(k.device, runs, k.dataX, first, images, group*k.in(), (group+1)*k.in(), k.whole)
+	from := block * k.rows
+	rows := min(k.rows, k.out()-from)
+	result := scratch[len(runs):]
+	panel := k.device.panel[group*k.packed+from*k.depth:]
+	product(k.kernel, panel, runs, k.offsets, result, rows, roundUp(images*k.image, k.kernel.nr), k.used)
+	for r := range rows {
+		o := group*k.out() + from + r
+		bias := float32(0)
+		if k.dataB != nil {
+			bias = k.dataB[o]
+		}
+		for i := range images {
+			y := k.dataY[((first+i)*k.o+o)*k.oh*k.ow:][:k.oh*k.ow]
+			k.device.shift.biasRows(k.oh, k.ow, &y[0], k.ow, &result[r*k.used+i*k.image], k.pitch, bias, k.low)
+		}
+	}
+}
+
+// product is result = panel·runs for some rows and columns, both rounded up to
+// tiles; row p of the right-hand side starts at runs[offsets[p]].
+func product(k rowKernel, panel, runs []float32, offsets []int, result []float32, rows, columns, ldc int) {
+	depth := len(offsets)
+	if depth == 0 {
+		clear(result[:roundUp(rows, k.mr)*ldc])
+		return
+	}
+	for left := 0; left < columns; left += convColumns * k.nr {
+		right := min(columns, left+convColumns*k.nr)
+		for from := 0; from < depth; from += convDepth {
+			n, add := min(convDepth, depth-from), 0
+			if from > 0 {
+				add = 1
+			}
+			for i := 0; i < rows; i += k.mr {
+				a := &panel[i*depth+from*k.mr]
+				for j := left; j < right; j += k.nr {
+					k.tile(n, a, &runs[j], &offsets[from], &result[i*ldc+j], ldc, add)
+				}
+			}
+		}
+	}
+}

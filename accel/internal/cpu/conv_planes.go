@@ -1,0 +1,134 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// planes is how images lie for a convolution. Each channel of a few images is
+// spread over one run of memory, with zeros between rows and images as padding:
+// the zeros right of a row are those left of the next. In such a run, what one
+// element of the kernel reads for all outputs is the run itself, shifted, so a
+// product needs no copies of patches; the results that belong to no output are
+// left out when they are stored. A stride splits a channel into one run for
+// each remainder of the positions, where again neighbours lie together.
+type planes struct {
+	n, c, h, w, o, oh, ow, kh, kw int
+	stride, padding, dilation     [2]int
+	groups                        int
+
+	rows, pitch int   // of one image in one run
+	image       int   // rows·pitch
+	reach       int   // the largest shift
+	phases      int   // runs of a channel
+	shift       []int // of each element of the kernel, within its run
+	phase       []int // of each element of the kernel
+}
+
+func newPlanes(op ir.Conv2D, n, c, h, w, o, oh, ow, kh, kw int) planes {
+	g := planes{n: n, c: c, h: h, w: w, o: o, oh: oh, ow: ow, kh: kh, kw: kw,
+		stride: op.Stride, padding: op.Padding, dilation: op.Dilation, groups: op.Groups}
+	sy, sx := g.stride[0], g.stride[1]
+	g.rows = max((h+g.padding[0]+sy-1)/sy, oh)
+	g.pitch = max((w+g.padding[1]+sx-1)/sx, ow)
+	g.image = g.rows * g.pitch
+	g.phases = sy * sx
+	for u := range kh {
+		for v := range kw {
+			y, x := u*g.dilation[0], v*g.dilation[1]
+			s := y/sy*g.pitch + x/sx
+			g.shift = append(g.shift, s)
+			g.phase = append(g.phase, y%sy*sx+x%sx)
+			g.reach = max(g.reach, s)
+		}
+	}
+	return g
+}
+
+// Channels of x and of y in one group.
+func (g *planes) in() int  { return g.c / g.groups }
+func (g *planes) out() int { return g.o / g.groups }
+
+// span is the length of a run's part that belongs to outputs of so many images,
+// and of a whole run, which a tile of some columns may overrun.
+func (g *planes) span(images, columns int) (used, whole int) {
+	used = roundUp(images*g.image, columns)
+	return used, roundUp(used+g.reach, 16)
+}
+
+// grid is rows of elements in memory.
+type grid struct {
+	data      []float32
+	row, step int // elements from one row, and one column, to the next
+}
+
+// copyGrid copies rows×cols elements. Runs of at least 8 neighbours go through
+// the assembly where there is some.
+func (d *Device) copyGrid(to, from grid, rows, cols int) {
+	if rows <= 0 || cols <= 0 {
+		return
+	}
+	if to.step == 1 && from.step == 1 {
+		if d.kernel.copyRows != nil && cols >= 8 {
+			_, _ = to.data[(rows-1)*to.row+cols-1], from.data[(rows-1)*from.row+cols-1]
+			d.kernel.copyRows(&to.data[0], &from.data[0], rows, cols, to.row, from.row)
+			return
+		}
+		for r := range rows {
+			copy(to.data[r*to.row:][:cols], from.data[r*from.row:])
+		}
+		return
+	}
+	for r := range rows {
+		out, in := to.data[r*to.row:], from.data[r*from.row:]
+		for i := range cols {
+			out[i*to.step] = in[i*from.step]
+		}
+	}
+}
+
+// grids are a plane of x [H, W] and the part of an image's run of one phase
+// that holds its elements.
+func (g *planes) grids(x, run []float32, phase int) (image, spread grid, rows, cols int) {
+	y0, iy, rows := place(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
+	x0, ix, cols := place(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
+	if rows <= 0 || cols <= 0 {
+		return grid{}, grid{}, 0, 0
+	}
+	image = grid{x[iy*g.w+ix:], g.stride[0] * g.w, g.stride[1]}
+	return image, grid{run[y0*g.pitch+x0:], g.pitch, 1}, rows, cols
+}
+
+// place is the first position of a run with an element of a given remainder,
+// that element, and how many there are.
+func place(size, padding, stride, remainder int) (at, from, count int) {
+	if short := padding - remainder; short > 0 {
+		at = (short + stride - 1) / stride
+	}
+	from = at*stride + remainder - padding
+	return at, from, (size - from + stride - 1) / stride
+}
+
+// spread writes channels from..to of some images into runs, whole elements each,
+// one for each phase of each channel.
+func (g *planes) spread(d *Device, runs, x []float32, first, images, from, to, whole int) {
+	for c := from; c < to; c++ {
+		for p := range g.phases {
+			run := runs[((c-from)*g.phases+p)*whole:][:whole]
+			clear(run)
+			for i := range images {
+				image, spread, rows, cols := g.grids(x[((first+i)*g.c+c)*g.h*g.w:], run[i*g.image:], p)
+				d.copyGrid(spread, image, rows, cols)
+			}
+		}
+	}
+}
+
+// spreadOutputs writes channels from..to of a tensor with y's shape into runs,
+// with zeros where there is no output, and lead zeros before.
+func (g *planes) spreadOutputs(d *Device, runs, y []float32, first, images, from, to, lead, whole int) {
+	for o := from; o < to; o++ {
+		run := runs[(o-from)*whole:][:whole]
+		clear(run)
+		for i := range images {
+			d.copyGrid(grid{run[lead+i*g.image:], g.pitch, 1}, grid{y[((first+i)*g.o+o)*g.oh*g.ow:], g.ow, 1}, g.oh, g.ow)
+		}
+	}
+}

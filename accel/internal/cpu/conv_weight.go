@@ -1,0 +1,110 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// conv2dWeight is the gradient with respect to w: each element is the product of
+// a run of dy with a shifted run of x, summed. The batch is cut into slices by
+// its size alone, and their sums are added in order.
+type conv2dWeight struct {
+	conv2d
+	slices  int
+	per     int // images of one slice
+	depth3  int // depth, rounded up to three
+	partial int // elements of one slice's sums
+	adding  bool
+}
+
+const (
+	weightSlices  = 16      // slices that give every thread work
+	weightSums    = 1 << 22 // elements of all slices' sums
+	weightScratch = 1 << 17 // elements of runs of x and dy in one pass
+)
+
+func newConv2DWeight(d *Device, s ir.Step) (step, error) {
+	op := s.Op.(ir.Conv2DWeightGradient)
+	x, dy := s.In[0].Shape, s.In[1].Shape
+	k := &conv2dWeight{conv2d: conv2d{device: d, argX: s.In[0], argY: s.In[1], argW: s.Out[0]}}
+	k.planes = newPlanes(op.Conv2D, x[0], x[1], x[2], x[3], dy[1], dy[2], dy[3], op.KH, op.KW)
+	if ir.Len(s.Out[0].Shape) == 0 || ir.Len(dy) == 0 {
+		return k, nil
+	}
+	k.kernel = d.shift.forRows(k.out())
+	k.depth = k.in() * k.kh * k.kw
+	k.depth3 = roundUp(k.depth, 3)
+	k.partial = k.groups * roundUp(k.out(), k.kernel.mr) * k.depth3
+	k.slices = max(1, min(k.n, weightSlices, weightSums/k.partial))
+	k.per = (k.n + k.slices - 1) / k.slices
+	k.slices = (k.n + k.per - 1) / k.per
+	tiles := (k.out() + k.kernel.mr - 1) / k.kernel.mr
+	k.blocks = min(tiles, max(1, weightSlices/(k.slices*k.groups)))
+	k.rows = (tiles + k.blocks - 1) / k.blocks * k.kernel.mr
+	k.blocks = (k.out() + k.rows - 1) / k.rows
+	k.images = max(1, min(k.per, weightScratch/((k.in()*k.phases+k.rows)*k.image)))
+	k.used, k.whole = k.span(k.images, d.shift.lanes)
+	k.offsets = make([]int, k.depth3)
+	for i := range k.depth {
+		c, t := i/len(k.shift), i%len(k.shift)
+		k.offsets[i] = (c*k.phases+k.phase[t])*k.whole + k.shift[t]
+	}
+	d.reserve(k.partial*k.slices, k.in()*k.phases*k.whole+k.rows*k.used)
+	return k, nil
+}
+
+func (k *conv2dWeight) run(p *program) error {
+	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
+	switch {
+	case len(k.dataY) == 0:
+		clear(k.dataW)
+	case len(k.dataW) > 0:
+		k.adding = false
+		p.device.pool.run(k.slices*k.groups*k.blocks, k)
+		k.adding = true
+		p.device.pool.run(k.groups*k.blocks, k)
+	}
+	k.dataX, k.dataW, k.dataY = nil, nil, nil
+	return nil
+}
+
+func (k *conv2dWeight) work(chunk, worker int) {
+	block, group, slice := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups
+	from := block * k.rows
+	rows := min(k.rows, k.out()-from)
+	if k.adding {
+		k.add(group, from, rows)
+		return
+	}
+	scratch := k.device.scratch[worker]
+	runs := scratch[:k.in()*k.phases*k.whole]
+	outputs := scratch[len(runs):][:k.rows*k.used]
+	clear(outputs[rows*k.used:]) // rows of a tile that do not exist
+	sums := k.sums(slice, group, from)[:roundUp(rows, k.kernel.mr)*k.depth3]
+	clear(sums)
+	end := min((slice+1)*k.per, k.n)
+	for first := slice * k.per; first < end; first += k.images {
+		images := min(k.images, end-first)
+		k.spread(k.device, runs, k.dataX, first, images, group*k.in(), (group+1)*k.in(), k.whole)
+		k.spreadOutputs(k.device, outputs, k.dataY, first, images, group*k.out()+from, group*k.out()+from+rows, 0, k.used)
+		length := roundUp(images*k.image, k.device.shift.lanes)
+		for j := 0; j < k.depth3; j += 3 {
+			for i := 0; i < rows; i += k.kernel.mr {
+				k.kernel.dots(length, &outputs[i*k.used], k.used, &runs[0], &k.offsets[j], &sums[i*k.depth3+j], k.depth3)
+			}
+		}
+	}
+}
+
+// sums is where one slice adds up the rows of one group from a row on.
+func (k *conv2dWeight) sums(slice, group, from int) []float32 {
+	at := slice*k.partial + (group*roundUp(k.out(), k.kernel.mr)+from)*k.depth3
+	return k.device.panel[at:]
+}
+
+func (k *conv2dWeight) add(group, from, rows int) {
+	for r := from; r < from+rows; r++ {
+		w := k.dataW[(group*k.out()+r)*k.depth:][:k.depth]
+		copy(w, k.sums(0, group, r))
+		for s := 1; s < k.slices; s++ {
+			k.device.vectors.add(w, w, k.sums(s, group, r)[:k.depth])
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package ir
+
+import "fmt"
+
+// Conv2D is the two-dimensional cross-correlation of x [N, C, H, W] with w
+// [O, C/Groups, KH, KW], plus a bias [O] if there is a third input:
+//
+//	y[n, o, i, j] = b[o] + Σ w[o, c, u, v] · x[n, c', i·stride + u·dilation - padding, j·…]
+//
+// over c, u and v, where c' is channel c of o's group, and x is 0 outside. It is
+// what torch.nn.functional.conv2d computes. An activation that follows fuses
+// into it. Pairs are height and width.
+type Conv2D struct {
+	Stride, Padding, Dilation [2]int
+	Groups                    int
+}
+
+// Name is Conv2D.
+func (Conv2D) Name() string { return "Conv2D" }
+
+// Class of Conv2D is a step of its own.
+func (Conv2D) Class([]*Value) Class { return Whole }
+
+// AppendKey appends stride, padding, dilation and groups.
+func (o Conv2D) AppendKey(key []byte) []byte {
+	key = appendInts(key, o.Stride[:]...)
+	key = appendInts(key, o.Padding[:]...)
+	return appendInts(appendInts(key, o.Dilation[:]...), o.Groups)
+}
+
+func (Conv2D) absorbs(o Op) bool { return isReLU(o) }
+
+// Infer is [N, O, OH, OW].
+func (o Conv2D) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	x, w := in[0].shape, in[1].shape
+	if len(x) != 4 || len(w) != 4 {
+		return Type{}, &ShapeError{Hint: "x [N C H W] and w [O C/groups KH KW] are needed"}
+	}
+	for i := range 2 {
+		if o.Stride[i] < 1 || o.Dilation[i] < 1 || o.Padding[i] < 0 {
+			return Type{}, &ShapeError{Hint: fmt.Sprintf("stride %v and dilation %v must be at least 1, padding %v not negative", o.Stride, o.Dilation, o.Padding)}
+		}
+	}
+	if o.Groups < 1 || x[1] != w[1]*o.Groups || w[0]%o.Groups != 0 {
+		return Type{}, &ShapeError{Hint: fmt.Sprintf("with %d groups, x must have %d·%d channels and w a multiple of %d outputs", o.Groups, o.Groups, w[1], o.Groups)}
+	}
+	if len(in) == 3 && !sameShape(in[2].shape, w[:1]) {
+		return Type{}, &ShapeError{Hint: "the bias must have one element for each output channel"}
+	}
+	out := []int{x[0], w[0], 0, 0}
+	for i := range 2 {
+		n, err := windows(x[2+i], w[2+i], o.Stride[i], o.Padding[i], o.Dilation[i])
+		if err != nil {
+			return Type{}, err
+		}
+		out[2+i] = n
+	}
+	return Type{out, Float32}, nil
+}
+
+// windows is how many places a window has along one dimension.
+func windows(size, window, stride, padding, dilation int) (int, error) {
+	reach := dilation*(window-1) + 1
+	if window < 1 || size+2*padding < reach {
+		return 0, &ShapeError{Hint: fmt.Sprintf("a window that reaches over %d does not fit into %d with padding %d on both sides", reach, size, padding)}
+	}
+	return (size+2*padding-reach)/stride + 1, nil
+}
+
+// Gradient of Conv2D is a convolution of dy with the turned kernel, one of x
+// with dy, and dy's sum over batch and places.
+func (o Conv2D) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+	out := make([]*Value, len(in))
+	if wants[0] {
+		out[0] = r.Record(Conv2DInputGradient{Conv2D: o, H: in[0].shape[2], W: in[0].shape[3]}, dy, in[1])
+	}
+	if wants[1] {
+		out[1] = r.Record(Conv2DWeightGradient{Conv2D: o, KH: in[1].shape[2], KW: in[1].shape[3]}, in[0], dy)
+	}
+	if len(in) == 3 && wants[2] {
+		out[2] = r.Record(Sum{From: 0, To: 1}, r.Record(Sum{From: 2, To: 4}, dy))
+	}
+	return out
+}
+
+// Conv2DInputGradient is the gradient of Conv2D with respect to x [N, C, H, W],
+// from dy [N, O, OH, OW] and w.
+type Conv2DInputGradient struct {
+	noGradient
+	Conv2D
+	H, W int
+}
+
+// Name is Conv2DInputGradient.
+func (Conv2DInputGradient) Name() string { return "Conv2DInputGradient" }
+
+// Infer is [N, C, H, W].
+func (o Conv2DInputGradient) Infer(in []*Value) (Type, error) {
+	return Type{[]int{in[0].shape[0], in[1].shape[1] * o.Groups, o.H, o.W}, Float32}, nil
+}
+
+// Gradient is none.
+func (Conv2DInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
+
+func (Conv2DInputGradient) absorbs(Op) bool { return false }
+
+// Conv2DWeightGradient is the gradient of Conv2D with respect to w
+// [O, C/Groups, KH, KW], from x and dy.
+type Conv2DWeightGradient struct {
+	noGradient
+	Conv2D
+	KH, KW int
+}
+
+// Name is Conv2DWeightGradient.
+func (Conv2DWeightGradient) Name() string { return "Conv2DWeightGradient" }
+
+// Infer is [O, C/Groups, KH, KW].
+func (o Conv2DWeightGradient) Infer(in []*Value) (Type, error) {
+	return Type{[]int{in[1].shape[1], in[0].shape[1] / o.Groups, o.KH, o.KW}, Float32}, nil
+}
+
+// Gradient is none.
+func (Conv2DWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
+	return nil
+}
+
+func (Conv2DWeightGradient) absorbs(Op) bool { return false }
