@@ -19,6 +19,7 @@ var cellRows = []struct {
 	{"list of expressions", "a, b := 1, \"x\"\na, b + \"y\", []int{1} // all", []string{"= 1, \"xy\", [1]"}},
 	{"list with an error in it", "1, undefinedName", []string{"! compile error: cell[1]:1:4: undefined: undefinedName\n    1, undefinedName\n       ^"}},
 	{"call with a nil error", "func f() error { return nil }\nf()", []string{""}},
+	{"long result is cut", "strings.Repeat(\"é\", 40000)", []string{"= \"" + strings.Repeat("é", 32767) + "… and 14466 bytes more"}},
 	{"void", "func f() {}\nf()", []string{""}},
 	{"assignment", "x := 1\nx = 2\nx++", []string{""}},
 	{"string is quoted", "\"a\\n\"", []string{"= \"a\\n\""}},

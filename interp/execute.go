@@ -29,6 +29,12 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		done()
 		return Result{}, s.compileError(cell, err)
 	}
+	if ctx.Err() != nil {
+		s.program.Discard(unit)
+		s.checker.Discard(checked)
+		done()
+		return Result{}, &Error{Name: nameInterrupted, Value: "the cell was interrupted before it ran"}
+	}
 	s.commit(checked, unit)
 	for _, e := range checked.Broken {
 		fmt.Fprintf(s.stderr(cell), "note: this cell breaks %s\n", brokenNote(e))

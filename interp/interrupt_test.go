@@ -157,6 +157,9 @@ func TestContextOfExecute(t *testing.T) {
 	if !errors.As(err, &e) || e.Name != "interrupted" {
 		t.Fatalf("ended with %v", err)
 	}
+	if _, err := n.Execute(ctx, 2, "x := 1"); !errors.As(err, &e) || e.Value != "the cell was interrupted before it ran" {
+		t.Errorf("ended with %v", err)
+	}
 	n.must(t, "ctx.Err() == nil", "= true")
 	n.must(t, "ctx, cancel := context.WithCancel(ctx)\ncancel()\nctx.Err() == context.Canceled", "= true")
 	n.must(t, "ctx.Err() == nil", "= true")

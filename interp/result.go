@@ -20,7 +20,7 @@ import (
 // strings are quoted as in Go source, functions and channels are their type,
 // structs have field names (%+v) and everything else looks as fmt.Print prints
 // it. Several values, of a call or of a list of expressions, are one text with
-// ", " between. A call whose only result is a nil error shows nothing.
+// ", " between. Of a long text the first 64 KiB are shown. A call whose only result is a nil error shows nothing.
 type Result struct {
 	Data, Metadata map[string]any
 }
@@ -57,7 +57,7 @@ func (s *Session) render(r *run, cell *check.Cell) (Result, error) {
 
 func (s *Session) renderValue(v any) (result Result) {
 	if text, ok := s.plainText(v); ok {
-		return Result{Data: map[string]any{"text/plain": text}}
+		return Result{Data: map[string]any{"text/plain": shorten(text)}}
 	}
 	shown := s.registry.ToDisplay(v)
 	data, metadata := display.Render(shown)
@@ -68,6 +68,16 @@ func (s *Session) renderValue(v any) (result Result) {
 		}
 	}
 	return Result{Data: data, Metadata: metadata}
+}
+
+// maxText is how much of a value is shown; a notebook is slow with more.
+const maxText = 64 << 10
+
+func shorten(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return fmt.Sprintf("%s… and %d bytes more", strings.ToValidUTF8(text[:maxText], ""), len(text)-maxText)
 }
 
 // plainText is the text of a value that does not show itself.

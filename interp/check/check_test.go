@@ -53,6 +53,7 @@ var accepted = []struct{ name, in string }{
 	{"shadow import in its cell", "import \"fmt\"\ns := fmt.Sprint(1)\nfmt := 3\n---\nfmt + 1"},
 	{"shadow builtin", "len := 3\n---\nlen + 1"},
 	{"shadow type", "string := 3\n---\nstring + 1"},
+	{"import twice", "import \"fmt\"\nimport (\n\t\"fmt\"\n\t\"os\"\n)\nfmt.Println(os.Args)"},
 	{"auto import", "fmt.Println(strings.ToUpper(\"x\"))"},
 	{"auto import prefers v2", "rand.IntN(3)"},
 	{"dot import in later cell", "import . \"strings\"\n---\nToUpper(\"x\")"},

@@ -12,6 +12,7 @@ import (
 // the name. An import of the cell that one of its own variables hides is
 // renamed, for the statements before the variable.
 func (a *attempt) resolveImports() {
+	a.dropRepeatedImports()
 	for _, spec := range a.file.Imports {
 		if name := a.importName(spec); a.hoisting.names[name] != nil {
 			spec.Name = &ast.Ident{NamePos: spec.Pos(), Name: name + outerSuffix}
@@ -49,6 +50,28 @@ func (a *attempt) resolveImports() {
 			a.file.Imports = append(a.file.Imports, s.(*ast.ImportSpec))
 		}
 		a.file.Decls = append([]ast.Decl{&ast.GenDecl{Tok: token.IMPORT, Lparen: 1, Specs: specs}}, a.file.Decls...)
+	}
+}
+
+// dropRepeatedImports removes imports that say what another one of the cell says.
+func (a *attempt) dropRepeatedImports() {
+	seen := map[string]bool{}
+	a.file.Imports = nil
+	for _, d := range a.file.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.IMPORT {
+			continue
+		}
+		var kept []ast.Spec
+		for _, s := range g.Specs {
+			spec := s.(*ast.ImportSpec)
+			if key := a.importName(spec) + " " + spec.Path.Value; !seen[key] {
+				seen[key] = true
+				kept = append(kept, spec)
+				a.file.Imports = append(a.file.Imports, spec)
+			}
+		}
+		g.Specs = kept
 	}
 }
 
