@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -117,6 +118,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		}
 		select {}
 	case "overflow":
+		debug.SetMaxStack(32 << 20) // of a gigabyte, to be quick
 		return strconv.Itoa(overflow(0))
 	case "last-words": // looks like the end, and is not
 		fmt.Fprintln(os.Stderr, "panic: not really")
