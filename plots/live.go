@@ -29,6 +29,9 @@ const (
 	share = 200
 	// deadline is how long one picture may take before it is given up.
 	deadline = 10 * time.Second
+	// lastDeadline is that of the last picture. Nothing waits for the processor
+	// any more, and this one stays in the notebook.
+	lastDeadline = time.Minute
 )
 
 // Live redraws one figure in place while the data for it come in.
@@ -37,7 +40,7 @@ const (
 // leaves out those in between: at most two a second, fewer in a long run.
 // Pictures in between are SVG only, the last is a full bundle. A figure that
 // panics or takes longer than ten seconds is left out, and what gives the
-// figures never waits for it.
+// figures never waits for it; only the last may take a minute.
 //
 //	live := plots.NewLive(ctx, nil)
 //	defer live.Close()
@@ -156,7 +159,11 @@ type screen struct {
 
 // draw draws and shows one figure, or leaves it out.
 func (s *screen) draw(figure func() *Figure, final bool) {
-	late := time.NewTimer(deadline)
+	limit := deadline
+	if final {
+		limit = lastDeadline
+	}
+	late := time.NewTimer(limit)
 	defer late.Stop()
 	if s.pending != nil {
 		// One that hangs is enough: no second one until it is done.
@@ -197,7 +204,7 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 	case <-done:
 		s.pending = nil
 	case <-late.C:
-		slog.Debug("live figure given up", "after", deadline)
+		slog.Debug("live figure given up", "after", limit)
 		s.pending = done
 	}
 }
