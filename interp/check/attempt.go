@@ -259,6 +259,9 @@ func (a *attempt) report(e types.Error) {
 		a.unused = true
 		return
 	}
+	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
+		return // controlErrors has refused the return itself
+	}
 	msg += a.olderType(msg)
 	pos := a.fset.Position(e.Pos)
 	if !e.Pos.IsValid() {

@@ -96,6 +96,8 @@ var refused = []struct{ name, in, want string }{
 	{"magic", "%time f()", "cell[1]:1:1: there are no % commands yet: a cell is Go code"},
 	{"shell", "!ls -la /tmp", "cell[1]:1:1: there are no ! commands yet: a cell is Go code"},
 	{"return", "x := 1\nreturn\nx = 2", "cell[1]:2:1: return is not allowed at the top level of a cell"},
+	{"return of a value in a literal", "f := func() { return 1 }", "cell[1]:1:22: too many return values"},
+	{"return of a value", "func f() int { return 1 }\nreturn f()", "cell[1]:2:1: return is not allowed at the top level of a cell"},
 	{"break", "break", "cell[1]:1:1: break not in for, switch, or select statement"},
 	{"no new variables", "x := 1\nx := 2", "cell[1]:2:3: no new variables on left side of :="},
 	{"mismatch", "a, b := 1", "cell[1]:1:9: assignment mismatch: 2 variables but 1 value"},

@@ -178,15 +178,17 @@ func makesError(info *types.Info, call *ast.CallExpr) bool {
 	return f.Pkg().Path() == "errors" || f.Pkg().Path() == "fmt" && f.Name() == "Errorf"
 }
 
-// inLiteral says whether p lies in a function literal of the body.
+// inLiteral says whether p lies in a function literal of the statements.
 func (a *attempt) inLiteral(p token.Pos) bool {
 	found := false
-	ast.Inspect(a.body.Body, func(n ast.Node) bool {
-		if l, ok := n.(*ast.FuncLit); ok && l.Pos() <= p && p < l.End() {
-			found = true
-		}
-		return !found
-	})
+	for _, s := range a.hoisting.original {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if l, ok := n.(*ast.FuncLit); ok && l.Pos() <= p && p < l.End() {
+				found = true
+			}
+			return !found
+		})
+	}
 	return found
 }
 
