@@ -21,6 +21,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"ReadIDX":          reflect.ValueOf(data.ReadIDX),
 		"Round":            reflect.ValueOf(data.Round),
 		"Shuffle":          reflect.ValueOf(data.Shuffle),
+		"Skip":             reflect.ValueOf(data.Skip),
 		"Workers":          reflect.ValueOf(data.Workers),
 		"Batch":            reflect.ValueOf((*data.Batch)(nil)),
 		"Batches":          reflect.ValueOf((*data.Batches)(nil)),

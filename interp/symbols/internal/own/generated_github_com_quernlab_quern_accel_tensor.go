@@ -11,6 +11,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Bool":             reflect.ValueOf(tensor.Bool),
 		"Concat":           reflect.ValueOf(tensor.Concat),
+		"Conv2D":           reflect.ValueOf(tensor.Conv2D),
 		"CrossEntropy":     reflect.ValueOf(tensor.CrossEntropy),
 		"Float32":          reflect.ValueOf(tensor.Float32),
 		"Float64":          reflect.ValueOf(tensor.Float64),
@@ -44,5 +45,6 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"StateError":       reflect.ValueOf((*tensor.StateError)(nil)),
 		"Statistics":       reflect.ValueOf((*tensor.Statistics)(nil)),
 		"Tensor":           reflect.ValueOf((*tensor.Tensor)(nil)),
+		"Window":           reflect.ValueOf((*tensor.Window)(nil)),
 	}
 }
