@@ -277,8 +277,7 @@ func (f *function) fieldTarget(w *writer, x *ast.SelectorExpr) string {
 		text, typ = addressOf(text), "*"+typ
 	}
 	w.line("var %s %s = %s", base, typ, text)
-	target, _ := f.embedded(base, t, sel.Index())
-	return target
+	return f.field(base, t, sel.Index())
 }
 
 // assignMany lowers a, b = x, y.

@@ -187,8 +187,7 @@ func (f *function) selector(e *ast.SelectorExpr) string {
 			path = index
 		}
 	}
-	x, _ := f.embedded(operand(f.expr(e.X)), t, path)
-	return x
+	return f.field(operand(f.expr(e.X)), t, path)
 }
 
 func (f *function) index(e *ast.IndexExpr) string {
@@ -302,7 +301,11 @@ func (f *function) composite(e *ast.CompositeLit) string {
 				f.blankField(item)
 				continue
 			}
-			items = append(items, layout.FieldName(u, field)+": "+f.exprTo(item, u.Field(field).Type()))
+			name := layout.FieldName(u, field)
+			if isCompiled(t) {
+				name = u.Field(field).Name()
+			}
+			items = append(items, name+": "+f.exprTo(item, u.Field(field).Type()))
 		}
 	case *types.Map:
 		for _, item := range e.Elts {

@@ -97,14 +97,40 @@ func addressOf(x string) string {
 	return "&" + x
 }
 
-// embedded spells out the embedded fields on the way to a member of x.
+// embedded spells out the embedded fields on the way to a member of x, up to a
+// compiled type: of that the engine knows the promoted members, while the fields
+// on the way may not be exported.
 func (e *emitter) embedded(x string, t types.Type, path []int) (string, types.Type) {
 	for _, i := range path {
+		if isCompiled(t) {
+			break
+		}
 		s := under(t).(*types.Struct)
 		x += "." + layout.FieldName(s, i)
 		t = s.Field(i).Type()
 	}
 	return x, t
+}
+
+// isCompiled reports whether t, or what it points to, is a compiled named type.
+func isCompiled(t types.Type) bool {
+	n, _ := named(t)
+	return n != nil && !Interpreted(n)
+}
+
+// field is x.f for the field at the end of path.
+func (e *emitter) field(x string, t types.Type, path []int) string {
+	last := len(path) - 1
+	for i := range path {
+		if isCompiled(t) {
+			for _, j := range path[i:last] {
+				t = under(t).(*types.Struct).Field(j).Type()
+			}
+			return x + "." + under(t).(*types.Struct).Field(path[last]).Name()
+		}
+		x, t = e.embedded(x, t, path[i:i+1])
+	}
+	return x
 }
 
 // selectMethod is the call of the method that sel selects on x.
