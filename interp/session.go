@@ -66,7 +66,7 @@ func New(options ...Option) (*Session, error) {
 	}
 	s.route()
 	importer := symbols.Importer(s.fset)
-	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess))
+	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
 	packages := symbols.Packages()
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,

@@ -17,6 +17,7 @@ type Checker struct {
 	importer types.Importer
 	fset     *token.FileSet
 	guess    func(name string) []string
+	refuse   func(path, name string) string
 
 	mu   sync.Mutex // guards all fields below, and the scope of pkg
 	pkg  *types.Package
@@ -50,6 +51,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		importer:     importer,
 		fset:         fset,
 		guess:        func(string) []string { return nil },
+		refuse:       func(string, string) string { return "" },
 		pkg:          types.NewPackage("main", "main"),
 		info:         newInfo(),
 		live:         map[string]types.Object{},

@@ -19,6 +19,7 @@ type name struct {
 func (a *attempt) finish() (*Cell, ErrorList) {
 	a.dropInitCycles()
 	if len(a.errs) == 0 {
+		a.errs = append(a.errs, a.refusals()...)
 		a.errs = append(a.errs, a.orderErrors()...)
 	}
 	if len(a.errs) > 0 {

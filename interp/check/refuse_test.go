@@ -1,0 +1,44 @@
+package check
+
+import (
+	"go/importer"
+	"go/token"
+	"testing"
+)
+
+func TestRefuse(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, in, want string }{
+		{"function", "import \"strings\"\nstrings.ToUpper(\"a\")", "cell[1]:2:9: strings.ToUpper is not supported: no capitals"},
+		{"as a value", "import \"strings\"\nf := []any{strings.ToUpper}", "cell[1]:2:21: strings.ToUpper is not supported: no capitals"},
+		{"dot import", "import . \"strings\"\nToUpper(\"a\")", "cell[1]:2:1: strings.ToUpper is not supported: no capitals"},
+		{"in a function", "import \"strings\"\nfunc f() string { return strings.ToUpper(\"a\") }", "cell[1]:2:34: strings.ToUpper is not supported: no capitals"},
+		{"field", "import \"net/http\"\n_ = http.Server{Addr: \"\"}", "cell[1]:2:17: http.Addr is not supported: no addresses"},
+		{"all of them", "import \"strings\"\nx := strings.ToUpper(\"a\")\ny := strings.ToUpper(x)",
+			"cell[1]:2:14: strings.ToUpper is not supported: no capitals\ncell[1]:3:14: strings.ToUpper is not supported: no capitals"},
+		{"a method of the name", "import \"net\"\nvar c net.Listener\nc.Addr()", ""},
+		{"a name of the cell", "type strings struct{ ToUpper int }\n_ = strings{}.ToUpper", ""},
+		{"another function", "import \"strings\"\nstrings.ToLower(\"a\")", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			c := New(importer.Default(), token.NewFileSet(), Refuse(func(path, name string) string {
+				switch path + "." + name {
+				case "strings.ToUpper":
+					return "no capitals"
+				case "net/http.Addr", "net.Addr":
+					return "no addresses"
+				}
+				return ""
+			}))
+			_, err := c.Check(1, row.in)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != row.want {
+				t.Errorf("%s\n got %s\nwant %s", row.in, got, row.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package symbols
+
+import (
+	"go/token"
+	"go/types"
+	"testing"
+)
+
+// TestRefused holds the table to names that exist, be they of the package or of a field in it.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	importer := Importer(token.NewFileSet())
+	for path, names := range refused {
+		p, err := importer.Import(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range names {
+			if p.Scope().Lookup(name) == nil && !hasField(p, name) {
+				t.Errorf("%s has no %s", path, name)
+			}
+			if Refused(path, name) == "" {
+				t.Errorf("%s.%s is refused without a reason", path, name)
+			}
+		}
+	}
+	if reason := Refused("fmt", "Println"); reason != "" {
+		t.Errorf("fmt.Println is refused: %s", reason)
+	}
+}
+
+func hasField(p *types.Package, field string) bool {
+	for _, name := range p.Scope().Names() {
+		s, ok := p.Scope().Lookup(name).Type().Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		for f := range s.Fields() {
+			if f.Name() == field {
+				return true
+			}
+		}
+	}
+	return false
+}
