@@ -10,7 +10,7 @@ func TestRefuse(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, in, want string }{
 		{"function", "import \"strings\"\nstrings.ToUpper(\"a\")", "cell[1]:2:9: strings.ToUpper is not supported: no capitals"},
-		{"as a value", "import \"strings\"\nf := []any{strings.ToUpper}", "cell[1]:2:21: strings.ToUpper is not supported: no capitals"},
+		{"as a value", "import \"strings\"\nf := []any{strings.ToUpper}", "cell[1]:2:20: strings.ToUpper is not supported: no capitals"},
 		{"dot import", "import . \"strings\"\nToUpper(\"a\")", "cell[1]:2:1: strings.ToUpper is not supported: no capitals"},
 		{"in a function", "import \"strings\"\nfunc f() string { return strings.ToUpper(\"a\") }", "cell[1]:2:34: strings.ToUpper is not supported: no capitals"},
 		{"field", "import \"net/http\"\n_ = http.Server{Addr: \"\"}", "cell[1]:2:17: http.Addr is not supported: no addresses"},
