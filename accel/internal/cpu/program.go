@@ -28,6 +28,8 @@ var builders map[string]func(*Device, ir.Step) (step, error)
 func init() {
 	builders = map[string]func(*Device, ir.Step) (step, error){
 		"ArgMax":               newArgMax,
+		"AvgPool2D":            newAvgPool,
+		"AvgPool2DGradient":    newAvgPool,
 		"Bernoulli":            newBernoulli,
 		"Cast":                 newCast,
 		"Concat":               newConcat,
@@ -45,6 +47,8 @@ func init() {
 		"LogSoftmax":           newSoftmax,
 		"MatMul":               newMatMul,
 		"Max":                  newMax,
+		"MaxPool2D":            newMaxPool,
+		"MaxPool2DGradient":    newMaxPool,
 		"Pad":                  newPad,
 		"ScatterAdd":           newScatterAdd,
 		"Softmax":              newSoftmax,

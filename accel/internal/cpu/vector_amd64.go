@@ -77,6 +77,9 @@ var avx2Vectors = &vectors{
 	addScalar:    vectorScalar(addScalarAVX2),
 	mulScalar:    vectorScalar(mulScalarAVX2),
 	sum:          vectorSum(sumAVX2),
+
+	maxPool2:         maxPool2Generic,
+	maxPool2Gradient: maxPool2GradientGeneric,
 }
 
 var avx512Vectors = &vectors{
@@ -101,4 +104,15 @@ var avx512Vectors = &vectors{
 	addScalar:    vectorScalar(addScalarAVX512),
 	mulScalar:    vectorScalar(mulScalarAVX512),
 	sum:          vectorSum(sumAVX512),
+
+	maxPool2: func(d, a, b []float32) {
+		if n := len(d); n > 0 {
+			maxPool2AVX512(n, &d[0], &a[:2*n][0], &b[:2*n][0])
+		}
+	},
+	maxPool2Gradient: func(da, db, a, b, y, dy []float32) {
+		if n := len(dy); n > 0 {
+			maxPool2GradientAVX512(n, &da[:2*n][0], &db[:2*n][0], &a[:2*n][0], &b[:2*n][0], &y[:n][0], &dy[0])
+		}
+	},
 }

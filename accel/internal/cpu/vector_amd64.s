@@ -2626,3 +2626,216 @@ done:
 	MOVSS         X0, ret+16(FP)
 	VZEROUPPER
 	RET
+
+// func maxPool2AVX512(n int, d *float32, a *float32, b *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·maxPool2AVX512(SB), NOSPLIT, $0-32
+	MOVQ    n+0(FP), AX
+	VMOVUPS pairsEven<>+0(SB), Z0
+	VMOVUPS pairsOdd<>+0(SB), Z1
+	VMOVUPS pairsFirst<>+0(SB), Z2
+	VMOVUPS pairsSecond<>+0(SB), Z2
+	MOVQ    d+8(FP), CX
+	MOVQ    a+16(FP), DX
+	MOVQ    b+24(FP), BX
+
+more:
+	CMPQ      AX, $0x00
+	JLE       done
+	MOVQ      $0x00000000ffffffff, SI
+	LEAQ      (AX)(AX*1), DI
+	MOVQ      $0x0000000000000020, R8
+	CMPQ      DI, R8
+	CMOVQGT   R8, DI
+	BZHIQ     DI, SI, R8
+	KMOVW     R8, K2
+	SHRQ      $0x10, R8
+	KMOVW     R8, K3
+	SHRQ      $0x01, DI
+	BZHIQ     DI, SI, R8
+	KMOVW     R8, K1
+	VMOVUPS.Z (DX), K2, Z2
+	VMOVUPS.Z 64(DX), K3, Z3
+	VMOVAPS   Z2, Z4
+	VPERMT2PS Z3, Z0, Z4
+	VMOVAPS   Z2, Z2
+	VPERMT2PS Z3, Z1, Z2
+	VMOVUPS.Z (BX), K2, Z3
+	VMOVUPS.Z 64(BX), K3, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z5, Z0, Z6
+	VMOVAPS   Z3, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VCMPPS    $0x03, Z4, Z2, K2
+	VCMPPS    $0x03, Z6, Z3, K3
+	KORW      K2, K3, K2
+	VMAXPS    Z4, Z2, Z5
+	VMAXPS    Z6, Z3, Z7
+	VMAXPS    Z7, Z5, Z5
+	VADDPS    Z4, Z2, Z4
+	VADDPS    Z6, Z3, Z6
+	VADDPS    Z4, Z6, K2, Z5
+	VMOVUPS   Z5, K1, (CX)
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, AX
+	JMP       more
+
+done:
+	VZEROUPPER
+	RET
+
+DATA pairsEven<>+0(SB)/4, $0x00000000
+DATA pairsEven<>+4(SB)/4, $0x00000002
+DATA pairsEven<>+8(SB)/4, $0x00000004
+DATA pairsEven<>+12(SB)/4, $0x00000006
+DATA pairsEven<>+16(SB)/4, $0x00000008
+DATA pairsEven<>+20(SB)/4, $0x0000000a
+DATA pairsEven<>+24(SB)/4, $0x0000000c
+DATA pairsEven<>+28(SB)/4, $0x0000000e
+DATA pairsEven<>+32(SB)/4, $0x00000010
+DATA pairsEven<>+36(SB)/4, $0x00000012
+DATA pairsEven<>+40(SB)/4, $0x00000014
+DATA pairsEven<>+44(SB)/4, $0x00000016
+DATA pairsEven<>+48(SB)/4, $0x00000018
+DATA pairsEven<>+52(SB)/4, $0x0000001a
+DATA pairsEven<>+56(SB)/4, $0x0000001c
+DATA pairsEven<>+60(SB)/4, $0x0000001e
+GLOBL pairsEven<>(SB), RODATA|NOPTR, $64
+
+DATA pairsOdd<>+0(SB)/4, $0x00000001
+DATA pairsOdd<>+4(SB)/4, $0x00000003
+DATA pairsOdd<>+8(SB)/4, $0x00000005
+DATA pairsOdd<>+12(SB)/4, $0x00000007
+DATA pairsOdd<>+16(SB)/4, $0x00000009
+DATA pairsOdd<>+20(SB)/4, $0x0000000b
+DATA pairsOdd<>+24(SB)/4, $0x0000000d
+DATA pairsOdd<>+28(SB)/4, $0x0000000f
+DATA pairsOdd<>+32(SB)/4, $0x00000011
+DATA pairsOdd<>+36(SB)/4, $0x00000013
+DATA pairsOdd<>+40(SB)/4, $0x00000015
+DATA pairsOdd<>+44(SB)/4, $0x00000017
+DATA pairsOdd<>+48(SB)/4, $0x00000019
+DATA pairsOdd<>+52(SB)/4, $0x0000001b
+DATA pairsOdd<>+56(SB)/4, $0x0000001d
+DATA pairsOdd<>+60(SB)/4, $0x0000001f
+GLOBL pairsOdd<>(SB), RODATA|NOPTR, $64
+
+DATA pairsFirst<>+0(SB)/4, $0x00000000
+DATA pairsFirst<>+4(SB)/4, $0x00000010
+DATA pairsFirst<>+8(SB)/4, $0x00000001
+DATA pairsFirst<>+12(SB)/4, $0x00000011
+DATA pairsFirst<>+16(SB)/4, $0x00000002
+DATA pairsFirst<>+20(SB)/4, $0x00000012
+DATA pairsFirst<>+24(SB)/4, $0x00000003
+DATA pairsFirst<>+28(SB)/4, $0x00000013
+DATA pairsFirst<>+32(SB)/4, $0x00000004
+DATA pairsFirst<>+36(SB)/4, $0x00000014
+DATA pairsFirst<>+40(SB)/4, $0x00000005
+DATA pairsFirst<>+44(SB)/4, $0x00000015
+DATA pairsFirst<>+48(SB)/4, $0x00000006
+DATA pairsFirst<>+52(SB)/4, $0x00000016
+DATA pairsFirst<>+56(SB)/4, $0x00000007
+DATA pairsFirst<>+60(SB)/4, $0x00000017
+GLOBL pairsFirst<>(SB), RODATA|NOPTR, $64
+
+DATA pairsSecond<>+0(SB)/4, $0x00000008
+DATA pairsSecond<>+4(SB)/4, $0x00000018
+DATA pairsSecond<>+8(SB)/4, $0x00000009
+DATA pairsSecond<>+12(SB)/4, $0x00000019
+DATA pairsSecond<>+16(SB)/4, $0x0000000a
+DATA pairsSecond<>+20(SB)/4, $0x0000001a
+DATA pairsSecond<>+24(SB)/4, $0x0000000b
+DATA pairsSecond<>+28(SB)/4, $0x0000001b
+DATA pairsSecond<>+32(SB)/4, $0x0000000c
+DATA pairsSecond<>+36(SB)/4, $0x0000001c
+DATA pairsSecond<>+40(SB)/4, $0x0000000d
+DATA pairsSecond<>+44(SB)/4, $0x0000001d
+DATA pairsSecond<>+48(SB)/4, $0x0000000e
+DATA pairsSecond<>+52(SB)/4, $0x0000001e
+DATA pairsSecond<>+56(SB)/4, $0x0000000f
+DATA pairsSecond<>+60(SB)/4, $0x0000001f
+GLOBL pairsSecond<>(SB), RODATA|NOPTR, $64
+
+// func maxPool2GradientAVX512(n int, da *float32, db *float32, a *float32, b *float32, y *float32, dy *float32)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·maxPool2GradientAVX512(SB), NOSPLIT, $0-56
+	MOVQ    n+0(FP), AX
+	VMOVUPS pairsEven<>+0(SB), Z0
+	VMOVUPS pairsOdd<>+0(SB), Z1
+	VMOVUPS pairsFirst<>+0(SB), Z2
+	VMOVUPS pairsSecond<>+0(SB), Z3
+	MOVQ    da+8(FP), CX
+	MOVQ    db+16(FP), DX
+	MOVQ    a+24(FP), BX
+	MOVQ    b+32(FP), SI
+	MOVQ    y+40(FP), DI
+	MOVQ    dy+48(FP), R8
+
+more:
+	CMPQ      AX, $0x00
+	JLE       done
+	MOVQ      $0x00000000ffffffff, R9
+	LEAQ      (AX)(AX*1), R10
+	MOVQ      $0x0000000000000020, R11
+	CMPQ      R10, R11
+	CMOVQGT   R11, R10
+	BZHIQ     R10, R9, R11
+	KMOVW     R11, K2
+	SHRQ      $0x10, R11
+	KMOVW     R11, K3
+	SHRQ      $0x01, R10
+	BZHIQ     R10, R9, R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (BX), K2, Z4
+	VMOVUPS.Z 64(BX), K3, Z5
+	VMOVAPS   Z4, Z6
+	VPERMT2PS Z5, Z0, Z6
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z1, Z4
+	VMOVUPS.Z (SI), K2, Z5
+	VMOVUPS.Z 64(SI), K3, Z7
+	VMOVAPS   Z5, Z8
+	VPERMT2PS Z7, Z0, Z8
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVUPS.Z (DI), K1, Z5
+	VMOVUPS.Z (R8), K1, Z7
+	KXORW     K4, K4, K4
+	VCMPPS    $0x00, Z5, Z6, K1
+	KANDNW    K1, K4, K1
+	KORW      K1, K4, K4
+	VCMPPS    $0x00, Z5, Z4, K5
+	KANDNW    K5, K4, K5
+	KORW      K5, K4, K4
+	VCMPPS    $0x00, Z5, Z8, K6
+	KANDNW    K6, K4, K6
+	KORW      K6, K4, K4
+	KNOTW     K4, K7
+	VMOVAPS.Z Z7, K1, Z4
+	VMOVAPS.Z Z7, K5, Z5
+	VMOVAPS.Z Z7, K6, Z6
+	VMOVAPS.Z Z7, K7, Z7
+	VMOVAPS   Z4, Z8
+	VPERMT2PS Z5, Z2, Z8
+	VPERMT2PS Z5, Z3, Z4
+	VMOVUPS   Z8, K2, (CX)
+	VMOVUPS   Z4, K3, 64(CX)
+	VMOVAPS   Z6, Z4
+	VPERMT2PS Z7, Z2, Z4
+	VPERMT2PS Z7, Z3, Z6
+	VMOVUPS   Z4, K2, (DX)
+	VMOVUPS   Z6, K3, 64(DX)
+	ADDQ      $0x00000080, BX
+	ADDQ      $0x00000080, SI
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x00000080, DX
+	ADDQ      $0x40, DI
+	ADDQ      $0x40, R8
+	SUBQ      $0x10, AX
+	JMP       more
+
+done:
+	VZEROUPPER
+	RET

@@ -4,10 +4,10 @@ package ir
 // see that nothing is missing.
 func Table() []Op {
 	return []Op{
-		Abs{}, Add{}, AddScalar{}, Alias{}, ArgMax{}, Bernoulli{}, Cast{},
+		Abs{}, Add{}, AddScalar{}, Alias{}, ArgMax{}, AvgPool2D{}, AvgPool2DGradient{}, Bernoulli{}, Cast{},
 		Concat{}, Conv2D{}, Conv2DInputGradient{}, Conv2DWeightGradient{}, Copy{}, CrossEntropy{}, CrossEntropyGradient{}, Div{},
 		Equal{}, Exp{}, Expand{}, Fill{}, GELU{}, GELUGradient{}, Gather{},
-		Greater{}, Linear{}, Log{}, LogSoftmax{}, MatMul{}, Max{}, Maximum{},
+		Greater{}, Linear{}, Log{}, LogSoftmax{}, MatMul{}, Max{}, MaxPool2D{}, MaxPool2DGradient{}, Maximum{},
 		Mul{}, MulScalar{}, Neg{}, Pad{}, PowScalar{}, ReLU{}, ReLUGradient{},
 		Reshape{}, ScatterAdd{}, Sigmoid{}, Slice{}, Softmax{}, Sqrt{},
 		Square{}, Sub{}, Sum{}, Tanh{}, Transpose{}, Where{},

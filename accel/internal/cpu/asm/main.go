@@ -21,6 +21,7 @@ func main() {
 		gemm()
 	case "vector":
 		vector()
+		maxPool2()
 	case "shift":
 		shift()
 	default:

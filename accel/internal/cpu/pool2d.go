@@ -1,0 +1,198 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// windows is the geometry of a pool over planes of h×w.
+type windows struct {
+	count, h, w, oh, ow               int // planes, and their sizes
+	kernel, stride, padding, dilation [2]int
+	per                               int // planes in one chunk
+}
+
+func newWindows(op ir.Pool, x, y []int) windows {
+	g := windows{count: x[0] * x[1], h: x[2], w: x[3], oh: y[2], ow: y[3], kernel: op.Kernel, stride: op.Stride, padding: op.Padding, dilation: op.Dilation}
+	g.per = max(1, moveLen/max(1, g.h*g.w))
+	return g
+}
+
+// each calls f with every window and the place of its first element, which may
+// lie in the padding.
+func (g *windows) each(f func(i, y, x int)) {
+	i := 0
+	for oy := range g.oh {
+		for ox := range g.ow {
+			f(i, oy*g.stride[0]-g.padding[0], ox*g.stride[1]-g.padding[1])
+			i++
+		}
+	}
+}
+
+// pairs tells whether the windows are 2×2 and lie side by side.
+func (g *windows) pairs() bool {
+	two, none := [2]int{2, 2}, [2]int{}
+	return g.kernel == two && g.stride == two && g.padding == none && g.dilation == [2]int{1, 1}
+}
+
+// maxPool is the largest element of each window, or the gradient.
+type maxPool struct {
+	windows
+	device               *Device
+	in, y, dy, dx        ir.Operand
+	gradient             bool
+	dataX, dataY         []float32
+	dataSlope, dataTaken []float32
+}
+
+func newMaxPool(d *Device, s ir.Step) (step, error) {
+	k := &maxPool{device: d, in: s.In[0]}
+	if op, ok := s.Op.(ir.MaxPool2DGradient); ok {
+		k.gradient, k.y, k.dy, k.dx = true, s.In[1], s.In[2], s.Out[0]
+		k.windows = newWindows(op.Pool, s.In[0].Shape, s.In[1].Shape)
+		return k, nil
+	}
+	k.y = s.Out[0]
+	k.windows = newWindows(s.Op.(ir.MaxPool2D).Pool, s.In[0].Shape, s.Out[0].Shape)
+	return k, nil
+}
+
+func (k *maxPool) run(p *program) error {
+	k.dataX, k.dataY = elements[float32](p, k.in), elements[float32](p, k.y)
+	if k.gradient {
+		k.dataSlope, k.dataTaken = elements[float32](p, k.dy), elements[float32](p, k.dx)
+	}
+	p.device.pool.run((k.count+k.per-1)/k.per, k)
+	k.dataX, k.dataY, k.dataSlope, k.dataTaken = nil, nil, nil, nil
+	return nil
+}
+
+func (k *maxPool) work(chunk, _ int) {
+	for i := chunk * k.per; i < min((chunk+1)*k.per, k.count); i++ {
+		x, y := k.dataX[i*k.h*k.w:][:k.h*k.w], k.dataY[i*k.oh*k.ow:][:k.oh*k.ow]
+		if !k.gradient {
+			k.forward(x, y)
+			continue
+		}
+		k.backward(x, y, k.dataSlope[i*k.oh*k.ow:][:k.oh*k.ow], k.dataTaken[i*k.h*k.w:][:k.h*k.w])
+	}
+}
+
+func (k *maxPool) forward(x, y []float32) {
+	if k.pairs() {
+		for r := range k.oh {
+			k.device.vectors.maxPool2(y[r*k.ow:][:k.ow], x[2*r*k.w:][:2*k.ow], x[(2*r+1)*k.w:][:2*k.ow])
+		}
+		return
+	}
+	k.each(func(i, top, left int) {
+		y[i], _ = k.largest(x, top, left)
+	})
+}
+
+// largest is the largest element of a window, or the last NaN, and its place.
+func (k *maxPool) largest(x []float32, top, left int) (float32, int) {
+	best, at := float32(math.Inf(-1)), -1
+	for u := range k.kernel[0] {
+		r := top + u*k.dilation[0]
+		if r < 0 || r >= k.h {
+			continue
+		}
+		for v := range k.kernel[1] {
+			c := left + v*k.dilation[1]
+			if c < 0 || c >= k.w {
+				continue
+			}
+			if e := x[r*k.w+c]; e > best || e != e || at < 0 {
+				best, at = e, r*k.w+c
+			}
+		}
+	}
+	return best, at
+}
+
+func (k *maxPool) backward(x, y, dy, dx []float32) {
+	if !k.pairs() {
+		clear(dx)
+		k.each(func(i, top, left int) {
+			if _, at := k.largest(x, top, left); at >= 0 {
+				dx[at] += dy[i]
+			}
+		})
+		return
+	}
+	if k.w%2 != 0 || k.h%2 != 0 {
+		clear(dx) // the elements in no window
+	}
+	n := 2 * k.ow
+	for r := range k.oh {
+		a, b := 2*r*k.w, (2*r+1)*k.w
+		k.device.vectors.maxPool2Gradient(dx[a:][:n], dx[b:][:n], x[a:][:n], x[b:][:n], y[r*k.ow:][:k.ow], dy[r*k.ow:][:k.ow])
+	}
+}
+
+// avgPool is the mean of each window, padding counted as zeros, or the gradient.
+type avgPool struct {
+	windows
+	in, out      ir.Operand
+	gradient     bool
+	dataX, dataY []float32
+}
+
+func newAvgPool(_ *Device, s ir.Step) (step, error) {
+	k := &avgPool{in: s.In[0], out: s.Out[0]}
+	if op, ok := s.Op.(ir.AvgPool2DGradient); ok {
+		k.gradient = true
+		k.windows = newWindows(op.Pool, s.Out[0].Shape, s.In[0].Shape)
+		return k, nil
+	}
+	k.windows = newWindows(s.Op.(ir.AvgPool2D).Pool, s.In[0].Shape, s.Out[0].Shape)
+	return k, nil
+}
+
+func (k *avgPool) run(p *program) error {
+	k.dataX, k.dataY = elements[float32](p, k.in), elements[float32](p, k.out)
+	if k.gradient {
+		k.dataX, k.dataY = k.dataY, k.dataX
+	}
+	p.device.pool.run((k.count+k.per-1)/k.per, k)
+	k.dataX, k.dataY = nil, nil
+	return nil
+}
+
+func (k *avgPool) work(chunk, _ int) {
+	share := 1 / float32(k.kernel[0]*k.kernel[1])
+	for i := chunk * k.per; i < min((chunk+1)*k.per, k.count); i++ {
+		x, y := k.dataX[i*k.h*k.w:][:k.h*k.w], k.dataY[i*k.oh*k.ow:][:k.oh*k.ow]
+		if k.gradient {
+			clear(x)
+		}
+		k.each(func(j, top, left int) {
+			from, to := max(left, 0), min(left+k.kernel[1], k.w)
+			if from >= to {
+				if !k.gradient {
+					y[j] = 0
+				}
+				return
+			}
+			sum := float32(0)
+			for r := max(top, 0); r < min(top+k.kernel[0], k.h); r++ {
+				row := x[r*k.w:][from:to]
+				if k.gradient {
+					for c := range row {
+						row[c] += y[j] * share
+					}
+					continue
+				}
+				for _, v := range row {
+					sum += v
+				}
+			}
+			if !k.gradient {
+				y[j] = sum * share
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package ir
+
+import "fmt"
+
+// Pool is a window that moves over images [N, C, H, W]; pairs are height and
+// width.
+type Pool struct {
+	Kernel, Stride, Padding, Dilation [2]int
+}
+
+// Class of a pool is a step of its own.
+func (Pool) Class([]*Value) Class { return Whole }
+
+// AppendKey appends the window.
+func (o Pool) AppendKey(key []byte) []byte {
+	key = appendInts(key, o.Kernel[:]...)
+	key = appendInts(key, o.Stride[:]...)
+	key = appendInts(key, o.Padding[:]...)
+	return appendInts(key, o.Dilation[:]...)
+}
+
+// Infer is [N, C, OH, OW].
+func (o Pool) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	x := in[0].shape
+	if len(x) != 4 {
+		return Type{}, &ShapeError{Hint: "images [N C H W] are needed"}
+	}
+	out := []int{x[0], x[1], 0, 0}
+	for i := range 2 {
+		if o.Kernel[i] < 1 || o.Stride[i] < 1 || o.Dilation[i] < 1 || o.Padding[i] < 0 || 2*o.Padding[i] > o.Kernel[i] {
+			return Type{}, &ShapeError{Hint: fmt.Sprintf("kernel %v, stride %v and dilation %v must be at least 1, and padding %v at most half of the kernel", o.Kernel, o.Stride, o.Dilation, o.Padding)}
+		}
+		n, err := windows(x[2+i], o.Kernel[i], o.Stride[i], o.Padding[i], o.Dilation[i])
+		if err != nil {
+			return Type{}, err
+		}
+		out[2+i] = n
+	}
+	return Type{out, Float32}, nil
+}
+
+// MaxPool2D is the largest element of each window of x [N, C, H, W], NaN if it
+// has one; torch's max_pool2d.
+type MaxPool2D struct{ Pool }
+
+// Name is MaxPool2D.
+func (MaxPool2D) Name() string { return "MaxPool2D" }
+
+// Gradient of MaxPool2D is dy at the window's first largest element.
+func (o MaxPool2D) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(MaxPool2DGradient{Pool: o.Pool}, in[0], out, dy)}
+}
+
+// MaxPool2DGradient is dx of MaxPool2D from x, y and dy.
+type MaxPool2DGradient struct {
+	Pool
+	noGradient
+}
+
+// Name is MaxPool2DGradient.
+func (MaxPool2DGradient) Name() string { return "MaxPool2DGradient" }
+
+// Infer is x's type.
+func (MaxPool2DGradient) Infer(in []*Value) (Type, error) { return Type{in[0].shape, Float32}, nil }

@@ -1,0 +1,30 @@
+package tensor
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// MaxPool2D is the largest element of each window of images x [N, C, H, W];
+// kernel is the window's height and width, and its stride by default. It is
+// NaN if the window has one. The gradient goes to the first of equal elements.
+// Groups are not used.
+func MaxPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
+	return record(ir.MaxPool2D{Pool: pool(kernel, window)}, x)
+}
+
+// AvgPool2D is the mean of each window of images x [N, C, H, W]; kernel is the
+// window's height and width, and its stride by default. Padding counts as
+// zeros. Groups are not used.
+func AvgPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
+	return record(ir.AvgPool2D{Pool: pool(kernel, window)}, x)
+}
+
+// GlobalAvgPool2D is the mean of each channel [N, C] of images [N, C, H, W].
+func GlobalAvgPool2D(x *Tensor) *Tensor {
+	if x.Rank() != 4 {
+		panic(&ShapeError{Op: "GlobalAvgPool2D", Shapes: [][]int{x.Shape()}, Hint: "images [N C H W] are needed"})
+	}
+	return x.Mean(2, 3)
+}
+
+func pool(kernel [2]int, w Window) ir.Pool {
+	return ir.Pool{Kernel: kernel, Stride: orDefault(w.Stride, kernel), Padding: w.Padding, Dilation: orDefault(w.Dilation, [2]int{1, 1})}
+}

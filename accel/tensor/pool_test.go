@@ -1,0 +1,93 @@
+package tensor
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
+)
+
+func poolRef(kernel [2]int, w Window, f func(inside []float64) float64) func(in []array) array {
+	s, d := orDefault(w.Stride, kernel), orDefault(w.Dilation, [2]int{1, 1})
+	return func(in []array) array {
+		x := in[0]
+		out := func(i int) int { return (x.shape[2+i]+2*w.Padding[i]-d[i]*(kernel[i]-1)-1)/s[i] + 1 }
+		return build([]int{x.shape[0], x.shape[1], out(0), out(1)}, func(i []int) float64 {
+			var inside []float64
+			for u := range kernel[0] {
+				for v := range kernel[1] {
+					y, z := i[2]*s[0]+u*d[0]-w.Padding[0], i[3]*s[1]+v*d[1]-w.Padding[1]
+					if y >= 0 && y < x.shape[2] && z >= 0 && z < x.shape[3] {
+						inside = append(inside, x.get(i[0], i[1], y, z))
+					}
+				}
+			}
+			return f(inside)
+		})
+	}
+}
+
+func poolRows() []opRow {
+	var rows []opRow
+	for _, p := range []struct {
+		name   string
+		kernel [2]int
+		w      Window
+		h, wd  int
+	}{
+		{"2×2", [2]int{2, 2}, Window{}, 6, 38},
+		{"2×2 with a rest", [2]int{2, 2}, Window{}, 5, 7},
+		{"3×3 that overlap", [2]int{3, 3}, Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 1}}, 6, 5},
+		{"uneven", [2]int{1, 3}, Window{Padding: [2]int{0, 1}}, 4, 5},
+		{"one element", [2]int{1, 1}, Window{}, 1, 2},
+	} {
+		shapes := func(m, n, k int) [][]int { return [][]int{{m % 9, n % 9, p.h, p.wd}} }
+		size := float64(p.kernel[0] * p.kernel[1])
+		rows = append(rows,
+			opRow{name: "MaxPool2D " + p.name, shapes: shapes, low: -2, high: 2, ref: poolRef(p.kernel, p.w, largest),
+				f: func(in []*Tensor) *Tensor { return MaxPool2D(in[0], p.kernel, p.w) }},
+			opRow{name: "AvgPool2D " + p.name, shapes: shapes, low: -2, high: 2,
+				ref: poolRef(p.kernel, p.w, func(v []float64) float64 { return total(v) / size }),
+				f:   func(in []*Tensor) *Tensor { return AvgPool2D(in[0], p.kernel, p.w) }})
+	}
+	dilated := Window{Dilation: [2]int{2, 3}, Stride: [2]int{1, 1}}
+	return append(rows,
+		opRow{name: "MaxPool2D dilated", shapes: func(m, n, k int) [][]int { return [][]int{{m % 5, n % 5, 6, 8}} }, low: -2, high: 2,
+			ref: poolRef([2]int{2, 2}, dilated, largest),
+			f:   func(in []*Tensor) *Tensor { return MaxPool2D(in[0], [2]int{2, 2}, dilated) }},
+		opRow{name: "GlobalAvgPool2D", shapes: func(m, n, k int) [][]int { return [][]int{{m, n, 3, 5}} }, low: -2, high: 2,
+			f: func(in []*Tensor) *Tensor { return GlobalAvgPool2D(in[0]) },
+			ref: func(in []array) array {
+				return mapRef(func(x float64) float64 { return x / 15 })([]array{foldRef(2, total)([]array{foldRef(2, total)(in)})})
+			}})
+}
+
+// TestMaxPoolOfEqualElements gives the gradient to the first, as torch does, on
+// every kernel set.
+func TestMaxPoolOfEqualElements(t *testing.T) {
+	for _, name := range cpu.Implementations() {
+		withDevice(cpu.NewWith(name, 2), func() {
+			for _, w := range []Window{{}, {Stride: [2]int{2, 2}, Padding: [2]int{1, 1}}} {
+				x := Parameter(New([]float32{0, 0, 1, 2, 0, 0, 2, 2, -1, 3, 0, 0, 3, 3, 0, 0}, 1, 1, 4, 4))
+				y := MaxPool2D(x, [2]int{2, 2}, w)
+				y.Mul(New([]float32{10, 20, 30, 40, 50, 60, 70, 80, 90}[:y.Len()], y.Shape()...)).Sum().Backward()
+				want := []float32{10, 0, 0, 20, 0, 0, 0, 0, 0, 30, 40, 0, 0, 0, 0, 0}
+				if w.Padding[0] == 1 {
+					want = []float32{10, 0, 20, 30, 40, 0, 0, 60, 0, 50, 0, 0, 70, 80, 0, 90}
+				}
+				if got := x.Grad().Data(); !slices.Equal(got, want) {
+					t.Errorf("%s, %+v: %v, want %v", name, w, got, want)
+				}
+			}
+			nan := float32(math.NaN())
+			for i := range 4 {
+				data := []float32{1, 2, 3, 4}
+				data[i] = nan
+				if got := MaxPool2D(New(data, 1, 1, 2, 2), [2]int{2, 2}, Window{}).Item(); got == got {
+					t.Errorf("%s: the largest of %v is %v", name, data, got)
+				}
+			}
+		})
+	}
+}
