@@ -57,6 +57,18 @@
 // Several sessions in one process are independent but for what is global in
 // compiled packages.
 //
+// # Cost
+//
+// Of go test -bench . and QUERN_LONG=1 go test -run TestMemory, Go 1.26.8, two
+// cores shared with other work:
+//
+//	New                                          4 to 12 ms
+//	a cell "1 + 1"                               0.16 ms
+//	the same 300 cells later                     0.19 ms
+//	a cell that prints a variable                0.19 ms
+//	a cell that redefines a recursive function   0.3 ms
+//	heap after 10 000 small cells                90 MB
+//
 // # Limits
 //
 // A recursion without end, an unrecoverable fault (a concurrent map write) and
