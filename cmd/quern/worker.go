@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/display"
@@ -14,6 +15,10 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/worker/child"
 )
+
+// maxStack is half of Go's own limit. It is room for some half a million nested
+// calls of interpreted code; an endless recursion uses it up in half the time.
+const maxStack = 512 << 20
 
 // runWorker is the process that holds a session. The kernel starts it; a person
 // who does is told so.
@@ -28,6 +33,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	} else if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
+	debug.SetMaxStack(maxStack)
 	// Package log, and slog's default with it, belong to the cells.
 	log.SetOutput(process.Stderr(0))
 	w, err := newWorker(process.Front(), process.Stdout(0), process.Stderr(0))

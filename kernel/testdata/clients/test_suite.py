@@ -16,6 +16,7 @@ class TestQuern(KernelTests):
     complete_code_samples = ["1 + 1", "x := 1", "func f() int { return 1 }", "for i := range 3 {\n}"]
     incomplete_code_samples = ["func f() {", "for i := range 3 {\n\tfmt.Println(", "x := []int{1,", "s := `raw"]
     invalid_code_samples = ["x := )", "func 1() {}"]
+    code_page_something = "fmt.Println?"
     code_generate_error = 'panic("on purpose")'
     code_execute_result = [
         {"code": "6 * 7", "result": "42"},
