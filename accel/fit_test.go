@@ -265,7 +265,9 @@ func TestStepsAndSchedule(t *testing.T) {
 	}
 }
 
-func TestRegression(t *testing.T) {
+// line is 200 points of the plane y = 2a - b + 0.5.
+func line(t *testing.T) *data.Set {
+	t.Helper()
 	var x, y [][]float32
 	for i := range 200 {
 		a, b := float32(i%20)/10-1, float32(i/20)/5-1
@@ -275,6 +277,11 @@ func TestRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return set
+}
+
+func TestRegression(t *testing.T) {
+	set := line(t)
 	accel.Seed(1)
 	model := nn.Dense(1)
 	run, err := accel.Fit(t.Context(), model, set, accel.Epochs(40), accel.SGD(0.1, 0.9), accel.Quiet())

@@ -27,10 +27,18 @@ type fitting struct {
 	rate      float64 // before the schedule
 	began     time.Time
 
-	epoch   int          // from 1
-	sum     sums         // of this epoch
-	pending *measurement // of the newest step, not yet read
-	best    weights      // of the best check, kept for EarlyStop
+	scaler   *optim.Scaler // of the loss; nil unless gradients are float16
+	advanced int           // steps that were not skipped: where the schedule is
+
+	epoch      int           // from 1
+	seen       int           // examples of this epoch
+	first      int           // steps before this epoch
+	sum        sums          // of this epoch
+	epochBegan time.Time     // this epoch, less the time of pauses
+	spent      time.Duration // on this epoch before the training was resumed
+	resumed    bool          // and the epoch goes on from there
+	pending    *measurement  // of the newest step, not yet read
+	best       weights       // of the best check, kept for EarlyStop
 }
 
 func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting {
@@ -73,10 +81,13 @@ var errStop = errors.New("stop")
 // train makes the epochs.
 func (f *fitting) train(ctx context.Context) (err error) {
 	defer nn.Catch(&err)
+	if err := f.resume(); err != nil {
+		return err
+	}
 	nn.Train(f.model, true)
-	f.began = time.Now()
-	f.run.began = f.began
-	for len(f.run.Steps) < f.run.planned {
+	f.run.began = time.Now()
+	f.began = f.run.began.Add(-f.run.Time.Total)
+	for len(f.run.Steps) < f.run.planned && !f.outOfPatience() || f.unfinished() {
 		if err := f.oneEpoch(ctx); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
@@ -89,37 +100,70 @@ func (f *fitting) train(ctx context.Context) (err error) {
 // oneEpoch makes one pass over the set, or a part of it, and enters it into
 // the run.
 func (f *fitting) oneEpoch(ctx context.Context) error {
-	begin, first := time.Now(), len(f.run.Steps)
-	f.run.epochStarts = append(f.run.epochStarts, begin)
-	f.epoch++
-	f.sum = sums{}
-	batches := f.set.Batches(f.o.batchSize, data.Context(ctx), data.Workers(f.o.workers),
-		data.Shuffle(f.run.Seed), data.Round(f.epoch))
+	f.epochBegan = time.Now()
+	f.run.epochStarts = append(f.run.epochStarts, f.epochBegan)
+	if f.unfinished() {
+		f.epochBegan = f.epochBegan.Add(-f.spent)
+	} else {
+		f.epoch++
+		f.seen, f.first, f.sum = 0, len(f.run.Steps), sums{}
+	}
+	f.resumed = false
+	// Batches do not end with ctx, which is looked at between steps: a step is
+	// made as a whole or not at all.
+	batches := f.set.Batches(f.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(f.o.workers),
+		data.Shuffle(f.run.Seed), data.Round(f.epoch), data.Skip(f.seen/f.o.batchSize))
 	err := f.pass(ctx, batches)
 	f.run.Time.Waiting += batches.Waited()
-	if len(f.run.Steps) > first {
+	planned := err == nil || errors.Is(err, errStop)
+	whole := planned && f.seen == f.set.Len()
+	if !whole && (planned || errors.Is(err, ctx.Err())) {
+		err = errors.Join(err, f.save()) // to go on within the epoch
+	}
+	if len(f.run.Steps) > f.first {
 		f.run.Epochs = append(f.run.Epochs, Epoch{
-			Steps: len(f.run.Steps), Loss: f.sum.loss(), Accuracy: f.sum.accuracy(), Seconds: time.Since(begin).Seconds(),
+			Steps: len(f.run.Steps), Loss: f.sum.loss(), Accuracy: f.sum.accuracy(), Seconds: time.Since(f.epochBegan).Seconds(),
 		})
+	}
+	if whole {
+		err = errors.Join(err, f.save())
 	}
 	return err
 }
 
+// unfinished tells whether a training that is resumed was left in the midst of
+// an epoch, or before the validation at its end.
+func (f *fitting) unfinished() bool {
+	return f.resumed && f.epoch > 0 && len(f.run.Epochs) < f.epoch
+}
+
 // pass makes the steps and validations of one epoch.
 func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
-	for seen := 0; seen < f.set.Len() && f.made() < f.run.planned; {
-		examples := min(f.o.batchSize*f.o.accumulate, f.set.Len()-seen)
-		m, err := f.step(ctx, batches, examples)
+	if err := f.checkDue(ctx); err != nil { // the one that an interrupt prevented
+		return err
+	}
+	for f.seen < f.set.Len() && f.made() < f.run.planned {
+		if ctx.Err() != nil {
+			return errors.Join(f.settle(nil), ctx.Err())
+		}
+		examples := min(f.o.batchSize*f.o.accumulate, f.set.Len()-f.seen)
+		m, err := f.step(batches, examples)
 		if err != nil {
 			_ = f.settle(nil) // the step before counts; why training ends is err
 			return err
 		}
-		seen += examples
+		f.seen += examples
 		if err := f.settle(m); err != nil {
 			return err
 		}
-		if f.o.evalEvery > 0 && f.made()%f.o.evalEvery == 0 {
-			if err := f.check(ctx); err != nil {
+		if err := f.checkDue(ctx); err != nil {
+			return err
+		}
+		if f.o.saveEvery > 0 && f.made()%f.o.saveEvery == 0 {
+			if err := f.settle(nil); err != nil {
+				return err
+			}
+			if err := f.save(); err != nil {
 				return err
 			}
 		}
@@ -128,10 +172,19 @@ func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
 		return err
 	}
 	ended := len(f.run.Steps) == f.run.planned
-	if f.o.validate != nil && (f.o.evalEvery == 0 || ended && !f.checked()) {
+	if f.o.validate != nil && !f.checked() && (f.o.evalEvery == 0 || ended) {
 		return f.check(ctx)
 	}
 	return nil
+}
+
+// checkDue validates after the steps that [EvalEvery] names.
+func (f *fitting) checkDue(ctx context.Context) error {
+	made := f.made()
+	if f.o.evalEvery == 0 || f.o.validate == nil || made == 0 || made%f.o.evalEvery > 0 || f.pending == nil && f.checked() {
+		return nil
+	}
+	return f.check(ctx)
 }
 
 // made is the number of updates, with the one whose loss is not yet read.
@@ -152,7 +205,7 @@ func (f *fitting) checked() bool {
 // step makes one update from the next batches, which together have this many
 // examples. Each batch weighs as much as it has examples, so that the gradient
 // is that of the one large batch.
-func (f *fitting) step(ctx context.Context, batches *data.Batches, examples int) (m *measurement, err error) {
+func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err error) {
 	defer nn.Catch(&err)
 	m = &measurement{epoch: f.epoch, examples: examples}
 	f.optimizer.ZeroGrad()
@@ -163,27 +216,42 @@ func (f *fitting) step(ctx context.Context, batches *data.Batches, examples int)
 			}
 			return nil, fmt.Errorf("accel: %s ended after %d of %d examples", f.set.Name(), done, examples)
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		b := batches.Batch()
 		prediction := f.model.Forward(b.X)
 		loss := f.loss(prediction, b.Y)
 		m.add(loss, prediction, b, f.run.classes)
-		if share := float64(b.Len()) / float64(examples); share < 1 {
-			part := loss.MulScalar(share)
-			part.Backward()
-			part.Release()
-			tensor.Flush() // else the activations of all batches would be in memory at once
-		} else {
-			loss.Backward()
-		}
+		f.backward(loss, float64(b.Len())/float64(examples))
 		done += b.Len()
 	}
-	m.rate = f.rate * f.schedule.Factor(f.made())
+	m.rate = f.rate * f.schedule.Factor(f.advanced)
 	f.optimizer.SetLearningRate(m.rate)
-	f.optimizer.Step()
+	if f.scaler != nil {
+		m.skipped = f.scaler.Step(f.optimizer)
+	} else {
+		f.optimizer.Step()
+	}
+	if !m.skipped {
+		f.advanced++
+	}
 	return m, nil
+}
+
+// backward adds the gradient of a share of the step's loss.
+func (f *fitting) backward(loss *Tensor, share float64) {
+	part := loss
+	if share < 1 {
+		part = part.MulScalar(share)
+	}
+	if f.scaler != nil {
+		part = f.scaler.Scale(part)
+	}
+	part.Backward()
+	if part != loss {
+		part.Release()
+	}
+	if share < 1 {
+		tensor.Flush() // else the activations of all batches would be in memory at once
+	}
 }
 
 // settle reads what the step before measured and remembers the newest: a
@@ -198,7 +266,7 @@ func (f *fitting) settle(newest *measurement) error {
 	f.sum.add(loss, right, m.examples)
 	f.run.Steps = append(f.run.Steps, Step{
 		Epoch: m.epoch, Loss: loss, Accuracy: right / float64(m.examples),
-		LearningRate: m.rate, Seconds: time.Since(f.began).Seconds(),
+		LearningRate: m.rate, Seconds: time.Since(f.began).Seconds(), Skipped: m.skipped,
 	})
 	f.run.Examples += m.examples
 	f.screen.offer(f.run)
@@ -230,12 +298,26 @@ func (f *fitting) check(ctx context.Context) error {
 			f.best = copyWeights(f.model)
 		}
 	}
+	f.watchChecks(f.run.Checks[at:])
 	f.screen.offer(f.run)
-	if f.o.patience > 0 && at-f.run.Best >= f.o.patience {
-		f.run.note("stopped early: the validation loss has not fallen in %s", plural(f.o.patience, "validation"))
+	if f.outOfPatience() {
 		return errStop
 	}
 	return nil
+}
+
+// watchChecks tells a schedule that depends on them of validations.
+func (f *fitting) watchChecks(checks []Check) {
+	if s, ok := f.schedule.(*optim.Plateau); ok {
+		for _, c := range checks {
+			s.Observe(c.Loss)
+		}
+	}
+}
+
+// outOfPatience tells whether EarlyStop ends the training here.
+func (f *fitting) outOfPatience() bool {
+	return f.o.patience > 0 && len(f.run.Checks)-1-f.run.Best >= f.o.patience
 }
 
 // better tells whether a loss is lower than another; any is than NaN.
@@ -258,6 +340,9 @@ func (f *fitting) end(ctx context.Context, err error) {
 	r.epochStarts = append(r.epochStarts, now)
 	r.Time.Total = now.Sub(f.began)
 	r.Time.Computing = max(0, r.Time.Total-r.Time.Waiting-r.Time.Validating)
+	if f.outOfPatience() {
+		r.note("stopped early: the validation loss has not fallen in %s", plural(f.o.patience, "validation"))
+	}
 	if f.best != nil && !(r.Best == len(r.Checks)-1 && f.checked()) {
 		f.restoreBest()
 	}
@@ -278,7 +363,7 @@ func (f *fitting) end(ctx context.Context, err error) {
 // restoreBest gives the model the weights that were best in validation.
 func (f *fitting) restoreBest() {
 	best := f.run.Checks[f.run.Best]
-	if err := f.best.restore(); err != nil {
+	if err := f.best.restore(f.model); err != nil {
 		f.run.note("the best weights could not be restored: %v", err)
 		return
 	}

@@ -11,6 +11,7 @@ type measurement struct {
 	epoch    int
 	examples int
 	rate     float64
+	skipped  bool // the gradients were no numbers
 
 	losses  []*Tensor // mean loss of each batch
 	right   []*Tensor // number of right answers in each batch; empty for regression

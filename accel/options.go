@@ -3,11 +3,9 @@ package accel
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 )
 
@@ -31,6 +29,7 @@ type options struct {
 	loss       func(prediction, target *Tensor) *Tensor
 	optimizer  newOptimizer
 	schedule   func(total int) optim.Schedule
+	watches    bool           // the schedule depends on validation
 	numbers    []optim.Option // of the optimiser's formula
 	accumulate int            // 1
 	validate   *data.Set
@@ -38,6 +37,8 @@ type options struct {
 	patience   int
 	live       []Metric // nil for none
 	quiet      bool
+	checkpoint string // path; "" for none
+	saveEvery  int    // steps; 0 for every epoch only
 	amp        bool
 	text       []string
 }
@@ -60,10 +61,18 @@ func newOptions(given []Option) (*options, error) {
 		c.batchSize = defaultBatchSize
 	}
 	if c.optimizer == nil {
-		c.optimizer = adamW(defaultRate)
+		if err := AdamW(defaultRate).set(c); err != nil {
+			return nil, err
+		}
 	}
 	if c.patience > 0 && c.validate == nil {
 		return nil, fmt.Errorf("accel: EarlyStop(%d) needs a set to watch: add Validate(set)", c.patience)
+	}
+	if c.watches && c.validate == nil {
+		return nil, errors.New("accel: ReduceOnPlateau needs a set to watch: add Validate(set)")
+	}
+	if c.saveEvery > 0 && c.checkpoint == "" {
+		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file: add Resume(path)", c.saveEvery)
 	}
 	return c, nil
 }
@@ -114,95 +123,6 @@ func BatchSize(n int) Option {
 // is 2. The result of training is the same for every n.
 func Workers(n int) Option {
 	return plain(fmt.Sprintf("Workers(%d)", n), func(c *options) { c.workers = n })
-}
-
-// AdamW trains with the optimiser of Loshchilov and Hutter, the default, at
-// this learning rate (1e-3 by default).
-func AdamW(rate float64) Option {
-	text := fmt.Sprintf("AdamW(%g)", rate)
-	return Option{text, func(c *options) error {
-		c.optimizer = adamW(rate)
-		return checkRate(text, rate)
-	}}
-}
-
-// newOptimizer makes an optimiser once the model and the numbers that other
-// options set are known.
-type newOptimizer func(model nn.Module, numbers ...optim.Option) *optim.Optimizer
-
-func adamW(rate float64) newOptimizer {
-	return func(model nn.Module, numbers ...optim.Option) *optim.Optimizer {
-		return optim.AdamW(model, rate, numbers...)
-	}
-}
-
-// SGD trains by stochastic gradient descent at this learning rate and with
-// this momentum, 0 for none.
-func SGD(rate, momentum float64) Option {
-	text := fmt.Sprintf("SGD(%g, %g)", rate, momentum)
-	return Option{text, func(c *options) error {
-		if !(momentum >= 0 && momentum < 1) {
-			return fmt.Errorf("accel: %s: momentum must be in [0, 1)", text)
-		}
-		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer {
-			return optim.SGD(model, rate, append(numbers, optim.Momentum(momentum))...)
-		}
-		return checkRate(text, rate)
-	}}
-}
-
-func checkRate(text string, rate float64) error {
-	if !(rate > 0) || math.IsInf(rate, 1) {
-		return fmt.Errorf("accel: %s: the learning rate must be positive and finite", text)
-	}
-	return nil
-}
-
-// WeightDecay shrinks the parameters at each step; see [optim.WeightDecay]. By
-// default AdamW has 0.01 and SGD none.
-func WeightDecay(decay float64) Option {
-	text := fmt.Sprintf("WeightDecay(%g)", decay)
-	return Option{text, func(c *options) error {
-		if !(decay >= 0) || math.IsInf(decay, 1) {
-			return fmt.Errorf("accel: %s: the decay must be at least 0 and finite", text)
-		}
-		c.numbers = append(c.numbers, optim.WeightDecay(decay))
-		return nil
-	}}
-}
-
-// WarmupCosine raises the learning rate over the first steps and lowers it to
-// zero along half a cosine until the end of training; see [optim.WarmupCosine].
-func WarmupCosine(steps int) Option {
-	return plain(fmt.Sprintf("WarmupCosine(%d)", steps), func(c *options) {
-		c.schedule = func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) }
-	})
-}
-
-// OneCycle raises the learning rate during the first 30 % of the training and
-// lowers it until its end; see [optim.OneCycle].
-func OneCycle() Option {
-	return plain("OneCycle()", func(c *options) { c.schedule = optim.OneCycle })
-}
-
-// StepDecay multiplies the learning rate by factor after every so many steps.
-func StepDecay(every int, factor float64) Option {
-	return plain(fmt.Sprintf("StepDecay(%d, %g)", every, factor), func(c *options) {
-		c.schedule = func(int) optim.Schedule { return optim.StepDecay(every, factor) }
-	})
-}
-
-// ClipNorm scales the gradients of a step down when their common L2 norm is
-// above this limit.
-func ClipNorm(limit float64) Option {
-	text := fmt.Sprintf("ClipNorm(%g)", limit)
-	return Option{text, func(c *options) error {
-		if !(limit > 0) {
-			return fmt.Errorf("accel: %s: the limit must be positive", text)
-		}
-		c.numbers = append(c.numbers, optim.ClipNorm(limit))
-		return nil
-	}}
 }
 
 // Accumulate updates the parameters after every n batches, with the gradient

@@ -50,6 +50,9 @@ type Step struct {
 	Accuracy     float64 // share of right answers, NaN for regression
 	LearningRate float64
 	Seconds      float64 // since the start of training
+	// Skipped says that the gradients of float16 were infinite or NaN, so that
+	// the parameters were left as they are.
+	Skipped bool
 }
 
 // Epoch is one pass over the training set.

@@ -5,28 +5,20 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// weights is a copy of a model's parameters.
-type weights []struct{ parameter, copy *Tensor }
+// weights are copies of a model's tensors by their names: of its parameters and
+// of what its layers have measured.
+type weights map[string]*Tensor
 
 func copyWeights(model nn.Module) weights {
-	var w weights
+	w := weights{}
 	tensor.NoGrad(func() {
-		for _, p := range nn.Parameters(model) {
-			w = append(w, struct{ parameter, copy *Tensor }{p, p.Clone()})
+		for _, p := range nn.State(model) {
+			w[p.Name] = p.Clone()
 		}
 		tensor.Flush()
 	})
 	return w
 }
 
-// restore writes the copies back. It may be called once.
-func (w weights) restore() (err error) {
-	defer nn.Catch(&err)
-	tensor.NoGrad(func() {
-		for _, v := range w {
-			v.parameter.Assign(v.copy)
-		}
-		tensor.Flush()
-	})
-	return nil
-}
+// restore writes the copies back.
+func (w weights) restore(model nn.Module) error { return nn.SetState(model, w) }

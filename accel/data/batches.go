@@ -57,6 +57,11 @@ func DropLast() Option {
 	return Option{"DropLast()", func(l *loader) { l.dropLast = true }}
 }
 
+// Skip begins with batch n instead of the first, batch 0.
+func Skip(n int) Option {
+	return Option{fmt.Sprintf("Skip(%d)", n), func(l *loader) { l.skip = max(n, 0) }}
+}
+
 // Context ends the iteration: once ctx is done, Next returns false and Err
 // gives its error.
 func Context(ctx context.Context) Option {
@@ -70,6 +75,7 @@ type loader struct {
 	seed     uint64
 	round    int
 	dropLast bool
+	skip     int
 	ctx      context.Context
 }
 
@@ -137,6 +143,8 @@ func (s *Set) Batches(size int, options ...Option) *Batches {
 	if l.shuffle {
 		b.order = permutation(s.Len(), l.seed, l.round)
 	}
+	b.taken = min(l.skip, b.count)
+	b.issued = b.taken
 	b.ahead = make([]chan rawBatch, max(l.workers, 0)+1)
 	return b
 }

@@ -52,7 +52,7 @@ func replaceFile(path string, b []byte) error {
 		return err
 	}
 	_, err = temporary.Write(b)
-	err = errors.Join(err, temporary.Close())
+	err = errors.Join(err, temporary.Sync(), temporary.Close())
 	if err == nil {
 		err = os.Chmod(temporary.Name(), 0o644)
 	}

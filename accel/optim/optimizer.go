@@ -188,6 +188,9 @@ func (o *Optimizer) SetLearningRate(rate float64) { o.rate = rate }
 // Steps is the number of steps so far.
 func (o *Optimizer) Steps() int { return o.steps }
 
+// Name is the name of the optimiser, such as AdamW.
+func (o *Optimizer) Name() string { return o.rule.String() }
+
 // String names the optimiser and its learning rate.
 func (o *Optimizer) String() string {
 	return fmt.Sprintf("%v, learning rate %g", o.rule, o.rate)

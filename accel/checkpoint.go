@@ -1,0 +1,276 @@
+package accel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Resume keeps the training in a file, and goes on from it where there is one,
+// bit for bit as if it had not been interrupted: parameters, the optimiser's
+// memory, the schedule, the order of the examples, random numbers, and the
+// history of the run. Running a program or a cell again thus continues it; what
+// is finished is loaded and not trained again.
+//
+// The file is written after each epoch, every so many steps with [SaveEvery],
+// and when training ends, also by its context; a process that is killed
+// continues from the last of these. It is a safetensors file, whose parameters
+// are named model.0.weight and so on, and is replaced as a whole.
+//
+// Fit fails when the file is of another set, batch size, optimiser or model.
+func Resume(path string) Option {
+	text := fmt.Sprintf("Resume(%q)", path)
+	return Option{text, func(c *options) error {
+		if path == "" {
+			return fmt.Errorf("accel: %s: there is no path", text)
+		}
+		c.checkpoint = path
+		return nil
+	}}
+}
+
+// SaveEvery writes the file of [Resume] after every so many steps too.
+func SaveEvery(steps int) Option {
+	return count("SaveEvery", steps, func(c *options) *int { return &c.saveEvery })
+}
+
+// checkpoint is what the notes of a file say about a training.
+type checkpoint struct {
+	Version int
+
+	// What must be equal for the training to go on.
+	Set        string
+	Examples   int // in the set
+	BatchSize  int
+	Accumulate int
+	Optimizer  string
+
+	Seed   uint64        // of the order of the examples
+	Random [2]uint64     // the default generator's seed, and what was drawn of it
+	Epoch  int           // from 1
+	Seen   int           // examples of this epoch
+	First  int           // steps before this epoch
+	Sums   [2]exact      // of this epoch: losses and right answers
+	Spent  time.Duration // on this epoch
+
+	OptimizerSteps int
+	Updates        map[string]int
+	Scaler         *optim.ScalerState `json:",omitempty"`
+
+	Steps, Epochs, Checks [][]exact // the history, a row each
+	Best                  int
+	Trained               int // examples, those of each epoch
+	Time                  Time
+}
+
+const (
+	checkpointVersion = 1
+	checkpointNote    = "quern.training"
+
+	modelPart, optimizerPart, bestPart = "model.", "optimizer.", "best."
+)
+
+// exact is a number that JSON keeps bit for bit: NaN and the infinities, which
+// JSON has not, as text.
+type exact float64
+
+func (v exact) MarshalJSON() ([]byte, error) {
+	if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+		return json.Marshal(fmt.Sprint(f))
+	}
+	return json.Marshal(float64(v))
+}
+
+func (v *exact) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	*v = exact(f)
+	return err
+}
+
+// save writes the file of [Resume] as the training stands between two steps.
+func (f *fitting) save() error {
+	if f.o.checkpoint == "" {
+		return nil
+	}
+	known := f.optimizer.State()
+	seed, drawn := (*tensor.Generator)(nil).State()
+	c := checkpoint{
+		Version: checkpointVersion,
+		Set:     f.set.Name(), Examples: f.set.Len(), BatchSize: f.o.batchSize, Accumulate: f.o.accumulate,
+		Optimizer: f.optimizer.Name(),
+		Seed:      f.run.Seed, Random: [2]uint64{seed, drawn},
+		Epoch: f.epoch, Seen: f.seen, First: f.first,
+		Sums: [2]exact{exact(f.sum.lossSum), exact(f.sum.right)}, Spent: time.Since(f.epochBegan),
+		OptimizerSteps: known.Steps, Updates: known.Updates,
+		Best: f.run.Best, Trained: f.run.Examples, Time: f.run.Time,
+	}
+	c.Time.Total = time.Since(f.began)
+	if f.scaler != nil {
+		s := f.scaler.State()
+		c.Scaler = &s
+	}
+	for _, s := range f.run.Steps {
+		skipped := 0.0
+		if s.Skipped {
+			skipped = 1
+		}
+		c.Steps = append(c.Steps, row(float64(s.Epoch), s.Loss, s.Accuracy, s.LearningRate, s.Seconds, skipped))
+	}
+	for _, e := range f.run.Epochs {
+		c.Epochs = append(c.Epochs, row(float64(e.Steps), e.Loss, e.Accuracy, e.Seconds))
+	}
+	for _, v := range f.run.Checks {
+		c.Checks = append(c.Checks, row(float64(v.Step), float64(v.Epoch), v.Loss, v.Accuracy))
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("accel: keep the training: %w", err)
+	}
+	tensors := map[string]*Tensor{}
+	for _, p := range nn.State(f.model) {
+		tensors[modelPart+p.Name] = p.Tensor
+	}
+	for name, t := range known.Tensors {
+		tensors[optimizerPart+name] = t
+	}
+	for name, t := range f.best {
+		tensors[bestPart+name] = t
+	}
+	if err := nn.SaveTensors(f.o.checkpoint, tensors, map[string]string{checkpointNote: string(text)}); err != nil {
+		return fmt.Errorf("accel: keep the training: %w", err)
+	}
+	return nil
+}
+
+func row(numbers ...float64) []exact {
+	r := make([]exact, len(numbers))
+	for i, v := range numbers {
+		r[i] = exact(v)
+	}
+	return r
+}
+
+// resume goes on from the file of [Resume], if there is one.
+func (f *fitting) resume() error {
+	path := f.o.checkpoint
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	tensors, notes, err := nn.LoadTensors(path)
+	if err != nil {
+		return fmt.Errorf("accel: resume: %w", err)
+	}
+	if err := f.takeUp(tensors, notes); err != nil {
+		return fmt.Errorf("accel: resume from %s: %w; give another path, or delete the file to begin anew", path, err)
+	}
+	return nil
+}
+
+// takeUp puts the training where the file has left it.
+func (f *fitting) takeUp(tensors map[string]*Tensor, notes map[string]string) error {
+	var c checkpoint
+	if err := json.Unmarshal([]byte(notes[checkpointNote]), &c); err != nil {
+		return errors.New("the file is not of a training")
+	}
+	if err := c.fits(f); err != nil {
+		return err
+	}
+	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}}
+	for name, t := range tensors {
+		part, rest, _ := strings.Cut(name, ".")
+		if parts[part+"."] == nil {
+			return fmt.Errorf("the file has a tensor %s, which is no part of a training", name)
+		}
+		parts[part+"."][rest] = t
+	}
+	if err := nn.SetState(f.model, parts[modelPart]); err != nil {
+		return err
+	}
+	if err := f.optimizer.SetState(optim.State{Steps: c.OptimizerSteps, Updates: c.Updates, Tensors: parts[optimizerPart]}); err != nil {
+		return err
+	}
+	if c.Scaler != nil && f.scaler != nil {
+		if err := f.scaler.SetState(*c.Scaler); err != nil {
+			return err
+		}
+	}
+	if len(parts[bestPart]) > 0 {
+		f.best = parts[bestPart]
+	}
+	c.tell(f.run)
+	for _, s := range f.run.Steps {
+		if !s.Skipped {
+			f.advanced++
+		}
+	}
+	f.watchChecks(f.run.Checks)
+	f.epoch, f.seen, f.first = c.Epoch, c.Seen, c.First
+	f.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Seen}
+	f.spent, f.resumed = c.Spent, true
+	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
+	f.run.note("resumed after step %d in epoch %d", len(f.run.Steps), c.Epoch)
+	return nil
+}
+
+// fits tells whether the training of a file can go on as this one.
+func (c *checkpoint) fits(f *fitting) error {
+	for _, row := range []struct {
+		what       string
+		file, here any
+	}{
+		{"version", c.Version, checkpointVersion},
+		{"set", c.Set, f.set.Name()},
+		{"number of examples", c.Examples, f.set.Len()},
+		{"batch size", c.BatchSize, f.o.batchSize},
+		{"number of batches to accumulate", c.Accumulate, f.o.accumulate},
+		{"optimiser", c.Optimizer, f.optimizer.Name()},
+	} {
+		if row.file != row.here {
+			return fmt.Errorf("the %s of the file is %v, and %v here", row.what, row.file, row.here)
+		}
+	}
+	for _, part := range []struct {
+		rows  [][]exact
+		width int
+	}{{c.Steps, 6}, {c.Epochs, 4}, {c.Checks, 4}} {
+		for _, r := range part.rows {
+			if len(r) != part.width {
+				return errors.New("the history of the file is damaged")
+			}
+		}
+	}
+	if c.Epoch < 0 || c.Seen < 0 || c.Seen > c.Examples || c.First < 0 || c.First > len(c.Steps) || c.Best < -1 || c.Best >= len(c.Checks) {
+		return errors.New("the history of the file is damaged")
+	}
+	return nil
+}
+
+// tell enters the history of the file into a run.
+func (c *checkpoint) tell(r *Run) {
+	for _, v := range c.Steps {
+		r.Steps = append(r.Steps, Step{
+			Epoch: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]),
+			LearningRate: float64(v[3]), Seconds: float64(v[4]), Skipped: v[5] != 0,
+		})
+	}
+	for _, v := range c.Epochs {
+		r.Epochs = append(r.Epochs, Epoch{Steps: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]), Seconds: float64(v[3])})
+	}
+	for _, v := range c.Checks {
+		r.Checks = append(r.Checks, Check{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])})
+	}
+	r.Seed, r.Best, r.Examples, r.Time = c.Seed, c.Best, c.Trained, c.Time
+}

@@ -1,0 +1,202 @@
+package accel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// fragile does something when its Forward is called for the nth time.
+type fragile struct {
+	Layers nn.Module
+	calls  int
+	at     int
+	event  func()
+}
+
+func (f *fragile) Forward(x *nn.Tensor) *nn.Tensor {
+	if f.calls++; f.calls == f.at {
+		f.event()
+	}
+	return f.Layers.Forward(x)
+}
+
+func newFragile(at int, event func()) *fragile {
+	return &fragile{at: at, event: event, Layers: nn.Sequential(nn.Flatten(), nn.Dense(12), nn.ReLU(), nn.Dropout(0.3), nn.Dense(10))}
+}
+
+// history is what must be equal of two runs.
+func history(r *accel.Run) string {
+	var b strings.Builder
+	for _, s := range r.Steps {
+		fmt.Fprintln(&b, "step", s.Epoch, s.Loss, s.Accuracy, s.LearningRate, s.Skipped)
+	}
+	for _, e := range r.Epochs {
+		fmt.Fprintln(&b, "epoch", e.Steps, e.Loss, e.Accuracy)
+	}
+	fmt.Fprintln(&b, r.Checks, r.Best, r.Seed, r.Examples, r.Loss(), r.Accuracy())
+	return b.String()
+}
+
+// TestResume ends a training with everything random in use at some call of
+// Forward, by its context or as if the process were killed, and goes on with
+// another model after another seed.
+func TestResume(t *testing.T) {
+	train, test := digits(t)
+	train, test = train.First(150), test.First(40)
+	tests := []struct {
+		name    string
+		options []accel.Option
+	}{
+		{"adamw", []accel.Option{accel.AdamW(3e-3), accel.WarmupCosine(5)}},
+		{"groups", []accel.Option{accel.SGD(0.1, 0.9), accel.Accumulate(2), accel.OneCycle()}},
+		{"early stop", []accel.Option{accel.AdamW(0.1), accel.Validate(test), accel.EarlyStop(1)}},
+		{"validated by steps", []accel.Option{accel.AdamW(0.05), accel.Validate(test), accel.EvalEvery(3), accel.ReduceOnPlateau(0, 0.5)}},
+		{"steps", []accel.Option{accel.Muon(0.01), accel.Steps(11), accel.ClipNorm(1)}},
+		{"lamb", []accel.Option{accel.LAMB(0.01)}},
+		{"adam", []accel.Option{accel.Adam(0.01)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			options := append([]accel.Option{accel.Epochs(4), accel.BatchSize(32), accel.Quiet()}, tt.options...)
+			accel.Seed(5)
+			model := newFragile(0, nil)
+			whole, err := accel.Fit(t.Context(), model, train, options...)
+			want := history(must(t, whole, err))
+			for i, at := range []int{1, 5, 6, 8, 12} {
+				for _, kill := range []bool{i%2 == 0, i < 2} {
+					path := filepath.Join(t.TempDir(), "run.safetensors")
+					options := append(slices.Clone(options), accel.Resume(path))
+					accel.Seed(5)
+					interrupted(t, at, kill, func(ctx context.Context, m nn.Module) error {
+						_, err := accel.Fit(ctx, m, train, append(options, accel.SaveEvery(2))...)
+						return err
+					})
+					if _, err := os.Stat(path); err != nil {
+						if !kill || at > 4 {
+							t.Fatal(err)
+						}
+						continue // killed before anything was written
+					}
+					accel.Seed(99)
+					again := newFragile(0, nil)
+					run, err := accel.Fit(t.Context(), again, train, options...)
+					must(t, run, err)
+					if got := history(run); got != want {
+						t.Fatalf("ended at call %d, kill %v\nwant %s\ngot  %s", at, kill, want, got)
+					}
+					if !slices.Equal(weights(again), weights(model)) {
+						t.Fatalf("ended at call %d, kill %v: other weights", at, kill)
+					}
+					// What is finished stays as it is.
+					accel.Seed(98)
+					third := newFragile(0, nil)
+					run, err = accel.Fit(t.Context(), third, train, options...)
+					if got := history(must(t, run, err)); got != want || !slices.Equal(weights(third), weights(model)) {
+						t.Fatalf("the finished run, taken up\nwant %s\ngot  %s", want, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+// interrupted trains a model until a call of Forward, at which the context ends
+// or a panic does, as a kill would.
+func interrupted(t *testing.T, at int, kill bool, fit func(ctx context.Context, m nn.Module) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	model := newFragile(at, cancel)
+	if kill {
+		model.event = func() { panic("killed") }
+	}
+	defer func() {
+		if p := recover(); p != nil && p != "killed" {
+			panic(p)
+		}
+	}()
+	if err := fit(ctx, model); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+func TestResumeRegression(t *testing.T) {
+	set := line(t)
+	path := filepath.Join(t.TempDir(), "run.safetensors")
+	var runs []*accel.Run
+	for _, epochs := range []int{2, 4} {
+		run, err := accel.Fit(t.Context(), nn.Dense(1), set, accel.Epochs(epochs), accel.SGD(0.1, 0), accel.Resume(path), accel.Quiet())
+		runs = append(runs, must(t, run, err))
+	}
+	if len(runs[0].Steps) != 8 || len(runs[1].Steps) != 16 || !math.IsNaN(runs[1].Steps[0].Accuracy) {
+		t.Errorf("%d and %d steps, accuracy %v", len(runs[0].Steps), len(runs[1].Steps), runs[1].Steps[0].Accuracy)
+	}
+	if text := runs[1].Summary(); !strings.Contains(text, "resumed after step 8 in epoch 2") {
+		t.Errorf("summary\n%s", text)
+	}
+}
+
+func TestResumeRefuses(t *testing.T) {
+	train, _ := digits(t)
+	train = train.First(64)
+	path := filepath.Join(t.TempDir(), "run.safetensors")
+	fit := func(m nn.Module, options ...accel.Option) error {
+		_, err := accel.Fit(t.Context(), m, train, append(options, accel.Epochs(1), accel.Quiet(), accel.Resume(path))...)
+		return err
+	}
+	if err := fit(mlp(4)); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		err  error
+		want string
+	}{
+		"model":     {fit(mlp(5)), "shape"},
+		"batch":     {fit(mlp(4), accel.BatchSize(16)), "the batch size of the file is 64, and 16 here"},
+		"optimiser": {fit(mlp(4), accel.SGD(0.1, 0)), "the optimiser of the file is AdamW, and SGD here"},
+	} {
+		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || !strings.Contains(tt.err.Error(), path) {
+			t.Errorf("%s: want %q, got %v", name, tt.want, tt.err)
+		}
+	}
+	if err := nn.Save(path, mlpWithWeights(t)); err != nil {
+		t.Fatal(err)
+	}
+	if err := fit(mlp(4)); err == nil || !strings.Contains(err.Error(), "not of a training") {
+		t.Errorf("a file of weights: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("nonsense"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := fit(mlp(4)); err == nil {
+		t.Error("nonsense is taken")
+	}
+	path = filepath.Join(t.TempDir(), "no", "folder", "x")
+	if err := fit(mlp(4)); err == nil || !strings.Contains(err.Error(), "keep the training") {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	path = ""
+	if err := fit(mlp(4)); err == nil || err.Error() != `accel: Resume(""): there is no path` {
+		t.Errorf("no path: %v", err)
+	}
+}
+
+// mlpWithWeights is a model that has seen an input.
+func mlpWithWeights(t *testing.T) nn.Module {
+	m := mlp(4)
+	train, _ := digits(t)
+	if _, err := accel.Evaluate(t.Context(), m, train.First(2)); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -1,0 +1,131 @@
+package accel
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+)
+
+// newOptimizer makes an optimiser once the model and the numbers that other
+// options set are known.
+type newOptimizer func(model nn.Module, numbers ...optim.Option) *optim.Optimizer
+
+// AdamW trains with the optimiser of Loshchilov and Hutter, the default, at
+// this learning rate (1e-3 by default).
+func AdamW(rate float64) Option { return optimizer("AdamW", rate, optim.AdamW) }
+
+// Adam trains with the optimiser of Kingma and Ba at this learning rate. Where
+// weights decay, AdamW is to be preferred.
+func Adam(rate float64) Option { return optimizer("Adam", rate, optim.Adam) }
+
+// Muon trains with orthogonal steps at this learning rate, and what is no
+// matrix with AdamW; see [optim.Muon].
+func Muon(rate float64) Option { return optimizer("Muon", rate, optim.Muon) }
+
+// LAMB trains with the optimiser for very large batches at this learning rate;
+// see [optim.LAMB].
+func LAMB(rate float64) Option { return optimizer("LAMB", rate, optim.LAMB) }
+
+// optimizer is an option that chooses an optimiser.
+func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
+	text := fmt.Sprintf("%s(%g)", name, rate)
+	return Option{text, func(c *options) error {
+		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer { return make(model, rate, numbers...) }
+		return checkRate(text, rate)
+	}}
+}
+
+// SGD trains by stochastic gradient descent at this learning rate and with
+// this momentum, 0 for none.
+func SGD(rate, momentum float64) Option { return sgd("SGD", rate, momentum) }
+
+// Nesterov is [SGD] with the momentum of Nesterov, which looks a step ahead.
+func Nesterov(rate, momentum float64) Option {
+	return sgd("Nesterov", rate, momentum, optim.Nesterov())
+}
+
+func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
+	text := fmt.Sprintf("%s(%g, %g)", name, rate, momentum)
+	return Option{text, func(c *options) error {
+		if !(momentum >= 0 && momentum < 1) {
+			return fmt.Errorf("accel: %s: momentum must be in [0, 1)", text)
+		}
+		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer {
+			numbers = append(numbers, optim.Momentum(momentum))
+			return optim.SGD(model, rate, append(numbers, more...)...)
+		}
+		return checkRate(text, rate)
+	}}
+}
+
+func checkRate(text string, rate float64) error {
+	if !(rate > 0) || math.IsInf(rate, 1) {
+		return fmt.Errorf("accel: %s: the learning rate must be positive and finite", text)
+	}
+	return nil
+}
+
+// WeightDecay shrinks the parameters at each step; see [optim.WeightDecay]. By
+// default AdamW and LAMB have 0.01, Muon 0.1, SGD and Adam none.
+func WeightDecay(decay float64) Option {
+	text := fmt.Sprintf("WeightDecay(%g)", decay)
+	return Option{text, func(c *options) error {
+		if !(decay >= 0) || math.IsInf(decay, 1) {
+			return fmt.Errorf("accel: %s: the decay must be at least 0 and finite", text)
+		}
+		c.numbers = append(c.numbers, optim.WeightDecay(decay))
+		return nil
+	}}
+}
+
+// WarmupCosine raises the learning rate over the first steps and lowers it to
+// zero along half a cosine until the end of training; see [optim.WarmupCosine].
+func WarmupCosine(steps int) Option {
+	return plain(fmt.Sprintf("WarmupCosine(%d)", steps), func(c *options) {
+		c.schedule, c.watches = func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) }, false
+	})
+}
+
+// OneCycle raises the learning rate during the first 30 % of the training and
+// lowers it until its end; see [optim.OneCycle].
+func OneCycle() Option {
+	return plain("OneCycle()", func(c *options) {
+		c.schedule, c.watches = func(total int) optim.Schedule { return optim.OneCycle(total) }, false
+	})
+}
+
+// StepDecay multiplies the learning rate by factor after every so many steps.
+func StepDecay(every int, factor float64) Option {
+	return plain(fmt.Sprintf("StepDecay(%d, %g)", every, factor), func(c *options) {
+		c.schedule, c.watches = func(int) optim.Schedule { return optim.StepDecay(every, factor) }, false
+	})
+}
+
+// ReduceOnPlateau multiplies the learning rate by factor when the validation
+// loss has not fallen for more than patience validations in a row; see
+// [optim.ReduceOnPlateau]. It needs [Validate].
+func ReduceOnPlateau(patience int, factor float64) Option {
+	text := fmt.Sprintf("ReduceOnPlateau(%d, %g)", patience, factor)
+	return Option{text, func(c *options) error {
+		if patience < 0 || !(factor > 0 && factor < 1) {
+			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor between 0 and 1", text)
+		}
+		c.schedule, c.watches = func(int) optim.Schedule { return optim.ReduceOnPlateau(patience, factor) }, true
+		return nil
+	}}
+}
+
+// ClipNorm scales the gradients of a step down when their common L2 norm is
+// above this limit.
+func ClipNorm(limit float64) Option {
+	text := fmt.Sprintf("ClipNorm(%g)", limit)
+	return Option{text, func(c *options) error {
+		if !(limit > 0) {
+			return fmt.Errorf("accel: %s: the limit must be positive", text)
+		}
+		c.numbers = append(c.numbers, optim.ClipNorm(limit))
+		return nil
+	}}
+}
