@@ -11,9 +11,6 @@ import (
 // TestOwnPackages trains in cells, without an import: a model of our modules, and one that is written in a cell, whose
 // method compiled code calls and whose parameters it finds.
 func TestOwnPackages(t *testing.T) {
-	if raceDetector {
-		t.Skip("the race detector makes training slow, and is run where the code is")
-	}
 	cells := []string{
 		`train, test, err := data.Digits()
 if err != nil { panic(err) }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"go/token"
 	"go/types"
 	"maps"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/gcexportdata"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
@@ -28,8 +32,14 @@ func generateOwn() error {
 			continue
 		}
 		if problem := p.problem(); problem != "" {
+			problem, _, _ = strings.Cut(strings.TrimSpace(problem), "\n")
 			fmt.Printf("left as it was: %s: %s\n", p.ImportPath, problem)
 			if p, ok := previous[p.ImportPath]; ok {
+				pkg, err := gcexportdata.Read(bytes.NewReader(p.Types), token.NewFileSet(), make(map[string]*types.Package), p.Path)
+				if err != nil {
+					return fmt.Errorf("types of %s in own.zip: %w", p.Path, err)
+				}
+				hidden.add(pkg)
 				described = append(described, p)
 				files = append(files, tableFile{path: p.Path, name: p.Name})
 			}

@@ -9,6 +9,7 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"AvgPool2D":        reflect.ValueOf(tensor.AvgPool2D),
 		"Bool":             reflect.ValueOf(tensor.Bool),
 		"Concat":           reflect.ValueOf(tensor.Concat),
 		"Conv2D":           reflect.ValueOf(tensor.Conv2D),
@@ -19,10 +20,12 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"FromBytes":        reflect.ValueOf(tensor.FromBytes),
 		"FromInts":         reflect.ValueOf(tensor.FromInts),
 		"Full":             reflect.ValueOf(tensor.Full),
+		"GlobalAvgPool2D":  reflect.ValueOf(tensor.GlobalAvgPool2D),
 		"Int32":            reflect.ValueOf(tensor.Int32),
 		"Int64":            reflect.ValueOf(tensor.Int64),
 		"Linear":           reflect.ValueOf(tensor.Linear),
 		"MSE":              reflect.ValueOf(tensor.MSE),
+		"MaxPool2D":        reflect.ValueOf(tensor.MaxPool2D),
 		"New":              reflect.ValueOf(tensor.New),
 		"NewGenerator":     reflect.ValueOf(tensor.NewGenerator),
 		"NoGrad":           reflect.ValueOf(tensor.NoGrad),

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// TestFresh compares the API that own.zip holds of our packages with the API that their sources have now.
+func TestFresh(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds our packages")
+	}
+	packages, err := list(home, ownPatterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	previous, err := readArchive(filepath.Join("..", "..", "own.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	importer := symbols.Importer(token.NewFileSet())
+	for _, p := range packages {
+		if !importable(p.ImportPath) || p.Name == "main" {
+			continue
+		}
+		if problem := p.problem(); problem != "" {
+			t.Errorf("%s: %s", p.ImportPath, problem)
+			continue
+		}
+		if _, ok := previous[p.ImportPath]; !ok {
+			t.Errorf("%s is not in own.zip: go run ./internal/generate -own in interp/symbols", p.ImportPath)
+			continue
+		}
+		source, err := read(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archived, err := importer.Import(p.ImportPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := api(archived), api(source); got != want {
+			t.Errorf("own.zip is stale, go run ./internal/generate -own in interp/symbols: it has of %s\n%s\nand the source has\n%s", p.ImportPath, got, want)
+		}
+		delete(previous, p.ImportPath)
+	}
+	for path := range previous {
+		t.Errorf("%s is in own.zip and no longer there: go run ./internal/generate -own in interp/symbols", path)
+	}
+}
+
+// api renders all that a cell can see of a package, one name a line, sorted.
+func api(p *types.Package) string {
+	var lines []string
+	for _, name := range p.Scope().Names() {
+		object := p.Scope().Lookup(name)
+		if !object.Exported() {
+			continue
+		}
+		lines = append(lines, object.String())
+		if _, ok := object.(*types.TypeName); ok {
+			methods := types.NewMethodSet(types.NewPointer(object.Type()))
+			for m := range methods.Methods() {
+				if m.Obj().Exported() {
+					lines = append(lines, m.String())
+				}
+			}
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

@@ -1,5 +1,0 @@
-//go:build race
-
-package symbols_test
-
-func init() { raceDetector = true }
