@@ -5,11 +5,11 @@ package lower
 //	f(a, b)                 ->  fʹ1(a as the type of the parameter, b ...)
 //	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      the engine takes one slice for the whole list
 //	f(g()), conversions     ->  func(t1 A, t2 B) R { return fʹ1(t1 as X, t2 as Y) }(g())
-//	wg.Go(func() {...}), in a loop -> wg.Go(func(f func()) func() { return f }(func() {...}))
+//	wg.Go(func() {...}), in a loop -> wg.Go(func() func() { return func() {...} }())
 //	reflect.ValueOf(p)      ->  the raw value: package reflect looks into it
 //
-// The third: the engine gives compiled code a literal that shares the frame, so
-// that later iterations overwrite what it has captured.
+// The last but one: the engine gives compiled code a literal that shares the
+// frame, so that later iterations overwrite what it has captured.
 
 import (
 	"fmt"
@@ -127,11 +127,10 @@ func (f *function) callee(e *ast.CallExpr) *call {
 			}
 		}
 	}
-	x := f.expr(fun)
-	if _, ok := fun.(*ast.FuncLit); !ok {
-		x = operand(x)
+	if lit, ok := fun.(*ast.FuncLit); ok {
+		return &call{function: f.literal(lit, ""), typ: f.typ(f.typeOf(e.Fun))}
 	}
-	return &call{function: x, typ: f.typ(f.typeOf(e.Fun))}
+	return &call{function: operand(f.expr(fun)), typ: f.typ(f.typeOf(e.Fun))}
 }
 
 // plan lowers a call that is neither a conversion nor of a builtin.
@@ -152,7 +151,7 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		} else {
 			t = sig.Params().At(i).Type()
 		}
-		a := argument{f.argument(x, t, raw, compiled), f.typ(t)}
+		a := argument{f.argument(x, t, raw), f.typ(t)}
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
 			a.text = a.typ + "(nil)" // f(nil...)
 		}
@@ -202,23 +201,14 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 	}
 }
 
-func (f *function) argument(x ast.Expr, t types.Type, raw, compiled bool) string {
+func (f *function) argument(x ast.Expr, t types.Type, raw bool) string {
 	if raw && types.IsInterface(t) && isEmptyInterface(t) {
 		if from := f.typeOf(x); types.IsInterface(from) {
 			return f.rt("Value", f.expr(x))
 		}
 		return f.expr(x)
 	}
-	text := f.exprTo(x, t)
-	if lit, ok := ast.Unparen(x).(*ast.FuncLit); ok && compiled && f.repeats() {
-		text = f.ownFrame(text, f.typ(f.typeOf(lit)))
-	}
-	return text
-}
-
-// ownFrame makes the engine copy the frame that a literal has captured.
-func (f *function) ownFrame(literal, typ string) string {
-	return "func(f " + typ + ") " + typ + " { return f }(" + literal + ")"
+	return f.exprTo(x, t)
 }
 
 func calleeIdent(e ast.Expr) *ast.Ident {
@@ -362,9 +352,6 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		return f.conversionType(t) + "(" + f.exprTo(x, t) + ")"
 	}
 	text := f.expr(x)
-	if _, ok := ast.Unparen(x).(*ast.FuncLit); ok && f.repeats() {
-		text = f.ownFrame(text, f.typ(from))
-	}
 	if n, _ := selfReferring(t); n != nil && !isNil(from) {
 		return f.convert(text, from.Underlying(), t)
 	}

@@ -27,12 +27,12 @@ func (f *function) deferStatement(w *writer, s *ast.DeferStmt) {
 	d := f.goFrame().deferred
 	closure, push := f.temp(), "Push"
 	if lit, ok := ast.Unparen(s.Call.Fun).(*ast.FuncLit); ok {
-		w.line("%s := %s", closure, f.thunk(w, s.Call, lit, d))
+		w.line("%s := %s", closure, f.closure(f.thunk(w, s.Call, lit, d), "func()"))
 	} else {
 		if f.mayRecover(s.Call) {
 			push = "PushValue"
 		}
-		w.line("%s := func() { %s }", closure, f.later(w, s.Call))
+		w.line("%s := %s", closure, f.closure("func() { "+f.later(w, s.Call)+" }", "func()"))
 	}
 	w.line("%s.%s(%s)", d, push, closure)
 }
@@ -45,7 +45,7 @@ func (f *function) thunk(w *writer, e *ast.CallExpr, lit *ast.FuncLit, recovers 
 		return f.literal(lit, recovers)
 	}
 	function := f.temp()
-	w.line("%s := %s", function, f.literal(lit, recovers))
+	w.line("%s := %s", function, f.closure(f.literal(lit, recovers), f.typ(f.typeOf(lit))))
 	arguments := f.now(w, e, sig)
 	return "func() { " + function + "(" + arguments + ") }"
 }

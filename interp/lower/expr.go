@@ -52,7 +52,7 @@ func (f *function) expr(e ast.Expr) string {
 	case *ast.ParenExpr:
 		return "(" + f.expr(e.X) + ")"
 	case *ast.FuncLit:
-		return f.literal(e, "")
+		return f.closure(f.literal(e, ""), f.typ(f.typeOf(e)))
 	case *ast.CompositeLit:
 		return f.composite(e)
 	case *ast.SelectorExpr:
@@ -149,7 +149,8 @@ func (f *function) value(e ast.Expr, name string) string {
 	if o, ok := f.Info.Uses[id].(*types.Func); ok {
 		_, instance := f.Info.Instances[id]
 		if instance || o.Pkg() != nil && (o.Pkg().Path() == "main" || isSource(o.Pkg())) {
-			return f.ownFrame(name, f.typ(f.typeOf(e)))
+			typ := f.typ(f.typeOf(e))
+			return "func(f " + typ + ") " + typ + " { return f }(" + name + ")"
 		}
 	}
 	return name

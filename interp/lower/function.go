@@ -80,6 +80,20 @@ func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *envi
 	w.close("}")
 }
 
+// closure renders a function literal that is used as a value. What may run more
+// than once makes each closure in a frame of its own:
+//
+//	for ... { go func() {...}() }  ->  t1 := func() func() { return func() {...} }(); ...
+//
+// because a closure that ends writes to the frame that made it, where the next
+// iteration may just have put the next closure.
+func (f *function) closure(text, typ string) string {
+	if !f.repeats() {
+		return text
+	}
+	return "func() " + typ + " { return " + text + " }()"
+}
+
 // literal renders a function literal. recovers is set when it is the operand of
 // a defer statement.
 func (f *function) literal(lit *ast.FuncLit, recovers string) string {

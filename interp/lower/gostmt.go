@@ -31,9 +31,9 @@ func (f *function) guarded(e *ast.CallExpr, text, typ string) string {
 func (f *function) goStatement(w *writer, s *ast.GoStmt) {
 	closure := f.temp()
 	if lit, ok := ast.Unparen(s.Call.Fun).(*ast.FuncLit); ok {
-		w.line("%s := %s", closure, f.thunk(w, s.Call, lit, ""))
+		w.line("%s := %s", closure, f.closure(f.thunk(w, s.Call, lit, ""), "func()"))
 	} else {
-		w.line("%s := func() { %s }", closure, f.later(w, s.Call))
+		w.line("%s := %s", closure, f.closure("func() { "+f.later(w, s.Call)+" }", "func()"))
 	}
 	w.line("%s(%d, %s)", f.session("Go"), f.cell.Number, closure)
 }
