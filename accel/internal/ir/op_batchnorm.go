@@ -1,0 +1,127 @@
+package ir
+
+// BatchNorm is y = (x - mean)/√(variance + Epsilon)·w + b for each channel of
+// x [N, C, …], given statistics [2, C] of mean and variance, and w and b [C]
+// (Ioffe and Szegedy, arXiv:1502.03167); torch's batch_norm. An activation that
+// follows fuses into it.
+type BatchNorm struct {
+	Epsilon float64
+	// Training says that the statistics are x's own, so that the gradient goes
+	// through them.
+	Training bool
+}
+
+// Name is BatchNorm.
+func (BatchNorm) Name() string { return "BatchNorm" }
+
+// Class of BatchNorm is a step of its own.
+func (BatchNorm) Class([]*Value) Class { return Whole }
+
+// AppendKey appends Epsilon and Training.
+func (o BatchNorm) AppendKey(key []byte) []byte {
+	if o.Training {
+		return appendFloat(append(key, 1), o.Epsilon)
+	}
+	return appendFloat(append(key, 0), o.Epsilon)
+}
+
+func (BatchNorm) absorbs(o Op) bool { return isReLU(o) }
+
+// Infer is x's type.
+func (BatchNorm) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	x := in[0].shape
+	if len(x) < 2 {
+		return Type{}, &ShapeError{Hint: "x [N C …] is needed"}
+	}
+	if !sameShape(in[1].shape, []int{2, x[1]}) || !sameShape(in[2].shape, x[1:2]) || !sameShape(in[3].shape, x[1:2]) {
+		return Type{}, &ShapeError{Hint: "mean, variance and parameters must have one element for each channel"}
+	}
+	return Type{x, Float32}, nil
+}
+
+// Gradient of BatchNorm, with x̂ for the normalised x, is
+// w·(dy - mean(dy) - x̂·mean(dy·x̂))/√(variance + Epsilon) for x, without the
+// means outside of training, Σ dy·x̂ for w and Σ dy for b.
+func (o BatchNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+	x, statistics, w := in[0], in[1], in[2]
+	out := make([]*Value, 4)
+	sums := r.Record(BatchNormSums{BatchNorm: o}, x, dy, statistics)
+	if wants[0] {
+		out[0] = r.Record(BatchNormInputGradient{BatchNorm: o}, x, dy, statistics, w, sums)
+	}
+	out[3], out[2] = r.row(sums, 0), r.row(sums, 1)
+	return out
+}
+
+// BatchStatistics is mean and variance [2, C] of each channel of x [N, C, …];
+// the variance divides by the number of elements.
+type BatchStatistics struct{ noGradient }
+
+// Name is BatchStatistics.
+func (BatchStatistics) Name() string { return "BatchStatistics" }
+
+// Class of BatchStatistics is a step of its own.
+func (BatchStatistics) Class([]*Value) Class { return Whole }
+
+// AppendKey has nothing to add.
+func (BatchStatistics) AppendKey(key []byte) []byte { return key }
+
+// Infer is [2, C].
+func (BatchStatistics) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	x := in[0].shape
+	if len(x) < 2 {
+		return Type{}, &ShapeError{Hint: "x [N C …] is needed"}
+	}
+	if x[1] > 0 && Len(x)/x[1] < 2 {
+		return Type{}, &ShapeError{Hint: "at least two elements of each channel are needed to normalise a batch"}
+	}
+	return Type{[]int{2, x[1]}, Float32}, nil
+}
+
+// BatchNormSums is Σ dy and Σ dy·x̂ [2, C] of each channel, from x, dy and the
+// statistics.
+type BatchNormSums struct {
+	noGradient
+	BatchNorm
+}
+
+// Name is BatchNormSums.
+func (BatchNormSums) Name() string { return "BatchNormSums" }
+
+// Infer is [2, C].
+func (BatchNormSums) Infer(in []*Value) (Type, error) {
+	return Type{[]int{2, in[0].shape[1]}, Float32}, nil
+}
+
+// Gradient is none.
+func (BatchNormSums) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
+
+func (BatchNormSums) absorbs(Op) bool { return false }
+
+// BatchNormInputGradient is dx of BatchNorm from x, dy, the statistics, w and
+// the sums.
+type BatchNormInputGradient struct {
+	noGradient
+	BatchNorm
+}
+
+// Name is BatchNormInputGradient.
+func (BatchNormInputGradient) Name() string { return "BatchNormInputGradient" }
+
+// Infer is x's type.
+func (BatchNormInputGradient) Infer(in []*Value) (Type, error) {
+	return Type{in[0].shape, Float32}, nil
+}
+
+// Gradient is none.
+func (BatchNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
+	return nil
+}
+
+func (BatchNormInputGradient) absorbs(Op) bool { return false }

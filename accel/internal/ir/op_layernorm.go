@@ -1,0 +1,94 @@
+package ir
+
+import "math"
+
+// LayerNorm is y = (x - mean)/√(variance + Epsilon)·w + b along the last axis of
+// x [N…, D], for w and b [D] and the variance that divides by D (Ba et al.,
+// arXiv:1607.06450); torch's layer_norm.
+type LayerNorm struct{ Epsilon float64 }
+
+// Name is LayerNorm.
+func (LayerNorm) Name() string { return "LayerNorm" }
+
+// Class of LayerNorm is a step of its own.
+func (LayerNorm) Class([]*Value) Class { return Whole }
+
+// AppendKey appends Epsilon.
+func (o LayerNorm) AppendKey(key []byte) []byte { return appendFloat(key, o.Epsilon) }
+
+func appendFloat(key []byte, f float64) []byte { return appendInts(key, int(math.Float64bits(f))) }
+
+// Infer is x's type.
+func (LayerNorm) Infer(in []*Value) (Type, error) { return inferNorm(in) }
+
+// inferNorm wants parameters with one element for each of the last axis.
+func inferNorm(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	x := in[0].shape
+	for _, p := range in[1:] {
+		if len(x) == 0 || !sameShape(p.shape, x[len(x)-1:]) {
+			return Type{}, &ShapeError{Hint: "x [N… D] and parameters [D] are needed"}
+		}
+	}
+	return Type{x, Float32}, nil
+}
+
+// Gradient of LayerNorm, with x̂ for the normalised x and g = dy·w, is
+// (g - mean(g) - x̂·mean(g·x̂))/√(variance + Epsilon) for x, Σ dy·x̂ for w and
+// Σ dy for b.
+func (o LayerNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+	out := make([]*Value, 3)
+	if wants[0] {
+		out[0] = r.Record(LayerNormInputGradient{LayerNorm: o}, in[0], dy, in[1])
+	}
+	if wants[1] || wants[2] {
+		both := r.Record(LayerNormWeightGradient{LayerNorm: o}, in[0], dy)
+		out[1], out[2] = r.row(both, 0), r.row(both, 1)
+	}
+	return out
+}
+
+// row is v[i], a view.
+func (r *Recorder) row(v *Value, i int) *Value {
+	return r.Reshape(r.Record(Slice{Axis: 0, From: i, To: i + 1}, v), v.shape[1:])
+}
+
+// LayerNormInputGradient is dx of LayerNorm from x, dy and w.
+type LayerNormInputGradient struct {
+	noGradient
+	LayerNorm
+}
+
+// Name is LayerNormInputGradient.
+func (LayerNormInputGradient) Name() string { return "LayerNormInputGradient" }
+
+// Infer is x's type.
+func (LayerNormInputGradient) Infer(in []*Value) (Type, error) {
+	return Type{in[0].shape, Float32}, nil
+}
+
+// Gradient is none.
+func (LayerNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
+	return nil
+}
+
+// LayerNormWeightGradient is dw and db of LayerNorm, [2, D], from x and dy.
+type LayerNormWeightGradient struct {
+	noGradient
+	LayerNorm
+}
+
+// Name is LayerNormWeightGradient.
+func (LayerNormWeightGradient) Name() string { return "LayerNormWeightGradient" }
+
+// Infer is [2, D].
+func (LayerNormWeightGradient) Infer(in []*Value) (Type, error) {
+	return Type{[]int{2, in[0].shape[len(in[0].shape)-1]}, Float32}, nil
+}
+
+// Gradient is none.
+func (LayerNormWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
+	return nil
+}
