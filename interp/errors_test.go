@@ -200,7 +200,12 @@ func TestOutput(t *testing.T) {
 	n := newNotebook(t, interp.Output(of))
 	n.execute(t, "start, done := make(chan int), make(chan int)\ngo func() { <-start; fmt.Println(\"late\"); println(\"low\"); go func() { fmt.Println(\"grandchild\"); done <- 1 }() }()\nfmt.Println(\"first\")")
 	n.execute(t, "start <- 1\n<-done\nfmt.Println(\"second\")")
-	for cell, want := range map[int][2]string{1: {"first\nlate\ngrandchild\n", "low\n"}, 2: {"second\n", ""}} {
+	n.execute(t, "fmt.Fprintln(os.Stdout, \"third\")\nfmt.Fprint(os.Stderr, \"error\")")
+	// A goroutine of compiled code belongs to the cell that made it start.
+	n.execute(t, "list := func(f func()) { wg := new(sync.WaitGroup); wg.Go(f); wg.Wait() }\nlist(func() { fmt.Println(\"fourth\") })")
+	for cell, want := range map[int][2]string{
+		1: {"first\nlate\ngrandchild\n", "low\n"}, 2: {"second\n", ""}, 3: {"third\n", "error"}, 4: {"fourth\n", ""},
+	} {
 		if got := [2]string{streams[cell][0].take(), streams[cell][1].take()}; got != want {
 			t.Errorf("cell %d has %q, want %q", cell, got, want)
 		}

@@ -150,10 +150,13 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 		o := outcome{err: &Error{Name: namePanic, Value: "runtime.Goexit was called by the cell"}}
 		defer func() { ended <- o }()
 		defer s.goroutines.enter(m)()
+		r.labels = label(r)
+		s.labels.enter(r)
 		o = s.outcome(unit.Body, after)
 	}()
 	finish := func() {
 		s.running.Store(nil)
+		r.values = nil // its goroutines may keep it
 		s.setStop(false)
 		s.engine.Resume()
 		s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))

@@ -76,15 +76,16 @@ func (s *Session) start(cell int, f func()) { go s.guard(cell, f)() }
 // guard makes f a function that can be the first one of a goroutine: it belongs
 // to the run that starts it, and its panic is reported and ends nothing else.
 func (s *Session) guard(cell int, f func()) func() {
-	r := s.running.Load() // compiled code may have called back
-	if m := s.goroutines.current(); m != nil {
-		r = m.run
+	r := s.labels.current()
+	if r == nil {
+		r = s.running.Load()
 	}
 	if r == nil {
 		r = newRun(cell)
 	}
 	return func() {
 		defer s.goroutines.enter(&member{run: r})()
+		s.labels.enter(r)
 		defer func() {
 			if v := recover(); v != nil {
 				s.reportPanic(r.cell, v)

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -18,9 +19,10 @@ func (Interruption) Error() string { return "the cell was interrupted" }
 // it, also when the cell itself has ended.
 type run struct {
 	cell    int
-	values  []any         // its result
-	has     bool          // whether it has one
-	stopped chan struct{} // closed by an interrupt
+	labels  context.Context // what its goroutines are known by; nil if it never ran as a cell
+	values  []any           // its result
+	has     bool            // whether it has one
+	stopped chan struct{}   // closed by an interrupt
 	once    sync.Once
 }
 

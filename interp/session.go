@@ -26,6 +26,7 @@ type Session struct {
 	engine     engine
 	imported   map[string]bool // import declarations that the engine has seen
 	goroutines goroutines
+	labels     labels
 
 	// Variables of lowered code, by address.
 	stopFlag *bool

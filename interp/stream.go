@@ -1,21 +1,30 @@
 package interp
 
-import "io"
+import (
+	"io"
+	"os"
+)
 
-// A cellWriter writes to the stream of the cell that the calling goroutine
-// belongs to.
+// A cellWriter writes to the stream of the cell that the calling goroutine comes
+// from.
 type cellWriter struct {
-	goroutines *goroutines
-	of         func(cell int) io.Writer
+	session *Session
+	of      func(cell int) io.Writer
 }
 
 // Write implements io.Writer.
-func (w *cellWriter) Write(p []byte) (int, error) {
-	cell := 0
-	if m := w.goroutines.current(); m != nil {
-		cell = m.cell
+func (w *cellWriter) Write(p []byte) (int, error) { return w.of(w.session.Cell()).Write(p) }
+
+// Cell is the number of the cell that the calling goroutine comes from, also
+// through goroutines of compiled code; 0 when it comes from none.
+func (s *Session) Cell() int {
+	if r := s.labels.current(); r != nil {
+		return r.cell
 	}
-	return w.of(cell).Write(p)
+	if m := s.goroutines.current(); m != nil {
+		return m.cell
+	}
+	return 0
 }
 
 // route sets the streams of a session: one pair, or one for each cell.
@@ -24,8 +33,20 @@ func (s *Session) route() {
 	if of == nil {
 		return
 	}
-	s.config.stdout = &cellWriter{&s.goroutines, func(cell int) io.Writer { stdout, _ := of(cell); return stdout }}
-	s.config.stderr = &cellWriter{&s.goroutines, func(cell int) io.Writer { _, stderr := of(cell); return stderr }}
+	s.config.stdout = &cellWriter{s, func(cell int) io.Writer { stdout, _ := of(cell); return stdout }}
+	s.config.stderr = &cellWriter{s, func(cell int) io.Writer { _, stderr := of(cell); return stderr }}
+}
+
+// standard is the session's stream where w is one of the process: what a cell
+// prints to os.Stdout keeps its place among what it prints without it.
+func (s *Session) standard(w io.Writer) io.Writer {
+	switch w {
+	case os.Stdout:
+		return s.config.stdout
+	case os.Stderr:
+		return s.config.stderr
+	}
+	return w
 }
 
 // stderr is the standard error stream of a cell.

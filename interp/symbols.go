@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -42,14 +43,23 @@ func (s *Session) protect(position *int, body func(d *rt.Deferred)) {
 }
 
 // overrides are functions of the standard library that a session has its own
-// versions of: those that wait, start goroutines, or read standard input.
+// versions of: those that wait, start goroutines, or use the standard streams.
 func (s *Session) overrides() map[string]map[string]reflect.Value {
 	in := s.config.stdin
+	fprint := reflect.ValueOf(func(w io.Writer, a ...any) (int, error) { return s.registry.Fprint(s.standard(w), a...) })
+	fprintf := reflect.ValueOf(func(w io.Writer, format string, a ...any) (int, error) {
+		return s.registry.Fprintf(s.standard(w), format, a...)
+	})
+	fprintln := reflect.ValueOf(func(w io.Writer, a ...any) (int, error) { return s.registry.Fprintln(s.standard(w), a...) })
 	return map[string]map[string]reflect.Value{
-		"quern/rt/rt":     {"Protect": reflect.ValueOf(s.protect)},
+		"quern/rt/rt": {
+			"Protect": reflect.ValueOf(s.protect),
+			"Fprint":  fprint, "Fprintf": fprintf, "Fprintln": fprintln,
+		},
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
 		"fmt/fmt": {
+			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
 			"Scan":   reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(in, a...) }),
 			"Scanf":  reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(in, format, a...) }),
 			"Scanln": reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(in, a...) }),
