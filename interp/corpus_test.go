@@ -2,14 +2,13 @@ package interp_test
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files of this package")
+	"github.com/quernlab/quern/internal/golden"
+)
 
 func readCorpus(t *testing.T, file string, into any) {
 	t.Helper()
@@ -73,7 +72,6 @@ func TestNotebooks(t *testing.T) {
 		Cells []string
 	}
 	readCorpus(t, "notebook_cells.json", &cases)
-	golden := filepath.Join("testdata", "notebook_cells.golden")
 	var all strings.Builder
 	for _, c := range cases {
 		if asynchronous[c.Name] {
@@ -87,24 +85,5 @@ func TestNotebooks(t *testing.T) {
 		}
 		all.WriteString("\n")
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(all.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wanted := strings.Split(string(want), "\n\n")
-	got := strings.Split(all.String(), "\n\n")
-	if len(wanted) != len(got) {
-		t.Errorf("%d cases, want %d", len(got), len(wanted))
-	}
-	for i := range min(len(got), len(wanted)) {
-		if got[i] != wanted[i] {
-			t.Errorf("got\n%s\nwant\n%s", got[i], wanted[i])
-		}
-	}
+	golden.Check(t, "notebook_cells.golden", []byte(all.String()))
 }
