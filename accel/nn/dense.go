@@ -10,27 +10,31 @@ import (
 // Linear is y = x·Wᵀ + b; [Dense] makes it. Weight and Bias are nil until the
 // first input has told the size of the last dimension.
 type Linear struct {
+	untouched
+	precision
 	Weight *Tensor // [out, in]
 	Bias   *Tensor // [out], nil with NoBias
 
 	out    int
 	noBias bool
-	frozen bool // before there are parameters: they will need no gradient
 }
 
-// DenseOption changes a Linear.
-type DenseOption struct {
-	text string
-	set  func(*Linear)
+// DenseOption changes a [Dense] layer.
+type DenseOption interface {
+	fmt.Stringer
+	dense(*Linear)
 }
 
-// String is the option as it is written in Go.
-func (o DenseOption) String() string { return o.text }
+// BiasOption is an option of the layers that may have a bias.
+type BiasOption struct{}
 
 // NoBias leaves out the bias.
-func NoBias() DenseOption {
-	return DenseOption{"NoBias()", func(l *Linear) { l.noBias = true }}
-}
+func NoBias() BiasOption { return BiasOption{} }
+
+// String is the option as it is written in Go.
+func (BiasOption) String() string      { return "NoBias()" }
+func (BiasOption) dense(l *Linear)     { l.noBias = true }
+func (BiasOption) conv(c *Convolution) { c.noBias = true }
 
 // Dense is a fully connected layer with out outputs: y = x·Wᵀ + b over the last
 // dimension of x, whose size the first input tells. W and b start uniform in
@@ -39,9 +43,7 @@ func NoBias() DenseOption {
 func Dense(out int, options ...DenseOption) *Linear {
 	l := &Linear{out: out}
 	for _, o := range options {
-		if o.set != nil {
-			o.set(l)
-		}
+		o.dense(l)
 	}
 	return l
 }
@@ -51,7 +53,7 @@ func (l *Linear) Forward(x *Tensor) *Tensor {
 	if l.Weight == nil {
 		l.start(x.Shape())
 	}
-	return tensor.Linear(x, l.Weight, l.Bias)
+	return l.products(func(in []*Tensor) *Tensor { return tensor.Linear(in[0], in[1], in[2]) }, x, l.Weight, l.Bias)
 }
 
 func (*Linear) private() bool { return true }
@@ -62,13 +64,27 @@ func (l *Linear) start(shape []int) {
 		panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape}, Hint: "the last dimension and the number of outputs must be at least 1"})
 	}
 	in := shape[len(shape)-1]
-	bound := 1 / math.Sqrt(float64(in))
-	l.Weight = tensor.Uniform(nil, -bound, bound, l.out, in)
-	l.Weight.SetRequiresGrad(!l.frozen)
+	l.Weight = uniform(in, !l.frozen, l.out, in)
 	if !l.noBias {
-		l.Bias = tensor.Uniform(nil, -bound, bound, l.out)
-		l.Bias.SetRequiresGrad(!l.frozen)
+		l.Bias = uniform(in, !l.frozen, l.out)
 	}
+}
+
+// uniform makes a parameter of numbers in ±1/√in, where in is how many inputs
+// each output has.
+func uniform(in int, trained bool, shape ...int) *Tensor {
+	bound := 1 / math.Sqrt(float64(in))
+	p := tensor.Uniform(nil, -bound, bound, shape...)
+	p.SetRequiresGrad(trained)
+	return p
+}
+
+// flops of y = x·Wᵀ + b: a product and an addition for each weight and row.
+func (l *Linear) flops(_, out []int) int {
+	if l.Weight == nil {
+		return 0
+	}
+	return 2 * volume(out) * l.Weight.Dim(1)
 }
 
 // String is the layer as it is written in Go.

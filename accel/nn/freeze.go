@@ -3,15 +3,13 @@ package nn
 // Frozen is the parameters that [Freeze] has frozen.
 type Frozen struct {
 	tensors []*Tensor
-	lazy    []freezer
+	lazy    []lazy
 }
-
-// freezer is a layer that may not have its parameters yet.
-type freezer interface{ setFrozen(on bool) }
 
 // Freeze takes parameters out of training: they get no gradient, optimisers
 // leave them, and [Parameters] does not find them, until Thaw. Layers that have
-// not seen an input yet will start frozen.
+// not seen an input yet will start frozen. BatchNorm goes on measuring means
+// while the model is in training mode.
 func Freeze(model any) *Frozen {
 	f := &Frozen{}
 	walk(model, func(_ []string, v any) {
@@ -21,8 +19,8 @@ func Freeze(model any) *Frozen {
 				v.SetRequiresGrad(false)
 				f.tensors = append(f.tensors, v)
 			}
-		case freezer:
-			v.setFrozen(true)
+		case lazy:
+			v.freeze(true)
 			f.lazy = append(f.lazy, v)
 		}
 	})
@@ -35,20 +33,11 @@ func (f *Frozen) Thaw() {
 		t.SetRequiresGrad(true)
 	}
 	for _, l := range f.lazy {
-		l.setFrozen(false)
-	}
-}
-
-// thaw makes parameters of tensors that a layer made while it was frozen.
-func thaw(frozen bool, parameters ...*Tensor) {
-	for _, p := range parameters {
-		if p != nil && !frozen {
-			p.SetRequiresGrad(true)
+		l.freeze(false)
+		for _, s := range l.slots() {
+			if *s.at != nil && !s.measured {
+				(*s.at).SetRequiresGrad(true)
+			}
 		}
 	}
-}
-
-func (l *Linear) setFrozen(on bool) {
-	l.frozen = on
-	thaw(on, l.Weight, l.Bias)
 }

@@ -11,8 +11,8 @@ import "github.com/quernlab/quern/accel/tensor"
 func LayerNorm() Module { return &layerNorm{} }
 
 type layerNorm struct {
+	untouched
 	weight, bias *Tensor // [size of the last dimension], nil before the first input
-	frozen       bool    // before there are parameters: they will need no gradient
 }
 
 func (n *layerNorm) Forward(x *Tensor) *Tensor {
@@ -41,11 +41,6 @@ func (n *layerNorm) Forward(x *Tensor) *Tensor {
 		t.Release()
 	}
 	return y
-}
-
-func (n *layerNorm) setFrozen(on bool) {
-	n.frozen = on
-	thaw(on, n.weight, n.bias)
 }
 
 func (*layerNorm) String() string { return "LayerNorm()" }

@@ -3,9 +3,18 @@ package nn
 import "github.com/quernlab/quern/accel/tensor"
 
 // CrossEntropy is the mean over the batch of -ln softmax(logits)[class], a
-// tensor of one element, for logits [N, C] and class indices [N] of type int32. It
-// panics with a *tensor.IndexError if a class is not in 0..C-1.
-func CrossEntropy(logits, classes *Tensor) *Tensor { return tensor.CrossEntropy(logits, classes) }
+// tensor of one element, for logits [N, C] and class indices [N] of type int32;
+// for sequences the mean over all places, of logits [N, T, C] and indices
+// [N, T]. It panics with a *tensor.IndexError if a class is not in 0..C-1.
+func CrossEntropy(logits, classes *Tensor) *Tensor {
+	if logits.Rank() != 3 || classes.Rank() != 2 {
+		return tensor.CrossEntropy(logits, classes)
+	}
+	rows, flat := logits.Reshape(-1, logits.Dim(2)), classes.Reshape(-1)
+	defer rows.Release()
+	defer flat.Release()
+	return tensor.CrossEntropy(rows, flat)
+}
 
 // MSE is the mean of the squared differences over all elements, a tensor of
 // one element. Both must have the same shape.

@@ -289,15 +289,15 @@ func TestSummary(t *testing.T) {
 	shared := nn.Dense(4)
 	model := nn.Sequential(nn.Flatten(), shared, nn.Sequential(shared, nn.ReLU()), nn.Dropout(0.5), nn.Dense(2, nn.NoBias()))
 	table := nn.Summary(model, 1, 2, 2)
-	want := `     layer               output   parameters
+	want := `     layer               output   parameters  FLOPs
      input               [1 2 2]
 0    Flatten()           [4]
-1    Dense(4)            [4]      20
-2.0  Dense(4)            [4]
+1    Dense(4)            [4]      20          32
+2.0  Dense(4)            [4]                  32
 2.1  ReLU()              [4]
 3    Dropout(0.5)        [4]
-4    Dense(2, NoBias())  [2]      8
-28 parameters`
+4    Dense(2, NoBias())  [2]      8           16
+28 parameters, 80 FLOPs an example`
 	if table.String() != want {
 		t.Errorf("want\n%s\ngot\n%s", want, table)
 	}
@@ -305,7 +305,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("html %s", html)
 	}
 	broken := nn.Summary(nn.Sequential(shared, shared, nn.Residual(nn.Dense(5))), 4)
-	if broken.Err == nil || len(broken.Rows) != 2 || !strings.Contains(broken.String(), "layer 2, Residual(Dense(5))") {
+	if broken.Err == nil || len(broken.Rows) != 3 || !strings.Contains(broken.String(), "layer 2, Residual(Dense(5))") {
 		t.Errorf("got\n%v", broken)
 	}
 	if one := nn.Summary(nn.Dense(3), 4); one.Parameters() != 15 {

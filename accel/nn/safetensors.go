@@ -90,6 +90,9 @@ func decodeSafetensors(b []byte) (tensors map[string]stored, notes map[string]st
 			}
 			continue
 		}
+		if strings.HasSuffix(name, ".num_batches_tracked") {
+			continue // a count of PyTorch's BatchNorm, on which nothing here depends
+		}
 		var e entry
 		if err := json.Unmarshal(value, &e); err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)

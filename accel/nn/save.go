@@ -123,8 +123,8 @@ func SetState(model any, tensors map[string]*Tensor) (err error) {
 		return err
 	}
 	walk(model, func(path []string, v any) {
-		if l, ok := v.(lazy); ok && l.empty() {
-			l.begin(func(name string) []int { return shapes[join(path, name)] })
+		if l, ok := v.(lazy); ok && empty(l) {
+			begin(l, func(name string) []int { return shapes[join(path, name)] })
 		}
 	})
 	tensor.NoGrad(func() {
@@ -154,11 +154,11 @@ func fits(shapes map[string][]int, model any) error {
 		need(p.Name, p.Shape())
 	}
 	walk(model, func(path []string, v any) {
-		if l, ok := v.(lazy); ok && l.empty() {
-			for _, name := range l.names() {
-				need(join(path, name), nil)
+		if l, ok := v.(lazy); ok && empty(l) {
+			for _, s := range l.slots() {
+				need(join(path, s.name), nil)
 			}
-			if err := l.fits(func(name string) []int { return shapes[join(path, name)] }); err != nil {
+			if err := suits(l, func(name string) []int { return shapes[join(path, name)] }); err != nil {
 				wrong = append(wrong, fmt.Sprintf("%s: %v", strings.Join(path, "."), err))
 			}
 		}
@@ -179,63 +179,6 @@ func fits(shapes map[string][]int, model any) error {
 	return errors.New(strings.Join(wrong, "; "))
 }
 
-// lazy is a layer whose parameters may not be there yet.
-type lazy interface {
-	empty() bool
-	names() []string
-	// fits tells whether parameters of these shapes can be the layer's; shape
-	// gives nil for a name that the file does not have.
-	fits(shape func(name string) []int) error
-	// begin makes parameters of these shapes.
-	begin(shape func(name string) []int)
-}
-
 func join(path []string, name string) string {
 	return strings.Join(append(path[:len(path):len(path)], name), ".")
-}
-
-func (l *Linear) empty() bool { return l.Weight == nil }
-
-func (l *Linear) names() []string {
-	if l.noBias {
-		return []string{"weight"}
-	}
-	return []string{"weight", "bias"}
-}
-
-func (l *Linear) fits(shape func(name string) []int) error {
-	weight, bias := shape("weight"), shape("bias")
-	if weight != nil && (len(weight) != 2 || weight[0] != l.out) {
-		return fmt.Errorf("%v cannot have weights of shape %v", l, weight)
-	}
-	if bias != nil && !l.noBias && !slices.Equal(bias, []int{l.out}) {
-		return fmt.Errorf("%v cannot have a bias of shape %v", l, bias)
-	}
-	return nil
-}
-
-func (l *Linear) begin(shape func(name string) []int) {
-	l.Weight = tensor.Zeros(shape("weight")...)
-	l.Weight.SetRequiresGrad(!l.frozen)
-	if !l.noBias {
-		l.Bias = tensor.Zeros(l.out)
-		l.Bias.SetRequiresGrad(!l.frozen)
-	}
-}
-
-func (n *layerNorm) empty() bool     { return n.weight == nil }
-func (n *layerNorm) names() []string { return []string{"weight", "bias"} }
-
-func (n *layerNorm) fits(shape func(name string) []int) error {
-	weight, bias := shape("weight"), shape("bias")
-	if weight != nil && bias != nil && (len(weight) != 1 || !slices.Equal(weight, bias)) {
-		return fmt.Errorf("%v cannot have weights of shape %v with a bias of shape %v", n, weight, bias)
-	}
-	return nil
-}
-
-func (n *layerNorm) begin(shape func(name string) []int) {
-	n.weight, n.bias = tensor.Ones(shape("weight")...), tensor.Zeros(shape("bias")...)
-	n.weight.SetRequiresGrad(!n.frozen)
-	n.bias.SetRequiresGrad(!n.frozen)
 }

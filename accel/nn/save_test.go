@@ -80,10 +80,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"no file", filepath.Join(folder, "none"), model, "no such file"},
 		{"damaged", damaged, model, "nn: load " + damaged + ": want a header of"},
 		{"another size", path, used(nn.Sequential(nn.Dense(4), nn.Dense(2)), 7), "0.weight has shape [4 3], the model needs [4 7]"},
-		{"another layer", path, nn.Sequential(nn.Dense(5), nn.Dense(2)), "0: Dense(5) cannot have weights of shape [4 3]"},
+		{"another layer", path, nn.Sequential(nn.Dense(5), nn.Dense(2)), "0: Dense(5) cannot have a weight of shape [4 3]"},
 		{"a layer more", path, nn.Sequential(nn.Dense(4), nn.Dense(2), nn.Dense(2)), "2.bias is missing; 2.weight is missing"},
 		{"a layer less", path, nn.Sequential(nn.Dense(4)), "1.bias is not in the model; 1.weight is not in the model"},
-		{"no norm", path, nn.Sequential(nn.LayerNorm(), nn.Dense(2)), "0: LayerNorm() cannot have weights of shape [4 3] with a bias of shape [4]"},
+		{"no norm", path, nn.Sequential(nn.LayerNorm(), nn.Dense(2)), "0: LayerNorm() cannot have a weight of shape [4 3]"},
 		{"not a layer of files", path, nn.Sequential(nn.Dense(4, nn.NoBias()), nn.Dense(2)), "0.bias is not in the model"},
 	}
 	for _, tt := range tests {

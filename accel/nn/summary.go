@@ -25,6 +25,12 @@ type Row struct {
 	Output     []int // shape of one example of the output
 	Parameters int   // numbers that are trained
 	Frozen     int   // numbers that are not
+	// FLOPs are the floating-point operations of the layer's matrix products and
+	// convolutions for one example, forward; the rest is small beside them. 0
+	// where there are none, or the layer is of a type that does not tell.
+	FLOPs int
+	// DType is the type in which these are computed; see [Autocast].
+	DType tensor.DType
 }
 
 // Summary runs one example of zeros of this shape through a model and says what
@@ -47,7 +53,7 @@ func (t *Table) run(model Module, shape []int) (err error) {
 		t.chain("", c, x, counted)
 		return nil
 	}
-	t.layer("", model, model.Forward(x), counted)
+	t.layer("", model, x, model.Forward(x), counted)
 	return nil
 }
 
@@ -56,23 +62,37 @@ func (t *Table) run(model Module, shape []int) (err error) {
 func (t *Table) chain(path string, c *Chain, x *Tensor, counted map[*Tensor]bool) *Tensor {
 	for i, layer := range c.layers {
 		number := path + strconv.Itoa(i)
-		if inner, ok := layer.(*Chain); ok {
+		switch inner := layer.(type) {
+		case *Chain:
 			x = t.chain(number+".", inner, x, counted)
 			continue
+		case *residual:
+			y := t.chain(number+".", inner.chain, x, counted)
+			x = forward(number, &shortcut{inner, y}, x)
+			continue
 		}
-		x = forward(number, layer, x)
-		t.layer(number, layer, x, counted)
+		y := forward(number, layer, x)
+		t.layer(number, layer, x, y, counted)
+		x = y
 	}
 	return x
 }
 
 // layer adds a row. A tensor that two layers share counts for the first.
-func (t *Table) layer(path string, m Module, y *Tensor, counted map[*Tensor]bool) {
-	r := Row{Path: path, Layer: describe(m)}
-	if s := y.Shape(); len(s) > 0 {
-		r.Output = s[1:]
+func (t *Table) layer(path string, m Module, x, y *Tensor, counted map[*Tensor]bool) {
+	r := Row{Path: path, Layer: describe(m), Output: example(y)}
+	if f, ok := m.(interface{ flops(in, out []int) int }); ok {
+		r.FLOPs = f.flops(example(x), r.Output)
 	}
 	walk(m, func(_ []string, v any) {
+		if n, ok := v.(interface{ measured() []*Tensor }); ok {
+			for _, p := range n.measured() {
+				counted[p] = true // neither trained nor frozen
+			}
+		}
+		if c, ok := v.(casting); ok {
+			r.DType = c.precise().dtype
+		}
 		p, ok := v.(*Tensor)
 		switch {
 		case !ok || counted[p]:
@@ -85,6 +105,51 @@ func (t *Table) layer(path string, m Module, y *Tensor, counted map[*Tensor]bool
 		counted[p] = true
 	})
 	t.Rows = append(t.Rows, r)
+}
+
+// shortcut is the end of a residual whose layers have given y already.
+type shortcut struct {
+	*residual
+	y *Tensor
+}
+
+func (s *shortcut) Forward(x *Tensor) *Tensor { return x.Add(s.y) }
+
+// example is the shape of one example of a tensor.
+func example(t *Tensor) []int {
+	if s := t.Shape(); len(s) > 0 {
+		return s[1:]
+	}
+	return nil
+}
+
+// volume is the number of elements of a shape.
+func volume(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// FLOPs is the number of floating-point operations of all layers that tell, for
+// one example, forward.
+func (t *Table) FLOPs() int {
+	n := 0
+	for _, r := range t.Rows {
+		n += r.FLOPs
+	}
+	return n
+}
+
+// cast tells whether a layer computes in another type than float32.
+func (t *Table) cast() bool {
+	for _, r := range t.Rows {
+		if r.DType != tensor.Float32 {
+			return true
+		}
+	}
+	return false
 }
 
 // Parameters is the number of all parameters that are trained.
@@ -110,23 +175,49 @@ func (t *Table) total() string {
 	if n := t.frozen(); n > 0 {
 		text += fmt.Sprintf(" and %d frozen", n)
 	}
+	if n := t.FLOPs(); n > 0 {
+		text += fmt.Sprintf(", %s FLOPs an example", short(n))
+	}
 	if t.Err != nil {
 		text += fmt.Sprintf("; then %v", t.Err)
 	}
 	return text
 }
 
+// short is a number of operations with three digits.
+func short(n int) string {
+	v := float64(n)
+	for _, unit := range []string{"", " k", " M", " G", " T"} {
+		if v < 1000 || unit == " T" {
+			return fmt.Sprintf("%.3g%s", v, unit)
+		}
+		v /= 1000
+	}
+	return ""
+}
+
 func (t *Table) cells() [][]string {
-	cells := [][]string{{"", "layer", "output", "parameters"}, {"", "input", fmt.Sprint(t.Input), ""}}
+	cells := [][]string{{"", "layer", "output", "parameters", "FLOPs"}, {"", "input", fmt.Sprint(t.Input), "", ""}}
+	cast := t.cast()
+	if cast {
+		cells[0], cells[1] = append(cells[0], "dtype"), append(cells[1], "")
+	}
 	for _, r := range t.Rows {
-		n := ""
+		n, flops := "", ""
 		if r.Parameters > 0 {
 			n = fmt.Sprint(r.Parameters)
 		}
 		if r.Frozen > 0 {
 			n = strings.TrimSpace(fmt.Sprintf("%s (%d frozen)", n, r.Frozen))
 		}
-		cells = append(cells, []string{r.Path, r.Layer, fmt.Sprint(r.Output), n})
+		if r.FLOPs > 0 {
+			flops = short(r.FLOPs)
+		}
+		row := []string{r.Path, r.Layer, fmt.Sprint(r.Output), n, flops}
+		if cast {
+			row = append(row, r.DType.String())
+		}
+		cells = append(cells, row)
 	}
 	return cells
 }

@@ -176,13 +176,12 @@ func partOfModel(v reflect.Value) bool {
 	return t.Name() == ""
 }
 
-// fieldName is the name of a field in the path of a parameter. The layers here
-// are lower case, as in the files of other frameworks. The interpreter stores
+// fieldName is the name of a field in the path of a parameter. Those of
+// the layers here are as in the files of other frameworks: in_proj_weight. The interpreter stores
 // the private fields of a cell's struct in a literal struct under an X.
 func fieldName(t reflect.Type, name string) string {
 	if t.PkgPath() == reflect.TypeFor[walker]().PkgPath() {
-		first, n := utf8.DecodeRuneInString(name)
-		return string(unicode.ToLower(first)) + name[n:]
+		return snakeCase(name)
 	}
 	if rest, ok := strings.CutPrefix(name, "X"); ok && t.Name() == "" {
 		if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLower(first) || first == '_' {
@@ -190,6 +189,18 @@ func fieldName(t reflect.Type, name string) string {
 		}
 	}
 	return name
+}
+
+// snakeCase is runningMean as running_mean.
+func snakeCase(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // holds caches mayHold.

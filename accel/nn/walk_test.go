@@ -33,7 +33,7 @@ func (v value) Forward(x *Tensor) *Tensor { return x }
 
 type base struct{ Weight *Tensor }
 
-type embedding struct {
+type embedded struct {
 	base
 	Bias *Tensor
 }
@@ -89,14 +89,14 @@ func TestNamedParameters(t *testing.T) {
 		{"private fields", &block{up: dense(), scale: parameter(), constant: tensor.Zeros(1)}, []string{"up.weight", "up.bias", "scale"}},
 		{"a struct, no pointer", block{up: dense()}, []string{"up.weight", "up.bias"}},
 		{"a module, no pointer", Sequential(value{parameter()}), []string{"0.weight"}},
-		{"embedded", &embedding{base{parameter()}, parameter()}, []string{"weight", "bias"}},
+		{"embedded", &embedded{base{parameter()}, parameter()}, []string{"weight", "bias"}},
 		{"maps in order", &block{deep: map[string][]*Linear{"b": {dense()}, "a": {nil, dense()}}},
 			[]string{"deep.a.1.weight", "deep.a.1.bias", "deep.b.0.weight", "deep.b.0.bias"}},
 		{"cycle", cyclic, []string{"scale"}},
 		{"shared", Sequential(shared, shared), []string{"0.weight", "0.bias"}},
 		{"parts of one slice", struct{ A, B []*Tensor }{backing[:1], backing}, []string{"A.0", "B.1"}},
 		{"an interface with a slice", &block{any: []Module{dense()}}, []string{"any.0.weight", "any.0.bias"}},
-		{"an interface with another's struct", &block{any: &embedding{Bias: parameter()}}, nil},
+		{"an interface with another's struct", &block{any: &embedded{Bias: parameter()}}, nil},
 		{"interpreted", interpreted, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},
 		{"wrapped", Sequential(wrapper{IValue: interpreted}), []string{"0.fc.weight", "0.fc.bias", "0.Out.weight", "0.Out.bias"}},
 		{"boxed", box{interpreted}, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},

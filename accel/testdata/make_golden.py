@@ -29,9 +29,9 @@ def flat(t):
     return t.detach().reshape(-1).tolist()
 
 
-def write(name, content):
+def write(name, content, indent=1):
     content = {"torch": torch.__version__, **content}
-    (HERE / name).write_text(json.dumps(content, indent=1) + "\n")
+    (HERE / name).write_text(json.dumps(content, indent=indent) + "\n")
 
 
 class LAMB(torch.optim.Optimizer):
@@ -228,6 +228,160 @@ def model():
     write("model.json", content)
 
 
+def modules():
+    """Layers with parameters: outputs and gradients for a loss of sum(output * weight)."""
+    nn = torch.nn
+    image = (2, 4, 6, 5)
+
+    def attention(causal):
+        layer = nn.MultiheadAttention(6, 2, batch_first=True)
+
+        def forward(x):
+            t = x.shape[1]
+            mask = torch.triu(torch.ones(t, t, dtype=torch.bool), 1) if causal else None
+            return layer(x, x, x, attn_mask=mask, need_weights=False)[0]
+
+        return layer, forward
+
+    class Position(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(5, 6))
+
+        def forward(self, x):
+            return x + self.weight[: x.shape[1]]
+
+    cases = {
+        "conv": (nn.Conv2d(4, 6, 3), image),
+        "conv same": (nn.Conv2d(4, 3, 3, padding="same"), image),
+        "conv stride": (nn.Conv2d(4, 2, 3, stride=2, padding=1, bias=False), image),
+        "conv groups": (nn.Conv2d(4, 6, 2, groups=2, dilation=2), image),
+        "conv depthwise": (nn.Conv2d(4, 4, 3, groups=4, padding=1), image),
+        "max pool": (nn.MaxPool2d(2), image),
+        "max pool stride": (nn.MaxPool2d(3, stride=2, padding=1), image),
+        "avg pool": (nn.AvgPool2d(2, padding=1), image),
+        "batch norm": (nn.BatchNorm2d(4), image),
+        "batch norm rows": (nn.BatchNorm1d(4), (8, 4)),
+        "layer norm": (nn.LayerNorm(6), (3, 4, 6)),
+        "rms norm": (nn.RMSNorm(6, eps=1e-5), (3, 4, 6)),
+        "attention": (*attention(False), (2, 4, 6)),
+        "causal attention": (*attention(True), (2, 4, 6)),
+        "positions": (Position(), (2, 4, 6)),
+        "embedding": (nn.Embedding(7, 3), None),
+    }
+    out = {}
+    for name, (layer, *forward, shape) in cases.items():
+        layer = layer.double()
+        forward = forward[0] if forward else layer
+        parameters = dict(layer.named_parameters())
+        for p in parameters.values():
+            p.data = inputs(*p.shape, scale=0.5)
+        case = {"parameters": {n: {"shape": list(p.shape), "data": flat(p)} for n, p in parameters.items()}}
+        if shape is None:
+            x = torch.tensor([[1, 6, 1], [0, 3, 1]])
+            y = forward(x)
+        else:
+            x = inputs(*shape).requires_grad_()
+            y = forward(x)
+        weight = inputs(*y.shape)
+        (y * weight).sum().backward()
+        case |= {"shape": list(x.shape), "x": flat(x), "weight": flat(weight), "out": list(y.shape), "y": flat(y)}
+        if shape is not None:
+            case["dx"] = flat(x.grad)
+        for n, p in parameters.items():
+            case["parameters"][n]["gradient"] = flat(p.grad)
+        running = {n: flat(b) for n, b in layer.named_buffers() if b.dtype.is_floating_point}
+        if running:
+            layer.eval()
+            case |= {"running": running, "evaluated": flat(layer(x))}
+        out[name] = case
+    write("modules.json", {"modules": out}, indent=None)
+
+
+def training():
+    """The losses of ten steps of a small CNN and of a GPT, and of an MLP with each optimiser and schedule."""
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self, *layers):
+            super().__init__()
+            for i, layer in enumerate(layers):
+                self.add_module(str(i), layer)
+
+        def forward(self, x):
+            y = x
+            for layer in self.children():
+                if isinstance(layer, nn.MultiheadAttention):
+                    t = y.shape[1]
+                    y = layer(y, y, y, attn_mask=torch.triu(torch.ones(t, t, dtype=torch.bool), 1), need_weights=False)[0]
+                else:
+                    y = layer(y)
+            return x + y
+
+    class Position(nn.Module):
+        def __init__(self, length, width):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(length, width))
+
+        def forward(self, x):
+            return x + self.weight[: x.shape[1]]
+
+    def cnn():
+        return nn.Sequential(
+            nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(4, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(24, 3))
+
+    def gpt():
+        return nn.Sequential(
+            nn.Embedding(9, 8), Position(6, 8),
+            Block(nn.LayerNorm(8), nn.MultiheadAttention(8, 2, batch_first=True)),
+            Block(nn.LayerNorm(8), nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 8)),
+            nn.LayerNorm(8), nn.Linear(8, 9))
+
+    def mlp():
+        return nn.Sequential(nn.Linear(7, 6), nn.GELU(), nn.Linear(6, 3))
+
+    o, s = torch.optim, torch.optim.lr_scheduler
+    makers = {
+        "cnn adamw": (cnn, lambda p: o.AdamW(p, lr=0.01), None),
+        "gpt adamw": (gpt, lambda p: o.AdamW(p, lr=0.01), None),
+        "mlp sgd": (mlp, lambda p: o.SGD(p, lr=0.1), None),
+        "mlp momentum": (mlp, lambda p: o.SGD(p, lr=0.1, momentum=0.9), None),
+        "mlp nesterov": (mlp, lambda p: o.SGD(p, lr=0.1, momentum=0.9, nesterov=True), None),
+        "mlp adam": (mlp, lambda p: o.Adam(p, lr=0.02), None),
+        "mlp lamb": (mlp, lambda p: LAMB(p, lr=0.02), None),
+        "mlp cosine": (mlp, lambda p: o.SGD(p, lr=0.2), lambda opt: s.CosineAnnealingLR(opt, T_max=10)),
+        "mlp one cycle": (mlp, lambda p: o.SGD(p, lr=0.2, momentum=0.9), lambda opt: s.OneCycleLR(opt, max_lr=0.2, total_steps=10, cycle_momentum=False)),
+        "mlp step": (mlp, lambda p: o.SGD(p, lr=0.2), lambda opt: s.StepLR(opt, step_size=3, gamma=0.5)),
+    }
+    out = {}
+    for name, (make, optimizer, schedule) in makers.items():
+        net = make().double()
+        parameters = dict(net.named_parameters())
+        for p in parameters.values():
+            p.data = inputs(*p.shape, scale=0.4)
+        start = {n: {"shape": list(p.shape), "data": flat(p)} for n, p in parameters.items()}
+        if make is gpt:
+            x, labels = torch.randint(0, 9, (4, 6)), torch.randint(0, 9, (4, 6))
+        else:
+            x = inputs(5, 1, 8, 8) if make is cnn else inputs(5, 7)
+            labels = torch.randint(0, 3, (5,))
+        opt = optimizer(net.parameters())
+        plan = schedule(opt) if schedule else None
+        losses = []
+        for _ in range(10):
+            opt.zero_grad()
+            y = net(x)
+            loss = F.cross_entropy(y.reshape(-1, y.shape[-1]), labels.reshape(-1))
+            loss.backward()
+            opt.step()
+            if plan:
+                plan.step()
+            losses.append(loss.item())
+        out[name] = {"shape": list(x.shape), "x": flat(x), "labels": flat(labels), "parameters": start, "losses": losses}
+    write("training.json", {"models": out}, indent=None)
+
+
 def weights():
     """A file of weights in the four float types, and what its model computes."""
     import safetensors.torch
@@ -242,7 +396,7 @@ def weights():
     write("weights.json", {"x": flat(x), "y": flat(net(x.float()))})
 
 
-PARTS = (optimizers, schedules, scaler, layers, model, weights)
+PARTS = (optimizers, schedules, scaler, layers, model, modules, training, weights)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)

@@ -1,0 +1,117 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// AttentionOption changes a [SelfAttention] layer.
+type AttentionOption struct {
+	text string
+	set  func(*attention)
+}
+
+// String is the option as it is written in Go.
+func (o AttentionOption) String() string { return o.text }
+
+// Causal lets each place of a sequence see those before it and itself only.
+func Causal() AttentionOption {
+	return AttentionOption{"Causal()", func(a *attention) { a.causal = true }}
+}
+
+// SelfAttention mixes the places of sequences [N, T, width], each by how well it
+// fits the others (Vaswani et al., 2017): for each of the heads, which have
+// width/heads numbers each,
+//
+//	softmax(q·kᵀ / √(width/heads)) · v
+//
+// where q, k and v are products of x with weights that are trained; the heads
+// are joined and multiplied once more. Names and layout of the parameters are
+// those of PyTorch's MultiheadAttention; the weights start as those of [Dense].
+// heads must divide width, which the first input tells.
+func SelfAttention(heads int, options ...AttentionOption) Module {
+	a := &attention{heads: heads, outProj: &Linear{}}
+	for _, o := range options {
+		if o.set != nil {
+			o.set(a)
+		}
+	}
+	return a
+}
+
+type attention struct {
+	untouched
+	precision
+	inProjWeight *Tensor // [3·width, width]: for q, k and v; nil before the first input
+	inProjBias   *Tensor // [3·width]
+	outProj      *Linear
+	heads        int
+	causal       bool
+}
+
+func (a *attention) Forward(x *Tensor) *Tensor {
+	shape := x.Shape()
+	if len(shape) != 3 || a.heads < 1 || shape[2] < 1 || shape[2]%a.heads != 0 {
+		panic(&tensor.ShapeError{Op: "SelfAttention", Shapes: [][]int{shape}, Hint: fmt.Sprintf("sequences [N, T, width] with a width that %d heads can share are needed", a.heads)})
+	}
+	n, t, width := shape[0], shape[1], shape[2]
+	if a.inProjWeight == nil {
+		a.make(width)
+	}
+	var s scratch
+	defer s.release()
+	all := s.keep(a.products(func(in []*Tensor) *Tensor { return tensor.Linear(in[0], in[1], in[2]) }, x, a.inProjWeight, a.inProjBias))
+	// [N, T, 3, heads, d] to three of [N·heads, T, d].
+	d := width / a.heads
+	parts := s.keep(s.keep(all.Reshape(n, t, 3, a.heads, d)).Transpose(2, 0, 3, 1, 4))
+	part := func(i int) *Tensor { return s.keep(s.keep(parts.Slice(0, i, i+1)).Reshape(n*a.heads, t, d)) }
+	q, k, v := part(0), part(1), part(2)
+	scores := s.keep(a.products(func(in []*Tensor) *Tensor {
+		return s.keep(in[0].MatMul(s.keep(in[1].T()))).MulScalar(1 / math.Sqrt(float64(d)))
+	}, q, k))
+	if a.causal {
+		scores = s.keep(scores.Add(s.keep(future(t))))
+	}
+	share := s.keep(scores.Softmax(2))
+	mixed := s.keep(a.products(func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, share, v))
+	joined := s.keep(s.keep(s.keep(mixed.Reshape(n, a.heads, t, d)).Transpose(0, 2, 1, 3)).Reshape(n, t, width))
+	return a.outProj.Forward(joined)
+}
+
+// future is -1e9 where a place would see a later one, else 0.
+func future(t int) *Tensor {
+	mask := make([]float32, t*t)
+	for i := range t {
+		for j := i + 1; j < t; j++ {
+			mask[i*t+j] = -1e9
+		}
+	}
+	return tensor.New(mask, t, t)
+}
+
+// make begins with parameters for this width.
+func (a *attention) make(width int) {
+	a.inProjWeight = uniform(width, !a.frozen, 3*width, width)
+	a.inProjBias = uniform(width, !a.frozen, 3*width)
+	a.outProj.out = width
+}
+
+// flops of the two projections, and of both products for each head.
+func (a *attention) flops(in, _ []int) int {
+	if len(in) != 2 {
+		return 0
+	}
+	t, width := in[0], in[1]
+	return 2*t*width*(3*width+width) + 2*2*t*t*width
+}
+
+func (a *attention) String() string {
+	if a.causal {
+		return fmt.Sprintf("SelfAttention(%d, Causal())", a.heads)
+	}
+	return fmt.Sprintf("SelfAttention(%d)", a.heads)
+}
+
+func (*attention) private() bool { return true }

@@ -1,0 +1,188 @@
+package nn_test
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// numbers is a tensor in a golden file.
+type numbers struct {
+	Shape    []int
+	Data     []float64
+	Gradient []float64
+}
+
+func tensors(of map[string]numbers) map[string]*nn.Tensor {
+	all := map[string]*nn.Tensor{}
+	for name, n := range of {
+		data := make([]float32, len(n.Data))
+		for i := range data {
+			data[i] = float32(n.Data[i])
+		}
+		all[name] = tensor.New(data, n.Shape...)
+	}
+	return all
+}
+
+func TestModulesEqualPyTorch(t *testing.T) {
+	var g struct {
+		Modules map[string]struct {
+			Parameters       map[string]numbers
+			Shape, Out       []int
+			X, DX, Y, Weight []float64
+			Running          map[string][]float64
+			Evaluated        []float64
+		}
+	}
+	read(t, "modules.json", &g)
+	makers := map[string]func() nn.Module{
+		"conv":             func() nn.Module { return nn.Conv2D(6, 3) },
+		"conv same":        func() nn.Module { return nn.Conv2D(3, 3, nn.Same()) },
+		"conv stride":      func() nn.Module { return nn.Conv2D(2, 3, nn.Stride(2), nn.Padding(1), nn.NoBias()) },
+		"conv groups":      func() nn.Module { return nn.Conv2D(6, 2, nn.Groups(2), nn.Dilation(2)) },
+		"conv depthwise":   func() nn.Module { return nn.Conv2D(4, 3, nn.Groups(4), nn.Same()) },
+		"max pool":         func() nn.Module { return nn.MaxPool(2) },
+		"max pool stride":  func() nn.Module { return nn.MaxPool(3, nn.Stride(2), nn.Padding(1)) },
+		"avg pool":         func() nn.Module { return nn.AvgPool(2, nn.Padding(1)) },
+		"batch norm":       nn.BatchNorm,
+		"batch norm rows":  nn.BatchNorm,
+		"layer norm":       nn.LayerNorm,
+		"rms norm":         nn.RMSNorm,
+		"attention":        func() nn.Module { return nn.SelfAttention(2) },
+		"causal attention": func() nn.Module { return nn.SelfAttention(2, nn.Causal()) },
+		"positions":        func() nn.Module { return nn.PosEmbedding(5, 6) },
+		"embedding":        func() nn.Module { return nn.Embedding(7, 3) },
+	}
+	if got, want := slices.Sorted(maps.Keys(makers)), slices.Sorted(maps.Keys(g.Modules)); !slices.Equal(got, want) {
+		t.Fatalf("modules %v, in the golden file %v", got, want)
+	}
+	for name, make := range makers {
+		t.Run(name, func(t *testing.T) {
+			c := g.Modules[name]
+			m := make()
+			start := tensors(c.Parameters)
+			if len(c.Running) > 0 {
+				channels := c.Shape[1]
+				start["running_mean"], start["running_var"] = tensor.Zeros(channels), tensor.Ones(channels)
+			}
+			if err := nn.SetState(m, start); err != nil {
+				t.Fatal(err)
+			}
+			x := of(c.X, c.Shape...)
+			if c.DX != nil {
+				x = tensor.Parameter(x)
+			}
+			y := m.Forward(x)
+			if !slices.Equal(y.Shape(), c.Out) {
+				t.Fatalf("shape: want %v, got %v", c.Out, y.Shape())
+			}
+			closeTo(t, "y", y.Float64s(), c.Y, 2e-6)
+			y.Mul(of(c.Weight, c.Out...)).Sum().Backward()
+			if c.DX != nil {
+				closeTo(t, "dx", x.Grad().Float64s(), c.DX, 5e-6)
+			}
+			for _, p := range nn.NamedParameters(m) {
+				want, ok := c.Parameters[p.Name]
+				if !ok {
+					t.Fatalf("%s is not in the golden file", p.Name)
+				}
+				closeTo(t, p.Name, p.Grad().Float64s(), want.Gradient, 5e-6)
+			}
+			nn.Train(m, false)
+			if c.Evaluated != nil {
+				for _, p := range nn.State(m) {
+					if want := c.Running[p.Name]; want != nil {
+						closeTo(t, p.Name, p.Float64s(), want, 1e-6)
+					}
+				}
+				closeTo(t, "evaluated", m.Forward(x).Float64s(), c.Evaluated, 2e-6)
+			}
+		})
+	}
+}
+
+// TestTrainingEqualsPyTorch compares the losses of ten steps.
+func TestTrainingEqualsPyTorch(t *testing.T) {
+	var g struct {
+		Models map[string]struct {
+			Shape      []int
+			X          []float64
+			Labels     []int
+			Parameters map[string]numbers
+			Losses     []float64
+		}
+	}
+	read(t, "training.json", &g)
+	mlp := func() *nn.Chain { return nn.Sequential(nn.Dense(6), nn.GELU(), nn.Dense(3)) }
+	cnn := func() *nn.Chain {
+		return nn.Sequential(
+			nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+			nn.Conv2D(6, 3, nn.Same()), nn.ReLU(), nn.MaxPool(2), nn.Flatten(), nn.Dense(3))
+	}
+	gpt := func() *nn.Chain {
+		return nn.Sequential(
+			nn.Embedding(9, 8), nn.PosEmbedding(6, 8),
+			nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())),
+			nn.Residual(nn.LayerNorm(), nn.Dense(16), nn.GELU(), nn.Dense(8)),
+			nn.LayerNorm(), nn.Dense(9))
+	}
+	type setting struct {
+		model    func() *nn.Chain
+		optimize func(model any) *optim.Optimizer
+		schedule optim.Schedule
+	}
+	sgd := func(rate float64, options ...optim.Option) func(any) *optim.Optimizer {
+		return func(m any) *optim.Optimizer { return optim.SGD(m, rate, options...) }
+	}
+	constant := optim.Constant()
+	settings := map[string]setting{
+		"cnn adamw":     {cnn, func(m any) *optim.Optimizer { return optim.AdamW(m, 0.01) }, constant},
+		"gpt adamw":     {gpt, func(m any) *optim.Optimizer { return optim.AdamW(m, 0.01) }, constant},
+		"mlp sgd":       {mlp, sgd(0.1), constant},
+		"mlp momentum":  {mlp, sgd(0.1, optim.Momentum(0.9)), constant},
+		"mlp nesterov":  {mlp, sgd(0.1, optim.Momentum(0.9), optim.Nesterov()), constant},
+		"mlp adam":      {mlp, func(m any) *optim.Optimizer { return optim.Adam(m, 0.02) }, constant},
+		"mlp lamb":      {mlp, func(m any) *optim.Optimizer { return optim.LAMB(m, 0.02) }, constant},
+		"mlp cosine":    {mlp, sgd(0.2), optim.WarmupCosine(0, 10)},
+		"mlp one cycle": {mlp, sgd(0.2, optim.Momentum(0.9)), optim.OneCycle(10)},
+		"mlp step":      {mlp, sgd(0.2), optim.StepDecay(3, 0.5)},
+	}
+	if got, want := slices.Sorted(maps.Keys(settings)), slices.Sorted(maps.Keys(g.Models)); !slices.Equal(got, want) {
+		t.Fatalf("settings %v, in the golden file %v", got, want)
+	}
+	for name, s := range settings {
+		t.Run(name, func(t *testing.T) {
+			c := g.Models[name]
+			model := s.model()
+			start := tensors(c.Parameters)
+			if _, ok := start["1.weight"]; ok && name[:3] == "cnn" {
+				start["1.running_mean"], start["1.running_var"] = tensor.Zeros(4), tensor.Ones(4)
+			}
+			if err := nn.SetState(model, start); err != nil {
+				t.Fatal(err)
+			}
+			x, y := of(c.X, c.Shape...), tensor.FromInts(c.Labels, len(c.Labels))
+			if name[:3] == "gpt" {
+				y = y.Reshape(c.Shape...)
+			}
+			opt := s.optimize(model)
+			rate := opt.LearningRate()
+			for step, want := range c.Losses {
+				opt.SetLearningRate(rate * s.schedule.Factor(step))
+				opt.ZeroGrad()
+				loss := nn.CrossEntropy(model.Forward(x), y)
+				loss.Backward()
+				opt.Step()
+				if got := loss.Item(); !(math.Abs(got-want) <= 2e-5*max(1, math.Abs(want))) {
+					t.Errorf("loss of step %d\n want %v\n got  %v", step+1, want, got)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package nn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// MaxPool is the largest number of each square window of images [N, C, H, W].
+// The window moves by its size unless [Stride] says otherwise.
+func MaxPool(size int, options ...PoolOption) Module {
+	return newPooling("MaxPool", tensor.MaxPool2D, size, options)
+}
+
+// AvgPool is the mean of each square window of images [N, C, H, W]. The window
+// moves by its size unless [Stride] says otherwise.
+func AvgPool(size int, options ...PoolOption) Module {
+	return newPooling("AvgPool", tensor.AvgPool2D, size, options)
+}
+
+// GlobalAvgPool is the mean of each channel: [N, C, H, W] becomes [N, C].
+func GlobalAvgPool() Module { return &activation{"GlobalAvgPool", tensor.GlobalAvgPool2D} }
+
+type pooling struct {
+	name     string
+	function func(x *Tensor, kernel [2]int, window tensor.Window) *Tensor
+	size     int
+	window   tensor.Window
+	text     []string // of the options
+}
+
+func newPooling(name string, function func(*Tensor, [2]int, tensor.Window) *Tensor, size int, options []PoolOption) *pooling {
+	p := &pooling{name: name, function: function, size: size, text: []string{fmt.Sprint(size)}}
+	for _, o := range options {
+		o.pool(p)
+		p.text = append(p.text, o.String())
+	}
+	return p
+}
+
+func (p *pooling) Forward(x *Tensor) *Tensor {
+	return p.function(x, [2]int{p.size, p.size}, p.window)
+}
+
+func (p *pooling) String() string { return p.name + "(" + strings.Join(p.text, ", ") + ")" }
+func (*pooling) private() bool    { return true }

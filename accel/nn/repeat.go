@@ -1,0 +1,10 @@
+package nn
+
+// Repeat chains n modules that make makes, numbered from 0.
+func Repeat(n int, make func(i int) Module) *Chain {
+	c := &Chain{}
+	for i := range n {
+		c.Add(make(i))
+	}
+	return c
+}
