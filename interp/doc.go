@@ -33,7 +33,8 @@
 // constants of earlier cells that use it are compiled again and use the new
 // meaning; one that no longer type-checks is reported, and panics when called. A
 // variable that is defined again with the same type stays the same variable. A
-// closure that is already made keeps the variables that it captured. Methods may be added to a
+// closure that is already made keeps the variables that it captured and the
+// functions that it calls. Methods may be added to a
 // type of an earlier cell or replaced there, except for generic types. A type that
 // is declared again word for word is the same type, so values made before still
 // fit.

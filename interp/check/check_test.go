@@ -3,6 +3,7 @@ package check
 import (
 	"go/importer"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -107,6 +108,7 @@ var refused = []struct{ name, in, want string }{
 	{"own initialiser", "func f() int { return x }\nx := f()", "cell[1]:2:6: f uses x, which is not defined before line 2"},
 	{"recursive literal", "fib := func(n int) int { return fib(n - 1) }", "cell[1]:1:33: undefined: fib"},
 	{"goto over definition", "goto end\nx := 1\nend:\n_ = x", "cell[1]:1:1: goto end jumps over the definition of x on line 2"},
+	{"once", "m := map[string]int{}\nm[1]", "cell[1]:2:3: cannot use 1 (untyped int constant) as string value in map index"},
 	{"redeclared", "func f() {}\nfunc f() {}", "cell[1]:2:6: f redeclared in this block\n\tcell[1]:1:6: other declaration of f"},
 	{"type result", "int", "cell[1]:1:1: int (type) is not an expression"},
 	{"unknown import", "import \"no/such/package\"", "cell[1]:1:8: could not import no/such/package"},
@@ -126,6 +128,9 @@ func TestRefused(t *testing.T) {
 			}
 			if got := err.Error(); !strings.HasPrefix(got, row.want) {
 				t.Errorf("%q\n got %s\nwant %s", row.in, got, row.want)
+			}
+			if lines := strings.Split(err.Error(), "\n"); len(slices.Compact(lines)) < len(strings.Split(err.Error(), "\n")) {
+				t.Errorf("%q repeats an error: %v", row.in, err)
 			}
 		})
 	}

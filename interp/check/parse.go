@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -298,7 +299,8 @@ func (u *unit) errorAt(offset int, msg string) *Error {
 	return &Error{Pos: u.position(offset), Msg: msg}
 }
 
-// sorted puts the errors into the order of the source, those of this cell first.
+// sorted puts the errors into the order of the source, those of this cell first,
+// each once.
 func (l ErrorList) sorted(number int) ErrorList {
 	own := Filename(number)
 	sort.SliceStable(l, func(i, j int) bool {
@@ -311,5 +313,6 @@ func (l ErrorList) sorted(number int) ErrorList {
 		}
 		return a.Column < b.Column
 	})
-	return l
+	// go/types checks some expressions twice.
+	return slices.CompactFunc(l, func(x, y *Error) bool { return x.Pos == y.Pos && x.Msg == y.Msg })
 }
