@@ -7,8 +7,17 @@ import (
 )
 
 // MatMul is the matrix product of t [M, K] and o [K, N], or of each pair of a
-// batch [B…, M, K] and [B…, K, N].
-func (t *Tensor) MatMul(o *Tensor) *Tensor { return record(ir.MatMul{}, t, o) }
+// batch [B…, M, K] and [B…, K, N], whose leading dimensions broadcast.
+func (t *Tensor) MatMul(o *Tensor) *Tensor {
+	return compute("MatMul", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		a, b := v[0].Shape(), v[1].Shape()
+		if n := len(a); n > 2 && len(b) == 2 && a[n-1] == b[0] { // one large product
+			y := r.Record(ir.MatMul{}, r.Reshape(v[0], []int{ir.Len(a[:n-1]), a[n-1]}), v[1])
+			return r.Reshape(y, append(slices.Clone(a[:n-1]), b[1]))
+		}
+		return r.Record(ir.MatMul{}, v[0], v[1])
+	}, t, o)
+}
 
 // Linear is x·wᵀ + b for x [N…, In], w [Out, In] and b [Out], in one step; a
 // ReLU that follows is part of it. b may be nil.

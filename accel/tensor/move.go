@@ -96,16 +96,3 @@ func Concat(along int, tensors ...*Tensor) *Tensor {
 		return r.Record(ir.Concat{Axis: axis("Concat", v[0].Shape(), along)}, v...)
 	}, tensors...)
 }
-
-// Gather picks rows: the result is t[index[i]] for each i, in index's shape
-// followed by the row's. index is int32. It panics with an *IndexError if an
-// index is outside of t's first dimension.
-func (t *Tensor) Gather(index *Tensor) *Tensor {
-	return compute("Gather", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		// Before the op is recorded: a list with a bad index could not be run.
-		if s := v[0].Shape(); len(s) > 0 {
-			r.CheckIndices("Gather", v[1], s[0])
-		}
-		return r.Record(ir.Gather{}, v[0], v[1])
-	}, t, index)
-}

@@ -193,6 +193,30 @@ func moveRows() []opRow {
 				pick := index(in[0].shape[0])
 				return build([]int{5, in[0].shape[1], in[0].shape[2]}, func(i []int) float64 { return in[0].get(pick[i[0]], i[1], i[2]) })
 			}},
+		{name: "Embedding", shapes: oneShape, low: -2, high: 2, nonEmpty: true,
+			f: func(in []*Tensor) *Tensor {
+				return Embedding(in[0], FromInts(append(index(in[0].Dim(0)), 0), 2, 3).Cast(Int64))
+			},
+			ref: func(in []array) array {
+				pick := append(index(in[0].shape[0]), 0)
+				return build([]int{2, 3, in[0].shape[1]}, func(i []int) float64 { return in[0].get(pick[i[0]*3+i[1]], i[2]) })
+			}},
+		{name: "ScatterAdd", shapes: func(m, n, k int) [][]int { return [][]int{{5, m, n}} }, low: -2, high: 2,
+			f: func(in []*Tensor) *Tensor { return in[0].ScatterAdd(FromInts(index(4), 5), 4) },
+			ref: func(in []array) array {
+				y := newArray(4, in[0].shape[1], in[0].shape[2])
+				each(in[0].shape, func(i []int) { y.data[y.at([]int{index(4)[i[0]], i[1], i[2]})] += in[0].get(i...) })
+				return y
+			}},
+		{name: "ScatterAdd of numbers", shapes: func(m, n, k int) [][]int { return [][]int{{5}} }, low: -2, high: 2,
+			f: func(in []*Tensor) *Tensor { return in[0].ScatterAdd(FromInts(index(4), 5), 4) },
+			ref: func(in []array) array {
+				y := newArray(4)
+				for i, j := range index(4) {
+					y.data[j] += in[0].data[i]
+				}
+				return y
+			}},
 		{name: "Clone", shapes: oneShape, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].Clone() }, ref: mapRef(func(x float64) float64 { return x })},
 	}
 }
@@ -214,6 +238,12 @@ func productRows() []opRow {
 				return mapRef(func(x float64) float64 { return math.Max(x, 0) })([]array{matmulRef(in)})
 			}},
 		{name: "MatMul batched", shapes: func(m, n, k int) [][]int { return [][]int{{3, 2, m, k}, {3, 2, k, n}} }, low: -1, high: 1,
+			f: func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, ref: matmulRef},
+		{name: "MatMul of a batch by one", shapes: func(m, n, k int) [][]int { return [][]int{{3, m, k}, {k, n}} }, low: -1, high: 1,
+			f: func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, ref: matmulRef},
+		{name: "MatMul broadcast", shapes: func(m, n, k int) [][]int { return [][]int{{2, 1, m, k}, {3, k, n}} }, low: -1, high: 1,
+			f: func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, ref: matmulRef},
+		{name: "MatMul of one by a batch", shapes: func(m, n, k int) [][]int { return [][]int{{m, k}, {2, k, n}} }, low: -1, high: 1,
 			f: func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, ref: matmulRef},
 		{name: "Linear", shapes: func(m, n, k int) [][]int { return [][]int{{m, k}, {n, k}, {n}} }, low: -1, high: 1,
 			f: func(in []*Tensor) *Tensor { return Linear(in[0], in[1], in[2]) }, ref: linearRef},

@@ -154,19 +154,30 @@ func logSoftmaxLine(v []float64) []float64 {
 	return out
 }
 
+// matmulRef is of batches whose leading dimensions broadcast.
 func matmulRef(in []array) array {
 	a, b := in[0], in[1]
-	r := len(a.shape)
-	shape := append(append([]int{}, a.shape[:r-1]...), b.shape[r-1])
-	return build(shape, func(i []int) float64 {
+	r, q := len(a.shape), len(b.shape)
+	lead, ok := ir.Broadcast(a.shape[:r-2], b.shape[:q-2])
+	if !ok {
+		panic("reference: shapes do not broadcast")
+	}
+	n := len(lead)
+	return build(append(lead, a.shape[r-2], b.shape[q-1]), func(i []int) float64 {
 		s := 0.0
 		for k := range a.shape[r-1] {
-			ai := append(append([]int{}, i[:r-1]...), k)
-			bi := append(append(append([]int{}, i[:r-2]...), k), i[r-1])
-			s += a.get(ai...) * b.get(bi...)
+			s += a.entry(i[:n], i[n], k) * b.entry(i[:n], k, i[n+1])
 		}
 		return s
 	})
+}
+
+// entry is an element of one matrix of a batch, whose index is cut and clamped
+// to broadcast.
+func (a array) entry(batch []int, i, j int) float64 {
+	n := len(a.shape) - 2
+	m := array{shape: a.shape[:n]}
+	return a.data[(m.at(batch)*a.shape[n]+i)*a.shape[n+1]+j]
 }
 
 func linearRef(in []array) array {

@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
 // matmul is a batch of products, or one with a bias.
 type matmul struct {
@@ -14,7 +18,10 @@ type matmul struct {
 
 func newMatMul(d *Device, s ir.Step) (step, error) {
 	a, b := s.In[0], s.In[1]
-	r := len(a.Shape) - 2
+	r := len(s.Out[0].Shape) - 2
+	lead := s.Out[0].Shape[:r]
+	a.Layout = a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...))
+	b.Layout = b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))
 	k := &matmul{a: a, b: b, out: s.Out[0]}
 	k.batch = ir.Layout{Shape: a.Shape[:r], Stride: a.Stride[:r]}
 	k.batchB = b.Stride[:r]

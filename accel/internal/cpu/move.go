@@ -205,7 +205,7 @@ func newScatterAdd(_ *Device, s ir.Step) (step, error) {
 
 func (k *scatterAdd) run(p *program) error {
 	x, y, pick := elements[float32](p, k.in), elements[float32](p, k.out), elements[int32](p, k.index)
-	if err := checkIndices("Gather", pick, k.rows); err != nil {
+	if err := checkIndices("ScatterAdd", pick, k.rows); err != nil {
 		return err
 	}
 	clear(y)

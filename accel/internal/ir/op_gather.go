@@ -28,28 +28,3 @@ func (Gather) Infer(in []*Value) (Type, error) {
 func (Gather) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(ScatterAdd{Rows: in[0].shape[0], Row: append([]int{}, in[0].shape[1:]...)}, dy, in[1]), nil}
 }
-
-// ScatterAdd is y [Rows, Row…] with x's rows added up at the int32 indices, in
-// the order of the index.
-type ScatterAdd struct {
-	noGradient
-	Rows int
-	Row  []int
-}
-
-// Name is ScatterAdd.
-func (ScatterAdd) Name() string { return "ScatterAdd" }
-
-// Class of ScatterAdd is a step of its own.
-func (ScatterAdd) Class([]*Value) Class { return Whole }
-
-// AppendKey has nothing to add: the shape is part of every key.
-func (ScatterAdd) AppendKey(key []byte) []byte { return key }
-
-// Infer is [Rows, Row…].
-func (o ScatterAdd) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in[0]); err != nil {
-		return Type{}, err
-	}
-	return Type{append([]int{o.Rows}, o.Row...), Float32}, nil
-}

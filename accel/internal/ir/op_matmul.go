@@ -1,7 +1,7 @@
 package ir
 
 // MatMul is y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and
-// [B…, K, N] with equal leading dimensions.
+// [B…, K, N] whose leading dimensions broadcast.
 type MatMul struct{}
 
 // Name is MatMul.
@@ -28,24 +28,28 @@ func (MatMul) Infer(in []*Value) (Type, error) {
 		return Type{}, err
 	}
 	a, b := in[0].shape, in[1].shape
-	n := len(a)
-	if n < 2 || len(b) != n || !sameShape(a[:n-2], b[:n-2]) {
-		return Type{}, &ShapeError{Hint: "[M K] and [K N] are needed, with equal leading dimensions if there are more than two"}
+	n, m := len(a), len(b)
+	if n < 2 || m < 2 {
+		return Type{}, &ShapeError{Hint: "[B… M K] and [B… K N] are needed"}
 	}
-	if a[n-1] != b[n-2] {
+	if a[n-1] != b[m-2] {
 		return Type{}, &ShapeError{Hint: "the last dimension of the first must equal the second-last of the second"}
 	}
-	return Type{append(append([]int{}, a[:n-1]...), b[n-1]), Float32}, nil
+	lead, ok := Broadcast(a[:n-2], b[:m-2])
+	if !ok {
+		return Type{}, &ShapeError{Hint: "the dimensions before the last two do not broadcast"}
+	}
+	return Type{append(lead, a[n-2], b[m-1]), Float32}, nil
 }
 
-// Gradient of MatMul is dy·bᵀ and aᵀ·dy.
+// Gradient of MatMul is dy·bᵀ and aᵀ·dy, summed over broadcast dimensions.
 func (MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var da, db *Value
 	if wants[0] {
-		da = r.Record(MatMul{}, dy, r.swapLast(in[1]))
+		da = r.sumTo(r.Record(MatMul{}, dy, r.swapLast(in[1])), in[0].shape)
 	}
 	if wants[1] {
-		db = r.Record(MatMul{}, r.swapLast(in[0]), dy)
+		db = r.sumTo(r.Record(MatMul{}, r.swapLast(in[0]), dy), in[1].shape)
 	}
 	return []*Value{da, db}
 }

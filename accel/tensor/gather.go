@@ -1,0 +1,49 @@
+package tensor
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Gather picks rows: the result is t[index[i]] for each i, in index's shape
+// followed by the row's. index is int32, int64 or uint8. It panics with an
+// *IndexError if an index is outside of t's first dimension. The gradient adds
+// rows up in the order of the index, and so is the same each time.
+func (t *Tensor) Gather(index *Tensor) *Tensor {
+	return compute("Gather", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		i := indices(r, v[1])
+		// Before the op is recorded: a list with a bad index could not be run.
+		if s := v[0].Shape(); len(s) > 0 {
+			r.CheckIndices("Gather", i, s[0])
+		}
+		return r.Record(ir.Gather{}, v[0], i)
+	}, t, index)
+}
+
+// Embedding is the row of weight [V, D] for each of the ids, of any shape: ids
+// are int32, int64 or uint8, below V. It is weight.Gather(ids).
+func Embedding(weight, ids *Tensor) *Tensor { return weight.Gather(ids) }
+
+// ScatterAdd adds t's rows up: the result has so many rows, and row index[i] of
+// it is the sum of the rows t[i], in the order of the index; 0 if there is none.
+// t's shape is index's followed by the row's. index is int32, int64 or uint8.
+func (t *Tensor) ScatterAdd(index *Tensor, rows int) *Tensor {
+	return compute("ScatterAdd", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		i := indices(r, v[1])
+		n := len(i.Shape())
+		if len(v[0].Shape()) < n {
+			panic(&ShapeError{Op: "ScatterAdd", Shapes: [][]int{slices.Clone(v[0].Shape()), slices.Clone(i.Shape())}, Hint: "the first must have a row for each index"})
+		}
+		r.CheckIndices("ScatterAdd", i, rows)
+		return r.Record(ir.ScatterAdd{Rows: rows, Row: slices.Clone(v[0].Shape()[n:])}, v[0], i)
+	}, t, index)
+}
+
+// indices is an index tensor as int32.
+func indices(r *ir.Recorder, v *ir.Value) *ir.Value {
+	if d := v.DType(); d == Int64 || d == Uint8 {
+		return r.Record(ir.Cast{To: Int32}, v)
+	}
+	return v
+}
