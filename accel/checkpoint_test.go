@@ -31,7 +31,7 @@ func (f *fragile) Forward(x *nn.Tensor) *nn.Tensor {
 }
 
 func newFragile(at int, event func()) *fragile {
-	return &fragile{at: at, event: event, Layers: nn.Sequential(nn.Flatten(), nn.Dense(12), nn.ReLU(), nn.Dropout(0.3), nn.Dense(10))}
+	return &fragile{at: at, event: event, Layers: nn.Sequential(nn.Flatten(), nn.Dense(12), nn.BatchNorm(), nn.ReLU(), nn.Dropout(0.3), nn.Dense(10))}
 }
 
 // history is what must be equal of two runs.

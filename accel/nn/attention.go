@@ -115,3 +115,17 @@ func (a *attention) String() string {
 }
 
 func (*attention) private() bool { return true }
+
+// scratch keeps tensors on the way to a layer's output, which nobody else sees.
+type scratch struct{ made []*Tensor }
+
+func (s *scratch) keep(t *Tensor) *Tensor {
+	s.made = append(s.made, t)
+	return t
+}
+
+func (s *scratch) release() {
+	for _, t := range s.made {
+		t.Release()
+	}
+}

@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"slices"
-
-	"github.com/quernlab/quern/accel/tensor"
-)
+import "github.com/quernlab/quern/accel/tensor"
 
 // BatchNorm gives each channel mean 0 and variance 1, over the batch and over
 // the pixels, and then a scale and a shift that are trained (Ioffe and Szegedy,
@@ -26,62 +22,15 @@ type batchNorm struct {
 	evaluating              bool
 }
 
-const (
-	batchNormMomentum = 0.1
-	batchNormEpsilon  = 1e-5
-)
-
 func (n *batchNorm) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) < 2 {
 		panic(&tensor.ShapeError{Op: "BatchNorm", Shapes: [][]int{shape}, Hint: "an input [N, C] or [N, C, …] is needed"})
 	}
-	channels := shape[1]
 	if n.weight == nil {
-		n.make([]int{channels})
+		n.make(shape[1:2])
 	}
-	if n.weight.Dim(0) != channels {
-		panic(&tensor.ShapeError{Op: "BatchNorm", Shapes: [][]int{shape, n.weight.Shape()}, Hint: "the number of channels has changed"})
-	}
-	var s scratch
-	defer s.release()
-	column := slices.Repeat([]int{1}, len(shape)) // [1, C, 1, …]
-	column[1] = channels
-	if n.evaluating {
-		deviation := s.keep(s.keep(n.runningVar.AddScalar(batchNormEpsilon)).Sqrt())
-		scale := s.keep(n.weight.Div(deviation))
-		shift := s.keep(n.bias.Sub(s.keep(n.runningMean.Mul(scale))))
-		return s.keep(x.Mul(s.keep(scale.Reshape(column...)))).Add(s.keep(shift.Reshape(column...)))
-	}
-	others := []int{0}
-	count := shape[0]
-	for i := 2; i < len(shape); i++ {
-		others, count = append(others, i), count*shape[i]
-	}
-	if count < 2 {
-		panic(&tensor.ShapeError{Op: "BatchNorm", Shapes: [][]int{shape}, Hint: "while training, each channel needs at least two numbers: is the last batch a single example?"})
-	}
-	mean := s.keep(x.Mean(others...))
-	centred := s.keep(x.Sub(s.keep(mean.Reshape(column...))))
-	variance := s.keep(s.keep(centred.Square()).Mean(others...))
-	n.remember(mean, variance, float64(count)/float64(count-1))
-	deviation := s.keep(s.keep(variance.AddScalar(batchNormEpsilon)).Sqrt())
-	scale := s.keep(s.keep(n.weight.Div(deviation)).Reshape(column...))
-	return s.keep(centred.Mul(scale)).Add(s.keep(n.bias.Reshape(column...)))
-}
-
-// remember moves the running means towards those of a batch.
-func (n *batchNorm) remember(mean, variance *Tensor, sample float64) {
-	tensor.NoGrad(func() {
-		for _, v := range []struct {
-			running, now *Tensor
-			factor       float64
-		}{{n.runningMean, mean, 1}, {n.runningVar, variance, sample}} {
-			var s scratch
-			v.running.Assign(s.keep(v.running.MulScalar(1 - batchNormMomentum)).Add(s.keep(v.now.MulScalar(batchNormMomentum * v.factor))))
-			s.release()
-		}
-	})
+	return tensor.BatchNorm(x, n.weight, n.bias, n.runningMean, n.runningVar, 0.1, 1e-5, !n.evaluating)
 }
 
 // make begins with parameters of this shape.
@@ -96,17 +45,3 @@ func (n *batchNorm) setTraining(on bool) { n.evaluating = !on }
 func (n *batchNorm) measured() []*Tensor { return []*Tensor{n.runningMean, n.runningVar} }
 func (*batchNorm) String() string        { return "BatchNorm()" }
 func (*batchNorm) private() bool         { return true }
-
-// scratch keeps tensors on the way to a layer's output, which nobody else sees.
-type scratch struct{ made []*Tensor }
-
-func (s *scratch) keep(t *Tensor) *Tensor {
-	s.made = append(s.made, t)
-	return t
-}
-
-func (s *scratch) release() {
-	for _, t := range s.made {
-		t.Release()
-	}
-}

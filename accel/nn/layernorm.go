@@ -26,21 +26,7 @@ func (n *layerNorm) Forward(x *Tensor) *Tensor {
 		n.weight.SetRequiresGrad(!n.frozen)
 		n.bias.SetRequiresGrad(!n.frozen)
 	}
-	var made []*Tensor // on the way, and of no use to anybody else
-	keep := func(t *Tensor) *Tensor {
-		made = append(made, t)
-		return t
-	}
-	column := append(append([]int{}, shape[:last]...), 1)
-	mean := keep(keep(x.Mean(last)).Reshape(column...))
-	centred := keep(x.Sub(mean))
-	variance := keep(keep(keep(centred.Square()).Mean(last)).Reshape(column...))
-	deviation := keep(keep(variance.AddScalar(1e-5)).Sqrt())
-	y := keep(keep(centred.Div(deviation)).Mul(n.weight)).Add(n.bias)
-	for _, t := range made {
-		t.Release()
-	}
-	return y
+	return tensor.LayerNorm(x, n.weight, n.bias, 1, 1e-5)
 }
 
 func (*layerNorm) String() string { return "LayerNorm()" }

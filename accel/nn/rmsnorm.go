@@ -26,12 +26,7 @@ func (n *rmsNorm) Forward(x *Tensor) *Tensor {
 		n.weight = tensor.Ones(shape[last])
 		n.weight.SetRequiresGrad(!n.frozen)
 	}
-	var s scratch
-	defer s.release()
-	column := append(append([]int{}, shape[:last]...), 1)
-	mean := s.keep(s.keep(s.keep(x.Square()).Mean(last)).Reshape(column...))
-	root := s.keep(s.keep(mean.AddScalar(1e-5)).Sqrt())
-	return s.keep(x.Div(root)).Mul(n.weight)
+	return tensor.RMSNorm(x, n.weight, 1, 1e-5)
 }
 
 func (*rmsNorm) String() string { return "RMSNorm()" }
