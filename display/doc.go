@@ -4,7 +4,11 @@
 // MIMEBundle (see [Displayer]). [HTML], [Markdown], [LaTeX], [SVG], [PNG],
 // [JSON] and [VegaLite] wrap content that is already in such a format. [Show]
 // puts a value on the page at once and returns a [Handle] whose Update changes
-// it in place; [ClearOutput] takes back what the cell has shown.
+// it in place; [ClearOutput] takes back what the cell has shown. [Table] makes rows and
+// columns of slices, maps and structs.
+//
+// Any other value is shown as [Format] gives it: in one line if it fits there,
+// else laid out and cut, so that no value floods the page.
 //
 // The package knows nothing of Jupyter: what is shown goes to a [Sink]. The
 // kernel's worker sets one that speaks to the notebook; a plain program gets

@@ -8,7 +8,7 @@ import (
 )
 
 // Render gives the MIME bundle of any value: that of a Displayer, a PNG for an
-// image.Image, and the text that fmt.Sprint prints for everything else. A
+// image.Image, a string as it is, and the text of Format for everything else. A
 // Displayer that panics yields the text of its panic, since showing a value
 // must never end the program that holds it.
 func Render(v any) (data, metadata map[string]any) {
@@ -34,7 +34,10 @@ func Render(v any) (data, metadata map[string]any) {
 	case image.Image:
 		return renderImage(v)
 	}
-	return map[string]any{"text/plain": fmt.Sprint(v)}, nil
+	if s, ok := v.(string); ok {
+		return map[string]any{"text/plain": s}, nil
+	}
+	return map[string]any{"text/plain": Format(v)}, nil
 }
 
 // maxImageSide bounds what a picture may cost; larger ones are described.

@@ -18,8 +18,8 @@ import (
 //
 // A value that is a display.Displayer or an image shows itself. Of the others
 // strings are quoted as in Go source, functions and channels are their type,
-// structs have field names (%+v) and everything else looks as fmt.Print prints
-// it. Several values, of a call or of a list of expressions, are one text with
+// structs have field names and everything else looks as fmt.Print prints it;
+// what does not fit in a line has the layout of display.Format. Several values, of a call or of a list of expressions, are one text with
 // ", " between. Of a long text the first 64 KiB are shown. A call whose only result is a nil error shows nothing.
 type Result struct {
 	Data, Metadata map[string]any
@@ -117,7 +117,7 @@ func (s *Session) plainText(v any) (text string, ok bool) {
 	if isImage(v) {
 		return "", false
 	}
-	return s.registry.Sprintf("%+v", v), true
+	return display.Format(v), true
 }
 
 // failedCall is the error of a cell that ends in a call whose last result is a

@@ -71,6 +71,19 @@ func (b Box) Raw() any { return b.V }
 // function that names what it was given.
 func (b Box) TypeName() string { return b.T.name }
 
+// GoType is the type as it was declared: of a struct, for instance, the names of
+// the fields.
+func (b Box) GoType() reflect.Type { return typeWrapper{reflect.TypeOf(b.V), b.T} }
+
+// Part makes an interface value of a component of Raw, whose type was reached
+// from GoType.
+func (b Box) Part(declared reflect.Type, raw any) any {
+	if t, ok := declared.(typeWrapper); ok {
+		return t.d.box(raw)
+	}
+	return raw
+}
+
 // Box returns v, of the type id, as an interface value.
 func (r *Registry) Box(id int, v any) any { return r.Type(id).box(v) }
 
@@ -183,7 +196,9 @@ func (r *Registry) ToDisplay(x any) any { return r.Plain(x) }
 var (
 	_ fmt.Formatter  = Box{}
 	_ json.Marshaler = Box{}
-	_ image.Image    = picture{}
+
+	_ display.Structured = Box{}
+	_ image.Image        = picture{}
 
 	errorType = reflect.TypeFor[error]()
 )

@@ -1,0 +1,255 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// structure writes a field a line.
+func (p *printer) structure(n node, indent string, depth int) {
+	width := 0
+	for i := range n.value.NumField() {
+		width = max(width, utf8.RuneCountInString(n.typ.Field(i).Name))
+	}
+	p.text.WriteString(n.typ.String() + "{")
+	for i := range n.value.NumField() {
+		if !p.newline(indent + "  ") {
+			p.text.WriteString(fmt.Sprintf(" … %d fields more", n.value.NumField()-i))
+			break
+		}
+		name, f := n.field(i)
+		p.text.WriteString(fmt.Sprintf("%-*s ", width+1, name+":"))
+		p.node(f, indent+"  ", depth+1)
+	}
+	p.close(indent, "}")
+}
+
+// maxEntries is how many entries of a map, or elements that need lines of their
+// own, are shown.
+const maxEntries = 30
+
+// mapping writes an entry a line, sorted by key as fmt sorts.
+func (p *printer) mapping(n node, indent string, depth int) {
+	entries := sortedEntries(n)
+	p.text.WriteString(n.typ.String() + "{")
+	for i, e := range entries {
+		if i == maxEntries || !p.newline(indent+"  ") {
+			p.more(indent, len(entries)-i, "entries")
+			break
+		}
+		p.node(e.key, indent+"  ", maxNesting)
+		p.text.WriteString(": ")
+		p.node(e.value, indent+"  ", depth+1)
+	}
+	p.close(indent, fmt.Sprintf("} (%d entries)", len(entries)))
+}
+
+// sortedEntries are the entries of a map by their keys: numbers by value, all
+// else by text. Keys of other kinds stay unsorted when there are very many, since
+// to make their texts takes long.
+func sortedEntries(n node) []entry {
+	entries := n.entries()
+	switch kind := n.typ.Key().Kind(); {
+	case kind >= reflect.Int && kind <= reflect.Int64:
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key.value.Int(), b.key.value.Int()) })
+	case kind >= reflect.Uint && kind <= reflect.Uintptr:
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key.value.Uint(), b.key.value.Uint()) })
+	case kind == reflect.Float32 || kind == reflect.Float64:
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key.value.Float(), b.key.value.Float()) })
+	case kind == reflect.String:
+		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key.value.String(), b.key.value.String()) })
+	case len(entries) <= maxSorted:
+		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key.line(), b.key.line()) })
+	}
+	return entries
+}
+
+const maxSorted = 1000
+
+// The ends of a long list of short elements that are shown.
+const (
+	listHead = 80
+	listTail = 10
+)
+
+// list writes a slice or an array: short elements side by side, others a line
+// each.
+func (p *printer) list(n node, indent string, depth int) {
+	length := n.value.Len()
+	if scalar(n) {
+		p.flow(n, indent)
+		return
+	}
+	p.text.WriteString(n.typ.String() + "{")
+	for i := range length {
+		if i == maxEntries || !p.newline(indent+"  ") {
+			p.more(indent, length-i, "elements")
+			break
+		}
+		p.text.WriteString(strconv.Itoa(i) + ": ")
+		p.node(n.index(i), indent+"  ", depth+1)
+	}
+	p.close(indent, fmt.Sprintf("} (%d elements)", length))
+}
+
+// scalar reports whether the elements of a list are numbers, strings and such.
+func scalar(n node) bool {
+	switch n.typ.Elem().Kind() {
+	case reflect.Slice, reflect.Array, reflect.Struct, reflect.Map, reflect.Interface, reflect.Pointer:
+		return false
+	}
+	return true
+}
+
+// flow writes elements side by side.
+func (p *printer) flow(n node, indent string) {
+	length := n.value.Len()
+	p.text.WriteString("[")
+	column := len(indent) + 1
+	for i := 0; i < length; i++ {
+		text := cut(n.index(i).line(), lineWidth)
+		if length > listHead+listTail && i == listHead {
+			text, i = "…", length-listTail-1
+		}
+		width := utf8.RuneCountInString(text)
+		switch {
+		case i == 0:
+		case column+1+width > lineWidth-10:
+			if !p.newline(indent + " ") {
+				p.text.WriteString(" …")
+				i = length
+			}
+			column = len(indent) + 1
+		default:
+			p.text.WriteString(" ")
+			column++
+		}
+		if i < length {
+			p.text.WriteString(text)
+			column += width
+		}
+	}
+	p.text.WriteString(fmt.Sprintf("] (%d elements)", length))
+}
+
+// cut shortens a text to a number of characters.
+func cut(text string, width int) string {
+	if len(text) <= width || utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text[:min(len(text), 4*width)])[:width-1]) + "…"
+}
+
+// The rows and columns of a matrix that are shown: as many from each end.
+const maxSide = 12
+
+// matrix reports whether n is a list of lists of numbers, of equal lengths.
+func matrix(n node) (rows, columns int, ok bool) {
+	if k := n.typ.Elem().Kind(); k != reflect.Slice && k != reflect.Array || n.value.Len() == 0 {
+		return 0, 0, false
+	}
+	switch k := n.typ.Elem().Elem().Kind(); {
+	case k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr:
+	default:
+		return 0, 0, false
+	}
+	columns = n.value.Index(0).Len()
+	for i := range n.value.Len() {
+		if n.value.Index(i).Len() != columns {
+			return 0, 0, false
+		}
+	}
+	return n.value.Len(), columns, columns > 0
+}
+
+// matrix writes rows below each other, columns in line.
+func (p *printer) matrix(n node, rows, columns int, indent string) {
+	var texts [][]string
+	for _, i := range ends(rows) {
+		row := make([]string, 0, maxSide+1)
+		for _, j := range ends(columns) {
+			switch {
+			case i < 0 && j < 0:
+				row = append(row, "⋱")
+			case i < 0:
+				row = append(row, "⋮")
+			case j < 0:
+				row = append(row, "…")
+			default:
+				row = append(row, cut(n.index(i).index(j).line(), 20))
+			}
+		}
+		texts = append(texts, row)
+	}
+	for i, line := range alignColumns(texts, func(int) bool { return true }) {
+		if i > 0 {
+			p.text.WriteString("\n" + indent + " ")
+		} else {
+			p.text.WriteString("[")
+		}
+		p.text.WriteString("[" + line + "]")
+	}
+	p.text.WriteString(fmt.Sprintf("] (%d×%d)", rows, columns))
+}
+
+// ends are the indices of what is shown of n, -1 for a gap.
+func ends(n int) []int { return endsOf(n, maxSide/2, maxSide/2) }
+
+func endsOf(n, head, tail int) []int {
+	indices := make([]int, 0, head+tail+1)
+	for i := range n {
+		switch {
+		case n <= head+tail || i < head || i >= n-tail:
+			indices = append(indices, i)
+		case i == head:
+			indices = append(indices, -1)
+		}
+	}
+	return indices
+}
+
+// alignColumns joins each row, with blanks so that the columns are in line.
+func alignColumns(rows [][]string, right func(column int) bool) []string {
+	var widths []int
+	for _, row := range rows {
+		for j, text := range row {
+			if j == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[j] = max(widths[j], utf8.RuneCountInString(text))
+		}
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		var b strings.Builder
+		for j, text := range row {
+			if j > 0 {
+				b.WriteString("  ")
+			}
+			blanks := strings.Repeat(" ", widths[j]-utf8.RuneCountInString(text))
+			if right(j) {
+				b.WriteString(blanks + text)
+			} else {
+				b.WriteString(text + blanks)
+			}
+		}
+		lines[i] = strings.TrimRight(b.String(), " ")
+	}
+	return lines
+}
+
+// more says how much is left out, on a line of its own if there is one.
+func (p *printer) more(indent string, n int, what string) {
+	if p.lines >= 0 {
+		p.text.WriteString("\n" + indent + "  ")
+	}
+	p.text.WriteString(fmt.Sprintf("… %d %s more", n, what))
+}
+
+// close writes the end of a block on a line of its own.
+func (p *printer) close(indent, end string) { p.text.WriteString("\n" + indent + end) }

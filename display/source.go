@@ -1,0 +1,205 @@
+package display
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// source gives a row by its number.
+type source struct {
+	header []string
+	rows   int
+	row    func(i int) []node
+}
+
+func newSource(n node, columns []string) (*source, error) {
+	switch n.kind() {
+	case reflect.Slice, reflect.Array:
+		return listSource(n, columns)
+	case reflect.Map:
+		return mapSource(n, columns)
+	case reflect.Struct:
+		return fieldSource(n, columns)
+	case reflect.Invalid:
+		return nil, fmt.Errorf("no table can be made of nil")
+	}
+	return nil, fmt.Errorf("no table can be made of %s: want a slice of structs, maps or slices, a map or a struct", n.typ)
+}
+
+func listSource(n node, columns []string) (*source, error) {
+	element := n.typ.Elem()
+	kind := element.Kind()
+	if kind == reflect.Pointer {
+		element = element.Elem()
+		kind = element.Kind()
+	}
+	rows := n.value.Len()
+	row := func(i int) node {
+		r := n.index(i)
+		if to, ok := r.target(); ok {
+			return to
+		}
+		return r
+	}
+	if kind == reflect.Interface && rows > 0 {
+		first := row(0)
+		if kind = first.kind(); kind != reflect.Invalid {
+			element = first.typ
+		}
+	}
+	switch kind {
+	case reflect.Struct:
+		return structSource(element, rows, row, columns)
+	case reflect.Map:
+		return keySource(rows, row, columns)
+	case reflect.Slice, reflect.Array:
+		return sliceSource(rows, row, columns)
+	}
+	if len(columns) == 0 {
+		columns = []string{"value"}
+	}
+	return &source{columns, rows, func(i int) []node { return []node{row(i)} }}, nil
+}
+
+// structSource has a row for each struct, which are of one type.
+func structSource(typ reflect.Type, rows int, row func(int) node, columns []string) (*source, error) {
+	fields := map[string]int{}
+	var names []string
+	for i := range typ.NumField() {
+		if f := typ.Field(i); f.IsExported() || len(columns) > 0 {
+			fields[f.Name] = i
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 { // a type of a cell that has only lower-case fields
+		for i := range typ.NumField() {
+			fields[typ.Field(i).Name] = i
+			names = append(names, typ.Field(i).Name)
+		}
+	}
+	for _, c := range columns {
+		if _, ok := fields[c]; !ok {
+			return nil, fmt.Errorf("%s has no field %q: it has %s", typ, c, strings.Join(names, ", "))
+		}
+	}
+	if len(columns) > 0 {
+		names = columns
+	}
+	return &source{names, rows, func(i int) []node {
+		n := row(i)
+		cells := make([]node, len(names))
+		if n.kind() != reflect.Struct || n.typ != typ && n.typ.String() != typ.String() {
+			if len(cells) > 0 {
+				cells[0] = n
+			}
+			return cells
+		}
+		for j, name := range names {
+			_, cells[j] = n.field(fields[name])
+		}
+		return cells
+	}}, nil
+}
+
+// maxKeyRows is how many rows are read for the keys that there are.
+const maxKeyRows = 1000
+
+// keySource has a row for each map.
+func keySource(rows int, row func(int) node, columns []string) (*source, error) {
+	if len(columns) == 0 {
+		seen := map[string]bool{}
+		for i := range min(rows, maxKeyRows) {
+			if m := row(i); m.kind() == reflect.Map {
+				for _, e := range m.entries() {
+					seen[e.key.line()] = true
+				}
+			}
+		}
+		for k := range seen {
+			columns = append(columns, k)
+		}
+		slices.Sort(columns)
+	}
+	return &source{columns, rows, func(i int) []node {
+		cells := make([]node, len(columns))
+		m := row(i)
+		if m.kind() != reflect.Map {
+			return cells
+		}
+		values := map[string]node{}
+		for _, e := range m.entries() {
+			values[e.key.line()] = e.value
+		}
+		for j, c := range columns {
+			cells[j] = values[c]
+		}
+		return cells
+	}}, nil
+}
+
+// sliceSource has a row for each list.
+func sliceSource(rows int, row func(int) node, columns []string) (*source, error) {
+	width := len(columns)
+	for i := range min(rows, maxKeyRows) {
+		if r := row(i); r.kind() == reflect.Slice || r.kind() == reflect.Array {
+			width = max(width, r.value.Len())
+		}
+	}
+	header := slices.Clone(columns)
+	for i := len(columns); i < width; i++ {
+		header = append(header, fmt.Sprint(i))
+	}
+	return &source{header, rows, func(i int) []node {
+		r := row(i)
+		if r.kind() != reflect.Slice && r.kind() != reflect.Array {
+			return []node{r}
+		}
+		cells := make([]node, min(r.value.Len(), width, tableColumns))
+		for j := range cells {
+			cells[j] = r.index(j)
+		}
+		return cells
+	}}, nil
+}
+
+// mapSource has a row for each entry.
+func mapSource(n node, columns []string) (*source, error) {
+	entries := sortedEntries(n)
+	value := func(i int) node {
+		v := entries[i].value
+		if to, ok := v.target(); ok {
+			return to
+		}
+		return v
+	}
+	element := n.typ.Elem()
+	if element.Kind() == reflect.Pointer {
+		element = element.Elem()
+	}
+	if element.Kind() == reflect.Struct && len(entries) > 0 && !value(0).speaks() {
+		values, err := structSource(element, len(entries), value, columns)
+		if err != nil {
+			return nil, err
+		}
+		return &source{append([]string{"key"}, values.header...), len(entries), func(i int) []node {
+			return append([]node{entries[i].key}, values.row(i)...)
+		}}, nil
+	}
+	header := []string{"key", "value"}
+	copy(header, columns)
+	return &source{header, len(entries), func(i int) []node {
+		return []node{entries[i].key, value(i)}
+	}}, nil
+}
+
+// fieldSource has a row for each field of one struct.
+func fieldSource(n node, columns []string) (*source, error) {
+	header := []string{"field", "value"}
+	copy(header, columns)
+	return &source{header, n.value.NumField(), func(i int) []node {
+		name, f := n.field(i)
+		return []node{nodeOf(name), f}
+	}}, nil
+}

@@ -1,0 +1,174 @@
+package display
+
+import (
+	"fmt"
+	"html"
+	"reflect"
+	"strings"
+)
+
+// What is shown of a long table. A notebook keeps all of what it shows.
+const (
+	tableHead    = 50
+	tableTail    = 10
+	tableColumns = 40
+	cellWidth    = 80 // characters of a cell
+)
+
+// Table shows rows and columns, as HTML and as aligned text. Data is
+//
+//   - a slice or an array of structs, or of pointers to them: a row each, a
+//     column for each exported field;
+//   - a slice of maps with string keys: a row each, a column for each key;
+//   - a slice of slices, [][]any or [][]float64: a row each;
+//   - a map: a row for each entry, sorted by key, with columns for the key and
+//     for the value or, where that is a struct, for its fields;
+//   - a struct: a row for each field.
+//
+// Columns, if there are any, chooses fields or keys and their order; for slices
+// of slices and for maps it names the columns. Of a long table the first 50 and
+// the last 10 rows are shown, with the count. Data of any other type, and a
+// column that there is not, show as text that says so.
+func Table(data any, columns ...string) Content {
+	t, err := newTable(nodeOf(data), columns)
+	if err != nil {
+		return Text("display: " + err.Error())
+	}
+	return Content{"text/html", t.html(), t.text()}
+}
+
+// table is what is shown of a table, all cells as text.
+type table struct {
+	header  []string
+	rows    [][]string
+	gap     int // the row before which rows are left out; -1 without
+	total   int
+	columns int // with those left out
+	numbers []bool
+}
+
+func newTable(n node, columns []string) (*table, error) {
+	if to, ok := n.target(); ok {
+		n = to
+	}
+	s, err := newSource(n, columns)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{header: s.header, gap: -1, total: s.rows, columns: len(s.header)}
+	t.header = t.header[:min(len(t.header), tableColumns)]
+	t.numbers = make([]bool, len(t.header))
+	for i := range t.numbers {
+		t.numbers[i] = s.rows > 0
+	}
+	for _, i := range endsOf(s.rows, tableHead, tableTail) {
+		if i < 0 {
+			t.gap = len(t.rows)
+			continue
+		}
+		row := make([]string, len(t.header))
+		for j, n := range s.row(i) {
+			if j == len(row) {
+				break
+			}
+			row[j] = cellText(n)
+			t.numbers[j] = t.numbers[j] && (number(n) || n.kind() == reflect.Invalid)
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t, nil
+}
+
+func number(n node) bool {
+	k := n.kind()
+	return k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr && !n.speaks()
+}
+
+func cellText(n node) string {
+	if n.kind() == reflect.Invalid {
+		return ""
+	}
+	if to, ok := n.target(); ok && !n.speaks() && !composite(to.kind()) {
+		n = to
+	}
+	budget := 4 * cellWidth
+	if !n.speaks() && n.kind() != reflect.String && !small(n, &budget, 0) {
+		return n.typ.String() + fmt.Sprintf(" (%s)", size(n))
+	}
+	if n.kind() == reflect.String && !n.speaks() {
+		return cut(n.value.String(), 4*cellWidth)
+	}
+	return cut(n.line(), 4*cellWidth)
+}
+
+func size(n node) string {
+	switch n.kind() {
+	case reflect.Slice, reflect.Array, reflect.Map:
+		return fmt.Sprintf("%d elements", n.value.Len())
+	case reflect.Struct:
+		return fmt.Sprintf("%d fields", n.value.NumField())
+	}
+	return "large"
+}
+
+// footer says how large the table is, where that cannot be seen.
+func (t *table) footer() string {
+	if t.gap < 0 && t.columns == len(t.header) {
+		return ""
+	}
+	return fmt.Sprintf("%d rows × %d columns", t.total, t.columns)
+}
+
+func (t *table) text() string {
+	rows := [][]string{t.header}
+	for i, row := range t.rows {
+		if i == t.gap {
+			gap := make([]string, len(t.header))
+			for j := range gap {
+				gap[j] = "…"
+			}
+			rows = append(rows, gap)
+		}
+		short := make([]string, len(row))
+		for j, text := range row {
+			short[j] = cut(strings.Join(strings.Fields(text), " "), cellWidth)
+		}
+		rows = append(rows, short)
+	}
+	lines := alignColumns(rows, func(j int) bool { return t.numbers[j] })
+	if footer := t.footer(); footer != "" {
+		lines = append(lines, footer)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (t *table) html() string {
+	var b strings.Builder
+	cell := func(tag, text string, number bool) {
+		style := ` style="text-align: left"`
+		if number {
+			style = ` style="text-align: right"`
+		}
+		b.WriteString("<" + tag + style + ">" + html.EscapeString(text) + "</" + tag + ">")
+	}
+	b.WriteString("<table>\n<thead><tr>")
+	for j, name := range t.header {
+		cell("th", name, t.numbers[j])
+	}
+	b.WriteString("</tr></thead>\n<tbody>\n")
+	for i, row := range t.rows {
+		if i == t.gap {
+			b.WriteString("<tr>" + strings.Repeat("<td>⋮</td>", len(t.header)) + "</tr>\n")
+		}
+		b.WriteString("<tr>")
+		for j, text := range row {
+			cell("td", text, t.numbers[j])
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody>\n</table>")
+	if footer := t.footer(); footer != "" {
+		b.WriteString("\n<p>" + footer + "</p>")
+	}
+	return b.String()
+}

@@ -1,0 +1,91 @@
+package display_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/display"
+)
+
+func TestTable(t *testing.T) {
+	type row struct {
+		Name  string
+		Score float64
+		note  string
+	}
+	rows := []row{{"ann", 1.5, "a"}, {"bob & co", 22, "b"}}
+	tests := []struct {
+		name    string
+		in      any
+		columns []string
+		want    string
+	}{
+		{"structs", rows, nil, "Name      Score\nann         1.5\nbob & co     22"},
+		{"pointers", []*row{&rows[0], nil}, nil, "Name   Score\nann      1.5\n<nil>"},
+		{"chosen", rows, []string{"note", "Name"}, "note  Name\na     ann\nb     bob & co"},
+		{"unknown column", rows, []string{"Nmae"}, `display: display_test.row has no field "Nmae": it has Name, Score, note`},
+		{"maps", []map[string]any{{"b": 1, "a": "x"}, {"b": 22}}, nil, "a   b\nx   1\n   22"},
+		{"lists", [][]any{{"x", 1}, {"y", 2, true}}, []string{"name", "n"}, "name  n  2\nx     1\ny     2  true"},
+		{"map", map[string]int{"b": 2, "a": 1}, nil, "key  value\na        1\nb        2"},
+		{"map of structs", map[string]row{"k": rows[0]}, nil, "key  Name  Score\nk    ann     1.5"},
+		{"struct", rows[0], nil, "field  value\nName   ann\nScore  1.5\nnote   a"},
+		{"numbers", []int{5, 10}, nil, "value\n    5\n   10"},
+		{"empty", []row{}, nil, "Name  Score"},
+		{"nil", nil, nil, "display: no table can be made of nil"},
+		{"number", 3, nil, "display: no table can be made of int: want a slice of structs, maps or slices, a map or a struct"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := display.Table(tt.in, tt.columns...).String(); got != tt.want {
+				t.Errorf("want\n%s\ngot\n%s", tt.want, got)
+			}
+		})
+	}
+}
+
+func TestTableHTML(t *testing.T) {
+	got, _ := display.Table([]map[string]any{{"<b>": "a<script>", "n": 1}}).MIMEBundle()["text/html"].(string)
+	want := `<table>
+<thead><tr><th style="text-align: left">&lt;b&gt;</th><th style="text-align: right">n</th></tr></thead>
+<tbody>
+<tr><td style="text-align: left">a&lt;script&gt;</td><td style="text-align: right">1</td></tr>
+</tbody>
+</table>`
+	if got != want {
+		t.Errorf("want\n%s\ngot\n%s", want, got)
+	}
+}
+
+// A long table has its ends and its size.
+func TestTableIsCut(t *testing.T) {
+	rows := make([][]int, 10_000)
+	for i := range rows {
+		rows[i] = make([]int, 300)
+		rows[i][0] = i
+	}
+	table := display.Table(rows)
+	if got := strings.Count(table.String(), "\n"); got != 62 { // header, 60 rows, gap, footer
+		t.Errorf("%d line ends", got)
+	}
+	for _, want := range []string{"\n   9  ", "…", "\n9999  ", "10000 rows × 300 columns"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	if html := table.MIMEBundle()["text/html"].(string); len(html) > 400<<10 {
+		t.Errorf("%d bytes of HTML", len(html))
+	}
+}
+
+func ExampleTable() {
+	type epoch struct {
+		Epoch int
+		Loss  float64
+	}
+	fmt.Println(display.Table([]epoch{{1, 0.5}, {2, 0.25}}))
+	// Output:
+	// Epoch  Loss
+	//     1   0.5
+	//     2  0.25
+}
