@@ -34,9 +34,10 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	debug.SetMaxStack(maxStack)
+	output := func(cell int) (stdout, stderr io.Writer) { return process.Stdout(cell), process.Stderr(cell) }
 	// Package log, and slog's default with it, belong to the cells.
 	log.SetOutput(process.Stderr(0))
-	w, err := newWorker(process.Front(), process.Stdout(0), process.Stderr(0))
+	w, err := newWorker(process.Front(), output)
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
@@ -48,15 +49,18 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 type worker struct {
 	session *interp.Session
 	front   link.Front
-	stderr  io.Writer
+	output  streams
 	cell    atomic.Int64 // the running cell, or the last one
 }
 
 var _ link.Worker = (*worker)(nil)
 
-func newWorker(front link.Front, stdout, stderr io.Writer) (*worker, error) {
-	w := &worker{front: front, stderr: stderr}
-	session, err := interp.New(interp.Stdin(&lineReader{front: front}), interp.Stdout(stdout), interp.Stderr(stderr))
+// streams are the output streams of a cell; of cell 0, those of the running one.
+type streams func(cell int) (stdout, stderr io.Writer)
+
+func newWorker(front link.Front, output streams) (*worker, error) {
+	w := &worker{front: front, output: output}
+	session, err := interp.New(interp.Stdin(&lineReader{front: front}), interp.Output(output))
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +73,23 @@ func newWorker(front link.Front, stdout, stderr io.Writer) (*worker, error) {
 // cannot be shown, and the cell is told so. When the connection is gone the front
 // is too, and this process ends with it: nothing is left to be told.
 func (w *worker) display(m display.Message) {
+	cell := w.caller()
 	err := w.front.Display(link.Display{
-		Cell: int(w.cell.Load()), Kind: string(m.Kind), ID: m.ID, Data: m.Data, Metadata: m.Metadata, Wait: m.Wait,
+		Cell: cell, Kind: string(m.Kind), ID: m.ID, Data: m.Data, Metadata: m.Metadata, Wait: m.Wait,
 	})
 	if err != nil && !errors.Is(err, link.ErrClosed) {
-		fmt.Fprintf(w.stderr, "display: this cannot be shown: %v\n", err)
+		_, stderr := w.output(cell)
+		fmt.Fprintf(stderr, "display: this cannot be shown: %v\n", err)
 	}
+}
+
+// caller is the cell that the calling goroutine comes from; the one that runs, if
+// that is not known.
+func (w *worker) caller() int {
+	if cell := w.session.Cell(); cell != 0 {
+		return cell
+	}
+	return int(w.cell.Load())
 }
 
 func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
