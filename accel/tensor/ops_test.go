@@ -65,7 +65,7 @@ var opRows = slices.Concat([]opRow{
 	binaryRow("Mul", -2, 2, (*Tensor).Mul, func(a, b float64) float64 { return a * b }),
 	binaryRow("Div", 0.5, 2, (*Tensor).Div, func(a, b float64) float64 { return a / b }),
 	binaryRow("Maximum", -2, 2, (*Tensor).Maximum, math.Max),
-}, broadcastRows(), reduceRows(), moveRows(), productRows(), convRows(), poolRows(), normRows())
+}, broadcastRows(), reduceRows(), moveRows(), productRows(), convRows(), poolRows(), normRows(), attentionRows())
 
 func broadcastRows() []opRow {
 	var rows []opRow

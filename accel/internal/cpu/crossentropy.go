@@ -50,7 +50,7 @@ func (k *crossEntropy) work(chunk, worker int) {
 	y := k.device.scratch[worker][:k.classes]
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x := k.x[i*k.classes : (i+1)*k.classes]
-		k.device.vectors.addScalar(y, x, -rowMax(x))
+		k.device.vectors.addScalar(y, x, -k.device.vectors.largest(x))
 		total += float64(logSumExp(k.device.vectors, y)) - float64(y[k.label[i]])
 	}
 	k.loss[chunk] = total

@@ -28,6 +28,8 @@ var builders map[string]func(*Device, ir.Step) (step, error)
 func init() {
 	builders = map[string]func(*Device, ir.Step) (step, error){
 		"ArgMax":                  newArgMax,
+		"Attention":               newAttention,
+		"AttentionGradient":       newAttentionGradient,
 		"AvgPool2D":               newAvgPool,
 		"AvgPool2DGradient":       newAvgPool,
 		"BatchNorm":               newBatchNorm,

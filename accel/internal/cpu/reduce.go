@@ -1,10 +1,6 @@
 package cpu
 
-import (
-	"math"
-
-	"github.com/quernlab/quern/accel/internal/ir"
-)
+import "github.com/quernlab/quern/accel/internal/ir"
 
 // A sum is cut into blocks whose size is fixed, so the order of its additions
 // depends on the shape alone and not on the number of threads.
@@ -146,13 +142,4 @@ func (k *maxStep) work(chunk, _ int) {
 			k.y[i] = best
 		}
 	}
-}
-
-// rowMax is the largest element of a row, NaN if it has one.
-func rowMax(x []float32) float32 {
-	m := float32(math.Inf(-1))
-	for _, v := range x {
-		m = max(m, v)
-	}
-	return m
 }

@@ -37,8 +37,7 @@ func (k *softmax) work(chunk, _ int) {
 	v := k.device.vectors
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
-		top := rowMax(x)
-		v.addScalar(y, x, -top)
+		v.addScalar(y, x, -v.largest(x)) // a NaN spoils the row through its sum
 		if k.log {
 			v.addScalar(y, y, -logSumExp(v, y))
 			continue

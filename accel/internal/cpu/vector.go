@@ -10,6 +10,7 @@ type vectors struct {
 	reluGradient, geluGradient, biasReLU        func(d, a, b []float32)
 	addScalar, mulScalar                        func(d, a []float32, s float32)
 	sum                                         func(a []float32) float32
+	largest                                     func(a []float32) float32 // -Inf for none; passes over NaN
 
 	// maxPool2 is d[i] = the largest of a[2i], a[2i+1], b[2i], b[2i+1]; its
 	// gradient gives dy[i] to the first of them that equals y[i].
@@ -39,6 +40,7 @@ var genericVectors = &vectors{
 	addScalar:    addScalarGeneric,
 	mulScalar:    mulScalarGeneric,
 	sum:          sumGeneric,
+	largest:      largestGeneric,
 
 	maxPool2:         maxPool2Generic,
 	maxPool2Gradient: maxPool2GradientGeneric,

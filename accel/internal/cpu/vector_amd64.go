@@ -55,6 +55,15 @@ func vectorSum(f func(n int, a *float32) float32) func(a []float32) float32 {
 	}
 }
 
+func vectorLargest(lanes int, f func(n int, a *float32) float32) func(a []float32) float32 {
+	return func(a []float32) float32 {
+		if len(a) < lanes {
+			return largestGeneric(a)
+		}
+		return f(len(a), &a[0])
+	}
+}
+
 var avx2Vectors = &vectors{
 	name:         "AVX2",
 	abs:          vector1(absAVX2),
@@ -77,6 +86,7 @@ var avx2Vectors = &vectors{
 	addScalar:    vectorScalar(addScalarAVX2),
 	mulScalar:    vectorScalar(mulScalarAVX2),
 	sum:          vectorSum(sumAVX2),
+	largest:      vectorLargest(8, largestAVX2),
 
 	maxPool2:         maxPool2Generic,
 	maxPool2Gradient: maxPool2GradientGeneric,
@@ -104,6 +114,7 @@ var avx512Vectors = &vectors{
 	addScalar:    vectorScalar(addScalarAVX512),
 	mulScalar:    vectorScalar(mulScalarAVX512),
 	sum:          vectorSum(sumAVX512),
+	largest:      vectorLargest(16, largestAVX512),
 
 	maxPool2: func(d, a, b []float32) {
 		if n := len(d); n > 0 {

@@ -1431,6 +1431,35 @@ done:
 	VZEROUPPER
 	RET
 
+// func largestAVX2(n int, a *float32) float32
+// Requires: AVX, SSE
+TEXT ·largestAVX2(SB), NOSPLIT, $0-20
+	MOVQ         n+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS f32_ff800000<>+0(SB), Y1
+	LEAQ         -32(CX)(AX*4), AX
+
+more:
+	VMOVUPS    (CX), Y0
+	VMAXPS     Y1, Y0, Y1
+	ADDQ       $0x20, CX
+	CMPQ       CX, AX
+	JLT        more
+	VMOVUPS    (AX), Y0
+	VMAXPS     Y1, Y0, Y1
+	VPERM2F128 $0x01, Y1, Y1, Y0
+	VMAXPS     Y0, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y0
+	VMAXPS     Y0, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y0
+	VMAXPS     Y0, Y1, Y1
+	MOVSS      X1, ret+16(FP)
+	VZEROUPPER
+	RET
+
+DATA f32_ff800000<>+0(SB)/4, $0xff800000
+GLOBL f32_ff800000<>(SB), RODATA|NOPTR, $4
+
 // func addAVX512(n int, d *float32, a *float32, b *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addAVX512(SB), NOSPLIT, $0-32
@@ -2624,6 +2653,34 @@ done:
 	VHADDPS       X0, X0, X0
 	VHADDPS       X0, X0, X0
 	MOVSS         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func largestAVX512(n int, a *float32) float32
+// Requires: AVX, AVX512F, SSE
+TEXT ·largestAVX512(SB), NOSPLIT, $0-20
+	MOVQ         n+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS f32_ff800000<>+0(SB), Z1
+	LEAQ         -64(CX)(AX*4), AX
+
+more:
+	VMOVUPS    (CX), Z0
+	VMAXPS     Z1, Z0, Z1
+	ADDQ       $0x40, CX
+	CMPQ       CX, AX
+	JLT        more
+	VMOVUPS    (AX), Z0
+	VMAXPS     Z1, Z0, Z1
+	VSHUFF64X2 $0x4e, Z1, Z1, Z0
+	VMAXPS     Z0, Z1, Z1
+	VSHUFF64X2 $0xb1, Z1, Z1, Z0
+	VMAXPS     Z0, Z1, Z1
+	VPERMILPS  $0x4e, Z1, Z0
+	VMAXPS     Z0, Z1, Z1
+	VPERMILPS  $0xb1, Z1, Z0
+	VMAXPS     Z0, Z1, Z1
+	MOVSS      X1, ret+16(FP)
 	VZEROUPPER
 	RET
 

@@ -242,3 +242,13 @@ func maxPool2GradientGeneric(da, db, a, b, y, dy []float32) {
 		}
 	}
 }
+
+func largestGeneric(a []float32) float32 {
+	m := float32(math.Inf(-1))
+	for _, v := range a {
+		if v > m {
+			m = v
+		}
+	}
+	return m
+}

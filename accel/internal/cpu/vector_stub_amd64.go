@@ -104,6 +104,11 @@ func geluAVX2(n int, d *float32, a *float32)
 //go:noescape
 func sumAVX2(n int, a *float32) float32
 
+// largestAVX2 is largestGeneric for at least 8 elements.
+//
+//go:noescape
+func largestAVX2(n int, a *float32) float32
+
 // addAVX512 is addGeneric.
 //
 //go:noescape
@@ -203,6 +208,11 @@ func geluAVX512(n int, d *float32, a *float32)
 //
 //go:noescape
 func sumAVX512(n int, a *float32) float32
+
+// largestAVX512 is largestGeneric for at least 16 elements.
+//
+//go:noescape
+func largestAVX512(n int, a *float32) float32
 
 // maxPool2AVX512 is maxPool2Generic.
 //

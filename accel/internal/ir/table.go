@@ -4,7 +4,7 @@ package ir
 // see that nothing is missing.
 func Table() []Op {
 	return []Op{
-		Abs{}, Add{}, AddScalar{}, Alias{}, ArgMax{}, AvgPool2D{}, AvgPool2DGradient{}, BatchNorm{}, BatchNormInputGradient{}, BatchNormSums{}, BatchStatistics{}, Bernoulli{}, Cast{},
+		Abs{}, Add{}, AddScalar{}, Alias{}, ArgMax{}, Attention{}, AttentionGradient{}, AvgPool2D{}, AvgPool2DGradient{}, BatchNorm{}, BatchNormInputGradient{}, BatchNormSums{}, BatchStatistics{}, Bernoulli{}, Cast{},
 		Concat{}, Conv2D{}, Conv2DInputGradient{}, Conv2DWeightGradient{}, Copy{}, CrossEntropy{}, CrossEntropyGradient{}, Div{},
 		Equal{}, Exp{}, Expand{}, Fill{}, GELU{}, GELUGradient{}, Gather{},
 		Greater{}, LayerNorm{}, LayerNormInputGradient{}, LayerNormWeightGradient{}, Linear{}, Log{}, LogSoftmax{}, MatMul{}, Max{}, MaxPool2D{}, MaxPool2DGradient{}, Maximum{},

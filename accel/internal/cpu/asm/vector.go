@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -12,6 +14,7 @@ func vector() {
 		scalarOps(s)
 		unaryOps(s)
 		sum(s)
+		largest(s)
 	}
 }
 
@@ -343,6 +346,44 @@ func sum(s isa) {
 	VHADDPS(x, x, x)
 	VHADDPS(x, x, x)
 	Store(x, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// largest is for at least one vector; the last overlaps the one before.
+func largest(s isa) {
+	name := "largest" + s.name
+	TEXT(name, NOSPLIT, "func(n int, a *float32) float32")
+	Pragma("noescape")
+	Doc(name + " is largestGeneric for at least " + strconv.Itoa(s.lanes()) + " elements.")
+	n := Load(Param("n"), GP64())
+	a := Load(Param("a"), GP64())
+	last, m := s.register(), s.register()
+	// The second operand, which avo names first, comes out if one is NaN.
+	VBROADCASTSS(bits(0xff800000), m)
+	LEAQ(Mem{Base: a, Index: n, Scale: 4, Disp: -s.width}, n)
+	Label("more")
+	VMOVUPS(Mem{Base: a}, last)
+	VMAXPS(m, last, m)
+	ADDQ(Imm(uint64(s.width)), a)
+	CMPQ(a, n)
+	JLT(LabelRef("more"))
+	VMOVUPS(Mem{Base: n}, last)
+	VMAXPS(m, last, m)
+	other := s.register()
+	if s.wide() {
+		VSHUFF64X2(Imm(0x4e), m, m, other)
+		VMAXPS(other, m, m)
+		VSHUFF64X2(Imm(0xb1), m, m, other)
+	} else {
+		VPERM2F128(Imm(1), m, m, other)
+	}
+	VMAXPS(other, m, m)
+	VPERMILPS(Imm(0x4e), m, other)
+	VMAXPS(other, m, m)
+	VPERMILPS(Imm(0xb1), m, other)
+	VMAXPS(other, m, m)
+	Store(m.AsX(), ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }

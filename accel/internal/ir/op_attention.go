@@ -1,0 +1,91 @@
+package ir
+
+import "math"
+
+// Attention is y = softmax(q·kᵀ·Scale)·v for q [B, H, T, D], k [B, H, S, D] and
+// v [B, H, S, E]; with Causal, query i sees keys 0 to i only (torch's
+// scaled_dot_product_attention). Scores are made block by block and never kept,
+// so memory grows with T and not with T·S (Dao et al., arXiv:2205.14135).
+//
+// The result is flat: y [B, H, T, E], and then for each query the logarithm of
+// its row's sum, ln Σ exp(q·kᵀ·Scale), from which the gradient makes the
+// scores again.
+type Attention struct {
+	Causal bool
+	Scale  float64
+}
+
+// Name is Attention.
+func (Attention) Name() string { return "Attention" }
+
+// Class of Attention is a step of its own.
+func (Attention) Class([]*Value) Class { return Whole }
+
+// AppendKey appends Causal and Scale.
+func (o Attention) AppendKey(key []byte) []byte {
+	if o.Causal {
+		return appendFloat(append(key, 1), o.Scale)
+	}
+	return appendFloat(append(key, 0), o.Scale)
+}
+
+// Infer is the number of elements of y and of the sums.
+func (o Attention) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	q, k, v := in[0].shape, in[1].shape, in[2].shape
+	if len(q) != 4 || len(k) != 4 || len(v) != 4 || !sameShape(q[:2], k[:2]) || !sameShape(k[:3], v[:3]) || q[3] != k[3] {
+		return Type{}, &ShapeError{Hint: "queries [B H T D], keys [B H S D] and values [B H S E] are needed"}
+	}
+	if k[2] == 0 && Len(q[:3]) > 0 {
+		return Type{}, &ShapeError{Hint: "there are queries but no keys"}
+	}
+	if math.IsNaN(o.Scale) {
+		return Type{}, &ShapeError{Hint: "the scale is not a number"}
+	}
+	return Type{[]int{Len(q[:3]) * (v[3] + 1)}, Float32}, nil
+}
+
+// Gradient of Attention makes the scores p again and is, with
+// ds = p·(dy·vᵀ - Σ dy·y)·Scale: ds·k for q, dsᵀ·q for k and pᵀ·dy for v.
+func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
+	all := r.Record(AttentionGradient{Attention: o}, in[0], in[1], in[2], out, dy)
+	grads := make([]*Value, 3)
+	at := 0
+	for i, v := range in {
+		grads[i] = r.part(all, at, v.shape)
+		at += v.Len()
+	}
+	return grads
+}
+
+// part is a piece of a flat value, a view.
+func (r *Recorder) part(v *Value, from int, shape []int) *Value {
+	return r.Reshape(r.Record(Slice{Axis: 0, From: from, To: from + Len(shape)}, v), shape)
+}
+
+// Attention records attention and is y [B, H, T, E].
+func (r *Recorder) Attention(o Attention, q, k, v *Value) *Value {
+	flat := r.Record(o, q, k, v)
+	shape := append(append([]int{}, q.shape[:3]...), v.shape[3])
+	return r.part(flat, 0, shape)
+}
+
+// AttentionGradient is the gradients of q, k and v, one after the other, from
+// these, Attention's result and its gradient.
+type AttentionGradient struct {
+	noGradient
+	Attention
+}
+
+// Name is AttentionGradient.
+func (AttentionGradient) Name() string { return "AttentionGradient" }
+
+// Infer is the number of elements of q, k and v.
+func (AttentionGradient) Infer(in []*Value) (Type, error) {
+	return Type{[]int{in[0].Len() + in[1].Len() + in[2].Len()}, Float32}, nil
+}
+
+// Gradient is none.
+func (AttentionGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
