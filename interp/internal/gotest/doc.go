@@ -14,14 +14,16 @@
 //
 // # What is compared
 //
-// oracle.txt has what the compiled programs do, of those that do not just end
-// silently with status 0; see [oracle]. It belongs to one release of Go.
+// Status and combined output, with what the compiled program does: for most that is
+// to end silently with status 0; oracle.txt has the others. It belongs to one
+// release of Go. Tests that fail when they are compiled and run without Go's own
+// runner are left out.
 //
 // # What can come of a file
 //
 //   - pass: the same output and exit status as the compiled program;
 //   - refused: an error of the checker or of the front end, before anything ran;
-//   - wrong: another output or exit status, and no error of ours;
+//   - wrong: another output, or an exit status, and no error of ours;
 //   - panic: a panic or run-time error that the compiled program does not have;
 //   - fault: an internal error of the interpreter, which the session survives;
 //   - crash: the process died;

@@ -143,7 +143,7 @@ func measure(ctx context.Context, f flags, root string, names []string) error {
 		return err
 	}
 	g.jobs, g.limit = f.jobs, f.limit
-	verdicts, err := g.run(ctx, names, func(v verdict) {
+	verdicts, err := g.run(ctx, g.oracle.works(names), func(v verdict) {
 		if f.verbose || f.run != "" {
 			fmt.Printf("%s %s (%.1f s) %s\n%s", v.Outcome, v.Name, v.Seconds, v.Message, v.Output)
 		}
