@@ -75,3 +75,11 @@ func (s *Session) checkStop() {
 		m.interrupt()
 	}
 }
+
+// stopped is closed when the run of the calling goroutine is interrupted.
+func (s *Session) stopped() <-chan struct{} {
+	if r := s.labels.current(); r != nil {
+		return r.stopped
+	}
+	return nil
+}

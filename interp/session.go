@@ -75,6 +75,8 @@ func New(options ...Option) (*Session, error) {
 		Stdout:      s.config.stdout,
 		Stderr:      s.config.stderr,
 		Uncaught:    func(v any) bool { _, ok := v.(Interruption); return ok },
+		Stopped:     s.stopped,
+		Stop:        s.checkStop,
 	})
 	s.program = lower.New(lower.Config{
 		Registry: s.registry,

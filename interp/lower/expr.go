@@ -253,11 +253,24 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 	x, y := f.expr(e.X), f.expr(e.Y)
 	switch e.Op {
 	case token.EQL, token.NEQ:
+		// The engine takes a conversion to an interface for what is converted.
+		x, y = f.unconverted(e.X, x), f.unconverted(e.Y, y)
 		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
 	case token.SHL, token.SHR:
 		y = f.shiftCount(e.Y)
 	}
 	return "(" + x + " " + e.Op.String() + " " + y + ")"
+}
+
+// unconverted gives the lowered conversion x of e to an interface to a function,
+// so that it becomes a plain value.
+func (f *function) unconverted(e ast.Expr, x string) string {
+	c, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !f.Info.Types[c.Fun].IsType() || !types.IsInterface(f.typeOf(e)) {
+		return x
+	}
+	typ := f.typ(f.typeOf(e))
+	return "func(x " + typ + ") " + typ + " { return x }(" + x + ")"
 }
 
 // sameType converts one side of a comparison to the type of the other, which

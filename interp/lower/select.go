@@ -1,64 +1,59 @@
 package lower
 
-// A select statement only finds its case, the bodies are in a switch, because a
-// labelled branch out of a case of a select leaves only the select:
+// A select statement only finds its case, the bodies are in a switch:
 //
-//	select {              var t1 int
-//	case x = <-c:         var t2 T
-//		break loop    ->  select { case t3 := <-c: t1 = 0; t2 = t3; default: t1 = 1 }
-//	default:              switch t1 { case 0: x = t2; break loop; case 1: }
-//	}
+//	select {              var t1 T
+//	case x = <-c:         t2, t3 := rtʹ.Select("rd", c, &t1)
+//		break loop    ->  switch t2 {
+//	default:              case 0: x = t1; break loop
+//	}                     case 1: }
+//
+// The engine keeps the cases of a select with the statement, where goroutines
+// that execute it at the same time overwrite each other's; a labelled branch out
+// of a case leaves only the select.
 
 import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
 )
 
 func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
 	t := f.push(&target{label: label})
 	defer f.pop()
-	found := f.temp()
 	received := make([][]string, len(s.Body.List))
 	w.open("{")
 	f.storePosition(w, s)
-	w.line("var %s int", found)
-	cases := make([]string, len(s.Body.List))
+	chosen, ok := f.temp(), f.temp()
+	directions, operands := "", []string{""}
 	for i, c := range s.Body.List {
 		switch comm := c.(*ast.CommClause).Comm.(type) {
 		case nil:
-			cases[i] = "default:"
+			directions += "d"
 		case *ast.SendStmt:
+			directions += "s"
 			channel := f.operand(w, comm.Chan, f.typeOf(comm.Chan))
-			cases[i] = "case " + channel + " <- " + f.operand(w, comm.Value, f.coreOf(comm.Chan).(*types.Chan).Elem()) + ":"
+			operands = append(operands, channel, "&"+f.operand(w, comm.Value, f.coreOf(comm.Chan).(*types.Chan).Elem()))
 		case *ast.ExprStmt:
+			directions += "r"
 			channel := ast.Unparen(comm.X).(*ast.UnaryExpr).X
-			cases[i] = "case <-" + f.operand(w, channel, f.typeOf(channel)) + ":"
+			operands = append(operands, f.operand(w, channel, f.typeOf(channel)), "nil")
 		case *ast.AssignStmt:
+			directions += "r"
 			channel := ast.Unparen(comm.Rhs[0]).(*ast.UnaryExpr).X
-			cases[i] = f.operand(w, channel, f.typeOf(channel)) + ":"
-			received[i] = f.receivers(w, comm)
+			operands = append(operands, f.operand(w, channel, f.typeOf(channel)))
+			variable := f.temp()
+			w.line("var %s %s", variable, f.typ(f.receivedTypes(comm)[0]))
+			operands = append(operands, "&"+variable)
+			received[i] = []string{variable, ok}
 		}
 	}
-	w.line("select {")
-	for i, c := range s.Body.List {
-		if _, ok := c.(*ast.CommClause).Comm.(*ast.AssignStmt); !ok {
-			w.line("%s", cases[i])
-		} else {
-			temps := make([]string, len(received[i]))
-			for j := range temps {
-				temps[j] = f.temp()
-			}
-			w.line("case %s := <-%s", list(temps), cases[i])
-			for j, temp := range temps {
-				w.line("\t%s = %s", received[i][j], temp)
-			}
-		}
-		w.line("\t%s = %d", found, i)
-	}
-	w.line("}")
+	operands[0] = strconv.Quote(directions)
+	w.line("%s, %s := %s", chosen, ok, f.rt("Select", operands...))
+	w.line("_ = %s", ok)
 	f.label(w, t)
-	w.line("switch %s {", found)
+	w.line("switch %s {", chosen)
 	for i, c := range s.Body.List {
 		c := c.(*ast.CommClause)
 		w.line("case %d:", i)
@@ -79,16 +74,6 @@ func (f *function) operand(w *writer, e ast.Expr, t types.Type) string {
 	tmp := f.temp()
 	w.line("var %s %s = %s", tmp, f.typ(t), f.exprTo(e, t))
 	return tmp
-}
-
-// receivers declares variables for what a case receives.
-func (f *function) receivers(w *writer, s *ast.AssignStmt) []string {
-	names := make([]string, len(s.Lhs))
-	for i, t := range f.receivedTypes(s)[:len(names)] {
-		names[i] = f.temp()
-		w.line("var %s %s", names[i], f.typ(t))
-	}
-	return names
 }
 
 func (f *function) receivedTypes(s *ast.AssignStmt) []types.Type {

@@ -62,6 +62,11 @@
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
 //
+// The select statement; directions has s (send), r (receive) or d (default) for
+// each case, operands a channel and a pointer to the value or the variable:
+//
+//	Select(directions string, operands ...interface{}) (chosen int, ok bool)
+//
 // Deferred calls and the position of statements, which need no registry:
 //
 //	Protect(position *int, body func(d *Deferred))          runs a body that has defer statements

@@ -32,6 +32,12 @@ type Config struct {
 	// the standard library would have made, as fmt does around String methods:
 	// the interrupt of a cell, for instance. nil means that none must.
 	Uncaught func(any) bool
+
+	// Stopped returns a channel that is closed when the calling goroutine is to
+	// stop, and Stop ends such a goroutine by a panic; if it returns, the
+	// goroutine goes on for a while. nil means that nothing stops a select.
+	Stopped func() <-chan struct{}
+	Stop    func()
 }
 
 // Registry holds the type descriptors of one session and answers all questions

@@ -24,6 +24,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Assign":          r.Assign,
 		"AssertionFailed": r.AssertionFailed,
 
+		"Select": r.Select,
+
 		"Deferred": (*Deferred)(nil),
 		"Protect":  Protect,
 		"Recover":  Recover,

@@ -1,0 +1,72 @@
+package rt
+
+import (
+	"reflect"
+	"time"
+)
+
+// askAgain is how often a select asks again whether it is to stop, after it was
+// told to and what it runs in was spared: the deferred calls of interrupted code.
+const askAgain = 50 * time.Millisecond
+
+// Select runs a select statement and returns which case it took. directions has
+// a letter for each case in source order: s to send, r to receive, d for the
+// default. operands are, for each but the default, the channel and a pointer to
+// the value that is sent or to the variable that receives; nil drops what is
+// received. ok is what a receive tells beside the value.
+//
+// The engine's own select keeps its cases with the statement, where goroutines
+// that execute it at the same time overwrite each other's.
+func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bool) {
+	cases, variables := selectCases(directions, operands)
+	stop := len(cases)
+	if !hasDefault(cases) && r.config.Stopped != nil {
+		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(r.config.Stopped())})
+	}
+	for {
+		chosen, value, ok := reflect.Select(cases)
+		if chosen == stop {
+			r.config.Stop()
+			cases[stop].Chan = reflect.ValueOf(time.After(askAgain))
+			continue
+		}
+		if variable := variables[chosen]; variable.IsValid() {
+			variable.Set(value)
+		}
+		return chosen, ok
+	}
+}
+
+// selectCases are the cases of a select statement and the variables that receive.
+func selectCases(directions string, operands []any) ([]reflect.SelectCase, []reflect.Value) {
+	cases, variables := make([]reflect.SelectCase, len(directions), len(directions)+1), make([]reflect.Value, len(directions))
+	for i, direction := range directions {
+		if direction == 'd' {
+			cases[i].Dir = reflect.SelectDefault
+			continue
+		}
+		channel, pointer := reflect.ValueOf(operands[0]), reflect.ValueOf(operands[1])
+		operands = operands[2:]
+		if direction == 'r' {
+			cases[i] = reflect.SelectCase{Dir: reflect.SelectRecv, Chan: channel}
+			if pointer.IsValid() {
+				variables[i] = pointer.Elem()
+			}
+			continue
+		}
+		cases[i].Dir = reflect.SelectSend
+		if !channel.IsNil() { // package reflect wants no value for a nil channel
+			cases[i].Chan, cases[i].Send = channel, pointer.Elem()
+		}
+	}
+	return cases, variables
+}
+
+func hasDefault(cases []reflect.SelectCase) bool {
+	for _, c := range cases {
+		if c.Dir == reflect.SelectDefault {
+			return true
+		}
+	}
+	return false
+}
