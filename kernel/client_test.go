@@ -27,6 +27,7 @@ type fakeWorker struct {
 	complete    func(link.Complete) (link.Completion, error)
 	interrupted chan struct{} // each interrupt
 	evaluate    func(context.Context) (link.Evaluations, error)
+	comm        func(link.Comm) (link.CommReply, error)
 }
 
 func (w *fakeWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
@@ -62,6 +63,13 @@ func (w *fakeWorker) Evaluate(ctx context.Context, _ link.Evaluate) (link.Evalua
 		return link.Evaluations{}, nil
 	}
 	return w.evaluate(ctx)
+}
+
+func (w *fakeWorker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
+	if w.comm == nil {
+		return link.CommReply{Unknown: c.Kind == link.CommOpen}, nil
+	}
+	return w.comm(c)
 }
 
 func (w *fakeWorker) Interrupt(context.Context) error {

@@ -2,34 +2,160 @@ package kernel
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
 
+	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// A comm ties an object of the front end to one of the kernel. No target is
-// registered yet, so no comm is ever open.
+// A comm ties an object of the front end to one of the worker. Either side may
+// open, use and close it; the front of the kernel passes the messages on and
+// knows which comms are open.
+
+// openComms are the comms that are open: targets by id.
+type openComms struct {
+	mu      sync.Mutex
+	targets map[string]string
+}
+
+// maxComms bounds what a client that opens comms and never closes them may cost.
+const maxComms = 1 << 16
+
+// open adds a comm. It reports false when there are too many.
+func (o *openComms) open(id, target string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.targets == nil {
+		o.targets = map[string]string{}
+	}
+	if len(o.targets) >= maxComms {
+		return false
+	}
+	o.targets[id] = target
+	return true
+}
+
+// close removes a comm and reports whether it was open.
+func (o *openComms) close(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.targets[id]
+	delete(o.targets, id)
+	return ok
+}
+
+func (o *openComms) has(id string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.targets[id]
+	return ok
+}
+
+// list returns the comms of a target; of all targets if that is empty.
+func (o *openComms) list(target string) map[string]wire.CommTarget {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	found := map[string]wire.CommTarget{}
+	for id, name := range o.targets {
+		if target == "" || target == name {
+			found[id] = wire.CommTarget{Name: name}
+		}
+	}
+	return found
+}
+
+// clear removes all comms and returns their ids.
+func (o *openComms) clear() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(o.targets))
+	clear(o.targets)
+	return ids
+}
 
 // commInfo answers comm_info_request with comm_info_reply.
-func (k *Kernel) commInfo(context.Context, *request, wire.CommInfo) (wire.Comms, error) {
-	return wire.NewComms(nil), nil
+func (k *Kernel) commInfo(_ context.Context, _ *request, in wire.CommInfo) (wire.Comms, error) {
+	return wire.NewComms(k.comms.list(in.Target)), nil
 }
 
-// commOpen closes a comm to a target that nobody has registered, as the
-// protocol asks.
-func (k *Kernel) commOpen(_ context.Context, r *request, in wire.CommOpened) (empty, error) {
-	k.log.Warn("comm to an unknown target", "target", in.Target)
-	k.publisher.publish(wire.CommClose, r.RawHeader, wire.NewCommData(in.ID, nil))
-	return empty{}, nil
+// commOpen handles comm_open. A comm to a target that nobody has registered is
+// closed, as the protocol asks.
+func (k *Kernel) commOpen(ctx context.Context, r *request, in wire.CommOpened) (empty, error) {
+	refuse := func() {
+		k.comms.close(in.ID)
+		k.publisher.publish(wire.CommClose, r.RawHeader, wire.NewCommData(in.ID, nil))
+	}
+	if k.comms.has(in.ID) {
+		return empty{}, fmt.Errorf("comm %q is open already", in.ID)
+	}
+	if !k.comms.open(in.ID, in.Target) { // before the worker answers: its first message may be faster
+		refuse()
+		return empty{}, fmt.Errorf("more than %d comms are open", maxComms)
+	}
+	reply, err := k.worker.Comm(ctx, commMessage(r, link.CommOpen, in.ID, in.Target, in.Data))
+	if err != nil || reply.Unknown {
+		refuse()
+	}
+	return empty{}, err
 }
 
-// commMsg drops a message to a comm that is not open.
-func (k *Kernel) commMsg(_ context.Context, _ *request, in wire.CommData) (empty, error) {
-	k.log.Debug("message to an unknown comm", "comm", in.ID)
-	return empty{}, nil
+// commMsg handles comm_msg. A message to a comm that is not open is dropped.
+func (k *Kernel) commMsg(ctx context.Context, r *request, in wire.CommData) (empty, error) {
+	if !k.comms.has(in.ID) {
+		k.log.Debug("message to an unknown comm", "comm", in.ID)
+		return empty{}, nil
+	}
+	_, err := k.worker.Comm(ctx, commMessage(r, link.CommMessage, in.ID, "", in.Data))
+	return empty{}, err
 }
 
-// commClose has nothing to close.
-func (k *Kernel) commClose(_ context.Context, _ *request, in wire.CommData) (empty, error) {
-	k.log.Debug("close of an unknown comm", "comm", in.ID)
-	return empty{}, nil
+// commClose handles comm_close.
+func (k *Kernel) commClose(ctx context.Context, r *request, in wire.CommData) (empty, error) {
+	if !k.comms.close(in.ID) {
+		k.log.Debug("close of an unknown comm", "comm", in.ID)
+		return empty{}, nil
+	}
+	_, err := k.worker.Comm(ctx, commMessage(r, link.CommClose, in.ID, "", in.Data))
+	return empty{}, err
+}
+
+func commMessage(r *request, kind, id, target string, data json.RawMessage) link.Comm {
+	return link.Comm{Kind: kind, ID: id, Target: target, Data: data, Metadata: r.Metadata, Buffers: r.Buffers}
+}
+
+// Comm takes a message of the worker to an object of the front end.
+func (k *Kernel) Comm(c link.Comm) error {
+	m := wire.Outgoing{Parent: k.parents.get(c.Cell), Buffers: c.Buffers}
+	if len(c.Metadata) > 0 {
+		if err := json.Unmarshal(c.Metadata, &m.Metadata); err != nil {
+			return fmt.Errorf("metadata of comm %q: %w", c.ID, err)
+		}
+	}
+	switch c.Kind {
+	case link.CommOpen:
+		if !k.comms.open(c.ID, c.Target) {
+			return fmt.Errorf("more than %d comms are open", maxComms)
+		}
+		m.Type, m.Content = wire.CommOpen, wire.NewCommOpened(c.ID, c.Target, c.Data)
+	case link.CommMessage:
+		m.Type, m.Content = wire.CommMsg, wire.NewCommData(c.ID, c.Data)
+	case link.CommClose:
+		k.comms.close(c.ID)
+		m.Type, m.Content = wire.CommClose, wire.NewCommData(c.ID, c.Data)
+	default:
+		return fmt.Errorf("comm message of unknown kind %q", c.Kind)
+	}
+	k.publisher.publishMessage(m)
+	return nil
+}
+
+// WorkerEnded closes all comms: the objects behind them are gone.
+func (k *Kernel) WorkerEnded() {
+	for _, id := range k.comms.clear() {
+		k.publisher.publish(wire.CommClose, nil, wire.NewCommData(id, nil))
+	}
 }

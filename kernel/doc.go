@@ -5,10 +5,11 @@
 //
 //	transport → receive (verify, decode) → lane → dispatch → handler → reply
 //
-// There are three lanes, each with one goroutine and one queue, so that nothing
+// There are four lanes, each with one goroutine and one queue, so that nothing
 // waits behind a cell that need not: cells and what must keep its order with
-// them; questions to the worker such as completion; and what the front answers by
-// itself, such as an interrupt. The table in table.go says for each message type
+// them; questions to the worker such as completion; messages to its objects, such
+// as a slider that was moved; and what the front answers by itself, such as an
+// interrupt. The table in table.go says for each message type
 // which lane, handler and reply it has. The dispatcher alone sends busy, the
 // reply and idle, whatever the handler does; a handler only translates between
 // the protocol and the worker.

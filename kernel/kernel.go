@@ -31,6 +31,7 @@ type Kernel struct {
 	publisher *publisher
 	history   func() *history.History // waits until it has been read
 	parents   parents
+	comms     openComms
 	input     input
 
 	lanes [lanes]*queue

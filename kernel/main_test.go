@@ -69,5 +69,9 @@ func (pidWorker) Evaluate(context.Context, link.Evaluate) (link.Evaluations, err
 	return link.Evaluations{}, nil
 }
 
+func (pidWorker) Comm(context.Context, link.Comm) (link.CommReply, error) {
+	return link.CommReply{Unknown: true}, nil
+}
+
 func (pidWorker) Interrupt(context.Context) error { return nil }
 func (pidWorker) Shutdown(context.Context) error  { return nil }

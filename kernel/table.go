@@ -12,6 +12,7 @@ type lane int
 const (
 	cells     lane = iota // behind the cells and what keeps its order with them
 	questions             // behind other questions to the worker; answered while a cell runs
+	comms                 // behind other messages to objects of the worker; handled while a cell runs
 	control               // behind what the front answers by itself, at once
 	lanes
 )
@@ -31,10 +32,10 @@ type handler struct {
 var table = map[wire.Type]handler{
 	wire.ExecuteRequest:    {cells, on((*Kernel).execute), wire.ExecuteReply, (*Kernel).executeFailed},
 	wire.HistoryRequest:    {cells, on((*Kernel).searchHistory), wire.HistoryReply, failed},
-	wire.CommInfoRequest:   {cells, on((*Kernel).commInfo), wire.CommInfoReply, failed},
-	wire.CommOpen:          {cells, on((*Kernel).commOpen), "", nil},
-	wire.CommMsg:           {cells, on((*Kernel).commMsg), "", nil},
-	wire.CommClose:         {cells, on((*Kernel).commClose), "", nil},
+	wire.CommInfoRequest:   {comms, on((*Kernel).commInfo), wire.CommInfoReply, failed},
+	wire.CommOpen:          {comms, on((*Kernel).commOpen), "", nil},
+	wire.CommMsg:           {comms, on((*Kernel).commMsg), "", nil},
+	wire.CommClose:         {comms, on((*Kernel).commClose), "", nil},
 	wire.CompleteRequest:   {questions, on((*Kernel).complete), wire.CompleteReply, failed},
 	wire.InspectRequest:    {questions, on((*Kernel).inspect), wire.InspectReply, failed},
 	wire.IsCompleteRequest: {questions, on((*Kernel).isComplete), wire.IsCompleteReply, failed},

@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/worker/child"
+	"github.com/quernlab/quern/widgets/comm"
 )
 
 // maxStack is half of Go's own limit. It is room for some half a million nested
@@ -66,6 +67,7 @@ func newWorker(front link.Front, output streams) (*worker, error) {
 	}
 	w.session = session
 	display.SetSink(display.SinkFunc(w.display))
+	comm.SetHost(commHost{front, session, w.caller})
 	return w, nil
 }
 

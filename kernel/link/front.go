@@ -11,15 +11,18 @@ import (
 type Front interface {
 	// Display shows, replaces or clears output.
 	Display(display Display) error
+	// Comm takes a message to an object of the front end.
+	Comm(comm Comm) error
 	// Input asks the user for a line. It returns EOF set when the front end
 	// cannot ask, and ctx's error when the cell was interrupted meanwhile.
 	Input(ctx context.Context, request InputRequest) (InputReply, error)
 }
 
-// What the worker sends. Ready and display are events.
+// What the worker sends. All but input are events.
 const (
 	methodReady   = "ready"
 	methodDisplay = "display"
+	methodComm    = "comm" // in both directions; from the front a request
 	methodInput   = "input"
 )
 
@@ -37,6 +40,12 @@ func ServeFront(ctx context.Context, c *Conn, f Front, ready func()) error {
 				return nil, err
 			}
 			return none{}, f.Display(display)
+		case methodComm:
+			var comm Comm
+			if err := decode(body, &comm); err != nil {
+				return nil, err
+			}
+			return none{}, f.Comm(comm)
 		case methodInput:
 			return answer(ctx, body, f.Input)
 		}
@@ -52,6 +61,10 @@ func NewFront(c *Conn) Front { return remoteFront{c} }
 
 func (f remoteFront) Display(display Display) error {
 	return f.conn.Notify(methodDisplay, display)
+}
+
+func (f remoteFront) Comm(comm Comm) error {
+	return f.conn.Notify(methodComm, comm)
 }
 
 func (f remoteFront) Input(ctx context.Context, request InputRequest) (InputReply, error) {

@@ -1,5 +1,7 @@
 package link
 
+import "encoding/json"
+
 // Execute asks the worker to run one cell.
 type Execute struct {
 	Cell   int    `json:"cell"` // execution count of the cell, for its name in errors
@@ -97,6 +99,30 @@ type Display struct {
 	// Mark is the number of the mark in the output streams where the display
 	// belongs. The supervision of the worker sets and uses it.
 	Mark uint64 `json:"mark,omitempty"`
+}
+
+// Comm is a message between an object of the front end and one of the worker, in
+// either direction.
+type Comm struct {
+	Kind     string          `json:"kind"` // open, message, close
+	ID       string          `json:"id"`
+	Target   string          `json:"target,omitempty"` // of open: what the comm is for
+	Data     json.RawMessage `json:"data,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Buffers  [][]byte        `json:"buffers,omitempty"`
+	Cell     int             `json:"cell,omitempty"` // from the worker: the cell that sent it
+}
+
+// The kinds of a Comm.
+const (
+	CommOpen    = "open"
+	CommMessage = "message"
+	CommClose   = "close"
+)
+
+// CommReply answers a Comm of the front, when it has been handled.
+type CommReply struct {
+	Unknown bool `json:"unknown"` // of open: nobody has registered the target
 }
 
 // InputRequest asks the front end for a line of text on behalf of a cell.

@@ -21,6 +21,9 @@ type Worker interface {
 	Check(ctx context.Context, request Check) (Completeness, error)
 	// Evaluate computes user expressions between two cells.
 	Evaluate(ctx context.Context, request Evaluate) (Evaluations, error)
+	// Comm hands a message of the front end to the object that it is for, and
+	// returns when that has handled it.
+	Comm(ctx context.Context, comm Comm) (CommReply, error)
 	// Interrupt stops the running cell and keeps the variables. It returns at
 	// once; without a running cell it does nothing.
 	Interrupt(ctx context.Context) error
@@ -61,6 +64,8 @@ func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
 			return answer(ctx, body, w.Check)
 		case methodEvaluate:
 			return answer(ctx, body, w.Evaluate)
+		case methodComm:
+			return answer(ctx, body, w.Comm)
 		case methodInterrupt:
 			return answer(ctx, body, cells.interrupt)
 		case methodShutdown:
@@ -119,6 +124,11 @@ func (c *Client) Check(ctx context.Context, request Check) (Completeness, error)
 // Evaluate computes user expressions.
 func (c *Client) Evaluate(ctx context.Context, request Evaluate) (Evaluations, error) {
 	return call[Evaluations](ctx, c.conn, methodEvaluate, request)
+}
+
+// Comm hands over a message of the front end.
+func (c *Client) Comm(ctx context.Context, comm Comm) (CommReply, error) {
+	return call[CommReply](ctx, c.conn, methodComm, comm)
 }
 
 // Interrupt stops the cell of the last Execute.

@@ -43,11 +43,23 @@ func (w *echoWorker) Evaluate(_ context.Context, r Evaluate) (Evaluations, error
 	return Evaluations{Values: values}, nil
 }
 
+func (w *echoWorker) Comm(_ context.Context, c Comm) (CommReply, error) {
+	return CommReply{Unknown: c.Target != "known" || string(c.Buffers[0]) != "buffer"}, nil
+}
+
 func (w *echoWorker) Interrupt(context.Context) error { return nil }
 func (w *echoWorker) Shutdown(context.Context) error  { return nil }
 
 // recordingFront keeps what it was asked to display.
-type recordingFront struct{ displays []Display }
+type recordingFront struct {
+	displays []Display
+	comms    []Comm
+}
+
+func (f *recordingFront) Comm(c Comm) error {
+	f.comms = append(f.comms, c)
+	return nil
+}
 
 func (f *recordingFront) Display(d Display) error {
 	f.displays = append(f.displays, d)

@@ -36,6 +36,14 @@ type CommOpened struct {
 	Data   json.RawMessage `json:"data"`
 }
 
+// NewCommOpened returns the content of comm_open; data may be nil.
+func NewCommOpened(id, target string, data json.RawMessage) CommOpened {
+	if data == nil {
+		data = json.RawMessage("{}")
+	}
+	return CommOpened{ID: id, Target: target, Data: data}
+}
+
 func (c *CommOpened) check() error { return commID(c.ID) }
 
 // CommData is the content of comm_msg and of comm_close.

@@ -262,6 +262,14 @@ func (f front) Display(d link.Display) error {
 	return err
 }
 
+func (f front) Comm(comm link.Comm) error {
+	err := f.notebook.Comm(comm)
+	if err != nil {
+		f.log.Warn("comm message dropped", "error", err)
+	}
+	return err
+}
+
 func (f front) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
 	number := request.Mark
 	request.Mark = 0

@@ -156,5 +156,9 @@ func (s *scripted) Evaluate(_ context.Context, r link.Evaluate) (link.Evaluation
 	return link.Evaluations{}, nil
 }
 
+func (s *scripted) Comm(context.Context, link.Comm) (link.CommReply, error) {
+	return link.CommReply{}, nil
+}
+
 func (s *scripted) Interrupt(context.Context) error { return nil }
 func (s *scripted) Shutdown(context.Context) error  { return nil }

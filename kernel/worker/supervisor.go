@@ -20,6 +20,8 @@ type Notebook interface {
 	// Stream takes output of a cell to "stdout" or "stderr". The text may not be
 	// kept.
 	Stream(cell int, name string, text []byte)
+	// WorkerEnded tells that a worker has ended by itself: its objects are gone.
+	WorkerEnded()
 }
 
 // Supervisor keeps a worker process running. It is the Worker of the front; its
@@ -86,6 +88,7 @@ func (s *Supervisor) replace(l *life) {
 		return
 	}
 	l.log.Warn("worker ended", "reason", l.reason, "served", l.served())
+	s.notebook.WorkerEnded()
 	if !l.served() {
 		return
 	}
@@ -156,6 +159,12 @@ func (s *Supervisor) Evaluate(ctx context.Context, request link.Evaluate) (link.
 		l.awaitOutput(ctx, out.Mark)
 	}
 	out.Mark = 0
+	return out, err
+}
+
+// Comm hands over a message of the front end.
+func (s *Supervisor) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
+	out, _, err := ask(ctx, s, (*link.Client).Comm, comm)
 	return out, err
 }
 

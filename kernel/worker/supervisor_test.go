@@ -53,6 +53,13 @@ func (p *page) Display(d link.Display) error {
 	return nil
 }
 
+func (p *page) Comm(c link.Comm) error {
+	p.add(c.Cell, "comm", c.Kind)
+	return nil
+}
+
+func (p *page) WorkerEnded() {}
+
 func (p *page) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
 	p.add(0, "prompt", r.Prompt)
 	return link.InputReply{Line: "42"}, nil

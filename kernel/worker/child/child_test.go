@@ -39,6 +39,8 @@ func (f *stubFront) Display(d link.Display) error {
 	return nil
 }
 
+func (f *stubFront) Comm(link.Comm) error { return nil }
+
 func (f *stubFront) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
 	return link.InputReply{Line: fmt.Sprint(r.Mark)}, nil
 }

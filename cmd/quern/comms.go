@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/widgets/comm"
+)
+
+// commHost takes the messages of comms to the notebook, each for the cell that
+// sends it.
+type commHost struct {
+	front   link.Front
+	session *interp.Session
+	caller  func() int
+}
+
+func (h commHost) Send(m comm.Message) error {
+	return h.front.Comm(link.Comm{
+		Kind: string(m.Kind), ID: m.ID, Target: m.Target, Data: m.Data, Metadata: m.Metadata, Buffers: m.Buffers, Cell: h.caller(),
+	})
+}
+
+func (h commHost) Guard(f func()) func() { return h.session.Guard(f) }
+
+// Comm hands a message of the notebook to the object that it is for.
+func (w *worker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
+	known := comm.Deliver(comm.Message{
+		Kind: comm.Kind(c.Kind), ID: c.ID, Target: c.Target, Data: c.Data, Metadata: json.RawMessage(c.Metadata), Buffers: c.Buffers,
+	})
+	return link.CommReply{Unknown: !known}, nil
+}
