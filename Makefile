@@ -8,6 +8,8 @@ BIN     := $(CURDIR)/bin/quern
 JUPYTER := $(VENV)/bin/jupyter
 BUILD   := $(CURDIR)/build
 
+FUZZTIME ?= 20s
+
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # NVML is opened at run time. With immediate binding, which some linkers turn on
@@ -89,13 +91,26 @@ $(VENV)/installed: .ci/requirements.txt
 system-packages:
 	@.ci/system-packages
 
+.PHONY: gotest
+gotest: ## run the tests of the Go distribution as cells and compare with the checked-in list (minutes)
+	$(GO) run ./interp/internal/gotest
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME inputs or seconds (FUZZTIME=20s)
+	@grep -rl --include=*_test.go '^func Fuzz' . | while read -r file; do \
+		grep -o '^func Fuzz[A-Za-z0-9_]*' $$file | cut -c6- | while read -r target; do \
+			echo "$$target in $$(dirname $$file)"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) </dev/null || exit 1; \
+		done || exit 1; \
+	done
+
 .PHONY: generate
 generate: ## make the generated files anew
 	$(GO) generate ./...
 
 .PHONY: update
 update: ## write the golden files anew
-	$(GO) test ./plots ./interp/... -update
+	$(GO) test $$(git grep -l internal/golden -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: lint
 lint: ## run golangci-lint
