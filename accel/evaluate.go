@@ -16,7 +16,8 @@ import (
 const evaluationBatch = 512
 
 // Evaluate measures the loss and the accuracy of a model on a set: by
-// [nn.CrossEntropy] for classes and [nn.MSE] for targets. The model is in
+// [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of
+// sequences is that of their places. The model is in
 // evaluation mode meanwhile, and in training mode after that. Errors are as
 // those of [Fit].
 func Evaluate(ctx context.Context, model nn.Module, set *data.Set) (*Result, error) {
@@ -45,18 +46,12 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(pre
 	if err := it.Err(); err != nil {
 		return nil, err
 	}
-	result = &Result{set: set.Name(), examples: set.Len(), classes: set.Classes(), accuracy: math.NaN()}
+	result = &Result{set: set.Name(), examples: set.Len(), classes: set.Classes()}
 	for _, p := range parts {
 		p.addTo(result, set)
 	}
 	result.loss /= float64(set.Len())
-	if result.counts != nil {
-		right := 0
-		for c, row := range result.counts {
-			right += row[c]
-		}
-		result.accuracy = float64(right) / float64(set.Len())
-	}
+	result.accuracy /= float64(set.Len())
 	result.took = time.Since(begin)
 	return result, nil
 }
@@ -65,14 +60,16 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(pre
 type evaluated struct {
 	index   []int
 	loss    *Tensor
-	answer  *Tensor // the class of each example; nil unless a classifier
+	right   *Tensor // how many are; nil for regression
+	answer  *Tensor // the class of each example; nil unless there is one for each
 	outputs int     // that an answer can be
 }
 
 func evaluateBatch(model nn.Module, b data.Batch, loss func(prediction, target *Tensor) *Tensor, classes bool) *evaluated {
 	prediction := model.Forward(b.X)
 	e := &evaluated{index: b.Index, loss: loss(prediction, b.Y)}
-	if classes && prediction.Rank() == 2 {
+	e.right = rightAnswers(prediction, b.Y, classes)
+	if e.right != nil && prediction.Rank() == 2 {
 		e.answer, e.outputs = prediction.ArgMax(1), prediction.Dim(1)
 	}
 	tensor.Flush()
@@ -82,6 +79,11 @@ func evaluateBatch(model nn.Module, b data.Batch, loss func(prediction, target *
 // addTo reads the batch and adds it to the sums of a result.
 func (e *evaluated) addTo(r *Result, set *data.Set) {
 	r.loss += e.loss.Item() * float64(len(e.index))
+	if e.right == nil {
+		r.accuracy = math.NaN()
+	} else {
+		r.accuracy += e.right.Item()
+	}
 	if e.answer == nil {
 		return
 	}

@@ -28,18 +28,25 @@ func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) 
 	}
 }
 
-// rightAnswers is how many rows of logits [N, C] are largest at the class, or
-// nil where the prediction is not of this kind.
+// rightAnswers is how many rows of logits [N, C] are largest at the class, for
+// sequences [N, T, C] the share of the places of each, added up, or nil where
+// the prediction is not of this kind.
 func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
-	if !classes || prediction.Rank() != 2 {
+	rank := prediction.Rank()
+	if !classes || rank != 2 && rank != 3 || y.Rank() != rank-1 {
 		return nil
 	}
-	largest := prediction.ArgMax(1)
+	largest := prediction.ArgMax(rank - 1)
 	equal := largest.Equal(y)
 	right := equal.Sum()
 	equal.Release()
 	largest.Release()
-	return right
+	if rank == 2 {
+		return right
+	}
+	share := right.MulScalar(1 / float64(y.Dim(1)))
+	right.Release()
+	return share
 }
 
 // read waits for the numbers: the mean loss over the examples, and the number

@@ -14,8 +14,9 @@ import (
 type Batch struct {
 	// X has shape [N, shape of one example…] and type float32.
 	X *tensor.Tensor
-	// Y is the class indices, of shape [N] and type int32, or for regression
-	// the targets, of shape [N, targets] and type float32.
+	// Y is the class indices, of shape [N] and type int32, for sequences one at
+	// each place, of shape [N, T], or for regression the targets, of shape
+	// [N, targets] and type float32.
 	Y *tensor.Tensor
 	// Index says which examples of the set these are.
 	Index []int
@@ -172,7 +173,7 @@ func (b *Batches) Next() bool {
 	b.issue() // the batches ahead grow while the caller uses this one
 	b.batch = Batch{X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.shape...)...), Index: raw.index}
 	if raw.labels != nil {
-		b.batch.Y = tensor.FromInts(raw.labels, len(raw.index))
+		b.batch.Y = tensor.FromInts(raw.labels, b.set.labelShape(len(raw.index))...)
 	} else {
 		b.batch.Y = tensor.New(raw.targets, len(raw.index), b.set.Targets())
 	}
@@ -233,8 +234,9 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	raw.index = make([]int, last-first)
 	raw.x = make([]float32, len(raw.index)*width)
 	outputs := b.set.Targets()
+	places := b.set.Places()
 	if outputs == 0 {
-		raw.labels = make([]int, len(raw.index))
+		raw.labels = make([]int, len(raw.index)*max(places, 1))
 	} else {
 		raw.targets = make([]float32, len(raw.index)*outputs)
 	}
@@ -248,10 +250,17 @@ func (b *Batches) make(k int) (raw rawBatch) {
 		}
 		raw.index[i] = e
 		at := b.set.at(e)
-		b.set.source.example(at, raw.x[i*width:(i+1)*width])
-		if outputs == 0 {
+		x := raw.x[i*width : (i+1)*width]
+		if err := b.set.source.example(at, x); err != nil {
+			return rawBatch{err: fmt.Errorf("data: example %d of %s: %w", e, b.set.name, err)}
+		}
+		b.set.transform(x, e, &b.loader)
+		switch {
+		case places > 0:
+			b.set.source.(sequences).labels(at, raw.labels[i*places:(i+1)*places])
+		case outputs == 0:
 			raw.labels[i] = b.set.source.label(at)
-		} else {
+		default:
 			b.set.source.target(at, raw.targets[i*outputs:(i+1)*outputs])
 		}
 	}

@@ -123,10 +123,10 @@ type gate struct {
 	open    chan struct{}
 }
 
-func (g gate) example(i int, dst []float32) {
+func (g gate) example(i int, dst []float32) error {
 	g.reading <- i
 	<-g.open
-	g.source.example(i, dst)
+	return g.source.example(i, dst)
 }
 
 // TestBatchesAreMadeAhead lets the second batch be read while the first is in

@@ -2,8 +2,13 @@
 //
 // [Digits] is part of the program; [FashionMNIST] is found on the machine or
 // downloaded. [FromSlices], [FromTargets] and [FromTensors] make a [Set] of the
-// caller's own numbers, and [ReadIDX] reads files of the MNIST family. A Set
-// shows itself in a notebook, with its first images.
+// caller's own numbers; [CSV], [NPY] and [Images] read files, and [OpenIDX] maps
+// those of the MNIST family into memory. [Windows] makes sequences of a text,
+// such as [MobyDick], which is part of the program too. A Set shows itself in a
+// notebook, with its first images.
+//
+// [Set.Map] changes examples as they enter a batch: [Normalize], [RandomFlip],
+// [RandomCrop], or a function of one's own.
 //
 // [Set.Batches] cuts a set into tensors. Batches are made ahead on goroutines
 // of their own, and are the same and in the same order however many there are.

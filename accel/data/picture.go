@@ -75,7 +75,14 @@ func (s *Set) holds() string {
 	if n := s.Targets(); n > 0 {
 		return text + fmt.Sprintf(", %d targets each", n)
 	}
-	return text + fmt.Sprintf(", %d classes", len(s.classes))
+	if s.Places() > 0 {
+		return text + fmt.Sprintf(", a label of %d at each place", len(s.classes))
+	}
+	text += fmt.Sprintf(", %d classes", len(s.classes))
+	if words := s.transformed(); words != "" {
+		text += ", by " + words
+	}
+	return text
 }
 
 // MIMEBundle shows the set: its line, and of images the first ones with the

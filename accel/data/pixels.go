@@ -20,10 +20,11 @@ func newPixels(size int, data, labels []byte, highest float32) *pixels {
 
 func (p *pixels) len() int { return len(p.labels) }
 
-func (p *pixels) example(i int, dst []float32) {
+func (p *pixels) example(i int, dst []float32) error {
 	for j, v := range p.data[i*p.size : (i+1)*p.size] {
 		dst[j] = p.level[v]
 	}
+	return nil
 }
 
 func (p *pixels) label(i int) int       { return int(p.labels[i]) }

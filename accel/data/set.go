@@ -19,20 +19,29 @@ type Set struct {
 	source  source
 	// index maps an example of this set to one of source; nil is the identity.
 	index []int
+	// transforms are applied as examples enter a batch.
+	transforms []Transform
 }
 
 // source is where the numbers of a set come from. Its methods may be called
 // from several goroutines at once.
 type source interface {
 	len() int
-	// example writes example i, as float32 in row-major order, to dst.
-	example(i int, dst []float32)
+	// example writes example i, as float32 in row-major order, to dst. It fails
+	// where a file does.
+	example(i int, dst []float32) error
 	// label is the class of example i, or 0 where the set has targets.
 	label(i int) int
 	// target writes the target vector of example i to dst.
 	target(i int, dst []float32)
 	// targets is the length of a target vector; 0 for classification.
 	targets() int
+}
+
+// sequences is a source whose examples have a label at each place.
+type sequences interface {
+	places() int
+	labels(i int, dst []int)
 }
 
 // Len is the number of examples.
@@ -58,7 +67,24 @@ func (s *Set) Classes() []string { return slices.Clone(s.classes) }
 // classification.
 func (s *Set) Targets() int { return s.source.targets() }
 
-// Label is the class index of example i, and 0 in a set for regression. Like
+// Places is the number of labels of an example: the length of its sequence for
+// a set that [Windows] has made, else 0.
+func (s *Set) Places() int {
+	if q, ok := s.source.(sequences); ok {
+		return q.places()
+	}
+	return 0
+}
+
+// labelShape is the shape of the labels of n examples.
+func (s *Set) labelShape(n int) []int {
+	if places := s.Places(); places > 0 {
+		return []int{n, places}
+	}
+	return []int{n}
+}
+
+// Label is the class index of example i, of a sequence the first, and 0 in a set for regression. Like
 // indexing a slice, it panics when i is not in [0, Len).
 func (s *Set) Label(i int) int { return s.source.label(s.at(i)) }
 
@@ -75,10 +101,13 @@ func (s *Set) Target(i int) []float32 {
 }
 
 // Example is a copy of the numbers of example i in row-major order, scaled as
-// they go into a batch. It panics when i is not in [0, Len).
+// they go into a batch, without the transforms of [Set.Map]. It panics when i is
+// not in [0, Len), and with the error of reading where a file cannot be read.
 func (s *Set) Example(i int) []float32 {
 	dst := make([]float32, s.size())
-	s.source.example(s.at(i), dst)
+	if err := s.source.example(s.at(i), dst); err != nil {
+		panic(fmt.Errorf("data: example %d of %s: %w", i, s.name, err))
+	}
 	return dst
 }
 
@@ -117,6 +146,13 @@ func (s *Set) Reshape(shape ...int) (*Set, error) {
 	n, ok := volume(shape)
 	if !ok || n != s.size() {
 		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot become %v", s.name, s.shape, shape)
+	}
+	for _, f := range s.transforms {
+		if f.check != nil {
+			if err := f.check(shape); err != nil {
+				return nil, fmt.Errorf("data: %v for examples of shape %v: %w", f, shape, err)
+			}
+		}
 	}
 	t := *s
 	t.shape = slices.Clone(shape)

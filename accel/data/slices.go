@@ -132,7 +132,10 @@ type floats struct {
 
 func (f *floats) len() int { return len(f.data) / f.width }
 
-func (f *floats) example(i int, dst []float32) { copy(dst, f.data[i*f.width:(i+1)*f.width]) }
+func (f *floats) example(i int, dst []float32) error {
+	copy(dst, f.data[i*f.width:(i+1)*f.width])
+	return nil
+}
 
 func (f *floats) label(i int) int {
 	if f.labels == nil {

@@ -1,0 +1,124 @@
+package data
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"golang.org/x/exp/mmap"
+)
+
+// OpenIDX makes a set of an uncompressed file of images in IDX format, of shape
+// [N, H, W] or [N, C, H, W], and one of their labels. The images are mapped into
+// memory and read as batches need them, so that they may be larger than the
+// memory; pixels are scaled from 0 … 255 to [0, 1]. The files must not change
+// while the set is in use; they are closed when nothing refers to it any more.
+//
+// A file that is not what it should be is a [*FormatError].
+func OpenIDX(images, labels string) (*Set, error) {
+	pixels, shape, offset, err := mapIDX(images)
+	if err != nil {
+		return nil, err
+	}
+	names, count, at, err := mapIDX(labels)
+	if err != nil {
+		return nil, err
+	}
+	if len(count) != 1 || count[0] != shape[0] {
+		return nil, &FormatError{Format: "IDX", Path: labels, Want: fmt.Sprintf("%d labels", shape[0]), Got: fmt.Sprintf("shape %v", count)}
+	}
+	m := &mapped{images: pixels, offset: offset, labels: make([]byte, count[0])}
+	if _, err := names.ReadAt(m.labels, at); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("data: %s: %w", labels, err)
+	}
+	classes := 0
+	for _, c := range m.labels {
+		classes = max(classes, int(c)+1)
+	}
+	example := shape[1:]
+	if len(shape) == 3 {
+		example = []int{1, shape[1], shape[2]}
+	}
+	size, ok := volume(example)
+	if !ok || len(example) != 3 {
+		return nil, &FormatError{Format: "IDX", Path: images, Want: "images of shape [N H W] or [N C H W]", Got: fmt.Sprint(shape)}
+	}
+	m.size = size
+	return &Set{name: images, shape: example, classes: numbered(classes), source: m}, nil
+}
+
+// mapIDX maps a file and reads its header: the shape, and where the elements
+// begin.
+func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err error) {
+	opened, err := mmap.Open(path)
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("data: %w", err)
+	}
+	file = opened
+	defer func() {
+		if err != nil {
+			opened.Close()
+		}
+	}()
+	wrong := func(want, format string, got ...any) error {
+		return &FormatError{Format: "IDX", Path: path, Want: want, Got: fmt.Sprintf(format, got...)}
+	}
+	var header [4 + 4*idxDimensions]byte
+	n, err := file.ReadAt(header[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, 0, fmt.Errorf("data: %s: %w", path, err)
+	}
+	switch {
+	case n < 4 || header[0] != 0 || header[1] != 0:
+		return nil, nil, 0, wrong("an uncompressed file that begins with two zero bytes", "% x", header[:min(n, 4)])
+	case header[2] != idxUint8:
+		return nil, nil, 0, wrong("elements of type 0x08 (unsigned byte)", "type 0x%02x", header[2])
+	case header[3] < 1 || header[3] > idxDimensions || n < 4+4*int(header[3]):
+		return nil, nil, 0, wrong(fmt.Sprintf("a header of 1 to %d dimensions", idxDimensions), "%d in %d bytes", header[3], n)
+	}
+	elements := int64(1)
+	for i := range int(header[3]) {
+		d := binary.BigEndian.Uint32(header[4+4*i:])
+		if d > math.MaxInt32 || d > 0 && elements > maxElements/int64(d) {
+			return nil, nil, 0, wrong("dimensions of a size that can be", "dimension %d of size %d", i, d)
+		}
+		shape = append(shape, int(d))
+		elements *= int64(d)
+	}
+	offset = int64(4 + 4*len(shape))
+	if int64(file.Len()) != offset+elements {
+		return nil, nil, 0, wrong(fmt.Sprintf("%d bytes for shape %v", offset+elements, shape), "%d", file.Len())
+	}
+	return file, shape, offset, nil
+}
+
+// mapped is a source of images in a file that is mapped into memory.
+type mapped struct {
+	images *mmap.ReaderAt
+	offset int64
+	size   int // bytes of one example
+	labels []byte
+}
+
+func (m *mapped) len() int { return len(m.labels) }
+
+func (m *mapped) example(i int, dst []float32) error {
+	var block [4096]byte
+	for done := 0; done < m.size; {
+		part := block[:min(len(block), m.size-done)]
+		if _, err := m.images.ReadAt(part, m.offset+int64(i)*int64(m.size)+int64(done)); err != nil {
+			return err
+		}
+		for k, v := range part {
+			dst[done+k] = float32(v) / 255
+		}
+		done += len(part)
+	}
+	return nil
+}
+
+func (m *mapped) label(i int) int       { return int(m.labels[i]) }
+func (m *mapped) target(int, []float32) {}
+func (m *mapped) targets() int          { return 0 }

@@ -1,0 +1,130 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // for the novel
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+)
+
+//go:embed text/moby-dick.txt.gz
+var mobyDickFile []byte
+
+// MobyDick is chapters 1 to 41 of Herman Melville's novel of 1851, 384 098
+// characters. It is part of the program and needs no file. The error is not nil
+// only if the program file is damaged.
+func MobyDick() (string, error) { return mobyDick() }
+
+var mobyDick = sync.OnceValues(func() (string, error) {
+	unzip, err := gzip.NewReader(bytes.NewReader(mobyDickFile))
+	if err != nil {
+		return "", fmt.Errorf("data: the embedded novel: %w", err)
+	}
+	text, err := io.ReadAll(unzip)
+	if err != nil {
+		return "", fmt.Errorf("data: the embedded novel: %w", err)
+	}
+	return string(text), nil
+})
+
+// Vocabulary numbers the characters of a text: a token each. [Chars] makes it.
+type Vocabulary struct {
+	runes []rune // sorted
+	token map[rune]int
+}
+
+// Chars is the vocabulary of the characters that are in a text, in the order of
+// Unicode.
+func Chars(text string) *Vocabulary {
+	v := &Vocabulary{token: map[rune]int{}}
+	for _, r := range text {
+		if _, ok := v.token[r]; !ok {
+			v.token[r] = 0
+			v.runes = append(v.runes, r)
+		}
+	}
+	slices.Sort(v.runes)
+	for i, r := range v.runes {
+		v.token[r] = i
+	}
+	return v
+}
+
+// Size is the number of characters.
+func (v *Vocabulary) Size() int { return len(v.runes) }
+
+// Encode is the tokens of a text. A character that the vocabulary does not have
+// is an error.
+func (v *Vocabulary) Encode(text string) ([]int, error) {
+	tokens := make([]int, 0, len(text))
+	for at, r := range text {
+		t, ok := v.token[r]
+		if !ok {
+			return nil, fmt.Errorf("data: the character %q at byte %d is not in the vocabulary of %d characters", r, at, len(v.runes))
+		}
+		tokens = append(tokens, t)
+	}
+	return tokens, nil
+}
+
+// Decode is the text of tokens. It panics, as a slice does, when a token is not
+// in [0, Size).
+func (v *Vocabulary) Decode(tokens []int) string {
+	text := make([]rune, len(tokens))
+	for i, t := range tokens {
+		text[i] = v.runes[t]
+	}
+	return string(text)
+}
+
+// String lists the characters.
+func (v *Vocabulary) String() string {
+	return fmt.Sprintf("%d characters: %q", len(v.runes), string(v.runes))
+}
+
+// Windows makes a set of sequences from a text of tokens: example i is the
+// length tokens from i·step on, and its labels, one for each place, are the
+// tokens that follow. Steps smaller than length overlap. Batches have X [N,
+// length] of token numbers as float32, which nn.Embedding takes, and Y [N,
+// length] of type int32.
+func Windows(tokens []int, length, step int) (*Set, error) {
+	if length < 1 || step < 1 {
+		return nil, fmt.Errorf("data: windows of %d tokens every %d: both must be at least 1", length, step)
+	}
+	if len(tokens) < length+1 {
+		return nil, fmt.Errorf("data: %d tokens are too few for a window of %d and the token after it", len(tokens), length)
+	}
+	classes, err := countClasses(tokens)
+	if err != nil {
+		return nil, err
+	}
+	return &Set{
+		name:    "text",
+		shape:   []int{length},
+		classes: numbered(classes),
+		source:  &windows{tokens: slices.Clone(tokens), length: length, step: step},
+	}, nil
+}
+
+type windows struct {
+	tokens       []int
+	length, step int
+}
+
+func (w *windows) len() int { return (len(w.tokens)-1-w.length)/w.step + 1 }
+
+func (w *windows) example(i int, dst []float32) error {
+	for k, t := range w.tokens[i*w.step:][:w.length] {
+		dst[k] = float32(t)
+	}
+	return nil
+}
+
+func (w *windows) labels(i int, dst []int) { copy(dst, w.tokens[i*w.step+1:][:w.length]) }
+func (w *windows) places() int             { return w.length }
+func (w *windows) label(i int) int         { return w.tokens[i*w.step+1] }
+func (w *windows) target(int, []float32)   {}
+func (w *windows) targets() int            { return 0 }

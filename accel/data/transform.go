@@ -1,0 +1,147 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// Transform changes an example as it enters a batch; see [Set.Map].
+type Transform struct {
+	text  string
+	check func(shape []int) error // nil where any shape will do
+	apply func(x []float32, shape []int, random *rand.Rand)
+}
+
+// String is the transform as it is written in Go.
+func (t Transform) String() string { return t.text }
+
+// Map returns the set with transforms that are applied, in this order, to each
+// example of a batch, by the workers. What is random in them depends on the
+// seed and round of the batches ([Shuffle], [Round]) and on the example, so
+// that it is another in each epoch and the same for any number of workers.
+// [Set.Example] and [Set.Image] are without them. It fails where a transform
+// does not fit the shape of the examples.
+func (s *Set) Map(transforms ...Transform) (*Set, error) {
+	t := *s
+	t.transforms = append(append([]Transform{}, s.transforms...), transforms...)
+	for _, f := range transforms {
+		if f.apply == nil {
+			return nil, fmt.Errorf("data: %s: the zero Transform does nothing", s.name)
+		}
+		if f.check != nil {
+			if err := f.check(s.shape); err != nil {
+				return nil, fmt.Errorf("data: %v for examples of shape %v: %w", f, s.shape, err)
+			}
+		}
+	}
+	return &t, nil
+}
+
+// Function is a transform of one's own: apply changes the numbers x of an
+// example, in row-major order of this shape, in place. It is called from several
+// goroutines at once, and takes what it needs of chance from random.
+func Function(name string, apply func(x []float32, shape []int, random *rand.Rand)) Transform {
+	return Transform{text: fmt.Sprintf("Function(%q)", name), apply: apply}
+}
+
+// Normalize is (x - mean) / deviation.
+func Normalize(mean, deviation float64) Transform {
+	return Transform{
+		text: fmt.Sprintf("Normalize(%g, %g)", mean, deviation),
+		check: func([]int) error {
+			if deviation == 0 || math.IsNaN(deviation+mean) {
+				return fmt.Errorf("the deviation must not be 0")
+			}
+			return nil
+		},
+		apply: func(x []float32, _ []int, _ *rand.Rand) {
+			for i := range x {
+				x[i] = float32((float64(x[i]) - mean) / deviation)
+			}
+		},
+	}
+}
+
+// RandomFlip mirrors half of the images, of shape [H, W] or [C, H, W], left to
+// right.
+func RandomFlip() Transform {
+	return Transform{
+		text: "RandomFlip()", check: imageShape,
+		apply: func(x []float32, shape []int, random *rand.Rand) {
+			if random.Uint64()&1 == 0 {
+				return
+			}
+			width := shape[len(shape)-1]
+			for row := 0; row < len(x); row += width {
+				for i, j := row, row+width-1; i < j; i, j = i+1, j-1 {
+					x[i], x[j] = x[j], x[i]
+				}
+			}
+		},
+	}
+}
+
+// RandomCrop shifts images, of shape [H, W] or [C, H, W], by up to pixels in
+// each direction; what comes in at the edges is 0. It is the crop of an image
+// that was padded by as much on all sides.
+func RandomCrop(pixels int) Transform {
+	return Transform{
+		text: fmt.Sprintf("RandomCrop(%d)", pixels),
+		check: func(shape []int) error {
+			if err := imageShape(shape); err != nil {
+				return err
+			}
+			if n := len(shape); pixels < 0 || pixels >= min(shape[n-2], shape[n-1]) {
+				return fmt.Errorf("the shift must be at least 0 and less than the image")
+			}
+			return nil
+		},
+		apply: func(x []float32, shape []int, random *rand.Rand) {
+			n := len(shape)
+			height, width := shape[n-2], shape[n-1]
+			down, right := random.IntN(2*pixels+1)-pixels, random.IntN(2*pixels+1)-pixels
+			for plane := 0; plane < len(x); plane += height * width {
+				shift(x[plane:plane+height*width], height, width, down, right)
+			}
+		},
+	}
+}
+
+// shift moves an image within its frame and fills with zeros.
+func shift(x []float32, height, width, down, right int) {
+	old := append([]float32{}, x...)
+	clear(x)
+	for row := max(0, -down); row < height-max(0, down); row++ {
+		from, to := max(0, -right), width-max(0, right)
+		copy(x[(row+down)*width+from+right:(row+down)*width+to+right], old[row*width+from:row*width+to])
+	}
+}
+
+func imageShape(shape []int) error {
+	if n := len(shape); n < 2 || n > 3 {
+		return fmt.Errorf("images of shape [H W] or [C H W] are needed")
+	}
+	return nil
+}
+
+// transform applies the set's transforms to example e.
+func (s *Set) transform(x []float32, e int, l *loader) {
+	if len(s.transforms) == 0 {
+		return
+	}
+	random := rand.New(rand.NewPCG(l.seed^0x9e3779b97f4a7c15, uint64(l.round)<<40^uint64(e)))
+	for _, t := range s.transforms {
+		t.apply(x, s.shape, random)
+	}
+}
+
+// transformed are the transforms in words, "" for none.
+func (s *Set) transformed() string {
+	names := make([]string, len(s.transforms))
+	for i, t := range s.transforms {
+		names[i] = t.String()
+	}
+	return strings.Join(names, ", ")
+}
