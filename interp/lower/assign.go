@@ -3,6 +3,7 @@ package lower
 // Assignments and definitions:
 //
 //	x = T{...}             ->  var t1 Tʹ1 = Tʹ1{...}; x = t1    the engine replaces x and pointers to it keep the old one
+//	m[k] = *p              ->  var t1 T = *p; m[k] = t1          the engine does not notice a nil p
 //	x = <-ch               ->  var t1 T = <-ch; x = t1           the engine stores into the wrong frame
 //	i, s = i+1, f()        ->  t1 := i+1; t2 := f(); i = t1; s = t2   the engine forgets i
 //	i, m[i] = 1, 2         ->  the key is evaluated first
@@ -74,7 +75,23 @@ func (f *function) assignOne(w *writer, lhs, rhs ast.Expr) {
 		f.define(w, v, t, rhs, value)
 		return
 	}
+	if f.isMapElement(lhs) {
+		if _, ok := ast.Unparen(rhs).(*ast.StarExpr); ok {
+			tmp := f.temp()
+			w.line("var %s %s = %s", tmp, f.typ(t), value)
+			value = tmp
+		}
+	}
 	f.put(w, f.expr(lhs), t, rhs, value)
+}
+
+func (f *function) isMapElement(e ast.Expr) bool {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	_, ok = f.coreOf(x.X).(*types.Map)
+	return ok
 }
 
 // discard evaluates rhs for its effects.
@@ -322,10 +339,8 @@ func (f *function) plainSwap(s *ast.AssignStmt) bool {
 		if isBlank(e) || types.IsInterface(f.typeOf(e)) {
 			return false
 		}
-		if x, ok := ast.Unparen(e).(*ast.IndexExpr); ok {
-			if _, isMap := f.coreOf(x.X).(*types.Map); isMap {
-				return false
-			}
+		if f.isMapElement(e) {
+			return false
 		}
 		plain := true
 		for _, x := range []ast.Expr{e, s.Rhs[i]} {

@@ -9,6 +9,7 @@ package lower
 //	new(expr)        ->  func(v T) *T { return &v }(expr)
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
 //	recover()        ->  dʹ.Recover() in a deferred literal, else rtʹ.Recover()
+//	real(z), complex(x, y)  ->  float32(real(z)), complex64(complex(x, y))
 //	append(g())      ->  func(t1 []A, t2 B) []A { return append(t1, t2) }(g())
 //	append(s, a, s[0])  ->  append(s, []T{a, s[0]}...)
 //	append(s, v), delete(m, k), panic(v): v and k become the element, key, any
@@ -84,6 +85,11 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 	arguments := make([]string, len(e.Args))
 	for i, x := range e.Args {
 		arguments[i] = f.expr(x)
+	}
+	switch name {
+	case "real", "imag", "complex":
+		// The engine's are of 64 and 128 bits always.
+		return f.typ(f.typeOf(e)) + "(" + name + "(" + list(arguments) + "))"
 	}
 	if _, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
 		return f.alias(types.Unsafe) + "." + name + "(" + list(arguments) + ")"

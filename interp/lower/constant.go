@@ -37,12 +37,10 @@ func (e *emitter) constant(v constant.Value, t types.Type) string {
 	case info&types.IsFloat != 0:
 		text, natural = floatLiteral(v), types.Float64
 	case info&types.IsComplex != 0:
-		c, part := constant.ToComplex(v), "float64"
-		if b.Kind() == types.Complex64 {
-			part = "float32"
-		}
-		text = "complex(" + part + "(" + floatLiteral(constant.Real(c)) + "), " + part + "(" + floatLiteral(constant.Imag(c)) + "))"
-		natural = b.Kind()
+		// The engine's complex gives a complex128 even of two float32.
+		c := constant.ToComplex(v)
+		text = "complex(" + floatLiteral(constant.Real(c)) + ", " + floatLiteral(constant.Imag(c)) + ")"
+		natural = types.Complex128
 	}
 	if t == types.Typ[natural] {
 		if strings.HasPrefix(text, "-") {

@@ -7,6 +7,7 @@ package lower
 //	P{1, 2}                        ->  Pʹ1{X: 1, Y: 2}
 //	[]P{{1}}                       ->  []Pʹ1{Pʹ1{X: 1}}
 //	(&x).f, (*p).f                 ->  as they are
+//	&*p                            ->  nonNilʹ1(p), which panics when p is nil
 //
 // The engine compares interface values by identity of its own wrappers.
 
@@ -231,6 +232,9 @@ func (f *function) slice(e *ast.SliceExpr) string {
 }
 
 func (f *function) unary(e *ast.UnaryExpr) string {
+	if star, ok := ast.Unparen(e.X).(*ast.StarExpr); ok && e.Op == token.AND {
+		return f.nonNil(f.typeOf(star.X)) + "(" + f.expr(star.X) + ")"
+	}
 	x := f.expr(e.X)
 	switch e.Op {
 	case token.AND:
@@ -239,6 +243,19 @@ func (f *function) unary(e *ast.UnaryExpr) string {
 		return "(<-" + x + ")"
 	}
 	return "(" + e.Op.String() + x + ")"
+}
+
+// nonNil names a function that returns its argument, a pointer, unless it is nil.
+func (e *emitter) nonNil(t types.Type) string {
+	typ := e.typ(t)
+	return e.helper("nonNil", "nonNil "+typ, func(name string) {
+		e.out.open("func %s(p %s) %[2]s {", name, typ)
+		e.out.open("if p == nil {")
+		e.out.line("panic(%s)", e.rt("NilDereference"))
+		e.out.close("}")
+		e.out.line("return p")
+		e.out.close("}")
+	})
 }
 
 func (f *function) binary(e *ast.BinaryExpr) string {

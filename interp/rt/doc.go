@@ -75,6 +75,7 @@
 //	StorePosition(p *int, number int)                       *p = number under the race detector
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
+//	NilDereference() interface{}                            the panic of the use of a nil pointer
 //
 // fmt: Append, Appendf, Appendln, Errorf, Fprint, Fprintf, Fprintln, Print,
 // Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.

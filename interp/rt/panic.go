@@ -46,6 +46,9 @@ var (
 
 const nilDereference = runtimeError("invalid memory address or nil pointer dereference")
 
+// NilDereference is what the use of a nil pointer panics with.
+func NilDereference() any { return nilDereference }
+
 // compiledName is the name of a compiled type; the types above go under the
 // name of the runtime's type that they stand for.
 func compiledName(t reflect.Type) string {

@@ -30,9 +30,10 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Protect":  Protect,
 		"Recover":  Recover,
 
-		"StorePosition": StorePosition,
-		"RangeExited":   RangeExited,
-		"NegativeShift": NegativeShift,
+		"StorePosition":  StorePosition,
+		"RangeExited":    RangeExited,
+		"NegativeShift":  NegativeShift,
+		"NilDereference": NilDereference,
 
 		"Equal":     r.Equal,
 		"Recovered": Recovered,
