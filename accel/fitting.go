@@ -21,6 +21,7 @@ type fitting struct {
 	loss   func(prediction, target *Tensor) *Tensor
 	run    *Run
 	screen *screen
+	events *events // nil without TensorBoard
 
 	optimizer *optim.Optimizer
 	schedule  optim.Schedule
@@ -55,8 +56,12 @@ func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting
 	}
 	f.optimizer = o.optimizer(model, o.numbers...)
 	f.rate = f.optimizer.LearningRate()
+	if o.absoluteRates {
+		f.rate = 1
+	}
+	seed, _ := (*tensor.Generator)(nil).State()
 	*run = Run{
-		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1,
+		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed,
 		planned: planned, metrics: o.live, classes: train.Targets() == 0,
 	}
 	if o.amp {
@@ -83,6 +88,11 @@ func (f *fitting) train(ctx context.Context) (err error) {
 	defer nn.Catch(&err)
 	if err := f.resume(); err != nil {
 		return err
+	}
+	if f.o.tensorBoard != "" {
+		if f.events, err = newEvents(f.o.tensorBoard, time.Now()); err != nil {
+			return err
+		}
 	}
 	nn.Train(f.model, true)
 	f.run.began = time.Now()
@@ -155,6 +165,9 @@ func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
 		f.seen += examples
 		if err := f.settle(m); err != nil {
 			return err
+		}
+		if f.o.stop != nil && f.o.stop(f.run) {
+			return errors.Join(f.settle(nil), errStop)
 		}
 		if err := f.checkDue(ctx); err != nil {
 			return err
@@ -270,6 +283,7 @@ func (f *fitting) settle(newest *measurement) error {
 	})
 	f.run.Examples += m.examples
 	f.screen.offer(f.run)
+	f.log(f.events.offer)
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
 		f.pending = nil
 		return &DivergedError{len(f.run.Steps), loss}
@@ -299,11 +313,23 @@ func (f *fitting) check(ctx context.Context) error {
 		}
 	}
 	f.watchChecks(f.run.Checks[at:])
+	f.log(f.events.offer)
 	f.screen.offer(f.run)
 	if f.outOfPatience() {
 		return errStop
 	}
 	return nil
+}
+
+// log writes to the event file, until that fails.
+func (f *fitting) log(write func(*Run) error) {
+	if f.events == nil {
+		return
+	}
+	if err := write(f.run); err != nil {
+		f.run.note("no more events were written: %v", err)
+		f.events = nil
+	}
 }
 
 // watchChecks tells a schedule that depends on them of validations.
@@ -333,6 +359,8 @@ const inputBound = 0.2
 func (f *fitting) end(ctx context.Context, err error) {
 	r := f.run
 	r.finished = true
+	r.peakBytes = Stats().PeakBytes
+	f.log(f.events.close)
 	if f.began.IsZero() {
 		return
 	}

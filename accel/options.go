@@ -39,8 +39,12 @@ type options struct {
 	quiet      bool
 	checkpoint string // path; "" for none
 	saveEvery  int    // steps; 0 for every epoch only
-	amp        bool
-	text       []string
+
+	tensorBoard   string          // folder; "" for none
+	absoluteRates bool            // the schedule gives rates, not factors
+	stop          func(*Run) bool // asked after each step; nil for never
+	amp           bool
+	text          []string
 }
 
 func newOptions(given []Option) (*options, error) {

@@ -32,6 +32,9 @@ type Run struct {
 	// Use is how busy the machine was, if Live asked for it.
 	Use gpu.History
 
+	streamSeed uint64 // of the random numbers
+	peakBytes  int
+
 	planned  int // updates that were to be made
 	finished bool
 	restored bool     // the weights are those of the best check

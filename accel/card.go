@@ -1,0 +1,122 @@
+package accel
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// Card says in JSON what a run was and what came of it, so that it can be
+// repeated: the set, the options as they were given, the seeds, the machine and
+// the versions, and the results. Numbers that were not measured are left out.
+type Card struct {
+	Set       string    `json:"set"`
+	Options   []string  `json:"options"`
+	Seed      uint64    `json:"seed"`       // of the stream that Seed sets
+	OrderSeed uint64    `json:"order_seed"` // of the order of the examples
+	Began     time.Time `json:"began"`
+
+	Steps    int      `json:"steps"`
+	Skipped  int      `json:"skipped_steps,omitempty"`
+	Epochs   int      `json:"epochs"`
+	Examples int      `json:"examples"`
+	Loss     *float64 `json:"loss,omitempty"`
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	BestStep *int     `json:"best_step,omitempty"`
+
+	Seconds           float64  `json:"seconds"`
+	ExamplesPerSecond *float64 `json:"examples_per_second,omitempty"`
+	WaitingSeconds    float64  `json:"waiting_seconds"`
+	ComputingSeconds  float64  `json:"computing_seconds"`
+	ValidatingSeconds float64  `json:"validating_seconds"`
+	PeakBytes         int      `json:"peak_bytes"` // of tensors, in the process so far
+
+	Device     string   `json:"device"`
+	Processors int      `json:"processors"` // threads that Go runs at once
+	System     string   `json:"system"`
+	Go         string   `json:"go"`
+	Module     string   `json:"module,omitempty"` // version of this module, where it is known
+	Revision   string   `json:"revision,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+}
+
+// Card is what there is to say about the run.
+func (r *Run) Card() Card {
+	loss, accuracy := r.outcome()
+	c := Card{
+		Set: r.Set, Options: append([]string{}, r.Options...), Seed: r.streamSeed, OrderSeed: r.Seed, Began: r.began.UTC().Truncate(time.Second),
+		Steps: len(r.Steps), Epochs: len(r.Epochs), Examples: r.Examples,
+		Loss: measured(loss), Accuracy: measured(accuracy),
+		Seconds: r.Time.Total.Seconds(), ExamplesPerSecond: measured(r.ExamplesPerSecond()),
+		WaitingSeconds: r.Time.Waiting.Seconds(), ComputingSeconds: r.Time.Computing.Seconds(), ValidatingSeconds: r.Time.Validating.Seconds(),
+		PeakBytes: r.peakBytes,
+		Device:    "cpu", Processors: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
+		Notes: append([]string{}, r.Notes...),
+	}
+	for _, s := range r.Steps {
+		if s.Skipped {
+			c.Skipped++
+		}
+	}
+	if r.Best >= 0 && r.Best < len(r.Checks) {
+		step := r.Checks[r.Best].Step
+		c.BestStep = &step
+	}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		c.Module, c.Revision = versions(build)
+	}
+	return c
+}
+
+// versions are the version of this module in a program, and the revision that
+// the program was built from.
+func versions(build *debug.BuildInfo) (module, revision string) {
+	const path = "github.com/quernlab/quern"
+	for _, m := range append([]*debug.Module{&build.Main}, build.Deps...) {
+		if m.Path == path {
+			module = m.Version
+		}
+	}
+	for _, s := range build.Settings {
+		if s.Key == "vcs.revision" && build.Main.Path == path {
+			revision = s.Value
+		}
+	}
+	return module, revision
+}
+
+// measured is a number, or nil where there is none.
+func measured(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// String is the card as JSON.
+func (c Card) String() string {
+	b, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return fmt.Sprintf("accel: this card has no JSON form: %v", err)
+	}
+	return string(b)
+}
+
+// MIMEBundle shows the card.
+func (c Card) MIMEBundle() map[string]any {
+	text := c.String()
+	return map[string]any{"application/json": json.RawMessage(text), "text/plain": text}
+}
+
+// Save writes the card to a file.
+func (c Card) Save(path string) error {
+	if err := os.WriteFile(filepath.Clean(path), []byte(c.String()+"\n"), 0o644); err != nil {
+		return fmt.Errorf("accel: save card: %w", err)
+	}
+	return nil
+}

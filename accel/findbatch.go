@@ -1,0 +1,135 @@
+package accel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/plots"
+)
+
+// BatchSearch is what [FindBatchSize] measured. It shows itself: the speed over
+// the batch sizes.
+type BatchSearch struct {
+	// Size is the suggestion: the smallest batch with nine tenths of the highest
+	// speed.
+	Size  int
+	Tries []BatchTry
+	// Stopped says why larger batches were not tried.
+	Stopped string
+}
+
+// BatchTry is one batch size that was tried.
+type BatchTry struct {
+	Size              int
+	ExamplesPerSecond float64
+}
+
+// FindBatchSize measures how fast a model trains with batches of 16, 32, 64 and
+// so on, a few steps each, up to the size of the set, 16 384, or what the memory
+// holds, and suggests the smallest that comes near the highest speed. A larger
+// batch is not better by itself: it makes fewer steps in an epoch. Options are
+// those of [Fit]. The model gets back the weights that it had.
+func FindBatchSize(ctx context.Context, model nn.Module, train *data.Set, given ...Option) (*BatchSearch, error) {
+	if err := touch(ctx, model, train); err != nil {
+		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
+	}
+	start := copyWeights(model)
+	s := &BatchSearch{}
+	err := s.search(ctx, model, train, given)
+	if restoreErr := start.restore(model); err == nil {
+		err = restoreErr
+	}
+	s.choose()
+	return s, err
+}
+
+const (
+	smallestBatch, largestBatch = 16, 16384
+
+	tryWarmUp = 2 // steps that plan and allocate, before the clock starts
+	trySteps  = 5
+)
+
+func (s *BatchSearch) search(ctx context.Context, model nn.Module, train *data.Set, given []Option) error {
+	for size := smallestBatch; ; size *= 2 {
+		if size > largestBatch || size > train.Len() && size > smallestBatch {
+			s.Stopped = fmt.Sprintf("no larger batch than %d was tried", size/2)
+			return nil
+		}
+		options := append(append([]Option{}, given...), BatchSize(size), Steps(tryWarmUp+trySteps), Quiet(), plain("FindBatchSize", func(c *options) {
+			c.validate, c.evalEvery, c.patience, c.checkpoint, c.saveEvery, c.live, c.tensorBoard = nil, 0, 0, "", 0, nil, ""
+			c.epochs, c.accumulate, c.watches = 0, 1, false
+			c.schedule = nil
+		}))
+		run, err := Fit(ctx, model, train, options...)
+		var memory *OutOfMemoryError
+		var diverged *DivergedError
+		switch {
+		case errors.As(err, &memory):
+			s.Stopped = fmt.Sprintf("batches of %d do not fit into the memory", size)
+			return nil
+		case err != nil && !errors.As(err, &diverged):
+			return err
+		}
+		if speed := speedAfter(run, tryWarmUp); !math.IsNaN(speed) {
+			s.Tries = append(s.Tries, BatchTry{size, speed})
+		}
+	}
+}
+
+// speedAfter is the speed of a run without its first steps; NaN of fewer.
+func speedAfter(r *Run, steps int) float64 {
+	n := len(r.Steps)
+	if n <= steps {
+		return math.NaN()
+	}
+	part := float64(n-steps) / float64(n)
+	return float64(r.Examples) * part / (r.Steps[n-1].Seconds - r.Steps[steps-1].Seconds)
+}
+
+// choose takes the smallest batch near the highest speed.
+func (s *BatchSearch) choose() {
+	highest := 0.0
+	for _, t := range s.Tries {
+		highest = max(highest, t.ExamplesPerSecond)
+	}
+	for _, t := range s.Tries {
+		if t.ExamplesPerSecond >= 0.9*highest {
+			s.Size = t.Size
+			return
+		}
+	}
+}
+
+// Figure draws the speed of each size.
+func (s *BatchSearch) Figure() *plots.Figure {
+	var names []string
+	var speeds []float64
+	for _, t := range s.Tries {
+		names, speeds = append(names, strconv.Itoa(t.Size)), append(speeds, t.ExamplesPerSecond)
+	}
+	return plots.Bar("Examples per second by batch size", names, speeds).Subtitle(s.String())
+}
+
+// String is the suggestion.
+func (s *BatchSearch) String() string {
+	if s.Size == 0 {
+		return "no batch size could be tried"
+	}
+	return fmt.Sprintf("batch size %d; %s", s.Size, s.Stopped)
+}
+
+// MIMEBundle shows the search.
+func (s *BatchSearch) MIMEBundle() map[string]any {
+	bundle := s.Figure().MIMEBundle()
+	bundle["text/plain"] = s.String()
+	return bundle
+}
+
+// MIMEMetadata is the size of the picture.
+func (s *BatchSearch) MIMEMetadata() map[string]any { return s.Figure().MIMEMetadata() }

@@ -1,0 +1,151 @@
+package accel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/plots"
+)
+
+// RateSearch is what [FindLR] found. It shows itself: the loss over the learning
+// rates.
+type RateSearch struct {
+	// Rate is the suggestion: where the loss falls fastest over the logarithm of
+	// the rate.
+	Rate   float64
+	Rates  []float64 // that were tried, one a step
+	Losses []float64 // of these steps
+}
+
+// The range of rates that are tried, and how many.
+const (
+	lowestRate, highestRate = 1e-7, 10.
+	searchSteps             = 100
+)
+
+// FindLR looks for a learning rate (Smith, Cyclical learning rates, 2017): it
+// trains for a hundred steps, each with a larger rate, from 1e-7 to 10, until
+// the loss is four times the lowest, and suggests the rate at which it fell
+// fastest. Options are those of [Fit]; optimiser, batch size and loss matter.
+// The model gets back the weights that it had; layers that had none begin anew
+// with those that they got in the search.
+func FindLR(ctx context.Context, model nn.Module, train *data.Set, given ...Option) (*RateSearch, error) {
+	if err := touch(ctx, model, train); err != nil {
+		return nil, fmt.Errorf("accel: FindLR: %w", err)
+	}
+	start := copyWeights(model)
+	s := &RateSearch{}
+	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *options) {
+		c.validate, c.evalEvery, c.patience, c.checkpoint, c.saveEvery, c.live, c.tensorBoard = nil, 0, 0, "", 0, nil, ""
+		c.epochs = 0
+		c.schedule, c.watches, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
+		c.stop = s.risen
+	}))
+	run, err := Fit(ctx, model, train, options...)
+	var diverged *DivergedError
+	if errors.As(err, &diverged) {
+		err = nil // which is how it may end
+	}
+	if restoreErr := start.restore(model); err == nil {
+		err = restoreErr
+	}
+	for _, step := range run.Steps {
+		s.Rates, s.Losses = append(s.Rates, step.LearningRate), append(s.Losses, step.Loss)
+	}
+	s.Rate = suggestion(s.Rates, s.Losses)
+	return s, err
+}
+
+// touch lets a model see one example, so that its layers have their parameters.
+func touch(ctx context.Context, model nn.Module, train *data.Set) error {
+	switch {
+	case model == nil:
+		return errors.New("there is no model")
+	case train == nil:
+		return errors.New("there is no training set; was the error of making it read?")
+	case train.Len() == 0:
+		return fmt.Errorf("%s is empty", train.Name())
+	}
+	_, err := PredictSet(ctx, model, train.First(1))
+	return err
+}
+
+// risen ends the search when the loss is far above the lowest.
+func (s *RateSearch) risen(r *Run) bool {
+	lowest := math.Inf(1)
+	for _, step := range r.Steps {
+		lowest = min(lowest, step.Loss)
+	}
+	n := len(r.Steps)
+	return n > 10 && r.Steps[n-1].Loss > 4*lowest
+}
+
+// suggestion is the rate at which a centred mean of the loss falls fastest over
+// the logarithm of the rate, before its lowest point; NaN where it never falls.
+func suggestion(rates, losses []float64) float64 {
+	const reach = 3
+	smooth := make([]float64, len(losses))
+	for i := range losses {
+		sum, n := 0.0, 0
+		for k := max(0, i-reach); k <= min(len(losses)-1, i+reach); k++ {
+			if v := losses[k]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+				sum, n = sum+v, n+1
+			}
+		}
+		smooth[i] = sum / float64(n)
+	}
+	lowest := 0
+	for i, v := range smooth {
+		if v < smooth[lowest] {
+			lowest = i
+		}
+	}
+	best, fastest := math.NaN(), 0.0
+	for i := reach; i+reach <= lowest; i++ {
+		if fall := (smooth[i+reach] - smooth[i-reach]) / math.Log(rates[i+reach]/rates[i-reach]); fall < fastest {
+			best, fastest = rates[i], fall
+		}
+	}
+	return best
+}
+
+// risingRate makes the rate of each step the one to be tried, in place of the
+// optimiser's.
+type risingRate struct{}
+
+func (risingRate) Factor(step int) float64 {
+	return lowestRate * math.Pow(highestRate/lowestRate, float64(step)/(searchSteps-1))
+}
+func (risingRate) String() string { return "rates to be tried" }
+
+// Figure draws the losses over the rates.
+func (s *RateSearch) Figure() *plots.Figure {
+	f := plots.LRFinder(s.Rates, s.Losses)
+	if !math.IsNaN(s.Rate) {
+		f.Subtitle("suggested " + number(s.Rate) + ": where the loss falls fastest")
+	}
+	return f
+}
+
+// String is the suggestion.
+func (s *RateSearch) String() string {
+	if math.IsNaN(s.Rate) {
+		return fmt.Sprintf("no learning rate found: in %d steps the loss did not fall", len(s.Rates))
+	}
+	return fmt.Sprintf("learning rate %.2g, after %d steps from %.0e to %.2g", s.Rate, len(s.Rates), s.Rates[0], s.Rates[len(s.Rates)-1])
+}
+
+// MIMEBundle shows the search.
+func (s *RateSearch) MIMEBundle() map[string]any {
+	bundle := s.Figure().MIMEBundle()
+	bundle["text/plain"] = s.String()
+	return bundle
+}
+
+// MIMEMetadata is the size of the picture.
+func (s *RateSearch) MIMEMetadata() map[string]any { return s.Figure().MIMEMetadata() }

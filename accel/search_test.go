@@ -1,0 +1,286 @@
+package accel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
+)
+
+func TestFindLR(t *testing.T) {
+	train, _ := digits(t)
+	accel.Seed(1)
+	model := mlp(32)
+	if _, err := accel.Evaluate(t.Context(), model, train.First(1)); err != nil {
+		t.Fatal(err)
+	}
+	before := weights(model)
+	s, err := accel.FindLR(t.Context(), model, train, accel.AdamW(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(weights(model), before) {
+		t.Error("the model has other weights than before")
+	}
+	if !(s.Rate > 1e-5 && s.Rate < 1) {
+		t.Errorf("%v", s)
+	}
+	if n := len(s.Rates); n < 20 || len(s.Losses) != n || math.Abs(s.Rates[0]-1e-7) > 1e-12 || !slices.IsSorted(s.Rates) {
+		t.Errorf("rates %v", s.Rates)
+	}
+	if data, metadata := display.Render(s); data["image/png"] == nil || metadata["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "learning rate ") {
+		t.Errorf("shows %v", data["text/plain"])
+	}
+	// The rate that it suggests trains.
+	run, err := accel.Fit(t.Context(), model, train, accel.AdamW(s.Rate), accel.Epochs(3), accel.Quiet())
+	if must(t, run, err); !(run.Loss() < s.Losses[0]/2) {
+		t.Errorf("with rate %v the loss went from %v to %v", s.Rate, s.Losses[0], run.Loss())
+	}
+	if _, err := accel.FindLR(t.Context(), model, nil); err == nil {
+		t.Error("no set is taken")
+	}
+	none := &accel.RateSearch{Rate: math.NaN()}
+	if text := none.String(); !strings.Contains(text, "no learning rate found") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestFindBatchSize(t *testing.T) {
+	train, _ := digits(t)
+	accel.Seed(1)
+	model := mlp(8)
+	s, err := accel.FindBatchSize(t.Context(), model, train.First(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	highest, chosen := 0.0, 0.0
+	for _, v := range s.Tries {
+		sizes = append(sizes, v.Size)
+		highest = max(highest, v.ExamplesPerSecond)
+		if v.Size == s.Size {
+			chosen = v.ExamplesPerSecond
+		}
+	}
+	if !slices.Equal(sizes, []int{16, 32, 64}) || !(chosen >= 0.9*highest) || !(highest > 0) {
+		t.Errorf("%+v", s)
+	}
+	if data, _ := display.Render(s); data["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "batch size ") {
+		t.Errorf("shows %v", data["text/plain"])
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := accel.FindBatchSize(ctx, model, train); !errors.Is(err, context.Canceled) {
+		t.Errorf("want context.Canceled, got %v", err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	train, test := digits(t)
+	train = train.First(200)
+	models := 0
+	newModel := func() nn.Module { models++; return mlp(8) }
+	c, err := accel.Compare(t.Context(), newModel, train,
+		accel.V("small rate", accel.Epochs(2), accel.AdamW(1e-4), accel.Validate(test)),
+		accel.V("large <rate>", accel.Epochs(3), accel.AdamW(1e-2), accel.Validate(test)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if models != 6 || len(c.Variants) != 2 || len(c.Variants[0].Runs) != 3 {
+		t.Fatalf("%d models, %+v", models, c)
+	}
+	// Mean and deviation of a sample, by hand.
+	v := c.Variants[1]
+	a, b, d := v.Runs[0].Loss(), v.Runs[1].Loss(), v.Runs[2].Loss()
+	m := (a + b + d) / 3
+	mean, deviation := v.Loss()
+	want := math.Sqrt(((a-m)*(a-m) + (b-m)*(b-m) + (d-m)*(d-m)) / 2)
+	if !(math.Abs(mean-m) < 1e-12) || !(math.Abs(deviation-want) < 1e-12) || a == b {
+		t.Errorf("mean %v ± %v, want %v ± %v", mean, deviation, m, want)
+	}
+	worse, _ := c.Variants[0].Accuracy()
+	if better, _ := v.Accuracy(); !(better > worse) {
+		t.Errorf("accuracies %v and %v", worse, better)
+	}
+	data, _ := display.Render(c)
+	page, text := data["text/html"].(string), data["text/plain"].(string)
+	for _, want := range []string{"<svg", "large &lt;rate&gt;", "±", "validation", "3 seeds"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if want := fmt.Sprintf("%.4f ± %.4f", mean, deviation); !strings.Contains(text, want) {
+		t.Errorf("the text has no %q:\n%s", want, text)
+	}
+	accel.Seed(2)
+	again := mlp(8)
+	run, err := accel.Fit(t.Context(), again, train, accel.Epochs(3), accel.AdamW(1e-2), accel.Validate(test), accel.Quiet())
+	if must(t, run, err); run.Loss() != v.Runs[1].Loss() {
+		t.Errorf("seed 2 by hand gives %v, in the comparison %v", run.Loss(), v.Runs[1].Loss())
+	}
+}
+
+func TestCompareEndsEarly(t *testing.T) {
+	train, _ := digits(t)
+	c, err := accel.Compare(t.Context(), func() nn.Module { return mlp(4) }, train.First(64),
+		accel.V("diverges", accel.SGD(1e30, 0)), accel.V("wrong", accel.Epochs(0)))
+	if err == nil || !strings.Contains(err.Error(), "accel: Compare: wrong: ") || len(c.Variants[0].Runs) != 1 {
+		t.Errorf("%v, %+v", err, c.Variants)
+	}
+	for _, want := range []string{"1 run diverged", "ended early", "–"} {
+		if !strings.Contains(c.String(), want) {
+			t.Errorf("the text has no %q:\n%s", want, c)
+		}
+	}
+	if _, err := accel.Compare(t.Context(), nil, train); err == nil {
+		t.Error("no model is taken")
+	}
+	if _, err := accel.Compare(t.Context(), func() nn.Module { return mlp(4) }, train); err == nil {
+		t.Error("no variant is taken")
+	}
+}
+
+func TestCard(t *testing.T) {
+	train, test := digits(t)
+	accel.Seed(42)
+	run, err := accel.Fit(t.Context(), mlp(8), train.First(100), accel.Epochs(2), accel.Validate(test), accel.Quiet())
+	must(t, run, err)
+	path := filepath.Join(t.TempDir(), "card.json")
+	if err := run.Card().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var card map[string]any
+	if err := json.Unmarshal(b, &card); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"set": "digits, train", "seed": 42.0, "steps": 4.0, "epochs": 2.0, "examples": 200.0,
+		"loss": run.Loss(), "accuracy": run.Accuracy(), "device": "cpu",
+	} {
+		if card[name] != want {
+			t.Errorf("%s: want %v, got %v", name, want, card[name])
+		}
+	}
+	if options := fmt.Sprint(card["options"]); options != "[Epochs(2) Validate(digits, test) Quiet()]" {
+		t.Errorf("options %s", options)
+	}
+	var none *accel.Run = &accel.Run{Best: -1}
+	if text := none.Card().String(); strings.Contains(text, `"loss"`) || !strings.Contains(text, `"steps": 0`) {
+		t.Errorf("a run without steps: %s", text)
+	}
+	if data, _ := display.Render(run.Card()); data["application/json"] == nil {
+		t.Error("the card does not show itself as JSON")
+	}
+}
+
+// follow is a model of tokens that gives the next token, modulo 5, the largest
+// logit.
+func follow() nn.Module {
+	return nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+		n, length := x.Dim(0), x.Dim(1)
+		logits := make([]float32, n*length*5)
+		for i, token := range x.Ints() {
+			logits[5*i+(token+1)%5] = 4
+		}
+		return tensor.New(logits, n, length, 5)
+	})
+}
+
+func TestGenerate(t *testing.T) {
+	accel.Seed(1)
+	got, err := accel.Generate(t.Context(), follow(), []int{3}, 7, accel.Temperature(0))
+	if err != nil || !slices.Equal(got, []int{3, 4, 0, 1, 2, 3, 4, 0}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	got, err = accel.Generate(t.Context(), follow(), []int{0, 2}, 4, accel.TopK(1))
+	if err != nil || !slices.Equal(got, []int{0, 2, 3, 4, 0, 1}) {
+		t.Errorf("TopK(1): %v, %v", got, err)
+	}
+	// exp(4) against four times exp(0): the next token comes in 93.2 % of draws.
+	right := 0
+	got, err = accel.Generate(t.Context(), follow(), []int{0}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < len(got); i++ {
+		if got[i] == (got[i-1]+1)%5 {
+			right++
+		}
+	}
+	if right < 900 || right > 960 {
+		t.Errorf("%d of 1000 draws are the likeliest", right)
+	}
+	for name, tt := range map[string]struct {
+		prompt  []int
+		options []accel.GenerateOption
+	}{
+		"no prompt":   {nil, nil},
+		"temperature": {[]int{1}, []accel.GenerateOption{accel.Temperature(-1)}},
+		"most":        {[]int{1}, []accel.GenerateOption{accel.TopK(-1)}},
+	} {
+		if _, err := accel.Generate(t.Context(), follow(), tt.prompt, 1, tt.options...); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	var shape *accel.ShapeError
+	if _, err := accel.Generate(t.Context(), nn.Sequential(), []int{1}, 1); !errors.As(err, &shape) {
+		t.Errorf("a model of tokens to tokens: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := accel.Generate(ctx, follow(), []int{1}, 1); !errors.Is(err, context.Canceled) || len(got) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestSequences trains a small GPT to count, goes on with what it has learned,
+// and sees its own limit.
+func TestSequences(t *testing.T) {
+	var tokens []int
+	for i := range 200 {
+		tokens = append(tokens, i%6)
+	}
+	train, err := data.Windows(tokens, 8, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accel.Seed(2)
+	gpt := nn.Sequential(
+		nn.Embedding(6, 16), nn.PosEmbedding(8, 16),
+		nn.Repeat(2, func(int) nn.Module { return nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())) }),
+		nn.LayerNorm(), nn.Dense(6))
+	run, err := accel.Fit(t.Context(), gpt, train, accel.Epochs(8), accel.BatchSize(24), accel.AdamW(0.01), accel.Quiet())
+	must(t, run, err)
+	result, err := accel.Evaluate(t.Context(), gpt, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Accuracy() != 1 || result.Counts() != nil || !(run.Steps[0].Accuracy < 0.7) {
+		t.Errorf("accuracy from %v to %v", run.Steps[0].Accuracy, result.Accuracy())
+	}
+	got, err := accel.Generate(t.Context(), gpt, []int{2, 3}, 20, accel.Temperature(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, token := range got {
+		if token != (i+2)%6 {
+			t.Fatalf("it counts %v", got)
+		}
+	}
+}

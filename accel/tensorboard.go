@@ -1,0 +1,148 @@
+package accel
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"time"
+)
+
+// TensorBoard writes what is measured to a new event file in a folder, which
+// TensorBoard shows while the training goes on: train/loss, train/accuracy and
+// train/learning_rate of each step, validation/loss and validation/accuracy.
+func TensorBoard(folder string) Option {
+	text := fmt.Sprintf("TensorBoard(%q)", folder)
+	return Option{text, func(c *options) error {
+		if folder == "" {
+			return fmt.Errorf("accel: %s: there is no folder", text)
+		}
+		c.tensorBoard = folder
+		return nil
+	}}
+}
+
+// events is an event file: TFRecords of Event messages.
+//
+// A record is its length as uint64, the masked CRC of that, the bytes, and the
+// masked CRC of these, all little-endian (TensorFlow's
+// tensorflow/core/lib/io/record_writer.h). An Event (tensorflow/core/util/event.proto)
+// has wall_time = 1 as double, step = 2 as int64, file_version = 3 as string or
+// summary = 5; a Summary has values = 1, each with tag = 1 and simple_value = 2 as
+// float.
+type events struct {
+	file         *os.File
+	steps, tests int // of the run that are written
+	begin        time.Time
+}
+
+// newEvents makes an event file under the name that TensorBoard looks for.
+func newEvents(folder string, now time.Time) (*events, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return nil, fmt.Errorf("accel: TensorBoard: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	name := fmt.Sprintf("events.out.tfevents.%d.%s.%d.*", now.Unix(), host, os.Getpid())
+	file, err := os.CreateTemp(folder, name)
+	if err != nil {
+		return nil, fmt.Errorf("accel: TensorBoard: %w", err)
+	}
+	e := &events{file: file, begin: now}
+	if err := e.write(record(versionEvent(now))); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return e, nil
+}
+
+// offer writes what has come to a run since the last time.
+func (e *events) offer(r *Run) error {
+	var out []byte
+	for ; e.steps < len(r.Steps); e.steps++ {
+		s := r.Steps[e.steps]
+		at := e.begin.Add(time.Duration(s.Seconds * float64(time.Second)))
+		out = append(out, record(scalarEvent(at, e.steps+1,
+			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}))...)
+	}
+	for ; e.tests < len(r.Checks); e.tests++ {
+		c := r.Checks[e.tests]
+		out = append(out, record(scalarEvent(time.Now(), c.Step, scalar{"validation/loss", c.Loss}, scalar{"validation/accuracy", c.Accuracy}))...)
+	}
+	return e.write(out)
+}
+
+func (e *events) write(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if _, err := e.file.Write(b); err != nil {
+		return fmt.Errorf("accel: TensorBoard: %w", err)
+	}
+	return nil
+}
+
+// close writes the rest of a run and closes the file.
+func (e *events) close(r *Run) error {
+	return errors.Join(e.offer(r), e.file.Close())
+}
+
+// scalar is a number under a name. NaN stands for what was not measured.
+type scalar struct {
+	tag   string
+	value float64
+}
+
+func versionEvent(at time.Time) []byte {
+	return field(double(nil, 1, wall(at)), 3, []byte("brain.Event:2"))
+}
+
+func scalarEvent(at time.Time, step int, scalars ...scalar) []byte {
+	var summary []byte
+	for _, s := range scalars {
+		if math.IsNaN(s.value) {
+			continue
+		}
+		value := field(nil, 1, []byte(s.tag))
+		value = append(value, 2<<3|5) // field 2, 32 bits
+		value = binary.LittleEndian.AppendUint32(value, math.Float32bits(float32(s.value)))
+		summary = field(summary, 1, value)
+	}
+	b := double(nil, 1, wall(at))
+	b = append(b, 2<<3|0) // field 2, a varint
+	b = binary.AppendUvarint(b, uint64(step))
+	return field(b, 5, summary)
+}
+
+// wall is seconds since 1970.
+func wall(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
+
+// double appends a field of 64 bits.
+func double(b []byte, number int, v float64) []byte {
+	return binary.LittleEndian.AppendUint64(append(b, byte(number<<3|1)), math.Float64bits(v))
+}
+
+// field appends a field of bytes: a string or a message.
+func field(b []byte, number int, content []byte) []byte {
+	b = binary.AppendUvarint(append(b, byte(number<<3|2)), uint64(len(content)))
+	return append(b, content...)
+}
+
+// record frames an event.
+func record(event []byte) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(event)))
+	b = binary.LittleEndian.AppendUint32(b, maskedCRC(b))
+	b = append(b, event...)
+	return binary.LittleEndian.AppendUint32(b, maskedCRC(event))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// maskedCRC is CRC-32C rotated by 15 bits and shifted, as TensorFlow stores it.
+func maskedCRC(b []byte) uint32 {
+	c := crc32.Checksum(b, castagnoli)
+	return (c>>15 | c<<17) + 0xa282ead8
+}
