@@ -2,7 +2,6 @@ package nn
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -63,32 +62,13 @@ func (a *attention) Forward(x *Tensor) *Tensor {
 	var s scratch
 	defer s.release()
 	all := s.keep(a.products(func(in []*Tensor) *Tensor { return tensor.Linear(in[0], in[1], in[2]) }, x, a.inProjWeight, a.inProjBias))
-	// [N, T, 3, heads, d] to three of [N·heads, T, d].
+	// [N, T, 3·width] to three of [N, heads, T, d].
 	d := width / a.heads
 	parts := s.keep(s.keep(all.Reshape(n, t, 3, a.heads, d)).Transpose(2, 0, 3, 1, 4))
-	part := func(i int) *Tensor { return s.keep(s.keep(parts.Slice(0, i, i+1)).Reshape(n*a.heads, t, d)) }
-	q, k, v := part(0), part(1), part(2)
-	scores := s.keep(a.products(func(in []*Tensor) *Tensor {
-		return s.keep(in[0].MatMul(s.keep(in[1].T()))).MulScalar(1 / math.Sqrt(float64(d)))
-	}, q, k))
-	if a.causal {
-		scores = s.keep(scores.Add(s.keep(future(t))))
-	}
-	share := s.keep(scores.Softmax(2))
-	mixed := s.keep(a.products(func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, share, v))
-	joined := s.keep(s.keep(s.keep(mixed.Reshape(n, a.heads, t, d)).Transpose(0, 2, 1, 3)).Reshape(n, t, width))
+	part := func(i int) *Tensor { return s.keep(s.keep(parts.Slice(0, i, i+1)).Reshape(n, a.heads, t, d)) }
+	mixed := s.keep(a.products(func(in []*Tensor) *Tensor { return tensor.Attention(in[0], in[1], in[2], a.causal) }, part(0), part(1), part(2)))
+	joined := s.keep(s.keep(mixed.Transpose(0, 2, 1, 3)).Reshape(n, t, width))
 	return a.outProj.Forward(joined)
-}
-
-// future is -1e9 where a place would see a later one, else 0.
-func future(t int) *Tensor {
-	mask := make([]float32, t*t)
-	for i := range t {
-		for j := i + 1; j < t; j++ {
-			mask[i*t+j] = -1e9
-		}
-	}
-	return tensor.New(mask, t, t)
 }
 
 // make begins with parameters for this width.

@@ -25,12 +25,12 @@ func (e *embedding) Forward(x *Tensor) *Tensor {
 		e.weight = tensor.Randn(nil, e.tokens, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
-	if x.DType() == tensor.Int32 {
-		return e.weight.Gather(x)
+	if !x.DType().IsFloat() {
+		return tensor.Embedding(e.weight, x)
 	}
 	index := x.Cast(tensor.Int32)
 	defer index.Release()
-	return e.weight.Gather(index)
+	return tensor.Embedding(e.weight, index)
 }
 
 func (e *embedding) String() string { return fmt.Sprintf("Embedding(%d, %d)", e.tokens, e.width) }
