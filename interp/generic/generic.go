@@ -9,6 +9,7 @@ import (
 )
 
 //go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
+//go:embed github.com/quernlab/quern/widgets/progress/*.go
 //go:embed reflect/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go
 var sources embed.FS
 

@@ -187,7 +187,7 @@ func (c *Comm) Close() error {
 	if h == nil {
 		return nil
 	}
-	return h.Send(Message{Kind: KindClose, ID: c.id})
+	return h.Send(Message{Kind: KindClose, ID: c.id, Data: json.RawMessage("{}")})
 }
 
 // Register names a target: opened is called for each comm that the front end

@@ -1,0 +1,44 @@
+package widgets
+
+import (
+	"encoding/json"
+
+	"github.com/quernlab/quern/widgets/comm"
+)
+
+// controlTarget is the comm by which a page that was loaded again asks for all
+// states at once.
+const controlTarget = "jupyter.widget.control"
+
+func openControl(c *comm.Comm, _ comm.Message) {
+	c.OnMessage(func(m comm.Message) {
+		var in struct {
+			Method string `json:"method"`
+		}
+		if json.Unmarshal(m.Data, &in) == nil && in.Method == "request_states" {
+			// A page that has gone meanwhile asks no more.
+			_ = c.Send(map[string]any{"method": "update_states", "states": states(), "buffer_paths": []any{}})
+		}
+	})
+}
+
+// states are the states of all open models, in the form in which notebooks keep
+// them.
+func states() map[string]any {
+	models.Lock()
+	defer models.Unlock()
+	all := make(map[string]any, len(models.open))
+	for id, m := range models.open {
+		m.mu.Lock()
+		state := make(map[string]any, len(m.state))
+		for key, value := range m.state {
+			state[key] = value
+		}
+		all[id] = map[string]any{
+			"model_name": state["_model_name"], "model_module": state["_model_module"],
+			"model_module_version": state["_model_module_version"], "state": state,
+		}
+		m.mu.Unlock()
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package widgets
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/quernlab/quern/display"
+)
+
+// control is a widget with a value.
+type control interface {
+	Widget
+	current() any
+	onChange(func())
+}
+
+// Interact shows a control for each parameter of the function f, calls f with
+// their values, shows what it returns below them, and does so again whenever a
+// control is moved. Each parameter is described by
+//
+//   - a widget that has a value, for instance NewIntSlider(1, 10, 5);
+//   - a whole number n: a slider from -n to 3n (from 0 to 10 for 0);
+//   - any other number: a slider over the same range;
+//   - true or false: a checkbox; a string: a line of text;
+//   - a []string: a list to choose from.
+//
+// What f returns is shown as a cell's last expression is; an error, or a panic,
+// is shown in its place. It is an error to give as many descriptions as f has
+// no parameters, or one that does not fit.
+func Interact(f any, parameters ...any) (*Box, error) {
+	call := reflect.ValueOf(f)
+	if call.Kind() != reflect.Func {
+		return nil, fmt.Errorf("widgets: Interact wants a function, got %T", f)
+	}
+	t := call.Type()
+	if t.IsVariadic() || t.NumIn() != len(parameters) {
+		return nil, fmt.Errorf("widgets: Interact got %d descriptions for the parameters of %v", len(parameters), t)
+	}
+	controls := make([]control, len(parameters))
+	children := make([]Widget, 0, len(parameters)+1)
+	for i, p := range parameters {
+		c, err := newParameter(p)
+		if err != nil {
+			return nil, fmt.Errorf("widgets: parameter %d: %w", i+1, err)
+		}
+		if value := reflect.TypeOf(c.current()); !fits(value, t.In(i)) {
+			return nil, fmt.Errorf("widgets: parameter %d is a %v, its control gives a %v", i+1, t.In(i), value)
+		}
+		controls[i] = c
+		children = append(children, c)
+	}
+	output := NewOutput()
+	run := func() { output.Set(results(call, controls)...) }
+	for _, c := range controls {
+		c.onChange(run)
+	}
+	run()
+	return NewVBox(append(children, output)...), nil
+}
+
+// fits reports whether a control's value can be a parameter without becoming
+// another value.
+func fits(value, parameter reflect.Type) bool {
+	return value.AssignableTo(parameter) || value.ConvertibleTo(parameter) && value.Kind() == parameter.Kind()
+}
+
+// results calls the function. A nil error among its results is not shown.
+func results(call reflect.Value, controls []control) (shown []any) {
+	defer func() {
+		if p := recover(); p != nil {
+			shown = []any{display.Text(fmt.Sprintf("panic: %v", p))}
+		}
+	}()
+	arguments := make([]reflect.Value, len(controls))
+	for i, c := range controls {
+		arguments[i] = reflect.ValueOf(c.current()).Convert(call.Type().In(i))
+	}
+	for _, out := range call.Call(arguments) {
+		v := out.Interface()
+		if err, ok := v.(error); ok {
+			return []any{display.Text("error: " + err.Error())}
+		}
+		if v != nil {
+			shown = append(shown, v)
+		}
+	}
+	return shown
+}
+
+// newParameter makes the control that a description asks for.
+func newParameter(p any) (control, error) {
+	switch p := p.(type) {
+	case control:
+		return p, nil
+	case int:
+		low, high := intRange(p)
+		return NewIntSlider(low, high, p), nil
+	case float64:
+		low, high := min(-p, 3*p), max(-p, 3*p)
+		if p == 0 {
+			low, high = 0, 1
+		}
+		return NewFloatSlider(low, high, p), nil
+	case bool:
+		return NewCheckbox(p), nil
+	case string:
+		return NewText(p), nil
+	case []string:
+		return NewDropdown(p), nil
+	}
+	return nil, fmt.Errorf("no control for a %T: want an int, float64, bool, string, []string or a widget with a value", p)
+}
+
+func intRange(n int) (low, high int) {
+	if n == 0 {
+		return 0, 10
+	}
+	return min(-n, 3*n), max(-n, 3*n)
+}

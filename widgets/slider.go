@@ -1,0 +1,75 @@
+package widgets
+
+import "encoding/json"
+
+// IntSlider is a slider over whole numbers.
+type IntSlider struct{ *model }
+
+// NewIntSlider returns a slider from min to max. A value outside is moved to the
+// nearer end.
+func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
+	if max < min {
+		min, max = max, min
+	}
+	s := &IntSlider{newControl("IntSlider", "SliderStyle", map[string]any{
+		"value": clamp(value, min, max), "min": min, "max": max, "step": 1,
+		"orientation": "horizontal", "readout": true, "readout_format": "d", "continuous_update": true, "behavior": "drag-tap",
+	}, options)}
+	s.accepts["value"] = func(text json.RawMessage) (any, error) {
+		v, err := decode[float64](text) // some front ends write whole numbers with a point
+		return int(clamp(v, float64(min), float64(max))), err
+	}
+	return s
+}
+
+func clamp[T int | float64](v, low, high T) T { return max(low, min(v, high)) }
+
+// Value is where the slider stands.
+func (s *IntSlider) Value() int { return get[int](s.model, "value") }
+
+// SetValue moves the slider, to an end if the value lies outside.
+func (s *IntSlider) SetValue(value int) {
+	s.set("value", clamp(value, get[int](s.model, "min"), get[int](s.model, "max")))
+}
+
+// OnChange calls f when somebody has moved the slider.
+func (s *IntSlider) OnChange(f func(value int)) { s.onChange(func() { f(s.Value()) }) }
+
+func (s *IntSlider) current() any { return s.Value() }
+
+// FloatSlider is a slider over numbers.
+type FloatSlider struct{ *model }
+
+// NewFloatSlider returns a slider from min to max. A value outside is moved to
+// the nearer end.
+func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
+	if max < min {
+		min, max = max, min
+	}
+	step := (max - min) / 100
+	if step == 0 {
+		step = 0.1
+	}
+	s := &FloatSlider{newControl("FloatSlider", "SliderStyle", map[string]any{
+		"value": clamp(value, min, max), "min": min, "max": max, "step": step,
+		"orientation": "horizontal", "readout": true, "readout_format": ".3g", "continuous_update": true, "behavior": "drag-tap",
+	}, options)}
+	s.accepts["value"] = func(text json.RawMessage) (any, error) {
+		v, err := decode[float64](text)
+		return clamp(v, min, max), err
+	}
+	return s
+}
+
+// Value is where the slider stands.
+func (s *FloatSlider) Value() float64 { return get[float64](s.model, "value") }
+
+// SetValue moves the slider, to an end if the value lies outside.
+func (s *FloatSlider) SetValue(value float64) {
+	s.set("value", clamp(value, get[float64](s.model, "min"), get[float64](s.model, "max")))
+}
+
+// OnChange calls f when somebody has moved the slider.
+func (s *FloatSlider) OnChange(f func(value float64)) { s.onChange(func() { f(s.Value()) }) }
+
+func (s *FloatSlider) current() any { return s.Value() }

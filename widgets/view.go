@@ -1,0 +1,86 @@
+package widgets
+
+import (
+	"html"
+	"strings"
+)
+
+// IntProgress is a bar that fills.
+type IntProgress struct{ *model }
+
+// NewIntProgress returns a bar from min to max.
+func NewIntProgress(min, max, value int, options ...Option) *IntProgress {
+	if max < min {
+		min, max = max, min
+	}
+	m := newModel("IntProgress", controlsModule, moduleVersion, map[string]any{
+		"_view_module": controlsModule, "_view_module_version": moduleVersion, "_view_name": "ProgressView",
+		"value": clamp(value, min, max), "min": min, "max": max, "orientation": "horizontal", "bar_style": "",
+	})
+	m.finish("ProgressStyle", options)
+	return &IntProgress{m}
+}
+
+// Value is how far the bar is filled.
+func (p *IntProgress) Value() int { return get[int](p.model, "value") }
+
+// SetValue fills the bar.
+func (p *IntProgress) SetValue(value int) {
+	p.set("value", clamp(value, get[int](p.model, "min"), get[int](p.model, "max")))
+}
+
+// HTML is a text in HTML.
+type HTML struct{ *model }
+
+// NewHTML shows a text in HTML.
+func NewHTML(text string, options ...Option) *HTML {
+	return &HTML{newControl("HTML", "HTMLStyle", map[string]any{"value": text, "placeholder": ""}, options)}
+}
+
+// Value is the text.
+func (h *HTML) Value() string { return get[string](h.model, "value") }
+
+// SetValue shows another text.
+func (h *HTML) SetValue(text string) { h.set("value", text) }
+
+// Escape makes HTML of a plain text.
+func Escape(text string) string { return html.EscapeString(text) }
+
+// Box is a row or a column of widgets.
+type Box struct {
+	*model
+	children []Widget
+}
+
+// NewVBox returns widgets below each other.
+func NewVBox(children ...Widget) *Box { return newBox("VBox", children) }
+
+// NewHBox returns widgets beside each other.
+func NewHBox(children ...Widget) *Box { return newBox("HBox", children) }
+
+func newBox(name string, children []Widget) *Box {
+	references := make([]string, len(children))
+	for i, c := range children {
+		references[i] = reference + c.ID()
+	}
+	m := newModel(name, controlsModule, moduleVersion, map[string]any{"children": references, "box_style": ""})
+	m.finish("", nil)
+	return &Box{m, children}
+}
+
+// String is the box in text: a child a line.
+func (b *Box) String() string {
+	lines := make([]string, len(b.children))
+	for i, c := range b.children {
+		text, _ := c.MIMEBundle()["text/plain"].(string)
+		lines[i] = text
+	}
+	separator := "\n"
+	if b.name == "HBox" {
+		separator = "  "
+	}
+	return strings.Join(lines, separator)
+}
+
+// MIMEBundle shows the box.
+func (b *Box) MIMEBundle() map[string]any { return withText(b.model, b.String()) }
