@@ -26,6 +26,8 @@
 //   - defer at the top level runs at the end of the cell. return there is refused.
 //   - func init runs once, before the statements; main is an ordinary name.
 //   - The letter ʹ is reserved in names.
+//   - A line that begins with % or ! is a command of package magic; %help lists
+//     them.
 //
 // # What a later cell changes
 //

@@ -117,8 +117,11 @@ func (s *Session) bodyError(err error) *Error {
 	if !errors.As(err, &p) {
 		return s.internalError(err)
 	}
-	if _, ok := p.value.(Interruption); ok {
+	switch v := p.value.(type) {
+	case Interruption:
 		return s.interruptedError()
+	case *commandError:
+		return &Error{Name: nameError, Value: v.Error(), Traceback: []string{ansi.message + v.Error() + ansi.end}}
 	}
 	return s.panicError(p.value, s.engine.Trace())
 }

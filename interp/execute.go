@@ -24,7 +24,12 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		return Result{}, err
 	}
 	s.note(cell, src)
-	checked, unit, err := s.load(cell, src)
+	commands, err := s.commands(cell, src)
+	if err != nil {
+		done()
+		return Result{}, s.compileError(cell, err)
+	}
+	checked, unit, err := s.load(cell, commands.Source)
 	if err != nil {
 		done()
 		return Result{}, s.compileError(cell, err)
@@ -40,7 +45,9 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		fmt.Fprintf(s.stderr(cell), "note: this cell breaks %s\n", brokenNote(e))
 	}
 	r := newRun(cell)
+	r.magic = commands.Run(host{s})
 	return s.run(ctx, r, unit, func() (Result, error) {
+		r.magic.Stop()
 		if err := s.unreadError(checked); err != nil {
 			return Result{}, err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/quernlab/quern/interp/magic"
 )
 
 // An Interruption is the panic value that ends interrupted code. A cell's own
@@ -22,6 +24,7 @@ type run struct {
 	labels  context.Context // what its goroutines are known by; nil if it never ran as a cell
 	values  []any           // its result
 	has     bool            // whether it has one
+	magic   *magic.Run      // its commands; nil without
 	stopped chan struct{}   // closed by an interrupt
 	once    sync.Once
 }

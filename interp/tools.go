@@ -6,6 +6,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/complete"
 	"github.com/quernlab/quern/interp/inspect"
+	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/symbols"
 )
 
@@ -13,14 +14,25 @@ import (
 // text from start to end. Like Inspect and IsComplete it answers while a cell
 // runs.
 func (s *Session) Complete(src string, offset int) (start, end int, items []complete.Item) {
-	return complete.At(s.checker, symbols.Paths(), src, offset)
+	offset = min(max(offset, 0), len(src))
+	if start, prefix, ok := magic.At(src, offset, s.checker.Known); ok {
+		for _, name := range magic.Names(prefix) {
+			items = append(items, complete.Item{Text: name, Kind: "magic"})
+		}
+		return start, offset, items
+	}
+	return complete.At(s.checker, symbols.Paths(), magic.Blank(src, s.checker.Known), offset)
 }
 
 // Inspect describes the name at a byte offset of a cell, as text/plain and
 // text/markdown. The result is nil when nothing is known. A detail above 0 asks
 // for the methods of types and the source of what cells define.
 func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) {
-	d, ok := inspect.At(s.checker, symbols.Doc, src, offset, detail)
+	offset = min(max(offset, 0), len(src))
+	if usage, doc, ok := magic.DocAt(src, offset, s.checker.Known); ok {
+		return map[string]any{"text/plain": usage + "\n\n" + doc, "text/markdown": "`" + usage + "`\n\n" + doc}
+	}
+	d, ok := inspect.At(s.checker, symbols.Doc, magic.Blank(src, s.checker.Known), offset, detail)
 	if !ok {
 		return nil
 	}
@@ -30,7 +42,14 @@ func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) 
 // IsComplete says whether a cell can be run: "complete", "incomplete" with the
 // indent of the next line, or "invalid".
 func (s *Session) IsComplete(src string) (status, indent string) {
-	switch state, depth := check.IsComplete(src); state {
+	if magic.IsOpen(src, s.checker.Known) {
+		return "incomplete", ""
+	}
+	commands, err := magic.Parse(src, host{s})
+	if err != nil {
+		return "invalid", ""
+	}
+	switch state, depth := check.IsComplete(commands.Source); state {
 	case check.Complete:
 		return "complete", ""
 	case check.Incomplete:

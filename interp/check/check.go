@@ -96,7 +96,7 @@ func (c *Checker) Check(number int, src string) (*Cell, error) {
 		removeMethods(a.methods)
 		c.fset.RemoveFile(u.token)
 		if errs != nil && !a.blame(errs) {
-			return nil, u.nameCommands(errs).sorted(number)
+			return nil, errs.sorted(number)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (a *attempt) collect(cell *Cell) {
 		a.collectImport(cell, spec)
 	}
 	define := func(id *ast.Ident) {
-		if o := a.info.Defs[id]; o != nil && id.Name != "_" && !strings.Contains(id.Name, "ʹ") {
+		if o := a.info.Defs[id]; o != nil && id.Name != "_" && (id.Name == predeclared || !strings.Contains(id.Name, "ʹ")) {
 			cell.names = append(cell.names, name{id.Name, o})
 			if v, ok := o.(*types.Var); ok {
 				cell.Vars = append(cell.Vars, v)

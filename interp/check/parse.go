@@ -16,6 +16,10 @@ import (
 // go/types sees. No identifier of a user has the letter ʹ.
 const bodyName = "bodyʹ"
 
+// predeclared is the one name with this letter that a cell may use: the session
+// defines it, and calls it for commands.
+const predeclared = "ʹ"
+
 // A unit is a cell on its way through the checks, with the file made of it.
 type unit struct {
 	number int
@@ -113,7 +117,7 @@ func (u *unit) scan() ErrorList {
 	}
 	list, _ := scan(u.src)
 	for _, t := range list {
-		if t.tok == token.IDENT && strings.Contains(t.lit, "ʹ") {
+		if t.tok == token.IDENT && strings.Contains(t.lit, "ʹ") && t.lit != predeclared {
 			errs = append(errs, u.errorAt(t.offset, fmt.Sprintf("the letter ʹ in %s is reserved: choose another name", t.lit)))
 		}
 	}
@@ -149,32 +153,7 @@ func (u *unit) isExpression(c *chunk) bool {
 }
 
 func (u *unit) commandError(c *chunk) *Error {
-	return u.errorAt(c.start, fmt.Sprintf("there are no %c commands yet: a cell is Go code", u.src[c.start]))
-}
-
-// nameCommands replaces the errors of a line that begins with ! and happens to
-// parse as Go, such as !ls -l.
-func (u *unit) nameCommands(errs ErrorList) ErrorList {
-	for i := range u.chunks {
-		c := &u.chunks[i]
-		if c.first != token.NOT {
-			continue
-		}
-		end := u.position(c.end)
-		var kept ErrorList
-		hit := false
-		for _, e := range errs {
-			if e.Pos.Filename == end.Filename && e.Pos.Line == c.line && e.Pos.Column >= c.column && end.Line == c.line {
-				hit = true
-				continue
-			}
-			kept = append(kept, e)
-		}
-		if hit {
-			errs = append(kept, u.commandError(c))
-		}
-	}
-	return errs
+	return u.errorAt(c.start, fmt.Sprintf("a command with %c stands at the beginning of a line of its own", u.src[c.start]))
 }
 
 // text puts the pieces of the cell into the order of a Go file. Line directives

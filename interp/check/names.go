@@ -1,0 +1,55 @@
+package check
+
+import (
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Known says whether earlier cells define or import a name.
+func (c *Checker) Known(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lookup(name) != nil || c.imports[name] != ""
+}
+
+// Variables are those of earlier cells, by name.
+func (c *Checker) Variables() []*types.Var {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []*types.Var
+	for _, name := range slices.Sorted(maps.Keys(c.live)) {
+		if v, ok := c.live[name].(*types.Var); ok && !strings.Contains(name, "ʹ") {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Reset forgets what all cells defined and imported, except for some names.
+func (c *Checker) Reset(except ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.live {
+		if !slices.Contains(except, name) {
+			c.forget(name)
+		}
+	}
+	clear(c.imports)
+	clear(c.declarations)
+	clear(c.redefined)
+	clear(c.wasBroken)
+	c.dots = nil
+}
+
+// Statements are the places of the pieces of a cell, declarations and
+// statements, from the first byte to the end of the last token.
+func Statements(src string) [][2]int {
+	chunks, _ := split(src)
+	list := make([][2]int, len(chunks))
+	for i, c := range chunks {
+		list[i] = [2]int{c.start, c.last}
+	}
+	return list
+}

@@ -1,0 +1,94 @@
+package interp
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"io"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/magic"
+)
+
+// A commandError is the panic value of a command that failed.
+type commandError struct{ error }
+
+// host is what commands see of a session.
+type host struct{ *Session }
+
+func (h host) Stdout() io.Writer      { return h.config.stdout }
+func (h host) Stderr() io.Writer      { return h.config.stderr }
+func (h host) Known(name string) bool { return h.checker.Known(name) }
+
+func (h host) Variables() []magic.Variable {
+	var list []magic.Variable
+	for _, v := range h.checker.Variables() {
+		if v.Name() != "ctx" {
+			list = append(list, magic.Variable{Name: v.Name(), Type: types.TypeString(v.Type(), func(p *types.Package) string {
+				if p == h.checker.Package() {
+					return ""
+				}
+				return p.Name()
+			})})
+		}
+	}
+	return list
+}
+
+func (h host) Text(value any) string {
+	if text, ok := h.plainText(value); ok {
+		return text
+	}
+	text, _ := h.renderValue(value).Data["text/plain"].(string)
+	return text
+}
+
+// commands finds the commands of a cell, and forgets everything where one says
+// so.
+func (s *Session) commands(cell int, src string) (*magic.Cell, error) {
+	commands, err := magic.Parse(src, host{s})
+	if e, ok := err.(*magic.Error); ok {
+		return nil, check.ErrorList{{Msg: e.Msg, Pos: token.Position{
+			Filename: filename(cell),
+			Line:     1 + strings.Count(src[:e.Offset], "\n"),
+			Column:   e.Offset - strings.LastIndexByte(src[:e.Offset], '\n'),
+		}}}
+	} else if err != nil {
+		return nil, err
+	}
+	if commands.Reset {
+		s.reset()
+	}
+	return commands, nil
+}
+
+// runCommand is what a command of a cell calls.
+func (s *Session) runCommand(number int, values ...any) {
+	r := s.running.Load()
+	if r == nil || r.magic == nil {
+		panic(&commandError{fmt.Errorf("the name %s is reserved", magic.Name)})
+	}
+	ctx := *s.context
+	err := r.magic.Call(ctx, number, values)
+	switch {
+	case ctx.Err() != nil:
+		panic(Interruption{})
+	case err != nil:
+		panic(&commandError{err})
+	}
+}
+
+// reset forgets what cells defined, and frees what their variables hold.
+// Goroutines that live on find them zero.
+func (s *Session) reset() {
+	for _, v := range s.checker.Variables() {
+		if v.Name() == "ctx" {
+			continue
+		}
+		if value, err := s.engine.Eval("&" + s.program.Name(v)); err == nil {
+			value.Elem().SetZero()
+		}
+	}
+	s.checker.Reset("ctx", magic.Name)
+}

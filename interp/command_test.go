@@ -1,0 +1,149 @@
+package interp_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+func skipWithoutShell(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs sh and bash")
+	}
+}
+
+func TestCommands(t *testing.T) {
+	skipWithoutShell(t)
+	n := newNotebook(t)
+	for _, row := range []struct{ name, in, want string }{
+		{"shell", "!echo a; echo b >&2", "a\nstderr: b\n"},
+		{"quotes", "!echo \"it's\" # `", "it's\n"},
+		{"in its turn", "fmt.Println(1)\n!echo 2\nfmt.Println(3)", "1\n2\n3\n"},
+		{"before the result", "!echo 1\n2", "1\n= 2"},
+		{"status", "!exit 3", "! error: !exit 3: exit status 3"},
+		{"nothing runs after a failure", "!false\nfmt.Println(1)", "! error: !false: exit status 1"},
+		{"unknown program", "!no-such-program-here 2>/dev/null", "! error: !no-such-program-here 2>/dev/null: exit status 127"},
+		{"checked as a whole", "!echo 1\nundefinedName", "! compile error: cell[8]:2:1: undefined: undefinedName\n    undefinedName\n    ^"},
+		{"expression", "ok := true\n!ok", "= false"},
+		{"continued expression", "ok &&\n!ok", "= false"},
+		{"in a string", "s := `\n%who\n!ls`\nlen(s)", "= 9"},
+		{"in a comment", "/*\n%who\n*/ 1", "= 1"},
+		{"in a block", "func g() {\n%who\n}", "! compile error: cell[13]:2:1: expected statement, found '%'\n    %who\n    ^"},
+		{"script", "%%bash\nfor i in 1 2; do\n  echo $i\ndone", "1\n2\n"},
+		{"empty script", "%%bash\n", "! compile error: cell[15]:1:1: %%bash needs a script in the lines below it\n    %%bash\n    ^"},
+		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %help\n    %foo bar\n    ^"},
+		{"who", "%who", "ok  bool    true\ns   string  \"\\n%who\\n!ls\"\n"},
+		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who stands alone in its cell\n    %who\n    ^"},
+		{"environment", "%env QUERN_TEST_NAME = 'a b'\n%env QUERN_TEST_NAME\n!echo $QUERN_TEST_NAME\nos.Getenv(\"QUERN_TEST_NAME\")", "a b\na b\n= \"a b\""},
+		{"no such variable", "%env QUERN_TEST_NONE", "! error: %env: QUERN_TEST_NONE is not set"},
+		{"get", "%get a@v1", "! compile error: cell[21]:1:1: %get: a module cannot be added to a session: its packages would have to be interpreted from source, and that is not supported; what can be imported is the standard library, Quern's own packages, gonum, gonum/plot and uuid\n    %get a@v1\n    ^"},
+		{"call by hand", "ʹ(7)", ""},
+		{"reserved", "ʹx := 1", "! compile error: cell[23]:1:1: the letter ʹ in ʹx is reserved: choose another name\n    ʹx := 1\n    ^"},
+		{"time needs a statement", "%time", "! compile error: cell[24]:1:1: %time needs a statement: %time f(), or %%time for the whole cell\n    %time\n    ^"},
+		{"error behind time", "%time x := undefinedName", "! compile error: cell[25]:1:12: undefined: undefinedName\n    %time x := undefinedName\n               ^"},
+		{"reset", "%reset", ""},
+		{"after reset", "ok", "! compile error: cell[27]:1:1: undefined: ok\n    ok\n    ^"},
+		{"nothing left", "%who", "no variables\n"},
+		{"goes on", "ok := 1\nctx.Err() == nil && ok == 1", "= true"},
+	} {
+		t.Run(row.name, func(t *testing.T) { n.must(t, row.in, row.want) })
+	}
+}
+
+func TestTime(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	for _, row := range []struct {
+		in    string
+		times int
+		value string
+	}{
+		{"%time 1 + 1", 1, "= 2"},
+		{"%time x := 3 // comment\nx", 1, "= 3"},
+		{"%time for i := 0; i < 3; i++ {\n\tx += i\n}\nx", 1, "= 6"},
+		{"%time x++\n%time x++\nx", 2, "= 8"},
+		{"%%time\nx++\nx", 1, "= 9"},
+		{"// about it\n%%time\nx", 1, "= 9"},
+	} {
+		got := n.run(row.in)
+		if strings.Count(got, "time: ") != row.times || !strings.HasSuffix(got, "\n"+row.value) {
+			t.Errorf("%q: got %q, want %d times and %s", row.in, got, row.times, row.value)
+		}
+	}
+}
+
+func TestChangeDirectory(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(".") // restores the directory at the end
+	if err := os.Mkdir(filepath.Join(dir, "a b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n := newNotebook(t)
+	n.must(t, "%cd "+dir, dir+"\n")
+	n.must(t, "%cd 'a b'", filepath.Join(dir, "a b")+"\n")
+	n.must(t, "%cd ..", dir+"\n")
+	n.must(t, "%cd none", "! error: %cd: chdir none: no such file or directory")
+}
+
+// TestInterruptCommand says that an interrupt kills a command with its children.
+func TestInterruptCommand(t *testing.T) {
+	skipWithoutShell(t)
+	n := newNotebook(t)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	go func() {
+		for n.out.peek() == "" && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		n.Interrupt()
+	}()
+	// The child holds the pipe: that it ends is what ends the wait for output.
+	start := time.Now()
+	got := n.run("!echo begun; sleep 300 & sleep 300; echo not reached")
+	if want := "begun\n! interrupted: the cell was interrupted"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	n.must(t, "1", "= 1")
+}
+
+// TestBackgroundCommand says that a command which goes on in the background does
+// not hold the cell.
+func TestBackgroundCommand(t *testing.T) {
+	skipWithoutShell(t)
+	n := newNotebook(t)
+	n.must(t, "!sleep 300 & echo $! > /dev/null; echo on; kill $!", "on\n")
+}
+
+func TestCommandTools(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	for src, want := range map[string]string{
+		"%who": "complete", "!ls": "complete", "%%time\nx := 1": "complete", "%time for {": "incomplete",
+		"%%bash": "incomplete", "%%bash\necho": "incomplete", "%%bash\necho\n\n": "complete", "%none": "invalid",
+	} {
+		if got, _ := n.IsComplete(src); got != want {
+			t.Errorf("IsComplete(%q) is %s, want %s", src, got, want)
+		}
+	}
+	start, end, items := n.Complete("x := 1\n%ti", 10)
+	if start != 7 || end != 10 || len(items) != 1 || items[0].Text != "%time" {
+		t.Errorf("completion of %%ti: %d to %d, %v", start, end, items)
+	}
+	if _, _, items = n.Complete("!ls\nstrings.ToUpp", 17); len(items) == 0 || items[0].Text != "ToUpper" {
+		t.Errorf("completion below a command: %v", items)
+	}
+	if data := n.Inspect("%who", 2, 0); data == nil || !strings.Contains(data["text/plain"].(string), "lists the variables") {
+		t.Errorf("inspection of %%who: %v", data)
+	}
+}

@@ -1,0 +1,63 @@
+package magic
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Name is the function that takes the place of a command in the Go of a cell:
+// func(number int, values ...any).
+const Name = "ʹ"
+
+// A Variable is one of the session.
+type Variable struct {
+	Name, Type string
+}
+
+// A Session is what commands work on.
+type Session interface {
+	Stdout() io.Writer
+	Stderr() io.Writer
+	Variables() []Variable // by name
+	Known(name string) bool
+	Text(value any) string // a value as a result shows it
+}
+
+// An action is a command that is ready to run.
+type action func(ctx context.Context, r *Run, values []any) error
+
+// A command is a row of the table.
+type command struct {
+	name  string // with its %, %% or !
+	usage string
+	doc   string
+	alone bool // with nothing else in its cell
+	// prepare reads the rest of the line, and of a %% command the rest of the cell.
+	prepare func(text string) (action, error)
+}
+
+// commands is the table, in the order of %help.
+func commands() []command {
+	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, help()}
+}
+
+func find(name string) (command, error) {
+	var names []string
+	for _, c := range commands() {
+		if c.name == name {
+			return c, nil
+		}
+		names = append(names, c.name)
+	}
+	return command{}, fmt.Errorf("there is no command %s: the commands are %s", name, strings.Join(names, ", "))
+}
+
+// noArgument refuses what follows a command that takes nothing.
+func noArgument(name, text string) error {
+	if text != "" {
+		return fmt.Errorf("%s takes no argument, and has %q", name, text)
+	}
+	return nil
+}

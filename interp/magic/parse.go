@@ -1,0 +1,280 @@
+package magic
+
+import (
+	"fmt"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+// A Cell is a cell whose commands were found.
+type Cell struct {
+	// Source is the cell as Go: positions are those of the cell.
+	Source string
+	// Reset says that the session forgets everything before the cell runs.
+	Reset   bool
+	actions []action
+}
+
+// An Error is a command that is wrong.
+type Error struct {
+	Offset int // in the cell, bytes
+	Msg    string
+}
+
+func (e *Error) Error() string { return e.Msg }
+
+// A line is a command in a cell.
+type line struct {
+	start, end int // of the command without its newline; of a %% command to the end of the cell
+	name, text string
+}
+
+// Parse replaces the commands of a cell by calls:
+//
+//	!ls -l          →  ʹ(0)
+//	%time x := f()  →  ʹ(0);x := f();ʹ(-1)
+//	%who            →  ʹ(0, a, b)            with the variables of the session
+//
+// The error is an *Error.
+func Parse(src string, s Session) (*Cell, error) {
+	lines := lines(src, s.Known)
+	cell := &Cell{Source: src}
+	if len(lines) == 0 {
+		return cell, nil
+	}
+	var b strings.Builder
+	var timed []int // where in Source a timed statement begins
+	at := 0
+	for number, l := range lines {
+		c, err := find(l.name)
+		if err != nil {
+			return nil, &Error{l.start, err.Error()}
+		}
+		if c.alone && !isAlone(src, l) {
+			return nil, &Error{l.start, fmt.Sprintf("%s stands alone in its cell", c.name)}
+		}
+		run, err := c.prepare(l.text)
+		if err != nil {
+			return nil, &Error{l.start, err.Error()}
+		}
+		cell.actions = append(cell.actions, run)
+		b.WriteString(src[at:l.start])
+		at = l.end
+		fmt.Fprintf(&b, "%s(%d", Name, number)
+		switch c.name {
+		case who.name:
+			for _, v := range s.Variables() {
+				fmt.Fprintf(&b, ", %s", v.Name)
+			}
+		case reset.name:
+			cell.Reset = true
+		}
+		b.WriteByte(')')
+		switch c.name {
+		case timeLine.name:
+			// The call is as long as the name of the command: columns stay.
+			b.WriteByte(';')
+			at = l.start + len(timeLine.name) + 1
+			timed = append(timed, b.Len())
+		case timeCell.name:
+			at = l.start + len(timeCell.name)
+		}
+	}
+	b.WriteString(src[at:])
+	cell.Source = endTimes(b.String(), timed)
+	return cell, nil
+}
+
+// endTimes puts a call behind each statement that is timed and not the last.
+func endTimes(src string, timed []int) string {
+	if len(timed) == 0 {
+		return src
+	}
+	statements := check.Statements(src)
+	for _, at := range slices.Backward(timed) {
+		i := slices.IndexFunc(statements, func(s [2]int) bool { return s[0] >= at })
+		if i >= 0 && i < len(statements)-1 {
+			end := statements[i][1]
+			src = fmt.Sprintf("%s;%s(%d)%s", src[:end], Name, stopTime, src[end:])
+		}
+	}
+	return src
+}
+
+// isAlone says whether nothing but l and comments is in a cell.
+func isAlone(src string, l line) bool {
+	var s scanner.Scanner
+	text := []byte(src[:l.start] + src[l.end:])
+	s.Init(token.NewFileSet().AddFile("", -1, len(text)), text, func(token.Position, string) {}, 0)
+	_, tok, _ := s.Scan()
+	return tok == token.EOF
+}
+
+// lines finds the commands of a cell.
+func lines(src string, known func(name string) bool) []line {
+	if !strings.ContainsAny(src, "%!") {
+		return nil
+	}
+	var list []line
+	seen := map[string]bool{}
+	for start := 0; start < len(src); {
+		at := next(src, start, func(name string) { seen[name] = true })
+		if at < 0 {
+			break
+		}
+		end := len(src)
+		if i := strings.IndexByte(src[at:], '\n'); i >= 0 {
+			end = at + i
+		}
+		text := strings.TrimRight(src[at:end], " \t\r")
+		if text[0] == '!' && isGo(text, func(name string) bool { return seen[name] || known(name) }) {
+			// It goes on as a statement, from the token after the !.
+			start = at + 1
+			continue
+		}
+		l := line{start: at, end: at + len(text)}
+		switch {
+		case text[0] == '!':
+			l.name, l.text = "!", strings.TrimSpace(text[1:])
+		default:
+			if i := strings.IndexAny(text, " \t"); i >= 0 {
+				l.name, l.text = text[:i], strings.TrimSpace(text[i:])
+			} else {
+				l.name = text
+			}
+		}
+		if l.name == bash.name || strings.HasPrefix(l.name, "%%") && l.name != timeCell.name {
+			if end < len(src) {
+				l.text = src[end+1:]
+			}
+			l.end, end = len(src), len(src)
+		}
+		if l.name == timeLine.name && l.text != "" {
+			// The statement is Go, and may go on in the next lines.
+			end = l.start + len(timeLine.name) + 1
+		}
+		list = append(list, l)
+		start = end
+	}
+	return list
+}
+
+// next is the place of the next % or ! that begins a line where a statement may
+// begin, from start, where one may; -1 without one. name is called with the
+// identifiers before it.
+func next(src string, start int, name func(string)) int {
+	text := []byte(src[start:])
+	file := token.NewFileSet().AddFile("", -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, func(token.Position, string) {}, 0)
+	depth, begin := 0, true
+	for {
+		pos, tok, lit := s.Scan()
+		offset := start + file.Offset(pos)
+		switch tok {
+		case token.EOF:
+			return -1
+		case token.LPAREN, token.LBRACE, token.LBRACK:
+			depth++
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			depth--
+		case token.IDENT:
+			name(lit)
+		case token.REM, token.NOT, token.REM_ASSIGN, token.NEQ:
+			before := src[strings.LastIndexByte(src[:offset], '\n')+1 : offset]
+			if depth == 0 && begin && strings.TrimSpace(before) == "" {
+				return offset
+			}
+		}
+		begin = tok == token.SEMICOLON && depth == 0
+	}
+}
+
+// isGo says whether a line that begins with ! is an expression of Go.
+func isGo(text string, known func(name string) bool) bool {
+	if _, err := parser.ParseExpr(text); err != nil {
+		return false
+	}
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(text)), []byte(text), func(token.Position, string) {}, 0)
+	for {
+		_, tok, lit := s.Scan()
+		switch tok {
+		case token.IDENT:
+			return known(lit)
+		case token.EOF:
+			return true
+		}
+	}
+}
+
+// Blank is the cell with spaces for its commands, for tools that look at the Go
+// between them: offsets stay.
+func Blank(src string, known func(name string) bool) string {
+	text := []byte(src)
+	for _, l := range lines(src, known) {
+		end := l.end
+		switch {
+		case l.name == timeLine.name && l.text != "":
+			end = l.start + len(timeLine.name)
+		case l.name == timeCell.name:
+			end = l.start + len(timeCell.name)
+		}
+		for i := l.start; i < end; i++ {
+			if text[i] != '\n' {
+				text[i] = ' '
+			}
+		}
+	}
+	return string(text)
+}
+
+// IsOpen says whether a cell ends in a %% command whose text may go on: up to a
+// blank line.
+func IsOpen(src string, known func(name string) bool) bool {
+	for _, l := range lines(src, known) {
+		if strings.HasPrefix(l.name, "%%") && l.name != timeCell.name {
+			return strings.TrimSpace(l.text) == "" || !strings.HasSuffix(strings.ReplaceAll(src, " ", ""), "\n\n")
+		}
+	}
+	return false
+}
+
+// At is the command whose name the offset lies in or right behind, and where
+// that name begins.
+func At(src string, offset int, known func(name string) bool) (start int, prefix string, ok bool) {
+	for _, l := range lines(src, known) {
+		if l.name != "!" && l.start < offset && offset <= l.start+len(l.name) {
+			return l.start, src[l.start:offset], true
+		}
+	}
+	return 0, "", false
+}
+
+// Names are the names of the commands that begin with prefix.
+func Names(prefix string) []string {
+	var names []string
+	for _, c := range commands() {
+		if strings.HasPrefix(c.name, prefix) {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// DocAt is the usage of the command whose name is around offset, and what it
+// does.
+func DocAt(src string, offset int, known func(name string) bool) (usage, doc string, ok bool) {
+	for _, l := range lines(src, known) {
+		if l.start <= offset && offset <= l.start+len(l.name) {
+			c, err := find(l.name)
+			return c.usage, c.doc, err == nil
+		}
+	}
+	return "", "", false
+}

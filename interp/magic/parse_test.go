@@ -1,0 +1,69 @@
+package magic
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// session knows two variables.
+type session struct{}
+
+func (session) Stdout() io.Writer      { return io.Discard }
+func (session) Stderr() io.Writer      { return io.Discard }
+func (session) Variables() []Variable  { return []Variable{{"a", "int"}, {"ok", "bool"}} }
+func (session) Known(name string) bool { return name == "a" || name == "ok" }
+func (session) Text(any) string        { return "" }
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, in, want string }{
+		{"no command", "x := 7 % 2\ny := !ok", "x := 7 % 2\ny := !ok"},
+		{"shell", "!ls -l\nx := 1", "ʹ(0)\nx := 1"},
+		{"two", "!ls\nx := 1\n  !pwd", "ʹ(0)\nx := 1\n  ʹ(1)"},
+		{"known name", "!ok", "!ok"},
+		{"name of the cell", "done := false\n!done", "done := false\n!done"},
+		{"operator at the end of the line before", "b := ok ||\n!a", "b := ok ||\n!a"},
+		{"block", "if true {\n!ls\n}", "if true {\n!ls\n}"},
+		{"timed, last", "%time f()", "ʹ(0);f()"},
+		{"timed, then another", "%time f()\ng()", "ʹ(0);f();ʹ(-1)\ng()"},
+		{"timed block", "%time for i := 0; i < 3; i++ {\n}\ng()", "ʹ(0);for i := 0; i < 3; i++ {\n};ʹ(-1)\ng()"},
+		{"timed, then a command", "%time f()\n!ls", "ʹ(0);f();ʹ(-1)\nʹ(1)"},
+		{"timed cell", "%%time\nf()", "ʹ(0)\nf()"},
+		{"who", "%who // no", ""},
+		{"script", "%%bash\n%who\nx := `", "ʹ(0)"},
+		{"carriage return", "!ls\r\nx := 1\r\n", "ʹ(0)\r\nx := 1\r\n"},
+	} {
+		cell, err := Parse(row.in, session{})
+		switch {
+		case row.want == "" && err == nil:
+			t.Errorf("%s: %q: got %q, want an error", row.name, row.in, cell.Source)
+		case row.want != "" && err != nil:
+			t.Errorf("%s: %q: %v", row.name, row.in, err)
+		case row.want != "" && cell.Source != row.want:
+			t.Errorf("%s: %q\n got %q\nwant %q", row.name, row.in, cell.Source, row.want)
+		}
+	}
+}
+
+// FuzzParse looks for cells that upset the search for commands. Nothing is run.
+func FuzzParse(f *testing.F) {
+	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "\r\n%=\n!="} {
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		known := session{}.Known
+		if blank := Blank(src, known); len(blank) != len(src) || strings.Count(blank, "\n") != strings.Count(src, "\n") {
+			t.Errorf("%q: blank is %q", src, blank)
+		}
+		IsOpen(src, known)
+		At(src, len(src)/2, known)
+		DocAt(src, len(src)/2, known)
+		cell, err := Parse(src, session{})
+		if e, ok := err.(*Error); ok && e.Offset > len(src) {
+			t.Errorf("%q: error at %d", src, e.Offset)
+		} else if err == nil && len(cell.actions) == 0 && cell.Source != src {
+			t.Errorf("%q: changed to %q", src, cell.Source)
+		}
+	})
+}

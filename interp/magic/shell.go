@@ -1,0 +1,105 @@
+package magic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+var shell = command{
+	name: "!", usage: "!command", doc: "runs a command of the shell",
+	prepare: func(text string) (action, error) {
+		if text == "" {
+			return nil, errors.New("! needs a command: !ls")
+		}
+		return func(ctx context.Context, r *Run, _ []any) error {
+			return r.command(ctx, "!"+text, exec.Command(systemShell[0], append(systemShell[1:len(systemShell):len(systemShell)], text)...))
+		}, nil
+	},
+}
+
+var bash = command{
+	name: "%%bash", usage: "%%bash", doc: "runs the rest of the cell as a script of bash",
+	prepare: func(text string) (action, error) {
+		if strings.TrimSpace(text) == "" {
+			return nil, errors.New("%%bash needs a script in the lines below it")
+		}
+		return func(ctx context.Context, r *Run, _ []any) error {
+			return r.command(ctx, "%%bash", exec.Command("bash", "-c", text))
+		}, nil
+	},
+}
+
+// lateOutput is how long output is waited for once a command has ended. What it
+// started in the background may hold the streams open for ever.
+const lateOutput = 300 * time.Millisecond
+
+// command runs a command without standard input, and shows what it writes as it
+// comes. When ctx ends, the command and its children are killed.
+func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
+	var copying sync.WaitGroup
+	var ends []*os.File
+	stream := func(to io.Writer) (*os.File, error) {
+		in, out, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		ends = append(ends, out)
+		copying.Go(func() {
+			defer in.Close()
+			// A stream that ends early is shown as far as it came.
+			_, _ = io.Copy(to, in)
+		})
+		return out, nil
+	}
+	closeEnds := func() {
+		for _, f := range ends {
+			f.Close()
+		}
+	}
+	out, err := stream(r.session.Stdout())
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	c.Stdout = out
+	if out, err = stream(r.session.Stderr()); err != nil {
+		closeEnds()
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	c.Stderr = out
+	kill, err := startGroup(c)
+	closeEnds()
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	stop := context.AfterFunc(ctx, kill)
+	defer stop()
+	err = c.Wait()
+	copied := make(chan struct{})
+	go func() { // ends with the last of the command's children
+		copying.Wait()
+		close(copied)
+	}()
+	timer := time.NewTimer(lateOutput)
+	defer timer.Stop()
+	select {
+	case <-copied:
+	case <-timer.C:
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var status *exec.ExitError
+	if errors.As(err, &status) {
+		return fmt.Errorf("%s: %s", what, status)
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
