@@ -64,7 +64,7 @@ func (t *Tensor) ZeroGrad() {
 
 // Detach is a tensor with the same value through which no gradient flows.
 func (t *Tensor) Detach() *Tensor {
-	return compute("Detach", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return r.Alias(v[0]) }, t)
+	return arrange("Detach", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return r.Alias(v[0]) }, t)
 }
 
 // Clone is a copy of its own, through which gradients flow.

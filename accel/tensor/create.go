@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
 // New makes a float32 tensor of a copy of data in row-major order. It panics
@@ -75,7 +76,7 @@ func checkShape(op string, shape []int) {
 }
 
 type element interface {
-	float32 | float64 | int32 | int64 | uint8
+	float32 | float64 | int32 | int64 | uint8 | uint16
 }
 
 func fromHost[T element](op string, data []T, d DType, shape []int) *Tensor {
@@ -147,6 +148,16 @@ func encode[T float32 | int | uint8](data []T, d DType) []byte {
 		return bytesOf(convert[int32](data))
 	case Int64:
 		return bytesOf(convert[int64](data))
+	case Float16, BFloat16:
+		out := make([]uint16, len(data))
+		for i, v := range data {
+			if d == Float16 {
+				out[i] = tensor.Float16Bits(float32(v))
+			} else {
+				out[i] = tensor.BFloat16Bits(float32(v))
+			}
+		}
+		return bytesOf(out)
 	case Bool:
 		out := make([]uint8, len(data))
 		for i, v := range data {

@@ -23,6 +23,13 @@ func (t *Tensor) Div(o *Tensor) *Tensor { return record(ir.Div{}, t, o) }
 // either is NaN.
 func (t *Tensor) Maximum(o *Tensor) *Tensor { return record(ir.Maximum{}, t, o) }
 
+// Minimum is the smaller of t and o, elementwise with broadcasting; NaN if
+// either is NaN.
+func (t *Tensor) Minimum(o *Tensor) *Tensor { return record(ir.Minimum{}, t, o) }
+
+// Pow is tᵒ, elementwise with broadcasting, as math.Pow.
+func (t *Tensor) Pow(o *Tensor) *Tensor { return record(ir.Pow{}, t, o) }
+
 // AddScalar is t + s. A scalar is no part of a plan: it may be another one each
 // step at no cost.
 func (t *Tensor) AddScalar(s float64) *Tensor { return record(ir.AddScalar{Scalar: s}, t) }
@@ -65,6 +72,36 @@ func (t *Tensor) ReLU() *Tensor { return record(ir.ReLU{}, t) }
 // form, not the tanh approximation).
 func (t *Tensor) GELU() *Tensor { return record(ir.GELU{}, t) }
 
+// SiLU is t·σ(t) with the logistic function σ, elementwise.
+func (t *Tensor) SiLU() *Tensor { return record(ir.SiLU{}, t) }
+
+// LeakyReLU is t where it is positive, else slope·t, elementwise.
+func (t *Tensor) LeakyReLU(slope float64) *Tensor { return record(ir.LeakyReLU{Scalar: slope}, t) }
+
+// ELU is t where it is positive, else scale·(eᵗ - 1), elementwise.
+func (t *Tensor) ELU(scale float64) *Tensor { return record(ir.ELU{Scalar: scale}, t) }
+
+// Sin is the sine of t in radians, elementwise.
+func (t *Tensor) Sin() *Tensor { return record(ir.Sin{}, t) }
+
+// Cos is the cosine of t in radians, elementwise.
+func (t *Tensor) Cos() *Tensor { return record(ir.Cos{}, t) }
+
+// Floor is the largest whole number that is not above t, elementwise. No
+// gradient flows through it.
+func (t *Tensor) Floor() *Tensor { return record(ir.Floor{}, t) }
+
+// Clamp is t between low and high, elementwise; an infinite bound is none. The
+// gradient flows where t lies between, the bounds included.
+func (t *Tensor) Clamp(low, high float64) *Tensor {
+	if !(low <= high) {
+		panic(&ShapeError{Op: "Clamp", Hint: fmt.Sprintf("the lower bound %v must not be above the upper %v", low, high)})
+	}
+	return compute("Clamp", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.AtMost{Scalar: high}, r.Record(ir.AtLeast{Scalar: low}, v[0]))
+	}, t)
+}
+
 // Equal is 1 where t and o are equal, else 0, as float32, with broadcasting.
 // Both have one element type, whichever it is.
 func (t *Tensor) Equal(o *Tensor) *Tensor { return record(ir.Equal{}, t, o) }
@@ -73,13 +110,26 @@ func (t *Tensor) Equal(o *Tensor) *Tensor { return record(ir.Equal{}, t, o) }
 // one element type, whichever it is.
 func (t *Tensor) Greater(o *Tensor) *Tensor { return record(ir.Greater{}, t, o) }
 
+// Less is 1 where t < o, else 0, as float32, with broadcasting. Both have one
+// element type, whichever it is.
+func (t *Tensor) Less(o *Tensor) *Tensor { return record(ir.Greater{}, o, t) }
+
+// And is 1 where neither t nor o is 0, else 0, with broadcasting.
+func (t *Tensor) And(o *Tensor) *Tensor { return record(ir.And{}, t, o) }
+
+// Or is 1 where t or o is not 0, else 0, with broadcasting.
+func (t *Tensor) Or(o *Tensor) *Tensor { return record(ir.Or{}, t, o) }
+
+// Not is 1 where t is 0, else 0.
+func (t *Tensor) Not() *Tensor { return record(ir.Not{}, t) }
+
 // Where is a where mask is not 0, else b, with broadcasting of all three.
 func Where(mask, a, b *Tensor) *Tensor { return record(ir.Where{}, mask, a, b) }
 
 // Cast is t with another element type. Floats become integers by dropping the
 // fraction; to Bool is t ≠ 0.
 func (t *Tensor) Cast(d DType) *Tensor {
-	if d > Bool {
+	if !d.Known() {
 		panic(&DTypeError{Op: "Cast", DTypes: []DType{d}, Hint: "there is no such element type"})
 	}
 	return record(ir.Cast{To: d}, t)

@@ -38,11 +38,31 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 		values = append(values, t.value(op.Name()))
 	}
 	e.recorder.Trim()
+	if half, back := halves(values); half && !moves(op) {
+		switch {
+		case compares(op):
+			back = Float32
+		case op.Name() == "Where": // whatever the mask is
+			_, back = halves(values[1:])
+		}
+		return wrap(narrow(e.recorder, e.recorder.Record(op, widen(e.recorder, values)...), back))
+	}
 	return wrap(e.recorder.Record(op, values...))
 }
 
-// compute records what f does with the tensors' values, under the lock.
+// compute records what f does with the tensors' values, under the lock. 16-bit
+// floats are widened before and the result is rounded after.
 func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
+	return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		if half, back := halves(v); half {
+			return narrow(r, f(r, widen(r, v)), back)
+		}
+		return f(r, v)
+	}, in...)
+}
+
+// arrange is compute for ops that only move elements.
+func arrange(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	e := shared()
 	e.mu.Lock()
 	defer e.mu.Unlock()

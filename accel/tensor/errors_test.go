@@ -44,7 +44,7 @@ func TestErrors(t *testing.T) {
 		{"empty maximum", func() { Zeros(2, 0).Max(1) }, "Max: [2 0]: an empty axis"},
 		{"item", func() { a.Item() }, "Item: [2 3]: a single element"},
 		{"new", func() { New(make([]float32, 5), 2, 3) }, "New: [2 3]: 6 elements are needed, there are 5"},
-		{"dtype", func() { FromInts([]int{1}, 1).Exp() }, "Exp: int32: float32 is needed"},
+		{"dtype", func() { FromInts([]int{1}, 1).Exp() }, "Exp: int32: float32 or float64 is needed"},
 		{"mixed compare", func() { FromInts([]int{1}, 1).Equal(Ones(1)) }, "Equal: int32 and float32"},
 		{"label", func() { CrossEntropy(a, FromInts([]int{0, 3}, 2)) }, "CrossEntropy: index 3 is outside 0..2"},
 		{"gather", func() { a.Gather(FromInts([]int{-1}, 1)) }, "Gather: index -1 is outside 0..1"},

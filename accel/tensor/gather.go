@@ -11,7 +11,7 @@ import (
 // *IndexError if an index is outside of t's first dimension. The gradient adds
 // rows up in the order of the index, and so is the same each time.
 func (t *Tensor) Gather(index *Tensor) *Tensor {
-	return compute("Gather", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange("Gather", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		i := indices(r, v[1])
 		// Before the op is recorded: a list with a bad index could not be run.
 		if s := v[0].Shape(); len(s) > 0 {

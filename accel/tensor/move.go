@@ -30,7 +30,7 @@ func (t *Tensor) Transpose(perm ...int) *Tensor {
 // Reshape gives the elements, in row-major order, other dimensions. One of
 // them may be -1 and is then computed.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
-	return compute("Reshape", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange("Reshape", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Reshape{Shape: infer(v[0].Shape(), shape)}, v[0])
 	}, t)
 }
@@ -63,7 +63,7 @@ func infer(from, to []int) []int {
 // Flatten joins the dimensions from the given one to the last: Flatten(1)
 // makes a matrix of a batch.
 func (t *Tensor) Flatten(from int) *Tensor {
-	return compute("Flatten", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange("Flatten", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s := v[0].Shape()
 		if from == len(s) || from == 0 && len(s) == 0 {
 			return r.Reshape(v[0], append(slices.Clone(s), 1))
@@ -76,7 +76,7 @@ func (t *Tensor) Flatten(from int) *Tensor {
 // Slice is the part of t from index from up to, and without, index to along
 // one axis.
 func (t *Tensor) Slice(along, from, to int) *Tensor {
-	return compute("Slice", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange("Slice", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Slice{Axis: axis("Slice", v[0].Shape(), along), From: from, To: to}, v[0])
 	}, t)
 }
@@ -92,7 +92,7 @@ func Concat(along int, tensors ...*Tensor) *Tensor {
 	if len(tensors) == 0 {
 		panic(&ShapeError{Op: "Concat", Hint: "at least one tensor is needed"})
 	}
-	return compute("Concat", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange("Concat", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Concat{Axis: axis("Concat", v[0].Shape(), along)}, v...)
 	}, tensors...)
 }

@@ -65,7 +65,7 @@ var opRows = slices.Concat([]opRow{
 	binaryRow("Mul", -2, 2, (*Tensor).Mul, func(a, b float64) float64 { return a * b }),
 	binaryRow("Div", 0.5, 2, (*Tensor).Div, func(a, b float64) float64 { return a / b }),
 	binaryRow("Maximum", -2, 2, (*Tensor).Maximum, math.Max),
-}, broadcastRows(), reduceRows(), moveRows(), productRows(), convRows(), poolRows(), normRows(), attentionRows())
+}, broadcastRows(), reduceRows(), moveRows(), productRows(), convRows(), poolRows(), normRows(), attentionRows(), furtherRows())
 
 func broadcastRows() []opRow {
 	var rows []opRow
@@ -95,7 +95,7 @@ func broadcastRows() []opRow {
 	equal.noGrad = true
 	where := opRow{name: "Where", low: -2, high: 2,
 		shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {n}, {m, 1}} },
-		f:      func(in []*Tensor) *Tensor { return Where(in[0].Greater(Zeros()), in[1], in[2]) },
+		f:      func(in []*Tensor) *Tensor { return Where(in[0].Greater(Zeros().Cast(in[0].DType())), in[1], in[2]) },
 		ref: func(in []array) array {
 			return build(in[0].shape, func(i []int) float64 {
 				if in[0].get(i...) > 0 {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
 // Item is the tensor's only element. It runs what was recorded.
@@ -47,6 +48,16 @@ func read[T float32 | float64 | int](t *Tensor, op string) []T {
 		return convert[T](as[int32](raw))
 	case Int64:
 		return convert[T](as[int64](raw))
+	case Float16, BFloat16:
+		wide := make([]float32, len(raw)/2)
+		for i, b := range as[uint16](raw) {
+			if d == Float16 {
+				wide[i] = tensor.Float16Value(b)
+			} else {
+				wide[i] = tensor.BFloat16Value(b)
+			}
+		}
+		return convert[T](wide)
 	default:
 		return convert[T](raw)
 	}
@@ -70,7 +81,7 @@ func (t *Tensor) String() string {
 		return "tensor(released)"
 	}
 	shape, d, data := t.Shape(), t.DType(), t.Float64s()
-	p := printer{data: data, float: d.IsFloat(), bits: d.Size() * 8, cut: len(data) > printWhole}
+	p := printer{data: data, float: d.IsFloat(), bits: max(32, d.Size()*8), cut: len(data) > printWhole}
 	head := fmt.Sprintf("%s%s", d, strings.ReplaceAll(ir.FormatShape(shape), " ", "×"))
 	if len(shape) == 0 {
 		return head + " " + p.element(0)

@@ -70,6 +70,33 @@ func (t *Tensor) ArgMax(along int) *Tensor {
 	}, t)
 }
 
+// Min is the smallest element along an axis, which disappears; NaN if there is
+// one. Its gradient is shared by equal elements.
+func (t *Tensor) Min(along int) *Tensor {
+	return compute("Min", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		top := r.Record(ir.Max{Axis: axis("Min", v[0].Shape(), along)}, r.Record(ir.Neg{}, v[0]))
+		return r.Record(ir.Neg{}, top)
+	}, t)
+}
+
+// CumSum is the sum of the elements up to each along an axis.
+func (t *Tensor) CumSum(along int) *Tensor {
+	return compute("CumSum", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.CumSum{Axis: axis("CumSum", v[0].Shape(), along)}, v[0])
+	}, t)
+}
+
+// OneHot is t's classes as rows of so many elements, 1 at the class and 0
+// elsewhere, as float32. t is int32, int64 or uint8 and may have any shape. It
+// panics with an *IndexError if a class is not in 0..classes-1.
+func (t *Tensor) OneHot(classes int) *Tensor {
+	return compute("OneHot", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		i := indices(r, v[0])
+		r.CheckIndices("OneHot", i, classes)
+		return r.Record(ir.OneHot{Classes: classes}, i)
+	}, t)
+}
+
 // Softmax is eᵗ/Σeᵗ along an axis.
 func (t *Tensor) Softmax(along int) *Tensor { return t.rows(ir.Softmax{}, along) }
 

@@ -21,7 +21,11 @@ type Tensor struct {
 // DType is the type of a tensor's elements.
 type DType = ir.DType
 
-// The element types. Arithmetic wants Float32; Cast converts.
+// The element types; Cast converts. Arithmetic is done in Float32 and, for
+// elementwise ops, sums, maxima, softmax and products of matrices, in Float64.
+// Of the 16-bit floats an op computes the Float32 result, with the inputs as they
+// are, and rounds it to the nearest, to the even one of two; so does each of its
+// gradients. With a Float32 input among them the result is Float32.
 const (
 	Float32 = ir.Float32
 	Float64 = ir.Float64
@@ -29,6 +33,9 @@ const (
 	Int64   = ir.Int64
 	Uint8   = ir.Uint8
 	Bool    = ir.Bool
+
+	Float16  = ir.Float16  // IEEE 754 binary16
+	BFloat16 = ir.BFloat16 // the upper half of a Float32
 )
 
 // ShapeError says that an op cannot take tensors of these shapes; ops panic

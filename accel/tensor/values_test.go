@@ -104,7 +104,7 @@ func TestString(t *testing.T) {
 }
 
 func TestDTypeSizes(t *testing.T) {
-	for d, want := range map[DType]string{Float32: "float32 4", Float64: "float64 8", Int32: "int32 4", Int64: "int64 8", Uint8: "uint8 1", Bool: "bool 1"} {
+	for d, want := range map[DType]string{Float32: "float32 4", Float64: "float64 8", Int32: "int32 4", Int64: "int64 8", Uint8: "uint8 1", Bool: "bool 1", Float16: "float16 2", BFloat16: "bfloat16 2"} {
 		if got := d.String() + " " + string(rune('0'+d.Size())); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

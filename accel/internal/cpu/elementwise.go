@@ -3,7 +3,8 @@ package cpu
 // elementwise computes d from up to three inputs of d's length and a scalar.
 type elementwise func(v *vectors, d, a, b, c []float32, s float32)
 
-// elementwiseOps are the elementwise ops, by name.
+// elementwiseOps are the elementwise ops with fast code, by name; the others are
+// made of scalarOps.
 var elementwiseOps = map[string]elementwise{
 	"Abs":          func(v *vectors, d, a, _, _ []float32, _ float32) { v.abs(d, a) },
 	"Add":          func(v *vectors, d, a, b, _ []float32, _ float32) { v.add(d, a, b) },
@@ -24,6 +25,7 @@ var elementwiseOps = map[string]elementwise{
 	"PowScalar":    func(_ *vectors, d, a, _, _ []float32, s float32) { power(d, a, s) },
 	"ReLU":         func(v *vectors, d, a, _, _ []float32, _ float32) { v.relu(d, a) },
 	"ReLUGradient": func(v *vectors, d, a, b, _ []float32, _ float32) { v.reluGradient(d, a, b) },
+	"SiLU":         func(v *vectors, d, a, _, _ []float32, _ float32) { silu(v, d, a) },
 	"Sigmoid":      func(v *vectors, d, a, _, _ []float32, _ float32) { v.sigmoid(d, a) },
 	"Sqrt":         func(v *vectors, d, a, _, _ []float32, _ float32) { v.sqrt(d, a) },
 	"Square":       func(v *vectors, d, a, _, _ []float32, _ float32) { v.mul(d, a, a) },

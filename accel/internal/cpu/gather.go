@@ -17,6 +17,8 @@ func loadFloat(base unsafe.Pointer, d ir.DType, i int) float32 {
 		return float32(*(*int32)(unsafe.Add(base, i*4)))
 	case ir.Int64:
 		return float32(*(*int64)(unsafe.Add(base, i*8)))
+	case ir.Float16, ir.BFloat16:
+		return halfValue(d, *(*uint16)(unsafe.Add(base, i*2)))
 	default:
 		return float32(*(*uint8)(unsafe.Add(base, i)))
 	}
@@ -34,13 +36,15 @@ func gatherFloats(dst []float32, base unsafe.Pointer, d ir.DType, l ir.Layout, a
 		gatherAs[int32](dst, base, l, at)
 	case ir.Int64:
 		gatherAs[int64](dst, base, l, at)
+	case ir.Float16, ir.BFloat16:
+		gatherHalf(dst, base, d, l, at)
 	default:
 		gatherAs[uint8](dst, base, l, at)
 	}
 }
 
 type number interface {
-	float32 | float64 | int32 | int64 | uint8
+	float32 | float64 | int32 | int64 | uint8 | uint16
 }
 
 // gatherAs walks the rows of the innermost dimension.

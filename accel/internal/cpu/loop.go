@@ -81,6 +81,9 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 	}
 	for i, x := range s.Loop {
 		op := elementwiseOps[x.Op.Name()]
+		if f := scalarOps[x.Op.Name()]; op == nil && f != nil {
+			op = scalarLoop(f)
+		}
 		if op == nil {
 			return nil, fmt.Errorf("cpu: there is no elementwise kernel for %s", x.Op.Name())
 		}

@@ -17,20 +17,30 @@ type matmul struct {
 }
 
 func newMatMul(d *Device, s ir.Step) (step, error) {
+	if s.Out[0].DType == ir.Float64 {
+		return newWideMatMul(s), nil
+	}
+	k := newBatch(s)
+	a, b, r := k.a, k.b, len(k.out.Shape)-2
+	k.gemm = newGEMM(d, a.Shape[r], b.Shape[r+1], a.Shape[r+1])
+	k.gemm.a = matrix{row: a.Stride[r], col: a.Stride[r+1]}
+	k.gemm.b = matrix{row: b.Stride[r], col: b.Stride[r+1]}
+	k.gemm.relu = s.Epilogue != nil
+	return &k, nil
+}
+
+// newBatch is the operands with broadcast leading dimensions.
+func newBatch(s ir.Step) matmul {
 	a, b := s.In[0], s.In[1]
 	r := len(s.Out[0].Shape) - 2
 	lead := s.Out[0].Shape[:r]
 	a.Layout = a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...))
 	b.Layout = b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))
-	k := &matmul{a: a, b: b, out: s.Out[0]}
+	k := matmul{a: a, b: b, out: s.Out[0]}
 	k.batch = ir.Layout{Shape: a.Shape[:r], Stride: a.Stride[:r]}
 	k.batchB = b.Stride[:r]
 	k.count = ir.Len(k.batch.Shape)
-	k.gemm = newGEMM(d, a.Shape[r], b.Shape[r+1], a.Shape[r+1])
-	k.gemm.a = matrix{row: a.Stride[r], col: a.Stride[r+1]}
-	k.gemm.b = matrix{row: b.Stride[r], col: b.Stride[r+1]}
-	k.gemm.relu = s.Epilogue != nil
-	return k, nil
+	return k
 }
 
 func newLinear(d *Device, s ir.Step) (step, error) {

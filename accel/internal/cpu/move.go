@@ -35,6 +35,8 @@ func (k *copyStep) work(chunk, _ int) {
 	switch k.out.DType.Size() {
 	case 1:
 		gatherAs[uint8](unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n), k.src, k.walk, at)
+	case 2:
+		gatherAs[uint16](unsafe.Slice((*uint16)(unsafe.Add(k.dst, at*2)), n), k.src, k.walk, at)
 	case 4:
 		gatherAs[int32](unsafe.Slice((*int32)(unsafe.Add(k.dst, at*4)), n), k.src, k.walk, at)
 	default:
@@ -66,6 +68,8 @@ func (k *cast) work(chunk, _ int) {
 		castTo(unsafe.Slice((*int32)(unsafe.Add(k.dst, at*4)), n), k.src, k.in.DType, k.walk, at)
 	case ir.Int64:
 		castTo(unsafe.Slice((*int64)(unsafe.Add(k.dst, at*8)), n), k.src, k.in.DType, k.walk, at)
+	case ir.Float16, ir.BFloat16:
+		castToHalf(unsafe.Slice((*uint16)(unsafe.Add(k.dst, at*2)), n), k.out.DType, k.src, k.in.DType, k.walk, at)
 	case ir.Uint8:
 		castTo(unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n), k.src, k.in.DType, k.walk, at)
 	case ir.Bool:
@@ -94,12 +98,14 @@ func castTo[D number](dst []D, src unsafe.Pointer, d ir.DType, l ir.Layout, at i
 		gatherAs[int32](dst, src, l, at)
 	case ir.Int64:
 		gatherAs[int64](dst, src, l, at)
+	case ir.Float16, ir.BFloat16:
+		gatherHalf(dst, src, d, l, at)
 	default:
 		gatherAs[uint8](dst, src, l, at)
 	}
 }
 
-// pad writes zeros around a tensor along one axis.
+// pad writes zeros around a tensor along one axis; inner is in bytes.
 type pad struct {
 	in, out                    ir.Operand
 	outer, n, inner, size, lag int
@@ -109,11 +115,12 @@ func newPad(_ *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Pad)
 	k := &pad{in: s.In[0], out: s.Out[0], size: op.Size, lag: op.Before}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.Axis, op.Axis+1)
+	k.inner *= s.In[0].DType.Size()
 	return k, nil
 }
 
 func (k *pad) run(p *program) error {
-	x, y := elements[float32](p, k.in), elements[float32](p, k.out)
+	x, y := raw(p, k.in), raw(p, k.out)
 	clear(y)
 	for o := range k.outer {
 		copy(y[(o*k.size+k.lag)*k.inner:], x[o*k.n*k.inner:(o+1)*k.n*k.inner])
@@ -204,10 +211,21 @@ func newScatterAdd(_ *Device, s ir.Step) (step, error) {
 }
 
 func (k *scatterAdd) run(p *program) error {
-	x, y, pick := elements[float32](p, k.in), elements[float32](p, k.out), elements[int32](p, k.index)
+	pick := elements[int32](p, k.index)
 	if err := checkIndices("ScatterAdd", pick, k.rows); err != nil {
 		return err
 	}
+	if k.out.DType == ir.Float64 {
+		x, y := elements[float64](p, k.in), elements[float64](p, k.out)
+		clear(y)
+		for i, j := range pick {
+			for c := range k.row {
+				y[int(j)*k.row+c] += x[i*k.row+c]
+			}
+		}
+		return nil
+	}
+	x, y := elements[float32](p, k.in), elements[float32](p, k.out)
 	clear(y)
 	for i, j := range pick {
 		row := y[int(j)*k.row:][:k.row]

@@ -46,6 +46,7 @@ func init() {
 		"Reshape":                 newCopy,
 		"CrossEntropy":            newCrossEntropy,
 		"CrossEntropyGradient":    newCrossEntropyGradient,
+		"CumSum":                  newCumSum,
 		"Equal":                   newCompare,
 		"Gather":                  newGather,
 		"Greater":                 newCompare,
@@ -58,6 +59,7 @@ func init() {
 		"Max":                     newMax,
 		"MaxPool2D":               newMaxPool,
 		"MaxPool2DGradient":       newMaxPool,
+		"OneHot":                  newOneHot,
 		"Pad":                     newPad,
 		"RMSNorm":                 newNorm,
 		"RMSNormInputGradient":    newNorm,
@@ -84,6 +86,9 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 			continue
 		}
 		build := builders[s.Op.Name()]
+		if build == nil && scalarOps[s.Op.Name()] != nil {
+			build = newWide
+		}
 		if build == nil {
 			return nil, fmt.Errorf("cpu: there is no kernel for %s", s.Op.Name())
 		}

@@ -30,6 +30,9 @@ type sum struct {
 
 func newSum(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Sum)
+	if s.Out[0].DType == ir.Float64 {
+		return newWideLines(s, op.From, op.To, 1, sumLine), nil
+	}
 	k := &sum{device: d, in: s.In[0], out: s.Out[0]}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
 	k.blocks = (k.n + sumBlock - 1) / sumBlock
@@ -104,7 +107,13 @@ type maxStep struct {
 	index           []int32
 }
 
-func newMax(_ *Device, s ir.Step) (step, error) { return newLargest(s, s.Op.(ir.Max).Axis), nil }
+func newMax(_ *Device, s ir.Step) (step, error) {
+	axis := s.Op.(ir.Max).Axis
+	if s.Out[0].DType == ir.Float64 {
+		return newWideLines(s, axis, axis+1, 1, maxLine), nil
+	}
+	return newLargest(s, axis), nil
+}
 
 func newArgMax(_ *Device, s ir.Step) (step, error) { return newLargest(s, s.Op.(ir.ArgMax).Axis), nil }
 

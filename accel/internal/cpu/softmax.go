@@ -18,6 +18,10 @@ type softmax struct {
 
 func newSoftmax(d *Device, s ir.Step) (step, error) {
 	shape := s.In[0].Shape
+	if last := len(shape) - 1; s.Out[0].DType == ir.Float64 {
+		_, log := s.Op.(ir.LogSoftmax)
+		return newWideLines(s, last, last+1, shape[last], softmaxLine(log)), nil
+	}
 	k := &softmax{device: d, in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
 	_, k.log = s.Op.(ir.LogSoftmax)
 	k.per = max(1, rowsPerTask/8/max(k.n, 1))

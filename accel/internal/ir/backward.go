@@ -15,7 +15,11 @@ func (r *Recorder) Backward(loss *Value) {
 	defer func() { r.noGrad-- }()
 	r.marks++
 	order := r.ancestors(loss, nil)
-	loss.grad = r.Record(Fill{Value: 1, Shape: loss.shape})
+	seed := Float32
+	if loss.dtype == Float64 {
+		seed = Float64
+	}
+	loss.grad = r.as(r.Record(Fill{Value: 1, Shape: loss.shape, DType: seed}), loss.dtype)
 	for i := len(order) - 1; i >= 0; i-- {
 		r.backwardOne(order[i])
 	}
@@ -95,6 +99,9 @@ func (r *Recorder) accumulate(l *Leaf, g *Value) {
 func (r *Recorder) sumTo(g *Value, shape []int) *Value {
 	if sameShape(g.shape, shape) {
 		return g
+	}
+	if g.dtype.Half() {
+		return r.as(r.sumTo(r.as(g, Float32), shape), g.dtype)
 	}
 	skip := len(g.shape) - len(shape)
 	if skip > 0 {

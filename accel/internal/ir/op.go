@@ -6,8 +6,8 @@ import "math"
 type Class uint8
 
 const (
-	// Elementwise ops compute each output element from the elements at the
-	// same (broadcast) position of their float32 inputs; they fuse.
+	// Elementwise ops compute each float32 output element from the elements at
+	// the same (broadcast) position of their inputs; they fuse.
 	Elementwise Class = iota
 	// View ops move no data: they only change the layout.
 	View
@@ -59,28 +59,38 @@ type strided interface{ strided() }
 
 func scalarWord(v float64) uint64 { return math.Float64bits(v) }
 
-// unaryOp is embedded by float32 elementwise ops of one input.
+// unaryOp is embedded by elementwise ops of one input.
 type unaryOp struct{}
 
-func (unaryOp) Class([]*Value) Class        { return Elementwise }
+func (unaryOp) Class(in []*Value) Class     { return floatClass(in[0].dtype) }
 func (unaryOp) AppendKey(key []byte) []byte { return key }
+func (unaryOp) strided()                    {}
 func (unaryOp) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
-	return Type{in[0].shape, Float32}, nil
+	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// binaryOp is embedded by float32 elementwise ops of two inputs that broadcast.
+// binaryOp is embedded by elementwise ops of two inputs that broadcast.
 type binaryOp struct{}
 
-func (binaryOp) Class([]*Value) Class        { return Elementwise }
+func (binaryOp) Class(in []*Value) Class     { return floatClass(in[0].dtype) }
 func (binaryOp) AppendKey(key []byte) []byte { return key }
+func (binaryOp) strided()                    {}
 func (binaryOp) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
-	return inferBroadcast(in, Float32)
+	return inferBroadcast(in, in[0].dtype)
+}
+
+// floatClass is the class of an elementwise op: float64 does not fuse.
+func floatClass(d DType) Class {
+	if d == Float64 {
+		return Whole
+	}
+	return Elementwise
 }
 
 func inferBroadcast(in []*Value, d DType) (Type, error) {
@@ -102,6 +112,19 @@ func wantFloat32(in ...*Value) error {
 	for _, v := range in {
 		if v.dtype != Float32 {
 			return &DTypeError{Hint: "float32 is needed; convert with Cast(tensor.Float32)"}
+		}
+	}
+	return nil
+}
+
+// wantFloat wants float32, or float64, of all inputs.
+func wantFloat(in ...*Value) error {
+	for _, v := range in {
+		if v.dtype != in[0].dtype {
+			return &DTypeError{Hint: "all inputs must have one element type; convert with Cast"}
+		}
+		if v.dtype != Float32 && v.dtype != Float64 {
+			return &DTypeError{Hint: "float32 or float64 is needed; convert with Cast(tensor.Float32)"}
 		}
 	}
 	return nil

@@ -19,5 +19,10 @@ func (Add) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*V
 	return []*Value{da, db}
 }
 
-// Add records a + b.
-func (r *Recorder) Add(a, b *Value) *Value { return r.Record(Add{}, a, b) }
+// Add records a + b. Of 16-bit numbers it is the float32 sum, rounded.
+func (r *Recorder) Add(a, b *Value) *Value {
+	if a.dtype.Half() && a.dtype == b.dtype {
+		return r.as(r.Record(Add{}, r.as(a, Float32), r.as(b, Float32)), a.dtype)
+	}
+	return r.Record(Add{}, a, b)
+}

@@ -17,4 +17,9 @@ func (ArgMax) Class([]*Value) Class { return Whole }
 func (o ArgMax) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 
 // Infer is the shape without the axis, int32.
-func (o ArgMax) Infer(in []*Value) (Type, error) { return inferAxis(in, o.Axis, Int32) }
+func (o ArgMax) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	return inferAxis(in, o.Axis, Int32)
+}

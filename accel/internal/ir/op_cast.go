@@ -2,7 +2,8 @@ package ir
 
 // Cast is y = x in another element type. Floats become integers by dropping
 // the fraction; a number that does not fit, or NaN, becomes what Go's
-// conversion makes of it; to bool is x ≠ 0.
+// conversion makes of it; to bool is x ≠ 0. To 16
+// bits it is the float32 number, rounded to the nearest, to the even one of two.
 type Cast struct{ To DType }
 
 // Name is Cast.
@@ -23,6 +24,14 @@ func (o Cast) AppendKey(key []byte) []byte { return append(key, byte(o.To)) }
 func (o Cast) Infer(in []*Value) (Type, error) { return Type{in[0].shape, o.To}, nil }
 
 func (Cast) strided() {}
+
+// as is v in an element type.
+func (r *Recorder) as(v *Value, d DType) *Value {
+	if v.dtype == d {
+		return v
+	}
+	return r.Record(Cast{To: d}, v)
+}
 
 // Gradient of Cast is dy in the input's type.
 func (Cast) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {

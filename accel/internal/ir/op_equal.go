@@ -29,5 +29,8 @@ func inferCompare(in []*Value) (Type, error) {
 	if in[0].dtype != in[1].dtype {
 		return Type{}, &DTypeError{Hint: "both must have the same element type; convert one with Cast"}
 	}
+	if in[0].dtype.Half() {
+		return Type{}, &DTypeError{Hint: "16-bit numbers are compared as float32; convert with Cast"}
+	}
 	return inferBroadcast(in, Float32)
 }

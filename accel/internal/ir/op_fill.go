@@ -1,17 +1,18 @@
 package ir
 
-// Fill is a float32 tensor of one value, which may change from run to run.
+// Fill is a tensor of one value, float32 or float64, which may change from run to run.
 type Fill struct {
 	noGradient
 	Value float64
 	Shape []int
+	DType DType // Float32 by default
 }
 
 // Name is Fill.
 func (Fill) Name() string { return "Fill" }
 
 // Class of Fill is elementwise, with no input.
-func (Fill) Class([]*Value) Class { return Elementwise }
+func (o Fill) Class([]*Value) Class { return floatClass(o.DType) }
 
 // AppendKey has nothing to add: the shape is part of every key.
 func (Fill) AppendKey(key []byte) []byte { return key }
@@ -20,4 +21,14 @@ func (Fill) AppendKey(key []byte) []byte { return key }
 func (o Fill) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Value)) }
 
 // Infer is the shape given.
-func (o Fill) Infer([]*Value) (Type, error) { return Type{o.Shape, Float32}, nil }
+func (o Fill) Infer([]*Value) (Type, error) {
+	if o.DType != Float32 && o.DType != Float64 {
+		return Type{}, &DTypeError{Hint: "float32 or float64 is needed"}
+	}
+	return Type{o.Shape, o.DType}, nil
+}
+
+// scalar is one number.
+func (r *Recorder) scalar(value float64, d DType) *Value {
+	return r.Record(Fill{Value: value, Shape: []int{}, DType: d})
+}

@@ -26,5 +26,9 @@ func (Gather) Infer(in []*Value) (Type, error) {
 
 // Gradient of Gather adds dy's rows up at the rows that they came from.
 func (Gather) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
-	return []*Value{r.Record(ScatterAdd{Rows: in[0].shape[0], Row: append([]int{}, in[0].shape[1:]...)}, dy, in[1]), nil}
+	add := ScatterAdd{Rows: in[0].shape[0], Row: append([]int{}, in[0].shape[1:]...)}
+	if d := dy.dtype; d.Half() {
+		return []*Value{r.as(r.Record(add, r.as(dy, Float32), in[1]), d), nil}
+	}
+	return []*Value{r.Record(add, dy, in[1]), nil}
 }

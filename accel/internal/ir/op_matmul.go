@@ -24,7 +24,7 @@ func isReLU(o Op) bool {
 
 // Infer is [B…, M, N].
 func (MatMul) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	a, b := in[0].shape, in[1].shape
@@ -39,7 +39,7 @@ func (MatMul) Infer(in []*Value) (Type, error) {
 	if !ok {
 		return Type{}, &ShapeError{Hint: "the dimensions before the last two do not broadcast"}
 	}
-	return Type{append(lead, a[n-2], b[m-1]), Float32}, nil
+	return Type{append(lead, a[n-2], b[m-1]), in[0].dtype}, nil
 }
 
 // Gradient of MatMul is dy·bᵀ and aᵀ·dy, summed over broadcast dimensions.

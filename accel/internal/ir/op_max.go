@@ -14,10 +14,10 @@ func (Max) Class([]*Value) Class { return Whole }
 func (o Max) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 
 // Infer is the shape without the axis, which must not be empty.
-func (o Max) Infer(in []*Value) (Type, error) { return inferAxis(in, o.Axis, Float32) }
+func (o Max) Infer(in []*Value) (Type, error) { return inferAxis(in, o.Axis, in[0].dtype) }
 
 func inferAxis(in []*Value, axis int, d DType) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	s := in[0].shape
@@ -35,7 +35,7 @@ func (o Max) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Val
 	x := in[0]
 	kept := append([]int{}, x.shape...)
 	kept[o.Axis] = 1
-	mask := r.Record(Equal{}, x, r.Reshape(out, kept))
+	mask := r.as(r.Record(Equal{}, x, r.Reshape(out, kept)), x.dtype)
 	count := r.Reshape(r.Record(Sum{From: o.Axis, To: o.Axis + 1}, mask), kept)
 	return []*Value{r.Mul(mask, r.Record(Div{}, r.Reshape(dy, kept), count))}
 }

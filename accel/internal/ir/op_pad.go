@@ -14,9 +14,6 @@ func (o Pad) AppendKey(key []byte) []byte { return appendInts(key, o.Axis, o.Bef
 
 // Infer is the shape with the axis of length Size.
 func (o Pad) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
-		return Type{}, err
-	}
 	s := append([]int{}, in[0].shape...)
 	if o.Axis < 0 || o.Axis >= len(s) || o.Before < 0 || o.Before+s[o.Axis] > o.Size {
 		return Type{}, &ShapeError{Hint: "the padded size is smaller than the input"}

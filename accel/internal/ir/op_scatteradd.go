@@ -19,7 +19,7 @@ func (ScatterAdd) AppendKey(key []byte) []byte { return key }
 // Infer is [Rows, Row…].
 func (o ScatterAdd) Infer(in []*Value) (Type, error) {
 	x, index := in[0], in[1]
-	if err := wantFloat32(x); err != nil {
+	if err := wantFloat(x); err != nil {
 		return Type{}, err
 	}
 	if index.dtype != Int32 {
@@ -28,7 +28,7 @@ func (o ScatterAdd) Infer(in []*Value) (Type, error) {
 	if o.Rows < 0 || !sameShape(x.shape, append(append([]int{}, index.shape...), o.Row...)) {
 		return Type{}, &ShapeError{Hint: "the first must have a row for each index"}
 	}
-	return Type{append([]int{o.Rows}, o.Row...), Float32}, nil
+	return Type{append([]int{o.Rows}, o.Row...), x.dtype}, nil
 }
 
 // Gradient of ScatterAdd is the row of dy that each row went to.

@@ -17,13 +17,13 @@ func (Softmax) AppendKey(key []byte) []byte { return key }
 func (Softmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
 
 func inferRows(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	if len(in[0].shape) == 0 {
 		return Type{}, &ShapeError{Hint: "at least one dimension is needed"}
 	}
-	return Type{in[0].shape, Float32}, nil
+	return Type{in[0].shape, in[0].dtype}, nil
 }
 
 // Gradient of Softmax is y·(dy - Σ dy·y).

@@ -15,14 +15,14 @@ func (o Sum) AppendKey(key []byte) []byte { return appendInts(key, o.From, o.To)
 
 // Infer is the shape without the axes.
 func (o Sum) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	s := in[0].shape
 	if o.From < 0 || o.From > o.To || o.To > len(s) {
 		return Type{}, &ShapeError{Hint: "there are no such axes"}
 	}
-	return Type{append(append([]int{}, s[:o.From]...), s[o.To:]...), Float32}, nil
+	return Type{append(append([]int{}, s[:o.From]...), s[o.To:]...), in[0].dtype}, nil
 }
 
 // Gradient of Sum is dy, broadcast along the axes.

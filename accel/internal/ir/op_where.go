@@ -1,29 +1,35 @@
 package ir
 
-// Where is y = a where mask is not 0, else b, with broadcasting of all three.
+// Where is y = a where the float32 mask is not 0, else b, with broadcasting of all
+// three.
 type Where struct{}
 
 // Name is Where.
 func (Where) Name() string { return "Where" }
 
 // Class of Where is elementwise.
-func (Where) Class([]*Value) Class { return Elementwise }
+func (Where) Class(in []*Value) Class { return floatClass(in[1].dtype) }
+
+func (Where) strided() {}
 
 // AppendKey has nothing to add.
 func (Where) AppendKey(key []byte) []byte { return key }
 
 // Infer is the broadcast shape.
 func (Where) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat32(in[0]); err != nil {
 		return Type{}, err
 	}
-	return inferBroadcast(in, Float32)
+	if err := wantFloat(in[1:]...); err != nil {
+		return Type{}, err
+	}
+	return inferBroadcast(in, in[1].dtype)
 }
 
 // Gradient of Where is dy for the chosen input, 0 for the other and the mask.
 func (Where) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var da, db *Value
-	zero := r.Record(Fill{Shape: []int{}})
+	zero := r.scalar(0, dy.dtype)
 	if wants[1] {
 		da = r.sumTo(r.Record(Where{}, in[0], dy, zero), in[1].shape)
 	}

@@ -4,12 +4,19 @@ package ir
 // see that nothing is missing.
 func Table() []Op {
 	return []Op{
-		Abs{}, Add{}, AddScalar{}, Alias{}, ArgMax{}, Attention{}, AttentionGradient{}, AvgPool2D{}, AvgPool2DGradient{}, BatchNorm{}, BatchNormInputGradient{}, BatchNormSums{}, BatchStatistics{}, Bernoulli{}, Cast{},
-		Concat{}, Conv2D{}, Conv2DInputGradient{}, Conv2DWeightGradient{}, Copy{}, CrossEntropy{}, CrossEntropyGradient{}, Div{},
-		Equal{}, Exp{}, Expand{}, Fill{}, GELU{}, GELUGradient{}, Gather{},
-		Greater{}, LayerNorm{}, LayerNormInputGradient{}, LayerNormWeightGradient{}, Linear{}, Log{}, LogSoftmax{}, MatMul{}, Max{}, MaxPool2D{}, MaxPool2DGradient{}, Maximum{},
-		Mul{}, MulScalar{}, Neg{}, Pad{}, PowScalar{}, RMSNorm{}, RMSNormInputGradient{}, RMSNormWeightGradient{}, ReLU{}, ReLUGradient{},
-		Reshape{}, ScatterAdd{}, Sigmoid{}, Slice{}, Softmax{}, Sqrt{},
-		Square{}, Sub{}, Sum{}, Tanh{}, Transpose{}, Where{},
+		Abs{}, Add{}, AddScalar{}, Alias{}, And{}, ArgMax{}, AtLeast{}, AtMost{},
+		Attention{}, AttentionGradient{}, AvgPool2D{}, AvgPool2DGradient{},
+		BatchNorm{}, BatchNormInputGradient{}, BatchNormSums{}, BatchStatistics{},
+		Bernoulli{}, Cast{}, Concat{}, Conv2D{}, Conv2DInputGradient{},
+		Conv2DWeightGradient{}, Copy{}, Cos{}, CrossEntropy{},
+		CrossEntropyGradient{}, CumSum{}, Div{}, ELU{}, Equal{}, Exp{}, Expand{},
+		Fill{}, Floor{}, GELU{}, GELUGradient{}, Gather{}, Greater{}, LayerNorm{},
+		LayerNormInputGradient{}, LayerNormWeightGradient{}, LeakyReLU{}, Linear{},
+		Log{}, LogSoftmax{}, MatMul{}, Max{}, MaxPool2D{}, MaxPool2DGradient{},
+		Maximum{}, Minimum{}, Mul{}, MulScalar{}, Neg{}, Not{}, OneHot{}, Or{},
+		Pad{}, Pow{}, PowScalar{}, RMSNorm{}, RMSNormInputGradient{},
+		RMSNormWeightGradient{}, ReLU{}, ReLUGradient{}, Reshape{}, ScatterAdd{},
+		SiLU{}, Sigmoid{}, Sin{}, Slice{}, Softmax{}, Sqrt{}, Square{}, Sub{},
+		Sum{}, Tanh{}, Transpose{}, Where{},
 	}
 }

@@ -20,6 +20,9 @@ const (
 	Int64   = tensor.Int64
 	Uint8   = tensor.Uint8
 	Bool    = tensor.Bool
+
+	Float16  = tensor.Float16
+	BFloat16 = tensor.BFloat16
 )
 
 // FormatShape writes a shape as [2 3].

@@ -5,8 +5,8 @@ import "fmt"
 // DType is the type of a tensor's elements.
 type DType uint8
 
-// The element types. Arithmetic is done in Float32; the others are storage
-// types that can be moved, compared, cast, and used as indices or masks.
+// The element types. Arithmetic is done in Float32 and Float64; the others are
+// storage types that can be moved, compared, cast, and used as indices or masks.
 const (
 	Float32 DType = iota
 	Float64
@@ -14,6 +14,8 @@ const (
 	Int64
 	Uint8
 	Bool
+	Float16  // IEEE 754 binary16
+	BFloat16 // the upper half of a Float32
 )
 
 var dtypes = [...]struct {
@@ -26,9 +28,12 @@ var dtypes = [...]struct {
 	Int64:   {"int64", 8},
 	Uint8:   {"uint8", 1},
 	Bool:    {"bool", 1},
+
+	Float16:  {"float16", 2},
+	BFloat16: {"bfloat16", 2},
 }
 
-// String is the name of the Go type that holds one element.
+// String is the name of the type of one element, in Go if Go has it.
 func (d DType) String() string {
 	if int(d) >= len(dtypes) {
 		return fmt.Sprintf("dtype(%d)", uint8(d))
@@ -40,4 +45,10 @@ func (d DType) String() string {
 func (d DType) Size() int { return dtypes[d].size }
 
 // IsFloat tells whether gradients can flow through the type.
-func (d DType) IsFloat() bool { return d == Float32 || d == Float64 }
+func (d DType) IsFloat() bool { return d == Float32 || d == Float64 || d.Half() }
+
+// Half tells whether an element is a float of 16 bits.
+func (d DType) Half() bool { return d == Float16 || d == BFloat16 }
+
+// Known tells whether there is such a type.
+func (d DType) Known() bool { return int(d) < len(dtypes) }

@@ -1,0 +1,37 @@
+package ir
+
+// CumSum is y[i] = x[0] + … + x[i] along one axis or, in reverse, from the end.
+type CumSum struct {
+	Axis    int
+	Reverse bool
+}
+
+// Name is CumSum.
+func (CumSum) Name() string { return "CumSum" }
+
+// Class of CumSum is a step of its own.
+func (CumSum) Class([]*Value) Class { return Whole }
+
+// AppendKey appends axis and direction.
+func (o CumSum) AppendKey(key []byte) []byte {
+	if o.Reverse {
+		return appendInts(key, o.Axis, 1)
+	}
+	return appendInts(key, o.Axis, 0)
+}
+
+// Infer is the input's type.
+func (o CumSum) Infer(in []*Value) (Type, error) {
+	if err := wantFloat(in...); err != nil {
+		return Type{}, err
+	}
+	if o.Axis < 0 || o.Axis >= len(in[0].shape) {
+		return Type{}, &ShapeError{Hint: "there is no such axis"}
+	}
+	return Type{in[0].shape, in[0].dtype}, nil
+}
+
+// Gradient of CumSum is the sum of dy from the other end.
+func (o CumSum) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(CumSum{Axis: o.Axis, Reverse: !o.Reverse}, dy)}
+}

@@ -1,0 +1,23 @@
+package ir
+
+// Not is y = 1 where x is 0, else 0, as float32, elementwise.
+type Not struct {
+	maskOp
+	noGradient
+}
+
+// Name is Not.
+func (Not) Name() string { return "Not" }
+
+// maskOp is embedded by ops of masks: float32 inputs of which only 0 counts as
+// false.
+type maskOp struct{}
+
+func (maskOp) Class([]*Value) Class        { return Elementwise }
+func (maskOp) AppendKey(key []byte) []byte { return key }
+func (maskOp) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	return inferBroadcast(in, Float32)
+}

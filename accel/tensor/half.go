@@ -1,0 +1,61 @@
+package tensor
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// halves tells whether there are 16-bit floats, and the type of a result: theirs
+// if all floats have it, else float32.
+func halves(in []*ir.Value) (half bool, result DType) {
+	result = Float32
+	for _, v := range in {
+		d := v.DType()
+		switch {
+		case d.Half() && !half:
+			half, result = true, d
+		case d.Half() && d != result:
+			result = Float32
+		}
+	}
+	for _, v := range in {
+		if d := v.DType(); d == Float32 {
+			result = Float32
+		}
+	}
+	return half, result
+}
+
+// widen casts 16-bit floats to float32.
+func widen(r *ir.Recorder, in []*ir.Value) []*ir.Value {
+	out := make([]*ir.Value, len(in))
+	for i, v := range in {
+		if out[i] = v; v.DType().Half() {
+			out[i] = r.Record(ir.Cast{To: Float32}, v)
+		}
+	}
+	return out
+}
+
+// narrow rounds a float32 result.
+func narrow(r *ir.Recorder, v *ir.Value, d DType) *ir.Value {
+	if v.DType() != Float32 || d == Float32 {
+		return v
+	}
+	return r.Record(ir.Cast{To: d}, v)
+}
+
+// moves tells whether an op takes elements as they are.
+func moves(op ir.Op) bool {
+	switch op.(type) {
+	case ir.Cast, ir.Copy, ir.Expand, ir.Transpose:
+		return true
+	}
+	return false
+}
+
+// compares tells whether an op's result is a mask.
+func compares(op ir.Op) bool {
+	switch op.(type) {
+	case ir.Equal, ir.Greater, ir.And, ir.Or, ir.Not:
+		return true
+	}
+	return false
+}
