@@ -9,6 +9,9 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"CSV":              reflect.ValueOf(data.CSV),
+		"CSVTargets":       reflect.ValueOf(data.CSVTargets),
+		"Chars":            reflect.ValueOf(data.Chars),
 		"Context":          reflect.ValueOf(data.Context),
 		"Digits":           reflect.ValueOf(data.Digits),
 		"DropLast":         reflect.ValueOf(data.DropLast),
@@ -17,11 +20,23 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"FromSlices":       reflect.ValueOf(data.FromSlices),
 		"FromTargets":      reflect.ValueOf(data.FromTargets),
 		"FromTensors":      reflect.ValueOf(data.FromTensors),
+		"Function":         reflect.ValueOf(data.Function),
+		"Images":           reflect.ValueOf(data.Images),
+		"MobyDick":         reflect.ValueOf(data.MobyDick),
+		"NPY":              reflect.ValueOf(data.NPY),
+		"Normalize":        reflect.ValueOf(data.Normalize),
 		"OpenFashionMNIST": reflect.ValueOf(data.OpenFashionMNIST),
+		"OpenIDX":          reflect.ValueOf(data.OpenIDX),
+		"RandomCrop":       reflect.ValueOf(data.RandomCrop),
+		"RandomFlip":       reflect.ValueOf(data.RandomFlip),
+		"ReadCSV":          reflect.ValueOf(data.ReadCSV),
+		"ReadCSVTargets":   reflect.ValueOf(data.ReadCSVTargets),
 		"ReadIDX":          reflect.ValueOf(data.ReadIDX),
+		"ReadNPY":          reflect.ValueOf(data.ReadNPY),
 		"Round":            reflect.ValueOf(data.Round),
 		"Shuffle":          reflect.ValueOf(data.Shuffle),
 		"Skip":             reflect.ValueOf(data.Skip),
+		"Windows":          reflect.ValueOf(data.Windows),
 		"Workers":          reflect.ValueOf(data.Workers),
 		"Batch":            reflect.ValueOf((*data.Batch)(nil)),
 		"Batches":          reflect.ValueOf((*data.Batches)(nil)),
@@ -29,5 +44,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"IDX":              reflect.ValueOf((*data.IDX)(nil)),
 		"Option":           reflect.ValueOf((*data.Option)(nil)),
 		"Set":              reflect.ValueOf((*data.Set)(nil)),
+		"Transform":        reflect.ValueOf((*data.Transform)(nil)),
+		"Vocabulary":       reflect.ValueOf((*data.Vocabulary)(nil)),
 	}
 }

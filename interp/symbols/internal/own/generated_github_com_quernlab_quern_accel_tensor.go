@@ -9,11 +9,14 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Attention":        reflect.ValueOf(tensor.Attention),
 		"AvgPool2D":        reflect.ValueOf(tensor.AvgPool2D),
+		"BatchNorm":        reflect.ValueOf(tensor.BatchNorm),
 		"Bool":             reflect.ValueOf(tensor.Bool),
 		"Concat":           reflect.ValueOf(tensor.Concat),
 		"Conv2D":           reflect.ValueOf(tensor.Conv2D),
 		"CrossEntropy":     reflect.ValueOf(tensor.CrossEntropy),
+		"Embedding":        reflect.ValueOf(tensor.Embedding),
 		"Float32":          reflect.ValueOf(tensor.Float32),
 		"Float64":          reflect.ValueOf(tensor.Float64),
 		"Flush":            reflect.ValueOf(tensor.Flush),
@@ -23,6 +26,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"GlobalAvgPool2D":  reflect.ValueOf(tensor.GlobalAvgPool2D),
 		"Int32":            reflect.ValueOf(tensor.Int32),
 		"Int64":            reflect.ValueOf(tensor.Int64),
+		"LayerNorm":        reflect.ValueOf(tensor.LayerNorm),
 		"Linear":           reflect.ValueOf(tensor.Linear),
 		"MSE":              reflect.ValueOf(tensor.MSE),
 		"MaxPool2D":        reflect.ValueOf(tensor.MaxPool2D),
@@ -31,6 +35,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"NoGrad":           reflect.ValueOf(tensor.NoGrad),
 		"Ones":             reflect.ValueOf(tensor.Ones),
 		"Parameter":        reflect.ValueOf(tensor.Parameter),
+		"RMSNorm":          reflect.ValueOf(tensor.RMSNorm),
 		"Randn":            reflect.ValueOf(tensor.Randn),
 		"ResetStats":       reflect.ValueOf(tensor.ResetStats),
 		"Seed":             reflect.ValueOf(tensor.Seed),

@@ -10,6 +10,7 @@ import (
 func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"ClearOutput":        reflect.ValueOf(display.ClearOutput),
+		"Format":             reflect.ValueOf(display.Format),
 		"HTML":               reflect.ValueOf(display.HTML),
 		"JSON":               reflect.ValueOf(display.JSON),
 		"KindClear":          reflect.ValueOf(display.KindClear),
@@ -22,6 +23,7 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"SVG":                reflect.ValueOf(display.SVG),
 		"SetSink":            reflect.ValueOf(display.SetSink),
 		"Show":               reflect.ValueOf(display.Show),
+		"Table":              reflect.ValueOf(display.Table),
 		"Terminal":           reflect.ValueOf(display.Terminal),
 		"Text":               reflect.ValueOf(display.Text),
 		"VegaLite":           reflect.ValueOf(display.VegaLite),
@@ -33,9 +35,11 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"MetadataDisplayer":  reflect.ValueOf((*display.MetadataDisplayer)(nil)),
 		"Sink":               reflect.ValueOf((*display.Sink)(nil)),
 		"SinkFunc":           reflect.ValueOf((*display.SinkFunc)(nil)),
+		"Structured":         reflect.ValueOf((*display.Structured)(nil)),
 		"_Displayer":         reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Displayer)(nil)),
 		"_MetadataDisplayer": reflect.ValueOf((*wrap_github_com_quernlab_quern_display_MetadataDisplayer)(nil)),
 		"_Sink":              reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Sink)(nil)),
+		"_Structured":        reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Structured)(nil)),
 	}
 }
 
@@ -89,4 +93,22 @@ func (W wrap_github_com_quernlab_quern_display_Sink) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+
+// wrap_github_com_quernlab_quern_display_Structured implements display.Structured with functions; IValue is the value they are methods of.
+type wrap_github_com_quernlab_quern_display_Structured struct {
+	IValue  interface{}
+	WGoType func() reflect.Type
+	WPart   func(a0 reflect.Type, a1 any) any
+	WRaw    func() any
+}
+
+func (W wrap_github_com_quernlab_quern_display_Structured) GoType() reflect.Type {
+	return W.WGoType()
+}
+func (W wrap_github_com_quernlab_quern_display_Structured) Part(a0 reflect.Type, a1 any) any {
+	return W.WPart(a0, a1)
+}
+func (W wrap_github_com_quernlab_quern_display_Structured) Raw() any {
+	return W.WRaw()
 }

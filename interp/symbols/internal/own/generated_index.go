@@ -14,4 +14,7 @@ var tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/gpu/gpu":                          symbols_github_com_quernlab_quern_gpu,
 	"github.com/quernlab/quern/interp/generic/compiled/compiled": symbols_github_com_quernlab_quern_interp_generic_compiled,
 	"github.com/quernlab/quern/plots/plots":                      symbols_github_com_quernlab_quern_plots,
+	"github.com/quernlab/quern/widgets/widgets":                  symbols_github_com_quernlab_quern_widgets,
+	"github.com/quernlab/quern/widgets/comm/comm":                symbols_github_com_quernlab_quern_widgets_comm,
+	"github.com/quernlab/quern/widgets/progress/progress":        symbols_github_com_quernlab_quern_widgets_progress,
 }
