@@ -68,15 +68,10 @@ func structSource(typ reflect.Type, rows int, row func(int) node, columns []stri
 	fields := map[string]int{}
 	var names []string
 	for i := range typ.NumField() {
-		if f := typ.Field(i); f.IsExported() || len(columns) > 0 {
+		// Whoever wrote the type in a cell, or in a program, wants to see it all.
+		if f := typ.Field(i); f.IsExported() || f.PkgPath == "main" || len(columns) > 0 {
 			fields[f.Name] = i
 			names = append(names, f.Name)
-		}
-	}
-	if len(names) == 0 { // a type of a cell that has only lower-case fields
-		for i := range typ.NumField() {
-			fields[typ.Field(i).Name] = i
-			names = append(names, typ.Field(i).Name)
 		}
 	}
 	for _, c := range columns {

@@ -18,7 +18,8 @@ const (
 // Table shows rows and columns, as HTML and as aligned text. Data is
 //
 //   - a slice or an array of structs, or of pointers to them: a row each, a
-//     column for each exported field;
+//     column for each exported field, and for all fields of a type of package
+//     main, as those of cells are;
 //   - a slice of maps with string keys: a row each, a column for each key;
 //   - a slice of slices, [][]any or [][]float64: a row each;
 //   - a map: a row for each entry, sorted by key, with columns for the key and
