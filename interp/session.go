@@ -12,7 +12,6 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/lower"
-	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/symbols"
 )
@@ -33,7 +32,6 @@ type Session struct {
 	stopFlag *bool
 	position *int
 	context  *context.Context
-	command  *func(number int, values ...any) // magic.Name
 
 	executing chan struct{} // holds a token while no cell runs
 	stuck     atomic.Bool   // the cell that runs does not react to its interrupt
@@ -79,6 +77,7 @@ func New(options ...Option) (*Session, error) {
 		Uncaught:    func(v any) bool { _, ok := v.(Interruption); return ok },
 		Stopped:     s.stopped,
 		Stop:        s.checkStop,
+		Activation:  activation,
 	})
 	s.program = lower.New(lower.Config{
 		Registry: s.registry,
@@ -115,19 +114,12 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	if err := address(s.engine, "positionʹ", &s.position); err != nil {
 		return err
 	}
-	cell, unit, err := s.load(0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
+	cell, unit, err := s.load(0, "var ctx context.Context")
 	if err != nil {
 		return err
 	}
 	s.commit(cell, unit)
-	if err := address(s.engine, s.program.Name(cell.Vars[0]), &s.context); err != nil {
-		return err
-	}
-	if err := address(s.engine, s.program.Name(cell.Vars[1]), &s.command); err != nil {
-		return err
-	}
-	*s.command = s.runCommand
-	return nil
+	return address(s.engine, s.program.Name(cell.Vars[0]), &s.context)
 }
 
 // address sets p to the address of a variable of lowered code.

@@ -163,3 +163,6 @@ func accessible(v reflect.Value, name string) reflect.Value {
 
 // Trace implements engine.
 func (e *yaegiEngine) Trace() []frame { return e.trace.frames() }
+
+// activation is the function of yaegi that runs an activation of a function.
+const activation = "github.com/traefik/yaegi/interp.runCfg"

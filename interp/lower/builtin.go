@@ -8,7 +8,7 @@ package lower
 //	make(<-chan T)   ->  (<-chan T)(make(chan T))
 //	new(expr)        ->  func(v T) *T { return &v }(expr)
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
-//	recover()        ->  dʹ.Recover() in a deferred literal, else rtʹ.Recover()
+//	recover()        ->  dʹ.Recover(), see defer.go
 //	real(z), complex(x, y)  ->  float32(real(z)), complex64(complex(x, y))
 //	append(g())      ->  func(t1 []A, t2 B) []A { return append(t1, t2) }(g())
 //	append(s, a, s[0])  ->  append(s, []T{a, s[0]}...)
@@ -77,10 +77,10 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		}
 		return f.rt(function, arguments...)
 	case "recover":
-		if d := f.goFrame().recovers; d != "" {
-			return d + ".Recover()"
+		if f.frame.exit == byYield {
+			return f.rt("Recoverer") + ".Recover()" // never the function that was deferred
 		}
-		return f.rt("Recover")
+		return f.frame.recovers + ".Recover()"
 	}
 	arguments := make([]string, len(e.Args))
 	for i, x := range e.Args {

@@ -12,29 +12,35 @@ package lower
 // and its statements are
 //
 //	defer g(a, b)               ->  var t1 A = a; var t2 B = b; t3 := func() { gʹ1(t1, t2) }; d.Push(t3)
-//	defer h(), h a function value or with a recover -> ... d.PushValue(t3)
+//	defer h(), h a function value or with a recover -> ... d.PushValue(t3, 2)
 //	defer func() { recover() }()  ->  t1 := func() { d.Recover() }; d.Push(t1)
+//	defer recover()               ->  ... d.Push(func() { if !d.Panicking() { outer.Recover() } })
+//	func h() { recover() }        ->  func hʹ1() { d := rtʹ.Recoverer(); d.Recover() }
 //
 // Each closure goes through a variable: only then the engine gives it the
 // variables as they are now.
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 )
 
 func (f *function) deferStatement(w *writer, s *ast.DeferStmt) {
 	d := f.goFrame().deferred
-	closure, push := f.temp(), "Push"
+	closure := f.temp()
 	if lit, ok := ast.Unparen(s.Call.Fun).(*ast.FuncLit); ok {
 		w.line("%s := %s", closure, f.closure(f.thunk(w, s.Call, lit, d), "func()"))
-	} else {
-		if f.mayRecover(s.Call) {
-			push = "PushValue"
-		}
-		w.line("%s := %s", closure, f.closure("func() { "+f.later(w, s.Call)+" }", "func()"))
+		w.line("%s.Push(%s)", d, closure)
+		return
 	}
-	w.line("%s.%s(%s)", d, push, closure)
+	text, depth := f.later(w, s.Call)
+	w.line("%s := %s", closure, f.closure("func() { "+text+" }", "func()"))
+	if f.mayRecover(s.Call) {
+		w.line("%s.PushValue(%s, %d)", d, closure, 1+depth)
+	} else {
+		w.line("%s.Push(%s)", d, closure)
+	}
 }
 
 // thunk renders the literal of a go or defer statement as a function without
@@ -72,12 +78,13 @@ func (f *function) now(w *writer, e *ast.CallExpr, sig *types.Signature) string 
 	return text[1 : len(text)-1]
 }
 
-// later evaluates the parts of a call now and renders the call.
-func (f *function) later(w *writer, e *ast.CallExpr) string {
+// later evaluates the parts of a call now and renders the call. depth is how many
+// activations of lowered code the call makes.
+func (f *function) later(w *writer, e *ast.CallExpr) (text string, depth int) {
 	tv := f.Info.Types[e.Fun]
 	switch {
 	case tv.IsBuiltin():
-		return f.laterBuiltin(w, e, calleeIdent(e.Fun).Name)
+		return f.laterBuiltin(w, e, calleeIdent(e.Fun).Name), 0
 	case tv.IsType():
 		f.unsupported(e, "a conversion in this place", "")
 	}
@@ -90,13 +97,16 @@ func (f *function) later(w *writer, e *ast.CallExpr) string {
 		bound := *e
 		bound.Args = f.boundAll(w, e.Args)
 		if text, ok := f.shim(&bound); ok {
-			return text
+			return text, 0
 		}
 		e = &bound
 	}
 	c := f.plan(e)
 	f.bind(w, c)
-	return c.text()
+	if c.dynamic != "" {
+		return c.text(), 2
+	}
+	return c.text(), 1
 }
 
 func (f *function) boundAll(w *writer, list []ast.Expr) []ast.Expr {
@@ -120,15 +130,16 @@ func (f *function) bound(w *writer, x ast.Expr) ast.Expr {
 
 func (f *function) laterBuiltin(w *writer, e *ast.CallExpr, name string) string {
 	if name == "recover" {
-		// Go: recover is then not called by a deferred function.
-		return ""
+		// Called when the function returns, as if by its last statement.
+		fr := f.goFrame()
+		return fmt.Sprintf("if !%s.Panicking() { %s.Recover() }", fr.deferred, fr.recovers)
 	}
 	bound := *e
 	bound.Args = f.boundAll(w, e.Args)
 	return f.builtin(&bound, name)
 }
 
-func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) string {
+func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) (text string, depth int) {
 	bound := *e
 	bound.Args = nil
 	temps := f.tuple(w, e.Args[0], tuple)
@@ -157,21 +168,36 @@ func (f *function) mayRecover(e *ast.CallExpr) bool {
 	return recovers || !declared
 }
 
-// callsRecover tells whether a body calls recover, function literals left out.
-func callsRecover(body *ast.BlockStmt) (calls bool) {
-	if body == nil {
-		return false
-	}
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.CallExpr:
-			if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok && id.Name == "recover" {
-				calls = true
-			}
+// forwards is what a function begins with that only makes the call c of method m,
+// when that may recover.
+func (e *emitter) forwards(c *call, m *types.Func) string {
+	recovers, activations := e.recovering[m.Origin()], "1"
+	if c.dynamic != "" {
+		activations = "2" // of the dispatcher and the function
+		for o, calls := range e.recovering {
+			recovers = recovers || calls && o.Name() == c.dynamic && o.(*types.Func).Signature().Recv() != nil
 		}
-		return !calls
-	})
+	}
+	if !recovers {
+		return ""
+	}
+	return e.rt("Forwards", activations) + "; "
+}
+
+// callsRecover tells whether a body calls recover, function literals left out.
+func callsRecover(body []ast.Stmt) (calls bool) {
+	for _, s := range body {
+		ast.Inspect(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				return false
+			case *ast.CallExpr:
+				if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok && id.Name == "recover" {
+					calls = true
+				}
+			}
+			return !calls
+		})
+	}
 	return calls
 }

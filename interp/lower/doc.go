@@ -43,8 +43,7 @@
 //   - Packages that find methods by reflection (text/template, encoding/xml,
 //     encoding/gob) do not find those of types of cells; reflect sees field a as
 //     Xa, and an embedded field as a named one.
-//   - A function that is deferred as a value and calls recover lets the functions
-//     that it calls recover, too.
+//   - A negative zero that is an argument of a function of a cell becomes zero.
 //   - The position of a panic is that of the last statement of any goroutine.
 //   - runtime.Caller knows nothing of cells.
 //

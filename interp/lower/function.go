@@ -39,7 +39,7 @@ type frame struct {
 	named     bool
 	exit      exit
 	deferred  string // the variable of type *rtʹ.Deferred; "" without defer statements
-	recovers  string // the one whose panic recover() recovers; "" when it is found at run time
+	recovers  string // the one whose panic recover() recovers; "" when there is no recover()
 	loops     int    // how many loops of this frame enclose the statement
 	iteration *iteration
 }
@@ -170,6 +170,10 @@ func (f *function) fill(w *writer, sig *types.Signature, body []ast.Stmt, statem
 		fr.named = fr.named || v.Name() != ""
 		fr.variables = append(fr.variables, name)
 		w.line("var %s %s", name, f.typ(t))
+	}
+	if fr.recovers == "" && callsRecover(body) {
+		fr.recovers = f.temp()
+		w.line("%s := %s", fr.recovers, f.rt("Recoverer"))
 	}
 	f.interruptible(w)
 	if !shape.defers {

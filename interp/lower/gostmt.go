@@ -33,7 +33,8 @@ func (f *function) goStatement(w *writer, s *ast.GoStmt) {
 	if lit, ok := ast.Unparen(s.Call.Fun).(*ast.FuncLit); ok {
 		w.line("%s := %s", closure, f.closure(f.thunk(w, s.Call, lit, ""), "func()"))
 	} else {
-		w.line("%s := %s", closure, f.closure("func() { "+f.later(w, s.Call)+" }", "func()"))
+		text, _ := f.later(w, s.Call)
+		w.line("%s := %s", closure, f.closure("func() { "+text+" }", "func()"))
 	}
 	w.line("%s(%d, %s)", f.session("Go"), f.cell.Number, closure)
 }

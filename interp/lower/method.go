@@ -163,9 +163,9 @@ func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string
 	if typ == "interface{}" {
 		// Go panics when the value of a nil interface's method is made.
 		check := f.rt("Method", "r", strconv.Quote(sel.Obj().Name()))
-		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil), x)
+		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil, sel.Obj().(*types.Func)), x)
 	}
-	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil), x)
+	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil, sel.Obj().(*types.Func)), x)
 }
 
 // methodExpression lowers T.M.
@@ -174,12 +174,12 @@ func (f *function) methodExpression(sel *types.Selection) string {
 	recv := f.subst(sel.Recv())
 	c := f.selectMethod("r", recv, sel)
 	rest := types.NewSignatureType(nil, nil, nil, tail(sig.Params()), sig.Results(), sig.Variadic())
-	return f.forward(c, rest, []string{"r " + f.typ(recv)})
+	return f.forward(c, rest, []string{"r " + f.typ(recv)}, sel.Obj().(*types.Func))
 }
 
 // forward renders a function literal with the parameters first and then those
-// of sig, which calls c with the latter.
-func (e *emitter) forward(c *call, sig *types.Signature, first []string) string {
+// of sig, which calls c, of method m, with the latter.
+func (e *emitter) forward(c *call, sig *types.Signature, first []string, m *types.Func) string {
 	parameters := first
 	for i := range sig.Params().Len() {
 		a := fmt.Sprintf("a%d", i)
@@ -193,7 +193,7 @@ func (e *emitter) forward(c *call, sig *types.Signature, first []string) string 
 		c.arguments = append(c.arguments, argument{a, text})
 	}
 	c.spread = sig.Variadic() && !c.slices
-	return "func(" + list(parameters) + ") (" + list(e.typeTexts(sig.Results())) + ") { " + returning(sig) + c.text() + " }"
+	return "func(" + list(parameters) + ") (" + list(e.typeTexts(sig.Results())) + ") { " + e.forwards(c, m) + returning(sig) + c.text() + " }"
 }
 
 func returning(sig *types.Signature) string {
@@ -249,7 +249,7 @@ func (e *emitter) methodTable(t types.Type) {
 		if isEmptyStruct(t) {
 			recv = "var r " + e.typ(t)
 		}
-		literal := fmt.Sprintf("func(%s) (%s) { %s; %s%s }", list(parameters), list(e.typeTexts(sig.Results())), recv, returning(sig), c.text())
+		literal := fmt.Sprintf("func(%s) (%s) { %s%s; %s%s }", list(parameters), list(e.typeTexts(sig.Results())), e.forwards(c, m), recv, returning(sig), c.text())
 		e.registers.indent = 1
 		e.registers.line("%s", e.rt("Register", strconv.Itoa(e.Registry.ID(t)), strconv.Quote(m.Name()), literal))
 	}

@@ -75,7 +75,8 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	s := &session{output: &buffer{}, lost: make(chan string, 10)}
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
-	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output})
+	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output,
+		Activation: "github.com/traefik/yaegi/interp.runCfg"})
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled}
 	for _, o := range options {
 		o(&config)

@@ -126,7 +126,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 		default:
 			set(e.Program, e.names, types.Object(o), e.fresh(o.Name()))
 		}
-		set(e.Program, e.recovering, types.Object(o), callsRecover(decl.Body))
+		set(e.Program, e.recovering, types.Object(o), decl.Body != nil && callsRecover(decl.Body.List))
 	}
 	return changed
 }

@@ -199,7 +199,7 @@ func TestDisplay(t *testing.T) {
 	if b, ok := data["image/png"].([]byte); !ok || !bytes.HasPrefix(b, []byte("\x89PNG")) || metadata["image/png"] == nil {
 		t.Errorf("a picture shows as %v, %v", data, metadata)
 	}
-	if data, _ := display.Render(w.box(Point{1, 2, "n"})); data["text/plain"] != "{1 2 n}" {
+	if data, _ := display.Render(w.box(Point{1, 2, "n"})); data["text/plain"] != "{X:1 Y:2 note:n}" {
 		t.Errorf("a Point shows as %v", data)
 	}
 	var out bytes.Buffer

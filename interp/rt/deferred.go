@@ -2,9 +2,11 @@ package rt
 
 import (
 	"bytes"
+	"reflect"
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 )
 
 // Deferred is the list of deferred calls of one activation of a lowered
@@ -35,21 +37,25 @@ func Protect(position *int, body func(d *Deferred)) {
 // Push defers call.
 func (d *Deferred) Push(call func()) { d.calls = append(d.calls, call) }
 
-// PushValue defers the call of a function that is not known when the code is
-// lowered: a [Recover] in it recovers the panic of d.
-func (d *Deferred) PushValue(call func()) {
+// PushValue defers the call of a function that may call recover, or is not known
+// when the code is lowered. The function asks [Registry.Recoverer] for d. depth is
+// how many activations of lowered code there are from call to the function, it
+// and call included.
+func (d *Deferred) PushValue(call func(), depth int) {
 	d.Push(func() {
 		id := goroutine()
 		outer, nested := recovering.Load(id)
-		recovering.Store(id, d)
+		recovering.Store(id, &recoverable{d, depth})
+		waiting.Add(1)
 		defer func() {
+			waiting.Add(-1)
 			if nested {
 				recovering.Store(id, outer)
 			} else {
 				recovering.Delete(id)
 			}
 		}()
-		call()
+		callDeferred(call)
 	})
 }
 
@@ -67,17 +73,89 @@ func (d *Deferred) Recover() any {
 	return d.value
 }
 
-// recovering holds, by goroutine, the Deferred whose function value is running.
-var recovering sync.Map
+// Panicking reports whether the deferred calls run because of a panic.
+func (d *Deferred) Panicking() bool { return d.panicking }
 
-// Recover is the recover() of any other function: it recovers when the function
-// was deferred as a value. Unlike Go's it also does when such a function calls
-// the one that calls Recover.
-func Recover() any {
-	if d, ok := recovering.Load(goroutine()); ok {
-		return d.(*Deferred).Recover()
+// recoverable is a deferred function value that runs.
+type recoverable struct {
+	d     *Deferred
+	depth int // of the function that may recover
+}
+
+// recovering holds, by goroutine, what PushValue runs, and waiting how many
+// there are.
+var (
+	recovering sync.Map
+	waiting    atomic.Int64
+)
+
+// Recoverer is what recover() of the calling function of lowered code is to ask.
+// A function that calls recover and is not deferred as a literal gets it at its
+// begin.
+func (r *Registry) Recoverer() *Deferred {
+	if f := r.deferredCaller(); f != nil {
+		return f.d
 	}
-	return nil
+	return &Deferred{}
+}
+
+// Forwards is called by functions that lowering makes to call another one, the
+// value of a method for instance, if that may call recover: Go counts it as if it
+// had been deferred itself. activations is how many there are on the way to it.
+func (r *Registry) Forwards(activations int) {
+	if f := r.deferredCaller(); f != nil {
+		f.depth += activations
+	}
+}
+
+// deferredCaller is the deferred call that the calling function of lowered code
+// is the function of; nil when it is not, as when that function called it.
+func (r *Registry) deferredCaller() *recoverable {
+	if waiting.Load() == 0 {
+		return nil
+	}
+	x, ok := recovering.Load(goroutine())
+	if !ok {
+		return nil
+	}
+	f := x.(*recoverable)
+	if r.config.Activation != "" && r.activations(f.depth) != f.depth {
+		return nil
+	}
+	return f
+}
+
+// callDeferred marks the stack: activations counts from here.
+//
+//go:noinline
+func callDeferred(call func()) { call() }
+
+var callDeferredName = runtime.FuncForPC(reflect.ValueOf(callDeferred).Pointer()).Name()
+
+// activations counts the activations of lowered code since callDeferred. It does
+// not count on above limit.
+func (r *Registry) activations(limit int) (n int) {
+	var callers [64]uintptr
+	for skip := 2; n <= limit; skip += len(callers) {
+		got := runtime.Callers(skip, callers[:])
+		frames := runtime.CallersFrames(callers[:got])
+		for {
+			frame, more := frames.Next()
+			switch frame.Function {
+			case callDeferredName:
+				return n
+			case r.config.Activation:
+				n++
+			}
+			if !more {
+				break
+			}
+		}
+		if got < len(callers) {
+			break
+		}
+	}
+	return n
 }
 
 // goroutine is the number of the calling goroutine, which the runtime tells

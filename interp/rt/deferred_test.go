@@ -11,7 +11,13 @@ type interrupt struct{}
 
 func (interrupt) Uncatchable() {}
 
+// activate stands for the engine's function that runs an activation.
+//
+//go:noinline
+func activate(f func()) { f() }
+
 func TestDeferred(t *testing.T) {
+	r := New(Config{Activation: runtime.FuncForPC(reflect.ValueOf(activate).Pointer()).Name()})
 	tests := []struct {
 		name string
 		run  func(log func(any))
@@ -58,17 +64,46 @@ func TestDeferred(t *testing.T) {
 		}, []any{nil, true}},
 		{"a function value recovers", func(log func(any)) {
 			Protect(nil, func(d *Deferred) {
-				d.PushValue(func() { log(Recover()) })
+				d.PushValue(func() { activate(func() { log(r.Recoverer().Recover()) }) }, 1)
 				panic("a")
 			})
-			log(Recover())
+			log(r.Recoverer().Recover())
 		}, []any{"a", nil}},
+		{"what it calls does not", func(log func(any)) {
+			Protect(nil, func(d *Deferred) {
+				d.PushValue(func() {
+					activate(func() {
+						activate(func() { log(r.Recoverer().Recover()) })
+						log(r.Recoverer().Recover())
+					})
+				}, 1)
+				panic("a")
+			})
+		}, []any{nil, "a"}},
+		{"what it forwards to does, once", func(log func(any)) {
+			Protect(nil, func(d *Deferred) {
+				d.PushValue(func() {
+					activate(func() {
+						r.Forwards(1)
+						activate(func() {
+							activate(func() { r.Forwards(1); activate(func() { log(r.Recoverer().Recover()) }) })
+							log(r.Recoverer().Recover())
+						})
+					})
+				}, 1)
+				panic("a")
+			})
+		}, []any{nil, "a"}},
 		{"a nested function value does not recover the outer panic", func(log func(any)) {
 			Protect(nil, func(d *Deferred) {
 				d.PushValue(func() {
-					Protect(nil, func(d *Deferred) { d.PushValue(func() { log(Recover()) }) })
-					log(Recover())
-				})
+					activate(func() {
+						Protect(nil, func(d *Deferred) {
+							d.PushValue(func() { activate(func() { log(r.Recoverer().Recover()) }) }, 1)
+						})
+						log(r.Recoverer().Recover())
+					})
+				}, 1)
 				panic("a")
 			})
 		}, []any{nil, "a"}},

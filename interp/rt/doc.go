@@ -70,8 +70,9 @@
 // Deferred calls and the position of statements, which need no registry:
 //
 //	Protect(position *int, body func(d *Deferred))          runs a body that has defer statements
-//	Deferred                                                the type of d: d.Push(func()), d.PushValue(func()), d.Recover()
-//	Recover() interface{}                                   recover() of a function that was not deferred as a literal
+//	Deferred                                                the type of d: d.Push(func()), d.PushValue(func(), int), d.Recover(), d.Panicking()
+//	Recoverer() *Deferred                                   what recover() asks in a function that was not deferred as a literal
+//	Forwards(activations int)                               said by a function that only calls another one, which recovers
 //	StorePosition(p *int, number int)                       *p = number under the race detector
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count

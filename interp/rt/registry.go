@@ -33,6 +33,11 @@ type Config struct {
 	// the interrupt of a cell, for instance. nil means that none must.
 	Uncaught func(any) bool
 
+	// Activation is the name, as package runtime tells it, of the engine's
+	// function that runs one activation of a function of lowered code. Without it
+	// recover works in what a deferred function calls, too.
+	Activation string
+
 	// Stopped returns a channel that is closed when the calling goroutine is to
 	// stop, and Stop ends such a goroutine by a panic; if it returns, the
 	// goroutine goes on for a while. nil means that nothing stops a select.

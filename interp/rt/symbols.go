@@ -26,9 +26,10 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 
 		"Select": r.Select,
 
-		"Deferred": (*Deferred)(nil),
-		"Protect":  Protect,
-		"Recover":  Recover,
+		"Deferred":  (*Deferred)(nil),
+		"Protect":   Protect,
+		"Recoverer": r.Recoverer,
+		"Forwards":  r.Forwards,
 
 		"StorePosition":  StorePosition,
 		"RangeExited":    RangeExited,
