@@ -61,6 +61,7 @@ type checkpoint struct {
 	Seen   int           // examples of this epoch
 	First  int           // steps before this epoch
 	Sums   [2]exact      // of this epoch: losses and right answers
+	Summed int           // examples that they are of
 	Spent  time.Duration // on this epoch
 
 	OptimizerSteps int
@@ -110,7 +111,7 @@ func (f *fitting) save() error {
 		Optimizer: f.optimizer.Name(),
 		Seed:      f.run.Seed, Random: [2]uint64{seed, drawn},
 		Epoch: f.epoch, Seen: f.seen, First: f.first,
-		Sums: [2]exact{exact(f.sum.lossSum), exact(f.sum.right)}, Spent: time.Since(f.epochBegan),
+		Sums: [2]exact{exact(f.sum.lossSum), exact(f.sum.right)}, Summed: f.sum.examples, Spent: time.Since(f.epochBegan),
 		OptimizerSteps: known.Steps, Updates: known.Updates,
 		Best: f.run.Best, Trained: f.run.Examples, Time: f.run.Time,
 	}
@@ -218,7 +219,7 @@ func (f *fitting) takeUp(tensors map[string]*Tensor, notes map[string]string) er
 	}
 	f.watchChecks(f.run.Checks)
 	f.epoch, f.seen, f.first = c.Epoch, c.Seen, c.First
-	f.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Seen}
+	f.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed}
 	f.spent, f.resumed = c.Spent, true
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
 	f.run.note("resumed after step %d in epoch %d", len(f.run.Steps), c.Epoch)

@@ -64,9 +64,7 @@ func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting
 		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed,
 		planned: planned, metrics: o.live, classes: train.Targets() == 0,
 	}
-	if o.amp {
-		run.note("AMP: computed in float32, since the CPU has no 16-bit products")
-	}
+	f.beginAMP()
 	return f
 }
 
@@ -276,7 +274,10 @@ func (f *fitting) settle(newest *measurement) error {
 		return nil
 	}
 	loss, right := m.read()
-	f.sum.add(loss, right, m.examples)
+	finite := !math.IsNaN(loss) && !math.IsInf(loss, 0)
+	if finite || !m.skipped {
+		f.sum.add(loss, right, m.examples)
+	}
 	f.run.Steps = append(f.run.Steps, Step{
 		Epoch: m.epoch, Loss: loss, Accuracy: right / float64(m.examples),
 		LearningRate: m.rate, Seconds: time.Since(f.began).Seconds(), Skipped: m.skipped,
@@ -284,9 +285,9 @@ func (f *fitting) settle(newest *measurement) error {
 	f.run.Examples += m.examples
 	f.screen.offer(f.run)
 	f.log(f.events.offer)
-	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+	if !finite && (!m.skipped || f.scaler.Value() < leastScale) {
 		f.pending = nil
-		return &DivergedError{len(f.run.Steps), loss}
+		return &DivergedError{Step: len(f.run.Steps), Loss: loss, Tensor: firstNotFinite(f.model)}
 	}
 	return nil
 }
@@ -360,6 +361,7 @@ func (f *fitting) end(ctx context.Context, err error) {
 	r := f.run
 	r.finished = true
 	r.peakBytes = Stats().PeakBytes
+	f.endAMP()
 	f.log(f.events.close)
 	if f.began.IsZero() {
 		return

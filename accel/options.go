@@ -44,6 +44,7 @@ type options struct {
 	absoluteRates bool            // the schedule gives rates, not factors
 	stop          func(*Run) bool // asked after each step; nil for never
 	amp           bool
+	ampType       DType // float32 leaves it to the device
 	text          []string
 }
 
@@ -189,11 +190,4 @@ func Live(metrics ...Metric) Option {
 // Quiet shows nothing while training, not even a line of progress.
 func Quiet() Option {
 	return plain("Quiet()", func(c *options) { c.quiet = true })
-}
-
-// AMP asks for mixed precision: 16-bit floats for the products of matrices
-// where the device has them. The CPU has none and computes in float32; the
-// summary of the run says so.
-func AMP() Option {
-	return plain("AMP()", func(c *options) { c.amp = true })
 }

@@ -1,0 +1,92 @@
+package accel_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestAMP trains the same model in three types. The 16-bit ones come to other
+// weights, of float32, and to the same accuracy.
+func TestAMP(t *testing.T) {
+	train, test := digits(t)
+	fit := func(options ...accel.Option) (*accel.Run, []uint32) {
+		accel.Seed(1)
+		model := mlp(32)
+		run, err := accel.Fit(t.Context(), model, train, append(options, accel.Epochs(6), accel.AdamW(3e-3), accel.Validate(test), accel.Quiet())...)
+		must(t, run, err)
+		result, err := accel.Evaluate(t.Context(), model, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := math.Abs(result.Loss() - run.Loss()); !(d < 0.01) {
+			t.Errorf("%v: loss %v in training, %v after it", run.Options, run.Loss(), result.Loss())
+		}
+		return run, weights(model)
+	}
+	plain, want := fit()
+	auto, same := fit(accel.AMP())
+	if !slices.Equal(same, want) || !strings.Contains(auto.Summary(), "computed in float32") {
+		t.Errorf("AMP() is not float32 on the CPU: %s", auto.Summary())
+	}
+	for dtype, note := range map[accel.DType]string{accel.BF16: "rounded to bfloat16", accel.FP16: "loss scale 65536, 0 steps skipped"} {
+		run, got := fit(accel.AMP(dtype))
+		if slices.Equal(got, want) {
+			t.Errorf("%v: nothing was rounded", dtype)
+		}
+		if !(math.Abs(run.Accuracy()-plain.Accuracy()) <= 0.02) {
+			t.Errorf("%v: accuracy %v, in float32 %v", dtype, run.Accuracy(), plain.Accuracy())
+		}
+		if !strings.Contains(run.Summary(), note) {
+			t.Errorf("%v: the summary does not say %q:\n%s", dtype, note, run.Summary())
+		}
+	}
+}
+
+// TestAMPSkips gives steps whose scaled gradients overflow: they change nothing,
+// and the schedule waits for them.
+func TestAMPSkips(t *testing.T) {
+	train, _ := digits(t)
+	model := mlp(8)
+	loud := func(logits, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(logits, y).MulScalar(5000) }
+	run, err := accel.Fit(t.Context(), model, train, accel.Steps(12), accel.SGD(1e-7, 0), accel.WarmupCosine(5), accel.Minimize(loud), accel.AMP(accel.FP16), accel.Quiet())
+	must(t, run, err)
+	skipped := 0
+	for skipped < len(run.Steps) && run.Steps[skipped].Skipped {
+		skipped++
+	}
+	if skipped < 2 || skipped == 12 {
+		t.Fatalf("%d steps were skipped", skipped)
+	}
+	if a, b := run.Steps[0].LearningRate, run.Steps[skipped].LearningRate; a != b {
+		t.Errorf("the schedule went from %v to %v while steps were skipped", a, b)
+	}
+	if a, b := run.Steps[skipped].LearningRate, run.Steps[skipped+1].LearningRate; !(b > a) {
+		t.Errorf("the schedule stays at %v", b)
+	}
+	if run.Card().Skipped != skipped {
+		t.Errorf("the card says %d", run.Card().Skipped)
+	}
+}
+
+// TestAMPGivesUp has a loss that is never a number.
+func TestAMPGivesUp(t *testing.T) {
+	train, _ := digits(t)
+	nan := func(logits, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(logits, y).MulScalar(math.NaN()) }
+	run, err := accel.Fit(t.Context(), mlp(4), train, accel.Steps(200), accel.Minimize(nan), accel.AMP(accel.FP16), accel.Quiet())
+	if err == nil || len(run.Steps) > 60 {
+		t.Errorf("%d steps, %v", len(run.Steps), err)
+	}
+	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.AMP(tensor.Int32)); err == nil || err.Error() != "accel: AMP(int32): want nothing, BF16 or FP16" {
+		t.Errorf("%v", err)
+	}
+	_, err = accel.Fit(t.Context(), mlp(4), train, accel.SGD(1e30, 0), accel.Quiet())
+	if err == nil || !strings.Contains(err.Error(), "(1.weight is not finite)") {
+		t.Errorf("the error does not name the tensor: %v", err)
+	}
+}
