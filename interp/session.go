@@ -12,6 +12,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/symbols"
 )
@@ -32,6 +33,7 @@ type Session struct {
 	stopFlag *bool
 	position *int
 	context  *context.Context
+	command  *func(number int, values ...any) // magic.Name
 
 	executing chan struct{} // holds a token while no cell runs
 	stuck     atomic.Bool   // the cell that runs does not react to its interrupt
@@ -114,12 +116,19 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	if err := address(s.engine, "positionʹ", &s.position); err != nil {
 		return err
 	}
-	cell, unit, err := s.load(0, "var ctx context.Context")
+	cell, unit, err := s.load(0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
 	if err != nil {
 		return err
 	}
 	s.commit(cell, unit)
-	return address(s.engine, s.program.Name(cell.Vars[0]), &s.context)
+	if err := address(s.engine, s.program.Name(cell.Vars[0]), &s.context); err != nil {
+		return err
+	}
+	if err := address(s.engine, s.program.Name(cell.Vars[1]), &s.command); err != nil {
+		return err
+	}
+	*s.command = s.runCommand
+	return nil
 }
 
 // address sets p to the address of a variable of lowered code.
