@@ -73,7 +73,10 @@ func (k *Kernel) answer(ctx context.Context, row handler, r *request) (content a
 			fail(wire.NewFailure("internal error", fmt.Sprintf("the kernel failed at %s: %v", r.Header.Type, p), nil))
 		}
 	}()
-	content, err := row.handle(k, ctx, r)
+	content, err := any(nil), r.refused
+	if err == nil {
+		content, err = row.handle(k, ctx, r)
+	}
 	if err != nil {
 		k.log.Warn("request failed", "type", r.Header.Type, "error", err)
 		fail(wire.NewFailure(failureName(err), err.Error(), nil))
@@ -83,7 +86,8 @@ func (k *Kernel) answer(ctx context.Context, row handler, r *request) (content a
 
 func failureName(err error) string {
 	var content *wire.ContentError
-	if errors.As(err, &content) {
+	var subshell *SubshellError
+	if errors.As(err, &content) || errors.As(err, &subshell) {
 		return "bad request"
 	}
 	return "kernel error"

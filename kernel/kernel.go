@@ -34,7 +34,8 @@ type Kernel struct {
 	comms     openComms
 	input     input
 
-	lanes [lanes]*queue
+	lanes     [lanes]*queue
+	subshells subshells
 
 	// The cell that runs; nil between cells.
 	running atomic.Pointer[execution]
@@ -60,8 +61,9 @@ type request struct {
 	*wire.Message
 	channel  transport.Channel
 	received time.Time
-	last     bool // the kernel ends when it has been answered
-	stops    bool // a cell that failed or did not run: those sent before its reply do not run
+	refused  error // why it is not handled; nil if it is
+	last     bool  // the kernel ends when it has been answered
+	stops    bool  // a cell that failed or did not run: those sent before its reply do not run
 }
 
 func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history func() *history.History, log *slog.Logger) *Kernel {
@@ -91,19 +93,29 @@ func (k *Kernel) serve(ctx context.Context) {
 	loops.Go(func() { k.receive(ctx, transport.Stdin, k.answerInput) })
 	loops.Go(func() { k.welcome(ctx) })
 	for _, queue := range k.lanes {
-		loops.Go(func() {
-			for {
-				r, err := queue.pop(ctx)
-				if err != nil {
-					return
-				}
-				// What has begun is answered, also when the kernel ends.
-				k.dispatch(context.WithoutCancel(ctx), r)
-			}
-		})
+		loops.Go(func() { k.work(ctx, queue) })
 	}
+	k.subshells.serve(ctx, &loops, func(shell context.Context, q *queue) {
+		k.work(shell, q)
+		for _, r := range q.close() { // it was deleted, and who waits in it waits for an answer
+			k.refuse(ctx, r)
+		}
+	})
 	<-ctx.Done()
+	k.subshells.close()
 	k.publisher.close()
+}
+
+// work answers what waits in a queue until ctx ends.
+func (k *Kernel) work(ctx context.Context, q *queue) {
+	for ctx.Err() == nil {
+		r, err := q.pop(ctx)
+		if err != nil {
+			return
+		}
+		// What has begun is answered, also when the kernel ends.
+		k.dispatch(context.WithoutCancel(ctx), r)
+	}
 }
 
 // receive verifies and decodes what comes on a channel. It never waits for a
@@ -130,7 +142,26 @@ func (k *Kernel) enqueue(ctx context.Context, r *request) {
 	if row, ok := table[r.Header.Type]; ok {
 		l = row.lane
 	}
-	k.lanes[l].push(ctx, r)
+	queue := k.lanes[l]
+	if id := r.Header.Subshell; id != "" && r.channel == transport.Shell {
+		shell := k.subshells.find(id)
+		if shell == nil {
+			k.refuse(ctx, r)
+			return
+		}
+		if r.Header.Type != wire.ExecuteRequest {
+			queue = shell
+		}
+	}
+	if !queue.push(ctx, r) {
+		k.refuse(ctx, r)
+	}
+}
+
+// refuse answers a request to a subshell that there is not.
+func (k *Kernel) refuse(ctx context.Context, r *request) {
+	r.refused = &SubshellError{r.Header.Subshell}
+	k.lanes[control].push(ctx, r)
 }
 
 // publish sends a message on iopub.

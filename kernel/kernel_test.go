@@ -15,21 +15,24 @@ import (
 )
 
 // specified are the messages of the protocol that a client sends on shell and
-// control, with their replies. The debugger is not supported; subshells neither.
+// control, with their replies. The debugger is not supported.
 var specified = map[wire.Type]wire.Type{
-	"execute_request":     "execute_reply",
-	"inspect_request":     "inspect_reply",
-	"complete_request":    "complete_reply",
-	"history_request":     "history_reply",
-	"is_complete_request": "is_complete_reply",
-	"comm_info_request":   "comm_info_reply",
-	"kernel_info_request": "kernel_info_reply",
-	"shutdown_request":    "shutdown_reply",
-	"interrupt_request":   "interrupt_reply",
-	"usage_request":       "usage_reply",
-	"comm_open":           "",
-	"comm_msg":            "",
-	"comm_close":          "",
+	"execute_request":         "execute_reply",
+	"inspect_request":         "inspect_reply",
+	"complete_request":        "complete_reply",
+	"history_request":         "history_reply",
+	"is_complete_request":     "is_complete_reply",
+	"comm_info_request":       "comm_info_reply",
+	"kernel_info_request":     "kernel_info_reply",
+	"shutdown_request":        "shutdown_reply",
+	"interrupt_request":       "interrupt_reply",
+	"usage_request":           "usage_reply",
+	"create_subshell_request": "create_subshell_reply",
+	"delete_subshell_request": "delete_subshell_reply",
+	"list_subshell_request":   "list_subshell_reply",
+	"comm_open":               "",
+	"comm_msg":                "",
+	"comm_close":              "",
 }
 
 func TestTableHoldsTheProtocol(t *testing.T) {

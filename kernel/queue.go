@@ -17,16 +17,22 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*request
 	bytes   int
+	closed  bool          // takes nothing more
 	changed chan struct{} // closed at each change, for those who wait
 }
 
 func newQueue() *queue { return &queue{changed: make(chan struct{})} }
 
-// push appends a request. It waits while the queue is full, and when ctx ends
-// meanwhile nobody asks for the request any more.
-func (q *queue) push(ctx context.Context, r *request) {
+// push appends a request; false if the queue is closed. It waits while the queue
+// is full, and when ctx ends meanwhile nobody asks for the request any more.
+func (q *queue) push(ctx context.Context, r *request) (open bool) {
 	size := r.size()
+	open = true
 	_ = q.wait(ctx, func() bool {
+		if q.closed {
+			open = false
+			return true
+		}
 		if len(q.waiting) > 0 && (len(q.waiting) >= maxQueued || q.bytes+size > maxQueuedBytes) {
 			return false
 		}
@@ -34,6 +40,7 @@ func (q *queue) push(ctx context.Context, r *request) {
 		q.bytes += size
 		return true
 	})
+	return open
 }
 
 // pop takes the oldest request. It waits while there is none; the error is
@@ -50,6 +57,16 @@ func (q *queue) pop(ctx context.Context) (r *request, err error) {
 		return true
 	})
 	return r, err
+}
+
+// close closes the queue and takes all requests that wait.
+func (q *queue) close() (rest []*request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	rest, q.waiting, q.bytes, q.closed = q.waiting, nil, 0, true
+	close(q.changed)
+	q.changed = make(chan struct{})
+	return rest
 }
 
 // wait waits until try, called under the lock, changes the queue.

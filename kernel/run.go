@@ -177,7 +177,8 @@ func info(version string) wire.KernelInfo {
 			CodeMirrorMode:    "go",
 			NBConvertExporter: "script",
 		},
-		Banner: fmt.Sprintf("Quern %s, Go %s on %s/%s\nGo in a notebook: state lives between cells, imports are found by themselves.", version, language, runtime.GOOS, runtime.GOARCH),
+		SupportedFeatures: []string{"kernel subshells"},
+		Banner:            fmt.Sprintf("Quern %s, Go %s on %s/%s\nGo in a notebook: state lives between cells, imports are found by themselves.", version, language, runtime.GOOS, runtime.GOARCH),
 		HelpLinks: []wire.HelpLink{
 			{Text: "Quern", URL: "https://github.com/quernlab/quern"},
 			{Text: "Go standard library", URL: "https://pkg.go.dev/std"},

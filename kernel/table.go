@@ -30,19 +30,22 @@ type handler struct {
 
 // table has a row for each message that a client may send, on shell or control.
 var table = map[wire.Type]handler{
-	wire.ExecuteRequest:    {cells, on((*Kernel).execute), wire.ExecuteReply, (*Kernel).executeFailed},
-	wire.HistoryRequest:    {cells, on((*Kernel).searchHistory), wire.HistoryReply, failed},
-	wire.CommInfoRequest:   {comms, on((*Kernel).commInfo), wire.CommInfoReply, failed},
-	wire.CommOpen:          {comms, on((*Kernel).commOpen), "", nil},
-	wire.CommMsg:           {comms, on((*Kernel).commMsg), "", nil},
-	wire.CommClose:         {comms, on((*Kernel).commClose), "", nil},
-	wire.CompleteRequest:   {questions, on((*Kernel).complete), wire.CompleteReply, failed},
-	wire.InspectRequest:    {questions, on((*Kernel).inspect), wire.InspectReply, failed},
-	wire.IsCompleteRequest: {questions, on((*Kernel).isComplete), wire.IsCompleteReply, failed},
-	wire.KernelInfoRequest: {control, on((*Kernel).kernelInfo), wire.KernelInfoReply, failed},
-	wire.InterruptRequest:  {control, on((*Kernel).interrupt), wire.InterruptReply, failed},
-	wire.ShutdownRequest:   {control, on((*Kernel).shutdown), wire.ShutdownReply, failed},
-	wire.UsageRequest:      {control, on((*Kernel).usage), wire.UsageReply, failed},
+	wire.ExecuteRequest:        {cells, on((*Kernel).execute), wire.ExecuteReply, (*Kernel).executeFailed},
+	wire.HistoryRequest:        {cells, on((*Kernel).searchHistory), wire.HistoryReply, failed},
+	wire.CommInfoRequest:       {comms, on((*Kernel).commInfo), wire.CommInfoReply, failed},
+	wire.CommOpen:              {comms, on((*Kernel).commOpen), "", nil},
+	wire.CommMsg:               {comms, on((*Kernel).commMsg), "", nil},
+	wire.CommClose:             {comms, on((*Kernel).commClose), "", nil},
+	wire.CompleteRequest:       {questions, on((*Kernel).complete), wire.CompleteReply, failed},
+	wire.InspectRequest:        {questions, on((*Kernel).inspect), wire.InspectReply, failed},
+	wire.IsCompleteRequest:     {questions, on((*Kernel).isComplete), wire.IsCompleteReply, failed},
+	wire.KernelInfoRequest:     {control, on((*Kernel).kernelInfo), wire.KernelInfoReply, failed},
+	wire.InterruptRequest:      {control, on((*Kernel).interrupt), wire.InterruptReply, failed},
+	wire.ShutdownRequest:       {control, on((*Kernel).shutdown), wire.ShutdownReply, failed},
+	wire.CreateSubshellRequest: {control, on((*Kernel).createSubshell), wire.CreateSubshellReply, failed},
+	wire.DeleteSubshellRequest: {control, on((*Kernel).deleteSubshell), wire.DeleteSubshellReply, failed},
+	wire.ListSubshellRequest:   {control, on((*Kernel).listSubshell), wire.ListSubshellReply, failed},
+	wire.UsageRequest:          {control, on((*Kernel).usage), wire.UsageReply, failed},
 }
 
 // on makes a row's handle of a method with typed content.

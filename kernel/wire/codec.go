@@ -167,6 +167,7 @@ type Outgoing struct {
 	Metadata   map[string]any  // may be nil
 	Content    any             // a struct of this package
 	Buffers    [][]byte
+	Subshell   string // that a request is for; the kernel's own messages have none
 }
 
 // encodeContent is json.Marshal without the escapes that make HTML in JSON safe
@@ -196,6 +197,7 @@ func (c *Codec) Encode(m Outgoing) ([][]byte, error) {
 		Date:     time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"),
 		Type:     m.Type,
 		Version:  Version,
+		Subshell: m.Subshell,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode header: %w", err)

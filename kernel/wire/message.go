@@ -14,28 +14,34 @@ type Type string
 
 // Requests, and the replies to them.
 const (
-	KernelInfoRequest Type = "kernel_info_request"
-	KernelInfoReply   Type = "kernel_info_reply"
-	ExecuteRequest    Type = "execute_request"
-	ExecuteReply      Type = "execute_reply"
-	CompleteRequest   Type = "complete_request"
-	CompleteReply     Type = "complete_reply"
-	InspectRequest    Type = "inspect_request"
-	InspectReply      Type = "inspect_reply"
-	IsCompleteRequest Type = "is_complete_request"
-	IsCompleteReply   Type = "is_complete_reply"
-	HistoryRequest    Type = "history_request"
-	HistoryReply      Type = "history_reply"
-	CommInfoRequest   Type = "comm_info_request"
-	CommInfoReply     Type = "comm_info_reply"
-	InterruptRequest  Type = "interrupt_request"
-	InterruptReply    Type = "interrupt_reply"
-	ShutdownRequest   Type = "shutdown_request"
-	ShutdownReply     Type = "shutdown_reply"
-	UsageRequest      Type = "usage_request"
-	UsageReply        Type = "usage_reply"
-	InputRequest      Type = "input_request"
-	InputReply        Type = "input_reply"
+	KernelInfoRequest     Type = "kernel_info_request"
+	KernelInfoReply       Type = "kernel_info_reply"
+	ExecuteRequest        Type = "execute_request"
+	ExecuteReply          Type = "execute_reply"
+	CompleteRequest       Type = "complete_request"
+	CompleteReply         Type = "complete_reply"
+	InspectRequest        Type = "inspect_request"
+	InspectReply          Type = "inspect_reply"
+	IsCompleteRequest     Type = "is_complete_request"
+	IsCompleteReply       Type = "is_complete_reply"
+	HistoryRequest        Type = "history_request"
+	HistoryReply          Type = "history_reply"
+	CommInfoRequest       Type = "comm_info_request"
+	CommInfoReply         Type = "comm_info_reply"
+	InterruptRequest      Type = "interrupt_request"
+	InterruptReply        Type = "interrupt_reply"
+	ShutdownRequest       Type = "shutdown_request"
+	ShutdownReply         Type = "shutdown_reply"
+	UsageRequest          Type = "usage_request"
+	UsageReply            Type = "usage_reply"
+	CreateSubshellRequest Type = "create_subshell_request"
+	CreateSubshellReply   Type = "create_subshell_reply"
+	DeleteSubshellRequest Type = "delete_subshell_request"
+	DeleteSubshellReply   Type = "delete_subshell_reply"
+	ListSubshellRequest   Type = "list_subshell_request"
+	ListSubshellReply     Type = "list_subshell_reply"
+	InputRequest          Type = "input_request"
+	InputReply            Type = "input_reply"
 )
 
 // Messages without a reply.
@@ -62,6 +68,8 @@ type Header struct {
 	Date     string `json:"date"` // ISO 8601, with the zone
 	Type     Type   `json:"msg_type"`
 	Version  string `json:"version"`
+	// Subshell is the subshell that a request is for; empty is the main one.
+	Subshell string `json:"subshell_id,omitempty"`
 }
 
 // Message is a message that was received.

@@ -1,0 +1,125 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// A subshell (JEP 91) is one more lane, which a client makes and names in the
+// header of what shall wait in it: a front end gives each kind of widget one, so
+// that it waits for no other. A session runs one cell at a time, so cells wait
+// for each other whichever subshell they name.
+type subshell struct {
+	queue *queue
+	end   context.CancelFunc
+}
+
+// subshells are those that there are.
+type subshells struct {
+	mu    sync.Mutex
+	start func(*queue) context.CancelFunc // begins to serve a queue; nil once the kernel ends
+	open  map[string]subshell
+}
+
+// maxSubshells bounds what a client that makes subshells and never deletes them
+// may cost.
+const maxSubshells = 256
+
+// serve lets subshells be made, each with a goroutine of loops, until ctx ends.
+func (s *subshells) serve(ctx context.Context, loops *sync.WaitGroup, serve func(context.Context, *queue)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.start = func(q *queue) context.CancelFunc {
+		ctx, end := context.WithCancel(ctx)
+		loops.Go(func() { serve(ctx, q) })
+		return end
+	}
+}
+
+// close ends all subshells; none can be made from then on.
+func (s *subshells) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.start = nil
+	for _, shell := range s.open {
+		shell.end()
+	}
+	clear(s.open)
+}
+
+func (s *subshells) create() (id string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.start == nil:
+		return "", errors.New("the kernel ends")
+	case len(s.open) >= maxSubshells:
+		return "", fmt.Errorf("there are %d subshells, which is the limit: delete some", len(s.open))
+	}
+	if s.open == nil {
+		s.open = map[string]subshell{}
+	}
+	id = uuid.NewString()
+	q := newQueue()
+	s.open[id] = subshell{q, s.start(q)}
+	return id, nil
+}
+
+func (s *subshells) remove(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shell, ok := s.open[id]
+	if !ok {
+		return &SubshellError{id}
+	}
+	shell.end()
+	delete(s.open, id)
+	return nil
+}
+
+func (s *subshells) list() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]string, 0, len(s.open))
+	for id := range s.open {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// find returns the queue of a subshell, nil if there is none.
+func (s *subshells) find(id string) *queue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id].queue
+}
+
+// SubshellError reports a subshell that there is not, or no longer.
+type SubshellError struct{ ID string }
+
+func (e *SubshellError) Error() string { return fmt.Sprintf("there is no subshell %q", e.ID) }
+
+// createSubshell answers create_subshell_request with create_subshell_reply.
+func (k *Kernel) createSubshell(context.Context, *request, empty) (wire.CreateSubshell, error) {
+	id, err := k.subshells.create()
+	return wire.NewCreateSubshell(id), err
+}
+
+// deleteSubshell answers delete_subshell_request with delete_subshell_reply.
+// What waits in the subshell is answered with an error.
+func (k *Kernel) deleteSubshell(_ context.Context, _ *request, in wire.DeleteSubshell) (wire.EmptyReply, error) {
+	return wire.NewEmptyReply(), k.subshells.remove(in.ID)
+}
+
+// listSubshell answers list_subshell_request with list_subshell_reply.
+func (k *Kernel) listSubshell(context.Context, *request, empty) (wire.Subshells, error) {
+	return wire.NewSubshells(k.subshells.list()), nil
+}
