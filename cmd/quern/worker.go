@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -17,9 +18,9 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// maxStack is half of Go's own limit. It is room for some half a million nested
-// calls of interpreted code; an endless recursion uses it up in half the time.
-const maxStack = 512 << 20
+// maxStack is a quarter of Go's own limit. It is room for a quarter of a million nested
+// calls of interpreted code; an endless recursion uses it up in a quarter of the time.
+const maxStack = 256 << 20
 
 // runWorker is the process that holds a session. The kernel starts it; a person
 // who does is told so.
@@ -35,6 +36,17 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	debug.SetMaxStack(maxStack)
+	limit, err := parseMemory(os.Getenv(memoryVariable))
+	if err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	if limit > 0 {
+		stderr := os.Stderr // a cell may set it
+		go limitMemory(ctx, limit, func(used int64) {
+			memoryExceeded(stderr, limit, used)
+			os.Exit(2)
+		})
+	}
 	output := func(cell int) (stdout, stderr io.Writer) { return process.Stdout(cell), process.Stderr(cell) }
 	// Package log, and slog's default with it, belong to the cells.
 	log.SetOutput(process.Stderr(0))
