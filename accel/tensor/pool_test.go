@@ -36,13 +36,13 @@ func poolRows() []opRow {
 		w      Window
 		h, wd  int
 	}{
-		{"2×2", [2]int{2, 2}, Window{}, 6, 38},
+		{"2×2", [2]int{2, 2}, Window{}, 4, 38},
 		{"2×2 with a rest", [2]int{2, 2}, Window{}, 5, 7},
 		{"3×3 that overlap", [2]int{3, 3}, Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 1}}, 6, 5},
 		{"uneven", [2]int{1, 3}, Window{Padding: [2]int{0, 1}}, 4, 5},
 		{"one element", [2]int{1, 1}, Window{}, 1, 2},
 	} {
-		shapes := func(m, n, k int) [][]int { return [][]int{{m % 9, n % 9, p.h, p.wd}} }
+		shapes := func(m, n, k int) [][]int { return [][]int{{min(m, 2), min(n, 2), p.h, p.wd}} }
 		size := float64(p.kernel[0] * p.kernel[1])
 		rows = append(rows,
 			opRow{name: "MaxPool2D " + p.name, shapes: shapes, low: -2, high: 2, ref: poolRef(p.kernel, p.w, largest),

@@ -59,7 +59,10 @@ func (r *Recorder) backwardOne(v *Value) {
 		for i, x := range v.in {
 			wants[i] = x.requires
 		}
-		for i, g := range v.op.Gradient(r, v.in, v, dy, wants) {
+		r.phase = v.op.Name()
+		grads := v.op.Gradient(r, v.in, v, dy, wants)
+		r.phase = ""
+		for i, g := range grads {
 			x := v.in[i]
 			if g == nil || !x.requires {
 				continue

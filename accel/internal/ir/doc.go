@@ -16,6 +16,8 @@
 //	verify.go            what a program must fulfil, checked after planning
 //	program.go, dump.go  what a device gets
 //	device.go            what a device is
+//	limit.go             how much memory it may take
+//	finite.go            which op made the first NaN
 //
 // To add an op: op_<name>.go with the struct, its Infer and Gradient (written
 // in other ops), and a row in the tables of each device; package tensor gets

@@ -66,8 +66,13 @@ func (r *Recorder) appendRoles() {
 
 func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
+	if r.watching {
+		pl.kept, pl.fuse = func(*Value) bool { return true }, false
+		pl.canDonate = func(assignment) bool { return false }
+	}
 	p, err := pl.plan(r.nodes, r.externals)
 	if err == nil {
+		r.reserve(max(0, p.program.Arena-r.stats.PlanBytes))
 		p.exec, err = r.device.Compile(p.program)
 	}
 	if err != nil {
@@ -118,6 +123,9 @@ func (r *Recorder) run(p *plan) {
 		v.buf = made[res.slot]
 		v.buf.shared = v.buf.shared || !res.alone
 	}
+	if r.watching {
+		r.look()
+	}
 }
 
 // reset forgets the list and frees what only the list still needed.
@@ -141,6 +149,7 @@ func (r *Recorder) reset() {
 	clear(r.assigns)
 	clear(r.released)
 	clear(r.leaves)
+	r.phases = r.phases[:0]
 	r.nodes, r.externals, r.assigns = r.nodes[:0], r.externals[:0], r.assigns[:0]
 	r.released, r.leaves = r.released[:0], r.leaves[:0]
 	r.key, r.words, r.pending = r.key[:0], r.words[:0], 0

@@ -31,6 +31,13 @@ type Recorder struct {
 	made   []*Buffer
 	stats  Stats
 	live   *liveBytes
+	limit  int // bytes, 0 for none
+
+	watching bool       // every value is kept and looked at
+	nan      *NonFinite // first one of the lists since watching began
+	infinite *NonFinite // first one, before the first NaN
+	phase    string     // op whose gradient is being recorded
+	phases   []string   // of the nodes, while watching
 
 	// unfused makes every op its own step, for tests that compare the two.
 	unfused bool
@@ -85,6 +92,9 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	r.appendKey(op, v, args)
 	v.epoch, v.index = r.epoch, len(r.nodes)
 	r.nodes = append(r.nodes, v)
+	if r.watching {
+		r.phases = append(r.phases, r.phase)
+	}
 	r.pending += v.Len() * v.dtype.Size()
 	if d, ok := op.(Dynamic); ok {
 		r.words = d.AppendWords(r.words)

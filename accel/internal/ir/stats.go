@@ -44,6 +44,7 @@ type tracked struct {
 
 // alloc takes storage from the device and counts it until it is unreachable.
 func (r *Recorder) alloc(bytes int) *Buffer {
+	r.reserve(bytes)
 	s, err := r.device.Alloc(bytes)
 	if err != nil {
 		panic(err)

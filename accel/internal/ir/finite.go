@@ -1,0 +1,92 @@
+package ir
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// NonFinite says where NaN or an infinity came up.
+type NonFinite struct {
+	Op       string     // the op that made it; empty for a tensor from before
+	Gradient bool       // the op belongs to the gradient of Op
+	Shape    []int      // of the tensor
+	Element  int        // the first such element, in row-major order
+	Value    float64    // NaN, +Inf or -Inf
+	Before   *NonFinite // of a NaN: the first infinity before it, or nil
+}
+
+// String names op, shape, element and value, and what was infinite before.
+func (n *NonFinite) String() string {
+	what := n.Op
+	switch {
+	case n.Op == "":
+		what = "an input"
+	case n.Gradient:
+		what = "the gradient of " + n.Op
+	}
+	s := fmt.Sprintf("%s: element %d of %s is %v", what, n.Element, FormatShape(n.Shape), n.Value)
+	if n.Before != nil {
+		s += "; before, " + n.Before.String()
+	}
+	return s
+}
+
+// Watch makes every op its own step and looks at all that it gives, until it is
+// called again with false. Then it returns the first NaN, or without one the
+// first infinity, or nil. It is slow and keeps all values of a list in memory.
+func (r *Recorder) Watch(on bool) *NonFinite {
+	r.Flush()
+	found := r.nan
+	if found == nil {
+		found = r.infinite
+	} else {
+		found.Before = r.infinite
+	}
+	r.watching, r.nan, r.infinite = on, nil, nil
+	r.plans = newPlanCache(maxPlans)
+	return found
+}
+
+// look searches the list that has just run, inputs first.
+func (r *Recorder) look() {
+	for _, x := range r.externals {
+		r.inspect(x, "", "")
+	}
+	for i, v := range r.nodes {
+		if _, constant := v.op.(Fill); !constant {
+			r.inspect(v, v.op.Name(), r.phases[i])
+		}
+	}
+}
+
+// inspect looks at the elements of a float32 or float64 value, unless a NaN was
+// found already.
+func (r *Recorder) inspect(v *Value, op, phase string) {
+	if r.nan != nil || v.buf == nil || v.dtype != Float32 && v.dtype != Float64 {
+		return
+	}
+	raw := r.download(v)
+	for i := range v.Len() {
+		var f float64
+		if v.dtype == Float32 {
+			f = float64(*(*float32)(unsafe.Pointer(&raw[i*4])))
+		} else {
+			f = *(*float64)(unsafe.Pointer(&raw[i*8]))
+		}
+		if !math.IsNaN(f) && !math.IsInf(f, 0) {
+			continue
+		}
+		n := &NonFinite{Op: op, Shape: append([]int{}, v.shape...), Element: i, Value: f}
+		if phase != "" {
+			n.Op, n.Gradient = phase, true
+		}
+		if math.IsNaN(f) {
+			r.nan = n
+			return
+		}
+		if r.infinite == nil {
+			r.infinite = n
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package ir
+
+import (
+	"runtime"
+	"time"
+)
+
+// SetLimit bounds the bytes of values and of the plans' temporaries, 0 for no
+// bound, and returns the old one. What would go beyond is refused with an
+// *OutOfMemoryError.
+func (r *Recorder) SetLimit(bytes int) (old int) {
+	old, r.limit = r.limit, bytes
+	return old
+}
+
+// reserve panics if so many more bytes are beyond the limit. Values that nobody
+// can reach any more are collected before it gives up.
+func (r *Recorder) reserve(bytes int) {
+	if r.limit <= 0 || r.within(bytes) {
+		return
+	}
+	for range 2 { // what one collection finds may have kept others alive
+		collect()
+		if r.within(bytes) {
+			return
+		}
+	}
+	free := max(0, r.limit-int(r.live.n.Load())-r.stats.PlanBytes)
+	panic(&OutOfMemoryError{Device: r.device.Name(), Need: bytes, Free: free})
+}
+
+func (r *Recorder) within(bytes int) bool {
+	return int(r.live.n.Load())+r.stats.PlanBytes+bytes <= r.limit
+}
+
+// collect runs the garbage collector and waits for the clean-ups that it found,
+// for a tenth of a second at most: they run on a goroutine of their own, in no
+// order.
+func collect() {
+	done := make(chan struct{})
+	runtime.AddCleanup(new(int64), func(c chan struct{}) { close(c) }, done)
+	runtime.GC()
+	select {
+	case <-done:
+	case <-time.After(100 * time.Millisecond):
+	}
+	runtime.Gosched()
+}

@@ -1,0 +1,82 @@
+package tensor
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMemoryLimit(t *testing.T) {
+	withThreads(2, func() {
+		n := newMLP(NewGenerator(1), 8, 20, 30, 5)
+		n.train()
+		before := n.params[0].Data()
+		if old := SetMemoryLimit(1 << 20); old != 0 {
+			t.Errorf("the limit was %d", old)
+		}
+		var memory *OutOfMemoryError
+		err := catch(func() { Zeros(1 << 20) })
+		if !errors.As(err, &memory) || memory.Need != 4<<20 || memory.Free <= 0 || memory.Free > 1<<20 || !strings.Contains(err.Error(), "try a smaller batch") {
+			t.Fatalf("got %v, want an OutOfMemoryError", err)
+		}
+		// A step whose temporaries do not fit leaves the parameters alone.
+		y := n.y
+		small := n.x
+		labels := make([]int, 5000)
+		n.x, n.y = Zeros(5000, 20), FromInts(labels, 5000)
+		if err := catch(func() { n.train() }); !errors.As(err, &memory) {
+			t.Fatalf("got %v, want an OutOfMemoryError", err)
+		}
+		if got := n.params[0].Data(); !slices.Equal(got, before) {
+			t.Error("a step that failed changed the parameters")
+		}
+		n.x, n.y = small, y
+		for _, p := range n.params {
+			p.ZeroGrad()
+		}
+		if loss := n.train().Item(); math.IsNaN(loss) {
+			t.Error("training does not go on")
+		}
+		// What nobody can reach is collected first.
+		for range 100 {
+			Ones(50000).AddScalar(1).Data()
+		}
+		SetMemoryLimit(0)
+		Zeros(1 << 20)
+	})
+}
+
+func TestFindNonFinite(t *testing.T) {
+	w := Parameter(New([]float32{0, 1}, 2))
+	x := New([]float32{0, -1, 2, 3}, 2, 2)
+	for _, row := range []struct {
+		name string
+		f    func()
+		want string
+	}{
+		{"fine", func() { w.Mul(x).Sum().Backward() }, ""},
+		{"forward", func() { x.MulScalar(2).Log().Add(w).Exp().Data() }, "Log: element 1 of [2 2] is NaN; before, Log: element 0 of [2 2] is -Inf"},
+		{"infinite", func() { x.MulScalar(100).Exp().Neg().Data() }, "Exp: element 2 of [2 2] is +Inf"},
+		{"gradient", func() { w.Sqrt().Sum().Backward(); w.Grad().Data() }, "the gradient of Sqrt: element 0 of [2] is +Inf"},
+		{"input", func() { New([]float32{1, float32(math.NaN())}, 2).AddScalar(1).Data() }, "an input: element 1 of [2] is NaN"},
+	} {
+		w.ZeroGrad()
+		found := FindNonFinite(row.f)
+		switch {
+		case found == nil && row.want != "":
+			t.Errorf("%s: nothing found", row.name)
+		case found != nil && found.String() != row.want:
+			t.Errorf("%s: %v, want %q", row.name, found, row.want)
+		}
+	}
+	n := newMLP(NewGenerator(1), 8, 4, 3, 2)
+	if found := FindNonFinite(func() { n.train() }); found != nil {
+		t.Errorf("a sound step has %v", found)
+	}
+	first := n.train().Item()
+	if last := n.train().Item(); !(last < first) {
+		t.Errorf("training does not go on: %v, %v", first, last)
+	}
+}
