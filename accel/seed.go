@@ -11,9 +11,18 @@ func Seed(n uint64) { tensor.Seed(n) }
 // nextSeed draws a seed for the order of a run's examples.
 func nextSeed() uint64 { return (*tensor.Generator)(nil).Uint64() }
 
-// Statistics counts what the engine did.
-type Statistics = tensor.Statistics
+// Statistics counts what the engine did since the start of the program.
+type Statistics struct {
+	Flushes   int // lists of operations that were run
+	PlansMade int // of these, whose structure was new
+	PlanHits  int // of these, that replayed a plan
+	Syncs     int // times that the program waited for a result
+	Ops       int // operations in all lists
+	Steps     int // loops and products of matrices that they became after fusion
+	LiveBytes int // of tensors that are reachable, as of the last garbage collection
+	PeakBytes int // highest LiveBytes with the plans' own memory
+	PlanBytes int // that the plans use for temporaries
+}
 
-// Stats gives the counts since the start of the program: how many lists of
-// operations were run, and how many of them by a plan that was there already.
-func Stats() Statistics { return tensor.Stats() }
+// Stats gives the counts.
+func Stats() Statistics { return Statistics(tensor.Stats()) }

@@ -38,8 +38,9 @@ func (*embedding) private() bool    { return true }
 
 // PosEmbedding adds to each place of a sequence [N, T, width] a vector of its
 // own, which is trained: it tells the model where a token is. Sequences may be
-// as long as length. The vectors start from the normal distribution with
-// deviation 0.02, as GPT-2's.
+// as long as length. The vectors start from the standard normal distribution, as
+// those of [Embedding]: with smaller ones it takes a model long to find out where
+// it is.
 func PosEmbedding(length, width int) Module { return &posEmbedding{length: length, width: width} }
 
 type posEmbedding struct {
@@ -54,7 +55,7 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 		panic(&tensor.ShapeError{Op: "PosEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes [N, T, %d] with T up to %d", e, e.width, e.length)})
 	}
 	if e.weight == nil {
-		e.weight = tensor.Randn(nil, e.length, e.width).MulScalar(0.02).Detach()
+		e.weight = tensor.Randn(nil, e.length, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
 	places := e.weight
