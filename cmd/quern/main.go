@@ -4,6 +4,7 @@
 //
 //	quern install      write the kernelspec, so that Jupyter finds the kernel
 //	quern uninstall    remove it
+//	quern run nb.ipynb execute a notebook without Python and without a browser
 //	quern doctor       say what works here and what does not
 //	quern version      print the version
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
@@ -39,6 +40,7 @@ type stdio struct {
 var commands = []command{
 	{"install", "write the kernelspec, so that Jupyter finds the kernel", runInstall},
 	{"uninstall", "remove the kernelspec", runUninstall},
+	{"run", "execute a notebook without Python and without a browser", runRun},
 	{"doctor", "say what works here and what does not", runDoctor},
 	{"version", "print the version", runVersion},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/kernel/batch"
+	"github.com/quernlab/quern/kernel/notebook"
+)
+
+const runUsage = `quern run executes a notebook, without Python and without a browser.
+
+  quern run nb.ipynb                     what the cells put out goes to the terminal
+  quern run nb.ipynb -o done.ipynb       and the executed notebook to a file
+  quern run nb.ipynb --timeout 60s       no cell may take longer
+  quern run nb.ipynb --param x=3         sets x behind the cell tagged "parameters"
+
+A parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) or else a text.
+Without a cell tagged "parameters" it is defined at the top. Cells run in the
+notebook's folder. At the first cell that fails quern run stops, tells which and
+why, and exits with status 1; -o is written all the same. A cell tagged
+"raises-exception" may fail.
+`
+
+func runRun(ctx context.Context, args []string, std stdio) error {
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	output := flags.String("o", "", "")
+	timeout := flags.Duration("timeout", 0, "")
+	var parameters parameters
+	flags.Var(&parameters, "param", "")
+	var path string
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the notebook may come first
+		path, args = args[0], args[1:]
+	} else if n := len(args); n > 0 && strings.HasSuffix(args[n-1], ".ipynb") && (n == 1 || args[n-2] != "-o") {
+		path, args = args[n-1], args[:n-1]
+	}
+	if err := parse(flags, runUsage, args, std); err != nil {
+		return err
+	}
+	switch {
+	case path == "":
+		return &usageError{"run: the notebook is missing", "quern run nb.ipynb"}
+	case *timeout < 0:
+		return &usageError{"run: the timeout is negative", "quern run nb.ipynb --timeout 60s"}
+	}
+	n, err := notebook.Read(path)
+	if err != nil {
+		return err
+	}
+	if language := n.Language(); language != "" && language != "go" {
+		return fmt.Errorf("%s is a notebook for %s, not for Go", path, language)
+	}
+	parameters.inject(n)
+	return execute(ctx, n, path, *output, *timeout, std)
+}
+
+// execute runs the notebook in its folder and writes it.
+func execute(ctx context.Context, n *notebook.Notebook, path, output string, timeout time.Duration, std stdio) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("the path of this program is unknown: %w", err)
+	}
+	if output != "" {
+		if output, err = filepath.Abs(output); err != nil {
+			return err
+		}
+	}
+	if err := os.Chdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	err = batch.Run(ctx, n, batch.Config{
+		WorkerCommand: []string{self, "worker"},
+		Stdout:        std.out,
+		Stderr:        std.err,
+		Timeout:       timeout,
+		Logger:        newLogger(std.err),
+	})
+	if output != "" {
+		err = errors.Join(err, n.Write(output))
+	}
+	var failed *batch.CellError
+	if errors.As(err, &failed) {
+		fmt.Fprintln(std.err, strings.Join(failed.Why.Traceback, "\n"))
+	}
+	return err
+}
+
+// parameters are those of --param, in order.
+type parameters []parameter
+
+type parameter struct{ name, value string }
+
+func (p *parameters) String() string { return "" }
+
+// Set takes name=value.
+func (p *parameters) Set(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || !token.IsIdentifier(name) {
+		return fmt.Errorf("%q is not of the form name=value", s)
+	}
+	if !literal(value) {
+		value = strconv.Quote(value)
+	}
+	*p = append(*p, parameter{name, value})
+	return nil
+}
+
+// literal reports whether a text is a literal of Go.
+func literal(s string) bool {
+	e, err := parser.ParseExpr(s)
+	if err != nil {
+		return false
+	}
+	if sign, ok := e.(*ast.UnaryExpr); ok && (sign.Op == token.SUB || sign.Op == token.ADD) {
+		e = sign.X
+	}
+	switch e := e.(type) {
+	case *ast.BasicLit, *ast.CompositeLit:
+		return true
+	case *ast.Ident:
+		return e.Name == "true" || e.Name == "false"
+	}
+	return false
+}
+
+// inject puts a cell with the parameters behind the one tagged "parameters",
+// where it assigns, so that the types stay; without that, at the top, where it
+// defines.
+func (p parameters) inject(n *notebook.Notebook) {
+	if len(p) == 0 {
+		return
+	}
+	at, operator := 0, " := "
+	for i, c := range n.Cells {
+		if c.Type == "code" && c.HasTag("parameters") {
+			at, operator = i+1, " = "
+			break
+		}
+	}
+	var lines []string
+	for _, q := range p {
+		lines = append(lines, q.name+operator+q.value)
+	}
+	cell := notebook.NewCode("// Parameters\n"+strings.Join(lines, "\n"), "injected-parameters")
+	rest := n.Cells[at:]
+	if len(rest) > 0 && rest[0].HasTag("injected-parameters") { // of an earlier run
+		rest = rest[1:]
+	}
+	n.Cells = slices.Concat(n.Cells[:at], []*notebook.Cell{cell}, rest)
+}

@@ -1,0 +1,212 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/notebook"
+)
+
+// page is the notebook as its worker sees it: it keeps the outputs and writes
+// them to a terminal.
+type page struct {
+	notebook *notebook.Notebook
+	terminal [2]io.Writer // of stdout and of stderr
+
+	mu       sync.Mutex
+	cells    map[int]*shown // by execution count
+	displays map[string][]notebook.Output
+	texts    map[string]string // what the terminal shows of a display
+	widgets  map[string]map[string]any
+}
+
+// shown is a cell with what it waits for.
+type shown struct {
+	*notebook.Cell
+	clear bool // at the next output
+}
+
+func newPage(n *notebook.Notebook, stdout, stderr io.Writer) *page {
+	return &page{
+		notebook: n, terminal: [2]io.Writer{stdout, stderr},
+		cells: map[int]*shown{}, displays: map[string][]notebook.Output{}, texts: map[string]string{}, widgets: map[string]map[string]any{},
+	}
+}
+
+// begin tells that a cell begins.
+func (p *page) begin(count int, c *notebook.Cell) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.Count = count
+	p.cells[count] = &shown{Cell: c}
+}
+
+// end keeps what a cell came to.
+func (p *page) end(count int, result link.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if why := result.Error; why != nil {
+		p.add(count, notebook.Output{
+			"output_type": "error", "ename": why.Name, "evalue": why.Value, "traceback": append([]string{}, why.Traceback...),
+		})
+		return
+	}
+	if len(result.Data) > 0 {
+		p.print(0, text(result.Data)+"\n")
+		p.add(count, notebook.Output{
+			"output_type": "execute_result", "execution_count": count, "data": result.Data, "metadata": orEmpty(result.Metadata),
+		})
+	}
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+func text(data map[string]any) string {
+	s, _ := data["text/plain"].(string)
+	return s
+}
+
+// add appends an output to a cell. The lock is held.
+func (p *page) add(cell int, o notebook.Output) {
+	c := p.cells[cell]
+	if c == nil {
+		return
+	}
+	if c.clear {
+		c.clear, c.Outputs = false, nil
+	}
+	c.Outputs = append(c.Outputs, o)
+}
+
+// print writes to a terminal. That nobody reads it is no reason to stop: the
+// notebook has it too.
+func (p *page) print(stream int, s string) { _, _ = io.WriteString(p.terminal[stream], s) }
+
+// Stream keeps what a cell prints, joined with what it printed just before.
+func (p *page) Stream(cell int, name string, b []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stream := 0
+	if name == "stderr" {
+		stream = 1
+	}
+	p.print(stream, string(b))
+	if c := p.cells[cell]; c != nil && !c.clear && len(c.Outputs) > 0 {
+		if last := c.Outputs[len(c.Outputs)-1]; last["output_type"] == "stream" && last["name"] == name {
+			last["text"].(*strings.Builder).Write(b)
+			return
+		}
+	}
+	whole := &strings.Builder{}
+	whole.Write(b)
+	p.add(cell, notebook.Output{"output_type": "stream", "name": name, "text": whole})
+}
+
+// Display keeps what a cell shows, replaces or clears.
+func (p *page) Display(d link.Display) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch d.Kind {
+	case "display":
+		o := notebook.Output{"output_type": "display_data", "data": d.Data, "metadata": orEmpty(d.Metadata)}
+		if d.ID != "" {
+			p.displays[d.ID] = append(p.displays[d.ID], o)
+		}
+		p.add(d.Cell, o)
+	case "update":
+		for _, o := range p.displays[d.ID] {
+			o["data"], o["metadata"] = d.Data, orEmpty(d.Metadata)
+		}
+	case "clear":
+		if c := p.cells[d.Cell]; c != nil {
+			if d.Wait {
+				c.clear = true
+			} else {
+				c.Outputs = nil
+			}
+		}
+		return nil
+	default:
+		return fmt.Errorf("display of unknown kind %q", d.Kind)
+	}
+	if s := text(d.Data); s != "" && p.texts[d.ID] != s {
+		p.texts[d.ID] = s
+		p.print(0, s+"\n")
+	}
+	return nil
+}
+
+// Input says that nobody is there to ask.
+func (p *page) Input(context.Context, link.InputRequest) (link.InputReply, error) {
+	return link.InputReply{EOF: true}, nil
+}
+
+// WorkerEnded is told by the cell that fails with it.
+func (p *page) WorkerEnded() {}
+
+// Comm keeps the states of widgets.
+func (p *page) Comm(c link.Comm) error {
+	var data struct {
+		Method string         `json:"method"`
+		State  map[string]any `json:"state"`
+	}
+	if c.Kind != link.CommClose {
+		if err := json.Unmarshal(c.Data, &data); err != nil {
+			return nil // a comm of another kind
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	state, known := p.widgets[c.ID]
+	switch {
+	case c.Kind == link.CommOpen && c.Target == "jupyter.widget":
+		p.widgets[c.ID] = orEmpty(data.State)
+	case c.Kind == link.CommClose:
+		delete(p.widgets, c.ID)
+	case known && data.Method == "update":
+		for key, value := range data.State {
+			state[key] = value
+		}
+	}
+	return nil
+}
+
+// finish makes the outputs texts, and puts the states of the widgets where a page
+// finds them that is made without a kernel.
+func (p *page) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.cells {
+		for _, o := range c.Outputs {
+			if b, ok := o["text"].(*strings.Builder); ok {
+				o["text"] = b.String()
+			}
+		}
+	}
+	if len(p.widgets) == 0 {
+		return
+	}
+	states := map[string]any{}
+	for id, state := range p.widgets {
+		states[id] = map[string]any{
+			"model_name": state["_model_name"], "model_module": state["_model_module"],
+			"model_module_version": state["_model_module_version"], "state": state,
+		}
+	}
+	if p.notebook.Metadata == nil {
+		p.notebook.Metadata = map[string]any{}
+	}
+	p.notebook.Metadata["widgets"] = map[string]any{
+		"application/vnd.jupyter.widget-state+json": map[string]any{"version_major": 2, "version_minor": 0, "state": states},
+	}
+}

@@ -1,0 +1,132 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/notebook"
+	"github.com/quernlab/quern/kernel/worker"
+)
+
+// Config is what Run needs.
+type Config struct {
+	// WorkerCommand is the program that serves as worker, with its arguments.
+	WorkerCommand []string
+	// Stdout and Stderr take what the cells put out, as it comes; results and
+	// displays as text, on Stdout.
+	Stdout, Stderr io.Writer
+	// Timeout is how long a cell may take; 0 is as long as it likes.
+	Timeout time.Duration
+	// Logger takes what the supervision has to say; nil is nothing.
+	Logger *slog.Logger
+}
+
+// CellError reports the cell that failed.
+type CellError struct {
+	Cell int // its place among all cells of the notebook, from 1
+	// Why is what the notebook shows of it.
+	Why *link.CellError
+}
+
+func (e *CellError) Error() string { return fmt.Sprintf("cell %d failed: %v", e.Cell, e.Why) }
+
+// Unwrap returns why the cell failed.
+func (e *CellError) Unwrap() error { return e.Why }
+
+// How long a cell may take to stop, and a worker to end.
+const (
+	stopWait = 5 * time.Second
+	endWait  = 3 * time.Second
+)
+
+// Run executes the code cells of a notebook in order and puts their outputs into
+// it. It stops at the first cell that fails, with a *CellError, unless that has
+// the tag raises-exception. When ctx ends the running cell is interrupted, and
+// counts as failed. The cells behind one that failed keep no outputs of an
+// earlier run.
+func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
+	log := config.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	for _, c := range n.Cells {
+		c.Outputs, c.Count = nil, 0
+	}
+	page := newPage(n, config.Stdout, config.Stderr)
+	supervisor := worker.New(func() worker.Runner {
+		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
+	}, page, log)
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
+		defer cancel()
+		if err := supervisor.Shutdown(end); err != nil {
+			log.Warn("worker shut down", "error", err)
+		}
+		page.finish()
+	}()
+	count := 0
+	for i, c := range n.Cells {
+		if c.Type != "code" || strings.TrimSpace(c.Source) == "" {
+			continue
+		}
+		count++
+		page.begin(count, c)
+		result, err := execute(ctx, supervisor, config.Timeout, link.Execute{Cell: count, Code: c.Source})
+		if err != nil && !errors.As(err, &result.Error) {
+			return fmt.Errorf("cell %d: %w", i+1, err)
+		}
+		page.end(count, result)
+		if result.Error != nil && !c.HasTag("raises-exception") {
+			return &CellError{Cell: i + 1, Why: result.Error}
+		}
+	}
+	return nil
+}
+
+// execute runs one cell, which is interrupted when its time is over or ctx ends.
+func execute(ctx context.Context, w link.Worker, timeout time.Duration, cell link.Execute) (link.Result, error) {
+	limited := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	running, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
+	type answer struct {
+		result link.Result
+		err    error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		result, err := w.Execute(running, cell)
+		done <- answer{result, err}
+	}()
+	select {
+	case a := <-done:
+		return a.result, a.err
+	case <-limited.Done():
+	}
+	why := &link.CellError{Name: "interrupted", Value: "told to stop"}
+	if ctx.Err() == nil {
+		why = &link.CellError{Name: "timeout", Value: fmt.Sprintf("the cell did not end within %v", timeout)}
+	}
+	why.Traceback = []string{why.Error()}
+	if err := w.Interrupt(running); err != nil {
+		return link.Result{Error: why}, nil // the worker is ended with the run
+	}
+	select {
+	case a := <-done:
+		if a.result.Error != nil && why.Name == "interrupted" {
+			return a.result, a.err
+		}
+	case <-time.After(stopWait):
+	}
+	return link.Result{Error: why}, nil
+}

@@ -1,0 +1,197 @@
+// Package notebook reads and writes Jupyter notebooks, format 4.
+//
+// What the package does not know it keeps: a notebook that is read and written
+// again differs in nothing but what was changed.
+//
+// The format is that of https://nbformat.readthedocs.io, format_description.
+package notebook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Notebook is a notebook.
+type Notebook struct {
+	Cells    []*Cell
+	Metadata map[string]any
+	rest     map[string]json.RawMessage
+}
+
+// Cell is one cell.
+type Cell struct {
+	Type     string // code, markdown, raw
+	Source   string
+	Metadata map[string]any
+	// Outputs and Count are those of a code cell. Count is 0 for a cell that has
+	// not run.
+	Outputs []Output
+	Count   int
+	rest    map[string]json.RawMessage
+}
+
+// Output is an output of a cell in the form of the notebook format, texts whole.
+type Output map[string]any
+
+// FormatError reports a file that is no notebook, or one that this package
+// cannot read.
+type FormatError struct{ Err error }
+
+func (e *FormatError) Error() string { return "not a notebook of format 4: " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// text is a string, which the format may cut into a list of lines.
+type text string
+
+func (t *text) UnmarshalJSON(b []byte) error {
+	var whole string
+	if json.Unmarshal(b, &whole) == nil {
+		*t = text(whole)
+		return nil
+	}
+	var lines []string
+	if err := json.Unmarshal(b, &lines); err != nil {
+		return errors.New("a text is neither a string nor a list of strings")
+	}
+	*t = text(strings.Join(lines, ""))
+	return nil
+}
+
+// Parse reads a notebook. The error is a *FormatError.
+func Parse(b []byte) (*Notebook, error) {
+	n := &Notebook{}
+	if err := json.Unmarshal(b, &n.rest); err != nil {
+		return nil, &FormatError{err}
+	}
+	var known struct {
+		Format   int               `json:"nbformat"`
+		Metadata map[string]any    `json:"metadata"`
+		Cells    []json.RawMessage `json:"cells"`
+	}
+	if err := decode(b, &known); err != nil {
+		return nil, &FormatError{err}
+	}
+	if known.Format != 4 {
+		return nil, &FormatError{fmt.Errorf("nbformat is %d; jupyter nbconvert --to notebook converts older ones", known.Format)}
+	}
+	n.Metadata = known.Metadata
+	for i, raw := range known.Cells {
+		c, err := parseCell(raw)
+		if err != nil {
+			return nil, &FormatError{fmt.Errorf("cell %d: %w", i+1, err)}
+		}
+		n.Cells = append(n.Cells, c)
+	}
+	return n, nil
+}
+
+// decode keeps numbers as they are written.
+func decode(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+func parseCell(raw json.RawMessage) (*Cell, error) {
+	c := &Cell{}
+	if err := json.Unmarshal(raw, &c.rest); err != nil {
+		return nil, err
+	}
+	var known struct {
+		Type     string         `json:"cell_type"`
+		Source   text           `json:"source"`
+		Metadata map[string]any `json:"metadata"`
+		Outputs  []Output       `json:"outputs"`
+		Count    *int           `json:"execution_count"`
+	}
+	if err := decode(raw, &known); err != nil {
+		return nil, err
+	}
+	c.Type, c.Source, c.Metadata, c.Outputs = known.Type, string(known.Source), known.Metadata, known.Outputs
+	if known.Count != nil {
+		c.Count = *known.Count
+	}
+	return c, nil
+}
+
+// NewCode returns a code cell with a tag.
+func NewCode(source, tag string) *Cell {
+	id, _ := json.Marshal(uuid.NewString()[:8]) // a string has a JSON form
+	return &Cell{Type: "code", Source: source, Metadata: map[string]any{"tags": []any{tag}}, rest: map[string]json.RawMessage{"id": id}}
+}
+
+// HasTag reports whether a cell has a tag.
+func (c *Cell) HasTag(tag string) bool {
+	tags, _ := c.Metadata["tags"].([]any)
+	for _, t := range tags {
+		if t == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// Language is the language that the notebook is written in, "" if it does not
+// tell.
+func (n *Notebook) Language() string {
+	for _, place := range [][2]string{{"kernelspec", "language"}, {"language_info", "name"}} {
+		m, _ := n.Metadata[place[0]].(map[string]any)
+		if language, ok := m[place[1]].(string); ok && language != "" {
+			return language
+		}
+	}
+	return ""
+}
+
+// Read reads a file. The error tells its path; it is a *FormatError for a file
+// that is no notebook.
+func Read(path string) (*Notebook, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	n, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return n, nil
+}
+
+// Write writes a file, all of it or nothing.
+func (n *Notebook) Write(path string) error {
+	b, err := n.Encode()
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".quern-*.ipynb")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Chmod(mode(path)), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("notebook: %w", err)
+	}
+	return nil
+}
+
+// mode is that of a file that is replaced.
+func mode(path string) os.FileMode {
+	if info, err := os.Stat(path); err == nil {
+		return info.Mode().Perm()
+	}
+	return 0o644
+}

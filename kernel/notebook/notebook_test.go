@@ -1,0 +1,123 @@
+package notebook
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const small = `{
+ "cells": [
+  {
+   "attachments": {
+    "a.png": {}
+   },
+   "cell_type": "markdown",
+   "id": "a",
+   "metadata": {},
+   "source": [
+    "one\n",
+    "two <b> & é"
+   ]
+  },
+  {
+   "cell_type": "code",
+   "execution_count": 3,
+   "id": "b",
+   "metadata": {
+    "tags": [
+     "x"
+    ]
+   },
+   "outputs": [
+    {
+     "data": {
+      "application/json": {
+       "big": 12345678901234567890
+      },
+      "image/png": "aGk=\n",
+      "text/plain": [
+       "3"
+      ]
+     },
+     "metadata": {},
+     "output_type": "display_data"
+    }
+   ],
+   "source": []
+  }
+ ],
+ "metadata": {
+  "unknown": [
+   1.50
+  ]
+ },
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+`
+
+// What Jupyter's library wrote comes out byte for byte.
+func TestRoundTrip(t *testing.T) {
+	n, err := Parse([]byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Cells[0].Source != "one\ntwo <b> & é" || !n.Cells[1].HasTag("x") || n.Cells[1].Count != 3 {
+		t.Errorf("read %+v %+v", n.Cells[0], n.Cells[1])
+	}
+	got, err := n.Encode()
+	if err != nil || string(got) != small {
+		t.Errorf("%v, written\n%s", err, got)
+	}
+}
+
+func TestWriteKeepsTheMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.ipynb")
+	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, err := Read(path)
+	if err == nil {
+		err = n.Write(path)
+	}
+	info, statErr := os.Stat(path)
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	if err != nil || statErr != nil || info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' || len(entries) != 1 {
+		t.Errorf("%v %v, mode %v, %d files", err, statErr, info.Mode(), len(entries))
+	}
+}
+
+func TestNoNotebooks(t *testing.T) {
+	for _, in := range []string{"", "x", "[]", "{}", `{"nbformat": 3}`, `{"nbformat": 4, "cells": [3]}`, `{"nbformat": 4, "cells": [{"source": 3}]}`, `{"nbformat": 4, "cells": {}}`} {
+		var format *FormatError
+		if _, err := Parse([]byte(in)); !errors.As(err, &format) {
+			t.Errorf("Parse(%q): %v", in, err)
+		}
+	}
+}
+
+// What can be read can be written, and reads the same again.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte(`{"nbformat": 4, "cells": [null, {"cell_type": "code", "source": ["a", "b"], "outputs": [{"text": ["x"]}]}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n, err := Parse(b)
+		if err != nil {
+			return
+		}
+		once, err := n.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse(once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if twice, err := again.Encode(); err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("%v\n%s\n%s", err, once, twice)
+		}
+	})
+}
