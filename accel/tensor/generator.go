@@ -45,6 +45,9 @@ func (g *Generator) take(n int) (key, counter uint64) {
 	defer g.mu.Unlock()
 	key, counter = g.key, g.counter
 	g.counter += uint64(n)
+	if d := drawn.Load(); d != nil {
+		d.note(g, counter)
+	}
 	return key, counter
 }
 

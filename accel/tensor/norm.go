@@ -107,7 +107,7 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 			statistics = r.Record(ir.Concat{Axis: 0}, r.Reshape(v[next], row), r.Reshape(v[next+1], row))
 			r.NoGrad(-1)
 		}
-		if training && mean != nil {
+		if training && mean != nil && !r.Replaying() {
 			move(r, mean, statistics, 0, momentum, 1)
 			move(r, variance, statistics, 1, momentum, float64(count)/float64(count-1))
 		}

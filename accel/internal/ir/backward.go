@@ -13,13 +13,24 @@ func (r *Recorder) Backward(loss *Value) {
 	}
 	r.noGrad++
 	defer func() { r.noGrad-- }()
-	r.marks++
-	order := r.ancestors(loss, nil)
 	seed := Float32
 	if loss.dtype == Float64 {
 		seed = Float64
 	}
-	loss.grad = r.as(r.Record(Fill{Value: 1, Shape: loss.shape, DType: seed}), loss.dtype)
+	r.backwardFrom(loss, r.as(r.Record(Fill{Value: 1, Shape: loss.shape, DType: seed}), loss.dtype))
+}
+
+// backwardFrom takes the gradients of y's ancestors, given its own.
+func (r *Recorder) backwardFrom(y, dy *Value) {
+	r.marks++
+	order := r.ancestors(y, nil)
+	y.grad = dy
+	outer := len(r.underWay)
+	r.underWay = append(r.underWay, order...)
+	defer func() {
+		clear(r.underWay[outer:])
+		r.underWay = r.underWay[:outer]
+	}()
 	for i := len(order) - 1; i >= 0; i-- {
 		r.backwardOne(order[i])
 	}
@@ -53,7 +64,6 @@ func (r *Recorder) backwardOne(v *Value) {
 		}
 		return
 	}
-	v.consumed = true
 	if dy != nil {
 		wants := make([]bool, len(v.in))
 		for i, x := range v.in {
@@ -73,6 +83,7 @@ func (r *Recorder) backwardOne(v *Value) {
 			x.grad = g
 		}
 	}
+	v.consumed = true // now, since a Checkpoint may run the list on the way
 	v.tape--
 	for _, x := range v.in {
 		x.tape--

@@ -24,14 +24,16 @@ type Recorder struct {
 	pending   int      // bytes of the recorded outputs
 	epoch     uint64   // number of the list
 
-	noGrad int
-	marks  uint64 // number of Backward calls
-	plans  *planCache
-	bind   []Storage
-	made   []*Buffer
-	stats  Stats
-	live   *liveBytes
-	limit  int // bytes, 0 for none
+	noGrad   int
+	replays  int      // Checkpoints that run their function again
+	underWay []*Value // values whose gradient is being taken
+	marks    uint64   // number of Backward calls
+	plans    *planCache
+	bind     []Storage
+	made     []*Buffer
+	stats    Stats
+	live     *liveBytes
+	limit    int // bytes, 0 for none
 
 	watching bool       // every value is kept and looked at
 	nan      *NonFinite // first one of the lists since watching began

@@ -7,7 +7,7 @@ func Table() []Op {
 		Abs{}, Add{}, AddScalar{}, Alias{}, And{}, ArgMax{}, AtLeast{}, AtMost{},
 		Attention{}, AttentionGradient{}, AvgPool2D{}, AvgPool2DGradient{},
 		BatchNorm{}, BatchNormInputGradient{}, BatchNormSums{}, BatchStatistics{},
-		Bernoulli{}, Cast{}, Concat{}, Conv2D{}, Conv2DInputGradient{},
+		Bernoulli{}, Cast{}, Checkpoint{}, Concat{}, Conv2D{}, Conv2DInputGradient{},
 		Conv2DWeightGradient{}, Copy{}, Cos{}, CrossEntropy{},
 		CrossEntropyGradient{}, CumSum{}, Div{}, ELU{}, Equal{}, Exp{}, Expand{},
 		Fill{}, Floor{}, GELU{}, GELUGradient{}, Gather{}, Greater{}, LayerNorm{},

@@ -1,0 +1,111 @@
+package ir
+
+// Checkpoint is y = f(x…), the first input, of which nothing that f made on the
+// way is kept: the gradient runs f again, on the other inputs x (Chen et al.,
+// arXiv:1604.06174).
+type Checkpoint struct {
+	// Replay records f for values that stand for the inputs.
+	Replay func(in []*Value) *Value
+}
+
+// Name is Checkpoint.
+func (Checkpoint) Name() string { return "Checkpoint" }
+
+// Class of Checkpoint is a view.
+func (Checkpoint) Class([]*Value) Class { return View }
+
+// AppendKey has nothing to add: what Replay records is in the list itself.
+func (Checkpoint) AppendKey(key []byte) []byte { return key }
+
+func (Checkpoint) view(in Layout) (Layout, bool) { return in, true }
+
+// Infer is y's type.
+func (Checkpoint) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
+
+// Gradient of Checkpoint records f again and then its gradient. That of
+// parameters which f uses goes to them at once.
+func (o Checkpoint) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+	inputs := r.stand(in[1:])
+	y := r.suspend(dy, func() *Value { return o.Replay(inputs) })
+	grads := make([]*Value, len(in))
+	if !y.requires {
+		return grads
+	}
+	r.backwardFrom(y, dy)
+	for i, x := range inputs {
+		if wants[i+1] && x.leaf != nil && x.leaf.Grad != nil {
+			grads[i+1] = x.leaf.Grad
+			grads[i+1].Drop()
+		}
+	}
+	return grads
+}
+
+// Checkpoint records f(in…) and, if a gradient flows into it, forgets what f
+// made on the way.
+func (r *Recorder) Checkpoint(f func(in []*Value) *Value, in []*Value) *Value {
+	y := f(r.stand(in))
+	if !y.requires || r.noGrad > 0 {
+		return r.Alias(y)
+	}
+	r.forgetTape(y)
+	y.requires = true // through the op, whether or not one of its inputs does
+	out := r.Record(Checkpoint{Replay: f}, append([]*Value{y}, in...)...)
+	y.requires = y.leaf != nil
+	return out
+}
+
+// stand makes values with the same content at which gradients end.
+func (r *Recorder) stand(in []*Value) []*Value {
+	r.noGrad++
+	defer func() { r.noGrad-- }()
+	out := make([]*Value, len(in))
+	for i, x := range in {
+		out[i] = r.Record(Alias{}, x)
+		if x.requires {
+			out[i].leaf, out[i].requires = &Leaf{}, true
+		}
+	}
+	return out
+}
+
+// forgetTape takes back that gradients flow into y through ops.
+func (r *Recorder) forgetTape(y *Value) {
+	r.marks++
+	for _, v := range r.ancestors(y, nil) {
+		if v.leaf != nil {
+			continue
+		}
+		v.requires = false
+		v.tape--
+		for _, x := range v.in {
+			x.tape--
+		}
+	}
+}
+
+// suspend runs f, which may record and run lists, in the middle of Backward:
+// gradients that are under way have a holder meanwhile.
+func (r *Recorder) suspend(dy *Value, f func() *Value) *Value {
+	held := []*Value{dy.Hold()}
+	for _, v := range r.underWay {
+		if v.grad != nil {
+			held = append(held, v.grad.Hold())
+		}
+	}
+	off, phase := r.noGrad, r.phase
+	r.noGrad -= off
+	r.replays++
+	defer func() {
+		r.replays--
+		r.noGrad += off
+		r.phase = phase
+		for _, v := range held {
+			v.Drop()
+		}
+	}()
+	return f()
+}
+
+// Replaying tells whether a Checkpoint runs its function again.
+func (r *Recorder) Replaying() bool { return r.replays > 0 }

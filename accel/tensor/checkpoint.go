@@ -1,0 +1,89 @@
+package tensor
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Checkpoint is f(in...), of which the gradient needs no more memory than its
+// inputs and its result: Backward runs f again to have what f made on the way,
+// which costs its forward pass once more. Parameters that f uses get their
+// gradients as always. Random numbers that f draws are the same the second time,
+// and running statistics move only the first time.
+//
+// f must compute the same both times, from in, and should release what it makes
+// and does not return. While Backward runs, no other goroutine may record ops.
+func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
+	e := shared()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var values []*ir.Value
+	for _, t := range in {
+		values = append(values, t.value("Checkpoint"))
+	}
+	e.recorder.Trim()
+	first := &draws{}
+	replay := func(v []*ir.Value) *ir.Value {
+		tensors := make([]*Tensor, len(v))
+		for i, x := range v {
+			tensors[i] = wrap(x)
+		}
+		if e.recorder.Replaying() {
+			defer first.again()()
+		} else {
+			drawn.Store(first)
+			defer drawn.Store(nil)
+		}
+		e.mu.Unlock() // f takes the lock for each op
+		defer e.mu.Lock()
+		y := f(tensors)
+		out := y.known("Checkpoint")
+		for _, t := range tensors {
+			if t != y {
+				t.Release()
+			}
+		}
+		return out
+	}
+	return wrap(e.recorder.Checkpoint(replay, values))
+}
+
+// draws remembers where generators stood when a function first drew from them.
+type draws struct {
+	mu sync.Mutex
+	at map[*Generator]uint64
+}
+
+// drawn notes draws while it is set.
+var drawn atomic.Pointer[draws]
+
+func (d *draws) note(g *Generator, counter uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.at == nil {
+		d.at = map[*Generator]uint64{}
+	}
+	if _, ok := d.at[g]; !ok {
+		d.at[g] = counter
+	}
+}
+
+// again puts the generators back to where they stood, until the function that it
+// returns is called.
+func (d *draws) again() (end func()) {
+	now := map[*Generator]uint64{}
+	for g, counter := range d.at {
+		g.mu.Lock()
+		now[g], g.counter = g.counter, counter
+		g.mu.Unlock()
+	}
+	return func() {
+		for g, counter := range now {
+			g.mu.Lock()
+			g.counter = counter
+			g.mu.Unlock()
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package tensor
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// tower is a deep network whose blocks may be checkpointed.
+type tower struct {
+	weights [][2]*Tensor
+	g       *Generator
+}
+
+func newTower(depth, width int) *tower {
+	n := &tower{g: NewGenerator(5)}
+	for range depth {
+		n.weights = append(n.weights, [2]*Tensor{Parameter(Randn(n.g, width, width).MulScalar(0.1)), Parameter(Zeros(width))})
+	}
+	return n
+}
+
+func (n *tower) block(x *Tensor, i int) *Tensor {
+	y := releasing(Linear(x, n.weights[i][0], n.weights[i][1]), (*Tensor).Tanh)
+	y = releasing(y, func(t *Tensor) *Tensor { return t.Dropout(0.2, n.g, true) })
+	return releasing(y, (*Tensor).Sin)
+}
+
+func (n *tower) run(x *Tensor, every int) (loss float64, grads [][]float32) {
+	y := x
+	for i := 0; i < len(n.weights); i += every {
+		part := func(in []*Tensor) *Tensor {
+			z := n.block(in[0], i)
+			for j := i + 1; j < i+every; j++ {
+				z = releasing(z, func(t *Tensor) *Tensor { return n.block(t, j) })
+			}
+			return z
+		}
+		var next *Tensor
+		if every > 1 {
+			next = Checkpoint(part, y)
+		} else {
+			next = part([]*Tensor{y})
+		}
+		if y != x {
+			y.Release()
+		}
+		y = next
+	}
+	l := releasing(y, func(t *Tensor) *Tensor { return t.Square().Mean() })
+	l.Backward()
+	loss = l.Item()
+	for _, p := range append(n.parameters(), x) {
+		if p.Grad() != nil {
+			grads = append(grads, p.Grad().Data())
+		}
+		p.ZeroGrad()
+	}
+	return loss, grads
+}
+
+func (n *tower) parameters() []*Tensor {
+	var p []*Tensor
+	for _, w := range n.weights {
+		p = append(p, w[0], w[1])
+	}
+	return p
+}
+
+func TestCheckpoint(t *testing.T) {
+	var loss [2]float64
+	var grads [2][][]float32
+	for i, every := range []int{1, 3} {
+		n := newTower(6, 8)
+		loss[i], grads[i] = n.run(Parameter(Randn(n.g, 5, 8)), every)
+	}
+	if loss[0] != loss[1] {
+		t.Errorf("the loss is %v, want %v", loss[1], loss[0])
+	}
+	for i := range grads[0] {
+		if !slices.Equal(grads[0][i], grads[1][i]) {
+			t.Errorf("gradient %d is %v, want %v", i, grads[1][i], grads[0][i])
+		}
+	}
+	if len(grads[1]) != 13 {
+		t.Errorf("%d gradients", len(grads[1]))
+	}
+}
+
+// TestCheckpointMemory measures what a step takes.
+func TestCheckpointMemory(t *testing.T) {
+	peak := func(every int) (bytes int) {
+		withThreads(1, func() {
+			n := newTower(16, 32)
+			x := Randn(n.g, 2000, 32)
+			n.run(x, every)
+			bytes = Stats().PeakBytes
+		})
+		return bytes
+	}
+	whole, parts := peak(1), peak(4)
+	t.Logf("16 blocks take %d bytes, as 4 checkpoints %d", whole, parts)
+	if parts > whole*6/10 {
+		t.Errorf("16 blocks take %d bytes, as 4 checkpoints %d", whole, parts)
+	}
+}
+
+func TestCheckpointMore(t *testing.T) {
+	x, w := Parameter(New([]float32{1, 2}, 2)), Parameter(New([]float32{3, 4}, 2))
+	// Nested, of two inputs, with a result that is read inside.
+	inner := func(in []*Tensor) *Tensor { return in[0].Mul(w).Exp() }
+	outer := func(in []*Tensor) *Tensor {
+		y := Checkpoint(inner, in[0].MulScalar(0.1))
+		y.Sum().Item()
+		return y.Mul(in[1])
+	}
+	run := func(f func(in []*Tensor) *Tensor, checkpoint bool) [][]float32 {
+		in := []*Tensor{x, x.MulScalar(2)}
+		var y *Tensor
+		if checkpoint {
+			y = Checkpoint(f, in...)
+		} else {
+			y = f(in)
+		}
+		y.Sum().Backward()
+		out := [][]float32{x.Grad().Data(), w.Grad().Data()}
+		x.ZeroGrad()
+		w.ZeroGrad()
+		return out
+	}
+	plain := func(in []*Tensor) *Tensor { return in[0].MulScalar(0.1).Mul(w).Exp().Mul(in[1]) }
+	want, got := run(plain, false), run(outer, true)
+	for i := range want {
+		compare(t, "nested", New(got[i], 2), array{[]int{2}, convert[float64](want[i])}, 1e-6)
+	}
+	// Running statistics move once.
+	mean, variance := Zeros(1), Ones(1)
+	p := Parameter(New([]float32{1, 3}, 2, 1))
+	y := Checkpoint(func(in []*Tensor) *Tensor { return BatchNorm(in[0], nil, nil, mean, variance, 0.5, 1e-5, true) }, p)
+	y.Square().Sum().Backward()
+	if mean.Item() != 1 {
+		t.Errorf("the running mean is %v, want 1", mean.Item())
+	}
+	var state *StateError
+	if err := catch(func() { y.Sum().Backward() }); !errors.As(err, &state) {
+		t.Errorf("a second Backward: %v", err)
+	}
+	NoGrad(func() {
+		if Checkpoint(inner, x).RequiresGrad() {
+			t.Error("a gradient flows under NoGrad")
+		}
+	})
+	if got := Checkpoint(func(in []*Tensor) *Tensor { return in[0] }, Ones(2)).Data(); got[1] != 1 {
+		t.Errorf("the identity gives %v", got)
+	}
+}
