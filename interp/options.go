@@ -15,7 +15,9 @@ type config struct {
 // An Option changes a new Session.
 type Option func(*config)
 
-// Stdin sets what fmt.Scan and its like read. The default is os.Stdin.
+// Stdin sets what cells read as standard input, by fmt.Scan and its like or by
+// passing os.Stdin to a function of packages fmt, bufio, io and some others. A
+// read that fails, but for io.EOF, fails the cell. The default is os.Stdin.
 func Stdin(r io.Reader) Option { return func(c *config) { c.stdin = r } }
 
 // Stdout sets where fmt.Print and its like write. The default is os.Stdout.

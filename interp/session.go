@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"io"
+	"os"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -28,6 +30,8 @@ type Session struct {
 	imported   map[string]bool // import declarations that the engine has seen
 	goroutines goroutines
 	labels     labels
+	stdin      io.Reader // of cells
+	stdinFile  *os.File  // what os.Stdin is in cells
 
 	// Variables of lowered code, by address.
 	stopFlag *bool
@@ -68,6 +72,9 @@ func New(options ...Option) (*Session, error) {
 		functions: map[string]extent{},
 	}
 	s.route()
+	if err := s.openStdin(); err != nil {
+		return nil, err
+	}
 	importer := symbols.Importer(s.fset)
 	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
 	packages := symbols.Packages()
@@ -88,7 +95,7 @@ func New(options ...Option) (*Session, error) {
 		Generic:  generic.Source,
 		StopCall: raceEnabled,
 	})
-	s.engine = newYaegi(s.config.stdin, s.config.stdout, s.config.stderr)
+	s.engine = newYaegi(s.stdin, s.config.stdout, s.config.stderr)
 	if err := s.boot(packages); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}
@@ -101,6 +108,7 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	packages["quern/rt/rt"] = s.registry.Symbols()
 	replace(packages, s.registry.Overrides())
 	replace(packages, s.overrides())
+	s.redirect(packages)
 	packages["quern/session/session"] = s.symbols()
 	if err := s.engine.Use(packages); err != nil {
 		return err

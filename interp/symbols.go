@@ -45,7 +45,7 @@ func (s *Session) protect(position *int, body func(d *rt.Deferred)) {
 // overrides are functions of the standard library that a session has its own
 // versions of: those that wait, start goroutines, or use the standard streams.
 func (s *Session) overrides() map[string]map[string]reflect.Value {
-	in := s.config.stdin
+	in := s.stdin
 	fprint := reflect.ValueOf(func(w io.Writer, a ...any) (int, error) { return s.registry.Fprint(s.standard(w), a...) })
 	fprintf := reflect.ValueOf(func(w io.Writer, format string, a ...any) (int, error) {
 		return s.registry.Fprintf(s.standard(w), format, a...)
@@ -58,11 +58,17 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		},
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
+		"os/os":           {"Stdin": reflect.ValueOf(&s.stdinFile).Elem()},
 		"fmt/fmt": {
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
 			"Scan":   reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(in, a...) }),
 			"Scanf":  reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(in, format, a...) }),
 			"Scanln": reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(in, a...) }),
+			"Fscan":  reflect.ValueOf(func(r io.Reader, a ...any) (int, error) { return fmt.Fscan(s.reader(r), a...) }),
+			"Fscanf": reflect.ValueOf(func(r io.Reader, format string, a ...any) (int, error) {
+				return fmt.Fscanf(s.reader(r), format, a...)
+			}),
+			"Fscanln": reflect.ValueOf(func(r io.Reader, a ...any) (int, error) { return fmt.Fscanln(s.reader(r), a...) }),
 		},
 	}
 }

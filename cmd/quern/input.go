@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -16,8 +17,14 @@ type lineReader struct {
 	rest  []byte
 }
 
-// Read gives what is left of the last line, or of a new one. It returns io.EOF
-// when the front end cannot ask its user.
+// errNoInput is for a front end that does not ask its user.
+var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false)")
+
+// endOfInput is Control-D, which a user sends in place of a line to end the input.
+const endOfInput = "\x04"
+
+// Read gives what is left of the last line, or of a new one. It returns
+// errNoInput when the front end cannot ask its user.
 func (r *lineReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,6 +38,9 @@ func (r *lineReader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if reply.EOF {
+			return 0, errNoInput
+		}
+		if reply.Line == endOfInput {
 			return 0, io.EOF
 		}
 		r.rest = append([]byte(reply.Line), '\n')

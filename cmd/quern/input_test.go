@@ -32,7 +32,7 @@ func TestLineReader(t *testing.T) {
 	for scanner.Scan() {
 		got = append(got, scanner.Text())
 	}
-	if len(got) != 3 || got[0] != "one" || got[1] != "" || got[2] != "zwölf" || scanner.Err() != nil {
+	if len(got) != 3 || got[0] != "one" || got[1] != "" || got[2] != "zwölf" || !errors.Is(scanner.Err(), errNoInput) {
 		t.Errorf("got %q, %v", got, scanner.Err())
 	}
 }
@@ -42,5 +42,12 @@ func TestLineReaderReportsAnInterrupt(t *testing.T) {
 	_, err := io.ReadAll(&lineReader{front: &answers{err: interrupted}})
 	if !errors.Is(err, interrupted) {
 		t.Errorf("want %v, got %v", interrupted, err)
+	}
+}
+
+func TestLineReaderEnds(t *testing.T) {
+	text, err := io.ReadAll(&lineReader{front: &answers{lines: []string{"a", endOfInput, "b"}}})
+	if string(text) != "a\n" || err != nil {
+		t.Errorf("got %q, %v", text, err)
 	}
 }
