@@ -31,5 +31,6 @@
 //
 // failures.txt lists the files that do not pass, each with its outcome and cause. A
 // cause that begins with "?" is the message of the error, which no one has looked
-// into yet; any other is kept by -update for as long as the outcome stays the same.
+// into yet; any other is kept by -update for as long as the outcome stays the same. A
+// file that sometimes passes has, by hand, the outcome "varies".
 package main

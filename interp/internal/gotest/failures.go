@@ -12,6 +12,10 @@ import (
 //go:embed failures.txt
 var failuresText string
 
+// varies is what a person writes into failures.txt as the outcome of a file that
+// sometimes passes; it stays there.
+const varies outcome = "varies"
+
 // A failure is a line of failures.txt: tabs separate outcome, name and cause.
 type failure struct {
 	outcome outcome
@@ -46,6 +50,9 @@ func (f failures) after(verdicts []verdict) failures {
 		next[name] = old
 	}
 	for _, v := range verdicts {
+		if f[v.Name].outcome == varies {
+			continue
+		}
 		if v.Outcome == pass {
 			delete(next, v.Name)
 			continue
@@ -57,7 +64,7 @@ func (f failures) after(verdicts []verdict) failures {
 
 // cause is that of the list, or a guess.
 func (f failures) cause(v verdict) string {
-	if old, ok := f[v.Name]; ok && old.outcome == v.Outcome && !strings.HasPrefix(old.cause, "?") {
+	if old, ok := f[v.Name]; ok && (old.outcome == v.Outcome || old.outcome == varies) && !strings.HasPrefix(old.cause, "?") {
 		return old.cause
 	}
 	return guess(v)
@@ -84,11 +91,11 @@ func (f failures) text() string {
 func (f failures) regressions(verdicts []verdict, w io.Writer) error {
 	var broken []string
 	for _, v := range verdicts {
-		_, known := f[v.Name]
+		old, known := f[v.Name]
 		switch {
 		case v.Outcome != pass && !known:
 			broken = append(broken, fmt.Sprintf("%s: %s: %s", v.Name, v.Outcome, v.Message))
-		case v.Outcome == pass && known:
+		case v.Outcome == pass && known && old.outcome != varies:
 			fmt.Fprintf(w, "%s passes now: take it out of failures.txt, or run with -update\n", v.Name)
 		}
 	}
