@@ -152,6 +152,9 @@ func (f *function) plan(e *ast.CallExpr) *call {
 			t = sig.Params().At(i).Type()
 		}
 		a := argument{f.argument(x, t, raw), f.typ(t)}
+		if raw && i == xmlArgument(f.compiledFunc(e)) {
+			a.text = f.xmlValue(x, f.compiledFunc(e))
+		}
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
 			a.text = a.typ + "(nil)" // f(nil...)
 		}

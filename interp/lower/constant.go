@@ -37,10 +37,9 @@ func (e *emitter) constant(v constant.Value, t types.Type) string {
 	case info&types.IsFloat != 0:
 		text, natural = floatLiteral(v), types.Float64
 	case info&types.IsComplex != 0:
-		// The engine's complex gives a complex128 even of two float32, and it
-		// cannot divide by one that is constant.
+		// The engine's complex gives a complex128 even of two float32.
 		c := constant.ToComplex(v)
-		text = "complex(float64(" + floatLiteral(constant.Real(c)) + "), float64(" + floatLiteral(constant.Imag(c)) + "))"
+		text = "complex(" + floatLiteral(constant.Real(c)) + ", " + floatLiteral(constant.Imag(c)) + ")"
 		natural = types.Complex128
 	}
 	if t == types.Typ[natural] {

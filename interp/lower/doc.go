@@ -40,15 +40,15 @@
 // package reflect:
 //
 //   - The text of an index panic has no numbers. It is a runtime.Error.
-//   - Packages that find methods by reflection (text/template, encoding/xml,
-//     encoding/gob) do not find those of types of cells; reflect sees field a as
-//     Xa, and an embedded field as a named one.
+//   - Packages that find methods by reflection (encoding/gob) do not find those
+//     of types of cells; reflect sees field a as Xa, and an embedded field as a
+//     named one.
 //   - A negative zero that is an argument of a function of a cell becomes zero.
 //   - The position of a panic is that of the last statement of any goroutine.
-//   - runtime.Caller knows nothing of cells.
 //
 // Refused: types that contain themselves without a struct (type T []T), goto out
-// of a range over a function, a call as the value of a blank field.
+// of a range over a function, a call as the value of a blank field, values that
+// encoding/xml would treat as if they had no methods or no embedded fields.
 //
 // # For whoever changes it
 //

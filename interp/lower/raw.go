@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,6 +32,8 @@ func (f *function) takesRaw(e *ast.CallExpr) bool {
 //	errors.As(err, &t)     ->  rtʹ.ErrorsAs(err, rtʹ.Box(20, &t), 20)
 //	json.Marshal(p)        ->  rtʹ.JSONMarshal(rtʹ.Box(17, p))
 //	reflect.TypeOf(p)      ->  rtʹ.TypeOf(rtʹ.Box(17, p))
+//	t.Implements(u)        ->  rtʹ.TypeImplements(t, u)
+//	t.Execute(w, p)        ->  rtʹ.TemplateExecute(t, w, "", rtʹ.Box(17, p))
 //	fmt.Printf("%T", p)    ->  rtʹ.Printf("%T", rtʹ.Box(17, p))
 //	log.Printf("%T", p)    ->  log.Printf("%s", rtʹ.Sprintf("%T", rtʹ.Box(17, p)))
 //
@@ -44,6 +47,13 @@ var shims = map[string]string{
 	"(*encoding/json.Decoder).Decode": "JSONDecode",
 	"reflect.TypeOf":                  "TypeOf",
 	"reflect.DeepEqual":               "DeepEqual",
+	"(reflect.Type).Implements":       "TypeImplements",
+	"(reflect.Type).AssignableTo":     "TypeAssignableTo",
+
+	"(*text/template.Template).Execute":         "TemplateExecute",
+	"(*text/template.Template).ExecuteTemplate": "TemplateExecute",
+	"(*html/template.Template).Execute":         "TemplateExecute",
+	"(*html/template.Template).ExecuteTemplate": "TemplateExecute",
 }
 
 // shim lowers the call of such a function.
@@ -86,6 +96,9 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 		}
 		for i, x := range e.Args {
 			arguments = append(arguments, f.exprTo(x, o.Signature().Params().At(i).Type()))
+		}
+		if o.Name() == "Execute" {
+			arguments = slices.Insert(arguments, 2, `""`)
 		}
 		return f.rt(name, arguments...), true
 	}

@@ -117,12 +117,16 @@ func (f *function) declaration(w *writer, d *ast.GenDecl) {
 func (f *function) localType(spec *ast.TypeSpec) {
 	o := f.Info.Defs[spec.Name].(*types.TypeName)
 	n, ok := o.Type().(*types.Named)
-	if spec.Assign.IsValid() || !ok || spec.TypeParams != nil || f.env == nil {
+	if spec.Assign.IsValid() || !ok || f.env == nil {
 		return // named on demand
 	}
 	own := types.NewNamed(types.NewTypeName(o.Pos(), o.Pkg(), o.Name(), nil), nil, nil)
 	f.env.types[o] = own
-	own.SetUnderlying(f.subst(n.Underlying()))
+	env := f.env
+	if n.TypeParams() != nil {
+		env = env.rename(n.TypeParams(), own)
+	}
+	own.SetUnderlying(env.subst(n.Underlying()))
 }
 
 // ifStatement:

@@ -6,13 +6,14 @@ package lower
 
 import (
 	"go/types"
+	"maps"
 )
 
 // environment gives type parameters their arguments.
 type environment struct {
 	params map[*types.TypeParam]types.Type
-	// types are the types declared in the generic function: each instance of
-	// the function has its own.
+	// types are the types, generic ones too, that are declared in the generic
+	// function: each instance of the function has its own.
 	types map[*types.TypeName]*types.Named
 }
 
@@ -22,6 +23,20 @@ func newEnvironment(params *types.TypeParamList, args []types.Type) *environment
 		env.params[params.At(i)] = t
 	}
 	return env
+}
+
+// rename gives the generic type own parameters like params, and returns the
+// environment of its declaration.
+func (env *environment) rename(params *types.TypeParamList, own *types.Named) *environment {
+	inner := &environment{params: maps.Clone(env.params), types: env.types}
+	renamed := make([]*types.TypeParam, params.Len())
+	for i := range renamed {
+		p := params.At(i)
+		renamed[i] = types.NewTypeParam(types.NewTypeName(p.Obj().Pos(), p.Obj().Pkg(), p.Obj().Name(), nil), p.Constraint())
+		inner.params[p] = renamed[i]
+	}
+	own.SetTypeParams(renamed)
+	return inner
 }
 
 // subst is t with the type arguments of the function.
@@ -41,7 +56,7 @@ func (env *environment) subst(t types.Type) types.Type {
 	case *types.Alias:
 		return env.subst(types.Unalias(t))
 	case *types.Named:
-		if own, ok := env.types[t.Obj()]; ok {
+		if own, ok := env.types[t.Obj()]; ok && t.TypeArgs().Len() == 0 {
 			return own
 		}
 		if t.TypeArgs().Len() == 0 {
@@ -51,7 +66,11 @@ func (env *environment) subst(t types.Type) types.Type {
 		for i := range args {
 			args[i] = env.subst(t.TypeArgs().At(i))
 		}
-		instance, err := types.Instantiate(nil, t.Origin(), args, false)
+		origin := t.Origin()
+		if own, ok := env.types[origin.Obj()]; ok {
+			origin = own
+		}
+		instance, err := types.Instantiate(nil, origin, args, false)
 		if err != nil {
 			panic(err)
 		}

@@ -97,6 +97,7 @@
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
 //	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
 //	TypeAssignableTo(t, u reflect.Type) bool                t.AssignableTo(u)
+//	XMLValue(x interface{}, element bool) interface{}       the raw value for encoding/xml, or a panic with an *XMLError; see XMLRefusal
 //	DeepEqual(a, b interface{}) bool
 //	TemplateExecute(t interface{}, w io.Writer, name string, data interface{}) error
 //	                                                        t.Execute(w, data) with name "", t.ExecuteTemplate(w, name, data); t of text/template or html/template

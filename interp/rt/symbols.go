@@ -66,6 +66,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"TypeImplements":   r.TypeImplements,
 		"TypeAssignableTo": r.TypeAssignableTo,
 		"TemplateExecute":  r.TemplateExecute,
+		"XMLValue":         r.XMLValue,
 		"DeepEqual":        r.DeepEqual,
 		"CloneMap":         r.CloneMap,
 		"Clear":            r.Clear,

@@ -26,20 +26,18 @@ const exampleTime = 30 * time.Second
 // differs has the examples of the standard library that do not print in a cell what they print compiled, or cannot run
 // there, each with the reason. A name without an example is a whole file. A row that has become wrong fails the test.
 var differs = map[string]string{
-	"context/example_test.go":                                      "uses names of another file",
-	"encoding/gob/example_interface_test.go _interface":            "gob does not know interpreted types by name",
-	"encoding/xml/example_marshaling_test.go _customMarshalXML":    "xml does not see the methods of interpreted types",
-	"encoding/xml/example_test.go Encoder":                         "xml does not see what is embedded in interpreted types",
-	"encoding/xml/example_test.go MarshalIndent":                   "the same",
-	"encoding/xml/example_test.go Unmarshal":                       "the same",
-	"encoding/xml/example_text_marshaling_test.go _textMarshalXML": "xml does not see the methods of interpreted types",
-	"go/doc/example_test.go":                                       "uses an internal package",
-	"log/example_test.go":                                          "log.Lshortfile is refused",
-	"log/slog/example_wrap_test.go":                                "runtime.Callers is refused",
-	"net/http/cookiejar/example_test.go":                           "uses names of another file",
-	"reflect/example_test.go Value_FieldByName":                    "reflect does not know the unexported fields of interpreted types",
-	"runtime/example_test.go":                                      "there is no runtime.AddCleanup",
-	"testing/slogtest/example_test.go":                             "testing/slogtest cannot be imported",
+	"context/example_test.go":                           "uses names of another file",
+	"encoding/gob/example_interface_test.go _interface": "gob does not know interpreted types by name",
+	"encoding/xml/example_marshaling_test.go":           "xml with methods of interpreted types is refused",
+	"encoding/xml/example_test.go":                      "xml with embedded fields of interpreted types is refused",
+	"encoding/xml/example_text_marshaling_test.go":      "xml with methods of interpreted types is refused",
+	"go/doc/example_test.go":                            "uses an internal package",
+	"log/example_test.go":                               "log.Lshortfile is refused",
+	"log/slog/example_wrap_test.go":                     "runtime.Callers is refused",
+	"net/http/cookiejar/example_test.go":                "uses names of another file",
+	"reflect/example_test.go Value_FieldByName":         "reflect does not know the unexported fields of interpreted types",
+	"runtime/example_test.go":                           "there is no runtime.AddCleanup",
+	"testing/slogtest/example_test.go":                  "testing/slogtest cannot be imported",
 }
 
 // TestStandardExamples runs the examples of the standard library's documentation as cells: what they print is in their

@@ -45,5 +45,4 @@ func main() {
 	fmt.Printf("%T %v\n", i, i)
 	m := map[complex64]string{1 + 1i: "a"}
 	fmt.Println(m[complex(1, 1)])
-	fmt.Println(u/2, w/2, 2/u, real(u/(1+1i)))
 }

@@ -1,0 +1,33 @@
+package main
+
+import "fmt"
+
+type Int int
+
+// all makes values of types that are declared in it, generic ones too.
+func all[A ~int](a A) []any {
+	type Int int
+	type Pair[B any] struct {
+		A    A
+		B    B
+		next *Pair[B]
+	}
+	p := Pair[Int]{A: a, B: Int(a), next: &Pair[Int]{}}
+	p.next.A = a
+	return []any{Int(a), p.next.A, p, Pair[string]{B: "s"}, Pair[A]{A: a}.B}
+}
+
+func main() {
+	lists := [][]any{all(1), all(Int(1)), all(1)}
+	for i, a := range lists {
+		for j, b := range lists {
+			for k := range a {
+				fmt.Print(i, j, k, a[k] == b[k] && k != 2, " ")
+			}
+		}
+		fmt.Println()
+	}
+	type Pair[B any] struct{ b B }
+	_, ok := lists[0][3].(Pair[string])
+	fmt.Println(ok, any(Pair[int]{1}) == any(Pair[int]{1}))
+}
