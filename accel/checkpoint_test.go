@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
@@ -199,4 +202,59 @@ func mlpWithWeights(t *testing.T) nn.Module {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// TestKill ends a process in the midst of a training, from outside, and goes on
+// with what it has left.
+func TestKill(t *testing.T) {
+	path := os.Getenv("ACCEL_TEST_KILL")
+	train, _ := digits(t)
+	train = train.First(300)
+	fit := func(options ...accel.Option) (*accel.Run, nn.Module, error) {
+		accel.Seed(11)
+		model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.ReLU(), nn.Dropout(0.2), nn.Dense(10))
+		run, err := accel.Fit(t.Context(), model, train, append(options, accel.BatchSize(32), accel.AdamW(0.01), accel.Quiet())...)
+		return run, model, err
+	}
+	if path != "" { // the process to be killed: it trains as long as it lives
+		if _, _, err := fit(accel.Epochs(1<<20), accel.Resume(path), accel.SaveEvery(3)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	path = filepath.Join(t.TempDir(), "run.safetensors")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKill$")
+	child.Env = append(os.Environ(), "ACCEL_TEST_KILL="+path)
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var tensors map[string]*nn.Tensor
+	deadline := time.Now().Add(30 * time.Second)
+	for tensors == nil { // until the first file is there, whole
+		if time.Now().After(deadline) {
+			t.Fatal("the process has written nothing")
+		}
+		if _, err := os.Stat(path); err == nil {
+			var err error
+			if tensors, _, err = nn.LoadTensors(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.Gosched()
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait() // it was killed
+	// What it has left is whole. How far it came is left to chance, so the
+	// uninterrupted run makes as many steps and ten more.
+	probe, _, err := fit(accel.Steps(1), accel.Resume(path))
+	steps := len(must(t, probe, err).Steps) + 10
+	resumed, got, err := fit(accel.Steps(steps), accel.Resume(path))
+	must(t, resumed, err)
+	whole, want, err := fit(accel.Steps(steps))
+	must(t, whole, err)
+	if history(resumed) != history(whole) || !slices.Equal(weights(got), weights(want)) {
+		t.Errorf("after a kill\nwant %s\ngot  %s", history(whole), history(resumed))
+	}
 }

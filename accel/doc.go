@@ -11,6 +11,13 @@
 // work. The [Run] that it returns has the whole history and shows itself as a
 // figure.
 //
+// [Resume] keeps a training in a file, so that a process that was killed goes on
+// where it was; [AMP] trains with 16-bit floats; [TensorBoard] writes event
+// files, and [Run.Card] says in JSON what a run was. Before a training [FindLR]
+// and [FindBatchSize] look for its numbers, and [Compare] sets ways to train
+// beside each other, over several seeds. [Generate] lets a model of sequences
+// write.
+//
 // A loop of one's own is written with the packages underneath: data for
 // examples, nn for modules, tensor for mathematics, optim for updates.
 //

@@ -133,7 +133,8 @@ func Workers(n int) Option {
 // Accumulate updates the parameters after every n batches, with the gradient
 // of their examples taken together: BatchSize(64) with Accumulate(4) computes
 // what BatchSize(256) would, in a quarter of the memory. A group at the end of
-// an epoch may be smaller and still counts each example once.
+// an epoch may be smaller and still counts each example once. Layers that look
+// at a batch as a whole, nn.BatchNorm, still see the small ones.
 func Accumulate(n int) Option {
 	return count("Accumulate", n, func(c *options) *int { return &c.accumulate })
 }

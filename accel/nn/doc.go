@@ -26,6 +26,8 @@
 //
 // [Save] and [Load] keep parameters in files that other frameworks read too.
 //
+// [Summary] shows what a model is made of and where its work is.
+//
 // Weights start as PyTorch's do, from the stream that accel.Seed fixes.
 //
 // A module is for one goroutine at a time.
@@ -34,8 +36,9 @@
 //
 // A layer is one file: its constructor, which cannot fail, and an unexported
 // type with Forward and String. One with parameters makes them at the first
-// input and has the methods of the interfaces lazy (save.go) and freezer
-// (freeze.go). One that keeps its input and output to itself says so with
+// input, embeds untouched, and lists them in slots (lazy.go), for files and for
+// [Freeze]. One that multiplies matrices embeds precision, and does so through
+// products ([Autocast]). One that keeps its input and output to itself says so with
 // private, and may then be given tensors that are released behind it; tensors
 // that it makes on the way it releases itself, or they cannot be fused away.
 package nn
