@@ -8,60 +8,69 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// DType is the type of a tensor's elements.
-type DType = tensor.DType
+// Precision is a 16-bit float for [AMP].
+type Precision uint8
 
-// The 16-bit floats of [AMP].
+// The 16-bit floats.
 const (
-	BF16 = tensor.BFloat16 // the range of float32 with 8 bits of precision
-	FP16 = tensor.Float16  // 11 bits of precision, from 6e-8 to 65 504
+	BF16 Precision = iota + 1 // the range of float32 with 8 bits of precision
+	FP16                      // 11 bits of precision, from 6e-8 to 65 504
 )
+
+// String is the name of the constant.
+func (p Precision) String() string {
+	switch p {
+	case BF16:
+		return "BF16"
+	case FP16:
+		return "FP16"
+	}
+	return fmt.Sprintf("Precision(%d)", uint8(p))
+}
+
+func (p Precision) dtype() tensor.DType {
+	if p == FP16 {
+		return tensor.Float16
+	}
+	return tensor.BFloat16
+}
 
 // AMP trains with mixed precision: the layers that multiply matrices do so in
 // 16-bit floats ([nn.Autocast]), all else and the parameters stay float32, and
 // with FP16 the loss is scaled ([optim.Scaler]); a step whose gradients overflow
 // is skipped, and the schedule waits.
 //
-// Without a type the device decides. The CPU has no 16-bit products and computes
+// Without a precision the device decides. The CPU has no 16-bit products and computes
 // in float32; the run says so. With BF16 or FP16 the CPU rounds as a GPU would:
 // what training comes to is the GPU's, the speed is not. Validation rounds too;
 // after Fit the model computes in float32 again.
-func AMP(dtype ...DType) Option {
+func AMP(precision ...Precision) Option {
 	text := "AMP()"
-	if len(dtype) > 0 {
-		text = fmt.Sprintf("AMP(%s)", ampName(dtype[0]))
+	if len(precision) > 0 {
+		text = fmt.Sprintf("AMP(%v)", precision[0])
 	}
 	return Option{text, func(c *options) error {
-		if len(dtype) > 1 || len(dtype) == 1 && !dtype[0].Half() {
-			return fmt.Errorf("accel: %s: want nothing, BF16 or FP16", text)
+		c.amp, c.precision = true, 0
+		switch {
+		case len(precision) == 0:
+			return nil
+		case len(precision) == 1 && (precision[0] == BF16 || precision[0] == FP16):
+			c.precision = precision[0]
+			return nil
 		}
-		c.amp = true
-		if len(dtype) == 1 {
-			c.ampType = dtype[0]
-		}
-		return nil
+		return fmt.Errorf("accel: %s: want nothing, BF16 or FP16", text)
 	}}
-}
-
-func ampName(d DType) string {
-	switch d {
-	case BF16:
-		return "BF16"
-	case FP16:
-		return "FP16"
-	}
-	return d.String()
 }
 
 // beginAMP lets the model compute in the type that was asked for.
 func (f *fitting) beginAMP() {
 	switch {
 	case !f.o.amp:
-	case !f.o.ampType.Half():
+	case f.o.precision == 0:
 		f.run.note("AMP: computed in float32, since the CPU has no 16-bit products")
 	default:
-		nn.Autocast(f.model, f.o.ampType)
-		if f.o.ampType == FP16 {
+		nn.Autocast(f.model, f.o.precision.dtype())
+		if f.o.precision == FP16 {
 			f.scaler = optim.NewScaler()
 		}
 	}
@@ -69,11 +78,11 @@ func (f *fitting) beginAMP() {
 
 // endAMP says what was done and takes it back.
 func (f *fitting) endAMP() {
-	if !f.o.amp || !f.o.ampType.Half() {
+	if f.o.precision == 0 {
 		return
 	}
 	nn.Autocast(f.model, tensor.Float32)
-	text := fmt.Sprintf("AMP: products rounded to %v as a GPU would; on the CPU that is slower than float32", f.o.ampType)
+	text := fmt.Sprintf("AMP: products rounded to %v as a GPU would; on the CPU that is slower than float32", f.o.precision.dtype())
 	if f.scaler != nil {
 		text += "; " + f.scaler.String()
 	}

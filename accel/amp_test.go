@@ -8,7 +8,6 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // TestAMP trains the same model in three types. The 16-bit ones come to other
@@ -34,7 +33,7 @@ func TestAMP(t *testing.T) {
 	if !slices.Equal(same, want) || !strings.Contains(auto.Summary(), "computed in float32") {
 		t.Errorf("AMP() is not float32 on the CPU: %s", auto.Summary())
 	}
-	for dtype, note := range map[accel.DType]string{accel.BF16: "rounded to bfloat16", accel.FP16: "loss scale 65536, 0 steps skipped"} {
+	for dtype, note := range map[accel.Precision]string{accel.BF16: "rounded to bfloat16", accel.FP16: "loss scale 65536, 0 steps skipped"} {
 		run, got := fit(accel.AMP(dtype))
 		if slices.Equal(got, want) {
 			t.Errorf("%v: nothing was rounded", dtype)
@@ -82,7 +81,7 @@ func TestAMPGivesUp(t *testing.T) {
 	if err == nil || len(run.Steps) > 60 {
 		t.Errorf("%d steps, %v", len(run.Steps), err)
 	}
-	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.AMP(tensor.Int32)); err == nil || err.Error() != "accel: AMP(int32): want nothing, BF16 or FP16" {
+	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.AMP(accel.Precision(7))); err == nil || err.Error() != "accel: AMP(Precision(7)): want nothing, BF16 or FP16" {
 		t.Errorf("%v", err)
 	}
 	_, err = accel.Fit(t.Context(), mlp(4), train, accel.SGD(1e30, 0), accel.Quiet())

@@ -44,7 +44,7 @@ type options struct {
 	absoluteRates bool            // the schedule gives rates, not factors
 	stop          func(*Run) bool // asked after each step; nil for never
 	amp           bool
-	ampType       DType // float32 leaves it to the device
+	precision     Precision // 0 leaves it to the device
 	text          []string
 }
 
