@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// The first write to a stream is published at once, so that it is seen at once.
+// The first write of a cell is published at once, so that it is seen at once.
 // What follows waits this long, or until there is this much of it: front ends
 // cut a kernel off that publishes more than about a thousand messages a second.
 const (
@@ -26,6 +26,7 @@ type publisher struct {
 	text     []byte               // waits to be published, of the stream pending
 	cut      map[streamKey][]byte // the first bytes of a character that is not whole yet
 	last     time.Time            // when stream output was published last
+	lastOf   string               // the parent of that
 	deadline *time.Timer          // runs while text waits
 	closed   bool
 }
@@ -83,7 +84,7 @@ func (p *publisher) stream(parent json.RawMessage, name string, text []byte) {
 	}
 	switch wait := joinFor - time.Since(p.last); {
 	case len(p.text) == 0:
-	case wait <= 0 || p.closed:
+	case wait <= 0 || p.closed || key.parent != p.lastOf:
 		p.flushLocked()
 	default:
 		p.deadline.Reset(wait)
@@ -128,7 +129,7 @@ func (p *publisher) flushLocked() {
 	}
 	if whole > 0 {
 		p.sendStream(p.pending, p.text[:whole])
-		p.last = time.Now()
+		p.last, p.lastOf = time.Now(), p.pending.parent
 	}
 	p.text = p.text[:0]
 }

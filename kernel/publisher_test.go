@@ -63,6 +63,8 @@ func TestPublisherJoinsWrites(t *testing.T) {
 		time.Sleep(joinFor)
 		p.stream(parent, "stdout", []byte("d\n"))
 		sent.expect(t, "1 stdout d\n")
+		p.stream(json.RawMessage("2"), "stdout", []byte("e\n"))
+		sent.expect(t, "2 stdout e\n") // of each cell
 	})
 }
 
