@@ -132,6 +132,48 @@ class Notebook:
             "[...document.querySelectorAll('.jp-CodeCell')].find(c => c.innerText.includes(arguments[0]))"
             "?.scrollIntoView({block: 'start'})", text)
 
+    def cell(self, index):
+        """The element of a cell; cells count from 0."""
+        return self.driver.find_elements("css selector", ".jp-Notebook .jp-Cell")[index]
+
+    def select(self, index):
+        """Makes a cell the active one."""
+        self.driver.execute_script(
+            "const p = window.jupyterapp.shell.currentWidget; p.content.activeCellIndex = arguments[0];"
+            "p.content.mode = 'command'; p.content.activate()", index)
+
+    def edit(self, index):
+        """Puts the cursor behind the text of a cell."""
+        self.driver.execute_script(
+            "const p = window.jupyterapp.shell.currentWidget; p.content.activeCellIndex = arguments[0];"
+            "p.content.mode = 'edit'; const e = p.content.activeCell.editor; e.focus();"
+            "const line = e.lineCount - 1; e.setCursorPosition({line: line, column: e.getLine(line).length})", index)
+
+    def start(self, index):
+        """Starts a cell and does not wait for it."""
+        self.select(index)
+        self.command("notebook:run-cell")
+
+    def run(self, index, seconds=30):
+        """Runs a cell to its end; gives the text of its outputs."""
+        self.select(index)
+        self.driver.set_script_timeout(seconds)
+        self.driver.execute_async_script(
+            "const done = arguments[0];"
+            "window.jupyterapp.commands.execute('notebook:run-cell').then(() => done(), () => done());")
+        return self.output(index)
+
+    def output(self, index):
+        """What a cell shows, as text."""
+        return self.driver.execute_script(
+            "const c = document.querySelectorAll('.jp-Notebook .jp-Cell')[arguments[0]];"
+            "return [...c.querySelectorAll('.jp-OutputArea-output')].map(e => e.innerText).join('\\n')", index)
+
+    def status(self):
+        """The state of the kernel as the page knows it."""
+        return self.driver.execute_script(
+            "return window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status")
+
     def picture(self, path):
         self.driver.save_screenshot(str(path))
 
