@@ -1,0 +1,126 @@
+"""Widgets and subshells as a front end uses them."""
+
+import time
+import uuid
+
+import nbclient
+import nbformat
+from conftest import TIMEOUT, text
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+
+
+def shown(messages):
+    """The id of the model that a cell shows."""
+    for msg in messages:
+        if msg["msg_type"] == "execute_result":
+            return msg["content"]["data"][VIEW]["model_id"]
+    raise AssertionError("nothing was shown")
+
+
+def send(kernel, kind, content, subshell=None):
+    msg = kernel.client.session.msg(kind, content)
+    if subshell:
+        msg["header"]["subshell_id"] = subshell
+    kernel.client.shell_channel.send(msg)
+    return msg["header"]["msg_id"]
+
+
+def move(kernel, model, value, subshell=None):
+    return send(kernel, "comm_msg", {"comm_id": model, "data": {"method": "update", "state": {"value": value}, "buffer_paths": []}}, subshell)
+
+
+def control(kernel, kind, content=None):
+    msg = kernel.client.session.msg(kind, content or {})
+    kernel.client.control_channel.send(msg)
+    while True:
+        reply = kernel.client.get_control_msg(timeout=TIMEOUT)
+        if reply["parent_header"].get("msg_id") == msg["header"]["msg_id"]:
+            return reply["content"]
+
+
+def until(kernel, condition):
+    """The iopub messages up to one."""
+    messages = []
+    while not (messages and condition(messages[-1])):
+        messages.append(kernel.client.get_iopub_msg(timeout=TIMEOUT))
+    return messages
+
+
+def idle(msg_id):
+    return lambda m: (m["msg_type"] == "status" and m["content"]["execution_state"] == "idle"
+                      and m["parent_header"].get("msg_id") == msg_id)
+
+
+def test_a_model_opens_before_it_is_shown(kernel):
+    messages = kernel.ok("widgets.NewCheckbox(true)")
+    kinds = [m["msg_type"] for m in messages if m["msg_type"] != "status"]
+    assert kinds == ["execute_input", "comm_open", "comm_open", "comm_open", "execute_result"]
+    opened = messages[-2]
+    assert opened["content"]["target_name"] == "jupyter.widget" and opened["metadata"] == {"version": "2.1.0"}
+    assert opened["content"]["comm_id"] == shown(messages)
+    infos = kernel.client.comm_info(target_name="jupyter.widget", reply=True, timeout=TIMEOUT)["content"]["comms"]
+    assert infos[shown(messages)] == {"target_name": "jupyter.widget"}
+
+
+def test_a_slider_moves_also_while_a_cell_runs(kernel):
+    messages = kernel.ok('s := widgets.NewIntSlider(0, 10, 3)\ns.OnChange(func(n int) { fmt.Println("moved to", n) })\ns')
+    model, cell = shown(messages), messages[0]["parent_header"]["msg_id"]
+    moved = until(kernel, idle(move(kernel, model, 5)))
+    said = [m for m in moved if m["msg_type"] == "stream"]
+    assert said[0]["content"]["text"] == "moved to 5\n" and said[0]["parent_header"]["msg_id"] == cell
+    assert kernel.result("s.Value()") == "5"
+
+    running = kernel.send("for s.Value() != 7 { time.Sleep(time.Millisecond) }\ns.Value()")
+    until(kernel, lambda m: m["msg_type"] == "execute_input" and m["parent_header"]["msg_id"] == running)
+    subshell = control(kernel, "create_subshell_request")["subshell_id"]
+    move(kernel, model, 7, subshell)
+    assert "7" in [m["content"]["data"]["text/plain"] for m in until(kernel, idle(running)) if m["msg_type"] == "execute_result"]
+    assert subshell in control(kernel, "list_subshell_request")["subshell_id"]
+    assert control(kernel, "delete_subshell_request", {"subshell_id": subshell}) == {"status": "ok"}
+
+
+def test_a_panic_in_a_handler_ends_nothing(kernel):
+    model = shown(kernel.ok('t := widgets.NewText("a")\nt.OnChange(func(s string) { panic("in the handler: " + s) })\nt'))
+    said = until(kernel, idle(move(kernel, model, "b")))
+    assert "in the handler: b" in text(said, "stderr")
+    assert kernel.result("t.Value()") == '"b"'
+
+
+def test_a_page_that_is_loaded_again(kernel):
+    model = shown(kernel.ok("widgets.NewIntSlider(0, 10, 4)"))
+    comm = uuid.uuid4().hex
+    until(kernel, idle(send(kernel, "comm_open", {"comm_id": comm, "target_name": "jupyter.widget.control", "data": {}})))
+    answer = [m for m in until(kernel, idle(send(kernel, "comm_msg", {"comm_id": comm, "data": {"method": "request_states"}})))
+              if m["msg_type"] == "comm_msg"][0]["content"]["data"]
+    assert answer["method"] == "update_states" and answer["states"][model]["state"]["value"] == 4
+
+
+def test_wrong_messages_change_nothing(kernel):
+    model = shown(kernel.ok("w := widgets.NewIntSlider(0, 10, 4)\nw"))
+    for data in ({}, [], None, {"method": "update"}, {"method": "update", "state": 3}, {"method": "update", "state": {"value": "x"}},
+                 {"method": "update", "state": {"value": [[]], "max": 99, "no_such": 1}}, {"method": 1}, {"method": "custom"}):
+        until(kernel, idle(send(kernel, "comm_msg", {"comm_id": model, "data": data})))
+    assert kernel.result("w.Value()") == "4"
+
+
+def test_a_worker_that_dies_takes_its_widgets_along(kernel):
+    model = shown(kernel.ok("widgets.NewIntSlider(0, 10, 4)"))
+    messages, reply = kernel.run("os.Exit(1)")
+    assert reply["content"]["status"] == "error"
+    deadline = time.monotonic() + TIMEOUT
+    while model in kernel.client.comm_info(reply=True, timeout=TIMEOUT)["content"]["comms"]:
+        assert time.monotonic() < deadline
+    assert kernel.result("1 + 1") == "2"
+
+
+def test_states_are_kept_in_the_notebook():
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(
+        'box, err := widgets.Interact(func(n int) string { return strings.Repeat("x", n) }, 3)'), nbformat.v4.new_code_cell("box")])
+    nbclient.NotebookClient(nb, kernel_name="quern", timeout=TIMEOUT).execute()
+    model = nb.cells[1].outputs[0]["data"][VIEW]["model_id"]
+    states = nb.metadata["widgets"][STATE]["state"]
+    assert states[model]["model_name"] == "VBoxModel"
+    assert {s["model_name"] for s in states.values()} >= {"VBoxModel", "IntSliderModel", "OutputModel", "LayoutModel"}
+    assert any(s["model_name"] == "OutputModel" and s["state"]["outputs"][0]["data"]["text/plain"] == "xxx" for s in states.values())
