@@ -16,7 +16,7 @@ func TestFresh(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds our packages")
 	}
-	packages, err := list(home, ownPatterns...)
+	packages, err := list(home, compiledIn()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // generateOwn writes the archive and the tables of our packages. A package that does not compile now keeps what it had.
 func generateOwn() error {
-	packages, err := list(home, ownPatterns...)
+	packages, err := list(home, compiledIn()...)
 	if err != nil {
 		return err
 	}

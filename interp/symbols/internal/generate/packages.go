@@ -16,6 +16,33 @@ var ownPatterns = []string{
 	module + "/widgets/...",
 }
 
+// foreignPatterns are packages of others that notebooks may import, and those whose types these have in their API. They
+// come after ours where a name is guessed.
+var foreignPatterns = []string{
+	"github.com/google/uuid",
+	"golang.org/x/image/font",
+	"gonum.org/v1/gonum/blas",
+	"gonum.org/v1/gonum/blas/blas64",
+	"gonum.org/v1/gonum/blas/cblas128",
+	"gonum.org/v1/gonum/floats",
+	"gonum.org/v1/gonum/lapack",
+	"gonum.org/v1/gonum/mat",
+	"gonum.org/v1/gonum/optimize",
+	"gonum.org/v1/gonum/stat",
+	"gonum.org/v1/gonum/stat/distmv",
+	"gonum.org/v1/gonum/stat/distuv",
+	"gonum.org/v1/plot",
+	"gonum.org/v1/plot/font",
+	"gonum.org/v1/plot/palette",
+	"gonum.org/v1/plot/plotter",
+	"gonum.org/v1/plot/text",
+	"gonum.org/v1/plot/vg",
+	"gonum.org/v1/plot/vg/draw",
+}
+
+// compiledIn are the patterns of all packages of own.zip.
+func compiledIn() []string { return slices.Concat(ownPatterns, foreignPatterns) }
+
 // unsuitable are packages of the standard library that a notebook cannot use.
 var unsuitable = []string{
 	"plugin",                 // linking it makes the binary dynamic, and it cannot open anything without cgo

@@ -14,6 +14,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"BatchNorm":       reflect.ValueOf(nn.BatchNorm),
 		"Catch":           reflect.ValueOf(nn.Catch),
 		"Causal":          reflect.ValueOf(nn.Causal),
+		"Checkpoint":      reflect.ValueOf(nn.Checkpoint),
 		"Conv2D":          reflect.ValueOf(nn.Conv2D),
 		"CrossEntropy":    reflect.ValueOf(nn.CrossEntropy),
 		"Custom":          reflect.ValueOf(nn.Custom),
