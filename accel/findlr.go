@@ -87,28 +87,31 @@ func (s *RateSearch) risen(r *Run) bool {
 
 // suggestion is the rate at which a centred mean of the loss falls fastest over
 // the logarithm of the rate, before its lowest point; NaN where it never falls.
+// It is the one that the figure marks as steepest.
 func suggestion(rates, losses []float64) float64 {
-	const reach = 3
-	smooth := make([]float64, len(losses))
-	for i := range losses {
-		sum, n := 0.0, 0
-		for k := max(0, i-reach); k <= min(len(losses)-1, i+reach); k++ {
-			if v := losses[k]; !math.IsNaN(v) && !math.IsInf(v, 0) {
-				sum, n = sum+v, n+1
-			}
+	var x, y []float64 // losses that are numbers
+	for i, v := range losses {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			x, y = append(x, rates[i]), append(y, v)
 		}
-		smooth[i] = sum / float64(n)
 	}
+	neighbours := min(5, len(y)/16)
+	smooth := make([]float64, len(y))
 	lowest := 0
-	for i, v := range smooth {
-		if v < smooth[lowest] {
+	for i := range y {
+		around := y[max(0, i-neighbours):min(len(y), i+neighbours+1)]
+		for _, v := range around {
+			smooth[i] += v / float64(len(around))
+		}
+		if smooth[i] < smooth[lowest] {
 			lowest = i
 		}
 	}
+	reach := max(1, neighbours)
 	best, fastest := math.NaN(), 0.0
-	for i := reach; i+reach <= lowest; i++ {
-		if fall := (smooth[i+reach] - smooth[i-reach]) / math.Log(rates[i+reach]/rates[i-reach]); fall < fastest {
-			best, fastest = rates[i], fall
+	for i := reach; i <= lowest; i++ {
+		if fall := (smooth[i] - smooth[i-reach]) / math.Log(x[i]/x[i-reach]); fall < fastest {
+			best, fastest = x[i-reach/2], fall
 		}
 	}
 	return best
@@ -124,13 +127,7 @@ func (risingRate) Factor(step int) float64 {
 func (risingRate) String() string { return "rates to be tried" }
 
 // Figure draws the losses over the rates.
-func (s *RateSearch) Figure() *plots.Figure {
-	f := plots.LRFinder(s.Rates, s.Losses)
-	if !math.IsNaN(s.Rate) {
-		f.Subtitle("suggested " + number(s.Rate) + ": where the loss falls fastest")
-	}
-	return f
-}
+func (s *RateSearch) Figure() *plots.Figure { return plots.LRFinder(s.Rates, s.Losses) }
 
 // String is the suggestion.
 func (s *RateSearch) String() string {

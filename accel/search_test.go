@@ -43,6 +43,9 @@ func TestFindLR(t *testing.T) {
 	if data, metadata := display.Render(s); data["image/png"] == nil || metadata["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "learning rate ") {
 		t.Errorf("shows %v", data["text/plain"])
 	}
+	if svg := s.Figure().SVG(); !strings.Contains(svg, "steepest at "+plotted(s.Rate)) {
+		t.Errorf("the figure does not mark %v", plotted(s.Rate))
+	}
 	// The rate that it suggests trains.
 	run, err := accel.Fit(t.Context(), model, train, accel.AdamW(s.Rate), accel.Epochs(3), accel.Quiet())
 	if must(t, run, err); !(run.Loss() < s.Losses[0]/2) {
@@ -55,6 +58,14 @@ func TestFindLR(t *testing.T) {
 	if text := none.String(); !strings.Contains(text, "no learning rate found") {
 		t.Errorf("%q", text)
 	}
+}
+
+// plotted is a rate as figures write it.
+func plotted(rate float64) string {
+	if rate >= 1e-3 {
+		return strings.TrimRight(fmt.Sprintf("%.3g", rate), "0")
+	}
+	return strings.ReplaceAll(strings.Replace(fmt.Sprintf("%.2e", rate), "e-0", "e−", 1), "-", "−")
 }
 
 func TestFindBatchSize(t *testing.T) {
