@@ -63,7 +63,7 @@ func (s Spec) JSON() ([]byte, error) {
 		// the worker and the user's own child processes too.
 		InterruptMode: "message",
 		Env:           s.Env,
-		Metadata:      map[string]any{"debugger": false},
+		Metadata:      map[string]any{"debugger": false, "supported_encryption": []string{"curve"}},
 	})
 	return b.Bytes(), err
 }

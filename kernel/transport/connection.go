@@ -23,9 +23,14 @@ type Connection struct {
 	HeartbeatPort int    `json:"hb_port"`
 	Key           string `json:"key"`
 	Scheme        string `json:"signature_scheme"`
+	// The keys of CURVE, in Z85; both empty where nothing is encrypted.
+	CurvePublicKey string `json:"curve_publickey"`
+	CurveSecretKey string `json:"curve_secretkey"`
 	// Exposed is set when others than the owner may read the file, and with it
 	// the key.
 	Exposed bool `json:"-"`
+
+	curve *curveKeys // the keys, decoded
 }
 
 // ConnectionError reports a connection file that cannot be used.
@@ -80,6 +85,10 @@ func (c *Connection) check() error {
 	}
 	if c.Key == "" && c.Transport != "ipc" {
 		return errors.New("key is empty, so that anybody on this machine could run code; use a key, or the ipc transport")
+	}
+	var err error
+	if c.curve, err = newCurveKeys(c.CurvePublicKey, c.CurveSecretKey); err != nil { // never goes on in the clear
+		return err
 	}
 	for channel := Shell; channel <= heartbeat; channel++ {
 		if port := c.port(channel); port < 1 || port > 65535 {

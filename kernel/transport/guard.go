@@ -23,6 +23,7 @@ type guard struct {
 	network    string
 	address    string
 	limits     limits
+	curve      *curveKeys // nil: nothing is encrypted
 	log        *slog.Logger
 	subscribed func(topic []byte) // a subscription has come into effect
 
@@ -213,7 +214,17 @@ func (g *guard) handshake(conn net.Conn) (*peer, error) {
 	if err := conn.SetDeadline(time.Now().Add(g.limits.handshake)); err != nil {
 		return nil, err
 	}
-	if _, err := conn.Write(greeting()); err != nil {
+	if g.curve != nil {
+		limit := g.limits.message
+		if g.role.message > 0 {
+			limit = g.role.message
+		}
+		encrypted, err := acceptCurve(conn, g.curve, limit)
+		if err != nil {
+			return nil, err
+		}
+		conn = encrypted
+	} else if _, err := conn.Write(greeting()); err != nil {
 		return nil, err
 	}
 	r := bufio.NewReader(conn)

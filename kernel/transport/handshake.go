@@ -40,7 +40,9 @@ func greeting() []byte {
 }
 
 // readGreeting reads and checks the greeting of a peer.
-func readGreeting(r io.Reader) ([]byte, error) {
+func readGreeting(r io.Reader) ([]byte, error) { return readGreetingOf(r, nullMechanism) }
+
+func readGreetingOf(r io.Reader, mechanism [20]byte) ([]byte, error) {
 	g := make([]byte, greetingBytes)
 	if _, err := io.ReadFull(r, g[:1]); err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func readGreeting(r io.Reader) ([]byte, error) {
 		return nil, violation("signature of the greeting")
 	case g[10] < greetingMajor:
 		return nil, violation("version %d", g[10])
-	case [20]byte(g[12:32]) != nullMechanism:
+	case [20]byte(g[12:32]) != mechanism:
 		return nil, violation("mechanism %q", g[12:32])
 	case g[32] > 1:
 		return nil, violation("as-server %d", g[32])

@@ -88,6 +88,7 @@ func (s *Sockets) bind(ctx context.Context, c *Connection, channel Channel) erro
 	s.sockets[channel] = newSocket(ctx, zmq4.WithTimeout(sendTimeout), zmq4.WithLogger(slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)))
 	network, address := c.address(channel)
 	s.guards[channel] = newGuard(roleOf(channel), network, address, s.limits, s.log, s.subscribed)
+	s.guards[channel].curve = c.curve
 	if err := s.guards[channel].listen(s.sockets[channel]); err != nil {
 		return &BindError{channel, address, err}
 	}
