@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -105,6 +106,7 @@ type Batches struct {
 	batch  Batch
 	err    error
 	waited time.Duration
+	spare  sync.Pool // of *[]float32: rooms for X that were copied into tensors
 }
 
 // rawBatch is a batch before it is tensors.
@@ -172,6 +174,7 @@ func (b *Batches) Next() bool {
 	}
 	b.issue() // the batches ahead grow while the caller uses this one
 	b.batch = Batch{X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.shape...)...), Index: raw.index}
+	b.spare.Put(&raw.x)
 	if raw.labels != nil {
 		b.batch.Y = tensor.FromInts(raw.labels, b.set.labelShape(len(raw.index))...)
 	} else {
@@ -232,7 +235,7 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	last := min(first+b.size, b.set.Len())
 	width := b.set.size()
 	raw.index = make([]int, last-first)
-	raw.x = make([]float32, len(raw.index)*width)
+	raw.x = b.room(len(raw.index) * width)
 	outputs := b.set.Targets()
 	places := b.set.Places()
 	if outputs == 0 {
@@ -265,6 +268,14 @@ func (b *Batches) make(k int) (raw rawBatch) {
 		}
 	}
 	return raw
+}
+
+// room is a slice of n numbers, of any values.
+func (b *Batches) room(n int) []float32 {
+	if spare, ok := b.spare.Get().(*[]float32); ok && cap(*spare) >= n {
+		return (*spare)[:n]
+	}
+	return make([]float32, n)
 }
 
 // Tensors gives all examples as one batch, in the order of the set.
