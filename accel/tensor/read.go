@@ -36,12 +36,13 @@ func read[T float32 | float64 | int](t *Tensor, op string) []T {
 		v := t.value(op)
 		raw, d = r.Download(op, v), v.DType()
 	})
-	if same, ok := any(as[float32](raw)).([]T); ok && d == Float32 {
-		return same // raw is a copy already
-	}
 	switch d {
 	case Float32:
-		return convert[T](as[float32](raw))
+		data := as[float32](raw)
+		if same, ok := any(data).([]T); ok {
+			return same // raw is a copy already
+		}
+		return convert[T](data)
 	case Float64:
 		return convert[T](as[float64](raw))
 	case Int32:
