@@ -4,6 +4,7 @@ package lower
 //
 //	x = T{...}             ->  var t1 Tʹ1 = Tʹ1{...}; x = t1    the engine replaces x and pointers to it keep the old one
 //	m[k] = *p              ->  var t1 T = *p; m[k] = t1          the engine does not notice a nil p
+//	xs[i] = f(), p.x = f() ->  var t1 T = f(); xs[i] = t1        a panic of the target is the last
 //	x = <-ch               ->  var t1 T = <-ch; x = t1           the engine stores into the wrong frame
 //	i, s = i+1, f()        ->  t1 := i+1; t2 := f(); i = t1; s = t2   the engine forgets i
 //	i, m[i] = 1, 2         ->  the key is evaluated first
@@ -75,14 +76,33 @@ func (f *function) assignOne(w *writer, lhs, rhs ast.Expr) {
 		f.define(w, v, t, rhs, value)
 		return
 	}
-	if f.isMapElement(lhs) {
-		if _, ok := ast.Unparen(rhs).(*ast.StarExpr); ok {
-			tmp := f.temp()
-			w.line("var %s %s = %s", tmp, f.typ(t), value)
-			value = tmp
+	_, variable := ast.Unparen(lhs).(*ast.Ident)
+	_, dereference := ast.Unparen(rhs).(*ast.StarExpr)
+	switch {
+	case f.isMapElement(lhs) && dereference, !variable && !f.isMapElement(lhs) && f.calls(rhs):
+		target := ""
+		if f.calls(lhs) {
+			target = f.lvalues(w, []ast.Expr{lhs})[0]
 		}
+		tmp := f.temp()
+		w.line("var %s %s = %s", tmp, f.typ(t), value)
+		if target == "" {
+			target = f.expr(lhs)
+		}
+		w.line("%s = %s", target, tmp)
+		return
 	}
-	f.put(w, f.expr(lhs), t, rhs, value)
+	f.put(w, f.assignable(lhs, rhs), t, rhs, value)
+}
+
+// assignable lowers the target of an assignment of rhs. Go checks its index when
+// rhs has been evaluated.
+func (f *function) assignable(lhs, rhs ast.Expr) string {
+	if f.calls(rhs) {
+		f.frame.loops++ // so that its bounds are not checked before
+		defer func() { f.frame.loops-- }()
+	}
+	return f.expr(lhs)
 }
 
 func (f *function) isMapElement(e ast.Expr) bool {

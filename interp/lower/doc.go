@@ -39,7 +39,9 @@
 // What lowered code does not do as Go does, because the engine works through
 // package reflect:
 //
-//   - The text of an index panic has no numbers. It is a runtime.Error.
+//   - The text of an index panic tells index and length outside of loops, at the
+//     top level of a cell and in functions with a defer statement; elsewhere the
+//     check would cost too much. It is a runtime.Error always.
 //   - Packages that find methods by reflection (encoding/gob) do not find those
 //     of types of cells; reflect sees field a as Xa, and an embedded field as a
 //     named one.

@@ -205,7 +205,7 @@ func (f *function) index(e *ast.IndexExpr) string {
 	case *types.Pointer:
 		x = "(*" + x + ")"
 	}
-	return x + "[" + f.expr(e.Index) + "]"
+	return x + "[" + f.checkedIndex(e.X, x, e.Index) + "]"
 }
 
 // key lowers a map key; the engine wants the type of a nil.
@@ -217,8 +217,11 @@ func (f *function) key(e ast.Expr, t types.Type) string {
 }
 
 func (f *function) slice(e *ast.SliceExpr) string {
-	s := operand(f.expr(e.X)) + "["
-	if e.Low != nil {
+	x := operand(f.expr(e.X))
+	s := x + "["
+	if low, ok := f.checkedLow(e, x); ok {
+		s += low
+	} else if e.Low != nil {
 		s += f.expr(e.Low)
 	}
 	s += ":"

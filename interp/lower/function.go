@@ -26,6 +26,7 @@ type function struct {
 	taken   map[string]int
 	temps   int
 	frame   *frame
+	top     bool // it is the statements of a cell
 	targets []*target
 	labels  map[string]string
 }
@@ -40,6 +41,7 @@ type frame struct {
 	exit      exit
 	deferred  string // the variable of type *rtʹ.Deferred; "" without defer statements
 	recovers  string // the one whose panic recover() recovers; "" when there is no recover()
+	top       bool   // the statements of a cell
 	loops     int    // how many loops of this frame enclose the statement
 	iteration *iteration
 }
@@ -150,7 +152,7 @@ func (f *function) resultList(sig *types.Signature) string {
 
 // activation lowers the body of a declaration.
 func (f *function) activation(w *writer, sig *types.Signature, body []ast.Stmt, statements func(*writer)) {
-	f.frame = &frame{}
+	f.frame = &frame{top: f.top}
 	f.fill(w, sig, body, statements)
 	f.frame = nil
 }

@@ -213,14 +213,15 @@ func (f *function) rangesOverLength(w *writer, s *ast.RangeStmt) (int64, bool) {
 	return array.Len(), true
 }
 
-// calls tells whether e contains a call or a receive.
+// calls tells whether e contains a call of a function or a receive.
 func (f *function) calls(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			found = true
+			tv := f.Info.Types[n.Fun]
+			found = !tv.IsType() && !tv.IsBuiltin()
 		case *ast.UnaryExpr:
-			found = found || n.Op == token.ARROW
+			found = n.Op == token.ARROW
 		}
 		return !found
 	})

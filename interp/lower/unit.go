@@ -156,6 +156,7 @@ func receiver(sig *types.Signature) *types.Named {
 // body emits the function that runs the cell.
 func (e *emitter) body(name string) {
 	f := e.function(nil)
+	f.top = true
 	f.study(&ast.BlockStmt{List: e.cell.Body})
 	sig := types.NewSignatureType(nil, nil, nil, nil, nil, false)
 	for _, v := range e.cell.Vars {

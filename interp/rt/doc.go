@@ -60,6 +60,7 @@
 //	Equal(a, b interface{}) bool                            a == b; panics as Go does on an uncomparable type
 //	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
+//	SliceLow(low, high, most, length, capacity int) int     low, or Go's panic when a bound is out of range; math.MinInt for what is not there
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
 //
 // The select statement; directions has s (send), r (receive) or d (default) for

@@ -2,6 +2,7 @@ package rt
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -73,6 +74,56 @@ func Index(i, n int) int {
 		panic(boundsError("index out of range [" + strconv.Itoa(i) + "] with length " + strconv.Itoa(n)))
 	}
 	return i
+}
+
+// absent stands for a bound that a slice expression does not have.
+const absent = math.MinInt
+
+// SliceLow returns the lower bound of a slice expression on an operand of the
+// given length and capacity. It panics as Go does if the bounds are out of range.
+// The capacity of a string or an array, whose length counts, is absent.
+func SliceLow(low, high, most, length, capacity int) int {
+	limit, limited := capacity, " with capacity "
+	if capacity == absent {
+		limit, limited = length, " with length "
+	}
+	switch {
+	case most != absent:
+		checkBound("::", most, "", limit, limited)
+		checkBound(":", high, ":", most, "")
+	case high != absent:
+		checkBound(":", high, "", limit, limited)
+	default:
+		high = length
+	}
+	end := ""
+	if most != absent {
+		end = ":"
+	}
+	if low == absent {
+		return 0
+	}
+	if low < 0 {
+		panic(boundsError("slice bounds out of range [" + strconv.Itoa(low) + ":" + end + "]"))
+	}
+	if low > high {
+		panic(boundsError("slice bounds out of range [" + strconv.Itoa(low) + ":" + strconv.Itoa(high) + end + "]"))
+	}
+	return low
+}
+
+// checkBound panics if bound is not in [0, limit]. The limit is told after the
+// bound, in words or, without these, behind a colon.
+func checkBound(before string, bound int, after string, limit int, words string) {
+	text := "slice bounds out of range [" + before + strconv.Itoa(bound)
+	switch {
+	case bound < 0:
+		panic(boundsError(text + after + "]"))
+	case bound > limit && words != "":
+		panic(boundsError(text + "]" + words + strconv.Itoa(limit)))
+	case bound > limit:
+		panic(boundsError(text + after + strconv.Itoa(limit) + "]"))
+	}
 }
 
 // engineTexts maps the beginning of a panic text of package reflect, through

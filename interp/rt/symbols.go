@@ -39,6 +39,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Equal":     r.Equal,
 		"Recovered": Recovered,
 		"Index":     Index,
+		"SliceLow":  SliceLow,
 		"ErrorsAs":  r.ErrorsAs,
 
 		"Append":   r.Append,
