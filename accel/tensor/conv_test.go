@@ -89,32 +89,31 @@ func convRows() []opRow {
 // TestConvOnEveryImplementation compares the kernel sets with float64, on sizes
 // that are cut into several tiles and blocks.
 func TestConvOnEveryImplementation(t *testing.T) {
-	for _, name := range cpu.Implementations() {
-		for _, threads := range []int{1, 3} {
-			withDevice(cpu.NewWith(name, threads), func() {
-				for i, row := range []struct {
-					w    Window
-					x, k []int
-				}{
-					{Window{Padding: [2]int{1, 1}}, []int{9, 3, 28, 28}, []int{16, 3, 3, 3}},
-					{Window{Padding: [2]int{1, 1}}, []int{2, 70, 8, 8}, []int{20, 70, 3, 3}},
-					{Window{Stride: [2]int{2, 2}, Padding: [2]int{3, 3}}, []int{1, 3, 40, 33}, []int{8, 3, 7, 7}},
-					{Window{Groups: 24, Padding: [2]int{1, 1}}, []int{3, 24, 12, 12}, []int{24, 1, 3, 3}},
-				} {
-					g := NewGenerator(uint64(i))
-					x, k := fromTensor(Randn(g, row.x...)), fromTensor(Randn(g, row.k...))
-					tx, tk := Parameter(New(x.floats(), x.shape...)), Parameter(New(k.floats(), k.shape...))
-					want := convRef(row.w)([]array{x, k})
+	for i, row := range []struct {
+		w    Window
+		x, k []int
+	}{
+		{Window{Padding: [2]int{1, 1}}, []int{9, 3, 28, 28}, []int{16, 3, 3, 3}},
+		{Window{Padding: [2]int{1, 1}}, []int{2, 70, 8, 8}, []int{20, 70, 3, 3}},
+		{Window{Stride: [2]int{2, 2}, Padding: [2]int{3, 3}}, []int{1, 3, 40, 33}, []int{8, 3, 7, 7}},
+		{Window{Groups: 24, Padding: [2]int{1, 1}}, []int{3, 24, 12, 12}, []int{24, 1, 3, 3}},
+	} {
+		g := NewGenerator(uint64(i))
+		x, k := fromTensor(Randn(g, row.x...)), fromTensor(Randn(g, row.k...))
+		want := convRef(row.w)([]array{x, k})
+		z := fromTensor(Randn(g, want.shape...))
+		for _, name := range cpu.Implementations() {
+			for _, threads := range []int{1, 3} {
+				withDevice(cpu.NewWith(name, threads), func() {
 					ctx := fmt.Sprintf("%s, %d threads, %v by %v", name, threads, row.x, row.k)
+					tx, tk := Parameter(New(x.floats(), x.shape...)), Parameter(New(k.floats(), k.shape...))
 					y := Conv2D(tx, tk, nil, row.w)
-					// Sums of up to 630 products of numbers around 1.
-					compare(t, ctx, y, want, 1e-4)
+					compare(t, ctx, y, want, 1e-4) // sums of up to 630 products of numbers around 1
 					// The gradient of Σ y·z is linear in z: its products with x
 					// and w are both Σ y·z.
-					z := Randn(g, want.shape...)
-					y.Mul(z).Sum().Backward()
+					y.Mul(New(z.floats(), z.shape...)).Sum().Backward()
 					sum := 0.0
-					for i, v := range z.Float64s() {
+					for i, v := range z.data {
 						sum += v * want.data[i]
 					}
 					scale := math.Sqrt(float64(len(want.data))) * 20
@@ -123,8 +122,8 @@ func TestConvOnEveryImplementation(t *testing.T) {
 							t.Errorf("%s: the %s's gradient gives %v, want %v", ctx, name, got, sum)
 						}
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }

@@ -283,14 +283,16 @@ func releasing(t *Tensor, f func(*Tensor) *Tensor) *Tensor {
 	return y
 }
 
-// layouts are the ways in which an input can lie in memory.
-var layouts = []struct {
+// layout is a way in which an input can lie in memory.
+type layout struct {
 	name string
 	// lay makes a leaf with the array's elements, and the input from it.
 	lay func(a array) (leaf, input *Tensor)
 	// back turns the leaf's gradient into the input's.
 	back func(g *Tensor, rank int) *Tensor
-}{
+}
+
+var layouts = []layout{
 	{"row-major",
 		func(a array) (*Tensor, *Tensor) {
 			t := Parameter(New(a.floats(), a.shape...))
@@ -352,15 +354,16 @@ func TestOpsAgainstFloat64(t *testing.T) {
 				if row.nonEmpty && (s[0] == 0 || s[1] == 0 || s[2] == 0) {
 					continue
 				}
+				r := rand.New(rand.NewPCG(uint64(i), 7))
+				var in []array
+				for _, shape := range row.shapes(s[0], s[1], s[2]) {
+					in = append(in, randomArray(r, row.low, row.high, shape...))
+				}
+				want := row.ref(in)
 				for _, l := range layouts {
-					r := rand.New(rand.NewPCG(uint64(i), 7))
-					var in []array
-					for _, shape := range row.shapes(s[0], s[1], s[2]) {
-						in = append(in, randomArray(r, row.low, row.high, shape...))
-					}
 					ctx := fmt.Sprintf("%s, sizes %v", l.name, s)
 					fused := evaluate(row, in, l.lay)
-					compare(t, ctx, fused, row.ref(in), 2e-5)
+					compare(t, ctx, fused, want, 2e-5)
 					sameBits(t, ctx+", replayed", evaluate(row, in, l.lay), fused)
 					setUnfused(true)
 					sameBits(t, ctx+", unfused", evaluate(row, in, l.lay), fused)
@@ -409,58 +412,66 @@ func sameBits(t *testing.T, ctx string, got, want *Tensor) {
 
 // TestGradients compares Backward with central differences of the reference.
 func TestGradients(t *testing.T) {
-	const h = 1e-5
 	for _, row := range opRows {
 		if row.noGrad {
 			continue
 		}
 		t.Run(row.name, func(t *testing.T) {
 			for i, s := range [][3]int{{1, 1, 1}, {2, 3, 4}, {5, 4, 3}, {3, 1, 6}} {
+				r := rand.New(rand.NewPCG(uint64(i), 11))
+				var in []array
+				for _, shape := range row.shapes(s[0], s[1], s[2]) {
+					in = append(in, randomArray(r, row.low, row.high, shape...))
+				}
+				weight, want := slopes(row.ref, in, r)
 				for _, l := range layouts {
-					r := rand.New(rand.NewPCG(uint64(i), 11))
-					var in []array
-					for _, shape := range row.shapes(s[0], s[1], s[2]) {
-						in = append(in, randomArray(r, row.low, row.high, shape...))
-					}
-					out := row.ref(in)
-					weight := randomArray(r, -1, 1, out.shape...)
-					loss := func() float64 {
-						y := row.ref(in)
-						sum := 0.0
-						for i, v := range y.data {
-							sum += v * weight.data[i]
-						}
-						return sum
-					}
 					leaves, args := make([]*Tensor, len(in)), make([]*Tensor, len(in))
 					for j, a := range in {
 						leaves[j], args[j] = l.lay(a)
 					}
 					row.f(args).Mul(New(weight.floats(), weight.shape...)).Sum().Backward()
 					for j, a := range in {
-						want := newArray(a.shape...)
-						for k := range a.data {
-							x := a.data[k]
-							a.data[k] = x + h
-							up := loss()
-							a.data[k] = x - h
-							want.data[k] = (up - loss()) / (2 * h)
-							a.data[k] = x
-						}
 						ctx := fmt.Sprintf("%s, sizes %v, input %d", l.name, s, j)
 						g := leaves[j].Grad()
 						if g == nil {
-							if largest(absolute(want.data)) > 0 {
+							if largest(absolute(want[j].data)) > 0 {
 								t.Fatalf("%s: no gradient", ctx)
 							}
 							continue
 						}
-						compare(t, ctx, l.back(g, len(a.shape)), want, 2e-4)
+						compare(t, ctx, l.back(g, len(a.shape)), want[j], 2e-4)
 					}
 				}
 			}
 		})
 	}
+}
+
+// slopes are the gradients of Σ ref(in)·weight for a random weight, by central
+// differences.
+func slopes(ref func(in []array) array, in []array, r *rand.Rand) (weight array, want []array) {
+	const h = 1e-5
+	weight = randomArray(r, -1, 1, ref(in).shape...)
+	loss := func() float64 {
+		sum := 0.0
+		for i, v := range ref(in).data {
+			sum += v * weight.data[i]
+		}
+		return sum
+	}
+	for _, a := range in {
+		slope := newArray(a.shape...)
+		for k := range a.data {
+			x := a.data[k]
+			a.data[k] = x + h
+			up := loss()
+			a.data[k] = x - h
+			slope.data[k] = (up - loss()) / (2 * h)
+			a.data[k] = x
+		}
+		want = append(want, slope)
+	}
+	return weight, want
 }
 
 func absolute(v []float64) []float64 {
