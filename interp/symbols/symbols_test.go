@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	bodies "github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/symbols"
 )
 
@@ -34,8 +35,8 @@ func TestComplete(t *testing.T) {
 				continue
 			}
 			if generic(object) {
-				if strings.Contains(importPath, ".") {
-					t.Errorf("%s.%s is generic: no cell can use it", importPath, name)
+				if _, body := bodies.Source(importPath); strings.Contains(importPath, ".") && !body {
+					t.Errorf("%s.%s is generic and has no body in interp/generic: no cell can use it", importPath, name)
 				}
 				continue
 			}
