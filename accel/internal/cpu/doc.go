@@ -2,22 +2,29 @@
 //
 //	device.go       memory, and what programs share
 //	program.go      program → steps; the table of whole-tensor ops
-//	elementwise.go  the table of elementwise ops
+//	elementwise.go  the table of elementwise ops; scalar.go those of one element
 //	loop.go         fused elementwise loops, in chunks that stay in cache
 //	gather.go       strided and converting loads
 //	gemm.go         matrix products from packed panels; pack.go, matmul.go
-//	reduce.go, softmax.go, crossentropy.go, move.go, random.go   other steps
+//	conv.go         convolutions, and their gradients in conv_input.go and
+//	                conv_weight.go, on images laid out by conv_planes.go, from the
+//	                functions in shift.go
+//	attention.go    attention, block by block; attention_gradient.go
+//	norm.go, batchnorm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
+//	crossentropy.go, move.go, random.go   other steps
+//	wide.go         float64, in plain Go
+//	half.go         loads and stores of 16-bit floats
 //	vector.go       the functions that steps are made of, one set per processor
 //	pool.go         the threads
 //
 // A new whole-tensor op is a step and a row in program.go; a new elementwise op
-// is a row in elementwise.go, made of functions of the vector sets if it should
-// be fast.
+// is a row in scalar.go, and one in elementwise.go, made of functions of the vector
+// sets, if it should be fast.
 //
 // # Assembly
 //
-// gemm_amd64.s and vector_amd64.s are made by avo from the module in asm, with
-// go generate. The functions in *_generic.go are what they must equal, and run
+// gemm_amd64.s, vector_amd64.s and shift_amd64.s are made by avo from the module
+// in asm, with go generate. The functions in *_generic.go are what they must equal, and run
 // where there is no assembly, or with the build tag purego. Tests take the
 // implementation as a parameter and compare each with float64.
 //

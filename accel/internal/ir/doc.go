@@ -16,6 +16,7 @@
 //	verify.go            what a program must fulfil, checked after planning
 //	program.go, dump.go  what a device gets
 //	device.go            what a device is
+//	op_checkpoint.go     parts that Backward runs again
 //	limit.go             how much memory it may take
 //	finite.go            which op made the first NaN
 //
