@@ -48,10 +48,11 @@
 //
 // [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at
 // every loop head and function entry; time.Sleep ends too. Code that waits for a
-// channel is ended through the engine. Deferred calls run, and a recover of the
-// cell does not see the interrupt. Goroutines of other cells and closures live
-// on. What waits inside of compiled code, for a
-// mutex for instance, cannot be ended: Execute returns an [Error] that is Stuck.
+// channel is ended through the engine; waits for a sync.Mutex, RWMutex or WaitGroup
+// end too. Deferred calls run, and a recover of the cell does not see the
+// interrupt. Goroutines of other cells and closures live on. What waits inside of
+// compiled code, sync.Cond.Wait for instance, cannot be ended: Execute returns an
+// [Error] that is Stuck.
 //
 // # Concurrency
 //

@@ -67,6 +67,9 @@ func TestInterrupt(t *testing.T) {
 		{"select", "a, b := make(chan int), make(chan int)\nprintln(\"go\")\nselect {\ncase <-a:\ncase b <- 1:\n}"},
 		{"empty select", "println(\"go\")\nselect { }"},
 		{"receive in a function", "func wait(ch chan int) int { return <-ch }\nprintln(\"go\")\nprintln(wait(make(chan int)))"},
+		{"mutex", "var mu sync.Mutex\nmu.Lock()\nprintln(\"go\")\nmu.Lock()"},
+		{"mutex for reading", "var mu sync.RWMutex\nmu.Lock()\nprintln(\"go\")\nmu.RLock()"},
+		{"wait group", "var wg sync.WaitGroup\nwg.Add(1)\nprintln(\"go\")\nwg.Wait()"},
 		{"sleep", "println(\"go\")\ntime.Sleep(time.Hour)"},
 		{"context", "println(\"go\")\n<-ctx.Done()\nfor { }"},
 		{"compiled code that watches ctx", "println(\"go\")\nexec.CommandContext(ctx, \"sleep\", \"1000\").Run()\nfor { }"},
@@ -117,8 +120,8 @@ func TestInterruptSpares(t *testing.T) {
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
-	n.must(t, "var mu sync.Mutex\nmu.Lock()\nx := 5", "")
-	e, _ := interruptAt(t, n, "fmt.Println(\"go\")\nmu.Lock()")
+	n.must(t, "c := sync.NewCond(&sync.Mutex{})\nc.L.Lock()\nx := 5", "")
+	e, _ := interruptAt(t, n, "fmt.Println(\"go\")\nc.Wait()")
 	if e.Name != "interrupted" || !e.Stuck {
 		t.Fatalf("ended with %v", e)
 	}

@@ -46,10 +46,13 @@ func (a *attempt) laterMethods() {
 		}
 		named, ok := types.Unalias(tn.Type()).(*types.Named)
 		if !ok || named.Obj().Pkg() != a.pkg {
+			a.file.Decls[i] = &ast.GenDecl{TokPos: d.Pos(), Tok: token.VAR}
 			a.fail(f.Recv.Pos(), fmt.Sprintf("cannot define a method on %s, which is not a type of this notebook", base))
 			continue
 		}
 		if generic || named.TypeParams().Len() > 0 {
+			// go/types is not to see it: it finds no declaration of the type.
+			a.file.Decls[i] = &ast.GenDecl{TokPos: d.Pos(), Tok: token.VAR}
 			a.fail(f.Name.Pos(), fmt.Sprintf("cannot add a method to the generic type %s in a later cell: "+
 				"put it into the cell that declares the type and run that again", base))
 			continue

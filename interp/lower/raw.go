@@ -56,6 +56,18 @@ var shims = map[string]string{
 	"(*html/template.Template).ExecuteTemplate": "TemplateExecute",
 }
 
+// waits are methods that may wait for ever, which the compiled run time ends on
+// an interrupt:
+//
+//	mu.Lock()    ->  rtʹ.Lock(&mu)
+//	wg.Wait()    ->  rtʹ.WaitGroupWait(&wg)
+var waits = map[string]string{
+	"(*sync.Mutex).Lock":     "Lock",
+	"(*sync.RWMutex).Lock":   "LockRW",
+	"(*sync.RWMutex).RLock":  "RLock",
+	"(*sync.WaitGroup).Wait": "WaitGroupWait",
+}
+
 // shim lowers the call of such a function.
 func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	id := calleeIdent(e.Fun)
@@ -71,6 +83,13 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 		args, _ := f.arguments(id)
 		if len(args) == 1 {
 			return f.rt("TypeFor", strconv.Itoa(f.Registry.ID(args[0])), "(*"+f.typ(args[0])+")(nil)"), true
+		}
+	}
+	if name, ok := waits[full]; ok {
+		if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && f.Info.Selections[sel] != nil && f.Info.Selections[sel].Kind() == types.MethodVal {
+			c := f.selectMethod(f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
+			x, _ := c.bindReceiver("")
+			return f.rt(name, x), true
 		}
 	}
 	if len(e.Args) == 0 || e.Ellipsis.IsValid() && !strings.HasSuffix(full, "f") {

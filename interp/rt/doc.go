@@ -67,6 +67,10 @@
 // each case, operands a channel and a pointer to the value or the variable:
 //
 //	Select(directions string, operands ...interface{}) (chosen int, ok bool)
+//	Lock(mu *sync.Mutex)                                    mu.Lock(), for an interrupt to end the wait
+//	LockRW(mu *sync.RWMutex)                                mu.Lock()
+//	RLock(mu *sync.RWMutex)                                 mu.RLock()
+//	WaitGroupWait(wg *sync.WaitGroup)                       wg.Wait()
 //
 // Deferred calls and the position of statements, which need no registry:
 //

@@ -25,6 +25,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"AssertionFailed": r.AssertionFailed,
 
 		"Select": r.Select,
+		"Lock":   r.Lock, "LockRW": r.LockRW, "RLock": r.RLock, "WaitGroupWait": r.WaitGroupWait,
 
 		"Deferred":  (*Deferred)(nil),
 		"Protect":   Protect,
