@@ -35,6 +35,7 @@ func TestCells(t *testing.T) {
 		{"defer at the top level", []string{"defer fmt.Println(\"end\")\nfmt.Println(\"body\")", "1"}, "body\nend\n= 1\n"},
 		{"pointer to a variable", []string{"type C struct{ n int }", "c := C{1}\np := &c", "c = C{20}", "p.n"}, "= 20\n"},
 		{"dot import", []string{"import . \"strings\"", "ToUpper(\"x\")"}, "= X\n"},
+		{"type of an internal package", []string{"stats := accel.Stats()\nm := map[string]any{\"a\": stats}", "var e *tensor.ShapeError", "errors.As(fmt.Errorf(\"w: %w\", &tensor.ShapeError{Op: \"add\"}), &e)", "e.Op + fmt.Sprint(len(m))"}, "= true\n= add1\n"},
 		{"named result of an interface type", []string{"type S interface{ A() int }\ntype R struct{ n int }\nfunc (r R) A() int { return r.n }", "func mk(n int) (s S, err error) { if n > 0 { s = R{n} }; return }", "mk(3)"}, "= {3}\n= <nil>\n"},
 	}
 	for _, tt := range tests {

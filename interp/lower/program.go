@@ -57,6 +57,7 @@ type Program struct {
 	sources    map[string]*source                 // of generic packages, by import path
 	counts     map[string]int                     // never rolled back: the engine may know a name of a failed cell
 	layout     *layout.Builder
+	publics    map[publicKey]publicType // made by public
 	positions  []token.Position
 	journal    []func() // undoes the changes of the unit that is not yet committed
 	pending    *Unit

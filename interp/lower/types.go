@@ -127,7 +127,7 @@ func (e *emitter) namedType(t *types.Named) string {
 		}
 		return e.demandType(t)
 	}
-	return e.alias(o.Pkg()) + "." + o.Name()
+	return e.publicName(o)
 }
 
 // demandType names a type that is not declared at package level of a cell and

@@ -1,0 +1,59 @@
+package lower
+
+// A type of an internal package has the name of a public alias:
+//
+//	tensor.ShapeError, an alias of .../accel/internal/tensor.ShapeError  ->  pʹ...ʹaccelʹtensor.ShapeError
+
+import (
+	"cmp"
+	"go/types"
+	"path"
+	"reflect"
+	"strings"
+)
+
+// publicName is the name in lowered code of a compiled type.
+func (e *emitter) publicName(o *types.TypeName) string {
+	if _, importable := e.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()]; importable || e.Packages == nil {
+		return e.alias(o.Pkg()) + "." + o.Name()
+	}
+	public, ok := e.public()[publicKey{o.Pkg().Path(), o.Name()}]
+	if !ok {
+		panic(&UnsupportedError{Construct: "a value of the type " + o.Pkg().Path() + "." + o.Name() + ", which no package that can be imported names,", Position: e.at})
+	}
+	return e.alias(public.pkg) + "." + public.name
+}
+
+// publicKey is a type as package reflect names it.
+type publicKey struct{ pkg, name string }
+
+type publicType struct {
+	pkg  *types.Package
+	name string
+}
+
+// public finds, once, under which names the types of packages that cannot be
+// imported are public.
+func (p *Program) public() map[publicKey]publicType {
+	if p.publics != nil {
+		return p.publics
+	}
+	p.publics = map[publicKey]publicType{}
+	for key, table := range p.Packages {
+		importPath, name := path.Dir(key), path.Base(key)
+		for symbol, v := range table {
+			if v.Kind() != reflect.Pointer || !v.IsNil() || strings.HasPrefix(symbol, "_") {
+				continue
+			}
+			t := v.Type().Elem()
+			if t.PkgPath() == importPath || t.Name() == "" {
+				continue
+			}
+			k := publicKey{t.PkgPath(), t.Name()}
+			if old, ok := p.publics[k]; !ok || cmp.Or(cmp.Compare(len(importPath), len(old.pkg.Path())), cmp.Compare(importPath, old.pkg.Path()), cmp.Compare(symbol, old.name)) < 0 {
+				p.publics[k] = publicType{types.NewPackage(importPath, name), symbol}
+			}
+		}
+	}
+	return p.publics
+}
