@@ -26,7 +26,9 @@ func (s *Session) Complete(src string, offset int) (start, end int, items []comp
 
 // Inspect describes the name at a byte offset of a cell, as text/plain and
 // text/markdown. The result is nil when nothing is known. A detail above 0 asks
-// for the methods of types and the source of what cells define.
+// for the methods of types and the source of what cells define. A variable has
+// its value with it, shortened, where no cell runs and showing it runs no code of
+// the session.
 func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) {
 	offset = min(max(offset, 0), len(src))
 	if usage, doc, ok := magic.DocAt(src, offset, s.checker.Known); ok {
@@ -35,6 +37,9 @@ func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) 
 	d, ok := inspect.At(s.checker, symbols.Doc, magic.Blank(src, s.checker.Known), offset, detail)
 	if !ok {
 		return nil
+	}
+	if value, ok := s.liveValue(d.Variable); ok {
+		d.Declaration += " = " + value
 	}
 	return map[string]any{"text/plain": d.Plain(), "text/markdown": d.Markdown()}
 }

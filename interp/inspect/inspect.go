@@ -15,6 +15,8 @@ import (
 type Description struct {
 	Declaration string // Go
 	Doc         string // plain text; may be empty
+	// Variable is the variable of the session that is described, if it is one.
+	Variable *types.Var
 }
 
 // Markdown shows the declaration as a block of Go.
@@ -111,9 +113,9 @@ func (v *visitor) describe(o types.Object) Description {
 	switch o := o.(type) {
 	case *types.PkgName:
 		p := o.Imported()
-		return Description{fmt.Sprintf("package %s // import %q", p.Name(), p.Path()), v.doc(p.Path(), "")}
+		return Description{Declaration: fmt.Sprintf("package %s // import %q", p.Name(), p.Path()), Doc: v.doc(p.Path(), "")}
 	case *types.Builtin:
-		return Description{"func " + o.Name(), v.doc("builtin", o.Name())}
+		return Description{Declaration: "func " + o.Name(), Doc: v.doc("builtin", o.Name())}
 	case *types.TypeName:
 		return v.typeName(o)
 	case *types.Var:
@@ -125,7 +127,7 @@ func (v *visitor) describe(o types.Object) Description {
 	if c, ok := o.(*types.Const); ok {
 		text += " = " + c.Val().String()
 	}
-	return Description{text, v.comment(o, o.Name())}
+	return Description{Declaration: text, Doc: v.comment(o, o.Name())}
 }
 
 // comment is the documentation of an object under its key: a name or "T.M".
@@ -155,7 +157,7 @@ func (v *visitor) typeName(o *types.TypeName) Description {
 			}
 		}
 	}
-	return Description{text, v.comment(o, o.Name())}
+	return Description{Declaration: text, Doc: v.comment(o, o.Name())}
 }
 
 // exported is the text of a type, without the fields of a struct that the user
@@ -194,6 +196,9 @@ func (v *visitor) variable(o *types.Var) Description {
 	if o.Pkg() != v.Package {
 		d.Doc = v.comment(o, o.Name())
 	}
+	if v.Live[o.Name()] == types.Object(o) {
+		d.Variable = o
+	}
 	return d
 }
 
@@ -212,7 +217,7 @@ func (v *visitor) function(o *types.Func) Description {
 	if source := v.Text(key); v.detail > 0 && o.Pkg() == v.Package && source != "" {
 		text = source
 	}
-	return Description{text, v.comment(o, key)}
+	return Description{Declaration: text, Doc: v.comment(o, key)}
 }
 
 // callee is the place of the name of the function whose argument list offset
