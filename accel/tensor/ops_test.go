@@ -144,7 +144,10 @@ func TestGradients(t *testing.T) {
 			continue
 		}
 		t.Run(row.name, func(t *testing.T) {
-			for i, s := range [][3]int{{1, 1, 1}, {2, 3, 4}, {5, 4, 3}, {3, 1, 6}} {
+			for i, s := range [][3]int{{1, 1, 1}, {2, 3, 4}, {5, 4, 3}, {3, 1, 6}, {0, 3, 2}, {3, 0, 2}, {2, 3, 0}} {
+				if row.nonEmpty && s[0]*s[1]*s[2] == 0 {
+					continue
+				}
 				r := rand.New(rand.NewPCG(uint64(i), 11))
 				var in []array
 				for _, shape := range row.shapes(s[0], s[1], s[2]) {
