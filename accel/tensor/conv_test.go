@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -149,3 +150,58 @@ func TestConvSameBitsOnAnyNumberOfThreads(t *testing.T) {
 }
 
 func fromTensor(t *Tensor) array { return array{t.Shape(), t.Float64s()} }
+
+// FuzzConv2D compares any convolution, and its gradients, with the definition.
+func FuzzConv2D(f *testing.F) {
+	f.Add(uint64(1), uint32(0x12345678), uint32(0x0f1e2d3c))
+	f.Add(uint64(2), uint32(0xffffffff), uint32(0))
+	f.Add(uint64(3), uint32(0), uint32(0xffffffff))
+	f.Add(uint64(4), uint32(0x9e3779b9), uint32(0x85ebca6b))
+	f.Fuzz(func(t *testing.T, seed uint64, sizes, window uint32) {
+		draw := func(from *uint32, n int) int {
+			v := int(*from % uint32(n))
+			*from = *from/uint32(n) + 1<<20*uint32(v)
+			return v
+		}
+		groups := 1 + draw(&window, 3)
+		w := Window{Groups: groups,
+			Stride:   [2]int{1 + draw(&window, 4), 1 + draw(&window, 3)},
+			Padding:  [2]int{draw(&window, 4), draw(&window, 3)},
+			Dilation: [2]int{1 + draw(&window, 3), 1 + draw(&window, 3)}}
+		kernel := []int{groups * draw(&sizes, 4), draw(&sizes, 4), 1 + draw(&sizes, 3), 1 + draw(&sizes, 4)}
+		image := []int{draw(&sizes, 4), kernel[1] * groups, 1 + draw(&sizes, 9), 1 + draw(&sizes, 20)}
+		for i := range 2 {
+			if image[2+i]+2*w.Padding[i] < w.Dilation[i]*(kernel[2+i]-1)+1 {
+				return
+			}
+		}
+		r := rand.New(rand.NewPCG(seed, 3))
+		in := []array{randomArray(r, -1, 1, image...), randomArray(r, -1, 1, kernel...), randomArray(r, -1, 1, kernel[0])}
+		var p []*Tensor
+		for _, a := range in {
+			p = append(p, Parameter(New(a.floats(), a.shape...)))
+		}
+		y := Conv2D(p[0], p[1], p[2], w)
+		ctx := fmt.Sprintf("%v by %v, %+v", image, kernel, w)
+		want := convRef(w)(in)
+		compare(t, ctx, y, want, 1e-5)
+		z := randomArray(r, -1, 1, want.shape...)
+		y.Mul(New(z.floats(), z.shape...)).Sum().Backward()
+		// Linear in each input: a change d of it changes the sum by gradient·d.
+		for i, a := range in {
+			d := randomArray(r, -1, 1, a.shape...)
+			moved := slices.Clone(in)
+			moved[i] = build(a.shape, func(at []int) float64 { return a.get(at...) + d.get(at...) })
+			change, got := 0.0, 0.0
+			for k, v := range convRef(w)(moved).data {
+				change += (v - want.data[k]) * z.data[k]
+			}
+			for k, g := range p[i].Grad().Float64s() {
+				got += g * d.data[k]
+			}
+			if !(math.Abs(got-change) <= 1e-4*(1+math.Sqrt(float64(len(want.data))))) {
+				t.Fatalf("%s: the gradient of input %d gives %v, want %v", ctx, i, got, change)
+			}
+		}
+	})
+}
