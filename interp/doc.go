@@ -72,9 +72,9 @@
 //	a cell that prints a variable                0.19 ms
 //	a cell that redefines a recursive function   0.3 ms
 //	heap after 10 000 small cells                90 MB
-	resident memory of a worker that starts      50 MB
-	after 300 cells that hold 10 MB each         104 MB
-	completion, 300 cells deep                   0.09 ms
+//	resident memory of a worker that starts      50 MB
+//	after 300 cells that hold 10 MB each         104 MB
+//	completion, 300 cells deep                   0.09 ms
 //
 // # Limits
 //
