@@ -109,7 +109,7 @@ func (f *function) ident(e *ast.Ident) string {
 			return name
 		}
 		if o.Pkg() != nil && o.Pkg().Path() != "main" && !isSource(o.Pkg()) {
-			return f.alias(o.Pkg()) + "." + o.Name()
+			return f.compiledVariable(o)
 		}
 	case *types.Nil:
 		return "nil"
@@ -174,6 +174,9 @@ func (f *function) selector(e *ast.SelectorExpr) string {
 		}
 		if name, ok := f.names[o]; ok {
 			return name
+		}
+		if v, ok := o.(*types.Var); ok && !isSource(o.Pkg()) {
+			return f.compiledVariable(v)
 		}
 		return f.alias(o.Pkg()) + "." + o.Name()
 	}

@@ -55,8 +55,9 @@
 //	Assign(x interface{}, id int) interface{}               conversion to the compiled interface id where the checker knows that it is legal; nil stays nil
 //	AssertionFailed(x interface{}, target, source int)      panics with Go's text; source is the static type of x
 //
-// Comparison, panics, errors:
+// Variables, comparison, panics, errors:
 //
+//	Variable(key, name string) interface{}                  the address of a variable of a compiled package
 //	Equal(a, b interface{}) bool                            a == b; panics as Go does on an uncomparable type
 //	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)

@@ -37,6 +37,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"NegativeShift":  NegativeShift,
 		"NilDereference": NilDereference,
 
+		"Variable":  r.Variable,
 		"Equal":     r.Equal,
 		"Recovered": Recovered,
 		"Index":     Index,

@@ -1,0 +1,25 @@
+package lower
+
+// Variables of compiled packages are reached through a pointer:
+//
+//	os.Args = nil   ->  var ArgsʹV1 *[]string = rtʹ.Variable("os", "Args").(*[]string); (*ArgsʹV1) = nil
+//
+// The engine takes their value for a constant when it compiles.
+
+import (
+	"go/types"
+	"strconv"
+)
+
+// compiledVariable is the variable v of a compiled package.
+func (e *emitter) compiledVariable(v *types.Var) string {
+	key := v.Pkg().Path() + "/" + v.Pkg().Name()
+	if symbol, ok := e.Packages[key][v.Name()]; !ok || !symbol.CanAddr() {
+		return e.alias(v.Pkg()) + "." + v.Name()
+	}
+	pointer := e.helper(v.Name()+"ʹV", "variable "+key+" "+v.Name(), func(name string) {
+		typ := "*" + e.typ(v.Type())
+		e.out.line("var %s %s = %s.(%s)", name, typ, e.rt("Variable", strconv.Quote(key), strconv.Quote(v.Name())), typ)
+	})
+	return "(*" + pointer + ")"
+}
