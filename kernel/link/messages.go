@@ -123,6 +123,8 @@ const (
 // CommReply answers a Comm of the front, when it has been handled.
 type CommReply struct {
 	Unknown bool `json:"unknown"` // of open: nobody has registered the target
+	// Mark is as in Result, for the output of the handler.
+	Mark uint64 `json:"mark,omitempty"`
 }
 
 // InputRequest asks the front end for a line of text on behalf of a cell.

@@ -162,9 +162,14 @@ func (s *Supervisor) Evaluate(ctx context.Context, request link.Evaluate) (link.
 	return out, err
 }
 
-// Comm hands over a message of the front end.
+// Comm hands over a message of the front end. What its handler puts out has come
+// when it returns.
 func (s *Supervisor) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
-	out, _, err := ask(ctx, s, (*link.Client).Comm, comm)
+	out, l, err := ask(ctx, s, (*link.Client).Comm, comm)
+	if l != nil {
+		l.awaitOutput(ctx, out.Mark)
+	}
+	out.Mark = 0
 	return out, err
 }
 

@@ -114,6 +114,12 @@ func (m marked) Evaluate(ctx context.Context, request link.Evaluate) (link.Evalu
 	return evaluations, err
 }
 
+func (m marked) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
+	reply, err := m.Worker.Comm(ctx, comm)
+	reply.Mark = m.output.end()
+	return reply, err
+}
+
 // markedFront is the front with a mark at each display.
 type markedFront struct {
 	link.Front
