@@ -91,6 +91,9 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		// The engine's are of 64 and 128 bits always.
 		return f.typ(f.typeOf(e)) + "(" + name + "(" + list(arguments) + "))"
 	}
+	if text, ok := f.unsafe(e, name, arguments); ok {
+		return text
+	}
 	if _, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok {
 		return f.alias(types.Unsafe) + "." + name + "(" + list(arguments) + ")"
 	}

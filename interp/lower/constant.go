@@ -39,7 +39,7 @@ func (e *emitter) constant(v constant.Value, t types.Type) string {
 	case info&types.IsComplex != 0:
 		// The engine's complex gives a complex128 even of two float32.
 		c := constant.ToComplex(v)
-		text = "complex(" + floatLiteral(constant.Real(c)) + ", " + floatLiteral(constant.Imag(c)) + ")"
+		text = "complex(float64(" + floatLiteral(constant.Real(c)) + "), float64(" + floatLiteral(constant.Imag(c)) + "))"
 		natural = types.Complex128
 	}
 	if t == types.Typ[natural] {

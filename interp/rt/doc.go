@@ -84,6 +84,9 @@
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
 //	NilDereference() interface{}                            the panic of the use of a nil pointer
 //
+// Package unsafe, with raw pointers and slices: UnsafeAdd, UnsafeSlice,
+// UnsafeSliceData, UnsafeString and UnsafeStringData.
+//
 // fmt: Append, Appendf, Appendln, Errorf, Fprint, Fprintf, Fprintln, Print,
 // Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.
 // Any other compiled function of the printf kind can be given "%s" and the

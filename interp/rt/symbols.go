@@ -37,6 +37,12 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"NegativeShift":  NegativeShift,
 		"NilDereference": NilDereference,
 
+		"UnsafeAdd":        UnsafeAdd,
+		"UnsafeSlice":      UnsafeSlice,
+		"UnsafeSliceData":  UnsafeSliceData,
+		"UnsafeString":     UnsafeString,
+		"UnsafeStringData": UnsafeStringData,
+
 		"Variable":  r.Variable,
 		"Equal":     r.Equal,
 		"Recovered": Recovered,

@@ -1,0 +1,51 @@
+package rt
+
+import (
+	"math/bits"
+	"reflect"
+	"unsafe"
+)
+
+// UnsafeSlice is unsafe.Slice of a raw pointer; the result is a raw slice.
+func UnsafeSlice(pointer any, length int) any {
+	p := reflect.ValueOf(pointer)
+	over, bytes := bits.Mul(uint(p.Type().Elem().Size()), uint(length))
+	switch {
+	case p.IsNil() && length > 0:
+		panic(runtimeError("unsafe.Slice: ptr is nil and len is not zero"))
+	case length < 0 || over != 0 || !p.IsNil() && uintptr(bytes) > -p.Pointer():
+		panic(runtimeError("unsafe.Slice: len out of range"))
+	case p.IsNil():
+		return reflect.Zero(reflect.SliceOf(p.Type().Elem())).Interface()
+	}
+	header := struct {
+		data             unsafe.Pointer
+		length, capacity int
+	}{p.UnsafePointer(), length, length}
+	return reflect.NewAt(reflect.SliceOf(p.Type().Elem()), unsafe.Pointer(&header)).Elem().Interface()
+}
+
+// UnsafeSliceData is unsafe.SliceData of a raw slice; the result is a raw pointer.
+func UnsafeSliceData(slice any) any {
+	s := reflect.ValueOf(slice)
+	return reflect.NewAt(s.Type().Elem(), s.UnsafePointer()).Interface()
+}
+
+// UnsafeString is unsafe.String.
+func UnsafeString(pointer *byte, length int) string {
+	switch {
+	case length < 0:
+		panic(runtimeError("unsafe.String: len out of range"))
+	case pointer == nil && length > 0:
+		panic(runtimeError("unsafe.String: ptr is nil and len is not zero"))
+	}
+	return unsafe.String(pointer, length)
+}
+
+// UnsafeStringData is unsafe.StringData.
+func UnsafeStringData(s string) *byte { return unsafe.StringData(s) }
+
+// UnsafeAdd is unsafe.Add.
+func UnsafeAdd(pointer unsafe.Pointer, length int) unsafe.Pointer {
+	return unsafe.Add(pointer, length)
+}
