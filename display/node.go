@@ -93,12 +93,12 @@ func (n node) target() (node, bool) {
 // speaks reports whether the value has a text of its own.
 func (n node) speaks() bool {
 	switch n.shown.(type) {
+	case reflect.Value: // before Stringer, which it is
+		return false // what is hidden has no methods for fmt
 	case error, fmt.Stringer:
 		return true
 	case Structured:
 		return false // prints itself as fmt would
-	case reflect.Value:
-		return false // what is hidden has no methods for fmt
 	case fmt.Formatter:
 		return true
 	}

@@ -98,7 +98,7 @@ func (c collection) fetch(ctx context.Context, f file, progress *progress) error
 		if n > 0 {
 			watchdog.Reset(stall)
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -84,7 +84,7 @@ func run(args []string, std stdio) (status int) {
 func signalContext(name string) context.Context {
 	ctx := context.Background()
 	if name != "kernel" && name != "worker" {
-		ctx, _ = signal.NotifyContext(ctx, os.Interrupt) //nolint:govet // lives as long as the process
+		ctx, _ = signal.NotifyContext(ctx, os.Interrupt) // lives as long as the process
 	}
 	return ctx
 }

@@ -186,7 +186,8 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 	for i, a := range rest {
 		texts[i] = a.text
 	}
-	typ, text := f.typ(t), "nil"
+	typ := f.typ(t)
+	var text string
 	if len(rest) > 0 {
 		text = typ + "{" + list(texts) + "}"
 	} else {

@@ -40,7 +40,6 @@ type gemm struct {
 	a, b    matrix
 	c       []float32
 	bias    []float32 // added to each row if not nil
-	biasInc int
 	relu    bool
 
 	// the block that is being worked on
