@@ -4,7 +4,9 @@ package lower
 //
 //	os.Args = nil   ->  var ArgsʹV1 *[]string = rtʹ.Variable("os", "Args").(*[]string); (*ArgsʹV1) = nil
 //
-// The engine takes their value for a constant when it compiles.
+// The engine takes their value for a constant when it compiles. A variable of a
+// type that no other package can name, as http.NoBody is, stays such a constant:
+// nothing but a variable of the same package could be assigned to it.
 
 import (
 	"go/types"
@@ -14,7 +16,7 @@ import (
 // compiledVariable is the variable v of a compiled package.
 func (e *emitter) compiledVariable(v *types.Var) string {
 	key := v.Pkg().Path() + "/" + v.Pkg().Name()
-	if symbol, ok := e.Packages[key][v.Name()]; !ok || !symbol.CanAddr() {
+	if symbol, ok := e.Packages[key][v.Name()]; !ok || !symbol.CanAddr() || hidden(v.Type()) {
 		return e.alias(v.Pkg()) + "." + v.Name()
 	}
 	pointer := e.helper(v.Name()+"ʹV", "variable "+key+" "+v.Name(), func(name string) {
@@ -22,4 +24,13 @@ func (e *emitter) compiledVariable(v *types.Var) string {
 		e.out.line("var %s %s = %s.(%s)", name, typ, e.rt("Variable", strconv.Quote(key), strconv.Quote(v.Name())), typ)
 	})
 	return "(*" + pointer + ")"
+}
+
+// hidden reports whether t is an unexported type of a compiled package.
+func hidden(t types.Type) bool {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && !n.Obj().Exported() && !Interpreted(n)
 }
