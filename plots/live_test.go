@@ -196,7 +196,7 @@ func TestLiveGivesUpTheLastPicture(t *testing.T) {
 		synctest.Wait()
 		start := time.Now()
 		l.Close()
-		if waited := time.Since(start); waited > 2*deadline {
+		if waited := time.Since(start); waited > deadline+lastDeadline {
 			t.Errorf("Close waited %v", waited)
 		}
 		close(release)
