@@ -76,7 +76,7 @@ func Run(ctx context.Context, config Config) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sockets, err := transport.Listen(context.WithoutCancel(ctx), connection, log)
+	sockets, err := transport.Listen(context.WithoutCancel(ctx), connection, log, isWelcome)
 	if err != nil {
 		return err
 	}

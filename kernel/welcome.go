@@ -1,12 +1,18 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"unicode/utf8"
 
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/wire"
 )
+
+// isWelcome reports whether a frame is the header of an iopub_welcome.
+func isWelcome(frame []byte) bool {
+	return bytes.Contains(frame, []byte(`"`+string(wire.IOPubWelcome)+`"`))
+}
 
 // welcome publishes iopub_welcome for each new subscription, under the topic
 // that was subscribed to, so that a client knows from when on it hears all (JEP

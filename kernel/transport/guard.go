@@ -26,6 +26,7 @@ type guard struct {
 	curve      *curveKeys // nil: nothing is encrypted
 	log        *slog.Logger
 	subscribed func(topic []byte) // a subscription has come into effect
+	first      func([]byte) bool  // a frame of what a subscriber must hear before all else; may be nil
 
 	listener net.Listener
 	ready    chan net.Conn // connections behind their handshake
@@ -247,12 +248,12 @@ func (g *guard) handshake(conn net.Conn) (*peer, error) {
 		outbox: newOutbox(conn, g.limits, g.role.publishes, log),
 		inbox: inbox{
 			r: r, role: g.role, limits: g.limits,
-			checked:    append(opening, ready...),
-			subscribed: g.subscribed,
+			checked: append(opening, ready...),
 		},
 		// zmq4 opens with a greeting that the peer has had.
 		assembler: assembler{skip: greetingBytes},
 	}
+	p.inbox.subscribed = p.hears
 	p.inbox.pong = func(frame []byte) error { return p.outbox.put(net.Buffers{frame}, int64(len(frame))) }
 	return p, nil
 }

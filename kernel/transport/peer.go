@@ -5,7 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 )
 
 // peer is a connection as zmq4 reads and writes it. It reads from one goroutine
@@ -17,6 +20,30 @@ type peer struct {
 	inbox     inbox
 	outbox    *outbox
 	assembler assembler
+	begun     atomic.Bool // it has heard what comes first
+}
+
+// hears passes on a subscription. One whose topic is not UTF-8 is not answered,
+// so that nothing can come first.
+func (p *peer) hears(topic []byte) {
+	if !utf8.Valid(topic) {
+		p.begun.Store(true)
+	}
+	p.guard.subscribed(topic)
+}
+
+// deliver queues a message, unless the peer has still to hear what comes first.
+// zmq4 sends what was published just before a subscription to the new subscriber
+// too.
+func (p *peer) deliver(message net.Buffers, size int64) error {
+	command := len(message) > 0 && len(message[0]) > 0 && message[0][0]&flagCommand != 0
+	if p.guard.first != nil && !command && !p.begun.Load() {
+		if !slices.ContainsFunc(message, p.guard.first) {
+			return nil
+		}
+		p.begun.Store(true)
+	}
+	return p.outbox.put(message, size)
 }
 
 // Read reads what the peer has sent and the guard let pass.
@@ -39,7 +66,7 @@ func (p *peer) Read(b []byte) (int, error) {
 // Write takes what zmq4 sends. It waits for the peer only when too much waits
 // for it already.
 func (p *peer) Write(b []byte) (int, error) {
-	if err := p.assembler.write(b, p.outbox.put); err != nil {
+	if err := p.assembler.write(b, p.deliver); err != nil {
 		return 0, &net.OpError{Op: "write", Net: p.guard.network, Err: err}
 	}
 	return len(b), nil

@@ -45,19 +45,28 @@ type Sockets struct {
 	loops    sync.WaitGroup
 	log      *slog.Logger
 
-	publishing sync.Mutex // orders what is counted in gauge and what is sent
-	gauge      *gauge     // of IOPub
+	publishing sync.Mutex        // orders what is counted in gauge and what is sent
+	gauge      *gauge            // of IOPub
+	first      func([]byte) bool // of a message that opens a subscription; may be nil
 }
 
 // Listen binds the sockets of c. The error is a *BindError. The sockets live
 // until they are closed or ctx ends.
-func Listen(ctx context.Context, c *Connection, log *slog.Logger) (*Sockets, error) {
-	return listen(ctx, c, log, defaultLimits)
+//
+// A subscriber of IOPub hears nothing before a message of which a frame
+// satisfies first: until then its subscription is not in effect. With nil it
+// hears all from the moment at which the subscription has come in.
+func Listen(ctx context.Context, c *Connection, log *slog.Logger, first func(frame []byte) bool) (*Sockets, error) {
+	return listenFirst(ctx, c, log, defaultLimits, first)
 }
 
 func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits) (*Sockets, error) {
+	return listenFirst(ctx, c, log, limits, nil)
+}
+
+func listenFirst(ctx context.Context, c *Connection, log *slog.Logger, limits limits, first func([]byte) bool) (*Sockets, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge()}
+	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge(), first: first}
 	for channel := range channels {
 		s.received[channel] = make(chan [][]byte)
 	}
@@ -89,6 +98,9 @@ func (s *Sockets) bind(ctx context.Context, c *Connection, channel Channel) erro
 	network, address := c.address(channel)
 	s.guards[channel] = newGuard(roleOf(channel), network, address, s.limits, s.log, s.subscribed)
 	s.guards[channel].curve = c.curve
+	if channel == IOPub {
+		s.guards[channel].first = s.first
+	}
 	if err := s.guards[channel].listen(s.sockets[channel]); err != nil {
 		return &BindError{channel, address, err}
 	}

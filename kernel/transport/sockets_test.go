@@ -171,7 +171,7 @@ func TestPortTaken(t *testing.T) {
 	defer taken.Close()
 	c := *anyPorts
 	c.IOPubPort = taken.Addr().(*net.TCPAddr).Port
-	_, err = Listen(t.Context(), &c, quiet)
+	_, err = Listen(t.Context(), &c, quiet, nil)
 	var bind *BindError
 	if !errors.As(err, &bind) || bind.Channel != IOPub || bind.Address != taken.Addr().String() {
 		t.Fatalf("got %v, want a BindError of iopub", err)
@@ -204,7 +204,7 @@ func TestIPCSockets(t *testing.T) {
 		t.Errorf("mode of the socket: %v, %v", info.Mode(), err)
 	}
 	// One that lives keeps them.
-	if _, err := Listen(t.Context(), c, quiet); err == nil {
+	if _, err := Listen(t.Context(), c, quiet, nil); err == nil {
 		t.Error("a second kernel listens on the same sockets")
 	}
 	served(t, s)
