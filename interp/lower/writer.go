@@ -31,6 +31,3 @@ func (w *writer) close(text string) {
 	w.indent--
 	w.line("%s", text)
 }
-
-// lines is the text so far, without the last newline.
-func (w *writer) lines() string { return strings.TrimSuffix(w.text.String(), "\n") }

@@ -57,14 +57,10 @@ type Sockets struct {
 // satisfies first: until then its subscription is not in effect. With nil it
 // hears all from the moment at which the subscription has come in.
 func Listen(ctx context.Context, c *Connection, log *slog.Logger, first func(frame []byte) bool) (*Sockets, error) {
-	return listenFirst(ctx, c, log, defaultLimits, first)
+	return listen(ctx, c, log, defaultLimits, first)
 }
 
-func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits) (*Sockets, error) {
-	return listenFirst(ctx, c, log, limits, nil)
-}
-
-func listenFirst(ctx context.Context, c *Connection, log *slog.Logger, limits limits, first func([]byte) bool) (*Sockets, error) {
+func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits, first func([]byte) bool) (*Sockets, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge(), first: first}
 	for channel := range channels {

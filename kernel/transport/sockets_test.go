@@ -26,7 +26,7 @@ var anyPorts = &Connection{Transport: "tcp", IP: "127.0.0.1"}
 
 func open(t *testing.T, c *Connection, limits limits) *Sockets {
 	t.Helper()
-	s, err := listen(context.Background(), c, quiet, limits)
+	s, err := listen(context.Background(), c, quiet, limits, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
