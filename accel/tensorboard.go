@@ -112,7 +112,7 @@ func scalarEvent(at time.Time, step int, scalars ...scalar) []byte {
 		summary = field(summary, 1, value)
 	}
 	b := double(nil, 1, wall(at))
-	b = append(b, 2<<3|0) // field 2, a varint
+	b = append(b, 2<<3) // field 2, a varint
 	b = binary.AppendUvarint(b, uint64(step))
 	return field(b, 5, summary)
 }

@@ -24,7 +24,7 @@ func TestTable(t *testing.T) {
 		{"structs", rows, nil, "Name      Score\nann         1.5\nbob & co     22"},
 		{"pointers", []*row{&rows[0], nil}, nil, "Name   Score\nann      1.5\n<nil>"},
 		{"chosen", rows, []string{"note", "Name"}, "note  Name\na     ann\nb     bob & co"},
-		{"unknown column", rows, []string{"Nmae"}, `display: display_test.row has no field "Nmae": it has Name, Score, note`},
+		{"unknown column", rows, []string{"Title"}, `display: display_test.row has no field "Title": it has Name, Score, note`},
 		{"maps", []map[string]any{{"b": 1, "a": "x"}, {"b": 22}}, nil, "a   b\nx   1\n   22"},
 		{"lists", [][]any{{"x", 1}, {"y", 2, true}}, []string{"name", "n"}, "name  n  2\nx     1\ny     2  true"},
 		{"map", map[string]int{"b": 2, "a": 1}, nil, "key  value\na        1\nb        2"},

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"errors"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -48,7 +49,7 @@ func (h host) Text(value any) string {
 // so.
 func (s *Session) commands(cell int, src string) (*magic.Cell, error) {
 	commands, err := magic.Parse(src, host{s})
-	if e, ok := err.(*magic.Error); ok {
+	if e := (*magic.Error)(nil); errors.As(err, &e) {
 		return nil, check.ErrorList{{Msg: e.Msg, Pos: token.Position{
 			Filename: filename(cell),
 			Line:     1 + strings.Count(src[:e.Offset], "\n"),

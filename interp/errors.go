@@ -45,7 +45,7 @@ func filename(cell int) string { return check.Filename(cell) }
 func place(fset *token.FileSet, p token.Pos) token.Position { return fset.Position(p) }
 
 // compileError tells why a cell was not run at all.
-func (s *Session) compileError(cell int, err error) *Error {
+func (s *Session) compileError(err error) *Error {
 	var list check.ErrorList
 	if !errors.As(err, &list) {
 		var unsupported *lower.UnsupportedError

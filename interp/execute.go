@@ -27,12 +27,12 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	commands, err := s.commands(cell, src)
 	if err != nil {
 		done()
-		return Result{}, s.compileError(cell, err)
+		return Result{}, s.compileError(err)
 	}
 	checked, unit, err := s.load(cell, commands.Source)
 	if err != nil {
 		done()
-		return Result{}, s.compileError(cell, err)
+		return Result{}, s.compileError(err)
 	}
 	if ctx.Err() != nil {
 		s.program.Discard(unit)
@@ -72,7 +72,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 	cell, unit, err := s.load(evaluated, expr)
 	if err != nil {
 		done()
-		return Result{}, s.compileError(evaluated, err)
+		return Result{}, s.compileError(err)
 	}
 	s.mu.Lock()
 	s.positions = unit.Positions

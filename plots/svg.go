@@ -124,7 +124,7 @@ func (c *svgCanvas) attribute(name string, v float64) {
 
 // paint writes the current colour as the attribute "fill" or "stroke".
 func (c *svgCanvas) paint(name string) {
-	opacity := 1.0
+	var opacity float64
 	c.body.WriteString(" " + name + `="`)
 	switch clr := c.top().colour.(type) {
 	case ink:

@@ -70,11 +70,11 @@ func ReadNPY(r io.Reader) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data: reading NPY: %w", err)
 	}
-	wrong := func(want, format string, got ...any) (*tensor.Tensor, error) {
-		return nil, &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
+	wrong := func(want, format string, got ...any) error {
+		return &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
 	}
 	if len(b) < 12 || !bytes.HasPrefix(b, []byte(npyMagic)) {
-		return wrong("a file that begins with \\x93NUMPY and a version", "%q", b[:min(len(b), 8)])
+		return nil, wrong("a file that begins with \\x93NUMPY and a version", "%q", b[:min(len(b), 8)])
 	}
 	begin, size := 10, int(binary.LittleEndian.Uint16(b[8:]))
 	switch b[6] {
@@ -82,22 +82,22 @@ func ReadNPY(r io.Reader) (*tensor.Tensor, error) {
 	case 2, 3:
 		begin, size = 12, int(binary.LittleEndian.Uint32(b[8:]))
 	default:
-		return wrong("version 1 to 3", "%d", b[6])
+		return nil, wrong("version 1 to 3", "%d", b[6])
 	}
 	if size > len(b)-begin {
-		return wrong(fmt.Sprintf("a header of %d bytes", size), "%d", len(b)-begin)
+		return nil, wrong(fmt.Sprintf("a header of %d bytes", size), "%d", len(b)-begin)
 	}
 	header, body := string(b[begin:begin+size]), b[begin+size:]
 	name, order, dimensions := npyType.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if name == nil || order == nil || dimensions == nil {
-		return wrong("a header with descr, fortran_order and shape", "%q", header)
+		return nil, wrong("a header with descr, fortran_order and shape", "%q", header)
 	}
 	if order[1] == "True" {
-		return wrong("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
+		return nil, wrong("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
 	}
 	element, ok := npyTypes[name[1]]
 	if !ok {
-		return wrong("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
+		return nil, wrong("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
 	}
 	shape := []int{}
 	n := 1
@@ -107,12 +107,12 @@ func ReadNPY(r io.Reader) (*tensor.Tensor, error) {
 		}
 		d, err := strconv.Atoi(field)
 		if err != nil || d > 0 && n > len(body)/d {
-			return wrong(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", len(body))
+			return nil, wrong(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", len(body))
 		}
 		shape, n = append(shape, d), n*d
 	}
 	if len(body) != n*element.size {
-		return wrong(fmt.Sprintf("%d bytes for shape (%s)", n*element.size, dimensions[1]), "%d", len(body))
+		return nil, wrong(fmt.Sprintf("%d bytes for shape (%s)", n*element.size, dimensions[1]), "%d", len(body))
 	}
 	if element.float != nil {
 		data := make([]float32, n)
@@ -125,7 +125,7 @@ func ReadNPY(r io.Reader) (*tensor.Tensor, error) {
 	for i := range data {
 		v := element.integer(body[i*element.size:])
 		if v < math.MinInt32 || v > math.MaxInt32 {
-			return wrong("integers of at most 32 bits", "%d", v)
+			return nil, wrong("integers of at most 32 bits", "%d", v)
 		}
 		data[i] = v
 	}

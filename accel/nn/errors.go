@@ -65,7 +65,7 @@ func forward(number string, layer Module, x *Tensor) *Tensor {
 	if err == nil {
 		return y
 	}
-	if inner, ok := err.(*LayerError); ok {
+	if inner := (*LayerError)(nil); errors.As(err, &inner) {
 		panic(&LayerError{number + "." + inner.Path, inner.Layer, inner.Err})
 	}
 	panic(&LayerError{number, describe(layer), err})

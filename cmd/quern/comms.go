@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
@@ -28,7 +27,7 @@ func (h commHost) Guard(f func()) func() { return h.session.Guard(f) }
 // Comm hands a message of the notebook to the object that it is for.
 func (w *worker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
 	known := comm.Deliver(comm.Message{
-		Kind: comm.Kind(c.Kind), ID: c.ID, Target: c.Target, Data: c.Data, Metadata: json.RawMessage(c.Metadata), Buffers: c.Buffers,
+		Kind: comm.Kind(c.Kind), ID: c.ID, Target: c.Target, Data: c.Data, Metadata: c.Metadata, Buffers: c.Buffers,
 	})
 	return link.CommReply{Unknown: !known}, nil
 }

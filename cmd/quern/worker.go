@@ -130,7 +130,7 @@ func (w *worker) Complete(_ context.Context, request link.Complete) (link.Comple
 	start, end, items := w.session.Complete(request.Code, request.Offset)
 	completion := link.Completion{Start: start, End: end, Matches: make([]link.Match, len(items))}
 	for i, item := range items {
-		completion.Matches[i] = link.Match{Text: item.Text, Kind: string(item.Kind), Type: item.Type}
+		completion.Matches[i] = link.Match{Text: item.Text, Kind: item.Kind, Type: item.Type}
 	}
 	return completion, nil
 }

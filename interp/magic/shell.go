@@ -97,7 +97,7 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 	}
 	var status *exec.ExitError
 	if errors.As(err, &status) {
-		return fmt.Errorf("%s: %s", what, status)
+		return fmt.Errorf("%s: %w", what, status)
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -44,7 +44,7 @@ func (r *Registry) errorsAs(err error, target any, set func(error) bool) bool {
 		if as, ok := err.(interface{ As(any) bool }); ok && as.As(target) {
 			return true
 		}
-		switch wrapper := err.(type) {
+		switch wrapper := err.(type) { //nolint:errorlint // this walks the chain itself
 		case interface{ Unwrap() error }:
 			if err = wrapper.Unwrap(); err == nil {
 				return false

@@ -49,7 +49,7 @@ func (d *jsonDecoder) save(err error) {
 
 // located adds the place to the error of a mismatch.
 func (d *jsonDecoder) located(err error) error {
-	mismatch, ok := err.(*json.UnmarshalTypeError)
+	mismatch, ok := err.(*json.UnmarshalTypeError) //nolint:errorlint // as encoding/json, which looks at no wrapped ones
 	if !ok || !d.inStruct && len(d.path) == 0 {
 		return err
 	}

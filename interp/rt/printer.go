@@ -323,7 +323,7 @@ func formatBox(state fmt.State, verb rune, b Box) {
 		}
 		p.printValue(b.T, v, verb, depth, visible)
 	}
-	state.Write(p.buffer)
+	_, _ = state.Write(p.buffer) // fmt.State keeps the text: it has no errors
 }
 
 // belowOperand reports whether fmt calls Format for a value inside an operand.

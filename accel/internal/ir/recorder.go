@@ -152,7 +152,7 @@ func (v *Value) check(op string) {
 }
 
 func describe(err error, op Op, in []*Value) error {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // what a shape rule returns, never wrapped
 	case *ShapeError:
 		e.Op = op.Name()
 		for _, v := range in {

@@ -126,8 +126,11 @@ func consult(ctx context.Context, root, name string) (string, error) {
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "program.exe")
 	built, err := run(ctx, compiledLimit, root, []string{"GOFLAGS="}, "go", "build", "-o", program, filepath.FromSlash(name))
-	if err != nil || built.status != 0 || built.timeout {
-		return "", fmt.Errorf("building %s: status %d, %v\n%s", name, built.status, err, built.output)
+	if err != nil {
+		return "", fmt.Errorf("building %s: %w", name, err)
+	}
+	if built.status != 0 || built.timeout {
+		return "", fmt.Errorf("building %s: status %d\n%s", name, built.status, built.output)
 	}
 	var ends [2]ending
 	for i := range ends {

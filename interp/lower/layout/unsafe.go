@@ -26,7 +26,7 @@ type structType struct {
 
 // structField is internal/abi.StructField.
 type structField struct {
-	name   *byte
+	_      *byte // name
 	typ    unsafe.Pointer
 	offset uintptr
 }

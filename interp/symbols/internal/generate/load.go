@@ -91,7 +91,7 @@ func read(p listed) (*types.Package, error) {
 		return nil, fmt.Errorf("types of %s: %w", p.ImportPath, err)
 	}
 	defer f.Close()
-	in, err := gcexportdata.NewReader(f)
+	in, err := gcexportdata.NewReader(f) //nolint:staticcheck // go list -export names archives up to Go 1.28
 	if err != nil {
 		return nil, fmt.Errorf("types of %s: %w", p.ImportPath, err)
 	}
