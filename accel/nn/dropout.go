@@ -16,15 +16,19 @@ func Dropout(share float64) Module {
 type dropout struct {
 	share      float64
 	evaluating bool
+	fixed      *uint64 // the seed of what a member of an ensemble drops; nil outside of Draw
 }
 
 func (d *dropout) Forward(x *Tensor) *Tensor {
-	if d.share == 1 && !d.evaluating {
+	if d.share == 1 && (!d.evaluating || d.fixed != nil) {
 		return x.MulScalar(0)
+	}
+	if d.fixed != nil {
+		return x.Mul(d.mask(x))
 	}
 	return x.Dropout(d.share, nil, !d.evaluating)
 }
 
-func (d *dropout) setTraining(on bool) { d.evaluating = !on }
+func (d *dropout) setTraining(on bool) { d.evaluating, d.fixed = !on, nil }
 func (d *dropout) String() string      { return fmt.Sprintf("Dropout(%g)", d.share) }
 func (*dropout) private() bool         { return true }

@@ -1,0 +1,97 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+)
+
+// WithLabels returns the set with other labels, one for each example: what a
+// person has said of examples whose labels were not known. The labels are class
+// indices of the set's classes. It is for sets whose examples have one class each.
+func (s *Set) WithLabels(labels []int) (*Set, error) {
+	if err := s.oneClassEach("WithLabels"); err != nil {
+		return nil, err
+	}
+	if len(labels) != s.Len() {
+		return nil, fmt.Errorf("data: %d labels for the %d examples of %s", len(labels), s.Len(), s.name)
+	}
+	for i, c := range labels {
+		if c < 0 || c >= len(s.classes) {
+			return nil, fmt.Errorf("data: label %d of example %d: the classes of %s are 0 to %d", c, i, s.name, len(s.classes)-1)
+		}
+	}
+	t := *s
+	t.source, t.index = &relabelled{view{*s}, slices.Clone(labels)}, nil
+	return &t, nil
+}
+
+// Append returns the set with further examples behind its own, given as
+// [Set.Example] gives them and with a class index each. The transforms of
+// [Set.Map] hold for them too. It is for sets whose examples have one class each.
+func (s *Set) Append(examples [][]float32, labels []int) (*Set, error) {
+	if err := s.oneClassEach("Append"); err != nil {
+		return nil, err
+	}
+	if len(examples) != len(labels) {
+		return nil, fmt.Errorf("data: %d examples, but %d labels", len(examples), len(labels))
+	}
+	more := &floats{width: s.size(), labels: slices.Clone(labels)}
+	for i, x := range examples {
+		if len(x) != more.width {
+			return nil, fmt.Errorf("data: example %d has %d numbers, those of %s have %d", i, len(x), s.name, more.width)
+		}
+		if c := labels[i]; c < 0 || c >= len(s.classes) {
+			return nil, fmt.Errorf("data: label %d of example %d: the classes of %s are 0 to %d", c, i, s.name, len(s.classes)-1)
+		}
+		more.data = append(more.data, x...)
+	}
+	t := *s
+	t.source, t.index = &extended{view{*s}, more}, nil
+	return &t, nil
+}
+
+func (s *Set) oneClassEach(name string) error {
+	if s.Targets() > 0 || s.Places() > 0 {
+		return fmt.Errorf("data: %s: the examples of %s have no single class", name, s.name)
+	}
+	return nil
+}
+
+// view is a set as a source, without its transforms.
+type view struct{ set Set }
+
+func (v *view) len() int                           { return v.set.Len() }
+func (v *view) example(i int, dst []float32) error { return v.set.source.example(v.set.at(i), dst) }
+func (v *view) label(i int) int                    { return v.set.source.label(v.set.at(i)) }
+func (v *view) target(int, []float32)              {}
+func (v *view) targets() int                       { return 0 }
+
+// relabelled is a set whose labels are others.
+type relabelled struct {
+	view
+	given []int
+}
+
+func (r *relabelled) label(i int) int { return r.given[i] }
+
+// extended is a set and what comes behind it.
+type extended struct {
+	view
+	more *floats
+}
+
+func (e *extended) len() int { return e.view.len() + e.more.len() }
+
+func (e *extended) example(i int, dst []float32) error {
+	if n := e.view.len(); i >= n {
+		return e.more.example(i-n, dst)
+	}
+	return e.view.example(i, dst)
+}
+
+func (e *extended) label(i int) int {
+	if n := e.view.len(); i >= n {
+		return e.more.label(i - n)
+	}
+	return e.view.label(i)
+}

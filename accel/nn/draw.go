@@ -1,0 +1,33 @@
+package nn
+
+import "github.com/quernlab/quern/accel/tensor"
+
+// Draw makes one member of a dropout ensemble of a model (Gal and Ghahramani,
+// Dropout as a Bayesian Approximation, 2016): all is in evaluation mode, but
+// each [Dropout] drops elements that the seed fixes, the same ones of every
+// example and in every batch, until [Train] is called. It returns the number of
+// layers that drop anything. What a Forward of one's own drops is not among them.
+func Draw(model any, seed uint64) (dropouts int) {
+	Train(model, false)
+	walk(model, func(_ []string, v any) {
+		d, ok := v.(*dropout)
+		if !ok || d.share == 0 {
+			return
+		}
+		layer := tensor.NewGenerator(seed)
+		layer.SetState(seed, uint64(dropouts)<<40) // far apart in one stream
+		fixed := layer.Uint64()
+		d.fixed = &fixed
+		dropouts++
+	})
+	return dropouts
+}
+
+// mask is what a layer with a fixed seed multiplies each example of x by.
+func (d *dropout) mask(x *Tensor) *Tensor {
+	shape := x.Shape()
+	if len(shape) > 0 {
+		shape[0] = 1
+	}
+	return tensor.Ones(shape...).Cast(x.DType()).Dropout(d.share, tensor.NewGenerator(*d.fixed), true)
+}
