@@ -11,7 +11,7 @@ package lower
 //	recover()        ->  dʹ.Recover(), see defer.go
 //	real(z), complex(x, y)  ->  float32(real(z)), complex64(complex(x, y))
 //	append(g())      ->  func(t1 []A, t2 B) []A { return append(t1, t2) }(g())
-//	append(s, a, s[0])  ->  append(s, []T{a, s[0]}...)
+//	append(s, a, s[0]), append(t, t)  ->  append(s, []T{a, s[0]}...)
 //	append(s, v), delete(m, k), panic(v): v and k become the element, key, any
 //
 // The engine lacks the first three, prints through fmt, and finds a panic only
@@ -146,8 +146,9 @@ func (f *function) append(e *ast.CallExpr) string {
 	for _, x := range e.Args[1:] {
 		arguments = append(arguments, f.exprTo(x, elem))
 	}
-	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) {
-		// The engine reads an element that is appended after it wrote those before.
+	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) || len(e.Args) == 2 && types.Identical(f.typeOf(e.Args[0]), f.typeOf(e.Args[1])) {
+		// The engine reads an element that is appended after it wrote those before,
+		// and takes one of the type of the slice for many.
 		return "append(" + s + ", " + f.typ(f.typeOf(e).Underlying()) + "{" + list(arguments[1:]) + "}...)"
 	}
 	return "append(" + list(arguments) + ")"

@@ -281,14 +281,10 @@ func (f *function) unpackSelfResult(e *ast.CallExpr, text string) string {
 	if n == nil || sig.Results().Len() == 0 {
 		return text
 	}
-	if sig.Results().Len() == 1 {
-		if types.Identical(sig.Results().At(0).Type(), n) {
-			return f.unpackSelf(n) + "(" + text + ")"
-		}
-		return text
+	if types.Identical(sig.Results().At(0).Type(), n) {
+		return f.unpackSelf(n) + "(" + text + ")"
 	}
-	f.unsupported(e, "a function type that mentions itself among several results", "return a struct")
-	return ""
+	return text
 }
 
 // spreadCall lowers f(g()) where g has several results.

@@ -48,7 +48,7 @@
 //   - A negative zero that is an argument of a function of a cell becomes zero.
 //   - The position of a panic is that of the last statement of any goroutine.
 //
-// Refused: types that contain themselves without a struct (type T []T), goto out
+// Refused: goto out
 // of a range over a function, a call as the value of a blank field, values that
 // encoding/xml would treat as if they had no methods or no embedded fields.
 //

@@ -227,7 +227,7 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 		return
 	default:
 		for i, x := range s.Results {
-			values = append(values, f.exprTo(x, fr.results[i]))
+			values = append(values, f.resultTo(x, fr.results[i]))
 		}
 	}
 	if fr.exit != byReturn && len(values) > 0 || slices.ContainsFunc(fr.results, isComplex) && len(values) > 0 {
@@ -241,6 +241,15 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 		}
 	}
 	f.leave(w, values)
+}
+
+// resultTo is exprTo for a result; the engine does not know the type of a nil for
+// a function of a compiled type.
+func (f *function) resultTo(x ast.Expr, t types.Type) string {
+	if _, function := t.Underlying().(*types.Signature); function && isNil(f.typeOf(x)) && (isCompiled(t) || isMade(f.typ(t))) {
+		return f.conversionType(t) + "(nil)"
+	}
+	return f.exprTo(x, t)
 }
 
 // leave returns values, which have the types of the results, from the function

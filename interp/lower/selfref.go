@@ -11,27 +11,21 @@ package lower
 import (
 	"fmt"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// selfReferring is the function type that t is, when it mentions itself as a
-// parameter or a result.
+// selfReferring is the function type that t is, when layout.Packed holds for it;
+// package layout makes the others that mention themselves.
 func selfReferring(t types.Type) (*types.Named, *types.Signature) {
 	n, ok := types.Unalias(t).(*types.Named)
 	if !ok || !Interpreted(n) {
 		return nil, nil
 	}
-	sig, ok := n.Underlying().(*types.Signature)
-	if !ok {
+	if !layout.Packed(n) {
 		return nil, nil
 	}
-	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
-		for i := range tuple.Len() {
-			if types.Identical(tuple.At(i).Type(), n) {
-				return n, sig
-			}
-		}
-	}
-	return nil, nil
+	return n, n.Underlying().(*types.Signature)
 }
 
 // convertFunction converts between a function type that mentions itself and a
@@ -55,9 +49,6 @@ func (e *emitter) convertFunction(x string, from, to types.Type) string {
 func (e *emitter) wrapSelf(t *types.Named, pack bool) string {
 	return e.helper("wrap", fmt.Sprintf("wrap %d %t", e.Registry.ID(t), pack), func(name string) {
 		sig := t.Underlying().(*types.Signature)
-		if sig.Variadic() {
-			panic(&UnsupportedError{Construct: "a variadic function type that mentions itself", Position: e.Fset.Position(t.Obj().Pos())})
-		}
 		self := func(v *types.Var) bool { return types.Identical(v.Type(), t) }
 		typ := func(v *types.Var) string {
 			if pack && self(v) {

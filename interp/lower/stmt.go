@@ -27,6 +27,7 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 	case *ast.ExprStmt:
 		f.store(w, s.X, false)
 		f.expression(w, s.X)
+		f.afterWait(w, s.X)
 	case *ast.SendStmt:
 		f.store(w, s, true)
 		f.send(w, s)
@@ -36,6 +37,7 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 	case *ast.AssignStmt:
 		f.store(w, s, false)
 		f.assign(w, s)
+		f.afterWait(w, s)
 	case *ast.DeclStmt:
 		f.declaration(w, s.Decl.(*ast.GenDecl))
 	case *ast.BlockStmt:
@@ -87,13 +89,14 @@ func (f *function) expression(w *writer, x ast.Expr) {
 //
 //	x.c <- v  ->  var t1 chan T = x.c; t1 <- v
 //
-// because the engine cannot send on a field of a compiled type.
+// because the engine cannot send on a field of a compiled type, nor on a channel
+// of one.
 func (f *function) send(w *writer, s *ast.SendStmt) {
 	t := f.typeOf(s.Chan)
 	channel := f.expr(s.Chan)
-	if _, ok := ast.Unparen(s.Chan).(*ast.Ident); !ok {
+	if _, ok := ast.Unparen(s.Chan).(*ast.Ident); !ok || isMade(f.typ(t)) {
 		tmp := f.temp()
-		w.line("var %s %s = %s", tmp, f.typ(t), channel)
+		w.line("var %s %s = %s", tmp, f.typ(t.Underlying()), channel)
 		channel = tmp
 	}
 	w.line("%s <- %s", channel, f.exprTo(s.Value, t.Underlying().(*types.Chan).Elem()))

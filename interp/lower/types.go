@@ -10,7 +10,7 @@ package lower
 //	Stack[int]                                       ->  Stackʹintʹ1, declared on demand
 //	iter.Seq[int]                                    ->  func(func(int) bool)
 //	type State func(*M) State                        ->  type Stateʹ1 func(*Mʹ1) interface{}
-//	type Node struct { next *Node }                  ->  typesʹ.Nodeʹ1, made by package layout
+//	type Node struct { next *Node }, type T []T      ->  typesʹ.Nodeʹ1, made by package layout
 //
 // The engine exports every field, hence the names and the tags; it makes the
 // same field of every blank one; it never finishes a function type that mentions
@@ -146,8 +146,12 @@ func (e *emitter) nameType(t *types.Named, name string) string {
 	}
 	made, err := e.layout.Type(t)
 	if err != nil {
-		// The engine can make the simple ones.
-		return name
+		if _, ok := t.Underlying().(*types.Struct); ok {
+			// The engine can make the simple ones.
+			return name
+		}
+		panic(&UnsupportedError{Construct: "a type that contains itself without a struct (" + err.Error() + ")",
+			Hint: "wrap it in a struct", Position: e.Fset.Position(t.Obj().Pos())})
 	}
 	if e.types == nil {
 		e.types = map[string]reflect.Value{}
@@ -159,13 +163,17 @@ func (e *emitter) nameType(t *types.Named, name string) string {
 // compiledTypes is the name of the package of compiled types in lowered code.
 const compiledTypes = "typesʹ"
 
+// isMade reports whether the type of that name was made by package layout.
+func isMade(name string) bool { return strings.HasPrefix(name, compiledTypes+".") }
+
 // typeDeclaration declares a type and queues its method tables.
 func (e *emitter) typeDeclaration(t *types.Named, name string) {
+	made := isMade(name)
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
 		return
 	case *types.Struct:
-		if strings.HasPrefix(name, compiledTypes+".") {
+		if made {
 			break
 		}
 		e.out.open("type %s struct {", name)
@@ -174,13 +182,13 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 		}
 		e.out.close("}")
 	case *types.Signature:
-		e.out.line("type %s func%s", name, e.signature(u, t))
-	default:
-		if mentions(u, t) {
-			panic(&UnsupportedError{Construct: "a type that contains itself without a struct",
-				Hint: "wrap it in a struct", Position: e.Fset.Position(t.Obj().Pos())})
+		if !made {
+			e.out.line("type %s func%s", name, e.signature(u, t))
 		}
-		e.out.line("type %s %s", name, e.typ(u))
+	default:
+		if !made {
+			e.out.line("type %s %s", name, e.typ(u))
+		}
 	}
 	e.queue = append(e.queue, func() { e.methodTables(t) })
 }
@@ -226,33 +234,6 @@ func (e *emitter) signature(t *types.Signature, self *types.Named) string {
 		return s + " " + out[0]
 	}
 	return s + " (" + list(out) + ")"
-}
-
-// mentions reports whether t mentions self without a named struct in between.
-func mentions(t types.Type, self *types.Named) bool {
-	switch t := types.Unalias(t).(type) {
-	case *types.Named:
-		return t == self
-	case *types.Pointer:
-		return mentions(t.Elem(), self)
-	case *types.Slice:
-		return mentions(t.Elem(), self)
-	case *types.Array:
-		return mentions(t.Elem(), self)
-	case *types.Map:
-		return mentions(t.Key(), self) || mentions(t.Elem(), self)
-	case *types.Chan:
-		return mentions(t.Elem(), self)
-	case *types.Signature:
-		for _, tuple := range []*types.Tuple{t.Params(), t.Results()} {
-			for i := range tuple.Len() {
-				if mentions(tuple.At(i).Type(), self) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // under is the underlying type of t, or of what t points to.

@@ -23,12 +23,80 @@ type Builder struct {
 	count int          // of placeholders, to tell them apart
 }
 
-// Recursive reports whether t is a struct type of a cell that mentions itself.
+// Recursive reports whether t is a type of a cell that the engine cannot make
+// because it mentions itself: a struct, or another type with no named struct in
+// between. Of function types it is those for which Packed does not hold.
 func (b *Builder) Recursive(t *types.Named) bool {
-	if _, ok := t.Underlying().(*types.Struct); !ok || !b.Interpreted(t) {
+	if !b.Interpreted(t) {
 		return false
 	}
-	return b.reaches(t.Underlying(), t, &typeutil.Map{})
+	switch t.Underlying().(type) {
+	case *types.Struct:
+		return b.reaches(t.Underlying(), t, &typeutil.Map{})
+	case *types.Basic, *types.Interface:
+		return false
+	}
+	return !Packed(t) && closes(t.Underlying(), t, &typeutil.Map{})
+}
+
+// Packed reports whether t is a function type that has itself as a parameter or
+// as its one result. Lowered code has an interface{} in its place.
+func Packed(t *types.Named) bool {
+	sig, ok := t.Underlying().(*types.Signature)
+	if !ok || sig.Variadic() {
+		return false
+	}
+	self := func(list *types.Tuple) bool {
+		for v := range list.Variables() {
+			if types.Identical(v.Type(), t) {
+				return true
+			}
+		}
+		return false
+	}
+	if self(sig.Results()) {
+		return sig.Results().Len() == 1
+	}
+	return self(sig.Params())
+}
+
+// closes reports whether t mentions target with no named struct in between.
+func closes(t types.Type, target *types.Named, seen *typeutil.Map) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		if types.Identical(t, target) {
+			return true
+		}
+		if _, ok := t.Underlying().(*types.Struct); ok || seen.Set(t, true) != nil {
+			return false
+		}
+		return closes(t.Underlying(), target, seen)
+	case *types.Pointer:
+		return closes(t.Elem(), target, seen)
+	case *types.Slice:
+		return closes(t.Elem(), target, seen)
+	case *types.Array:
+		return closes(t.Elem(), target, seen)
+	case *types.Chan:
+		return closes(t.Elem(), target, seen)
+	case *types.Map:
+		return closes(t.Key(), target, seen) || closes(t.Elem(), target, seen)
+	case *types.Struct:
+		for v := range t.Fields() {
+			if closes(v.Type(), target, seen) {
+				return true
+			}
+		}
+	case *types.Tuple:
+		for v := range t.Variables() {
+			if closes(v.Type(), target, seen) {
+				return true
+			}
+		}
+	case *types.Signature:
+		return closes(t.Params(), target, seen) || closes(t.Results(), target, seen)
+	}
+	return false
 }
 
 // reaches reports whether t mentions target.
@@ -74,8 +142,8 @@ func (b *Builder) mentioned(t types.Type, seen *typeutil.Map, visit func(*types.
 	}
 }
 
-// Type makes the reflect type of a recursive struct, with those of all others
-// on its cycles. The error is about a type that the engine's tables do not have,
+// Type makes the reflect type of a recursive type, with those of all others on
+// its cycles. The error is about a type that the engine's tables do not have,
 // or that only a named type can be.
 func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	defer func() {
@@ -93,7 +161,7 @@ func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	c := &cycle{Builder: b}
 	b.mentioned(t, &typeutil.Map{}, func(n *types.Named) {
 		if c.placeholders.At(n) == nil && b.built.At(n) == nil && b.Recursive(n) && b.reaches(n, t, &typeutil.Map{}) {
-			c.placeholders.Set(n, b.placeholder())
+			c.placeholders.Set(n, b.placeholder(n))
 			c.members = append(c.members, n)
 		}
 	})
@@ -109,42 +177,75 @@ func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	return b.built.At(t).(reflect.Type), nil
 }
 
-// placeholder makes a type that differs from every other.
-func (b *Builder) placeholder() reflect.Type {
+// placeholder makes a type that differs from every other, of the size of t
+// unless t is a struct or an array.
+func (b *Builder) placeholder(t *types.Named) reflect.Type {
 	b.count++
-	return reflect.StructOf([]reflect.StructField{{
+	p := reflect.StructOf([]reflect.StructField{{
 		Name: "Placeholder", Type: reflect.TypeFor[int](),
 		Tag: reflect.StructTag(fmt.Sprintf("%p %d", b, b.count)),
 	}})
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return p
+	case *types.Slice:
+		return reflect.SliceOf(p)
+	}
+	return reflect.PointerTo(p)
+}
+
+// sized reports whether values of t have the size of its placeholder.
+func sized(t *types.Named) bool {
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return false
+	}
+	return true
 }
 
 // cycle is the making of types that mention each other.
 type cycle struct {
 	*Builder
 	members      []*types.Named
-	open         []*types.Named // types without a struct whose parts are being made
+	open         []*types.Named // other types whose parts are being made
 	placeholders typeutil.Map   // *types.Named to reflect.Type
 	made         typeutil.Map   // *types.Named to reflect.Type, with placeholders in it
 }
 
-// make makes the struct n with placeholders behind its pointers.
+// make makes n with placeholders behind its pointers.
 func (c *cycle) make(n *types.Named) reflect.Type {
 	if t, ok := c.made.At(n).(reflect.Type); ok {
 		return t
 	}
-	t := reflect.StructOf(c.fields(n.Underlying().(*types.Struct), false))
+	t := c.outer(n)
 	c.made.Set(n, t)
 	return t
 }
 
-// finish gives the fields of n their types.
+// outer is a reflect type with the parts of n. Where a part lies in n, or n knows
+// its size, it has that size.
+func (c *cycle) outer(n *types.Named) reflect.Type {
+	switch u := n.Underlying().(type) {
+	case *types.Map:
+		return reflect.MapOf(c.typeOf(u.Key(), false), c.typeOf(u.Elem(), false))
+	case *types.Chan:
+		return reflect.ChanOf(directions[u.Dir()], c.typeOf(u.Elem(), false))
+	}
+	return c.typeOf(n.Underlying(), false)
+}
+
+// finish gives the parts of n their types.
 func (c *cycle) finish(n *types.Named) {
 	t := c.built.At(n).(reflect.Type)
-	for i, field := range c.fields(n.Underlying().(*types.Struct), false) {
-		if want := field.Type; t.Field(i).Type != want {
-			setFieldType(t, i, want)
+	if s, ok := n.Underlying().(*types.Struct); ok {
+		for i, field := range c.fields(s, false) {
+			if want := field.Type; t.Field(i).Type != want {
+				setFieldType(t, i, want)
+			}
 		}
+		return
 	}
+	setParts(t, c.outer(n))
 }
 
 func (c *cycle) fields(s *types.Struct, indirect bool) []reflect.StructField {
@@ -218,7 +319,7 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 		return done
 	}
 	if placeholder, ok := c.placeholders.At(t).(reflect.Type); ok {
-		if indirect {
+		if indirect || sized(t) {
 			return placeholder
 		}
 		return c.make(t)
@@ -232,10 +333,9 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 	}
 	if slices.Contains(c.open, t) {
 		if _, ok := t.Underlying().(*types.Signature); ok {
-			// Lowered code has an interface{} where a function type mentions itself.
-			return reflect.TypeFor[any]()
+			return reflect.TypeFor[any]() // see Packed
 		}
-		panic(fmt.Errorf("%s mentions itself without a struct", t.Obj().Name()))
+		panic(fmt.Errorf("%s mentions itself", t.Obj().Name()))
 	}
 	c.open = append(c.open, t)
 	defer func() { c.open = c.open[:len(c.open)-1] }()

@@ -27,6 +27,17 @@ type Holder2 struct { r *Ring; f Flat; k Kids }
 type Kids []*Ring
 type State func(*Machine) State
 type Machine struct { s State; m *Machine }
+type Slice []Slice
+type Map map[string]Map
+type Pointer *Pointer
+type Chan chan Chan
+type Array [2]*Array
+type Visitor func(n int) (Visitor, error)
+type Rule func(...Rule) []Rule
+type Literal []struct { in Literal; s string }
+type One []Two
+type Two map[string]One
+type Plain []Node
 `
 
 func checked(t *testing.T) func(name string) *types.Named {
@@ -56,6 +67,8 @@ func TestRecursive(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Node": true, "List": true, "Elem": true, "A": true, "B": true, "C": true,
 		"Flat": false, "Holder": false, "Ring": true, "Holder2": true, "Kids": false,
+		"Slice": true, "Map": true, "Pointer": true, "Chan": true, "Array": true, "Visitor": true, "Rule": true,
+		"Literal": true, "One": true, "Two": true, "Plain": false, "State": false,
 	} {
 		if got := b.Recursive(lookup(name)); got != want {
 			t.Errorf("Recursive(%s) = %t, want %t", name, got, want)
@@ -106,6 +119,18 @@ func TestType(t *testing.T) {
 		{"named slice", at(holder, "Xk"), reflect.SliceOf(reflect.PointerTo(ring))},
 		{"function type that mentions itself", at(made("Machine"), "Xs"), reflect.FuncOf([]reflect.Type{reflect.PointerTo(made("Machine"))}, []reflect.Type{reflect.TypeFor[any]()}, false)},
 		{"the same again", made("Node"), node},
+		{"slice of itself", made("Slice").Elem(), made("Slice")},
+		{"map to itself", made("Map").Elem(), made("Map")},
+		{"key of a map to itself", made("Map").Key(), reflect.TypeFor[string]()},
+		{"pointer to itself", made("Pointer").Elem(), made("Pointer")},
+		{"channel of itself", made("Chan").Elem(), made("Chan")},
+		{"array of pointers to itself", made("Array").Elem(), reflect.PointerTo(made("Array"))},
+		{"one of two results", made("Visitor").Out(0), made("Visitor")},
+		{"the other result", made("Visitor").Out(1), reflect.TypeFor[error]()},
+		{"variadic", made("Rule").In(0), reflect.SliceOf(made("Rule"))},
+		{"in a literal struct", made("Literal").Elem().Field(0).Type, made("Literal")},
+		{"two, slice", made("One").Elem(), made("Two")},
+		{"two, map", made("Two").Elem(), made("One")},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
@@ -157,6 +182,55 @@ func TestUnknownType(t *testing.T) {
 	}
 }
 
+// TestUseWithoutStruct does the same with types that are no structs.
+func TestUseWithoutStruct(t *testing.T) {
+	lookup, b := checked(t), newBuilder()
+	made := func(name string) reflect.Type {
+		typ, err := b.Type(lookup(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return typ
+	}
+	const n = 200
+	list, tree := reflect.Zero(made("Slice")), reflect.Zero(made("Map"))
+	for i := range n {
+		list = reflect.Append(reflect.MakeSlice(made("Slice"), 0, 1), list)
+		m := reflect.MakeMap(made("Map"))
+		m.SetMapIndex(reflect.ValueOf("x"), tree)
+		tree = m
+		if i%50 == 0 {
+			runtime.GC()
+		}
+	}
+	depth := 0
+	for ; list.Len() > 0; list = list.Index(0) {
+		depth++
+	}
+	if depth != n {
+		t.Errorf("got a list of depth %d, want %d", depth, n)
+	}
+	depth = 0
+	for ; tree.Len() > 0; tree = tree.MapIndex(reflect.ValueOf("x")) {
+		depth++
+	}
+	if depth != n {
+		t.Errorf("got a map of depth %d, want %d", depth, n)
+	}
+	visitor := made("Visitor")
+	f := reflect.MakeFunc(visitor, func(args []reflect.Value) []reflect.Value {
+		return []reflect.Value{reflect.Zero(visitor), reflect.Zero(visitor.Out(1))}
+	})
+	if out := f.Call([]reflect.Value{reflect.ValueOf(1)}); !out[0].IsNil() {
+		t.Errorf("got %v, want nil", out[0])
+	}
+	c := reflect.MakeChan(made("Chan"), 1)
+	c.Send(c)
+	if got, _ := c.Recv(); got.Pointer() != c.Pointer() {
+		t.Error("another channel comes out of a channel that was sent over itself")
+	}
+}
+
 // TestStructTypeLayout pins what setFieldType relies on.
 func TestStructTypeLayout(t *testing.T) {
 	s := reflect.StructOf([]reflect.StructField{
@@ -174,5 +248,30 @@ func TestStructTypeLayout(t *testing.T) {
 	setFieldType(s, 1, reflect.TypeFor[*string]())
 	if got := s.Field(1).Type; got != reflect.TypeFor[*string]() {
 		t.Errorf("got %s, want *string", got)
+	}
+}
+
+// TestPartsLayout pins what setParts relies on.
+func TestPartsLayout(t *testing.T) {
+	unique := func(tag string) reflect.Type {
+		return reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: reflect.StructTag(tag)}})
+	}
+	x, y := unique("x"), unique("y")
+	for _, tt := range []struct{ t, parts reflect.Type }{
+		{reflect.PointerTo(x), reflect.PointerTo(y)},
+		{reflect.SliceOf(x), reflect.SliceOf(y)},
+		{reflect.ChanOf(reflect.BothDir, x), reflect.ChanOf(reflect.BothDir, y)},
+		{reflect.ArrayOf(3, x), reflect.ArrayOf(3, y)},
+		{reflect.MapOf(x, x), reflect.MapOf(y, y)},
+	} {
+		setParts(tt.t, tt.parts)
+		if tt.t.Elem() != y || tt.t.Kind() == reflect.Map && tt.t.Key() != y || tt.t.Kind() == reflect.Array && tt.t.Len() != 3 {
+			t.Errorf("%s: got element %s", tt.t.Kind(), tt.t.Elem())
+		}
+	}
+	f := reflect.FuncOf([]reflect.Type{x, reflect.SliceOf(unique("z"))}, []reflect.Type{x}, true)
+	setParts(f, reflect.FuncOf([]reflect.Type{y, reflect.TypeFor[[]int]()}, []reflect.Type{y}, true))
+	if f.In(0) != y || f.In(1) != reflect.TypeFor[[]int]() || f.Out(0) != y || !f.IsVariadic() {
+		t.Errorf("got %v %v %v", f.In(0), f.In(1), f.Out(0))
 	}
 }

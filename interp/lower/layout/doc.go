@@ -1,5 +1,4 @@
-// Package layout makes the reflect types of struct types that mention
-// themselves.
+// Package layout makes the reflect types of types that mention themselves.
 //
 // The engine makes such a type with a placeholder, which it replaces when the
 // type is complete. That fails for most types that mention each other, such as
@@ -7,15 +6,20 @@
 //	type Parser struct { lex *Lexer }
 //	type Lexer struct { p *Parser }
 //
-// and for a struct that mentions itself in the value of a map or in a literal
-// struct. Here the same is done for all types of a cycle at once: [Builder.Type]
-// makes every struct of the cycle with placeholders of the right size and then
-// gives each field its real type. The engine gets the results as compiled types.
+// for a struct that mentions itself in the value of a map or in a literal struct,
+// and for all that do so without a struct:
+//
+//	type Tree []Tree
+//	type Visitor func(n int) (Visitor, error)
+//
+// Here the same is done for all types of a cycle at once: [Builder.Type]
+// makes every type of the cycle with placeholders of the right size and then
+// gives each part its real type. The engine gets the results as compiled types.
 //
 // # Limitations
 //
-// A field's type is replaced through unsafe, in memory that package reflect has
-// allocated; the layout of a struct type in this Go release is pinned by a test.
+// The type of a part is replaced through unsafe, in memory that package reflect
+// has allocated; the layout of types in this Go release is pinned by tests.
 // The types made here have no names, their fields are exported (field a is Xa),
 // and none is ever freed, as with reflect.StructOf.
 //

@@ -31,6 +31,33 @@ type structField struct {
 	offset uintptr
 }
 
+// elemType is internal/abi.PtrType, SliceType and the beginning of ChanType.
+type elemType struct {
+	commonType
+	elem unsafe.Pointer
+}
+
+// arrayType is internal/abi.ArrayType.
+type arrayType struct {
+	commonType
+	elem, slice unsafe.Pointer
+	length      uintptr
+}
+
+// mapType is the beginning of internal/abi.MapType.
+type mapType struct {
+	commonType
+	key, elem, group unsafe.Pointer
+	hasher           func(unsafe.Pointer, uintptr) uintptr
+}
+
+// funcType is internal/abi.FuncType, as reflect.FuncOf makes it: parameters and
+// results follow.
+type funcType struct {
+	commonType
+	in, out uint16
+}
+
 // typePointer is the pointer that a reflect.Type holds.
 func typePointer(t reflect.Type) unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1]
@@ -40,4 +67,27 @@ func typePointer(t reflect.Type) unsafe.Pointer {
 // from reflect.StructOf.
 func setFieldType(t reflect.Type, i int, field reflect.Type) {
 	(*structType)(typePointer(t)).fields[i].typ = typePointer(field)
+}
+
+// setParts replaces the types that t mentions by those that parts, of the same
+// kind, mentions. They must have the same sizes. t must have been made by package
+// reflect.
+func setParts(t, parts reflect.Type) {
+	to, from := typePointer(t), typePointer(parts)
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Chan:
+		(*elemType)(to).elem = (*elemType)(from).elem
+	case reflect.Array:
+		(*arrayType)(to).elem, (*arrayType)(to).slice = (*arrayType)(from).elem, (*arrayType)(from).slice
+	case reflect.Map:
+		m, want := (*mapType)(to), (*mapType)(from)
+		m.key, m.elem, m.group, m.hasher = want.key, want.elem, want.group, want.hasher
+	case reflect.Func:
+		copy(signature(to, t), signature(from, parts))
+	}
+}
+
+// signature has the parameters and results of the function type at p.
+func signature(p unsafe.Pointer, t reflect.Type) []unsafe.Pointer {
+	return unsafe.Slice((*unsafe.Pointer)(unsafe.Add(p, unsafe.Sizeof(funcType{}))), t.NumIn()+t.NumOut())
 }
