@@ -1,0 +1,47 @@
+package lower
+
+// After a call of compiled code that may have waited for long, the flag of the
+// interrupt is checked: the call may have been given up meanwhile.
+//
+//	resp, err = http.Get(url)  ->  resp, err = http.Get(url); if stopʹ { sessionʹ.Stop() }
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// waiting are the packages of the standard library, with those below them, whose
+// functions and methods may wait.
+var waiting = map[string]bool{
+	"bufio": true, "database": true, "io": true, "net": true, "os": true, "sync": true, "syscall": true,
+}
+
+// afterWait follows the lowered n by a check, where that is needed.
+func (f *function) afterWait(w *writer, n ast.Node) {
+	if f.mayWait(n) {
+		f.interruptible(w)
+	}
+}
+
+// mayWait says whether the evaluation of n calls compiled code that may wait for
+// long.
+func (f *function) mayWait(n ast.Node) (may bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit, *ast.BlockStmt:
+			return false
+		case *ast.CallExpr:
+			id := calleeIdent(n.Fun)
+			if id == nil {
+				return true
+			}
+			if o, ok := f.Info.Uses[id].(*types.Func); ok && o.Pkg() != nil {
+				first, _, _ := strings.Cut(o.Pkg().Path(), "/")
+				may = may || waiting[first] || strings.Contains(first, ".")
+			}
+		}
+		return !may
+	})
+	return may
+}
