@@ -49,10 +49,14 @@
 // [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at
 // every loop head and function entry; time.Sleep ends too. Code that waits for a
 // channel is ended through the engine; waits for a sync.Mutex, RWMutex or WaitGroup
-// end too. Deferred calls run, and a recover of the cell does not see the
-// interrupt. Goroutines of other cells and closures live on. What waits inside of
-// compiled code, sync.Cond.Wait for instance, cannot be ended: Execute returns an
-// [Error] that is Stuck.
+// end too, and a child process that exec.Command made is interrupted. Deferred
+// calls run, and a recover of the cell does not see the interrupt. Goroutines of
+// other cells and closures live on.
+//
+// A call of compiled code that does not return, sync.Cond.Wait for instance or
+// http.Get, cannot be ended. The cell ends without it, with an [Error] that is
+// Stuck and says so; the call goes on in the background, and what would follow it
+// in the cell does not run.
 //
 // # Concurrency
 //

@@ -13,7 +13,10 @@ type engine interface {
 	// Eval evaluates declarations or one expression. A fault of the engine
 	// itself is an *engineError, a panic of evaluated code a *panicError.
 	Eval(src string) (reflect.Value, error)
-	// Break ends the evaluation in progress where it runs or waits for a channel
+	// Run calls a function without parameters and results that an evaluation has
+	// declared. Its errors are those of Eval.
+	Run(function string) error
+	// Break ends the call of Run in progress where it runs or waits for a channel
 	// in lowered code. It returns at once.
 	Break()
 	// Mend makes code run again after Break, while the evaluation unwinds: the

@@ -22,8 +22,8 @@ type Error struct {
 	// Traceback is what to show, a line an element, with ANSI colours. The
 	// innermost frame is the last.
 	Traceback []string
-	// Stuck says that the cell is still running, in compiled code that an
-	// interrupt cannot end; no other cell can run before it returns.
+	// Stuck says that compiled code, which an interrupt cannot end, goes on in
+	// the background. Once it returns to code of the cell it is ended there.
 	Stuck bool
 }
 

@@ -16,8 +16,7 @@ import (
 // that does not compile changes nothing. Cancelling ctx interrupts the cell, as
 // Interrupt does. The error is an *Error.
 //
-// Cells run one at a time: a second one waits for the first, unless that is
-// [Error.Stuck].
+// Cells run one at a time: a second one waits for the first.
 func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, error) {
 	ctx, done, err := s.begin(ctx)
 	if err != nil {
@@ -107,9 +106,6 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 	select {
 	case <-s.executing:
 	default:
-		if s.stuck.Load() {
-			return nil, nil, stuckError()
-		}
 		select {
 		case <-s.executing:
 		case <-ctx.Done():
@@ -128,14 +124,8 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 	return ctx, func() {
 		s.interrupt.Store(nil)
 		cancel()
-		s.stuck.Store(false)
 		s.executing <- struct{}{}
 	}, nil
-}
-
-func stuckError() *Error {
-	return &Error{Name: nameInterrupted, Stuck: true, Value: "the interrupted cell is in compiled code that does not return: " +
-		"no other cell can run until it does; restart to go on without it"}
 }
 
 // outcome is what comes of a cell.
@@ -145,8 +135,7 @@ type outcome struct {
 }
 
 // run runs the body of a cell and then after, which gives its result: showing a
-// value may run code of cells too. It calls done when nothing of the cell runs
-// any more, which may be after it returned.
+// value may run code of cells too. It calls done at the end.
 func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
 	*s.context = &cellContext{ctx}
 	rt.StorePosition(s.position, 0)
@@ -159,26 +148,18 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 		defer s.goroutines.enter(m)()
 		r.labels = label(r)
 		s.labels.enter(r)
-		o = s.outcome(unit.Body, after)
+		o = s.outcome(r, strings.TrimSuffix(unit.Body, "()"), after)
 	}()
-	finish := func() {
-		s.running.Store(nil)
-		r.values = nil // its goroutines may keep it
-		s.setStop(false)
-		s.engine.Resume()
-		s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
-		done()
-	}
 	o, ok := s.wait(ctx, m, ended)
 	if !ok {
-		s.stuck.Store(true)
-		go func() {
-			<-ended
-			finish()
-		}()
-		return Result{}, stuckError()
+		o = outcome{err: s.abandon(m, ended)}
 	}
-	finish()
+	s.running.Store(nil)
+	r.setResult(nil, false) // its goroutines may keep it
+	s.setStop(false)
+	s.engine.Resume()
+	s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
+	done()
 	var e *Error
 	if r.isStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {
 		return Result{}, s.interruptedError()
@@ -187,7 +168,7 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 }
 
 // outcome runs a body and after. It is called by the goroutine of the cell.
-func (s *Session) outcome(body string, after func() (Result, error)) (o outcome) {
+func (s *Session) outcome(r *run, body string, after func() (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			if _, ok := v.(Interruption); ok {
@@ -197,8 +178,11 @@ func (s *Session) outcome(body string, after func() (Result, error)) (o outcome)
 			o = outcome{err: &Error{Name: namePanic, Value: fmt.Sprintf("while the result was shown: %v", v)}}
 		}
 	}()
-	if _, err := s.engine.Eval(body); err != nil {
+	if err := s.engine.Run(body); err != nil {
 		return outcome{err: s.bodyError(err)}
+	}
+	if r.isStopped() {
+		return outcome{err: s.interruptedError()}
 	}
 	result, err := after()
 	return outcome{result, err}
@@ -214,33 +198,41 @@ func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o 
 	}
 	m.stop()
 	s.setStop(true)
-	timer := time.NewTimer(breakAfter)
-	defer timer.Stop()
-	select {
-	case o := <-ended:
-		return o, true
-	case <-timer.C:
-	}
-	if m.raised.Load() != 0 {
-		timer.Reset(grace)
+	within := func(d time.Duration) (ok bool) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
 		select {
-		case o := <-ended:
-			return o, true
+		case o = <-ended:
+			return true
 		case <-timer.C:
+			return false
 		}
 	}
-	s.engine.Break()
-	timer.Reset(giveUpAfter)
-	select {
-	case o := <-ended:
+	if within(breakAfter) {
 		return o, true
-	case <-timer.C:
-		return outcome{}, false
 	}
+	if m.raised.Load() != 0 && within(grace) {
+		return o, true
+	}
+	a := s.activity(m)
+	if !a.compiled {
+		s.engine.Break()
+	}
+	return o, within(s.patience(a))
 }
 
-// setStop raises or lowers the flag that lowered code checks.
+// setStop raises or lowers the flag that lowered code checks. It stays up while
+// abandoned code has not ended.
 func (s *Session) setStop(stop bool) {
+	s.flag.Lock()
+	defer s.flag.Unlock()
+	s.stop = stop
+	s.raiseFlag()
+}
+
+// raiseFlag is called with flag held.
+func (s *Session) raiseFlag() {
+	stop := s.stop || s.abandoned > 0
 	s.stopping.Store(stop)
 	if !raceEnabled {
 		*s.stopFlag = stop

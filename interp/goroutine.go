@@ -32,7 +32,8 @@ func goroutineID() uint64 {
 // A member is a goroutine of a run.
 type member struct {
 	*run
-	raised atomic.Int64 // when it was interrupted, in Unix nanoseconds; its deferred calls run since
+	goroutine atomic.Uint64 // its number
+	raised    atomic.Int64  // when it was interrupted, in Unix nanoseconds; its deferred calls run since
 }
 
 // grace is how long the deferred calls of interrupted code may take.
@@ -59,6 +60,7 @@ type goroutines struct {
 
 func (g *goroutines) enter(m *member) (leave func()) {
 	id := goroutineID()
+	m.goroutine.Store(id)
 	g.members.Store(id, m)
 	return func() { g.members.Delete(id) }
 }

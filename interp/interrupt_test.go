@@ -74,6 +74,14 @@ func TestInterrupt(t *testing.T) {
 		{"context", "println(\"go\")\n<-ctx.Done()\nfor { }"},
 		{"compiled code that watches ctx", "println(\"go\")\nexec.CommandContext(ctx, \"sleep\", \"1000\").Run()\nfor { }"},
 		{"wait for goroutines that loop", "var wg sync.WaitGroup\nwg.Go(func() { for { } })\nfmt.Println(\"go\")\nwg.Wait()\nfor { }"},
+		{"child process", "println(\"go\")\nexec.Command(\"sleep\", \"1000\").Run()\nfor { }"},
+		{"child with its output", "println(\"go\")\nexec.Command(\"sh\", \"-c\", \"sleep 1000; echo x\").Output()\nfor { }"},
+		{"loop in a coroutine", "next, _ := iter.Pull(func(yield func(int) bool) { println(\"go\"); for { } })\nnext()"},
+		{"lock in a deferred literal", "var mu sync.Mutex\nfunc f() { mu.Lock(); defer func() { println(\"go\"); mu.Lock() }() }\nf()"},
+		{"deferred lock", "var mu sync.Mutex\nfunc f() { mu.Lock(); defer mu.Lock(); println(\"go\") }\nf()"},
+		{"strings.Map", "s := strings.Repeat(\"a\", 1<<22)\nprintln(\"go\")\nstrings.Map(func(r rune) rune { return r }, s)\nfor { }"},
+		{"ticker", "println(\"go\")\nfor range time.Tick(time.Millisecond) { }"},
+		{"generic function", "func g[T any](f func() T) { for { f() } }\nprintln(\"go\")\ng(func() int { return k })"},
 		{"compiled function that calls a closure", "println(\"go\")\nsort.Slice(make([]int, 1<<20), func(i, j int) bool { k++; return false })\nfor { }"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -116,23 +124,51 @@ func TestInterruptSpares(t *testing.T) {
 	n.must(t, "in <- 4\n<-out", "= 8")
 }
 
-// TestStuck says what happens when compiled code does not return.
+// TestStuck says that a cell ends, and others run, where compiled code does not
+// return; and that what comes back from there is ended.
 func TestStuck(t *testing.T) {
 	t.Parallel()
+	skipConcurrent(t, "go func()")
 	n := newNotebook(t)
-	n.must(t, "c := sync.NewCond(&sync.Mutex{})\nc.L.Lock()\nx := 5", "")
-	e, _ := interruptAt(t, n, "fmt.Println(\"go\")\nc.Wait()")
-	if e.Name != "interrupted" || !e.Stuck {
+	interp.BePrompt(n.Session)
+	n.must(t, "c := sync.NewCond(&sync.Mutex{})\nc.L.Lock()\nx := 5\nclo := func() int { x++; return x }", "")
+	e, took := interruptAt(t, n, "fmt.Println(\"go\")\nc.Wait()\nx = 100\nfmt.Println(\"not reached\")")
+	if e.Name != "interrupted" || !e.Stuck || !strings.Contains(e.Value, "sync.(*Cond).Wait cannot be stopped") || !strings.Contains(e.Value, "restart") {
 		t.Fatalf("ended with %v", e)
 	}
-	_, err := n.Execute(context.Background(), 9, "x")
-	if !errors.As(err, &e) || !e.Stuck {
-		t.Errorf("the next cell ended with %v", err)
+	if took > prompt {
+		t.Errorf("took %v", took)
 	}
-	// Completion answers all the same.
 	if _, _, items := n.Complete("strings.ToU", 11); len(items) == 0 {
 		t.Error("no completion while a cell is stuck")
 	}
+	n.cell = 9
+	n.must(t, "clo()", "= 6")
+	n.must(t, "sum := 0\nfor i := range 1000 { sum += i }\nsum", "= 499500")
+	if e, _ := interruptAt(t, n, "fmt.Println(\"go\")\nfor { }"); e.Stuck {
+		t.Errorf("ended with %v", e)
+	}
+	n.must(t, "c.Broadcast()\nfor !c.L.(*sync.Mutex).TryLock() { time.Sleep(time.Millisecond) }", "")
+	n.must(t, "clo()", "= 7")
+	if e, _ := interruptAt(t, n, "fmt.Println(\"go\")\n<-make(chan int)"); e.Stuck {
+		t.Errorf("ended with %v", e)
+	}
+	n.must(t, "clo()", "= 8")
+}
+
+// TestStuckTwice says that several cells may be stuck at once.
+func TestStuckTwice(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	interp.BePrompt(n.Session)
+	n.must(t, "r, w := io.Pipe()\nx := 0", "")
+	for range 3 {
+		if e, _ := interruptAt(t, n, "fmt.Println(\"go\")\nr.Read(make([]byte, 1))\nx++"); !e.Stuck {
+			t.Fatalf("ended with %v", e)
+		}
+	}
+	n.must(t, "w.Close()\nx", "= 0")
+	n.must(t, "x++\nx", "= 1")
 }
 
 // TestInterruptDefers says that deferred calls run, of loops and of waits.

@@ -27,28 +27,33 @@ type Result struct {
 
 // setResult is sessionʹ.Result: the values of the cell's last expression.
 func (s *Session) setResult(values ...any) {
-	if r := s.running.Load(); r != nil {
-		r.values, r.has = values, true
+	r := s.labels.current()
+	if r == nil {
+		r = s.running.Load()
+	}
+	if r != nil {
+		r.setResult(values, true)
 	}
 }
 
 // render makes the bundle of a run's values. A call that ends a cell and whose
 // last result is a non-nil error fails the cell.
 func (s *Session) render(r *run, cell *check.Cell) (Result, error) {
-	if !r.has {
+	values, has := r.result()
+	if !has {
 		return Result{}, nil
 	}
-	if err := s.failedCall(r, cell); err != nil {
+	if err := s.failedCall(values, cell); err != nil {
 		return Result{}, err
 	}
-	if len(r.values) == 1 && r.values[0] == nil && cell.EndsInError() && cell.IsCall() {
+	if len(values) == 1 && values[0] == nil && cell.EndsInError() && cell.IsCall() {
 		return Result{}, nil // nothing failed
 	}
-	if len(r.values) == 1 {
-		return s.renderValue(r.values[0]), nil
+	if len(values) == 1 {
+		return s.renderValue(values[0]), nil
 	}
 	var texts []string
-	for _, v := range r.values {
+	for _, v := range values {
 		text, _ := s.renderValue(v).Data["text/plain"].(string)
 		texts = append(texts, text)
 	}
@@ -123,7 +128,7 @@ func (s *Session) plainText(v any) (text string, ok bool) {
 // failedCall is the error of a cell that ends in a call whose last result is a
 // non-nil error. The makers of errors in package errors and fmt.Errorf are no
 // such calls: their error is the value that was wanted.
-func (s *Session) failedCall(r *run, cell *check.Cell) error {
+func (s *Session) failedCall(values []any, cell *check.Cell) error {
 	if len(cell.Result) == 0 {
 		return nil
 	}
@@ -131,7 +136,7 @@ func (s *Session) failedCall(r *run, cell *check.Cell) error {
 	if !ok || cell.MakesError(call) {
 		return nil
 	}
-	last := r.values[len(r.values)-1]
+	last := values[len(values)-1]
 	if err, ok := last.(error); ok && cell.EndsInError() {
 		return s.errorValue(err, place(cell.Fset, call.Pos()))
 	}

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -22,14 +23,28 @@ func (Interruption) Error() string { return "the cell was interrupted" }
 type run struct {
 	cell    int
 	labels  context.Context // what its goroutines are known by; nil if it never ran as a cell
-	values  []any           // its result
-	has     bool            // whether it has one
 	magic   *magic.Run      // its commands; nil without
 	stopped chan struct{}   // closed by an interrupt
 	once    sync.Once
+
+	mu     sync.Mutex
+	values []any // its result
+	has    bool  // whether it has one
 }
 
 func newRun(cell int) *run { return &run{cell: cell, stopped: make(chan struct{})} }
+
+func (r *run) setResult(values []any, has bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.values, r.has = values, has
+}
+
+func (r *run) result() (values []any, has bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.values, r.has
+}
 
 func (r *run) stop() { r.once.Do(func() { close(r.stopped) }) }
 
@@ -47,8 +62,13 @@ const (
 	// breakAfter is how long lowered code has to reach a check: each loop head
 	// and function entry is one, so what has not, waits.
 	breakAfter = 20 * time.Millisecond
-	// giveUpAfter is when compiled code is held to be stuck.
-	giveUpAfter = 2 * time.Second
+	// giveUpAfter is how long a function of the standard library has to return
+	// once it was interrupted.
+	giveUpAfter = 60 * time.Millisecond
+	// giveUpWatching is the same for functions that watch ctx from time to time,
+	// as those of packages outside of the standard library may, or that wait for
+	// the end of an interrupted process.
+	giveUpWatching = 400 * time.Millisecond
 )
 
 // sleep is time.Sleep for cells: an interrupt ends it.
@@ -74,8 +94,15 @@ func (s *Session) sleep(d time.Duration) {
 // checkStop is what a loop head or a function entry calls once the stop flag is
 // up. Goroutines of other cells go on.
 func (s *Session) checkStop() {
+	r := s.labels.current()
+	if r != nil && !r.isStopped() {
+		return
+	}
 	if m := s.goroutines.current(); m != nil {
 		m.interrupt()
+	} else if r != nil {
+		// Compiled code started this goroutine. A panic would end the process.
+		runtime.Goexit()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
@@ -39,11 +40,15 @@ type Session struct {
 	context  *context.Context
 	command  *func(number int, values ...any) // magic.Name
 
+	patience  func(activity) time.Duration // how long an interrupted cell may go on
 	executing chan struct{} // holds a token while no cell runs
-	stuck     atomic.Bool   // the cell that runs does not react to its interrupt
 	running   atomic.Pointer[run]
 	stopping  atomic.Bool // what sessionʹ.Stopped returns
 	interrupt atomic.Pointer[context.CancelFunc]
+
+	flag      sync.Mutex // guards the stop flag and the fields below
+	stop      bool       // the cell that runs is interrupted
+	abandoned int        // cells that have ended but for compiled code
 
 	mu        sync.Mutex // guards the fields below
 	positions []token.Position
@@ -70,6 +75,7 @@ func New(options ...Option) (*Session, error) {
 		executing: make(chan struct{}, 1),
 		sources:   map[int]string{},
 		functions: map[string]extent{},
+		patience:  patience,
 	}
 	s.route()
 	if err := s.openStdin(); err != nil {

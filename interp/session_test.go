@@ -53,6 +53,7 @@ func newNotebook(t testing.TB, options ...interp.Option) *notebook {
 	if err != nil {
 		t.Fatal(err)
 	}
+	interp.BePatient(s)
 	n.Session = s
 	t.Cleanup(func() { s.Close() })
 	return n

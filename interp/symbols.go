@@ -58,6 +58,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		},
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
+		"os/exec/exec":    {"Command": reflect.ValueOf(s.childProcess)},
 		"os/os":           {"Stdin": reflect.ValueOf(&s.stdinFile).Elem()},
 		"fmt/fmt": {
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"reflect"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -27,6 +28,7 @@ type yaegiEngine struct {
 
 	breaking sync.Mutex // guards the fields below
 	running  bool
+	current  uint64 // number of the last call of Run
 	broken   bool
 	saved    uint64
 }
@@ -63,8 +65,6 @@ const conversions = "github.com/traefik/yaegi/yaegi"
 // Eval implements engine.
 func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
 	e.trace.reset()
-	e.setRunning(true)
-	defer e.setRunning(false)
 	defer func() {
 		// Its compiler panics on what it does not expect.
 		if r := recover(); r != nil {
@@ -82,14 +82,43 @@ func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
 	return v, &engineError{err.Error()}
 }
 
-// setRunning notes the begin and the end of an evaluation. Each has a channel of
-// its own to end waits with, so that ending one spares the goroutines of others.
-func (e *yaegiEngine) setRunning(running bool) {
+// Run implements engine. The function is not called by an evaluation: another
+// one may begin while it waits.
+func (e *yaegiEngine) Run(function string) (err error) {
+	current := e.begin()
+	defer e.end(current)
+	v, err := e.Eval(function)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicError{rt.Recovered(r)}
+		}
+	}()
+	v.Call(nil)
+	return nil
+}
+
+// begin notes that Run begins. Each call has a channel of its own to end waits
+// with, so that ending one spares the goroutines of others.
+func (e *yaegiEngine) begin() (current uint64) {
 	e.breaking.Lock()
 	defer e.breaking.Unlock()
-	e.running = running
-	if running && !e.broken {
+	e.running = true
+	e.current++
+	if !e.broken {
 		e.renew()
+	}
+	return e.current
+}
+
+// end notes that Run ends, unless another one has begun.
+func (e *yaegiEngine) end(current uint64) {
+	e.breaking.Lock()
+	defer e.breaking.Unlock()
+	if e.current == current {
+		e.running = false
 	}
 }
 
@@ -166,3 +195,9 @@ func (e *yaegiEngine) Trace() []frame { return e.trace.frames() }
 
 // activation is the function of yaegi that runs an activation of a function.
 const activation = "github.com/traefik/yaegi/interp.runCfg"
+
+// engineFunctions begins the names of all functions of the engine.
+const engineFunctions = "github.com/traefik/yaegi/interp."
+
+// channelWait matches those that wait for a channel of lowered code.
+var channelWait = regexp.MustCompile(`^(recv|recv2|rangeChan|send|_select)\.func`)

@@ -14,8 +14,11 @@ import (
 // waiting are the packages of the standard library, with those below them, whose
 // functions and methods may wait.
 var waiting = map[string]bool{
-	"bufio": true, "database": true, "io": true, "net": true, "os": true, "sync": true, "syscall": true,
+	"bufio": true, "database": true, "io": true, "net": true, "os": true, "syscall": true,
 }
+
+// syncWaits are the functions of package sync that wait.
+var syncWaits = map[string]bool{"Do": true, "Lock": true, "RLock": true, "Wait": true}
 
 // afterWait follows the lowered n by a check, where that is needed.
 func (f *function) afterWait(w *writer, n ast.Node) {
@@ -38,7 +41,7 @@ func (f *function) mayWait(n ast.Node) (may bool) {
 			}
 			if o, ok := f.Info.Uses[id].(*types.Func); ok && o.Pkg() != nil {
 				first, _, _ := strings.Cut(o.Pkg().Path(), "/")
-				may = may || waiting[first] || strings.Contains(first, ".")
+				may = may || waiting[first] || strings.Contains(first, ".") || first == "sync" && syncWaits[o.Name()]
 			}
 		}
 		return !may

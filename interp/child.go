@@ -1,0 +1,44 @@
+package interp
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// childProcess is exec.Command for cells: like Control-C in a terminal, an
+// interrupt of the cell that calls it is one of the child.
+func (s *Session) childProcess(name string, arg ...string) *exec.Cmd {
+	r := s.labels.current()
+	if r == nil || r.isStopped() {
+		return exec.Command(name, arg...)
+	}
+	cmd := exec.CommandContext(runContext{r}, name, arg...)
+	cmd.Cancel = func() error {
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			return cmd.Process.Kill()
+		}
+		return nil
+	}
+	cmd.WaitDelay = childGrace
+	return cmd
+}
+
+// childGrace is how long an interrupted child may take to end before it is
+// killed.
+const childGrace = 250 * time.Millisecond
+
+// A runContext ends when its run is interrupted, and not with its cell.
+type runContext struct{ *run }
+
+func (runContext) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
+func (c runContext) Done() <-chan struct{}                 { return c.stopped }
+func (runContext) Value(any) any                           { return nil }
+
+func (c runContext) Err() error {
+	if c.isStopped() {
+		return context.Canceled
+	}
+	return nil
+}

@@ -1,0 +1,10 @@
+package interp
+
+import "time"
+
+// BePatient has a session wait long for the end of an interrupted cell: a busy
+// machine may need it to end what can be ended.
+func BePatient(s *Session) { s.patience = func(activity) time.Duration { return 20 * time.Second } }
+
+// BePrompt gives a session the patience that it has outside of tests.
+func BePrompt(s *Session) { s.patience = patience }
