@@ -23,6 +23,9 @@ type gemmKernel struct {
 	// packs from 8 columns on; nil for plain Go.
 	interleave func(dst, src *float32, row, k, w int)
 	copyRows   func(dst, src *float32, k, q, w, col int)
+	// spin does spinFlops operations in registers alone, n times; see Peak.
+	spin      func(n int)
+	spinFlops int
 }
 
 const maxTile = 14 * 32

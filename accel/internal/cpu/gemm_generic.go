@@ -4,7 +4,7 @@ import "unsafe"
 
 // genericKernel is the tile in plain Go, for every processor. It is the
 // reference that the assembly tiles are compared with.
-var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, tile: genericTile}
+var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, tile: genericTile, spin: spinGeneric, spinFlops: 8 * 2}
 
 func genericTile(k int, a, b, c *float32, ldc, add int) {
 	pa, pb := unsafe.Slice(a, 4*k), unsafe.Slice(b, 4*k)

@@ -24,5 +24,11 @@ func interleave8(dst *float32, src *float32, row int, k int, w int)
 //go:noescape
 func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
 
+// fmaAVX2 does 12 fused multiplications and additions of vectors in registers, n times.
+func fmaAVX2(n int)
+
+// fmaAVX512 does 24 fused multiplications and additions of vectors in registers, n times.
+func fmaAVX512(n int)
+
 // pause waits for some tens of cycles n times, without loading the memory bus.
 func pause(n int)

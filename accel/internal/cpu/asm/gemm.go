@@ -15,6 +15,8 @@ func gemm() {
 	tile("tile6x16", avx2, 6, 2)
 	interleave8()
 	copyRows()
+	peak(avx2)
+	peak(avx512)
 	pause()
 }
 

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// array is numbers that all sides are given.
+type array struct {
+	group string // x, y or parameters
+	shape []int
+	data  []float32
+}
+
+// groups are the arrays of one case.
+type groups []array
+
+func (g groups) get(group string) groups {
+	var found groups
+	for _, a := range g {
+		if a.group == group {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+func (a array) tensor() *tensor.Tensor { return tensor.New(a.data, a.shape...) }
+
+func (a array) ints() []int {
+	out := make([]int, len(a.data))
+	for i, v := range a.data {
+		out[i] = int(v)
+	}
+	return out
+}
+
+func (a array) bytes() []byte {
+	out := make([]byte, len(a.data))
+	for i, v := range a.data {
+		out[i] = byte(v)
+	}
+	return out
+}
+
+// generator makes the numbers; the same ones each time.
+type generator struct{ *rand.Rand }
+
+func newGenerator() *generator { return &generator{rand.New(rand.NewPCG(1, 2))} }
+
+func (g *generator) normal(group string, shape ...int) array {
+	return g.array(group, shape, func(int) float32 { return float32(g.NormFloat64()) })
+}
+
+func (g *generator) below(n int, group string, shape ...int) array {
+	return g.array(group, shape, func(int) float32 { return float32(g.IntN(n)) })
+}
+
+func (g *generator) array(group string, shape []int, f func(int) float32) array {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	a := array{group, shape, make([]float32, n)}
+	for i := range a.data {
+		a.data[i] = f(i)
+	}
+	return a
+}
+
+func nothing(*generator) groups { return nil }
+
+func factors(m, k, n int) func(*generator) groups {
+	return func(g *generator) groups { return groups{g.normal("x", m, k), g.normal("x", k, n)} }
+}
+
+// training is batches of images with labels of ten classes, and the parameters
+// that a model starts with.
+func training(make func() nn.Module, n int, shape ...int) func(*generator) groups {
+	return func(g *generator) groups {
+		var all groups
+		for range steps {
+			all = append(all, g.normal("x", append([]int{n}, shape...)...), g.below(10, "y", n))
+		}
+		return append(all, parameters(make, all[0])...)
+	}
+}
+
+func parameters(make func() nn.Module, x array) groups {
+	model := make()
+	tensor.NoGrad(func() { model.Forward(x.tensor()) })
+	var all groups
+	for _, p := range nn.Parameters(model) {
+		all = append(all, array{"parameters", p.Shape(), p.Data()})
+	}
+	return all
+}
+
+func blockArrays(g *generator) groups {
+	var all groups
+	for range steps {
+		all = append(all, g.normal("x", sequences, sequence, width), g.normal("y", sequences, sequence, width))
+	}
+	return append(all, parameters(block, all[0])...)
+}
+
+func attentionArrays(g *generator) groups {
+	var all groups
+	for range 3 {
+		all = append(all, g.normal("x", 4, 4, longest, 64))
+	}
+	return append(all, g.normal("y", 4, 4, longest, 64))
+}
+
+// loaderArrays are byte images and an order.
+func loaderArrays(g *generator) groups {
+	order := array{"x", []int{imageCount}, make([]float32, imageCount)}
+	for i, p := range g.Perm(imageCount) {
+		order.data[i] = float32(p)
+	}
+	return groups{g.below(256, "x", imageCount, 1, 28, 28), order}
+}
+
+// listed is how an array is described in the file beside the numbers.
+type listed struct {
+	Group string `json:"group"`
+	Shape []int  `json:"shape"`
+}
+
+// write makes path.json and path.bin.
+func (g groups) write(path string) error {
+	list, raw := []listed{}, []byte{}
+	for _, a := range g {
+		list = append(list, listed{a.group, a.shape})
+		for _, v := range a.data {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".json", text, 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(path+".bin", raw, 0o600)
+}
+
+// readGroups is the inverse of write.
+func readGroups(path string) (groups, error) {
+	text, err := os.ReadFile(path + ".json")
+	if err != nil {
+		return nil, err
+	}
+	var list []listed
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("%s.json: %w", path, err)
+	}
+	raw, err := os.ReadFile(path + ".bin")
+	if err != nil {
+		return nil, err
+	}
+	var all groups
+	for _, l := range list {
+		n := 1
+		for _, d := range l.Shape {
+			n *= d
+		}
+		if len(raw) < 4*n {
+			return nil, fmt.Errorf("%s.bin is too short for its arrays", path)
+		}
+		a := array{l.Group, l.Shape, make([]float32, n)}
+		for i := range a.data {
+			a.data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		}
+		raw = raw[4*n:]
+		all = append(all, a)
+	}
+	return all, nil
+}

@@ -1,0 +1,83 @@
+package main
+
+import "slices"
+
+// benchCase is one thing that is measured.
+type benchCase struct {
+	name  string
+	words string // what a step is
+	// flops of a step by the definition of its products, and bytes that it must
+	// move; they tell the floor of its time.
+	flops, bytes float64
+	threads      []int    // settings of this engine
+	settings     []string // of PyTorch
+	jax          bool
+	arrays       func(*generator) groups
+	start        func(groups) (workload, error)
+	// targets that the engine is held to, 0 where there is none
+	share     []float64 // of the peak, for each of threads
+	overTorch float64
+	overJAX   float64
+	rate      float64 // bytes a second
+}
+
+func caseNames() []string {
+	var names []string
+	for _, c := range cases() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func caseNamed(name string) (benchCase, bool) {
+	all := cases()
+	i := slices.IndexFunc(all, func(c benchCase) bool { return c.name == name })
+	if i < 0 {
+		return benchCase{}, false
+	}
+	return all[i], true
+}
+
+// Sizes of the cases.
+const (
+	batch      = 128
+	deep       = 32 // batch of ResNet-9
+	steps      = 4  // batches that a training goes round
+	width      = 128
+	heads      = 4
+	sequence   = 128
+	sequences  = 16
+	longest    = 512 // sequence of attention alone
+	imageCount = 16384
+	imageSize  = 28 * 28
+	copied     = 64 << 20 // elements
+)
+
+func cases() []benchCase {
+	eager, all := []string{"eager"}, []string{"eager", "compile"}
+	images := []string{"eager", "compile", "channels-last"}
+	return []benchCase{
+		{name: "bandwidth", words: "copy 256 MiB", bytes: 2 * 4 * copied, threads: []int{1, 2}, settings: eager, arrays: nothing, start: startCopy},
+		{name: "gemm-1024", words: "1024×1024 by 1024×1024", flops: 2 * 1024 * 1024 * 1024, threads: []int{1, 2}, settings: eager, jax: true,
+			arrays: factors(1024, 1024, 1024), start: startProduct, share: []float64{0.85, 0.80}},
+		{name: "gemm-784", words: "512×784 by 784×512", flops: 2 * 512 * 512 * 784, threads: []int{1, 2}, settings: eager, jax: true,
+			arrays: factors(512, 784, 512), start: startProduct, share: []float64{0.75, 0.75}},
+		{name: "mlp", words: "784-256-128-10, batch 128, Adam", flops: batch * (4*784*256 + 6*256*128 + 6*128*10), threads: []int{2}, settings: all, jax: true,
+			arrays: training(mlp, batch, imageSize), start: startTraining(mlp, crossEntropy), overTorch: 2.5, overJAX: 1.3},
+		{name: "cnn", words: "conv 16, conv 32, 1568-10 of 28×28, batch 128, Adam", flops: batch * (4*16*9*784 + 6*32*16*9*196 + 6*1568*10), threads: []int{2}, settings: images, jax: true,
+			arrays: training(cnn, batch, 1, 28, 28), start: startTraining(cnn, crossEntropy), overTorch: 2.5},
+		{name: "gpt-block", words: "width 128, 4 heads, 128 places, batch 16, Adam", flops: 3 * sequences * sequence * (2*12*width*width + 2*2*sequence*width/2), threads: []int{2}, settings: all, jax: true,
+			arrays: blockArrays, start: startTraining(block, squares), overTorch: 1.5},
+		{name: "resnet9", words: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: deep * resNetFlops, threads: []int{2}, settings: images, jax: true,
+			arrays: training(resNet, deep, 1, 28, 28), start: startTraining(resNet, crossEntropy), overTorch: 1.2},
+		{name: "attention", words: "forward and gradients, batch 4, 4 heads of 64, 512 places, causal", flops: 7 * 2 * 16 * longest * longest * 64 / 2, threads: []int{2}, settings: all, jax: true,
+			arrays: attentionArrays, start: startAttention},
+		{name: "loader", words: "16384 byte images shuffled into float batches of 256", bytes: imageCount * imageSize, threads: []int{1, 2}, settings: eager,
+			arrays: loaderArrays, start: startLoader, rate: 1e9},
+	}
+}
+
+// resNetFlops are of one image: the first convolution has no gradient of its
+// input, every other product two more of its size.
+const resNetFlops = 2 * (2*64*9*784 +
+	3*(128*64*9*784+2*128*128*9*196+256*128*9*196+512*256*9*49+2*512*512*9*9+512*10))

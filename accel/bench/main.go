@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+// options are the flags.
+type options struct {
+	python  string
+	names   []string
+	rounds  int
+	slice   float64 // seconds
+	out     string
+	results string
+	check   bool
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == serveCommand {
+		serve(os.Stdin, os.Stdout)
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, parse()); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func parse() options {
+	o := options{}
+	flag.StringVar(&o.python, "python", "", "`interpreter` that can import torch and jax; without it only this engine is measured")
+	names := flag.String("bench", "all", "comma-separated `benches`: "+strings.Join(caseNames(), ", "))
+	flag.IntVar(&o.rounds, "rounds", 7, "how often each side is measured, in turns")
+	flag.Float64Var(&o.slice, "slice", 0.15, "`seconds` of one measurement")
+	flag.StringVar(&o.out, "out", "", "`file` for the result in JSON; figures of other benches that it has already are kept")
+	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the checked-in runs")
+	flag.BoolVar(&o.check, "check", false, "exit with 1 if a figure is more than 10 % worse than in the last checked-in run")
+	flag.Parse()
+	o.names = strings.Split(*names, ",")
+	if *names == "all" {
+		o.names = caseNames()
+	}
+	o.rounds = max(o.rounds, 1)
+	return o
+}
+
+// errRegression is why -check fails.
+var errRegression = errors.New("slower than the last checked-in run")
+
+func run(ctx context.Context, o options) error {
+	found, err := measure(ctx, o)
+	if err != nil {
+		return err
+	}
+	printTable(os.Stdout, found)
+	last, err := lastResult(o.results, found.Machine)
+	if err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := save(o.out, found); err != nil {
+			return err
+		}
+	}
+	if last == nil {
+		fmt.Printf("\nno checked-in run of this machine in %s: nothing to compare with\n", o.results)
+		return nil
+	}
+	worse := compare(*last, found)
+	printComparison(os.Stdout, *last, worse)
+	if o.check && len(worse) > 0 {
+		return errRegression
+	}
+	return nil
+}

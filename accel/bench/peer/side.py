@@ -1,0 +1,70 @@
+"""One side of the benchmark: reads requests from standard input, a JSON object a line, and answers each with one line.
+
+usage: side.py torch|jax THREADS
+
+    {"do": "versions"}                                         {"versions": {...}}
+    {"do": "prepare", "bench": B, "setting": S, "case": FILE}  {"losses": [...]}
+    {"do": "run", "bench": B, "setting": S, "steps": N}        {"seconds": T}
+    {"do": "drop"}                                             {}
+
+An answer may be {"error": TEXT} instead. FILE.json lists the arrays of the
+case, FILE.bin holds them one after the other as float32.
+"""
+
+import json
+import sys
+import time
+
+import numpy
+
+STEPS_CHECKED = 5
+
+
+def arrays(case):
+    """The arrays of a case by group: inputs and parameters, in order."""
+    with open(case + ".json") as f:
+        listed = json.load(f)
+    numbers = numpy.fromfile(case + ".bin", dtype=numpy.float32)
+    groups, at = {}, 0
+    for a in listed:
+        size = int(numpy.prod(a["shape"]))
+        groups.setdefault(a["group"], []).append(numpy.array(numbers[at:at + size]).reshape(a["shape"]))
+        at += size
+    return groups
+
+
+def answer(side, ready, request):
+    if request["do"] == "versions":
+        return {"versions": side.versions()}
+    if request["do"] == "drop":
+        ready.clear()
+        return {}
+    key = request["bench"], request.get("setting", "")
+    if request["do"] == "prepare":
+        work = ready[key] = side.prepare(*key, arrays(request["case"]))
+        return {"losses": [work.value(work.step()) for _ in range(STEPS_CHECKED)]}
+    work, last = ready[key], None
+    start = time.perf_counter()
+    for _ in range(request["steps"]):
+        last = work.step()
+    work.wait(last)
+    return {"seconds": time.perf_counter() - start}
+
+
+def main():
+    name, threads = sys.argv[1], int(sys.argv[2])
+    if name == "torch":
+        import torch_side as side
+    else:
+        import jax_side as side
+    side.start(threads)
+    ready = {}
+    for line in sys.stdin:
+        try:
+            reply = answer(side, ready, json.loads(line))
+        except Exception as e:  # whatever it is, the other end shows it
+            reply = {"error": f"{type(e).__name__}: {e}"}
+        print(json.dumps(reply), flush=True)
+
+
+main()

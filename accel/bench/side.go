@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// peers are the scripts of the other frameworks.
+//
+//go:embed peer/*.py
+var peers embed.FS
+
+// side is a process that is measured. It does what it is asked for and waits
+// quietly in between.
+type side struct {
+	framework string // quern, torch or jax
+	threads   int
+	command   *exec.Cmd
+	requests  io.WriteCloser
+	answers   *bufio.Reader
+}
+
+// unpack writes the scripts into a folder.
+func unpack(folder string) error {
+	entries, err := peers.ReadDir("peer")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		text, err := peers.ReadFile("peer/" + e.Name())
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, e.Name()), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startSide starts a process that ends with ctx, or when it is closed.
+func startSide(ctx context.Context, o options, folder, framework string, threads int) (*side, error) {
+	s := &side{framework: framework, threads: threads}
+	count := strconv.Itoa(threads)
+	if framework == "quern" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		s.command = exec.CommandContext(ctx, self, serveCommand)
+		s.command.Env = append(os.Environ(), "GOMAXPROCS="+count)
+	} else {
+		s.command = exec.CommandContext(ctx, o.python, filepath.Join(folder, "side.py"), framework, count)
+		s.command.Env = append(os.Environ(), "OMP_NUM_THREADS="+count, "MKL_NUM_THREADS="+count)
+	}
+	s.command.Stderr = os.Stderr
+	in, err := s.command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.requests, s.answers = in, bufio.NewReader(out)
+	if err := s.command.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", framework, err)
+	}
+	return s, nil
+}
+
+// ask sends a request and waits for its answer.
+func (s *side) ask(q request) (reply, error) {
+	if err := json.NewEncoder(s.requests).Encode(q); err != nil {
+		return reply{}, fmt.Errorf("%v has ended: %w", s, err)
+	}
+	line, err := s.answers.ReadBytes('\n')
+	if err != nil {
+		return reply{}, fmt.Errorf("%v ended while it was to %s %s: %w", s, q.Do, q.Bench, err)
+	}
+	var a reply
+	if err := json.Unmarshal(line, &a); err != nil {
+		return reply{}, fmt.Errorf("%v answered %q: %w", s, strings.TrimSpace(string(line)), err)
+	}
+	if a.Error != "" {
+		return reply{}, fmt.Errorf("%v, %s %s %s: %s", s, q.Do, q.Bench, q.Setting, a.Error)
+	}
+	return a, nil
+}
+
+// close ends the process.
+func (s *side) close() error {
+	_ = s.requests.Close() // it ends when there are no more requests
+	return s.command.Wait()
+}
+
+func (s *side) String() string { return fmt.Sprintf("%s on %d threads", s.framework, s.threads) }
+
+// sides are all processes of a run.
+type sides []*side
+
+func startSides(ctx context.Context, o options, folder string) (sides, error) {
+	frameworks := []string{"quern"}
+	if o.python != "" {
+		if err := unpack(folder); err != nil {
+			return nil, err
+		}
+		frameworks = append(frameworks, "torch", "jax")
+	}
+	var all sides
+	for _, f := range frameworks {
+		for _, threads := range []int{1, 2} {
+			if f == "jax" && threads == 1 {
+				continue // it has no such setting
+			}
+			s, err := startSide(ctx, o, folder, f, threads)
+			if err != nil {
+				all.close()
+				return nil, err
+			}
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+func (all sides) close() {
+	for _, s := range all {
+		_ = s.close() // it has given its answers
+	}
+}
+
+// versions of everything that is measured.
+func (all sides) versions() (map[string]string, error) {
+	v := map[string]string{}
+	for _, s := range all {
+		a, err := s.ask(request{Do: "versions"})
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(v, a.Versions)
+	}
+	return v, nil
+}

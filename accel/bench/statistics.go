@@ -1,0 +1,32 @@
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// times are the seconds of one step, over all rounds.
+type times struct {
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`  // the quarter that was fastest took at most this
+	High   float64 `json:"high"` // the quarter that was slowest took at least this
+	Best   float64 `json:"best"`
+}
+
+func newTimes(seconds []float64) times {
+	s := slices.Sorted(slices.Values(seconds))
+	return times{Median: quantile(s, 0.5), Low: quantile(s, 0.25), High: quantile(s, 0.75), Best: s[0]}
+}
+
+// quantile of sorted numbers, between neighbours in proportion.
+func quantile(sorted []float64, share float64) float64 {
+	at := share * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+)
+
+// printTable writes what was found: a line each for every runner.
+func printTable(w io.Writer, r result) {
+	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.Processor, r.Machine.Cores, r.Machine.System, r.Versions)
+	for _, c := range cases() {
+		f, ok := r.Figures[c.name]
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s: %s\n", c.name, f.Words)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, key := range sortedKeys(f.Times) {
+			s := f.Times[key]
+			fmt.Fprintf(t, "  %s\t%s\t%s … %s\t%s\n", key, duration(s.Median), duration(s.Low), duration(s.High), f.rate(key))
+		}
+		_ = t.Flush() // as the lines above, it goes to the terminal
+		for _, line := range verdicts(c, f) {
+			fmt.Fprintf(w, "  %s\n", line)
+		}
+	}
+}
+
+// rate is the speed of a runner, and its share of the peak.
+func (f figure) rate(key string) string {
+	seconds := f.Times[key].Median
+	if f.Flops == 0 {
+		return fmt.Sprintf("%.2f GB/s", f.Bytes/seconds/1e9)
+	}
+	text := fmt.Sprintf("%.0f GFLOP/s", f.Flops/seconds/1e9)
+	if share := f.share(key); !math.IsNaN(share) {
+		text += fmt.Sprintf(", %.1f %% of the peak", 100*share)
+	}
+	return text
+}
+
+// share of the peak that the engine measured for as many threads.
+func (f figure) share(key string) float64 {
+	parts := strings.Split(key, "-")
+	if len(parts) < 2 {
+		return math.NaN()
+	}
+	peak := f.Peak["quern-"+parts[1]]
+	if peak == 0 {
+		return math.NaN()
+	}
+	return f.Flops / f.Times[key].Median / peak
+}
+
+// fastest is the best runner of a framework.
+func (f figure) fastest(framework string) (key string, seconds float64) {
+	seconds = math.Inf(1)
+	for k, s := range f.Times {
+		if strings.HasPrefix(k, framework) && (s.Median < seconds || s.Median == seconds && k < key) {
+			key, seconds = k, s.Median
+		}
+	}
+	return key, seconds
+}
+
+// verdicts compare the engine with the others and with its targets.
+func verdicts(c benchCase, f figure) []string {
+	var lines []string
+	ours, seconds := f.fastest("quern")
+	for _, other := range []struct {
+		name   string
+		target float64
+	}{{"torch", c.overTorch}, {"jax", c.overJAX}} {
+		key, theirs := f.fastest(other.name)
+		if key == "" || ours == "" {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%.2f times as fast as %s%s", theirs/seconds, key, verdict(theirs/seconds, other.target, "%.2f")))
+	}
+	for i, target := range c.share {
+		key := fmt.Sprintf("quern-%d", c.threads[i])
+		if share := f.share(key); !math.IsNaN(share) {
+			lines = append(lines, fmt.Sprintf("%.1f %% of the peak on %d threads%s", 100*share, c.threads[i], verdict(100*share, 100*target, "%.0f %%")))
+		}
+	}
+	if c.rate > 0 && ours != "" {
+		rate := f.Bytes / seconds / 1e9
+		lines = append(lines, fmt.Sprintf("%.2f GB/s%s", rate, verdict(rate, c.rate/1e9, "%.0f GB/s")))
+	}
+	return lines
+}
+
+func verdict(value, target float64, format string) string {
+	switch text := fmt.Sprintf(format, target); {
+	case target == 0:
+		return ""
+	case value >= target:
+		return " (target " + text + ": reached)"
+	default:
+		return " (target " + text + ": MISSED)"
+	}
+}
+
+// duration has three digits.
+func duration(seconds float64) string {
+	switch {
+	case seconds < 1e-3:
+		return fmt.Sprintf("%.4g µs", seconds*1e6)
+	case seconds < 1:
+		return fmt.Sprintf("%.4g ms", seconds*1e3)
+	}
+	return fmt.Sprintf("%.4g s", seconds)
+}
+
+func printComparison(w io.Writer, last result, worse []regression) {
+	fmt.Fprintf(w, "\nagainst the run of %s: ", last.Date)
+	if len(worse) == 0 {
+		fmt.Fprintln(w, "nothing is more than 10 % slower")
+		return
+	}
+	fmt.Fprintln(w, "slower by more than 10 %:")
+	for _, r := range worse {
+		fmt.Fprintf(w, "  %s on %s: %s, was %s (%.2f times; the machine itself %.2f times)\n",
+			r.bench, r.runner, duration(r.now), duration(r.before), r.factor(), r.machine)
+	}
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// workload is a bench that is ready to run on this engine.
+type workload interface {
+	// step does the work once.
+	step() error
+	// value is a number that tells what the last step computed.
+	value() float64
+}
+
+// objective is a loss, and how it wants its targets.
+type objective struct {
+	loss   func(y, target *nn.Tensor) *nn.Tensor
+	labels bool
+}
+
+var (
+	crossEntropy = objective{nn.CrossEntropy, true}
+	squares      = objective{nn.MSE, false}
+)
+
+// trainingStep is a step of a training that goes round some batches.
+type trainingStep struct {
+	model     nn.Module
+	loss      func(y, target *nn.Tensor) *nn.Tensor
+	optimizer *optim.Optimizer
+	x, y      []*tensor.Tensor
+	made      int
+	last      *tensor.Tensor
+}
+
+func startTraining(make func() nn.Module, o objective) func(groups) (workload, error) {
+	return func(g groups) (workload, error) {
+		t := &trainingStep{model: make(), loss: o.loss}
+		for i, a := range g.get("x") {
+			t.x = append(t.x, a.tensor())
+			target := g.get("y")[i]
+			if o.labels {
+				t.y = append(t.y, tensor.FromInts(target.ints(), target.shape...))
+			} else {
+				t.y = append(t.y, target.tensor())
+			}
+		}
+		tensor.NoGrad(func() { t.model.Forward(t.x[0]) }) // which makes the parameters
+		parameters, given := nn.Parameters(t.model), g.get("parameters")
+		if len(parameters) != len(given) {
+			return nil, fmt.Errorf("the case has %d parameters, the model %d", len(given), len(parameters))
+		}
+		for i, p := range parameters {
+			p.SetData(given[i].data)
+		}
+		t.optimizer = optim.Adam(t.model, 1e-3)
+		return t, nil
+	}
+}
+
+func (t *trainingStep) step() error {
+	i := t.made % len(t.x)
+	t.made++
+	if t.last != nil {
+		t.last.Release()
+	}
+	t.last = t.loss(t.model.Forward(t.x[i]), t.y[i])
+	t.optimizer.ZeroGrad()
+	t.last.Backward()
+	t.optimizer.Step()
+	return nil
+}
+
+func (t *trainingStep) value() float64 { return t.last.Item() }
+
+// product is a matrix product.
+type product struct{ a, b, last *tensor.Tensor }
+
+func startProduct(g groups) (workload, error) {
+	x := g.get("x")
+	return &product{a: x[0].tensor(), b: x[1].tensor()}, nil
+}
+
+func (p *product) step() error {
+	if p.last != nil {
+		p.last.Release()
+	}
+	p.last = p.a.MatMul(p.b)
+	tensor.Flush()
+	return nil
+}
+
+func (p *product) value() float64 { return float64(p.last.Data()[0]) }
+
+// attending is attention and its gradients.
+type attending struct {
+	in     [3]*tensor.Tensor
+	target *tensor.Tensor
+	last   *tensor.Tensor
+}
+
+func startAttention(g groups) (workload, error) {
+	w := &attending{target: g.get("y")[0].tensor()}
+	for i, a := range g.get("x") {
+		w.in[i] = tensor.Parameter(a.tensor())
+	}
+	return w, nil
+}
+
+func (w *attending) step() error {
+	for _, t := range w.in {
+		t.ZeroGrad()
+	}
+	if w.last != nil {
+		w.last.Release()
+	}
+	y := tensor.Attention(w.in[0], w.in[1], w.in[2], true)
+	weighed := y.Mul(w.target)
+	w.last = weighed.Sum()
+	w.last.Backward()
+	y.Release()
+	weighed.Release()
+	tensor.Flush()
+	return nil
+}
+
+// value is the result with an element of each gradient.
+func (w *attending) value() float64 {
+	v := w.last.Item()
+	for i, t := range w.in {
+		row := 0
+		if i == 0 {
+			row = longest - 1
+		}
+		v += float64(t.Grad().Data()[row*t.Dim(3)])
+	}
+	return v
+}
+
+// copying moves memory.
+type copying struct{ from, to *tensor.Tensor }
+
+func startCopy(groups) (workload, error) {
+	return &copying{from: tensor.Ones(copied), to: tensor.Zeros(copied)}, nil
+}
+
+func (c *copying) step() error {
+	c.to.Assign(c.from.AddScalar(0))
+	tensor.Flush()
+	return nil
+}
+
+func (c *copying) value() float64 { return 1 }
+
+// loading makes batches of byte images.
+type loading struct {
+	set  *data.Set
+	last data.Batch
+}
+
+func startLoader(g groups) (workload, error) {
+	folder, err := os.MkdirTemp("", "bench-loader")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder) // the mapped file stays until it is closed
+	images, labels := filepath.Join(folder, "images"), filepath.Join(folder, "labels")
+	if err := writeIDX(images, g.get("x")[0].bytes(), imageCount, 28, 28); err != nil {
+		return nil, err
+	}
+	if err := writeIDX(labels, make([]byte, imageCount), imageCount); err != nil {
+		return nil, err
+	}
+	set, err := data.OpenIDX(images, labels)
+	if err != nil {
+		return nil, err
+	}
+	return &loading{set: set}, nil
+}
+
+// writeIDX writes bytes in the format of the MNIST family.
+func writeIDX(path string, values []byte, shape ...int) error {
+	head := []byte{0, 0, 8, byte(len(shape))}
+	for _, n := range shape {
+		head = binary.BigEndian.AppendUint32(head, uint32(n))
+	}
+	return os.WriteFile(path, append(head, values...), 0o600)
+}
+
+func (l *loading) step() error {
+	it := l.set.Batches(256, data.Shuffle(1))
+	for it.Next() {
+		if l.last.X != nil {
+			l.last.X.Release()
+			l.last.Y.Release()
+		}
+		l.last = it.Batch()
+	}
+	return it.Err()
+}
+
+func (l *loading) value() float64 { return 1 }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// peak is multiplications and additions that wait for nothing: as many chains
+// as there are registers for.
+func peak(s isa) {
+	chains := 12
+	if s.wide() {
+		chains = 24
+	}
+	name := "fma" + s.name
+	TEXT(name, NOSPLIT, "func(n int)")
+	Doc(fmt.Sprintf("%s does %d fused multiplications and additions of vectors in registers, n times.", name, chains))
+	n := Load(Param("n"), GP64())
+	acc := make([]VecVirtual, chains)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	a, b := s.zero(), s.zero()
+	Label("loop")
+	for i := range acc {
+		VFMADD231PS(a, b, acc[i])
+	}
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
