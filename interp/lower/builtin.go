@@ -6,6 +6,7 @@ package lower
 //	clear(x)         ->  rtʹ.Clear(x)
 //	len(p), p *[3]T  ->  func(*[3]T) int { return 3 }(p)
 //	make(<-chan T)   ->  (<-chan T)(make(chan T))
+//	make([]T, n, m)  ->  makeʹ1(int(n), int(m)), which tells as Go does what is out of range
 //	new(expr)        ->  func(v T) *T { return &v }(expr)
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
 //	recover()        ->  dʹ.Recover(), see defer.go
@@ -21,6 +22,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"strconv"
 )
 
 func (f *function) builtin(e *ast.CallExpr, name string) string {
@@ -57,6 +59,13 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 				size = ", " + f.expr(e.Args[1])
 			}
 			return "(" + f.typ(f.typeOf(e)) + ")(make(chan (" + f.typ(c.Elem()) + ")" + size + "))"
+		}
+		if s, ok := f.coreOf(e.Args[0]).(*types.Slice); ok && len(e.Args) == 3 && f.Info.Types[e.Args[2]].Value == nil {
+			return f.makeSlice(f.typeOf(e), s) + "(int(" + f.expr(e.Args[1]) + "), int(" + f.expr(e.Args[2]) + "))"
+		}
+	case "Sizeof", "Alignof", "Offsetof":
+		if f.isUnsafe(e) {
+			return f.measure(e, name)
 		}
 	case "new":
 		t := f.typeOf(e).Underlying().(*types.Pointer).Elem()
@@ -98,6 +107,18 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		return f.alias(types.Unsafe) + "." + name + "(" + list(arguments) + ")"
 	}
 	return name + "(" + list(arguments) + ")"
+}
+
+// makeSlice names a function that makes a slice of type t with a length and a
+// capacity.
+func (f *function) makeSlice(t types.Type, s *types.Slice) string {
+	typ := f.typ(t)
+	return f.helper("make", "make "+typ, func(helper string) {
+		w := &f.out
+		w.open("func %s(n, m int) %s {", helper, typ)
+		w.line("return make(%s, n, %s)", typ, f.rt("MakeCapacity", "n", "m", strconv.FormatInt(sizes.Sizeof(s.Elem()), 10)))
+		w.close("}")
+	})
 }
 
 // spreadBuiltin lowers append(g()) where g has several results:

@@ -355,7 +355,24 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 	if n, _ := selfReferring(t); n != nil && !isNil(from) {
 		return f.convert(text, from.Underlying(), t)
 	}
+	if a, ok := under(t).(*types.Array); ok {
+		if _, slice := from.Underlying().(*types.Slice); slice {
+			return f.toArray(from, t, a) + "(" + text + ")"
+		}
+	}
 	return f.conversionType(t) + "(" + text + ")"
+}
+
+// toArray names the conversion of a slice to an array, or to a pointer to one.
+func (f *function) toArray(from, to types.Type, array *types.Array) string {
+	in, out := f.typ(from), f.typ(to)
+	return f.helper("array", "array "+in+" "+out, func(helper string) {
+		w := &f.out
+		w.open("func %s(s %s) %s {", helper, in, out)
+		w.line("%s", f.rt("ArrayLength", "len(s)", strconv.FormatInt(array.Len(), 10)))
+		w.line("return %s(s)", f.conversionType(to))
+		w.close("}")
+	})
 }
 
 func (f *function) conversionType(t types.Type) string {

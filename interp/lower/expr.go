@@ -347,7 +347,12 @@ func (f *function) composite(e *ast.CompositeLit) string {
 	case *types.Map:
 		for _, item := range e.Elts {
 			kv := item.(*ast.KeyValueExpr)
-			items = append(items, f.key(kv.Key, u.Key())+": "+f.exprTo(kv.Value, u.Elem()))
+			key := f.key(kv.Key, u.Key())
+			if c, ok := ast.Unparen(kv.Key).(*ast.CallExpr); ok && f.env != nil && f.Info.Types[c.Fun].IsType() {
+				// A constant, which may be there twice, for these type arguments only.
+				key = fmt.Sprintf("func(k %s) %[1]s { return k }(%s)", f.typ(u.Key()), key)
+			}
+			items = append(items, key+": "+f.exprTo(kv.Value, u.Elem()))
 		}
 	default:
 		var elem types.Type

@@ -249,6 +249,12 @@ func (e *emitter) methodTable(t types.Type) {
 		if isEmptyStruct(t) {
 			recv = "var r " + e.typ(t)
 		}
+		if _, pointer := t.(*types.Pointer); pointer && len(sel.Index()) == 1 {
+			if _, pointer := m.Signature().Recv().Type().(*types.Pointer); !pointer {
+				name := types.TypeString(t.(*types.Pointer).Elem(), (*types.Package).Name) + "." + m.Name()
+				recv += "; if r == nil { panic(" + e.rt("NilReceiver", strconv.Quote(name)) + ") }"
+			}
+		}
 		literal := fmt.Sprintf("func(%s) (%s) { %s%s; %s%s }", list(parameters), list(e.typeTexts(sig.Results())), e.forwards(c, m), recv, returning(sig), c.text())
 		e.registers.indent = 1
 		e.registers.line("%s", e.rt("Register", strconv.Itoa(e.Registry.ID(t)), strconv.Quote(m.Name()), literal))

@@ -5,9 +5,16 @@ package lower
 //	switch init; x { case a: }            ->  { init; switch x { case a: } }
 //	switch i { case v: }, one an interface ->  { var t1 = i; switch { case rtʹ.Equal(t1, v): } }
 //	switch p { case nil, q: }             ->  { var t1 = p; switch { case (t1 == nil) || (t1 == q): } }
+//	switch { case i: }, i an interface    ->  switch { case rtʹ.Equal(true, i): }
+//	switch x { default: a; case 1: b }    ->  switch x { case 1: b; default: a }
+//	switch x { default: a; fallthrough; case 1: b } -> { t1 := 0; switch x { case 1: t1 = 1 }; switch t1 { case 0: a; fallthrough; case 1: b } }
+//
+// The engine compares values of basic types only, and puts a default in the
+// place of the last clause.
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 )
@@ -22,13 +29,15 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	defer f.pop()
 	f.store(w, s, false)
 	if s.Tag == nil {
-		f.label(w, t)
-		w.line("switch {")
-		f.cases(w, s.Body, true, f.expr)
+		f.cases(w, t, "switch", s.Body, true, func(x ast.Expr) string {
+			if text, ok := f.compare("true", f.expr(x), types.Typ[types.Bool], f.typeOf(x)); ok {
+				return text
+			}
+			return f.expr(x)
+		})
 		return
 	}
 	tag := f.typeOf(s.Tag)
-	// The engine compares values of basic types only.
 	_, basic := tag.Underlying().(*types.Basic)
 	for _, c := range s.Body.List {
 		for _, x := range c.(*ast.CaseClause).List {
@@ -36,18 +45,13 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 		}
 	}
 	if basic {
-		text := f.expr(s.Tag)
-		f.label(w, t)
-		w.line("switch %s {", text)
-		f.cases(w, s.Body, false, f.expr)
+		f.cases(w, t, "switch "+f.expr(s.Tag), s.Body, false, f.expr)
 		return
 	}
 	tag = types.Default(tag)
 	tmp := f.temp()
 	w.line("var %s %s = %s", tmp, f.typ(tag), f.exprTo(s.Tag, tag))
-	f.label(w, t)
-	w.line("switch {")
-	f.cases(w, s.Body, true, func(x ast.Expr) string {
+	f.cases(w, t, "switch", s.Body, true, func(x ast.Expr) string {
 		if text, ok := f.compare(tmp, f.expr(x), tag, f.typeOf(x)); ok {
 			return text
 		}
@@ -56,26 +60,85 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	})
 }
 
-func (f *function) cases(w *writer, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
+// cases writes a switch with the given head; conditions tells that value renders
+// the expressions of its cases as conditions.
+func (f *function) cases(w *writer, t *target, head string, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
+	if fallsAroundDefault(body) {
+		f.numberedCases(w, t, head, body, conditions, value)
+		return
+	}
+	f.label(w, t)
+	w.line("%s {", head)
+	var last *ast.CaseClause
 	for _, c := range body.List {
 		c := c.(*ast.CaseClause)
 		if c.List == nil {
-			w.line("default:")
-		} else {
-			values := make([]string, len(c.List))
-			for i, x := range c.List {
-				values[i] = value(x)
-			}
-			separator := ", "
-			if conditions {
-				// The engine mixes up several conditions.
-				separator = " || "
-			}
-			w.line("case %s:", strings.Join(values, separator))
+			last = c
+			continue
 		}
-		w.indent++
-		f.statements(w, c.Body)
-		w.indent--
+		w.line("case %s:", f.caseValues(c, conditions, value))
+		f.clauseBody(w, c)
+	}
+	if last != nil {
+		w.line("default:")
+		f.clauseBody(w, last)
 	}
 	w.line("}")
+}
+
+// numberedCases finds the number of the case first and then switches over it.
+func (f *function) numberedCases(w *writer, t *target, head string, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
+	found := f.temp()
+	for i, c := range body.List {
+		if c.(*ast.CaseClause).List == nil {
+			w.line("var %s int = %d", found, i)
+		}
+	}
+	w.line("%s {", head)
+	for i, c := range body.List {
+		if c := c.(*ast.CaseClause); c.List != nil {
+			w.line("case %s:", f.caseValues(c, conditions, value))
+			w.line("\t%s = %d", found, i)
+		}
+	}
+	w.line("}")
+	f.label(w, t)
+	w.line("switch %s {", found)
+	for i, c := range body.List {
+		w.line("case %d:", i)
+		f.clauseBody(w, c.(*ast.CaseClause))
+	}
+	w.line("}")
+}
+
+func (f *function) clauseBody(w *writer, c *ast.CaseClause) {
+	w.indent++
+	f.statements(w, c.Body)
+	w.indent--
+}
+
+func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast.Expr) string) string {
+	values := make([]string, len(c.List))
+	for i, x := range c.List {
+		values[i] = value(x)
+	}
+	if conditions {
+		return strings.Join(values, " || ") // the engine mixes up several
+	}
+	return strings.Join(values, ", ")
+}
+
+// fallsAroundDefault reports whether a switch has a default that is not its last
+// clause, and a fallthrough.
+func fallsAroundDefault(body *ast.BlockStmt) bool {
+	early, falls := false, false
+	for i, c := range body.List {
+		c := c.(*ast.CaseClause)
+		early = early || c.List == nil && i < len(body.List)-1
+		if len(c.Body) > 0 {
+			b, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt)
+			falls = falls || ok && b.Tok == token.FALLTHROUGH
+		}
+	}
+	return early && falls
 }

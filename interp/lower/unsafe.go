@@ -7,21 +7,63 @@ package lower
 //	unsafe.String(p, n)     ->  rtʹ.UnsafeString(p, int(n))
 //	unsafe.StringData(s)    ->  rtʹ.UnsafeStringData(s)
 //	unsafe.Add(p, n)        ->  rtʹ.UnsafeAdd(p, int(n))
+//	unsafe.Sizeof(x), x of a type parameter  ->  func() uintptr { return 8 }()
 //
-// The engine has conversions of pointers only.
+// The engine has conversions of pointers only. It must not take a size for a
+// constant, which what is computed with it would have to be, too.
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
+	"runtime"
 )
 
-// unsafe lowers a call of one of them with lowered arguments.
-func (f *function) unsafe(e *ast.CallExpr, name string, arguments []string) (string, bool) {
+// sizes are those of compiled Go, which are those of lowered code too.
+var sizes = types.SizesFor("gc", runtime.GOARCH)
+
+// isUnsafe tells whether e calls a function of package unsafe.
+func (f *function) isUnsafe(e *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
 	if !ok {
-		return "", false
+		return false
 	}
-	if b, ok := f.Info.Uses[sel.Sel].(*types.Builtin); !ok || b.Pkg() != types.Unsafe {
+	b, ok := f.Info.Uses[sel.Sel].(*types.Builtin)
+	return ok && b.Pkg() == types.Unsafe
+}
+
+// measure lowers a call of Sizeof, Alignof or Offsetof.
+func (f *function) measure(e *ast.CallExpr, name string) string {
+	var n int64
+	switch x := ast.Unparen(e.Args[0]); name {
+	case "Sizeof":
+		n = sizes.Sizeof(f.typeOf(x))
+	case "Alignof":
+		n = sizes.Alignof(f.typeOf(x))
+	case "Offsetof":
+		sel := x.(*ast.SelectorExpr)
+		t := f.typeOf(sel.X)
+		_, path, _ := types.LookupFieldOrMethod(t, true, f.Info.Uses[sel.Sel].Pkg(), sel.Sel.Name)
+		for _, i := range path {
+			s := under(t).(*types.Struct)
+			n += sizes.Offsetsof(structFields(s))[i]
+			t = s.Field(i).Type()
+		}
+	}
+	return fmt.Sprintf("func() uintptr { return %d }()", n)
+}
+
+func structFields(s *types.Struct) []*types.Var {
+	fields := make([]*types.Var, s.NumFields())
+	for i := range fields {
+		fields[i] = s.Field(i)
+	}
+	return fields
+}
+
+// unsafe lowers a call of one of the others with lowered arguments.
+func (f *function) unsafe(e *ast.CallExpr, name string, arguments []string) (string, bool) {
+	if !f.isUnsafe(e) {
 		return "", false
 	}
 	if len(arguments) == 2 {

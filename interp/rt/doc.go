@@ -62,6 +62,8 @@
 //	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
 //	SliceLow(low, high, most, length, capacity int) int     low, or Go's panic when a bound is out of range; math.MinInt for what is not there
+//	ArrayLength(n, length int)                              Go's panic when a slice of length n becomes an array that is longer
+//	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
 //
 // The select statement; directions has s (send), r (receive) or d (default) for
@@ -83,6 +85,7 @@
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
 //	NilDereference() interface{}                            the panic of the use of a nil pointer
+//	NilReceiver(method string) interface{}                  the panic of a method of a value that is called through a nil pointer
 //
 // Package unsafe, with raw pointers and slices: UnsafeAdd, UnsafeSlice,
 // UnsafeSliceData, UnsafeString and UnsafeStringData.

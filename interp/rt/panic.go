@@ -2,10 +2,8 @@ package rt
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"runtime"
-	"strconv"
 	"strings"
 )
 
@@ -50,6 +48,14 @@ const nilDereference = runtimeError("invalid memory address or nil pointer deref
 // NilDereference is what the use of a nil pointer panics with.
 func NilDereference() any { return nilDereference }
 
+// NilReceiver is what the call of a method with a value receiver, as "main.T.M",
+// panics with when it finds a nil pointer in the interface.
+func NilReceiver(method string) any {
+	dot := strings.LastIndexByte(method, '.')
+	_, name, _ := strings.Cut(method[:dot], ".")
+	return plainError("value method " + method + " called using nil *" + name + " pointer")
+}
+
 // compiledName is the name of a compiled type; the types above go under the
 // name of the runtime's type that they stand for.
 func compiledName(t reflect.Type) string {
@@ -63,68 +69,6 @@ func compiledName(t reflect.Type) string {
 type standIn interface{ compiledName() string }
 
 var standInType = reflect.TypeFor[standIn]()
-
-// Index returns i. It panics as Go does if i is no index of a sequence of
-// length n.
-func Index(i, n int) int {
-	if uint(i) >= uint(n) {
-		if i < 0 {
-			panic(boundsError("index out of range [" + strconv.Itoa(i) + "]"))
-		}
-		panic(boundsError("index out of range [" + strconv.Itoa(i) + "] with length " + strconv.Itoa(n)))
-	}
-	return i
-}
-
-// absent stands for a bound that a slice expression does not have.
-const absent = math.MinInt
-
-// SliceLow returns the lower bound of a slice expression on an operand of the
-// given length and capacity. It panics as Go does if the bounds are out of range.
-// The capacity of a string or an array, whose length counts, is absent.
-func SliceLow(low, high, most, length, capacity int) int {
-	limit, limited := capacity, " with capacity "
-	if capacity == absent {
-		limit, limited = length, " with length "
-	}
-	switch {
-	case most != absent:
-		checkBound("::", most, "", limit, limited)
-		checkBound(":", high, ":", most, "")
-	case high != absent:
-		checkBound(":", high, "", limit, limited)
-	default:
-		high = length
-	}
-	end := ""
-	if most != absent {
-		end = ":"
-	}
-	if low == absent {
-		return 0
-	}
-	if low < 0 {
-		panic(boundsError("slice bounds out of range [" + strconv.Itoa(low) + ":" + end + "]"))
-	}
-	if low > high {
-		panic(boundsError("slice bounds out of range [" + strconv.Itoa(low) + ":" + strconv.Itoa(high) + end + "]"))
-	}
-	return low
-}
-
-// checkBound panics if bound is not in [0, limit]. The limit is told after the
-// bound, in words or, without these, behind a colon.
-func checkBound(before string, bound int, after string, limit int, words string) {
-	text := "slice bounds out of range [" + before + strconv.Itoa(bound)
-	switch {
-	case bound < 0:
-		panic(boundsError(text + after + "]"))
-	case bound > limit && words != "":
-		panic(boundsError(text + "]" + words + strconv.Itoa(limit)))
-	case bound > limit:
-		panic(boundsError(text + after + strconv.Itoa(limit) + "]"))
-	}
-}
 
 // engineTexts maps the beginning of a panic text of package reflect, through
 // which the engine works, to the error that Go raises in its place. The numbers
@@ -148,7 +92,8 @@ var engineTexts = []struct {
 	{"reflect: indirection through nil pointer", nilDereference},
 	{"reflect: Call using zero Value argument", nilDereference},
 	{"reflect: Method on nil interface value", nilDereference},
-	{"reflect: cannot convert slice with length", boundsError("cannot convert slice with length")},
+	{"reflect.Append: slice overflow", runtimeError("growslice: len out of range")},
+	{"reflect.Value.Grow: slice overflow", runtimeError("growslice: len out of range")},
 	{"reflect.Value.SetMapIndex: assignment to entry in nil map", plainError("assignment to entry in nil map")},
 }
 

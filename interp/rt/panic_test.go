@@ -42,7 +42,6 @@ func TestRecovered(t *testing.T) {
 		{"division", func() { _ = index / (negInt + 1) }, func() { _ = index / (negInt + 1) }, true},
 		{"closed channel", func() { c := make(chan int); close(c); reflect.ValueOf(c).Close() }, func() { c := make(chan int); close(c); close(c) }, true},
 		{"makechan", func() { reflect.MakeChan(reflect.TypeFor[chan int](), negInt) }, func() { _ = make(chan int, negInt) }, true},
-		{"slice to array", func() { reflect.ValueOf(slice).Convert(reflect.TypeFor[[4]int]()) }, func() { _ = [4]int(slice) }, false},
 	}
 	for _, tt := range tests {
 		want, got := panicValue(tt.real), Recovered(panicValue(tt.engine))

@@ -36,6 +36,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"RangeExited":    RangeExited,
 		"NegativeShift":  NegativeShift,
 		"NilDereference": NilDereference,
+		"NilReceiver":    NilReceiver,
 
 		"UnsafeAdd":        UnsafeAdd,
 		"UnsafeSlice":      UnsafeSlice,
@@ -48,7 +49,11 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Recovered": Recovered,
 		"Index":     Index,
 		"SliceLow":  SliceLow,
-		"ErrorsAs":  r.ErrorsAs,
+
+		"ArrayLength":  ArrayLength,
+		"MakeCapacity": MakeCapacity,
+
+		"ErrorsAs": r.ErrorsAs,
 
 		"Append":   r.Append,
 		"Appendf":  r.Appendf,
