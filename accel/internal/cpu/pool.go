@@ -16,20 +16,22 @@ type task interface {
 // looks for the end before it sleeps: some tens of microseconds, about what
 // waking a parked goroutine costs.
 const (
-	spinRounds = 400
-	waitRounds = 2000
+	spinRounds = 1000
+	waitRounds = 4000
 )
 
-// pool is a fork-join pool. Chunks are claimed from one counter, so a helper
-// that the system does not schedule holds nobody up but for the chunk that it
-// has in hand.
+// pool is a fork-join pool. Each worker begins with a share of neighbouring
+// chunks, the same ones for the same number of chunks, so that what it wrote
+// is in its own cache when the next step reads it; who has finished takes from
+// the others' ends. A helper that the system does not schedule holds nobody up
+// but for the chunk that it has in hand.
 type pool struct {
 	size int // helpers and the caller
 
-	// claim is the number of chunks (high half) and of the next one (low
-	// half). A successful compare-and-swap owns a chunk, and current does not
+	// shares are the chunks that nobody has taken yet, one share for each
+	// worker. A successful compare-and-swap owns a chunk, and current does not
 	// change until every owned chunk is done.
-	claim   atomic.Uint64
+	shares  []share
 	left    atomic.Int32
 	current task
 
@@ -44,8 +46,41 @@ type pool struct {
 	ended  sync.WaitGroup
 }
 
+// share is a range of chunks, its end in the high half and the next one in the
+// low half, on a cache line of its own.
+type share struct {
+	chunks atomic.Uint64
+	_      [cacheLine - 8]byte
+}
+
+func (s *share) set(from, to int) { s.chunks.Store(uint64(to)<<32 | uint64(from)) }
+
+func (s *share) empty() bool {
+	c := s.chunks.Load()
+	return uint32(c) >= uint32(c>>32)
+}
+
+// take is the next chunk, or for a worker of another share the last one.
+func (s *share) take(own bool) (chunk int, ok bool) {
+	for {
+		c := s.chunks.Load()
+		next, end := uint32(c), uint32(c>>32)
+		switch {
+		case next >= end:
+			return 0, false
+		case own:
+			if s.chunks.CompareAndSwap(c, c+1) {
+				return int(next), true
+			}
+		case s.chunks.CompareAndSwap(c, c-1<<32):
+			return int(end - 1), true
+		}
+	}
+}
+
 func newPool(size int) *pool {
-	p := &pool{size: max(size, 1), wake: make(chan struct{}, size), done: make(chan struct{}, 1), quit: make(chan struct{})}
+	size = max(size, 1)
+	p := &pool{size: size, shares: make([]share, size), wake: make(chan struct{}, size), done: make(chan struct{}, 1), quit: make(chan struct{})}
 	for i := 1; i < p.size; i++ {
 		p.ended.Add(1)
 		go p.help(i)
@@ -70,7 +105,9 @@ func (p *pool) run(n int, t task) {
 	}
 	p.current = t
 	p.left.Store(int32(n))
-	p.claim.Store(uint64(n) << 32)
+	for w := range p.shares {
+		p.shares[w].set(n*w/p.size, n*(w+1)/p.size)
+	}
 	for range min(int(p.parked.Load()), n-1) {
 		select {
 		case p.wake <- struct{}{}:
@@ -89,7 +126,7 @@ func (p *pool) wait() {
 		if p.left.Load() == 0 {
 			return
 		}
-		pause(4)
+		pause(1)
 	}
 	// A helper that finished the run before may wake the caller too early.
 	for p.left.Load() > 0 {
@@ -101,16 +138,16 @@ func (p *pool) wait() {
 	}
 }
 
-// drain claims chunks until none is left.
+// drain does a worker's own chunks, and then those that others have left.
 func (p *pool) drain(worker int) {
-	for {
-		c := p.claim.Load()
-		i := uint32(c)
-		if i >= uint32(c>>32) {
-			return
-		}
-		if p.claim.CompareAndSwap(c, c+1) {
-			p.current.work(int(i), worker)
+	for i := range p.shares {
+		from := (worker + i) % p.size
+		for {
+			chunk, ok := p.shares[from].take(i == 0)
+			if !ok {
+				break
+			}
+			p.current.work(chunk, worker)
 			if p.left.Add(-1) == 0 && p.waiting.CompareAndSwap(true, false) {
 				p.done <- struct{}{}
 			}
@@ -119,15 +156,19 @@ func (p *pool) drain(worker int) {
 }
 
 func (p *pool) busy() bool {
-	c := p.claim.Load()
-	return uint32(c) < uint32(c>>32)
+	for w := range p.shares {
+		if !p.shares[w].empty() {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *pool) help(worker int) {
 	defer p.ended.Done()
 	for {
 		for i := 0; i < spinRounds && !p.busy(); i++ {
-			pause(10)
+			pause(4)
 		}
 		if !p.busy() {
 			p.parked.Add(1)
