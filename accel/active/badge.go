@@ -1,0 +1,120 @@
+package active
+
+import (
+	"context"
+	"math/rand/v2"
+)
+
+// BADGE chooses examples whose gradients are long and differ: by k-means++ among
+// the gradients of the last layer's weights, were the most likely class the right
+// one, (p - e) ⊗ h (Ash and others, Deep Batch Active Learning by Diverse,
+// Uncertain Gradient Lower Bounds, 2020). The first has the longest gradient, the
+// others are drawn by their squared distance from what is chosen. h are the
+// features: those of the function, or of an nn.Sequential before its last layer.
+func BADGE(features ...Features) Strategy { return badge{oneOf(features)} }
+
+type badge struct{ features Features }
+
+func (s badge) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+	probabilities, err := c.Probabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, _, err := c.features(ctx, s.features)
+	if err != nil {
+		return nil, err
+	}
+	g := newGradients(probabilities, rows)
+	order := c.random.Perm(len(rows)) // chance decides between equal ones
+	first := order[0]
+	for _, i := range order {
+		if g.norms[i] > g.norms[first] {
+			first = i
+		}
+	}
+	chosen := []int{first}
+	nearest := append([]float64(nil), g.norms...)
+	for len(chosen) < n {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		g.closer(nearest, chosen[len(chosen)-1], len(chosen) == 1)
+		chosen = append(chosen, byWeight(nearest, chosen, c.random))
+	}
+	return chosen, nil
+}
+
+func (badge) String() string { return "BADGE" }
+
+// gradients are the outer products of errors and features, which are never made.
+type gradients struct {
+	errors   [][]float64 // p - e
+	features [][]float32
+	norms    []float64 // squared
+}
+
+func newGradients(probabilities [][]float64, features [][]float32) *gradients {
+	g := &gradients{features: features, norms: make([]float64, len(features)), errors: make([][]float64, len(features))}
+	for i, p := range probabilities {
+		g.errors[i] = append([]float64(nil), p...)
+		likely, _ := twoHighest(p)
+		g.errors[i][likely]--
+		g.norms[i] = product(g.errors[i], g.errors[i]) * product(features[i], features[i])
+	}
+	return g
+}
+
+// closer lowers the squared distances to those from one centre; the first centre
+// replaces them.
+func (g *gradients) closer(nearest []float64, centre int, first bool) {
+	parallel(len(nearest), func(from, to int) {
+		for i := from; i < to; i++ {
+			d := g.norms[i] + g.norms[centre] - 2*product(g.errors[i], g.errors[centre])*product(g.features[i], g.features[centre])
+			d = max(d, 0) // rounded below
+			if i == centre {
+				d = 0
+			}
+			if first || d < nearest[i] {
+				nearest[i] = d
+			}
+		}
+	})
+}
+
+// byWeight draws one by weights that are 0 for what is chosen. Where all are 0 it
+// draws any other.
+func byWeight(weights []float64, chosen []int, random *rand.Rand) int {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	at := random.Float64() * total
+	last := -1
+	for i, w := range weights {
+		if w <= 0 {
+			continue
+		}
+		last = i
+		if at -= w; at < 0 {
+			break
+		}
+	}
+	if last >= 0 {
+		return last
+	}
+	taken := make(map[int]bool, len(chosen))
+	for _, i := range chosen {
+		taken[i] = true
+	}
+	k := random.IntN(len(weights) - len(taken))
+	for i := range weights {
+		if taken[i] {
+			continue
+		}
+		if k == 0 {
+			return i
+		}
+		k--
+	}
+	return -1 // there are more than were chosen
+}

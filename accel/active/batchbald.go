@@ -1,0 +1,234 @@
+package active
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+const (
+	// maxJoint is the number of joint labels of a batch that are kept: all of them
+	// while there are so few, then as many samples.
+	maxJoint = 2000
+	// maxAmong is the number of examples among which a batch is chosen: those with
+	// the most information of their own.
+	maxAmong = 1000
+)
+
+// BatchBALD chooses the examples about which the members of a dropout ensemble
+// disagree most together: the mutual information between all their labels and the
+// weights, greedily (Kirsch and others, BatchBALD, 2019). Other than by [BALD],
+// examples that say the same are not chosen together. The joint entropy is exact
+// for as many labels as have 2000 combinations, three of ten classes, and
+// estimated from samples beyond; the batch is chosen among the 1000 examples about
+// which they disagree most. The members are 20, or as many as are given. A
+// model without Dropout is [ErrNoDropout].
+func BatchBALD(members ...int) Strategy { return batchBALD{memberCount(members)} }
+
+type batchBALD struct{ members int }
+
+func (s batchBALD) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+	if s.members < 2 {
+		return nil, fmt.Errorf("active: %v: an ensemble of %d members cannot disagree", s, s.members)
+	}
+	draws, err := c.Draws(ctx, s.members)
+	if err != nil {
+		return nil, err
+	}
+	return jointDisagreement(ctx, draws, n, maxJoint, c.random)
+}
+
+func (s batchBALD) String() string { return "BatchBALD" }
+
+// jointDisagreement chooses n examples of draws, [member][example][class].
+//
+// What an example adds to the information can only fall as the batch grows, so
+// that what it added to a smaller batch is a bound. Examples are looked at in the
+// order of their bounds, until one adds more than the next could.
+func jointDisagreement(ctx context.Context, draws [][][]float64, n, limit int, random *rand.Rand) ([]int, error) {
+	bounds := disagreement(draws)
+	order := random.Perm(len(bounds)) // chance decides between equal ones
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(bounds[b], bounds[a]) })
+	order = order[:min(len(order), max(maxAmong, n))]
+	within := make([]float64, len(bounds))
+	for _, i := range order {
+		for _, member := range draws {
+			within[i] += entropy(member[i]) / float64(len(draws))
+		}
+	}
+	batch := newJoint(len(draws), limit, random)
+	var chosen []int
+	for len(chosen) < n {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		before := batch.entropy()
+		best, fresh := order[0], 0 // the first so many have bounds of this round
+		for fresh < len(order) {
+			next := order[fresh]
+			if fresh > 0 && bounds[best] >= bounds[next] {
+				break
+			}
+			bounds[next] = batch.with(draws, next) - before - within[next]
+			if fresh == 0 || bounds[next] > bounds[best] {
+				best = next
+			}
+			fresh++
+		}
+		chosen = append(chosen, best)
+		batch.add(draws, best)
+		order = slices.DeleteFunc(order, func(i int) bool { return i == best })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(bounds[b], bounds[a]) })
+	}
+	return chosen, nil
+}
+
+// joint is the distribution of the labels of a batch: combinations of labels, and
+// how likely each member thinks each of them.
+type joint struct {
+	limit   int
+	random  *rand.Rand
+	members int
+	sampled bool // the combinations are samples of the mean of the members
+	all     []combination
+}
+
+// combination is one way to label the batch. The members' probabilities are
+// shares of scale, so that those of long combinations do not vanish.
+type combination struct {
+	shares   []float64 // of each member
+	logScale float64
+	weight   float64 // of the combination in sums over all
+}
+
+func newJoint(members, limit int, random *rand.Rand) *joint {
+	nothing := combination{shares: make([]float64, members), weight: 1}
+	for m := range nothing.shares {
+		nothing.shares[m] = 1
+	}
+	return &joint{limit: limit, random: random, members: members, all: []combination{nothing}}
+}
+
+// mean is the mean of the members' shares.
+func (c combination) mean() float64 {
+	sum := 0.0
+	for _, v := range c.shares {
+		sum += v
+	}
+	return sum / float64(len(c.shares))
+}
+
+// entropy is the joint entropy of the labels, in nats.
+func (j *joint) entropy() float64 {
+	sum := 0.0
+	for _, c := range j.all {
+		if p := c.mean(); p > 0 {
+			sum -= c.weight * p * (math.Log(p) + c.logScale)
+		}
+	}
+	return sum
+}
+
+// block is the number of combinations that are added up together, so that sums
+// do not depend on the number of processors.
+const block = 256
+
+// with is the joint entropy with one example more.
+func (j *joint) with(draws [][][]float64, i int) float64 {
+	sums := make([]float64, (len(j.all)+block-1)/block)
+	parallel(len(sums), func(from, to int) {
+		for b := from; b < to; b++ {
+			for _, c := range j.all[b*block : min((b+1)*block, len(j.all))] {
+				sums[b] += c.with(draws, i)
+			}
+		}
+	})
+	sum := 0.0
+	for _, s := range sums {
+		sum += s
+	}
+	return sum
+}
+
+// with is what the combination and one label more add to the joint entropy.
+func (c combination) with(draws [][][]float64, i int) float64 {
+	sum := 0.0
+	for y := range draws[0][i] {
+		p := 0.0
+		for m, share := range c.shares {
+			p += share * draws[m][i][y]
+		}
+		if p /= float64(len(c.shares)); p > 0 {
+			sum -= c.weight * p * (math.Log(p) + c.logScale)
+		}
+	}
+	return sum
+}
+
+// add makes one example part of the batch.
+func (j *joint) add(draws [][][]float64, i int) {
+	classes := len(draws[0][i])
+	if !j.sampled && len(j.all)*classes > j.limit {
+		j.sample()
+	}
+	var grown []combination
+	for _, c := range j.all {
+		options := make([]combination, classes)
+		for y := range options {
+			o := combination{shares: make([]float64, j.members), logScale: c.logScale, weight: c.weight}
+			for m, share := range c.shares {
+				o.shares[m] = share * draws[m][i][y]
+			}
+			options[y] = o
+		}
+		if j.sampled {
+			o := options[drawn(options, j.random)]
+			grown = append(grown, o.scaled(float64(len(j.all))))
+			continue
+		}
+		grown = append(grown, options...)
+	}
+	j.all = grown
+}
+
+// sample replaces all combinations by samples of them.
+func (j *joint) sample() {
+	samples := make([]combination, j.limit)
+	for k := range samples {
+		samples[k] = j.all[drawn(j.all, j.random)].scaled(float64(len(samples)))
+	}
+	j.all, j.sampled = samples, true
+}
+
+// scaled is one of n samples: its shares have a mean of 1, and so weigh the same
+// as those of the others.
+func (c combination) scaled(n float64) combination {
+	mean := c.mean()
+	s := combination{shares: make([]float64, len(c.shares)), logScale: c.logScale + math.Log(mean), weight: 1 / n}
+	for m, v := range c.shares {
+		s.shares[m] = v / mean
+	}
+	return s
+}
+
+// drawn is one of some combinations, by their means.
+func drawn(of []combination, random *rand.Rand) int {
+	total := 0.0
+	for _, c := range of {
+		total += c.mean()
+	}
+	at := random.Float64() * total
+	last := 0
+	for k, c := range of {
+		if p := c.mean(); p > 0 {
+			last = k
+			if at -= p; at < 0 {
+				break
+			}
+		}
+	}
+	return last
+}

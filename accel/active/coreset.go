@@ -1,0 +1,59 @@
+package active
+
+import (
+	"context"
+	"math"
+)
+
+// CoreSet chooses examples so that every example of the pool is near to one that
+// is labelled: each time the one that is farthest from all labelled and chosen
+// ones (Sener and Savarese, Active Learning for Convolutional Neural Networks: A
+// Core-Set Approach, 2018). Distances are Euclidean, between features: those of
+// the function, or of the model before its last layer, or without a model the
+// numbers of the examples. Without labels the first is chosen by chance.
+func CoreSet(features ...Features) Strategy { return coreSet{oneOf(features)} }
+
+type coreSet struct{ features Features }
+
+func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+	rows, labelled, err := c.features(ctx, s.features)
+	if err != nil {
+		return nil, err
+	}
+	nearest := make([]float64, len(rows)) // squared distance to what is covered
+	for i := range nearest {
+		nearest[i] = math.Inf(1)
+	}
+	closer := func(centre []float32) {
+		parallel(len(rows), func(from, to int) {
+			for i := from; i < to; i++ {
+				nearest[i] = min(nearest[i], squared(rows[i], centre))
+			}
+		})
+	}
+	for k, centre := range labelled {
+		if k%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		closer(centre)
+	}
+	order := c.random.Perm(len(rows)) // chance decides between equal ones
+	chosen := make([]int, 0, n)
+	taken := make([]bool, len(rows))
+	for len(chosen) < n {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		farthest := -1
+		for _, i := range order {
+			if !taken[i] && (farthest < 0 || nearest[i] > nearest[farthest]) {
+				farthest = i
+			}
+		}
+		chosen, taken[farthest] = append(chosen, farthest), true
+		closer(rows[farthest])
+	}
+	return chosen, nil
+}
+
+func (coreSet) String() string { return "core-set" }

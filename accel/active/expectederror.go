@@ -1,0 +1,231 @@
+package active
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// What [ExpectedError] looks at when a pool is large.
+const (
+	defaultErrorCandidates = 50
+	maxErrorPool           = 1000
+)
+
+// ExpectedError chooses the examples whose labels would lower the error of the
+// model most: for each candidate and each class that it may have, the last layer
+// is trained anew with that label, and the errors that it then expects of itself
+// on the pool, Σ 1 - max p, are added up by how likely the class is (Roy and
+// McCallum, Toward Optimal Active Learning through Sampling Estimation of Error
+// Reduction, 2001).
+//
+// The last layer is a logistic regression on the features, trained to its optimum
+// with the penalty ½‖w‖²; the layers before it stay. Features are those of the
+// function, or of an nn.Sequential before its last layer.
+//
+// It is exact on pools of at most the given number of candidates (50 for 0);
+// of a larger pool, so many candidates are drawn, and the error is that of at
+// most 1000 examples. The time is that of a training for each candidate and
+// class.
+func ExpectedError(candidates int, features ...Features) Strategy {
+	if candidates == 0 {
+		candidates = defaultErrorCandidates
+	}
+	return expectedError{candidates, oneOf(features)}
+}
+
+type expectedError struct {
+	candidates int
+	features   Features
+}
+
+func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+	if s.candidates < 0 {
+		return nil, fmt.Errorf("active: %v: %d candidates", s, s.candidates)
+	}
+	if err := c.uncertain(); err != nil {
+		return nil, err
+	}
+	rows, labelled, err := c.features(ctx, s.features)
+	if err != nil {
+		return nil, err
+	}
+	head := newRegression(labelled, c.pool)
+	if err := head.fit(); err != nil {
+		return nil, err
+	}
+	order := c.random.Perm(len(rows)) // also decides between equal ones
+	tried := order[:min(len(order), max(s.candidates, n))]
+	pool := order[:min(len(order), max(maxErrorPool, len(tried)))]
+	errorsOf := make([]float64, len(tried))
+	for k, i := range tried {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if errorsOf[k], err = head.expected(rows, i, pool); err != nil {
+			return nil, fmt.Errorf("%w (with example %d)", err, c.index[i])
+		}
+	}
+	chosen := make([]int, n)
+	for k := range chosen {
+		best := k
+		for j := k + 1; j < len(tried); j++ {
+			if errorsOf[j] < errorsOf[best] {
+				best = j
+			}
+		}
+		tried[k], tried[best] = tried[best], tried[k]
+		errorsOf[k], errorsOf[best] = errorsOf[best], errorsOf[k]
+		chosen[k] = tried[k]
+	}
+	return chosen, nil
+}
+
+func (expectedError) String() string { return "expected error" }
+
+// regression is a logistic regression: a row of weights and a bias for each class
+// that has been seen.
+type regression struct {
+	rows    [][]float32
+	labels  []int // classes from 0, of those seen
+	classes int
+	width   int       // of a row
+	weights []float64 // [class][width+1], the bias last
+}
+
+// newRegression is one of the labelled examples of a pool, not yet fitted.
+func newRegression(rows [][]float32, p *Pool) *regression {
+	seen := map[int]int{}
+	for class := range p.set.Classes() {
+		for _, i := range p.order {
+			if p.labels[i] == class {
+				seen[class] = len(seen)
+				break
+			}
+		}
+	}
+	r := &regression{rows: rows, classes: len(seen), width: len(rows[0])}
+	for _, i := range p.order {
+		r.labels = append(r.labels, seen[p.labels[i]])
+	}
+	r.weights = make([]float64, r.classes*(r.width+1))
+	return r
+}
+
+// gradientTolerance is how near to its optimum a regression is trained: the
+// largest element of the gradient of a sum over all examples.
+const gradientTolerance = 1e-6
+
+// fit trains the weights to the optimum, from where they are.
+func (r *regression) fit() error {
+	problem := optimize.Problem{
+		Func: func(w []float64) float64 { return r.loss(w, nil) },
+		Grad: func(gradient, w []float64) { r.loss(w, gradient) },
+	}
+	settings := &optimize.Settings{GradientThreshold: gradientTolerance, Converger: &optimize.FunctionConverge{Absolute: 1e-12, Iterations: 20}}
+	result, err := optimize.Minimize(problem, r.weights, settings, &optimize.LBFGS{})
+	if result == nil || math.IsNaN(result.F) || math.IsInf(result.F, 0) {
+		return fmt.Errorf("active: the last layer could not be trained: %w", errors.Join(err, errors.New("the features are too large")))
+	}
+	// A line search that can go no lower, to the last digit, is at the optimum.
+	r.weights = result.X
+	return nil
+}
+
+// loss is the sum over the examples of -ln p of the label, and ½‖w‖² without the
+// biases. It writes its gradient where there is room.
+func (r *regression) loss(w, gradient []float64) float64 {
+	clear(gradient)
+	total := 0.0
+	p := make([]float64, r.classes)
+	for i, row := range r.rows {
+		r.logits(p, w, row)
+		total -= p[r.labels[i]]
+		total += normalize(p)
+		if gradient == nil {
+			continue
+		}
+		p[r.labels[i]]--
+		for k, e := range p {
+			g := gradient[k*(r.width+1) : (k+1)*(r.width+1)]
+			for d, v := range row {
+				g[d] += e * float64(v)
+			}
+			g[r.width] += e
+		}
+	}
+	for k := range r.classes {
+		for d := range r.width {
+			at := k*(r.width+1) + d
+			total += w[at] * w[at] / 2
+			if gradient != nil {
+				gradient[at] += w[at]
+			}
+		}
+	}
+	return total
+}
+
+func (r *regression) logits(dst, w []float64, row []float32) {
+	for k := range dst {
+		weights := w[k*(r.width+1) : (k+1)*(r.width+1)]
+		sum := weights[r.width]
+		for d, v := range row {
+			sum += weights[d] * float64(v)
+		}
+		dst[k] = sum
+	}
+}
+
+// normalize makes probabilities of logits, and gives the logarithm of the sum of
+// their exponentials.
+func normalize(p []float64) (logSum float64) {
+	largest := math.Inf(-1)
+	for _, v := range p {
+		largest = max(largest, v)
+	}
+	total := 0.0
+	for k, v := range p {
+		p[k] = math.Exp(v - largest)
+		total += p[k]
+	}
+	for k := range p {
+		p[k] /= total
+	}
+	return largest + math.Log(total)
+}
+
+// expected is the error on the rest of the pool that is to be expected once
+// candidate i is labelled.
+func (r *regression) expected(rows [][]float32, i int, pool []int) (float64, error) {
+	likely := make([]float64, r.classes)
+	r.logits(likely, r.weights, rows[i])
+	normalize(likely)
+	total := 0.0
+	p := make([]float64, r.classes)
+	for class, share := range likely {
+		next := *r
+		next.rows = append(r.rows[:len(r.rows):len(r.rows)], rows[i])
+		next.labels = append(r.labels[:len(r.labels):len(r.labels)], class)
+		next.weights = append([]float64(nil), r.weights...)
+		if err := next.fit(); err != nil {
+			return 0, err
+		}
+		for _, j := range pool {
+			if j == i {
+				continue
+			}
+			next.logits(p, next.weights, rows[j])
+			normalize(p)
+			highest := 0.0
+			for _, v := range p {
+				highest = max(highest, v)
+			}
+			total += share * (1 - highest)
+		}
+	}
+	return total, nil
+}

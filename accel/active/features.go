@@ -1,0 +1,103 @@
+package active
+
+import (
+	"context"
+	"errors"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Features is what a model makes of examples before its last layer: it takes
+// inputs [N, …] and gives a row of numbers for each.
+type Features = func(x *tensor.Tensor) *tensor.Tensor
+
+// oneOf is the function that a caller gave, if any.
+func oneOf(given []Features) Features {
+	if len(given) > 0 {
+		return given[0]
+	}
+	return nil
+}
+
+// errNoFeatures says that nobody knows what is before the last layer of a model.
+var errNoFeatures = errors.New("active: the model is no nn.Sequential with a layer that has parameters, so that its features are not known: give the strategy a function that computes them")
+
+// features are those of the candidates and of the labelled examples, by the
+// function, or else by all layers of an nn.Sequential before the last one with
+// parameters. Without a model they are the numbers of the examples.
+func (c *Candidates) features(ctx context.Context, given Features) (candidates, labelled [][]float32, err error) {
+	f := given
+	if f == nil {
+		if f, err = c.belowLast(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.model != nil {
+		defer nn.Train(c.model, true)
+		nn.Train(c.model, false)
+	}
+	if candidates, err = apply(ctx, c.Set(), f); err != nil {
+		return nil, nil, err
+	}
+	if labelled, err = apply(ctx, c.Labelled(), f); err != nil {
+		return nil, nil, err
+	}
+	for i, row := range candidates {
+		if !finite(row) {
+			return nil, nil, &NotFiniteError{What: "a feature", Example: c.index[i]}
+		}
+	}
+	for k, row := range labelled {
+		if !finite(row) {
+			return nil, nil, &NotFiniteError{What: "a feature", Example: c.pool.order[k]}
+		}
+	}
+	return candidates, labelled, nil
+}
+
+func finite(row []float32) bool {
+	for _, v := range row {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// belowLast is all of the model before its last layer.
+func (c *Candidates) belowLast(ctx context.Context) (Features, error) {
+	if c.model == nil {
+		return func(x *tensor.Tensor) *tensor.Tensor { return x }, nil
+	}
+	chain, ok := c.model.(*nn.Chain)
+	if !ok {
+		return nil, errNoFeatures
+	}
+	if len(nn.Parameters(chain)) == 0 { // not yet: layers make them at their first input
+		if _, err := apply(ctx, c.Set().First(1), chain.Forward); err != nil {
+			return nil, err
+		}
+	}
+	below, ok := before(chain)
+	if !ok {
+		return nil, errNoFeatures
+	}
+	return nn.Sequential(below...).Forward, nil
+}
+
+// before are the layers of a chain before its last one with parameters.
+func before(chain *nn.Chain) (layers []nn.Module, ok bool) {
+	layers = chain.Layers()
+	for k := len(layers) - 1; k >= 0; k-- {
+		if len(nn.Parameters(layers[k])) == 0 {
+			continue
+		}
+		if inner, chained := layers[k].(*nn.Chain); chained {
+			below, ok := before(inner)
+			return append(layers[:k:k], below...), ok
+		}
+		return layers[:k], true
+	}
+	return nil, false
+}

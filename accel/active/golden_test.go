@@ -1,0 +1,266 @@
+package active
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// libraries is what other libraries gave; testdata/make_golden.py wrote it.
+type libraries struct {
+	Uncertainty struct {
+		Probabilities  [][]float64
+		LeastConfident ranked `json:"least confident"`
+		Margin         ranked
+		Entropy        ranked
+	}
+	Ensemble struct {
+		Draws       [][][]float64
+		BALD        []float64
+		Information []float64
+		Chosen      []int
+	}
+	CoreSet struct {
+		Examples  [][]float32
+		Labelled  []int
+		Chosen    []int
+		Distances []float64
+	}
+	BADGE struct {
+		Features      [][]float32
+		Probabilities [][]float64
+		Chosen        []int
+		Weights       [][]*float64
+	}
+	TypiClust struct {
+		Examples   [][]float32
+		Labelled   []int
+		Neighbours int
+		Chosen     []int
+	}
+	ExpectedError struct {
+		Examples [][]float32
+		Labels   []int
+		Labelled []int
+		Chosen   []int
+		Errors   []float64
+	}
+}
+
+type ranked struct {
+	Scores []float64
+	Chosen []int
+}
+
+func golden(t *testing.T) *libraries {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := new(libraries)
+	if err := json.Unmarshal(raw, g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// close tells whether two numbers are the same but for rounding.
+func isClose(got, want, tolerance float64) bool {
+	return math.Abs(got-want) <= tolerance*max(1, math.Abs(want))
+}
+
+// identity is a model whose logits are its input.
+func identity() nn.Module { return nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x }) }
+
+// asked is a pool whose examples have these probabilities under identity, and two
+// further ones that are labelled differently.
+func asked(t *testing.T, probabilities [][]float64) *Pool {
+	t.Helper()
+	classes := len(probabilities[0])
+	var examples [][]float32
+	for _, p := range probabilities {
+		row := make([]float32, classes)
+		for k, v := range p {
+			row[k] = float32(math.Log(v))
+		}
+		examples = append(examples, row)
+	}
+	n := len(examples)
+	for k := range 2 {
+		row := make([]float32, classes)
+		row[k] = 100 + float32(k)
+		examples = append(examples, row)
+	}
+	labels := make([]int, n+2)
+	labels[n+1] = classes - 1
+	return labelledAs(t, set(t, examples, labels), n, n+1)
+}
+
+// set is one of these examples.
+func set(t *testing.T, examples [][]float32, labels []int) *data.Set {
+	t.Helper()
+	s, err := data.FromSlices(examples, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// labelledAs is a pool with some labels revealed.
+func labelledAs(t *testing.T, s *data.Set, pick ...int) *Pool {
+	t.Helper()
+	p := NewPool(s, 0, 1)
+	if err := p.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Label(pick); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestUncertaintyAsModAL(t *testing.T) {
+	g := golden(t).Uncertainty
+	for _, row := range []struct {
+		strategy Strategy
+		sign     float64 // of the library's score
+		want     ranked
+	}{
+		{LeastConfident(), 1, g.LeastConfident}, {Margin(), -1, g.Margin}, {Entropy(), 1, g.Entropy},
+	} {
+		t.Run(row.strategy.String(), func(t *testing.T) {
+			for i, p := range g.Probabilities {
+				if got, want := row.strategy.(measured).measure(p), row.sign*row.want.Scores[i]; !isClose(got, want, 1e-9) {
+					t.Errorf("%v scores %v, modAL %v", p, got, want)
+				}
+			}
+			pick, err := Query(t.Context(), identity(), asked(t, g.Probabilities), row.strategy, len(row.want.Chosen))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range pick {
+				if k > 0 && row.sign*row.want.Scores[pick[k-1]] < row.sign*row.want.Scores[pick[k]]-1e-6 {
+					t.Errorf("example %d comes before %d, modAL's scores are %v and %v", pick[k-1], pick[k], row.want.Scores[pick[k-1]], row.want.Scores[pick[k]])
+				}
+			}
+			slices.Sort(pick)
+			if !slices.Equal(pick, row.want.Chosen) {
+				t.Errorf("chosen are %v, by modAL %v", pick, row.want.Chosen)
+			}
+		})
+	}
+}
+
+func TestEnsembleAsScikitActiveML(t *testing.T) {
+	g := golden(t).Ensemble
+	for i, got := range disagreement(g.Draws) {
+		if !isClose(got, g.BALD[i], 1e-9) {
+			t.Errorf("BALD of example %d is %v, want %v", i, got, g.BALD[i])
+		}
+	}
+	for seed := range uint64(3) {
+		chosen, err := jointDisagreement(t.Context(), g.Draws, len(g.Chosen), maxJoint, rand.New(rand.NewPCG(seed, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(chosen, g.Chosen) {
+			t.Errorf("BatchBALD chose %v, want %v", chosen, g.Chosen)
+		}
+		for limit, tolerance := range map[int]float64{maxJoint: 1e-9, 300: 1e-9, 100: 0.05} { // exact, exact, samples
+			batch := newJoint(len(g.Draws), limit, rand.New(rand.NewPCG(seed, 1)))
+			within := 0.0
+			for k, i := range g.Chosen {
+				for _, member := range g.Draws {
+					within += entropy(member[i]) / float64(len(g.Draws))
+				}
+				if got := batch.with(g.Draws, i) - within; !isClose(got, g.Information[k], tolerance) {
+					t.Errorf("limit %d: the information of %d examples is %v, want %v", limit, k+1, got, g.Information[k])
+				}
+				batch.add(g.Draws, i)
+			}
+		}
+	}
+}
+
+func TestCoreSetAsScikitActiveML(t *testing.T) {
+	g := golden(t).CoreSet
+	p := labelledAs(t, set(t, g.Examples, make([]int, len(g.Examples))), g.Labelled...)
+	pick, err := Query(t.Context(), nil, p, CoreSet(), len(g.Chosen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(pick, g.Chosen) {
+		t.Errorf("chosen are %v, want %v", pick, g.Chosen)
+	}
+}
+
+func TestBADGEAsScikitActiveML(t *testing.T) {
+	g := golden(t).BADGE
+	gradients := newGradients(g.Probabilities, g.Features)
+	weights := slices.Clone(gradients.norms)
+	for k, at := range g.Chosen {
+		total := 0.0
+		for _, w := range weights {
+			total += w
+		}
+		for i, want := range g.Weights[k] {
+			if want != nil && !isClose(weights[i]/total, *want, 1e-9) {
+				t.Errorf("choice %d: example %d has the weight %v, want %v", k, i, weights[i]/total, *want)
+			}
+		}
+		gradients.closer(weights, at, false)
+	}
+}
+
+func TestTypiClustAsScikitActiveML(t *testing.T) {
+	g := golden(t).TypiClust
+	p := labelledAs(t, set(t, g.Examples, make([]int, len(g.Examples))), g.Labelled...)
+	pick, err := Query(t.Context(), nil, p, typiClust{neighbours: g.Neighbours}, len(g.Chosen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(pick, g.Chosen) {
+		t.Errorf("chosen are %v, want %v", pick, g.Chosen)
+	}
+}
+
+func TestExpectedErrorAsModAL(t *testing.T) {
+	g := golden(t).ExpectedError
+	p := labelledAs(t, set(t, g.Examples, g.Labels), g.Labelled...)
+	model := nn.Sequential(nn.Dense(3))
+	pick, err := Query(t.Context(), model, p, ExpectedError(0), len(g.Chosen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(pick, g.Chosen) {
+		t.Errorf("chosen are %v, want %v", pick, g.Chosen)
+	}
+	labelled, err := p.set.Subset(g.Labelled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]float32
+	for i := range labelled.Len() {
+		rows = append(rows, labelled.Example(i))
+	}
+	head := newRegression(rows, p)
+	if err := head.fit(); err != nil {
+		t.Fatal(err)
+	}
+	for k, i := range g.Chosen {
+		got, err := head.expected(g.Examples, i, p.Unlabelled())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !isClose(got, g.Errors[k], 1e-5) {
+			t.Errorf("the error expected of example %d is %v, want %v", i, got, g.Errors[k])
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package active
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+const (
+	maxRounds   = 25    // of k-means
+	maxSeeding  = 10000 // examples among which it looks for its first centres
+	chunk       = 4096  // rows of a product of matrices
+	seedingRuns = 3     // of which the best is taken
+)
+
+// clusters puts rows into k groups by k-means with k-means++ (Arthur and
+// Vassilvitskii, 2007), in the best of three runs; the groups are numbers from 0
+// to k-1, of which some may stay empty.
+func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) ([]int, error) {
+	x, width := flat(rows), len(rows[0])
+	var best []int
+	lowest := math.Inf(1)
+	runs := seedingRuns
+	if len(rows) > maxSeeding {
+		runs = 1
+	}
+	for range runs {
+		centres := seeded(rows, k, random)
+		var of []int
+		var cost float64
+		for range maxRounds {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			next, now := nearestOf(x, rows, width, centres)
+			same := of != nil
+			for i := range next {
+				same = same && next[i] == of[i]
+			}
+			if of, cost = next, now; same {
+				break
+			}
+			moveCentres(rows, of, centres)
+		}
+		if cost < lowest {
+			best, lowest = of, cost
+		}
+	}
+	return best, nil
+}
+
+func flat(rows [][]float32) []float32 {
+	x := make([]float32, 0, len(rows)*len(rows[0]))
+	for _, row := range rows {
+		x = append(x, row...)
+	}
+	return x
+}
+
+// seeded are the first centres: rows, each drawn by its squared distance from
+// those before.
+func seeded(rows [][]float32, k int, random *rand.Rand) [][]float32 {
+	some := random.Perm(len(rows))[:min(len(rows), max(maxSeeding, k))]
+	chosen := []int{random.IntN(len(some))}
+	nearest := make([]float64, len(some))
+	for i := range nearest {
+		nearest[i] = math.Inf(1)
+	}
+	for len(chosen) < k {
+		centre := rows[some[chosen[len(chosen)-1]]]
+		parallel(len(some), func(from, to int) {
+			for i := from; i < to; i++ {
+				nearest[i] = min(nearest[i], squared(rows[some[i]], centre))
+			}
+		})
+		chosen = append(chosen, byWeight(nearest, chosen, random))
+	}
+	centres := make([][]float32, k)
+	for c, at := range chosen {
+		centres[c] = append([]float32(nil), rows[some[at]]...)
+	}
+	return centres
+}
+
+// nearestOf is the nearest centre of each row, and the sum of the squared
+// distances. The products are made by the engine, a part of the rows at a time.
+func nearestOf(x []float32, rows [][]float32, width int, centres [][]float32) (of []int, cost float64) {
+	of = make([]int, 0, len(rows))
+	tensor.NoGrad(func() {
+		c := tensor.New(flat(centres), len(centres), width)
+		half := c.Square().Sum(1).MulScalar(0.5)
+		for from := 0; from < len(rows); from += chunk {
+			to := min(from+chunk, len(rows))
+			part := tensor.New(x[from*width:to*width], to-from, width)
+			of = append(of, part.MatMul(c.T()).Sub(half).ArgMax(1).Ints()...)
+		}
+	})
+	for i, k := range of {
+		cost += squared(rows[i], centres[k])
+	}
+	return of, cost
+}
+
+// moveCentres puts each centre into the mean of its rows; one without rows stays.
+func moveCentres(rows [][]float32, of []int, centres [][]float32) {
+	sums := make([][]float64, len(centres))
+	counts := make([]float64, len(centres))
+	for k, c := range centres {
+		sums[k] = make([]float64, len(c))
+	}
+	for i, k := range of {
+		counts[k]++
+		for d, v := range rows[i] {
+			sums[k][d] += float64(v)
+		}
+	}
+	for k, c := range centres {
+		if counts[k] == 0 {
+			continue
+		}
+		for d := range c {
+			c[d] = float32(sums[k][d] / counts[k])
+		}
+	}
+}

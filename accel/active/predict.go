@@ -1,0 +1,99 @@
+package active
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// atOnce is the number of examples that a model sees at once.
+const atOnce = 512
+
+// apply gives what a function makes of the examples of a set, one row each of the
+// same length. The rows are read when all is computed, so that a device need not
+// be waited for in between.
+func apply(ctx context.Context, set *data.Set, f func(x *tensor.Tensor) *tensor.Tensor) ([][]float32, error) {
+	var parts []*tensor.Tensor
+	it := set.Batches(atOnce, data.Context(ctx))
+	for it.Next() {
+		tensor.NoGrad(func() {
+			x := it.Batch().X
+			y := f(x)
+			if y.Rank() == 0 || y.Dim(0) != x.Dim(0) {
+				panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{x.Shape(), y.Shape()}, Hint: "the output must have a row for each example"})
+			}
+			parts = append(parts, y.Reshape(x.Dim(0), y.Len()/x.Dim(0)))
+			tensor.Flush()
+		})
+	}
+	if err := it.Err(); err != nil {
+		return nil, err
+	}
+	rows := make([][]float32, 0, set.Len())
+	for _, part := range parts {
+		width := part.Dim(1)
+		numbers := part.Data()
+		for i := range part.Dim(0) {
+			rows = append(rows, numbers[i*width:(i+1)*width:(i+1)*width])
+		}
+		part.Release()
+	}
+	return rows, nil
+}
+
+// softmax is the model's probabilities of the candidates, in the mode that it is
+// in. They are made of the logits in float64, in which a sure model still ranks
+// what it is less sure of.
+func (c *Candidates) softmax(ctx context.Context) ([][]float64, error) {
+	return probabilities(ctx, c.model, c.Set(), c.index)
+}
+
+func probabilities(ctx context.Context, model nn.Module, set *data.Set, index []int) ([][]float64, error) {
+	logits, err := apply(ctx, set, func(x *tensor.Tensor) *tensor.Tensor {
+		y := model.Forward(x)
+		if y.Rank() != 2 {
+			panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{y.Shape()}, Hint: "the model must give a row of logits for each example"})
+		}
+		return y
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]float64, len(logits))
+	all := make([]float64, len(logits)*len(set.Classes()))
+	for i, row := range logits {
+		if len(row) != len(set.Classes()) {
+			return nil, fmt.Errorf("active: the model gives %d logits, and %s has %d classes", len(row), set.Name(), len(set.Classes()))
+		}
+		rows[i], all = all[:len(row):len(row)], all[len(row):]
+		if !softmax(rows[i], row) {
+			return nil, &NotFiniteError{What: "the model's output", Example: index[i]}
+		}
+	}
+	return rows, nil
+}
+
+// softmax writes exp(x) over its sum; ok is false where a logit is NaN or
+// infinite.
+func softmax(dst []float64, logits []float32) (ok bool) {
+	largest := math.Inf(-1)
+	for _, v := range logits {
+		if v-v != 0 {
+			return false
+		}
+		largest = max(largest, float64(v))
+	}
+	total := 0.0
+	for k, v := range logits {
+		dst[k] = math.Exp(float64(v) - largest)
+		total += dst[k]
+	}
+	for k := range dst {
+		dst[k] /= total
+	}
+	return true
+}

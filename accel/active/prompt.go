@@ -1,0 +1,79 @@
+package active
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/display"
+)
+
+// Prompt asks a person who types: it shows each example and reads the name of its
+// class, or the number, from a line. An empty line skips the example, "q" ends the
+// questions unless a class is called so. In a cell the reader is
+// bufio.NewReader(os.Stdin).
+func Prompt(r io.Reader) Asker { return &prompt{lines: bufio.NewReader(r)} }
+
+type prompt struct{ lines *bufio.Reader }
+
+func (p *prompt) Ask(ctx context.Context, q *Question) (int, error) {
+	display.Show(q.Show())
+	for {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		display.Show(display.Text(choices(q.Classes)))
+		line, err := p.lines.ReadString('\n')
+		if err != nil && (!errors.Is(err, io.EOF) || line == "") {
+			if errors.Is(err, io.EOF) {
+				err = fmt.Errorf("nobody answers here, where no input is read; use Oracle: %w", io.ErrUnexpectedEOF)
+			}
+			return 0, err
+		}
+		class, err := parse(strings.TrimSpace(line), q.Classes)
+		if err == nil || errors.Is(err, ErrSkip) || errors.Is(err, ErrStop) {
+			return class, err
+		}
+		display.Show(display.Text(err.Error()))
+	}
+}
+
+// choices says what may be answered.
+func choices(classes []string) string {
+	names := make([]string, len(classes))
+	for k, name := range classes {
+		names[k] = name
+		if name != strconv.Itoa(k) {
+			names[k] = fmt.Sprintf("%d %s", k, name)
+		}
+	}
+	return "Which class? " + strings.Join(names, ", ") + " (empty: skip, q: end)"
+}
+
+// parse is the class that an answer names.
+func parse(answer string, classes []string) (int, error) {
+	for k, name := range classes {
+		if answer == name && name != "" {
+			return k, nil
+		}
+	}
+	switch answer {
+	case "":
+		return 0, ErrSkip
+	case "q":
+		return 0, ErrStop
+	}
+	for k, name := range classes {
+		if strings.EqualFold(answer, name) {
+			return k, nil
+		}
+	}
+	if k, err := strconv.Atoi(answer); err == nil && k >= 0 && k < len(classes) {
+		return k, nil
+	}
+	return 0, fmt.Errorf("%q is none of the classes", answer)
+}

@@ -1,0 +1,14 @@
+package active
+
+import "context"
+
+// Random chooses by chance. It is what other strategies are compared with.
+func Random() Strategy { return random{} }
+
+type random struct{}
+
+func (random) Select(_ context.Context, c *Candidates, n int) ([]int, error) {
+	return c.Random().Perm(c.Len())[:n], nil
+}
+
+func (random) String() string { return "random" }

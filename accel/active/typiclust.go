@@ -1,0 +1,205 @@
+package active
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// What the article uses: neighbours that say how typical an example is, groups at
+// most, and the size from which a group is one.
+const (
+	typicalNeighbours = 20
+	maxClusters       = 500
+	smallCluster      = 5
+)
+
+// TypiClust chooses typical examples: as many groups as there will be labels, and
+// from the largest ones without a label the example with the nearest neighbours
+// (Hacohen and others, Active Learning on a Budget: Opposite Strategies Suit High
+// and Low Budgets, 2022). It is for the first labels of all, when a model knows
+// nothing yet. Examples are compared by their features: those of the function, or
+// of the model before its last layer, or without a model their numbers.
+func TypiClust(features ...Features) Strategy {
+	return typiClust{oneOf(features), typicalNeighbours}
+}
+
+type typiClust struct {
+	features   Features
+	neighbours int
+}
+
+func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+	rows, labelled, err := c.features(ctx, s.features)
+	if err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(rows), labelled...)
+	k := min(len(labelled)+n, maxClusters, len(all))
+	of, err := clusters(ctx, all, k, c.random)
+	if err != nil {
+		return nil, err
+	}
+	groups := make([]group, k)
+	for i, g := range of {
+		groups[g].size++
+		if i < len(rows) {
+			groups[g].open = append(groups[g].open, i)
+		} else {
+			groups[g].labelled++
+		}
+		groups[g].members = append(groups[g].members, i)
+	}
+	c.random.Shuffle(k, func(a, b int) { groups[a], groups[b] = groups[b], groups[a] })
+	chosen := make([]int, 0, n)
+	for len(chosen) < n {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		g := next(groups)
+		if g.typical == nil {
+			g.rank(all, s.neighbours)
+		}
+		chosen = append(chosen, g.typical[0])
+		g.typical, g.open = g.typical[1:], g.open[1:]
+		g.labelled++
+	}
+	return chosen, nil
+}
+
+func (typiClust) String() string { return "TypiClust" }
+
+// group is a cluster.
+type group struct {
+	size     int
+	labelled int   // of it, or chosen
+	members  []int // all of it
+	open     []int // not labelled; its length counts, once typical is made
+	typical  []int // those open, the most typical first; nil until asked for
+}
+
+// next is the group to choose from: the fewest labels, then no small one, then the
+// largest.
+func next(groups []group) *group {
+	var best *group
+	for i := range groups {
+		g := &groups[i]
+		if len(g.open) == 0 {
+			continue
+		}
+		switch {
+		case best == nil:
+		case g.labelled != best.labelled:
+			if g.labelled > best.labelled {
+				continue
+			}
+		case (g.size < smallCluster) != (best.size < smallCluster):
+			if g.size < smallCluster {
+				continue
+			}
+		case g.size <= best.size:
+			continue
+		}
+		best = g
+	}
+	return best
+}
+
+// rank sorts what is open by how typical it is: the inverse of the mean distance
+// to the nearest neighbours within the group.
+func (g *group) rank(rows [][]float32, neighbours int) {
+	distance := meanDistances(rows, g.members, neighbours)
+	g.typical = slices.Clone(g.open)
+	slices.SortStableFunc(g.typical, func(a, b int) int {
+		switch {
+		case distance[a] < distance[b]:
+			return -1
+		case distance[a] > distance[b]:
+			return 1
+		}
+		return 0
+	})
+}
+
+// meanDistances is the mean distance of each member to its nearest neighbours
+// among the members.
+func meanDistances(rows [][]float32, members []int, neighbours int) map[int]float64 {
+	k := min(neighbours, len(members)-1)
+	found := make(map[int]float64, len(members))
+	if k < 1 {
+		for _, i := range members {
+			found[i] = 0
+		}
+		return found
+	}
+	centred := aroundMean(rows, members)
+	width := len(rows[0])
+	norms := make([]float64, len(members))
+	for a := range members {
+		row := centred[a*width : (a+1)*width]
+		norms[a] = product(row, row)
+	}
+	means := make([]float64, len(members))
+	x := tensor.New(centred, len(members), width)
+	step := max(1, min(len(members), (1<<24)/len(members)))
+	for from := 0; from < len(members); from += step {
+		to := min(from+step, len(members))
+		var products []float32
+		tensor.NoGrad(func() { products = x.Slice(0, from, to).MatMul(x.T()).Data() })
+		parallel(to-from, func(first, last int) {
+			near := make([]float64, len(members))
+			for a := first; a < last; a++ {
+				for b := range members {
+					near[b] = norms[from+a] + norms[b] - 2*float64(products[a*len(members)+b])
+				}
+				near[from+a] = math.Inf(1) // not its own neighbour
+				means[from+a] = meanOfLowest(near, k)
+			}
+		})
+	}
+	for a, i := range members {
+		found[i] = means[a]
+	}
+	return found
+}
+
+// aroundMean are rows less their mean, behind each other: products of what is near
+// to zero lose fewer digits.
+func aroundMean(rows [][]float32, members []int) []float32 {
+	width := len(rows[0])
+	mean := make([]float64, width)
+	for _, i := range members {
+		for d, v := range rows[i] {
+			mean[d] += float64(v) / float64(len(members))
+		}
+	}
+	centred := make([]float32, 0, len(members)*width)
+	for _, i := range members {
+		for d, v := range rows[i] {
+			centred = append(centred, float32(float64(v)-mean[d]))
+		}
+	}
+	return centred
+}
+
+// meanOfLowest is the mean of the roots of the k lowest squares. It changes their
+// order.
+func meanOfLowest(squares []float64, k int) float64 {
+	heap := squares[:k]
+	slices.Sort(heap)
+	for _, v := range squares[k:] {
+		if v >= heap[k-1] {
+			continue
+		}
+		at, _ := slices.BinarySearch(heap, v)
+		copy(heap[at+1:], heap[at:k-1])
+		heap[at] = v
+	}
+	sum := 0.0
+	for _, v := range heap {
+		sum += math.Sqrt(max(v, 0))
+	}
+	return sum / float64(k)
+}
