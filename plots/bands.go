@@ -1,0 +1,104 @@
+package plots
+
+// Band is a line with a range around it: the mean of several runs and their
+// spread, for instance. Low and High belong to the X of the series, value by
+// value; where one of them is missing or cannot be drawn there is no range.
+type Band struct {
+	Series
+	Low, High []float64
+}
+
+// Bands draws lines within their ranges, each line with a dot at every value.
+// Values that are NaN, infinite or beyond ±1e300 interrupt the line and are
+// marked in red.
+func Bands(title string, bands ...Band) *Figure {
+	k := make(banded, len(bands))
+	for i, b := range bands {
+		k[i] = bandSeries{
+			named: named{b.Name, b.points()},
+			low:   Series{X: b.X, Y: b.Low}.points(),
+			high:  Series{X: b.X, Y: b.High}.points(),
+		}
+	}
+	return newFigure(title, k)
+}
+
+type banded []bandSeries
+
+type bandSeries struct {
+	named
+	low, high []point
+}
+
+func (banded) size() (width, height float64) { return defaultWidth, defaultHeight }
+
+func (k banded) sections(l look) []section {
+	var x, y limits
+	n, steps := 0, true
+	for _, s := range k {
+		ranges(&x, &y, s.points, l.logX, l.logY)
+		for _, r := range s.ranges(l) {
+			y.add(r.low, r.high)
+		}
+		n += len(s.points)
+		steps = steps && wholeX(s.points)
+	}
+	p := axes()
+	p.X.Label.Text = l.labelX
+	x = x.widened(l.logX)
+	scale(&p.X, x, l.logX, counter(7, l.logX, steps))
+	if l.logY {
+		scale(&p.Y, y, true, ticker(5, true))
+	} else {
+		scale(&p.Y, y.based(), false, ticker(5, false))
+	}
+	p.Add(grid{})
+	for i, s := range k {
+		p.Add(band{s.ranges(l), at(hue(i), opacityArea)}) // all below the lines
+	}
+	var bad []point
+	var legend []entry
+	for i, s := range k {
+		parts, gone := runs(s.points, l.logX, l.logY)
+		for _, part := range parts {
+			p.Add(line(reduce(part, x.lo, x.hi, l.logX), hue(i), widthLine))
+			if len(part) <= eachDot {
+				p.Add(spots{part, 1.8, hue(i)})
+			}
+		}
+		bad = append(bad, gone...)
+		if s.name != "" {
+			legend = append(legend, entry{name: s.name, colour: hue(i)})
+		}
+	}
+	p.Add(lost{bad})
+	if !y.some {
+		nothing(p, "no data")
+	}
+	label := ""
+	if l.labelY != "" {
+		label = "↑ " + l.labelY
+	}
+	return []section{{
+		title:    l.title,
+		subtitle: described(n, len(bad), y),
+		legend:   append(legend, notDrawn(bad)...),
+		height:   1,
+		body:     rows{{panels: []panel{{p, label}}, weight: 1}},
+	}}
+}
+
+// eachDot is the number of values up to which each has a dot.
+const eachDot = 60
+
+// ranges are those of the points that have one.
+func (s bandSeries) ranges(l look) []interval {
+	var all []interval
+	for i, q := range s.points {
+		if i >= len(s.low) || i >= len(s.high) || !drawable(q.x, l.logX) || !drawable(s.low[i].y, l.logY) || !drawable(s.high[i].y, l.logY) {
+			continue
+		}
+		all = append(all, interval{x: q.x, low: s.low[i].y, high: s.high[i].y})
+	}
+	return all
+}
