@@ -3,7 +3,6 @@ package accel
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -35,10 +34,12 @@ func (p Precision) dtype() tensor.DType {
 	return tensor.BFloat16
 }
 
-// AMP trains with mixed precision: the layers that multiply matrices do so in
-// 16-bit floats ([nn.Autocast]), all else and the parameters stay float32, and
-// with FP16 the loss is scaled ([optim.Scaler]); a step whose gradients overflow
-// is skipped, and the schedule waits.
+// AMP trains with mixed precision: products of matrices are computed in 16-bit
+// floats, and what needs them in float32, op by op as PyTorch's autocast chooses
+// ([tensor.Autocast]), in layers and in a model's own mathematics alike. The
+// parameters stay float32. With FP16 the loss is scaled ([optim.Scaler]); a step
+// whose gradients overflow is skipped, and the schedule waits. The scale of each
+// step is in Run.Steps, and [LossScale] draws it.
 //
 // Without a precision the device decides. The CPU has no 16-bit products and computes
 // in float32; the run says so. With BF16 or FP16 the CPU rounds as a GPU would:
@@ -62,26 +63,31 @@ func AMP(precision ...Precision) Option {
 	}}
 }
 
-// beginAMP lets the model compute in the type that was asked for.
+// beginAMP says what the device cannot do, and makes the scaler of float16.
 func (f *fitting) beginAMP() {
 	switch {
 	case !f.o.amp:
 	case f.o.precision == 0:
 		f.run.note("AMP: computed in float32, since the CPU has no 16-bit products")
-	default:
-		nn.Autocast(f.model, f.o.precision.dtype())
-		if f.o.precision == FP16 {
-			f.scaler = optim.NewScaler()
-		}
+	case f.o.precision == FP16:
+		f.scaler = optim.NewScaler()
 	}
 }
 
-// endAMP says what was done and takes it back.
+// cast runs a part of the forward pass in the types of AMP.
+func (o *options) cast(f func()) {
+	if o.precision == 0 {
+		f()
+		return
+	}
+	tensor.Autocast(o.precision.dtype(), f)
+}
+
+// endAMP says what was done.
 func (f *fitting) endAMP() {
 	if f.o.precision == 0 {
 		return
 	}
-	nn.Autocast(f.model, tensor.Float32)
 	text := fmt.Sprintf("AMP: products rounded to %v as a GPU would; on the CPU that is slower than float32", f.o.precision.dtype())
 	if f.scaler != nil {
 		text += "; " + f.scaler.String()

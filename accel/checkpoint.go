@@ -75,7 +75,7 @@ type checkpoint struct {
 }
 
 const (
-	checkpointVersion = 1
+	checkpointVersion = 2
 	checkpointNote    = "quern.training"
 
 	modelPart, optimizerPart, bestPart = "model.", "optimizer.", "best."
@@ -125,7 +125,7 @@ func (f *fitting) save() error {
 		if s.Skipped {
 			skipped = 1
 		}
-		c.Steps = append(c.Steps, row(float64(s.Epoch), s.Loss, s.Accuracy, s.LearningRate, s.Seconds, skipped))
+		c.Steps = append(c.Steps, row(float64(s.Epoch), s.Loss, s.Accuracy, s.LearningRate, s.Seconds, skipped, s.LossScale))
 	}
 	for _, e := range f.run.Epochs {
 		c.Epochs = append(c.Epochs, row(float64(e.Steps), e.Loss, e.Accuracy, e.Seconds))
@@ -246,7 +246,7 @@ func (c *checkpoint) fits(f *fitting) error {
 	for _, part := range []struct {
 		rows  [][]exact
 		width int
-	}{{c.Steps, 6}, {c.Epochs, 4}, {c.Checks, 4}} {
+	}{{c.Steps, 7}, {c.Epochs, 4}, {c.Checks, 4}} {
 		for _, r := range part.rows {
 			if len(r) != part.width {
 				return errors.New("the history of the file is damaged")
@@ -264,7 +264,7 @@ func (c *checkpoint) tell(r *Run) {
 	for _, v := range c.Steps {
 		r.Steps = append(r.Steps, Step{
 			Epoch: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]),
-			LearningRate: float64(v[3]), Seconds: float64(v[4]), Skipped: v[5] != 0,
+			LearningRate: float64(v[3]), Seconds: float64(v[4]), Skipped: v[5] != 0, LossScale: float64(v[6]),
 		})
 	}
 	for _, v := range c.Epochs {

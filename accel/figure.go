@@ -2,6 +2,7 @@ package accel
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,6 +31,8 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 			add("training", r.training)
 		case m == LearningRate:
 			add("rates", r.rates)
+		case m == LossScale:
+			add("scale", r.scales)
 		case m.ofDevice():
 			add("device", func() *plots.Figure { return plots.DeviceUse(r.Use.Data(r.began, r.epochStarts...)) })
 		}
@@ -78,6 +81,22 @@ func (r *Run) rates() *plots.Figure {
 		f.Subtitle(fmt.Sprintf("highest %.3g, now %.3g", slices.Max(rates), rates[n-1]))
 	}
 	return f
+}
+
+// scales is the loss scale at each step, in powers of two.
+func (r *Run) scales() *plots.Figure {
+	powers, skipped := make([]float64, len(r.Steps)), 0
+	for i, s := range r.Steps {
+		powers[i] = math.Log2(s.LossScale)
+		if s.LossScale == 0 {
+			powers[i] = math.NaN()
+		}
+		if s.Skipped {
+			skipped++
+		}
+	}
+	return plots.Line("Loss scale", powers).XLabel("step").YLabel("power of 2").Size(0, 160).
+		Subtitle(plural(skipped, "step") + " skipped")
 }
 
 // MIMEBundle shows the run: its figure, and in text its summary. Where [Live]

@@ -22,9 +22,10 @@ import (
 // [*DivergedError]; when the model cannot take the examples, an error that
 // wraps [*ShapeError] and names the layer.
 //
-// The engine records for one goroutine at a time: a second Fit that is started
-// meanwhile is refused with [ErrBusy], and Evaluate, Predict and loops of one's
-// own must wait for Fit to return, unless they are part of the model's Forward.
+// Models are trained one after the other: a second Fit that is started meanwhile
+// is refused with [ErrBusy]. Other models may be evaluated, and applied, on other
+// goroutines meanwhile, and change nothing in the training; the model itself may
+// not, since it is in training mode.
 func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Option) (run *Run, err error) {
 	run = &Run{Best: -1}
 	o, err := newOptions(options)

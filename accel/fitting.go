@@ -228,8 +228,11 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 			return nil, fmt.Errorf("accel: %s ended after %d of %d examples", f.set.Name(), done, examples)
 		}
 		b := batches.Batch()
-		prediction := f.model.Forward(b.X)
-		loss := f.loss(prediction, b.Y)
+		var prediction, loss *Tensor
+		f.o.cast(func() {
+			prediction = f.model.Forward(b.X)
+			loss = f.loss(prediction, b.Y)
+		})
 		m.add(loss, prediction, b, f.run.classes)
 		f.backward(loss, float64(b.Len())/float64(examples))
 		done += b.Len()
@@ -237,6 +240,7 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 	m.rate = f.rate * f.schedule.Factor(f.advanced)
 	f.optimizer.SetLearningRate(m.rate)
 	if f.scaler != nil {
+		m.scale = f.scaler.Value()
 		m.skipped = f.scaler.Step(f.optimizer)
 	} else {
 		f.optimizer.Step()
@@ -280,7 +284,7 @@ func (f *fitting) settle(newest *measurement) error {
 	}
 	f.run.Steps = append(f.run.Steps, Step{
 		Epoch: m.epoch, Loss: loss, Accuracy: right / float64(m.examples),
-		LearningRate: m.rate, Seconds: time.Since(f.began).Seconds(), Skipped: m.skipped,
+		LearningRate: m.rate, Seconds: time.Since(f.began).Seconds(), Skipped: m.skipped, LossScale: m.scale,
 	})
 	f.run.Examples += m.examples
 	f.screen.offer(f.run)
@@ -299,7 +303,9 @@ func (f *fitting) check(ctx context.Context) error {
 		return err
 	}
 	begin := time.Now()
-	result, err := evaluate(ctx, f.model, f.o.validate, f.loss)
+	var result *Result
+	var err error
+	f.o.cast(func() { result, err = evaluate(ctx, f.model, f.o.validate, f.loss) })
 	f.run.Time.Validating += time.Since(begin)
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ type measurement struct {
 	epoch    int
 	examples int
 	rate     float64
-	skipped  bool // the gradients were no numbers
+	scale    float64 // of the loss; 0 without a scaler
+	skipped  bool    // the gradients were no numbers
 
 	losses  []*Tensor // mean loss of each batch
 	right   []*Tensor // number of right answers in each batch; empty for regression

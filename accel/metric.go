@@ -14,9 +14,10 @@ const (
 	GPUUtil                    // share of time in which the GPU is busy
 	GPUMem                     // memory of the GPU in use
 	Power                      // power that the GPU draws
+	LossScale                  // at each step, with AMP(FP16)
 )
 
-var metricNames = [...]string{"Loss", "Accuracy", "LearningRate", "GPUUtil", "GPUMem", "Power"}
+var metricNames = [...]string{"Loss", "Accuracy", "LearningRate", "GPUUtil", "GPUMem", "Power", "LossScale"}
 
 // String is the name of the constant.
 func (m Metric) String() string {

@@ -56,6 +56,9 @@ type Step struct {
 	// Skipped says that the gradients of float16 were infinite or NaN, so that
 	// the parameters were left as they are.
 	Skipped bool
+	// LossScale is by what the loss of the step was multiplied for its gradients;
+	// 0 without AMP(FP16).
+	LossScale float64
 }
 
 // Epoch is one pass over the training set.

@@ -12,7 +12,7 @@ import (
 
 // TensorBoard writes what is measured to a new event file in a folder, which
 // TensorBoard shows while the training goes on: train/loss, train/accuracy and
-// train/learning_rate of each step, validation/loss and validation/accuracy.
+// train/learning_rate of each step, with AMP(FP16) train/loss_scale, validation/loss and validation/accuracy.
 func TensorBoard(folder string) Option {
 	text := fmt.Sprintf("TensorBoard(%q)", folder)
 	return Option{text, func(c *options) error {
@@ -64,9 +64,13 @@ func (e *events) offer(r *Run) error {
 	var out []byte
 	for ; e.steps < len(r.Steps); e.steps++ {
 		s := r.Steps[e.steps]
+		scale := s.LossScale
+		if scale == 0 {
+			scale = math.NaN() // there is none
+		}
 		at := e.begin.Add(time.Duration(s.Seconds * float64(time.Second)))
 		out = append(out, record(scalarEvent(at, e.steps+1,
-			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}))...)
+			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}, scalar{"train/loss_scale", scale}))...)
 	}
 	for ; e.tests < len(r.Checks); e.tests++ {
 		c := r.Checks[e.tests]

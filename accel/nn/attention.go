@@ -42,7 +42,6 @@ func SelfAttention(heads int, options ...AttentionOption) Module {
 
 type attention struct {
 	untouched
-	precision
 	inProjWeight *Tensor // [3·width, width]: for q, k and v; nil before the first input
 	inProjBias   *Tensor // [3·width]
 	outProj      *Linear
@@ -61,12 +60,12 @@ func (a *attention) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	all := s.keep(a.products(func(in []*Tensor) *Tensor { return tensor.Linear(in[0], in[1], in[2]) }, x, a.inProjWeight, a.inProjBias))
+	all := s.keep(tensor.Linear(x, a.inProjWeight, a.inProjBias))
 	// [N, T, 3·width] to three of [N, heads, T, d].
 	d := width / a.heads
 	parts := s.keep(s.keep(all.Reshape(n, t, 3, a.heads, d)).Transpose(2, 0, 3, 1, 4))
 	part := func(i int) *Tensor { return s.keep(s.keep(parts.Slice(0, i, i+1)).Reshape(n, a.heads, t, d)) }
-	mixed := s.keep(a.products(func(in []*Tensor) *Tensor { return tensor.Attention(in[0], in[1], in[2], a.causal) }, part(0), part(1), part(2)))
+	mixed := s.keep(tensor.Attention(part(0), part(1), part(2), a.causal))
 	joined := s.keep(s.keep(mixed.Transpose(0, 2, 1, 3)).Reshape(n, t, width))
 	return a.outProj.Forward(joined)
 }

@@ -12,7 +12,6 @@ import (
 // channels.
 type Convolution struct {
 	untouched
-	precision
 	Weight *Tensor // [out, in/groups, kernel, kernel]
 	Bias   *Tensor // [out], nil with NoBias
 
@@ -107,7 +106,7 @@ func (c *Convolution) Forward(x *Tensor) *Tensor {
 	if c.Weight == nil {
 		c.start(x.Shape())
 	}
-	return c.products(func(in []*Tensor) *Tensor { return tensor.Conv2D(in[0], in[1], in[2], c.window) }, x, c.Weight, c.Bias)
+	return tensor.Conv2D(x, c.Weight, c.Bias, c.window)
 }
 
 func (*Convolution) private() bool { return true }

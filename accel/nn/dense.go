@@ -11,7 +11,6 @@ import (
 // first input has told the size of the last dimension.
 type Linear struct {
 	untouched
-	precision
 	Weight *Tensor // [out, in]
 	Bias   *Tensor // [out], nil with NoBias
 
@@ -53,7 +52,7 @@ func (l *Linear) Forward(x *Tensor) *Tensor {
 	if l.Weight == nil {
 		l.start(x.Shape())
 	}
-	return l.products(func(in []*Tensor) *Tensor { return tensor.Linear(in[0], in[1], in[2]) }, x, l.Weight, l.Bias)
+	return tensor.Linear(x, l.Weight, l.Bias)
 }
 
 func (*Linear) private() bool { return true }

@@ -37,8 +37,7 @@
 // A layer is one file: its constructor, which cannot fail, and an unexported
 // type with Forward and String. One with parameters makes them at the first
 // input, embeds untouched, and lists them in slots (lazy.go), for files and for
-// [Freeze]. One that multiplies matrices embeds precision, and does so through
-// products ([Autocast]). One that keeps its input and output to itself says so with
+// [Freeze]. One that keeps its input and output to itself says so with
 // private, and may then be given tensors that are released behind it; tensors
 // that it makes on the way it releases itself, or they cannot be fused away.
 package nn

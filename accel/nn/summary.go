@@ -29,7 +29,8 @@ type Row struct {
 	// convolutions for one example, forward; the rest is small beside them. 0
 	// where there are none, or the layer is of a type that does not tell.
 	FLOPs int
-	// DType is the type in which these are computed; see [Autocast].
+	// DType is the type of the output: a 16-bit one where Summary is called in
+	// [tensor.Autocast].
 	DType tensor.DType
 }
 
@@ -80,7 +81,7 @@ func (t *Table) chain(path string, c *Chain, x *Tensor, counted map[*Tensor]bool
 
 // layer adds a row. A tensor that two layers share counts for the first.
 func (t *Table) layer(path string, m Module, x, y *Tensor, counted map[*Tensor]bool) {
-	r := Row{Path: path, Layer: describe(m), Output: example(y)}
+	r := Row{Path: path, Layer: describe(m), Output: example(y), DType: y.DType()}
 	if f, ok := m.(interface{ flops(in, out []int) int }); ok {
 		r.FLOPs = f.flops(example(x), r.Output)
 	}
@@ -89,9 +90,6 @@ func (t *Table) layer(path string, m Module, x, y *Tensor, counted map[*Tensor]b
 			for _, p := range n.measured() {
 				counted[p] = true // neither trained nor frozen
 			}
-		}
-		if c, ok := v.(casting); ok {
-			r.DType = c.precise().dtype
 		}
 		p, ok := v.(*Tensor)
 		switch {
@@ -142,7 +140,7 @@ func (t *Table) FLOPs() int {
 	return n
 }
 
-// cast tells whether a layer computes in another type than float32.
+// cast tells whether a layer gives another type than float32.
 func (t *Table) cast() bool {
 	for _, r := range t.Rows {
 		if r.DType != tensor.Float32 {

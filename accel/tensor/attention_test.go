@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,150 @@ func TestAttentionErrors(t *testing.T) {
 	} {
 		if err := catch(func() { Attention(q, row.k, row.v, false) }); err == nil || !strings.HasPrefix(err.Error(), row.want) {
 			t.Errorf("got %v, want %q", err, row.want)
+		}
+	}
+}
+
+// maskedRef hides keys and adds a bias, which is broadcast to the scores.
+func maskedRef(q, k, v, bias array) array {
+	s := k.shape[2]
+	return build([]int{q.shape[0], q.shape[1], q.shape[2], v.shape[3]}, func(i []int) float64 {
+		scores := make([]float64, s)
+		for j := range scores {
+			scores[j] = bias.get(i[0], i[1], i[2], j)
+			for c := range q.shape[3] {
+				scores[j] += q.get(i[0], i[1], i[2], c) * k.get(i[0], i[1], j, c) / math.Sqrt(float64(q.shape[3]))
+			}
+		}
+		if s == 0 || math.IsInf(largest(scores), -1) {
+			return 0
+		}
+		y := 0.0
+		for j, p := range softmaxLine(scores) {
+			y += p * v.get(i[0], i[1], j, i[3])
+		}
+		return y
+	})
+}
+
+// TestMaskedAttention takes every kind of mask, alone and together, in float32
+// and float64, over several blocks of queries and keys.
+func TestMaskedAttention(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	const b, h, queries, keys, d = 3, 2, 66, 131, 2
+	inf := math.Inf(-1)
+	hidden := func(shape []int, share float64) array { // 0 hides
+		return build(shape, func([]int) float64 { return step(r.Float64() - share) })
+	}
+	full := hidden([]int{b, h, queries, keys}, 0.3)
+	for i := range full.data[:3*keys] {
+		full.data[i] = 0 // three queries see nothing
+	}
+	lengths := []int{keys, 0, 77} // the second example has no keys at all
+	length := build([]int{b, 1, 1, keys}, func(i []int) float64 { return step(float64(lengths[i[0]]) - float64(i[3])) })
+	perKey := hidden([]int{keys}, 0.5)
+	slant := randomArray(r, -3, 3, h, 1, keys)
+	square := randomArray(r, -3, 3, queries, keys)
+	tensorOf := func(a array, d DType) *Tensor { return FromFloat64s(a.data, a.shape...).Cast(d) }
+	causal := build([]int{queries, keys}, func(i []int) float64 { return step(float64(i[0]) + 0.5 - float64(i[1])) })
+	for _, row := range []struct {
+		name   string
+		hides  []array // where 0
+		adds   []array
+		see    func(d DType) Visibility
+		causal bool
+	}{
+		{"nothing", nil, nil, func(DType) Visibility { return Visibility{} }, false},
+		{"bool of all scores", []array{full}, nil, func(DType) Visibility { return Visibility{Mask: tensorOf(full, Bool)} }, false},
+		{"float of the keys", []array{perKey}, nil, func(DType) Visibility { return Visibility{Mask: tensorOf(perKey, Float32)} }, false},
+		{"lengths", []array{length}, nil, func(DType) Visibility { return Visibility{Lengths: FromInts(lengths, b)} }, false},
+		{"bias of each head", nil, []array{slant}, func(d DType) Visibility { return Visibility{Bias: tensorOf(slant, d)} }, false},
+		{"bias of each pair", nil, []array{square}, func(d DType) Visibility { return Visibility{Bias: tensorOf(square, d)} }, false},
+		{"all", []array{full, length, causal}, []array{slant}, func(d DType) Visibility {
+			return Visibility{Causal: true, Mask: tensorOf(full, Uint8), Lengths: FromInts(lengths, b), Bias: tensorOf(slant, d)}
+		}, true},
+	} {
+		bias := build([]int{b, h, queries, keys}, func(i []int) float64 {
+			sum := 0.0
+			for _, m := range row.hides {
+				if m.get(i...) == 0 {
+					sum = inf
+				}
+			}
+			for _, a := range row.adds {
+				sum += a.get(i...)
+			}
+			return sum
+		})
+		q, k, v := randomArray(r, -2, 2, b, h, queries, d), randomArray(r, -2, 2, b, h, keys, d), randomArray(r, -2, 2, b, h, keys, 3)
+		want := maskedRef(q, k, v, bias)
+		weight := randomArray(r, -1, 1, want.shape...)
+		var exact [3]array
+		for _, dtype := range []DType{Float64, Float32} {
+			tolerance := map[DType]float64{Float64: 1e-12, Float32: 3e-5}[dtype]
+			var in [3]*Tensor
+			for i, a := range []array{q, k, v} {
+				in[i] = Parameter(tensorOf(a, dtype))
+			}
+			y := MaskedAttention(in[0], in[1], in[2], row.see(dtype))
+			compare(t, row.name, y, want, tolerance)
+			y.Mul(tensorOf(weight, dtype)).Sum().Backward()
+			for i := range in {
+				ctx := fmt.Sprintf("%s, %v, gradient %d", row.name, dtype, i)
+				if dtype == Float32 {
+					compare(t, ctx, in[i].Grad(), exact[i], 2e-4)
+					continue
+				}
+				exact[i] = fromTensor(in[i].Grad())
+				a := []array{q, k, v}[i] // some elements by central differences
+				for range 2 {
+					at, x := r.IntN(len(a.data)), 0.0
+					loss := func(step float64) (sum float64) {
+						a.data[at] = x + step
+						for j, y := range maskedRef(q, k, v, bias).data {
+							sum += y * weight.data[j]
+						}
+						return sum
+					}
+					x = a.data[at]
+					slope := (loss(1e-5) - loss(-1e-5)) / 2e-5
+					a.data[at] = x
+					if !(math.Abs(slope-exact[i].data[at]) <= 1e-7*(1+math.Abs(slope))) {
+						t.Errorf("%s: element %d is %v, want %v", ctx, at, exact[i].data[at], slope)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestKeyPaddingMemory doubles a padded sequence: the mask is as small as it is.
+func TestKeyPaddingMemory(t *testing.T) {
+	bytes := func(n int) (used int) {
+		withThreads(1, func() {
+			x := Parameter(Ones(2, 1, n, 16))
+			MaskedAttention(x, x, x, Visibility{Causal: true, Lengths: FromInts([]int{n, n / 2}, 2)}).Sum().Backward()
+			x.Grad().Data()
+			used = Stats().PeakBytes
+		})
+		return used
+	}
+	a, b := bytes(1024), bytes(2048)
+	t.Logf("1024 queries take %d bytes, 2048 take %d", a, b)
+	if b > 2*a+64<<10 {
+		t.Errorf("1024 queries take %d bytes, 2048 take %d", a, b)
+	}
+}
+
+func TestMaskedAttentionErrors(t *testing.T) {
+	q := Zeros(2, 2, 3, 4)
+	for name, see := range map[string]Visibility{
+		"Attention: [2 2 3 4] and [2 2 3 4] and [2 2 3 4] and [1 1 2 3]: what is added to the scores must be [2 2 3 3], with 1 for any of them": {Mask: Ones(2, 3)},
+		"MaskedAttention: [2 2 3 4] and [3]: keys [B H S D] and their number [B], of type int32, are needed":                                    {Lengths: FromInts([]int{1, 2, 3}, 3)},
+		"MaskedAttention: no gradient flows into Bias; Detach it, or write the attention with MatMul and Softmax":                               {Bias: Parameter(Ones(3, 3))},
+	} {
+		if err := catch(func() { MaskedAttention(q, q, q, see) }); err == nil || err.Error() != name {
+			t.Errorf("got  %v\nwant %s", err, name)
 		}
 	}
 }

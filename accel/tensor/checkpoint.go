@@ -14,17 +14,18 @@ import (
 // and running statistics move only the first time.
 //
 // f must compute the same both times, from in, and should release what it makes
-// and does not return. While Backward runs, no other goroutine may record ops.
+// and does not return. It computes on the goroutine that calls it: ops of others
+// wait until f is done, so f must not wait for them.
 func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	e := shared()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.enter()
+	defer e.leave()
 	var values []*ir.Value
 	for _, t := range in {
 		values = append(values, t.value("Checkpoint"))
 	}
 	e.recorder.Trim()
-	first := &draws{}
+	first, cast := &draws{}, e.now.cast
 	replay := func(v []*ir.Value) *ir.Value {
 		tensors := make([]*Tensor, len(v))
 		for i, x := range v {
@@ -36,9 +37,8 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 			drawn.Store(first)
 			defer drawn.Store(nil)
 		}
-		e.mu.Unlock() // f takes the lock for each op
-		defer e.mu.Lock()
-		y := f(tensors)
+		var y *Tensor
+		within(func(s *scope) { s.cast = cast }, func() { y = f(tensors) })
 		out := y.known("Checkpoint")
 		for _, t := range tensors {
 			if t != y {

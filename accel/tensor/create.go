@@ -14,6 +14,12 @@ func New(data []float32, shape ...int) *Tensor {
 	return fromHost("New", data, Float32, shape)
 }
 
+// FromFloat64s makes a float64 tensor of a copy of data in row-major order. It
+// panics with a *ShapeError if the shape does not have len(data) elements.
+func FromFloat64s(data []float64, shape ...int) *Tensor {
+	return fromHost("FromFloat64s", data, Float64, shape)
+}
+
 // FromInts makes an int32 tensor: labels or indices.
 func FromInts(data []int, shape ...int) *Tensor {
 	narrow := make([]int32, len(data))

@@ -148,6 +148,6 @@ func (t *Tensor) Dropout(p float64, g *Generator, training bool) *Tensor {
 	return compute("Dropout", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		key, counter := g.orDefault().take((v[0].Len() + 3) / 4)
 		mask := r.Record(ir.Bernoulli{Keep: 1 - p, Scale: 1 / (1 - p), Key: key, Counter: counter, Shape: v[0].Shape()})
-		return r.Mul(v[0], mask)
+		return r.Mul(v[0], cast(r, mask, v[0].DType()))
 	}, t)
 }

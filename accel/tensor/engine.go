@@ -2,42 +2,107 @@ package tensor
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/goroutine"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // engine is the recorder that all tensors share, and its lock. There is one
 // list of recorded ops, as there is one device; it lives as long as the
 // process.
+//
+// The goroutine that has the lock may enter again: what Checkpoint runs records
+// its ops while the recorder is in the midst of one.
 type engine struct {
 	mu       sync.Mutex
+	owner    atomic.Uintptr // the goroutine that has mu, 0 if none has
+	depth    int            // entries of the owner beyond its first
 	recorder *ir.Recorder
+
+	scopes map[goroutine.Identity]scope // of goroutines that have opened one
+	now    scope                        // the owner's
 }
 
-var shared = sync.OnceValue(func() *engine {
-	return &engine{recorder: ir.NewRecorder(cpu.New(0))}
-})
+// scope is what holds for the ops of one goroutine, as [NoGrad] and [Autocast]
+// have said.
+type scope struct {
+	noGrad int   // how many NoGrad are open
+	cast   DType // of Autocast; Float32 for none
+}
+
+var shared = sync.OnceValue(func() *engine { return newEngine(cpu.New(0)) })
+
+func newEngine(d ir.Device) *engine {
+	return &engine{recorder: ir.NewRecorder(d), scopes: map[goroutine.Identity]scope{}}
+}
+
+// enter takes the lock for the goroutine and lets its scope hold.
+func (e *engine) enter() {
+	me := goroutine.Current()
+	if e.owner.Load() == uintptr(me) { // nobody else writes what equals me
+		e.depth++
+		return
+	}
+	e.mu.Lock()
+	e.owner.Store(uintptr(me))
+	e.now = scope{}
+	if len(e.scopes) > 0 {
+		e.now = e.scopes[me]
+	}
+	e.recorder.NoGrad(e.now.noGrad)
+}
+
+// leave gives the lock back.
+func (e *engine) leave() {
+	if e.depth > 0 {
+		e.depth--
+		return
+	}
+	e.recorder.NoGrad(-e.now.noGrad)
+	e.owner.Store(0)
+	e.mu.Unlock()
+}
 
 // locked runs f with the engine's lock, which is given back if f panics.
 func locked(f func(r *ir.Recorder)) {
 	e := shared()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.enter()
+	defer e.leave()
 	f(e.recorder)
+}
+
+// within runs f with another scope for this goroutine.
+func within(change func(*scope), f func()) {
+	var before scope
+	set := func(s scope) {
+		e := shared()
+		e.enter()
+		defer e.leave()
+		e.recorder.NoGrad(s.noGrad - e.now.noGrad)
+		e.now = s
+		if me := goroutine.Current(); s == (scope{}) {
+			delete(e.scopes, me)
+		} else {
+			e.scopes[me] = s
+		}
+	}
+	locked(func(*ir.Recorder) { before = shared().now })
+	after := before
+	change(&after)
+	set(after)
+	defer set(before)
+	f()
 }
 
 // record appends one op whose inputs are tensors.
 func record(op ir.Op, in ...*Tensor) *Tensor {
 	e := shared()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.enter()
+	defer e.leave()
 	var room [4]*ir.Value
-	values := room[:0]
-	for _, t := range in {
-		values = append(values, t.value(op.Name()))
-	}
-	e.recorder.Trim()
+	values := e.prepare(room[:0], op.Name(), in)
 	if half, back := halves(values); half && !moves(op) {
 		switch {
 		case compares(op):
@@ -50,11 +115,26 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 	return wrap(e.recorder.Record(op, values...))
 }
 
+// prepare is the values of an op's inputs, in the types that Autocast wants.
+func (e *engine) prepare(values []*ir.Value, op string, in []*Tensor) []*ir.Value {
+	for _, t := range in {
+		values = append(values, t.value(op))
+	}
+	e.recorder.Trim()
+	if e.now.cast != Float32 {
+		return autocast(e.recorder, e.now.cast, op, values)
+	}
+	return values
+}
+
 // compute records what f does with the tensors' values, under the lock. 16-bit
 // floats are widened before and the result is rounded after.
 func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		if half, back := halves(v); half {
+			if followsFirst(op) {
+				back = v[0].DType()
+			}
 			return narrow(r, f(r, widen(r, v)), back)
 		}
 		return f(r, v)
@@ -64,28 +144,20 @@ func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*
 // arrange is compute for ops that only move elements.
 func arrange(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	e := shared()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.enter()
+	defer e.leave()
 	var room [4]*ir.Value
-	values := room[:0]
-	for _, t := range in {
-		values = append(values, t.value(op))
-	}
-	e.recorder.Trim()
-	return wrap(f(e.recorder, values))
+	return wrap(f(e.recorder, e.prepare(room[:0], op, in)))
 }
 
 // Flush runs everything that was recorded. Item, Data and the optimisers call
 // it; nobody else needs to.
 func Flush() { locked((*ir.Recorder).Flush) }
 
-// NoGrad runs f; tensors computed meanwhile have no gradient, on any
-// goroutine. Updates of parameters and evaluation belong in it.
-func NoGrad(f func()) {
-	locked(func(r *ir.Recorder) { r.NoGrad(1) })
-	defer locked(func(r *ir.Recorder) { r.NoGrad(-1) })
-	f()
-}
+// NoGrad runs f; what this goroutine computes meanwhile has no gradient. Other
+// goroutines, those that f starts among them, go on as they are. Updates of
+// parameters and evaluation belong in it.
+func NoGrad(f func()) { within(func(s *scope) { s.noGrad++ }, f) }
 
 // Statistics counts what the engine did since the last ResetStats.
 type Statistics = ir.Stats

@@ -40,7 +40,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Error("training does not go on")
 		}
 		// What nobody can reach is collected first.
-		for range 100 {
+		for range 25 {
 			Ones(50000).AddScalar(1).Data()
 		}
 		SetMemoryLimit(0)

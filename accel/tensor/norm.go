@@ -40,7 +40,7 @@ func norm(name string, op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Te
 		next := 1
 		for i, p := range parameters {
 			if p == nil {
-				args = append(args, r.Record(ir.Fill{Value: float64(1 - i), Shape: []int{n}}))
+				args = append(args, r.Record(ir.Fill{Value: float64(1 - i), Shape: []int{n}, DType: v[0].DType()}))
 				continue
 			}
 			q := v[next]
@@ -87,7 +87,7 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 		next := 1
 		argument := func(t *Tensor, value float64) *ir.Value {
 			if t == nil {
-				return r.Record(ir.Fill{Value: value, Shape: channels})
+				return r.Record(ir.Fill{Value: value, Shape: channels, DType: v[0].DType()})
 			}
 			next++
 			return v[next-1]
@@ -105,6 +105,7 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 			row := []int{1, shape[1]}
 			r.NoGrad(1)
 			statistics = r.Record(ir.Concat{Axis: 0}, r.Reshape(v[next], row), r.Reshape(v[next+1], row))
+			statistics = cast(r, statistics, v[0].DType())
 			r.NoGrad(-1)
 		}
 		if training && mean != nil && !r.Replaying() {
@@ -115,12 +116,21 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 	}, in...)
 }
 
+// cast is v in an element type.
+func cast(r *ir.Recorder, v *ir.Value, d DType) *ir.Value {
+	if v.DType() == d {
+		return v
+	}
+	return r.Record(ir.Cast{To: d}, v)
+}
+
 // move takes a running statistic by momentum towards the batch's.
 func move(r *ir.Recorder, running *Tensor, statistics *ir.Value, row int, momentum, factor float64) {
 	r.NoGrad(1)
 	defer r.NoGrad(-1)
-	target := r.Reshape(r.Record(ir.Slice{Axis: 0, From: row, To: row + 1}, statistics), running.v.Shape())
-	next := r.Add(r.MulScalar(running.own("BatchNorm"), 1-momentum), r.MulScalar(target, momentum*factor)).Hold()
+	old := running.own("BatchNorm")
+	target := cast(r, r.Reshape(r.Record(ir.Slice{Axis: 0, From: row, To: row + 1}, statistics), old.Shape()), old.DType())
+	next := r.Add(r.MulScalar(old, 1-momentum), r.MulScalar(target, momentum*factor)).Hold()
 	if !r.Assign(&running.v, next, running.leaf) {
 		next.Drop()
 	}

@@ -21,9 +21,8 @@ type Tensor struct {
 // DType is the type of a tensor's elements.
 type DType = ir.DType
 
-// The element types; Cast converts. Arithmetic is done in Float32 and, for
-// elementwise ops, sums, maxima, softmax and products of matrices, in Float64.
-// Of the 16-bit floats an op computes the Float32 result, with the inputs as they
+// The element types; Cast converts. Arithmetic is done in Float32 and Float64; in
+// Float64 it is made for exactness, not for speed. Of the 16-bit floats an op computes the Float32 result, with the inputs as they
 // are, and rounds it to the nearest, to the even one of two; so does each of its
 // gradients. With a Float32 input among them the result is Float32.
 const (

@@ -155,15 +155,15 @@ func withThreads(threads int, f func()) { withDevice(cpu.New(threads), f) }
 func withDevice(d *cpu.Device, f func()) {
 	defer d.Close()
 	e := shared()
-	e.mu.Lock()
+	e.enter()
 	e.recorder.Flush()
 	old := e.recorder
 	e.recorder = ir.NewRecorder(d)
-	e.mu.Unlock()
+	e.leave()
 	defer func() {
-		e.mu.Lock()
+		e.enter()
 		e.recorder = old
-		e.mu.Unlock()
+		e.leave()
 	}()
 	f()
 }

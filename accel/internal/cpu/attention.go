@@ -23,14 +23,22 @@ type heads struct {
 	t, s, d, e int
 	q, k, v    []float32
 
+	add   addend
+	added []float32 // to the scores; nil for nothing
+
 	// A worker's memory: the product's two panels, and blocks of
 	// scores and of results.
 	panelA, panelB, scores, wide int
 }
 
-func newHeads(d *Device, op ir.Attention, s ir.Step) heads {
+// newHeads is for a step whose input with the number added, if there is one, is
+// added to the scores.
+func newHeads(d *Device, op ir.Attention, s ir.Step, added int) heads {
 	q, v := s.In[0].Shape, s.In[2].Shape
 	h := heads{device: d, causal: op.Causal, scale: float32(op.Scale), count: q[0] * q[1], t: q[2], s: v[2], d: q[3], e: v[3]}
+	if len(s.In) > added {
+		h.add = newAddend(s.In[added].Shape, q[1])
+	}
 	mr, nr := d.kernel.mr, d.kernel.nr
 	widest := max(h.d, h.e, keyBlock)
 	h.panelA = roundUp(max(queryBlock, keyBlock), mr) * widest
@@ -38,6 +46,21 @@ func newHeads(d *Device, op ir.Attention, s ir.Step) heads {
 	h.scores = roundUp(queryBlock, mr) * roundUp(keyBlock, nr)
 	h.wide = roundUp(max(queryBlock, keyBlock), mr) * roundUp(max(h.d, h.e), nr)
 	return h
+}
+
+// score makes scores of products of query i with keys from first on.
+func (h *heads) score(row []float32, head, i, first int) {
+	vec := h.device.vectors
+	vec.mulScalar(row, row, h.scale)
+	if h.added == nil || len(row) == 0 {
+		return
+	}
+	at := h.add.at(head, i, first)
+	if h.add.stride[3] == 0 {
+		vec.addScalar(row, row, h.added[at])
+	} else {
+		vec.add(row, row, h.added[at:][:len(row)])
+	}
 }
 
 // room is one worker's memory, cut into parts of so many elements.
@@ -81,7 +104,7 @@ type attention struct {
 }
 
 func newAttention(d *Device, s ir.Step) (step, error) {
-	k := &attention{heads: newHeads(d, s.Op.(ir.Attention), s), step: s}
+	k := &attention{heads: newHeads(d, s.Op.(ir.Attention), s, 3), step: s}
 	d.reserve(0, k.panelA+k.panelB+k.scores+k.wide+queryBlock*(k.e+2))
 	return k, nil
 }
@@ -89,12 +112,15 @@ func newAttention(d *Device, s ir.Step) (step, error) {
 func (k *attention) run(p *program) error {
 	in := func(i int) []float32 { return elements[float32](p, k.step.In[i]) }
 	k.q, k.k, k.v = in(0), in(1), in(2)
+	if len(k.step.In) > 3 {
+		k.added = in(3)
+	}
 	y := elements[float32](p, k.step.Out[0])
 	k.out, k.sums = y[:k.count*k.t*k.e], y[k.count*k.t*k.e:]
 	if k.t > 0 {
 		p.device.pool.run(k.count, k)
 	}
-	k.q, k.k, k.v, k.out, k.sums = nil, nil, nil, nil, nil
+	k.q, k.k, k.v, k.out, k.sums, k.added = nil, nil, nil, nil, nil, nil
 	return nil
 }
 
@@ -118,7 +144,7 @@ func (k *attention) work(head, worker int) {
 				row := scores[r*lds:][:n]
 				seen := row[:k.visible(i+r, j, n)]
 				clear(row[len(seen):])
-				vec.mulScalar(seen, seen, k.scale)
+				k.score(seen, head, i+r, j)
 				high := max(top[r], vec.largest(seen))
 				if math.IsInf(float64(high), -1) {
 					high = 0 // no score but -Inf so far
@@ -136,6 +162,11 @@ func (k *attention) work(head, worker int) {
 			}
 		}
 		for r := range m {
+			if sum[r] == 0 { // it sees no key
+				clear(out[r*k.e:][:k.e])
+				k.sums[head*k.t+i+r] = 0
+				continue
+			}
 			vec.mulScalar(out[r*k.e:][:k.e], out[r*k.e:][:k.e], 1/sum[r])
 			k.sums[head*k.t+i+r] = top[r] + float32(math.Log(float64(sum[r])))
 		}

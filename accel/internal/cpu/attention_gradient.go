@@ -13,7 +13,7 @@ type attentionGradient struct {
 }
 
 func newAttentionGradient(d *Device, s ir.Step) (step, error) {
-	k := &attentionGradient{heads: newHeads(d, s.Op.(ir.AttentionGradient).Attention, s), step: s}
+	k := &attentionGradient{heads: newHeads(d, s.Op.(ir.AttentionGradient).Attention, s, 5), step: s}
 	d.reserve(0, k.panelA+k.panelB+2*k.scores+k.wide+k.t+k.e)
 	return k, nil
 }
@@ -25,12 +25,15 @@ func (k *attentionGradient) run(p *program) error {
 	clear(all)
 	nq, nk := len(k.q), len(k.k)
 	k.dq, k.dk, k.dv = all[:nq], all[nq:nq+nk], all[nq+nk:]
+	if len(k.step.In) > 5 {
+		k.added = in(5)
+	}
 	n := k.count * k.t * k.e
 	k.out, k.sums, k.dy = in(3)[:n], in(3)[n:], in(4)[:n]
 	if k.t > 0 {
 		p.device.pool.run(k.count, k)
 	}
-	k.q, k.k, k.v, k.out, k.sums, k.dy, k.dq, k.dk, k.dv = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	k.q, k.k, k.v, k.out, k.sums, k.dy, k.dq, k.dk, k.dv, k.added = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 	return nil
 }
 
@@ -66,7 +69,7 @@ func (k *attentionGradient) work(head, worker int) {
 				p, ds := scores[r*lds:][:seen], slopes[r*lds:][:seen]
 				clear(scores[r*lds+seen:][:n-seen])
 				clear(slopes[r*lds+seen:][:n-seen])
-				vec.mulScalar(p, p, k.scale)
+				k.score(p, head, i+r, j)
 				vec.addScalar(p, p, -k.sums[head*k.t+i+r])
 				vec.exp(p, p)
 				vec.addScalar(ds, ds, -delta[i+r])

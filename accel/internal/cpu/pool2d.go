@@ -88,25 +88,25 @@ func (k *maxPool) forward(x, y []float32) {
 		return
 	}
 	k.each(func(i, top, left int) {
-		y[i], _ = k.largest(x, top, left)
+		y[i], _ = largest(&k.windows, x, top, left)
 	})
 }
 
 // largest is the largest element of a window, or the last NaN, and its place.
-func (k *maxPool) largest(x []float32, top, left int) (float32, int) {
-	best, at := float32(math.Inf(-1)), -1
-	for u := range k.kernel[0] {
-		r := top + u*k.dilation[0]
-		if r < 0 || r >= k.h {
+func largest[T float32 | float64](g *windows, x []T, top, left int) (T, int) {
+	best, at := T(math.Inf(-1)), -1
+	for u := range g.kernel[0] {
+		r := top + u*g.dilation[0]
+		if r < 0 || r >= g.h {
 			continue
 		}
-		for v := range k.kernel[1] {
-			c := left + v*k.dilation[1]
-			if c < 0 || c >= k.w {
+		for v := range g.kernel[1] {
+			c := left + v*g.dilation[1]
+			if c < 0 || c >= g.w {
 				continue
 			}
-			if e := x[r*k.w+c]; e > best || e != e || at < 0 {
-				best, at = e, r*k.w+c
+			if e := x[r*g.w+c]; e > best || e != e || at < 0 {
+				best, at = e, r*g.w+c
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (k *maxPool) backward(x, y, dy, dx []float32) {
 	if !k.pairs() {
 		clear(dx)
 		k.each(func(i, top, left int) {
-			if _, at := k.largest(x, top, left); at >= 0 {
+			if _, at := largest(&k.windows, x, top, left); at >= 0 {
 				dx[at] += dy[i]
 			}
 		})

@@ -85,6 +85,10 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 			out.steps = append(out.steps, l)
 			continue
 		}
+		if wide := wideWholes[s.Op.Name()]; wide != nil && s.In[0].DType == ir.Float64 {
+			out.steps = append(out.steps, wide(s))
+			continue
+		}
 		build := builders[s.Op.Name()]
 		if build == nil && scalarOps[s.Op.Name()] != nil {
 			build = newWide

@@ -18,7 +18,7 @@ func (o ArgMax) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 
 // Infer is the shape without the axis, int32.
 func (o ArgMax) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	return inferAxis(in, o.Axis, Int32)

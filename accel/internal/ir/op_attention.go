@@ -7,6 +7,10 @@ import "math"
 // scaled_dot_product_attention). Scores are made block by block and never kept,
 // so memory grows with T and not with T·S (Dao et al., arXiv:2205.14135).
 //
+// A fourth input, of which each dimension is that of the scores [B, H, T, S] or
+// 1, is added to them; -Inf hides a key. A query that sees no key gives 0. No
+// gradient flows into it.
+//
 // The result is flat: y [B, H, T, E], and then for each query the logarithm of
 // its row's sum, ln Σ exp(q·kᵀ·Scale), from which the gradient makes the
 // scores again.
@@ -31,7 +35,7 @@ func (o Attention) AppendKey(key []byte) []byte {
 
 // Infer is the number of elements of y and of the sums.
 func (o Attention) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	q, k, v := in[0].shape, in[1].shape, in[2].shape
@@ -41,19 +45,23 @@ func (o Attention) Infer(in []*Value) (Type, error) {
 	if k[2] == 0 && Len(q[:3]) > 0 {
 		return Type{}, &ShapeError{Hint: "there are queries but no keys"}
 	}
+	if len(in) == 4 && !fitsScores(in[3].shape, []int{q[0], q[1], q[2], k[2]}) {
+		return Type{}, &ShapeError{Hint: "what is added to the scores must be " + FormatShape([]int{q[0], q[1], q[2], k[2]}) + ", with 1 for any of them"}
+	}
 	if math.IsNaN(o.Scale) {
 		return Type{}, &ShapeError{Hint: "the scale is not a number"}
 	}
-	return Type{[]int{Len(q[:3]) * (v[3] + 1)}, Float32}, nil
+	return Type{[]int{Len(q[:3]) * (v[3] + 1)}, in[0].dtype}, nil
 }
 
 // Gradient of Attention makes the scores p again and is, with
 // ds = p·(dy·vᵀ - Σ dy·y)·Scale: ds·k for q, dsᵀ·q for k and pᵀ·dy for v.
 func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
-	all := r.Record(AttentionGradient{Attention: o}, in[0], in[1], in[2], out, dy)
-	grads := make([]*Value, 3)
+	args := append([]*Value{in[0], in[1], in[2], out, dy}, in[3:]...)
+	all := r.Record(AttentionGradient{Attention: o}, args...)
+	grads := make([]*Value, len(in))
 	at := 0
-	for i, v := range in {
+	for i, v := range in[:3] {
 		grads[i] = r.part(all, at, v.shape)
 		at += v.Len()
 	}
@@ -65,15 +73,31 @@ func (r *Recorder) part(v *Value, from int, shape []int) *Value {
 	return r.Reshape(r.Record(Slice{Axis: 0, From: from, To: from + Len(shape)}, v), shape)
 }
 
-// Attention records attention and is y [B, H, T, E].
-func (r *Recorder) Attention(o Attention, q, k, v *Value) *Value {
-	flat := r.Record(o, q, k, v)
-	shape := append(append([]int{}, q.shape[:3]...), v.shape[3])
+// fitsScores tells whether a shape broadcasts to that of the scores, dimension by
+// dimension.
+func fitsScores(shape, scores []int) bool {
+	if len(shape) != len(scores) {
+		return false
+	}
+	for i, n := range shape {
+		if n != 1 && n != scores[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Attention records attention of queries, keys, values and maybe what is added
+// to the scores, and is y [B, H, T, E].
+func (r *Recorder) Attention(o Attention, in ...*Value) *Value {
+	flat := r.Record(o, in...)
+	shape := append(append([]int{}, in[0].shape[:3]...), in[2].shape[3])
 	return r.part(flat, 0, shape)
 }
 
 // AttentionGradient is the gradients of q, k and v, one after the other, from
-// these, Attention's result and its gradient.
+// these, Attention's result and its gradient, and maybe what was added to the
+// scores.
 type AttentionGradient struct {
 	noGradient
 	Attention
@@ -84,7 +108,7 @@ func (AttentionGradient) Name() string { return "AttentionGradient" }
 
 // Infer is the number of elements of q, k and v.
 func (AttentionGradient) Infer(in []*Value) (Type, error) {
-	return Type{[]int{in[0].Len() + in[1].Len() + in[2].Len()}, Float32}, nil
+	return Type{[]int{in[0].Len() + in[1].Len() + in[2].Len()}, in[0].dtype}, nil
 }
 
 // Gradient is none.

@@ -33,5 +33,5 @@ func (AvgPool2DGradient) Name() string { return "AvgPool2DGradient" }
 // Infer is x's type.
 func (o AvgPool2DGradient) Infer(in []*Value) (Type, error) {
 	s := in[0].shape
-	return Type{[]int{s[0], s[1], o.H, o.W}, Float32}, nil
+	return Type{[]int{s[0], s[1], o.H, o.W}, in[0].dtype}, nil
 }

@@ -29,7 +29,7 @@ func (BatchNorm) absorbs(o Op) bool { return isReLU(o) }
 
 // Infer is x's type.
 func (BatchNorm) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	x := in[0].shape
@@ -39,7 +39,7 @@ func (BatchNorm) Infer(in []*Value) (Type, error) {
 	if !sameShape(in[1].shape, []int{2, x[1]}) || !sameShape(in[2].shape, x[1:2]) || !sameShape(in[3].shape, x[1:2]) {
 		return Type{}, &ShapeError{Hint: "mean, variance and parameters must have one element for each channel"}
 	}
-	return Type{x, Float32}, nil
+	return Type{x, in[0].dtype}, nil
 }
 
 // Gradient of BatchNorm, with x̂ for the normalised x, is
@@ -71,7 +71,7 @@ func (BatchStatistics) AppendKey(key []byte) []byte { return key }
 
 // Infer is [2, C].
 func (BatchStatistics) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	x := in[0].shape
@@ -81,7 +81,7 @@ func (BatchStatistics) Infer(in []*Value) (Type, error) {
 	if x[1] > 0 && Len(x)/x[1] < 2 {
 		return Type{}, &ShapeError{Hint: "at least two elements of each channel are needed to normalise a batch"}
 	}
-	return Type{[]int{2, x[1]}, Float32}, nil
+	return Type{[]int{2, x[1]}, in[0].dtype}, nil
 }
 
 // BatchNormSums is Σ dy and Σ dy·x̂ [2, C] of each channel, from x, dy and the
@@ -96,7 +96,7 @@ func (BatchNormSums) Name() string { return "BatchNormSums" }
 
 // Infer is [2, C].
 func (BatchNormSums) Infer(in []*Value) (Type, error) {
-	return Type{[]int{2, in[0].shape[1]}, Float32}, nil
+	return Type{[]int{2, in[0].shape[1]}, in[0].dtype}, nil
 }
 
 // Gradient is none.
@@ -116,7 +116,7 @@ func (BatchNormInputGradient) Name() string { return "BatchNormInputGradient" }
 
 // Infer is x's type.
 func (BatchNormInputGradient) Infer(in []*Value) (Type, error) {
-	return Type{in[0].shape, Float32}, nil
+	return Type{in[0].shape, in[0].dtype}, nil
 }
 
 // Gradient is none.

@@ -32,7 +32,7 @@ func (Conv2D) absorbs(o Op) bool { return isReLU(o) }
 
 // Infer is [N, O, OH, OW].
 func (o Conv2D) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	x, w := in[0].shape, in[1].shape
@@ -58,7 +58,7 @@ func (o Conv2D) Infer(in []*Value) (Type, error) {
 		}
 		out[2+i] = n
 	}
-	return Type{out, Float32}, nil
+	return Type{out, in[0].dtype}, nil
 }
 
 // windows is how many places a window has along one dimension.
@@ -99,7 +99,7 @@ func (Conv2DInputGradient) Name() string { return "Conv2DInputGradient" }
 
 // Infer is [N, C, H, W].
 func (o Conv2DInputGradient) Infer(in []*Value) (Type, error) {
-	return Type{[]int{in[0].shape[0], in[1].shape[1] * o.Groups, o.H, o.W}, Float32}, nil
+	return Type{[]int{in[0].shape[0], in[1].shape[1] * o.Groups, o.H, o.W}, in[0].dtype}, nil
 }
 
 // Gradient is none.
@@ -120,7 +120,7 @@ func (Conv2DWeightGradient) Name() string { return "Conv2DWeightGradient" }
 
 // Infer is [O, C/Groups, KH, KW].
 func (o Conv2DWeightGradient) Infer(in []*Value) (Type, error) {
-	return Type{[]int{in[1].shape[1], in[0].shape[1] / o.Groups, o.KH, o.KW}, Float32}, nil
+	return Type{[]int{in[1].shape[1], in[0].shape[1] / o.Groups, o.KH, o.KW}, in[0].dtype}, nil
 }
 
 // Gradient is none.

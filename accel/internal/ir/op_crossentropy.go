@@ -16,7 +16,7 @@ func (CrossEntropy) AppendKey(key []byte) []byte { return key }
 // Infer is a scalar.
 func (CrossEntropy) Infer(in []*Value) (Type, error) {
 	logits, labels := in[0], in[1]
-	if err := wantFloat32(logits); err != nil {
+	if err := wantFloat(logits); err != nil {
 		return Type{}, err
 	}
 	if labels.dtype != Int32 {
@@ -28,7 +28,7 @@ func (CrossEntropy) Infer(in []*Value) (Type, error) {
 	if logits.shape[0] == 0 {
 		return Type{}, &ShapeError{Hint: "an empty batch has no mean loss"}
 	}
-	return Type{[]int{}, Float32}, nil
+	return Type{[]int{}, logits.dtype}, nil
 }
 
 // Gradient of CrossEntropy is (softmax(logits) - one-hot(label))·dy/N.
@@ -50,5 +50,5 @@ func (CrossEntropyGradient) AppendKey(key []byte) []byte { return key }
 
 // Infer is the logits' type.
 func (CrossEntropyGradient) Infer(in []*Value) (Type, error) {
-	return Type{in[0].shape, Float32}, nil
+	return Type{in[0].shape, in[0].dtype}, nil
 }

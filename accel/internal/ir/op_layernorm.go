@@ -23,7 +23,7 @@ func (LayerNorm) Infer(in []*Value) (Type, error) { return inferNorm(in) }
 
 // inferNorm wants parameters with one element for each of the last axis.
 func inferNorm(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	x := in[0].shape
@@ -32,7 +32,7 @@ func inferNorm(in []*Value) (Type, error) {
 			return Type{}, &ShapeError{Hint: "x [N… D] and parameters [D] are needed"}
 		}
 	}
-	return Type{x, Float32}, nil
+	return Type{x, in[0].dtype}, nil
 }
 
 // Gradient of LayerNorm, with x̂ for the normalised x and g = dy·w, is
@@ -66,7 +66,7 @@ func (LayerNormInputGradient) Name() string { return "LayerNormInputGradient" }
 
 // Infer is x's type.
 func (LayerNormInputGradient) Infer(in []*Value) (Type, error) {
-	return Type{in[0].shape, Float32}, nil
+	return Type{in[0].shape, in[0].dtype}, nil
 }
 
 // Gradient is none.
@@ -85,7 +85,7 @@ func (LayerNormWeightGradient) Name() string { return "LayerNormWeightGradient" 
 
 // Infer is [2, D].
 func (LayerNormWeightGradient) Infer(in []*Value) (Type, error) {
-	return Type{[]int{2, in[0].shape[len(in[0].shape)-1]}, Float32}, nil
+	return Type{[]int{2, in[0].shape[len(in[0].shape)-1]}, in[0].dtype}, nil
 }
 
 // Gradient is none.

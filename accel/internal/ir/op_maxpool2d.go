@@ -21,7 +21,7 @@ func (o Pool) AppendKey(key []byte) []byte {
 
 // Infer is [N, C, OH, OW].
 func (o Pool) Infer(in []*Value) (Type, error) {
-	if err := wantFloat32(in...); err != nil {
+	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	x := in[0].shape
@@ -39,7 +39,7 @@ func (o Pool) Infer(in []*Value) (Type, error) {
 		}
 		out[2+i] = n
 	}
-	return Type{out, Float32}, nil
+	return Type{out, in[0].dtype}, nil
 }
 
 // MaxPool2D is the largest element of each window of x [N, C, H, W], NaN if it
@@ -64,4 +64,4 @@ type MaxPool2DGradient struct {
 func (MaxPool2DGradient) Name() string { return "MaxPool2DGradient" }
 
 // Infer is x's type.
-func (MaxPool2DGradient) Infer(in []*Value) (Type, error) { return Type{in[0].shape, Float32}, nil }
+func (MaxPool2DGradient) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }

@@ -39,7 +39,9 @@ type RMSNormInputGradient struct {
 func (RMSNormInputGradient) Name() string { return "RMSNormInputGradient" }
 
 // Infer is x's type.
-func (RMSNormInputGradient) Infer(in []*Value) (Type, error) { return Type{in[0].shape, Float32}, nil }
+func (RMSNormInputGradient) Infer(in []*Value) (Type, error) {
+	return Type{in[0].shape, in[0].dtype}, nil
+}
 
 // Gradient is none.
 func (RMSNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
@@ -57,7 +59,7 @@ func (RMSNormWeightGradient) Name() string { return "RMSNormWeightGradient" }
 
 // Infer is [1, D].
 func (RMSNormWeightGradient) Infer(in []*Value) (Type, error) {
-	return Type{[]int{1, in[0].shape[len(in[0].shape)-1]}, Float32}, nil
+	return Type{[]int{1, in[0].shape[len(in[0].shape)-1]}, in[0].dtype}, nil
 }
 
 // Gradient is none.

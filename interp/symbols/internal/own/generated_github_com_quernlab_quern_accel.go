@@ -34,6 +34,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"LearningRate":     reflect.ValueOf(accel.LearningRate),
 		"Live":             reflect.ValueOf(accel.Live),
 		"Loss":             reflect.ValueOf(accel.Loss),
+		"LossScale":        reflect.ValueOf(accel.LossScale),
 		"Minimize":         reflect.ValueOf(accel.Minimize),
 		"Muon":             reflect.ValueOf(accel.Muon),
 		"Nesterov":         reflect.ValueOf(accel.Nesterov),

@@ -9,7 +9,6 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Autocast":        reflect.ValueOf(nn.Autocast),
 		"AvgPool":         reflect.ValueOf(nn.AvgPool),
 		"BatchNorm":       reflect.ValueOf(nn.BatchNorm),
 		"Catch":           reflect.ValueOf(nn.Catch),
@@ -20,6 +19,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"Custom":          reflect.ValueOf(nn.Custom),
 		"Dense":           reflect.ValueOf(nn.Dense),
 		"Dilation":        reflect.ValueOf(nn.Dilation),
+		"Draw":            reflect.ValueOf(nn.Draw),
 		"Dropout":         reflect.ValueOf(nn.Dropout),
 		"Embedding":       reflect.ValueOf(nn.Embedding),
 		"Flatten":         reflect.ValueOf(nn.Flatten),

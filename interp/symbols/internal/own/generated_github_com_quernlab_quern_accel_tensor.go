@@ -10,6 +10,7 @@ import (
 func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Attention":        reflect.ValueOf(tensor.Attention),
+		"Autocast":         reflect.ValueOf(tensor.Autocast),
 		"AvgPool2D":        reflect.ValueOf(tensor.AvgPool2D),
 		"BFloat16":         reflect.ValueOf(tensor.BFloat16),
 		"BatchNorm":        reflect.ValueOf(tensor.BatchNorm),
@@ -25,6 +26,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Float64":          reflect.ValueOf(tensor.Float64),
 		"Flush":            reflect.ValueOf(tensor.Flush),
 		"FromBytes":        reflect.ValueOf(tensor.FromBytes),
+		"FromFloat64s":     reflect.ValueOf(tensor.FromFloat64s),
 		"FromInts":         reflect.ValueOf(tensor.FromInts),
 		"Full":             reflect.ValueOf(tensor.Full),
 		"GlobalAvgPool2D":  reflect.ValueOf(tensor.GlobalAvgPool2D),
@@ -33,6 +35,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"LayerNorm":        reflect.ValueOf(tensor.LayerNorm),
 		"Linear":           reflect.ValueOf(tensor.Linear),
 		"MSE":              reflect.ValueOf(tensor.MSE),
+		"MaskedAttention":  reflect.ValueOf(tensor.MaskedAttention),
 		"MaxPool2D":        reflect.ValueOf(tensor.MaxPool2D),
 		"New":              reflect.ValueOf(tensor.New),
 		"NewGenerator":     reflect.ValueOf(tensor.NewGenerator),
@@ -59,6 +62,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"StateError":       reflect.ValueOf((*tensor.StateError)(nil)),
 		"Statistics":       reflect.ValueOf((*tensor.Statistics)(nil)),
 		"Tensor":           reflect.ValueOf((*tensor.Tensor)(nil)),
+		"Visibility":       reflect.ValueOf((*tensor.Visibility)(nil)),
 		"Window":           reflect.ValueOf((*tensor.Window)(nil)),
 	}
 }

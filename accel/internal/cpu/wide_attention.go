@@ -1,0 +1,135 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// wideHeads is attention of float64, one chunk a head of an example.
+type wideHeads struct {
+	ir.Attention
+	count, t, s, d, e int
+	add               addend
+}
+
+func newWideHeads(op ir.Attention, in []ir.Operand, added int) wideHeads {
+	q, v := in[0].Shape, in[2].Shape
+	h := wideHeads{Attention: op, count: q[0] * q[1], t: q[2], s: v[2], d: q[3], e: v[3]}
+	if len(in) > added {
+		h.add = newAddend(in[added].Shape, q[1])
+	}
+	return h
+}
+
+// scores fills the row of query i: those of keys that it does not see are -Inf.
+func (h *wideHeads) scores(row, q, keys, added []float64, head, i int) {
+	for j := range row {
+		row[j] = math.Inf(-1)
+		if h.Causal && j > i {
+			continue
+		}
+		row[j] = 0
+		for c := range h.d {
+			row[j] += q[i*h.d+c] * keys[j*h.d+c]
+		}
+		row[j] *= h.Scale
+		if added != nil {
+			row[j] += added[h.add.at(head, i, j)]
+		}
+	}
+}
+
+func wideAttention(s ir.Step) *wideWhole {
+	h := newWideHeads(s.Op.(ir.Attention), s.In, 3)
+	return &wideWhole{step: s, chunks: h.count, part: func(k *wideWhole, head int) {
+		q, keys, v := plane(k.in[0], head, h.t*h.d), plane(k.in[1], head, h.s*h.d), plane(k.in[2], head, h.s*h.e)
+		y, sums := plane(k.out, head, h.t*h.e), k.out[h.count*h.t*h.e:][head*h.t:]
+		row := make([]float64, h.s)
+		for i := range h.t {
+			h.scores(row, q, keys, k.added(3), head, i)
+			out := plane(y, i, h.e)
+			clear(out)
+			var top [1]float64
+			maxLine(top[:], row)
+			if math.IsInf(top[0], -1) { // it sees no key
+				sums[i] = 0
+				continue
+			}
+			total := 0.0
+			for j := range row {
+				row[j] = math.Exp(row[j] - top[0])
+				total += row[j]
+			}
+			for j, p := range row {
+				for c := range out {
+					out[c] += p / total * v[j*h.e+c]
+				}
+			}
+			sums[i] = top[0] + math.Log(total)
+		}
+	}}
+}
+
+// added is the input that is added to the scores, or nil.
+func (k *wideWhole) added(i int) []float64 {
+	if i < len(k.in) {
+		return k.in[i]
+	}
+	return nil
+}
+
+func wideAttentionGradient(s ir.Step) *wideWhole {
+	h := newWideHeads(s.Op.(ir.AttentionGradient).Attention, s.In, 5)
+	return &wideWhole{step: s, chunks: h.count, part: func(k *wideWhole, head int) {
+		q, keys, v := plane(k.in[0], head, h.t*h.d), plane(k.in[1], head, h.s*h.d), plane(k.in[2], head, h.s*h.e)
+		y, sums, dy := plane(k.in[3], head, h.t*h.e), k.in[3][h.count*h.t*h.e:][head*h.t:], plane(k.in[4], head, h.t*h.e)
+		dq, rest := plane(k.out, head, h.t*h.d), k.out[h.count*h.t*h.d:]
+		dk, dv := plane(rest, head, h.s*h.d), plane(rest[h.count*h.s*h.d:], head, h.s*h.e)
+		clear(dq)
+		clear(dk)
+		clear(dv)
+		row := make([]float64, h.s)
+		for i := range h.t {
+			h.scores(row, q, keys, k.added(5), head, i)
+			delta := 0.0
+			for c := range h.e {
+				delta += y[i*h.e+c] * dy[i*h.e+c]
+			}
+			for j := range row {
+				p, slope := math.Exp(row[j]-sums[i]), -delta
+				for c := range h.e {
+					slope += dy[i*h.e+c] * v[j*h.e+c]
+					dv[j*h.e+c] += p * dy[i*h.e+c]
+				}
+				slope *= p * h.Scale
+				for c := range h.d {
+					dq[i*h.d+c] += slope * keys[j*h.d+c]
+					dk[j*h.d+c] += slope * q[i*h.d+c]
+				}
+			}
+		}
+	}}
+}
+
+// addend is where an element of what is added to the scores [B, H, T, S] lies;
+// dimensions of size 1 stand for all.
+type addend struct {
+	heads  int // of one example
+	stride [4]int
+}
+
+func newAddend(shape []int, heads int) addend {
+	a := addend{heads: heads}
+	for i, n := range ir.Strides(shape) {
+		if shape[i] > 1 {
+			a.stride[i] = n
+		}
+	}
+	return a
+}
+
+// at is the place for a head, counted over all examples, a query and a key.
+func (a *addend) at(head, query, key int) int {
+	return head/a.heads*a.stride[0] + head%a.heads*a.stride[1] + query*a.stride[2] + key*a.stride[3]
+}

@@ -1,0 +1,95 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// wideWindow is the geometry of a convolution of float64.
+type wideWindow struct {
+	ir.Conv2D
+	n, c, h, w     int // x
+	o, oh, ow      int // y
+	kh, kw         int
+	perIn, perOut  int // channels of one group
+	imageX, imageY int // elements of one plane
+}
+
+func newWideWindow(op ir.Conv2D, x, w, y []int) wideWindow {
+	return wideWindow{
+		Conv2D: op, n: x[0], c: x[1], h: x[2], w: x[3], o: y[1], oh: y[2], ow: y[3], kh: w[2], kw: w[3],
+		perIn: x[1] / op.Groups, perOut: y[1] / op.Groups, imageX: x[2] * x[3], imageY: y[2] * y[3],
+	}
+}
+
+// each calls f for every output of a plane and element of the kernel whose input
+// lies inside the image: places in y's plane, the kernel and x's plane.
+func (g *wideWindow) each(f func(y, k, x int)) {
+	for i := range g.oh {
+		for j := range g.ow {
+			for u := range g.kh {
+				row := i*g.Stride[0] + u*g.Dilation[0] - g.Padding[0]
+				if row < 0 || row >= g.h {
+					continue
+				}
+				for v := range g.kw {
+					if column := j*g.Stride[1] + v*g.Dilation[1] - g.Padding[1]; column >= 0 && column < g.w {
+						f(i*g.ow+j, u*g.kw+v, row*g.w+column)
+					}
+				}
+			}
+		}
+	}
+}
+
+// plane is part i of an array of planes.
+func plane(data []float64, i, size int) []float64 { return data[i*size : (i+1)*size] }
+
+// wideConv is y = x ∗ w + b, one chunk a plane of y.
+func wideConv(s ir.Step) *wideWhole {
+	g := newWideWindow(s.Op.(ir.Conv2D), s.In[0].Shape, s.In[1].Shape, s.Out[0].Shape)
+	return &wideWhole{step: s, chunks: g.n * g.o, part: func(k *wideWhole, chunk int) {
+		image, o := chunk/g.o, chunk%g.o
+		y := plane(k.out, chunk, g.imageY)
+		bias := 0.0
+		if len(k.in) == 3 {
+			bias = k.in[2][o]
+		}
+		for i := range y {
+			y[i] = bias
+		}
+		for c := range g.perIn {
+			x := plane(k.in[0], image*g.c+o/g.perOut*g.perIn+c, g.imageX)
+			w := plane(k.in[1], o*g.perIn+c, g.kh*g.kw)
+			g.each(func(i, j, at int) { y[i] += w[j] * x[at] })
+		}
+	}}
+}
+
+// wideConvInput is the gradient of x, one chunk a plane of it.
+func wideConvInput(s ir.Step) *wideWhole {
+	g := newWideWindow(s.Op.(ir.Conv2DInputGradient).Conv2D, s.Out[0].Shape, s.In[1].Shape, s.In[0].Shape)
+	return &wideWhole{step: s, chunks: g.n * g.c, part: func(k *wideWhole, chunk int) {
+		image, c := chunk/g.c, chunk%g.c
+		dx := plane(k.out, chunk, g.imageX)
+		clear(dx)
+		for o := range g.perOut {
+			o += c / g.perIn * g.perOut
+			dy := plane(k.in[0], image*g.o+o, g.imageY)
+			w := plane(k.in[1], o*g.perIn+c%g.perIn, g.kh*g.kw)
+			g.each(func(i, j, at int) { dx[at] += w[j] * dy[i] })
+		}
+	}}
+}
+
+// wideConvWeight is the gradient of w, one chunk a kernel of one channel.
+func wideConvWeight(s ir.Step) *wideWhole {
+	g := newWideWindow(s.Op.(ir.Conv2DWeightGradient).Conv2D, s.In[0].Shape, s.Out[0].Shape, s.In[1].Shape)
+	return &wideWhole{step: s, chunks: g.o * g.perIn, part: func(k *wideWhole, chunk int) {
+		o, c := chunk/g.perIn, chunk%g.perIn
+		dw := plane(k.out, chunk, g.kh*g.kw)
+		clear(dw)
+		for image := range g.n {
+			x := plane(k.in[0], image*g.c+o/g.perOut*g.perIn+c, g.imageX)
+			dy := plane(k.in[1], image*g.o+o, g.imageY)
+			g.each(func(i, j, at int) { dw[j] += dy[i] * x[at] })
+		}
+	}}
+}

@@ -1,0 +1,208 @@
+package tensor
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+)
+
+// autocastRows are the public ops with the names that PyTorch has for them.
+// Each is called with [4, 4] tensors.
+var autocastRows = []struct {
+	name, torch string
+	f           func(a, b *Tensor) *Tensor
+}{
+	{"Abs", "abs", func(a, _ *Tensor) *Tensor { return a.Abs() }},
+	{"Add", "add", func(a, b *Tensor) *Tensor { return a.Add(b) }},
+	{"AddScalar", "add", func(a, _ *Tensor) *Tensor { return a.AddScalar(1) }},
+	{"Attention", "scaled_dot_product_attention", func(a, b *Tensor) *Tensor {
+		x, y := a.Reshape(1, 1, 4, 4), b.Reshape(1, 1, 4, 4)
+		return Attention(x, y, y, true)
+	}},
+	{"AvgPool2D", "avg_pool2d", func(a, _ *Tensor) *Tensor { return AvgPool2D(a.Reshape(1, 1, 4, 4), [2]int{2, 2}, Window{}) }},
+	{"BatchNorm", "batch_norm", func(a, _ *Tensor) *Tensor {
+		return BatchNorm(a, Ones(4), Zeros(4), Zeros(4), Ones(4), 0.1, 1e-5, true)
+	}},
+	{"Clamp", "clamp", func(a, _ *Tensor) *Tensor { return a.Clamp(-1, 1) }},
+	{"Clone", "clone", func(a, _ *Tensor) *Tensor { return a.Clone() }},
+	{"Concat", "cat", func(a, b *Tensor) *Tensor { return Concat(0, a, b) }},
+	{"Conv2D", "conv2d", func(a, b *Tensor) *Tensor {
+		return Conv2D(a.Reshape(1, 1, 4, 4), b.Reshape(4, 1, 2, 2), nil, Window{})
+	}},
+	{"Cos", "cos", func(a, _ *Tensor) *Tensor { return a.Cos() }},
+	{"CrossEntropy", "nll_loss", func(a, _ *Tensor) *Tensor { return CrossEntropy(a, FromInts([]int{0, 1, 2, 3}, 4)) }},
+	{"CumSum", "cumsum", func(a, _ *Tensor) *Tensor { return a.CumSum(1) }},
+	{"Div", "div", func(a, b *Tensor) *Tensor { return a.Div(b) }},
+	{"Dropout", "dropout", func(a, _ *Tensor) *Tensor { return a.Dropout(0.5, nil, true) }},
+	{"ELU", "elu", func(a, _ *Tensor) *Tensor { return a.ELU(1) }},
+	{"Embedding", "embedding", func(a, _ *Tensor) *Tensor { return Embedding(a, FromInts([]int{1}, 1)) }},
+	{"Exp", "exp", func(a, _ *Tensor) *Tensor { return a.Exp() }},
+	{"Expand", "expand", func(a, _ *Tensor) *Tensor { return a.Expand(2, 4, 4) }},
+	{"Floor", "floor", func(a, _ *Tensor) *Tensor { return a.Floor() }},
+	{"GELU", "gelu", func(a, _ *Tensor) *Tensor { return a.GELU() }},
+	{"LayerNorm", "layer_norm", func(a, _ *Tensor) *Tensor { return LayerNorm(a, Ones(4), nil, 1, 1e-5) }},
+	{"LeakyReLU", "leaky_relu", func(a, _ *Tensor) *Tensor { return a.LeakyReLU(0.1) }},
+	{"Linear", "linear", func(a, b *Tensor) *Tensor { return Linear(a, b, Zeros(4)) }},
+	{"Log", "log", func(a, _ *Tensor) *Tensor { return a.Log() }},
+	{"LogSoftmax", "log_softmax", func(a, _ *Tensor) *Tensor { return a.LogSoftmax(1) }},
+	{"LogSumExp", "logsumexp", func(a, _ *Tensor) *Tensor { return a.LogSumExp(1) }},
+	{"MSE", "mse_loss", MSE},
+	{"MatMul", "matmul", func(a, b *Tensor) *Tensor { return a.MatMul(b) }},
+	{"Max", "amax", func(a, _ *Tensor) *Tensor { return a.Max(0) }},
+	{"MaxPool2D", "max_pool2d", func(a, _ *Tensor) *Tensor { return MaxPool2D(a.Reshape(1, 1, 4, 4), [2]int{2, 2}, Window{}) }},
+	{"Maximum", "maximum", func(a, b *Tensor) *Tensor { return a.Maximum(b) }},
+	{"Mean", "mean", func(a, _ *Tensor) *Tensor { return a.Mean() }},
+	{"Min", "amin", func(a, _ *Tensor) *Tensor { return a.Min(0) }},
+	{"Minimum", "minimum", func(a, b *Tensor) *Tensor { return a.Minimum(b) }},
+	{"Mul", "mul", func(a, b *Tensor) *Tensor { return a.Mul(b) }},
+	{"MulScalar", "mul", func(a, _ *Tensor) *Tensor { return a.MulScalar(2) }},
+	{"Neg", "neg", func(a, _ *Tensor) *Tensor { return a.Neg() }},
+	{"Norm", "norm", func(a, _ *Tensor) *Tensor { return a.Norm() }},
+	{"Pow", "pow", func(a, b *Tensor) *Tensor { return a.Pow(b) }},
+	{"PowScalar", "pow", func(a, _ *Tensor) *Tensor { return a.PowScalar(2) }},
+	{"RMSNorm", "rms_norm", func(a, _ *Tensor) *Tensor { return RMSNorm(a, Ones(4), 1, 1e-6) }},
+	{"ReLU", "relu", func(a, _ *Tensor) *Tensor { return a.ReLU() }},
+	{"Reshape", "reshape", func(a, _ *Tensor) *Tensor { return a.Reshape(2, 8) }},
+	{"ScatterAdd", "scatter_add", func(a, _ *Tensor) *Tensor { return a.ScatterAdd(FromInts([]int{0, 1, 0, 1}, 4), 2) }},
+	{"SiLU", "silu", func(a, _ *Tensor) *Tensor { return a.SiLU() }},
+	{"Sigmoid", "sigmoid", func(a, _ *Tensor) *Tensor { return a.Sigmoid() }},
+	{"Sin", "sin", func(a, _ *Tensor) *Tensor { return a.Sin() }},
+	{"Slice", "slice", func(a, _ *Tensor) *Tensor { return a.Slice(0, 1, 3) }},
+	{"Softmax", "softmax", func(a, _ *Tensor) *Tensor { return a.Softmax(1) }},
+	{"Sqrt", "sqrt", func(a, _ *Tensor) *Tensor { return a.Sqrt() }},
+	{"Square", "square", func(a, _ *Tensor) *Tensor { return a.Square() }},
+	{"Std", "std", func(a, _ *Tensor) *Tensor { return a.Std(1) }},
+	{"Sub", "sub", func(a, b *Tensor) *Tensor { return a.Sub(b) }},
+	{"Sum", "sum", func(a, _ *Tensor) *Tensor { return a.Sum(0) }},
+	{"Tanh", "tanh", func(a, _ *Tensor) *Tensor { return a.Tanh() }},
+	{"Transpose", "permute", func(a, _ *Tensor) *Tensor { return a.T() }},
+	{"Var", "var", func(a, _ *Tensor) *Tensor { return a.Var(1) }},
+	{"Where", "where", func(a, b *Tensor) *Tensor { return Where(a.Greater(b), a, b) }},
+}
+
+// TestAutocastLists wants of each op the type that PyTorch's lists give it, of
+// inputs in float32, in 16 bits, and of both.
+func TestAutocastLists(t *testing.T) {
+	text, err := os.ReadFile("testdata/autocast.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct{ Lists map[string][]string }
+	if err := json.Unmarshal(text, &golden); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, row := range autocastRows {
+		known[row.name] = true
+		lower, single := slices.Contains(golden.Lists["lower"], row.torch), slices.Contains(golden.Lists["float32"], row.torch)
+		for _, short := range []DType{BFloat16, Float16} {
+			for i, types := range [][2]DType{{Float32, Float32}, {short, short}, {short, Float32}, {Float64, Float64}} {
+				if i == 3 && slices.Contains([]string{"BatchNorm", "LayerNorm", "Linear", "RMSNorm"}, row.name) {
+					continue // their parameters here are float32
+				}
+				want := short // where the inputs have it
+				switch {
+				case i == 3:
+					want = Float64
+				case lower:
+				case single:
+					want = Float32
+				case i == 0:
+					want = Float32
+				case i == 2 && usesBoth(row.f):
+					want = Float32
+				}
+				Autocast(short, func() {
+					a, b := Full(0.5, 4, 4).Cast(types[0]), Full(0.5, 4, 4).Cast(types[1])
+					if y := row.f(a, b); y.DType() != want {
+						t.Errorf("%s of %v in Autocast(%v) is %v, want %v", row.name, types, short, y.DType(), want)
+					}
+				})
+			}
+		}
+	}
+	for name := range castPolicies {
+		if !known[name] {
+			t.Errorf("%s has a policy but no row", name)
+		}
+	}
+}
+
+// usesBoth tells whether a function computes with its second argument.
+func usesBoth(f func(a, b *Tensor) *Tensor) (uses bool) {
+	defer func() { uses = recover() != nil }()
+	f(Full(0.5, 4, 4), nil)
+	return false
+}
+
+// TestAutocastGradients computes y = x·wᵀ in bfloat16 by a user's own ops.
+func TestAutocastGradients(t *testing.T) {
+	w, x := Parameter(New([]float32{1.001, 2.003}, 1, 2)), New([]float32{3.007, 4.1}, 1, 2)
+	var loss *Tensor
+	Autocast(BFloat16, func() { loss = x.MatMul(w.T()).Square().Sum() })
+	loss.Backward()
+	short := func(v float64) float64 { return New([]float32{float32(v)}).Cast(BFloat16).Item() }
+	y := short(short(3.007)*short(1.001) + short(4.1)*short(2.003))
+	if want := short(y * y); loss.Item() != want || loss.DType() != Float32 {
+		t.Errorf("the loss is %v of %v, want %v", loss.Item(), loss.DType(), want)
+	}
+	slope := short(2 * y)
+	want := []float64{short(slope * short(3.007)), short(slope * short(4.1))}
+	if got := w.Grad(); got.DType() != Float32 || !slices.Equal(got.Float64s(), want) {
+		t.Errorf("the gradient is %v, want %v", got, want)
+	}
+}
+
+func TestAutocastScope(t *testing.T) {
+	one := Ones(1, 1)
+	product := func() DType { return one.MatMul(one).DType() }
+	Autocast(BFloat16, func() {
+		if product() != BFloat16 {
+			t.Error("MatMul is not bfloat16 in Autocast")
+		}
+		Autocast(Float32, func() {
+			if product() != Float32 {
+				t.Error("Autocast(Float32) does not end the outer one")
+			}
+		})
+		done := make(chan DType)
+		go func() { done <- product() }()
+		if d := <-done; d != Float32 {
+			t.Errorf("another goroutine computes in %v", d)
+		}
+		_ = catch(func() { Autocast(Float16, func() { Zeros(2).Add(Zeros(3)) }) })
+		if product() != BFloat16 {
+			t.Error("a panic inside has changed the scope outside")
+		}
+	})
+	if product() != Float32 {
+		t.Error("Autocast goes on after its end")
+	}
+	var dtype *DTypeError
+	if err := catch(func() { Autocast(Int32, func() {}) }); !errors.As(err, &dtype) {
+		t.Errorf("Autocast(Int32): %v", err)
+	}
+}
+
+// TestAutocastOfCheckpoint replays in the types of the forward pass.
+func TestAutocastOfCheckpoint(t *testing.T) {
+	gradient := func(checkpoint bool) []float32 {
+		w := Parameter(New([]float32{1.001, 2.003, 0.3, 0.7}, 2, 2))
+		f := func(in []*Tensor) *Tensor { return in[0].MatMul(in[0]).Exp() }
+		var loss *Tensor
+		Autocast(BFloat16, func() {
+			y := f
+			if checkpoint {
+				y = func(in []*Tensor) *Tensor { return Checkpoint(f, in...) }
+			}
+			loss = y([]*Tensor{w}).Sum()
+		})
+		loss.Backward()
+		return w.Grad().Data()
+	}
+	if got, want := gradient(true), gradient(false); !slices.Equal(got, want) {
+		t.Errorf("the gradient is %v, without Checkpoint %v", got, want)
+	}
+}
