@@ -37,7 +37,7 @@
 // variable that is defined again with the same type stays the same variable. A
 // closure that is already made keeps the variables that it captured and the
 // functions that it calls. Methods may be added to a
-// type of an earlier cell or replaced there, except for generic types. A type that
+// type of an earlier cell or replaced there, generic types too. A type that
 // is declared again word for word is the same type, so values made before still
 // fit.
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"reflect"
@@ -57,6 +58,14 @@ type Session struct {
 	closed    bool
 }
 
+// setContext makes ctx the context of the running cell, unless a cell has given
+// it a value of its own.
+func (s *Session) setContext(ctx context.Context) {
+	if _, own := (*s.context).(*cellContext); own || *s.context == nil {
+		*s.context = &cellContext{ctx}
+	}
+}
+
 // A cellContext is what ctx holds. That it is one type keeps a goroutine that
 // reads ctx while the next cell sets it from seeing halves of two values.
 type cellContext struct{ context.Context }
@@ -82,7 +91,7 @@ func New(options ...Option) (*Session, error) {
 		return nil, err
 	}
 	importer := symbols.Importer(s.fset)
-	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
+	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused), check.Types(s.types))
 	packages := symbols.Packages()
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,
@@ -144,6 +153,9 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	*s.command = s.runCommand
 	return nil
 }
+
+// types are those that the run time keeps.
+func (s *Session) types() []types.Type { return s.registry.Types() }
 
 // address sets p to the address of a variable of lowered code.
 func address[T any](e engine, name string, p **T) error {

@@ -2,17 +2,17 @@ package interp_test
 
 import "testing"
 
-// TestLaterGenericMethod says that what is refused is refused in plain words.
+// TestLaterGenericMethod says that a method of a generic type may come later,
+// and what is wrong with one in plain words.
 func TestLaterGenericMethod(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
-	n.must(t, "type Box[T any] struct{ v T }", "")
-	n.must(t, "func (b Box[T]) Get() T { return b.v }", "! compile error: cell[2]:1:17: cannot add a method to the generic type Box in a later cell: "+
-		"put it into the cell that declares the type and run that again\n    func (b Box[T]) Get() T { return b.v }\n                    ^")
-	n.must(t, "func (b Box) Get() int { return 1 }\nfunc (b []int) Len() int { return 1 }", "! compile error: cell[3]:1:14: cannot add a method to the generic type Box in a later cell: "+
-		"put it into the cell that declares the type and run that again\n    func (b Box) Get() int { return 1 }\n                 ^\n"+
+	n.must(t, "type Box[T any] struct{ v T }\nb := Box[int]{1}", "")
+	n.must(t, "func (b Box[T]) Get() T { return b.v }\nb.Get()", "= 1")
+	n.must(t, "func (b Box) Get() int { return 1 }\nfunc (b []int) Len() int { return 1 }", "! compile error: cell[3]:1:6: cannot use generic type Box without instantiation"+
+		"\n    func (b Box) Get() int { return 1 }\n         ^\n"+
 		"cell[3]:2:9: invalid receiver type []int\n    func (b []int) Len() int { return 1 }\n            ^")
-	n.must(t, "Box[int]{1}.v", "= 1")
+	n.must(t, "Box[int]{1}.Get()", "= 1")
 }
 
 // TestWaits says that locks and groups do what they do without the session.

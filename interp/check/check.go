@@ -18,6 +18,7 @@ type Checker struct {
 	fset     *token.FileSet
 	guess    func(name string) []string
 	refuse   func(path, name string) string
+	held     func() []types.Type // types that others keep; may be nil
 
 	mu   sync.Mutex // guards all fields below, and the scope of pkg
 	pkg  *types.Package
@@ -93,7 +94,7 @@ func (c *Checker) Check(number int, src string) (*Cell, error) {
 			}
 			p.carried = append(p.carried, more...)
 		}
-		removeMethods(a.methods)
+		c.removeMethods(a.methods, a.info)
 		c.fset.RemoveFile(u.token)
 		if errs != nil && !a.blame(errs) {
 			return nil, errs.sorted(number)
@@ -167,7 +168,7 @@ func (c *Checker) setBroken(d *declaration, broken bool) {
 func (c *Checker) Discard(cell *Cell) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	removeMethods(cell.methods)
+	c.removeMethods(cell.methods, cell.info)
 	forgetFacts(c.info, cell.info)
 	c.fset.RemoveFile(cell.file)
 }

@@ -18,7 +18,6 @@ type declaration struct {
 	body         int             // offset of the opening brace of a function in text, or -1
 	doc          string          // text of the comment above
 	uses         map[string]bool // keys of what it mentions of the session
-	generic      bool            // a generic type, or a method of one
 	isType       bool
 }
 
@@ -37,8 +36,7 @@ func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 	case *ast.FuncDecl:
 		key := decl.Name.Name
 		if decl.Recv != nil {
-			base, generic := receiverBase(decl)
-			key, d.generic = base+"."+key, generic
+			key = receiverBase(decl) + "." + key
 		}
 		d.keys = []string{key}
 		if decl.Body != nil {
@@ -50,7 +48,6 @@ func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 			switch s := s.(type) {
 			case *ast.TypeSpec:
 				d.keys = append(d.keys, s.Name.Name)
-				d.generic = d.generic || s.TypeParams != nil
 			case *ast.ValueSpec:
 				for _, n := range s.Names {
 					d.keys = append(d.keys, n.Name)
@@ -61,9 +58,9 @@ func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 }
 
 // receiverBase is the name of a method's type.
-func receiverBase(f *ast.FuncDecl) (name string, generic bool) {
+func receiverBase(f *ast.FuncDecl) string {
 	if len(f.Recv.List) == 0 {
-		return "", false
+		return ""
 	}
 	e := f.Recv.List[0].Type
 	for {
@@ -73,13 +70,13 @@ func receiverBase(f *ast.FuncDecl) (name string, generic bool) {
 		case *ast.ParenExpr:
 			e = t.X
 		case *ast.IndexExpr:
-			e, generic = t.X, true
+			e = t.X
 		case *ast.IndexListExpr:
-			e, generic = t.X, true
+			e = t.X
 		case *ast.Ident:
-			return t.Name, generic
+			return t.Name
 		default:
-			return "", generic
+			return ""
 		}
 	}
 }

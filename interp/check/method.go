@@ -36,7 +36,7 @@ func (a *attempt) laterMethods() {
 		if !ok || f.Recv == nil {
 			continue
 		}
-		base, generic := receiverBase(f)
+		base := receiverBase(f)
 		if base == "" || a.declared[base] {
 			continue
 		}
@@ -50,14 +50,18 @@ func (a *attempt) laterMethods() {
 			a.fail(f.Recv.Pos(), fmt.Sprintf("cannot define a method on %s, which is not a type of this notebook", base))
 			continue
 		}
-		if generic || named.TypeParams().Len() > 0 {
-			// go/types is not to see it: it finds no declaration of the type.
-			a.file.Decls[i] = &ast.GenDecl{TokPos: d.Pos(), Tok: token.VAR}
-			a.fail(f.Name.Pos(), fmt.Sprintf("cannot add a method to the generic type %s in a later cell: "+
-				"put it into the cell that declares the type and run that again", base))
-			continue
+		m := &addedMethod{decl: f, base: named}
+		name := fmt.Sprintf("%sʹ%sʹ%d", base, f.Name.Name, i)
+		if params := a.typeParameters(base); named.TypeParams().Len() > 0 && params != nil {
+			var err error
+			if m.check, err = asGenericFunction(f, name, params); err != nil {
+				a.file.Decls[i] = &ast.GenDecl{TokPos: d.Pos(), Tok: token.VAR}
+				a.fail(f.Recv.Pos(), err.Error())
+				continue
+			}
+		} else {
+			m.check = asFunction(f, name)
 		}
-		m := &addedMethod{decl: f, base: named, check: asFunction(f, fmt.Sprintf("%sʹ%sʹ%d", base, f.Name.Name, i))}
 		a.methods = append(a.methods, m)
 		a.file.Decls[i] = m.check
 	}
@@ -121,6 +125,9 @@ func (a *attempt) addMethods() {
 		f := info.Defs[m.check.Name].(*types.Func)
 		a.add(m, f.Signature())
 	}
+	if bases := genericBases(a.methods); len(bases) > 0 {
+		a.renewInstances(bases, a.info)
+	}
 }
 
 // refuseOwnTypes reports types in the header of a later method that the same
@@ -154,13 +161,7 @@ func (a *attempt) add(m *addedMethod, f *types.Signature) {
 		a.fail(m.decl.Recv.Pos(), fmt.Sprintf("invalid receiver type %s (pointer or interface type)", m.base.Obj().Name()))
 		return
 	}
-	recv := f.Params().At(0)
-	var params []*types.Var
-	for i := 1; i < f.Params().Len(); i++ {
-		params = append(params, f.Params().At(i))
-	}
-	signature := types.NewSignatureType(types.NewParam(recv.Pos(), a.pkg, recv.Name(), recv.Type()), nil, nil,
-		types.NewTuple(params...), f.Results(), f.Variadic())
+	signature := methodSignature(f)
 	m.method = types.NewFunc(name.Pos(), a.pkg, name.Name, signature)
 	list := methodsOf(m.base)
 	m.before = *list
@@ -187,11 +188,14 @@ func methodsOf(t *types.Named) *[]*types.Func {
 }
 
 // removeMethods undoes addMethods.
-func removeMethods(methods []*addedMethod) {
+func (c *Checker) removeMethods(methods []*addedMethod, info *types.Info) {
 	for _, m := range slices.Backward(methods) {
 		if m.method != nil {
 			*methodsOf(m.base) = m.before
 		}
+	}
+	if bases := genericBases(methods); len(bases) > 0 {
+		c.renewInstances(bases, info)
 	}
 }
 
@@ -199,10 +203,11 @@ func removeMethods(methods []*addedMethod) {
 // facts about them: the receiver and the parameters are those of the method, not
 // those of the function that was checked in its place.
 func (a *attempt) restoreMethods() {
+	a.adoptParameters()
 	same := map[types.Object]types.Object{}
 	for _, m := range a.methods {
 		f, ok := a.info.Defs[m.check.Name].(*types.Func)
-		if !ok || m.method == nil {
+		if !ok || m.method == nil || f.Signature().TypeParams().Len() > 0 {
 			continue
 		}
 		sig := m.method.Signature()

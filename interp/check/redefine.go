@@ -127,13 +127,6 @@ func (a *attempt) dependants(cell *Cell) []*declaration {
 			}
 		}
 	}
-	// Methods of a generic type cannot be replaced one by one.
-	for _, d := range list {
-		if t := a.declarations[d.receiver()]; d.generic && t != nil && !taken[t] && !own[d.receiver()] {
-			taken[t] = true
-			list = append(list, t)
-		}
-	}
 	slices.SortStableFunc(list, func(x, y *declaration) int {
 		if x.cell != y.cell {
 			return x.cell - y.cell
@@ -149,7 +142,6 @@ func (a *attempt) dependants(cell *Cell) []*declaration {
 func (c *Checker) keep(u *unit) map[int]bool {
 	candidates := map[int]*declaration{} // by chunk
 	changed := map[string]bool{}         // names that the cell gives a new meaning
-	genericChanged := map[string]bool{}
 	for _, p := range u.pieces {
 		if p.declaration == nil {
 			for _, n := range definedNames(p.node) {
@@ -166,9 +158,6 @@ func (c *Checker) keep(u *unit) map[int]bool {
 		for _, key := range p.declaration.keys {
 			changed[key] = true
 		}
-		if method && p.declaration.generic {
-			genericChanged[p.declaration.receiver()] = true
-		}
 	}
 	for _, s := range u.body.Body.List {
 		if l, ok := s.(*ast.LabeledStmt); ok {
@@ -183,10 +172,7 @@ func (c *Checker) keep(u *unit) map[int]bool {
 		again = false
 		for chunk, d := range candidates {
 			receiver := d.receiver()
-			drop := changed[receiver] && receiver != "" || receiver != "" && d.generic && genericChanged[receiver]
-			for _, key := range d.keys {
-				drop = drop || genericChanged[key]
-			}
+			drop := changed[receiver] && receiver != ""
 			for use := range d.uses {
 				drop = drop || changed[use] && !slices.Contains(d.keys, use)
 			}
@@ -197,9 +183,6 @@ func (c *Checker) keep(u *unit) map[int]bool {
 			delete(candidates, chunk)
 			for _, key := range d.keys {
 				changed[key] = true
-			}
-			if d.generic && receiver != "" {
-				genericChanged[receiver] = true
 			}
 		}
 	}

@@ -27,9 +27,10 @@ func TestRedefine(t *testing.T) {
 		{"same variable", "x := 1\nfunc get() int { return x }\n---\nx := 2", "", ""},
 		{"other type of variable", "x := 1\nfunc twice() any { return x + x }\n---\nx := \"a\"", "twice", ""},
 		{"type word for word is kept", "type T struct{ a int }\nfunc (t T) Get() int { return t.a }\nfunc mk() T { return T{1} }\n---\ntype T struct{ a int }\nfunc (t T) Get() int { return t.a }", "", ""},
-		{"generic type, method changed", "type S[T any] struct{ v T }\nfunc (s S[T]) Get() T { return s.v }\nfunc mk() S[int] { return S[int]{1} }\n---\ntype S[T any] struct{ v T }\nfunc (s S[T]) Get() T { var z T; return z }", "mk", ""},
+		{"generic type, method changed", "type S[T any] struct{ v T }\nfunc (s S[T]) Get() T { return s.v }\nfunc mk() S[int] { return S[int]{1} }\n---\ntype S[T any] struct{ v T }\nfunc (s S[T]) Get() T { var z T; return z }", "", ""},
+		{"generic type, method that is used changed", "type S[T any] struct{ v T }\nfunc (s S[T]) Get() T { return s.v }\nfunc use() int { return S[int]{1}.Get() }\n---\ntype S[T any] struct{ v T }\nfunc (s S[T]) Get() T { var z T; return z }", "use", ""},
 		{"function of a method", "func f() int { return 1 }\n---\ntype T struct{}\nfunc (T) M() int { return f() }\n---\nfunc f() int { return 2 }", "T.M", ""},
-		{"method of a generic type", "func f() int { return 1 }\n---\ntype T[E any] struct{}\nfunc (T[E]) M() int { return f() }\n---\nfunc f() int { return 2 }", "T T.M", ""},
+		{"method of a generic type", "func f() int { return 1 }\n---\ntype T[E any] struct{}\nfunc (T[E]) M() int { return f() }\n---\nfunc f() int { return 2 }", "T.M", ""},
 		{"type becomes variable", "type T struct{}\nfunc (T) M() {}\n---\nT := 1", "", ""},
 		{"import hides a function", "func sort() {}\n---\nimport \"sort\"", "", ""},
 	} {
@@ -99,13 +100,26 @@ func TestLaterMethods(t *testing.T) {
 }
 
 // TestTypesInternals pins what this package relies on in go/types: a scope that
-// is emptied in place keeps its package usable, and the method list of a named
-// type can be replaced.
+// is emptied in place keeps its package usable, the method list of a named
+// type can be replaced, and that of an instance be made anew.
 func TestTypesInternals(t *testing.T) {
 	t.Parallel()
 	field, ok := reflect.TypeOf(types.Named{}).FieldByName("methods")
 	if !ok || field.Type != reflect.TypeOf([]*types.Func(nil)) {
 		t.Fatalf("types.Named has no methods []*Func: %v", field.Type)
+	}
+	for _, f := range []struct {
+		of         reflect.Type
+		name, want string
+	}{
+		{reflect.TypeFor[types.Named](), "state_", "uint32"},
+		{reflect.TypeFor[types.Named](), "inst", "*types.instance"},
+		{reflect.TypeFor[types.Signature](), "rparams", "*types.TypeParamList"},
+		{reflect.TypeFor[types.Context](), "typeMap", "map[string][]types.ctxtEntry"},
+	} {
+		if field, ok := f.of.FieldByName(f.name); !ok || field.Type.String() != f.want {
+			t.Errorf("%s has no field %s %s", f.of, f.name, f.want)
+		}
 	}
 	c := newTestChecker()
 	scope := c.pkg.Scope()

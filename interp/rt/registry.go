@@ -112,6 +112,17 @@ func (r *Registry) Describe(t types.Type) *Type {
 // that ID has returned.
 func (r *Registry) Type(id int) *Type { return (*r.types.Load())[id] }
 
+// Types returns every type that was described: identical ones too, if they are
+// different values.
+func (r *Registry) Types() []types.Type {
+	var list []types.Type
+	r.byType.Range(func(t, _ any) bool {
+		list = append(list, t.(types.Type))
+		return true
+	})
+	return list
+}
+
 // child returns the descriptor of a component type that needs one, and nil for
 // a type that is the same in lowered code as in Go.
 func (r *Registry) child(t types.Type) *Type {
