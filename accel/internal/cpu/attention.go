@@ -77,12 +77,15 @@ func (h *heads) room(worker int, sizes ...int) [][]float32 {
 // product is c = a·b for blocks; c has ldc elements between rows and room for
 // whole tiles.
 func (h *heads) product(c []float32, ldc int, a, b matrix, m, n, k int, spaceA, spaceB []float32) {
-	kernel := h.device.kernel
-	kernel.pack(spaceA, a.data, a.row, a.col, m, k, kernel.mr)
-	kernel.pack(spaceB, b.data, b.col, b.row, n, k, kernel.nr)
+	kernel := &h.device.kernel
+	kernel.packRows(spaceA, a.data, a.row, a.col, m, k)
+	kernel.packColumns(spaceB, b.data, b.row, b.col, n, k)
+	panels := kernel.panels(m)
 	for j := 0; j < n; j += kernel.nr {
-		for i := 0; i < m; i += kernel.mr {
-			kernel.tile(k, &spaceA[i*k], &spaceB[j*k], &c[i*ldc+j], ldc, 0)
+		vectors := kernel.width(min(kernel.nr, n-j)) / kernel.lanes
+		for p := range panels {
+			i, to := m*p/panels, m*(p+1)/panels
+			kernel.tiles[to-i-1][vectors-1](k, &spaceA[i*k], &spaceB[j*k], &c[i*ldc+j], ldc, 0, nil)
 		}
 	}
 }

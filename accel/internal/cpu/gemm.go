@@ -1,7 +1,5 @@
 package cpu
 
-import "math"
-
 // A matrix product c = a·b is computed in tiles of the kernel's size. b is
 // packed into panels of nr columns, a into panels of mr rows, each a run of
 // memory that the kernel reads from start to end. Blocks of depth kcMax keep a
@@ -9,16 +7,16 @@ import "math"
 // second (Goto and van de Geijn, "Anatomy of high-performance matrix
 // multiplication", ACM TOMS 34(3), 2008).
 const (
-	kcMax = 384
+	kcMax = 512
 	ncMax = 4096
 )
 
-// gemmKernel computes one mr×nr tile from packed panels: c = a·b, or c += a·b
-// if add is not 0. c has ldc elements between rows.
+// gemmKernel computes tiles of up to mr×nr elements from packed panels.
 type gemmKernel struct {
 	name   string
 	mr, nr int
-	tile   func(k int, a, b, c *float32, ldc, add int)
+	lanes  int      // columns of one vector; nr is some vectors
+	tiles  [][]tile // by rows and vectors, from one on
 	// interleave packs 8 rows of a depth that is a multiple of 8, copyRows
 	// packs from 8 columns on; nil for plain Go.
 	interleave func(dst, src *float32, row, k, w int)
@@ -27,6 +25,23 @@ type gemmKernel struct {
 	spin      func(n int)
 	spinFlops int
 }
+
+// tile is c = a·b for panels of depth k, plus what the mode says and, where it
+// is not nil, a row of biases. c has ldc elements between rows.
+type tile func(k int, a, b, c *float32, ldc, mode int, bias *float32)
+
+// Bits of a tile's mode: c += a·b, and max(c, 0) in the end.
+const (
+	addResult = 1
+	clampZero = 2
+)
+
+// width is how wide a panel of n columns, at most nr, is packed.
+func (t *gemmKernel) width(n int) int { return roundUp(n, t.lanes) }
+
+// panels is how many panels of almost equal height n rows are cut into; the
+// rows of panel p begin at n·p/panels.
+func (t *gemmKernel) panels(n int) int { return (n + t.mr - 1) / t.mr }
 
 const maxTile = 14 * 32
 
@@ -50,43 +65,48 @@ type gemm struct {
 	jc, nc     int
 	pc, kc     int
 	columns    int // of b that one chunk packs
-	mc         int // rows of a that one chunk packs and computes
 	first, end bool
+
+	down, across int // chunks of rows, and of columns
 
 	device *Device // whose shared memory takes the packed panels
 }
 
 func roundUp(n, m int) int { return (n + m - 1) / m * m }
 
+// Sizes of a chunk. The panels of a that one chunk packs stay in the
+// second-level cache beside those of b; below the least numbers of
+// multiplications, and of elements to pack, a second thread does not pay.
+const (
+	maxPanels    = 12
+	leastProduct = 1 << 17
+	leastPacked  = 1 << 13
+)
+
 func newGEMM(d *Device, m, n, k int) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k}
 	blocks := max(1, (k+kcMax-1)/kcMax)
 	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // 8 is what packing likes
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
-	g.columns = max(g.kernel.nr, roundUp((n+15)/16, g.kernel.nr))
-	g.mc = g.kernel.mr * chunkPanels((m+g.kernel.mr-1)/g.kernel.mr, d.pool.size)
-	d.reserve(g.nc*g.kc, g.mc*g.kc+maxTile)
+	g.columns = max(roundUp((n+15)/16, g.kernel.nr), roundUp(leastPacked/max(g.kc, 1), g.kernel.nr))
+	g.divide(d.pool.size)
+	d.reserve(g.nc*g.kc, (m+g.down-1)/g.down*g.kc+maxTile)
 	return g
 }
 
-// maxPanels bounds the panels of a that one chunk packs, so that they stay in
-// the second-level cache beside those of b.
-const maxPanels = 12
-
-// chunkPanels is how many of n panels one chunk takes. It weighs the time of
-// the busiest thread against the cost of passing over b once for each chunk and
-// that of waiting for the last one. The result of a product does not depend on
-// it.
-func chunkPanels(n, threads int) int {
-	best, cheapest := 1, math.Inf(1)
-	for p := 1; p <= maxPanels; p++ {
-		chunks := (n + p - 1) / p
-		rounds := (chunks + threads - 1) / threads
-		if cost := float64(rounds*p) + 0.5*float64(rounds) + 0.3*float64(p); cost < cheapest {
-			best, cheapest = p, cost
-		}
+// divide cuts c into chunks: rows as far as they go, so that each thread has
+// the same number of chunks, and columns where there are few rows. The result of
+// a product does not depend on it.
+func (g *gemm) divide(threads int) {
+	panels := max(g.kernel.panels(g.m), 1)
+	g.down, g.across = roundUp((panels+maxPanels-1)/maxPanels, threads), 1
+	if g.m*g.n*g.k < leastProduct {
+		g.down = (panels + maxPanels - 1) / maxPanels
+		return
 	}
-	return best
+	if g.down = min(g.down, panels); g.down < threads {
+		g.across = min((threads+g.down-1)/g.down, (g.nc+g.kernel.nr-1)/g.kernel.nr)
+	}
 }
 
 // run computes c from a, b and the epilogue's operands.
@@ -106,7 +126,7 @@ func (g *gemm) run() {
 			g.packing = true
 			p.run((g.nc+g.columns-1)/g.columns, g)
 			g.packing = false
-			p.run((g.m+g.mc-1)/g.mc, g)
+			p.run(g.down*g.across, g)
 		}
 	}
 	g.kc, g.nc = kc, nc
@@ -117,49 +137,66 @@ func (g *gemm) work(chunk, worker int) {
 		j := chunk * g.columns
 		n := min(g.columns, g.nc-j)
 		src := g.b.data[g.pc*g.b.row+(g.jc+j)*g.b.col:]
-		g.kernel.pack(g.device.panel[j*g.kc:], src, g.b.col, g.b.row, n, g.kc, g.kernel.nr)
+		g.kernel.packColumns(g.device.panel[j*g.kc:], src, g.b.row, g.b.col, n, g.kc)
 		return
 	}
-	g.rows(chunk*g.mc, g.device.scratch[worker])
+	down, across := chunk/g.across, chunk%g.across
+	panels := (g.nc + g.kernel.nr - 1) / g.kernel.nr
+	left, right := panels*across/g.across*g.kernel.nr, panels*(across+1)/g.across*g.kernel.nr
+	g.block(g.m*down/g.down, g.m*(down+1)/g.down, left, min(right, g.nc), g.device.scratch[worker])
 }
 
-// rows computes the rows of one chunk of the current block.
-func (g *gemm) rows(ic int, packed []float32) {
-	mr, nr := g.kernel.mr, g.kernel.nr
-	mc := min(g.mc, g.m-ic)
-	g.kernel.pack(packed, g.a.data[ic*g.a.row+g.pc*g.a.col:], g.a.row, g.a.col, mc, g.kc, mr)
-	add := 1
+// block computes some rows and columns of the current block.
+func (g *gemm) block(top, bottom, left, right int, packed []float32) {
+	rows := bottom - top
+	g.kernel.packRows(packed, g.a.data[top*g.a.row+g.pc*g.a.col:], g.a.row, g.a.col, rows, g.kc)
+	mode := addResult
 	if g.first {
-		add = 0
+		mode = 0
 	}
+	if g.end && g.relu {
+		mode |= clampZero
+	}
+	panels := g.kernel.panels(rows)
 	edge := packed[len(packed)-maxTile:]
-	for j := 0; j < g.nc; j += nr {
-		n := min(nr, g.nc-j)
+	for j := left; j < right; j += g.kernel.nr {
+		n := min(g.kernel.nr, right-j)
+		width := g.kernel.width(n)
 		b := &g.device.panel[j*g.kc]
-		for i := 0; i < mc; i += mr {
-			m := min(mr, mc-i)
-			c := g.c[(ic+i)*g.n+g.jc+j:]
-			if m == mr && n == nr {
-				g.kernel.tile(g.kc, &packed[i*g.kc], b, &c[0], g.n, add)
-			} else {
-				g.kernel.tile(g.kc, &packed[i*g.kc], b, &edge[0], nr, 0)
-				for r := range m {
-					row := c[r*g.n:][:n]
-					if g.first {
-						copy(row, edge[r*nr:])
-					} else {
-						g.device.vectors.add(row, row, edge[r*nr:][:n])
-					}
-				}
+		var bias *float32
+		if g.end && g.bias != nil {
+			bias = &g.bias[g.jc+j]
+		}
+		for p := range panels {
+			i, to := rows*p/panels, rows*(p+1)/panels
+			tile := g.kernel.tiles[to-i-1][width/g.kernel.lanes-1]
+			if c := g.c[(top+i)*g.n+g.jc+j:]; n == width {
+				tile(g.kc, &packed[i*g.kc], b, &c[0], g.n, mode, bias)
+				continue
 			}
-			if g.end {
-				g.epilogue(ic+i, m, g.jc+j, n)
-			}
+			tile(g.kc, &packed[i*g.kc], b, &edge[0], width, 0, nil)
+			g.storeEdge(edge, width, top+i, to-i, g.jc+j, n)
 		}
 	}
 }
 
-// epilogue adds the bias and applies the activation to a part of c.
+// storeEdge is the end of a tile that is wider than what is left of c.
+func (g *gemm) storeEdge(edge []float32, width, i, m, j, n int) {
+	for r := range m {
+		row, part := g.c[(i+r)*g.n+j:][:n], edge[r*width:][:n]
+		if g.first {
+			copy(row, part)
+		} else {
+			g.device.vectors.add(row, row, part)
+		}
+	}
+	if g.end {
+		g.epilogue(i, m, j, n)
+	}
+}
+
+// epilogue adds the bias and applies the activation to a part of c, as a tile
+// does to a whole one.
 func (g *gemm) epilogue(i, m, j, n int) {
 	for r := i; r < i+m; r++ {
 		row := g.c[r*g.n+j:][:n]

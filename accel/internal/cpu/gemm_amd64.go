@@ -4,8 +4,8 @@ package cpu
 
 // nativeTiles are the tiles that this processor can run, the fastest first.
 func nativeTiles() []gemmKernel {
-	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, tile: tile6x16, interleave: interleave8, copyRows: copyRows, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
-	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, tile: tile14x32, interleave: interleave8, copyRows: copyRows, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
+	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, copyRows: copyRows, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
+	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, copyRows: copyRows, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
 	switch {
 	case hasAVX512:
 		return []gemmKernel{avx512, avx2}
@@ -13,4 +13,30 @@ func nativeTiles() []gemmKernel {
 		return []gemmKernel{avx2}
 	}
 	return nil
+}
+
+var tilesAVX2 = [][]tile{
+	{tile1x8AVX2, tile1x16AVX2},
+	{tile2x8AVX2, tile2x16AVX2},
+	{tile3x8AVX2, tile3x16AVX2},
+	{tile4x8AVX2, tile4x16AVX2},
+	{tile5x8AVX2, tile5x16AVX2},
+	{tile6x8AVX2, tile6x16AVX2},
+}
+
+var tilesAVX512 = [][]tile{
+	{tile1x16AVX512, tile1x32AVX512},
+	{tile2x16AVX512, tile2x32AVX512},
+	{tile3x16AVX512, tile3x32AVX512},
+	{tile4x16AVX512, tile4x32AVX512},
+	{tile5x16AVX512, tile5x32AVX512},
+	{tile6x16AVX512, tile6x32AVX512},
+	{tile7x16AVX512, tile7x32AVX512},
+	{tile8x16AVX512, tile8x32AVX512},
+	{tile9x16AVX512, tile9x32AVX512},
+	{tile10x16AVX512, tile10x32AVX512},
+	{tile11x16AVX512, tile11x32AVX512},
+	{tile12x16AVX512, tile12x32AVX512},
+	{tile13x16AVX512, tile13x32AVX512},
+	{tile14x16AVX512, tile14x32AVX512},
 }

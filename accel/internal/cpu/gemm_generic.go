@@ -4,38 +4,43 @@ import "unsafe"
 
 // genericKernel is the tile in plain Go, for every processor. It is the
 // reference that the assembly tiles are compared with.
-var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, tile: genericTile, spin: spinGeneric, spinFlops: 8 * 2}
+var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, lanes: 4, spin: spinGeneric, spinFlops: 8 * 2, tiles: [][]tile{
+	{genericTile(1)}, {genericTile(2)}, {genericTile(3)}, {genericTile(4)},
+}}
 
-func genericTile(k int, a, b, c *float32, ldc, add int) {
-	pa, pb := unsafe.Slice(a, 4*k), unsafe.Slice(b, 4*k)
-	out := unsafe.Slice(c, 3*ldc+4)
-	for i := 0; i < 4; i += 2 {
-		var s00, s01, s02, s03, s10, s11, s12, s13 float32
-		for p := 0; p+4 <= len(pa) && p+4 <= len(pb); p += 4 {
-			u, v := pa[p:p+4:p+4], pb[p:p+4:p+4]
-			x, y := u[i&2], u[(i&2)+1]
-			s00 += x * v[0]
-			s01 += x * v[1]
-			s02 += x * v[2]
-			s03 += x * v[3]
-			s10 += y * v[0]
-			s11 += y * v[1]
-			s12 += y * v[2]
-			s13 += y * v[3]
+// genericTile is a tile of some rows and four columns.
+func genericTile(rows int) tile {
+	return func(k int, a, b, c *float32, ldc, mode int, bias *float32) {
+		pa, pb := unsafe.Slice(a, rows*k), unsafe.Slice(b, 4*k)
+		out := unsafe.Slice(c, (rows-1)*ldc+4)
+		for i := range rows {
+			var s0, s1, s2, s3 float32
+			for p, at := 0, i; p+4 <= len(pb) && at < len(pa); p, at = p+4, at+rows {
+				v, x := pb[p:p+4:p+4], pa[at]
+				s0 += x * v[0]
+				s1 += x * v[1]
+				s2 += x * v[2]
+				s3 += x * v[3]
+			}
+			row := out[i*ldc:][:4]
+			if mode&addResult != 0 {
+				s0 += row[0]
+				s1 += row[1]
+				s2 += row[2]
+				s3 += row[3]
+			}
+			if bias != nil {
+				v := unsafe.Slice(bias, 4)
+				s0 += v[0]
+				s1 += v[1]
+				s2 += v[2]
+				s3 += v[3]
+			}
+			if mode&clampZero != 0 {
+				s0, s1, s2, s3 = max(s0, 0), max(s1, 0), max(s2, 0), max(s3, 0)
+			}
+			row[0], row[1], row[2], row[3] = s0, s1, s2, s3
 		}
-		r0, r1 := out[i*ldc:][:4], out[(i+1)*ldc:][:4]
-		if add != 0 {
-			s00 += r0[0]
-			s01 += r0[1]
-			s02 += r0[2]
-			s03 += r0[3]
-			s10 += r1[0]
-			s11 += r1[1]
-			s12 += r1[2]
-			s13 += r1[3]
-		}
-		r0[0], r0[1], r0[2], r0[3] = s00, s01, s02, s03
-		r1[0], r1[1], r1[2], r1[3] = s10, s11, s12, s13
 	}
 }
 

@@ -4,15 +4,205 @@
 
 package cpu
 
-// tile14x32 computes a 14×32 tile from packed panels, as genericTile does a 4×4 one.
+// tile1x16AVX512 is genericTile for 1 rows and 16 columns.
 //
 //go:noescape
-func tile14x32(k int, a *float32, b *float32, c *float32, ldc int, add int)
+func tile1x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
-// tile6x16 computes a 6×16 tile from packed panels, as genericTile does a 4×4 one.
+// tile1x32AVX512 is genericTile for 1 rows and 32 columns.
 //
 //go:noescape
-func tile6x16(k int, a *float32, b *float32, c *float32, ldc int, add int)
+func tile1x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile2x16AVX512 is genericTile for 2 rows and 16 columns.
+//
+//go:noescape
+func tile2x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile2x32AVX512 is genericTile for 2 rows and 32 columns.
+//
+//go:noescape
+func tile2x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile3x16AVX512 is genericTile for 3 rows and 16 columns.
+//
+//go:noescape
+func tile3x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile3x32AVX512 is genericTile for 3 rows and 32 columns.
+//
+//go:noescape
+func tile3x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile4x16AVX512 is genericTile for 4 rows and 16 columns.
+//
+//go:noescape
+func tile4x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile4x32AVX512 is genericTile for 4 rows and 32 columns.
+//
+//go:noescape
+func tile4x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile5x16AVX512 is genericTile for 5 rows and 16 columns.
+//
+//go:noescape
+func tile5x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile5x32AVX512 is genericTile for 5 rows and 32 columns.
+//
+//go:noescape
+func tile5x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile6x16AVX512 is genericTile for 6 rows and 16 columns.
+//
+//go:noescape
+func tile6x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile6x32AVX512 is genericTile for 6 rows and 32 columns.
+//
+//go:noescape
+func tile6x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile7x16AVX512 is genericTile for 7 rows and 16 columns.
+//
+//go:noescape
+func tile7x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile7x32AVX512 is genericTile for 7 rows and 32 columns.
+//
+//go:noescape
+func tile7x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile8x16AVX512 is genericTile for 8 rows and 16 columns.
+//
+//go:noescape
+func tile8x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile8x32AVX512 is genericTile for 8 rows and 32 columns.
+//
+//go:noescape
+func tile8x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile9x16AVX512 is genericTile for 9 rows and 16 columns.
+//
+//go:noescape
+func tile9x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile9x32AVX512 is genericTile for 9 rows and 32 columns.
+//
+//go:noescape
+func tile9x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile10x16AVX512 is genericTile for 10 rows and 16 columns.
+//
+//go:noescape
+func tile10x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile10x32AVX512 is genericTile for 10 rows and 32 columns.
+//
+//go:noescape
+func tile10x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile11x16AVX512 is genericTile for 11 rows and 16 columns.
+//
+//go:noescape
+func tile11x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile11x32AVX512 is genericTile for 11 rows and 32 columns.
+//
+//go:noescape
+func tile11x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile12x16AVX512 is genericTile for 12 rows and 16 columns.
+//
+//go:noescape
+func tile12x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile12x32AVX512 is genericTile for 12 rows and 32 columns.
+//
+//go:noescape
+func tile12x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile13x16AVX512 is genericTile for 13 rows and 16 columns.
+//
+//go:noescape
+func tile13x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile13x32AVX512 is genericTile for 13 rows and 32 columns.
+//
+//go:noescape
+func tile13x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile14x16AVX512 is genericTile for 14 rows and 16 columns.
+//
+//go:noescape
+func tile14x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile14x32AVX512 is genericTile for 14 rows and 32 columns.
+//
+//go:noescape
+func tile14x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile1x8AVX2 is genericTile for 1 rows and 8 columns.
+//
+//go:noescape
+func tile1x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile1x16AVX2 is genericTile for 1 rows and 16 columns.
+//
+//go:noescape
+func tile1x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile2x8AVX2 is genericTile for 2 rows and 8 columns.
+//
+//go:noescape
+func tile2x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile2x16AVX2 is genericTile for 2 rows and 16 columns.
+//
+//go:noescape
+func tile2x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile3x8AVX2 is genericTile for 3 rows and 8 columns.
+//
+//go:noescape
+func tile3x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile3x16AVX2 is genericTile for 3 rows and 16 columns.
+//
+//go:noescape
+func tile3x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile4x8AVX2 is genericTile for 4 rows and 8 columns.
+//
+//go:noescape
+func tile4x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile4x16AVX2 is genericTile for 4 rows and 16 columns.
+//
+//go:noescape
+func tile4x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile5x8AVX2 is genericTile for 5 rows and 8 columns.
+//
+//go:noescape
+func tile5x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile5x16AVX2 is genericTile for 5 rows and 16 columns.
+//
+//go:noescape
+func tile5x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile6x8AVX2 is genericTile for 6 rows and 8 columns.
+//
+//go:noescape
+func tile6x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// tile6x16AVX2 is genericTile for 6 rows and 16 columns.
+//
+//go:noescape
+func tile6x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
 // interleave8 writes dst[p*w+i] = src[i*row+p] for i < 8 and p < k, a multiple of 8.
 //

@@ -1,14 +1,33 @@
 package cpu
 
+// packRows writes n rows of depth k as the panels that tiles read.
+func (t *gemmKernel) packRows(dst, src []float32, row, col, n, k int) {
+	panels := t.panels(n)
+	for p := range panels {
+		i, to := n*p/panels, n*(p+1)/panels
+		t.packPanel(dst[i*k:][:(to-i)*k], src[i*row:], row, col, to-i, k, to-i)
+	}
+}
+
+// packColumns writes n columns of depth k as panels of nr columns, the last one
+// as wide as the vectors that it needs.
+func (t *gemmKernel) packColumns(dst, src []float32, row, col, n, k int) {
+	for j := 0; j < n; j += t.nr {
+		q := min(t.nr, n-j)
+		w := t.width(q)
+		t.packPanel(dst[j*k:][:w*k], src[j*col:], col, row, q, k, w)
+	}
+}
+
 // pack writes n rows of depth k as panels of w rows, depth first, with zeros
 // for the rows that the last panel lacks. Element (i, p) is src[i*row+p*col].
-func (t gemmKernel) pack(dst, src []float32, row, col, n, k, w int) {
+func (t *gemmKernel) pack(dst, src []float32, row, col, n, k, w int) {
 	for i := 0; i < n; i += w {
 		t.packPanel(dst[i*k:][:w*k], src[i*row:], row, col, min(w, n-i), k, w)
 	}
 }
 
-func (t gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
+func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 	if q < w {
 		clear(dst)
 	}
@@ -22,7 +41,7 @@ func (t gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 	case col == 1 && t.interleave != nil && q >= 8 && k >= 8:
 		t.packBlocks(dst, src, row, q, k, w)
 	case col == 1:
-		packRows(dst, src, row, q, k, w)
+		interleaveRows(dst, src, row, q, k, w)
 	default:
 		for p := range k {
 			for i := range q {
@@ -34,19 +53,19 @@ func (t gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 
 // packBlocks interleaves contiguous rows eight at a time. If there is no whole
 // number of eights, the last block overlaps the one before.
-func (t gemmKernel) packBlocks(dst, src []float32, row, q, k, w int) {
+func (t *gemmKernel) packBlocks(dst, src []float32, row, q, k, w int) {
 	whole := k &^ 7
 	for i := 0; i < q; i += 8 {
 		i = min(i, q-8)
 		t.interleave(&dst[i], &src[i*row], row, whole, w)
 	}
 	if whole < k {
-		packRows(dst[whole*w:], src[whole:], row, q, k-whole, w)
+		interleaveRows(dst[whole*w:], src[whole:], row, q, k-whole, w)
 	}
 }
 
-// packRows interleaves contiguous rows two at a time.
-func packRows(dst, src []float32, row, q, k, w int) {
+// interleaveRows interleaves contiguous rows two at a time.
+func interleaveRows(dst, src []float32, row, q, k, w int) {
 	i := 0
 	for ; i+2 <= q; i += 2 {
 		a := src[i*row:][:k]

@@ -9,10 +9,10 @@ import (
 )
 
 func gemm() {
-	// AVX-512: 28 accumulators, 2 columns of b, 2 broadcasts: 32 registers.
-	tile("tile14x32", avx512, 14, 2)
-	// AVX2: 12 accumulators, 2 columns of b, 2 broadcasts: 16 registers.
-	tile("tile6x16", avx2, 6, 2)
+	// AVX-512: at most 28 accumulators, 2 columns of b, 2 broadcasts: 32 registers.
+	tiles(avx512, 14)
+	// AVX2: at most 12 accumulators, 2 columns of b, 2 broadcasts: 16 registers.
+	tiles(avx2, 6)
 	interleave8()
 	copyRows()
 	peak(avx2)
@@ -20,19 +20,47 @@ func gemm() {
 	pause()
 }
 
+// tiles are those of one and of two vectors' width and up to so many rows.
+func tiles(s isa, highest int) {
+	for mr := 1; mr <= highest; mr++ {
+		for nv := 1; nv <= 2; nv++ {
+			tile(s, mr, nv)
+		}
+	}
+}
+
+// Bits of a tile's mode, as in package cpu.
+const (
+	addResult = 1
+	clampZero = 2
+)
+
 // tile is c (+)= a·b for packed panels a (depth × mr) and b (depth × nv
-// vectors). The accumulators stay in registers over the whole depth.
-func tile(name string, s isa, mr, nv int) {
-	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc, add int)")
+// vectors). The accumulators stay in registers over the whole depth, and the
+// result's lines are fetched meanwhile.
+func tile(s isa, mr, nv int) {
+	name := fmt.Sprintf("tile%dx%d%s", mr, nv*s.lanes(), s.name)
+	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc, mode int, bias *float32)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s computes a %d×%d tile from packed panels, as genericTile does a 4×4 one.", name, mr, nv*s.lanes()))
+	Doc(fmt.Sprintf("%s is genericTile for %d rows and %d columns.", name, mr, nv*s.lanes()))
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
 	c := Load(Param("c"), GP64())
 	ldc := Load(Param("ldc"), GP64())
-	add := Load(Param("add"), GP64())
+	mode := Load(Param("mode"), GP64())
+	bias := Load(Param("bias"), GP64())
 	SHLQ(Imm(2), ldc)
+	at := GP64()
+	MOVQ(c, at)
+	for i := range mr {
+		for v := 0; v < nv*s.width; v += 64 {
+			PREFETCHT0(Mem{Base: at, Disp: v})
+		}
+		if i+1 < mr {
+			ADDQ(ldc, at)
+		}
+	}
 	acc := make([]VecVirtual, mr*nv)
 	for i := range acc {
 		acc[i] = s.zero()
@@ -77,15 +105,30 @@ func tile(name string, s isa, mr, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
-	TESTQ(add, add)
-	JZ(LabelRef("store"))
-	row := GP64()
-	MOVQ(c, row)
+	TESTQ(U32(addResult), mode)
+	JZ(LabelRef("bias"))
+	MOVQ(c, at)
 	for i := range mr {
 		for v := range nv {
-			VADDPS(Mem{Base: row, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
+			VADDPS(Mem{Base: at, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
 		}
-		ADDQ(ldc, row)
+		ADDQ(ldc, at)
+	}
+	Label("bias")
+	TESTQ(bias, bias)
+	JZ(LabelRef("clamp"))
+	for v := range columns {
+		VMOVUPS(Mem{Base: bias, Disp: v * s.width}, columns[v])
+	}
+	for i := range acc {
+		VADDPS(columns[i%nv], acc[i], acc[i])
+	}
+	Label("clamp")
+	TESTQ(U32(clampZero), mode)
+	JZ(LabelRef("store"))
+	zero := s.zero()
+	for i := range acc {
+		VMAXPS(acc[i], zero, acc[i]) // the second operand, the sum, comes out if it is NaN
 	}
 	Label("store")
 	for i := range mr {
