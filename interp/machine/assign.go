@@ -1,0 +1,372 @@
+package machine
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+)
+
+// assign compiles assignments and definitions.
+func (c *compiler) assign(s *ast.AssignStmt) {
+	switch s.Tok {
+	case token.DEFINE:
+		c.define(s, s.Lhs, s.Rhs)
+	case token.ASSIGN:
+		m := c.mark()
+		c.assignAll(s, s.Lhs, s.Rhs)
+		c.release(m)
+	default:
+		m := c.mark()
+		c.update(s)
+		c.release(m)
+	}
+}
+
+// defined is the variable that e defines; nil when it is assigned to.
+func (c *compiler) defined(e ast.Expr) *types.Var {
+	id, ok := e.(*ast.Ident)
+	if !ok || id.Name == "_" {
+		return nil
+	}
+	v, _ := c.source.Info.Defs[id].(*types.Var)
+	if v != nil && c.source.Global(v) != "" {
+		return nil
+	}
+	return v
+}
+
+func isBlank(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == "_"
+}
+
+// define compiles x, y := a, b and var x, y = a, b. The variables are declared
+// below the temporaries that their values need.
+func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
+	if len(lhs) == 1 && len(rhs) == 1 {
+		if v := c.defined(lhs[0]); v != nil {
+			c.defineOne(v, rhs[0])
+			return
+		}
+	}
+	// Registers for the variables first, so that they stay when the temporaries
+	// go.
+	variables := make([]*types.Var, len(lhs))
+	registers := make([]uint16, len(lhs))
+	for i, e := range lhs {
+		if v := c.defined(e); v != nil {
+			variables[i] = v
+			s := c.shape(e, c.subst(v.Type()))
+			if _, done := c.hoisted[v]; !done {
+				registers[i] = c.cell(v, s)
+			}
+		}
+	}
+	m := c.mark()
+	values, from := c.values(n, lhs, rhs)
+	for i, e := range lhs {
+		switch v := variables[i]; {
+		case v != nil:
+			t := c.subst(v.Type())
+			x := c.converted(n, values[i], from[i], t, nil)
+			c.declareAt(v, c.shape(e, t), registers[i], x)
+		case !isBlank(e):
+			p := c.place_(e)
+			c.set(p, c.converted(n, values[i], from[i], c.typeOf(e), nil))
+		}
+	}
+	c.release(m)
+}
+
+// cell reserves the register of a variable.
+func (c *compiler) cell(v *types.Var, s shape) uint16 {
+	if s.file == memory || c.facts.shared[v] {
+		return c.referenceRegister()
+	}
+	return c.register(s)
+}
+
+// declareAt makes a variable in a register that is reserved for it.
+func (c *compiler) declareAt(o *types.Var, s shape, at uint16, x operand) {
+	v := &variable{shape: s, at: at, boxed: s.file != memory && c.facts.shared[o]}
+	switch {
+	case s.file == memory:
+		v.owned = !c.facts.shared[o]
+		if hoisted, ok := c.hoisted[o]; ok {
+			v.at = hoisted
+			if x.owned && x.offset == 0 {
+				c.do(opMovP, v.at, x.at, 0)
+			} else {
+				c.emit(opCopyM, v.at, c.address(x), 0, c.memoryType(s.typ), 0)
+			}
+		} else {
+			c.own(x, &operand{shape: s, at: at})
+		}
+	case v.boxed:
+		c.emit(opNew, at, 0, 0, c.memoryType(s.typ), 0)
+		c.store(at, 0, x)
+	default:
+		c.move(operand{shape: s, at: at}, x)
+	}
+	c.variables[o] = v
+}
+
+// defineOne compiles x := e; a scalar is computed where it stays.
+func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
+	t := c.subst(v.Type())
+	s := c.shape(e, t)
+	if at, ok := c.hoisted[v]; ok {
+		m := c.mark()
+		c.declareAt(v, s, at, c.exprTo(e, t, nil))
+		c.release(m)
+		return
+	}
+	at := c.cell(v, s)
+	m := c.mark()
+	if s.file == memory || c.facts.shared[v] {
+		c.declareAt(v, s, at, c.exprTo(e, t, nil))
+	} else {
+		c.exprTo(e, t, &operand{shape: s, at: at})
+		c.variables[v] = &variable{shape: s, at: at}
+	}
+	c.release(m)
+}
+
+// values evaluates the right side of an assignment to several places, and gives
+// the types of the values. They do not change when a variable does.
+func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr) (values []operand, from []types.Type) {
+	if len(rhs) == len(lhs) {
+		for i, e := range rhs {
+			t := c.typeOf(e)
+			if !isBlank(lhs[i]) {
+				// nil, and constants, need the type of the target.
+				t = c.typeOf(lhs[i])
+			} else if c.isNil(e) {
+				c.fail(n, "nil without a type")
+			}
+			values = append(values, c.value(e, t))
+			from = append(from, t)
+		}
+		return values, from
+	}
+	return c.tuple(n, rhs[0])
+}
+
+// tuple evaluates an expression with several values.
+func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types.Type) {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		tuple, ok := c.source.Info.Types[e].Type.(*types.Tuple)
+		if !ok {
+			c.fail(n, "several values")
+		}
+		for v := range tuple.Variables() {
+			from = append(from, c.subst(v.Type()))
+		}
+		return c.calls_(x), from
+	case *ast.IndexExpr:
+		p := c.elementPlace(x)
+		if p.kind != inMap {
+			c.fail(n, "several values")
+		}
+		ok := c.temporary(boolShape)
+		v := c.mapGet(p, &ok, nil)
+		return []operand{v, ok}, []types.Type{c.elementType(x), types.Typ[types.Bool]}
+	case *ast.TypeAssertExpr:
+		v, ok, t := c.assertion(x)
+		return []operand{v, ok}, []types.Type{t, types.Typ[types.Bool]}
+	}
+	c.fail(n, "several values of %T", e)
+	return nil, nil
+}
+
+func (c *compiler) elementType(x *ast.IndexExpr) types.Type {
+	return c.subst(c.typeOf(x.X).Underlying().(*types.Map).Elem())
+}
+
+// assignAll compiles assignments with =.
+func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
+	if len(lhs) == 1 && len(rhs) == 1 {
+		c.assignOne(n, lhs[0], rhs[0])
+		return
+	}
+	// Go evaluates the operands of the left side before the right side, and
+	// checks them when it assigns.
+	for _, e := range lhs {
+		if c.calls(e) || c.checksEarly(e) && c.anyCalls(rhs) {
+			c.fail(n, "a call on the left side of an assignment to several places")
+		}
+	}
+	if c.anyCalls(rhs) || len(rhs) != len(lhs) {
+		values, from := c.values(n, lhs, rhs)
+		for i, e := range lhs {
+			if isBlank(e) {
+				continue
+			}
+			c.keep(lhs)
+			c.set(c.place_(e), c.converted(n, values[i], from[i], c.typeOf(e), nil))
+		}
+		return
+	}
+	places := make([]place, len(lhs))
+	for i, e := range lhs {
+		places[i] = c.steady(c.place_(e))
+	}
+	values, _ := c.values(n, lhs, rhs)
+	for i := range lhs {
+		if places[i].kind != nowhere {
+			c.set(places[i], values[i])
+		}
+	}
+}
+
+// keep refuses places whose operands an assignment before them may change.
+func (c *compiler) keep(lhs []ast.Expr) {
+	simple := 0
+	for _, e := range lhs {
+		if _, ok := ast.Unparen(e).(*ast.Ident); ok {
+			simple++
+		}
+	}
+	if simple != len(lhs) && len(lhs) > 1 && simple > 0 {
+		c.fail(lhs[0], "an assignment to a variable and an element")
+	}
+}
+
+// steady is a place whose operands do not change with variables.
+func (c *compiler) steady(p place) place {
+	steady := func(at uint16, s shape) uint16 {
+		x := operand{shape: s, at: at}
+		if !c.isVariable(x) {
+			return at
+		}
+		t := c.temporary(s)
+		c.move(t, x)
+		return t.at
+	}
+	switch p.kind {
+	case inElement:
+		p.at = steady(p.at, sliceShape)
+		p.index = steady(p.index, intShape)
+	case inMap:
+		p.at = steady(p.at, pointerShape)
+		p.key = c.fresh(p.key)
+	case inMemory:
+		if !p.sure {
+			p.at = steady(p.at, pointerShape)
+		}
+	}
+	return p
+}
+
+// checksEarly tells whether finding the place of e may panic.
+func (c *compiler) checksEarly(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return false
+	case *ast.SelectorExpr:
+		return c.source.Info.Selections[e] != nil
+	}
+	return true
+}
+
+func (c *compiler) anyCalls(list []ast.Expr) bool {
+	for _, e := range list {
+		if c.calls(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// assignOne compiles x = e.
+func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
+	if isBlank(lhs) {
+		if !c.isNil(rhs) {
+			c.effect(rhs)
+		}
+		return
+	}
+	t := c.typeOf(lhs)
+	if c.calls(rhs) && c.checksEarly(lhs) {
+		if c.calls(lhs) {
+			c.fail(n, "calls on both sides of an assignment")
+		}
+		x := c.exprTo(rhs, t, nil)
+		c.set(c.place_(lhs), x)
+		return
+	}
+	p := c.place_(lhs)
+	if p.kind == inRegister {
+		c.exprTo(rhs, t, &operand{shape: p.shape, at: p.at})
+		return
+	}
+	x := c.exprTo(rhs, t, nil)
+	c.set(p, x)
+}
+
+// update compiles x op= e.
+func (c *compiler) update(s *ast.AssignStmt) {
+	o := operators[s.Tok]
+	lhs, rhs := s.Lhs[0], s.Rhs[0]
+	if c.calls(lhs) && c.calls(rhs) {
+		c.fail(s, "calls on both sides of an assignment")
+	}
+	if c.calls(rhs) && c.checksEarly(lhs) {
+		c.fail(s, "a call in an assignment with an operator")
+	}
+	p := c.place_(lhs)
+	if p.kind == inElement && p.file == memory || p.kind == nowhere {
+		c.fail(s, "this assignment")
+	}
+	var want *operand
+	if p.kind == inRegister {
+		want = &operand{shape: p.shape, at: p.at}
+	}
+	x := c.get(p, nil)
+	var v operand
+	if o == token.SHL || o == token.SHR {
+		v = c.shift(s, o, p.shape, x, rhs, want)
+	} else {
+		v = c.arithmetic(s, o, p.shape, x, rhs, want)
+	}
+	if want == nil {
+		c.set(p, v)
+	}
+}
+
+// increment compiles x++ and x--.
+func (c *compiler) increment(n ast.Node, e ast.Expr, o token.Token) {
+	p := c.place_(e)
+	x := c.get(p, nil)
+	var want *operand
+	if p.kind == inRegister {
+		want = &operand{shape: p.shape, at: p.at}
+	}
+	k := int32(1)
+	if o == token.SUB {
+		k = -1
+	}
+	var v operand
+	if suffix(p.typ.Kind(), "Add") == "I" {
+		v = c.withConstant(opAddK, p.shape, x, k, want)
+	} else {
+		one := c.temporary(p.shape)
+		bits, _ := bitsOf(constantOne, p.typ.Kind())
+		c.constantBits(one.at, bits)
+		v = c.destination(p.shape, want)
+		c.do(opNamed(arithmetics[o]+suffix(p.typ.Kind(), arithmetics[o])), v.at, x.at, one.at)
+	}
+	if want == nil {
+		c.set(p, v)
+	}
+}
+
+var constantOne = constant.MakeInt64(1)
+
+var operators = map[token.Token]token.Token{
+	token.ADD_ASSIGN: token.ADD, token.SUB_ASSIGN: token.SUB, token.MUL_ASSIGN: token.MUL, token.QUO_ASSIGN: token.QUO,
+	token.REM_ASSIGN: token.REM, token.AND_ASSIGN: token.AND, token.OR_ASSIGN: token.OR, token.XOR_ASSIGN: token.XOR,
+	token.SHL_ASSIGN: token.SHL, token.SHR_ASSIGN: token.SHR, token.AND_NOT_ASSIGN: token.AND_NOT,
+}

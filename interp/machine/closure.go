@@ -1,0 +1,132 @@
+package machine
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// closure is a function value of the machine: a declared function, or a literal
+// with the addresses of the variables that it has captured.
+type closure struct {
+	function *Function
+	captured []unsafe.Pointer
+}
+
+// makeValue makes the function of Go that calls c. Package reflect makes it, so
+// that it is called like any compiled function of its type.
+func (m *Machine) makeValue(c *closure, t reflect.Type) reflect.Value {
+	return reflect.MakeFunc(t, m.handler(c))
+}
+
+// functionPointer is what a variable of a function type holds.
+func functionPointer(v reflect.Value) unsafe.Pointer {
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	return *(*unsafe.Pointer)(p.UnsafePointer())
+}
+
+// handler runs c for callers outside of the machine.
+func (m *Machine) handler(c *closure) func([]reflect.Value) []reflect.Value {
+	return func(arguments []reflect.Value) []reflect.Value { return c.call(m, arguments) }
+}
+
+func (c *closure) call(m *Machine, arguments []reflect.Value) []reflect.Value {
+	f := c.function
+	results := make([]reflect.Value, len(f.results))
+	m.enter(f, func(nb, sb unsafe.Pointer) {
+		for i, at := range places(f.parameters) {
+			f.parameters[i].put(nb, sb, at, arguments[i])
+		}
+	}, func(nb, sb unsafe.Pointer) {
+		for i, at := range places(f.results) {
+			results[i] = f.results[i].get(nb, sb, at)
+		}
+	}, c.captured)
+	return results
+}
+
+// places are the registers that parameters or results with these shapes are in,
+// relative to the frame of the called function.
+func places(shapes []shape) []uint16 {
+	at := make([]uint16, len(shapes))
+	n, s := 0, 0
+	for i, x := range shapes {
+		if x.file == scalar {
+			at[i] = uint16(n * 8)
+			n++
+		} else {
+			at[i] = uint16(s*int(slotSize) + int(slotOffset))
+			s++
+		}
+	}
+	return at
+}
+
+// A function value points to a code pointer and what the code needs. That of one
+// that package reflect made has the function given to it, ours, at handlerOffset;
+// and that one has the machine and the closure behind its code pointer. Both are
+// found out, not assumed: without them calls of function values go through
+// package reflect.
+var stubCode, handlerCode, handlerOffset, closureOffset uintptr
+
+func init() { stubCode, handlerCode, handlerOffset, closureOffset = findClosure() }
+
+func findClosure() (stub, code, handlerAt, closureAt uintptr) {
+	c := &closure{}
+	m := &Machine{}
+	h := m.handler(c)
+	value := reflect.MakeFunc(reflect.TypeFor[func()](), h).Interface().(func())
+	p, inner := *(*unsafe.Pointer)(unsafe.Pointer(&value)), *(*unsafe.Pointer)(unsafe.Pointer(&h))
+	for at := uintptr(8); at <= 64 && handlerAt == 0; at += 8 {
+		if *(*uintptr)(unsafe.Add(p, at)) == uintptr(inner) {
+			handlerAt = at
+		}
+	}
+	for at := uintptr(8); at <= 16; at += 8 {
+		if *(*uintptr)(unsafe.Add(inner, at)) == uintptr(unsafe.Pointer(c)) {
+			closureAt = at
+		}
+	}
+	if handlerAt == 0 || closureAt == 0 {
+		return 0, 0, 0, 0
+	}
+	return *(*uintptr)(p), *(*uintptr)(inner), handlerAt, closureAt
+}
+
+// closureOf is the closure that a function value stands for, nil for any other
+// function.
+func closureOf(p unsafe.Pointer) *closure {
+	if *(*uintptr)(p) != stubCode || stubCode == 0 {
+		return nil
+	}
+	h := *(*unsafe.Pointer)(unsafe.Add(p, handlerOffset))
+	if *(*uintptr)(h) != handlerCode {
+		return nil
+	}
+	return *(**closure)(unsafe.Add(h, closureOffset))
+}
+
+// foreign is the call of a function value that the machine does not know.
+type foreign struct {
+	typ                 reflect.Type
+	parameters, results []shape
+}
+
+// call calls the function at p with the arguments that lie in the registers of
+// the frame at nb and sb, and puts the results there.
+func (f *foreign) call(nb, sb, p unsafe.Pointer) {
+	arguments := make([]reflect.Value, len(f.parameters))
+	for i, at := range places(f.parameters) {
+		arguments[i] = f.parameters[i].get(nb, sb, at)
+	}
+	function := reflect.NewAt(f.typ, unsafe.Pointer(&p)).Elem()
+	var results []reflect.Value
+	if f.typ.IsVariadic() {
+		results = function.CallSlice(arguments)
+	} else {
+		results = function.Call(arguments)
+	}
+	for i, at := range places(f.results) {
+		f.results[i].put(nb, sb, at, results[i])
+	}
+}

@@ -1,0 +1,179 @@
+package machine
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"reflect"
+	"strings"
+	"unsafe"
+)
+
+// plainPackages are the compiled packages whose functions neither wait, nor
+// start goroutines, nor look into what they are given by reflection, so that a
+// call of them from the machine is like any other.
+var plainPackages = map[string]bool{
+	"math": true, "math/bits": true, "math/rand": true, "math/rand/v2": true, "math/big": true,
+	"strings": true, "bytes": true, "strconv": true, "errors": true, "sort": true, "fmt": true, "time": true,
+	"unicode": true, "unicode/utf8": true, "unicode/utf16": true, "regexp": true, "path": true, "path/filepath": true, "html": true,
+	"hash/fnv": true, "hash/crc32": true, "hash/crc64": true, "hash/adler32": true,
+	"crypto/md5": true, "crypto/sha1": true, "crypto/sha256": true, "crypto/sha512": true,
+	"encoding/hex": true, "encoding/base64": true, "encoding/binary": true,
+}
+
+// special functions of these packages are left to the engine.
+var special = map[string]bool{
+	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
+	"errors.As": true, "errors.AsType": true, "(*time.Timer).Reset": true,
+}
+
+// usable tells whether the machine calls a compiled function.
+func (c *compiler) usable(e *ast.CallExpr, o *types.Func) bool {
+	if o.Pkg() == nil || !plainPackages[o.Pkg().Path()] || special[o.FullName()] {
+		return false
+	}
+	sig := o.Signature()
+	if sig.TypeParams() != nil {
+		return false
+	}
+	isPrint := o.Pkg().Path() == "fmt" && !strings.Contains(o.Name(), "can")
+	for i := range sig.Params().Len() {
+		t := sig.Params().At(i).Type()
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			t = t.Underlying().(*types.Slice).Elem()
+		}
+		switch t.Underlying().(type) {
+		case *types.Interface:
+			if !isError(t) && !(isPrint && isEmptyInterface(t)) {
+				return false
+			}
+		case *types.Signature, *types.Chan:
+			if o.Pkg().Path() != "strings" && o.Pkg().Path() != "bytes" && o.FullName() != "sort.Search" {
+				return false
+			}
+		}
+	}
+	return !c.mentionsGeneric(sig)
+}
+
+func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
+	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
+		for v := range tuple.Variables() {
+			if n, ok := types.Unalias(v.Type()).(*types.Named); ok && n.TypeArgs().Len() > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// callCompiled calls a function of a compiled package.
+func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	if !c.usable(e, o) {
+		c.fail(e, "a call of %s", o.FullName())
+	}
+	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
+		c.fail(e, "a generic function")
+	}
+	symbol, ok := c.machine.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
+	if !ok || symbol.Kind() != reflect.Func {
+		c.fail(e, "a call of %s", o.FullName())
+	}
+	if f, ok := symbol.Interface().(func(float64) float64); ok && !c.several(e, sig) {
+		x := c.exprTo(e.Args[0], sig.Params().At(0).Type(), nil)
+		dst := c.temporary(x.shape)
+		if o.FullName() == "math.Sqrt" {
+			c.do(opSqrt, dst.at, x.at, 0)
+			return []operand{dst}
+		}
+		c.fn.natives = append(c.fn.natives, &native{name: o.FullName(), float: f})
+		c.emit(opFF, dst.at, x.at, 0, int32(len(c.fn.natives)-1), 0)
+		return []operand{dst}
+	}
+	b := c.beginBlock()
+	c.arguments(b, e, sig)
+	return c.callSymbol(b, e, o.FullName(), symbol, sig)
+}
+
+// several tells that the arguments are the results of one call.
+func (c *compiler) several(e *ast.CallExpr, sig *types.Signature) bool {
+	return len(e.Args) != sig.Params().Len()
+}
+
+// callCompiledMethod calls a method of a compiled type.
+func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
+	m := sel.Obj().(*types.Func)
+	if !c.usable(e, m) {
+		c.fail(e, "a call of %s", m.FullName())
+	}
+	recv := m.Signature().Recv().Type()
+	s := c.shape(e, recv)
+	method, ok := s.typ.MethodByName(m.Name())
+	if !ok {
+		c.fail(e, "a call of %s", m.FullName())
+	}
+	b := c.beginBlock()
+	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, sel, recv, want) })
+	c.arguments(b, e, sig)
+	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
+}
+
+// callSymbol calls a function of Go with the arguments of a block.
+func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.Value, sig *types.Signature) []operand {
+	parameters := make([]uint16, len(b.parameters))
+	typ := f.Type()
+	if typ.NumIn() != len(parameters) {
+		c.fail(e, "a call of %s", name)
+	}
+	for i, p := range b.parameters {
+		parameters[i] = p.at
+		if p.typ != typ.In(i) {
+			c.fail(e, "a call of %s, whose types differ", name)
+		}
+	}
+	c.release(b.begin)
+	var results []operand
+	var at []uint16
+	for v := range sig.Results().Variables() {
+		r := c.temporary(c.shape(e, v.Type()))
+		r.owned = r.file == memory
+		results = append(results, r)
+		at = append(at, r.at)
+	}
+	for i, r := range results {
+		if r.typ != typ.Out(i) {
+			c.fail(e, "a call of %s, whose types differ", name)
+		}
+	}
+	if run := adapter(f.Interface(), parameters, at); run != nil {
+		c.native(name, &native{run: run})
+		return results
+	}
+	parameterShapes := make([]shape, len(b.parameters))
+	for i, p := range b.parameters {
+		parameterShapes[i] = p.shape
+	}
+	variadic := typ.IsVariadic()
+	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		arguments := make([]reflect.Value, len(parameters))
+		for i, s := range parameterShapes {
+			arguments[i] = s.get(nb, sb, parameters[i])
+		}
+		var out []reflect.Value
+		if variadic {
+			out = f.CallSlice(arguments)
+		} else {
+			out = f.Call(arguments)
+		}
+		for i, r := range results {
+			r.shape.put(nb, sb, r.at, out[i])
+		}
+	}})
+	return results
+}
+
+// asksForType reports whether a format may have a verb T or p.
+func (c *compiler) asksForType(e ast.Expr) bool {
+	v := c.source.Info.Types[e].Value
+	return v == nil || v.Kind() != constant.String
+}

@@ -1,0 +1,197 @@
+package machine
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"reflect"
+	"unsafe"
+)
+
+// composite compiles T{...}. A struct or an array is in new memory.
+func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
+	t := c.typeOf(e)
+	s := c.shape(e, t)
+	switch u := t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		dst := c.temporary(s)
+		dst.owned = true
+		c.emit(opNew, dst.at, 0, 0, c.memoryType(s.typ), 0)
+		c.fillComposite(e, t, dst.at, 0)
+		return dst
+	case *types.Slice:
+		dst := c.temporary(s)
+		length := c.elementCount(e)
+		typ, at := s.typ, dst.at
+		c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			*slice(sb, at) = header{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
+		}})
+		c.elements(e, u.Elem(), typ.Elem(), at, 0)
+		return c.settle(dst, want)
+	case *types.Map:
+		dst := c.temporary(s)
+		c.makeMap(dst.at, s.typ, none)
+		access := c.mapAccess(e, u)
+		for _, x := range e.Elts {
+			m := c.mark()
+			kv := x.(*ast.KeyValueExpr)
+			key := c.exprTo(kv.Key, u.Key(), nil)
+			value := c.exprTo(kv.Value, u.Elem(), nil)
+			c.mapSet(place{kind: inMap, shape: c.shape(e, u.Elem()), at: dst.at, key: key, mapped: access}, value)
+			c.release(m)
+		}
+		return c.settle(dst, want)
+	case *types.Pointer:
+		// &T{} with the type left out
+		v := c.compositeOf(e, u.Elem())
+		v = c.own(v, nil)
+		return c.settle(operand{shape: s, at: v.at}, want)
+	}
+	c.fail(e, "a composite literal of %s", t)
+	return operand{}
+}
+
+// compositeOf is a composite literal whose recorded type may be a pointer to t.
+func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type) operand {
+	s := c.shape(e, t)
+	if s.file != memory {
+		c.fail(e, "an elided composite literal")
+	}
+	dst := c.temporary(s)
+	dst.owned = true
+	c.emit(opNew, dst.at, 0, 0, c.memoryType(s.typ), 0)
+	c.fillComposite(e, t, dst.at, 0)
+	return dst
+}
+
+// fillComposite sets the fields or elements of a new value in memory.
+func (c *compiler) fillComposite(e *ast.CompositeLit, t types.Type, at uint16, offset int32) {
+	s := c.shape(e, t)
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i, x := range e.Elts {
+			field := i
+			if kv, ok := x.(*ast.KeyValueExpr); ok {
+				x = kv.Value
+				field = fieldIndex(u, c.source.Info.ObjectOf(kv.Key.(*ast.Ident)))
+			}
+			if field < 0 {
+				c.fail(e, "a field of a composite literal")
+			}
+			c.component(x, c.subst(u.Field(field).Type()), at, offset+int32(s.typ.Field(field).Offset))
+		}
+	case *types.Array:
+		c.elements(e, u.Elem(), s.typ.Elem(), at, offset)
+	}
+}
+
+func fieldIndex(s *types.Struct, o types.Object) int {
+	for i := range s.NumFields() {
+		if s.Field(i) == o || o != nil && s.Field(i).Name() == o.Name() {
+			return i
+		}
+	}
+	return -1
+}
+
+// elements sets elements of new memory, which is offset bytes behind the address
+// in register at.
+func (c *compiler) elements(e *ast.CompositeLit, t types.Type, typ reflect.Type, at uint16, offset int32) {
+	index := int64(0)
+	for _, x := range e.Elts {
+		if kv, ok := x.(*ast.KeyValueExpr); ok {
+			index = c.index(kv.Key)
+			x = kv.Value
+		}
+		where := int64(offset) + index*int64(typ.Size())
+		if where > 1<<30 {
+			c.fail(e, "a literal of this size")
+		}
+		c.component(x, t, at, int32(where))
+		index++
+	}
+}
+
+func (c *compiler) index(key ast.Expr) int64 {
+	k, exact := constant.Int64Val(constant.ToInt(c.source.Info.Types[key].Value))
+	if !exact {
+		c.fail(key, "this index")
+	}
+	return k
+}
+
+// component sets one field or element of new memory.
+func (c *compiler) component(x ast.Expr, t types.Type, at uint16, offset int32) {
+	m := c.mark()
+	defer c.release(m)
+	if lit, ok := ast.Unparen(x).(*ast.CompositeLit); ok {
+		switch t.Underlying().(type) {
+		case *types.Struct, *types.Array:
+			c.fillComposite(lit, t, at, offset)
+			return
+		}
+	}
+	c.store(at, offset, c.exprTo(x, t, nil))
+}
+
+// elementCount is the length of a slice literal.
+func (c *compiler) elementCount(e *ast.CompositeLit) int {
+	index, most := int64(0), int64(0)
+	for _, x := range e.Elts {
+		if kv, ok := x.(*ast.KeyValueExpr); ok {
+			index = c.index(kv.Key)
+		}
+		index++
+		most = max(most, index)
+	}
+	return int(most)
+}
+
+// literal compiles a function literal to a function value.
+func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
+	s := c.shapeOf(e)
+	fn := c.unit.function(c.fn.name + ".func")
+	inner := &compiler{
+		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, outer: c,
+		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
+	}
+	sig := c.typeOf(e).Underlying().(*types.Signature)
+	var from []uint16
+	inner.body(e, sig, nil, e.Body, func() {
+		for _, o := range c.outside(e) {
+			v := c.variables[o]
+			if !v.boxed && v.file != memory {
+				c.fail(e, "the variable %s of a function literal", o.Name())
+			}
+			at := inner.referenceRegister()
+			inner.variables[o] = &variable{shape: v.shape, at: at, boxed: v.boxed}
+			fn.captures = append(fn.captures, at)
+			from = append(from, v.at)
+		}
+	})
+	dst := c.destination(s, want)
+	at, typ, m := dst.at, s.typ, c.machine
+	c.native("closure "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		f := &closure{function: fn, captured: make([]unsafe.Pointer, len(from))}
+		for i, v := range from {
+			f.captured[i] = *pointer(sb, v)
+		}
+		*pointer(sb, at) = functionPointer(m.makeValue(f, typ))
+	}})
+	return dst
+}
+
+// outside are the variables of c that a function literal uses.
+func (c *compiler) outside(e *ast.FuncLit) (list []types.Object) {
+	seen := map[types.Object]bool{}
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if o := c.source.Info.Uses[id]; o != nil && c.variables[o] != nil && !seen[o] {
+				seen[o] = true
+				list = append(list, o)
+			}
+		}
+		return true
+	})
+	return list
+}

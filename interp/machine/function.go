@@ -1,0 +1,103 @@
+package machine
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+//go:generate go run ./internal/generate .
+
+type op uint16
+
+// instruction is one step. Operands a, b and c are offsets of registers in bytes;
+// those of pointer registers are of the word that a pointer is in.
+type instruction struct {
+	op      op
+	a, b, c uint16
+	k       int32 // a constant, or the index of something in a table of the function
+	j       int32 // how far to jump, in bytes from this instruction
+}
+
+const instructionSize = unsafe.Sizeof(instruction{})
+
+// Function is compiled code. It is not changed any more once it has been linked.
+type Function struct {
+	name      string // in lowered code
+	code      []instruction
+	positions []int32 // of each instruction
+	start     int     // of the code; what sets up memory for variables lies at the end
+
+	scalars  uintptr // size of a frame in the file of scalars
+	pointers uintptr // and in that of pointers, in bytes
+
+	wides    []int64
+	texts    []string
+	globals  []*global
+	types    []*memoryType
+	calls    []*Function
+	natives  []*native
+	foreign  []*foreign
+	captures []uint16 // registers that get the captured variables of a literal
+
+	parameters, results []shape
+	value               reflect.Value // as a function of Go, when it was linked
+	pointer             unsafe.Pointer
+}
+
+func (f *Function) entry() *instruction { return &f.code[f.start] }
+
+// capture gives a new activation of a function literal its captured variables.
+func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {
+	for i, at := range f.captures {
+		*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
+	}
+}
+
+// global is a variable of the session, whose storage is the engine's.
+type global struct {
+	name    string // in lowered code
+	address unsafe.Pointer
+}
+
+// native is an operation that is a function of Go.
+type native struct {
+	name  string
+	run   func(t *thread, nb, sb unsafe.Pointer)
+	float func(float64) float64
+}
+
+// slot is a pointer register. A pointer, map, channel, function, string or slice
+// is in p, n and c as Go lays it out, and an interface in q and p.
+type slot struct {
+	q, p unsafe.Pointer
+	n, c int
+}
+
+const (
+	slotSize   = unsafe.Sizeof(slot{})
+	slotOffset = unsafe.Offsetof(slot{}.p)
+)
+
+// header is a slice.
+type header struct {
+	p    unsafe.Pointer
+	n, c int
+}
+
+// The accesses of native functions to registers.
+
+func integer(nb unsafe.Pointer, at uint16) *int64    { return (*int64)(unsafe.Add(nb, at)) }
+func floating(nb unsafe.Pointer, at uint16) *float64 { return (*float64)(unsafe.Add(nb, at)) }
+func text(sb unsafe.Pointer, at uint16) *string      { return (*string)(unsafe.Add(sb, at)) }
+func slice(sb unsafe.Pointer, at uint16) *header     { return (*header)(unsafe.Add(sb, at)) }
+func iface(sb unsafe.Pointer, at uint16) *any        { return (*any)(unsafe.Add(sb, int(at)-8)) }
+func pointer(sb unsafe.Pointer, at uint16) *unsafe.Pointer {
+	return (*unsafe.Pointer)(unsafe.Add(sb, at))
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,265 @@
+package main
+
+import "fmt"
+
+// An operation is one case of the loop.
+type operation struct {
+	name string
+	// operands describes a, b, c, k and j, a letter each: n a scalar register, s a
+	// pointer register, k a constant, j a jump, f a function, y a type, g a global
+	// variable, x a native function, - nothing.
+	operands string
+	// body is Go. I(a) is the scalar register of operand a as an int64, U(a) as a
+	// uint64, F(a) as a float64, G(a) as a float32; P(a) is the pointer register as
+	// a pointer, STR(a) as a string, HDR(a) as the header of a slice, ANY(a) as an
+	// interface, whose type word is Q(a). JUMP goes on at j, SAVE notes the
+	// position for a panic, CHECK looks for an interrupt.
+	body string
+}
+
+type list []operation
+
+func (l *list) add(name, operands, body string) { *l = append(*l, operation{name, operands, body}) }
+
+func operations() list {
+	var l list
+	l.moves()
+	l.integers()
+	l.floats()
+	l.conversions()
+	l.comparisons()
+	l.branches()
+	l.memory()
+	l.elements()
+	l.texts()
+	l.control()
+	return l
+}
+
+func (l *list) moves() {
+	l.add("Mov", "nn", "I(a) = I(b)")
+	l.add("Const", "n--k", "I(a) = int64(in.k)")
+	l.add("Wide", "n--k", "I(a) = fn.wides[in.k]")
+	l.add("MovP", "ss", "P(a) = P(b)")
+	l.add("MovStr", "ss", "STR(a) = STR(b)")
+	l.add("MovSl", "ss", "HDR(a) = HDR(b)")
+	l.add("MovIf", "ss", "ANY(a) = ANY(b)")
+	l.add("Nil", "s", "HDR(a) = header{}\nQ(a) = nil")
+	l.add("Str", "s--k", "STR(a) = fn.texts[in.k]")
+	l.add("Len", "ns", "I(a) = int64(LEN(b))")
+	l.add("Cap", "ns", "I(a) = int64(CAP(b))")
+	l.add("Global", "s--g", "P(a) = fn.globals[in.k].address")
+}
+
+func (l *list) integers() {
+	for _, o := range []struct{ name, op string }{
+		{"Add", "+"}, {"Sub", "-"}, {"Mul", "*"}, {"And", "&"}, {"Or", "|"}, {"Xor", "^"}, {"AndNot", "&^"},
+	} {
+		l.add(o.name+"I", "nnn", "I(a) = I(b) "+o.op+" I(c)")
+	}
+	for _, o := range []struct{ name, op string }{{"Add", "+"}, {"Mul", "*"}, {"And", "&"}} {
+		l.add(o.name+"K", "nn-k", "I(a) = I(b) "+o.op+" int64(in.k)")
+	}
+	for _, o := range []struct{ name, op string }{{"Div", "/"}, {"Rem", "%"}} {
+		l.add(o.name+"I", "nnn", "SAVE\nI(a) = I(b) "+o.op+" I(c)")
+		l.add(o.name+"U", "nnn", "SAVE\nU(a) = U(b) "+o.op+" U(c)")
+		l.add(o.name+"K", "nn-k", "I(a) = I(b) "+o.op+" int64(in.k)")
+	}
+	l.add("ShlI", "nnn", "I(a) = I(b) << U(c)")
+	l.add("ShrI", "nnn", "I(a) = I(b) >> U(c)")
+	l.add("ShrU", "nnn", "U(a) = U(b) >> U(c)")
+	l.add("ShlK", "nn-k", "I(a) = I(b) << uint32(in.k)")
+	l.add("ShrK", "nn-k", "I(a) = I(b) >> uint32(in.k)")
+	l.add("ShrUK", "nn-k", "U(a) = U(b) >> uint32(in.k)")
+	l.add("Count", "n", "if I(a) < 0 {\nSAVE\npanic(rt.NegativeShift())\n}")
+	l.add("NegI", "nn", "I(a) = -I(b)")
+	l.add("NotI", "nn", "I(a) = ^I(b)")
+	l.add("NotB", "nn", "I(a) = I(b) ^ 1")
+	for _, w := range []int{8, 16, 32} {
+		l.add(fmt.Sprintf("Sign%d", w), "nn", fmt.Sprintf("I(a) = int64(int%d(I(b)))", w))
+		l.add(fmt.Sprintf("Zero%d", w), "nn", fmt.Sprintf("I(a) = int64(uint%d(I(b)))", w))
+	}
+}
+
+func (l *list) floats() {
+	for _, o := range []struct{ name, op string }{{"Add", "+"}, {"Sub", "-"}, {"Mul", "*"}, {"Div", "/"}} {
+		l.add(o.name+"F", "nnn", "F(a) = F(b) "+o.op+" F(c)")
+		l.add(o.name+"G", "nnn", "U(a) = uint64(math.Float32bits(G(b) "+o.op+" G(c)))")
+	}
+	l.add("MulAddF", "nnn", "F(a) = F(a) + float64(F(b)*F(c))")
+	l.add("NegF", "nn", "F(a) = -F(b)")
+	l.add("NegG", "nn", "U(a) = uint64(math.Float32bits(-G(b)))")
+}
+
+func (l *list) conversions() {
+	l.add("IF", "nn", "F(a) = float64(I(b))")
+	l.add("UF", "nn", "F(a) = float64(U(b))")
+	l.add("IG", "nn", "U(a) = uint64(math.Float32bits(float32(I(b))))")
+	l.add("UG", "nn", "U(a) = uint64(math.Float32bits(float32(U(b))))")
+	l.add("FG", "nn", "U(a) = uint64(math.Float32bits(float32(F(b))))")
+	l.add("GF", "nn", "F(a) = float64(G(b))")
+	for _, from := range []string{"F", "G"} {
+		for _, w := range []int{8, 16, 32, 64} {
+			l.add(fmt.Sprintf("%sI%d", from, w), "nn", fmt.Sprintf("I(a) = int64(int%d(%s(b)))", w, from))
+			l.add(fmt.Sprintf("%sU%d", from, w), "nn", fmt.Sprintf("U(a) = uint64(uint%d(%s(b)))", w, from))
+		}
+	}
+}
+
+// relations are the comparisons of each kind of scalar; > and >= are < and <=
+// with operands exchanged.
+var relations = []struct{ name, access, op string }{
+	{"EqI", "I", "=="}, {"NeI", "I", "!="}, {"LtI", "I", "<"}, {"LeI", "I", "<="},
+	{"LtU", "U", "<"}, {"LeU", "U", "<="},
+	{"EqF", "F", "=="}, {"NeF", "F", "!="}, {"LtF", "F", "<"}, {"LeF", "F", "<="},
+	{"EqG", "G", "=="}, {"NeG", "G", "!="}, {"LtG", "G", "<"}, {"LeG", "G", "<="},
+}
+
+func (l *list) comparisons() {
+	for _, r := range relations {
+		l.add(r.name, "nnn", fmt.Sprintf("I(a) = truth(%s(b) %s %s(c))", r.access, r.op, r.access))
+	}
+	l.add("EqP", "nss", "I(a) = truth(P(b) == P(c))")
+	l.add("NilP", "ns", "I(a) = truth(P(b) == nil)")
+	l.add("NilIf", "ns", "I(a) = truth(Q(b) == nil)")
+	l.add("EqStr", "nss", "I(a) = truth(STR(b) == STR(c))")
+	l.add("LtStr", "nss", "I(a) = truth(STR(b) < STR(c))")
+	l.add("LeStr", "nss", "I(a) = truth(STR(b) <= STR(c))")
+}
+
+// branches; those named Loop go back, and look for an interrupt.
+func (l *list) branches() {
+	l.add("Jmp", "----j", "JUMP")
+	l.add("Loop", "----j", "JUMP\nCHECK")
+	l.add("If", "n---j", "if I(a) != 0 { JUMP }")
+	l.add("IfNot", "n---j", "if I(a) == 0 { JUMP }")
+	l.add("LoopIf", "n---j", "if I(a) != 0 { JUMP\nCHECK }")
+	for _, r := range relations {
+		if r.access == "G" {
+			continue
+		}
+		condition := fmt.Sprintf("%s(a) %s %s(b)", r.access, r.op, r.access)
+		l.add("If"+r.name, "nn--j", "if "+condition+" { JUMP }")
+		l.add("Loop"+r.name, "nn--j", "if "+condition+" { JUMP\nCHECK }")
+		if r.access == "F" && (r.op == "<" || r.op == "<=") {
+			// Not the opposite relation, because of NaN.
+			l.add("IfNot"+r.name, "nn--j", "if !("+condition+") { JUMP }")
+		}
+	}
+	for _, r := range []struct{ name, op string }{{"Eq", "=="}, {"Ne", "!="}, {"Lt", "<"}, {"Le", "<="}, {"Gt", ">"}, {"Ge", ">="}} {
+		condition := "I(a) " + r.op + " int64(in.k)"
+		l.add("If"+r.name+"K", "n--kj", "if "+condition+" { JUMP }")
+		l.add("Loop"+r.name+"K", "n--kj", "if "+condition+" { JUMP\nCHECK }")
+	}
+	// a += k; if a < b
+	l.add("LoopAddLt", "nn-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v < I(b) { JUMP\nCHECK }")
+	l.add("LoopAddLe", "nn-kj", "v := I(a) + int64(in.k)\nI(a) = v\nif v <= I(b) { JUMP\nCHECK }")
+	// a++; if a < k
+	l.add("LoopIncLtK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v < int64(in.k) { JUMP\nCHECK }")
+	l.add("LoopIncLeK", "n--kj", "v := I(a) + 1\nI(a) = v\nif v <= int64(in.k) { JUMP\nCHECK }")
+	l.add("IfNil", "s---j", "if P(a) == nil { JUMP }")
+	l.add("IfNotNil", "s---j", "if P(a) != nil { JUMP }")
+}
+
+// width is how a value lies in memory.
+type width struct {
+	name, access, typ, convert string
+}
+
+// loads by the way that a value gets into its register.
+var loads = []width{
+	{"8S", "I", "int8", "int64"}, {"8U", "I", "uint8", "int64"},
+	{"16S", "I", "int16", "int64"}, {"16U", "I", "uint16", "int64"},
+	{"32S", "I", "int32", "int64"}, {"32U", "I", "uint32", "int64"},
+	{"64", "I", "int64", ""},
+	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "header", ""}, {"If", "ANY", "any", ""},
+}
+
+// stores need not know the sign.
+var stores = []width{
+	{"8", "I", "int8", "int8"}, {"16", "I", "int16", "int16"}, {"32", "I", "int32", "int32"}, {"64", "I", "int64", ""},
+	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "header", ""}, {"If", "ANY", "any", ""},
+}
+
+func (w width) file() string {
+	if w.access == "I" {
+		return "n"
+	}
+	return "s"
+}
+
+func (w width) converted(x string) string {
+	if w.convert == "" {
+		return x
+	}
+	return w.convert + "(" + x + ")"
+}
+
+const nilCheck = "if p == nil { goto nilPointer }\n"
+
+func (l *list) memory() {
+	for _, w := range loads {
+		l.add("Ld"+w.name, w.file()+"s-k", "p := P(b)\n"+nilCheck+
+			w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(p, in.k))"))
+	}
+	for _, w := range stores {
+		l.add("St"+w.name, "s"+w.file()+"-k", "p := P(a)\n"+nilCheck+
+			"*(*"+w.typ+")(unsafe.Add(p, in.k)) = "+w.converted(w.access+"(b)"))
+	}
+	l.add("Lea", "ss-k", "p := P(b)\n"+nilCheck+"P(a) = unsafe.Add(p, in.k)")
+	l.add("New", "s--y", "P(a) = fn.types[in.k].alloc()")
+	l.add("CopyM", "ss-y", "p := P(b)\n"+nilCheck+"if P(a) == nil { goto nilPointer }\nfn.types[in.k].copy(P(a), p)")
+	l.add("CloneM", "ss-y", "p := P(b)\n"+nilCheck+"P(a) = fn.types[in.k].clone(p)")
+	l.add("ZeroM", "s--y", "if P(a) == nil { goto nilPointer }\nfn.types[in.k].zero(P(a))")
+}
+
+const boundsCheck = "if uint(index) >= uint(length) { goto outOfRange }\n"
+
+func (l *list) elements() {
+	size := map[string]string{"8S": "1", "8U": "1", "8": "1", "16S": "2", "16U": "2", "16": "2", "32S": "4", "32U": "4", "32": "4",
+		"64": "8", "P": "8", "Str": "16", "Sl": "24", "If": "16"}
+	for _, w := range loads {
+		l.add("Ix"+w.name, w.file()+"sn", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+
+			w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(P(b), index*"+size[w.name]+"))"))
+	}
+	for _, w := range stores {
+		l.add("Put"+w.name, "s"+w.file()+"n", "index, length = int(I(c)), LEN(a)\n"+boundsCheck+
+			"*(*"+w.typ+")(unsafe.Add(P(a), index*"+size[w.name]+")) = "+w.converted(w.access+"(b)"))
+	}
+	l.add("IxAddr", "ssnk", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"P(a) = unsafe.Add(P(b), index*int(in.k))")
+	l.add("AxAddr", "ssnkk", "p := P(b)\n"+nilCheck+"index, length = int(I(c)), int(in.j)\n"+boundsCheck+"P(a) = unsafe.Add(p, index*int(in.k))")
+	// c[a+k] for an index that is a variable and a constant
+	l.add("IxSlAddr", "nsn", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"I(a) = int64((*(*header)(unsafe.Add(P(b), index*24))).n)")
+}
+
+func (l *list) texts() {
+	l.add("Cat", "sss", "STR(a) = STR(b) + STR(c)")
+}
+
+func (l *list) control() {
+	l.add("Native", "---x", "SAVE\nfn.natives[in.k].run(t, nb, sb)")
+	l.add("FF", "nn-x", "SAVE\nF(a) = fn.natives[in.k].float(F(b))")
+	l.add("Sqrt", "nn", "F(a) = math.Sqrt(F(b))")
+	l.add("Call", "NS-f", "callee = fn.calls[in.k]\ngoto call")
+	l.add("CallValue", "NSsx", `
+		p := P(c)
+		`+nilCheck+`
+		if f := closureOf(p); f != nil {
+			callee, captured = f.function, f.captured
+			goto call
+		}
+		SAVE
+		fn.foreign[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)`)
+	l.add("Ret", "", `
+		if t.depth == first {
+			t.fn = nil
+			return
+		}
+		t.depth--
+		f := &t.frames[t.depth]
+		fn = f.fn
+		t.fn = fn
+		nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
+		ip = (*instruction)(unsafe.Add(unsafe.Pointer(f.ip), instructionSize))`)
+	l.add("Panic", "s", "SAVE\nt.raise(ANY(a))")
+}

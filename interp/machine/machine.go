@@ -1,0 +1,59 @@
+package machine
+
+import (
+	"go/types"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// Config is what a Machine needs to know of the session.
+type Config struct {
+	// Registry is the run time of the cells.
+	Registry *rt.Registry
+	// Packages is the table of compiled symbols, keyed "path/name".
+	Packages map[string]map[string]reflect.Value
+	// Interpreted reports whether a named type has no compiled counterpart.
+	Interpreted func(*types.Named) bool
+	// Type is the compiled form of a type.
+	Type func(types.Type) (reflect.Type, error)
+	// Stopping is the flag that a cell is to be interrupted.
+	Stopping *atomic.Bool
+	// Stop is called, again and again, while the flag is up; it panics if it is
+	// the code of the calling goroutine that is to end.
+	Stop func()
+	// Failed is called when a panic leaves the machine, with the functions that
+	// it passed, innermost first. Nil if nobody wants to know.
+	Failed func(trace []Frame)
+}
+
+// A Frame is an active function of the machine at a panic.
+type Frame struct {
+	Name     string // in lowered code
+	Position int    // number of the position of its statement
+}
+
+// Machine holds the compiled functions of a session. It compiles on one
+// goroutine at a time; what it compiled may run on any number of them.
+type Machine struct {
+	config    Config
+	stop      *atomic.Bool
+	functions map[any]*Function // by the key that Unit.Add was given
+	types     map[reflect.Type]*memoryType
+	threads   sync.Pool
+}
+
+// New makes a machine without any function.
+func New(config Config) *Machine {
+	m := &Machine{config: config, stop: config.Stopping, functions: map[any]*Function{}, types: map[reflect.Type]*memoryType{}}
+	if m.stop == nil {
+		m.stop = new(atomic.Bool)
+	}
+	if m.config.Stop == nil {
+		m.config.Stop = func() {}
+	}
+	m.threads.New = func() any { return newThread(m) }
+	return m
+}

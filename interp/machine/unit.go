@@ -1,0 +1,214 @@
+package machine
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"reflect"
+)
+
+// A Unit is what is compiled together: the functions of a cell.
+type Unit struct {
+	machine   *Machine
+	source    *Source
+	functions []*Function // all, literals included
+	declared  map[any]*Function
+	order     []Declaration
+	reasons   map[string]string // why functions were not compiled
+	globals   map[string]*global
+	labels    []pending
+}
+
+// Begin starts a unit.
+func (m *Machine) Begin(source *Source) *Unit {
+	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, globals: map[string]*global{}}
+}
+
+// Compile compiles those of the declarations that the machine has everything
+// for. A function that calls one which is not compiled is not, either.
+func (u *Unit) Compile(declarations []Declaration) {
+	for {
+		for _, d := range declarations {
+			u.declared[d.Key] = &Function{name: d.Name}
+		}
+		var left []Declaration
+		u.functions, u.labels, u.globals = nil, nil, map[string]*global{}
+		for _, d := range declarations {
+			if reason := u.compile(d); reason != "" {
+				u.reasons[d.Name] = reason
+				delete(u.declared, d.Key)
+			} else {
+				left = append(left, d)
+			}
+		}
+		if len(left) == len(declarations) {
+			u.order = left
+			return
+		}
+		declarations = left
+	}
+}
+
+// compile compiles one declaration, and tells why it can not.
+func (u *Unit) compile(d Declaration) (reason string) {
+	functions, labels := len(u.functions), len(u.labels)
+	defer func() {
+		if r := recover(); r != nil {
+			x, ok := r.(unsupported)
+			if !ok {
+				// What the checker accepts and this package does not expect runs
+				// in the engine.
+				x = unsupported{nil, fmt.Sprint("fault: ", r)}
+			}
+			reason = x.what
+			u.functions, u.labels = u.functions[:functions], u.labels[:labels]
+		}
+	}()
+	fn := u.declared[d.Key]
+	*fn = Function{name: d.Name}
+	u.functions = append(u.functions, fn)
+	c := &compiler{
+		machine: u.machine, unit: u, source: u.source, substitute: d.Substitute, fn: fn,
+		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
+	}
+	c.study(d.Body)
+	c.body(d.Body, d.Signature, d.Signature.Recv(), d.Body, nil)
+	for _, p := range u.labels[labels:] {
+		p.resolve()
+	}
+	u.labels = u.labels[:labels]
+	return ""
+}
+
+// function begins a function literal.
+func (u *Unit) function(name string) *Function {
+	f := &Function{name: name}
+	u.functions = append(u.functions, f)
+	return f
+}
+
+// callee is the compiled form of a function; nil if there is none.
+func (u *Unit) callee(key any) *Function {
+	if f, ok := u.declared[key]; ok {
+		return f
+	}
+	return u.machine.functions[key]
+}
+
+func (u *Unit) global(name string) *global {
+	g, ok := u.globals[name]
+	if !ok {
+		g = &global{name: name}
+		u.globals[name] = g
+	}
+	return g
+}
+
+// Compiled reports whether the function with this key is run by the machine.
+func (u *Unit) Compiled(key any) bool { return u.declared[key] != nil }
+
+// Reason tells why a function of this name was not compiled.
+func (u *Unit) Reason(name string) string { return u.reasons[name] }
+
+// Empty reports whether no function was compiled.
+func (u *Unit) Empty() bool { return len(u.order) == 0 }
+
+// Link gives the functions the addresses of variables, and gives the variables
+// of the engine that have the names of the functions their values. address is
+// that of a variable of lowered code, as a pointer to it.
+func (u *Unit) Link(address func(name string) (reflect.Value, error)) error {
+	for _, g := range u.globals {
+		v, err := address(g.name)
+		if err != nil {
+			return err
+		}
+		g.address = v.UnsafePointer()
+	}
+	for _, d := range u.order {
+		f := u.declared[d.Key]
+		v, err := address(f.name)
+		if err != nil {
+			return err
+		}
+		variable := v.Elem()
+		if variable.Kind() != reflect.Func {
+			return fmt.Errorf("%s is a %s and no function", f.name, variable.Type())
+		}
+		f.value = u.machine.makeValue(&closure{function: f}, variable.Type())
+		f.pointer = functionPointer(f.value)
+		variable.Set(f.value)
+	}
+	return nil
+}
+
+// Commit makes the functions known to later units.
+func (u *Unit) Commit() {
+	for key, f := range u.declared {
+		u.machine.functions[key] = f
+	}
+}
+
+// body compiles the body of a function. captured, if not nil, is called when the
+// parameters have their registers.
+func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func()) {
+	c.at(n)
+	c.signature = sig
+	var parameters []*types.Var
+	if recv != nil {
+		parameters = append(parameters, recv)
+	}
+	for v := range sig.Params().Variables() {
+		parameters = append(parameters, v)
+	}
+	at := make([]uint16, len(parameters))
+	for i, v := range parameters {
+		s := c.shape(n, c.subst(v.Type()))
+		c.fn.parameters = append(c.fn.parameters, s)
+		at[i] = c.register(s)
+	}
+	for v := range sig.Results().Variables() {
+		c.fn.results = append(c.fn.results, c.shape(n, c.subst(v.Type())))
+	}
+	// Results go where the parameters are.
+	m := c.mark()
+	c.release(mark{})
+	for _, s := range c.fn.results {
+		c.register(s)
+	}
+	c.release(mark{max(m.n, c.topN), max(m.s, c.topS)})
+	if captured != nil {
+		captured()
+	}
+	for i, v := range parameters {
+		c.parameter(v, c.fn.parameters[i], at[i])
+	}
+	named := false
+	for i := range sig.Results().Len() {
+		v := sig.Results().At(i)
+		if v.Name() != "" {
+			named = true
+			c.results = append(c.results, c.declare(v, c.fn.results[i], nil))
+		}
+	}
+	c.block(body.List)
+	if sig.Results().Len() == 0 || named {
+		c.at(body)
+		c.leave()
+	}
+	c.emit(opInvalid, 0, 0, 0, 0, 0)
+}
+
+// parameter makes a variable of a parameter in register at.
+func (c *compiler) parameter(v *types.Var, s shape, at uint16) {
+	if v.Name() == "" || v.Name() == "_" {
+		return
+	}
+	if s.file == memory || !c.facts.shared[v] {
+		c.variables[v] = &variable{shape: s, at: at, owned: s.file == memory && !c.facts.shared[v]}
+		return
+	}
+	cell := c.referenceRegister()
+	c.emit(opNew, cell, 0, 0, c.memoryType(s.typ), 0)
+	c.store(cell, 0, operand{shape: s, at: at})
+	c.variables[v] = &variable{shape: s, at: cell, boxed: true}
+}
