@@ -1,5 +1,7 @@
 package cpu
 
+import "math"
+
 // A matrix product c = a·b is computed in tiles of the kernel's size. b is
 // packed into panels of nr columns, a into panels of mr rows, each a run of
 // memory that the kernel reads from start to end. Blocks of depth kcMax keep a
@@ -94,18 +96,30 @@ func newGEMM(d *Device, m, n, k int) *gemm {
 	return g
 }
 
-// divide cuts c into chunks: rows as far as they go, so that each thread has
-// the same number of chunks, and columns where there are few rows. The result of
-// a product does not depend on it.
+// divide cuts c into chunks, as many for each thread. The threads stand in a
+// grid: those above each other pack the same columns of b together, those beside
+// each other each pack the same rows of a, and what one has packed the others
+// have to fetch from its cache. The result of a product does not depend on it.
 func (g *gemm) divide(threads int) {
 	panels := max(g.kernel.panels(g.m), 1)
-	g.down, g.across = roundUp((panels+maxPanels-1)/maxPanels, threads), 1
+	across := max((g.nc+g.kernel.nr-1)/g.kernel.nr, 1)
+	g.down, g.across = (panels+maxPanels-1)/maxPanels, 1
 	if g.m*g.n*g.k < leastProduct {
-		g.down = (panels + maxPanels - 1) / maxPanels
 		return
 	}
-	if g.down = min(g.down, panels); g.down < threads {
-		g.across = min((threads+g.down-1)/g.down, (g.nc+g.kernel.nr-1)/g.kernel.nr)
+	least := math.MaxInt
+	for a := 1; a <= min(threads, across); a++ {
+		if threads%a > 0 {
+			continue
+		}
+		down := min(roundUp((panels+maxPanels-1)/maxPanels, threads/a), panels)
+		cost := a*g.m + threads/a*g.n
+		if down*a < threads {
+			cost += (g.m + g.n) * threads // idle ones
+		}
+		if cost < least {
+			least, g.down, g.across = cost, down, a
+		}
 	}
 }
 
@@ -140,7 +154,7 @@ func (g *gemm) work(chunk, worker int) {
 		g.kernel.packColumns(g.device.panel[j*g.kc:], src, g.b.row, g.b.col, n, g.kc)
 		return
 	}
-	down, across := chunk/g.across, chunk%g.across
+	across, down := chunk/g.down, chunk%g.down
 	panels := (g.nc + g.kernel.nr - 1) / g.kernel.nr
 	left, right := panels*across/g.across*g.kernel.nr, panels*(across+1)/g.across*g.kernel.nr
 	g.block(g.m*down/g.down, g.m*(down+1)/g.down, left, min(right, g.nc), g.device.scratch[worker])
