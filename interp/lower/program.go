@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower/layout"
+	"github.com/quernlab/quern/interp/machine"
 )
 
 // Registry gives types the numbers by which lowered code names them; it is
@@ -34,6 +35,9 @@ type Config struct {
 	Generic func(path string) (map[string]string, bool)
 	// Packages is the engine's table of compiled symbols, keyed "path/name".
 	Packages map[string]map[string]reflect.Value
+	// Machine, if not nil, is what package machine needs to know to run functions
+	// in place of the engine. New sets its field Type.
+	Machine *machine.Config
 	// StopCall makes the check for an interrupt and the storing of a position
 	// calls, which are free of data races, and not accesses to variables, which
 	// are cheap.
@@ -57,6 +61,7 @@ type Program struct {
 	sources    map[string]*source                 // of generic packages, by import path
 	counts     map[string]int                     // never rolled back: the engine may know a name of a failed cell
 	layout     *layout.Builder
+	fast       *machine.Machine         // nil if the engine runs everything
 	publics    map[publicKey]publicType // made by public
 	positions  []token.Position
 	journal    []func() // undoes the changes of the unit that is not yet committed
@@ -78,7 +83,7 @@ func (m *methods) add(decl *ast.FuncDecl) {
 
 // New makes a Program without any definition.
 func New(config Config) *Program {
-	return &Program{
+	p := &Program{
 		Config:     config,
 		names:      map[types.Object]string{},
 		generics:   map[types.Object]*ast.FuncDecl{},
@@ -93,6 +98,12 @@ func New(config Config) *Program {
 		layout:     &layout.Builder{Interpreted: Interpreted, Packages: config.Packages},
 		positions:  make([]token.Position, 1),
 	}
+	if config.Machine != nil {
+		c := *config.Machine
+		c.Type = p.layout.Reflect
+		p.fast = machine.New(c)
+	}
+	return p
 }
 
 // TypesPath is the import path of the package that has the types of Unit.Types.
@@ -107,6 +118,9 @@ type Unit struct {
 	Imports []string
 	// Source declares types, variables and functions.
 	Source string
+	// Machine has the functions that Source declares as variables. It must be
+	// linked when the engine knows Source. Nil without a machine.
+	Machine *machine.Unit
 	// Register is the call that registers method tables; "" when there are none.
 	Register string
 	// Body is the call that runs the cell.
@@ -139,6 +153,9 @@ func (p *Program) Lower(cell *check.Cell) (unit *Unit, err error) {
 // Commit makes the definitions of unit those of the session.
 func (p *Program) Commit(unit *Unit) {
 	p.journal, p.pending = nil, nil
+	if unit.Machine != nil {
+		unit.Machine.Commit()
+	}
 }
 
 // Discard forgets the definitions of unit: names mean again what they meant

@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/machine"
 )
 
 // emitter builds one unit.
@@ -32,6 +33,7 @@ type emitter struct {
 	queue     []func() // declarations that lowering the others asked for
 	registers writer
 	at        token.Position // of the statement that is being lowered
+	machine   *machine.Unit  // nil without a machine
 }
 
 func (e *emitter) lower() *Unit {
@@ -49,6 +51,7 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	changed := e.declareFunctions(c.Funcs)
+	e.compile(c.Funcs)
 
 	for _, spec := range c.Types {
 		if named := e.definedType(spec); named != nil {
@@ -59,7 +62,7 @@ func (e *emitter) lower() *Unit {
 		e.out.line("var %s %s", e.names[v], e.typ(v.Type()))
 	}
 	for _, decl := range c.Funcs {
-		if name := e.names[e.Info.Defs[decl.Name]]; name != "" {
+		if name := e.names[e.Info.Defs[decl.Name]]; name != "" && !e.compiled(decl, name) {
 			e.functionDeclaration(decl, name, nil)
 		}
 	}
@@ -79,7 +82,7 @@ func (e *emitter) lower() *Unit {
 		next()
 	}
 
-	unit := &Unit{Body: body + "()", Positions: e.positions}
+	unit := &Unit{Body: body + "()", Positions: e.positions, Machine: e.machine}
 	if e.registers.text.Len() > 0 {
 		name := e.fresh(fmt.Sprintf("registerʹ%d", c.Number))
 		e.out.line("func %s() {", name)

@@ -25,7 +25,10 @@ func functionPointer(v reflect.Value) unsafe.Pointer {
 	return *(*unsafe.Pointer)(p.UnsafePointer())
 }
 
-// handler runs c for callers outside of the machine.
+// handler runs c for callers outside of the machine. A copy of it that the
+// compiler made for one caller would have other code.
+//
+//go:noinline
 func (m *Machine) handler(c *closure) func([]reflect.Value) []reflect.Value {
 	return func(arguments []reflect.Value) []reflect.Value { return c.call(m, arguments) }
 }

@@ -1,0 +1,89 @@
+package lower
+
+// Functions that package machine runs are not given to the engine as text but as
+// variables, which [machine.Unit.Link] sets:
+//
+//	func fib(n int) int {...}       ->  var fibʹ1 func(int) int
+//	func sum(xs ...int) int {...}   ->  var sumʹ1ʹm func([]int) int
+//	                                    func sumʹ1(a0 ...int) int { return sumʹ1ʹm(a0) }
+//
+// The engine does not spread arguments over a variable of a variadic type.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+
+	"github.com/quernlab/quern/interp/machine"
+)
+
+// compile has the machine compile those of the functions that it can.
+func (e *emitter) compile(decls []*ast.FuncDecl) {
+	if e.fast == nil {
+		return
+	}
+	positions := map[ast.Node]int{}
+	e.machine = e.fast.Begin(&machine.Source{
+		Info:   e.Info,
+		Global: func(v *types.Var) string { return e.names[v] },
+		Position: func(n ast.Node) int {
+			number, ok := positions[n]
+			if !ok {
+				number = e.position(n)
+				positions[n] = number
+			}
+			return number
+		},
+	})
+	var list []machine.Declaration
+	for _, decl := range decls {
+		o, ok := e.Info.Defs[decl.Name].(*types.Func)
+		if !ok || e.names[o] == "" || decl.Body == nil {
+			continue
+		}
+		name := e.names[o]
+		if o.Signature().Variadic() {
+			name += "ʹm"
+		}
+		list = append(list, machine.Declaration{Key: o, Name: name, Signature: o.Signature(), Body: decl.Body})
+	}
+	e.machine.Compile(list)
+}
+
+// compiled declares the function of decl, if the machine has it.
+func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
+	o, _ := e.Info.Defs[decl.Name].(*types.Func)
+	if e.machine == nil || o == nil || !e.machine.Compiled(o) {
+		return false
+	}
+	sig := o.Signature()
+	var parameters []string
+	if recv := sig.Recv(); recv != nil {
+		parameters = append(parameters, e.typ(recv.Type()))
+	}
+	for v := range sig.Params().Variables() {
+		parameters = append(parameters, e.typ(v.Type()))
+	}
+	results := list(e.typeTexts(sig.Results()))
+	if sig.Results().Len() != 1 {
+		results = "(" + results + ")"
+	}
+	w := &e.out
+	if !sig.Variadic() {
+		w.line("var %s func(%s) %s", name, list(parameters), results)
+		return true
+	}
+	w.line("var %sʹm func(%s) %s", name, list(parameters), results)
+	arguments := make([]string, len(parameters))
+	for i := range parameters {
+		arguments[i] = fmt.Sprintf("a%d", i)
+		if last := len(parameters) - 1; i == last {
+			parameters[i] = "..." + e.typ(sig.Params().At(sig.Params().Len()-1).Type().Underlying().(*types.Slice).Elem())
+		}
+		parameters[i] = arguments[i] + " " + parameters[i]
+	}
+	w.open("func %s(%s) %s {", name, list(parameters), results)
+	w.line("%s%sʹm(%s)", returning(sig), name, list(arguments))
+	w.close("}")
+	return true
+}
