@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/quernlab/quern/plots"
 )
 
 // Question is what [Ask] asks of one example.
@@ -20,8 +18,8 @@ type Question struct {
 	pool *Pool
 }
 
-// Show is the example to look at: a figure of an image, or the numbers. It shows
-// itself in a notebook.
+// Show is the example to look at: its picture, or its numbers. It shows itself in a
+// notebook.
 func (q *Question) Show() any { return q.show }
 
 // Asker answers questions.
@@ -87,7 +85,7 @@ func (p *Pool) question(i, number, total int) *Question {
 	q.Example = p.set.Example(i)
 	shape := p.set.Shape()
 	if n := len(shape); n == 2 || n == 3 && (shape[0] == 1 || shape[0] == 3) {
-		q.show = plots.Images(p.pictures([]int{i})).Subtitle(fmt.Sprintf("question %d of %d", number, total))
+		q.show = picture{number, total, p.set.Image(i)}
 	} else {
 		q.show = row{number, total, q.Example}
 	}

@@ -1,18 +1,52 @@
 package active
 
 import (
+	"bytes"
 	"fmt"
 	"image"
+	"image/png"
 	"strings"
 )
 
-// pictures are examples as images.
-func (p *Pool) pictures(pick []int) []image.Image {
-	images := make([]image.Image, len(pick))
-	for k, i := range pick {
-		images[k] = p.set.Image(i)
+// picture is an example that is an image.
+type picture struct {
+	number, total int
+	image         image.Image
+}
+
+// leastSide is the size in pixels from which an image is not made larger.
+const leastSide = 160
+
+// String says which question it is.
+func (p picture) String() string {
+	size := p.image.Bounds().Size()
+	return fmt.Sprintf("question %d of %d: a picture of %d × %d", p.number, p.total, size.X, size.Y)
+}
+
+// MIMEBundle is the image, a small one with larger pixels.
+func (p picture) MIMEBundle() map[string]any {
+	bundle := map[string]any{"text/plain": p.String()}
+	var b bytes.Buffer
+	if err := png.Encode(&b, enlarged(p.image)); err == nil { // else the text must do
+		bundle["image/png"] = b.Bytes()
 	}
-	return images
+	return bundle
+}
+
+// enlarged is an image with each pixel as a square of several.
+func enlarged(m image.Image) image.Image {
+	from := m.Bounds()
+	times := leastSide / max(1, min(from.Dx(), from.Dy()))
+	if times < 2 {
+		return m
+	}
+	to := image.NewRGBA(image.Rect(0, 0, from.Dx()*times, from.Dy()*times))
+	for y := range to.Rect.Dy() {
+		for x := range to.Rect.Dx() {
+			to.Set(x, y, m.At(from.Min.X+x/times, from.Min.Y+y/times))
+		}
+	}
+	return to
 }
 
 // row is an example that is no image.

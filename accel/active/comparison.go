@@ -1,0 +1,211 @@
+package active
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/plots"
+)
+
+// At is the mean accuracy over the seeds with so many labels, and its standard
+// deviation, that of a sample: NaN of a single seed, and of labels at which
+// nothing was measured.
+func (l Learned) At(labels int) (mean, deviation float64) {
+	n, sum, squares := 0.0, 0.0, 0.0
+	for _, c := range l.Curves {
+		sum += c.at(labels)
+		n++
+	}
+	mean = sum / n
+	for _, c := range l.Curves {
+		d := c.at(labels) - mean
+		squares += d * d
+	}
+	return mean, math.Sqrt(squares / (n - 1))
+}
+
+// LabelsTo is the least number of labels at which the mean accuracy over the seeds
+// was measured to be this high; ok is false where it never was.
+func (l Learned) LabelsTo(accuracy float64) (labels int, ok bool) {
+	for _, n := range l.measured() {
+		if mean, _ := l.At(n); mean >= accuracy {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// Seconds are those of one curve, as means over the seeds: to choose examples, and
+// to train models.
+func (l Learned) Seconds() (querying, training float64) {
+	for _, c := range l.Curves {
+		for _, p := range c.Points {
+			querying += p.Querying.Seconds() / float64(len(l.Curves))
+			training += p.Training.Seconds() / float64(len(l.Curves))
+		}
+	}
+	return querying, training
+}
+
+// measured are the numbers of labels of the curves.
+func (l Learned) measured() []int {
+	if len(l.Curves) == 0 {
+		return nil
+	}
+	labels := make([]int, len(l.Curves[0].Points))
+	for i, p := range l.Curves[0].Points {
+		labels[i] = p.Labels
+	}
+	return labels
+}
+
+// Sentence says how many labels each strategy needs for the target, less or more
+// than the first, and what that costs in seconds.
+func (c *Comparison) Sentence() string {
+	first := c.first()
+	if first == nil {
+		return "nothing was compared"
+	}
+	base, reached := first.LabelsTo(c.Target)
+	var needs, costs []string
+	for _, l := range c.Strategies {
+		if len(l.Curves) == 0 {
+			continue
+		}
+		n, ok := l.LabelsTo(c.Target)
+		switch {
+		case !ok:
+			labels := l.measured()
+			needs = append(needs, fmt.Sprintf("%s not by %s", l.Name, grouped(labels[len(labels)-1])))
+		case l.Name == first.Name:
+			needs = append(needs, fmt.Sprintf("%s %s labels", l.Name, grouped(n)))
+		case reached:
+			needs = append(needs, fmt.Sprintf("%s %s (%s)", l.Name, grouped(n), change(n, base)))
+		default:
+			needs = append(needs, fmt.Sprintf("%s %s", l.Name, grouped(n)))
+		}
+		querying, training := l.Seconds()
+		costs = append(costs, fmt.Sprintf("%s %.2g s + %.2g s", l.Name, querying, training))
+	}
+	return fmt.Sprintf("%s: %s. Seconds for choosing + training: %s.", percent(c.Target, 0), strings.Join(needs, ", "), strings.Join(costs, ", "))
+}
+
+// first is the strategy that others are compared with; nil without a curve.
+func (c *Comparison) first() *Learned {
+	if len(c.Strategies) == 0 || len(c.Strategies[0].Curves) == 0 {
+		return nil
+	}
+	return &c.Strategies[0]
+}
+
+// change is how much n is less or more than base.
+func change(n, base int) string {
+	share := 100 * (float64(n)/float64(base) - 1)
+	sign := "+"
+	if share < 0 {
+		sign = "−"
+	}
+	return fmt.Sprintf("%s%.0f %%", sign, math.Abs(share))
+}
+
+// Figure draws the mean accuracy of each strategy over the labels, within one
+// standard deviation over the seeds.
+func (c *Comparison) Figure() *plots.Figure {
+	var bands []plots.Band
+	for _, l := range c.Strategies {
+		if len(l.Curves) == 0 {
+			continue
+		}
+		b := plots.Band{Series: plots.Series{Name: l.Name}}
+		for _, n := range l.measured() {
+			mean, deviation := l.At(n)
+			b.X, b.Y = append(b.X, float64(n)), append(b.Y, 100*mean)
+			b.Low, b.High = append(b.Low, 100*(mean-deviation)), append(b.High, 100*(mean+deviation))
+		}
+		bands = append(bands, b)
+	}
+	return plots.Bands("Accuracy by labels", bands...).XLabel("labels").YLabel("accuracy, %").
+		Subtitle(fmt.Sprintf("%s, mean ± standard deviation of %d seeds", c.Set, c.Seeds))
+}
+
+// maxColumns is the number of label counts in the table.
+const maxColumns = 5
+
+// table has a row for each strategy.
+func (c *Comparison) table() display.Content {
+	first := c.first()
+	if first == nil {
+		return display.Text("nothing was compared")
+	}
+	all := first.measured()
+	var labels []int
+	for k := range min(maxColumns, len(all)) {
+		labels = append(labels, all[k*(len(all)-1)/max(1, min(maxColumns, len(all))-1)])
+	}
+	columns := []string{"strategy"}
+	for _, n := range labels {
+		columns = append(columns, grouped(n)+" labels")
+	}
+	columns = append(columns, "labels to "+percent(c.Target, 0), "choosing, s", "training, s")
+	var rows [][]any
+	for _, l := range c.Strategies {
+		if len(l.Curves) == 0 {
+			continue
+		}
+		row := []any{l.Name}
+		for _, n := range labels {
+			mean, deviation := l.At(n)
+			text := percent(mean, 1)
+			if !math.IsNaN(deviation) {
+				text = fmt.Sprintf("%.1f ± %.1f %%", 100*mean, 100*deviation)
+			}
+			row = append(row, text)
+		}
+		needed := "–"
+		if n, ok := l.LabelsTo(c.Target); ok {
+			needed = grouped(n)
+		}
+		querying, training := l.Seconds()
+		rows = append(rows, append(row, needed, fmt.Sprintf("%.2f", querying), fmt.Sprintf("%.2f", training)))
+	}
+	return display.Table(rows, columns...)
+}
+
+// below is what is said under the table.
+func (c *Comparison) below() string {
+	text := c.Sentence()
+	if c.Err != nil {
+		text += fmt.Sprintf("\nended early: %v", c.Err)
+	}
+	return text
+}
+
+// String is the table in text, and the sentence.
+func (c *Comparison) String() string { return c.table().String() + "\n" + c.below() }
+
+// MIMEBundle shows the figure, the sentence and the table.
+func (c *Comparison) MIMEBundle() map[string]any {
+	if c.first() == nil {
+		return map[string]any{"text/plain": c.below()}
+	}
+	page := "<div>" + c.Figure().SVG() + "</div>"
+	for line := range strings.Lines(c.below()) {
+		page += "<p>" + html.EscapeString(strings.TrimSpace(line)) + "</p>"
+	}
+	rows, _ := c.table().MIMEBundle()["text/html"].(string)
+	return map[string]any{"text/html": page + rows, "text/plain": c.String()}
+}
+
+// percent writes a share with so many digits behind the point.
+func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
+
+// grouped writes a number with its thousands apart.
+func grouped(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s\u202f%03d", grouped(n/1000), n%1000)
+}

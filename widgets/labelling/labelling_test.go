@@ -1,0 +1,107 @@
+package labelling
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel/active"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/widgets"
+	"github.com/quernlab/quern/widgets/comm"
+)
+
+// page is a front end that takes everything.
+type page struct{}
+
+func (page) Send(comm.Message) error { return nil }
+
+func (page) Guard(f func()) func() { return f }
+
+func click(b *widgets.Button) {
+	comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: b.ID(), Data: json.RawMessage(`{"method":"custom","content":{"event":"click"}}`)})
+}
+
+// person is a pool and a panel whose clock the test moves; each text that the panel
+// shows about a question comes from asked.
+func person(t *testing.T) (*active.Pool, *Panel, *time.Time, chan string) {
+	t.Helper()
+	previous := comm.SetHost(page{})
+	old := display.SetSink(display.SinkFunc(func(display.Message) {}))
+	t.Cleanup(func() { comm.SetHost(previous); display.SetSink(old) })
+	set, err := data.FromSlices([][]float32{{0}, {1}, {2}, {3}}, []int{0, 1, 2, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := time.Unix(0, 0)
+	p, asked := Buttons(), make(chan string, 10)
+	p.now = func() time.Time {
+		select { // a question has been asked
+		case asked <- "":
+		default:
+		}
+		return clock
+	}
+	return active.NewPool(set, 0, 1), p, &clock, asked
+}
+
+func TestButtons(t *testing.T) {
+	pool, panel, clock, asked := person(t)
+	done := make(chan error, 1)
+	go func() { done <- active.Ask(t.Context(), pool, []int{3, 1, 2, 0}, panel) }()
+
+	// settled waits for the question and lets its first moment pass.
+	settled := func() {
+		t.Helper()
+		<-asked
+		panel.mu.Lock()
+		*clock = clock.Add(time.Second)
+		panel.mu.Unlock()
+	}
+	clicks := func(b *widgets.Button) {
+		click(b)
+		<-asked // the clock was read
+	}
+	settled()
+	clicks(panel.classes[2])
+	<-asked                 // the next question
+	click(panel.classes[2]) // too soon: the second of a double click
+	<-asked
+	panel.mu.Lock()
+	*clock = clock.Add(time.Second)
+	panel.mu.Unlock()
+	clicks(panel.skip)
+	settled()
+	clicks(panel.classes[0])
+	settled()
+	clicks(panel.end)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	click(panel.classes[1]) // nobody asks
+	for i, want := range []int{-1, -1, 0, 2} {
+		if label, ok := pool.Known(i); ok != (want >= 0) || ok && label != want {
+			t.Errorf("example %d: %d, %v; want %d", i, label, ok, want)
+		}
+	}
+	if text := panel.text.Value(); text != "ended at question 4 of 4" {
+		t.Errorf("the panel says %q", text)
+	}
+}
+
+func TestButtonsAreInterrupted(t *testing.T) {
+	pool, panel, _, asked := person(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- active.Ask(ctx, pool, []int{0}, panel) }()
+	<-asked
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) || pool.Len() != 0 {
+		t.Errorf("%v, %v", err, pool)
+	}
+	click(panel.classes[0]) // blocks nobody
+	click(panel.classes[0])
+}
