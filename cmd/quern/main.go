@@ -5,6 +5,7 @@
 //	quern install      write the kernelspec, so that Jupyter finds the kernel
 //	quern uninstall    remove it
 //	quern run nb.ipynb execute a notebook without Python and without a browser
+//	quern export NB    make a Go program of a notebook
 //	quern doctor       say what works here and what does not
 //	quern version      print the version
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
@@ -41,6 +42,7 @@ var commands = []command{
 	{"install", "write the kernelspec, so that Jupyter finds the kernel", runInstall},
 	{"uninstall", "remove the kernelspec", runUninstall},
 	{"run", "execute a notebook without Python and without a browser", runRun},
+	{"export", "make a Go program of a notebook", runExport},
 	{"doctor", "say what works here and what does not", runDoctor},
 	{"version", "print the version", runVersion},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},

@@ -39,30 +39,48 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	timeout := flags.Duration("timeout", 0, "")
 	var parameters parameters
 	flags.Var(&parameters, "param", "")
-	var path string
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the notebook may come first
+	path, err := parseNotebook(flags, runUsage, args, std)
+	switch {
+	case err != nil:
+		return err
+	case *timeout < 0:
+		return &usageError{"run: the timeout is negative", "quern run nb.ipynb --timeout 60s"}
+	}
+	n, err := readGo(path)
+	if err != nil {
+		return err
+	}
+	parameters.inject(n)
+	return execute(ctx, n, path, *output, *timeout, std)
+}
+
+// parseNotebook reads the flags of a command and the path of its notebook, which
+// may stand before or behind them.
+func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) (path string, err error) {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		path, args = args[0], args[1:]
 	} else if n := len(args); n > 0 && strings.HasSuffix(args[n-1], ".ipynb") && (n == 1 || args[n-2] != "-o") {
 		path, args = args[n-1], args[:n-1]
 	}
-	if err := parse(flags, runUsage, args, std); err != nil {
-		return err
+	if err := parse(flags, usage, args, std); err != nil {
+		return "", err
 	}
-	switch {
-	case path == "":
-		return &usageError{"run: the notebook is missing", "quern run nb.ipynb"}
-	case *timeout < 0:
-		return &usageError{"run: the timeout is negative", "quern run nb.ipynb --timeout 60s"}
+	if path == "" {
+		return "", &usageError{flags.Name() + ": the notebook is missing", fmt.Sprintf("quern %s nb.ipynb; quern %s -h describes the flags", flags.Name(), flags.Name())}
 	}
+	return path, nil
+}
+
+// readGo reads a notebook that is for Go.
+func readGo(path string) (*notebook.Notebook, error) {
 	n, err := notebook.Read(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if language := n.Language(); language != "" && language != "go" {
-		return fmt.Errorf("%s is a notebook for %s, not for Go", path, language)
+		return nil, fmt.Errorf("%s is a notebook for %s, not for Go", path, language)
 	}
-	parameters.inject(n)
-	return execute(ctx, n, path, *output, *timeout, std)
+	return n, nil
 }
 
 // execute runs the notebook in its folder and writes it.

@@ -20,6 +20,7 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"Markdown":           reflect.ValueOf(display.Markdown),
 		"PNG":                reflect.ValueOf(display.PNG),
 		"Render":             reflect.ValueOf(display.Render),
+		"Result":             reflect.ValueOf(display.Result),
 		"SVG":                reflect.ValueOf(display.SVG),
 		"SetSink":            reflect.ValueOf(display.SetSink),
 		"Show":               reflect.ValueOf(display.Show),

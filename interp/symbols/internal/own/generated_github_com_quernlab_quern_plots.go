@@ -11,6 +11,7 @@ import (
 
 func symbols_github_com_quernlab_quern_plots() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Bands":        reflect.ValueOf(plots.Bands),
 		"Bar":          reflect.ValueOf(plots.Bar),
 		"Both":         reflect.ValueOf(plots.Both),
 		"Confusion":    reflect.ValueOf(plots.Confusion),
@@ -32,6 +33,7 @@ func symbols_github_com_quernlab_quern_plots() map[string]reflect.Value {
 		"Scatters":     reflect.ValueOf(plots.Scatters),
 		"Stack":        reflect.ValueOf(plots.Stack),
 		"Training":     reflect.ValueOf(plots.Training),
+		"Band":         reflect.ValueOf((*plots.Band)(nil)),
 		"DeviceData":   reflect.ValueOf((*plots.DeviceData)(nil)),
 		"Figure":       reflect.ValueOf((*plots.Figure)(nil)),
 		"Format":       reflect.ValueOf((*plots.Format)(nil)),

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/quernlab/quern/interp/export"
+	"github.com/quernlab/quern/kernel/notebook"
+)
+
+const exportUsage = `quern export makes a Go program of a notebook: go.mod and main.go in a folder. It
+prints what the notebook prints when its cells run once, in order.
+
+  quern export nb.ipynb -o dir                      dir is made if it is not there
+  quern export nb.ipynb -o dir --module example.com/nb
+  quern export nb.ipynb -o dir --source ~/quern     build against the sources of quern there
+  quern export nb.ipynb -o dir --force              write over go.mod and main.go
+
+Where a notebook is no program, quern export says which cells stand against it
+and why: commands such as %time, cells that do not compile, types and methods
+that are defined anew. A program that imports no more than the standard library
+builds at once; others need go mod tidy first, unless --source is given.
+`
+
+func runExport(_ context.Context, args []string, std stdio) error {
+	flags := flag.NewFlagSet("export", flag.ContinueOnError)
+	output := flags.String("o", "", "")
+	module := flags.String("module", "", "")
+	source := flags.String("source", "", "")
+	force := flags.Bool("force", false, "")
+	path, err := parseNotebook(flags, exportUsage, args, std)
+	switch {
+	case err != nil:
+		return err
+	case *output == "":
+		return &usageError{"export: the folder is missing", "quern export nb.ipynb -o dir"}
+	case *module == "":
+		*module = export.ModuleName(path)
+	}
+	n, err := readGo(path)
+	if err != nil {
+		return err
+	}
+	program, err := export.Program(filepath.Base(path), exported(n))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	mod, sum, err := export.Module(*module, program.Imports, *source)
+	if err != nil {
+		return err
+	}
+	files := []file{{"main.go", program.Main}, {"go.mod", mod}}
+	if sum != nil {
+		files = append(files, file{"go.sum", sum})
+	}
+	if err := writeFolder(*output, files, *force); err != nil {
+		return err
+	}
+	if sum == nil && export.NeedsModules(program.Imports) {
+		fmt.Fprintf(std.err, "quern: the program imports modules: run go mod tidy in %s once, or export with --source\n", *output)
+	}
+	return nil
+}
+
+// exported are the cells of a notebook as package export takes them.
+func exported(n *notebook.Notebook) []export.Cell {
+	cells := make([]export.Cell, len(n.Cells))
+	for i, c := range n.Cells {
+		cells[i] = export.Cell{
+			Markdown: c.Type == "markdown", Source: c.Source,
+			MayFail: c.HasTag("raises-exception"), Skip: c.Type != "markdown" && c.Type != "code" || c.HasTag("skip-execution"),
+		}
+	}
+	return cells
+}
+
+type file struct {
+	name string
+	text []byte
+}
+
+// writeFolder writes files into a folder, and over others only if told to.
+func writeFolder(folder string, files []file, force bool) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	if !force {
+		for _, f := range files {
+			path := filepath.Join(folder, f.name)
+			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s is there already: choose another folder, or --force to write over it", path)
+			}
+		}
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(folder, f.name), f.text, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}

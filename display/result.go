@@ -1,0 +1,60 @@
+package display
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Result shows values as a cell shows those of its last expression: strings are
+// quoted as in Go source, functions and channels are their type, several values
+// are one line. In a plain program it prints the text.
+func Result(values ...any) {
+	m := Message{Kind: KindDisplay, ID: uuid.NewString()}
+	if len(values) == 1 && !isPlain(values[0]) {
+		m.Data, m.Metadata = Render(values[0])
+	} else {
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = resultText(v)
+		}
+		m.Data = map[string]any{"text/plain": strings.Join(texts, ", ")}
+	}
+	send(m)
+}
+
+// isPlain says whether a value has a text of its own as a result.
+func isPlain(v any) bool {
+	if _, ok := v.(Displayer); ok {
+		return false
+	}
+	switch v.(type) {
+	case error, fmt.Stringer:
+		return true
+	}
+	switch reflect.ValueOf(v).Kind() {
+	case reflect.String, reflect.Func, reflect.Chan:
+		return true
+	}
+	return false
+}
+
+// resultText is the text of one value.
+func resultText(v any) string {
+	if !isPlain(v) {
+		data, _ := Render(v)
+		text, _ := data["text/plain"].(string)
+		return text
+	}
+	switch v.(type) {
+	case error, fmt.Stringer:
+		return shorten(fmt.Sprint(v))
+	}
+	if r := reflect.ValueOf(v); r.Kind() == reflect.String {
+		return shorten(strconv.Quote(r.String()))
+	}
+	return fmt.Sprintf("%T", v)
+}

@@ -1,0 +1,94 @@
+package export
+
+import (
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// A Cell is a cell of a notebook.
+type Cell struct {
+	Markdown bool // a text; all others are code
+	Source   string
+	MayFail  bool // it has the tag raises-exception
+	Skip     bool // it has the tag skip-execution
+}
+
+// A Source is a program.
+type Source struct {
+	Main    []byte   // main.go
+	Imports []string // the paths that it imports, sorted
+}
+
+// An Objection is one reason why there is no program.
+type Objection struct {
+	Cell   int // its place among all cells of the notebook, from 1
+	Line   int // in the cell, from 1; 0 if it is about all of it
+	Reason string
+}
+
+func (o Objection) String() string {
+	if o.Line == 0 {
+		return fmt.Sprintf("cell %d: %s", o.Cell, o.Reason)
+	}
+	return fmt.Sprintf("cell %d, line %d: %s", o.Cell, o.Line, o.Reason)
+}
+
+// A Refusal is the error of a notebook that is no program.
+type Refusal struct{ Objections []Objection }
+
+func (r *Refusal) Error() string {
+	lines := make([]string, len(r.Objections))
+	for i, o := range r.Objections {
+		lines[i] = o.String()
+	}
+	return "this notebook cannot be a program:\n  " + strings.Join(lines, "\n  ")
+}
+
+// Program makes a program of the cells of a notebook. The name of the notebook
+// is for a comment. The error is a *Refusal.
+func Program(name string, cells []Cell) (*Source, error) {
+	n, err := read(cells)
+	if err != nil {
+		return nil, err
+	}
+	p := newProgram(n)
+	if objections := p.prepare(); len(objections) > 0 {
+		return nil, refuse(objections)
+	}
+	text := p.write(name)
+	main, err := mend(text, n.importer)
+	if err != nil {
+		return nil, fmt.Errorf("the program made of the notebook is not right, which is a fault of quern: %w", err)
+	}
+	return &Source{Main: main, Imports: p.imports.paths()}, nil
+}
+
+func refuse(objections []Objection) error {
+	slices.SortStableFunc(objections, func(a, b Objection) int {
+		if a.Cell != b.Cell {
+			return a.Cell - b.Cell
+		}
+		return a.Line - b.Line
+	})
+	return &Refusal{slices.Compact(objections)}
+}
+
+// newChecker is a checker as a session has one, with ctx.
+func newChecker() (*check.Checker, *token.FileSet, error) {
+	if err := symbols.Check(); err != nil {
+		return nil, nil, err
+	}
+	fset := token.NewFileSet()
+	c := check.New(symbols.Importer(fset), fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
+	cell, err := c.Check(0, "var ctx context.Context")
+	if err != nil {
+		return nil, nil, err
+	}
+	c.Commit(cell)
+	return c, fset, nil
+}

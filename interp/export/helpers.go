@@ -1,0 +1,102 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+)
+
+// helpers are the functions of the program that no cell has written, by what
+// they are called; empty for those that are not needed.
+type helpers struct {
+	mustName, panicName, noErrorName, panicNoErrorName, valuesName, attemptName string
+}
+
+// must is the function that ends the cell when an error is not nil.
+func (p *program) must(c *cell) string {
+	if c.MayFail {
+		return p.needs.name(p, &p.needs.panicName, "mustInCell")
+	}
+	return p.needs.name(p, &p.needs.mustName, "must")
+}
+
+func (h *helpers) name(p *program, name *string, wanted string) string {
+	if *name == "" {
+		*name = p.fresh(wanted)
+	}
+	return *name
+}
+
+func (h *helpers) noError(p *program, must string) string {
+	if must == h.panicName {
+		return h.name(p, &h.panicNoErrorName, "noErrorInCell")
+	}
+	return h.name(p, &h.noErrorName, "noError")
+}
+
+func (h *helpers) values(p *program) string { return h.name(p, &h.valuesName, "values") }
+
+func (h *helpers) attempt(p *program) string { return h.name(p, &h.attemptName, "attempt") }
+
+// text is the source of those that are needed.
+func (h *helpers) text(p *program) string {
+	var b strings.Builder
+	fmtName, osName := "", ""
+	if h.mustName != "" || h.attemptName != "" {
+		fmtName, osName = p.imports.safe("fmt", "fmt"), p.imports.safe("os", "os")
+	}
+	if h.mustName != "" {
+		fmt.Fprintf(&b, `
+// %[1]s ends the program, as an error ends a notebook.
+func %[1]s(err error) {
+	if err != nil {
+		%[2]s.Fprintln(%[3]s.Stderr, err)
+		%[3]s.Exit(1)
+	}
+}
+`, h.mustName, fmtName, osName)
+	}
+	if h.panicName != "" {
+		fmt.Fprintf(&b, `
+// %[1]s ends a cell that may fail.
+func %[1]s(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+`, h.panicName)
+	}
+	for _, n := range [][2]string{{h.noErrorName, h.mustName}, {h.panicNoErrorName, h.panicName}} {
+		if n[0] == "" {
+			continue
+		}
+		fmt.Fprintf(&b, `
+// %[1]s gives the results of a call that has not failed.
+func %[1]s(results ...any) []any {
+	if err, ok := results[len(results)-1].(error); ok {
+		%[2]s(err)
+	}
+	return results
+}
+`, n[0], n[1])
+	}
+	if h.valuesName != "" {
+		fmt.Fprintf(&b, `
+// %[1]s keeps the results of a call.
+func %[1]s(results ...any) []any { return results }
+`, h.valuesName)
+	}
+	if h.attemptName != "" {
+		fmt.Fprintf(&b, `
+// %[1]s runs a cell that may fail.
+func %[1]s(name string, cell func()) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			%[2]s.Fprintf(%[3]s.Stderr, "%%s failed: %%v\n", name, failure)
+		}
+	}()
+	cell()
+}
+`, h.attemptName, fmtName, osName)
+	}
+	return b.String()
+}

@@ -1,0 +1,176 @@
+package export
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// Which variables stay in the function of their cell.
+//
+// In a session the variables of top-level statements outlive their cell. In the
+// program one does only where something needs it to: another cell, a function of
+// the cell, or code before the definition.
+
+// A group is a statement that defines variables. All of them are of one kind:
+// x, y := f() cannot define x for the cell and set y of the program.
+type group struct {
+	cell    *cell
+	defines []types.Object
+	sets    []types.Object // variables on its left side that were there before
+}
+
+func (p *program) findLocals() {
+	var groups []group
+	for _, c := range p.cells {
+		for _, piece := range c.pieces {
+			if piece.stmt == nil {
+				continue
+			}
+			if g := p.group(c, piece); len(g.defines) > 0 {
+				groups = append(groups, g)
+			}
+		}
+	}
+	for _, g := range groups {
+		for _, o := range g.defines {
+			p.local[o] = p.onlyAfterwards(g.cell, o)
+		}
+	}
+	for _, c := range p.cells {
+		if c.checked != nil && c.inner() {
+			for _, v := range c.checked.Errors {
+				delete(p.local, v) // looked at after the deferred calls
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, g := range groups {
+			stay := true
+			for _, list := range [][]types.Object{g.defines, g.sets} {
+				for _, o := range list {
+					stay = stay && p.local[o]
+				}
+			}
+			for _, o := range g.defines {
+				if !stay && p.local[o] {
+					delete(p.local, o)
+					changed = true
+				}
+			}
+		}
+	}
+	for o, local := range p.local {
+		if !local {
+			delete(p.local, o)
+		}
+	}
+}
+
+// group are the variables of a statement.
+func (p *program) group(c *cell, piece *piece) group {
+	g := group{cell: c}
+	note := func(e ast.Expr) {
+		id, ok := e.(*ast.Ident)
+		if !ok || id.Name == "_" {
+			return
+		}
+		f := c.facts[piece.offset(id.Pos())]
+		switch {
+		case f.object == nil || !p.atPackageLevel(f.object):
+		case f.defines:
+			g.defines = append(g.defines, f.object)
+		default:
+			g.sets = append(g.sets, f.object)
+		}
+	}
+	switch s := unlabeled(piece.stmt).(type) {
+	case *ast.AssignStmt:
+		if s.Tok == token.DEFINE {
+			for _, e := range s.Lhs {
+				note(e)
+			}
+		}
+	case *ast.DeclStmt:
+		for _, spec := range s.Decl.(*ast.GenDecl).Specs {
+			if spec, ok := spec.(*ast.ValueSpec); ok {
+				for _, name := range spec.Names {
+					note(name)
+				}
+			}
+		}
+	}
+	return g
+}
+
+func unlabeled(s ast.Stmt) ast.Stmt {
+	for {
+		l, ok := s.(*ast.LabeledStmt)
+		if !ok {
+			return s
+		}
+		s = l.Stmt
+	}
+}
+
+// onlyAfterwards says whether a variable that a statement of a cell defines is
+// mentioned by nothing but that and later statements of the cell.
+func (p *program) onlyAfterwards(c *cell, o types.Object) bool {
+	if o == p.ctx || types.Universe.Lookup(o.Name()) != nil {
+		return false // what the program does besides may need the predeclared name
+	}
+	for _, other := range p.cells {
+		for offset, f := range other.facts {
+			if f.object == o && (other != c || !c.inStatement(offset)) {
+				return false
+			}
+		}
+	}
+	defined := -1
+	for _, offset := range c.sorted(0, len(c.Source)) {
+		f := c.facts[offset]
+		switch {
+		case f.object != o:
+		case defined < 0 && !f.defines, defined >= 0 && f.defines:
+			return false
+		case f.defines:
+			defined = offset
+		}
+	}
+	return true
+}
+
+func (c *cell) inStatement(offset int) bool {
+	for _, p := range c.pieces {
+		if p.start <= offset && offset < p.end {
+			return p.stmt != nil
+		}
+	}
+	return false
+}
+
+// inner says whether the statements of a cell need a function of their own: what
+// comes at the end of a cell comes after its deferred calls.
+func (c *cell) inner() bool {
+	return c.defers() && (c.result() != noResult || len(c.checked.Errors) > 0)
+}
+
+func (c *cell) defers() bool {
+	found := false
+	for _, p := range c.pieces {
+		if p.stmt == nil {
+			continue
+		}
+		ast.Inspect(p.stmt, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.FuncLit:
+				return false
+			case *ast.DeferStmt:
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}

@@ -1,0 +1,264 @@
+package export
+
+import (
+	"fmt"
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A program is a notebook on its way to be one.
+type program struct {
+	*notebook
+	imports *imports
+	taken   map[string]bool         // names that are in use anywhere
+	local   map[types.Object]bool   // variables that stay in the function of their cell
+	names   map[types.Object]string // of what is at package level
+	first   map[types.Object]*cell  // where it is defined first
+	order   []types.Object          // of first, as they are defined
+	needs   helpers
+}
+
+func newProgram(n *notebook) *program {
+	p := &program{
+		notebook: n, taken: map[string]bool{}, local: map[types.Object]bool{},
+		names: map[types.Object]string{}, first: map[types.Object]*cell{},
+	}
+	for _, c := range n.cells {
+		for name := range identifiers(c.Source) {
+			p.taken[name] = true
+		}
+	}
+	p.imports = newImports(p)
+	return p
+}
+
+func identifiers(src string) map[string]bool {
+	names := map[string]bool{}
+	text := []byte(src)
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(text)), text, func(token.Position, string) {}, 0)
+	for {
+		switch _, tok, lit := s.Scan(); tok {
+		case token.EOF:
+			return names
+		case token.IDENT:
+			names[lit] = true
+		}
+	}
+}
+
+// fresh is a name that nothing has, made of name.
+func (p *program) fresh(name string) string {
+	for try, i := name, 2; ; try, i = fmt.Sprintf("%s%d", name, i), i+1 {
+		if !p.taken[try] && !token.IsKeyword(try) && types.Universe.Lookup(try) == nil && try != "main" && try != "init" {
+			p.taken[try] = true
+			return try
+		}
+	}
+}
+
+// prepare decides what is where and is called what, or says why that cannot be.
+func (p *program) prepare() []Objection {
+	p.findDefinitions()
+	p.findLocals()
+	objections := p.nameAll()
+	objections = append(objections, p.unnameable()...)
+	return append(objections, p.lateMethods()...)
+}
+
+// atPackageLevel says whether an object belongs to the session: it is not local
+// to a function.
+func (p *program) atPackageLevel(o types.Object) bool {
+	if o == nil || o.Pkg() != p.pkg || o.Parent() != p.pkg.Scope() {
+		return false
+	}
+	f, ok := o.(*types.Func)
+	return !ok || f.Signature().Recv() == nil
+}
+
+// sorted are the facts of a cell between two offsets, in order.
+func (c *cell) sorted(start, end int) []int {
+	var offsets []int
+	for offset := range c.facts {
+		if start <= offset && offset < end {
+			offsets = append(offsets, offset)
+		}
+	}
+	slices.Sort(offsets)
+	return offsets
+}
+
+func (p *program) findDefinitions() {
+	for _, c := range p.cells {
+		for _, offset := range c.sorted(0, len(c.Source)) {
+			f := c.facts[offset]
+			if f.defines && f.name != "_" && p.atPackageLevel(f.object) && p.first[f.object] == nil {
+				p.first[f.object] = c
+				p.order = append(p.order, f.object)
+			}
+		}
+	}
+}
+
+// nameAll gives everything at package level a name of its own.
+func (p *program) nameAll() []Objection {
+	var objections []Objection
+	by := map[string]types.Object{"main": nil, "init": nil}
+	for _, o := range p.order {
+		if p.local[o] {
+			continue
+		}
+		name := o.Name()
+		before, used := by[name]
+		builtin := types.Universe.Lookup(name) != nil
+		_, isType := o.(*types.TypeName)
+		_, wasType := before.(*types.TypeName)
+		switch {
+		case (isType || wasType) && used && before != nil:
+			objections = append(objections, p.defined(o, fmt.Sprintf("%s is defined anew: cell %d defines it too, and what prints a type would print another name",
+				name, p.first[before].place)))
+		case isType && (used || builtin):
+			objections = append(objections, p.defined(o, fmt.Sprintf("a program cannot have a type %s beside what Go calls so", name)))
+		case strings.HasPrefix(name, "initʹ"):
+			name = p.fresh("initialize")
+		case used || builtin:
+			name = p.fresh(name + "2")
+		}
+		by[o.Name()] = o
+		p.names[o] = name
+	}
+	p.names[p.ctx] = "ctx"
+	for _, name := range p.names {
+		p.taken[name] = true
+	}
+	return objections
+}
+
+// defined is an objection to a definition.
+func (p *program) defined(o types.Object, reason string) Objection {
+	c := p.first[o]
+	for _, offset := range c.sorted(0, len(c.Source)) {
+		if f := c.facts[offset]; f.object == o && f.defines {
+			return Objection{c.place, 1 + strings.Count(c.Source[:offset], "\n"), reason}
+		}
+	}
+	return Objection{Cell: c.place, Reason: reason}
+}
+
+// isPackageName says whether something at package level has a name.
+func (p *program) isPackageName(name string) bool {
+	return slices.Contains(slices.Collect(maps.Values(p.names)), name)
+}
+
+// unnameable are the objections to variables of types that only the package
+// that has them can write down.
+func (p *program) unnameable() []Objection {
+	var objections []Objection
+	for _, o := range p.order {
+		v, ok := o.(*types.Var)
+		if !ok || p.local[o] {
+			continue
+		}
+		if t := p.hidden(v.Type(), map[types.Type]bool{}); t != "" {
+			objections = append(objections, p.defined(o, fmt.Sprintf("other cells or functions use %s, whose type %s has no name here", v.Name(), t)))
+		}
+	}
+	return objections
+}
+
+// hidden is a part of a type that the program cannot write, or "".
+func (p *program) hidden(t types.Type, seen map[types.Type]bool) string {
+	if seen[t] {
+		return ""
+	}
+	seen[t] = true
+	of := func(o *types.TypeName, arguments *types.TypeList) string {
+		switch {
+		case o.Pkg() == nil:
+		case o.Pkg() == p.pkg && o.Parent() != p.pkg.Scope(),
+			o.Pkg() != p.pkg && (!o.Exported() || strings.Contains("/"+o.Pkg().Path()+"/", "/internal/")):
+			return types.TypeString(t, (*types.Package).Name)
+		}
+		for a := range arguments.Types() {
+			if h := p.hidden(a, seen); h != "" {
+				return h
+			}
+		}
+		return ""
+	}
+	switch t := t.(type) {
+	case *types.Named:
+		return of(t.Obj(), t.TypeArgs())
+	case *types.Alias:
+		return of(t.Obj(), t.TypeArgs())
+	case *types.Pointer:
+		return p.hidden(t.Elem(), seen)
+	case *types.Slice:
+		return p.hidden(t.Elem(), seen)
+	case *types.Array:
+		return p.hidden(t.Elem(), seen)
+	case *types.Chan:
+		return p.hidden(t.Elem(), seen)
+	case *types.Map:
+		if h := p.hidden(t.Key(), seen); h != "" {
+			return h
+		}
+		return p.hidden(t.Elem(), seen)
+	case *types.Signature:
+		for _, tuple := range []*types.Tuple{t.Params(), t.Results()} {
+			for v := range tuple.Variables() {
+				if h := p.hidden(v.Type(), seen); h != "" {
+					return h
+				}
+			}
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			if !f.Exported() && f.Pkg() != p.pkg {
+				return types.TypeString(t, (*types.Package).Name)
+			}
+			if h := p.hidden(f.Type(), seen); h != "" {
+				return h
+			}
+		}
+	case *types.Interface:
+		for m := range t.ExplicitMethods() {
+			if h := p.hidden(m.Type(), seen); h != "" {
+				return h
+			}
+		}
+	}
+	return ""
+}
+
+// typeText is a type as the program writes it.
+func (p *program) typeText(t types.Type) string {
+	return types.TypeString(t, func(q *types.Package) string {
+		if q == p.pkg {
+			return ""
+		}
+		return p.imports.of(q.Path(), q.Name())
+	})
+}
+
+// dropped says whether a piece is a declaration that repeats an earlier one.
+func (c *cell) dropped(p *piece) bool {
+	var name *ast.Ident
+	switch d := p.decl.(type) {
+	case *ast.FuncDecl:
+		name = d.Name
+	case *ast.GenDecl:
+		if d.Tok != token.TYPE || len(d.Specs) == 0 {
+			return false
+		}
+		name = d.Specs[0].(*ast.TypeSpec).Name
+	default:
+		return false
+	}
+	return name.Name != "_" && !c.facts[p.offset(name.Pos())].defines
+}

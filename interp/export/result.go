@@ -1,0 +1,224 @@
+package export
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// What a cell shows, and how it fails.
+
+// outcome is what the last statement of a cell is.
+type outcome int
+
+const (
+	noResult     outcome = iota
+	quiet                // an expression whose value nobody sees
+	value                // one that is shown
+	values               // a list of expressions, or a call with several results
+	maybeError           // an error that is made, and shown unless it is nil
+	failing              // a call whose only result is an error
+	failingCount         // one with several results, of which the last is an error
+)
+
+// last is the last statement of a cell, nil without one.
+func (c *cell) last() *piece {
+	for i := len(c.pieces) - 1; i >= 0; i-- {
+		if c.pieces[i].stmt != nil {
+			return c.pieces[i]
+		}
+	}
+	return nil
+}
+
+// result says what the last statement gives.
+func (c *cell) result() outcome {
+	last := c.last()
+	if last == nil {
+		return noResult
+	}
+	s, ok := last.stmt.(*ast.ExprStmt)
+	switch {
+	case last.values:
+		return values
+	case !ok:
+		return noResult
+	case len(c.checked.Result) == 0:
+		if t := c.lastType(); t != nil && !isTuple(t) {
+			return quiet
+		}
+		return noResult
+	}
+	t := c.checked.Info.Types[c.checked.Result[0]].Type
+	_, isCall := ast.Unparen(s.X).(*ast.CallExpr)
+	fails := isCall && c.checked.IsCall() && c.checked.EndsInError()
+	made := false
+	if call, ok := ast.Unparen(c.checked.Result[0]).(*ast.CallExpr); ok {
+		made = c.checked.MakesError(call)
+	}
+	switch {
+	case fails && made && !isTuple(t):
+		return maybeError
+	case fails && !made && isTuple(t):
+		return failingCount
+	case fails && !made:
+		return failing
+	case isTuple(t):
+		return values
+	}
+	return value
+}
+
+// lastType is the type of a last expression that is not shown; nil if it has
+// none.
+func (c *cell) lastType() types.Type {
+	if len(c.checked.Body) == 0 {
+		return nil
+	}
+	var e ast.Expr
+	switch s := c.checked.Body[len(c.checked.Body)-1].(type) {
+	case *ast.ExprStmt:
+		e = s.X
+	case *ast.AssignStmt:
+		e = s.Rhs[0]
+	default:
+		return nil
+	}
+	if tv := c.checked.Info.Types[e]; !tv.IsVoid() {
+		return tv.Type
+	}
+	return nil
+}
+
+func isTuple(t types.Type) bool {
+	_, ok := t.(*types.Tuple)
+	return ok
+}
+
+// how a value is shown.
+type form int
+
+const (
+	displayed form = iota // by package display
+	printed               // by fmt.Println
+	quotedf               // by fmt.Printf("%q\n")
+)
+
+// form is the simplest way to show values of a type as a session does.
+func (p *program) form(t types.Type) form {
+	if p.methodOf(t, "MIMEBundle") {
+		return displayed
+	}
+	if types.Identical(t, types.Universe.Lookup("error").Type()) {
+		if p.mayDisplay() {
+			return displayed
+		}
+		return printed
+	}
+	if types.IsInterface(t) {
+		return displayed
+	}
+	if p.methodOf(t, "String") || p.methodOf(t, "Error") {
+		return printed
+	}
+	if b, ok := t.Underlying().(*types.Basic); ok {
+		switch {
+		case b.Info()&types.IsString != 0 && types.NewMethodSet(t).Len() == 0:
+			return quotedf
+		case b.Info()&(types.IsNumeric|types.IsBoolean) != 0:
+			return printed
+		}
+	}
+	return displayed
+}
+
+// methodOf says whether values of a type have a method of a name.
+func (p *program) methodOf(t types.Type, name string) bool {
+	return types.NewMethodSet(t).Lookup(p.pkg, name) != nil
+}
+
+// mayDisplay says whether the program may have values that show themselves.
+func (p *program) mayDisplay() bool {
+	if p.taken["MIMEBundle"] {
+		return true
+	}
+	for _, c := range p.cells {
+		for _, f := range c.facts {
+			if name, ok := f.object.(*types.PkgName); ok && strings.HasPrefix(name.Imported().Path(), modulePath) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// show is the statement that shows expressions.
+func (p *program) show(c *cell, text string) string {
+	f := displayed
+	if c.result() == value {
+		f = p.form(c.checked.Info.Types[c.checked.Result[0]].Type)
+	}
+	switch f {
+	case printed:
+		return fmt.Sprintf("%s.Println(%s)", p.imports.safe("fmt", "fmt"), text)
+	case quotedf:
+		return fmt.Sprintf("%s.Printf(\"%%q\\n\", %s)", p.imports.safe("fmt", "fmt"), text)
+	}
+	return fmt.Sprintf("%s.Result(%s)", p.imports.safe(modulePath+"display", "display"), text)
+}
+
+// modulePath is that of our packages.
+const modulePath = "github.com/quernlab/quern/"
+
+// finish is what a last expression becomes, where nothing is to be done between
+// its evaluation and what it shows.
+func (p *program) finish(c *cell, text string) string {
+	switch c.result() {
+	case quiet:
+		return "_ = " + text
+	case value, values:
+		return p.show(c, text)
+	case maybeError:
+		name := p.fresh("made")
+		return fmt.Sprintf("if %s := %s; %s != nil {\n%s\n}", name, text, name, p.show(c, name))
+	case failing:
+		return fmt.Sprintf("%s(%s)", p.must(c), text)
+	case failingCount:
+		return p.show(c, fmt.Sprintf("%s(%s)...", p.needs.noError(p, p.must(c)), text))
+	}
+	return text
+}
+
+// later is finish for a last expression whose values are kept in a variable
+// while other things are done: before is its evaluation, after what it shows. In
+// an inner function that may end before it has a value.
+func (p *program) later(c *cell, text, variable string, inner bool) (before, after string) {
+	if c.result() == quiet || c.result() == noResult {
+		return p.finish(c, text), ""
+	}
+	assign, shown := ":=", ""
+	if inner {
+		assign, shown = "=", variable+" != nil"
+	}
+	before = fmt.Sprintf("%s %s %s(%s)", variable, assign, p.needs.values(p), text)
+	display := p.imports.safe(modulePath+"display", "display")
+	switch c.result() {
+	case value, values:
+		after = fmt.Sprintf("%s.Result(%s...)", display, variable)
+	case maybeError:
+		after = fmt.Sprintf("%s.Result(%s...)", display, variable)
+		if shown != "" {
+			shown += " && "
+		}
+		shown += variable + "[0] != nil"
+	case failing:
+		after = fmt.Sprintf("%s(%s...)", p.needs.noError(p, p.must(c)), variable)
+	case failingCount:
+		after = fmt.Sprintf("%s.Result(%s(%s...)...)", display, p.needs.noError(p, p.must(c)), variable)
+	}
+	if shown != "" {
+		after = fmt.Sprintf("if %s {\n%s\n}", shown, after)
+	}
+	return before, after
+}
