@@ -32,9 +32,9 @@ func (s *Session) abandon(m *member, ended <-chan outcome) *Error {
 	if what == "" {
 		what = "compiled code that it called"
 	}
-	e := &Error{Name: nameInterrupted, Stuck: true, Value: fmt.Sprintf("the cell was interrupted, but %s cannot be stopped "+
-		"and goes on in the background; restart the kernel to end it", what)}
-	e.Traceback = append(s.frames(nil), ansi.message+e.Error()+ansi.end)
+	e := newError(nameInterrupted, fmt.Sprintf("the cell was interrupted, but %s cannot be stopped "+
+		"and goes on in the background; restart the kernel to end it", what), s.frames(nil))
+	e.Stuck = true
 	return e
 }
 
@@ -63,7 +63,7 @@ const maxStacks = 4 << 20
 
 // activity tells what a goroutine does.
 func (s *Session) activity(m *member) activity {
-	head := fmt.Appendf(nil, "goroutine %d [", m.goroutine.Load())
+	head := fmt.Appendf(nil, "goroutine %d [", m.goroutine)
 	stacks := make([]byte, 64<<10)
 	for {
 		n := runtime.Stack(stacks, true)

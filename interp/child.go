@@ -10,11 +10,11 @@ import (
 // childProcess is exec.Command for cells: like Control-C in a terminal, an
 // interrupt of the cell that calls it is one of the child.
 func (s *Session) childProcess(name string, arg ...string) *exec.Cmd {
-	r := s.labels.current()
-	if r == nil || r.isStopped() {
+	m := s.members.current()
+	if m == nil || m.isStopped() {
 		return exec.Command(name, arg...)
 	}
-	cmd := exec.CommandContext(runContext{r}, name, arg...)
+	cmd := exec.CommandContext(runContext{m.run}, name, arg...)
 	cmd.Cancel = func() error {
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			return cmd.Process.Kill()

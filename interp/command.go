@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"runtime"
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
@@ -66,7 +67,7 @@ func (s *Session) commands(cell int, src string) (*magic.Cell, error) {
 
 // runCommand is what a command of a cell calls.
 func (s *Session) runCommand(number int, values ...any) {
-	r := s.running.Load()
+	r := s.currentRun()
 	if r == nil || r.magic == nil {
 		panic(&commandError{fmt.Errorf("the name %s is reserved", magic.Name)})
 	}
@@ -74,7 +75,7 @@ func (s *Session) runCommand(number int, values ...any) {
 	err := r.magic.Call(ctx, number, values)
 	switch {
 	case ctx.Err() != nil:
-		panic(Interruption{})
+		runtime.Goexit()
 	case err != nil:
 		panic(&commandError{err})
 	}

@@ -100,6 +100,10 @@
 //
 // # Limits
 //
-// A recursion without end, an unrecoverable fault (a concurrent map write) and
-// os.Exit end the process: the kernel runs a session in a process of its own.
+// A recursion without end is ended before it has filled the stack of its
+// goroutine, at 60 000 nested calls or more, by [Error] "runtime error: stack
+// overflow"; no recover sees it. An unrecoverable fault (a concurrent map write)
+// and os.Exit end the process: the kernel runs a session in a process of its own.
+// A panic takes a time in the square of how deep it is nested: 10 ms at 100 calls,
+// half a second at 3000.
 package interp

@@ -27,6 +27,13 @@ type Error struct {
 	Stuck bool
 }
 
+// newError makes an error whose traceback is frames and the message.
+func newError(name, value string, frames []string) *Error {
+	e := &Error{Name: name, Value: value}
+	e.Traceback = append(frames, ansi.message+e.Error()+ansi.end)
+	return e
+}
+
 func (e *Error) Error() string { return e.Name + ": " + e.Value }
 
 // The kinds of errors.
@@ -117,26 +124,19 @@ func (s *Session) bodyError(err error) *Error {
 	if !errors.As(err, &p) {
 		return s.internalError(err)
 	}
-	switch v := p.value.(type) {
-	case Interruption:
-		return s.interruptedError()
-	case *commandError:
+	if v, ok := p.value.(*commandError); ok {
 		return &Error{Name: nameError, Value: v.Error(), Traceback: []string{ansi.message + v.Error() + ansi.end}}
 	}
 	return s.panicError(p.value, s.engine.Trace())
 }
 
 func (s *Session) interruptedError() *Error {
-	e := &Error{Name: nameInterrupted, Value: "the cell was interrupted"}
-	e.Traceback = append(s.frames(nil), ansi.message+e.Error()+ansi.end)
-	return e
+	return newError(nameInterrupted, "the cell was interrupted", s.frames(nil))
 }
 
 // errorValue makes an error value that the cell did not handle its failure.
 func (s *Session) errorValue(err error, at token.Position) *Error {
-	e := &Error{Name: nameError, Value: fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err))}
-	e.Traceback = append(s.frameLines(at, "", ansi), ansi.message+e.Error()+ansi.end)
-	return e
+	return newError(nameError, fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err)), s.frameLines(at, "", ansi))
 }
 
 // panicError describes a panic. passed are the functions that it went through.

@@ -37,7 +37,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		s.program.Discard(unit)
 		s.checker.Discard(checked)
 		done()
-		return Result{}, &Error{Name: nameInterrupted, Value: "the cell was interrupted before it ran"}
+		return Result{}, newError(nameInterrupted, "the cell was interrupted before it ran", nil)
 	}
 	s.commit(checked, unit)
 	for _, e := range checked.Broken {
@@ -61,7 +61,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 // waits for a running cell, and leaves no trace but what the expression does.
 func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 	if !isExpression(expr) {
-		return Result{}, &Error{Name: nameCompile, Value: fmt.Sprintf("%q is not an expression", expr)}
+		return Result{}, newError(nameCompile, fmt.Sprintf("%q is not an expression", expr), nil)
 	}
 	ctx, done, err := s.begin(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 		select {
 		case <-s.executing:
 		case <-ctx.Done():
-			return nil, nil, &Error{Name: nameInterrupted, Value: "the cell before has not ended yet"}
+			return nil, nil, newError(nameInterrupted, "the cell before has not ended yet", nil)
 		}
 	}
 	s.mu.Lock()
@@ -117,7 +117,7 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 	s.mu.Unlock()
 	if closed {
 		s.executing <- struct{}{}
-		return nil, nil, &Error{Name: nameInternal, Value: "the session is closed"}
+		return nil, nil, newError(nameInternal, "the session is closed", nil)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.interrupt.Store(&cancel)
@@ -140,16 +140,28 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 	s.setContext(ctx)
 	rt.StorePosition(s.position, 0)
 	s.running.Store(r)
-	m := &member{run: r}
+	m := &member{run: r, failure: newError(nameRuntime, "runtime.Goexit has ended the cell", nil)}
+	started := make(chan struct{})
 	ended := make(chan outcome, 1)
+	over := make(chan struct{})
+	defer close(over)
+	go s.watch(over)
 	go func() {
-		o := outcome{err: &Error{Name: namePanic, Value: "runtime.Goexit was called by the cell"}}
-		defer func() { ended <- o }()
-		defer s.goroutines.enter(m)()
-		r.labels = label(r)
-		s.labels.enter(r)
+		var o outcome
+		completed := false
+		defer func() {
+			if !completed {
+				o.err = m.failure
+			}
+			ended <- o
+		}()
+		s.members.enter(m)
+		m.goroutine = goroutineID()
+		close(started)
 		o = s.outcome(r, strings.TrimSuffix(unit.Body, "()"), after)
+		completed = true
 	}()
+	<-started
 	o, ok := s.wait(ctx, m, ended)
 	if !ok {
 		o = outcome{err: s.abandon(m, ended)}
@@ -171,11 +183,7 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 func (s *Session) outcome(r *run, body string, after func() (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
-			if _, ok := v.(Interruption); ok {
-				o = outcome{err: s.interruptedError()}
-				return
-			}
-			o = outcome{err: &Error{Name: namePanic, Value: fmt.Sprintf("while the result was shown: %v", v)}}
+			o = outcome{err: newError(namePanic, fmt.Sprintf("while the result was shown: %v", v), nil)}
 		}
 	}()
 	if err := s.engine.Run(body); err != nil {
@@ -221,8 +229,7 @@ func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o 
 	return o, within(s.patience(a))
 }
 
-// setStop raises or lowers the flag that lowered code checks. It stays up while
-// abandoned code has not ended.
+// setStop raises or lowers the flag that lowered code checks.
 func (s *Session) setStop(stop bool) {
 	s.flag.Lock()
 	defer s.flag.Unlock()
@@ -230,9 +237,10 @@ func (s *Session) setStop(stop bool) {
 	s.raiseFlag()
 }
 
-// raiseFlag is called with flag held.
+// raiseFlag sets the flag: up while a cell is interrupted, abandoned code has not
+// ended, or a stack is deep. It is called with s.flag held.
 func (s *Session) raiseFlag() {
-	stop := s.stop || s.abandoned > 0
+	stop := s.stop || s.abandoned > 0 || s.deep.Load()
 	s.stopping.Store(stop)
 	if !raceEnabled {
 		*s.stopFlag = stop

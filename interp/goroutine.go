@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,18 +28,21 @@ func goroutineID() uint64 {
 	return id
 }
 
-// A member is a goroutine of a run.
+// A member is a goroutine of a run, with those that compiled code starts from it.
 type member struct {
 	*run
-	goroutine atomic.Uint64 // its number
-	raised    atomic.Int64  // when it was interrupted, in Unix nanoseconds; its deferred calls run since
+	goroutine uint64       // the number of the cell's own; else 0
+	failure   error        // of the cell's own: what it comes to where it does not return
+	raised    atomic.Int64 // when it was interrupted, in Unix nanoseconds; its deferred calls run since
 }
 
 // grace is how long the deferred calls of interrupted code may take.
 const grace = time.Second
 
-// interrupt ends what the goroutine does, by a panic, if its run was stopped.
-// What its deferred calls do then is spared for a while.
+// interrupt ends the goroutine if its run was stopped. What its deferred calls do
+// then is spared for a while. It does not panic: nothing can recover, and the end
+// of a deep recursion takes a time in proportion to its depth, not to the square
+// of that.
 func (m *member) interrupt() {
 	if !m.isStopped() {
 		return
@@ -50,26 +52,7 @@ func (m *member) interrupt() {
 	} else if time.Since(time.Unix(0, at)) < grace {
 		return
 	}
-	panic(Interruption{})
-}
-
-// goroutines knows which run each goroutine of lowered code belongs to.
-type goroutines struct {
-	members sync.Map // uint64 to *member
-}
-
-func (g *goroutines) enter(m *member) (leave func()) {
-	id := goroutineID()
-	m.goroutine.Store(id)
-	g.members.Store(id, m)
-	return func() { g.members.Delete(id) }
-}
-
-// current is the calling goroutine, nil for one that compiled code started.
-func (g *goroutines) current() *member {
-	m, _ := g.members.Load(goroutineID())
-	member, _ := m.(*member)
-	return member
+	runtime.Goexit()
 }
 
 // start is the go statement of a cell.
@@ -78,16 +61,12 @@ func (s *Session) start(cell int, f func()) { go s.guard(cell, f)() }
 // guard makes f a function that can be the first one of a goroutine: it belongs
 // to the run that starts it, and its panic is reported and ends nothing else.
 func (s *Session) guard(cell int, f func()) func() {
-	r := s.labels.current()
-	if r == nil {
-		r = s.running.Load()
-	}
+	r := s.currentRun()
 	if r == nil {
 		r = newRun(cell)
 	}
 	return func() {
-		defer s.goroutines.enter(&member{run: r})()
-		s.labels.enter(r)
+		s.members.enter(&member{run: r})
 		defer func() {
 			if v := recover(); v != nil {
 				s.reportPanic(r.cell, v)
@@ -95,6 +74,15 @@ func (s *Session) guard(cell int, f func()) func() {
 		}()
 		f()
 	}
+}
+
+// currentRun is the run that the calling goroutine belongs to; where that is not
+// known the one that runs, or nil.
+func (s *Session) currentRun() *run {
+	if m := s.members.current(); m != nil {
+		return m.run
+	}
+	return s.running.Load()
 }
 
 // Guard makes a function that runs f as a part of the cell that calls Guard, on
@@ -113,9 +101,6 @@ func (s *Session) afterContext(ctx context.Context, f func()) (stop func() bool)
 }
 
 func (s *Session) reportPanic(cell int, value any) {
-	if _, ok := value.(Interruption); ok {
-		return
-	}
 	// Saying what the value is runs code of the cell.
 	defer func() {
 		if recover() != nil {

@@ -2,40 +2,37 @@ package interp
 
 import (
 	"context"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"sync"
 	"unsafe"
 )
 
-// labels tells which run the calling goroutine comes from, at the cost of a
-// function call. A goroutine inherits the profiling labels of the one that
-// starts it, in compiled code too, so each run has labels of its own and is
+// members tells which member the calling goroutine is, or comes from, at the cost
+// of a function call. A goroutine inherits the profiling labels of the one that
+// starts it, in compiled code too, so each member has labels of its own and is
 // found by their address. A cell that sets labels itself is not known by them.
-type labels struct {
-	runs sync.Map // unsafe.Pointer to *run
+type members struct {
+	byLabel sync.Map // uintptr to *member
 }
 
-// enter gives the calling goroutine, and those that it will start, the labels
-// of r. Profiles of the process name the cell.
-func (l *labels) enter(r *run) {
-	if r.labels == nil {
-		return // it never ran as a cell
-	}
-	pprof.SetGoroutineLabels(r.labels)
-	l.runs.Store(profileLabel(), r)
+// enter makes m of the calling goroutine, and of those that compiled code will
+// start from it. Profiles of the process name the cell.
+func (l *members) enter(m *member) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(m.cell))))
+	label := profileLabel()
+	key := uintptr(label)
+	l.byLabel.Store(key, m)
+	// The last of its goroutines has ended.
+	runtime.AddCleanup((*byte)(label), func(key uintptr) { l.byLabel.CompareAndDelete(key, m) }, key)
 }
 
-// label makes the labels of a run.
-func label(r *run) context.Context {
-	return pprof.WithLabels(context.Background(), pprof.Labels("cell", strconv.Itoa(r.cell)))
-}
-
-// current is the run of the calling goroutine, or nil.
-func (l *labels) current() *run {
-	r, _ := l.runs.Load(profileLabel())
-	run, _ := r.(*run)
-	return run
+// current is the member of the calling goroutine, or nil.
+func (l *members) current() *member {
+	m, _ := l.byLabel.Load(uintptr(profileLabel()))
+	member, _ := m.(*member)
+	return member
 }
 
 // profileLabel is the address of the labels of the calling goroutine, which the

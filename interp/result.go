@@ -27,11 +27,7 @@ type Result struct {
 
 // setResult is sessionʹ.Result: the values of the cell's last expression.
 func (s *Session) setResult(values ...any) {
-	r := s.labels.current()
-	if r == nil {
-		r = s.running.Load()
-	}
-	if r != nil {
+	if r := s.currentRun(); r != nil {
 		r.setResult(values, true)
 	}
 }

@@ -1,30 +1,18 @@
 package interp
 
 import (
-	"context"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/quernlab/quern/interp/magic"
 )
 
-// An Interruption is the panic value that ends interrupted code. A cell's own
-// recover does not see it.
-type Interruption struct{}
-
-// Uncatchable keeps a recover from stopping the interruption.
-func (Interruption) Uncatchable() {}
-
-func (Interruption) Error() string { return "the cell was interrupted" }
-
 // A run is one execution of a cell. Goroutines that the cell started belong to
 // it, also when the cell itself has ended.
 type run struct {
 	cell    int
-	labels  context.Context // what its goroutines are known by; nil if it never ran as a cell
-	magic   *magic.Run      // its commands; nil without
-	stopped chan struct{}   // closed by an interrupt
+	magic   *magic.Run    // its commands; nil without
+	stopped chan struct{} // closed by an interrupt
 	once    sync.Once
 
 	mu     sync.Mutex
@@ -73,7 +61,7 @@ const (
 
 // sleep is time.Sleep for cells: an interrupt ends it.
 func (s *Session) sleep(d time.Duration) {
-	m := s.goroutines.current()
+	m := s.members.current()
 	switch {
 	case m == nil:
 		time.Sleep(d)
@@ -94,22 +82,20 @@ func (s *Session) sleep(d time.Duration) {
 // checkStop is what a loop head or a function entry calls once the stop flag is
 // up. Goroutines of other cells go on.
 func (s *Session) checkStop() {
-	r := s.labels.current()
-	if r != nil && !r.isStopped() {
-		return
-	}
-	if m := s.goroutines.current(); m != nil {
+	m := s.members.current()
+	switch {
+	case m == nil:
+	case m.isStopped():
 		m.interrupt()
-	} else if r != nil {
-		// Compiled code started this goroutine. A panic would end the process.
-		runtime.Goexit()
+	case s.deep.Load():
+		s.checkDepth(m)
 	}
 }
 
 // stopped is closed when the run of the calling goroutine is interrupted.
 func (s *Session) stopped() <-chan struct{} {
-	if r := s.labels.current(); r != nil {
-		return r.stopped
+	if m := s.members.current(); m != nil {
+		return m.stopped
 	}
 	return nil
 }

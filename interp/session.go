@@ -23,17 +23,16 @@ import (
 
 // A Session runs cells one after the other and keeps what they define.
 type Session struct {
-	config     *config
-	fset       *token.FileSet
-	checker    *check.Checker
-	program    *lower.Program
-	registry   *rt.Registry
-	engine     engine
-	imported   map[string]bool // import declarations that the engine has seen
-	goroutines goroutines
-	labels     labels
-	stdin      io.Reader // of cells
-	stdinFile  *os.File  // what os.Stdin is in cells
+	config    *config
+	fset      *token.FileSet
+	checker   *check.Checker
+	program   *lower.Program
+	registry  *rt.Registry
+	engine    engine
+	imported  map[string]bool // import declarations that the engine has seen
+	members   members
+	stdin     io.Reader // of cells
+	stdinFile *os.File  // what os.Stdin is in cells
 
 	// Variables of lowered code, by address.
 	stopFlag *bool
@@ -42,9 +41,10 @@ type Session struct {
 	command  *func(number int, values ...any) // magic.Name
 
 	patience  func(activity) time.Duration // how long an interrupted cell may go on
-	executing chan struct{} // holds a token while no cell runs
+	executing chan struct{}                // holds a token while no cell runs
 	running   atomic.Pointer[run]
 	stopping  atomic.Bool // what sessionʹ.Stopped returns
+	deep      atomic.Bool // a goroutine may be in a recursion without end
 	interrupt atomic.Pointer[context.CancelFunc]
 
 	flag      sync.Mutex // guards the stop flag and the fields below
@@ -98,7 +98,6 @@ func New(options ...Option) (*Session, error) {
 		Packages:    packages,
 		Stdout:      s.config.stdout,
 		Stderr:      s.config.stderr,
-		Uncaught:    func(v any) bool { _, ok := v.(Interruption); return ok },
 		Stopped:     s.stopped,
 		Stop:        s.checkStop,
 		Activation:  activation,

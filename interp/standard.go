@@ -97,7 +97,7 @@ func (r *stdinReader) Read(p []byte) (int, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}
-	if m := r.session.goroutines.current(); m != nil {
+	if m := r.session.members.current(); m != nil {
 		m.interrupt()
 	}
 	panic(&commandError{fmt.Errorf("standard input: %w", err)})

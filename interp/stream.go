@@ -18,10 +18,7 @@ func (w *cellWriter) Write(p []byte) (int, error) { return w.of(w.session.Cell()
 // Cell is the number of the cell that the calling goroutine comes from, also
 // through goroutines of compiled code; 0 when it comes from none.
 func (s *Session) Cell() int {
-	if r := s.labels.current(); r != nil {
-		return r.cell
-	}
-	if m := s.goroutines.current(); m != nil {
+	if m := s.members.current(); m != nil {
 		return m.cell
 	}
 	return 0

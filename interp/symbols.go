@@ -15,15 +15,13 @@ import (
 //	Guard(cell, f) func()      f, to be run by a goroutine of compiled code
 //	Stop()                     ends interrupted code; called when the stop flag is up
 //	Stopped() bool             the stop flag, under the race detector
-//	Interrupted                the panic value of an interrupt
 func (s *Session) symbols() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Result":      reflect.ValueOf(s.setResult),
-		"Go":          reflect.ValueOf(s.start),
-		"Guard":       reflect.ValueOf(s.guard),
-		"Stop":        reflect.ValueOf(s.checkStop),
-		"Stopped":     reflect.ValueOf(s.stopping.Load),
-		"Interrupted": reflect.ValueOf(Interruption{}),
+		"Result":  reflect.ValueOf(s.setResult),
+		"Go":      reflect.ValueOf(s.start),
+		"Guard":   reflect.ValueOf(s.guard),
+		"Stop":    reflect.ValueOf(s.checkStop),
+		"Stopped": reflect.ValueOf(s.stopping.Load),
 	}
 }
 
@@ -36,7 +34,7 @@ func (s *Session) protect(position *int, body func(d *rt.Deferred)) {
 		if !s.stopping.Load() {
 			return
 		}
-		if m := s.goroutines.current(); m != nil && s.engine.Mend() {
+		if m := s.members.current(); m != nil && s.engine.Mend() {
 			m.interrupt()
 		}
 	})

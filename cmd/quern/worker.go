@@ -18,9 +18,9 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// maxStack is a quarter of Go's own limit. It is room for a quarter of a million nested
-// calls of interpreted code; an endless recursion uses it up in a quarter of the time.
-const maxStack = 256 << 20
+// maxStack is half of Go's own limit. The session ends a recursion before; this is
+// for one that it does not see, in compiled code.
+const maxStack = 512 << 20
 
 // runWorker is the process that holds a session. The kernel starts it; a person
 // who does is told so.

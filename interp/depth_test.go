@@ -1,0 +1,29 @@
+package interp_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRecursion says that a recursion without end ends its cell, or goroutine,
+// and nothing else. It is not parallel: what it needs of memory is large.
+func TestRecursion(t *testing.T) {
+	n := newNotebook(t)
+	n.must(t, "kept := 41\ndeferred := 0\nclo := func() int { kept++; return kept }", "")
+	for _, src := range []string{
+		"func f(n int) int { return f(n+1) + 1 }\nf(0)",
+		"type U int\nfunc (u U) String() string { return fmt.Sprint(u) }\nU(1)",
+		"func h() { defer func() { deferred++; recover() }(); h() }\nfunc top() { defer func() { recover() }(); h() }\ntop()",
+	} {
+		if got := n.run(src); !strings.Contains(got, "! runtime error: stack overflow") {
+			t.Errorf("%q: %s", src, got)
+		}
+	}
+	n.must(t, "clo()", "= 42")
+	n.must(t, "deferred > 1000", "= true")
+	n.must(t, "func depth(n int) int { if n == 0 { return 0 }; return 1 + depth(n-1) }\ndepth(20_000)", "= 20000")
+	skipConcurrent(t, "go func()")
+	n.execute(t, "done := make(chan int)\nfunc k(n int) int { return k(n+1) + 1 }\ngo func() { defer close(done); k(0) }()\n<-done;")
+	n.await(t, "stack overflow")
+	n.must(t, "clo()", "= 43")
+}
