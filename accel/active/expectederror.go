@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 )
 
@@ -49,11 +51,12 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	rows, labelled, err := c.features(ctx, s.features)
+	features, labelled, err := c.features(ctx, s.features)
 	if err != nil {
 		return nil, err
 	}
-	head := newRegression(labelled, c.pool)
+	rows := doubled(features)
+	head := newRegression(doubled(labelled), c.pool)
 	if err := head.fit(); err != nil {
 		return nil, err
 	}
@@ -61,13 +64,19 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 	tried := order[:min(len(order), max(s.candidates, n))]
 	pool := order[:min(len(order), max(maxErrorPool, len(tried)))]
 	errorsOf := make([]float64, len(tried))
-	for k, i := range tried {
+	failed := make([]error, len(tried))
+	parallel(len(tried), func(from, to int) {
+		for k := from; k < to; k++ {
+			if failed[k] = ctx.Err(); failed[k] == nil {
+				errorsOf[k], failed[k] = head.expected(rows, tried[k], pool)
+			}
+		}
+	})
+	if err := errors.Join(failed...); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if errorsOf[k], err = head.expected(rows, i, pool); err != nil {
-			return nil, fmt.Errorf("%w (with example %d)", err, c.index[i])
-		}
+		return nil, err
 	}
 	chosen := make([]int, n)
 	for k := range chosen {
@@ -89,7 +98,7 @@ func (expectedError) String() string { return "expected error" }
 // regression is a logistic regression: a row of weights and a bias for each class
 // that has been seen.
 type regression struct {
-	rows    [][]float32
+	rows    [][]float64
 	labels  []int // classes from 0, of those seen
 	classes int
 	width   int       // of a row
@@ -97,7 +106,7 @@ type regression struct {
 }
 
 // newRegression is one of the labelled examples of a pool, not yet fitted.
-func newRegression(rows [][]float32, p *Pool) *regression {
+func newRegression(rows [][]float64, p *Pool) *regression {
 	seen := map[int]int{}
 	for class := range p.set.Classes() {
 		for _, i := range p.order {
@@ -117,15 +126,36 @@ func newRegression(rows [][]float32, p *Pool) *regression {
 
 // gradientTolerance is how near to its optimum a regression is trained: the
 // largest element of the gradient of a sum over all examples.
-const gradientTolerance = 1e-6
+const gradientTolerance = 1e-5
+
+// doubled is rows as float64.
+func doubled(rows [][]float32) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i, row := range rows {
+		out[i] = make([]float64, len(row))
+		for d, v := range row {
+			out[i][d] = float64(v)
+		}
+	}
+	return out
+}
 
 // fit trains the weights to the optimum, from where they are.
 func (r *regression) fit() error {
-	problem := optimize.Problem{
-		Func: func(w []float64) float64 { return r.loss(w, nil) },
-		Grad: func(gradient, w []float64) { r.loss(w, gradient) },
+	at, gradient := make([]float64, len(r.weights)), make([]float64, len(r.weights))
+	value := r.loss(r.weights, gradient)
+	copy(at, r.weights)
+	look := func(w []float64) { // at one point both are asked for
+		if !slices.Equal(w, at) {
+			value = r.loss(w, gradient)
+			copy(at, w)
+		}
 	}
-	settings := &optimize.Settings{GradientThreshold: gradientTolerance, Converger: &optimize.FunctionConverge{Absolute: 1e-12, Iterations: 20}}
+	problem := optimize.Problem{
+		Func: func(w []float64) float64 { look(w); return value },
+		Grad: func(g, w []float64) { look(w); copy(g, gradient) },
+	}
+	settings := &optimize.Settings{GradientThreshold: gradientTolerance, Converger: &optimize.FunctionConverge{Relative: 1e-9, Iterations: 5}}
 	result, err := optimize.Minimize(problem, r.weights, settings, &optimize.LBFGS{})
 	if result == nil || math.IsNaN(result.F) || math.IsInf(result.F, 0) {
 		return fmt.Errorf("active: the last layer could not be trained: %w", errors.Join(err, errors.New("the features are too large")))
@@ -151,9 +181,7 @@ func (r *regression) loss(w, gradient []float64) float64 {
 		p[r.labels[i]]--
 		for k, e := range p {
 			g := gradient[k*(r.width+1) : (k+1)*(r.width+1)]
-			for d, v := range row {
-				g[d] += e * float64(v)
-			}
+			floats.AddScaled(g[:r.width], e, row)
 			g[r.width] += e
 		}
 	}
@@ -169,14 +197,10 @@ func (r *regression) loss(w, gradient []float64) float64 {
 	return total
 }
 
-func (r *regression) logits(dst, w []float64, row []float32) {
+func (r *regression) logits(dst, w, row []float64) {
 	for k := range dst {
 		weights := w[k*(r.width+1) : (k+1)*(r.width+1)]
-		sum := weights[r.width]
-		for d, v := range row {
-			sum += weights[d] * float64(v)
-		}
-		dst[k] = sum
+		dst[k] = weights[r.width] + floats.Dot(weights[:r.width], row)
 	}
 }
 
@@ -200,7 +224,7 @@ func normalize(p []float64) (logSum float64) {
 
 // expected is the error on the rest of the pool that is to be expected once
 // candidate i is labelled.
-func (r *regression) expected(rows [][]float32, i int, pool []int) (float64, error) {
+func (r *regression) expected(rows [][]float64, i int, pool []int) (float64, error) {
 	likely := make([]float64, r.classes)
 	r.logits(likely, r.weights, rows[i])
 	normalize(likely)

@@ -250,12 +250,12 @@ func TestExpectedErrorAsModAL(t *testing.T) {
 	for i := range labelled.Len() {
 		rows = append(rows, labelled.Example(i))
 	}
-	head := newRegression(rows, p)
+	head := newRegression(doubled(rows), p)
 	if err := head.fit(); err != nil {
 		t.Fatal(err)
 	}
 	for k, i := range g.Chosen {
-		got, err := head.expected(g.Examples, i, p.Unlabelled())
+		got, err := head.expected(doubled(g.Examples), i, p.Unlabelled())
 		if err != nil {
 			t.Fatal(err)
 		}
