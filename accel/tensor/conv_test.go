@@ -98,6 +98,11 @@ func TestConvOnEveryImplementation(t *testing.T) {
 		{Window{Padding: [2]int{1, 1}}, []int{2, 70, 8, 8}, []int{20, 70, 3, 3}},
 		{Window{Stride: [2]int{2, 2}, Padding: [2]int{3, 3}}, []int{1, 3, 40, 33}, []int{8, 3, 7, 7}},
 		{Window{Groups: 24, Padding: [2]int{1, 1}}, []int{3, 24, 12, 12}, []int{24, 1, 3, 3}},
+		// Wide enough for products without the padding.
+		{Window{Padding: [2]int{1, 1}}, []int{7, 50, 5, 3}, []int{67, 50, 3, 3}},
+		{Window{Padding: [2]int{1, 1}}, []int{1, 48, 25, 31}, []int{48, 48, 3, 3}},
+		{Window{Stride: [2]int{2, 3}, Padding: [2]int{1, 0}}, []int{5, 49, 9, 10}, []int{50, 49, 3, 2}},
+		{Window{Groups: 2, Dilation: [2]int{2, 1}}, []int{61, 98, 6, 3}, []int{100, 49, 2, 1}},
 	} {
 		g := NewGenerator(uint64(i))
 		x, k := fromTensor(Randn(g, row.x...)), fromTensor(Randn(g, row.k...))
@@ -131,21 +136,23 @@ func TestConvOnEveryImplementation(t *testing.T) {
 
 // TestConvSameBitsOnAnyNumberOfThreads looks at the result and all gradients.
 func TestConvSameBitsOnAnyNumberOfThreads(t *testing.T) {
-	var want []float32
-	for _, threads := range []int{1, 2, 3, 5} {
-		withThreads(threads, func() {
-			g := NewGenerator(8)
-			x, w, b := Parameter(Randn(g, 37, 3, 9, 11)), Parameter(Randn(g, 10, 3, 3, 3)), Parameter(Randn(g, 10))
-			y := Conv2D(x, w, b, Window{Padding: [2]int{1, 1}, Stride: [2]int{1, 2}})
-			y.Square().Sum().Backward()
-			got := slices.Concat(y.Data(), x.Grad().Data(), w.Grad().Data(), b.Grad().Data())
-			if want == nil {
-				want = got
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%d threads give other bits than 1", threads)
-			}
-		})
+	for _, channels := range [][2]int{{3, 10}, {50, 70}} {
+		var want []float32
+		for _, threads := range []int{1, 2, 3, 5} {
+			withThreads(threads, func() {
+				g := NewGenerator(8)
+				x, w, b := Parameter(Randn(g, 37, channels[0], 9, 11)), Parameter(Randn(g, channels[1], channels[0], 3, 3)), Parameter(Randn(g, channels[1]))
+				y := Conv2D(x, w, b, Window{Padding: [2]int{1, 1}, Stride: [2]int{1, 2}})
+				y.Square().Sum().Backward()
+				got := slices.Concat(y.Data(), x.Grad().Data(), w.Grad().Data(), b.Grad().Data())
+				if want == nil {
+					want = got
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%v channels: %d threads give other bits than 1", channels, threads)
+				}
+			})
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type conv2d struct {
 	packed        int // elements of one group's packed panels
 	packing       bool
 	chunksOfBatch int
+	dense         []columns // of each phase, if the product leaves padding out
 }
 
 // Sizes of one chunk's share of the cache and of a tile's panel.
@@ -51,7 +52,12 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
-	k.divide(k.in()*k.phases, k.out(), k.groups)
+	if k.leaveOut(k.out(), k.depth) {
+		k.divideDense(k.out(), k.oh*k.ow)
+		k.dense = []columns{newColumns(positions{0, k.oh, k.ow, k.pitch, k.image}, k.images, d.kernel.nr)}
+	} else {
+		k.divide(k.in()*k.phases, k.out(), k.groups)
+	}
 	k.offsets = make([]int, k.depth)
 	for c := range k.in() {
 		for t := range k.shift {
@@ -59,7 +65,11 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 		}
 	}
 	k.packed = roundUp(k.out(), k.kernel.mr) * k.depth
-	d.reserve(k.packed*k.groups, k.in()*k.phases*k.whole+roundUp(k.rows, k.kernel.mr)*k.used)
+	room := roundUp(k.rows, k.kernel.mr) * k.used
+	if k.dense != nil {
+		room = k.denseRoom(k.depth)
+	}
+	d.reserve(k.packed*k.groups, k.in()*k.phases*k.whole+room)
 	return k, nil
 }
 
@@ -87,7 +97,7 @@ func (k *conv2d) run(p *program) error {
 	}
 	if len(k.dataY) > 0 {
 		k.packing = true
-		p.device.pool.run(k.groups, k)
+		p.device.pool.run(k.groups*k.blocks, k)
 		k.packing = false
 		p.device.pool.run(k.chunksOfBatch*k.groups*k.blocks, k)
 	}
@@ -97,10 +107,7 @@ func (k *conv2d) run(p *program) error {
 
 func (k *conv2d) work(chunk, worker int) {
 	if k.packing {
-		if k.depth > 0 {
-			w := k.dataW[chunk*k.out()*k.depth:]
-			k.device.kernel.pack(k.device.panel[chunk*k.packed:], w, k.depth, 1, k.out(), k.depth, k.kernel.mr)
-		}
+		k.pack(chunk/k.blocks, chunk%k.blocks*k.rows)
 		return
 	}
 	block, group, first := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups*k.images
@@ -110,20 +117,46 @@ func (k *conv2d) work(chunk, worker int) {
 	k.spread(k.device, runs, k.dataX, first, images, group*k.in(), (group+1)*k.in(), k.whole)
 	from := block * k.rows
 	rows := min(k.rows, k.out()-from)
+	if k.dense != nil {
+		panel := k.device.panel[group*k.packed+from*k.depth:]
+		k.denseProduct(&k.dense[0], panel, runs, k.offsets, rows, images*k.oh*k.ow, scratch[len(runs):], func(r, image, at int, part []float32) {
+			o := group*k.out() + from + r
+			y := k.dataY[((first+image)*k.o+o)*k.oh*k.ow+at:][:len(part)]
+			k.device.shift.biasRows(1, len(part), &y[0], 0, &part[0], 0, k.bias(o), k.low)
+		})
+		return
+	}
 	result := scratch[len(runs):]
 	panel := k.device.panel[group*k.packed+from*k.depth:]
 	product(k.kernel, panel, runs, k.offsets, result, rows, roundUp(images*k.image, k.kernel.nr), k.used)
 	for r := range rows {
 		o := group*k.out() + from + r
-		bias := float32(0)
-		if k.dataB != nil {
-			bias = k.dataB[o]
-		}
 		for i := range images {
 			y := k.dataY[((first+i)*k.o+o)*k.oh*k.ow:][:k.oh*k.ow]
-			k.device.shift.biasRows(k.oh, k.ow, &y[0], k.ow, &result[r*k.used+i*k.image], k.pitch, bias, k.low)
+			k.device.shift.biasRows(k.oh, k.ow, &y[0], k.ow, &result[r*k.used+i*k.image], k.pitch, k.bias(o), k.low)
 		}
 	}
+}
+
+// pack writes the panels of a group's rows from one of its blocks on.
+func (k *conv2d) pack(group, from int) {
+	if k.depth == 0 {
+		return
+	}
+	rows := min(k.rows, k.out()-from)
+	w, panel := k.dataW[(group*k.out()+from)*k.depth:], k.device.panel[group*k.packed+from*k.depth:]
+	if k.dense != nil {
+		k.device.kernel.packRows(panel, w, k.depth, 1, rows, k.depth)
+		return
+	}
+	k.device.kernel.pack(panel, w, k.depth, 1, rows, k.depth, k.kernel.mr)
+}
+
+func (k *conv2d) bias(o int) float32 {
+	if k.dataB == nil {
+		return 0
+	}
+	return k.dataB[o]
 }
 
 // product is result = panel·runs for some rows and columns, both rounded up to

@@ -22,15 +22,21 @@ func newConv2DInput(d *Device, s ir.Step) (step, error) {
 		return k, nil
 	}
 	k.kernel = d.shift.forRows(k.in())
-	k.divide(k.out(), k.in(), k.groups)
+	if k.leaveOut(k.in(), k.out()*k.kh*k.kw/k.phases) {
+		k.divideDense(k.in(), k.h*k.w/k.phases)
+	} else {
+		k.divide(k.out(), k.in(), k.groups)
+	}
 	k.lead = roundUp(k.reach, 16)
 	k.whole = k.used + k.lead
 	k.taps, k.offsets, k.starts = make([][]int, k.phases), make([][]int, k.phases), make([]int, k.phases)
 	for t, p := range k.phase {
 		k.taps[p] = append(k.taps[p], t)
 	}
+	deepest := 0
 	for p, taps := range k.taps {
 		k.starts[p] = k.packed
+		deepest = max(deepest, k.out()*len(taps))
 		for o := range k.out() {
 			for _, t := range taps {
 				k.offsets[p] = append(k.offsets[p], o*k.whole+k.lead-k.shift[t])
@@ -38,7 +44,14 @@ func newConv2DInput(d *Device, s ir.Step) (step, error) {
 		}
 		k.packed += roundUp(k.in(), k.kernel.mr) * len(k.offsets[p])
 	}
-	d.reserve(k.packed*k.groups, k.out()*k.whole+roundUp(k.rows, k.kernel.mr)*k.used)
+	room := roundUp(k.rows, k.kernel.mr) * k.used
+	if k.dense != nil {
+		for p := range k.phases {
+			k.dense[p] = newColumns(k.positions(p), k.images, d.kernel.nr)
+		}
+		room = k.denseRoom(deepest)
+	}
+	d.reserve(k.packed*k.groups, k.out()*k.whole+room)
 	return k, nil
 }
 
@@ -46,7 +59,7 @@ func (k *conv2dInput) run(p *program) error {
 	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
 	if len(k.dataX) > 0 {
 		k.packing = true
-		p.device.pool.run(k.groups*((k.in()+k.kernel.mr-1)/k.kernel.mr), k)
+		p.device.pool.run(k.groups*k.tiles(), k)
 		k.packing = false
 		p.device.pool.run(k.chunksOfBatch*k.groups*k.blocks, k)
 	}
@@ -56,8 +69,7 @@ func (k *conv2dInput) run(p *program) error {
 
 func (k *conv2dInput) work(chunk, worker int) {
 	if k.packing {
-		tiles := (k.in() + k.kernel.mr - 1) / k.kernel.mr
-		k.pack(chunk/tiles, chunk%tiles*k.kernel.mr)
+		k.pack(chunk/k.tiles(), chunk%k.tiles())
 		return
 	}
 	block, group, first := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups*k.images
@@ -70,6 +82,10 @@ func (k *conv2dInput) work(chunk, worker int) {
 	result := scratch[len(runs):]
 	for p, offsets := range k.offsets {
 		panel := k.device.panel[group*k.packed+k.starts[p]+from*len(offsets):]
+		if k.dense != nil {
+			k.storeDense(p, group*k.in()+from, first, images, rows, panel, runs, result)
+			continue
+		}
 		product(k.kernel, panel, runs, offsets, result, rows, roundUp(images*k.image, k.kernel.nr), k.used)
 		for r := range rows {
 			c := group*k.in() + from + r
@@ -82,23 +98,81 @@ func (k *conv2dInput) work(chunk, worker int) {
 	}
 }
 
+// storeDense computes one phase and puts the results in their places of x.
+func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel, runs, room []float32) {
+	c := &k.dense[phase]
+	k.denseProduct(c, panel, runs, k.offsets[phase], rows, images*c.count(), room, func(r, image, at int, part []float32) {
+		x := k.dataX[((first+image)*k.c+channel+r)*k.h*k.w:][:k.h*k.w]
+		if k.phases == 1 {
+			copy(x[at:], part)
+			return
+		}
+		_, iy, _ := place(k.h, k.padding[0], k.stride[0], phase/k.stride[1])
+		_, ix, _ := place(k.w, k.padding[1], k.stride[1], phase%k.stride[1])
+		for i, v := range part {
+			row, col := (at+i)/c.cols, (at+i)%c.cols
+			x[(iy+row*k.stride[0])*k.w+ix+col*k.stride[1]] = v
+		}
+	})
+}
+
+// positions are those of a phase that hold elements of x.
+func (g *planes) positions(phase int) positions {
+	y0, _, rows := place(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
+	x0, _, cols := place(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
+	return positions{y0*g.pitch + x0, max(rows, 0), max(cols, 0), g.pitch, g.image}
+}
+
+// tiles is the number of panels of one group.
+func (k *conv2dInput) tiles() int {
+	if k.dense != nil {
+		rows := min(k.rows, k.in())
+		return k.device.kernel.panels(rows) * k.blocks
+	}
+	return (k.in() + k.kernel.mr - 1) / k.kernel.mr
+}
+
+// panel is which rows a tile packs.
+func (k *conv2dInput) panel(tile int) (from, to int) {
+	if k.dense == nil {
+		return tile * k.kernel.mr, min((tile+1)*k.kernel.mr, k.in())
+	}
+	panels := k.tiles() / k.blocks
+	block := tile / panels * k.rows
+	rows := min(k.rows, k.in()-block)
+	p, n := tile%panels, k.device.kernel.panels(rows)
+	if p >= n {
+		return block, block // a shorter block has fewer
+	}
+	return block + rows*p/n, block + rows*(p+1)/n
+}
+
 // pack writes one tile's panel of each phase: rows are input channels, depth is
 // output channel and element of the kernel.
-func (k *conv2dInput) pack(group, from int) {
-	mr, area := k.kernel.mr, k.kh*k.kw
-	rows := min(mr, k.in()-from)
+func (k *conv2dInput) pack(group, tile int) {
+	area := k.kh * k.kw
+	from, to := k.panel(tile)
+	rows, mr := to-from, k.kernel.mr
+	if k.dense != nil {
+		mr = rows
+	}
 	w := k.dataW[group*k.out()*k.in()*area:]
 	for p, taps := range k.taps {
 		depth := len(k.offsets[p])
 		panel := k.device.panel[group*k.packed+k.starts[p]+from*depth:][:mr*depth]
-		clear(panel)
-		at := 0
+		if rows < mr {
+			clear(panel)
+		}
 		for o := range k.out() {
-			for _, t := range taps {
+			at := panel[o*len(taps)*mr:]
+			if src := w[(o*k.in()+from)*area:]; len(taps) == area {
+				k.device.kernel.packPanel(at[:area*mr], src, area, 1, rows, area, mr)
+				continue
+			}
+			for i, t := range taps {
 				for r := range rows {
-					panel[at+r] = w[(o*k.in()+from+r)*area+t]
+					at[i*mr+r] = w[(o*k.in()+from+r)*area+t]
 				}
-				at += mr
 			}
 		}
 	}

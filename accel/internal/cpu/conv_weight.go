@@ -12,6 +12,7 @@ type conv2dWeight struct {
 	depth3  int // depth, rounded up to three
 	partial int // elements of one slice's sums
 	adding  bool
+	sums    *denseSums // if padding is left out
 }
 
 const (
@@ -30,6 +31,10 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
+	if k.leaveOut(k.out(), k.depth) {
+		k.sums = newDenseSums(&k.conv2d)
+		return k, nil
+	}
 	k.depth3 = roundUp(k.depth, 3)
 	k.partial = k.groups * roundUp(k.out(), k.kernel.mr) * k.depth3
 	k.slices = max(1, min(k.n, weightSlices, weightSums/k.partial))
@@ -55,6 +60,8 @@ func (k *conv2dWeight) run(p *program) error {
 	switch {
 	case len(k.dataY) == 0:
 		clear(k.dataW)
+	case k.sums != nil:
+		p.device.pool.run(k.groups*k.sums.chunks, k.sums)
 	case len(k.dataW) > 0:
 		k.adding = false
 		p.device.pool.run(k.slices*k.groups*k.blocks, k)
@@ -77,7 +84,7 @@ func (k *conv2dWeight) work(chunk, worker int) {
 	runs := scratch[:k.in()*k.phases*k.whole]
 	outputs := scratch[len(runs):][:k.rows*k.used]
 	clear(outputs[rows*k.used:]) // rows of a tile that do not exist
-	sums := k.sums(slice, group, from)[:roundUp(rows, k.kernel.mr)*k.depth3]
+	sums := k.partialSums(slice, group, from)[:roundUp(rows, k.kernel.mr)*k.depth3]
 	clear(sums)
 	end := min((slice+1)*k.per, k.n)
 	for first := slice * k.per; first < end; first += k.images {
@@ -93,8 +100,8 @@ func (k *conv2dWeight) work(chunk, worker int) {
 	}
 }
 
-// sums is where one slice adds up the rows of one group from a row on.
-func (k *conv2dWeight) sums(slice, group, from int) []float32 {
+// partialSums is where one slice adds up the rows of one group from a row on.
+func (k *conv2dWeight) partialSums(slice, group, from int) []float32 {
 	at := slice*k.partial + (group*roundUp(k.out(), k.kernel.mr)+from)*k.depth3
 	return k.device.panel[at:]
 }
@@ -102,9 +109,9 @@ func (k *conv2dWeight) sums(slice, group, from int) []float32 {
 func (k *conv2dWeight) add(group, from, rows int) {
 	for r := from; r < from+rows; r++ {
 		w := k.dataW[(group*k.out()+r)*k.depth:][:k.depth]
-		copy(w, k.sums(0, group, r))
+		copy(w, k.partialSums(0, group, r))
 		for s := 1; s < k.slices; s++ {
-			k.device.vectors.add(w, w, k.sums(s, group, r)[:k.depth])
+			k.device.vectors.add(w, w, k.partialSums(s, group, r)[:k.depth])
 		}
 	}
 }

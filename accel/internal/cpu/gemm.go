@@ -23,6 +23,9 @@ type gemmKernel struct {
 	// packs from 8 columns on; nil for plain Go.
 	interleave func(dst, src *float32, row, k, w int)
 	copyRows   func(dst, src *float32, k, q, w, col int)
+	// packWindows is packWindowsGeneric; nil where products would be slower with
+	// it than those of shiftKernel.
+	packWindows func(dst, runs []float32, offsets []int, w int, list []window)
 	// spin does spinFlops operations in registers alone, n times; see Peak.
 	spin      func(n int)
 	spinFlops int
@@ -128,7 +131,9 @@ func (g *gemm) run() {
 	p := g.device.pool
 	if g.k == 0 {
 		clear(g.c)
-		g.epilogue(0, g.m, 0, g.n)
+		for i := range g.m {
+			g.device.epilogue(g.c[i*g.n:][:g.n], g.bias, g.relu)
+		}
 		return
 	}
 	kc, nc := g.kc, g.nc
@@ -171,56 +176,12 @@ func (g *gemm) block(top, bottom, left, right int, packed []float32) {
 	if g.end && g.relu {
 		mode |= clampZero
 	}
-	panels := g.kernel.panels(rows)
-	edge := packed[len(packed)-maxTile:]
-	for j := left; j < right; j += g.kernel.nr {
-		n := min(g.kernel.nr, right-j)
-		width := g.kernel.width(n)
-		b := &g.device.panel[j*g.kc]
-		var bias *float32
-		if g.end && g.bias != nil {
-			bias = &g.bias[g.jc+j]
-		}
-		for p := range panels {
-			i, to := rows*p/panels, rows*(p+1)/panels
-			tile := g.kernel.tiles[to-i-1][width/g.kernel.lanes-1]
-			if c := g.c[(top+i)*g.n+g.jc+j:]; n == width {
-				tile(g.kc, &packed[i*g.kc], b, &c[0], g.n, mode, bias)
-				continue
-			}
-			tile(g.kc, &packed[i*g.kc], b, &edge[0], width, 0, nil)
-			g.storeEdge(edge, width, top+i, to-i, g.jc+j, n)
-		}
+	p := panelProduct{
+		c: g.c[top*g.n+g.jc+left:], ldc: g.n, a: packed, depth: g.kc, k: g.kc, b: g.device.panel[left*g.kc:],
+		rows: rows, cols: right - left, mode: mode, edge: packed[len(packed)-maxTile:],
 	}
-}
-
-// storeEdge is the end of a tile that is wider than what is left of c.
-func (g *gemm) storeEdge(edge []float32, width, i, m, j, n int) {
-	for r := range m {
-		row, part := g.c[(i+r)*g.n+j:][:n], edge[r*width:][:n]
-		if g.first {
-			copy(row, part)
-		} else {
-			g.device.vectors.add(row, row, part)
-		}
+	if g.end && g.bias != nil {
+		p.bias = g.bias[g.jc+left:]
 	}
-	if g.end {
-		g.epilogue(i, m, j, n)
-	}
-}
-
-// epilogue adds the bias and applies the activation to a part of c, as a tile
-// does to a whole one.
-func (g *gemm) epilogue(i, m, j, n int) {
-	for r := i; r < i+m; r++ {
-		row := g.c[r*g.n+j:][:n]
-		switch {
-		case g.bias != nil && g.relu:
-			g.device.vectors.biasReLU(row, row, g.bias[j:][:n])
-		case g.bias != nil:
-			g.device.vectors.add(row, row, g.bias[j:][:n])
-		case g.relu:
-			g.device.vectors.relu(row, row)
-		}
-	}
+	g.device.multiply(p)
 }

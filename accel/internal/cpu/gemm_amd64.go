@@ -5,7 +5,7 @@ package cpu
 // nativeTiles are the tiles that this processor can run, the fastest first.
 func nativeTiles() []gemmKernel {
 	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, copyRows: copyRows, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
-	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, copyRows: copyRows, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
+	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, copyRows: copyRows, packWindows: packWindowsAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
 	switch {
 	case hasAVX512:
 		return []gemmKernel{avx512, avx2}
@@ -13,6 +13,13 @@ func nativeTiles() []gemmKernel {
 		return []gemmKernel{avx2}
 	}
 	return nil
+}
+
+func packWindowsAVX512(dst, runs []float32, offsets []int, w int, list []window) {
+	if len(offsets) == 0 || len(list) == 0 {
+		return
+	}
+	windowsAVX512(&dst[0], &runs[0], &offsets[0], len(offsets), w, &list[0].from, len(list))
 }
 
 var tilesAVX2 = [][]tile{

@@ -8589,6 +8589,42 @@ done:
 	VZEROUPPER
 	RET
 
+// func windowsAVX512(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
+// Requires: AVX, AVX512F
+TEXT ·windowsAVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ runs+8(FP), CX
+	MOVQ offsets+16(FP), DX
+	MOVQ k+24(FP), BX
+	MOVQ w+32(FP), SI
+	MOVQ list+40(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x02, SI
+
+row:
+	MOVQ (DX), R11
+	LEAQ (CX)(R11*4), R11
+	MOVQ DI, R9
+	MOVQ R8, R10
+	MOVQ AX, R12
+
+window:
+	MOVQ          (R9), R13
+	KMOVW         8(R9), K1
+	VMOVUPS.Z     (R11)(R13*1), K1, Z0
+	VCOMPRESSPS.Z Z0, K1, Z0
+	VMOVUPS       Z0, (R12)
+	ADDQ          16(R9), R12
+	ADDQ          $0x18, R9
+	DECQ          R10
+	JNZ           window
+	ADDQ          $0x08, DX
+	ADDQ          SI, AX
+	DECQ          BX
+	JNZ           row
+	VZEROUPPER
+	RET
+
 // func fmaAVX2(n int)
 // Requires: AVX, FMA3
 TEXT ·fmaAVX2(SB), NOSPLIT, $0-8

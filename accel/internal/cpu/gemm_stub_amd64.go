@@ -214,6 +214,11 @@ func interleave8(dst *float32, src *float32, row int, k int, w int)
 //go:noescape
 func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
 
+// windowsAVX512 is packWindowsGeneric for k offsets and n windows, given as their numbers; there is at least one of each.
+//
+//go:noescape
+func windowsAVX512(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
+
 // fmaAVX2 does 12 fused multiplications and additions of vectors in registers, n times.
 func fmaAVX2(n int)
 

@@ -15,6 +15,7 @@ func gemm() {
 	tiles(avx2, 6)
 	interleave8()
 	copyRows()
+	windows()
 	peak(avx2)
 	peak(avx512)
 	pause()

@@ -1,0 +1,91 @@
+package cpu
+
+// positions are the elements of a run that belong to results, rows·cols of each
+// image; those between are padding.
+type positions struct{ start, rows, cols, pitch, image int }
+
+// count is the number of positions of one image.
+func (p positions) count() int { return p.rows * p.cols }
+
+// at is where position i lies, counted over all images.
+func (p positions) at(i int) int {
+	n, r := i/p.count(), i%p.count()
+	return n*p.image + p.start + r/p.cols*p.pitch + r%p.cols
+}
+
+// window is some of up to 16 neighbours of a run: those that a mask names.
+type window struct {
+	from  int // of the first one, in bytes
+	mask  int // the first one's bit is the lowest
+	taken int // bytes of those that the mask names
+}
+
+const windowLen = 16
+
+// windows cover count positions from the first one on.
+func (p positions) windows(list []window, first, count int) []window {
+	for i := first; i < first+count; {
+		from := p.at(i)
+		w := window{from: from * 4}
+		for ; i < first+count; i++ {
+			k := p.at(i) - from
+			if k >= windowLen {
+				break
+			}
+			w.mask |= 1 << k
+			w.taken += 4
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// columns are positions cut into the panels of a product's right-hand side.
+type columns struct {
+	positions
+	panels [][]window
+	n      int
+}
+
+// newColumns are those of some images.
+func newColumns(p positions, images, width int) columns {
+	c := columns{positions: p, n: images * p.count()}
+	for j := 0; j < c.n; j += width {
+		c.panels = append(c.panels, p.windows(nil, j, min(width, c.n-j)))
+	}
+	return c
+}
+
+// packWindows takes what the windows name of k shifted runs: row p of dst, w
+// elements wide, from the run that starts at offsets[p]. A row may overrun its
+// end by windowLen elements.
+func packWindowsGeneric(dst, runs []float32, offsets []int, w int, list []window) {
+	for p, offset := range offsets {
+		at := p * w
+		for _, x := range list {
+			from := offset + x.from/4
+			for k := range windowLen {
+				if x.mask>>k&1 != 0 {
+					dst[at] = runs[from+k]
+					at++
+				}
+			}
+		}
+	}
+}
+
+// packColumnPanels writes the panels of columns from..to, k deep, for the rows
+// whose runs start at offsets. It may overrun its end by 2·windowLen elements.
+func (d *Device) packColumnPanels(dst, runs []float32, offsets []int, c *columns, from, to int) {
+	t := &d.kernel
+	k := len(offsets)
+	for j := from; j < to; j += t.nr {
+		n := min(t.nr, to-j)
+		w := t.width(n)
+		panel := dst[(j-from)*k:]
+		if n < w {
+			clear(panel[:w*k])
+		}
+		t.packWindows(panel, runs, offsets, w, c.panels[j/t.nr])
+	}
+}

@@ -1,0 +1,81 @@
+package cpu
+
+// A convolution whose product leaves the padding out: the elements of the runs
+// that belong to results are packed into panels, as another matrix would be, and
+// go through the tiles of matrix products. That pays where enough rows share the
+// panels, and most where images are small and so the padding is large.
+
+// Sizes of a dense product.
+const (
+	denseRows    = 48  // fewer rows are not worth the packing
+	denseDepth   = 32  // nor is a smaller depth
+	denseColumns = 448 // that are packed at a time
+)
+
+// leaveOut tells whether a product of so many rows and such a depth leaves the
+// padding out.
+func (k *conv2d) leaveOut(rows, depth int) bool {
+	return k.device.kernel.packWindows != nil && rows >= denseRows && depth >= denseDepth
+}
+
+// divideDense chooses the images and rows of a chunk, for so many results of an
+// image. The result does not depend on it.
+func (k *conv2d) divideDense(rows, area int) {
+	threads := k.device.pool.size
+	k.images = min(max(1, denseColumns/max(area, 1)), k.n)
+	k.chunksOfBatch = (k.n + k.images - 1) / k.images
+	if k.chunksOfBatch > threads {
+		k.chunksOfBatch = min(roundUp(k.chunksOfBatch, threads), k.n)
+	}
+	k.images = (k.n + k.chunksOfBatch - 1) / k.chunksOfBatch
+	k.chunksOfBatch = (k.n + k.images - 1) / k.images
+	k.blocks = 1
+	if chunks := k.chunksOfBatch * k.groups; chunks < threads {
+		k.blocks = min((threads+chunks-1)/chunks, k.device.kernel.panels(rows))
+	}
+	k.rows = (rows + k.blocks - 1) / k.blocks
+	k.blocks = (rows + k.rows - 1) / k.rows
+	k.used, k.whole = k.span(k.images, windowLen)
+	k.dense = make([]columns, k.phases)
+}
+
+// denseRoom is what denseProduct needs beside the runs.
+func (k *conv2d) denseRoom(depth int) int {
+	return k.rows*denseColumns + denseColumns*min(depth, kcMax) + maxTile + 2*windowLen
+}
+
+// denseProduct is panel·runs for the first n of the columns. It gives the
+// results to store, in parts: a row, an image of the chunk, and what lies there
+// from a position on.
+func (k *conv2d) denseProduct(c *columns, panel, runs []float32, offsets []int, rows, n int, room []float32, store func(r, image, at int, part []float32)) {
+	d, depth := k.device, len(offsets)
+	result, room := room[:k.rows*denseColumns], room[k.rows*denseColumns:]
+	edge, packed := room[:maxTile], room[maxTile:]
+	blocks := max(1, (depth+kcMax-1)/kcMax)
+	kc := min(roundUp((depth+blocks-1)/blocks, 8), max(depth, 1))
+	for left := 0; left < n; left += denseColumns {
+		right := min(left+denseColumns, n)
+		if depth == 0 {
+			clear(result)
+		}
+		for from := 0; from < depth; from += kc {
+			part := offsets[from:min(from+kc, depth)]
+			d.packColumnPanels(packed, runs, part, c, left, right)
+			mode := addResult
+			if from == 0 {
+				mode = 0
+			}
+			d.multiply(panelProduct{c: result, ldc: denseColumns, a: panel, depth: depth, from: from, k: len(part), b: packed,
+				rows: rows, cols: right - left, mode: mode, edge: edge})
+		}
+		area := c.count()
+		for r := range rows {
+			for at := left; at < right; {
+				image := at / area
+				to := min((image+1)*area, right)
+				store(r, image, at-image*area, result[r*denseColumns+at-left:][:to-at])
+				at = to
+			}
+		}
+	}
+}
