@@ -2,6 +2,7 @@
 
 import base64
 import pathlib
+import re
 import struct
 
 import nbformat
@@ -85,3 +86,13 @@ def test_quickstart_learns_the_digits(executed):
 
 def test_fashion_learns_the_clothes(executed):
     assert accuracy(executed("fashion.ipynb")) >= 87
+
+
+def test_active_learning_beats_chance(executed):
+    """With the most labels that are compared."""
+    last = {}
+    for line in text(executed("06-active-learning.ipynb")).splitlines():
+        words = line.split()
+        if words and words[0] in ("random", "margin"):
+            last[words[0]] = float(re.findall(r"([0-9.]+) ±", line)[-1])
+    assert last["margin"] > last["random"], last
