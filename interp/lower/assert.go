@@ -6,6 +6,10 @@ package lower
 //	v, ok := x.(P)    ->  v, ok := asʹ1(x); in it rtʹ.As(x, 17)
 //	v, ok := x.(I)    ->  ... rtʹ.Implements(x, 18)
 //	v, ok := x.(io.Reader) -> ... rtʹ.Convert(x, 19)
+//	v, ok := x.([]byte)    -> ... x.([]byte), and rtʹ.SameType(x, zero)
+//
+// The engine takes any type that is assignable to the other for the same:
+// json.RawMessage for []byte, chan int for <-chan int.
 
 import (
 	"fmt"
@@ -43,11 +47,14 @@ func (e *emitter) asHelper(t types.Type) string {
 			w.line("var zero %s", typ)
 			w.line("return zero, false")
 		default:
+			w.line("var zero %s", typ)
 			w.line("v, ok := x.(%s)", typ)
+			if _, basic := t.Underlying().(*types.Basic); !basic {
+				w.line("ok = ok && %s", e.rt("SameType", "x", "zero"))
+			}
 			w.open("if ok {")
 			w.line("return v, true")
 			w.close("}")
-			w.line("var zero %s", typ)
 			w.line("return zero, false")
 		}
 		w.close("}")

@@ -3,6 +3,7 @@ package lower
 // Loops. Each begins with a check for an interrupt.
 //
 //	for i := 0; c; i++ { go f(&i) }  ->  for i1 := 0; c; i1++ { i := i1; ...; i1 = i }, if i is shared
+//	for i := 0; ; {}  ->  { i := 0; for {} }
 // The engine has one variable for all iterations.
 
 import (
@@ -80,7 +81,8 @@ func (f *function) clause(s ast.Stmt) string {
 
 func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	init := ""
-	if f.simpleClause(s.Init) {
+	endless := s.Init != nil && s.Cond == nil && s.Post == nil // the engine begins such a loop again and again
+	if f.simpleClause(s.Init) && !endless {
 		if s.Init != nil {
 			f.store(w, s.Init, false)
 		}

@@ -4,6 +4,7 @@ package lower
 //
 //	switch init; x { case a: }            ->  { init; switch x { case a: } }
 //	switch i { case v: }, one an interface ->  { var t1 = i; switch { case rtʹ.Equal(t1, v): } }
+//	switch i { case f(), a[1]: }          ->  { var t1 = i; switch { case (t1 == f()) || (t1 == a[1]): } }
 //	switch p { case nil, q: }             ->  { var t1 = p; switch { case (t1 == nil) || (t1 == q): } }
 //	switch { case i: }, i an interface    ->  switch { case rtʹ.Equal(true, i): }
 //	switch x { default: a; case 1: b }    ->  switch x { case 1: b; default: a }
@@ -41,7 +42,7 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	_, basic := tag.Underlying().(*types.Basic)
 	for _, c := range s.Body.List {
 		for _, x := range c.(*ast.CaseClause).List {
-			basic = basic && !types.IsInterface(f.typeOf(x))
+			basic = basic && !types.IsInterface(f.typeOf(x)) && (len(c.(*ast.CaseClause).List) == 1 || f.isSettled(x))
 		}
 	}
 	if basic {
@@ -58,6 +59,16 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 		a, b := f.sameType(tmp, f.expr(x), tag, f.typeOf(x))
 		return "(" + a + " == " + b + ")"
 	})
+}
+
+// isSettled tells whether x has its value without any instruction: of several
+// values that have not, the engine looks at the first alone.
+func (f *function) isSettled(x ast.Expr) bool {
+	if f.Info.Types[x].Value != nil {
+		return true
+	}
+	id, ok := ast.Unparen(x).(*ast.Ident)
+	return ok && !f.globals[f.Info.Uses[id]]
 }
 
 // cases writes a switch with the given head; conditions tells that value renders

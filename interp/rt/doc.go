@@ -53,6 +53,7 @@
 //	Implements(x interface{}, id int) bool                  x.(I) for an interface of any kind; false for nil
 //	Convert(x interface{}, id int) (v interface{}, ok bool) x.(I) for a compiled interface: v can be asserted to it
 //	Assign(x interface{}, id int) interface{}               conversion to the compiled interface id where the checker knows that it is legal; nil stays nil
+//	SameType(x, zero interface{}) bool                      two values of compiled types have the same
 //	AssertionFailed(x interface{}, target, source int)      panics with Go's text; source is the static type of x
 //
 // Variables, comparison, panics, errors:
@@ -84,6 +85,7 @@
 //	StorePosition(p *int, number int)                       *p = number under the race detector
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
+//	PanicValue(x interface{}) interface{}                   what panic(x) panics with: an error if x is nil
 //	NilDereference() interface{}                            the panic of the use of a nil pointer
 //	NilReceiver(method string) interface{}                  the panic of a method of a value that is called through a nil pointer
 //

@@ -48,6 +48,14 @@ const nilDereference = runtimeError("invalid memory address or nil pointer deref
 // NilDereference is what the use of a nil pointer panics with.
 func NilDereference() any { return nilDereference }
 
+// PanicValue is the value of panic(x), which for a nil x is an error.
+func PanicValue(x any) any {
+	if x == nil {
+		return new(runtime.PanicNilError)
+	}
+	return x
+}
+
 // NilReceiver is what the call of a method with a value receiver, as "main.T.M",
 // panics with when it finds a nil pointer in the interface.
 func NilReceiver(method string) any {

@@ -23,6 +23,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Convert":         r.Convert,
 		"Assign":          r.Assign,
 		"AssertionFailed": r.AssertionFailed,
+		"SameType":        SameType,
 
 		"Select": r.Select,
 		"Lock":   r.Lock, "LockRW": r.LockRW, "RLock": r.RLock, "WaitGroupWait": r.WaitGroupWait,
@@ -36,6 +37,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"RangeExited":    RangeExited,
 		"NegativeShift":  NegativeShift,
 		"NilDereference": NilDereference,
+		"PanicValue":     PanicValue,
 		"NilReceiver":    NilReceiver,
 
 		"UnsafeAdd":        UnsafeAdd,
