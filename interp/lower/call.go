@@ -6,7 +6,7 @@ package lower
 //	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      the engine takes one slice for the whole list
 //	f(g()), conversions     ->  func(t1 A, t2 B) R { return fʹ1(t1 as X, t2 as Y) }(g())
 //	wg.Go(func() {...}), in a loop -> wg.Go(func() func() { return func() {...} }())
-//	reflect.ValueOf(p)      ->  the raw value: package reflect looks into it
+//	sort.Slice(ps, less)    ->  the raw value: package sort looks into it
 //
 // The last but one: the engine gives compiled code a literal that shares the
 // frame, so that later iterations overwrite what it has captured.
@@ -152,6 +152,9 @@ func (f *function) plan(e *ast.CallExpr) *call {
 			t = sig.Params().At(i).Type()
 		}
 		a := argument{f.argument(x, t, raw), f.typ(t)}
+		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
+			a.text = operand(a.text) + ".Value" // as compiled code has it, see rt.ReflectValue
+		}
 		if raw && i == xmlArgument(f.compiledFunc(e)) {
 			a.text = f.xmlValue(x, f.compiledFunc(e))
 		}
@@ -203,6 +206,11 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 			}
 		}
 	}
+}
+
+func isReflectValue(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Name() == "Value" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "reflect"
 }
 
 func (f *function) argument(x ast.Expr, t types.Type, raw bool) string {

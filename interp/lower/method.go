@@ -5,6 +5,7 @@ package lower
 //	x.M(a), pointer receiver    ->  PʹMʹ1(&x, a)
 //	x.M(a), promoted            ->  BaseʹMʹ1(x.Base, a)
 //	i.M(a), interpreted interface -> callʹMʹ1(i, a), a dispatcher
+//	t.Method(i), t a reflect.Type -> rtʹ.TypeMethod(t, i)
 //	x.M, as a value             ->  func(r *Pʹ1) func(A) R { return func(a0 A) R { return PʹMʹ1(r, a0) } }(&x)
 //	P.M, as a value             ->  func(r Pʹ1, a0 A) R { return PʹMʹ1(r, a0) }
 //
@@ -35,6 +36,9 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 	}
 	n, pointer := named(t)
 	if types.IsInterface(t) || n == nil || !Interpreted(n) {
+		if function, ok := typeMethods[m.FullName()]; ok {
+			return &call{function: e.importAs("quern/rt", "rtʹ") + "." + function, fixed: true, arguments: []argument{{x, e.typ(t)}}}
+		}
 		c := &call{receiver: x, receiverType: e.typ(t), method: m.Name()}
 		if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer && !pointer && !types.IsInterface(t) {
 			c.byAddress = true
@@ -51,6 +55,17 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 		x = "(*" + x + ")"
 	}
 	return &call{function: e.methodName(n, m), fixed: true, arguments: []argument{{x, typ}}}
+}
+
+// typeMethods are methods of reflect.Type that have to know of types of cells what
+// a compiled type does not know.
+var typeMethods = map[string]string{
+	"(reflect.Type).AssignableTo":  "TypeAssignableTo",
+	"(reflect.Type).ConvertibleTo": "TypeConvertibleTo",
+	"(reflect.Type).Implements":    "TypeImplements",
+	"(reflect.Type).Method":        "TypeMethod",
+	"(reflect.Type).MethodByName":  "TypeMethodByName",
+	"(reflect.Type).Methods":       "TypeMethods",
 }
 
 // methodName names the function that a method of an interpreted type became.

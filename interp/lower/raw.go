@@ -12,7 +12,7 @@ import (
 // reflecting are the packages whose functions look into their arguments of type
 // any and know nothing of boxes.
 var reflecting = map[string]bool{
-	"reflect": true, "sort": true, "runtime": true, "unsafe": true,
+	"sort": true, "runtime": true, "unsafe": true,
 	"encoding/gob": true, "encoding/binary": true, "encoding/xml": true, "encoding/asn1": true,
 	"text/template": true, "html/template": true, "testing/quick": true, "database/sql": true,
 	"net/rpc": true, "expvar": true, "flag": true,
@@ -32,7 +32,6 @@ func (f *function) takesRaw(e *ast.CallExpr) bool {
 //	errors.As(err, &t)     ->  rtʹ.ErrorsAs(err, rtʹ.Box(20, &t), 20)
 //	json.Marshal(p)        ->  rtʹ.JSONMarshal(rtʹ.Box(17, p))
 //	reflect.TypeOf(p)      ->  rtʹ.TypeOf(rtʹ.Box(17, p))
-//	t.Implements(u)        ->  rtʹ.TypeImplements(t, u)
 //	t.Execute(w, p)        ->  rtʹ.TemplateExecute(t, w, "", rtʹ.Box(17, p))
 //	fmt.Printf("%T", p)    ->  rtʹ.Printf("%T", rtʹ.Box(17, p))
 //	log.Printf("%T", p)    ->  log.Printf("%s", rtʹ.Sprintf("%T", rtʹ.Box(17, p)))
@@ -47,8 +46,6 @@ var shims = map[string]string{
 	"(*encoding/json.Decoder).Decode": "JSONDecode",
 	"reflect.TypeOf":                  "TypeOf",
 	"reflect.DeepEqual":               "DeepEqual",
-	"(reflect.Type).Implements":       "TypeImplements",
-	"(reflect.Type).AssignableTo":     "TypeAssignableTo",
 
 	"(*text/template.Template).Execute":         "TemplateExecute",
 	"(*text/template.Template).ExecuteTemplate": "TemplateExecute",

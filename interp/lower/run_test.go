@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/token"
+	"maps"
 	"os"
 	"reflect"
 	"strings"
@@ -103,7 +104,9 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
 		"Guard": reflect.ValueOf(s.guard),
 	}
-	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, packages(), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
+	reflection := map[string]map[string]reflect.Value{"reflect/reflect": maps.Clone(packages()["reflect/reflect"])}
+	maps.Copy(reflection["reflect/reflect"], s.registry.Overrides()["reflect/reflect"])
+	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, packages(), reflection, {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
 		if err := s.engine.Use(table); err != nil {
 			t.Fatal(err)
 		}

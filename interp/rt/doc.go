@@ -83,6 +83,7 @@
 //	Recoverer() *Deferred                                   what recover() asks in a function that was not deferred as a literal
 //	Forwards(activations int)                               said by a function that only calls another one, which recovers
 //	StorePosition(p *int, number int)                       *p = number under the race detector
+//	LoadPosition(p *int) int                                *p under the race detector
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
 //	PanicValue(x interface{}) interface{}                   what panic(x) panics with: an error if x is nil
@@ -111,6 +112,11 @@
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
 //	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
 //	TypeAssignableTo(t, u reflect.Type) bool                t.AssignableTo(u)
+//	TypeConvertibleTo(t, u reflect.Type) bool               t.ConvertibleTo(u)
+//	TypeMethod(t reflect.Type, i int) ReflectMethod         t.Method(i)
+//	TypeMethodByName(t reflect.Type, name string) (ReflectMethod, bool)
+//	                                                        t.MethodByName(name)
+//	TypeMethods(t reflect.Type) iter.Seq[ReflectMethod]     t.Methods()
 //	XMLValue(x interface{}, element bool) interface{}       the raw value for encoding/xml, or a panic with an *XMLError; see XMLRefusal
 //	DeepEqual(a, b interface{}) bool
 //	TemplateExecute(t interface{}, w io.Writer, name string, data interface{}) error
@@ -121,10 +127,13 @@
 //	BuiltinPrintln(args ...interface{})                     println
 //	Words(x interface{}) interface{}
 //
-// Functions that reflect on their argument without asking for methods (package
-// reflect, sort.Slice, encoding/gob, encoding/xml, encoding/binary,
-// fmt.Sscan, runtime.SetFinalizer) get Value(x): they see fields
-// and elements, but neither the names of types nor their methods.
+// Package reflect itself has in cells [ReflectValue] for its Value, and functions
+// that go with it; see [Registry.Overrides]. A reflect.Type stays one.
+//
+// Functions that reflect on their argument without asking for methods
+// (sort.Slice, encoding/gob, encoding/xml, encoding/binary, fmt.Sscan,
+// runtime.SetFinalizer) get Value(x): they see fields and elements, but neither
+// the names of types nor their methods.
 //
 // # What compiled packages may ask of a box
 //
@@ -151,8 +160,10 @@
 // The panics of the engine that [Recovered] repairs have lost their numbers:
 // "index out of range" without index and length.
 //
-// A reflect.Type that [Registry.TypeOf] returns answers for the declared type,
-// but package reflect makes raw values from it.
+// A reflect.Type that [Registry.TypeOf] returns answers for the declared type;
+// compiled code that makes values from it makes raw ones. A type that package
+// reflect makes of a type of a cell and of a named compiled one is refused by a
+// panic, and so are the parameters of a method of an interface of a cell.
 //
 // # Concurrency
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 	"io"
+	"iter"
 	"reflect"
 )
 
@@ -56,6 +57,17 @@ func (r *Registry) bound(x any, name string) any {
 	case "Close":
 		if x, ok := x.(io.Closer); ok {
 			return x.Close
+		}
+	}
+	if t, ok := x.(reflect.Type); ok {
+		// Those whose signatures have types that cells have others for.
+		switch name {
+		case "Method":
+			return func(i int) ReflectMethod { return r.TypeMethod(t, i) }
+		case "MethodByName":
+			return func(name string) (ReflectMethod, bool) { return r.TypeMethodByName(t, name) }
+		case "Methods":
+			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
 		}
 	}
 	v := reflect.ValueOf(x)

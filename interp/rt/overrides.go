@@ -4,9 +4,10 @@ import "reflect"
 
 // Overrides returns the compiled symbols that the session replaces in the
 // engine's table, in its key form, so that calls and function values alike
-// print and encode the types of cells as Go does.
+// print, encode and reflect on the types of cells as Go does.
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 	return map[string]map[string]reflect.Value{
+		"reflect/reflect": r.reflection(),
 		"fmt/fmt": {
 			"Append":   reflect.ValueOf(r.Append),
 			"Appendf":  reflect.ValueOf(r.Appendf),

@@ -67,11 +67,15 @@ func NilReceiver(method string) any {
 // compiledName is the name of a compiled type; the types above go under the
 // name of the runtime's type that they stand for.
 func compiledName(t reflect.Type) string {
-	if t.Implements(standInType) {
+	if t.Implements(standInType) && !(t.Kind() == reflect.Pointer && t.Elem().Implements(standInType)) {
 		return reflect.Zero(t).Interface().(standIn).compiledName()
 	}
-	return t.String()
+	return reflectionNames.Replace(t.String())
 }
+
+// reflectionNames gives the types that stand for those of package reflect their
+// names.
+var reflectionNames = strings.NewReplacer(reflect.TypeFor[Registry]().PkgPath()+".Reflect", "reflect.", "rt.Reflect", "reflect.")
 
 // standIn is a type of this package that a cell must take for another one.
 type standIn interface{ compiledName() string }

@@ -306,7 +306,22 @@ func (p *printer) catch(v reflect.Value, verb rune, method string) {
 // formatBox is the Format method of all boxes: what compiled code prints that
 // does not print through this package.
 func formatBox(state fmt.State, verb rune, b Box) {
-	p := b.T.registry.newPrinter()
+	format(b.T.registry, state, verb, func(p *printer) {
+		v := reflect.ValueOf(b.V)
+		if p.callMethods(b.T, v, verb) {
+			return
+		}
+		depth := 0
+		if v.Kind() == reflect.Pointer && belowOperand() {
+			depth = 1
+		}
+		p.printValue(b.T, v, verb, depth, visible)
+	})
+}
+
+// format has a printer with the flags of state print for a Format method.
+func format(r *Registry, state fmt.State, verb rune, print func(*printer)) {
+	p := r.newPrinter()
 	p.minus, p.space, p.zero = state.Flag('-'), state.Flag(' '), state.Flag('0')
 	if verb == 'v' {
 		p.plusV, p.sharpV = state.Flag('+'), state.Flag('#')
@@ -315,14 +330,7 @@ func formatBox(state fmt.State, verb rune, b Box) {
 	}
 	p.width, p.hasWidth = state.Width()
 	p.precision, p.hasPrecision = state.Precision()
-	v := reflect.ValueOf(b.V)
-	if !p.callMethods(b.T, v, verb) {
-		depth := 0
-		if v.Kind() == reflect.Pointer && belowOperand() {
-			depth = 1
-		}
-		p.printValue(b.T, v, verb, depth, visible)
-	}
+	print(p)
 	_, _ = state.Write(p.buffer) // fmt.State keeps the text: it has no errors
 }
 

@@ -245,19 +245,32 @@ func (t typeWrapper) FieldByNameFunc(match func(string) bool) (reflect.StructFie
 }
 
 // In returns the type of the parameter i.
-func (t typeWrapper) In(i int) reflect.Type {
-	s := t.d.typ.Underlying().(*types.Signature)
-	return t.wrap(view{t.d.registry.child(s.Params().At(i).Type()), t.Type.In(i)})
+func (t typeWrapper) In(i int) reflect.Type { return t.wrap(t.signature().in(i)) }
+
+// NumIn returns the number of parameters.
+func (t typeWrapper) NumIn() int { return t.typesSignature().Params().Len() }
+
+// NumOut returns the number of results.
+func (t typeWrapper) NumOut() int { return t.typesSignature().Results().Len() }
+
+// IsVariadic reports whether the last parameter is variadic.
+func (t typeWrapper) IsVariadic() bool { return t.typesSignature().Variadic() }
+
+func (t typeWrapper) typesSignature() *types.Signature {
+	s, ok := t.d.typ.Underlying().(*types.Signature)
+	if !ok {
+		t.Type.NumIn() // panics
+	}
+	return s
 }
+
+func (t typeWrapper) signature() signature { return t.d.registry.signatureOf(t.view()) }
 
 // Ins is like calling In for each parameter.
 func (t typeWrapper) Ins() iter.Seq[reflect.Type] { return each(t.NumIn(), t.In) }
 
 // Out returns the type of the result i.
-func (t typeWrapper) Out(i int) reflect.Type {
-	s := t.d.typ.Underlying().(*types.Signature)
-	return t.wrap(view{t.d.registry.child(s.Results().At(i).Type()), t.Type.Out(i)})
-}
+func (t typeWrapper) Out(i int) reflect.Type { return t.wrap(t.signature().out(i)) }
 
 // Outs is like calling Out for each result.
 func (t typeWrapper) Outs() iter.Seq[reflect.Type] { return each(t.NumOut(), t.Out) }

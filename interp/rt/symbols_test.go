@@ -47,6 +47,9 @@ func TestOverrides(t *testing.T) {
 	}
 	count := 0
 	for pkg, table := range overrides {
+		if pkg == "reflect/reflect" {
+			continue // see TestReflection
+		}
 		for name, f := range table {
 			count++
 			if want := reflect.TypeOf(real[pkg+" "+name]); f.Type() != want {

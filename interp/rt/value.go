@@ -74,6 +74,9 @@ func withoutInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
 		return true
 	}
 	seen[t] = true
+	if t.Implements(standInType) {
+		return false
+	}
 	switch t.Kind() {
 	case reflect.Interface:
 		return false

@@ -1,0 +1,259 @@
+package rt
+
+import (
+	"go/types"
+	"iter"
+	"reflect"
+)
+
+// ReflectMethod stands for reflect.Method.
+type ReflectMethod struct {
+	Name    string
+	PkgPath string
+	Type    reflect.Type
+	Func    ReflectValue
+	Index   int
+}
+
+func (ReflectMethod) compiledName() string { return "reflect.Method" }
+
+// IsExported is that of reflect.Method.
+func (m ReflectMethod) IsExported() bool { return m.PkgPath == "" }
+
+// signature is a function type as both sides know it.
+type signature struct {
+	view
+	r *Registry
+	s *types.Signature // nil for a compiled type
+}
+
+func (r *Registry) signatureOf(w view) signature {
+	s := signature{view: w, r: r}
+	if w.d != nil {
+		s.s = w.d.typ.Underlying().(*types.Signature)
+	}
+	return s
+}
+
+func (s signature) in(i int) view {
+	if s.s == nil {
+		return view{nil, s.t.In(i)}
+	}
+	return view{s.r.child(s.s.Params().At(i).Type()), s.t.In(i)}
+}
+
+func (s signature) out(i int) view {
+	if s.s == nil {
+		return view{nil, s.t.Out(i)}
+	}
+	return view{s.r.child(s.s.Results().At(i).Type()), s.t.Out(i)}
+}
+
+// Call is that of reflect.Value.
+func (v ReflectValue) Call(in []ReflectValue) []ReflectValue {
+	return v.call(in, v.Kind() == reflect.Func && v.Value.Type().IsVariadic(), v.Value.Call)
+}
+
+// CallSlice is that of reflect.Value.
+func (v ReflectValue) CallSlice(in []ReflectValue) []ReflectValue {
+	return v.call(in, false, v.Value.CallSlice)
+}
+
+// call calls v by the method call of the raw value; with spread the arguments of
+// a variadic parameter are single ones.
+func (v ReflectValue) call(in []ReflectValue, spread bool, call func([]reflect.Value) []reflect.Value) []ReflectValue {
+	if v.Kind() != reflect.Func {
+		call(nil) // panics
+	}
+	s := v.r.signatureOf(v.view())
+	raw := make([]reflect.Value, len(in))
+	for i, x := range in {
+		switch last := s.t.NumIn() - 1; {
+		case spread && i >= last:
+			raw[i] = v.r.argument(x, s.in(last).elem())
+		case i <= last:
+			raw[i] = v.r.argument(x, s.in(i))
+		default:
+			raw[i] = x.Value // one too many: package reflect says so
+		}
+	}
+	var out []ReflectValue
+	for i, x := range call(raw) {
+		out = append(out, v.r.reflected(x, s.out(i).d))
+	}
+	return out
+}
+
+// argument is assigned with the words of a call.
+func (r *Registry) argument(x ReflectValue, w view) reflect.Value {
+	if x.IsValid() && x.CanInterface() && !r.TypeAssignableTo(x.Type(), r.reflectType(w)) {
+		panic("reflect: Call using " + x.Type().String() + " as type " + w.String())
+	}
+	return r.assigned(x, w, "reflect: Call")
+}
+
+// NumMethod is that of reflect.Value.
+func (v ReflectValue) NumMethod() int {
+	if v.d == nil {
+		return v.Value.NumMethod()
+	}
+	return v.Type().NumMethod()
+}
+
+// Method is that of reflect.Value.
+func (v ReflectValue) Method(i int) ReflectValue {
+	if v.d == nil {
+		return v.r.reflected(v.Value.Method(i), nil)
+	}
+	methods := typeWrapper{v.Value.Type(), v.d}.exported()
+	if uint(i) >= uint(len(methods)) {
+		panic("reflect: Method index out of range")
+	}
+	return v.method(methods[i])
+}
+
+// MethodByName is that of reflect.Value.
+func (v ReflectValue) MethodByName(name string) ReflectValue {
+	if v.d == nil {
+		return v.r.reflected(v.Value.MethodByName(name), nil)
+	}
+	m := typeWrapper{v.Value.Type(), v.d}.find(name)
+	if m == nil {
+		return ReflectValue{}
+	}
+	return v.method(m)
+}
+
+// Methods is that of reflect.Value.
+func (v ReflectValue) Methods() iter.Seq2[ReflectMethod, ReflectValue] {
+	return func(yield func(ReflectMethod, ReflectValue) bool) {
+		for i := range v.NumMethod() {
+			if !yield(v.r.TypeMethod(v.Type(), i), v.Method(i)) {
+				return
+			}
+		}
+	}
+}
+
+// method is the method m of v as a function.
+func (v ReflectValue) method(m *types.Func) ReflectValue {
+	raw := exported(v.Value)
+	if raw.Kind() == reflect.Interface && raw.IsNil() {
+		panic("reflect: Method on nil interface value")
+	}
+	var x any
+	if raw.Kind() == reflect.Interface {
+		x = raw.Interface()
+	} else {
+		x = v.d.box(raw.Interface())
+	}
+	function, receiver, boxed := v.r.Method(x, m.Name())
+	f, skip := reflect.ValueOf(function), 0
+	if boxed {
+		skip = 1
+	}
+	s := withReceiver(m.Type().(*types.Signature), nil)
+	made := reflect.MakeFunc(methodType(f.Type(), skip, nil, s.Variadic()), func(args []reflect.Value) []reflect.Value {
+		if boxed {
+			args = append([]reflect.Value{reflect.ValueOf(&receiver).Elem()}, args...)
+		}
+		return f.Call(args)
+	})
+	if !v.CanInterface() {
+		made = unexported(made, false)
+	}
+	return v.r.reflected(made, v.r.child(s))
+}
+
+// methodType is the type of f without its first skip parameters, after the
+// parameter first if that is not nil. f is not variadic.
+func methodType(f reflect.Type, skip int, first reflect.Type, variadic bool) reflect.Type {
+	var in, out []reflect.Type
+	if first != nil {
+		in = append(in, first)
+	}
+	for i := skip; i < f.NumIn(); i++ {
+		in = append(in, f.In(i))
+	}
+	for t := range f.Outs() {
+		out = append(out, t)
+	}
+	return reflect.FuncOf(in, out, variadic)
+}
+
+// withReceiver is the signature of a method as a function, with the receiver as
+// the first parameter unless that is nil.
+func withReceiver(s *types.Signature, receiver types.Type) *types.Signature {
+	params := s.Params()
+	if receiver != nil {
+		all := []*types.Var{types.NewParam(0, nil, "", receiver)}
+		for v := range params.Variables() {
+			all = append(all, v)
+		}
+		params = types.NewTuple(all...)
+	}
+	return types.NewSignatureType(nil, nil, nil, params, s.Results(), s.Variadic())
+}
+
+// TypeMethod is t.Method(i). That of a reflect.Type has a raw function.
+func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
+	w, ok := t.(typeWrapper)
+	if !ok {
+		return r.reflectMethod(t.Method(i))
+	}
+	methods := w.exported()
+	if uint(i) >= uint(len(methods)) {
+		panic("reflect: Method index out of range")
+	}
+	m := methods[i]
+	result := ReflectMethod{Name: m.Name(), Index: i}
+	if t.Kind() == reflect.Interface {
+		s := withReceiver(m.Type().(*types.Signature), nil)
+		result.Type = r.reflectType(view{r.child(s), reflect.TypeFor[func()]()})
+		return result
+	}
+	registered, ok := (*w.d.methods.Load())[m.Name()]
+	if !ok {
+		registered = Box{w.d, reflect.Zero(w.Type).Interface()}.method(m.Name())
+	}
+	s := withReceiver(m.Type().(*types.Signature), w.d.typ)
+	raw := methodType(registered.value.Type(), 1, w.Type, s.Variadic())
+	result.Func = r.reflected(reflect.MakeFunc(raw, func(args []reflect.Value) []reflect.Value {
+		receiver := args[0].Interface()
+		args[0] = reflect.ValueOf(&receiver).Elem()
+		return registered.value.Call(args)
+	}), r.Describe(s))
+	result.Type = result.Func.Type()
+	return result
+}
+
+// reflectMethod is a method of a compiled type.
+func (r *Registry) reflectMethod(m reflect.Method) ReflectMethod {
+	return ReflectMethod{m.Name, m.PkgPath, m.Type, r.reflected(m.Func, nil), m.Index}
+}
+
+// TypeMethodByName is t.MethodByName(name).
+func (r *Registry) TypeMethodByName(t reflect.Type, name string) (ReflectMethod, bool) {
+	w, ok := t.(typeWrapper)
+	if !ok {
+		m, ok := t.MethodByName(name)
+		return r.reflectMethod(m), ok
+	}
+	for i, m := range w.exported() {
+		if m.Name() == name {
+			return r.TypeMethod(t, i), true
+		}
+	}
+	return ReflectMethod{}, false
+}
+
+// TypeMethods is t.Methods().
+func (r *Registry) TypeMethods(t reflect.Type) iter.Seq[ReflectMethod] {
+	return func(yield func(ReflectMethod) bool) {
+		for i := range t.NumMethod() {
+			if !yield(r.TypeMethod(t, i)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package rt
+
+import (
+	"fmt"
+	"iter"
+	"reflect"
+	"unsafe"
+)
+
+// ReflectValue stands for reflect.Value in cells: a raw value together with its
+// type as it was declared. Whatever does not depend on the declaration it leaves
+// to the raw value.
+type ReflectValue struct {
+	reflect.Value // the raw value; of an unexported field it is marked as such
+	r             *Registry
+	d             *Type // nil for a compiled type
+}
+
+func (ReflectValue) compiledName() string { return "reflect.Value" }
+
+// ReflectValueOf is reflect.ValueOf.
+func (r *Registry) ReflectValueOf(x any) ReflectValue {
+	if x == nil {
+		return ReflectValue{}
+	}
+	w, raw := r.viewOf(reflect.ValueOf(x))
+	return r.reflected(raw, w.d)
+}
+
+func (r *Registry) reflected(raw reflect.Value, d *Type) ReflectValue {
+	if !raw.IsValid() {
+		return ReflectValue{}
+	}
+	return ReflectValue{raw, r, d}
+}
+
+func (v ReflectValue) view() view { return view{v.d, v.Value.Type()} }
+
+// Type is that of reflect.Value.
+func (v ReflectValue) Type() reflect.Type {
+	t := v.Value.Type()
+	if v.d == nil {
+		return t
+	}
+	return v.r.reflectType(view{v.d, t})
+}
+
+// Interface is that of reflect.Value.
+func (v ReflectValue) Interface() any {
+	x := v.Value.Interface()
+	switch {
+	case v.Kind() == reflect.Interface:
+		return v.r.Plain(x)
+	case v.d != nil:
+		return v.d.box(x)
+	}
+	return x
+}
+
+// String is that of reflect.Value.
+func (v ReflectValue) String() string {
+	if v.d == nil || v.Kind() == reflect.String {
+		return v.Value.String()
+	}
+	return "<" + v.d.name + " Value>"
+}
+
+// Format prints the value that v holds, as fmt does for a reflect.Value.
+func (v ReflectValue) Format(f fmt.State, verb rune) {
+	switch {
+	case !v.IsValid():
+		_, _ = f.Write([]byte("<invalid reflect.Value>"))
+	case v.CanInterface():
+		_, _ = v.r.Fprintf(f, fmt.FormatString(f, verb), v.Interface())
+	default:
+		format(v.r, f, verb, func(p *printer) { p.printNested(v.d, v.Value, verb, 0, hidden) })
+	}
+}
+
+// Equal is that of reflect.Value.
+func (v ReflectValue) Equal(u ReflectValue) bool {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if u.Kind() == reflect.Interface {
+		u = u.Elem()
+	}
+	return v.d == u.d && v.Value.Equal(u.Value)
+}
+
+// Elem is that of reflect.Value.
+func (v ReflectValue) Elem() ReflectValue {
+	inner := v.Value.Elem()
+	switch {
+	case !inner.IsValid():
+		return ReflectValue{}
+	case v.Kind() == reflect.Interface:
+		d, raw, _ := v.r.unboxValue(inner)
+		return v.r.reflected(raw, d)
+	}
+	return v.r.reflected(inner, v.view().elem().d)
+}
+
+// Addr is that of reflect.Value.
+func (v ReflectValue) Addr() ReflectValue {
+	p := v.Value.Addr()
+	return v.r.reflected(p, v.view().pointer().d)
+}
+
+// ReflectIndirect is reflect.Indirect.
+func ReflectIndirect(v ReflectValue) ReflectValue {
+	if v.Kind() != reflect.Pointer {
+		return v
+	}
+	return v.Elem()
+}
+
+// Field is that of reflect.Value.
+func (v ReflectValue) Field(i int) ReflectValue {
+	raw := v.Value.Field(i)
+	if v.d == nil {
+		return v.r.reflected(raw, nil)
+	}
+	f, w := v.view().field(i)
+	if !f.exported {
+		raw = unexported(raw, f.embedded)
+	}
+	return v.r.reflected(raw, w.d)
+}
+
+// FieldByIndex is that of reflect.Value.
+func (v ReflectValue) FieldByIndex(index []int) ReflectValue {
+	v, err := v.FieldByIndexErr(index)
+	if err != nil {
+		panic("reflect: indirection through nil pointer to embedded struct")
+	}
+	return v
+}
+
+// FieldByIndexErr is that of reflect.Value.
+func (v ReflectValue) FieldByIndexErr(index []int) (ReflectValue, error) {
+	for i, n := range index {
+		if i > 0 && v.Kind() == reflect.Pointer && v.Value.Type().Elem().Kind() == reflect.Struct {
+			if v.IsNil() {
+				return ReflectValue{}, fmt.Errorf("reflect: indirection through nil pointer to embedded struct field %s", v.view().elem().name())
+			}
+			v = v.Elem()
+		}
+		v = v.Field(n)
+	}
+	return v, nil
+}
+
+// FieldByName is that of reflect.Value.
+func (v ReflectValue) FieldByName(name string) ReflectValue {
+	if v.Kind() != reflect.Struct {
+		v.Value.FieldByName(name) // panics
+	}
+	if f, ok := v.Type().FieldByName(name); ok {
+		return v.FieldByIndex(f.Index)
+	}
+	return ReflectValue{}
+}
+
+// FieldByNameFunc is that of reflect.Value.
+func (v ReflectValue) FieldByNameFunc(match func(string) bool) ReflectValue {
+	if v.Kind() != reflect.Struct {
+		v.Value.FieldByNameFunc(match) // panics
+	}
+	if f, ok := v.Type().FieldByNameFunc(match); ok {
+		return v.FieldByIndex(f.Index)
+	}
+	return ReflectValue{}
+}
+
+// Fields is that of reflect.Value.
+func (v ReflectValue) Fields() iter.Seq2[reflect.StructField, ReflectValue] {
+	t := v.Type()
+	return func(yield func(reflect.StructField, ReflectValue) bool) {
+		for i := range v.NumField() {
+			if !yield(t.Field(i), v.Field(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Index is that of reflect.Value.
+func (v ReflectValue) Index(i int) ReflectValue {
+	raw := v.Value.Index(i)
+	if v.Kind() == reflect.String {
+		return v.r.reflected(raw, nil)
+	}
+	return v.r.reflected(raw, v.view().elem().d)
+}
+
+// Slice is that of reflect.Value.
+func (v ReflectValue) Slice(i, j int) ReflectValue {
+	return v.r.reflected(v.Value.Slice(i, j), v.sliced())
+}
+
+// Slice3 is that of reflect.Value.
+func (v ReflectValue) Slice3(i, j, k int) ReflectValue {
+	return v.r.reflected(v.Value.Slice3(i, j, k), v.sliced())
+}
+
+// sliced is the type of a slice of v.
+func (v ReflectValue) sliced() *Type {
+	if v.Kind() != reflect.Array || v.d == nil {
+		return v.d
+	}
+	return viewOfType(v.r.ReflectSliceOf(v.r.reflectType(v.view().elem()))).d
+}
+
+// rawReflectValue is reflect.Value.
+type rawReflectValue struct {
+	_, _ unsafe.Pointer
+	flag uintptr
+}
+
+// Bits of the flag, as package reflect has them.
+const (
+	flagStickyRO = 1 << 5 // obtained by an unexported field
+	flagEmbedRO  = 1 << 6 // obtained by an unexported embedded field
+	flagRO       = flagStickyRO | flagEmbedRO
+)
+
+// unexported marks v as obtained by an unexported field, which in lowered code
+// is exported.
+func unexported(v reflect.Value, embedded bool) reflect.Value {
+	raw := (*rawReflectValue)(unsafe.Pointer(&v))
+	if embedded {
+		raw.flag |= flagEmbedRO
+	} else {
+		raw.flag |= flagStickyRO
+	}
+	return v
+}
+
+// exported takes the mark away.
+func exported(v reflect.Value) reflect.Value {
+	(*rawReflectValue)(unsafe.Pointer(&v)).flag &^= flagRO
+	return v
+}
