@@ -26,13 +26,18 @@ type loop struct {
 }
 
 type instr struct {
+	name   string
 	op     elementwise
-	args   [3]int // loop inputs first, then results of earlier instructions
+	fold   *folding // in place of op
+	args   [3]int   // loop inputs first, then results of earlier instructions
 	arity  int
 	word   int // -1 without a dynamic scalar
 	scalar float32
 	out    int
 	reg    int
+
+	words   []int // of a folding's scalars
+	scalars foldScalars
 }
 
 type loopInput struct {
@@ -79,7 +84,7 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 		}
 		l.in = append(l.in, in)
 	}
-	for i, x := range s.Loop {
+	for _, x := range s.Loop {
 		op := elementwiseOps[x.Op.Name()]
 		if f := scalarOps[x.Op.Name()]; op == nil && f != nil {
 			op = scalarLoop(f)
@@ -87,17 +92,20 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 		if op == nil {
 			return nil, fmt.Errorf("cpu: there is no elementwise kernel for %s", x.Op.Name())
 		}
-		k := instr{op: op, arity: len(x.Args), word: -1, out: x.Out}
+		k := instr{name: x.Op.Name(), op: op, arity: len(x.Args), word: -1, out: x.Out}
 		copy(k.args[:], x.Args)
 		if _, ok := x.Op.(ir.Dynamic); ok {
 			k.word = x.Word
 		}
-		for _, a := range x.Args {
+		l.body = append(l.body, k)
+	}
+	l.body = fold(l.body, len(l.in))
+	for i, k := range l.body {
+		for _, a := range k.args[:k.arity] {
 			if a < len(l.in) {
 				l.in[a].last = i
 			}
 		}
-		l.body = append(l.body, k)
 	}
 	l.allocate()
 	for _, o := range s.Out {
@@ -174,6 +182,10 @@ func (l *loop) run(p *program) error {
 	for i := range l.body {
 		if k := &l.body[i]; k.word >= 0 {
 			k.scalar = float32(p.scalar(k.word))
+		} else {
+			for j, w := range k.words {
+				k.scalars[j] = float32(p.scalar(w))
+			}
 		}
 	}
 	p.device.pool.run((l.n+blockLen-1)/blockLen, l)
@@ -208,7 +220,11 @@ func (l *loop) work(block, worker int) {
 			for j := range k.arity {
 				v[j] = l.value(k.args[j], scratch, at, n)
 			}
-			k.op(l.device.vectors, l.result(k, scratch, at, n), v[0], v[1], v[2], k.scalar)
+			if d := l.result(k, scratch, at, n); k.fold != nil {
+				k.fold.run(l.device.vectors)(d, v[0], v[1], v[2], &k.scalars)
+			} else {
+				k.op(l.device.vectors, d, v[0], v[1], v[2], k.scalar)
+			}
 		}
 		for i := range l.out {
 			if o := &l.out[i]; o.late {

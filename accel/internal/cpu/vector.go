@@ -12,6 +12,12 @@ type vectors struct {
 	sum                                         func(a []float32) float32
 	largest                                     func(a []float32) float32 // -Inf for none; passes over NaN
 
+	// The foldings: with scalars s, t, u and w,
+	//	blend        a·s + b·t + u + w
+	//	blendSquare  a·s + b²·t + u + w
+	//	rootStep     a - b·s·t / (√(c·u) + w)
+	blend, blendSquare, rootStep func(d, a, b, c []float32, s *foldScalars)
+
 	// maxPool2 is d[i] = the largest of a[2i], a[2i+1], b[2i], b[2i+1]; its
 	// gradient gives dy[i] to the first of them that equals y[i].
 	maxPool2         func(d, a, b []float32)
@@ -41,6 +47,10 @@ var genericVectors = &vectors{
 	mulScalar:    mulScalarGeneric,
 	sum:          sumGeneric,
 	largest:      largestGeneric,
+
+	blend:       blendGeneric,
+	blendSquare: blendSquareGeneric,
+	rootStep:    rootStepGeneric,
 
 	maxPool2:         maxPool2Generic,
 	maxPool2Gradient: maxPool2GradientGeneric,

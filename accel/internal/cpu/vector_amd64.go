@@ -38,6 +38,22 @@ func vector2(f func(n int, d, a, b *float32)) func(d, a, b []float32) {
 	}
 }
 
+func fold2(f func(n int, d, a, b, s *float32)) func(d, a, b, c []float32, s *foldScalars) {
+	return func(d, a, b, _ []float32, s *foldScalars) {
+		if n := len(d); n > 0 {
+			f(n, &d[0], &a[:n][0], &b[:n][0], &s[0])
+		}
+	}
+}
+
+func fold3(f func(n int, d, a, b, c, s *float32)) func(d, a, b, c []float32, s *foldScalars) {
+	return func(d, a, b, c []float32, s *foldScalars) {
+		if n := len(d); n > 0 {
+			f(n, &d[0], &a[:n][0], &b[:n][0], &c[:n][0], &s[0])
+		}
+	}
+}
+
 func vectorScalar(f func(n int, d, a *float32, s float32)) func(d, a []float32, s float32) {
 	return func(d, a []float32, s float32) {
 		if n := len(d); n > 0 {
@@ -88,6 +104,10 @@ var avx2Vectors = &vectors{
 	sum:          vectorSum(sumAVX2),
 	largest:      vectorLargest(8, largestAVX2),
 
+	blend:       fold2(blendAVX2),
+	blendSquare: fold2(blendSquareAVX2),
+	rootStep:    fold3(rootStepAVX2),
+
 	maxPool2:         maxPool2Generic,
 	maxPool2Gradient: maxPool2GradientGeneric,
 }
@@ -115,6 +135,10 @@ var avx512Vectors = &vectors{
 	mulScalar:    vectorScalar(mulScalarAVX512),
 	sum:          vectorSum(sumAVX512),
 	largest:      vectorLargest(16, largestAVX512),
+
+	blend:       fold2(blendAVX512),
+	blendSquare: fold2(blendSquareAVX512),
+	rootStep:    fold3(rootStepAVX512),
 
 	maxPool2: func(d, a, b []float32) {
 		if n := len(d); n > 0 {

@@ -1375,6 +1375,169 @@ done:
 	VZEROUPPER
 	RET
 
+// func blendAVX2(n int, d *float32, a *float32, b *float32, s *float32)
+// Requires: AVX
+TEXT ·blendAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         s+32(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	VBROADCASTSS 8(SI), Y2
+	VBROADCASTSS 12(SI), Y3
+	CMPQ         AX, $0x08
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Y4
+	VMOVUPS (BX), Y5
+	VMULPS  Y0, Y4, Y4
+	VMULPS  Y1, Y5, Y5
+	VADDPS  Y5, Y4, Y4
+	VADDPS  Y2, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS Y4, (CX)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, AX
+	CMPQ    AX, $0x08
+	JGE     whole
+
+rest:
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       tailMask<>+0(SB), SI
+	NEGQ       AX
+	VMOVUPS    32(SI)(AX*4), Y4
+	NEGQ       AX
+	VMASKMOVPS (DX), Y4, Y5
+	VMASKMOVPS (BX), Y4, Y6
+	VMULPS     Y0, Y5, Y5
+	VMULPS     Y1, Y6, Y6
+	VADDPS     Y6, Y5, Y5
+	VADDPS     Y2, Y5, Y5
+	VADDPS     Y3, Y5, Y5
+	VMASKMOVPS Y5, Y4, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func blendSquareAVX2(n int, d *float32, a *float32, b *float32, s *float32)
+// Requires: AVX
+TEXT ·blendSquareAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         s+32(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	VBROADCASTSS 8(SI), Y2
+	VBROADCASTSS 12(SI), Y3
+	CMPQ         AX, $0x08
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Y4
+	VMOVUPS (BX), Y5
+	VMULPS  Y0, Y4, Y4
+	VMULPS  Y5, Y5, Y5
+	VMULPS  Y1, Y5, Y5
+	VADDPS  Y5, Y4, Y4
+	VADDPS  Y2, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS Y4, (CX)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, AX
+	CMPQ    AX, $0x08
+	JGE     whole
+
+rest:
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       tailMask<>+0(SB), SI
+	NEGQ       AX
+	VMOVUPS    32(SI)(AX*4), Y4
+	NEGQ       AX
+	VMASKMOVPS (DX), Y4, Y5
+	VMASKMOVPS (BX), Y4, Y6
+	VMULPS     Y0, Y5, Y5
+	VMULPS     Y6, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VADDPS     Y6, Y5, Y5
+	VADDPS     Y2, Y5, Y5
+	VADDPS     Y3, Y5, Y5
+	VMASKMOVPS Y5, Y4, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func rootStepAVX2(n int, d *float32, a *float32, b *float32, c *float32, s *float32)
+// Requires: AVX
+TEXT ·rootStepAVX2(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         s+40(FP), DI
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS 4(DI), Y1
+	VBROADCASTSS 8(DI), Y2
+	VBROADCASTSS 12(DI), Y3
+	CMPQ         AX, $0x08
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Y4
+	VMOVUPS (BX), Y5
+	VMOVUPS (SI), Y6
+	VMULPS  Y2, Y6, Y6
+	VSQRTPS Y6, Y6
+	VADDPS  Y3, Y6, Y6
+	VMULPS  Y0, Y5, Y5
+	VMULPS  Y1, Y5, Y5
+	VDIVPS  Y6, Y5, Y5
+	VSUBPS  Y5, Y4, Y4
+	VMOVUPS Y4, (CX)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, AX
+	CMPQ    AX, $0x08
+	JGE     whole
+
+rest:
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       tailMask<>+0(SB), DI
+	NEGQ       AX
+	VMOVUPS    32(DI)(AX*4), Y4
+	NEGQ       AX
+	VMASKMOVPS (DX), Y4, Y5
+	VMASKMOVPS (BX), Y4, Y6
+	VMASKMOVPS (SI), Y4, Y7
+	VMULPS     Y2, Y7, Y7
+	VSQRTPS    Y7, Y7
+	VADDPS     Y3, Y7, Y7
+	VMULPS     Y0, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VDIVPS     Y7, Y6, Y6
+	VSUBPS     Y6, Y5, Y5
+	VMASKMOVPS Y5, Y4, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func sumAVX2(n int, a *float32) float32
 // Requires: AVX, SSE
 TEXT ·sumAVX2(SB), NOSPLIT, $0-20
@@ -2594,6 +2757,166 @@ rest:
 	VFMADD213PS  Z1, Z1, Z3
 	VMULPS       Z0, Z3, Z3
 	VMOVUPS      Z3, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func blendAVX512(n int, d *float32, a *float32, b *float32, s *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·blendAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         s+32(FP), SI
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS 4(SI), Z1
+	VBROADCASTSS 8(SI), Z2
+	VBROADCASTSS 12(SI), Z3
+	CMPQ         AX, $0x10
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Z4
+	VMOVUPS (BX), Z5
+	VMULPS  Z0, Z4, Z4
+	VMULPS  Z1, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VADDPS  Z2, Z4, Z4
+	VADDPS  Z3, Z4, Z4
+	VMOVUPS Z4, (CX)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, AX
+	CMPQ    AX, $0x10
+	JGE     whole
+
+rest:
+	TESTQ     AX, AX
+	JZ        done
+	MOVL      $0x0000ffff, SI
+	BZHIL     AX, SI, AX
+	KMOVW     AX, K1
+	VMOVUPS.Z (DX), K1, Z4
+	VMOVUPS.Z (BX), K1, Z5
+	VMULPS    Z0, Z4, Z4
+	VMULPS    Z1, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VADDPS    Z2, Z4, Z4
+	VADDPS    Z3, Z4, Z4
+	VMOVUPS   Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func blendSquareAVX512(n int, d *float32, a *float32, b *float32, s *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·blendSquareAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         s+32(FP), SI
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS 4(SI), Z1
+	VBROADCASTSS 8(SI), Z2
+	VBROADCASTSS 12(SI), Z3
+	CMPQ         AX, $0x10
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Z4
+	VMOVUPS (BX), Z5
+	VMULPS  Z0, Z4, Z4
+	VMULPS  Z5, Z5, Z5
+	VMULPS  Z1, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VADDPS  Z2, Z4, Z4
+	VADDPS  Z3, Z4, Z4
+	VMOVUPS Z4, (CX)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, AX
+	CMPQ    AX, $0x10
+	JGE     whole
+
+rest:
+	TESTQ     AX, AX
+	JZ        done
+	MOVL      $0x0000ffff, SI
+	BZHIL     AX, SI, AX
+	KMOVW     AX, K1
+	VMOVUPS.Z (DX), K1, Z4
+	VMOVUPS.Z (BX), K1, Z5
+	VMULPS    Z0, Z4, Z4
+	VMULPS    Z5, Z5, Z5
+	VMULPS    Z1, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VADDPS    Z2, Z4, Z4
+	VADDPS    Z3, Z4, Z4
+	VMOVUPS   Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func rootStepAVX512(n int, d *float32, a *float32, b *float32, c *float32, s *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·rootStepAVX512(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         s+40(FP), DI
+	VBROADCASTSS (DI), Z0
+	VBROADCASTSS 4(DI), Z1
+	VBROADCASTSS 8(DI), Z2
+	VBROADCASTSS 12(DI), Z3
+	CMPQ         AX, $0x10
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Z4
+	VMOVUPS (BX), Z5
+	VMOVUPS (SI), Z6
+	VMULPS  Z2, Z6, Z6
+	VSQRTPS Z6, Z6
+	VADDPS  Z3, Z6, Z6
+	VMULPS  Z0, Z5, Z5
+	VMULPS  Z1, Z5, Z5
+	VDIVPS  Z6, Z5, Z5
+	VSUBPS  Z5, Z4, Z4
+	VMOVUPS Z4, (CX)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, AX
+	CMPQ    AX, $0x10
+	JGE     whole
+
+rest:
+	TESTQ     AX, AX
+	JZ        done
+	MOVL      $0x0000ffff, DI
+	BZHIL     AX, DI, AX
+	KMOVW     AX, K1
+	VMOVUPS.Z (DX), K1, Z4
+	VMOVUPS.Z (BX), K1, Z5
+	VMOVUPS.Z (SI), K1, Z6
+	VMULPS    Z2, Z6, Z6
+	VSQRTPS   Z6, Z6
+	VADDPS    Z3, Z6, Z6
+	VMULPS    Z0, Z5, Z5
+	VMULPS    Z1, Z5, Z5
+	VDIVPS    Z6, Z5, Z5
+	VSUBPS    Z5, Z4, Z4
+	VMOVUPS   Z4, K1, (CX)
 
 done:
 	VZEROUPPER

@@ -252,3 +252,27 @@ func largestGeneric(a []float32) float32 {
 	}
 	return m
 }
+
+// The conversions keep a processor from fusing what the ops alone round.
+
+func blendGeneric(d, a, b, _ []float32, s *foldScalars) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = float32(float32(a[i]*s[0])+float32(b[i]*s[1])) + s[2] + s[3]
+	}
+}
+
+func blendSquareGeneric(d, a, b, _ []float32, s *foldScalars) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = float32(float32(a[i]*s[0])+float32(float32(b[i]*b[i])*s[1])) + s[2] + s[3]
+	}
+}
+
+func rootStepGeneric(d, a, b, c []float32, s *foldScalars) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		root := float32(math.Sqrt(float64(float32(c[i] * s[2]))))
+		d[i] = a[i] - float32(float32(b[i]*s[0])*s[1])/(root+s[3])
+	}
+}

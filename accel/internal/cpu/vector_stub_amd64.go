@@ -99,6 +99,21 @@ func tanhAVX2(n int, d *float32, a *float32)
 //go:noescape
 func geluAVX2(n int, d *float32, a *float32)
 
+// blendAVX2 is blendGeneric.
+//
+//go:noescape
+func blendAVX2(n int, d *float32, a *float32, b *float32, s *float32)
+
+// blendSquareAVX2 is blendSquareGeneric.
+//
+//go:noescape
+func blendSquareAVX2(n int, d *float32, a *float32, b *float32, s *float32)
+
+// rootStepAVX2 is rootStepGeneric.
+//
+//go:noescape
+func rootStepAVX2(n int, d *float32, a *float32, b *float32, c *float32, s *float32)
+
 // sumAVX2 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
 //
 //go:noescape
@@ -203,6 +218,21 @@ func tanhAVX512(n int, d *float32, a *float32)
 //
 //go:noescape
 func geluAVX512(n int, d *float32, a *float32)
+
+// blendAVX512 is blendGeneric.
+//
+//go:noescape
+func blendAVX512(n int, d *float32, a *float32, b *float32, s *float32)
+
+// blendSquareAVX512 is blendSquareGeneric.
+//
+//go:noescape
+func blendSquareAVX512(n int, d *float32, a *float32, b *float32, s *float32)
+
+// rootStepAVX512 is rootStepGeneric.
+//
+//go:noescape
+func rootStepAVX512(n int, d *float32, a *float32, b *float32, c *float32, s *float32)
 
 // sumAVX512 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
 //

@@ -13,6 +13,7 @@ func vector() {
 		binaryOps(s)
 		scalarOps(s)
 		unaryOps(s)
+		foldings(s)
 		sum(s)
 		largest(s)
 	}

@@ -1,0 +1,138 @@
+package cpu
+
+// A folding is a few elementwise ops that one vector function does in one pass,
+// with the same bits. Those here are what the updates of optimisers are made of.
+type folding struct {
+	tree term
+	run  func(v *vectors) func(d, a, b, c []float32, s *foldScalars)
+}
+
+// foldScalars are the scalars of the ops, in the order of the formula.
+type foldScalars [4]float32
+
+// term is an op with its inputs, or an input of the whole.
+type term struct {
+	op    string // empty for an input
+	input int
+	args  []term
+}
+
+func apply(op string, args ...term) term { return term{op: op, args: args} }
+func input(i int) term                   { return term{input: i} }
+
+// plusTwo is x + s + s', which rounds what is tiny to zero.
+func plusTwo(x term) term { return apply("AddScalar", apply("AddScalar", x)) }
+
+var foldings = []folding{
+	{
+		plusTwo(apply("Add", apply("MulScalar", input(0)), apply("MulScalar", input(1)))),
+		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.blend },
+	},
+	{
+		plusTwo(apply("Add", apply("MulScalar", input(0)), apply("MulScalar", apply("Square", input(1))))),
+		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.blendSquare },
+	},
+	{
+		apply("Sub", input(0), apply("Div", apply("MulScalar", apply("MulScalar", input(1))), apply("AddScalar", apply("Sqrt", apply("MulScalar", input(2)))))),
+		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.rootStep },
+	},
+}
+
+// fold replaces groups of instructions, of which only the last one's result is
+// used by others, by foldings. inputs is the number of the loop's inputs.
+func fold(body []instr, inputs int) []instr {
+	uses := make([]int, len(body))
+	for _, k := range body {
+		for _, a := range k.args[:k.arity] {
+			if a >= inputs {
+				uses[a-inputs]++
+			}
+		}
+	}
+	f := folder{body: body, inputs: inputs, uses: uses, gone: make([]bool, len(body))}
+	for root := len(body) - 1; root >= 0; root-- {
+		for i := range foldings {
+			if !f.gone[root] && f.try(&foldings[i], root) {
+				break
+			}
+		}
+	}
+	return f.rest()
+}
+
+type folder struct {
+	body   []instr
+	inputs int
+	uses   []int
+	gone   []bool
+
+	// of the match under way
+	found  [3]int
+	inside []int
+	words  []int
+}
+
+func (f *folder) try(x *folding, root int) bool {
+	f.found, f.inside, f.words = [3]int{-1, -1, -1}, f.inside[:0], nil
+	if !f.match(x.tree, root+f.inputs, true) {
+		return false
+	}
+	k := instr{name: "fold", fold: x, word: -1, out: f.body[root].out, words: f.words}
+	for _, a := range f.found {
+		if a >= 0 {
+			k.args[k.arity] = a
+			k.arity++
+		}
+	}
+	for _, i := range f.inside {
+		f.gone[i] = true
+	}
+	f.body[root] = k
+	return true
+}
+
+// match tells whether a value is a term, and notes the inputs and scalars.
+func (f *folder) match(t term, value int, root bool) bool {
+	if t.op == "" {
+		if f.found[t.input] >= 0 && f.found[t.input] != value {
+			return false
+		}
+		f.found[t.input] = value
+		return true
+	}
+	i := value - f.inputs
+	if i < 0 || f.body[i].name != t.op || f.gone[i] || !root && (f.uses[i] > 1 || f.body[i].out >= 0) {
+		return false
+	}
+	if !root {
+		f.inside = append(f.inside, i)
+	}
+	for j, a := range t.args {
+		if !f.match(a, f.body[i].args[j], false) {
+			return false
+		}
+	}
+	if w := f.body[i].word; w >= 0 {
+		f.words = append(f.words, w)
+	}
+	return true
+}
+
+// rest is the body without what has gone, with its values numbered anew.
+func (f *folder) rest() []instr {
+	number := make([]int, len(f.body))
+	var kept []instr
+	for i, k := range f.body {
+		if f.gone[i] {
+			continue
+		}
+		for j, a := range k.args[:k.arity] {
+			if a >= f.inputs {
+				k.args[j] = f.inputs + number[a-f.inputs]
+			}
+		}
+		number[i] = len(kept)
+		kept = append(kept, k)
+	}
+	return kept
+}
