@@ -29,6 +29,7 @@ type publisher struct {
 	lastOf   string               // the parent of that
 	deadline *time.Timer          // runs while text waits
 	closed   bool
+	unheard  *unheard // nil once there is, or should be, somebody who hears
 }
 
 // streamKey names a stream of a cell. The parent stands for the cell.
@@ -49,7 +50,7 @@ func (p *publisher) publish(typ wire.Type, parent json.RawMessage, content any) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flushLocked()
-	p.send(wire.Outgoing{Type: typ, Parent: parent, Content: content})
+	p.sendLocked(wire.Outgoing{Type: typ, Parent: parent, Content: content})
 }
 
 // publishMessage is publish with a topic and buffers.
@@ -57,7 +58,7 @@ func (p *publisher) publishMessage(m wire.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flushLocked()
-	p.send(m)
+	p.sendLocked(m)
 }
 
 // stream publishes output of a cell, joined with what came just before and what
@@ -116,6 +117,7 @@ func (p *publisher) close() {
 	defer p.mu.Unlock()
 	p.flushLocked()
 	p.closed = true
+	p.sendUnheard()
 }
 
 func (p *publisher) flushLocked() {
@@ -135,7 +137,7 @@ func (p *publisher) flushLocked() {
 }
 
 func (p *publisher) sendStream(key streamKey, text []byte) {
-	p.send(wire.Outgoing{
+	p.sendLocked(wire.Outgoing{
 		Type:    wire.Stream,
 		Parent:  json.RawMessage(key.parent),
 		Content: wire.Text{Name: key.name, Text: string(text)},

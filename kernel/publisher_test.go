@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,4 +123,37 @@ func TestPublisherJoinsCharacters(t *testing.T) {
 		p.end()
 		sent.expect(t, " stdout x", " stderr y", " stdout "+alpha, " stderr "+alpha[:3])
 	})
+}
+
+func TestUnheardEndsInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent atomic.Int64
+		p := newPublisher(func(wire.Outgoing) { sent.Add(1) })
+		defer p.close()
+		p.awaitSubscriber()
+		p.publish(wire.Status, nil, nil)
+		if n := sent.Load(); n != 0 {
+			t.Errorf("%d sent before anybody subscribed", n)
+		}
+		time.Sleep(subscribes)
+		synctest.Wait()
+		if n := sent.Load(); n != 1 {
+			t.Errorf("%d sent", n)
+		}
+	})
+}
+
+func TestUnheardIsBounded(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	p := newPublisher(func(wire.Outgoing) { sent++ })
+	defer p.close()
+	p.awaitSubscriber()
+	for range mostUnheard + 1 {
+		p.publish(wire.Status, nil, nil)
+	}
+	if sent != mostUnheard+1 {
+		t.Errorf("sent %d", sent)
+	}
 }

@@ -90,6 +90,7 @@ func Run(ctx context.Context, config Config) error {
 		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
 	}, k, log)
 	k.worker = supervisor
+	k.publisher.awaitSubscriber()
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

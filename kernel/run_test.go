@@ -195,6 +195,42 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// What is published for a request that comes before any subscription is heard by
+// the one who subscribes then.
+func TestFirstRequestIsHeard(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, config(r.file)) }()
+	c, err := transport.ReadConnection(r.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.shell.Dial(fmt.Sprintf("tcp://127.0.0.1:%d", c.ShellPort)); err != nil {
+		t.Fatal(err)
+	}
+	r.send(r.shell, wire.KernelInfoRequest, `{}`)
+	if m := r.receive(r.shell); !strings.HasPrefix(m.text, "kernel_info_reply") {
+		t.Error(m.text)
+	}
+	if err := r.iopub.Dial(fmt.Sprintf("tcp://127.0.0.1:%d", c.IOPubPort)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.iopub.SetOption(zmq4.OptionSubscribe, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"iopub_welcome", `status {"execution_state":"starting"}`, busy, idle} {
+		if m := r.receive(r.iopub); !strings.HasPrefix(m.text, want) {
+			t.Errorf("%s, want %s", m.text, want)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRunWhileACellRuns(t *testing.T) {
 	r := newRemote(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -27,7 +27,7 @@ func (k *Kernel) welcome(ctx context.Context) {
 		if !utf8.Valid(topic) {
 			continue
 		}
-		k.publisher.publishMessage(wire.Outgoing{
+		k.publisher.welcome(wire.Outgoing{
 			Identities: [][]byte{topic},
 			Type:       wire.IOPubWelcome,
 			Content:    wire.Welcome{Subscription: string(topic)},

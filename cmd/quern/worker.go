@@ -50,7 +50,11 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	output := func(cell int) (stdout, stderr io.Writer) { return process.Stdout(cell), process.Stderr(cell) }
 	// Package log, and slog's default with it, belong to the cells.
 	log.SetOutput(process.Stderr(0))
+	// A start makes little garbage, and collecting it would take the second
+	// processor from the front, which is answering its first client.
+	percent := debug.SetGCPercent(-1)
 	w, err := newWorker(process.Front(), output)
+	debug.SetGCPercent(percent)
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}

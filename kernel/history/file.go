@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,12 +19,13 @@ func New() *History { return &History{session: 1} }
 // error.
 func Open(path string) (*History, error) {
 	h := New()
-	lines, err := h.load(path)
+	lines, whole, err := h.scan(path)
 	if err == nil && lines > 2*maxEntries {
-		err = rewrite(path, h.entries)
+		whole, err = true, rewrite(path, lines-maxEntries)
 	}
 	if err == nil {
-		h.file, err = openFile(path)
+		h.file, err = openFile(path, whole)
+		h.path = path
 	}
 	if err != nil {
 		return h, fmt.Errorf("history is kept for this session only: %w", err)
@@ -37,50 +39,109 @@ const maxSession = 1 << 30
 // maxLine is more than the longest line that is written.
 const maxLine = 1 << 20
 
-// load reads the entries of a file and returns how many lines it has.
-func (h *History) load(path string) (lines int, err error) {
-	f, err := os.Open(path)
+// eachLine calls f with the lines of a file, those that are too long empty. It
+// reports whether the last one is whole.
+func eachLine(path string, f func(line []byte)) (whole bool, err error) {
+	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return true, nil
 	}
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	defer f.Close()
-	r := bufio.NewReaderSize(f, maxLine)
+	defer file.Close()
+	r := bufio.NewReaderSize(file, 64<<10)
+	whole = true
 	for {
-		line, tooLong, err := r.ReadLine()
+		line, err := r.ReadSlice('\n')
+		var long []byte
+		for errors.Is(err, bufio.ErrBufferFull) {
+			if len(long) <= maxLine {
+				long = append(long, line...)
+			}
+			line, err = r.ReadSlice('\n')
+		}
+		if long != nil {
+			if line = append(long, line...); len(line) > maxLine {
+				line = []byte("\n")
+			}
+		}
+		if len(line) > 0 {
+			whole = err == nil
+			f(bytes.TrimSuffix(line, []byte("\n")))
+		}
 		if err != nil {
-			break // what can be read is what there is
+			return whole, nil // what can be read is what there is
 		}
-		for skip := tooLong; skip && err == nil; {
-			_, skip, err = r.ReadLine()
-		}
-		lines++
-		var e Entry
-		if tooLong || json.Unmarshal(line, &e) != nil || e.Session < 1 || e.Session > maxSession {
-			continue
-		}
-		h.keep(e)
-		h.session = max(h.session, e.Session+1)
 	}
-	return lines, nil
 }
 
-// rewrite puts entries in the place of a file.
-func rewrite(path string, entries []Entry) error {
+// scan counts the lines of a file and finds the number of this session, without
+// decoding what is in them: a kernel that starts has other things to do.
+func (h *History) scan(path string) (lines int, whole bool, err error) {
+	whole, err = eachLine(path, func(line []byte) {
+		lines++
+		if session := sessionOf(line); session > 0 {
+			h.session = max(h.session, session+1)
+		}
+	})
+	return lines, whole, err
+}
+
+// start is how every line begins.
+const start = `{"session":`
+
+// sessionOf is the number of the session in a line as append writes it; 0 for
+// another one.
+func sessionOf(line []byte) (session int) {
+	rest, ok := bytes.CutPrefix(line, []byte(start))
+	if !ok || !bytes.HasSuffix(line, []byte("}")) {
+		return 0
+	}
+	for i, b := range rest {
+		switch {
+		case b == ',' && i > 0:
+			return session
+		case b < '0' || b > '9':
+			return 0
+		}
+		if session = 10*session + int(b-'0'); session > maxSession {
+			return 0
+		}
+	}
+	return 0
+}
+
+// load decodes the entries of a file, the last ones if there are many.
+func load(path string) []Entry {
+	var entries []Entry
+	// What cannot be read is not there.
+	_, _ = eachLine(path, func(line []byte) {
+		var e Entry
+		if session := sessionOf(line); session == 0 || json.Unmarshal(line, &e) != nil || e.Session != session {
+			return
+		}
+		if len(entries) == 2*maxEntries {
+			entries = append(entries[:0], entries[maxEntries:]...)
+		}
+		entries = append(entries, e)
+	})
+	return entries
+}
+
+// rewrite takes the first lines of a file away.
+func rewrite(path string, drop int) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // once renamed there is nothing to remove
 	w := bufio.NewWriter(f)
-	encoder := json.NewEncoder(w)
-	for _, e := range entries {
-		if err = encoder.Encode(e); err != nil {
-			break
+	_, err = eachLine(path, func(line []byte) {
+		if drop--; drop < 0 && len(line) > 0 {
+			_, _ = w.Write(append(line, '\n')) // Flush tells the error
 		}
-	}
+	})
 	if err = errors.Join(err, w.Flush(), f.Close()); err != nil {
 		return err
 	}
@@ -90,13 +151,21 @@ func rewrite(path string, entries []Entry) error {
 // file is what entries are appended to.
 type file struct{ f *os.File }
 
-func openFile(path string) (*file, error) {
+// openFile opens a file to append to it. Where its last line is not whole, that
+// is ended.
+func openFile(path string, whole bool) (*file, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if !whole {
+		if _, err := f.WriteString("\n"); err != nil {
+			f.Close()
+			return nil, err
+		}
 	}
 	return &file{f}, nil
 }

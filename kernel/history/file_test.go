@@ -59,6 +59,20 @@ func TestGarbledLinesArePassedOver(t *testing.T) {
 	}
 }
 
+// What a kernel that was killed left of its last line takes no other with it.
+func TestCutLineIsEnded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	if err := os.WriteFile(path, []byte(`{"session":9,"li`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := reopen(t, path)
+	add(t, h, 1, "x", "")
+	if got := h.Tail(10); len(got) != 1 || got[0].Input != "x" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestFileIsBounded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
@@ -154,4 +168,22 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkOpen(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "history")
+	var text strings.Builder
+	for i := range 2 * maxEntries {
+		fmt.Fprintf(&text, `{"session":%d,"line":%d,"input":%q}`+"\n", 1+i/20, i%20, strings.Repeat("x := 1\n", 15))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		h, err := Open(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		h.Close()
+	}
 }

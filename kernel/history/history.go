@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -22,11 +23,12 @@ const (
 // History is the cells of this session and of earlier ones, oldest first. Its
 // methods may be called from any goroutine.
 type History struct {
-	file *file // nil: in memory only
+	session int
 
 	mu      sync.Mutex
-	session int
-	entries []Entry
+	file    *file   // what Add appends to; nil without one, or once that failed
+	path    string  // of a file with what was added before; empty without one
+	entries []Entry // that are in no file
 }
 
 // Session is the number of this session.
@@ -38,16 +40,17 @@ func (h *History) Add(line int, input, output string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := Entry{Session: h.session, Line: line, Input: cut(input), Output: cut(output)}
-	h.keep(e)
 	if h.file == nil {
+		h.keep(e)
 		return nil
 	}
-	if err := h.file.append(e); err != nil {
+	err := h.file.append(e)
+	if err != nil {
+		h.keep(e)
 		h.file.close()
 		h.file = nil
-		return err
 	}
-	return nil
+	return err
 }
 
 // Close lets go of the file.
@@ -75,12 +78,21 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "")
 }
 
+// all are the entries of the file and those that are in none.
+func (h *History) all() []Entry {
+	h.mu.Lock()
+	entries, path := slices.Clone(h.entries), h.path
+	h.mu.Unlock()
+	if path != "" {
+		entries = append(load(path), entries...)
+	}
+	return last(entries, maxEntries)
+}
+
 // selected returns the entries for which wanted holds.
 func (h *History) selected(wanted func(Entry) bool) []Entry {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	var found []Entry
-	for _, e := range h.entries {
+	for _, e := range h.all() {
 		if wanted(e) {
 			found = append(found, e)
 		}

@@ -66,7 +66,9 @@ func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits,
 	for channel := range channels {
 		s.received[channel] = make(chan [][]byte)
 	}
-	for channel := Shell; channel <= heartbeat; channel++ {
+	// Shell is last: whoever reaches it has reached the others, and IOPub, whose
+	// subscriptions take the longest to come in, first.
+	for _, channel := range []Channel{IOPub, heartbeat, Stdin, Control, Shell} {
 		if err := s.bind(ctx, c, channel); err != nil {
 			s.Close()
 			return nil, err
