@@ -208,7 +208,7 @@ func (c *compiler) comparison(e *ast.BinaryExpr, want *operand) operand {
 			c.equalMemory(s, dst, c.address(x), c.address(y))
 		}
 	case s.width == "If":
-		c.equalInterfaces(dst.at, x.at, y.at)
+		c.equalInterfaces(s, dst.at, x.at, y.at)
 	default:
 		c.fail(e, "a comparison of %s", s.typ)
 	}
@@ -245,10 +245,16 @@ func (c *compiler) equalMemory(s shape, dst operand, x, y uint16) {
 	}})
 }
 
-func (c *compiler) equalInterfaces(dst, x, y uint16) {
+// equalInterfaces compares as the run time does, which knows boxes. An interface
+// with methods becomes any first.
+func (c *compiler) equalInterfaces(s shape, dst, x, y uint16) {
 	registry := c.machine.config.Registry
+	asAny := func(sb unsafe.Pointer, at uint16) any { return *iface(sb, at) }
+	if s.typ.NumMethod() > 0 {
+		asAny = func(sb unsafe.Pointer, at uint16) any { return *failure(sb, at) }
+	}
 	c.native("equal", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		*integer(nb, dst) = truth(registry.Equal(*iface(sb, x), *iface(sb, y)))
+		*integer(nb, dst) = truth(registry.Equal(asAny(sb, x), asAny(sb, y)))
 	}})
 }
 

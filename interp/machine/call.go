@@ -35,6 +35,7 @@ func calleeName(e ast.Expr) string {
 
 // calls_ compiles a call and returns its results.
 func (c *compiler) calls_(e *ast.CallExpr) []operand {
+	defer c.within(e)()
 	sig, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)
 	if !ok {
 		c.fail(e, "a call of %s", c.typeOf(e.Fun))

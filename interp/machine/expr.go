@@ -17,6 +17,7 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 	if tv, ok := c.source.Info.Types[e]; ok && tv.Value != nil {
 		return c.constant(e, tv.Value, c.typeOf(e), want)
 	}
+	defer c.within(e)()
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return c.expr(e.X, want)
@@ -50,6 +51,18 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 	}
 	c.fail(e, "an expression %T", e)
 	return operand{}
+}
+
+// within sets the position to that of an expression that may panic, and returns
+// what sets it back.
+func (c *compiler) within(e ast.Expr) func() {
+	switch e.(type) {
+	case *ast.CallExpr, *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr, *ast.SliceExpr, *ast.BinaryExpr:
+		outer := c.statement
+		c.at(e)
+		return func() { c.statement = outer }
+	}
+	return func() {}
 }
 
 // settle puts a value into want, if it is not there.

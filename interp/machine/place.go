@@ -32,6 +32,7 @@ const (
 // place_ finds the place of an expression that can be assigned to, or of a part
 // of a value in memory.
 func (c *compiler) place_(e ast.Expr) place {
+	defer c.within(e)()
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return c.place_(e.X)

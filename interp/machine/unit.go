@@ -134,9 +134,30 @@ func (u *Unit) Link(address func(name string) (reflect.Value, error)) error {
 		if variable.Kind() != reflect.Func {
 			return fmt.Errorf("%s is a %s and no function", f.name, variable.Type())
 		}
+		if err := f.fits(variable.Type()); err != nil {
+			return err
+		}
 		f.value = u.machine.makeValue(&closure{function: f}, variable.Type())
 		f.pointer = functionPointer(f.value)
 		variable.Set(f.value)
+	}
+	return nil
+}
+
+// fits checks that the engine has the same types for a function as its code.
+func (f *Function) fits(t reflect.Type) error {
+	if t.NumIn() != len(f.parameters) || t.NumOut() != len(f.results) {
+		return fmt.Errorf("%s is a %s", f.name, t)
+	}
+	for i, s := range f.parameters {
+		if t.In(i) != s.typ {
+			return fmt.Errorf("parameter %d of %s is a %s and not a %s", i, f.name, t.In(i), s.typ)
+		}
+	}
+	for i, s := range f.results {
+		if t.Out(i) != s.typ {
+			return fmt.Errorf("result %d of %s is a %s and not a %s", i, f.name, t.Out(i), s.typ)
+		}
 	}
 	return nil
 }
