@@ -84,8 +84,4 @@ func TestAMPGivesUp(t *testing.T) {
 	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.AMP(accel.Precision(7))); err == nil || err.Error() != "accel: AMP(Precision(7)): want nothing, BF16 or FP16" {
 		t.Errorf("%v", err)
 	}
-	_, err = accel.Fit(t.Context(), mlp(4), train, accel.SGD(1e30, 0), accel.Quiet())
-	if err == nil || !strings.Contains(err.Error(), "(1.weight is not finite)") {
-		t.Errorf("the error does not name the tensor: %v", err)
-	}
 }

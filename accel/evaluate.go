@@ -17,9 +17,10 @@ const evaluationBatch = 512
 
 // Evaluate measures the loss and the accuracy of a model on a set: by
 // [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of
-// sequences is that of their places. The model is in
-// evaluation mode meanwhile, and in training mode after that. Errors are as
-// those of [Fit].
+// sequences is that of their places. The model is in evaluation mode meanwhile,
+// and in training mode after that. A loss that is no number is a result, which
+// names the model's tensor that is not finite, if one is. Errors are as those of
+// [Fit].
 func Evaluate(ctx context.Context, model nn.Module, set *data.Set) (*Result, error) {
 	switch {
 	case model == nil:
@@ -52,6 +53,14 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(pre
 	}
 	result.loss /= float64(set.Len())
 	result.accuracy /= float64(set.Len())
+	if notANumber(result.loss) {
+		for _, p := range nn.State(model) {
+			if !finite(p.Tensor) {
+				result.broken = p.Name
+				break
+			}
+		}
+	}
 	result.took = time.Since(begin)
 	return result, nil
 }

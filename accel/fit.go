@@ -8,7 +8,6 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Fit trains a model on a set. Without options it makes five passes in batches
@@ -58,37 +57,3 @@ var ErrBusy = errors.New("accel: Fit: a model is being trained already; models a
 
 // oneFit is held by the Fit that runs.
 var oneFit sync.Mutex
-
-// DivergedError says that the loss of a step was NaN or infinite, after which
-// the parameters are worth nothing.
-type DivergedError struct {
-	Step int     // from 1
-	Loss float64 // what it was
-	// Tensor is the name of the model's first tensor that has such numbers after
-	// the step, as in nn.State; "" where none has.
-	Tensor string
-}
-
-// Error gives the step and what to try.
-func (e *DivergedError) Error() string {
-	where := ""
-	if e.Tensor != "" {
-		where = fmt.Sprintf(" (%s is not finite)", e.Tensor)
-	}
-	return fmt.Sprintf("accel: the loss of step %d is %v%s: try a lower learning rate, a longer warm-up or ClipNorm", e.Step, e.Loss, where)
-}
-
-// firstNotFinite is the name of the first tensor of a model with a NaN or an
-// infinity, "" where all are finite.
-func firstNotFinite(model nn.Module) string {
-	name := ""
-	tensor.NoGrad(func() {
-		for _, p := range nn.State(model) {
-			if p.DType().IsFloat() && p.MulScalar(0).Sum().Item() != 0 { // NaN of what is no number
-				name = p.Name
-				return
-			}
-		}
-	})
-	return name
-}

@@ -39,6 +39,7 @@ type fitting struct {
 	spent      time.Duration // on this epoch before the training was resumed
 	resumed    bool          // and the epoch goes on from there
 	pending    *measurement  // of the newest step, not yet read
+	last       attempt       // of the newest step
 	best       weights       // of the best check, kept for EarlyStop
 }
 
@@ -158,7 +159,7 @@ func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
 		m, err := f.step(batches, examples)
 		if err != nil {
 			_ = f.settle(nil) // the step before counts; why training ends is err
-			return err
+			return f.diverged(err)
 		}
 		f.seen += examples
 		if err := f.settle(m); err != nil {
@@ -228,10 +229,16 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 			return nil, fmt.Errorf("accel: %s ended after %d of %d examples", f.set.Name(), done, examples)
 		}
 		b := batches.Batch()
+		f.last.begin(b)
 		var prediction, loss *Tensor
 		f.o.cast(func() {
 			prediction = f.model.Forward(b.X)
 			loss = f.loss(prediction, b.Y)
+			if f.scaler == nil { // which skips such steps
+				watched := loss.RequireFinite("loss")
+				loss.Release()
+				loss = watched
+			}
 		})
 		m.add(loss, prediction, b, f.run.classes)
 		f.backward(loss, float64(b.Len())/float64(examples))
@@ -278,7 +285,7 @@ func (f *fitting) settle(newest *measurement) error {
 		return nil
 	}
 	loss, right := m.read()
-	finite := !math.IsNaN(loss) && !math.IsInf(loss, 0)
+	finite := !notANumber(loss)
 	if finite || !m.skipped {
 		f.sum.add(loss, right, m.examples)
 	}
@@ -291,7 +298,9 @@ func (f *fitting) settle(newest *measurement) error {
 	f.log(f.events.offer)
 	if !finite && (!m.skipped || f.scaler.Value() < leastScale) {
 		f.pending = nil
-		return &DivergedError{Step: len(f.run.Steps), Loss: loss, Tensor: firstNotFinite(f.model)}
+		e := &DivergedError{Step: len(f.run.Steps), Loss: loss}
+		e.Tensor, e.Found = f.firstNotFinite()
+		return e
 	}
 	return nil
 }

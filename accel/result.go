@@ -18,6 +18,7 @@ type Result struct {
 	took     time.Duration
 	classes  []string
 	counts   [][]int // by class and by answer; nil unless a classifier
+	broken   string  // the model's first tensor that is not finite, where the loss is not
 }
 
 // Loss is the mean over the examples.
@@ -54,6 +55,9 @@ func (r *Result) measured() string {
 	text := "loss " + number(r.loss)
 	if !math.IsNaN(r.accuracy) {
 		text += ", accuracy " + percent(r.accuracy)
+	}
+	if r.broken != "" {
+		text += " (" + r.broken + " is not finite)"
 	}
 	return text + fmt.Sprintf(", %d examples, %s", r.examples, seconds(r.took))
 }

@@ -48,9 +48,10 @@ func fromTensors(err error) bool {
 		index  *tensor.IndexError
 		state  *tensor.StateError
 		memory *tensor.OutOfMemoryError
+		finite *tensor.NonFiniteError
 	)
 	return errors.As(err, &shape) || errors.As(err, &dtype) || errors.As(err, &index) ||
-		errors.As(err, &state) || errors.As(err, &memory)
+		errors.As(err, &state) || errors.As(err, &memory) || errors.As(err, &finite)
 }
 
 // forward runs the layer with this number, and names it if it panics with an
@@ -59,7 +60,7 @@ func forward(number string, layer Module, x *Tensor) *Tensor {
 	var y *Tensor
 	err := func() (err error) {
 		defer Catch(&err)
-		y = layer.Forward(x)
+		tensor.In(func() (string, string) { return number, describe(layer) }, func() { y = layer.Forward(x) })
 		return nil
 	}()
 	if err == nil {

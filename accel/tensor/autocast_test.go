@@ -60,6 +60,7 @@ var autocastRows = []struct {
 	{"MulScalar", "mul", func(a, _ *Tensor) *Tensor { return a.MulScalar(2) }},
 	{"Neg", "neg", func(a, _ *Tensor) *Tensor { return a.Neg() }},
 	{"Norm", "norm", func(a, _ *Tensor) *Tensor { return a.Norm() }},
+	{"Pad", "constant_pad_nd", func(a, _ *Tensor) *Tensor { return a.Pad(0, 1, 1) }},
 	{"Pow", "pow", func(a, b *Tensor) *Tensor { return a.Pow(b) }},
 	{"PowScalar", "pow", func(a, _ *Tensor) *Tensor { return a.PowScalar(2) }},
 	{"RMSNorm", "rms_norm", func(a, _ *Tensor) *Tensor { return RMSNorm(a, Ones(4), 1, 1e-6) }},

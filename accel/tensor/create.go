@@ -45,8 +45,7 @@ func Ones(shape ...int) *Tensor { return Full(1, shape...) }
 
 // Full makes a float32 tensor of one value.
 func Full(value float64, shape ...int) *Tensor {
-	checkShape("Full", shape)
-	data := make([]float32, ir.Len(shape))
+	data := room("Full", shape)
 	if value != 0 {
 		for i := range data {
 			data[i] = float32(value)
@@ -58,8 +57,7 @@ func Full(value float64, shape ...int) *Tensor {
 // Randn makes a float32 tensor of numbers from the standard normal
 // distribution. A nil generator means the default one.
 func Randn(g *Generator, shape ...int) *Tensor {
-	checkShape("Randn", shape)
-	data := make([]float32, ir.Len(shape))
+	data := room("Randn", shape)
 	g.orDefault().fillNormal(data)
 	return fromHost("Randn", data, Float32, shape)
 }
@@ -67,18 +65,29 @@ func Randn(g *Generator, shape ...int) *Tensor {
 // Uniform makes a float32 tensor of numbers that are equally likely anywhere
 // in [low, high). A nil generator means the default one.
 func Uniform(g *Generator, low, high float64, shape ...int) *Tensor {
-	checkShape("Uniform", shape)
-	data := make([]float32, ir.Len(shape))
+	data := room("Uniform", shape)
 	g.orDefault().fillUniform(data, low, high)
 	return fromHost("Uniform", data, Float32, shape)
 }
 
+// checkShape refuses what no tensor can have.
 func checkShape(op string, shape []int) {
 	for _, d := range shape {
 		if d < 0 {
 			panic(&ShapeError{Op: op, Hint: fmt.Sprintf("%s: a dimension cannot be negative", ir.FormatShape(shape))})
 		}
 	}
+	if !ir.Countable(shape) {
+		panic(&ShapeError{Op: op, Hint: fmt.Sprintf("%s: these are more elements than can be counted", ir.FormatShape(shape))})
+	}
+}
+
+// room is memory of the host for a new float32 tensor, if it may be made.
+func room(op string, shape []int) []float32 {
+	checkShape(op, shape)
+	n := ir.Len(shape)
+	locked(func(r *ir.Recorder) { r.CheckRoom(n * Float32.Size()) })
+	return make([]float32, n)
 }
 
 type element interface {

@@ -20,6 +20,7 @@ type engine struct {
 	owner    atomic.Uintptr // the goroutine that has mu, 0 if none has
 	depth    int            // entries of the owner beyond its first
 	recorder *ir.Recorder
+	limit    int // of SetMemoryLimit; 0 for the default
 
 	scopes map[goroutine.Identity]scope // of goroutines that have opened one
 	now    scope                        // the owner's
@@ -30,13 +31,15 @@ type engine struct {
 type scope struct {
 	noGrad int   // how many NoGrad are open
 	cast   DType // of Autocast; Float32 for none
+
+	path, kind string // of In, while somebody wants to know
 }
 
-var shared = sync.OnceValue(func() *engine { return newEngine(cpu.New(0)) })
-
-func newEngine(d ir.Device) *engine {
-	return &engine{recorder: ir.NewRecorder(d), scopes: map[goroutine.Identity]scope{}}
-}
+var shared = sync.OnceValue(func() *engine {
+	e := &engine{recorder: ir.NewRecorder(cpu.New(0)), scopes: map[goroutine.Identity]scope{}}
+	e.recorder.SetLimit(defaultLimit())
+	return e
+})
 
 // enter takes the lock for the goroutine and lets its scope hold.
 func (e *engine) enter() {
@@ -52,6 +55,7 @@ func (e *engine) enter() {
 		e.now = e.scopes[me]
 	}
 	e.recorder.NoGrad(e.now.noGrad)
+	e.recorder.SetPlace(e.now.path, e.now.kind)
 }
 
 // leave gives the lock back.
@@ -81,6 +85,7 @@ func within(change func(*scope), f func()) {
 		e.enter()
 		defer e.leave()
 		e.recorder.NoGrad(s.noGrad - e.now.noGrad)
+		e.recorder.SetPlace(s.path, s.kind)
 		e.now = s
 		if me := goroutine.Current(); s == (scope{}) {
 			delete(e.scopes, me)
@@ -147,7 +152,24 @@ func arrange(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*
 	e.enter()
 	defer e.leave()
 	var room [4]*ir.Value
-	return wrap(f(e.recorder, e.prepare(room[:0], op, in)))
+	values := e.prepare(room[:0], op, in)
+	defer callIt(op)
+	return wrap(f(e.recorder, values))
+}
+
+// callIt is deferred by an op that is made of others: errors of these have the
+// name that the user called.
+func callIt(op string) {
+	p := recover()
+	switch e := p.(type) {
+	case nil:
+		return
+	case *ShapeError:
+		e.Op = op
+	case *DTypeError:
+		e.Op = op
+	}
+	panic(p)
 }
 
 // Flush runs everything that was recorded. Item, Data and the optimisers call

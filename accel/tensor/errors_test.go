@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,147 @@ func TestErrors(t *testing.T) {
 	var shape *ShapeError
 	if err := catch(func() { a.Add(b) }); !errors.As(err, &shape) || shape.Op != "Add" || !slices.Equal(shape.Shapes[1], []int{4, 5}) {
 		t.Errorf("a ShapeError without its fields: %#v", err)
+	}
+}
+
+// TestErrorsOfEveryOp calls each public op with what it cannot take: every row is
+// an error in words, with the op's name, where it is called.
+func TestErrorsOfEveryOp(t *testing.T) {
+	m, odd, cube, ints := Zeros(2, 3), Zeros(4, 5), Zeros(2, 3, 4), FromInts([]int{0, 1}, 2)
+	image, kernel := Zeros(1, 2, 4, 4), Zeros(3, 2, 3, 3)
+	q := Zeros(1, 2, 3, 4)
+	wide := m.Cast(Float64)
+	huge := math.MaxInt
+	for op, rows := range map[string][]func(){
+		"Abs":             {func() { ints.Abs() }},
+		"Add":             {func() { m.Add(odd) }, func() { m.Add(ints) }, func() { m.Add(wide) }, func() { m.Add(nil) }},
+		"AddScalar":       {func() { ints.AddScalar(1) }},
+		"And":             {func() { m.And(odd) }, func() { ints.And(ints) }},
+		"ArgMax":          {func() { m.ArgMax(2) }, func() { ints.ArgMax(0) }, func() { Zeros(0, 2).ArgMax(0) }},
+		"Assign":          {func() { m.Assign(odd) }, func() { m.Assign(wide) }},
+		"Attention":       {func() { Attention(m, m, m, false) }, func() { Attention(q, q.Slice(3, 0, 2), q, false) }, func() { Attention(q, q, q.Cast(Float64), true) }},
+		"AvgPool2D":       {func() { AvgPool2D(m, [2]int{2, 2}, Window{}) }, func() { AvgPool2D(image, [2]int{5, 1}, Window{}) }, func() { AvgPool2D(image, [2]int{2, 2}, Window{Padding: [2]int{2, 2}}) }, func() { AvgPool2D(image, [2]int{2, 2}, Window{Stride: [2]int{-1, 1}}) }},
+		"Backward":        {func() { m.Backward() }, func() { Parameter(Ones(2)).Backward() }, func() { Ones().Backward() }},
+		"BatchNorm":       {func() { BatchNorm(Zeros(3), nil, nil, nil, nil, 0.1, 1e-5, true) }, func() { BatchNorm(m, Ones(2), nil, nil, nil, 0.1, 1e-5, true) }, func() { BatchNorm(Zeros(1, 3), nil, nil, nil, nil, 0.1, 1e-5, true) }, func() { BatchNorm(m, nil, nil, Zeros(3), nil, 0.1, 1e-5, true) }, func() { BatchNorm(ints.Reshape(2, 1), nil, nil, nil, nil, 0.1, 1e-5, true) }},
+		"Cast":            {func() { m.Cast(DType(99)) }},
+		"Clamp":           {func() { m.Clamp(1, 0) }, func() { m.Clamp(math.NaN(), 0) }},
+		"Concat":          {func() { Concat(0) }, func() { Concat(1, m, odd) }, func() { Concat(5, m) }, func() { Concat(0, m, wide) }, func() { Concat(0, m, cube) }},
+		"Conv2D":          {func() { Conv2D(m, kernel, nil, Window{}) }, func() { Conv2D(image, Zeros(3, 1, 3, 3), nil, Window{}) }, func() { Conv2D(image, kernel, Zeros(2), Window{}) }, func() { Conv2D(image, kernel, nil, Window{Groups: 3}) }, func() { Conv2D(image, Zeros(3, 2, 5, 5), nil, Window{}) }, func() { Conv2D(image, kernel, nil, Window{Padding: [2]int{-1, 0}}) }},
+		"Cos":             {func() { ints.Cos() }},
+		"CrossEntropy":    {func() { CrossEntropy(m, Zeros(2)) }, func() { CrossEntropy(m, FromInts([]int{0}, 1)) }, func() { CrossEntropy(cube, ints) }, func() { CrossEntropy(Zeros(0, 3), FromInts(nil, 0)) }, func() { CrossEntropy(m, FromInts([]int{0, -1}, 2)) }},
+		"CumSum":          {func() { m.CumSum(-3) }, func() { ints.CumSum(0) }},
+		"Dim":             {func() { m.Dim(2) }},
+		"Div":             {func() { m.Div(odd) }},
+		"Dropout":         {func() { m.Dropout(1, nil, true) }, func() { m.Dropout(math.NaN(), nil, true) }},
+		"ELU":             {func() { ints.ELU(1) }},
+		"Equal":           {func() { m.Equal(odd) }, func() { m.Equal(ints) }},
+		"Exp":             {func() { ints.Exp() }},
+		"Expand":          {func() { m.Expand(3, 3) }, func() { m.Expand(-1, 3) }, func() { Zeros(1, 1).Expand(huge, 2) }},
+		"Flatten":         {func() { m.Flatten(3) }},
+		"Floor":           {func() { ints.Floor() }},
+		"FromBytes":       {func() { FromBytes([]uint8{1}, 2) }},
+		"FromInts":        {func() { FromInts([]int{1}, 2) }, func() { FromInts([]int{1 << 40}, 1) }},
+		"Full":            {func() { Zeros(-1) }, func() { Zeros(1<<40, 1<<40) }, func() { Zeros(huge, huge) }, func() { Ones(3, huge) }},
+		"GELU":            {func() { ints.GELU() }},
+		"Gather":          {func() { Ones().Gather(ints) }, func() { m.Gather(m) }, func() { m.Gather(FromInts([]int{2}, 1)) }, func() { m.Gather(FromInts([]int{-1}, 1)) }},
+		"GlobalAvgPool2D": {func() { GlobalAvgPool2D(m) }},
+		"Greater":         {func() { m.Greater(odd) }, func() { m.Greater(wide) }},
+		"Item":            {func() { m.Item() }},
+		"LayerNorm":       {func() { LayerNorm(m, Ones(2), nil, 1, 1e-5) }, func() { LayerNorm(m, nil, nil, 3, 1e-5) }, func() { LayerNorm(m, nil, nil, 0, 1e-5) }},
+		"LeakyReLU":       {func() { ints.LeakyReLU(0.1) }},
+		"Linear":          {func() { Linear(m, odd, nil) }, func() { Linear(m, Zeros(4, 3), Zeros(3)) }, func() { Linear(Ones(), m, nil) }, func() { Linear(m, Zeros(4, 3).Cast(Float64), nil) }},
+		"Log":             {func() { ints.Log() }},
+		"LogSoftmax":      {func() { m.LogSoftmax(2) }, func() { Ones().LogSoftmax(0) }},
+		"LogSumExp":       {func() { m.LogSumExp(2) }},
+		"MSE":             {func() { MSE(m, odd) }, func() { MSE(m, Zeros(1, 3)) }},
+		"MatMul":          {func() { m.MatMul(odd) }, func() { Ones(3).MatMul(m) }, func() { Zeros(2, 2, 3).MatMul(Zeros(3, 3, 2)) }, func() { m.MatMul(wide.T()) }, func() { Zeros(1, 0).Expand(1<<40, 0).MatMul(Zeros(0, 1).Expand(0, 1<<40)) }},
+		"Max":             {func() { m.Max(2) }, func() { Zeros(2, 0).Max(1) }},
+		"MaxPool2D":       {func() { MaxPool2D(cube, [2]int{2, 2}, Window{}) }, func() { MaxPool2D(image, [2]int{0, 2}, Window{}) }, func() { MaxPool2D(image, [2]int{2, 2}, Window{Dilation: [2]int{4, 1}}) }},
+		"Maximum":         {func() { m.Maximum(odd) }},
+		"Mean":            {func() { m.Mean(7) }},
+		"Min":             {func() { m.Min(2) }},
+		"Minimum":         {func() { m.Minimum(odd) }},
+		"Mul":             {func() { m.Mul(odd) }},
+		"MulScalar":       {func() { ints.MulScalar(2) }},
+		"Neg":             {func() { ints.Neg() }},
+		"New":             {func() { New([]float32{1}, 2) }, func() { New(nil, -1) }},
+		"Norm":            {func() { m.Norm(2) }, func() { ints.Norm() }},
+		"Not":             {func() { ints.Not() }},
+		"OneHot":          {func() { m.OneHot(3) }, func() { ints.OneHot(1) }, func() { ints.OneHot(-1) }},
+		"Or":              {func() { m.Or(odd) }},
+		"Pad":             {func() { m.Pad(2, 1, 1) }, func() { m.Pad(0, -1, 0) }},
+		"Pow":             {func() { m.Pow(odd) }},
+		"PowScalar":       {func() { ints.PowScalar(2) }},
+		"RMSNorm":         {func() { RMSNorm(m, Ones(2), 1, 1e-5) }, func() { RMSNorm(m, nil, 4, 1e-5) }},
+		"Randn":           {func() { Randn(nil, -1) }, func() { Randn(nil, huge, 2) }},
+		"ReLU":            {func() { ints.ReLU() }},
+		"Reshape":         {func() { m.Reshape(5) }, func() { m.Reshape(-1, -1) }, func() { m.Reshape(-2, 3) }, func() { m.Reshape(-1, 4) }, func() { Zeros(0, 2).Reshape(-1, 0) }, func() { m.Reshape(1<<33, 1<<33) }},
+		"ScatterAdd":      {func() { m.ScatterAdd(FromInts([]int{0}, 1), 3) }, func() { m.ScatterAdd(ints, 1) }, func() { Ones().ScatterAdd(ints, 2) }, func() { m.ScatterAdd(ints, -1) }},
+		"SetData":         {func() { m.SetData(nil) }},
+		"SetInts":         {func() { ints.SetInts([]int{1}) }},
+		"SetRequiresGrad": {func() { Parameter(FromInts([]int{1}, 1)) }, func() { Parameter(Parameter(Ones(1)).MulScalar(2)) }},
+		"SiLU":            {func() { ints.SiLU() }},
+		"Sigmoid":         {func() { ints.Sigmoid() }},
+		"Sin":             {func() { ints.Sin() }},
+		"Slice":           {func() { m.Slice(0, 1, 3) }, func() { m.Slice(2, 0, 1) }, func() { m.Slice(0, 2, 1) }, func() { m.Slice(0, -1, 1) }},
+		"Softmax":         {func() { m.Softmax(2) }, func() { ints.Softmax(0) }},
+		"Sqrt":            {func() { ints.Sqrt() }},
+		"Square":          {func() { ints.Square() }},
+		"Std":             {func() { m.Std(1, 2) }},
+		"Sub":             {func() { m.Sub(odd) }},
+		"Sum":             {func() { m.Sum(2) }, func() { ints.Sum() }},
+		"T":               {func() { Ones(2).T() }},
+		"Tanh":            {func() { ints.Tanh() }},
+		"Transpose":       {func() { m.Transpose(0) }, func() { m.Transpose(0, 0) }, func() { m.Transpose(0, 2) }},
+		"Uniform":         {func() { Uniform(nil, 0, 1, -1) }},
+		"Var":             {func() { m.Var(0, 2) }},
+		"Where":           {func() { Where(m, m, odd) }, func() { Where(ints, m, m) }, func() { Where(m, m, wide) }},
+	} {
+		for i, f := range rows {
+			err := catch(f)
+			if err == nil || !strings.HasPrefix(err.Error(), op+": ") || len(err.Error()) < len(op)+15 {
+				t.Errorf("%s %d: %v", op, i, err)
+				continue
+			}
+			var (
+				shape *ShapeError
+				dtype *DTypeError
+				index *IndexError
+				state *StateError
+			)
+			if !errors.As(err, &shape) && !errors.As(err, &dtype) && !errors.As(err, &index) && !errors.As(err, &state) {
+				t.Errorf("%s %d: an error of type %T: %v", op, i, err, err)
+			}
+		}
+	}
+	// After all these nothing is left that could not be computed.
+	if got := Ones(2).Add(Ones(2)).Data(); !slices.Equal(got, []float32{2, 2}) {
+		t.Errorf("then 1 + 1 is %v", got)
+	}
+}
+
+// TestTooLargeForAnyMachine asks for what has a count but no room: a typed error.
+func TestTooLargeForAnyMachine(t *testing.T) {
+	big := 1 << 20 // squared 2⁴⁰ elements, four terabytes
+	long := Zeros(big, 1)
+	for name, f := range map[string]func(){
+		"Zeros":   func() { Zeros(big, big) },
+		"Randn":   func() { Randn(nil, big, big) },
+		"Uniform": func() { Uniform(nil, 0, 1, big, big) },
+		"MatMul":  func() { long.MatMul(long.T()).Data() },
+		"Add":     func() { long.Add(long.T()).Data() },
+		"sum":     func() { long.MatMul(long.T()).Exp().Sum().Data() }, // only temporaries
+		"Concat":  func() { y := long.Expand(big, big); Concat(0, y, y).Data() },
+		"OneHot":  func() { FromInts(make([]int, big), big).OneHot(big).Data() },
+	} {
+		err := catch(f)
+		var memory *OutOfMemoryError
+		if !errors.As(err, &memory) || memory.Need < big*big || !strings.Contains(err.Error(), "try a smaller batch") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := long.Sum().Item(); got != 0 {
+		t.Errorf("then the sum is %v", got)
 	}
 }
 

@@ -12,12 +12,11 @@ import (
 // rows up in the order of the index, and so is the same each time.
 func (t *Tensor) Gather(index *Tensor) *Tensor {
 	return arrange("Gather", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		i := indices(r, v[1])
-		// Before the op is recorded: a list with a bad index could not be run.
+		rows := 0
 		if s := v[0].Shape(); len(s) > 0 {
-			r.CheckIndices("Gather", i, s[0])
+			rows = s[0]
 		}
-		return r.Record(ir.Gather{}, v[0], i)
+		return r.Record(ir.Gather{}, v[0], indices(r, "Gather", v[1], rows))
 	}, t, index)
 }
 
@@ -30,19 +29,24 @@ func Embedding(weight, ids *Tensor) *Tensor { return weight.Gather(ids) }
 // t's shape is index's followed by the row's. index is int32, int64 or uint8.
 func (t *Tensor) ScatterAdd(index *Tensor, rows int) *Tensor {
 	return compute("ScatterAdd", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		i := indices(r, v[1])
-		n := len(i.Shape())
+		n := len(v[1].Shape())
 		if len(v[0].Shape()) < n {
-			panic(&ShapeError{Op: "ScatterAdd", Shapes: [][]int{slices.Clone(v[0].Shape()), slices.Clone(i.Shape())}, Hint: "the first must have a row for each index"})
+			panic(&ShapeError{Op: "ScatterAdd", Shapes: [][]int{slices.Clone(v[0].Shape()), slices.Clone(v[1].Shape())}, Hint: "the first must have a row for each index"})
 		}
-		r.CheckIndices("ScatterAdd", i, rows)
+		i := indices(r, "ScatterAdd", v[1], rows)
 		return r.Record(ir.ScatterAdd{Rows: rows, Row: slices.Clone(v[0].Shape()[n:])}, v[0], i)
 	}, t, index)
 }
 
-// indices is an index tensor as int32.
-func indices(r *ir.Recorder, v *ir.Value) *ir.Value {
-	if d := v.DType(); d == Int64 || d == Uint8 {
+// indices is an index tensor as int32. An index that is known already and outside
+// of 0..size-1 is an *IndexError now, before the op is recorded: a list with a bad
+// index could not be run.
+func indices(r *ir.Recorder, op string, v *ir.Value, size int) *ir.Value {
+	r.CheckIndices(op, v, size)
+	switch v.DType() {
+	case Int64:
+		return r.Record(ir.Index{For: op, Size: size}, v)
+	case Uint8:
 		return r.Record(ir.Cast{To: Int32}, v)
 	}
 	return v

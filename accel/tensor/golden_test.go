@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -66,7 +67,7 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"rms norm":          func(in []*Tensor) *Tensor { return RMSNorm(in[0], in[1], 1, 1e-6) },
 	"batch norm":        func(in []*Tensor) *Tensor { return BatchNorm(in[0], in[1], in[2], nil, nil, 0.1, 1e-5, true) },
 	"batch norm fixed": func(in []*Tensor) *Tensor {
-		mean, variance := New([]float32{-1, -1. / 3, 1. / 3, 1}, 4), New([]float32{0.5, 1, 1.5, 2}, 4)
+		mean, variance := New([]float32{-1, -0.25, 0.25, 1}, 4), New([]float32{0.5, 1, 1.5, 2}, 4)
 		return BatchNorm(in[0], in[1], in[2], mean, variance, 0.1, 1e-5, false)
 	},
 	"attention":        func(in []*Tensor) *Tensor { return Attention(in[0], in[1], in[2], false) },
@@ -87,9 +88,70 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"norm":             func(in []*Tensor) *Tensor { return in[0].Norm(0) },
 	"cumsum":           func(in []*Tensor) *Tensor { return in[0].CumSum(1) },
 	"pow":              func(in []*Tensor) *Tensor { return in[0].Pow(in[1]) },
-	"clamp":            func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
+	"attention masked": func(in []*Tensor) *Tensor {
+		mask := []float32{1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0}
+		return MaskedAttention(in[0], in[1], in[2], Visibility{Mask: New(mask, 5, 5)})
+	},
+	"attention biased": func(in []*Tensor) *Tensor {
+		bias := make([]float64, 25)
+		for i := range bias {
+			bias[i] = float64(i-12) / 8
+		}
+		return MaskedAttention(in[0], in[1], in[2], Visibility{Bias: FromFloat64s(bias, 5, 5)})
+	},
+	"neg":                 func(in []*Tensor) *Tensor { return in[0].Neg() },
+	"abs":                 func(in []*Tensor) *Tensor { return in[0].Abs() },
+	"exp":                 func(in []*Tensor) *Tensor { return in[0].Exp() },
+	"square":              func(in []*Tensor) *Tensor { return in[0].Square() },
+	"sin":                 func(in []*Tensor) *Tensor { return in[0].Sin() },
+	"cos":                 func(in []*Tensor) *Tensor { return in[0].Cos() },
+	"tanh":                func(in []*Tensor) *Tensor { return in[0].Tanh() },
+	"sigmoid":             func(in []*Tensor) *Tensor { return in[0].Sigmoid() },
+	"relu":                func(in []*Tensor) *Tensor { return in[0].ReLU() },
+	"floor":               func(in []*Tensor) *Tensor { return in[0].Floor() },
+	"log":                 func(in []*Tensor) *Tensor { return in[0].Log() },
+	"sqrt":                func(in []*Tensor) *Tensor { return in[0].Sqrt() },
+	"add scalar":          func(in []*Tensor) *Tensor { return in[0].AddScalar(1.25) },
+	"mul scalar":          func(in []*Tensor) *Tensor { return in[0].MulScalar(-0.75) },
+	"pow scalar":          func(in []*Tensor) *Tensor { return in[0].PowScalar(2.5) },
+	"add":                 func(in []*Tensor) *Tensor { return in[0].Add(in[1]) },
+	"sub":                 func(in []*Tensor) *Tensor { return in[0].Sub(in[1]) },
+	"mul":                 func(in []*Tensor) *Tensor { return in[0].Mul(in[1]) },
+	"div":                 func(in []*Tensor) *Tensor { return in[0].Div(in[1]) },
+	"maximum":             func(in []*Tensor) *Tensor { return in[0].Maximum(in[1]) },
+	"minimum":             func(in []*Tensor) *Tensor { return in[0].Minimum(in[1]) },
+	"equal numbers share": func(in []*Tensor) *Tensor { return in[0].Maximum(in[1]) },
+	"gt":                  func(in []*Tensor) *Tensor { return in[0].Greater(in[1]) },
+	"lt":                  func(in []*Tensor) *Tensor { return in[0].Less(in[1]) },
+	"eq":                  func(in []*Tensor) *Tensor { return in[0].Equal(in[1]) },
+	"logical_and":         func(in []*Tensor) *Tensor { return truth(in[0]).And(truth(in[1])) },
+	"logical_or":          func(in []*Tensor) *Tensor { return truth(in[0]).Or(truth(in[1])) },
+	"logical_not":         func(in []*Tensor) *Tensor { return truth(in[0]).Not() },
+	"where":               func(in []*Tensor) *Tensor { return Where(in[0].Greater(in[1]), in[0], in[1].MulScalar(2)) },
+	"sum":                 func(in []*Tensor) *Tensor { return in[0].Sum(0, 2) },
+	"mean":                func(in []*Tensor) *Tensor { return in[0].Mean(1) },
+	"amax":                func(in []*Tensor) *Tensor { return in[0].Max(1) },
+	"amin":                func(in []*Tensor) *Tensor { return in[0].Min(0) },
+	"argmax":              func(in []*Tensor) *Tensor { return in[0].ArgMax(1) },
+	"index select":        func(in []*Tensor) *Tensor { return in[0].Gather(FromInts([]int{2, 0, 2}, 3).Cast(Int64)) },
+	"index add":           func(in []*Tensor) *Tensor { return in[0].ScatterAdd(FromInts([]int{2, 0, 2}, 3), 4) },
+	"one hot":             func(in []*Tensor) *Tensor { return in[0].Cast(Int32).OneHot(4) },
+	"cat":                 func(in []*Tensor) *Tensor { return Concat(1, in...) },
+	"slice":               func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
+	"pad":                 func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
+	"permute":             func(in []*Tensor) *Tensor { return in[0].Transpose(2, 0, 1) },
+	"reshape":             func(in []*Tensor) *Tensor { return in[0].T().Reshape(2, 6) },
+	"expand":              func(in []*Tensor) *Tensor { return in[0].Expand(3, 4, 2) },
+	"mse":                 func(in []*Tensor) *Tensor { return MSE(in[0], in[1]) },
+	"round trip":          func(in []*Tensor) *Tensor { return in[0].Cast(Float64).Cast(in[0].DType()) },
+	"clamp":               func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
 }
 
+// truth is a mask in float32, which And, Or and Not want.
+func truth(t *Tensor) *Tensor { return t.Cast(Float32) }
+
+// TestAgainstTorch runs each case in float32, and in float64 to the digits that
+// the file has.
 func TestAgainstTorch(t *testing.T) {
 	golden := readGolden(t)
 	seen := map[string]bool{}
@@ -100,17 +162,30 @@ func TestAgainstTorch(t *testing.T) {
 			t.Errorf("there is no function for %q", c.Name)
 			continue
 		}
-		var in []*Tensor
-		for _, x := range c.Inputs {
-			a := x.array()
-			in = append(in, Parameter(New(a.floats(), a.shape...)))
-		}
-		y := f(in)
-		compare(t, c.Name, y, c.Result.array(), 2e-6)
-		w := c.Weight.array()
-		y.Mul(New(w.floats(), w.shape...)).Sum().Backward()
-		for i, g := range c.Gradients {
-			compare(t, c.Name+": gradient "+strconv.Itoa(i), in[i].Grad(), g.array(), 1e-5)
+		for d, tolerance := range map[DType]float64{Float32: 2e-6, Float64: 1e-10} {
+			ctx := fmt.Sprint(c.Name, ", ", d)
+			var in []*Tensor
+			for _, x := range c.Inputs {
+				a := x.array()
+				in = append(in, Parameter(FromFloat64s(a.data, a.shape...).Cast(d)))
+			}
+			y := f(in)
+			compare(t, ctx, y, c.Result.array(), tolerance)
+			w := c.Weight.array()
+			if len(c.Gradients) == 0 {
+				if y.RequiresGrad() && c.Name != "floor" {
+					t.Errorf("%s has a gradient, torch's has none", ctx)
+				}
+				continue
+			}
+			loss := y.Mul(FromFloat64s(w.data, w.shape...).Cast(y.DType())).Sum()
+			if c.Name == "floor" { // whose gradient is 0 for torch, and none here
+				continue
+			}
+			loss.Backward()
+			for i, g := range c.Gradients {
+				compare(t, fmt.Sprint(ctx, ": gradient ", i), in[i].Grad(), g.array(), 5*tolerance)
+			}
 		}
 	}
 	for name := range goldenFunctions {

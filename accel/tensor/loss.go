@@ -7,10 +7,9 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // *IndexError if a label is not in 0..C-1.
 func CrossEntropy(logits, labels *Tensor) *Tensor {
 	return compute("CrossEntropy", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		x, y := v[0], indices(r, v[1])
-		// Before the op is recorded: a list with a bad label could not be run.
-		if s := x.Shape(); len(s) == 2 {
-			r.CheckIndices("CrossEntropy", y, s[1])
+		x, y := v[0], v[1]
+		if s, n := x.Shape(), y.Shape(); len(s) == 2 && len(n) == 1 && n[0] == s[0] {
+			y = indices(r, "CrossEntropy", y, s[1])
 		}
 		return r.Record(ir.CrossEntropy{}, x, y)
 	}, logits, labels)

@@ -1,29 +1,43 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import (
+	"math"
+	"runtime/debug"
+
+	"github.com/shirou/gopsutil/v4/mem"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
 // SetMemoryLimit bounds the bytes that tensors and the temporaries of plans may
-// take on the device, and returns the old bound; 0 means none, and is the
-// default. An op, or the run of a list, that would go beyond panics with an
-// *OutOfMemoryError; tensors that exist stay as they are, parameters of a failed
-// step too, and the session goes on. Tensors that nobody can reach any more are
-// collected before it comes to that.
+// take on the device, and returns the old bound. 0, the default, means seven
+// eighths of the machine's memory, or of what Go's runtime is told to keep to
+// (GOMEMLIMIT; in a notebook QUERN_MEMORY_LIMIT) if that is less. An op, or the
+// run of a list, that would go beyond panics with an *OutOfMemoryError; tensors
+// that exist stay as they are, parameters of a failed step too, and the session
+// goes on. Tensors that nobody can reach any more are collected before it comes
+// to that.
 func SetMemoryLimit(bytes int) (old int) {
-	locked(func(r *ir.Recorder) { old = r.SetLimit(max(bytes, 0)) })
+	locked(func(r *ir.Recorder) {
+		e := shared()
+		old, e.limit = e.limit, max(bytes, 0)
+		if bytes = e.limit; bytes == 0 {
+			bytes = defaultLimit()
+		}
+		r.SetLimit(bytes)
+	})
 	return old
 }
 
-// NonFinite says where NaN or an infinity came up.
-type NonFinite = ir.NonFinite
-
-// FindNonFinite runs f, for example the forward and backward pass of a step, and
-// tells which op first gave NaN, or without one an infinity; nil if all numbers
-// are finite. Ops run one by one meanwhile and all their results are kept, so it
-// is slow: it is for finding out why a loss became NaN. Ops of other goroutines
-// are looked at too.
-func FindNonFinite(f func()) (found *NonFinite) {
-	locked(func(r *ir.Recorder) { r.Watch(true) })
-	defer locked(func(r *ir.Recorder) { found = r.Watch(false) })
-	f()
-	return nil
+// defaultLimit leaves an eighth of the memory to all else; 0 where nobody knows
+// how much there is.
+func defaultLimit() int {
+	limit := uint64(debug.SetMemoryLimit(-1))
+	if machine, err := mem.VirtualMemory(); err == nil && machine.Total > 0 {
+		limit = min(limit, machine.Total)
+	}
+	if limit >= math.MaxInt64 {
+		return 0
+	}
+	return int(limit - limit/8)
 }

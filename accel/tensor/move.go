@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -78,6 +79,18 @@ func (t *Tensor) Flatten(from int) *Tensor {
 func (t *Tensor) Slice(along, from, to int) *Tensor {
 	return arrange("Slice", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Slice{Axis: axis("Slice", v[0].Shape(), along), From: from, To: to}, v[0])
+	}, t)
+}
+
+// Pad is t with so many zeros before it and after it along one axis.
+func (t *Tensor) Pad(along, before, after int) *Tensor {
+	return arrange("Pad", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		s := v[0].Shape()
+		a := axis("Pad", s, along)
+		if before < 0 || after < 0 {
+			panic(&ShapeError{Op: "Pad", Shapes: [][]int{slices.Clone(s)}, Hint: fmt.Sprintf("%d zeros before and %d after: there cannot be less than none", before, after)})
+		}
+		return r.Record(ir.Pad{Axis: a, Before: before, Size: before + s[a] + after}, v[0])
 	}, t)
 }
 

@@ -91,9 +91,7 @@ func (t *Tensor) CumSum(along int) *Tensor {
 // panics with an *IndexError if a class is not in 0..classes-1.
 func (t *Tensor) OneHot(classes int) *Tensor {
 	return compute("OneHot", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		i := indices(r, v[0])
-		r.CheckIndices("OneHot", i, classes)
-		return r.Record(ir.OneHot{Classes: classes}, i)
+		return r.Record(ir.OneHot{Classes: classes}, indices(r, "OneHot", v[0], max(classes, 0)))
 	}, t)
 }
 

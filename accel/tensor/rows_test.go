@@ -163,6 +163,28 @@ func moveRows() []opRow {
 				s[1] -= from
 				return build(s, func(i []int) float64 { return in[0].get(i[0], i[1]+from, i[2]) })
 			}},
+		{name: "Pad", shapes: cube, low: -2, high: 2,
+			f: func(in []*Tensor) *Tensor { return in[0].Pad(1, 2, 1) },
+			ref: func(in []array) array {
+				s := slices.Clone(in[0].shape)
+				s[1] += 3
+				return build(s, func(i []int) float64 {
+					if j := i[1] - 2; j >= 0 && j < in[0].shape[1] {
+						return in[0].get(i[0], j, i[2])
+					}
+					return 0
+				})
+			}},
+		{name: "OneHot", shapes: oneShape, low: 0, high: 4, noGrad: true,
+			f: func(in []*Tensor) *Tensor { return in[0].Cast(Int32).OneHot(4) },
+			ref: func(in []array) array {
+				return build(append(slices.Clone(in[0].shape), 4), func(i []int) float64 {
+					if int(in[0].get(i[:len(i)-1]...)) == i[len(i)-1] {
+						return 1
+					}
+					return 0
+				})
+			}},
 		{name: "Expand", shapes: func(m, n, k int) [][]int { return [][]int{{m, 1}} }, low: -2, high: 2,
 			f: func(in []*Tensor) *Tensor { return in[0].Expand(3, in[0].Dim(0), 4) },
 			ref: func(in []array) array {

@@ -69,9 +69,12 @@ func (r *Recorder) backwardOne(v *Value) {
 		for i, x := range v.in {
 			wants[i] = x.requires
 		}
-		r.phase = v.op.Name()
+		before := r.place
+		if r.phase = v.op.Name(); r.watching {
+			r.place = r.places[v]
+		}
 		grads := v.op.Gradient(r, v.in, v, dy, wants)
-		r.phase = ""
+		r.phase, r.place = "", before
 		for i, g := range grads {
 			x := v.in[i]
 			if g == nil || !x.requires {

@@ -9,6 +9,8 @@ import (
 // NonFinite says where NaN or an infinity came up.
 type NonFinite struct {
 	Op       string     // the op that made it; empty for a tensor from before
+	Layer    string     // where the op is, such as "2" or "1.0"; empty where nobody said
+	Kind     string     // what is there, such as "Dense(10)"
 	Gradient bool       // the op belongs to the gradient of Op
 	Shape    []int      // of the tensor
 	Element  int        // the first such element, in row-major order
@@ -24,6 +26,9 @@ func (n *NonFinite) String() string {
 		what = "an input"
 	case n.Gradient:
 		what = "the gradient of " + n.Op
+	}
+	if n.Layer != "" {
+		what += " in layer " + n.Layer + ", " + n.Kind
 	}
 	s := fmt.Sprintf("%s: element %d of %s is %v", what, n.Element, FormatShape(n.Shape), n.Value)
 	if n.Before != nil {
@@ -45,6 +50,9 @@ func (r *Recorder) Watch(on bool) *NonFinite {
 	}
 	r.watching, r.nan, r.infinite = on, nil, nil
 	r.plans = newPlanCache(maxPlans)
+	if r.places = nil; on {
+		r.places = map[*Value]place{}
+	}
 	return found
 }
 
@@ -77,7 +85,7 @@ func (r *Recorder) inspect(v *Value, op, phase string) {
 		if !math.IsNaN(f) && !math.IsInf(f, 0) {
 			continue
 		}
-		n := &NonFinite{Op: op, Shape: append([]int{}, v.shape...), Element: i, Value: f}
+		n := &NonFinite{Op: op, Layer: r.places[v].path, Kind: r.places[v].kind, Shape: append([]int{}, v.shape...), Element: i, Value: f}
 		if phase != "" {
 			n.Op, n.Gradient = phase, true
 		}

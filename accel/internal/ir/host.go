@@ -102,18 +102,28 @@ func (r *Recorder) read(dst []byte, v *Value, offset int) {
 	}
 }
 
-// CheckIndices panics with an *IndexError if an int32 tensor that is in host
+// CheckIndices panics with an *IndexError if an integer tensor that is in host
 // memory already points outside of 0..size-1. Others are checked when they are
 // used.
 func (r *Recorder) CheckIndices(op string, v *Value, size int) {
 	host, ok := r.device.(HostMemory)
-	if !ok || v.buf == nil || v.dtype != Int32 || !v.layout.Contiguous() || v.Len() == 0 {
+	if !ok || v.buf == nil || !v.layout.Contiguous() || v.Len() == 0 {
 		return
 	}
-	bytes := host.Bytes(v.buf.Storage)
-	index := unsafe.Slice((*int32)(unsafe.Pointer(&bytes[v.layout.Offset*4])), v.Len())
+	start := unsafe.Pointer(&host.Bytes(v.buf.Storage)[v.layout.Offset*v.dtype.Size()])
+	switch v.dtype {
+	case Int32:
+		checkIndices(op, unsafe.Slice((*int32)(start), v.Len()), size)
+	case Int64:
+		checkIndices(op, unsafe.Slice((*int64)(start), v.Len()), size)
+	case Uint8:
+		checkIndices(op, unsafe.Slice((*uint8)(start), v.Len()), size)
+	}
+}
+
+func checkIndices[T int32 | int64 | uint8](op string, index []T, size int) {
 	for _, i := range index {
-		if int(i) < 0 || int(i) >= size {
+		if int64(i) < 0 || int64(i) >= int64(size) {
 			panic(&IndexError{Op: op, Index: int(i), Size: size})
 		}
 	}

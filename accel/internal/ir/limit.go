@@ -13,6 +13,10 @@ func (r *Recorder) SetLimit(bytes int) (old int) {
 	return old
 }
 
+// CheckRoom panics with an *OutOfMemoryError if so many more bytes are beyond the
+// limit.
+func (r *Recorder) CheckRoom(bytes int) { r.reserve(bytes) }
+
 // reserve panics if so many more bytes are beyond the limit. Values that nobody
 // can reach any more are collected before it gives up.
 func (r *Recorder) reserve(bytes int) {

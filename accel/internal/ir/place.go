@@ -2,7 +2,15 @@ package ir
 
 // donate lets an assignment's new value overwrite the old one where the step
 // that writes it is the last to read the old one, element by element.
+//
+// Before a step that may refuse to go on, see [Finite], nothing is overwritten.
 func (b *builder) donate() {
+	watch := -1
+	for i, s := range b.program.Steps {
+		if _, ok := s.Op.(Finite); ok {
+			watch = i
+		}
+	}
 	for _, a := range b.assigns {
 		if a.new.index < 0 || a.new.epoch != a.old.epoch || !b.canDonate(a) {
 			continue
@@ -17,6 +25,9 @@ func (b *builder) donate() {
 		ext := ^a.old.index
 		slot := b.plan.externals[ext]
 		at := b.first[n.slot]
+		if at < watch {
+			continue
+		}
 		if last, read := b.last[slot]; read && last > at {
 			continue
 		} else if read && last == at && !elementwiseUse(b.program.Steps[at], slot) {

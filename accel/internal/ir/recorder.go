@@ -40,6 +40,8 @@ type Recorder struct {
 	infinite *NonFinite // first one, before the first NaN
 	phase    string     // op whose gradient is being recorded
 	phases   []string   // of the nodes, while watching
+	place    place      // where ops are recorded now
+	places   map[*Value]place
 
 	// unfused makes every op its own step, for tests that compare the two.
 	unfused bool
@@ -74,12 +76,15 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	v := newValue(op, in)
 	args := v.in // not in, which would then escape to the heap
 	t, err := op.Infer(args)
+	if err == nil && !Countable(t.Shape) {
+		err = &ShapeError{Hint: "the result would be " + FormatShape(t.Shape) + ", more elements than can be counted"}
+	}
 	if err != nil {
 		panic(describe(err, op, args))
 	}
 	v.setType(t)
 	if r.noGrad == 0 && t.DType.IsFloat() {
-		if _, none := op.(interface{ nondifferentiable() }); !none {
+		if Differentiable(op) {
 			for _, x := range args {
 				v.requires = v.requires || x.requires
 			}
@@ -96,6 +101,7 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	r.nodes = append(r.nodes, v)
 	if r.watching {
 		r.phases = append(r.phases, r.phase)
+		r.places[v] = r.place
 	}
 	r.pending += v.Len() * v.dtype.Size()
 	if d, ok := op.(Dynamic); ok {
@@ -105,6 +111,21 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 }
 
 func (noGradient) nondifferentiable() {}
+
+// Recorded is the names of the ops in the list, for tests.
+func (r *Recorder) Recorded() []string {
+	names := make([]string, len(r.nodes))
+	for i, v := range r.nodes {
+		names[i] = v.op.Name()
+	}
+	return names
+}
+
+// Differentiable tells whether gradients flow through an op.
+func Differentiable(op Op) bool {
+	_, none := op.(interface{ nondifferentiable() })
+	return !none
+}
 
 // appendKey writes the node so that equal keys mean equal structure: every
 // part has a fixed length or is preceded by it.
@@ -166,6 +187,12 @@ func describe(err error, op Op, in []*Value) error {
 	}
 	return err
 }
+
+// place is a part of a model.
+type place struct{ path, kind string }
+
+// SetPlace says in which part of a model ops are recorded from now on.
+func (r *Recorder) SetPlace(path, kind string) { r.place = place{path, kind} }
 
 // NoGrad runs f; values computed inside need no gradient.
 func (r *Recorder) NoGrad(delta int) { r.noGrad += delta }

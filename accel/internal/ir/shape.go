@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Len is the number of elements of a shape; a scalar (no dimension) has one.
 func Len(shape []int) int {
@@ -9,6 +12,24 @@ func Len(shape []int) int {
 		n *= d
 	}
 	return n
+}
+
+// Countable tells whether the bytes of a tensor of this shape, whose dimensions are
+// not negative, can be counted in an int.
+func Countable(shape []int) bool {
+	n := 8 // of the largest element
+	for _, d := range shape {
+		if d == 0 {
+			return true
+		}
+	}
+	for _, d := range shape {
+		if n > math.MaxInt/d {
+			return false
+		}
+		n *= d
+	}
+	return true
 }
 
 // Strides are the row-major strides of a shape, in elements.

@@ -10,7 +10,7 @@ func Table() []Op {
 		Bernoulli{}, Cast{}, Checkpoint{}, Concat{}, Conv2D{}, Conv2DInputGradient{},
 		Conv2DWeightGradient{}, Copy{}, Cos{}, CrossEntropy{},
 		CrossEntropyGradient{}, CumSum{}, Div{}, ELU{}, Equal{}, Exp{}, Expand{},
-		Fill{}, Floor{}, GELU{}, GELUGradient{}, Gather{}, Greater{}, LayerNorm{},
+		Fill{}, Finite{}, Floor{}, GELU{}, GELUGradient{}, Gather{}, Greater{}, Index{}, LayerNorm{},
 		LayerNormInputGradient{}, LayerNormWeightGradient{}, LeakyReLU{}, Linear{},
 		Log{}, LogSoftmax{}, MatMul{}, Max{}, MaxPool2D{}, MaxPool2DGradient{},
 		Maximum{}, Minimum{}, Mul{}, MulScalar{}, Neg{}, Not{}, OneHot{}, Or{},

@@ -9,6 +9,7 @@ type (
 	DTypeError       = tensor.DTypeError
 	IndexError       = tensor.IndexError
 	StateError       = tensor.StateError
+	NonFiniteError   = tensor.NonFiniteError
 	OutOfMemoryError = tensor.OutOfMemoryError
 )
 

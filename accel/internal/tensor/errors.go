@@ -42,6 +42,9 @@ type DTypeError struct {
 
 // Error names the op, the element types and what would be right.
 func (e *DTypeError) Error() string {
+	if len(e.DTypes) == 0 {
+		return e.Op + ": " + e.Hint
+	}
 	names := make([]string, len(e.DTypes))
 	for i, d := range e.DTypes {
 		names[i] = d.String()
@@ -70,6 +73,21 @@ type StateError struct {
 
 // Error names the op and the reason.
 func (e *StateError) Error() string { return e.Op + ": " + e.Hint }
+
+// NonFiniteError says that a tensor that was to be finite is not.
+type NonFiniteError struct {
+	What    string  // the tensor, as the caller named it
+	Element int     // the first such element, in row-major order
+	Value   float64 // NaN, +Inf or -Inf
+}
+
+// Error names the tensor and the value.
+func (e *NonFiniteError) Error() string {
+	if e.Element == 0 {
+		return fmt.Sprintf("%s is %v", e.What, e.Value)
+	}
+	return fmt.Sprintf("%s: element %d is %v", e.What, e.Element, e.Value)
+}
 
 // OutOfMemoryError says that a device could not give the bytes asked for.
 type OutOfMemoryError struct {

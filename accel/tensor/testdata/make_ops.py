@@ -32,9 +32,10 @@ def array(t):
 
 
 def case(name, f, *inputs):
-    y = f(*inputs)
+    y = f(*inputs).double()
     weight = torch.randn(y.shape).float().double()
-    grads = torch.autograd.grad((y * weight).sum(), inputs)
+    # What has no gradient, a comparison for example, has none in the file.
+    grads = torch.autograd.grad((y * weight).sum(), inputs) if y.requires_grad else []
     cases.append({"name": name, "inputs": [array(x) for x in inputs], "weight": array(weight),
                   "result": array(y), "gradients": [array(g) for g in grads]})
 
@@ -53,7 +54,7 @@ case("layer norm", lambda x, w, b: F.layer_norm(x, (6,), w, b), tensor(3, 4, 6),
 case("layer norm of two", lambda x, w, b: F.layer_norm(x, (4, 6), w, b), tensor(3, 4, 6), tensor(4, 6), tensor(4, 6))
 case("rms norm", lambda x, w: F.rms_norm(x, (6,), w, 1e-6), tensor(3, 4, 6), tensor(6))
 case("batch norm", lambda x, w, b: F.batch_norm(x, None, None, w, b, True), x, tensor(4), tensor(4))
-mean, variance = torch.linspace(-1, 1, 4).double(), torch.linspace(0.5, 2, 4).double()
+mean, variance = torch.tensor([-1, -0.25, 0.25, 1]).double(), torch.tensor([0.5, 1, 1.5, 2]).double()
 case("batch norm fixed", lambda x, w, b: F.batch_norm(x, mean, variance, w, b, False), x, tensor(4), tensor(4))
 q, k, v = tensor(1, 2, 5, 4), tensor(1, 2, 5, 4), tensor(1, 2, 5, 4)
 case("attention", F.scaled_dot_product_attention, q, k, v)
@@ -73,6 +74,45 @@ case("norm", lambda x: torch.linalg.vector_norm(x, dim=0), tensor(3, 4))
 case("cumsum", lambda x: torch.cumsum(x, 1), tensor(3, 4))
 case("pow", torch.pow, tensor(7, low=0.3, high=2), tensor(7))
 case("clamp", lambda x: torch.clamp(x, -0.5, 0.7), tensor(9))
+
+mask = torch.tensor([[True, False, True, True, False]]).expand(5, 5).clone()
+mask[2] = True
+bias = ((torch.arange(25) - 12) / 8).double().reshape(5, 5)
+case("attention masked", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=mask), q, k, v)
+case("attention biased", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=bias), q, k, v)
+for name in ("neg", "abs", "exp", "square", "sin", "cos", "tanh", "sigmoid", "relu", "floor"):
+    case(name, getattr(torch, name), tensor(9))
+for name in ("log", "sqrt"):
+    case(name, getattr(torch, name), tensor(9, low=0.2, high=3))
+case("add scalar", lambda x: x + 1.25, tensor(9))
+case("mul scalar", lambda x: x * -0.75, tensor(9))
+case("pow scalar", lambda x: x**2.5, tensor(9, low=0.2, high=2))
+for name in ("add", "sub", "mul", "div", "maximum", "minimum"):
+    case(name, getattr(torch, name), tensor(3, 1), tensor(4, low=0.5, high=2))
+case("equal numbers share", torch.maximum, torch.ones(3).double().requires_grad_(), torch.ones(3).double().requires_grad_())
+for name in ("gt", "lt", "eq"):
+    case(name, getattr(torch, name), tensor(3, 4), tensor(4))
+yes, no = torch.tensor([1.0, 0.0, 2.0, 0.0]), torch.tensor([0.0, 0.0, 3.0, 4.0])
+for name in ("logical_and", "logical_or"):
+    case(name, getattr(torch, name), yes.double().requires_grad_(), no.double().requires_grad_())
+case("logical_not", torch.logical_not, no.double().requires_grad_())
+case("where", lambda a, b: torch.where(a > b, a, b * 2), tensor(3, 4), tensor(4))
+case("sum", lambda x: x.sum((0, 2)), tensor(3, 4, 2))
+case("mean", lambda x: x.mean(1), tensor(3, 4, 2))
+case("amax", lambda x: torch.amax(x, 1), torch.tensor([[1.0, 2, 2], [3, 0, 1]]).double().requires_grad_())
+case("amin", lambda x: torch.amin(x, 0), tensor(3, 4))
+case("argmax", lambda x: torch.argmax(x, 1), tensor(3, 4))
+case("index select", lambda x: torch.index_select(x, 0, torch.tensor([2, 0, 2])), tensor(3, 4))
+case("index add", lambda x: torch.zeros(4, 2).double().index_add(0, torch.tensor([2, 0, 2]), x), tensor(3, 2))
+case("one hot", lambda x: F.one_hot(x.long(), 4), torch.tensor([3.0, 0, 1]).double().requires_grad_())
+case("cat", lambda a, b: torch.cat([a, b], 1), tensor(2, 3), tensor(2, 2))
+case("slice", lambda x: x[:, 1:3], tensor(2, 4))
+case("pad", lambda x: F.pad(x, (0, 0, 2, 1)), tensor(2, 3))
+case("permute", lambda x: x.permute(2, 0, 1), tensor(2, 3, 4))
+case("reshape", lambda x: x.transpose(0, 1).reshape(2, 6), tensor(3, 4))
+case("expand", lambda x: x.expand(3, 4, 2), tensor(4, 1))
+case("mse", F.mse_loss, tensor(3, 4), tensor(3, 4))
+case("round trip", lambda x: x.float().double(), tensor(5))
 
 # Rounding to 16 bits, and sums and products of numbers of 16 bits.
 short = {}
