@@ -137,7 +137,9 @@ func (o *Optimizer) step(factor float64) {
 				o.state[p] = s
 			}
 			s.steps++
-			o.rule.update(&r, p, gradients[i], s, o.rate, o.o)
+			var own record // of one update, so that the list knows early what it need not keep
+			o.rule.update(&own, p, gradients[i], s, o.rate, o.o)
+			own.release()
 		}
 		r.release()
 	})

@@ -152,7 +152,7 @@ func (r *Recorder) reset() {
 	r.phases = r.phases[:0]
 	r.nodes, r.externals, r.assigns = r.nodes[:0], r.externals[:0], r.assigns[:0]
 	r.released, r.leaves = r.released[:0], r.leaves[:0]
-	r.key, r.words, r.pending = r.key[:0], r.words[:0], 0
+	r.key, r.words, r.pending, r.weighed = r.key[:0], r.words[:0], 0, 0
 	r.epoch++
 }
 

@@ -81,9 +81,21 @@ func (o Conv2D) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) [
 		out[1] = r.Record(Conv2DWeightGradient{Conv2D: o, KH: in[1].shape[2], KW: in[1].shape[3]}, in[0], dy)
 	}
 	if len(in) == 3 && wants[2] {
-		out[2] = r.Record(Sum{From: 0, To: 1}, r.Record(Sum{From: 2, To: 4}, dy))
+		out[2] = r.Record(Sum{From: 0, To: 1}, r.Record(Sum{From: 2, To: 4}, unpooled(dy)))
 	}
 	return out
+}
+
+// unpooled is a value with the sum that dy has over an image's places: if dy comes
+// from a pool of a ReLU, that is the pool's own dy, which each go to one place.
+func unpooled(dy *Value) *Value {
+	if _, ok := dy.op.(MaxPool2DGradient); !ok {
+		return dy
+	}
+	if _, masked := dy.in[2].op.(ReLUGradient); !masked { // a window of padding alone has no place
+		return dy
+	}
+	return dy.in[2]
 }
 
 // Conv2DInputGradient is the gradient of Conv2D with respect to x [N, C, H, W],

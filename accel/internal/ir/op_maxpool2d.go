@@ -49,8 +49,13 @@ type MaxPool2D struct{ Pool }
 // Name is MaxPool2D.
 func (MaxPool2D) Name() string { return "MaxPool2D" }
 
-// Gradient of MaxPool2D is dy at the window's first largest element.
+// Gradient of MaxPool2D is dy at the window's first largest element. Where x
+// comes from a ReLU, that one's gradient is taken of the few elements of dy
+// first: the largest is above zero where y is. See [ReLU.Gradient].
 func (o MaxPool2D) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
+	if _, ok := in[0].op.(ReLU); ok {
+		dy = r.Record(ReLUGradient{}, dy, out)
+	}
 	return []*Value{r.Record(MaxPool2DGradient{Pool: o.Pool}, in[0], out, dy)}
 }
 

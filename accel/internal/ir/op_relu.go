@@ -7,8 +7,12 @@ type ReLU struct{ unaryOp }
 func (ReLU) Name() string { return "ReLU" }
 
 // Gradient of ReLU is dy where y > 0. It reads y and not x, so that x need not
-// be kept when ReLU is fused into a matrix product.
+// be kept when ReLU is fused into a matrix product. That of a pool of y has been
+// through it already.
 func (ReLU) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Value {
+	if _, ok := dy.op.(MaxPool2DGradient); ok && dy.in[0] == out {
+		return []*Value{dy}
+	}
 	return []*Value{r.Record(ReLUGradient{}, dy, out)}
 }
 

@@ -355,8 +355,9 @@ func TestTrimBoundsTheList(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		shape int
+		keep  bool
 		ops   int // after which the list is run
-	}{{"by ops", 1, maxNodes}, {"by bytes", 1 << 20, maxPendingBytes >> 22}} {
+	}{{"by ops", 1, true, maxNodes}, {"by bytes", 1 << 20, true, maxPendingBytes >> 22}, {"dropped", 1 << 20, false, maxNodes}} {
 		d := &nullDevice{}
 		r := NewRecorder(d)
 		v := input(r, Float32, 1)
@@ -366,7 +367,9 @@ func TestTrimBoundsTheList(t *testing.T) {
 		ops := 0
 		for d.runs == 0 && ops <= 2*row.ops {
 			r.Trim()
-			r.Record(Neg{}, wide).Hold()
+			if v := r.Record(Neg{}, wide).Hold(); !row.keep {
+				r.Release(v)
+			}
 			ops++
 		}
 		if ops != row.ops+1 {

@@ -21,7 +21,8 @@ type Recorder struct {
 	leaves    []*Leaf  // whose gradients the list computes
 	key       []byte   // structure of the list, appended to while recording
 	words     []uint64 // parameters that are no part of the structure
-	pending   int      // bytes of the recorded outputs
+	pending   int      // bytes of the recorded results
+	weighed   int      // pending up to which the list is known to be within its limits
 	epoch     uint64   // number of the list
 
 	noGrad   int
@@ -62,9 +63,34 @@ func NewRecorder(d Device) *Recorder {
 // Trim runs the list if it has grown past its limits. It is called between
 // ops, when every value that is still needed has a holder.
 func (r *Recorder) Trim() {
-	if len(r.nodes) >= maxNodes || r.pending >= maxPendingBytes {
+	if len(r.nodes) >= maxNodes {
 		r.Flush()
 	}
+	if r.pending < max(maxPendingBytes, r.weighed) {
+		return
+	}
+	needed := r.needed()
+	if needed >= maxPendingBytes {
+		r.Flush()
+		return
+	}
+	r.weighed = r.pending + maxPendingBytes - needed
+}
+
+// needed is the bytes of those results that will be in memory: the others are
+// views, or within fused loops.
+func (r *Recorder) needed() int {
+	total := 0
+	for _, v := range r.nodes {
+		class := Whole
+		if v.op != nil {
+			class = v.op.Class(v.in)
+		}
+		if class == Whole || class == Elementwise && keeps(v) {
+			total += v.Len() * v.dtype.Size()
+		}
+	}
+	return total
 }
 
 // Record appends an op to the list. It panics with a *ShapeError, *DTypeError
