@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -168,6 +169,9 @@ func (b *Batches) Next() bool {
 	begin := time.Now()
 	raw := b.take()
 	b.waited += time.Since(begin)
+	if c := trace.Active(); c != nil {
+		c.Event(trace.Waiting, b.set.name, begin.Sub(c.Begun()), 0)
+	}
 	if raw.err != nil {
 		b.err = raw.err
 		return false

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -58,6 +59,9 @@ func fromTensors(err error) bool {
 // error of the tensor package.
 func forward(number string, layer Module, x *Tensor) *Tensor {
 	var y *Tensor
+	if c := trace.Active(); c != nil {
+		defer c.Enter(trace.Scope{Number: number, Name: describe(layer)})()
+	}
 	err := func() (err error) {
 		defer Catch(&err)
 		tensor.In(func() (string, string) { return number, describe(layer) }, func() { y = layer.Forward(x) })

@@ -3,6 +3,7 @@ package optim
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -119,6 +120,13 @@ func (o *Optimizer) Step() { o.step(1) }
 
 // step is Step with gradients that are multiplied by a factor first.
 func (o *Optimizer) step(factor float64) {
+	if c := trace.Active(); c != nil {
+		for _, p := range nn.NamedParameters(o.model) {
+			p.Called(p.Name)
+		}
+		leave := c.Enter(trace.Scope{Name: o.Name(), Phase: trace.Update})
+		defer leave()
+	}
 	tensor.NoGrad(func() {
 		var r record
 		parameters, gradients := o.gradients(&r)

@@ -109,6 +109,11 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 
 // Run executes the steps.
 func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
+	return p.RunTimed(bind, words, nil)
+}
+
+// RunTimed executes the steps and calls after behind each, unless it is nil.
+func (p *program) RunTimed(bind []ir.Storage, words []uint64, after func()) (int, error) {
 	for i, s := range p.slots {
 		if s.Kind == ir.Arena {
 			p.memory[i] = unsafe.Add(p.device.arena.base, s.Offset)
@@ -121,6 +126,9 @@ func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
 	for i, s := range p.steps {
 		if err := s.run(p); err != nil {
 			return i, err
+		}
+		if after != nil {
+			after()
 		}
 	}
 	return len(p.steps), nil

@@ -12,7 +12,9 @@ func (r *Recorder) Backward(loss *Value) {
 		panic(&StateError{Op: "Backward", Hint: "the loss does not depend on any parameter that requires a gradient"})
 	}
 	r.noGrad++
-	defer func() { r.noGrad-- }()
+	outer := r.backward
+	r.backward = true
+	defer func() { r.noGrad--; r.backward = outer }()
 	seed := Float32
 	if loss.dtype == Float64 {
 		seed = Float64
@@ -58,6 +60,9 @@ func (r *Recorder) ancestors(v *Value, order []*Value) []*Value {
 func (r *Recorder) backwardOne(v *Value) {
 	dy := v.grad
 	v.grad = nil
+	outer := r.origin
+	r.origin = v.note
+	defer func() { r.origin = outer }()
 	if v.leaf != nil {
 		if dy != nil {
 			r.accumulate(v.leaf, dy)

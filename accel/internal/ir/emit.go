@@ -60,7 +60,7 @@ func (b *builder) emit(g *group) {
 	}
 	for i, s := range n.inputs {
 		if !any && !s.layout.Contiguous() {
-			in[i] = b.contiguous(b.operand(s, n.node.in[i].dtype))
+			in[i] = b.contiguous(b.operand(s, n.node.in[i].dtype), n.node.index)
 		} else {
 			in[i] = b.operand(s, n.node.in[i].dtype)
 		}
@@ -68,22 +68,24 @@ func (b *builder) emit(g *group) {
 	for _, o := range in { // a copy above may have moved the step's number on
 		b.last[o.Slot] = len(b.program.Steps)
 	}
-	step := Step{Op: n.node.op, In: in, Word: n.word}
+	step := Step{Op: n.node.op, In: in, Word: n.word, Nodes: []int{n.node.index}}
 	out := n
 	if len(g.members) == 2 {
 		out = g.members[1]
+		step.Nodes = append(step.Nodes, out.node.index)
 		step.Epilogue = out.node.op
 	}
 	step.Out = []Operand{b.result(out)}
 	b.program.Steps = append(b.program.Steps, step)
 }
 
-// contiguous emits a copy of an operand in row-major order.
-func (b *builder) contiguous(in Operand) Operand {
+// contiguous emits a copy of an operand in row-major order, for the node that
+// reads it.
+func (b *builder) contiguous(in Operand, user int) Operand {
 	s := b.slot(Slot{Kind: Arena, Bytes: Len(in.Shape) * in.DType.Size()})
 	out := Operand{Slot: s, DType: in.DType, Layout: RowMajor(in.Shape)}
 	b.first[s] = len(b.program.Steps)
-	b.program.Steps = append(b.program.Steps, Step{Op: Copy{}, In: []Operand{in}, Out: []Operand{out}})
+	b.program.Steps = append(b.program.Steps, Step{Op: Copy{}, In: []Operand{in}, Out: []Operand{out}, Nodes: []int{user}})
 	return out
 }
 
@@ -127,6 +129,7 @@ func (b *builder) emitLoop(g *group) {
 			step.Out = append(step.Out, b.result(n))
 		}
 		step.Loop = append(step.Loop, instr)
+		step.Nodes = append(step.Nodes, n.node.index)
 	}
 	b.program.Steps = append(b.program.Steps, step)
 }

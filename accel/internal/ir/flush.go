@@ -1,6 +1,11 @@
 package ir
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
 
 // keeps tells whether a value must be in memory after the list has run.
 func keeps(v *Value) bool { return v.handles > 0 || v.tape > 0 }
@@ -30,7 +35,15 @@ func (r *Recorder) Flush() {
 	r.appendRoles()
 	p := r.plans.get(r.key)
 	if p == nil {
+		c := trace.Active()
+		var begin time.Duration
+		if c != nil {
+			begin = c.Now()
+		}
 		p = r.makePlan()
+		if c != nil {
+			r.planning = c.Now() - begin
+		}
 		r.plans.put(r.key, p)
 		r.stats.PlansMade++
 	} else {
@@ -104,7 +117,7 @@ func (r *Recorder) run(p *plan) {
 			bind[o.slot] = made[o.slot].Storage
 		}
 	}
-	if done, err := p.exec.Run(bind, r.words); err != nil {
+	if done, err := r.execute(p, bind); err != nil {
 		r.lost(p, done)
 		panic(err)
 	}
@@ -126,6 +139,13 @@ func (r *Recorder) run(p *plan) {
 	if r.watching {
 		r.look()
 	}
+}
+
+func (r *Recorder) execute(p *plan, bind []Storage) (done int, err error) {
+	if c := trace.Active(); c != nil {
+		return r.timed(c, p, bind)
+	}
+	return p.exec.Run(bind, r.words)
 }
 
 // reset forgets the list and frees what only the list still needed.

@@ -1,10 +1,17 @@
 package ir
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
 
 // Upload makes a computed value of host data, given as raw bytes.
 func (r *Recorder) Upload(t Type, data []byte) *Value {
 	v := r.Empty(t)
+	if c := trace.Active(); c != nil {
+		defer c.Event(trace.Writing, "New", c.Now(), v.Len()*v.dtype.Size())
+	}
 	if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
 		panic(err)
 	}
@@ -58,6 +65,9 @@ func (r *Recorder) Download(op string, v *Value) []byte {
 	}
 	v.check(op)
 	r.stats.Syncs++
+	if c := trace.Active(); c != nil {
+		defer c.Event(trace.Reading, op, c.Now(), v.Len()*v.dtype.Size())
+	}
 	return r.download(v)
 }
 

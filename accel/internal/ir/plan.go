@@ -1,10 +1,13 @@
 package ir
 
+import "github.com/quernlab/quern/accel/internal/trace"
+
 // plan is a compiled list together with how to bind it to a new list of the
 // same structure.
 type plan struct {
 	exec    Executable
 	program *Program
+	told    *trace.Program // nil until a profile wants it
 	// slots of the externals and outputs, in list order
 	externals []int // slot of external i
 	outputs   []output

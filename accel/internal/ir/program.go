@@ -39,7 +39,8 @@ type Step struct {
 	Loop     []Instr // the body of a loop over Shape
 	Shape    []int   // iteration space of a loop
 	In, Out  []Operand
-	Word     int // first dynamic word of Op
+	Word     int   // first dynamic word of Op
+	Nodes    []int // of the list, that it computes; for profiles
 }
 
 // Program is a list of steps over slots; its outputs are row-major.

@@ -1,6 +1,11 @@
 package ir
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
 
 // Limits of a recorded list. A list that grows past one of them is run, so a
 // loop that never asks for a result stays within bounds.
@@ -43,6 +48,10 @@ type Recorder struct {
 	phases   []string   // of the nodes, while watching
 	place    place      // where ops are recorded now
 	places   map[*Value]place
+
+	origin   *trace.Note   // of the node whose gradient is being recorded, while a profile is taken
+	backward bool          // Backward is recording
+	planning time.Duration // of the plan that was just made, while a profile is taken
 
 	// unfused makes every op its own step, for tests that compare the two.
 	unfused bool
@@ -130,6 +139,9 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 		r.places[v] = r.place
 	}
 	r.pending += v.Len() * v.dtype.Size()
+	if c := trace.Active(); c != nil {
+		r.note(c, v, op, args)
+	}
 	if d, ok := op.(Dynamic); ok {
 		r.words = d.AppendWords(r.words)
 	}

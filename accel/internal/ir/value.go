@@ -1,6 +1,10 @@
 package ir
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
 
 // Buffer is storage with the one fact that in-place updates need to know.
 type Buffer struct {
@@ -43,6 +47,8 @@ type Value struct {
 	epoch uint64 // list in which index is valid
 	index int    // position among the nodes, or ^position among the externals
 	gone  string // why the value cannot be had any more
+
+	note *trace.Note // where it came from, while a profile is taken
 
 	args [3]*Value
 	dims [4]int

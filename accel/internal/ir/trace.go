@@ -1,0 +1,130 @@
+package ir
+
+import (
+	"slices"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
+
+// Timed is implemented by an Executable that can tell when its steps ran.
+type Timed interface {
+	// RunTimed is Run, and calls after behind each step.
+	RunTimed(bind []Storage, words []uint64, after func()) (done int, err error)
+}
+
+// note says for a profile where a new node comes from.
+func (r *Recorder) note(c *trace.Collector, v *Value, op Op, in []*Value) {
+	n := c.Note(op.Name())
+	switch {
+	case r.origin != nil:
+		*n = *r.origin
+		n.Op, n.Phase = op.Name(), trace.Backward
+	case r.backward:
+		n.Phase = trace.Backward
+	}
+	n.Kept = v.requires
+	for _, x := range in {
+		switch {
+		case x.leaf != nil:
+			n.Owner = x.leaf
+		case x.note != nil && x.note.Leaf:
+			n.Owner = x.note.Owner
+		}
+	}
+	// A parameter that is cast or seen in another shape is still that parameter.
+	n.Leaf = n.Owner != nil && (op.Class(in) == View || op.Name() == "Cast")
+	v.note = n
+}
+
+// timed runs a plan and tells the profile about it.
+func (r *Recorder) timed(c *trace.Collector, p *plan, bind []Storage) (done int, err error) {
+	if p.told == nil {
+		p.told = r.describe(p)
+	}
+	f := trace.Flush{Program: p.told, Planning: r.planning, Made: r.planning > 0, Times: make([]time.Duration, 1, len(p.program.Steps)+1)}
+	r.planning = 0
+	f.Notes = make([]*trace.Note, len(r.nodes))
+	for i, v := range r.nodes {
+		f.Notes[i] = v.note
+	}
+	f.Externals = make([]trace.External, len(r.externals))
+	for i, x := range r.externals {
+		f.Externals[i] = trace.External{Parameter: x.leaf != nil, Bytes: x.Len() * x.dtype.Size()}
+	}
+	for _, a := range r.assigns {
+		if i := ^a.old.index; a.old.epoch == r.epoch && i >= 0 && i < len(f.Externals) {
+			f.Externals[i].Replaced = true
+		}
+	}
+	for _, x := range r.externals {
+		if x.leaf != nil && x.leaf.Grad != nil && x.leaf.Grad.epoch == r.epoch && x.leaf.Grad.index < 0 {
+			f.Externals[^x.leaf.Grad.index].Gradient = true
+		}
+	}
+	f.Begin = c.Now()
+	f.Times[0] = f.Begin
+	if t, ok := p.exec.(Timed); ok {
+		done, err = t.RunTimed(bind, r.words, func() { f.Times = append(f.Times, c.Now()) })
+	} else {
+		done, err = p.exec.Run(bind, r.words)
+	}
+	f.End = c.Now()
+	c.Flushes = append(c.Flushes, f)
+	return done, err
+}
+
+// describe is a plan in the words of a profile.
+func (r *Recorder) describe(p *plan) *trace.Program {
+	d := &trace.Program{Device: r.device.Name(), Arena: p.program.Arena}
+	d.Slots = make([]trace.Slot, len(p.program.Slots))
+	for i, s := range p.program.Slots {
+		kinds := map[SlotKind]trace.SlotKind{External: trace.Before, Output: trace.Result, Arena: trace.Temporary}
+		d.Slots[i] = trace.Slot{Kind: kinds[s.Kind], Bytes: s.Bytes, Node: -1, External: -1}
+	}
+	for i, slot := range p.externals {
+		d.Slots[slot].External = i
+	}
+	written := make([]bool, len(d.Slots))
+	for i, s := range p.program.Steps {
+		t := trace.Step{Nodes: s.Nodes}
+		switch {
+		case s.Op == nil:
+			for _, in := range s.Loop {
+				t.Ops = append(t.Ops, in.Op.Name())
+			}
+		case s.Epilogue != nil:
+			t.Ops = []string{s.Op.Name(), s.Epilogue.Name()}
+		default:
+			t.Ops = []string{s.Op.Name()}
+		}
+		for _, o := range s.In {
+			t.In = append(t.In, operandOf(o))
+			d.Slots[o.Slot].Last = i
+		}
+		for _, o := range s.Out {
+			t.Out = append(t.Out, operandOf(o))
+			slot := &d.Slots[o.Slot]
+			if !written[o.Slot] {
+				written[o.Slot], slot.First = true, i
+				if len(s.Nodes) > 0 {
+					slot.Node = s.Nodes[len(s.Nodes)-1]
+				}
+			}
+			slot.Last = max(slot.Last, i)
+		}
+		d.Steps = append(d.Steps, t)
+	}
+	return d
+}
+
+func operandOf(o Operand) trace.Operand {
+	// A loop reads what is broadcast once, however often it uses it.
+	shape := slices.Clone(o.Shape)
+	for i, s := range o.Stride {
+		if s == 0 {
+			shape[i] = 1
+		}
+	}
+	return trace.Operand{Slot: o.Slot, Shape: shape, Size: o.DType.Size()}
+}

@@ -1,0 +1,213 @@
+// Package trace collects what the engine does while a profile is being taken.
+//
+// The parts of accel ask [Active] whether anybody wants to know, which costs one
+// load of a pointer, and tell what they do. Package prof makes a report of it.
+// There is one collector at a time, as there is one engine.
+package trace
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Phase is a part of a step of training.
+type Phase uint8
+
+// The phases.
+const (
+	Forward Phase = iota
+	Backward
+	Update
+)
+
+// Scope is a layer, or another part of a program, under whose name ops are
+// recorded.
+type Scope struct {
+	Number string // of a layer in its chain; "" for what is no layer
+	Name   string
+	Phase  Phase
+}
+
+// Note says where an op of a list came from.
+type Note struct {
+	Op     string
+	Path   string // numbers of the layers around it, "2.0"; "" outside of chains
+	Name   string // of the innermost scope
+	Phase  Phase
+	Owner  any  // of the parameter that it uses; nil without
+	Leaf   bool // the value is a parameter's
+	Kept   bool // a gradient may need the value
+	Inputs int
+}
+
+// Operand is a tensor that a step reads or writes.
+type Operand struct {
+	Slot  int
+	Shape []int
+	Size  int // bytes of an element
+}
+
+// Step is one loop or whole-tensor op of a program.
+type Step struct {
+	Ops     []string // several for a loop, or for an op with what it does to its result
+	Nodes   []int    // of the list
+	In, Out []Operand
+}
+
+// SlotKind says whose memory a slot is.
+type SlotKind uint8
+
+// The kinds of slots.
+const (
+	Temporary SlotKind = iota // of the program
+	Result                    // outlives the list
+	Before                    // is from before the list
+)
+
+// Slot is a piece of memory of a program.
+type Slot struct {
+	Kind        SlotKind
+	Bytes       int
+	First, Last int // the steps between which a temporary is needed
+	Node        int // of the list, that made it; -1 where none did
+	External    int // number among those from before the list; -1 for others
+}
+
+// Program is a plan.
+type Program struct {
+	Device string
+	Steps  []Step
+	Slots  []Slot
+	Arena  int // bytes of all temporaries
+}
+
+// External is what a value from before a list is.
+type External struct {
+	Parameter bool
+	Replaced  bool // by the list: an optimiser's state, or a statistic
+	Gradient  bool
+	Bytes     int
+}
+
+// Flush is one run of a list.
+type Flush struct {
+	Begin, End time.Duration
+	Planning   time.Duration // 0 where a plan was replayed
+	Made       bool          // a plan
+	Program    *Program
+	Notes      []*Note // of the list's nodes; nil for those from before the profile
+	Externals  []External
+	// Times are the moments before the first step and after each.
+	Times []time.Duration
+}
+
+// Kind is what the host did.
+type Kind uint8
+
+// The kinds of host work.
+const (
+	Waiting Kind = iota // for data
+	Reading             // results of the device
+	Writing             // data to the device
+	Marked              // a span of the user's
+)
+
+// Event is something that the host did.
+type Event struct {
+	Kind       Kind
+	Name       string
+	Begin, End time.Duration
+	Bytes      int
+}
+
+// Collector keeps what it is told. Scopes and flushes come from one goroutine at
+// a time, that which has the engine; events from any.
+type Collector struct {
+	start  time.Time
+	scopes []Scope
+	path   string
+
+	Flushes []Flush
+
+	mu     sync.Mutex
+	events []Event
+	names  map[any]string // of parameters, by their owner
+}
+
+var active atomic.Pointer[Collector]
+
+// Active is the collector of the profile that is being taken, nil without one.
+func Active() *Collector { return active.Load() }
+
+// Start makes a collector the active one. It is false where there is one already.
+func Start() (c *Collector, ok bool) {
+	c = &Collector{start: time.Now(), names: map[any]string{}}
+	return c, active.CompareAndSwap(nil, c)
+}
+
+// Stop ends the profile of a collector.
+func (c *Collector) Stop() { active.CompareAndSwap(c, nil) }
+
+// Begun is when it was started.
+func (c *Collector) Begun() time.Time { return c.start }
+
+// Now is the time since the start.
+func (c *Collector) Now() time.Duration { return time.Since(c.start) }
+
+// Enter opens a scope; what is returned closes it.
+func (c *Collector) Enter(s Scope) (leave func()) {
+	outer := c.path
+	c.scopes = append(c.scopes, s)
+	depth := len(c.scopes)
+	if s.Number != "" {
+		if c.path != "" {
+			c.path += "."
+		}
+		c.path += s.Number
+	}
+	return func() {
+		if len(c.scopes) >= depth { // else a panic has closed it
+			c.scopes = c.scopes[:depth-1]
+		}
+		c.path = outer
+	}
+}
+
+// Note is a note of an op in the present scope.
+func (c *Collector) Note(op string) *Note {
+	n := &Note{Op: op, Path: c.path}
+	if k := len(c.scopes); k > 0 {
+		n.Name, n.Phase = c.scopes[k-1].Name, c.scopes[k-1].Phase
+	}
+	return n
+}
+
+// Event keeps what the host did since begin.
+func (c *Collector) Event(kind Kind, name string, begin time.Duration, bytes int) {
+	end := c.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events = append(c.events, Event{kind, name, begin, end, bytes})
+}
+
+// Events are those so far.
+func (c *Collector) Events() []Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]Event(nil), c.events...)
+}
+
+// Call gives a parameter, known by its owner, a name.
+func (c *Collector) Call(owner any, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.names[owner] = name
+}
+
+// Called is the name of a parameter; "" where it has none.
+func (c *Collector) Called(owner any) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.names[owner]
+}
