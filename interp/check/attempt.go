@@ -66,9 +66,10 @@ func (c *Checker) attempt(u *unit) *attempt {
 	decls = append(decls, a.hoisting.decls...)
 	u.file.Decls = append(decls, u.body)
 	a.collectDeclared()
+	a.hideNamedTypes()
 	a.setZeroValues()
-	a.resolveImports()
 	a.laterMethods()
+	a.resolveImports()
 	if !u.sketch {
 		a.addMethods()
 	}
@@ -130,6 +131,23 @@ func (a *attempt) collectDeclared() {
 						a.declared[n.Name] = true
 					}
 				}
+			}
+		}
+	}
+}
+
+// hideNamedTypes writes type T (Earlier) for type T Earlier: go/types follows a
+// bare name of the package to its declaration, and finds none of an earlier cell.
+func (a *attempt) hideNamedTypes() {
+	for _, d := range a.file.Decls {
+		d, ok := d.(*ast.GenDecl)
+		if !ok || d.Tok != token.TYPE {
+			continue
+		}
+		for _, s := range d.Specs {
+			s := s.(*ast.TypeSpec)
+			if id, ok := s.Type.(*ast.Ident); ok && !a.declared[id.Name] {
+				s.Type = &ast.ParenExpr{Lparen: id.Pos(), X: id, Rparen: id.End()}
 			}
 		}
 	}
