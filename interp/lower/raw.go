@@ -49,8 +49,10 @@ var shims = map[string]string{
 
 	"(*text/template.Template).Execute":         "TemplateExecute",
 	"(*text/template.Template).ExecuteTemplate": "TemplateExecute",
+	"(*text/template.Template).Funcs":           "TemplateFuncs",
 	"(*html/template.Template).Execute":         "TemplateExecute",
 	"(*html/template.Template).ExecuteTemplate": "TemplateExecute",
+	"(*html/template.Template).Funcs":           "TemplateFuncs",
 }
 
 // waits are methods that may wait for ever, which the compiled run time ends on
@@ -112,6 +114,9 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 		}
 		for i, x := range e.Args {
 			arguments = append(arguments, f.exprTo(x, o.Signature().Params().At(i).Type()))
+		}
+		if o.Name() == "Funcs" {
+			return f.rt(name, arguments...) + ".(" + f.typ(f.typeOf(e)) + ")", true
 		}
 		if o.Name() == "Execute" {
 			arguments = slices.Insert(arguments, 2, `""`)

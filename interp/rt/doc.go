@@ -121,6 +121,8 @@
 //	DeepEqual(a, b interface{}) bool
 //	TemplateExecute(t interface{}, w io.Writer, name string, data interface{}) error
 //	                                                        t.Execute(w, data) with name "", t.ExecuteTemplate(w, name, data); t of text/template or html/template
+//	TemplateFuncs(t interface{}, functions map[string]interface{}) interface{}
+//	                                                        t.Funcs(functions)
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
 //	Clear(x interface{})                                    clear(x) for a map or a slice
 //	BuiltinPrint(args ...interface{})                       print; arguments raw, Words(x) for one of interface type

@@ -63,6 +63,7 @@ type Registry struct {
 	indices    sync.Map                // methodKey to int, the index of a compiled method
 	jsonClosed sync.Map                // reflect.Type to bool: see jsonHoldsNoBox
 	fields     sync.Map                // view to []jsonField
+	names      sync.Map                // string to nil: see templateNames
 }
 
 // New returns an empty registry.

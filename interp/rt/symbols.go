@@ -86,6 +86,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"TypeMethod":        r.TypeMethod,
 		"TypeMethodByName":  r.TypeMethodByName,
 		"TypeMethods":       r.TypeMethods,
+		"TemplateFuncs":     r.TemplateFuncs,
 		"TemplateExecute":   r.TemplateExecute,
 		"XMLValue":          r.XMLValue,
 		"DeepEqual":         r.DeepEqual,

@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"errors"
 	"fmt"
 	"go/types"
 	htmltemplate "html/template"
@@ -21,13 +22,13 @@ import (
 // which prints itself. Methods with parameters cannot be called; all methods
 // are called before the template runs, also those in branches not taken.
 func (r *Registry) TemplateExecute(t any, w io.Writer, name string, data any) error {
-	c := templateData{registry: r, names: map[string]bool{}, objects: map[objectKey]object{}}
+	c := templateData{registry: r, names: map[string]bool{}}
 	switch t := t.(type) {
 	case *template.Template:
 		for _, t := range append(t.Templates(), t) {
 			c.collect(t.Tree)
 		}
-		data, err := c.convertAny(data)
+		data, err := c.all(data)
 		switch {
 		case err != nil:
 			return err
@@ -39,7 +40,7 @@ func (r *Registry) TemplateExecute(t any, w io.Writer, name string, data any) er
 		for _, t := range append(t.Templates(), t) {
 			c.collect(t.Tree)
 		}
-		data, err := c.convertAny(data)
+		data, err := c.all(data)
 		switch {
 		case err != nil:
 			return err
@@ -74,6 +75,29 @@ type templateData struct {
 	registry *Registry
 	names    map[string]bool // of fields and methods in the template
 	objects  map[objectKey]object
+	depth    int // of methods that are called on what methods gave
+	most     int // what depth may be
+	calls    int // of methods
+}
+
+// Some methods give values of their own type without end. So methods are called
+// on what methods gave to a certain depth only, less where these are many.
+const (
+	maxTemplateDepth = 8
+	maxTemplateCalls = 5000
+)
+
+var errManyCalls = errors.New("too many methods are called")
+
+// all converts the data of an execution.
+func (c *templateData) all(x any) (data any, err error) {
+	for c.most = maxTemplateDepth; c.most > 0; c.most-- {
+		c.objects, c.depth, c.calls = map[objectKey]object{}, 0, 0
+		if data, err = c.convertAny(x); !errors.Is(err, errManyCalls) {
+			return data, err
+		}
+	}
+	return nil, fmt.Errorf("template: %w", err)
 }
 
 // objectKey tells what pointers have been converted, since data may be cyclic.
@@ -122,6 +146,7 @@ func (c *templateData) walk(v reflect.Value) {
 func (c *templateData) note(names []string) {
 	for _, name := range names {
 		c.names[name] = true
+		c.registry.names.Store(name, nil)
 	}
 }
 
@@ -159,6 +184,10 @@ func (c *templateData) convert(w view, v reflect.Value) (any, error) {
 	case reflect.Map:
 		if !prints(w) {
 			return c.mapping(w, v)
+		}
+	case reflect.Func:
+		if w.d != nil && !v.IsNil() {
+			return c.registry.templateFunc(c.registry.reflected(v, w.d)), nil
 		}
 	}
 	if prints(w) {
@@ -215,6 +244,9 @@ func (c *templateData) object(w view, v reflect.Value) (any, error) {
 	for name := range maps.Keys(c.names) {
 		if m := t.find(name); m != nil {
 			x, err := c.call(box, name)
+			if errors.Is(err, errManyCalls) {
+				return nil, err
+			}
 			if err != nil {
 				return nil, fmt.Errorf("template: error calling %s: %w", name, err)
 			}
@@ -265,8 +297,11 @@ func (c *templateData) call(b Box, name string) (x any, err error) {
 	m := b.method(name)
 	f := m.value.Type()
 	withError := f.NumOut() == 2 && f.Out(1) == errorType
-	if f.NumIn() != 1 || f.NumOut() != 1 && !withError {
+	if f.NumIn() != 1 || f.NumOut() != 1 && !withError || c.depth == c.most {
 		return make(noField), nil
+	}
+	if c.calls++; c.calls > maxTemplateCalls {
+		return nil, errManyCalls
 	}
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -282,6 +317,8 @@ func (c *templateData) call(b Box, name string) (x any, err error) {
 			return nil, err
 		}
 	}
+	c.depth++
+	defer func() { c.depth-- }()
 	signature := b.T.set.Load().find(name).Type().(*types.Signature)
 	return c.convert(view{c.registry.child(signature.Results().At(0).Type()), f.Out(0)}, out[0])
 }
