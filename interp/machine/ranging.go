@@ -111,6 +111,9 @@ func (r *ranging) assignKept(m mark, e ast.Expr, x operand, t types.Type) {
 // array ranges over a copy, if there is a value to be got from it.
 func (r *ranging) array(t *types.Array) {
 	c := r.c
+	if r.uncounted(t) {
+		return
+	}
 	x := c.expr(r.s.X, nil)
 	if wanted(r.s.Value) {
 		x = c.own(operand{shape: x.shape, at: x.at, offset: x.offset}, nil)
@@ -120,9 +123,25 @@ func (r *ranging) array(t *types.Array) {
 
 func (r *ranging) arrayPointer(t *types.Array) {
 	c := r.c
+	if r.uncounted(t) {
+		return
+	}
 	x := c.fresh(c.expr(r.s.X, nil))
 	x.shape = c.shape(r.s, c.typeOf(r.s.X).Underlying().(*types.Pointer).Elem())
 	r.arrayAt(x, t)
+}
+
+// uncounted compiles the range over an array whose elements are not wanted: Go
+// does not evaluate it when nothing is called in it.
+func (r *ranging) uncounted(t *types.Array) bool {
+	c := r.c
+	if wanted(r.s.Value) || c.calls(r.s.X) {
+		return false
+	}
+	n := c.scalarRegister()
+	c.constantBits(n, t.Len())
+	r.count(n, func(index operand) { r.assign(r.s.Key, index, types.Typ[types.Int]) })
+	return true
 }
 
 func (r *ranging) arrayAt(x operand, t *types.Array) {

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -35,9 +34,11 @@ const (
 	firstFrames  = 64
 	// maxFrames is how deep calls may be. Go's own limit is a stack of a
 	// gigabyte, which are ten million calls of a small function.
-	maxFrames = 10_000_000
+	maxFrames = 5_000_000
 	// maxBytes is how much a register file may take.
-	maxBytes = 512 << 20
+	maxBytes = 256 << 20
+	// mostTold is how many functions are told of a panic, from each end.
+	mostTold = 100
 )
 
 func newThread(m *Machine) *thread {
@@ -57,12 +58,16 @@ func (t *thread) limit() {
 	t.endS = uintptr(unsafe.Pointer(&t.slots[0])) + uintptr(len(t.slots))*slotSize
 }
 
-// StackOverflow is what a recursion without end panics with.
+// StackOverflow is what a recursion without end panics with. In Go it ends the
+// process, so no recover may see it.
 type StackOverflow struct{ Depth int }
 
 func (e *StackOverflow) Error() string {
-	return fmt.Sprintf("stack overflow: %d calls are waiting for each other to return", e.Depth)
+	return "stack overflow: calls are nested too deep, as in a recursion without end"
 }
+
+// Uncatchable keeps a recover of a cell from seeing it.
+func (*StackOverflow) Uncatchable() {}
 
 // RuntimeError makes it a runtime.Error.
 func (*StackOverflow) RuntimeError() {}
@@ -103,6 +108,9 @@ func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer)
 // enter runs fn from outside. put writes its parameters to the registers, take
 // reads its results from there.
 func (m *Machine) enter(fn *Function, put, take func(nb, sb unsafe.Pointer), captured []unsafe.Pointer) {
+	if m.stop.Load() {
+		m.config.Stop()
+	}
 	t := m.threads.Get().(*thread)
 	defer t.leave()
 	if fn.scalars > t.endN-uintptr(t.nb) || fn.pointers > t.endS-uintptr(t.sb) {
@@ -138,6 +146,9 @@ func (t *thread) fail() {
 	}
 	trace := []Frame{{t.fn.name, t.fn.position(t.ip)}}
 	for i := t.depth - 1; i >= 0; i-- {
+		if len(trace) == mostTold && i > mostTold {
+			i = mostTold
+		}
 		f := &t.frames[i]
 		trace = append(trace, Frame{f.fn.name, f.fn.position(f.ip)})
 	}
