@@ -10,6 +10,7 @@ type config struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	output         func(cell int) (stdout, stderr io.Writer)
+	slow           bool // without the machine
 }
 
 // An Option changes a new Session.
@@ -35,6 +36,10 @@ func Stderr(w io.Writer) Option { return func(c *config) { c.stderr = w } }
 func Output(of func(cell int) (stdout, stderr io.Writer)) Option {
 	return func(c *config) { c.output = of }
 }
+
+// Slow has the engine run all code, also what package machine could: for tests
+// that compare the two.
+func Slow() Option { return func(c *config) { c.slow = true } }
 
 func newConfig(options []Option) *config {
 	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}

@@ -108,6 +108,7 @@ func New(options ...Option) (*Session, error) {
 		Importer: importer,
 		Generic:  generic.Source,
 		StopCall: raceEnabled,
+		Machine:  s.machineConfig(packages),
 	})
 	s.engine = newYaegi(s.stdin, s.config.stdout, s.config.stderr)
 	if err := s.boot(packages); err != nil {
@@ -211,6 +212,11 @@ func (s *Session) compile(unit *lower.Unit) error {
 		}
 		if _, err := s.engine.Eval(src); err != nil {
 			return internal(err)
+		}
+		if src == unit.Source {
+			if err := s.link(unit); err != nil {
+				return internal(err)
+			}
 		}
 	}
 	return nil

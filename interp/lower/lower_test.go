@@ -83,7 +83,7 @@ func TestGolden(t *testing.T) {
 
 func lowered(t *testing.T, cells string) string {
 	t.Helper()
-	s := newSession(t, func(c *lower.Config) { c.StopCall = false })
+	s := newSession(t, func(c *lower.Config) { c.StopCall, c.Machine = false, nil })
 	for _, c := range strings.Split(cells, "\n//---\n") {
 		if _, err := s.lower(c); err != nil {
 			t.Fatal(err)

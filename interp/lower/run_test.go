@@ -19,6 +19,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/symbols"
 )
@@ -38,6 +39,7 @@ type session struct {
 	engine   *interp.Interpreter
 	output   *buffer
 	units    []*lower.Unit
+	position *int // the interpreted variable
 	cell     int
 	lost     chan string // panics of goroutines
 	// stopAfter, when not 0, is after how many checks the cell is to stop.
@@ -78,12 +80,25 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output,
 		Activation: "github.com/traefik/yaegi/interp.runCfg"})
-	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled}
+	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
+		Machine: &machine.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted,
+			Failed: func(trace []machine.Frame) { rt.StorePosition(s.position, trace[0].Position) }}}
 	for _, o := range options {
 		o(&config)
 	}
 	s.program = lower.New(config)
 	return s
+}
+
+// withOverrides are the packages with the functions that the run time replaces.
+func withOverrides(registry *rt.Registry) map[string]map[string]reflect.Value {
+	all := maps.Clone(packages())
+	for key, functions := range registry.Overrides() {
+		table := maps.Clone(all[key])
+		maps.Copy(table, functions)
+		all[key] = table
+	}
+	return all
 }
 
 func newSession(t testing.TB, options ...func(*lower.Config)) *session {
@@ -113,6 +128,11 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 	}
 	s.eval(t, "var stopʹ bool")
 	s.eval(t, "var positionʹ int")
+	position, err := s.engine.Eval("&positionʹ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.position = position.Interface().(*int)
 	return s
 }
 
@@ -172,6 +192,11 @@ func (s *session) run(source string) (err error) {
 		}
 		if _, err := s.engine.Eval(text); err != nil {
 			return fmt.Errorf("engine: %w\n%s", err, text)
+		}
+		if text == unit.Source && unit.Machine != nil {
+			if err := unit.Machine.Link(func(name string) (reflect.Value, error) { return s.engine.Eval("&" + name) }); err != nil {
+				return err
+			}
 		}
 	}
 	_, err = s.engine.Eval(unit.Body)
