@@ -31,7 +31,7 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
-	if k.leaveOut(k.out(), k.depth) {
+	if k.sumsDensely() {
 		k.sums = newDenseSums(&k.conv2d)
 		return k, nil
 	}
@@ -61,7 +61,7 @@ func (k *conv2dWeight) run(p *program) error {
 	case len(k.dataY) == 0:
 		clear(k.dataW)
 	case k.sums != nil:
-		p.device.pool.run(k.groups*k.sums.chunks, k.sums)
+		p.device.pool.run(k.groups*k.sums.blocks*k.sums.tops, k.sums)
 	case len(k.dataW) > 0:
 		k.adding = false
 		p.device.pool.run(k.slices*k.groups*k.blocks, k)

@@ -1,66 +1,94 @@
 package cpu
 
-// denseSums is the gradient with respect to w as one product for each part of
-// the batch, without the padding: dy's rows times the columns of x's shifted
-// runs. One chunk takes some input channels and the whole batch, so that nobody
-// else adds to its part of w.
+// denseSums is the gradient with respect to w as products without the padding:
+// for each element of the kernel, dy's rows times the rows of x that it meets,
+// one for each place, with the channels side by side. One chunk takes some input
+// and some output channels and the whole batch, so that nobody else adds to its
+// part of w.
 type denseSums struct {
 	*conv2d
-	chunks   int // of a group
-	channels int // of one chunk
+	blocks   int // chunks over the input channels of a group
+	channels int // of one such block
+	rows     int // output channels of a chunk
+	tops     int // chunks over the output channels
+	pitch    int // elements from one place to the next
 	full     []stretch
 	rest     []stretch // of the last images, if they are fewer
 	longest  int
 }
 
-// stretch is some of the positions of a few images, added up in one product.
+// stretch is some of the places of a few images, added up in one product.
 type stretch struct {
 	from, count int
-	windows     []window
+	offsets     []int // of the places, in a run of rows of channels
 }
 
-// sumColumns is the columns of one chunk, about.
-const sumColumns = 288
+// sumChannels is the input channels of a chunk: two vectors.
+const sumChannels = 32
+
+// Fewer channels than these leave too much of a vector, or of a tile, unused.
+const (
+	denseSumChannels = 12
+	denseSumRows     = 16
+)
+
+// sumsDensely tells whether the gradient of w is computed by denseSums.
+func (k *conv2d) sumsDensely() bool {
+	return k.device.kernel.rowTiles != nil && k.in() >= denseSumChannels && k.out() >= denseSumRows
+}
 
 func newDenseSums(k *conv2d) *denseSums {
 	s := &denseSums{conv2d: k}
-	area, results := k.kh*k.kw, k.oh*k.ow
-	s.chunks = (k.in()*area + sumColumns - 1) / sumColumns
-	s.chunks = min(roundUp(s.chunks, k.device.pool.size), k.in())
-	s.channels = (k.in() + s.chunks - 1) / s.chunks
-	s.chunks = (k.in() + s.channels - 1) / s.channels
+	t, threads := &k.device.kernel, k.device.pool.size
+	s.channels = min(sumChannels, k.in())
+	s.blocks = (k.in() + s.channels - 1) / s.channels
+	s.pitch = roundUp(s.channels, t.lanes)
+	s.tops = 1
+	if chunks := s.blocks * k.groups; chunks < threads {
+		s.tops = min((threads+chunks-1)/chunks, t.panels(k.out()))
+	}
+	s.rows = (k.out() + s.tops - 1) / s.tops
+	s.tops = (k.out() + s.rows - 1) / s.rows
+	results := k.oh * k.ow
 	k.images = max(1, min(k.n, kcMax/results))
 	k.used, k.whole = k.span(k.images, windowLen)
-	at := positions{0, k.oh, k.ow, k.pitch, k.image}
+	at := positions{0, k.oh, k.ow, k.planes.pitch, k.image}
 	s.full = s.stretches(at, k.images*results)
 	s.rest = s.stretches(at, k.n%k.images*results)
-	k.offsets = make([]int, s.channels*area)
-	for i := range k.offsets {
-		c, t := i/area, i%area
-		k.offsets[i] = (c*k.phases+k.phase[t])*k.whole + k.shift[t]
-	}
-	columns := s.channels * area
-	k.device.reserve(0, s.channels*k.phases*k.whole+maxTile+s.longest*(columns+roundUp(columns, k.device.kernel.lanes)+k.out())+2*windowLen)
+	runs := k.phases * k.whole
+	k.device.reserve(0, s.channels*runs+s.pitch*runs+s.rows*s.longest+s.rows*s.pitch*k.kh*k.kw)
 	return s
 }
 
-// stretches cut some positions into products of almost equal depth.
+// stretches cut some places into products of almost equal depth.
 func (s *denseSums) stretches(at positions, count int) []stretch {
 	n := (count + kcMax - 1) / kcMax
 	list := make([]stretch, n)
 	for i := range list {
 		from, to := count*i/n, count*(i+1)/n
-		list[i] = stretch{from, to - from, at.windows(nil, from, to-from)}
+		offsets := make([]int, to-from)
+		for j := range offsets {
+			offsets[j] = at.at(from+j) * s.pitch
+		}
+		list[i] = stretch{from, to - from, offsets}
 		s.longest = max(s.longest, to-from)
 	}
 	return list
 }
 
 func (s *denseSums) work(chunk, worker int) {
-	group, channel := chunk/s.chunks, chunk%s.chunks*s.channels
-	channels := min(s.channels, s.in()-channel)
+	top, block, group := chunk%s.tops*s.rows, chunk/s.tops%s.blocks, chunk/s.tops/s.blocks
+	channel := block * s.channels
+	channels, rows := min(s.channels, s.in()-channel), min(s.rows, s.out()-top)
 	room := s.device.scratch[worker]
-	runs, room := room[:s.channels*s.phases*s.whole], room[s.channels*s.phases*s.whole:]
+	take := func(n int) []float32 {
+		part := room[:n]
+		room = room[n:]
+		return part
+	}
+	runs, turned := take(s.channels*s.phases*s.whole), take(s.pitch*s.phases*s.whole)
+	slopes, sums := take(s.rows*s.longest), take(s.rows*s.pitch*s.kh*s.kw)
+	mode := 0
 	for first := 0; first < s.n; first += s.images {
 		images, parts := s.images, s.full
 		if left := s.n - first; left < images {
@@ -68,39 +96,63 @@ func (s *denseSums) work(chunk, worker int) {
 		}
 		from := group*s.in() + channel
 		s.spread(s.device, runs, s.dataX, first, images, from, from+channels, s.whole)
-		for i, part := range parts {
-			s.add(part, runs, group, channel, channels, first, first+i > 0, room)
+		s.device.kernel.packPanel(turned, runs, s.phases*s.whole, 1, channels, s.phases*s.whole, s.pitch)
+		for _, part := range parts {
+			s.packSlopes(slopes, part, group*s.out()+top, rows, first)
+			s.add(sums, part, slopes, turned, rows, mode)
+			mode = addResult
+		}
+	}
+	s.store(sums, group*s.out()+top, rows, channel, channels)
+}
+
+// vector is where the v-th vector of a place's products begins: vectors count
+// over the elements of the kernel and, within one, over the channels.
+func (s *denseSums) vector(v int) int {
+	lanes := s.device.kernel.lanes
+	t, c := v/(s.pitch/lanes), v%(s.pitch/lanes)*lanes
+	return (s.phase[t]*s.whole+s.shift[t])*s.pitch + c
+}
+
+// add adds one stretch to the sums [rows, KH·KW, pitch], or begins with it.
+func (s *denseSums) add(sums []float32, part stretch, slopes, turned []float32, rows, mode int) {
+	t := &s.device.kernel
+	panels, width := t.panels(rows), s.kh*s.kw*s.pitch
+	vectors := width / t.lanes
+	for v := 0; v < vectors; v += 2 {
+		n := min(2, vectors-v)
+		left, right := &turned[s.vector(v)], &turned[s.vector(v+n-1)]
+		for p := range panels {
+			i, to := rows*p/panels, rows*(p+1)/panels
+			t.rowTiles[to-i-1][n-1](part.count, &slopes[i*part.count], left, right, &part.offsets[0], &sums[i*width+v*t.lanes], width, mode)
 		}
 	}
 }
 
-// add adds one product to some columns of a group's weights, or begins with it.
-func (s *denseSums) add(part stretch, runs []float32, group, channel, channels, first int, more bool, room []float32) {
-	t, n := &s.device.kernel, part.count
-	area, columns := s.kh*s.kw, channels*s.kh*s.kw
-	edge, a, room := room[:maxTile], room[maxTile:][:s.out()*n], room[maxTile+s.out()*n:]
-	b, rows := room[:roundUp(columns, t.lanes)*n], room[roundUp(columns, t.lanes)*n:]
-	t.packWindows(rows, runs, s.offsets[:columns], n, part.windows)
-	t.packColumns(b, rows, 1, n, columns, n)
-	s.packSlopes(a, part, group, first)
-	mode := 0
-	if more {
-		mode = addResult
+// store moves the sums to where w has them, [rows, channels, KH·KW].
+func (s *denseSums) store(sums []float32, row, rows, channel, channels int) {
+	area := s.kh * s.kw
+	for r := range rows {
+		w := s.dataW[(row+r)*s.depth+channel*area:][:channels*area]
+		from := sums[r*area*s.pitch:][:area*s.pitch]
+		for t := range area {
+			for c, v := range from[t*s.pitch:][:channels] {
+				w[c*area+t] = v
+			}
+		}
 	}
-	s.device.multiply(panelProduct{c: s.dataW[group*s.out()*s.depth+channel*area:], ldc: s.depth, a: a, depth: n, k: n, b: b,
-		rows: s.out(), cols: columns, mode: mode, edge: edge})
 }
 
-// packSlopes writes dy's rows of a group at a stretch's positions as panels.
-func (s *denseSums) packSlopes(a []float32, part stretch, group, first int) {
+// packSlopes writes dy's rows from one on, at a stretch's places, as panels.
+func (s *denseSums) packSlopes(a []float32, part stretch, row, rows, first int) {
 	t, results := &s.device.kernel, s.oh*s.ow
-	panels := t.panels(s.out())
+	panels := t.panels(rows)
 	for p := range panels {
-		i, to := s.out()*p/panels, s.out()*(p+1)/panels
+		i, to := rows*p/panels, rows*(p+1)/panels
 		for at := part.from; at < part.from+part.count; {
 			image, from := at/results, at%results
 			n := min(results-from, part.from+part.count-at)
-			dy := s.dataY[((first+image)*s.o+group*s.out()+i)*results+from:]
+			dy := s.dataY[((first+image)*s.o+row+i)*results+from:]
 			t.packPanel(a[i*part.count+(at-part.from)*(to-i):][:n*(to-i)], dy, results, 1, to-i, n, to-i)
 			at += n
 		}

@@ -23,8 +23,10 @@ type gemmKernel struct {
 	// packs from 8 columns on; nil for plain Go.
 	interleave func(dst, src *float32, row, k, w int)
 	copyRows   func(dst, src *float32, k, q, w, col int)
-	// packWindows is packWindowsGeneric; nil where products would be slower with
-	// it than those of shiftKernel.
+	// rowTiles are tiles of a right-hand side that is not packed, by rows and
+	// vectors, and packWindows is packWindowsGeneric. Both are nil where
+	// convolutions are faster with a shiftKernel.
+	rowTiles    [][]rowTile
 	packWindows func(dst, runs []float32, offsets []int, w int, list []window)
 	// spin does spinFlops operations in registers alone, n times; see Peak.
 	spin      func(n int)
@@ -34,6 +36,10 @@ type gemmKernel struct {
 // tile is c = a·b for panels of depth k, plus what the mode says and, where it
 // is not nil, a row of biases. c has ldc elements between rows.
 type tile func(k int, a, b, c *float32, ldc, mode int, bias *float32)
+
+// rowTile is c (+)= a·b for a packed panel a and rows of b that lie at offsets, in
+// elements, from left for the first vector and from right for the second.
+type rowTile func(k int, a, left, right *float32, offsets *int, c *float32, ldc, mode int)
 
 // Bits of a tile's mode: c += a·b, and max(c, 0) in the end.
 const (

@@ -5,7 +5,7 @@ package cpu
 // nativeTiles are the tiles that this processor can run, the fastest first.
 func nativeTiles() []gemmKernel {
 	avx2 := gemmKernel{name: "AVX2", mr: 6, nr: 16, lanes: 8, tiles: tilesAVX2, interleave: interleave8, copyRows: copyRows, spin: fmaAVX2, spinFlops: 12 * 8 * 2}
-	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, copyRows: copyRows, packWindows: packWindowsAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
+	avx512 := gemmKernel{name: "AVX512", mr: 14, nr: 32, lanes: 16, tiles: tilesAVX512, interleave: interleave8, copyRows: copyRows, packWindows: packWindowsAVX512, rowTiles: rowTilesAVX512, spin: fmaAVX512, spinFlops: 24 * 16 * 2}
 	switch {
 	case hasAVX512:
 		return []gemmKernel{avx512, avx2}
@@ -46,4 +46,21 @@ var tilesAVX512 = [][]tile{
 	{tile12x16AVX512, tile12x32AVX512},
 	{tile13x16AVX512, tile13x32AVX512},
 	{tile14x16AVX512, tile14x32AVX512},
+}
+
+var rowTilesAVX512 = [][]rowTile{
+	{rowTile1x16AVX512, rowTile1x32AVX512},
+	{rowTile2x16AVX512, rowTile2x32AVX512},
+	{rowTile3x16AVX512, rowTile3x32AVX512},
+	{rowTile4x16AVX512, rowTile4x32AVX512},
+	{rowTile5x16AVX512, rowTile5x32AVX512},
+	{rowTile6x16AVX512, rowTile6x32AVX512},
+	{rowTile7x16AVX512, rowTile7x32AVX512},
+	{rowTile8x16AVX512, rowTile8x32AVX512},
+	{rowTile9x16AVX512, rowTile9x32AVX512},
+	{rowTile10x16AVX512, rowTile10x32AVX512},
+	{rowTile11x16AVX512, rowTile11x32AVX512},
+	{rowTile12x16AVX512, rowTile12x32AVX512},
+	{rowTile13x16AVX512, rowTile13x32AVX512},
+	{rowTile14x16AVX512, rowTile14x32AVX512},
 }

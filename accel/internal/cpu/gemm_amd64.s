@@ -13,13 +13,13 @@ TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -37,7 +37,7 @@ block:
 	VFMADD231PS  Z2, Z1, Z0
 	ADDQ         $+16, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -56,14 +56,14 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z1
+	VMOVUPS (R9), Z1
 	VADDPS  Z1, Z0, Z0
 
 clamp:
@@ -78,6 +78,46 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile1x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile1x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z1
+	VBROADCASTSS (CX), Z2
+	VFMADD231PS  Z2, Z1, Z0
+	ADDQ         $0x08, BX
+	ADDQ         $0x04, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile1x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-56
@@ -87,15 +127,15 @@ TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -121,7 +161,7 @@ block:
 	VFMADD231PS  Z4, Z3, Z1
 	ADDQ         $+16, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -142,16 +182,16 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z2
-	VMOVUPS 64(R8), Z3
+	VMOVUPS (R9), Z2
+	VMOVUPS 64(R9), Z3
 	VADDPS  Z2, Z0, Z0
 	VADDPS  Z3, Z1, Z1
 
@@ -169,6 +209,53 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile1x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile1x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z2
+	VMOVUPS      (BX)(R10*4), Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         $0x08, SI
+	ADDQ         $0x04, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile2x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-56
@@ -178,16 +265,16 @@ TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -213,7 +300,7 @@ block:
 	VFMADD231PS  Z3, Z2, Z1
 	ADDQ         $+32, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -234,16 +321,16 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z2
+	VMOVUPS (R9), Z2
 	VADDPS  Z2, Z0, Z0
 	VADDPS  Z2, Z1, Z1
 
@@ -262,6 +349,55 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile2x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile2x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z2
+	VBROADCASTSS (CX), Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VBROADCASTSS 4(CX), Z3
+	VFMADD231PS  Z3, Z2, Z1
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile2x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-56
@@ -271,20 +407,20 @@ TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -322,7 +458,7 @@ block:
 	VFMADD231PS  Z6, Z5, Z3
 	ADDQ         $+32, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -346,19 +482,19 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
 	VADDPS  Z4, Z0, Z0
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z4, Z2, Z2
@@ -383,6 +519,67 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile2x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile2x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z4
+	VMOVUPS      (BX)(R10*4), Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z1
+	VBROADCASTSS 4(CX), Z6
+	VFMADD231PS  Z6, Z4, Z2
+	VFMADD231PS  Z6, Z5, Z3
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile3x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-56
@@ -392,19 +589,19 @@ TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -438,7 +635,7 @@ block:
 	VFMADD231PS  Z4, Z3, Z2
 	ADDQ         $+48, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -461,18 +658,18 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z3
+	VMOVUPS (R9), Z3
 	VADDPS  Z3, Z0, Z0
 	VADDPS  Z3, Z1, Z1
 	VADDPS  Z3, Z2, Z2
@@ -495,6 +692,64 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile3x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile3x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z4, Z3, Z0
+	VBROADCASTSS 4(CX), Z4
+	VFMADD231PS  Z4, Z3, Z1
+	VBROADCASTSS 8(CX), Z4
+	VFMADD231PS  Z4, Z3, Z2
+	ADDQ         $0x08, BX
+	ADDQ         $0x0c, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile3x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-56
@@ -504,25 +759,25 @@ TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -572,7 +827,7 @@ block:
 	VFMADD231PS  Z8, Z7, Z5
 	ADDQ         $+48, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -599,22 +854,22 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z6
-	VMOVUPS 64(R8), Z7
+	VMOVUPS (R9), Z6
+	VMOVUPS 64(R9), Z7
 	VADDPS  Z6, Z0, Z0
 	VADDPS  Z7, Z1, Z1
 	VADDPS  Z6, Z2, Z2
@@ -646,6 +901,81 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile3x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile3x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z6
+	VMOVUPS      (BX)(R10*4), Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z8, Z6, Z0
+	VFMADD231PS  Z8, Z7, Z1
+	VBROADCASTSS 4(CX), Z8
+	VFMADD231PS  Z8, Z6, Z2
+	VFMADD231PS  Z8, Z7, Z3
+	VBROADCASTSS 8(CX), Z8
+	VFMADD231PS  Z8, Z6, Z4
+	VFMADD231PS  Z8, Z7, Z5
+	ADDQ         $0x08, SI
+	ADDQ         $0x0c, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile4x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-56
@@ -655,22 +985,22 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -712,7 +1042,7 @@ block:
 	VFMADD231PS  Z5, Z4, Z3
 	ADDQ         $+64, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -737,20 +1067,20 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z4
+	VMOVUPS (R9), Z4
 	VADDPS  Z4, Z0, Z0
 	VADDPS  Z4, Z1, Z1
 	VADDPS  Z4, Z2, Z2
@@ -777,6 +1107,73 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile4x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile4x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z4
+	VBROADCASTSS (CX), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VBROADCASTSS 4(CX), Z5
+	VFMADD231PS  Z5, Z4, Z1
+	VBROADCASTSS 8(CX), Z5
+	VFMADD231PS  Z5, Z4, Z2
+	VBROADCASTSS 12(CX), Z5
+	VFMADD231PS  Z5, Z4, Z3
+	ADDQ         $0x08, BX
+	ADDQ         $0x10, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile4x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-56
@@ -786,20 +1183,7 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -808,8 +1192,21 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -871,7 +1268,7 @@ block:
 	VFMADD231PS  Z10, Z9, Z7
 	ADDQ         $+64, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -901,25 +1298,25 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
 	VADDPS  Z8, Z0, Z0
 	VADDPS  Z9, Z1, Z1
 	VADDPS  Z8, Z2, Z2
@@ -958,6 +1355,95 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile4x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile4x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z8
+	VMOVUPS      (BX)(R10*4), Z9
+	VBROADCASTSS (CX), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS 4(CX), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z3
+	VBROADCASTSS 8(CX), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS 12(CX), Z10
+	VFMADD231PS  Z10, Z8, Z6
+	VFMADD231PS  Z10, Z9, Z7
+	ADDQ         $0x08, SI
+	ADDQ         $0x10, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile5x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-56
@@ -967,25 +1453,25 @@ TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -1035,7 +1521,7 @@ block:
 	VFMADD231PS  Z6, Z5, Z4
 	ADDQ         $+80, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -1062,22 +1548,22 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z5
+	VMOVUPS (R9), Z5
 	VADDPS  Z5, Z0, Z0
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z5, Z2, Z2
@@ -1108,6 +1594,82 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile5x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile5x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z6, Z5, Z0
+	VBROADCASTSS 4(CX), Z6
+	VFMADD231PS  Z6, Z5, Z1
+	VBROADCASTSS 8(CX), Z6
+	VFMADD231PS  Z6, Z5, Z2
+	VBROADCASTSS 12(CX), Z6
+	VFMADD231PS  Z6, Z5, Z3
+	VBROADCASTSS 16(CX), Z6
+	VFMADD231PS  Z6, Z5, Z4
+	ADDQ         $0x08, BX
+	ADDQ         $0x14, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile5x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-56
@@ -1117,23 +1679,7 @@ TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1144,8 +1690,24 @@ TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -1219,7 +1781,7 @@ block:
 	VFMADD231PS  Z12, Z11, Z9
 	ADDQ         $+80, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -1252,28 +1814,28 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z10
-	VMOVUPS 64(R8), Z11
+	VMOVUPS (R9), Z10
+	VMOVUPS 64(R9), Z11
 	VADDPS  Z10, Z0, Z0
 	VADDPS  Z11, Z1, Z1
 	VADDPS  Z10, Z2, Z2
@@ -1319,6 +1881,109 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile5x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile5x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z10
+	VMOVUPS      (BX)(R10*4), Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z12, Z10, Z0
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS 4(CX), Z12
+	VFMADD231PS  Z12, Z10, Z2
+	VFMADD231PS  Z12, Z11, Z3
+	VBROADCASTSS 8(CX), Z12
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS 12(CX), Z12
+	VFMADD231PS  Z12, Z10, Z6
+	VFMADD231PS  Z12, Z11, Z7
+	VBROADCASTSS 16(CX), Z12
+	VFMADD231PS  Z12, Z10, Z8
+	VFMADD231PS  Z12, Z11, Z9
+	ADDQ         $0x08, SI
+	ADDQ         $0x14, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile6x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-56
@@ -1328,28 +1993,28 @@ TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -1407,7 +2072,7 @@ block:
 	VFMADD231PS  Z7, Z6, Z5
 	ADDQ         $+96, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -1436,24 +2101,24 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z6
+	VMOVUPS (R9), Z6
 	VADDPS  Z6, Z0, Z0
 	VADDPS  Z6, Z1, Z1
 	VADDPS  Z6, Z2, Z2
@@ -1488,6 +2153,91 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile6x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile6x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z6
+	VBROADCASTSS (CX), Z7
+	VFMADD231PS  Z7, Z6, Z0
+	VBROADCASTSS 4(CX), Z7
+	VFMADD231PS  Z7, Z6, Z1
+	VBROADCASTSS 8(CX), Z7
+	VFMADD231PS  Z7, Z6, Z2
+	VBROADCASTSS 12(CX), Z7
+	VFMADD231PS  Z7, Z6, Z3
+	VBROADCASTSS 16(CX), Z7
+	VFMADD231PS  Z7, Z6, Z4
+	VBROADCASTSS 20(CX), Z7
+	VFMADD231PS  Z7, Z6, Z5
+	ADDQ         $0x08, BX
+	ADDQ         $0x18, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile6x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-56
@@ -1497,26 +2247,7 @@ TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1529,8 +2260,27 @@ TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -1616,7 +2366,7 @@ block:
 	VFMADD231PS  Z14, Z13, Z11
 	ADDQ         $+96, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -1652,31 +2402,31 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
+	VMOVUPS (R9), Z12
+	VMOVUPS 64(R9), Z13
 	VADDPS  Z12, Z0, Z0
 	VADDPS  Z13, Z1, Z1
 	VADDPS  Z12, Z2, Z2
@@ -1729,6 +2479,123 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile6x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile6x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z12
+	VMOVUPS      (BX)(R10*4), Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z14, Z12, Z0
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS 4(CX), Z14
+	VFMADD231PS  Z14, Z12, Z2
+	VFMADD231PS  Z14, Z13, Z3
+	VBROADCASTSS 8(CX), Z14
+	VFMADD231PS  Z14, Z12, Z4
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS 12(CX), Z14
+	VFMADD231PS  Z14, Z12, Z6
+	VFMADD231PS  Z14, Z13, Z7
+	VBROADCASTSS 16(CX), Z14
+	VFMADD231PS  Z14, Z12, Z8
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS 20(CX), Z14
+	VFMADD231PS  Z14, Z12, Z10
+	VFMADD231PS  Z14, Z13, Z11
+	ADDQ         $0x08, SI
+	ADDQ         $0x18, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile7x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-56
@@ -1738,22 +2605,7 @@ TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1761,8 +2613,23 @@ TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -1828,7 +2695,7 @@ block:
 	VFMADD231PS  Z8, Z7, Z6
 	ADDQ         $+112, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -1859,26 +2726,26 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z7
+	VMOVUPS (R9), Z7
 	VADDPS  Z7, Z0, Z0
 	VADDPS  Z7, Z1, Z1
 	VADDPS  Z7, Z2, Z2
@@ -1917,6 +2784,100 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile7x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile7x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z8, Z7, Z0
+	VBROADCASTSS 4(CX), Z8
+	VFMADD231PS  Z8, Z7, Z1
+	VBROADCASTSS 8(CX), Z8
+	VFMADD231PS  Z8, Z7, Z2
+	VBROADCASTSS 12(CX), Z8
+	VFMADD231PS  Z8, Z7, Z3
+	VBROADCASTSS 16(CX), Z8
+	VFMADD231PS  Z8, Z7, Z4
+	VBROADCASTSS 20(CX), Z8
+	VFMADD231PS  Z8, Z7, Z5
+	VBROADCASTSS 24(CX), Z8
+	VFMADD231PS  Z8, Z7, Z6
+	ADDQ         $0x08, BX
+	ADDQ         $0x1c, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile7x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-56
@@ -1926,29 +2887,7 @@ TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1963,8 +2902,30 @@ TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -2062,7 +3023,7 @@ block:
 	VFMADD231PS  Z16, Z15, Z13
 	ADDQ         $+112, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -2101,34 +3062,34 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z14
-	VMOVUPS 64(R8), Z15
+	VMOVUPS (R9), Z14
+	VMOVUPS 64(R9), Z15
 	VADDPS  Z14, Z0, Z0
 	VADDPS  Z15, Z1, Z1
 	VADDPS  Z14, Z2, Z2
@@ -2188,6 +3149,137 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile7x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile7x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z14
+	VMOVUPS      (BX)(R10*4), Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z16, Z14, Z0
+	VFMADD231PS  Z16, Z15, Z1
+	VBROADCASTSS 4(CX), Z16
+	VFMADD231PS  Z16, Z14, Z2
+	VFMADD231PS  Z16, Z15, Z3
+	VBROADCASTSS 8(CX), Z16
+	VFMADD231PS  Z16, Z14, Z4
+	VFMADD231PS  Z16, Z15, Z5
+	VBROADCASTSS 12(CX), Z16
+	VFMADD231PS  Z16, Z14, Z6
+	VFMADD231PS  Z16, Z15, Z7
+	VBROADCASTSS 16(CX), Z16
+	VFMADD231PS  Z16, Z14, Z8
+	VFMADD231PS  Z16, Z15, Z9
+	VBROADCASTSS 20(CX), Z16
+	VFMADD231PS  Z16, Z14, Z10
+	VFMADD231PS  Z16, Z15, Z11
+	VBROADCASTSS 24(CX), Z16
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	ADDQ         $0x08, SI
+	ADDQ         $0x1c, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile8x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-56
@@ -2197,24 +3289,7 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2223,8 +3298,25 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -2298,7 +3390,7 @@ block:
 	VFMADD231PS  Z9, Z8, Z7
 	ADDQ         $+128, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -2331,28 +3423,28 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z8
+	VMOVUPS (R9), Z8
 	VADDPS  Z8, Z0, Z0
 	VADDPS  Z8, Z1, Z1
 	VADDPS  Z8, Z2, Z2
@@ -2395,6 +3487,109 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile8x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile8x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z8
+	VBROADCASTSS (CX), Z9
+	VFMADD231PS  Z9, Z8, Z0
+	VBROADCASTSS 4(CX), Z9
+	VFMADD231PS  Z9, Z8, Z1
+	VBROADCASTSS 8(CX), Z9
+	VFMADD231PS  Z9, Z8, Z2
+	VBROADCASTSS 12(CX), Z9
+	VFMADD231PS  Z9, Z8, Z3
+	VBROADCASTSS 16(CX), Z9
+	VFMADD231PS  Z9, Z8, Z4
+	VBROADCASTSS 20(CX), Z9
+	VFMADD231PS  Z9, Z8, Z5
+	VBROADCASTSS 24(CX), Z9
+	VFMADD231PS  Z9, Z8, Z6
+	VBROADCASTSS 28(CX), Z9
+	VFMADD231PS  Z9, Z8, Z7
+	ADDQ         $0x08, BX
+	ADDQ         $0x20, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z7, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile8x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-56
@@ -2404,32 +3599,7 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2446,8 +3616,33 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z13, Z13, Z13
 	VPXORD     Z14, Z14, Z14
 	VPXORD     Z15, Z15, Z15
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -2557,7 +3752,7 @@ block:
 	VFMADD231PS  Z18, Z17, Z15
 	ADDQ         $+128, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -2599,37 +3794,37 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS 64(R9), Z15, Z15
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS 64(R8), Z15, Z15
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z16
-	VMOVUPS 64(R8), Z17
+	VMOVUPS (R9), Z16
+	VMOVUPS 64(R9), Z17
 	VADDPS  Z16, Z0, Z0
 	VADDPS  Z17, Z1, Z1
 	VADDPS  Z16, Z2, Z2
@@ -2696,35 +3891,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile9x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func rowTile8x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-56
+TEXT ·rowTile8x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
-	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2734,8 +3912,170 @@ TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z16
+	VMOVUPS      (BX)(R10*4), Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS 4(CX), Z18
+	VFMADD231PS  Z18, Z16, Z2
+	VFMADD231PS  Z18, Z17, Z3
+	VBROADCASTSS 8(CX), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS 12(CX), Z18
+	VFMADD231PS  Z18, Z16, Z6
+	VFMADD231PS  Z18, Z17, Z7
+	VBROADCASTSS 16(CX), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS 20(CX), Z18
+	VFMADD231PS  Z18, Z16, Z10
+	VFMADD231PS  Z18, Z17, Z11
+	VBROADCASTSS 24(CX), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS 28(CX), Z18
+	VFMADD231PS  Z18, Z16, Z14
+	VFMADD231PS  Z18, Z17, Z15
+	ADDQ         $0x08, SI
+	ADDQ         $0x20, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS 64(R10), Z15, Z15
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
+// func tile9x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-56
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVQ       mode+40(FP), DI
+	SHLQ       $0x02, SI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -2817,7 +4157,7 @@ block:
 	VFMADD231PS  Z10, Z9, Z8
 	ADDQ         $+144, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -2852,30 +4192,30 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z9
+	VMOVUPS (R9), Z9
 	VADDPS  Z9, Z0, Z0
 	VADDPS  Z9, Z1, Z1
 	VADDPS  Z9, Z2, Z2
@@ -2922,6 +4262,118 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile9x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile9x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z9
+	VBROADCASTSS (CX), Z10
+	VFMADD231PS  Z10, Z9, Z0
+	VBROADCASTSS 4(CX), Z10
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS 8(CX), Z10
+	VFMADD231PS  Z10, Z9, Z2
+	VBROADCASTSS 12(CX), Z10
+	VFMADD231PS  Z10, Z9, Z3
+	VBROADCASTSS 16(CX), Z10
+	VFMADD231PS  Z10, Z9, Z4
+	VBROADCASTSS 20(CX), Z10
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS 24(CX), Z10
+	VFMADD231PS  Z10, Z9, Z6
+	VBROADCASTSS 28(CX), Z10
+	VFMADD231PS  Z10, Z9, Z7
+	VBROADCASTSS 32(CX), Z10
+	VFMADD231PS  Z10, Z9, Z8
+	ADDQ         $0x08, BX
+	ADDQ         $0x24, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   DI, R9
+	VADDPS (R9), Z8, Z8
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z7, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile9x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-56
@@ -2931,35 +4383,7 @@ TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2978,8 +4402,36 @@ TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z15, Z15, Z15
 	VPXORD     Z16, Z16, Z16
 	VPXORD     Z17, Z17, Z17
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -3101,7 +4553,7 @@ block:
 	VFMADD231PS  Z20, Z19, Z17
 	ADDQ         $+144, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -3146,40 +4598,40 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS 64(R9), Z15, Z15
-	ADDQ   SI, R9
-	VADDPS (R9), Z16, Z16
-	VADDPS 64(R9), Z17, Z17
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS 64(R8), Z15, Z15
+	ADDQ   SI, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS 64(R8), Z17, Z17
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z18
-	VMOVUPS 64(R8), Z19
+	VMOVUPS (R9), Z18
+	VMOVUPS 64(R9), Z19
 	VADDPS  Z18, Z0, Z0
 	VADDPS  Z19, Z1, Z1
 	VADDPS  Z18, Z2, Z2
@@ -3253,37 +4705,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile10x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func rowTile9x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-56
+TEXT ·rowTile9x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
-	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3294,8 +4727,186 @@ TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z18
+	VMOVUPS      (BX)(R10*4), Z19
+	VBROADCASTSS (CX), Z20
+	VFMADD231PS  Z20, Z18, Z0
+	VFMADD231PS  Z20, Z19, Z1
+	VBROADCASTSS 4(CX), Z20
+	VFMADD231PS  Z20, Z18, Z2
+	VFMADD231PS  Z20, Z19, Z3
+	VBROADCASTSS 8(CX), Z20
+	VFMADD231PS  Z20, Z18, Z4
+	VFMADD231PS  Z20, Z19, Z5
+	VBROADCASTSS 12(CX), Z20
+	VFMADD231PS  Z20, Z18, Z6
+	VFMADD231PS  Z20, Z19, Z7
+	VBROADCASTSS 16(CX), Z20
+	VFMADD231PS  Z20, Z18, Z8
+	VFMADD231PS  Z20, Z19, Z9
+	VBROADCASTSS 20(CX), Z20
+	VFMADD231PS  Z20, Z18, Z10
+	VFMADD231PS  Z20, Z19, Z11
+	VBROADCASTSS 24(CX), Z20
+	VFMADD231PS  Z20, Z18, Z12
+	VFMADD231PS  Z20, Z19, Z13
+	VBROADCASTSS 28(CX), Z20
+	VFMADD231PS  Z20, Z18, Z14
+	VFMADD231PS  Z20, Z19, Z15
+	VBROADCASTSS 32(CX), Z20
+	VFMADD231PS  Z20, Z18, Z16
+	VFMADD231PS  Z20, Z19, Z17
+	ADDQ         $0x08, SI
+	ADDQ         $0x24, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS 64(R10), Z15, Z15
+	ADDQ   R8, R10
+	VADDPS (R10), Z16, Z16
+	VADDPS 64(R10), Z17, Z17
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
+// func tile10x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-56
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVQ       mode+40(FP), DI
+	SHLQ       $0x02, SI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -3385,7 +4996,7 @@ block:
 	VFMADD231PS  Z11, Z10, Z9
 	ADDQ         $+160, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -3422,32 +5033,32 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   SI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   SI, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z10
+	VMOVUPS (R9), Z10
 	VADDPS  Z10, Z0, Z0
 	VADDPS  Z10, Z1, Z1
 	VADDPS  Z10, Z2, Z2
@@ -3498,6 +5109,127 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile10x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile10x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z10
+	VBROADCASTSS (CX), Z11
+	VFMADD231PS  Z11, Z10, Z0
+	VBROADCASTSS 4(CX), Z11
+	VFMADD231PS  Z11, Z10, Z1
+	VBROADCASTSS 8(CX), Z11
+	VFMADD231PS  Z11, Z10, Z2
+	VBROADCASTSS 12(CX), Z11
+	VFMADD231PS  Z11, Z10, Z3
+	VBROADCASTSS 16(CX), Z11
+	VFMADD231PS  Z11, Z10, Z4
+	VBROADCASTSS 20(CX), Z11
+	VFMADD231PS  Z11, Z10, Z5
+	VBROADCASTSS 24(CX), Z11
+	VFMADD231PS  Z11, Z10, Z6
+	VBROADCASTSS 28(CX), Z11
+	VFMADD231PS  Z11, Z10, Z7
+	VBROADCASTSS 32(CX), Z11
+	VFMADD231PS  Z11, Z10, Z8
+	VBROADCASTSS 36(CX), Z11
+	VFMADD231PS  Z11, Z10, Z9
+	ADDQ         $0x08, BX
+	ADDQ         $0x28, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   DI, R9
+	VADDPS (R9), Z8, Z8
+	ADDQ   DI, R9
+	VADDPS (R9), Z9, Z9
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z7, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z9, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile10x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-56
@@ -3507,38 +5239,7 @@ TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3559,8 +5260,39 @@ TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z17, Z17, Z17
 	VPXORD     Z18, Z18, Z18
 	VPXORD     Z19, Z19, Z19
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -3694,7 +5426,7 @@ block:
 	VFMADD231PS  Z22, Z21, Z19
 	ADDQ         $+160, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -3742,43 +5474,43 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS 64(R9), Z15, Z15
-	ADDQ   SI, R9
-	VADDPS (R9), Z16, Z16
-	VADDPS 64(R9), Z17, Z17
-	ADDQ   SI, R9
-	VADDPS (R9), Z18, Z18
-	VADDPS 64(R9), Z19, Z19
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS 64(R8), Z15, Z15
+	ADDQ   SI, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS 64(R8), Z17, Z17
+	ADDQ   SI, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS 64(R8), Z19, Z19
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z20
-	VMOVUPS 64(R8), Z21
+	VMOVUPS (R9), Z20
+	VMOVUPS 64(R9), Z21
 	VADDPS  Z20, Z0, Z0
 	VADDPS  Z21, Z1, Z1
 	VADDPS  Z20, Z2, Z2
@@ -3859,39 +5591,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile11x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func rowTile10x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-56
+TEXT ·rowTile10x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
-	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3903,8 +5614,202 @@ TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z20
+	VMOVUPS      (BX)(R10*4), Z21
+	VBROADCASTSS (CX), Z22
+	VFMADD231PS  Z22, Z20, Z0
+	VFMADD231PS  Z22, Z21, Z1
+	VBROADCASTSS 4(CX), Z22
+	VFMADD231PS  Z22, Z20, Z2
+	VFMADD231PS  Z22, Z21, Z3
+	VBROADCASTSS 8(CX), Z22
+	VFMADD231PS  Z22, Z20, Z4
+	VFMADD231PS  Z22, Z21, Z5
+	VBROADCASTSS 12(CX), Z22
+	VFMADD231PS  Z22, Z20, Z6
+	VFMADD231PS  Z22, Z21, Z7
+	VBROADCASTSS 16(CX), Z22
+	VFMADD231PS  Z22, Z20, Z8
+	VFMADD231PS  Z22, Z21, Z9
+	VBROADCASTSS 20(CX), Z22
+	VFMADD231PS  Z22, Z20, Z10
+	VFMADD231PS  Z22, Z21, Z11
+	VBROADCASTSS 24(CX), Z22
+	VFMADD231PS  Z22, Z20, Z12
+	VFMADD231PS  Z22, Z21, Z13
+	VBROADCASTSS 28(CX), Z22
+	VFMADD231PS  Z22, Z20, Z14
+	VFMADD231PS  Z22, Z21, Z15
+	VBROADCASTSS 32(CX), Z22
+	VFMADD231PS  Z22, Z20, Z16
+	VFMADD231PS  Z22, Z21, Z17
+	VBROADCASTSS 36(CX), Z22
+	VFMADD231PS  Z22, Z20, Z18
+	VFMADD231PS  Z22, Z21, Z19
+	ADDQ         $0x08, SI
+	ADDQ         $0x28, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS 64(R10), Z15, Z15
+	ADDQ   R8, R10
+	VADDPS (R10), Z16, Z16
+	VADDPS 64(R10), Z17, Z17
+	ADDQ   R8, R10
+	VADDPS (R10), Z18, Z18
+	VADDPS 64(R10), Z19, Z19
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z18, (DI)
+	VMOVUPS Z19, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
+// func tile11x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-56
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVQ       mode+40(FP), DI
+	SHLQ       $0x02, SI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -4002,7 +5907,7 @@ block:
 	VFMADD231PS  Z12, Z11, Z10
 	ADDQ         $+176, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -4041,34 +5946,34 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   SI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   SI, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z11
+	VMOVUPS (R9), Z11
 	VADDPS  Z11, Z0, Z0
 	VADDPS  Z11, Z1, Z1
 	VADDPS  Z11, Z2, Z2
@@ -4123,6 +6028,136 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile11x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile11x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z12, Z11, Z0
+	VBROADCASTSS 4(CX), Z12
+	VFMADD231PS  Z12, Z11, Z1
+	VBROADCASTSS 8(CX), Z12
+	VFMADD231PS  Z12, Z11, Z2
+	VBROADCASTSS 12(CX), Z12
+	VFMADD231PS  Z12, Z11, Z3
+	VBROADCASTSS 16(CX), Z12
+	VFMADD231PS  Z12, Z11, Z4
+	VBROADCASTSS 20(CX), Z12
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS 24(CX), Z12
+	VFMADD231PS  Z12, Z11, Z6
+	VBROADCASTSS 28(CX), Z12
+	VFMADD231PS  Z12, Z11, Z7
+	VBROADCASTSS 32(CX), Z12
+	VFMADD231PS  Z12, Z11, Z8
+	VBROADCASTSS 36(CX), Z12
+	VFMADD231PS  Z12, Z11, Z9
+	VBROADCASTSS 40(CX), Z12
+	VFMADD231PS  Z12, Z11, Z10
+	ADDQ         $0x08, BX
+	ADDQ         $0x2c, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   DI, R9
+	VADDPS (R9), Z8, Z8
+	ADDQ   DI, R9
+	VADDPS (R9), Z9, Z9
+	ADDQ   DI, R9
+	VADDPS (R9), Z10, Z10
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z7, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z9, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z10, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile11x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-56
@@ -4132,41 +6167,7 @@ TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4189,8 +6190,42 @@ TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z19, Z19, Z19
 	VPXORD     Z20, Z20, Z20
 	VPXORD     Z21, Z21, Z21
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -4336,7 +6371,7 @@ block:
 	VFMADD231PS  Z24, Z23, Z21
 	ADDQ         $+176, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -4387,46 +6422,46 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS 64(R9), Z15, Z15
-	ADDQ   SI, R9
-	VADDPS (R9), Z16, Z16
-	VADDPS 64(R9), Z17, Z17
-	ADDQ   SI, R9
-	VADDPS (R9), Z18, Z18
-	VADDPS 64(R9), Z19, Z19
-	ADDQ   SI, R9
-	VADDPS (R9), Z20, Z20
-	VADDPS 64(R9), Z21, Z21
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS 64(R8), Z15, Z15
+	ADDQ   SI, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS 64(R8), Z17, Z17
+	ADDQ   SI, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS 64(R8), Z19, Z19
+	ADDQ   SI, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS 64(R8), Z21, Z21
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z22
-	VMOVUPS 64(R8), Z23
+	VMOVUPS (R9), Z22
+	VMOVUPS 64(R9), Z23
 	VADDPS  Z22, Z0, Z0
 	VADDPS  Z23, Z1, Z1
 	VADDPS  Z22, Z2, Z2
@@ -4514,41 +6549,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func rowTile11x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-56
+TEXT ·rowTile11x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
-	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4561,8 +6573,218 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z22
+	VMOVUPS      (BX)(R10*4), Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z24, Z22, Z0
+	VFMADD231PS  Z24, Z23, Z1
+	VBROADCASTSS 4(CX), Z24
+	VFMADD231PS  Z24, Z22, Z2
+	VFMADD231PS  Z24, Z23, Z3
+	VBROADCASTSS 8(CX), Z24
+	VFMADD231PS  Z24, Z22, Z4
+	VFMADD231PS  Z24, Z23, Z5
+	VBROADCASTSS 12(CX), Z24
+	VFMADD231PS  Z24, Z22, Z6
+	VFMADD231PS  Z24, Z23, Z7
+	VBROADCASTSS 16(CX), Z24
+	VFMADD231PS  Z24, Z22, Z8
+	VFMADD231PS  Z24, Z23, Z9
+	VBROADCASTSS 20(CX), Z24
+	VFMADD231PS  Z24, Z22, Z10
+	VFMADD231PS  Z24, Z23, Z11
+	VBROADCASTSS 24(CX), Z24
+	VFMADD231PS  Z24, Z22, Z12
+	VFMADD231PS  Z24, Z23, Z13
+	VBROADCASTSS 28(CX), Z24
+	VFMADD231PS  Z24, Z22, Z14
+	VFMADD231PS  Z24, Z23, Z15
+	VBROADCASTSS 32(CX), Z24
+	VFMADD231PS  Z24, Z22, Z16
+	VFMADD231PS  Z24, Z23, Z17
+	VBROADCASTSS 36(CX), Z24
+	VFMADD231PS  Z24, Z22, Z18
+	VFMADD231PS  Z24, Z23, Z19
+	VBROADCASTSS 40(CX), Z24
+	VFMADD231PS  Z24, Z22, Z20
+	VFMADD231PS  Z24, Z23, Z21
+	ADDQ         $0x08, SI
+	ADDQ         $0x2c, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS 64(R10), Z15, Z15
+	ADDQ   R8, R10
+	VADDPS (R10), Z16, Z16
+	VADDPS 64(R10), Z17, Z17
+	ADDQ   R8, R10
+	VADDPS (R10), Z18, Z18
+	VADDPS 64(R10), Z19, Z19
+	ADDQ   R8, R10
+	VADDPS (R10), Z20, Z20
+	VADDPS 64(R10), Z21, Z21
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z18, (DI)
+	VMOVUPS Z19, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z20, (DI)
+	VMOVUPS Z21, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
+// func tile12x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-56
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVQ       mode+40(FP), DI
+	SHLQ       $0x02, SI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -4668,7 +6890,7 @@ block:
 	VFMADD231PS  Z13, Z12, Z11
 	ADDQ         $+192, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -4709,36 +6931,36 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   SI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   SI, R9
-	VADDPS (R9), Z11, Z11
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   SI, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   SI, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z12
+	VMOVUPS (R9), Z12
 	VADDPS  Z12, Z0, Z0
 	VADDPS  Z12, Z1, Z1
 	VADDPS  Z12, Z2, Z2
@@ -4797,6 +7019,145 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile12x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile12x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z12
+	VBROADCASTSS (CX), Z13
+	VFMADD231PS  Z13, Z12, Z0
+	VBROADCASTSS 4(CX), Z13
+	VFMADD231PS  Z13, Z12, Z1
+	VBROADCASTSS 8(CX), Z13
+	VFMADD231PS  Z13, Z12, Z2
+	VBROADCASTSS 12(CX), Z13
+	VFMADD231PS  Z13, Z12, Z3
+	VBROADCASTSS 16(CX), Z13
+	VFMADD231PS  Z13, Z12, Z4
+	VBROADCASTSS 20(CX), Z13
+	VFMADD231PS  Z13, Z12, Z5
+	VBROADCASTSS 24(CX), Z13
+	VFMADD231PS  Z13, Z12, Z6
+	VBROADCASTSS 28(CX), Z13
+	VFMADD231PS  Z13, Z12, Z7
+	VBROADCASTSS 32(CX), Z13
+	VFMADD231PS  Z13, Z12, Z8
+	VBROADCASTSS 36(CX), Z13
+	VFMADD231PS  Z13, Z12, Z9
+	VBROADCASTSS 40(CX), Z13
+	VFMADD231PS  Z13, Z12, Z10
+	VBROADCASTSS 44(CX), Z13
+	VFMADD231PS  Z13, Z12, Z11
+	ADDQ         $0x08, BX
+	ADDQ         $0x30, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   DI, R9
+	VADDPS (R9), Z8, Z8
+	ADDQ   DI, R9
+	VADDPS (R9), Z9, Z9
+	ADDQ   DI, R9
+	VADDPS (R9), Z10, Z10
+	ADDQ   DI, R9
+	VADDPS (R9), Z11, Z11
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z7, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z9, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z10, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z11, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile12x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-56
@@ -4806,44 +7167,7 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4868,8 +7192,45 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z21, Z21, Z21
 	VPXORD     Z22, Z22, Z22
 	VPXORD     Z23, Z23, Z23
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -5027,7 +7388,7 @@ block:
 	VFMADD231PS  Z26, Z25, Z23
 	ADDQ         $+192, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -5081,49 +7442,49 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS 64(R9), Z15, Z15
-	ADDQ   SI, R9
-	VADDPS (R9), Z16, Z16
-	VADDPS 64(R9), Z17, Z17
-	ADDQ   SI, R9
-	VADDPS (R9), Z18, Z18
-	VADDPS 64(R9), Z19, Z19
-	ADDQ   SI, R9
-	VADDPS (R9), Z20, Z20
-	VADDPS 64(R9), Z21, Z21
-	ADDQ   SI, R9
-	VADDPS (R9), Z22, Z22
-	VADDPS 64(R9), Z23, Z23
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS 64(R8), Z15, Z15
+	ADDQ   SI, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS 64(R8), Z17, Z17
+	ADDQ   SI, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS 64(R8), Z19, Z19
+	ADDQ   SI, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS 64(R8), Z21, Z21
+	ADDQ   SI, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS 64(R8), Z23, Z23
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z24
-	VMOVUPS 64(R8), Z25
+	VMOVUPS (R9), Z24
+	VMOVUPS 64(R9), Z25
 	VADDPS  Z24, Z0, Z0
 	VADDPS  Z25, Z1, Z1
 	VADDPS  Z24, Z2, Z2
@@ -5218,43 +7579,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile13x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func rowTile12x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-56
+TEXT ·rowTile12x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
-	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5268,8 +7604,234 @@ TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	VPXORD     Z22, Z22, Z22
+	VPXORD     Z23, Z23, Z23
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z24
+	VMOVUPS      (BX)(R10*4), Z25
+	VBROADCASTSS (CX), Z26
+	VFMADD231PS  Z26, Z24, Z0
+	VFMADD231PS  Z26, Z25, Z1
+	VBROADCASTSS 4(CX), Z26
+	VFMADD231PS  Z26, Z24, Z2
+	VFMADD231PS  Z26, Z25, Z3
+	VBROADCASTSS 8(CX), Z26
+	VFMADD231PS  Z26, Z24, Z4
+	VFMADD231PS  Z26, Z25, Z5
+	VBROADCASTSS 12(CX), Z26
+	VFMADD231PS  Z26, Z24, Z6
+	VFMADD231PS  Z26, Z25, Z7
+	VBROADCASTSS 16(CX), Z26
+	VFMADD231PS  Z26, Z24, Z8
+	VFMADD231PS  Z26, Z25, Z9
+	VBROADCASTSS 20(CX), Z26
+	VFMADD231PS  Z26, Z24, Z10
+	VFMADD231PS  Z26, Z25, Z11
+	VBROADCASTSS 24(CX), Z26
+	VFMADD231PS  Z26, Z24, Z12
+	VFMADD231PS  Z26, Z25, Z13
+	VBROADCASTSS 28(CX), Z26
+	VFMADD231PS  Z26, Z24, Z14
+	VFMADD231PS  Z26, Z25, Z15
+	VBROADCASTSS 32(CX), Z26
+	VFMADD231PS  Z26, Z24, Z16
+	VFMADD231PS  Z26, Z25, Z17
+	VBROADCASTSS 36(CX), Z26
+	VFMADD231PS  Z26, Z24, Z18
+	VFMADD231PS  Z26, Z25, Z19
+	VBROADCASTSS 40(CX), Z26
+	VFMADD231PS  Z26, Z24, Z20
+	VFMADD231PS  Z26, Z25, Z21
+	VBROADCASTSS 44(CX), Z26
+	VFMADD231PS  Z26, Z24, Z22
+	VFMADD231PS  Z26, Z25, Z23
+	ADDQ         $0x08, SI
+	ADDQ         $0x30, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS 64(R10), Z15, Z15
+	ADDQ   R8, R10
+	VADDPS (R10), Z16, Z16
+	VADDPS 64(R10), Z17, Z17
+	ADDQ   R8, R10
+	VADDPS (R10), Z18, Z18
+	VADDPS 64(R10), Z19, Z19
+	ADDQ   R8, R10
+	VADDPS (R10), Z20, Z20
+	VADDPS 64(R10), Z21, Z21
+	ADDQ   R8, R10
+	VADDPS (R10), Z22, Z22
+	VADDPS 64(R10), Z23, Z23
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z18, (DI)
+	VMOVUPS Z19, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z20, (DI)
+	VMOVUPS Z21, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z22, (DI)
+	VMOVUPS Z23, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
+// func tile13x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-56
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVQ       mode+40(FP), DI
+	SHLQ       $0x02, SI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -5383,7 +7945,7 @@ block:
 	VFMADD231PS  Z14, Z13, Z12
 	ADDQ         $+208, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -5426,38 +7988,38 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   SI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   SI, R9
-	VADDPS (R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   SI, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   SI, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z13
+	VMOVUPS (R9), Z13
 	VADDPS  Z13, Z0, Z0
 	VADDPS  Z13, Z1, Z1
 	VADDPS  Z13, Z2, Z2
@@ -5520,6 +8082,154 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile13x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile13x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z14, Z13, Z0
+	VBROADCASTSS 4(CX), Z14
+	VFMADD231PS  Z14, Z13, Z1
+	VBROADCASTSS 8(CX), Z14
+	VFMADD231PS  Z14, Z13, Z2
+	VBROADCASTSS 12(CX), Z14
+	VFMADD231PS  Z14, Z13, Z3
+	VBROADCASTSS 16(CX), Z14
+	VFMADD231PS  Z14, Z13, Z4
+	VBROADCASTSS 20(CX), Z14
+	VFMADD231PS  Z14, Z13, Z5
+	VBROADCASTSS 24(CX), Z14
+	VFMADD231PS  Z14, Z13, Z6
+	VBROADCASTSS 28(CX), Z14
+	VFMADD231PS  Z14, Z13, Z7
+	VBROADCASTSS 32(CX), Z14
+	VFMADD231PS  Z14, Z13, Z8
+	VBROADCASTSS 36(CX), Z14
+	VFMADD231PS  Z14, Z13, Z9
+	VBROADCASTSS 40(CX), Z14
+	VFMADD231PS  Z14, Z13, Z10
+	VBROADCASTSS 44(CX), Z14
+	VFMADD231PS  Z14, Z13, Z11
+	VBROADCASTSS 48(CX), Z14
+	VFMADD231PS  Z14, Z13, Z12
+	ADDQ         $0x08, BX
+	ADDQ         $0x34, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   DI, R9
+	VADDPS (R9), Z8, Z8
+	ADDQ   DI, R9
+	VADDPS (R9), Z9, Z9
+	ADDQ   DI, R9
+	VADDPS (R9), Z10, Z10
+	ADDQ   DI, R9
+	VADDPS (R9), Z11, Z11
+	ADDQ   DI, R9
+	VADDPS (R9), Z12, Z12
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z7, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z9, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z10, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z11, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z12, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile13x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-56
@@ -5529,47 +8239,7 @@ TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5596,8 +8266,48 @@ TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z23, Z23, Z23
 	VPXORD     Z24, Z24, Z24
 	VPXORD     Z25, Z25, Z25
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -5767,7 +8477,7 @@ block:
 	VFMADD231PS  Z28, Z27, Z25
 	ADDQ         $+208, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -5824,52 +8534,52 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS 64(R9), Z15, Z15
-	ADDQ   SI, R9
-	VADDPS (R9), Z16, Z16
-	VADDPS 64(R9), Z17, Z17
-	ADDQ   SI, R9
-	VADDPS (R9), Z18, Z18
-	VADDPS 64(R9), Z19, Z19
-	ADDQ   SI, R9
-	VADDPS (R9), Z20, Z20
-	VADDPS 64(R9), Z21, Z21
-	ADDQ   SI, R9
-	VADDPS (R9), Z22, Z22
-	VADDPS 64(R9), Z23, Z23
-	ADDQ   SI, R9
-	VADDPS (R9), Z24, Z24
-	VADDPS 64(R9), Z25, Z25
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS 64(R8), Z15, Z15
+	ADDQ   SI, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS 64(R8), Z17, Z17
+	ADDQ   SI, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS 64(R8), Z19, Z19
+	ADDQ   SI, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS 64(R8), Z21, Z21
+	ADDQ   SI, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS 64(R8), Z23, Z23
+	ADDQ   SI, R8
+	VADDPS (R8), Z24, Z24
+	VADDPS 64(R8), Z25, Z25
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z26
-	VMOVUPS 64(R8), Z27
+	VMOVUPS (R9), Z26
+	VMOVUPS 64(R9), Z27
 	VADDPS  Z26, Z0, Z0
 	VADDPS  Z27, Z1, Z1
 	VADDPS  Z26, Z2, Z2
@@ -5971,45 +8681,18 @@ store:
 	VZEROUPPER
 	RET
 
-// func tile14x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func rowTile13x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-56
+TEXT ·rowTile13x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
-	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6024,8 +8707,250 @@ TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	VPXORD     Z22, Z22, Z22
+	VPXORD     Z23, Z23, Z23
+	VPXORD     Z24, Z24, Z24
+	VPXORD     Z25, Z25, Z25
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z26
+	VMOVUPS      (BX)(R10*4), Z27
+	VBROADCASTSS (CX), Z28
+	VFMADD231PS  Z28, Z26, Z0
+	VFMADD231PS  Z28, Z27, Z1
+	VBROADCASTSS 4(CX), Z28
+	VFMADD231PS  Z28, Z26, Z2
+	VFMADD231PS  Z28, Z27, Z3
+	VBROADCASTSS 8(CX), Z28
+	VFMADD231PS  Z28, Z26, Z4
+	VFMADD231PS  Z28, Z27, Z5
+	VBROADCASTSS 12(CX), Z28
+	VFMADD231PS  Z28, Z26, Z6
+	VFMADD231PS  Z28, Z27, Z7
+	VBROADCASTSS 16(CX), Z28
+	VFMADD231PS  Z28, Z26, Z8
+	VFMADD231PS  Z28, Z27, Z9
+	VBROADCASTSS 20(CX), Z28
+	VFMADD231PS  Z28, Z26, Z10
+	VFMADD231PS  Z28, Z27, Z11
+	VBROADCASTSS 24(CX), Z28
+	VFMADD231PS  Z28, Z26, Z12
+	VFMADD231PS  Z28, Z27, Z13
+	VBROADCASTSS 28(CX), Z28
+	VFMADD231PS  Z28, Z26, Z14
+	VFMADD231PS  Z28, Z27, Z15
+	VBROADCASTSS 32(CX), Z28
+	VFMADD231PS  Z28, Z26, Z16
+	VFMADD231PS  Z28, Z27, Z17
+	VBROADCASTSS 36(CX), Z28
+	VFMADD231PS  Z28, Z26, Z18
+	VFMADD231PS  Z28, Z27, Z19
+	VBROADCASTSS 40(CX), Z28
+	VFMADD231PS  Z28, Z26, Z20
+	VFMADD231PS  Z28, Z27, Z21
+	VBROADCASTSS 44(CX), Z28
+	VFMADD231PS  Z28, Z26, Z22
+	VFMADD231PS  Z28, Z27, Z23
+	VBROADCASTSS 48(CX), Z28
+	VFMADD231PS  Z28, Z26, Z24
+	VFMADD231PS  Z28, Z27, Z25
+	ADDQ         $0x08, SI
+	ADDQ         $0x34, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS 64(R10), Z15, Z15
+	ADDQ   R8, R10
+	VADDPS (R10), Z16, Z16
+	VADDPS 64(R10), Z17, Z17
+	ADDQ   R8, R10
+	VADDPS (R10), Z18, Z18
+	VADDPS 64(R10), Z19, Z19
+	ADDQ   R8, R10
+	VADDPS (R10), Z20, Z20
+	VADDPS 64(R10), Z21, Z21
+	ADDQ   R8, R10
+	VADDPS (R10), Z22, Z22
+	VADDPS 64(R10), Z23, Z23
+	ADDQ   R8, R10
+	VADDPS (R10), Z24, Z24
+	VADDPS 64(R10), Z25, Z25
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z18, (DI)
+	VMOVUPS Z19, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z20, (DI)
+	VMOVUPS Z21, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z22, (DI)
+	VMOVUPS Z23, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z24, (DI)
+	VMOVUPS Z25, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
+// func tile14x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-56
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       c+24(FP), BX
+	MOVQ       ldc+32(FP), SI
+	MOVQ       mode+40(FP), DI
+	SHLQ       $0x02, SI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -6147,7 +9072,7 @@ block:
 	VFMADD231PS  Z15, Z14, Z13
 	ADDQ         $+224, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -6192,40 +9117,40 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   SI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   SI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   SI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   SI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   SI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   SI, R9
-	VADDPS (R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	ADDQ   SI, R9
-	VADDPS (R9), Z13, Z13
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	ADDQ   SI, R8
+	VADDPS (R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	ADDQ   SI, R8
+	VADDPS (R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	ADDQ   SI, R8
+	VADDPS (R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	ADDQ   SI, R8
+	VADDPS (R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	ADDQ   SI, R8
+	VADDPS (R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	ADDQ   SI, R8
+	VADDPS (R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	ADDQ   SI, R8
+	VADDPS (R8), Z13, Z13
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z14
+	VMOVUPS (R9), Z14
 	VADDPS  Z14, Z0, Z0
 	VADDPS  Z14, Z1, Z1
 	VADDPS  Z14, Z2, Z2
@@ -6292,6 +9217,163 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile14x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile14x16AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       offsets+32(FP), BX
+	MOVQ       c+40(FP), SI
+	MOVQ       ldc+48(FP), DI
+	MOVQ       mode+56(FP), R8
+	SHLQ       $0x02, DI
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	MOVQ       SI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	ADDQ       DI, R9
+	PREFETCHT0 (R9)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (BX), R9
+	VMOVUPS      (DX)(R9*4), Z14
+	VBROADCASTSS (CX), Z15
+	VFMADD231PS  Z15, Z14, Z0
+	VBROADCASTSS 4(CX), Z15
+	VFMADD231PS  Z15, Z14, Z1
+	VBROADCASTSS 8(CX), Z15
+	VFMADD231PS  Z15, Z14, Z2
+	VBROADCASTSS 12(CX), Z15
+	VFMADD231PS  Z15, Z14, Z3
+	VBROADCASTSS 16(CX), Z15
+	VFMADD231PS  Z15, Z14, Z4
+	VBROADCASTSS 20(CX), Z15
+	VFMADD231PS  Z15, Z14, Z5
+	VBROADCASTSS 24(CX), Z15
+	VFMADD231PS  Z15, Z14, Z6
+	VBROADCASTSS 28(CX), Z15
+	VFMADD231PS  Z15, Z14, Z7
+	VBROADCASTSS 32(CX), Z15
+	VFMADD231PS  Z15, Z14, Z8
+	VBROADCASTSS 36(CX), Z15
+	VFMADD231PS  Z15, Z14, Z9
+	VBROADCASTSS 40(CX), Z15
+	VFMADD231PS  Z15, Z14, Z10
+	VBROADCASTSS 44(CX), Z15
+	VFMADD231PS  Z15, Z14, Z11
+	VBROADCASTSS 48(CX), Z15
+	VFMADD231PS  Z15, Z14, Z12
+	VBROADCASTSS 52(CX), Z15
+	VFMADD231PS  Z15, Z14, Z13
+	ADDQ         $0x08, BX
+	ADDQ         $0x38, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R8
+	JZ     bias
+	MOVQ   SI, R9
+	VADDPS (R9), Z0, Z0
+	ADDQ   DI, R9
+	VADDPS (R9), Z1, Z1
+	ADDQ   DI, R9
+	VADDPS (R9), Z2, Z2
+	ADDQ   DI, R9
+	VADDPS (R9), Z3, Z3
+	ADDQ   DI, R9
+	VADDPS (R9), Z4, Z4
+	ADDQ   DI, R9
+	VADDPS (R9), Z5, Z5
+	ADDQ   DI, R9
+	VADDPS (R9), Z6, Z6
+	ADDQ   DI, R9
+	VADDPS (R9), Z7, Z7
+	ADDQ   DI, R9
+	VADDPS (R9), Z8, Z8
+	ADDQ   DI, R9
+	VADDPS (R9), Z9, Z9
+	ADDQ   DI, R9
+	VADDPS (R9), Z10, Z10
+	ADDQ   DI, R9
+	VADDPS (R9), Z11, Z11
+	ADDQ   DI, R9
+	VADDPS (R9), Z12, Z12
+	ADDQ   DI, R9
+	VADDPS (R9), Z13, Z13
+	ADDQ   DI, R9
+
+bias:
+	VMOVUPS Z0, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z1, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z2, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z3, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z4, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z5, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z6, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z7, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z8, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z9, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z10, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z11, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z12, (SI)
+	ADDQ    DI, SI
+	VMOVUPS Z13, (SI)
+	ADDQ    DI, SI
+	VZEROUPPER
+	RET
+
 // func tile14x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-56
@@ -6301,50 +9383,7 @@ TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6373,8 +9412,51 @@ TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z25, Z25, Z25
 	VPXORD     Z26, Z26, Z26
 	VPXORD     Z27, Z27, Z27
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	PREFETCHT0 64(R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -6556,7 +9638,7 @@ block:
 	VFMADD231PS  Z30, Z29, Z27
 	ADDQ         $+224, CX
 	ADDQ         $+512, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -6616,55 +9698,55 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Z0, Z0
-	VADDPS 64(R9), Z1, Z1
-	ADDQ   SI, R9
-	VADDPS (R9), Z2, Z2
-	VADDPS 64(R9), Z3, Z3
-	ADDQ   SI, R9
-	VADDPS (R9), Z4, Z4
-	VADDPS 64(R9), Z5, Z5
-	ADDQ   SI, R9
-	VADDPS (R9), Z6, Z6
-	VADDPS 64(R9), Z7, Z7
-	ADDQ   SI, R9
-	VADDPS (R9), Z8, Z8
-	VADDPS 64(R9), Z9, Z9
-	ADDQ   SI, R9
-	VADDPS (R9), Z10, Z10
-	VADDPS 64(R9), Z11, Z11
-	ADDQ   SI, R9
-	VADDPS (R9), Z12, Z12
-	VADDPS 64(R9), Z13, Z13
-	ADDQ   SI, R9
-	VADDPS (R9), Z14, Z14
-	VADDPS 64(R9), Z15, Z15
-	ADDQ   SI, R9
-	VADDPS (R9), Z16, Z16
-	VADDPS 64(R9), Z17, Z17
-	ADDQ   SI, R9
-	VADDPS (R9), Z18, Z18
-	VADDPS 64(R9), Z19, Z19
-	ADDQ   SI, R9
-	VADDPS (R9), Z20, Z20
-	VADDPS 64(R9), Z21, Z21
-	ADDQ   SI, R9
-	VADDPS (R9), Z22, Z22
-	VADDPS 64(R9), Z23, Z23
-	ADDQ   SI, R9
-	VADDPS (R9), Z24, Z24
-	VADDPS 64(R9), Z25, Z25
-	ADDQ   SI, R9
-	VADDPS (R9), Z26, Z26
-	VADDPS 64(R9), Z27, Z27
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Z0, Z0
+	VADDPS 64(R8), Z1, Z1
+	ADDQ   SI, R8
+	VADDPS (R8), Z2, Z2
+	VADDPS 64(R8), Z3, Z3
+	ADDQ   SI, R8
+	VADDPS (R8), Z4, Z4
+	VADDPS 64(R8), Z5, Z5
+	ADDQ   SI, R8
+	VADDPS (R8), Z6, Z6
+	VADDPS 64(R8), Z7, Z7
+	ADDQ   SI, R8
+	VADDPS (R8), Z8, Z8
+	VADDPS 64(R8), Z9, Z9
+	ADDQ   SI, R8
+	VADDPS (R8), Z10, Z10
+	VADDPS 64(R8), Z11, Z11
+	ADDQ   SI, R8
+	VADDPS (R8), Z12, Z12
+	VADDPS 64(R8), Z13, Z13
+	ADDQ   SI, R8
+	VADDPS (R8), Z14, Z14
+	VADDPS 64(R8), Z15, Z15
+	ADDQ   SI, R8
+	VADDPS (R8), Z16, Z16
+	VADDPS 64(R8), Z17, Z17
+	ADDQ   SI, R8
+	VADDPS (R8), Z18, Z18
+	VADDPS 64(R8), Z19, Z19
+	ADDQ   SI, R8
+	VADDPS (R8), Z20, Z20
+	VADDPS 64(R8), Z21, Z21
+	ADDQ   SI, R8
+	VADDPS (R8), Z22, Z22
+	VADDPS 64(R8), Z23, Z23
+	ADDQ   SI, R8
+	VADDPS (R8), Z24, Z24
+	VADDPS 64(R8), Z25, Z25
+	ADDQ   SI, R8
+	VADDPS (R8), Z26, Z26
+	VADDPS 64(R8), Z27, Z27
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Z28
-	VMOVUPS 64(R8), Z29
+	VMOVUPS (R9), Z28
+	VMOVUPS 64(R9), Z29
 	VADDPS  Z28, Z0, Z0
 	VADDPS  Z29, Z1, Z1
 	VADDPS  Z28, Z2, Z2
@@ -6773,6 +9855,235 @@ store:
 	VZEROUPPER
 	RET
 
+// func rowTile14x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·rowTile14x32AVX512(SB), NOSPLIT, $0-64
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       left+16(FP), DX
+	MOVQ       right+24(FP), BX
+	MOVQ       offsets+32(FP), SI
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	MOVQ       mode+56(FP), R9
+	SHLQ       $0x02, R8
+	VPXORD     Z0, Z0, Z0
+	VPXORD     Z1, Z1, Z1
+	VPXORD     Z2, Z2, Z2
+	VPXORD     Z3, Z3, Z3
+	VPXORD     Z4, Z4, Z4
+	VPXORD     Z5, Z5, Z5
+	VPXORD     Z6, Z6, Z6
+	VPXORD     Z7, Z7, Z7
+	VPXORD     Z8, Z8, Z8
+	VPXORD     Z9, Z9, Z9
+	VPXORD     Z10, Z10, Z10
+	VPXORD     Z11, Z11, Z11
+	VPXORD     Z12, Z12, Z12
+	VPXORD     Z13, Z13, Z13
+	VPXORD     Z14, Z14, Z14
+	VPXORD     Z15, Z15, Z15
+	VPXORD     Z16, Z16, Z16
+	VPXORD     Z17, Z17, Z17
+	VPXORD     Z18, Z18, Z18
+	VPXORD     Z19, Z19, Z19
+	VPXORD     Z20, Z20, Z20
+	VPXORD     Z21, Z21, Z21
+	VPXORD     Z22, Z22, Z22
+	VPXORD     Z23, Z23, Z23
+	VPXORD     Z24, Z24, Z24
+	VPXORD     Z25, Z25, Z25
+	VPXORD     Z26, Z26, Z26
+	VPXORD     Z27, Z27, Z27
+	MOVQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	TESTQ      AX, AX
+	JZ         done
+
+one:
+	MOVQ         (SI), R10
+	VMOVUPS      (DX)(R10*4), Z28
+	VMOVUPS      (BX)(R10*4), Z29
+	VBROADCASTSS (CX), Z30
+	VFMADD231PS  Z30, Z28, Z0
+	VFMADD231PS  Z30, Z29, Z1
+	VBROADCASTSS 4(CX), Z30
+	VFMADD231PS  Z30, Z28, Z2
+	VFMADD231PS  Z30, Z29, Z3
+	VBROADCASTSS 8(CX), Z30
+	VFMADD231PS  Z30, Z28, Z4
+	VFMADD231PS  Z30, Z29, Z5
+	VBROADCASTSS 12(CX), Z30
+	VFMADD231PS  Z30, Z28, Z6
+	VFMADD231PS  Z30, Z29, Z7
+	VBROADCASTSS 16(CX), Z30
+	VFMADD231PS  Z30, Z28, Z8
+	VFMADD231PS  Z30, Z29, Z9
+	VBROADCASTSS 20(CX), Z30
+	VFMADD231PS  Z30, Z28, Z10
+	VFMADD231PS  Z30, Z29, Z11
+	VBROADCASTSS 24(CX), Z30
+	VFMADD231PS  Z30, Z28, Z12
+	VFMADD231PS  Z30, Z29, Z13
+	VBROADCASTSS 28(CX), Z30
+	VFMADD231PS  Z30, Z28, Z14
+	VFMADD231PS  Z30, Z29, Z15
+	VBROADCASTSS 32(CX), Z30
+	VFMADD231PS  Z30, Z28, Z16
+	VFMADD231PS  Z30, Z29, Z17
+	VBROADCASTSS 36(CX), Z30
+	VFMADD231PS  Z30, Z28, Z18
+	VFMADD231PS  Z30, Z29, Z19
+	VBROADCASTSS 40(CX), Z30
+	VFMADD231PS  Z30, Z28, Z20
+	VFMADD231PS  Z30, Z29, Z21
+	VBROADCASTSS 44(CX), Z30
+	VFMADD231PS  Z30, Z28, Z22
+	VFMADD231PS  Z30, Z29, Z23
+	VBROADCASTSS 48(CX), Z30
+	VFMADD231PS  Z30, Z28, Z24
+	VFMADD231PS  Z30, Z29, Z25
+	VBROADCASTSS 52(CX), Z30
+	VFMADD231PS  Z30, Z28, Z26
+	VFMADD231PS  Z30, Z29, Z27
+	ADDQ         $0x08, SI
+	ADDQ         $0x38, CX
+	DECQ         AX
+	JNZ          one
+
+done:
+	TESTQ  $0x00000001, R9
+	JZ     bias
+	MOVQ   DI, R10
+	VADDPS (R10), Z0, Z0
+	VADDPS 64(R10), Z1, Z1
+	ADDQ   R8, R10
+	VADDPS (R10), Z2, Z2
+	VADDPS 64(R10), Z3, Z3
+	ADDQ   R8, R10
+	VADDPS (R10), Z4, Z4
+	VADDPS 64(R10), Z5, Z5
+	ADDQ   R8, R10
+	VADDPS (R10), Z6, Z6
+	VADDPS 64(R10), Z7, Z7
+	ADDQ   R8, R10
+	VADDPS (R10), Z8, Z8
+	VADDPS 64(R10), Z9, Z9
+	ADDQ   R8, R10
+	VADDPS (R10), Z10, Z10
+	VADDPS 64(R10), Z11, Z11
+	ADDQ   R8, R10
+	VADDPS (R10), Z12, Z12
+	VADDPS 64(R10), Z13, Z13
+	ADDQ   R8, R10
+	VADDPS (R10), Z14, Z14
+	VADDPS 64(R10), Z15, Z15
+	ADDQ   R8, R10
+	VADDPS (R10), Z16, Z16
+	VADDPS 64(R10), Z17, Z17
+	ADDQ   R8, R10
+	VADDPS (R10), Z18, Z18
+	VADDPS 64(R10), Z19, Z19
+	ADDQ   R8, R10
+	VADDPS (R10), Z20, Z20
+	VADDPS 64(R10), Z21, Z21
+	ADDQ   R8, R10
+	VADDPS (R10), Z22, Z22
+	VADDPS 64(R10), Z23, Z23
+	ADDQ   R8, R10
+	VADDPS (R10), Z24, Z24
+	VADDPS 64(R10), Z25, Z25
+	ADDQ   R8, R10
+	VADDPS (R10), Z26, Z26
+	VADDPS 64(R10), Z27, Z27
+	ADDQ   R8, R10
+
+bias:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z18, (DI)
+	VMOVUPS Z19, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z20, (DI)
+	VMOVUPS Z21, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z22, (DI)
+	VMOVUPS Z23, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z24, (DI)
+	VMOVUPS Z25, 64(DI)
+	ADDQ    R8, DI
+	VMOVUPS Z26, (DI)
+	VMOVUPS Z27, 64(DI)
+	ADDQ    R8, DI
+	VZEROUPPER
+	RET
+
 // func tile1x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-56
@@ -6782,13 +10093,13 @@ TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -6806,7 +10117,7 @@ block:
 	VFMADD231PS  Y2, Y1, Y0
 	ADDQ         $+16, CX
 	ADDQ         $+128, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -6825,14 +10136,14 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y1
+	VMOVUPS (R9), Y1
 	VADDPS  Y1, Y0, Y0
 
 clamp:
@@ -6856,14 +10167,14 @@ TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -6889,7 +10200,7 @@ block:
 	VFMADD231PS  Y4, Y3, Y1
 	ADDQ         $+16, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -6910,16 +10221,16 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	VADDPS 32(R9), Y1, Y1
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y2
-	VMOVUPS 32(R8), Y3
+	VMOVUPS (R9), Y2
+	VMOVUPS 32(R9), Y3
 	VADDPS  Y2, Y0, Y0
 	VADDPS  Y3, Y1, Y1
 
@@ -6946,16 +10257,16 @@ TEXT ·tile2x8AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -6981,7 +10292,7 @@ block:
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         $+32, CX
 	ADDQ         $+128, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -7002,16 +10313,16 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	ADDQ   SI, R9
-	VADDPS (R9), Y1, Y1
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	ADDQ   SI, R8
+	VADDPS (R8), Y1, Y1
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y2
+	VMOVUPS (R9), Y2
 	VADDPS  Y2, Y0, Y0
 	VADDPS  Y2, Y1, Y1
 
@@ -7039,18 +10350,18 @@ TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -7088,7 +10399,7 @@ block:
 	VFMADD231PS  Y6, Y5, Y3
 	ADDQ         $+32, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -7112,19 +10423,19 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	VADDPS 32(R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	VADDPS 32(R9), Y3, Y3
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y4
-	VMOVUPS 32(R8), Y5
+	VMOVUPS (R9), Y4
+	VMOVUPS 32(R9), Y5
 	VADDPS  Y4, Y0, Y0
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y4, Y2, Y2
@@ -7158,19 +10469,19 @@ TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -7204,7 +10515,7 @@ block:
 	VFMADD231PS  Y4, Y3, Y2
 	ADDQ         $+48, CX
 	ADDQ         $+128, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -7227,18 +10538,18 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	ADDQ   SI, R9
-	VADDPS (R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	ADDQ   SI, R8
+	VADDPS (R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y3
+	VMOVUPS (R9), Y3
 	VADDPS  Y3, Y0, Y0
 	VADDPS  Y3, Y1, Y1
 	VADDPS  Y3, Y2, Y2
@@ -7270,22 +10581,22 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -7335,7 +10646,7 @@ block:
 	VFMADD231PS  Y8, Y7, Y5
 	ADDQ         $+48, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -7362,22 +10673,22 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	VADDPS 32(R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	VADDPS 32(R9), Y3, Y3
-	ADDQ   SI, R9
-	VADDPS (R9), Y4, Y4
-	VADDPS 32(R9), Y5, Y5
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	ADDQ   SI, R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y6
-	VMOVUPS 32(R8), Y7
+	VMOVUPS (R9), Y6
+	VMOVUPS 32(R9), Y7
 	VADDPS  Y6, Y0, Y0
 	VADDPS  Y7, Y1, Y1
 	VADDPS  Y6, Y2, Y2
@@ -7418,22 +10729,22 @@ TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -7475,7 +10786,7 @@ block:
 	VFMADD231PS  Y5, Y4, Y3
 	ADDQ         $+64, CX
 	ADDQ         $+128, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -7500,20 +10811,20 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	ADDQ   SI, R9
-	VADDPS (R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	ADDQ   SI, R9
-	VADDPS (R9), Y3, Y3
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	ADDQ   SI, R8
+	VADDPS (R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	ADDQ   SI, R8
+	VADDPS (R8), Y3, Y3
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y4
+	VMOVUPS (R9), Y4
 	VADDPS  Y4, Y0, Y0
 	VADDPS  Y4, Y1, Y1
 	VADDPS  Y4, Y2, Y2
@@ -7549,16 +10860,7 @@ TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -7567,8 +10869,17 @@ TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-56
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -7630,7 +10941,7 @@ block:
 	VFMADD231PS  Y10, Y9, Y7
 	ADDQ         $+64, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -7660,25 +10971,25 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	VADDPS 32(R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	VADDPS 32(R9), Y3, Y3
-	ADDQ   SI, R9
-	VADDPS (R9), Y4, Y4
-	VADDPS 32(R9), Y5, Y5
-	ADDQ   SI, R9
-	VADDPS (R9), Y6, Y6
-	VADDPS 32(R9), Y7, Y7
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	ADDQ   SI, R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	ADDQ   SI, R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y8
-	VMOVUPS 32(R8), Y9
+	VMOVUPS (R9), Y8
+	VMOVUPS 32(R9), Y9
 	VADDPS  Y8, Y0, Y0
 	VADDPS  Y9, Y1, Y1
 	VADDPS  Y8, Y2, Y2
@@ -7726,25 +11037,25 @@ TEXT ·tile5x8AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -7794,7 +11105,7 @@ block:
 	VFMADD231PS  Y6, Y5, Y4
 	ADDQ         $+80, CX
 	ADDQ         $+128, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -7821,22 +11132,22 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	ADDQ   SI, R9
-	VADDPS (R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	ADDQ   SI, R9
-	VADDPS (R9), Y3, Y3
-	ADDQ   SI, R9
-	VADDPS (R9), Y4, Y4
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	ADDQ   SI, R8
+	VADDPS (R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	ADDQ   SI, R8
+	VADDPS (R8), Y3, Y3
+	ADDQ   SI, R8
+	VADDPS (R8), Y4, Y4
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y5
+	VMOVUPS (R9), Y5
 	VADDPS  Y5, Y0, Y0
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y5, Y2, Y2
@@ -7876,18 +11187,7 @@ TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -7898,8 +11198,19 @@ TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-56
 	VXORPS     Y7, Y7, Y7
 	VXORPS     Y8, Y8, Y8
 	VXORPS     Y9, Y9, Y9
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -7973,7 +11284,7 @@ block:
 	VFMADD231PS  Y12, Y11, Y9
 	ADDQ         $+80, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -8006,28 +11317,28 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	VADDPS 32(R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	VADDPS 32(R9), Y3, Y3
-	ADDQ   SI, R9
-	VADDPS (R9), Y4, Y4
-	VADDPS 32(R9), Y5, Y5
-	ADDQ   SI, R9
-	VADDPS (R9), Y6, Y6
-	VADDPS 32(R9), Y7, Y7
-	ADDQ   SI, R9
-	VADDPS (R9), Y8, Y8
-	VADDPS 32(R9), Y9, Y9
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	ADDQ   SI, R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	ADDQ   SI, R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	ADDQ   SI, R8
+	VADDPS (R8), Y8, Y8
+	VADDPS 32(R8), Y9, Y9
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y10
-	VMOVUPS 32(R8), Y11
+	VMOVUPS (R9), Y10
+	VMOVUPS 32(R9), Y11
 	VADDPS  Y10, Y0, Y0
 	VADDPS  Y11, Y1, Y1
 	VADDPS  Y10, Y2, Y2
@@ -8082,28 +11393,28 @@ TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -8161,7 +11472,7 @@ block:
 	VFMADD231PS  Y7, Y6, Y5
 	ADDQ         $+96, CX
 	ADDQ         $+128, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -8190,24 +11501,24 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	ADDQ   SI, R9
-	VADDPS (R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	ADDQ   SI, R9
-	VADDPS (R9), Y3, Y3
-	ADDQ   SI, R9
-	VADDPS (R9), Y4, Y4
-	ADDQ   SI, R9
-	VADDPS (R9), Y5, Y5
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	ADDQ   SI, R8
+	VADDPS (R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	ADDQ   SI, R8
+	VADDPS (R8), Y3, Y3
+	ADDQ   SI, R8
+	VADDPS (R8), Y4, Y4
+	ADDQ   SI, R8
+	VADDPS (R8), Y5, Y5
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y6
+	VMOVUPS (R9), Y6
 	VADDPS  Y6, Y0, Y0
 	VADDPS  Y6, Y1, Y1
 	VADDPS  Y6, Y2, Y2
@@ -8251,20 +11562,7 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-56
 	MOVQ       c+24(FP), BX
 	MOVQ       ldc+32(FP), SI
 	MOVQ       mode+40(FP), DI
-	MOVQ       bias+48(FP), R8
 	SHLQ       $0x02, SI
-	MOVQ       BX, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8277,8 +11575,21 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-56
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVQ       AX, R9
-	SHRQ       $0x02, R9
+	MOVQ       bias+48(FP), R9
+	MOVQ       BX, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	ADDQ       SI, R8
+	PREFETCHT0 (R8)
+	MOVQ       AX, R8
+	SHRQ       $0x02, R8
 	JZ         rest
 
 block:
@@ -8364,7 +11675,7 @@ block:
 	VFMADD231PS  Y14, Y13, Y11
 	ADDQ         $+96, CX
 	ADDQ         $+256, DX
-	DECQ         R9
+	DECQ         R8
 	JNZ          block
 
 rest:
@@ -8400,31 +11711,31 @@ one:
 done:
 	TESTQ  $0x00000001, DI
 	JZ     bias
-	MOVQ   BX, R9
-	VADDPS (R9), Y0, Y0
-	VADDPS 32(R9), Y1, Y1
-	ADDQ   SI, R9
-	VADDPS (R9), Y2, Y2
-	VADDPS 32(R9), Y3, Y3
-	ADDQ   SI, R9
-	VADDPS (R9), Y4, Y4
-	VADDPS 32(R9), Y5, Y5
-	ADDQ   SI, R9
-	VADDPS (R9), Y6, Y6
-	VADDPS 32(R9), Y7, Y7
-	ADDQ   SI, R9
-	VADDPS (R9), Y8, Y8
-	VADDPS 32(R9), Y9, Y9
-	ADDQ   SI, R9
-	VADDPS (R9), Y10, Y10
-	VADDPS 32(R9), Y11, Y11
-	ADDQ   SI, R9
+	MOVQ   BX, R8
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	ADDQ   SI, R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	ADDQ   SI, R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	ADDQ   SI, R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	ADDQ   SI, R8
+	VADDPS (R8), Y8, Y8
+	VADDPS 32(R8), Y9, Y9
+	ADDQ   SI, R8
+	VADDPS (R8), Y10, Y10
+	VADDPS 32(R8), Y11, Y11
+	ADDQ   SI, R8
 
 bias:
-	TESTQ   R8, R8
+	TESTQ   R9, R9
 	JZ      clamp
-	VMOVUPS (R8), Y12
-	VMOVUPS 32(R8), Y13
+	VMOVUPS (R9), Y12
+	VMOVUPS 32(R9), Y13
 	VADDPS  Y12, Y0, Y0
 	VADDPS  Y13, Y1, Y1
 	VADDPS  Y12, Y2, Y2

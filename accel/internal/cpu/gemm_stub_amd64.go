@@ -9,140 +9,280 @@ package cpu
 //go:noescape
 func tile1x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile1x16AVX512 is rowTileGeneric for 1 rows and 16 columns.
+//
+//go:noescape
+func rowTile1x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile1x32AVX512 is genericTile for 1 rows and 32 columns.
 //
 //go:noescape
 func tile1x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile1x32AVX512 is rowTileGeneric for 1 rows and 32 columns.
+//
+//go:noescape
+func rowTile1x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile2x16AVX512 is genericTile for 2 rows and 16 columns.
 //
 //go:noescape
 func tile2x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile2x16AVX512 is rowTileGeneric for 2 rows and 16 columns.
+//
+//go:noescape
+func rowTile2x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile2x32AVX512 is genericTile for 2 rows and 32 columns.
 //
 //go:noescape
 func tile2x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile2x32AVX512 is rowTileGeneric for 2 rows and 32 columns.
+//
+//go:noescape
+func rowTile2x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile3x16AVX512 is genericTile for 3 rows and 16 columns.
 //
 //go:noescape
 func tile3x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile3x16AVX512 is rowTileGeneric for 3 rows and 16 columns.
+//
+//go:noescape
+func rowTile3x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile3x32AVX512 is genericTile for 3 rows and 32 columns.
 //
 //go:noescape
 func tile3x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile3x32AVX512 is rowTileGeneric for 3 rows and 32 columns.
+//
+//go:noescape
+func rowTile3x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile4x16AVX512 is genericTile for 4 rows and 16 columns.
 //
 //go:noescape
 func tile4x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile4x16AVX512 is rowTileGeneric for 4 rows and 16 columns.
+//
+//go:noescape
+func rowTile4x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile4x32AVX512 is genericTile for 4 rows and 32 columns.
 //
 //go:noescape
 func tile4x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile4x32AVX512 is rowTileGeneric for 4 rows and 32 columns.
+//
+//go:noescape
+func rowTile4x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile5x16AVX512 is genericTile for 5 rows and 16 columns.
 //
 //go:noescape
 func tile5x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile5x16AVX512 is rowTileGeneric for 5 rows and 16 columns.
+//
+//go:noescape
+func rowTile5x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile5x32AVX512 is genericTile for 5 rows and 32 columns.
 //
 //go:noescape
 func tile5x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile5x32AVX512 is rowTileGeneric for 5 rows and 32 columns.
+//
+//go:noescape
+func rowTile5x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile6x16AVX512 is genericTile for 6 rows and 16 columns.
 //
 //go:noescape
 func tile6x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile6x16AVX512 is rowTileGeneric for 6 rows and 16 columns.
+//
+//go:noescape
+func rowTile6x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile6x32AVX512 is genericTile for 6 rows and 32 columns.
 //
 //go:noescape
 func tile6x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile6x32AVX512 is rowTileGeneric for 6 rows and 32 columns.
+//
+//go:noescape
+func rowTile6x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile7x16AVX512 is genericTile for 7 rows and 16 columns.
 //
 //go:noescape
 func tile7x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile7x16AVX512 is rowTileGeneric for 7 rows and 16 columns.
+//
+//go:noescape
+func rowTile7x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile7x32AVX512 is genericTile for 7 rows and 32 columns.
 //
 //go:noescape
 func tile7x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile7x32AVX512 is rowTileGeneric for 7 rows and 32 columns.
+//
+//go:noescape
+func rowTile7x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile8x16AVX512 is genericTile for 8 rows and 16 columns.
 //
 //go:noescape
 func tile8x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile8x16AVX512 is rowTileGeneric for 8 rows and 16 columns.
+//
+//go:noescape
+func rowTile8x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile8x32AVX512 is genericTile for 8 rows and 32 columns.
 //
 //go:noescape
 func tile8x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile8x32AVX512 is rowTileGeneric for 8 rows and 32 columns.
+//
+//go:noescape
+func rowTile8x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile9x16AVX512 is genericTile for 9 rows and 16 columns.
 //
 //go:noescape
 func tile9x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile9x16AVX512 is rowTileGeneric for 9 rows and 16 columns.
+//
+//go:noescape
+func rowTile9x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile9x32AVX512 is genericTile for 9 rows and 32 columns.
 //
 //go:noescape
 func tile9x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile9x32AVX512 is rowTileGeneric for 9 rows and 32 columns.
+//
+//go:noescape
+func rowTile9x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile10x16AVX512 is genericTile for 10 rows and 16 columns.
 //
 //go:noescape
 func tile10x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile10x16AVX512 is rowTileGeneric for 10 rows and 16 columns.
+//
+//go:noescape
+func rowTile10x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile10x32AVX512 is genericTile for 10 rows and 32 columns.
 //
 //go:noescape
 func tile10x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile10x32AVX512 is rowTileGeneric for 10 rows and 32 columns.
+//
+//go:noescape
+func rowTile10x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile11x16AVX512 is genericTile for 11 rows and 16 columns.
 //
 //go:noescape
 func tile11x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile11x16AVX512 is rowTileGeneric for 11 rows and 16 columns.
+//
+//go:noescape
+func rowTile11x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile11x32AVX512 is genericTile for 11 rows and 32 columns.
 //
 //go:noescape
 func tile11x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile11x32AVX512 is rowTileGeneric for 11 rows and 32 columns.
+//
+//go:noescape
+func rowTile11x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile12x16AVX512 is genericTile for 12 rows and 16 columns.
 //
 //go:noescape
 func tile12x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile12x16AVX512 is rowTileGeneric for 12 rows and 16 columns.
+//
+//go:noescape
+func rowTile12x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile12x32AVX512 is genericTile for 12 rows and 32 columns.
 //
 //go:noescape
 func tile12x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile12x32AVX512 is rowTileGeneric for 12 rows and 32 columns.
+//
+//go:noescape
+func rowTile12x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile13x16AVX512 is genericTile for 13 rows and 16 columns.
 //
 //go:noescape
 func tile13x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile13x16AVX512 is rowTileGeneric for 13 rows and 16 columns.
+//
+//go:noescape
+func rowTile13x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile13x32AVX512 is genericTile for 13 rows and 32 columns.
 //
 //go:noescape
 func tile13x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile13x32AVX512 is rowTileGeneric for 13 rows and 32 columns.
+//
+//go:noescape
+func rowTile13x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile14x16AVX512 is genericTile for 14 rows and 16 columns.
 //
 //go:noescape
 func tile14x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
 
+// rowTile14x16AVX512 is rowTileGeneric for 14 rows and 16 columns.
+//
+//go:noescape
+func rowTile14x16AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
+
 // tile14x32AVX512 is genericTile for 14 rows and 32 columns.
 //
 //go:noescape
 func tile14x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+
+// rowTile14x32AVX512 is rowTileGeneric for 14 rows and 32 columns.
+//
+//go:noescape
+func rowTile14x32AVX512(k int, a *float32, left *float32, right *float32, offsets *int, c *float32, ldc int, mode int)
 
 // tile1x8AVX2 is genericTile for 1 rows and 8 columns.
 //

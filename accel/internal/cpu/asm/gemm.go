@@ -26,6 +26,9 @@ func tiles(s isa, highest int) {
 	for mr := 1; mr <= highest; mr++ {
 		for nv := 1; nv <= 2; nv++ {
 			tile(s, mr, nv)
+			if s.wide() {
+				rowTile(s, mr, nv)
+			}
 		}
 	}
 }
@@ -47,42 +50,15 @@ func tile(s isa, mr, nv int) {
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
-	c := Load(Param("c"), GP64())
-	ldc := Load(Param("ldc"), GP64())
-	mode := Load(Param("mode"), GP64())
+	t := newTile(s, mr, nv)
 	bias := Load(Param("bias"), GP64())
-	SHLQ(Imm(2), ldc)
-	at := GP64()
-	MOVQ(c, at)
-	for i := range mr {
-		for v := 0; v < nv*s.width; v += 64 {
-			PREFETCHT0(Mem{Base: at, Disp: v})
-		}
-		if i+1 < mr {
-			ADDQ(ldc, at)
-		}
-	}
-	acc := make([]VecVirtual, mr*nv)
-	for i := range acc {
-		acc[i] = s.zero()
-	}
-	columns := make([]VecVirtual, nv)
-	for v := range columns {
-		columns[v] = s.register()
-	}
-	rows := []VecVirtual{s.register(), s.register()}
+	t.prefetch()
 	const unroll = 4
 	step := func(u int) {
-		for v := range columns {
-			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, columns[v])
+		for v := range t.columns {
+			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, t.columns[v])
 		}
-		for i := range mr {
-			row := rows[i%2]
-			VBROADCASTSS(Mem{Base: a, Disp: (u*mr + i) * 4}, row)
-			for v := range columns {
-				VFMADD231PS(row, columns[v], acc[i*nv+v])
-			}
-		}
+		t.multiply(a, u)
 	}
 	blocks := GP64()
 	MOVQ(k, blocks)
@@ -106,37 +82,129 @@ func tile(s isa, mr, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
-	TESTQ(U32(addResult), mode)
-	JZ(LabelRef("bias"))
-	MOVQ(c, at)
-	for i := range mr {
-		for v := range nv {
-			VADDPS(Mem{Base: at, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
-		}
-		ADDQ(ldc, at)
-	}
+	t.addResult()
 	Label("bias")
 	TESTQ(bias, bias)
 	JZ(LabelRef("clamp"))
-	for v := range columns {
-		VMOVUPS(Mem{Base: bias, Disp: v * s.width}, columns[v])
+	for v := range t.columns {
+		VMOVUPS(Mem{Base: bias, Disp: v * s.width}, t.columns[v])
 	}
-	for i := range acc {
-		VADDPS(columns[i%nv], acc[i], acc[i])
+	for i := range t.acc {
+		VADDPS(t.columns[i%nv], t.acc[i], t.acc[i])
 	}
 	Label("clamp")
-	TESTQ(U32(clampZero), mode)
+	TESTQ(U32(clampZero), t.mode)
 	JZ(LabelRef("store"))
 	zero := s.zero()
-	for i := range acc {
-		VMAXPS(acc[i], zero, acc[i]) // the second operand, the sum, comes out if it is NaN
+	for i := range t.acc {
+		VMAXPS(t.acc[i], zero, t.acc[i]) // the second operand, the sum, comes out if it is NaN
 	}
 	Label("store")
-	for i := range mr {
-		for v := range nv {
-			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: v * s.width})
+	t.store()
+}
+
+// rowTile is tile for a right-hand side that is not packed: its vectors start at
+// left and at right, and the rows lie at offsets from there.
+func rowTile(s isa, mr, nv int) {
+	name := fmt.Sprintf("rowTile%dx%d%s", mr, nv*s.lanes(), s.name)
+	TEXT(name, NOSPLIT, "func(k int, a, left, right *float32, offsets *int, c *float32, ldc, mode int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is rowTileGeneric for %d rows and %d columns.", name, mr, nv*s.lanes()))
+	k := Load(Param("k"), GP64())
+	a := Load(Param("a"), GP64())
+	from := []Register{Load(Param("left"), GP64())}
+	if nv > 1 {
+		from = append(from, Load(Param("right"), GP64()))
+	}
+	offsets := Load(Param("offsets"), GP64())
+	t := newTile(s, mr, nv)
+	t.prefetch()
+	TESTQ(k, k)
+	JZ(LabelRef("done"))
+	at := GP64()
+	Label("one")
+	MOVQ(Mem{Base: offsets}, at)
+	for v := range t.columns {
+		VMOVUPS(Mem{Base: from[v], Index: at, Scale: 4}, t.columns[v])
+	}
+	t.multiply(a, 0)
+	ADDQ(Imm(8), offsets)
+	ADDQ(Imm(uint64(mr*4)), a)
+	DECQ(k)
+	JNZ(LabelRef("one"))
+	Label("done")
+	t.addResult()
+	Label("bias")
+	t.store()
+}
+
+// tileState is the registers of a tile.
+type tileState struct {
+	isa
+	mr, nv             int
+	c, ldc, mode, at   Register
+	acc, columns, rows []VecVirtual
+}
+
+func newTile(s isa, mr, nv int) *tileState {
+	t := &tileState{isa: s, mr: mr, nv: nv}
+	t.c = Load(Param("c"), GP64())
+	t.ldc = Load(Param("ldc"), GP64())
+	t.mode = Load(Param("mode"), GP64())
+	t.at = GP64()
+	SHLQ(Imm(2), t.ldc)
+	for range mr * nv {
+		t.acc = append(t.acc, s.zero())
+	}
+	for range nv {
+		t.columns = append(t.columns, s.register())
+	}
+	t.rows = []VecVirtual{s.register(), s.register()}
+	return t
+}
+
+func (t *tileState) prefetch() {
+	MOVQ(t.c, t.at)
+	for i := range t.mr {
+		for v := 0; v < t.nv*t.width; v += 64 {
+			PREFETCHT0(Mem{Base: t.at, Disp: v})
 		}
-		ADDQ(ldc, c)
+		if i+1 < t.mr {
+			ADDQ(t.ldc, t.at)
+		}
+	}
+}
+
+// multiply adds one step of the depth, the u-th behind a.
+func (t *tileState) multiply(a Register, u int) {
+	for i := range t.mr {
+		row := t.rows[i%2]
+		VBROADCASTSS(Mem{Base: a, Disp: (u*t.mr + i) * 4}, row)
+		for v := range t.columns {
+			VFMADD231PS(row, t.columns[v], t.acc[i*t.nv+v])
+		}
+	}
+}
+
+// addResult adds what c holds, if the mode says so, and goes on at bias.
+func (t *tileState) addResult() {
+	TESTQ(U32(addResult), t.mode)
+	JZ(LabelRef("bias"))
+	MOVQ(t.c, t.at)
+	for i := range t.mr {
+		for v := range t.nv {
+			VADDPS(Mem{Base: t.at, Disp: v * t.width}, t.acc[i*t.nv+v], t.acc[i*t.nv+v])
+		}
+		ADDQ(t.ldc, t.at)
+	}
+}
+
+func (t *tileState) store() {
+	for i := range t.mr {
+		for v := range t.nv {
+			VMOVUPS(t.acc[i*t.nv+v], Mem{Base: t.c, Disp: v * t.width})
+		}
+		ADDQ(t.ldc, t.c)
 	}
 	VZEROUPPER()
 	RET()

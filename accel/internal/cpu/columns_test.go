@@ -1,0 +1,125 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestPackWindows compares the assembly with plain Go, and both with the
+// positions one by one.
+func TestPackWindows(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, p := range []positions{{0, 1, 1, 1, 1}, {0, 5, 7, 8, 45}, {11, 3, 3, 4, 30}, {0, 2, 40, 41, 90}, {3, 9, 1, 5, 50}, {0, 4, 16, 16, 64}} {
+		images, offsets := 3, []int{0, 2, 1, 9}
+		runs := make([]float32, images*p.image+64)
+		for i := range runs {
+			runs[i] = r.Float32()
+		}
+		total := images * p.count()
+		for _, count := range []int{1, total / 2, total} {
+			first := r.IntN(total - count + 1)
+			list := p.windows(nil, first, count)
+			for _, kernel := range allTiles() {
+				pack := packWindowsGeneric
+				if kernel.packWindows != nil {
+					pack = kernel.packWindows
+				}
+				t.Run(fmt.Sprint(kernel.name, p, count), func(t *testing.T) {
+					dst := make([]float32, len(offsets)*count+2*windowLen)
+					pack(dst, runs, offsets, count, list)
+					for k, offset := range offsets {
+						for i := range count {
+							if got, want := dst[k*count+i], runs[offset+p.at(first+i)]; got != want {
+								t.Fatalf("row %d, position %d is %v, want %v", k, first+i, got, want)
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestRowTiles compares tiles of rows that lie at offsets with tiles of packed
+// ones, of every size.
+func TestRowTiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, kernel := range nativeTiles() {
+		for mr := 1; mr <= len(kernel.rowTiles); mr++ {
+			for nv := 1; nv <= len(kernel.rowTiles[mr-1]); nv++ {
+				for _, k := range []int{1, 5, 12} {
+					n := nv * kernel.lanes
+					a, left, right, c := random(r, k*mr), random(r, 400), random(r, 400), random(r, mr*n)
+					offsets, b := make([]int, k), make([]float32, k*n)
+					for p := range offsets {
+						offsets[p] = r.IntN(400 - kernel.lanes)
+						copy(b[p*n:], left[offsets[p]:][:kernel.lanes])
+						if nv > 1 {
+							copy(b[p*n+kernel.lanes:], right[offsets[p]:][:kernel.lanes])
+						}
+					}
+					for _, mode := range []int{0, addResult} {
+						want, got := slices.Clone(c), slices.Clone(c)
+						kernel.tiles[mr-1][nv-1](k, &a[0], &b[0], &want[0], n, mode, nil)
+						kernel.rowTiles[mr-1][nv-1](k, &a[0], &left[0], &right[0], &offsets[0], &got[0], n, mode)
+						if !slices.Equal(got, want) {
+							t.Fatalf("%s, %d×%d×%d, mode %d: the tiles differ", kernel.name, mr, n, k, mode)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestTiles compares every tile with its definition.
+func TestTiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 5))
+	for _, kernel := range allTiles() {
+		for i, row := range kernel.tiles {
+			for j, tile := range row {
+				m, n, k := i+1, (j+1)*kernel.lanes, 9
+				a, b, c, bias := random(r, k*m), random(r, k*n), random(r, m*n), random(r, n)
+				for mode := range 4 {
+					for _, biased := range []bool{false, true} {
+						got := slices.Clone(c)
+						from := (*float32)(nil)
+						if biased {
+							from = &bias[0]
+						}
+						tile(k, &a[0], &b[0], &got[0], n, mode, from)
+						for at := range got {
+							x, y := at/n, at%n
+							want := 0.0
+							for p := range k {
+								want += float64(a[p*m+x]) * float64(b[p*n+y])
+							}
+							if mode&addResult != 0 {
+								want += float64(c[at])
+							}
+							if biased {
+								want += float64(bias[y])
+							}
+							if mode&clampZero != 0 {
+								want = max(want, 0)
+							}
+							if d := float64(got[at]) - want; !(d < 1e-5 && d > -1e-5) {
+								t.Fatalf("%s, %d×%d, mode %d, bias %v: element (%d, %d) is %v, want %v", kernel.name, m, n, mode, biased, x, y, got[at], want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func random(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
