@@ -82,9 +82,10 @@ $(BIN):
 kernelspec: $(BIN) $(VENV)/installed
 	@VIRTUAL_ENV=$(VENV) $(BIN) install --sys-prefix --force
 
-$(VENV)/installed: .ci/requirements.txt
+$(VENV)/installed: .ci/requirements.txt $(wildcard install/python/*.toml install/python/*/*.py)
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r .ci/requirements.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall ./install/python
 	@touch $@
 
 .PHONY: system-packages

@@ -1,0 +1,179 @@
+"""Tools that people run notebooks with."""
+
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import papermill
+import pexpect
+import pytest
+from conftest import TIMEOUT
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
+from quern_jupyter.papermill import GoTranslator
+
+BIN = pathlib.Path(sys.executable).parent
+
+
+def notebook(*cells, tags=None):
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    nb.metadata.kernelspec = {"name": "quern", "display_name": "Go (Quern)", "language": "go"}
+    for place, names in (tags or {}).items():
+        nb.cells[place].metadata.tags = names
+    return nb
+
+
+def jupyter(*arguments, cwd, fails=False):
+    """A jupyter command; gives what it says."""
+    env = dict(os.environ, PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    done = subprocess.run([BIN / "jupyter", *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=4 * TIMEOUT, check=False)
+    assert (done.returncode != 0) == fails, done.stderr
+    return done.stdout + done.stderr
+
+
+def texts(nb):
+    """What the cells print and show, one text a cell."""
+    return ["".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for o in c.outputs) for c in nb.cells if c.cell_type == "code"]
+
+
+def test_papermill_sets_parameters(tmp_path):
+    nbformat.write(notebook('rate, name, n, xs := 0.5, "nobody", 3, []float64{}', 'fmt.Printf("%v %T %q %d %v", rate, rate, name, n, xs)',
+                            tags={0: ["parameters"]}), tmp_path / "in.ipynb")
+    name = 'Ann "😀" \\ \n'
+    done = papermill.execute_notebook(str(tmp_path / "in.ipynb"), str(tmp_path / "out.ipynb"), progress_bar=False,
+                                      parameters={"rate": 1, "name": name, "n": 7, "xs": [1, 2.5]})
+    assert texts(done)[-1] == f"1 float64 {json.dumps(name, ensure_ascii=False)} 7 [1 2.5]"
+    assert done.cells[1].metadata.tags == ["injected-parameters"]
+
+
+def test_papermill_from_the_command_line(tmp_path):
+    nbformat.write(notebook("n := 1", "n + 1", tags={0: ["parameters"]}), tmp_path / "in.ipynb")
+    subprocess.run([BIN / "papermill", "in.ipynb", "out.ipynb", "-p", "n", "41", "--no-progress-bar"], cwd=tmp_path, check=True,
+                   timeout=4 * TIMEOUT, capture_output=True)
+    assert texts(nbformat.read(tmp_path / "out.ipynb", 4))[-1] == "42"
+
+
+def test_papermill_fails_with_the_cell(tmp_path):
+    nbformat.write(notebook("n := 1", "n", tags={0: ["parameters"]}), tmp_path / "in.ipynb")
+    with pytest.raises(papermill.PapermillExecutionError, match="undefined: m"):
+        papermill.execute_notebook(str(tmp_path / "in.ipynb"), str(tmp_path / "out.ipynb"), parameters={"m": 1}, progress_bar=False)
+
+
+@pytest.mark.parametrize("value,want", [
+    (None, "nil"), (True, "true"), (3, "3"), (-2.5, "-2.5"), (1e300, "1e+300"), (math.nan, "math.NaN()"), (-math.inf, "math.Inf(-1)"),
+    ("a\u2028\x00\x7f", '"a\u2028\\u0000\\u007f"'), ([], "nil"), ({}, "nil"), ([1, 2], "[]int{1, 2}"), ([1, 2.5], "[]float64{1, 2.5}"),
+    ([True, 1], "[]any{true, 1}"), ([[1], []], "[]any{[]int{1}, []any{}}"), ({"a": [1]}, 'map[string][]int{"a": []int{1}}'), ((1,), "[]int{1}"),
+])
+def test_parameters_are_go(value, want):
+    assert GoTranslator.translate(value) == want
+
+
+def test_nbconvert_makes_html(tmp_path):
+    nbformat.write(notebook('fmt.Println("printed")', 'display.HTML("<b>shown</b>")', 'widgets.NewIntSlider(0, 10, 3)'), tmp_path / "nb.ipynb")
+    jupyter("nbconvert", "--execute", "--to", "html", "nb.ipynb", cwd=tmp_path)
+    page = (tmp_path / "nb.html").read_text()
+    assert "printed" in page and "<b>shown</b>" in page
+    # The state of the slider, and the place where a page shows it without a kernel.
+    assert '"model_name": "IntSliderModel"' in page
+    assert "application/vnd.jupyter.widget-view+json" in page and "html-manager" in page
+
+
+def test_nbconvert_makes_a_go_program(tmp_path):
+    nb = notebook("x := 20", "func twice(n int) int { return 2 * n }\ntwice(x) + 2")
+    nbformat.write(nb, tmp_path / "new.ipynb")
+    nb.metadata.language_info = {"name": "go", "file_extension": ".go", "mimetype": "text/x-go", "nbconvert_exporter": "script"}
+    nbformat.write(nb, tmp_path / "nb.ipynb")
+    jupyter("nbconvert", "--execute", "--to", "script", "nb.ipynb", cwd=tmp_path)
+    jupyter("nbconvert", "--to", "go", "new.ipynb", cwd=tmp_path)
+    program = (tmp_path / "nb.go").read_text()
+    assert "func main()" in program and program.replace("nb.ipynb", "new.ipynb") == (tmp_path / "new.go").read_text()
+    if shutil.which("go"):
+        done = subprocess.run(["go", "run", "nb.go"], cwd=tmp_path, capture_output=True, text=True, timeout=4 * TIMEOUT, check=True)
+        assert done.stdout == "42\n"
+        subprocess.run(["gofmt", "-l", "nb.go"], cwd=tmp_path, check=True)
+
+
+def test_nbconvert_says_why_there_is_no_program(tmp_path):
+    nbformat.write(notebook("x := 1", "%time x"), tmp_path / "nb.ipynb")
+    jupyter("nbconvert", "--execute", "--to", "notebook", "--inplace", "nb.ipynb", cwd=tmp_path)
+    assert "cell 2, line 1: a command of the kernel is not Go" in jupyter("nbconvert", "--to", "script", "nb.ipynb", cwd=tmp_path, fails=True)
+
+
+def test_nbconvert_fails_where_a_cell_does(tmp_path):
+    nbformat.write(notebook("x := 1", "x + undefined"), tmp_path / "nb.ipynb")
+    assert "undefined: undefined" in jupyter("nbconvert", "--execute", "--to", "html", "nb.ipynb", cwd=tmp_path, fails=True)
+
+
+def test_nbclient_ends_an_endless_cell():
+    nb = notebook("n := 1\nfor { n++ }")
+    with pytest.raises(CellTimeoutError):
+        NotebookClient(nb, kernel_name="quern", timeout=2).execute()
+
+
+def test_nbclient_goes_on_after_an_interrupt():
+    nb = notebook("n := 1\nfor { n++ }", "n > 1")
+    client = NotebookClient(nb, kernel_name="quern", timeout=2, interrupt_on_timeout=True, allow_errors=True)
+    client.execute()
+    assert [o.ename for o in nb.cells[0].outputs] == ["interrupted"] and texts(nb)[1] == "true"
+
+
+def test_nbclient_minds_the_tags():
+    nb = notebook('panic("allowed")', 'panic("skipped")', "1 + 1", tags={0: ["raises-exception"], 1: ["skip-execution"]})
+    NotebookClient(nb, kernel_name="quern", timeout=TIMEOUT).execute()
+    assert texts(nb)[1:] == ["", "2"] and nb.cells[0].outputs[0].output_type == "error"
+    with pytest.raises(CellExecutionError, match="on purpose"):
+        NotebookClient(notebook('panic("on purpose")'), kernel_name="quern", timeout=TIMEOUT).execute()
+
+
+def test_nbclient_runs_several_at_once():
+    nbs = [notebook(f"x := {i}", "time.Sleep(100 * time.Millisecond)\nx * 2") for i in range(4)]
+    with concurrent.futures.ThreadPoolExecutor(len(nbs)) as pool:
+        list(pool.map(lambda nb: NotebookClient(nb, kernel_name="quern", timeout=4 * TIMEOUT).execute(), nbs))
+    assert [texts(nb)[1] for nb in nbs] == ["0", "2", "4", "6"]
+
+
+@pytest.fixture
+def console():
+    env = dict(os.environ, TERM="dumb", PROMPT_TOOLKIT_NO_CPR="1")
+    child = pexpect.spawn(str(BIN / "jupyter"), ["console", "--kernel", "quern", "--simple-prompt"], env=env, encoding="utf-8",
+                          timeout=2 * TIMEOUT, echo=False)
+    child.expect(r"In \[1\]: ")
+    yield child
+    child.close(force=True)
+
+
+def test_console(console):
+    console.sendline("6 * 7")
+    console.expect(r"Out\[1\]: *42")
+    console.expect(r"In \[2\]: ")
+    console.sendline('fmt.Println("a", "line")')
+    console.expect("a line")
+    console.expect(r"In \[3\]: ")
+    console.sendline("undefinedName")
+    console.expect("undefined: undefinedName")
+    console.expect(r"In \[4\]: ")
+    console.sendline('var name string; fmt.Println("who?"); fmt.Scanln(&name)')
+    console.expect(r"who\?\r\n")
+    console.sendline("gopher")
+    console.expect(r"In \[5\]: ")
+    console.sendline("name")
+    console.expect('"gopher"')
+    console.expect(r"In \[6\]: ")
+    console.sendeof()
+    console.expect(pexpect.EOF)
+
+
+def test_console_interrupts(console):
+    console.sendline('fmt.Println("begun"); for {}')
+    console.expect(r"begun\r\n")
+    console.sendintr()
+    console.expect("interrupted")
+    console.expect(r"In \[2\]: ")
+    console.sendline("1 + 1")
+    console.expect(r"Out\[2\]: *2")
