@@ -5,7 +5,6 @@ import (
 
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/machine"
-	"github.com/quernlab/quern/interp/rt"
 )
 
 // machineConfig is what runs the functions of cells that the engine need not;
@@ -20,13 +19,7 @@ func (s *Session) machineConfig(packages map[string]map[string]reflect.Value) *m
 		Interpreted: lower.Interpreted,
 		Stopping:    &s.stopping,
 		Stop:        s.checkStop,
-		Failed:      s.noteFrames,
 	}
-}
-
-// noteFrames keeps where a panic began in the machine.
-func (s *Session) noteFrames(trace []machine.Frame) {
-	rt.StorePosition(s.position, trace[0].Position)
 }
 
 // link connects the functions of the machine with the variables that the engine

@@ -39,7 +39,6 @@ type session struct {
 	engine   *interp.Interpreter
 	output   *buffer
 	units    []*lower.Unit
-	position *int // the interpreted variable
 	cell     int
 	lost     chan string // panics of goroutines
 	// stopAfter, when not 0, is after how many checks the cell is to stop.
@@ -81,8 +80,7 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output,
 		Activation: "github.com/traefik/yaegi/interp.runCfg"})
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
-		Machine: &machine.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted,
-			Failed: func(trace []machine.Frame) { rt.StorePosition(s.position, trace[0].Position) }}}
+		Machine: &machine.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted}}
 	for _, o := range options {
 		o(&config)
 	}
@@ -128,11 +126,6 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 	}
 	s.eval(t, "var stopʹ bool")
 	s.eval(t, "var positionʹ int")
-	position, err := s.engine.Eval("&positionʹ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.position = position.Interface().(*int)
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/types"
 	"reflect"
+	"strings"
 	"unsafe"
 )
 
@@ -150,7 +151,7 @@ func (c *compiler) elementCount(e *ast.CompositeLit) int {
 // literal compiles a function literal to a function value.
 func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
 	s := c.shapeOf(e)
-	fn := c.unit.function(c.fn.name + ".func")
+	fn := c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
 		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, outer: c,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},

@@ -24,12 +24,9 @@ type Config struct {
 	// Stop is called, again and again, while the flag is up; it panics if it is
 	// the code of the calling goroutine that is to end.
 	Stop func()
-	// Failed is called when a panic leaves the machine, with the functions that
-	// it passed, innermost first. Nil if nobody wants to know.
-	Failed func(trace []Frame)
 }
 
-// A Frame is an active function of the machine at a panic.
+// A Frame is an active function of the machine.
 type Frame struct {
 	Name     string // in lowered code
 	Position int    // number of the position of its statement

@@ -20,7 +20,6 @@ type program struct {
 	unit    *Unit
 	values  map[string]reflect.Value // pointers to the variables of functions and globals
 	machine *Machine
-	failed  []Frame
 }
 
 func interpreted(n *types.Named) bool { return n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "main" }
@@ -47,7 +46,6 @@ func compile(t testing.TB, source string) *program {
 	registry := rt.New(rt.Config{Interpreted: interpreted, Packages: packages})
 	p.machine = New(Config{
 		Registry: registry, Packages: packages, Interpreted: interpreted, Type: builder.Reflect,
-		Failed: func(trace []Frame) { p.failed = trace },
 	})
 	p.unit = p.machine.Begin(&Source{
 		Info:     info,

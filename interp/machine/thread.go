@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -124,35 +125,44 @@ func (m *Machine) enter(fn *Function, put, take func(nb, sb unsafe.Pointer), cap
 	take(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]))
 }
 
-// leave gives the thread back, and tells of the panic that ends it, if any.
+// leave gives the thread back, unless a panic ends it: Active is asked for what it
+// did then.
 func (t *thread) leave() {
-	if t.fn != nil {
-		t.fail()
-	}
-	if len(t.slots) > 16*firstSlots || len(t.scalars) > 64*firstScalars {
-		return // it was a deep one
+	if t.fn != nil || len(t.slots) > 16*firstSlots || len(t.scalars) > 64*firstScalars {
+		return
 	}
 	clear(t.slots)
-	clear(t.frames[:min(t.depth+1, len(t.frames))])
-	t.depth, t.fn, t.ip = 0, nil, nil
+	clear(t.frames)
+	t.depth, t.ip = 0, nil
 	t.reset()
 	t.machine.threads.Put(t)
 }
 
-// fail tells the session where a panic came from.
-func (t *thread) fail() {
-	if t.machine.config.Failed == nil {
-		return
+// Activation is the function whose frames on the stack of a goroutine are
+// activations of the machine. Its first argument is what Active wants.
+const Activation = "github.com/quernlab/quern/interp/machine.(*thread).run"
+
+// Active returns the functions that run in an activation of the machine,
+// innermost first, of very many only those at both ends. The goroutine must not
+// go on meanwhile.
+func Active(activation unsafe.Pointer) []Frame {
+	t := (*thread)(activation)
+	if t.fn == nil {
+		return nil
 	}
-	trace := []Frame{{t.fn.name, t.fn.position(t.ip)}}
+	trace := []Frame{t.fn.frame(t.ip)}
 	for i := t.depth - 1; i >= 0; i-- {
 		if len(trace) == mostTold && i > mostTold {
 			i = mostTold
 		}
 		f := &t.frames[i]
-		trace = append(trace, Frame{f.fn.name, f.fn.position(f.ip)})
+		trace = append(trace, f.fn.frame(f.ip))
 	}
-	t.machine.config.Failed(trace)
+	return trace
+}
+
+func (f *Function) frame(ip *instruction) Frame {
+	return Frame{strings.TrimSuffix(f.name, "ʹm"), f.position(ip)}
 }
 
 // position is the number of the position of an instruction.
