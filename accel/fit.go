@@ -43,6 +43,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 		return run, ErrBusy
 	}
 	defer oneFit.Unlock()
+	whole, err := o.beginRecompute(ctx, model, train)
+	if err != nil {
+		return run, err
+	}
+	defer whole()
 	f := newFitting(model, train, o, run)
 	f.screen = newScreen(ctx, o, run)
 	defer func() { // also when the model panics

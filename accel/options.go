@@ -43,6 +43,7 @@ type options struct {
 	tensorBoard   string          // folder; "" for none
 	absoluteRates bool            // the schedule gives rates, not factors
 	stop          func(*Run) bool // asked after each step; nil for never
+	recompute     bool            // cut the model's chains
 	amp           bool
 	precision     Precision // 0 leaves it to the device
 	text          []string

@@ -12,16 +12,16 @@ func Checkpoint(layers ...Module) Module { return &checkpoint{Sequential(layers.
 type checkpoint struct{ chain *Chain }
 
 func (c *checkpoint) Forward(x *Tensor) *Tensor {
-	if c.untouched() {
+	if untouchedIn(c.chain) {
 		return c.chain.Forward(x)
 	}
 	return tensor.Checkpoint(func(in []*Tensor) *Tensor { return c.chain.Forward(in[0]) }, x)
 }
 
-// untouched tells whether a layer has no parameters yet.
-func (c *checkpoint) untouched() bool {
+// untouchedIn tells whether a layer has no parameters yet.
+func untouchedIn(chain *Chain) bool {
 	found := false
-	walk(c.chain, func(_ []string, v any) {
+	walk(chain, func(_ []string, v any) {
 		if l, ok := v.(lazy); ok && empty(l) {
 			found = true
 		}

@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -42,5 +43,57 @@ func TestCheckpoint(t *testing.T) {
 	want := train(func(layers ...nn.Module) nn.Module { return nn.Sequential(layers...) })
 	if got := train(nn.Checkpoint); !slices.Equal(got, want) {
 		t.Error("other numbers than without checkpoints")
+	}
+}
+
+// TestRecompute counts the chains that are cut, and looks at names of layers in
+// errors of a chain that is.
+func TestRecompute(t *testing.T) {
+	type own struct {
+		Body *nn.Chain
+		Head nn.Module
+		List []nn.Module
+	}
+	one := func() *nn.Chain { return nn.Sequential(nn.Dense(2)) }
+	two := func() *nn.Chain { return nn.Sequential(nn.Dense(2), nn.ReLU()) }
+	for name, row := range map[string]struct {
+		model any
+		want  int
+	}{
+		"one layer":       {one(), 0},
+		"two layers":      {two(), 1},
+		"chains in one":   {nn.Sequential(one(), one(), nn.Residual(nn.ReLU(), nn.ReLU())), 1},
+		"a struct":        {&own{two(), nn.Residual(nn.Dense(2), nn.ReLU()), []nn.Module{two(), nn.ReLU()}}, 2},
+		"not a chain":     {nn.Dense(2), 0},
+		"chain of a half": {nn.Repeat(3, func(int) nn.Module { return one() }), 1},
+	} {
+		if n := nn.Recompute(row.model, true); n != row.want {
+			t.Errorf("%s: %d chains, want %d", name, n, row.want)
+		}
+		if n := nn.Recompute(row.model, false); n != 0 {
+			t.Errorf("%s: %d chains are still cut", name, n)
+		}
+	}
+	model := nn.Sequential(nn.Dense(4), nn.Sequential(nn.ReLU(), nn.Sequential(nn.Dense(3))), nn.Dense(2))
+	model.Forward(tensor.Zeros(1, 5))
+	nn.Recompute(model, true)
+	var layer *nn.LayerError
+	err := func() (err error) {
+		defer nn.Catch(&err)
+		model.Forward(tensor.Zeros(1, 6))
+		return nil
+	}()
+	if !errors.As(err, &layer) || layer.Path != "0" {
+		t.Errorf("the error is %v", err)
+	}
+	inner := nn.Sequential(nn.Flatten(), nn.Sequential(nn.ReLU(), nn.Sequential(nn.ReLU(), nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(7) }))))
+	nn.Recompute(inner, true)
+	err = func() (err error) {
+		defer nn.Catch(&err)
+		inner.Forward(tensor.Parameter(tensor.Zeros(1, 6)))
+		return nil
+	}()
+	if !errors.As(err, &layer) || layer.Path != "1.1.1" {
+		t.Errorf("the error is %v", err)
 	}
 }

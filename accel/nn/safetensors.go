@@ -1,28 +1,32 @@
 package nn
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-)
 
-// stored is a tensor as a file has it.
-type stored struct {
-	shape []int
-	data  []float32
-}
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // entry is a tensor in the header of a safetensors file:
 // https://github.com/huggingface/safetensors#format.
 type entry struct {
-	DType   string `json:"dtype"`
-	Shape   []int  `json:"shape"`
-	Offsets [2]int `json:"data_offsets"` // in the bytes behind the header
+	DType   string   `json:"dtype"`
+	Shape   []int    `json:"shape"`
+	Offsets [2]int64 `json:"data_offsets"` // in the bytes behind the header
+}
+
+// header is what a file says before its numbers.
+type header struct {
+	tensors map[string]entry
+	notes   map[string]string
+	begin   int64 // of the numbers, in the file
 }
 
 const (
@@ -30,132 +34,156 @@ const (
 	maxHeader   = 100 << 20 // the limit of the format's own readers
 )
 
-// encodeSafetensors writes float32 tensors in the order of their names, and
-// notes as the metadata.
-func encodeSafetensors(tensors map[string]stored, notes map[string]string) ([]byte, error) {
-	names := make([]string, 0, len(tensors))
-	for name := range tensors {
-		if name == metadataKey {
-			return nil, fmt.Errorf("a tensor cannot be named %s", name)
-		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	metadata := map[string]string{"format": "pt"}
-	maps.Copy(metadata, notes)
-	header := map[string]any{metadataKey: metadata}
-	end := 0
-	for _, name := range names {
-		t := tensors[name]
-		begin := end
-		end += 4 * len(t.data)
-		header[name] = entry{"F32", append([]int{}, t.shape...), [2]int{begin, end}}
-	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		return nil, err
-	}
-	// The numbers begin at a multiple of eight bytes, for readers that map files.
-	text = append(text, strings.Repeat(" ", (8-len(text)%8)%8)...)
-	b := make([]byte, 0, 8+len(text)+end)
-	b = append(binary.LittleEndian.AppendUint64(b, uint64(len(text))), text...)
-	for _, name := range names {
-		for _, v := range tensors[name].data {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-		}
-	}
-	return b, nil
+// elements are the element types of the format that there are here.
+var elements = map[string]tensor.DType{
+	"F64": tensor.Float64, "F32": tensor.Float32, "F16": tensor.Float16, "BF16": tensor.BFloat16,
+	"I64": tensor.Int64, "I32": tensor.Int32, "U8": tensor.Uint8, "BOOL": tensor.Bool,
 }
 
-// decodeSafetensors reads tensors of floats, which become float32, and the
-// metadata.
-func decodeSafetensors(b []byte) (tensors map[string]stored, notes map[string]string, err error) {
-	if len(b) < 8 {
-		return nil, nil, fmt.Errorf("want a header of at least 8 bytes, got %d bytes", len(b))
+// sizes are the bytes of an element of the types that the format has besides.
+var sizes = map[string]int64{"U64": 8, "U32": 4, "I16": 2, "U16": 2, "I8": 1, "F8_E4M3": 1, "F8_E5M2": 1}
+
+// readHeader reads and checks the header of a file of so many bytes: the tensors
+// must fill what is behind it, without holes and without overlap.
+func readHeader(r io.ReaderAt, length int64) (*header, error) {
+	var size [8]byte
+	if length < int64(len(size)) {
+		return nil, fmt.Errorf("want a header of at least 8 bytes, got %d bytes", length)
 	}
-	size := binary.LittleEndian.Uint64(b)
-	if size > maxHeader || size > uint64(len(b)-8) {
-		return nil, nil, fmt.Errorf("want a header of %d bytes, got %d bytes", size, len(b)-8)
+	if _, err := r.ReadAt(size[:], 0); err != nil {
+		return nil, err
 	}
-	text, body := b[8:8+size], b[8+size:]
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, nil, fmt.Errorf("the header is not JSON: %w", err)
+	n := binary.LittleEndian.Uint64(size[:])
+	if n > maxHeader || n > uint64(length-8) {
+		return nil, fmt.Errorf("want a header of %d bytes, got %d bytes", n, length-8)
 	}
-	tensors = make(map[string]stored, len(raw))
-	for name, value := range raw {
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, 8); err != nil && !(errors.Is(err, io.EOF) && 8+int64(n) == length) {
+		return nil, err
+	}
+	h := &header{tensors: map[string]entry{}, begin: 8 + int64(n)}
+	if err := h.parse(text); err != nil {
+		return nil, err
+	}
+	return h, h.check(length - h.begin)
+}
+
+// parse reads the JSON object, in which no name may come twice.
+func (h *header) parse(text []byte) error {
+	wrong := func(err error) error { return fmt.Errorf("the header is not JSON: %w", err) }
+	d := json.NewDecoder(bytes.NewReader(text))
+	open, err := d.Token()
+	if err != nil {
+		return wrong(err)
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("the header is not a JSON object but begins with %v", open)
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return wrong(err)
+		}
+		name, _ := key.(string) // a key is one
+		if seen[name] {
+			return fmt.Errorf("tensor %q comes twice", name)
+		}
+		seen[name] = true
 		if name == metadataKey {
-			if err := json.Unmarshal(value, &notes); err != nil {
-				return nil, nil, fmt.Errorf("the metadata is not text by name: %w", err)
+			if err := d.Decode(&h.notes); err != nil {
+				return fmt.Errorf("the metadata is not text by name: %w", err)
 			}
 			continue
 		}
-		if strings.HasSuffix(name, ".num_batches_tracked") {
-			continue // a count of PyTorch's BatchNorm, on which nothing here depends
-		}
 		var e entry
-		if err := json.Unmarshal(value, &e); err != nil {
-			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
+		if err := d.Decode(&e); err != nil {
+			return fmt.Errorf("tensor %q: %w", name, err)
 		}
-		t, err := e.read(body)
-		if err != nil {
-			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
-		}
-		tensors[name] = t
+		h.tensors[name] = e
 	}
-	return tensors, notes, nil
+	if _, err := d.Token(); err != nil { // the closing brace
+		return wrong(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more than one JSON object in the header")
+	}
+	return nil
 }
 
-// read converts one tensor's bytes.
-func (e entry) read(body []byte) (stored, error) {
-	number, ok := floats[e.DType]
-	if !ok {
-		return stored{}, fmt.Errorf("its elements are %s; only floats (F32, F16, BF16, F64) can be loaded", e.DType)
-	}
-	if e.Shape == nil {
-		return stored{}, errors.New("it has no shape")
-	}
-	elements := 1
-	for _, d := range e.Shape {
-		if d < 0 || d > 0 && elements > len(body)/d {
-			return stored{}, fmt.Errorf("its shape %v does not fit into %d bytes", e.Shape, len(body))
+// check compares types, shapes and places with the bytes that there are.
+func (h *header) check(length int64) error {
+	names := slices.SortedFunc(maps.Keys(h.tensors), func(a, b string) int {
+		x, y := h.tensors[a].Offsets, h.tensors[b].Offsets
+		return slices.Compare(x[:], y[:])
+	})
+	end := int64(0)
+	for _, name := range names {
+		e := h.tensors[name]
+		size, ok := sizes[e.DType]
+		if d, known := elements[e.DType]; known {
+			size, ok = int64(d.Size()), true
 		}
-		elements *= d
+		if !ok {
+			return fmt.Errorf("tensor %q: there is no element type %q", name, e.DType)
+		}
+		if e.Shape == nil {
+			return fmt.Errorf("tensor %q: it has no shape", name)
+		}
+		for _, d := range e.Shape {
+			if d < 0 || d > 0 && size > length/int64(d) && !slices.Contains(e.Shape, 0) {
+				return fmt.Errorf("tensor %q: its shape %v does not fit into %d bytes", name, e.Shape, length)
+			}
+			size *= int64(d)
+		}
+		switch from, to := e.Offsets[0], e.Offsets[1]; {
+		case from < 0 || to < from || to > length || to-from != size:
+			return fmt.Errorf("tensor %q: its shape %v of %s does not fit its bytes %d to %d of %d", name, e.Shape, e.DType, from, to, length)
+		case from < end:
+			return fmt.Errorf("tensor %q: its bytes %d to %d are another tensor's too", name, from, to)
+		case from > end:
+			return fmt.Errorf("the bytes %d to %d are no tensor's", end, from)
+		}
+		end = e.Offsets[1]
 	}
-	begin, end := e.Offsets[0], e.Offsets[1]
-	if begin < 0 || end < begin || end > len(body) || end-begin != elements*number.size {
-		return stored{}, fmt.Errorf("its shape %v does not fit its bytes %d to %d of %d", e.Shape, begin, end, len(body))
+	if end != length {
+		return fmt.Errorf("the bytes %d to %d are no tensor's", end, length)
 	}
-	data := make([]float32, elements)
-	for i := range data {
-		data[i] = number.decode(body[begin+i*number.size:])
-	}
-	return stored{e.Shape, data}, nil
+	return nil
 }
 
-// floats are the element types that become float32.
-var floats = map[string]struct {
-	size   int
-	decode func(b []byte) float32
-}{
-	"F32": {4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }},
-	"F64": {8, func(b []byte) float32 { return float32(math.Float64frombits(binary.LittleEndian.Uint64(b))) }},
-	"F16": {2, func(b []byte) float32 { return half(binary.LittleEndian.Uint16(b)) }},
-	"BF16": {2, func(b []byte) float32 {
-		return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16)
-	}},
-}
-
-// half is the value of an IEEE 754 binary16 number: a sign, five bits of
-// exponent, ten of fraction.
-func half(h uint16) float32 {
-	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&1023
-	switch exponent {
-	case 0: // zero and subnormal numbers are fractions of 2⁻²⁴
-		v := float32(fraction) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 31: // infinity and NaN
-		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
+// writeSafetensors writes tensors in the order of their names, each in its own
+// element type, and notes as the metadata.
+func writeSafetensors(w io.Writer, tensors map[string]*Tensor, notes map[string]string) error {
+	types := map[tensor.DType]string{}
+	for name, d := range elements {
+		types[d] = name
 	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+	metadata := map[string]string{"format": "pt"}
+	maps.Copy(metadata, notes)
+	entries := map[string]any{metadataKey: metadata}
+	names, end := slices.Sorted(maps.Keys(tensors)), int64(0)
+	for _, name := range names {
+		if name == metadataKey {
+			return fmt.Errorf("a tensor cannot be named %s", name)
+		}
+		t, begin := tensors[name], end
+		end += int64(t.Len() * t.DType().Size())
+		entries[name] = entry{types[t.DType()], t.Shape(), [2]int64{begin, end}}
+	}
+	text, err := json.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	// The numbers begin at a multiple of eight bytes, for readers that map files.
+	text = append(text, strings.Repeat(" ", (8-len(text)%8)%8)...)
+	if _, err := w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := w.Write(tensors[name].Raw()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

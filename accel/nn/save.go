@@ -1,8 +1,11 @@
 package nn
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,76 +29,88 @@ func Save(path string, model any) error {
 	return SaveTensors(path, tensors, nil)
 }
 
-// SaveTensors writes tensors of floats to a file in safetensors format, as
-// float32, with notes as its metadata. The file is replaced as a whole or not
+// SaveTensors writes tensors to a file in safetensors format, each in its own
+// element type, with notes as its metadata. The file is replaced as a whole or not
 // at all.
 func SaveTensors(path string, tensors map[string]*Tensor, notes map[string]string) (err error) {
 	defer Catch(&err)
-	numbers := make(map[string]stored, len(tensors))
-	for name, t := range tensors {
-		numbers[name] = stored{t.Shape(), t.Data()}
-	}
-	b, err := encodeSafetensors(numbers, notes)
-	if err != nil {
-		return fmt.Errorf("nn: save %s: %w", path, err)
-	}
-	if err := replaceFile(path, b); err != nil {
+	if err := replaceFile(path, func(w io.Writer) error { return writeSafetensors(w, tensors, notes) }); err != nil {
 		return fmt.Errorf("nn: save %s: %w", path, err)
 	}
 	return nil
 }
 
 // replaceFile writes a file that is old or new, whenever it is looked at.
-func replaceFile(path string, b []byte) error {
+func replaceFile(path string, write func(io.Writer) error) (err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), ".save-*")
 	if err != nil {
 		return err
 	}
-	_, err = temporary.Write(b)
-	err = errors.Join(err, temporary.Sync(), temporary.Close())
-	if err == nil {
-		err = os.Chmod(temporary.Name(), 0o644)
+	whole := false
+	defer func() { // also when write panics
+		if !whole {
+			temporary.Close() // again, which does no harm
+			os.Remove(temporary.Name())
+		}
+	}()
+	buffered := bufio.NewWriterSize(temporary, 1<<20)
+	if err = write(buffered); err == nil {
+		err = errors.Join(buffered.Flush(), temporary.Sync())
 	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
+	if err = errors.Join(err, temporary.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		os.Remove(temporary.Name())
+	if err := os.Chmod(temporary.Name(), 0o644); err != nil {
+		return err
 	}
-	return err
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return err
+	}
+	whole = true
+	return nil
 }
 
 // Load reads the parameters of a model from a safetensors file. Names and
 // shapes must be those of the model, all of them; otherwise nothing is loaded.
-// Layers that have not seen an input yet get their parameters from the file.
-func Load(path string, model any) error {
-	tensors, _, err := LoadTensors(path)
+// Floats of any size are converted to the model's. Layers that have not seen an
+// input yet get their parameters from the file. The file is mapped into memory,
+// and each tensor is read where it is needed.
+func Load(path string, model any) (err error) {
+	f, err := Open(path)
 	if err != nil {
 		return err
 	}
-	if err := SetState(model, tensors); err != nil {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	shapes := map[string][]int{}
+	for name, e := range f.header.tensors {
+		if !counted(name) {
+			shapes[name] = e.Shape
+		}
+	}
+	if err := setState(model, shapes, f.Tensor); err != nil {
 		return fmt.Errorf("nn: load %s: %w", path, err)
 	}
 	return nil
 }
 
-// LoadTensors reads all tensors of a safetensors file, floats of any size, which
-// become float32, and the file's metadata.
+// LoadTensors reads all tensors of a safetensors file, each in its own element
+// type, and the file's metadata. [Open] reads them one by one.
 func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]string, err error) {
-	defer Catch(&err)
-	b, err := os.ReadFile(path)
+	f, err := Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("nn: load: %w", err)
+		return nil, nil, err
 	}
-	numbers, notes, err := decodeSafetensors(b)
-	if err != nil {
-		return nil, nil, fmt.Errorf("nn: load %s: %w", path, err)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	tensors = map[string]*Tensor{}
+	for _, name := range f.Names() {
+		if counted(name) {
+			continue
+		}
+		if tensors[name], err = f.Tensor(name); err != nil {
+			return nil, nil, err
+		}
 	}
-	tensors = make(map[string]*Tensor, len(numbers))
-	for name, t := range numbers {
-		tensors[name] = tensor.New(t.data, t.shape...)
-	}
-	return tensors, notes, nil
+	return tensors, f.Notes(), nil
 }
 
 // State is all tensors of a model under their names: the parameters, frozen
@@ -111,16 +126,41 @@ func State(model any) []Parameter {
 }
 
 // SetState gives a model's tensors the values of others of the same names and
-// shapes. If a name is missing, superfluous or has another shape, nothing
-// changes. Layers that have not seen an input yet get their parameters by this.
-func SetState(model any, tensors map[string]*Tensor) (err error) {
-	defer Catch(&err)
+// shapes; floats of any size are converted. If a name is missing, superfluous or
+// has another shape, nothing changes. Layers that have not seen an input yet get
+// their parameters by this.
+func SetState(model any, tensors map[string]*Tensor) error {
 	shapes := make(map[string][]int, len(tensors))
 	for name, t := range tensors {
 		shapes[name] = t.Shape()
 	}
+	return setState(model, shapes, func(name string) (*Tensor, error) { return tensors[name].Clone(), nil })
+}
+
+// setState is SetState with tensors, of these shapes, that get gives one by one.
+// All are there before the model changes.
+func setState(model any, shapes map[string][]int, get func(name string) (*Tensor, error)) (err error) {
+	defer Catch(&err)
 	if err := fits(shapes, model); err != nil {
 		return err
+	}
+	tensors := make(map[string]*Tensor, len(shapes))
+	for name := range shapes {
+		t, err := get(name)
+		if err != nil {
+			return err
+		}
+		tensors[name] = t
+	}
+	needed := map[string]tensor.DType{} // float32 for what a layer is to begin with
+	for _, p := range State(model) {
+		needed[p.Name] = p.DType()
+	}
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		d, to := tensors[name].DType(), needed[name]
+		if d != to && !(d.IsFloat() && to.IsFloat()) {
+			return fmt.Errorf("%s is of type %v, the model needs %v", name, d, to)
+		}
 	}
 	walk(model, func(path []string, v any) {
 		if l, ok := v.(lazy); ok && empty(l) {
@@ -129,7 +169,11 @@ func SetState(model any, tensors map[string]*Tensor) (err error) {
 	})
 	tensor.NoGrad(func() {
 		for _, p := range State(model) {
-			p.Assign(tensors[p.Name].Clone())
+			t := tensors[p.Name]
+			if t.DType() != p.DType() {
+				t = t.Cast(p.DType())
+			}
+			p.Assign(t)
 		}
 		tensor.Flush()
 	})

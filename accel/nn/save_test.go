@@ -55,6 +55,40 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 }
 
+// TestLoadConverts loads floats of other sizes, and a module's tensor of integers.
+func TestLoadConverts(t *testing.T) {
+	type table struct {
+		Scale  *nn.Tensor
+		Places *nn.Tensor
+	}
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	save := func(scale, places *nn.Tensor) {
+		if err := nn.SaveTensors(path, map[string]*nn.Tensor{"Scale": scale, "Places": places}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	values, places := tensor.New([]float32{1.5, -2}, 2), tensor.FromInts([]int{7, 9}, 2)
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} {
+		save(values.Cast(d), places)
+		m := &table{tensor.Parameter(tensor.Zeros(2)), tensor.FromInts([]int{0, 0}, 2)}
+		if err := nn.Load(path, m); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(m.Scale.Data(), []float32{1.5, -2}) || m.Scale.DType() != tensor.Float32 || !m.Scale.RequiresGrad() || !slices.Equal(m.Places.Ints(), []int{7, 9}) {
+			t.Errorf("%v: %v and %v", d, m.Scale, m.Places)
+		}
+	}
+	m := &table{tensor.Parameter(tensor.Zeros(2)), tensor.FromInts([]int{0, 0}, 2)}
+	save(places, places)
+	if err := nn.Load(path, m); err == nil || !strings.Contains(err.Error(), "Scale is of type int32, the model needs float32") {
+		t.Errorf("%v", err)
+	}
+	save(values, values)
+	if err := nn.Load(path, m); err == nil || !strings.Contains(err.Error(), "Places is of type float32, the model needs int32") || !slices.Equal(m.Scale.Data(), []float32{0, 0}) {
+		t.Errorf("%v, and Scale is %v", err, m.Scale)
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "model.safetensors")

@@ -9,19 +9,43 @@ import (
 
 // Chain is modules one after the other; [Sequential] makes it.
 type Chain struct {
-	layers []Module
+	layers    []Module
+	recompute bool // see [Recompute]
 }
 
 // Sequential gives the output of each module to the next. Without modules it
 // returns its input.
-func Sequential(layers ...Module) *Chain { return &Chain{layers} }
+func Sequential(layers ...Module) *Chain { return &Chain{layers: layers} }
 
 // Forward passes x through all modules. A panic of one of them becomes a
 // [*LayerError] that names it.
 func (c *Chain) Forward(x *Tensor) *Tensor {
-	ours := false // x was made here and nobody else knows it
+	if c.recompute && !untouchedIn(c) {
+		return c.segments(x)
+	}
+	return through(c.numbered(), x)
+}
+
+// numbered is a module and its place in a chain, such as "2", or "2.0" in a chain
+// within a chain.
+type numbered struct {
+	path   string
+	module Module
+}
+
+func (c *Chain) numbered() []numbered {
+	all := make([]numbered, len(c.layers))
 	for i, layer := range c.layers {
-		y, private := forward(strconv.Itoa(i), layer, x), isPrivate(layer)
+		all[i] = numbered{strconv.Itoa(i), layer}
+	}
+	return all
+}
+
+// through passes x through modules.
+func through(layers []numbered, x *Tensor) *Tensor {
+	ours := false // x was made here and nobody else knows it
+	for _, layer := range layers {
+		y, private := forward(layer.path, layer.module, x), isPrivate(layer.module)
 		if y != x {
 			if ours && private {
 				x.Release() // so that it can be fused away

@@ -14,7 +14,7 @@ import (
 // and running statistics move only the first time.
 //
 // f must compute the same both times, from in, and should release what it makes
-// and does not return. It computes on the goroutine that calls it: ops of others
+// and does not return; what it returns it gives away, and must not keep. It computes on the goroutine that calls it: ops of others
 // wait until f is done, so f must not wait for them.
 func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	e := shared()
@@ -38,8 +38,12 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 			defer drawn.Store(nil)
 		}
 		var y *Tensor
+		from := e.recorder.Position()
 		within(func(s *scope) { s.cast = cast }, func() { y = f(tensors) })
 		out := y.known("Checkpoint")
+		if e.recorder.Since(out, from) {
+			out.Drop() // nobody but the checkpoint has it
+		}
 		for _, t := range tensors {
 			if t != y {
 				t.Release()

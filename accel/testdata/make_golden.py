@@ -112,6 +112,25 @@ def optimizers():
     write("optimizers.json", {"cases": cases, "clips": clips})
 
 
+def tiny():
+    """What AdamW makes of gradients down to where float32 has denormal numbers, in float64 and in float32."""
+    sizes = [1.0, 1e-3, 1e-6, 1e-8, 1e-9, 1e-12, 1e-16, 1e-19, 1e-20, 1e-23, 1e-30, 1e-38, 1e-42, 0.0]
+    signs = [1.0, -0.5, 2.0, 1.0, 0.25, -1.0, 0.0, 0.0, 1.0, -3.0]
+    cases = []
+    for eps in (1e-8, 1e-15):
+        runs = {}
+        for name, dtype in (("float64", torch.float64), ("float32", torch.float32)):
+            p = torch.nn.Parameter(torch.zeros(len(sizes), dtype=dtype))
+            optimizer, after = torch.optim.AdamW([p], lr=0.01, weight_decay=0.0, eps=eps), []
+            for sign in signs:
+                p.grad = torch.tensor([s * sign for s in sizes], dtype=torch.float32).to(dtype)
+                optimizer.step()
+                after.append(flat(p.double()))
+            runs[name] = after
+        cases.append({"epsilon": eps, **runs})
+    write("tiny.json", {"sizes": sizes, "signs": signs, "cases": cases})
+
+
 def schedules():
     """Learning rates by step."""
     def rates(make, steps, lr):
@@ -396,7 +415,7 @@ def weights():
     write("weights.json", {"x": flat(x), "y": flat(net(x.float()))})
 
 
-PARTS = (optimizers, schedules, scaler, layers, model, modules, training, weights)
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, training, weights)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)

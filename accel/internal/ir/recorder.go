@@ -150,6 +150,20 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 
 func (noGradient) nondifferentiable() {}
 
+// Position is how far the recording has come.
+type Position struct {
+	epoch uint64
+	nodes int
+}
+
+// Position is how far the recording has come now.
+func (r *Recorder) Position() Position { return Position{r.epoch, len(r.nodes)} }
+
+// Since tells whether a value was recorded after a position.
+func (r *Recorder) Since(v *Value, p Position) bool {
+	return v.index >= 0 && (v.epoch > p.epoch || v.epoch == p.epoch && v.index >= p.nodes)
+}
+
 // Recorded is the names of the ops in the list, for tests.
 func (r *Recorder) Recorded() []string {
 	names := make([]string, len(r.nodes))

@@ -16,6 +16,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"AdamW":            reflect.ValueOf(accel.AdamW),
 		"BF16":             reflect.ValueOf(accel.BF16),
 		"BatchSize":        reflect.ValueOf(accel.BatchSize),
+		"Checkpoint":       reflect.ValueOf(accel.Checkpoint),
 		"ClipNorm":         reflect.ValueOf(accel.ClipNorm),
 		"Compare":          reflect.ValueOf(accel.Compare),
 		"EarlyStop":        reflect.ValueOf(accel.EarlyStop),

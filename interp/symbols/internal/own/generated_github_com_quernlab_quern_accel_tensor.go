@@ -28,6 +28,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"FromBytes":        reflect.ValueOf(tensor.FromBytes),
 		"FromFloat64s":     reflect.ValueOf(tensor.FromFloat64s),
 		"FromInts":         reflect.ValueOf(tensor.FromInts),
+		"FromRaw":          reflect.ValueOf(tensor.FromRaw),
 		"Full":             reflect.ValueOf(tensor.Full),
 		"GlobalAvgPool2D":  reflect.ValueOf(tensor.GlobalAvgPool2D),
 		"In":               reflect.ValueOf(tensor.In),
