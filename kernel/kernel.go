@@ -7,9 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/kernel/history"
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/usage"
 	"github.com/quernlab/quern/kernel/wire"
 )
 
@@ -33,6 +35,7 @@ type Kernel struct {
 	parents   parents
 	comms     openComms
 	input     input
+	meter     *usage.Meter
 
 	lanes     [lanes]*queue
 	subshells subshells
@@ -77,6 +80,7 @@ func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history
 	}
 	k.publisher = newPublisher(k.publish)
 	k.input.lines = make(chan string, 1)
+	k.meter = usage.New(gpu.Devices)
 	for i := range k.lanes {
 		k.lanes[i] = newQueue()
 	}

@@ -141,7 +141,7 @@ def test_nbclient_runs_several_at_once():
 @pytest.fixture
 def console():
     env = dict(os.environ, TERM="dumb", PROMPT_TOOLKIT_NO_CPR="1")
-    child = pexpect.spawn(str(BIN / "jupyter"), ["console", "--kernel", "quern", "--simple-prompt"], env=env, encoding="utf-8",
+    child = pexpect.spawn(str(BIN / "jupyter"), ["console", "--kernel", "quern", "--simple-prompt", "--no-confirm-exit"], env=env, encoding="utf-8",
                           timeout=2 * TIMEOUT, echo=False)
     child.expect(r"In \[1\]: ")
     yield child

@@ -1,0 +1,112 @@
+package usage
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os/exec"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/gpu"
+)
+
+// work keeps a core busy.
+func work(d time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+	}
+}
+
+func TestMeasureIsAboutTheTimeSince(t *testing.T) {
+	m := New(nil)
+	m.Measure(t.Context())
+	began := time.Now()
+	work(300 * time.Millisecond)
+	u := m.Measure(t.Context())
+	if u.CPU <= 0 || u.CPU > 100*float64(runtime.NumCPU()) {
+		t.Errorf("%v percent of a core while it worked for %v", u.CPU, time.Since(began))
+	}
+	if runtime.GOOS == "linux" && (u.Memory < 1<<20 || u.Host.Total == 0 || u.Memory > u.Host.Total) {
+		t.Errorf("%+v", u)
+	}
+	// Many times over what there was before would show here.
+	if again := m.Measure(t.Context()); again.CPU > 100*float64(runtime.NumCPU())+100 {
+		t.Errorf("%v percent of a core", again.CPU)
+	}
+}
+
+func TestChildrenCount(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs a shell")
+	}
+	m := New(nil)
+	alone := m.Measure(t.Context()).Memory
+	command := exec.CommandContext(t.Context(), "/bin/sh", "-c", "echo; read x")
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdout.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	m.Measure(t.Context())
+	if _, known := m.busy[int32(command.Process.Pid)]; !known {
+		t.Errorf("the child is not measured; %d bytes before", alone)
+	}
+	stdin.Close()
+	_ = command.Wait() // its status says nothing here
+}
+
+// fakeGPU answers when it is told to.
+type fakeGPU struct{ answer chan gpu.Sample }
+
+func (f fakeGPU) Name() string       { return "fake" }
+func (f fakeGPU) Sample() gpu.Sample { return <-f.answer }
+func (f fakeGPU) Close() error       { return nil }
+
+func TestGPUsAreNotWaitedFor(t *testing.T) {
+	device := fakeGPU{make(chan gpu.Sample)}
+	m := New(func() ([]gpu.Device, error) { return []gpu.Device{device}, nil })
+	for range 3 { // the driver does not answer
+		if u := m.Measure(t.Context()); u.GPUs != nil {
+			t.Fatalf("%+v", u.GPUs)
+		}
+	}
+	device.answer <- gpu.Sample{Busy: 40, MemUsed: 1 << 30, MemTotal: math.NaN()}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		u := m.Measure(t.Context())
+		if len(u.GPUs) == 1 {
+			if want := (GPU{"fake", 40, 1 << 30, 0}); u.GPUs[0] != want {
+				t.Errorf("%+v", u.GPUs[0])
+			}
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal("no GPU")
+		}
+		runtime.Gosched()
+	}
+	device.answer <- gpu.Sample{} // asked again by the last Measure
+}
+
+func TestWithoutGPUsNobodyIsAskedTwice(t *testing.T) {
+	asked := make(chan struct{}, 10)
+	m := New(func() ([]gpu.Device, error) { asked <- struct{}{}; return nil, errors.New("no driver") })
+	m.Measure(t.Context())
+	<-asked
+	for range 10 {
+		if u := m.Measure(t.Context()); u.GPUs != nil {
+			t.Errorf("%+v", u.GPUs)
+		}
+	}
+}

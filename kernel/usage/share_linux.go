@@ -1,0 +1,17 @@
+package usage
+
+import (
+	"context"
+
+	"github.com/shirou/gopsutil/v4/process"
+)
+
+// share is the memory of a process in bytes, where what it shares with others is
+// divided among them: front and worker are one program.
+func share(ctx context.Context, p *process.Process) (bytes uint64, ok bool) {
+	maps, err := p.MemoryMapsWithContext(ctx, true)
+	if err != nil || maps == nil || len(*maps) != 1 {
+		return 0, false
+	}
+	return (*maps)[0].Pss << 10, true
+}
