@@ -6,8 +6,7 @@ package lower
 //	xs[i:j]    ->  xs[rtʹ.SliceLow(i, j, -1, len(xs), cap(xs)):j]
 //
 // The engine's panic has lost index and length. The check costs more than the
-// index itself, so it is made where code runs once: outside of loops, at the top
-// level of a cell and in functions with a defer statement, which may recover.
+// index itself, so it is not made in loops.
 
 import (
 	"go/ast"
@@ -21,7 +20,7 @@ const absent = -1 << 63
 
 // checksBounds tells whether an index here is checked before the engine does.
 func (f *function) checksBounds() bool {
-	return f.frame.loops == 0 && !f.facts.jumps && (f.frame.top || f.frame.exit == byAssign)
+	return f.frame.loops == 0 && !f.facts.jumps
 }
 
 // checkedIndex lowers the index of x, which is lowered to text.

@@ -32,7 +32,21 @@ func order(a []int, f func() int) {
 	a[f()] = f()
 }
 
+// plain has no defer statement, and neither has what it returns.
+func plain(xs []int, i int) func() int {
+	_ = xs[i-1]
+	return func() int { return len(xs[i:i+9]) }
+}
+
+func tell(f func()) {
+	defer func() { fmt.Println(recover()) }()
+	f()
+}
+
 func main() {
+	tell(func() { plain([]int{1}, 5) })
+	tell(func() { plain([]int{1}, 1)() })
+	tell(func() { plain([]int{1, 2}, 1)() })
 	a := make([]int, 3, 5)
 	for _, i := range []int{0, 2, 3, 5, 6, -1} {
 		index(a, i)
