@@ -1,0 +1,82 @@
+// Cnn trains a convolutional network with augmented pictures, a schedule of the
+// learning rate and early stopping, and shows where it errs.
+//
+//	go run ./examples/cnn            # 8×8 digits, which are part of the program
+//	go run ./examples/cnn -fashion   # Fashion-MNIST, found on the machine or fetched
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, args []string) error {
+	flags := flag.NewFlagSet("cnn", flag.ContinueOnError)
+	epochs := flags.Int("epochs", 12, "passes over the training set, at most")
+	fashion := flags.Bool("fashion", false, "train on Fashion-MNIST")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+
+	load := data.Digits
+	if *fashion {
+		load = func() (train, test *data.Set, err error) { return data.FashionMNIST() }
+	}
+	train, test, err := load()
+	if err != nil {
+		return err
+	}
+	augmented, err := train.Map(data.RandomCrop(1)) // another shift in each epoch
+	if err != nil {
+		return err
+	}
+
+	accel.Seed(1)
+	model := nn.Sequential(
+		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Flatten(), nn.Dropout(0.2), nn.Dense(10),
+	)
+	result, err := accel.Fit(ctx, model, augmented,
+		accel.Epochs(*epochs), accel.BatchSize(64), accel.AdamW(5e-3), accel.OneCycle(),
+		accel.Validate(test), accel.EarlyStop(4), accel.Quiet())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, result.Summary())
+
+	measured, err := accel.Evaluate(ctx, model, test)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, measured)
+	for class, answers := range measured.Counts() {
+		most, wrong := 0, 0
+		for answer, n := range answers {
+			if answer != class && n > most {
+				most, wrong = n, answer
+			}
+		}
+		if most > 0 {
+			fmt.Fprintf(out, "%s is taken for %s %d times\n", test.Classes()[class], test.Classes()[wrong], most)
+		}
+	}
+	return nil
+}
