@@ -1,0 +1,193 @@
+package programs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"golang.org/x/tools/txtar"
+
+	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+var update = flag.Bool("update", false, "renew the outputs of the programs by the go command")
+
+// limit is how long one cell may take before it is given up; the longest takes
+// a second on a slow machine.
+const limit = 30 * time.Second
+
+// TestPrograms runs each program as several sequences of cells. All must print
+// what the compiled program prints.
+func TestPrograms(t *testing.T) {
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no programs: %v", err)
+	}
+	for _, file := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[string][]byte{}
+			for _, f := range archive.Files {
+				want[f.Name] = f.Data
+			}
+			var mu sync.Mutex // guards want while the outputs are renewed
+			t.Run("all", func(t *testing.T) {
+				for _, f := range archive.Files {
+					name, ok := strings.CutSuffix(f.Name, ".go")
+					if !ok {
+						continue
+					}
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						out := want[name+".out"]
+						if *update {
+							out = compiled(t, f.Data)
+							mu.Lock()
+							want[name+".out"] = out
+							mu.Unlock()
+						}
+						try(t, f.Name, string(f.Data), string(out))
+					})
+				}
+			})
+			if *update {
+				write(t, file, archive, want)
+			}
+		})
+	}
+}
+
+// write puts the outputs after their programs.
+func write(t *testing.T, file string, archive *txtar.Archive, outputs map[string][]byte) {
+	t.Helper()
+	files := archive.Files
+	archive.Files = nil
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name, ".go"); ok {
+			name += ".out"
+			archive.Files = append(archive.Files, f, txtar.File{Name: name, Data: outputs[name]})
+		}
+	}
+	if err := os.WriteFile(file, txtar.Format(archive), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compiled is what the go command's program prints.
+func compiled(t *testing.T, source []byte) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, source, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.Command("go", "run", file)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go run: %v\n%s%s", err, out, &stderr)
+	}
+	return out
+}
+
+var concurrent = regexp.MustCompile(`\bgo (func|\w+[.(])|\.Go\(|AfterFunc|iter\.Pull|httptest\.NewServer|io\.Pipe|accel\.|optimize\.`)
+
+// try runs a program in all its cuttings.
+func try(t *testing.T, name, source, want string) {
+	fset := token.NewFileSet()
+	program, err := Parse(name, source, symbols.Importer(fset), fset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := map[string][]string{} // names of cuttings by what they print
+	cuttings := program.Cuttings()
+	if raceEnabled {
+		// The engine is not free of data races between goroutines of cells, and
+		// slow under the detector.
+		if concurrent.MatchString(source) {
+			t.Skip("a program with goroutines")
+		}
+		cuttings = cuttings[:1]
+	}
+	for _, c := range cuttings {
+		if got := run(t, c.Cells); got != want {
+			wrong[got] = append(wrong[got], c.Name)
+		}
+	}
+	for got, names := range wrong {
+		t.Errorf("as %s:\n%s", strings.Join(names, ", "), diff.Diff("compiled", []byte(want), "cells", []byte(got)))
+	}
+}
+
+// run is what the cells print. An error that a cell leaves unread is shown by
+// the session, and is no fault. A cell that does not compile is put before the
+// next one: it may need what that declares.
+func run(t *testing.T, cells []string) string {
+	t.Helper()
+	var out buffer
+	s, err := interp.New(interp.Stdout(&out), interp.Stderr(&out), interp.Stdin(strings.NewReader("")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	carried := ""
+	for i, src := range cells {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		_, err := s.Execute(ctx, i+1, carried+src)
+		cancel()
+		var failure *interp.Error
+		switch {
+		case err == nil || errors.As(err, &failure) && failure.Name == "error":
+			carried = ""
+		case failure != nil && failure.Name == "compile error" && i+1 < len(cells):
+			carried += src + "\n"
+		default:
+			fmt.Fprintf(&out, "! %v\n", err)
+			return out.String()
+		}
+	}
+	return out.String()
+}
+
+// buffer takes the output of cells, from any goroutine.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// take returns what was written since the last call.
+func (b *buffer) take() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := b.text.String()
+	b.text.Reset()
+	return text
+}

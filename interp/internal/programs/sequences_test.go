@@ -1,0 +1,112 @@
+package programs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/quernlab/quern/interp"
+)
+
+// A sequence is a list of cells, with what each must print, show or fail with.
+// In its file a cell is the lines after "> " and ". ", and its outcome follows.
+// No compiler tells the outcomes: whoever renews them with -update has to read
+// them.
+type sequence struct {
+	name  string
+	cells []string
+	text  string // of the whole
+}
+
+func readSequences(text string) []sequence {
+	var all []sequence
+	for _, block := range strings.Split("\n"+text, "\n# ")[1:] {
+		name, rest, _ := strings.Cut(block, "\n")
+		s := sequence{name: name, text: "# " + strings.TrimRight(block, "\n") + "\n"}
+		for _, line := range strings.Split(rest, "\n") {
+			if cell, ok := strings.CutPrefix(line, "> "); ok {
+				s.cells = append(s.cells, cell)
+			} else if more, ok := strings.CutPrefix(line, ". "); ok && len(s.cells) > 0 {
+				s.cells[len(s.cells)-1] += "\n" + more
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// TestSequences tries what later cells change.
+func TestSequences(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.cells")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sequences: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var renewed strings.Builder
+		for _, s := range readSequences(string(text)) {
+			t.Run(s.name, func(t *testing.T) {
+				got := s.play(t)
+				renewed.WriteString(got + "\n")
+				if !*update && got != s.text {
+					t.Error(string(diff.Diff("want", []byte(s.text), "got", []byte(got))))
+				}
+			})
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(renewed.String()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// play runs the cells and writes them with their outcomes.
+func (s sequence) play(t *testing.T) string {
+	t.Helper()
+	var out, stderr buffer
+	session, err := interp.New(interp.Stdout(&out), interp.Stderr(&stderr), interp.Stdin(strings.NewReader("")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	var text strings.Builder
+	text.WriteString("# " + s.name + "\n")
+	for i, src := range s.cells {
+		text.WriteString("> " + strings.ReplaceAll(src, "\n", "\n. ") + "\n")
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		result, err := session.Execute(ctx, i+1, src)
+		cancel()
+		text.WriteString(line(out.take()))
+		if e := stderr.take(); e != "" {
+			text.WriteString("stderr: " + line(e))
+		}
+		var failure *interp.Error
+		switch {
+		case errors.As(err, &failure):
+			text.WriteString(line("! " + failure.Name + ": " + failure.Value))
+		case err != nil:
+			fmt.Fprintf(&text, "! %T is no *interp.Error: %v\n", err, err)
+		case result.Data != nil:
+			text.WriteString(line(fmt.Sprint("= ", result.Data["text/plain"])))
+		}
+	}
+	return text.String()
+}
+
+// line ends the last line of text.
+func line(text string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}
