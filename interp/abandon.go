@@ -47,16 +47,16 @@ type activity struct {
 // patience is how long to wait for the end of an interrupted activity.
 func patience(a activity) time.Duration {
 	path := a.function[:strings.LastIndexByte(a.function, '/')+1]
-	standard := !strings.Contains(path, ".") || strings.Contains(path, standIns)
+	standard := !strings.Contains(path, ".") || strings.Contains(a.function, ownCode)
 	if a.compiled && standard && !strings.HasPrefix(a.function, "os/exec.") {
 		return giveUpAfter
 	}
 	return giveUpWatching
 }
 
-// standIns is part of the paths of our packages that stand for those of the
-// standard library.
-const standIns = "quern/interp/"
+// ownCode is part of the names of all functions of the interpreter, some of which
+// stand for those of the standard library.
+const ownCode = "quern/interp"
 
 // maxStacks bounds the stacks of all goroutines.
 const maxStacks = 4 << 20
@@ -107,7 +107,7 @@ func activityOf(stack string) activity {
 // visibleName is the name of a function of compiled code as its user knows it,
 // "" for one that stands in for another.
 func visibleName(function string) string {
-	if strings.Contains(function, standIns) {
+	if strings.Contains(function, ownCode) {
 		return ""
 	}
 	name := function[strings.LastIndexByte(function, '/')+1:]

@@ -79,5 +79,5 @@ func (s *Session) checkDepth(m *member) {
 }
 
 func (s *Session) overflowError() *Error {
-	return newError(nameRuntime, "stack overflow: calls are nested too deep, as in a recursion without end", s.frames(nil))
+	return newError(nameRuntime, "stack overflow: calls are nested too deep, as in a recursion without end", s.frames(s.engine.Frames(ownStack())))
 }

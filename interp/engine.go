@@ -28,15 +28,19 @@ type engine interface {
 	// Forget drops functions that nothing will call by name again, and whatever
 	// else the engine keeps only in case it is asked.
 	Forget(functions ...string)
-	// Trace returns what functions the last panic passed, innermost first.
+	// Trace returns where the last panic of the calling goroutine began, innermost
+	// first.
 	Trace() []frame
+	// Frames returns the active functions of the stack of a goroutine, as the
+	// runtime prints it. The goroutine does not go on meanwhile.
+	Frames(stack string) []frame
 }
 
-// A frame is an active function at a panic, as the engine names it.
+// A frame is an active function.
 type frame struct {
-	function string
-	line     int // where the engine knows a place in a cell
-	file     string
+	function string // as the engine or the compiler names it; "" stands for frames that are not known
+	compiled bool
+	at       int // the stored position where it is; 0 if it has stored none
 }
 
 // An engineError is a fault of the engine: it does not understand code that is

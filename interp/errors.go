@@ -139,9 +139,9 @@ func (s *Session) errorValue(err error, at token.Position) *Error {
 	return newError(nameError, fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err)), s.frameLines(at, "", ansi))
 }
 
-// panicError describes a panic. passed are the functions that it went through.
+// panicError describes a panic that began at passed, which may be nil.
 func (s *Session) panicError(value any, passed []frame) *Error {
-	// Telling what the value says may run code of a cell, and move the position.
+	// Telling what the value says may run code of a cell, and panic.
 	trace := s.frames(passed)
 	e := &Error{Name: namePanic}
 	var fault runtime.Error

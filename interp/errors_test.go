@@ -48,12 +48,38 @@ func TestTraceback(t *testing.T) {
 		want  string
 	}{
 		{"two functions in two cells", []string{"func inner(list []int) int {\n\tn := 3\n\treturn list[n]\n}", "func outer() int {\n\treturn inner(nil) + 1\n}\nouter()"},
-			"cell[2] in outer, declared on line 1\ncell[1]:3:9 in inner\n    return list[n]\nruntime error: index out of range"},
+			"cell[2]:4:1\n    outer()\ncell[2]:2:9 in outer\n    return inner(nil) + 1\ncell[1]:3:9 in inner\n    return list[n]\nruntime error: index out of range"},
 		{"method", []string{"type T struct{ m map[string]int }\nfunc (t T) Set() {\n\tt.m[\"a\"] = 1\n}", "T{}.Set()"},
-			"cell[1]:3:2 in T.Set\n    t.m[\"a\"] = 1\nruntime error: assignment to entry in nil map"},
+			"cell[2]:1:1\n    T{}.Set()\ncell[1]:3:2 in T.Set\n    t.m[\"a\"] = 1\nruntime error: assignment to entry in nil map"},
 		{"statement", []string{"x := 1\n\npanic(\"here\")"}, "cell[1]:3:1\n    panic(\"here\")\npanic: here"},
 		{"recursion", []string{"func down(n int) {\n\tif n == 0 {\n\t\tpanic(\"deep\")\n\t}\n\tdown(n - 1)\n}\ndown(5)"},
-			"cell[1] in down, declared on line 1, 5 calls\ncell[1]:3:3 in down\n    panic(\"deep\")\npanic: deep"},
+			"cell[1]:7:1\n    down(5)\ncell[1]:5:2 in down, 5 calls\n    down(n - 1)\ncell[1]:3:3 in down\n    panic(\"deep\")\npanic: deep"},
+		{"compiled function that calls a literal", []string{"func less(a, b int) bool {\n\tpanic(a)\n}\nlist := []int{1, 2}\nsort.Slice(list, func(i, j int) bool {\n\treturn less(i, j)\n})"},
+			"cell[1]:5:1\n    sort.Slice(list, func(i, j int) bool {\nin sort.Slice, compiled\ncell[1]:6:9\n    return less(i, j)\ncell[1]:2:2 in less\n    panic(a)\npanic: 1"},
+		{"panic in compiled code", []string{"func f(n int) string {\n\treturn strings.Repeat(\"a\", n)\n}\nf(-1)"},
+			"cell[1]:4:1\n    f(-1)\ncell[1]:2:9 in f\n    return strings.Repeat(\"a\", n)\nin strings.Repeat, compiled\n"},
+		{"statement that goes on", []string{"func one() int { return []int{1}[0] }\nfunc g(list []int) int {\n\treturn one() + one() + list[5]\n}\ng(nil)"},
+			"cell[1]:5:1\n    g(nil)\ncell[1]:3:25 in g\n    return one() + one() + list[5]\nruntime error"},
+		{"deferred calls", []string{"func clean() { _ = strings.ToUpper(\"a\") }\nfunc work(m map[string]int) {\n\tdefer clean()\n\tm[\"a\"] = 1\n}\nfunc outer() {\n\tdefer clean()\n\twork(nil)\n}\nouter()"},
+			"cell[1]:10:1\n    outer()\ncell[1]:8:2 in outer\n    work(nil)\ncell[1]:4:2 in work\n    m[\"a\"] = 1\nruntime error: assignment to entry in nil map"},
+		{"panic in a deferred call", []string{"func clean() {\n\tpanic(\"second\")\n}\nfunc work() {\n\tdefer clean()\n\tpanic(\"first\")\n}\nwork()"},
+			"cell[1]:8:1\n    work()\n"},
+		{"recovered before", []string{"func f() { defer func() { recover() }(); panic(1) }\nfunc g(p *int) int {\n\treturn *p\n}\nf()\ng(nil)"},
+			"cell[1]:6:1\n    g(nil)\ncell[1]:3:9 in g\n    return *p\nruntime error: invalid memory address"},
+		{"range over a function", []string{"func each(yield func(int) bool) {\n\tyield(1)\n}\nfunc f(list []int) {\n\tfor i := range each {\n\t\t_ = list[i]\n\t}\n}\nf(nil)"},
+			"cell[1]:9:1\n    f(nil)\ncell[1]:5:2 in f\n    for i := range each {\ncell[1]:2:2 in each\n    yield(1)\ncell[1]:6:3 in f\n    _ = list[i]\nruntime error"},
+		{"generic", []string{"func at[T any](list []T, i int) T {\n\treturn list[i]\n}\nat([]string{}, 3)"},
+			"cell[1]:4:1\n    at([]string{}, 3)\ncell[1]:2:9 in at\n    return list[i]\nruntime error: index out of range"},
+		{"error of a type of the cell", []string{"type E struct{ code int }\nfunc (e *E) Error() string { return fmt.Sprint(\"code \", e.code) }\npanic(&E{7})"},
+			"cell[1]:3:1\n    panic(&E{7})\npanic: code 7 (*main.E)"},
+		{"Stringer", []string{"type S int\nfunc (s S) String() string { return \"text\" }\npanic(S(3))"}, "cell[1]:3:1\n    panic(S(3))\npanic: "},
+		{"literal", []string{"func f() {\n\tg := func(list []int) int {\n\t\treturn list[2]\n\t}\n\tg(nil)\n}\nf()"},
+			"cell[1]:7:1\n    f()\ncell[1]:5:2 in f\n    g(nil)\ncell[1]:3:10 in a function literal of f\n    return list[2]\nruntime error"},
+		{"method of a generic type", []string{"type Stack[T any] struct{ l []T }\nfunc (s *Stack[T]) Pop() T {\n\treturn s.l[0]\n}\nslices.SortFunc([]int{1, 2}, func(a, b int) int {\n\treturn (&Stack[int]{}).Pop()\n})"},
+			"cell[1]:5:1\n    slices.SortFunc([]int{1, 2}, func(a, b int) int {\n"},
+		{"nil", []string{"panic(nil)"}, "cell[1]:1:1\n    panic(nil)\nruntime error: panic called with nil argument"},
+		{"joined errors", []string{"panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))"}, "cell[1]:1:1\n    panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))\npanic: a\nb (*errors.joinError)"},
+		{"assertion", []string{"var x any = 1\n_ = x.(string)"}, "cell[1]:2:1\n    _ = x.(string)\nruntime error: interface conversion: interface {} is int, not string"},
 		{"unread error", []string{"x := 1\n_, err := strconv.Atoi(\"a\")"},
 			"cell[1]:2:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)"},
 		{"compile errors", []string{"x := a\ny := b"}, "cell[1]:1:6: undefined: a\n    x := a\n         ^\ncell[1]:2:6: undefined: b\n    y := b\n         ^"},
@@ -70,6 +96,38 @@ func TestTraceback(t *testing.T) {
 			}
 			if !strings.HasPrefix(got, row.want) {
 				t.Errorf("got\n%s\nwant\n%s", got, row.want)
+			}
+		})
+	}
+}
+
+// TestPlaces says that the innermost frame of a panic is at its statement.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name  string
+		cells []string
+		want  string
+	}{
+		{"statement", []string{"var m map[string]int\nx := 1\nx++\nm[\"a\"] = x"}, "cell[1]:4:1"},
+		{"function of an earlier cell", []string{"func f(i int) int {\n\ta := []int{1}\n\treturn a[i]\n}", "x := 1\nf(x)"}, "cell[1]:3:9"},
+		{"condition of a loop", []string{"a := []int{1, 2}\nfor i := 0; a[i] > 0; i++ {\n\t_ = i\n}"}, "cell[1]:2:1"},
+		{"through a deferred call", []string{"func f() {\n\tdefer func() {\n\t\tx := []int{1}\n\t\t_ = x[0]\n\t}()\n\tpanic(1)\n}\nf()"}, "cell[1]:6:2"},
+		{"division", []string{"z := 0\ny := 1 /\n\tz"}, "cell[1]:2:1"},
+		{"in a literal", []string{"f := func() {\n\tpanic(2)\n}\nf()"}, "cell[1]:2:2"},
+		{"after a goto", []string{"i := 0\nagain:\ni++\nif i < 3 {\n\tgoto again\n}\npanic(i)"}, "cell[1]:7:1"},
+		{"first store in a block", []string{"func f(a []int) int {\n\tif len(a) == 0 {\n\t\treturn a[1]\n\t}\n\treturn a[0]\n}\nf(nil)"}, "cell[1]:3:10"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			var last string
+			for line := range strings.Lines(traceback(t, row.cells...)) {
+				if strings.HasPrefix(line, "cell[") {
+					last = line
+				}
+			}
+			if got, _, _ := strings.Cut(strings.TrimSpace(last), " "); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
 			}
 		})
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
-	"github.com/quernlab/quern/interp/rt"
 )
 
 // Execute runs one cell: all of it is checked before any of it runs, so a cell
@@ -138,7 +137,6 @@ type outcome struct {
 // value may run code of cells too. It calls done at the end.
 func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
 	s.setContext(ctx)
-	rt.StorePosition(s.position, 0)
 	s.running.Store(r)
 	m := &member{run: r, failure: newError(nameRuntime, "runtime.Goexit has ended the cell", nil)}
 	started := make(chan struct{})

@@ -8,3 +8,10 @@ func BePatient(s *Session) { s.patience = func(activity) time.Duration { return 
 
 // BePrompt gives a session the patience that it has outside of tests.
 func BePrompt(s *Session) { s.patience = patience }
+
+// Abandoned is the number of cells whose compiled code goes on.
+func Abandoned(s *Session) int {
+	s.flag.Lock()
+	defer s.flag.Unlock()
+	return s.abandoned
+}

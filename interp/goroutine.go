@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"runtime"
@@ -17,11 +16,13 @@ import (
 // only as the first line of a stack trace: "goroutine 7 [running]:".
 func goroutineID() uint64 {
 	var buf [64]byte
-	fields := bytes.Fields(buf[:runtime.Stack(buf[:], false)])
-	if len(fields) < 2 {
-		return 0
-	}
-	id, err := strconv.ParseUint(string(fields[1]), 10, 64)
+	return goroutineOf(string(buf[:runtime.Stack(buf[:], false)]))
+}
+
+// goroutineOf is the number of the goroutine of a stack.
+func goroutineOf(stack string) uint64 {
+	head, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
+	id, err := strconv.ParseUint(head, 10, 64)
 	if err != nil {
 		return 0
 	}
@@ -39,11 +40,11 @@ type member struct {
 // grace is how long the deferred calls of interrupted code may take.
 const grace = time.Second
 
-// interrupt ends the goroutine if its run was stopped. What its deferred calls do
-// then is spared for a while. It does not panic: nothing can recover, and the end
-// of a deep recursion takes a time in proportion to its depth, not to the square
-// of that.
-func (m *member) interrupt() {
+// interruptMember ends the calling goroutine if its run was stopped. What its
+// deferred calls do then is spared for a while. It does not panic: nothing can
+// recover, and the end of a deep recursion takes a time in proportion to its
+// depth, not to the square of that.
+func (s *Session) interruptMember(m *member) {
 	if !m.isStopped() {
 		return
 	}
@@ -51,6 +52,9 @@ func (m *member) interrupt() {
 		m.raised.Store(time.Now().UnixNano())
 	} else if time.Since(time.Unix(0, at)) < grace {
 		return
+	}
+	if m.goroutine != 0 && m.goroutine == goroutineID() {
+		m.failure = newError(nameInterrupted, "the cell was interrupted", s.frames(s.engine.Frames(ownStack())))
 	}
 	runtime.Goexit()
 }
@@ -107,6 +111,6 @@ func (s *Session) reportPanic(cell int, value any) {
 			fmt.Fprintf(s.stderr(cell), "panic in a goroutine of %s with a value that cannot be shown\n", filename(cell))
 		}
 	}()
-	e := s.panicError(rt.Recovered(value), nil)
+	e := s.panicError(rt.Recovered(value), s.engine.Trace())
 	fmt.Fprintf(s.stderr(cell), "in a goroutine of %s:\n%s\n", filename(cell), strings.Join(e.Traceback, "\n"))
 }

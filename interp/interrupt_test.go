@@ -148,7 +148,12 @@ func TestStuck(t *testing.T) {
 	if e, _ := interruptAt(t, n, "fmt.Println(\"go\")\nfor { }"); e.Stuck {
 		t.Errorf("ended with %v", e)
 	}
-	n.must(t, "c.Broadcast()\nfor !c.L.(*sync.Mutex).TryLock() { time.Sleep(time.Millisecond) }", "")
+	n.must(t, "c.Broadcast()", "")
+	for deadline := time.Now().Add(limit); interp.Abandoned(n.Session) > 0; time.Sleep(time.Millisecond) { // polls for the end of the goroutine
+		if time.Now().After(deadline) {
+			t.Fatal("the abandoned goroutine has not ended")
+		}
+	}
 	n.must(t, "clo()", "= 7")
 	if e, _ := interruptAt(t, n, "fmt.Println(\"go\")\n<-make(chan int)"); e.Stuck {
 		t.Errorf("ended with %v", e)

@@ -75,7 +75,7 @@ func (s *Session) sleep(d time.Duration) {
 	select {
 	case <-timer.C:
 	case <-m.stopped:
-		m.interrupt()
+		s.interruptMember(m)
 	}
 }
 
@@ -86,7 +86,7 @@ func (s *Session) checkStop() {
 	switch {
 	case m == nil:
 	case m.isStopped():
-		m.interrupt()
+		s.interruptMember(m)
 	case s.deep.Load():
 		s.checkDepth(m)
 	}

@@ -36,7 +36,6 @@ type Session struct {
 
 	// Variables of lowered code, by address.
 	stopFlag *bool
-	position *int
 	context  *context.Context
 	command  *func(number int, values ...any) // magic.Name
 
@@ -53,8 +52,9 @@ type Session struct {
 
 	mu        sync.Mutex // guards the fields below
 	positions []token.Position
-	sources   map[int]string    // by cell number, for messages
-	functions map[string]extent // where they are declared, by their name in lowered code
+	sources   map[int]string            // by cell number, for messages
+	literals  map[string][]extent       // by file name
+	functions map[string]token.Position // where they are declared, by their name in lowered code
 	closed    bool
 }
 
@@ -83,7 +83,8 @@ func New(options ...Option) (*Session, error) {
 		imported:  map[string]bool{},
 		executing: make(chan struct{}, 1),
 		sources:   map[int]string{},
-		functions: map[string]extent{},
+		literals:  map[string][]extent{},
+		functions: map[string]token.Position{},
 		patience:  patience,
 	}
 	s.route()
@@ -134,9 +135,6 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 		}
 	}
 	if err := address(s.engine, "stopʹ", &s.stopFlag); err != nil {
-		return err
-	}
-	if err := address(s.engine, "positionʹ", &s.position); err != nil {
 		return err
 	}
 	cell, unit, err := s.load(0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))

@@ -98,7 +98,7 @@ func (r *stdinReader) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if m := r.session.members.current(); m != nil {
-		m.interrupt()
+		r.session.interruptMember(m)
 	}
 	panic(&commandError{fmt.Errorf("standard input: %w", err)})
 }

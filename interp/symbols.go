@@ -35,7 +35,7 @@ func (s *Session) protect(position *int, body func(d *rt.Deferred)) {
 			return
 		}
 		if m := s.members.current(); m != nil && s.engine.Mend() {
-			m.interrupt()
+			s.interruptMember(m)
 		}
 	})
 }

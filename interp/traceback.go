@@ -2,67 +2,90 @@ package interp
 
 import (
 	"fmt"
+	"go/ast"
 	"go/token"
 	"go/types"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
-	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/generic"
 )
 
-// frames lists where a panic came from, innermost last. The statement that
-// panicked is known exactly, from the position that lowered code stores; of the
-// functions around it the engine knows the name, and the session where each is
-// declared.
-func (s *Session) frames(passed []frame) []string {
-	var lines []string
-	at, known := s.currentPosition()
-	innermost := ""
-	if len(passed) > 0 {
-		innermost = userName(passed[0].function)
-		if known && !s.mayBeIn(at, passed[0].function) {
-			// A function that has returned since stored it.
-			known = false
-			lines = append(lines, s.innermostFrame(passed[0].function, innermost)...)
-		}
-	}
-	outer := len(lines)
-	for i := len(passed) - 1; i > 0; {
-		f := passed[i]
-		n := 1
-		for i--; i > 0 && passed[i] == f; i-- {
-			n++
-		}
-		if name := userName(f.function); name != "" {
-			lines = append(lines, s.outerFrame(f.function, name, n)...)
-		}
-	}
-	if known {
-		return append(lines, s.frameLines(at, innermost, ansi)...)
-	}
-	return append(lines[outer:], lines[:outer]...)
+// A call is a line of a traceback: a function that is active, several times if it
+// called itself from one place.
+type call struct {
+	frame
+	place token.Position
+	known bool // the place is
+	times int
 }
 
-// innermostFrame is the function that panicked, when only its name is known.
-func (s *Session) innermostFrame(function, name string) []string {
-	if name != "" {
-		return s.outerFrame(function, name, 1)
+// frames lists where a panic came from, or where an interrupted cell was,
+// innermost last. Each function of lowered code has stored the position of the
+// statement that it is at.
+func (s *Session) frames(trace []frame) []string {
+	var lines []string
+	for _, c := range slices.Backward(s.calls(trace)) {
+		lines = append(lines, s.callLines(c)...)
 	}
-	if m := bodyNumber.FindStringSubmatch(function); m != nil {
-		return []string{fmt.Sprintf("%scell[%s]%s", ansi.place, m[1], ansi.end)}
+	return lines
+}
+
+// calls are the calls of a trace.
+func (s *Session) calls(trace []frame) []call {
+	var list []call
+	for _, f := range trace {
+		c := call{frame: f, times: 1}
+		if f.at > 0 {
+			c.place, c.known = s.positionAt(f.at)
+		}
+		if n := len(list) - 1; n >= 0 && list[n].frame == f {
+			list[n].times++
+			continue
+		}
+		list = append(list, c)
 	}
-	return nil
+	return list
+}
+
+// callLines shows a call.
+func (s *Session) callLines(c call) []string {
+	times := ""
+	if c.times > 1 {
+		times = fmt.Sprintf(", %d calls", c.times)
+	}
+	function := c.function
+	if c.known && !s.inLiteral(c.place) {
+		// Lowering made the literal.
+		function = strings.TrimSuffix(function, ".func")
+	}
+	name := s.userName(function)
+	switch {
+	case c.compiled && c.function == "":
+		return nil // stands for another
+	case c.compiled:
+		return []string{fmt.Sprintf("%sin %s, compiled%s", ansi.dim, c.function, ansi.end)}
+	case c.function == "":
+		return []string{fmt.Sprintf("%sand more calls%s", ansi.dim, ansi.end)}
+	case c.known:
+		return s.frameLines(c.place, name+times, ansi)
+	case name == "":
+		if m := bodyNumber.FindStringSubmatch(c.function); m != nil {
+			return []string{fmt.Sprintf("%scell[%s]%s", ansi.place, m[1], ansi.end)}
+		}
+		return nil
+	}
+	return s.declaredFrame(function, name, times)
 }
 
 // bodyNumber finds the cell whose statements a function runs.
 var bodyNumber = regexp.MustCompile(`^bodyʹ(\d+)`)
 
-// extent is where a function is declared.
-type extent struct {
-	name       token.Position
-	start, end token.Position
-}
+// extent is a part of a cell.
+type extent struct{ start, end token.Position }
 
 func (e extent) contains(p token.Position) bool {
 	return p.Filename == e.start.Filename && !before(p, e.start) && before(p, e.end)
@@ -72,65 +95,58 @@ func before(p, q token.Position) bool {
 	return p.Line < q.Line || p.Line == q.Line && p.Column < q.Column
 }
 
-// mayBeIn says whether a place can be in a function of lowered code.
-func (s *Session) mayBeIn(at token.Position, function string) bool {
-	function, _, _ = strings.Cut(function, ".")
+// inLiteral says whether a place is in a function literal of its cell.
+func (s *Session) inLiteral(at token.Position) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := s.functions[function]; ok {
-		return e.contains(at)
-	}
-	m := bodyNumber.FindStringSubmatch(function)
-	if m == nil {
-		return true // a function that lowering made
-	}
-	if at.Filename != "cell["+m[1]+"]" {
-		return false
-	}
-	for _, e := range s.functions {
-		if e.contains(at) {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(s.literals[at.Filename], func(e extent) bool { return e.contains(at) })
 }
 
-// outerFrame is a function that was waiting for the one that panicked, n times.
-func (s *Session) outerFrame(function, name string, n int) []string {
-	times := ""
-	if n > 1 {
-		times = fmt.Sprintf(", %d calls", n)
-	}
+// declaredFrame is a function of which only the name is known.
+func (s *Session) declaredFrame(function, name, times string) []string {
 	s.mu.Lock()
-	e, ok := s.functions[strings.TrimSuffix(function, ".func")]
+	at, ok := s.functions[strings.TrimSuffix(function, ".func")]
 	s.mu.Unlock()
 	if !ok {
 		return []string{fmt.Sprintf("%sin %s%s%s", ansi.dim, name, times, ansi.end)}
 	}
-	return []string{fmt.Sprintf("%s%s%s in %s, declared on line %d%s", ansi.place, e.name.Filename, ansi.end, name, e.name.Line, times)}
+	return []string{fmt.Sprintf("%s%s%s in %s, declared on line %d%s", ansi.place, at.Filename, ansi.end, name, at.Line, times)}
 }
 
 // noteFunctions remembers where the functions of a cell are declared, by the
-// names that the engine knows them by.
+// names that the engine knows them by, and where it has function literals.
 func (s *Session) noteFunctions(cell *check.Cell) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	note := func(n ast.Node) bool {
+		if l, ok := n.(*ast.FuncLit); ok {
+			e := extent{cell.Fset.Position(l.Pos()), cell.Fset.Position(l.End())}
+			if list := s.literals[e.start.Filename]; !slices.Contains(list, e) {
+				s.literals[e.start.Filename] = append(list, e)
+			}
+		}
+		return true
+	}
+	delete(s.literals, filename(cell.Number)) // where its number was used before
+	for _, statement := range cell.Body {
+		ast.Inspect(statement, note)
+	}
 	for _, f := range cell.Funcs {
+		ast.Inspect(f, note)
 		o, ok := cell.Info.Defs[f.Name].(*types.Func)
 		if !ok {
 			continue
 		}
 		if name := s.program.Name(o); name != "" {
-			s.functions[name] = extent{cell.Fset.Position(f.Name.Pos()), cell.Fset.Position(f.Pos()), cell.Fset.Position(f.End())}
+			s.functions[name] = cell.Fset.Position(f.Name.Pos())
 		}
 	}
 }
 
-// currentPosition is where the statement stands that ran last.
-func (s *Session) currentPosition() (token.Position, bool) {
+// positionAt is the place that a stored position stands for.
+func (s *Session) positionAt(n int) (token.Position, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := rt.LoadPosition(s.position)
 	if n <= 0 || n >= len(s.positions) {
 		return token.Position{}, false
 	}
@@ -150,20 +166,40 @@ func (s *Session) frameLines(at token.Position, function string, c colours) []st
 	return lines
 }
 
-// version is what lowering puts after a name: fʹ2.
-var version = regexp.MustCompile(`ʹ\d+$`)
-
 // userName is the name of a function as the user wrote it, "" for one that
-// lowering made.
-func userName(function string) string {
+// lowering made: fʹ2 is f, TʹMʹ1 is T.M, and of instances of generics Mapʹintʹ1
+// is Map, and Stackʹintʹ1ʹPushʹ1 is Stack.Push.
+func (s *Session) userName(function string) string {
 	name, literal, _ := strings.Cut(function, ".")
-	name = version.ReplaceAllString(name, "")
-	if name == "" || strings.HasPrefix(name, "bodyʹ") || strings.HasPrefix(name, "registerʹ") {
-		return ""
+	parts := strings.Split(name, "ʹ")
+	if n := len(parts); n > 1 {
+		parts = parts[:n-1]
 	}
-	name = strings.ReplaceAll(name, "ʹ", ".")
+	s.mu.Lock()
+	_, declared := s.functions[name]
+	s.mu.Unlock()
+	switch {
+	case parts[0] == "" || parts[0] == "body" || parts[0] == "register":
+		return ""
+	case declared:
+		name = strings.Join(parts, ".")
+	default:
+		name = parts[0]
+		if _, ok := generic.Source(name); ok && len(parts) > 1 {
+			name += "." + parts[1]
+			parts = parts[1:]
+		}
+		if i := slices.IndexFunc(parts, isNumber); i >= 0 && i+1 < len(parts) {
+			name += "." + parts[i+1]
+		}
+	}
 	if literal != "" {
 		name = "a function literal of " + name
 	}
 	return name
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
 }

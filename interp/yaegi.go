@@ -35,7 +35,7 @@ type yaegiEngine struct {
 
 // newYaegi returns an engine. What yaegi prints of a panic is kept from stderr.
 func newYaegi(stdin io.Reader, stdout, stderr io.Writer) *yaegiEngine {
-	e := &yaegiEngine{trace: &traceWriter{out: stderr}}
+	e := &yaegiEngine{trace: newTraceWriter(stderr)}
 	e.interpreter = yaegi.New(yaegi.Options{Stdin: stdin, Stdout: stdout, Stderr: e.trace, Unrestricted: true})
 	v := reflect.ValueOf(e.interpreter).Elem()
 	e.id = accessible(v, "id").Addr().Interface().(*uint64)
@@ -189,12 +189,6 @@ func accessible(v reflect.Value, name string) reflect.Value {
 	f := v.FieldByName(name)
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
-
-// Trace implements engine.
-func (e *yaegiEngine) Trace() []frame { return e.trace.frames() }
-
-// activation is the function of yaegi that runs an activation of a function.
-const activation = "github.com/traefik/yaegi/interp.runCfg"
 
 // engineFunctions begins the names of all functions of the engine.
 const engineFunctions = "github.com/traefik/yaegi/interp."

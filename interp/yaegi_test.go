@@ -27,6 +27,17 @@ func TestYaegiInternals(t *testing.T) {
 	if f, ok := of.FieldByName("roots"); !ok || f.Type.Kind() != reflect.Slice {
 		t.Errorf("Interpreter.roots is %v", f.Type)
 	}
+	for name, want := range map[string]reflect.Kind{"kind": reflect.Uint, "anc": reflect.Pointer, "child": reflect.Slice, "ident": reflect.String, "findex": reflect.Int} {
+		if f, ok := yaegiNode.FieldByName(name); !ok || f.Type.Kind() != want {
+			t.Errorf("node.%s is %v", name, f.Type)
+		}
+	}
+	if f, ok := yaegiFrame.FieldByName("data"); !ok || f.Type != reflect.TypeFor[[]reflect.Value]() {
+		t.Errorf("frame.data is %v", f.Type)
+	}
+	if funcDecl > 255 || funcLit > 255 {
+		t.Error("the kinds of functions are not found")
+	}
 	scopes, ok := of.FieldByName("scopes")
 	if !ok || scopes.Type.Kind() != reflect.Map {
 		t.Fatalf("Interpreter.scopes is %v", scopes.Type)
@@ -65,7 +76,7 @@ func TestEngineForget(t *testing.T) {
 func TestTraceWriter(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	w := &traceWriter{out: &out}
+	w := newTraceWriter(&out)
 	for _, line := range []string{"1:26: panic: main.fʹ1(...)\n", "warning: a log line\n", "cell[3]:5:9: panic: main(...)\n"} {
 		if n, err := w.Write([]byte(line)); n != len(line) || err != nil {
 			t.Errorf("Write gives %d, %v", n, err)
@@ -74,8 +85,26 @@ func TestTraceWriter(t *testing.T) {
 	if got := out.String(); got != "warning: a log line\n" {
 		t.Errorf("%q went on", got)
 	}
-	want := []frame{{function: "fʹ1", line: 1}, {file: "cell[3]", line: 5}}
-	if got := w.frames(); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	if len(w.traces) != 1 {
+		t.Errorf("%d traces are kept", len(w.traces))
+	}
+	if w.take(); len(w.traces) != 0 {
+		t.Error("a trace that was taken is kept")
+	}
+}
+
+// TestFramesOf says what is seen in a stack trace of the runtime.
+func TestFramesOf(t *testing.T) {
+	t.Parallel()
+	stack := "panic({0x1?, 0x2?})\n\t/x.go:1 +0x1\nstrings.Repeat({0x1, 0x2}, 0xffff)\n\t/x.go:1\nreflect.Value.call({0x14f5f20?, 0x1})\n" +
+		engineActivation + "0x1?, 0x2, 0x0?)\n\t/x.go:3\n" + engineFunctions + "call.func9(0x1)\n...12 frames elided...\n" +
+		"sort.insertionSort_func(0x1)\n\t/x.go:1\nsort.Slice({0x1, 0x2}, 0x3)\n\t/x.go:1\n" + engineActivation + "0x1?, 0x2?)\n" +
+		"created by x in goroutine 7\n\t/x.go:3\n"
+	want := []frame{
+		{function: "strings.Repeat", compiled: true}, {}, {},
+		{function: "sort.Slice", compiled: true}, {},
+	}
+	if got := framesOf(stack); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -7,6 +7,7 @@ package lower
 //	                             ->  func fʹ1() int { var n int; n++; return n }
 //	                                 the engine gives a named result the storage, and the value, of the caller's variable
 //	func f() { ... }             ->  func fʹ1() { if stopʹ { sessionʹ.Stop() }; ... }
+//	func f() { xs[0] = 1 }       ->  func fʹ1() { ...; atʹ := 3; xs[0] = 1 }
 //	_ and missing parameters     ->  a name of their own
 
 import (
@@ -26,6 +27,7 @@ type function struct {
 	taken   map[string]int
 	temps   int
 	frame   *frame
+	code    activationCode
 	top     bool // it is the statements of a cell
 	targets []*target
 	labels  map[string]string
@@ -159,6 +161,10 @@ func (f *function) activation(w *writer, sig *types.Signature, body []ast.Stmt, 
 
 // fill lowers a body into the current frame.
 func (f *function) fill(w *writer, sig *types.Signature, body []ast.Stmt, statements func(*writer)) {
+	f.positioned(w, func(w *writer) { f.fillBody(w, sig, body, statements) })
+}
+
+func (f *function) fillBody(w *writer, sig *types.Signature, body []ast.Stmt, statements func(*writer)) {
 	fr := f.frame
 	shape := f.shape(body)
 	for i := range sig.Results().Len() {
@@ -188,7 +194,7 @@ func (f *function) fill(w *writer, sig *types.Signature, body []ast.Stmt, statem
 	fr.exit = byAssign
 	fr.deferred = f.temp()
 	w.open("%s.Protect(&positionʹ, func(%s *rtʹ.Deferred) {", f.importAs("quern/rt", "rtʹ"), fr.deferred)
-	statements(w)
+	f.positioned(w, statements)
 	w.close("})")
 	if len(fr.results) > 0 {
 		w.line("return %s", list(fr.variables))

@@ -163,38 +163,6 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// TestPositions panics and looks at the position that was stored last.
-func TestPositions(t *testing.T) {
-	tests := []struct {
-		name  string
-		cells []string
-		want  string
-	}{
-		{"statement", []string{"var m map[string]int\nx := 1\nx++\nm[\"a\"] = x"}, "cell[1]:4:1"},
-		{"function of an earlier cell", []string{"func f(i int) int {\n\ta := []int{1}\n\treturn a[i]\n}", "x := 1\nf(x)"}, "cell[1]:3:9"},
-		{"condition of a loop", []string{"a := []int{1, 2}\nfor i := 0; a[i] > 0; i++ {\n\t_ = i\n}"}, "cell[1]:2:1"},
-		{"through a deferred call", []string{"func f() {\n\tdefer func() {\n\t\tx := []int{1}\n\t\t_ = x[0]\n\t}()\n\tpanic(1)\n}\nf()"}, "cell[1]:6:2"},
-		{"division", []string{"z := 0\ny := 1 /\n\tz"}, "cell[1]:2:1"},
-		{"in a literal", []string{"f := func() {\n\tpanic(2)\n}\nf()"}, "cell[1]:2:2"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s, _, err := runCells(t, tt.cells...)
-			if err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
-				t.Fatalf("no panic: %v", err)
-			}
-			v, err := s.engine.Eval("positionʹ")
-			if err != nil {
-				t.Fatal(err)
-			}
-			positions := s.units[len(s.units)-1].Positions
-			if got := positions[v.Int()].String(); got != tt.want {
-				t.Errorf("got %s, want %s\n%s", got, tt.want, s.dump())
-			}
-		})
-	}
-}
-
 // TestInterrupt stops cells that would run for ever, at the thousandth check.
 func TestInterrupt(t *testing.T) {
 	for _, cell := range []string{

@@ -1,8 +1,10 @@
 package lower
 
-// Before a statement that may panic its number is stored:
+// Before a statement that may panic its number is stored in a variable of the
+// activation, where a traceback finds it:
 //
-//	xs[i] = f()  ->  positionʹ = 12; xs[i] = fʹ1()
+//	func f() { xs[i] = g() }            ->  func fʹ1() { ...; atʹ := 12; xs[i] = gʹ1() }
+//	func f() { if c { xs[i] = g() } }   ->  func fʹ1() { var atʹ int; ...; if c { atʹ = 12; xs[i] = gʹ1() } }
 //
 // The engine knows the function of a panic, but of the line only the first.
 
@@ -10,7 +12,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"strconv"
 )
 
 func (e *emitter) positionOf(n ast.Node) token.Position {
@@ -39,11 +40,38 @@ func (f *function) store(w *writer, n ast.Node, always bool) {
 
 func (f *function) storePosition(w *writer, n ast.Node) {
 	number := f.position(n)
-	if f.StopCall {
-		w.line("%s", f.rt("StorePosition", "&positionʹ", strconv.Itoa(number)))
+	c := &f.code
+	c.stores++
+	if c.stores == 1 && w == c.writer && w.indent == c.indent && !f.facts.jumps {
+		c.inline = true
+		w.line("%s := %d", Position, number)
 		return
 	}
-	w.line("positionʹ = %d", number)
+	w.line("%s = %d", Position, number)
+}
+
+// Position is the variable of an activation that holds the number of the
+// statement that it is at.
+const Position = "atʹ"
+
+// activationCode is the code of one activation.
+type activationCode struct {
+	writer *writer
+	indent int  // outside of all blocks
+	stores int  // positions that it stores
+	inline bool // the first store declares the variable
+}
+
+// positioned lowers what one activation runs, with the variable if it needs one.
+func (f *function) positioned(w *writer, statements func(*writer)) {
+	outer := f.code
+	f.code = activationCode{writer: &writer{indent: w.indent}, indent: w.indent}
+	statements(f.code.writer)
+	if f.code.stores > 0 && !f.code.inline {
+		w.line("var %s int", Position)
+	}
+	w.text.WriteString(f.code.writer.text.String())
+	f.code = outer
 }
 
 // mayPanic tells whether the evaluation of n, nested statements and function

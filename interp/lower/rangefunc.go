@@ -70,7 +70,7 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 	f.push(&target{label: label, loop: true, iteration: it})
 
 	var parameters []string
-	var set []func()
+	var set []func(*writer)
 	for i := range yield.Params().Len() {
 		from := yield.Params().At(i).Type()
 		typ := f.typ(from)
@@ -91,17 +91,19 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 		}
 		t := f.temp()
 		parameters = append(parameters, t+" "+typ)
-		set = append(set, func() { w.line("%s = %s", f.expr(e), f.convert(t, from, f.targetType(e))) })
+		set = append(set, func(w *writer) { w.line("%s = %s", f.expr(e), f.convert(t, from, f.targetType(e))) })
 	}
 	w.open("%s(func(%s) bool {", x, list(parameters))
 	f.frame = it.frame
-	w.line("if %s != 0 { panic(%s) }", it.state, f.rt("RangeExited"))
-	f.interruptible(w)
-	for _, set := range set {
-		set()
-	}
-	f.statements(w, s.Body.List)
-	w.line("return true")
+	f.positioned(w, func(w *writer) {
+		w.line("if %s != 0 { panic(%s) }", it.state, f.rt("RangeExited"))
+		f.interruptible(w)
+		for _, set := range set {
+			set(w)
+		}
+		f.statements(w, s.Body.List)
+		w.line("return true")
+	})
 	f.frame = outer
 	f.pop()
 	w.close("})")

@@ -52,8 +52,10 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 	case *ast.IfStmt:
 		f.ifStatement(w, s)
 	case *ast.ForStmt:
+		f.store(w, s, true)
 		f.forLoop(w, s, "")
 	case *ast.RangeStmt:
+		f.store(w, s, true)
 		f.rangeLoop(w, s, "")
 	case *ast.SwitchStmt:
 		f.switchStatement(w, s, "")

@@ -83,7 +83,6 @@
 //	Recoverer() *Deferred                                   what recover() asks in a function that was not deferred as a literal
 //	Forwards(activations int)                               said by a function that only calls another one, which recovers
 //	StorePosition(p *int, number int)                       *p = number under the race detector
-//	LoadPosition(p *int) int                                *p under the race detector
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
 //	PanicValue(x interface{}) interface{}                   what panic(x) panics with: an error if x is nil
