@@ -9,79 +9,76 @@ type attentionGradient struct {
 	step       ir.Step
 	out, sums  []float32
 	dy         []float32
+	slope      headed // dy, by heads
 	dq, dk, dv []float32
 }
 
 func newAttentionGradient(d *Device, s ir.Step) (step, error) {
 	k := &attentionGradient{heads: newHeads(d, s.Op.(ir.AttentionGradient).Attention, s, 5), step: s}
-	d.reserve(0, k.panelA+k.panelB+2*k.scores+k.wide+k.t+k.e)
+	shape := []int{s.In[0].Shape[0], s.In[0].Shape[1], k.t, k.e}
+	k.slope = newHeaded(ir.Operand{Slot: s.In[4].Slot, DType: s.In[4].DType, Layout: ir.RowMajor(shape)})
+	d.reserve(0, k.panelA+k.panelB+k.keys+k.values+2*k.scores+maxTile+k.t+k.e)
 	return k, nil
 }
 
 func (k *attentionGradient) run(p *program) error {
-	in := func(i int) []float32 { return elements[float32](p, k.step.In[i]) }
-	k.q, k.k, k.v = in(0), in(1), in(2)
+	k.bind(p, k.step.In[5:])
 	all := elements[float32](p, k.step.Out[0])
-	clear(all)
-	nq, nk := len(k.q), len(k.k)
+	nq, nk := ir.Len(k.q.Shape), ir.Len(k.k.Shape)
 	k.dq, k.dk, k.dv = all[:nq], all[nq:nq+nk], all[nq+nk:]
-	if len(k.step.In) > 5 {
-		k.added = in(5)
-	}
 	n := k.count * k.t * k.e
-	k.out, k.sums, k.dy = in(3)[:n], in(3)[n:], in(4)[:n]
+	saved := elements[float32](p, k.step.In[3])
+	k.out, k.sums, k.dy = saved[:n], saved[n:], elements[float32](p, k.step.In[4])[:n]
+	k.slope.data = k.dy
 	if k.t > 0 {
 		p.device.pool.run(k.count, k)
+	} else {
+		clear(all)
 	}
-	k.q, k.k, k.v, k.out, k.sums, k.dy, k.dq, k.dk, k.dv, k.added = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	k.release()
+	k.out, k.sums, k.dy, k.slope.data, k.dq, k.dk, k.dv = nil, nil, nil, nil, nil, nil, nil
 	return nil
 }
 
 func (k *attentionGradient) work(head, worker int) {
-	parts := k.room(worker, k.panelA, k.panelB, k.scores, k.scores, k.wide, k.t, k.e)
+	parts := k.room(worker, k.panelA, k.panelB, k.keys, k.values, k.scores, k.scores, maxTile, k.t, k.e)
 	vec := k.device.vectors
-	spaceA, spaceB, scores, slopes, product, delta, spare := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
-	nr := k.device.kernel.nr
-	lds, ldd, lde := roundUp(keyBlock, nr), roundUp(k.d, nr), roundUp(k.e, nr)
-	q, keys, v := k.q[head*k.t*k.d:], k.k[head*k.s*k.d:], k.v[head*k.s*k.e:]
-	dq, dk, dv := k.dq[head*k.t*k.d:], k.dk[head*k.s*k.d:], k.dv[head*k.s*k.e:]
+	spaceA, spaceB, keys, values, scores, slopes, edge, delta, spare := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7], parts[8]
+	dq, dk, dv := k.dq[head*k.t*k.d:][:k.t*k.d], k.dk[head*k.s*k.d:][:k.s*k.d], k.dv[head*k.s*k.e:][:k.s*k.e]
+	clear(dq)
+	clear(dk)
+	clear(dv)
 	out, dy := k.out[head*k.t*k.e:], k.dy[head*k.t*k.e:]
 	for i := range k.t {
 		vec.mul(spare, out[i*k.e:][:k.e], dy[i*k.e:][:k.e])
 		delta[i] = vec.sum(spare)
 	}
-	add := func(to, from []float32, rows, width, ld int) {
-		for r := range rows {
-			vec.add(to[r*width:][:width], to[r*width:][:width], from[r*ld:][:width])
-		}
-	}
 	for j := 0; j < k.s; j += keyBlock {
-		n := min(keyBlock, k.s-j)
+		if !k.causal || j < k.t {
+			block := min(keyBlock, k.s-j)
+			k.pack(keys, k.k.at(head, j).transposed(), block, k.d)
+			k.pack(values, k.v.at(head, j).transposed(), block, k.e)
+		}
 		for i := 0; i < k.t; i += queryBlock {
 			m := min(queryBlock, k.t-i)
-			if k.visible(i+m-1, j, 1) == 0 {
+			n := k.seen(i+m-1, j)
+			if n == 0 {
 				continue
 			}
-			k.product(scores, lds, matrix{q[i*k.d:], k.d, 1}, matrix{keys[j*k.d:], 1, k.d}, m, n, k.d, spaceA, spaceB)
-			k.product(slopes, lds, matrix{dy[i*k.e:], k.e, 1}, matrix{v[j*k.e:], 1, k.e}, m, n, k.e, spaceA, spaceB)
+			k.product(scores, keyBlock, k.q.at(head, i), keys, m, n, k.d, 0, spaceA, edge)
+			k.product(slopes, keyBlock, k.slope.at(head, i), values, m, n, k.e, 0, spaceA, edge)
 			for r := range m {
 				seen := k.visible(i+r, j, n)
-				p, ds := scores[r*lds:][:seen], slopes[r*lds:][:seen]
-				clear(scores[r*lds+seen:][:n-seen])
-				clear(slopes[r*lds+seen:][:n-seen])
-				k.score(p, head, i+r, j)
-				vec.addScalar(p, p, -k.sums[head*k.t+i+r])
-				vec.exp(p, p)
-				vec.addScalar(ds, ds, -delta[i+r])
-				vec.mul(ds, ds, p)
-				vec.mulScalar(ds, ds, k.scale)
+				p, ds := scores[r*keyBlock:][:seen], slopes[r*keyBlock:][:seen]
+				clear(scores[r*keyBlock+seen:][:n-seen])
+				clear(slopes[r*keyBlock+seen:][:n-seen])
+				vec.expSum(p, p, k.factor(p, head, i+r, j), -k.sums[head*k.t+i+r])
+				vec.weigh(ds, ds, p, -delta[i+r], k.scale)
 			}
-			k.product(product, lde, matrix{scores, 1, lds}, matrix{dy[i*k.e:], k.e, 1}, n, k.e, m, spaceA, spaceB)
-			add(dv[j*k.e:], product, n, k.e, lde)
-			k.product(product, ldd, matrix{slopes, 1, lds}, matrix{q[i*k.d:], k.d, 1}, n, k.d, m, spaceA, spaceB)
-			add(dk[j*k.d:], product, n, k.d, ldd)
-			k.product(product, ldd, matrix{slopes, lds, 1}, matrix{keys[j*k.d:], k.d, 1}, m, k.d, n, spaceA, spaceB)
-			add(dq[i*k.d:], product, m, k.d, ldd)
+			p, ds := matrix{scores, keyBlock, 1}, matrix{slopes, keyBlock, 1}
+			k.rowsProduct(dv[j*k.e:], k.e, p.transposed(), k.slope.at(head, i), k.slope.rows, n, k.e, m, addResult, spaceA, spaceB, edge)
+			k.rowsProduct(dk[j*k.d:], k.d, ds.transposed(), k.q.at(head, i), k.q.rows, n, k.d, m, addResult, spaceA, spaceB, edge)
+			k.rowsProduct(dq[i*k.d:], k.d, ds, k.k.at(head, j), k.k.rows, m, k.d, n, addResult, spaceA, spaceB, edge)
 		}
 	}
 }

@@ -28,11 +28,14 @@ func (t *gemmKernel) pack(dst, src []float32, row, col, n, k, w int) {
 }
 
 func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
+	if k == 0 {
+		return
+	}
 	if q < w {
 		clear(dst)
 	}
 	switch {
-	case row == 1 && t.copyRows != nil && q >= 8 && k > 0:
+	case row == 1 && t.copyRows != nil && q >= 8:
 		t.copyRows(&dst[0], &src[0], k, q, w, col)
 	case row == 1:
 		for p := range k {

@@ -12,6 +12,10 @@ type vectors struct {
 	sum                                         func(a []float32) float32
 	largest                                     func(a []float32) float32 // -Inf for none; passes over NaN
 
+	// expSum is d = exp(a·scale + shift) and its sum, and weigh is (a+s)·b·t.
+	expSum func(d, a []float32, scale, shift float32) float32
+	weigh  func(d, a, b []float32, s, t float32)
+
 	// The foldings: with scalars s, t, u and w,
 	//	blend        a·s + b·t + u + w
 	//	blendSquare  a·s + b²·t + u + w
@@ -47,6 +51,9 @@ var genericVectors = &vectors{
 	mulScalar:    mulScalarGeneric,
 	sum:          sumGeneric,
 	largest:      largestGeneric,
+
+	expSum: expSumGeneric,
+	weigh:  weighGeneric,
 
 	blend:       blendGeneric,
 	blendSquare: blendSquareGeneric,

@@ -104,6 +104,18 @@ var avx2Vectors = &vectors{
 	sum:          vectorSum(sumAVX2),
 	largest:      vectorLargest(8, largestAVX2),
 
+	expSum: func(d, a []float32, scale, shift float32) float32 {
+		if len(d) == 0 {
+			return 0
+		}
+		return expSumAVX2(len(d), &d[0], &a[:len(d)][0], scale, shift)
+	},
+	weigh: func(d, a, b []float32, s, t float32) {
+		if n := len(d); n > 0 {
+			weighAVX2(n, &d[0], &a[:n][0], &b[:n][0], s, t)
+		}
+	},
+
 	blend:       fold2(blendAVX2),
 	blendSquare: fold2(blendSquareAVX2),
 	rootStep:    fold3(rootStepAVX2),
@@ -135,6 +147,18 @@ var avx512Vectors = &vectors{
 	mulScalar:    vectorScalar(mulScalarAVX512),
 	sum:          vectorSum(sumAVX512),
 	largest:      vectorLargest(16, largestAVX512),
+
+	expSum: func(d, a []float32, scale, shift float32) float32 {
+		if len(d) == 0 {
+			return 0
+		}
+		return expSumAVX512(len(d), &d[0], &a[:len(d)][0], scale, shift)
+	},
+	weigh: func(d, a, b []float32, s, t float32) {
+		if n := len(d); n > 0 {
+			weighAVX512(n, &d[0], &a[:n][0], &b[:n][0], s, t)
+		}
+	},
 
 	blend:       fold2(blendAVX512),
 	blendSquare: fold2(blendSquareAVX512),

@@ -1538,6 +1538,172 @@ done:
 	VZEROUPPER
 	RET
 
+// func expSumAVX2(n int, d *float32, a *float32, scale float32, shift float32) float32
+// Requires: AVX, AVX2, FMA3, SSE
+TEXT ·expSumAVX2(SB), NOSPLIT, $0-36
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	VBROADCASTSS scale+24(FP), Y0
+	VBROADCASTSS shift+28(FP), Y1
+	VXORPS       Y2, Y2, Y2
+	CMPQ         AX, $0x08
+	JL           rest
+
+whole:
+	VMOVUPS      (DX), Y3
+	VMULPS       Y0, Y3, Y3
+	VADDPS       Y1, Y3, Y3
+	VBROADCASTSS f32_c2d00000<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VBROADCASTSS f32_42b20000<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x00, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS f32_3f318000<>+0(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS f32_b95e8083<>+0(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS f32_39506967<>+0(SB), Y5
+	VBROADCASTSS f32_3ab743ce<>+0(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS f32_3c088908<>+0(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS f32_3f000000<>+0(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VBROADCASTSS f32_3f800000<>+0(SB), Y3
+	VADDPS       Y3, Y5, Y5
+	VCVTPS2DQ    Y4, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VBROADCASTSS f32_0000007f<>+0(SB), Y6
+	VPADDD       Y6, Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPADDD       Y6, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, (CX)
+	VMOVUPS      (CX), Y3
+	VADDPS       Y3, Y2, Y2
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, AX
+	CMPQ         AX, $0x08
+	JGE          whole
+
+rest:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         tailMask<>+0(SB), BX
+	NEGQ         AX
+	VMOVUPS      32(BX)(AX*4), Y3
+	NEGQ         AX
+	VMASKMOVPS   (DX), Y3, Y4
+	VMULPS       Y0, Y4, Y4
+	VADDPS       Y1, Y4, Y4
+	VBROADCASTSS f32_c2d00000<>+0(SB), Y0
+	VMAXPS       Y4, Y0, Y0
+	VBROADCASTSS f32_42b20000<>+0(SB), Y1
+	VMINPS       Y0, Y1, Y0
+	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x00, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS f32_3f318000<>+0(SB), Y4
+	VFNMADD231PS Y4, Y1, Y0
+	VBROADCASTSS f32_b95e8083<>+0(SB), Y4
+	VFNMADD231PS Y4, Y1, Y0
+	VBROADCASTSS f32_39506967<>+0(SB), Y4
+	VBROADCASTSS f32_3ab743ce<>+0(SB), Y5
+	VFMADD213PS  Y5, Y0, Y4
+	VBROADCASTSS f32_3c088908<>+0(SB), Y5
+	VFMADD213PS  Y5, Y0, Y4
+	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Y5
+	VFMADD213PS  Y5, Y0, Y4
+	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Y5
+	VFMADD213PS  Y5, Y0, Y4
+	VBROADCASTSS f32_3f000000<>+0(SB), Y5
+	VFMADD213PS  Y5, Y0, Y4
+	VMULPS       Y0, Y0, Y5
+	VFMADD213PS  Y0, Y5, Y4
+	VBROADCASTSS f32_3f800000<>+0(SB), Y0
+	VADDPS       Y0, Y4, Y4
+	VCVTPS2DQ    Y1, Y0
+	VPSRAD       $0x01, Y0, Y1
+	VPSUBD       Y1, Y0, Y0
+	VBROADCASTSS f32_0000007f<>+0(SB), Y5
+	VPADDD       Y5, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y4, Y4
+	VPADDD       Y5, Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y4, Y4
+	VMASKMOVPS   Y4, Y3, (CX)
+	VMASKMOVPS   (CX), Y3, Y0
+	VADDPS       Y0, Y2, Y2
+
+done:
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X2
+	VHADDPS      X2, X2, X2
+	VHADDPS      X2, X2, X2
+	MOVSS        X2, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func weighAVX2(n int, d *float32, a *float32, b *float32, s float32, t float32)
+// Requires: AVX
+TEXT ·weighAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	VBROADCASTSS s+32(FP), Y0
+	VBROADCASTSS t+36(FP), Y1
+	CMPQ         AX, $0x08
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Y2
+	VMOVUPS (BX), Y3
+	VADDPS  Y0, Y2, Y2
+	VMULPS  Y3, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (CX)
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, AX
+	CMPQ    AX, $0x08
+	JGE     whole
+
+rest:
+	TESTQ      AX, AX
+	JZ         done
+	LEAQ       tailMask<>+0(SB), SI
+	NEGQ       AX
+	VMOVUPS    32(SI)(AX*4), Y2
+	NEGQ       AX
+	VMASKMOVPS (DX), Y2, Y3
+	VMASKMOVPS (BX), Y2, Y4
+	VADDPS     Y0, Y3, Y3
+	VMULPS     Y4, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y2, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func sumAVX2(n int, a *float32) float32
 // Requires: AVX, SSE
 TEXT ·sumAVX2(SB), NOSPLIT, $0-20
@@ -2917,6 +3083,156 @@ rest:
 	VDIVPS    Z6, Z5, Z5
 	VSUBPS    Z5, Z4, Z4
 	VMOVUPS   Z4, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func expSumAVX512(n int, d *float32, a *float32, scale float32, shift float32) float32
+// Requires: AVX, AVX512F, BMI2, SSE
+TEXT ·expSumAVX512(SB), NOSPLIT, $0-36
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	VBROADCASTSS scale+24(FP), Z0
+	VBROADCASTSS shift+28(FP), Z1
+	VPXORD       Z2, Z2, Z2
+	CMPQ         AX, $0x10
+	JL           rest
+
+whole:
+	VMOVUPS      (DX), Z3
+	VMULPS       Z0, Z3, Z3
+	VADDPS       Z1, Z3, Z3
+	VBROADCASTSS f32_c2d00000<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VBROADCASTSS f32_42b20000<>+0(SB), Z4
+	VMINPS       Z3, Z4, Z3
+	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Z4
+	VMULPS       Z4, Z3, Z4
+	VRNDSCALEPS  $0x00, Z4, Z4
+	VMOVAPS      Z3, Z3
+	VBROADCASTSS f32_3f318000<>+0(SB), Z5
+	VFNMADD231PS Z5, Z4, Z3
+	VBROADCASTSS f32_b95e8083<>+0(SB), Z5
+	VFNMADD231PS Z5, Z4, Z3
+	VBROADCASTSS f32_39506967<>+0(SB), Z5
+	VBROADCASTSS f32_3ab743ce<>+0(SB), Z6
+	VFMADD213PS  Z6, Z3, Z5
+	VBROADCASTSS f32_3c088908<>+0(SB), Z6
+	VFMADD213PS  Z6, Z3, Z5
+	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Z6
+	VFMADD213PS  Z6, Z3, Z5
+	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Z6
+	VFMADD213PS  Z6, Z3, Z5
+	VBROADCASTSS f32_3f000000<>+0(SB), Z6
+	VFMADD213PS  Z6, Z3, Z5
+	VMULPS       Z3, Z3, Z6
+	VFMADD213PS  Z3, Z6, Z5
+	VBROADCASTSS f32_3f800000<>+0(SB), Z3
+	VADDPS       Z3, Z5, Z5
+	VSCALEFPS    Z4, Z5, Z5
+	VMOVUPS      Z5, (CX)
+	VMOVUPS      (CX), Z3
+	VADDPS       Z3, Z2, Z2
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, CX
+	SUBQ         $0x10, AX
+	CMPQ         AX, $0x10
+	JGE          whole
+
+rest:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, BX
+	BZHIL        AX, BX, AX
+	KMOVW        AX, K1
+	VMOVUPS.Z    (DX), K1, Z3
+	VMULPS       Z0, Z3, Z3
+	VADDPS       Z1, Z3, Z3
+	VBROADCASTSS f32_c2d00000<>+0(SB), Z0
+	VMAXPS       Z3, Z0, Z0
+	VBROADCASTSS f32_42b20000<>+0(SB), Z1
+	VMINPS       Z0, Z1, Z0
+	VBROADCASTSS f32_3fb8aa3b<>+0(SB), Z1
+	VMULPS       Z1, Z0, Z1
+	VRNDSCALEPS  $0x00, Z1, Z1
+	VMOVAPS      Z0, Z0
+	VBROADCASTSS f32_3f318000<>+0(SB), Z3
+	VFNMADD231PS Z3, Z1, Z0
+	VBROADCASTSS f32_b95e8083<>+0(SB), Z3
+	VFNMADD231PS Z3, Z1, Z0
+	VBROADCASTSS f32_39506967<>+0(SB), Z3
+	VBROADCASTSS f32_3ab743ce<>+0(SB), Z4
+	VFMADD213PS  Z4, Z0, Z3
+	VBROADCASTSS f32_3c088908<>+0(SB), Z4
+	VFMADD213PS  Z4, Z0, Z3
+	VBROADCASTSS f32_3d2aa9c1<>+0(SB), Z4
+	VFMADD213PS  Z4, Z0, Z3
+	VBROADCASTSS f32_3e2aaaaa<>+0(SB), Z4
+	VFMADD213PS  Z4, Z0, Z3
+	VBROADCASTSS f32_3f000000<>+0(SB), Z4
+	VFMADD213PS  Z4, Z0, Z3
+	VMULPS       Z0, Z0, Z4
+	VFMADD213PS  Z0, Z4, Z3
+	VBROADCASTSS f32_3f800000<>+0(SB), Z0
+	VADDPS       Z0, Z3, Z3
+	VSCALEFPS    Z1, Z3, Z3
+	VMOVUPS      Z3, K1, (CX)
+	VMOVUPS.Z    (CX), K1, Z0
+	VADDPS       Z0, Z2, Z2
+
+done:
+	VSHUFF64X2 $0x4e, Z2, Z2, Z0
+	VADDPS     Z0, Z2, Z2
+	VSHUFF64X2 $0xb1, Z2, Z2, Z0
+	VADDPS     Z0, Z2, Z2
+	VPERMILPS  $0x4e, Z2, Z0
+	VADDPS     Z0, Z2, Z2
+	VPERMILPS  $0xb1, Z2, Z0
+	VADDPS     Z0, Z2, Z2
+	MOVSS      X2, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func weighAVX512(n int, d *float32, a *float32, b *float32, s float32, t float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·weighAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	MOVQ         b+24(FP), BX
+	VBROADCASTSS s+32(FP), Z0
+	VBROADCASTSS t+36(FP), Z1
+	CMPQ         AX, $0x10
+	JL           rest
+
+whole:
+	VMOVUPS (DX), Z2
+	VMOVUPS (BX), Z3
+	VADDPS  Z0, Z2, Z2
+	VMULPS  Z3, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMOVUPS Z2, (CX)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, CX
+	SUBQ    $0x10, AX
+	CMPQ    AX, $0x10
+	JGE     whole
+
+rest:
+	TESTQ     AX, AX
+	JZ        done
+	MOVL      $0x0000ffff, SI
+	BZHIL     AX, SI, AX
+	KMOVW     AX, K1
+	VMOVUPS.Z (DX), K1, Z2
+	VMOVUPS.Z (BX), K1, Z3
+	VADDPS    Z0, Z2, Z2
+	VMULPS    Z3, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMOVUPS   Z2, K1, (CX)
 
 done:
 	VZEROUPPER

@@ -276,3 +276,20 @@ func rootStepGeneric(d, a, b, c []float32, s *foldScalars) {
 		d[i] = a[i] - float32(float32(b[i]*s[0])*s[1])/(root+s[3])
 	}
 }
+
+// expSumGeneric adds as sumGeneric does.
+func expSumGeneric(d, a []float32, scale, shift float32) float32 {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(a[i]*scale) + shift
+	}
+	expGeneric(d, d)
+	return sumGeneric(d)
+}
+
+func weighGeneric(d, a, b []float32, s, t float32) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = float32((a[i]+s)*b[i]) * t
+	}
+}

@@ -114,6 +114,16 @@ func blendSquareAVX2(n int, d *float32, a *float32, b *float32, s *float32)
 //go:noescape
 func rootStepAVX2(n int, d *float32, a *float32, b *float32, c *float32, s *float32)
 
+// expSumAVX2 is expSumGeneric with more lanes.
+//
+//go:noescape
+func expSumAVX2(n int, d *float32, a *float32, scale float32, shift float32) float32
+
+// weighAVX2 is weighGeneric.
+//
+//go:noescape
+func weighAVX2(n int, d *float32, a *float32, b *float32, s float32, t float32)
+
 // sumAVX2 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
 //
 //go:noescape
@@ -233,6 +243,16 @@ func blendSquareAVX512(n int, d *float32, a *float32, b *float32, s *float32)
 //
 //go:noescape
 func rootStepAVX512(n int, d *float32, a *float32, b *float32, c *float32, s *float32)
+
+// expSumAVX512 is expSumGeneric with more lanes.
+//
+//go:noescape
+func expSumAVX512(n int, d *float32, a *float32, scale float32, shift float32) float32
+
+// weighAVX512 is weighGeneric.
+//
+//go:noescape
+func weighAVX512(n int, d *float32, a *float32, b *float32, s float32, t float32)
 
 // sumAVX512 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
 //

@@ -28,6 +28,8 @@ const ulp = 1.0 / (1 << 23)
 var vectorRows = []vectorRow{
 	{"abs", func(v *vectors, d, a, _ []float32) { v.abs(d, a) }, func(a, _ float64) float64 { return math.Abs(a) }, 0, 0, false},
 	{"exp", func(v *vectors, d, a, _ []float32) { v.exp(d, a) }, func(a, _ float64) float64 { return math.Exp(a) }, 1.5 * ulp, 1.2e-38, false},
+	{"expSum", func(v *vectors, d, a, _ []float32) { v.expSum(d, a, 0.5, -1) }, func(a, _ float64) float64 { return math.Exp(a/2 - 1) }, 100 * ulp, 1.2e-38, false},
+	{"weigh", func(v *vectors, d, a, b []float32) { v.weigh(d, a, b, 0, 2) }, func(a, b float64) float64 { return a * b * 2 }, ulp, 1.2e-38, false},
 	{"tanh", func(v *vectors, d, a, _ []float32) { v.tanh(d, a) }, func(a, _ float64) float64 { return math.Tanh(a) }, 2 * ulp, 1.2e-38, false},
 	{"sigmoid", func(v *vectors, d, a, _ []float32) { v.sigmoid(d, a) }, func(a, _ float64) float64 { return 1 / (1 + math.Exp(-a)) }, 3 * ulp, 1.2e-38, false},
 	{"gelu", func(v *vectors, d, a, _ []float32) { v.gelu(d, a) }, geluReference, 8 * ulp, 1, false},
@@ -240,6 +242,25 @@ func TestMaxPool2(t *testing.T) {
 			}
 			if y[n] != guard || da[2*n] != guards[0] || db[2*n] != guards[1] {
 				t.Fatalf("%s: %d elements write behind the end", v.name, n)
+			}
+		}
+	}
+}
+
+// TestExpSumAdds compares the sum with that of what was written.
+func TestExpSumAdds(t *testing.T) {
+	for _, v := range allVectors() {
+		for n := range 100 {
+			a, d := make([]float32, n), make([]float32, n)
+			for i := range a {
+				a[i] = float32(i%17) - 20
+			}
+			got, want := float64(v.expSum(d, a, 0.25, 1)), 0.0
+			for _, x := range d {
+				want += float64(x)
+			}
+			if !(math.Abs(got-want) <= 1e-5*want) {
+				t.Errorf("%s: the sum of %d is %v, want %v", v.name, n, got, want)
 			}
 		}
 	}

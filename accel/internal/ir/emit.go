@@ -58,8 +58,12 @@ func (b *builder) emit(g *group) {
 	if _, copies := n.node.op.(viewer); copies {
 		any = true
 	}
+	free := 0 // inputs that may have any layout
+	if op, ok := n.node.op.(partlyStrided); ok && n.node.dtype == Float32 {
+		free = op.stridedInputs()
+	}
 	for i, s := range n.inputs {
-		if !any && !s.layout.Contiguous() {
+		if !any && i >= free && !s.layout.Contiguous() {
 			in[i] = b.contiguous(b.operand(s, n.node.in[i].dtype), n.node.index)
 		} else {
 			in[i] = b.operand(s, n.node.in[i].dtype)

@@ -57,6 +57,10 @@ type viewer interface {
 // the inputs. All others get row-major inputs.
 type strided interface{ strided() }
 
+// partlyStrided is implemented by Whole ops of which float32 device code takes
+// any layout of the first few inputs.
+type partlyStrided interface{ stridedInputs() int }
+
 func scalarWord(v float64) uint64 { return math.Float64bits(v) }
 
 // unaryOp is embedded by elementwise ops of one input.

@@ -25,6 +25,9 @@ func (Attention) Name() string { return "Attention" }
 // Class of Attention is a step of its own.
 func (Attention) Class([]*Value) Class { return Whole }
 
+// stridedInputs are queries, keys and values, also those of the gradient.
+func (Attention) stridedInputs() int { return 3 }
+
 // AppendKey appends Causal and Scale.
 func (o Attention) AppendKey(key []byte) []byte {
 	if o.Causal {
@@ -57,6 +60,9 @@ func (o Attention) Infer(in []*Value) (Type, error) {
 // Gradient of Attention makes the scores p again and is, with
 // ds = p·(dy·vᵀ - Σ dy·y)·Scale: ds·k for q, dsᵀ·q for k and pᵀ·dy for v.
 func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
+	if p, ok := dy.op.(Pad); ok && p.Before == 0 { // without the zeros for the sums
+		dy = dy.in[0]
+	}
 	args := append([]*Value{in[0], in[1], in[2], out, dy}, in[3:]...)
 	all := r.Record(AttentionGradient{Attention: o}, args...)
 	grads := make([]*Value, len(in))

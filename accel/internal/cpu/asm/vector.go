@@ -14,6 +14,7 @@ func vector() {
 		scalarOps(s)
 		unaryOps(s)
 		foldings(s)
+		attention(s)
 		sum(s)
 		largest(s)
 	}
