@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/interp/lower"
 )
 
 var update = flag.Bool("update", false, "write the golden files; those of programs by the go command")
@@ -42,6 +44,12 @@ func TestPrograms(t *testing.T) {
 			s, out, err := runCells(t, asCell(string(text)))
 			if err != nil || out != string(want) {
 				t.Errorf("%s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
+			}
+			// The engine must do right what the machine does for it, too.
+			s = newSession(t, func(c *lower.Config) { c.Machine = nil })
+			err = s.run(asCell(string(text)))
+			if out := s.output.String(); err != nil || out != string(want) {
+				t.Errorf("without the machine: %s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
 			}
 		})
 	}

@@ -64,6 +64,7 @@ type Registry struct {
 	jsonClosed sync.Map                // reflect.Type to bool: see jsonHoldsNoBox
 	fields     sync.Map                // view to []jsonField
 	names      sync.Map                // string to nil: see templateNames
+	functions  sync.Map                // string to nil: names of functions that cells gave to templates
 }
 
 // New returns an empty registry.

@@ -28,6 +28,7 @@ func (r *Registry) TemplateExecute(t any, w io.Writer, name string, data any) er
 		for _, t := range append(t.Templates(), t) {
 			c.collect(t.Tree)
 		}
+		t.Funcs(r.templatePrinters())
 		data, err := c.all(data)
 		switch {
 		case err != nil:
@@ -40,6 +41,7 @@ func (r *Registry) TemplateExecute(t any, w io.Writer, name string, data any) er
 		for _, t := range append(t.Templates(), t) {
 			c.collect(t.Tree)
 		}
+		t.Funcs(r.templatePrinters())
 		data, err := c.all(data)
 		switch {
 		case err != nil:
@@ -191,10 +193,26 @@ func (c *templateData) convert(w view, v reflect.Value) (any, error) {
 		}
 	}
 	if prints(w) {
-		return w.d.box(v.Interface()), nil
+		b := w.d.box(v.Interface())
+		if _, ok := b.(fmt.Stringer); ok && !w.d.set.Load().has("MarshalJSON") {
+			return templateStringer{b.(boxed).box()}, nil
+		}
+		return b, nil
 	}
 	return v.Interface(), nil
 }
+
+// templateStringer is a box that is no json.Marshaler: html/template writes a
+// Stringer into a script by its String method only then.
+type templateStringer struct{ b Box }
+
+func (s templateStringer) box() Box { return s.b }
+
+// String implements fmt.Stringer.
+func (s templateStringer) String() string { return s.b.stringText() }
+
+// Format implements fmt.Formatter.
+func (s templateStringer) Format(f fmt.State, verb rune) { s.b.Format(f, verb) }
 
 // prints reports whether fmt calls a method of the interpreted type.
 func prints(w view) bool {

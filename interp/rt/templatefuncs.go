@@ -15,6 +15,7 @@ func (r *Registry) TemplateFuncs(t any, functions map[string]any) any {
 	compiled := make(map[string]any, len(functions))
 	for name, f := range functions {
 		compiled[name] = f
+		r.functions.Store(name, nil)
 		if b, ok := r.unbox(f); ok && reflect.TypeOf(b.V).Kind() == reflect.Func {
 			compiled[name] = r.templateFunc(r.ReflectValueOf(f))
 		}
@@ -26,6 +27,18 @@ func (r *Registry) TemplateFuncs(t any, functions map[string]any) any {
 		return t.Funcs(compiled)
 	}
 	panic(fmt.Errorf("cannot add functions to a template of type %T", t))
+}
+
+// templatePrinters are the functions of templates that print, where cells have not
+// defined others of their names: those of templates tell the names of boxes for %T.
+func (r *Registry) templatePrinters() map[string]any {
+	printers := map[string]any{"print": r.Sprint, "printf": r.Sprintf, "println": r.Sprintln}
+	for name := range printers {
+		if _, own := r.functions.Load(name); own {
+			delete(printers, name)
+		}
+	}
+	return printers
 }
 
 // templateFunc is f with an any in place of each type of a cell.

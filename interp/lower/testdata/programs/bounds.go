@@ -35,7 +35,7 @@ func order(a []int, f func() int) {
 // plain has no defer statement, and neither has what it returns.
 func plain(xs []int, i int) func() int {
 	_ = xs[i-1]
-	return func() int { return len(xs[i:i+9]) }
+	return func() int { return len(xs[i : i+9]) }
 }
 
 func tell(f func()) {

@@ -49,7 +49,7 @@ func main() {
 		},
 	}).Parse(`{{.Title}} {{.User.Upper}} {{.User.Ptr}} {{range $i, $u := .Users}}{{$i}}={{$u.Upper}}:{{$u}} {{end}}
 {{.Temp}} {{range $k, $v := .Temps}}{{$k}}:{{$v}} {{end}}{{call .Fn 4}} {{.In.Upper}} {{.In}} {{.Sh}} {{.Upper}} {{.Name}}
-{{with .User}}{{.Name}}{{end}} {{len .Users}} {{index .Users 1}} {{(index .Users 0).Upper}} {{index .Temps "z"}} {{printf "%v %s" .Temp .User.Name}}
+{{with .User}}{{.Name}}{{end}} {{len .Users}} {{index .Users 1}} {{(index .Users 0).Upper}} {{index .Temps "z"}} {{printf "%v %T %s" .Temp .Temp .User.Name}}
 {{up "x"}} {{double .Temp}} {{uname .U}} {{(mk "q").Upper}} {{maybe 3}}  {{.M.k.Upper}} {{if eq .Temp .Temp}}eq{{end}} {{if lt 1 2}}lt{{end}} {{.Users | len}}
 {{define "sub"}}[{{.Upper}}]{{end}}{{template "sub" .User}}{{template "sub" .U}} {{block "bl" .}}{{.Title}}{{end}} {{html .Title}} {{js .Title}} {{slice .Title 0 1}} {{not .Users}} {{and .Temp .Sh}} {{println .Temp}}
 `))
@@ -63,7 +63,7 @@ func main() {
 		}
 		fmt.Println(t.Execute(out, p))
 	}
-	h := html.Must(html.New("h").Parse("<a href='{{.Title}}' onclick=\"f({{.Users}})\">{{.User.Upper}} {{.Temp}} {{.Sh}}</a>\n"))
+	h := html.Must(html.New("h").Parse("<a href='{{.Title}}' onclick=\"f({{.Users}}, {{.Temp}}, {{.Sh}})\">{{.User.Upper}} {{.Temp}} {{.Sh}}</a>\n"))
 	fmt.Println(h.Execute(out, p))
 	var sb strings.Builder
 	fmt.Println(t.ExecuteTemplate(&sb, "sub", U{"sub"}), sb.String())
