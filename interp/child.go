@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"time"
@@ -28,17 +27,3 @@ func (s *Session) childProcess(name string, arg ...string) *exec.Cmd {
 // childGrace is how long an interrupted child may take to end before it is
 // killed.
 const childGrace = 250 * time.Millisecond
-
-// A runContext ends when its run is interrupted, and not with its cell.
-type runContext struct{ *run }
-
-func (runContext) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
-func (c runContext) Done() <-chan struct{}                 { return c.stopped }
-func (runContext) Value(any) any                           { return nil }
-
-func (c runContext) Err() error {
-	if c.isStopped() {
-		return context.Canceled
-	}
-	return nil
-}

@@ -71,7 +71,7 @@ func (s *Session) runCommand(number int, values ...any) {
 	if r == nil || r.magic == nil {
 		panic(&commandError{fmt.Errorf("the name %s is reserved", magic.Name)})
 	}
-	ctx := *s.context
+	ctx := runContext{r}
 	err := r.magic.Call(ctx, number, values)
 	switch {
 	case ctx.Err() != nil:

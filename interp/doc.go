@@ -14,7 +14,9 @@
 //
 // Any mix of imports, declarations and statements. Packages that are known are
 // imported by themselves. Unused variables, imports and labels are fine. ctx is
-// predeclared in every cell: a context.Context that an interrupt cancels.
+// predeclared in every cell: a context.Context that an interrupt of the cell
+// cancels. One that a cell sets stays set, an interrupt of a later cell does not
+// cancel it; but one that derives from ctx and has ended is replaced.
 //
 //   - The value of the last statement, when it is an expression, is the result; a
 //     semicolon after it hides it. See [Result] for how it looks.

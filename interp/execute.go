@@ -136,7 +136,7 @@ type outcome struct {
 // run runs the body of a cell and then after, which gives its result: showing a
 // value may run code of cells too. It calls done at the end.
 func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
-	s.setContext(ctx)
+	s.setContext(r)
 	s.running.Store(r)
 	m := &member{run: r, failure: newError(nameRuntime, "runtime.Goexit has ended the cell", nil)}
 	started := make(chan struct{})

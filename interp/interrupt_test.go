@@ -207,6 +207,10 @@ func TestContextOfExecute(t *testing.T) {
 	n.must(t, "ctx.Err() == nil", "= true")
 	n.must(t, "ctx, cancel := context.WithCancel(ctx)\ncancel()\nctx.Err() == context.Canceled", "= true")
 	n.must(t, "ctx.Err() == nil", "= true")
+	n.must(t, "type key int\nctx = context.WithValue(ctx, key(1), \"a\")", "")
+	n.must(t, "ctx.Value(key(1)), ctx.Err()", "= \"a\", <nil>")
+	n.must(t, "ctx = context.Background()", "")
+	n.must(t, "ctx == context.Background()", "= true")
 }
 
 // TestToolsWhileRunning says that completion and inspection do not wait for the

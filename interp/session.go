@@ -58,20 +58,6 @@ type Session struct {
 	closed    bool
 }
 
-// setContext makes ctx the context of the running cell, unless a cell has given
-// it a value of its own.
-func (s *Session) setContext(ctx context.Context) {
-	if _, own := (*s.context).(*cellContext); own || *s.context == nil {
-		*s.context = &cellContext{ctx}
-	}
-}
-
-// A cellContext is what ctx holds. That it is one type keeps a goroutine that
-// reads ctx while the next cell sets it from seeing halves of two values.
-type cellContext struct{ context.Context }
-
-func (*cellContext) String() string { return "ctx" }
-
 // New returns a session without any definitions but ctx.
 func New(options ...Option) (*Session, error) {
 	if err := symbols.Check(); err != nil {
