@@ -56,14 +56,10 @@ func gatherAs[T number, D number](dst []D, base unsafe.Pointer, l ir.Layout, at 
 	if inner >= 0 {
 		width, stride = l.Shape[inner], l.Stride[inner]
 	}
-	for len(dst) > 0 {
-		offset, row := l.Offset, at/width
-		for k := inner - 1; k >= 0; k-- {
-			offset += row % l.Shape[k] * l.Stride[k]
-			row /= l.Shape[k]
-		}
-		col := at % width
+	w := newWalker(l, inner, at/width)
+	for col := at % width; len(dst) > 0; col = 0 {
 		n := min(len(dst), width-col)
+		offset := w.offset
 		p := unsafe.Add(base, (offset+col*stride)*size)
 		out := dst[:n]
 		switch stride {
@@ -73,7 +69,12 @@ func gatherAs[T number, D number](dst []D, base unsafe.Pointer, l ir.Layout, at 
 				out[i] = v
 			}
 		case 1:
-			for i, v := range unsafe.Slice((*T)(p), n) {
+			from := unsafe.Slice((*T)(p), n)
+			if same, ok := any(out).([]T); ok {
+				copy(same, from)
+				break
+			}
+			for i, v := range from {
 				out[i] = D(v)
 			}
 		default:
@@ -81,6 +82,53 @@ func gatherAs[T number, D number](dst []D, base unsafe.Pointer, l ir.Layout, at 
 				out[i] = D(*(*T)(unsafe.Add(p, i*stride*size)))
 			}
 		}
-		dst, at = dst[n:], at+n
+		dst = dst[n:]
+		w.next()
+	}
+}
+
+// walker goes through the rows of a layout: all dimensions but the inner ones.
+type walker struct {
+	l      ir.Layout
+	outer  int
+	index  [8]int // of the row, in the last eight of those dimensions
+	offset int
+	row    int
+}
+
+func newWalker(l ir.Layout, outer, row int) walker {
+	w := walker{l: l, outer: max(outer, 0), row: row}
+	w.seek()
+	return w
+}
+
+// seek finds the offset of the row from its number.
+func (w *walker) seek() {
+	w.offset = w.l.Offset
+	row := w.row
+	for k := w.outer - 1; k >= 0; k-- {
+		i := row % w.l.Shape[k]
+		row /= w.l.Shape[k]
+		w.offset += i * w.l.Stride[k]
+		if d := w.outer - 1 - k; d < len(w.index) {
+			w.index[d] = i
+		}
+	}
+}
+
+// next goes to the row behind.
+func (w *walker) next() {
+	w.row++
+	for d := range min(w.outer, len(w.index)) {
+		k := w.outer - 1 - d
+		w.offset += w.l.Stride[k]
+		if w.index[d]++; w.index[d] < w.l.Shape[k] {
+			return
+		}
+		w.offset -= w.l.Shape[k] * w.l.Stride[k]
+		w.index[d] = 0
+	}
+	if w.outer > len(w.index) {
+		w.seek()
 	}
 }

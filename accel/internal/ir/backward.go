@@ -86,7 +86,7 @@ func (r *Recorder) backwardOne(v *Value) {
 				continue
 			}
 			if x.grad != nil {
-				g = r.Add(x.grad, g)
+				g = r.join(x.grad, g)
 			}
 			x.grad = g
 		}

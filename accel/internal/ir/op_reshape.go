@@ -23,9 +23,34 @@ func (o Reshape) Infer(in []*Value) (Type, error) {
 
 func (o Reshape) view(in Layout) (Layout, bool) {
 	if !in.Contiguous() {
-		return Layout{}, false
+		return o.onesMoved(in)
 	}
 	return Layout{Shape: o.Shape, Stride: Strides(o.Shape), Offset: in.Offset}, true
+}
+
+// onesMoved is the view if only dimensions of size 1 come or go.
+func (o Reshape) onesMoved(in Layout) (Layout, bool) {
+	out := Layout{Shape: o.Shape, Stride: make([]int, len(o.Shape)), Offset: in.Offset}
+	k := 0
+	for i, n := range o.Shape {
+		if n == 1 {
+			continue
+		}
+		for k < len(in.Shape) && in.Shape[k] == 1 {
+			k++
+		}
+		if k == len(in.Shape) || in.Shape[k] != n {
+			return Layout{}, false
+		}
+		out.Stride[i] = in.Stride[k]
+		k++
+	}
+	for ; k < len(in.Shape); k++ {
+		if in.Shape[k] != 1 {
+			return Layout{}, false
+		}
+	}
+	return out, true
 }
 
 // Gradient of Reshape is dy in x's shape.

@@ -1,0 +1,71 @@
+package ir
+
+// Sums of gradients of slices, before → after:
+//
+//	pad(a) + pad(b), side by side       pad(concat(a, b))
+//	  … that fill the whole             concat(a, b)
+//	concat of neighbouring parts of v   the part of v, a view
+//
+// A value that is cut into slices gets its gradient so in one pass, or in none.
+
+// join is the sum of two gradients of one value.
+func (r *Recorder) join(a, b *Value) *Value {
+	first, ok := a.op.(Pad)
+	second, too := b.op.(Pad)
+	if !ok || !too || first.Axis != second.Axis || a.dtype != b.dtype {
+		return r.Add(a, b)
+	}
+	if second.Before < first.Before {
+		a, b, first, second = b, a, second, first
+	}
+	axis := first.Axis
+	x, y := a.in[0], b.in[0]
+	if first.Before+x.shape[axis] != second.Before {
+		return r.Add(a, b)
+	}
+	joined := r.concat(axis, x, y)
+	if joined.shape[axis] == first.Size {
+		return joined
+	}
+	return r.Record(Pad{Axis: axis, Before: first.Before, Size: first.Size}, joined)
+}
+
+// concat is two values one after the other, with those that they are made of.
+func (r *Recorder) concat(axis int, x, y *Value) *Value {
+	if axis == 0 {
+		v, from, to, ok := flatPart(x)
+		w, next, end, too := flatPart(y)
+		if ok && too && v == w && to == next {
+			shape := append([]int{x.shape[0] + y.shape[0]}, x.shape[1:]...)
+			if Len(shape) == end-from {
+				return r.part(v, from, shape)
+			}
+		}
+	}
+	var parts []*Value
+	for _, v := range []*Value{x, y} {
+		if c, ok := v.op.(Concat); ok && c.Axis == axis {
+			parts = append(parts, v.in...)
+		} else {
+			parts = append(parts, v)
+		}
+	}
+	return r.Record(Concat{Axis: axis}, parts...)
+}
+
+// flatPart tells of which elements of a flat value v is a view in another shape.
+func flatPart(v *Value) (flat *Value, from, to int, ok bool) {
+	for v.op != nil && len(v.in) > 0 {
+		switch op := v.op.(type) {
+		case Reshape:
+			v = v.in[0]
+			continue
+		case Slice:
+			if len(v.in[0].shape) == 1 {
+				return v.in[0], op.From, op.To, true
+			}
+		}
+		break
+	}
+	return nil, 0, 0, false
+}
