@@ -79,7 +79,11 @@ func (f *fitting) firstNotFinite() (name string, found *tensor.NonFinite) {
 		defer nn.Catch(&err)
 		(*tensor.Generator)(nil).SetState(f.last.seed, f.last.drawn)
 		found = tensor.FindNonFinite(func() {
-			f.o.cast(func() { f.loss(f.model.Forward(f.last.batch.X), f.last.batch.Y) })
+			f.o.cast(func() {
+				b := f.last.batch
+				mixture := f.o.mix(&b)
+				mixture.loss(f.loss, f.model.Forward(b.X), b.Y)
+			})
 		})
 		return nil
 	}()

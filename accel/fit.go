@@ -39,6 +39,9 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 	case train.Len() == 0:
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}
+	if o.mixup > 0 && train.Places() > 0 {
+		return run, fmt.Errorf("accel: Mixup(%g): the examples of %s are tokens, which cannot be mixed", o.mixup, train.Name())
+	}
 	if !oneFit.TryLock() {
 		return run, ErrBusy
 	}

@@ -232,8 +232,9 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 		f.last.begin(b)
 		var prediction, loss *Tensor
 		f.o.cast(func() {
+			mixture := f.o.mix(&b)
 			prediction = f.model.Forward(b.X)
-			loss = f.loss(prediction, b.Y)
+			loss = mixture.loss(f.loss, prediction, b.Y)
 			if f.scaler == nil { // which skips such steps
 				watched := loss.RequireFinite("loss")
 				loss.Release()

@@ -43,6 +43,7 @@ type options struct {
 	tensorBoard   string          // folder; "" for none
 	absoluteRates bool            // the schedule gives rates, not factors
 	stop          func(*Run) bool // asked after each step; nil for never
+	mixup         float64         // alpha; 0 for none
 	recompute     bool            // cut the model's chains
 	amp           bool
 	precision     Precision // 0 leaves it to the device

@@ -167,6 +167,12 @@ func (b *Batches) Next() bool {
 		return false
 	}
 	begin := time.Now()
+	if r := b.set.resident; r != nil {
+		b.batch = r.batch(b.set, b.examples(b.taken), &b.loader)
+		b.taken++
+		b.waited += time.Since(begin)
+		return true
+	}
 	raw := b.take()
 	b.waited += time.Since(begin)
 	if c := trace.Active(); c != nil {
@@ -235,10 +241,8 @@ func (b *Batches) issue() {
 
 // make gathers batch k. It reads nothing that Next changes.
 func (b *Batches) make(k int) (raw rawBatch) {
-	first := k * b.size
-	last := min(first+b.size, b.set.Len())
 	width := b.set.size()
-	raw.index = make([]int, last-first)
+	raw.index = b.examples(k)
 	raw.x = b.room(len(raw.index) * width)
 	outputs := b.set.Targets()
 	places := b.set.Places()
@@ -247,15 +251,10 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	} else {
 		raw.targets = make([]float32, len(raw.index)*outputs)
 	}
-	for i := range raw.index {
+	for i, e := range raw.index {
 		if i%256 == 0 && b.loader.ctx.Err() != nil {
 			return rawBatch{err: b.loader.ctx.Err()}
 		}
-		e := first + i
-		if b.order != nil {
-			e = b.order[e]
-		}
-		raw.index[i] = e
 		at := b.set.at(e)
 		x := raw.x[i*width : (i+1)*width]
 		if err := b.set.source.example(at, x); err != nil {
@@ -272,6 +271,19 @@ func (b *Batches) make(k int) (raw rawBatch) {
 		}
 	}
 	return raw
+}
+
+// examples are those of batch k.
+func (b *Batches) examples(k int) []int {
+	first := k * b.size
+	index := make([]int, min(first+b.size, b.set.Len())-first)
+	for i := range index {
+		index[i] = first + i
+		if b.order != nil {
+			index[i] = b.order[first+i]
+		}
+	}
+	return index
 }
 
 // room is a slice of n numbers, of any values.

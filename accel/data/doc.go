@@ -8,7 +8,8 @@
 // notebook, with its first images.
 //
 // [Set.Map] changes examples as they enter a batch: [Normalize], [RandomFlip],
-// [RandomCrop], or a function of one's own.
+// [RandomCrop], [Cutout], or a function of one's own. [Set.OnDevice] keeps a set
+// on the device, and does these there.
 //
 // [Set.Batches] cuts a set into tensors. Batches are made ahead on goroutines
 // of their own, and are the same and in the same order however many there are.

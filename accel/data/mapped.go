@@ -119,6 +119,12 @@ func (m *mapped) example(i int, dst []float32) error {
 	return nil
 }
 
+func (m *mapped) bytes(i int, dst []byte) error {
+	_, err := m.images.ReadAt(dst, m.offset+int64(i)*int64(m.size))
+	return err
+}
+
+func (m *mapped) highest() float32      { return 255 }
 func (m *mapped) label(i int) int       { return int(m.labels[i]) }
 func (m *mapped) target(int, []float32) {}
 func (m *mapped) targets() int          { return 0 }

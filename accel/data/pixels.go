@@ -7,11 +7,12 @@ type pixels struct {
 	data   []byte
 	labels []byte
 	level  [256]float32
+	top    float32 // level is the byte divided by this
 }
 
 // newPixels scales pixel values 0 … highest to [0, 1].
 func newPixels(size int, data, labels []byte, highest float32) *pixels {
-	p := &pixels{size: size, data: data, labels: labels}
+	p := &pixels{size: size, data: data, labels: labels, top: highest}
 	for v := range p.level {
 		p.level[v] = float32(v) / highest
 	}
@@ -27,6 +28,12 @@ func (p *pixels) example(i int, dst []float32) error {
 	return nil
 }
 
+func (p *pixels) bytes(i int, dst []byte) error {
+	copy(dst, p.data[i*p.size:(i+1)*p.size])
+	return nil
+}
+
+func (p *pixels) highest() float32      { return p.top }
 func (p *pixels) label(i int) int       { return int(p.labels[i]) }
 func (p *pixels) target(int, []float32) {}
 func (p *pixels) targets() int          { return 0 }

@@ -21,6 +21,9 @@ type Set struct {
 	index []int
 	// transforms are applied as examples enter a batch.
 	transforms []Transform
+	// resident is the examples on the device, those of the source by at; nil
+	// without OnDevice.
+	resident *resident
 }
 
 // source is where the numbers of a set come from. Its methods may be called

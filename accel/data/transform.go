@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Transform changes an example as it enters a batch; see [Set.Map].
@@ -12,6 +14,9 @@ type Transform struct {
 	text  string
 	check func(shape []int) error // nil where any shape will do
 	apply func(x []float32, shape []int, random *rand.Rand)
+	// device is apply for a batch on the device, of [N, shape…], and takes as much
+	// of chance for each example as apply does; nil where there is no such thing.
+	device func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor
 }
 
 // String is the transform as it is written in Go.
@@ -35,6 +40,9 @@ func (s *Set) Map(transforms ...Transform) (*Set, error) {
 				return nil, fmt.Errorf("data: %v for examples of shape %v: %w", f, s.shape, err)
 			}
 		}
+	}
+	if err := t.checkResident(); err != nil {
+		return nil, err
 	}
 	return &t, nil
 }
@@ -61,6 +69,12 @@ func Normalize(mean, deviation float64) Transform {
 				x[i] = float32((float64(x[i]) - mean) / deviation)
 			}
 		},
+		device: func(x *tensor.Tensor, _ []int, _ []*rand.Rand) *tensor.Tensor {
+			var w work
+			defer w.done()
+			wide := w.keep(w.keep(x.Cast(tensor.Float64)).AddScalar(-mean))
+			return w.keep(wide.Div(w.keep(tensor.FromFloat64s([]float64{deviation})))).Cast(tensor.Float32)
+		},
 	}
 }
 
@@ -80,6 +94,7 @@ func RandomFlip() Transform {
 				}
 			}
 		},
+		device: flipOnDevice,
 	}
 }
 
@@ -106,6 +121,38 @@ func RandomCrop(pixels int) Transform {
 				shift(x[plane:plane+height*width], height, width, down, right)
 			}
 		},
+		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
+			return shiftOnDevice(x, shape, random, pixels)
+		},
+	}
+}
+
+// Cutout hides a square of so many pixels on a side, at a place of its own in each
+// image, of shape [H, W] or [C, H, W], behind zeros (DeVries and Taylor,
+// arXiv:1708.04552). The place is that of the square's middle, anywhere in the
+// image, so that a part of the square may lie outside.
+func Cutout(pixels int) Transform {
+	return Transform{
+		text: fmt.Sprintf("Cutout(%d)", pixels),
+		check: func(shape []int) error {
+			if pixels < 1 {
+				return fmt.Errorf("the square must have at least 1 pixel on a side")
+			}
+			return imageShape(shape)
+		},
+		apply: func(x []float32, shape []int, random *rand.Rand) {
+			n := len(shape)
+			height, width := shape[n-2], shape[n-1]
+			top, left := random.IntN(height)-pixels/2, random.IntN(width)-pixels/2
+			for plane := 0; plane < len(x); plane += height * width {
+				for row := max(top, 0); row < min(top+pixels, height); row++ {
+					clear(x[plane+row*width+min(max(left, 0), width) : plane+row*width+max(min(left+pixels, width), 0)])
+				}
+			}
+		},
+		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
+			return cutOnDevice(x, shape, random, pixels)
+		},
 	}
 }
 
@@ -131,10 +178,15 @@ func (s *Set) transform(x []float32, e int, l *loader) {
 	if len(s.transforms) == 0 {
 		return
 	}
-	random := rand.New(rand.NewPCG(l.seed^0x9e3779b97f4a7c15, uint64(l.round)<<40^uint64(e)))
+	random := l.chance(e)
 	for _, t := range s.transforms {
 		t.apply(x, s.shape, random)
 	}
+}
+
+// chance is what is random in example e of this round.
+func (l *loader) chance(e int) *rand.Rand {
+	return rand.New(rand.NewPCG(l.seed^0x9e3779b97f4a7c15, uint64(l.round)<<40^uint64(e)))
 }
 
 // transformed are the transforms in words, "" for none.

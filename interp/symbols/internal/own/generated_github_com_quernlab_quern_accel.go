@@ -37,6 +37,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Loss":             reflect.ValueOf(accel.Loss),
 		"LossScale":        reflect.ValueOf(accel.LossScale),
 		"Minimize":         reflect.ValueOf(accel.Minimize),
+		"Mixup":            reflect.ValueOf(accel.Mixup),
 		"Muon":             reflect.ValueOf(accel.Muon),
 		"Nesterov":         reflect.ValueOf(accel.Nesterov),
 		"OneCycle":         reflect.ValueOf(accel.OneCycle),

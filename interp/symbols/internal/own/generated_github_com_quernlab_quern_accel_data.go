@@ -13,6 +13,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"CSVTargets":       reflect.ValueOf(data.CSVTargets),
 		"Chars":            reflect.ValueOf(data.Chars),
 		"Context":          reflect.ValueOf(data.Context),
+		"Cutout":           reflect.ValueOf(data.Cutout),
 		"Digits":           reflect.ValueOf(data.Digits),
 		"DropLast":         reflect.ValueOf(data.DropLast),
 		"ErrBatchSize":     reflect.ValueOf(&data.ErrBatchSize).Elem(),

@@ -1,0 +1,254 @@
+package data
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// resident is the examples of a source as tensors on the device: batches are
+// gathered there, and nothing is copied to it but their indices.
+type resident struct {
+	x       *tensor.Tensor // [N, numbers], uint8 or float32
+	highest float32        // what bytes are divided by; 0 for float32
+	y       *tensor.Tensor // [N], [N, places] or [N, targets]
+}
+
+// ofBytes is a source whose numbers are bytes divided by one number.
+type ofBytes interface {
+	bytes(i int, dst []byte) error
+	highest() float32
+}
+
+// OnDevice returns the set with all examples on the device, images as bytes. The
+// batches are the same bit for bit as without it, and in the same order; they are
+// gathered, scaled and transformed on the device, so that loading costs nothing
+// but that. Of transforms it knows those of this package: with a [Function] it
+// fails. It fails too, with the error of a file, where the examples cannot be
+// read, and with a *tensor.OutOfMemoryError where they do not fit.
+func (s *Set) OnDevice() (on *Set, err error) {
+	defer func() {
+		if e, ok := recover().(error); ok {
+			on, err = nil, fmt.Errorf("data: %s on the device: %w", s.name, e)
+		}
+	}()
+	r := &resident{}
+	n, size := s.Len(), s.size()
+	if b, ok := s.source.(ofBytes); ok {
+		raw := make([]byte, n*size)
+		for i := range n {
+			if err := b.bytes(s.at(i), raw[i*size:(i+1)*size]); err != nil {
+				return nil, fmt.Errorf("data: example %d of %s: %w", i, s.name, err)
+			}
+		}
+		r.highest, r.x = b.highest(), tensor.FromBytes(raw, n, size)
+	} else {
+		numbers := make([]float32, n*size)
+		for i := range n {
+			if err := s.source.example(s.at(i), numbers[i*size:(i+1)*size]); err != nil {
+				return nil, fmt.Errorf("data: example %d of %s: %w", i, s.name, err)
+			}
+		}
+		r.x = tensor.New(numbers, n, size)
+	}
+	if outputs := s.Targets(); outputs > 0 {
+		wanted := make([]float32, n*outputs)
+		for i := range n {
+			s.source.target(s.at(i), wanted[i*outputs:(i+1)*outputs])
+		}
+		r.y = tensor.New(wanted, n, outputs)
+	} else {
+		each := max(s.Places(), 1)
+		labels := make([]int, n*each)
+		for i := range n {
+			if s.Places() > 0 {
+				s.source.(sequences).labels(s.at(i), labels[i*each:(i+1)*each])
+			} else {
+				labels[i] = s.source.label(s.at(i))
+			}
+		}
+		r.y = tensor.FromInts(labels, s.labelShape(n)...)
+	}
+	t := *s
+	t.resident = r
+	if s.index != nil { // the source's examples are those of the tensors
+		t.source, t.index = picked{s.source, s.index}, nil
+		if _, ok := s.source.(sequences); ok {
+			t.source = pickedSequences{picked{s.source, s.index}}
+		}
+	}
+	if err := t.checkResident(); err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// picked is some examples of a source.
+type picked struct {
+	source
+	index []int
+}
+
+func (p picked) len() int                           { return len(p.index) }
+func (p picked) example(i int, dst []float32) error { return p.source.example(p.index[i], dst) }
+func (p picked) label(i int) int                    { return p.source.label(p.index[i]) }
+func (p picked) target(i int, dst []float32)        { p.source.target(p.index[i], dst) }
+
+// pickedSequences is picked for a source with a label at each place.
+type pickedSequences struct{ picked }
+
+func (p pickedSequences) places() int { return p.source.(sequences).places() }
+func (p pickedSequences) labels(i int, dst []int) {
+	p.source.(sequences).labels(p.index[i], dst)
+}
+
+// checkResident tells whether the transforms can be computed where the examples
+// are.
+func (s *Set) checkResident() error {
+	if s.resident == nil {
+		return nil
+	}
+	for _, f := range s.transforms {
+		if f.device == nil {
+			return fmt.Errorf("data: %v of %s cannot be computed on the device", f, s.name)
+		}
+	}
+	return nil
+}
+
+// batch gathers examples, of the set, on the device.
+func (r *resident) batch(s *Set, index []int, l *loader) Batch {
+	var w work
+	defer w.done()
+	rows := make([]int, len(index))
+	for i, e := range index {
+		rows[i] = s.at(e)
+	}
+	pick := w.keep(tensor.FromInts(rows, len(rows)))
+	x := r.x.Gather(pick)
+	if r.highest > 0 {
+		w.keep(x)
+		x = w.keep(x.Cast(tensor.Float32)).Div(w.keep(tensor.Full(float64(r.highest))))
+	}
+	w.keep(x)
+	x = x.Reshape(append([]int{len(index)}, s.shape...)...)
+	if len(s.transforms) > 0 {
+		random := make([]*rand.Rand, len(index))
+		for i, e := range index {
+			random[i] = l.chance(e)
+		}
+		for _, t := range s.transforms {
+			x = t.device(w.keep(x), s.shape, random)
+		}
+	}
+	return Batch{X: x, Y: r.y.Gather(pick), Index: index}
+}
+
+// work is tensors on the way to a result, which nobody else sees.
+type work struct{ made []*tensor.Tensor }
+
+func (w *work) keep(t *tensor.Tensor) *tensor.Tensor {
+	w.made = append(w.made, t)
+	return t
+}
+
+func (w *work) done() {
+	for _, t := range w.made {
+		t.Release()
+	}
+}
+
+// column is a number for each example, which broadcasts to [N, C, H, W].
+func (w *work) column(numbers []float64) *tensor.Tensor {
+	return w.keep(tensor.FromFloat64s(numbers, len(numbers), 1, 1, 1))
+}
+
+// count is 0 to n-1 along one of the dimensions of [N, C, H, W], times a factor.
+func (w *work) count(n, along, factor int) *tensor.Tensor {
+	numbers, shape := make([]float64, n), []int{1, 1, 1, 1}
+	for i := range numbers {
+		numbers[i] = float64(i * factor)
+	}
+	shape[along] = n
+	return w.keep(tensor.FromFloat64s(numbers, shape...))
+}
+
+// images is a batch as [N, C, H, W], whether an image has channels or not.
+func (w *work) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
+	if len(shape) == 3 {
+		return x
+	}
+	return w.keep(x.Reshape(x.Dim(0), 1, shape[0], shape[1]))
+}
+
+// flipOnDevice is RandomFlip.
+func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
+	var w work
+	defer w.done()
+	flip := make([]float64, len(random))
+	for i, r := range random {
+		flip[i] = float64(r.Uint64() & 1)
+	}
+	images := w.images(x, shape)
+	width := images.Dim(3)
+	from := make([]int, width)
+	for i := range from {
+		from[i] = width - 1 - i
+	}
+	columns := w.keep(w.keep(images.Transpose(3, 0, 1, 2)).Gather(w.keep(tensor.FromInts(from, width))))
+	mirrored := w.keep(columns.Transpose(1, 2, 3, 0))
+	which := w.keep(w.column(flip).Cast(tensor.Float32))
+	return w.keep(tensor.Where(which, mirrored, images)).Reshape(x.Shape()...)
+}
+
+// shiftOnDevice is RandomCrop: it pads the images, and gathers each pixel from
+// where its image was shifted to. Places are counted in float64, which is exact up
+// to 2^53.
+func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
+	var w work
+	defer w.done()
+	down, right := make([]float64, len(random)), make([]float64, len(random))
+	for i, r := range random {
+		down[i], right[i] = float64(r.IntN(2*pixels+1)-pixels), float64(r.IntN(2*pixels+1)-pixels)
+	}
+	images := w.images(x, shape)
+	n, channels, height, width := images.Dim(0), images.Dim(1), images.Dim(2), images.Dim(3)
+	padded := w.keep(w.keep(images.Pad(2, pixels, pixels)).Pad(3, pixels, pixels))
+	row := width + 2*pixels
+	plane := row * (height + 2*pixels)
+	place := w.count(n, 0, channels*plane)
+	for _, more := range []*tensor.Tensor{
+		w.count(channels, 1, plane), w.count(height, 2, row), w.count(width, 3, 1),
+		w.keep(w.column(down).MulScalar(float64(-row))), w.keep(w.column(right).MulScalar(-1)),
+	} {
+		place = w.keep(place.Add(more))
+	}
+	index := w.keep(w.keep(place.AddScalar(float64(pixels*row + pixels))).Cast(tensor.Int64))
+	return w.keep(w.keep(padded.Reshape(-1)).Gather(index)).Reshape(x.Shape()...)
+}
+
+// cutOnDevice is Cutout.
+func cutOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
+	var w work
+	defer w.done()
+	images := w.images(x, shape)
+	height, width := images.Dim(2), images.Dim(3)
+	before := [2][]float64{make([]float64, len(random)), make([]float64, len(random))} // the first row and column, less 1
+	for i, r := range random {
+		before[0][i] = float64(r.IntN(height) - pixels/2 - 1)
+		before[1][i] = float64(r.IntN(width) - pixels/2 - 1)
+	}
+	var hidden *tensor.Tensor
+	for axis, n := range []int{height, width} {
+		at, first := w.count(n, 2+axis, 1), w.column(before[axis])
+		behind := w.keep(w.keep(first.AddScalar(float64(pixels + 1))).Greater(at))
+		inside := w.keep(w.keep(at.Greater(first)).And(behind))
+		if hidden == nil {
+			hidden = inside
+			continue
+		}
+		hidden = w.keep(hidden.And(inside))
+	}
+	return w.keep(tensor.Where(hidden, w.keep(tensor.Full(0)), images)).Reshape(x.Shape()...)
+}

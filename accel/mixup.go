@@ -1,0 +1,92 @@
+package accel
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Mixup trains on mixtures of examples (Zhang et al., arXiv:1710.09412): each batch
+// is mixed with itself in another order,
+//
+//	x = λ·x + (1-λ)·x',   loss = λ·loss(y) + (1-λ)·loss(y')
+//
+// where λ is drawn for each batch from the Beta distribution of alpha and alpha:
+// 0.2 mixes a little, 1 evenly. The mixing is done on the device, and random as
+// [Seed] says. Accuracy in training is that of the answers y. It is for examples of
+// numbers, not for tokens.
+func Mixup(alpha float64) Option {
+	text := fmt.Sprintf("Mixup(%g)", alpha)
+	return Option{text, func(c *options) error {
+		if !(alpha > 0) || math.IsInf(alpha, 1) {
+			return fmt.Errorf("accel: %s: alpha must be positive and finite", text)
+		}
+		c.mixup = alpha
+		return nil
+	}}
+}
+
+// mixture is a batch that is to be mixed with itself.
+type mixture struct {
+	share float64 // λ
+	order *Tensor // of the others; nil where nothing is mixed
+}
+
+// mix mixes the examples of a batch.
+func (o *options) mix(b *data.Batch) (m mixture) {
+	if o.mixup == 0 {
+		return m
+	}
+	var g *tensor.Generator
+	m.share = beta(g, o.mixup)
+	m.order = tensor.FromInts(g.Perm(b.Len()), b.Len())
+	others := b.X.Gather(m.order)
+	ours, theirs := b.X.MulScalar(m.share), others.MulScalar(1-m.share)
+	b.X = ours.Add(theirs)
+	for _, t := range []*Tensor{others, ours, theirs} {
+		t.Release()
+	}
+	return m
+}
+
+// loss is that of a mixture.
+func (m mixture) loss(loss func(prediction, target *Tensor) *Tensor, prediction, y *Tensor) *Tensor {
+	if m.order == nil {
+		return loss(prediction, y)
+	}
+	others := y.Gather(m.order)
+	defer others.Release()
+	return loss(prediction, y).MulScalar(m.share).Add(loss(prediction, others).MulScalar(1 - m.share))
+}
+
+// beta draws from the Beta distribution of a and a.
+func beta(g *tensor.Generator, a float64) float64 {
+	x, y := gamma(g, a), gamma(g, a)
+	if x+y == 0 { // both underflow where a is tiny: all of one, as in the limit
+		return math.Round(g.Float64())
+	}
+	return x / (x + y)
+}
+
+// gamma draws from the gamma distribution of this shape (Marsaglia and Tsang, ACM
+// TOMS 26(3), 2000).
+func gamma(g *tensor.Generator, shape float64) float64 {
+	if shape < 1 {
+		return gamma(g, shape+1) * math.Pow(1-g.Float64(), 1/shape)
+	}
+	d := shape - 1./3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := math.Sqrt(-2*math.Log(1-g.Float64())) * math.Cos(2*math.Pi*g.Float64())
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(1-g.Float64()) < 0.5*x*x+d-d*v+d*math.Log(v) {
+			return d * v
+		}
+	}
+}

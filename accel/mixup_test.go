@@ -1,0 +1,74 @@
+package accel_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// TestMixup looks at what the model and the loss are given, and trains with any
+// number of workers to the same weights.
+func TestMixup(t *testing.T) {
+	train, test := digits(t)
+	var seen [][]float32
+	watch := nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+		seen = append(seen, x.Data())
+		return x
+	})
+	set, err := data.FromTargets([][]float32{{0}, {1}}, [][]float32{{0}, {1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	accel.Seed(2)
+	// The prediction is λ·x + (1-λ)·x', and with x = y the loss of it is
+	// λ·(1-λ)·(y-y')² for each.
+	run, err := accel.Fit(t.Context(), nn.Sequential(watch, nn.Residual(nn.Dense(1), nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.MulScalar(0) }))), set,
+		accel.Steps(12), accel.BatchSize(2), accel.Mixup(1), accel.Quiet())
+	must(t, run, err)
+	mixed := 0
+	for i, x := range seen {
+		if x[0] == x[1] || x[0]+x[1] != 1 {
+			if x[0]+x[1] < 0.999 || x[0]+x[1] > 1.001 {
+				t.Errorf("the batch is %v", x)
+			}
+		}
+		share := float64(x[0])
+		if share != 0 && share != 1 {
+			mixed++
+		}
+		if want := share * (1 - share); run.Steps[i].Loss > want+1e-6 || run.Steps[i].Loss < want-1e-6 {
+			t.Errorf("the loss of %v is %v, want %v", x, run.Steps[i].Loss, want)
+		}
+	}
+	if mixed < 2 || mixed == len(seen) {
+		t.Errorf("%d of %d batches of two are mixed", mixed, len(seen))
+	}
+	fit := func(workers int) ([]uint32, float64) {
+		accel.Seed(1)
+		model := mlp(32)
+		run, err := accel.Fit(t.Context(), model, train, accel.Epochs(6), accel.AdamW(3e-3), accel.Mixup(0.2), accel.Workers(workers), accel.Validate(test), accel.Quiet())
+		must(t, run, err)
+		return weights(model), run.Accuracy()
+	}
+	want, accuracy := fit(1)
+	if got, _ := fit(4); !slices.Equal(got, want) {
+		t.Error("four workers give other weights than one")
+	}
+	if !(accuracy > 0.85) {
+		t.Errorf("accuracy %v", accuracy)
+	}
+	windows, err := data.Windows([]int{0, 1, 2, 3, 4, 5}, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accel.Fit(t.Context(), mlp(2), windows, accel.Mixup(1), accel.Quiet()); err == nil || !strings.Contains(err.Error(), "tokens, which cannot be mixed") {
+		t.Errorf("tokens: %v", err)
+	}
+	if _, err := accel.Fit(t.Context(), mlp(2), train, accel.Mixup(0), accel.Quiet()); err == nil {
+		t.Error("Mixup(0)")
+	}
+}
