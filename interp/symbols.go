@@ -54,6 +54,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 			"Protect": reflect.ValueOf(s.protect),
 			"Fprint":  fprint, "Fprintf": fprintf, "Fprintln": fprintln,
 		},
+		"runtime/runtime": (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols(),
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
 		"os/exec/exec":    {"Command": reflect.ValueOf(s.childProcess)},

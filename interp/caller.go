@@ -1,0 +1,188 @@
+package interp
+
+import (
+	"errors"
+	"go/token"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// callers are the functions of package runtime that look at the stack, for cells:
+// they tell functions of cells and the places where these are: the line of the
+// statement, and of a function that has ended, while its deferred calls run, that
+// of its last one. A counter is a number that this session has given to such a
+// place. Literals are all called func1.
+type callers struct {
+	session *Session
+
+	mu       sync.Mutex
+	places   []stackFrame
+	counters map[stackFrame]uintptr
+}
+
+// stackFrame is what is known of a program counter.
+type stackFrame struct {
+	function string // "main.f"; "main.main" for the statements of a cell
+	file     string // "cell[3]"
+	line     int
+}
+
+// firstCounter is where no code is.
+const firstCounter = 1 << 62
+
+// Caller is runtime.Caller.
+func (c *callers) Caller(skip int) (pc uintptr, file string, line int, ok bool) {
+	var pcs [1]uintptr
+	if c.Callers(skip+1, pcs[:]) == 0 {
+		return 0, "", 0, false
+	}
+	f, _ := c.at(pcs[0])
+	return pcs[0], f.file, f.line, true
+}
+
+// Callers is runtime.Callers.
+func (c *callers) Callers(skip int, pcs []uintptr) int {
+	n := 0
+	for _, call := range c.session.calls(c.session.engine.Frames(ownStack())) {
+		for range call.times {
+			if call.compiled || !call.known {
+				continue
+			}
+			if skip--; skip > 0 {
+				continue // the first is Callers itself
+			}
+			if n == len(pcs) {
+				return n
+			}
+			pcs[n] = c.counter(c.session.stackFrame(call.function, call.place))
+			n++
+		}
+	}
+	return n
+}
+
+// stackFrame describes a function of lowered code at a place.
+func (s *Session) stackFrame(function string, place token.Position) stackFrame {
+	declared, literal := strings.CutSuffix(function, ".func")
+	name := s.userName(declared)
+	if name == "" {
+		name = "main"
+	}
+	if literal && s.inLiteral(place) {
+		name += ".func1"
+	}
+	return stackFrame{"main." + name, place.Filename, place.Line}
+}
+
+// counter is the number of f.
+func (c *callers) counter(f stackFrame) uintptr {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pc, ok := c.counters[f]
+	if !ok {
+		pc = firstCounter + uintptr(len(c.places))
+		c.places = append(c.places, f)
+		c.counters[f] = pc
+	}
+	return pc
+}
+
+// at is the place with the number pc.
+func (c *callers) at(pc uintptr) (stackFrame, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if pc < firstCounter || pc-firstCounter >= uintptr(len(c.places)) {
+		return stackFrame{}, false
+	}
+	return c.places[pc-firstCounter], true
+}
+
+// RuntimeFunc stands for runtime.Func in cells.
+type RuntimeFunc struct {
+	stackFrame
+	entry uintptr
+}
+
+// Name is that of runtime.Func.
+func (f *RuntimeFunc) Name() string {
+	if f == nil {
+		return ""
+	}
+	return f.function
+}
+
+// Entry is that of runtime.Func.
+func (f *RuntimeFunc) Entry() uintptr { return f.entry }
+
+// FileLine is that of runtime.Func, for the program counter that f was found by.
+func (f *RuntimeFunc) FileLine(uintptr) (file string, line int) { return f.file, f.line }
+
+// errNoCounter is what becomes of runtime.FuncForPC(reflect.ValueOf(f).Pointer()),
+// f a function of a cell.
+var errNoCounter = errors.New("runtime.FuncForPC: functions of cells have no program counter of their own; runtime.Caller gives some that stand for places")
+
+// FuncForPC is runtime.FuncForPC.
+func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
+	f, ok := c.at(pc)
+	if ok {
+		return &RuntimeFunc{f, pc}
+	}
+	compiled := runtime.FuncForPC(pc)
+	if compiled == nil {
+		return nil
+	}
+	if name := compiled.Name(); name == "reflect.makeFuncStub" || isPlumbing(name) {
+		panic(errNoCounter)
+	}
+	file, line := compiled.FileLine(pc)
+	return &RuntimeFunc{stackFrame{compiled.Name(), file, line}, compiled.Entry()}
+}
+
+// RuntimeFrame stands for runtime.Frame in cells.
+type RuntimeFrame struct {
+	PC       uintptr
+	Func     *RuntimeFunc
+	Function string
+	File     string
+	Line     int
+	Entry    uintptr
+}
+
+// RuntimeFrames stands for runtime.Frames in cells.
+type RuntimeFrames struct{ list []RuntimeFrame }
+
+// CallersFrames is runtime.CallersFrames, of program counters that Callers gave.
+func (c *callers) CallersFrames(pcs []uintptr) *RuntimeFrames {
+	frames := &RuntimeFrames{}
+	for _, pc := range pcs {
+		if f, ok := c.at(pc); ok {
+			frames.list = append(frames.list, RuntimeFrame{pc, &RuntimeFunc{f, pc}, f.function, f.file, f.line, pc})
+		}
+	}
+	return frames
+}
+
+// Next is that of runtime.Frames.
+func (f *RuntimeFrames) Next() (RuntimeFrame, bool) {
+	if len(f.list) == 0 {
+		return RuntimeFrame{}, false
+	}
+	first := f.list[0]
+	f.list = f.list[1:]
+	return first, len(f.list) > 0
+}
+
+// symbols are those of package runtime that c stands for.
+func (c *callers) symbols() map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"Caller":        reflect.ValueOf(c.Caller),
+		"Callers":       reflect.ValueOf(c.Callers),
+		"CallersFrames": reflect.ValueOf(c.CallersFrames),
+		"FuncForPC":     reflect.ValueOf(c.FuncForPC),
+		"Frame":         reflect.ValueOf((*RuntimeFrame)(nil)),
+		"Frames":        reflect.ValueOf((*RuntimeFrames)(nil)),
+		"Func":          reflect.ValueOf((*RuntimeFunc)(nil)),
+	}
+}

@@ -1,0 +1,46 @@
+package interp_test
+
+import "testing"
+
+// TestCaller asks package runtime where cells are.
+func TestCaller(t *testing.T) {
+	t.Parallel()
+	const declarations = `func where() string {
+	pc, file, line, ok := runtime.Caller(1)
+	return fmt.Sprint(file, ":", line, " ", runtime.FuncForPC(pc).Name(), " ", ok)
+}
+type T struct{}
+func (T) M() string { return where() }
+func stack(n int) (s string) {
+	if n > 0 {
+		return stack(n-1)
+	}
+	pcs := make([]uintptr, 9)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		s += fmt.Sprint(f.Function, " ", f.File, ":", f.Line, ";")
+	}
+	return s
+}`
+	for _, tt := range []struct{ name, cell, want string }{
+		{"statement", "x := 1\nfmt.Println(x, where())", "1 cell[2]:2 main.main true\n"},
+		{"method", "fmt.Println(T{}.M())", "cell[1]:6 main.T.M true\n"},
+		{"literal", "func() {\n\tfmt.Println(where())\n}()", "cell[2]:2 main.main.func1 true\n"},
+		{"loop", "for i := range 2 {\n\tfmt.Println(i, where())\n}", "0 cell[2]:2 main.main true\n1 cell[2]:2 main.main true\n"},
+		{"here", "_, file, line, ok := runtime.Caller(0)\nfmt.Println(file, line, ok)", "cell[2] 1 true\n"},
+		{"too far", "_, file, line, ok := runtime.Caller(7)\nfmt.Println(file, line, ok)", " 0 false\n"},
+		{"recursion", "fmt.Println(stack(2))", "main.stack cell[1]:12;main.stack cell[1]:9;main.stack cell[1]:9;main.main cell[2]:1;\n"},
+		{"goroutine", "done := make(chan string)\ngo func() {\n\tdone <- where()\n}()\nfmt.Println(<-done)", "cell[2]:3 main.main.func1 true\n"},
+		{"no counter", "func g() {}\nruntime.FuncForPC(reflect.ValueOf(g).Pointer()).Name()", "! panic: runtime.FuncForPC: functions of cells have no program counter of their own; runtime.Caller gives some that stand for places (*errors.errorString)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := newNotebook(t)
+			if got := n.run(declarations) + n.run(tt.cell); got != tt.want {
+				t.Errorf("%s\n got %q\nwant %q", tt.cell, got, tt.want)
+			}
+		})
+	}
+}
