@@ -12,15 +12,13 @@ func (k *Kernel) interrupt(ctx context.Context, _ *request, _ empty) (wire.Empty
 	return wire.NewEmptyReply(), k.Interrupt(ctx)
 }
 
-// Interrupt stops the running cell, also while it waits for input. Between
-// cells it does nothing.
+// Interrupt stops the running cell, also while it waits for input, and the
+// handlers of widgets that run.
 func (k *Kernel) Interrupt(ctx context.Context) error {
-	cell := k.running.Load()
-	if cell == nil {
-		return nil
+	if cell := k.running.Load(); cell != nil {
+		cell.interrupted.Store(true)
+		cell.stop()
 	}
-	cell.interrupted.Store(true)
-	cell.stop()
 	err := k.worker.Interrupt(ctx)
 	k.input.interrupt()
 	return err

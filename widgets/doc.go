@@ -17,7 +17,8 @@
 // A widget may be used from any goroutine. What is given to OnChange and
 // OnClick runs when a person did something, also while a cell runs, one call at
 // a time; what it shares with a cell needs a lock. What it prints belongs to the
-// cell that gave it. Setting a value from the program calls nothing.
+// cell that gave it, and an interrupt ends it. Setting a value from the program
+// calls nothing.
 //
 // The rules of the models are those of
 // https://github.com/jupyter-widgets/ipywidgets/tree/main/packages/schema,

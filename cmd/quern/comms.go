@@ -11,9 +11,9 @@ import (
 // commHost takes the messages of comms to the notebook, each for the cell that
 // sends it.
 type commHost struct {
-	front   link.Front
-	session *interp.Session
-	caller  func() int
+	front     link.Front
+	callbacks *interp.Callbacks
+	caller    func() int
 }
 
 func (h commHost) Send(m comm.Message) error {
@@ -22,7 +22,7 @@ func (h commHost) Send(m comm.Message) error {
 	})
 }
 
-func (h commHost) Guard(f func()) func() { return h.session.Guard(f) }
+func (h commHost) Guard(f func()) func() { return h.callbacks.Guard(f) }
 
 // Comm hands a message of the notebook to the object that it is for.
 func (w *worker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
@@ -31,3 +31,6 @@ func (w *worker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
 	})
 	return link.CommReply{Unknown: !known}, nil
 }
+
+// InterruptHandlers ends what widgets do.
+func (w *worker) InterruptHandlers() { w.callbacks.Interrupt() }

@@ -64,10 +64,11 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 // worker answers the front's requests with an interpreter session. It only
 // translates; the work is done in package interp.
 type worker struct {
-	session *interp.Session
-	front   link.Front
-	output  streams
-	cell    atomic.Int64 // the running cell, or the last one
+	session   *interp.Session
+	callbacks *interp.Callbacks // of widgets
+	front     link.Front
+	output    streams
+	cell      atomic.Int64 // the running cell, or the last one
 }
 
 var _ link.Worker = (*worker)(nil)
@@ -81,9 +82,9 @@ func newWorker(front link.Front, output streams) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.session = session
+	w.session, w.callbacks = session, interp.NewCallbacks(session)
 	display.SetSink(display.SinkFunc(w.display))
-	comm.SetHost(commHost{front, session, w.caller})
+	comm.SetHost(commHost{front, w.callbacks, w.caller})
 	return w, nil
 }
 

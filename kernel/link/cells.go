@@ -11,6 +11,12 @@ type numbered struct {
 	Number uint64 `json:"number"`
 }
 
+// HandlerInterrupter is a Worker that can end the handlers of comms, which run
+// beside cells and between them.
+type HandlerInterrupter interface {
+	InterruptHandlers()
+}
+
 // cells ties each interrupt to the Execute that it is meant for. Requests run on
 // goroutines of their own, so an interrupt may overtake its Execute, or come
 // when that has just ended; it must stop the one and spare what follows the
@@ -50,6 +56,9 @@ func (c *cells) interrupt(ctx context.Context, number uint64) (none, error) {
 		c.cancel()
 	}
 	c.mu.Unlock()
+	if h, ok := c.worker.(HandlerInterrupter); ok {
+		h.InterruptHandlers()
+	}
 	if !runs {
 		return none{}, nil
 	}

@@ -173,7 +173,7 @@ func (s *Supervisor) Comm(ctx context.Context, comm link.Comm) (link.CommReply, 
 	return out, err
 }
 
-// Interrupt stops the running cell. A cell that is in code which cannot be
+// Interrupt stops the running cell and what runs beside it. A cell that is in code which cannot be
 // stopped goes on; interrupting it again after a while ends the worker, and
 // with it the variables.
 func (s *Supervisor) Interrupt(ctx context.Context) error {
@@ -183,7 +183,7 @@ func (s *Supervisor) Interrupt(ctx context.Context) error {
 	if l == nil || l.over() {
 		return nil
 	}
-	if s.interrupts.enough(time.Now()) {
+	if l.busy.Load() && s.interrupts.enough(time.Now()) {
 		s.log.Warn("worker killed: its cell did not stop", "worker", l.runner.ID())
 		l.kill("the cell was interrupted twice and did not stop")
 		return nil

@@ -40,7 +40,8 @@ type Host interface {
 	// Send sends a message.
 	Send(Message) error
 	// Guard makes a function that runs f as a part of the cell that calls Guard:
-	// what f prints belongs to it, and a panic of f is shown there.
+	// what f prints belongs to it, and a panic of f is shown there. An interrupt
+	// ends f.
 	Guard(f func()) func()
 }
 
@@ -52,6 +53,9 @@ type Comm struct {
 	closed   bool
 	received func(Message)
 	ended    func(Message)
+	handling bool       // a handler of messages runs
+	slow     bool       // it has taken more than its turn
+	waiting  []delivery // behind it
 }
 
 // hub is what the two sides meet in: one for the process, as there is one front
@@ -61,7 +65,7 @@ var hub struct {
 	host    Host
 	comms   map[string]*Comm
 	targets map[string]func(*Comm, Message)
-	running sync.Mutex // held by the handler that runs
+	turns   turns
 }
 
 // SetHost connects the process with a front end; nil disconnects it. It returns
@@ -160,8 +164,10 @@ func (c *Comm) Send(data any, buffers ...[]byte) error {
 	return h.Send(m)
 }
 
-// OnMessage sets what is called for each message; nil drops them.
+// OnMessage sets what is called for each message, as a part of the cell that
+// runs; nil drops them.
 func (c *Comm) OnMessage(f func(Message)) {
+	f = guarded(f)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.received = f
@@ -169,9 +175,23 @@ func (c *Comm) OnMessage(f func(Message)) {
 
 // OnClose sets what is called when the other side closes the comm.
 func (c *Comm) OnClose(f func(Message)) {
+	f = guarded(f)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = f
+}
+
+// guarded is Guard for a handler, which is never called twice at once.
+func guarded(f func(Message)) func(Message) {
+	if f == nil {
+		return nil
+	}
+	var m Message
+	call := Guard(func() { f(m) })
+	return func(received Message) {
+		m = received
+		call()
+	}
 }
 
 // Close closes the comm. Closing it twice is fine.
@@ -207,11 +227,10 @@ func Register(target string, opened func(*Comm, Message)) {
 }
 
 // Deliver hands over a message of the front end and returns when it has been
-// handled. It is for the host. The result is false for a message that opens a
-// comm to a target that nobody has registered.
+// handled, or when the handler has taken too long to wait for it. It is for the
+// host. The result is false for a message that opens a comm to a target that
+// nobody has registered.
 func Deliver(m Message) (known bool) {
-	hub.running.Lock()
-	defer hub.running.Unlock()
 	hub.Lock()
 	c, opened := hub.comms[m.ID], hub.targets[m.Target]
 	hub.Unlock()
@@ -220,10 +239,11 @@ func Deliver(m Message) (known bool) {
 		if opened == nil {
 			return false
 		}
-		opened(add(m.ID), m)
+		c := add(m.ID)
+		hub.turns.run(func() { opened(c, m) })
 	case KindMessage:
-		if f := c.handler(func(c *Comm) func(Message) { return c.received }); f != nil {
-			f(m)
+		if c != nil {
+			c.deliver(m)
 		}
 	case KindClose:
 		if c == nil {
@@ -231,16 +251,13 @@ func Deliver(m Message) (known bool) {
 		}
 		c.forget()
 		if f := c.handler(func(c *Comm) func(Message) { return c.ended }); f != nil {
-			f(m)
+			hub.turns.run(func() { f(m) })
 		}
 	}
 	return true
 }
 
 func (c *Comm) handler(which func(*Comm) func(Message)) func(Message) {
-	if c == nil {
-		return nil
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return which(c)

@@ -3,8 +3,12 @@ package comm_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/quernlab/quern/widgets/comm"
 )
@@ -87,4 +91,70 @@ func TestWithoutFrontEnd(t *testing.T) {
 	if _, err := comm.Open("x", func() {}, nil); err == nil {
 		t.Error("a function has a JSON form")
 	}
+}
+
+// A handler without an end keeps the others waiting for a moment, once.
+func TestEndlessHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		connect(t)
+		open := func(name string) *comm.Comm {
+			c, err := comm.Open(name, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		stuck, other := open("stuck"), open("other")
+		var mu sync.Mutex
+		var heard []string
+		note := func(s string) { mu.Lock(); defer mu.Unlock(); heard = append(heard, s) }
+		release := make(chan struct{})
+		stuck.OnMessage(func(m comm.Message) { note("stuck " + string(m.Data)); <-release })
+		other.OnMessage(func(m comm.Message) { note("other " + string(m.Data)) })
+		send := func(c *comm.Comm, data string) time.Duration {
+			began := time.Now()
+			comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: c.ID(), Data: json.RawMessage(data)})
+			return time.Since(began)
+		}
+		if d := send(stuck, "1"); d != time.Second {
+			t.Errorf("its message took %v", d)
+		}
+		for i := range 5 {
+			if d := send(other, fmt.Sprint(i)) + send(stuck, fmt.Sprint(i+2)); d != 0 {
+				t.Errorf("others waited for %v", d)
+			}
+		}
+		if want := []string{"stuck 1", "other 0", "other 1", "other 2", "other 3", "other 4"}; !slices.Equal(heard, want) {
+			t.Errorf("heard %q, want %q", heard, want)
+		}
+		close(release)
+		synctest.Wait()
+		if want := []string{"stuck 2", "stuck 3", "stuck 4", "stuck 5", "stuck 6"}; !slices.Equal(heard[6:], want) {
+			t.Errorf("then heard %q, want %q", heard[6:], want)
+		}
+		if d := send(stuck, "7"); d != 0 || heard[len(heard)-1] != "stuck 7" {
+			t.Errorf("afterwards %v, %q", d, heard)
+		}
+	})
+}
+
+// What waits for a handler that does not end is bounded, and the newest stays.
+func TestFloodOfAStuckHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		connect(t)
+		c, err := comm.Open("stuck", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release, last, calls := make(chan struct{}), "", 0
+		c.OnMessage(func(m comm.Message) { <-release; last = string(m.Data); calls++ })
+		for i := range 100_000 {
+			comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: c.ID(), Data: json.RawMessage(fmt.Sprint(i))})
+		}
+		close(release)
+		synctest.Wait()
+		if last != "99999" || calls > 1000 {
+			t.Errorf("%d calls, the last with %s", calls, last)
+		}
+	})
 }

@@ -10,5 +10,6 @@
 // with [ErrNoFrontEnd].
 //
 // Handlers run one at a time, also while a cell runs: what they share with a
-// cell needs a lock, as between any goroutines.
+// cell needs a lock, as between any goroutines. One that takes more than a second
+// goes on beside the others; messages for the same comm wait for it.
 package comm

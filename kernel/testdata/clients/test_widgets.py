@@ -88,6 +88,21 @@ def test_a_panic_in_a_handler_ends_nothing(kernel):
     assert kernel.result("t.Value()") == '"b"'
 
 
+def test_a_handler_without_an_end(kernel):
+    """It is in the way of nothing, and an interrupt ends it."""
+    stuck = shown(kernel.ok('e := widgets.NewIntSlider(0, 10, 3)\ne.OnChange(func(n int) { fmt.Println("begun"); for {} })\ne'))
+    other = shown(kernel.ok('o := widgets.NewIntSlider(0, 10, 3)\no.OnChange(func(n int) { fmt.Println("moved to", n) })\no'))
+    assert "begun" in text(until(kernel, idle(move(kernel, stuck, 5))))
+    for value in range(4, 9):
+        assert text(until(kernel, idle(move(kernel, other, value)))) == f"moved to {value}\n"
+        move(kernel, stuck, value)  # waits for the handler
+    assert kernel.result("o.Value()") == "8"
+    assert control(kernel, "interrupt_request") == {"status": "ok"}
+    until(kernel, lambda m: m["msg_type"] == "stream" and "begun" in m["content"]["text"])  # the next one
+    while kernel.result("e.Value()") != "8":
+        control(kernel, "interrupt_request")
+
+
 def test_a_page_that_is_loaded_again(kernel):
     model = shown(kernel.ok("widgets.NewIntSlider(0, 10, 4)"))
     comm = uuid.uuid4().hex

@@ -120,6 +120,13 @@ func (m marked) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error
 	return reply, err
 }
 
+// InterruptHandlers passes on what the worker may know to do.
+func (m marked) InterruptHandlers() {
+	if h, ok := m.Worker.(link.HandlerInterrupter); ok {
+		h.InterruptHandlers()
+	}
+}
+
 // markedFront is the front with a mark at each display.
 type markedFront struct {
 	link.Front

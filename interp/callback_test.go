@@ -1,0 +1,89 @@
+package interp_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/widgets/comm"
+)
+
+// page is a front end that says nothing.
+type page struct{ *interp.Callbacks }
+
+func (page) Send(comm.Message) error { return nil }
+
+// told tells what is printed as it comes.
+type told chan string
+
+func (t told) Write(p []byte) (int, error) { t <- string(p); return len(p), nil }
+
+// TestCallbacks has a page call functions of cells that do not end, or fail.
+func TestCallbacks(t *testing.T) {
+	said := make(told, 100)
+	var cells sync.Map // those that printed
+	s, err := interp.New(interp.Output(func(cell int) (stdout, stderr io.Writer) { cells.Store(cell, true); return said, said }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	callbacks := interp.NewCallbacks(s)
+	defer comm.SetHost(comm.SetHost(page{callbacks}))
+	run := func(cell int, src string) string {
+		t.Helper()
+		result, err := s.Execute(t.Context(), cell, src)
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		text, _ := result.Data["text/plain"].(string)
+		return text
+	}
+	run(1, `open := func(f func()) string {
+	c, err := comm.Open("target", nil, nil)
+	if err != nil { panic(err) }
+	c.OnMessage(func(comm.Message) { fmt.Println("begun"); f() })
+	return c.ID()
+}`)
+	for i, body := range []string{
+		"n := 0; for { n++ }", "time.Sleep(time.Hour)", "var f func(); f = func() { f() }; for { func() {}() }",
+		"defer func() { recover() }(); for { }", "var mu sync.Mutex; mu.Lock(); mu.Lock()",
+	} {
+		id := strings.Trim(run(7, "open(func() { "+body+" })"), `"`)
+		delivered := make(chan struct{})
+		go func() {
+			defer close(delivered)
+			comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: id})
+		}()
+		if got := <-said; got != "begun\n" {
+			t.Fatalf("%s: said %q", body, got)
+		}
+		if got := run(8, "1 + 1"); got != "2" { // it is not in the way of cells
+			t.Errorf("%s: a cell says %s", body, got)
+		}
+		callbacks.Interrupt()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		select {
+		case <-delivered:
+		case <-ctx.Done():
+			t.Fatalf("%d, %s: it goes on", i, body)
+		}
+		cancel()
+	}
+	if _, other := cells.Load(8); other {
+		t.Error("what a handler prints went to the cell that ran")
+	}
+	// A panic ends the handler, and says so in the cell that made it.
+	id := strings.Trim(run(7, `open(func() { panic("on purpose") })`), `"`)
+	comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: id})
+	<-said
+	if got := <-said; !strings.Contains(got, "in a goroutine of cell[7]") || !strings.Contains(got, "on purpose") {
+		t.Errorf("said %q", got)
+	}
+	if got := run(9, "1 + 1"); got != "2" {
+		t.Errorf("got %s", got)
+	}
+}
