@@ -117,8 +117,14 @@ update: ## write the golden files anew
 lint: ## run golangci-lint
 	$(GO) run $(GOLANGCI) run
 
+BENCH_PYTHON ?=
+
 .PHONY: bench
-bench: ## run the benchmarks
+bench: ## measure the engine, beside PyTorch and JAX if BENCH_PYTHON has them, and look for what is slower (minutes)
+	$(GO) run ./accel/bench $(if $(BENCH_PYTHON),-python $(BENCH_PYTHON)) -check
+
+.PHONY: benchmarks
+benchmarks: ## run the Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: clean

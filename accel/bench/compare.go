@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // allowed is how much longer a step may take than in the run before: the 10 %
 // within which runs of the same program differ.
@@ -16,6 +19,11 @@ type regression struct {
 }
 
 func (r regression) factor() float64 { return r.now / r.before }
+
+func (r regression) String() string {
+	return fmt.Sprintf("%s on %s: %s, was %s (%.2f times; the machine itself %.2f times)",
+		r.bench, r.runner, duration(r.now), duration(r.before), r.factor(), r.machine)
+}
 
 // compare finds what is slower than it was. Only this engine's times count. A
 // slower machine excuses as much as its peak has fallen, a faster one asks for

@@ -162,6 +162,9 @@ func agree(losses map[string][]float64) ([]float64, error) {
 		if first == nil {
 			first, name = losses[key], key
 		}
+		if len(losses[key]) != len(first) {
+			return nil, fmt.Errorf("%s gives %d losses and %s %d", name, len(first), key, len(losses[key]))
+		}
 		for i, v := range losses[key] {
 			allowed := tolerance
 			if i > 0 {

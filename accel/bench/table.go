@@ -123,7 +123,6 @@ func printComparison(w io.Writer, last result, worse []regression) {
 	}
 	fmt.Fprintln(w, "slower by more than 10 %:")
 	for _, r := range worse {
-		fmt.Fprintf(w, "  %s on %s: %s, was %s (%.2f times; the machine itself %.2f times)\n",
-			r.bench, r.runner, duration(r.now), duration(r.before), r.factor(), r.machine)
+		fmt.Fprintf(w, "  %v\n", r)
 	}
 }

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestServe prepares and runs every bench that is quick, over the protocol.
+func TestServe(t *testing.T) {
+	folder := t.TempDir()
+	var in, out bytes.Buffer
+	ask := json.NewEncoder(&in)
+	requests := []request{{Do: "versions"}, {Do: "prepare", Bench: peakBench}}
+	for _, name := range []string{"gemm-784", "mlp"} {
+		c, _ := caseNamed(name)
+		path := filepath.Join(folder, name)
+		if err := c.arrays(newGenerator()).write(path); err != nil {
+			t.Fatal(err)
+		}
+		requests = append(requests, request{Do: "prepare", Bench: name, Case: path}, request{Do: "run", Bench: name, Steps: 2})
+	}
+	requests = append(requests, request{Do: "drop"}, request{Do: "run", Bench: "mlp", Steps: 1}, request{Do: "fly"}, request{Do: "prepare", Bench: "nothing"})
+	for _, q := range requests {
+		if err := ask.Encode(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.WriteString("no JSON\n")
+	serve(&in, &out)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != len(requests)+1 {
+		t.Fatalf("%d answers to %d requests: %s", len(lines), len(requests)+1, out.String())
+	}
+	for i, want := range []func(a reply) bool{
+		func(a reply) bool { return a.Versions["go"] != "" },
+		func(a reply) bool { return a.Flops > 0 },
+		func(a reply) bool { return len(a.Losses) == checkedSteps && a.Losses[0] != 0 },
+		func(a reply) bool { return a.Seconds > 0 },
+		func(a reply) bool { return len(a.Losses) == checkedSteps && a.Losses[0] > a.Losses[checkedSteps-1] },
+		func(a reply) bool { return a.Seconds > 0 },
+		func(a reply) bool { return a.Error == "" },
+		func(a reply) bool { return a.Error == "mlp is not prepared" },
+		func(a reply) bool { return strings.Contains(a.Error, "fly") },
+		func(a reply) bool { return strings.Contains(a.Error, "nothing") },
+		func(a reply) bool { return a.Error != "" },
+	} {
+		var a reply
+		if err := json.Unmarshal([]byte(lines[i]), &a); err != nil || !want(a) {
+			t.Errorf("answer %d is %s (%v)", i, lines[i], err)
+		}
+	}
+}
+
+func TestArraysGoThroughFiles(t *testing.T) {
+	g := newGenerator()
+	want := groups{g.normal("x", 2, 3), g.below(10, "y", 4), g.normal("parameters", 1)}
+	path := filepath.Join(t.TempDir(), "case")
+	if err := want.write(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readGroups(path)
+	if err != nil || len(got) != len(want) {
+		t.Fatal(got, err)
+	}
+	for i := range want {
+		if got[i].group != want[i].group || len(got[i].shape) != len(want[i].shape) || len(got[i].data) != len(want[i].data) || got[i].data[0] != want[i].data[0] {
+			t.Errorf("array %d is %+v, want %+v", i, got[i], want[i])
+		}
+	}
+}
+
+// TestCasesArePrepared wants of every bench what the table and the targets need.
+func TestCasesArePrepared(t *testing.T) {
+	for _, c := range cases() {
+		if c.name == "" || c.words == "" || c.arrays == nil || c.start == nil || len(c.settings) == 0 || c.flops+c.bytes <= 0 {
+			t.Errorf("%s is incomplete", c.name)
+		}
+		if len(c.share) > len(c.threads) {
+			t.Errorf("%s has targets for settings that it has not", c.name)
+		}
+	}
+}

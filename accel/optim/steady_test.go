@@ -1,0 +1,63 @@
+package optim_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestASteadyStepLeavesNothingBehind makes many steps of a training whose plans
+// are made: each allocates the same small number of objects, and none of them
+// stays. The heap after ten thousand steps is that after one thousand.
+func TestASteadyStepLeavesNothingBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("eleven thousand steps")
+	}
+	g := tensor.NewGenerator(1)
+	x, y := tensor.Randn(g, 2, 1, 4, 4), tensor.FromInts([]int{0, 1}, 2)
+	model := nn.Sequential(nn.Conv2D(2, 3), nn.ReLU(), nn.MaxPool(2), nn.Flatten(), nn.Dense(2))
+	opt := optim.Adam(model, 1e-3)
+	step := func() {
+		loss := nn.CrossEntropy(model.Forward(x), y)
+		opt.ZeroGrad()
+		loss.Backward()
+		opt.Step()
+		loss.Release()
+	}
+	settled := func(steps int) (allocations, bytes uint64) {
+		for range steps {
+			step()
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 100 {
+			step()
+		}
+		runtime.ReadMemStats(&after)
+		allocations = (after.Mallocs - before.Mallocs) / 100
+		for range 3 { // what has a clean-up goes a round later
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&after)
+		return allocations, after.HeapAlloc
+	}
+	settled(100)
+	tensor.ResetStats()
+	early, small := settled(1_000)
+	late, large := settled(9_000)
+	stats := tensor.Stats()
+	t.Logf("%d allocations a step, heap %d bytes after 1 000 steps; %d and %d after 10 000; %+v", early, small, late, large, stats)
+	if stats.PlansMade > 0 {
+		t.Errorf("%d plans were made on the way", stats.PlansMade)
+	}
+	// The runtime itself, and the test's, allocate a little now and then.
+	if late > early+early/20+1 {
+		t.Errorf("a step allocates %d objects after 10 000 steps, %d after 1 000", late, early)
+	}
+	if slack := uint64(64 << 10); large > small+slack {
+		t.Errorf("the heap has %d bytes after 10 000 steps, %d after 1 000", large, small)
+	}
+}
