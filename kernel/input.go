@@ -84,17 +84,11 @@ func (k *Kernel) Input(ctx context.Context, prompt link.InputRequest) (link.Inpu
 	})
 	select {
 	case line := <-k.input.lines:
-		if line == endOfFile {
-			return link.InputReply{EOF: true}, nil
-		}
 		return link.InputReply{Line: line}, nil
 	case <-ctx.Done():
 		return link.InputReply{}, context.Cause(ctx)
 	}
 }
-
-// endOfFile is what a client sends when its user ends the input.
-const endOfFile = "\x04"
 
 // answerInput takes an input_reply.
 func (k *Kernel) answerInput(_ context.Context, r *request) {

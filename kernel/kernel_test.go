@@ -481,7 +481,7 @@ func TestInput(t *testing.T) {
 	prompt(id)
 	// jupyter_client does not tell which request it answers.
 	c.send(transport.Stdin, wire.InputReply, `{"value":"\u0004"}`)
-	result(id, `{\"line\":\"\",\"eof\":true}`)
+	result(id, `{\"line\":\"\\u0004\",\"eof\":false}`) // link.EndOfInput
 
 	id = c.send(transport.Shell, wire.ExecuteRequest, `{"code":"ask","allow_stdin":false}`)
 	result(id, `{\"line\":\"\",\"eof\":true}`)

@@ -20,9 +20,6 @@ type lineReader struct {
 // errNoInput is for a front end that does not ask its user.
 var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false)")
 
-// endOfInput is Control-D, which a user sends in place of a line to end the input.
-const endOfInput = "\x04"
-
 // Read gives what is left of the last line, or of a new one. It returns
 // errNoInput when the front end cannot ask its user.
 func (r *lineReader) Read(p []byte) (int, error) {
@@ -40,7 +37,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 		if reply.EOF {
 			return 0, errNoInput
 		}
-		if reply.Line == endOfInput {
+		if reply.Line == link.EndOfInput {
 			return 0, io.EOF
 		}
 		r.rest = append([]byte(reply.Line), '\n')

@@ -46,7 +46,7 @@ func TestLineReaderReportsAnInterrupt(t *testing.T) {
 }
 
 func TestLineReaderEnds(t *testing.T) {
-	text, err := io.ReadAll(&lineReader{front: &answers{lines: []string{"a", endOfInput, "b"}}})
+	text, err := io.ReadAll(&lineReader{front: &answers{lines: []string{"a", link.EndOfInput, "b"}}})
 	if string(text) != "a\n" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}

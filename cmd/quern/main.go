@@ -24,6 +24,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 )
 
 // A command is one subcommand: flags and printing over a library package.
@@ -86,7 +87,7 @@ func run(args []string, std stdio) (status int) {
 func signalContext(name string) context.Context {
 	ctx := context.Background()
 	if name != "kernel" && name != "worker" {
-		ctx, _ = signal.NotifyContext(ctx, os.Interrupt) // lives as long as the process
+		ctx, _ = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // lives as long as the process
 	}
 	return ctx
 }

@@ -30,7 +30,7 @@ A parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) or else a text.
 Without a cell tagged "parameters" it is defined at the top. Cells run in the
 notebook's folder. At the first cell that fails quern run stops, tells which and
 why, and exits with status 1; -o is written all the same. A cell tagged
-"raises-exception" may fail.
+"raises-exception" may fail, one tagged "skip-execution" does not run.
 `
 
 func runRun(ctx context.Context, args []string, std stdio) error {
@@ -101,6 +101,7 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		WorkerCommand: []string{self, "worker"},
 		Stdout:        std.out,
 		Stderr:        std.err,
+		Stdin:         os.Stdin,
 		Timeout:       timeout,
 		Logger:        newLogger(std.err),
 	})

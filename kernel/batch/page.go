@@ -17,6 +17,7 @@ import (
 type page struct {
 	notebook *notebook.Notebook
 	terminal [2]io.Writer // of stdout and of stderr
+	input    *input
 
 	mu       sync.Mutex
 	cells    map[int]*shown // by execution count
@@ -57,7 +58,9 @@ func (p *page) end(count int, result link.Result) {
 		return
 	}
 	if len(result.Data) > 0 {
-		p.print(0, text(result.Data)+"\n")
+		if s := text(result.Data); s != "" {
+			p.print(0, s+"\n")
+		}
 		p.add(count, notebook.Output{
 			"output_type": "execute_result", "execution_count": count, "data": result.Data, "metadata": orEmpty(result.Metadata),
 		})
@@ -146,9 +149,12 @@ func (p *page) Display(d link.Display) error {
 	return nil
 }
 
-// Input says that nobody is there to ask.
-func (p *page) Input(context.Context, link.InputRequest) (link.InputReply, error) {
-	return link.InputReply{EOF: true}, nil
+// Input gives a cell the next line of the standard input.
+func (p *page) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
+	p.mu.Lock()
+	p.print(0, request.Prompt)
+	p.mu.Unlock()
+	return p.input.line(ctx)
 }
 
 // WorkerEnded is told by the cell that fails with it.

@@ -21,6 +21,8 @@ type Config struct {
 	// Stdout and Stderr take what the cells put out, as it comes; results and
 	// displays as text, on Stdout.
 	Stdout, Stderr io.Writer
+	// Stdin is what cells read, a line at a time; nil is empty.
+	Stdin io.Reader
 	// Timeout is how long a cell may take; 0 is as long as it likes.
 	Timeout time.Duration
 	// Logger takes what the supervision has to say; nil is nothing.
@@ -47,7 +49,7 @@ const (
 
 // Run executes the code cells of a notebook in order and puts their outputs into
 // it. It stops at the first cell that fails, with a *CellError, unless that has
-// the tag raises-exception. When ctx ends the running cell is interrupted, and
+// the tag raises-exception; one with the tag skip-execution does not run. When ctx ends the running cell is interrupted, and
 // counts as failed. The cells behind one that failed keep no outputs of an
 // earlier run.
 func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
@@ -59,6 +61,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		c.Outputs, c.Count = nil, 0
 	}
 	page := newPage(n, config.Stdout, config.Stderr)
+	page.input = newInput(config.Stdin)
 	supervisor := worker.New(func() worker.Runner {
 		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
 	}, page, log)
@@ -72,12 +75,12 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	}()
 	count := 0
 	for i, c := range n.Cells {
-		if c.Type != "code" || strings.TrimSpace(c.Source) == "" {
+		if c.Type != "code" || strings.TrimSpace(c.Source) == "" || c.HasTag("skip-execution") {
 			continue
 		}
 		count++
 		page.begin(count, c)
-		result, err := execute(ctx, supervisor, config.Timeout, link.Execute{Cell: count, Code: c.Source})
+		result, err := page.execute(ctx, supervisor, config.Timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
 		if err != nil && !errors.As(err, &result.Error) {
 			return fmt.Errorf("cell %d: %w", i+1, err)
 		}
@@ -90,13 +93,14 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 }
 
 // execute runs one cell, which is interrupted when its time is over or ctx ends.
-func execute(ctx context.Context, w link.Worker, timeout time.Duration, cell link.Execute) (link.Result, error) {
-	limited := ctx
+func (p *page) execute(ctx context.Context, w link.Worker, timeout time.Duration, cell link.Execute) (link.Result, error) {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if timeout > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, timeout)
+		limited, cancel = context.WithTimeout(limited, timeout)
 		defer cancel()
 	}
+	p.input.begin(limited)
 	running, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	type answer struct {

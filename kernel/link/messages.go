@@ -136,6 +136,9 @@ type InputRequest struct {
 	Mark uint64 `json:"mark,omitempty"`
 }
 
+// EndOfInput, as a line, is the end of the input: Control-D.
+const EndOfInput = "\x04"
+
 // InputReply answers InputRequest. EOF is set when no line can be had.
 type InputReply struct {
 	Line string `json:"line"`
