@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -16,7 +17,10 @@ import (
 // the classes are in the order of the alphabet, or of their numbers where all
 // are whole numbers from 0. All other columns are numbers.
 //
-// A table that is not like that is a [*FormatError] with line and column.
+// A table that is not like that is a [*FormatError] with line and column, and so is
+// one in which a value is missing: an empty field, or one such as NA, NaN or ?.
+// Training would take NaN and spread it, so such lines must be filled in or left
+// out before.
 func ReadCSV(r io.Reader, label string) (*Set, error) {
 	t, err := readTable(r, []string{label})
 	if err != nil {
@@ -24,7 +28,9 @@ func ReadCSV(r io.Reader, label string) (*Set, error) {
 	}
 	names := make([]string, len(t.chosen))
 	for i, row := range t.chosen {
-		names[i] = row[0]
+		if names[i] = row[0]; missing(row[0]) {
+			return nil, missingField(t.lines[i], label, row[0])
+		}
 	}
 	classes := slices.Clone(names)
 	slices.Sort(classes)
@@ -61,11 +67,11 @@ func ReadCSVTargets(r io.Reader, targets ...string) (*Set, error) {
 	wanted := make([][]float32, len(t.chosen))
 	for i, row := range t.chosen {
 		for k, field := range row {
-			v, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
+			v, err := parseField(t.lines[i], targets[k], field)
 			if err != nil {
-				return nil, &FormatError{Format: "CSV", Want: "a number in column " + targets[k], Got: fmt.Sprintf("%q in example %d", field, i)}
+				return nil, err
 			}
-			wanted[i] = append(wanted[i], float32(v))
+			wanted[i] = append(wanted[i], v)
 		}
 	}
 	return FromTargets(t.numbers, wanted)
@@ -103,6 +109,32 @@ func fromFile(path string, read func(io.Reader) (*Set, error)) (*Set, error) {
 type columns struct {
 	numbers [][]float32
 	chosen  [][]string
+	lines   []int // in the file
+}
+
+// missing tells whether a field says that there is no value.
+func missing(field string) bool {
+	switch strings.ToLower(strings.TrimSpace(field)) {
+	case "", "na", "n/a", "nan", "null", "none", "nil", "?", "-":
+		return true
+	}
+	return false
+}
+
+func missingField(line int, column, field string) error {
+	return &FormatError{Format: "CSV", Want: fmt.Sprintf("a value in line %d, column %q; fill it in, or leave out the line", line, column), Got: fmt.Sprintf("none (%q)", field)}
+}
+
+// parseField reads a finite number.
+func parseField(line int, column, field string) (float32, error) {
+	if missing(field) {
+		return 0, missingField(line, column, field)
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
+	if err != nil || math.IsInf(v, 0) {
+		return 0, &FormatError{Format: "CSV", Want: fmt.Sprintf("a number in line %d, column %q", line, column), Got: fmt.Sprintf("%q", field)}
+	}
+	return float32(v), nil
 }
 
 func readTable(r io.Reader, chosen []string) (*columns, error) {
@@ -139,14 +171,15 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 				words[place[i]] = field
 				continue
 			}
-			v, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
+			at, _ := lines.FieldPos(i)
+			v, err := parseField(at, header[i], field)
 			if err != nil {
-				line, _ := lines.FieldPos(i)
-				return nil, &FormatError{Format: "CSV", Want: fmt.Sprintf("a number in line %d, column %q", line, header[i]), Got: fmt.Sprintf("%q", field)}
+				return nil, err
 			}
-			numbers = append(numbers, float32(v))
+			numbers = append(numbers, v)
 		}
-		t.numbers, t.chosen = append(t.numbers, numbers), append(t.chosen, words)
+		at, _ := lines.FieldPos(0)
+		t.numbers, t.chosen, t.lines = append(t.numbers, numbers), append(t.chosen, words), append(t.lines, at)
 	}
 }
 

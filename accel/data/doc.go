@@ -2,8 +2,8 @@
 //
 // [Digits] is part of the program; [FashionMNIST] is found on the machine or
 // downloaded. [FromSlices], [FromTargets] and [FromTensors] make a [Set] of the
-// caller's own numbers; [CSV], [NPY] and [Images] read files, and [OpenIDX] maps
-// those of the MNIST family into memory. [Windows] makes sequences of a text,
+// caller's own numbers; [CSV], [NPY] and [Images] read files, and [OpenIDX]
+// and [OpenNPY] map into memory what may be larger than it. [Windows] makes sequences of a text,
 // such as [MobyDick], which is part of the program too. A Set shows itself in a
 // notebook, with its first images.
 //

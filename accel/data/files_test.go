@@ -54,16 +54,30 @@ func TestCSV(t *testing.T) {
 		t.Errorf("whole numbers as classes: %v, %v", numbers, err)
 	}
 	for name, tt := range map[string]struct{ in, want string }{
-		"empty":     {"", "a first line"},
-		"no column": {"a,b\n1,2\n", `a column "kind"`},
-		"no number": {"a,kind\n1,x\nq,x\n", `a number in line 3, column "a"`},
-		"fields":    {"a,kind\n1\n", "equally many fields"},
-		"quote":     {"a,kind\n\"1,x\n", "RFC 4180"},
+		"empty":              {"", "a first line"},
+		"no column":          {"a,b\n1,2\n", `a column "kind"`},
+		"no number":          {"a,kind\n1,x\nq,x\n", `a number in line 3, column "a"`},
+		"fields":             {"a,kind\n1\n", "equally many fields"},
+		"missing":            {"a,b,kind\n1,2,x\n3,,y\n", `want a value in line 3, column "b"; fill it in, or leave out the line, got none ("")`},
+		"NaN":                {"a,kind\n1,x\nNaN,y\n", `a value in line 3, column "a"`},
+		"question":           {"a,kind\n1,x\n ? ,y\n", `a value in line 3, column "a"`},
+		"infinite":           {"a,kind\nInf,x\n", `a number in line 2, column "a"`},
+		"too large":          {"a,kind\n1e99,x\n", `a number in line 2, column "a"`},
+		"no class":           {"a,kind\n1,x\n2,\n", `a value in line 3, column "kind"`},
+		"after a blank line": {"a,kind\n1,x\n\n\"2\n3\",y\nNA,z\n", `a number in line 4, column "a"`},
+		"quote":              {"a,kind\n\"1,x\n", "RFC 4180"},
 	} {
 		_, err := data.ReadCSV(strings.NewReader(tt.in), "kind")
 		var format *data.FormatError
 		if !errors.As(err, &format) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: want %q, got %v", name, tt.want, err)
+		}
+	}
+	for in, want := range map[string]string{
+		"y,x\n1,2\nNA,3\n": `a value in line 3, column "y"`, "y,x\n1,2\nz,3\n": `a number in line 3, column "y"`,
+	} {
+		if _, err := data.ReadCSVTargets(strings.NewReader(in), "y"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 	if _, err := data.CSV(filepath.Join(t.TempDir(), "none.csv"), "kind"); !errors.Is(err, os.ErrNotExist) {
@@ -129,6 +143,58 @@ func TestNPY(t *testing.T) {
 	}
 	if _, err := data.NPY(x, x+".no"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no labels: %v", err)
+	}
+}
+
+// TestOpenNPY reads every element type from a mapped file, as NPY reads it at
+// once.
+func TestOpenNPY(t *testing.T) {
+	folder := t.TempDir()
+	long := make([]float32, 3*5000) // more than one block each
+	for i := range long {
+		long[i] = float32(i) / 7
+	}
+	labels := write(t, filepath.Join(folder, "y.npy"), npy("|u1", "3,", []uint8{2, 0, 1}))
+	targets := write(t, filepath.Join(folder, "targets.npy"), npy("<f8", "3, 1", []float64{0.5, 1, 2}))
+	for name, in := range map[string][]byte{
+		"float32": npy("<f4", "3, 2500, 2", long), "float64": npy("<f8", "3, 2", []float64{1, 0.1, 3, 4, 5, 6}),
+		"int64": npy("<i8", "3, 1", []int64{-1, 1 << 20, 3}), "int32": npy("<i4", "3,", []int32{7, -7, 1}),
+		"uint8": npy("|u1", "3, 2, 2", []uint8{0, 255, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), "int8": npy("|i1", "3,", []int8{-1, 0, 1}),
+	} {
+		path := write(t, filepath.Join(folder, name), in)
+		for _, y := range []string{labels, targets} {
+			want, err := data.NPY(path, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := data.OpenNPY(path, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Len() != 3 || !slices.Equal(got.Shape(), want.Shape()) || got.Name() != path || got.Targets() != want.Targets() {
+				t.Errorf("%s: %v, want %v", name, got, want)
+			}
+			for i := range 3 {
+				if !slices.Equal(got.Example(i), want.Example(i)) || got.Label(i) != want.Label(i) || !slices.Equal(got.Target(i), want.Target(i)) {
+					t.Errorf("%s: example %d is another", name, i)
+				}
+			}
+			b, err := got.Tensors()
+			if err != nil || b.Len() != 3 {
+				t.Errorf("%s: %v, %v", name, b, err)
+			}
+		}
+	}
+	bad := write(t, filepath.Join(folder, "bad"), npy("<f4", "3, 2", []float32{1, 2, 3}))
+	var format *data.FormatError
+	if _, err := data.OpenNPY(bad, labels); !errors.As(err, &format) || format.Path != bad {
+		t.Errorf("a file that is too short: %v", err)
+	}
+	if _, err := data.OpenNPY(targets, write(t, filepath.Join(folder, "two"), npy("|u1", "2,", []uint8{0, 1}))); err == nil || !strings.Contains(err.Error(), "number of examples") {
+		t.Errorf("two labels for three examples: %v", err)
+	}
+	if _, err := data.OpenNPY(bad+".no", labels); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -17,22 +18,27 @@ import (
 // labels, class indices [N] of an integer type or targets [N, targets] of
 // floats.
 func NPY(examples, labels string) (*Set, error) {
-	var tensors []*tensor.Tensor
-	for _, path := range []string{examples, labels} {
-		var t *tensor.Tensor
-		if _, err := fromFile(path, func(r io.Reader) (_ *Set, err error) {
-			t, err = ReadNPY(r)
-			return &Set{}, err
-		}); err != nil {
-			return nil, err
-		}
-		tensors = append(tensors, t)
+	x, err := readNPYFile(examples)
+	if err != nil {
+		return nil, err
 	}
-	set, err := FromTensors(tensors[0], tensors[1])
+	y, err := readNPYFile(labels)
+	if err != nil {
+		return nil, err
+	}
+	set, err := FromTensors(x, y)
 	if err != nil {
 		return nil, err
 	}
 	return set.Named(examples), nil
+}
+
+func readNPYFile(path string) (t *tensor.Tensor, err error) {
+	_, err = fromFile(path, func(r io.Reader) (_ *Set, err error) {
+		t, err = ReadNPY(r)
+		return &Set{}, err
+	})
+	return t, err
 }
 
 const npyMagic = "\x93NUMPY"
@@ -59,6 +65,74 @@ var npyTypes = map[string]struct {
 	"<i8": {size: 8, integer: func(b []byte) int { return int(int64(binary.LittleEndian.Uint64(b))) }},
 }
 
+// npyHeader is what an NPY file says before its numbers.
+type npyHeader struct {
+	name  string // of the element type
+	shape []int
+	begin int // of the numbers, in bytes
+}
+
+// maxNPYHeader is more than NumPy writes for any shape.
+const maxNPYHeader = 1 << 20
+
+// readNPYHeader reads the header of a file of so many bytes, and compares it with
+// them.
+func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
+	wrong := func(want, format string, got ...any) (*npyHeader, error) {
+		return nil, &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
+	}
+	b := make([]byte, min(length, 12))
+	if _, err := r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("data: reading NPY: %w", err)
+	}
+	if len(b) < 12 || !bytes.HasPrefix(b, []byte(npyMagic)) {
+		return wrong("a file that begins with \\x93NUMPY and a version", "%q", b[:min(len(b), 8)])
+	}
+	begin, size := int64(10), int64(binary.LittleEndian.Uint16(b[8:]))
+	switch b[6] {
+	case 1:
+	case 2, 3:
+		begin, size = 12, int64(binary.LittleEndian.Uint32(b[8:]))
+	default:
+		return wrong("version 1 to 3", "%d", b[6])
+	}
+	if size > length-begin || size > maxNPYHeader {
+		return wrong(fmt.Sprintf("a header of %d bytes", size), "%d", length-begin)
+	}
+	text := make([]byte, size)
+	if _, err := r.ReadAt(text, begin); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("data: reading NPY: %w", err)
+	}
+	header, left := string(text), length-begin-size
+	name, order, dimensions := npyType.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
+	if name == nil || order == nil || dimensions == nil {
+		return wrong("a header with descr, fortran_order and shape", "%q", header)
+	}
+	if order[1] == "True" {
+		return wrong("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
+	}
+	element, ok := npyTypes[name[1]]
+	if !ok {
+		return wrong("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
+	}
+	h := &npyHeader{name: name[1], shape: []int{}, begin: int(begin + size)}
+	n := int64(1)
+	for field := range strings.SplitSeq(dimensions[1], ",") {
+		if field = strings.TrimSpace(field); field == "" {
+			continue
+		}
+		d, err := strconv.Atoi(field)
+		if err != nil || d > 0 && n > left/int64(d) {
+			return wrong(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", left)
+		}
+		h.shape, n = append(h.shape, d), n*int64(d)
+	}
+	if left != n*int64(element.size) {
+		return wrong(fmt.Sprintf("%d bytes for shape (%s)", n*int64(element.size), dimensions[1]), "%d", left)
+	}
+	return h, nil
+}
+
 // ReadNPY reads an array in NumPy's NPY format, versions 1 to 3, in row-major
 // order: float32 and float64 as float32, and integers of 8, 32 and 64 bits as
 // int32. Anything else is a [*FormatError].
@@ -70,64 +144,26 @@ func ReadNPY(r io.Reader) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data: reading NPY: %w", err)
 	}
-	wrong := func(want, format string, got ...any) error {
-		return &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
+	h, err := readNPYHeader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, err
 	}
-	if len(b) < 12 || !bytes.HasPrefix(b, []byte(npyMagic)) {
-		return nil, wrong("a file that begins with \\x93NUMPY and a version", "%q", b[:min(len(b), 8)])
-	}
-	begin, size := 10, int(binary.LittleEndian.Uint16(b[8:]))
-	switch b[6] {
-	case 1:
-	case 2, 3:
-		begin, size = 12, int(binary.LittleEndian.Uint32(b[8:]))
-	default:
-		return nil, wrong("version 1 to 3", "%d", b[6])
-	}
-	if size > len(b)-begin {
-		return nil, wrong(fmt.Sprintf("a header of %d bytes", size), "%d", len(b)-begin)
-	}
-	header, body := string(b[begin:begin+size]), b[begin+size:]
-	name, order, dimensions := npyType.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
-	if name == nil || order == nil || dimensions == nil {
-		return nil, wrong("a header with descr, fortran_order and shape", "%q", header)
-	}
-	if order[1] == "True" {
-		return nil, wrong("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
-	}
-	element, ok := npyTypes[name[1]]
-	if !ok {
-		return nil, wrong("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
-	}
-	shape := []int{}
-	n := 1
-	for field := range strings.SplitSeq(dimensions[1], ",") {
-		if field = strings.TrimSpace(field); field == "" {
-			continue
-		}
-		d, err := strconv.Atoi(field)
-		if err != nil || d > 0 && n > len(body)/d {
-			return nil, wrong(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", len(body))
-		}
-		shape, n = append(shape, d), n*d
-	}
-	if len(body) != n*element.size {
-		return nil, wrong(fmt.Sprintf("%d bytes for shape (%s)", n*element.size, dimensions[1]), "%d", len(body))
-	}
+	element, body := npyTypes[h.name], b[h.begin:]
+	n := len(body) / element.size
 	if element.float != nil {
 		data := make([]float32, n)
 		for i := range data {
 			data[i] = element.float(body[i*element.size:])
 		}
-		return tensor.New(data, shape...), nil
+		return tensor.New(data, h.shape...), nil
 	}
 	data := make([]int, n)
 	for i := range data {
 		v := element.integer(body[i*element.size:])
 		if v < math.MinInt32 || v > math.MaxInt32 {
-			return nil, wrong("integers of at most 32 bits", "%d", v)
+			return nil, &FormatError{Format: "NPY", Want: "integers of at most 32 bits", Got: strconv.Itoa(v)}
 		}
 		data[i] = v
 	}
-	return tensor.FromInts(data, shape...), nil
+	return tensor.FromInts(data, h.shape...), nil
 }

@@ -63,9 +63,20 @@ func FromTensors(x, y *tensor.Tensor) (*Set, error) {
 	if x == nil || y == nil {
 		return nil, errors.New("data: FromTensors: a tensor is nil")
 	}
-	shape, labels := x.Shape(), y.Shape()
+	s, source, err := labelled(x.Shape(), y)
+	if err != nil {
+		return nil, err
+	}
+	source.data = x.Data()
+	return s, nil
+}
+
+// labelled makes a set of examples of this shape, [N, …], with labels or targets;
+// the numbers of its source are to be filled in.
+func labelled(shape []int, y *tensor.Tensor) (*Set, *floats, error) {
+	labels := y.Shape()
 	if len(shape) == 0 || len(labels) == 0 || shape[0] != labels[0] {
-		return nil, fmt.Errorf("data: tensors of shape %v and %v: the first dimension of both must be the number of examples", shape, labels)
+		return nil, nil, fmt.Errorf("data: tensors of shape %v and %v: the first dimension of both must be the number of examples", shape, labels)
 	}
 	example := shape[1:]
 	if len(example) == 0 {
@@ -73,23 +84,24 @@ func FromTensors(x, y *tensor.Tensor) (*Set, error) {
 	}
 	width, ok := volume(example)
 	if !ok {
-		return nil, fmt.Errorf("data: examples of shape %v have no numbers", example)
+		return nil, nil, fmt.Errorf("data: examples of shape %v have no numbers", example)
 	}
-	s := &Set{name: "examples", shape: slices.Clone(example)}
+	source := &floats{width: width}
+	s := &Set{name: "examples", shape: slices.Clone(example), source: source}
 	switch {
 	case y.DType().IsFloat() && len(labels) == 2 && labels[1] > 0:
-		s.source = &floats{width: width, data: x.Data(), outputs: labels[1], wanted: y.Data()}
-		return s, nil
+		source.outputs, source.wanted = labels[1], y.Data()
+		return s, source, nil
 	case !y.DType().IsFloat() && len(labels) == 1:
-		classes := y.Ints()
-		n, err := countClasses(classes)
+		source.labels = y.Ints()
+		n, err := countClasses(source.labels)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		s.classes, s.source = numbered(n), &floats{width: width, data: x.Data(), labels: classes}
-		return s, nil
+		s.classes = numbered(n)
+		return s, source, nil
 	}
-	return nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N], or targets, floats of shape [N, targets]", y.DType(), labels)
+	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N], or targets, floats of shape [N, targets]", y.DType(), labels)
 }
 
 // countClasses is one more than the highest label.

@@ -28,6 +28,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"Normalize":        reflect.ValueOf(data.Normalize),
 		"OpenFashionMNIST": reflect.ValueOf(data.OpenFashionMNIST),
 		"OpenIDX":          reflect.ValueOf(data.OpenIDX),
+		"OpenNPY":          reflect.ValueOf(data.OpenNPY),
 		"RandomCrop":       reflect.ValueOf(data.RandomCrop),
 		"RandomFlip":       reflect.ValueOf(data.RandomFlip),
 		"ReadCSV":          reflect.ValueOf(data.ReadCSV),

@@ -1,0 +1,76 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/exp/mmap"
+)
+
+// OpenNPY is [NPY] for examples that may be larger than the memory: their file is
+// mapped into it and read as batches need them; the labels are read at once.
+// Integers are numbers as they are, an image of bytes from 0 to 255. The files
+// must not change while the set is in use; they are closed when nothing refers to
+// it any more.
+func OpenNPY(examples, labels string) (*Set, error) {
+	file, err := mmap.Open(examples)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	h, err := readNPYHeader(file, int64(file.Len()))
+	var format *FormatError
+	if errors.As(err, &format) {
+		format.Path = examples
+	}
+	if err == nil && (len(h.shape) == 0 || h.shape[0] == 0) {
+		err = &FormatError{Format: "NPY", Path: examples, Want: "examples [N, …], at least one", Got: fmt.Sprintf("shape %v", h.shape)}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	y, err := readNPYFile(labels)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	set, labelled, err := labelled(h.shape, y)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	set.name = examples
+	set.source = &mappedNPY{source: labelled, file: file, header: h, size: set.size()}
+	return set, nil
+}
+
+// mappedNPY is a source of arrays in a file that is mapped into memory; labels and
+// targets are another's.
+type mappedNPY struct {
+	source
+	file   *mmap.ReaderAt
+	header *npyHeader
+	size   int // numbers of one example
+}
+
+func (m *mappedNPY) len() int { return m.header.shape[0] }
+
+func (m *mappedNPY) example(i int, dst []float32) error {
+	var block [4096]byte
+	element := npyTypes[m.header.name]
+	at := int64(m.header.begin) + int64(i)*int64(m.size)*int64(element.size)
+	for done := 0; done < m.size; {
+		n := min(len(block)/element.size, m.size-done)
+		part := block[:n*element.size]
+		if _, err := m.file.ReadAt(part, at+int64(done*element.size)); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		for k := range n {
+			if b := part[k*element.size:]; element.float != nil {
+				dst[done+k] = element.float(b)
+			} else {
+				dst[done+k] = float32(element.integer(b))
+			}
+		}
+		done += n
+	}
+	return nil
+}

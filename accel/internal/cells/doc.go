@@ -1,0 +1,3 @@
+// Package cells has the tests of accel that run in notebook cells: what a user
+// sees there of errors, and that the session lives on.
+package cells
