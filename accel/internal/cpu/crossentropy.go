@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
 // crossEntropy is the mean of the rows' losses.
 type crossEntropy struct {
@@ -17,7 +21,7 @@ func newCrossEntropy(d *Device, s ir.Step) (step, error) {
 	k.rows, k.classes = s.In[0].Shape[0], s.In[0].Shape[1]
 	k.per = max(1, rowsPerTask/8/max(k.classes, 1))
 	k.loss = make([]float64, (k.rows+k.per-1)/k.per)
-	d.reserve(0, k.classes)
+	d.reserve(0, sumExpLen)
 	return k, nil
 }
 
@@ -47,11 +51,11 @@ func checkIndices(op string, index []int32, size int) error {
 
 func (k *crossEntropy) work(chunk, worker int) {
 	total := 0.0
-	y := k.device.scratch[worker][:k.classes]
+	v := k.device.vectors
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x := k.x[i*k.classes : (i+1)*k.classes]
-		k.device.vectors.addScalar(y, x, -k.device.vectors.largest(x))
-		total += float64(logSumExp(k.device.vectors, y)) - float64(y[k.label[i]])
+		top := v.largest(x)
+		total += math.Log(sumExp(v, k.device.scratch[worker][:sumExpLen], x, -top)) - float64(x[k.label[i]]-top)
 	}
 	k.loss[chunk] = total
 }

@@ -25,6 +25,7 @@ func newSoftmax(d *Device, s ir.Step) (step, error) {
 	k := &softmax{device: d, in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
 	_, k.log = s.Op.(ir.LogSoftmax)
 	k.per = max(1, rowsPerTask/8/max(k.n, 1))
+	d.reserve(0, sumExpLen)
 	return k, nil
 }
 
@@ -37,29 +38,34 @@ func (k *softmax) run(p *program) error {
 	return nil
 }
 
-func (k *softmax) work(chunk, _ int) {
+func (k *softmax) work(chunk, worker int) {
 	v := k.device.vectors
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
-		v.addScalar(y, x, -v.largest(x)) // a NaN spoils the row through its sum
+		top := v.largest(x) // a NaN spoils the row through its sum
 		if k.log {
-			v.addScalar(y, y, -logSumExp(v, y))
+			v.addScalar(y, x, -top)
+			v.addScalar(y, y, -float32(math.Log(sumExp(v, k.device.scratch[worker], y, 0))))
 			continue
 		}
-		v.exp(y, y)
-		v.mulScalar(y, y, 1/v.sum(y))
+		v.mulScalar(y, y, float32(1/sumExp(v, y, x, -top)))
 	}
 }
 
-// logSumExp is ln Σ eˣ of values that do not overflow.
-func logSumExp(v *vectors, x []float32) float32 {
+// sumExp is Σ exp(x + shift) of values that do not overflow, which it writes to
+// d; where d is shorter than x, it writes there what comes last.
+func sumExp(v *vectors, d, x []float32, shift float32) float64 {
 	total := 0.0
-	var e [64]float32
-	for len(x) > 0 {
-		n := min(len(x), len(e))
-		v.exp(e[:n], x[:n])
-		total += float64(v.sum(e[:n]))
-		x = x[n:]
+	for at := 0; at < len(x); at += sumExpLen {
+		n := min(sumExpLen, len(x)-at)
+		to := d[:n]
+		if len(d) >= len(x) {
+			to = d[at:][:n]
+		}
+		total += float64(v.expSum(to, x[at:][:n], 1, shift))
 	}
-	return float32(math.Log(total))
+	return total
 }
+
+// sumExpLen is how many values are added in float32.
+const sumExpLen = 1024
