@@ -15,6 +15,7 @@ import (
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/transport/transporttest"
 	"github.com/quernlab/quern/kernel/wire"
+	"github.com/quernlab/quern/kernel/wire/wiretest"
 )
 
 // timeout ends a test whose message never comes; the slowest takes milliseconds.
@@ -148,6 +149,9 @@ func (c *client) receive(channel transport.Channel) received {
 	m, err := c.codec.Decode(frames)
 	if err != nil {
 		c.t.Fatalf("%s: %v: %q", channel, err, frames)
+	}
+	if err := wiretest.Check(string(m.Header.Type), m.Body); err != nil {
+		c.t.Errorf("%s: %v", channel, err)
 	}
 	return received{m, string(m.Header.Type) + " " + string(m.Body)}
 }

@@ -115,8 +115,9 @@ class TestSteps:
 
     def test_live_figure(self, notebook):
         def source():
-            pictures = notebook.cell(4).find_elements("css selector", ".jp-RenderedSVG img")
-            return pictures[0].get_attribute("src") if pictures else ""
+            # In one step on the page, which replaces the picture at any time.
+            return notebook.driver.execute_script(
+                "return document.querySelectorAll('.jp-Notebook .jp-Cell')[4].querySelector('.jp-RenderedSVG img')?.src ?? ''")
 
         notebook.start(4)
         first = lab.wait_for(source, 10, "the figure")
