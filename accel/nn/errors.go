@@ -60,7 +60,7 @@ func fromTensors(err error) bool {
 func forward(number string, layer Module, x *Tensor) *Tensor {
 	var y *Tensor
 	if c := trace.Active(); c != nil {
-		defer c.Enter(trace.Scope{Number: number, Name: describe(layer)})()
+		defer c.Enter(trace.Scope{Number: number, Name: func() string { return describe(layer) }})()
 	}
 	err := func() (err error) {
 		defer Catch(&err)

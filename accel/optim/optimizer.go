@@ -121,10 +121,12 @@ func (o *Optimizer) Step() { o.step(1) }
 // step is Step with gradients that are multiplied by a factor first.
 func (o *Optimizer) step(factor float64) {
 	if c := trace.Active(); c != nil {
-		for _, p := range nn.NamedParameters(o.model) {
-			p.Called(p.Name)
+		if c.First(o) {
+			for _, p := range nn.NamedParameters(o.model) {
+				p.Called(p.Name)
+			}
 		}
-		leave := c.Enter(trace.Scope{Name: o.Name(), Phase: trace.Update})
+		leave := c.Enter(trace.Scope{Name: o.Name, Phase: trace.Update})
 		defer leave()
 	}
 	tensor.NoGrad(func() {

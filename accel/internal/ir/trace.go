@@ -23,7 +23,6 @@ func (r *Recorder) note(c *trace.Collector, v *Value, op Op, in []*Value) {
 	case r.backward:
 		n.Phase = trace.Backward
 	}
-	n.Kept = v.requires
 	for _, x := range in {
 		switch {
 		case x.leaf != nil:
@@ -33,7 +32,7 @@ func (r *Recorder) note(c *trace.Collector, v *Value, op Op, in []*Value) {
 		}
 	}
 	// A parameter that is cast or seen in another shape is still that parameter.
-	n.Leaf = n.Owner != nil && (op.Class(in) == View || op.Name() == "Cast")
+	n.Leaf = n.Owner != nil && (n.Op == "Cast" || op.Class(in) == View)
 	v.note = n
 }
 

@@ -24,21 +24,19 @@ const (
 // Scope is a layer, or another part of a program, under whose name ops are
 // recorded.
 type Scope struct {
-	Number string // of a layer in its chain; "" for what is no layer
-	Name   string
+	Number string        // of a layer in its chain; "" for what is no layer
+	Name   func() string // asked when the profile is over
 	Phase  Phase
 }
 
 // Note says where an op of a list came from.
 type Note struct {
-	Op     string
-	Path   string // numbers of the layers around it, "2.0"; "" outside of chains
-	Name   string // of the innermost scope
-	Phase  Phase
-	Owner  any  // of the parameter that it uses; nil without
-	Leaf   bool // the value is a parameter's
-	Kept   bool // a gradient may need the value
-	Inputs int
+	Op    string
+	Path  string        // numbers of the layers around it, "2.0"; "" outside of chains
+	Name  func() string // of the innermost scope; nil outside of all
+	Phase Phase
+	Owner any  // of the parameter that it uses; nil without
+	Leaf  bool // the value is a parameter's
 }
 
 // Operand is a tensor that a step reads or writes.
@@ -127,22 +125,27 @@ type Collector struct {
 	start  time.Time
 	scopes []Scope
 	path   string
+	room   []Note // for the next ones
 
 	Flushes []Flush
 
 	mu     sync.Mutex
 	events []Event
 	names  map[any]string // of parameters, by their owner
+	met    map[any]bool
 }
 
 var active atomic.Pointer[Collector]
+
+// roomy is the number of notes and events for which there is room at once.
+const roomy = 256
 
 // Active is the collector of the profile that is being taken, nil without one.
 func Active() *Collector { return active.Load() }
 
 // Start makes a collector the active one. It is false where there is one already.
 func Start() (c *Collector, ok bool) {
-	c = &Collector{start: time.Now(), names: map[any]string{}}
+	c = &Collector{start: time.Now(), names: map[any]string{}, met: map[any]bool{}, room: make([]Note, roomy), events: make([]Event, 0, roomy)}
 	return c, active.CompareAndSwap(nil, c)
 }
 
@@ -176,7 +179,12 @@ func (c *Collector) Enter(s Scope) (leave func()) {
 
 // Note is a note of an op in the present scope.
 func (c *Collector) Note(op string) *Note {
-	n := &Note{Op: op, Path: c.path}
+	if len(c.room) == 0 {
+		c.room = make([]Note, roomy) // one by one they would cost more than what they tell of
+	}
+	n := &c.room[0]
+	c.room = c.room[1:]
+	n.Op, n.Path = op, c.path
 	if k := len(c.scopes); k > 0 {
 		n.Name, n.Phase = c.scopes[k-1].Name, c.scopes[k-1].Phase
 	}
@@ -196,6 +204,15 @@ func (c *Collector) Events() []Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Event(nil), c.events...)
+}
+
+// First tells whether this is the first time that it is asked about x.
+func (c *Collector) First(x any) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	met := c.met[x]
+	c.met[x] = true
+	return !met
 }
 
 // Call gives a parameter, known by its owner, a name.

@@ -1,0 +1,145 @@
+package prof
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// traceFile is what Kineto, the profiler below PyTorch's, writes, and what
+// ui.perfetto.dev and chrome://tracing read: the Trace Event Format with some
+// fields around it.
+type traceFile struct {
+	SchemaVersion    int            `json:"schemaVersion"`
+	DeviceProperties []any          `json:"deviceProperties"`
+	DisplayTimeUnit  string         `json:"displayTimeUnit"`
+	BaseTimeNanos    int64          `json:"baseTimeNanoseconds"`
+	OtherData        map[string]any `json:"otherData"`
+	TraceEvents      []traceEvent   `json:"traceEvents"`
+}
+
+// traceEvent is one event: X has a duration, M names a row, C is a counter, i a
+// moment. Times are microseconds since the base.
+type traceEvent struct {
+	Phase    string         `json:"ph"`
+	Category string         `json:"cat,omitempty"`
+	Name     string         `json:"name"`
+	PID      int            `json:"pid"`
+	TID      int            `json:"tid"`
+	Time     json.Number    `json:"ts"`
+	Duration json.Number    `json:"dur,omitempty"`
+	Scope    string         `json:"s,omitempty"`
+	Args     map[string]any `json:"args,omitempty"`
+}
+
+// The rows of the trace.
+const (
+	hostPID   = 1
+	devicePID = 2
+	stepTID   = 1
+	workTID   = 2
+	spanTID   = 3
+)
+
+// micros is a time as Kineto writes it: microseconds, three digits behind the
+// point.
+func micros(d time.Duration) json.Number {
+	return json.Number(fmt.Sprintf("%d.%03d", d.Nanoseconds()/1000, d.Nanoseconds()%1000))
+}
+
+// chrome is the report as a trace.
+func (r *Report) chrome() *traceFile {
+	t := &traceFile{SchemaVersion: 1, DeviceProperties: []any{}, DisplayTimeUnit: "ms", BaseTimeNanos: r.Began.UnixNano(), OtherData: map[string]any{"device": r.Device, "steps": len(r.Steps)}}
+	if r.Device != "cpu" {
+		t.DeviceProperties = append(t.DeviceProperties, map[string]any{"id": 0, "name": r.Device})
+	}
+	called := func(pid, tid int, kind, name string) {
+		t.TraceEvents = append(t.TraceEvents, traceEvent{Phase: "M", Name: kind, PID: pid, TID: tid, Time: "0", Args: map[string]any{"name": name}})
+	}
+	called(hostPID, 0, "process_name", "host")
+	called(hostPID, stepTID, "thread_name", "steps")
+	called(hostPID, workTID, "thread_name", "program")
+	called(hostPID, spanTID, "thread_name", "spans")
+	called(devicePID, 0, "process_name", r.Device)
+	called(devicePID, workTID, "thread_name", "ops")
+	add := func(e traceEvent, begin, end time.Duration) {
+		e.Phase, e.Time, e.Duration = "X", micros(begin), micros(max(0, end-begin))
+		t.TraceEvents = append(t.TraceEvents, e)
+	}
+	for k, s := range r.Steps {
+		add(traceEvent{Category: "user_annotation", Name: fmt.Sprintf("ProfilerStep#%d", k), PID: hostPID, TID: stepTID}, s.Begin, s.End)
+	}
+	for _, h := range r.Host {
+		e := traceEvent{Category: "cpu_op", Name: string(h.Kind), PID: hostPID, TID: workTID, Args: map[string]any{"what": h.Name, "bytes": h.Bytes}}
+		if h.Kind == Marked {
+			e.Category, e.Name, e.TID, e.Args = "user_annotation", h.Name, spanTID, nil
+		}
+		add(e, h.Begin, h.End)
+	}
+	for _, o := range r.Ops {
+		category := "cpu_op"
+		if r.Device != "cpu" {
+			category = "kernel"
+		}
+		add(traceEvent{Category: category, Name: o.title(), PID: devicePID, TID: workTID, Args: map[string]any{
+			"op": o.Name, "layer": o.Layer, "phase": string(o.Phase), "FLOPs": o.FLOPs, "bytes": o.Bytes, "Input Dims": o.Shapes,
+		}}, o.Begin, o.End)
+	}
+	for _, m := range r.memory {
+		args := map[string]any{}
+		for _, kind := range memoryKinds {
+			args[string(kind)] = m.Bytes[kind]
+		}
+		t.TraceEvents = append(t.TraceEvents, traceEvent{Phase: "C", Name: "memory, bytes", PID: devicePID, Time: micros(m.At), Args: args})
+	}
+	return t
+}
+
+// WriteTrace writes a trace in JSON, for ui.perfetto.dev and chrome://tracing.
+func (r *Report) WriteTrace(w io.Writer) error {
+	if r == nil || len(r.Steps) == 0 {
+		return errNoSteps
+	}
+	return json.NewEncoder(w).Encode(r.chrome())
+}
+
+// Save writes a trace to a file whose name ends in .json or .json.gz.
+func (r *Report) Save(path string) error {
+	if !strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, ".json.gz") {
+		return fmt.Errorf("prof: save %q: the name of a trace must end in .json or .json.gz", path)
+	}
+	return r.toFile(path, func(w io.Writer) error {
+		if !strings.HasSuffix(path, ".gz") {
+			return r.WriteTrace(w)
+		}
+		zip := gzip.NewWriter(w)
+		if err := r.WriteTrace(zip); err != nil {
+			return err
+		}
+		return zip.Close()
+	})
+}
+
+// toFile writes a file, and leaves none where that fails.
+func (r *Report) toFile(path string, write func(io.Writer) error) error {
+	if r == nil || len(r.Steps) == 0 {
+		return errNoSteps
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("prof: save: %w", err)
+	}
+	err = write(file)
+	if e := file.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		_ = os.Remove(path) // half a file is worse than none
+		return fmt.Errorf("prof: save %s: %w", path, err)
+	}
+	return nil
+}

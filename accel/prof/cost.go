@@ -1,0 +1,65 @@
+package prof
+
+import "github.com/quernlab/quern/accel/internal/trace"
+
+// cost is the FLOPs of a step, and the bytes that it must at least read and write.
+func cost(s trace.Step) (flops, bytes float64) {
+	for _, o := range append(append([]trace.Operand{}, s.In...), s.Out...) {
+		bytes += float64(elements(o.Shape) * o.Size)
+	}
+	if len(s.Out) == 0 || len(s.Ops) == 0 {
+		return 0, bytes
+	}
+	out := float64(elements(s.Out[0].Shape))
+	in := func(i int) []int {
+		if i < len(s.In) {
+			return s.In[i].Shape
+		}
+		return nil
+	}
+	size := func(i int) float64 { return float64(elements(in(i))) }
+	last := func(shape []int) float64 {
+		if len(shape) == 0 {
+			return 1
+		}
+		return float64(shape[len(shape)-1])
+	}
+	channels := func(weight []int) float64 {
+		if len(weight) == 0 {
+			return 1
+		}
+		return float64(max(weight[0], 1))
+	}
+	switch s.Ops[0] {
+	case "Linear", "MatMul": // [… m k] and [… k n], or [n k]
+		flops = 2 * out * last(in(0))
+	case "Conv2D": // w [O C KH KW]
+		flops = 2 * out * size(1) / channels(in(1))
+	case "Conv2DInputGradient": // dy, w
+		flops = 2 * size(0) * size(1) / channels(in(1))
+	case "Conv2DWeightGradient": // x, dy, to [O C KH KW]
+		flops = 2 * size(1) * out / channels(s.Out[0].Shape)
+	case "Attention": // q, k [… T D]: two products
+		flops = 4 * size(0) * float64(places(in(1)))
+	case "AttentionGradient": // five
+		flops = 10 * size(0) * float64(places(in(1)))
+	case "Copy", "Reshape", "Transpose", "Concat", "Pad", "Slice", "Gather", "OneHot", "Fill":
+		flops = 0
+	case "Softmax", "LogSoftmax", "CrossEntropy", "CrossEntropyGradient": // maximum, difference, exponential, sum, quotient
+		flops = 5 * size(0)
+	default:
+		if len(s.Nodes) > 1 { // a loop
+			return out * float64(len(s.Ops)), bytes
+		}
+		flops = max(size(0), out)
+	}
+	return flops + out*float64(len(s.Ops)-1), bytes
+}
+
+// places is the length of the sequences of keys [… T D].
+func places(shape []int) int {
+	if len(shape) < 2 {
+		return 1
+	}
+	return shape[len(shape)-2]
+}

@@ -1,0 +1,48 @@
+// Package prof says where the time and the memory of a training step go.
+//
+//	report, err := prof.Run(ctx, func() error {
+//		it.Next()
+//		b := it.Batch()
+//		opt.ZeroGrad()
+//		nn.CrossEntropy(model.Forward(b.X), b.Y).Backward()
+//		opt.Step()
+//		return it.Err()
+//	}, prof.Warmup(3), prof.Active(5))
+//	report
+//
+// The [Report] shows itself: a timeline of one step with its gaps named, the
+// memory over that step, a table in the columns of PyTorch's key_averages, and
+// [Report.Hints]. [Report.Table] sorts the table, [Report.Layers] adds up the
+// layers, [Report.Roofline] sets what was reached against what the machine can
+// do. [Report.Save] writes a trace that ui.perfetto.dev and chrome://tracing open,
+// [Report.SavePprof] a profile for go tool pprof.
+//
+// # What is measured
+//
+// The engine records operations and runs them later, as one list. What the table
+// calls an op is a step of that list: a matrix product, or several elementwise
+// operations in one loop. Layers are called as they are in the model: "2 Dense(64)"
+// for the third of an nn.Sequential, "block.up" for a field of a struct, also of
+// one that was written in a cell. For fields the names come from the optimiser, so
+// that a step without one has those of nn.Sequential only.
+//
+// Times are those of the clock: what else the machine does in the meantime is in
+// them. FLOPs and bytes are counted from the shapes: two for each multiplication
+// and addition of a matrix product, one for each element of an elementwise
+// operation; each operand read and each result written once.
+//
+// Without a profile none of this costs more than looking at a pointer. With one, a
+// step of 90 operations takes about ten microseconds longer: 1 % of a step of
+// two milliseconds, 8 % of one of a tenth of that (BenchmarkOverhead).
+//
+// # Errors
+//
+// Run gives the error of the step, of the context or of a wrong option, with the
+// report of the steps before it. One profile is taken at a time; another is refused
+// with [ErrBusy].
+//
+// # For who changes this package
+//
+// Package internal/trace has what the engine tells; work.go makes of it the pieces
+// of work that all else counts and draws.
+package prof

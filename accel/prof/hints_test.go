@@ -1,0 +1,90 @@
+package prof
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// made is a report of one step of 100 ms in which ops of the given time run.
+func made(op time.Duration, host ...Host) *Report {
+	r := &Report{Device: "cpu", Steps: []Stretch{{0, 100 * time.Millisecond}}, ceilings: &Ceilings{FLOPs: 100e9, Bytes: 10e9}}
+	r.Ops = []Op{{Name: "Linear", Layer: "1 Dense(64)", Phase: Forward, Begin: 100*time.Millisecond - op, End: 100 * time.Millisecond, FLOPs: op.Seconds() * 50e9, Bytes: 1}}
+	r.Host = host
+	r.Counts.Launches, r.Counts.Recorded = 1, 10
+	return r
+}
+
+func TestHints(t *testing.T) {
+	ms := func(from, to int) (a, b time.Duration) {
+		return time.Duration(from) * time.Millisecond, time.Duration(to) * time.Millisecond
+	}
+	event := func(kind HostKind, from, to int) Host {
+		a, b := ms(from, to)
+		return Host{Kind: kind, Begin: a, End: b}
+	}
+	for _, row := range []struct {
+		name   string
+		report *Report
+		want   []string
+	}{
+		{"all is well", made(95 * time.Millisecond), []string{"Nothing stands out: 95 %"}},
+		{"waits", made(60*time.Millisecond, event(Waiting, 0, 40)), []string{"40 % of a step (40 ms of 100 ms) waits for data", "Workers"}},
+		{"plans", made(90*time.Millisecond, event(Planning, 0, 10)), []string{"10 % of a step", "makes plans", "DropLast"}},
+		{"host", made(50 * time.Millisecond), []string{"50 % of a step", "recording of 10 operations", "50 ms on average", "larger batch"}},
+		{"copies", made(80*time.Millisecond, event(Writing, 0, 20)), []string{"20 % of a step", "copies"}},
+		{"reads", func() *Report { r := made(95 * time.Millisecond); r.Counts.Syncs = 3; return r }(), []string{"waits 3 times a step", "Item"}},
+		{"slow op", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].FLOPs /= 10; return r }(), []string{`"1 Dense(64): Linear" takes 95 % of a step at 5 % of what cpu's arithmetic allows`}},
+		{"slow memory", func() *Report {
+			r := made(95 * time.Millisecond)
+			r.Ops[0].FLOPs, r.Ops[0].Bytes = 1, 0.095*2e9
+			return r
+		}(), []string{"at 20 % of what cpu's memory allows"}},
+		{"fast op", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].FLOPs *= 1.8; return r }(), []string{"is at 90 % of what cpu's arithmetic allows"}},
+		{"update", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].Phase = Update; return r }(), []string{"updates parameters", "larger batch"}},
+		{"memory", func() *Report {
+			r := made(95 * time.Millisecond)
+			r.memory = []MemoryPoint{{Bytes: map[MemoryKind]int{Activations: 800 << 20, Parameters: 200 << 20}}}
+			return r
+		}(), []string{"800 MiB of 0.977 GiB", "nn.Checkpoint"}},
+	} {
+		hints := row.report.Hints()
+		if len(hints) != 1 {
+			t.Errorf("%s: %d hints: %q", row.name, len(hints), hints)
+		}
+		for _, want := range row.want {
+			if !strings.Contains(strings.Join(hints, "\n"), want) {
+				t.Errorf("%s: %q is not in %q", row.name, want, hints)
+			}
+		}
+	}
+}
+
+// The columns of a device that is not the processor.
+func TestTableOfADevice(t *testing.T) {
+	r := made(60 * time.Millisecond)
+	r.Device = "cuda:0"
+	table := r.Table(SelfCUDA, 0)
+	text := table.String()
+	for _, want := range []string{"Self CUDA %", "Self CUDA", "CUDA total", "CUDA time avg", "60.0 %"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if row := table.Rows[0]; row.Name != "1 Dense(64): Linear" || row.Self != 0 || row.SelfCUDA != 60*time.Millisecond {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	r := made(40*time.Millisecond, Host{Kind: Waiting, Begin: 10 * time.Millisecond, End: 30 * time.Millisecond}, Host{Kind: Marked, Name: "all", Begin: 0, End: 100 * time.Millisecond})
+	want := []Gap{
+		{0, 0, 10 * time.Millisecond, "host"}, {0, 10 * time.Millisecond, 30 * time.Millisecond, "waiting for data"}, {0, 30 * time.Millisecond, 60 * time.Millisecond, "host"},
+	}
+	got := r.Gaps()
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	}
+}

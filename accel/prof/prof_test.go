@@ -1,0 +1,465 @@
+package prof_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/prof"
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
+)
+
+// measured is a profile of a small model.
+func measured(t *testing.T, options ...prof.Option) *prof.Report {
+	t.Helper()
+	r, err := prof.Run(t.Context(), training(t, 32, nn.Flatten(), nn.Dense(48), nn.ReLU(), nn.Dropout(0.1), nn.Dense(10)), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func names(rows []prof.Row) []string {
+	var all []string
+	for _, r := range rows {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+func TestReport(t *testing.T) {
+	r := measured(t, prof.Warmup(2), prof.Active(4))
+	if len(r.Steps) != 4 || r.Device != "cpu" {
+		t.Fatalf("%d steps on %q", len(r.Steps), r.Device)
+	}
+	// Times: nothing is before its step, or longer than it; the parts add up.
+	for _, o := range r.Ops {
+		if s := r.Steps[o.Step]; o.Begin < s.Begin || o.End > s.End || o.End < o.Begin {
+			t.Errorf("%v of step %d is outside of %v", o, o.Step, s)
+		}
+	}
+	b := r.Breakdown()
+	sum := b.Forward + b.Backward + b.Update + b.Waiting + b.Planning + b.Copying + b.Host
+	if d := (sum - r.StepTime()).Abs(); d > time.Microsecond {
+		t.Errorf("the parts of %v add up to %v", r.StepTime(), sum)
+	}
+	if b.Forward <= 0 || b.Backward <= 0 || b.Update <= 0 || b.Planning != 0 {
+		t.Errorf("%+v", b)
+	}
+	// Layers are called as in the model, and every step has the same ops.
+	layers := names(r.Layers().Rows)
+	for _, want := range []string{"1 Dense(48)", "4 Dense(10)", "AdamW"} {
+		if !slices.Contains(layers, want) {
+			t.Errorf("%q is none of the layers %q", want, layers)
+		}
+	}
+	if int(r.Counts.Launches)*4 != len(r.Ops) || r.Counts.Lists != 1 || r.Counts.Syncs != 0 || r.Counts.Planned != 0 {
+		t.Errorf("%+v for %d ops", r.Counts, len(r.Ops))
+	}
+	// x [32 1 8 8] as float32 and y [32] as int32 go to the device.
+	if want := float64(32*64*4 + 32*4); r.Counts.ToDevice != want || r.Counts.ToHost != 0 {
+		t.Errorf("%v bytes to the device, want %v; %v back", r.Counts.ToDevice, want, r.Counts.ToHost)
+	}
+	rows := r.Rows()
+	var self time.Duration
+	for _, row := range rows {
+		if !strings.HasPrefix(row.Name, "span") {
+			self += row.Self
+		}
+		if row.Total < row.Self {
+			t.Errorf("%s: total %v, self %v", row.Name, row.Total, row.Self)
+		}
+	}
+	total := 4 * r.StepTime()
+	if math.Abs(self.Seconds()/total.Seconds()-1) > 0.01 {
+		t.Errorf("the rows' own times add up to %v of %v", self, total)
+	}
+	for _, row := range rows {
+		if row.Name == "1 Dense(48): Linear+ReLU" || row.Name == "1 Dense(48): Linear" {
+			if flops := 4 * (2.*32*64*48 + 32*48); math.Abs(row.FLOPs-flops) > 32*48*4 || row.Calls != 4 || !strings.HasPrefix(row.Shapes, "[32 64] [48 64]") {
+				t.Errorf("%+v, want %v FLOPs", row, flops)
+			}
+		}
+	}
+}
+
+// Gaps and ops together are the whole of each step.
+func TestGaps(t *testing.T) {
+	r := measured(t)
+	for k, s := range r.Steps {
+		var sum time.Duration
+		at := s.Begin
+		for _, g := range r.Gaps() {
+			if g.Step != k {
+				continue
+			}
+			if g.Begin < at || g.End <= g.Begin || g.End > s.End {
+				t.Errorf("step %d: gap %+v", k, g)
+			}
+			at = g.End
+			sum += g.End - g.Begin
+		}
+		for _, o := range r.Ops {
+			if o.Step == k {
+				sum += o.End - o.Begin
+			}
+		}
+		if sum != s.End-s.Begin {
+			t.Errorf("step %d has %v, gaps and ops %v", k, s.End-s.Begin, sum)
+		}
+	}
+}
+
+// block is a module of the user's own.
+type block struct{ up, down nn.Module }
+
+func (b *block) Forward(x *nn.Tensor) *nn.Tensor {
+	return x.Add(b.down.Forward(b.up.Forward(x).GELU()))
+}
+
+type network struct {
+	in    nn.Module
+	body  []nn.Module
+	tail  *nn.Chain
+	scale *nn.Tensor
+}
+
+func (n *network) Forward(x *nn.Tensor) *nn.Tensor {
+	x = n.in.Forward(x.Flatten(1))
+	for _, m := range n.body {
+		x = m.Forward(x)
+	}
+	return n.tail.Forward(x.Mul(n.scale))
+}
+
+func TestLayersOfOwnTypes(t *testing.T) {
+	train, _, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := &network{nn.Dense(16), []nn.Module{&block{nn.Dense(32), nn.Dense(16)}}, nn.Sequential(nn.LayerNorm(), nn.Dense(10)), tensor.Parameter(tensor.Ones(16))}
+	opt := optim.SGD(model, 0.1, optim.Momentum(0.9))
+	it := train.Batches(64)
+	r, err := prof.Run(t.Context(), func() error {
+		it.Next()
+		b := it.Batch()
+		opt.ZeroGrad()
+		loss := nn.CrossEntropy(model.Forward(b.X), b.Y)
+		if loss.Item() < 0 { // a wait in the midst of a step
+			return errors.New("negative")
+		}
+		loss.Backward()
+		opt.Step()
+		return nil
+	}, prof.Warmup(1), prof.Active(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers := names(r.Layers().Rows)
+	for _, want := range []string{"in", "body.0.up", "body.0.down", "tail.0 LayerNorm()", "tail.1 Dense(10)", "SGD"} {
+		if !slices.Contains(layers, want) {
+			t.Errorf("%q is none of the layers %q", want, layers)
+		}
+	}
+	backward := map[string]bool{}
+	for _, o := range r.Ops {
+		if o.Phase == prof.Backward {
+			backward[o.Layer] = true
+		}
+	}
+	if !backward["body.0.up"] || !backward["in"] || !backward["tail.1 Dense(10)"] {
+		t.Errorf("backward are %v", backward)
+	}
+	if r.Counts.Syncs != 1 || r.Counts.Lists != 2 || r.Counts.ToHost != 4 {
+		t.Errorf("%+v", r.Counts)
+	}
+	if len(r.Memory()) == 0 {
+		t.Error("no memory")
+	}
+}
+
+func TestMemory(t *testing.T) {
+	r := measured(t)
+	parameters := 4 * (64*48 + 48 + 48*10 + 10)
+	for _, m := range r.Memory() {
+		if m.Bytes[prof.Parameters] < parameters || m.Bytes[prof.Parameters] > parameters+1024 {
+			t.Errorf("%d bytes of parameters, want %d", m.Bytes[prof.Parameters], parameters)
+		}
+		if s := m.Bytes[prof.State]; s < 2*parameters || s > 2*parameters+2048 { // AdamW keeps two numbers of each
+			t.Errorf("%d bytes of state, want %d", s, 2*parameters)
+		}
+	}
+	most := map[prof.MemoryKind]int{}
+	for _, m := range r.Memory() {
+		for kind, bytes := range m.Bytes {
+			most[kind] = max(most[kind], bytes)
+		}
+	}
+	if most[prof.Activations] < 4*32*48 || most[prof.Gradients] < 4*32*10 || most[prof.Inputs] < 32*64*4 {
+		t.Errorf("at most %v", most)
+	}
+}
+
+func TestSpans(t *testing.T) {
+	step := training(t, 32, nn.Flatten(), nn.Dense(10))
+	r, err := prof.Run(t.Context(), func() error {
+		defer prof.Span("all")()
+		end := prof.Span("nothing")
+		end()
+		return step()
+	}, prof.Active(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found bool
+	for _, row := range r.Rows() {
+		if row.Name == "span all" {
+			found = true
+			if row.Calls != 2 || row.Self >= row.Total || row.Total > 2*r.StepTime() {
+				t.Errorf("%+v of %v", row, r.Steps)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("%v", names(r.Rows()))
+	}
+	prof.Span("outside of a profile")()
+}
+
+func TestTable(t *testing.T) {
+	r := measured(t)
+	for _, by := range []prof.SortBy{prof.SelfCPU, prof.CPUTotal, prof.SelfCUDA, prof.CUDATotal, prof.Calls, prof.Memory} {
+		table := r.Table(by, 5)
+		if len(table.Rows) != 5 {
+			t.Errorf("by %s: %d rows", by, len(table.Rows))
+		}
+		text := table.String()
+		for _, want := range []string{"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "CPU Mem", "# of Calls", "Input Shapes", "rows more"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("by %s: %q is missing in\n%s", by, want, text)
+			}
+		}
+		if strings.Contains(text, "CUDA") {
+			t.Errorf("columns of a device that there is not:\n%s", text)
+		}
+	}
+	rows := r.Table(prof.Calls, 0).Rows
+	if !slices.IsSortedFunc(rows, func(a, b prof.Row) int { return b.Calls - a.Calls }) {
+		t.Errorf("not sorted: %v", rows)
+	}
+}
+
+// The trace has what the Trace Event Format and Kineto's files want, and each op
+// lies within its step.
+func TestTrace(t *testing.T) {
+	r := measured(t)
+	folder := t.TempDir()
+	plain, zipped := filepath.Join(folder, "a.trace.json"), filepath.Join(folder, "a.trace.json.gz")
+	if err := errors.Join(r.Save(plain), r.Save(zipped)); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := io.ReadAll(unzipped); err != nil || !bytes.Equal(again, raw) {
+		t.Errorf("the zipped trace differs: %v", err)
+	}
+	var trace struct {
+		SchemaVersion       *int
+		DeviceProperties    []any
+		DisplayTimeUnit     string
+		BaseTimeNanoseconds int64
+		TraceEvents         []struct {
+			Ph, Cat, Name string
+			PID, TID      *int
+			Ts, Dur       *float64
+			Args          map[string]any
+		}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if err := decoder.Decode(&trace); err != nil {
+		t.Fatal(err)
+	}
+	if trace.SchemaVersion == nil || trace.DeviceProperties == nil || trace.DisplayTimeUnit != "ms" || trace.BaseTimeNanoseconds == 0 {
+		t.Errorf("the fields around the events: %.200s", raw)
+	}
+	type stretch struct{ from, to float64 }
+	var steps, ops []stretch
+	kinds := map[string]int{}
+	rows := map[[2]int]bool{}
+	for _, e := range trace.TraceEvents {
+		kinds[e.Ph]++
+		if e.Name == "" || e.PID == nil || e.TID == nil || e.Ts == nil || *e.Ts < 0 {
+			t.Fatalf("an event lacks something: %+v", e)
+		}
+		switch e.Ph {
+		case "M":
+			if name, _ := e.Args["name"].(string); name == "" || e.Name != "process_name" && e.Name != "thread_name" {
+				t.Errorf("metadata %+v", e)
+			}
+			rows[[2]int{*e.PID, *e.TID}] = true
+		case "X":
+			if e.Dur == nil || *e.Dur < 0 || e.Cat == "" || !rows[[2]int{*e.PID, *e.TID}] {
+				t.Errorf("event %+v", e)
+			}
+			if strings.HasPrefix(e.Name, "ProfilerStep#") {
+				steps = append(steps, stretch{*e.Ts, *e.Ts + *e.Dur})
+			} else if e.Args["layer"] != nil {
+				ops = append(ops, stretch{*e.Ts, *e.Ts + *e.Dur})
+			}
+		case "C":
+			for name, v := range e.Args {
+				if _, ok := v.(float64); !ok {
+					t.Errorf("counter %s is %v", name, v)
+				}
+			}
+		default:
+			t.Errorf("an event of kind %q", e.Ph)
+		}
+	}
+	if len(steps) != len(r.Steps) || len(ops) != len(r.Ops) || kinds["C"] == 0 {
+		t.Errorf("%d steps, %d ops, %v", len(steps), len(ops), kinds)
+	}
+	const slack = 0.002 // of a microsecond, rounded
+	for _, o := range ops {
+		if !slices.ContainsFunc(steps, func(s stretch) bool { return s.from-slack <= o.from && o.to <= s.to+slack }) {
+			t.Errorf("%v lies in none of %v", o, steps)
+		}
+	}
+	if err := r.Save(filepath.Join(folder, "a.txt")); err == nil {
+		t.Error("a trace in a .txt")
+	}
+	if err := r.Save(filepath.Join(folder, "no", "a.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+func TestPprof(t *testing.T) {
+	r := measured(t)
+	path := filepath.Join(t.TempDir(), "step.pprof")
+	if err := r.SavePprof(path); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p, err := profile.Parse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckValid(); err != nil {
+		t.Fatal(err)
+	}
+	sum, labelled := int64(0), false
+	for _, s := range p.Sample {
+		sum += s.Value[3]
+		labelled = labelled || slices.Contains(s.Label["layer"], "1 Dense(48)") && slices.Contains(s.Label["phase"], "backward") && len(s.Label["op"]) == 1
+	}
+	if total := int64(len(r.Steps)) * r.StepTime().Nanoseconds(); math.Abs(float64(sum)/float64(total)-1) > 0.01 || !labelled {
+		t.Errorf("%d ns of %d, labelled %v", sum, total, labelled)
+	}
+}
+
+func TestShows(t *testing.T) {
+	r := measured(t)
+	bundle, _ := display.Render(r)
+	page, text := bundle["text/html"].(string), bundle["text/plain"].(string)
+	for _, want := range []string{"a step, mean of 5, on cpu", "Self CPU", "1 Dense(48)"} {
+		if !strings.Contains(page, want) || !strings.Contains(text, want) {
+			t.Errorf("%q is not shown:\n%s", want, text)
+		}
+	}
+	if strings.Count(page, "<svg") < 2 {
+		t.Error("the figures are not shown")
+	}
+	if c := r.Ceilings(); !(c.FLOPs > 1e8) || !(c.Bytes > 1e8) {
+		t.Errorf("%+v", c)
+	}
+	if svg := r.Roofline().SVG(); !strings.Contains(svg, "Dense(48)") {
+		t.Error("the roofline has no layer in it")
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	ok := training(t, 32, nn.Flatten(), nn.Dense(10))
+	broken := errors.New("broken")
+	calls := 0
+	canceled, cancel := context.WithCancel(t.Context())
+	shape := new(*tensor.ShapeError)
+	for _, row := range []struct {
+		name    string
+		ctx     context.Context
+		step    func() error
+		options []prof.Option
+		is      error
+		as      any
+		steps   int
+	}{
+		{"no step", t.Context(), nil, nil, nil, nil, 0},
+		{"no active steps", t.Context(), ok, []prof.Option{prof.Active(0)}, nil, nil, 0},
+		{"warm-up below 0", t.Context(), ok, []prof.Option{prof.Warmup(-1)}, nil, nil, 0},
+		{"error in the warm-up", t.Context(), func() error { return broken }, nil, broken, nil, 0},
+		{"error in the third step", t.Context(), func() error {
+			if calls++; calls > 2 {
+				return broken
+			}
+			return ok()
+		}, []prof.Option{prof.Warmup(0)}, broken, nil, 2},
+		{"a shape that does not fit", t.Context(), func() error { tensor.Ones(2, 3).MatMul(tensor.Ones(2, 3)); return nil }, nil, nil, shape, 0},
+		{"interrupted", canceled, func() error { cancel(); return ok() }, []prof.Option{prof.Warmup(0)}, context.Canceled, nil, 1},
+		{"a profile within a profile", t.Context(), func() error {
+			_, err := prof.Run(context.Background(), ok)
+			return err
+		}, []prof.Option{prof.Warmup(0)}, prof.ErrBusy, nil, 0},
+	} {
+		r, err := prof.Run(row.ctx, row.step, row.options...)
+		if err == nil || r == nil {
+			t.Errorf("%s: %v, %v", row.name, r, err)
+			continue
+		}
+		if row.is != nil && !errors.Is(err, row.is) || row.as != nil && !errors.As(err, row.as) {
+			t.Errorf("%s: %v", row.name, err)
+		}
+		if len(r.Steps) != row.steps {
+			t.Errorf("%s: %d steps, want %d", row.name, len(r.Steps), row.steps)
+		}
+		if row.steps == 0 && (r.String() != "no steps" || r.MIMEBundle()["text/plain"] != "no steps" || len(r.Hints()) != 1 || r.Save("x.json") == nil || r.SavePprof("x") == nil) {
+			t.Errorf("%s: %v", row.name, r)
+		}
+		_, _, _, _ = r.Timeline().SVG(), r.MemoryFigure().SVG(), r.Table(prof.SelfCPU, 3).String(), r.Layers().String()
+		t.Logf("%s: %v", row.name, err)
+	}
+	measured(t) // and all is as before
+	if accel.Stats().Flushes == 0 {
+		t.Error("no statistics")
+	}
+}

@@ -1,0 +1,206 @@
+package prof
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Report is what [Run] measured. It shows itself. Its fields are for those who
+// count themselves; the methods say what most want to know.
+type Report struct {
+	Device string // that ran the ops
+	Began  time.Time
+	Steps  []Stretch
+	Ops    []Op   // all, in the order in which they ran
+	Host   []Host // what the program did itself, in order
+	Counts Counts
+
+	memory   []MemoryPoint
+	peak     int // bytes, as the engine counts them
+	ceilings *Ceilings
+}
+
+// Stretch is the time of one step, since the start of the profile.
+type Stretch struct{ Begin, End time.Duration }
+
+// Counts are means over the steps.
+type Counts struct {
+	Launches float64 // ops that were run
+	Recorded float64 // operations before they were fused
+	Lists    float64 // runs of a list
+	Planned  float64 // lists whose structure was new
+	Syncs    float64 // times that the program waited for results
+	FLOPs    float64
+	Bytes    float64 // that ops read and wrote
+	ToDevice float64 // bytes copied
+	ToHost   float64 // bytes copied
+}
+
+// newReport makes sense of what was collected.
+func newReport(p *recording) *Report {
+	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), peak: p.stats.PeakBytes}
+	for _, s := range p.steps {
+		r.Steps = append(r.Steps, Stretch{s.begin, s.end})
+	}
+	// What belongs to a step that was not finished does not count.
+	r.Ops = slices.DeleteFunc(r.Ops, func(o Op) bool { return o.Step >= len(r.Steps) })
+	r.Host = slices.DeleteFunc(r.Host, func(h Host) bool { return h.Step >= len(r.Steps) })
+	for _, f := range p.Flushes {
+		r.Device = f.Program.Device
+	}
+	if len(r.Steps) == 0 {
+		return r
+	}
+	r.memory = p.memory(r.median())
+	n := float64(len(r.Steps))
+	c := &r.Counts
+	c.Launches, c.Recorded, c.Lists = float64(len(r.Ops))/n, float64(p.stats.Ops)/n, float64(p.stats.Flushes)/n
+	c.Planned, c.Syncs = float64(p.stats.PlansMade)/n, float64(p.stats.Syncs)/n
+	for _, o := range r.Ops {
+		c.FLOPs += o.FLOPs / n
+		c.Bytes += o.Bytes / n
+	}
+	for _, h := range r.Host {
+		switch h.Kind {
+		case Reading:
+			c.ToHost += float64(h.Bytes) / n
+		case Writing:
+			c.ToDevice += float64(h.Bytes) / n
+		}
+	}
+	return r
+}
+
+// median is the step whose time is in the middle of all.
+func (r *Report) median() int {
+	order := make([]int, len(r.Steps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(r.Steps[a].length() - r.Steps[b].length()) })
+	return order[len(order)/2]
+}
+
+func (s Stretch) length() time.Duration { return s.End - s.Begin }
+
+// total is the time of all steps.
+func (r *Report) total() time.Duration {
+	var sum time.Duration
+	for _, s := range r.Steps {
+		sum += s.length()
+	}
+	return sum
+}
+
+// StepTime is the mean time of a step, 0 without one.
+func (r *Report) StepTime() time.Duration {
+	if len(r.Steps) == 0 {
+		return 0
+	}
+	return r.total() / time.Duration(len(r.Steps))
+}
+
+// Breakdown is where the time of a step goes, as means over the steps. The parts
+// add up to StepTime.
+type Breakdown struct {
+	Forward, Backward, Update time.Duration // ops
+	Waiting                   time.Duration // for data
+	Planning                  time.Duration // lists of a new structure
+	Copying                   time.Duration // to and from the device
+	Host                      time.Duration // the rest: the program itself, and recording
+}
+
+// Breakdown says where the time of a step goes.
+func (r *Report) Breakdown() Breakdown {
+	var b Breakdown
+	if len(r.Steps) == 0 {
+		return b
+	}
+	for _, o := range r.Ops {
+		d := o.End - o.Begin
+		switch o.Phase {
+		case Forward:
+			b.Forward += d
+		case Backward:
+			b.Backward += d
+		case Update:
+			b.Update += d
+		}
+	}
+	for _, h := range r.Host {
+		d := h.End - h.Begin
+		switch h.Kind {
+		case Waiting:
+			b.Waiting += d
+		case Planning:
+			b.Planning += d
+		case Reading, Writing:
+			b.Copying += d
+		}
+	}
+	n := time.Duration(len(r.Steps))
+	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying} {
+		*part /= n
+	}
+	b.Host = max(0, r.StepTime()-b.Forward-b.Backward-b.Update-b.Waiting-b.Planning-b.Copying)
+	return b
+}
+
+// parts are the parts of a breakdown with their names.
+func (b Breakdown) parts() []part {
+	return []part{
+		{"forward", b.Forward}, {"backward", b.Backward}, {"update", b.Update}, {"waiting for data", b.Waiting},
+		{"planning", b.Planning}, {"copying", b.Copying}, {"host", b.Host},
+	}
+}
+
+type part struct {
+	name string
+	time time.Duration
+}
+
+// String is the profile in a few lines.
+func (r *Report) String() string {
+	if r == nil || len(r.Steps) == 0 {
+		return "no steps"
+	}
+	text := fmt.Sprintf("%s a step, mean of %d, on %s: ", duration(r.StepTime()), len(r.Steps), r.Device)
+	separator := ""
+	for _, p := range r.Breakdown().parts() {
+		if share := r.share(p.time); share >= 0.005 {
+			text += fmt.Sprintf("%s%s %.0f %%", separator, p.name, 100*share)
+			separator = ", "
+		}
+	}
+	c := r.Counts
+	return text + fmt.Sprintf("\na step: %.0f launches of %.0f operations, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
+		c.Launches, c.Recorded, c.Syncs, size(c.Bytes), size(c.ToDevice), size(c.ToHost), c.FLOPs/r.StepTime().Seconds()/1e9)
+}
+
+// share is a part of the time of a step.
+func (r *Report) share(d time.Duration) float64 {
+	return d.Seconds() / max(r.StepTime().Seconds(), 1e-12)
+}
+
+// duration is a time with three digits that count.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.3g µs", d.Seconds()*1e6)
+	case d < time.Second:
+		return fmt.Sprintf("%.3g ms", d.Seconds()*1e3)
+	}
+	return fmt.Sprintf("%.3g s", d.Seconds())
+}
+
+// size is a number of bytes with three digits that count.
+func size(bytes float64) string {
+	for _, unit := range []string{"B", "KiB", "MiB"} {
+		if bytes < 1000 {
+			return fmt.Sprintf("%.3g %s", bytes, unit)
+		}
+		bytes /= 1024
+	}
+	return fmt.Sprintf("%.3g GiB", bytes)
+}

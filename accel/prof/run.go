@@ -1,0 +1,154 @@
+package prof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// ErrBusy says that another profile is being taken.
+var ErrBusy = errors.New("prof: another profile is being taken")
+
+// Option changes how [Run] takes a profile. It prints as it is written in Go.
+type Option struct {
+	text string
+	set  func(*settings) error
+}
+
+// String is the option as it is written in Go, without the package.
+func (o Option) String() string { return o.text }
+
+type settings struct{ warmup, active int }
+
+// Warmup is the number of steps before those that are measured; the default is 3.
+// The first step of all makes plans and is much slower than the others.
+func Warmup(steps int) Option {
+	return count("Warmup", steps, 0, func(s *settings) *int { return &s.warmup })
+}
+
+// Active is the number of steps that are measured; the default is 5.
+func Active(steps int) Option {
+	return count("Active", steps, 1, func(s *settings) *int { return &s.active })
+}
+
+func count(name string, n, least int, field func(*settings) *int) Option {
+	text := fmt.Sprintf("%s(%d)", name, n)
+	return Option{text, func(s *settings) error {
+		if n < least {
+			return fmt.Errorf("prof: %s: the number must be at least %d", text, least)
+		}
+		*field(s) = n
+		return nil
+	}}
+}
+
+// Run calls step, first some times to warm up and then some times with a profile.
+// A panic of the tensor package within it is an error, as for accel.Fit. What the
+// step computes but nobody asks for is computed at its end.
+func Run(ctx context.Context, step func() error, options ...Option) (*Report, error) {
+	s := &settings{warmup: 3, active: 5}
+	for _, o := range options {
+		if o.set == nil {
+			continue // the zero Option
+		}
+		if err := o.set(s); err != nil {
+			return &Report{}, err
+		}
+	}
+	if step == nil {
+		return &Report{}, errors.New("prof: Run: there is no step")
+	}
+	for k := range s.warmup {
+		// The last one with a profile that is thrown away: it has the plans described.
+		if _, err := profiled(ctx, step, k == s.warmup-1, 1); err != nil {
+			return &Report{}, fmt.Errorf("prof: warm-up step %d of %d: %w", k+1, s.warmup, err)
+		}
+	}
+	c, err := profiled(ctx, step, true, s.active)
+	if c == nil {
+		return &Report{}, err
+	}
+	r := newReport(c)
+	if err != nil {
+		return r, fmt.Errorf("prof: step %d of %d: %w", len(r.Steps)+1, s.active, err)
+	}
+	return r, nil
+}
+
+// recording is what was collected in some steps, and when these were.
+type recording struct {
+	*trace.Collector
+	steps []span
+	stats tensor.Statistics // of the steps
+}
+
+// span is a stretch of time since the start of the profile.
+type span struct{ begin, end time.Duration }
+
+func (s span) length() time.Duration { return s.end - s.begin }
+
+// profiled makes steps, with a profile or without.
+func profiled(ctx context.Context, step func() error, on bool, steps int) (p *recording, err error) {
+	tensor.Flush() // what is recorded is no part of the step
+	p = &recording{}
+	if on {
+		c, ok := trace.Start()
+		if !ok {
+			return nil, ErrBusy
+		}
+		defer c.Stop()
+		p.Collector = c
+	}
+	before := tensor.Stats()
+	for range steps {
+		if ctx.Err() != nil {
+			return p, ctx.Err()
+		}
+		var s span
+		if on {
+			s.begin = p.Now()
+		}
+		if err := once(step); err != nil {
+			return p, err
+		}
+		if on {
+			s.end = p.Now()
+			p.steps = append(p.steps, s)
+			after := tensor.Stats()
+			p.stats = tensor.Statistics{
+				Flushes: after.Flushes - before.Flushes, PlansMade: after.PlansMade - before.PlansMade, Syncs: after.Syncs - before.Syncs,
+				Ops: after.Ops - before.Ops, Steps: after.Steps - before.Steps, PeakBytes: after.PeakBytes, PlanBytes: after.PlanBytes, LiveBytes: after.LiveBytes,
+			}
+		}
+	}
+	return p, nil
+}
+
+// once makes one step and runs what it recorded.
+func once(step func() error) (err error) {
+	defer nn.Catch(&err)
+	if err := step(); err != nil {
+		return err
+	}
+	tensor.Flush()
+	return nil
+}
+
+// Span names a part of a step; what it returns ends it:
+//
+//	defer prof.Span("forward")()
+//
+// Without a profile it does nothing.
+func Span(name string) (end func()) {
+	c := trace.Active()
+	if c == nil {
+		return func() {}
+	}
+	begin := c.Now()
+	return func() { c.Event(trace.Marked, name, begin, 0) }
+}

@@ -1,0 +1,40 @@
+package prof
+
+import (
+	"errors"
+	"html"
+	"strings"
+)
+
+// errNoSteps says that there is nothing to write.
+var errNoSteps = errors.New("prof: no step was measured")
+
+// shownRows is the number of rows of the table that a report shows of itself.
+const shownRows = 12
+
+// MIMEBundle shows the report: where the time goes, the timeline, the memory, the
+// table and the hints.
+func (r *Report) MIMEBundle() map[string]any {
+	if r == nil || len(r.Steps) == 0 {
+		return map[string]any{"text/plain": r.String()}
+	}
+	table := r.Table(SelfCUDA, shownRows)
+	text := r.String() + "\n\n" + table.String() + "\n"
+	var page strings.Builder
+	for line := range strings.Lines(r.String()) {
+		page.WriteString("<div>" + html.EscapeString(strings.TrimSpace(line)) + "</div>")
+	}
+	page.WriteString("<div>" + r.Timeline().SVG() + "</div>")
+	if len(r.memory) > 0 {
+		page.WriteString("<div>" + r.MemoryFigure().SVG() + "</div>")
+	}
+	rows, _ := table.content().MIMEBundle()["text/html"].(string)
+	page.WriteString(rows)
+	page.WriteString("<ul>")
+	for _, hint := range r.Hints() {
+		text += "\n- " + hint
+		page.WriteString("<li>" + html.EscapeString(hint) + "</li>")
+	}
+	page.WriteString("</ul>")
+	return map[string]any{"text/html": page.String(), "text/plain": text}
+}

@@ -1,0 +1,239 @@
+package prof
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/quernlab/quern/display"
+)
+
+// SortBy is the column by which a table is sorted, the highest first.
+type SortBy string
+
+// The columns. Of a device that is the processor the columns of the processor and
+// those of the device are the same.
+const (
+	SelfCPU   SortBy = "Self CPU"
+	CPUTotal  SortBy = "CPU total"
+	SelfCUDA  SortBy = "Self CUDA"
+	CUDATotal SortBy = "CUDA total"
+	Calls     SortBy = "# of Calls"
+	Memory    SortBy = "CPU Mem"
+)
+
+// Row is what was done under one name, in all steps together.
+type Row struct {
+	Name              string
+	Self, Total       time.Duration // on the processor
+	SelfCUDA, AllCUDA time.Duration // on another device
+	Calls             int
+	Bytes             int     // of results
+	FLOPs             float64 // of ops
+	Shapes            string  // of the operands, of the first call
+}
+
+// Table is rows in the columns of PyTorch's key_averages. It shows itself.
+type Table struct {
+	Rows    []Row
+	By      SortBy
+	total   time.Duration // of all steps
+	cuda    bool
+	omitted int
+	layers  bool
+}
+
+// Rows are the ops by layer and name, what the host did, and the spans. The time
+// of an op is its own; that of a span is also that of all within it.
+func (r *Report) Rows() []Row {
+	rows, at := []Row{}, map[string]int{}
+	add := func(name, shapes string) *Row {
+		k, ok := at[name]
+		if !ok {
+			k = len(rows)
+			at[name] = k
+			rows = append(rows, Row{Name: name, Shapes: shapes})
+		}
+		rows[k].Calls++
+		return &rows[k]
+	}
+	var within time.Duration // of what is no span
+	for _, o := range r.Ops {
+		row := add(o.title(), o.Shapes)
+		r.spend(row, o.End-o.Begin)
+		row.Bytes += o.Made
+		row.FLOPs += o.FLOPs
+		within += o.End - o.Begin
+	}
+	for _, h := range r.Host {
+		if h.Kind == Marked {
+			row := add("span "+h.Name, "")
+			row.Total += h.End - h.Begin
+			row.Self += max(0, h.End-h.Begin-r.inside(h))
+			continue
+		}
+		row := add(string(h.Kind), "")
+		row.Self, row.Total = row.Self+h.End-h.Begin, row.Total+h.End-h.Begin
+		row.Bytes += h.Bytes
+		within += h.End - h.Begin
+	}
+	if rest := r.total() - within; rest > 0 {
+		rows = append(rows, Row{Name: "host", Self: rest, Total: rest, Calls: len(r.Steps)})
+	}
+	return rows
+}
+
+// spend enters the time of an op.
+func (r *Report) spend(row *Row, d time.Duration) {
+	if r.Device == "cpu" {
+		row.Self, row.Total = row.Self+d, row.Total+d
+		return
+	}
+	row.SelfCUDA, row.AllCUDA = row.SelfCUDA+d, row.AllCUDA+d
+}
+
+// inside is the time that ops, host work and other spans take within a span.
+func (r *Report) inside(span Host) time.Duration {
+	var all []Stretch
+	for _, o := range r.Ops {
+		all = append(all, Stretch{o.Begin, o.End})
+	}
+	for _, h := range r.Host {
+		if h != span {
+			all = append(all, Stretch{h.Begin, h.End})
+		}
+	}
+	slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Begin, b.Begin) })
+	var sum time.Duration
+	until := span.Begin
+	for _, s := range all {
+		if s.Begin < span.Begin || s.End > span.End { // around it, or elsewhere
+			continue
+		}
+		if from := max(s.Begin, until); s.End > from {
+			sum += s.End - from
+			until = s.End
+		}
+	}
+	return sum
+}
+
+// title is what an op is called in tables.
+func (o Op) title() string {
+	switch {
+	case o.Layer == "" && o.Phase == Backward:
+		return "backward: " + o.Name
+	case o.Layer == "":
+		return o.Name
+	case o.Phase == Backward:
+		return o.Layer + " backward: " + o.Name
+	}
+	return o.Layer + ": " + o.Name
+}
+
+// Table is the rows, sorted by a column; rows bounds their number, 0 does not.
+func (r *Report) Table(by SortBy, rows int) *Table {
+	t := &Table{Rows: r.Rows(), By: by, total: r.total(), cuda: r.Device != "cpu"}
+	t.cut(rows)
+	return t
+}
+
+// Layers is the time of each layer, forward and backward together, and of the
+// optimiser.
+func (r *Report) Layers() *Table {
+	t := &Table{By: CPUTotal, total: r.total(), cuda: r.Device != "cpu", layers: true}
+	at := map[string]int{}
+	for _, o := range r.Ops {
+		name := o.Layer
+		if name == "" {
+			name = "no layer"
+		}
+		k, ok := at[name]
+		if !ok {
+			k = len(t.Rows)
+			at[name] = k
+			t.Rows = append(t.Rows, Row{Name: name})
+		}
+		row := &t.Rows[k]
+		r.spend(row, o.End-o.Begin)
+		row.Calls++
+		row.Bytes += o.Made
+		row.FLOPs += o.FLOPs
+	}
+	t.cut(0)
+	return t
+}
+
+// cut sorts the rows and leaves out those beyond most.
+func (t *Table) cut(most int) {
+	key := func(r Row) float64 {
+		switch by := t.By; {
+		case by == SelfCUDA && t.cuda:
+			return r.SelfCUDA.Seconds()
+		case by == CUDATotal && t.cuda:
+			return r.AllCUDA.Seconds()
+		case by == CPUTotal || by == CUDATotal:
+			return max(r.Total, r.AllCUDA).Seconds()
+		case by == Calls:
+			return float64(r.Calls)
+		case by == Memory:
+			return float64(r.Bytes)
+		}
+		return r.Self.Seconds()
+	}
+	slices.SortStableFunc(t.Rows, func(a, b Row) int { return cmp.Compare(key(b), key(a)) })
+	if most > 0 && len(t.Rows) > most {
+		t.omitted = len(t.Rows) - most
+		t.Rows = t.Rows[:most]
+	}
+}
+
+// content is the table as it is shown.
+func (t *Table) content() display.Content {
+	columns := []string{"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"}
+	if t.cuda {
+		columns = append(columns, "Self CUDA %", "Self CUDA", "CUDA total", "CUDA time avg")
+	}
+	columns = append(columns, "CPU Mem", "# of Calls", "GFLOP/s", "Input Shapes")
+	if t.layers {
+		columns = columns[:len(columns)-1]
+	}
+	percent := func(d time.Duration) string {
+		return fmt.Sprintf("%.1f %%", 100*d.Seconds()/max(t.total.Seconds(), 1e-12))
+	}
+	rows := make([][]any, len(t.Rows))
+	for i, r := range t.Rows {
+		calls := time.Duration(max(r.Calls, 1))
+		row := []any{r.Name, percent(r.Self), duration(r.Self), percent(r.Total), duration(r.Total), duration(r.Total / calls)}
+		if t.cuda {
+			row = append(row, percent(r.SelfCUDA), duration(r.SelfCUDA), duration(r.AllCUDA), duration(r.AllCUDA/calls))
+		}
+		speed := ""
+		if spent := max(r.Self, r.SelfCUDA); r.FLOPs > 0 && spent > 0 {
+			speed = fmt.Sprintf("%.3g", r.FLOPs/spent.Seconds()/1e9)
+		}
+		row = append(row, size(float64(r.Bytes)), r.Calls, speed)
+		if !t.layers {
+			row = append(row, r.Shapes)
+		}
+		rows[i] = row
+	}
+	return display.Table(rows, columns...)
+}
+
+// String is the table in text.
+func (t *Table) String() string {
+	text := t.content().String()
+	if t.omitted > 0 {
+		text += fmt.Sprintf("\n%d rows more", t.omitted)
+	}
+	return text
+}
+
+// MIMEBundle shows the table.
+func (t *Table) MIMEBundle() map[string]any {
+	bundle := t.content().MIMEBundle()
+	bundle["text/plain"] = t.String()
+	return bundle
+}

@@ -1,0 +1,115 @@
+package prof
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/quernlab/quern/plots"
+)
+
+// Gap is a stretch of time in which no op ran, and why.
+type Gap struct {
+	Step       int
+	Begin, End time.Duration
+	Reason     string // "waiting for data", "planning", "reading results", "writing data", "host"
+}
+
+// Gaps are the stretches in which no op ran. A stretch of several reasons is
+// several gaps.
+func (r *Report) Gaps() []Gap {
+	var gaps []Gap
+	for k, s := range r.Steps {
+		busy := r.busy(k)
+		at := s.Begin
+		for _, b := range append(busy, Stretch{s.End, s.End}) {
+			if b.Begin > at {
+				gaps = append(gaps, r.reasons(k, Stretch{at, b.Begin})...)
+			}
+			at = max(at, b.End)
+		}
+	}
+	return gaps
+}
+
+// busy are the stretches in which ops of a step ran, in order.
+func (r *Report) busy(step int) []Stretch {
+	var all []Stretch
+	for _, o := range r.Ops {
+		if o.Step == step {
+			all = append(all, Stretch{o.Begin, o.End})
+		}
+	}
+	slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Begin, b.Begin) })
+	return all
+}
+
+// reasons cuts a gap by what the host did in it.
+func (r *Report) reasons(step int, gap Stretch) []Gap {
+	var gaps []Gap
+	at := gap.Begin
+	for _, h := range r.Host {
+		if h.Kind == Marked || h.End <= at || h.Begin >= gap.End {
+			continue
+		}
+		if h.Begin > at {
+			gaps = append(gaps, Gap{step, at, h.Begin, "host"})
+			at = h.Begin
+		}
+		end := min(h.End, gap.End)
+		gaps = append(gaps, Gap{step, at, end, string(h.Kind)})
+		at = end
+	}
+	if at < gap.End {
+		gaps = append(gaps, Gap{step, at, gap.End, "host"})
+	}
+	return gaps
+}
+
+// Timeline draws the step whose time is in the middle of all: its ops, the gaps
+// between them with their reasons, and the spans.
+func (r *Report) Timeline() *plots.Figure {
+	if r == nil || len(r.Steps) == 0 {
+		return plots.Timeline("One step")
+	}
+	k := r.median()
+	zero := r.Steps[k].Begin
+	seconds := func(d time.Duration) float64 { return (d - zero).Seconds() }
+	device := plots.Lane{Name: r.Device}
+	layers := plots.Lane{Name: "layers"}
+	for _, o := range r.Ops {
+		if o.Step != k {
+			continue
+		}
+		b := plots.Block{From: seconds(o.Begin), To: seconds(o.End), Name: o.Name, Kind: string(o.Phase)}
+		device.Blocks = append(device.Blocks, b)
+		if n := len(layers.Blocks); n > 0 && layers.Blocks[n-1].Name == o.Layer && layers.Blocks[n-1].Kind == b.Kind {
+			layers.Blocks[n-1].To = b.To
+			continue
+		}
+		b.Name = o.Layer
+		layers.Blocks = append(layers.Blocks, b)
+	}
+	host := plots.Lane{Name: "gaps"}
+	for _, g := range r.Gaps() {
+		if g.Step == k {
+			kind := g.Reason
+			if kind == "host" {
+				kind = ""
+			}
+			host.Blocks = append(host.Blocks, plots.Block{From: seconds(g.Begin), To: seconds(g.End), Name: g.Reason, Kind: kind})
+		}
+	}
+	lanes := []plots.Lane{layers, device, host}
+	spans := plots.Lane{Name: "spans"}
+	for _, h := range r.Host {
+		if h.Kind == Marked && h.Step == k {
+			spans.Blocks = append(spans.Blocks, plots.Block{From: seconds(h.Begin), To: seconds(h.End), Name: h.Name})
+		}
+	}
+	if len(spans.Blocks) > 0 {
+		lanes = append([]plots.Lane{spans}, lanes...)
+	}
+	return plots.Timeline("One step", lanes...).Subtitle(fmt.Sprintf("step %d of %d, %s", k+1, len(r.Steps), duration(r.Steps[k].length())))
+}

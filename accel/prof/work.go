@@ -1,0 +1,201 @@
+package prof
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
+
+// Phase is the part of a step that an op belongs to.
+type Phase string
+
+// The phases.
+const (
+	Forward  Phase = "forward"
+	Backward Phase = "backward"
+	Update   Phase = "update"
+)
+
+// Op is one step of a list that was run: a matrix product, say, or elementwise
+// operations in one loop.
+type Op struct {
+	Name  string // "Linear", "Mul+Add+Sqrt"
+	Layer string // "2 Dense(64)", "block.up"; the optimiser for an update; "" where nobody knows
+	Phase Phase
+	Step  int // of the profile, from 0
+
+	Begin, End time.Duration // since the start of the profile
+	FLOPs      float64
+	Bytes      float64 // read and written
+	Made       int     // bytes of its results
+	Shapes     string  // of the operands
+}
+
+// Host is what the program itself did meanwhile.
+type Host struct {
+	Kind       HostKind
+	Name       string
+	Step       int
+	Begin, End time.Duration
+	Bytes      int // copied
+}
+
+// HostKind says what the host did.
+type HostKind string
+
+// What the host does.
+const (
+	Waiting  HostKind = "waiting for data"
+	Planning HostKind = "planning"
+	Reading  HostKind = "reading results"
+	Writing  HostKind = "writing data"
+	Marked   HostKind = "span" // of [Span]
+)
+
+// ops are the work of all flushes.
+func (p *recording) ops() []Op {
+	var all []Op
+	for _, f := range p.Flushes {
+		for i, s := range f.Program.Steps {
+			o := Op{Name: opName(s.Ops), Phase: Forward}
+			switch {
+			case i+1 < len(f.Times):
+				o.Begin, o.End = f.Times[i], f.Times[i+1]
+			case len(f.Times) == 1 && i == 0: // the device does not tell its steps apart
+				o.Begin, o.End, o.Name = f.Begin, f.End, "list of "+fmt.Sprint(len(f.Program.Steps))
+			default:
+				continue // it failed before, or is part of the list
+			}
+			o.Step = p.stepAt(o.Begin)
+			if note := leading(f.Notes, s.Nodes); note != nil {
+				o.Phase = phases[note.Phase]
+				o.Layer = p.layer(note)
+			}
+			o.FLOPs, o.Bytes = cost(s)
+			for _, out := range s.Out {
+				o.Made += elements(out.Shape) * out.Size
+			}
+			o.Shapes = shapes(s.In)
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+var phases = map[trace.Phase]Phase{trace.Forward: Forward, trace.Backward: Backward, trace.Update: Update}
+
+// stepAt is the step of the profile in which a moment lies.
+func (p *recording) stepAt(t time.Duration) int {
+	at, _ := slices.BinarySearchFunc(p.steps, t, func(s span, t time.Duration) int {
+		if s.end < t {
+			return -1
+		}
+		return 1
+	})
+	return at
+}
+
+// opName is what a loop, or an op with what follows it, is called.
+func opName(ops []string) string {
+	const most = 3
+	if len(ops) <= most {
+		return strings.Join(ops, "+")
+	}
+	return strings.Join(ops[:most], "+") + fmt.Sprintf("+%d more", len(ops)-most)
+}
+
+// leading is the note of a step's node that says most: one with a parameter, of
+// the phase that most of the nodes are of.
+func leading(notes []*trace.Note, nodes []int) *trace.Note {
+	var counts [3]int
+	for _, i := range nodes {
+		if i < len(notes) && notes[i] != nil {
+			counts[notes[i].Phase]++
+		}
+	}
+	phase := trace.Forward
+	for k, n := range counts {
+		if n > counts[phase] {
+			phase = trace.Phase(k)
+		}
+	}
+	var best *trace.Note
+	for _, i := range nodes {
+		if i >= len(notes) || notes[i] == nil || notes[i].Phase != phase {
+			continue
+		}
+		if n := notes[i]; best == nil || best.Owner == nil && n.Owner != nil || best.Owner == nil && best.Path == "" && n.Path != "" {
+			best = n
+		}
+	}
+	return best
+}
+
+// layer is what the user calls the layer of an op.
+func (p *recording) layer(n *trace.Note) string {
+	scope := p.scope(n)
+	if n.Phase == trace.Update {
+		return scope
+	}
+	own := scope
+	if n.Path != "" {
+		scope = n.Path + " " + own
+	}
+	if n.Owner == nil {
+		return scope
+	}
+	name := p.Called(n.Owner) // "block.up.weight"
+	cut := strings.LastIndexByte(name, '.')
+	switch {
+	case cut < 0:
+		return scope
+	case name[:cut] == n.Path:
+		return scope
+	case n.Path != "" && strings.HasSuffix(name[:cut], "."+n.Path):
+		return name[:cut] + " " + own
+	}
+	return name[:cut]
+}
+
+// scope is the name of the innermost scope of an op.
+func (p *recording) scope(n *trace.Note) string {
+	if n.Name == nil {
+		return ""
+	}
+	return n.Name()
+}
+
+// hosts are what the host did, in order.
+func (p *recording) hosts() []Host {
+	kinds := map[trace.Kind]HostKind{trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: Marked}
+	var all []Host
+	for _, e := range p.Events() {
+		all = append(all, Host{kinds[e.Kind], e.Name, p.stepAt(e.Begin), e.Begin, e.End, e.Bytes})
+	}
+	for _, f := range p.Flushes {
+		if f.Made {
+			all = append(all, Host{Kind: Planning, Name: fmt.Sprintf("%d ops", len(f.Notes)), Step: p.stepAt(f.Begin), Begin: f.Begin - f.Planning, End: f.Begin})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Host) int { return int(a.Begin - b.Begin) })
+	return all
+}
+
+func elements(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+func shapes(in []trace.Operand) string {
+	texts := make([]string, len(in))
+	for i, o := range in {
+		texts[i] = fmt.Sprint(o.Shape)
+	}
+	return strings.Join(texts, " ")
+}

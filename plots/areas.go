@@ -1,0 +1,69 @@
+package plots
+
+// Areas draws series on top of each other, the first at the bottom: the parts of
+// memory over time, for instance. All series have the X of the first, value by
+// value; a value that is missing, negative or cannot be drawn counts as 0.
+func Areas(title string, series ...Series) *Figure {
+	return newFigure(title, areas{copied(series)})
+}
+
+type areas struct{ series []named }
+
+func (areas) size() (width, height float64) { return 760, 240 }
+
+func (k areas) sections(l look) []section {
+	var x, y limits
+	y.add(0)
+	var below []point
+	if len(k.series) > 0 {
+		for _, q := range k.series[0].points {
+			if drawable(q.x, false) {
+				below = append(below, point{q.x, 0})
+				x.add(q.x)
+			}
+		}
+	}
+	p := axes()
+	p.X.Label.Text = l.labelX
+	p.Add(grid{})
+	var legend []entry
+	for i, s := range k.series {
+		above := make([]point, len(below))
+		at := 0
+		for j := range below {
+			above[j] = below[j]
+			for at < len(s.points) && !drawable(s.points[at].x, false) {
+				at++
+			}
+			if at < len(s.points) {
+				if v := s.points[at].y; drawable(v, false) && v > 0 {
+					above[j].y += v
+				}
+				at++
+			}
+			y.add(above[j].y)
+		}
+		stretch := make([]interval, len(below))
+		for j := range below {
+			stretch[j] = interval{x: below[j].x, low: below[j].y, high: above[j].y}
+		}
+		p.Add(band{stretch, hue(i)})
+		if s.name != "" {
+			legend = append(legend, entry{name: s.name, colour: hue(i), filled: true})
+		}
+		below = above
+	}
+	scale(&p.X, x.widened(false), false, counter(7, false, false))
+	scale(&p.Y, limits{0, y.hi * 1.05, true}.widened(false), false, ticker(4, false))
+	subtitle := "no data"
+	if len(below) > 0 {
+		subtitle = "at most " + value(y.hi)
+	} else {
+		nothing(p, "no data")
+	}
+	label := ""
+	if l.labelY != "" {
+		label = "↑ " + l.labelY
+	}
+	return []section{{title: l.title, subtitle: subtitle, legend: legend, height: 1, body: rows{{panels: []panel{{p, label}}, weight: 1}}}}
+}

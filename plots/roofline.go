@@ -1,0 +1,139 @@
+package plots
+
+import (
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// RooflineData is what a machine can do, and what was done with it.
+type RooflineData struct {
+	FLOPs     float64 // per second, at most
+	Bytes     float64 // per second, at most
+	FLOPsName string  // of the ceiling, "peak" when empty
+	BytesName string  // "memory" when empty
+
+	Points []RooflinePoint
+}
+
+// RooflinePoint is one piece of work.
+type RooflinePoint struct {
+	Name      string
+	Intensity float64 // FLOPs for each byte
+	Speed     float64 // FLOPs per second
+	Share     float64 // of all time, from 0 to 1, which makes its dot larger
+}
+
+// Roofline draws work by how many operations it does with each byte, below what
+// memory and arithmetic allow (Williams, Waterman and Patterson, Roofline: An
+// Insightful Visual Performance Model, 2009). What touches the slope waits for
+// memory; what is far below it waits for something else. Points that are not
+// positive have no place on the axes and are counted.
+func Roofline(title string, d RooflineData) *Figure {
+	if d.FLOPsName == "" {
+		d.FLOPsName = "peak"
+	}
+	if d.BytesName == "" {
+		d.BytesName = "memory"
+	}
+	d.Points = append([]RooflinePoint(nil), d.Points...)
+	return newFigure(title, roofline(d))
+}
+
+type roofline RooflineData
+
+func (roofline) size() (width, height float64) { return 640, 380 }
+
+func (k roofline) sections(l look) []section {
+	p := axes()
+	p.X.Label.Text = "FLOPs for each byte (log)"
+	p.Add(grid{vertical: true})
+	var x, y limits
+	var bad []point
+	var marks []roofMark
+	for i, q := range k.Points {
+		if !drawable(q.Intensity, true) || !drawable(q.Speed, true) {
+			bad = append(bad, point{q.Intensity, q.Speed})
+			continue
+		}
+		x.add(q.Intensity)
+		y.add(q.Speed / 1e9)
+		marks = append(marks, roofMark{point{q.Intensity, q.Speed / 1e9}, q.Name, q.Share, i})
+	}
+	subtitle := "no ceilings"
+	if drawable(k.FLOPs, true) && drawable(k.Bytes, true) {
+		knee := k.FLOPs / k.Bytes
+		x.add(knee/8, knee*4)
+		x.lo, x.hi = x.lo/1.6, x.hi*1.6
+		y.add(k.FLOPs/1e9*1.6, x.lo*k.Bytes/1e9)
+		p.Add(roof{knee: knee, peak: k.FLOPs / 1e9, from: x.lo, to: x.hi,
+			flops: k.FLOPsName + " " + value(k.FLOPs/1e9) + " GFLOP/s", bytes: k.BytesName + " " + value(k.Bytes/1e9) + " GB/s"})
+		subtitle = k.FLOPsName + " " + value(k.FLOPs/1e9) + " GFLOP/s, " + k.BytesName + " " + value(k.Bytes/1e9) + " GB/s"
+	}
+	p.Add(roofMarks(marks))
+	scale(&p.X, x.widened(true), true, ticker(6, true))
+	scale(&p.Y, y.widened(true), true, ticker(5, true))
+	return []section{{
+		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
+		body: rows{{panels: []panel{{p, "↑ GFLOP/s (log)"}}, weight: 1}},
+	}}
+}
+
+// roof is the two ceilings.
+type roof struct {
+	knee, peak, from, to float64
+	flops, bytes         string
+}
+
+func (m roof) Plot(c draw.Canvas, p *plot.Plot) {
+	slope := []point{{m.from, m.peak * m.from / m.knee}, {m.knee, m.peak}, {m.to, m.peak}}
+	line(slope, ink(.75), widthLine).Plot(c, p)
+	at := place(c, p, slope)
+	style := textStyle(sizeSmall, ink(.65))
+	style.XAlign = draw.XRight
+	c.FillText(style, vg.Point{X: c.Max.X, Y: at[1].Y + 2}, m.flops)
+	style.XAlign = draw.XLeft
+	style.Rotation = math.Atan2(float64(at[1].Y-at[0].Y), float64(at[1].X-at[0].X))
+	sin, cos := math.Sincos(style.Rotation)
+	along := vg.Length(10)
+	c.FillText(style, vg.Point{X: at[0].X + along*vg.Length(cos) - 3*vg.Length(sin), Y: at[0].Y + along*vg.Length(sin) + 3*vg.Length(cos)}, m.bytes)
+}
+
+// roofMark is a dot with its name.
+type roofMark struct {
+	at    point
+	name  string
+	share float64
+	hue   int
+}
+
+type roofMarks []roofMark
+
+func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
+	style := textStyle(sizeSmall, ink(.85))
+	style.YAlign = draw.YCenter
+	var taken []vg.Rectangle
+	for _, q := range m {
+		centre := place(c, p, []point{q.at})[0]
+		radius := vg.Length(2.5 + 5*math.Sqrt(max(0, min(q.share, 1))))
+		spots{[]point{q.at}, radius, at(hue(q.hue), .85)}.Plot(c, p)
+		width, height := style.Width(q.name), style.Font.Size
+		x := centre.X + radius + 3
+		if x+width > c.Max.X {
+			x = centre.X - radius - 3 - width
+		}
+		box := vg.Rectangle{Min: vg.Point{X: x, Y: centre.Y - height/2}, Max: vg.Point{X: x + width, Y: centre.Y + height/2}}
+		free := true
+		for _, t := range taken {
+			if box.Min.X < t.Max.X && t.Min.X < box.Max.X && box.Min.Y < t.Max.Y && t.Min.Y < box.Max.Y {
+				free = false
+			}
+		}
+		if free { // the larger ones come first
+			taken = append(taken, box)
+			c.FillText(style, vg.Point{X: x, Y: centre.Y}, q.name)
+		}
+	}
+}

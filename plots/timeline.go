@@ -1,0 +1,158 @@
+package plots
+
+import (
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Lane is one row of a timeline.
+type Lane struct {
+	Name   string
+	Blocks []Block
+}
+
+// Block is something that took time. Blocks of one kind have one colour; those
+// without a kind are faint, as gaps are.
+type Block struct {
+	From, To float64 // seconds
+	Name     string  // written where it fits
+	Kind     string
+}
+
+// Timeline draws what happened when: a row for each lane, a block for all that
+// took time. Blocks that are too short to be seen are drawn as a hairline. A block
+// whose ends cannot be drawn, or that ends before it begins, is left out.
+func Timeline(title string, lanes ...Lane) *Figure {
+	k := timeline{}
+	for _, l := range lanes {
+		kept := Lane{Name: l.Name}
+		for _, b := range l.Blocks {
+			if drawable(b.From, false) && drawable(b.To, false) && b.To >= b.From {
+				kept.Blocks = append(kept.Blocks, b)
+			} else {
+				k.lost++
+			}
+		}
+		k.lanes = append(k.lanes, kept)
+	}
+	return newFigure(title, k)
+}
+
+type timeline struct {
+	lanes []Lane
+	lost  int
+}
+
+const (
+	laneHeight  = 34 // of a row with the space around it, in CSS pixels
+	mostLanes   = 60
+	timelineTop = 92 // of header, legend and axis
+)
+
+func (k timeline) size() (width, height float64) {
+	return 760, timelineTop + laneHeight*float64(min(max(len(k.lanes), 1), mostLanes))
+}
+
+// timeUnit is the unit in which the largest time has few digits.
+func timeUnit(seconds float64) (size float64, name string) {
+	switch {
+	case seconds < 1e-3:
+		return 1e-6, " µs"
+	case seconds < 1:
+		return 1e-3, " ms"
+	}
+	return 1, " s"
+}
+
+func (k timeline) sections(l look) []section {
+	var x limits
+	var kinds []string
+	colours := map[string]int{}
+	for _, lane := range k.lanes {
+		for _, b := range lane.Blocks {
+			x.add(b.From, b.To)
+			if _, known := colours[b.Kind]; !known && b.Kind != "" {
+				colours[b.Kind] = len(kinds)
+				kinds = append(kinds, b.Kind)
+			}
+		}
+	}
+	subtitle := "no data"
+	if x.some {
+		size, name := timeUnit(x.hi - x.lo)
+		subtitle = value((x.hi-x.lo)/size) + name
+	}
+	var legend []entry
+	for _, name := range kinds {
+		legend = append(legend, entry{name: name, colour: hue(colours[name]), filled: true})
+	}
+	if k.lost > 0 {
+		legend = append(legend, entry{name: counted(k.lost, "block") + " not drawn", colour: wrong, filled: true})
+	}
+	return []section{{
+		title: l.title, subtitle: subtitle, legend: legend, height: 1,
+		body: bodyFunc(func(c draw.Canvas) { k.draw(c, x, colours) }),
+	}}
+}
+
+func (k timeline) draw(c draw.Canvas, x limits, colours map[string]int) {
+	if !x.some {
+		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
+		return
+	}
+	names, small := textStyle(sizeSmall, ink(.85)), textStyle(sizeSmall, inkSecond)
+	names.XAlign, names.YAlign = draw.XRight, draw.YCenter
+	small.XAlign, small.YAlign = draw.XCenter, draw.YTop
+	var width vg.Length
+	for _, lane := range k.lanes {
+		width = max(width, names.Width(fitted(names, lane.Name, (c.Max.X-c.Min.X)*.25)))
+	}
+	from, to, bottom := c.Min.X+width+8, c.Max.X-12, c.Min.Y+14
+	if !(x.hi > x.lo) {
+		x.hi = x.lo + 1e-9
+	}
+	place := func(t float64) vg.Length { return from + vg.Length((t-x.lo)/(x.hi-x.lo))*(to-from) }
+	size, unit := timeUnit(x.hi - x.lo)
+	for _, t := range (linear{count: 7, format: plain}).Ticks(0, (x.hi-x.lo)/size) {
+		at := place(x.lo + t.Value*size)
+		c.StrokeLine2(draw.LineStyle{Color: inkGrid, Width: widthGrid}, at, bottom, at, c.Max.Y)
+		c.FillText(small, vg.Point{X: at, Y: bottom - 2}, t.Label+unit)
+	}
+	step := (c.Max.Y - bottom) / vg.Length(max(len(k.lanes), 1))
+	for i, lane := range k.lanes {
+		middle := c.Max.Y - step*(vg.Length(i)+.5)
+		c.FillText(names, vg.Point{X: from - 8, Y: middle}, fitted(names, lane.Name, width+.1))
+		k.blocks(c, lane, middle, min(step*.68, 18), place, colours)
+	}
+}
+
+// blocks draws a lane. What ends within a hairline of the block before it is part
+// of that hairline, so that a million blocks make a few hundred rectangles.
+func (k timeline) blocks(c draw.Canvas, lane Lane, middle, thick vg.Length, place func(float64) vg.Length, colours map[string]int) {
+	const hairline = vg.Length(.6)
+	drawn := vg.Length(math.Inf(-1))
+	for _, b := range lane.Blocks {
+		begin, end := place(b.From), place(b.To)
+		if end-begin < hairline {
+			if begin < drawn {
+				continue
+			}
+			end = begin + hairline
+		}
+		drawn = end
+		kind, known := colours[b.Kind]
+		style := textStyle(sizeTiny, ink(.7))
+		if known {
+			c.FillPolygon(hue(kind), rectangle(begin, middle-thick/2, end-begin, thick))
+			style.Color = inkOver(hue(kind), 1)
+		} else {
+			c.FillPolygon(ink(.08), rectangle(begin, middle-thick/2, end-begin, thick))
+		}
+		style.YAlign = draw.YCenter
+		if room := end - begin - 5; b.Name != "" && room > style.Width("mm…") {
+			c.FillText(style, vg.Point{X: begin + 3, Y: middle}, fitted(style, b.Name, room))
+		}
+	}
+}
