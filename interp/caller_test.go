@@ -33,6 +33,8 @@ func stack(n int) (s string) {
 		{"too far", "_, file, line, ok := runtime.Caller(7)\nfmt.Println(file, line, ok)", " 0 false\n"},
 		{"recursion", "fmt.Println(stack(2))", "main.stack cell[1]:12;main.stack cell[1]:9;main.stack cell[1]:9;main.main cell[2]:1;\n"},
 		{"goroutine", "done := make(chan string)\ngo func() {\n\tdone <- where()\n}()\nfmt.Println(<-done)", "cell[2]:3 main.main.func1 true\n"},
+		{"log", "log.SetOutput(os.Stdout)\nlog.SetFlags(log.Lshortfile)\nlog.Println(\"a\")", "cell[2]:3: a\n"},
+		{"log at a depth", "l := log.New(os.Stdout, \"p: \", log.Lshortfile)\nfunc info(s string) {\n\tl.Output(2, s)\n}\ninfo(\"a\")\nl.Print(\"b\")", "p: cell[2]:5: a\np: cell[2]:6: b\n"},
 		{"no counter", "func g() {}\nruntime.FuncForPC(reflect.ValueOf(g).Pointer()).Name()", "! panic: runtime.FuncForPC: functions of cells have no program counter of their own; runtime.Caller gives some that stand for places (*errors.errorString)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

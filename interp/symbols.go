@@ -3,6 +3,7 @@ package interp
 import (
 	"fmt"
 	"io"
+	"log"
 	"reflect"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -53,7 +54,10 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		"quern/rt/rt": {
 			"Protect": reflect.ValueOf(s.protect),
 			"Fprint":  fprint, "Fprintf": fprintf, "Fprintln": fprintln,
+			"LogOutput":    reflect.ValueOf(s.logOutput),
+			"SetLogOutput": reflect.ValueOf(func(logger *log.Logger, w io.Writer) { s.setLogOutput(logger, s.standard(w)) }),
 		},
+		"log/log":         s.logging(),
 		"runtime/runtime": (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols(),
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},

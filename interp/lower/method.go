@@ -36,7 +36,10 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 	}
 	n, pointer := named(t)
 	if types.IsInterface(t) || n == nil || !Interpreted(n) {
-		if function, ok := typeMethods[m.FullName()]; ok {
+		if function, ok := replaced[m.FullName()]; ok {
+			if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer && !pointer {
+				x, t = addressOf(x), types.NewPointer(t)
+			}
 			return &call{function: e.importAs("quern/rt", "rtʹ") + "." + function, fixed: true, arguments: []argument{{x, e.typ(t)}}}
 		}
 		c := &call{receiver: x, receiverType: e.typ(t), method: m.Name()}
@@ -57,15 +60,17 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 	return &call{function: e.methodName(n, m), fixed: true, arguments: []argument{{x, typ}}}
 }
 
-// typeMethods are methods of reflect.Type that have to know of types of cells what
-// a compiled type does not know.
-var typeMethods = map[string]string{
+// replaced are methods of compiled types that the run time has others for: those
+// of reflect.Type have to know of types of cells, a logger of the stack.
+var replaced = map[string]string{
 	"(reflect.Type).AssignableTo":  "TypeAssignableTo",
 	"(reflect.Type).ConvertibleTo": "TypeConvertibleTo",
 	"(reflect.Type).Implements":    "TypeImplements",
 	"(reflect.Type).Method":        "TypeMethod",
 	"(reflect.Type).MethodByName":  "TypeMethodByName",
 	"(reflect.Type).Methods":       "TypeMethods",
+	"(*log.Logger).Output":         "LogOutput",
+	"(*log.Logger).SetOutput":      "SetLogOutput",
 }
 
 // methodName names the function that a method of an interpreted type became.

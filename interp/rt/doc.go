@@ -105,8 +105,10 @@
 //	JSONEncode(e *json.Encoder, v interface{}) error        e.Encode(v)
 //	JSONDecode(d *json.Decoder, v interface{}) error        d.Decode(v)
 //
-// reflect, maps and the builtins:
+// reflect, maps, log and the builtins:
 //
+//	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session has its own, and of the next
+//	SetLogOutput(l *log.Logger, w io.Writer)                l.SetOutput(w)
 //	TypeOf(x interface{}) reflect.Type
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
 //	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)

@@ -1,6 +1,9 @@
 package rt
 
-import "reflect"
+import (
+	"log"
+	"reflect"
+)
 
 // Path is the import path under which the engine finds Symbols.
 const Path = "quern/rt"
@@ -34,7 +37,6 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Forwards":  r.Forwards,
 
 		"StorePosition":  StorePosition,
-		"LoadPosition":   LoadPosition,
 		"RangeExited":    RangeExited,
 		"NegativeShift":  NegativeShift,
 		"NilDereference": NilDereference,
@@ -77,6 +79,9 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"JSONUnmarshal":     r.JSONUnmarshal,
 		"JSONEncode":        r.JSONEncode,
 		"JSONDecode":        r.JSONDecode,
+
+		"LogOutput":    (*log.Logger).Output,
+		"SetLogOutput": (*log.Logger).SetOutput,
 
 		"TypeOf":            r.TypeOf,
 		"TypeFor":           r.TypeFor,

@@ -3,10 +3,6 @@ package symbols
 // refused has what would silently do something else in a cell than Go says, by import path and name; with a field, the
 // name is the field's. What is only missing is not in the tables of [Packages] in the first place.
 var refused = map[string]map[string]string{
-	"log": {
-		"Llongfile":  noFrames,
-		"Lshortfile": noFrames,
-	},
 	"log/slog": {
 		"AddSource": noFrames,
 	},
