@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"golang.org/x/exp/mmap"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
 // OpenIDX makes a set of an uncompressed file of images in IDX format, of shape
@@ -111,9 +113,7 @@ func (m *mapped) example(i int, dst []float32) error {
 		if _, err := m.images.ReadAt(part, m.offset+int64(i)*int64(m.size)+int64(done)); err != nil {
 			return err
 		}
-		for k, v := range part {
-			dst[done+k] = float32(v) / 255
-		}
+		cpu.DivideBytes(dst[done:][:len(part)], part, 255)
 		done += len(part)
 	}
 	return nil

@@ -1,30 +1,25 @@
 package data
 
+import "github.com/quernlab/quern/accel/internal/cpu"
+
 // pixels is a source of images held as bytes, a quarter of their size as
-// float32. level maps a byte to the number that enters a batch.
+// float32.
 type pixels struct {
 	size   int // bytes of one example
 	data   []byte
 	labels []byte
-	level  [256]float32
-	top    float32 // level is the byte divided by this
+	top    float32 // what enters a batch is the byte divided by this
 }
 
 // newPixels scales pixel values 0 … highest to [0, 1].
 func newPixels(size int, data, labels []byte, highest float32) *pixels {
-	p := &pixels{size: size, data: data, labels: labels, top: highest}
-	for v := range p.level {
-		p.level[v] = float32(v) / highest
-	}
-	return p
+	return &pixels{size: size, data: data, labels: labels, top: highest}
 }
 
 func (p *pixels) len() int { return len(p.labels) }
 
 func (p *pixels) example(i int, dst []float32) error {
-	for j, v := range p.data[i*p.size : (i+1)*p.size] {
-		dst[j] = p.level[v]
-	}
+	cpu.DivideBytes(dst[:p.size], p.data[i*p.size:(i+1)*p.size], p.top)
 	return nil
 }
 

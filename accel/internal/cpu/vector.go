@@ -12,6 +12,8 @@ type vectors struct {
 	sum                                         func(a []float32) float32
 	largest                                     func(a []float32) float32 // -Inf for none; passes over NaN
 
+	divideBytes func(d []float32, a []byte, by float32)
+
 	// expSum is d = exp(a·scale + shift) and its sum, and weigh is (a+s)·b·t.
 	expSum func(d, a []float32, scale, shift float32) float32
 	weigh  func(d, a, b []float32, s, t float32)
@@ -51,6 +53,8 @@ var genericVectors = &vectors{
 	mulScalar:    mulScalarGeneric,
 	sum:          sumGeneric,
 	largest:      largestGeneric,
+
+	divideBytes: divideBytesGeneric,
 
 	expSum: expSumGeneric,
 	weigh:  weighGeneric,

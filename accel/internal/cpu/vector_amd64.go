@@ -62,6 +62,16 @@ func vectorScalar(f func(n int, d, a *float32, s float32)) func(d, a []float32, 
 	}
 }
 
+func vectorBytes(lanes int, f func(n int, d *float32, a *uint8, by float32)) func(d []float32, a []byte, by float32) {
+	return func(d []float32, a []byte, by float32) {
+		whole := len(d) / lanes
+		if whole > 0 {
+			f(whole, &d[0], &a[:len(d)][0], by)
+		}
+		divideBytesGeneric(d[whole*lanes:], a[whole*lanes:len(d)], by)
+	}
+}
+
 func vectorSum(f func(n int, a *float32) float32) func(a []float32) float32 {
 	return func(a []float32) float32 {
 		if len(a) == 0 {
@@ -103,6 +113,8 @@ var avx2Vectors = &vectors{
 	mulScalar:    vectorScalar(mulScalarAVX2),
 	sum:          vectorSum(sumAVX2),
 	largest:      vectorLargest(8, largestAVX2),
+
+	divideBytes: vectorBytes(8, divideBytesAVX2),
 
 	expSum: func(d, a []float32, scale, shift float32) float32 {
 		if len(d) == 0 {
@@ -147,6 +159,8 @@ var avx512Vectors = &vectors{
 	mulScalar:    vectorScalar(mulScalarAVX512),
 	sum:          vectorSum(sumAVX512),
 	largest:      vectorLargest(16, largestAVX512),
+
+	divideBytes: vectorBytes(16, divideBytesAVX512),
 
 	expSum: func(d, a []float32, scale, shift float32) float32 {
 		if len(d) == 0 {

@@ -1704,6 +1704,26 @@ done:
 	VZEROUPPER
 	RET
 
+// func divideBytesAVX2(n int, d *float32, a *uint8, by float32)
+// Requires: AVX, AVX2
+TEXT ·divideBytesAVX2(SB), NOSPLIT, $0-28
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	VBROADCASTSS by+24(FP), Y0
+
+more:
+	VPMOVZXBD (DX), Y1
+	VCVTDQ2PS Y1, Y1
+	VDIVPS    Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)
+	ADDQ      $0x08, DX
+	ADDQ      $0x20, CX
+	DECQ      AX
+	JNZ       more
+	VZEROUPPER
+	RET
+
 // func sumAVX2(n int, a *float32) float32
 // Requires: AVX, SSE
 TEXT ·sumAVX2(SB), NOSPLIT, $0-20
@@ -3235,6 +3255,26 @@ rest:
 	VMOVUPS   Z2, K1, (CX)
 
 done:
+	VZEROUPPER
+	RET
+
+// func divideBytesAVX512(n int, d *float32, a *uint8, by float32)
+// Requires: AVX, AVX512F
+TEXT ·divideBytesAVX512(SB), NOSPLIT, $0-28
+	MOVQ         n+0(FP), AX
+	MOVQ         d+8(FP), CX
+	MOVQ         a+16(FP), DX
+	VBROADCASTSS by+24(FP), Z0
+
+more:
+	VPMOVZXBD (DX), Z1
+	VCVTDQ2PS Z1, Z1
+	VDIVPS    Z0, Z1, Z1
+	VMOVUPS   Z1, (CX)
+	ADDQ      $0x10, DX
+	ADDQ      $0x40, CX
+	DECQ      AX
+	JNZ       more
 	VZEROUPPER
 	RET
 

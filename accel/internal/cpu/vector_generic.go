@@ -293,3 +293,10 @@ func weighGeneric(d, a, b []float32, s, t float32) {
 		d[i] = float32((a[i]+s)*b[i]) * t
 	}
 }
+
+func divideBytesGeneric(d []float32, a []byte, by float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(a[i]) / by
+	}
+}

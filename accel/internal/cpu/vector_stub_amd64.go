@@ -124,6 +124,11 @@ func expSumAVX2(n int, d *float32, a *float32, scale float32, shift float32) flo
 //go:noescape
 func weighAVX2(n int, d *float32, a *float32, b *float32, s float32, t float32)
 
+// divideBytesAVX2 is divideBytesGeneric for n, at least one, vectors' worth of bytes.
+//
+//go:noescape
+func divideBytesAVX2(n int, d *float32, a *uint8, by float32)
+
 // sumAVX2 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
 //
 //go:noescape
@@ -253,6 +258,11 @@ func expSumAVX512(n int, d *float32, a *float32, scale float32, shift float32) f
 //
 //go:noescape
 func weighAVX512(n int, d *float32, a *float32, b *float32, s float32, t float32)
+
+// divideBytesAVX512 is divideBytesGeneric for n, at least one, vectors' worth of bytes.
+//
+//go:noescape
+func divideBytesAVX512(n int, d *float32, a *uint8, by float32)
 
 // sumAVX512 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
 //

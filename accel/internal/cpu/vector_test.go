@@ -265,3 +265,34 @@ func TestExpSumAdds(t *testing.T) {
 		}
 	}
 }
+
+func TestDivideBytes(t *testing.T) {
+	bytes := make([]byte, 300)
+	for i := range bytes {
+		bytes[i] = byte(i)
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		var a [64]byte
+		var d [64]float32
+		DivideBytes(d[:], a[:], 255)
+	}); n > 0 {
+		t.Errorf("%v objects escape", n)
+	}
+	for _, v := range append(allVectors(), &vectors{name: "DivideBytes", divideBytes: DivideBytes}) {
+		for n := range 70 {
+			for _, by := range []float32{255, 16, 1} {
+				d := make([]float32, n+1)
+				d[n] = 54321
+				v.divideBytes(d[:n], bytes[n:], by)
+				for i := range n {
+					if want := float32(bytes[n+i]) / by; d[i] != want {
+						t.Fatalf("%s: byte %d of %d by %v is %v, want %v", v.name, i, n, by, d[i], want)
+					}
+				}
+				if d[n] != 54321 {
+					t.Fatalf("%s: %d bytes overrun their end", v.name, n)
+				}
+			}
+		}
+	}
+}

@@ -15,6 +15,7 @@ func vector() {
 		unaryOps(s)
 		foldings(s)
 		attention(s)
+		divideBytes(s)
 		sum(s)
 		largest(s)
 	}
