@@ -194,43 +194,19 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	// Go evaluates the operands of the left side before the right side, and
 	// checks them when it assigns.
 	for _, e := range lhs {
-		if c.calls(e) || c.checksEarly(e) && c.anyCalls(rhs) {
-			c.fail(n, "a call on the left side of an assignment to several places")
+		if !c.lazy(e) && (c.anyCalls(rhs) || c.calls(e)) {
+			c.fail(n, "a call in an assignment to a part of an element")
 		}
-	}
-	if c.anyCalls(rhs) || len(rhs) != len(lhs) {
-		values, from := c.values(n, lhs, rhs)
-		for i, e := range lhs {
-			if isBlank(e) {
-				continue
-			}
-			c.keep(lhs)
-			c.set(c.place_(e), c.converted(n, values[i], from[i], c.typeOf(e), nil))
-		}
-		return
 	}
 	places := make([]place, len(lhs))
 	for i, e := range lhs {
 		places[i] = c.steady(c.place_(e))
 	}
-	values, _ := c.values(n, lhs, rhs)
-	for i := range lhs {
+	values, from := c.values(n, lhs, rhs)
+	for i, e := range lhs {
 		if places[i].kind != nowhere {
-			c.set(places[i], values[i])
+			c.set(places[i], c.converted(n, values[i], from[i], c.typeOf(e), nil))
 		}
-	}
-}
-
-// keep refuses places whose operands an assignment before them may change.
-func (c *compiler) keep(lhs []ast.Expr) {
-	simple := 0
-	for _, e := range lhs {
-		if _, ok := ast.Unparen(e).(*ast.Ident); ok {
-			simple++
-		}
-	}
-	if simple != len(lhs) && len(lhs) > 1 && simple > 0 {
-		c.fail(lhs[0], "an assignment to a variable and an element")
 	}
 }
 
@@ -260,15 +236,32 @@ func (c *compiler) steady(p place) place {
 	return p
 }
 
-// checksEarly tells whether finding the place of e may panic.
-func (c *compiler) checksEarly(e ast.Expr) bool {
+// lazy tells whether finding the place of e panics only where its operands do:
+// the index or the pointer itself is checked by the assignment.
+func (c *compiler) lazy(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return false
+	case *ast.Ident, *ast.StarExpr:
+		return true
+	case *ast.IndexExpr:
+		switch c.typeOf(e.X).Underlying().(type) {
+		case *types.Slice, *types.Map:
+			return true
+		}
 	case *ast.SelectorExpr:
-		return c.source.Info.Selections[e] != nil
+		sel := c.source.Info.Selections[e]
+		if sel == nil {
+			return true
+		}
+		if len(sel.Index()) > 1 {
+			return false
+		}
+		if _, ok := c.typeOf(e.X).Underlying().(*types.Pointer); ok {
+			return true
+		}
+		_, ok := ast.Unparen(e.X).(*ast.Ident)
+		return ok
 	}
-	return true
+	return false
 }
 
 func (c *compiler) anyCalls(list []ast.Expr) bool {
@@ -289,7 +282,7 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 		return
 	}
 	t := c.typeOf(lhs)
-	if c.calls(rhs) && c.checksEarly(lhs) {
+	if c.calls(rhs) && !c.lazy(lhs) {
 		if c.calls(lhs) {
 			c.fail(n, "calls on both sides of an assignment")
 		}
@@ -310,10 +303,7 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 func (c *compiler) update(s *ast.AssignStmt) {
 	o := operators[s.Tok]
 	lhs, rhs := s.Lhs[0], s.Rhs[0]
-	if c.calls(lhs) && c.calls(rhs) {
-		c.fail(s, "calls on both sides of an assignment")
-	}
-	if c.calls(rhs) && c.checksEarly(lhs) {
+	if c.calls(rhs) && (c.calls(lhs) || !c.lazy(lhs)) {
 		c.fail(s, "a call in an assignment with an operator")
 	}
 	p := c.place_(lhs)

@@ -54,6 +54,12 @@ func (c *compiler) calls_(e *ast.CallExpr) []operand {
 		} else if o, ok := c.source.Info.Uses[x.Sel].(*types.Func); ok {
 			return c.callFunction(e, o, sig)
 		}
+	case *ast.IndexExpr, *ast.IndexListExpr:
+		if id := calleeIdent(fun); id != nil {
+			if o, ok := c.source.Info.Uses[id].(*types.Func); ok {
+				return c.callFunction(e, o, sig)
+			}
+		}
 	}
 	return c.callValue(e, sig)
 }
@@ -66,9 +72,54 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 		return c.callDirect(b, f, sig, e)
 	}
 	if o.Pkg() == nil || c.isInterpreted(o) {
-		c.fail(e, "a call of %s, which is not compiled", o.Name())
+		return c.callEngine(e, o, sig)
 	}
 	return c.callCompiled(e, o, sig)
+}
+
+// callEngine calls a function that the engine runs. Such a call costs more than
+// one from the engine, so that functions that make many of them stay there.
+func (c *compiler) callEngine(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	id := calleeIdent(e.Fun)
+	var arguments []types.Type
+	if in, ok := c.source.Info.Instances[id]; ok {
+		for t := range in.TypeArgs.Types() {
+			arguments = append(arguments, c.subst(t))
+		}
+	}
+	standard := o.Pkg() != nil && o.Pkg().Path() != "main"
+	if c.loops > 0 && !standard || c.source.Engine == nil || sig.Variadic() {
+		c.fail(e, "a call of %s, which is not compiled", o.Name())
+	}
+	name := c.source.Engine(id, o, arguments)
+	if name == "" {
+		c.fail(e, "a call of %s, which is not compiled", o.Name())
+	}
+	typ := c.shape(e, sig).typ
+	g, ok := c.unit.engine[name]
+	if !ok {
+		g = &global{name: name, typ: typ}
+		c.unit.engine[name] = g
+	}
+	at := c.referenceRegister()
+	c.fn.globals = append(c.fn.globals, g)
+	c.emit(opGlobal, at, 0, 0, int32(len(c.fn.globals)-1), 0)
+	f := c.load(shape{file: reference, width: "P", typ: typ}, at, 0, nil)
+	return c.callPointer(e, f, sig)
+}
+
+func calleeIdent(e ast.Expr) *ast.Ident {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return e
+	case *ast.SelectorExpr:
+		return e.Sel
+	case *ast.IndexExpr:
+		return calleeIdent(e.X)
+	case *ast.IndexListExpr:
+		return calleeIdent(e.X)
+	}
+	return nil
 }
 
 func (c *compiler) isInterpreted(o *types.Func) bool {
@@ -294,6 +345,11 @@ func (c *compiler) callValue(e *ast.CallExpr, sig *types.Signature) []operand {
 	if f.width != "P" || f.typ.Kind() != reflect.Func {
 		c.fail(e, "a call of %s", f.typ)
 	}
+	return c.callPointer(e, f, sig)
+}
+
+// callPointer calls the function value f.
+func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature) []operand {
 	b := c.beginBlock()
 	c.arguments(b, e, sig)
 	x := &foreign{typ: f.typ}

@@ -27,6 +27,9 @@ type Source struct {
 	// Global is the name in lowered code of a variable that outlives a function;
 	// "" for any other.
 	Global func(*types.Var) string
+	// Engine is the name in lowered code of a function, or of an instance of a
+	// generic one, that the engine runs; "" if there is none.
+	Engine func(at *ast.Ident, o *types.Func, arguments []types.Type) string
 	// Position numbers the position of a statement.
 	Position func(ast.Node) int
 }
@@ -57,6 +60,7 @@ type compiler struct {
 	results    []*variable       // when they have names
 	statement  int32             // number of the position of the current statement
 	topN, topS int               // registers in use
+	loops      int               // around the current statement
 }
 
 // variable is a local variable. One that is boxed, or whose value is in memory,

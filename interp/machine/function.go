@@ -57,6 +57,10 @@ func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {
 type global struct {
 	name    string // in lowered code
 	address unsafe.Pointer
+
+	// of a function that the engine runs
+	typ   reflect.Type
+	value unsafe.Pointer
 }
 
 // native is an operation that is a function of Go.

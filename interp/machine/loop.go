@@ -22,6 +22,8 @@ func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 	}
 	begin := newLabel()
 	c.place(begin)
+	c.loops++
+	defer func() { c.loops-- }()
 	c.targets = append(c.targets, t)
 	c.block(s.Body.List)
 	c.targets = c.targets[:len(c.targets)-1]
@@ -155,6 +157,8 @@ func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
 	c.hoist(s)
+	c.loops++
+	defer func() { c.loops-- }()
 	r := &ranging{c: c, s: s, target: &target{label: name, exit: newLabel(), next: newLabel()}}
 	switch t := c.typeOf(s.X).Underlying().(type) {
 	case *types.Basic:

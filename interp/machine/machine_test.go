@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/interp/lower/layout"
@@ -93,7 +94,7 @@ func compile(t testing.TB, source string) *program {
 		}
 	}
 	p.unit.Compile(list)
-	if err := p.unit.Link(func(name string) (reflect.Value, error) { return p.values[name], nil }); err != nil {
+	if err := p.unit.Link(func(name string) (reflect.Value, error) { return p.values[strings.TrimPrefix(name, "&")], nil }); err != nil {
 		t.Fatal(err)
 	}
 	return p

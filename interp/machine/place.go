@@ -137,7 +137,7 @@ func (c *compiler) elementPlace(e *ast.IndexExpr) place {
 		m := c.expr(e.X, nil)
 		access := c.mapAccess(e, t)
 		key := c.exprTo(e.Index, t.Key(), nil)
-		return place{kind: inMap, shape: c.shapeOf(e), at: m.at, key: key, mapped: access}
+		return place{kind: inMap, shape: access.elem, at: m.at, key: key, mapped: access}
 	}
 	c.fail(e, "an index of %s", t)
 	return place{}

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"unsafe"
 )
 
 // A Unit is what is compiled together: the functions of a cell.
@@ -16,12 +17,13 @@ type Unit struct {
 	order     []Declaration
 	reasons   map[string]string // why functions were not compiled
 	globals   map[string]*global
+	engine    map[string]*global // functions that the engine runs
 	labels    []pending
 }
 
 // Begin starts a unit.
 func (m *Machine) Begin(source *Source) *Unit {
-	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, globals: map[string]*global{}}
+	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, globals: map[string]*global{}, engine: map[string]*global{}}
 }
 
 // Compile compiles those of the declarations that the machine has everything
@@ -32,7 +34,7 @@ func (u *Unit) Compile(declarations []Declaration) {
 			u.declared[d.Key] = &Function{name: d.Name}
 		}
 		var left []Declaration
-		u.functions, u.labels, u.globals = nil, nil, map[string]*global{}
+		u.functions, u.labels, u.globals, u.engine = nil, nil, map[string]*global{}, map[string]*global{}
 		for _, d := range declarations {
 			if reason := u.compile(d); reason != "" {
 				u.reasons[d.Name] = reason
@@ -114,15 +116,27 @@ func (u *Unit) Reason(name string) string { return u.reasons[name] }
 func (u *Unit) Empty() bool { return len(u.order) == 0 }
 
 // Link gives the functions the addresses of variables, and gives the variables
-// of the engine that have the names of the functions their values. address is
-// that of a variable of lowered code, as a pointer to it.
-func (u *Unit) Link(address func(name string) (reflect.Value, error)) error {
+// of the engine that have the names of the functions their values. value is that
+// of an expression of lowered code.
+func (u *Unit) Link(value func(expression string) (reflect.Value, error)) error {
+	address := func(name string) (reflect.Value, error) { return value("&" + name) }
 	for _, g := range u.globals {
 		v, err := address(g.name)
 		if err != nil {
 			return err
 		}
 		g.address = v.UnsafePointer()
+	}
+	for name, g := range u.engine {
+		v, err := value(name)
+		if err != nil {
+			return err
+		}
+		if v.Kind() != reflect.Func || v.Type() != g.typ {
+			return fmt.Errorf("%s is a %s and not a %s", name, v.Type(), g.typ)
+		}
+		g.value = functionPointer(v)
+		g.address = unsafe.Pointer(&g.value)
 	}
 	for _, d := range u.order {
 		f := u.declared[d.Key]
@@ -165,7 +179,9 @@ func (f *Function) fits(t reflect.Type) error {
 // Commit makes the functions known to later units.
 func (u *Unit) Commit() {
 	for key, f := range u.declared {
-		u.machine.functions[key] = f
+		if _, ok := key.(types.Object); ok {
+			u.machine.functions[key] = f
+		}
 	}
 }
 
