@@ -111,7 +111,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{"statement", []string{"var m map[string]int\nx := 1\nx++\nm[\"a\"] = x"}, "cell[1]:4:1"},
 		{"function of an earlier cell", []string{"func f(i int) int {\n\ta := []int{1}\n\treturn a[i]\n}", "x := 1\nf(x)"}, "cell[1]:3:9"},
-		{"condition of a loop", []string{"a := []int{1, 2}\nfor i := 0; a[i] > 0; i++ {\n\t_ = i\n}"}, "cell[1]:2:1"},
+		{"condition of a loop", []string{"a := []int{1, 2}\nfor i := 0; a[i] > 0; i++ {\n\t_ = i\n}"}, "cell[1]:2:13"},
 		{"through a deferred call", []string{"func f() {\n\tdefer func() {\n\t\tx := []int{1}\n\t\t_ = x[0]\n\t}()\n\tpanic(1)\n}\nf()"}, "cell[1]:6:2"},
 		{"division", []string{"z := 0\ny := 1 /\n\tz"}, "cell[1]:2:1"},
 		{"in a literal", []string{"f := func() {\n\tpanic(2)\n}\nf()"}, "cell[1]:2:2"},

@@ -28,7 +28,7 @@ func (s *Session) link(unit *lower.Unit) error {
 	if unit.Machine == nil || unit.Machine.Empty() {
 		return nil
 	}
-	err := unit.Machine.Link(func(name string) (reflect.Value, error) { return s.engine.Eval("&" + name) })
+	err := unit.Machine.Link(func(name string) (reflect.Value, error) { return s.engine.Eval(name) })
 	if err != nil {
 		return &engineError{err.Error()}
 	}

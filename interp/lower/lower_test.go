@@ -174,7 +174,7 @@ func TestInterrupt(t *testing.T) {
 		"L: goto L",
 	} {
 		t.Run(cell, func(t *testing.T) {
-			s := newSession(t, func(c *lower.Config) { c.StopCall = true })
+			s := newSession(t, func(c *lower.Config) { c.StopCall, c.Machine = true, nil })
 			s.stopAfter = 1000
 			done := make(chan error, 1)
 			go func() { done <- s.run(cell) }()

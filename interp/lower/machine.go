@@ -17,7 +17,8 @@ import (
 	"github.com/quernlab/quern/interp/machine"
 )
 
-// compile has the machine compile those of the functions that it can.
+// compile has the machine compile those of the functions, and of the loops among
+// the statements of the cell, that it can.
 func (e *emitter) compile(decls []*ast.FuncDecl) {
 	if e.fast == nil {
 		return
@@ -26,6 +27,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	e.machine = e.fast.Begin(&machine.Source{
 		Info:   e.Info,
 		Global: func(v *types.Var) string { return e.names[v] },
+		Engine: e.engineName,
 		Position: func(n ast.Node) int {
 			number, ok := positions[n]
 			if !ok {
@@ -47,7 +49,59 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		}
 		list = append(list, machine.Declaration{Key: o, Name: name, Signature: o.Signature(), Body: decl.Body})
 	}
+	e.loops = map[ast.Stmt]string{}
+	signature := types.NewSignatureType(nil, nil, nil, nil, nil, false)
+	for _, s := range e.cell.Body {
+		if isLoop(s) {
+			e.loops[s] = e.fresh(fmt.Sprintf("bodyʹ%dʹloop", e.cell.Number))
+			body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{s}, Rbrace: s.End()}
+			list = append(list, machine.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
+		}
+	}
 	e.machine.Compile(list)
+}
+
+// engineName is the name of a function that the engine runs, for the machine to
+// call it. One that recovers must be called by the engine, which counts the
+// activations up to it.
+func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Type) string {
+	switch {
+	case e.recovering[o]:
+		return ""
+	case o.Signature().TypeParams() != nil:
+		return e.functionInstance(at, o, arguments)
+	}
+	return e.names[o]
+}
+
+func isLoop(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		return isLoop(s.Stmt)
+	case *ast.ForStmt, *ast.RangeStmt:
+		return true
+	}
+	return false
+}
+
+// declareLoops declares the functions of loops.
+func (e *emitter) declareLoops() {
+	for _, s := range e.cell.Body {
+		if name := e.loops[s]; name != "" && e.machine.Compiled(s) {
+			e.out.line("var %s func()", name)
+		}
+	}
+}
+
+// compiledLoop calls the function of a loop of the cell, if the machine has it.
+func (f *function) compiledLoop(w *writer, s ast.Stmt) bool {
+	name := f.loops[s]
+	if !f.top || f.machine == nil || name == "" || !f.machine.Compiled(s) {
+		return false
+	}
+	f.store(w, s, true)
+	w.line("%s()", name)
+	return true
 }
 
 // compiled declares the function of decl, if the machine has it.

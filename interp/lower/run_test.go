@@ -187,7 +187,7 @@ func (s *session) run(source string) (err error) {
 			return fmt.Errorf("engine: %w\n%s", err, text)
 		}
 		if text == unit.Source && unit.Machine != nil {
-			if err := unit.Machine.Link(func(name string) (reflect.Value, error) { return s.engine.Eval("&" + name) }); err != nil {
+			if err := unit.Machine.Link(func(name string) (reflect.Value, error) { return s.engine.Eval(name) }); err != nil {
 				return err
 			}
 		}

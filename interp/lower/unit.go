@@ -32,8 +32,9 @@ type emitter struct {
 	types     map[string]reflect.Value
 	queue     []func() // declarations that lowering the others asked for
 	registers writer
-	at        token.Position // of the statement that is being lowered
-	machine   *machine.Unit  // nil without a machine
+	at        token.Position      // of the statement that is being lowered
+	machine   *machine.Unit       // nil without a machine
+	loops     map[ast.Stmt]string // what the functions of loops of the cell are called
 }
 
 func (e *emitter) lower() *Unit {
@@ -66,6 +67,7 @@ func (e *emitter) lower() *Unit {
 			e.functionDeclaration(decl, name, nil)
 		}
 	}
+	e.declareLoops()
 	body := e.fresh(fmt.Sprintf("bodyʹ%d", c.Number))
 	e.body(body)
 	for _, named := range changed {
@@ -176,7 +178,9 @@ func (e *emitter) body(name string) {
 				f.result(w, last.X)
 				continue
 			}
-			f.statement(w, s)
+			if !f.compiledLoop(w, s) {
+				f.statement(w, s)
+			}
 		}
 	})
 	w.close("}")
