@@ -356,8 +356,9 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		if isNil(from) {
 			return f.conversionType(t) + "(nil)"
 		}
-		// The conversion stays, because the engine types a variable after it.
-		return f.conversionType(t) + "(" + f.exprTo(x, t) + ")"
+		// In a condition the engine takes the conversion for the condition. What
+		// receives the value has the type.
+		return f.exprTo(x, t)
 	}
 	text := f.expr(x)
 	if n, _ := selfReferring(t); n != nil && !isNil(from) {

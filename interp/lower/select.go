@@ -61,7 +61,7 @@ func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
 		if a, ok := c.Comm.(*ast.AssignStmt); ok {
 			f.assignReceived(w, a, received[i])
 		}
-		f.statements(w, c.Body)
+		f.clauseStatements(w, c.Body)
 		w.indent--
 	}
 	w.line("}")

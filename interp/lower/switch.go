@@ -7,6 +7,7 @@ package lower
 //	switch i { case f(), a[1]: }          ->  { var t1 = i; switch { case (t1 == f()) || (t1 == a[1]): } }
 //	switch p { case nil, q: }             ->  { var t1 = p; switch { case (t1 == nil) || (t1 == q): } }
 //	switch { case i: }, i an interface    ->  switch { case rtʹ.Equal(true, i): }
+//	switch x { case 1: L: for {} }        ->  switch x { case 1: { L: for {} } }
 //	switch x { default: a; case 1: b }    ->  switch x { case 1: b; default: a }
 //	switch x { default: a; fallthrough; case 1: b } -> { t1 := 0; switch x { case 1: t1 = 1 }; switch t1 { case 0: a; fallthrough; case 1: b } }
 //
@@ -17,6 +18,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -124,8 +126,29 @@ func (f *function) numberedCases(w *writer, t *target, head string, body *ast.Bl
 
 func (f *function) clauseBody(w *writer, c *ast.CaseClause) {
 	w.indent++
-	f.statements(w, c.Body)
+	f.clauseStatements(w, c.Body)
 	w.indent--
+}
+
+// clauseStatements writes the statements of a clause. The engine sees no label
+// that stands in a clause itself.
+func (f *function) clauseStatements(w *writer, list []ast.Stmt) {
+	if !slices.ContainsFunc(list, func(s ast.Stmt) bool { _, ok := s.(*ast.LabeledStmt); return ok }) {
+		f.statements(w, list)
+		return
+	}
+	last := list[len(list)-1]
+	branch, ok := last.(*ast.BranchStmt)
+	falls := ok && branch.Tok == token.FALLTHROUGH
+	if falls {
+		list = list[:len(list)-1]
+	}
+	w.open("{")
+	f.statements(w, list)
+	w.close("}")
+	if falls {
+		f.statement(w, last)
+	}
 }
 
 func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast.Expr) string) string {

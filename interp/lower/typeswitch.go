@@ -119,7 +119,7 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 		if cl.v != nil {
 			w.line("var %s %s = %s", f.declare(cl.v), f.typ(cl.typ), cl.name)
 		}
-		f.statements(w, cl.stmt.Body)
+		f.clauseStatements(w, cl.stmt.Body)
 		w.indent--
 	}
 	w.line("}")

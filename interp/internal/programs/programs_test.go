@@ -138,10 +138,10 @@ func try(t *testing.T, name, source, want string) {
 // run is what the cells print. An error that a cell leaves unread is shown by
 // the session, and is no fault. A cell that does not compile is put before the
 // next one: it may need what that declares.
-func run(t *testing.T, cells []string) string {
+func run(t *testing.T, cells []string, options ...interp.Option) string {
 	t.Helper()
 	var out buffer
-	s, err := interp.New(interp.Stdout(&out), interp.Stderr(&out), interp.Stdin(strings.NewReader("")))
+	s, err := interp.New(append(options, interp.Stdout(&out), interp.Stderr(&out), interp.Stdin(strings.NewReader("")))...)
 	if err != nil {
 		t.Fatal(err)
 	}
