@@ -15,6 +15,8 @@ type limits struct {
 	queue    int64         // bytes that wait to be written to one peer
 	stall    time.Duration // a peer whose queue is full has to take,
 	progress int64         // in this time, at least so many bytes
+	small    int64         // bytes of a message that is kept where larger ones are dropped,
+	spare    int64         // while no more than these bytes wait beyond the queue
 	batch    int64         // bytes that are written at once: so often progress is seen
 	linger   time.Duration // for what waits when a connection is closed
 
@@ -30,6 +32,8 @@ var defaultLimits = limits{
 	queue:     64 << 20,
 	stall:     time.Second,
 	progress:  256 << 10,
+	small:     2 << 10,
+	spare:     1 << 20,
 	batch:     256 << 10,
 	linger:    500 * time.Millisecond,
 	unsent:    16 << 20,

@@ -23,7 +23,7 @@ type outbox struct {
 	size    int64         // bytes in the queue and being written
 	written int64         // bytes, ever
 	closed  bool          // nothing is put in any more
-	lagging bool          // drops messages until half of the queue is written
+	lagging bool          // drops large messages until half of the queue is written
 	dropped int           // messages
 	full    time.Time     // when progress was looked at last; zero while there is room
 	taken   int64         // written then
@@ -40,7 +40,8 @@ func (o *outbox) notify() {
 	o.changed = make(chan struct{})
 }
 
-// put appends a message of some bytes. It returns net.ErrClosed when the
+// put appends a message of some bytes. A subscriber that lags loses output, but
+// not the small messages that say when a cell is done: it would wait for ever. It returns net.ErrClosed when the
 // connection is closed or the peer has stalled.
 func (o *outbox) put(message net.Buffers, size int64) error {
 	o.mu.Lock()
@@ -64,7 +65,7 @@ func (o *outbox) put(message net.Buffers, size int64) error {
 	switch {
 	case o.closed:
 		return net.ErrClosed
-	case o.lagging:
+	case o.lagging && (size > o.limits.small || o.size+size > o.limits.queue+o.limits.spare):
 		o.dropped++
 		return nil
 	}

@@ -106,6 +106,27 @@ func TestOutboxWritesInOrder(t *testing.T) {
 	}
 }
 
+// A subscriber that lags loses what is large, and not what says that a cell is
+// done, as long as there is room for that.
+func TestOutboxOfALaggingPeerKeepsSmallMessages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limits := smallLimits
+		limits.small, limits.spare = 4, 10
+		o, peer := box(t, limits, true)
+		for _, text := range []string{strings.Repeat("x", 100), "too large", "idle", "large", "busy", "done"} {
+			if err := put(o, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.close()
+		got, err := io.ReadAll(peer)
+		if want := strings.Repeat("x", 100) + "idlebusy"; err != nil || string(got) != want {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+}
+
 var smallLimits = limits{queue: 100, stall: time.Second, progress: 10, batch: 2, linger: time.Second}
 
 // A peer that does not read loses its connection, or as a subscriber messages,

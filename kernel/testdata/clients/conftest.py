@@ -1,12 +1,41 @@
 """What the client tests share: one running kernel and a way to run cells."""
 
+import faulthandler
 import queue
+import signal
+import sys
+import threading
 import time
 
+import psutil
 import pytest
 from jupyter_client.manager import start_new_kernel
 
 TIMEOUT = 30
+TOO_LONG = 8 * TIMEOUT  # for one test, on the slowest machine
+
+
+def dump_stacks():
+    """Says what everybody is waiting for: this process, and the kernels, which that ends."""
+    faulthandler.dump_traceback(file=sys.__stderr__)
+    for process in psutil.Process().children(recursive=True):
+        if process.name() == "quern" and "kernel" in process.cmdline():
+            for worker in process.children():
+                print(f"worker {worker.pid}: {worker.status()}, {worker.cpu_times()}", file=sys.__stderr__)
+            process.send_signal(signal.SIGQUIT)  # a Go program prints the stacks of its goroutines
+
+
+@pytest.fixture(autouse=True)
+def watchdog():
+    """A test that hangs tells where."""
+    if not hasattr(signal, "SIGQUIT"):
+        yield
+        return
+    timer = threading.Timer(TOO_LONG, dump_stacks)
+    timer.daemon = True
+    timer.start()
+    yield
+    timer.cancel()
 
 
 class Kernel:
