@@ -16,7 +16,7 @@ type task interface {
 // looks for the end before it sleeps: some tens of microseconds, about what
 // waking a parked goroutine costs.
 const (
-	spinRounds = 1000
+	spinRounds = 4000
 	waitRounds = 4000
 )
 
@@ -168,7 +168,7 @@ func (p *pool) help(worker int) {
 	defer p.ended.Done()
 	for {
 		for i := 0; i < spinRounds && !p.busy(); i++ {
-			pause(4)
+			pause(1)
 		}
 		if !p.busy() {
 			p.parked.Add(1)
