@@ -96,3 +96,9 @@ def test_active_learning_beats_chance(executed):
         if words and words[0] in ("random", "margin"):
             last[words[0]] = float(re.findall(r"([0-9.]+) ±", line)[-1])
     assert last["margin"] > last["random"], last
+
+
+def test_profiling_names_the_layers_and_the_gap(executed):
+    shown = text(executed("07-profiling.ipynb"))
+    for name in ("look.0 Conv2D", "think.0", "say", "AdamW", "waits for data", "lists a step: 2, before: 1", "step.trace.json"):
+        assert name in shown, name

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/accel/internal/trace"
 )
 
 // Chain is modules one after the other; [Sequential] makes it.
@@ -20,6 +22,9 @@ func Sequential(layers ...Module) *Chain { return &Chain{layers: layers} }
 // Forward passes x through all modules. A panic of one of them becomes a
 // [*LayerError] that names it.
 func (c *Chain) Forward(x *Tensor) *Tensor {
+	if t := trace.Active(); t != nil {
+		defer t.Within(c)()
+	}
 	if c.recompute && !untouchedIn(c) {
 		return c.segments(x)
 	}

@@ -82,7 +82,7 @@ func (r *Report) sayOfOps(say func(format string, values ...any)) {
 	}
 	switch reached := w.reached(ceilings); {
 	case reached < farBelow:
-		say("%q takes %.0f %% of a step at %.0f %% of what %s's %s allows: its sizes are small or odd; try a larger batch and sizes that are multiples of 16.",
+		say("%q takes %.0f %% of a step at %.0f %% of what %s's %s allows: unless the machine is busy with something else, its sizes are too small or odd; try a larger batch and sizes that are multiples of 16.",
 			w.name, 100*share, 100*reached, r.Device, bound)
 	case reached >= nearTop:
 		say("%q takes %.0f %% of a step and is at %.0f %% of what %s's %s allows: only less of it is faster, a smaller layer or 16-bit floats (accel.AMP) where the device has them.",

@@ -154,7 +154,7 @@ func TestLayersOfOwnTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := &network{nn.Dense(16), []nn.Module{&block{nn.Dense(32), nn.Dense(16)}}, nn.Sequential(nn.LayerNorm(), nn.Dense(10)), tensor.Parameter(tensor.Ones(16))}
+	model := &network{nn.Dense(16), []nn.Module{&block{nn.Dense(32), nn.Dense(16)}}, nn.Sequential(nn.LayerNorm(), nn.ReLU(), nn.Dense(10)), tensor.Parameter(tensor.Ones(16))}
 	opt := optim.SGD(model, 0.1, optim.Momentum(0.9))
 	it := train.Batches(64)
 	r, err := prof.Run(t.Context(), func() error {
@@ -173,7 +173,7 @@ func TestLayersOfOwnTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	layers := names(r.Layers().Rows)
-	for _, want := range []string{"in", "body.0.up", "body.0.down", "tail.0 LayerNorm()", "tail.1 Dense(10)", "SGD"} {
+	for _, want := range []string{"in", "body.0.up", "body.0.down", "tail.0 LayerNorm()", "tail.1 ReLU()", "tail.2 Dense(10)", "SGD"} {
 		if !slices.Contains(layers, want) {
 			t.Errorf("%q is none of the layers %q", want, layers)
 		}
@@ -184,7 +184,7 @@ func TestLayersOfOwnTypes(t *testing.T) {
 			backward[o.Layer] = true
 		}
 	}
-	if !backward["body.0.up"] || !backward["in"] || !backward["tail.1 Dense(10)"] {
+	if !backward["body.0.up"] || !backward["in"] || !backward["tail.2 Dense(10)"] {
 		t.Errorf("backward are %v", backward)
 	}
 	if r.Counts.Syncs != 1 || r.Counts.Lists != 2 || r.Counts.ToHost != 4 {

@@ -84,7 +84,9 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 type recording struct {
 	*trace.Collector
 	steps []span
-	stats tensor.Statistics // of the steps
+	// prefixes are where outermost chains are in the model, "look."; see place.
+	prefixes map[any]string
+	stats    tensor.Statistics // of the steps
 }
 
 // span is a stretch of time since the start of the profile.

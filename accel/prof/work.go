@@ -58,6 +58,7 @@ const (
 // ops are the work of all flushes.
 func (p *recording) ops() []Op {
 	var all []Op
+	p.place()
 	for _, f := range p.Flushes {
 		for i, s := range f.Program.Steps {
 			o := Op{Name: opName(s.Ops), Phase: Forward}
@@ -142,7 +143,7 @@ func (p *recording) layer(n *trace.Note) string {
 	}
 	own := scope
 	if n.Path != "" {
-		scope = n.Path + " " + own
+		scope = p.prefixes[n.Root] + n.Path + " " + own
 	}
 	if n.Owner == nil {
 		return scope
@@ -152,12 +153,28 @@ func (p *recording) layer(n *trace.Note) string {
 	switch {
 	case cut < 0:
 		return scope
-	case name[:cut] == n.Path:
+	case n.Path != "" && name[:cut] == p.prefixes[n.Root]+n.Path:
 		return scope
-	case n.Path != "" && strings.HasSuffix(name[:cut], "."+n.Path):
-		return name[:cut] + " " + own
 	}
 	return name[:cut]
+}
+
+// place finds out where in the model the chains are, by the names of the
+// parameters of their layers: "look.0.weight" of layer 0 says that a chain is the
+// field look.
+func (p *recording) place() {
+	p.prefixes = map[any]string{}
+	for _, f := range p.Flushes {
+		for _, n := range f.Notes {
+			if n == nil || n.Owner == nil || n.Path == "" || n.Phase == trace.Update {
+				continue
+			}
+			name := p.Called(n.Owner)
+			if cut := strings.LastIndexByte(name, '.'); cut > 0 && strings.HasSuffix(name[:cut], "."+n.Path) {
+				p.prefixes[n.Root] = strings.TrimSuffix(name[:cut], n.Path)
+			}
+		}
+	}
 }
 
 // scope is the name of the innermost scope of an op.

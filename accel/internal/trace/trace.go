@@ -35,6 +35,7 @@ type Note struct {
 	Path  string        // numbers of the layers around it, "2.0"; "" outside of chains
 	Name  func() string // of the innermost scope; nil outside of all
 	Phase Phase
+	Root  any  // the outermost chain around it; nil outside of chains
 	Owner any  // of the parameter that it uses; nil without
 	Leaf  bool // the value is a parameter's
 }
@@ -125,6 +126,7 @@ type Collector struct {
 	start  time.Time
 	scopes []Scope
 	path   string
+	root   any    // the outermost chain
 	room   []Note // for the next ones
 
 	Flushes []Flush
@@ -177,6 +179,16 @@ func (c *Collector) Enter(s Scope) (leave func()) {
 	}
 }
 
+// Within says that the layers of a chain follow; what is returned says that they
+// are over. A chain within a chain changes nothing.
+func (c *Collector) Within(chain any) (leave func()) {
+	if c.root != nil {
+		return func() {}
+	}
+	c.root = chain
+	return func() { c.root = nil }
+}
+
 // Note is a note of an op in the present scope.
 func (c *Collector) Note(op string) *Note {
 	if len(c.room) == 0 {
@@ -184,7 +196,7 @@ func (c *Collector) Note(op string) *Note {
 	}
 	n := &c.room[0]
 	c.room = c.room[1:]
-	n.Op, n.Path = op, c.path
+	n.Op, n.Path, n.Root = op, c.path, c.root
 	if k := len(c.scopes); k > 0 {
 		n.Name, n.Phase = c.scopes[k-1].Name, c.scopes[k-1].Phase
 	}

@@ -10,6 +10,7 @@ var tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/data/data":                  symbols_github_com_quernlab_quern_accel_data,
 	"github.com/quernlab/quern/accel/nn/nn":                      symbols_github_com_quernlab_quern_accel_nn,
 	"github.com/quernlab/quern/accel/optim/optim":                symbols_github_com_quernlab_quern_accel_optim,
+	"github.com/quernlab/quern/accel/prof/prof":                  symbols_github_com_quernlab_quern_accel_prof,
 	"github.com/quernlab/quern/accel/tensor/tensor":              symbols_github_com_quernlab_quern_accel_tensor,
 	"github.com/quernlab/quern/display/display":                  symbols_github_com_quernlab_quern_display,
 	"github.com/quernlab/quern/gpu/gpu":                          symbols_github_com_quernlab_quern_gpu,
