@@ -31,7 +31,7 @@ func (f *function) checkedIndex(x ast.Expr, text string, index ast.Expr) string 
 	}
 	if !types.Identical(f.typeOf(index), types.Typ[types.Int]) {
 		if !f.fitsInt(index) {
-			return i
+			return f.rt("IndexUnsigned", "uint64("+i+")", "len("+text+")")
 		}
 		i = "int(" + i + ")"
 	}
@@ -43,23 +43,51 @@ func (f *function) checkedLow(e *ast.SliceExpr, text string) (string, bool) {
 	if !f.checksBounds() || !f.steady(e.X) {
 		return "", false
 	}
-	bound := func(x ast.Expr) (string, bool) {
+	signed, unsigned, present := true, true, ""
+	bounds := []ast.Expr{e.Low, e.High, e.Max}
+	for i, x := range bounds {
 		if x == nil {
-			return strconv.Itoa(absent), true
+			continue
 		}
-		return "int(" + f.expr(x) + ")", f.steady(x) && f.fitsInt(x)
+		if !f.steady(x) {
+			return "", false
+		}
+		present += "lhm"[i : i+1]
+		signed, unsigned = signed && f.fitsInt(x), unsigned && f.isUnsigned(x)
 	}
-	low, ok1 := bound(e.Low)
-	high, ok2 := bound(e.High)
-	most, ok3 := bound(e.Max)
-	if !ok1 || !ok2 || !ok3 {
+	if !signed && !unsigned {
 		return "", false
+	}
+	var texts [3]string
+	for i, x := range bounds {
+		switch {
+		case x != nil && signed:
+			texts[i] = "int(" + f.expr(x) + ")"
+		case x != nil:
+			texts[i] = "uint64(" + f.expr(x) + ")"
+		case signed:
+			texts[i] = strconv.Itoa(absent)
+		default:
+			texts[i] = "0"
+		}
 	}
 	capacity := strconv.Itoa(absent) // of a string or an array, whose length counts
 	if _, slice := f.coreOf(e.X).(*types.Slice); slice {
 		capacity = "cap(" + text + ")"
 	}
-	return f.rt("SliceLow", low, high, most, "len("+text+")", capacity), true
+	if !signed {
+		return f.rt("SliceLowUnsigned", strconv.Quote(present), texts[0], texts[1], texts[2], "len("+text+")", capacity), true
+	}
+	return f.rt("SliceLow", texts[0], texts[1], texts[2], "len("+text+")", capacity), true
+}
+
+// isUnsigned tells whether e is never negative by its type or its value.
+func (f *function) isUnsigned(e ast.Expr) bool {
+	if f.Info.Types[e].Value != nil {
+		return true // checked by the compiler
+	}
+	b, ok := f.coreOf(e).(*types.Basic)
+	return ok && b.Info()&types.IsUnsigned != 0
 }
 
 // steady tells whether e can be evaluated twice: it makes no call and has no effect.

@@ -63,6 +63,9 @@
 //	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
 //	SliceLow(low, high, most, length, capacity int) int     low, or Go's panic when a bound is out of range; math.MinInt for what is not there
+//	IndexUnsigned(i uint64, n int) int                      Index
+//	SliceLowUnsigned(present string, low, high, most uint64, length, capacity int) int
+//	                                                        SliceLow with the bounds of which present has l, h and m
 //	ArrayLength(n, length int)                              Go's panic when a slice of length n becomes an array that is longer
 //	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1

@@ -55,6 +55,9 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Index":     Index,
 		"SliceLow":  SliceLow,
 
+		"IndexUnsigned":    IndexUnsigned,
+		"SliceLowUnsigned": SliceLowUnsigned,
+
 		"ArrayLength":  ArrayLength,
 		"MakeCapacity": MakeCapacity,
 

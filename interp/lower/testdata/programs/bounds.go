@@ -44,6 +44,16 @@ func tell(f func()) {
 }
 
 func main() {
+	var u, small uint = 1<<64 - 1, 1
+	three := []int{1, 2, 3}
+	tell(func() { _ = three[u] })
+	tell(func() { _ = three[small:u] })
+	tell(func() { _ = three[u:] })
+	tell(func() { _ = three[u:small] })
+	tell(func() { _ = three[small:2:u] })
+	tell(func() { _ = three[u:2:3] })
+	tell(func() { _ = "abc"[small:u] })
+	tell(func() { fmt.Println(three[small], three[small:2], three[small:], three[:small:2], three[uint8(small)]) })
 	tell(func() { plain([]int{1}, 5) })
 	tell(func() { plain([]int{1}, 1)() })
 	tell(func() { plain([]int{1, 2}, 1)() })
