@@ -39,18 +39,22 @@
 // What lowered code does not do as Go does, because the engine works through
 // package reflect:
 //
-//   - The text of an index panic tells index and length outside of loops, at the
-//     top level of a cell and in functions with a defer statement; elsewhere the
-//     check would cost too much. It is a runtime.Error always.
-//   - Packages that find methods by reflection (encoding/gob) do not find those
-//     of types of cells; reflect sees field a as Xa, and an embedded field as a
-//     named one.
-//   - A negative zero that is an argument of a function of a cell becomes zero.
-//   - The position of a panic is that of the last statement of any goroutine.
+//   - The text of an index panic has no numbers in loops of functions that
+//     package machine does not run, where the check would cost too much. It is a
+//     runtime.Error always.
+//   - Compiled packages that find methods by reflection (encoding/gob) do not find
+//     those of types of cells; they see field a as Xa, and an embedded field as a
+//     named one. Package reflect itself has others in cells, see package rt.
+//   - A negative zero that is an argument of a function that the engine runs
+//     becomes zero.
+//   - Blank fields, which only package unsafe can set, count where structs are
+//     compared.
+//   - The name of a local type of a generic function does not tell the type
+//     arguments of the function.
 //
-// Refused: goto out
-// of a range over a function, a call as the value of a blank field, values that
-// encoding/xml would treat as if they had no methods or no embedded fields.
+// Refused: goto out of a range over a function, a call as the value of a blank
+// field, values that encoding/xml would treat as if they had no methods or no
+// embedded fields.
 //
 // # For whoever changes it
 //
