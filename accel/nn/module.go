@@ -1,8 +1,10 @@
 package nn
 
 import (
+	"reflect"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -24,11 +26,23 @@ type modal interface{ setTraining(on bool) }
 // Train puts a model into training mode, or with false into evaluation mode,
 // in which Dropout lets everything pass. New modules are in training mode.
 func Train(model any, on bool) {
+	nameFor(trace.Active(), model)
 	walk(model, func(_ []string, v any) {
 		if m, ok := v.(modal); ok {
 			m.setTraining(on)
 		}
 	})
+}
+
+// nameFor tells a profile, if one is being taken, what the parameters of a model
+// are called: once, since a model is put into a mode again and again.
+func nameFor(c *trace.Collector, model any) {
+	if c == nil || reflect.ValueOf(model).Kind() != reflect.Pointer || !c.First(model) {
+		return
+	}
+	for _, p := range NamedParameters(model) {
+		p.Called(p.Name)
+	}
 }
 
 // Parameter is a parameter and where it is in its model, such as "0.weight".

@@ -23,8 +23,9 @@
 // calls an op is a step of that list: a matrix product, or several elementwise
 // operations in one loop. Layers are called as they are in the model: "2 Dense(64)"
 // for the third of an nn.Sequential, "block.up" for a field of a struct, also of
-// one that was written in a cell. For fields the names come from the optimiser, so
-// that a step without one has those of nn.Sequential only.
+// one that was written in a cell. For fields the names come from the optimiser, and
+// from accel.Predict and the like; a step without any of them has those of
+// nn.Sequential only.
 //
 // Times are those of the clock: what else the machine does in the meantime is in
 // them. FLOPs and bytes are counted from the shapes: two for each multiplication

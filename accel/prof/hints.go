@@ -28,6 +28,9 @@ func (r *Report) Hints() []string {
 	}
 	var hints []string
 	say := func(format string, values ...any) { hints = append(hints, fmt.Sprintf(format, values...)) }
+	if len(r.Ops) == 0 {
+		return []string{"No op was run: the step computes nothing that a parameter, or somebody who reads it, needs."}
+	}
 	b, c := r.Breakdown(), r.Counts
 	part := func(d time.Duration) string {
 		return fmt.Sprintf("%.0f %% of a step (%s of %s)", 100*r.share(d), duration(d), duration(r.StepTime()))

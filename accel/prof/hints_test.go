@@ -28,6 +28,7 @@ func TestHints(t *testing.T) {
 		report *Report
 		want   []string
 	}{
+		{"nothing", func() *Report { r := made(1); r.Ops = nil; return r }(), []string{"No op was run"}},
 		{"all is well", made(95 * time.Millisecond), []string{"Nothing stands out: 95 %"}},
 		{"waits", made(60*time.Millisecond, event(Waiting, 0, 40)), []string{"40 % of a step (40 ms of 100 ms) waits for data", "Workers"}},
 		{"plans", made(90*time.Millisecond, event(Planning, 0, 10)), []string{"10 % of a step", "makes plans", "DropLast"}},

@@ -195,6 +195,22 @@ func TestLayersOfOwnTypes(t *testing.T) {
 	}
 }
 
+// Without an optimiser the names come from those who put the model into a mode.
+func TestLayersOfPredict(t *testing.T) {
+	model := &block{nn.Dense(32), nn.Dense(16)}
+	x := tensor.Ones(8, 16)
+	r, err := prof.Run(t.Context(), func() error {
+		_, err := accel.Predict(t.Context(), model, x)
+		return err
+	}, prof.Warmup(1), prof.Active(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if layers := names(r.Layers().Rows); !slices.Contains(layers, "up") || !slices.Contains(layers, "down") {
+		t.Errorf("the layers are %q", layers)
+	}
+}
+
 func TestMemory(t *testing.T) {
 	r := measured(t)
 	parameters := 4 * (64*48 + 48 + 48*10 + 10)
