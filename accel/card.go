@@ -34,7 +34,7 @@ type Card struct {
 	WaitingSeconds    float64  `json:"waiting_seconds"`
 	ComputingSeconds  float64  `json:"computing_seconds"`
 	ValidatingSeconds float64  `json:"validating_seconds"`
-	PeakBytes         int      `json:"peak_bytes"` // of tensors, in the process so far
+	PeakBytes         int      `json:"peak_bytes"` // that tensors took at once during the run
 
 	Device     string   `json:"device"`
 	Processors int      `json:"processors"` // threads that Go runs at once

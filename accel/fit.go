@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Fit trains a model on a set. Without options it makes five passes in batches
@@ -57,7 +58,8 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 		f.end(ctx, err)
 		f.screen.close(run)
 	}()
-	return run, f.train(ctx)
+	run.peakBytes = tensor.PeakBytes(func() { err = f.train(ctx) })
+	return run, err
 }
 
 // ErrBusy says that another Fit is running.

@@ -376,7 +376,6 @@ const inputBound = 0.2
 func (f *fitting) end(ctx context.Context, err error) {
 	r := f.run
 	r.finished = true
-	r.peakBytes = Stats().PeakBytes
 	f.endAMP()
 	f.log(f.events.close)
 	if f.began.IsZero() {

@@ -20,7 +20,7 @@ type Statistics struct {
 	Ops       int // operations in all lists
 	Steps     int // loops and products of matrices that they became after fusion
 	LiveBytes int // of tensors that are reachable, as of the last garbage collection
-	PeakBytes int // highest LiveBytes with the plans' own memory
+	PeakBytes int // highest LiveBytes with the temporaries of the plan that ran
 	PlanBytes int // that the plans use for temporaries
 }
 

@@ -29,6 +29,19 @@ func SetMemoryLimit(bytes int) (old int) {
 	return old
 }
 
+// PeakBytes runs f and tells the most bytes that tensors and the temporaries of a
+// plan took at once meanwhile, those of before f and of other goroutines included.
+// What nobody can reach counts until it is collected: runtime.GC before f makes the
+// number exact.
+func PeakBytes(f func()) (bytes int) {
+	var stop func()
+	locked(func(r *ir.Recorder) { stop = r.Meter(&bytes) })
+	defer locked(func(*ir.Recorder) { stop() })
+	f()
+	Flush()
+	return bytes
+}
+
 // defaultLimit leaves an eighth of the memory to all else; 0 where nobody knows
 // how much there is.
 func defaultLimit() int {

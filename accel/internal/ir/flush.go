@@ -100,6 +100,9 @@ func (r *Recorder) run(p *plan) {
 		r.bind = make([]Storage, len(p.program.Slots))
 		r.made = make([]*Buffer, len(p.program.Slots))
 	}
+	r.temporaries = p.program.Arena
+	defer func() { r.temporaries = 0 }()
+	r.notePeak()
 	bind, made := r.bind[:len(p.program.Slots)], r.made[:len(p.program.Slots)]
 	defer clear(bind)
 	defer clear(made)

@@ -30,16 +30,18 @@ type Recorder struct {
 	weighed   int      // pending up to which the list is known to be within its limits
 	epoch     uint64   // number of the list
 
-	noGrad   int
-	replays  int      // Checkpoints that run their function again
-	underWay []*Value // values whose gradient is being taken
-	marks    uint64   // number of Backward calls
-	plans    *planCache
-	bind     []Storage
-	made     []*Buffer
-	stats    Stats
-	live     *liveBytes
-	limit    int // bytes, 0 for none
+	noGrad      int
+	replays     int      // Checkpoints that run their function again
+	underWay    []*Value // values whose gradient is being taken
+	marks       uint64   // number of Backward calls
+	plans       *planCache
+	bind        []Storage
+	made        []*Buffer
+	stats       Stats
+	live        *liveBytes
+	limit       int // bytes, 0 for none
+	meters      []*int
+	temporaries int // bytes of the plan that runs
 
 	watching bool       // every value is kept and looked at
 	nan      *NonFinite // first one of the lists since watching began

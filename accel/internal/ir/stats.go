@@ -2,6 +2,7 @@ package ir
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 )
 
@@ -14,7 +15,7 @@ type Stats struct {
 	Ops       int // ops recorded in all flushed lists
 	Steps     int // loops and matrix products they became after fusion
 	LiveBytes int // bytes of values that are reachable, as of the last garbage collection
-	PeakBytes int // highest LiveBytes plus the plans' own memory
+	PeakBytes int // highest LiveBytes plus the temporaries of the plan that ran
 	PlanBytes int // memory that the plans use for temporaries
 }
 
@@ -25,7 +26,7 @@ type liveBytes struct{ n atomic.Int64 }
 func (r *Recorder) Stats() Stats {
 	s := r.stats
 	s.LiveBytes = int(r.live.n.Load())
-	s.PeakBytes = max(s.PeakBytes, s.LiveBytes+s.PlanBytes)
+	s.PeakBytes = max(s.PeakBytes, s.LiveBytes)
 	return s
 }
 
@@ -53,8 +54,25 @@ func (r *Recorder) alloc(bytes int) *Buffer {
 	r.live.n.Add(int64(bytes))
 	b.tracked = tracked{r.live, int64(bytes)}
 	b.cleanup = runtime.AddCleanup(b, func(t tracked) { t.live.n.Add(-t.bytes) }, b.tracked)
-	r.stats.PeakBytes = max(r.stats.PeakBytes, int(r.live.n.Load())+r.stats.PlanBytes)
+	r.notePeak()
 	return b
+}
+
+// notePeak looks whether more memory is taken than ever.
+func (r *Recorder) notePeak() {
+	now := int(r.live.n.Load()) + r.temporaries
+	r.stats.PeakBytes = max(r.stats.PeakBytes, now)
+	for _, m := range r.meters {
+		*m = max(*m, now)
+	}
+}
+
+// Meter keeps in m the most bytes that values and temporaries take at once, until
+// stop is called.
+func (r *Recorder) Meter(m *int) (stop func()) {
+	r.meters = append(r.meters, m)
+	*m = int(r.live.n.Load())
+	return func() { r.meters = slices.DeleteFunc(r.meters, func(x *int) bool { return x == m }) }
 }
 
 // recycle hands storage back that nobody can see any more.

@@ -44,6 +44,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"NoGrad":           reflect.ValueOf(tensor.NoGrad),
 		"Ones":             reflect.ValueOf(tensor.Ones),
 		"Parameter":        reflect.ValueOf(tensor.Parameter),
+		"PeakBytes":        reflect.ValueOf(tensor.PeakBytes),
 		"RMSNorm":          reflect.ValueOf(tensor.RMSNorm),
 		"Randn":            reflect.ValueOf(tensor.Randn),
 		"ResetStats":       reflect.ValueOf(tensor.ResetStats),
