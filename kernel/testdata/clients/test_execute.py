@@ -125,11 +125,18 @@ def test_a_forged_message_is_ignored(kernel):
     socket.close()
 
 
+def test_a_recursion_without_an_end_costs_a_cell(kernel):
+    kernel.ok("stays := 1")
+    _, reply = kernel.run("var f func(int) int\nf = func(n int) int { return f(n+1) + 1 }\nf(0)", timeout=90)
+    assert reply["content"]["status"] == "error" and "stack overflow" in reply["content"]["evalue"], reply["content"]
+    assert kernel.result("stays") == "1"
+
+
 def test_a_dead_worker_fails_the_cell_and_comes_back(kernel):
     kernel.ok("lost := 1")
     for code, reason in (
         ("os.Exit(3)", "exit status 3"),
-        ("var f func(int) int\nf = func(n int) int { return f(n+1) + 1 }\nf(0)", "stack"),
+        ("syscall.Kill(syscall.Getpid(), syscall.SIGKILL)\nselect {}", "killed"),
     ):
         _, reply = kernel.run(code, timeout=90)
         content = reply["content"]
