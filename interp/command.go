@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/token"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/symbols"
 )
 
 // A commandError is the panic value of a command that failed.
@@ -38,6 +40,14 @@ func (h host) Variables() []magic.Variable {
 	return list
 }
 
+// Module is the module with a path that the session has, with its version.
+func (h host) Module(path string) string {
+	if symbols.Has(path) {
+		return path + ", which is compiled in"
+	}
+	return path + " " + h.modules.Version(path)
+}
+
 func (h host) Text(value any) string {
 	if text, ok := h.plainText(value); ok {
 		return text
@@ -46,18 +56,22 @@ func (h host) Text(value any) string {
 	return text
 }
 
-// commands finds the commands of a cell, and forgets everything where one says
-// so.
-func (s *Session) commands(cell int, src string) (*magic.Cell, error) {
+// commands finds the commands of a cell, gets the modules that it asks for, and
+// forgets everything where one says so.
+func (s *Session) commands(ctx context.Context, cell int, src string) (*magic.Cell, error) {
 	commands, err := magic.Parse(src, host{s})
-	if e := (*magic.Error)(nil); errors.As(err, &e) {
-		return nil, check.ErrorList{{Msg: e.Msg, Pos: token.Position{
-			Filename: filename(cell),
-			Line:     1 + strings.Count(src[:e.Offset], "\n"),
-			Column:   e.Offset - strings.LastIndexByte(src[:e.Offset], '\n'),
-		}}}
-	} else if err != nil {
+	var wrong *magic.Error
+	if err == nil {
+		wrong = s.getModules(ctx, commands.Modules)
+	} else if !errors.As(err, &wrong) {
 		return nil, err
+	}
+	if wrong != nil {
+		return nil, check.ErrorList{{Msg: wrong.Msg, Pos: token.Position{
+			Filename: filename(cell),
+			Line:     1 + strings.Count(src[:wrong.Offset], "\n"),
+			Column:   wrong.Offset - strings.LastIndexByte(src[:wrong.Offset], '\n'),
+		}}}
 	}
 	if commands.Reset {
 		s.reset()

@@ -41,7 +41,7 @@ func TestCommands(t *testing.T) {
 		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who stands alone in its cell\n    %who\n    ^"},
 		{"environment", "%env QUERN_TEST_NAME = 'a b'\n%env QUERN_TEST_NAME\n!echo $QUERN_TEST_NAME\nos.Getenv(\"QUERN_TEST_NAME\")", "a b\na b\n= \"a b\""},
 		{"no such variable", "%env QUERN_TEST_NONE", "! error: %env: QUERN_TEST_NONE is not set"},
-		{"get", "%get a@v1", "! compile error: cell[21]:1:1: %get: a module cannot be added to a session: its packages would have to be interpreted from source, and that is not supported; what can be imported is the standard library, Quern's own packages, gonum, gonum/plot and uuid\n    %get a@v1\n    ^"},
+		{"get nothing", "%get", "! compile error: cell[21]:1:1: %get needs one module: %get github.com/dustin/go-humanize@v1.0.1\n    %get\n    ^"},
 		{"call by hand", "ʹ(7)", ""},
 		{"reserved", "ʹx := 1", "! compile error: cell[23]:1:1: the letter ʹ in ʹx is reserved: choose another name\n    ʹx := 1\n    ^"},
 		{"time needs a statement", "%time", "! compile error: cell[24]:1:1: %time needs a statement: %time f(), or %%time for the whole cell\n    %time\n    ^"},

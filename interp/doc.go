@@ -30,6 +30,9 @@
 //   - The letter ʹ is reserved in names.
 //   - A line that begins with % or ! is a command of package magic; %help lists
 //     them.
+//   - Packages of modules that %get was given are interpreted from source, see
+//     package source: they are lowered, and their variables set, when a cell
+//     imports them first. A package that is refused leaves no trace.
 //
 // # What a later cell changes
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/source"
 )
 
 // An Error is why a cell failed, in the words that a notebook shows.
@@ -54,6 +55,10 @@ func place(fset *token.FileSet, p token.Pos) token.Position { return fset.Positi
 // compileError tells why a cell was not run at all.
 func (s *Session) compileError(err error) *Error {
 	var list check.ErrorList
+	var foreign *source.Error
+	if errors.As(err, &foreign) {
+		return newError(nameCompile, foreign.Error(), nil)
+	}
 	if !errors.As(err, &list) {
 		var unsupported *lower.UnsupportedError
 		if !errors.As(err, &unsupported) {

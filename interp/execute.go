@@ -22,12 +22,12 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		return Result{}, err
 	}
 	s.note(cell, src)
-	commands, err := s.commands(cell, src)
+	commands, err := s.commands(ctx, cell, src)
 	if err != nil {
 		done()
 		return Result{}, s.compileError(err)
 	}
-	checked, unit, err := s.load(cell, commands.Source)
+	checked, unit, err := s.load(ctx, cell, commands.Source)
 	if err != nil {
 		done()
 		return Result{}, s.compileError(err)
@@ -67,7 +67,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 		return Result{}, err
 	}
 	s.note(evaluated, expr)
-	cell, unit, err := s.load(evaluated, expr)
+	cell, unit, err := s.load(ctx, evaluated, expr)
 	if err != nil {
 		done()
 		return Result{}, s.compileError(err)

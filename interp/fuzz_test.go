@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -35,7 +36,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		defer s.Close()
 		start := time.Now()
-		cell, unit, err := s.load(1, src)
+		cell, unit, err := s.load(context.Background(), 1, src)
 		if took := time.Since(start); took > 10*time.Second {
 			t.Fatalf("%q took %v", src, took)
 		}
@@ -53,7 +54,7 @@ func FuzzLoad(f *testing.F) {
 		default:
 			t.Fatalf("%q: %v", src, err)
 		}
-		if _, _, err := s.load(2, "1 + 1"); err != nil {
+		if _, _, err := s.load(context.Background(), 2, "1 + 1"); err != nil {
 			t.Fatalf("%q spoils the next cell: %v", src, err)
 		}
 	})

@@ -3,6 +3,8 @@ package interp
 import (
 	"io"
 	"os"
+
+	"github.com/quernlab/quern/interp/module"
 )
 
 // config is what options change.
@@ -10,6 +12,7 @@ type config struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	output         func(cell int) (stdout, stderr io.Writer)
+	modules        module.Source
 	slow           bool // without the machine
 }
 
@@ -41,8 +44,12 @@ func Output(of func(cell int) (stdout, stderr io.Writer)) Option {
 // that compare the two.
 func Slow() Option { return func(c *config) { c.slow = true } }
 
+// Modules sets where %get finds modules. The default is the go command, or the
+// proxies of GOPROXY where there is none.
+func Modules(source module.Source) Option { return func(c *config) { c.modules = source } }
+
 func newConfig(options []Option) *config {
-	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: moduleSource()}
 	for _, o := range options {
 		o(c)
 	}

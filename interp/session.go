@@ -17,7 +17,9 @@ import (
 	"github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/symbols"
 )
 
@@ -27,6 +29,8 @@ type Session struct {
 	fset      *token.FileSet
 	checker   *check.Checker
 	program   *lower.Program
+	modules   *module.Set
+	loader    *source.Loader
 	registry  *rt.Registry
 	engine    engine
 	imported  map[string]bool // import declarations that the engine has seen
@@ -77,8 +81,9 @@ func New(options ...Option) (*Session, error) {
 	if err := s.openStdin(); err != nil {
 		return nil, err
 	}
-	importer := symbols.Importer(s.fset)
-	s.checker = check.New(importer, s.fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused), check.Types(s.types))
+	s.modules = module.New(s.config.modules)
+	s.loader = source.NewLoader(symbols.Importer(s.fset), s.fset, s.modules)
+	s.checker = check.New(s.loader, s.fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused), check.Types(s.types))
 	packages := symbols.Packages()
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,
@@ -92,7 +97,7 @@ func New(options ...Option) (*Session, error) {
 	s.program = lower.New(lower.Config{
 		Registry: s.registry,
 		Packages: packages,
-		Importer: importer,
+		Importer: s.loader,
 		Generic:  generic.Source,
 		StopCall: raceEnabled,
 		Machine:  s.machineConfig(packages),
@@ -123,7 +128,7 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	if err := address(s.engine, "stopʹ", &s.stopFlag); err != nil {
 		return err
 	}
-	cell, unit, err := s.load(0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
+	cell, unit, err := s.load(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
 	if err != nil {
 		return err
 	}
@@ -156,9 +161,14 @@ func address[T any](e engine, name string, p **T) error {
 
 // load checks and lowers a cell and has the engine compile it. After an error
 // nothing of it is left.
-func (s *Session) load(number int, src string) (*check.Cell, *lower.Unit, error) {
+func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell, *lower.Unit, error) {
+	s.loader.Begin(ctx)
 	cell, err := s.checker.Check(number, src)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.runPackages(ctx, number); err != nil {
+		s.checker.Discard(cell)
 		return nil, nil, err
 	}
 	unit, err := s.program.Lower(cell)

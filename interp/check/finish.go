@@ -177,15 +177,23 @@ func (a *attempt) collectImport(cell *Cell, spec *ast.ImportSpec) {
 }
 
 // merge adds the facts about this cell to those of the session.
-func (a *attempt) merge() {
-	all := a.Checker.info
-	maps.Copy(all.Types, a.info.Types)
-	maps.Copy(all.Instances, a.info.Instances)
-	maps.Copy(all.Defs, a.info.Defs)
-	maps.Copy(all.Uses, a.info.Uses)
-	maps.Copy(all.Implicits, a.info.Implicits)
-	maps.Copy(all.Selections, a.info.Selections)
-	maps.Copy(all.Scopes, a.info.Scopes)
+func (a *attempt) merge() { addFacts(a.Checker.info, a.info) }
+
+// AddFacts adds facts about other source than cells to Info.
+func (c *Checker) AddFacts(info *types.Info) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	addFacts(c.info, info)
+}
+
+func addFacts(all, part *types.Info) {
+	maps.Copy(all.Types, part.Types)
+	maps.Copy(all.Instances, part.Instances)
+	maps.Copy(all.Defs, part.Defs)
+	maps.Copy(all.Uses, part.Uses)
+	maps.Copy(all.Implicits, part.Implicits)
+	maps.Copy(all.Selections, part.Selections)
+	maps.Copy(all.Scopes, part.Scopes)
 }
 
 // forgetFacts takes the facts in part out of all.

@@ -22,7 +22,7 @@ import (
 func (f *function) assign(w *writer, s *ast.AssignStmt) {
 	switch {
 	case s.Tok != token.ASSIGN && s.Tok != token.DEFINE:
-		value := f.expr(s.Rhs[0])
+		value := f.ofNamedType(s.Rhs[0], f.expr(s.Rhs[0]))
 		if s.Tok == token.SHL_ASSIGN || s.Tok == token.SHR_ASSIGN {
 			value = f.shiftCount(s.Rhs[0])
 		}
@@ -31,6 +31,9 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 			target = f.lvalues(w, s.Lhs)[0]
 		} else {
 			target = f.expr(s.Lhs[0])
+		}
+		if s.Tok != token.SHL_ASSIGN && s.Tok != token.SHR_ASSIGN && f.isRaw(s.Lhs[0]) {
+			value = f.typ(f.typeOf(s.Lhs[0]).Underlying()) + "(" + value + ")"
 		}
 		w.line("%s %s %s", target, s.Tok, value)
 	case len(s.Lhs) == 1:

@@ -273,7 +273,7 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 			return text
 		}
 	}
-	x, y := f.expr(e.X), f.expr(e.Y)
+	x, y := f.ofNamedType(e.X, f.expr(e.X)), f.ofNamedType(e.Y, f.expr(e.Y))
 	switch e.Op {
 	case token.EQL, token.NEQ:
 		// The engine takes a conversion to an interface for what is converted.
@@ -283,6 +283,54 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 		y = f.shiftCount(e.Y)
 	}
 	return "(" + x + " " + e.Op.String() + " " + y + ")"
+}
+
+// ofNamedType converts the lowered operand x of e to its type where the engine does
+// not know that.
+func (f *function) ofNamedType(e ast.Expr, x string) string {
+	if !f.isRaw(e) {
+		return x
+	}
+	return f.conversionType(f.typeOf(e)) + "(" + x + ")"
+}
+
+// isRaw says whether the engine takes e, of a type of a cell, for a value of the
+// basic type below it: in a struct that package layout made, a field of type E is
+// an int.
+func (f *function) isRaw(e ast.Expr) bool {
+	n, ok := types.Unalias(f.typeOf(e)).(*types.Named)
+	if !ok || !Interpreted(n) || f.Info.Types[e].Value != nil {
+		return false
+	}
+	_, basic := n.Underlying().(*types.Basic)
+	return basic && f.inMade(e)
+}
+
+// inMade says whether e is a part of a struct that package layout made.
+func (f *function) inMade(e ast.Expr) bool {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			sel := f.Info.Selections[x]
+			if sel == nil || sel.Kind() != types.FieldVal {
+				return false
+			}
+			t := f.typeOf(x.X)
+			if p, ok := t.Underlying().(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			if isMade(f.typ(t)) {
+				return true
+			}
+			e = x.X
+		default:
+			return false
+		}
+	}
 }
 
 // unconverted gives the lowered conversion x of e to an interface to a function,

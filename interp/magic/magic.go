@@ -22,7 +22,8 @@ type Session interface {
 	Stderr() io.Writer
 	Variables() []Variable // by name
 	Known(name string) bool
-	Text(value any) string // a value as a result shows it
+	Text(value any) string     // a value as a result shows it
+	Module(path string) string // a module with its version
 }
 
 // An action is a command that is ready to run.

@@ -16,7 +16,9 @@ type Cell struct {
 	// Source is the cell as Go: positions are those of the cell.
 	Source string
 	// Reset says that the session forgets everything before the cell runs.
-	Reset   bool
+	Reset bool
+	// Modules are what the session gets before the cell is checked.
+	Modules []Module
 	actions []action
 }
 
@@ -73,6 +75,8 @@ func Parse(src string, s Session) (*Cell, error) {
 			}
 		case reset.name:
 			cell.Reset = true
+		case get.name:
+			cell.Modules = append(cell.Modules, Module{l.start, l.text})
 		}
 		b.WriteByte(')')
 		switch c.name {

@@ -14,6 +14,7 @@ func (session) Stderr() io.Writer      { return io.Discard }
 func (session) Variables() []Variable  { return []Variable{{"a", "int"}, {"ok", "bool"}} }
 func (session) Known(name string) bool { return name == "a" || name == "ok" }
 func (session) Text(any) string        { return "" }
+func (session) Module(string) string   { return "" }
 
 func TestParse(t *testing.T) {
 	t.Parallel()

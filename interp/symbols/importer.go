@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"strings"
 	"sync"
 
 	"golang.org/x/tools/go/gcexportdata"
@@ -32,6 +33,9 @@ type UnknownPackageError struct {
 
 func (e *UnknownPackageError) Error() string {
 	text := fmt.Sprintf("package %q cannot be imported: a cell has packages of the standard library and of quern", e.Path)
+	if first, _, _ := strings.Cut(e.Path, "/"); strings.Contains(first, ".") {
+		text += ", and those of modules that %get was given"
+	}
 	if len(e.Maybe) > 0 {
 		text += fmt.Sprintf("; did you mean %q?", e.Maybe[0])
 	}

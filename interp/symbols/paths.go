@@ -35,6 +35,20 @@ func Paths() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.names)), func(path string) bool { return !offered(path) })
 }
 
+// Has says whether the module with this path, or a part of it, is compiled in.
+func Has(path string) bool {
+	a, err := open()
+	if err != nil {
+		return false
+	}
+	for p := range a.names {
+		if p == path || strings.HasPrefix(p, path+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // Guess returns the import paths of the packages of this name, the one that a notebook most likely means first; none if
 // there is none.
 func Guess(name string) []string {

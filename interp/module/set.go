@@ -1,0 +1,157 @@
+package module
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+)
+
+// A Source has modules. Its methods end with ctx.
+type Source interface {
+	// Resolve returns the version that a query such as "latest" or "v1.2" means.
+	Resolve(ctx context.Context, path, query string) (version string, err error)
+	// GoMod returns the go.mod file of a module.
+	GoMod(ctx context.Context, m module.Version) ([]byte, error)
+	// Dir returns the directory of the files of a module.
+	Dir(ctx context.Context, m module.Version) (string, error)
+}
+
+// Set is the modules of a session.
+type Set struct {
+	source Source
+
+	mu       sync.Mutex
+	roots    []module.Version
+	selected map[string]string // version by path
+	dirs     map[string]string // of those that were needed, by path
+}
+
+// New returns an empty set of modules that come from source.
+func New(source Source) *Set {
+	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}}
+}
+
+// Get adds a module, "path@version" or "path" for the latest version, and what it
+// requires. A module that is there already gets the new version. It returns the
+// module.
+func (s *Set) Get(ctx context.Context, query string) (module.Version, error) {
+	path, version, _ := strings.Cut(query, "@")
+	if version == "" {
+		version = "latest"
+	}
+	if err := module.CheckPath(path); err != nil {
+		return module.Version{}, fmt.Errorf("%q is no module: %w", path, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := module.Version{Path: path, Version: version}
+	if module.CanonicalVersion(version) != version || module.IsPseudoVersion(version) {
+		var err error
+		if m.Version, err = s.source.Resolve(ctx, path, version); err != nil {
+			return module.Version{}, err
+		}
+	}
+	roots := slices.DeleteFunc(slices.Clone(s.roots), func(r module.Version) bool { return r.Path == path })
+	roots = append(roots, m)
+	selected, err := s.selectVersions(ctx, roots)
+	if err != nil {
+		return module.Version{}, err
+	}
+	dir, err := s.source.Dir(ctx, module.Version{Path: path, Version: selected[path]})
+	if err != nil {
+		return module.Version{}, err
+	}
+	for path, version := range s.selected {
+		if selected[path] != version {
+			delete(s.dirs, path)
+		}
+	}
+	s.roots, s.selected = roots, selected
+	s.dirs[path] = dir
+	return module.Version{Path: path, Version: selected[path]}, nil
+}
+
+// prunedSince is the version of Go since which a go.mod file names all modules that
+// its packages need, so that those of its requirements need not be read.
+const prunedSince = "v1.17"
+
+// selectVersions is minimal version selection.
+func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[string]string, error) {
+	selected, seen := map[string]string{}, map[module.Version]bool{}
+	for queue := slices.Clone(roots); len(queue) > 0; {
+		m := queue[0]
+		queue = queue[1:]
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
+		if old, ok := selected[m.Path]; !ok || semver.Compare(m.Version, old) > 0 {
+			selected[m.Path] = m.Version
+		}
+		text, err := s.source.GoMod(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		file, err := modfile.ParseLax(m.String()+"/go.mod", text, nil)
+		if err != nil {
+			return nil, err
+		}
+		pruned := file.Go != nil && semver.Compare("v"+file.Go.Version, prunedSince) >= 0
+		for _, r := range file.Require {
+			switch old, ok := selected[r.Mod.Path]; {
+			case !pruned:
+				queue = append(queue, r.Mod)
+			case !ok || semver.Compare(r.Mod.Version, old) > 0:
+				selected[r.Mod.Path] = r.Mod.Version
+			}
+		}
+	}
+	return selected, nil
+}
+
+// A Package is the place of a package in a module.
+type Package struct {
+	Module module.Version
+	Dir    string
+}
+
+// Find returns where the package with an import path is; ok is false when it is in
+// no module of the set.
+func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// The longest path that fits and has such a directory.
+	for path := importPath; ; path = path[:strings.LastIndexByte(path, '/')] {
+		if version, has := s.selected[path]; has {
+			dir, has := s.dirs[path]
+			if !has {
+				if dir, err = s.source.Dir(ctx, module.Version{Path: path, Version: version}); err != nil {
+					return Package{}, false, err
+				}
+				s.dirs[path] = dir
+			}
+			dir = filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(importPath[len(path):], "/")))
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				return Package{module.Version{Path: path, Version: version}, dir}, true, nil
+			}
+		}
+		if !strings.Contains(path, "/") {
+			return Package{}, false, nil
+		}
+	}
+}
+
+// Version is the version of a module of the set, "" for another.
+func (s *Set) Version(path string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.selected[path]
+}

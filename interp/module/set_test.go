@@ -1,0 +1,96 @@
+package module_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	xmodule "golang.org/x/mod/module"
+
+	"github.com/quernlab/quern/interp/module"
+)
+
+// registry is a Source in a folder: path@version, with a go.mod file.
+type registry struct{ root string }
+
+func (r registry) Resolve(_ context.Context, path, query string) (string, error) {
+	if query != "latest" {
+		return "", fmt.Errorf("%s: no version %s", path, query)
+	}
+	return "v1.9.0", nil
+}
+
+func (r registry) GoMod(_ context.Context, m xmodule.Version) ([]byte, error) {
+	return os.ReadFile(filepath.Join(r.root, m.String(), "go.mod"))
+}
+
+func (r registry) Dir(_ context.Context, m xmodule.Version) (string, error) {
+	dir := filepath.Join(r.root, m.String())
+	_, err := os.Stat(dir)
+	return dir, err
+}
+
+func newRegistry(t *testing.T, files map[string]string) registry {
+	t.Helper()
+	r := registry{t.TempDir()}
+	for name, text := range files {
+		name = filepath.Join(r.root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func TestSet(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := module.New(newRegistry(t, map[string]string{
+		"example.com/a@v1.0.0/go.mod":     "module example.com/a\nrequire example.com/b v1.1.0\nrequire example.com/c v1.0.0\n",
+		"example.com/a@v1.9.0/go.mod":     "module example.com/a\nrequire example.com/b v1.1.0\n",
+		"example.com/a@v1.0.0/sub/x.go":   "package sub",
+		"example.com/b@v1.1.0/go.mod":     "module example.com/b\n",
+		"example.com/b@v1.2.0/go.mod":     "module example.com/b\n",
+		"example.com/c@v1.0.0/go.mod":     "module example.com/c\nrequire example.com/b v1.2.0\n",
+		"example.com/b/v2@v2.0.0/go.mod":  "module example.com/b/v2\n",
+		"example.com/b/v2@v2.0.0/in/x.go": "package in",
+	}))
+	m, err := s.Get(ctx, "example.com/a@v1.0.0")
+	if err != nil || m.String() != "example.com/a@v1.0.0" {
+		t.Fatalf("got %v, %v", m, err)
+	}
+	if _, err := s.Get(ctx, "example.com/b/v2@v2.0.0"); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"example.com/a":       "example.com/a@v1.0.0",
+		"example.com/a/sub":   "example.com/a@v1.0.0/sub",
+		"example.com/b":       "example.com/b@v1.2.0",
+		"example.com/b/v2/in": "example.com/b/v2@v2.0.0/in",
+		"example.com/a/none":  "",
+		"example.com/d":       "",
+		"fmt":                 "",
+	} {
+		p, ok, err := s.Find(ctx, path)
+		if err != nil || ok != (want != "") || ok && !strings.HasSuffix(filepath.ToSlash(p.Dir), want) {
+			t.Errorf("%s: got %v, %v, %v, want %s", path, p, ok, err, want)
+		}
+	}
+	if m, err := s.Get(ctx, "example.com/a"); err != nil || m.Version != "v1.9.0" {
+		t.Errorf("the latest is %v, %v", m, err)
+	}
+	if p, _, _ := s.Find(ctx, "example.com/b"); p.Module.Version != "v1.1.0" {
+		t.Errorf("without c, b is %v", p.Module)
+	}
+	for _, query := range []string{"example.com/a@v3", "example.com/none@v1.0.0", "", "../x", "fmt@v1.0.0"} {
+		if _, err := s.Get(ctx, query); err == nil {
+			t.Errorf("%q: no error", query)
+		}
+	}
+}

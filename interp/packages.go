@@ -1,0 +1,80 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// Packages of modules are lowered and run like cells, when a cell imports them.
+
+// moduleSource is where modules come from.
+func moduleSource() module.Source {
+	if module.HasGoCommand() {
+		return module.GoCommand{}
+	}
+	return module.NewProxy()
+}
+
+// runPackages makes what a checked cell imports from source ready.
+func (s *Session) runPackages(ctx context.Context, number int) error {
+	packages := s.loader.Take()
+	for i, p := range packages {
+		if err := s.runPackage(ctx, number, p); err != nil {
+			s.loader.Drop(packages[i:])
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) runPackage(ctx context.Context, number int, p *source.Package) error {
+	s.checker.AddFacts(p.Info)
+	cell := &check.Cell{
+		Number: number, Fset: s.fset, Package: p.Types, Info: s.checker.Info(),
+		Types: p.Specs, Funcs: p.Funcs, Vars: p.Vars, Init: p.Init, Body: p.Inits,
+	}
+	unit, err := s.program.Lower(cell)
+	var unsupported *lower.UnsupportedError
+	if errors.As(err, &unsupported) {
+		return &source.Error{Path: p.Path, Err: fmt.Errorf("%s: %w", unsupported.Position, err)}
+	} else if err != nil {
+		return &source.Error{Path: p.Path, Err: err}
+	}
+	if err := s.compile(unit); err != nil {
+		s.program.Discard(unit)
+		return &source.Error{Path: p.Path, Err: err}
+	}
+	s.program.Commit(unit)
+	s.noteFunctions(cell)
+	s.mu.Lock()
+	s.positions = unit.Positions
+	s.mu.Unlock()
+	nothing := func() (Result, error) { return Result{}, nil }
+	if _, err := s.run(ctx, newRun(number), unit, nothing, func() {}); err != nil {
+		return &source.Error{Path: p.Path, Err: err}
+	}
+	return nil
+}
+
+// getModules adds the modules that a cell asks for.
+func (s *Session) getModules(ctx context.Context, requests []magic.Module) *magic.Error {
+	for _, r := range requests {
+		path, _, _ := strings.Cut(r.Query, "@")
+		if symbols.Has(path) {
+			continue
+		}
+		if _, err := s.modules.Get(ctx, r.Query); err != nil {
+			return &magic.Error{Offset: r.Offset, Msg: fmt.Sprintf("%%get %s: %v", r.Query, err)}
+		}
+	}
+	return nil
+}
