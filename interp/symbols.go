@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"reflect"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -50,6 +51,8 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		return s.registry.Fprintf(s.standard(w), format, a...)
 	})
 	fprintln := reflect.ValueOf(func(w io.Writer, a ...any) (int, error) { return s.registry.Fprintln(s.standard(w), a...) })
+	ofRuntime, ofDebug := s.stacks()
+	maps.Copy(ofRuntime, (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols())
 	return map[string]map[string]reflect.Value{
 		"quern/rt/rt": {
 			"Protect": reflect.ValueOf(s.protect),
@@ -58,7 +61,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 			"SetLogOutput": reflect.ValueOf(func(logger *log.Logger, w io.Writer) { s.setLogOutput(logger, s.standard(w)) }),
 		},
 		"log/log":         s.logging(),
-		"runtime/runtime": (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols(),
+		"runtime/runtime": ofRuntime, "runtime/debug/debug": ofDebug,
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
 		"os/exec/exec":    {"Command": reflect.ValueOf(s.childProcess)},
