@@ -266,6 +266,7 @@ func (a *attempt) report(e types.Error) {
 		return
 	}
 	msg := strings.ReplaceAll(e.Msg, outerSuffix, "")
+	msg = strings.Replace(msg, "in argument to "+showName, "in the result of the cell", 1)
 	if strings.HasPrefix(msg, "\t") {
 		// A further part of the error before.
 		if n := len(a.errs); n > 0 {

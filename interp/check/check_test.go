@@ -111,6 +111,7 @@ var refused = []struct{ name, in, want string }{
 	{"own initialiser", "func f() int { return x }\nx := f()", "cell[1]:2:6: f uses x, which is not defined before line 2"},
 	{"recursive literal", "fib := func(n int) int { return fib(n - 1) }", "cell[1]:1:33: undefined: fib"},
 	{"goto over definition", "goto end\nx := 1\nend:\n_ = x", "cell[1]:1:1: goto end jumps over the definition of x on line 2"},
+	{"result", "const big = 1 << 62\nbig * 2", "cell[1]:2:1: cannot use big * 2 (untyped int constant 9223372036854775808) as int value in the result of the cell (overflows)"},
 	{"once", "m := map[string]int{}\nm[1]", "cell[1]:2:3: cannot use 1 (untyped int constant) as string value in map index"},
 	{"redeclared", "func f() {}\nfunc f() {}", "cell[1]:2:6: f redeclared in this block\n\tcell[1]:1:6: other declaration of f"},
 	{"type result", "int", "cell[1]:1:1: int (type) is not an expression"},
