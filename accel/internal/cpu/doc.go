@@ -3,19 +3,23 @@
 //	device.go       memory, and what programs share
 //	program.go      program → steps; the table of whole-tensor ops
 //	elementwise.go  the table of elementwise ops; scalar.go those of one element
-//	loop.go         fused elementwise loops, in chunks that stay in cache
+//	loop.go         fused elementwise loops, in chunks that stay in cache; fold.go
+//	                ops of them that have one function in common
 //	gather.go       strided and converting loads
-//	gemm.go         matrix products from packed panels; pack.go, matmul.go
+//	gemm.go         matrix products from packed panels; pack.go, multiply.go,
+//	                matmul.go
 //	conv.go         convolutions, and their gradients in conv_input.go and
 //	                conv_weight.go, on images laid out by conv_planes.go, from the
-//	                functions in shift.go
+//	                functions in shift.go; wide ones as matrix products without the
+//	                padding, conv_dense.go and conv_weight_dense.go, from columns.go
 //	attention.go    attention, block by block; attention_gradient.go
 //	norm.go, batchnorm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
 //	crossentropy.go, move.go, random.go   other steps
 //	wide.go         float64, in plain Go
 //	half.go         loads and stores of 16-bit floats
 //	vector.go       the functions that steps are made of, one set per processor
-//	pool.go         the threads
+//	pool.go         the threads; peak.go what the processor can do at most
+//	bytes.go        pixels to floats, for package data
 //
 // A new whole-tensor op is a step and a row in program.go; a new elementwise op
 // is a row in scalar.go, and one in elementwise.go, made of functions of the vector

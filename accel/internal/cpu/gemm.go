@@ -72,15 +72,27 @@ type gemm struct {
 	relu    bool
 
 	// the block that is being worked on
-	packing    bool
-	jc, nc     int
-	pc, kc     int
-	columns    int // of b that one chunk packs
-	first, end bool
+	packing bool
+	jc, nc  int
+	depth   depthBlock
+	kc      int // of the longest block of depth
+	columns int // of b that one chunk packs
 
 	down, across int // chunks of rows, and of columns
 
 	device *Device // whose shared memory takes the packed panels
+}
+
+// depthBlock is a part of the depth.
+type depthBlock struct {
+	from, n    int
+	first, end bool
+}
+
+// at is the block of depth that begins at an element.
+func (g *gemm) at(from int) depthBlock {
+	n := min(g.kc, g.k-from)
+	return depthBlock{from, n, from == 0, from+n == g.k}
 }
 
 func roundUp(n, m int) int { return (n + m - 1) / m * m }
@@ -142,51 +154,78 @@ func (g *gemm) run() {
 		}
 		return
 	}
-	kc, nc := g.kc, g.nc
+	if g.apart() {
+		p.run(g.across, g)
+		return
+	}
+	nc := g.nc
 	for g.jc = 0; g.jc < g.n; g.jc += nc {
 		g.nc = min(nc, g.n-g.jc)
-		for g.pc = 0; g.pc < g.k; g.pc += kc {
-			g.kc = min(kc, g.k-g.pc)
-			g.first, g.end = g.pc == 0, g.pc+g.kc == g.k
+		for from := 0; from < g.k; from += g.kc {
+			g.depth = g.at(from)
 			g.packing = true
 			p.run((g.nc+g.columns-1)/g.columns, g)
 			g.packing = false
 			p.run(g.down*g.across, g)
 		}
 	}
-	g.kc, g.nc = kc, nc
+	g.jc, g.nc = 0, nc
 }
+
+// apart tells whether each chunk packs its own columns of b, through the whole
+// depth, so that nobody waits for anybody in between.
+func (g *gemm) apart() bool { return g.down == 1 && g.n <= g.nc }
 
 func (g *gemm) work(chunk, worker int) {
 	if g.packing {
 		j := chunk * g.columns
-		n := min(g.columns, g.nc-j)
-		src := g.b.data[g.pc*g.b.row+(g.jc+j)*g.b.col:]
-		g.kernel.packColumns(g.device.panel[j*g.kc:], src, g.b.row, g.b.col, n, g.kc)
+		g.pack(g.depth, j, min(j+g.columns, g.nc))
 		return
 	}
 	across, down := chunk/g.down, chunk%g.down
-	panels := (g.nc + g.kernel.nr - 1) / g.kernel.nr
-	left, right := panels*across/g.across*g.kernel.nr, panels*(across+1)/g.across*g.kernel.nr
-	g.block(g.m*down/g.down, g.m*(down+1)/g.down, left, min(right, g.nc), g.device.scratch[worker])
+	panels := (min(g.nc, g.n) + g.kernel.nr - 1) / g.kernel.nr
+	left := panels * across / g.across * g.kernel.nr
+	right := min(panels*(across+1)/g.across*g.kernel.nr, g.nc, g.n)
+	scratch := g.device.scratch[worker]
+	if g.apart() {
+		for from := 0; from < g.k; from += g.kc {
+			g.pack(g.at(from), left, right)
+			g.block(g.at(from), 0, g.m, left, right, scratch)
+		}
+		return
+	}
+	g.block(g.depth, g.m*down/g.down, g.m*(down+1)/g.down, left, right, scratch)
 }
 
-// block computes some rows and columns of the current block.
-func (g *gemm) block(top, bottom, left, right int, packed []float32) {
-	rows := bottom - top
-	g.kernel.packRows(packed, g.a.data[top*g.a.row+g.pc*g.a.col:], g.a.row, g.a.col, rows, g.kc)
-	mode := addResult
-	if g.first {
-		mode = 0
+// pack writes the panels of some columns of a block.
+func (g *gemm) pack(d depthBlock, left, right int) {
+	src := g.b.data[d.from*g.b.row+(g.jc+left)*g.b.col:]
+	g.kernel.packColumns(g.panel(d, left), src, g.b.row, g.b.col, right-left, d.n)
+}
+
+// panel is where the panels of a block begin, from a column on. Chunks that go
+// through the depth apart each have room for their deepest block.
+func (g *gemm) panel(d depthBlock, column int) []float32 {
+	if g.apart() {
+		return g.device.panel[column*g.kc:]
 	}
-	if g.end && g.relu {
-		mode |= clampZero
-	}
+	return g.device.panel[column*d.n:]
+}
+
+// block computes some rows and columns of a block.
+func (g *gemm) block(d depthBlock, top, bottom, left, right int, packed []float32) {
+	g.kernel.packRows(packed, g.a.data[top*g.a.row+d.from*g.a.col:], g.a.row, g.a.col, bottom-top, d.n)
 	p := panelProduct{
-		c: g.c[top*g.n+g.jc+left:], ldc: g.n, a: packed, depth: g.kc, k: g.kc, b: g.device.panel[left*g.kc:],
-		rows: rows, cols: right - left, mode: mode, edge: packed[len(packed)-maxTile:],
+		c: g.c[top*g.n+g.jc+left:], ldc: g.n, a: packed, depth: d.n, k: d.n, b: g.panel(d, left),
+		rows: bottom - top, cols: right - left, edge: packed[len(packed)-maxTile:],
 	}
-	if g.end && g.bias != nil {
+	if !d.first {
+		p.mode |= addResult
+	}
+	if d.end && g.relu {
+		p.mode |= clampZero
+	}
+	if d.end && g.bias != nil {
 		p.bias = g.bias[g.jc+left:]
 	}
 	g.device.multiply(p)

@@ -7,6 +7,7 @@
 //	value.go             a value: pending in the list, computed, or gone
 //	recorder.go          Record and Assign append to the list, and to its key
 //	backward.go          gradients, as further ops of the same list
+//	join.go              gradients of slices, put together
 //	flush.go             key and roles → plan → run; what a failure leaves behind
 //	cache.go             plans by structure
 //	plan.go              views resolved, dead ops left out
