@@ -34,9 +34,10 @@
 //
 // # Equal bits
 //
-// Work is cut by sizes that do not depend on the number of threads, and partial
-// sums are added in the order of the parts, so a program gives equal bits on
-// any number of threads. Another instruction set may round otherwise.
+// Sums are cut by sizes that do not depend on the number of threads, and added
+// in the order of the parts; how rows and columns are dealt out, which does
+// depend on it, changes no sum. So a program gives equal bits on any number of
+// threads. Another instruction set may round otherwise.
 //
 // A Device is for one goroutine at a time; its threads end with Close.
 package cpu
