@@ -42,3 +42,28 @@ func ExampleFromSlices() {
 	fmt.Println(xor.Named("xor"))
 	// Output: xor: 4 examples of shape [2], 2 classes
 }
+
+func ExampleSet_OnDevice() {
+	train, _, err := data.Digits()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	shifted, err := train.Map(data.RandomCrop(1), data.Cutout(2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	onDevice, err := shifted.OnDevice()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	batches := onDevice.Batches(256, data.Shuffle(1))
+	batches.Next()
+	fmt.Println(onDevice)
+	fmt.Println(batches.Batch().X.Shape())
+	// Output:
+	// digits, train: 1437 examples of shape [1 8 8], 10 classes, by RandomCrop(1), Cutout(2)
+	// [256 1 8 8]
+}

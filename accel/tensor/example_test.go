@@ -43,3 +43,41 @@ func ExampleTensor_Gather() {
 	// [[5 6]
 	//  [1 2]]
 }
+
+func ExampleAutocast() {
+	x, w := tensor.Ones(2, 3), tensor.Parameter(tensor.Full(1.001, 3, 2))
+	tensor.Autocast(tensor.BFloat16, func() {
+		y := x.MatMul(w)
+		fmt.Println(y.DType(), y.ReLU().DType(), y.Exp().DType())
+	})
+	// Output:
+	// bfloat16 bfloat16 float32
+}
+
+func ExampleMaskedAttention() {
+	// Two examples, of two keys and of one: the second key of the second is padding.
+	q := tensor.Zeros(2, 1, 1, 4)
+	k := tensor.Zeros(2, 1, 2, 4)
+	v := tensor.New([]float32{1, 3, 1, 3}, 2, 1, 2, 1)
+	y := tensor.MaskedAttention(q, k, v, tensor.Visibility{Lengths: tensor.FromInts([]int{2, 1}, 2)})
+	fmt.Println(y.Reshape(2))
+	// Output:
+	// float32[2] [2 1]
+}
+
+func ExampleTensor_RequireFinite() {
+	w := tensor.Parameter(tensor.New([]float32{1, -1}, 2))
+	step := func() (err error) {
+		defer func() { err, _ = recover().(error) }()
+		loss := w.Log().Sum().RequireFinite("loss") // of a negative number
+		loss.Backward()
+		tensor.NoGrad(func() { w.Assign(w.Sub(w.Grad())) })
+		tensor.Flush()
+		return nil
+	}
+	fmt.Println(step())
+	fmt.Println(w)
+	// Output:
+	// loss is NaN
+	// float32[2] [1 -1]
+}

@@ -31,9 +31,9 @@ func SetMemoryLimit(bytes int) (old int) {
 
 // PeakBytes runs f and tells the most bytes that tensors and the temporaries of a
 // plan took at once meanwhile, those of before f and of other goroutines included.
-// What nobody can reach counts until it is collected: runtime.GC before f makes the
-// number exact.
+// The garbage collector runs before f; what f leaves counts until it runs again.
 func PeakBytes(f func()) (bytes int) {
+	ir.Collect()
 	var stop func()
 	locked(func(r *ir.Recorder) { stop = r.Meter(&bytes) })
 	defer locked(func(*ir.Recorder) { stop() })

@@ -24,7 +24,7 @@ func (r *Recorder) reserve(bytes int) {
 		return
 	}
 	for range 2 { // what one collection finds may have kept others alive
-		collect()
+		Collect()
 		if r.within(bytes) {
 			return
 		}
@@ -37,10 +37,10 @@ func (r *Recorder) within(bytes int) bool {
 	return int(r.live.n.Load())+r.stats.PlanBytes+bytes <= r.limit
 }
 
-// collect runs the garbage collector and waits for the clean-ups that it found,
+// Collect runs the garbage collector and waits for the clean-ups that it found,
 // for a tenth of a second at most: they run on a goroutine of their own, in no
 // order.
-func collect() {
+func Collect() {
 	done := make(chan struct{})
 	runtime.AddCleanup(new(int64), func(c chan struct{}) { close(c) }, done)
 	runtime.GC()
