@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -47,4 +48,28 @@ func compare(before, now result) []regression {
 		}
 	}
 	return worse
+}
+
+// benchesOf are the benches of regressions, each once.
+func benchesOf(worse []regression) []string {
+	var names []string
+	for _, r := range worse {
+		if !slices.Contains(names, r.bench) {
+			names = append(names, r.bench)
+		}
+	}
+	return names
+}
+
+// keepFaster replaces times of a result by those of another that are shorter,
+// with the peak that belongs to them.
+func keepFaster(to, again result) {
+	for bench, f := range again.Figures {
+		for runner, t := range f.Times {
+			if t.Median < to.Figures[bench].Times[runner].Median {
+				to.Figures[bench].Times[runner] = t
+				to.Figures[bench].Peak[runner] = f.Peak[runner]
+			}
+		}
+	}
 }

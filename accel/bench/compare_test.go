@@ -53,6 +53,19 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func TestKeepFaster(t *testing.T) {
+	found := oneBench(2, map[string]float64{"quern-2": 2, "quern-1": 1})
+	keepFaster(found, oneBench(3, map[string]float64{"quern-2": 1, "quern-1": 4}))
+	f := found.Figures["mlp"]
+	if f.Times["quern-2"].Median != 1 || f.Peak["quern-2"] != 3 || f.Times["quern-1"].Median != 1 {
+		t.Errorf("got %+v", f)
+	}
+	names := benchesOf([]regression{{bench: "mlp", runner: "quern-1"}, {bench: "mlp", runner: "quern-2"}, {bench: "cnn"}})
+	if !reflect.DeepEqual(names, []string{"mlp", "cnn"}) {
+		t.Errorf("benches are %v", names)
+	}
+}
+
 func TestSaveAndLast(t *testing.T) {
 	folder := t.TempDir()
 	here, there := machine{"a processor", 2, "linux/amd64"}, machine{"another", 2, "linux/amd64"}

@@ -25,8 +25,8 @@
 // A result has the machine, the versions and all figures, in seconds a step. The
 // folder results has those that are checked in. A run is compared with the newest
 // of the same machine, and what has become more than 10 % slower is named; with
-// -check the exit code is 1 then. A machine whose peak has fallen excuses as
-// much.
+// -check the exit code is 1 then. What seems slower is measured again, twice, and
+// the fastest counts. A machine whose peak has fallen excuses as much.
 //
 // # For who changes this program
 //

@@ -53,6 +53,10 @@ func parse() options {
 	return o
 }
 
+// confirmations is how often what seems slower is measured again: a machine that
+// others use too is now and then slow for a while.
+const confirmations = 2
+
 // errRegression is why -check fails.
 var errRegression = errors.New("slower than the last checked-in run")
 
@@ -76,6 +80,20 @@ func run(ctx context.Context, o options) error {
 		return nil
 	}
 	worse := compare(*last, found)
+	for range confirmations {
+		if len(worse) == 0 {
+			break
+		}
+		printComparison(os.Stdout, *last, worse)
+		fmt.Println("measured again, the faster of the two counts:")
+		o.names, o.python = benchesOf(worse), "" // the others' times do not matter
+		again, err := measure(ctx, o)
+		if err != nil {
+			return err
+		}
+		keepFaster(found, again)
+		worse = compare(*last, found)
+	}
 	printComparison(os.Stdout, *last, worse)
 	if o.check && len(worse) > 0 {
 		return errRegression
