@@ -44,8 +44,8 @@ func (r *Report) Memory() []MemoryPoint { return r.memory }
 // memory is that of the largest list of a step.
 func (p *recording) memory(step int) []MemoryPoint {
 	var largest *trace.Flush
-	for i := range p.Flushes {
-		f := &p.Flushes[i]
+	for i := range p.flushes {
+		f := &p.flushes[i]
 		if p.stepAt(f.Begin) == step && len(f.Times) == len(f.Program.Steps)+1 &&
 			(largest == nil || len(f.Program.Steps) > len(largest.Program.Steps)) {
 			largest = f

@@ -479,3 +479,39 @@ func TestRunRefuses(t *testing.T) {
 		t.Error("no statistics")
 	}
 }
+
+// Others may compute meanwhile, on goroutines of their own; what they do is in the
+// profile, and nothing breaks.
+func TestProfileAmongOthers(t *testing.T) {
+	stop, done := make(chan struct{}), make(chan error, 1)
+	began := make(chan struct{})
+	go func() {
+		x := tensor.Ones(16, 16)
+		model := nn.Sequential(nn.Dense(8), nn.Sequential(nn.ReLU(), nn.Dense(4)))
+		for k := 0; ; k++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if _, err := accel.Predict(context.Background(), model, x); err != nil {
+				done <- err
+				return
+			}
+			if k == 0 {
+				close(began)
+			}
+		}
+	}()
+	<-began
+	for range 5 {
+		if r := measured(t, prof.Warmup(1), prof.Active(3)); len(r.Steps) != 3 || r.String() == "" || r.Layers().String() == "" {
+			t.Error("no report")
+		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

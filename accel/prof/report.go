@@ -46,7 +46,7 @@ func newReport(p *recording) *Report {
 	// What belongs to a step that was not finished does not count.
 	r.Ops = slices.DeleteFunc(r.Ops, func(o Op) bool { return o.Step >= len(r.Steps) })
 	r.Host = slices.DeleteFunc(r.Host, func(h Host) bool { return h.Step >= len(r.Steps) })
-	for _, f := range p.Flushes {
+	for _, f := range p.flushes {
 		r.Device = f.Program.Device
 	}
 	if len(r.Steps) == 0 {

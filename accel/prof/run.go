@@ -73,6 +73,7 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 	if c == nil {
 		return &Report{}, err
 	}
+	c.flushes = c.Flushes()
 	r := newReport(c)
 	if err != nil {
 		return r, fmt.Errorf("prof: step %d of %d: %w", len(r.Steps)+1, s.active, err)
@@ -83,7 +84,8 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 // recording is what was collected in some steps, and when these were.
 type recording struct {
 	*trace.Collector
-	steps []span
+	steps   []span
+	flushes []trace.Flush
 	// prefixes are where outermost chains are in the model, "look."; see place.
 	prefixes map[any]string
 	stats    tensor.Statistics // of the steps

@@ -59,7 +59,7 @@ const (
 func (p *recording) ops() []Op {
 	var all []Op
 	p.place()
-	for _, f := range p.Flushes {
+	for _, f := range p.flushes {
 		for i, s := range f.Program.Steps {
 			o := Op{Name: opName(s.Ops), Phase: Forward}
 			switch {
@@ -164,7 +164,7 @@ func (p *recording) layer(n *trace.Note) string {
 // field look.
 func (p *recording) place() {
 	p.prefixes = map[any]string{}
-	for _, f := range p.Flushes {
+	for _, f := range p.flushes {
 		for _, n := range f.Notes {
 			if n == nil || n.Owner == nil || n.Path == "" || n.Phase == trace.Update {
 				continue
@@ -192,7 +192,7 @@ func (p *recording) hosts() []Host {
 	for _, e := range p.Events() {
 		all = append(all, Host{kinds[e.Kind], e.Name, p.stepAt(e.Begin), e.Begin, e.End, e.Bytes})
 	}
-	for _, f := range p.Flushes {
+	for _, f := range p.flushes {
 		if f.Made {
 			all = append(all, Host{Kind: Planning, Name: fmt.Sprintf("%d ops", len(f.Notes)), Step: p.stepAt(f.Begin), Begin: f.Begin - f.Planning, End: f.Begin})
 		}

@@ -49,7 +49,7 @@ func (r *Recorder) timed(c *trace.Collector, p *plan, bind []Storage) (done int,
 	}
 	f.Externals = make([]trace.External, len(r.externals))
 	for i, x := range r.externals {
-		f.Externals[i] = trace.External{Parameter: x.leaf != nil, Bytes: x.Len() * x.dtype.Size()}
+		f.Externals[i] = trace.External{Parameter: x.leaf != nil}
 	}
 	for _, a := range r.assigns {
 		if i := ^a.old.index; a.old.epoch == r.epoch && i >= 0 && i < len(f.Externals) {
@@ -69,7 +69,7 @@ func (r *Recorder) timed(c *trace.Collector, p *plan, bind []Storage) (done int,
 		done, err = p.exec.Run(bind, r.words)
 	}
 	f.End = c.Now()
-	c.Flushes = append(c.Flushes, f)
+	c.Ran(f)
 	return done, err
 }
 
@@ -79,7 +79,7 @@ func (r *Recorder) describe(p *plan) *trace.Program {
 	d.Slots = make([]trace.Slot, len(p.program.Slots))
 	for i, s := range p.program.Slots {
 		kinds := map[SlotKind]trace.SlotKind{External: trace.Before, Output: trace.Result, Arena: trace.Temporary}
-		d.Slots[i] = trace.Slot{Kind: kinds[s.Kind], Bytes: s.Bytes, Node: -1, External: -1}
+		d.Slots[i] = trace.Slot{Kind: kinds[s.Kind], Bytes: s.Bytes, External: -1}
 	}
 	for i, slot := range p.externals {
 		d.Slots[slot].External = i
@@ -106,9 +106,6 @@ func (r *Recorder) describe(p *plan) *trace.Program {
 			slot := &d.Slots[o.Slot]
 			if !written[o.Slot] {
 				written[o.Slot], slot.First = true, i
-				if len(s.Nodes) > 0 {
-					slot.Node = s.Nodes[len(s.Nodes)-1]
-				}
 			}
 			slot.Last = max(slot.Last, i)
 		}

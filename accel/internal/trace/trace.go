@@ -69,7 +69,6 @@ type Slot struct {
 	Kind        SlotKind
 	Bytes       int
 	First, Last int // the steps between which a temporary is needed
-	Node        int // of the list, that made it; -1 where none did
 	External    int // number among those from before the list; -1 for others
 }
 
@@ -86,7 +85,6 @@ type External struct {
 	Parameter bool
 	Replaced  bool // by the list: an optimiser's state, or a statistic
 	Gradient  bool
-	Bytes     int
 }
 
 // Flush is one run of a list.
@@ -120,21 +118,20 @@ type Event struct {
 	Bytes      int
 }
 
-// Collector keeps what it is told. Scopes and flushes come from one goroutine at
-// a time, that which has the engine; events from any.
+// Collector keeps what it is told, by any goroutine. Where several record ops at
+// once, their scopes mix.
 type Collector struct {
-	start  time.Time
-	scopes []Scope
-	path   string
-	root   any    // the outermost chain
-	room   []Note // for the next ones
+	start time.Time
 
-	Flushes []Flush
-
-	mu     sync.Mutex
-	events []Event
-	names  map[any]string // of parameters, by their owner
-	met    map[any]bool
+	mu      sync.Mutex
+	scopes  []Scope
+	path    string
+	root    any    // the outermost chain
+	room    []Note // for the next ones
+	flushes []Flush
+	events  []Event
+	names   map[any]string // of parameters, by their owner
+	met     map[any]bool
 }
 
 var active atomic.Pointer[Collector]
@@ -162,6 +159,8 @@ func (c *Collector) Now() time.Duration { return time.Since(c.start) }
 
 // Enter opens a scope; what is returned closes it.
 func (c *Collector) Enter(s Scope) (leave func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	outer := c.path
 	c.scopes = append(c.scopes, s)
 	depth := len(c.scopes)
@@ -172,6 +171,8 @@ func (c *Collector) Enter(s Scope) (leave func()) {
 		c.path += s.Number
 	}
 	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		if len(c.scopes) >= depth { // else a panic has closed it
 			c.scopes = c.scopes[:depth-1]
 		}
@@ -182,15 +183,23 @@ func (c *Collector) Enter(s Scope) (leave func()) {
 // Within says that the layers of a chain follow; what is returned says that they
 // are over. A chain within a chain changes nothing.
 func (c *Collector) Within(chain any) (leave func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.root != nil {
 		return func() {}
 	}
 	c.root = chain
-	return func() { c.root = nil }
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.root = nil
+	}
 }
 
 // Note is a note of an op in the present scope.
 func (c *Collector) Note(op string) *Note {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(c.room) == 0 {
 		c.room = make([]Note, roomy) // one by one they would cost more than what they tell of
 	}
@@ -209,6 +218,20 @@ func (c *Collector) Event(kind Kind, name string, begin time.Duration, bytes int
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.events = append(c.events, Event{kind, name, begin, end, bytes})
+}
+
+// Ran keeps the run of a list.
+func (c *Collector) Ran(f Flush) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flushes = append(c.flushes, f)
+}
+
+// Flushes are the runs of lists so far.
+func (c *Collector) Flushes() []Flush {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]Flush(nil), c.flushes...)
 }
 
 // Events are those so far.
