@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,7 +26,6 @@ func Open(path string) (*History, error) {
 	}
 	if err == nil {
 		h.file, err = openFile(path, whole)
-		h.path = path
 	}
 	if err != nil {
 		return h, fmt.Errorf("history is kept for this session only: %w", err)
@@ -39,18 +39,10 @@ const maxSession = 1 << 30
 // maxLine is more than the longest line that is written.
 const maxLine = 1 << 20
 
-// eachLine calls f with the lines of a file, those that are too long empty. It
-// reports whether the last one is whole.
-func eachLine(path string, f func(line []byte)) (whole bool, err error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	r := bufio.NewReaderSize(file, 64<<10)
+// eachLine calls f with the lines of r, those that are too long empty. It reports
+// whether the last one is whole.
+func eachLine(from io.Reader, f func(line []byte)) (whole bool) {
+	r := bufio.NewReaderSize(from, 64<<10)
 	whole = true
 	for {
 		line, err := r.ReadSlice('\n')
@@ -71,15 +63,28 @@ func eachLine(path string, f func(line []byte)) (whole bool, err error) {
 			f(bytes.TrimSuffix(line, []byte("\n")))
 		}
 		if err != nil {
-			return whole, nil // what can be read is what there is
+			return whole // what can be read is what there is
 		}
 	}
+}
+
+// eachLineOf is eachLine for a file; one that is not there has no lines.
+func eachLineOf(path string, f func(line []byte)) (whole bool, err error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	return eachLine(file, f), nil
 }
 
 // scan counts the lines of a file and finds the number of this session, without
 // decoding what is in them: a kernel that starts has other things to do.
 func (h *History) scan(path string) (lines int, whole bool, err error) {
-	whole, err = eachLine(path, func(line []byte) {
+	whole, err = eachLineOf(path, func(line []byte) {
 		lines++
 		if session := sessionOf(line); session > 0 {
 			h.session = max(h.session, session+1)
@@ -112,23 +117,6 @@ func sessionOf(line []byte) (session int) {
 	return 0
 }
 
-// load decodes the entries of a file, the last ones if there are many.
-func load(path string) []Entry {
-	var entries []Entry
-	// What cannot be read is not there.
-	_, _ = eachLine(path, func(line []byte) {
-		var e Entry
-		if session := sessionOf(line); session == 0 || json.Unmarshal(line, &e) != nil || e.Session != session {
-			return
-		}
-		if len(entries) == 2*maxEntries {
-			entries = append(entries[:0], entries[maxEntries:]...)
-		}
-		entries = append(entries, e)
-	})
-	return entries
-}
-
 // rewrite takes the first lines of a file away.
 func rewrite(path string, drop int) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
@@ -137,7 +125,7 @@ func rewrite(path string, drop int) error {
 	}
 	defer os.Remove(f.Name()) // once renamed there is nothing to remove
 	w := bufio.NewWriter(f)
-	_, err = eachLine(path, func(line []byte) {
+	_, err = eachLineOf(path, func(line []byte) {
 		if drop--; drop < 0 && len(line) > 0 {
 			_, _ = w.Write(append(line, '\n')) // Flush tells the error
 		}
@@ -149,7 +137,10 @@ func rewrite(path string, drop int) error {
 }
 
 // file is what entries are appended to.
-type file struct{ f *os.File }
+type file struct {
+	f    *os.File
+	size int64 // bytes that earlier sessions have written
+}
 
 // openFile opens a file to append to it. Where its last line is not whole, that
 // is ended.
@@ -157,17 +148,35 @@ func openFile(path string, whole bool) (*file, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if !whole {
-		if _, err := f.WriteString("\n"); err != nil {
-			f.Close()
-			return nil, err
-		}
+	info, err := f.Stat()
+	if err == nil && !whole {
+		_, err = f.WriteString("\n")
 	}
-	return &file{f}, nil
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &file{f, info.Size()}, nil
+}
+
+// past decodes the entries of earlier sessions, the last ones if there are many.
+func (f *file) past() []Entry {
+	var entries []Entry
+	eachLine(io.NewSectionReader(f.f, 0, f.size), func(line []byte) {
+		var e Entry
+		if session := sessionOf(line); session == 0 || json.Unmarshal(line, &e) != nil || e.Session != session {
+			return
+		}
+		if len(entries) == 2*maxEntries {
+			entries = append(entries[:0], entries[maxEntries:]...)
+		}
+		entries = append(entries, e)
+	})
+	return entries
 }
 
 // append writes a line at once, so that those of several kernels do not mix.

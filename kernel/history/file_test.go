@@ -128,6 +128,23 @@ func TestSeveralKernels(t *testing.T) {
 	}
 }
 
+// The history of a kernel does not move under it.
+func TestOthersAreNotHeard(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	add(t, reopen(t, path), 1, "before", "")
+	ours, theirs := reopen(t, path), reopen(t, path)
+	add(t, theirs, 1, "theirs", "")
+	add(t, ours, 1, "ours", "")
+	add(t, theirs, 2, "theirs again", "")
+	if got := ours.Tail(5); len(got) != 2 || got[0].Input != "before" || got[1].Input != "ours" {
+		t.Errorf("ours: %+v", got)
+	}
+	if got := ours.Range(0, 0, nil); len(got) != 1 || got[0].Input != "ours" {
+		t.Errorf("this session: %+v", got)
+	}
+}
+
 func TestFileThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -26,9 +26,9 @@ type History struct {
 	session int
 
 	mu      sync.Mutex
-	file    *file   // what Add appends to; nil without one, or once that failed
-	path    string  // of a file with what was added before; empty without one
-	entries []Entry // that are in no file
+	file    *file   // nil without one
+	failed  bool    // Add does not append any more
+	entries []Entry // of this session
 }
 
 // Session is the number of this session.
@@ -40,16 +40,12 @@ func (h *History) Add(line int, input, output string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := Entry{Session: h.session, Line: line, Input: cut(input), Output: cut(output)}
-	if h.file == nil {
-		h.keep(e)
+	h.keep(e)
+	if h.file == nil || h.failed {
 		return nil
 	}
 	err := h.file.append(e)
-	if err != nil {
-		h.keep(e)
-		h.file.close()
-		h.file = nil
-	}
+	h.failed = err != nil
 	return err
 }
 
@@ -78,13 +74,14 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "")
 }
 
-// all are the entries of the file and those that are in none.
+// all are the entries of earlier sessions and those of this one. What kernels
+// beside this one add is no part of its history.
 func (h *History) all() []Entry {
 	h.mu.Lock()
-	entries, path := slices.Clone(h.entries), h.path
-	h.mu.Unlock()
-	if path != "" {
-		entries = append(load(path), entries...)
+	defer h.mu.Unlock()
+	entries := slices.Clone(h.entries)
+	if h.file != nil {
+		entries = append(h.file.past(), entries...)
 	}
 	return last(entries, maxEntries)
 }
