@@ -150,7 +150,7 @@ func testIntegers[T integers](t *testing.T) {
 		}
 		p := compile(t, source)
 		var list []T
-		for _, shift := range []int{0, 3, 7, 8, 15, 16, 31, 32, 62, 63} {
+		for _, shift := range []int{0, 7, 15, 31, 62, 63} {
 			one := T(1) << shift
 			list = append(list, one, one-1, -one, ^one, one+5)
 		}
