@@ -4,11 +4,11 @@
 //	s, err := interp.New()
 //	result, err := s.Execute(ctx, 1, "x := 20\nx + 1") // result.Data["text/plain"] is "21"
 //
-// A cell is checked by go/types (package check), lowered to the Go that the
-// engine runs right (package lower), and run by the engine, traefik/yaegi,
-// together with the compiled run time (package rt). Nothing outside of yaegi.go
-// knows the engine. Compiled packages come from package symbols; no Go toolchain
-// is needed.
+// A cell is checked by go/types (package check) and lowered to the Go that the
+// engine runs right (package lower). Functions and loops of plain Go are run by
+// package machine, everything else by the engine, traefik/yaegi, together with the
+// compiled run time (package rt). Nothing outside of yaegi.go knows the engine.
+// Compiled packages come from package symbols; no Go toolchain is needed.
 //
 // # What a cell may be
 //
@@ -86,22 +86,25 @@
 //	completion, 300 cells deep                   0.09 ms
 //
 // Of go run ./interp/internal/bench, milliseconds, best of three, beside CPython
-// 3.11 in one run, on two cores with five times the work that they can do, so
-// that single rows may be off by half:
+// 3.11 in one run on the quiet machine; before is what the engine alone took:
 //
-//	                     a cell   Python   ratio
-//	nested loops, 1e7      1419      716     2.0
-//	map insert, 1e6         427      177     2.4
-//	matmul, 128             508      206     2.5
-//	sieve, 1e6              693      220     3.2
-//	method calls, 2e6      1335      186     7.2
-//	closure calls, 1e6     1102      122     9.0
-//	compiled calls, 1e6    1042       97      11
-//	strings.Builder, 1e6   1514       73      21
-//	fib(30)                2285      109      21
+//	                     a cell   before   Python   ratio
+//	nested loops, 1e7        48      526      350    0.14
+//	compiled calls, 1e6      10      450       64    0.16
+//	fib(30)                  33     1696      104    0.32
+//	closure calls, 1e6       20      912       58    0.35
+//	method calls, 2e6        34      931       89    0.38
+//	sieve, 1e6               32      272       83    0.39
+//	matmul, 128              39      316       99    0.40
+//	strings.Builder, 1e6     20      472       29    0.67
+//	map insert, 1e6         138      275      109    1.27
 //
-// Calls of functions are what costs: hot loops belong into packages that are
-// compiled.
+// These functions, and loops of a cell's own statements that are like them, are run
+// by package machine (the map insertion takes 118 ms when it is compiled). A function
+// that has something in it which that package does not run, a defer statement, a
+// channel, a type switch or a method of an interface for instance, stays with the
+// engine and takes the time of the column before, and so does one that calls such a
+// function in a loop.
 //
 // # Limits
 //

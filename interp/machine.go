@@ -1,8 +1,10 @@
 package interp
 
 import (
+	"errors"
 	"reflect"
 
+	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/machine"
 )
@@ -28,9 +30,34 @@ func (s *Session) link(unit *lower.Unit) error {
 	if unit.Machine == nil || unit.Machine.Empty() {
 		return nil
 	}
-	err := unit.Machine.Link(func(name string) (reflect.Value, error) { return s.engine.Eval(name) })
+	err := unit.Machine.Link(s.engine.Eval)
 	if err != nil {
-		return &engineError{err.Error()}
+		return &linkError{err}
 	}
 	return nil
+}
+
+// A linkError says that the engine has other types for a function than the
+// machine.
+type linkError struct{ error }
+
+func (e *linkError) Unwrap() error { return e.error }
+
+// again lowers and compiles a cell for which err was returned without the
+// machine, if that is at fault, and has the session do without it from then on.
+func (s *Session) again(cell *check.Cell, err error) (*lower.Unit, error) {
+	var link *linkError
+	if !errors.As(err, &link) {
+		return nil, err
+	}
+	s.program.Slow()
+	unit, err := s.program.Lower(cell)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.compile(unit); err != nil {
+		s.program.Discard(unit)
+		return nil, err
+	}
+	return unit, nil
 }

@@ -178,8 +178,10 @@ func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell
 	}
 	if err := s.compile(unit); err != nil {
 		s.program.Discard(unit)
-		s.checker.Discard(cell)
-		return nil, nil, err
+		if unit, err = s.again(cell, err); err != nil {
+			s.checker.Discard(cell)
+			return nil, nil, err
+		}
 	}
 	return cell, unit, nil
 }

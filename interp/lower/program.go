@@ -186,6 +186,9 @@ func set[K comparable, V any](p *Program, m map[K]V, key K, value V) {
 	m[key] = value
 }
 
+// Slow has the engine run the functions of all cells to come.
+func (p *Program) Slow() { p.fast = nil }
+
 // Name is the name of o in lowered code; "" for an object that is not known or
 // that is generic.
 func (p *Program) Name(o types.Object) string { return p.names[o] }
