@@ -281,6 +281,8 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
 	case token.SHL, token.SHR:
 		y = f.shiftCount(e.Y)
+	case token.LAND, token.LOR:
+		x, y = f.condition(e.X, x), f.condition(e.Y, y)
 	}
 	return "(" + x + " " + e.Op.String() + " " + y + ")"
 }

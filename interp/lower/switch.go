@@ -157,6 +157,11 @@ func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast
 		values[i] = value(x)
 	}
 	if conditions {
+		if len(values) > 1 {
+			for i, x := range c.List {
+				values[i] = f.condition(x, values[i])
+			}
+		}
 		return strings.Join(values, " || ") // the engine mixes up several
 	}
 	return strings.Join(values, ", ")

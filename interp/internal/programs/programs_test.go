@@ -125,8 +125,12 @@ func try(t *testing.T, name, source, want string) {
 		}
 		cuttings = cuttings[:1]
 	}
-	for _, c := range cuttings {
-		if got := run(t, c.Cells); got != want {
+	for i, c := range cuttings {
+		var options []interp.Option
+		if i%2 == 1 {
+			options = append(options, interp.Slow()) // both ways to run a function are tried
+		}
+		if got := run(t, c.Cells, options...); got != want {
 			wrong[got] = append(wrong[got], c.Name)
 		}
 	}
