@@ -89,11 +89,6 @@ func (s *Session) currentRun() *run {
 	return s.running.Load()
 }
 
-// Guard makes a function that runs f as a part of the cell that calls Guard, on
-// whatever goroutine and also after the end of that cell: what f prints belongs
-// to the cell, and its panic is reported there and ends nothing else.
-func (s *Session) Guard(f func()) func() { return s.guard(s.Cell(), f) }
-
 // afterFunc is time.AfterFunc for cells.
 func (s *Session) afterFunc(d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, s.guard(0, f))
