@@ -36,6 +36,7 @@ def attempt(encrypted, curve):
     """A request from a client without keys, or that takes somebody else for the kernel."""
     socket = zmq.Context.instance().socket(zmq.DEALER)
     socket.linger = 0
+    socket.sndtimeo = 1000  # a connection that was refused takes no message, and waits for ever for another
     if curve:
         socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
         socket.curve_serverkey, _ = zmq.curve_keypair()
@@ -48,6 +49,8 @@ def attempt(encrypted, curve):
         session = encrypted.client.session
         session.send(socket, "kernel_info_request", {})
         return socket.poll(1000)
+    except zmq.Again:
+        return 0
     finally:
         socket.close(0)
 
