@@ -37,6 +37,9 @@ type Session struct {
 	members   members
 	stdin     io.Reader // of cells
 	stdinFile *os.File  // what os.Stdin is in cells
+	printed   io.Writer // standard output, where no cell has set os.Stdout
+	// What os.Stdout and os.Stderr were before any cell set them.
+	processStdout, processStderr *os.File
 
 	// Variables of lowered code, by address.
 	stopFlag *bool
@@ -88,7 +91,7 @@ func New(options ...Option) (*Session, error) {
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,
 		Packages:    packages,
-		Stdout:      s.config.stdout,
+		Stdout:      s.printed,
 		Stderr:      s.config.stderr,
 		Stopped:     s.stopped,
 		Stop:        s.checkStop,
@@ -102,7 +105,7 @@ func New(options ...Option) (*Session, error) {
 		StopCall: raceEnabled,
 		Machine:  s.machineConfig(packages),
 	})
-	s.engine = newYaegi(s.stdin, s.config.stdout, s.config.stderr)
+	s.engine = newYaegi(s.stdin, s.printed, s.config.stderr)
 	if err := s.boot(packages); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}

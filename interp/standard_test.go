@@ -16,7 +16,8 @@ func TestStdin(t *testing.T) {
 		{"var a, b int\nvar c string\nfmt.Fscan(os.Stdin, &a, &b)\nfmt.Scan(&c)\na, b, c", "= 1, 2, \"three\""},
 		{"line, _ := bufio.NewReader(os.Stdin).ReadString('\\n')\nline", "= \"1 2\\n\""},
 		{"var r io.Reader = os.Stdin\nvar a int\nfmt.Fscanln(r, &a)\na", "= 1"},
-		{"b := make([]byte, 3)\n_, err := os.Stdin.Read(b)\nstrings.Contains(err.Error(), \"fmt.Scan\")", "= true"},
+		{"b := make([]byte, 3)\nn, err := os.Stdin.Read(b)\nn, err, string(b)", "= 3, <nil>, \"1 2\""},
+		{"_, err := os.Stdin.Stat()\n_, err = os.Stdin.ReadAt(make([]byte, 1), 0)\nstrings.Contains(err.Error(), \"fmt.Scan\")", "= true"},
 	} {
 		n := newNotebook(t, interp.Stdin(strings.NewReader("1 2\nthree\n")))
 		n.must(t, row.in, row.want)

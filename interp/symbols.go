@@ -5,6 +5,7 @@ import (
 	"io"
 	"log"
 	"maps"
+	"os"
 	"reflect"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -57,6 +58,11 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		"quern/rt/rt": {
 			"Protect": reflect.ValueOf(s.protect),
 			"Fprint":  fprint, "Fprintf": fprintf, "Fprintln": fprintln,
+			"FileRead":  reflect.ValueOf(func(f *os.File, p []byte) (int, error) { return s.reader(f).Read(p) }),
+			"FileWrite": reflect.ValueOf(func(f *os.File, p []byte) (int, error) { return s.standard(f).Write(p) }),
+			"FileWriteString": reflect.ValueOf(func(f *os.File, text string) (int, error) {
+				return io.WriteString(s.standard(f), text)
+			}),
 			"LogOutput":    reflect.ValueOf(s.logOutput),
 			"SetLogOutput": reflect.ValueOf(func(logger *log.Logger, w io.Writer) { s.setLogOutput(logger, s.standard(w)) }),
 		},

@@ -40,6 +40,7 @@ type Cell struct {
 	// them panics when called, a type or constant stays as it was.
 	Broken []*Error
 
+	count   bool                          // Result is that of a write
 	names   []name                        // what Commit makes live
 	methods []*addedMethod                // on types of earlier cells
 	imports map[string]string             // name to path, of the imports that the user wrote

@@ -8,9 +8,9 @@ import (
 )
 
 // A cell shows the values of its last statement, when that is an expression
-// that has any. A semicolon after it hides them. The count and error of writes
-// and prints are not shown: nobody ends a cell with fmt.Println for its count of
-// bytes.
+// that has any. A semicolon after it hides them. The count of writes and prints is
+// not shown, only their error: nobody ends a cell with fmt.Println for its count
+// of bytes.
 
 // setResult decides what the cell shows and makes its last statement valid Go.
 func (a *attempt) setResult(cell *Cell) {
@@ -35,9 +35,10 @@ func (a *attempt) setResult(cell *Cell) {
 	}
 	if call {
 		tv := a.info.Types[a.result]
-		if tv.IsVoid() || isCount(a.result, tv.Type) {
+		if tv.IsVoid() || a.prints(a.result.(*ast.CallExpr)) {
 			return
 		}
+		cell.count = a.isCount(a.result, tv.Type)
 	}
 	cell.Result = []ast.Expr{a.result}
 }
@@ -51,18 +52,33 @@ func (a *attempt) lastStatement() int {
 	return 0
 }
 
+// prints says whether a call prints to standard output, which does not fail.
+func (a *attempt) prints(call *ast.CallExpr) bool {
+	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	f, ok := a.info.Uses[s.Sel].(*types.Func)
+	return ok && f.Pkg() != nil && f.Pkg().Path() == "fmt" && strings.HasPrefix(f.Name(), "Print")
+}
+
 // isCount says whether t is the result of a write or a print: results named
-// (n int, err error), or (int, error) of a function whose name says so.
-func isCount(x ast.Expr, t types.Type) bool {
+// (n int, err error), but of a read, or (int, error) of a function whose name says
+// so.
+func (a *attempt) isCount(x ast.Expr, t types.Type) bool {
 	tuple, ok := t.(*types.Tuple)
 	if !ok || tuple.Len() != 2 || !types.Identical(tuple.At(0).Type(), types.Typ[types.Int]) || !isError(tuple.At(1).Type()) {
 		return false
 	}
-	if tuple.At(0).Name() == "n" && tuple.At(1).Name() == "err" {
-		return true
+	named := tuple.At(0).Name() == "n" && tuple.At(1).Name() == "err"
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return false
 	}
-	call, _ := ast.Unparen(x).(*ast.CallExpr)
 	if s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		if f, ok := a.info.Uses[s.Sel].(*types.Func); ok && named && f.Pkg() != a.pkg {
+			return !strings.HasPrefix(f.Name(), "Read")
+		}
 		for _, verb := range []string{"Write", "Print", "Fprint", "Scan"} {
 			if strings.HasPrefix(s.Sel.Name, verb) {
 				return true
@@ -71,6 +87,10 @@ func isCount(x ast.Expr, t types.Type) bool {
 	}
 	return false
 }
+
+// IsCount says whether Result is the count and the error of a write: of interest
+// only where that failed.
+func (c *Cell) IsCount() bool { return c.count }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 

@@ -67,6 +67,16 @@ var waits = map[string]string{
 	"(*sync.WaitGroup).Wait": "WaitGroupWait",
 }
 
+// files are methods of files that a session has its own version of for the
+// standard streams:
+//
+//	os.Stdout.Write(p)  ->  rtʹ.FileWrite(os.Stdout, p)
+var files = map[string]string{
+	"(*os.File).Read":        "FileRead",
+	"(*os.File).Write":       "FileWrite",
+	"(*os.File).WriteString": "FileWriteString",
+}
+
 // shim lowers the call of such a function.
 func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	id := calleeIdent(e.Fun)
@@ -82,6 +92,13 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 		args, _ := f.arguments(id)
 		if len(args) == 1 {
 			return f.rt("TypeFor", strconv.Itoa(f.Registry.ID(args[0])), "(*"+f.typ(args[0])+")(nil)"), true
+		}
+	}
+	if name, ok := files[full]; ok {
+		if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && f.Info.Selections[sel] != nil && f.Info.Selections[sel].Kind() == types.MethodVal && len(e.Args) == 1 {
+			c := f.selectMethod(f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
+			x, _ := c.bindReceiver("")
+			return f.rt(name, x, f.exprTo(e.Args[0], o.Signature().Params().At(0).Type())), true
 		}
 	}
 	if name, ok := waits[full]; ok {

@@ -85,6 +85,7 @@
 //	Deferred                                                the type of d: d.Push(func()), d.PushValue(func(), int), d.Recover(), d.Panicking()
 //	Recoverer() *Deferred                                   what recover() asks in a function that was not deferred as a literal
 //	Forwards(activations int)                               said by a function that only calls another one, which recovers
+//	FileRead(f *os.File, p []byte) (int, error)             f.Read(p); and FileWrite, FileWriteString: of the standard streams those of the session
 //	StorePosition(p *int, number int)                       *p = number under the race detector
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count

@@ -2,6 +2,7 @@ package rt
 
 import (
 	"log"
+	"os"
 	"reflect"
 )
 
@@ -36,7 +37,12 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Recoverer": r.Recoverer,
 		"Forwards":  r.Forwards,
 
-		"StorePosition":  StorePosition,
+		"StorePosition": StorePosition,
+
+		"FileRead":        (*os.File).Read,
+		"FileWrite":       (*os.File).Write,
+		"FileWriteString": (*os.File).WriteString,
+
 		"RangeExited":    RangeExited,
 		"NegativeShift":  NegativeShift,
 		"NilDereference": NilDereference,
