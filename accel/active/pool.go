@@ -149,8 +149,8 @@ func (p *Pool) Known(i int) (label int, ok bool) {
 	return p.labels[i], true
 }
 
-// Label takes the labels of examples: those given, one for each, or without any
-// the labels that the set has. All are taken or, with a [*LabelError] or a
+// Label takes the labels of examples: those given, one for each, or without the
+// argument the labels that the set has; an empty slice is no label for any. All are taken or, with a [*LabelError] or a
 // [*SessionError], none: an example that there is not, that is labelled already
 // or twice in pick, and a label outside of the classes are refused. A pool of
 // [Resume] writes them to its file first.
@@ -159,7 +159,7 @@ func (p *Pool) Label(pick []int, labels ...int) error {
 		return err
 	}
 	given := labels
-	if len(labels) == 0 {
+	if labels == nil {
 		given = make([]int, len(pick))
 		for k, i := range pick {
 			if i >= 0 && i < len(p.labels) {
@@ -170,7 +170,7 @@ func (p *Pool) Label(pick []int, labels ...int) error {
 	if len(given) != len(pick) {
 		return fmt.Errorf("active: Label: %d labels for %d examples", len(given), len(pick))
 	}
-	if err := p.check(pick, given, len(labels) == 0); err != nil {
+	if err := p.check(pick, given, labels == nil); err != nil {
 		return err
 	}
 	if len(pick) == 0 {

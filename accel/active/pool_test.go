@@ -51,6 +51,7 @@ func TestLabelRefuses(t *testing.T) {
 	}{
 		{"fewer labels than examples", []int{0, 1}, []int{0}, false},
 		{"more labels than examples", []int{0}, []int{0, 1}, false},
+		{"labels that got lost", []int{0}, []int{}, false},
 		{"labels of nothing", nil, []int{0}, false},
 		{"class too high", []int{0, 1}, []int{0, 3}, true},
 		{"class below 0", []int{0, 1}, []int{0, -1}, true},
