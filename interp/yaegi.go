@@ -172,7 +172,11 @@ func (e *yaegiEngine) Resume() {
 // many cells would hold.
 func (e *yaegiEngine) Forget(functions ...string) {
 	v := reflect.ValueOf(e.interpreter).Elem()
-	accessible(v, "roots").SetZero()
+	roots := accessible(v, "roots")
+	for i := range roots.Len() {
+		separate(roots.Index(i))
+	}
+	roots.SetZero()
 	main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main"))
 	if !main.IsValid() {
 		return
@@ -181,6 +185,15 @@ func (e *yaegiEngine) Forget(functions ...string) {
 	symbols := accessible(main.Elem(), "sym")
 	for _, name := range functions {
 		symbols.SetMapIndex(reflect.ValueOf(name), reflect.Value{})
+	}
+}
+
+// separate cuts the declarations of an evaluation off from each other: a symbol
+// has the tree of its own, and would keep those of all others by the ancestors.
+func separate(root reflect.Value) {
+	children := accessible(root.Elem(), "child")
+	for i := range children.Len() {
+		accessible(children.Index(i).Elem(), "anc").SetZero()
 	}
 }
 
