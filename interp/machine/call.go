@@ -201,9 +201,6 @@ func (c *compiler) variadicSlice(e *ast.CallExpr, list []ast.Expr, t types.Type,
 
 // spread compiles f(g()) where g has several results.
 func (c *compiler) spread(b *block, e *ast.CallExpr, sig *types.Signature, tuple *types.Tuple) {
-	if sig.Variadic() {
-		c.fail(e, "several results as arguments of a variadic function")
-	}
 	inner, ok := ast.Unparen(e.Args[0]).(*ast.CallExpr)
 	if !ok {
 		c.fail(e, "several values as arguments")
@@ -219,9 +216,35 @@ func (c *compiler) spread(b *block, e *ast.CallExpr, sig *types.Signature, tuple
 	*b = block{n: uint16(c.topN * 8), s: uint16(c.topS * int(slotSize)), begin: b.begin, parameters: nil}
 	for i := range sig.Params().Len() {
 		t := c.subst(sig.Params().At(i).Type())
-		from := tuple.At(i).Type()
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			c.argument(b, e, t, func(want *operand) operand { return c.spreadRest(e, moved, tuple, i, t, want) })
+			break
+		}
+		from := c.subst(tuple.At(i).Type())
 		c.argument(b, e, t, func(want *operand) operand { return c.converted(e, moved[i], from, t, want) })
 	}
+}
+
+// spreadRest makes the slice of the results from first on.
+func (c *compiler) spreadRest(e *ast.CallExpr, results []operand, tuple *types.Tuple, first int, t types.Type, want *operand) operand {
+	s := c.shape(e, t)
+	dst := c.temporary(s)
+	if first >= len(results) {
+		c.do(opNil, dst.at, 0, 0)
+		return c.settle(dst, want)
+	}
+	at, typ, length := dst.at, s.typ, len(results)-first
+	c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		*slice(sb, at) = header{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
+	}})
+	elem := t.Underlying().(*types.Slice).Elem()
+	for i, x := range results[first:] {
+		m := c.mark()
+		v := c.converted(e, x, c.subst(tuple.At(first+i).Type()), elem, nil)
+		c.store(at, int32(i)*int32(typ.Elem().Size()), v)
+		c.release(m)
+	}
+	return c.settle(dst, want)
 }
 
 // converted converts a value as an assignment does.

@@ -153,10 +153,7 @@ func (c *compiler) ifStmt(s *ast.IfStmt) {
 // declaration compiles var statements in a function.
 func (c *compiler) declaration(s *ast.DeclStmt) {
 	d, ok := s.Decl.(*ast.GenDecl)
-	if !ok || d.Tok == token.TYPE {
-		c.fail(s, "a type in a function")
-	}
-	if d.Tok != token.VAR {
+	if !ok || d.Tok != token.VAR {
 		return
 	}
 	for _, spec := range d.Specs {

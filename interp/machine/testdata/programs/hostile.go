@@ -213,6 +213,19 @@ func atoi(s string) (int, error) {
 func pair() (int, string)             { return 7, "seven" }
 func take(n int, s string) string     { return s + strconv.Itoa(n) }
 func variadic(a int, s ...string) int { return a + len(s) }
+func spread() string {
+	type local struct {
+		a int
+		b string
+	}
+	l := local{b: "q"}
+	l.a, l.b = pair()
+	list := []local{l, {a: 1}}
+	return fmt.Sprint(pair()) + fmt.Sprint(list[0].a, list[1].b, len(list)) + strings.Repeat(rep()) + fmt.Sprint(counted(one()))
+}
+func rep() (string, int)             { return "ab", 2 }
+func one() (int, string)             { return 1, "x" }
+func counted(n int, s ...string) int { return n*10 + len(s) }
 func closureResult() (n int, err error) {
 	set := func(k int) { n = k * 2 }
 	set(21)
@@ -284,6 +297,7 @@ func main() {
 	fmt.Println(take(pair()))
 	fmt.Println(variadic(1), variadic(1, "a", "b"), variadic(2, strings.Split("a,b,c", ",")...))
 	fmt.Println(closureResult())
+	fmt.Println(spread())
 	var root *node
 	for _, k := range []int{5, 2, 8, 1, 9} {
 		root = root.insert(k)
