@@ -51,6 +51,10 @@
 //     compared.
 //   - The name of a local type of a generic function does not tell the type
 //     arguments of the function.
+//   - The error of a failed assertion is a runtime.Error with Go's text, but no
+//     *runtime.TypeAssertionError.
+//   - flag.PrintDefaults tells the default of a flag whose Value is of a cell also
+//     where it is the zero value.
 //
 // Refused: goto out of a range over a function, a call as the value of a blank
 // field, values that encoding/xml would treat as if they had no methods or no
