@@ -63,6 +63,10 @@ notebooks: kernelspec ## execute every tutorial and check what it shows
 clients: kernelspec ## drive the kernel by Jupyter's own suite and by real clients
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/clients
 
+.PHONY: memory
+memory: kernelspec ## run 10 000 cells, and a large one 1 000 times, and look at the memory of the worker (minutes)
+	QUERN_LONG=1 $(VENV)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/clients/test_memory.py
+
 .PHONY: cross
 cross: ## build for the other systems and without cgo
 	@for target in darwin/arm64 darwin/amd64 windows/amd64 linux/arm64 linux/amd64; do \

@@ -102,6 +102,11 @@ func (c *Command) Wait() string {
 	return describe(c.cmd.ProcessState)
 }
 
+// exited tells that a process has ended itself.
+func exited(state *os.ProcessState) string {
+	return state.String() + ": the process was ended from inside, as by os.Exit or log.Fatal"
+}
+
 // Kill ends the process group.
 func (c *Command) Kill() { c.group.kill() }
 

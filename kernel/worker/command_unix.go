@@ -65,7 +65,7 @@ func (g *group) end() {
 func describe(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
-		return state.String()
+		return exited(state)
 	}
 	switch signal := status.Signal(); signal {
 	case syscall.SIGKILL:

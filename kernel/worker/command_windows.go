@@ -87,4 +87,4 @@ func (g *group) end() {
 }
 
 // describe tells how a process ended.
-func describe(state *os.ProcessState) string { return state.String() }
+func describe(state *os.ProcessState) string { return exited(state) }

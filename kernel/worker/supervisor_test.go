@@ -223,8 +223,8 @@ func TestWorkerDies(t *testing.T) {
 		want       string // reason
 		output     string // of the cell
 	}{
-		{"exit", "out a\nexit 3", "exit status 3", "a\n"},
-		{"exit without an error", "exit 0", "exit status 0", ""},
+		{"exit", "out a\nexit 3", "exit status 3: the process was ended from inside, as by os.Exit or log.Fatal", "a\n"},
+		{"exit without an error", "exit 0", "exit status 0: the process was ended from inside, as by os.Exit or log.Fatal", ""},
 		{"kill", "out a\nkill", "killed by signal SIGKILL, often because the system ran out of memory", "a\n"},
 		{"panic in a goroutine", "err a\npanic boom", "panic: boom", "a\n"},
 		{"concurrent map writes", "fatal", "fatal error: concurrent map writes", ""},
