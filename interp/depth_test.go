@@ -12,6 +12,7 @@ func TestRecursion(t *testing.T) {
 	n.must(t, "kept := 41\ndeferred := 0\nclo := func() int { kept++; return kept }", "")
 	for _, src := range []string{
 		"func f(n int) int { return f(n+1) + 1 }\nf(0)",
+		"type V struct{}\nfunc (v *V) String() string { return v.String() }\nfmt.Println(&V{})",
 		"type U int\nfunc (u U) String() string { return fmt.Sprint(u) }\nU(1)",
 		"func h() { defer func() { deferred++; recover() }(); h() }\nfunc top() { defer func() { recover() }(); h() }\ntop()",
 	} {

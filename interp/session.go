@@ -93,6 +93,7 @@ func New(options ...Option) (*Session, error) {
 		Packages:    packages,
 		Stdout:      s.printed,
 		Stderr:      s.config.stderr,
+		Uncaught:    func(v any) bool { _, ok := v.(interface{ Uncatchable() }); return ok },
 		Stopped:     s.stopped,
 		Stop:        s.checkStop,
 		Activation:  activation,
