@@ -2,7 +2,6 @@ package machine
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/types"
 	"reflect"
 	"strings"
@@ -170,10 +169,4 @@ func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.
 		}
 	}})
 	return results
-}
-
-// asksForType reports whether a format may have a verb T or p.
-func (c *compiler) asksForType(e ast.Expr) bool {
-	v := c.source.Info.Types[e].Value
-	return v == nil || v.Kind() != constant.String
 }

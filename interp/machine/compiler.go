@@ -51,7 +51,6 @@ type compiler struct {
 	substitute func(types.Type) types.Type
 	fn         *Function
 	signature  *types.Signature
-	outer      *compiler // of the function that a literal is in
 	variables  map[types.Object]*variable
 	facts      *facts
 	hoisted    map[types.Object]uint16

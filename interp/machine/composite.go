@@ -153,7 +153,7 @@ func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
 	s := c.shapeOf(e)
 	fn := c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
-		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, outer: c,
+		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
 	sig := c.typeOf(e).Underlying().(*types.Signature)

@@ -57,7 +57,6 @@ const (
 	opMulG
 	opDivF
 	opDivG
-	opMulAddF
 	opNegF
 	opNegG
 	opIF
@@ -192,7 +191,6 @@ const (
 	opPutIf
 	opIxAddr
 	opAxAddr
-	opIxSlAddr
 	opCat
 	opNative
 	opFF
@@ -257,7 +255,6 @@ var opNames = [...]string{
 	opMulG:       "MulG",
 	opDivF:       "DivF",
 	opDivG:       "DivG",
-	opMulAddF:    "MulAddF",
 	opNegF:       "NegF",
 	opNegG:       "NegG",
 	opIF:         "IF",
@@ -392,7 +389,6 @@ var opNames = [...]string{
 	opPutIf:      "PutIf",
 	opIxAddr:     "IxAddr",
 	opAxAddr:     "AxAddr",
-	opIxSlAddr:   "IxSlAddr",
 	opCat:        "Cat",
 	opNative:     "Native",
 	opFF:         "FF",
@@ -457,7 +453,6 @@ var opOperands = [...]string{
 	opMulG:       "nnn",
 	opDivF:       "nnn",
 	opDivG:       "nnn",
-	opMulAddF:    "nnn",
 	opNegF:       "nn",
 	opNegG:       "nn",
 	opIF:         "nn",
@@ -592,7 +587,6 @@ var opOperands = [...]string{
 	opPutIf:      "ssn",
 	opIxAddr:     "ssnk",
 	opAxAddr:     "ssnkk",
-	opIxSlAddr:   "nsn",
 	opCat:        "sss",
 	opNative:     "---x",
 	opFF:         "nn-x",

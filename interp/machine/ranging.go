@@ -90,21 +90,19 @@ func (r *ranging) slice(elem types.Type) {
 	r.count(n, func(index operand) {
 		r.assign(r.s.Key, index, types.Typ[types.Int])
 		if wanted(r.s.Value) {
-			m := c.mark()
 			v := c.get(place{kind: inElement, shape: s, at: x.at, index: index.at}, nil)
-			r.assignKept(m, r.s.Value, v, elem)
+			r.assignKept(r.s.Value, v, elem)
 		}
 	})
 }
 
 // assignKept is assign for a value in a register that may become the variable's.
-func (r *ranging) assignKept(m mark, e ast.Expr, x operand, t types.Type) {
+func (r *ranging) assignKept(e ast.Expr, x operand, t types.Type) {
 	c := r.c
 	if v := c.defined(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.shared[v] {
 		c.variables[v] = &variable{shape: x.shape, at: x.at}
 		return
 	}
-	_ = m
 	r.assign(e, x, t)
 }
 

@@ -137,8 +137,6 @@ func (t *thread) run(fn *Function) {
 			*(*float64)(unsafe.Add(nb, in.a)) = *(*float64)(unsafe.Add(nb, in.b)) / *(*float64)(unsafe.Add(nb, in.c))
 		case opDivG:
 			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(*(*float32)(unsafe.Add(nb, in.b)) / *(*float32)(unsafe.Add(nb, in.c))))
-		case opMulAddF:
-			*(*float64)(unsafe.Add(nb, in.a)) = *(*float64)(unsafe.Add(nb, in.a)) + float64(*(*float64)(unsafe.Add(nb, in.b))**(*float64)(unsafe.Add(nb, in.c)))
 		case opNegF:
 			*(*float64)(unsafe.Add(nb, in.a)) = -*(*float64)(unsafe.Add(nb, in.b))
 		case opNegG:
@@ -771,12 +769,6 @@ func (t *thread) run(fn *Function) {
 				goto outOfRange
 			}
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(p, index*int(in.k))
-		case opIxSlAddr:
-			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
-			if uint(index) >= uint(length) {
-				goto outOfRange
-			}
-			*(*int64)(unsafe.Add(nb, in.a)) = int64((*(*header)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*24))).n)
 		case opCat:
 			*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b)) + *(*string)(unsafe.Add(sb, in.c))
 		case opNative:

@@ -86,7 +86,6 @@ func (l *list) floats() {
 		l.add(o.name+"F", "nnn", "F(a) = F(b) "+o.op+" F(c)")
 		l.add(o.name+"G", "nnn", "U(a) = uint64(math.Float32bits(G(b) "+o.op+" G(c)))")
 	}
-	l.add("MulAddF", "nnn", "F(a) = F(a) + float64(F(b)*F(c))")
 	l.add("NegF", "nn", "F(a) = -F(b)")
 	l.add("NegG", "nn", "U(a) = uint64(math.Float32bits(-G(b)))")
 }
@@ -228,8 +227,6 @@ func (l *list) elements() {
 	}
 	l.add("IxAddr", "ssnk", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"P(a) = unsafe.Add(P(b), index*int(in.k))")
 	l.add("AxAddr", "ssnkk", "p := P(b)\n"+nilCheck+"index, length = int(I(c)), int(in.j)\n"+boundsCheck+"P(a) = unsafe.Add(p, index*int(in.k))")
-	// c[a+k] for an index that is a variable and a constant
-	l.add("IxSlAddr", "nsn", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+"I(a) = int64((*(*header)(unsafe.Add(P(b), index*24))).n)")
 }
 
 func (l *list) texts() {
