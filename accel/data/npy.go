@@ -78,15 +78,15 @@ const maxNPYHeader = 1 << 20
 // readNPYHeader reads the header of a file of so many bytes, and compares it with
 // them.
 func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
-	wrong := func(want, format string, got ...any) (*npyHeader, error) {
-		return nil, &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
+	wrong := func(want, format string, got ...any) error {
+		return &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
 	}
 	b := make([]byte, min(length, 12))
 	if _, err := r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("data: reading NPY: %w", err)
 	}
 	if len(b) < 12 || !bytes.HasPrefix(b, []byte(npyMagic)) {
-		return wrong("a file that begins with \\x93NUMPY and a version", "%q", b[:min(len(b), 8)])
+		return nil, wrong("a file that begins with \\x93NUMPY and a version", "%q", b[:min(len(b), 8)])
 	}
 	begin, size := int64(10), int64(binary.LittleEndian.Uint16(b[8:]))
 	switch b[6] {
@@ -94,10 +94,10 @@ func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
 	case 2, 3:
 		begin, size = 12, int64(binary.LittleEndian.Uint32(b[8:]))
 	default:
-		return wrong("version 1 to 3", "%d", b[6])
+		return nil, wrong("version 1 to 3", "%d", b[6])
 	}
 	if size > length-begin || size > maxNPYHeader {
-		return wrong(fmt.Sprintf("a header of %d bytes", size), "%d", length-begin)
+		return nil, wrong(fmt.Sprintf("a header of %d bytes", size), "%d", length-begin)
 	}
 	text := make([]byte, size)
 	if _, err := r.ReadAt(text, begin); err != nil && !errors.Is(err, io.EOF) {
@@ -106,14 +106,14 @@ func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
 	header, left := string(text), length-begin-size
 	name, order, dimensions := npyType.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if name == nil || order == nil || dimensions == nil {
-		return wrong("a header with descr, fortran_order and shape", "%q", header)
+		return nil, wrong("a header with descr, fortran_order and shape", "%q", header)
 	}
 	if order[1] == "True" {
-		return wrong("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
+		return nil, wrong("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
 	}
 	element, ok := npyTypes[name[1]]
 	if !ok {
-		return wrong("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
+		return nil, wrong("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
 	}
 	h := &npyHeader{name: name[1], shape: []int{}, begin: int(begin + size)}
 	n := int64(1)
@@ -123,12 +123,12 @@ func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
 		}
 		d, err := strconv.Atoi(field)
 		if err != nil || d > 0 && n > left/int64(d) {
-			return wrong(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", left)
+			return nil, wrong(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", left)
 		}
 		h.shape, n = append(h.shape, d), n*int64(d)
 	}
 	if left != n*int64(element.size) {
-		return wrong(fmt.Sprintf("%d bytes for shape (%s)", n*int64(element.size), dimensions[1]), "%d", left)
+		return nil, wrong(fmt.Sprintf("%d bytes for shape (%s)", n*int64(element.size), dimensions[1]), "%d", left)
 	}
 	return h, nil
 }

@@ -94,8 +94,6 @@ type recording struct {
 // span is a stretch of time since the start of the profile.
 type span struct{ begin, end time.Duration }
 
-func (s span) length() time.Duration { return s.end - s.begin }
-
 // profiled makes steps, with a profile or without.
 func profiled(ctx context.Context, step func() error, on bool, steps int) (p *recording, err error) {
 	tensor.Flush() // what is recorded is no part of the step

@@ -129,7 +129,7 @@ func (p *program) section(c *cell) *section {
 			lead = strings.TrimLeft(lead, "\n")
 		}
 		if piece.decl != nil {
-			if text := p.declaration(c, piece, s); text != "" {
+			if text := p.declaration(c, piece); text != "" {
 				fmt.Fprintf(&s.declarations, "%s%s %s\n", lead, text, trail)
 			}
 			continue
@@ -211,7 +211,7 @@ func (c *cell) calls() bool {
 
 // declaration is a piece at package level; empty if it does not go there as it
 // is.
-func (p *program) declaration(c *cell, piece *piece, s *section) string {
+func (p *program) declaration(c *cell, piece *piece) string {
 	switch d := piece.decl.(type) {
 	case *ast.FuncDecl:
 		if c.dropped(piece) {

@@ -317,7 +317,7 @@ func (c *compiler) update(s *ast.AssignStmt) {
 	x := c.get(p, nil)
 	var v operand
 	if o == token.SHL || o == token.SHR {
-		v = c.shift(s, o, p.shape, x, rhs, want)
+		v = c.shift(o, p.shape, x, rhs, want)
 	} else {
 		v = c.arithmetic(s, o, p.shape, x, rhs, want)
 	}
@@ -327,7 +327,7 @@ func (c *compiler) update(s *ast.AssignStmt) {
 }
 
 // increment compiles x++ and x--.
-func (c *compiler) increment(n ast.Node, e ast.Expr, o token.Token) {
+func (c *compiler) increment(e ast.Expr, o token.Token) {
 	p := c.place_(e)
 	x := c.get(p, nil)
 	var want *operand

@@ -28,7 +28,7 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
 		return c.comparison(e, want)
 	case token.SHL, token.SHR:
-		return c.shift(e, e.Op, c.shapeOf(e), c.expr(e.X, nil), e.Y, want)
+		return c.shift(e.Op, c.shapeOf(e), c.expr(e.X, nil), e.Y, want)
 	}
 	s := c.shapeOf(e)
 	x := c.expr(e.X, nil)
@@ -124,7 +124,7 @@ func suffix(kind reflect.Kind, name string) string {
 }
 
 // shift compiles x << count and x >> count.
-func (c *compiler) shift(n ast.Node, o token.Token, s shape, x operand, count ast.Expr, want *operand) operand {
+func (c *compiler) shift(o token.Token, s shape, x operand, count ast.Expr, want *operand) operand {
 	unsigned := !isSigned(s.typ.Kind())
 	if tv := c.source.Info.Types[count]; tv.Value != nil {
 		k, ok := bitsOf(tv.Value, reflect.Uint64)

@@ -290,7 +290,7 @@ func (c *compiler) resultsOf(b *block, sig *types.Signature, n ast.Node) []opera
 func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
 	m := sel.Obj().(*types.Func)
 	if types.IsInterface(c.typeOf(x.X)) || types.IsInterface(m.Signature().Recv().Type()) {
-		return c.callInterface(e, x, sel, sig)
+		return c.callInterface(e, x, sel)
 	}
 	if c.substitute != nil {
 		c.fail(e, "a method in a generic function")
@@ -336,15 +336,16 @@ func (c *compiler) receiver(x *ast.SelectorExpr, sel *types.Selection, recv type
 	case isPointer == byPointer:
 		return c.get(p, want)
 	case byPointer:
-		at := p.at
-		if p.kind == inElement {
-			at = c.elementAddress(p)
-		} else if p.kind == inMemory {
-			at = c.check(p)
-		} else {
+		receiver := operand{shape: c.shape(x, recv)}
+		switch p.kind {
+		case inElement:
+			receiver.at = c.elementAddress(p)
+		case inMemory:
+			receiver.at = c.check(p)
+		default:
 			c.fail(x, "the address of the receiver")
 		}
-		return operand{shape: c.shape(x, recv), at: at}
+		return receiver
 	}
 	v := c.get(p, nil)
 	s := c.shape(x, at.Underlying().(*types.Pointer).Elem())

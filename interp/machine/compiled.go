@@ -27,7 +27,7 @@ var special = map[string]bool{
 }
 
 // usable tells whether the machine calls a compiled function.
-func (c *compiler) usable(e *ast.CallExpr, o *types.Func) bool {
+func (c *compiler) usable(o *types.Func) bool {
 	if o.Pkg() == nil || !plainPackages[o.Pkg().Path()] || special[o.FullName()] {
 		return false
 	}
@@ -68,7 +68,7 @@ func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
 
 // callCompiled calls a function of a compiled package.
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if !c.usable(e, o) {
+	if !c.usable(o) {
 		c.fail(e, "a call of %s", o.FullName())
 	}
 	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
@@ -102,7 +102,7 @@ func (c *compiler) several(e *ast.CallExpr, sig *types.Signature) bool {
 // callCompiledMethod calls a method of a compiled type.
 func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
 	m := sel.Obj().(*types.Func)
-	if !c.usable(e, m) {
+	if !c.usable(m) {
 		c.fail(e, "a call of %s", m.FullName())
 	}
 	recv := m.Signature().Recv().Type()

@@ -125,7 +125,7 @@ func (c *compiler) betweenInterfaces(n ast.Node, x operand, from, to types.Type,
 }
 
 // callInterface calls a method through an interface.
-func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
+func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection) []operand {
 	t := c.typeOf(x.X)
 	if !isError(t) || sel.Obj().Name() != "Error" {
 		c.fail(e, "a call of the method %s of an interface", sel.Obj().Name())

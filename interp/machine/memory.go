@@ -118,6 +118,3 @@ func (y *memoryType) zero(p unsafe.Pointer) {
 	}
 	reflect.NewAt(y.typ, p).Elem().SetZero()
 }
-
-// at is the variable of type y at p.
-func (y *memoryType) at(p unsafe.Pointer) reflect.Value { return reflect.NewAt(y.typ, p).Elem() }

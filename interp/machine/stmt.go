@@ -46,7 +46,7 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		if s.Tok == token.DEC {
 			o = token.SUB
 		}
-		c.increment(s, s.X, o)
+		c.increment(s.X, o)
 		c.release(m)
 	case *ast.DeclStmt:
 		c.declaration(s)

@@ -45,15 +45,13 @@ func (t *turns) run(f func()) {
 	await(done)
 }
 
-// await waits for the end of something, and reports whether it came in time.
-func await(done <-chan struct{}) bool {
+// await waits for the end of something, but not for ever.
+func await(done <-chan struct{}) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-done:
-		return true
 	case <-timer.C:
-		return false
 	}
 }
 

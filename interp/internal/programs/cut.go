@@ -143,7 +143,6 @@ type declaration struct {
 	index, low   int // of Tarjan's algorithm; index 0: not visited
 	onStack      bool
 	methodOf     types.Object
-	instantiates bool
 }
 
 // inOrder gives each declaration as a cell, after what it needs. Those that

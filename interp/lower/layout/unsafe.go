@@ -54,8 +54,8 @@ type mapType struct {
 // funcType is internal/abi.FuncType, as reflect.FuncOf makes it: parameters and
 // results follow.
 type funcType struct {
-	commonType
-	in, out uint16
+	_ commonType
+	_ [2]uint16 // how many parameters and results
 }
 
 // typePointer is the pointer that a reflect.Type holds.
