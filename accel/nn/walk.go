@@ -22,10 +22,10 @@ import (
 //
 // A value of a type that was declared in a notebook's cell may reach compiled
 // code inside a box; a box has the method Raw() any, and walk goes on with what
-// that gives.
+// that gives. With a method GoType it knows the fields as they were declared.
 func walk(root any, visit func(path []string, v any)) {
 	w := walker{visit: visit, seen: map[visited]bool{}}
-	w.value(nil, reflect.ValueOf(root))
+	w.value(nil, reflect.ValueOf(root), nil)
 }
 
 type walker struct {
@@ -42,20 +42,25 @@ type visited struct {
 // boxed is a value of an interpreted type.
 type boxed interface{ Raw() any }
 
+// described is a boxed value that knows its type as it was declared.
+type described interface{ GoType() reflect.Type }
+
 // sequence is implemented by the containers of this package, whose parts are
 // named by their number alone.
 type sequence interface{ parts() []Module }
 
 var tensorType = reflect.TypeFor[*tensor.Tensor]()
 
-func (w *walker) value(path []string, v reflect.Value) {
+// value visits v and what it is made of. declared is its type as a cell declared
+// it, nil for a compiled type.
+func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	if !v.IsValid() || !mayHold(v.Type()) {
 		return
 	}
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() && partOfModel(v.Elem()) {
-			w.value(path, v.Elem())
+			w.value(path, v.Elem(), nil)
 		}
 		return
 	case reflect.Pointer:
@@ -66,13 +71,16 @@ func (w *walker) value(path []string, v reflect.Value) {
 	if v.CanInterface() {
 		x := v.Interface()
 		if b, ok := x.(boxed); ok {
-			w.value(path, reflect.ValueOf(b.Raw()))
+			if d, ok := x.(described); ok {
+				declared = d.GoType()
+			}
+			w.value(path, reflect.ValueOf(b.Raw()), declared)
 			return
 		}
 		w.visit(path, x)
 		if s, ok := x.(sequence); ok {
 			for i, part := range s.parts() {
-				w.value(append(path, strconv.Itoa(i)), reflect.ValueOf(part))
+				w.value(append(path, strconv.Itoa(i)), reflect.ValueOf(part), nil)
 			}
 			return
 		}
@@ -82,16 +90,16 @@ func (w *walker) value(path []string, v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		w.value(path, v.Elem())
+		w.value(path, v.Elem(), element(declared))
 	case reflect.Struct:
-		w.fields(path, v)
+		w.fields(path, v, declared)
 	case reflect.Slice:
 		if v.Len() == 0 || !w.first(v, v.Len()) {
 			return
 		}
-		w.elements(path, v)
+		w.elements(path, v, element(declared))
 	case reflect.Array:
-		w.elements(path, v)
+		w.elements(path, v, element(declared))
 	case reflect.Map:
 		if v.IsNil() || !w.first(v, 0) {
 			return
@@ -106,18 +114,27 @@ func (w *walker) value(path []string, v reflect.Value) {
 		}
 		slices.Sort(order)
 		for _, name := range order {
-			w.value(append(path, name), v.MapIndex(names[name]))
+			w.value(append(path, name), v.MapIndex(names[name]), element(declared))
 		}
 	}
 }
 
-func (w *walker) elements(path []string, v reflect.Value) {
+// element is the type of what a pointer, slice, array or map of a declared type
+// holds.
+func element(declared reflect.Type) reflect.Type {
+	if declared == nil {
+		return nil
+	}
+	return declared.Elem()
+}
+
+func (w *walker) elements(path []string, v reflect.Value, declared reflect.Type) {
 	for i := range v.Len() {
-		w.value(append(path, strconv.Itoa(i)), v.Index(i))
+		w.value(append(path, strconv.Itoa(i)), v.Index(i), declared)
 	}
 }
 
-func (w *walker) fields(path []string, v reflect.Value) {
+func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 	if !v.CanAddr() {
 		// A copy can be looked into field by field, private ones too.
 		c := reflect.New(v.Type()).Elem()
@@ -138,11 +155,17 @@ func (w *walker) fields(path []string, v reflect.Value) {
 			// them private. They are only read here.
 			field = reflect.NewAt(f.Type, field.Addr().UnsafePointer()).Elem()
 		}
-		if f.Anonymous || f.Name == interpretedField {
-			w.value(path, field)
+		name, embedded := fieldName(v.Type(), f.Name), f.Anonymous || f.Name == interpretedField
+		var part reflect.Type
+		if declared != nil {
+			field := declared.Field(i)
+			name, embedded, part = field.Name, field.Anonymous, field.Type
+		}
+		if embedded {
+			w.value(path, field, part)
 			continue
 		}
-		w.value(append(path, fieldName(v.Type(), f.Name)), field)
+		w.value(append(path, name), field, part)
 	}
 }
 

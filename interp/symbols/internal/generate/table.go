@@ -141,9 +141,9 @@ func (t *table) wrap(name string, methods []*types.Func) {
 	structure := "wrap_" + identifier(t.pkg.Path()) + "_" + name
 	t.wrappers = append(t.wrappers, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", "_"+name, structure))
 	var fields, bodies strings.Builder
-	raw := true
+	described := false
 	for _, m := range methods {
-		raw = raw && m.Name() != "Raw"
+		described = described || m.Name() == "Raw" || m.Name() == "GoType"
 		parameters, arguments, results := t.signature(m.Signature())
 		fmt.Fprintf(&fields, "\tW%s func%s %s\n", m.Name(), parameters, results)
 		fmt.Fprintf(&bodies, "func (W %s) %s%s %s {\n", structure, m.Name(), parameters, results)
@@ -155,8 +155,10 @@ func (t *table) wrap(name string, methods []*types.Func) {
 		}
 		fmt.Fprintf(&bodies, "W.W%s(%s)\n}\n", m.Name(), arguments)
 	}
-	if raw { // compiled code that reflects on a value of a cell finds it through this method, as it does on a box
+	if !described { // compiled code that reflects on a value of a cell finds it through these methods, as it does on a box
 		fmt.Fprintf(&bodies, "func (W %s) Raw() interface{} {\n\tif b, ok := W.IValue.(interface{ Raw() interface{} }); ok {\n\t\treturn b.Raw()\n\t}\n\treturn W.IValue\n}\n", structure)
+		t.use("reflect", "reflect")
+		fmt.Fprintf(&bodies, "func (W %s) GoType() reflect.Type {\n\tif b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {\n\t\treturn b.GoType()\n\t}\n\treturn reflect.TypeOf(W.IValue)\n}\n", structure)
 	}
 	fmt.Fprintf(&t.structs, "\n// %s implements %s with functions; IValue is the value they are methods of.\ntype %s struct {\n\tIValue interface{}\n%s}\n\n%s",
 		structure, t.qualified(name), structure, fields.String(), bodies.String())

@@ -75,6 +75,12 @@ func (W wrap_github_com_quernlab_quern_accel_active_Asker) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_accel_active_Asker) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_github_com_quernlab_quern_accel_active_Strategy implements active.Strategy with functions; IValue is the value they are methods of.
 type wrap_github_com_quernlab_quern_accel_active_Strategy struct {
@@ -97,4 +103,10 @@ func (W wrap_github_com_quernlab_quern_accel_active_Strategy) Raw() interface{} 
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_accel_active_Strategy) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -93,3 +93,9 @@ func (W wrap_github_com_quernlab_quern_accel_nn_Module) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_accel_nn_Module) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

@@ -59,6 +59,12 @@ func (W wrap_github_com_quernlab_quern_display_Displayer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_display_Displayer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_github_com_quernlab_quern_display_MetadataDisplayer implements display.MetadataDisplayer with functions; IValue is the value they are methods of.
 type wrap_github_com_quernlab_quern_display_MetadataDisplayer struct {
@@ -79,6 +85,12 @@ func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) Raw() interfac
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_display_MetadataDisplayer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_github_com_quernlab_quern_display_Sink implements display.Sink with functions; IValue is the value they are methods of.
 type wrap_github_com_quernlab_quern_display_Sink struct {
@@ -94,6 +106,12 @@ func (W wrap_github_com_quernlab_quern_display_Sink) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_display_Sink) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_github_com_quernlab_quern_display_Structured implements display.Structured with functions; IValue is the value they are methods of.

@@ -46,3 +46,9 @@ func (W wrap_github_com_quernlab_quern_gpu_Device) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_gpu_Device) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

@@ -68,3 +68,9 @@ func (W wrap_github_com_quernlab_quern_plots_Updater) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_plots_Updater) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

@@ -67,3 +67,9 @@ func (W wrap_github_com_quernlab_quern_widgets_Widget) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_widgets_Widget) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

@@ -48,3 +48,9 @@ func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_github_com_quernlab_quern_widgets_comm_Host) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

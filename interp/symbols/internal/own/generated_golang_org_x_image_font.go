@@ -85,3 +85,9 @@ func (W wrap_golang_org_x_image_font_Face) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_golang_org_x_image_font_Face) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

@@ -220,6 +220,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex128) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Complex128) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Complex128Level1 implements blas.Complex128Level1 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Complex128Level1 struct {
@@ -271,6 +277,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex128Level1) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Complex128Level1) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_blas_Complex128Level2 implements blas.Complex128Level2 with functions; IValue is the value they are methods of.
@@ -352,6 +364,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex128Level2) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Complex128Level2) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Complex128Level3 implements blas.Complex128Level3 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Complex128Level3 struct {
@@ -399,6 +417,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex128Level3) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Complex128Level3) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_blas_Complex64 implements blas.Complex64 with functions; IValue is the value they are methods of.
@@ -556,6 +580,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex64) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Complex64) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Complex64Level1 implements blas.Complex64Level1 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Complex64Level1 struct {
@@ -607,6 +637,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex64Level1) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Complex64Level1) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_blas_Complex64Level2 implements blas.Complex64Level2 with functions; IValue is the value they are methods of.
@@ -688,6 +724,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex64Level2) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Complex64Level2) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Complex64Level3 implements blas.Complex64Level3 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Complex64Level3 struct {
@@ -735,6 +777,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Complex64Level3) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Complex64Level3) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_blas_Float32 implements blas.Float32 with functions; IValue is the value they are methods of.
@@ -892,6 +940,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Float32) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Float32) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Float32Level1 implements blas.Float32Level1 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Float32Level1 struct {
@@ -959,6 +1013,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Float32Level1) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Float32Level1) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_blas_Float32Level2 implements blas.Float32Level2 with functions; IValue is the value they are methods of.
@@ -1036,6 +1096,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Float32Level2) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Float32Level2) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Float32Level3 implements blas.Float32Level3 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Float32Level3 struct {
@@ -1071,6 +1137,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Float32Level3) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Float32Level3) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_blas_Float64 implements blas.Float64 with functions; IValue is the value they are methods of.
@@ -1220,6 +1292,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Float64) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Float64) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Float64Level1 implements blas.Float64Level1 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Float64Level1 struct {
@@ -1279,6 +1357,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Float64Level1) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Float64Level1) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_blas_Float64Level2 implements blas.Float64Level2 with functions; IValue is the value they are methods of.
@@ -1356,6 +1440,12 @@ func (W wrap_gonum_org_v1_gonum_blas_Float64Level2) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_blas_Float64Level2) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_blas_Float64Level3 implements blas.Float64Level3 with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_blas_Float64Level3 struct {
@@ -1391,4 +1481,10 @@ func (W wrap_gonum_org_v1_gonum_blas_Float64Level3) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_blas_Float64Level3) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

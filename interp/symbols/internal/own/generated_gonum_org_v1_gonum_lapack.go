@@ -241,3 +241,9 @@ func (W wrap_gonum_org_v1_gonum_lapack_Float64) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_lapack_Float64) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

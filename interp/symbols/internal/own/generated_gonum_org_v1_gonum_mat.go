@@ -261,6 +261,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Banded) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_Banded) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_CMatrix implements mat.CMatrix with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_CMatrix struct {
@@ -289,6 +295,12 @@ func (W wrap_gonum_org_v1_gonum_mat_CMatrix) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_CMatrix) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_CUntransposer implements mat.CUntransposer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_CUntransposer struct {
@@ -304,6 +316,12 @@ func (W wrap_gonum_org_v1_gonum_mat_CUntransposer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_CUntransposer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_ClonerFrom implements mat.ClonerFrom with functions; IValue is the value they are methods of.
@@ -321,6 +339,12 @@ func (W wrap_gonum_org_v1_gonum_mat_ClonerFrom) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_ClonerFrom) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_ColNonZeroDoer implements mat.ColNonZeroDoer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_ColNonZeroDoer struct {
@@ -336,6 +360,12 @@ func (W wrap_gonum_org_v1_gonum_mat_ColNonZeroDoer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_ColNonZeroDoer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_ColViewer implements mat.ColViewer with functions; IValue is the value they are methods of.
@@ -353,6 +383,12 @@ func (W wrap_gonum_org_v1_gonum_mat_ColViewer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_ColViewer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_Copier implements mat.Copier with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_Copier struct {
@@ -368,6 +404,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Copier) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Copier) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_Diagonal implements mat.Diagonal with functions; IValue is the value they are methods of.
@@ -429,6 +471,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Diagonal) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_Diagonal) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_Grower implements mat.Grower with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_Grower struct {
@@ -448,6 +496,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Grower) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Grower) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_Matrix implements mat.Matrix with functions; IValue is the value they are methods of.
@@ -472,6 +526,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Matrix) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Matrix) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_Mutable implements mat.Mutable with functions; IValue is the value they are methods of.
@@ -500,6 +560,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Mutable) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Mutable) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_MutableBanded implements mat.MutableBanded with functions; IValue is the value they are methods of.
@@ -536,6 +602,12 @@ func (W wrap_gonum_org_v1_gonum_mat_MutableBanded) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_MutableBanded) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_MutableDiagonal implements mat.MutableDiagonal with functions; IValue is the value they are methods of.
@@ -601,6 +673,12 @@ func (W wrap_gonum_org_v1_gonum_mat_MutableDiagonal) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_MutableDiagonal) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_MutableSymBanded implements mat.MutableSymBanded with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_MutableSymBanded struct {
@@ -645,6 +723,12 @@ func (W wrap_gonum_org_v1_gonum_mat_MutableSymBanded) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_MutableSymBanded) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_MutableSymmetric implements mat.MutableSymmetric with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_MutableSymmetric struct {
@@ -676,6 +760,12 @@ func (W wrap_gonum_org_v1_gonum_mat_MutableSymmetric) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_MutableSymmetric) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_MutableTriBanded implements mat.MutableTriBanded with functions; IValue is the value they are methods of.
@@ -729,6 +819,12 @@ func (W wrap_gonum_org_v1_gonum_mat_MutableTriBanded) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_MutableTriBanded) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_MutableTriangular implements mat.MutableTriangular with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_MutableTriangular struct {
@@ -764,6 +860,12 @@ func (W wrap_gonum_org_v1_gonum_mat_MutableTriangular) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_MutableTriangular) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_MutableVector implements mat.MutableVector with functions; IValue is the value they are methods of.
@@ -801,6 +903,12 @@ func (W wrap_gonum_org_v1_gonum_mat_MutableVector) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_MutableVector) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_NonZeroDoer implements mat.NonZeroDoer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_NonZeroDoer struct {
@@ -816,6 +924,12 @@ func (W wrap_gonum_org_v1_gonum_mat_NonZeroDoer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_NonZeroDoer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_Normer implements mat.Normer with functions; IValue is the value they are methods of.
@@ -833,6 +947,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Normer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_Normer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_RawBander implements mat.RawBander with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_RawBander struct {
@@ -848,6 +968,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawBander) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_RawBander) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_RawCMatrixer implements mat.RawCMatrixer with functions; IValue is the value they are methods of.
@@ -865,6 +991,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawCMatrixer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RawCMatrixer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_RawColViewer implements mat.RawColViewer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_RawColViewer struct {
@@ -880,6 +1012,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawColViewer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_RawColViewer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_RawMatrixSetter implements mat.RawMatrixSetter with functions; IValue is the value they are methods of.
@@ -897,6 +1035,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawMatrixSetter) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RawMatrixSetter) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_RawMatrixer implements mat.RawMatrixer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_RawMatrixer struct {
@@ -912,6 +1056,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawMatrixer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_RawMatrixer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_RawRowViewer implements mat.RawRowViewer with functions; IValue is the value they are methods of.
@@ -929,6 +1079,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawRowViewer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RawRowViewer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_RawSymBander implements mat.RawSymBander with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_RawSymBander struct {
@@ -944,6 +1100,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawSymBander) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_RawSymBander) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_RawSymmetricer implements mat.RawSymmetricer with functions; IValue is the value they are methods of.
@@ -961,6 +1123,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawSymmetricer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RawSymmetricer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_RawTriBander implements mat.RawTriBander with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_RawTriBander struct {
@@ -976,6 +1144,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawTriBander) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_RawTriBander) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_RawTriangular implements mat.RawTriangular with functions; IValue is the value they are methods of.
@@ -993,6 +1167,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawTriangular) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RawTriangular) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_RawTridiagonaler implements mat.RawTridiagonaler with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_RawTridiagonaler struct {
@@ -1008,6 +1188,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawTridiagonaler) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_RawTridiagonaler) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_RawVectorer implements mat.RawVectorer with functions; IValue is the value they are methods of.
@@ -1025,6 +1211,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RawVectorer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RawVectorer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_Reseter implements mat.Reseter with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_Reseter struct {
@@ -1040,6 +1232,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Reseter) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Reseter) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_RowNonZeroDoer implements mat.RowNonZeroDoer with functions; IValue is the value they are methods of.
@@ -1057,6 +1255,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RowNonZeroDoer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RowNonZeroDoer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_RowViewer implements mat.RowViewer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_RowViewer struct {
@@ -1073,6 +1277,12 @@ func (W wrap_gonum_org_v1_gonum_mat_RowViewer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_RowViewer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_SolveToer implements mat.SolveToer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_SolveToer struct {
@@ -1088,6 +1298,12 @@ func (W wrap_gonum_org_v1_gonum_mat_SolveToer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_SolveToer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_SymBanded implements mat.SymBanded with functions; IValue is the value they are methods of.
@@ -1129,6 +1345,12 @@ func (W wrap_gonum_org_v1_gonum_mat_SymBanded) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_SymBanded) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_Symmetric implements mat.Symmetric with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_Symmetric struct {
@@ -1157,6 +1379,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Symmetric) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_Symmetric) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_Tracer implements mat.Tracer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_Tracer struct {
@@ -1172,6 +1400,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Tracer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Tracer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_TriBanded implements mat.TriBanded with functions; IValue is the value they are methods of.
@@ -1221,6 +1455,12 @@ func (W wrap_gonum_org_v1_gonum_mat_TriBanded) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_TriBanded) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_Triangular implements mat.Triangular with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_Triangular struct {
@@ -1253,6 +1493,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Triangular) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_Triangular) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_UnConjTransposer implements mat.UnConjTransposer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_UnConjTransposer struct {
@@ -1268,6 +1514,12 @@ func (W wrap_gonum_org_v1_gonum_mat_UnConjTransposer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_UnConjTransposer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_UntransposeBander implements mat.UntransposeBander with functions; IValue is the value they are methods of.
@@ -1285,6 +1537,12 @@ func (W wrap_gonum_org_v1_gonum_mat_UntransposeBander) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_UntransposeBander) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_UntransposeTriBander implements mat.UntransposeTriBander with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_UntransposeTriBander struct {
@@ -1300,6 +1558,12 @@ func (W wrap_gonum_org_v1_gonum_mat_UntransposeTriBander) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_UntransposeTriBander) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_UntransposeTrier implements mat.UntransposeTrier with functions; IValue is the value they are methods of.
@@ -1317,6 +1581,12 @@ func (W wrap_gonum_org_v1_gonum_mat_UntransposeTrier) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_mat_UntransposeTrier) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_mat_Untransposer implements mat.Untransposer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_mat_Untransposer struct {
@@ -1332,6 +1602,12 @@ func (W wrap_gonum_org_v1_gonum_mat_Untransposer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Untransposer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_mat_Vector implements mat.Vector with functions; IValue is the value they are methods of.
@@ -1364,4 +1640,10 @@ func (W wrap_gonum_org_v1_gonum_mat_Vector) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_mat_Vector) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

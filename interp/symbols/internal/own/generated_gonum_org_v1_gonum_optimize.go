@@ -117,6 +117,12 @@ func (W wrap_gonum_org_v1_gonum_optimize_CGVariant) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_optimize_CGVariant) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_optimize_Converger implements optimize.Converger with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_optimize_Converger struct {
@@ -137,6 +143,12 @@ func (W wrap_gonum_org_v1_gonum_optimize_Converger) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_optimize_Converger) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_optimize_Linesearcher implements optimize.Linesearcher with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_optimize_Linesearcher struct {
@@ -156,6 +168,12 @@ func (W wrap_gonum_org_v1_gonum_optimize_Linesearcher) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_optimize_Linesearcher) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_optimize_Method implements optimize.Method with functions; IValue is the value they are methods of.
@@ -181,6 +199,12 @@ func (W wrap_gonum_org_v1_gonum_optimize_Method) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_optimize_Method) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_optimize_NextDirectioner implements optimize.NextDirectioner with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_optimize_NextDirectioner struct {
@@ -200,6 +224,12 @@ func (W wrap_gonum_org_v1_gonum_optimize_NextDirectioner) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_optimize_NextDirectioner) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_optimize_Recorder implements optimize.Recorder with functions; IValue is the value they are methods of.
@@ -221,6 +251,12 @@ func (W wrap_gonum_org_v1_gonum_optimize_Recorder) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_optimize_Recorder) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_optimize_Statuser implements optimize.Statuser with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_optimize_Statuser struct {
@@ -236,6 +272,12 @@ func (W wrap_gonum_org_v1_gonum_optimize_Statuser) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_optimize_Statuser) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_optimize_StepSizer implements optimize.StepSizer with functions; IValue is the value they are methods of.
@@ -256,4 +298,10 @@ func (W wrap_gonum_org_v1_gonum_optimize_StepSizer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_optimize_StepSizer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

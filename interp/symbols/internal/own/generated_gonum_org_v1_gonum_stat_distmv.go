@@ -80,6 +80,12 @@ func (W wrap_gonum_org_v1_gonum_stat_distmv_EigenSym) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_stat_distmv_EigenSym) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_stat_distmv_LogProber implements distmv.LogProber with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_stat_distmv_LogProber struct {
@@ -96,6 +102,12 @@ func (W wrap_gonum_org_v1_gonum_stat_distmv_LogProber) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_stat_distmv_LogProber) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_stat_distmv_Quantiler implements distmv.Quantiler with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_stat_distmv_Quantiler struct {
@@ -111,6 +123,12 @@ func (W wrap_gonum_org_v1_gonum_stat_distmv_Quantiler) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_stat_distmv_Quantiler) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_stat_distmv_RandLogProber implements distmv.RandLogProber with functions; IValue is the value they are methods of.
@@ -132,6 +150,12 @@ func (W wrap_gonum_org_v1_gonum_stat_distmv_RandLogProber) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_stat_distmv_RandLogProber) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_stat_distmv_Rander implements distmv.Rander with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_stat_distmv_Rander struct {
@@ -147,4 +171,10 @@ func (W wrap_gonum_org_v1_gonum_stat_distmv_Rander) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_stat_distmv_Rander) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

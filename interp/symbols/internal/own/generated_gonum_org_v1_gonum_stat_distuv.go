@@ -65,6 +65,12 @@ func (W wrap_gonum_org_v1_gonum_stat_distuv_LogProber) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_stat_distuv_LogProber) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_stat_distuv_Quantiler implements distuv.Quantiler with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_stat_distuv_Quantiler struct {
@@ -80,6 +86,12 @@ func (W wrap_gonum_org_v1_gonum_stat_distuv_Quantiler) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_stat_distuv_Quantiler) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_gonum_stat_distuv_RandLogProber implements distuv.RandLogProber with functions; IValue is the value they are methods of.
@@ -101,6 +113,12 @@ func (W wrap_gonum_org_v1_gonum_stat_distuv_RandLogProber) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_gonum_stat_distuv_RandLogProber) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_gonum_stat_distuv_Rander implements distuv.Rander with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_gonum_stat_distuv_Rander struct {
@@ -116,4 +134,10 @@ func (W wrap_gonum_org_v1_gonum_stat_distuv_Rander) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_gonum_stat_distuv_Rander) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

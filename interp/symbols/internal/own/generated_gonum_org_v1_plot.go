@@ -61,6 +61,12 @@ func (W wrap_gonum_org_v1_plot_DataRanger) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_DataRanger) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_GlyphBoxer implements plot.GlyphBoxer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_GlyphBoxer struct {
@@ -76,6 +82,12 @@ func (W wrap_gonum_org_v1_plot_GlyphBoxer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_GlyphBoxer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_plot_Normalizer implements plot.Normalizer with functions; IValue is the value they are methods of.
@@ -93,6 +105,12 @@ func (W wrap_gonum_org_v1_plot_Normalizer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_Normalizer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_Plotter implements plot.Plotter with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_Plotter struct {
@@ -108,6 +126,12 @@ func (W wrap_gonum_org_v1_plot_Plotter) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_Plotter) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_plot_Thumbnailer implements plot.Thumbnailer with functions; IValue is the value they are methods of.
@@ -125,6 +149,12 @@ func (W wrap_gonum_org_v1_plot_Thumbnailer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_Thumbnailer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_Ticker implements plot.Ticker with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_Ticker struct {
@@ -140,4 +170,10 @@ func (W wrap_gonum_org_v1_plot_Ticker) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_Ticker) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -80,6 +80,12 @@ func (W wrap_gonum_org_v1_plot_palette_ColorMap) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_palette_ColorMap) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_palette_DivergingColorMap implements palette.DivergingColorMap with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_palette_DivergingColorMap struct {
@@ -132,6 +138,12 @@ func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_palette_DivergingColorMap) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_palette_DivergingPalette implements palette.DivergingPalette with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_palette_DivergingPalette struct {
@@ -152,6 +164,12 @@ func (W wrap_gonum_org_v1_plot_palette_DivergingPalette) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_palette_DivergingPalette) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_palette_Palette implements palette.Palette with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_palette_Palette struct {
@@ -167,4 +185,10 @@ func (W wrap_gonum_org_v1_plot_palette_Palette) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_palette_Palette) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -134,6 +134,12 @@ func (W wrap_gonum_org_v1_plot_plotter_FieldXY) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_plotter_FieldXY) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_plotter_GridXYZ implements plotter.GridXYZ with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_plotter_GridXYZ struct {
@@ -162,6 +168,12 @@ func (W wrap_gonum_org_v1_plot_plotter_GridXYZ) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_plotter_GridXYZ) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_plotter_Labeller implements plotter.Labeller with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_plotter_Labeller struct {
@@ -177,6 +189,12 @@ func (W wrap_gonum_org_v1_plot_plotter_Labeller) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_plotter_Labeller) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_plot_plotter_Valuer implements plotter.Valuer with functions; IValue is the value they are methods of.
@@ -198,6 +216,12 @@ func (W wrap_gonum_org_v1_plot_plotter_Valuer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_plotter_Valuer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_plotter_XErrorer implements plotter.XErrorer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_plotter_XErrorer struct {
@@ -213,6 +237,12 @@ func (W wrap_gonum_org_v1_plot_plotter_XErrorer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_plotter_XErrorer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_plot_plotter_XYLabeller implements plotter.XYLabeller with functions; IValue is the value they are methods of.
@@ -238,6 +268,12 @@ func (W wrap_gonum_org_v1_plot_plotter_XYLabeller) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_plotter_XYLabeller) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_plotter_XYZer implements plotter.XYZer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_plotter_XYZer struct {
@@ -262,6 +298,12 @@ func (W wrap_gonum_org_v1_plot_plotter_XYZer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_plotter_XYZer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_plotter_XYer implements plotter.XYer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_plotter_XYer struct {
@@ -282,6 +324,12 @@ func (W wrap_gonum_org_v1_plot_plotter_XYer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_plotter_XYer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_plotter_YErrorer implements plotter.YErrorer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_plotter_YErrorer struct {
@@ -297,4 +345,10 @@ func (W wrap_gonum_org_v1_plot_plotter_YErrorer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_plotter_YErrorer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

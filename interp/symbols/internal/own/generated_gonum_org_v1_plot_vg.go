@@ -100,6 +100,12 @@ func (W wrap_gonum_org_v1_plot_vg_Canvas) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_vg_Canvas) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_vg_CanvasSizer implements vg.CanvasSizer with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_vg_CanvasSizer struct {
@@ -163,6 +169,12 @@ func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_vg_CanvasSizer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_gonum_org_v1_plot_vg_CanvasWriterTo implements vg.CanvasWriterTo with functions; IValue is the value they are methods of.
@@ -231,4 +243,10 @@ func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_vg_CanvasWriterTo) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -69,6 +69,12 @@ func (W wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer) Raw() interface{} {
 	}
 	return W.IValue
 }
+func (W wrap_gonum_org_v1_plot_vg_draw_GlyphDrawer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_gonum_org_v1_plot_vg_draw_TextHandler implements draw.TextHandler with functions; IValue is the value they are methods of.
 type wrap_gonum_org_v1_plot_vg_draw_TextHandler struct {
@@ -100,4 +106,10 @@ func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) Raw() interface{} {
 		return b.Raw()
 	}
 	return W.IValue
+}
+func (W wrap_gonum_org_v1_plot_vg_draw_TextHandler) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
