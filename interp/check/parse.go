@@ -1,11 +1,9 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/scanner"
 	"go/token"
 	"slices"
 	"sort"
@@ -115,13 +113,32 @@ func (u *unit) scan() ErrorList {
 			errs = append(errs, u.commandError(c))
 		}
 	}
-	list, _ := scan(u.src)
+	list, comments := scan(u.src)
+	u.src = withoutLineDirectives(u.src, comments)
+	if n := len(comments); n > 0 {
+		at := comments[n-1][0]
+		if rest, ok := strings.CutPrefix(u.src[at:], "/*"); ok && !strings.Contains(rest, "*/") {
+			errs = append(errs, u.errorAt(at, "comment not terminated"))
+		}
+	}
 	for _, t := range list {
 		if t.tok == token.IDENT && strings.Contains(t.lit, "ʹ") && t.lit != predeclared {
 			errs = append(errs, u.errorAt(t.offset, fmt.Sprintf("the letter ʹ in %s is reserved: choose another name", t.lit)))
 		}
 	}
 	return errs
+}
+
+// withoutLineDirectives is src where comments that would move the positions of what
+// follows them are plain comments: places are those in the cell.
+func withoutLineDirectives(src string, comments [][2]int) string {
+	text := []byte(src)
+	for _, c := range comments {
+		if strings.HasPrefix(src[c[0]+2:], "line ") {
+			text[c[0]+2] = 'L'
+		}
+	}
+	return string(text)
 }
 
 // endsInList says whether the cell ends in several expressions with commas
@@ -197,71 +214,6 @@ func (u *unit) text() string {
 
 func directive(number, line, column int) string {
 	return fmt.Sprintf("/*line %s:%d:%d*/", Filename(number), line, column)
-}
-
-// syntaxErrors parses each piece by itself, so that an error in one does not
-// hide those of the others and none lies outside of the cell.
-func (u *unit) syntaxErrors() ErrorList {
-	var errs ErrorList
-	for i, c := range u.chunks {
-		head, tail := "package main\n", "\n"
-		if c.kind == stmtChunk {
-			head, tail = "package main\nfunc _() {\n", "\n}\n"
-		}
-		text := head + directive(u.number, c.line, c.column) + u.src[c.start:c.end] + tail
-		_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.AllErrors|parser.SkipObjectResolution)
-		var list scanner.ErrorList
-		if !errors.As(err, &list) {
-			continue
-		}
-		list.RemoveMultiples()
-		before := len(errs)
-		end := u.position(c.end)
-		for _, e := range list {
-			pos := e.Pos
-			pos.Offset = 0
-			if pos.Filename != Filename(u.number) || pos.Line > end.Line || pos.Line == end.Line && pos.Column >= end.Column {
-				// Past the piece: the parser ran into what follows it.
-				if len(errs) > before {
-					break
-				}
-				if i == len(u.chunks)-1 {
-					errs = append(errs, &Error{Pos: end, Msg: "unexpected end of the cell: " + u.unclosed(e.Msg)})
-				} else {
-					errs = append(errs, &Error{Pos: end, Msg: e.Msg})
-				}
-				break
-			}
-			errs = append(errs, &Error{Pos: pos, Msg: e.Msg})
-		}
-	}
-	if len(errs) == 0 {
-		// The pieces are right one by one: only an import after a declaration
-		// of the same kind could get here, and text orders these.
-		errs = append(errs, &Error{Pos: u.position(0), Msg: "this cell cannot be parsed as Go"})
-	}
-	return errs
-}
-
-// unclosed says which bracket is open at the end of the cell, or what the
-// parser said.
-func (u *unit) unclosed(msg string) string {
-	list, _ := scan(u.src)
-	var open []lexeme
-	for _, t := range list {
-		switch t.tok {
-		case token.LPAREN, token.LBRACE, token.LBRACK:
-			open = append(open, t)
-		case token.RPAREN, token.RBRACE, token.RBRACK:
-			open = open[:len(open)-1]
-		}
-	}
-	if len(open) == 0 {
-		return msg
-	}
-	t := open[len(open)-1]
-	p := u.position(t.offset)
-	return fmt.Sprintf("%q of line %d, column %d is not closed", t.tok.String(), p.Line, p.Column)
 }
 
 // position converts an offset in the source.

@@ -140,7 +140,11 @@ func opensBlock(list []lexeme) bool {
 
 func newChunk(src string, list []lexeme, end int) chunk {
 	start := list[0].offset
-	tail := list[len(list)-1]
+	written := list
+	for len(written) > 1 && written[len(written)-1].lit == "\n" {
+		written = written[:len(written)-1]
+	}
+	tail := written[len(written)-1]
 	last := tail.offset + len(tail.lit)
 	if tail.lit == "" {
 		last = tail.offset + len(tail.tok.String())

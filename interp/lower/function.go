@@ -70,7 +70,7 @@ func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *envi
 	f := e.function(env)
 	sig := e.Info.Defs[decl.Name].Type().(*types.Signature)
 	if decl.Body == nil {
-		e.unsupported(decl, "a function without a body", "")
+		e.unsupported(decl, "a function without a body", "its opening brace must be on the line where its header ends")
 	}
 	f.study(decl.Body)
 	var parameters []string

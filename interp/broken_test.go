@@ -1,0 +1,51 @@
+package interp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/quernlab/quern/internal/golden"
+	"github.com/quernlab/quern/interp"
+)
+
+// TestBroken says what is shown of cells that are no Go: all errors, each at its
+// place in the cell, with its line and a caret. The plain text and the one with
+// colours are the same but for the colours.
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile("testdata/broken.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, f := range archive.Files {
+		src := string(f.Data)
+		if f.Name == "carriage returns" {
+			src = strings.ReplaceAll(src, "\n", "\r\n")
+		}
+		n := newNotebook(t)
+		_, err := n.Execute(context.Background(), 1, src)
+		var e *interp.Error
+		if !errors.As(err, &e) {
+			fmt.Fprintf(&all, "-- %s --\n%v\n", f.Name, err)
+			continue
+		}
+		text := colour.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
+		fmt.Fprintf(&all, "-- %s --\n%s\n", f.Name, text)
+		if e.Name == "compile error" && e.Value != text {
+			t.Errorf("%s: the value is\n%s\nand the traceback\n%s", f.Name, e.Value, text)
+		}
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "cell[") && !strings.HasPrefix(line, "cell[1]:") || strings.Contains(line, "found '}'") && !strings.Contains(src, "}") {
+				t.Errorf("%s: %s", f.Name, line)
+			}
+		}
+		n.Close()
+	}
+	golden.Check(t, "broken.golden", []byte(all.String()))
+}

@@ -1,0 +1,151 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// syntaxErrors parses each piece by itself, so that an error in one does not
+// hide those of the others and none lies outside of the cell.
+func (u *unit) syntaxErrors() ErrorList {
+	var errs ErrorList
+	for i := range u.chunks {
+		errs = append(errs, u.chunkErrors(i)...)
+	}
+	if len(errs) == 0 {
+		// The pieces are right one by one: only an import after a declaration
+		// of the same kind could get here, and text orders these.
+		errs = append(errs, u.errorAt(0, "this cell cannot be parsed as Go"))
+	}
+	return errs
+}
+
+// chunkErrors are the syntax errors of one piece of the cell.
+func (u *unit) chunkErrors(i int) ErrorList {
+	c := u.chunks[i]
+	head, tail := "package main\n", "\n"
+	if c.kind == stmtChunk {
+		head, tail = "package main\nfunc _() {\n", "\n}\n"
+	}
+	if c.quiet {
+		tail = ";" + tail
+	}
+	text := head + directive(u.number, c.line, c.column) + u.src[c.start:c.end] + tail
+	_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.AllErrors|parser.SkipObjectResolution)
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		return nil
+	}
+	var errs ErrorList
+	for _, e := range oneEachLine(list) {
+		pos := e.Pos
+		pos.Offset = 0
+		end := u.position(c.end)
+		if pos.Filename == Filename(u.number) && before(pos, end) {
+			errs = append(errs, &Error{Pos: pos, Msg: u.ownWords(c, pos, e.Msg)})
+			continue
+		}
+		// Past the piece: the parser ran into what follows it.
+		if len(errs) == 0 {
+			at := c.last
+			if c.quiet {
+				at = c.end
+			}
+			errs = append(errs, u.errorAt(at, u.pastEnd(i, e.Msg)))
+		}
+		break
+	}
+	if open := u.unclosed(c); open != "" && len(errs) > 0 && errs[0].Pos != u.position(c.last) {
+		// What follows the bracket was read as if it were inside.
+		errs = errs[:1]
+		errs[0].Msg += ": " + open
+	}
+	return errs
+}
+
+// oneEachLine keeps the first error of a line. Of two at one place that of the
+// scanner says more than that of the parser, which saw an illegal token.
+func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
+	all := slices.Clone(list)
+	list = slices.DeleteFunc(list, func(e *scanner.Error) bool {
+		return strings.HasSuffix(e.Msg, "found 'ILLEGAL'") && slices.ContainsFunc(all, func(other *scanner.Error) bool {
+			return other != e && other.Pos == e.Pos
+		})
+	})
+	list.RemoveMultiples()
+	return list
+}
+
+// ownWords is what the parser says of a place in c, without the brace of the
+// function that holds the statements.
+func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
+	if pos.Line == c.line && pos.Column == c.column {
+		switch c.first {
+		case token.CASE, token.DEFAULT:
+			return fmt.Sprintf("%s is not in a switch or select", c.first)
+		case token.ELSE:
+			return "else must be on the line of the brace that closes its if"
+		}
+	}
+	return plainTokens(msg)
+}
+
+// pastEnd is what the parser says where it ran past a piece: it met the end of the
+// cell, or of the line, and not what stands there in the file that it was given.
+func (u *unit) pastEnd(i int, msg string) string {
+	c := u.chunks[i]
+	if i == len(u.chunks)-1 {
+		if open := u.unclosed(c); open != "" {
+			return "unexpected end of the cell: " + open
+		}
+	}
+	expected, _, found := strings.Cut(plainTokens(msg), ", found ")
+	met := "newline"
+	switch {
+	case c.quiet:
+		met = "';'"
+	case i == len(u.chunks)-1:
+		met = "end of the cell"
+	}
+	switch {
+	case !found:
+		return expected
+	case expected == "expected ';'":
+		return "unexpected " + met
+	}
+	return expected + ", found " + met
+}
+
+// plainTokens gives the parser's names of tokens in words.
+func plainTokens(msg string) string {
+	return strings.NewReplacer("'IDENT'", "name", "'EOF'", "end of the cell", "'STRING'", "string").Replace(msg)
+}
+
+// unclosed says which bracket of a piece is open at its end, "" if none is.
+func (u *unit) unclosed(c chunk) string {
+	list, _ := scan(u.src[c.start:c.end])
+	var open []lexeme
+	for _, t := range list {
+		switch t.tok {
+		case token.LPAREN, token.LBRACE, token.LBRACK:
+			open = append(open, t)
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	t := open[len(open)-1]
+	p := u.position(c.start + t.offset)
+	return fmt.Sprintf("%q of line %d, column %d is not closed", t.tok.String(), p.Line, p.Column)
+}
+
+func before(p, q token.Position) bool {
+	return p.Line < q.Line || p.Line == q.Line && p.Column < q.Column
+}
