@@ -21,6 +21,9 @@ func (s *Session) Complete(src string, offset int) (start, end int, items []comp
 		}
 		return start, offset, items
 	}
+	if magic.InText(src, offset, s.checker.Known) {
+		return offset, offset, nil
+	}
 	return complete.At(s.checker, symbols.Paths(), magic.Blank(src, s.checker.Known), offset)
 }
 

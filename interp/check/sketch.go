@@ -28,13 +28,13 @@ type Sketch struct {
 // sketchNumber is the number of the cell in positions of a sketch.
 const sketchNumber = 0
 
-// Sketch calls visit with what is known about src. Brackets that are still open
-// at its end are closed. It does not call visit where src is too broken to be
+// Sketch calls visit with what is known about src. What is still open at its end
+// is closed. It does not call visit where src is too broken to be
 // parsed in part.
 func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	u := &unit{number: sketchNumber, src: closeBrackets(src), plan: &plan{}, sketch: true}
+	u := &unit{number: sketchNumber, src: closeOpen(src), plan: &plan{}, sketch: true}
 	u.chunks, _ = split(u.src)
 	u.values = u.endsInList()
 	// The file is what could be parsed; the error tells what could not.
@@ -148,31 +148,4 @@ func (s *Sketch) PackageOf(name string) *types.Package {
 		return nil
 	}
 	return p
-}
-
-// closeBrackets appends what is missing at the end of src.
-func closeBrackets(src string) string {
-	list, _ := scan(src)
-	var open []token.Token
-	for _, t := range list {
-		switch t.tok {
-		case token.LPAREN:
-			open = append(open, token.RPAREN)
-		case token.LBRACE:
-			open = append(open, token.RBRACE)
-		case token.LBRACK:
-			open = append(open, token.RBRACK)
-		case token.RPAREN, token.RBRACE, token.RBRACK:
-			if n := len(open); n > 0 && open[n-1] == t.tok {
-				open = open[:n-1]
-			}
-		}
-	}
-	for i := len(open) - 1; i >= 0; i-- {
-		if open[i] == token.RBRACE {
-			src += "\n"
-		}
-		src += open[i].String()
-	}
-	return src
 }

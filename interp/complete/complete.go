@@ -17,7 +17,7 @@ import (
 // An Item is one proposal.
 type Item struct {
 	Text string // what replaces the text from start to end
-	Kind string // function, type, const, instance, module, keyword or field
+	Kind string // function, type, const, instance, module, keyword, field or label
 	Type string // Go type, signature or import path; may be empty
 }
 
@@ -48,6 +48,12 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 		// What follows may be what confuses the parser.
 		c.Sketch(src[:start]+cursor, visit)
 	}
+	if l.empty() || !l.member {
+		// Nor may what is wrong elsewhere hide what is defined.
+		if text, ok := check.WithoutErrors(full, start); ok {
+			c.Sketch(text, visit)
+		}
+	}
 	return start, end, l.sorted()
 }
 
@@ -56,7 +62,10 @@ type list struct {
 	prefix string
 	items  []Item
 	seen   map[string]bool
+	member bool // the cursor is behind a dot
 }
+
+func (l *list) empty() bool { return len(l.items) == 0 }
 
 func (l *list) add(text, kind, typ string) {
 	if l.seen[text] || strings.Contains(text, "ʹ") || text == "_" || !strings.HasPrefix(strings.ToLower(text), strings.ToLower(l.prefix)) {
@@ -141,7 +150,12 @@ func (l *list) fill(s *check.Sketch, paths []string) bool {
 	id := at[len(at)-1].(*ast.Ident)
 	if len(at) > 1 {
 		if sel, ok := at[len(at)-2].(*ast.SelectorExpr); ok && sel.Sel == id {
+			l.member = true
 			l.members(s, sel.X)
+			return true
+		}
+		if branch, ok := at[len(at)-2].(*ast.BranchStmt); ok {
+			l.labels(branch, at)
 			return true
 		}
 	}

@@ -260,6 +260,25 @@ func At(src string, offset int, known func(name string) bool) (start int, prefix
 	return 0, "", false
 }
 
+// InText says whether offset lies behind the name of a command, in what is not Go.
+func InText(src string, offset int, known func(name string) bool) bool {
+	for _, l := range lines(src, known) {
+		if l.name == timeLine.name || l.name == timeCell.name {
+			continue
+		}
+		end := l.end
+		if i := strings.IndexByte(src[end:], '\n'); i >= 0 {
+			end += i
+		} else {
+			end = len(src)
+		}
+		if l.start+len(l.name) <= offset && offset <= end {
+			return true
+		}
+	}
+	return false
+}
+
 // Names are the names of the commands that begin with prefix.
 func Names(prefix string) []string {
 	var names []string

@@ -1,0 +1,41 @@
+package complete
+
+import (
+	"go/ast"
+	"go/token"
+)
+
+// labels adds those that a branch statement may name: goto any of its function,
+// break and continue those of the statements around it, continue those of loops.
+// at leads from the file to the label.
+func (l *list) labels(branch *ast.BranchStmt, at []ast.Node) {
+	var function ast.Node
+	for i := len(at) - 1; i >= 0 && function == nil; i-- {
+		switch n := at[i].(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			function = n
+		case *ast.LabeledStmt:
+			if branch.Tok == token.BREAK || branch.Tok == token.CONTINUE && isLoop(n.Stmt) {
+				l.add(n.Label.Name, "label", "")
+			}
+		}
+	}
+	if branch.Tok != token.GOTO || function == nil {
+		return
+	}
+	ast.Inspect(function, func(n ast.Node) bool {
+		if s, ok := n.(*ast.LabeledStmt); ok {
+			l.add(s.Label.Name, "label", "")
+		}
+		_, literal := n.(*ast.FuncLit)
+		return n == function || !literal
+	})
+}
+
+func isLoop(s ast.Stmt) bool {
+	switch s.(type) {
+	case *ast.ForStmt, *ast.RangeStmt:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,340 @@
+package interp_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/interp/complete"
+)
+
+// completionCells are what has run before the cell that is completed.
+var completionCells = []string{
+	`// Point is a place.
+type Point struct{ X, Y int }
+// Norm is the length.
+func (p Point) Norm() float64 { return math.Sqrt(float64(p.X*p.X + p.Y*p.Y)) }
+func (p *Point) Move(dx int) *Point { p.X += dx; return p }
+type Inner struct{ Deep string; Hidden int }
+func (i *Inner) Reach() string { return i.Deep }
+type Outer struct {
+	*Inner
+	Place Point
+	Hidden float64
+	Children []Outer
+	ByName map[string]*Outer
+	Make func() Point
+}
+type Pair[K comparable, V any] struct{ Key K; Value V }
+func (p Pair[K, V]) Swap() V { return p.Value }
+type Shape interface{ Area() float64; Name() string }
+type Named string
+func (n Named) Shout() string { return strings.ToUpper(string(n)) }`,
+	`point := Point{1, 2}
+pointer := &point
+outer := Outer{Inner: &Inner{}}
+pair := Pair[string, Point]{Key: "k"}
+var shape Shape
+table := map[string][]Outer{}
+points := []Point{point}
+channel := make(chan Point, 1)
+anything := any(point)
+named := Named("n")
+anonymous := struct{ First, Second int }{1, 2}
+// origin gives where all begins.
+func origin() (Point, error) { return Point{}, nil }
+func makePoint(x, y int) *Point { return &Point{x, y} }
+func Map[T, U any](list []T, f func(T) U) []U { return nil }
+func first[T any](list []T) T { return list[0] }`,
+	"import alias \"strings\"",
+}
+
+// completionRows have the cursor at |.
+var completionRows = []struct {
+	name, in string
+	want     string // must be there, separated by spaces
+	not      string // must not be there
+}{
+	// Unfinished functions and closures.
+	{"parameter", "func f(width int) int {\n\treturn wi|", "width", ""},
+	{"named result", "func f() (answer int) {\n\tans|", "answer", ""},
+	{"receiver", "func (self *Point) Far() bool {\n\treturn self.|", "X Move Norm", "Deep"},
+	{"closure parameter", "g := func(width int, p Point) int {\n\treturn p.|", "X Norm", ""},
+	{"closure argument", "sort.Slice(points, func(left, right int) bool { return points[le|", "left", ""},
+	{"closure argument member", "sort.Slice(points, func(left, right int) bool { return points[left].|", "X Y Norm", ""},
+	{"nested closure", "f := func(a Point) {\n\tg := func(b Outer) {\n\t\tb.Place.|", "X Norm", "Deep"},
+	{"closed goroutine", "go func(abc int) {\n\tab|\n}", "abc", ""},
+	{"closed deferred", "defer func(abc Point) { abc.| }\nx := 1", "X Norm", ""},
+	{"goroutine in a function", "func f() {\n\tgo func(abc Point) { abc.| }\n\tx := 1\n}", "X Norm", ""},
+	{"closed type parameters", "func f[T cmp.|]", "Ordered", ""},
+	{"argument before a comment", "makePoint(poi|, // the x", "point", ""},
+	{"argument before a string", "fmt.Println(poi|, \"abc", "point", ""},
+	{"broken line in the function", "func f(abc Point) {\n\tx := = 2\n\ty := abc\n\ty.|\n}", "X Norm", ""},
+	{"names after a broken line", "x := = 3\nquantity := 1\nqua|", "quantity", ""},
+	{"unmatched bracket above", "x := 3)\nquantity := point\nquantity.|", "X", ""},
+	{"label in a switch", "outer:\n\tfor {\n\t\tswitch {\n\t\tcase true:\n\t\t\tcontinue ou|\n\t\t}\n\t}", "outer", ""},
+	{"label of another function", "rows:\nfor {\n\tfunc() {\n\t\tfor {\n\t\t\tbreak ro|", "", "rows"},
+	{"directory of a magic", "%cd poi|", "", "point"},
+	{"magic with a space", "%cd |", "", "point"},
+	{"line after a shell line", "!ls\npoi|", "point", ""},
+	{"open call with lines after", "fmt.Println(point.|\nx := 1\nfmt.Println(x)", "X Norm", ""},
+	{"open call in a function", "func f(abc int) {\n\tfmt.Println(ab|\n\tx := 1\n\tfmt.Println(x)\n}", "abc", ""},
+	{"open call member in a function", "func f(abc Point) {\n\tfmt.Println(abc.|\n\tx := 1\n}", "X Norm", ""},
+	{"open brace with lines after", "for _, p := range points {\n\tp.|\nx := 1", "X Norm", ""},
+	{"open index with lines after", "points[point.|\nx := 1", "X", ""},
+	{"open literal with lines after", "p := Point{|\nx := 1", "X Y", ""},
+	{"function below unfinished one", "func bad(a int {\n\nfunc good(abc Point) {\n\tabc.|\n}", "X", ""},
+	{"statement below unfinished function", "func bad() {\n\tif true {\n}\nqua := point\nqua.|", "X", ""},
+	{"captured in nested closure", "f := func(abc Point) {\n\tg := func(b Outer) {\n\t\tab|", "abc", ""},
+	{"goroutine", "go func(abc int) {\n\tab|", "abc", ""},
+	{"deferred", "defer func() {\n\tfailure := recover()\n\tfai|", "failure", ""},
+	{"if with statement", "if err := point.|", "X Norm", ""},
+	{"if with condition", "if value, err := origin(); err == nil && value.|", "X Norm", ""},
+	{"else", "if value, err := origin(); err == nil {\n} else {\n\tvalue.|", "X Norm", ""},
+	{"for clause", "for index := 0; index < 3; ind|", "index", ""},
+	{"for condition", "for index := 0; ind|", "index", ""},
+	{"switch", "switch value := point; value.|", "X", ""},
+	{"case", "switch {\ncase point.|", "X", ""},
+	{"type switch", "switch v := anything.(type) {\ncase Point:\n\tv.|", "X Norm", ""},
+	{"type switch case", "switch anything.(type) {\ncase Po|", "Point", ""},
+	{"select", "select {\ncase v := <-channel:\n\tv.|", "X Norm", ""},
+	{"after assignment", "x := point.|", "X", ""},
+	{"after equals", "point.X = outer.Place.|", "X Y", ""},
+	{"operator", "y := 1 + point.|", "X", ""},
+	{"unary", "y := !point.|", "X", ""},
+	{"shadowed by a local", "func f() {\n\tpoint := outer\n\tpoint.|", "Place Deep", "Norm"},
+	{"shadowed by the cell", "point := outer\npoint.|", "Place", "Norm"},
+	{"shadowed import", "strings := point\nstrings.|", "Norm", "ToUpper"},
+	{"const of a block", "func f() {\n\tconst limit = 3\n\tlim|", "limit", ""},
+	{"local type", "func f() {\n\ttype Local struct{ Z int }\n\tvar l Local\n\tl.|", "Z", ""},
+	{"local type name", "func f() {\n\ttype Local struct{ Z int }\n\tvar l Loc|", "Local", ""},
+	{"later function of the cell", "lat|\nfunc later() {}", "later", ""},
+
+	// After a dot.
+	{"chained call", "strings.NewReplacer(\"a\", \"b\").|", "Replace WriteString", ""},
+	{"long chain", "pointer.Move(1).Move(2).|", "X Move Norm", ""},
+	{"chain over lines", "pointer.\n\tMove(1).\n\tMo|", "Move", ""},
+	{"call result", "makePoint(1, 2).|", "X Move", ""},
+	{"several results", "origin().|", "", "X"},
+	{"field function", "outer.Make().|", "X Norm", ""},
+	{"index of a slice", "points[0].|", "X", ""},
+	{"index of a map", "table[\"a\"][0].|", "Place Deep", ""},
+	{"index of a map of pointers", "outer.ByName[\"a\"].Children[1].|", "Place", ""},
+	{"slice", "points[1:][0].|", "X", ""},
+	{"pointer", "pointer.|", "X Move Norm", ""},
+	{"dereference", "(*pointer).|", "X Move", ""},
+	{"address", "(&point).|", "X Move", ""},
+	{"pointer to pointer", "pp := &pointer\npp.|", "", "X Move"},
+	{"promoted", "outer.|", "Deep Reach Inner Place Hidden", ""},
+	{"type assertion", "anything.(Point).|", "X Norm", ""},
+	{"unfinished type assertion", "anything.(Po|", "Point", ""},
+	{"conversion", "Named(\"x\").|", "Shout", ""},
+	{"literal", "Point{1, 2}.|", "X Norm", ""},
+	{"receive", "(<-channel).|", "X", ""},
+	{"anonymous struct", "anonymous.|", "First Second", ""},
+	{"interface value", "shape.|", "Area Name", ""},
+	{"error", "_, err := origin()\nerr.|", "Error", ""},
+	{"generic instance", "pair.|", "Key Value Swap", ""},
+	{"field of an instance", "pair.Value.|", "X Norm", ""},
+	{"method of an instance", "pair.Swap().|", "X Norm", ""},
+	{"inferred call", "first(points).|", "X Norm", ""},
+	{"explicit instance", "first[Outer](nil).|", "Place", ""},
+	{"inferred closure result", "Map(points, func(p Point) Outer { return Outer{} })[0].|", "Place", ""},
+	{"inferred closure parameter", "slices.SortFunc(points, func(a, b Point) int { return a.|", "X Norm", ""},
+	{"std generic", "slices.Max(points)[0].|", "", ""},
+	{"atomic pointer", "var p atomic.Pointer[Point]\np.|", "Load Store", ""},
+	{"atomic pointer value", "var p atomic.Pointer[Point]\np.Load().|", "X", ""},
+	{"type parameter", "func f[S Shape](s S) {\n\ts.|", "Area Name", ""},
+	{"type parameter with method", "func f[T interface{ ~int; Shout() string }](t T) {\n\tt.|", "Shout", ""},
+	{"type parameter name", "func f[Element any](e Element) {\n\tvar other El|", "Element", ""},
+	{"generic receiver", "func (p *Pair[A, B]) Other() {\n\tp.|", "Key Value Swap", ""},
+	{"constraint", "func f[T cmp.|", "Ordered", ""},
+	{"after a dot with text after", "point.| + 1", "X", ""},
+	{"inside a member", "point.No|rm()", "Norm", ""},
+	{"statement follows", "point.|\nx := 1", "X Norm", ""},
+	{"call statement follows", "point.|\nfmt.Println(1)", "X Norm", ""},
+	{"keyword follows", "point.|\nfor i := range 3 {\n}", "X Norm", ""},
+	{"assignment follows", "func f() {\n\tpoint.|\n\tx = 1\n}", "X Norm", ""},
+	{"struct variable of stdlib", "req := &http.Request{}\nreq.URL.|", "Path Query", ""},
+	{"result of a package function", "time.Now().|", "Year Add", ""},
+	{"method value", "f := point.Norm\nf.|", "", "X"},
+	{"chained with broken arguments", "strings.NewReplacer(\"a\", ).|", "Replace", ""},
+	{"in an index", "points[point.|", "X", ""},
+	{"in a string index", "table[named.|", "Shout", ""},
+	{"space after the dot", "point. |", "X", ""},
+	{"optional semicolon", "point.X; point.|", "X", ""},
+
+	// Struct literals.
+	{"keys of a std type", "http.Server{Add|", "Addr", "Handler"},
+	{"keys of a std type with others", "s := &http.Server{Addr: \":80\", |", "Handler ReadTimeout", "Addr"},
+	{"keys over lines", "s := &http.Server{\n\tAddr: \":80\",\n\tHan|\n}", "Handler", ""},
+	{"keys of a cell type", "p := Point{|", "X Y", ""},
+	{"second key of a cell type", "p := Point{X: 1, |", "Y", "X"},
+	{"nested", "o := Outer{Place: Point{|", "X Y", "Children"},
+	{"nested after close", "o := Outer{Place: Point{1, 2}, |", "Hidden Children", "Place X"},
+	{"address", "p := &Point{|", "X Y", ""},
+	{"elements", "p := []Point{{|", "X Y", ""},
+	{"second element", "p := []Point{{1, 2}, {X: 1, |", "Y", "X"},
+	{"pointer elements", "p := []*Point{{|", "X Y", ""},
+	{"map elements", "p := map[string]Point{\"a\": {|", "X Y", ""},
+	{"literal of an instance", "p := Pair[string, int]{|", "Key Value", ""},
+	{"anonymous literal", "p := struct{ Red, Green int }{R|", "Red", ""},
+	{"literal argument", "fmt.Println(Point{|", "X Y", ""},
+	{"returned literal", "func f() Point {\n\treturn Point{|", "X Y", ""},
+	{"value of a key", "p := Point{X: poi|", "point points pointer", ""},
+	{"value of a key member", "p := Point{X: point.|", "X", ""},
+	{"pointer in a struct", "o := Outer{Inner: &Inner{|", "Deep Hidden", "Place"},
+	{"type of the cell above", "type Fresh struct{ Apple, Pear int }\nf := Fresh{Ap|", "Apple", "Pear"},
+	{"local type literal", "func f() {\n\ttype Local struct{ Apple int }\n\tl := Local{|", "Apple", ""},
+
+	// Packages.
+	{"alias", "alias.ToU|", "ToUpper", ""},
+	{"package not imported", "htt|", "http httptest", ""},
+	{"members before import", "http.|", "Get Server", ""},
+	{"members deep in a call", "fmt.Println(strings.Rep|", "Repeat Replace", ""},
+	{"import in the same cell", "import \"encoding/json\"\njson.|", "Marshal", ""},
+	{"import alias in the same cell", "import enc \"encoding/json\"\nenc.Mar|", "Marshal", ""},
+	{"unfinished import", "import \"enc|", "encoding/json encoding/xml", "fmt"},
+	{"closed import", "import \"enc|\"", "encoding/json", "fmt"},
+	{"import group", "import (\n\t\"fmt\"\n\t\"enc|\n)", "encoding/json", ""},
+	{"import alias path", "import j \"enc|", "encoding/json", ""},
+	{"import backquote", "import `enc|", "encoding/json", ""},
+	{"package type", "var b strings.Bu|", "Builder", ""},
+	{"package variable", "fmt.Fprintln(os.Std|", "Stdout Stderr Stdin", ""},
+	{"package const", "math.Pi|", "Pi", ""},
+	{"version in path", "rand.|", "IntN", ""},
+
+	// Places.
+	{"after range", "for _, p := range poi|", "point points", ""},
+	{"after range member", "for _, p := range outer.|", "Children", ""},
+	{"range variable", "for _, p := range points {\n\tp.|", "X", ""},
+	{"range over a call", "for _, p := range slices.|", "Sorted Values", ""},
+	{"range function variable", "for i, p := range slices.Backward(points) {\n\tp.|", "X", ""},
+	{"type of a variable", "var x Po|", "Point", ""},
+	{"type of a parameter", "func f(p Po|", "Point", ""},
+	{"type of a second parameter", "func f(p int, q *Po|", "Point", ""},
+	{"type of a result", "func f() Po|", "Point", ""},
+	{"type of a field", "type T struct {\n\tp Po|", "Point", ""},
+	{"type of an element", "x := []Po|", "Point", ""},
+	{"type of a map value", "x := map[string]Po|", "Point", ""},
+	{"type argument", "x := Pair[str|", "string", ""},
+	{"second type argument", "x := Pair[string, Po|", "Point", ""},
+	{"type in make", "x := make([]Po|", "Point", ""},
+	{"type in new", "x := new(Po|", "Point", ""},
+	{"channel type", "x := make(chan Po|", "Point", ""},
+	{"package type in parameter", "func f(r io.|", "Reader Writer", ""},
+	{"embedded", "type T struct {\n\tPo|\n}", "Point", ""},
+	{"receiver type", "func (p *Po|", "Point", ""},
+	{"first argument", "makePoint(poi|", "point", ""},
+	{"second argument", "makePoint(1, point.|", "X", ""},
+	{"argument with text after", "makePoint(1, poi|)", "point", ""},
+	{"nested argument", "fmt.Println(makePoint(1, len(poi|", "points", ""},
+	{"keyword", "swi|", "switch", ""},
+	{"keyword in a function", "func f() {\n\tret|", "return", ""},
+	{"builtin", "app|", "append", ""},
+	{"predeclared type", "var x uint|", "uint8 uint64", ""},
+	{"constant", "x := tr|", "true", ""},
+	{"ctx", "ct|", "ctx", ""},
+	{"break label", "rows:\nfor {\n\tbreak ro|", "rows", "point"},
+	{"continue label", "func f() {\nrows:\n\tfor {\n\t\tcontinue |", "rows", "point"},
+	{"goto label", "func f() {\n\tgoto en|\nend:\n}", "end", ""},
+	{"name of the cell", "quantity := 3\nqua|", "quantity", ""},
+	{"name of the cell after an error", "quantity := undefinedThing(\nqua|", "", ""},
+	{"name after a type error", "var bad int = \"x\"\nquantity := 3\nqua|", "quantity", ""},
+	{"member after a type error", "var bad int = \"x\"\np := point\np.|", "X", ""},
+	{"member after an unknown function", "bad := unknown(1)\np := point\np.|", "X", ""},
+	{"member after a broken line", "x := = 3\np := point\np.|", "X", ""},
+	{"member after broken parentheses", "x := (3\np := point\np.|", "X", ""},
+	{"member before a broken line", "p := point\np.|\nx := = 3", "X", ""},
+	{"function before broken function", "func good(abc int) { ab| }\nfunc bad( {", "abc", ""},
+	{"comment", "// poi|", "", "point"},
+	{"comment at the end", "x := 1 // poi|", "", "point"},
+	{"block comment", "/* poi|", "", "point"},
+	{"block comment closed", "/* poi| */ x := 1", "", "point"},
+	{"string", "x := \"poi|\"", "", "point"},
+	{"unfinished string", "x := \"poi|", "", "point"},
+	{"dot in a string", "fmt.Println(\"point.|", "", "X"},
+	{"raw string", "x := `a\npoint.|", "", "X"},
+	{"rune", "x := 'p|'", "", "point"},
+	{"after a string", "x := \"a\" + poi|", "point", ""},
+	{"after a comment", "/* c */ poi|", "point", ""},
+	{"line after a comment", "// c\npoi|", "point", ""},
+	{"number", "x := 0xfa|", "", "fallthrough"},
+	{"float", "x := 1.|", "", "point X"},
+	{"exponent", "x := 1e|", "", "point"},
+	{"middle of a line", "x := poi| + 3", "point", ""},
+	{"middle of a word", "x := po|int.X", "point", ""},
+	{"CRLF", "x := 1\r\npoint.|\r\ny := 2\r\n", "X Norm", ""},
+	{"CRLF function", "func f(abc int) {\r\n\tab|\r\n}", "abc", ""},
+	{"emoji before", "s := \"😀👩‍👩‍👧\"; point.|", "X", ""},
+	{"combining before", "s := \"e\u0301\u0302\"; point.|", "X", ""},
+	{"CJK name", "世界 := point\n世界.|", "X", ""},
+	{"CJK prefix", "世界 := point\n世|", "世界", ""},
+	{"tabs", "\t\tpoint.|", "X", ""},
+	{"empty", "|", "point Point", ""},
+	{"blank line", "x := 1\n|\ny := 2", "point x", ""},
+	{"magic", "%ti|", "%time", "time"},
+	{"cell magic", "%%ba|", "%%bash", ""},
+	{"code of a magic", "%time point.|", "X", ""},
+	{"code of a cell magic", "%%time\npoint.|", "X", ""},
+	{"after a magic", "%who\npoint.|", "X", ""},
+	{"shell", "!ls poi|", "", "point"},
+	{"bash cell", "%%bash\nls poi|", "", "point"},
+	{"remainder is no magic", "x := 7 %ti|", "time", "%time"},
+	{"new name", "poi|:= 3", "", ""},
+	{"second dot", "point..|", "", "strings"},
+	{"dot alone", ".|", "", "strings"},
+	{"variadic", "append(points, poi|", "point", ""},
+	{"dots", "append(points, poi|...)", "points", ""},
+}
+
+// at completes src at the mark.
+func (n *notebook) completeAt(t *testing.T, in string) []complete.Item {
+	t.Helper()
+	offset := strings.Index(in, "|")
+	src := in[:offset] + in[offset+1:]
+	start, end, items := n.Complete(src, offset)
+	if start < 0 || start > offset || end < offset || end > len(src) {
+		t.Errorf("%q: replaces %d to %d around %d", in, start, end, offset)
+	}
+	return items
+}
+
+func texts(items []complete.Item) []string {
+	var list []string
+	for _, i := range items {
+		list = append(list, i.Text)
+	}
+	return list
+}
+
+func completionNotebook(t testing.TB) *notebook {
+	t.Helper()
+	n := newNotebook(t)
+	for _, src := range completionCells {
+		if out := n.run(src); strings.Contains(out, "!") {
+			t.Fatal(out)
+		}
+	}
+	return n
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	n := completionNotebook(t)
+	for _, row := range completionRows {
+		t.Run(row.name, func(t *testing.T) {
+			got := texts(n.completeAt(t, row.in))
+			for _, w := range strings.Fields(row.want) {
+				if !slices.Contains(got, w) {
+					t.Errorf("%q: no %s in %.300q", row.in, w, got)
+				}
+			}
+			for _, w := range strings.Fields(row.not) {
+				if slices.Contains(got, w) {
+					t.Errorf("%q: %s in %.300q", row.in, w, got)
+				}
+			}
+		})
+	}
+}
