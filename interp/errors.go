@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/rivo/uniseg"
+
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/source"
@@ -85,7 +87,7 @@ func (s *Session) describe(e *check.Error, c colours) []string {
 	head, more, _ := strings.Cut(e.Msg, "\n")
 	lines := []string{fmt.Sprintf("%s%s:%d:%d:%s %s%s%s", c.place, e.Pos.Filename, e.Pos.Line, e.Pos.Column, c.end, c.message, head, c.end)}
 	if source, ok := s.sourceLine(e.Pos); ok {
-		lines = append(lines, "    "+strings.ReplaceAll(source, "\t", " "), "    "+c.caret+caret(source, e.Pos.Column)+c.end)
+		lines = append(lines, "    "+strings.ReplaceAll(source, "\t", " "), "    "+strings.Repeat(" ", columns(source, e.Pos.Column))+c.caret+"^"+c.end)
 	}
 	if more != "" {
 		for _, line := range strings.Split(more, "\n") {
@@ -95,10 +97,11 @@ func (s *Session) describe(e *check.Error, c colours) []string {
 	return lines
 }
 
-// caret is the line below source that points at a column, which counts bytes.
-func caret(source string, column int) string {
-	column = min(max(column-1, 0), len(source))
-	return strings.Repeat(" ", len([]rune(source[:column]))) + "^"
+// columns is how many columns of a terminal the source before a column, which
+// counts bytes, takes with each tab as one space.
+func columns(source string, column int) int {
+	before := source[:min(max(column-1, 0), len(source))]
+	return uniseg.StringWidth(strings.ReplaceAll(before, "\t", " "))
 }
 
 // sourceLine is the line of a cell that a position is in.
