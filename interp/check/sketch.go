@@ -22,6 +22,7 @@ type Sketch struct {
 	Live     map[string]types.Object // the names that earlier cells defined
 	Imports  map[string]string       // the packages that they import, by name
 	checker  *Checker
+	unit     *unit
 	filename string
 }
 
@@ -55,7 +56,7 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	}
 	visit(&Sketch{
 		Source: src, Fset: c.fset, File: file, Body: body, Info: a.info, Package: c.pkg,
-		Live: maps.Clone(c.live), Imports: maps.Clone(c.imports), checker: c, filename: Filename(sketchNumber),
+		Live: maps.Clone(c.live), Imports: maps.Clone(c.imports), checker: c, unit: u, filename: Filename(sketchNumber),
 	})
 }
 
@@ -106,29 +107,59 @@ func (s *Sketch) Ident(offset int) *ast.Ident {
 	return found
 }
 
-// Doc is the comment above the declaration of a name, or of a method "T.M", in
-// an earlier cell.
-func (s *Sketch) Doc(key string) string {
-	d := s.checker.declarations[key]
-	if d == nil {
-		return ""
+// Doc is the comment above the declaration of an object, and Text that
+// declaration: as the sketch has them, or an earlier cell where it has not. key is
+// its name, of a method "T.M".
+func (s *Sketch) Doc(o types.Object, key string) string {
+	if c := s.chunk(o); c != nil {
+		return plainComment(s.unit.src[c.doc:c.start])
 	}
+	if d := s.checker.declarations[key]; d != nil {
+		return plainComment(d.doc)
+	}
+	return ""
+}
+
+// Text is described with Doc.
+func (s *Sketch) Text(o types.Object, key string) string {
+	if c := s.chunk(o); c != nil {
+		return s.unit.src[c.start:c.end]
+	}
+	if d := s.checker.declarations[key]; d != nil {
+		return d.text
+	}
+	return ""
+}
+
+// chunk is the declaration of o in the sketch.
+func (s *Sketch) chunk(o types.Object) *chunk {
+	if !o.Pos().IsValid() {
+		return nil
+	}
+	at := s.Fset.Position(o.Pos())
+	if at.Filename != s.filename {
+		return nil
+	}
+	for i := range s.unit.chunks {
+		c := &s.unit.chunks[i]
+		end := s.unit.position(c.end)
+		after := at.Line > c.line || at.Line == c.line && at.Column >= c.column
+		if after && (at.Line < end.Line || at.Line == end.Line && at.Column < end.Column) {
+			return c
+		}
+	}
+	return nil
+}
+
+// plainComment is the text of comments without their marks.
+func plainComment(text string) string {
 	var lines []string
-	for _, line := range strings.Split(strings.TrimSpace(d.doc), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		line = strings.TrimSpace(line)
 		line = strings.TrimSuffix(strings.TrimPrefix(line, "/*"), "*/")
 		lines = append(lines, strings.TrimSpace(strings.TrimPrefix(line, "//")))
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))
-}
-
-// Text is the declaration of a name, or of a method "T.M", as an earlier cell
-// has it.
-func (s *Sketch) Text(key string) string {
-	if d := s.checker.declarations[key]; d != nil {
-		return d.text
-	}
-	return ""
 }
 
 // Find is the object that a name means where no cell declares it locally.

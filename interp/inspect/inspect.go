@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
@@ -65,6 +64,13 @@ func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Descriptio
 		src, offset = src[line:end], offset-line
 		c.Sketch(src, visit)
 	}
+	if ok {
+		return d, ok
+	}
+	// What is wrong elsewhere may hide what is defined.
+	if text, changed := check.WithoutErrors(src, offset); changed {
+		c.Sketch(text, visit)
+	}
 	return d, ok
 }
 
@@ -80,7 +86,14 @@ func (v *visitor) at(offset int) (Description, bool) {
 		return Description{}, false
 	}
 	if o := v.object(id); o != nil {
-		return v.describe(o), true
+		d := v.describe(o)
+		if instance, ok := v.Info.Instances[id]; ok {
+			d.Declaration += v.instance(id, o, instance)
+		}
+		return d, true
+	}
+	if v.isMember(id) {
+		return Description{}, false
 	}
 	if p := v.PackageOf(id.Name); p != nil {
 		return v.describe(types.NewPkgName(token.NoPos, v.Package, p.Name(), p)), true
@@ -96,10 +109,41 @@ func (v *visitor) object(id *ast.Ident) types.Object {
 	if o := v.Info.Uses[id]; o != nil {
 		return o
 	}
+	if v.isMember(id) {
+		return nil
+	}
 	if o := v.Find(id.Name); o != nil {
 		return o
 	}
 	return types.Universe.Lookup(id.Name)
+}
+
+// isMember says whether id stands behind a dot.
+func (v *visitor) isMember(id *ast.Ident) bool {
+	found := false
+	ast.Inspect(v.File, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel == id {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// instance is a comment that says which type arguments a function has here.
+func (v *visitor) instance(id *ast.Ident, o types.Object, i types.Instance) string {
+	if _, ok := o.(*types.Func); !ok {
+		return ""
+	}
+	var arguments []string
+	for t := range i.TypeArgs.Types() {
+		arguments = append(arguments, types.TypeString(t, v.qualifier))
+	}
+	name := id.Name
+	if o.Pkg() != v.Package {
+		name = o.Pkg().Name() + "." + name
+	}
+	return fmt.Sprintf("\n// %s[%s] is a %s", name, strings.Join(arguments, ", "), types.TypeString(i.Type, v.qualifier))
 }
 
 func (v *visitor) qualifier(p *types.Package) string {
@@ -136,7 +180,7 @@ func (v *visitor) comment(o types.Object, key string) string {
 	case p == nil:
 		return v.doc("builtin", key)
 	case p == v.Package:
-		return v.Doc(key)
+		return v.Sketch.Doc(o, key)
 	default:
 		return v.doc(p.Path(), key)
 	}
@@ -144,7 +188,7 @@ func (v *visitor) comment(o types.Object, key string) string {
 
 func (v *visitor) typeName(o *types.TypeName) Description {
 	text := types.ObjectString(o, v.qualifier)
-	if source := v.Text(o.Name()); o.Pkg() == v.Package && source != "" {
+	if source := v.Text(o, o.Name()); o.Pkg() == v.Package && source != "" {
 		text = source
 	} else if o.Pkg() != nil {
 		text = fmt.Sprintf("type %s %s", o.Name(), exported(o.Type().Underlying(), o.Pkg() == v.Package, v.qualifier))
@@ -194,12 +238,36 @@ func (v *visitor) variable(o *types.Var) Description {
 	}
 	d := Description{Declaration: fmt.Sprintf("%s %s %s", kind, o.Name(), types.TypeString(o.Type(), v.qualifier))}
 	if o.Pkg() != v.Package {
-		d.Doc = v.comment(o, o.Name())
+		d.Doc = v.comment(o, variableKey(o))
 	}
 	if v.Live[o.Name()] == types.Object(o) {
 		d.Variable = o
 	}
 	return d
+}
+
+// variableKey is the name of a variable of a package, of a field "T.F".
+func variableKey(o *types.Var) string {
+	if !o.IsField() || o.Pkg() == nil {
+		return o.Name()
+	}
+	scope := o.Pkg().Scope()
+	for _, name := range scope.Names() {
+		t, ok := scope.Lookup(name).(*types.TypeName)
+		if !ok {
+			continue
+		}
+		st, ok := t.Type().Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		for f := range st.Fields() {
+			if f == o.Origin() {
+				return name + "." + o.Name()
+			}
+		}
+	}
+	return o.Name()
 }
 
 func (v *visitor) function(o *types.Func) Description {
@@ -214,37 +282,8 @@ func (v *visitor) function(o *types.Func) Description {
 		}
 	}
 	text := types.ObjectString(o, v.qualifier)
-	if source := v.Text(key); v.detail > 0 && o.Pkg() == v.Package && source != "" {
+	if source := v.Text(o, key); v.detail > 0 && o.Pkg() == v.Package && source != "" {
 		text = source
 	}
 	return Description{Declaration: text, Doc: v.comment(o, key)}
-}
-
-// callee is the place of the name of the function whose argument list offset
-// lies in.
-func callee(src string, offset int) (at int, ok bool) {
-	list := tokensBefore(src, offset)
-	depth := 0
-	for i, t := range slices.Backward(list) {
-		switch t.tok {
-		case token.RPAREN, token.RBRACK, token.RBRACE:
-			depth++
-		case token.LBRACK, token.LBRACE:
-			if depth--; depth < 0 {
-				depth = 0
-			}
-		case token.LPAREN:
-			if depth--; depth < 0 {
-				if i > 0 && list[i-1].tok == token.IDENT {
-					return list[i-1].offset, true
-				}
-				return 0, false
-			}
-		case token.SEMICOLON:
-			if depth == 0 {
-				return 0, false
-			}
-		}
-	}
-	return 0, false
 }
