@@ -85,3 +85,37 @@ func heap(t *testing.T, what string) {
 		t.Errorf("%s: %d MB", what, m.HeapAlloc>>20)
 	}
 }
+
+func benchmarkTool(b *testing.B, tool func(n *notebook)) {
+	n := newNotebook(b)
+	for i := range 300 {
+		n.run(fmt.Sprintf("v%d := %d\ntype T%d struct{ A, B int }\nfunc f%d(t T%d) int { return v%d }", i, i, i, i, i, i))
+	}
+	for b.Loop() {
+		tool(n)
+	}
+}
+
+func BenchmarkCompleteMember300(b *testing.B) {
+	src := "func g(t T7) {\n\tfmt.Println(t."
+	benchmarkTool(b, func(n *notebook) { n.Complete(src, len(src)) })
+}
+
+func BenchmarkCompleteName300(b *testing.B) {
+	src := "func g(t T7) {\n\tfmt.Println(v"
+	benchmarkTool(b, func(n *notebook) { n.Complete(src, len(src)) })
+}
+
+func BenchmarkCompleteBroken300(b *testing.B) {
+	src := "x := = 3\np := T7{}\np."
+	benchmarkTool(b, func(n *notebook) { n.Complete(src, len(src)) })
+}
+
+func BenchmarkInspect300(b *testing.B) {
+	src := "fmt.Println(f7(T7{}))"
+	benchmarkTool(b, func(n *notebook) { n.Inspect(src, 13, 0) })
+}
+
+func BenchmarkInspectValue300(b *testing.B) {
+	benchmarkTool(b, func(n *notebook) { n.Inspect("v7", 1, 0) })
+}

@@ -338,3 +338,81 @@ func TestComplete(t *testing.T) {
 		})
 	}
 }
+
+// TestCompleteItem is about what comes first, with its kind and type.
+func TestCompleteItem(t *testing.T) {
+	t.Parallel()
+	n := completionNotebook(t)
+	for _, row := range []struct {
+		in   string // | is the cursor
+		want complete.Item
+	}{
+		{"outer.Hid|", complete.Item{Text: "Hidden", Kind: "field", Type: "float64"}}, // not that of Inner
+		{"outer.Rea|", complete.Item{Text: "Reach", Kind: "function", Type: "func() string"}},
+		{"pair.Val|", complete.Item{Text: "Value", Kind: "field", Type: "Point"}},
+		{"pair.Sw|", complete.Item{Text: "Swap", Kind: "function", Type: "func() Point"}},
+		{"point.Mo|", complete.Item{Text: "Move", Kind: "function", Type: "func(dx int) *Point"}},
+		{"Point{|", complete.Item{Text: "X", Kind: "field", Type: "int"}},
+		{"Point{X: 1, |", complete.Item{Text: "Y", Kind: "field", Type: "int"}},
+		{"http.Server{|", complete.Item{Text: "Addr", Kind: "field", Type: "string"}},
+		{"tabl|", complete.Item{Text: "table", Kind: "instance", Type: "map[string][]Outer"}},
+		{"makeP|", complete.Item{Text: "makePoint", Kind: "function", Type: "func(x int, y int) *Point"}},
+		{"Ma|", complete.Item{Text: "Map", Kind: "function", Type: "func[T, U any](list []T, f func(T) U) []U"}},
+		{"Shap|", complete.Item{Text: "Shape", Kind: "type", Type: "interface{Area() float64; Name() string}"}},
+		{"strings.Builde|", complete.Item{Text: "Builder", Kind: "type", Type: "struct"}},
+		{"math.Pi|", complete.Item{Text: "Pi", Kind: "const", Type: "untyped float"}},
+		{"http.StatusO|", complete.Item{Text: "StatusOK", Kind: "const", Type: "untyped int"}},
+		{"os.Stdo|", complete.Item{Text: "Stdout", Kind: "instance", Type: "*os.File"}},
+		{"httpt|", complete.Item{Text: "httptest", Kind: "module", Type: "net/http/httptest"}},
+		{"alia|", complete.Item{Text: "alias", Kind: "module", Type: "strings"}},
+		{"import \"encoding/js|", complete.Item{Text: "encoding/json", Kind: "module"}},
+		{"swit|", complete.Item{Text: "switch", Kind: "keyword"}},
+		{"appen|", complete.Item{Text: "append", Kind: "function"}},
+		{"uint1|", complete.Item{Text: "uint16", Kind: "type"}},
+		{"tru|", complete.Item{Text: "true", Kind: "const", Type: "untyped bool"}},
+		{"ct|", complete.Item{Text: "ctx", Kind: "instance", Type: "context.Context"}},
+		{"rows:\nfor {\n\tbreak |", complete.Item{Text: "rows", Kind: "label"}},
+		{"%%ba|", complete.Item{Text: "%%bash", Kind: "magic"}},
+		{"func f(width int) { wid|", complete.Item{Text: "width", Kind: "instance", Type: "int"}},
+		{"func f[Elem any](e Elem) { Ele|", complete.Item{Text: "Elem", Kind: "type", Type: "any"}},
+	} {
+		items := n.completeAt(t, row.in)
+		if len(items) == 0 || items[0] != row.want {
+			t.Errorf("%q: got %.300q, want %q first", row.in, items, row.want)
+		}
+	}
+}
+
+// TestToolsAnywhere takes every offset of cells, and offsets outside.
+func TestToolsAnywhere(t *testing.T) {
+	t.Parallel()
+	n := completionNotebook(t)
+	for _, src := range []string{
+		"", " ", "\r\n", "%", "%%", "!", "point.\r\n", "s := \"😀e\u0301世\"; point.X", "\xff\xfe.", "/*", "`", "'",
+		"for i := range 3 { go func() { points[i].X } }", "import (\"enc", "func (p *Point) F[T any](", "type T[", "}{)(",
+		"goto", "break cursorʹ", "x.(type", "switch x := y.(type) {case", "package main\nfunc main() {", "if x := (struct{}{}); ",
+	} {
+		for offset := -2; offset < len(src)+3; offset++ {
+			start, end, _ := n.Complete(src, offset)
+			at := min(max(offset, 0), len(src))
+			if start < 0 || start > at || end < at || end > len(src) {
+				t.Errorf("%q at %d: replaces %d to %d", src, offset, start, end)
+			}
+			n.Inspect(src, offset, offset%2)
+		}
+	}
+	n.must(t, "point.X", "= 1")
+}
+
+// TestToolsLongCell is about the last line of a long cell.
+func TestToolsLongCell(t *testing.T) {
+	t.Parallel()
+	n := completionNotebook(t)
+	src := strings.Repeat("func() { fmt.Println(point) }()\n", 10_000) + "point."
+	if _, _, items := n.Complete(src, len(src)); !slices.Contains(texts(items), "Norm") {
+		t.Errorf("got %q", items)
+	}
+	if data := n.Inspect(src, len(src)-2, 0); data["text/plain"] != "var point Point" {
+		t.Errorf("got %q", data)
+	}
+}

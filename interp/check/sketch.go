@@ -70,36 +70,18 @@ func (c *Checker) sketchAttempt(u *unit) (a *attempt) {
 	return c.attempt(u)
 }
 
-// Offset is the place of p in the source; ok is false for what is not of it.
-func (s *Sketch) Offset(p token.Pos) (offset int, ok bool) {
-	if !p.IsValid() {
-		return 0, false
-	}
-	at := s.Fset.Position(p)
-	if at.Filename != s.filename {
-		return 0, false
-	}
-	rest := s.Source
-	for line := 1; line < at.Line; line++ {
-		i := strings.IndexByte(rest, '\n')
-		if i < 0 {
-			return 0, false
-		}
-		rest = rest[i+1:]
-	}
-	offset = len(s.Source) - len(rest) + at.Column - 1
-	return offset, offset <= len(s.Source)
-}
-
 // Ident is the identifier at an offset of the source, or nil.
 func (s *Sketch) Ident(offset int) *ast.Ident {
+	before := s.Source[:offset]
+	line, column := 1+strings.Count(before, "\n"), offset-strings.LastIndexByte(before, '\n')
 	var found *ast.Ident
 	ast.Inspect(s.File, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
-		if !ok || found != nil || strings.Contains(id.Name, "ʹ") {
+		if !ok || found != nil || strings.Contains(id.Name, "ʹ") || !id.Pos().IsValid() {
 			return found == nil
 		}
-		if at, ok := s.Offset(id.Pos()); ok && at <= offset && offset <= at+len(id.Name) {
+		at := s.Fset.Position(id.Pos())
+		if at.Filename == s.filename && at.Line == line && at.Column <= column && column <= at.Column+len(id.Name) {
 			found = id
 		}
 		return true

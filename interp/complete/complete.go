@@ -36,7 +36,7 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 		return offset, offset, nil
 	}
 	start, end = word(src, offset)
-	l := &list{prefix: src[start:offset], seen: map[string]bool{}}
+	l := &list{prefix: src[start:offset], seen: map[string]bool{}, far: map[string]bool{}}
 	if start > 0 && unicode.IsDigit(rune(src[start-1])) || l.prefix != "" && unicode.IsDigit(rune(l.prefix[0])) {
 		return offset, offset, nil // inside of a number
 	}
@@ -62,7 +62,8 @@ type list struct {
 	prefix string
 	items  []Item
 	seen   map[string]bool
-	member bool // the cursor is behind a dot
+	member bool            // the cursor is behind a dot
+	far    map[string]bool // packages that nothing imports yet
 }
 
 func (l *list) empty() bool { return len(l.items) == 0 }
@@ -75,12 +76,25 @@ func (l *list) add(text, kind, typ string) {
 	l.items = append(l.items, Item{text, kind, typ})
 }
 
-// sorted puts names with the case of the prefix first.
+// sorted puts the keys of a struct literal first, then names with the case of the
+// prefix, and packages that would have to be imported behind what is there.
 func (l *list) sorted() []Item {
 	slices.SortStableFunc(l.items, func(a, b Item) int {
+		if !l.member && (a.Kind == "field") != (b.Kind == "field") {
+			if a.Kind == "field" {
+				return -1
+			}
+			return 1
+		}
 		ax, bx := strings.HasPrefix(a.Text, l.prefix), strings.HasPrefix(b.Text, l.prefix)
 		if ax != bx {
 			if ax {
+				return -1
+			}
+			return 1
+		}
+		if af, bf := l.far[a.Text], l.far[b.Text]; af != bf {
+			if bf {
 				return -1
 			}
 			return 1
@@ -111,6 +125,9 @@ func describe(pkg *types.Package, o types.Object) (kind, typ string) {
 	case *types.TypeName:
 		if types.Universe.Lookup(o.Name()) == o {
 			return "type", ""
+		}
+		if _, ok := o.Type().Underlying().(*types.Struct); ok && o.Pkg() != pkg {
+			return "type", "struct" // most of it is hidden
 		}
 		return "type", types.TypeString(o.Type().Underlying(), qualifier)
 	case *types.Const:
@@ -165,7 +182,10 @@ func (l *list) fill(s *check.Sketch, paths []string) bool {
 		l.add(k, "keyword", "")
 	}
 	for _, p := range paths {
-		l.add(packageName(p), "module", p)
+		if name := packageName(p); !l.seen[name] {
+			l.far[name] = true
+			l.add(name, "module", p)
+		}
 	}
 	return true
 }
