@@ -261,8 +261,14 @@ func (a *attempt) run() {
 	_ = types.NewChecker(&config, a.fset, a.pkg, a.info).Files([]*ast.File{a.file})
 }
 
+// isAllowed says whether a cell may have what e reports: names that nothing uses,
+// and a main that is like any other function.
+func isAllowed(e types.Error) bool {
+	return e.Soft && (strings.Contains(e.Msg, "and not used") || strings.HasPrefix(e.Msg, "func main must have no "))
+}
+
 func (a *attempt) report(e types.Error) {
-	if e.Soft {
+	if isAllowed(e) {
 		return
 	}
 	msg := strings.ReplaceAll(e.Msg, outerSuffix, "")

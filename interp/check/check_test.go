@@ -118,6 +118,15 @@ var refused = []struct{ name, in, want string }{
 	{"unknown import", "import \"no/such/package\"", "cell[1]:1:8: could not import no/such/package"},
 	{"column after multi-byte", "π := 3; q := zz", "cell[1]:1:15: undefined: zz"},
 	{"reserved letter", "xʹ := 1", "cell[1]:1:1: the letter ʹ in xʹ is reserved: choose another name"},
+	{"range over a struct", "type P struct{}\nfor range (P{}) { }", "cell[1]:2:11: cannot range over (P{}) (value of struct type P)"},
+	{"range over a fraction", "for i := range 3.5 { }", "cell[1]:1:16: cannot range over 3.5 (untyped float constant)"},
+	{"range with too many variables", "for i, v := range 3 { }", "cell[1]:1:8: range over 3 (untyped int constant) permits only one iteration variable"},
+	{"argument of a constraint", "func f[T ~int](t T) {}\nf(\"a\")", "cell[1]:2:1: string does not satisfy ~int (string missing in ~int)"},
+	{"type argument of a constraint", "type G[T ~int] struct{ v T }\nvar g G[string]", "cell[1]:2:9: string does not satisfy ~int (string missing in ~int)"},
+	{"constraint as a type", "type K interface{ ~int }\nvar k K", "cell[1]:2:7: cannot use type K outside a type constraint: interface contains type constraints"},
+	{"goto into a block", "func f() { goto in; { in: } }", "cell[1]:1:17: goto in jumps into block"},
+	{"no new variables in a function", "func f() { x := 1; x := 2 }", "cell[1]:1:22: no new variables on left side of :="},
+	{"overlapping terms", "type K interface{ int | ~int }", "cell[1]:1:25: overlapping terms ~int and int"},
 	{"missing method", "type I interface{ M() }\ntype T struct{}\nvar i I = T{}", "cell[1]:3:11: cannot use T{} (value of struct type T) as I value in variable declaration: T does not implement I (missing method M)"},
 }
 

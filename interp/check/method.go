@@ -112,7 +112,7 @@ func (a *attempt) addMethods() {
 	info := newInfo()
 	var errs ErrorList
 	config := types.Config{GoVersion: goVersion, Importer: a.importer, IgnoreFuncBodies: true, Error: func(err error) {
-		if e, ok := err.(types.Error); ok && !e.Soft {
+		if e, ok := err.(types.Error); ok && !isAllowed(e) {
 			errs = append(errs, &Error{Pos: place(a.fset, e.Pos), Msg: e.Msg, pos: e.Pos})
 		}
 	}}
