@@ -60,7 +60,10 @@ func (u *unit) chunkErrors(i int) ErrorList {
 		}
 		break
 	}
-	if open := u.unclosed(c); open != "" && len(errs) > 0 && errs[0].Pos != u.position(c.last) {
+	if len(errs) == 0 || errs[0].Pos == u.position(c.last) {
+		return errs
+	}
+	if open := u.unclosed(c, errs[0].Pos); open != "" {
 		// What follows the bracket was read as if it were inside.
 		errs = errs[:1]
 		errs[0].Msg += ": " + open
@@ -100,7 +103,7 @@ func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
 func (u *unit) pastEnd(i int, msg string) string {
 	c := u.chunks[i]
 	if i == len(u.chunks)-1 {
-		if open := u.unclosed(c); open != "" {
+		if open := u.unclosed(c, u.position(c.end)); open != "" {
 			return "unexpected end of the cell: " + open
 		}
 	}
@@ -126,8 +129,9 @@ func plainTokens(msg string) string {
 	return strings.NewReplacer("'IDENT'", "name", "'EOF'", "end of the cell", "'STRING'", "string").Replace(msg)
 }
 
-// unclosed says which bracket of a piece is open at its end, "" if none is.
-func (u *unit) unclosed(c chunk) string {
+// unclosed says which bracket of a piece, the last before a place, is open at its
+// end, "" if none is.
+func (u *unit) unclosed(c chunk, place token.Position) string {
 	list, _ := scan(u.src[c.start:c.end])
 	var open []lexeme
 	for _, t := range list {
@@ -138,12 +142,12 @@ func (u *unit) unclosed(c chunk) string {
 			open = open[:len(open)-1]
 		}
 	}
-	if len(open) == 0 {
-		return ""
+	for _, t := range slices.Backward(open) {
+		if p := u.position(c.start + t.offset); before(p, place) {
+			return fmt.Sprintf("%q of line %d, column %d is not closed", t.tok.String(), p.Line, p.Column)
+		}
 	}
-	t := open[len(open)-1]
-	p := u.position(c.start + t.offset)
-	return fmt.Sprintf("%q of line %d, column %d is not closed", t.tok.String(), p.Line, p.Column)
+	return ""
 }
 
 func before(p, q token.Position) bool {
