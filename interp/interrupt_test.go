@@ -240,3 +240,34 @@ func TestToolsWhileRunning(t *testing.T) {
 	n.Interrupt()
 	<-done
 }
+
+// TestInterruptTraining says that an interrupt ends training and what belongs to
+// it, whatever context a cell gave, and that a model can be trained afterwards.
+func TestInterruptTraining(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "go func()")
+	n := newNotebook(t)
+	n.must(t, "kept := 41\ntrain, test, err := data.Digits()", "")
+	n.must(t, "model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.ReLU(), nn.Dense(10))", "")
+	n.must(t, "type keyed struct{}\nbg := context.Background()\nown, cancel := context.WithCancel(context.WithValue(bg, keyed{}, 1))", "")
+	// What is in the way of the one before would be an error of the next.
+	for _, src := range []string{
+		"accel.Fit(ctx, model, train, accel.Epochs(1_000_000), accel.Quiet())",
+		"accel.Fit(bg, model, train, accel.Epochs(1_000_000), accel.Quiet())",
+		"accel.Fit(own, model, train, accel.Epochs(1_000_000), accel.Quiet())",
+		"func() error { _, err := accel.Fit(bg, model, train, accel.Epochs(1_000_000), accel.Quiet()); return err }()",
+		"for { accel.Evaluate(bg, model, test) }",
+		"for { accel.FindLR(bg, model, train) }",
+		"for { accel.PredictSet(bg, model, test) }",
+		"opt := optim.AdamW(model, 1e-3)\nfor {\n\tit := train.Batches(64)\n\tfor it.Next() {\n\t\tb := it.Batch()\n\t\tloss := nn.CrossEntropy(model.Forward(b.X), b.Y)\n\t\topt.ZeroGrad()\n\t\tloss.Backward()\n\t\topt.Step()\n\t}\n}",
+	} {
+		e, _ := interruptAt(t, n, "fmt.Println(\"go\")\n"+src)
+		if e.Name != "interrupted" || e.Stuck {
+			t.Errorf("%s: ended with %v", src, e)
+		}
+		n.out.take()
+		n.must(t, "kept++\nkept > 41", "= true")
+	}
+	n.must(t, "own.Err() == nil", "= true")
+	n.must(t, "_, err = accel.Fit(bg, model, train, accel.Epochs(1), accel.Quiet())\nerr == nil", "= true")
+}

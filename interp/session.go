@@ -120,6 +120,7 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	replace(packages, s.registry.Overrides())
 	replace(packages, s.overrides())
 	s.redirect(packages)
+	s.endWithCell(packages)
 	packages["quern/session/session"] = s.symbols()
 	if err := s.engine.Use(packages); err != nil {
 		return err
