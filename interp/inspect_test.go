@@ -74,6 +74,7 @@ var inspectRows = []struct {
 	{"before a broken line", "poi|nt.X\nx := = 3", 0, []string{"var point Point"}},
 	{"struct key", "Point{X|: 1}", 0, []string{"field X int"}},
 	{"type that is defined again", "// Point is new.\ntype Point struct{ Z int }\nvar p Poi|nt", 0, []string{"type Point struct{ Z int }", "is new"}},
+	{"method of the same cell", "// Twice doubles.\nfunc (p Point) Twice(n int) int { return 2 * p.X }\npoint.Twi|ce(1)", 0, []string{"Twice(n int) int"}},
 	{"label", "rows:\nfor {\n\tbreak ro|ws\n}", 0, []string{"label rows"}},
 	{"CRLF", "x := 1\r\npoi|nt.X\r\n", 0, []string{"var point Point"}},
 	{"CJK before", "s := \"世界😀e\u0301\"; poi|nt", 0, []string{"var point Point"}},

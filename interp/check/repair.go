@@ -13,8 +13,8 @@ import (
 func closeOpen(src string) string {
 	list, comments := scan(src)
 	src += endOfText(src, list, comments)
-	var open []int  // indices in list
-	var calls []int // where () is missing
+	var open []int // indices in list
+	calls := uncalled(list)
 	for i, t := range list {
 		switch t.tok {
 		case token.LPAREN, token.LBRACE, token.LBRACK:
@@ -31,7 +31,8 @@ func closeOpen(src string) string {
 			open = open[:n]
 		}
 	}
-	for _, at := range slices.Backward(calls) {
+	slices.Sort(calls)
+	for _, at := range slices.Backward(slices.Compact(calls)) {
 		src = src[:at] + "()" + src[at:]
 	}
 	var b strings.Builder
@@ -47,6 +48,34 @@ func closeOpen(src string) string {
 		}
 	}
 	return b.String()
+}
+
+// uncalled are the places where () is missing: the ends of go and defer statements
+// that are no calls.
+func uncalled(list []lexeme) (calls []int) {
+	for i, t := range list {
+		if t.tok != token.GO && t.tok != token.DEFER {
+			continue
+		}
+		depth := 0
+	statement:
+		for j := i + 1; j < len(list); j++ {
+			switch list[j].tok {
+			case token.LPAREN, token.LBRACE, token.LBRACK:
+				depth++
+			case token.RPAREN, token.RBRACE, token.RBRACK:
+				depth--
+			}
+			if depth > 0 || depth == 0 && list[j].tok != token.SEMICOLON {
+				continue
+			}
+			if last := list[j-1]; last.tok == token.IDENT {
+				calls = append(calls, last.offset+len(last.lit))
+			}
+			break statement
+		}
+	}
+	return calls
 }
 
 func closing(open token.Token) token.Token {

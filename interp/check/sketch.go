@@ -13,14 +13,17 @@ import (
 // even complete: what completion and inspection work from. It is valid during
 // the call that gives it.
 type Sketch struct {
-	Source   string
-	Fset     *token.FileSet
-	File     *ast.File
-	Body     *ast.FuncDecl // the statements
-	Info     *types.Info
-	Package  *types.Package
-	Live     map[string]types.Object // the names that earlier cells defined
-	Imports  map[string]string       // the packages that they import, by name
+	Source  string
+	Fset    *token.FileSet
+	File    *ast.File
+	Body    *ast.FuncDecl // the statements
+	Info    *types.Info
+	Package *types.Package
+	Live    map[string]types.Object // the names that earlier cells defined
+	Imports map[string]string       // the packages that they import, by name
+	// Methods are those that the cell defines on types of earlier cells. The types
+	// do not have them: another cell may be running.
+	Methods  map[*types.TypeName][]*types.Func
 	checker  *Checker
 	unit     *unit
 	filename string
@@ -50,24 +53,49 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 		return
 	}
 	u.file, u.body = file, body
-	a := c.sketchAttempt(u)
+	a, methods := c.sketchAttempt(u)
 	if a == nil {
 		return
 	}
 	visit(&Sketch{
 		Source: src, Fset: c.fset, File: file, Body: body, Info: a.info, Package: c.pkg,
-		Live: maps.Clone(c.live), Imports: maps.Clone(c.imports), checker: c, unit: u, filename: Filename(sketchNumber),
+		Live: maps.Clone(c.live), Imports: maps.Clone(c.imports), Methods: methods, checker: c, unit: u, filename: Filename(sketchNumber),
 	})
 }
 
 // sketchAttempt is nil where the syntax is so broken that it upsets the checks.
-func (c *Checker) sketchAttempt(u *unit) (a *attempt) {
+func (c *Checker) sketchAttempt(u *unit) (a *attempt, methods map[*types.TypeName][]*types.Func) {
 	defer func() {
 		if recover() != nil {
 			a = nil
 		}
 	}()
-	return c.attempt(u)
+	a = c.attempt(u)
+	return a, a.sketchedMethods()
+}
+
+func (a *attempt) sketchedMethods() map[*types.TypeName][]*types.Func {
+	all := map[*types.TypeName][]*types.Func{}
+	for _, m := range a.methods {
+		f, ok := a.info.Defs[m.check.Name].(*types.Func)
+		if !ok || f.Signature().Params().Len() == 0 {
+			continue
+		}
+		method := types.NewFunc(m.decl.Name.Pos(), a.pkg, m.decl.Name.Name, methodSignature(f.Signature()))
+		all[m.base.Obj()] = append(all[m.base.Obj()], method)
+	}
+	return all
+}
+
+// MethodsOf are the methods that the cell defines on t, or what t points to.
+func (s *Sketch) MethodsOf(t types.Type) []*types.Func {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if named, ok := types.Unalias(t).(*types.Named); ok {
+		return s.Methods[named.Obj()]
+	}
+	return nil
 }
 
 // Ident is the identifier at an offset of the source, or nil.

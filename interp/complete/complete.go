@@ -223,26 +223,20 @@ func (l *list) literalFields(s *check.Sketch, at []ast.Node) {
 		return
 	}
 	element := at[len(at)-1]
-	parent := at[len(at)-2]
-	if pair, ok := parent.(*ast.KeyValueExpr); ok && len(at) > 2 {
+	i := len(at) - 2
+	if pair, ok := at[i].(*ast.KeyValueExpr); ok && i > 0 {
 		if pair.Key != element {
 			return
 		}
-		parent = at[len(at)-3]
+		i--
 	}
-	lit, ok := parent.(*ast.CompositeLit)
+	lit, ok := at[i].(*ast.CompositeLit)
 	if !ok || lit.Type == element {
 		return
 	}
-	t := s.Info.TypeOf(lit)
-	if t == nil && lit.Type != nil {
-		t = s.Info.TypeOf(lit.Type)
-	}
+	t := literalType(s, at[:i+1])
 	if t == nil {
 		return
-	}
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
 	}
 	st, ok := t.Underlying().(*types.Struct)
 	if !ok {
@@ -286,6 +280,9 @@ func (l *list) members(s *check.Sketch, x ast.Expr) {
 		return
 	}
 	t := tv.Type
+	for _, m := range s.MethodsOf(t) {
+		l.object(s, m)
+	}
 	methods := types.NewMethodSet(t)
 	if _, pointer := t.Underlying().(*types.Pointer); !pointer && !types.IsInterface(t) && !tv.IsType() {
 		methods = types.NewMethodSet(types.NewPointer(t))

@@ -92,7 +92,7 @@ func (v *visitor) at(offset int) (Description, bool) {
 		}
 		return d, true
 	}
-	if v.isMember(id) {
+	if v.selector(id) != nil {
 		return Description{}, false
 	}
 	if p := v.PackageOf(id.Name); p != nil {
@@ -109,7 +109,14 @@ func (v *visitor) object(id *ast.Ident) types.Object {
 	if o := v.Info.Uses[id]; o != nil {
 		return o
 	}
-	if v.isMember(id) {
+	if sel := v.selector(id); sel != nil {
+		if t := v.Info.TypeOf(sel.X); t != nil {
+			for _, m := range v.MethodsOf(t) {
+				if m.Name() == id.Name {
+					return m
+				}
+			}
+		}
 		return nil
 	}
 	if o := v.Find(id.Name); o != nil {
@@ -118,14 +125,13 @@ func (v *visitor) object(id *ast.Ident) types.Object {
 	return types.Universe.Lookup(id.Name)
 }
 
-// isMember says whether id stands behind a dot.
-func (v *visitor) isMember(id *ast.Ident) bool {
-	found := false
+// selector is the selection that id ends, or nil.
+func (v *visitor) selector(id *ast.Ident) (found *ast.SelectorExpr) {
 	ast.Inspect(v.File, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel == id {
-			found = true
+			found = sel
 		}
-		return !found
+		return found == nil
 	})
 	return found
 }

@@ -1,0 +1,66 @@
+package complete
+
+import (
+	"go/ast"
+	"go/types"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+// literalType is the type of the composite literal that at leads to, not a
+// pointer, or nil. One without a type of its own has it from the literal around it.
+func literalType(s *check.Sketch, at []ast.Node) types.Type {
+	n := len(at) - 1
+	lit := at[n].(*ast.CompositeLit)
+	t := s.Info.TypeOf(lit)
+	if !known(t) && lit.Type != nil {
+		t = s.Info.TypeOf(lit.Type)
+	}
+	if !known(t) && lit.Type == nil {
+		t = elementType(s, at)
+	}
+	if !known(t) {
+		return nil
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
+}
+
+// known says whether t is a type that was found.
+func known(t types.Type) bool { return t != nil && t != types.Typ[types.Invalid] }
+
+// elementType is the type that the literal around the last of at gives to it.
+func elementType(s *check.Sketch, at []ast.Node) types.Type {
+	i := len(at) - 2
+	if i < 0 {
+		return nil
+	}
+	pair, inPair := at[i].(*ast.KeyValueExpr)
+	if inPair {
+		i--
+	}
+	if i < 0 {
+		return nil
+	}
+	if _, ok := at[i].(*ast.CompositeLit); !ok {
+		return nil
+	}
+	around := literalType(s, at[:i+1])
+	if around == nil {
+		return nil
+	}
+	switch t := around.Underlying().(type) {
+	case *types.Slice:
+		return t.Elem()
+	case *types.Array:
+		return t.Elem()
+	case *types.Map:
+		if inPair && ast.Node(pair.Value) == at[len(at)-1] {
+			return t.Elem()
+		}
+		return t.Key()
+	}
+	return nil
+}
