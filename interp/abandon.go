@@ -97,6 +97,7 @@ func activityOf(stack string) activity {
 			waits := function == "" && channelWait.MatchString(line[len(engineFunctions):])
 			return activity{compiled: !waits, function: function}
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
+		case strings.Contains(line, contextPasser):
 		default:
 			function = line
 		}

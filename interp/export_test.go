@@ -15,3 +15,6 @@ func Abandoned(s *Session) int {
 	defer s.flag.Unlock()
 	return s.abandoned
 }
+
+// Doing is the function of compiled code that a stack says a goroutine is in.
+func Doing(stack string) string { return activityOf(stack).function }

@@ -271,3 +271,20 @@ func TestInterruptTraining(t *testing.T) {
 	n.must(t, "own.Err() == nil", "= true")
 	n.must(t, "_, err = accel.Fit(bg, model, train, accel.Epochs(1), accel.Quiet())\nerr == nil", "= true")
 }
+
+// TestDoing says what an interrupted goroutine is told to be in: the function that
+// the cell called, not what stands between.
+func TestDoing(t *testing.T) {
+	t.Parallel()
+	const between = "reflect.Value.Call(...)\n\treflect/value.go:1\ngithub.com/quernlab/quern/interp.(*Session).passContext.func1({0x1, 0x2})\n\tuntil.go:1\n" +
+		"reflect.callReflect(0x1)\n\treflect/value.go:1\n"
+	const engine = "github.com/traefik/yaegi/interp.callBin.func1(0x1)\n\trun.go:1\n"
+	for _, row := range []struct{ stack, want string }{
+		{"goroutine 1 [running]:\nsync.(*Cond).Wait(0x1)\n\tcond.go:1\n" + engine, "sync.(*Cond).Wait"},
+		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + engine, "github.com/quernlab/quern/accel.Fit"},
+	} {
+		if got := interp.Doing(row.stack); got != row.want {
+			t.Errorf("got %s, want %s", got, row.want)
+		}
+	}
+}
