@@ -83,7 +83,11 @@
 //	resident memory after 10 000 small cells    197 MB
 //	resident memory of a worker that starts      50 MB
 //	after 1 000 runs of a cell that holds 10 MB  105 MB
-//	completion, 300 cells deep                   0.09 ms
+//	completion after a dot, 300 cells deep       0.17 ms
+//	completion of a name, 300 cells deep         1.2 ms
+//	after a dot, with a syntax error above       0.31 ms
+//	inspection, 300 cells deep                   0.10 ms
+//	inspection with the value of a variable      0.24 ms
 //
 // Of go run ./interp/internal/bench, milliseconds, best of three, beside CPython
 // 3.11 in one run on the quiet machine; before is what the engine alone took:

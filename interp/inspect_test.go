@@ -75,6 +75,9 @@ var inspectRows = []struct {
 	{"struct key", "Point{X|: 1}", 0, []string{"field X int"}},
 	{"type that is defined again", "// Point is new.\ntype Point struct{ Z int }\nvar p Poi|nt", 0, []string{"type Point struct{ Z int }", "is new"}},
 	{"method of the same cell", "// Twice doubles.\nfunc (p Point) Twice(n int) int { return 2 * p.X }\npoint.Twi|ce(1)", 0, []string{"Twice(n int) int"}},
+	{"field of a cell with its comment", "settings.Ra|te", 0, []string{"field Rate float64", "of a step"}},
+	{"field of a cell with a comment behind", "settings.Pla|ce", 0, []string{"field Place Point", "to start from"}},
+	{"field of this cell with its comment", "type Own struct {\n\t// Size in bytes.\n\tSize int\n}\nvar o Own\no.Si|ze", 0, []string{"field Size int", "in bytes"}},
 	{"label", "rows:\nfor {\n\tbreak ro|ws\n}", 0, []string{"label rows"}},
 	{"CRLF", "x := 1\r\npoi|nt.X\r\n", 0, []string{"var point Point"}},
 	{"CJK before", "s := \"世界😀e\u0301\"; poi|nt", 0, []string{"var point Point"}},
@@ -103,6 +106,7 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	n := completionNotebook(t)
 	n.must(t, "count := 42", "")
+	n.must(t, "type Settings struct {\n\t// Rate of a step.\n\tRate float64\n\tPlace Point // to start from\n}\nvar settings Settings", "")
 	for _, row := range inspectRows {
 		t.Run(row.name, func(t *testing.T) {
 			offset := strings.Index(row.in, "|")

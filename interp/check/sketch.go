@@ -141,6 +141,34 @@ func (s *Sketch) Text(o types.Object, key string) string {
 	return ""
 }
 
+// FieldDoc is the comment of a field of the struct type o.
+func (s *Sketch) FieldDoc(o types.Object, field string) string {
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package main\n"+s.Text(o, o.Name()), parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return ""
+	}
+	doc := ""
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok || spec.Name.Name != o.Name() {
+			return true
+		}
+		st, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			return false
+		}
+		for _, f := range st.Fields.List {
+			for _, name := range f.Names {
+				if name.Name == field {
+					doc = strings.TrimSpace(f.Doc.Text() + f.Comment.Text())
+				}
+			}
+		}
+		return false
+	})
+	return doc
+}
+
 // chunk is the declaration of o in the sketch.
 func (s *Sketch) chunk(o types.Object) *chunk {
 	if !o.Pos().IsValid() {

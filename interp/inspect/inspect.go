@@ -243,8 +243,14 @@ func (v *visitor) variable(o *types.Var) Description {
 		kind = "field"
 	}
 	d := Description{Declaration: fmt.Sprintf("%s %s %s", kind, o.Name(), types.TypeString(o.Type(), v.qualifier))}
-	if o.Pkg() != v.Package {
-		d.Doc = v.comment(o, variableKey(o))
+	owner := v.owner(o)
+	switch {
+	case owner != nil && o.Pkg() == v.Package:
+		d.Doc = v.FieldDoc(owner, o.Name())
+	case owner != nil:
+		d.Doc = v.comment(o, owner.Name()+"."+o.Name())
+	case o.Pkg() != v.Package:
+		d.Doc = v.comment(o, o.Name())
 	}
 	if v.Live[o.Name()] == types.Object(o) {
 		d.Variable = o
@@ -252,28 +258,42 @@ func (v *visitor) variable(o *types.Var) Description {
 	return d
 }
 
-// variableKey is the name of a variable of a package, of a field "T.F".
-func variableKey(o *types.Var) string {
+// owner is the type of a package, or of the session, that declares a field.
+func (v *visitor) owner(o *types.Var) types.Object {
 	if !o.IsField() || o.Pkg() == nil {
-		return o.Name()
+		return nil
 	}
 	scope := o.Pkg().Scope()
 	for _, name := range scope.Names() {
-		t, ok := scope.Lookup(name).(*types.TypeName)
-		if !ok {
-			continue
+		if t := scope.Lookup(name); declares(t, o) {
+			return t
 		}
-		st, ok := t.Type().Underlying().(*types.Struct)
-		if !ok {
-			continue
-		}
-		for f := range st.Fields() {
-			if f == o.Origin() {
-				return name + "." + o.Name()
+	}
+	if o.Pkg() == v.Package {
+		for _, t := range v.Live {
+			if declares(t, o) {
+				return t
 			}
 		}
 	}
-	return o.Name()
+	return nil
+}
+
+// declares says whether t is a struct type with the field o.
+func declares(t types.Object, o *types.Var) bool {
+	if _, ok := t.(*types.TypeName); !ok {
+		return false
+	}
+	st, ok := t.Type().Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range st.Fields() {
+		if f == o.Origin() {
+			return true
+		}
+	}
+	return false
 }
 
 func (v *visitor) function(o *types.Func) Description {
