@@ -158,6 +158,8 @@ func (s *Session) panicError(value any, passed []frame) *Error {
 	case isError && errors.As(err, &fault):
 		e.Name = nameRuntime
 		e.Value = strings.TrimPrefix(s.registry.Sprint(err), "runtime error: ")
+	case isError && isEngineError(err):
+		e.Name, e.Value = nameRuntime, engineText(err)
 	case isError:
 		e.Value = fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(value))
 	default:

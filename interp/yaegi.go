@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -208,3 +209,25 @@ const engineFunctions = "github.com/traefik/yaegi/interp."
 
 // channelWait matches those that wait for a channel of lowered code.
 var channelWait = regexp.MustCompile(`^(recv|recv2|rangeChan|send|_select)\.func`)
+
+// isEngineError says whether yaegi itself raised an error, in code that cells
+// became.
+func isEngineError(err error) bool {
+	t := reflect.TypeOf(err)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return strings.HasPrefix(t.PkgPath(), "github.com/traefik/yaegi")
+}
+
+// engineText is what such an error says to whoever wrote the cell.
+func engineText(err error) string {
+	text := err.Error()
+	if i := strings.Index(text, "interface conversion: "); i >= 0 {
+		text = text[i:]
+	}
+	if strings.HasPrefix(text, "interface conversion: func(") {
+		return "an interface holds a value with a method whose signature a later cell has changed: make the value again"
+	}
+	return text
+}
