@@ -138,11 +138,11 @@ func (p *Program) separable() bool {
 
 // A declaration and what must be declared before it or in its cell.
 type declaration struct {
-	node         ast.Decl
-	needs        []*declaration
-	index, low   int // of Tarjan's algorithm; index 0: not visited
-	onStack      bool
-	methodOf     types.Object
+	node       ast.Decl
+	needs      []*declaration
+	index, low int // of Tarjan's algorithm; index 0: not visited
+	onStack    bool
+	methodOf   types.Object
 }
 
 // inOrder gives each declaration as a cell, after what it needs. Those that
