@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"sync/atomic"
@@ -41,6 +42,9 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	if limit > 0 {
+		if err := boundMemory(limit); err != nil {
+			slog.Warn("one statement may go far beyond the limit of memory", "error", err)
+		}
 		stderr := os.Stderr // a cell may set it
 		go limitMemory(ctx, limit, func(used int64) {
 			memoryExceeded(stderr, limit, used)

@@ -7,6 +7,10 @@ cell that holds 10 MB run 1 000 times.
 import os
 
 import psutil
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from conftest import TIMEOUT, Kernel
 
 LONG = os.environ.get("QUERN_LONG")
 CELLS = 10_000 if LONG else 400
@@ -48,3 +52,25 @@ def test_small_cells_leave_little(kernel):
     assert resident(kernel) < LIMIT
     kernel.ok("runtime.GC(); debug.FreeOSMemory()")
     assert resident(kernel) - before < (CELLS - 200) * CELL + (32 << 20)
+
+
+@pytest.fixture(scope="module")
+def limited():
+    """A kernel whose sessions may use 512 MiB."""
+    manager, client = start_new_kernel(
+        kernel_name="quern", startup_timeout=TIMEOUT, env={**os.environ, "QUERN_MEMORY_LIMIT": "512MiB"})
+    yield Kernel(manager, client)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize("code", [
+    "var keep [][]byte\nfor { keep = append(keep, make([]byte, 1<<20)) }",
+    'for s := "s"; ; { s += s }',  # leaps over the limit between two looks at it
+    "b := make([]byte, 4<<30)\nfor i := 0; i < len(b); i += 4096 { b[i] = 1 }",
+])
+def test_a_cell_that_needs_too_much_ends(limited, code):
+    _, reply = limited.run(code)
+    assert reply["content"]["ename"] == "worker died", reply["content"]
+    assert "memory" in reply["content"]["evalue"]
+    assert limited.result("1 + 1") == "2"
