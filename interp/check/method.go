@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -112,7 +113,7 @@ func (a *attempt) addMethods() {
 	info := newInfo()
 	var errs ErrorList
 	config := types.Config{GoVersion: goVersion, Importer: a.importer, IgnoreFuncBodies: true, Error: func(err error) {
-		if e, ok := err.(types.Error); ok && !isAllowed(e) {
+		if e := (types.Error{}); errors.As(err, &e) && !isAllowed(e) {
 			errs = append(errs, &Error{Pos: place(a.fset, e.Pos), Msg: e.Msg, pos: e.Pos})
 		}
 	}}
