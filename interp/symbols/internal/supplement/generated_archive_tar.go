@@ -53,3 +53,15 @@ func (W wrap_archive_tar_FileInfoNames) Sys() any {
 func (W wrap_archive_tar_FileInfoNames) Uname() (string, error) {
 	return W.WUname()
 }
+func (W wrap_archive_tar_FileInfoNames) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_archive_tar_FileInfoNames) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

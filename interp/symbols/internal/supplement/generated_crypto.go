@@ -33,6 +33,18 @@ func (W wrap_crypto_Decapsulator) Decapsulate(a0 []byte) ([]byte, error) {
 func (W wrap_crypto_Decapsulator) Encapsulator() crypto.Encapsulator {
 	return W.WEncapsulator()
 }
+func (W wrap_crypto_Decapsulator) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_crypto_Decapsulator) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_crypto_Encapsulator implements crypto.Encapsulator with functions; IValue is the value they are methods of.
 type wrap_crypto_Encapsulator struct {
@@ -46,6 +58,18 @@ func (W wrap_crypto_Encapsulator) Bytes() []byte {
 }
 func (W wrap_crypto_Encapsulator) Encapsulate() ([]byte, []byte) {
 	return W.WEncapsulate()
+}
+func (W wrap_crypto_Encapsulator) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_crypto_Encapsulator) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_crypto_MessageSigner implements crypto.MessageSigner with functions; IValue is the value they are methods of.
@@ -64,4 +88,16 @@ func (W wrap_crypto_MessageSigner) Sign(a0 io.Reader, a1 []byte, a2 crypto.Signe
 }
 func (W wrap_crypto_MessageSigner) SignMessage(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
 	return W.WSignMessage(a0, a1, a2)
+}
+func (W wrap_crypto_MessageSigner) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_crypto_MessageSigner) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

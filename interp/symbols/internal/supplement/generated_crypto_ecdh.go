@@ -31,3 +31,15 @@ func (W wrap_crypto_ecdh_KeyExchanger) ECDH(a0 *ecdh.PublicKey) ([]byte, error) 
 func (W wrap_crypto_ecdh_KeyExchanger) PublicKey() *ecdh.PublicKey {
 	return W.WPublicKey()
 }
+func (W wrap_crypto_ecdh_KeyExchanger) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_crypto_ecdh_KeyExchanger) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}

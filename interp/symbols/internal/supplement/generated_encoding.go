@@ -25,6 +25,18 @@ type wrap_encoding_BinaryAppender struct {
 func (W wrap_encoding_BinaryAppender) AppendBinary(a0 []byte) ([]byte, error) {
 	return W.WAppendBinary(a0)
 }
+func (W wrap_encoding_BinaryAppender) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_encoding_BinaryAppender) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_encoding_TextAppender implements encoding.TextAppender with functions; IValue is the value they are methods of.
 type wrap_encoding_TextAppender struct {
@@ -34,4 +46,16 @@ type wrap_encoding_TextAppender struct {
 
 func (W wrap_encoding_TextAppender) AppendText(a0 []byte) ([]byte, error) {
 	return W.WAppendText(a0)
+}
+func (W wrap_encoding_TextAppender) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_encoding_TextAppender) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -45,6 +45,18 @@ func (W wrap_hash_Cloner) Sum(a0 []byte) []byte {
 func (W wrap_hash_Cloner) Write(a0 []byte) (int, error) {
 	return W.WWrite(a0)
 }
+func (W wrap_hash_Cloner) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_hash_Cloner) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
 
 // wrap_hash_XOF implements hash.XOF with functions; IValue is the value they are methods of.
 type wrap_hash_XOF struct {
@@ -66,4 +78,16 @@ func (W wrap_hash_XOF) Reset() {
 }
 func (W wrap_hash_XOF) Write(a0 []byte) (int, error) {
 	return W.WWrite(a0)
+}
+func (W wrap_hash_XOF) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_hash_XOF) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -33,3 +33,15 @@ func (W wrap_io_fs_ReadLinkFS) Open(a0 string) (fs.File, error) {
 func (W wrap_io_fs_ReadLinkFS) ReadLink(a0 string) (string, error) {
 	return W.WReadLink(a0)
 }
+func (W wrap_io_fs_ReadLinkFS) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_io_fs_ReadLinkFS) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
