@@ -172,8 +172,13 @@ def test_console(console):
 def test_console_interrupts(console):
     console.sendline('fmt.Println("begun"); for {}')
     console.expect(r"begun\r\n")
-    console.sendintr()
-    console.expect("interrupted")
+    # The console drops a Control-C that comes while it prints.
+    for _ in range(10):
+        console.sendintr()
+        if console.expect(["interrupted", pexpect.TIMEOUT], timeout=TIMEOUT / 5) == 0:
+            break
+    else:
+        raise AssertionError("the cell goes on")
     console.expect(r"In \[2\]: ")
     console.sendline("1 + 1")
     console.expect(r"Out\[2\]: *2")
