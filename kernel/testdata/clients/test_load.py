@@ -79,8 +79,8 @@ def test_a_flood_that_nobody_reads(kernel):
     assert reply["content"]["status"] == "error"
     slow.stop_channels()
     assert received > 10 * MIB, "the reader was not served"
-    # The queues of the front hold 256 MiB of messages and 64 MiB of frames at the most, the collector as much again.
-    assert most < 2 * (256 + 64) * MIB, f"the front grew by {most / MIB:.0f} MiB"
+    # A subscriber may be 64 MiB behind; what was made and sent since the collector last looked comes on top of that.
+    assert most < 640 * MIB, f"the front grew by {most / MIB:.0f} MiB"
     assert kernel.result("1 + 1") == "2"
 
 
