@@ -61,9 +61,5 @@ func (k areas) sections(l look) []section {
 	} else {
 		nothing(p, "no data")
 	}
-	label := ""
-	if l.labelY != "" {
-		label = "↑ " + l.labelY
-	}
-	return []section{{title: l.title, subtitle: subtitle, legend: legend, height: 1, body: rows{{panels: []panel{{p, label}}, weight: 1}}}}
+	return l.onePanel(p, subtitle, legend)
 }

@@ -193,6 +193,21 @@ func (rs rows) draw(c draw.Canvas) {
 	}
 }
 
+// onePanel is a figure that consists of p alone, with the label of y above it.
+func (l look) onePanel(p *plot.Plot, subtitle string, legend []entry) []section {
+	label := ""
+	if l.labelY != "" {
+		label = "↑ " + l.labelY
+	}
+	return []section{{
+		title:    l.title,
+		subtitle: subtitle,
+		legend:   legend,
+		height:   1,
+		body:     rows{{panels: []panel{{p, label}}, weight: 1}},
+	}}
+}
+
 // axes is an empty plot in our theme.
 func axes() *plot.Plot {
 	p := plot.New()

@@ -52,15 +52,5 @@ func (k lines) sections(l look) []section {
 	if !y.some {
 		nothing(p, "no data")
 	}
-	label := ""
-	if l.labelY != "" {
-		label = "↑ " + l.labelY
-	}
-	return []section{{
-		title:    l.title,
-		subtitle: described(n, len(bad), y),
-		legend:   append(legend, notDrawn(bad)...),
-		height:   1,
-		body:     rows{{panels: []panel{{p, label}}, weight: 1}},
-	}}
+	return l.onePanel(p, described(n, len(bad), y), append(legend, notDrawn(bad)...))
 }

@@ -60,17 +60,7 @@ func (k scatter) sections(l look) []section {
 	if !y.some {
 		nothing(p, "no data")
 	}
-	label := ""
-	if l.labelY != "" {
-		label = "↑ " + l.labelY
-	}
-	return []section{{
-		title:    l.title,
-		subtitle: counted(n, "point"),
-		legend:   append(legend, notDrawn(bad)...),
-		height:   1,
-		body:     rows{{panels: []panel{{p, label}}, weight: 1}},
-	}}
+	return l.onePanel(p, counted(n, "point"), append(legend, notDrawn(bad)...))
 }
 
 // dotLook makes the dots of larger clouds smaller and fainter.

@@ -14,8 +14,38 @@ type integers interface {
 
 type floats interface{ float32 | float64 }
 
+// commonSource is what both kinds of numbers can do.
+const commonSource = `
+func relate(a, b T) (r int) {
+	if a < b { r |= 1 }
+	if a <= b { r |= 2 }
+	if a == b { r |= 4 }
+	if a != b { r |= 8 }
+	if a > b { r |= 16 }
+	if a >= b { r |= 32 }
+	if a < 5 { r |= 64 }
+	if a >= 5 { r |= 128 }
+	if !(a > 5) { r |= 256 }
+	x, y, z := a < b, a == b, a >= b
+	if x { r |= 512 }
+	if y { r |= 1024 }
+	if z { r |= 2048 }
+	return r
+}
+func toInt(a, b T) int { return int(a) }
+func toInt8(a, b T) int8 { return int8(a) }
+func toInt16(a, b T) int16 { return int16(a) }
+func toInt32(a, b T) int32 { return int32(a) }
+func toUint8(a, b T) uint8 { return uint8(a) }
+func toUint16(a, b T) uint16 { return uint16(a) }
+func toUint32(a, b T) uint32 { return uint32(a) }
+func toUint64(a, b T) uint64 { return uint64(a) }
+func toFloat64(a, b T) float64 { return float64(a) }
+func toFloat32(a, b T) float32 { return float32(a) }
+`
+
 // The operators as the machine gets them, T being the type.
-const integerSource = `
+const integerSource = commonSource + `
 func add(a, b T) T { return a + b }
 func sub(a, b T) T { return a - b }
 func mul(a, b T) T { return a * b }
@@ -44,32 +74,6 @@ func shrWide(a, b T) T { return a >> 200 }
 func assign(a, b T) T { x := a; x += b; x *= b; x ^= a; x <<= 2; return x }
 func least(a, b T) T { return min(a, b) }
 func most(a, b T) T { return max(a, b, 3) }
-func relate(a, b T) (r int) {
-	if a < b { r |= 1 }
-	if a <= b { r |= 2 }
-	if a == b { r |= 4 }
-	if a != b { r |= 8 }
-	if a > b { r |= 16 }
-	if a >= b { r |= 32 }
-	if a < 5 { r |= 64 }
-	if a >= 5 { r |= 128 }
-	if !(a > 5) { r |= 256 }
-	x, y, z := a < b, a == b, a >= b
-	if x { r |= 512 }
-	if y { r |= 1024 }
-	if z { r |= 2048 }
-	return r
-}
-func toInt(a, b T) int { return int(a) }
-func toInt8(a, b T) int8 { return int8(a) }
-func toInt16(a, b T) int16 { return int16(a) }
-func toInt32(a, b T) int32 { return int32(a) }
-func toUint8(a, b T) uint8 { return uint8(a) }
-func toUint16(a, b T) uint16 { return uint16(a) }
-func toUint32(a, b T) uint32 { return uint32(a) }
-func toUint64(a, b T) uint64 { return uint64(a) }
-func toFloat64(a, b T) float64 { return float64(a) }
-func toFloat32(a, b T) float32 { return float32(a) }
 func toString(a, b T) string { return string(rune(a)) }
 `
 
@@ -183,7 +187,7 @@ func TestIntegers(t *testing.T) {
 	testIntegers[uintptr](t)
 }
 
-const floatSource = `
+const floatSource = commonSource + `
 func add(a, b T) T { return a + b }
 func sub(a, b T) T { return a - b }
 func mul(a, b T) T { return a * b }
@@ -193,32 +197,6 @@ func inc(a, b T) T { a++; return a }
 func dec(a, b T) T { a--; return a }
 func addK(a, b T) T { return a + 0.1 }
 func assign(a, b T) T { a += b; a *= b; a -= 1; a /= b; return a }
-func relate(a, b T) (r int) {
-	if a < b { r |= 1 }
-	if a <= b { r |= 2 }
-	if a == b { r |= 4 }
-	if a != b { r |= 8 }
-	if a > b { r |= 16 }
-	if a >= b { r |= 32 }
-	if a < 5 { r |= 64 }
-	if a >= 5 { r |= 128 }
-	if !(a > 5) { r |= 256 }
-	x, y, z := a < b, a == b, a >= b
-	if x { r |= 512 }
-	if y { r |= 1024 }
-	if z { r |= 2048 }
-	return r
-}
-func toInt(a, b T) int { return int(a) }
-func toInt8(a, b T) int8 { return int8(a) }
-func toInt16(a, b T) int16 { return int16(a) }
-func toInt32(a, b T) int32 { return int32(a) }
-func toUint8(a, b T) uint8 { return uint8(a) }
-func toUint16(a, b T) uint16 { return uint16(a) }
-func toUint32(a, b T) uint32 { return uint32(a) }
-func toUint64(a, b T) uint64 { return uint64(a) }
-func toFloat64(a, b T) float64 { return float64(a) }
-func toFloat32(a, b T) float32 { return float32(a) }
 `
 
 func wantFloat[T floats](a, b T) map[string]func() any {
