@@ -1,0 +1,107 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Code is a CUresult. It is an error, so that errors.Is(err, OutOfMemory)
+// tells one.
+type Code int
+
+// The codes that the back end meets, by the names of cuda.h.
+const (
+	InvalidValue          Code = 1
+	OutOfMemory           Code = 2
+	NotInitialized        Code = 3
+	Deinitialized         Code = 4
+	NoDevice              Code = 100
+	InvalidDevice         Code = 101
+	InvalidContext        Code = 201
+	NoBinaryForGPU        Code = 209
+	ECCUncorrectable      Code = 214
+	InvalidPTX            Code = 218
+	UnsupportedPTXVersion Code = 222
+	InvalidHandle         Code = 400
+	NotFound              Code = 500
+	NotReady              Code = 600
+	IllegalAddress        Code = 700
+	LaunchOutOfResources  Code = 701
+	LaunchTimeout         Code = 702
+	HardwareStack         Code = 714
+	IllegalInstruction    Code = 715
+	MisalignedAddress     Code = 716
+	InvalidAddressSpace   Code = 717
+	InvalidPC             Code = 718
+	LaunchFailed          Code = 719
+	SystemNotReady        Code = 802
+	SystemDriverMismatch  Code = 803
+	DeviceUnavailable     Code = 46
+	NotSupported          Code = 801
+	Unknown               Code = 999
+)
+
+var names = map[Code]string{
+	InvalidValue: "CUDA_ERROR_INVALID_VALUE", OutOfMemory: "CUDA_ERROR_OUT_OF_MEMORY",
+	NotInitialized: "CUDA_ERROR_NOT_INITIALIZED", Deinitialized: "CUDA_ERROR_DEINITIALIZED",
+	NoDevice: "CUDA_ERROR_NO_DEVICE", InvalidDevice: "CUDA_ERROR_INVALID_DEVICE",
+	InvalidContext: "CUDA_ERROR_INVALID_CONTEXT", NoBinaryForGPU: "CUDA_ERROR_NO_BINARY_FOR_GPU",
+	ECCUncorrectable: "CUDA_ERROR_ECC_UNCORRECTABLE", InvalidPTX: "CUDA_ERROR_INVALID_PTX",
+	UnsupportedPTXVersion: "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", InvalidHandle: "CUDA_ERROR_INVALID_HANDLE",
+	NotFound: "CUDA_ERROR_NOT_FOUND", NotReady: "CUDA_ERROR_NOT_READY",
+	IllegalAddress: "CUDA_ERROR_ILLEGAL_ADDRESS", LaunchOutOfResources: "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+	LaunchTimeout: "CUDA_ERROR_LAUNCH_TIMEOUT", HardwareStack: "CUDA_ERROR_HARDWARE_STACK_ERROR",
+	IllegalInstruction: "CUDA_ERROR_ILLEGAL_INSTRUCTION", MisalignedAddress: "CUDA_ERROR_MISALIGNED_ADDRESS",
+	InvalidAddressSpace: "CUDA_ERROR_INVALID_ADDRESS_SPACE", InvalidPC: "CUDA_ERROR_INVALID_PC",
+	LaunchFailed: "CUDA_ERROR_LAUNCH_FAILED", SystemNotReady: "CUDA_ERROR_SYSTEM_NOT_READY",
+	SystemDriverMismatch: "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", DeviceUnavailable: "CUDA_ERROR_DEVICE_UNAVAILABLE",
+	NotSupported: "CUDA_ERROR_NOT_SUPPORTED", Unknown: "CUDA_ERROR_UNKNOWN",
+}
+
+// Name is CUDA's name of the code.
+func (c Code) Name() string {
+	if name, ok := names[c]; ok {
+		return name
+	}
+	return fmt.Sprintf("CUDA error %d", int(c))
+}
+
+func (c Code) Error() string { return c.Name() }
+
+// Sticky says whether no CUDA call of the process can succeed after this one:
+// the memory of the device is lost and a new process is needed.
+func (c Code) Sticky() bool {
+	switch c {
+	case ECCUncorrectable, IllegalAddress, LaunchTimeout, HardwareStack, IllegalInstruction,
+		MisalignedAddress, InvalidAddressSpace, InvalidPC, LaunchFailed, Deinitialized, Unknown:
+		return true
+	}
+	return false
+}
+
+// Error is a call that the driver refused, or work on the device that failed.
+type Error struct {
+	Code Code
+	Call string // CUDA function that reported it, cuLaunchKernel
+	Op   string // what was being done: Launch.Label, or sizes in bytes; may be empty
+	Log  string // what the PTX compiler said, or more of what is known; may be empty
+}
+
+// Error names the op, the call and the code.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Op != "" {
+		b.WriteString(e.Op + ": ")
+	}
+	fmt.Fprintf(&b, "%s: %s", e.Call, e.Code.Name())
+	if e.Log != "" {
+		b.WriteString(": " + strings.TrimSpace(e.Log))
+	}
+	if e.Code.Sticky() {
+		b.WriteString(" (the GPU's memory is lost; restart the session to use the GPU again)")
+	}
+	return b.String()
+}
+
+// Unwrap is the code.
+func (e *Error) Unwrap() error { return e.Code }
