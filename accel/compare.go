@@ -66,7 +66,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Set, va
 	for seed := 1; seed <= compareSeeds; seed++ {
 		for i, v := range variants {
 			Seed(uint64(seed))
-			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet())...)
+			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name))...)
 			if len(run.Steps) > 0 {
 				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
 			}
@@ -213,10 +213,5 @@ func (c *Comparison) String() string { return c.table().text() }
 
 // MIMEBundle shows the comparison: the figure with the table below it.
 func (c *Comparison) MIMEBundle() map[string]any {
-	t := c.table()
-	page := t.html()
-	if len(c.Variants) > 0 && len(c.Variants[0].Runs) > 0 {
-		page = "<div>" + c.Figure().SVG() + "</div>" + page
-	}
-	return map[string]any{"text/html": page, "text/plain": t.text()}
+	return figureAndTable(len(c.Variants) > 0 && len(c.Variants[0].Runs) > 0, c.Figure, c.table())
 }

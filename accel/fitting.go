@@ -21,7 +21,7 @@ type fitting struct {
 	loss   func(prediction, target *Tensor) *Tensor
 	run    *Run
 	screen *screen
-	events *events // nil without TensorBoard
+	logs   []recorder // what the run is written to while it goes on
 
 	optimizer *optim.Optimizer
 	schedule  optim.Schedule
@@ -88,10 +88,8 @@ func (f *fitting) train(ctx context.Context) (err error) {
 	if err := f.resume(); err != nil {
 		return err
 	}
-	if f.o.tensorBoard != "" {
-		if f.events, err = newEvents(f.o.tensorBoard, time.Now()); err != nil {
-			return err
-		}
+	if f.logs, err = f.o.recorders(f.run, time.Now()); err != nil {
+		return err
 	}
 	nn.Train(f.model, true)
 	f.run.began = time.Now()
@@ -296,7 +294,7 @@ func (f *fitting) settle(newest *measurement) error {
 	})
 	f.run.Examples += m.examples
 	f.screen.offer(f.run)
-	f.log(f.events.offer)
+	f.log()
 	if !finite && (!m.skipped || f.scaler.Value() < leastScale) {
 		f.pending = nil
 		e := &DivergedError{Step: len(f.run.Steps), Loss: loss}
@@ -330,23 +328,12 @@ func (f *fitting) check(ctx context.Context) error {
 		}
 	}
 	f.watchChecks(f.run.Checks[at:])
-	f.log(f.events.offer)
+	f.log()
 	f.screen.offer(f.run)
 	if f.outOfPatience() {
 		return errStop
 	}
 	return nil
-}
-
-// log writes to the event file, until that fails.
-func (f *fitting) log(write func(*Run) error) {
-	if f.events == nil {
-		return
-	}
-	if err := write(f.run); err != nil {
-		f.run.note("no more events were written: %v", err)
-		f.events = nil
-	}
 }
 
 // watchChecks tells a schedule that depends on them of validations.
@@ -377,7 +364,7 @@ func (f *fitting) end(ctx context.Context, err error) {
 	r := f.run
 	r.finished = true
 	f.endAMP()
-	f.log(f.events.close)
+	defer f.closeLogs(err)
 	if f.began.IsZero() {
 		return
 	}

@@ -30,7 +30,7 @@ func newScreen(ctx context.Context, o *options, r *Run) *screen {
 	ctx = context.WithoutCancel(ctx)
 	for _, m := range o.live {
 		if m.ofDevice() && s.sampler == nil {
-			s.sampler = startSampler(ctx)
+			s.sampler = startSampler(ctx, sampleEvery)
 		}
 	}
 	switch {
@@ -48,12 +48,12 @@ func newScreen(ctx context.Context, o *options, r *Run) *screen {
 const sampleEvery = 200 * time.Millisecond
 
 // startSampler watches the GPU, or the machine where there is none.
-func startSampler(ctx context.Context) *gpu.Sampler {
+func startSampler(ctx context.Context, every time.Duration) *gpu.Sampler {
 	device, err := gpu.Open()
 	if err != nil {
 		device = gpu.Host()
 	}
-	return gpu.Start(ctx, device, sampleEvery)
+	return gpu.Start(ctx, device, every)
 }
 
 // offer shows the run if it is time to.

@@ -41,6 +41,8 @@ type options struct {
 	saveEvery  int    // steps; 0 for every epoch only
 
 	tensorBoard   string          // folder; "" for none
+	track         string          // likewise
+	label         string          // what the run is called where it is tracked
 	absoluteRates bool            // the schedule gives rates, not factors
 	stop          func(*Run) bool // asked after each step; nil for never
 	mixup         float64         // alpha; 0 for none
@@ -59,7 +61,9 @@ func newOptions(given []Option) (*options, error) {
 		if err := o.set(c); err != nil {
 			return nil, err
 		}
-		c.text = append(c.text, o.text)
+		if o.text != "" {
+			c.text = append(c.text, o.text)
+		}
 	}
 	if c.epochs == 0 && c.steps == 0 {
 		c.epochs = defaultEpochs

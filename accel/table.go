@@ -5,6 +5,8 @@ import (
 	"html"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/quernlab/quern/plots"
 )
 
 // table is rows of words below a row of headings, and a line under them.
@@ -58,4 +60,14 @@ func (t table) html() string {
 // bundle shows the table.
 func (t table) bundle() map[string]any {
 	return map[string]any{"text/plain": t.text(), "text/html": t.html()}
+}
+
+// figureAndTable shows a table, and above it a figure where there is something to
+// draw.
+func figureAndTable(draws bool, figure func() *plots.Figure, t table) map[string]any {
+	bundle := t.bundle()
+	if draws {
+		bundle["text/html"] = "<div>" + figure().SVG() + "</div>" + t.html()
+	}
+	return bundle
 }

@@ -90,7 +90,7 @@ func (e *events) write(b []byte) error {
 }
 
 // close writes the rest of a run and closes the file.
-func (e *events) close(r *Run) error {
+func (e *events) close(r *Run, _ error) error {
 	return errors.Join(e.offer(r), e.file.Close())
 }
 

@@ -1,0 +1,273 @@
+package accel
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/quernlab/quern/gpu"
+)
+
+// Track keeps the run in a folder of its own below this one, named by the time;
+// [Runs] compares what is there. Nothing leaves the machine. The folder has
+//
+//	config.json     the set, the options, the seeds, the device and the versions
+//	history.jsonl   a line for each step and each validation
+//	system.jsonl    a line a second: how busy the machine was
+//	summary.json    the [Card], how the run ended, and why
+//	figure.svg      loss and accuracy
+//
+// with the names that Weights & Biases and Trackio give such things: _step,
+// _runtime in seconds and _timestamp in seconds since 1970; train/loss,
+// train/accuracy, train/learning_rate, train/epoch, with AMP(FP16)
+// train/loss_scale; validation/loss, validation/accuracy; system.cpu and
+// system.memory_percent, or with a GPU system.gpu.0.gpu,
+// system.gpu.0.memoryAllocatedBytes, system.gpu.0.powerWatts and
+// system.gpu.0.temp. What was not measured is left out.
+//
+// Lines are on the disk half a second after they were measured, and without a
+// summary.json a run has not ended, or was killed. When nothing more can be
+// written, on a full disk, training goes on and the run has a note about it.
+func Track(folder string) Option {
+	text := fmt.Sprintf("Track(%q)", folder)
+	return Option{text, func(c *options) error {
+		if folder == "" {
+			return fmt.Errorf("accel: %s: there is no folder", text)
+		}
+		c.track = folder
+		return nil
+	}}
+}
+
+// labelled names the run where it is tracked. It is no option of the user's, and
+// so has no text.
+func labelled(name string) Option {
+	return Option{"", func(c *options) error { c.label = name; return nil }}
+}
+
+// The files of a run.
+const (
+	configFile  = "config.json"
+	historyFile = "history.jsonl"
+	systemFile  = "system.jsonl"
+	summaryFile = "summary.json"
+	figureFile  = "figure.svg"
+)
+
+// config is what is known of a run when it begins.
+type config struct {
+	Label      string    `json:"label,omitempty"`
+	Set        string    `json:"set"`
+	Options    []string  `json:"options"`
+	Seed       uint64    `json:"seed"`
+	OrderSeed  uint64    `json:"order_seed"`
+	Began      time.Time `json:"began"`
+	Planned    int       `json:"planned_steps"`
+	Device     string    `json:"device"`
+	Processors int       `json:"processors"`
+	System     string    `json:"system"`
+	Go         string    `json:"go"`
+	Module     string    `json:"module,omitempty"`
+	Revision   string    `json:"revision,omitempty"`
+}
+
+// summary is what is known of a run when it has ended.
+type summary struct {
+	Status Status `json:"status"`
+	Error  string `json:"error,omitempty"`
+	Card
+}
+
+const (
+	trackEvery  = 500 * time.Millisecond // how often lines go to the disk
+	systemEvery = time.Second            // how often the machine is looked at
+)
+
+// tracker writes a run to its folder.
+type tracker struct {
+	folder          string
+	history, system *lines
+	steps, checks   int // of the run that are written
+	begin           time.Time
+	due             time.Time // of the next write to the disk
+	sampler         *gpu.Sampler
+	sampled         time.Time // the last sample that is written
+}
+
+// newTracker makes the folder of a run that begins now.
+func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err error) {
+	t = &tracker{begin: now}
+	if t.folder, err = newFolder(folder, now); err != nil {
+		return nil, fmt.Errorf("accel: Track: %w", err)
+	}
+	c := r.Card()
+	if err := t.store(configFile, config{
+		Label: label, Set: c.Set, Options: c.Options, Seed: c.Seed, OrderSeed: c.OrderSeed,
+		Began: now.UTC().Truncate(time.Second), Planned: r.planned,
+		Device: c.Device, Processors: c.Processors, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
+	}); err != nil {
+		return nil, err
+	}
+	if t.history, err = newLines(filepath.Join(t.folder, historyFile)); err != nil {
+		return nil, err
+	}
+	if t.system, err = newLines(filepath.Join(t.folder, systemFile)); err != nil {
+		return nil, errors.Join(err, t.history.close())
+	}
+	t.sampler = startSampler(context.Background(), systemEvery) // ended by close
+	return t, nil
+}
+
+// newFolder makes a folder that nobody else has, named by the time.
+func newFolder(parent string, now time.Time) (string, error) {
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", err
+	}
+	base := filepath.Join(parent, now.Format("2006-01-02T15-04-05"))
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		if err := os.Mkdir(name, 0o755); !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+	}
+}
+
+func (t *tracker) offer(r *Run) error {
+	for ; t.steps < len(r.Steps); t.steps++ {
+		s := r.Steps[t.steps]
+		t.history.begin(t.steps+1, t.begin, s.Seconds)
+		t.history.number("train/epoch", float64(s.Epoch))
+		t.history.number("train/loss", s.Loss)
+		t.history.number("train/accuracy", s.Accuracy)
+		t.history.number("train/learning_rate", s.LearningRate)
+		if s.LossScale != 0 {
+			t.history.number("train/loss_scale", s.LossScale)
+		}
+		t.history.end()
+	}
+	for ; t.checks < len(r.Checks); t.checks++ {
+		c := r.Checks[t.checks]
+		t.history.begin(c.Step, t.begin, time.Since(t.begin).Seconds())
+		t.history.number("validation/loss", c.Loss)
+		t.history.number("validation/accuracy", c.Accuracy)
+		t.history.end()
+	}
+	if now := time.Now(); now.After(t.due) {
+		t.due = now.Add(trackEvery)
+		return t.flush()
+	}
+	return nil
+}
+
+// flush brings what there is to the disk.
+func (t *tracker) flush() error {
+	h := t.sampler.History()
+	for _, s := range h.Samples {
+		if !s.At.After(t.sampled) {
+			continue
+		}
+		t.sampled = s.At
+		t.system.begin(-1, t.begin, s.At.Sub(t.begin).Seconds())
+		if h.Host {
+			t.system.number("system.cpu", s.Busy)
+			t.system.number("system.memory_percent", 100*s.MemUsed/s.MemTotal)
+		} else {
+			t.system.number("system.gpu.0.gpu", s.Busy)
+			t.system.number("system.gpu.0.memoryAllocatedBytes", s.MemUsed)
+			t.system.number("system.gpu.0.powerWatts", s.Watts)
+			t.system.number("system.gpu.0.temp", s.Celsius)
+		}
+		t.system.end()
+	}
+	return errors.Join(t.history.flush(), t.system.flush())
+}
+
+func (t *tracker) close(r *Run, failure error) error {
+	t.sampler.Stop()
+	t.due = time.Time{}
+	err := errors.Join(t.offer(r), t.history.close(), t.system.close())
+	s := summary{Status: statusOf(failure), Card: r.Card()}
+	if failure != nil {
+		s.Error = failure.Error()
+	}
+	if len(r.Steps) > 0 {
+		if e := r.Figure().Save(filepath.Join(t.folder, figureFile)); e != nil {
+			err = errors.Join(err, fmt.Errorf("accel: Track: %w", e))
+		}
+	}
+	return errors.Join(err, t.store(summaryFile, s))
+}
+
+// store writes a value as JSON.
+func (t *tracker) store(name string, value any) error {
+	b, err := json.MarshalIndent(value, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(t.folder, name), append(b, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("accel: Track: %w", err)
+	}
+	return nil
+}
+
+// lines is a file of JSON objects, one a line.
+type lines struct {
+	file *os.File
+	out  *bufio.Writer // which keeps its first error
+	line []byte
+}
+
+func newLines(path string) (*lines, error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("accel: Track: %w", err)
+	}
+	return &lines{file: file, out: bufio.NewWriter(file)}, nil
+}
+
+// begin starts a line, of something measured so many seconds after begin. A
+// negative step is none.
+func (l *lines) begin(step int, begin time.Time, seconds float64) {
+	l.line = append(l.line[:0], '{')
+	if step >= 0 {
+		l.number("_step", float64(step))
+	}
+	l.number("_runtime", math.Round(seconds*1e6)/1e6)
+	l.number("_timestamp", math.Round(wall(begin)*1e3+seconds*1e3)/1e3)
+}
+
+// number adds a number to the line; JSON has none that is not finite.
+func (l *lines) number(name string, v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return
+	}
+	if len(l.line) > 1 {
+		l.line = append(l.line, ',')
+	}
+	l.line = strconv.AppendQuote(l.line, name)
+	l.line = append(l.line, ':')
+	l.line = strconv.AppendFloat(l.line, v, 'f', -1, 64)
+}
+
+// end completes the line. Its error shows in flush.
+func (l *lines) end() { _, _ = l.out.Write(append(l.line, '}', '\n')) }
+
+func (l *lines) flush() error {
+	if err := l.out.Flush(); err != nil {
+		return fmt.Errorf("accel: Track: %w", err)
+	}
+	return nil
+}
+
+func (l *lines) close() error { return errors.Join(l.flush(), l.file.Close()) }

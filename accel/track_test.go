@@ -1,0 +1,196 @@
+package accel
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// tracked trains a small model on some digits and reads what was kept of it.
+func tracked(t *testing.T, ctx context.Context, folder string, options ...Option) (*Run, TrackedRun, error) {
+	t.Helper()
+	train, test, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options = append([]Option{Epochs(2), Validate(test.First(20)), Track(folder), Quiet()}, options...)
+	run, failure := Fit(ctx, nn.Sequential(nn.Flatten(), nn.Dense(10)), train.First(128), options...)
+	all, err := Runs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Runs) == 0 {
+		t.Fatalf("%s has no runs", folder)
+	}
+	return run, all.Runs[len(all.Runs)-1], failure
+}
+
+// readLines reads a file of JSON objects.
+func readLines(t *testing.T, path string) (out []map[string]float64) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		var m map[string]float64
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%s: %q: %v", path, line, err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func TestTrack(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "runs")
+	run, got, err := tracked(t, t.Context(), folder, SGD(0.1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != Finished || got.Steps != len(run.Steps) || got.Loss != run.Loss() || got.Accuracy != run.Accuracy() || got.Set != run.Set {
+		t.Errorf("kept %+v of %v", got, run)
+	}
+	if len(got.Training) != 4 || got.Training[3] != (Point{4, run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (Point{4, run.Checks[1].Loss}) {
+		t.Errorf("history %v, validation %v", got.Training, got.Validation)
+	}
+	history := readLines(t, filepath.Join(got.Folder, "history.jsonl"))
+	if len(history) != 6 || history[0]["_step"] != 1 || history[0]["train/learning_rate"] != 0.1 || history[2]["validation/loss"] != run.Checks[0].Loss {
+		t.Errorf("history.jsonl: %v", history)
+	}
+	if at := history[0]["_timestamp"]; math.Abs(at-wall(time.Now())) > 3600 {
+		t.Errorf("the first line is of %.0f", at)
+	}
+	system := readLines(t, filepath.Join(got.Folder, "system.jsonl"))
+	if len(system) == 0 || system[len(system)-1]["_runtime"] < 0 {
+		t.Errorf("system.jsonl: %v", system)
+	}
+	picture, err := os.ReadFile(filepath.Join(got.Folder, "figure.svg"))
+	if err != nil || !strings.Contains(string(picture), "<svg") {
+		t.Errorf("figure.svg: %.40q, %v", picture, err)
+	}
+}
+
+// TestTrackEnds has the ways in which a run can end.
+func TestTrackEnds(t *testing.T) {
+	folder := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := stopAfter(2, cancel)
+	if _, got, err := tracked(t, ctx, folder, stop); !errors.Is(err, context.Canceled) || got.Status != Interrupted || got.Steps != 3 || got.Error == "" {
+		t.Errorf("interrupted: %+v, %v", got, err)
+	}
+	var diverged *DivergedError
+	if _, got, err := tracked(t, t.Context(), folder, SGD(3e38, 0)); !errors.As(err, &diverged) || got.Status != Diverged || len(got.Training) >= got.Steps+1 {
+		t.Errorf("diverged: %+v, %v", got, err)
+	}
+
+	_, killed, err := tracked(t, t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(killed.Folder, "summary.json")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(killed.Folder, "history.jsonl")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b[:len(b)-9], 0o644); err != nil { // in the midst of a line
+		t.Fatal(err)
+	}
+	all, err := Runs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all.Runs[2]; got.Status != Unfinished || got.Steps != 4 || len(got.Training) != 4 || len(got.Validation) != 1 {
+		t.Errorf("killed: %+v", got)
+	}
+	if text := all.String(); !strings.Contains(text, "SGD(3e+38, 0)") || !strings.Contains(text, "3 runs, all with Epochs(2)") {
+		t.Errorf("the table:\n%s", text)
+	}
+	if page := all.MIMEBundle()["text/html"].(string); !strings.Contains(page, "<svg") || !strings.Contains(page, "interrupted") {
+		t.Errorf("the page: %.300s", page)
+	}
+}
+
+// stopAfter cancels a training after so many steps.
+func stopAfter(steps int, cancel context.CancelFunc) Option {
+	return plain("", func(c *options) {
+		c.stop = func(r *Run) bool {
+			if len(r.Steps) == steps {
+				cancel()
+			}
+			return false
+		}
+	})
+}
+
+// TestTrackFullDisk goes on training where no more can be written.
+func TestTrackFullDisk(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /dev/full")
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &Run{Set: "digits", Best: -1}
+	tr, err := newTracker(t.TempDir(), "", run, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.history.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tr.history.file, tr.history.out = full, bufio.NewWriter(full)
+	f := &fitting{run: run, logs: []recorder{tr}}
+	run.Steps = append(run.Steps, Step{Epoch: 1, Loss: 1, Accuracy: math.NaN()})
+	f.log()
+	f.closeLogs(nil)
+	if len(f.logs) != 0 || len(run.Notes) != 1 || !strings.Contains(run.Notes[0], "no space left on device") {
+		t.Errorf("%d recorders, notes %q", len(f.logs), run.Notes)
+	}
+}
+
+func TestTrackRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	train, _, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"", file} {
+		if _, err := Fit(t.Context(), nn.Sequential(nn.Flatten(), nn.Dense(10)), train, Track(folder), TensorBoard(t.TempDir())); err == nil {
+			t.Errorf("Track(%q) is no error", folder)
+		}
+	}
+	if _, err := Runs(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	empty, err := Runs(t.TempDir())
+	if err != nil || len(empty.Runs) != 0 || empty.MIMEBundle()["text/plain"] == "" {
+		t.Errorf("an empty folder: %v, %v", empty, err)
+	}
+	if _, err := Compare(t.Context(), func() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(10)) }, train.First(64),
+		V("slow", Steps(1), Track(file+"s")), V("fast", Steps(1), SGD(1, 0), Track(file+"s"))); err != nil {
+		t.Fatal(err)
+	}
+	named, err := Runs(file + "s")
+	if err != nil || len(named.Runs) != 6 || named.Runs[0].Name != "slow" || named.Runs[5].Name != "fast" {
+		t.Errorf("compared: %v, %v", named, err)
+	}
+}

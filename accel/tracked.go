@@ -1,0 +1,256 @@
+package accel
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/plots"
+)
+
+// Tracked are the runs of a folder, the oldest first. It shows itself: their
+// losses in one figure, and a table with the options in which they differ.
+type Tracked struct {
+	Folder string
+	Runs   []TrackedRun
+}
+
+// TrackedRun is a run that [Track] has kept. Numbers that were not measured are
+// NaN.
+type TrackedRun struct {
+	Folder  string // its own
+	Name    string // of the folder, or what Compare called it
+	Status  Status
+	Error   string // with which training ended; "" for none
+	Set     string
+	Options []string
+	Seed    uint64
+	Began   time.Time
+
+	Steps    int
+	Loss     float64 // as that of Run
+	Accuracy float64 // likewise
+	Seconds  float64
+
+	Training   []Point // the loss of each step
+	Validation []Point // the loss of each validation
+}
+
+// Point is a loss after so many steps.
+type Point struct {
+	Step int
+	Loss float64
+}
+
+// Runs reads the runs that [Track] has kept in a folder, also those that go on or
+// were killed. A folder that is not there, or a file that another program wrote,
+// is an error; folders of other things are passed over.
+func Runs(folder string) (*Tracked, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("accel: Runs: %w", err)
+	}
+	t := &Tracked{Folder: folder}
+	for _, e := range entries {
+		own := filepath.Join(folder, e.Name())
+		if _, err := os.Stat(filepath.Join(own, configFile)); errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
+			continue
+		}
+		r, err := readRun(own)
+		if err != nil {
+			return nil, fmt.Errorf("accel: Runs: %w", err)
+		}
+		t.Runs = append(t.Runs, *r)
+	}
+	// Within a second folders are numbered, -10 after -2.
+	slices.SortStableFunc(t.Runs, func(a, b TrackedRun) int {
+		if c := a.Began.Compare(b.Began); c != 0 {
+			return c
+		}
+		if c := len(a.Folder) - len(b.Folder); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Folder, b.Folder)
+	})
+	return t, nil
+}
+
+func readRun(folder string) (*TrackedRun, error) {
+	var c config
+	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
+		return nil, err
+	}
+	r := &TrackedRun{
+		Folder: folder, Name: filepath.Base(folder), Status: Unfinished,
+		Set: c.Set, Options: c.Options, Seed: c.Seed, Began: c.Began, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(),
+	}
+	if c.Label != "" {
+		r.Name = c.Label
+	}
+	if err := r.readHistory(filepath.Join(folder, historyFile)); err != nil {
+		return nil, err
+	}
+	var s summary
+	switch err := readJSON(filepath.Join(folder, summaryFile), &s); {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, nil
+	case err != nil:
+		return nil, err
+	}
+	r.Status, r.Error, r.Steps, r.Seconds = s.Status, s.Error, s.Steps, s.Seconds
+	r.Loss, r.Accuracy = orNaN(s.Loss), orNaN(s.Accuracy)
+	return r, nil
+}
+
+func readJSON(path string, into any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+// readHistory takes the losses from a file of lines. The last line may be cut: its
+// process was killed, or is writing it.
+func (r *TrackedRun) readHistory(path string) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // killed before the first
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in := bufio.NewReader(file)
+	for n := 1; ; n++ {
+		text, err := in.ReadBytes('\n')
+		if err != nil {
+			return nil
+		}
+		var line struct {
+			Step       int      `json:"_step"`
+			Runtime    float64  `json:"_runtime"`
+			Training   *float64 `json:"train/loss"`
+			Validation *float64 `json:"validation/loss"`
+			Accuracy   *float64 `json:"validation/accuracy"`
+		}
+		if err := json.Unmarshal(text, &line); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		r.Steps, r.Seconds = line.Step, line.Runtime
+		if line.Training != nil {
+			r.Training = append(r.Training, Point{line.Step, *line.Training})
+		}
+		if line.Validation != nil {
+			r.Validation = append(r.Validation, Point{line.Step, *line.Validation})
+			r.Loss, r.Accuracy = *line.Validation, orNaN(line.Accuracy)
+		}
+	}
+}
+
+// drawnRuns is how many runs, the newest, one figure can tell apart.
+const drawnRuns = 10
+
+// Figure draws the losses of the runs over the steps: of validation where each run
+// has one, else of training.
+func (t *Tracked) Figure() *plots.Figure {
+	drawn := t.Runs[max(0, len(t.Runs)-drawnRuns):]
+	of, curve := "Validation loss", func(r TrackedRun) []Point { return r.Validation }
+	for _, r := range drawn {
+		if len(r.Validation) == 0 {
+			of, curve = "Training loss", TrackedRun.smooth
+		}
+	}
+	var series []plots.Series
+	for _, r := range drawn {
+		s := plots.Series{Name: r.Name}
+		for _, p := range curve(r) {
+			s.X, s.Y = append(s.X, float64(p.Step)), append(s.Y, p.Loss)
+		}
+		series = append(series, s)
+	}
+	f := plots.Lines(of, series...).XLabel("step")
+	if len(drawn) < len(t.Runs) {
+		f.Subtitle(fmt.Sprintf("the newest %d of %d runs", len(drawn), len(t.Runs)))
+	}
+	return f
+}
+
+// smooth is the training loss, as the mean of neighbouring steps.
+func (r TrackedRun) smooth() []Point {
+	const most = 100 // points of a curve
+	width := (len(r.Training) + most - 1) / most
+	var curve []Point
+	for part := range slices.Chunk(r.Training, max(1, width)) {
+		sum := 0.0
+		for _, p := range part {
+			sum += p.Loss
+		}
+		curve = append(curve, Point{part[len(part)-1].Step, sum / float64(len(part))})
+	}
+	return curve
+}
+
+// table has a row for each run. Options that all of them have are below it.
+func (t *Tracked) table() table {
+	counts := map[string]int{}
+	for _, r := range t.Runs {
+		for _, o := range r.Options {
+			counts[o]++
+		}
+	}
+	var shared []string
+	out := table{headings: []string{"run", "status", "steps", "loss", "accuracy", "seconds", "options"}}
+	for i, r := range t.Runs {
+		var own []string
+		for _, o := range r.Options {
+			if counts[o] < len(t.Runs) {
+				own = append(own, o)
+			} else if i == 0 {
+				shared = append(shared, o)
+			}
+		}
+		out.rows = append(out.rows, []string{
+			r.Name, string(r.Status), fmt.Sprint(r.Steps), measuredText("%.4f", r.Loss), measuredText("%.2f %%", 100*r.Accuracy),
+			measuredText("%.2f", r.Seconds), strings.Join(own, ", "),
+		})
+	}
+	out.below = t.Folder + ": " + plural(len(t.Runs), "run")
+	if len(shared) > 0 && len(t.Runs) > 1 {
+		out.below += ", all with " + strings.Join(shared, ", ")
+	}
+	return out
+}
+
+func measuredText(format string, v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return fmt.Sprintf(format, v)
+}
+
+// String is the table in text.
+func (t *Tracked) String() string { return t.table().text() }
+
+// MIMEBundle shows the runs: the figure with the table below it.
+func (t *Tracked) MIMEBundle() map[string]any {
+	return figureAndTable(len(t.Runs) > 0, t.Figure, t.table())
+}
