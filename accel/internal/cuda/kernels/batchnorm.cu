@@ -1,0 +1,131 @@
+// batchnorm: BatchNorm over x [images, channels, size] with one mean and variance
+// for each channel, and its gradients.
+//
+// Bound by memory: 8 bytes an element of float32 forward, 4 for the statistics, 8
+// for the gradient's sums, 12 for the input's gradient. Sums over a channel are
+// made by some blocks, whose number depends on the shape alone, and added up in
+// order by one more kernel. The statistics' parts are mean and squares around it,
+// merged by Chan's formula, so that x is read once and nothing cancels.
+//
+// variants: f32 f64
+#include "device.h"
+
+// Part p of a channel's images·size elements is those from p·each on. f gets the
+// place of each of the thread's elements.
+template <typename F> DEVICE void eachOf(u32 channel, u32 part, u32 images, u32 channels, u32 size, u32 each, F f) {
+  u64 n = (u64)images * size, end = least((u64)(part + 1) * each, n);
+  for (u64 i = (u64)part * each + thread(); i < end; i += 256) {
+    u32 image = (u32)(i / size), at = (u32)(i - (u64)image * size);
+    f(((u64)image * channels + channel) * size + at);
+  }
+}
+
+// batchnorm_statistics: partial [parts, 2, channels] is mean and Σ (x - mean)² of
+// each part. The grid is channels × parts.
+KERNEL(batchnorm_statistics, 256, 4)(real *partial, const real *x, u32 images, u32 channels, u32 size, u32 each) {
+  u32 channel = block(), part = blockY();
+  u64 n = (u64)images * size, from = (u64)part * each;
+  u64 count = least(from + each, n) - from;
+  real sum = 0;
+  eachOf(channel, part, images, channels, size, each, [&](u64 i) { sum += x[i]; });
+  real mean = Team<256>::across<Sum>(sum) / (real)count;
+  real squares = 0; // from the cache: a part is a few thousand elements
+  eachOf(channel, part, images, channels, size, each, [&](u64 i) {
+    real d = x[i] - mean;
+    squares = fused(d, d, squares);
+  });
+  squares = Team<256>::across<Sum>(squares);
+  if (thread() == 0) {
+    partial[(u64)(2 * part) * channels + channel] = mean;
+    partial[(u64)(2 * part + 1) * channels + channel] = squares;
+  }
+}
+
+// batchnorm_merge: statistics [2, channels] of the parts.
+KERNEL(batchnorm_merge, 256, 4)(real *statistics, const real *partial, u32 images, u32 channels, u32 size, u32 each, u32 parts) {
+  u32 c = block() * 256 + thread();
+  if (c >= channels) return;
+  u64 n = (u64)images * size;
+  double mean = 0, squares = 0, have = 0;
+  for (u32 p = 0; p < parts; p++) {
+    double count = (double)(least((u64)(p + 1) * each, n) - (u64)p * each);
+    double d = (double)partial[(u64)(2 * p) * channels + c] - mean;
+    double all = have + count;
+    mean += d * (count / all);
+    squares += (double)partial[(u64)(2 * p + 1) * channels + c] + d * d * (have * count / all);
+    have = all;
+  }
+  statistics[c] = (real)mean;
+  statistics[channels + c] = (real)(squares / have);
+}
+
+DEVICE real scaleOf(real variance, double epsilon) { return 1 / root(variance + (real)epsilon); }
+
+// batchnorm: y = (x - mean)·scale·w + b, maybe not below 0. The grid is pieces of
+// 1024 elements of each of images·channels planes.
+KERNEL(batchnorm, 256, 4)(real *y, const real *x, const real *statistics, const real *w, const real *b, double epsilon, u32 planes, u32 channels, u32 size, u32 relu) {
+  u32 pieces = up(size, 1024);
+  for (u64 t = block(); t < (u64)planes * pieces; t += blocks()) {
+    u32 plane = (u32)(t / pieces), from = (u32)(t % pieces) * 1024 + thread();
+    u32 c = plane % channels;
+    real mean = statistics[c], scale = scaleOf(statistics[channels + c], epsilon) * w[c], shift = b[c];
+#pragma unroll
+    for (u32 i = 0; i < 1024; i += 256)
+      if (from + i < size) {
+        u64 at = (u64)plane * size + from + i;
+        real v = (x[at] - mean) * scale + shift;
+        y[at] = relu && v < 0 ? 0 : v;
+      }
+  }
+}
+
+// batchnorm_sums: partial [parts, 2, channels] is Σ dy and Σ dy·(x - mean); their
+// sum over the parts, by batchnorm_sums_merge, has the second times the scale.
+KERNEL(batchnorm_sums, 256, 4)(real *partial, const real *x, const real *dy, const real *statistics, u32 images, u32 channels, u32 size, u32 each) {
+  u32 channel = block(), part = blockY();
+  real mean = statistics[channel], sum = 0, product = 0;
+  eachOf(channel, part, images, channels, size, each, [&](u64 i) {
+    real slope = dy[i];
+    sum += slope;
+    product = fused(slope, x[i] - mean, product);
+  });
+  sum = Team<256>::across<Sum>(sum);
+  product = Team<256>::across<Sum>(product);
+  if (thread() == 0) {
+    partial[(u64)(2 * part) * channels + channel] = sum;
+    partial[(u64)(2 * part + 1) * channels + channel] = product;
+  }
+}
+
+KERNEL(batchnorm_sums_merge, 256, 4)(real *sums, const real *partial, const real *statistics, double epsilon, u32 channels, u32 parts) {
+  u32 c = block() * 256 + thread();
+  if (c >= channels) return;
+  double sum = 0, product = 0;
+  for (u32 p = 0; p < parts; p++) {
+    sum += (double)partial[(u64)(2 * p) * channels + c];
+    product += (double)partial[(u64)(2 * p + 1) * channels + c];
+  }
+  sums[c] = (real)sum;
+  sums[channels + c] = (real)(product * (double)scaleOf(statistics[channels + c], epsilon));
+}
+
+// batchnorm_input: dx = w·scale·(dy - Σdy/n - x̂·Σdy·x̂/n), without the sums unless
+// training. The grid is that of batchnorm.
+KERNEL(batchnorm_input, 256, 4)(real *dx, const real *x, const real *dy, const real *statistics, const real *w, const real *sums, double epsilon, u32 planes, u32 channels, u32 size, u32 training) {
+  u32 pieces = up(size, 1024);
+  real count = (real)(planes / channels) * (real)size;
+  for (u64 t = block(); t < (u64)planes * pieces; t += blocks()) {
+    u32 plane = (u32)(t / pieces), from = (u32)(t % pieces) * 1024 + thread();
+    u32 c = plane % channels;
+    real mean = statistics[c], scale = scaleOf(statistics[channels + c], epsilon), factor = scale * w[c];
+    real sum = training ? sums[c] / count : 0, slope = training ? scale * sums[channels + c] / count : 0;
+#pragma unroll
+    for (u32 i = 0; i < 1024; i += 256)
+      if (from + i < size) {
+        u64 at = (u64)plane * size + from + i;
+        real v = dy[at];
+        if (training) v = v - sum - (x[at] - mean) * slope;
+        dx[at] = v * factor;
+      }
+  }
+}

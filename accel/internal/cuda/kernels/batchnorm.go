@@ -1,0 +1,128 @@
+package kernels
+
+import (
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+type statisticsParams struct {
+	Partial, X                   Pointer
+	Images, Channels, Size, Each uint32
+}
+
+type statisticsMergeParams struct {
+	Statistics, Partial                 Pointer
+	Images, Channels, Size, Each, Parts uint32
+}
+
+type batchNormParams struct {
+	Y, X, Statistics, W, B       Pointer
+	Epsilon                      float64
+	Planes, Channels, Size, ReLU uint32
+}
+
+type batchNormSumsParams struct {
+	Partial, X, DY, Statistics   Pointer
+	Images, Channels, Size, Each uint32
+}
+
+type batchNormSumsMergeParams struct {
+	Sums, Partial, Statistics Pointer
+	Epsilon                   float64
+	Channels, Parts           uint32
+}
+
+type batchNormInputParams struct {
+	DX, X, DY, Statistics, W, Sums   Pointer
+	Epsilon                          float64
+	Planes, Channels, Size, Training uint32
+}
+
+var (
+	batchStatistics    = kernel[statisticsParams]{"batchnorm", "batchnorm_statistics", reals, 256}
+	batchMerge         = kernel[statisticsMergeParams]{"batchnorm", "batchnorm_merge", reals, 256}
+	batchNorm          = kernel[batchNormParams]{"batchnorm", "batchnorm", reals, 256}
+	batchNormSums      = kernel[batchNormSumsParams]{"batchnorm", "batchnorm_sums", reals, 256}
+	batchNormSumsMerge = kernel[batchNormSumsMergeParams]{"batchnorm", "batchnorm_sums_merge", reals, 256}
+	batchNormInput     = kernel[batchNormInputParams]{"batchnorm", "batchnorm_input", reals, 256}
+	batchNormEntries   = []Entry{batchStatistics.entry(), batchMerge.entry(), batchNorm.entry(),
+		batchNormSums.entry(), batchNormSumsMerge.entry(), batchNormInput.entry()}
+)
+
+// BatchNorm is over x [Images, Channels, Size] with statistics [2, Channels] of
+// mean and variance, and w and b [Channels].
+type BatchNorm struct {
+	DType                  tensor.DType
+	Epsilon                float64
+	Images, Channels, Size int
+}
+
+// parts is into how many parts a channel is cut, and how many elements each has.
+func (o BatchNorm) parts() (parts, each int) {
+	n := o.Images * o.Size
+	parts = max(1, min(ceil(n, 2048), ceil(1056, max(1, o.Channels)), 65535))
+	each = max(1, ceil(n, parts))
+	return max(1, ceil(n, each)), each
+}
+
+// Workspace is the room that Statistics and Sums need.
+func (o BatchNorm) Workspace() int {
+	parts, _ := o.parts()
+	return 2 * parts * o.Channels * o.DType.Size()
+}
+
+// Statistics computes mean and variance [2, Channels] of x.
+func (o BatchNorm) Statistics(statistics, x, work Pointer) []Launch {
+	if o.Channels == 0 {
+		return nil
+	}
+	v := real(o.DType)
+	parts, each := o.parts()
+	return []Launch{
+		batchStatistics.grid(v, o.channelGrid(parts), 0, statisticsParams{work, x, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each)}),
+		batchMerge.launch(v, ceil(o.Channels, 256), statisticsMergeParams{statistics, work, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each), uint32(parts)}),
+	}
+}
+
+func (o BatchNorm) channelGrid(parts int) driver.Dim {
+	return driver.Dim{X: uint32(o.Channels), Y: uint32(parts), Z: 1}
+}
+
+func (o BatchNorm) planes() (planes, blocks int) {
+	planes = o.Images * o.Channels
+	return planes, min(planes*ceil(o.Size, 1024), maxBlocks)
+}
+
+// Launches computes y = (x - mean)/√(variance + Epsilon)·w + b, at least 0 with
+// relu.
+func (o BatchNorm) Launches(y, x, statistics, w, b Pointer, relu bool) []Launch {
+	planes, blocks := o.planes()
+	if blocks == 0 {
+		return nil
+	}
+	return []Launch{batchNorm.launch(real(o.DType), blocks, batchNormParams{y, x, statistics, w, b, o.Epsilon,
+		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(relu)})}
+}
+
+// Sums computes Σ dy and Σ dy·x̂ [2, Channels].
+func (o BatchNorm) Sums(sums, x, dy, statistics, work Pointer) []Launch {
+	if o.Channels == 0 {
+		return nil
+	}
+	v := real(o.DType)
+	parts, each := o.parts()
+	return []Launch{
+		batchNormSums.grid(v, o.channelGrid(parts), 0, batchNormSumsParams{work, x, dy, statistics, uint32(o.Images), uint32(o.Channels), uint32(o.Size), uint32(each)}),
+		batchNormSumsMerge.launch(v, ceil(o.Channels, 256), batchNormSumsMergeParams{sums, work, statistics, o.Epsilon, uint32(o.Channels), uint32(parts)}),
+	}
+}
+
+// InputGradient computes dx; training says that the statistics are x's own.
+func (o BatchNorm) InputGradient(dx, x, dy, statistics, w, sums Pointer, training bool) []Launch {
+	planes, blocks := o.planes()
+	if blocks == 0 {
+		return nil
+	}
+	return []Launch{batchNormInput.launch(real(o.DType), blocks, batchNormInputParams{dx, x, dy, statistics, w, sums, o.Epsilon,
+		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(training)})}
+}

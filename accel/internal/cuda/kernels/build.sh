@@ -1,0 +1,37 @@
+#!/bin/sh
+# Compiles NAME.cu, for each NAME.cu given or for all, to one NAME_VARIANT.ptx for
+# each variant that the file's line "// variants:" names, in the folder OUT (this
+# one by default). The versions are pinned, so that the same sources give the same
+# files everywhere:
+#
+#   clang    19.1.7 (Debian's clang-19)
+#   PTX      7.0 for sm_80, which every driver since CUDA 11.0 loads;
+#            8.0 for sm_90a in the variants *_sm90, since CUDA 12.0
+set -eu
+cd "$(dirname "$0")"
+clang=${CLANG:-clang-19}
+out=${OUT:-.}
+version=$($clang --version | sed -n '1s/.*clang version \([0-9.]*\).*/\1/p')
+if [ "$version" != 19.1.7 ]; then
+	echo "build.sh: clang 19.1.7 is needed, $clang is $version" >&2
+	exit 1
+fi
+[ $# -gt 0 ] || set -- *.cu
+for source; do
+	name=${source%.cu}
+	for variant in $(sed -n 's/^\/\/ variants://p' "$source"); do
+		define= arch=sm_80 ptx=+ptx70
+		case $variant in
+		f32) define="-DREAL=float" ;;
+		f64) define="-DREAL=double" ;;
+		*_sm90) arch=sm_90a ptx=+ptx80 ;;
+		esac
+		# Comments and empty lines are left out: they are a third of the bytes.
+		$clang -x cuda --cuda-device-only -S -nocudainc -nocudalib --cuda-gpu-arch=$arch \
+			-Xclang -target-feature -Xclang $ptx -std=c++17 -O3 -Wall -Wextra -Werror \
+			-Wno-unknown-cuda-version -Wno-unused-function \
+			-DVARIANT="$variant" -D"IS_$variant" $define -o - "$source" |
+			sed -e 's/[[:space:]]*\/\/.*$//' -e '/^[[:space:]]*$/d' >"$out/${name}_$variant.ptx.tmp"
+		mv "$out/${name}_$variant.ptx.tmp" "$out/${name}_$variant.ptx"
+	done
+done

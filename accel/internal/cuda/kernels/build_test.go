@@ -1,0 +1,126 @@
+package kernels
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/internal/golden"
+)
+
+// TestRegenerate makes all PTX again and compares.
+func TestRegenerate(t *testing.T) {
+	out, err := exec.Command("clang-19", "--version").Output()
+	if err != nil {
+		t.Skip("clang-19 is not installed (Debian: apt-get install clang-19), so the PTX cannot be made again")
+	}
+	if !strings.Contains(string(out), "19.1.7") {
+		t.Skipf("the PTX is made with clang 19.1.7, here is %s", strings.SplitN(string(out), "\n", 2)[0])
+	}
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "./build.sh")
+	build.Env = append(os.Environ(), "OUT="+dir)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build.sh: %v\n%s", err, out)
+	}
+	made, err := filepath.Glob(filepath.Join(dir, "*.ptx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range made {
+		made[i] = filepath.Base(name)
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(made[i]); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what its source gives: run go generate", made[i])
+		}
+	}
+	here, err := filepath.Glob("*.ptx")
+	if err != nil || !slices.Equal(here, made) {
+		t.Errorf("there are %v, the sources give %v", here, made)
+	}
+}
+
+// assembler finds ptxas on PATH, or in an environment of Python that has the
+// package nvidia-cuda-nvcc-cu12.
+func assembler(t *testing.T) string {
+	if path, err := exec.LookPath("ptxas"); err == nil {
+		return path
+	}
+	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../../../.venv"} {
+		found, err := filepath.Glob(filepath.Join(venv, "lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas"))
+		if err == nil && len(found) > 0 && venv != "" {
+			return found[0]
+		}
+	}
+	t.Skip("ptxas is not here (pip install nvidia-cuda-nvcc-cu12), so the PTX cannot be assembled")
+	return ""
+}
+
+var (
+	functionPattern = regexp.MustCompile(`Function properties for (\w+)\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads[^\n]*\n[^\n]*Used (\d+) registers([^\n]*)`)
+	sharedPattern   = regexp.MustCompile(`(\d+) bytes smem`)
+)
+
+// TestAssemble compares what ptxas makes of each kernel with the table in testdata:
+// registers of a thread, bytes of static shared memory, and bytes of local memory,
+// which is slow and so must stay 0 but where the table allows it.
+func TestAssemble(t *testing.T) {
+	ptxas := assembler(t)
+	version, err := exec.Command(ptxas, "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := filepath.Glob("*.ptx")
+	if err != nil || len(modules) == 0 {
+		t.Fatalf("no PTX: %v", err)
+	}
+	var table strings.Builder
+	table.WriteString("entry                            target  registers  shared  local  spills\n")
+	for _, module := range modules {
+		for _, target := range targets(module) {
+			out, err := exec.CommandContext(t.Context(), ptxas, "-v", "-arch="+target, "-o", filepath.Join(t.TempDir(), "cubin"), module).CombinedOutput()
+			if err != nil {
+				t.Errorf("ptxas -arch=%s %s: %v\n%s", target, module, err, out)
+				continue
+			}
+			rows := functionPattern.FindAllStringSubmatch(string(out), -1)
+			slices.SortFunc(rows, func(a, b []string) int { return strings.Compare(a[1], b[1]) })
+			for _, r := range rows {
+				shared := "0"
+				if m := sharedPattern.FindStringSubmatch(r[6]); m != nil {
+					shared = m[1]
+				}
+				spills := number(t, r[3]) + number(t, r[4])
+				fmt.Fprintf(&table, "%-32s %-7s %9s  %6s  %5s  %6d\n", r[1], target, r[5], shared, r[2], spills)
+				if allowed := localAllowed[r[1]]; number(t, r[2]) > allowed || spills > allowed {
+					t.Errorf("%s for %s has %s bytes of local memory and %d of spills, %d are allowed", r[1], target, r[2], spills, allowed)
+				}
+			}
+		}
+	}
+	if !strings.Contains(string(version), "V12.9.86") {
+		t.Skipf("the table is of ptxas 12.9.86; this one is\n%s", version)
+	}
+	golden.Check(t, "registers.txt", []byte(table.String()))
+}
+
+// targets are the architectures that a module is for.
+func targets(module string) []string {
+	if strings.Contains(module, "_sm90.") {
+		return []string{"sm_90a"}
+	}
+	return []string{"sm_80", "sm_90", "sm_90a"}
+}
+
+// localAllowed is how many bytes of local memory, and of spills, an entry may have
+// that cannot do without.
+var localAllowed = map[string]int{}

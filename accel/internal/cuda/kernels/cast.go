@@ -1,0 +1,45 @@
+package kernels
+
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+type castParams struct {
+	Y, X   Pointer
+	N      uint64
+	Type   uint32
+	Layout layout
+}
+
+var castEntries = func() []Entry {
+	var out []Entry
+	for d := tensor.Float32; d.Known(); d++ {
+		out = append(out, castTo(d).entry())
+	}
+	return out
+}()
+
+func castTo(d tensor.DType) kernel[castParams] {
+	return kernel[castParams]{"cast", "cast_" + d.String(), moves, 256}
+}
+
+// Cast is y = x in another element type, in row-major order. The caller adds the
+// layout's offset to x.
+type Cast struct {
+	From, To tensor.DType
+	Layout   ir.Layout
+}
+
+// Launches converts. The error is of a layout with too many dimensions.
+func (o Cast) Launches(y, x Pointer) ([]Launch, error) {
+	n := ir.Len(o.Layout.Shape)
+	if n == 0 {
+		return nil, nil
+	}
+	l, err := newLayout(o.Layout)
+	if err != nil {
+		return nil, err
+	}
+	return []Launch{castTo(o.To).launch("any", linear(n), castParams{Y: y, X: x, N: uint64(n), Type: uint32(o.From), Layout: l})}, nil
+}

@@ -1,0 +1,62 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+type compareParams struct {
+	Y, A, B          Pointer
+	N                uint64
+	Greater          uint32
+	LayoutA, LayoutB layout
+}
+
+var compareTypes = []tensor.DType{tensor.Float64, tensor.Int32, tensor.Int64, tensor.Uint8}
+
+var compareEntries = func() []Entry {
+	var out []Entry
+	for _, d := range compareTypes {
+		out = append(out, compare(d).entry())
+	}
+	return out
+}()
+
+func compare(d tensor.DType) kernel[compareParams] {
+	if d == tensor.Bool {
+		d = tensor.Uint8
+	}
+	return kernel[compareParams]{"compare", "compare_" + d.String(), moves, 256}
+}
+
+// Compare is y = 1 where a > b, or a == b unless Greater, else 0, as float32, for
+// types other than float32. A and B are the operands' layouts broadcast to y's
+// shape; the caller adds their offsets.
+type Compare struct {
+	DType   tensor.DType
+	Greater bool
+	A, B    ir.Layout
+}
+
+// Launches compares. The error is of a layout with too many dimensions, or of a
+// type that is not compared so.
+func (o Compare) Launches(y, a, b Pointer) ([]Launch, error) {
+	if o.DType == tensor.Float32 || o.DType.Half() {
+		return nil, fmt.Errorf("there is no CUDA kernel that compares %s by itself", o.DType)
+	}
+	n := ir.Len(o.A.Shape)
+	if n == 0 {
+		return nil, nil
+	}
+	la, err := newLayout(o.A)
+	if err != nil {
+		return nil, err
+	}
+	lb, err := newLayout(o.B)
+	if err != nil {
+		return nil, err
+	}
+	return []Launch{compare(o.DType).launch("any", linear(n), compareParams{Y: y, A: a, B: b, N: uint64(n), Greater: flag(o.Greater), LayoutA: la, LayoutB: lb})}, nil
+}

@@ -1,0 +1,74 @@
+// copy: y = x in row-major order, for x of any layout.
+//
+// Bound by memory: two times the bytes. Elements of 1, 2, 4, 8 bytes by their
+// size: copy_any writes neighbours and reads wherever they lie; copy_transpose
+// does batches of matrices that lie the other way round, by tiles of 32×32 in
+// shared memory, a column of padding against bank conflicts; copy_rows copies
+// rows of bytes from one pitch to another, for what is put side by side.
+//
+// variants: any
+#include "walk.h"
+
+template <typename E> DEVICE void copy(E *y, const E *x, u64 n, const Layout &l) {
+  for (u64 i = first(); i < n; i += stride()) y[i] = x[place(l, i)];
+}
+
+KERNEL(copy1, 256, 4)(u8 *y, const u8 *x, u64 n, Layout l) { copy(y, x, n, l); }
+KERNEL(copy2, 256, 4)(u16 *y, const u16 *x, u64 n, Layout l) { copy(y, x, n, l); }
+KERNEL(copy4, 256, 4)(u32 *y, const u32 *x, u64 n, Layout l) { copy(y, x, n, l); }
+KERNEL(copy8, 256, 4)(u64 *y, const u64 *x, u64 n, Layout l) { copy(y, x, n, l); }
+
+// y [batch, rows, columns] row-major from x whose rows are next to each other:
+// columns are pitch elements apart, matrices step elements.
+template <typename E> DEVICE void transpose(E *y, const E *x, u32 rows, u32 columns, i64 pitch, i64 step) {
+  static SHARED E tile[32][33];
+  u32 acrossTiles = up(columns, 32), tiles = acrossTiles * up(rows, 32);
+  u32 batch = block() / tiles, t = block() % tiles;
+  u32 row = t / acrossTiles * 32, column = t % acrossTiles * 32;
+  const E *from = x + (i64)batch * step;
+  E *to = y + (u64)batch * rows * columns;
+#pragma unroll
+  for (u32 i = 0; i < 32; i += 8) {
+    u32 r = row + lane(), c = column + warp() + i;
+    if (r < rows && c < columns) tile[warp() + i][lane()] = from[(i64)c * pitch + r];
+  }
+  barrier();
+#pragma unroll
+  for (u32 i = 0; i < 32; i += 8) {
+    u32 r = row + warp() + i, c = column + lane();
+    if (r < rows && c < columns) to[(u64)r * columns + c] = tile[lane()][warp() + i];
+  }
+}
+
+KERNEL(transpose1, 256, 4)(u8 *y, const u8 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
+KERNEL(transpose2, 256, 4)(u16 *y, const u16 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
+KERNEL(transpose4, 256, 4)(u32 *y, const u32 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
+KERNEL(transpose8, 256, 4)(u64 *y, const u64 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
+
+// A row is length elements, and toPitch or fromPitch elements from the next. What
+// is between after and toPitch stays as it is.
+template <typename E> DEVICE void rows(E *y, const E *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) {
+  for (u64 i = first(); i < count * length; i += stride()) {
+    u64 row = i / length, column = i - row * length;
+    y[row * toPitch + column] = x[row * fromPitch + column];
+  }
+}
+
+KERNEL(rows1, 256, 4)(u8 *y, const u8 *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) { rows(y, x, count, length, toPitch, fromPitch); }
+KERNEL(rows4, 256, 4)(u32 *y, const u32 *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) { rows(y, x, count, length, toPitch, fromPitch); }
+KERNEL(rows16, 256, 4)(Wide *y, const Wide *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) { rows(y, x, count, length, toPitch, fromPitch); }
+
+// pad: y has rows of size elements, of which those from before on are the n of a
+// row of x, and the others 0. Elements are 1, 4 or 16 bytes.
+template <typename E> DEVICE void pad(E *y, const E *x, u64 count, u64 n, u64 before, u64 size) {
+  for (u64 i = first(); i < count * size; i += stride()) {
+    u64 row = i / size, column = i - row * size;
+    E v = {};
+    if (column - before < n) v = x[row * n + column - before];
+    y[i] = v;
+  }
+}
+
+KERNEL(pad1, 256, 4)(u8 *y, const u8 *x, u64 count, u64 n, u64 before, u64 size) { pad(y, x, count, n, before, size); }
+KERNEL(pad4, 256, 4)(u32 *y, const u32 *x, u64 count, u64 n, u64 before, u64 size) { pad(y, x, count, n, before, size); }
+KERNEL(pad16, 256, 4)(Wide *y, const Wide *x, u64 count, u64 n, u64 before, u64 size) { pad(y, x, count, n, before, size); }

@@ -1,0 +1,165 @@
+package kernels
+
+import (
+	"strconv"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+type copyParams struct {
+	Y, X   Pointer
+	N      uint64
+	Layout layout
+}
+
+type transposeParams struct {
+	Y, X          Pointer
+	Rows, Columns uint32
+	Pitch, Step   int64
+}
+
+type rowsParams struct {
+	Y, X                              Pointer
+	Count, Length, ToPitch, FromPitch uint64
+}
+
+type padParams struct {
+	Y, X                   Pointer
+	Count, N, Before, Size uint64
+}
+
+var (
+	copySizes  = []int{1, 2, 4, 8}
+	moveWidths = []int{16, 4, 1}
+
+	copyEntries = append(append(append(
+		sized[copyParams]("copy", "copy", copySizes),
+		sized[transposeParams]("copy", "transpose", copySizes)...),
+		sized[rowsParams]("copy", "rows", moveWidths)...),
+		sized[padParams]("copy", "pad", moveWidths)...)
+)
+
+// bySize is the kernel for elements of so many bytes.
+func bySize[P any](file, name string, size int) kernel[P] {
+	return kernel[P]{file, name + strconv.Itoa(size), moves, 256}
+}
+
+func sized[P any](file, name string, sizes []int) []Entry {
+	var out []Entry
+	for _, n := range sizes {
+		out = append(out, bySize[P](file, name, n).entry())
+	}
+	return out
+}
+
+// moveWidth is the widest element that divides all of the sizes in bytes.
+func moveWidth(bytes ...int) int {
+	for _, w := range moveWidths {
+		whole := true
+		for _, b := range bytes {
+			whole = whole && b%w == 0
+		}
+		if whole {
+			return w
+		}
+	}
+	return 1
+}
+
+// Copy is y = x in row-major order for elements of Size bytes. The caller adds
+// the layout's offset to x.
+type Copy struct {
+	Size   int
+	Layout ir.Layout
+}
+
+// Launches copies. The error is of a layout with too many dimensions.
+func (o Copy) Launches(y, x Pointer) ([]Launch, error) {
+	n := ir.Len(o.Layout.Shape)
+	if n == 0 {
+		return nil, nil
+	}
+	if l := o.Layout.Squeeze(); len(l.Shape) <= 1 && (len(l.Shape) == 0 || l.Stride[0] == 1) {
+		return Rows{1, n * o.Size, n * o.Size, n * o.Size}.Launches(y, x), nil
+	}
+	if launch, ok := o.transpose(y, x); ok {
+		return []Launch{launch}, nil
+	}
+	l, err := newLayout(o.Layout)
+	if err != nil {
+		return nil, err
+	}
+	return []Launch{bySize[copyParams]("copy", "copy", o.Size).launch("any", linear(n), copyParams{y, x, uint64(n), l})}, nil
+}
+
+// transpose is the launch for a batch of matrices whose rows are neighbours in
+// memory, if the layout is that.
+func (o Copy) transpose(y, x Pointer) (Launch, bool) {
+	l := o.Layout.Squeeze()
+	batch, step := 1, 0
+	if len(l.Shape) == 3 {
+		batch, step = l.Shape[0], l.Stride[0]
+		l.Shape, l.Stride = l.Shape[1:], l.Stride[1:]
+	}
+	if len(l.Shape) != 2 || l.Stride[0] != 1 || l.Stride[1] < 16 || l.Shape[0] < 16 || l.Shape[1] < 16 {
+		return Launch{}, false
+	}
+	rows, columns := l.Shape[0], l.Shape[1]
+	blocks := batch * ceil(rows, 32) * ceil(columns, 32)
+	if blocks > 1<<31-1 {
+		return Launch{}, false
+	}
+	return bySize[transposeParams]("copy", "transpose", o.Size).launch("any", blocks,
+		transposeParams{y, x, uint32(rows), uint32(columns), int64(l.Stride[1]), int64(step)}), true
+}
+
+// Rows copies Count rows of Length bytes each, from one every FromPitch bytes to
+// one every ToPitch bytes.
+type Rows struct{ Count, Length, ToPitch, FromPitch int }
+
+// Launches copies.
+func (o Rows) Launches(y, x Pointer) []Launch {
+	if o.Count*o.Length == 0 {
+		return nil
+	}
+	if o.Count == 1 { // the pitch does not matter
+		o.ToPitch, o.FromPitch = o.Length, o.Length
+	}
+	w := moveWidth(o.Length, o.ToPitch, o.FromPitch, int(y), int(x))
+	return []Launch{bySize[rowsParams]("copy", "rows", w).launch("any", linear(o.Count*o.Length/w),
+		rowsParams{y, x, uint64(o.Count), uint64(o.Length / w), uint64(o.ToPitch / w), uint64(o.FromPitch / w)})}
+}
+
+// Concat puts tensors one after the other: each has Outer rows, of Bytes[i] bytes.
+type Concat struct {
+	Outer int
+	Bytes []int
+}
+
+// Launches writes y, one launch for each tensor.
+func (o Concat) Launches(y Pointer, x []Pointer) []Launch {
+	pitch := 0
+	for _, b := range o.Bytes {
+		pitch += b
+	}
+	var out []Launch
+	for i, b := range o.Bytes {
+		out = append(out, Rows{o.Outer, b, pitch, b}.Launches(y, x[i])...)
+		y += Pointer(b)
+	}
+	return out
+}
+
+// Pad writes Outer rows of Size bytes, each with the N bytes of a row of x at
+// Before, and zeros elsewhere.
+type Pad struct{ Outer, N, Before, Size int }
+
+// Launches writes y.
+func (o Pad) Launches(y, x Pointer) []Launch {
+	if o.Outer*o.Size == 0 {
+		return nil
+	}
+	w := moveWidth(o.N, o.Before, o.Size, int(y), int(x))
+	return []Launch{bySize[padParams]("copy", "pad", w).launch("any", linear(o.Outer*o.Size/w),
+		padParams{y, x, uint64(o.Outer), uint64(o.N / w), uint64(o.Before / w), uint64(o.Size / w)})}
+}

@@ -1,0 +1,70 @@
+// crossentropy: -ln softmax(x)[label] of each row of x [rows, n], and its
+// gradient (softmax(x) - one-hot(label))·dy/rows.
+//
+// Bound by memory: 4 bytes an element for the loss, 8 for the gradient, of
+// float32. A row is one warp's up to 1024 elements, else one block's.
+//
+// variants: f32 f64
+#include "device.h"
+
+template <int size> DEVICE void loss(real *losses, const real *x, const int *label, Fault *fault, u32 rows, u32 n) {
+  using Members = Team<size>;
+  for (u32 row = Members::row(); row < rows; row += Members::rows()) {
+    const real *from = x + (u64)row * n;
+    int right = label[row];
+    if ((u32)right >= n) {
+      if (Members::member() == 0) report(fault, row, (u32)right), losses[row] = 0;
+      continue;
+    }
+    real top = minusInfinity<real>();
+    for (u32 i = Members::member(); i < n; i += size) top = Largest::of(top, from[i]);
+    top = Members::template across<Largest>(top);
+    real sum = 0;
+    for (u32 i = Members::member(); i < n; i += size) sum += exponential(from[i] - top);
+    sum = Members::template across<Sum>(sum);
+    if (Members::member() == 0) losses[row] = logarithm(sum) - (from[right] - top);
+  }
+}
+
+KERNEL(crossentropy_warp, 256, 4)(real *losses, const real *x, const int *label, Fault *fault, u32 rows, u32 n) {
+  loss<32>(losses, x, label, fault, rows, n);
+}
+KERNEL(crossentropy_block, 256, 4)(real *losses, const real *x, const int *label, Fault *fault, u32 rows, u32 n) {
+  loss<256>(losses, x, label, fault, rows, n);
+}
+
+// crossentropy_mean is the mean of the rows' losses, by one block in a fixed order.
+KERNEL(crossentropy_mean, 256, 1)(real *y, const real *losses, u32 rows) {
+  double sum = 0;
+  for (u32 i = thread(); i < rows; i += 256) sum += (double)losses[i];
+  sum = Team<256>::across<Sum>(sum);
+  if (thread() == 0) *y = (real)(sum / rows);
+}
+
+template <int size> DEVICE void gradient(real *dx, const real *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
+  using Members = Team<size>;
+  for (u32 row = Members::row(); row < rows; row += Members::rows()) {
+    const real *from = x + (u64)row * n;
+    real *to = dx + (u64)row * n;
+    int right = label[row];
+    if ((u32)right >= n && Members::member() == 0) report(fault, row, (u32)right);
+    real top = minusInfinity<real>();
+    for (u32 i = Members::member(); i < n; i += size) top = Largest::of(top, from[i]);
+    top = Members::template across<Largest>(top);
+    real sum = 0;
+    for (u32 i = Members::member(); i < n; i += size) sum += exponential(from[i] - top);
+    sum = Members::template across<Sum>(sum);
+    real factor = 1 / sum, scale = *dy / (real)rows;
+    for (u32 i = Members::member(); i < n; i += size) {
+      real p = exponential(from[i] - top) * factor;
+      to[i] = (p - (real)(i == (u32)right)) * scale;
+    }
+  }
+}
+
+KERNEL(crossentropy_gradient_warp, 256, 4)(real *dx, const real *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
+  gradient<32>(dx, x, label, dy, fault, rows, n);
+}
+KERNEL(crossentropy_gradient_block, 256, 4)(real *dx, const real *x, const int *label, const real *dy, Fault *fault, u32 rows, u32 n) {
+  gradient<256>(dx, x, label, dy, fault, rows, n);
+}

@@ -1,0 +1,61 @@
+package kernels
+
+import "github.com/quernlab/quern/accel/internal/tensor"
+
+type lossParams struct {
+	Losses, X, Label, Fault Pointer
+	Rows, N                 uint32
+}
+
+type meanParams struct {
+	Y, Losses Pointer
+	Rows      uint32
+}
+
+type lossGradientParams struct {
+	DX, X, Label, DY, Fault Pointer
+	Rows, N                 uint32
+}
+
+var (
+	crossEntropyWarp          = kernel[lossParams]{"crossentropy", "crossentropy_warp", reals, 256}
+	crossEntropyBlock         = kernel[lossParams]{"crossentropy", "crossentropy_block", reals, 256}
+	crossEntropyMean          = kernel[meanParams]{"crossentropy", "crossentropy_mean", reals, 256}
+	crossEntropyGradientWarp  = kernel[lossGradientParams]{"crossentropy", "crossentropy_gradient_warp", reals, 256}
+	crossEntropyGradientBlock = kernel[lossGradientParams]{"crossentropy", "crossentropy_gradient_block", reals, 256}
+	crossEntropyEntries       = []Entry{crossEntropyWarp.entry(), crossEntropyBlock.entry(), crossEntropyMean.entry(),
+		crossEntropyGradientWarp.entry(), crossEntropyGradientBlock.entry()}
+)
+
+// CrossEntropy is the mean of -ln softmax(x)[label] over the rows of x
+// [Rows, N], for int32 labels [Rows]. A label that is out of range is reported.
+type CrossEntropy struct {
+	DType   tensor.DType
+	Rows, N int
+}
+
+// Workspace is room for the rows' losses.
+func (o CrossEntropy) Workspace() int { return o.Rows * o.DType.Size() }
+
+// Launches computes the scalar y.
+func (o CrossEntropy) Launches(y, x, label, fault, work Pointer) []Launch {
+	k, v := crossEntropyBlock, real(o.DType)
+	blocks, warp := teams(o.Rows, o.N)
+	if warp {
+		k = crossEntropyWarp
+	}
+	return []Launch{
+		k.launch(v, blocks, lossParams{work, x, label, fault, uint32(o.Rows), uint32(o.N)}),
+		crossEntropyMean.launch(v, 1, meanParams{y, work, uint32(o.Rows)}),
+	}
+}
+
+// Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy.
+func (o CrossEntropy) Gradient(dx, x, label, dy, fault Pointer) []Launch {
+	k := crossEntropyGradientBlock
+	blocks, warp := teams(o.Rows, o.N)
+	if warp {
+		k = crossEntropyGradientWarp
+	}
+	return []Launch{k.launch(real(o.DType), blocks, lossGradientParams{dx, x, label, dy, fault, uint32(o.Rows), uint32(o.N)})}
+}

@@ -1,0 +1,213 @@
+// What all kernels share: indices, sums over warps and blocks, conversions of
+// 16-bit numbers, exp and log. It needs no header of CUDA.
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#define DEVICE static __attribute__((device)) __attribute__((always_inline)) inline
+#define SHARED __attribute__((shared))
+// KERNEL is an entry point for blocks of so many threads, of which so many blocks
+// should fit on a multiprocessor; its name ends in that of the variant, the
+// element type that build.sh compiles the file for.
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+#define KERNEL(name, threads, blocks) extern "C" __attribute__((global)) __attribute__((launch_bounds(threads, blocks))) void JOIN(name, VARIANT)
+
+DEVICE u32 thread() { return __nvvm_read_ptx_sreg_tid_x(); }
+DEVICE u32 block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+DEVICE u32 blockY() { return __nvvm_read_ptx_sreg_ctaid_y(); }
+DEVICE u32 blockZ() { return __nvvm_read_ptx_sreg_ctaid_z(); }
+DEVICE u32 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+DEVICE u32 lane() { return thread() & 31; }
+DEVICE u32 warp() { return thread() >> 5; }
+DEVICE void barrier() { __syncthreads(); }
+
+#ifdef REAL
+typedef REAL real; // what is computed with: float or double
+#endif
+
+template <typename A> DEVICE A least(A a, A b) { return a < b ? a : b; }
+template <typename A> DEVICE A most(A a, A b) { return a > b ? a : b; }
+DEVICE u32 up(u32 n, u32 to) { return (n + to - 1) / to; }
+
+DEVICE float bits(u32 b) { return __builtin_bit_cast(float, b); }
+DEVICE u32 bits(float f) { return __builtin_bit_cast(u32, f); }
+DEVICE double bits64(u64 b) { return __builtin_bit_cast(double, b); }
+DEVICE u64 bits64(double f) { return __builtin_bit_cast(u64, f); }
+
+constexpr float minusInfinity32 = -__builtin_huge_valf();
+template <typename T> DEVICE T minusInfinity() { return (T)minusInfinity32; }
+template <typename T> DEVICE bool isNaN(T x) { return x != x; }
+
+// 16-bit numbers. The types differ so that templates can tell them apart.
+struct alignas(2) bf16 { u16 b; };
+struct alignas(2) f16 { u16 b; };
+
+DEVICE float number(float x) { return x; }
+DEVICE double number(double x) { return x; }
+DEVICE float number(bf16 x) { return bits((u32)x.b << 16); }
+DEVICE float number(f16 x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.b));
+  return y;
+}
+
+// rounded is the nearest number of a type; NaN of 16 bits has the bits that the
+// host gives it.
+template <typename T> struct Rounded;
+template <> struct Rounded<float> { DEVICE float of(float x) { return x; } };
+template <> struct Rounded<double> { DEVICE double of(double x) { return x; } };
+template <> struct Rounded<bf16> {
+  DEVICE bf16 of(float x) {
+    u16 y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return bf16{isNaN(x) ? (u16)0x7fc0 : y};
+  }
+};
+template <> struct Rounded<f16> {
+  DEVICE f16 of(float x) {
+    u16 y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return f16{isNaN(x) ? (u16)((bits(x) >> 16 & 0x8000) | 0x7e00) : y};
+  }
+};
+template <typename T, typename A> DEVICE T rounded(A x) { return Rounded<T>::of(x); }
+
+// Shuffles across a warp, whose 32 threads all take part.
+DEVICE u32 swap(u32 x, int distance) { return __nvvm_shfl_sync_bfly_i32(0xffffffffu, (int)x, distance, 0x1f); }
+DEVICE int swap(int x, int distance) { return __nvvm_shfl_sync_bfly_i32(0xffffffffu, x, distance, 0x1f); }
+DEVICE float swap(float x, int distance) { return bits(swap(bits(x), distance)); }
+DEVICE double swap(double x, int distance) {
+  u64 b = bits64(x);
+  u64 low = swap((u32)b, distance), high = swap((u32)(b >> 32), distance);
+  return bits64(high << 32 | low);
+}
+
+// votes is which of the warp's threads say yes.
+DEVICE u32 votes(bool yes) { return __nvvm_vote_ballot_sync(0xffffffffu, yes); }
+
+struct Sum {
+  template <typename T> DEVICE T of(T a, T b) { return a + b; }
+  template <typename T> DEVICE T start() { return (T)0; }
+};
+struct Largest { // NaN is the largest
+  template <typename T> DEVICE T of(T a, T b) { return b > a || isNaN(b) ? b : a; }
+  template <typename T> DEVICE T start() { return minusInfinity<T>(); }
+};
+
+// acrossWarp is the fold over the warp's threads, the same in each.
+template <typename Op, typename T> DEVICE T acrossWarp(T x) {
+#pragma unroll
+  for (int d = 16; d > 0; d >>= 1) x = Op::of(x, swap(x, d));
+  return x;
+}
+
+// Team is the threads that work on one row: a warp, or a block of 256. across is
+// a fold over the team, the same in each of its threads.
+template <int size> struct Team;
+template <> struct Team<32> {
+  static constexpr u32 size = 32;
+  DEVICE u32 member() { return lane(); }
+  DEVICE u32 row() { return block() * 8 + warp(); }
+  DEVICE u32 rows() { return blocks() * 8; }
+  template <typename Op, typename T> DEVICE T across(T x) { return acrossWarp<Op>(x); }
+};
+template <> struct Team<256> {
+  static constexpr u32 size = 256;
+  DEVICE u32 member() { return thread(); }
+  DEVICE u32 row() { return block(); }
+  DEVICE u32 rows() { return blocks(); }
+  template <typename Op, typename T> DEVICE T across(T x) {
+    static SHARED T part[8];
+    x = acrossWarp<Op>(x);
+    barrier(); // the part's readers of the call before are done
+    if (lane() == 0) part[warp()] = x;
+    barrier();
+    x = part[0];
+#pragma unroll
+    for (int i = 1; i < 8; i++) x = Op::of(x, part[i]);
+    return x;
+  }
+};
+
+DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+DEVICE float root(float x) { return __nvvm_sqrt_rn_f(x); }
+DEVICE double root(double x) { return __nvvm_sqrt_rn_d(x); }
+
+DEVICE float exp2Fast(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+// exponential is eˣ: x = t·ln 2 + r for a whole t, with ln 2 in two parts so that
+// r is exact. Two units in the last place.
+DEVICE float exponential(float x) {
+  x = x > 105.f ? 105.f : x < -105.f ? -105.f : x; // NaN stays
+  float t;
+  asm("cvt.rni.f32.f32 %0, %1;" : "=f"(t) : "f"(x * 1.44269504f));
+  t = t > 127.f ? 127.f : t;
+  float r = fused(t, -0.693359375f, x);
+  r = fused(t, 2.12194440e-4f, r);
+  return exp2Fast(r * 1.44269504f) * exp2Fast(t);
+}
+
+// The rational function is Cephes' exp.
+DEVICE double exponential(double x) {
+  if (x > 710.) return (double)__builtin_huge_valf();
+  if (x < -746.) return 0;
+  if (isNaN(x)) return x;
+  double t = __nvvm_ceil_d(x * 1.4426950408889634 - 0.5);
+  double r = fused(t, -6.93145751953125e-1, x);
+  r = fused(t, -1.42860682030941723212e-6, r);
+  double s = r * r;
+  double p = r * fused(fused(1.26177193074810590878e-4, s, 3.02994407707441961300e-2), s, 9.99999999999999999910e-1);
+  double q = fused(fused(fused(3.00198505138664455042e-6, s, 2.52448340349684104192e-3), s, 2.27265548208155028766e-1), s, 2.0);
+  double y = 1 + 2 * p / (q - p);
+  i64 n = (i64)t; // in two halves, so that neither overflows
+  i64 half = n / 2;
+  return y * bits64((u64)(half + 1023) << 52) * bits64((u64)(n - half + 1023) << 52);
+}
+
+// logarithm is ln x, by the series of ln((1+s)/(1-s)) of fdlibm; 1 ulp.
+DEVICE float logarithm(float x) {
+  if (!(x > 0.f)) return x == 0.f ? minusInfinity32 : bits(0x7fc00000u);
+  if (x == __builtin_huge_valf()) return x;
+  int e = 0;
+  if (x < 1.17549435e-38f) x *= 8388608.f, e = -23;
+  u32 b = bits(x) - 0x3f3504f3u; // √½
+  e += (int)b >> 23;
+  float f = bits((b & 0x7fffff) + 0x3f3504f3u) - 1.f;
+  float s = f / (2.f + f), z = s * s, w = z * z;
+  float r = fused(w, 0.24279078841f, 0.40000972152f) * w + fused(w, 0.28498786688f, 0.66666662693f) * z;
+  float h = 0.5f * f * f;
+  return s * (h + r) - h + f + (float)e * 0.693147181f;
+}
+
+DEVICE double logarithm(double x) {
+  if (!(x > 0)) return x == 0 ? (double)minusInfinity32 : bits64(0x7ff8000000000000ull);
+  if (x == (double)__builtin_huge_valf()) return x;
+  int e = 0;
+  if (x < 2.2250738585072014e-308) x *= 18014398509481984., e = -54;
+  u64 b = bits64(x) - 0x3fe6a09e667f3bcdull; // √½
+  e += (int)((i64)b >> 52);
+  double f = bits64((b & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull) - 1;
+  double s = f / (2 + f), z = s * s, w = z * z;
+  double even = w * fused(w, fused(w, 1.531383769920937332e-01, 2.222219843214978396e-01), 3.999999999940941908e-01);
+  double odd = z * fused(w, fused(w, fused(w, 1.479819860510058591e-01, 1.818357216161805012e-01), 2.857142874366239149e-01), 6.666666666666735130e-01);
+  double h = 0.5 * f * f;
+  return (double)e * 6.93147180369123816490e-01 - ((h - (s * (h + even + odd) + (double)e * 1.90821492927058770002e-10)) - f);
+}
+
+// Fault is where a kernel tells what was wrong: the number of the first such
+// element times 2³², plus what it was. It starts as all ones.
+struct Fault { u64 first; };
+DEVICE void report(Fault *fault, u64 element, u32 what) {
+  u64 key = element << 32 | what;
+  asm volatile("red.global.min.u64 [%0], %1;" ::"l"(&fault->first), "l"(key) : "memory");
+}

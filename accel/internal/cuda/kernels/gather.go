@@ -1,0 +1,85 @@
+package kernels
+
+type gatherParams struct {
+	Y, X, Index, Fault Pointer
+	Count, Length      uint64
+	Available          uint32
+}
+
+type indexCheckParams struct {
+	Index, Fault Pointer
+	Count        uint64
+	Available    uint32
+}
+
+type oneHotParams struct {
+	Y, Index, Fault Pointer
+	Count           uint64
+	Classes         uint32
+}
+
+type indexParams struct {
+	Y, X, Fault Pointer
+	N, Size     uint64
+}
+
+type indexValueParams struct {
+	Value, X, Fault Pointer
+	N               uint64
+}
+
+var (
+	indexCheck    = kernel[indexCheckParams]{"gather", "index_check", moves, 256}
+	oneHot        = kernel[oneHotParams]{"gather", "onehot", moves, 256}
+	index         = kernel[indexParams]{"gather", "index", moves, 256}
+	indexValue    = kernel[indexValueParams]{"gather", "index_value", moves, 32}
+	gatherEntries = append(sized[gatherParams]("gather", "gather", moveWidths),
+		indexCheck.entry(), oneHot.entry(), index.entry(), indexValue.entry())
+)
+
+// Gather is y[i] = x[index[i]] for Count int32 indices of rows of Row bytes, of
+// which x has Rows. An index that is out of range gives zeros and is reported.
+type Gather struct{ Count, Rows, Row int }
+
+// Launches copies the rows.
+func (o Gather) Launches(y, x, index, fault Pointer) []Launch {
+	if o.Count == 0 {
+		return nil
+	}
+	if o.Row == 0 {
+		return []Launch{indexCheck.launch("any", linear(o.Count), indexCheckParams{index, fault, uint64(o.Count), uint32(o.Rows)})}
+	}
+	w := moveWidth(o.Row, int(y), int(x))
+	return []Launch{bySize[gatherParams]("gather", "gather", w).launch("any", linear(o.Count*o.Row/w),
+		gatherParams{y, x, index, fault, uint64(o.Count), uint64(o.Row / w), uint32(o.Rows)})}
+}
+
+// OneHot is y [Count, Classes] with 1 at the int32 index, 0 elsewhere. An index
+// that is out of range is reported.
+type OneHot struct{ Count, Classes int }
+
+// Launches writes y.
+func (o OneHot) Launches(y, index, fault Pointer) []Launch {
+	switch {
+	case o.Count == 0:
+		return nil
+	case o.Classes == 0:
+		return []Launch{indexCheck.launch("any", linear(o.Count), indexCheckParams{index, fault, uint64(o.Count), 0})}
+	}
+	return []Launch{oneHot.launch("any", linear(o.Count*o.Classes), oneHotParams{y, index, fault, uint64(o.Count), uint32(o.Classes)})}
+}
+
+// Index is y = x as int32, for N int64 elements that must be in 0..Size-1. One
+// that is not is reported, and written to value, an int64.
+type Index struct{ N, Size int }
+
+// Launches writes y.
+func (o Index) Launches(y, x, fault, value Pointer) []Launch {
+	if o.N == 0 {
+		return nil
+	}
+	return []Launch{
+		index.launch("any", linear(o.N), indexParams{y, x, fault, uint64(o.N), uint64(o.Size)}),
+		indexValue.launch("any", 1, indexValueParams{value, x, fault, uint64(o.N)}),
+	}
+}

@@ -1,0 +1,49 @@
+package kernels
+
+import "github.com/quernlab/quern/accel/internal/tensor"
+
+type maxRowsParams struct {
+	Y, Index, X Pointer
+	Rows, N     uint64
+}
+
+type maxColumnsParams struct {
+	Y, Index, X     Pointer
+	Outer, N, Inner uint64
+}
+
+var (
+	maxRowsWarp  = kernel[maxRowsParams]{"max", "max_rows_warp", reals, 256}
+	maxRowsBlock = kernel[maxRowsParams]{"max", "max_rows_block", reals, 256}
+	maxColumns   = kernel[maxColumnsParams]{"max", "max_columns", reals, 256}
+	maxEntries   = []Entry{maxRowsWarp.entry(), maxRowsBlock.entry(), maxColumns.entry()}
+)
+
+// Max is the largest element along the middle of x [Outer, N, Inner], N > 0, NaN
+// if there is one.
+type Max struct {
+	DType           tensor.DType
+	Outer, N, Inner int
+}
+
+// Launches computes y [Outer, Inner].
+func (o Max) Launches(y, x Pointer) []Launch { return o.launches(y, 0, x) }
+
+// Index computes where the first largest element is, as int32.
+func (o Max) Index(index, x Pointer) []Launch { return o.launches(0, index, x) }
+
+func (o Max) launches(y, index, x Pointer) []Launch {
+	v := real(o.DType)
+	switch {
+	case o.Outer*o.Inner == 0:
+		return nil
+	case o.Inner > 1:
+		return []Launch{maxColumns.launch(v, min(o.Outer*ceil(o.Inner, 32), maxBlocks), maxColumnsParams{y, index, x, uint64(o.Outer), uint64(o.N), uint64(o.Inner)})}
+	}
+	k := maxRowsBlock
+	blocks, warp := teams(o.Outer, o.N)
+	if warp {
+		k = maxRowsWarp
+	}
+	return []Launch{k.launch(v, blocks, maxRowsParams{y, index, x, uint64(o.Outer), uint64(o.N)})}
+}

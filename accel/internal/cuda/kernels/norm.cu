@@ -1,0 +1,130 @@
+// norm: LayerNorm and RMSNorm of each row of x [rows, n], and their gradients.
+//
+// Bound by memory: 8 bytes an element forward, 12 for the input's gradient, 8 for
+// the parameters', of float32. A row is one warp's up to 1024 elements, else one
+// block's, read again from the cache for each pass: the mean, the variance around
+// it, the result. The parameters' gradients are added up in blocks of rows, whose
+// number depends on the shape alone, and the blocks' sums in order.
+//
+// variants: f32 f64
+#include "device.h"
+
+template <int size> struct Row {
+  using Members = Team<size>;
+  real mean, scale;
+
+  // Row finds the mean, 0 unless centred, and 1/√(variance + ε).
+  DEVICE Row of(const real *x, u32 n, u32 centred, double epsilon) {
+    Row r = {0, 0};
+    if (centred) {
+      real sum = 0;
+      for (u32 i = Members::member(); i < n; i += size) sum += x[i];
+      r.mean = Members::template across<Sum>(sum) / (real)n;
+    }
+    real squares = 0;
+    for (u32 i = Members::member(); i < n; i += size) {
+      real d = x[i] - r.mean;
+      squares = fused(d, d, squares);
+    }
+    squares = Members::template across<Sum>(squares);
+    r.scale = 1 / root(squares / (real)n + (real)epsilon);
+    return r;
+  }
+};
+
+template <int size> DEVICE void norm(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
+  using Members = Team<size>;
+  for (u32 row = Members::row(); row < rows; row += Members::rows()) {
+    const real *from = x + (u64)row * n;
+    real *to = y + (u64)row * n;
+    Row<size> r = Row<size>::of(from, n, centred, epsilon);
+    for (u32 i = Members::member(); i < n; i += size) {
+      real v = (from[i] - r.mean) * r.scale * w[i];
+      to[i] = centred ? v + b[i] : v;
+    }
+  }
+}
+
+KERNEL(norm_warp, 256, 4)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
+  norm<32>(y, x, w, b, epsilon, rows, n, centred);
+}
+KERNEL(norm_block, 256, 4)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
+  norm<256>(y, x, w, b, epsilon, rows, n, centred);
+}
+
+// norm_input: with x̂ for the normalised x and g = dy·w,
+// dx = (g - mean(g) - x̂·mean(g·x̂))·scale, without the mean unless centred.
+template <int size> DEVICE void input(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centred) {
+  using Members = Team<size>;
+  for (u32 row = Members::row(); row < rows; row += Members::rows()) {
+    const real *from = x + (u64)row * n, *slope = dy + (u64)row * n;
+    real *to = dx + (u64)row * n;
+    Row<size> r = Row<size>::of(from, n, centred, epsilon);
+    real sum = 0, product = 0;
+    for (u32 i = Members::member(); i < n; i += size) {
+      real g = slope[i] * w[i];
+      sum += g;
+      product = fused(g, (from[i] - r.mean) * r.scale, product);
+    }
+    product = Members::template across<Sum>(product) / (real)n;
+    sum = centred ? Members::template across<Sum>(sum) / (real)n : 0;
+    for (u32 i = Members::member(); i < n; i += size) {
+      real hat = (from[i] - r.mean) * r.scale;
+      to[i] = (slope[i] * w[i] - sum - hat * product) * r.scale;
+    }
+  }
+}
+
+KERNEL(norm_input_warp, 256, 4)(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centred) {
+  input<32>(dx, x, dy, w, epsilon, rows, n, centred);
+}
+KERNEL(norm_input_block, 256, 4)(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centred) {
+  input<256>(dx, x, dy, w, epsilon, rows, n, centred);
+}
+
+// norm_rows keeps mean and scale of each row, [rows, 2], for norm_weight.
+template <int size> DEVICE void keep(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) {
+  using Members = Team<size>;
+  for (u32 row = Members::row(); row < rows; row += Members::rows()) {
+    Row<size> r = Row<size>::of(x + (u64)row * n, n, centred, epsilon);
+    if (Members::member() == 0) kept[2 * row] = r.mean, kept[2 * row + 1] = r.scale;
+  }
+}
+
+KERNEL(norm_rows_warp, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<32>(kept, x, epsilon, rows, n, centred); }
+KERNEL(norm_rows_block, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<256>(kept, x, epsilon, rows, n, centred); }
+
+// norm_weight adds up dy·x̂ and dy of part p's rows for 32 columns a block: its
+// eight warps take rows in turn. partial is [parts, 2, n].
+KERNEL(norm_weight, 256, 4)(real *partial, const real *x, const real *dy, const real *kept, u32 rows, u32 n, u32 rowsEach) {
+  static SHARED real parts[2][8][32];
+  u32 column = block() * 32 + lane(), part = blockY();
+  u32 from = part * rowsEach, to = least(from + rowsEach, rows);
+  real dw = 0, db = 0;
+  if (column < n)
+    for (u32 row = from + warp(); row < to; row += 8) {
+      u64 at = (u64)row * n + column;
+      real slope = dy[at];
+      dw = fused(slope, (x[at] - kept[2 * row]) * kept[2 * row + 1], dw);
+      db += slope;
+    }
+  parts[0][warp()][lane()] = dw;
+  parts[1][warp()][lane()] = db;
+  barrier();
+  if (warp() < 2 && column < n) {
+    real sum = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++) sum += parts[warp()][i][lane()];
+    partial[(u64)(part * 2 + warp()) * n + column] = sum;
+  }
+}
+
+// norm_weight_sum adds the parts up in order: dw and, of two rows, db.
+KERNEL(norm_weight_sum, 256, 4)(real *y, const real *partial, u32 n, u32 parts, u32 results) {
+  u32 i = block() * 256 + thread();
+  if (i >= results * n) return;
+  u32 which = i / n, column = i % n;
+  real sum = 0;
+  for (u32 p = 0; p < parts; p++) sum += partial[(u64)(p * 2 + which) * n + column];
+  y[i] = sum;
+}

@@ -1,0 +1,118 @@
+package kernels
+
+import (
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+type normParams struct {
+	Y, X, W, B       Pointer
+	Epsilon          float64
+	Rows, N, Centred uint32
+}
+
+type normInputParams struct {
+	DX, X, DY, W     Pointer
+	Epsilon          float64
+	Rows, N, Centred uint32
+}
+
+type normRowsParams struct {
+	Kept, X          Pointer
+	Epsilon          float64
+	Rows, N, Centred uint32
+}
+
+type normWeightParams struct {
+	Partial, X, DY, Kept Pointer
+	Rows, N, RowsEach    uint32
+}
+
+type normWeightSumParams struct {
+	Y, Partial        Pointer
+	N, Parts, Results uint32
+}
+
+var (
+	normWarp       = kernel[normParams]{"norm", "norm_warp", reals, 256}
+	normBlock      = kernel[normParams]{"norm", "norm_block", reals, 256}
+	normInputWarp  = kernel[normInputParams]{"norm", "norm_input_warp", reals, 256}
+	normInputBlock = kernel[normInputParams]{"norm", "norm_input_block", reals, 256}
+	normRowsWarp   = kernel[normRowsParams]{"norm", "norm_rows_warp", reals, 256}
+	normRowsBlock  = kernel[normRowsParams]{"norm", "norm_rows_block", reals, 256}
+	normWeight     = kernel[normWeightParams]{"norm", "norm_weight", reals, 256}
+	normWeightSum  = kernel[normWeightSumParams]{"norm", "norm_weight_sum", reals, 256}
+	normEntries    = []Entry{normWarp.entry(), normBlock.entry(), normInputWarp.entry(), normInputBlock.entry(),
+		normRowsWarp.entry(), normRowsBlock.entry(), normWeight.entry(), normWeightSum.entry()}
+)
+
+// Norm is LayerNorm, or RMSNorm unless Centred, of each row of x [Rows, N].
+type Norm struct {
+	DType   tensor.DType
+	Centred bool
+	Epsilon float64
+	Rows, N int
+}
+
+// Launches computes y of x; b is not read unless Centred.
+func (o Norm) Launches(y, x, w, b Pointer) []Launch {
+	if o.Rows == 0 || o.N == 0 {
+		return nil
+	}
+	k := normBlock
+	blocks, warp := teams(o.Rows, o.N)
+	if warp {
+		k = normWarp
+	}
+	return []Launch{k.launch(real(o.DType), blocks, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
+}
+
+// InputGradient computes dx of x, dy and w.
+func (o Norm) InputGradient(dx, x, dy, w Pointer) []Launch {
+	if o.Rows == 0 || o.N == 0 {
+		return nil
+	}
+	k := normInputBlock
+	blocks, warp := teams(o.Rows, o.N)
+	if warp {
+		k = normInputWarp
+	}
+	return []Launch{k.launch(real(o.DType), blocks, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
+}
+
+// parts is into how many blocks the rows are cut for WeightGradient.
+func (o Norm) parts() (parts, each int) {
+	parts = max(1, min(ceil(o.Rows, 32), ceil(528, max(1, ceil(o.N, 32)))))
+	each = max(1, ceil(o.Rows, parts))
+	return max(1, ceil(o.Rows, each)), each
+}
+
+// WeightWorkspace is the room that WeightGradient needs.
+func (o Norm) WeightWorkspace() int {
+	parts, _ := o.parts()
+	return (2*o.Rows + 2*parts*o.N) * o.DType.Size()
+}
+
+// WeightGradient computes dw and, if Centred, db: [2, N] or [1, N].
+func (o Norm) WeightGradient(y, x, dy, work Pointer) []Launch {
+	if o.N == 0 {
+		return nil
+	}
+	v := real(o.DType)
+	parts, each := o.parts()
+	partial := work + Pointer(2*o.Rows*o.DType.Size())
+	results := 1 + int(flag(o.Centred))
+	var out []Launch
+	if o.Rows > 0 {
+		k := normRowsBlock
+		blocks, warp := teams(o.Rows, o.N)
+		if warp {
+			k = normRowsWarp
+		}
+		out = append(out, k.launch(v, blocks, normRowsParams{work, x, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)}))
+	}
+	return append(out,
+		normWeight.grid(v, driver.Dim{X: uint32(ceil(o.N, 32)), Y: uint32(parts), Z: 1}, 0,
+			normWeightParams{partial, x, dy, work, uint32(o.Rows), uint32(o.N), uint32(each)}),
+		normWeightSum.launch(v, ceil(results*o.N, 256), normWeightSumParams{y, partial, uint32(o.N), uint32(parts), uint32(results)}))
+}

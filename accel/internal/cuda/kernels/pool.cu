@@ -1,0 +1,103 @@
+// pool: the largest element or the mean of windows over planes h×w, and the
+// gradients.
+//
+// Bound by memory: the bytes of x and y, for windows that do not overlap; what
+// overlaps is read from the cache. A thread makes one element. The gradients are
+// gathered: an element of dx looks at the windows that it lies in, in order, so
+// that no two threads add to one number.
+//
+// variants: f32 f64
+#include "device.h"
+
+struct Window {
+  u32 h, w, oh, ow;
+  int kernel[2], stride[2], padding[2], dilation[2];
+};
+
+struct Found {
+  real value;
+  int at;
+};
+
+// largest is the largest element of a window, or the last NaN, and its place; -1
+// for a window of padding alone.
+DEVICE Found largest(const Window &g, const real *x, int top, int left) {
+  Found best = {minusInfinity<real>(), -1};
+  for (int u = 0; u < g.kernel[0]; u++) {
+    int r = top + u * g.dilation[0];
+    if (r < 0 || r >= (int)g.h) continue;
+    for (int v = 0; v < g.kernel[1]; v++) {
+      int c = left + v * g.dilation[1];
+      if (c < 0 || c >= (int)g.w) continue;
+      int at = r * (int)g.w + c;
+      real e = x[at];
+      if (e > best.value || isNaN(e) || best.at < 0) best = Found{e, at};
+    }
+  }
+  return best;
+}
+
+KERNEL(maxpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
+  u64 n = planes * g.oh * g.ow;
+  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
+    u64 plane = i / (g.oh * g.ow);
+    u32 at = (u32)(i - plane * (g.oh * g.ow)), oy = at / g.ow, ox = at - oy * g.ow;
+    y[i] = largest(g, x + plane * g.h * g.w, (int)oy * g.stride[0] - g.padding[0], (int)ox * g.stride[1] - g.padding[1]).value;
+  }
+}
+
+// firstWindow and lastWindow bound the windows along one dimension that reach an
+// element: those whose start is in (i - reach, i].
+DEVICE int firstWindow(int i, int reach, int stride) { return i < reach ? 0 : (i - reach) / stride + 1; }
+DEVICE int lastWindow(int i, int stride, int windows) { return least(i / stride, windows - 1); }
+
+KERNEL(maxpool_gradient, 256, 4)(real *dx, const real *x, const real *dy, u64 planes, Window g) {
+  u64 n = planes * g.h * g.w;
+  int reachY = g.dilation[0] * (g.kernel[0] - 1) + 1, reachX = g.dilation[1] * (g.kernel[1] - 1) + 1;
+  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
+    u64 plane = i / (g.h * g.w);
+    int at = (int)(i - plane * (g.h * g.w)), r = at / (int)g.w, c = at - r * (int)g.w;
+    const real *from = x + plane * g.h * g.w, *slope = dy + plane * g.oh * g.ow;
+    int y0 = r + g.padding[0], x0 = c + g.padding[1];
+    real sum = 0;
+    for (int oy = firstWindow(y0, reachY, g.stride[0]); oy <= lastWindow(y0, g.stride[0], (int)g.oh); oy++)
+      for (int ox = firstWindow(x0, reachX, g.stride[1]); ox <= lastWindow(x0, g.stride[1], (int)g.ow); ox++) {
+        int dy0 = y0 - oy * g.stride[0], dx0 = x0 - ox * g.stride[1];
+        if (dy0 % g.dilation[0] || dx0 % g.dilation[1]) continue;
+        if (largest(g, from, oy * g.stride[0] - g.padding[0], ox * g.stride[1] - g.padding[1]).at == at) sum += slope[oy * (int)g.ow + ox];
+      }
+    dx[i] = sum;
+  }
+}
+
+KERNEL(avgpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
+  u64 n = planes * g.oh * g.ow;
+  real share = 1 / (real)(g.kernel[0] * g.kernel[1]);
+  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
+    u64 plane = i / (g.oh * g.ow);
+    u32 at = (u32)(i - plane * (g.oh * g.ow));
+    int oy = (int)(at / g.ow), ox = (int)(at % g.ow);
+    int top = oy * g.stride[0] - g.padding[0], left = ox * g.stride[1] - g.padding[1];
+    int bottom = least(top + g.kernel[0], (int)g.h), right = least(left + g.kernel[1], (int)g.w);
+    const real *from = x + plane * g.h * g.w;
+    real sum = 0;
+    for (int r = most(top, 0); r < bottom; r++)
+      for (int c = most(left, 0); c < right; c++) sum += from[r * (int)g.w + c];
+    y[i] = sum * share;
+  }
+}
+
+KERNEL(avgpool_gradient, 256, 4)(real *dx, const real *dy, u64 planes, Window g) {
+  u64 n = planes * g.h * g.w;
+  real share = 1 / (real)(g.kernel[0] * g.kernel[1]);
+  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
+    u64 plane = i / (g.h * g.w);
+    int at = (int)(i - plane * (g.h * g.w));
+    int y0 = at / (int)g.w + g.padding[0], x0 = at % (int)g.w + g.padding[1];
+    const real *slope = dy + plane * g.oh * g.ow;
+    real sum = 0;
+    for (int oy = firstWindow(y0, g.kernel[0], g.stride[0]); oy <= lastWindow(y0, g.stride[0], (int)g.oh); oy++)
+      for (int ox = firstWindow(x0, g.kernel[1], g.stride[1]); ox <= lastWindow(x0, g.stride[1], (int)g.ow); ox++) sum += slope[oy * (int)g.ow + ox] * share;
+    dx[i] = sum;
+  }
+}

@@ -1,0 +1,23 @@
+package kernels
+
+type bernoulliParams struct {
+	Y, Words Pointer
+	N        uint64
+}
+
+var (
+	bernoulli     = kernel[bernoulliParams]{"random", "bernoulli", moves, 256}
+	randomEntries = []Entry{bernoulli.entry()}
+)
+
+// Bernoulli is ir.Bernoulli of N elements. words are the op's four, in device
+// memory.
+type Bernoulli struct{ N int }
+
+// Launches writes y.
+func (o Bernoulli) Launches(y, words Pointer) []Launch {
+	if o.N == 0 {
+		return nil
+	}
+	return []Launch{bernoulli.launch("any", linear(ceil(o.N, 4)), bernoulliParams{y, words, uint64(o.N)})}
+}

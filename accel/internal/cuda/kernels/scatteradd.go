@@ -1,0 +1,59 @@
+package kernels
+
+import "github.com/quernlab/quern/accel/internal/tensor"
+
+type scatterCountParams struct {
+	Count, First, Index, Fault Pointer
+	N, Rows                    uint32
+}
+
+type scatterRowsParams struct {
+	Y, X, Count, First, Index Pointer
+	N, Rows                   uint32
+	Length                    uint64
+}
+
+type scatterResetParams struct {
+	Count, First Pointer
+	Rows         uint32
+}
+
+var (
+	scatterReset      = kernel[scatterResetParams]{"scatteradd", "scatter_reset", reals, 256}
+	scatterCount      = kernel[scatterCountParams]{"scatteradd", "scatter_count", reals, 256}
+	scatterRowsWarp   = kernel[scatterRowsParams]{"scatteradd", "scatter_rows_warp", reals, 256}
+	scatterRowsBlock  = kernel[scatterRowsParams]{"scatteradd", "scatter_rows_block", reals, 256}
+	scatterAddEntries = []Entry{scatterReset.entry(), scatterCount.entry(), scatterRowsWarp.entry(), scatterRowsBlock.entry()}
+)
+
+// ScatterAdd is y [Rows, Length] with the rows of x [N, Length] added up at int32
+// indices [N], in the order of the index; rows that none names are 0. An index
+// that is out of range is reported and its row left out.
+type ScatterAdd struct {
+	DType           tensor.DType
+	N, Rows, Length int
+}
+
+// Workspace is room for two numbers a row.
+func (o ScatterAdd) Workspace() int { return 8 * o.Rows }
+
+// Launches computes y.
+func (o ScatterAdd) Launches(y, x, index, fault, work Pointer) []Launch {
+	v := real(o.DType)
+	count, first := work, work+Pointer(4*o.Rows)
+	var out []Launch
+	if o.Rows > 0 {
+		out = append(out, scatterReset.launch(v, linear(o.Rows), scatterResetParams{count, first, uint32(o.Rows)}))
+	}
+	if o.N > 0 {
+		out = append(out, scatterCount.launch(v, linear(o.N), scatterCountParams{count, first, index, fault, uint32(o.N), uint32(o.Rows)}))
+	}
+	if o.Rows*o.Length == 0 {
+		return out
+	}
+	k, blocks := scatterRowsWarp, min(ceil(o.Rows*ceil(o.Length, 32), 8), maxBlocks)
+	if o.Length >= 256 {
+		k, blocks = scatterRowsBlock, min(o.Rows*ceil(o.Length, 256), maxBlocks)
+	}
+	return append(out, k.launch(v, blocks, scatterRowsParams{y, x, count, first, index, uint32(o.N), uint32(o.Rows), uint64(o.Length)}))
+}

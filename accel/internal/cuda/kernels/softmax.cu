@@ -1,0 +1,32 @@
+// softmax: y = eˣ/Σeˣ, or its logarithm, of each row of x [rows, n].
+//
+// Bound by memory: 8 bytes an element of float32. A row is one warp's up to 1024
+// elements, else one block's; it is read three times, but only the first time
+// from memory, and neighbouring threads read neighbouring elements.
+//
+// variants: f32 f64
+#include "device.h"
+
+template <int size> DEVICE void softmax(real *y, const real *x, u32 rows, u32 n, u32 log) {
+  using Members = Team<size>;
+  for (u32 row = Members::row(); row < rows; row += Members::rows()) {
+    const real *from = x + (u64)row * n;
+    real *to = y + (u64)row * n;
+    real top = minusInfinity<real>();
+    for (u32 i = Members::member(); i < n; i += size) top = Largest::of(top, from[i]);
+    top = Members::template across<Largest>(top);
+    real sum = 0;
+    for (u32 i = Members::member(); i < n; i += size) sum += exponential(from[i] - top);
+    sum = Members::template across<Sum>(sum);
+    if (log) {
+      real shift = logarithm(sum);
+      for (u32 i = Members::member(); i < n; i += size) to[i] = from[i] - top - shift;
+    } else {
+      real factor = 1 / sum;
+      for (u32 i = Members::member(); i < n; i += size) to[i] = exponential(from[i] - top) * factor;
+    }
+  }
+}
+
+KERNEL(softmax_warp, 256, 4)(real *y, const real *x, u32 rows, u32 n, u32 log) { softmax<32>(y, x, rows, n, log); }
+KERNEL(softmax_block, 256, 4)(real *y, const real *x, u32 rows, u32 n, u32 log) { softmax<256>(y, x, rows, n, log); }

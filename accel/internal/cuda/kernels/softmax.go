@@ -1,0 +1,34 @@
+package kernels
+
+import "github.com/quernlab/quern/accel/internal/tensor"
+
+type softmaxParams struct {
+	Y, X         Pointer
+	Rows, N, Log uint32
+}
+
+var (
+	softmaxWarp    = kernel[softmaxParams]{"softmax", "softmax_warp", reals, 256}
+	softmaxBlock   = kernel[softmaxParams]{"softmax", "softmax_block", reals, 256}
+	softmaxEntries = []Entry{softmaxWarp.entry(), softmaxBlock.entry()}
+)
+
+// Softmax is y = eˣ/Σeˣ of each row of x [Rows, N], or the logarithm.
+type Softmax struct {
+	DType   tensor.DType
+	Log     bool
+	Rows, N int
+}
+
+// Launches computes y of x.
+func (o Softmax) Launches(y, x Pointer) []Launch {
+	if o.Rows == 0 || o.N == 0 {
+		return nil
+	}
+	k := softmaxBlock
+	blocks, warp := teams(o.Rows, o.N)
+	if warp {
+		k = softmaxWarp
+	}
+	return []Launch{k.launch(real(o.DType), blocks, softmaxParams{y, x, uint32(o.Rows), uint32(o.N), flag(o.Log)})}
+}

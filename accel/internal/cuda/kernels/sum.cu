@@ -1,0 +1,72 @@
+// sum: sums along the middle of x [outer, n, inner].
+//
+// Bound by memory: 4 bytes an element of float32. Where inner is 1 a row is one
+// warp's up to 1024 elements, else one block's; else a block takes 32 neighbouring
+// columns and its eight warps take rows in turn. What n is too long for so few
+// blocks is cut into parts, whose number depends on the shape alone, and the
+// parts' results are folded in order by a second pass: the same bits every time.
+//
+// variants: f32 f64
+#include "device.h"
+
+// sum_rows: y[row, part] = Σ x[row, part·each …].
+template <int size> DEVICE void sumRows(real *y, const real *x, u64 rows, u64 n, u64 each, u32 parts) {
+  using Members = Team<size>;
+  for (u64 t = Members::row(); t < rows * parts; t += Members::rows()) {
+    u64 row = t / parts, part = t - row * parts;
+    const real *from = x + row * n;
+    u64 end = least((part + 1) * each, n);
+    real a = 0, b = 0, c = 0, d = 0; // four loads under way
+    u64 i = part * each + Members::member();
+    for (; i + 3 * size < end; i += 4 * size) {
+      a += from[i];
+      b += from[i + size];
+      c += from[i + 2 * size];
+      d += from[i + 3 * size];
+    }
+    for (; i < end; i += size) a += from[i];
+    real sum = Members::template across<Sum>((a + b) + (c + d));
+    if (Members::member() == 0) y[t] = sum;
+  }
+}
+
+KERNEL(sum_rows_warp, 256, 4)(real *y, const real *x, u64 rows, u64 n, u64 each, u32 parts) { sumRows<32>(y, x, rows, n, each, parts); }
+KERNEL(sum_rows_block, 256, 4)(real *y, const real *x, u64 rows, u64 n, u64 each, u32 parts) { sumRows<256>(y, x, rows, n, each, parts); }
+
+// sum_columns: y[part, outer, inner] = Σ x[outer, part·each …, inner].
+KERNEL(sum_columns, 256, 4)(real *y, const real *x, u32 outer, u64 n, u64 inner, u64 each, u32 parts) {
+  static SHARED real group[8][32];
+  u32 tiles = (u32)((inner + 31) / 32);
+  for (u64 t = block(); t < (u64)parts * outer * tiles; t += blocks()) {
+    u64 tile = t % tiles, o = t / tiles % outer, part = t / tiles / outer;
+    u64 column = tile * 32 + lane(), end = least((part + 1) * each, n);
+    real a = 0, b = 0;
+    if (column < inner) {
+      const real *from = x + o * n * inner + column;
+      u64 i = part * each + warp();
+      for (; i + 8 < end; i += 16) {
+        a += from[i * inner];
+        b += from[(i + 8) * inner];
+      }
+      if (i < end) a += from[i * inner];
+    }
+    barrier(); // the readers of the tile before are done
+    group[warp()][lane()] = a + b;
+    barrier();
+    if (warp() == 0 && column < inner) {
+      real sum = 0;
+#pragma unroll
+      for (int w = 0; w < 8; w++) sum += group[w][lane()];
+      y[(part * outer + o) * inner + column] = sum;
+    }
+  }
+}
+
+// sum_parts: y[i] = Σ over the parts, in order, of x[i·step + part·gap].
+KERNEL(sum_parts, 256, 4)(real *y, const real *x, u64 n, u32 parts, u64 step, u64 gap) {
+  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
+    real sum = 0;
+    for (u32 p = 0; p < parts; p++) sum += x[i * step + p * gap];
+    y[i] = sum;
+  }
+}

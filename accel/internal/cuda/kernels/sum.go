@@ -1,0 +1,91 @@
+package kernels
+
+import "github.com/quernlab/quern/accel/internal/tensor"
+
+type sumRowsParams struct {
+	Y, X          Pointer
+	Rows, N, Each uint64
+	Parts         uint32
+}
+
+type sumColumnsParams struct {
+	Y, X           Pointer
+	Outer          uint32
+	N, Inner, Each uint64
+	Parts          uint32
+}
+
+type sumPartsParams struct {
+	Y, X      Pointer
+	N         uint64
+	Parts     uint32
+	Step, Gap uint64
+}
+
+var (
+	sumRowsWarp  = kernel[sumRowsParams]{"sum", "sum_rows_warp", reals, 256}
+	sumRowsBlock = kernel[sumRowsParams]{"sum", "sum_rows_block", reals, 256}
+	sumColumns   = kernel[sumColumnsParams]{"sum", "sum_columns", reals, 256}
+	sumParts     = kernel[sumPartsParams]{"sum", "sum_parts", reals, 256}
+	sumEntries   = []Entry{sumRowsWarp.entry(), sumRowsBlock.entry(), sumColumns.entry(), sumParts.entry()}
+)
+
+// Sum is the sum along the middle of x [Outer, N, Inner].
+type Sum struct {
+	DType           tensor.DType
+	Outer, N, Inner int
+}
+
+// parts is into how many parts N is cut so that there is work for all
+// multiprocessors, and the length of one.
+func (o Sum) parts() (parts, each int) {
+	if o.Inner == 1 {
+		parts = min(ceil(o.N, 8192), ceil(1056, max(1, o.Outer)))
+	} else {
+		parts = min(ceil(o.N, 64), ceil(1056, max(1, o.Outer*ceil(o.Inner, 32))))
+	}
+	parts = max(1, parts)
+	each = max(1, ceil(o.N, parts))
+	return max(1, ceil(o.N, each)), each
+}
+
+// Workspace is room for the parts' sums.
+func (o Sum) Workspace() int {
+	parts, _ := o.parts()
+	if parts == 1 {
+		return 0
+	}
+	return parts * o.Outer * o.Inner * o.DType.Size()
+}
+
+// Launches computes y [Outer, Inner].
+func (o Sum) Launches(y, x, work Pointer) []Launch {
+	if o.Outer*o.Inner == 0 {
+		return nil
+	}
+	v := real(o.DType)
+	parts, each := o.parts()
+	first := y
+	if parts > 1 {
+		first = work
+	}
+	if o.Inner == 1 {
+		k := sumRowsBlock
+		blocks, warp := teams(o.Outer*parts, each)
+		if warp {
+			k = sumRowsWarp
+		}
+		out := []Launch{k.launch(v, blocks, sumRowsParams{first, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts)})}
+		if parts > 1 {
+			out = append(out, sumRowsBlock.launch(v, min(o.Outer, maxBlocks), sumRowsParams{y, work, uint64(o.Outer), uint64(parts), uint64(parts), 1}))
+		}
+		return out
+	}
+	out := []Launch{sumColumns.launch(v, min(parts*o.Outer*ceil(o.Inner, 32), maxBlocks),
+		sumColumnsParams{Y: first, X: x, Outer: uint32(o.Outer), N: uint64(o.N), Inner: uint64(o.Inner), Each: uint64(each), Parts: uint32(parts)})}
+	if parts > 1 {
+		n := o.Outer * o.Inner
+		out = append(out, sumParts.launch(v, linear(n), sumPartsParams{Y: y, X: work, N: uint64(n), Parts: uint32(parts), Step: 1, Gap: uint64(n)}))
+	}
+	return out
+}

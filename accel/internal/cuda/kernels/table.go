@@ -1,0 +1,12 @@
+package kernels
+
+import "slices"
+
+// Table is every kernel.
+func Table() []Entry {
+	return slices.Concat(
+		softmaxEntries, crossEntropyEntries, normEntries, batchNormEntries, poolEntries,
+		copyEntries, castEntries, compareEntries, gatherEntries, randomEntries,
+		sumEntries, maxEntries, cumSumEntries, finiteEntries, scatterAddEntries,
+	)
+}
