@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"time"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // A runContext ends when its run is interrupted, and not with its cell.
@@ -47,8 +49,15 @@ func isOver(ctx context.Context) bool {
 	switch _, own := ctx.(*cellContext); {
 	case ctx == nil, own:
 		return true
-	case reflect.Indirect(reflect.ValueOf(ctx)).Type().PkgPath() != "context":
+	case !isCompiled(ctx):
 		return false // its methods may be code of a cell
 	}
 	return ctx.Value(ofSession{}) != nil && ctx.Err() != nil
+}
+
+// isCompiled tells whether ctx is one of those that package context makes, or one
+// that stands for such.
+func isCompiled(ctx context.Context) bool {
+	_, ok := ctx.(*rt.ValueContext)
+	return ok || reflect.Indirect(reflect.ValueOf(ctx)).Type().PkgPath() == "context"
 }

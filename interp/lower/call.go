@@ -151,7 +151,12 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		} else {
 			t = sig.Params().At(i).Type()
 		}
-		a := argument{f.argument(x, t, raw), f.typ(t)}
+		a := argument{typ: f.typ(t)}
+		if i == 0 && f.isMapKey(e) {
+			a.text = f.key(x, t)
+		} else {
+			a.text = f.argument(x, t, raw)
+		}
 		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
 			a.text = operand(a.text) + ".Value" // as compiled code has it, see rt.ReflectValue
 		}
@@ -206,6 +211,12 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 			}
 		}
 	}
+}
+
+// isMapKey tells whether the first argument of e becomes the key of a compiled map.
+func (f *function) isMapKey(e *ast.CallExpr) bool {
+	o := f.compiledFunc(e)
+	return o != nil && o.Pkg().Path() == "sync" && strings.HasPrefix(o.FullName(), "(*sync.Map).") && o.Name() != "Range"
 }
 
 func isReflectValue(t types.Type) bool {

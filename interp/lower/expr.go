@@ -3,6 +3,8 @@ package lower
 // Expressions. Each is lowered to one expression, of the same type.
 //
 //	x == y, one side an interface  ->  rtʹ.Equal(x as any, y as any)
+//	x == y, structs with interfaces -> rtʹ.EqualParts(x, y)
+//	m[k], k an interface, or with such fields -> m[keyʹ1(k)], which panics when k cannot be hashed
 //	p.promoted                     ->  p.Base.promoted
 //	P{1, 2}                        ->  Pʹ1{X: 1, Y: 2}
 //	[]P{{1}}                       ->  []Pʹ1{Pʹ1{X: 1}}
@@ -211,12 +213,41 @@ func (f *function) index(e *ast.IndexExpr) string {
 	return x + "[" + f.checkedIndex(e.X, x, e.Index) + "]"
 }
 
-// key lowers a map key; the engine wants the type of a nil.
+// key lowers a map key; the engine wants the type of a nil, and does not know the
+// name of a type that cannot be hashed.
 func (f *function) key(e ast.Expr, t types.Type) string {
 	if isNil(f.typeOf(e)) {
 		return f.conversionType(f.subst(t)) + "(nil)"
 	}
-	return f.exprTo(e, t)
+	x, t := f.exprTo(e, t), f.subst(t)
+	if from := f.typeOf(e); !holdsInterface(t) || types.IsInterface(t) && types.Comparable(from) && !holdsInterface(from) {
+		return x
+	}
+	typ := f.typ(t)
+	return f.helper("key", "key "+typ, func(name string) {
+		f.out.open("func %s(k %s) %[2]s {", name, typ)
+		f.out.line("%s", f.rt("Hashable", "k"))
+		f.out.line("return k")
+		f.out.close("}")
+	}) + "(" + x + ")"
+}
+
+// holdsInterface reports whether values of type t are interfaces or have some
+// among their fields and elements.
+func holdsInterface(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		return true
+	case *types.Struct:
+		for v := range u.Fields() {
+			if holdsInterface(v.Type()) {
+				return true
+			}
+		}
+	case *types.Array:
+		return holdsInterface(u.Elem())
+	}
+	return false
 }
 
 func (f *function) slice(e *ast.SliceExpr) string {
@@ -361,9 +392,15 @@ func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
 	return x, f.conversionType(xt) + "(" + y + ")"
 }
 
-// compare lowers an equality that involves an interface.
+// compare lowers an equality that involves interfaces.
 func (f *function) compare(x, y string, xt, yt types.Type) (string, bool) {
-	if isNil(xt) || isNil(yt) || !types.IsInterface(xt) && !types.IsInterface(yt) {
+	switch {
+	case isNil(xt) || isNil(yt):
+		return "", false
+	case !types.IsInterface(xt) && !types.IsInterface(yt):
+		if holdsInterface(xt) && holdsInterface(yt) {
+			return f.rt("EqualParts", x, y), true
+		}
 		return "", false
 	}
 	return f.rt("Equal", f.convert(x, xt, anyType), f.convert(y, yt, anyType)), true

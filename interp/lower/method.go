@@ -6,6 +6,7 @@ package lower
 //	x.M(a), promoted            ->  BaseʹMʹ1(x.Base, a)
 //	i.M(a), interpreted interface -> callʹMʹ1(i, a), a dispatcher
 //	t.Method(i), t a reflect.Type -> rtʹ.TypeMethod(t, i)
+//	v.Len(), v a reflect.Value  ->  rtʹ.ValidValue(v, "Len").Len()
 //	x.M, as a value             ->  func(r *Pʹ1) func(A) R { return func(a0 A) R { return PʹMʹ1(r, a0) } }(&x)
 //	P.M, as a value             ->  func(r Pʹ1, a0 A) R { return PʹMʹ1(r, a0) }
 //
@@ -42,6 +43,12 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 			}
 			return &call{function: e.importAs("quern/rt", "rtʹ") + "." + function, fixed: true, arguments: []argument{{x, e.typ(t)}}}
 		}
+		if isReflectValue(m.Signature().Recv().Type()) && !worksOnZero[m.Name()] {
+			if pointer {
+				x, t = "(*"+x+")", t.Underlying().(*types.Pointer).Elem()
+			}
+			x = e.rt("ValidValue", x, strconv.Quote(m.Name()))
+		}
 		c := &call{receiver: x, receiverType: e.typ(t), method: m.Name()}
 		if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer && !pointer && !types.IsInterface(t) {
 			c.byAddress = true
@@ -61,7 +68,8 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 }
 
 // replaced are methods of compiled types that the run time has others for: those
-// of reflect.Type have to know of types of cells, a logger of the stack.
+// of reflect.Type and of atomic.Value have to know of types of cells, a logger of
+// the stack.
 var replaced = map[string]string{
 	"(reflect.Type).AssignableTo":  "TypeAssignableTo",
 	"(reflect.Type).ConvertibleTo": "TypeConvertibleTo",
@@ -71,6 +79,17 @@ var replaced = map[string]string{
 	"(reflect.Type).Methods":       "TypeMethods",
 	"(*log.Logger).Output":         "LogOutput",
 	"(*log.Logger).SetOutput":      "SetLogOutput",
+
+	"(*sync/atomic.Value).Store":          "AtomicStore",
+	"(*sync/atomic.Value).Swap":           "AtomicSwap",
+	"(*sync/atomic.Value).CompareAndSwap": "AtomicCompareAndSwap",
+}
+
+// worksOnZero are the methods of reflect.Value that do not panic on the zero Value,
+// or not for that reason.
+var worksOnZero = map[string]bool{
+	"IsValid": true, "Kind": true, "String": true, "Comparable": true, "Equal": true, "Addr": true, "Convert": true, "CanAddr": true, "CanSet": true,
+	"CanInt": true, "CanUint": true, "CanFloat": true, "CanComplex": true, "CanConvert": true,
 }
 
 // methodName names the function that a method of an interpreted type became.

@@ -46,6 +46,7 @@ var shims = map[string]string{
 	"(*encoding/json.Decoder).Decode": "JSONDecode",
 	"reflect.TypeOf":                  "TypeOf",
 	"reflect.DeepEqual":               "DeepEqual",
+	"context.WithValue":               "ContextWithValue",
 
 	"(*text/template.Template).Execute":         "TemplateExecute",
 	"(*text/template.Template).ExecuteTemplate": "TemplateExecute",

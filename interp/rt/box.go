@@ -29,6 +29,7 @@ const (
 	classStringer             // fmt.Stringer
 	classDisplay              // display.Displayer
 	classLog                  // slog.LogValuer
+	classText                 // encoding.TextMarshaler
 )
 
 // class computes the class of the types that have this method set.
@@ -48,6 +49,9 @@ func (s *methodSet) class() int {
 	}
 	if s.hasSignature("LogValue", "func() slog.Value") {
 		class |= classLog
+	}
+	if s.hasSignature(marshalText.name, marshalText.signature) {
+		class |= classText
 	}
 	return class
 }
@@ -155,6 +159,8 @@ func (b Box) asError(target any) bool {
 }
 
 func (b Box) logValue() slog.Value { return call0[slog.Value](b, "LogValue") }
+
+func (b Box) marshalText() ([]byte, error) { return call0x2[[]byte, error](b, "MarshalText") }
 
 func (b Box) bundle() map[string]any {
 	if b.T.set.Load().has("MIMEBundle") {

@@ -45,7 +45,7 @@ func (r *Registry) CanConvert(id int) bool {
 		return false
 	}
 	_, native := r.wrappers.Load(t.compiled)
-	return native || t.wrapper != nil || reflect.TypeFor[boxErrorStringerDisplayLog]().Implements(t.compiled)
+	return native || t.wrapper != nil || reflect.TypeFor[boxErrorStringerDisplayLogText]().Implements(t.compiled)
 }
 
 // UnsupportedInterfaceError says that a value of a cell cannot become a value

@@ -60,6 +60,8 @@
 //
 //	Variable(key, name string) interface{}                  the address of a variable of a compiled package
 //	Equal(a, b interface{}) bool                            a == b; panics as Go does on an uncomparable type
+//	EqualParts(a, b interface{}) bool                       a == b for raw structs or arrays of one type with interfaces in them
+//	Hashable(x interface{})                                 Go's panic if x cannot be a key of a map
 //	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
 //	SliceLow(low, high, most, length, capacity int) int     low, or Go's panic when a bound is out of range; math.MinInt for what is not there
@@ -69,6 +71,11 @@
 //	ArrayLength(n, length int)                              Go's panic when a slice of length n becomes an array that is longer
 //	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
+//
+// Compiled types that compare what they are given:
+//
+//	AtomicStore(v *atomic.Value, x interface{})             v.Store(x); AtomicSwap, AtomicCompareAndSwap
+//	ContextWithValue(parent context.Context, key, value interface{}) context.Context
 //
 // The select statement; directions has s (send), r (receive) or d (default) for
 // each case, operands a channel and a pointer to the value or the variable:
@@ -113,6 +120,7 @@
 //
 //	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session has its own, and of the next
 //	SetLogOutput(l *log.Logger, w io.Writer)                l.SetOutput(w)
+//	ValidValue(v ReflectValue, method string) ReflectValue  v, or Go's panic of v.method() for the zero Value
 //	TypeOf(x interface{}) reflect.Type
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
 //	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
@@ -145,8 +153,8 @@
 // # What compiled packages may ask of a box
 //
 // Every box is a fmt.Formatter and a json.Marshaler. It is an error, a
-// fmt.Stringer, a slog.LogValuer or a display.Displayer exactly when its type
-// is. A compiled function that reflects on a value of a cell finds the raw one
+// fmt.Stringer, an encoding.TextMarshaler, a slog.LogValuer or a
+// display.Displayer exactly when its type is. A compiled function that reflects on a value of a cell finds the raw one
 // through the method
 //
 //	Raw() any
@@ -162,7 +170,7 @@
 // wrapper stands for the interface, not where the engine's wrapper does.
 //
 // A compiled function that asks a value of type any for an interface other than
-// those above (encoding.TextMarshaler, sql.Valuer) does not find it on a box.
+// those above (driver.Valuer, for instance) does not find it on a box.
 //
 // The panics of the engine that [Recovered] repairs have lost their numbers:
 // "index out of range" without index and length.

@@ -54,6 +54,9 @@ func (r *Registry) marshalBox(b Box) ([]byte, error) {
 	if v.Kind() == reflect.Pointer && v.IsNil() {
 		return []byte("null"), nil // as encoding/json, which calls no method of a nil pointer
 	}
+	if logged, value := inLog(); logged {
+		return r.marshalLogged(b, v, value)
+	}
 	if b.T.set.Load().hasSignature(marshalJSON.name, marshalJSON.signature) {
 		return call0x2[[]byte, error](b, "MarshalJSON")
 	}

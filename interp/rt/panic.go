@@ -137,7 +137,7 @@ func Recovered(x any) any {
 	case string:
 		return fromEngine(x)
 	case *reflect.ValueError:
-		if x.Kind == reflect.Invalid {
+		if x.Kind == reflect.Invalid && !raisedByCell(x) {
 			return nilDereference
 		}
 	case runtime.Error:

@@ -65,8 +65,6 @@ func (t typeWrapper) view() view               { return view{t.d, t.Type} }
 func (t typeWrapper) wrap(w view) reflect.Type { return t.d.registry.reflectType(w) }
 func (t typeWrapper) Name() string             { return t.view().name() }
 func (t typeWrapper) String() string           { return t.d.name }
-func (t typeWrapper) Elem() reflect.Type       { return t.wrap(t.view().elem()) }
-func (t typeWrapper) Key() reflect.Type        { return t.wrap(t.view().key()) }
 func (t typeWrapper) Comparable() bool         { return types.Comparable(t.d.typ) }
 func (t typeWrapper) NumMethod() int           { return len(t.exported()) }
 func (t typeWrapper) ConvertibleTo(u reflect.Type) bool {
@@ -74,6 +72,44 @@ func (t typeWrapper) ConvertibleTo(u reflect.Type) bool {
 		return types.ConvertibleTo(t.d.typ, other.d.typ)
 	}
 	return t.Type.ConvertibleTo(u)
+}
+
+// only panics with the words of package reflect unless the type is of one of the
+// kinds.
+func (t typeWrapper) only(complaint string, kinds ...reflect.Kind) {
+	if !slices.Contains(kinds, t.Kind()) {
+		panic("reflect: " + complaint + " " + t.d.name)
+	}
+}
+
+// Elem returns the type of what the type points to or has elements of.
+func (t typeWrapper) Elem() reflect.Type {
+	t.only("Elem of invalid type", reflect.Array, reflect.Chan, reflect.Map, reflect.Pointer, reflect.Slice)
+	return t.wrap(t.view().elem())
+}
+
+// Key returns the type of the keys of a map.
+func (t typeWrapper) Key() reflect.Type {
+	t.only("Key of non-map type", reflect.Map)
+	return t.wrap(t.view().key())
+}
+
+// Len returns the length of an array.
+func (t typeWrapper) Len() int {
+	t.only("Len of non-array type", reflect.Array)
+	return t.Type.Len()
+}
+
+// ChanDir returns the direction of a channel.
+func (t typeWrapper) ChanDir() reflect.ChanDir {
+	t.only("ChanDir of non-chan type", reflect.Chan)
+	return t.Type.ChanDir()
+}
+
+// NumField returns the number of fields of a struct.
+func (t typeWrapper) NumField() int {
+	t.only("NumField of non-struct type", reflect.Struct)
+	return t.Type.NumField()
 }
 
 // PkgPath is the import path of a named type.
@@ -117,17 +153,17 @@ func (t typeWrapper) AssignableTo(u reflect.Type) bool {
 	return false
 }
 
-// exported returns the exported methods in the order of their names.
+// exported returns the exported methods in the order of their names, of an
+// interface all.
 func (t typeWrapper) exported() []*types.Func {
-	var methods []*types.Func
 	if i, ok := t.d.typ.Underlying().(*types.Interface); ok {
-		methods = sortedMethods(i)
-	} else {
-		for _, selection := range t.d.set.Load().byID {
-			methods = append(methods, selection.Obj().(*types.Func))
-		}
-		slices.SortFunc(methods, func(a, b *types.Func) int { return strings.Compare(a.Name(), b.Name()) })
+		return sortedMethods(i)
 	}
+	var methods []*types.Func
+	for _, selection := range t.d.set.Load().byID {
+		methods = append(methods, selection.Obj().(*types.Func))
+	}
+	slices.SortFunc(methods, func(a, b *types.Func) int { return strings.Compare(a.Name(), b.Name()) })
 	return slices.DeleteFunc(methods, func(m *types.Func) bool { return !m.Exported() })
 }
 
@@ -174,6 +210,10 @@ func (t typeWrapper) MethodByName(name string) (reflect.Method, bool) {
 
 // Field returns the field i as it was declared.
 func (t typeWrapper) Field(i int) reflect.StructField {
+	t.only("Field of non-struct type", reflect.Struct)
+	if uint(i) >= uint(t.NumField()) {
+		panic("reflect: Field index out of bounds")
+	}
 	declared, w := t.view().field(i)
 	f := t.Type.Field(i)
 	f.Name, f.Tag, f.Anonymous = declared.name, declared.tag, declared.embedded
@@ -211,6 +251,7 @@ func (t typeWrapper) FieldByIndex(index []int) reflect.StructField {
 
 // FieldByName returns the field of that name, which may be promoted.
 func (t typeWrapper) FieldByName(name string) (reflect.StructField, bool) {
+	t.only("FieldByName of non-struct type", reflect.Struct)
 	for f := range t.Fields() {
 		if f.Name == name {
 			return f, true
@@ -232,6 +273,7 @@ func (t typeWrapper) FieldByName(name string) (reflect.StructField, bool) {
 // FieldByNameFunc returns the one field of the struct itself whose name
 // matches.
 func (t typeWrapper) FieldByNameFunc(match func(string) bool) (reflect.StructField, bool) {
+	t.only("FieldByNameFunc of non-struct type", reflect.Struct)
 	var found []reflect.StructField
 	for f := range t.Fields() {
 		if match(f.Name) {
@@ -245,32 +287,28 @@ func (t typeWrapper) FieldByNameFunc(match func(string) bool) (reflect.StructFie
 }
 
 // In returns the type of the parameter i.
-func (t typeWrapper) In(i int) reflect.Type { return t.wrap(t.signature().in(i)) }
+func (t typeWrapper) In(i int) reflect.Type { return t.wrap(t.signature("In").in(i)) }
 
 // NumIn returns the number of parameters.
-func (t typeWrapper) NumIn() int { return t.typesSignature().Params().Len() }
+func (t typeWrapper) NumIn() int { return t.signature("NumIn").s.Params().Len() }
 
 // NumOut returns the number of results.
-func (t typeWrapper) NumOut() int { return t.typesSignature().Results().Len() }
+func (t typeWrapper) NumOut() int { return t.signature("NumOut").s.Results().Len() }
 
 // IsVariadic reports whether the last parameter is variadic.
-func (t typeWrapper) IsVariadic() bool { return t.typesSignature().Variadic() }
+func (t typeWrapper) IsVariadic() bool { return t.signature("IsVariadic").s.Variadic() }
 
-func (t typeWrapper) typesSignature() *types.Signature {
-	s, ok := t.d.typ.Underlying().(*types.Signature)
-	if !ok {
-		t.Type.NumIn() // panics
-	}
-	return s
+// signature is that of a function, which the method of that name is asked of.
+func (t typeWrapper) signature(method string) signature {
+	t.only(method+" of non-func type", reflect.Func)
+	return t.d.registry.signatureOf(t.view())
 }
-
-func (t typeWrapper) signature() signature { return t.d.registry.signatureOf(t.view()) }
 
 // Ins is like calling In for each parameter.
 func (t typeWrapper) Ins() iter.Seq[reflect.Type] { return each(t.NumIn(), t.In) }
 
 // Out returns the type of the result i.
-func (t typeWrapper) Out(i int) reflect.Type { return t.wrap(t.signature().out(i)) }
+func (t typeWrapper) Out(i int) reflect.Type { return t.wrap(t.signature("Out").out(i)) }
 
 // Outs is like calling Out for each result.
 func (t typeWrapper) Outs() iter.Seq[reflect.Type] { return each(t.NumOut(), t.Out) }

@@ -207,6 +207,9 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 	}
 	m := methods[i]
 	result := ReflectMethod{Name: m.Name(), Index: i}
+	if !m.Exported() {
+		result.PkgPath = m.Pkg().Path()
+	}
 	if t.Kind() == reflect.Interface {
 		s := withReceiver(m.Type().(*types.Signature), nil)
 		result.Type = r.reflectType(view{r.child(s), reflect.TypeFor[func()]()})

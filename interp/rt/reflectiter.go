@@ -49,6 +49,9 @@ func (v ReflectValue) MapIndex(key ReflectValue) ReflectValue {
 		v.Value.MapIndex(key.Value) // panics
 	}
 	k := v.r.assigned(key, v.view().key(), "reflect.Value.MapIndex")
+	if k.IsValid() && k.CanInterface() && v.r.holdsInterface(k.Type()) {
+		v.r.Hashable(k.Interface())
+	}
 	return v.r.reflected(v.Value.MapIndex(k), v.view().elem().d)
 }
 

@@ -47,18 +47,35 @@ func (v ReflectValue) TrySend(x ReflectValue) bool {
 func ReflectAppend(s ReflectValue, x ...ReflectValue) ReflectValue {
 	raw := make([]reflect.Value, len(x))
 	for i := range x {
-		raw[i] = s.r.assigned(x[i], s.view().elem(), "reflect.Append")
+		raw[i] = s.r.assigned(x[i], s.view().elem(), "reflect.Set")
 	}
 	return s.r.reflected(reflect.Append(s.Value, raw...), s.d)
 }
 
 // ReflectAppendSlice is reflect.AppendSlice.
 func ReflectAppendSlice(s, t ReflectValue) ReflectValue {
+	if s.Kind() == reflect.Slice && t.Kind() == reflect.Slice {
+		sameElements("reflect.AppendSlice", s, t)
+	}
 	return s.r.reflected(reflect.AppendSlice(s.Value, t.Value), s.d)
 }
 
 // ReflectCopy is reflect.Copy.
-func ReflectCopy(dst, src ReflectValue) int { return reflect.Copy(dst.Value, src.Value) }
+func ReflectCopy(dst, src ReflectValue) int {
+	if sequence(dst.Kind()) && sequence(src.Kind()) {
+		sameElements("reflect.Copy", dst, src)
+	}
+	return reflect.Copy(dst.Value, src.Value)
+}
+
+func sequence(k reflect.Kind) bool { return k == reflect.Slice || k == reflect.Array }
+
+// sameElements panics unless two sequences have elements of one type.
+func sameElements(function string, a, b ReflectValue) {
+	if x, y := a.view().elem(), b.view().elem(); x != y {
+		panic(function + ": " + x.String() + " != " + y.String())
+	}
+}
 
 // Convert is that of reflect.Value.
 func (v ReflectValue) Convert(t reflect.Type) ReflectValue {

@@ -85,7 +85,28 @@ func (v ReflectValue) Equal(u ReflectValue) bool {
 	if u.Kind() == reflect.Interface {
 		u = u.Elem()
 	}
-	return v.d == u.d && v.Value.Equal(u.Value)
+	if v.d != u.d || v.d == nil {
+		return v.d == u.d && v.Value.Equal(u.Value)
+	}
+	switch v.Kind() {
+	case reflect.Array:
+		for i := range v.Len() {
+			if !v.Index(i).Equal(u.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !v.Field(i).Equal(u.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Func, reflect.Map, reflect.Slice:
+		panic("reflect.Value.Equal: values of type " + v.d.name + " are not comparable")
+	}
+	return v.Value.Equal(u.Value)
 }
 
 // Elem is that of reflect.Value.

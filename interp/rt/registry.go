@@ -61,6 +61,7 @@ type Registry struct {
 	closed     sync.Map                // reflect.Type to bool: see holdsNoBox
 	compiled   sync.Map                // implementsKey to bool
 	indices    sync.Map                // methodKey to int, the index of a compiled method
+	holders    sync.Map                // reflect.Type to bool: see holdsInterface
 	jsonClosed sync.Map                // reflect.Type to bool: see jsonHoldsNoBox
 	fields     sync.Map                // view to []jsonField
 	names      sync.Map                // string to nil: see templateNames

@@ -67,7 +67,16 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"ArrayLength":  ArrayLength,
 		"MakeCapacity": MakeCapacity,
 
+		"EqualParts": r.EqualParts,
+		"Hashable":   r.Hashable,
+
 		"ErrorsAs": r.ErrorsAs,
+
+		"AtomicStore":          r.AtomicStore,
+		"AtomicSwap":           r.AtomicSwap,
+		"AtomicCompareAndSwap": r.AtomicCompareAndSwap,
+
+		"ContextWithValue": r.ContextWithValue,
 
 		"Append":   r.Append,
 		"Appendf":  r.Appendf,
@@ -92,6 +101,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"LogOutput":    (*log.Logger).Output,
 		"SetLogOutput": (*log.Logger).SetOutput,
 
+		"ValidValue":        ValidValue,
 		"TypeOf":            r.TypeOf,
 		"TypeFor":           r.TypeFor,
 		"TypeImplements":    r.TypeImplements,

@@ -21,6 +21,22 @@ func variant(class int, b Box) any {
 		return boxDisplayLog{b}
 	case classStringer | classDisplay | classLog:
 		return boxStringerDisplayLog{b}
+	case classText:
+		return boxText{b}
+	case classStringer | classText:
+		return boxStringerText{b}
+	case classDisplay | classText:
+		return boxDisplayText{b}
+	case classStringer | classDisplay | classText:
+		return boxStringerDisplayText{b}
+	case classLog | classText:
+		return boxLogText{b}
+	case classStringer | classLog | classText:
+		return boxStringerLogText{b}
+	case classDisplay | classLog | classText:
+		return boxDisplayLogText{b}
+	case classStringer | classDisplay | classLog | classText:
+		return boxStringerDisplayLogText{b}
 	case classError:
 		return boxError{b}
 	case classError | classStringer:
@@ -37,6 +53,22 @@ func variant(class int, b Box) any {
 		return boxErrorDisplayLog{b}
 	case classError | classStringer | classDisplay | classLog:
 		return boxErrorStringerDisplayLog{b}
+	case classError | classText:
+		return boxErrorText{b}
+	case classError | classStringer | classText:
+		return boxErrorStringerText{b}
+	case classError | classDisplay | classText:
+		return boxErrorDisplayText{b}
+	case classError | classStringer | classDisplay | classText:
+		return boxErrorStringerDisplayText{b}
+	case classError | classLog | classText:
+		return boxErrorLogText{b}
+	case classError | classStringer | classLog | classText:
+		return boxErrorStringerLogText{b}
+	case classError | classDisplay | classLog | classText:
+		return boxErrorDisplayLogText{b}
+	case classError | classStringer | classDisplay | classLog | classText:
+		return boxErrorStringerDisplayLogText{b}
 	case classError | classErrors:
 		return boxErrors{b}
 	case classError | classErrors | classStringer:
@@ -53,6 +85,22 @@ func variant(class int, b Box) any {
 		return boxErrorsDisplayLog{b}
 	case classError | classErrors | classStringer | classDisplay | classLog:
 		return boxErrorsStringerDisplayLog{b}
+	case classError | classErrors | classText:
+		return boxErrorsText{b}
+	case classError | classErrors | classStringer | classText:
+		return boxErrorsStringerText{b}
+	case classError | classErrors | classDisplay | classText:
+		return boxErrorsDisplayText{b}
+	case classError | classErrors | classStringer | classDisplay | classText:
+		return boxErrorsStringerDisplayText{b}
+	case classError | classErrors | classLog | classText:
+		return boxErrorsLogText{b}
+	case classError | classErrors | classStringer | classLog | classText:
+		return boxErrorsStringerLogText{b}
+	case classError | classErrors | classDisplay | classLog | classText:
+		return boxErrorsDisplayLogText{b}
+	case classError | classErrors | classStringer | classDisplay | classLog | classText:
+		return boxErrorsStringerDisplayLogText{b}
 	}
 	return b
 }
@@ -93,6 +141,54 @@ func (b boxStringerDisplayLog) String() string               { return b.stringTe
 func (b boxStringerDisplayLog) MIMEBundle() map[string]any   { return b.bundle() }
 func (b boxStringerDisplayLog) MIMEMetadata() map[string]any { return b.metadata() }
 func (b boxStringerDisplayLog) LogValue() slog.Value         { return b.logValue() }
+
+type boxText struct{ Box }
+
+func (b boxText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxStringerText struct{ Box }
+
+func (b boxStringerText) String() string               { return b.stringText() }
+func (b boxStringerText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxDisplayText struct{ Box }
+
+func (b boxDisplayText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxDisplayText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxDisplayText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxStringerDisplayText struct{ Box }
+
+func (b boxStringerDisplayText) String() string               { return b.stringText() }
+func (b boxStringerDisplayText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxStringerDisplayText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxStringerDisplayText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxLogText struct{ Box }
+
+func (b boxLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxStringerLogText struct{ Box }
+
+func (b boxStringerLogText) String() string               { return b.stringText() }
+func (b boxStringerLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxStringerLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxDisplayLogText struct{ Box }
+
+func (b boxDisplayLogText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxDisplayLogText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxDisplayLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxDisplayLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxStringerDisplayLogText struct{ Box }
+
+func (b boxStringerDisplayLogText) String() string               { return b.stringText() }
+func (b boxStringerDisplayLogText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxStringerDisplayLogText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxStringerDisplayLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxStringerDisplayLogText) MarshalText() ([]byte, error) { return b.marshalText() }
 
 type boxError struct{ Box }
 
@@ -166,6 +262,86 @@ func (b boxErrorStringerDisplayLog) MIMEBundle() map[string]any   { return b.bun
 func (b boxErrorStringerDisplayLog) MIMEMetadata() map[string]any { return b.metadata() }
 func (b boxErrorStringerDisplayLog) LogValue() slog.Value         { return b.logValue() }
 
+type boxErrorText struct{ Box }
+
+func (b boxErrorText) Error() string                { return b.errorText() }
+func (b boxErrorText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorStringerText struct{ Box }
+
+func (b boxErrorStringerText) Error() string                { return b.errorText() }
+func (b boxErrorStringerText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorStringerText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorStringerText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorStringerText) String() string               { return b.stringText() }
+func (b boxErrorStringerText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorDisplayText struct{ Box }
+
+func (b boxErrorDisplayText) Error() string                { return b.errorText() }
+func (b boxErrorDisplayText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorDisplayText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorDisplayText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorDisplayText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorDisplayText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorDisplayText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorStringerDisplayText struct{ Box }
+
+func (b boxErrorStringerDisplayText) Error() string                { return b.errorText() }
+func (b boxErrorStringerDisplayText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorStringerDisplayText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorStringerDisplayText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorStringerDisplayText) String() string               { return b.stringText() }
+func (b boxErrorStringerDisplayText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorStringerDisplayText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorStringerDisplayText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorLogText struct{ Box }
+
+func (b boxErrorLogText) Error() string                { return b.errorText() }
+func (b boxErrorLogText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorStringerLogText struct{ Box }
+
+func (b boxErrorStringerLogText) Error() string                { return b.errorText() }
+func (b boxErrorStringerLogText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorStringerLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorStringerLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorStringerLogText) String() string               { return b.stringText() }
+func (b boxErrorStringerLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorStringerLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorDisplayLogText struct{ Box }
+
+func (b boxErrorDisplayLogText) Error() string                { return b.errorText() }
+func (b boxErrorDisplayLogText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorDisplayLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorDisplayLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorDisplayLogText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorDisplayLogText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorDisplayLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorDisplayLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorStringerDisplayLogText struct{ Box }
+
+func (b boxErrorStringerDisplayLogText) Error() string                { return b.errorText() }
+func (b boxErrorStringerDisplayLogText) Unwrap() error                { return b.unwrapError() }
+func (b boxErrorStringerDisplayLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorStringerDisplayLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorStringerDisplayLogText) String() string               { return b.stringText() }
+func (b boxErrorStringerDisplayLogText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorStringerDisplayLogText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorStringerDisplayLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorStringerDisplayLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
 type boxErrors struct{ Box }
 
 func (b boxErrors) Error() string        { return b.errorText() }
@@ -237,3 +413,83 @@ func (b boxErrorsStringerDisplayLog) String() string               { return b.st
 func (b boxErrorsStringerDisplayLog) MIMEBundle() map[string]any   { return b.bundle() }
 func (b boxErrorsStringerDisplayLog) MIMEMetadata() map[string]any { return b.metadata() }
 func (b boxErrorsStringerDisplayLog) LogValue() slog.Value         { return b.logValue() }
+
+type boxErrorsText struct{ Box }
+
+func (b boxErrorsText) Error() string                { return b.errorText() }
+func (b boxErrorsText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorsStringerText struct{ Box }
+
+func (b boxErrorsStringerText) Error() string                { return b.errorText() }
+func (b boxErrorsStringerText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsStringerText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsStringerText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsStringerText) String() string               { return b.stringText() }
+func (b boxErrorsStringerText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorsDisplayText struct{ Box }
+
+func (b boxErrorsDisplayText) Error() string                { return b.errorText() }
+func (b boxErrorsDisplayText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsDisplayText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsDisplayText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsDisplayText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorsDisplayText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorsDisplayText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorsStringerDisplayText struct{ Box }
+
+func (b boxErrorsStringerDisplayText) Error() string                { return b.errorText() }
+func (b boxErrorsStringerDisplayText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsStringerDisplayText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsStringerDisplayText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsStringerDisplayText) String() string               { return b.stringText() }
+func (b boxErrorsStringerDisplayText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorsStringerDisplayText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorsStringerDisplayText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorsLogText struct{ Box }
+
+func (b boxErrorsLogText) Error() string                { return b.errorText() }
+func (b boxErrorsLogText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorsLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorsStringerLogText struct{ Box }
+
+func (b boxErrorsStringerLogText) Error() string                { return b.errorText() }
+func (b boxErrorsStringerLogText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsStringerLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsStringerLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsStringerLogText) String() string               { return b.stringText() }
+func (b boxErrorsStringerLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorsStringerLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorsDisplayLogText struct{ Box }
+
+func (b boxErrorsDisplayLogText) Error() string                { return b.errorText() }
+func (b boxErrorsDisplayLogText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsDisplayLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsDisplayLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsDisplayLogText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorsDisplayLogText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorsDisplayLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorsDisplayLogText) MarshalText() ([]byte, error) { return b.marshalText() }
+
+type boxErrorsStringerDisplayLogText struct{ Box }
+
+func (b boxErrorsStringerDisplayLogText) Error() string                { return b.errorText() }
+func (b boxErrorsStringerDisplayLogText) Unwrap() []error              { return b.unwrapErrors() }
+func (b boxErrorsStringerDisplayLogText) Is(target error) bool         { return b.isError(target) }
+func (b boxErrorsStringerDisplayLogText) As(target any) bool           { return b.asError(target) }
+func (b boxErrorsStringerDisplayLogText) String() string               { return b.stringText() }
+func (b boxErrorsStringerDisplayLogText) MIMEBundle() map[string]any   { return b.bundle() }
+func (b boxErrorsStringerDisplayLogText) MIMEMetadata() map[string]any { return b.metadata() }
+func (b boxErrorsStringerDisplayLogText) LogValue() slog.Value         { return b.logValue() }
+func (b boxErrorsStringerDisplayLogText) MarshalText() ([]byte, error) { return b.marshalText() }

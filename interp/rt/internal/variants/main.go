@@ -60,6 +60,7 @@ var boxTraits = []trait{
 		"MIMEMetadata() map[string]any { return b.metadata() }",
 	}},
 	{"Log", "classLog", []string{"LogValue() slog.Value { return b.logValue() }"}},
+	{"Text", "classText", []string{"MarshalText() ([]byte, error) { return b.marshalText() }"}},
 }
 
 // boxes writes the variants of Box and the function that chooses one.
