@@ -19,7 +19,12 @@ const questionTime = 10 * time.Second
 func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	started := time.Now()
 	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Busy})
-	defer k.idle(r)
+	defer func() {
+		k.idle(r)
+		if r.afterwards != nil {
+			r.afterwards()
+		}
+	}()
 	row, ok := table[r.Header.Type]
 	if !ok {
 		k.log.Warn("message of an unknown type", "type", r.Header.Type, "channel", r.channel)

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/quernlab/quern/kernel/link"
@@ -38,7 +39,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 
 	if in.StoreHistory {
 		text, _ := result.Data["text/plain"].(string)
-		k.remember(count, in.Code, text)
+		r.afterwards = func() { k.remember(count, in.Code, text) }
 	}
 	if err != nil {
 		result.Error = workerError(err)
@@ -48,6 +49,9 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	}
 	if len(result.Data) > 0 && !in.Silent {
 		k.publisher.publish(wire.ExecuteResult, r.RawHeader, wire.NewResult(count, result.Data, result.Metadata))
+		// Its way out is through goroutines. The client reads it while the reply is
+		// made.
+		runtime.Gosched()
 	}
 	expressions := k.evaluate(stoppable, in.UserExpressions)
 	k.publisher.end()

@@ -67,6 +67,8 @@ type request struct {
 	refused  error // why it is not handled; nil if it is
 	last     bool  // the kernel ends when it has been answered
 	stops    bool  // a cell that failed or did not run: those sent before its reply do not run
+
+	afterwards func() // what nobody waits for; nil if there is nothing
 }
 
 func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history func() *history.History, log *slog.Logger) *Kernel {

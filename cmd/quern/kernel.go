@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/quernlab/quern/kernel"
 	"github.com/quernlab/quern/kernel/history"
@@ -25,6 +26,10 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	if *file == "" {
 		return &usageError{"kernel: the connection file is missing", "quern kernel -f FILE; to use the kernel in Jupyter, quern install"}
 	}
+	// A message passes a chain of goroutines, each of which does little. On one
+	// thread that costs nothing; to wake a thread for each costs as much as a cell.
+	// The worker, where the work is done, has all processors.
+	runtime.GOMAXPROCS(1)
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)

@@ -208,10 +208,9 @@ func Serve(ctx context.Context, c *Conn, handler Handler) error {
 	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
 	defer stop()
 
-	var handlers sync.WaitGroup
-	err := c.read(ctx, handler, &handlers)
-	c.end(err)
-	handlers.Wait()
+	r := &reader{conn: c, frames: bufio.NewReaderSize(c.stream, 64<<10), handler: handler}
+	r.running.Go(func() { r.read(ctx) })
+	r.running.Wait()
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,25 +220,37 @@ func Serve(ctx context.Context, c *Conn, handler Handler) error {
 	return c.cause
 }
 
-func (c *Conn) read(ctx context.Context, handler Handler, handlers *sync.WaitGroup) error {
-	r := bufio.NewReaderSize(c.stream, 64<<10)
+// reader reads a connection. One goroutine reads at a time.
+type reader struct {
+	conn    *Conn
+	frames  *bufio.Reader
+	handler Handler
+	running sync.WaitGroup // what reads and what answers
+}
+
+// read reads until a request comes, or the connection ends. A request is
+// answered by the goroutine that has read it, and another reads on: to hand the
+// request over to one that waits would cost it that one's waking up.
+func (r *reader) read(ctx context.Context) {
+	c := r.conn
 	for {
-		f, err := readFrame(r)
+		f, err := readFrame(r.frames)
 		if err != nil {
-			return err
+			c.end(err)
+			return
 		}
 		switch f.kind {
 		case kindEvent:
 			// The event has no answer to carry an error.
-			_, _ = handle(ctx, handler, f)
+			_, _ = handle(ctx, r.handler, f)
 		case kindRequest:
-			ctx, ok := c.begin(ctx, f.id)
+			request, ok := c.begin(ctx, f.id)
 			if !ok {
-				return ErrClosed
+				return
 			}
-			handlers.Go(func() {
-				c.respond(f, func() (any, error) { return handle(ctx, handler, f) })
-			})
+			r.running.Go(func() { r.read(ctx) })
+			c.respond(f, func() (any, error) { return handle(request, r.handler, f) })
+			return
 		case kindCancel:
 			c.mu.Lock()
 			if cancel := c.running[f.id]; cancel != nil {

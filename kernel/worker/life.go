@@ -79,7 +79,7 @@ const grace = 2 * time.Second
 func (l *life) run(token string) {
 	var readers sync.WaitGroup
 	read := func(index int, name string, pipe io.Reader, crash *crash) {
-		s := &stream{index: index, name: name, notebook: l.notebook, meeting: l.meeting, crash: crash, log: l.log}
+		s := &stream{index: index, name: name, running: &l.cell, notebook: l.notebook, meeting: l.meeting, crash: crash, log: l.log}
 		readers.Go(func() { s.run(pipe, token) })
 	}
 	read(stdout, "stdout", l.pipes.Stdout, nil)

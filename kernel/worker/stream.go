@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/quernlab/quern/kernel/worker/mark"
 )
@@ -12,7 +14,8 @@ import (
 type stream struct {
 	index    int // stdout or stderr
 	name     string
-	cell     int
+	cell     int           // named by a mark; 0: the one that runs
+	running  *atomic.Int64 // the cell that runs, or ran last
 	notebook Notebook
 	meeting  *meeting
 	crash    *crash // of stderr: keeps the report of a crash back; else nil
@@ -38,11 +41,13 @@ func (s *stream) run(r io.Reader, token string) {
 }
 
 func (s *stream) output(text []byte) {
+	// All that an earlier cell has written was read before this one began.
+	cell := cmp.Or(s.cell, int(s.running.Load()))
 	if s.crash != nil {
-		text = s.crash.filter(s.cell, text)
+		text = s.crash.filter(cell, text)
 	}
 	if len(text) > 0 {
-		s.notebook.Stream(s.cell, s.name, text)
+		s.notebook.Stream(cell, s.name, text)
 	}
 }
 

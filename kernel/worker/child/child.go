@@ -65,7 +65,7 @@ func Open() (*Process, error) {
 func newProcess(pipes io.ReadWriteCloser, out, errout io.Writer, token string) *Process {
 	return &Process{
 		conn:   link.NewConn(pipes),
-		output: &output{streams: [2]stream{{w: out}, {w: errout}}, token: token},
+		output: &output{streams: [2]io.Writer{out, errout}, token: token},
 	}
 }
 
@@ -95,7 +95,7 @@ func (p *Process) Stdout(cell int) io.Writer { return cellWriter{p.output, stdou
 // Stderr writes to the standard error of a cell, as Stdout does.
 func (p *Process) Stderr(cell int) io.Writer { return cellWriter{p.output, stderr, cell} }
 
-// marked is a worker with marks around each cell, and behind user expressions.
+// marked is a worker with marks behind each cell and what else may put out.
 type marked struct {
 	link.Worker
 	output *output
@@ -110,13 +110,13 @@ func (m marked) Execute(ctx context.Context, request link.Execute) (link.Result,
 
 func (m marked) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
 	evaluations, err := m.Worker.Evaluate(ctx, request)
-	evaluations.Mark = m.output.end()
+	evaluations.Mark = m.output.here()
 	return evaluations, err
 }
 
 func (m marked) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
 	reply, err := m.Worker.Comm(ctx, comm)
-	reply.Mark = m.output.end()
+	reply.Mark = m.output.here()
 	return reply, err
 }
 
@@ -146,7 +146,7 @@ func (m markedFront) Display(display link.Display) error {
 }
 
 func (m markedFront) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
-	request.Mark = m.output.end()
+	request.Mark = m.output.here()
 	return m.Front.Input(ctx, request)
 }
 

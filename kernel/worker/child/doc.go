@@ -9,9 +9,9 @@
 //	err = process.Serve(ctx, session)
 //	os.Exit(…)
 //
-// [Process.Serve] sets a mark in both output streams before and after each
-// cell, and [Process.Front] one at each display, so that the front can put
-// output, displays and the end of the cell in the order in which they happened.
+// [Process.Serve] sets a mark in both output streams behind each cell, and
+// [Process.Front] one at each display, so that the front can put output, displays
+// and the end of the cell in the order in which they happened.
 // This holds for all that the process writes to 1 and 2, from any language and
 // goroutine.
 //

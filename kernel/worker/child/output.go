@@ -10,13 +10,13 @@ import (
 // output sets marks in the two streams. Its own descriptors of the pipes are
 // duplicates: a cell that closes or redirects 1 and 2 does not take them away.
 type output struct {
-	token string
+	token   string
+	streams [2]io.Writer
 
 	mu      sync.Mutex // orders marks, and events with their marks
 	number  uint64     // of the last mark
-	running int        // the cell that runs, or ran last
-	streams [2]stream
-	last    int // the stream that was written last through a cellWriter
+	running int        // the cell that runs; 0 between cells
+	last    int        // the stream that was written last through a cellWriter
 }
 
 const (
@@ -24,44 +24,38 @@ const (
 	stderr
 )
 
-type stream struct {
-	w    io.Writer
-	cell int // to which the output belongs by the last Begin mark
-}
-
-// set writes a mark into one stream. An error means that the front is gone, and
-// then nobody misses the mark.
-func (o *output) set(stream int, m mark.Mark) {
-	_, _ = o.streams[stream].w.Write(m.Append(nil, o.token))
-}
-
-// attribute says that what follows on a stream belongs to cell.
-func (o *output) attribute(stream, cell int) {
-	o.streams[stream].cell = cell
-	o.set(stream, mark.Mark{Kind: mark.Begin, Number: uint64(cell)})
-}
-
+// begin tells that a cell runs. The front knows, and takes what comes without a
+// mark for its output.
 func (o *output) begin(cell int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.running = cell
-	o.attribute(stdout, cell)
-	o.attribute(stderr, cell)
 }
 
-// end sets the marks behind all output so far and returns their number.
+// end tells that the cell has ended, and sets the marks behind its output. What
+// is left of it names itself from now on: the front may be at the next one.
 func (o *output) end() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.running = 0
+	return o.both(mark.End)
+}
+
+// here sets the marks behind all output so far and returns their number.
+func (o *output) here() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.both(mark.End)
 }
 
-// both sets one mark in both streams.
+// both sets one mark in both streams. An error means that the front is gone, and
+// then nobody misses the mark.
 func (o *output) both(kind mark.Kind) uint64 {
 	o.number++
-	m := mark.Mark{Kind: kind, Number: o.number}
-	o.set(stdout, m)
-	o.set(stderr, m)
+	m := mark.Mark{Kind: kind, Number: o.number}.Append(nil, o.token)
+	for _, w := range o.streams {
+		_, _ = w.Write(m)
+	}
 	return o.number
 }
 
@@ -87,11 +81,13 @@ func (w cellWriter) Write(p []byte) (int, error) {
 		o.last = w.stream
 		o.both(mark.Turn)
 	}
-	s := &o.streams[w.stream]
-	if w.cell != 0 && w.cell != s.cell {
-		o.attribute(w.stream, w.cell)
-		// What is written without a cellWriter belongs to the running cell.
-		defer func() { o.attribute(w.stream, o.running) }()
+	if w.cell == 0 || w.cell == o.running {
+		return o.streams[w.stream].Write(p)
 	}
-	return s.w.Write(p)
+	// In one piece: what others write without a cellWriter belongs to the cell
+	// that runs.
+	before := mark.Mark{Kind: mark.Begin, Number: uint64(w.cell)}.Append(nil, o.token)
+	marked := mark.Mark{Kind: mark.Begin}.Append(append(before, p...), o.token)
+	n, err := o.streams[w.stream].Write(marked)
+	return min(max(n-len(before), 0), len(p)), err
 }

@@ -18,7 +18,8 @@ import (
 type Kind byte
 
 const (
-	// Begin: what follows on this stream belongs to the cell Number.
+	// Begin: what follows on this stream belongs to the cell Number; 0 is the
+	// cell that runs, or ran last.
 	Begin Kind = 'b'
 	// Meet: the event number Number of the link happened here. The front reads
 	// on only when it has handled the event.
