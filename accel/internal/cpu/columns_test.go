@@ -62,7 +62,7 @@ func TestRowTiles(t *testing.T) {
 					}
 					for _, mode := range []int{0, addResult} {
 						want, got := slices.Clone(c), slices.Clone(c)
-						kernel.tiles[mr-1][nv-1](k, &a[0], &b[0], &want[0], n, mode, nil)
+						kernel.tiles[mr-1][nv-1](k, &a[0], 1, mr, &b[0], n, &want[0], n, mode, nil, &a[0], 1)
 						kernel.rowTiles[mr-1][nv-1](k, &a[0], &left[0], &right[0], &offsets[0], &got[0], n, mode)
 						if !slices.Equal(got, want) {
 							t.Fatalf("%s, %d×%d×%d, mode %d: the tiles differ", kernel.name, mr, n, k, mode)
@@ -81,32 +81,35 @@ func TestTiles(t *testing.T) {
 		for i, row := range kernel.tiles {
 			for j, tile := range row {
 				m, n, k := i+1, (j+1)*kernel.lanes, 9
-				a, b, c, bias := random(r, k*m), random(r, k*n), random(r, m*n), random(r, n)
-				for mode := range 4 {
-					for _, biased := range []bool{false, true} {
-						got := slices.Clone(c)
-						from := (*float32)(nil)
-						if biased {
-							from = &bias[0]
-						}
-						tile(k, &a[0], &b[0], &got[0], n, mode, from)
-						for at := range got {
-							x, y := at/n, at%n
-							want := 0.0
-							for p := range k {
-								want += float64(a[p*m+x]) * float64(b[p*n+y])
-							}
-							if mode&addResult != 0 {
-								want += float64(c[at])
-							}
+				for layout, l := range [][3]int{{1, m, n}, {k + 3, 1, n + 5}, {1, m + 2, n}} {
+					row, step, next := l[0], l[1], l[2]
+					a, b, c, bias := random(r, m*row+k*step), random(r, k*next), random(r, m*n), random(r, n)
+					for mode := range 4 {
+						for _, biased := range []bool{false, true} {
+							got := slices.Clone(c)
+							from := (*float32)(nil)
 							if biased {
-								want += float64(bias[y])
+								from = &bias[0]
 							}
-							if mode&clampZero != 0 {
-								want = max(want, 0)
-							}
-							if d := float64(got[at]) - want; !(d < 1e-5 && d > -1e-5) {
-								t.Fatalf("%s, %d×%d, mode %d, bias %v: element (%d, %d) is %v, want %v", kernel.name, m, n, mode, biased, x, y, got[at], want)
+							tile(k, &a[0], row, step, &b[0], next, &got[0], n, mode, from, &a[0], 1)
+							for at := range got {
+								x, y := at/n, at%n
+								want := 0.0
+								for p := range k {
+									want += float64(a[x*row+p*step]) * float64(b[p*next+y])
+								}
+								if mode&addResult != 0 {
+									want += float64(c[at])
+								}
+								if biased {
+									want += float64(bias[y])
+								}
+								if mode&clampZero != 0 {
+									want = max(want, 0)
+								}
+								if d := float64(got[at]) - want; !(d < 1e-5 && d > -1e-5) {
+									t.Fatalf("%s, %d×%d, layout %d, mode %d, bias %v: element (%d, %d) is %v, want %v", kernel.name, m, n, layout, mode, biased, x, y, got[at], want)
+								}
 							}
 						}
 					}

@@ -2,12 +2,15 @@ package cpu
 
 import "math"
 
-// A matrix product c = a·b is computed in tiles of the kernel's size. b is
-// packed into panels of nr columns, a into panels of mr rows, each a run of
-// memory that the kernel reads from start to end. Blocks of depth kcMax keep a
-// panel of b in the first-level cache, blocks of rows keep a's panels in the
-// second (Goto and van de Geijn, "Anatomy of high-performance matrix
+// A matrix product c = a·b is computed in tiles of the kernel's size. Blocks of
+// depth kcMax keep what a tile reads in the first-level cache, blocks of rows keep
+// a's in the second (Goto and van de Geijn, "Anatomy of high-performance matrix
 // multiplication", ACM TOMS 34(3), 2008).
+//
+// Tiles read both factors where they lie, if they can: any a without gaps in one
+// direction, and a b whose rows have none. Otherwise, and where the cache would
+// not do, they are packed: b into panels of nr columns, a into panels of mr rows,
+// each a run of memory that the tile reads from start to end.
 const (
 	kcMax = 512
 	ncMax = 4096
@@ -33,9 +36,11 @@ type gemmKernel struct {
 	spinFlops int
 }
 
-// tile is c = a·b for panels of depth k, plus what the mode says and, where it
-// is not nil, a row of biases. c has ldc elements between rows.
-type tile func(k int, a, b, c *float32, ldc, mode int, bias *float32)
+// tile is c = a·b of depth k, plus what the mode says and, where it is not nil, a
+// row of biases. Rows of a begin row elements from each other, its steps of depth
+// step elements, the rows of b next elements and those of c ldc elements. What
+// will be needed of a afterwards begins at ahead, in lines stride elements apart.
+type tile func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
 
 // rowTile is c (+)= a·b for a packed panel a and rows of b that lie at offsets, in
 // elements, from left for the first vector and from right for the second.
@@ -78,7 +83,10 @@ type gemm struct {
 	kc      int // of the longest block of depth
 	columns int // of b that one chunk packs
 
-	down, across int // chunks of rows, and of columns
+	packsA, packsB bool // else they are read where they lie
+	parts          int  // of the depth, that are worked on apart and added up
+	down, across   int  // chunks of rows, and of columns
+	adding         bool // the parts up
 
 	device *Device // whose shared memory takes the packed panels
 }
@@ -106,26 +114,64 @@ const (
 	leastPacked  = 1 << 13
 )
 
-func newGEMM(d *Device, m, n, k int) *gemm {
-	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k}
-	blocks := max(1, (k+kcMax-1)/kcMax)
+// newGEMM is a product of matrices whose numbers are given later.
+func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
+	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k, a: a, b: b}
+	g.packsA = !(a.col == 1 && spread(a.row) || a.row == 1 && spread(a.col))
+	longest := kcMax
+	if !g.packsA && a.col != 1 {
+		longest = kcMax / 2 // the next block of depth is fetched while one is worked on
+	}
+	blocks := max(1, (k+longest-1)/longest)
 	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // 8 is what packing likes
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	g.columns = max(roundUp((n+15)/16, g.kernel.nr), roundUp(leastPacked/max(g.kc, 1), g.kernel.nr))
+	g.packsB = b.col != 1 || !spread(b.row) || n%g.kernel.lanes != 0 || g.kc*n > mostInPlace
+	panel := 0
+	g.parts = 1
+	switch {
+	case g.packsB:
+		panel = g.nc * g.kc
+	case k >= 2*leastPart && partCost*m*n <= (m+n)*k:
+		g.parts = 2
+		panel = g.parts * m * n
+	}
 	g.divide(d.pool.size)
-	d.reserve(g.nc*g.kc, (m+g.down-1)/g.down*g.kc+maxTile)
+	d.reserve(panel, (m+g.down-1)/g.down*g.kc+maxTile)
 	return g
 }
 
+// The gradient of a weight is a small product of two tall matrices, of which each
+// thread has made some rows. Two parts of the depth, each at least so deep, let it
+// use those; partCost is what writing and adding up an element of a part costs, in
+// elements of the factors to be fetched from another thread's cache.
+const (
+	leastPart = 512
+	partCost  = 8
+)
+
+// mostInPlace bounds the elements of a block of b that tiles read where it lies:
+// a larger one has to be fetched in the order in which it is read.
+const mostInPlace = 1 << 18
+
+// spread tells whether rows so many elements from each other use all of a cache:
+// multiples of a page share a few lines of it.
+func spread(row int) bool { return row*4%4096 != 0 }
+
 // divide cuts c into chunks, as many for each thread. The threads stand in a
-// grid: those above each other pack the same columns of b together, those beside
-// each other each pack the same rows of a, and what one has packed the others
-// have to fetch from its cache. The result of a product does not depend on it.
+// grid: those above each other read, or pack together, the same columns of b,
+// those beside each other the same rows of a. Where nothing is packed each thread
+// has rows of its own, and so has what comes after it. The result of a product
+// does not depend on it.
 func (g *gemm) divide(threads int) {
 	panels := max(g.kernel.panels(g.m), 1)
 	across := max((g.nc+g.kernel.nr-1)/g.kernel.nr, 1)
 	g.down, g.across = (panels+maxPanels-1)/maxPanels, 1
 	if g.m*g.n*g.k < leastProduct {
+		return
+	}
+	if g.parts > 1 { // two chunks for each thread, so that one can help the other
+		g.down = min(max(g.down, roundUp(2*threads, g.parts)/g.parts), panels)
 		return
 	}
 	least := math.MaxInt
@@ -135,10 +181,13 @@ func (g *gemm) divide(threads int) {
 		}
 		down := min(roundUp((panels+maxPanels-1)/maxPanels, threads/a), panels)
 		cost := a*g.m + threads/a*g.n
+		if !g.packsB && (g.m+g.n)*g.k <= mostInPlace {
+			cost = a // all is near
+		}
 		if down*a < threads {
 			cost += (g.m + g.n) * threads // idle ones
 		}
-		if cost < least {
+		if cost < least || cost == least && down == 1 { // see apart
 			least, g.down, g.across = cost, down, a
 		}
 	}
@@ -154,13 +203,20 @@ func (g *gemm) run() {
 		}
 		return
 	}
-	if g.apart() {
-		p.run(g.across, g)
+	if g.parts > 1 {
+		p.run(g.parts*g.down, g)
+		g.adding = true
+		p.run(g.down, g)
+		g.adding = false
 		return
 	}
 	nc := g.nc
 	for g.jc = 0; g.jc < g.n; g.jc += nc {
 		g.nc = min(nc, g.n-g.jc)
+		if g.apart() {
+			p.run(g.down*g.across, g)
+			continue
+		}
 		for from := 0; from < g.k; from += g.kc {
 			g.depth = g.at(from)
 			g.packing = true
@@ -172,9 +228,9 @@ func (g *gemm) run() {
 	g.jc, g.nc = 0, nc
 }
 
-// apart tells whether each chunk packs its own columns of b, through the whole
-// depth, so that nobody waits for anybody in between.
-func (g *gemm) apart() bool { return g.down == 1 && g.n <= g.nc }
+// apart tells whether each chunk goes through the whole depth, with columns of b
+// that it packs itself or nobody does, so that no one waits for anybody in between.
+func (g *gemm) apart() bool { return !g.packsB || g.down == 1 }
 
 func (g *gemm) work(chunk, worker int) {
 	if g.packing {
@@ -182,19 +238,55 @@ func (g *gemm) work(chunk, worker int) {
 		g.pack(g.depth, j, min(j+g.columns, g.nc))
 		return
 	}
-	across, down := chunk/g.down, chunk%g.down
-	panels := (min(g.nc, g.n) + g.kernel.nr - 1) / g.kernel.nr
-	left := panels * across / g.across * g.kernel.nr
-	right := min(panels*(across+1)/g.across*g.kernel.nr, g.nc, g.n)
-	scratch := g.device.scratch[worker]
-	if g.apart() {
-		for from := 0; from < g.k; from += g.kc {
-			g.pack(g.at(from), left, right)
-			g.block(g.at(from), 0, g.m, left, right, scratch)
-		}
+	if g.adding {
+		g.add(g.m*chunk/g.down, g.m*(chunk+1)/g.down)
 		return
 	}
-	g.block(g.depth, g.m*down/g.down, g.m*(down+1)/g.down, left, right, scratch)
+	if g.parts > 1 {
+		g.part(chunk/g.down, chunk%g.down, g.device.scratch[worker])
+		return
+	}
+	across, down := chunk/g.down, chunk%g.down
+	panels := (g.nc + g.kernel.nr - 1) / g.kernel.nr
+	left := panels * across / g.across * g.kernel.nr
+	right := min(panels*(across+1)/g.across*g.kernel.nr, g.nc)
+	top, bottom := g.m*down/g.down, g.m*(down+1)/g.down
+	scratch := g.device.scratch[worker]
+	if !g.apart() {
+		g.block(g.c, g.depth, top, bottom, left, right, scratch)
+		return
+	}
+	for from := 0; from < g.k; from += g.kc {
+		if g.packsB {
+			g.pack(g.at(from), left, right)
+		}
+		g.block(g.c, g.at(from), top, bottom, left, right, scratch)
+	}
+}
+
+// part computes some rows of one part of the depth, whole blocks of it.
+func (g *gemm) part(part, down int, scratch []float32) {
+	blocks := (g.k + g.kc - 1) / g.kc
+	first, end := blocks*part/g.parts, blocks*(part+1)/g.parts
+	for b := first; b < end; b++ {
+		d := g.at(b * g.kc)
+		d.first, d.end = b == first, false
+		g.block(g.device.panel[part*g.m*g.n:], d, g.m*down/g.down, g.m*(down+1)/g.down, 0, g.n, scratch)
+	}
+}
+
+// add adds the parts of some rows up.
+func (g *gemm) add(top, bottom int) {
+	all := g.device.panel
+	for i := top; i < bottom; i++ {
+		row := g.c[i*g.n:][:g.n]
+		from := all[i*g.n:][:g.n]
+		for part := 1; part < g.parts; part++ {
+			g.device.vectors.add(row, from, all[(part*g.m+i)*g.n:][:g.n])
+			from = row
+		}
+		g.device.epilogue(row, g.bias, g.relu)
+	}
 }
 
 // pack writes the panels of some columns of a block.
@@ -213,11 +305,19 @@ func (g *gemm) panel(d depthBlock, column int) []float32 {
 }
 
 // block computes some rows and columns of a block.
-func (g *gemm) block(d depthBlock, top, bottom, left, right int, packed []float32) {
-	g.kernel.packRows(packed, g.a.data[top*g.a.row+d.from*g.a.col:], g.a.row, g.a.col, bottom-top, d.n)
+func (g *gemm) block(c []float32, d depthBlock, top, bottom, left, right int, packed []float32) {
 	p := panelProduct{
-		c: g.c[top*g.n+g.jc+left:], ldc: g.n, a: packed, depth: d.n, k: d.n, b: g.panel(d, left),
-		rows: bottom - top, cols: right - left, edge: packed[len(packed)-maxTile:],
+		c: c[top*g.n+g.jc+left:], ldc: g.n, a: g.a.data[top*g.a.row+d.from*g.a.col:], row: g.a.row, step: g.a.col, k: d.n,
+		rows: bottom - top, cols: right - left, more: d.from+d.n < g.k, edge: packed[len(packed)-maxTile:],
+	}
+	if g.packsA {
+		g.kernel.packRows(packed, p.a, p.row, p.step, p.rows, d.n)
+		p.a, p.depth, p.row, p.step = packed, d.n, 0, 0
+	}
+	if g.packsB {
+		p.b = g.panel(d, left)
+	} else {
+		p.b, p.next = g.b.data[d.from*g.b.row+g.jc+left:], g.b.row
 	}
 	if !d.first {
 		p.mode |= addResult

@@ -4,77 +4,66 @@
 
 #include "textflag.h"
 
-// func tile1x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile1x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-56
+TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-96
+	VPXORD     Z0, Z0, Z0
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
-	VPXORD     Z0, Z0, Z0
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z1
-	VBROADCASTSS (CX), Z2
-	VFMADD231PS  Z2, Z1, Z0
-	VMOVUPS      64(DX), Z1
-	VBROADCASTSS 4(CX), Z2
-	VFMADD231PS  Z2, Z1, Z0
-	VMOVUPS      128(DX), Z1
-	VBROADCASTSS 8(CX), Z2
-	VFMADD231PS  Z2, Z1, Z0
-	VMOVUPS      192(DX), Z1
-	VBROADCASTSS 12(CX), Z2
-	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+16, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	SHLQ       $0x02, R8
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z1
 	VBROADCASTSS (CX), Z2
 	VFMADD231PS  Z2, Z1, Z0
-	ADDQ         $+4, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z1
+	VMOVUPS (BX), Z1
 	VADDPS  Z1, Z0, Z0
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z3, Z3, Z3
 	VMAXPS Z0, Z3, Z0
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -85,19 +74,18 @@ TEXT ·rowTile1x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z1
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z1
 	VBROADCASTSS (CX), Z2
 	VFMADD231PS  Z2, Z1, Z0
 	ADDQ         $0x08, BX
@@ -106,67 +94,41 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile1x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile1x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z2
-	VMOVUPS      64(DX), Z3
-	VBROADCASTSS (CX), Z4
-	VFMADD231PS  Z4, Z2, Z0
-	VFMADD231PS  Z4, Z3, Z1
-	VMOVUPS      128(DX), Z2
-	VMOVUPS      192(DX), Z3
-	VBROADCASTSS 4(CX), Z4
-	VFMADD231PS  Z4, Z2, Z0
-	VFMADD231PS  Z4, Z3, Z1
-	VMOVUPS      256(DX), Z2
-	VMOVUPS      320(DX), Z3
-	VBROADCASTSS 8(CX), Z4
-	VFMADD231PS  Z4, Z2, Z0
-	VFMADD231PS  Z4, Z3, Z1
-	VMOVUPS      384(DX), Z2
-	VMOVUPS      448(DX), Z3
-	VBROADCASTSS 12(CX), Z4
-	VFMADD231PS  Z4, Z2, Z0
-	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+16, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z2
@@ -174,38 +136,46 @@ one:
 	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         $+4, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z2
-	VMOVUPS 64(R9), Z3
+	VMOVUPS (BX), Z2
+	VMOVUPS 64(BX), Z3
 	VADDPS  Z2, Z0, Z0
 	VADDPS  Z3, Z1, Z1
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
 	VMAXPS Z1, Z5, Z1
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -217,22 +187,21 @@ TEXT ·rowTile1x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z2
-	VMOVUPS      (BX)(R10*4), Z3
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z2
+	VMOVUPS      (BX)(DI*4), Z3
 	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
@@ -242,110 +211,94 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile2x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z2
-	VBROADCASTSS (CX), Z3
-	VFMADD231PS  Z3, Z2, Z0
-	VBROADCASTSS 4(CX), Z3
-	VFMADD231PS  Z3, Z2, Z1
-	VMOVUPS      64(DX), Z2
-	VBROADCASTSS 8(CX), Z3
-	VFMADD231PS  Z3, Z2, Z0
-	VBROADCASTSS 12(CX), Z3
-	VFMADD231PS  Z3, Z2, Z1
-	VMOVUPS      128(DX), Z2
-	VBROADCASTSS 16(CX), Z3
-	VFMADD231PS  Z3, Z2, Z0
-	VBROADCASTSS 20(CX), Z3
-	VFMADD231PS  Z3, Z2, Z1
-	VMOVUPS      192(DX), Z2
-	VBROADCASTSS 24(CX), Z3
-	VFMADD231PS  Z3, Z2, Z0
-	VBROADCASTSS 28(CX), Z3
-	VFMADD231PS  Z3, Z2, Z1
-	ADDQ         $+32, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z2
 	VBROADCASTSS (CX), Z3
 	VFMADD231PS  Z3, Z2, Z0
-	VBROADCASTSS 4(CX), Z3
+	VBROADCASTSS (CX)(R9*1), Z3
 	VFMADD231PS  Z3, Z2, Z1
-	ADDQ         $+8, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z2
+	VMOVUPS (BX), Z2
 	VADDPS  Z2, Z0, Z0
 	VADDPS  Z2, Z1, Z1
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z4, Z4, Z4
 	VMAXPS Z0, Z4, Z0
 	VMAXPS Z1, Z4, Z1
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -356,22 +309,21 @@ TEXT ·rowTile2x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z2
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z2
 	VBROADCASTSS (CX), Z3
 	VFMADD231PS  Z3, Z2, Z0
 	VBROADCASTSS 4(CX), Z3
@@ -382,88 +334,52 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile2x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile2x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z4
-	VMOVUPS      64(DX), Z5
-	VBROADCASTSS (CX), Z6
-	VFMADD231PS  Z6, Z4, Z0
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 4(CX), Z6
-	VFMADD231PS  Z6, Z4, Z2
-	VFMADD231PS  Z6, Z5, Z3
-	VMOVUPS      128(DX), Z4
-	VMOVUPS      192(DX), Z5
-	VBROADCASTSS 8(CX), Z6
-	VFMADD231PS  Z6, Z4, Z0
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 12(CX), Z6
-	VFMADD231PS  Z6, Z4, Z2
-	VFMADD231PS  Z6, Z5, Z3
-	VMOVUPS      256(DX), Z4
-	VMOVUPS      320(DX), Z5
-	VBROADCASTSS 16(CX), Z6
-	VFMADD231PS  Z6, Z4, Z0
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 20(CX), Z6
-	VFMADD231PS  Z6, Z4, Z2
-	VFMADD231PS  Z6, Z5, Z3
-	VMOVUPS      384(DX), Z4
-	VMOVUPS      448(DX), Z5
-	VBROADCASTSS 24(CX), Z6
-	VFMADD231PS  Z6, Z4, Z0
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 28(CX), Z6
-	VFMADD231PS  Z6, Z4, Z2
-	VFMADD231PS  Z6, Z5, Z3
-	ADDQ         $+32, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z4
@@ -471,37 +387,45 @@ one:
 	VBROADCASTSS (CX), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 4(CX), Z6
+	VBROADCASTSS (CX)(R9*1), Z6
 	VFMADD231PS  Z6, Z4, Z2
 	VFMADD231PS  Z6, Z5, Z3
-	ADDQ         $+8, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z4
-	VMOVUPS 64(R9), Z5
+	VMOVUPS (BX), Z4
+	VMOVUPS 64(BX), Z5
 	VADDPS  Z4, Z0, Z0
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z4, Z2, Z2
 	VADDPS  Z5, Z3, Z3
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -510,12 +434,12 @@ clamp:
 	VMAXPS Z3, Z7, Z3
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -527,27 +451,26 @@ TEXT ·rowTile2x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z4
-	VMOVUPS      (BX)(R10*4), Z5
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z4
+	VMOVUPS      (BX)(DI*4), Z5
 	VBROADCASTSS (CX), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z1
@@ -560,122 +483,98 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile3x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z3
-	VBROADCASTSS (CX), Z4
-	VFMADD231PS  Z4, Z3, Z0
-	VBROADCASTSS 4(CX), Z4
-	VFMADD231PS  Z4, Z3, Z1
-	VBROADCASTSS 8(CX), Z4
-	VFMADD231PS  Z4, Z3, Z2
-	VMOVUPS      64(DX), Z3
-	VBROADCASTSS 12(CX), Z4
-	VFMADD231PS  Z4, Z3, Z0
-	VBROADCASTSS 16(CX), Z4
-	VFMADD231PS  Z4, Z3, Z1
-	VBROADCASTSS 20(CX), Z4
-	VFMADD231PS  Z4, Z3, Z2
-	VMOVUPS      128(DX), Z3
-	VBROADCASTSS 24(CX), Z4
-	VFMADD231PS  Z4, Z3, Z0
-	VBROADCASTSS 28(CX), Z4
-	VFMADD231PS  Z4, Z3, Z1
-	VBROADCASTSS 32(CX), Z4
-	VFMADD231PS  Z4, Z3, Z2
-	VMOVUPS      192(DX), Z3
-	VBROADCASTSS 36(CX), Z4
-	VFMADD231PS  Z4, Z3, Z0
-	VBROADCASTSS 40(CX), Z4
-	VFMADD231PS  Z4, Z3, Z1
-	VBROADCASTSS 44(CX), Z4
-	VFMADD231PS  Z4, Z3, Z2
-	ADDQ         $+48, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z3
 	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z4, Z3, Z0
-	VBROADCASTSS 4(CX), Z4
+	VBROADCASTSS (CX)(R9*1), Z4
 	VFMADD231PS  Z4, Z3, Z1
-	VBROADCASTSS 8(CX), Z4
+	VBROADCASTSS (CX)(R9*2), Z4
 	VFMADD231PS  Z4, Z3, Z2
-	ADDQ         $+12, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z3
+	VMOVUPS (BX), Z3
 	VADDPS  Z3, Z0, Z0
 	VADDPS  Z3, Z1, Z1
 	VADDPS  Z3, Z2, Z2
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z5, Z5, Z5
 	VMAXPS Z0, Z5, Z0
@@ -683,12 +582,12 @@ clamp:
 	VMAXPS Z2, Z5, Z2
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -699,25 +598,24 @@ TEXT ·rowTile3x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z3
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z3
 	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z4, Z3, Z0
 	VBROADCASTSS 4(CX), Z4
@@ -730,109 +628,61 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile3x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile3x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z6
-	VMOVUPS      64(DX), Z7
-	VBROADCASTSS (CX), Z8
-	VFMADD231PS  Z8, Z6, Z0
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 4(CX), Z8
-	VFMADD231PS  Z8, Z6, Z2
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 8(CX), Z8
-	VFMADD231PS  Z8, Z6, Z4
-	VFMADD231PS  Z8, Z7, Z5
-	VMOVUPS      128(DX), Z6
-	VMOVUPS      192(DX), Z7
-	VBROADCASTSS 12(CX), Z8
-	VFMADD231PS  Z8, Z6, Z0
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 16(CX), Z8
-	VFMADD231PS  Z8, Z6, Z2
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 20(CX), Z8
-	VFMADD231PS  Z8, Z6, Z4
-	VFMADD231PS  Z8, Z7, Z5
-	VMOVUPS      256(DX), Z6
-	VMOVUPS      320(DX), Z7
-	VBROADCASTSS 24(CX), Z8
-	VFMADD231PS  Z8, Z6, Z0
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 28(CX), Z8
-	VFMADD231PS  Z8, Z6, Z2
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 32(CX), Z8
-	VFMADD231PS  Z8, Z6, Z4
-	VFMADD231PS  Z8, Z7, Z5
-	VMOVUPS      384(DX), Z6
-	VMOVUPS      448(DX), Z7
-	VBROADCASTSS 36(CX), Z8
-	VFMADD231PS  Z8, Z6, Z0
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 40(CX), Z8
-	VFMADD231PS  Z8, Z6, Z2
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 44(CX), Z8
-	VFMADD231PS  Z8, Z6, Z4
-	VFMADD231PS  Z8, Z7, Z5
-	ADDQ         $+48, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z6
@@ -840,36 +690,43 @@ one:
 	VBROADCASTSS (CX), Z8
 	VFMADD231PS  Z8, Z6, Z0
 	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 4(CX), Z8
+	VBROADCASTSS (CX)(R9*1), Z8
 	VFMADD231PS  Z8, Z6, Z2
 	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 8(CX), Z8
+	VBROADCASTSS (CX)(R9*2), Z8
 	VFMADD231PS  Z8, Z6, Z4
 	VFMADD231PS  Z8, Z7, Z5
-	ADDQ         $+12, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z6
-	VMOVUPS 64(R9), Z7
+	VMOVUPS (BX), Z6
+	VMOVUPS 64(BX), Z7
 	VADDPS  Z6, Z0, Z0
 	VADDPS  Z7, Z1, Z1
 	VADDPS  Z6, Z2, Z2
@@ -878,7 +735,8 @@ bias:
 	VADDPS  Z7, Z5, Z5
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -889,15 +747,15 @@ clamp:
 	VMAXPS Z5, Z9, Z5
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -909,32 +767,31 @@ TEXT ·rowTile3x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z6
-	VMOVUPS      (BX)(R10*4), Z7
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z6
+	VMOVUPS      (BX)(DI*4), Z7
 	VBROADCASTSS (CX), Z8
 	VFMADD231PS  Z8, Z6, Z0
 	VFMADD231PS  Z8, Z7, Z1
@@ -950,144 +807,113 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile4x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z4
-	VBROADCASTSS (CX), Z5
-	VFMADD231PS  Z5, Z4, Z0
-	VBROADCASTSS 4(CX), Z5
-	VFMADD231PS  Z5, Z4, Z1
-	VBROADCASTSS 8(CX), Z5
-	VFMADD231PS  Z5, Z4, Z2
-	VBROADCASTSS 12(CX), Z5
-	VFMADD231PS  Z5, Z4, Z3
-	VMOVUPS      64(DX), Z4
-	VBROADCASTSS 16(CX), Z5
-	VFMADD231PS  Z5, Z4, Z0
-	VBROADCASTSS 20(CX), Z5
-	VFMADD231PS  Z5, Z4, Z1
-	VBROADCASTSS 24(CX), Z5
-	VFMADD231PS  Z5, Z4, Z2
-	VBROADCASTSS 28(CX), Z5
-	VFMADD231PS  Z5, Z4, Z3
-	VMOVUPS      128(DX), Z4
-	VBROADCASTSS 32(CX), Z5
-	VFMADD231PS  Z5, Z4, Z0
-	VBROADCASTSS 36(CX), Z5
-	VFMADD231PS  Z5, Z4, Z1
-	VBROADCASTSS 40(CX), Z5
-	VFMADD231PS  Z5, Z4, Z2
-	VBROADCASTSS 44(CX), Z5
-	VFMADD231PS  Z5, Z4, Z3
-	VMOVUPS      192(DX), Z4
-	VBROADCASTSS 48(CX), Z5
-	VFMADD231PS  Z5, Z4, Z0
-	VBROADCASTSS 52(CX), Z5
-	VFMADD231PS  Z5, Z4, Z1
-	VBROADCASTSS 56(CX), Z5
-	VFMADD231PS  Z5, Z4, Z2
-	VBROADCASTSS 60(CX), Z5
-	VFMADD231PS  Z5, Z4, Z3
-	ADDQ         $+64, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z4
 	VBROADCASTSS (CX), Z5
 	VFMADD231PS  Z5, Z4, Z0
-	VBROADCASTSS 4(CX), Z5
+	VBROADCASTSS (CX)(R9*1), Z5
 	VFMADD231PS  Z5, Z4, Z1
-	VBROADCASTSS 8(CX), Z5
+	VBROADCASTSS (CX)(R9*2), Z5
 	VFMADD231PS  Z5, Z4, Z2
-	VBROADCASTSS 12(CX), Z5
+	VBROADCASTSS (CX)(R10*1), Z5
 	VFMADD231PS  Z5, Z4, Z3
-	ADDQ         $+16, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z4
+	VMOVUPS (BX), Z4
 	VADDPS  Z4, Z0, Z0
 	VADDPS  Z4, Z1, Z1
 	VADDPS  Z4, Z2, Z2
 	VADDPS  Z4, Z3, Z3
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z6, Z6, Z6
 	VMAXPS Z0, Z6, Z0
@@ -1096,14 +922,14 @@ clamp:
 	VMAXPS Z3, Z6, Z3
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -1114,28 +940,27 @@ TEXT ·rowTile4x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z4
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z4
 	VBROADCASTSS (CX), Z5
 	VFMADD231PS  Z5, Z4, Z0
 	VBROADCASTSS 4(CX), Z5
@@ -1150,40 +975,34 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile4x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1192,88 +1011,35 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z8
-	VMOVUPS      64(DX), Z9
-	VBROADCASTSS (CX), Z10
-	VFMADD231PS  Z10, Z8, Z0
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 4(CX), Z10
-	VFMADD231PS  Z10, Z8, Z2
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 8(CX), Z10
-	VFMADD231PS  Z10, Z8, Z4
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 12(CX), Z10
-	VFMADD231PS  Z10, Z8, Z6
-	VFMADD231PS  Z10, Z9, Z7
-	VMOVUPS      128(DX), Z8
-	VMOVUPS      192(DX), Z9
-	VBROADCASTSS 16(CX), Z10
-	VFMADD231PS  Z10, Z8, Z0
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 20(CX), Z10
-	VFMADD231PS  Z10, Z8, Z2
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 24(CX), Z10
-	VFMADD231PS  Z10, Z8, Z4
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 28(CX), Z10
-	VFMADD231PS  Z10, Z8, Z6
-	VFMADD231PS  Z10, Z9, Z7
-	VMOVUPS      256(DX), Z8
-	VMOVUPS      320(DX), Z9
-	VBROADCASTSS 32(CX), Z10
-	VFMADD231PS  Z10, Z8, Z0
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 36(CX), Z10
-	VFMADD231PS  Z10, Z8, Z2
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 40(CX), Z10
-	VFMADD231PS  Z10, Z8, Z4
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 44(CX), Z10
-	VFMADD231PS  Z10, Z8, Z6
-	VFMADD231PS  Z10, Z9, Z7
-	VMOVUPS      384(DX), Z8
-	VMOVUPS      448(DX), Z9
-	VBROADCASTSS 48(CX), Z10
-	VFMADD231PS  Z10, Z8, Z0
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 52(CX), Z10
-	VFMADD231PS  Z10, Z8, Z2
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 56(CX), Z10
-	VFMADD231PS  Z10, Z8, Z4
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 60(CX), Z10
-	VFMADD231PS  Z10, Z8, Z6
-	VFMADD231PS  Z10, Z9, Z7
-	ADDQ         $+64, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z8
@@ -1281,42 +1047,49 @@ one:
 	VBROADCASTSS (CX), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 4(CX), Z10
+	VBROADCASTSS (CX)(R9*1), Z10
 	VFMADD231PS  Z10, Z8, Z2
 	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 8(CX), Z10
+	VBROADCASTSS (CX)(R9*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 12(CX), Z10
+	VBROADCASTSS (CX)(R10*1), Z10
 	VFMADD231PS  Z10, Z8, Z6
 	VFMADD231PS  Z10, Z9, Z7
-	ADDQ         $+16, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z8
-	VMOVUPS 64(R9), Z9
+	VMOVUPS (BX), Z8
+	VMOVUPS 64(BX), Z9
 	VADDPS  Z8, Z0, Z0
 	VADDPS  Z9, Z1, Z1
 	VADDPS  Z8, Z2, Z2
@@ -1327,7 +1100,8 @@ bias:
 	VADDPS  Z9, Z7, Z7
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -1340,18 +1114,18 @@ clamp:
 	VMAXPS Z7, Z11, Z7
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -1363,10 +1137,6 @@ TEXT ·rowTile4x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1375,25 +1145,28 @@ TEXT ·rowTile4x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z8
-	VMOVUPS      (BX)(R10*4), Z9
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z8
+	VMOVUPS      (BX)(DI*4), Z9
 	VBROADCASTSS (CX), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
@@ -1412,158 +1185,118 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile5x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z5
-	VBROADCASTSS (CX), Z6
-	VFMADD231PS  Z6, Z5, Z0
-	VBROADCASTSS 4(CX), Z6
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 8(CX), Z6
-	VFMADD231PS  Z6, Z5, Z2
-	VBROADCASTSS 12(CX), Z6
-	VFMADD231PS  Z6, Z5, Z3
-	VBROADCASTSS 16(CX), Z6
-	VFMADD231PS  Z6, Z5, Z4
-	VMOVUPS      64(DX), Z5
-	VBROADCASTSS 20(CX), Z6
-	VFMADD231PS  Z6, Z5, Z0
-	VBROADCASTSS 24(CX), Z6
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 28(CX), Z6
-	VFMADD231PS  Z6, Z5, Z2
-	VBROADCASTSS 32(CX), Z6
-	VFMADD231PS  Z6, Z5, Z3
-	VBROADCASTSS 36(CX), Z6
-	VFMADD231PS  Z6, Z5, Z4
-	VMOVUPS      128(DX), Z5
-	VBROADCASTSS 40(CX), Z6
-	VFMADD231PS  Z6, Z5, Z0
-	VBROADCASTSS 44(CX), Z6
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 48(CX), Z6
-	VFMADD231PS  Z6, Z5, Z2
-	VBROADCASTSS 52(CX), Z6
-	VFMADD231PS  Z6, Z5, Z3
-	VBROADCASTSS 56(CX), Z6
-	VFMADD231PS  Z6, Z5, Z4
-	VMOVUPS      192(DX), Z5
-	VBROADCASTSS 60(CX), Z6
-	VFMADD231PS  Z6, Z5, Z0
-	VBROADCASTSS 64(CX), Z6
-	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 68(CX), Z6
-	VFMADD231PS  Z6, Z5, Z2
-	VBROADCASTSS 72(CX), Z6
-	VFMADD231PS  Z6, Z5, Z3
-	VBROADCASTSS 76(CX), Z6
-	VFMADD231PS  Z6, Z5, Z4
-	ADDQ         $+80, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z5
 	VBROADCASTSS (CX), Z6
 	VFMADD231PS  Z6, Z5, Z0
-	VBROADCASTSS 4(CX), Z6
+	VBROADCASTSS (CX)(R9*1), Z6
 	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS 8(CX), Z6
+	VBROADCASTSS (CX)(R9*2), Z6
 	VFMADD231PS  Z6, Z5, Z2
-	VBROADCASTSS 12(CX), Z6
+	VBROADCASTSS (CX)(R10*1), Z6
 	VFMADD231PS  Z6, Z5, Z3
-	VBROADCASTSS 16(CX), Z6
+	VBROADCASTSS (CX)(R9*4), Z6
 	VFMADD231PS  Z6, Z5, Z4
-	ADDQ         $+20, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z5
+	VMOVUPS (BX), Z5
 	VADDPS  Z5, Z0, Z0
 	VADDPS  Z5, Z1, Z1
 	VADDPS  Z5, Z2, Z2
@@ -1571,7 +1304,8 @@ bias:
 	VADDPS  Z5, Z4, Z4
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z7, Z7, Z7
 	VMAXPS Z0, Z7, Z0
@@ -1581,16 +1315,16 @@ clamp:
 	VMAXPS Z4, Z7, Z4
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -1601,31 +1335,30 @@ TEXT ·rowTile5x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z5
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z5
 	VBROADCASTSS (CX), Z6
 	VFMADD231PS  Z6, Z5, Z0
 	VBROADCASTSS 4(CX), Z6
@@ -1642,44 +1375,38 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile5x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile5x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1690,103 +1417,38 @@ TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z10
-	VMOVUPS      64(DX), Z11
-	VBROADCASTSS (CX), Z12
-	VFMADD231PS  Z12, Z10, Z0
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 4(CX), Z12
-	VFMADD231PS  Z12, Z10, Z2
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 8(CX), Z12
-	VFMADD231PS  Z12, Z10, Z4
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 12(CX), Z12
-	VFMADD231PS  Z12, Z10, Z6
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 16(CX), Z12
-	VFMADD231PS  Z12, Z10, Z8
-	VFMADD231PS  Z12, Z11, Z9
-	VMOVUPS      128(DX), Z10
-	VMOVUPS      192(DX), Z11
-	VBROADCASTSS 20(CX), Z12
-	VFMADD231PS  Z12, Z10, Z0
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 24(CX), Z12
-	VFMADD231PS  Z12, Z10, Z2
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 28(CX), Z12
-	VFMADD231PS  Z12, Z10, Z4
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 32(CX), Z12
-	VFMADD231PS  Z12, Z10, Z6
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 36(CX), Z12
-	VFMADD231PS  Z12, Z10, Z8
-	VFMADD231PS  Z12, Z11, Z9
-	VMOVUPS      256(DX), Z10
-	VMOVUPS      320(DX), Z11
-	VBROADCASTSS 40(CX), Z12
-	VFMADD231PS  Z12, Z10, Z0
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 44(CX), Z12
-	VFMADD231PS  Z12, Z10, Z2
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 48(CX), Z12
-	VFMADD231PS  Z12, Z10, Z4
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 52(CX), Z12
-	VFMADD231PS  Z12, Z10, Z6
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 56(CX), Z12
-	VFMADD231PS  Z12, Z10, Z8
-	VFMADD231PS  Z12, Z11, Z9
-	VMOVUPS      384(DX), Z10
-	VMOVUPS      448(DX), Z11
-	VBROADCASTSS 60(CX), Z12
-	VFMADD231PS  Z12, Z10, Z0
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 64(CX), Z12
-	VFMADD231PS  Z12, Z10, Z2
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 68(CX), Z12
-	VFMADD231PS  Z12, Z10, Z4
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 72(CX), Z12
-	VFMADD231PS  Z12, Z10, Z6
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 76(CX), Z12
-	VFMADD231PS  Z12, Z10, Z8
-	VFMADD231PS  Z12, Z11, Z9
-	ADDQ         $+80, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z10
@@ -1794,48 +1456,55 @@ one:
 	VBROADCASTSS (CX), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 4(CX), Z12
+	VBROADCASTSS (CX)(R9*1), Z12
 	VFMADD231PS  Z12, Z10, Z2
 	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 8(CX), Z12
+	VBROADCASTSS (CX)(R9*2), Z12
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 12(CX), Z12
+	VBROADCASTSS (CX)(R10*1), Z12
 	VFMADD231PS  Z12, Z10, Z6
 	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 16(CX), Z12
+	VBROADCASTSS (CX)(R9*4), Z12
 	VFMADD231PS  Z12, Z10, Z8
 	VFMADD231PS  Z12, Z11, Z9
-	ADDQ         $+20, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z10
-	VMOVUPS 64(R9), Z11
+	VMOVUPS (BX), Z10
+	VMOVUPS 64(BX), Z11
 	VADDPS  Z10, Z0, Z0
 	VADDPS  Z11, Z1, Z1
 	VADDPS  Z10, Z2, Z2
@@ -1848,7 +1517,8 @@ bias:
 	VADDPS  Z11, Z9, Z9
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -1863,21 +1533,21 @@ clamp:
 	VMAXPS Z9, Z13, Z9
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -1889,10 +1559,6 @@ TEXT ·rowTile5x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1903,28 +1569,31 @@ TEXT ·rowTile5x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z10
-	VMOVUPS      (BX)(R10*4), Z11
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z10
+	VMOVUPS      (BX)(DI*4), Z11
 	VBROADCASTSS (CX), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
@@ -1946,179 +1615,132 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile6x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z6
-	VBROADCASTSS (CX), Z7
-	VFMADD231PS  Z7, Z6, Z0
-	VBROADCASTSS 4(CX), Z7
-	VFMADD231PS  Z7, Z6, Z1
-	VBROADCASTSS 8(CX), Z7
-	VFMADD231PS  Z7, Z6, Z2
-	VBROADCASTSS 12(CX), Z7
-	VFMADD231PS  Z7, Z6, Z3
-	VBROADCASTSS 16(CX), Z7
-	VFMADD231PS  Z7, Z6, Z4
-	VBROADCASTSS 20(CX), Z7
-	VFMADD231PS  Z7, Z6, Z5
-	VMOVUPS      64(DX), Z6
-	VBROADCASTSS 24(CX), Z7
-	VFMADD231PS  Z7, Z6, Z0
-	VBROADCASTSS 28(CX), Z7
-	VFMADD231PS  Z7, Z6, Z1
-	VBROADCASTSS 32(CX), Z7
-	VFMADD231PS  Z7, Z6, Z2
-	VBROADCASTSS 36(CX), Z7
-	VFMADD231PS  Z7, Z6, Z3
-	VBROADCASTSS 40(CX), Z7
-	VFMADD231PS  Z7, Z6, Z4
-	VBROADCASTSS 44(CX), Z7
-	VFMADD231PS  Z7, Z6, Z5
-	VMOVUPS      128(DX), Z6
-	VBROADCASTSS 48(CX), Z7
-	VFMADD231PS  Z7, Z6, Z0
-	VBROADCASTSS 52(CX), Z7
-	VFMADD231PS  Z7, Z6, Z1
-	VBROADCASTSS 56(CX), Z7
-	VFMADD231PS  Z7, Z6, Z2
-	VBROADCASTSS 60(CX), Z7
-	VFMADD231PS  Z7, Z6, Z3
-	VBROADCASTSS 64(CX), Z7
-	VFMADD231PS  Z7, Z6, Z4
-	VBROADCASTSS 68(CX), Z7
-	VFMADD231PS  Z7, Z6, Z5
-	VMOVUPS      192(DX), Z6
-	VBROADCASTSS 72(CX), Z7
-	VFMADD231PS  Z7, Z6, Z0
-	VBROADCASTSS 76(CX), Z7
-	VFMADD231PS  Z7, Z6, Z1
-	VBROADCASTSS 80(CX), Z7
-	VFMADD231PS  Z7, Z6, Z2
-	VBROADCASTSS 84(CX), Z7
-	VFMADD231PS  Z7, Z6, Z3
-	VBROADCASTSS 88(CX), Z7
-	VFMADD231PS  Z7, Z6, Z4
-	VBROADCASTSS 92(CX), Z7
-	VFMADD231PS  Z7, Z6, Z5
-	ADDQ         $+96, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z6
 	VBROADCASTSS (CX), Z7
 	VFMADD231PS  Z7, Z6, Z0
-	VBROADCASTSS 4(CX), Z7
+	VBROADCASTSS (CX)(R9*1), Z7
 	VFMADD231PS  Z7, Z6, Z1
-	VBROADCASTSS 8(CX), Z7
+	VBROADCASTSS (CX)(R9*2), Z7
 	VFMADD231PS  Z7, Z6, Z2
-	VBROADCASTSS 12(CX), Z7
+	VBROADCASTSS (CX)(R10*1), Z7
 	VFMADD231PS  Z7, Z6, Z3
-	VBROADCASTSS 16(CX), Z7
+	VBROADCASTSS (CX)(R9*4), Z7
 	VFMADD231PS  Z7, Z6, Z4
-	VBROADCASTSS 20(CX), Z7
+	VBROADCASTSS (CX)(R11*1), Z7
 	VFMADD231PS  Z7, Z6, Z5
-	ADDQ         $+24, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z6
+	VMOVUPS (BX), Z6
 	VADDPS  Z6, Z0, Z0
 	VADDPS  Z6, Z1, Z1
 	VADDPS  Z6, Z2, Z2
@@ -2127,7 +1749,8 @@ bias:
 	VADDPS  Z6, Z5, Z5
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z8, Z8, Z8
 	VMAXPS Z0, Z8, Z0
@@ -2138,18 +1761,18 @@ clamp:
 	VMAXPS Z5, Z8, Z5
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -2160,34 +1783,33 @@ TEXT ·rowTile6x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
 	VPXORD     Z3, Z3, Z3
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z6
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z6
 	VBROADCASTSS (CX), Z7
 	VFMADD231PS  Z7, Z6, Z0
 	VBROADCASTSS 4(CX), Z7
@@ -2206,48 +1828,42 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile6x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile6x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2260,118 +1876,42 @@ TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z12
-	VMOVUPS      64(DX), Z13
-	VBROADCASTSS (CX), Z14
-	VFMADD231PS  Z14, Z12, Z0
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 4(CX), Z14
-	VFMADD231PS  Z14, Z12, Z2
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 8(CX), Z14
-	VFMADD231PS  Z14, Z12, Z4
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 12(CX), Z14
-	VFMADD231PS  Z14, Z12, Z6
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 16(CX), Z14
-	VFMADD231PS  Z14, Z12, Z8
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 20(CX), Z14
-	VFMADD231PS  Z14, Z12, Z10
-	VFMADD231PS  Z14, Z13, Z11
-	VMOVUPS      128(DX), Z12
-	VMOVUPS      192(DX), Z13
-	VBROADCASTSS 24(CX), Z14
-	VFMADD231PS  Z14, Z12, Z0
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 28(CX), Z14
-	VFMADD231PS  Z14, Z12, Z2
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 32(CX), Z14
-	VFMADD231PS  Z14, Z12, Z4
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 36(CX), Z14
-	VFMADD231PS  Z14, Z12, Z6
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 40(CX), Z14
-	VFMADD231PS  Z14, Z12, Z8
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 44(CX), Z14
-	VFMADD231PS  Z14, Z12, Z10
-	VFMADD231PS  Z14, Z13, Z11
-	VMOVUPS      256(DX), Z12
-	VMOVUPS      320(DX), Z13
-	VBROADCASTSS 48(CX), Z14
-	VFMADD231PS  Z14, Z12, Z0
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 52(CX), Z14
-	VFMADD231PS  Z14, Z12, Z2
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 56(CX), Z14
-	VFMADD231PS  Z14, Z12, Z4
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 60(CX), Z14
-	VFMADD231PS  Z14, Z12, Z6
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 64(CX), Z14
-	VFMADD231PS  Z14, Z12, Z8
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 68(CX), Z14
-	VFMADD231PS  Z14, Z12, Z10
-	VFMADD231PS  Z14, Z13, Z11
-	VMOVUPS      384(DX), Z12
-	VMOVUPS      448(DX), Z13
-	VBROADCASTSS 72(CX), Z14
-	VFMADD231PS  Z14, Z12, Z0
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 76(CX), Z14
-	VFMADD231PS  Z14, Z12, Z2
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 80(CX), Z14
-	VFMADD231PS  Z14, Z12, Z4
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 84(CX), Z14
-	VFMADD231PS  Z14, Z12, Z6
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 88(CX), Z14
-	VFMADD231PS  Z14, Z12, Z8
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 92(CX), Z14
-	VFMADD231PS  Z14, Z12, Z10
-	VFMADD231PS  Z14, Z13, Z11
-	ADDQ         $+96, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z12
@@ -2379,54 +1919,61 @@ one:
 	VBROADCASTSS (CX), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 4(CX), Z14
+	VBROADCASTSS (CX)(R9*1), Z14
 	VFMADD231PS  Z14, Z12, Z2
 	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 8(CX), Z14
+	VBROADCASTSS (CX)(R9*2), Z14
 	VFMADD231PS  Z14, Z12, Z4
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 12(CX), Z14
+	VBROADCASTSS (CX)(R10*1), Z14
 	VFMADD231PS  Z14, Z12, Z6
 	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 16(CX), Z14
+	VBROADCASTSS (CX)(R9*4), Z14
 	VFMADD231PS  Z14, Z12, Z8
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 20(CX), Z14
+	VBROADCASTSS (CX)(R11*1), Z14
 	VFMADD231PS  Z14, Z12, Z10
 	VFMADD231PS  Z14, Z13, Z11
-	ADDQ         $+24, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z12
-	VMOVUPS 64(R9), Z13
+	VMOVUPS (BX), Z12
+	VMOVUPS 64(BX), Z13
 	VADDPS  Z12, Z0, Z0
 	VADDPS  Z13, Z1, Z1
 	VADDPS  Z12, Z2, Z2
@@ -2441,7 +1988,8 @@ bias:
 	VADDPS  Z13, Z11, Z11
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -2458,24 +2006,24 @@ clamp:
 	VMAXPS Z11, Z15, Z11
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -2487,10 +2035,6 @@ TEXT ·rowTile6x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2503,31 +2047,34 @@ TEXT ·rowTile6x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z12
-	VMOVUPS      (BX)(R10*4), Z13
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z12
+	VMOVUPS      (BX)(DI*4), Z13
 	VBROADCASTSS (CX), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
@@ -2552,60 +2099,54 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile7x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile7x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2613,139 +2154,90 @@ TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z7
-	VBROADCASTSS (CX), Z8
-	VFMADD231PS  Z8, Z7, Z0
-	VBROADCASTSS 4(CX), Z8
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 8(CX), Z8
-	VFMADD231PS  Z8, Z7, Z2
-	VBROADCASTSS 12(CX), Z8
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 16(CX), Z8
-	VFMADD231PS  Z8, Z7, Z4
-	VBROADCASTSS 20(CX), Z8
-	VFMADD231PS  Z8, Z7, Z5
-	VBROADCASTSS 24(CX), Z8
-	VFMADD231PS  Z8, Z7, Z6
-	VMOVUPS      64(DX), Z7
-	VBROADCASTSS 28(CX), Z8
-	VFMADD231PS  Z8, Z7, Z0
-	VBROADCASTSS 32(CX), Z8
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 36(CX), Z8
-	VFMADD231PS  Z8, Z7, Z2
-	VBROADCASTSS 40(CX), Z8
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 44(CX), Z8
-	VFMADD231PS  Z8, Z7, Z4
-	VBROADCASTSS 48(CX), Z8
-	VFMADD231PS  Z8, Z7, Z5
-	VBROADCASTSS 52(CX), Z8
-	VFMADD231PS  Z8, Z7, Z6
-	VMOVUPS      128(DX), Z7
-	VBROADCASTSS 56(CX), Z8
-	VFMADD231PS  Z8, Z7, Z0
-	VBROADCASTSS 60(CX), Z8
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 64(CX), Z8
-	VFMADD231PS  Z8, Z7, Z2
-	VBROADCASTSS 68(CX), Z8
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 72(CX), Z8
-	VFMADD231PS  Z8, Z7, Z4
-	VBROADCASTSS 76(CX), Z8
-	VFMADD231PS  Z8, Z7, Z5
-	VBROADCASTSS 80(CX), Z8
-	VFMADD231PS  Z8, Z7, Z6
-	VMOVUPS      192(DX), Z7
-	VBROADCASTSS 84(CX), Z8
-	VFMADD231PS  Z8, Z7, Z0
-	VBROADCASTSS 88(CX), Z8
-	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 92(CX), Z8
-	VFMADD231PS  Z8, Z7, Z2
-	VBROADCASTSS 96(CX), Z8
-	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 100(CX), Z8
-	VFMADD231PS  Z8, Z7, Z4
-	VBROADCASTSS 104(CX), Z8
-	VFMADD231PS  Z8, Z7, Z5
-	VBROADCASTSS 108(CX), Z8
-	VFMADD231PS  Z8, Z7, Z6
-	ADDQ         $+112, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z7
 	VBROADCASTSS (CX), Z8
 	VFMADD231PS  Z8, Z7, Z0
-	VBROADCASTSS 4(CX), Z8
+	VBROADCASTSS (CX)(R9*1), Z8
 	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS 8(CX), Z8
+	VBROADCASTSS (CX)(R9*2), Z8
 	VFMADD231PS  Z8, Z7, Z2
-	VBROADCASTSS 12(CX), Z8
+	VBROADCASTSS (CX)(R10*1), Z8
 	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS 16(CX), Z8
+	VBROADCASTSS (CX)(R9*4), Z8
 	VFMADD231PS  Z8, Z7, Z4
-	VBROADCASTSS 20(CX), Z8
+	VBROADCASTSS (CX)(R11*1), Z8
 	VFMADD231PS  Z8, Z7, Z5
-	VBROADCASTSS 24(CX), Z8
+	VBROADCASTSS (CX)(R10*2), Z8
 	VFMADD231PS  Z8, Z7, Z6
-	ADDQ         $+28, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z7
+	VMOVUPS (BX), Z7
 	VADDPS  Z7, Z0, Z0
 	VADDPS  Z7, Z1, Z1
 	VADDPS  Z7, Z2, Z2
@@ -2755,7 +2247,8 @@ bias:
 	VADDPS  Z7, Z6, Z6
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z9, Z9, Z9
 	VMAXPS Z0, Z9, Z0
@@ -2767,20 +2260,20 @@ clamp:
 	VMAXPS Z6, Z9, Z6
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -2791,10 +2284,6 @@ TEXT ·rowTile7x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2802,26 +2291,29 @@ TEXT ·rowTile7x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z4, Z4, Z4
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z7
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z7
 	VBROADCASTSS (CX), Z8
 	VFMADD231PS  Z8, Z7, Z0
 	VBROADCASTSS 4(CX), Z8
@@ -2842,52 +2334,46 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile7x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile7x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2902,133 +2388,45 @@ TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z14
-	VMOVUPS      64(DX), Z15
-	VBROADCASTSS (CX), Z16
-	VFMADD231PS  Z16, Z14, Z0
-	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 4(CX), Z16
-	VFMADD231PS  Z16, Z14, Z2
-	VFMADD231PS  Z16, Z15, Z3
-	VBROADCASTSS 8(CX), Z16
-	VFMADD231PS  Z16, Z14, Z4
-	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 12(CX), Z16
-	VFMADD231PS  Z16, Z14, Z6
-	VFMADD231PS  Z16, Z15, Z7
-	VBROADCASTSS 16(CX), Z16
-	VFMADD231PS  Z16, Z14, Z8
-	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 20(CX), Z16
-	VFMADD231PS  Z16, Z14, Z10
-	VFMADD231PS  Z16, Z15, Z11
-	VBROADCASTSS 24(CX), Z16
-	VFMADD231PS  Z16, Z14, Z12
-	VFMADD231PS  Z16, Z15, Z13
-	VMOVUPS      128(DX), Z14
-	VMOVUPS      192(DX), Z15
-	VBROADCASTSS 28(CX), Z16
-	VFMADD231PS  Z16, Z14, Z0
-	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 32(CX), Z16
-	VFMADD231PS  Z16, Z14, Z2
-	VFMADD231PS  Z16, Z15, Z3
-	VBROADCASTSS 36(CX), Z16
-	VFMADD231PS  Z16, Z14, Z4
-	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 40(CX), Z16
-	VFMADD231PS  Z16, Z14, Z6
-	VFMADD231PS  Z16, Z15, Z7
-	VBROADCASTSS 44(CX), Z16
-	VFMADD231PS  Z16, Z14, Z8
-	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 48(CX), Z16
-	VFMADD231PS  Z16, Z14, Z10
-	VFMADD231PS  Z16, Z15, Z11
-	VBROADCASTSS 52(CX), Z16
-	VFMADD231PS  Z16, Z14, Z12
-	VFMADD231PS  Z16, Z15, Z13
-	VMOVUPS      256(DX), Z14
-	VMOVUPS      320(DX), Z15
-	VBROADCASTSS 56(CX), Z16
-	VFMADD231PS  Z16, Z14, Z0
-	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 60(CX), Z16
-	VFMADD231PS  Z16, Z14, Z2
-	VFMADD231PS  Z16, Z15, Z3
-	VBROADCASTSS 64(CX), Z16
-	VFMADD231PS  Z16, Z14, Z4
-	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 68(CX), Z16
-	VFMADD231PS  Z16, Z14, Z6
-	VFMADD231PS  Z16, Z15, Z7
-	VBROADCASTSS 72(CX), Z16
-	VFMADD231PS  Z16, Z14, Z8
-	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 76(CX), Z16
-	VFMADD231PS  Z16, Z14, Z10
-	VFMADD231PS  Z16, Z15, Z11
-	VBROADCASTSS 80(CX), Z16
-	VFMADD231PS  Z16, Z14, Z12
-	VFMADD231PS  Z16, Z15, Z13
-	VMOVUPS      384(DX), Z14
-	VMOVUPS      448(DX), Z15
-	VBROADCASTSS 84(CX), Z16
-	VFMADD231PS  Z16, Z14, Z0
-	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 88(CX), Z16
-	VFMADD231PS  Z16, Z14, Z2
-	VFMADD231PS  Z16, Z15, Z3
-	VBROADCASTSS 92(CX), Z16
-	VFMADD231PS  Z16, Z14, Z4
-	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 96(CX), Z16
-	VFMADD231PS  Z16, Z14, Z6
-	VFMADD231PS  Z16, Z15, Z7
-	VBROADCASTSS 100(CX), Z16
-	VFMADD231PS  Z16, Z14, Z8
-	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 104(CX), Z16
-	VFMADD231PS  Z16, Z14, Z10
-	VFMADD231PS  Z16, Z15, Z11
-	VBROADCASTSS 108(CX), Z16
-	VFMADD231PS  Z16, Z14, Z12
-	VFMADD231PS  Z16, Z15, Z13
-	ADDQ         $+112, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z14
@@ -3036,60 +2434,67 @@ one:
 	VBROADCASTSS (CX), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
-	VBROADCASTSS 4(CX), Z16
+	VBROADCASTSS (CX)(R9*1), Z16
 	VFMADD231PS  Z16, Z14, Z2
 	VFMADD231PS  Z16, Z15, Z3
-	VBROADCASTSS 8(CX), Z16
+	VBROADCASTSS (CX)(R9*2), Z16
 	VFMADD231PS  Z16, Z14, Z4
 	VFMADD231PS  Z16, Z15, Z5
-	VBROADCASTSS 12(CX), Z16
+	VBROADCASTSS (CX)(R10*1), Z16
 	VFMADD231PS  Z16, Z14, Z6
 	VFMADD231PS  Z16, Z15, Z7
-	VBROADCASTSS 16(CX), Z16
+	VBROADCASTSS (CX)(R9*4), Z16
 	VFMADD231PS  Z16, Z14, Z8
 	VFMADD231PS  Z16, Z15, Z9
-	VBROADCASTSS 20(CX), Z16
+	VBROADCASTSS (CX)(R11*1), Z16
 	VFMADD231PS  Z16, Z14, Z10
 	VFMADD231PS  Z16, Z15, Z11
-	VBROADCASTSS 24(CX), Z16
+	VBROADCASTSS (CX)(R10*2), Z16
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
-	ADDQ         $+28, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z14
-	VMOVUPS 64(R9), Z15
+	VMOVUPS (BX), Z14
+	VMOVUPS 64(BX), Z15
 	VADDPS  Z14, Z0, Z0
 	VADDPS  Z15, Z1, Z1
 	VADDPS  Z14, Z2, Z2
@@ -3106,7 +2511,8 @@ bias:
 	VADDPS  Z15, Z13, Z13
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z17, Z17, Z17
 	VMAXPS Z0, Z17, Z0
@@ -3125,27 +2531,27 @@ clamp:
 	VMAXPS Z13, Z17, Z13
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -3157,10 +2563,6 @@ TEXT ·rowTile7x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3175,34 +2577,37 @@ TEXT ·rowTile7x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z14
-	VMOVUPS      (BX)(R10*4), Z15
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z14
+	VMOVUPS      (BX)(DI*4), Z15
 	VBROADCASTSS (CX), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
@@ -3230,66 +2635,60 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile8x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3298,153 +2697,97 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z8
-	VBROADCASTSS (CX), Z9
-	VFMADD231PS  Z9, Z8, Z0
-	VBROADCASTSS 4(CX), Z9
-	VFMADD231PS  Z9, Z8, Z1
-	VBROADCASTSS 8(CX), Z9
-	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS 12(CX), Z9
-	VFMADD231PS  Z9, Z8, Z3
-	VBROADCASTSS 16(CX), Z9
-	VFMADD231PS  Z9, Z8, Z4
-	VBROADCASTSS 20(CX), Z9
-	VFMADD231PS  Z9, Z8, Z5
-	VBROADCASTSS 24(CX), Z9
-	VFMADD231PS  Z9, Z8, Z6
-	VBROADCASTSS 28(CX), Z9
-	VFMADD231PS  Z9, Z8, Z7
-	VMOVUPS      64(DX), Z8
-	VBROADCASTSS 32(CX), Z9
-	VFMADD231PS  Z9, Z8, Z0
-	VBROADCASTSS 36(CX), Z9
-	VFMADD231PS  Z9, Z8, Z1
-	VBROADCASTSS 40(CX), Z9
-	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS 44(CX), Z9
-	VFMADD231PS  Z9, Z8, Z3
-	VBROADCASTSS 48(CX), Z9
-	VFMADD231PS  Z9, Z8, Z4
-	VBROADCASTSS 52(CX), Z9
-	VFMADD231PS  Z9, Z8, Z5
-	VBROADCASTSS 56(CX), Z9
-	VFMADD231PS  Z9, Z8, Z6
-	VBROADCASTSS 60(CX), Z9
-	VFMADD231PS  Z9, Z8, Z7
-	VMOVUPS      128(DX), Z8
-	VBROADCASTSS 64(CX), Z9
-	VFMADD231PS  Z9, Z8, Z0
-	VBROADCASTSS 68(CX), Z9
-	VFMADD231PS  Z9, Z8, Z1
-	VBROADCASTSS 72(CX), Z9
-	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS 76(CX), Z9
-	VFMADD231PS  Z9, Z8, Z3
-	VBROADCASTSS 80(CX), Z9
-	VFMADD231PS  Z9, Z8, Z4
-	VBROADCASTSS 84(CX), Z9
-	VFMADD231PS  Z9, Z8, Z5
-	VBROADCASTSS 88(CX), Z9
-	VFMADD231PS  Z9, Z8, Z6
-	VBROADCASTSS 92(CX), Z9
-	VFMADD231PS  Z9, Z8, Z7
-	VMOVUPS      192(DX), Z8
-	VBROADCASTSS 96(CX), Z9
-	VFMADD231PS  Z9, Z8, Z0
-	VBROADCASTSS 100(CX), Z9
-	VFMADD231PS  Z9, Z8, Z1
-	VBROADCASTSS 104(CX), Z9
-	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS 108(CX), Z9
-	VFMADD231PS  Z9, Z8, Z3
-	VBROADCASTSS 112(CX), Z9
-	VFMADD231PS  Z9, Z8, Z4
-	VBROADCASTSS 116(CX), Z9
-	VFMADD231PS  Z9, Z8, Z5
-	VBROADCASTSS 120(CX), Z9
-	VFMADD231PS  Z9, Z8, Z6
-	VBROADCASTSS 124(CX), Z9
-	VFMADD231PS  Z9, Z8, Z7
-	ADDQ         $+128, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z8
 	VBROADCASTSS (CX), Z9
 	VFMADD231PS  Z9, Z8, Z0
-	VBROADCASTSS 4(CX), Z9
+	VBROADCASTSS (CX)(R9*1), Z9
 	VFMADD231PS  Z9, Z8, Z1
-	VBROADCASTSS 8(CX), Z9
+	VBROADCASTSS (CX)(R9*2), Z9
 	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS 12(CX), Z9
+	VBROADCASTSS (CX)(R10*1), Z9
 	VFMADD231PS  Z9, Z8, Z3
-	VBROADCASTSS 16(CX), Z9
+	VBROADCASTSS (CX)(R9*4), Z9
 	VFMADD231PS  Z9, Z8, Z4
-	VBROADCASTSS 20(CX), Z9
+	VBROADCASTSS (CX)(R11*1), Z9
 	VFMADD231PS  Z9, Z8, Z5
-	VBROADCASTSS 24(CX), Z9
+	VBROADCASTSS (CX)(R10*2), Z9
 	VFMADD231PS  Z9, Z8, Z6
-	VBROADCASTSS 28(CX), Z9
+	VBROADCASTSS (CX)(R12*1), Z9
 	VFMADD231PS  Z9, Z8, Z7
-	ADDQ         $+32, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
+	VADDPS (AX), Z7, Z7
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z8
+	VMOVUPS (BX), Z8
 	VADDPS  Z8, Z0, Z0
 	VADDPS  Z8, Z1, Z1
 	VADDPS  Z8, Z2, Z2
@@ -3455,7 +2798,8 @@ bias:
 	VADDPS  Z8, Z7, Z7
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z10, Z10, Z10
 	VMAXPS Z0, Z10, Z0
@@ -3468,22 +2812,22 @@ clamp:
 	VMAXPS Z7, Z10, Z7
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -3494,10 +2838,6 @@ TEXT ·rowTile8x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3506,28 +2846,31 @@ TEXT ·rowTile8x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z5, Z5, Z5
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z8
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z8
 	VBROADCASTSS (CX), Z9
 	VFMADD231PS  Z9, Z8, Z0
 	VBROADCASTSS 4(CX), Z9
@@ -3550,56 +2893,50 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
+	VADDPS (SI), Z7, Z7
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z7, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile8x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3616,148 +2953,49 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z13, Z13, Z13
 	VPXORD     Z14, Z14, Z14
 	VPXORD     Z15, Z15, Z15
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z16
-	VMOVUPS      64(DX), Z17
-	VBROADCASTSS (CX), Z18
-	VFMADD231PS  Z18, Z16, Z0
-	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 4(CX), Z18
-	VFMADD231PS  Z18, Z16, Z2
-	VFMADD231PS  Z18, Z17, Z3
-	VBROADCASTSS 8(CX), Z18
-	VFMADD231PS  Z18, Z16, Z4
-	VFMADD231PS  Z18, Z17, Z5
-	VBROADCASTSS 12(CX), Z18
-	VFMADD231PS  Z18, Z16, Z6
-	VFMADD231PS  Z18, Z17, Z7
-	VBROADCASTSS 16(CX), Z18
-	VFMADD231PS  Z18, Z16, Z8
-	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 20(CX), Z18
-	VFMADD231PS  Z18, Z16, Z10
-	VFMADD231PS  Z18, Z17, Z11
-	VBROADCASTSS 24(CX), Z18
-	VFMADD231PS  Z18, Z16, Z12
-	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 28(CX), Z18
-	VFMADD231PS  Z18, Z16, Z14
-	VFMADD231PS  Z18, Z17, Z15
-	VMOVUPS      128(DX), Z16
-	VMOVUPS      192(DX), Z17
-	VBROADCASTSS 32(CX), Z18
-	VFMADD231PS  Z18, Z16, Z0
-	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 36(CX), Z18
-	VFMADD231PS  Z18, Z16, Z2
-	VFMADD231PS  Z18, Z17, Z3
-	VBROADCASTSS 40(CX), Z18
-	VFMADD231PS  Z18, Z16, Z4
-	VFMADD231PS  Z18, Z17, Z5
-	VBROADCASTSS 44(CX), Z18
-	VFMADD231PS  Z18, Z16, Z6
-	VFMADD231PS  Z18, Z17, Z7
-	VBROADCASTSS 48(CX), Z18
-	VFMADD231PS  Z18, Z16, Z8
-	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 52(CX), Z18
-	VFMADD231PS  Z18, Z16, Z10
-	VFMADD231PS  Z18, Z17, Z11
-	VBROADCASTSS 56(CX), Z18
-	VFMADD231PS  Z18, Z16, Z12
-	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 60(CX), Z18
-	VFMADD231PS  Z18, Z16, Z14
-	VFMADD231PS  Z18, Z17, Z15
-	VMOVUPS      256(DX), Z16
-	VMOVUPS      320(DX), Z17
-	VBROADCASTSS 64(CX), Z18
-	VFMADD231PS  Z18, Z16, Z0
-	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 68(CX), Z18
-	VFMADD231PS  Z18, Z16, Z2
-	VFMADD231PS  Z18, Z17, Z3
-	VBROADCASTSS 72(CX), Z18
-	VFMADD231PS  Z18, Z16, Z4
-	VFMADD231PS  Z18, Z17, Z5
-	VBROADCASTSS 76(CX), Z18
-	VFMADD231PS  Z18, Z16, Z6
-	VFMADD231PS  Z18, Z17, Z7
-	VBROADCASTSS 80(CX), Z18
-	VFMADD231PS  Z18, Z16, Z8
-	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 84(CX), Z18
-	VFMADD231PS  Z18, Z16, Z10
-	VFMADD231PS  Z18, Z17, Z11
-	VBROADCASTSS 88(CX), Z18
-	VFMADD231PS  Z18, Z16, Z12
-	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 92(CX), Z18
-	VFMADD231PS  Z18, Z16, Z14
-	VFMADD231PS  Z18, Z17, Z15
-	VMOVUPS      384(DX), Z16
-	VMOVUPS      448(DX), Z17
-	VBROADCASTSS 96(CX), Z18
-	VFMADD231PS  Z18, Z16, Z0
-	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 100(CX), Z18
-	VFMADD231PS  Z18, Z16, Z2
-	VFMADD231PS  Z18, Z17, Z3
-	VBROADCASTSS 104(CX), Z18
-	VFMADD231PS  Z18, Z16, Z4
-	VFMADD231PS  Z18, Z17, Z5
-	VBROADCASTSS 108(CX), Z18
-	VFMADD231PS  Z18, Z16, Z6
-	VFMADD231PS  Z18, Z17, Z7
-	VBROADCASTSS 112(CX), Z18
-	VFMADD231PS  Z18, Z16, Z8
-	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 116(CX), Z18
-	VFMADD231PS  Z18, Z16, Z10
-	VFMADD231PS  Z18, Z17, Z11
-	VBROADCASTSS 120(CX), Z18
-	VFMADD231PS  Z18, Z16, Z12
-	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 124(CX), Z18
-	VFMADD231PS  Z18, Z16, Z14
-	VFMADD231PS  Z18, Z17, Z15
-	ADDQ         $+128, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z16
@@ -3765,66 +3003,73 @@ one:
 	VBROADCASTSS (CX), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS 4(CX), Z18
+	VBROADCASTSS (CX)(R9*1), Z18
 	VFMADD231PS  Z18, Z16, Z2
 	VFMADD231PS  Z18, Z17, Z3
-	VBROADCASTSS 8(CX), Z18
+	VBROADCASTSS (CX)(R9*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
-	VBROADCASTSS 12(CX), Z18
+	VBROADCASTSS (CX)(R10*1), Z18
 	VFMADD231PS  Z18, Z16, Z6
 	VFMADD231PS  Z18, Z17, Z7
-	VBROADCASTSS 16(CX), Z18
+	VBROADCASTSS (CX)(R9*4), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
-	VBROADCASTSS 20(CX), Z18
+	VBROADCASTSS (CX)(R11*1), Z18
 	VFMADD231PS  Z18, Z16, Z10
 	VFMADD231PS  Z18, Z17, Z11
-	VBROADCASTSS 24(CX), Z18
+	VBROADCASTSS (CX)(R10*2), Z18
 	VFMADD231PS  Z18, Z16, Z12
 	VFMADD231PS  Z18, Z17, Z13
-	VBROADCASTSS 28(CX), Z18
+	VBROADCASTSS (CX)(R12*1), Z18
 	VFMADD231PS  Z18, Z16, Z14
 	VFMADD231PS  Z18, Z17, Z15
-	ADDQ         $+32, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS 64(R8), Z15, Z15
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
+	VADDPS (AX), Z14, Z14
+	VADDPS 64(AX), Z15, Z15
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z16
-	VMOVUPS 64(R9), Z17
+	VMOVUPS (BX), Z16
+	VMOVUPS 64(BX), Z17
 	VADDPS  Z16, Z0, Z0
 	VADDPS  Z17, Z1, Z1
 	VADDPS  Z16, Z2, Z2
@@ -3843,7 +3088,8 @@ bias:
 	VADDPS  Z17, Z15, Z15
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z19, Z19, Z19
 	VMAXPS Z0, Z19, Z0
@@ -3864,30 +3110,30 @@ clamp:
 	VMAXPS Z15, Z19, Z15
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z14, (BX)
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -3899,10 +3145,6 @@ TEXT ·rowTile8x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -3919,37 +3161,40 @@ TEXT ·rowTile8x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z13, Z13, Z13
 	VPXORD     Z14, Z14, Z14
 	VPXORD     Z15, Z15, Z15
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z16
-	VMOVUPS      (BX)(R10*4), Z17
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z16
+	VMOVUPS      (BX)(DI*4), Z17
 	VBROADCASTSS (CX), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
@@ -3980,72 +3225,66 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
-	VADDPS (R10), Z14, Z14
-	VADDPS 64(R10), Z15, Z15
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS 64(DI), Z15, Z15
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z14, (R8)
+	VMOVUPS Z15, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile9x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile9x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4055,167 +3294,103 @@ TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z9
-	VBROADCASTSS (CX), Z10
-	VFMADD231PS  Z10, Z9, Z0
-	VBROADCASTSS 4(CX), Z10
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 8(CX), Z10
-	VFMADD231PS  Z10, Z9, Z2
-	VBROADCASTSS 12(CX), Z10
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 16(CX), Z10
-	VFMADD231PS  Z10, Z9, Z4
-	VBROADCASTSS 20(CX), Z10
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 24(CX), Z10
-	VFMADD231PS  Z10, Z9, Z6
-	VBROADCASTSS 28(CX), Z10
-	VFMADD231PS  Z10, Z9, Z7
-	VBROADCASTSS 32(CX), Z10
-	VFMADD231PS  Z10, Z9, Z8
-	VMOVUPS      64(DX), Z9
-	VBROADCASTSS 36(CX), Z10
-	VFMADD231PS  Z10, Z9, Z0
-	VBROADCASTSS 40(CX), Z10
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 44(CX), Z10
-	VFMADD231PS  Z10, Z9, Z2
-	VBROADCASTSS 48(CX), Z10
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 52(CX), Z10
-	VFMADD231PS  Z10, Z9, Z4
-	VBROADCASTSS 56(CX), Z10
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 60(CX), Z10
-	VFMADD231PS  Z10, Z9, Z6
-	VBROADCASTSS 64(CX), Z10
-	VFMADD231PS  Z10, Z9, Z7
-	VBROADCASTSS 68(CX), Z10
-	VFMADD231PS  Z10, Z9, Z8
-	VMOVUPS      128(DX), Z9
-	VBROADCASTSS 72(CX), Z10
-	VFMADD231PS  Z10, Z9, Z0
-	VBROADCASTSS 76(CX), Z10
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 80(CX), Z10
-	VFMADD231PS  Z10, Z9, Z2
-	VBROADCASTSS 84(CX), Z10
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 88(CX), Z10
-	VFMADD231PS  Z10, Z9, Z4
-	VBROADCASTSS 92(CX), Z10
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 96(CX), Z10
-	VFMADD231PS  Z10, Z9, Z6
-	VBROADCASTSS 100(CX), Z10
-	VFMADD231PS  Z10, Z9, Z7
-	VBROADCASTSS 104(CX), Z10
-	VFMADD231PS  Z10, Z9, Z8
-	VMOVUPS      192(DX), Z9
-	VBROADCASTSS 108(CX), Z10
-	VFMADD231PS  Z10, Z9, Z0
-	VBROADCASTSS 112(CX), Z10
-	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 116(CX), Z10
-	VFMADD231PS  Z10, Z9, Z2
-	VBROADCASTSS 120(CX), Z10
-	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 124(CX), Z10
-	VFMADD231PS  Z10, Z9, Z4
-	VBROADCASTSS 128(CX), Z10
-	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 132(CX), Z10
-	VFMADD231PS  Z10, Z9, Z6
-	VBROADCASTSS 136(CX), Z10
-	VFMADD231PS  Z10, Z9, Z7
-	VBROADCASTSS 140(CX), Z10
-	VFMADD231PS  Z10, Z9, Z8
-	ADDQ         $+144, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z9
 	VBROADCASTSS (CX), Z10
 	VFMADD231PS  Z10, Z9, Z0
-	VBROADCASTSS 4(CX), Z10
+	VBROADCASTSS (CX)(R9*1), Z10
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS 8(CX), Z10
+	VBROADCASTSS (CX)(R9*2), Z10
 	VFMADD231PS  Z10, Z9, Z2
-	VBROADCASTSS 12(CX), Z10
+	VBROADCASTSS (CX)(R10*1), Z10
 	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS 16(CX), Z10
+	VBROADCASTSS (CX)(R9*4), Z10
 	VFMADD231PS  Z10, Z9, Z4
-	VBROADCASTSS 20(CX), Z10
+	VBROADCASTSS (CX)(R11*1), Z10
 	VFMADD231PS  Z10, Z9, Z5
-	VBROADCASTSS 24(CX), Z10
+	VBROADCASTSS (CX)(R10*2), Z10
 	VFMADD231PS  Z10, Z9, Z6
-	VBROADCASTSS 28(CX), Z10
+	VBROADCASTSS (CX)(R12*1), Z10
 	VFMADD231PS  Z10, Z9, Z7
-	VBROADCASTSS 32(CX), Z10
+	VBROADCASTSS (CX)(R9*8), Z10
 	VFMADD231PS  Z10, Z9, Z8
-	ADDQ         $+36, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
+	VADDPS (AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z9
+	VMOVUPS (BX), Z9
 	VADDPS  Z9, Z0, Z0
 	VADDPS  Z9, Z1, Z1
 	VADDPS  Z9, Z2, Z2
@@ -4227,7 +3402,8 @@ bias:
 	VADDPS  Z9, Z8, Z8
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z11, Z11, Z11
 	VMAXPS Z0, Z11, Z0
@@ -4241,24 +3417,24 @@ clamp:
 	VMAXPS Z8, Z11, Z8
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -4269,10 +3445,6 @@ TEXT ·rowTile9x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4282,30 +3454,33 @@ TEXT ·rowTile9x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z6, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z9
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z9
 	VBROADCASTSS (CX), Z10
 	VFMADD231PS  Z10, Z9, Z0
 	VBROADCASTSS 4(CX), Z10
@@ -4330,60 +3505,54 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   DI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
+	VADDPS (SI), Z7, Z7
+	ADDQ   R8, SI
+	VADDPS (SI), Z8, Z8
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z7, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z8, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile9x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile9x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4402,163 +3571,52 @@ TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z15, Z15, Z15
 	VPXORD     Z16, Z16, Z16
 	VPXORD     Z17, Z17, Z17
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z18
-	VMOVUPS      64(DX), Z19
-	VBROADCASTSS (CX), Z20
-	VFMADD231PS  Z20, Z18, Z0
-	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 4(CX), Z20
-	VFMADD231PS  Z20, Z18, Z2
-	VFMADD231PS  Z20, Z19, Z3
-	VBROADCASTSS 8(CX), Z20
-	VFMADD231PS  Z20, Z18, Z4
-	VFMADD231PS  Z20, Z19, Z5
-	VBROADCASTSS 12(CX), Z20
-	VFMADD231PS  Z20, Z18, Z6
-	VFMADD231PS  Z20, Z19, Z7
-	VBROADCASTSS 16(CX), Z20
-	VFMADD231PS  Z20, Z18, Z8
-	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 20(CX), Z20
-	VFMADD231PS  Z20, Z18, Z10
-	VFMADD231PS  Z20, Z19, Z11
-	VBROADCASTSS 24(CX), Z20
-	VFMADD231PS  Z20, Z18, Z12
-	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 28(CX), Z20
-	VFMADD231PS  Z20, Z18, Z14
-	VFMADD231PS  Z20, Z19, Z15
-	VBROADCASTSS 32(CX), Z20
-	VFMADD231PS  Z20, Z18, Z16
-	VFMADD231PS  Z20, Z19, Z17
-	VMOVUPS      128(DX), Z18
-	VMOVUPS      192(DX), Z19
-	VBROADCASTSS 36(CX), Z20
-	VFMADD231PS  Z20, Z18, Z0
-	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 40(CX), Z20
-	VFMADD231PS  Z20, Z18, Z2
-	VFMADD231PS  Z20, Z19, Z3
-	VBROADCASTSS 44(CX), Z20
-	VFMADD231PS  Z20, Z18, Z4
-	VFMADD231PS  Z20, Z19, Z5
-	VBROADCASTSS 48(CX), Z20
-	VFMADD231PS  Z20, Z18, Z6
-	VFMADD231PS  Z20, Z19, Z7
-	VBROADCASTSS 52(CX), Z20
-	VFMADD231PS  Z20, Z18, Z8
-	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 56(CX), Z20
-	VFMADD231PS  Z20, Z18, Z10
-	VFMADD231PS  Z20, Z19, Z11
-	VBROADCASTSS 60(CX), Z20
-	VFMADD231PS  Z20, Z18, Z12
-	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 64(CX), Z20
-	VFMADD231PS  Z20, Z18, Z14
-	VFMADD231PS  Z20, Z19, Z15
-	VBROADCASTSS 68(CX), Z20
-	VFMADD231PS  Z20, Z18, Z16
-	VFMADD231PS  Z20, Z19, Z17
-	VMOVUPS      256(DX), Z18
-	VMOVUPS      320(DX), Z19
-	VBROADCASTSS 72(CX), Z20
-	VFMADD231PS  Z20, Z18, Z0
-	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 76(CX), Z20
-	VFMADD231PS  Z20, Z18, Z2
-	VFMADD231PS  Z20, Z19, Z3
-	VBROADCASTSS 80(CX), Z20
-	VFMADD231PS  Z20, Z18, Z4
-	VFMADD231PS  Z20, Z19, Z5
-	VBROADCASTSS 84(CX), Z20
-	VFMADD231PS  Z20, Z18, Z6
-	VFMADD231PS  Z20, Z19, Z7
-	VBROADCASTSS 88(CX), Z20
-	VFMADD231PS  Z20, Z18, Z8
-	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 92(CX), Z20
-	VFMADD231PS  Z20, Z18, Z10
-	VFMADD231PS  Z20, Z19, Z11
-	VBROADCASTSS 96(CX), Z20
-	VFMADD231PS  Z20, Z18, Z12
-	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 100(CX), Z20
-	VFMADD231PS  Z20, Z18, Z14
-	VFMADD231PS  Z20, Z19, Z15
-	VBROADCASTSS 104(CX), Z20
-	VFMADD231PS  Z20, Z18, Z16
-	VFMADD231PS  Z20, Z19, Z17
-	VMOVUPS      384(DX), Z18
-	VMOVUPS      448(DX), Z19
-	VBROADCASTSS 108(CX), Z20
-	VFMADD231PS  Z20, Z18, Z0
-	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 112(CX), Z20
-	VFMADD231PS  Z20, Z18, Z2
-	VFMADD231PS  Z20, Z19, Z3
-	VBROADCASTSS 116(CX), Z20
-	VFMADD231PS  Z20, Z18, Z4
-	VFMADD231PS  Z20, Z19, Z5
-	VBROADCASTSS 120(CX), Z20
-	VFMADD231PS  Z20, Z18, Z6
-	VFMADD231PS  Z20, Z19, Z7
-	VBROADCASTSS 124(CX), Z20
-	VFMADD231PS  Z20, Z18, Z8
-	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 128(CX), Z20
-	VFMADD231PS  Z20, Z18, Z10
-	VFMADD231PS  Z20, Z19, Z11
-	VBROADCASTSS 132(CX), Z20
-	VFMADD231PS  Z20, Z18, Z12
-	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 136(CX), Z20
-	VFMADD231PS  Z20, Z18, Z14
-	VFMADD231PS  Z20, Z19, Z15
-	VBROADCASTSS 140(CX), Z20
-	VFMADD231PS  Z20, Z18, Z16
-	VFMADD231PS  Z20, Z19, Z17
-	ADDQ         $+144, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z18
@@ -4566,72 +3624,79 @@ one:
 	VBROADCASTSS (CX), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
-	VBROADCASTSS 4(CX), Z20
+	VBROADCASTSS (CX)(R9*1), Z20
 	VFMADD231PS  Z20, Z18, Z2
 	VFMADD231PS  Z20, Z19, Z3
-	VBROADCASTSS 8(CX), Z20
+	VBROADCASTSS (CX)(R9*2), Z20
 	VFMADD231PS  Z20, Z18, Z4
 	VFMADD231PS  Z20, Z19, Z5
-	VBROADCASTSS 12(CX), Z20
+	VBROADCASTSS (CX)(R10*1), Z20
 	VFMADD231PS  Z20, Z18, Z6
 	VFMADD231PS  Z20, Z19, Z7
-	VBROADCASTSS 16(CX), Z20
+	VBROADCASTSS (CX)(R9*4), Z20
 	VFMADD231PS  Z20, Z18, Z8
 	VFMADD231PS  Z20, Z19, Z9
-	VBROADCASTSS 20(CX), Z20
+	VBROADCASTSS (CX)(R11*1), Z20
 	VFMADD231PS  Z20, Z18, Z10
 	VFMADD231PS  Z20, Z19, Z11
-	VBROADCASTSS 24(CX), Z20
+	VBROADCASTSS (CX)(R10*2), Z20
 	VFMADD231PS  Z20, Z18, Z12
 	VFMADD231PS  Z20, Z19, Z13
-	VBROADCASTSS 28(CX), Z20
+	VBROADCASTSS (CX)(R12*1), Z20
 	VFMADD231PS  Z20, Z18, Z14
 	VFMADD231PS  Z20, Z19, Z15
-	VBROADCASTSS 32(CX), Z20
+	VBROADCASTSS (CX)(R9*8), Z20
 	VFMADD231PS  Z20, Z18, Z16
 	VFMADD231PS  Z20, Z19, Z17
-	ADDQ         $+36, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS 64(R8), Z15, Z15
-	ADDQ   SI, R8
-	VADDPS (R8), Z16, Z16
-	VADDPS 64(R8), Z17, Z17
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
+	VADDPS (AX), Z14, Z14
+	VADDPS 64(AX), Z15, Z15
+	ADDQ   DX, AX
+	VADDPS (AX), Z16, Z16
+	VADDPS 64(AX), Z17, Z17
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z18
-	VMOVUPS 64(R9), Z19
+	VMOVUPS (BX), Z18
+	VMOVUPS 64(BX), Z19
 	VADDPS  Z18, Z0, Z0
 	VADDPS  Z19, Z1, Z1
 	VADDPS  Z18, Z2, Z2
@@ -4652,7 +3717,8 @@ bias:
 	VADDPS  Z19, Z17, Z17
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z21, Z21, Z21
 	VMAXPS Z0, Z21, Z0
@@ -4675,33 +3741,33 @@ clamp:
 	VMAXPS Z17, Z21, Z17
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z14, (BX)
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z16, (BX)
-	VMOVUPS Z17, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -4713,10 +3779,6 @@ TEXT ·rowTile9x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4735,40 +3797,43 @@ TEXT ·rowTile9x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z15, Z15, Z15
 	VPXORD     Z16, Z16, Z16
 	VPXORD     Z17, Z17, Z17
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z18
-	VMOVUPS      (BX)(R10*4), Z19
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z18
+	VMOVUPS      (BX)(DI*4), Z19
 	VBROADCASTSS (CX), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
@@ -4802,78 +3867,72 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
-	VADDPS (R10), Z14, Z14
-	VADDPS 64(R10), Z15, Z15
-	ADDQ   R8, R10
-	VADDPS (R10), Z16, Z16
-	VADDPS 64(R10), Z17, Z17
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS 64(DI), Z15, Z15
+	ADDQ   R9, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS 64(DI), Z17, Z17
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z16, (DI)
-	VMOVUPS Z17, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z14, (R8)
+	VMOVUPS Z15, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z16, (R8)
+	VMOVUPS Z17, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile10x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile10x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -4884,181 +3943,110 @@ TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z10
-	VBROADCASTSS (CX), Z11
-	VFMADD231PS  Z11, Z10, Z0
-	VBROADCASTSS 4(CX), Z11
-	VFMADD231PS  Z11, Z10, Z1
-	VBROADCASTSS 8(CX), Z11
-	VFMADD231PS  Z11, Z10, Z2
-	VBROADCASTSS 12(CX), Z11
-	VFMADD231PS  Z11, Z10, Z3
-	VBROADCASTSS 16(CX), Z11
-	VFMADD231PS  Z11, Z10, Z4
-	VBROADCASTSS 20(CX), Z11
-	VFMADD231PS  Z11, Z10, Z5
-	VBROADCASTSS 24(CX), Z11
-	VFMADD231PS  Z11, Z10, Z6
-	VBROADCASTSS 28(CX), Z11
-	VFMADD231PS  Z11, Z10, Z7
-	VBROADCASTSS 32(CX), Z11
-	VFMADD231PS  Z11, Z10, Z8
-	VBROADCASTSS 36(CX), Z11
-	VFMADD231PS  Z11, Z10, Z9
-	VMOVUPS      64(DX), Z10
-	VBROADCASTSS 40(CX), Z11
-	VFMADD231PS  Z11, Z10, Z0
-	VBROADCASTSS 44(CX), Z11
-	VFMADD231PS  Z11, Z10, Z1
-	VBROADCASTSS 48(CX), Z11
-	VFMADD231PS  Z11, Z10, Z2
-	VBROADCASTSS 52(CX), Z11
-	VFMADD231PS  Z11, Z10, Z3
-	VBROADCASTSS 56(CX), Z11
-	VFMADD231PS  Z11, Z10, Z4
-	VBROADCASTSS 60(CX), Z11
-	VFMADD231PS  Z11, Z10, Z5
-	VBROADCASTSS 64(CX), Z11
-	VFMADD231PS  Z11, Z10, Z6
-	VBROADCASTSS 68(CX), Z11
-	VFMADD231PS  Z11, Z10, Z7
-	VBROADCASTSS 72(CX), Z11
-	VFMADD231PS  Z11, Z10, Z8
-	VBROADCASTSS 76(CX), Z11
-	VFMADD231PS  Z11, Z10, Z9
-	VMOVUPS      128(DX), Z10
-	VBROADCASTSS 80(CX), Z11
-	VFMADD231PS  Z11, Z10, Z0
-	VBROADCASTSS 84(CX), Z11
-	VFMADD231PS  Z11, Z10, Z1
-	VBROADCASTSS 88(CX), Z11
-	VFMADD231PS  Z11, Z10, Z2
-	VBROADCASTSS 92(CX), Z11
-	VFMADD231PS  Z11, Z10, Z3
-	VBROADCASTSS 96(CX), Z11
-	VFMADD231PS  Z11, Z10, Z4
-	VBROADCASTSS 100(CX), Z11
-	VFMADD231PS  Z11, Z10, Z5
-	VBROADCASTSS 104(CX), Z11
-	VFMADD231PS  Z11, Z10, Z6
-	VBROADCASTSS 108(CX), Z11
-	VFMADD231PS  Z11, Z10, Z7
-	VBROADCASTSS 112(CX), Z11
-	VFMADD231PS  Z11, Z10, Z8
-	VBROADCASTSS 116(CX), Z11
-	VFMADD231PS  Z11, Z10, Z9
-	VMOVUPS      192(DX), Z10
-	VBROADCASTSS 120(CX), Z11
-	VFMADD231PS  Z11, Z10, Z0
-	VBROADCASTSS 124(CX), Z11
-	VFMADD231PS  Z11, Z10, Z1
-	VBROADCASTSS 128(CX), Z11
-	VFMADD231PS  Z11, Z10, Z2
-	VBROADCASTSS 132(CX), Z11
-	VFMADD231PS  Z11, Z10, Z3
-	VBROADCASTSS 136(CX), Z11
-	VFMADD231PS  Z11, Z10, Z4
-	VBROADCASTSS 140(CX), Z11
-	VFMADD231PS  Z11, Z10, Z5
-	VBROADCASTSS 144(CX), Z11
-	VFMADD231PS  Z11, Z10, Z6
-	VBROADCASTSS 148(CX), Z11
-	VFMADD231PS  Z11, Z10, Z7
-	VBROADCASTSS 152(CX), Z11
-	VFMADD231PS  Z11, Z10, Z8
-	VBROADCASTSS 156(CX), Z11
-	VFMADD231PS  Z11, Z10, Z9
-	ADDQ         $+160, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z10
 	VBROADCASTSS (CX), Z11
 	VFMADD231PS  Z11, Z10, Z0
-	VBROADCASTSS 4(CX), Z11
+	VBROADCASTSS (CX)(R9*1), Z11
 	VFMADD231PS  Z11, Z10, Z1
-	VBROADCASTSS 8(CX), Z11
+	VBROADCASTSS (CX)(R9*2), Z11
 	VFMADD231PS  Z11, Z10, Z2
-	VBROADCASTSS 12(CX), Z11
+	VBROADCASTSS (CX)(R10*1), Z11
 	VFMADD231PS  Z11, Z10, Z3
-	VBROADCASTSS 16(CX), Z11
+	VBROADCASTSS (CX)(R9*4), Z11
 	VFMADD231PS  Z11, Z10, Z4
-	VBROADCASTSS 20(CX), Z11
+	VBROADCASTSS (CX)(R11*1), Z11
 	VFMADD231PS  Z11, Z10, Z5
-	VBROADCASTSS 24(CX), Z11
+	VBROADCASTSS (CX)(R10*2), Z11
 	VFMADD231PS  Z11, Z10, Z6
-	VBROADCASTSS 28(CX), Z11
+	VBROADCASTSS (CX)(R12*1), Z11
 	VFMADD231PS  Z11, Z10, Z7
-	VBROADCASTSS 32(CX), Z11
+	VBROADCASTSS (CX)(R9*8), Z11
 	VFMADD231PS  Z11, Z10, Z8
-	VBROADCASTSS 36(CX), Z11
+	VBROADCASTSS (CX)(R13*1), Z11
 	VFMADD231PS  Z11, Z10, Z9
-	ADDQ         $+40, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	ADDQ   SI, R8
-	VADDPS (R8), Z9, Z9
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
+	VADDPS (AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	ADDQ   DX, AX
+	VADDPS (AX), Z9, Z9
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z10
+	VMOVUPS (BX), Z10
 	VADDPS  Z10, Z0, Z0
 	VADDPS  Z10, Z1, Z1
 	VADDPS  Z10, Z2, Z2
@@ -5071,7 +4059,8 @@ bias:
 	VADDPS  Z10, Z9, Z9
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z12, Z12, Z12
 	VMAXPS Z0, Z12, Z0
@@ -5086,26 +4075,26 @@ clamp:
 	VMAXPS Z9, Z12, Z9
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z9, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -5116,10 +4105,6 @@ TEXT ·rowTile10x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5130,32 +4115,35 @@ TEXT ·rowTile10x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z7, Z7, Z7
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z10
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z10
 	VBROADCASTSS (CX), Z11
 	VFMADD231PS  Z11, Z10, Z0
 	VBROADCASTSS 4(CX), Z11
@@ -5182,64 +4170,58 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   DI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   DI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
+	VADDPS (SI), Z7, Z7
+	ADDQ   R8, SI
+	VADDPS (SI), Z8, Z8
+	ADDQ   R8, SI
+	VADDPS (SI), Z9, Z9
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z7, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z8, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z9, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z9, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile10x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile10x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5260,178 +4242,56 @@ TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z17, Z17, Z17
 	VPXORD     Z18, Z18, Z18
 	VPXORD     Z19, Z19, Z19
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z20
-	VMOVUPS      64(DX), Z21
-	VBROADCASTSS (CX), Z22
-	VFMADD231PS  Z22, Z20, Z0
-	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 4(CX), Z22
-	VFMADD231PS  Z22, Z20, Z2
-	VFMADD231PS  Z22, Z21, Z3
-	VBROADCASTSS 8(CX), Z22
-	VFMADD231PS  Z22, Z20, Z4
-	VFMADD231PS  Z22, Z21, Z5
-	VBROADCASTSS 12(CX), Z22
-	VFMADD231PS  Z22, Z20, Z6
-	VFMADD231PS  Z22, Z21, Z7
-	VBROADCASTSS 16(CX), Z22
-	VFMADD231PS  Z22, Z20, Z8
-	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 20(CX), Z22
-	VFMADD231PS  Z22, Z20, Z10
-	VFMADD231PS  Z22, Z21, Z11
-	VBROADCASTSS 24(CX), Z22
-	VFMADD231PS  Z22, Z20, Z12
-	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 28(CX), Z22
-	VFMADD231PS  Z22, Z20, Z14
-	VFMADD231PS  Z22, Z21, Z15
-	VBROADCASTSS 32(CX), Z22
-	VFMADD231PS  Z22, Z20, Z16
-	VFMADD231PS  Z22, Z21, Z17
-	VBROADCASTSS 36(CX), Z22
-	VFMADD231PS  Z22, Z20, Z18
-	VFMADD231PS  Z22, Z21, Z19
-	VMOVUPS      128(DX), Z20
-	VMOVUPS      192(DX), Z21
-	VBROADCASTSS 40(CX), Z22
-	VFMADD231PS  Z22, Z20, Z0
-	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 44(CX), Z22
-	VFMADD231PS  Z22, Z20, Z2
-	VFMADD231PS  Z22, Z21, Z3
-	VBROADCASTSS 48(CX), Z22
-	VFMADD231PS  Z22, Z20, Z4
-	VFMADD231PS  Z22, Z21, Z5
-	VBROADCASTSS 52(CX), Z22
-	VFMADD231PS  Z22, Z20, Z6
-	VFMADD231PS  Z22, Z21, Z7
-	VBROADCASTSS 56(CX), Z22
-	VFMADD231PS  Z22, Z20, Z8
-	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 60(CX), Z22
-	VFMADD231PS  Z22, Z20, Z10
-	VFMADD231PS  Z22, Z21, Z11
-	VBROADCASTSS 64(CX), Z22
-	VFMADD231PS  Z22, Z20, Z12
-	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 68(CX), Z22
-	VFMADD231PS  Z22, Z20, Z14
-	VFMADD231PS  Z22, Z21, Z15
-	VBROADCASTSS 72(CX), Z22
-	VFMADD231PS  Z22, Z20, Z16
-	VFMADD231PS  Z22, Z21, Z17
-	VBROADCASTSS 76(CX), Z22
-	VFMADD231PS  Z22, Z20, Z18
-	VFMADD231PS  Z22, Z21, Z19
-	VMOVUPS      256(DX), Z20
-	VMOVUPS      320(DX), Z21
-	VBROADCASTSS 80(CX), Z22
-	VFMADD231PS  Z22, Z20, Z0
-	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 84(CX), Z22
-	VFMADD231PS  Z22, Z20, Z2
-	VFMADD231PS  Z22, Z21, Z3
-	VBROADCASTSS 88(CX), Z22
-	VFMADD231PS  Z22, Z20, Z4
-	VFMADD231PS  Z22, Z21, Z5
-	VBROADCASTSS 92(CX), Z22
-	VFMADD231PS  Z22, Z20, Z6
-	VFMADD231PS  Z22, Z21, Z7
-	VBROADCASTSS 96(CX), Z22
-	VFMADD231PS  Z22, Z20, Z8
-	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 100(CX), Z22
-	VFMADD231PS  Z22, Z20, Z10
-	VFMADD231PS  Z22, Z21, Z11
-	VBROADCASTSS 104(CX), Z22
-	VFMADD231PS  Z22, Z20, Z12
-	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 108(CX), Z22
-	VFMADD231PS  Z22, Z20, Z14
-	VFMADD231PS  Z22, Z21, Z15
-	VBROADCASTSS 112(CX), Z22
-	VFMADD231PS  Z22, Z20, Z16
-	VFMADD231PS  Z22, Z21, Z17
-	VBROADCASTSS 116(CX), Z22
-	VFMADD231PS  Z22, Z20, Z18
-	VFMADD231PS  Z22, Z21, Z19
-	VMOVUPS      384(DX), Z20
-	VMOVUPS      448(DX), Z21
-	VBROADCASTSS 120(CX), Z22
-	VFMADD231PS  Z22, Z20, Z0
-	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 124(CX), Z22
-	VFMADD231PS  Z22, Z20, Z2
-	VFMADD231PS  Z22, Z21, Z3
-	VBROADCASTSS 128(CX), Z22
-	VFMADD231PS  Z22, Z20, Z4
-	VFMADD231PS  Z22, Z21, Z5
-	VBROADCASTSS 132(CX), Z22
-	VFMADD231PS  Z22, Z20, Z6
-	VFMADD231PS  Z22, Z21, Z7
-	VBROADCASTSS 136(CX), Z22
-	VFMADD231PS  Z22, Z20, Z8
-	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 140(CX), Z22
-	VFMADD231PS  Z22, Z20, Z10
-	VFMADD231PS  Z22, Z21, Z11
-	VBROADCASTSS 144(CX), Z22
-	VFMADD231PS  Z22, Z20, Z12
-	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 148(CX), Z22
-	VFMADD231PS  Z22, Z20, Z14
-	VFMADD231PS  Z22, Z21, Z15
-	VBROADCASTSS 152(CX), Z22
-	VFMADD231PS  Z22, Z20, Z16
-	VFMADD231PS  Z22, Z21, Z17
-	VBROADCASTSS 156(CX), Z22
-	VFMADD231PS  Z22, Z20, Z18
-	VFMADD231PS  Z22, Z21, Z19
-	ADDQ         $+160, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z20
@@ -5439,78 +4299,85 @@ one:
 	VBROADCASTSS (CX), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
-	VBROADCASTSS 4(CX), Z22
+	VBROADCASTSS (CX)(R9*1), Z22
 	VFMADD231PS  Z22, Z20, Z2
 	VFMADD231PS  Z22, Z21, Z3
-	VBROADCASTSS 8(CX), Z22
+	VBROADCASTSS (CX)(R9*2), Z22
 	VFMADD231PS  Z22, Z20, Z4
 	VFMADD231PS  Z22, Z21, Z5
-	VBROADCASTSS 12(CX), Z22
+	VBROADCASTSS (CX)(R10*1), Z22
 	VFMADD231PS  Z22, Z20, Z6
 	VFMADD231PS  Z22, Z21, Z7
-	VBROADCASTSS 16(CX), Z22
+	VBROADCASTSS (CX)(R9*4), Z22
 	VFMADD231PS  Z22, Z20, Z8
 	VFMADD231PS  Z22, Z21, Z9
-	VBROADCASTSS 20(CX), Z22
+	VBROADCASTSS (CX)(R11*1), Z22
 	VFMADD231PS  Z22, Z20, Z10
 	VFMADD231PS  Z22, Z21, Z11
-	VBROADCASTSS 24(CX), Z22
+	VBROADCASTSS (CX)(R10*2), Z22
 	VFMADD231PS  Z22, Z20, Z12
 	VFMADD231PS  Z22, Z21, Z13
-	VBROADCASTSS 28(CX), Z22
+	VBROADCASTSS (CX)(R12*1), Z22
 	VFMADD231PS  Z22, Z20, Z14
 	VFMADD231PS  Z22, Z21, Z15
-	VBROADCASTSS 32(CX), Z22
+	VBROADCASTSS (CX)(R9*8), Z22
 	VFMADD231PS  Z22, Z20, Z16
 	VFMADD231PS  Z22, Z21, Z17
-	VBROADCASTSS 36(CX), Z22
+	VBROADCASTSS (CX)(R13*1), Z22
 	VFMADD231PS  Z22, Z20, Z18
 	VFMADD231PS  Z22, Z21, Z19
-	ADDQ         $+40, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS 64(R8), Z15, Z15
-	ADDQ   SI, R8
-	VADDPS (R8), Z16, Z16
-	VADDPS 64(R8), Z17, Z17
-	ADDQ   SI, R8
-	VADDPS (R8), Z18, Z18
-	VADDPS 64(R8), Z19, Z19
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
+	VADDPS (AX), Z14, Z14
+	VADDPS 64(AX), Z15, Z15
+	ADDQ   DX, AX
+	VADDPS (AX), Z16, Z16
+	VADDPS 64(AX), Z17, Z17
+	ADDQ   DX, AX
+	VADDPS (AX), Z18, Z18
+	VADDPS 64(AX), Z19, Z19
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z20
-	VMOVUPS 64(R9), Z21
+	VMOVUPS (BX), Z20
+	VMOVUPS 64(BX), Z21
 	VADDPS  Z20, Z0, Z0
 	VADDPS  Z21, Z1, Z1
 	VADDPS  Z20, Z2, Z2
@@ -5533,7 +4400,8 @@ bias:
 	VADDPS  Z21, Z19, Z19
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z23, Z23, Z23
 	VMAXPS Z0, Z23, Z0
@@ -5558,36 +4426,36 @@ clamp:
 	VMAXPS Z19, Z23, Z19
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z14, (BX)
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z16, (BX)
-	VMOVUPS Z17, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z18, (BX)
-	VMOVUPS Z19, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -5599,10 +4467,6 @@ TEXT ·rowTile10x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5623,43 +4487,46 @@ TEXT ·rowTile10x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z17, Z17, Z17
 	VPXORD     Z18, Z18, Z18
 	VPXORD     Z19, Z19, Z19
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z20
-	VMOVUPS      (BX)(R10*4), Z21
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z20
+	VMOVUPS      (BX)(DI*4), Z21
 	VBROADCASTSS (CX), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
@@ -5696,84 +4563,78 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
-	VADDPS (R10), Z14, Z14
-	VADDPS 64(R10), Z15, Z15
-	ADDQ   R8, R10
-	VADDPS (R10), Z16, Z16
-	VADDPS 64(R10), Z17, Z17
-	ADDQ   R8, R10
-	VADDPS (R10), Z18, Z18
-	VADDPS 64(R10), Z19, Z19
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS 64(DI), Z15, Z15
+	ADDQ   R9, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS 64(DI), Z17, Z17
+	ADDQ   R9, DI
+	VADDPS (DI), Z18, Z18
+	VADDPS 64(DI), Z19, Z19
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z16, (DI)
-	VMOVUPS Z17, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z18, (DI)
-	VMOVUPS Z19, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z14, (R8)
+	VMOVUPS Z15, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z16, (R8)
+	VMOVUPS Z17, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z18, (R8)
+	VMOVUPS Z19, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile11x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile11x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -5785,195 +4646,116 @@ TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z11
-	VBROADCASTSS (CX), Z12
-	VFMADD231PS  Z12, Z11, Z0
-	VBROADCASTSS 4(CX), Z12
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 8(CX), Z12
-	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS 12(CX), Z12
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 16(CX), Z12
-	VFMADD231PS  Z12, Z11, Z4
-	VBROADCASTSS 20(CX), Z12
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 24(CX), Z12
-	VFMADD231PS  Z12, Z11, Z6
-	VBROADCASTSS 28(CX), Z12
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 32(CX), Z12
-	VFMADD231PS  Z12, Z11, Z8
-	VBROADCASTSS 36(CX), Z12
-	VFMADD231PS  Z12, Z11, Z9
-	VBROADCASTSS 40(CX), Z12
-	VFMADD231PS  Z12, Z11, Z10
-	VMOVUPS      64(DX), Z11
-	VBROADCASTSS 44(CX), Z12
-	VFMADD231PS  Z12, Z11, Z0
-	VBROADCASTSS 48(CX), Z12
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 52(CX), Z12
-	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS 56(CX), Z12
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 60(CX), Z12
-	VFMADD231PS  Z12, Z11, Z4
-	VBROADCASTSS 64(CX), Z12
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 68(CX), Z12
-	VFMADD231PS  Z12, Z11, Z6
-	VBROADCASTSS 72(CX), Z12
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 76(CX), Z12
-	VFMADD231PS  Z12, Z11, Z8
-	VBROADCASTSS 80(CX), Z12
-	VFMADD231PS  Z12, Z11, Z9
-	VBROADCASTSS 84(CX), Z12
-	VFMADD231PS  Z12, Z11, Z10
-	VMOVUPS      128(DX), Z11
-	VBROADCASTSS 88(CX), Z12
-	VFMADD231PS  Z12, Z11, Z0
-	VBROADCASTSS 92(CX), Z12
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 96(CX), Z12
-	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS 100(CX), Z12
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 104(CX), Z12
-	VFMADD231PS  Z12, Z11, Z4
-	VBROADCASTSS 108(CX), Z12
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 112(CX), Z12
-	VFMADD231PS  Z12, Z11, Z6
-	VBROADCASTSS 116(CX), Z12
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 120(CX), Z12
-	VFMADD231PS  Z12, Z11, Z8
-	VBROADCASTSS 124(CX), Z12
-	VFMADD231PS  Z12, Z11, Z9
-	VBROADCASTSS 128(CX), Z12
-	VFMADD231PS  Z12, Z11, Z10
-	VMOVUPS      192(DX), Z11
-	VBROADCASTSS 132(CX), Z12
-	VFMADD231PS  Z12, Z11, Z0
-	VBROADCASTSS 136(CX), Z12
-	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 140(CX), Z12
-	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS 144(CX), Z12
-	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 148(CX), Z12
-	VFMADD231PS  Z12, Z11, Z4
-	VBROADCASTSS 152(CX), Z12
-	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 156(CX), Z12
-	VFMADD231PS  Z12, Z11, Z6
-	VBROADCASTSS 160(CX), Z12
-	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 164(CX), Z12
-	VFMADD231PS  Z12, Z11, Z8
-	VBROADCASTSS 168(CX), Z12
-	VFMADD231PS  Z12, Z11, Z9
-	VBROADCASTSS 172(CX), Z12
-	VFMADD231PS  Z12, Z11, Z10
-	ADDQ         $+176, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z11
 	VBROADCASTSS (CX), Z12
 	VFMADD231PS  Z12, Z11, Z0
-	VBROADCASTSS 4(CX), Z12
+	VBROADCASTSS (CX)(R9*1), Z12
 	VFMADD231PS  Z12, Z11, Z1
-	VBROADCASTSS 8(CX), Z12
+	VBROADCASTSS (CX)(R9*2), Z12
 	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS 12(CX), Z12
+	VBROADCASTSS (CX)(R10*1), Z12
 	VFMADD231PS  Z12, Z11, Z3
-	VBROADCASTSS 16(CX), Z12
+	VBROADCASTSS (CX)(R9*4), Z12
 	VFMADD231PS  Z12, Z11, Z4
-	VBROADCASTSS 20(CX), Z12
+	VBROADCASTSS (CX)(R11*1), Z12
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS 24(CX), Z12
+	VBROADCASTSS (CX)(R10*2), Z12
 	VFMADD231PS  Z12, Z11, Z6
-	VBROADCASTSS 28(CX), Z12
+	VBROADCASTSS (CX)(R12*1), Z12
 	VFMADD231PS  Z12, Z11, Z7
-	VBROADCASTSS 32(CX), Z12
+	VBROADCASTSS (CX)(R9*8), Z12
 	VFMADD231PS  Z12, Z11, Z8
-	VBROADCASTSS 36(CX), Z12
+	VBROADCASTSS (CX)(R13*1), Z12
 	VFMADD231PS  Z12, Z11, Z9
-	VBROADCASTSS 40(CX), Z12
+	VBROADCASTSS (CX)(R11*2), Z12
 	VFMADD231PS  Z12, Z11, Z10
-	ADDQ         $+44, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	ADDQ   SI, R8
-	VADDPS (R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
+	VADDPS (AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	ADDQ   DX, AX
+	VADDPS (AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z11
+	VMOVUPS (BX), Z11
 	VADDPS  Z11, Z0, Z0
 	VADDPS  Z11, Z1, Z1
 	VADDPS  Z11, Z2, Z2
@@ -5987,7 +4769,8 @@ bias:
 	VADDPS  Z11, Z10, Z10
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z13, Z13, Z13
 	VMAXPS Z0, Z13, Z0
@@ -6003,28 +4786,28 @@ clamp:
 	VMAXPS Z10, Z13, Z10
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z9, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -6035,10 +4818,6 @@ TEXT ·rowTile11x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6050,34 +4829,37 @@ TEXT ·rowTile11x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z8, Z8, Z8
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z11
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z11
 	VBROADCASTSS (CX), Z12
 	VFMADD231PS  Z12, Z11, Z0
 	VBROADCASTSS 4(CX), Z12
@@ -6106,68 +4888,62 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   DI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   DI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   DI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
+	VADDPS (SI), Z7, Z7
+	ADDQ   R8, SI
+	VADDPS (SI), Z8, Z8
+	ADDQ   R8, SI
+	VADDPS (SI), Z9, Z9
+	ADDQ   R8, SI
+	VADDPS (SI), Z10, Z10
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z7, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z8, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z9, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z10, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z9, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile11x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile11x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6190,193 +4966,59 @@ TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z19, Z19, Z19
 	VPXORD     Z20, Z20, Z20
 	VPXORD     Z21, Z21, Z21
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z22
-	VMOVUPS      64(DX), Z23
-	VBROADCASTSS (CX), Z24
-	VFMADD231PS  Z24, Z22, Z0
-	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 4(CX), Z24
-	VFMADD231PS  Z24, Z22, Z2
-	VFMADD231PS  Z24, Z23, Z3
-	VBROADCASTSS 8(CX), Z24
-	VFMADD231PS  Z24, Z22, Z4
-	VFMADD231PS  Z24, Z23, Z5
-	VBROADCASTSS 12(CX), Z24
-	VFMADD231PS  Z24, Z22, Z6
-	VFMADD231PS  Z24, Z23, Z7
-	VBROADCASTSS 16(CX), Z24
-	VFMADD231PS  Z24, Z22, Z8
-	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 20(CX), Z24
-	VFMADD231PS  Z24, Z22, Z10
-	VFMADD231PS  Z24, Z23, Z11
-	VBROADCASTSS 24(CX), Z24
-	VFMADD231PS  Z24, Z22, Z12
-	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 28(CX), Z24
-	VFMADD231PS  Z24, Z22, Z14
-	VFMADD231PS  Z24, Z23, Z15
-	VBROADCASTSS 32(CX), Z24
-	VFMADD231PS  Z24, Z22, Z16
-	VFMADD231PS  Z24, Z23, Z17
-	VBROADCASTSS 36(CX), Z24
-	VFMADD231PS  Z24, Z22, Z18
-	VFMADD231PS  Z24, Z23, Z19
-	VBROADCASTSS 40(CX), Z24
-	VFMADD231PS  Z24, Z22, Z20
-	VFMADD231PS  Z24, Z23, Z21
-	VMOVUPS      128(DX), Z22
-	VMOVUPS      192(DX), Z23
-	VBROADCASTSS 44(CX), Z24
-	VFMADD231PS  Z24, Z22, Z0
-	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 48(CX), Z24
-	VFMADD231PS  Z24, Z22, Z2
-	VFMADD231PS  Z24, Z23, Z3
-	VBROADCASTSS 52(CX), Z24
-	VFMADD231PS  Z24, Z22, Z4
-	VFMADD231PS  Z24, Z23, Z5
-	VBROADCASTSS 56(CX), Z24
-	VFMADD231PS  Z24, Z22, Z6
-	VFMADD231PS  Z24, Z23, Z7
-	VBROADCASTSS 60(CX), Z24
-	VFMADD231PS  Z24, Z22, Z8
-	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 64(CX), Z24
-	VFMADD231PS  Z24, Z22, Z10
-	VFMADD231PS  Z24, Z23, Z11
-	VBROADCASTSS 68(CX), Z24
-	VFMADD231PS  Z24, Z22, Z12
-	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 72(CX), Z24
-	VFMADD231PS  Z24, Z22, Z14
-	VFMADD231PS  Z24, Z23, Z15
-	VBROADCASTSS 76(CX), Z24
-	VFMADD231PS  Z24, Z22, Z16
-	VFMADD231PS  Z24, Z23, Z17
-	VBROADCASTSS 80(CX), Z24
-	VFMADD231PS  Z24, Z22, Z18
-	VFMADD231PS  Z24, Z23, Z19
-	VBROADCASTSS 84(CX), Z24
-	VFMADD231PS  Z24, Z22, Z20
-	VFMADD231PS  Z24, Z23, Z21
-	VMOVUPS      256(DX), Z22
-	VMOVUPS      320(DX), Z23
-	VBROADCASTSS 88(CX), Z24
-	VFMADD231PS  Z24, Z22, Z0
-	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 92(CX), Z24
-	VFMADD231PS  Z24, Z22, Z2
-	VFMADD231PS  Z24, Z23, Z3
-	VBROADCASTSS 96(CX), Z24
-	VFMADD231PS  Z24, Z22, Z4
-	VFMADD231PS  Z24, Z23, Z5
-	VBROADCASTSS 100(CX), Z24
-	VFMADD231PS  Z24, Z22, Z6
-	VFMADD231PS  Z24, Z23, Z7
-	VBROADCASTSS 104(CX), Z24
-	VFMADD231PS  Z24, Z22, Z8
-	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 108(CX), Z24
-	VFMADD231PS  Z24, Z22, Z10
-	VFMADD231PS  Z24, Z23, Z11
-	VBROADCASTSS 112(CX), Z24
-	VFMADD231PS  Z24, Z22, Z12
-	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 116(CX), Z24
-	VFMADD231PS  Z24, Z22, Z14
-	VFMADD231PS  Z24, Z23, Z15
-	VBROADCASTSS 120(CX), Z24
-	VFMADD231PS  Z24, Z22, Z16
-	VFMADD231PS  Z24, Z23, Z17
-	VBROADCASTSS 124(CX), Z24
-	VFMADD231PS  Z24, Z22, Z18
-	VFMADD231PS  Z24, Z23, Z19
-	VBROADCASTSS 128(CX), Z24
-	VFMADD231PS  Z24, Z22, Z20
-	VFMADD231PS  Z24, Z23, Z21
-	VMOVUPS      384(DX), Z22
-	VMOVUPS      448(DX), Z23
-	VBROADCASTSS 132(CX), Z24
-	VFMADD231PS  Z24, Z22, Z0
-	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 136(CX), Z24
-	VFMADD231PS  Z24, Z22, Z2
-	VFMADD231PS  Z24, Z23, Z3
-	VBROADCASTSS 140(CX), Z24
-	VFMADD231PS  Z24, Z22, Z4
-	VFMADD231PS  Z24, Z23, Z5
-	VBROADCASTSS 144(CX), Z24
-	VFMADD231PS  Z24, Z22, Z6
-	VFMADD231PS  Z24, Z23, Z7
-	VBROADCASTSS 148(CX), Z24
-	VFMADD231PS  Z24, Z22, Z8
-	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 152(CX), Z24
-	VFMADD231PS  Z24, Z22, Z10
-	VFMADD231PS  Z24, Z23, Z11
-	VBROADCASTSS 156(CX), Z24
-	VFMADD231PS  Z24, Z22, Z12
-	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 160(CX), Z24
-	VFMADD231PS  Z24, Z22, Z14
-	VFMADD231PS  Z24, Z23, Z15
-	VBROADCASTSS 164(CX), Z24
-	VFMADD231PS  Z24, Z22, Z16
-	VFMADD231PS  Z24, Z23, Z17
-	VBROADCASTSS 168(CX), Z24
-	VFMADD231PS  Z24, Z22, Z18
-	VFMADD231PS  Z24, Z23, Z19
-	VBROADCASTSS 172(CX), Z24
-	VFMADD231PS  Z24, Z22, Z20
-	VFMADD231PS  Z24, Z23, Z21
-	ADDQ         $+176, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z22
@@ -6384,84 +5026,91 @@ one:
 	VBROADCASTSS (CX), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
-	VBROADCASTSS 4(CX), Z24
+	VBROADCASTSS (CX)(R9*1), Z24
 	VFMADD231PS  Z24, Z22, Z2
 	VFMADD231PS  Z24, Z23, Z3
-	VBROADCASTSS 8(CX), Z24
+	VBROADCASTSS (CX)(R9*2), Z24
 	VFMADD231PS  Z24, Z22, Z4
 	VFMADD231PS  Z24, Z23, Z5
-	VBROADCASTSS 12(CX), Z24
+	VBROADCASTSS (CX)(R10*1), Z24
 	VFMADD231PS  Z24, Z22, Z6
 	VFMADD231PS  Z24, Z23, Z7
-	VBROADCASTSS 16(CX), Z24
+	VBROADCASTSS (CX)(R9*4), Z24
 	VFMADD231PS  Z24, Z22, Z8
 	VFMADD231PS  Z24, Z23, Z9
-	VBROADCASTSS 20(CX), Z24
+	VBROADCASTSS (CX)(R11*1), Z24
 	VFMADD231PS  Z24, Z22, Z10
 	VFMADD231PS  Z24, Z23, Z11
-	VBROADCASTSS 24(CX), Z24
+	VBROADCASTSS (CX)(R10*2), Z24
 	VFMADD231PS  Z24, Z22, Z12
 	VFMADD231PS  Z24, Z23, Z13
-	VBROADCASTSS 28(CX), Z24
+	VBROADCASTSS (CX)(R12*1), Z24
 	VFMADD231PS  Z24, Z22, Z14
 	VFMADD231PS  Z24, Z23, Z15
-	VBROADCASTSS 32(CX), Z24
+	VBROADCASTSS (CX)(R9*8), Z24
 	VFMADD231PS  Z24, Z22, Z16
 	VFMADD231PS  Z24, Z23, Z17
-	VBROADCASTSS 36(CX), Z24
+	VBROADCASTSS (CX)(R13*1), Z24
 	VFMADD231PS  Z24, Z22, Z18
 	VFMADD231PS  Z24, Z23, Z19
-	VBROADCASTSS 40(CX), Z24
+	VBROADCASTSS (CX)(R11*2), Z24
 	VFMADD231PS  Z24, Z22, Z20
 	VFMADD231PS  Z24, Z23, Z21
-	ADDQ         $+44, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS 64(R8), Z15, Z15
-	ADDQ   SI, R8
-	VADDPS (R8), Z16, Z16
-	VADDPS 64(R8), Z17, Z17
-	ADDQ   SI, R8
-	VADDPS (R8), Z18, Z18
-	VADDPS 64(R8), Z19, Z19
-	ADDQ   SI, R8
-	VADDPS (R8), Z20, Z20
-	VADDPS 64(R8), Z21, Z21
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
+	VADDPS (AX), Z14, Z14
+	VADDPS 64(AX), Z15, Z15
+	ADDQ   DX, AX
+	VADDPS (AX), Z16, Z16
+	VADDPS 64(AX), Z17, Z17
+	ADDQ   DX, AX
+	VADDPS (AX), Z18, Z18
+	VADDPS 64(AX), Z19, Z19
+	ADDQ   DX, AX
+	VADDPS (AX), Z20, Z20
+	VADDPS 64(AX), Z21, Z21
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z22
-	VMOVUPS 64(R9), Z23
+	VMOVUPS (BX), Z22
+	VMOVUPS 64(BX), Z23
 	VADDPS  Z22, Z0, Z0
 	VADDPS  Z23, Z1, Z1
 	VADDPS  Z22, Z2, Z2
@@ -6486,7 +5135,8 @@ bias:
 	VADDPS  Z23, Z21, Z21
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z25, Z25, Z25
 	VMAXPS Z0, Z25, Z0
@@ -6513,39 +5163,39 @@ clamp:
 	VMAXPS Z21, Z25, Z21
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z14, (BX)
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z16, (BX)
-	VMOVUPS Z17, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z18, (BX)
-	VMOVUPS Z19, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z20, (BX)
-	VMOVUPS Z21, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z20, (CX)
+	VMOVUPS Z21, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -6557,10 +5207,6 @@ TEXT ·rowTile11x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6583,46 +5229,49 @@ TEXT ·rowTile11x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z19, Z19, Z19
 	VPXORD     Z20, Z20, Z20
 	VPXORD     Z21, Z21, Z21
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z22
-	VMOVUPS      (BX)(R10*4), Z23
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z22
+	VMOVUPS      (BX)(DI*4), Z23
 	VBROADCASTSS (CX), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
@@ -6662,90 +5311,84 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
-	VADDPS (R10), Z14, Z14
-	VADDPS 64(R10), Z15, Z15
-	ADDQ   R8, R10
-	VADDPS (R10), Z16, Z16
-	VADDPS 64(R10), Z17, Z17
-	ADDQ   R8, R10
-	VADDPS (R10), Z18, Z18
-	VADDPS 64(R10), Z19, Z19
-	ADDQ   R8, R10
-	VADDPS (R10), Z20, Z20
-	VADDPS 64(R10), Z21, Z21
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS 64(DI), Z15, Z15
+	ADDQ   R9, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS 64(DI), Z17, Z17
+	ADDQ   R9, DI
+	VADDPS (DI), Z18, Z18
+	VADDPS 64(DI), Z19, Z19
+	ADDQ   R9, DI
+	VADDPS (DI), Z20, Z20
+	VADDPS 64(DI), Z21, Z21
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z16, (DI)
-	VMOVUPS Z17, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z18, (DI)
-	VMOVUPS Z19, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z20, (DI)
-	VMOVUPS Z21, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z14, (R8)
+	VMOVUPS Z15, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z16, (R8)
+	VMOVUPS Z17, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z18, (R8)
+	VMOVUPS Z19, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z20, (R8)
+	VMOVUPS Z21, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile12x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -6758,209 +5401,123 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z12
-	VBROADCASTSS (CX), Z13
-	VFMADD231PS  Z13, Z12, Z0
-	VBROADCASTSS 4(CX), Z13
-	VFMADD231PS  Z13, Z12, Z1
-	VBROADCASTSS 8(CX), Z13
-	VFMADD231PS  Z13, Z12, Z2
-	VBROADCASTSS 12(CX), Z13
-	VFMADD231PS  Z13, Z12, Z3
-	VBROADCASTSS 16(CX), Z13
-	VFMADD231PS  Z13, Z12, Z4
-	VBROADCASTSS 20(CX), Z13
-	VFMADD231PS  Z13, Z12, Z5
-	VBROADCASTSS 24(CX), Z13
-	VFMADD231PS  Z13, Z12, Z6
-	VBROADCASTSS 28(CX), Z13
-	VFMADD231PS  Z13, Z12, Z7
-	VBROADCASTSS 32(CX), Z13
-	VFMADD231PS  Z13, Z12, Z8
-	VBROADCASTSS 36(CX), Z13
-	VFMADD231PS  Z13, Z12, Z9
-	VBROADCASTSS 40(CX), Z13
-	VFMADD231PS  Z13, Z12, Z10
-	VBROADCASTSS 44(CX), Z13
-	VFMADD231PS  Z13, Z12, Z11
-	VMOVUPS      64(DX), Z12
-	VBROADCASTSS 48(CX), Z13
-	VFMADD231PS  Z13, Z12, Z0
-	VBROADCASTSS 52(CX), Z13
-	VFMADD231PS  Z13, Z12, Z1
-	VBROADCASTSS 56(CX), Z13
-	VFMADD231PS  Z13, Z12, Z2
-	VBROADCASTSS 60(CX), Z13
-	VFMADD231PS  Z13, Z12, Z3
-	VBROADCASTSS 64(CX), Z13
-	VFMADD231PS  Z13, Z12, Z4
-	VBROADCASTSS 68(CX), Z13
-	VFMADD231PS  Z13, Z12, Z5
-	VBROADCASTSS 72(CX), Z13
-	VFMADD231PS  Z13, Z12, Z6
-	VBROADCASTSS 76(CX), Z13
-	VFMADD231PS  Z13, Z12, Z7
-	VBROADCASTSS 80(CX), Z13
-	VFMADD231PS  Z13, Z12, Z8
-	VBROADCASTSS 84(CX), Z13
-	VFMADD231PS  Z13, Z12, Z9
-	VBROADCASTSS 88(CX), Z13
-	VFMADD231PS  Z13, Z12, Z10
-	VBROADCASTSS 92(CX), Z13
-	VFMADD231PS  Z13, Z12, Z11
-	VMOVUPS      128(DX), Z12
-	VBROADCASTSS 96(CX), Z13
-	VFMADD231PS  Z13, Z12, Z0
-	VBROADCASTSS 100(CX), Z13
-	VFMADD231PS  Z13, Z12, Z1
-	VBROADCASTSS 104(CX), Z13
-	VFMADD231PS  Z13, Z12, Z2
-	VBROADCASTSS 108(CX), Z13
-	VFMADD231PS  Z13, Z12, Z3
-	VBROADCASTSS 112(CX), Z13
-	VFMADD231PS  Z13, Z12, Z4
-	VBROADCASTSS 116(CX), Z13
-	VFMADD231PS  Z13, Z12, Z5
-	VBROADCASTSS 120(CX), Z13
-	VFMADD231PS  Z13, Z12, Z6
-	VBROADCASTSS 124(CX), Z13
-	VFMADD231PS  Z13, Z12, Z7
-	VBROADCASTSS 128(CX), Z13
-	VFMADD231PS  Z13, Z12, Z8
-	VBROADCASTSS 132(CX), Z13
-	VFMADD231PS  Z13, Z12, Z9
-	VBROADCASTSS 136(CX), Z13
-	VFMADD231PS  Z13, Z12, Z10
-	VBROADCASTSS 140(CX), Z13
-	VFMADD231PS  Z13, Z12, Z11
-	VMOVUPS      192(DX), Z12
-	VBROADCASTSS 144(CX), Z13
-	VFMADD231PS  Z13, Z12, Z0
-	VBROADCASTSS 148(CX), Z13
-	VFMADD231PS  Z13, Z12, Z1
-	VBROADCASTSS 152(CX), Z13
-	VFMADD231PS  Z13, Z12, Z2
-	VBROADCASTSS 156(CX), Z13
-	VFMADD231PS  Z13, Z12, Z3
-	VBROADCASTSS 160(CX), Z13
-	VFMADD231PS  Z13, Z12, Z4
-	VBROADCASTSS 164(CX), Z13
-	VFMADD231PS  Z13, Z12, Z5
-	VBROADCASTSS 168(CX), Z13
-	VFMADD231PS  Z13, Z12, Z6
-	VBROADCASTSS 172(CX), Z13
-	VFMADD231PS  Z13, Z12, Z7
-	VBROADCASTSS 176(CX), Z13
-	VFMADD231PS  Z13, Z12, Z8
-	VBROADCASTSS 180(CX), Z13
-	VFMADD231PS  Z13, Z12, Z9
-	VBROADCASTSS 184(CX), Z13
-	VFMADD231PS  Z13, Z12, Z10
-	VBROADCASTSS 188(CX), Z13
-	VFMADD231PS  Z13, Z12, Z11
-	ADDQ         $+192, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	LEAQ       (R13)(R9*2), R14
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z12
 	VBROADCASTSS (CX), Z13
 	VFMADD231PS  Z13, Z12, Z0
-	VBROADCASTSS 4(CX), Z13
+	VBROADCASTSS (CX)(R9*1), Z13
 	VFMADD231PS  Z13, Z12, Z1
-	VBROADCASTSS 8(CX), Z13
+	VBROADCASTSS (CX)(R9*2), Z13
 	VFMADD231PS  Z13, Z12, Z2
-	VBROADCASTSS 12(CX), Z13
+	VBROADCASTSS (CX)(R10*1), Z13
 	VFMADD231PS  Z13, Z12, Z3
-	VBROADCASTSS 16(CX), Z13
+	VBROADCASTSS (CX)(R9*4), Z13
 	VFMADD231PS  Z13, Z12, Z4
-	VBROADCASTSS 20(CX), Z13
+	VBROADCASTSS (CX)(R11*1), Z13
 	VFMADD231PS  Z13, Z12, Z5
-	VBROADCASTSS 24(CX), Z13
+	VBROADCASTSS (CX)(R10*2), Z13
 	VFMADD231PS  Z13, Z12, Z6
-	VBROADCASTSS 28(CX), Z13
+	VBROADCASTSS (CX)(R12*1), Z13
 	VFMADD231PS  Z13, Z12, Z7
-	VBROADCASTSS 32(CX), Z13
+	VBROADCASTSS (CX)(R9*8), Z13
 	VFMADD231PS  Z13, Z12, Z8
-	VBROADCASTSS 36(CX), Z13
+	VBROADCASTSS (CX)(R13*1), Z13
 	VFMADD231PS  Z13, Z12, Z9
-	VBROADCASTSS 40(CX), Z13
+	VBROADCASTSS (CX)(R11*2), Z13
 	VFMADD231PS  Z13, Z12, Z10
-	VBROADCASTSS 44(CX), Z13
+	VBROADCASTSS (CX)(R14*1), Z13
 	VFMADD231PS  Z13, Z12, Z11
-	ADDQ         $+48, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	ADDQ   SI, R8
-	VADDPS (R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	ADDQ   SI, R8
-	VADDPS (R8), Z11, Z11
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
+	VADDPS (AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	ADDQ   DX, AX
+	VADDPS (AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	ADDQ   DX, AX
+	VADDPS (AX), Z11, Z11
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z12
+	VMOVUPS (BX), Z12
 	VADDPS  Z12, Z0, Z0
 	VADDPS  Z12, Z1, Z1
 	VADDPS  Z12, Z2, Z2
@@ -6975,7 +5532,8 @@ bias:
 	VADDPS  Z12, Z11, Z11
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z14, Z14, Z14
 	VMAXPS Z0, Z14, Z0
@@ -6992,30 +5550,30 @@ clamp:
 	VMAXPS Z11, Z14, Z11
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z9, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z11, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z11, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -7026,10 +5584,6 @@ TEXT ·rowTile12x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -7042,36 +5596,39 @@ TEXT ·rowTile12x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z12
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z12
 	VBROADCASTSS (CX), Z13
 	VFMADD231PS  Z13, Z12, Z0
 	VBROADCASTSS 4(CX), Z13
@@ -7102,72 +5659,66 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   DI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   DI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   DI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   DI, R9
-	VADDPS (R9), Z11, Z11
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
+	VADDPS (SI), Z7, Z7
+	ADDQ   R8, SI
+	VADDPS (SI), Z8, Z8
+	ADDQ   R8, SI
+	VADDPS (SI), Z9, Z9
+	ADDQ   R8, SI
+	VADDPS (SI), Z10, Z10
+	ADDQ   R8, SI
+	VADDPS (SI), Z11, Z11
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z7, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z8, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z9, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z10, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z11, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z9, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z11, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile12x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -7192,208 +5743,63 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z21, Z21, Z21
 	VPXORD     Z22, Z22, Z22
 	VPXORD     Z23, Z23, Z23
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z24
-	VMOVUPS      64(DX), Z25
-	VBROADCASTSS (CX), Z26
-	VFMADD231PS  Z26, Z24, Z0
-	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 4(CX), Z26
-	VFMADD231PS  Z26, Z24, Z2
-	VFMADD231PS  Z26, Z25, Z3
-	VBROADCASTSS 8(CX), Z26
-	VFMADD231PS  Z26, Z24, Z4
-	VFMADD231PS  Z26, Z25, Z5
-	VBROADCASTSS 12(CX), Z26
-	VFMADD231PS  Z26, Z24, Z6
-	VFMADD231PS  Z26, Z25, Z7
-	VBROADCASTSS 16(CX), Z26
-	VFMADD231PS  Z26, Z24, Z8
-	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 20(CX), Z26
-	VFMADD231PS  Z26, Z24, Z10
-	VFMADD231PS  Z26, Z25, Z11
-	VBROADCASTSS 24(CX), Z26
-	VFMADD231PS  Z26, Z24, Z12
-	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 28(CX), Z26
-	VFMADD231PS  Z26, Z24, Z14
-	VFMADD231PS  Z26, Z25, Z15
-	VBROADCASTSS 32(CX), Z26
-	VFMADD231PS  Z26, Z24, Z16
-	VFMADD231PS  Z26, Z25, Z17
-	VBROADCASTSS 36(CX), Z26
-	VFMADD231PS  Z26, Z24, Z18
-	VFMADD231PS  Z26, Z25, Z19
-	VBROADCASTSS 40(CX), Z26
-	VFMADD231PS  Z26, Z24, Z20
-	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 44(CX), Z26
-	VFMADD231PS  Z26, Z24, Z22
-	VFMADD231PS  Z26, Z25, Z23
-	VMOVUPS      128(DX), Z24
-	VMOVUPS      192(DX), Z25
-	VBROADCASTSS 48(CX), Z26
-	VFMADD231PS  Z26, Z24, Z0
-	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 52(CX), Z26
-	VFMADD231PS  Z26, Z24, Z2
-	VFMADD231PS  Z26, Z25, Z3
-	VBROADCASTSS 56(CX), Z26
-	VFMADD231PS  Z26, Z24, Z4
-	VFMADD231PS  Z26, Z25, Z5
-	VBROADCASTSS 60(CX), Z26
-	VFMADD231PS  Z26, Z24, Z6
-	VFMADD231PS  Z26, Z25, Z7
-	VBROADCASTSS 64(CX), Z26
-	VFMADD231PS  Z26, Z24, Z8
-	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 68(CX), Z26
-	VFMADD231PS  Z26, Z24, Z10
-	VFMADD231PS  Z26, Z25, Z11
-	VBROADCASTSS 72(CX), Z26
-	VFMADD231PS  Z26, Z24, Z12
-	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 76(CX), Z26
-	VFMADD231PS  Z26, Z24, Z14
-	VFMADD231PS  Z26, Z25, Z15
-	VBROADCASTSS 80(CX), Z26
-	VFMADD231PS  Z26, Z24, Z16
-	VFMADD231PS  Z26, Z25, Z17
-	VBROADCASTSS 84(CX), Z26
-	VFMADD231PS  Z26, Z24, Z18
-	VFMADD231PS  Z26, Z25, Z19
-	VBROADCASTSS 88(CX), Z26
-	VFMADD231PS  Z26, Z24, Z20
-	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 92(CX), Z26
-	VFMADD231PS  Z26, Z24, Z22
-	VFMADD231PS  Z26, Z25, Z23
-	VMOVUPS      256(DX), Z24
-	VMOVUPS      320(DX), Z25
-	VBROADCASTSS 96(CX), Z26
-	VFMADD231PS  Z26, Z24, Z0
-	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 100(CX), Z26
-	VFMADD231PS  Z26, Z24, Z2
-	VFMADD231PS  Z26, Z25, Z3
-	VBROADCASTSS 104(CX), Z26
-	VFMADD231PS  Z26, Z24, Z4
-	VFMADD231PS  Z26, Z25, Z5
-	VBROADCASTSS 108(CX), Z26
-	VFMADD231PS  Z26, Z24, Z6
-	VFMADD231PS  Z26, Z25, Z7
-	VBROADCASTSS 112(CX), Z26
-	VFMADD231PS  Z26, Z24, Z8
-	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 116(CX), Z26
-	VFMADD231PS  Z26, Z24, Z10
-	VFMADD231PS  Z26, Z25, Z11
-	VBROADCASTSS 120(CX), Z26
-	VFMADD231PS  Z26, Z24, Z12
-	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 124(CX), Z26
-	VFMADD231PS  Z26, Z24, Z14
-	VFMADD231PS  Z26, Z25, Z15
-	VBROADCASTSS 128(CX), Z26
-	VFMADD231PS  Z26, Z24, Z16
-	VFMADD231PS  Z26, Z25, Z17
-	VBROADCASTSS 132(CX), Z26
-	VFMADD231PS  Z26, Z24, Z18
-	VFMADD231PS  Z26, Z25, Z19
-	VBROADCASTSS 136(CX), Z26
-	VFMADD231PS  Z26, Z24, Z20
-	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 140(CX), Z26
-	VFMADD231PS  Z26, Z24, Z22
-	VFMADD231PS  Z26, Z25, Z23
-	VMOVUPS      384(DX), Z24
-	VMOVUPS      448(DX), Z25
-	VBROADCASTSS 144(CX), Z26
-	VFMADD231PS  Z26, Z24, Z0
-	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 148(CX), Z26
-	VFMADD231PS  Z26, Z24, Z2
-	VFMADD231PS  Z26, Z25, Z3
-	VBROADCASTSS 152(CX), Z26
-	VFMADD231PS  Z26, Z24, Z4
-	VFMADD231PS  Z26, Z25, Z5
-	VBROADCASTSS 156(CX), Z26
-	VFMADD231PS  Z26, Z24, Z6
-	VFMADD231PS  Z26, Z25, Z7
-	VBROADCASTSS 160(CX), Z26
-	VFMADD231PS  Z26, Z24, Z8
-	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 164(CX), Z26
-	VFMADD231PS  Z26, Z24, Z10
-	VFMADD231PS  Z26, Z25, Z11
-	VBROADCASTSS 168(CX), Z26
-	VFMADD231PS  Z26, Z24, Z12
-	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 172(CX), Z26
-	VFMADD231PS  Z26, Z24, Z14
-	VFMADD231PS  Z26, Z25, Z15
-	VBROADCASTSS 176(CX), Z26
-	VFMADD231PS  Z26, Z24, Z16
-	VFMADD231PS  Z26, Z25, Z17
-	VBROADCASTSS 180(CX), Z26
-	VFMADD231PS  Z26, Z24, Z18
-	VFMADD231PS  Z26, Z25, Z19
-	VBROADCASTSS 184(CX), Z26
-	VFMADD231PS  Z26, Z24, Z20
-	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 188(CX), Z26
-	VFMADD231PS  Z26, Z24, Z22
-	VFMADD231PS  Z26, Z25, Z23
-	ADDQ         $+192, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	LEAQ       (R13)(R9*2), R14
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z24
@@ -7401,90 +5807,97 @@ one:
 	VBROADCASTSS (CX), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
-	VBROADCASTSS 4(CX), Z26
+	VBROADCASTSS (CX)(R9*1), Z26
 	VFMADD231PS  Z26, Z24, Z2
 	VFMADD231PS  Z26, Z25, Z3
-	VBROADCASTSS 8(CX), Z26
+	VBROADCASTSS (CX)(R9*2), Z26
 	VFMADD231PS  Z26, Z24, Z4
 	VFMADD231PS  Z26, Z25, Z5
-	VBROADCASTSS 12(CX), Z26
+	VBROADCASTSS (CX)(R10*1), Z26
 	VFMADD231PS  Z26, Z24, Z6
 	VFMADD231PS  Z26, Z25, Z7
-	VBROADCASTSS 16(CX), Z26
+	VBROADCASTSS (CX)(R9*4), Z26
 	VFMADD231PS  Z26, Z24, Z8
 	VFMADD231PS  Z26, Z25, Z9
-	VBROADCASTSS 20(CX), Z26
+	VBROADCASTSS (CX)(R11*1), Z26
 	VFMADD231PS  Z26, Z24, Z10
 	VFMADD231PS  Z26, Z25, Z11
-	VBROADCASTSS 24(CX), Z26
+	VBROADCASTSS (CX)(R10*2), Z26
 	VFMADD231PS  Z26, Z24, Z12
 	VFMADD231PS  Z26, Z25, Z13
-	VBROADCASTSS 28(CX), Z26
+	VBROADCASTSS (CX)(R12*1), Z26
 	VFMADD231PS  Z26, Z24, Z14
 	VFMADD231PS  Z26, Z25, Z15
-	VBROADCASTSS 32(CX), Z26
+	VBROADCASTSS (CX)(R9*8), Z26
 	VFMADD231PS  Z26, Z24, Z16
 	VFMADD231PS  Z26, Z25, Z17
-	VBROADCASTSS 36(CX), Z26
+	VBROADCASTSS (CX)(R13*1), Z26
 	VFMADD231PS  Z26, Z24, Z18
 	VFMADD231PS  Z26, Z25, Z19
-	VBROADCASTSS 40(CX), Z26
+	VBROADCASTSS (CX)(R11*2), Z26
 	VFMADD231PS  Z26, Z24, Z20
 	VFMADD231PS  Z26, Z25, Z21
-	VBROADCASTSS 44(CX), Z26
+	VBROADCASTSS (CX)(R14*1), Z26
 	VFMADD231PS  Z26, Z24, Z22
 	VFMADD231PS  Z26, Z25, Z23
-	ADDQ         $+48, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS 64(R8), Z15, Z15
-	ADDQ   SI, R8
-	VADDPS (R8), Z16, Z16
-	VADDPS 64(R8), Z17, Z17
-	ADDQ   SI, R8
-	VADDPS (R8), Z18, Z18
-	VADDPS 64(R8), Z19, Z19
-	ADDQ   SI, R8
-	VADDPS (R8), Z20, Z20
-	VADDPS 64(R8), Z21, Z21
-	ADDQ   SI, R8
-	VADDPS (R8), Z22, Z22
-	VADDPS 64(R8), Z23, Z23
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
+	VADDPS (AX), Z14, Z14
+	VADDPS 64(AX), Z15, Z15
+	ADDQ   DX, AX
+	VADDPS (AX), Z16, Z16
+	VADDPS 64(AX), Z17, Z17
+	ADDQ   DX, AX
+	VADDPS (AX), Z18, Z18
+	VADDPS 64(AX), Z19, Z19
+	ADDQ   DX, AX
+	VADDPS (AX), Z20, Z20
+	VADDPS 64(AX), Z21, Z21
+	ADDQ   DX, AX
+	VADDPS (AX), Z22, Z22
+	VADDPS 64(AX), Z23, Z23
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z24
-	VMOVUPS 64(R9), Z25
+	VMOVUPS (BX), Z24
+	VMOVUPS 64(BX), Z25
 	VADDPS  Z24, Z0, Z0
 	VADDPS  Z25, Z1, Z1
 	VADDPS  Z24, Z2, Z2
@@ -7511,7 +5924,8 @@ bias:
 	VADDPS  Z25, Z23, Z23
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z27, Z27, Z27
 	VMAXPS Z0, Z27, Z0
@@ -7540,42 +5954,42 @@ clamp:
 	VMAXPS Z23, Z27, Z23
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z14, (BX)
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z16, (BX)
-	VMOVUPS Z17, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z18, (BX)
-	VMOVUPS Z19, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z20, (BX)
-	VMOVUPS Z21, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z22, (BX)
-	VMOVUPS Z23, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z20, (CX)
+	VMOVUPS Z21, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z22, (CX)
+	VMOVUPS Z23, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -7587,10 +6001,6 @@ TEXT ·rowTile12x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -7615,49 +6025,52 @@ TEXT ·rowTile12x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z21, Z21, Z21
 	VPXORD     Z22, Z22, Z22
 	VPXORD     Z23, Z23, Z23
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z24
-	VMOVUPS      (BX)(R10*4), Z25
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z24
+	VMOVUPS      (BX)(DI*4), Z25
 	VBROADCASTSS (CX), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
@@ -7700,96 +6113,90 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
-	VADDPS (R10), Z14, Z14
-	VADDPS 64(R10), Z15, Z15
-	ADDQ   R8, R10
-	VADDPS (R10), Z16, Z16
-	VADDPS 64(R10), Z17, Z17
-	ADDQ   R8, R10
-	VADDPS (R10), Z18, Z18
-	VADDPS 64(R10), Z19, Z19
-	ADDQ   R8, R10
-	VADDPS (R10), Z20, Z20
-	VADDPS 64(R10), Z21, Z21
-	ADDQ   R8, R10
-	VADDPS (R10), Z22, Z22
-	VADDPS 64(R10), Z23, Z23
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS 64(DI), Z15, Z15
+	ADDQ   R9, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS 64(DI), Z17, Z17
+	ADDQ   R9, DI
+	VADDPS (DI), Z18, Z18
+	VADDPS 64(DI), Z19, Z19
+	ADDQ   R9, DI
+	VADDPS (DI), Z20, Z20
+	VADDPS 64(DI), Z21, Z21
+	ADDQ   R9, DI
+	VADDPS (DI), Z22, Z22
+	VADDPS 64(DI), Z23, Z23
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z16, (DI)
-	VMOVUPS Z17, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z18, (DI)
-	VMOVUPS Z19, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z20, (DI)
-	VMOVUPS Z21, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z22, (DI)
-	VMOVUPS Z23, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z14, (R8)
+	VMOVUPS Z15, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z16, (R8)
+	VMOVUPS Z17, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z18, (R8)
+	VMOVUPS Z19, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z20, (R8)
+	VMOVUPS Z21, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z22, (R8)
+	VMOVUPS Z23, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile13x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile13x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -7803,223 +6210,129 @@ TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z13
-	VBROADCASTSS (CX), Z14
-	VFMADD231PS  Z14, Z13, Z0
-	VBROADCASTSS 4(CX), Z14
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 8(CX), Z14
-	VFMADD231PS  Z14, Z13, Z2
-	VBROADCASTSS 12(CX), Z14
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 16(CX), Z14
-	VFMADD231PS  Z14, Z13, Z4
-	VBROADCASTSS 20(CX), Z14
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 24(CX), Z14
-	VFMADD231PS  Z14, Z13, Z6
-	VBROADCASTSS 28(CX), Z14
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 32(CX), Z14
-	VFMADD231PS  Z14, Z13, Z8
-	VBROADCASTSS 36(CX), Z14
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 40(CX), Z14
-	VFMADD231PS  Z14, Z13, Z10
-	VBROADCASTSS 44(CX), Z14
-	VFMADD231PS  Z14, Z13, Z11
-	VBROADCASTSS 48(CX), Z14
-	VFMADD231PS  Z14, Z13, Z12
-	VMOVUPS      64(DX), Z13
-	VBROADCASTSS 52(CX), Z14
-	VFMADD231PS  Z14, Z13, Z0
-	VBROADCASTSS 56(CX), Z14
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 60(CX), Z14
-	VFMADD231PS  Z14, Z13, Z2
-	VBROADCASTSS 64(CX), Z14
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 68(CX), Z14
-	VFMADD231PS  Z14, Z13, Z4
-	VBROADCASTSS 72(CX), Z14
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 76(CX), Z14
-	VFMADD231PS  Z14, Z13, Z6
-	VBROADCASTSS 80(CX), Z14
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 84(CX), Z14
-	VFMADD231PS  Z14, Z13, Z8
-	VBROADCASTSS 88(CX), Z14
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 92(CX), Z14
-	VFMADD231PS  Z14, Z13, Z10
-	VBROADCASTSS 96(CX), Z14
-	VFMADD231PS  Z14, Z13, Z11
-	VBROADCASTSS 100(CX), Z14
-	VFMADD231PS  Z14, Z13, Z12
-	VMOVUPS      128(DX), Z13
-	VBROADCASTSS 104(CX), Z14
-	VFMADD231PS  Z14, Z13, Z0
-	VBROADCASTSS 108(CX), Z14
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 112(CX), Z14
-	VFMADD231PS  Z14, Z13, Z2
-	VBROADCASTSS 116(CX), Z14
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 120(CX), Z14
-	VFMADD231PS  Z14, Z13, Z4
-	VBROADCASTSS 124(CX), Z14
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 128(CX), Z14
-	VFMADD231PS  Z14, Z13, Z6
-	VBROADCASTSS 132(CX), Z14
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 136(CX), Z14
-	VFMADD231PS  Z14, Z13, Z8
-	VBROADCASTSS 140(CX), Z14
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 144(CX), Z14
-	VFMADD231PS  Z14, Z13, Z10
-	VBROADCASTSS 148(CX), Z14
-	VFMADD231PS  Z14, Z13, Z11
-	VBROADCASTSS 152(CX), Z14
-	VFMADD231PS  Z14, Z13, Z12
-	VMOVUPS      192(DX), Z13
-	VBROADCASTSS 156(CX), Z14
-	VFMADD231PS  Z14, Z13, Z0
-	VBROADCASTSS 160(CX), Z14
-	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 164(CX), Z14
-	VFMADD231PS  Z14, Z13, Z2
-	VBROADCASTSS 168(CX), Z14
-	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 172(CX), Z14
-	VFMADD231PS  Z14, Z13, Z4
-	VBROADCASTSS 176(CX), Z14
-	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 180(CX), Z14
-	VFMADD231PS  Z14, Z13, Z6
-	VBROADCASTSS 184(CX), Z14
-	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 188(CX), Z14
-	VFMADD231PS  Z14, Z13, Z8
-	VBROADCASTSS 192(CX), Z14
-	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 196(CX), Z14
-	VFMADD231PS  Z14, Z13, Z10
-	VBROADCASTSS 200(CX), Z14
-	VFMADD231PS  Z14, Z13, Z11
-	VBROADCASTSS 204(CX), Z14
-	VFMADD231PS  Z14, Z13, Z12
-	ADDQ         $+208, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	LEAQ       (R13)(R9*2), R14
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z13
 	VBROADCASTSS (CX), Z14
 	VFMADD231PS  Z14, Z13, Z0
-	VBROADCASTSS 4(CX), Z14
+	VBROADCASTSS (CX)(R9*1), Z14
 	VFMADD231PS  Z14, Z13, Z1
-	VBROADCASTSS 8(CX), Z14
+	VBROADCASTSS (CX)(R9*2), Z14
 	VFMADD231PS  Z14, Z13, Z2
-	VBROADCASTSS 12(CX), Z14
+	VBROADCASTSS (CX)(R10*1), Z14
 	VFMADD231PS  Z14, Z13, Z3
-	VBROADCASTSS 16(CX), Z14
+	VBROADCASTSS (CX)(R9*4), Z14
 	VFMADD231PS  Z14, Z13, Z4
-	VBROADCASTSS 20(CX), Z14
+	VBROADCASTSS (CX)(R11*1), Z14
 	VFMADD231PS  Z14, Z13, Z5
-	VBROADCASTSS 24(CX), Z14
+	VBROADCASTSS (CX)(R10*2), Z14
 	VFMADD231PS  Z14, Z13, Z6
-	VBROADCASTSS 28(CX), Z14
+	VBROADCASTSS (CX)(R12*1), Z14
 	VFMADD231PS  Z14, Z13, Z7
-	VBROADCASTSS 32(CX), Z14
+	VBROADCASTSS (CX)(R9*8), Z14
 	VFMADD231PS  Z14, Z13, Z8
-	VBROADCASTSS 36(CX), Z14
+	VBROADCASTSS (CX)(R13*1), Z14
 	VFMADD231PS  Z14, Z13, Z9
-	VBROADCASTSS 40(CX), Z14
+	VBROADCASTSS (CX)(R11*2), Z14
 	VFMADD231PS  Z14, Z13, Z10
-	VBROADCASTSS 44(CX), Z14
+	VBROADCASTSS (CX)(R14*1), Z14
 	VFMADD231PS  Z14, Z13, Z11
-	VBROADCASTSS 48(CX), Z14
+	VBROADCASTSS (CX)(R10*4), Z14
 	VFMADD231PS  Z14, Z13, Z12
-	ADDQ         $+52, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	ADDQ   SI, R8
-	VADDPS (R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	ADDQ   SI, R8
-	VADDPS (R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
+	VADDPS (AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	ADDQ   DX, AX
+	VADDPS (AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	ADDQ   DX, AX
+	VADDPS (AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z13
+	VMOVUPS (BX), Z13
 	VADDPS  Z13, Z0, Z0
 	VADDPS  Z13, Z1, Z1
 	VADDPS  Z13, Z2, Z2
@@ -8035,7 +6348,8 @@ bias:
 	VADDPS  Z13, Z12, Z12
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z15, Z15, Z15
 	VMAXPS Z0, Z15, Z0
@@ -8053,32 +6367,32 @@ clamp:
 	VMAXPS Z12, Z15, Z12
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z9, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z11, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z11, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -8089,10 +6403,6 @@ TEXT ·rowTile13x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -8106,38 +6416,41 @@ TEXT ·rowTile13x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z10, Z10, Z10
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z13
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z13
 	VBROADCASTSS (CX), Z14
 	VFMADD231PS  Z14, Z13, Z0
 	VBROADCASTSS 4(CX), Z14
@@ -8170,76 +6483,70 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   DI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   DI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   DI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   DI, R9
-	VADDPS (R9), Z11, Z11
-	ADDQ   DI, R9
-	VADDPS (R9), Z12, Z12
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
+	VADDPS (SI), Z7, Z7
+	ADDQ   R8, SI
+	VADDPS (SI), Z8, Z8
+	ADDQ   R8, SI
+	VADDPS (SI), Z9, Z9
+	ADDQ   R8, SI
+	VADDPS (SI), Z10, Z10
+	ADDQ   R8, SI
+	VADDPS (SI), Z11, Z11
+	ADDQ   R8, SI
+	VADDPS (SI), Z12, Z12
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z7, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z8, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z9, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z10, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z11, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z12, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z9, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z11, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile13x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile13x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -8266,223 +6573,66 @@ TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z23, Z23, Z23
 	VPXORD     Z24, Z24, Z24
 	VPXORD     Z25, Z25, Z25
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z26
-	VMOVUPS      64(DX), Z27
-	VBROADCASTSS (CX), Z28
-	VFMADD231PS  Z28, Z26, Z0
-	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 4(CX), Z28
-	VFMADD231PS  Z28, Z26, Z2
-	VFMADD231PS  Z28, Z27, Z3
-	VBROADCASTSS 8(CX), Z28
-	VFMADD231PS  Z28, Z26, Z4
-	VFMADD231PS  Z28, Z27, Z5
-	VBROADCASTSS 12(CX), Z28
-	VFMADD231PS  Z28, Z26, Z6
-	VFMADD231PS  Z28, Z27, Z7
-	VBROADCASTSS 16(CX), Z28
-	VFMADD231PS  Z28, Z26, Z8
-	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 20(CX), Z28
-	VFMADD231PS  Z28, Z26, Z10
-	VFMADD231PS  Z28, Z27, Z11
-	VBROADCASTSS 24(CX), Z28
-	VFMADD231PS  Z28, Z26, Z12
-	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 28(CX), Z28
-	VFMADD231PS  Z28, Z26, Z14
-	VFMADD231PS  Z28, Z27, Z15
-	VBROADCASTSS 32(CX), Z28
-	VFMADD231PS  Z28, Z26, Z16
-	VFMADD231PS  Z28, Z27, Z17
-	VBROADCASTSS 36(CX), Z28
-	VFMADD231PS  Z28, Z26, Z18
-	VFMADD231PS  Z28, Z27, Z19
-	VBROADCASTSS 40(CX), Z28
-	VFMADD231PS  Z28, Z26, Z20
-	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 44(CX), Z28
-	VFMADD231PS  Z28, Z26, Z22
-	VFMADD231PS  Z28, Z27, Z23
-	VBROADCASTSS 48(CX), Z28
-	VFMADD231PS  Z28, Z26, Z24
-	VFMADD231PS  Z28, Z27, Z25
-	VMOVUPS      128(DX), Z26
-	VMOVUPS      192(DX), Z27
-	VBROADCASTSS 52(CX), Z28
-	VFMADD231PS  Z28, Z26, Z0
-	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 56(CX), Z28
-	VFMADD231PS  Z28, Z26, Z2
-	VFMADD231PS  Z28, Z27, Z3
-	VBROADCASTSS 60(CX), Z28
-	VFMADD231PS  Z28, Z26, Z4
-	VFMADD231PS  Z28, Z27, Z5
-	VBROADCASTSS 64(CX), Z28
-	VFMADD231PS  Z28, Z26, Z6
-	VFMADD231PS  Z28, Z27, Z7
-	VBROADCASTSS 68(CX), Z28
-	VFMADD231PS  Z28, Z26, Z8
-	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 72(CX), Z28
-	VFMADD231PS  Z28, Z26, Z10
-	VFMADD231PS  Z28, Z27, Z11
-	VBROADCASTSS 76(CX), Z28
-	VFMADD231PS  Z28, Z26, Z12
-	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 80(CX), Z28
-	VFMADD231PS  Z28, Z26, Z14
-	VFMADD231PS  Z28, Z27, Z15
-	VBROADCASTSS 84(CX), Z28
-	VFMADD231PS  Z28, Z26, Z16
-	VFMADD231PS  Z28, Z27, Z17
-	VBROADCASTSS 88(CX), Z28
-	VFMADD231PS  Z28, Z26, Z18
-	VFMADD231PS  Z28, Z27, Z19
-	VBROADCASTSS 92(CX), Z28
-	VFMADD231PS  Z28, Z26, Z20
-	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 96(CX), Z28
-	VFMADD231PS  Z28, Z26, Z22
-	VFMADD231PS  Z28, Z27, Z23
-	VBROADCASTSS 100(CX), Z28
-	VFMADD231PS  Z28, Z26, Z24
-	VFMADD231PS  Z28, Z27, Z25
-	VMOVUPS      256(DX), Z26
-	VMOVUPS      320(DX), Z27
-	VBROADCASTSS 104(CX), Z28
-	VFMADD231PS  Z28, Z26, Z0
-	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 108(CX), Z28
-	VFMADD231PS  Z28, Z26, Z2
-	VFMADD231PS  Z28, Z27, Z3
-	VBROADCASTSS 112(CX), Z28
-	VFMADD231PS  Z28, Z26, Z4
-	VFMADD231PS  Z28, Z27, Z5
-	VBROADCASTSS 116(CX), Z28
-	VFMADD231PS  Z28, Z26, Z6
-	VFMADD231PS  Z28, Z27, Z7
-	VBROADCASTSS 120(CX), Z28
-	VFMADD231PS  Z28, Z26, Z8
-	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 124(CX), Z28
-	VFMADD231PS  Z28, Z26, Z10
-	VFMADD231PS  Z28, Z27, Z11
-	VBROADCASTSS 128(CX), Z28
-	VFMADD231PS  Z28, Z26, Z12
-	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 132(CX), Z28
-	VFMADD231PS  Z28, Z26, Z14
-	VFMADD231PS  Z28, Z27, Z15
-	VBROADCASTSS 136(CX), Z28
-	VFMADD231PS  Z28, Z26, Z16
-	VFMADD231PS  Z28, Z27, Z17
-	VBROADCASTSS 140(CX), Z28
-	VFMADD231PS  Z28, Z26, Z18
-	VFMADD231PS  Z28, Z27, Z19
-	VBROADCASTSS 144(CX), Z28
-	VFMADD231PS  Z28, Z26, Z20
-	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 148(CX), Z28
-	VFMADD231PS  Z28, Z26, Z22
-	VFMADD231PS  Z28, Z27, Z23
-	VBROADCASTSS 152(CX), Z28
-	VFMADD231PS  Z28, Z26, Z24
-	VFMADD231PS  Z28, Z27, Z25
-	VMOVUPS      384(DX), Z26
-	VMOVUPS      448(DX), Z27
-	VBROADCASTSS 156(CX), Z28
-	VFMADD231PS  Z28, Z26, Z0
-	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 160(CX), Z28
-	VFMADD231PS  Z28, Z26, Z2
-	VFMADD231PS  Z28, Z27, Z3
-	VBROADCASTSS 164(CX), Z28
-	VFMADD231PS  Z28, Z26, Z4
-	VFMADD231PS  Z28, Z27, Z5
-	VBROADCASTSS 168(CX), Z28
-	VFMADD231PS  Z28, Z26, Z6
-	VFMADD231PS  Z28, Z27, Z7
-	VBROADCASTSS 172(CX), Z28
-	VFMADD231PS  Z28, Z26, Z8
-	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 176(CX), Z28
-	VFMADD231PS  Z28, Z26, Z10
-	VFMADD231PS  Z28, Z27, Z11
-	VBROADCASTSS 180(CX), Z28
-	VFMADD231PS  Z28, Z26, Z12
-	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 184(CX), Z28
-	VFMADD231PS  Z28, Z26, Z14
-	VFMADD231PS  Z28, Z27, Z15
-	VBROADCASTSS 188(CX), Z28
-	VFMADD231PS  Z28, Z26, Z16
-	VFMADD231PS  Z28, Z27, Z17
-	VBROADCASTSS 192(CX), Z28
-	VFMADD231PS  Z28, Z26, Z18
-	VFMADD231PS  Z28, Z27, Z19
-	VBROADCASTSS 196(CX), Z28
-	VFMADD231PS  Z28, Z26, Z20
-	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 200(CX), Z28
-	VFMADD231PS  Z28, Z26, Z22
-	VFMADD231PS  Z28, Z27, Z23
-	VBROADCASTSS 204(CX), Z28
-	VFMADD231PS  Z28, Z26, Z24
-	VFMADD231PS  Z28, Z27, Z25
-	ADDQ         $+208, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	LEAQ       (R13)(R9*2), R14
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z26
@@ -8490,96 +6640,103 @@ one:
 	VBROADCASTSS (CX), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
-	VBROADCASTSS 4(CX), Z28
+	VBROADCASTSS (CX)(R9*1), Z28
 	VFMADD231PS  Z28, Z26, Z2
 	VFMADD231PS  Z28, Z27, Z3
-	VBROADCASTSS 8(CX), Z28
+	VBROADCASTSS (CX)(R9*2), Z28
 	VFMADD231PS  Z28, Z26, Z4
 	VFMADD231PS  Z28, Z27, Z5
-	VBROADCASTSS 12(CX), Z28
+	VBROADCASTSS (CX)(R10*1), Z28
 	VFMADD231PS  Z28, Z26, Z6
 	VFMADD231PS  Z28, Z27, Z7
-	VBROADCASTSS 16(CX), Z28
+	VBROADCASTSS (CX)(R9*4), Z28
 	VFMADD231PS  Z28, Z26, Z8
 	VFMADD231PS  Z28, Z27, Z9
-	VBROADCASTSS 20(CX), Z28
+	VBROADCASTSS (CX)(R11*1), Z28
 	VFMADD231PS  Z28, Z26, Z10
 	VFMADD231PS  Z28, Z27, Z11
-	VBROADCASTSS 24(CX), Z28
+	VBROADCASTSS (CX)(R10*2), Z28
 	VFMADD231PS  Z28, Z26, Z12
 	VFMADD231PS  Z28, Z27, Z13
-	VBROADCASTSS 28(CX), Z28
+	VBROADCASTSS (CX)(R12*1), Z28
 	VFMADD231PS  Z28, Z26, Z14
 	VFMADD231PS  Z28, Z27, Z15
-	VBROADCASTSS 32(CX), Z28
+	VBROADCASTSS (CX)(R9*8), Z28
 	VFMADD231PS  Z28, Z26, Z16
 	VFMADD231PS  Z28, Z27, Z17
-	VBROADCASTSS 36(CX), Z28
+	VBROADCASTSS (CX)(R13*1), Z28
 	VFMADD231PS  Z28, Z26, Z18
 	VFMADD231PS  Z28, Z27, Z19
-	VBROADCASTSS 40(CX), Z28
+	VBROADCASTSS (CX)(R11*2), Z28
 	VFMADD231PS  Z28, Z26, Z20
 	VFMADD231PS  Z28, Z27, Z21
-	VBROADCASTSS 44(CX), Z28
+	VBROADCASTSS (CX)(R14*1), Z28
 	VFMADD231PS  Z28, Z26, Z22
 	VFMADD231PS  Z28, Z27, Z23
-	VBROADCASTSS 48(CX), Z28
+	VBROADCASTSS (CX)(R10*4), Z28
 	VFMADD231PS  Z28, Z26, Z24
 	VFMADD231PS  Z28, Z27, Z25
-	ADDQ         $+52, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS 64(R8), Z15, Z15
-	ADDQ   SI, R8
-	VADDPS (R8), Z16, Z16
-	VADDPS 64(R8), Z17, Z17
-	ADDQ   SI, R8
-	VADDPS (R8), Z18, Z18
-	VADDPS 64(R8), Z19, Z19
-	ADDQ   SI, R8
-	VADDPS (R8), Z20, Z20
-	VADDPS 64(R8), Z21, Z21
-	ADDQ   SI, R8
-	VADDPS (R8), Z22, Z22
-	VADDPS 64(R8), Z23, Z23
-	ADDQ   SI, R8
-	VADDPS (R8), Z24, Z24
-	VADDPS 64(R8), Z25, Z25
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
+	VADDPS (AX), Z14, Z14
+	VADDPS 64(AX), Z15, Z15
+	ADDQ   DX, AX
+	VADDPS (AX), Z16, Z16
+	VADDPS 64(AX), Z17, Z17
+	ADDQ   DX, AX
+	VADDPS (AX), Z18, Z18
+	VADDPS 64(AX), Z19, Z19
+	ADDQ   DX, AX
+	VADDPS (AX), Z20, Z20
+	VADDPS 64(AX), Z21, Z21
+	ADDQ   DX, AX
+	VADDPS (AX), Z22, Z22
+	VADDPS 64(AX), Z23, Z23
+	ADDQ   DX, AX
+	VADDPS (AX), Z24, Z24
+	VADDPS 64(AX), Z25, Z25
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z26
-	VMOVUPS 64(R9), Z27
+	VMOVUPS (BX), Z26
+	VMOVUPS 64(BX), Z27
 	VADDPS  Z26, Z0, Z0
 	VADDPS  Z27, Z1, Z1
 	VADDPS  Z26, Z2, Z2
@@ -8608,7 +6765,8 @@ bias:
 	VADDPS  Z27, Z25, Z25
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z29, Z29, Z29
 	VMAXPS Z0, Z29, Z0
@@ -8639,45 +6797,45 @@ clamp:
 	VMAXPS Z25, Z29, Z25
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z14, (BX)
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z16, (BX)
-	VMOVUPS Z17, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z18, (BX)
-	VMOVUPS Z19, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z20, (BX)
-	VMOVUPS Z21, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z22, (BX)
-	VMOVUPS Z23, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z24, (BX)
-	VMOVUPS Z25, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z20, (CX)
+	VMOVUPS Z21, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z22, (CX)
+	VMOVUPS Z23, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z24, (CX)
+	VMOVUPS Z25, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -8689,10 +6847,6 @@ TEXT ·rowTile13x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -8719,52 +6873,55 @@ TEXT ·rowTile13x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z23, Z23, Z23
 	VPXORD     Z24, Z24, Z24
 	VPXORD     Z25, Z25, Z25
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z26
-	VMOVUPS      (BX)(R10*4), Z27
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z26
+	VMOVUPS      (BX)(DI*4), Z27
 	VBROADCASTSS (CX), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
@@ -8810,102 +6967,96 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
-	VADDPS (R10), Z14, Z14
-	VADDPS 64(R10), Z15, Z15
-	ADDQ   R8, R10
-	VADDPS (R10), Z16, Z16
-	VADDPS 64(R10), Z17, Z17
-	ADDQ   R8, R10
-	VADDPS (R10), Z18, Z18
-	VADDPS 64(R10), Z19, Z19
-	ADDQ   R8, R10
-	VADDPS (R10), Z20, Z20
-	VADDPS 64(R10), Z21, Z21
-	ADDQ   R8, R10
-	VADDPS (R10), Z22, Z22
-	VADDPS 64(R10), Z23, Z23
-	ADDQ   R8, R10
-	VADDPS (R10), Z24, Z24
-	VADDPS 64(R10), Z25, Z25
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS 64(DI), Z15, Z15
+	ADDQ   R9, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS 64(DI), Z17, Z17
+	ADDQ   R9, DI
+	VADDPS (DI), Z18, Z18
+	VADDPS 64(DI), Z19, Z19
+	ADDQ   R9, DI
+	VADDPS (DI), Z20, Z20
+	VADDPS 64(DI), Z21, Z21
+	ADDQ   R9, DI
+	VADDPS (DI), Z22, Z22
+	VADDPS 64(DI), Z23, Z23
+	ADDQ   R9, DI
+	VADDPS (DI), Z24, Z24
+	VADDPS 64(DI), Z25, Z25
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z16, (DI)
-	VMOVUPS Z17, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z18, (DI)
-	VMOVUPS Z19, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z20, (DI)
-	VMOVUPS Z21, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z22, (DI)
-	VMOVUPS Z23, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z24, (DI)
-	VMOVUPS Z25, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z14, (R8)
+	VMOVUPS Z15, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z16, (R8)
+	VMOVUPS Z17, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z18, (R8)
+	VMOVUPS Z19, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z20, (R8)
+	VMOVUPS Z21, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z22, (R8)
+	VMOVUPS Z23, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z24, (R8)
+	VMOVUPS Z25, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile14x16AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile14x16AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -8920,237 +7071,136 @@ TEXT ·tile14x16AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z14
-	VBROADCASTSS (CX), Z15
-	VFMADD231PS  Z15, Z14, Z0
-	VBROADCASTSS 4(CX), Z15
-	VFMADD231PS  Z15, Z14, Z1
-	VBROADCASTSS 8(CX), Z15
-	VFMADD231PS  Z15, Z14, Z2
-	VBROADCASTSS 12(CX), Z15
-	VFMADD231PS  Z15, Z14, Z3
-	VBROADCASTSS 16(CX), Z15
-	VFMADD231PS  Z15, Z14, Z4
-	VBROADCASTSS 20(CX), Z15
-	VFMADD231PS  Z15, Z14, Z5
-	VBROADCASTSS 24(CX), Z15
-	VFMADD231PS  Z15, Z14, Z6
-	VBROADCASTSS 28(CX), Z15
-	VFMADD231PS  Z15, Z14, Z7
-	VBROADCASTSS 32(CX), Z15
-	VFMADD231PS  Z15, Z14, Z8
-	VBROADCASTSS 36(CX), Z15
-	VFMADD231PS  Z15, Z14, Z9
-	VBROADCASTSS 40(CX), Z15
-	VFMADD231PS  Z15, Z14, Z10
-	VBROADCASTSS 44(CX), Z15
-	VFMADD231PS  Z15, Z14, Z11
-	VBROADCASTSS 48(CX), Z15
-	VFMADD231PS  Z15, Z14, Z12
-	VBROADCASTSS 52(CX), Z15
-	VFMADD231PS  Z15, Z14, Z13
-	VMOVUPS      64(DX), Z14
-	VBROADCASTSS 56(CX), Z15
-	VFMADD231PS  Z15, Z14, Z0
-	VBROADCASTSS 60(CX), Z15
-	VFMADD231PS  Z15, Z14, Z1
-	VBROADCASTSS 64(CX), Z15
-	VFMADD231PS  Z15, Z14, Z2
-	VBROADCASTSS 68(CX), Z15
-	VFMADD231PS  Z15, Z14, Z3
-	VBROADCASTSS 72(CX), Z15
-	VFMADD231PS  Z15, Z14, Z4
-	VBROADCASTSS 76(CX), Z15
-	VFMADD231PS  Z15, Z14, Z5
-	VBROADCASTSS 80(CX), Z15
-	VFMADD231PS  Z15, Z14, Z6
-	VBROADCASTSS 84(CX), Z15
-	VFMADD231PS  Z15, Z14, Z7
-	VBROADCASTSS 88(CX), Z15
-	VFMADD231PS  Z15, Z14, Z8
-	VBROADCASTSS 92(CX), Z15
-	VFMADD231PS  Z15, Z14, Z9
-	VBROADCASTSS 96(CX), Z15
-	VFMADD231PS  Z15, Z14, Z10
-	VBROADCASTSS 100(CX), Z15
-	VFMADD231PS  Z15, Z14, Z11
-	VBROADCASTSS 104(CX), Z15
-	VFMADD231PS  Z15, Z14, Z12
-	VBROADCASTSS 108(CX), Z15
-	VFMADD231PS  Z15, Z14, Z13
-	VMOVUPS      128(DX), Z14
-	VBROADCASTSS 112(CX), Z15
-	VFMADD231PS  Z15, Z14, Z0
-	VBROADCASTSS 116(CX), Z15
-	VFMADD231PS  Z15, Z14, Z1
-	VBROADCASTSS 120(CX), Z15
-	VFMADD231PS  Z15, Z14, Z2
-	VBROADCASTSS 124(CX), Z15
-	VFMADD231PS  Z15, Z14, Z3
-	VBROADCASTSS 128(CX), Z15
-	VFMADD231PS  Z15, Z14, Z4
-	VBROADCASTSS 132(CX), Z15
-	VFMADD231PS  Z15, Z14, Z5
-	VBROADCASTSS 136(CX), Z15
-	VFMADD231PS  Z15, Z14, Z6
-	VBROADCASTSS 140(CX), Z15
-	VFMADD231PS  Z15, Z14, Z7
-	VBROADCASTSS 144(CX), Z15
-	VFMADD231PS  Z15, Z14, Z8
-	VBROADCASTSS 148(CX), Z15
-	VFMADD231PS  Z15, Z14, Z9
-	VBROADCASTSS 152(CX), Z15
-	VFMADD231PS  Z15, Z14, Z10
-	VBROADCASTSS 156(CX), Z15
-	VFMADD231PS  Z15, Z14, Z11
-	VBROADCASTSS 160(CX), Z15
-	VFMADD231PS  Z15, Z14, Z12
-	VBROADCASTSS 164(CX), Z15
-	VFMADD231PS  Z15, Z14, Z13
-	VMOVUPS      192(DX), Z14
-	VBROADCASTSS 168(CX), Z15
-	VFMADD231PS  Z15, Z14, Z0
-	VBROADCASTSS 172(CX), Z15
-	VFMADD231PS  Z15, Z14, Z1
-	VBROADCASTSS 176(CX), Z15
-	VFMADD231PS  Z15, Z14, Z2
-	VBROADCASTSS 180(CX), Z15
-	VFMADD231PS  Z15, Z14, Z3
-	VBROADCASTSS 184(CX), Z15
-	VFMADD231PS  Z15, Z14, Z4
-	VBROADCASTSS 188(CX), Z15
-	VFMADD231PS  Z15, Z14, Z5
-	VBROADCASTSS 192(CX), Z15
-	VFMADD231PS  Z15, Z14, Z6
-	VBROADCASTSS 196(CX), Z15
-	VFMADD231PS  Z15, Z14, Z7
-	VBROADCASTSS 200(CX), Z15
-	VFMADD231PS  Z15, Z14, Z8
-	VBROADCASTSS 204(CX), Z15
-	VFMADD231PS  Z15, Z14, Z9
-	VBROADCASTSS 208(CX), Z15
-	VFMADD231PS  Z15, Z14, Z10
-	VBROADCASTSS 212(CX), Z15
-	VFMADD231PS  Z15, Z14, Z11
-	VBROADCASTSS 216(CX), Z15
-	VFMADD231PS  Z15, Z14, Z12
-	VBROADCASTSS 220(CX), Z15
-	VFMADD231PS  Z15, Z14, Z13
-	ADDQ         $+224, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	LEAQ       (R13)(R9*2), R14
+	LEAQ       (R14)(R9*2), R15
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z14
 	VBROADCASTSS (CX), Z15
 	VFMADD231PS  Z15, Z14, Z0
-	VBROADCASTSS 4(CX), Z15
+	VBROADCASTSS (CX)(R9*1), Z15
 	VFMADD231PS  Z15, Z14, Z1
-	VBROADCASTSS 8(CX), Z15
+	VBROADCASTSS (CX)(R9*2), Z15
 	VFMADD231PS  Z15, Z14, Z2
-	VBROADCASTSS 12(CX), Z15
+	VBROADCASTSS (CX)(R10*1), Z15
 	VFMADD231PS  Z15, Z14, Z3
-	VBROADCASTSS 16(CX), Z15
+	VBROADCASTSS (CX)(R9*4), Z15
 	VFMADD231PS  Z15, Z14, Z4
-	VBROADCASTSS 20(CX), Z15
+	VBROADCASTSS (CX)(R11*1), Z15
 	VFMADD231PS  Z15, Z14, Z5
-	VBROADCASTSS 24(CX), Z15
+	VBROADCASTSS (CX)(R10*2), Z15
 	VFMADD231PS  Z15, Z14, Z6
-	VBROADCASTSS 28(CX), Z15
+	VBROADCASTSS (CX)(R12*1), Z15
 	VFMADD231PS  Z15, Z14, Z7
-	VBROADCASTSS 32(CX), Z15
+	VBROADCASTSS (CX)(R9*8), Z15
 	VFMADD231PS  Z15, Z14, Z8
-	VBROADCASTSS 36(CX), Z15
+	VBROADCASTSS (CX)(R13*1), Z15
 	VFMADD231PS  Z15, Z14, Z9
-	VBROADCASTSS 40(CX), Z15
+	VBROADCASTSS (CX)(R11*2), Z15
 	VFMADD231PS  Z15, Z14, Z10
-	VBROADCASTSS 44(CX), Z15
+	VBROADCASTSS (CX)(R14*1), Z15
 	VFMADD231PS  Z15, Z14, Z11
-	VBROADCASTSS 48(CX), Z15
+	VBROADCASTSS (CX)(R10*4), Z15
 	VFMADD231PS  Z15, Z14, Z12
-	VBROADCASTSS 52(CX), Z15
+	VBROADCASTSS (CX)(R15*1), Z15
 	VFMADD231PS  Z15, Z14, Z13
-	ADDQ         $+56, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	ADDQ   SI, R8
-	VADDPS (R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	ADDQ   SI, R8
-	VADDPS (R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	ADDQ   SI, R8
-	VADDPS (R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	ADDQ   SI, R8
-	VADDPS (R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	ADDQ   SI, R8
-	VADDPS (R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	ADDQ   SI, R8
-	VADDPS (R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	ADDQ   SI, R8
-	VADDPS (R8), Z13, Z13
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	ADDQ   DX, AX
+	VADDPS (AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	ADDQ   DX, AX
+	VADDPS (AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	ADDQ   DX, AX
+	VADDPS (AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	ADDQ   DX, AX
+	VADDPS (AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	ADDQ   DX, AX
+	VADDPS (AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	ADDQ   DX, AX
+	VADDPS (AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	ADDQ   DX, AX
+	VADDPS (AX), Z13, Z13
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z14
+	VMOVUPS (BX), Z14
 	VADDPS  Z14, Z0, Z0
 	VADDPS  Z14, Z1, Z1
 	VADDPS  Z14, Z2, Z2
@@ -9167,7 +7217,8 @@ bias:
 	VADDPS  Z14, Z13, Z13
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z16, Z16, Z16
 	VMAXPS Z0, Z16, Z0
@@ -9186,34 +7237,34 @@ clamp:
 	VMAXPS Z13, Z16, Z13
 
 store:
-	VMOVUPS Z0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z9, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z11, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Z13, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z5, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z7, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z9, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z11, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Z13, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -9224,10 +7275,6 @@ TEXT ·rowTile14x16AVX512(SB), NOSPLIT, $0-64
 	MOVQ       a+8(FP), CX
 	MOVQ       left+16(FP), DX
 	MOVQ       offsets+32(FP), BX
-	MOVQ       c+40(FP), SI
-	MOVQ       ldc+48(FP), DI
-	MOVQ       mode+56(FP), R8
-	SHLQ       $0x02, DI
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -9242,40 +7289,43 @@ TEXT ·rowTile14x16AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
-	MOVQ       SI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       DI, R9
-	PREFETCHT0 (R9)
+	MOVQ       c+40(FP), DI
+	MOVQ       ldc+48(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       DI, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
+	ADDQ       R8, SI
+	PREFETCHT0 (SI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (BX), R9
-	VMOVUPS      (DX)(R9*4), Z14
+	MOVQ         (BX), SI
+	VMOVUPS      (DX)(SI*4), Z14
 	VBROADCASTSS (CX), Z15
 	VFMADD231PS  Z15, Z14, Z0
 	VBROADCASTSS 4(CX), Z15
@@ -9310,80 +7360,74 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R8
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   SI, R9
-	VADDPS (R9), Z0, Z0
-	ADDQ   DI, R9
-	VADDPS (R9), Z1, Z1
-	ADDQ   DI, R9
-	VADDPS (R9), Z2, Z2
-	ADDQ   DI, R9
-	VADDPS (R9), Z3, Z3
-	ADDQ   DI, R9
-	VADDPS (R9), Z4, Z4
-	ADDQ   DI, R9
-	VADDPS (R9), Z5, Z5
-	ADDQ   DI, R9
-	VADDPS (R9), Z6, Z6
-	ADDQ   DI, R9
-	VADDPS (R9), Z7, Z7
-	ADDQ   DI, R9
-	VADDPS (R9), Z8, Z8
-	ADDQ   DI, R9
-	VADDPS (R9), Z9, Z9
-	ADDQ   DI, R9
-	VADDPS (R9), Z10, Z10
-	ADDQ   DI, R9
-	VADDPS (R9), Z11, Z11
-	ADDQ   DI, R9
-	VADDPS (R9), Z12, Z12
-	ADDQ   DI, R9
-	VADDPS (R9), Z13, Z13
-	ADDQ   DI, R9
+	MOVQ   DI, SI
+	VADDPS (SI), Z0, Z0
+	ADDQ   R8, SI
+	VADDPS (SI), Z1, Z1
+	ADDQ   R8, SI
+	VADDPS (SI), Z2, Z2
+	ADDQ   R8, SI
+	VADDPS (SI), Z3, Z3
+	ADDQ   R8, SI
+	VADDPS (SI), Z4, Z4
+	ADDQ   R8, SI
+	VADDPS (SI), Z5, Z5
+	ADDQ   R8, SI
+	VADDPS (SI), Z6, Z6
+	ADDQ   R8, SI
+	VADDPS (SI), Z7, Z7
+	ADDQ   R8, SI
+	VADDPS (SI), Z8, Z8
+	ADDQ   R8, SI
+	VADDPS (SI), Z9, Z9
+	ADDQ   R8, SI
+	VADDPS (SI), Z10, Z10
+	ADDQ   R8, SI
+	VADDPS (SI), Z11, Z11
+	ADDQ   R8, SI
+	VADDPS (SI), Z12, Z12
+	ADDQ   R8, SI
+	VADDPS (SI), Z13, Z13
+	ADDQ   R8, SI
 
 bias:
-	VMOVUPS Z0, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z1, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z2, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z3, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z4, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z5, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z6, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z7, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z8, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z9, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z10, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z11, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z12, (SI)
-	ADDQ    DI, SI
-	VMOVUPS Z13, (SI)
-	ADDQ    DI, SI
+	VMOVUPS Z0, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z6, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z8, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z9, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z10, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z11, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z12, (DI)
+	ADDQ    R8, DI
+	VMOVUPS Z13, (DI)
+	ADDQ    R8, DI
 	VZEROUPPER
 	RET
 
-// func tile14x32AVX512(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile14x32AVX512(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-96
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -9412,238 +7456,70 @@ TEXT ·tile14x32AVX512(SB), NOSPLIT, $0-56
 	VPXORD     Z25, Z25, Z25
 	VPXORD     Z26, Z26, Z26
 	VPXORD     Z27, Z27, Z27
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	PREFETCHT0 64(R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Z28
-	VMOVUPS      64(DX), Z29
-	VBROADCASTSS (CX), Z30
-	VFMADD231PS  Z30, Z28, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(CX), Z30
-	VFMADD231PS  Z30, Z28, Z2
-	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 8(CX), Z30
-	VFMADD231PS  Z30, Z28, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(CX), Z30
-	VFMADD231PS  Z30, Z28, Z6
-	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 16(CX), Z30
-	VFMADD231PS  Z30, Z28, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(CX), Z30
-	VFMADD231PS  Z30, Z28, Z10
-	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 24(CX), Z30
-	VFMADD231PS  Z30, Z28, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(CX), Z30
-	VFMADD231PS  Z30, Z28, Z14
-	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 32(CX), Z30
-	VFMADD231PS  Z30, Z28, Z16
-	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(CX), Z30
-	VFMADD231PS  Z30, Z28, Z18
-	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 40(CX), Z30
-	VFMADD231PS  Z30, Z28, Z20
-	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 44(CX), Z30
-	VFMADD231PS  Z30, Z28, Z22
-	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 48(CX), Z30
-	VFMADD231PS  Z30, Z28, Z24
-	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 52(CX), Z30
-	VFMADD231PS  Z30, Z28, Z26
-	VFMADD231PS  Z30, Z29, Z27
-	VMOVUPS      128(DX), Z28
-	VMOVUPS      192(DX), Z29
-	VBROADCASTSS 56(CX), Z30
-	VFMADD231PS  Z30, Z28, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 60(CX), Z30
-	VFMADD231PS  Z30, Z28, Z2
-	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 64(CX), Z30
-	VFMADD231PS  Z30, Z28, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 68(CX), Z30
-	VFMADD231PS  Z30, Z28, Z6
-	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 72(CX), Z30
-	VFMADD231PS  Z30, Z28, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 76(CX), Z30
-	VFMADD231PS  Z30, Z28, Z10
-	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 80(CX), Z30
-	VFMADD231PS  Z30, Z28, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 84(CX), Z30
-	VFMADD231PS  Z30, Z28, Z14
-	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 88(CX), Z30
-	VFMADD231PS  Z30, Z28, Z16
-	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 92(CX), Z30
-	VFMADD231PS  Z30, Z28, Z18
-	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 96(CX), Z30
-	VFMADD231PS  Z30, Z28, Z20
-	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 100(CX), Z30
-	VFMADD231PS  Z30, Z28, Z22
-	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 104(CX), Z30
-	VFMADD231PS  Z30, Z28, Z24
-	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 108(CX), Z30
-	VFMADD231PS  Z30, Z28, Z26
-	VFMADD231PS  Z30, Z29, Z27
-	VMOVUPS      256(DX), Z28
-	VMOVUPS      320(DX), Z29
-	VBROADCASTSS 112(CX), Z30
-	VFMADD231PS  Z30, Z28, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 116(CX), Z30
-	VFMADD231PS  Z30, Z28, Z2
-	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 120(CX), Z30
-	VFMADD231PS  Z30, Z28, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 124(CX), Z30
-	VFMADD231PS  Z30, Z28, Z6
-	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 128(CX), Z30
-	VFMADD231PS  Z30, Z28, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 132(CX), Z30
-	VFMADD231PS  Z30, Z28, Z10
-	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 136(CX), Z30
-	VFMADD231PS  Z30, Z28, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 140(CX), Z30
-	VFMADD231PS  Z30, Z28, Z14
-	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 144(CX), Z30
-	VFMADD231PS  Z30, Z28, Z16
-	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 148(CX), Z30
-	VFMADD231PS  Z30, Z28, Z18
-	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 152(CX), Z30
-	VFMADD231PS  Z30, Z28, Z20
-	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 156(CX), Z30
-	VFMADD231PS  Z30, Z28, Z22
-	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 160(CX), Z30
-	VFMADD231PS  Z30, Z28, Z24
-	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 164(CX), Z30
-	VFMADD231PS  Z30, Z28, Z26
-	VFMADD231PS  Z30, Z29, Z27
-	VMOVUPS      384(DX), Z28
-	VMOVUPS      448(DX), Z29
-	VBROADCASTSS 168(CX), Z30
-	VFMADD231PS  Z30, Z28, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 172(CX), Z30
-	VFMADD231PS  Z30, Z28, Z2
-	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 176(CX), Z30
-	VFMADD231PS  Z30, Z28, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 180(CX), Z30
-	VFMADD231PS  Z30, Z28, Z6
-	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 184(CX), Z30
-	VFMADD231PS  Z30, Z28, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 188(CX), Z30
-	VFMADD231PS  Z30, Z28, Z10
-	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 192(CX), Z30
-	VFMADD231PS  Z30, Z28, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 196(CX), Z30
-	VFMADD231PS  Z30, Z28, Z14
-	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 200(CX), Z30
-	VFMADD231PS  Z30, Z28, Z16
-	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 204(CX), Z30
-	VFMADD231PS  Z30, Z28, Z18
-	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 208(CX), Z30
-	VFMADD231PS  Z30, Z28, Z20
-	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 212(CX), Z30
-	VFMADD231PS  Z30, Z28, Z22
-	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 216(CX), Z30
-	VFMADD231PS  Z30, Z28, Z24
-	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 220(CX), Z30
-	VFMADD231PS  Z30, Z28, Z26
-	VFMADD231PS  Z30, Z29, Z27
-	ADDQ         $+224, CX
-	ADDQ         $+512, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	LEAQ       (R11)(R9*2), R12
+	LEAQ       (R12)(R9*2), R13
+	LEAQ       (R13)(R9*2), R14
+	LEAQ       (R14)(R9*2), R15
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Z28
@@ -9651,102 +7527,109 @@ one:
 	VBROADCASTSS (CX), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(CX), Z30
+	VBROADCASTSS (CX)(R9*1), Z30
 	VFMADD231PS  Z30, Z28, Z2
 	VFMADD231PS  Z30, Z29, Z3
-	VBROADCASTSS 8(CX), Z30
+	VBROADCASTSS (CX)(R9*2), Z30
 	VFMADD231PS  Z30, Z28, Z4
 	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(CX), Z30
+	VBROADCASTSS (CX)(R10*1), Z30
 	VFMADD231PS  Z30, Z28, Z6
 	VFMADD231PS  Z30, Z29, Z7
-	VBROADCASTSS 16(CX), Z30
+	VBROADCASTSS (CX)(R9*4), Z30
 	VFMADD231PS  Z30, Z28, Z8
 	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(CX), Z30
+	VBROADCASTSS (CX)(R11*1), Z30
 	VFMADD231PS  Z30, Z28, Z10
 	VFMADD231PS  Z30, Z29, Z11
-	VBROADCASTSS 24(CX), Z30
+	VBROADCASTSS (CX)(R10*2), Z30
 	VFMADD231PS  Z30, Z28, Z12
 	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(CX), Z30
+	VBROADCASTSS (CX)(R12*1), Z30
 	VFMADD231PS  Z30, Z28, Z14
 	VFMADD231PS  Z30, Z29, Z15
-	VBROADCASTSS 32(CX), Z30
+	VBROADCASTSS (CX)(R9*8), Z30
 	VFMADD231PS  Z30, Z28, Z16
 	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(CX), Z30
+	VBROADCASTSS (CX)(R13*1), Z30
 	VFMADD231PS  Z30, Z28, Z18
 	VFMADD231PS  Z30, Z29, Z19
-	VBROADCASTSS 40(CX), Z30
+	VBROADCASTSS (CX)(R11*2), Z30
 	VFMADD231PS  Z30, Z28, Z20
 	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 44(CX), Z30
+	VBROADCASTSS (CX)(R14*1), Z30
 	VFMADD231PS  Z30, Z28, Z22
 	VFMADD231PS  Z30, Z29, Z23
-	VBROADCASTSS 48(CX), Z30
+	VBROADCASTSS (CX)(R10*4), Z30
 	VFMADD231PS  Z30, Z28, Z24
 	VFMADD231PS  Z30, Z29, Z25
-	VBROADCASTSS 52(CX), Z30
+	VBROADCASTSS (CX)(R15*1), Z30
 	VFMADD231PS  Z30, Z28, Z26
 	VFMADD231PS  Z30, Z29, Z27
-	ADDQ         $+56, CX
-	ADDQ         $+128, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Z0, Z0
-	VADDPS 64(R8), Z1, Z1
-	ADDQ   SI, R8
-	VADDPS (R8), Z2, Z2
-	VADDPS 64(R8), Z3, Z3
-	ADDQ   SI, R8
-	VADDPS (R8), Z4, Z4
-	VADDPS 64(R8), Z5, Z5
-	ADDQ   SI, R8
-	VADDPS (R8), Z6, Z6
-	VADDPS 64(R8), Z7, Z7
-	ADDQ   SI, R8
-	VADDPS (R8), Z8, Z8
-	VADDPS 64(R8), Z9, Z9
-	ADDQ   SI, R8
-	VADDPS (R8), Z10, Z10
-	VADDPS 64(R8), Z11, Z11
-	ADDQ   SI, R8
-	VADDPS (R8), Z12, Z12
-	VADDPS 64(R8), Z13, Z13
-	ADDQ   SI, R8
-	VADDPS (R8), Z14, Z14
-	VADDPS 64(R8), Z15, Z15
-	ADDQ   SI, R8
-	VADDPS (R8), Z16, Z16
-	VADDPS 64(R8), Z17, Z17
-	ADDQ   SI, R8
-	VADDPS (R8), Z18, Z18
-	VADDPS 64(R8), Z19, Z19
-	ADDQ   SI, R8
-	VADDPS (R8), Z20, Z20
-	VADDPS 64(R8), Z21, Z21
-	ADDQ   SI, R8
-	VADDPS (R8), Z22, Z22
-	VADDPS 64(R8), Z23, Z23
-	ADDQ   SI, R8
-	VADDPS (R8), Z24, Z24
-	VADDPS 64(R8), Z25, Z25
-	ADDQ   SI, R8
-	VADDPS (R8), Z26, Z26
-	VADDPS 64(R8), Z27, Z27
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Z0, Z0
+	VADDPS 64(AX), Z1, Z1
+	ADDQ   DX, AX
+	VADDPS (AX), Z2, Z2
+	VADDPS 64(AX), Z3, Z3
+	ADDQ   DX, AX
+	VADDPS (AX), Z4, Z4
+	VADDPS 64(AX), Z5, Z5
+	ADDQ   DX, AX
+	VADDPS (AX), Z6, Z6
+	VADDPS 64(AX), Z7, Z7
+	ADDQ   DX, AX
+	VADDPS (AX), Z8, Z8
+	VADDPS 64(AX), Z9, Z9
+	ADDQ   DX, AX
+	VADDPS (AX), Z10, Z10
+	VADDPS 64(AX), Z11, Z11
+	ADDQ   DX, AX
+	VADDPS (AX), Z12, Z12
+	VADDPS 64(AX), Z13, Z13
+	ADDQ   DX, AX
+	VADDPS (AX), Z14, Z14
+	VADDPS 64(AX), Z15, Z15
+	ADDQ   DX, AX
+	VADDPS (AX), Z16, Z16
+	VADDPS 64(AX), Z17, Z17
+	ADDQ   DX, AX
+	VADDPS (AX), Z18, Z18
+	VADDPS 64(AX), Z19, Z19
+	ADDQ   DX, AX
+	VADDPS (AX), Z20, Z20
+	VADDPS 64(AX), Z21, Z21
+	ADDQ   DX, AX
+	VADDPS (AX), Z22, Z22
+	VADDPS 64(AX), Z23, Z23
+	ADDQ   DX, AX
+	VADDPS (AX), Z24, Z24
+	VADDPS 64(AX), Z25, Z25
+	ADDQ   DX, AX
+	VADDPS (AX), Z26, Z26
+	VADDPS 64(AX), Z27, Z27
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Z28
-	VMOVUPS 64(R9), Z29
+	VMOVUPS (BX), Z28
+	VMOVUPS 64(BX), Z29
 	VADDPS  Z28, Z0, Z0
 	VADDPS  Z29, Z1, Z1
 	VADDPS  Z28, Z2, Z2
@@ -9777,7 +7660,8 @@ bias:
 	VADDPS  Z29, Z27, Z27
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VPXORD Z31, Z31, Z31
 	VMAXPS Z0, Z31, Z0
@@ -9810,48 +7694,48 @@ clamp:
 	VMAXPS Z27, Z31, Z27
 
 store:
-	VMOVUPS Z0, (BX)
-	VMOVUPS Z1, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z2, (BX)
-	VMOVUPS Z3, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z4, (BX)
-	VMOVUPS Z5, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z8, (BX)
-	VMOVUPS Z9, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z10, (BX)
-	VMOVUPS Z11, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z12, (BX)
-	VMOVUPS Z13, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z14, (BX)
-	VMOVUPS Z15, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z16, (BX)
-	VMOVUPS Z17, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z18, (BX)
-	VMOVUPS Z19, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z20, (BX)
-	VMOVUPS Z21, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z22, (BX)
-	VMOVUPS Z23, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z24, (BX)
-	VMOVUPS Z25, 64(BX)
-	ADDQ    SI, BX
-	VMOVUPS Z26, (BX)
-	VMOVUPS Z27, 64(BX)
-	ADDQ    SI, BX
+	VMOVUPS Z0, (CX)
+	VMOVUPS Z1, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z2, (CX)
+	VMOVUPS Z3, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z4, (CX)
+	VMOVUPS Z5, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z6, (CX)
+	VMOVUPS Z7, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z8, (CX)
+	VMOVUPS Z9, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z10, (CX)
+	VMOVUPS Z11, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z12, (CX)
+	VMOVUPS Z13, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z14, (CX)
+	VMOVUPS Z15, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z16, (CX)
+	VMOVUPS Z17, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z18, (CX)
+	VMOVUPS Z19, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z20, (CX)
+	VMOVUPS Z21, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z22, (CX)
+	VMOVUPS Z23, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z24, (CX)
+	VMOVUPS Z25, 64(CX)
+	ADDQ    DX, CX
+	VMOVUPS Z26, (CX)
+	VMOVUPS Z27, 64(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
@@ -9863,10 +7747,6 @@ TEXT ·rowTile14x32AVX512(SB), NOSPLIT, $0-64
 	MOVQ       left+16(FP), DX
 	MOVQ       right+24(FP), BX
 	MOVQ       offsets+32(FP), SI
-	MOVQ       c+40(FP), DI
-	MOVQ       ldc+48(FP), R8
-	MOVQ       mode+56(FP), R9
-	SHLQ       $0x02, R8
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -9895,55 +7775,58 @@ TEXT ·rowTile14x32AVX512(SB), NOSPLIT, $0-64
 	VPXORD     Z25, Z25, Z25
 	VPXORD     Z26, Z26, Z26
 	VPXORD     Z27, Z27, Z27
-	MOVQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	MOVQ       c+40(FP), R8
+	MOVQ       ldc+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	ADDQ       R9, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
 	TESTQ      AX, AX
 	JZ         done
 
 one:
-	MOVQ         (SI), R10
-	VMOVUPS      (DX)(R10*4), Z28
-	VMOVUPS      (BX)(R10*4), Z29
+	MOVQ         (SI), DI
+	VMOVUPS      (DX)(DI*4), Z28
+	VMOVUPS      (BX)(DI*4), Z29
 	VBROADCASTSS (CX), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1
@@ -9992,220 +7875,183 @@ one:
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, R9
+	MOVQ   mode+56(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   DI, R10
-	VADDPS (R10), Z0, Z0
-	VADDPS 64(R10), Z1, Z1
-	ADDQ   R8, R10
-	VADDPS (R10), Z2, Z2
-	VADDPS 64(R10), Z3, Z3
-	ADDQ   R8, R10
-	VADDPS (R10), Z4, Z4
-	VADDPS 64(R10), Z5, Z5
-	ADDQ   R8, R10
-	VADDPS (R10), Z6, Z6
-	VADDPS 64(R10), Z7, Z7
-	ADDQ   R8, R10
-	VADDPS (R10), Z8, Z8
-	VADDPS 64(R10), Z9, Z9
-	ADDQ   R8, R10
-	VADDPS (R10), Z10, Z10
-	VADDPS 64(R10), Z11, Z11
-	ADDQ   R8, R10
-	VADDPS (R10), Z12, Z12
-	VADDPS 64(R10), Z13, Z13
-	ADDQ   R8, R10
-	VADDPS (R10), Z14, Z14
-	VADDPS 64(R10), Z15, Z15
-	ADDQ   R8, R10
-	VADDPS (R10), Z16, Z16
-	VADDPS 64(R10), Z17, Z17
-	ADDQ   R8, R10
-	VADDPS (R10), Z18, Z18
-	VADDPS 64(R10), Z19, Z19
-	ADDQ   R8, R10
-	VADDPS (R10), Z20, Z20
-	VADDPS 64(R10), Z21, Z21
-	ADDQ   R8, R10
-	VADDPS (R10), Z22, Z22
-	VADDPS 64(R10), Z23, Z23
-	ADDQ   R8, R10
-	VADDPS (R10), Z24, Z24
-	VADDPS 64(R10), Z25, Z25
-	ADDQ   R8, R10
-	VADDPS (R10), Z26, Z26
-	VADDPS 64(R10), Z27, Z27
-	ADDQ   R8, R10
+	MOVQ   R8, DI
+	VADDPS (DI), Z0, Z0
+	VADDPS 64(DI), Z1, Z1
+	ADDQ   R9, DI
+	VADDPS (DI), Z2, Z2
+	VADDPS 64(DI), Z3, Z3
+	ADDQ   R9, DI
+	VADDPS (DI), Z4, Z4
+	VADDPS 64(DI), Z5, Z5
+	ADDQ   R9, DI
+	VADDPS (DI), Z6, Z6
+	VADDPS 64(DI), Z7, Z7
+	ADDQ   R9, DI
+	VADDPS (DI), Z8, Z8
+	VADDPS 64(DI), Z9, Z9
+	ADDQ   R9, DI
+	VADDPS (DI), Z10, Z10
+	VADDPS 64(DI), Z11, Z11
+	ADDQ   R9, DI
+	VADDPS (DI), Z12, Z12
+	VADDPS 64(DI), Z13, Z13
+	ADDQ   R9, DI
+	VADDPS (DI), Z14, Z14
+	VADDPS 64(DI), Z15, Z15
+	ADDQ   R9, DI
+	VADDPS (DI), Z16, Z16
+	VADDPS 64(DI), Z17, Z17
+	ADDQ   R9, DI
+	VADDPS (DI), Z18, Z18
+	VADDPS 64(DI), Z19, Z19
+	ADDQ   R9, DI
+	VADDPS (DI), Z20, Z20
+	VADDPS 64(DI), Z21, Z21
+	ADDQ   R9, DI
+	VADDPS (DI), Z22, Z22
+	VADDPS 64(DI), Z23, Z23
+	ADDQ   R9, DI
+	VADDPS (DI), Z24, Z24
+	VADDPS 64(DI), Z25, Z25
+	ADDQ   R9, DI
+	VADDPS (DI), Z26, Z26
+	VADDPS 64(DI), Z27, Z27
+	ADDQ   R9, DI
 
 bias:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z16, (DI)
-	VMOVUPS Z17, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z18, (DI)
-	VMOVUPS Z19, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z20, (DI)
-	VMOVUPS Z21, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z22, (DI)
-	VMOVUPS Z23, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z24, (DI)
-	VMOVUPS Z25, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z26, (DI)
-	VMOVUPS Z27, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z2, (R8)
+	VMOVUPS Z3, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z4, (R8)
+	VMOVUPS Z5, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z6, (R8)
+	VMOVUPS Z7, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z8, (R8)
+	VMOVUPS Z9, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z10, (R8)
+	VMOVUPS Z11, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z12, (R8)
+	VMOVUPS Z13, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z14, (R8)
+	VMOVUPS Z15, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z16, (R8)
+	VMOVUPS Z17, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z18, (R8)
+	VMOVUPS Z19, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z20, (R8)
+	VMOVUPS Z21, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z22, (R8)
+	VMOVUPS Z23, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z24, (R8)
+	VMOVUPS Z25, 64(R8)
+	ADDQ    R9, R8
+	VMOVUPS Z26, (R8)
+	VMOVUPS Z27, 64(R8)
+	ADDQ    R9, R8
 	VZEROUPPER
 	RET
 
-// func tile1x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile1x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-56
+TEXT ·tile1x8AVX2(SB), NOSPLIT, $0-96
+	VXORPS     Y0, Y0, Y0
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
 	MOVQ       k+0(FP), AX
 	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
 	SHLQ       $0x02, SI
-	VXORPS     Y0, Y0, Y0
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y1
-	VBROADCASTSS (CX), Y2
-	VFMADD231PS  Y2, Y1, Y0
-	VMOVUPS      32(DX), Y1
-	VBROADCASTSS 4(CX), Y2
-	VFMADD231PS  Y2, Y1, Y0
-	VMOVUPS      64(DX), Y1
-	VBROADCASTSS 8(CX), Y2
-	VFMADD231PS  Y2, Y1, Y0
-	VMOVUPS      96(DX), Y1
-	VBROADCASTSS 12(CX), Y2
-	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         $+16, CX
-	ADDQ         $+128, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	SHLQ       $0x02, R8
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y1
 	VBROADCASTSS (CX), Y2
 	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         $+4, CX
-	ADDQ         $+32, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y1
+	VMOVUPS (BX), Y1
 	VADDPS  Y1, Y0, Y0
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y1, Y1, Y1
 	VMAXPS Y0, Y1, Y0
 
 store:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile1x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y2
-	VMOVUPS      32(DX), Y3
-	VBROADCASTSS (CX), Y4
-	VFMADD231PS  Y4, Y2, Y0
-	VFMADD231PS  Y4, Y3, Y1
-	VMOVUPS      64(DX), Y2
-	VMOVUPS      96(DX), Y3
-	VBROADCASTSS 4(CX), Y4
-	VFMADD231PS  Y4, Y2, Y0
-	VFMADD231PS  Y4, Y3, Y1
-	VMOVUPS      128(DX), Y2
-	VMOVUPS      160(DX), Y3
-	VBROADCASTSS 8(CX), Y4
-	VFMADD231PS  Y4, Y2, Y0
-	VFMADD231PS  Y4, Y3, Y1
-	VMOVUPS      192(DX), Y2
-	VMOVUPS      224(DX), Y3
-	VBROADCASTSS 12(CX), Y4
-	VFMADD231PS  Y4, Y2, Y0
-	VFMADD231PS  Y4, Y3, Y1
-	ADDQ         $+16, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y2
@@ -10213,198 +8059,152 @@ one:
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y4, Y2, Y0
 	VFMADD231PS  Y4, Y3, Y1
-	ADDQ         $+4, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	VADDPS 32(R8), Y1, Y1
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y2
-	VMOVUPS 32(R9), Y3
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
 	VADDPS  Y2, Y0, Y0
 	VADDPS  Y3, Y1, Y1
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y2, Y2, Y2
 	VMAXPS Y0, Y2, Y0
 	VMAXPS Y1, Y2, Y1
 
 store:
-	VMOVUPS Y0, (BX)
-	VMOVUPS Y1, 32(BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile2x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile2x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile2x8AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile2x8AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y2
-	VBROADCASTSS (CX), Y3
-	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS 4(CX), Y3
-	VFMADD231PS  Y3, Y2, Y1
-	VMOVUPS      32(DX), Y2
-	VBROADCASTSS 8(CX), Y3
-	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS 12(CX), Y3
-	VFMADD231PS  Y3, Y2, Y1
-	VMOVUPS      64(DX), Y2
-	VBROADCASTSS 16(CX), Y3
-	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS 20(CX), Y3
-	VFMADD231PS  Y3, Y2, Y1
-	VMOVUPS      96(DX), Y2
-	VBROADCASTSS 24(CX), Y3
-	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS 28(CX), Y3
-	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         $+32, CX
-	ADDQ         $+128, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y2
 	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS 4(CX), Y3
+	VBROADCASTSS (CX)(R9*1), Y3
 	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         $+8, CX
-	ADDQ         $+32, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	ADDQ   SI, R8
-	VADDPS (R8), Y1, Y1
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   DX, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y2
+	VMOVUPS (BX), Y2
 	VADDPS  Y2, Y0, Y0
 	VADDPS  Y2, Y1, Y1
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y2, Y2, Y2
 	VMAXPS Y0, Y2, Y0
 	VMAXPS Y1, Y2, Y1
 
 store:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile2x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y4
-	VMOVUPS      32(DX), Y5
-	VBROADCASTSS (CX), Y6
-	VFMADD231PS  Y6, Y4, Y0
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 4(CX), Y6
-	VFMADD231PS  Y6, Y4, Y2
-	VFMADD231PS  Y6, Y5, Y3
-	VMOVUPS      64(DX), Y4
-	VMOVUPS      96(DX), Y5
-	VBROADCASTSS 8(CX), Y6
-	VFMADD231PS  Y6, Y4, Y0
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 12(CX), Y6
-	VFMADD231PS  Y6, Y4, Y2
-	VFMADD231PS  Y6, Y5, Y3
-	VMOVUPS      128(DX), Y4
-	VMOVUPS      160(DX), Y5
-	VBROADCASTSS 16(CX), Y6
-	VFMADD231PS  Y6, Y4, Y0
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 20(CX), Y6
-	VFMADD231PS  Y6, Y4, Y2
-	VFMADD231PS  Y6, Y5, Y3
-	VMOVUPS      192(DX), Y4
-	VMOVUPS      224(DX), Y5
-	VBROADCASTSS 24(CX), Y6
-	VFMADD231PS  Y6, Y4, Y0
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 28(CX), Y6
-	VFMADD231PS  Y6, Y4, Y2
-	VFMADD231PS  Y6, Y5, Y3
-	ADDQ         $+32, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y4
@@ -10412,37 +8212,45 @@ one:
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 4(CX), Y6
+	VBROADCASTSS (CX)(R9*1), Y6
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
-	ADDQ         $+8, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	VADDPS 32(R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	VADDPS 32(R8), Y3, Y3
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	VADDPS 32(AX), Y3, Y3
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y4
-	VMOVUPS 32(R9), Y5
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
 	VADDPS  Y4, Y0, Y0
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y4, Y2, Y2
 	VADDPS  Y5, Y3, Y3
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y4, Y4, Y4
 	VMAXPS Y0, Y4, Y0
@@ -10451,111 +8259,86 @@ clamp:
 	VMAXPS Y3, Y4, Y3
 
 store:
-	VMOVUPS Y0, (BX)
-	VMOVUPS Y1, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	VMOVUPS Y3, 32(BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile3x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile3x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile3x8AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y3
-	VBROADCASTSS (CX), Y4
-	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS 4(CX), Y4
-	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS 8(CX), Y4
-	VFMADD231PS  Y4, Y3, Y2
-	VMOVUPS      32(DX), Y3
-	VBROADCASTSS 12(CX), Y4
-	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS 16(CX), Y4
-	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS 20(CX), Y4
-	VFMADD231PS  Y4, Y3, Y2
-	VMOVUPS      64(DX), Y3
-	VBROADCASTSS 24(CX), Y4
-	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS 28(CX), Y4
-	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS 32(CX), Y4
-	VFMADD231PS  Y4, Y3, Y2
-	VMOVUPS      96(DX), Y3
-	VBROADCASTSS 36(CX), Y4
-	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS 40(CX), Y4
-	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS 44(CX), Y4
-	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         $+48, CX
-	ADDQ         $+128, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y3
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS 4(CX), Y4
+	VBROADCASTSS (CX)(R9*1), Y4
 	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS 8(CX), Y4
+	VBROADCASTSS (CX)(R9*2), Y4
 	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         $+12, CX
-	ADDQ         $+32, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	ADDQ   SI, R8
-	VADDPS (R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   DX, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y3
+	VMOVUPS (BX), Y3
 	VADDPS  Y3, Y0, Y0
 	VADDPS  Y3, Y1, Y1
 	VADDPS  Y3, Y2, Y2
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y3, Y3, Y3
 	VMAXPS Y0, Y3, Y0
@@ -10563,95 +8346,46 @@ clamp:
 	VMAXPS Y2, Y3, Y2
 
 store:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile3x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y6
-	VMOVUPS      32(DX), Y7
-	VBROADCASTSS (CX), Y8
-	VFMADD231PS  Y8, Y6, Y0
-	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS 4(CX), Y8
-	VFMADD231PS  Y8, Y6, Y2
-	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS 8(CX), Y8
-	VFMADD231PS  Y8, Y6, Y4
-	VFMADD231PS  Y8, Y7, Y5
-	VMOVUPS      64(DX), Y6
-	VMOVUPS      96(DX), Y7
-	VBROADCASTSS 12(CX), Y8
-	VFMADD231PS  Y8, Y6, Y0
-	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS 16(CX), Y8
-	VFMADD231PS  Y8, Y6, Y2
-	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS 20(CX), Y8
-	VFMADD231PS  Y8, Y6, Y4
-	VFMADD231PS  Y8, Y7, Y5
-	VMOVUPS      128(DX), Y6
-	VMOVUPS      160(DX), Y7
-	VBROADCASTSS 24(CX), Y8
-	VFMADD231PS  Y8, Y6, Y0
-	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS 28(CX), Y8
-	VFMADD231PS  Y8, Y6, Y2
-	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS 32(CX), Y8
-	VFMADD231PS  Y8, Y6, Y4
-	VFMADD231PS  Y8, Y7, Y5
-	VMOVUPS      192(DX), Y6
-	VMOVUPS      224(DX), Y7
-	VBROADCASTSS 36(CX), Y8
-	VFMADD231PS  Y8, Y6, Y0
-	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS 40(CX), Y8
-	VFMADD231PS  Y8, Y6, Y2
-	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS 44(CX), Y8
-	VFMADD231PS  Y8, Y6, Y4
-	VFMADD231PS  Y8, Y7, Y5
-	ADDQ         $+48, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y6
@@ -10659,36 +8393,43 @@ one:
 	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y8, Y6, Y0
 	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS 4(CX), Y8
+	VBROADCASTSS (CX)(R9*1), Y8
 	VFMADD231PS  Y8, Y6, Y2
 	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS 8(CX), Y8
+	VBROADCASTSS (CX)(R9*2), Y8
 	VFMADD231PS  Y8, Y6, Y4
 	VFMADD231PS  Y8, Y7, Y5
-	ADDQ         $+12, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	VADDPS 32(R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	VADDPS 32(R8), Y3, Y3
-	ADDQ   SI, R8
-	VADDPS (R8), Y4, Y4
-	VADDPS 32(R8), Y5, Y5
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	VADDPS 32(AX), Y3, Y3
+	ADDQ   DX, AX
+	VADDPS (AX), Y4, Y4
+	VADDPS 32(AX), Y5, Y5
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y6
-	VMOVUPS 32(R9), Y7
+	VMOVUPS (BX), Y6
+	VMOVUPS 32(BX), Y7
 	VADDPS  Y6, Y0, Y0
 	VADDPS  Y7, Y1, Y1
 	VADDPS  Y6, Y2, Y2
@@ -10697,7 +8438,8 @@ bias:
 	VADDPS  Y7, Y5, Y5
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y6, Y6, Y6
 	VMAXPS Y0, Y6, Y0
@@ -10708,130 +8450,98 @@ clamp:
 	VMAXPS Y5, Y6, Y5
 
 store:
-	VMOVUPS Y0, (BX)
-	VMOVUPS Y1, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	VMOVUPS Y3, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile4x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile4x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile4x8AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y4
-	VBROADCASTSS (CX), Y5
-	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS 4(CX), Y5
-	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS 8(CX), Y5
-	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS 12(CX), Y5
-	VFMADD231PS  Y5, Y4, Y3
-	VMOVUPS      32(DX), Y4
-	VBROADCASTSS 16(CX), Y5
-	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS 20(CX), Y5
-	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS 24(CX), Y5
-	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS 28(CX), Y5
-	VFMADD231PS  Y5, Y4, Y3
-	VMOVUPS      64(DX), Y4
-	VBROADCASTSS 32(CX), Y5
-	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS 36(CX), Y5
-	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS 40(CX), Y5
-	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS 44(CX), Y5
-	VFMADD231PS  Y5, Y4, Y3
-	VMOVUPS      96(DX), Y4
-	VBROADCASTSS 48(CX), Y5
-	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS 52(CX), Y5
-	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS 56(CX), Y5
-	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS 60(CX), Y5
-	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         $+64, CX
-	ADDQ         $+128, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y4
 	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS 4(CX), Y5
+	VBROADCASTSS (CX)(R9*1), Y5
 	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS 8(CX), Y5
+	VBROADCASTSS (CX)(R9*2), Y5
 	VFMADD231PS  Y5, Y4, Y2
-	VBROADCASTSS 12(CX), Y5
+	VBROADCASTSS (CX)(R10*1), Y5
 	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         $+16, CX
-	ADDQ         $+32, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	ADDQ   SI, R8
-	VADDPS (R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	ADDQ   SI, R8
-	VADDPS (R8), Y3, Y3
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   DX, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	ADDQ   DX, AX
+	VADDPS (AX), Y3, Y3
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y4
+	VMOVUPS (BX), Y4
 	VADDPS  Y4, Y0, Y0
 	VADDPS  Y4, Y1, Y1
 	VADDPS  Y4, Y2, Y2
 	VADDPS  Y4, Y3, Y3
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y4, Y4, Y4
 	VMAXPS Y0, Y4, Y0
@@ -10840,27 +8550,20 @@ clamp:
 	VMAXPS Y3, Y4, Y3
 
 store:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y3, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile4x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -10869,84 +8572,31 @@ TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-56
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y8
-	VMOVUPS      32(DX), Y9
-	VBROADCASTSS (CX), Y10
-	VFMADD231PS  Y10, Y8, Y0
-	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 4(CX), Y10
-	VFMADD231PS  Y10, Y8, Y2
-	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS 8(CX), Y10
-	VFMADD231PS  Y10, Y8, Y4
-	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS 12(CX), Y10
-	VFMADD231PS  Y10, Y8, Y6
-	VFMADD231PS  Y10, Y9, Y7
-	VMOVUPS      64(DX), Y8
-	VMOVUPS      96(DX), Y9
-	VBROADCASTSS 16(CX), Y10
-	VFMADD231PS  Y10, Y8, Y0
-	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 20(CX), Y10
-	VFMADD231PS  Y10, Y8, Y2
-	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS 24(CX), Y10
-	VFMADD231PS  Y10, Y8, Y4
-	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS 28(CX), Y10
-	VFMADD231PS  Y10, Y8, Y6
-	VFMADD231PS  Y10, Y9, Y7
-	VMOVUPS      128(DX), Y8
-	VMOVUPS      160(DX), Y9
-	VBROADCASTSS 32(CX), Y10
-	VFMADD231PS  Y10, Y8, Y0
-	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 36(CX), Y10
-	VFMADD231PS  Y10, Y8, Y2
-	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS 40(CX), Y10
-	VFMADD231PS  Y10, Y8, Y4
-	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS 44(CX), Y10
-	VFMADD231PS  Y10, Y8, Y6
-	VFMADD231PS  Y10, Y9, Y7
-	VMOVUPS      192(DX), Y8
-	VMOVUPS      224(DX), Y9
-	VBROADCASTSS 48(CX), Y10
-	VFMADD231PS  Y10, Y8, Y0
-	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 52(CX), Y10
-	VFMADD231PS  Y10, Y8, Y2
-	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS 56(CX), Y10
-	VFMADD231PS  Y10, Y8, Y4
-	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS 60(CX), Y10
-	VFMADD231PS  Y10, Y8, Y6
-	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         $+64, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y8
@@ -10954,42 +8604,49 @@ one:
 	VBROADCASTSS (CX), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS 4(CX), Y10
+	VBROADCASTSS (CX)(R9*1), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS 8(CX), Y10
+	VBROADCASTSS (CX)(R9*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
-	VBROADCASTSS 12(CX), Y10
+	VBROADCASTSS (CX)(R10*1), Y10
 	VFMADD231PS  Y10, Y8, Y6
 	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         $+16, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	VADDPS 32(R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	VADDPS 32(R8), Y3, Y3
-	ADDQ   SI, R8
-	VADDPS (R8), Y4, Y4
-	VADDPS 32(R8), Y5, Y5
-	ADDQ   SI, R8
-	VADDPS (R8), Y6, Y6
-	VADDPS 32(R8), Y7, Y7
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	VADDPS 32(AX), Y3, Y3
+	ADDQ   DX, AX
+	VADDPS (AX), Y4, Y4
+	VADDPS 32(AX), Y5, Y5
+	ADDQ   DX, AX
+	VADDPS (AX), Y6, Y6
+	VADDPS 32(AX), Y7, Y7
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y8
-	VMOVUPS 32(R9), Y9
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
 	VADDPS  Y8, Y0, Y0
 	VADDPS  Y9, Y1, Y1
 	VADDPS  Y8, Y2, Y2
@@ -11000,7 +8657,8 @@ bias:
 	VADDPS  Y9, Y7, Y7
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y8, Y8, Y8
 	VMAXPS Y0, Y8, Y0
@@ -11013,141 +8671,100 @@ clamp:
 	VMAXPS Y7, Y8, Y7
 
 store:
-	VMOVUPS Y0, (BX)
-	VMOVUPS Y1, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	VMOVUPS Y3, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y6, (BX)
-	VMOVUPS Y7, 32(BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y6, (CX)
+	VMOVUPS Y7, 32(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile5x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile5x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile5x8AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile5x8AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y5
-	VBROADCASTSS (CX), Y6
-	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS 4(CX), Y6
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 8(CX), Y6
-	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS 12(CX), Y6
-	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS 16(CX), Y6
-	VFMADD231PS  Y6, Y5, Y4
-	VMOVUPS      32(DX), Y5
-	VBROADCASTSS 20(CX), Y6
-	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS 24(CX), Y6
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 28(CX), Y6
-	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS 32(CX), Y6
-	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS 36(CX), Y6
-	VFMADD231PS  Y6, Y5, Y4
-	VMOVUPS      64(DX), Y5
-	VBROADCASTSS 40(CX), Y6
-	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS 44(CX), Y6
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 48(CX), Y6
-	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS 52(CX), Y6
-	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS 56(CX), Y6
-	VFMADD231PS  Y6, Y5, Y4
-	VMOVUPS      96(DX), Y5
-	VBROADCASTSS 60(CX), Y6
-	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS 64(CX), Y6
-	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 68(CX), Y6
-	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS 72(CX), Y6
-	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS 76(CX), Y6
-	VFMADD231PS  Y6, Y5, Y4
-	ADDQ         $+80, CX
-	ADDQ         $+128, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y5
 	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y6, Y5, Y0
-	VBROADCASTSS 4(CX), Y6
+	VBROADCASTSS (CX)(R9*1), Y6
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS 8(CX), Y6
+	VBROADCASTSS (CX)(R9*2), Y6
 	VFMADD231PS  Y6, Y5, Y2
-	VBROADCASTSS 12(CX), Y6
+	VBROADCASTSS (CX)(R10*1), Y6
 	VFMADD231PS  Y6, Y5, Y3
-	VBROADCASTSS 16(CX), Y6
+	VBROADCASTSS (CX)(R9*4), Y6
 	VFMADD231PS  Y6, Y5, Y4
-	ADDQ         $+20, CX
-	ADDQ         $+32, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	ADDQ   SI, R8
-	VADDPS (R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	ADDQ   SI, R8
-	VADDPS (R8), Y3, Y3
-	ADDQ   SI, R8
-	VADDPS (R8), Y4, Y4
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   DX, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	ADDQ   DX, AX
+	VADDPS (AX), Y3, Y3
+	ADDQ   DX, AX
+	VADDPS (AX), Y4, Y4
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y5
+	VMOVUPS (BX), Y5
 	VADDPS  Y5, Y0, Y0
 	VADDPS  Y5, Y1, Y1
 	VADDPS  Y5, Y2, Y2
@@ -11155,7 +8772,8 @@ bias:
 	VADDPS  Y5, Y4, Y4
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y5, Y5, Y5
 	VMAXPS Y0, Y5, Y0
@@ -11165,29 +8783,22 @@ clamp:
 	VMAXPS Y4, Y5, Y4
 
 store:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile5x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -11198,98 +8809,33 @@ TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-56
 	VXORPS     Y7, Y7, Y7
 	VXORPS     Y8, Y8, Y8
 	VXORPS     Y9, Y9, Y9
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y10
-	VMOVUPS      32(DX), Y11
-	VBROADCASTSS (CX), Y12
-	VFMADD231PS  Y12, Y10, Y0
-	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 4(CX), Y12
-	VFMADD231PS  Y12, Y10, Y2
-	VFMADD231PS  Y12, Y11, Y3
-	VBROADCASTSS 8(CX), Y12
-	VFMADD231PS  Y12, Y10, Y4
-	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS 12(CX), Y12
-	VFMADD231PS  Y12, Y10, Y6
-	VFMADD231PS  Y12, Y11, Y7
-	VBROADCASTSS 16(CX), Y12
-	VFMADD231PS  Y12, Y10, Y8
-	VFMADD231PS  Y12, Y11, Y9
-	VMOVUPS      64(DX), Y10
-	VMOVUPS      96(DX), Y11
-	VBROADCASTSS 20(CX), Y12
-	VFMADD231PS  Y12, Y10, Y0
-	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 24(CX), Y12
-	VFMADD231PS  Y12, Y10, Y2
-	VFMADD231PS  Y12, Y11, Y3
-	VBROADCASTSS 28(CX), Y12
-	VFMADD231PS  Y12, Y10, Y4
-	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS 32(CX), Y12
-	VFMADD231PS  Y12, Y10, Y6
-	VFMADD231PS  Y12, Y11, Y7
-	VBROADCASTSS 36(CX), Y12
-	VFMADD231PS  Y12, Y10, Y8
-	VFMADD231PS  Y12, Y11, Y9
-	VMOVUPS      128(DX), Y10
-	VMOVUPS      160(DX), Y11
-	VBROADCASTSS 40(CX), Y12
-	VFMADD231PS  Y12, Y10, Y0
-	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 44(CX), Y12
-	VFMADD231PS  Y12, Y10, Y2
-	VFMADD231PS  Y12, Y11, Y3
-	VBROADCASTSS 48(CX), Y12
-	VFMADD231PS  Y12, Y10, Y4
-	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS 52(CX), Y12
-	VFMADD231PS  Y12, Y10, Y6
-	VFMADD231PS  Y12, Y11, Y7
-	VBROADCASTSS 56(CX), Y12
-	VFMADD231PS  Y12, Y10, Y8
-	VFMADD231PS  Y12, Y11, Y9
-	VMOVUPS      192(DX), Y10
-	VMOVUPS      224(DX), Y11
-	VBROADCASTSS 60(CX), Y12
-	VFMADD231PS  Y12, Y10, Y0
-	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 64(CX), Y12
-	VFMADD231PS  Y12, Y10, Y2
-	VFMADD231PS  Y12, Y11, Y3
-	VBROADCASTSS 68(CX), Y12
-	VFMADD231PS  Y12, Y10, Y4
-	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS 72(CX), Y12
-	VFMADD231PS  Y12, Y10, Y6
-	VFMADD231PS  Y12, Y11, Y7
-	VBROADCASTSS 76(CX), Y12
-	VFMADD231PS  Y12, Y10, Y8
-	VFMADD231PS  Y12, Y11, Y9
-	ADDQ         $+80, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y10
@@ -11297,48 +8843,55 @@ one:
 	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y12, Y10, Y0
 	VFMADD231PS  Y12, Y11, Y1
-	VBROADCASTSS 4(CX), Y12
+	VBROADCASTSS (CX)(R9*1), Y12
 	VFMADD231PS  Y12, Y10, Y2
 	VFMADD231PS  Y12, Y11, Y3
-	VBROADCASTSS 8(CX), Y12
+	VBROADCASTSS (CX)(R9*2), Y12
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS 12(CX), Y12
+	VBROADCASTSS (CX)(R10*1), Y12
 	VFMADD231PS  Y12, Y10, Y6
 	VFMADD231PS  Y12, Y11, Y7
-	VBROADCASTSS 16(CX), Y12
+	VBROADCASTSS (CX)(R9*4), Y12
 	VFMADD231PS  Y12, Y10, Y8
 	VFMADD231PS  Y12, Y11, Y9
-	ADDQ         $+20, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	VADDPS 32(R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	VADDPS 32(R8), Y3, Y3
-	ADDQ   SI, R8
-	VADDPS (R8), Y4, Y4
-	VADDPS 32(R8), Y5, Y5
-	ADDQ   SI, R8
-	VADDPS (R8), Y6, Y6
-	VADDPS 32(R8), Y7, Y7
-	ADDQ   SI, R8
-	VADDPS (R8), Y8, Y8
-	VADDPS 32(R8), Y9, Y9
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	VADDPS 32(AX), Y3, Y3
+	ADDQ   DX, AX
+	VADDPS (AX), Y4, Y4
+	VADDPS 32(AX), Y5, Y5
+	ADDQ   DX, AX
+	VADDPS (AX), Y6, Y6
+	VADDPS 32(AX), Y7, Y7
+	ADDQ   DX, AX
+	VADDPS (AX), Y8, Y8
+	VADDPS 32(AX), Y9, Y9
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y10
-	VMOVUPS 32(R9), Y11
+	VMOVUPS (BX), Y10
+	VMOVUPS 32(BX), Y11
 	VADDPS  Y10, Y0, Y0
 	VADDPS  Y11, Y1, Y1
 	VADDPS  Y10, Y2, Y2
@@ -11351,7 +8904,8 @@ bias:
 	VADDPS  Y11, Y9, Y9
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y10, Y10, Y10
 	VMAXPS Y0, Y10, Y0
@@ -11366,159 +8920,111 @@ clamp:
 	VMAXPS Y9, Y10, Y9
 
 store:
-	VMOVUPS Y0, (BX)
-	VMOVUPS Y1, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	VMOVUPS Y3, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y6, (BX)
-	VMOVUPS Y7, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y8, (BX)
-	VMOVUPS Y9, 32(BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y6, (CX)
+	VMOVUPS Y7, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y8, (CX)
+	VMOVUPS Y9, 32(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile6x8AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile6x8AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile6x8AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y6
-	VBROADCASTSS (CX), Y7
-	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS 4(CX), Y7
-	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS 8(CX), Y7
-	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS 12(CX), Y7
-	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS 16(CX), Y7
-	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS 20(CX), Y7
-	VFMADD231PS  Y7, Y6, Y5
-	VMOVUPS      32(DX), Y6
-	VBROADCASTSS 24(CX), Y7
-	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS 28(CX), Y7
-	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS 32(CX), Y7
-	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS 36(CX), Y7
-	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS 40(CX), Y7
-	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS 44(CX), Y7
-	VFMADD231PS  Y7, Y6, Y5
-	VMOVUPS      64(DX), Y6
-	VBROADCASTSS 48(CX), Y7
-	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS 52(CX), Y7
-	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS 56(CX), Y7
-	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS 60(CX), Y7
-	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS 64(CX), Y7
-	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS 68(CX), Y7
-	VFMADD231PS  Y7, Y6, Y5
-	VMOVUPS      96(DX), Y6
-	VBROADCASTSS 72(CX), Y7
-	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS 76(CX), Y7
-	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS 80(CX), Y7
-	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS 84(CX), Y7
-	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS 88(CX), Y7
-	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS 92(CX), Y7
-	VFMADD231PS  Y7, Y6, Y5
-	ADDQ         $+96, CX
-	ADDQ         $+128, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y6
 	VBROADCASTSS (CX), Y7
 	VFMADD231PS  Y7, Y6, Y0
-	VBROADCASTSS 4(CX), Y7
+	VBROADCASTSS (CX)(R9*1), Y7
 	VFMADD231PS  Y7, Y6, Y1
-	VBROADCASTSS 8(CX), Y7
+	VBROADCASTSS (CX)(R9*2), Y7
 	VFMADD231PS  Y7, Y6, Y2
-	VBROADCASTSS 12(CX), Y7
+	VBROADCASTSS (CX)(R10*1), Y7
 	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS 16(CX), Y7
+	VBROADCASTSS (CX)(R9*4), Y7
 	VFMADD231PS  Y7, Y6, Y4
-	VBROADCASTSS 20(CX), Y7
+	VBROADCASTSS (CX)(R11*1), Y7
 	VFMADD231PS  Y7, Y6, Y5
-	ADDQ         $+24, CX
-	ADDQ         $+32, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	ADDQ   SI, R8
-	VADDPS (R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	ADDQ   SI, R8
-	VADDPS (R8), Y3, Y3
-	ADDQ   SI, R8
-	VADDPS (R8), Y4, Y4
-	ADDQ   SI, R8
-	VADDPS (R8), Y5, Y5
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	ADDQ   DX, AX
+	VADDPS (AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	ADDQ   DX, AX
+	VADDPS (AX), Y3, Y3
+	ADDQ   DX, AX
+	VADDPS (AX), Y4, Y4
+	ADDQ   DX, AX
+	VADDPS (AX), Y5, Y5
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y6
+	VMOVUPS (BX), Y6
 	VADDPS  Y6, Y0, Y0
 	VADDPS  Y6, Y1, Y1
 	VADDPS  Y6, Y2, Y2
@@ -11527,7 +9033,8 @@ bias:
 	VADDPS  Y6, Y5, Y5
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y6, Y6, Y6
 	VMAXPS Y0, Y6, Y0
@@ -11538,31 +9045,24 @@ clamp:
 	VMAXPS Y5, Y6, Y5
 
 store:
-	VMOVUPS Y0, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    SI, BX
-	VMOVUPS Y5, (BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y1, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y3, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	ADDQ    DX, CX
+	VMOVUPS Y5, (CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX2(k int, a *float32, b *float32, c *float32, ldc int, mode int, bias *float32)
+// func tile6x16AVX2(k int, a *float32, row int, step int, b *float32, next int, c *float32, ldc int, mode int, bias *float32, ahead *float32, stride int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-56
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       b+16(FP), DX
-	MOVQ       c+24(FP), BX
-	MOVQ       ldc+32(FP), SI
-	MOVQ       mode+40(FP), DI
-	SHLQ       $0x02, SI
+TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-96
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -11575,112 +9075,36 @@ TEXT ·tile6x16AVX2(SB), NOSPLIT, $0-56
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVQ       bias+48(FP), R9
-	MOVQ       BX, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	ADDQ       SI, R8
-	PREFETCHT0 (R8)
-	MOVQ       AX, R8
-	SHRQ       $0x02, R8
-	JZ         rest
-
-block:
-	VMOVUPS      (DX), Y12
-	VMOVUPS      32(DX), Y13
-	VBROADCASTSS (CX), Y14
-	VFMADD231PS  Y14, Y12, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 4(CX), Y14
-	VFMADD231PS  Y14, Y12, Y2
-	VFMADD231PS  Y14, Y13, Y3
-	VBROADCASTSS 8(CX), Y14
-	VFMADD231PS  Y14, Y12, Y4
-	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS 12(CX), Y14
-	VFMADD231PS  Y14, Y12, Y6
-	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS 16(CX), Y14
-	VFMADD231PS  Y14, Y12, Y8
-	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 20(CX), Y14
-	VFMADD231PS  Y14, Y12, Y10
-	VFMADD231PS  Y14, Y13, Y11
-	VMOVUPS      64(DX), Y12
-	VMOVUPS      96(DX), Y13
-	VBROADCASTSS 24(CX), Y14
-	VFMADD231PS  Y14, Y12, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 28(CX), Y14
-	VFMADD231PS  Y14, Y12, Y2
-	VFMADD231PS  Y14, Y13, Y3
-	VBROADCASTSS 32(CX), Y14
-	VFMADD231PS  Y14, Y12, Y4
-	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS 36(CX), Y14
-	VFMADD231PS  Y14, Y12, Y6
-	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS 40(CX), Y14
-	VFMADD231PS  Y14, Y12, Y8
-	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 44(CX), Y14
-	VFMADD231PS  Y14, Y12, Y10
-	VFMADD231PS  Y14, Y13, Y11
-	VMOVUPS      128(DX), Y12
-	VMOVUPS      160(DX), Y13
-	VBROADCASTSS 48(CX), Y14
-	VFMADD231PS  Y14, Y12, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 52(CX), Y14
-	VFMADD231PS  Y14, Y12, Y2
-	VFMADD231PS  Y14, Y13, Y3
-	VBROADCASTSS 56(CX), Y14
-	VFMADD231PS  Y14, Y12, Y4
-	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS 60(CX), Y14
-	VFMADD231PS  Y14, Y12, Y6
-	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS 64(CX), Y14
-	VFMADD231PS  Y14, Y12, Y8
-	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 68(CX), Y14
-	VFMADD231PS  Y14, Y12, Y10
-	VFMADD231PS  Y14, Y13, Y11
-	VMOVUPS      192(DX), Y12
-	VMOVUPS      224(DX), Y13
-	VBROADCASTSS 72(CX), Y14
-	VFMADD231PS  Y14, Y12, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 76(CX), Y14
-	VFMADD231PS  Y14, Y12, Y2
-	VFMADD231PS  Y14, Y13, Y3
-	VBROADCASTSS 80(CX), Y14
-	VFMADD231PS  Y14, Y12, Y4
-	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS 84(CX), Y14
-	VFMADD231PS  Y14, Y12, Y6
-	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS 88(CX), Y14
-	VFMADD231PS  Y14, Y12, Y8
-	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 92(CX), Y14
-	VFMADD231PS  Y14, Y12, Y10
-	VFMADD231PS  Y14, Y13, Y11
-	ADDQ         $+96, CX
-	ADDQ         $+256, DX
-	DECQ         R8
-	JNZ          block
-
-rest:
-	ANDQ $0x03, AX
-	JZ   done
+	MOVQ       c+48(FP), AX
+	MOVQ       ldc+56(FP), CX
+	SHLQ       $0x02, CX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	MOVQ       k+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+32(FP), DX
+	MOVQ       step+24(FP), BX
+	MOVQ       next+40(FP), SI
+	MOVQ       ahead+80(FP), DI
+	MOVQ       stride+88(FP), R8
+	SHLQ       $0x02, BX
+	SHLQ       $0x02, SI
+	SHLQ       $0x02, R8
+	MOVQ       row+16(FP), R9
+	SHLQ       $0x02, R9
+	LEAQ       (R9)(R9*2), R10
+	LEAQ       (R10)(R9*2), R11
+	TESTQ      AX, AX
+	JZ         done
 
 one:
 	VMOVUPS      (DX), Y12
@@ -11688,54 +9112,61 @@ one:
 	VBROADCASTSS (CX), Y14
 	VFMADD231PS  Y14, Y12, Y0
 	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 4(CX), Y14
+	VBROADCASTSS (CX)(R9*1), Y14
 	VFMADD231PS  Y14, Y12, Y2
 	VFMADD231PS  Y14, Y13, Y3
-	VBROADCASTSS 8(CX), Y14
+	VBROADCASTSS (CX)(R9*2), Y14
 	VFMADD231PS  Y14, Y12, Y4
 	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS 12(CX), Y14
+	VBROADCASTSS (CX)(R10*1), Y14
 	VFMADD231PS  Y14, Y12, Y6
 	VFMADD231PS  Y14, Y13, Y7
-	VBROADCASTSS 16(CX), Y14
+	VBROADCASTSS (CX)(R9*4), Y14
 	VFMADD231PS  Y14, Y12, Y8
 	VFMADD231PS  Y14, Y13, Y9
-	VBROADCASTSS 20(CX), Y14
+	VBROADCASTSS (CX)(R11*1), Y14
 	VFMADD231PS  Y14, Y12, Y10
 	VFMADD231PS  Y14, Y13, Y11
-	ADDQ         $+24, CX
-	ADDQ         $+64, DX
+	PREFETCHT1   (DI)
+	ADDQ         R8, DI
+	ADDQ         SI, DX
+	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          one
 
 done:
-	TESTQ  $0x00000001, DI
+	MOVQ   c+48(FP), CX
+	MOVQ   ldc+56(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   bias+72(FP), BX
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000001, AX
 	JZ     bias
-	MOVQ   BX, R8
-	VADDPS (R8), Y0, Y0
-	VADDPS 32(R8), Y1, Y1
-	ADDQ   SI, R8
-	VADDPS (R8), Y2, Y2
-	VADDPS 32(R8), Y3, Y3
-	ADDQ   SI, R8
-	VADDPS (R8), Y4, Y4
-	VADDPS 32(R8), Y5, Y5
-	ADDQ   SI, R8
-	VADDPS (R8), Y6, Y6
-	VADDPS 32(R8), Y7, Y7
-	ADDQ   SI, R8
-	VADDPS (R8), Y8, Y8
-	VADDPS 32(R8), Y9, Y9
-	ADDQ   SI, R8
-	VADDPS (R8), Y10, Y10
-	VADDPS 32(R8), Y11, Y11
-	ADDQ   SI, R8
+	MOVQ   CX, AX
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   DX, AX
+	VADDPS (AX), Y2, Y2
+	VADDPS 32(AX), Y3, Y3
+	ADDQ   DX, AX
+	VADDPS (AX), Y4, Y4
+	VADDPS 32(AX), Y5, Y5
+	ADDQ   DX, AX
+	VADDPS (AX), Y6, Y6
+	VADDPS 32(AX), Y7, Y7
+	ADDQ   DX, AX
+	VADDPS (AX), Y8, Y8
+	VADDPS 32(AX), Y9, Y9
+	ADDQ   DX, AX
+	VADDPS (AX), Y10, Y10
+	VADDPS 32(AX), Y11, Y11
+	ADDQ   DX, AX
 
 bias:
-	TESTQ   R9, R9
+	TESTQ   BX, BX
 	JZ      clamp
-	VMOVUPS (R9), Y12
-	VMOVUPS 32(R9), Y13
+	VMOVUPS (BX), Y12
+	VMOVUPS 32(BX), Y13
 	VADDPS  Y12, Y0, Y0
 	VADDPS  Y13, Y1, Y1
 	VADDPS  Y12, Y2, Y2
@@ -11750,7 +9181,8 @@ bias:
 	VADDPS  Y13, Y11, Y11
 
 clamp:
-	TESTQ  $0x00000002, DI
+	MOVQ   mode+64(FP), AX
+	TESTQ  $0x00000002, AX
 	JZ     store
 	VXORPS Y12, Y12, Y12
 	VMAXPS Y0, Y12, Y0
@@ -11767,24 +9199,24 @@ clamp:
 	VMAXPS Y11, Y12, Y11
 
 store:
-	VMOVUPS Y0, (BX)
-	VMOVUPS Y1, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y2, (BX)
-	VMOVUPS Y3, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y4, (BX)
-	VMOVUPS Y5, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y6, (BX)
-	VMOVUPS Y7, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y8, (BX)
-	VMOVUPS Y9, 32(BX)
-	ADDQ    SI, BX
-	VMOVUPS Y10, (BX)
-	VMOVUPS Y11, 32(BX)
-	ADDQ    SI, BX
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y5, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y6, (CX)
+	VMOVUPS Y7, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y8, (CX)
+	VMOVUPS Y9, 32(CX)
+	ADDQ    DX, CX
+	VMOVUPS Y10, (CX)
+	VMOVUPS Y11, 32(CX)
+	ADDQ    DX, CX
 	VZEROUPPER
 	RET
 

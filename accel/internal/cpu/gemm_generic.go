@@ -10,12 +10,15 @@ var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, lanes: 4, spin: sp
 
 // genericTile is a tile of some rows and four columns.
 func genericTile(rows int) tile {
-	return func(k int, a, b, c *float32, ldc, mode int, bias *float32) {
-		pa, pb := unsafe.Slice(a, rows*k), unsafe.Slice(b, 4*k)
+	return func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, _ *float32, _ int) {
+		var pa, pb []float32
+		if k > 0 {
+			pa, pb = unsafe.Slice(a, (rows-1)*row+(k-1)*step+1), unsafe.Slice(b, (k-1)*next+4)
+		}
 		out := unsafe.Slice(c, (rows-1)*ldc+4)
 		for i := range rows {
 			var s0, s1, s2, s3 float32
-			for p, at := 0, i; p+4 <= len(pb) && at < len(pa); p, at = p+4, at+rows {
+			for p, at := 0, i*row; p+4 <= len(pb) && at < len(pa); p, at = p+next, at+step {
 				v, x := pb[p:p+4:p+4], pa[at]
 				s0 += x * v[0]
 				s1 += x * v[1]

@@ -35,13 +35,13 @@ func (m matrix) at(i, j int) float64 { return float64(m.data[i*m.row+j*m.col]) }
 func checkGEMM(t *testing.T, d *Device, r *rand.Rand, m, n, k int, ta, tb, bias, relu bool) {
 	t.Helper()
 	a, b := randomMatrix(r, m, k, ta), randomMatrix(r, k, n, tb)
-	g := newGEMM(d, m, n, k)
+	g := newGEMM(d, m, n, k, a, b)
 	const guard = 54321
 	c := make([]float32, m*n+32)
 	for i := range c {
 		c[i] = guard
 	}
-	g.a, g.b, g.c, g.relu = a, b, c[16:16+m*n], relu
+	g.c, g.relu = c[16:16+m*n], relu
 	if bias {
 		g.bias = make([]float32, n)
 		for i := range g.bias {
@@ -125,8 +125,8 @@ func BenchmarkGEMM(b *testing.B) {
 					d := NewWith(kernel.name, threads)
 					defer d.Close()
 					r := rand.New(rand.NewPCG(1, 1))
-					g := newGEMM(d, n, n, n)
-					g.a, g.b, g.c = randomMatrix(r, n, n, false), randomMatrix(r, n, n, true), make([]float32, n*n)
+					g := newGEMM(d, n, n, n, randomMatrix(r, n, n, false), randomMatrix(r, n, n, true))
+					g.c = make([]float32, n*n)
 					reportBest(b, 2*float64(n)*float64(n)*float64(n), g.run)
 				})
 			}
@@ -143,7 +143,7 @@ func BenchmarkTile(b *testing.B) {
 			pa, pb, c := aligned(depth*k.mr), aligned(depth*k.nr), aligned(k.mr*k.nr)
 			reportBest(b, 1000*2*depth*float64(k.mr*k.nr), func() {
 				for range 1000 {
-					k.tiles[k.mr-1][k.nr/k.lanes-1](depth, &pa[0], &pb[0], &c[0], k.nr, 0, nil)
+					k.tiles[k.mr-1][k.nr/k.lanes-1](depth, &pa[0], 1, k.mr, &pb[0], k.nr, &c[0], k.nr, 0, nil, &pa[0], 1)
 				}
 			})
 		})

@@ -22,9 +22,8 @@ func newMatMul(d *Device, s ir.Step) (step, error) {
 	}
 	k := newBatch(s)
 	a, b, r := k.a, k.b, len(k.out.Shape)-2
-	k.gemm = newGEMM(d, a.Shape[r], b.Shape[r+1], a.Shape[r+1])
-	k.gemm.a = matrix{row: a.Stride[r], col: a.Stride[r+1]}
-	k.gemm.b = matrix{row: b.Stride[r], col: b.Stride[r+1]}
+	k.gemm = newGEMM(d, a.Shape[r], b.Shape[r+1], a.Shape[r+1],
+		matrix{row: a.Stride[r], col: a.Stride[r+1]}, matrix{row: b.Stride[r], col: b.Stride[r+1]})
 	k.gemm.relu = s.Epilogue != nil
 	return &k, nil
 }
@@ -46,9 +45,8 @@ func newBatch(s ir.Step) matmul {
 func newLinear(d *Device, s ir.Step) (step, error) {
 	x, w := s.In[0], s.In[1]
 	k := &matmul{a: x, b: w, bias: s.In[2], linear: true, out: s.Out[0], count: 1}
-	k.gemm = newGEMM(d, x.Shape[0], w.Shape[0], x.Shape[1])
-	k.gemm.a = matrix{row: x.Stride[0], col: x.Stride[1]}
-	k.gemm.b = matrix{row: w.Stride[1], col: w.Stride[0]}
+	k.gemm = newGEMM(d, x.Shape[0], w.Shape[0], x.Shape[1],
+		matrix{row: x.Stride[0], col: x.Stride[1]}, matrix{row: w.Stride[1], col: w.Stride[0]})
 	k.gemm.relu = s.Epilogue != nil
 	return k, nil
 }

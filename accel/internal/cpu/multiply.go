@@ -1,14 +1,17 @@
 package cpu
 
-// panelProduct is c (+)= a·b for packed panels, some rows by some columns.
+// panelProduct is c (+)= a·b, some rows by some columns.
 type panelProduct struct {
 	c          []float32
 	ldc        int
 	a          []float32 // panels of rows, of a depth of their own
 	depth      int       // of a's panels
-	from, k    int       // the part of that depth that is worked on
+	row, step  int       // where a is no panels: from one element to the next
+	from, k    int       // the part of a's depth that is worked on
 	b          []float32 // panels of columns, k deep
+	next       int       // where b is no panels: from one row to the next
 	rows, cols int
+	more       bool // depth k follows after this one
 	mode       int
 	bias       []float32 // of the columns; may be nil
 	edge       []float32 // room for a tile
@@ -24,13 +27,23 @@ func (d *Device) multiply(p panelProduct) {
 		for j := 0; j < p.cols; j += t.nr {
 			n := min(t.nr, p.cols-j)
 			width := t.width(n)
-			b := &p.b[j*p.k]
+			next := p.next
+			b := j
+			if next == 0 {
+				b, next = j*p.k, width
+			}
 			for q := first; q < last; q++ {
 				i, to := p.rows*q/panels, p.rows*(q+1)/panels
 				tile := t.tiles[to-i-1][width/t.lanes-1]
-				a := &p.a[i*p.depth+p.from*(to-i)]
+				row, step := p.row, p.step
+				a := i*row + p.from*step
+				if step == 0 {
+					row, step = 1, to-i
+					a = i*p.depth + p.from*step
+				}
+				ahead, stride := p.ahead(a, to-i, j/t.nr*(last-first)+q-first, last-first)
 				if n < width {
-					tile(p.k, a, b, &p.edge[0], width, 0, nil)
+					tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.edge[0], width, 0, nil, ahead, stride)
 					d.storeEdge(p, width, i, to, j, n)
 					continue
 				}
@@ -38,10 +51,33 @@ func (d *Device) multiply(p panelProduct) {
 				if p.bias != nil {
 					bias = &p.bias[j]
 				}
-				tile(p.k, a, b, &p.c[i*p.ldc+j], p.ldc, p.mode, bias)
+				tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.c[i*p.ldc+j], p.ldc, p.mode, bias, ahead, stride)
 			}
 		}
 	}
+}
+
+// ahead is what the tile with a number fetches for later ones, given where its
+// own part of a begins and its height: the next rows of a, or where a lies by
+// columns, of which each line belongs to another row of memory, what the next
+// depth will read of both factors.
+func (p *panelProduct) ahead(a, height, number, panels int) (from *float32, stride int) {
+	const line = cacheLine / 4
+	switch {
+	case p.step == 0: // panels are near
+		stride = 0
+	case p.step == 1:
+		a += height * p.row
+		stride = line
+	case !p.more:
+		stride = p.step
+	case number < panels:
+		a += p.k * p.step
+		stride = p.step
+	case p.next > 0 && (number-panels)*line < p.cols:
+		return &p.b[(number-panels)*line+p.k*p.next], p.next
+	}
+	return &p.a[min(a, len(p.a)-1)], stride
 }
 
 // storeEdge is the end of a tile that is wider than what is left of c.

@@ -39,63 +39,85 @@ const (
 	clampZero = 2
 )
 
-// tile is c (+)= a·b for packed panels a (depth × mr) and b (depth × nv
-// vectors). The accumulators stay in registers over the whole depth, and the
-// result's lines are fetched meanwhile.
+// tile is c (+)= a·b: rows of a begin row elements from each other, each of its
+// steps in depth is step elements on, and so is the next row of b by next. So
+// packed panels will do, and matrices as they lie in memory. The accumulators
+// stay in registers over the whole depth. The result's lines are fetched meanwhile,
+// and those that the next tile wants of a, one in each step: they begin at ahead
+// and then every stride elements.
 func tile(s isa, mr, nv int) {
 	name := fmt.Sprintf("tile%dx%d%s", mr, nv*s.lanes(), s.name)
-	TEXT(name, NOSPLIT, "func(k int, a, b, c *float32, ldc, mode int, bias *float32)")
+	TEXT(name, NOSPLIT, "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is genericTile for %d rows and %d columns.", name, mr, nv*s.lanes()))
+	t := newTile(s, mr, nv)
+	t.prefetch()
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
-	t := newTile(s, mr, nv)
-	bias := Load(Param("bias"), GP64())
-	t.prefetch()
-	const unroll = 4
-	step := func(u int) {
-		for v := range t.columns {
-			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, t.columns[v])
+	step := Load(Param("step"), GP64())
+	next := Load(Param("next"), GP64())
+	ahead := Load(Param("ahead"), GP64())
+	stride := Load(Param("stride"), GP64())
+	for _, elements := range []Register{step, next, stride} {
+		SHLQ(Imm(2), elements)
+	}
+	// Odd multiples of the distance between rows; the even ones come by scaling.
+	odd := map[int]Register{}
+	if mr > 1 {
+		one := Load(Param("row"), GP64())
+		SHLQ(Imm(2), one)
+		odd[1] = one
+		for i := 3; i < mr; i += 2 {
+			odd[i] = GP64()
+			LEAQ(Mem{Base: odd[i-2], Index: one, Scale: 2}, odd[i])
 		}
-		t.multiply(a, u)
 	}
-	blocks := GP64()
-	MOVQ(k, blocks)
-	SHRQ(Imm(2), blocks)
-	JZ(LabelRef("rest"))
-	Label("block")
-	for u := range unroll {
-		step(u)
+	rows := make([]Mem, mr)
+	for i := range rows {
+		rows[i] = Mem{Base: a}
+		if i > 0 {
+			scale := i & -i
+			rows[i] = Mem{Base: a, Index: odd[i/scale], Scale: uint8(scale)}
+		}
 	}
-	ADDQ(I32(unroll*mr*4), a)
-	ADDQ(I32(unroll*nv*s.width), b)
-	DECQ(blocks)
-	JNZ(LabelRef("block"))
-	Label("rest")
-	ANDQ(Imm(unroll-1), k)
+	TESTQ(k, k)
 	JZ(LabelRef("done"))
 	Label("one")
-	step(0)
-	ADDQ(I32(mr*4), a)
-	ADDQ(I32(nv*s.width), b)
+	for v := range t.columns {
+		VMOVUPS(Mem{Base: b, Disp: v * s.width}, t.columns[v])
+	}
+	for i := range mr {
+		t.multiply(rows[i], i)
+	}
+	PREFETCHT1(Mem{Base: ahead})
+	ADDQ(stride, ahead)
+	ADDQ(next, b)
+	ADDQ(step, a)
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
+	t.locate() // again: in the loop its registers are needed
+	bias := Load(Param("bias"), GP64())
 	t.addResult()
+	t.finish(bias)
+}
+
+// finish adds the bias, applies the activation, and stores the result.
+func (t *tileState) finish(bias Register) {
 	Label("bias")
 	TESTQ(bias, bias)
 	JZ(LabelRef("clamp"))
 	for v := range t.columns {
-		VMOVUPS(Mem{Base: bias, Disp: v * s.width}, t.columns[v])
+		VMOVUPS(Mem{Base: bias, Disp: v * t.width}, t.columns[v])
 	}
 	for i := range t.acc {
-		VADDPS(t.columns[i%nv], t.acc[i], t.acc[i])
+		VADDPS(t.columns[i%t.nv], t.acc[i], t.acc[i])
 	}
 	Label("clamp")
-	TESTQ(U32(clampZero), t.mode)
+	TESTQ(U32(clampZero), Load(Param("mode"), GP64()))
 	JZ(LabelRef("store"))
-	zero := s.zero()
+	zero := t.zero()
 	for i := range t.acc {
 		VMAXPS(t.acc[i], zero, t.acc[i]) // the second operand, the sum, comes out if it is NaN
 	}
@@ -127,7 +149,9 @@ func rowTile(s isa, mr, nv int) {
 	for v := range t.columns {
 		VMOVUPS(Mem{Base: from[v], Index: at, Scale: 4}, t.columns[v])
 	}
-	t.multiply(a, 0)
+	for i := range mr {
+		t.multiply(Mem{Base: a, Disp: i * 4}, i)
+	}
 	ADDQ(Imm(8), offsets)
 	ADDQ(Imm(uint64(mr*4)), a)
 	DECQ(k)
@@ -142,17 +166,12 @@ func rowTile(s isa, mr, nv int) {
 type tileState struct {
 	isa
 	mr, nv             int
-	c, ldc, mode, at   Register
+	c, ldc, at         Register
 	acc, columns, rows []VecVirtual
 }
 
 func newTile(s isa, mr, nv int) *tileState {
-	t := &tileState{isa: s, mr: mr, nv: nv}
-	t.c = Load(Param("c"), GP64())
-	t.ldc = Load(Param("ldc"), GP64())
-	t.mode = Load(Param("mode"), GP64())
-	t.at = GP64()
-	SHLQ(Imm(2), t.ldc)
+	t := &tileState{isa: s, mr: mr, nv: nv, at: GP64()}
 	for range mr * nv {
 		t.acc = append(t.acc, s.zero())
 	}
@@ -163,7 +182,15 @@ func newTile(s isa, mr, nv int) *tileState {
 	return t
 }
 
+// locate loads where the result lies.
+func (t *tileState) locate() {
+	t.c = Load(Param("c"), GP64())
+	t.ldc = Load(Param("ldc"), GP64())
+	SHLQ(Imm(2), t.ldc)
+}
+
 func (t *tileState) prefetch() {
+	t.locate()
 	MOVQ(t.c, t.at)
 	for i := range t.mr {
 		for v := 0; v < t.nv*t.width; v += 64 {
@@ -175,20 +202,18 @@ func (t *tileState) prefetch() {
 	}
 }
 
-// multiply adds one step of the depth, the u-th behind a.
-func (t *tileState) multiply(a Register, u int) {
-	for i := range t.mr {
-		row := t.rows[i%2]
-		VBROADCASTSS(Mem{Base: a, Disp: (u*t.mr + i) * 4}, row)
-		for v := range t.columns {
-			VFMADD231PS(row, t.columns[v], t.acc[i*t.nv+v])
-		}
+// multiply adds one step of the depth to row i.
+func (t *tileState) multiply(a Mem, i int) {
+	row := t.rows[i%2]
+	VBROADCASTSS(a, row)
+	for v := range t.columns {
+		VFMADD231PS(row, t.columns[v], t.acc[i*t.nv+v])
 	}
 }
 
 // addResult adds what c holds, if the mode says so, and goes on at bias.
 func (t *tileState) addResult() {
-	TESTQ(U32(addResult), t.mode)
+	TESTQ(U32(addResult), Load(Param("mode"), GP64()))
 	JZ(LabelRef("bias"))
 	MOVQ(t.c, t.at)
 	for i := range t.mr {
