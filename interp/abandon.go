@@ -14,44 +14,42 @@ import (
 // Nothing can end a goroutine from outside. Where an interrupted cell is in
 // compiled code that does not return, the session goes on without it: the
 // goroutine is abandoned, other cells run beside it, and should it come back to
-// code of its cell, the next check there ends it.
+// code of its cell, the next check there ends it. It also goes on without what
+// takes its time to end: deferred calls, and children.
 
 // abandon gives a goroutine of a cell up and returns the error of the cell.
-func (s *Session) abandon(m *member, ended <-chan outcome) *Error {
-	what := visibleName(s.activity(m).function)
-	s.flag.Lock()
-	s.abandoned++
-	s.flag.Unlock()
+func (s *Session) abandon(a activity, ended <-chan outcome) *Error {
+	s.raise()
 	go func() {
 		<-ended
-		s.flag.Lock()
-		defer s.flag.Unlock()
-		s.abandoned--
-		s.raiseFlag()
+		s.lower()
 	}()
+	if a.ends {
+		return s.interruptedError()
+	}
+	what := visibleName(a.function)
 	if what == "" {
 		what = "compiled code that it called"
 	}
 	e := newError(nameInterrupted, fmt.Sprintf("the cell was interrupted, but %s cannot be stopped "+
-		"and goes on in the background; restart the kernel to end it", what), s.frames(nil))
+		"and goes on in the background; restart the kernel to end it", what), nil)
 	e.Stuck = true
 	return e
 }
 
 // An activity is what a goroutine of a cell does.
 type activity struct {
-	compiled bool   // it is in a function that lowered code called
-	function string // its full name
+	function string // the full name of what lowered code called
+	ends     bool   // it ends soon: its deferred calls run, or it waits for a child
 }
 
-// patience is how long to wait for the end of an interrupted activity.
+// patience is how long to wait for the end of an activity, after giveUpAfter:
+// packages of our own ask at times whether their cell was interrupted.
 func patience(a activity) time.Duration {
-	path := a.function[:strings.LastIndexByte(a.function, '/')+1]
-	standard := !strings.Contains(path, ".") || strings.Contains(a.function, ownCode)
-	if a.compiled && standard && !strings.HasPrefix(a.function, "os/exec.") {
-		return giveUpAfter
+	if !a.ends && strings.HasPrefix(a.function, ownPackages) && !strings.Contains(a.function, ownCode) {
+		return 200 * time.Millisecond
 	}
-	return giveUpWatching
+	return 0
 }
 
 // ownCode is part of the names of all functions of the interpreter, some of which
@@ -61,8 +59,11 @@ const ownCode = "quern/interp"
 // maxStacks bounds the stacks of all goroutines.
 const maxStacks = 4 << 20
 
-// activity tells what a goroutine does.
+// activity tells what the goroutine of a cell does.
 func (s *Session) activity(m *member) activity {
+	if m.isEnding(m.goroutine) {
+		return activity{ends: true}
+	}
 	head := fmt.Appendf(nil, "goroutine %d [", m.goroutine)
 	stacks := make([]byte, 64<<10)
 	for {
@@ -81,10 +82,9 @@ func (s *Session) activity(m *member) activity {
 	return activity{}
 }
 
-// activityOf finds the last function of a stack before those of the engine and
-// of reflect that called it.
-func activityOf(stack string) activity {
-	function := ""
+// activityOf finds the last function of a stack before those that run lowered code
+// and of reflect that called it.
+func activityOf(stack string) (a activity) {
 	for line := range strings.Lines(stack) {
 		if strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "goroutine ") {
 			continue
@@ -93,17 +93,20 @@ func activityOf(stack string) activity {
 			line = line[:i]
 		}
 		switch {
-		case strings.HasPrefix(line, engineFunctions):
-			waits := function == "" && channelWait.MatchString(line[len(engineFunctions):])
-			return activity{compiled: !waits, function: function}
+		case strings.HasPrefix(line, engineFunctions), strings.Contains(line, machineFunctions):
+			a.ends = strings.HasPrefix(a.function, "os/exec.")
+			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
 		case strings.Contains(line, contextPasser):
 		default:
-			function = line
+			a.function = line
 		}
 	}
 	return activity{}
 }
+
+// machineFunctions is part of the names of the functions of package machine.
+const machineFunctions = ownCode + "/machine."
 
 // visibleName is the name of a function of compiled code as its user knows it,
 // "" for one that stands in for another.

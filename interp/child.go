@@ -1,29 +1,56 @@
 package interp
 
 import (
-	"os"
+	"context"
 	"os/exec"
+	"runtime"
 	"time"
+
+	"github.com/quernlab/quern/interp/internal/descendants"
 )
 
-// childProcess is exec.Command for cells: like Control-C in a terminal, an
-// interrupt of the cell that calls it is one of the child.
-func (s *Session) childProcess(name string, arg ...string) *exec.Cmd {
+// childGrace is how long an interrupted child may take to end before it is
+// killed, with all that it has started.
+const childGrace = time.Second
+
+// command is exec.Command for cells: like Control-C in a terminal, an interrupt of
+// the cell that calls it is one of the child, and of those that it has started.
+func (s *Session) childCommand(name string, arg ...string) *exec.Cmd {
 	m := s.members.current()
 	if m == nil || m.isStopped() {
 		return exec.Command(name, arg...)
 	}
 	cmd := exec.CommandContext(runContext{m.run}, name, arg...)
-	cmd.Cancel = func() error {
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			return cmd.Process.Kill()
-		}
-		return nil
-	}
-	cmd.WaitDelay = childGrace
+	cmd.Cancel = func() error { return endChild(cmd) }
 	return cmd
 }
 
-// childGrace is how long an interrupted child may take to end before it is
-// killed.
-const childGrace = 250 * time.Millisecond
+// childCommandContext is exec.CommandContext for cells: the child is interrupted
+// as well when its cell is, whatever its context is.
+func (s *Session) childCommandContext(ctx context.Context, name string, arg ...string) *exec.Cmd {
+	m := s.members.current()
+	if ctx == nil || m == nil || m.isStopped() {
+		return exec.CommandContext(ctx, name, arg...)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	forget := m.onStop(cancel)
+	cmd := exec.CommandContext(ctx, name, arg...)
+	runtime.AddCleanup(cmd, func(forget func()) { forget(); cancel() }, forget)
+	cmd.Cancel = func() error {
+		if !m.isStopped() {
+			return cmd.Process.Kill()
+		}
+		return endChild(cmd)
+	}
+	return cmd
+}
+
+// endChild interrupts a child, and kills it when it does not end.
+func endChild(cmd *exec.Cmd) error {
+	tree := descendants.Of(cmd.Process.Pid)
+	tree.Interrupt()
+	time.AfterFunc(childGrace, tree.Kill)
+	// What holds its streams open then is not waited for.
+	cmd.WaitDelay = childGrace
+	return nil
+}

@@ -61,16 +61,17 @@ func (s *Session) setDeep(deep bool) {
 
 // checkDepth ends the calling goroutine if it is the one whose stack is large.
 func (s *Session) checkDepth(m *member) {
-	if m.raised.Load() != 0 {
+	id := goroutineID()
+	if m.isEnding(id) {
 		return // its deferred calls
 	}
 	var caller [1]uintptr
 	if runtime.Callers(deepStack, caller[:]) == 0 {
 		return
 	}
-	m.raised.Store(time.Now().UnixNano())
+	m.end(id)
 	e := s.overflowError()
-	if m.goroutine == goroutineID() {
+	if m.goroutine == id {
 		m.failure = e
 	} else {
 		fmt.Fprintf(s.stderr(m.cell), "in a goroutine of %s:\n%s\n", filename(m.cell), strings.Join(e.Traceback, "\n"))

@@ -52,11 +52,12 @@
 // # Interrupts
 //
 // [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at
-// every loop head and function entry; time.Sleep ends too. Code that waits for a
-// channel is ended through the engine; waits for a sync.Mutex, RWMutex or WaitGroup
-// end too, and a child process that exec.Command made is interrupted. Deferred
-// calls run, and a recover of the cell does not see the interrupt. Goroutines of
-// other cells and closures live on.
+// every loop head and function entry; time.Sleep ends too, and so do waits for
+// channels and for a sync.Mutex, RWMutex or WaitGroup. A child process that package
+// os/exec started is interrupted with all that it has started, and killed when it
+// goes on. Deferred calls run, and a recover of the cell does not see the interrupt;
+// one that takes long goes on for a second beside the next cell. Goroutines of other
+// cells and closures live on.
 //
 // A call of compiled code that does not return, sync.Cond.Wait for instance or
 // http.Get, cannot be ended. The cell ends without it, with an [Error] that is

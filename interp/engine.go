@@ -16,15 +16,6 @@ type engine interface {
 	// Run calls a function without parameters and results that an evaluation has
 	// declared. Its errors are those of Eval.
 	Run(function string) error
-	// Break ends the call of Run in progress where it runs or waits for a channel
-	// in lowered code. It returns at once.
-	Break()
-	// Mend makes code run again after Break, while the evaluation unwinds: the
-	// deferred calls of what was ended. It reports whether Break was called.
-	Mend() bool
-	// Resume makes the code of earlier evaluations usable again. It is called
-	// when the evaluation that Break ended has returned.
-	Resume()
 	// Forget drops functions that nothing will call by name again, and whatever
 	// else the engine keeps only in case it is asked.
 	Forget(functions ...string)

@@ -160,14 +160,10 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 		completed = true
 	}()
 	<-started
-	o, ok := s.wait(ctx, m, ended)
-	if !ok {
-		o = outcome{err: s.abandon(m, ended)}
-	}
+	o := s.wait(ctx, m, ended)
 	s.running.Store(nil)
 	r.setResult(nil, false) // its goroutines may keep it
 	s.setStop(false)
-	s.engine.Resume()
 	s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
 	done()
 	var e *Error
@@ -194,12 +190,12 @@ func (s *Session) outcome(r *run, body string, after func() (Result, error)) (o 
 	return outcome{result, err}
 }
 
-// wait waits for the end of a cell and, when ctx is cancelled, brings it about.
-// ok is false when that does not succeed.
-func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o outcome, ok bool) {
+// wait waits for the end of a cell. When ctx is cancelled it brings that about, and
+// goes on without the cell where that does not succeed.
+func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o outcome) {
 	select {
 	case o := <-ended:
-		return o, true
+		return o
 	case <-ctx.Done():
 	}
 	m.stop()
@@ -214,17 +210,14 @@ func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o 
 			return false
 		}
 	}
-	if within(breakAfter) {
-		return o, true
-	}
-	if m.raised.Load() != 0 && within(grace) {
-		return o, true
+	if within(giveUpAfter) {
+		return o
 	}
 	a := s.activity(m)
-	if !a.compiled {
-		s.engine.Break()
+	if within(s.patience(a)) {
+		return o
 	}
-	return o, within(s.patience(a))
+	return outcome{err: s.abandon(a, ended)}
 }
 
 // setStop raises or lowers the flag that lowered code checks.

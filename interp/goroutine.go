@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/quernlab/quern/interp/rt"
@@ -32,12 +32,37 @@ func goroutineOf(stack string) uint64 {
 // A member is a goroutine of a run, with those that compiled code starts from it.
 type member struct {
 	*run
-	goroutine uint64       // the number of the cell's own; else 0
-	failure   error        // of the cell's own: what it comes to where it does not return
-	raised    atomic.Int64 // when it was interrupted, in Unix nanoseconds; its deferred calls run since
+	goroutine uint64 // the number of the cell's own; else 0
+	failure   error  // of the cell's own: what it comes to where it does not return
+
+	mu     sync.Mutex
+	ending map[uint64]time.Time // its goroutines whose deferred calls run, since when
 }
 
-// grace is how long the deferred calls of interrupted code may take.
+// end says whether a goroutine is to end now, and notes it: its deferred calls run
+// then. One of them that takes too long ends as well, and those behind it run.
+func (m *member) end(goroutine uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if since, again := m.ending[goroutine]; again && time.Since(since) < grace {
+		return false
+	}
+	if m.ending == nil {
+		m.ending = map[uint64]time.Time{}
+	}
+	m.ending[goroutine] = time.Now()
+	return true
+}
+
+// isEnding says whether the deferred calls of a goroutine run.
+func (m *member) isEnding(goroutine uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.ending[goroutine]
+	return ok
+}
+
+// grace is how long a deferred call of interrupted code may take.
 const grace = time.Second
 
 // interruptMember ends the calling goroutine if its run was stopped. What its
@@ -48,12 +73,11 @@ func (s *Session) interruptMember(m *member) {
 	if !m.isStopped() {
 		return
 	}
-	if at := m.raised.Load(); at == 0 {
-		m.raised.Store(time.Now().UnixNano())
-	} else if time.Since(time.Unix(0, at)) < grace {
+	id := goroutineID()
+	if !m.end(id) {
 		return
 	}
-	if m.goroutine != 0 && m.goroutine == goroutineID() {
+	if m.goroutine != 0 && m.goroutine == id {
 		m.failure = newError(nameInterrupted, "the cell was interrupted", s.frames(s.engine.Frames(ownStack())))
 	}
 	runtime.Goexit()

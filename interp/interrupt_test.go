@@ -75,6 +75,7 @@ func TestInterrupt(t *testing.T) {
 		{"compiled code that watches ctx", "println(\"go\")\nexec.CommandContext(ctx, \"sleep\", \"1000\").Run()\nfor { }"},
 		{"wait for goroutines that loop", "var wg sync.WaitGroup\nwg.Go(func() { for { } })\nfmt.Println(\"go\")\nwg.Wait()\nfor { }"},
 		{"child process", "println(\"go\")\nexec.Command(\"sleep\", \"1000\").Run()\nfor { }"},
+		{"child of a shell, whatever its context", "println(\"go\")\ncmd := exec.CommandContext(context.Background(), \"sh\", \"-c\", \"sleep 1000; echo x\")\ncmd.Output()\nfor { }"},
 		{"child with its output", "println(\"go\")\nexec.Command(\"sh\", \"-c\", \"sleep 1000; echo x\").Output()\nfor { }"},
 		{"loop in a coroutine", "next, _ := iter.Pull(func(yield func(int) bool) { println(\"go\"); for { } })\nnext()"},
 		{"lock in a deferred literal", "var mu sync.Mutex\nfunc f() { mu.Lock(); defer func() { println(\"go\"); mu.Lock() }() }\nf()"},
@@ -122,6 +123,55 @@ func TestInterruptSpares(t *testing.T) {
 		t.Fatal(e)
 	}
 	n.must(t, "in <- 4\n<-out", "= 8")
+}
+
+// TestInterruptSparesWork says that goroutines of earlier cells go on also where
+// they never wait, and that functions of an interrupted cell work as before.
+func TestInterruptSparesWork(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "go func()")
+	n := newNotebook(t)
+	n.must(t, "var locked, sent atomic.Int64\ngo func() { for { func() { defer func() { recover() }(); locked.Add(1) }() } }()\n"+
+		"go func() { c := make(chan int, 1); for { c <- 1; <-c; sent.Add(1) } }()", "")
+	for range 3 {
+		e, _ := interruptAt(t, n, "ch := make(chan string, 1)\nget := func() string { return <-ch }\nall := func() (list []string) { for v := range ch { list = append(list, v) }; return }\n"+
+			"fmt.Println(\"go\")\nget()")
+		if e.Name != "interrupted" || e.Stuck {
+			t.Fatal(e)
+		}
+		n.must(t, "a, b := locked.Load(), sent.Load()\nfor locked.Load() == a || sent.Load() == b { time.Sleep(time.Millisecond) }", "")
+		n.must(t, "go func() { time.Sleep(time.Millisecond); ch <- \"x\" }()\nget()", "= \"x\"")
+		n.must(t, "go func() { ch <- \"y\"; time.Sleep(time.Millisecond); ch <- \"z\"; close(ch) }()\nall()", "= [y z]")
+	}
+}
+
+// TestInterruptLeaves says that a cell ends before its deferred calls, where these
+// take long, and that they end too.
+func TestInterruptLeaves(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "go func()")
+	n := newNotebook(t)
+	interp.BePrompt(n.Session)
+	n.must(t, "var steps atomic.Int64\nended := false", "")
+	e, took := interruptAt(t, n, "func long() { defer func() { ended = true }(); defer func() { for { steps.Add(1); time.Sleep(time.Millisecond) } }(); fmt.Println(\"go\"); for { } }\nlong()")
+	if e.Name != "interrupted" || e.Stuck || took > prompt {
+		t.Errorf("ended with %v after %v", e, took)
+	}
+	n.must(t, "for !ended { time.Sleep(time.Millisecond) }", "")
+	n.must(t, "a := steps.Load()\ntime.Sleep(5 * time.Millisecond)\nsteps.Load() - a", "= 0")
+}
+
+// TestInterruptOfManyGoroutines says that goroutines that compiled code has started
+// end each by itself.
+func TestInterruptOfManyGoroutines(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "go func()")
+	n := newNotebook(t)
+	e, took := interruptAt(t, n, "server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, \"x\") }))\n"+
+		"fmt.Println(\"go\")\nfor {\n\tif resp, err := http.Get(server.URL); err == nil {\n\t\tio.ReadAll(resp.Body)\n\t\tresp.Body.Close()\n\t}\n}")
+	if e.Name != "interrupted" || e.Stuck || took > prompt {
+		t.Errorf("ended with %v after %v", e, took)
+	}
 }
 
 // TestStuck says that a cell ends, and others run, where compiled code does not

@@ -16,8 +16,9 @@ type run struct {
 	once    sync.Once
 
 	mu     sync.Mutex
-	values []any // its result
-	has    bool  // whether it has one
+	values []any            // its result
+	has    bool             // whether it has one
+	stops  map[*func()]bool // called by stop
 }
 
 func newRun(cell int) *run { return &run{cell: cell, stopped: make(chan struct{})} }
@@ -34,7 +35,36 @@ func (r *run) result() (values []any, has bool) {
 	return r.values, r.has
 }
 
-func (r *run) stop() { r.once.Do(func() { close(r.stopped) }) }
+func (r *run) stop() {
+	r.once.Do(func() {
+		close(r.stopped)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for f := range r.stops {
+			(*f)()
+		}
+	})
+}
+
+// onStop has an interrupt call f, which does not wait, until forget is called. It
+// may call it twice.
+func (r *run) onStop(f func()) (forget func()) {
+	key := &f
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stops == nil {
+		r.stops = map[*func()]bool{}
+	}
+	r.stops[key] = true
+	if r.isStopped() {
+		f()
+	}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.stops, key)
+	}
+}
 
 func (r *run) isStopped() bool {
 	select {
@@ -45,19 +75,10 @@ func (r *run) isStopped() bool {
 	}
 }
 
-// How an interrupt goes on when the one before did not help.
-const (
-	// breakAfter is how long lowered code has to reach a check: each loop head
-	// and function entry is one, so what has not, waits.
-	breakAfter = 20 * time.Millisecond
-	// giveUpAfter is how long a function of the standard library has to return
-	// once it was interrupted.
-	giveUpAfter = 60 * time.Millisecond
-	// giveUpWatching is the same for functions that watch ctx from time to time,
-	// as those of packages outside of the standard library may, or that wait for
-	// the end of an interrupted process.
-	giveUpWatching = 400 * time.Millisecond
-)
+// giveUpAfter is how long an interrupted cell has to end. Lowered code reaches a
+// check at once, each loop head, function entry and wait being one, so what has
+// not ended by then is in compiled code.
+const giveUpAfter = 45 * time.Millisecond
 
 // sleep is time.Sleep for cells: an interrupt ends it.
 func (s *Session) sleep(d time.Duration) {
@@ -66,7 +87,7 @@ func (s *Session) sleep(d time.Duration) {
 	case m == nil:
 		time.Sleep(d)
 		return
-	case m.raised.Load() != 0:
+	case m.isStopped() && m.isEnding(goroutineID()):
 		time.Sleep(min(d, grace))
 		return
 	}

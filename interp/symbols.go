@@ -7,8 +7,6 @@ import (
 	"maps"
 	"os"
 	"reflect"
-
-	"github.com/quernlab/quern/interp/rt"
 )
 
 // symbols is the table of the package "quern/session", which lowered code calls:
@@ -28,21 +26,6 @@ func (s *Session) symbols() map[string]reflect.Value {
 	}
 }
 
-// protect is rtʹ.Protect, which runs a function with deferred calls, for code
-// whose wait the engine has ended: it returns as if it had come to its end, and
-// goes on from here as if it had panicked.
-func (s *Session) protect(position *int, body func(d *rt.Deferred)) {
-	rt.Protect(position, func(d *rt.Deferred) {
-		body(d)
-		if !s.stopping.Load() {
-			return
-		}
-		if m := s.members.current(); m != nil && s.engine.Mend() {
-			s.interruptMember(m)
-		}
-	})
-}
-
 // overrides are functions of the standard library that a session has its own
 // versions of: those that wait, start goroutines, or use the standard streams.
 func (s *Session) overrides() map[string]map[string]reflect.Value {
@@ -56,8 +39,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 	maps.Copy(ofRuntime, (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols())
 	return map[string]map[string]reflect.Value{
 		"quern/rt/rt": {
-			"Protect": reflect.ValueOf(s.protect),
-			"Fprint":  fprint, "Fprintf": fprintf, "Fprintln": fprintln,
+			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
 			"FileRead":  reflect.ValueOf(func(f *os.File, p []byte) (int, error) { return s.reader(f).Read(p) }),
 			"FileWrite": reflect.ValueOf(func(f *os.File, p []byte) (int, error) { return s.standard(f).Write(p) }),
 			"FileWriteString": reflect.ValueOf(func(f *os.File, text string) (int, error) {
@@ -70,7 +52,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		"runtime/runtime": ofRuntime, "runtime/debug/debug": ofDebug,
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
-		"os/exec/exec":    {"Command": reflect.ValueOf(s.childProcess)},
+		"os/exec/exec":    {"Command": reflect.ValueOf(s.childCommand), "CommandContext": reflect.ValueOf(s.childCommandContext)},
 		"os/os":           {"Stdin": reflect.ValueOf(&s.stdinFile).Elem()},
 		"fmt/fmt": {
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,

@@ -6,10 +6,7 @@ import (
 	"io"
 	"maps"
 	"reflect"
-	"regexp"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	yaegi "github.com/traefik/yaegi/interp"
@@ -23,27 +20,12 @@ import (
 type yaegiEngine struct {
 	interpreter *yaegi.Interpreter
 	trace       *traceWriter
-	id          *uint64        // ends every frame that was made under another one
-	done        *chan struct{} // closed to end waits for channels
-	mutex       *sync.RWMutex  // guards done
-
-	breaking sync.Mutex // guards the fields below
-	running  bool
-	current  uint64 // number of the last call of Run
-	broken   bool
-	saved    uint64
 }
 
 // newYaegi returns an engine. What yaegi prints of a panic is kept from stderr.
 func newYaegi(stdin io.Reader, stdout, stderr io.Writer) *yaegiEngine {
 	e := &yaegiEngine{trace: newTraceWriter(stderr)}
 	e.interpreter = yaegi.New(yaegi.Options{Stdin: stdin, Stdout: stdout, Stderr: e.trace, Unrestricted: true})
-	v := reflect.ValueOf(e.interpreter).Elem()
-	e.id = accessible(v, "id").Addr().Interface().(*uint64)
-	e.done = accessible(v, "done").Addr().Interface().(*chan struct{})
-	e.mutex = accessible(v, "mutex").Addr().Interface().(*sync.RWMutex)
-	// Without it yaegi compiles channel operations that cannot be ended.
-	accessible(v, "cancelChan").SetBool(true)
 	return e
 }
 
@@ -86,8 +68,6 @@ func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
 // Run implements engine. The function is not called by an evaluation: another
 // one may begin while it waits.
 func (e *yaegiEngine) Run(function string) (err error) {
-	current := e.begin()
-	defer e.end(current)
 	v, err := e.Eval(function)
 	if err != nil {
 		return err
@@ -99,73 +79,6 @@ func (e *yaegiEngine) Run(function string) (err error) {
 	}()
 	v.Call(nil)
 	return nil
-}
-
-// begin notes that Run begins. Each call has a channel of its own to end waits
-// with, so that ending one spares the goroutines of others.
-func (e *yaegiEngine) begin() (current uint64) {
-	e.breaking.Lock()
-	defer e.breaking.Unlock()
-	e.running = true
-	e.current++
-	if !e.broken {
-		e.renew()
-	}
-	return e.current
-}
-
-// end notes that Run ends, unless another one has begun.
-func (e *yaegiEngine) end(current uint64) {
-	e.breaking.Lock()
-	defer e.breaking.Unlock()
-	if e.current == current {
-		e.running = false
-	}
-}
-
-func (e *yaegiEngine) renew() {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	*e.done = make(chan struct{})
-}
-
-// Break implements engine.
-func (e *yaegiEngine) Break() {
-	e.breaking.Lock()
-	defer e.breaking.Unlock()
-	if !e.running || e.broken {
-		return
-	}
-	e.broken = true
-	e.saved = atomic.AddUint64(e.id, 1) - 1
-	e.mutex.Lock()
-	close(*e.done)
-	e.mutex.Unlock()
-}
-
-// Mend implements engine.
-func (e *yaegiEngine) Mend() bool {
-	e.breaking.Lock()
-	defer e.breaking.Unlock()
-	if e.broken {
-		atomic.StoreUint64(e.id, e.saved)
-	}
-	return e.broken
-}
-
-// Resume implements engine. The evaluation of a literal gives the global frame,
-// from which new frames inherit it, the new channel.
-func (e *yaegiEngine) Resume() {
-	e.breaking.Lock()
-	if !e.broken {
-		e.breaking.Unlock()
-		return
-	}
-	e.broken = false
-	e.renew()
-	atomic.StoreUint64(e.id, e.saved)
-	e.breaking.Unlock()
-	_, _ = e.interpreter.Eval("0")
 }
 
 // Forget implements engine. The trees of all evaluations and the scopes of all
@@ -206,9 +119,6 @@ func accessible(v reflect.Value, name string) reflect.Value {
 
 // engineFunctions begins the names of all functions of the engine.
 const engineFunctions = "github.com/traefik/yaegi/interp."
-
-// channelWait matches those that wait for a channel of lowered code.
-var channelWait = regexp.MustCompile(`^(recv|recv2|rangeChan|send|_select)\.func`)
 
 // isEngineError says whether yaegi itself raised an error, in code that cells
 // became.

@@ -182,7 +182,7 @@ func (f *function) multi(rhs ast.Expr) string {
 	case *ast.TypeAssertExpr:
 		return f.asHelper(f.typeOf(x.Type)) + "(" + f.expr(x.X) + ")"
 	case *ast.UnaryExpr:
-		return "<-" + f.expr(x.X)
+		return f.received(x.X, true)
 	default:
 		return f.expr(rhs)
 	}

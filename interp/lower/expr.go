@@ -272,12 +272,12 @@ func (f *function) unary(e *ast.UnaryExpr) string {
 	if star, ok := ast.Unparen(e.X).(*ast.StarExpr); ok && e.Op == token.AND {
 		return f.nonNil(f.typeOf(star.X)) + "(" + f.expr(star.X) + ")"
 	}
+	if e.Op == token.ARROW {
+		return f.received(e.X, false)
+	}
 	x := f.expr(e.X)
-	switch e.Op {
-	case token.AND:
+	if e.Op == token.AND {
 		return addressOf(x)
-	case token.ARROW:
-		return "(<-" + x + ")"
 	}
 	return "(" + e.Op.String() + x + ")"
 }

@@ -36,6 +36,9 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	case *types.Signature:
 		f.rangeFunc(w, s, label, u)
 		return
+	case *types.Chan:
+		f.rangeChannel(w, s, label)
+		return
 	}
 	if n, ok := f.rangesOverLength(w, s); ok {
 		f.count(w, s, label, types.Typ[types.Int], strconv.FormatInt(n, 10), true)

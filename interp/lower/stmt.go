@@ -78,31 +78,7 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 	}
 }
 
-func (f *function) expression(w *writer, x ast.Expr) {
-	x = ast.Unparen(x)
-	if u, ok := x.(*ast.UnaryExpr); ok && u.Op == token.ARROW {
-		w.line("<-%s", f.expr(u.X))
-		return
-	}
-	w.line("%s", f.expr(x))
-}
-
-// send:
-//
-//	x.c <- v  ->  var t1 chan T = x.c; t1 <- v
-//
-// because the engine cannot send on a field of a compiled type, nor on a channel
-// of one.
-func (f *function) send(w *writer, s *ast.SendStmt) {
-	t := f.typeOf(s.Chan)
-	channel := f.expr(s.Chan)
-	if _, ok := ast.Unparen(s.Chan).(*ast.Ident); !ok || isMade(f.typ(t)) {
-		tmp := f.temp()
-		w.line("var %s %s = %s", tmp, f.typ(t.Underlying()), channel)
-		channel = tmp
-	}
-	w.line("%s <- %s", channel, f.exprTo(s.Value, t.Underlying().(*types.Chan).Elem()))
-}
+func (f *function) expression(w *writer, x ast.Expr) { w.line("%s", f.expr(x)) }
 
 func (f *function) declaration(w *writer, d *ast.GenDecl) {
 	for _, spec := range d.Specs {

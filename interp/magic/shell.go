@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/quernlab/quern/interp/internal/descendants"
 )
 
 var shell = command{
@@ -40,8 +42,15 @@ var bash = command{
 // started in the background may hold the streams open for ever.
 const lateOutput = 300 * time.Millisecond
 
+const (
+	// grace is how long an interrupted command may take to end before it is killed.
+	grace = time.Second
+	// lastWords is how long the cell waits for its end.
+	lastWords = 30 * time.Millisecond
+)
+
 // command runs a command without standard input, and shows what it writes as it
-// comes. When ctx ends, the command and its children are killed.
+// comes. When ctx ends, the command and its children are interrupted.
 func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 	var copying sync.WaitGroup
 	var ends []*os.File
@@ -73,24 +82,33 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	c.Stderr = out
-	kill, err := startGroup(c)
+	err = c.Start()
 	closeEnds()
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	stop := context.AfterFunc(ctx, kill)
-	defer stop()
-	err = c.Wait()
-	copied := make(chan struct{})
-	go func() { // ends with the last of the command's children
-		copying.Wait()
-		close(copied)
+	ended := make(chan error, 1)
+	go func() {
+		err := c.Wait()
+		copied := make(chan struct{})
+		go func() { // ends with the last of the command's children
+			copying.Wait()
+			close(copied)
+		}()
+		within(lateOutput, copied)
+		ended <- err
 	}()
-	timer := time.NewTimer(lateOutput)
-	defer timer.Stop()
 	select {
-	case <-copied:
-	case <-timer.C:
+	case err = <-ended:
+	case <-ctx.Done():
+		tree := descendants.Of(c.Process.Pid)
+		tree.Interrupt()
+		time.AfterFunc(grace, tree.Kill)
+		// What it still writes belongs to the cell, where that does not take long.
+		select {
+		case <-ended:
+		case <-time.After(lastWords):
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -102,4 +120,14 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
+}
+
+// within waits for done, for a time at most.
+func within(d time.Duration, done <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
 }

@@ -77,9 +77,12 @@
 //	AtomicStore(v *atomic.Value, x interface{})             v.Store(x); AtomicSwap, AtomicCompareAndSwap
 //	ContextWithValue(parent context.Context, key, value interface{}) context.Context
 //
-// The select statement; directions has s (send), r (receive) or d (default) for
-// each case, operands a channel and a pointer to the value or the variable:
+// Waits, which an interrupt ends. In a select statement directions has s (send), r
+// (receive) or d (default) for each case, operands a channel and a pointer to the
+// value or the variable:
 //
+//	Receive(channel, variable interface{}) (open bool)
+//	Send(channel, variable interface{})
 //	Select(directions string, operands ...interface{}) (chosen int, ok bool)
 //	Lock(mu *sync.Mutex)                                    mu.Lock(), for an interrupt to end the wait
 //	LockRW(mu *sync.RWMutex)                                mu.Lock()
@@ -120,8 +123,8 @@
 //
 //	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session has its own, and of the next
 //	SetLogOutput(l *log.Logger, w io.Writer)                l.SetOutput(w)
-//	ValidValue(v ReflectValue, method string) ReflectValue  v, or Go's panic of v.method() for the zero Value
 //	TypeOf(x interface{}) reflect.Type
+//	ValidValue(v ReflectValue, method string) ReflectValue  v, or Go's panic of v.method() for the zero Value
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
 //	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
 //	TypeAssignableTo(t, u reflect.Type) bool                t.AssignableTo(u)

@@ -1,13 +1,6 @@
 package rt
 
-import (
-	"reflect"
-	"time"
-)
-
-// askAgain is how often a select asks again whether it is to stop, after it was
-// told to and what it runs in was spared: the deferred calls of interrupted code.
-const askAgain = 50 * time.Millisecond
+import "reflect"
 
 // Select runs a select statement and returns which case it took. directions has
 // a letter for each case in source order: s to send, r to receive, d for the
@@ -19,22 +12,16 @@ const askAgain = 50 * time.Millisecond
 // that execute it at the same time overwrite each other's.
 func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bool) {
 	cases, variables := selectCases(directions, operands)
-	stop := len(cases)
-	if !hasDefault(cases) && r.config.Stopped != nil {
-		cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(r.config.Stopped())})
+	var value reflect.Value
+	if hasDefault(cases) {
+		chosen, value, ok = reflect.Select(cases)
+	} else {
+		chosen, value, ok = r.choose(cases)
 	}
-	for {
-		chosen, value, ok := reflect.Select(cases)
-		if chosen == stop {
-			r.config.Stop()
-			cases[stop].Chan = reflect.ValueOf(time.After(askAgain))
-			continue
-		}
-		if variable := variables[chosen]; variable.IsValid() {
-			variable.Set(value)
-		}
-		return chosen, ok
+	if variable := variables[chosen]; variable.IsValid() {
+		variable.Set(value)
 	}
+	return chosen, ok
 }
 
 // selectCases are the cases of a select statement and the variables that receive.

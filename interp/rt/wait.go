@@ -49,7 +49,7 @@ func (r *Registry) await(wait, undo func()) {
 		wait()
 		close(done)
 	}()
-	stopped := r.config.Stopped()
+	stopped := r.stopped()
 	for {
 		select {
 		case <-done:

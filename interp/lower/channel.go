@@ -1,0 +1,89 @@
+package lower
+
+// Receives and sends are calls of the run time, which ends a wait when the cell
+// of the goroutine that waits is interrupted. The engine ends all waits of an
+// evaluation, or none.
+//
+//	f(<-c)             ->  f(receiveʹ1(c))
+//	v, ok := <-c       ->  v, ok := receivedʹ2(c)
+//	c <- v             ->  var t1 T = v; rtʹ.Send(c, &t1)
+//	for v := range c   ->  for { v, t1 := receivedʹ2(c); if !t1 { break }; ... }
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// receive names a function that receives from a channel of type t, which gives
+// whether it is open too if that is asked for.
+func (e *emitter) receive(t types.Type, open bool) string {
+	base, result, returned := "receive", "%s", "return v"
+	if open {
+		base, result, returned = "received", "(%s, bool)", "return v, ok"
+	}
+	channel := e.typ(t)
+	return e.helper(base, base+" "+channel, func(name string) {
+		element := e.typ(channelOf(t).Elem())
+		e.out.open("func %s(c %s) "+result+" {", name, channel, element)
+		e.out.line("var v %s", element)
+		call := e.rt("Receive", "c", "&v")
+		if open {
+			call = "ok := " + call
+		}
+		e.out.line("%s", call)
+		e.out.line("%s", returned)
+		e.out.close("}")
+	})
+}
+
+// channelOf is the channel type that values of type t have.
+func channelOf(t types.Type) *types.Chan {
+	c, _ := t.Underlying().(*types.Chan)
+	return c
+}
+
+// received lowers a receive, with whether the channel is open if that is asked for.
+func (f *function) received(x ast.Expr, open bool) string {
+	t := f.channelType(x)
+	return f.receive(t, open) + "(" + f.convert(f.expr(x), f.typeOf(x), t) + ")"
+}
+
+// channelType is the type of a channel operand: of one whose type is a parameter,
+// the channel type that all of its types are.
+func (f *function) channelType(x ast.Expr) types.Type {
+	if t := f.typeOf(x); channelOf(t) != nil {
+		return t
+	}
+	return f.coreOf(x)
+}
+
+func (f *function) send(w *writer, s *ast.SendStmt) {
+	t := f.channelType(s.Chan)
+	channel := f.temp()
+	w.line("var %s %s = %s", channel, f.typ(t), f.expr(s.Chan))
+	value := f.operand(w, s.Value, channelOf(t).Elem())
+	w.line("%s", f.rt("Send", channel, "&"+value))
+}
+
+// rangeChannel lowers a range over a channel.
+func (f *function) rangeChannel(w *writer, s *ast.RangeStmt, label string) {
+	t := f.channelType(s.X)
+	channel := f.temp()
+	w.line("var %s %s = %s", channel, f.typ(t), f.expr(s.X))
+	value, bind := "_", false
+	switch v := f.defined(s.Key); {
+	case s.Key == nil || isBlank(s.Key):
+	case v != nil && !f.facts.shared[v] && !f.globals[v]:
+		value = f.declare(v)
+	default:
+		value, bind = f.temp(), true
+	}
+	open := f.temp()
+	f.loop(w, label, "for", func() {
+		w.line("%s, %s := %s(%s)", value, open, f.receive(t, true), channel)
+		w.open("if !%s {", open)
+		w.line("break")
+		w.close("}")
+		f.bindYielded(w, s, [2]string{value, "_"}, [2]bool{bind, false})
+	}, s.Body)
+}
