@@ -39,8 +39,10 @@ func (c *cells) execute(ctx context.Context, request numbered) (Result, error) {
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
-		c.cancel = nil
-		c.mu.Unlock()
+		defer c.mu.Unlock()
+		if c.last == request.Number { // else the front has gone on without it
+			c.cancel = nil
+		}
 	}()
 	if early {
 		return Result{Error: &CellError{Name: "interrupted", Value: "before the cell began", Traceback: []string{"interrupted before the cell began"}}}, nil

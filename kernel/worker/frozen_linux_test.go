@@ -13,7 +13,8 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// A worker that does not even read is given up, and ends with the kernel.
+// A cell whose worker does not even read is left when it is interrupted, the next
+// one too, and the worker ends with the kernel.
 func TestFrozenWorker(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
@@ -27,21 +28,36 @@ func TestFrozenWorker(t *testing.T) {
 	for !stopped(t, pid) {
 		runtime.Gosched()
 	}
-	done := make(chan error, 1)
-	go func() {
-		// More than the pipe takes: sending it does not end.
-		_, err := s.Execute(s.ctx, link.Execute{Cell: 2, Code: strings.Repeat(" ", 1<<20)})
-		done <- err
-	}()
-	if err := s.Interrupt(s.ctx); !errors.Is(err, errFrozen) {
-		t.Errorf("interrupt: %v", err)
+	// More than the pipe takes: sending it does not end.
+	for cell, code := range []string{strings.Repeat(" ", 1<<20), ""} {
+		done := make(chan link.Result, 1)
+		go func() {
+			result, err := s.Execute(s.ctx, link.Execute{Cell: 2 + cell, Code: code})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- result
+		}()
+		for !s.runs(2 + cell) {
+			runtime.Gosched()
+		}
+		if err := s.Interrupt(s.ctx); !errors.Is(err, errFrozen) {
+			t.Errorf("interrupt: %v", err)
+		}
+		if e := (<-done).Error; e == nil || e.Name != "interrupted" || !strings.Contains(e.Value, "does not answer") {
+			t.Errorf("the cell ended with %v", e)
+		}
 	}
 	if err := s.Shutdown(s.ctx); !errors.Is(err, errFrozen) {
 		t.Errorf("shutdown: %v", err)
 	}
-	if err := <-done; err == nil {
-		t.Error("the cell has run")
-	}
+}
+
+// runs says whether a cell has been sent to the worker.
+func (s *session) runs(cell int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current.busy.Load() && s.current.cell.Load() == int64(cell) && s.current.isLeft()
 }
 
 // stopped reports whether a process has taken note of a stop signal.

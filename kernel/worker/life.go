@@ -25,10 +25,11 @@ type life struct {
 	meeting *meeting
 	crash   *crash
 
-	ready chan struct{} // closed when the worker serves
-	ended chan struct{} // closed when the process has ended and all its output has come
-	busy  atomic.Bool   // a cell runs
-	cell  atomic.Int64  // that runs, or ran last
+	ready     chan struct{}             // closed when the worker serves
+	ended     chan struct{}             // closed when the process has ended and all its output has come
+	busy      atomic.Bool               // a cell runs
+	cell      atomic.Int64              // that runs, or ran last
+	execution atomic.Pointer[execution] // of that cell
 
 	mu     sync.Mutex
 	killed string // why we killed the process; empty if we did not

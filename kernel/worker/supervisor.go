@@ -121,11 +121,18 @@ func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Re
 	if err != nil {
 		return link.Result{}, err
 	}
-	s.interrupts.begin()
-	defer s.interrupts.end()
+	// The time of a cell that was left counts for those that wait for it.
+	if !l.isLeft() {
+		s.interrupts.reset()
+	}
+	defer func() {
+		if !l.isLeft() {
+			s.interrupts.reset()
+		}
+	}()
 	l.begin(request.Cell)
 	defer l.busy.Store(false)
-	result, err := l.client.Execute(ctx, request)
+	result, err := l.execute(ctx, request)
 	if errors.Is(err, link.ErrClosed) {
 		return link.Result{}, l.failure(ctx)
 	}
@@ -188,6 +195,7 @@ func (s *Supervisor) Interrupt(ctx context.Context) error {
 		l.kill("the cell was interrupted twice and did not stop")
 		return nil
 	}
+	go l.watch() // ends with the cell
 	return l.ask(ctx, interruptWait, l.client.Interrupt)
 }
 
@@ -218,13 +226,10 @@ type interrupts struct {
 // the worker.
 const stubborn = 5 * time.Second
 
-func (i *interrupts) begin() { i.set(time.Time{}) }
-func (i *interrupts) end()   { i.set(time.Time{}) }
-
-func (i *interrupts) set(t time.Time) {
+func (i *interrupts) reset() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.first = t
+	i.first = time.Time{}
 }
 
 // enough reports whether the cell has had its time to stop.

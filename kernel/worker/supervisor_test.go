@@ -328,7 +328,7 @@ func TestInterruptTwice(t *testing.T) {
 	t.Parallel()
 	var i interrupts
 	now := time.Now()
-	i.begin()
+	i.reset()
 	for _, row := range []struct {
 		after time.Duration
 		want  bool
@@ -337,7 +337,7 @@ func TestInterruptTwice(t *testing.T) {
 			t.Errorf("after %v: %t", row.after, got)
 		}
 	}
-	i.end()
+	i.reset()
 	if i.enough(now.Add(2 * stubborn)) {
 		t.Error("an interrupt of an earlier cell counts")
 	}
