@@ -27,9 +27,14 @@ func orDefault(n, d [2]int) [2]int {
 // A ReLU that follows is part of it. Where x or the gradient has an infinite
 // element, the gradient of the weight may be NaN.
 //
-// The processor spreads each image into rows that share their padding, so that
-// every element of the kernel reads the same memory, shifted, and multiplies
-// in place; there are no copies of patches.
+// On the processor kernels of 3×3 that move by one over many channels go through
+// Winograd's transforms, with a third to a quarter of the multiplications. They
+// round about twice as much as a sum of all products: relative to the size of the
+// results 1.2·10⁻⁶ in place of 0.6·10⁻⁶ for 128 channels. Up to 4×4 neighbours share
+// a transform, so that an infinite element makes all of them NaN. For all others
+// each image is spread into rows that share their padding, so that every element of
+// the kernel reads the same memory, shifted, and multiplies in place; there are no
+// copies of patches.
 func Conv2D(x, weight, bias *Tensor, window Window) *Tensor {
 	in := []*Tensor{x, weight}
 	if bias != nil {

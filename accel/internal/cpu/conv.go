@@ -50,6 +50,9 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	if ir.Len(y) == 0 {
 		return k, nil
 	}
+	if suitsWinograd(s.Op.(ir.Conv2D), &k.planes) {
+		return newWinogradConv(d, s, &k.planes), nil
+	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
 	if k.leaveOut(k.out(), k.depth) {

@@ -29,6 +29,9 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	if ir.Len(s.Out[0].Shape) == 0 || ir.Len(dy) == 0 {
 		return k, nil
 	}
+	if suitsWinograd(op.Conv2D, &k.planes) {
+		return newWinogradWeight(d, s, &k.planes), nil
+	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
 	if k.sumsDensely() {

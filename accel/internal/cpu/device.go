@@ -9,12 +9,13 @@ import (
 
 // Device runs programs on the processor.
 type Device struct {
-	pool    *pool
-	kernel  gemmKernel
-	shift   shiftKernel
-	vectors *vectors
-	free    map[int][]*storage // by size in bytes
-	pooled  int                // bytes in free
+	pool     *pool
+	kernel   gemmKernel
+	shift    shiftKernel
+	winograd *winogradKernel
+	vectors  *vectors
+	free     map[int][]*storage // by size in bytes
+	pooled   int                // bytes in free
 
 	// Memory that programs share, since one runs at a time; Compile makes it
 	// large enough.
@@ -42,6 +43,7 @@ func NewWith(implementation string, threads int) *Device {
 		if name == implementation {
 			d.kernel = append(nativeTiles(), genericKernel)[i]
 			d.shift = append(nativeShifts(), genericShift)[i]
+			d.winograd = append(nativeWinograds(), genericWinograd)[i]
 			d.vectors = append(nativeVectors(), genericVectors)[i]
 		}
 	}
@@ -54,7 +56,14 @@ func New(threads int) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Device{pool: newPool(threads), kernel: append(nativeTiles(), genericKernel)[0], shift: append(nativeShifts(), genericShift)[0], vectors: append(nativeVectors(), genericVectors)[0], free: map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads)}
+	return &Device{
+		pool:     newPool(threads),
+		kernel:   append(nativeTiles(), genericKernel)[0],
+		shift:    append(nativeShifts(), genericShift)[0],
+		winograd: append(nativeWinograds(), genericWinograd)[0],
+		vectors:  append(nativeVectors(), genericVectors)[0],
+		free:     map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads),
+	}
 }
 
 // reserve makes the shared memory large enough for a step.

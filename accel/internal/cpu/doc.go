@@ -11,7 +11,9 @@
 //	conv.go         convolutions, and their gradients in conv_input.go and
 //	                conv_weight.go, on images laid out by conv_planes.go, from the
 //	                functions in shift.go; wide ones as matrix products without the
-//	                padding, conv_dense.go and conv_weight_dense.go, from columns.go
+//	                padding, conv_dense.go and conv_weight_dense.go, from columns.go;
+//	                those of 3×3 by Winograd's transforms, conv_winograd.go and
+//	                conv_winograd_weight.go, from winograd.go
 //	attention.go    attention, block by block; attention_gradient.go
 //	norm.go, batchnorm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
 //	crossentropy.go, move.go, random.go   other steps
@@ -27,8 +29,8 @@
 //
 // # Assembly
 //
-// gemm_amd64.s, vector_amd64.s and shift_amd64.s are made by avo from the module
-// in asm, with go generate. The functions in *_generic.go are what they must equal, and run
+// gemm_amd64.s, vector_amd64.s, shift_amd64.s and winograd_amd64.s are made by avo
+// from the module in asm, with go generate. The functions in *_generic.go are what they must equal, and run
 // where there is no assembly, or with the build tag purego. Tests take the
 // implementation as a parameter and compare each with float64.
 //

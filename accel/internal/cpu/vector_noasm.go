@@ -10,3 +10,6 @@ func nativeTiles() []gemmKernel { return nil }
 
 // nativeShifts is empty: there is no assembly for this processor.
 func nativeShifts() []shiftKernel { return nil }
+
+// nativeWinograds is empty: there is no assembly for this processor.
+func nativeWinograds() []*winogradKernel { return nil }

@@ -1,0 +1,247 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// winogradConv is a convolution by Winograd's transforms, or the gradient of x,
+// which is the convolution of dy with the turned kernel, of inputs for outputs. A
+// chunk takes a part of the images through all of it, in memory that stays in the
+// second-level cache.
+type winogradConv struct {
+	tiling
+	device         *Device
+	kernel         *winogradKernel
+	source         tiledSource
+	argX, argW     ir.Operand // before the convolution
+	argB, argY     ir.Operand
+	in, out        int // channels
+	turned         bool
+	low            float32
+	places         []int // of results
+	taps           []int // of weights
+	step           int   // between the transformed weights' matrices
+	panels, blocks int   // of output channels; chunks over panels
+	group          int   // panels that are worked on together
+	packing        bool
+
+	dataX, dataW, dataB, dataY []float32
+}
+
+// Sizes of a chunk.
+const (
+	winogradTiles   = 64      // tiles
+	winogradResults = 1 << 17 // elements of transformed results
+)
+
+// Winograd's transforms want as many channels, and do not want more weights.
+const (
+	winogradChannels = 12
+	winogradWeights  = 1 << 24 // transformed elements
+)
+
+// suitsWinograd tells whether a convolution is computed by Winograd's transforms:
+// whether their multiplications, with some for the transforms of weights, are
+// fewer than those with elements of the image.
+func suitsWinograd(op ir.Conv2D, g *planes) bool {
+	one := [2]int{1, 1}
+	switch {
+	case g.kh != 3 || g.kw != 3 || op.Stride != one || op.Dilation != one || op.Groups != 1 || max(op.Padding[0], op.Padding[1]) > 2,
+		min(g.c, g.o) < winogradChannels, squares*g.c*g.o > winogradWeights:
+		return false
+	}
+	tiles := g.n * ((g.oh + 3) / 4) * ((g.ow + 3) / 4)
+	direct := g.n * met(g.oh, g.h, g.padding[0]) * met(g.ow, g.w, g.padding[1])
+	return 5*squares*(tiles+winogradTiles/2) < 4*direct
+}
+
+// met is how many elements of an image three neighbours meet, over all results of
+// a line.
+func met(results, size, padding int) int {
+	n := 0
+	for i := range results {
+		for u := range 3 {
+			if at := i + u - padding; at >= 0 && at < size {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func newWinogradConv(d *Device, s ir.Step, g *planes) *winogradConv {
+	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.c, out: g.o, low: float32(math.Inf(-1))}
+	if len(s.In) == 3 {
+		k.argB = s.In[2]
+	}
+	if s.Epilogue != nil {
+		k.low = 0
+	}
+	k.tiling = newTiling(g.n, g.h, g.w, g.oh, g.ow, g.padding[0], g.padding[1])
+	k.prepare()
+	return k
+}
+
+func newWinogradInput(d *Device, s ir.Step, g *planes) *winogradConv {
+	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.o, out: g.c, low: float32(math.Inf(-1)), turned: true}
+	k.tiling = newTiling(g.n, g.oh, g.ow, g.h, g.w, 2-g.padding[0], 2-g.padding[1])
+	k.prepare()
+	return k
+}
+
+// prepare divides the work and reserves memory for it.
+func (k *winogradConv) prepare() {
+	t, threads := k.kernel, k.device.pool.size
+	k.divide(winogradTiles)
+	if parts := k.parts(); k.images > 1 && parts > threads {
+		parts = min(roundUp(parts, threads), k.n)
+		k.images = (k.n + parts - 1) / parts
+	}
+	k.source = newTiledSource(t, &k.tiling, k.in, false)
+	k.places = t.places(min(k.oh, 4*k.rows)*k.ow, func(j int) int { return (j/k.ow*4*k.across + j%k.ow) * t.lanes })
+	if k.turned {
+		k.taps = t.places(9, func(j int) int { return (8 - j) * t.lanes })
+	} else {
+		k.taps = t.places(9*t.lanes, func(j int) int { return j * t.lanes })
+	}
+	depth, width := t.blocks(k.in)*t.lanes, 2*t.lanes
+	k.panels = (k.out + width - 1) / width
+	k.step = t.blocks(k.out)*t.lanes*depth + t.lanes
+	k.blocks = 1
+	if k.parts() < threads {
+		k.blocks = min((threads+k.parts()-1)/k.parts(), k.panels)
+	}
+	each := (k.panels + k.blocks - 1) / k.blocks
+	k.blocks = (k.panels + each - 1) / each
+	k.group = max(1, min(each, winogradResults/(squares*width*k.most())))
+	room := t.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*t.lanes)
+	scratch := k.transformed() + k.results() + k.source.spread() + room
+	k.device.reserve(squares*k.step, max(scratch, 9*t.lanes*t.lanes+room))
+}
+
+// between is how far the matrices of so many vectors for each tile lie apart. A
+// vector more keeps them from meeting in the cache.
+func (k *winogradConv) between(vectors, tiles int) int {
+	return vectors*tiles*k.kernel.lanes + k.kernel.lanes
+}
+
+// transformed and results are the sizes of a chunk's matrices.
+func (k *winogradConv) transformed() int {
+	return squares * k.between(k.kernel.blocks(k.in), k.most())
+}
+func (k *winogradConv) results() int { return squares * k.between(2*k.group, k.most()) }
+
+func (k *winogradConv) run(p *program) error {
+	k.dataX, k.dataW, k.dataY = elements[float32](p, k.argX), elements[float32](p, k.argW), elements[float32](p, k.argY)
+	if k.argB.Shape != nil {
+		k.dataB = elements[float32](p, k.argB)
+	}
+	k.packing = true
+	p.device.pool.run(k.panels*k.kernel.blocks(k.in), k)
+	k.packing = false
+	p.device.pool.run(k.parts()*k.blocks, k)
+	k.dataX, k.dataW, k.dataB, k.dataY = nil, nil, nil, nil
+	return nil
+}
+
+func (k *winogradConv) work(chunk, worker int) {
+	scratch := k.device.scratch[worker]
+	if k.packing {
+		blocks := k.kernel.blocks(k.in)
+		k.pack(chunk/blocks, chunk%blocks, scratch)
+		return
+	}
+	part, block := k.part(chunk/k.blocks), chunk%k.blocks
+	v, rest := scratch[:k.transformed()], scratch[k.transformed():]
+	m, room := rest[:k.results()], rest[k.results():]
+	tiles, depth := part.images*part.rows*k.across, k.kernel.blocks(k.in)
+	step := k.between(depth, tiles)
+	k.source.transform(v, step, k.dataX, part, 0, depth, room)
+	each := (k.panels + k.blocks - 1) / k.blocks
+	to := min((block+1)*each, k.panels)
+	for first := block * each; first < to; first += k.group {
+		last := min(first+k.group, to)
+		k.multiply(m, v, step, tiles, first, last)
+		k.store(m, tiles, part, first, last, room)
+	}
+}
+
+// width is the number of vectors of a panel.
+func (k *winogradConv) width(panel int) int {
+	return min(2, k.kernel.blocks(k.out)-2*panel)
+}
+
+// multiply computes some panels of the transformed results.
+func (k *winogradConv) multiply(m, v []float32, step, tiles, first, last int) {
+	t, blocks := k.kernel, k.kernel.blocks(k.in)
+	highest := len(t.tiles)
+	groups := (tiles + highest - 1) / highest
+	between := k.between(2*k.group, tiles)
+	for e := range squares {
+		for p := first; p < last; p++ {
+			weights := &k.device.panel[e*k.step+p*2*t.lanes*blocks*t.lanes]
+			tile := k.width(p) - 1
+			to := m[e*between+(p-first)*2*tiles*t.lanes:]
+			for g := range groups {
+				i, end := tiles*g/groups, tiles*(g+1)/groups
+				t.tiles[end-i-1][tile](blocks, &v[e*step+i*t.lanes], tiles*t.lanes, weights, &to[i*t.lanes], tiles*t.lanes)
+			}
+		}
+	}
+}
+
+// store transforms panels of results back.
+func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last int, room []float32) {
+	t := k.kernel
+	var ends [2 * 16]float32
+	for i := range t.lanes {
+		ends[t.lanes+i] = k.low
+	}
+	pitch := 4 * k.across * t.lanes
+	from, to := k.result(p)
+	image, room := room[:k.source.spread()], room[k.source.spread():]
+	for b := 2 * first; b < min(2*last, t.blocks(k.out)); b++ {
+		c := b * t.lanes
+		if k.dataB != nil {
+			clear(ends[:t.lanes])
+			copy(ends[:t.lanes], k.dataB[c:])
+		}
+		for i := range p.images {
+			for r := range p.rows {
+				at := m[((b-2*first)*tiles+(i*p.rows+r)*k.across)*t.lanes:]
+				t.output(k.across, &image[4*r*pitch], pitch, &at[0], k.between(2*k.group, tiles), &ends[0])
+			}
+			y := k.dataY[((p.first+i)*k.out+c)*k.oh*k.ow+from*k.ow:]
+			t.turnRowsBack(y, k.oh*k.ow, min(t.lanes, k.out-c), (to-from)*k.ow, image, k.places, room)
+		}
+	}
+}
+
+// pack transforms the weights of a panel and a block of input channels.
+func (k *winogradConv) pack(panel, block int, room []float32) {
+	t := k.kernel
+	width, depth := k.width(panel)*t.lanes, t.blocks(k.in)*t.lanes
+	c := block * t.lanes
+	n := min(t.lanes, k.in-c)
+	turned, room := room[:9*t.lanes*t.lanes], room[9*t.lanes*t.lanes:]
+	for v := range k.width(panel) {
+		o := (2*panel + v) * t.lanes
+		q := min(t.lanes, k.out-o)
+		if k.turned {
+			for i := range n {
+				t.turnRows(turned[9*i*t.lanes:], k.dataW[((c+i)*k.out+o)*9:], 9, q, 9, k.taps, room)
+			}
+		} else {
+			t.turnRows(turned, k.dataW[(o*k.in+c)*9:], 9*k.in, q, 9*n, k.taps, room)
+		}
+		to := k.device.panel[panel*2*t.lanes*depth+c*width+v*t.lanes:]
+		t.weight(n, &to[0], k.step, width, &turned[0])
+		for e := range squares {
+			for i := n; i < t.lanes; i++ {
+				clear(to[e*k.step+i*width:][:t.lanes])
+			}
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// winogradWeight is the gradient of a kernel by Winograd's transforms: the inverse
+// of what transforms weights, of 36 products of the transformed x, channels by
+// tiles, with the transformed dy, tiles by channels. A chunk takes some channels of
+// both and a slice of the batch, whose size depends on the shapes alone; the sums
+// of slices are added in order.
+type winogradWeight struct {
+	tiling
+	device           *Device
+	kernel           *winogradKernel
+	inputs, slopes   tiledSource
+	argX, argY, argW ir.Operand
+	in, out          int
+	wide, high       int // chunks over the channels of x and of dy
+	slices, per      int // of parts
+	taps             []int
+	adding           bool
+
+	dataX, dataY, dataW []float32
+}
+
+// Sizes of a chunk.
+const (
+	winogradSumChannels = 64 // of x, and of dy
+	winogradSumTiles    = 48
+	winogradSlices      = 16 // chunks that give every thread work
+	winogradSums        = 1 << 22
+)
+
+func newWinogradWeight(d *Device, s ir.Step, g *planes) *winogradWeight {
+	t := d.winograd
+	k := &winogradWeight{device: d, kernel: t, argX: s.In[0], argY: s.In[1], argW: s.Out[0], in: g.c, out: g.o}
+	k.tiling = newTiling(g.n, g.h, g.w, g.oh, g.ow, g.padding[0], g.padding[1])
+	k.divide(winogradSumTiles)
+	k.inputs = newTiledSource(t, &k.tiling, k.in, false)
+	k.slopes = newTiledSource(t, &k.tiling, k.out, true)
+	k.wide, k.high = (k.in+winogradSumChannels-1)/winogradSumChannels, (k.out+winogradSumChannels-1)/winogradSumChannels
+	k.slices = max(1, min(k.parts(), winogradSlices/(k.wide*k.high), winogradSums/(9*k.in*k.out)))
+	k.per = (k.parts() + k.slices - 1) / k.slices
+	k.slices = (k.parts() + k.per - 1) / k.per
+	k.taps = t.places(9*t.lanes, func(j int) int { return j * t.lanes })
+	sums := 0
+	if k.slices > 1 {
+		sums = k.slices * 9 * k.in * k.out
+	}
+	room := t.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*t.lanes)
+	spread := max(k.inputs.spread(), 9*t.lanes*t.lanes)
+	d.reserve(sums, k.transformed(k.in)+k.transformed(k.out)+k.sums()+spread+room)
+	return k
+}
+
+// transformed is the size of a chunk's matrices for a number of channels.
+func (k *winogradWeight) transformed(channels int) int {
+	blocks := k.kernel.blocks(min(channels, winogradSumChannels))
+	return squares * (blocks*k.most() + 1) * k.kernel.lanes
+}
+
+// sums is the size of a chunk's products.
+func (k *winogradWeight) sums() int {
+	t := k.kernel
+	in, out := t.blocks(min(k.in, winogradSumChannels)), t.blocks(min(k.out, winogradSumChannels))
+	return squares * (in*t.lanes*out + 1) * t.lanes
+}
+
+func (k *winogradWeight) run(p *program) error {
+	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
+	k.adding = false
+	p.device.pool.run(k.slices*k.wide*k.high, k)
+	if k.slices > 1 {
+		k.adding = true
+		p.device.pool.run((len(k.dataW)+moveLen-1)/moveLen, k)
+	}
+	k.dataX, k.dataY, k.dataW = nil, nil, nil
+	return nil
+}
+
+func (k *winogradWeight) work(chunk, worker int) {
+	if k.adding {
+		k.add(chunk*moveLen, min((chunk+1)*moveLen, len(k.dataW)))
+		return
+	}
+	t := k.kernel
+	slice := chunk / (k.wide * k.high)
+	left, top := chunk%k.wide*winogradSumChannels, chunk/k.wide%k.high*winogradSumChannels
+	in, out := min(winogradSumChannels, k.in-left), min(winogradSumChannels, k.out-top)
+	rows, columns := t.blocks(in), t.blocks(out)
+	room := k.device.scratch[worker]
+	take := func(n int) []float32 {
+		part := room[:n]
+		room = room[n:]
+		return part
+	}
+	v, d, sums := take(k.transformed(k.in)), take(k.transformed(k.out)), take(k.sums())
+	step := (rows*t.lanes*columns + 1) * t.lanes
+	for i := slice * k.per; i < min((slice+1)*k.per, k.parts()); i++ {
+		part := k.part(i)
+		tiles := part.images * part.rows * k.across
+		stepV, stepD := (rows*tiles+1)*t.lanes, (columns*tiles+1)*t.lanes
+		k.inputs.transform(v, stepV, k.dataX, part, left/t.lanes, rows, room)
+		k.slopes.transform(d, stepD, k.dataY, part, top/t.lanes, columns, room)
+		add := 1
+		if i == slice*k.per {
+			add = 0
+		}
+		for e := range squares {
+			k.multiply(sums[e*step:], v[e*stepV:], d[e*stepD:], tiles, rows, columns, add)
+		}
+	}
+	k.store(sums, step, slice, left, in, top, out, room)
+}
+
+// multiply adds the products of one element of the tiles.
+func (k *winogradWeight) multiply(sums, v, d []float32, tiles, rows, columns, add int) {
+	t := k.kernel
+	width, half := columns*t.lanes, t.lanes/2
+	for j := 0; j < columns; j += 2 {
+		n := min(2, columns-j)
+		for i := range 2 * rows {
+			a := &v[i/2*tiles*t.lanes+i%2*half]
+			t.sums[n-1](tiles, a, &d[j*tiles*t.lanes], tiles*t.lanes, &sums[i*half*width+j*t.lanes], width, add)
+		}
+	}
+}
+
+// store transforms a chunk's products back into weights, of its slice.
+func (k *winogradWeight) store(sums []float32, step, slice, left, in, top, out int, room []float32) {
+	t := k.kernel
+	w := k.dataW
+	if k.slices > 1 {
+		w = k.device.panel[slice*len(w):][:len(w)]
+	}
+	turned, room := room[:9*t.lanes*t.lanes], room[9*t.lanes*t.lanes:]
+	width := t.blocks(out) * t.lanes
+	for o := 0; o < out; o += t.lanes {
+		for c := 0; c < in; c += t.lanes {
+			n := min(t.lanes, in-c)
+			t.gradient(n, &turned[0], &sums[c*width+o], step, width)
+			t.turnRowsBack(w[((top+o)*k.in+left+c)*9:], 9*k.in, min(t.lanes, out-o), 9*n, turned, k.taps, room)
+		}
+	}
+}
+
+// add adds up the slices' weights from one element to another.
+func (k *winogradWeight) add(from, to int) {
+	w, n := k.dataW[from:to], len(k.dataW)
+	copy(w, k.device.panel[from:to])
+	for s := 1; s < k.slices; s++ {
+		k.device.vectors.add(w, w, k.device.panel[s*n+from:s*n+to])
+	}
+}
