@@ -62,7 +62,7 @@ func (s *BatchSearch) search(ctx context.Context, model nn.Module, train *data.S
 			return nil
 		}
 		options := append(append([]Option{}, given...), BatchSize(size), Steps(tryWarmUp+trySteps), Quiet(), plain("FindBatchSize", func(c *options) {
-			c.validate, c.evalEvery, c.patience, c.checkpoint, c.saveEvery, c.live, c.tensorBoard = nil, 0, 0, "", 0, nil, ""
+			c.alone()
 			c.epochs, c.accumulate, c.watches = 0, 1, false
 			c.schedule = nil
 		}))

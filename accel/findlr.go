@@ -41,7 +41,7 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Set, given ...Opti
 	start := copyWeights(model)
 	s := &RateSearch{}
 	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *options) {
-		c.validate, c.evalEvery, c.patience, c.checkpoint, c.saveEvery, c.live, c.tensorBoard = nil, 0, 0, "", 0, nil, ""
+		c.alone()
 		c.epochs = 0
 		c.schedule, c.watches, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
 		c.stop = s.risen

@@ -330,7 +330,7 @@ func (f *fitting) check(ctx context.Context) error {
 	f.watchChecks(f.run.Checks[at:])
 	f.log()
 	f.screen.offer(f.run)
-	if f.outOfPatience() {
+	if f.outOfPatience() || f.o.stop != nil && f.o.stop(f.run) {
 		return errStop
 	}
 	return nil

@@ -44,7 +44,7 @@ type options struct {
 	track         string          // likewise
 	label         string          // what the run is called where it is tracked
 	absoluteRates bool            // the schedule gives rates, not factors
-	stop          func(*Run) bool // asked after each step; nil for never
+	stop          func(*Run) bool // asked after each step and validation; nil for never
 	mixup         float64         // alpha; 0 for none
 	recompute     bool            // cut the model's chains
 	amp           bool
@@ -86,6 +86,14 @@ func newOptions(given []Option) (*options, error) {
 		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file: add Resume(path)", c.saveEvery)
 	}
 	return c, nil
+}
+
+// alone leaves out what watches a run, shows it or keeps it.
+func (c *options) alone() {
+	c.validate, c.evalEvery, c.patience = nil, 0, 0
+	c.live = nil
+	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
+	c.stop = nil
 }
 
 const (
@@ -192,6 +200,20 @@ func Live(metrics ...Metric) Option {
 		metrics = []Metric{Loss, Accuracy}
 	}
 	return plain("Live("+strings.Join(names, ", ")+")", func(c *options) { c.live = metrics })
+}
+
+// StopWhen ends training when the function is true. It is called after every step
+// and every validation with the run so far, which it must not change and whose
+// newest step may be one behind.
+func StopWhen(done func(*Run) bool) Option {
+	return Option{"StopWhen(done)", func(c *options) error {
+		if done == nil {
+			return errors.New("accel: StopWhen(nil): there is no function to ask")
+		}
+		before := c.stop
+		c.stop = func(r *Run) bool { return before != nil && before(r) || done(r) }
+		return nil
+	}}
 }
 
 // Quiet shows nothing while training, not even a line of progress.

@@ -87,7 +87,7 @@ func TestTrackEnds(t *testing.T) {
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := stopAfter(2, cancel)
-	if _, got, err := tracked(t, ctx, folder, stop); !errors.Is(err, context.Canceled) || got.Status != Interrupted || got.Steps != 3 || got.Error == "" {
+	if _, got, err := tracked(t, ctx, folder, stop); !errors.Is(err, context.Canceled) || got.Status != Interrupted || got.Steps != 2 || got.Error == "" {
 		t.Errorf("interrupted: %+v, %v", got, err)
 	}
 	var diverged *DivergedError

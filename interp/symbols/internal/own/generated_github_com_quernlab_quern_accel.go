@@ -58,6 +58,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Stats":            reflect.ValueOf(accel.Stats),
 		"StepDecay":        reflect.ValueOf(accel.StepDecay),
 		"Steps":            reflect.ValueOf(accel.Steps),
+		"StopWhen":         reflect.ValueOf(accel.StopWhen),
 		"Temperature":      reflect.ValueOf(accel.Temperature),
 		"TensorBoard":      reflect.ValueOf(accel.TensorBoard),
 		"TopK":             reflect.ValueOf(accel.TopK),

@@ -12,6 +12,7 @@ var tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/optim/optim":                symbols_github_com_quernlab_quern_accel_optim,
 	"github.com/quernlab/quern/accel/prof/prof":                  symbols_github_com_quernlab_quern_accel_prof,
 	"github.com/quernlab/quern/accel/tensor/tensor":              symbols_github_com_quernlab_quern_accel_tensor,
+	"github.com/quernlab/quern/accel/tune/tune":                  symbols_github_com_quernlab_quern_accel_tune,
 	"github.com/quernlab/quern/display/display":                  symbols_github_com_quernlab_quern_display,
 	"github.com/quernlab/quern/gpu/gpu":                          symbols_github_com_quernlab_quern_gpu,
 	"github.com/quernlab/quern/interp/generic/compiled/compiled": symbols_github_com_quernlab_quern_interp_generic_compiled,

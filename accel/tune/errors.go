@@ -1,0 +1,30 @@
+package tune
+
+import "fmt"
+
+// SettingError says what is wrong with a setting that an objective asked for.
+type SettingError struct {
+	Name   string
+	Trial  int
+	Reason string
+}
+
+func (e *SettingError) Error() string {
+	return fmt.Sprintf("tune: setting %q of trial %d: %s", e.Name, e.Trial, e.Reason)
+}
+
+// TrialError is the error of an objective, with the settings that led to it.
+type TrialError struct {
+	Trial *Trial
+	Err   error
+}
+
+func (e *TrialError) Error() string {
+	if len(e.Trial.Settings) == 0 {
+		return fmt.Sprintf("tune: trial %d: %v", e.Trial.Number, e.Err)
+	}
+	return fmt.Sprintf("tune: trial %d with %s: %v", e.Trial.Number, e.Trial.settings(), e.Err)
+}
+
+// Unwrap is the objective's own error.
+func (e *TrialError) Unwrap() error { return e.Err }

@@ -1,0 +1,54 @@
+package tune
+
+import "fmt"
+
+// Halving stops trials that are behind: after first units of work, and again after
+// factor times as many and so on, a trial goes on only if its value is among the
+// best of all that came that far, one in factor. A unit is one [Trial.Report]
+// (Li and others, A System for Massively Parallel Hyperparameter Tuning, 2018,
+// without waiting: a trial is compared with those before it).
+func Halving(first, factor int) Option {
+	text := fmt.Sprintf("Halving(%d, %d)", first, factor)
+	return Option{text, func(o *options) error {
+		if first < 1 || factor < 2 {
+			return fmt.Errorf("tune: %s: the first number must be at least 1 and the second at least 2", text)
+		}
+		o.halving = &halving{first, factor}
+		return nil
+	}}
+}
+
+type halving struct{ first, factor int }
+
+// promotes tells whether a trial goes on after its last report.
+func (h *halving) promotes(s *Search, t *Trial) bool {
+	unit := len(t.Reports)
+	if !h.rung(unit) {
+		return true
+	}
+	own := t.Reports[unit-1].Value
+	if !finite(own) {
+		return false
+	}
+	all, ahead := 1, 0
+	for _, u := range s.Trials {
+		if len(u.Reports) < unit {
+			continue
+		}
+		all++
+		if s.better(u.Reports[unit-1].Value, own) {
+			ahead++
+		}
+	}
+	return ahead < max(1, all/h.factor)
+}
+
+// rung tells whether trials are compared after so many units.
+func (h *halving) rung(unit int) bool {
+	for at := h.first; at <= unit; at *= h.factor {
+		if at == unit {
+			return true
+		}
+	}
+	return false
+}

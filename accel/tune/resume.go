@@ -1,0 +1,184 @@
+package tune
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+)
+
+// Resume keeps the trials in a file, a line of JSON each, written before the next
+// begins, and goes on after those that it has: a search that was interrupted, or
+// whose process was killed, tries in the end what it would have tried at once.
+//
+// Run fails when the file is of another seed or method.
+func Resume(path string) Option {
+	text := fmt.Sprintf("Resume(%q)", path)
+	return Option{text, func(o *options) error {
+		if path == "" {
+			return fmt.Errorf("tune: %s: there is no path", text)
+		}
+		o.file = path
+		return nil
+	}}
+}
+
+// file is where the trials are kept.
+type file struct{ path string }
+
+// head is the first line.
+type head struct {
+	Version  int    `json:"version"`
+	Method   string `json:"method"`
+	Seed     uint64 `json:"seed"`
+	Maximize bool   `json:"maximize,omitempty"`
+}
+
+// record is the line of a trial.
+type record struct {
+	Number   int           `json:"number"`
+	State    State         `json:"state"`
+	Value    *float64      `json:"value,omitempty"` // none of one that diverged
+	Settings []keptSetting `json:"settings"`
+	Reports  []*float64    `json:"reports,omitempty"` // null where it was no number
+	Seconds  float64       `json:"seconds"`
+	Wheels   []wheel       `json:"grid,omitempty"`
+}
+
+// keptSetting tells whole numbers from others, which JSON does not.
+type keptSetting struct {
+	Name  string   `json:"name"`
+	Int   *int     `json:"int,omitempty"`
+	Float *float64 `json:"float,omitempty"`
+	Word  *string  `json:"word,omitempty"`
+}
+
+const fileVersion = 1
+
+// resume reads the trials of a file, or begins it.
+func (s *Search) resume(path string) error {
+	if path == "" {
+		return nil
+	}
+	s.file = &file{path}
+	own := head{Version: fileVersion, Method: s.Method, Seed: s.seed, Maximize: s.Maximized}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(b) == 0 {
+		return s.file.append(own)
+	}
+	if err != nil {
+		return fmt.Errorf("tune: Resume: %w", err)
+	}
+	whole := b[:bytes.LastIndexByte(b, '\n')+1]
+	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
+	var found head
+	if err := json.Unmarshal(lines[0], &found); err != nil || found.Version != fileVersion {
+		return fmt.Errorf("tune: Resume: %s is not a search of this version; give another path", path)
+	}
+	if found != own {
+		return fmt.Errorf("tune: Resume: %s has %s with seed %d, and this search is %s with seed %d; give another path or the same options",
+			path, found.Method, found.Seed, own.Method, own.Seed)
+	}
+	for i, line := range lines[1:] {
+		t, err := decode(line)
+		if err == nil && t.Number != i+1 {
+			err = fmt.Errorf("it has the number %d", t.Number)
+		}
+		if err != nil {
+			return fmt.Errorf("tune: Resume: %s:%d is not trial %d: %w", path, i+2, i+1, err)
+		}
+		t.search = s
+		s.Trials = append(s.Trials, t)
+		s.spent += len(t.Reports)
+	}
+	if len(whole) < len(b) { // killed while it wrote
+		if err := os.Truncate(path, int64(len(whole))); err != nil {
+			return fmt.Errorf("tune: Resume: %w", err)
+		}
+	}
+	return nil
+}
+
+func decode(line []byte) (*Trial, error) {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return nil, err
+	}
+	t := &Trial{Number: r.Number, State: r.State, Value: orNaN(r.Value), Seconds: r.Seconds, wheels: r.Wheels}
+	for _, k := range r.Settings {
+		s := Setting{Name: k.Name}
+		switch {
+		case k.Int != nil:
+			s.Value = *k.Int
+		case k.Float != nil:
+			s.Value = *k.Float
+		case k.Word != nil:
+			s.Value = *k.Word
+		default:
+			return nil, fmt.Errorf("setting %q has no value", k.Name)
+		}
+		t.Settings = append(t.Settings, s)
+	}
+	for i, v := range r.Reports {
+		t.Reports = append(t.Reports, Report{Unit: i + 1, Value: orNaN(v)})
+	}
+	return t, nil
+}
+
+// write keeps a trial. Without a file it does nothing.
+func (f *file) write(t *Trial) error {
+	if f == nil {
+		return nil
+	}
+	r := record{Number: t.Number, State: t.State, Value: orNil(t.Value), Settings: []keptSetting{}, Seconds: t.Seconds, Wheels: t.wheels}
+	for _, s := range t.Settings {
+		k := keptSetting{Name: s.Name}
+		switch v := s.Value.(type) {
+		case int:
+			k.Int = &v
+		case float64:
+			k.Float = &v
+		case string:
+			k.Word = &v
+		}
+		r.Settings = append(r.Settings, k)
+	}
+	for _, report := range t.Reports {
+		r.Reports = append(r.Reports, orNil(report.Value))
+	}
+	return f.append(r)
+}
+
+// append writes a line, which is on the disk when it returns.
+func (f *file) append(value any) (err error) {
+	b, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("tune: Resume: %w", err)
+	}
+	out, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("tune: Resume: %w", err)
+	}
+	_, err = out.Write(append(b, '\n'))
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return fmt.Errorf("tune: Resume: %w", err)
+	}
+	return nil
+}
+
+func orNil(v float64) *float64 {
+	if !finite(v) {
+		return nil
+	}
+	return &v
+}
+
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}

@@ -1,0 +1,116 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/quernlab/quern/accel"
+)
+
+// Run calls an objective with one [Trial] after the other and looks for the
+// settings at which what it returns is smallest. Without options it makes thirty
+// trials by [TPE].
+//
+// An objective that returns NaN, an infinity or an [accel.DivergedError] has tried
+// settings that do not work, and the search goes on. Any other error ends it, as a
+// [*TrialError], a setting without values as a [*SettingError], and the end of ctx
+// with the error of the context; the search so far comes with each of them.
+//
+// Run calls accel.Seed before each trial.
+func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...Option) (*Search, error) {
+	s := &Search{space: map[string]dimension{}}
+	o, err := newOptions(given)
+	if err != nil {
+		return s, err
+	}
+	if objective == nil {
+		return s, errors.New("tune: Run: there is no objective")
+	}
+	s.begin(o)
+	if err := s.resume(o.file); err != nil {
+		return s, err
+	}
+	s.screen = newScreen(ctx, o)
+	defer s.screen.close(s)
+	return s, s.run(ctx, objective, o.trials)
+}
+
+func (s *Search) begin(o *options) {
+	s.Method, s.Maximized = o.method, o.maximize
+	if o.halving != nil {
+		s.Method += fmt.Sprintf(", Halving(%d, %d)", o.halving.first, o.halving.factor)
+	}
+	s.chooser, s.halving, s.budget, s.seed = o.chooser, o.halving, o.budget, o.seed
+}
+
+func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error), trials int) error {
+	for len(s.Trials) < trials && (s.budget == 0 || s.spent < s.budget) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t := &Trial{Number: len(s.Trials) + 1, search: s, began: time.Now()}
+		t.random = stream(s.seed, t.Number)
+		if !s.chooser.begin(s, t) {
+			s.note("every combination has been tried")
+			return nil
+		}
+		accel.Seed(t.Seed())
+		value, err := t.try(objective)
+		if err != nil && ctx.Err() != nil {
+			return ctx.Err() // and the trial is made again by a search that goes on
+		}
+		if err := t.end(value, err); err != nil {
+			return err
+		}
+		s.Trials = append(s.Trials, t)
+		if err := s.file.write(t); err != nil {
+			return err
+		}
+		s.screen.offer(s)
+	}
+	return nil
+}
+
+// try calls the objective. What it asks for in vain comes back as an error.
+func (t *Trial) try(objective func(*Trial) (float64, error)) (value float64, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *SettingError:
+			err = p
+		default:
+			panic(p) // a bug of the objective
+		}
+	}()
+	return objective(t)
+}
+
+// end enters what came of a trial.
+func (t *Trial) end(value float64, err error) error {
+	t.Seconds = time.Since(t.began).Seconds()
+	var (
+		setting  *SettingError
+		diverged *accel.DivergedError
+	)
+	switch {
+	case errors.As(err, &setting):
+		return setting
+	case errors.As(err, &diverged):
+		t.State, t.Value = Diverged, math.NaN()
+	case err != nil:
+		return &TrialError{Trial: t, Err: err}
+	case t.stopped:
+		t.State, t.Value = Stopped, t.Reports[len(t.Reports)-1].Value
+	default:
+		t.State, t.Value = Finished, value
+	}
+	if !finite(t.Value) {
+		t.State, t.Value = Diverged, math.NaN()
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,103 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// Search is what [Run] has tried. It shows itself: the best value so far over the
+// trials, the settings as lines, and a table of the best trials.
+type Search struct {
+	Method    string // as it is written in Go
+	Maximized bool
+	Trials    []*Trial
+	// Notes says in words what happened by rule.
+	Notes []string
+
+	chooser chooser
+	halving *halving
+	budget  int // units of work; 0 for any
+	spent   int
+	seed    uint64
+	space   map[string]dimension // of the settings, as they were asked for last
+	file    *file                // nil without Resume
+	screen  *screen
+	drawn   bool // the figure is on the page
+}
+
+// Best is the finished trial with the best value, the first of equals, or nil.
+func (s *Search) Best() *Trial {
+	var best *Trial
+	for _, t := range s.Trials {
+		if t.State == Finished && (best == nil || s.better(t.Value, best.Value)) {
+			best = t
+		}
+	}
+	return best
+}
+
+// better tells whether a value is better than another; any is than NaN.
+func (s *Search) better(value, than float64) bool {
+	if s.Maximized {
+		return value > than || math.IsNaN(than) && !math.IsNaN(value)
+	}
+	return value < than || math.IsNaN(than) && !math.IsNaN(value)
+}
+
+// compare orders trials, the best first.
+func (s *Search) compare(a, b *Trial) int {
+	class := map[State]int{Finished: 0, Stopped: 1, Diverged: 2}
+	if c := class[a.State] - class[b.State]; c != 0 {
+		return c
+	}
+	if a.State == Stopped {
+		if c := len(b.Reports) - len(a.Reports); c != 0 {
+			return c
+		}
+	}
+	if s.Maximized {
+		return cmp.Compare(b.Value, a.Value)
+	}
+	return cmp.Compare(a.Value, b.Value)
+}
+
+// sofar is the best value after each trial, NaN before the first that finished.
+func (s *Search) sofar() []float64 {
+	best := math.NaN()
+	values := make([]float64, len(s.Trials))
+	for i, t := range s.Trials {
+		if t.State == Finished && s.better(t.Value, best) {
+			best = t.Value
+		}
+		values[i] = best
+	}
+	return values
+}
+
+// counts says how many trials ended in which way.
+func (s *Search) counts() string {
+	n := map[State]int{}
+	for _, t := range s.Trials {
+		n[t.State]++
+	}
+	text := plural(len(s.Trials), "trial")
+	if n[Stopped] > 0 {
+		text += fmt.Sprintf(", %d stopped early", n[Stopped])
+	}
+	if n[Diverged] > 0 {
+		text += fmt.Sprintf(", %d diverged", n[Diverged])
+	}
+	return text
+}
+
+func (s *Search) note(format string, values ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, values...))
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

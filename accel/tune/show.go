@@ -1,0 +1,200 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/plots"
+)
+
+// screen shows a search while it goes on.
+type screen struct{ figures *plots.Live }
+
+// newScreen puts the figure on the page; nil shows nothing. It ends with close and
+// not with ctx: a search that was interrupted still gets its last picture.
+func newScreen(ctx context.Context, o *options) *screen {
+	if o.quiet {
+		return nil
+	}
+	return &screen{plots.NewLive(context.WithoutCancel(ctx), nil)}
+}
+
+// offer shows the search if it is time to.
+func (v *screen) offer(s *Search) {
+	if v != nil && v.figures.Due() {
+		v.draw(s)
+	}
+}
+
+func (v *screen) draw(s *Search) {
+	now := *s // trials that have ended do not change
+	now.space = nil
+	v.figures.Update(now.Figure)
+}
+
+func (v *screen) close(s *Search) {
+	if v != nil {
+		v.draw(s)
+		v.figures.Close()
+		s.drawn = true
+	}
+}
+
+// Figure draws the best value so far over the trials and, of settings that several
+// trials have, a line for each trial: strong ones are the best.
+func (s *Search) Figure() *plots.Figure {
+	values := s.sofar()
+	numbers := make([]float64, len(values))
+	for i := range numbers {
+		numbers[i] = float64(i + 1)
+	}
+	// Before the first trial has finished there is no best.
+	first := slices.IndexFunc(values, finite)
+	if first < 0 {
+		first = len(values)
+	}
+	best := plots.Lines("Best so far", plots.Series{X: numbers[first:], Y: values[first:]}).XLabel("trial").Size(0, 170).Subtitle(s.outcome())
+	axes := s.axes()
+	if len(axes) < 2 {
+		return best
+	}
+	return plots.Stack(best, plots.Parallel("Settings", s.strengths(), axes...))
+}
+
+// axes are the settings in the order in which they were asked for, and the value.
+func (s *Search) axes() []plots.Axis {
+	var axes []plots.Axis
+	at := map[string]int{}
+	for i, t := range s.Trials {
+		for _, setting := range t.Settings {
+			k, ok := at[setting.Name]
+			if !ok {
+				k = len(axes)
+				at[setting.Name] = k
+				axes = append(axes, plots.Axis{Name: setting.Name, Values: missing(len(s.Trials))})
+			}
+			a := &axes[k]
+			switch v := setting.Value.(type) {
+			case float64:
+				a.Values[i] = v
+			case int:
+				a.Values[i] = float64(v)
+			case string:
+				if !slices.Contains(a.Words, v) {
+					a.Words = append(a.Words, v)
+				}
+				a.Values[i] = float64(slices.Index(a.Words, v))
+			}
+		}
+	}
+	for k := range axes {
+		axes[k].Log = wide(axes[k].Values)
+	}
+	value := plots.Axis{Name: "value", Values: missing(len(s.Trials))}
+	for i, t := range s.Trials {
+		value.Values[i] = t.Value
+	}
+	return append(axes, value)
+}
+
+func missing(n int) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	return values
+}
+
+// wide tells whether positive values span more than two orders of magnitude, which
+// only a logarithmic axis shows.
+func wide(values []float64) bool {
+	low, high := math.Inf(1), 0.
+	for _, v := range values {
+		if v <= 0 {
+			return false
+		}
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	return high > 100*low
+}
+
+// strengths are how good the trials are by their ranks, from 0 to 1.
+func (s *Search) strengths() []float64 {
+	order := slices.Clone(s.Trials)
+	slices.SortStableFunc(order, s.compare)
+	weights := make([]float64, len(order))
+	for rank, t := range order {
+		if t.State == Finished {
+			weights[t.Number-1] = 1 - float64(rank)/float64(len(order))
+		}
+	}
+	return weights
+}
+
+// outcome is the search in one line.
+func (s *Search) outcome() string {
+	best := s.Best()
+	switch {
+	case len(s.Trials) == 0:
+		return "no trials"
+	case best == nil:
+		return s.counts() + ", none finished"
+	case len(best.Settings) == 0:
+		return fmt.Sprintf("%s: best %s, trial %d", s.counts(), measured(best.Value), best.Number)
+	}
+	return fmt.Sprintf("%s: best %s, trial %d with %s", s.counts(), measured(best.Value), best.Number, best.settings())
+}
+
+// tableRows is how many trials the table has.
+const tableRows = 5
+
+// table has the best trials.
+func (s *Search) table() display.Content {
+	order := slices.Clone(s.Trials)
+	slices.SortStableFunc(order, s.compare)
+	order = order[:min(len(order), tableRows)]
+	columns := []string{"trial", "value"}
+	for _, t := range order {
+		for _, setting := range t.Settings {
+			if !slices.Contains(columns[2:], setting.Name) {
+				columns = append(columns, setting.Name)
+			}
+		}
+	}
+	var rows [][]any
+	for _, t := range order {
+		row := []any{t.Number, measured(t.Value)}
+		for _, name := range columns[2:] {
+			row = append(row, Setting{name, t.Get(name)}.text())
+		}
+		rows = append(rows, append(row, string(t.State), fmt.Sprintf("%.2f", t.Seconds)))
+	}
+	return display.Table(rows, append(columns, "state", "seconds")...)
+}
+
+// String is the search in one line, with its notes.
+func (s *Search) String() string {
+	return strings.Join(append([]string{s.outcome()}, s.Notes...), "\n")
+}
+
+// MIMEBundle shows the search: figure, words and the best trials, without the
+// figure where it is on the page already.
+func (s *Search) MIMEBundle() map[string]any {
+	text := s.String()
+	if len(s.Trials) == 0 {
+		return map[string]any{"text/plain": text}
+	}
+	rows := s.table().MIMEBundle()
+	page := "<div>" + strings.ReplaceAll(html.EscapeString(text), "\n", "<br>") + "</div>" + rows["text/html"].(string)
+	if !s.drawn {
+		page = "<div>" + s.Figure().SVG() + "</div>" + page
+	}
+	return map[string]any{"text/html": page, "text/plain": text + "\n" + rows["text/plain"].(string)}
+}

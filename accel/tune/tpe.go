@@ -1,0 +1,205 @@
+package tune
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// TPE chooses what good trials had in common and bad ones had not: of each setting
+// it estimates the density among the best tenth of the trials, and among the
+// others, draws from the first, and takes the candidate at which the ratio of the
+// two is highest. The first ten trials are random. Settings are chosen one by one,
+// as if they did not depend on each other (Bergstra, Bardenet, Bengio and Kégl,
+// Algorithms for Hyper-Parameter Optimization, 2011, section 4; the widths of the
+// kernels are those of section 4.2, and the ages of trials count as in Bergstra,
+// Yamins and Cox, Making a Science of Model Search, 2013).
+func TPE() Option {
+	return Option{"TPE()", func(o *options) error { o.chooser = &tpe{}; return nil }}
+}
+
+const (
+	startTrials = 10 // random ones
+	candidates  = 24 // drawn for each choice
+	mostBest    = 25 // trials that count as the best
+	recent      = 25 // trials that count in full
+)
+
+// tpe remembers the trials before the one that runs.
+type tpe struct{ ended []*Trial }
+
+func (p *tpe) begin(s *Search, t *Trial) bool {
+	p.ended = earlier(s, t)
+	return true
+}
+
+func (p *tpe) choose(t *Trial, name string, d dimension) float64 {
+	low, high := d.ends()
+	var seen []observation
+	for _, u := range p.ended {
+		if at, ok := d.coordinate(u.Get(name)); ok && at >= low && at <= high {
+			seen = append(seen, observation{at, u.Number})
+		}
+	}
+	if len(seen) < startTrials || low == high {
+		return uniform(t.random, d)
+	}
+	best := min(int(math.Ceil(.1*float64(len(seen)))), mostBest)
+	if d.kind == choice {
+		return chooseWord(t.random, len(d.words), seen[:best], seen[best:])
+	}
+	good, other := newMixture(seen[:best], low, high), newMixture(seen[best:], low, high)
+	chosen, highest := 0., math.Inf(-1)
+	for range candidates {
+		at := good.sample(t.random)
+		ratio := 0.
+		if d.kind == whole {
+			at = d.round(at)
+			ratio = good.logMass(at-.5, at+.5) - other.logMass(at-.5, at+.5)
+		} else {
+			ratio = good.logDensity(at) - other.logDensity(at)
+		}
+		if ratio > highest {
+			chosen, highest = at, ratio
+		}
+	}
+	return chosen
+}
+
+// observation is a coordinate that a trial had.
+type observation struct {
+	at    float64
+	trial int
+}
+
+// weights are how much observations count, by their trials' ages: the newest in
+// full, older ones the less the older they are.
+func weights(seen []observation) []float64 {
+	w := make([]float64, len(seen))
+	byAge := make([]int, len(seen))
+	for i := range byAge {
+		byAge[i] = i
+	}
+	slices.SortFunc(byAge, func(a, b int) int { return seen[b].trial - seen[a].trial })
+	old := len(seen) - recent
+	for age, i := range byAge {
+		w[i] = 1
+		if age >= recent && old > 1 {
+			first := 1 / float64(len(seen))
+			w[i] = 1 - (1-first)*float64(age-recent+1)/float64(old)
+		}
+	}
+	return w
+}
+
+// chooseWord takes the word at which the ratio of its shares among good and other
+// trials is highest, of some that are drawn from the former. A share has one
+// trial more, spread over all words.
+func chooseWord(r *rand.Rand, words int, good, other []observation) float64 {
+	share := func(seen []observation) []float64 {
+		p := make([]float64, words)
+		for i, w := range weights(seen) {
+			p[int(seen[i].at)] += w
+		}
+		floats.AddConst(1/float64(words), p)
+		floats.Scale(1/floats.Sum(p), p)
+		return p
+	}
+	l, g := share(good), share(other)
+	chosen, highest := 0, math.Inf(-1)
+	for range candidates {
+		i := drawn(r, l)
+		if ratio := l[i] / g[i]; ratio > highest {
+			chosen, highest = i, ratio
+		}
+	}
+	return float64(chosen)
+}
+
+// drawn is an index at random, with these probabilities.
+func drawn(r *rand.Rand, p []float64) int {
+	u := r.Float64()
+	for i, share := range p {
+		if u -= share; u < 0 {
+			return i
+		}
+	}
+	return len(p) - 1
+}
+
+// mixture is a Parzen estimator: normal distributions around the observations and
+// a wide one around the middle, each cut to the range.
+type mixture struct {
+	low, high            float64
+	weight, mean, spread []float64
+}
+
+func newMixture(seen []observation, low, high float64) mixture {
+	type kernel struct {
+		at, weight float64
+		prior      bool // what is known beforehand
+	}
+	kernels := []kernel{{at: low + (high-low)/2, weight: 1, prior: true}}
+	for i, w := range weights(seen) {
+		kernels = append(kernels, kernel{at: seen[i].at, weight: w})
+	}
+	slices.SortStableFunc(kernels, func(a, b kernel) int { return cmp.Compare(a.at, b.at) })
+	m := mixture{low: low, high: high}
+	widest := high - low
+	narrowest := widest / min(100, 1+float64(len(kernels)))
+	for i, k := range kernels {
+		// As wide as it is far to the farther neighbour.
+		spread := 0.
+		if i > 0 {
+			spread = k.at - kernels[i-1].at
+		}
+		if i+1 < len(kernels) {
+			spread = max(spread, kernels[i+1].at-k.at)
+		}
+		if k.prior {
+			spread = widest
+		}
+		m.weight, m.mean = append(m.weight, k.weight), append(m.mean, k.at)
+		m.spread = append(m.spread, min(max(spread, narrowest), widest))
+	}
+	floats.Scale(1/floats.Sum(m.weight), m.weight)
+	return m
+}
+
+// cut is what a kernel has within the range: its distribution function at the
+// ends.
+func (m mixture) cut(i int) (below, within float64) {
+	below = distuv.UnitNormal.CDF((m.low - m.mean[i]) / m.spread[i])
+	return below, distuv.UnitNormal.CDF((m.high-m.mean[i])/m.spread[i]) - below
+}
+
+func (m mixture) sample(r *rand.Rand) float64 {
+	i := drawn(r, m.weight)
+	below, within := m.cut(i)
+	at := m.mean[i] + m.spread[i]*distuv.UnitNormal.Quantile(below+r.Float64()*within)
+	return min(max(at, m.low), m.high)
+}
+
+// logDensity is the logarithm of the density at a coordinate.
+func (m mixture) logDensity(at float64) float64 {
+	parts := make([]float64, len(m.mean))
+	for i := range parts {
+		_, within := m.cut(i)
+		parts[i] = math.Log(m.weight[i]) + distuv.UnitNormal.LogProb((at-m.mean[i])/m.spread[i]) - math.Log(m.spread[i]*within)
+	}
+	return floats.LogSumExp(parts)
+}
+
+// logMass is the logarithm of the probability of a part of the range.
+func (m mixture) logMass(from, to float64) float64 {
+	p := 0.
+	for i := range m.mean {
+		_, within := m.cut(i)
+		p += m.weight[i] / within * (distuv.UnitNormal.CDF((to-m.mean[i])/m.spread[i]) - distuv.UnitNormal.CDF((from-m.mean[i])/m.spread[i]))
+	}
+	return math.Log(max(p, math.SmallestNonzeroFloat64))
+}

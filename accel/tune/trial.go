@@ -1,0 +1,187 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/quernlab/quern/accel"
+)
+
+// State says how a trial has ended.
+type State string
+
+// The states of a trial.
+const (
+	Finished State = "finished"
+	Stopped  State = "stopped"  // by Halving, for it was behind
+	Diverged State = "diverged" // its value, or a loss, was no number
+)
+
+// Trial is one try of the objective. It is for the goroutine that the objective
+// runs on.
+type Trial struct {
+	Number   int     // from 1
+	State    State   // empty while it runs
+	Value    float64 // what the objective returned; of a stopped trial the last that was reported, NaN of a diverged one
+	Settings []Setting
+	Reports  []Report
+	Seconds  float64
+
+	random  *rand.Rand
+	search  *Search
+	stopped bool
+	wheels  []wheel // of Grid
+	began   time.Time
+}
+
+// Setting is what a trial was given for a name.
+type Setting struct {
+	Name string
+	// Value is a float64, an int or a string.
+	Value any
+}
+
+// Report is a value that a trial had on its way, after so many units of work:
+// epochs, for instance.
+type Report struct {
+	Unit  int // from 1
+	Value float64
+}
+
+// Float gives a number of a range, both ends included.
+func (t *Trial) Float(name string, low, high float64) float64 {
+	return t.ask(name, dimension{kind: number, low: low, high: high}).(float64)
+}
+
+// LogFloat gives a number of a range of positive ones, whose orders of magnitude
+// are equally likely: a learning rate, for instance.
+func (t *Trial) LogFloat(name string, low, high float64) float64 {
+	return t.ask(name, dimension{kind: logarithm, low: low, high: high}).(float64)
+}
+
+// Int gives a whole number of a range, both ends included.
+func (t *Trial) Int(name string, low, high int) int {
+	return t.ask(name, dimension{kind: whole, low: float64(low), high: float64(high)}).(int)
+}
+
+// Choice gives one of the words.
+func (t *Trial) Choice(name string, words ...string) string {
+	return t.ask(name, dimension{kind: choice, words: slices.Clone(words), high: float64(len(words) - 1)}).(string)
+}
+
+// ask gives the setting of a name, the same one when it is asked for again. What
+// is wrong with the range ends the search with a [*SettingError].
+func (t *Trial) ask(name string, d dimension) any {
+	if err := d.check(); err != nil {
+		panic(&SettingError{Name: name, Trial: t.Number, Reason: err.Error()})
+	}
+	if before, ok := t.search.space[name]; ok && !before.like(d) {
+		panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("it is %v here and was %v before", d, before)})
+	}
+	t.search.space[name] = d
+	for _, s := range t.Settings {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	v := d.value(t.search.chooser.choose(t, name, d))
+	t.Settings = append(t.Settings, Setting{name, v})
+	return v
+}
+
+// Get is the setting of a name, nil for one that was not asked for.
+func (t *Trial) Get(name string) any {
+	for _, s := range t.Settings {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return nil
+}
+
+// Report says what the value is after one more unit of work, an epoch for
+// instance, and tells whether the trial should go on: false says that it is behind
+// the others or that the budget of the search is used up, and that the objective
+// may return what it has.
+func (t *Trial) Report(value float64) bool {
+	r := Report{Unit: len(t.Reports) + 1, Value: value}
+	t.Reports = append(t.Reports, r)
+	s := t.search
+	s.spent++
+	if s.halving != nil && !s.halving.promotes(s, t) || s.budget > 0 && s.spent >= s.budget {
+		t.stopped = true
+	}
+	s.screen.offer(s)
+	return !t.stopped
+}
+
+// Watch is an option of accel.Fit that reports the loss of each validation, or
+// without [accel.Validate] the mean training loss of each epoch but the last, and
+// ends training when [Trial.Report] says so.
+func (t *Trial) Watch() accel.Option {
+	seen := 0
+	return accel.StopWhen(func(r *accel.Run) bool {
+		more := true
+		if len(r.Checks) > 0 {
+			for ; seen < len(r.Checks); seen++ {
+				more = t.Report(r.Checks[seen].Loss)
+			}
+		} else {
+			for ; seen < len(r.Epochs); seen++ {
+				more = t.Report(r.Epochs[seen].Loss)
+			}
+		}
+		return !more
+	})
+}
+
+// Seed is a number that differs from trial to trial and is the same when the
+// search is repeated.
+func (t *Trial) Seed() uint64 { return t.search.seed<<32 + uint64(t.Number) }
+
+// String is the trial in one line.
+func (t *Trial) String() string {
+	text := fmt.Sprintf("trial %d: %s", t.Number, measured(t.Value))
+	if t.State != Finished && t.State != "" {
+		text += " (" + string(t.State) + ")"
+	}
+	if len(t.Settings) > 0 {
+		text += " with " + t.settings()
+	}
+	return text
+}
+
+// settings are the settings in words.
+func (t *Trial) settings() string {
+	text := ""
+	for i, s := range t.Settings {
+		if i > 0 {
+			text += ", "
+		}
+		text += s.String()
+	}
+	return text
+}
+
+// String is the setting as "rate 0.01".
+func (s Setting) String() string { return s.Name + " " + s.text() }
+
+func (s Setting) text() string {
+	switch v := s.Value.(type) {
+	case nil:
+		return "–" // it was not asked for
+	case float64:
+		return fmt.Sprintf("%.3g", v)
+	}
+	return fmt.Sprint(s.Value)
+}
+
+func measured(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.4g", v)
+}

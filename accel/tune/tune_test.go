@@ -1,0 +1,328 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+)
+
+// bowl is smallest, 0, at rate 0.01 and width 40 with the word "b".
+func bowl(t *Trial) (float64, error) {
+	rate, width := t.LogFloat("rate", 1e-4, 1), t.Int("width", 1, 100)
+	v := math.Pow(math.Log10(rate)+2, 2) + math.Pow(float64(width-40)/30, 2)
+	if t.Choice("word", "a", "b", "c") != "b" {
+		v++
+	}
+	return v, nil
+}
+
+func search(t *testing.T, objective func(*Trial) (float64, error), options ...Option) *Search {
+	t.Helper()
+	s, err := Run(t.Context(), objective, append([]Option{Quiet()}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// tried is the settings of all trials.
+func tried(s *Search) (all []string) {
+	for _, t := range s.Trials {
+		all = append(all, t.settings())
+	}
+	return all
+}
+
+func TestGrid(t *testing.T) {
+	for name, tt := range map[string]struct {
+		objective func(*Trial) (float64, error)
+		want      []string
+	}{
+		"product": {
+			func(t *Trial) (float64, error) {
+				t.Choice("a", "x", "y")
+				return t.Float("b", 0, 1), nil
+			},
+			[]string{"a x, b 0", "a x, b 0.5", "a x, b 1", "a y, b 0", "a y, b 0.5", "a y, b 1"},
+		},
+		"orders of magnitude": {
+			func(t *Trial) (float64, error) { return t.LogFloat("a", .01, 1), nil },
+			[]string{"a 0.01", "a 0.1", "a 1"},
+		},
+		"few whole numbers": {
+			func(t *Trial) (float64, error) { return float64(t.Int("a", 7, 8)), nil },
+			[]string{"a 7", "a 8"},
+		},
+		"only with others": {
+			func(t *Trial) (float64, error) {
+				if t.Choice("kind", "plain", "deep") == "deep" {
+					t.Int("layers", 2, 3)
+				}
+				return 0, nil
+			},
+			[]string{"kind plain", "kind deep, layers 2", "kind deep, layers 3"},
+		},
+		"one value": {
+			func(t *Trial) (float64, error) { return t.Float("a", 5, 5), nil },
+			[]string{"a 5"},
+		},
+		"nothing asked": {func(*Trial) (float64, error) { return 1, nil }, []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tried(search(t, tt.objective, Grid(3))); !slices.Equal(got, tt.want) {
+				t.Errorf("tried %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestRanges has what the searches may not leave.
+func TestRanges(t *testing.T) {
+	for _, method := range []Option{Random(), TPE(), Grid(4)} {
+		s := search(t, func(t *Trial) (float64, error) {
+			f, l, n := t.Float("f", -1, 2), t.LogFloat("l", 1e-3, 1e-2), t.Int("n", -3, -1)
+			if f < -1 || f > 2 || l < 1e-3 || l > 1e-2 || n < -3 || n > -1 {
+				return 0, fmt.Errorf("%v is out of range", t.Settings)
+			}
+			if again := t.Float("f", -1, 2); again != f {
+				return 0, fmt.Errorf("asked again, f is %g and was %g", again, f)
+			}
+			return f, nil
+		}, method, Trials(60))
+		seen := map[any]bool{}
+		for _, trial := range s.Trials {
+			seen[trial.Get("n")] = true
+		}
+		if len(seen) != 3 {
+			t.Errorf("%v: of three whole numbers %d were tried", method, len(seen))
+		}
+	}
+}
+
+// TestTPE finds better settings than chance does: the mean over ten seeds of the
+// best of forty trials.
+func TestTPE(t *testing.T) {
+	c, err := Compare(t.Context(), bowl, []Variant{V("random", Random()), V("TPE", TPE())}, Trials(40), Seeds(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, _ := c.Variants[0].Best()
+	tpe, _ := c.Variants[1].Best()
+	if tpe > random/2 {
+		t.Errorf("random %.4f, TPE %.4f", random, tpe)
+	}
+	if text := c.String(); !strings.Contains(text, "TPE") || !strings.Contains(text, "10 seeds") {
+		t.Error(text)
+	}
+}
+
+// TestMixture compares with numbers that were worked out by hand: kernels at 2 and
+// 5, the middle of 0 to 10, and 8.
+func TestMixture(t *testing.T) {
+	m := newMixture([]observation{{8, 1}, {2, 2}}, 0, 10)
+	if want := []float64{2, 5, 8}; !slices.Equal(m.mean, want) {
+		t.Errorf("kernels at %v, want %v", m.mean, want)
+	}
+	if want := []float64{3, 10, 3}; !slices.Equal(m.spread, want) {
+		t.Errorf("spreads %v, want %v", m.spread, want)
+	}
+	// A third of each: the kernel at 2 keeps Φ(8/3)-Φ(-2/3) = 0.743671 of itself, that
+	// at 5 keeps Φ(½)-Φ(-½) = 0.382925.
+	want := math.Log((0.398942/3/0.743671 + 0.381388*math.Exp(0)/10/0.382925 + 0.053991/3/0.743671) / 3)
+	if got := m.logDensity(2); math.Abs(got-want) > 1e-5 {
+		t.Errorf("density at 2: %.6f, want %.6f", got, want)
+	}
+	sum := 0.
+	for x := .005; x < 10; x += .01 {
+		sum += math.Exp(m.logDensity(x)) * .01
+	}
+	if math.Abs(sum-1) > 1e-4 {
+		t.Errorf("the density adds up to %.5f", sum)
+	}
+	if got := math.Exp(m.logMass(0, 4)) + math.Exp(m.logMass(4, 10)); math.Abs(got-1) > 1e-12 {
+		t.Errorf("the parts add up to %g", got)
+	}
+}
+
+func TestWeights(t *testing.T) {
+	var seen []observation
+	for trial := 30; trial > 0; trial-- { // the newest first
+		seen = append(seen, observation{0, trial})
+	}
+	w := weights(seen)
+	if w[0] != 1 || w[24] != 1 || !(w[25] < 1) || math.Abs(w[29]-1./30) > 1e-12 || !slices.IsSortedFunc(w, func(a, b float64) int { return int(math.Copysign(1, b-a)) }) {
+		t.Errorf("weights %v", w)
+	}
+}
+
+// TestHalving has trials whose value is their number: the second of three is behind
+// after the first unit.
+func TestHalving(t *testing.T) {
+	values := []float64{3, 5, 2, 4, 1, math.NaN()}
+	s := search(t, func(t *Trial) (float64, error) {
+		for range 9 {
+			if !t.Report(values[t.Number-1]) {
+				return math.Inf(1), nil
+			}
+		}
+		return values[t.Number-1], nil
+	}, Halving(1, 3), Trials(6))
+	var got []string
+	for _, t := range s.Trials {
+		got = append(got, fmt.Sprintf("%s after %d", t.State, len(t.Reports)))
+	}
+	want := []string{"finished after 9", "stopped after 1", "finished after 9", "stopped after 1", "finished after 9", "diverged after 1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if best := s.Best(); best.Number != 5 || s.spent != 30 {
+		t.Errorf("best %v, %d units", best, s.spent)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	s := search(t, func(t *Trial) (float64, error) {
+		for range 4 {
+			if !t.Report(1) {
+				break
+			}
+		}
+		return 1, nil
+	}, Budget(10), Trials(99))
+	if len(s.Trials) != 3 || s.spent != 10 || s.Trials[2].State != Stopped {
+		t.Errorf("%d trials, %d units, the last %s", len(s.Trials), s.spent, s.Trials[2].State)
+	}
+}
+
+// TestResume kills each search after its seventh trial, in the midst of a line, and
+// has it end as one that was not.
+func TestResume(t *testing.T) {
+	for _, method := range []Option{TPE(), Random(), Grid(3)} {
+		t.Run(method.String(), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "search.jsonl")
+			whole := search(t, bowl, method, Trials(25))
+			search(t, bowl, method, Trials(7), Resume(path))
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteString(`{"number":8,"sta`); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			calls := 0
+			resumed := search(t, func(t *Trial) (float64, error) { calls++; return bowl(t) }, method, Trials(25), Resume(path))
+			if got, want := tried(resumed), tried(whole); !slices.Equal(got, want) {
+				t.Errorf("tried %q\nwant %q", got, want)
+			}
+			if calls != 18 {
+				t.Errorf("%d trials were made after the first 7", calls)
+			}
+			if again := search(t, bowl, method, Trials(25), Resume(path)); again.Best().Number != whole.Best().Number {
+				t.Errorf("read again, the best is %v", again.Best())
+			}
+			if _, err := Run(t.Context(), bowl, method, Seed(2), Resume(path), Quiet()); err == nil || !strings.Contains(err.Error(), "seed 1") {
+				t.Errorf("another seed: %v", err)
+			}
+		})
+	}
+}
+
+// TestEnds has the ways in which a search ends before its trials are used up.
+func TestEnds(t *testing.T) {
+	cause := errors.New("no such layer")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for name, tt := range map[string]struct {
+		objective func(*Trial) (float64, error)
+		trials    int // that the search has
+		want      string
+	}{
+		"its own error": {func(t *Trial) (float64, error) { return float64(t.Int("n", 1, 1)), cause }, 0, `tune: trial 1 with n 1: no such layer`},
+		"no range":      {func(t *Trial) (float64, error) { return t.Float("a", 2, 1), nil }, 0, `setting "a" of trial 1: there is nothing from 2 to 1`},
+		"not positive":  {func(t *Trial) (float64, error) { return t.LogFloat("a", 0, 1), nil }, 0, `begins at 0`},
+		"no words":      {func(t *Trial) (float64, error) { t.Choice("a"); return 0, nil }, 0, `nothing to choose from`},
+		"another kind": {func(t *Trial) (float64, error) {
+			if t.Number == 2 {
+				return float64(t.Int("a", 1, 2)), nil
+			}
+			return t.Float("a", 1, 2), nil
+		}, 1, `setting "a" of trial 2: it is a whole number here and was a number before`},
+		"interrupted": {func(t *Trial) (float64, error) {
+			if t.Number == 3 {
+				cancel()
+				return 0, ctx.Err()
+			}
+			return 1, nil
+		}, 2, "context canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Run(ctx, tt.objective, Quiet())
+			if err == nil || !strings.Contains(err.Error(), tt.want) || len(s.Trials) != tt.trials {
+				t.Errorf("%d trials, error %v", len(s.Trials), err)
+			}
+		})
+		if name == "interrupted" {
+			ctx, cancel = context.WithCancel(t.Context())
+		}
+	}
+	cancel()
+	for _, o := range []Option{Trials(0), Grid(0), Halving(0, 3), Halving(1, 1), Resume(""), Budget(-1), Resume(t.TempDir())} {
+		if _, err := Run(t.Context(), bowl, o, Quiet()); err == nil {
+			t.Errorf("%v is no error", o)
+		}
+	}
+	if _, err := Run(t.Context(), nil); err == nil {
+		t.Error("no objective is no error")
+	}
+	if _, err := Compare(t.Context(), bowl, nil); err == nil {
+		t.Error("a comparison of nothing is no error")
+	}
+}
+
+// TestDiverged goes on after settings that do not work, and takes none of them.
+func TestDiverged(t *testing.T) {
+	s := search(t, func(t *Trial) (float64, error) {
+		switch t.Number % 3 {
+		case 0:
+			return math.NaN(), nil
+		case 1:
+			return 0, fmt.Errorf("fit: %w", &accel.DivergedError{Step: 1, Loss: math.NaN()})
+		}
+		return -float64(t.Number) * t.Float("x", 1, 2), nil
+	}, Trials(20))
+	if len(s.Trials) != 20 || s.Best().Number%3 != 2 || !strings.Contains(s.String(), "13 diverged") {
+		t.Errorf("%v", s)
+	}
+	if up := search(t, bowl, Maximize(), Trials(15)); up.Best().Value < 1 {
+		t.Errorf("the largest of a bowl: %v", up)
+	}
+}
+
+// TestShown has searches of all sizes show themselves.
+func TestShown(t *testing.T) {
+	none, err := Run(t.Context(), bowl, Trials(0))
+	if err == nil {
+		t.Fatal("no trials are no error")
+	}
+	for _, s := range []*Search{
+		none, search(t, bowl, Trials(1)), search(t, bowl, Trials(12)),
+		search(t, func(*Trial) (float64, error) { return math.NaN(), nil }, Trials(3)),
+		search(t, func(*Trial) (float64, error) { return 1, nil }, Trials(3)),
+	} {
+		b := s.MIMEBundle()
+		if len(s.Trials) > 0 && !strings.Contains(fmt.Sprint(b["text/html"]), "<svg") || fmt.Sprint(b["text/plain"]) == "" {
+			t.Errorf("%v shows %v", s, b)
+		}
+	}
+}

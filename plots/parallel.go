@@ -1,0 +1,183 @@
+package plots
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Axis is one of the upright axes of [Parallel].
+type Axis struct {
+	Name string
+	// Values are those of the lines, in their order. A line that has none here,
+	// NaN for instance, is interrupted.
+	Values []float64
+	// Words are written instead of numbers: those of the values 0, 1, 2 and so on.
+	Words []string
+	Log   bool
+}
+
+// Parallel draws a line for each of many trials through upright axes, one for each
+// thing that was set or measured. Weights from 0 to 1 say how strong the lines are,
+// the strongest above the others; nil makes all of them strong, and a weight that
+// is missing is 0.
+func Parallel(title string, weights []float64, columns ...Axis) *Figure {
+	k := parallel{weights: slices.Clone(weights), all: weights == nil}
+	for _, a := range columns {
+		a.Values, a.Words = slices.Clone(a.Values), slices.Clone(a.Words)
+		k.columns = append(k.columns, a)
+		k.lines = max(k.lines, len(a.Values))
+	}
+	return newFigure(title, k)
+}
+
+type parallel struct {
+	columns []Axis
+	weights []float64
+	all     bool // lines are strong
+	lines   int
+}
+
+func (k parallel) size() (width, height float64) {
+	return min(max(defaultWidth, 110*float64(len(k.columns))), 900), 260
+}
+
+func (k parallel) sections(l look) []section {
+	subtitle := counted(k.lines, "line")
+	if k.lines == 0 || len(k.columns) == 0 {
+		subtitle = "no data"
+	}
+	return []section{{title: l.title, subtitle: subtitle, height: 1, body: bodyFunc(k.draw)}}
+}
+
+func (k parallel) draw(c draw.Canvas) {
+	if k.lines == 0 || len(k.columns) == 0 {
+		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
+		return
+	}
+	const above, below, side = vg.Length(16), vg.Length(6), vg.Length(44)
+	from, to := c.Min.X+side, c.Max.X-side
+	low, high := c.Min.Y+below, c.Max.Y-above
+	step := vg.Length(0)
+	if len(k.columns) > 1 {
+		step = (to - from) / vg.Length(len(k.columns)-1)
+	}
+	scales := make([]uprightScale, len(k.columns))
+	for i, a := range k.columns {
+		scales[i] = newUprightScale(a, low, high)
+	}
+	x := func(i int) vg.Length { return from + vg.Length(i)*step }
+	for _, line := range k.order() {
+		k.drawLine(c, line, x, scales)
+	}
+	heading := textStyle(sizeSmall, ink(.85))
+	heading.XAlign = draw.XCenter
+	label := textStyle(sizeTiny, inkSecond)
+	label.YAlign = draw.YCenter
+	for i, a := range k.columns {
+		c.StrokeLine2(draw.LineStyle{Color: inkAxis, Width: widthAxis}, x(i), low, x(i), high)
+		room := step - 8
+		if len(k.columns) == 1 {
+			room = c.Max.X - c.Min.X
+		}
+		c.FillText(heading, vg.Point{X: x(i), Y: high + 5}, fitted(heading, a.Name, max(room, 2*side-4)))
+		for _, t := range scales[i].ticks {
+			y := scales[i].place(t.Value)
+			if t.Label == "" || y < low-.1 || y > high+.1 {
+				continue
+			}
+			c.StrokeLine2(draw.LineStyle{Color: inkAxis, Width: widthAxis}, x(i)-3, y, x(i), y)
+			words := fitted(label, t.Label, side-6)
+			c.FillText(label, vg.Point{X: x(i) - 5 - label.Width(words), Y: y}, words)
+		}
+	}
+}
+
+// order is the lines from the weakest to the strongest, which is drawn last.
+func (k parallel) order() []int {
+	order := make([]int, k.lines)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.weight(a), k.weight(b)) })
+	return order
+}
+
+func (k parallel) weight(line int) float64 {
+	switch {
+	case k.all:
+		return 1
+	case line >= len(k.weights) || !(k.weights[line] > 0):
+		return 0
+	}
+	return min(k.weights[line], 1)
+}
+
+// drawLine draws one line, in pieces where it is interrupted.
+func (k parallel) drawLine(c draw.Canvas, line int, x func(int) vg.Length, scales []uprightScale) {
+	w := k.weight(line)
+	style := draw.LineStyle{Color: at(hue(0), .2+.8*w*w), Width: vg.Length(widthFaint + (widthLine-widthFaint)*w)}
+	var piece []vg.Point
+	end := func() {
+		switch {
+		case len(piece) > 1:
+			c.StrokeLines(style, piece)
+		case len(piece) == 1:
+			c.FillPolygon(style.Color, rectangle(piece[0].X-1.5, piece[0].Y-1.5, 3, 3))
+		}
+		piece = nil
+	}
+	for i, a := range k.columns {
+		if line >= len(a.Values) || !drawable(a.Values[line], a.Log && a.Words == nil) {
+			end()
+			continue
+		}
+		piece = append(piece, vg.Point{X: x(i), Y: scales[i].place(a.Values[line])})
+	}
+	end()
+}
+
+// uprightScale is where values stand on an upright axis.
+type uprightScale struct {
+	values    limits
+	log       bool
+	low, high vg.Length
+	ticks     []plot.Tick
+}
+
+func newUprightScale(a Axis, low, high vg.Length) uprightScale {
+	s := uprightScale{log: a.Log && a.Words == nil, low: low, high: high}
+	steps := true
+	for _, v := range a.Values {
+		if drawable(v, s.log) {
+			s.values.add(v)
+			steps = steps && isWhole(v)
+		}
+	}
+	if a.Words != nil {
+		s.values = limits{lo: 0, hi: math.Max(1, float64(len(a.Words)-1)), some: true}
+		for i, w := range a.Words {
+			s.ticks = append(s.ticks, plot.Tick{Value: float64(i), Label: w})
+		}
+		return s
+	}
+	if !s.values.some {
+		return s
+	}
+	s.values = s.values.widened(s.log)
+	s.ticks = counter(5, s.log, steps).Ticks(s.values.lo, s.values.hi)
+	return s
+}
+
+// place is the height of a value.
+func (s uprightScale) place(v float64) vg.Length {
+	part := (v - s.values.lo) / (s.values.hi - s.values.lo)
+	if s.log {
+		part = logScale{}.Normalize(s.values.lo, s.values.hi, v)
+	}
+	return s.low + vg.Length(part)*(s.high-s.low)
+}
