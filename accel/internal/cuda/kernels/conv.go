@@ -1,0 +1,141 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+type images struct {
+	N, C, H, W, O, OH, OW, KH, KW uint32
+	Groups                        uint32
+	Stride, Padding, Dilation     [2]int32
+	Plane, Line, Kernel, Width    divisor
+	Strides                       [2]divisor
+}
+
+type convParams struct {
+	Y, A, B Pointer
+	Images  images
+	Result  result
+}
+
+var (
+	convForward = kernel[convParams]{"conv", "conv_forward", reals, 256}
+	convInput   = kernel[convParams]{"conv", "conv_input", reals, 256}
+	convWeight  = kernel[convParams]{"conv", "conv_weight", reals, 256}
+	convEntries = []Entry{convForward.entry(), convInput.entry(), convWeight.entry()}
+)
+
+// Conv2D is y [N, O, OH, OW] of x [N, C, H, W] and w [O, C/Groups, KH, KW], as
+// ir.Conv2D. Pairs are height and width.
+type Conv2D struct {
+	DType                         tensor.DType
+	N, C, H, W, O, OH, OW, KH, KW int
+	Groups                        int
+	Stride, Padding, Dilation     [2]int
+}
+
+func (o Conv2D) images(plane, line int) images {
+	g := images{N: uint32(o.N), C: uint32(o.C / o.Groups), H: uint32(o.H), W: uint32(o.W), O: uint32(o.O / o.Groups), OH: uint32(o.OH), OW: uint32(o.OW),
+		KH: uint32(o.KH), KW: uint32(o.KW), Groups: uint32(o.Groups),
+		Plane: newDivisor(plane), Line: newDivisor(line), Kernel: newDivisor(o.KH * o.KW), Width: newDivisor(o.KW)}
+	for i := range 2 {
+		g.Stride[i], g.Padding[i], g.Dilation[i] = int32(o.Stride[i]), int32(o.Padding[i]), int32(o.Dilation[i])
+		g.Strides[i] = newDivisor(o.Stride[i])
+	}
+	return g
+}
+
+// convolution is one of the three products.
+type convolution struct {
+	o                   Conv2D
+	kernel              kernel[convParams]
+	m, n, depth         int // of a group
+	images              images
+	result              result
+	size, rows, columns int // of the result
+}
+
+func (o Conv2D) forward() convolution {
+	plane := o.OH * o.OW
+	c := convolution{o: o, kernel: convForward, m: o.O / o.Groups, n: o.N * plane, depth: o.C / o.Groups * o.KH * o.KW, images: o.images(plane, o.OW)}
+	c.result = result{Row: int64(plane), Outer: int64(o.O * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane), BiasRows: 1}
+	c.size, c.rows, c.columns = o.N*o.O*plane, o.O, plane
+	return c
+}
+
+func (o Conv2D) input() convolution {
+	plane := o.H * o.W
+	c := convolution{o: o, kernel: convInput, m: o.C / o.Groups, n: o.N * plane, depth: o.O / o.Groups * o.KH * o.KW, images: o.images(plane, o.W)}
+	c.result = result{Row: int64(plane), Outer: int64(o.C * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane)}
+	c.size, c.rows, c.columns = o.N*o.C*plane, o.C, plane
+	return c
+}
+
+func (o Conv2D) weight() convolution {
+	plane, inner := o.OH*o.OW, o.C/o.Groups*o.KH*o.KW
+	c := convolution{o: o, kernel: convWeight, m: o.O / o.Groups, n: inner, depth: o.N * plane, images: o.images(plane, o.OW)}
+	c.result = result{Row: int64(inner), Batch: int64(c.m * inner), Inner: newDivisor(inner)}
+	c.size, c.rows, c.columns = o.O*inner, o.O, inner
+	return c
+}
+
+func (c convolution) blocks(tile int) int { return ceil(c.m, tile) * ceil(c.n, tile) }
+
+func (c convolution) parts() int { return kParts(c.blocks(64)*c.o.Groups, c.depth) }
+
+func (c convolution) workspace() int {
+	if p := c.parts(); p > 1 {
+		return p * c.size * c.o.DType.Size()
+	}
+	return 0
+}
+
+func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
+	if c.size == 0 {
+		return nil, nil
+	}
+	if max(c.m, c.n, c.depth) > maxSide || c.o.Groups > 65535 {
+		return nil, fmt.Errorf("a convolution of %d×%d by depth %d in %d groups is larger than the kernels can count", c.m, c.n, c.depth, c.o.Groups)
+	}
+	v, parts := real(c.o.DType), c.parts()
+	r := c.result
+	r.Bias, r.ReLU, r.Parts, r.Part = bias, flag(relu), uint32(parts), int64(c.size)
+	to := y
+	if parts > 1 {
+		to = work
+	}
+	out := []Launch{c.kernel.grid(v, driver.Dim{X: uint32(c.blocks(64)), Y: uint32(parts), Z: uint32(c.o.Groups)}, 0, convParams{to, a, b, c.images, r})}
+	if parts > 1 {
+		out = append(out, gemmParts.launch(v, linear(c.size), gemmPartsParams{y, work, uint64(c.size), bias, uint32(parts), uint32(c.rows), uint32(c.columns), r.BiasRows, flag(relu)}))
+	}
+	return out, nil
+}
+
+// Workspace is the room that Launches needs; likewise InputWorkspace and
+// WeightWorkspace.
+func (o Conv2D) Workspace() int { return o.forward().workspace() }
+
+// InputWorkspace is the room that InputGradient needs.
+func (o Conv2D) InputWorkspace() int { return o.input().workspace() }
+
+// WeightWorkspace is the room that WeightGradient needs.
+func (o Conv2D) WeightWorkspace() int { return o.weight().workspace() }
+
+// Launches computes y; bias [O] may be 0, for none. The error is of sizes that the
+// kernels cannot count.
+func (o Conv2D) Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error) {
+	return o.forward().launches(y, x, w, bias, work, relu)
+}
+
+// InputGradient computes dx from dy and w.
+func (o Conv2D) InputGradient(dx, dy, w, work Pointer) ([]Launch, error) {
+	return o.input().launches(dx, dy, w, 0, work, false)
+}
+
+// WeightGradient computes dw from x and dy.
+func (o Conv2D) WeightGradient(dw, x, dy, work Pointer) ([]Launch, error) {
+	return o.weight().launches(dw, x, dy, 0, work, false)
+}

@@ -1,0 +1,54 @@
+// gemm: y [batch, m, n] = a·b, a of any row and column strides, b likewise, plus a
+// bias, maybe not below 0.
+//
+// Bound by arithmetic, 2·m·n·k operations, once the matrices are larger than a
+// tile: 128×128 in float32, with 64×64 for small results; 64×64 in float64. What is
+// deep and narrow is cut along k, and the parts added in order by gemm_parts.
+//
+// variants: f32 f64
+#include "simt.h"
+
+struct Factors {
+  u64 a, b; // addresses
+  u32 m, n, k, count;
+  i64 aRow, aK, bK, bColumn; // strides
+  Batch batch;
+};
+
+template <u32 B, u32 T, bool aFirst, bool bFirst> DEVICE void gemm(real *y, const Factors &f, const Result &r) {
+  for (u32 i = blockZ(); i < f.count; i += 65535) {
+    Offsets o = offsets(f.batch, i);
+    Strided<real> a = {(const real *)f.a + o.a, f.aRow, f.aK, f.m, f.k};
+    Strided<real> b = {(const real *)f.b + o.b, f.bColumn, f.bK, f.n, f.k};
+    simtProduct<real, B, B, T, T, aFirst, bFirst>(y, a, b, f.m, f.n, f.k, r, i);
+    barrier();
+  }
+}
+
+// The first letter says how a lies, the second b: t with neighbours along k, n
+// with neighbours along the other dimension.
+#ifdef IS_f32
+KERNEL(gemm128_tn, 256, 2)(real *y, Factors f, Result r) { gemm<128, 8, true, false>(y, f, r); }
+KERNEL(gemm128_tt, 256, 2)(real *y, Factors f, Result r) { gemm<128, 8, true, true>(y, f, r); }
+KERNEL(gemm128_nn, 256, 2)(real *y, Factors f, Result r) { gemm<128, 8, false, false>(y, f, r); }
+KERNEL(gemm128_nt, 256, 2)(real *y, Factors f, Result r) { gemm<128, 8, false, true>(y, f, r); }
+#endif
+KERNEL(gemm64_tn, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, true, false>(y, f, r); }
+KERNEL(gemm64_tt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, true, true>(y, f, r); }
+KERNEL(gemm64_nn, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, false>(y, f, r); }
+KERNEL(gemm64_nt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, true>(y, f, r); }
+
+// gemm_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i is
+// of row i / columns % rows.
+KERNEL(gemm_parts, 256, 4)(real *y, const real *parts, u64 n, u64 bias, u32 count, u32 rows, u32 columns, u32 biasRows, u32 relu) {
+  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
+    real sum = 0;
+#pragma unroll 4
+    for (u32 p = 0; p < count; p++) sum += parts[(u64)p * n + i];
+    if (bias) {
+      u64 row = i / columns;
+      sum += ((const real *)bias)[biasRows ? row % rows : i - row * columns];
+    }
+    y[i] = relu && sum < 0 ? 0 : sum;
+  }
+}

@@ -1,0 +1,80 @@
+package kernels
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// divisor divides numbers below 2³¹ by one that is known before the launch.
+type divisor struct{ By, Factor, Shift uint32 }
+
+func newDivisor(by int) divisor {
+	if by <= 1 {
+		return divisor{By: 1}
+	}
+	// With 2^shift < by ≤ 2^(shift+1) the factor fits 32 bits, and its excess over
+	// 2^(32+shift)/by is too small to matter for numbers below 2³¹.
+	shift := uint32(bits.Len32(uint32(by-1)) - 1)
+	factor := (uint64(1)<<(32+shift) + uint64(by) - 1) / uint64(by)
+	return divisor{uint32(by), uint32(factor), shift}
+}
+
+// batch is the leading dimensions of a batch of products.
+type batch struct {
+	Rank   uint32
+	Shape  [4]uint32
+	Unused uint32
+	A, B   [4]int64
+}
+
+// newBatch joins the leading dimensions of both factors where one stride walks
+// them in both.
+func newBatch(a, b ir.Layout) (batch, int, error) {
+	var out batch
+	count, n := 1, 0
+	for i, size := range a.Shape {
+		count *= size
+		if size == 1 {
+			continue
+		}
+		sa, sb := int64(a.Stride[i]), int64(b.Stride[i])
+		if k := n - 1; k >= 0 && out.A[k] == int64(size)*sa && out.B[k] == int64(size)*sb {
+			out.Shape[k] *= uint32(size)
+			out.A[k], out.B[k] = sa, sb
+			continue
+		}
+		if n == len(out.Shape) {
+			return out, 0, fmt.Errorf("a batch of products over %d dimensions that cannot be joined; make the factors contiguous", len(a.Shape))
+		}
+		out.Shape[n], out.A[n], out.B[n] = uint32(size), sa, sb
+		n++
+	}
+	out.Rank = uint32(n)
+	return out, count, nil
+}
+
+// result is where a product is written; see product.h.
+type result struct {
+	Bias                    Pointer
+	Row, Outer, Batch, Part int64
+	Inner                   divisor
+	BiasRows, ReLU, Half    uint32
+	Parts                   uint32
+}
+
+// maxSide bounds rows, columns and depth of one product, with room for the tiles
+// at the edges.
+const maxSide = 1<<31 - 1<<10
+
+// kParts is into how many parts the depth of a product is cut whose tiles alone
+// do not fill the device.
+func kParts(blocks, depth int) int {
+	if blocks == 0 || blocks >= 264 || depth < 512 {
+		return 1
+	}
+	parts := min(ceil(528, blocks), depth/256, 64)
+	each := ceil(ceil(depth, 32), parts) // in the coarsest steps that a kernel takes
+	return ceil(ceil(depth, 32), each)
+}

@@ -1,0 +1,132 @@
+// Products on the ordinary arithmetic units, in float32 and float64.
+//
+// 256 threads make a tile of BM×BN, each TM×TN of it, from panels of 16 of k in
+// shared memory, of which there are two: one is filled while the other is used.
+// A thread's rows are in groups of four, BM/2 apart, and so its columns, so that a
+// warp reads a panel without conflicts of banks. In float32 a tile of 128×128
+// does 64 fused operations for 16 loads of shared memory: bound by arithmetic.
+#pragma once
+#include "product.h"
+
+constexpr u32 depthStep = 16;
+
+template <typename T, u32 BM, u32 BN> struct Panels {
+  T a[2][depthStep][BM + 4];
+  T b[2][depthStep][BN + 4];
+};
+
+// Filler moves a panel of a factor from memory over registers: kFirst says that
+// neighbours along k are neighbours in memory, so that threads are laid along k.
+template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
+  static constexpr u32 count = B * depthStep / 256;
+  T held[count];
+
+  DEVICE u32 rowOf(u32 i) { return kFirst ? thread() / depthStep + i * (256 / depthStep) : thread() % B; }
+  DEVICE u32 kOf(u32 i) { return kFirst ? thread() % depthStep : thread() / B + i * (256 / B); }
+
+  __attribute__((device)) inline void load(const Factor &f, u32 row, u32 k) {
+    asm volatile("" : "+r"(row)); // work the places out anew: registers are dearer
+    if (kFirst) {
+      auto at = f.k(k + kOf(0));
+#pragma unroll
+      for (u32 i = 0; i < count; i++) held[i] = f.at(f.row(row + rowOf(i)), at);
+    } else {
+      auto at = f.row(row + rowOf(0));
+#pragma unroll
+      for (u32 i = 0; i < count; i++) held[i] = f.at(at, f.k(k + kOf(i)));
+    }
+  }
+  __attribute__((device)) inline void store(T (*panel)[B + 4]) {
+#pragma unroll
+    for (u32 i = 0; i < count; i++) panel[kOf(i)][rowOf(i)] = held[i];
+  }
+};
+
+// writeLines writes lines of the result, line l being row first + l·apart.
+template <typename T, u32 lines, u32 BN> DEVICE void writeLines(T *to, const T (*from)[BN + 4], u32 first, u32 apart, u32 column, u32 m, u32 n, const Result &r) {
+  const T *bias = r.parts == 1 ? (const T *)r.bias : nullptr;
+  bool relu = r.relu && r.parts == 1;
+  u32 c = column + thread() % BN;
+  if (c >= n) return;
+  u32 run = r.inner.quotient(c);
+  T *at = to + (i64)run * r.outer + (c - run * r.inner.by);
+  T shift = bias && !r.biasRows ? bias[c] : 0;
+#pragma unroll 1
+  for (u32 l = thread() / BN; l < lines; l += 256 / BN) {
+    u32 row = first + l * apart;
+    if (row >= m) break;
+    T v = from[l][thread() % BN] + shift;
+    if (bias && r.biasRows) v += bias[row];
+    if (relu && v < 0) v = 0;
+    at[(i64)row * r.row] = v;
+  }
+}
+
+template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, typename A, typename B>
+DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch) {
+  static SHARED Panels<T, BM, BN> panels;
+  constexpr u32 acrossN = BN / TN; // threads along n
+  static_assert(BM / TM * acrossN == 256 && TM % 4 == 0 && TN % 4 == 0, "256 threads");
+  Tile t = tile(block(), up(m, BM), up(n, BN));
+  u32 row = t.m * BM, column = t.n * BN, part = blockY();
+  u32 steps = up(depth, depthStep), each = up(steps, r.parts);
+  u32 step = part * each, end = least(step + each, steps);
+  u32 ty = thread() / acrossN, tx = thread() % acrossN;
+
+  T sum[TM][TN];
+#pragma unroll
+  for (u32 i = 0; i < TM; i++)
+#pragma unroll
+    for (u32 j = 0; j < TN; j++) sum[i][j] = 0;
+
+  Filler<T, A, BM, aFirst> fillA;
+  Filler<T, B, BN, bFirst> fillB;
+  if (step < end) {
+    fillA.load(a, row, step * depthStep);
+    fillB.load(b, column, step * depthStep);
+    fillA.store(panels.a[step & 1]);
+    fillB.store(panels.b[step & 1]);
+  }
+  barrier();
+  for (; step < end; step++) {
+    u32 now = step & 1;
+    bool more = step + 1 < end;
+    if (more) {
+      fillA.load(a, row, (step + 1) * depthStep);
+      fillB.load(b, column, (step + 1) * depthStep);
+    }
+#pragma unroll 4
+    for (u32 k = 0; k < depthStep; k++) {
+      T x[TM], z[TN];
+#pragma unroll
+      for (u32 i = 0; i < TM; i++) x[i] = panels.a[now][k][i / 4 * (BM * 4 / TM) + ty * 4 + i % 4];
+#pragma unroll
+      for (u32 j = 0; j < TN; j++) z[j] = panels.b[now][k][j / 4 * (BN * 4 / TN) + tx * 4 + j % 4];
+#pragma unroll
+      for (u32 i = 0; i < TM; i++)
+#pragma unroll
+        for (u32 j = 0; j < TN; j++) sum[i][j] = fused(x[i], z[j], sum[i][j]);
+    }
+    if (more) {
+      fillA.store(panels.a[now ^ 1]);
+      fillB.store(panels.b[now ^ 1]);
+    }
+    barrier();
+  }
+
+  // Row by row of each thread, over shared memory, so that neighbours are written
+  // together and the code is small.
+  T *to = y + (i64)batch * r.batch + (i64)part * r.part;
+  constexpr u32 band = BM / TM; // rows of the tile at a time
+  T (*lines)[BN + 4] = (T (*)[BN + 4]) & panels;
+  static_assert(sizeof(T) * band * (BN + 4) <= sizeof(panels), "room for a band");
+#pragma unroll
+  for (u32 i = 0; i < TM; i++) {
+#pragma unroll
+    for (u32 j = 0; j < TN; j++) lines[ty][j / 4 * (BN * 4 / TN) + tx * 4 + j % 4] = sum[i][j];
+    barrier();
+    // Line l of the band is of threads with ty = l.
+    writeLines<T, band, BN>(to, lines, row + i / 4 * (BM * 4 / TM) + i % 4, 4, column, m, n, r);
+    barrier();
+  }
+}
