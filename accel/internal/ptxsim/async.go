@@ -1,0 +1,166 @@
+package ptxsim
+
+import "math/bits"
+
+var asyncOperations = map[string]func(*operation) step{"cp": compileCp}
+
+// async is what a warp's lanes have copied with cp.async and not waited for.
+// The bytes arrive in shared memory as late as they may: when their thread
+// waits for them.
+type async struct {
+	pending []asyncCopy
+	groups  [warpSize]int // that each lane has committed
+}
+
+type asyncCopy struct {
+	lane  int
+	group int // number of the lane's group, from 0
+	at    int
+	data  []byte
+}
+
+func (a *async) reset() { *a = async{pending: a.pending[:0]} }
+
+// finish lets go what an ended warp did not wait for.
+func (a *async) finish(*warp) { a.reset() }
+
+func compileCp(o *operation) step {
+	o.need("async")
+	switch {
+	case o.has("commit_group"):
+		return o.commitGroup()
+	case o.has("wait_group"):
+		return o.waitGroup(false)
+	case o.has("wait_all"):
+		return o.waitGroup(true)
+	case o.take("bulk") != "":
+		o.fail("cp.async.bulk is not supported")
+		return nil
+	}
+	whole := o.need("ca", "cg") == "cg"
+	o.need("shared", "shared::cta")
+	o.need("global")
+	policy := o.has("L2::cache_hint")
+	o.take("L2::64B", "L2::128B", "L2::256B")
+	n := len(o.args)
+	if policy {
+		n--
+	}
+	if !o.end(3, 4, 5) || n < 3 || n > 4 {
+		o.fail("%d operands", len(o.args))
+		return nil
+	}
+	size := int(o.args[2].bits)
+	if o.args[2].kind != operandInteger || !(size == 16 || !whole && (size == 4 || size == 8)) {
+		o.fail("cp.async of %d bytes does not exist", size)
+		return nil
+	}
+	to, from := access{space: "shared"}, access{space: "global"}
+	o.address(&o.args[0], &to)
+	o.address(&o.args[1], &from)
+	word := valueTypes["b32"]
+	bytes := o.b.constant(uint64(size))
+	ignore, not := -1, false
+	if n == 4 {
+		if s := o.b.lookup(o.args[3].name); o.args[3].kind == operandNot || s != nil && s.typ.class == predicate {
+			ignore, not = o.predicate(3)
+		} else {
+			bytes = o.source(3, word)
+		}
+	}
+	if o.err != nil {
+		return nil
+	}
+	return func(w *warp, mask uint32) {
+		for m := mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			n := int(uint32(w.r[bytes][i]))
+			if n > size {
+				panic(w.fault(Trapped, i, "%d bytes to copy of %d", n, size))
+			}
+			if ignore >= 0 && flip(w.p[ignore], not)>>i&1 == 1 {
+				n = 0
+			}
+			data := make([]byte, size)
+			if address := w.r[from.base][i] + from.offset; n > 0 {
+				r, at := w.global(i, address, n, 1, &w.sites[from.site])
+				if address%uint64(size) != 0 {
+					panic(w.accessFault(Misaligned, i, "global", address, size, "not a multiple of %d", size))
+				}
+				w.unwritten(i, r, at, n)
+				copy(data, r.data[at:at+n])
+			}
+			at := w.sharedSpan(i, w.r[to.base][i]+to.offset, size, size)
+			w.claimInFlight(i, at, data)
+			w.async.pending = append(w.async.pending, asyncCopy{i, w.async.groups[i], at, data})
+		}
+	}
+}
+
+// claimInFlight records a write that is still to come.
+func (w *warp) claimInFlight(lane, at int, data []byte) {
+	for i := at; i < at+len(data); i += 4 {
+		c := &w.block.cells[i>>2]
+		if c.write&flagSplit != 0 && c.write >= w.block.fresh {
+			for j := range 4 {
+				w.writeCell(&w.block.split(c)[j], lane, at, len(data), flagInFlight, false)
+			}
+			continue
+		}
+		w.writeCell(c, lane, at, len(data), flagInFlight, false)
+	}
+}
+
+// land brings a copy to its place.
+func (w *warp) land(c *asyncCopy) {
+	b := w.block
+	copy(b.shared[c.at:], c.data)
+	for i := c.at; i < c.at+len(c.data); i += 4 {
+		cell := &b.cells[i>>2]
+		if cell.write&flagSplit != 0 && cell.write >= b.fresh {
+			for j := range 4 {
+				b.split(cell)[j].write = w.record(c.lane)
+			}
+			continue
+		}
+		cell.write = w.record(c.lane)
+	}
+}
+
+func (o *operation) commitGroup() step {
+	if !o.end(0) {
+		return nil
+	}
+	return func(w *warp, mask uint32) {
+		for ; mask != 0; mask &= mask - 1 {
+			w.async.groups[bits.TrailingZeros32(mask)]++
+		}
+	}
+}
+
+// waitGroup compiles the wait for all groups but the newest n, or for all
+// copies.
+func (o *operation) waitGroup(all bool) step {
+	n := 0
+	if !all {
+		if !o.end(1) || o.args[0].kind != operandInteger {
+			o.fail("wait_group wants a number")
+			return nil
+		}
+		n = int(min(o.args[0].bits, 1<<20))
+	} else if !o.end(0) {
+		return nil
+	}
+	return func(w *warp, mask uint32) {
+		left := w.async.pending[:0]
+		for i := range w.async.pending {
+			c := &w.async.pending[i]
+			if mask>>c.lane&1 == 1 && (all || c.group < w.async.groups[c.lane]-n) {
+				w.land(c)
+			} else {
+				left = append(left, *c)
+			}
+		}
+		w.async.pending = left
+	}
+}

@@ -1,0 +1,246 @@
+package ptxsim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// ErrOutOfMemory says that a Memory has reached its limit.
+var ErrOutOfMemory = errors.New("out of device memory")
+
+// AddressError is an access of the host outside of every allocation.
+type AddressError struct {
+	Address uint64
+	Bytes   int
+}
+
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("%d bytes at %#x are not within one allocation", e.Bytes, e.Address)
+}
+
+// Addresses of device memory begin here, as on a GPU. Generic addresses of the
+// other spaces lie in windows above.
+const (
+	firstAddress = 0x7f00_0000_0000
+	sharedWindow = 1 << 48
+	localWindow  = 2 << 48
+	paramWindow  = 3 << 48
+	windowBytes  = 1 << 32
+)
+
+// allocationAlign is that of cuMemAlloc; guardGap lies between allocations, so
+// that overruns fault.
+const (
+	allocationAlign = 256
+	guardGap        = 4096
+)
+
+// Memory is the memory of a device. Host calls and runs may go on at the same
+// time, but not on the same bytes.
+type Memory struct {
+	mutex   sync.Mutex
+	regions atomic.Pointer[[]*region] // sorted by address; never changed in place
+	next    uint64
+	used    int
+	limit   int
+}
+
+// region is one allocation.
+type region struct {
+	base    uint64
+	data    []byte
+	written []byte // 1 for each byte that somebody wrote
+	fixed   bool   // .const variable
+}
+
+// NewMemory makes a memory of so many bytes.
+func NewMemory(limit int) *Memory {
+	m := &Memory{next: firstAddress, limit: limit}
+	m.regions.Store(&[]*region{})
+	return m
+}
+
+func newRegion(base uint64, bytes int) *region {
+	// Whole words, so that atomic operations find their alignment.
+	words := make([]uint64, (bytes+7)/8+1)
+	data := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), bytes)
+	for i := range data {
+		data[i] = 0xff // a NaN, whatever the type
+	}
+	return &region{base: base, data: data, written: make([]byte, bytes)}
+}
+
+// Alloc gives memory that nobody has written.
+func (m *Memory) Alloc(bytes int) (uint64, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if bytes <= 0 {
+		return 0, fmt.Errorf("allocation of %d bytes", bytes)
+	}
+	size := roundUp(bytes, allocationAlign)
+	if m.used+size > m.limit {
+		return 0, fmt.Errorf("%w: %d bytes asked for, %d of %d free", ErrOutOfMemory, bytes, m.limit-m.used, m.limit)
+	}
+	m.used += size
+	r := newRegion(m.next, bytes)
+	m.next += uint64(size + guardGap)
+	list := append(slices.Clone(*m.regions.Load()), r)
+	m.regions.Store(&list)
+	return r.base, nil
+}
+
+// Free takes back what Alloc gave.
+func (m *Memory) Free(address uint64) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	list := *m.regions.Load()
+	i, found := slices.BinarySearchFunc(list, address, func(r *region, a uint64) int {
+		switch {
+		case r.base < a:
+			return -1
+		case r.base > a:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		return &AddressError{Address: address}
+	}
+	m.used -= roundUp(len(list[i].data), allocationAlign)
+	list = slices.Delete(slices.Clone(list), i, i+1)
+	m.regions.Store(&list)
+	return nil
+}
+
+// Info is the free and the whole memory in bytes.
+func (m *Memory) Info() (free, total int) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.limit - m.used, m.limit
+}
+
+// Allocations is how many there are.
+func (m *Memory) Allocations() int { return len(*m.regions.Load()) }
+
+// find gives the allocation at or before an address, or nil.
+func (m *Memory) find(address uint64) *region {
+	list := *m.regions.Load()
+	i := sort.Search(len(list), func(i int) bool { return list[i].base > address }) - 1
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+// span gives the bytes of an allocation from an address on.
+func (m *Memory) span(address uint64, bytes int) (*region, int, error) {
+	r := m.find(address)
+	if r == nil || bytes < 0 || address-r.base > uint64(len(r.data)) || int(address-r.base)+bytes > len(r.data) {
+		return nil, 0, &AddressError{address, bytes}
+	}
+	return r, int(address - r.base), nil
+}
+
+// Write copies host bytes to the memory. The error is an *AddressError.
+func (m *Memory) Write(address uint64, source []byte) error {
+	r, at, err := m.span(address, len(source))
+	if err != nil {
+		return err
+	}
+	copy(r.data[at:], source)
+	mark(r.written[at:at+len(source)], 1)
+	return nil
+}
+
+// Read copies memory to the host; bytes that nobody wrote are 0xff. The error
+// is an *AddressError.
+func (m *Memory) Read(destination []byte, address uint64) error {
+	r, at, err := m.span(address, len(destination))
+	if err != nil {
+		return err
+	}
+	copy(destination, r.data[at:])
+	return nil
+}
+
+// Written reports whether all of the bytes were written.
+func (m *Memory) Written(address uint64, bytes int) (bool, error) {
+	r, at, err := m.span(address, bytes)
+	if err != nil {
+		return false, err
+	}
+	return !slices.Contains(r.written[at:at+bytes], 0), nil
+}
+
+// Copy copies within the memory; what was not written stays so.
+func (m *Memory) Copy(destination, source uint64, bytes int) error {
+	from, i, err := m.span(source, bytes)
+	if err != nil {
+		return err
+	}
+	to, j, err := m.span(destination, bytes)
+	if err != nil {
+		return err
+	}
+	copy(to.data[j:j+bytes], from.data[i:])
+	copy(to.written[j:j+bytes], from.written[i:])
+	return nil
+}
+
+// Forget makes bytes as if nobody had written them, for memory that an
+// allocator hands out again.
+func (m *Memory) Forget(address uint64, bytes int) error {
+	r, at, err := m.span(address, bytes)
+	if err != nil {
+		return err
+	}
+	mark(r.data[at:at+bytes], 0xff)
+	mark(r.written[at:at+bytes], 0)
+	return nil
+}
+
+func mark(b []byte, v byte) {
+	for i := range b {
+		b[i] = v
+	}
+}
+
+// around says where an address lies, for a fault.
+func (m *Memory) around(address uint64) string {
+	r := m.find(address)
+	if r == nil || address-r.base > uint64(len(r.data))+guardGap {
+		return "there is no allocation near"
+	}
+	return fmt.Sprintf("offset %d of an allocation of %d bytes", address-r.base, len(r.data))
+}
+
+// global gives the allocation and offset of an access of a lane, which must be
+// within one allocation and aligned. The cache remembers the allocation.
+func (w *warp) global(lane int, address uint64, bytes, align int, cache **region) (*region, int) {
+	if address&uint64(align-1) != 0 {
+		panic(w.accessFault(Misaligned, lane, "global", address, bytes, "not a multiple of %d", align))
+	}
+	if r := *cache; r != nil {
+		if at := address - r.base; at < uint64(len(r.data)) && int(at)+bytes <= len(r.data) {
+			return r, int(at)
+		}
+	}
+	r, at, err := w.block.memory.span(address, bytes)
+	if err != nil {
+		panic(w.accessFault(OutOfBounds, lane, "global", address, bytes, "%s", w.block.memory.around(address)))
+	}
+	*cache = r
+	return r, at
+}
+
+// unwritten stops a read of memory that nobody wrote.
+func (w *warp) unwritten(lane int, r *region, at, bytes int) {
+	if i := slices.Index(r.written[at:at+bytes], 0); i >= 0 {
+		panic(w.accessFault(Uninitialised, lane, "global", r.base+uint64(at), bytes, "byte %d of %s was never written", i, w.block.memory.around(r.base+uint64(at))))
+	}
+}

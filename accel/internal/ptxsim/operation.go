@@ -1,0 +1,293 @@
+package ptxsim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// operation is an instruction while it is compiled. Its methods read the
+// modifiers from the left to the right and the operands by index; the first
+// problem is kept and reported once.
+type operation struct {
+	*statement
+	b    *builder
+	read int // modifiers read so far
+	err  error
+}
+
+func (o *operation) fail(format string, args ...any) {
+	if o.err == nil {
+		o.err = o.b.module.failure(o.line, "%s", fmt.Sprintf(format, args...))
+	}
+}
+
+// take reads the next modifier if it is one of these.
+func (o *operation) take(words ...string) string {
+	if o.read < len(o.mods) && slices.Contains(words, o.mods[o.read]) {
+		o.read++
+		return o.mods[o.read-1]
+	}
+	return ""
+}
+
+// has reads the next modifier if it is the word.
+func (o *operation) has(word string) bool { return o.take(word) != "" }
+
+// need is take of a modifier that must be there.
+func (o *operation) need(words ...string) string {
+	w := o.take(words...)
+	if w == "" {
+		o.fail("one of %v expected as modifier %d", words, o.read+1)
+	}
+	return w
+}
+
+// typ reads a type, one of these if any are given.
+func (o *operation) typ(names ...string) valueType {
+	if o.read < len(o.mods) {
+		if t, ok := valueTypes[o.mods[o.read]]; ok && (len(names) == 0 || slices.Contains(names, t.name)) {
+			o.read++
+			return t
+		}
+		o.fail("type .%s is not supported", o.mods[o.read])
+	}
+	o.fail("type missing")
+	return valueTypes["b32"]
+}
+
+// end checks that all modifiers were read and how many operands there are.
+func (o *operation) end(operands ...int) bool {
+	if o.read < len(o.mods) {
+		o.fail("modifier .%s is not supported", o.mods[o.read])
+	}
+	if !slices.Contains(operands, len(o.args)) {
+		o.fail("%d operands, not %v", len(o.args), operands)
+	}
+	return o.err == nil
+}
+
+// source gives the register of an operand whose width is that of the type.
+func (o *operation) source(i int, t valueType) int { return o.sourceOf(&o.args[i], t, false) }
+
+// widerSource is source, where the register may be wider than the type.
+func (o *operation) widerSource(i int, t valueType) int { return o.sourceOf(&o.args[i], t, true) }
+
+func (o *operation) sourceOf(arg *operand, t valueType, wider bool) int {
+	switch arg.kind {
+	case operandInteger:
+		if t.class == float || t.class == brain {
+			o.fail("integer constant for a value of type .%s", t.name)
+		}
+		return o.b.constant(arg.bits & t.mask())
+	case operandFloat:
+		return o.b.constant(o.floatConstant(arg, t))
+	case operandName:
+		return o.named(arg, t, wider)
+	}
+	o.fail("register or constant expected")
+	return 0
+}
+
+func (o *operation) floatConstant(arg *operand, t valueType) uint64 {
+	switch {
+	case arg.width == t.bits && (t.class == float || t.class == untyped || t.class == tensorFloat):
+		return arg.bits
+	case arg.width == 0 && t.name == "f64":
+		return arg.bits
+	case arg.width == 0 && t.name == "f32":
+		return uint64(math.Float32bits(float32(math.Float64frombits(arg.bits))))
+	}
+	o.fail("floating-point constant for a value of type .%s", t.name)
+	return 0
+}
+
+func (o *operation) named(arg *operand, t valueType, wider bool) int {
+	s := o.b.lookup(arg.name)
+	if s == nil {
+		if slot, ok := o.b.machine(arg.name); ok {
+			if w := specialRegisters[arg.name].bits; w != t.bits && !(wider && w > t.bits) {
+				o.fail("%s has %d bits, not %d", arg.name, w, t.bits)
+			}
+			return slot
+		}
+		o.fail("%s is not known", arg.name)
+		return 0
+	}
+	if s.space != "reg" {
+		return o.addressOf(s, arg)
+	}
+	if len(s.slots) != 1 || s.typ.class == predicate {
+		o.fail("%s is no register for a value of type .%s", arg.name, t.name)
+		return 0
+	}
+	if arg.offset != 0 {
+		o.fail("register with an offset outside of an address")
+	}
+	if s.typ.bits != t.bits && !(wider && s.typ.bits > t.bits) {
+		o.fail("register %s has %d bits, the type .%s %d", arg.name, s.typ.bits, t.name, t.bits)
+	}
+	return s.slots[0]
+}
+
+// addressOf gives a register with the address of a variable in its own space.
+func (o *operation) addressOf(s *symbol, arg *operand) int {
+	switch s.space {
+	case "shared":
+		return o.b.sharedAddress(s, arg.offset)
+	case "local", "entry":
+		return o.b.constant(uint64(int64(s.offset) + arg.offset))
+	case "global", "const":
+		return o.b.address(s.global, arg.offset)
+	}
+	o.fail("%s has no address", arg.name)
+	return 0
+}
+
+// destination gives the register that an operand names, of the type's width.
+func (o *operation) destination(i int, t valueType) int {
+	slot, _ := o.destinationOf(&o.args[i], t, false)
+	return slot
+}
+
+// widerDestination is destination, where the register may be wider than the
+// type; it also gives the register's width.
+func (o *operation) widerDestination(i int, t valueType) (slot, bits int) {
+	return o.destinationOf(&o.args[i], t, true)
+}
+
+func (o *operation) destinationOf(arg *operand, t valueType, wider bool) (slot, bits int) {
+	if arg.kind == operandSink {
+		return o.b.register(t), t.bits
+	}
+	if arg.kind != operandName {
+		o.fail("destination is no register")
+		return 0, t.bits
+	}
+	s := o.b.lookup(arg.name)
+	if s == nil || s.space != "reg" || len(s.slots) != 1 || s.typ.class == predicate {
+		o.fail("%s is no register for a value of type .%s", arg.name, t.name)
+		return 0, t.bits
+	}
+	if s.typ.bits != t.bits && !(wider && s.typ.bits > t.bits) {
+		o.fail("register %s has %d bits, the type .%s %d", arg.name, s.typ.bits, t.name, t.bits)
+	}
+	o.b.written[s.slots[0]] = true
+	return s.slots[0], s.typ.bits
+}
+
+// predicateOf gives the index of a predicate, and whether it is negated.
+func (o *operation) predicateOf(arg *operand) (index int, not bool) {
+	if arg.kind == operandNot {
+		index, not = o.predicateOf(&arg.items[0])
+		return index, !not
+	}
+	if arg.kind == operandInteger { // a constant predicate
+		return o.b.constantPredicate(), arg.bits == 0
+	}
+	s := o.b.lookup(arg.name)
+	if arg.kind != operandName || s == nil || s.space != "reg" || s.typ.class != predicate {
+		o.fail("predicate expected")
+		return 0, false
+	}
+	return s.slots[0], false
+}
+
+// constantPredicate is one that is true in all lanes.
+func (b *builder) constantPredicate() int {
+	if b.kernel.truth == 0 {
+		b.kernel.truth = b.register(valueTypes["pred"]) + 1
+	}
+	return b.kernel.truth - 1
+}
+
+func (o *operation) predicate(i int) (index int, not bool) { return o.predicateOf(&o.args[i]) }
+
+// predicateDestination gives the index of a predicate to write; one that
+// nobody reads for a sink.
+func (o *operation) predicateDestination(arg *operand) int {
+	if arg.kind == operandSink {
+		return o.b.register(valueTypes["pred"])
+	}
+	index, not := o.predicateOf(arg)
+	if not {
+		o.fail("destination is negated")
+	}
+	return index
+}
+
+// vector gives the operands of {a, b, …}, or the one operand, n in all.
+func (o *operation) vector(i, n int) []operand {
+	arg := &o.args[i]
+	items := []operand{*arg}
+	if arg.kind == operandVector {
+		items = arg.items
+	} else if arg.kind == operandName {
+		if s := o.b.lookup(arg.name); s != nil && s.space == "reg" && len(s.slots) > 1 {
+			o.fail("vector register %s is not supported: name its elements", arg.name)
+		}
+	}
+	if len(items) != n {
+		o.fail("%d elements, not %d", len(items), n)
+		return make([]operand, n)
+	}
+	return items
+}
+
+// sources are the registers of a vector operand.
+func (o *operation) sources(i, n int, t valueType) []int {
+	slots := make([]int, n)
+	for j, item := range o.vector(i, n) {
+		slots[j] = o.sourceOf(&item, t, false)
+	}
+	return slots
+}
+
+// destinations are the registers of a vector operand.
+func (o *operation) destinations(i, n int, t valueType) []int {
+	slots := make([]int, n)
+	for j, item := range o.vector(i, n) {
+		slots[j], _ = o.destinationOf(&item, t, false)
+	}
+	return slots
+}
+
+// statement compiles an instruction.
+func (b *builder) statement(s *statement) error {
+	o := &operation{statement: s, b: b}
+	in := instruction{line: s.line, guard: -1, join: -1}
+	if s.guard != "" {
+		var not bool
+		in.guard, not = o.predicateOf(&operand{kind: operandName, name: s.guard})
+		in.guardNot = s.guardNot != not
+	}
+	if special, ok := controls[s.opcode]; ok {
+		special(o, &in)
+		return o.err
+	}
+	compile, ok := operations[s.opcode]
+	if !ok {
+		o.fail("instruction %s is not supported", s.opcode)
+		return o.err
+	}
+	if in.run = compile(o); o.err == nil && in.run == nil {
+		o.fail("instruction is not supported")
+	}
+	b.emit(in)
+	return o.err
+}
+
+// operations compile instructions by their opcodes.
+var operations map[string]func(*operation) step
+
+func init() {
+	operations = map[string]func(*operation) step{}
+	for _, table := range []map[string]func(*operation) step{
+		integerOperations, bitOperations, floatOperations, approximateOperations, compareOperations, moveOperations,
+		convertOperations, memoryOperations, atomicOperations, warpOperations, matrixOperations, asyncOperations, quietOperations,
+	} {
+		for name, compile := range table {
+			operations[name] = compile
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package ptxsim
+
+import "slices"
+
+// quietOperations change nothing that can be seen here: a block's memory is
+// always as its warps left it, and one grid runs after the other.
+var quietOperations = map[string]func(*operation) step{
+	"membar":         quietly(1, "cta", "gl", "gpu", "sys", "proxy", "alias"),
+	"fence":          quietly(1, "sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "proxy", "async", "alias", "global", "shared::cta", "async::global", "async::shared::cta", "mbarrier_init"),
+	"griddepcontrol": quietly(0, "wait", "launch_dependents"),
+	"nanosleep":      quietly(1, "u32"),
+	"prefetch":       quietly(1, "global", "local", "L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap", "const", "param"),
+	"prefetchu":      quietly(1, "L1"),
+	"pmevent":        quietly(1, "mask"),
+	"setmaxnreg":     quietly(1, "inc", "dec", "sync", "aligned", "u32"),
+}
+
+func nothing(*warp, uint32) {}
+
+// quietly makes the compiler of an instruction without effect, of any of the
+// modifiers and at most so many operands.
+func quietly(most int, words ...string) func(*operation) step {
+	return func(o *operation) step {
+		for _, m := range o.mods {
+			if !slices.Contains(words, m) {
+				o.fail("modifier .%s is not supported", m)
+			}
+		}
+		if len(o.args) > most || len(o.mods) == 0 {
+			o.fail("%d operands", len(o.args))
+		}
+		return nothing
+	}
+}

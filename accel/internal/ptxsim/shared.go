@@ -1,0 +1,196 @@
+package ptxsim
+
+import "bytes"
+
+// span is a piece of a block's shared memory, from one offset up to another.
+type span struct{ from, to uint64 }
+
+// Shared memory is watched in words of four bytes, each with its last write
+// and up to two reads by different warps. A record is
+//
+//	epoch<<16 | flags | thread
+//
+// where the epoch is that of the thread's warp, which each barrier increases.
+// An access is ordered after a record if the warp has seen the record's epoch
+// of the other warp; the warp's own earlier epochs it has always seen, so that
+// lanes of one warp are ordered by bar.warp.sync. Epochs go on growing from
+// block to block: records of earlier blocks count as if there were none.
+type cell struct{ write, read, other uint64 }
+
+const (
+	epochShift   = 16
+	threadBits   = 1<<10 - 1
+	flagAtomic   = 1 << 15 // write of an atomic instruction, or of a strong store
+	flagSplit    = 1 << 14 // the bytes have cells of their own; read is their index
+	flagInFlight = 1 << 13 // to be written by cp.async
+	flagMany     = 1 << 12 // read by several lanes of the warp
+)
+
+func (w *warp) record(lane int) uint64 {
+	return w.epoch<<epochShift | uint64(32*w.index+lane)
+}
+
+// ordered reports whether what was recorded happened before, or is the
+// thread's own.
+func (w *warp) ordered(record uint64, lane int) bool {
+	if record>>epochShift <= w.seen[record>>5&31] {
+		return true
+	}
+	return record&threadBits == uint64(32*w.index+lane) && record&flagMany == 0
+}
+
+// orderLanes orders what the lanes did so far before what they do next.
+func (w *warp) orderLanes() {
+	w.seen[w.index] = w.epoch
+	w.epoch++
+}
+
+// sharedSpan checks an access of shared memory and gives its offset.
+func (w *warp) sharedSpan(lane int, address uint64, size, align int) int {
+	if address&uint64(align-1) != 0 {
+		panic(w.accessFault(Misaligned, lane, "shared", address, size, "not a multiple of %d", align))
+	}
+	for _, s := range w.block.spans {
+		if address >= s.from && address+uint64(size) <= s.to {
+			return int(address)
+		}
+	}
+	detail := "the kernel has no shared memory"
+	for _, s := range w.block.spans {
+		if detail = "outside of every shared variable"; address >= s.from && address < s.to+sharedGap {
+			panic(w.accessFault(OutOfBounds, lane, "shared", address, size, "offset %d of a shared variable of %d bytes", address-s.from, s.to-s.from))
+		}
+	}
+	panic(w.accessFault(OutOfBounds, lane, "shared", address, size, "%s", detail))
+}
+
+// loadShared gives the bytes that a lane reads. strong reads do not race with
+// atomic writes.
+func (w *warp) loadShared(lane int, address uint64, size, align int, strong bool) []byte {
+	at := w.sharedSpan(lane, address, size, align)
+	b := w.block
+	for i := at; i < at+size; {
+		c := &b.cells[i>>2]
+		if i&3 == 0 && at+size-i >= 4 && (c.write&flagSplit == 0 || c.write < b.fresh) {
+			w.readCell(c, lane, address, size, strong)
+			i += 4
+			continue
+		}
+		w.readCell(&b.split(c)[i&3], lane, address, size, strong)
+		i++
+	}
+	return b.shared[at : at+size]
+}
+
+func (w *warp) readCell(c *cell, lane int, address uint64, size int, strong bool) {
+	last := c.write
+	if last < w.block.fresh {
+		panic(w.accessFault(Uninitialised, lane, "shared", address, size, "no thread of the block has written it"))
+	}
+	if last&flagInFlight != 0 {
+		panic(w.accessFault(Race, lane, "shared", address, size, "cp.async of thread %v has not been waited for", w.block.thread(int(last&threadBits))))
+	}
+	if !w.ordered(last, lane) && !(strong && last&flagAtomic != 0) {
+		panic(w.accessFault(Race, lane, "shared", address, size, "no barrier since thread %v wrote it", w.block.thread(int(last&threadBits))))
+	}
+	me := w.record(lane)
+	switch {
+	case c.read>>5&31 == uint64(w.index):
+		c.read = joinReads(c.read, me)
+	case c.read>>epochShift <= w.seen[c.read>>5&31]:
+		c.read = me
+	case c.other>>5&31 == uint64(w.index):
+		c.other = joinReads(c.other, me)
+	default:
+		c.other = me
+	}
+}
+
+// joinReads is the record of two reads by one warp.
+func joinReads(before, now uint64) uint64 {
+	if before>>epochShift != now>>epochShift {
+		return now
+	}
+	if (before^now)&threadBits != 0 {
+		return before | flagMany
+	}
+	return before
+}
+
+// storeShared writes a lane's bytes.
+func (w *warp) storeShared(lane int, address uint64, value []byte, align int, strong bool) {
+	at := w.sharedSpan(lane, address, len(value), align)
+	w.claim(lane, at, value, strong)
+	copy(w.block.shared[at:], value)
+}
+
+// claim records a write. Two threads may write the same value, as the order
+// then does not matter.
+func (w *warp) claim(lane, at int, value []byte, strong bool) {
+	b := w.block
+	var flag uint64
+	if strong {
+		flag = flagAtomic
+	}
+	for i := at; i < at+len(value); {
+		c := &b.cells[i>>2]
+		old := b.shared[i:min(i+4, at+len(value))]
+		if i&3 == 0 && len(old) == 4 && (c.write&flagSplit == 0 || c.write < b.fresh) {
+			w.writeCell(c, lane, at, len(value), flag, bytes.Equal(old, value[i-at:i-at+4]))
+			i += 4
+			continue
+		}
+		w.writeCell(&b.split(c)[i&3], lane, at, len(value), flag, b.shared[i] == value[i-at])
+		i++
+	}
+}
+
+func (w *warp) writeCell(c *cell, lane, at, size int, flag uint64, same bool) {
+	if last := c.write; last >= w.block.fresh {
+		if last&flagInFlight != 0 {
+			panic(w.accessFault(Race, lane, "shared", uint64(at), size, "cp.async of thread %v has not been waited for", w.block.thread(int(last&threadBits))))
+		}
+		if !w.ordered(last, lane) && !same && last&flag&flagAtomic == 0 {
+			panic(w.accessFault(Race, lane, "shared", uint64(at), size, "no barrier since thread %v wrote it", w.block.thread(int(last&threadBits))))
+		}
+	}
+	for _, read := range [2]uint64{c.read, c.other} {
+		if read >= w.block.fresh && !w.ordered(read, lane) && !same {
+			panic(w.accessFault(Race, lane, "shared", uint64(at), size, "no barrier since thread %v read it", w.block.thread(int(read&threadBits))))
+		}
+	}
+	c.write = w.record(lane) | flag
+}
+
+// split gives the cells of a word's bytes.
+func (b *block) split(c *cell) *[4]cell {
+	if c.write&flagSplit == 0 || c.write < b.fresh {
+		b.splits = append(b.splits, [4]cell{*c, *c, *c, *c})
+		c.write, c.read = b.fresh|flagSplit, uint64(len(b.splits)-1)
+	}
+	return &b.splits[c.read]
+}
+
+// atomicShared is a read and write of an atomic instruction. The bytes may be
+// changed in place.
+func (w *warp) atomicShared(lane int, address uint64, size int) []byte {
+	at := w.sharedSpan(lane, address, size, size)
+	b := w.block
+	each := func(c *cell) {
+		if c.write < b.fresh {
+			panic(w.accessFault(Uninitialised, lane, "shared", address, size, "no thread of the block has written it"))
+		}
+		w.writeCell(c, lane, at, size, flagAtomic, false)
+	}
+	for i := at; i < at+size; {
+		c := &b.cells[i>>2]
+		if i&3 == 0 && size >= 4 && (c.write&flagSplit == 0 || c.write < b.fresh) {
+			each(c)
+			i += 4
+			continue
+		}
+		each(&b.split(c)[i&3])
+		i++
+	}
+	return b.shared[at : at+size]
+}

@@ -1,0 +1,248 @@
+package ptxsim
+
+import "math/bits"
+
+const (
+	warpSize = 32
+	allLanes = ^uint32(0)
+)
+
+// lanes is a register: a value for each lane, zero above the register's width.
+type lanes = [warpSize]uint64
+
+type warpState uint8
+
+const (
+	ready   warpState = iota
+	waiting           // at a barrier
+	ended
+)
+
+// path is a set of lanes that go on together, up to where they meet others.
+type path struct {
+	pc, join int
+	mask     uint32
+}
+
+// warp is 32 threads in step.
+type warp struct {
+	block *block
+	index int
+	state warpState
+	live  uint32 // lanes that have not ended
+	path         // the lanes that run now
+	stack []path // those that wait for them
+
+	r     []lanes
+	p     []uint32  // predicates, one bit a lane
+	carry uint32    // of add.cc and its kin
+	sites []*region // allocation that each memory instruction met last
+
+	local        []byte // of all lanes, one after the other
+	localWritten []byte
+
+	epoch uint64           // of shared memory's records
+	seen  [warpSize]uint64 // newest epoch of each warp that happened before
+	async async
+}
+
+// start puts the warp at the beginning of a block's work.
+func (w *warp) start(threads int) {
+	k := w.block.kernel
+	w.state, w.path, w.stack, w.carry = ready, path{0, -1, allLanes}, w.stack[:0], 0
+	if left := threads - warpSize*w.index; left < warpSize {
+		w.mask = 1<<left - 1
+	}
+	w.live = w.mask
+	copy(w.r, k.start)
+	for i := range w.p {
+		w.p[i] = 0
+	}
+	if k.truth > 0 {
+		w.p[k.truth-1] = allLanes
+	}
+	mark(w.local, 0xff)
+	mark(w.localWritten, 0)
+	w.async.reset()
+	for _, s := range k.special {
+		specialRegisters[s.name].fill(w, &w.r[s.slot])
+	}
+	for i, p := range k.placed {
+		fill(&w.r[p.slot], w.block.placed[i])
+	}
+}
+
+// pop goes on with the lanes that waited; false if there are none.
+func (w *warp) pop() bool {
+	for len(w.stack) > 0 {
+		w.path = w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		if w.mask &= w.live; w.mask != 0 {
+			return true
+		}
+	}
+	w.state = ended
+	return false
+}
+
+// run executes up to so many instructions, or until the warp waits or ends;
+// it gives how many.
+func (w *warp) run(most int) int {
+	code := w.block.kernel.code
+	for n := 0; n < most; n++ {
+		for w.pc == w.join {
+			if !w.pop() {
+				return n
+			}
+		}
+		in := &code[w.pc]
+		active := w.mask
+		if in.guard >= 0 {
+			if in.guardNot {
+				active &^= w.p[in.guard]
+			} else {
+				active &= w.p[in.guard]
+			}
+		}
+		switch in.control {
+		case plain:
+			if active != 0 {
+				in.run(w, active)
+			}
+			w.pc++
+		case branch:
+			switch active {
+			case 0:
+				w.pc++
+			case w.mask:
+				w.pc = in.targets[0]
+			default:
+				w.diverge(in, in.targets[0], active)
+			}
+		case branchIndexed:
+			if !w.jumpIndexed(in, active) {
+				return n + 1
+			}
+		case exit:
+			w.live &^= active
+			w.mask &^= active
+			w.pc++
+			if w.mask == 0 && !w.pop() {
+				return n + 1
+			}
+		case barrier:
+			if active == 0 {
+				w.pc++
+				break
+			}
+			if w.arrive(in, active) {
+				return n + 1
+			}
+		case trap:
+			if active != 0 {
+				panic(w.fault(Trapped, bits.TrailingZeros32(active), "the kernel stopped itself"))
+			}
+			w.pc++
+		}
+	}
+	return most
+}
+
+// diverge lets the lanes that take the branch run first, then the others, and
+// joins them where both paths meet.
+func (w *warp) diverge(in *instruction, target int, taken uint32) {
+	if in.uniform {
+		panic(w.fault(Trapped, bits.TrailingZeros32(taken), "a branch marked .uni is not taken by all lanes"))
+	}
+	rest := w.mask &^ taken
+	join := w.meet(in)
+	next := w.pc + 1
+	switch join {
+	case next:
+		w.path = path{target, join, taken}
+		return
+	case target:
+		w.path = path{next, join, rest}
+		return
+	}
+	w.stack = append(w.stack, path{next, join, rest})
+	w.path = path{target, join, taken}
+}
+
+// meet gives where diverging lanes meet, and lets them all go on from there.
+func (w *warp) meet(in *instruction) int {
+	if in.join < 0 { // only at the end, or where an outer branch has them meet
+		return w.join
+	}
+	if in.join != w.join {
+		w.stack = append(w.stack, path{in.join, w.join, w.mask})
+	}
+	return in.join
+}
+
+// jumpIndexed splits the lanes by the target that each selects.
+func (w *warp) jumpIndexed(in *instruction, active uint32) bool {
+	index := &w.r[in.index]
+	groups := map[int]uint32{}
+	var order []int
+	for m := active; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		if index[lane] >= uint64(len(in.targets)) {
+			panic(w.fault(Trapped, lane, "index %d of %d branch targets", index[lane], len(in.targets)))
+		}
+		t := in.targets[index[lane]]
+		if groups[t] == 0 {
+			order = append(order, t)
+		}
+		groups[t] |= 1 << lane
+	}
+	if rest := w.mask &^ active; rest != 0 {
+		if groups[w.pc+1] == 0 {
+			order = append(order, w.pc+1)
+		}
+		groups[w.pc+1] |= rest
+	}
+	if len(order) == 1 {
+		w.pc = order[0]
+		return true
+	}
+	if in.uniform {
+		panic(w.fault(Trapped, bits.TrailingZeros32(active), "a branch marked .uni goes to several targets"))
+	}
+	join := w.meet(in)
+	for _, t := range order {
+		if t != join {
+			w.stack = append(w.stack, path{t, join, groups[t]})
+		}
+	}
+	return w.pop()
+}
+
+// members checks the member mask of a warp-wide instruction: every lane that it
+// names must be there, and every lane that is there must be named, by the same
+// mask.
+func (w *warp) members(mask *lanes, active uint32) uint32 {
+	first := bits.TrailingZeros32(active)
+	named := uint32(mask[first])
+	for m := active; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		if uint32(mask[lane]) != named {
+			panic(w.fault(InactiveLane, lane, "lanes give different member masks %#x and %#x", named, uint32(mask[lane])))
+		}
+	}
+	if missing := named &^ active; missing&w.live != 0 || named&active != active {
+		lane := bits.TrailingZeros32(missing & w.live)
+		if lane == warpSize {
+			lane = bits.TrailingZeros32(active &^ named)
+		}
+		panic(w.fault(InactiveLane, lane, "the member mask is %#x, the lanes that execute it are %#x", named, active))
+	}
+	return named
+}
+
+// everyLane checks that an instruction for whole warps has them all.
+func (w *warp) everyLane(active uint32) {
+	if active != allLanes {
+		panic(w.fault(InactiveLane, bits.TrailingZeros32(^active), "all 32 lanes must execute it, not %#x", active))
+	}
+}

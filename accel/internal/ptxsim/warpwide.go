@@ -1,0 +1,211 @@
+package ptxsim
+
+import "math/bits"
+
+var warpOperations = map[string]func(*operation) step{
+	"shfl": compileShfl, "vote": compileVote, "match": compileMatch, "activemask": compileActiveMask,
+	"redux": compileRedux, "elect": compileElect,
+}
+
+func compileShfl(o *operation) step {
+	o.need("sync")
+	mode := o.need("up", "down", "bfly", "idx")
+	t := o.typ("b32")
+	if !o.end(5) {
+		return nil
+	}
+	p := -1
+	first := o.args[0]
+	if first.kind == operandPair {
+		p = o.predicateDestination(&first.items[1])
+		first = first.items[0]
+	}
+	d, _ := o.destinationOf(&first, t, false)
+	a, b, c, members := o.source(1, t), o.source(2, t), o.source(3, t), o.source(4, t)
+	return func(w *warp, mask uint32) {
+		w.members(&w.r[members], mask)
+		source := w.r[a]
+		var valid uint32
+		for m := mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			j, ok := shuffleSource(mode, i, int(w.r[b][i]&31), int(w.r[c][i]))
+			if ok {
+				valid |= 1 << i
+			} else {
+				j = i
+			}
+			if mask>>j&1 == 0 {
+				panic(w.fault(InactiveLane, i, "lane %d is read, which does not take part", j))
+			}
+			w.r[d][i] = source[j]
+		}
+		if p >= 0 {
+			w.p[p] = w.p[p]&^mask | valid
+		}
+	}
+}
+
+// shuffleSource is the manual's rule for the lane to read from.
+func shuffleSource(mode string, lane, b, c int) (source int, ok bool) {
+	segment := c >> 8 & 31
+	limit := lane&segment | c&31&^segment
+	switch mode {
+	case "up":
+		source = lane - b
+		return source, source >= limit
+	case "down":
+		source = lane + b
+	case "bfly":
+		source = lane ^ b
+	case "idx":
+		source = lane&segment | b&^segment
+	}
+	return source, source <= limit
+}
+
+func compileVote(o *operation) step {
+	o.need("sync")
+	mode := o.need("all", "any", "uni", "ballot")
+	if mode == "ballot" {
+		o.typ("b32")
+	} else {
+		o.typ("pred")
+	}
+	if !o.end(3) {
+		return nil
+	}
+	d := 0
+	if mode == "ballot" {
+		d = o.destination(0, valueTypes["b32"])
+	} else {
+		d = o.predicateDestination(&o.args[0])
+	}
+	p, not := o.predicate(1)
+	members := o.source(2, valueTypes["b32"])
+	return func(w *warp, mask uint32) {
+		w.members(&w.r[members], mask)
+		votes := flip(w.p[p], not) & mask
+		var yes bool
+		switch mode {
+		case "ballot":
+			for m := mask; m != 0; m &= m - 1 {
+				w.r[d][bits.TrailingZeros32(m)] = uint64(votes)
+			}
+			return
+		case "all":
+			yes = votes == mask
+		case "any":
+			yes = votes != 0
+		case "uni":
+			yes = votes == mask || votes == 0
+		}
+		w.p[d] &^= mask
+		if yes {
+			w.p[d] |= mask
+		}
+	}
+}
+
+func compileMatch(o *operation) step {
+	mode := o.need("any", "all")
+	o.need("sync")
+	t := o.typ("b32", "b64")
+	if !o.end(3) {
+		return nil
+	}
+	word := valueTypes["b32"]
+	p := -1
+	first := o.args[0]
+	if first.kind == operandPair {
+		p = o.predicateDestination(&first.items[1])
+		first = first.items[0]
+	}
+	d, _ := o.destinationOf(&first, word, false)
+	a, members := o.source(1, t), o.source(2, word)
+	return func(w *warp, mask uint32) {
+		w.members(&w.r[members], mask)
+		v := w.r[a]
+		same := func(i int) (group uint32) {
+			for m := mask; m != 0; m &= m - 1 {
+				if j := bits.TrailingZeros32(m); v[j] == v[i] {
+					group |= 1 << j
+				}
+			}
+			return group
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			group := same(i)
+			if mode == "all" && group != mask {
+				group = 0
+			}
+			w.r[d][i] = uint64(group)
+			if p >= 0 {
+				w.p[p] &^= 1 << i
+				if group == mask {
+					w.p[p] |= 1 << i
+				}
+			}
+		}
+	}
+}
+
+func compileActiveMask(o *operation) step {
+	t := o.typ("b32")
+	if !o.end(1) {
+		return nil
+	}
+	d := o.destination(0, t)
+	return func(w *warp, mask uint32) {
+		for m := mask; m != 0; m &= m - 1 {
+			w.r[d][bits.TrailingZeros32(m)] = uint64(mask)
+		}
+	}
+}
+
+func compileRedux(o *operation) step {
+	o.need("sync")
+	name := o.need("add", "min", "max", "and", "or", "xor")
+	t := o.typ("u32", "s32", "b32")
+	if !o.end(3) {
+		return nil
+	}
+	d, a, members := o.destination(0, t), o.source(1, t), o.source(2, t)
+	if bitwise := name == "and" || name == "or" || name == "xor"; bitwise != (t.class == untyped) {
+		o.fail("redux.%s of .%s does not exist", name, t.name)
+		return nil
+	}
+	f := o.change(name, t)
+	return func(w *warp, mask uint32) {
+		w.members(&w.r[members], mask)
+		first := bits.TrailingZeros32(mask)
+		v := w.r[a][first]
+		for m := mask & (mask - 1); m != 0; m &= m - 1 {
+			v = f(v, w.r[a][bits.TrailingZeros32(m)], 0)
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			w.r[d][bits.TrailingZeros32(m)] = v
+		}
+	}
+}
+
+// compileElect compiles the choice of one lane.
+func compileElect(o *operation) step {
+	o.need("sync")
+	if !o.end(2) || o.args[0].kind != operandPair {
+		o.fail("elect has a register and a predicate as destinations")
+		return nil
+	}
+	word := valueTypes["b32"]
+	d, _ := o.destinationOf(&o.args[0].items[0], word, false)
+	p := o.predicateDestination(&o.args[0].items[1])
+	members := o.source(1, word)
+	return func(w *warp, mask uint32) {
+		w.members(&w.r[members], mask)
+		leader := bits.TrailingZeros32(mask)
+		for m := mask; m != 0; m &= m - 1 {
+			w.r[d][bits.TrailingZeros32(m)] = uint64(leader)
+		}
+		w.p[p] = w.p[p]&^mask | 1<<leader
+	}
+}
