@@ -26,24 +26,15 @@ type heads struct {
 	add   addend
 	added []float32 // to the scores; nil for nothing
 
-	// A worker's memory: panels of a product's two sides, the keys' and the
-	// values' panels, a block of scores, and a tile.
-	panelA, panelB, keys, values, scores int
+	// A worker's memory: panels of a product's right-hand side, the keys' and the
+	// values' panels, and a block of scores.
+	panel, keys, values, scores int
 }
 
 // headed is a tensor [B, H, rows, columns] of any layout.
 type headed struct {
 	ir.Operand
 	data []float32
-	rows []int // where each row of a block begins
-}
-
-func newHeaded(o ir.Operand) headed {
-	h := headed{Operand: o, rows: make([]int, max(queryBlock, keyBlock))}
-	for i := range h.rows {
-		h.rows[i] = i * o.Stride[2]
-	}
-	return h
 }
 
 // at is the rows of a head from one on.
@@ -68,11 +59,9 @@ func newHeads(d *Device, op ir.Attention, s ir.Step, added int) heads {
 	if len(s.In) > added {
 		h.add = newAddend(s.In[added].Shape, q[1])
 	}
-	h.q, h.k, h.v = newHeaded(s.In[0]), newHeaded(s.In[1]), newHeaded(s.In[2])
+	h.q.Operand, h.k.Operand, h.v.Operand = s.In[0], s.In[1], s.In[2]
 	block, nr := max(queryBlock, keyBlock), d.kernel.nr
-	widest := max(h.d, h.e, block)
-	h.panelA = block * widest
-	h.panelB = roundUp(widest, nr) * block
+	h.panel = roundUp(max(h.d, h.e, block), nr) * block
 	h.keys, h.values = roundUp(keyBlock, nr)*h.d, roundUp(keyBlock, nr)*h.e
 	h.scores = queryBlock * keyBlock
 	return h
@@ -90,24 +79,35 @@ func (h *heads) bind(p *program, added []ir.Operand) {
 
 func (h *heads) release() { h.q.data, h.k.data, h.v.data, h.added = nil, nil, nil, nil }
 
-// factor makes scores of products of query i with keys from first on, but for a
-// factor that is left to do.
-func (h *heads) factor(row []float32, head, i, first int) float32 {
+// factor makes scores of products of m queries from i on with n keys from first
+// on, but for a factor that is left to do.
+func (h *heads) factor(scores []float32, head, i, m, first, n int) float32 {
 	if h.added == nil && h.scale > 0 {
 		return h.scale
 	}
 	vec := h.device.vectors
-	vec.mulScalar(row, row, h.scale)
-	if h.added == nil || len(row) == 0 {
-		return 1
-	}
-	at := h.add.at(head, i, first)
-	if h.add.stride[3] == 0 {
-		vec.addScalar(row, row, h.added[at])
-	} else {
-		vec.add(row, row, h.added[at:][:len(row)])
+	for r := range m {
+		row := scores[r*keyBlock:][:h.visible(i+r, first, n)]
+		vec.mulScalar(row, row, h.scale)
+		if h.added == nil || len(row) == 0 {
+			continue
+		}
+		at := h.add.at(head, i+r, first)
+		if h.add.stride[3] == 0 {
+			vec.addScalar(row, row, h.added[at])
+		} else {
+			vec.add(row, row, h.added[at:][:len(row)])
+		}
 	}
 	return 1
+}
+
+// block is which scores of m queries from i on are seen, of n keys from first on.
+func (h *heads) block(i, m, first, n int) scoreRows {
+	if h.causal {
+		return scoreRows{rows: m, width: n, pitch: keyBlock, seen: i + 1 - first, step: 1}
+	}
+	return scoreRows{rows: m, width: n, pitch: keyBlock, seen: n}
 }
 
 // room is one worker's memory, cut into parts of so many elements.
@@ -127,37 +127,25 @@ func (h *heads) pack(panel []float32, b matrix, n, k int) {
 }
 
 // product is c (+)= a·b for blocks, with b's panels; of depth 0 it is zeros.
-func (h *heads) product(c []float32, ldc int, a matrix, b []float32, m, n, k, mode int, space, edge []float32) {
+func (h *heads) product(c []float32, ldc int, a matrix, b []float32, m, n, k, mode int, edge []float32) {
 	if k == 0 {
 		for r := range m {
 			clear(c[r*ldc:][:n])
 		}
 		return
 	}
-	h.device.kernel.packRows(space, a.data, a.row, a.col, m, k)
-	h.device.multiply(panelProduct{c: c, ldc: ldc, a: space, depth: k, k: k, b: b, rows: m, cols: n, mode: mode, edge: edge})
+	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b, rows: m, cols: n, mode: mode, edge: edge})
 }
 
-// rowsProduct is product with rows of b as they lie, at offsets; where there are
-// no tiles for that, they are packed.
-func (h *heads) rowsProduct(c []float32, ldc int, a, b matrix, offsets []int, m, n, k, mode int, spaceA, spaceB, edge []float32) {
-	t := &h.device.kernel
-	if t.rowTiles == nil || n%t.lanes != 0 || b.col != 1 || n == 0 || k == 0 {
-		h.pack(spaceB, b, n, k)
-		h.product(c, ldc, a, spaceB, m, n, k, mode, spaceA, edge)
+// rowsProduct is product with rows of b as they lie, if tiles can take those, else
+// packed.
+func (h *heads) rowsProduct(c []float32, ldc int, a, b matrix, m, n, k, mode int, space, edge []float32) {
+	if n%h.device.kernel.lanes != 0 || b.col != 1 || n == 0 || k == 0 {
+		h.pack(space, b, n, k)
+		h.product(c, ldc, a, space, m, n, k, mode, edge)
 		return
 	}
-	t.packRows(spaceA, a.data, a.row, a.col, m, k)
-	panels := t.panels(m)
-	_ = b.data[offsets[k-1]+n-1]
-	for j := 0; j < n; j += t.nr {
-		vectors := min(t.nr, n-j) / t.lanes
-		right := j + (vectors-1)*t.lanes
-		for p := range panels {
-			i, to := m*p/panels, m*(p+1)/panels
-			t.rowTiles[to-i-1][vectors-1](k, &spaceA[i*k], &b.data[j], &b.data[right], &offsets[0], &c[i*ldc+j], ldc, mode)
-		}
-	}
+	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b.data, next: b.row, rows: m, cols: n, mode: mode, edge: edge})
 }
 
 // visible is how many of the n keys from first on query i sees.
@@ -185,7 +173,7 @@ type attention struct {
 
 func newAttention(d *Device, s ir.Step) (step, error) {
 	k := &attention{heads: newHeads(d, s.Op.(ir.Attention), s, 3), step: s}
-	d.reserve(0, k.panelA+k.panelB+k.keys+k.scores+maxTile+2*queryBlock)
+	d.reserve(0, k.panel+k.keys+k.scores+maxTile+4*queryBlock)
 	return k, nil
 }
 
@@ -202,9 +190,9 @@ func (k *attention) run(p *program) error {
 }
 
 func (k *attention) work(head, worker int) {
-	parts := k.room(worker, k.panelA, k.panelB, k.keys, k.scores, maxTile, queryBlock, queryBlock)
+	parts := k.room(worker, k.panel, k.keys, k.scores, maxTile, queryBlock, queryBlock, queryBlock, queryBlock)
 	vec := k.device.vectors
-	spaceA, spaceB, keys, scores, edge, top, sum := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
+	space, keys, scores, edge, top, sum, before, added := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]
 	if k.s <= keyBlock { // the keys stay packed for all queries
 		k.pack(keys, k.k.at(head, 0).transposed(), k.s, k.d)
 	}
@@ -222,30 +210,22 @@ func (k *attention) work(head, worker int) {
 			if k.s > keyBlock {
 				k.pack(keys, k.k.at(head, j).transposed(), min(keyBlock, k.s-j), k.d)
 			}
-			k.product(scores, keyBlock, k.q.at(head, i), keys, m, n, k.d, 0, spaceA, edge)
-			for r := range m {
-				row := scores[r*keyBlock:][:n]
-				seen := row[:k.visible(i+r, j, n)]
-				clear(row[len(seen):])
-				factor := k.factor(seen, head, i+r, j)
-				high := max(top[r], factor*vec.largest(seen))
-				if math.IsInf(float64(high), -1) {
-					high = 0 // no score but -Inf so far
-				}
-				added := vec.expSum(seen, seen, factor, -high)
-				if j > 0 {
-					keep := float32(math.Exp(float64(top[r] - high)))
-					sum[r] *= keep
+			k.product(scores, keyBlock, k.q.at(head, i), keys, m, n, k.d, 0, edge)
+			factor := k.factor(scores, head, i, m, j, n)
+			mode := 0
+			if j == 0 {
+				vec.softmaxRows(vec, scores, k.block(i, m, j, n), factor, top, sum)
+			} else {
+				mode = addResult
+				copy(before, top)
+				vec.softmaxRows(vec, scores, k.block(i, m, j, n), factor, top, added)
+				for r := range m {
+					keep := float32(math.Exp(float64(before[r] - top[r])))
+					sum[r] = sum[r]*keep + added[r]
 					vec.mulScalar(out[r*k.e:][:k.e], out[r*k.e:][:k.e], keep)
 				}
-				sum[r] += added
-				top[r] = high
 			}
-			mode := addResult
-			if j == 0 {
-				mode = 0
-			}
-			k.rowsProduct(out, k.e, matrix{scores, keyBlock, 1}, k.v.at(head, j), k.v.rows, m, k.e, n, mode, spaceA, spaceB, edge)
+			k.rowsProduct(out, k.e, matrix{scores, keyBlock, 1}, k.v.at(head, j), m, k.e, n, mode, space, edge)
 		}
 		for r := range m {
 			if sum[r] == 0 { // it sees no key

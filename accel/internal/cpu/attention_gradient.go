@@ -16,8 +16,8 @@ type attentionGradient struct {
 func newAttentionGradient(d *Device, s ir.Step) (step, error) {
 	k := &attentionGradient{heads: newHeads(d, s.Op.(ir.AttentionGradient).Attention, s, 5), step: s}
 	shape := []int{s.In[0].Shape[0], s.In[0].Shape[1], k.t, k.e}
-	k.slope = newHeaded(ir.Operand{Slot: s.In[4].Slot, DType: s.In[4].DType, Layout: ir.RowMajor(shape)})
-	d.reserve(0, k.panelA+k.panelB+k.keys+k.values+2*k.scores+maxTile+k.t+k.e)
+	k.slope.Operand = ir.Operand{Slot: s.In[4].Slot, DType: s.In[4].DType, Layout: ir.RowMajor(shape)}
+	d.reserve(0, k.panel+k.keys+k.values+2*k.scores+maxTile+k.t)
 	return k, nil
 }
 
@@ -41,17 +41,17 @@ func (k *attentionGradient) run(p *program) error {
 }
 
 func (k *attentionGradient) work(head, worker int) {
-	parts := k.room(worker, k.panelA, k.panelB, k.keys, k.values, k.scores, k.scores, maxTile, k.t, k.e)
+	parts := k.room(worker, k.panel, k.keys, k.values, k.scores, k.scores, maxTile, k.t)
 	vec := k.device.vectors
-	spaceA, spaceB, keys, values, scores, slopes, edge, delta, spare := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7], parts[8]
+	space, keys, values, scores, slopes, edge, delta := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
 	dq, dk, dv := k.dq[head*k.t*k.d:][:k.t*k.d], k.dk[head*k.s*k.d:][:k.s*k.d], k.dv[head*k.s*k.e:][:k.s*k.e]
 	clear(dq)
 	clear(dk)
 	clear(dv)
 	out, dy := k.out[head*k.t*k.e:], k.dy[head*k.t*k.e:]
 	for i := range k.t {
-		vec.mul(spare, out[i*k.e:][:k.e], dy[i*k.e:][:k.e])
-		delta[i] = vec.sum(spare)
+		row := out[i*k.e:][:k.e]
+		delta[i], _ = vec.slopes(row, dy[i*k.e:][:k.e], row, 0) // Σ dy·out
 	}
 	for j := 0; j < k.s; j += keyBlock {
 		if !k.causal || j < k.t {
@@ -65,20 +65,14 @@ func (k *attentionGradient) work(head, worker int) {
 			if n == 0 {
 				continue
 			}
-			k.product(scores, keyBlock, k.q.at(head, i), keys, m, n, k.d, 0, spaceA, edge)
-			k.product(slopes, keyBlock, k.slope.at(head, i), values, m, n, k.e, 0, spaceA, edge)
-			for r := range m {
-				seen := k.visible(i+r, j, n)
-				p, ds := scores[r*keyBlock:][:seen], slopes[r*keyBlock:][:seen]
-				clear(scores[r*keyBlock+seen:][:n-seen])
-				clear(slopes[r*keyBlock+seen:][:n-seen])
-				vec.expSum(p, p, k.factor(p, head, i+r, j), -k.sums[head*k.t+i+r])
-				vec.weigh(ds, ds, p, -delta[i+r], k.scale)
-			}
+			k.product(scores, keyBlock, k.q.at(head, i), keys, m, n, k.d, 0, edge)
+			k.product(slopes, keyBlock, k.slope.at(head, i), values, m, n, k.e, 0, edge)
+			factor := k.factor(scores, head, i, m, j, n)
+			vec.softmaxGradientRows(vec, scores, slopes, k.block(i, m, j, n), factor, k.scale, k.sums[head*k.t+i:], delta[i:])
 			p, ds := matrix{scores, keyBlock, 1}, matrix{slopes, keyBlock, 1}
-			k.rowsProduct(dv[j*k.e:], k.e, p.transposed(), k.slope.at(head, i), k.slope.rows, n, k.e, m, addResult, spaceA, spaceB, edge)
-			k.rowsProduct(dk[j*k.d:], k.d, ds.transposed(), k.q.at(head, i), k.q.rows, n, k.d, m, addResult, spaceA, spaceB, edge)
-			k.rowsProduct(dq[i*k.d:], k.d, ds, k.k.at(head, j), k.k.rows, m, k.d, n, addResult, spaceA, spaceB, edge)
+			k.rowsProduct(dv[j*k.e:], k.e, p.transposed(), k.slope.at(head, i), n, k.e, m, addResult, space, edge)
+			k.rowsProduct(dk[j*k.d:], k.d, ds.transposed(), k.q.at(head, i), n, k.d, m, addResult, space, edge)
+			k.rowsProduct(dq[i*k.d:], k.d, ds, k.k.at(head, j), m, k.d, n, addResult, space, edge)
 		}
 	}
 }

@@ -19,7 +19,8 @@
 //	crossentropy.go, move.go, random.go   other steps
 //	wide.go         float64, in plain Go
 //	half.go         loads and stores of 16-bit floats
-//	vector.go       the functions that steps are made of, one set per processor
+//	vector.go       the functions that steps are made of, one set per processor;
+//	                rows.go those of rows of norms, sums and scores
 //	pool.go         the threads; peak.go what the processor can do at most
 //	bytes.go        pixels to floats, for package data
 //
@@ -29,8 +30,9 @@
 //
 // # Assembly
 //
-// gemm_amd64.s, vector_amd64.s, shift_amd64.s and winograd_amd64.s are made by avo
-// from the module in asm, with go generate. The functions in *_generic.go are what they must equal, and run
+// gemm_amd64.s, vector_amd64.s, rows_amd64.s, shift_amd64.s and winograd_amd64.s are
+// made by avo from the module in asm, with go generate. The functions in
+// *_generic.go are what they must equal, and run
 // where there is no assembly, or with the build tag purego. Tests take the
 // implementation as a parameter and compare each with float64.
 //

@@ -4,3 +4,4 @@ package cpu
 //go:generate go run -C asm . -kind vector -out ../vector_amd64.s -stubs ../vector_stub_amd64.go -pkg cpu
 //go:generate go run -C asm . -kind shift -out ../shift_amd64.s -stubs ../shift_stub_amd64.go -pkg cpu
 //go:generate go run -C asm . -kind winograd -out ../winograd_amd64.s -stubs ../winograd_stub_amd64.go -pkg cpu
+//go:generate go run -C asm . -kind rows -out ../rows_amd64.s -stubs ../rows_stub_amd64.go -pkg cpu

@@ -19,7 +19,7 @@ type norm struct {
 	per       int // rows in one chunk
 	x, y      []float32
 	dataW     []float32
-	dataOther []float32 // of b, or of dy
+	dataOther []float32 // of b, or of dy; zeros without a b
 }
 
 func newNorm(d *Device, s ir.Step) (step, error) {
@@ -35,7 +35,9 @@ func newNorm(d *Device, s ir.Step) (step, error) {
 		k.gradient, k.epsilon, k.dy, k.w = true, op.Epsilon, s.In[1], s.In[2]
 	}
 	k.size(s.In[0].Shape)
-	d.reserve(0, 2*k.n)
+	if !k.centred && !k.gradient {
+		k.dataOther = make([]float32, k.n)
+	}
 	return k, nil
 }
 
@@ -56,50 +58,41 @@ func (k *norm) run(p *program) error {
 	if k.n > 0 {
 		p.device.pool.run((k.rows+k.per-1)/k.per, k)
 	}
-	k.x, k.y, k.dataW, k.dataOther = nil, nil, nil, nil
+	k.x, k.y, k.dataW = nil, nil, nil
+	if k.gradient || k.centred {
+		k.dataOther = nil
+	}
 	return nil
 }
 
-func (k *norm) work(chunk, worker int) {
+func (k *norm) work(chunk, _ int) {
 	v := k.device.vectors
-	scratch := k.device.scratch[worker]
-	hat, g := scratch[:k.n], scratch[k.n:2*k.n]
+	n := float32(k.n)
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
+		shift, scale := k.moments(x)
 		if !k.gradient {
-			k.normalise(y, x, g)
-			v.mul(y, y, k.dataW)
-			if k.centred {
-				v.add(y, y, k.dataOther)
-			}
+			v.normalise(y, x, k.dataW, k.dataOther, shift, scale)
 			continue
 		}
-		scale := k.normalise(hat, x, g)
-		v.mul(y, k.dataOther[i*k.n:(i+1)*k.n], k.dataW)
-		v.mul(g, y, hat)
-		slope := v.sum(g) / float32(k.n)
+		dy := k.dataOther[i*k.n : (i+1)*k.n]
+		sum, dot := v.slopes(x, dy, k.dataW, shift)
+		mean := float32(0)
 		if k.centred {
-			v.addScalar(y, y, -v.sum(y)/float32(k.n))
+			mean = sum / n
 		}
-		v.mulScalar(hat, hat, slope)
-		v.sub(y, y, hat)
-		v.mulScalar(y, y, scale)
+		v.normGradient(y, x, dy, k.dataW, shift, scale*scale*dot/n, mean, scale)
 	}
 }
 
-// normalise writes (x - mean)·scale to y and returns the scale; spare is used.
-func (k *norm) normalise(y, x, spare []float32) float32 {
+// moments are what is added to a row and then multiplied with it.
+func (k *norm) moments(x []float32) (shift, scale float32) {
 	v := k.device.vectors
 	n := float64(len(x))
-	from := x
 	if k.centred {
-		v.addScalar(y, x, float32(-float64(v.sum(x))/n))
-		from = y
+		shift = float32(-float64(v.sum(x)) / n)
 	}
-	v.mul(spare, from, from)
-	scale := float32(1 / math.Sqrt(float64(v.sum(spare))/n+k.epsilon))
-	v.mulScalar(y, from, scale)
-	return scale
+	return shift, float32(1 / math.Sqrt(float64(v.squares(x, shift))/n+k.epsilon))
 }
 
 // normWeight is Σ dy·x̂ and, for LayerNorm, Σ dy over the rows. The rows are cut
@@ -125,7 +118,6 @@ func newNormWeight(d *Device, s ir.Step) (step, error) {
 	k.per = max(k.per, (k.rows+normBlocks-1)/normBlocks)
 	k.blocks = (k.rows + k.per - 1) / k.per
 	k.partial = make([]float32, k.blocks*2*k.n)
-	d.reserve(0, 2*k.n)
 	return k, nil
 }
 
@@ -142,20 +134,14 @@ func (k *normWeight) run(p *program) error {
 	return nil
 }
 
-func (k *normWeight) work(chunk, worker int) {
+func (k *normWeight) work(chunk, _ int) {
 	v := k.device.vectors
-	scratch := k.device.scratch[worker]
-	hat, spare := scratch[:k.n], scratch[k.n:2*k.n]
 	dw, db := k.partial[chunk*2*k.n:][:k.n], k.partial[(chunk*2+1)*k.n:][:k.n]
 	clear(dw)
 	clear(db)
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
-		dy := k.dataOther[i*k.n : (i+1)*k.n]
-		k.normalise(hat, k.x[i*k.n:(i+1)*k.n], spare)
-		v.mul(hat, hat, dy)
-		v.add(dw, dw, hat)
-		if k.centred {
-			v.add(db, db, dy)
-		}
+		x := k.x[i*k.n : (i+1)*k.n]
+		shift, scale := k.moments(x)
+		v.normWeights(dw, db, x, k.dataOther[i*k.n:(i+1)*k.n], shift, scale)
 	}
 }

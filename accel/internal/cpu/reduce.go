@@ -5,10 +5,11 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // A sum is cut into blocks whose size is fixed, so the order of its additions
 // depends on the shape alone and not on the number of threads.
 const (
-	sumBlock    = 8192 // elements of a row that are added in float32
-	sumRows     = 64   // rows of a column sum that are added in float32
-	columnWidth = 128  // columns of a column sum that one chunk takes
-	rowsPerTask = 8192 // elements that one chunk of short rows takes, about
+	sumBlock    = 8192    // elements of a row that are added in float32
+	sumRows     = 64      // rows of a column sum that are added at once
+	columnWidth = 2048    // columns of a column sum that one chunk takes at most
+	columnBlock = 1 << 16 // elements that it takes, about
+	rowsPerTask = 8192    // elements that one chunk of short rows takes, about
 )
 
 // axes splits a shape around a reduction: [outer, n, inner].
@@ -23,9 +24,10 @@ type sum struct {
 	outer, n, inner int
 	blocks          int // of a single long row
 	tiles           int // of columns
-	rows            int // short rows in one chunk
+	rows            int // in one chunk: short ones, or those of a column sum
 	x, y            []float32
 	partial         []float64
+	columnSums      []float32 // of blocks of rows, if there are several
 }
 
 func newSum(d *Device, s ir.Step) (step, error) {
@@ -36,8 +38,14 @@ func newSum(d *Device, s ir.Step) (step, error) {
 	k := &sum{device: d, in: s.In[0], out: s.Out[0]}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
 	k.blocks = (k.n + sumBlock - 1) / sumBlock
-	k.tiles = (k.inner + columnWidth - 1) / columnWidth
 	k.rows = max(1, rowsPerTask/max(k.n, 1))
+	if k.inner > 1 {
+		k.tiles = (k.inner + columnWidth - 1) / columnWidth
+		k.rows = roundUp(columnBlock/min(k.inner, columnWidth), sumRows)
+		if k.blocks = max(1, (k.n+k.rows-1)/k.rows); k.blocks > 1 {
+			k.columnSums = make([]float32, k.outer*k.blocks*k.inner)
+		}
+	}
 	if k.inner == 1 && k.blocks > 1 {
 		k.partial = make([]float64, k.outer*k.blocks)
 	}
@@ -49,7 +57,12 @@ func (k *sum) run(p *program) error {
 	switch {
 	case len(k.y) == 0:
 	case k.inner > 1:
-		p.device.pool.run(k.outer*k.tiles, k)
+		p.device.pool.run(k.outer*k.blocks*k.tiles, k)
+		for i := 0; i < len(k.columnSums)/(k.blocks*k.inner); i++ {
+			y := k.y[i*k.inner:][:k.inner]
+			clear(y)
+			k.device.vectors.addRows(y, k.columnSums[i*k.blocks*k.inner:], k.blocks, k.inner)
+		}
 	case k.blocks > 1:
 		p.device.pool.run(k.outer*k.blocks, k)
 		for i := range k.y {
@@ -81,20 +94,19 @@ func (k *sum) work(chunk, _ int) {
 	}
 }
 
-// columns adds the rows up in groups, and then the groups.
-func (k *sum) columns(outer, from int) {
-	width := min(columnWidth, k.inner-from)
-	var group [columnWidth]float32
-	y := k.y[outer*k.inner+from:][:width]
+// columns adds the rows of a block up in groups, and then the groups, from a
+// column on.
+func (k *sum) columns(block, from int) {
+	outer, first := block/k.blocks, block%k.blocks*k.rows
+	y := k.y
+	if k.blocks > 1 {
+		y = k.columnSums
+	}
+	y = y[block*k.inner+from:][:min(columnWidth, k.inner-from)]
 	clear(y)
-	x := k.x[outer*k.n*k.inner+from:]
-	for r := 0; r < k.n; r += sumRows {
-		g := group[:width]
-		clear(g)
-		for q := r; q < min(r+sumRows, k.n); q++ {
-			k.device.vectors.add(g, g, x[q*k.inner:][:width])
-		}
-		k.device.vectors.add(y, y, g)
+	last := min(first+k.rows, k.n)
+	for r := first; r < last; r += sumRows {
+		k.device.vectors.addRows(y, k.x[(outer*k.n+r)*k.inner+from:], min(sumRows, last-r), k.inner)
 	}
 }
 

@@ -4,6 +4,7 @@ package cpu
 // d may be one of the inputs; all have d's length.
 type vectors struct {
 	name string
+	rowFunctions
 
 	abs, exp, gelu, relu, sigmoid, sqrt, tanh   func(d, a []float32)
 	add, sub, mul, div, maximum, equal, greater func(d, a, b []float32)
@@ -32,6 +33,7 @@ type vectors struct {
 
 var genericVectors = &vectors{
 	name:         "generic",
+	rowFunctions: genericRows,
 	abs:          absGeneric,
 	exp:          expGeneric,
 	gelu:         geluGeneric,

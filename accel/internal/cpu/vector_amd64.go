@@ -92,6 +92,7 @@ func vectorLargest(lanes int, f func(n int, a *float32) float32) func(a []float3
 
 var avx2Vectors = &vectors{
 	name:         "AVX2",
+	rowFunctions: avx2Rows,
 	abs:          vector1(absAVX2),
 	exp:          vector1(expAVX2),
 	gelu:         vector1(geluAVX2),
@@ -138,6 +139,7 @@ var avx2Vectors = &vectors{
 
 var avx512Vectors = &vectors{
 	name:         "AVX512",
+	rowFunctions: avx512Rows,
 	abs:          vector1(absAVX512),
 	exp:          vector1(expAVX512),
 	gelu:         vector1(geluAVX512),

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	kind := flag.String("kind", "", "gemm, vector, shift or winograd")
+	kind := flag.String("kind", "", "gemm, vector, rows, shift or winograd")
 	flag.Parse()
 	build.ConstraintExpr("!purego")
 	switch *kind {
@@ -24,10 +24,12 @@ func main() {
 		maxPool2()
 	case "shift":
 		shift()
+	case "rows":
+		rows()
 	case "winograd":
 		winograd()
 	default:
-		log.Fatalf("asm: -kind must be gemm, vector, shift or winograd, not %q", *kind)
+		log.Fatalf("asm: -kind must be gemm, vector, rows, shift or winograd, not %q", *kind)
 	}
 	build.Generate()
 	for _, name := range []string{"out", "stubs"} {

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// rows are the functions of rows: of norms, sums of columns, and scores.
+func rows() {
+	for _, s := range []isa{avx2, avx512} {
+		squares(s)
+		normalise(s)
+		slopes(s)
+		normGradient(s)
+		normWeights(s)
+		addRows(s, 8)
+		addRows(s, 1)
+	}
+	softmaxRows(avx512)
+	softmaxGradientRows(avx512)
+}
+
+// head begins a function and loads its pointers.
+func (s isa) head(name, signature, doc string, pointers ...string) []Register {
+	TEXT(name+s.name, NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(name + s.name + " is " + name + "Generic" + doc)
+	var r []Register
+	for _, p := range pointers {
+		r = append(r, Load(Param(p), GP64()))
+	}
+	return r
+}
+
+// scalar is a parameter in all lanes.
+func (s isa) scalar(name string) VecVirtual {
+	r := s.register()
+	s.splatParam(name, r)
+	return r
+}
+
+// squares is for whole vectors.
+func squares(s isa) {
+	p := s.head("squares", "func(n int, x *float32, shift float32) float32", " for whole vectors.", "x")
+	n := Load(Param("n"), GP64())
+	shift, sum := s.scalar("shift"), s.zero()
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	Label("more")
+	v := s.register()
+	VADDPS(Mem{Base: p[0]}, shift, v)
+	VFMADD231PS(v, v, sum)
+	ADDQ(Imm(uint64(s.width)), p[0])
+	SUBQ(Imm(uint64(s.lanes())), n)
+	JNZ(LabelRef("more"))
+	Label("end")
+	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+func normalise(s isa) {
+	p := s.head("normalise", "func(n int, y, x, w, b *float32, shift, scale float32)", ".", "y", "x", "w", "b")
+	n := Load(Param("n"), GP64())
+	shift, scale := s.scalar("shift"), s.scalar("scale")
+	s.loop(n, p[1:], func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
+		v := load(p[1])
+		VADDPS(shift, v, v)
+		VMULPS(scale, v, v)
+		VMULPS(load(p[2]), v, v)
+		VADDPS(load(p[3]), v, v)
+		store(v, p[0])
+	}, p[0])
+	VZEROUPPER()
+	RET()
+}
+
+func slopes(s isa) {
+	p := s.head("slopes", "func(n int, x, dy, w *float32, shift float32) (sum, dot float32)", ".", "x", "dy", "w")
+	n := Load(Param("n"), GP64())
+	shift, sum, dot := s.scalar("shift"), s.zero(), s.zero()
+	s.loop(n, p, func(load func(Register) VecVirtual, _ func(VecVirtual, Register)) {
+		g, v := load(p[1]), load(p[0])
+		VMULPS(load(p[2]), g, g)
+		VADDPS(shift, v, v)
+		VADDPS(g, sum, sum)
+		VFMADD231PS(g, v, dot)
+	})
+	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
+	Store(s.lanesSum(dot).AsX(), ReturnIndex(1))
+	VZEROUPPER()
+	RET()
+}
+
+func normGradient(s isa) {
+	p := s.head("normGradient", "func(n int, dx, x, dy, w *float32, shift, slope, mean, scale float32)", ".", "dx", "x", "dy", "w")
+	n := Load(Param("n"), GP64())
+	shift, slope, mean, scale := s.scalar("shift"), s.scalar("slope"), s.scalar("mean"), s.scalar("scale")
+	s.loop(n, p[1:], func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
+		v, g := load(p[1]), load(p[2])
+		VADDPS(shift, v, v)
+		VMULPS(load(p[3]), g, g)
+		VSUBPS(mean, g, g)
+		VFNMADD231PS(slope, v, g)
+		VMULPS(scale, g, g)
+		store(g, p[0])
+	}, p[0])
+	VZEROUPPER()
+	RET()
+}
+
+func normWeights(s isa) {
+	p := s.head("normWeights", "func(n int, dw, db, x, dy *float32, shift, scale float32)", ".", "dw", "db", "x", "dy")
+	n := Load(Param("n"), GP64())
+	shift, scale := s.scalar("shift"), s.scalar("scale")
+	s.loop(n, p, func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
+		w, b, v, g := load(p[0]), load(p[1]), load(p[2]), load(p[3])
+		VADDPS(shift, v, v)
+		VMULPS(scale, v, v)
+		VFMADD231PS(g, v, w)
+		VADDPS(g, b, b)
+		store(w, p[0])
+		store(b, p[1])
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// addRows adds rows that begin pitch elements from each other to as many
+// vectors, which stay in registers.
+func addRows(s isa, vectors int) {
+	name := map[int]string{1: "addRowsNarrow", 8: "addRowsWide"}[vectors]
+	TEXT(name+s.name, NOSPLIT, "func(rows, pitch int, d, x *float32)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s adds rows to %d elements.", name+s.name, vectors*s.lanes()))
+	rows, pitch := Load(Param("rows"), GP64()), Load(Param("pitch"), GP64())
+	d, x := Load(Param("d"), GP64()), Load(Param("x"), GP64())
+	SHLQ(Imm(2), pitch)
+	acc := make([]VecVirtual, vectors)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	TESTQ(rows, rows)
+	JZ(LabelRef("end"))
+	Label("row")
+	for i := range acc {
+		VADDPS(Mem{Base: x, Disp: i * s.width}, acc[i], acc[i])
+	}
+	ADDQ(pitch, x)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	Label("end")
+	for i := range acc {
+		VADDPS(Mem{Base: d, Disp: i * s.width}, acc[i], acc[i])
+		VMOVUPS(acc[i], Mem{Base: d, Disp: i * s.width})
+	}
+	VZEROUPPER()
+	RET()
+}

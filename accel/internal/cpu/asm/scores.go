@@ -1,0 +1,191 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// scoreRows is the loop of a function over rows of a block of scores: the first
+// row has some that are seen, each later one step more, none or all at the ends.
+type scoreRows struct {
+	isa
+	rows, width, pitch, seen, step Register
+	seenHere                       Register // of this row
+}
+
+// begin is before the body of a row.
+func (r *scoreRows) begin() {
+	r.rows = Load(Param("rows"), GP64())
+	r.width = Load(Param("width"), GP64())
+	r.pitch = Load(Param("pitch"), GP64())
+	r.seen = Load(Param("seen"), GP64())
+	r.step = Load(Param("step"), GP64())
+	r.seenHere = GP64()
+	SHLQ(Imm(2), r.pitch)
+	TESTQ(r.rows, r.rows)
+	JZ(LabelRef("end"))
+	Label("row")
+	r.clamp()
+}
+
+// clamp is how many of a row are seen.
+func (r *scoreRows) clamp() {
+	none := GP64()
+	XORQ(none, none)
+	MOVQ(r.seen, r.seenHere)
+	TESTQ(r.seenHere, r.seenHere)
+	CMOVQLT(none, r.seenHere)
+	CMPQ(r.seenHere, r.width)
+	CMOVQGT(r.width, r.seenHere)
+}
+
+// next goes on with the next row of some blocks, and with the next element of
+// some columns.
+func (r *scoreRows) next(blocks, columns []Register) {
+	for _, b := range blocks {
+		ADDQ(r.pitch, b)
+	}
+	for _, c := range columns {
+		ADDQ(Imm(4), c)
+	}
+	ADDQ(r.step, r.seen)
+	DECQ(r.rows)
+	JNZ(LabelRef("row"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// vectors runs a body for each vector that has elements which are seen, at a
+// distance in bytes, with a mask of these; label tells loops from each other.
+func (r *scoreRows) vectors(label string, body func(at Register, seen Register)) (at Register) {
+	at = GP64()
+	left, ones, lanes := GP64(), GP64(), GP64()
+	mask := K()
+	XORQ(at, at)
+	MOVQ(r.seenHere, left)
+	MOVQ(I32(0xffff), ones)
+	MOVQ(I32(16), lanes)
+	JMP(LabelRef(label + "Test"))
+	Label(label)
+	bits := GP64()
+	MOVQ(left, bits)
+	CMPQ(left, lanes)
+	CMOVQGT(lanes, bits) // of the number BZHI takes the lowest eight bits
+	BZHIQ(bits, ones, bits)
+	KMOVW(bits.As32(), mask)
+	body(at, mask)
+	ADDQ(Imm(64), at)
+	SUBQ(Imm(16), left)
+	Label(label + "Test")
+	CMPQ(left, Imm(0))
+	JGT(LabelRef(label))
+	return at
+}
+
+// zeros fills the rest of a row of some blocks, whole vectors up to its width.
+func (r *scoreRows) zeros(at Register, blocks ...Register) {
+	bytes := GP64()
+	MOVQ(r.width, bytes)
+	SHLQ(Imm(2), bytes)
+	zero := r.zero()
+	JMP(LabelRef("zeroTest"))
+	Label("zero")
+	for _, b := range blocks {
+		VMOVUPS(zero, Mem{Base: b, Index: at, Scale: 1})
+	}
+	ADDQ(Imm(64), at)
+	Label("zeroTest")
+	CMPQ(at, bytes)
+	JLT(LabelRef("zero"))
+}
+
+// softmaxRows makes weights of scores.
+func softmaxRows(s isa) {
+	TEXT("softmaxRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p *float32, factor float32, top, sum *float32)")
+	Pragma("noescape")
+	Doc("softmaxRows" + s.name + " is softmaxRowsComposed; it writes whole vectors.")
+	r := &scoreRows{isa: s}
+	p, top, sum := Load(Param("p"), GP64()), Load(Param("top"), GP64()), Load(Param("sum"), GP64())
+	factor, lowest := s.scalar("factor"), s.splat(bits(0xff800000))
+	r.begin()
+	m := s.register()
+	VMOVAPS(lowest, m)
+	r.vectors("largest", func(at, seen Register) {
+		v := s.register()
+		VMOVAPS(lowest, v)
+		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, seen, v)
+		VMAXPS(m, v, m) // the first operand, what there was, comes out if one is NaN
+	})
+	high := s.lanesMax(m)
+	VMULSS(factor.AsX(), high, high)
+	before := XMM()
+	VMOVSS(Mem{Base: top}, before)
+	VMAXSS(before, high, high)
+	word := GP32()
+	VMOVD(high, word)
+	CMPL(word, I32(-0x800000))
+	JNE(LabelRef("finite"))
+	VXORPS(high, high, high) // no score but -Inf so far
+	Label("finite")
+	VMOVSS(high, Mem{Base: top})
+	shift, total := s.register(), s.zero()
+	VBROADCASTSS(high, shift)
+	at := r.vectors("exp", func(at, seen Register) {
+		v := s.register()
+		VMOVUPS_Z(Mem{Base: p, Index: at, Scale: 1}, seen, v)
+		VFMSUB213PS(shift, factor, v)
+		e := s.exp(v)
+		VMOVUPS_Z(e, seen, e)
+		VADDPS(e, total, total)
+		VMOVUPS(e, Mem{Base: p, Index: at, Scale: 1})
+	})
+	VMOVSS(s.lanesSum(total).AsX(), Mem{Base: sum})
+	r.zeros(at, p)
+	r.next([]Register{p}, []Register{top, sum})
+}
+
+// softmaxGradientRows makes weights of scores again, and gradients of the
+// scores of those of the weights.
+func softmaxGradientRows(s isa) {
+	TEXT("softmaxGradientRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p, ds *float32, factor, scale float32, logarithm, delta *float32)")
+	Pragma("noescape")
+	Doc("softmaxGradientRows" + s.name + " is softmaxGradientRowsComposed; it writes whole vectors.")
+	r := &scoreRows{isa: s}
+	p, ds := Load(Param("p"), GP64()), Load(Param("ds"), GP64())
+	logarithm, delta := Load(Param("logarithm"), GP64()), Load(Param("delta"), GP64())
+	factor, scale := s.scalar("factor"), s.scalar("scale")
+	r.begin()
+	shift, less := s.splat(Mem{Base: logarithm}), s.splat(Mem{Base: delta})
+	at := r.vectors("exp", func(at, seen Register) {
+		v, g := s.register(), s.register()
+		VMOVUPS_Z(Mem{Base: p, Index: at, Scale: 1}, seen, v)
+		VFMSUB213PS(shift, factor, v)
+		e := s.exp(v)
+		VMOVUPS_Z(e, seen, e)
+		VMOVUPS(e, Mem{Base: p, Index: at, Scale: 1})
+		VMOVUPS_Z(Mem{Base: ds, Index: at, Scale: 1}, seen, g)
+		VSUBPS(less, g, g)
+		VMULPS(e, g, g)
+		VMULPS(scale, g, g)
+		VMOVUPS_Z(g, seen, g) // also where the weight is no number
+		VMOVUPS(g, Mem{Base: ds, Index: at, Scale: 1})
+	})
+	r.zeros(at, p, ds)
+	r.next([]Register{p, ds}, []Register{logarithm, delta})
+}
+
+// lanesMax is the largest lane.
+func (s isa) lanesMax(m VecVirtual) VecVirtual {
+	other := s.register()
+	VSHUFF64X2(Imm(0x4e), m, m, other)
+	VMAXPS(other, m, m)
+	VSHUFF64X2(Imm(0xb1), m, m, other)
+	VMAXPS(other, m, m)
+	VPERMILPS(Imm(0x4e), m, other)
+	VMAXPS(other, m, m)
+	VPERMILPS(Imm(0xb1), m, other)
+	VMAXPS(other, m, m)
+	return m.AsX().(VecVirtual)
+}

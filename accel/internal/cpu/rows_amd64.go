@@ -1,0 +1,109 @@
+//go:build !purego
+
+package cpu
+
+var avx2Rows = rowFunctions{
+	squares: rowSquares(8, squaresAVX2),
+	normalise: func(y, x, w, b []float32, shift, scale float32) {
+		if n := len(y); n > 0 {
+			normaliseAVX2(n, &y[0], &x[:n][0], &w[:n][0], &b[:n][0], shift, scale)
+		}
+	},
+	slopes: func(x, dy, w []float32, shift float32) (sum, dot float32) {
+		if n := len(x); n > 0 {
+			return slopesAVX2(n, &x[0], &dy[:n][0], &w[:n][0], shift)
+		}
+		return 0, 0
+	},
+	normGradient: func(dx, x, dy, w []float32, shift, slope, mean, scale float32) {
+		if n := len(dx); n > 0 {
+			normGradientAVX2(n, &dx[0], &x[:n][0], &dy[:n][0], &w[:n][0], shift, slope, mean, scale)
+		}
+	},
+	normWeights: func(dw, db, x, dy []float32, shift, scale float32) {
+		if n := len(dw); n > 0 {
+			normWeightsAVX2(n, &dw[0], &db[:n][0], &x[:n][0], &dy[:n][0], shift, scale)
+		}
+	},
+	addRows: rowAdder(8, addRowsWideAVX2, addRowsNarrowAVX2),
+
+	softmaxRows:         softmaxRowsComposed,
+	softmaxGradientRows: softmaxGradientRowsComposed,
+}
+
+var avx512Rows = rowFunctions{
+	squares: rowSquares(16, squaresAVX512),
+	normalise: func(y, x, w, b []float32, shift, scale float32) {
+		if n := len(y); n > 0 {
+			normaliseAVX512(n, &y[0], &x[:n][0], &w[:n][0], &b[:n][0], shift, scale)
+		}
+	},
+	slopes: func(x, dy, w []float32, shift float32) (sum, dot float32) {
+		if n := len(x); n > 0 {
+			return slopesAVX512(n, &x[0], &dy[:n][0], &w[:n][0], shift)
+		}
+		return 0, 0
+	},
+	normGradient: func(dx, x, dy, w []float32, shift, slope, mean, scale float32) {
+		if n := len(dx); n > 0 {
+			normGradientAVX512(n, &dx[0], &x[:n][0], &dy[:n][0], &w[:n][0], shift, slope, mean, scale)
+		}
+	},
+	normWeights: func(dw, db, x, dy []float32, shift, scale float32) {
+		if n := len(dw); n > 0 {
+			normWeightsAVX512(n, &dw[0], &db[:n][0], &x[:n][0], &dy[:n][0], shift, scale)
+		}
+	},
+	addRows: rowAdder(16, addRowsWideAVX512, addRowsNarrowAVX512),
+
+	softmaxRows: func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32) {
+		if !r.whole(p) {
+			softmaxRowsComposed(v, p, r, factor, top, sum)
+			return
+		}
+		softmaxRowsAVX512(r.rows, r.width, r.pitch, r.seen, r.step, &p[0], factor, &top[:r.rows][0], &sum[:r.rows][0])
+	},
+	softmaxGradientRows: func(v *vectors, p, ds []float32, r scoreRows, factor, scale float32, logarithm, delta []float32) {
+		if !r.whole(p) || len(ds) < len(p) {
+			softmaxGradientRowsComposed(v, p, ds, r, factor, scale, logarithm, delta)
+			return
+		}
+		softmaxGradientRowsAVX512(r.rows, r.width, r.pitch, r.seen, r.step, &p[0], &ds[0], factor, scale, &logarithm[:r.rows][0], &delta[:r.rows][0])
+	},
+}
+
+// whole tells whether there are rows, and room for whole vectors of 16 in each.
+func (r scoreRows) whole(p []float32) bool {
+	return r.rows > 0 && roundUp(r.width, 16) <= r.pitch && len(p) >= r.rows*r.pitch
+}
+
+func rowSquares(lanes int, f func(n int, x *float32, shift float32) float32) func(x []float32, shift float32) float32 {
+	return func(x []float32, shift float32) float32 {
+		n := len(x) / lanes * lanes
+		rest := squaresGeneric(x[n:], shift)
+		if n == 0 {
+			return rest
+		}
+		return f(n, &x[0], shift) + rest
+	}
+}
+
+// rowAdder takes eight vectors at a time, then one, then what is left.
+func rowAdder(lanes int, wide, narrow func(rows, pitch int, d, x *float32)) func(d, x []float32, rows, pitch int) {
+	return func(d, x []float32, rows, pitch int) {
+		if rows == 0 || len(d) == 0 {
+			return
+		}
+		_ = x[(rows-1)*pitch+len(d)-1]
+		i := 0
+		for ; i+8*lanes <= len(d); i += 8 * lanes {
+			wide(rows, pitch, &d[i], &x[i])
+		}
+		for ; i+lanes <= len(d); i += lanes {
+			narrow(rows, pitch, &d[i], &x[i])
+		}
+		if i < len(d) {
+			addRowsGeneric(d[i:], x[i:], rows, pitch)
+		}
+	}
+}
