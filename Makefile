@@ -77,10 +77,14 @@ cross: ## build for the other systems and without cgo
 .PHONY: build
 build: $(BIN) ## build bin/quern
 
-# Go's own cache decides what is to be built again.
+# Go's own cache decides what is to be built again. The copy is for Linux, which
+# keeps a file in pieces as large as those in which it was written, and maps no
+# less than a piece: the linker's are of megabytes.
 .PHONY: $(BIN)
 $(BIN):
-	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/quern
+	@mkdir -p $(BUILD) $(@D)
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BUILD)/quern ./cmd/quern
+	@cmp -s $(BUILD)/quern $@ || install -m 755 $(BUILD)/quern $@
 
 .PHONY: kernelspec
 kernelspec: $(BIN) $(VENV)/installed

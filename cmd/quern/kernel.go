@@ -34,11 +34,15 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
+	log := newLogger(std.err)
+	if err := releaseProgram(); err != nil {
+		log.Info("the program stays in memory", "error", err)
+	}
 	return kernel.Run(ctx, kernel.Config{
 		ConnectionFile: *file,
 		WorkerCommand:  []string{self, "worker"},
 		HistoryFile:    history.Path(),
 		Version:        buildVersion(),
-		Logger:         newLogger(std.err),
+		Logger:         log,
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/display"
@@ -73,6 +74,7 @@ type worker struct {
 	front     link.Front
 	output    streams
 	cell      atomic.Int64 // the running cell, or the last one
+	started   sync.Once    // the first cell is done
 }
 
 var _ link.Worker = (*worker)(nil)
@@ -118,6 +120,8 @@ func (w *worker) caller() int {
 func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
 	w.cell.Store(int64(request.Cell))
 	result, err := w.session.Execute(ctx, request.Cell, request.Code)
+	// What starting needed is needed no more, and the client is not to wait for this.
+	w.started.Do(func() { go func() { _ = releaseProgram() }() })
 	return translate(result, err)
 }
 
