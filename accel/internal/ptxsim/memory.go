@@ -1,6 +1,7 @@
 package ptxsim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,6 +78,17 @@ func newRegion(base uint64, bytes int) *region {
 
 // Alloc gives memory that nobody has written.
 func (m *Memory) Alloc(bytes int) (uint64, error) {
+	address, err := m.Reserve(bytes)
+	if err != nil {
+		return 0, err
+	}
+	m.Commit(address, bytes)
+	return address, nil
+}
+
+// Reserve takes addresses and room for an allocation, which faults until
+// Commit.
+func (m *Memory) Reserve(bytes int) (uint64, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if bytes <= 0 {
@@ -87,27 +99,29 @@ func (m *Memory) Alloc(bytes int) (uint64, error) {
 		return 0, fmt.Errorf("%w: %d bytes asked for, %d of %d free", ErrOutOfMemory, bytes, m.limit-m.used, m.limit)
 	}
 	m.used += size
-	r := newRegion(m.next, bytes)
+	address := m.next
 	m.next += uint64(size + guardGap)
-	list := append(slices.Clone(*m.regions.Load()), r)
-	m.regions.Store(&list)
-	return r.base, nil
+	return address, nil
 }
+
+// Commit makes reserved memory usable.
+func (m *Memory) Commit(address uint64, bytes int) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	list := slices.Clone(*m.regions.Load())
+	i, _ := slices.BinarySearchFunc(list, address, compareBase)
+	list = slices.Insert(list, i, newRegion(address, bytes))
+	m.regions.Store(&list)
+}
+
+func compareBase(r *region, address uint64) int { return cmp.Compare(r.base, address) }
 
 // Free takes back what Alloc gave.
 func (m *Memory) Free(address uint64) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	list := *m.regions.Load()
-	i, found := slices.BinarySearchFunc(list, address, func(r *region, a uint64) int {
-		switch {
-		case r.base < a:
-			return -1
-		case r.base > a:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(list, address, compareBase)
 	if !found {
 		return &AddressError{Address: address}
 	}

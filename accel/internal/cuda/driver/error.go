@@ -85,6 +85,8 @@ type Error struct {
 	Call string // CUDA function that reported it, cuLaunchKernel
 	Op   string // what was being done: Launch.Label, or sizes in bytes; may be empty
 	Log  string // what the PTX compiler said, or more of what is known; may be empty
+	// Cause is what a driver that is not CUDA's knows beyond the code, or nil.
+	Cause error
 }
 
 // Error names the op, the call and the code.
@@ -103,5 +105,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap is the code.
-func (e *Error) Unwrap() error { return e.Code }
+// Unwrap gives the code and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Code}
+	}
+	return []error{e.Code, e.Cause}
+}

@@ -1,0 +1,143 @@
+package fake
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ptxsim"
+)
+
+// context is a device with its memory and all that was made on it.
+type context struct {
+	driver *Driver
+	info   driver.Info
+
+	mutex   sync.Mutex // guards all below
+	memory  *ptxsim.Memory
+	random  *rand.Rand // nil for no delays
+	waiting []*command // in the order of the calls
+	broken  *driver.Error
+	closed  bool
+	counts  driver.Counts
+	handle  uintptr // last one given
+
+	base        stream
+	streams     map[driver.Stream]*stream
+	events      map[driver.Event]*event
+	modules     map[driver.Module]*ptxsim.Loaded
+	functions   map[driver.Function]*function
+	named       map[namedFunction]driver.Function
+	graphs      map[driver.Graph]*graph
+	executables map[driver.Executable]*executable
+	hosts       map[*byte][]byte
+	allocations map[driver.Pointer]int // size of what Alloc gave and Free did not take
+}
+
+var _ driver.Context = (*context)(nil)
+
+func newContext(d *Driver, device int) *context {
+	c := &context{driver: d, info: d.devices[device], memory: ptxsim.NewMemory(d.options.Memory)}
+	if d.options.Seed != 0 {
+		c.random = rand.New(rand.NewPCG(d.options.Seed, uint64(device)))
+	}
+	c.streams, c.events = map[driver.Stream]*stream{}, map[driver.Event]*event{}
+	c.modules, c.functions, c.named = map[driver.Module]*ptxsim.Loaded{}, map[driver.Function]*function{}, map[namedFunction]driver.Function{}
+	c.graphs, c.executables = map[driver.Graph]*graph{}, map[driver.Executable]*executable{}
+	c.hosts, c.allocations = map[*byte][]byte{}, map[driver.Pointer]int{}
+	return c
+}
+
+func (c *context) Info() driver.Info { return c.info }
+
+// begin starts a call: it fails where the context is broken or the call is to
+// fail. The mutex must be held.
+func (c *context) begin(call string) error {
+	if c.closed {
+		return &driver.Error{Code: driver.InvalidContext, Call: calls[call]}
+	}
+	if c.broken != nil {
+		return &driver.Error{Code: c.broken.Code, Call: calls[call], Op: c.broken.Op, Log: c.broken.Log, Cause: c.broken.Cause}
+	}
+	code := c.driver.injectedCode(call)
+	if code == 0 {
+		return nil
+	}
+	err := &driver.Error{Code: code, Call: calls[call], Op: "injected"}
+	if !code.Sticky() {
+		return err
+	}
+	switch call {
+	case "Launch", "LaunchGraph", "CopyToDevice", "CopyToHost", "Copy", "Fill":
+		c.push(&c.base, &command{call: call, run: func() error { return err }})
+		return nil
+	}
+	c.broken = err
+	return err
+}
+
+// end gives the error that the device has met by now, for calls that wait.
+func (c *context) end() error {
+	if c.broken != nil {
+		return c.broken
+	}
+	return nil
+}
+
+func (c *context) fail(call string, code driver.Code, format string, args ...any) error {
+	return &driver.Error{Code: code, Call: calls[call], Log: fmt.Sprintf(format, args...)}
+}
+
+// stream finds a stream by its handle.
+func (c *context) stream(call string, s driver.Stream) (*stream, error) {
+	if s == 0 {
+		return &c.base, nil
+	}
+	if found := c.streams[s]; found != nil {
+		return found, nil
+	}
+	return nil, c.fail(call, driver.InvalidHandle, "there is no stream %d", s)
+}
+
+// open is begin and stream in one.
+func (c *context) open(call string, s driver.Stream) (*stream, error) {
+	if err := c.begin(call); err != nil {
+		return nil, err
+	}
+	return c.stream(call, s)
+}
+
+func (c *context) next() uintptr {
+	c.handle++
+	return c.handle
+}
+
+func (c *context) Counts() driver.Counts {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.counts
+}
+
+// Raw is 0: there is no CUcontext.
+func (c *context) Raw() uintptr { return 0 }
+
+func (c *context) Current() error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.begin("Current")
+}
+
+// Close runs what is queued and ends the context. It tells of memory that was
+// not freed.
+func (c *context) Close() error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Close"); err != nil {
+		c.closed = true
+		return err
+	}
+	c.drain(nil)
+	c.closed = true
+	return c.end()
+}

@@ -1,0 +1,175 @@
+package fake
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ptxsim"
+)
+
+// Options describe the machine. The zero value is one device of compute
+// capability 8.0 with 256 MiB, which runs work at once.
+type Options struct {
+	Version    int // of CUDA; 0 for 12040
+	Devices    int // 0 for one, negative for none
+	Capability int // 0 for 80
+	Memory     int // bytes of each device; 0 for 256 MiB
+	// Seed of the order in which work runs that is not ordered, and of the
+	// delay with which it runs; 0 for at once and in the order of the calls.
+	Seed uint64
+	// MaxSteps bounds the instructions of one kernel; 0 for two billion.
+	MaxSteps int64
+	// Modules keeps parsed modules for several drivers; nil for none.
+	Modules *Modules
+}
+
+// Modules are parsed modules by their text. It may be used by several
+// goroutines.
+type Modules struct{ parsed sync.Map }
+
+func (m *Modules) parse(ptx string) (*ptxsim.Module, error) {
+	if found, ok := m.parsed.Load(ptx); ok {
+		return found.(*ptxsim.Module), nil
+	}
+	module, err := ptxsim.Parse(ptx)
+	if err != nil {
+		return nil, err
+	}
+	m.parsed.Store(ptx, module)
+	return module, nil
+}
+
+// Driver is a fake CUDA driver.
+type Driver struct {
+	options Options
+	devices []driver.Info
+
+	mutex    sync.Mutex
+	injected []*Injection
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+// Open gives a driver, or the error that [driver.Open] gives on such a machine.
+func Open(o Options) (*Driver, error) {
+	if o.Version == 0 {
+		o.Version = 12040
+	}
+	if o.Capability == 0 {
+		o.Capability = 80
+	}
+	if o.Memory == 0 {
+		o.Memory = 256 << 20
+	}
+	if o.MaxSteps == 0 {
+		o.MaxSteps = 2e9
+	}
+	if o.Modules == nil {
+		o.Modules = &Modules{}
+	}
+	d := &Driver{options: o}
+	n := max(o.Devices, 0)
+	if o.Devices == 0 {
+		n = 1
+	}
+	for i := range n {
+		info := driver.Info{
+			Name: "Fake GPU", UUID: fmt.Sprintf("GPU-00000000-0000-0000-0000-%012d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i),
+			Major: o.Capability / 10, Minor: o.Capability % 10, SMs: 4, Memory: o.Memory, L2: 4 << 20,
+			SharedPerBlock: 163 << 10, SharedPerSM: 164 << 10, RegistersPerSM: 1 << 16, ThreadsPerBlock: 1024, ThreadsPerSM: 2048,
+			ClockKHz: 1e6, MemoryClockKHz: 1e6, MemoryBusBits: 256, MemoryPools: true,
+		}
+		if o.Capability >= 90 {
+			info.SharedPerBlock, info.SharedPerSM = 227<<10, 228<<10
+		}
+		d.devices = append(d.devices, info)
+	}
+	if err := driver.Usable(o.Version, d.devices); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Version is that of the options.
+func (d *Driver) Version() int { return d.options.Version }
+
+// Devices are those of the options.
+func (d *Driver) Devices() []driver.Info { return d.devices }
+
+// Context makes a context with memory of its own.
+func (d *Driver) Context(device int) (driver.Context, error) {
+	if device < 0 || device >= len(d.devices) {
+		return nil, &driver.Error{Code: driver.InvalidDevice, Call: "cuDevicePrimaryCtxRetain", Op: fmt.Sprintf("device %d of %d", device, len(d.devices))}
+	}
+	if err := d.injectedError("Context"); err != nil {
+		return nil, err
+	}
+	return newContext(d, device), nil
+}
+
+// Injection makes calls fail.
+type Injection struct {
+	// Call is the method of driver.Context that fails: Alloc, Launch,
+	// LaunchGraph, CopyToHost, … or Context.
+	Call string
+	// Skip is how many such calls go well before.
+	Skip int
+	// Times is how many fail; 0 for one, negative for all.
+	Times int
+	// Code is the error. A sticky one ends the context, as on a GPU; that of a
+	// call that only queues work (Launch, LaunchGraph, copies, fills) comes
+	// from the next call that waits.
+	Code driver.Code
+}
+
+// Inject makes calls of all contexts fail from now on.
+func (d *Driver) Inject(i Injection) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if i.Times == 0 {
+		i.Times = 1
+	}
+	d.injected = append(d.injected, &i)
+}
+
+// injectedCode gives the code with which a call is to fail, 0 for none.
+func (d *Driver) injectedCode(call string) driver.Code {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	for _, i := range d.injected {
+		if i.Call != call || i.Times == 0 {
+			continue
+		}
+		if i.Skip > 0 {
+			i.Skip--
+			continue
+		}
+		i.Times--
+		return i.Code
+	}
+	return 0
+}
+
+func (d *Driver) injectedError(call string) error {
+	if code := d.injectedCode(call); code != 0 {
+		return &driver.Error{Code: code, Call: calls[call], Op: "injected"}
+	}
+	return nil
+}
+
+// calls are the functions of CUDA that a method stands for, for errors.
+var calls = map[string]string{
+	"Context": "cuDevicePrimaryCtxRetain", "Alloc": "cuMemAllocAsync", "Free": "cuMemFreeAsync", "MemoryInfo": "cuMemGetInfo",
+	"AllocHost": "cuMemAllocHost", "FreeHost": "cuMemFreeHost", "CopyToDevice": "cuMemcpyHtoDAsync", "CopyToHost": "cuMemcpyDtoHAsync",
+	"Copy": "cuMemcpyDtoDAsync", "Fill": "cuMemsetD8Async", "Load": "cuModuleLoadDataEx", "Unload": "cuModuleUnload",
+	"Function": "cuModuleGetFunction", "Global": "cuModuleGetGlobal", "FunctionInfo": "cuFuncGetAttribute", "SetMaxShared": "cuFuncSetAttribute",
+	"Occupancy": "cuOccupancyMaxActiveBlocksPerMultiprocessor", "Launch": "cuLaunchKernel", "TensorMap": "cuTensorMapEncodeTiled",
+	"NewStream": "cuStreamCreate", "CloseStream": "cuStreamDestroy", "SyncStream": "cuStreamSynchronize", "Sync": "cuCtxSynchronize",
+	"NewEvent": "cuEventCreate", "CloseEvent": "cuEventDestroy", "Record": "cuEventRecord", "Wait": "cuStreamWaitEvent", "Done": "cuEventQuery",
+	"SyncEvent": "cuEventSynchronize", "Elapsed": "cuEventElapsedTime", "NewGraph": "cuGraphCreate", "CloseGraph": "cuGraphDestroy",
+	"AddKernel": "cuGraphAddKernelNode", "AddCopy": "cuGraphAddMemcpyNode", "AddCopyToDevice": "cuGraphAddMemcpyNode",
+	"AddCopyToHost": "cuGraphAddMemcpyNode", "AddFill": "cuGraphAddMemsetNode", "Instantiate": "cuGraphInstantiate",
+	"CloseExecutable": "cuGraphExecDestroy", "UpdateKernel": "cuGraphExecKernelNodeSetParams", "LaunchGraph": "cuGraphLaunch",
+	"Current": "cuCtxSetCurrent", "Close": "cuDevicePrimaryCtxRelease",
+}

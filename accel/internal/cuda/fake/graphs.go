@@ -1,0 +1,232 @@
+package fake
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+)
+
+// graph is a list of nodes, each after those that it depends on.
+type graph struct{ nodes []node }
+
+type node struct {
+	handle   driver.Node
+	call     string
+	op       string
+	function driver.Function // of a kernel
+	after    []int           // indices of nodes
+	run      func() error
+	host     []byte
+}
+
+// executable is a graph as it was when it was instantiated, with updates.
+type executable struct {
+	nodes []node
+	last  *command // end of the newest launch: the next one waits for it
+}
+
+func (c *context) NewGraph() (driver.Graph, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("NewGraph"); err != nil {
+		return 0, err
+	}
+	g := driver.Graph(c.next())
+	c.graphs[g] = &graph{}
+	return g, nil
+}
+
+func (c *context) CloseGraph(g driver.Graph) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("CloseGraph"); err != nil {
+		return err
+	}
+	if c.graphs[g] == nil {
+		return c.fail("CloseGraph", driver.InvalidHandle, "there is no graph %d", g)
+	}
+	delete(c.graphs, g)
+	return nil
+}
+
+// add puts a node into a graph; make fills in what it does.
+func (c *context) add(call string, g driver.Graph, after []driver.Node, make func(n *node) error) (driver.Node, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin(call); err != nil {
+		return 0, err
+	}
+	found := c.graphs[g]
+	if found == nil {
+		return 0, c.fail(call, driver.InvalidHandle, "there is no graph %d", g)
+	}
+	n := node{call: call}
+	for _, before := range after {
+		i := 0
+		for ; i < len(found.nodes) && found.nodes[i].handle != before; i++ {
+		}
+		if i == len(found.nodes) {
+			return 0, c.fail(call, driver.InvalidValue, "node %d is not of this graph", before)
+		}
+		n.after = append(n.after, i)
+	}
+	if err := make(&n); err != nil {
+		return 0, err
+	}
+	n.handle = driver.Node(c.next())
+	found.nodes = append(found.nodes, n)
+	return n.handle, nil
+}
+
+func (c *context) AddKernel(g driver.Graph, after []driver.Node, l driver.Launch) (driver.Node, error) {
+	return c.add("AddKernel", g, after, func(n *node) (err error) {
+		n.op, n.function = l.Label, l.Function
+		n.run, err = c.kernel("AddKernel", l)
+		return err
+	})
+}
+
+func (c *context) AddCopy(g driver.Graph, after []driver.Node, dst, src driver.Pointer, bytes int) (driver.Node, error) {
+	return c.add("AddCopy", g, after, func(n *node) error {
+		if bytes <= 0 || dst < src+driver.Pointer(bytes) && src < dst+driver.Pointer(bytes) {
+			return c.fail("AddCopy", driver.InvalidValue, "%d bytes from %#x to %#x", bytes, src, dst)
+		}
+		n.op = fmt.Sprintf("copy of %d bytes on the device", bytes)
+		n.run = func() error { return c.memory.Copy(uint64(dst), uint64(src), bytes) }
+		return nil
+	})
+}
+
+func (c *context) AddCopyToDevice(g driver.Graph, after []driver.Node, dst driver.Pointer, src []byte) (driver.Node, error) {
+	return c.add("AddCopyToDevice", g, after, func(n *node) error {
+		if len(src) == 0 || !c.pinned(src) {
+			return c.fail("AddCopyToDevice", driver.InvalidValue, "host memory of a graph must be of AllocHost")
+		}
+		n.op = fmt.Sprintf("copy of %d bytes to the device", len(src))
+		n.host = src
+		n.run = func() error { return c.memory.Write(uint64(dst), src) }
+		return nil
+	})
+}
+
+func (c *context) AddCopyToHost(g driver.Graph, after []driver.Node, dst []byte, src driver.Pointer) (driver.Node, error) {
+	return c.add("AddCopyToHost", g, after, func(n *node) error {
+		if len(dst) == 0 || !c.pinned(dst) {
+			return c.fail("AddCopyToHost", driver.InvalidValue, "host memory of a graph must be of AllocHost")
+		}
+		n.op = fmt.Sprintf("copy of %d bytes to the host", len(dst))
+		n.host = dst
+		n.run = func() error { return c.memory.Read(dst, uint64(src)) }
+		return nil
+	})
+}
+
+func (c *context) AddFill(g driver.Graph, after []driver.Node, dst driver.Pointer, value uint32, width, count int) (driver.Node, error) {
+	return c.add("AddFill", g, after, func(n *node) error {
+		if count == 0 {
+			return c.fail("AddFill", driver.InvalidValue, "no elements")
+		}
+		if err := c.checkFill("AddFill", dst, width, count); err != nil {
+			return err
+		}
+		n.op = fmt.Sprintf("fill of %d × %d bytes", count, width)
+		n.run = func() error { return c.fill(dst, value, width, count) }
+		return nil
+	})
+}
+
+func (c *context) Instantiate(g driver.Graph) (driver.Executable, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Instantiate"); err != nil {
+		return 0, err
+	}
+	found := c.graphs[g]
+	if found == nil {
+		return 0, c.fail("Instantiate", driver.InvalidHandle, "there is no graph %d", g)
+	}
+	c.counts.Instantiates++
+	x := driver.Executable(c.next())
+	c.executables[x] = &executable{nodes: append([]node(nil), found.nodes...)}
+	return x, nil
+}
+
+func (c *context) executable(call string, x driver.Executable) (*executable, error) {
+	if err := c.begin(call); err != nil {
+		return nil, err
+	}
+	if found := c.executables[x]; found != nil {
+		return found, nil
+	}
+	return nil, c.fail(call, driver.InvalidHandle, "there is no instantiated graph %d", x)
+}
+
+func (c *context) CloseExecutable(x driver.Executable) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	_, err := c.executable("CloseExecutable", x)
+	delete(c.executables, x)
+	return err
+}
+
+func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Launch) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	found, err := c.executable("UpdateKernel", x)
+	if err != nil {
+		return err
+	}
+	for i := range found.nodes {
+		if found.nodes[i].handle != n {
+			continue
+		}
+		if found.nodes[i].function != l.Function {
+			return c.fail("UpdateKernel", driver.InvalidValue, "the node is of another function")
+		}
+		run, err := c.kernel("UpdateKernel", l)
+		if err != nil {
+			return err
+		}
+		found.nodes[i].run, found.nodes[i].op = run, l.Label
+		c.counts.Updates++
+		return nil
+	}
+	return c.fail("UpdateKernel", driver.InvalidValue, "node %d is not of this graph", n)
+}
+
+// LaunchGraph queues the nodes between two marks of the stream.
+func (c *context) LaunchGraph(x driver.Executable, s driver.Stream) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	found, err := c.executable("LaunchGraph", x)
+	if err != nil {
+		return err
+	}
+	q, err := c.stream("LaunchGraph", s)
+	if err != nil {
+		return err
+	}
+	c.counts.GraphLaunches++
+	c.counts.GraphNodes += len(found.nodes)
+	var start []*command
+	for _, before := range []*command{q.last, found.last} {
+		if before != nil && !before.done {
+			start = append(start, before)
+		}
+	}
+	all := make([]*command, len(found.nodes))
+	for i, n := range found.nodes {
+		cmd := &command{call: "LaunchGraph", op: n.op, run: n.run, after: append([]*command(nil), start...)}
+		if n.host != nil {
+			cmd.hosts = [][]byte{n.host}
+		}
+		for _, j := range n.after {
+			cmd.after = append(cmd.after, all[j])
+		}
+		all[i] = cmd
+	}
+	c.waiting = append(c.waiting, all...)
+	found.last = &command{call: "LaunchGraph", after: all}
+	c.push(q, found.last)
+	return nil
+}

@@ -1,0 +1,287 @@
+package fake
+
+import (
+	gocontext "context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ptxsim"
+)
+
+// function is an entry of a loaded module.
+type function struct {
+	kernel    *ptxsim.LoadedKernel
+	maxShared int // bytes of dynamic shared memory
+}
+
+type namedFunction struct {
+	module driver.Module
+	name   string
+}
+
+// sharedWithoutAsking is the dynamic shared memory that every function may have.
+const sharedWithoutAsking = 48 << 10
+
+// Load parses a module. It refuses what the device or the version of the
+// driver would.
+func (c *context) Load(ptx string) (driver.Module, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Load"); err != nil {
+		return 0, err
+	}
+	parsed, err := c.driver.options.Modules.parse(ptx)
+	if err != nil {
+		return 0, &driver.Error{Code: driver.InvalidPTX, Call: calls["Load"], Log: err.Error(), Cause: err}
+	}
+	if newest := newestPTX(c.driver.options.Version); parsed.Version() > newest {
+		return 0, c.fail("Load", driver.UnsupportedPTXVersion, "PTX %d.%d is newer than %d.%d, which the driver knows",
+			parsed.Version()/10, parsed.Version()%10, newest/10, newest%10)
+	}
+	if !runsOn(parsed.Target(), c.info.Capability()) {
+		return 0, c.fail("Load", driver.NoBinaryForGPU, "the module is for %s, the device is sm_%d", parsed.Target(), c.info.Capability())
+	}
+	loaded, err := c.memory.Load(parsed)
+	if err != nil {
+		code := driver.InvalidPTX
+		if errors.Is(err, ptxsim.ErrOutOfMemory) {
+			code = driver.OutOfMemory
+		}
+		return 0, &driver.Error{Code: code, Call: calls["Load"], Log: err.Error(), Cause: err}
+	}
+	m := driver.Module(c.next())
+	c.modules[m] = loaded
+	return m, nil
+}
+
+// newestPTX is the newest PTX version, 10*major + minor, that a version of
+// CUDA knows.
+func newestPTX(cuda int) int {
+	major, minor := cuda/1000, cuda%1000/10
+	switch {
+	case major <= 11:
+		return 70 + min(minor, 8)
+	case major == 12 && minor >= 6: // 12.6 brought none
+		return 80 + min(minor-1, 8)
+	case major == 12:
+		return 80 + minor
+	}
+	return 90 + min(minor, 9)
+}
+
+// runsOn reports whether a module for a target such as sm_80 or sm_90a runs on
+// a device.
+func runsOn(target string, capability int) bool {
+	digits := strings.TrimPrefix(target, "sm_")
+	exact := strings.TrimRight(digits, "af")
+	n, err := strconv.Atoi(exact)
+	if err != nil {
+		return false
+	}
+	if exact != digits {
+		return n == capability
+	}
+	return n <= capability
+}
+
+func (c *context) Unload(m driver.Module) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Unload"); err != nil {
+		return err
+	}
+	loaded := c.modules[m]
+	if loaded == nil {
+		return c.fail("Unload", driver.InvalidHandle, "there is no module %d", m)
+	}
+	c.drain(nil)
+	for key, f := range c.named {
+		if key.module == m {
+			delete(c.named, key)
+			delete(c.functions, f)
+		}
+	}
+	delete(c.modules, m)
+	return loaded.Unload()
+}
+
+func (c *context) Function(m driver.Module, name string) (driver.Function, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Function"); err != nil {
+		return 0, err
+	}
+	loaded := c.modules[m]
+	if loaded == nil {
+		return 0, c.fail("Function", driver.InvalidHandle, "there is no module %d", m)
+	}
+	key := namedFunction{m, name}
+	if f, ok := c.named[key]; ok {
+		return f, nil
+	}
+	kernel := loaded.Kernel(name)
+	if kernel == nil {
+		return 0, c.fail("Function", driver.NotFound, "the module has no entry %s", name)
+	}
+	f := driver.Function(c.next())
+	c.named[key] = f
+	c.functions[f] = &function{kernel, sharedWithoutAsking}
+	return f, nil
+}
+
+func (c *context) Global(m driver.Module, name string) (p driver.Pointer, bytes int, err error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Global"); err != nil {
+		return 0, 0, err
+	}
+	if loaded := c.modules[m]; loaded != nil {
+		if address, bytes, ok := loaded.Variable(name); ok {
+			return driver.Pointer(address), bytes, nil
+		}
+	}
+	return 0, 0, c.fail("Global", driver.NotFound, "the module has no variable %s", name)
+}
+
+// function finds a function by its handle.
+func (c *context) function(call string, f driver.Function) (*function, error) {
+	if found := c.functions[f]; found != nil {
+		return found, nil
+	}
+	return nil, c.fail(call, driver.InvalidHandle, "there is no function %d", f)
+}
+
+// FunctionInfo tells no registers: there is no compiler that assigns them.
+func (c *context) FunctionInfo(f driver.Function) (driver.FunctionInfo, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("FunctionInfo"); err != nil {
+		return driver.FunctionInfo{}, err
+	}
+	found, err := c.function("FunctionInfo", f)
+	if err != nil {
+		return driver.FunctionInfo{}, err
+	}
+	k := found.kernel
+	return driver.FunctionInfo{Local: k.Local(), Shared: k.Shared(), Threads: k.MaxThreads(), BinaryMajor: c.info.Major, BinaryMinor: c.info.Minor}, nil
+}
+
+func (c *context) SetMaxShared(f driver.Function, bytes int) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("SetMaxShared"); err != nil {
+		return err
+	}
+	found, err := c.function("SetMaxShared", f)
+	if err != nil {
+		return err
+	}
+	if bytes < 0 || bytes+found.kernel.Shared() > c.info.SharedPerBlock {
+		return c.fail("SetMaxShared", driver.InvalidValue, "%d bytes of shared memory, a block has %d", bytes+found.kernel.Shared(), c.info.SharedPerBlock)
+	}
+	found.maxShared = max(bytes, sharedWithoutAsking-found.kernel.Shared())
+	return nil
+}
+
+func (c *context) Occupancy(f driver.Function, threads, shared int) (int, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Occupancy"); err != nil {
+		return 0, err
+	}
+	found, err := c.function("Occupancy", f)
+	if err != nil {
+		return 0, err
+	}
+	if threads <= 0 || shared < 0 {
+		return 0, c.fail("Occupancy", driver.InvalidValue, "%d threads, %d bytes", threads, shared)
+	}
+	if threads > found.kernel.MaxThreads() {
+		return 0, nil
+	}
+	blocks := min(c.info.ThreadsPerSM/threads, 32)
+	if used := shared + found.kernel.Shared(); used > 0 {
+		blocks = min(blocks, c.info.SharedPerSM/(used+1024)) // the system takes one KiB a block
+	}
+	return blocks, nil
+}
+
+func (c *context) Launch(l driver.Launch, s driver.Stream) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	q, err := c.open("Launch", s)
+	if err != nil {
+		return err
+	}
+	run, err := c.kernel("Launch", l)
+	if err != nil {
+		return err
+	}
+	c.counts.Launches++
+	c.push(q, &command{call: "Launch", op: l.Label, run: run})
+	return nil
+}
+
+// kernel checks a launch and makes what runs it. The parameters are copied.
+func (c *context) kernel(call string, l driver.Launch) (func() error, error) {
+	f, err := c.function(call, l.Function)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(code driver.Code, format string, args ...any) (func() error, error) {
+		return nil, &driver.Error{Code: code, Call: calls[call], Op: l.Label, Log: f.kernel.Name() + ": " + fmt.Sprintf(format, args...)}
+	}
+	k := f.kernel
+	grid, block := dim(l.Grid), dim(l.Block)
+	switch {
+	case len(l.Params) != k.ParamBytes():
+		return refuse(driver.InvalidValue, "%d bytes of parameters, the entry has %d", len(l.Params), k.ParamBytes())
+	case l.Block.Count() > k.MaxThreads():
+		return refuse(driver.InvalidValue, "blocks of %d threads, %d are allowed", l.Block.Count(), k.MaxThreads())
+	case l.Block.Z > 64:
+		return refuse(driver.InvalidValue, "blocks of %v threads", l.Block)
+	case l.Grid.X > 1<<31-1 || l.Grid.Y > 1<<16-1 || l.Grid.Z > 1<<16-1:
+		return refuse(driver.InvalidValue, "grid of %v blocks", l.Grid)
+	case l.Shared < 0 || l.Shared > f.maxShared:
+		return refuse(driver.InvalidValue, "%d bytes of dynamic shared memory, SetMaxShared allows %d", l.Shared, f.maxShared)
+	case l.Cluster.Count() > 1:
+		return refuse(driver.NotSupported, "clusters")
+	}
+	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps}
+	return func() error {
+		_, err := k.Run(gocontext.Background(), launch)
+		return err
+	}, nil
+}
+
+func dim(d driver.Dim) ptxsim.Dim { return ptxsim.Dim{X: d.X, Y: d.Y, Z: d.Z} }
+
+// faultCode is what a GPU calls a fault. What a GPU does not notice, such as
+// a race, is a failed launch here.
+func faultCode(err error) driver.Code {
+	var fault *ptxsim.Fault
+	var address *ptxsim.AddressError
+	switch {
+	case errors.As(err, &address):
+		return driver.IllegalAddress
+	case !errors.As(err, &fault):
+		return driver.LaunchFailed
+	}
+	switch fault.Kind {
+	case ptxsim.OutOfBounds:
+		return driver.IllegalAddress
+	case ptxsim.Misaligned:
+		return driver.MisalignedAddress
+	case ptxsim.BudgetSpent:
+		return driver.LaunchTimeout
+	}
+	return driver.LaunchFailed
+}
+
+// TensorMap is not supported: the interpreter has no bulk copies.
+func (c *context) TensorMap(driver.TensorMap) ([128]byte, error) {
+	return [128]byte{}, c.fail("TensorMap", driver.NotSupported, "tensor maps")
+}

@@ -1,0 +1,89 @@
+package fake
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+)
+
+// command is work on the device. It runs when all that it comes after has run.
+type command struct {
+	call  string // method, for errors
+	op    string // what it does, for errors
+	after []*command
+	run   func() error // nil for a mark in a stream
+	done  bool
+	hosts [][]byte // host memory that it reads or writes
+}
+
+func (c *command) ready() bool {
+	for _, before := range c.after {
+		if !before.done {
+			return false
+		}
+	}
+	return true
+}
+
+// stream is a queue: each command comes after the one before.
+type stream struct{ last *command }
+
+// push queues a command in a stream. With a seed, some of the waiting commands
+// run now, or none; without, all do.
+func (c *context) push(s *stream, cmd *command) {
+	if s.last != nil && !s.last.done {
+		cmd.after = append(cmd.after, s.last)
+	}
+	s.last = cmd
+	c.waiting = append(c.waiting, cmd)
+	if c.random == nil {
+		c.drain(nil)
+		return
+	}
+	for range c.random.IntN(3) {
+		c.one()
+	}
+}
+
+// one runs one command that is ready, whichever; false if there is none.
+func (c *context) one() bool {
+	var ready []int
+	for i, cmd := range c.waiting {
+		if cmd.ready() {
+			if ready = append(ready, i); c.random == nil {
+				break
+			}
+		}
+	}
+	if len(ready) == 0 {
+		return false
+	}
+	i := ready[0]
+	if c.random != nil {
+		i = ready[c.random.IntN(len(ready))]
+	}
+	cmd := c.waiting[i]
+	c.waiting = slices.Delete(c.waiting, i, i+1)
+	cmd.done = true
+	if cmd.run != nil && c.broken == nil {
+		if err := cmd.run(); err != nil {
+			c.broken = c.failure(cmd, err)
+		}
+	}
+	cmd.run, cmd.after, cmd.hosts = nil, nil, nil
+	return true
+}
+
+// drain runs commands until one is done, or all for nil.
+func (c *context) drain(until *command) {
+	for (until == nil || !until.done) && c.one() {
+	}
+}
+
+// failure makes the error of a command that failed while it ran.
+func (c *context) failure(cmd *command, err error) *driver.Error {
+	if known, ok := err.(*driver.Error); ok {
+		return known
+	}
+	return &driver.Error{Code: faultCode(err), Call: calls[cmd.call], Op: cmd.op, Log: err.Error(), Cause: err}
+}

@@ -1,0 +1,183 @@
+package fake
+
+import (
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+)
+
+// event marks the command that was a stream's last when it was recorded.
+type event struct {
+	timed bool
+	mark  *command // nil while not recorded
+	when  time.Time
+}
+
+func (c *context) NewStream() (driver.Stream, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("NewStream"); err != nil {
+		return 0, err
+	}
+	s := driver.Stream(c.next())
+	c.streams[s] = &stream{}
+	return s, nil
+}
+
+// CloseStream lets queued work run.
+func (c *context) CloseStream(s driver.Stream) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if _, err := c.open("CloseStream", s); err != nil {
+		return err
+	}
+	if s == 0 {
+		return c.fail("CloseStream", driver.InvalidHandle, "the context's own stream")
+	}
+	delete(c.streams, s)
+	return nil
+}
+
+func (c *context) SyncStream(s driver.Stream) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	q, err := c.open("SyncStream", s)
+	if err != nil {
+		return err
+	}
+	c.counts.Syncs++
+	if q.last != nil {
+		c.drain(q.last)
+	}
+	return c.end()
+}
+
+func (c *context) Sync() error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Sync"); err != nil {
+		return err
+	}
+	c.counts.Syncs++
+	c.drain(nil)
+	return c.end()
+}
+
+func (c *context) NewEvent(timed bool) (driver.Event, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("NewEvent"); err != nil {
+		return 0, err
+	}
+	e := driver.Event(c.next())
+	c.events[e] = &event{timed: timed}
+	return e, nil
+}
+
+// event finds an event by its handle.
+func (c *context) event(call string, e driver.Event) (*event, error) {
+	if err := c.begin(call); err != nil {
+		return nil, err
+	}
+	if found := c.events[e]; found != nil {
+		return found, nil
+	}
+	return nil, c.fail(call, driver.InvalidHandle, "there is no event %d", e)
+}
+
+func (c *context) CloseEvent(e driver.Event) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	_, err := c.event("CloseEvent", e)
+	delete(c.events, e)
+	return err
+}
+
+func (c *context) Record(e driver.Event, s driver.Stream) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	ev, err := c.event("Record", e)
+	if err != nil {
+		return err
+	}
+	q, err := c.stream("Record", s)
+	if err != nil {
+		return err
+	}
+	mark := &command{call: "Record"}
+	mark.run = func() error {
+		if ev.mark == mark {
+			ev.when = time.Now()
+		}
+		return nil
+	}
+	ev.mark = mark
+	c.push(q, mark)
+	return nil
+}
+
+// Wait of an event that was never recorded does nothing, as in CUDA.
+func (c *context) Wait(s driver.Stream, e driver.Event) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	ev, err := c.event("Wait", e)
+	if err != nil {
+		return err
+	}
+	q, err := c.stream("Wait", s)
+	if err != nil {
+		return err
+	}
+	if ev.mark != nil {
+		c.push(q, &command{call: "Wait", after: []*command{ev.mark}})
+	}
+	return nil
+}
+
+func (c *context) Done(e driver.Event) (bool, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	ev, err := c.event("Done", e)
+	if err != nil {
+		return false, err
+	}
+	if ev.mark == nil || ev.mark.done {
+		return true, c.end()
+	}
+	c.one() // time goes on while the host asks
+	return ev.mark.done, c.end()
+}
+
+func (c *context) SyncEvent(e driver.Event) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	ev, err := c.event("SyncEvent", e)
+	if err != nil {
+		return err
+	}
+	c.counts.Syncs++
+	if ev.mark != nil {
+		c.drain(ev.mark)
+	}
+	return c.end()
+}
+
+func (c *context) Elapsed(from, to driver.Event) (float64, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	a, err := c.event("Elapsed", from)
+	if err != nil {
+		return 0, err
+	}
+	b, err := c.event("Elapsed", to)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case !a.timed || !b.timed || a.mark == nil || b.mark == nil:
+		return 0, c.fail("Elapsed", driver.InvalidHandle, "an event without a time, or not recorded")
+	case !a.mark.done || !b.mark.done:
+		return 0, c.fail("Elapsed", driver.NotReady, "an event has not happened yet")
+	}
+	return float64(b.when.Sub(a.when)) / float64(time.Millisecond), nil
+}
