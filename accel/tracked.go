@@ -179,9 +179,14 @@ func (t *Tracked) Figure() *plots.Figure {
 			of, curve = "Training loss", TrackedRun.smooth
 		}
 	}
+	_, own := t.options()
+	own = own[len(own)-len(drawn):]
 	var series []plots.Series
-	for _, r := range drawn {
+	for i, r := range drawn {
 		s := plots.Series{Name: r.Name}
+		if r.Name == filepath.Base(r.Folder) && len(own[i]) > 0 { // which says more than the time
+			s.Name = strings.Join(own[i], ", ")
+		}
 		for _, p := range curve(r) {
 			s.X, s.Y = append(s.X, float64(p.Step)), append(s.Y, p.Loss)
 		}
@@ -209,28 +214,39 @@ func (r TrackedRun) smooth() []Point {
 	return curve
 }
 
-// table has a row for each run. Options that all of them have are below it.
-func (t *Tracked) table() table {
+// options are those that all runs have, and those of each that others have not.
+// What only shows a run or keeps it is left out.
+func (t *Tracked) options() (shared []string, own [][]string) {
 	counts := map[string]int{}
 	for _, r := range t.Runs {
 		for _, o := range r.Options {
 			counts[o]++
 		}
 	}
-	var shared []string
-	out := table{headings: []string{"run", "status", "steps", "loss", "accuracy", "seconds", "options"}}
+	own = make([][]string, len(t.Runs))
 	for i, r := range t.Runs {
-		var own []string
 		for _, o := range r.Options {
-			if counts[o] < len(t.Runs) {
-				own = append(own, o)
-			} else if i == 0 {
+			name, _, _ := strings.Cut(o, "(")
+			switch {
+			case slices.Contains([]string{"Quiet", "Live", "Track", "TensorBoard"}, name):
+			case counts[o] < len(t.Runs):
+				own[i] = append(own[i], o)
+			case i == 0:
 				shared = append(shared, o)
 			}
 		}
+	}
+	return shared, own
+}
+
+// table has a row for each run. Options that all of them have are below it.
+func (t *Tracked) table() table {
+	shared, own := t.options()
+	out := table{headings: []string{"run", "status", "steps", "loss", "accuracy", "seconds", "options"}}
+	for i, r := range t.Runs {
 		out.rows = append(out.rows, []string{
 			r.Name, string(r.Status), fmt.Sprint(r.Steps), measuredText("%.4f", r.Loss), measuredText("%.2f %%", 100*r.Accuracy),
-			measuredText("%.2f", r.Seconds), strings.Join(own, ", "),
+			measuredText("%.2f", r.Seconds), strings.Join(own[i], ", "),
 		})
 	}
 	out.below = t.Folder + ": " + plural(len(t.Runs), "run")

@@ -102,3 +102,10 @@ def test_profiling_names_the_layers_and_the_gap(executed):
     shown = text(executed("07-profiling.ipynb"))
     for name in ("look.0 Conv2D", "think.0", "say", "AdamW", "waits for data", "lists a step: 2, before: 1", "step.trace.json"):
         assert name in shown, name
+
+
+def test_search_finds_settings(executed):
+    """Halving tries more settings in as many epochs, and what it finds is good."""
+    assert accuracy(executed("08-search.ipynb")) >= 90
+    trials = {name: int(n) for name, n in re.findall(r"^(random|TPE, halving) +\S+ ± \S+ +(\d+)", text(executed("08-search.ipynb")), re.M)}
+    assert trials["TPE, halving"] > 1.5 * trials["random"], trials

@@ -133,6 +133,7 @@ func (c *Comparison) spending() int {
 func (c *Comparison) Figure() *plots.Figure {
 	const most = 60 // points of a curve
 	total := c.spending()
+	low, high := math.Inf(1), math.Inf(-1)
 	step := max(1, (total+most-1)/most)
 	var bands []plots.Band
 	for _, v := range c.Variants {
@@ -147,6 +148,7 @@ func (c *Comparison) Figure() *plots.Figure {
 			}
 			b.X, b.Y = append(b.X, float64(spent)), append(b.Y, mean)
 			b.Low, b.High = append(b.Low, mean-deviation), append(b.High, mean+deviation)
+			low, high = min(low, mean-deviation, mean), max(high, mean)
 		}
 		bands = append(bands, b)
 	}
@@ -154,7 +156,11 @@ func (c *Comparison) Figure() *plots.Figure {
 	if c.Units {
 		unit = "units of work"
 	}
-	return plots.Bands("Best so far", bands...).XLabel(unit).Subtitle(c.seeds())
+	f := plots.Bands("Best so far", bands...).XLabel(unit).Subtitle(c.seeds())
+	if low > 0 && high > 4*low { // first trials may be far from the last
+		f.LogY()
+	}
+	return f
 }
 
 func (c *Comparison) seeds() string {
