@@ -235,6 +235,7 @@ func (a *access) loadParam(slots, widths []int) step {
 
 func (w *warp) parameter(lane int, address uint64, size int) []byte {
 	p := w.block.params
+	address -= entryBase
 	if address%uint64(size) != 0 {
 		panic(w.accessFault(Misaligned, lane, "param", address, size, "not a multiple of %d", size))
 	}
@@ -254,7 +255,7 @@ func (w *warp) readable(a *access, lane int, address uint64, size int) []byte {
 	case "shared":
 		return w.loadShared(lane, address, size, size, a.strong)
 	case "local", "param":
-		if space == "param" && a.space == "" {
+		if space == "param" && address >= entryBase {
 			return w.parameter(lane, address, size)
 		}
 		at := w.localSpan(lane, address, size)
@@ -382,7 +383,7 @@ func (w *warp) write(a *access, lane int, address uint64, value []byte) {
 		w.storeShared(lane, address, value, size, a.strong)
 		return
 	case "local", "param":
-		if space == "param" && a.space == "" {
+		if space == "param" && address >= entryBase {
 			panic(w.accessFault(OutOfBounds, lane, "param", address, size, "parameters cannot be written"))
 		}
 		at := w.localSpan(lane, address, size)

@@ -34,6 +34,10 @@ const (
 	windowBytes  = 1 << 32
 )
 
+// entryBase is where the parameters of an entry begin in the space of
+// parameters. Those of functions lie below, with local memory.
+const entryBase = 1 << 24
+
 // allocationAlign is that of cuMemAlloc; guardGap lies between allocations, so
 // that overruns fault.
 const (

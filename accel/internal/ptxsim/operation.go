@@ -135,8 +135,10 @@ func (o *operation) addressOf(s *symbol, arg *operand) int {
 	switch s.space {
 	case "shared":
 		return o.b.sharedAddress(s, arg.offset)
-	case "local", "entry":
+	case "local":
 		return o.b.constant(uint64(int64(s.offset) + arg.offset))
+	case "entry":
+		return o.b.constant(uint64(entryBase + int64(s.offset) + arg.offset))
 	case "global", "const":
 		return o.b.address(s.global, arg.offset)
 	}
