@@ -1,12 +1,12 @@
 package lower
 
-// Receives and sends are calls of the run time, which ends a wait when the cell
-// of the goroutine that waits is interrupted. The engine ends all waits of an
-// evaluation, or none.
+// Receives and sends are calls of functions that the run time makes, one for each
+// type of channel: they end when the cell of the goroutine that waits is
+// interrupted. The engine ends all waits of an evaluation, or none.
 //
 //	f(<-c)             ->  f(receiveʹ1(c))
 //	v, ok := <-c       ->  v, ok := receivedʹ2(c)
-//	c <- v             ->  var t1 T = v; rtʹ.Send(c, &t1)
+//	c <- v             ->  sendʹ3(c, v)
 //	for v := range c   ->  for { v, t1 := receivedʹ2(c); if !t1 { break }; ... }
 
 import (
@@ -14,26 +14,23 @@ import (
 	"go/types"
 )
 
+// channelFunction names a variable that holds a function of the run time.
+func (e *emitter) channelFunction(base, function, signature string) string {
+	return e.helper(base, base+" "+signature, func(name string) {
+		e.out.line("var %s func%s", name, signature)
+		e.registers.indent = 1
+		e.registers.line("%s", e.rt(function, "&"+name))
+	})
+}
+
 // receive names a function that receives from a channel of type t, which gives
 // whether it is open too if that is asked for.
 func (e *emitter) receive(t types.Type, open bool) string {
-	base, result, returned := "receive", "%s", "return v"
+	channel, element := e.typ(t), e.typ(channelOf(t).Elem())
 	if open {
-		base, result, returned = "received", "(%s, bool)", "return v, ok"
+		return e.channelFunction("received", "Receiver", "("+channel+") ("+element+", bool)")
 	}
-	channel := e.typ(t)
-	return e.helper(base, base+" "+channel, func(name string) {
-		element := e.typ(channelOf(t).Elem())
-		e.out.open("func %s(c %s) "+result+" {", name, channel, element)
-		e.out.line("var v %s", element)
-		call := e.rt("Receive", "c", "&v")
-		if open {
-			call = "ok := " + call
-		}
-		e.out.line("%s", call)
-		e.out.line("%s", returned)
-		e.out.close("}")
-	})
+	return e.channelFunction("receive", "Receiver", "("+channel+") "+element)
 }
 
 // channelOf is the channel type that values of type t have.
@@ -59,10 +56,9 @@ func (f *function) channelType(x ast.Expr) types.Type {
 
 func (f *function) send(w *writer, s *ast.SendStmt) {
 	t := f.channelType(s.Chan)
-	channel := f.temp()
-	w.line("var %s %s = %s", channel, f.typ(t), f.expr(s.Chan))
-	value := f.operand(w, s.Value, channelOf(t).Elem())
-	w.line("%s", f.rt("Send", channel, "&"+value))
+	channel, element := f.typ(t), channelOf(t).Elem()
+	send := f.channelFunction("send", "Sender", "("+channel+", "+f.typ(element)+")")
+	w.line("%s(%s, %s)", send, f.convert(f.expr(s.Chan), f.typeOf(s.Chan), t), f.exprTo(s.Value, element))
 }
 
 // rangeChannel lowers a range over a channel.

@@ -27,95 +27,97 @@ func (r *Registry) stopOr() <-chan struct{} {
 	return again
 }
 
-// Receive is a receive from a channel that ends when the caller is to stop.
-// variable points to what takes the value. open is what a receive tells beside
-// it.
-func (r *Registry) Receive(channel, variable any) (open bool) {
-	switch c := channel.(type) {
-	case chan int:
-		return receive(r, c, variable)
-	case chan string:
-		return receive(r, c, variable)
-	case chan bool:
-		return receive(r, c, variable)
-	case chan float64:
-		return receive(r, c, variable)
-	case chan struct{}:
-		return receive(r, c, variable)
-	case <-chan int:
-		return receive(r, c, variable)
-	case <-chan string:
-		return receive(r, c, variable)
-	case <-chan struct{}:
-		return receive(r, c, variable)
-	case <-chan time.Time:
-		return receive(r, c, variable)
+// Receiver sets *function, a func(chan T) T or func(chan T) (T, bool), to one that
+// receives from a channel as Go does, and ends when the caller is to stop.
+func (r *Registry) Receiver(function any) {
+	switch f := function.(type) {
+	case *func(chan int) int:
+		*f = func(c chan int) int { v, _ := receive(r, c); return v }
+	case *func(chan int) (int, bool):
+		*f = func(c chan int) (int, bool) { return receive(r, c) }
+	case *func(<-chan int) (int, bool):
+		*f = func(c <-chan int) (int, bool) { return receive(r, c) }
+	case *func(chan string) string:
+		*f = func(c chan string) string { v, _ := receive(r, c); return v }
+	case *func(chan string) (string, bool):
+		*f = func(c chan string) (string, bool) { return receive(r, c) }
+	case *func(chan bool) bool:
+		*f = func(c chan bool) bool { v, _ := receive(r, c); return v }
+	case *func(chan float64) (float64, bool):
+		*f = func(c chan float64) (float64, bool) { return receive(r, c) }
+	case *func(chan struct{}) struct{}:
+		*f = func(c chan struct{}) struct{} { v, _ := receive(r, c); return v }
+	case *func(<-chan struct{}) struct{}:
+		*f = func(c <-chan struct{}) struct{} { v, _ := receive(r, c); return v }
+	case *func(<-chan time.Time) time.Time:
+		*f = func(c <-chan time.Time) time.Time { v, _ := receive(r, c); return v }
+	default:
+		v := reflect.ValueOf(function).Elem()
+		open := v.Type().NumOut() == 2
+		v.Set(reflect.MakeFunc(v.Type(), func(in []reflect.Value) []reflect.Value {
+			value, ok := in[0].TryRecv()
+			if !value.IsValid() {
+				value, ok = r.wait(reflect.SelectCase{Dir: reflect.SelectRecv, Chan: in[0]})
+			}
+			if open {
+				return []reflect.Value{value, reflect.ValueOf(ok)}
+			}
+			return []reflect.Value{value}
+		}))
 	}
-	c := reflect.ValueOf(channel)
-	value, open := c.TryRecv()
-	if !value.IsValid() {
-		value, open = r.wait(reflect.SelectCase{Dir: reflect.SelectRecv, Chan: c})
-	}
-	reflect.ValueOf(variable).Elem().Set(value)
-	return open
 }
 
-func receive[T any](r *Registry, c <-chan T, variable any) (open bool) {
-	v := variable.(*T)
+func receive[T any](r *Registry, c <-chan T) (v T, open bool) {
 	select {
-	case *v, open = <-c:
-		return open
+	case v, open = <-c:
+		return v, open
 	default:
 	}
 	stopped := r.stopped()
 	for {
 		select {
-		case *v, open = <-c:
-			return open
+		case v, open = <-c:
+			return v, open
 		case <-stopped:
 			stopped = r.stopOr()
 		}
 	}
 }
 
-// Send is a send on a channel that ends when the caller is to stop. variable
-// points to the value.
-func (r *Registry) Send(channel, variable any) {
-	switch c := channel.(type) {
-	case chan int:
-		send(r, c, variable)
-	case chan string:
-		send(r, c, variable)
-	case chan bool:
-		send(r, c, variable)
-	case chan float64:
-		send(r, c, variable)
-	case chan struct{}:
-		send(r, c, variable)
-	case chan<- int:
-		send(r, c, variable)
-	case chan<- string:
-		send(r, c, variable)
-	case chan<- struct{}:
-		send(r, c, variable)
+// Sender sets *function, a func(chan T, T), to one that sends on a channel as Go
+// does, and ends when the caller is to stop.
+func (r *Registry) Sender(function any) {
+	switch f := function.(type) {
+	case *func(chan int, int):
+		*f = func(c chan int, v int) { send(r, c, v) }
+	case *func(chan<- int, int):
+		*f = func(c chan<- int, v int) { send(r, c, v) }
+	case *func(chan string, string):
+		*f = func(c chan string, v string) { send(r, c, v) }
+	case *func(chan bool, bool):
+		*f = func(c chan bool, v bool) { send(r, c, v) }
+	case *func(chan float64, float64):
+		*f = func(c chan float64, v float64) { send(r, c, v) }
+	case *func(chan struct{}, struct{}):
+		*f = func(c chan struct{}, v struct{}) { send(r, c, v) }
 	default:
-		sendAny(r, reflect.ValueOf(c), reflect.ValueOf(variable).Elem())
+		v := reflect.ValueOf(function).Elem()
+		v.Set(reflect.MakeFunc(v.Type(), func(in []reflect.Value) []reflect.Value {
+			c, value := in[0], in[1]
+			if c.TrySend(value) {
+				return nil
+			}
+			one := reflect.SelectCase{Dir: reflect.SelectSend}
+			if !c.IsNil() { // package reflect wants no value for a nil channel
+				one.Chan, one.Send = c, value
+			}
+			r.wait(one)
+			return nil
+		}))
 	}
 }
 
-func sendAny(r *Registry, c, value reflect.Value) {
-	if c.TrySend(value) {
-		return
-	}
-	one := reflect.SelectCase{Dir: reflect.SelectSend}
-	if !c.IsNil() { // package reflect wants no value for a nil channel
-		one.Chan, one.Send = c, value
-	}
-	r.wait(one)
-}
-
-func send[T any](r *Registry, c chan<- T, variable any) {
-	v := *variable.(*T)
+func send[T any](r *Registry, c chan<- T, v T) {
 	select {
 	case c <- v:
 		return

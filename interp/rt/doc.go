@@ -81,8 +81,8 @@
 // (receive) or d (default) for each case, operands a channel and a pointer to the
 // value or the variable:
 //
-//	Receive(channel, variable interface{}) (open bool)
-//	Send(channel, variable interface{})
+//	Receiver(function interface{})                          *function, a func(chan T) T or func(chan T) (T, bool), receives
+//	Sender(function interface{})                            *function, a func(chan T, T), sends
 //	Select(directions string, operands ...interface{}) (chosen int, ok bool)
 //	Lock(mu *sync.Mutex)                                    mu.Lock(), for an interrupt to end the wait
 //	LockRW(mu *sync.RWMutex)                                mu.Lock()

@@ -29,10 +29,10 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"AssertionFailed": r.AssertionFailed,
 		"SameType":        SameType,
 
-		"Select":  r.Select,
-		"Receive": r.Receive,
-		"Send":    r.Send,
-		"Lock":    r.Lock, "LockRW": r.LockRW, "RLock": r.RLock, "WaitGroupWait": r.WaitGroupWait,
+		"Select":   r.Select,
+		"Receiver": r.Receiver,
+		"Sender":   r.Sender,
+		"Lock":     r.Lock, "LockRW": r.LockRW, "RLock": r.RLock, "WaitGroupWait": r.WaitGroupWait,
 
 		"Deferred":  (*Deferred)(nil),
 		"Protect":   Protect,
