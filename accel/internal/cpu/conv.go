@@ -53,6 +53,9 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	if suitsWinograd(s.Op.(ir.Conv2D), &k.planes) {
 		return newWinogradConv(d, s, &k.planes), nil
 	}
+	if k.isSmall() {
+		return newSmallConv(d, s, &k.planes, false), nil
+	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
 	if k.leaveOut(k.out(), k.depth) {

@@ -24,6 +24,9 @@ func newConv2DInput(d *Device, s ir.Step) (step, error) {
 	if suitsWinograd(op.Conv2D, &k.planes) {
 		return newWinogradInput(d, s, &k.planes), nil
 	}
+	if k.isSmall() {
+		return newSmallConv(d, s, &k.planes, true), nil
+	}
 	k.kernel = d.shift.forRows(k.in())
 	if k.leaveOut(k.in(), k.out()*k.kh*k.kw/k.phases) {
 		k.divideDense(k.in(), k.h*k.w/k.phases)

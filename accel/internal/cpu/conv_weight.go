@@ -32,6 +32,9 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	if suitsWinograd(op.Conv2D, &k.planes) {
 		return newWinogradWeight(d, s, &k.planes), nil
 	}
+	if k.isSmall() {
+		return newSmallWeight(d, s, &k.planes), nil
+	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
 	if k.sumsDensely() {

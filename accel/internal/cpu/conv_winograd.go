@@ -186,7 +186,7 @@ func (k *winogradConv) multiply(m, v []float32, step, tiles, first, last int) {
 			to := m[e*between+(p-first)*2*tiles*t.lanes:]
 			for g := range groups {
 				i, end := tiles*g/groups, tiles*(g+1)/groups
-				t.tiles[end-i-1][tile](blocks, &v[e*step+i*t.lanes], tiles*t.lanes, weights, &to[i*t.lanes], tiles*t.lanes)
+				t.tiles[end-i-1][tile](blocks, &v[e*step+i*t.lanes], tiles*t.lanes, weights, &to[i*t.lanes], tiles*t.lanes, 0)
 			}
 		}
 	}

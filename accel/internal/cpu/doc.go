@@ -13,7 +13,8 @@
 //	                functions in shift.go; wide ones as matrix products without the
 //	                padding, conv_dense.go and conv_weight_dense.go, from columns.go;
 //	                those of 3×3 by Winograd's transforms, conv_winograd.go and
-//	                conv_winograd_weight.go, from winograd.go
+//	                conv_winograd_weight.go, from winograd.go; those of small images
+//	                place by place, conv_small.go and conv_small_weight.go
 //	attention.go    attention, block by block; attention_gradient.go
 //	norm.go, batchnorm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
 //	crossentropy.go, move.go, random.go   other steps

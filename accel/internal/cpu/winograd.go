@@ -40,7 +40,7 @@ type winogradKernel struct {
 
 	// tiles are products of some rows by one or two vectors, k blocks of lanes
 	// deep: row i of a is vector i of a block, blocks lie apart, and b's rows one
-	// after the other. c has a row's vectors next apart.
+	// after the other. c has a row's vectors next apart. With add it is added to.
 	tiles [][]blockTile
 
 	// sums are c = Σ aᵀ·b or, with add, c += Σ aᵀ·b, of lanes/2 rows by one or two
@@ -50,7 +50,7 @@ type winogradKernel struct {
 
 // Tiles of products; see winogradKernel.
 type (
-	blockTile func(k int, a *float32, apart int, b, c *float32, next int)
+	blockTile func(k int, a *float32, apart int, b, c *float32, next, add int)
 	sumTile   func(k int, a, b *float32, next int, c *float32, ldc, add int)
 )
 

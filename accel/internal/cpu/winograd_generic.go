@@ -32,8 +32,8 @@ func newGenericWinograd(lanes int) *winogradKernel {
 	for rows := 1; rows <= 4; rows++ {
 		var row []blockTile
 		for vectors := 1; vectors <= 2; vectors++ {
-			row = append(row, func(k int, a *float32, apart int, b, c *float32, next int) {
-				blockTileGeneric(lanes, rows, vectors, k, a, apart, b, c, next)
+			row = append(row, func(k int, a *float32, apart int, b, c *float32, next, add int) {
+				blockTileGeneric(lanes, rows, vectors, k, a, apart, b, c, next, add)
 			})
 		}
 		t.tiles = append(t.tiles, row)
@@ -196,7 +196,7 @@ func tileGradientGeneric(lanes, n int, dst, src *float32, step, next int) {
 	}
 }
 
-func blockTileGeneric(lanes, rows, vectors, k int, a *float32, apart int, b, c *float32, next int) {
+func blockTileGeneric(lanes, rows, vectors, k int, a *float32, apart int, b, c *float32, next, add int) {
 	for i := range rows {
 		for v := range vectors {
 			var sum [16]float32
@@ -208,7 +208,13 @@ func blockTileGeneric(lanes, rows, vectors, k int, a *float32, apart int, b, c *
 					}
 				}
 			}
-			copy(behind(c, i*lanes+v*next, lanes), s)
+			out := behind(c, i*lanes+v*next, lanes)
+			for j, y := range s {
+				if add != 0 {
+					y += out[j]
+				}
+				out[j] = y
+			}
 		}
 	}
 }

@@ -42,62 +42,62 @@ func tileGradientAVX2(n int, dst *float32, src *float32, step int, next int)
 // blockTile1x1AVX2 is blockTileGeneric for 1 rows and 1 vectors.
 //
 //go:noescape
-func blockTile1x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile1x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile1x2AVX2 is blockTileGeneric for 1 rows and 2 vectors.
 //
 //go:noescape
-func blockTile1x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile1x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile2x1AVX2 is blockTileGeneric for 2 rows and 1 vectors.
 //
 //go:noescape
-func blockTile2x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile2x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile2x2AVX2 is blockTileGeneric for 2 rows and 2 vectors.
 //
 //go:noescape
-func blockTile2x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile2x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile3x1AVX2 is blockTileGeneric for 3 rows and 1 vectors.
 //
 //go:noescape
-func blockTile3x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile3x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile3x2AVX2 is blockTileGeneric for 3 rows and 2 vectors.
 //
 //go:noescape
-func blockTile3x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile3x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile4x1AVX2 is blockTileGeneric for 4 rows and 1 vectors.
 //
 //go:noescape
-func blockTile4x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile4x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile4x2AVX2 is blockTileGeneric for 4 rows and 2 vectors.
 //
 //go:noescape
-func blockTile4x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile4x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile5x1AVX2 is blockTileGeneric for 5 rows and 1 vectors.
 //
 //go:noescape
-func blockTile5x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile5x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile5x2AVX2 is blockTileGeneric for 5 rows and 2 vectors.
 //
 //go:noescape
-func blockTile5x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile5x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile6x1AVX2 is blockTileGeneric for 6 rows and 1 vectors.
 //
 //go:noescape
-func blockTile6x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile6x1AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile6x2AVX2 is blockTileGeneric for 6 rows and 2 vectors.
 //
 //go:noescape
-func blockTile6x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile6x2AVX2(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // sumTile4x1AVX2 is sumTileGeneric for 4 rows and 1 vectors.
 //
@@ -147,142 +147,142 @@ func tileGradientAVX512(n int, dst *float32, src *float32, step int, next int)
 // blockTile1x1AVX512 is blockTileGeneric for 1 rows and 1 vectors.
 //
 //go:noescape
-func blockTile1x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile1x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile1x2AVX512 is blockTileGeneric for 1 rows and 2 vectors.
 //
 //go:noescape
-func blockTile1x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile1x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile2x1AVX512 is blockTileGeneric for 2 rows and 1 vectors.
 //
 //go:noescape
-func blockTile2x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile2x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile2x2AVX512 is blockTileGeneric for 2 rows and 2 vectors.
 //
 //go:noescape
-func blockTile2x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile2x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile3x1AVX512 is blockTileGeneric for 3 rows and 1 vectors.
 //
 //go:noescape
-func blockTile3x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile3x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile3x2AVX512 is blockTileGeneric for 3 rows and 2 vectors.
 //
 //go:noescape
-func blockTile3x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile3x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile4x1AVX512 is blockTileGeneric for 4 rows and 1 vectors.
 //
 //go:noescape
-func blockTile4x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile4x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile4x2AVX512 is blockTileGeneric for 4 rows and 2 vectors.
 //
 //go:noescape
-func blockTile4x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile4x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile5x1AVX512 is blockTileGeneric for 5 rows and 1 vectors.
 //
 //go:noescape
-func blockTile5x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile5x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile5x2AVX512 is blockTileGeneric for 5 rows and 2 vectors.
 //
 //go:noescape
-func blockTile5x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile5x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile6x1AVX512 is blockTileGeneric for 6 rows and 1 vectors.
 //
 //go:noescape
-func blockTile6x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile6x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile6x2AVX512 is blockTileGeneric for 6 rows and 2 vectors.
 //
 //go:noescape
-func blockTile6x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile6x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile7x1AVX512 is blockTileGeneric for 7 rows and 1 vectors.
 //
 //go:noescape
-func blockTile7x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile7x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile7x2AVX512 is blockTileGeneric for 7 rows and 2 vectors.
 //
 //go:noescape
-func blockTile7x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile7x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile8x1AVX512 is blockTileGeneric for 8 rows and 1 vectors.
 //
 //go:noescape
-func blockTile8x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile8x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile8x2AVX512 is blockTileGeneric for 8 rows and 2 vectors.
 //
 //go:noescape
-func blockTile8x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile8x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile9x1AVX512 is blockTileGeneric for 9 rows and 1 vectors.
 //
 //go:noescape
-func blockTile9x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile9x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile9x2AVX512 is blockTileGeneric for 9 rows and 2 vectors.
 //
 //go:noescape
-func blockTile9x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile9x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile10x1AVX512 is blockTileGeneric for 10 rows and 1 vectors.
 //
 //go:noescape
-func blockTile10x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile10x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile10x2AVX512 is blockTileGeneric for 10 rows and 2 vectors.
 //
 //go:noescape
-func blockTile10x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile10x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile11x1AVX512 is blockTileGeneric for 11 rows and 1 vectors.
 //
 //go:noescape
-func blockTile11x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile11x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile11x2AVX512 is blockTileGeneric for 11 rows and 2 vectors.
 //
 //go:noescape
-func blockTile11x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile11x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile12x1AVX512 is blockTileGeneric for 12 rows and 1 vectors.
 //
 //go:noescape
-func blockTile12x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile12x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile12x2AVX512 is blockTileGeneric for 12 rows and 2 vectors.
 //
 //go:noescape
-func blockTile12x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile12x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile13x1AVX512 is blockTileGeneric for 13 rows and 1 vectors.
 //
 //go:noescape
-func blockTile13x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile13x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile13x2AVX512 is blockTileGeneric for 13 rows and 2 vectors.
 //
 //go:noescape
-func blockTile13x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile13x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile14x1AVX512 is blockTileGeneric for 14 rows and 1 vectors.
 //
 //go:noescape
-func blockTile14x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile14x1AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // blockTile14x2AVX512 is blockTileGeneric for 14 rows and 2 vectors.
 //
 //go:noescape
-func blockTile14x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int)
+func blockTile14x2AVX512(k int, a *float32, apart int, b *float32, c *float32, next int, add int)
 
 // sumTile8x1AVX512 is sumTileGeneric for 8 rows and 1 vectors.
 //

@@ -125,12 +125,13 @@ func TestWinogradTiles(t *testing.T) {
 			for vectors := range 2 {
 				for _, k := range []int{1, 3} {
 					t.Run(fmt.Sprintf("%s, %dx%d, %d deep", name, rows+1, vectors+1, k), func(t *testing.T) {
+						add := k / 2
 						rows, apart := rows+1, (rows+3)*lanes
 						a, b := filled(r, k*apart), filled(r, k*lanes*(vectors+1)*lanes)
 						before := filled(r, 2*apart)
 						got, want := slices.Clone(before), slices.Clone(before)
-						sets[0].tiles[rows-1][vectors](k, &a[0], apart, &b[0], &got[0], apart)
-						blockTileGeneric(lanes, rows, vectors+1, k, &a[0], apart, &b[0], &want[0], apart)
+						sets[0].tiles[rows-1][vectors](k, &a[0], apart, &b[0], &got[0], apart, add)
+						blockTileGeneric(lanes, rows, vectors+1, k, &a[0], apart, &b[0], &want[0], apart, add)
 						alike(t, got, want, 1e-5)
 					})
 				}
@@ -185,6 +186,35 @@ func TestSuitsWinograd(t *testing.T) {
 		}
 		g := newPlanes(row.op, row.n, row.x[0], row.x[1], row.x[1], row.w[0], size(0), size(1), row.w[1], row.w[1])
 		if got := suitsWinograd(row.op, &g); got != row.want {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+	}
+}
+
+// TestIsSmall tells which convolutions are computed place by place.
+func TestIsSmall(t *testing.T) {
+	plain := ir.Conv2D{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Padding: [2]int{1, 1}, Groups: 1}
+	grouped, valid := plain, plain
+	grouped.Groups, valid.Padding = 2, [2]int{}
+	d := New(1)
+	defer d.Close()
+	for _, row := range []struct {
+		name     string
+		op       ir.Conv2D
+		n, c, hw int
+		want     bool
+	}{
+		{"end of a network", plain, 32, 512, 3, true},
+		{"one image", plain, 1, 512, 3, false},
+		{"few channels", plain, 32, 3, 3, false},
+		{"large images", plain, 32, 64, 14, false},
+		{"no padding", valid, 32, 64, 3, false},
+		{"groups", grouped, 32, 64, 3, false},
+		{"very many channels", plain, 32, 4096, 3, false},
+	} {
+		size := row.hw + 2*row.op.Padding[0] - 2
+		k := conv2d{device: d, planes: newPlanes(row.op, row.n, row.c, row.hw, row.hw, row.c, size, size, 3, 3)}
+		if got := k.isSmall(); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}

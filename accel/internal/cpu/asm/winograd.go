@@ -444,11 +444,13 @@ func (s isa) sandwiches() {
 }
 
 // blockTile is a tile of a product whose left side has vectors of channels beside
-// each other: row i of it is vector i of a block, and blocks lie apart.
+// each other: row i of it is vector i of a block, and blocks lie apart. It fetches
+// the vectors of the next block and, some lines ahead, the right side: what the
+// processor's own prefetching does not see costs a sixth of the time.
 func blockTile(s isa, mr, nv int) {
-	s.begin(fmt.Sprintf("blockTile%dx%d", mr, nv), "func(k int, a *float32, apart int, b, c *float32, next int)",
+	s.begin(fmt.Sprintf("blockTile%dx%d", mr, nv), "func(k int, a *float32, apart int, b, c *float32, next, add int)",
 		fmt.Sprintf(" is blockTileGeneric for %d rows and %d vectors.", mr, nv))
-	k, a, apart, b, c, next := parameter("k"), parameter("a"), parameter("apart"), parameter("b"), parameter("c"), parameter("next")
+	k, a, apart, b, c, next, add := parameter("k"), parameter("a"), parameter("apart"), parameter("b"), parameter("c"), parameter("next"), parameter("add")
 	SHLQ(Imm(2), apart)
 	SHLQ(Imm(2), next)
 	acc := make([]VecVirtual, mr*nv)
@@ -460,7 +462,7 @@ func blockTile(s isa, mr, nv int) {
 		columns[v] = s.register()
 	}
 	rows := []VecVirtual{s.register(), s.register()}
-	const unroll = 4
+	const unroll, ahead = 4, 4096
 	at, left := GP64(), GP64()
 	Label("block")
 	MOVQ(a, at)
@@ -469,6 +471,7 @@ func blockTile(s isa, mr, nv int) {
 	for u := range unroll {
 		for v := range columns {
 			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, columns[v])
+			PREFETCHT0(Mem{Base: b, Disp: (u*nv+v)*s.width + ahead})
 		}
 		for i := range mr {
 			row := rows[i%2]
@@ -478,6 +481,9 @@ func blockTile(s isa, mr, nv int) {
 			}
 		}
 	}
+	for i := range mr {
+		PREFETCHT0(Mem{Base: at, Index: apart, Scale: 1, Disp: i * s.width})
+	}
 	ADDQ(Imm(unroll*4), at)
 	ADDQ(I32(unroll*nv*s.width), b)
 	DECQ(left)
@@ -485,13 +491,21 @@ func blockTile(s isa, mr, nv int) {
 	ADDQ(apart, a)
 	DECQ(k)
 	JNZ(LabelRef("block"))
-	for v := range columns {
-		for i := range mr {
-			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: i * s.width})
+	result := func(i, v int) Mem {
+		m := Mem{Base: c, Disp: i * s.width}
+		if v > 0 {
+			m.Index, m.Scale = next, 1
 		}
-		if v+1 < nv {
-			ADDQ(next, c)
-		}
+		return m
+	}
+	TESTQ(add, add)
+	JZ(LabelRef("store"))
+	for i := range acc {
+		VADDPS(result(i/nv, i%nv), acc[i], acc[i])
+	}
+	Label("store")
+	for i := range acc {
+		VMOVUPS(acc[i], result(i/nv, i%nv))
 	}
 	VZEROUPPER()
 	RET()

@@ -1,0 +1,111 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+// smallWeight is the gradient of the kernel of a convolution of small images: for
+// each of its elements the products of x and dy, channels by images and images by
+// channels, over the places where it meets an element of the image. One chunk takes
+// some channels of both.
+type smallWeight struct {
+	device           *Device
+	kernel           *winogradKernel
+	inputs, slopes   placesOf
+	area             int
+	runs             [][]run // of each element of the kernel
+	table            []int   // of weights
+	wide, high       int     // chunks over the channels of x and of dy
+	argX, argY, argW ir.Operand
+	laying           bool
+	dataX, dataY     []float32
+	dataW            []float32
+}
+
+// run is neighbouring places of dy and of x that an element of the kernel meets.
+type run struct{ result, image, count int }
+
+func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
+	t := d.winograd
+	k := &smallWeight{device: d, kernel: t, argX: s.In[0], argY: s.In[1], argW: s.Out[0], area: g.kh * g.kw}
+	k.inputs, k.slopes = newPlacesOf(t, g.n, g.c, g.h*g.w), newPlacesOf(t, g.n, g.o, g.oh*g.ow)
+	k.runs = make([][]run, k.area)
+	for _, list := range g.meetings(false) {
+		for _, m := range list {
+			r := k.runs[m.tap]
+			if last := len(r) - 1; last >= 0 && r[last].result+r[last].count == m.result && r[last].image+r[last].count == m.image {
+				r[last].count++
+				continue
+			}
+			k.runs[m.tap] = append(r, run{m.result, m.image, 1})
+		}
+	}
+	k.wide, k.high = (g.c+winogradSumChannels-1)/winogradSumChannels, (g.o+winogradSumChannels-1)/winogradSumChannels
+	step, width := k.step()
+	k.table = t.places(k.area*t.lanes, func(j int) int { return j%k.area*step + j/k.area*width })
+	room := t.lanes * max(k.area*t.lanes, k.inputs.count, k.slopes.count)
+	d.reserve(k.inputs.size()+k.slopes.size(), k.area*step+room)
+	return k
+}
+
+// step is the size of a chunk's sums of one element of the kernel, and width that
+// of their rows.
+func (k *smallWeight) step() (step, width int) {
+	t := k.kernel
+	width = t.blocks(min(k.slopes.channels, winogradSumChannels)) * t.lanes
+	return t.blocks(min(k.inputs.channels, winogradSumChannels)) * t.lanes * width, width
+}
+
+func (k *smallWeight) run(p *program) error {
+	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
+	k.laying = true
+	p.device.pool.run(k.inputs.chunks()+k.slopes.chunks(), k)
+	k.laying = false
+	p.device.pool.run(k.wide*k.high, k)
+	k.dataX, k.dataY, k.dataW = nil, nil, nil
+	return nil
+}
+
+func (k *smallWeight) work(chunk, worker int) {
+	scratch, size := k.device.scratch[worker], k.inputs.size()
+	x, dy := k.device.panel[:size], k.device.panel[size:]
+	if k.laying {
+		if images := k.inputs.chunks(); chunk < images {
+			k.inputs.lay(x, k.dataX, chunk, scratch)
+		} else {
+			k.slopes.lay(dy, k.dataY, chunk-images, scratch)
+		}
+		return
+	}
+	t := k.kernel
+	left, top := chunk%k.wide*winogradSumChannels, chunk/k.wide*winogradSumChannels
+	in, out := min(winogradSumChannels, k.inputs.channels-left), min(winogradSumChannels, k.slopes.channels-top)
+	step, width := k.step()
+	sums, room := scratch[:k.area*step], scratch[k.area*step:]
+	for tap, runs := range k.runs {
+		part := sums[tap*step:][:step]
+		if len(runs) == 0 {
+			clear(part)
+		}
+		for add, r := range runs {
+			a, b := x[left/t.lanes*k.inputs.apart()+r.image*k.inputs.n*t.lanes:], dy[top/t.lanes*k.slopes.apart()+r.result*k.slopes.n*t.lanes:]
+			k.multiply(part, a, b, r.count*k.inputs.n, t.blocks(in), t.blocks(out), width, add)
+		}
+	}
+	for o := 0; o < out; o += t.lanes {
+		for c := 0; c < in; c += t.lanes {
+			w := k.dataW[((top+o)*k.inputs.channels+left+c)*k.area:]
+			t.turnRowsBack(w, k.inputs.channels*k.area, min(t.lanes, out-o), min(t.lanes, in-c)*k.area, sums[c*width+o:], k.table, room)
+		}
+	}
+}
+
+// multiply adds the products at some places.
+func (k *smallWeight) multiply(sums, x, dy []float32, count, rows, columns, width, add int) {
+	t := k.kernel
+	half := t.lanes / 2
+	for j := 0; j < columns; j += 2 {
+		n := min(2, columns-j)
+		for i := range 2 * rows {
+			t.sums[n-1](count, &x[i/2*k.inputs.apart()+i%2*half], &dy[j*k.slopes.apart()], k.slopes.apart(), &sums[i*half*width+j*t.lanes], width, add)
+		}
+	}
+}
