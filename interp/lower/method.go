@@ -7,6 +7,7 @@ package lower
 //	i.M(a), interpreted interface -> callʹMʹ1(i, a), a dispatcher
 //	t.Method(i), t a reflect.Type -> rtʹ.TypeMethod(t, i)
 //	v.Len(), v a reflect.Value  ->  rtʹ.ValidValue(v, "Len").Len()
+//	t.Execute(w, p), t a template -> rtʹ.TextExecute(t, w, rtʹ.Box(17, p))
 //	x.M, as a value             ->  func(r *Pʹ1) func(A) R { return func(a0 A) R { return PʹMʹ1(r, a0) } }(&x)
 //	P.M, as a value             ->  func(r Pʹ1, a0 A) R { return PʹMʹ1(r, a0) }
 //
@@ -79,6 +80,13 @@ var replaced = map[string]string{
 	"(reflect.Type).Methods":       "TypeMethods",
 	"(*log.Logger).Output":         "LogOutput",
 	"(*log.Logger).SetOutput":      "SetLogOutput",
+
+	"(*text/template.Template).Execute":         "TextExecute",
+	"(*text/template.Template).ExecuteTemplate": "TextExecuteTemplate",
+	"(*text/template.Template).Funcs":           "TextFuncs",
+	"(*html/template.Template).Execute":         "HTMLExecute",
+	"(*html/template.Template).ExecuteTemplate": "HTMLExecuteTemplate",
+	"(*html/template.Template).Funcs":           "HTMLFuncs",
 
 	"(*sync/atomic.Value).Store":          "AtomicStore",
 	"(*sync/atomic.Value).Swap":           "AtomicSwap",

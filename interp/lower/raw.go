@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +13,7 @@ import (
 var reflecting = map[string]bool{
 	"sort": true, "runtime": true, "unsafe": true,
 	"encoding/gob": true, "encoding/binary": true, "encoding/xml": true, "encoding/asn1": true,
-	"text/template": true, "html/template": true, "testing/quick": true, "database/sql": true,
+	"testing/quick": true, "database/sql": true,
 	"net/rpc": true, "expvar": true, "flag": true,
 }
 
@@ -24,7 +23,7 @@ func (f *function) takesRaw(e *ast.CallExpr) bool {
 	if o == nil {
 		return false
 	}
-	return reflecting[o.Pkg().Path()] || o.Pkg().Path() == "fmt" && strings.Contains(o.Name(), "can")
+	return reflecting[o.Pkg().Path()] || o.Name() == "IsTrue" || o.Pkg().Path() == "fmt" && strings.Contains(o.Name(), "can")
 }
 
 // shims are functions that the compiled run time has its own version of:
@@ -32,7 +31,6 @@ func (f *function) takesRaw(e *ast.CallExpr) bool {
 //	errors.As(err, &t)     ->  rtʹ.ErrorsAs(err, rtʹ.Box(20, &t), 20)
 //	json.Marshal(p)        ->  rtʹ.JSONMarshal(rtʹ.Box(17, p))
 //	reflect.TypeOf(p)      ->  rtʹ.TypeOf(rtʹ.Box(17, p))
-//	t.Execute(w, p)        ->  rtʹ.TemplateExecute(t, w, "", rtʹ.Box(17, p))
 //	fmt.Printf("%T", p)    ->  rtʹ.Printf("%T", rtʹ.Box(17, p))
 //	log.Printf("%T", p)    ->  log.Printf("%s", rtʹ.Sprintf("%T", rtʹ.Box(17, p)))
 //
@@ -47,13 +45,6 @@ var shims = map[string]string{
 	"reflect.TypeOf":                  "TypeOf",
 	"reflect.DeepEqual":               "DeepEqual",
 	"context.WithValue":               "ContextWithValue",
-
-	"(*text/template.Template).Execute":         "TemplateExecute",
-	"(*text/template.Template).ExecuteTemplate": "TemplateExecute",
-	"(*text/template.Template).Funcs":           "TemplateFuncs",
-	"(*html/template.Template).Execute":         "TemplateExecute",
-	"(*html/template.Template).ExecuteTemplate": "TemplateExecute",
-	"(*html/template.Template).Funcs":           "TemplateFuncs",
 }
 
 // waits are methods that may wait for ever, which the compiled run time ends on
@@ -132,12 +123,6 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 		}
 		for i, x := range e.Args {
 			arguments = append(arguments, f.exprTo(x, o.Signature().Params().At(i).Type()))
-		}
-		if o.Name() == "Funcs" {
-			return f.rt(name, arguments...) + ".(" + f.typ(f.typeOf(e)) + ")", true
-		}
-		if o.Name() == "Execute" {
-			arguments = slices.Insert(arguments, 2, `""`)
 		}
 		return f.rt(name, arguments...), true
 	}

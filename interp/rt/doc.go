@@ -77,6 +77,13 @@
 //	AtomicStore(v *atomic.Value, x interface{})             v.Store(x); AtomicSwap, AtomicCompareAndSwap
 //	ContextWithValue(parent context.Context, key, value interface{}) context.Context
 //
+// Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
+// HTMLFuncs for those of html/template:
+//
+//	TextExecute(t, w io.Writer, data interface{}) error     t.Execute(w, data)
+//	TextExecuteTemplate(t, w, name, data) error             t.ExecuteTemplate(w, name, data)
+//	TextFuncs(t, functions map[string]interface{})          t.Funcs(functions)
+//
 // Waits, which an interrupt ends. In a select statement directions has s (send), r
 // (receive) or d (default) for each case, operands a channel and a pointer to the
 // value or the variable:
@@ -135,10 +142,6 @@
 //	TypeMethods(t reflect.Type) iter.Seq[ReflectMethod]     t.Methods()
 //	XMLValue(x interface{}, element bool) interface{}       the raw value for encoding/xml, or a panic with an *XMLError; see XMLRefusal
 //	DeepEqual(a, b interface{}) bool
-//	TemplateExecute(t interface{}, w io.Writer, name string, data interface{}) error
-//	                                                        t.Execute(w, data) with name "", t.ExecuteTemplate(w, name, data); t of text/template or html/template
-//	TemplateFuncs(t interface{}, functions map[string]interface{}) interface{}
-//	                                                        t.Funcs(functions)
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
 //	Clear(x interface{})                                    clear(x) for a map or a slice
 //	BuiltinPrint(args ...interface{})                       print; arguments raw, Words(x) for one of interface type

@@ -3,9 +3,11 @@ package rt
 import (
 	"fmt"
 	"go/types"
+	htmltemplate "html/template"
 	"io"
 	"iter"
 	"reflect"
+	"text/template"
 )
 
 // method is one entry of a method table: a function that takes the raw receiver
@@ -59,16 +61,8 @@ func (r *Registry) bound(x any, name string) any {
 			return x.Close
 		}
 	}
-	if t, ok := x.(reflect.Type); ok {
-		// Those whose signatures have types that cells have others for.
-		switch name {
-		case "Method":
-			return func(i int) ReflectMethod { return r.TypeMethod(t, i) }
-		case "MethodByName":
-			return func(name string) (ReflectMethod, bool) { return r.TypeMethodByName(t, name) }
-		case "Methods":
-			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
-		}
+	if f := r.replacedMethod(x, name); f != nil {
+		return f
 	}
 	v := reflect.ValueOf(x)
 	key := methodKey{v.Type(), name}
@@ -86,6 +80,37 @@ func (r *Registry) bound(x any, name string) any {
 		v = reflect.MakeFunc(plainSignature(v.Type(), nil), v.CallSlice)
 	}
 	return v.Interface()
+}
+
+// replacedMethod is the method of a compiled x that cells have another for: one
+// with types in its signature, or looking into values, that cells have others for.
+func (r *Registry) replacedMethod(x any, name string) any {
+	switch t := x.(type) {
+	case reflect.Type:
+		switch name {
+		case "Method":
+			return func(i int) ReflectMethod { return r.TypeMethod(t, i) }
+		case "MethodByName":
+			return func(name string) (ReflectMethod, bool) { return r.TypeMethodByName(t, name) }
+		case "Methods":
+			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
+		}
+	case *template.Template:
+		switch name {
+		case "Execute":
+			return func(w io.Writer, data any) error { return r.TextExecute(t, w, data) }
+		case "ExecuteTemplate":
+			return func(w io.Writer, name string, data any) error { return r.TextExecuteTemplate(t, w, name, data) }
+		}
+	case *htmltemplate.Template:
+		switch name {
+		case "Execute":
+			return func(w io.Writer, data any) error { return r.HTMLExecute(t, w, data) }
+		case "ExecuteTemplate":
+			return func(w io.Writer, name string, data any) error { return r.HTMLExecuteTemplate(t, w, name, data) }
+		}
+	}
+	return nil
 }
 
 // methodKey is a method of a compiled type.

@@ -23,6 +23,8 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"Sprintf":  reflect.ValueOf(r.Sprintf),
 			"Sprintln": reflect.ValueOf(r.Sprintln),
 		},
+		"text/template/template": r.templateEscapers(),
+		"html/template/template": r.templateEscapers(),
 		"encoding/json/json": {
 			"Marshal":       reflect.ValueOf(r.JSONMarshal),
 			"MarshalIndent": reflect.ValueOf(r.JSONMarshalIndent),

@@ -54,6 +54,8 @@ type Registry struct {
 	descriptors typeutil.Map // types.Type to *Type, by types.Identical
 	all         []*Type
 
+	templateBuiltins map[string]any // functions that every template has
+
 	types      atomic.Pointer[[]*Type] // all, as readers see it
 	byType     sync.Map                // types.Type to *Type, by pointer: a cache of descriptors
 	wrappers   sync.Map                // reflect.Type to func(Box) any: see AddWrapper
@@ -64,8 +66,7 @@ type Registry struct {
 	holders    sync.Map                // reflect.Type to bool: see holdsInterface
 	jsonClosed sync.Map                // reflect.Type to bool: see jsonHoldsNoBox
 	fields     sync.Map                // view to []jsonField
-	names      sync.Map                // string to nil: see templateNames
-	functions  sync.Map                // string to nil: names of functions that cells gave to templates
+	escaped    sync.Map                // *htmltemplate.Template to nil: those that html/template has escaped
 }
 
 // New returns an empty registry.
@@ -85,6 +86,7 @@ func New(config Config) *Registry {
 	r := &Registry{config: config}
 	r.types.Store(&[]*Type{})
 	r.addNativeWrappers()
+	r.templateBuiltins = r.newTemplateBuiltins()
 	return r
 }
 
@@ -135,6 +137,13 @@ func (r *Registry) child(t types.Type) *Type {
 	return r.Describe(t)
 }
 
+// isGenericFunction reports whether t is an instance of a function type such as
+// iter.Seq, which in lowered code is that function type without its name.
+func isGenericFunction(t *types.Named) bool {
+	_, ok := t.Underlying().(*types.Signature)
+	return ok && t.TypeArgs().Len() > 0
+}
+
 // Mentions reports whether t differs in lowered code from what it is in Go, so
 // that a value of it needs a box: whether it mentions an interpreted named
 // type, a literal interface with methods, or a struct literal with embedded or
@@ -142,7 +151,7 @@ func (r *Registry) child(t types.Type) *Type {
 func (r *Registry) Mentions(t types.Type) bool {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
-		return r.config.Interpreted(t)
+		return r.config.Interpreted(t) || isGenericFunction(t)
 	case *types.Pointer:
 		return r.Mentions(t.Elem())
 	case *types.Slice:

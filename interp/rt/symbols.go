@@ -80,6 +80,13 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 
 		"ContextWithValue": r.ContextWithValue,
 
+		"TextExecute":         r.TextExecute,
+		"TextExecuteTemplate": r.TextExecuteTemplate,
+		"TextFuncs":           r.TextFuncs,
+		"HTMLExecute":         r.HTMLExecute,
+		"HTMLExecuteTemplate": r.HTMLExecuteTemplate,
+		"HTMLFuncs":           r.HTMLFuncs,
+
 		"Append":   r.Append,
 		"Appendf":  r.Appendf,
 		"Appendln": r.Appendln,
@@ -112,8 +119,6 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"TypeMethod":        r.TypeMethod,
 		"TypeMethodByName":  r.TypeMethodByName,
 		"TypeMethods":       r.TypeMethods,
-		"TemplateFuncs":     r.TemplateFuncs,
-		"TemplateExecute":   r.TemplateExecute,
 		"XMLValue":          r.XMLValue,
 		"DeepEqual":         r.DeepEqual,
 		"CloneMap":          r.CloneMap,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	htmltemplate "html/template"
 	"os"
 	"reflect"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"log/slog"
 
 	"github.com/quernlab/quern/display"
+	"text/template"
 )
 
 // TestSymbolsAreDocumented compares the table with the package comment, against
@@ -44,6 +46,8 @@ func TestOverrides(t *testing.T) {
 		"fmt/fmt Fprint": fmt.Fprint, "fmt/fmt Fprintf": fmt.Fprintf, "fmt/fmt Fprintln": fmt.Fprintln, "fmt/fmt Print": fmt.Print, "fmt/fmt Printf": fmt.Printf,
 		"fmt/fmt Println": fmt.Println, "fmt/fmt Sprint": fmt.Sprint, "fmt/fmt Sprintf": fmt.Sprintf, "fmt/fmt Sprintln": fmt.Sprintln,
 		"encoding/json/json Marshal": json.Marshal, "encoding/json/json MarshalIndent": json.MarshalIndent, "encoding/json/json Unmarshal": json.Unmarshal,
+		"text/template/template HTMLEscaper": template.HTMLEscaper, "text/template/template JSEscaper": template.JSEscaper, "text/template/template URLQueryEscaper": template.URLQueryEscaper,
+		"html/template/template HTMLEscaper": htmltemplate.HTMLEscaper, "html/template/template JSEscaper": htmltemplate.JSEscaper, "html/template/template URLQueryEscaper": htmltemplate.URLQueryEscaper,
 	}
 	count := 0
 	for pkg, table := range overrides {

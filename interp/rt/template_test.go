@@ -2,8 +2,8 @@ package rt
 
 import (
 	"bytes"
+	"fmt"
 	htmltemplate "html/template"
-	"strings"
 	"testing"
 	"text/template"
 )
@@ -32,6 +32,15 @@ func TestTemplateExecute(t *testing.T) {
 		{"{{define `t`}}<{{.Name}}>{{end}}{{template `t` .}}", Base{1, "n"}},
 		{"{{.T.Year}} {{.D.String}} {{.B.Len}}", Outer{B: bytes.NewBufferString("four")}},
 		{"plain {{.Key}} {{.Val}}", Pair[Text, Int]{"k", 1}},
+		{"{{.Absent}}", Base{}},
+		{"{{.note}}", Point{}},
+		{"{{.Sum 1 2}} {{.Sum}} {{3 | .Sum 1}}", Variadic{1}},
+		{"{{.Sum `a`}}", Variadic{1}},
+		{"{{.MarshalText}}", Color{R: 255}},
+		{"{{.String}}", Weekday(9)},
+		{"{{.Name.X}}", Base{}},
+		{"{{.P.X}}", Outer{}},
+		{"{{if false}}{{.Absent}}{{end}}{{index .L 7}}", Outer{}},
 		{"{{.}}", nil},
 		{"{{.X}}", &struct{ X []any }{[]any{Celsius(1)}}},
 	}
@@ -39,36 +48,37 @@ func TestTemplateExecute(t *testing.T) {
 		var got, want bytes.Buffer
 		real := template.Must(template.New("root").Parse(tt.text))
 		wantErr := real.Execute(&want, tt.data)
-		err := w.TemplateExecute(real, &got, "", w.box(tt.data))
-		if got.String() != want.String() || (err == nil) != (wantErr == nil) {
+		err := w.TextExecute(real, &got, w.box(tt.data))
+		if got.String() != want.String() || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			t.Errorf("%s\n got %q, %v\nwant %q, %v", tt.text, got.String(), err, want.String(), wantErr)
 		}
 		got.Reset()
 		want.Reset()
 		html := htmltemplate.Must(htmltemplate.New("root").Parse("<p>" + tt.text))
 		wantErr = html.ExecuteTemplate(&want, "root", tt.data)
-		err = w.TemplateExecute(html, &got, "root", w.box(tt.data))
-		if got.String() != want.String() || (err == nil) != (wantErr == nil) {
+		err = w.HTMLExecuteTemplate(html, &got, "root", w.box(tt.data))
+		if got.String() != want.String() || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			t.Errorf("html: %s\n got %q, %v\nwant %q, %v", tt.text, got.String(), err, want.String(), wantErr)
 		}
 	}
 }
 
-// TestTemplateRefuses checks that what a template cannot have is an error and
-// no text.
-func TestTemplateRefuses(t *testing.T) {
-	w := newWorld(t)
-	for text, data := range map[string]any{
-		"{{.Absent}}":      Base{},
-		"{{.note}}":        Point{},
-		"{{.Sum 1 2}}":     Variadic{},
-		"{{.MarshalText}}": Color{R: 255},
-		"{{.String}}":      Weekday(9),
-	} {
-		real := template.Must(template.New("root").Parse(text))
-		var out strings.Builder
-		if err := w.TemplateExecute(real, &out, "", w.box(data)); err == nil {
-			t.Errorf("%s gives %q and no error", text, out.String())
-		}
+// TestTemplateFields pins the fields of templates that the standard library keeps to
+// itself.
+func TestTemplateFields(t *testing.T) {
+	html := htmltemplate.Must(htmltemplate.New("h").Funcs(htmltemplate.FuncMap{"f": func() int { return 1 }}).Option("missingkey=error").Parse("{{f}}"))
+	text := textOf(html)
+	if text.Name() != "h" || text.Tree != html.Tree {
+		t.Errorf("textOf gives the template %q", text.Name())
+	}
+	if f := templateFunctions(text); !f["f"].IsValid() {
+		t.Errorf("functions %v", f)
+	}
+	if option := sharedField(text, "option"); option.FieldByName("missingKey").Int() != missingError {
+		t.Errorf("options %v", option)
+	}
+	zero := template.Must(template.New("z").Option("missingkey=zero").Parse(""))
+	if option := sharedField(zero, "option"); option.FieldByName("missingKey").Int() != missingZero {
+		t.Errorf("options %v", option)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"go/types"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -22,6 +23,8 @@ type Type struct {
 	set     atomic.Pointer[methodSet]          // of a type that is not an interface
 
 	implements sync.Map // *Type of an interface to bool
+
+	embedded []*types.TypeName // whose methods may be promoted; of a type that is not an interface
 
 	compiled reflect.Type // a compiled interface, or nil
 	wrapper  reflect.Type // the engine's wrapper struct of it, or nil
@@ -61,6 +64,7 @@ func (r *Registry) newType(id int, t types.Type) *Type {
 	if types.IsInterface(t) {
 		d.findCompiled()
 	} else {
+		d.embedded = embeddedNames(nil, t)
 		d.refresh()
 	}
 	return d
@@ -123,19 +127,64 @@ func (t *Type) shape() *Type {
 // register adds a method. A method that the type did not have when it was
 // described (a later cell declared it) changes what the type implements.
 func (t *Type) register(name string, f any) {
-	m := newMethod(f)
+	m, known := newMethod(f), false
 	for {
 		old := t.methods.Load()
+		_, known = (*old)[name]
 		next := maps.Clone(*old)
 		next[name] = m
 		if t.methods.CompareAndSwap(old, &next) {
 			break
 		}
 	}
-	if !types.IsInterface(t.typ) && !t.set.Load().has(name) {
-		t.refresh()
-		t.implements.Clear()
+	if types.IsInterface(t.typ) {
+		return
 	}
+	if !t.set.Load().has(name) {
+		t.refresh()
+	}
+	if !known {
+		t.registry.refreshEmbedding(typeName(t.typ))
+	}
+}
+
+// refreshEmbedding computes the method sets of the types that embed the named type,
+// which got a method.
+func (r *Registry) refreshEmbedding(name *types.TypeName) {
+	for _, t := range *r.types.Load() {
+		if slices.Contains(t.embedded, name) {
+			t.refresh()
+		}
+	}
+}
+
+// typeName is the name of t or of what it points to, nil if that has none.
+func typeName(t types.Type) *types.TypeName {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		return n.Obj()
+	}
+	return nil
+}
+
+// embeddedNames appends the names of the types that t, or what it points to, has
+// methods of because it embeds them.
+func embeddedNames(names []*types.TypeName, t types.Type) []*types.TypeName {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return names
+	}
+	for f := range s.Fields() {
+		if name := typeName(f.Type()); f.Embedded() && !slices.Contains(names, name) {
+			names = embeddedNames(append(names, name), f.Type())
+		}
+	}
+	return names
 }
 
 // refresh computes the method set and the class that follows from it.
@@ -143,6 +192,7 @@ func (t *Type) refresh() {
 	set := newMethodSet(t.typ)
 	t.set.Store(set)
 	t.class.Store(int32(set.class()))
+	t.implements.Clear()
 }
 
 // methodSet is the method set of a type, keyed by types.Id: unexported methods
