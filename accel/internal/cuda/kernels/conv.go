@@ -84,30 +84,44 @@ func (o Conv2D) weight() convolution {
 
 func (c convolution) blocks(tile int) int { return ceil(c.m, tile) * ceil(c.n, tile) }
 
-func (c convolution) parts() int { return kParts(c.blocks(64)*c.o.Groups, c.depth) }
+// parts is into how many parts the depth is cut for tiles of a size.
+func (c convolution) parts(tile int) int { return kParts(c.blocks(tile)*c.o.Groups, c.depth) }
 
 func (c convolution) workspace() int {
-	if p := c.parts(); p > 1 {
+	if p := c.parts(64); p > 1 {
 		return p * c.size * c.o.DType.Size()
 	}
 	return 0
+}
+
+// countable is an error for sizes that the kernels cannot count.
+func (c convolution) countable() error {
+	if max(c.m, c.n, c.depth) > maxSide || c.o.Groups > 65535 {
+		return fmt.Errorf("a convolution of %d×%d by depth %d in %d groups is larger than the kernels can count", c.m, c.n, c.depth, c.o.Groups)
+	}
+	return nil
+}
+
+// grid is one tile a block along x, parts along y, groups along z.
+func (c convolution) grid(tile, parts int) driver.Dim {
+	return driver.Dim{X: uint32(c.blocks(tile)), Y: uint32(parts), Z: uint32(c.o.Groups)}
 }
 
 func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
 	if c.size == 0 {
 		return nil, nil
 	}
-	if max(c.m, c.n, c.depth) > maxSide || c.o.Groups > 65535 {
-		return nil, fmt.Errorf("a convolution of %d×%d by depth %d in %d groups is larger than the kernels can count", c.m, c.n, c.depth, c.o.Groups)
+	if err := c.countable(); err != nil {
+		return nil, err
 	}
-	v, parts := real(c.o.DType), c.parts()
+	v, parts := real(c.o.DType), c.parts(64)
 	r := c.result
 	r.Bias, r.ReLU, r.Parts, r.Part = bias, flag(relu), uint32(parts), int64(c.size)
 	to := y
 	if parts > 1 {
 		to = work
 	}
-	out := []Launch{c.kernel.grid(v, driver.Dim{X: uint32(c.blocks(64)), Y: uint32(parts), Z: uint32(c.o.Groups)}, 0, convParams{to, a, b, c.images, r})}
+	out := []Launch{c.kernel.grid(v, c.grid(64, parts), 0, convParams{to, a, b, c.images, r})}
 	if parts > 1 {
 		out = append(out, gemmParts.launch(v, linear(c.size), gemmPartsParams{y, work, uint64(c.size), bias, uint32(parts), uint32(c.rows), uint32(c.columns), r.BiasRows, flag(relu)}))
 	}

@@ -46,16 +46,16 @@ template <typename E> struct Patches {
   const E *x; // of the group's first channel
   const Images &g;
   struct Place { i64 at; int y, x; bool in; };
-  __attribute__((device)) inline Place window(u32 i) const {
+  MEMBER Place window(u32 i) const {
     Spot s = spot(g, i);
     int y = s.y * g.stride[0] - g.padding[0], xx = s.x * g.stride[1] - g.padding[1];
     return Place{((i64)s.image * g.c * g.groups * g.h + y) * g.w + xx, y, xx, s.image < g.n};
   }
-  __attribute__((device)) inline Place element(u32 k) const {
+  MEMBER Place element(u32 k) const {
     Patch p = patch(g, k);
     return Place{((i64)p.channel * g.h + p.u) * g.w + p.v, p.u, p.v, p.channel < g.c};
   }
-  __attribute__((device)) inline E read(Place a, Place b) const {
+  MEMBER E read(Place a, Place b) const {
     bool in = a.in && b.in && (u32)(a.y + b.y) < g.h && (u32)(a.x + b.x) < g.w;
     return in ? x[a.at + b.at] : E{};
   }
@@ -63,18 +63,18 @@ template <typename E> struct Patches {
 
 template <typename E> struct WindowRows : Patches<E> {
   typedef typename Patches<E>::Place Place;
-  __attribute__((device)) inline WindowRows(const E *x, const Images &g) : Patches<E>{x, g} {}
-  __attribute__((device)) inline Place row(u32 i) const { return this->window(i); }
-  __attribute__((device)) inline Place k(u32 i) const { return this->element(i); }
-  __attribute__((device)) inline E at(Place r, Place k) const { return this->read(r, k); }
+  MEMBER WindowRows(const E *x, const Images &g) : Patches<E>{x, g} {}
+  MEMBER Place row(u32 i) const { return this->window(i); }
+  MEMBER Place k(u32 i) const { return this->element(i); }
+  MEMBER E at(Place r, Place k) const { return this->read(r, k); }
 };
 
 template <typename E> struct ElementRows : Patches<E> {
   typedef typename Patches<E>::Place Place;
-  __attribute__((device)) inline ElementRows(const E *x, const Images &g) : Patches<E>{x, g} {}
-  __attribute__((device)) inline Place row(u32 i) const { return this->element(i); }
-  __attribute__((device)) inline Place k(u32 i) const { return this->window(i); }
-  __attribute__((device)) inline E at(Place r, Place k) const { return this->read(r, k); }
+  MEMBER ElementRows(const E *x, const Images &g) : Patches<E>{x, g} {}
+  MEMBER Place row(u32 i) const { return this->element(i); }
+  MEMBER Place k(u32 i) const { return this->window(i); }
+  MEMBER E at(Place r, Place k) const { return this->read(r, k); }
 };
 
 // Slopes is dy seen from elements of x, rows (n y x) and k (o u v).
@@ -83,15 +83,15 @@ template <typename E> struct Slopes {
   const Images &g;
   struct Row { i64 at; int y, x; bool in; };
   struct K { i64 at; int u, v; bool in; };
-  __attribute__((device)) inline Row row(u32 i) const {
+  MEMBER Row row(u32 i) const {
     Spot s = spot(g, i);
     return Row{(i64)s.image * g.o * g.groups * g.oh * g.ow, s.y + g.padding[0], s.x + g.padding[1], s.image < g.n};
   }
-  __attribute__((device)) inline K k(u32 i) const {
+  MEMBER K k(u32 i) const {
     Patch p = patch(g, i);
     return K{(i64)p.channel * g.oh * g.ow, p.u, p.v, p.channel < g.o};
   }
-  __attribute__((device)) inline E at(Row r, K k) const {
+  MEMBER E at(Row r, K k) const {
     int y = r.y - k.u, x = r.x - k.v;
     if (!r.in || !k.in || y < 0 || x < 0) return E{};
     u32 i = g.strides[0].quotient((u32)y), j = g.strides[1].quotient((u32)x);
@@ -106,12 +106,12 @@ template <typename E> struct WeightRows {
   const Images &g;
   struct Row { u32 at; bool in; };
   struct K { i64 at; bool in; };
-  __attribute__((device)) inline Row row(u32 c) const { return Row{c * g.kernel.by, c < g.c}; }
-  __attribute__((device)) inline K k(u32 i) const {
+  MEMBER Row row(u32 c) const { return Row{c * g.kernel.by, c < g.c}; }
+  MEMBER K k(u32 i) const {
     u32 o = g.kernel.quotient(i), in = i - o * g.kernel.by;
     return K{(i64)o * g.c * g.kernel.by + in, o < g.o};
   }
-  __attribute__((device)) inline E at(Row r, K k) const { return r.in && k.in ? w[r.at + k.at] : E{}; }
+  MEMBER E at(Row r, K k) const { return r.in && k.in ? w[r.at + k.at] : E{}; }
 };
 
 // SlopeRows is dy with rows o and k (n i j).
@@ -120,10 +120,10 @@ template <typename E> struct SlopeRows {
   const Images &g;
   struct Row { i64 at; bool in; };
   struct K { i64 at; bool in; };
-  __attribute__((device)) inline Row row(u32 o) const { return Row{(i64)o * g.plane.by, o < g.o}; }
-  __attribute__((device)) inline K k(u32 i) const {
+  MEMBER Row row(u32 o) const { return Row{(i64)o * g.plane.by, o < g.o}; }
+  MEMBER K k(u32 i) const {
     u32 n = g.plane.quotient(i);
     return K{(i64)n * g.o * g.groups * g.plane.by + (i - n * g.plane.by), n < g.n};
   }
-  __attribute__((device)) inline E at(Row r, K k) const { return r.in && k.in ? dy[r.at + k.at] : E{}; }
+  MEMBER E at(Row r, K k) const { return r.in && k.in ? dy[r.at + k.at] : E{}; }
 };

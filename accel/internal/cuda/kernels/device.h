@@ -9,6 +9,8 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 #define DEVICE static __attribute__((device)) __attribute__((always_inline)) inline
+// MEMBER is DEVICE for what has an object.
+#define MEMBER __attribute__((device)) __attribute__((always_inline)) inline
 #define SHARED __attribute__((shared))
 // KERNEL is an entry point for blocks of so many threads, of which so many blocks
 // should fit on a multiprocessor; its name ends in that of the variant, the

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
@@ -153,8 +152,4 @@ func (o MatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 		out = append(out, gemmParts.launch(v, linear(n), gemmPartsParams{y, work, uint64(n), bias, uint32(p.parts), p.M, p.N, 0, flag(o.ReLU)}))
 	}
 	return out, nil
-}
-
-func (p matrices) grid() driver.Dim {
-	return driver.Dim{X: uint32(p.blocks(p.tile)), Y: uint32(p.parts), Z: uint32(min(p.count, 65535))}
 }

@@ -11,7 +11,7 @@
 // multiplication (Granlund and Montgomery, PLDI 1994); both below 2³¹.
 struct Divisor {
   u32 by, factor, shift;
-  __attribute__((device)) inline u32 quotient(u32 n) const { return by == 1 ? n : (u32)((u64)n * factor >> 32) >> shift; }
+  MEMBER u32 quotient(u32 n) const { return by == 1 ? n : (u32)((u64)n * factor >> 32) >> shift; }
 };
 
 // Batch is up to four dimensions of a batch of products, with strides.
@@ -73,7 +73,7 @@ template <typename E> struct Strided {
   u32 rows, depth;
   struct Row { i64 at; bool in; };
   struct K { i64 at; bool in; };
-  __attribute__((device)) inline Row row(u32 r) const { return Row{(i64)r * rowStride, r < rows}; }
-  __attribute__((device)) inline K k(u32 i) const { return K{(i64)i * kStride, i < depth}; }
-  __attribute__((device)) inline E at(Row r, K k) const { return r.in && k.in ? data[r.at + k.at] : E{}; }
+  MEMBER Row row(u32 r) const { return Row{(i64)r * rowStride, r < rows}; }
+  MEMBER K k(u32 i) const { return K{(i64)i * kStride, i < depth}; }
+  MEMBER E at(Row r, K k) const { return r.in && k.in ? data[r.at + k.at] : E{}; }
 };

@@ -24,8 +24,8 @@ template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
   DEVICE u32 rowOf(u32 i) { return kFirst ? thread() / depthStep + i * (256 / depthStep) : thread() % B; }
   DEVICE u32 kOf(u32 i) { return kFirst ? thread() % depthStep : thread() / B + i * (256 / B); }
 
-  __attribute__((device)) inline void load(const Factor &f, u32 row, u32 k) {
-    asm volatile("" : "+r"(row)); // work the places out anew: registers are dearer
+  MEMBER void load(const Factor &f, u32 row, u32 k) {
+    asm volatile("" : "+r"(row), "+r"(k)); // work the places out anew: registers are dearer
     if (kFirst) {
       auto at = f.k(k + kOf(0));
 #pragma unroll
@@ -36,7 +36,7 @@ template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
       for (u32 i = 0; i < count; i++) held[i] = f.at(at, f.k(k + kOf(i)));
     }
   }
-  __attribute__((device)) inline void store(T (*panel)[B + 4]) {
+  MEMBER void store(T (*panel)[B + 4]) {
 #pragma unroll
     for (u32 i = 0; i < count; i++) panel[kOf(i)][rowOf(i)] = held[i];
   }
@@ -62,18 +62,12 @@ template <typename T, u32 lines, u32 BN> DEVICE void writeLines(T *to, const T (
   }
 }
 
+// simtSum adds up the steps of k from step to end of a tile at row and column.
 template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, typename A, typename B>
-DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch) {
-  static SHARED Panels<T, BM, BN> panels;
+DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, const B &b, u32 row, u32 column, u32 step, u32 end) {
   constexpr u32 acrossN = BN / TN; // threads along n
   static_assert(BM / TM * acrossN == 256 && TM % 4 == 0 && TN % 4 == 0, "256 threads");
-  Tile t = tile(block(), up(m, BM), up(n, BN));
-  u32 row = t.m * BM, column = t.n * BN, part = blockY();
-  u32 steps = up(depth, depthStep), each = up(steps, r.parts);
-  u32 step = part * each, end = least(step + each, steps);
   u32 ty = thread() / acrossN, tx = thread() % acrossN;
-
-  T sum[TM][TN];
 #pragma unroll
   for (u32 i = 0; i < TM; i++)
 #pragma unroll
@@ -95,7 +89,7 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
       fillA.load(a, row, (step + 1) * depthStep);
       fillB.load(b, column, (step + 1) * depthStep);
     }
-#pragma unroll 4
+#pragma unroll 2
     for (u32 k = 0; k < depthStep; k++) {
       T x[TM], z[TN];
 #pragma unroll
@@ -113,6 +107,17 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
     }
     barrier();
   }
+}
+
+template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, typename A, typename B>
+DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch) {
+  static SHARED Panels<T, BM, BN> panels;
+  Tile t = tile(block(), up(m, BM), up(n, BN));
+  u32 row = t.m * BM, column = t.n * BN, part = blockY();
+  u32 steps = up(depth, depthStep), each = up(steps, r.parts), step = least(part * each, steps);
+  T sum[TM][TN];
+  simtSum<T, BM, BN, TM, TN, aFirst, bFirst>(sum, panels, a, b, row, column, step, least(step + each, steps));
+  u32 ty = thread() / (BN / TN), tx = thread() % (BN / TN);
 
   // Row by row of each thread, over shared memory, so that neighbours are written
   // together and the code is small.

@@ -7,7 +7,7 @@ func Table() []Entry {
 	return slices.Concat(
 		softmaxEntries, crossEntropyEntries, normEntries, batchNormEntries, poolEntries,
 		copyEntries, castEntries, compareEntries, gatherEntries, randomEntries,
-		gemmEntries, convEntries,
+		gemmEntries, matmulEntries, convEntries, convTensorEntries, attentionEntries,
 		sumEntries, maxEntries, cumSumEntries, finiteEntries, scatterAddEntries,
 	)
 }

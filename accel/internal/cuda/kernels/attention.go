@@ -1,0 +1,146 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+// headed is where a tensor [B, H, rows, columns] lies.
+type headed struct {
+	Data   Pointer
+	Stride [4]int64
+}
+
+type heads struct {
+	Q, K, V, DY        headed
+	Added              Pointer
+	AddedStride        [4]int64
+	Scale              float64
+	Count, Heads, T, S uint32
+	D, E, Causal       uint32
+	_                  uint32
+}
+
+type attentionParams struct {
+	Y     Pointer
+	Heads heads
+}
+
+type attentionDeltaParams struct {
+	Delta, Y Pointer
+	Heads    heads
+}
+
+type attentionGradientParams struct {
+	DX, Sums, Delta Pointer
+	Heads           heads
+}
+
+type attentionValuesParams struct {
+	DV, Sums Pointer
+	Heads    heads
+}
+
+var (
+	attentionForward = kernel[attentionParams]{"attention", "attention_forward", reals, 256}
+	attentionDelta   = kernel[attentionDeltaParams]{"attention", "attention_delta", reals, 256}
+	attentionQueries = kernel[attentionGradientParams]{"attention", "attention_queries", reals, 256}
+	attentionKeys    = kernel[attentionGradientParams]{"attention", "attention_keys", reals, 256}
+	attentionValues  = kernel[attentionValuesParams]{"attention", "attention_values", reals, 256}
+	attentionEntries = []Entry{attentionForward.entry(), attentionDelta.entry(), attentionQueries.entry(), attentionKeys.entry(), attentionValues.entry()}
+)
+
+// Attention is ir.Attention of Q [B, H, T, D], K [B, H, S, D] and V [B, H, S, E],
+// layouts of any strides; Added is the shape of what is added to the scores, row-
+// major, or nil. The caller adds the offsets of the layouts.
+type Attention struct {
+	DType   tensor.DType
+	Causal  bool
+	Scale   float64
+	Q, K, V ir.Layout
+	Added   []int
+}
+
+func (o Attention) heads(q, k, v, added Pointer) heads {
+	h := heads{Q: newHeaded(q, o.Q), K: newHeaded(k, o.K), V: newHeaded(v, o.V), Scale: o.Scale, Causal: flag(o.Causal),
+		Count: uint32(o.Q.Shape[0] * o.Q.Shape[1]), Heads: uint32(o.Q.Shape[1]), T: uint32(o.Q.Shape[2]), D: uint32(o.Q.Shape[3]), S: uint32(o.V.Shape[2]), E: uint32(o.V.Shape[3])}
+	if o.Added != nil {
+		h.Added = added
+		for i, n := range ir.Strides(o.Added) {
+			if o.Added[i] > 1 {
+				h.AddedStride[i] = int64(n)
+			}
+		}
+	}
+	return h
+}
+
+func newHeaded(p Pointer, l ir.Layout) headed {
+	h := headed{Data: p}
+	for i, s := range l.Stride {
+		h.Stride[i] = int64(s)
+	}
+	return h
+}
+
+// pieces is the number of blocks for tiles of 64 rows by 64 columns of each head.
+func (h heads) pieces(rows, columns uint32) (int, error) {
+	n := int(h.Count) * ceil(int(rows), 64) * max(ceil(int(columns), 64), 1)
+	if n > 1<<31-1 {
+		return 0, fmt.Errorf("attention over %d heads of %d rows is more than a grid holds", h.Count, rows)
+	}
+	return n, nil
+}
+
+// Launches computes y, flat: [B, H, T, E] and then the logarithms of the rows'
+// sums [B, H, T]. The error is of sizes that no grid holds.
+func (o Attention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
+	h := o.heads(q, k, v, added)
+	blocks, err := h.pieces(h.T, h.E)
+	if err != nil || blocks == 0 {
+		return nil, err
+	}
+	return []Launch{attentionForward.launch(real(o.DType), blocks, attentionParams{y, h})}, nil
+}
+
+// GradientWorkspace is the room that Gradient needs: a number for each query.
+func (o Attention) GradientWorkspace() int {
+	return ir.Len(o.Q.Shape[:3]) * o.DType.Size()
+}
+
+// Gradient computes dq, dk and dv, row-major, one after the other, from y as
+// Launches made it and dy [B, H, T, E], row-major.
+func (o Attention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
+	h, t := o.heads(q, k, v, added), real(o.DType)
+	if h.Count == 0 {
+		return nil, nil
+	}
+	h.DY = newHeaded(dy, ir.RowMajor([]int{o.Q.Shape[0], o.Q.Shape[1], o.Q.Shape[2], o.V.Shape[3]}))
+	size := Pointer(o.DType.Size())
+	sums := y + Pointer(h.Count)*Pointer(h.T)*Pointer(h.E)*size
+	dk := dx + Pointer(ir.Len(o.Q.Shape))*size
+	dv := dk + Pointer(ir.Len(o.K.Shape))*size
+	var out []Launch
+	if h.T > 0 {
+		out = append(out, attentionDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), attentionDeltaParams{work, y, h}))
+	}
+	for _, part := range []struct {
+		rows, columns uint32
+		launch        func(blocks int) Launch
+	}{
+		{h.T, h.D, func(n int) Launch { return attentionQueries.launch(t, n, attentionGradientParams{dx, sums, work, h}) }},
+		{h.S, h.D, func(n int) Launch { return attentionKeys.launch(t, n, attentionGradientParams{dk, sums, work, h}) }},
+		{h.S, h.E, func(n int) Launch { return attentionValues.launch(t, n, attentionValuesParams{dv, sums, h}) }},
+	} {
+		blocks, err := h.pieces(part.rows, part.columns)
+		if err != nil {
+			return nil, err
+		}
+		if blocks > 0 && part.columns > 0 {
+			out = append(out, part.launch(blocks))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,123 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// window is a convolution with its shapes.
+type convCase struct {
+	op   ir.Conv2D
+	x, w [4]int
+}
+
+func (c convCase) shape() []int {
+	y := []int{c.x[0], c.w[0], 0, 0}
+	for i := range 2 {
+		y[2+i] = (c.x[2+i]+2*c.op.Padding[i]-c.op.Dilation[i]*(c.w[2+i]-1)-1)/c.op.Stride[i] + 1
+	}
+	return y
+}
+
+func (c convCase) sizes(d ir.DType) Conv2D {
+	y := c.shape()
+	return Conv2D{DType: d, N: c.x[0], C: c.x[1], H: c.x[2], W: c.x[3], O: c.w[0], OH: y[2], OW: y[3], KH: c.w[2], KW: c.w[3],
+		Groups: c.op.Groups, Stride: c.op.Stride, Padding: c.op.Padding, Dilation: c.op.Dilation}
+}
+
+func convCases() []convCase {
+	one, none := [2]int{1, 1}, [2]int{}
+	return []convCase{
+		{ir.Conv2D{Stride: one, Padding: one, Dilation: one, Groups: 1}, [4]int{2, 3, 7, 9}, [4]int{5, 3, 3, 3}},
+		{ir.Conv2D{Stride: one, Padding: none, Dilation: one, Groups: 1}, [4]int{1, 1, 1, 1}, [4]int{1, 1, 1, 1}},
+		{ir.Conv2D{Stride: [2]int{2, 3}, Padding: [2]int{2, 1}, Dilation: [2]int{1, 2}, Groups: 1}, [4]int{3, 2, 11, 13}, [4]int{4, 2, 3, 2}},
+		{ir.Conv2D{Stride: [2]int{3, 3}, Padding: none, Dilation: one, Groups: 1}, [4]int{2, 2, 7, 8}, [4]int{3, 2, 1, 2}},
+		{ir.Conv2D{Stride: one, Padding: one, Dilation: one, Groups: 3}, [4]int{2, 6, 5, 6}, [4]int{9, 2, 3, 3}},
+		{ir.Conv2D{Stride: [2]int{1, 2}, Padding: one, Dilation: one, Groups: 4}, [4]int{3, 4, 6, 7}, [4]int{8, 1, 3, 3}},
+		{ir.Conv2D{Stride: one, Padding: one, Dilation: one, Groups: 1}, [4]int{6, 10, 17, 16}, [4]int{70, 10, 3, 3}},
+		{ir.Conv2D{Stride: one, Padding: one, Dilation: one, Groups: 1}, [4]int{0, 3, 5, 5}, [4]int{2, 3, 3, 3}},
+	}
+}
+
+// convolver is Conv2D or TensorConv2D.
+type convolver interface {
+	Workspace() int
+	InputWorkspace() int
+	WeightWorkspace() int
+	Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error)
+	InputGradient(dx, dy, w, work Pointer) ([]Launch, error)
+	WeightGradient(dw, x, dy, work Pointer) ([]Launch, error)
+}
+
+func TestConv2D(t *testing.T) {
+	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
+		for i, c := range convCases() {
+			t.Run(fmt.Sprint(i), func(t *testing.T) { c.test(t, c.sizes(d), d, d, tolerance(2e-6), i%2 == 0) })
+		}
+	})
+}
+
+func TestTensorConv2D(t *testing.T) {
+	for _, d := range []ir.DType{ir.BFloat16, ir.Float16, ir.Float32} {
+		for i, c := range convCases() {
+			t.Run(fmt.Sprint(tensorType(d), i), func(t *testing.T) {
+				c.test(t, TensorConv2D{c.sizes(d), false}, d, ir.Float32, 2e-6, i%2 == 0)
+				if d != ir.Float32 && i < 4 {
+					c.test(t, TensorConv2D{c.sizes(d), true}, d, d, 2e-6, i%2 == 0)
+				}
+			})
+		}
+	}
+}
+
+// test compares result and gradients, of type to, with those in float64.
+func (c convCase) test(t *testing.T, o convolver, d, to ir.DType, tolerance float64, relu bool) {
+	t.Helper()
+	r := generator(30)
+	m, shape := newMachine(t), c.shape()
+	x, w, b, dy := random(r, d, c.x[:]...), random(r, d, c.w[:]...), random(r, to, c.w[0]), random(r, d, shape...)
+	if _, rounds := o.(TensorConv2D); rounds && d == ir.Float32 {
+		x, w, dy = tf32(x), tf32(w), tf32(dy)
+	}
+	px, pw, pdy := m.put(x), m.put(w), m.put(dy)
+	wide := func(a ...array) []array {
+		for i := range a {
+			a[i] = a[i].as(ir.Float64)
+		}
+		return a
+	}
+	check := func(p Pointer, launches []Launch, err error, want array, depth int) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.run(launches)
+		allowed := tolerance * math.Sqrt(float64(depth+1))
+		if to.Half() {
+			allowed += 1.0 / 256
+		}
+		compareArrays(t, m.get(p, to, want.shape), want, allowed)
+	}
+	want := reference(t, c.op, nil, wide(x, w, b), nil, newArray(ir.Float64, shape...))
+	for i, v := range want.data {
+		if relu {
+			want.data[i] = math.Max(v, 0)
+		}
+	}
+	y := m.alloc(len(want.data) * to.Size())
+	launches, err := o.Launches(y, px, pw, m.put(b), m.alloc(o.Workspace()), relu)
+	check(y, launches, err, want, len(w.data))
+
+	want = reference(t, ir.Conv2DInputGradient{Conv2D: c.op, H: c.x[2], W: c.x[3]}, nil, wide(dy, w), nil, newArray(ir.Float64, c.x[:]...))
+	dx := m.alloc(len(want.data) * to.Size())
+	launches, err = o.InputGradient(dx, pdy, pw, m.alloc(o.InputWorkspace()))
+	check(dx, launches, err, want, len(w.data))
+
+	want = reference(t, ir.Conv2DWeightGradient{Conv2D: c.op, KH: c.w[2], KW: c.w[3]}, nil, wide(x, dy), nil, newArray(ir.Float64, c.w[:]...))
+	dw := m.alloc(len(want.data) * to.Size())
+	launches, err = o.WeightGradient(dw, px, pdy, m.alloc(o.WeightWorkspace()))
+	check(dw, launches, err, want, len(dy.data))
+}

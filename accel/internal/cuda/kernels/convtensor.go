@@ -1,0 +1,82 @@
+package kernels
+
+import "fmt"
+
+var convTensorEntries = func() []Entry {
+	var out []Entry
+	for _, name := range []string{"forward", "input", "weight"} {
+		out = append(out, convTensor(name, 128).entry(), convTensor(name, 64).entry())
+	}
+	return out
+}()
+
+func convTensor(name string, tile int) kernel[convParams] {
+	return kernel[convParams]{"convtensor", fmt.Sprintf("convtensor_%s%d", name, tile), tensorTypes, 2 * tile}
+}
+
+// TensorConv2D is Conv2D on tensor cores: of bfloat16 or float16 images and
+// weights, or of float32 rounded to TF32, added up in float32. The result and the
+// bias are float32, or with Half of the inputs' 16-bit type.
+type TensorConv2D struct {
+	Conv2D
+	Half bool
+}
+
+// tile is the side of the tiles that fill the device.
+func (c convolution) tile() int {
+	if c.m > 64 && c.blocks(128)*c.o.Groups >= 132 {
+		return 128
+	}
+	return 64
+}
+
+func (c convolution) tensorWorkspace() int {
+	if p := c.parts(c.tile()); p > 1 {
+		return p * c.size * 4
+	}
+	return 0
+}
+
+func (o TensorConv2D) launches(c convolution, name string, y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
+	if err := c.countable(); err != nil || c.size == 0 {
+		return nil, err
+	}
+	v, tile := tensorType(o.DType), c.tile()
+	parts := c.parts(tile)
+	r := c.result
+	r.Bias, r.ReLU, r.Half, r.Parts, r.Part = bias, flag(relu), flag(o.Half), uint32(parts), int64(c.size)
+	to := y
+	if parts > 1 {
+		to = work
+	}
+	out := []Launch{convTensor(name, tile).grid(v, c.grid(tile, parts), panelShared(tile), convParams{to, a, b, c.images, r})}
+	if parts > 1 {
+		out = append(out, matmulParts.launch(v, linear(c.size), matmulPartsParams{y, work, uint64(c.size), bias, uint32(parts), uint32(c.rows), uint32(c.columns), r.BiasRows, flag(relu), flag(o.Half)}))
+	}
+	return out, nil
+}
+
+// Workspace is the room that Launches needs.
+func (o TensorConv2D) Workspace() int { return o.forward().tensorWorkspace() }
+
+// InputWorkspace is the room that InputGradient needs.
+func (o TensorConv2D) InputWorkspace() int { return o.input().tensorWorkspace() }
+
+// WeightWorkspace is the room that WeightGradient needs.
+func (o TensorConv2D) WeightWorkspace() int { return o.weight().tensorWorkspace() }
+
+// Launches computes y; bias [O] may be 0, for none. The error is of sizes that the
+// kernels cannot count.
+func (o TensorConv2D) Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error) {
+	return o.launches(o.forward(), "forward", y, x, w, bias, work, relu)
+}
+
+// InputGradient computes dx from dy and w.
+func (o TensorConv2D) InputGradient(dx, dy, w, work Pointer) ([]Launch, error) {
+	return o.launches(o.input(), "input", dx, dy, w, 0, work, false)
+}
+
+// WeightGradient computes dw from x and dy.
+func (o TensorConv2D) WeightGradient(dw, x, dy, work Pointer) ([]Launch, error) {
+	return o.launches(o.weight(), "weight", dw, x, dy, 0, work, false)
+}

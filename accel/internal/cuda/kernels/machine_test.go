@@ -1,0 +1,304 @@
+package kernels
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+// machine is a simulated device that stops at reads and writes out of bounds, at
+// reads of what nobody wrote, at races and at divergent barriers.
+type machine struct {
+	t      testing.TB
+	memory *ptxsim.Memory
+	loaded map[string]*ptxsim.Loaded
+	faults []Pointer
+}
+
+func newMachine(t testing.TB) *machine {
+	return &machine{t: t, memory: ptxsim.NewMemory(1 << 30), loaded: map[string]*ptxsim.Loaded{}}
+}
+
+// parsed keeps modules for all tests.
+var parsed sync.Map
+
+func module(t testing.TB, name string) *ptxsim.Module {
+	if m, ok := parsed.Load(name); ok {
+		return m.(*ptxsim.Module)
+	}
+	text, err := PTX(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ptxsim.Parse(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	parsed.Store(name, m)
+	return m
+}
+
+// alloc gives memory that nobody wrote.
+func (m *machine) alloc(bytes int) Pointer {
+	p, err := m.memory.Alloc(max(bytes, 1))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return Pointer(p)
+}
+
+func (m *machine) write(b []byte) Pointer {
+	p := m.alloc(len(b))
+	if err := m.memory.Write(uint64(p), b); err != nil {
+		m.t.Fatal(err)
+	}
+	return p
+}
+
+func (m *machine) put(a array) Pointer { return m.write(a.bytes()) }
+
+// fault is a new one, to which nothing was reported.
+func (m *machine) fault() Pointer {
+	p := m.write(binary.LittleEndian.AppendUint64(nil, NoFault))
+	m.faults = append(m.faults, p)
+	return p
+}
+
+func (m *machine) read(p Pointer, bytes int) []byte {
+	b := make([]byte, bytes)
+	if whole, err := m.memory.Written(uint64(p), bytes); err != nil || !whole {
+		m.t.Fatalf("not all of %d bytes were written: %v", bytes, err)
+	}
+	if err := m.memory.Read(b, uint64(p)); err != nil {
+		m.t.Fatal(err)
+	}
+	return b
+}
+
+func (m *machine) get(p Pointer, d ir.DType, shape []int) array {
+	a := newArray(d, shape...)
+	a.set(m.read(p, len(a.data)*d.Size()))
+	return a
+}
+
+// run launches, and looks that nothing was reported.
+func (m *machine) run(launches []Launch) {
+	m.t.Helper()
+	if err := m.try(launches); err != nil {
+		m.t.Fatal(err)
+	}
+	for _, p := range m.faults {
+		if element, what, ok := Fault(binary.LittleEndian.Uint64(m.read(p, 8))); ok {
+			m.t.Fatalf("a fault was reported: element %d is %d", element, what)
+		}
+	}
+}
+
+func (m *machine) try(launches []Launch) error {
+	for _, l := range launches {
+		loaded := m.loaded[l.Module]
+		if loaded == nil {
+			var err error
+			if loaded, err = m.memory.Load(module(m.t, l.Module)); err != nil {
+				m.t.Fatal(err)
+			}
+			m.loaded[l.Module] = loaded
+		}
+		k := loaded.Kernel(l.Entry)
+		if k == nil {
+			m.t.Fatalf("there is no %s", l.Entry)
+		}
+		_, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params})
+		if err != nil {
+			return fmt.Errorf("%s of %v blocks: %w", l.Entry, l.Grid, err)
+		}
+	}
+	return nil
+}
+
+// array is a row-major tensor; its numbers are those of the type exactly.
+type array struct {
+	dtype ir.DType
+	shape []int
+	data  []float64
+}
+
+func newArray(d ir.DType, shape ...int) array {
+	return array{d, shape, make([]float64, ir.Len(shape))}
+}
+
+// random is normal numbers of a type, with spread.
+func random(r *rand.Rand, d ir.DType, shape ...int) array {
+	a := newArray(d, shape...)
+	for i := range a.data {
+		a.data[i] = number64(d, r.NormFloat64())
+	}
+	return a
+}
+
+// below is whole numbers in 0..n-1, of int32.
+func below(r *rand.Rand, n int, shape ...int) array {
+	a := newArray(ir.Int32, shape...)
+	for i := range a.data {
+		a.data[i] = float64(r.IntN(n))
+	}
+	return a
+}
+
+// number64 is the nearest number of a type.
+func number64(d ir.DType, v float64) float64 {
+	switch d {
+	case ir.Float32:
+		return float64(float32(v))
+	case ir.Float16:
+		return float64(tensor.Float16Value(tensor.Float16Bits(float32(v))))
+	case ir.BFloat16:
+		return float64(tensor.BFloat16Value(tensor.BFloat16Bits(float32(v))))
+	}
+	return v
+}
+
+func (a array) as(d ir.DType) array {
+	return array{d, a.shape, a.data}
+}
+
+func (a array) bytes() []byte {
+	var b []byte
+	for _, v := range a.data {
+		switch a.dtype {
+		case ir.Float32:
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+		case ir.Float64:
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		case ir.Int32:
+			b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
+		case ir.Int64:
+			b = binary.LittleEndian.AppendUint64(b, uint64(int64(v)))
+		case ir.Float16:
+			b = binary.LittleEndian.AppendUint16(b, tensor.Float16Bits(float32(v)))
+		case ir.BFloat16:
+			b = binary.LittleEndian.AppendUint16(b, tensor.BFloat16Bits(float32(v)))
+		default:
+			b = append(b, uint8(v))
+		}
+	}
+	return b
+}
+
+func (a array) set(b []byte) {
+	for i := range a.data {
+		switch e := b[i*a.dtype.Size():]; a.dtype {
+		case ir.Float32:
+			a.data[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(e)))
+		case ir.Float64:
+			a.data[i] = math.Float64frombits(binary.LittleEndian.Uint64(e))
+		case ir.Int32:
+			a.data[i] = float64(int32(binary.LittleEndian.Uint32(e)))
+		case ir.Int64:
+			a.data[i] = float64(int64(binary.LittleEndian.Uint64(e)))
+		case ir.Float16:
+			a.data[i] = float64(tensor.Float16Value(binary.LittleEndian.Uint16(e)))
+		case ir.BFloat16:
+			a.data[i] = float64(tensor.BFloat16Value(binary.LittleEndian.Uint16(e)))
+		default:
+			a.data[i] = float64(e[0])
+		}
+	}
+}
+
+// reference runs one step on the processor. Floats are computed in float64, which
+// is the reference of the processor's own tests too.
+func reference(t testing.TB, op, epilogue ir.Op, in []array, layouts []ir.Layout, out array) array {
+	t.Helper()
+	device := cpu.New(1)
+	defer device.Close()
+	p := &ir.Program{}
+	var bind []ir.Storage
+	step := ir.Step{Op: op, Epilogue: epilogue}
+	slot := func(kind ir.SlotKind, d ir.DType, l ir.Layout, b []byte) ir.Operand {
+		s, err := device.Alloc(len(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := device.Write(s, 0, b); err != nil {
+			t.Fatal(err)
+		}
+		p.Slots = append(p.Slots, ir.Slot{Kind: kind, Bytes: len(b)})
+		bind = append(bind, s)
+		return ir.Operand{Slot: len(p.Slots) - 1, DType: d, Layout: l}
+	}
+	for i, a := range in {
+		if a.dtype == ir.Float32 && out.dtype == ir.Float64 {
+			a = a.as(ir.Float64)
+		}
+		l := ir.RowMajor(a.shape)
+		if i < len(layouts) && layouts[i].Shape != nil {
+			l = layouts[i]
+		}
+		step.In = append(step.In, slot(ir.External, a.dtype, l, a.bytes()))
+	}
+	step.Out = []ir.Operand{slot(ir.Output, out.dtype, ir.RowMajor(out.shape), out.bytes())}
+	p.Steps = []ir.Step{step}
+	x, err := device.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []uint64
+	if d, ok := op.(ir.Dynamic); ok {
+		words = d.AppendWords(nil)
+	}
+	if _, err := x.Run(bind, words); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, len(out.data)*out.dtype.Size())
+	if err := device.Read(b, bind[len(bind)-1], 0); err != nil {
+		t.Fatal(err)
+	}
+	got := newArray(out.dtype, out.shape...)
+	got.set(b)
+	return got
+}
+
+// compare wants numbers that differ by no more than tolerance, relative to what is
+// above one.
+func compareArrays(t testing.TB, got, want array, tolerance float64) {
+	t.Helper()
+	wrong := 0
+	for i, w := range want.data {
+		g := got.data[i]
+		same := g == w || math.IsNaN(g) && math.IsNaN(w)
+		if !same && !(math.Abs(g-w) <= tolerance*math.Max(1, math.Abs(w))) {
+			if wrong++; wrong <= 5 {
+				t.Errorf("element %d of %v is %v, want %v", i, want.shape, g, w)
+			}
+		}
+	}
+	if wrong > 5 {
+		t.Errorf("… and %d of %d more", wrong-5, len(want.data))
+	}
+}
+
+// eachReal runs a test for both types that are computed with; tolerance is for
+// float32.
+func eachReal(t *testing.T, f func(t *testing.T, d ir.DType, tolerance func(float64) float64)) {
+	for _, d := range []ir.DType{ir.Float32, ir.Float64} {
+		t.Run(d.String(), func(t *testing.T) {
+			f(t, d, func(single float64) float64 {
+				if d == ir.Float64 {
+					return 1e-12
+				}
+				return single
+			})
+		})
+	}
+}
+
+func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }

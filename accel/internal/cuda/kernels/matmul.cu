@@ -1,0 +1,67 @@
+// matmul: y [batch, m, n] = a·b on tensor cores, plus a bias, maybe not below 0.
+//
+// Bound by arithmetic, 2·m·n·k operations, for matrices of a few hundred and more;
+// tiles of 128×128, eight warps of 64×32, or for small results 64×64, four warps of
+// 32×32. 64 bytes of k at a time over a ring of four stages. What is deep and
+// narrow is cut along k, and the parts added in order by matmul_parts.
+//
+// variants: bf16 f16 tf32
+#include "mma.h"
+
+struct Factors {
+  u64 a, b; // addresses
+  u32 m, n, k, count;
+  i64 aRow, aK, bK, bColumn; // strides
+  Batch batch;
+};
+
+template <u32 B, u32 WM, u32 WN, bool aAlong, bool bAlong, bool aligned> DEVICE void matmul(void *y, const Factors &f, const Result &r) {
+#pragma unroll 1
+  for (u32 i = blockZ(); i < f.count; i += 65535) {
+    Offsets o = offsets(f.batch, i);
+    Strided<element> a = {(const element *)f.a + o.a, f.aRow, f.aK, f.m, f.k};
+    Strided<element> b = {(const element *)f.b + o.b, f.bColumn, f.bK, f.n, f.k};
+    if (aligned)
+      mmaProduct<B, B, WM, WN, aAlong, bAlong>(y, Copied{a}, Copied{b}, f.m, f.n, f.k, r, i);
+    else
+      mmaProduct<B, B, WM, WN, aAlong, bAlong>(y, Gathered<Strided<element>>{a}, Gathered<Strided<element>>{b}, f.m, f.n, f.k, r, i);
+    barrier();
+  }
+}
+
+#ifdef IS_tf32 // rounding takes registers
+constexpr int together = 1;
+#else
+constexpr int together = 2;
+#endif
+
+// The first letter says how a lies, the second b: t with neighbours along k, n
+// with neighbours along the other dimension. _any takes any strides.
+KERNEL(matmul128_tn, 256, together)(void *y, Factors f, Result r) { matmul<128, 64, 32, true, false, true>(y, f, r); }
+KERNEL(matmul128_tt, 256, together)(void *y, Factors f, Result r) { matmul<128, 64, 32, true, true, true>(y, f, r); }
+KERNEL(matmul128_nn, 256, together)(void *y, Factors f, Result r) { matmul<128, 64, 32, false, false, true>(y, f, r); }
+KERNEL(matmul128_nt, 256, together)(void *y, Factors f, Result r) { matmul<128, 64, 32, false, true, true>(y, f, r); }
+KERNEL(matmul64_tn, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, true, false, true>(y, f, r); }
+KERNEL(matmul64_tt, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, true, true, true>(y, f, r); }
+KERNEL(matmul64_nn, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, false, false, true>(y, f, r); }
+KERNEL(matmul64_nt, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, false, true, true>(y, f, r); }
+KERNEL(matmul64_any, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, true, true, false>(y, f, r); }
+
+// matmul_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i is
+// of row i / columns % rows.
+KERNEL(matmul_parts, 256, 4)(void *y, const float *parts, u64 n, u64 bias, u32 count, u32 rows, u32 columns, u32 biasRows, u32 relu, u32 half) {
+  for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
+    float sum = 0;
+#pragma unroll 4
+    for (u32 p = 0; p < count; p++) sum += parts[(u64)p * n + i];
+    if (bias) {
+      u64 row = i / columns, at = biasRows ? row % rows : i - row * columns;
+      sum += half ? number(((const element *)bias)[at]) : ((const float *)bias)[at];
+    }
+    if (relu && sum < 0) sum = 0;
+    if (half)
+      ((element *)y)[i] = rounded<element>(sum);
+    else
+      ((float *)y)[i] = sum;
+  }
+}

@@ -1,0 +1,122 @@
+package kernels
+
+import (
+	"math"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// cubes are shapes [outer, n, inner] that need one pass and two, warps and blocks.
+var cubes = [][3]int{{1, 1, 1}, {3, 31, 1}, {2, 1500, 1}, {1, 20000, 1}, {129, 0, 1}, {1, 33, 33}, {2, 200, 5}, {1, 700, 129}, {7, 3, 64}, {0, 3, 4}, {3, 0, 2}}
+
+func TestSum(t *testing.T) {
+	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
+		for _, s := range cubes {
+			m, x := newMachine(t), random(generator(5), d, s[0], s[1], s[2])
+			o := Sum{d, s[0], s[1], s[2]}
+			y := m.alloc(s[0] * s[2] * d.Size())
+			m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
+			want := reference(t, ir.Sum{From: 1, To: 2}, nil, []array{x}, nil, newArray(ir.Float64, s[0], s[2]))
+			compareArrays(t, m.get(y, d, want.shape), want, tolerance(1e-6)*math.Sqrt(float64(s[1]+1)))
+		}
+	})
+}
+
+func TestMax(t *testing.T) {
+	eachReal(t, func(t *testing.T, d ir.DType, _ func(float64) float64) {
+		for _, s := range cubes {
+			if s[1] == 0 {
+				continue
+			}
+			for _, odd := range []float64{0, math.NaN(), math.Inf(1), math.Inf(-1)} {
+				r := generator(6)
+				m, x := newMachine(t), random(r, d, s[0], s[1], s[2])
+				for i := range x.data { // many are equal
+					x.data[i] = math.Round(x.data[i])
+					if odd != 0 && r.IntN(20) == 0 {
+						x.data[i] = odd
+					}
+				}
+				y, at, px := m.alloc(s[0]*s[2]*d.Size()), m.alloc(s[0]*s[2]*4), m.put(x)
+				m.run(Max{d, s[0], s[1], s[2]}.Launches(y, px))
+				m.run(Max{d, s[0], s[1], s[2]}.Index(at, px))
+				shape := []int{s[0], s[2]}
+				compareArrays(t, m.get(y, d, shape), reference(t, ir.Max{Axis: 1}, nil, []array{x}, nil, newArray(ir.Float64, shape...)), 0)
+				compareArrays(t, m.get(at, ir.Int32, shape), reference(t, ir.ArgMax{Axis: 1}, nil, []array{x.as(ir.Float64)}, nil, newArray(ir.Int32, shape...)), 0)
+			}
+		}
+	})
+}
+
+func TestCumSum(t *testing.T) {
+	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
+		for _, s := range cubes {
+			for _, reverse := range []bool{false, true} {
+				m, x := newMachine(t), random(generator(7), d, s[0], s[1], s[2])
+				y := m.alloc(len(x.data) * d.Size())
+				m.run(CumSum{d, s[0], s[1], s[2], reverse}.Launches(y, m.put(x)))
+				want := reference(t, ir.CumSum{Axis: 1, Reverse: reverse}, nil, []array{x}, nil, newArray(ir.Float64, x.shape...))
+				compareArrays(t, m.get(y, d, x.shape), want, tolerance(1e-6))
+			}
+		}
+	})
+}
+
+func TestPool(t *testing.T) {
+	one := [2]int{1, 1}
+	for _, w := range []ir.Pool{
+		{Kernel: [2]int{2, 2}, Stride: [2]int{2, 2}, Dilation: one},
+		{Kernel: [2]int{3, 2}, Stride: [2]int{2, 1}, Padding: [2]int{1, 1}, Dilation: one},
+		{Kernel: [2]int{3, 3}, Stride: one, Padding: [2]int{1, 0}, Dilation: [2]int{2, 3}},
+		{Kernel: [2]int{1, 2}, Stride: [2]int{3, 4}, Dilation: one},
+	} {
+		eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
+			for _, s := range [][4]int{{1, 1, 5, 7}, {2, 3, 9, 12}, {0, 2, 5, 7}} {
+				r := generator(8)
+				m, x := newMachine(t), random(r, d, s[:]...)
+				for i := range x.data { // equal ones, and NaN
+					x.data[i] = math.Round(x.data[i])
+				}
+				if len(x.data) > 40 {
+					x.data[33] = math.NaN()
+				}
+				shape := []int{s[0], s[1], 0, 0}
+				for i := range 2 {
+					shape[2+i] = (s[2+i]+2*w.Padding[i]-w.Dilation[i]*(w.Kernel[i]-1)-1)/w.Stride[i] + 1
+				}
+				o := Pool{d, s[0] * s[1], s[2], s[3], shape[2], shape[3], w.Kernel, w.Stride, w.Padding, w.Dilation}
+				dy, px := random(r, d, shape...), m.put(x)
+				pdy, y, dx := m.put(dy), m.alloc(len(dy.data)*d.Size()), m.alloc(len(x.data)*d.Size())
+				small, large := newArray(ir.Float64, shape...), newArray(ir.Float64, s[:]...)
+				m.run(o.Max(y, px))
+				wantY := reference(t, ir.MaxPool2D{Pool: w}, nil, []array{x}, nil, small)
+				compareArrays(t, m.get(y, d, shape), wantY, 0)
+				m.run(o.MaxGradient(dx, px, pdy))
+				compareArrays(t, m.get(dx, d, s[:]), reference(t, ir.MaxPool2DGradient{Pool: w}, nil, []array{x, wantY, dy}, nil, large), tolerance(1e-6))
+				if w.Dilation != one {
+					continue
+				}
+				m.run(o.Mean(y, px))
+				compareArrays(t, m.get(y, d, shape), reference(t, ir.AvgPool2D{Pool: w}, nil, []array{x}, nil, small), tolerance(1e-6))
+				m.run(o.MeanGradient(dx, pdy))
+				compareArrays(t, m.get(dx, d, s[:]), reference(t, ir.AvgPool2DGradient{Pool: w, H: s[2], W: s[3]}, nil, []array{dy}, nil, large), tolerance(1e-6))
+			}
+		})
+	}
+}
+
+func TestScatterAdd(t *testing.T) {
+	eachReal(t, func(t *testing.T, d ir.DType, _ func(float64) float64) {
+		for _, s := range [][3]int{{1, 1, 1}, {40, 7, 1}, {100, 3, 33}, {33, 129, 300}, {0, 4, 5}, {5, 2, 0}} {
+			r := generator(9)
+			m, x, index := newMachine(t), random(r, d, s[0], s[2]), below(r, s[1], s[0])
+			o := ScatterAdd{d, s[0], s[1], s[2]}
+			y := m.alloc(s[1] * s[2] * d.Size())
+			m.run(o.Launches(y, m.put(x), m.put(index), m.fault(), m.alloc(o.Workspace())))
+			// The order is the processor's, so the bits are too.
+			want := reference(t, ir.ScatterAdd{Rows: s[1], Row: []int{s[2]}}, nil, []array{x, index}, nil, newArray(d, s[1], s[2]))
+			compareArrays(t, m.get(y, d, want.shape), want, 0)
+		}
+	})
+}
