@@ -19,11 +19,19 @@ type crossEntropy struct {
 func newCrossEntropy(d *Device, s ir.Step) (step, error) {
 	k := &crossEntropy{device: d, logits: s.In[0], labels: s.In[1], out: s.Out[0]}
 	k.rows, k.classes = s.In[0].Shape[0], s.In[0].Shape[1]
-	k.per = max(1, rowsPerTask/8/max(k.classes, 1))
+	k.per = lossRows(k.rows, k.classes)
 	k.loss = make([]float64, (k.rows+k.per-1)/k.per)
 	d.reserve(0, sumExpLen)
 	return k, nil
 }
+
+// lossRows is how many rows of a loss one chunk takes: each is worth some hundred
+// elements of its own.
+func lossRows(rows, classes int) int {
+	return max(1, min(rowsPerTask/8/max(classes, 1), (rows+lossChunks-1)/lossChunks))
+}
+
+const lossChunks = 16
 
 func (k *crossEntropy) run(p *program) error {
 	k.x, k.label = elements[float32](p, k.logits), elements[int32](p, k.labels)

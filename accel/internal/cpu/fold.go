@@ -23,20 +23,21 @@ func input(i int) term                   { return term{input: i} }
 // plusTwo is x + s + s', which rounds what is tiny to zero.
 func plusTwo(x term) term { return apply("AddScalar", apply("AddScalar", x)) }
 
-var foldings = []folding{
-	{
+var (
+	blending = folding{
 		plusTwo(apply("Add", apply("MulScalar", input(0)), apply("MulScalar", input(1)))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.blend },
-	},
-	{
+	}
+	blendingSquare = folding{
 		plusTwo(apply("Add", apply("MulScalar", input(0)), apply("MulScalar", apply("Square", input(1))))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.blendSquare },
-	},
-	{
+	}
+	rootStepping = folding{
 		apply("Sub", input(0), apply("Div", apply("MulScalar", apply("MulScalar", input(1))), apply("AddScalar", apply("Sqrt", apply("MulScalar", input(2)))))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.rootStep },
-	},
-}
+	}
+	foldings = []*folding{&blending, &blendingSquare, &rootStepping}
+)
 
 // fold replaces groups of instructions, of which only the last one's result is
 // used by others, by foldings. inputs is the number of the loop's inputs.
@@ -51,8 +52,8 @@ func fold(body []instr, inputs int) []instr {
 	}
 	f := folder{body: body, inputs: inputs, uses: uses, gone: make([]bool, len(body))}
 	for root := len(body) - 1; root >= 0; root-- {
-		for i := range foldings {
-			if !f.gone[root] && f.try(&foldings[i], root) {
+		for _, x := range foldings {
+			if !f.gone[root] && f.try(x, root) {
 				break
 			}
 		}
@@ -135,4 +136,36 @@ func (f *folder) rest() []instr {
 		kept = append(kept, k)
 	}
 	return kept
+}
+
+// joinMoments finds updates of the means of a gradient and of its square, and of a
+// parameter from these, which one function does: the last of the three does it,
+// in place of the others.
+func joinMoments(body []instr, inputs int) {
+	for last := range body {
+		k := &body[last]
+		if k.fold != &rootStepping {
+			continue
+		}
+		first, second := k.args[1]-inputs, k.args[2]-inputs
+		if first < 0 || second < 0 || body[first].fold != &blending || body[second].fold != &blendingSquare || body[first].args[1] != body[second].args[1] {
+			continue
+		}
+		alone := true // nobody reads the means before
+		for i := range body[:last] {
+			for _, a := range body[i].args[:body[i].arity] {
+				alone = alone && a != first+inputs && a != second+inputs
+			}
+		}
+		if alone {
+			k.moments = &moments{first: first, second: second}
+			body[first].at, body[second].at = last, last
+		}
+	}
+}
+
+// moments are the instructions that another one does too.
+type moments struct {
+	first, second int
+	scalars       [3]foldScalars
 }

@@ -94,3 +94,73 @@ func TestFold(t *testing.T) {
 		})
 	}
 }
+
+// TestMomentStepHasTheBitsOfItsParts compares it with the three foldings, one
+// after the other, also in place.
+func TestMomentStepHasTheBitsOfItsParts(t *testing.T) {
+	for _, v := range allVectors() {
+		if v.momentStep == nil {
+			continue
+		}
+		s := [3]foldScalars{{0.9, 0.1, 1e-30, -1e-30}, {0.999, 0.001, 1e-30, -1e-30}, {1.25, 1e-3, 1.001, 1e-8}}
+		for n := range 3 * len(special) {
+			var in [4][]float32 // mean, gradient, mean of squares, parameter
+			for k := range in {
+				for j := range n {
+					in[k] = append(in[k], special[(j*(3*k+1)+n+7*k)%len(special)])
+				}
+			}
+			m, u, p := make([]float32, n), make([]float32, n), make([]float32, n)
+			v.blend(m, in[0], in[1], nil, &s[0])
+			v.blendSquare(u, in[2], in[1], nil, &s[1])
+			v.rootStep(p, in[3], m, u, &s[2])
+			v.momentStep(in[0], in[2], in[3], in[0], in[1], in[2], in[3], &s)
+			for k, want := range [][]float32{m, u, p} {
+				got := [][]float32{in[0], in[2], in[3]}[k]
+				for j := range want {
+					if math.Float32bits(got[j]) != math.Float32bits(want[j]) && (want[j] == want[j] || got[j] == got[j]) {
+						t.Fatalf("%s, %d numbers: result %d has %v at %d, its parts give %v", v.name, n, k, got[j], j, want[j])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestJoinMoments looks for what one function can do, and for what stands in its
+// way. Values count from 4 on: means, gradient and parameter come before.
+func TestJoinMoments(t *testing.T) {
+	update := func() []instr {
+		return []instr{
+			{fold: &blending, args: [3]int{0, 1}, arity: 2, out: 0},
+			{fold: &blendingSquare, args: [3]int{2, 1}, arity: 2, out: 1},
+			{name: "MulScalar", args: [3]int{3}, arity: 1, out: -1},
+			{fold: &rootStepping, args: [3]int{6, 4, 5}, arity: 3, out: 2},
+		}
+	}
+	for _, row := range []struct {
+		name   string
+		change func(b []instr) []instr
+		want   bool
+	}{
+		{"whole", func(b []instr) []instr { return b }, true},
+		{"a mean is used again, afterwards", func(b []instr) []instr {
+			return append(b, instr{name: "Neg", args: [3]int{4}, arity: 1, out: 3})
+		}, true},
+		{"a mean is used before", func(b []instr) []instr { b[2].args[0] = 5; return b }, false},
+		{"another gradient", func(b []instr) []instr { b[1].args[1] = 3; return b }, false},
+		{"a mean from elsewhere", func(b []instr) []instr { b[3].args[1] = 0; return b }, false},
+		{"means the other way round", func(b []instr) []instr { b[3].args = [3]int{6, 5, 4}; return b }, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := row.change(update())
+			for i := range b {
+				b[i].at = i
+			}
+			joinMoments(b, 4)
+			if got := b[3].moments != nil; got != row.want || got != (b[0].at == 3) || got != (b[1].at == 3) {
+				t.Errorf("joined: %v, want %v: %+v", got, row.want, b)
+			}
+		})
+	}
+}

@@ -35,9 +35,11 @@ type instr struct {
 	scalar float32
 	out    int
 	reg    int
+	at     int // where it is done: at a later instruction, if that does it too
 
 	words   []int // of a folding's scalars
 	scalars foldScalars
+	moments *moments // what it does too; nil for nothing
 }
 
 type loopInput struct {
@@ -60,7 +62,8 @@ const (
 
 type loopOutput struct {
 	ir.Operand
-	at    int // instruction that computes it
+	from  int // instruction that computes it
+	at    int // where that is done
 	late  bool
 	float []float32
 }
@@ -100,10 +103,16 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 		l.body = append(l.body, k)
 	}
 	l.body = fold(l.body, len(l.in))
-	for i, k := range l.body {
+	for i := range l.body {
+		l.body[i].at = i
+	}
+	if d.vectors.momentStep != nil {
+		joinMoments(l.body, len(l.in))
+	}
+	for _, k := range l.body {
 		for _, a := range k.args[:k.arity] {
 			if a < len(l.in) {
-				l.in[a].last = i
+				l.in[a].last = max(l.in[a].last, k.at)
 			}
 		}
 	}
@@ -113,7 +122,7 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 	}
 	for i, k := range l.body {
 		if k.out >= 0 {
-			l.out[k.out].at = i
+			l.out[k.out].from, l.out[k.out].at = i, k.at
 		}
 	}
 	d.reserve(0, l.registers*chunkLen)
@@ -134,13 +143,13 @@ func allZero(s []int) bool {
 func (l *loop) allocate() {
 	last := make([]int, len(l.body))
 	for i, k := range l.body {
-		last[i] = i
+		last[i] = max(last[i], k.at)
 		if k.out >= 0 {
 			last[i] = len(l.body) // stays until it is stored
 		}
 		for _, a := range k.args[:k.arity] {
-			if j := a - len(l.in); j >= 0 && last[j] < i {
-				last[j] = i
+			if j := a - len(l.in); j >= 0 && last[j] < k.at {
+				last[j] = k.at
 			}
 		}
 	}
@@ -187,6 +196,10 @@ func (l *loop) run(p *program) error {
 				k.scalars[j] = float32(p.scalar(w))
 			}
 		}
+		if k := &l.body[i]; k.moments != nil {
+			m := k.moments
+			m.scalars = [3]foldScalars{l.body[m.first].scalars, l.body[m.second].scalars, k.scalars}
+		}
 	}
 	p.device.pool.run((l.n+blockLen-1)/blockLen, l)
 	for i := range l.in {
@@ -216,6 +229,13 @@ func (l *loop) work(block, worker int) {
 		}
 		for i := range l.body {
 			k := &l.body[i]
+			if k.at > i {
+				continue
+			}
+			if k.moments != nil {
+				l.momentStep(k, scratch, at, n)
+				continue
+			}
 			var v [3][]float32
 			for j := range k.arity {
 				v[j] = l.value(k.args[j], scratch, at, n)
@@ -228,10 +248,19 @@ func (l *loop) work(block, worker int) {
 		}
 		for i := range l.out {
 			if o := &l.out[i]; o.late {
-				copy(o.float[at:at+n], scratch[l.body[o.at].reg*chunkLen:])
+				copy(o.float[at:at+n], scratch[l.body[o.from].reg*chunkLen:])
 			}
 		}
 	}
+}
+
+// momentStep is an instruction with two more that it does too.
+func (l *loop) momentStep(k *instr, scratch []float32, at, n int) {
+	first, second := &l.body[k.moments.first], &l.body[k.moments.second]
+	arg := func(i int) []float32 { return l.value(i, scratch, at, n) }
+	l.device.vectors.momentStep(
+		l.result(first, scratch, at, n), l.result(second, scratch, at, n), l.result(k, scratch, at, n),
+		arg(first.args[0]), arg(first.args[1]), arg(second.args[0]), arg(k.args[0]), &k.moments.scalars)
 }
 
 func (l *loop) value(arg int, scratch []float32, at, n int) []float32 {

@@ -41,7 +41,7 @@ func (d *Device) multiply(p panelProduct) {
 					row, step = 1, to-i
 					a = i*p.depth + p.from*step
 				}
-				ahead, stride := p.ahead(a, to-i, j/t.nr*(last-first)+q-first, last-first)
+				ahead, stride := p.ahead(a, to-i, j/t.nr*(last-first)+q-first, last-first, t.nr)
 				if n < width {
 					tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.edge[0], width, 0, nil, ahead, stride)
 					d.storeEdge(p, width, i, to, j, n)
@@ -60,8 +60,8 @@ func (d *Device) multiply(p panelProduct) {
 // ahead is what the tile with a number fetches for later ones, given where its
 // own part of a begins and its height: the next rows of a, or where a lies by
 // columns, of which each line belongs to another row of memory, what the next
-// depth will read of both factors.
-func (p *panelProduct) ahead(a, height, number, panels int) (from *float32, stride int) {
+// depth will read of both factors, or in the last one the next panel of b.
+func (p *panelProduct) ahead(a, height, number, panels, nr int) (from *float32, stride int) {
 	const line = cacheLine / 4
 	switch {
 	case p.step == 0: // panels are near
@@ -71,6 +71,9 @@ func (p *panelProduct) ahead(a, height, number, panels int) (from *float32, stri
 		stride = line
 	case !p.more:
 		stride = p.step
+		if column := number/panels*nr + nr + number%panels*line; p.next > 0 && number%panels < nr/line && column < p.cols {
+			return &p.b[column], p.next // the next panel of b
+		}
 	case number < panels:
 		a += p.k * p.step
 		stride = p.step

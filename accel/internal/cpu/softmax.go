@@ -24,7 +24,7 @@ func newSoftmax(d *Device, s ir.Step) (step, error) {
 	}
 	k := &softmax{device: d, in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
 	_, k.log = s.Op.(ir.LogSoftmax)
-	k.per = max(1, rowsPerTask/8/max(k.n, 1))
+	k.per = lossRows(k.rows, k.n)
 	d.reserve(0, sumExpLen)
 	return k, nil
 }

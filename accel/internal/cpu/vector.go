@@ -25,6 +25,11 @@ type vectors struct {
 	//	rootStep     a - b·s·t / (√(c·u) + w)
 	blend, blendSquare, rootStep func(d, a, b, c []float32, s *foldScalars)
 
+	// momentStep is dm = blend(m, g), dv = blendSquare(v, g) and dp = rootStep(p,
+	// dm, dv), in one pass and with the same bits; nil where there is no faster way
+	// than one after the other.
+	momentStep func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars)
+
 	// maxPool2 is d[i] = the largest of a[2i], a[2i+1], b[2i], b[2i+1]; its
 	// gradient gives dy[i] to the first of them that equals y[i].
 	maxPool2         func(d, a, b []float32)

@@ -179,6 +179,11 @@ var avx512Vectors = &vectors{
 	blend:       fold2(blendAVX512),
 	blendSquare: fold2(blendSquareAVX512),
 	rootStep:    fold3(rootStepAVX512),
+	momentStep: func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
+		if n := len(dm); n > 0 {
+			momentStepAVX512(n, &dm[0], &dv[:n][0], &dp[:n][0], &m[:n][0], &g[:n][0], &v[:n][0], &p[:n][0], &s[0][0], &s[1][0], &s[2][0])
+		}
+	},
 
 	maxPool2: func(d, a, b []float32) {
 		if n := len(d); n > 0 {

@@ -283,3 +283,8 @@ func maxPool2AVX512(n int, d *float32, a *float32, b *float32)
 //
 //go:noescape
 func maxPool2GradientAVX512(n int, da *float32, db *float32, a *float32, b *float32, y *float32, dy *float32)
+
+// momentStepAVX512 is momentStepGeneric.
+//
+//go:noescape
+func momentStepAVX512(n int, dm *float32, dv *float32, dp *float32, m *float32, slope *float32, v *float32, p *float32, blend *float32, blendSquare *float32, rootStep *float32)

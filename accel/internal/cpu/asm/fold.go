@@ -9,34 +9,34 @@ import (
 // foldings do several elementwise ops in one pass. Each op rounds as it does
 // alone: no multiplication is fused with an addition.
 func foldings(s isa) {
-	faded := func(x VecVirtual, k [4]VecVirtual) VecVirtual {
-		VADDPS(k[2], x, x)
-		VADDPS(k[3], x, x)
-		return x
-	}
-	s.folding("blend", 2, func(v []VecVirtual, k [4]VecVirtual) VecVirtual {
-		VMULPS(k[0], v[0], v[0])
-		VMULPS(k[1], v[1], v[1])
-		VADDPS(v[1], v[0], v[0])
-		return faded(v[0], k)
-	})
+	s.folding("blend", 2, func(v []VecVirtual, k [4]VecVirtual) VecVirtual { return blended(v[0], v[1], k) })
 	s.folding("blendSquare", 2, func(v []VecVirtual, k [4]VecVirtual) VecVirtual {
-		VMULPS(k[0], v[0], v[0])
 		VMULPS(v[1], v[1], v[1])
-		VMULPS(k[1], v[1], v[1])
-		VADDPS(v[1], v[0], v[0])
-		return faded(v[0], k)
+		return blended(v[0], v[1], k)
 	})
-	s.folding("rootStep", 3, func(v []VecVirtual, k [4]VecVirtual) VecVirtual {
-		VMULPS(k[2], v[2], v[2])
-		VSQRTPS(v[2], v[2])
-		VADDPS(k[3], v[2], v[2])
-		VMULPS(k[0], v[1], v[1])
-		VMULPS(k[1], v[1], v[1])
-		VDIVPS(v[2], v[1], v[1])
-		VSUBPS(v[1], v[0], v[0])
-		return v[0]
-	})
+	s.folding("rootStep", 3, func(v []VecVirtual, k [4]VecVirtual) VecVirtual { return rootStepped(v[0], v[1], v[2], k) })
+}
+
+// blended is a·k0 + b·k1 + k2 + k3; both are overwritten.
+func blended(a, b VecVirtual, k [4]VecVirtual) VecVirtual {
+	VMULPS(k[0], a, a)
+	VMULPS(k[1], b, b)
+	VADDPS(b, a, a)
+	VADDPS(k[2], a, a)
+	VADDPS(k[3], a, a)
+	return a
+}
+
+// rootStepped is a - b·k0·k1 / (√(c·k2) + k3); all are overwritten.
+func rootStepped(a, b, c VecVirtual, k [4]VecVirtual) VecVirtual {
+	VMULPS(k[2], c, c)
+	VSQRTPS(c, c)
+	VADDPS(k[3], c, c)
+	VMULPS(k[0], b, b)
+	VMULPS(k[1], b, b)
+	VDIVPS(c, b, b)
+	VSUBPS(b, a, a)
+	return a
 }
 
 func (s isa) folding(name string, inputs int, body func(v []VecVirtual, k [4]VecVirtual) VecVirtual) {

@@ -22,6 +22,7 @@ func main() {
 	case "vector":
 		vector()
 		maxPool2()
+		momentStep(avx512)
 	case "shift":
 		shift()
 	case "rows":

@@ -43,7 +43,7 @@ func binaryOps(s isa) {
 		half := s.register()
 		VMULPS(s.splat(constant(-0.5)), x, half)
 		VMULPS(half, x, half)
-		density := s.exp(half)
+		density := s.expWithin(half)
 		VMULPS(s.splat(constant(0.3989422804014327)), density, density) // 1/√(2π)
 		slope := s.normal(x)
 		VFMADD231PS(density, x, slope)
@@ -234,8 +234,10 @@ func (s isa) polynomial(x VecVirtual, coefficients ...float64) VecVirtual {
 
 // exp is 2ⁿ·eʳ with n = round(x/ln 2) and r the rest, for which the polynomial
 // of the Cephes library's expf serves.
-func (s isa) exp(x VecVirtual) VecVirtual {
-	x = s.clamp(x, -104, 89)
+func (s isa) exp(x VecVirtual) VecVirtual { return s.expWithin(s.clamp(x, -104, 89)) }
+
+// expWithin is exp from -104 to 89.
+func (s isa) expWithin(x VecVirtual) VecVirtual {
 	n := s.register()
 	VMULPS(s.splat(constant(1.4426950408889634)), x, n)
 	s.round(n, n)
@@ -301,10 +303,24 @@ func (s isa) normal(x VecVirtual) VecVirtual {
 	p := s.polynomial(square, -2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02)
 	q := s.polynomial(square, -1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03, -1.42647390514189e-02)
 	VMULPS(z, p, p)
-	VDIVPS(q, p, p)
+	s.divide(p, q)
 	half := s.splat(constant(0.5))
 	VFMADD213PS(half, half, p)
 	return p
+}
+
+// divide is p /= q for numbers of middling size, with AVX-512 by Newton's method,
+// which keeps the divider free, and a rounding more.
+func (s isa) divide(p, q VecVirtual) {
+	if !s.wide() {
+		VDIVPS(q, p, p)
+		return
+	}
+	r, rest := s.register(), s.splat(constant(1))
+	VRCP14PS(q, r)
+	VFNMADD231PS(q, r, rest)
+	VFMADD231PS(r, rest, r)
+	VMULPS(r, p, p)
 }
 
 // sum adds in four accumulators, then these, then their lanes.

@@ -1,0 +1,38 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// momentStep does blend, blendSquare and rootStep, each as it does alone, on a
+// vector that stays in registers: the divisions of the last overlap with the
+// loads of the others. What it changes is fetched in time, also from the next page.
+// There are registers for its scalars with AVX-512 only.
+func momentStep(s isa) {
+	p := s.head("momentStep", "func(n int, dm, dv, dp, m, slope, v, p, blend, blendSquare, rootStep *float32)", ".", "dm", "dv", "dp", "m", "slope", "v", "p")
+	n := Load(Param("n"), GP64())
+	var k [3][4]VecVirtual
+	for i, name := range []string{"blend", "blendSquare", "rootStep"} {
+		scalars := Load(Param(name), GP64())
+		for j := range k[i] {
+			k[i][j] = s.splat(Mem{Base: scalars, Disp: 4 * j})
+		}
+	}
+	s.loop(n, p[3:], func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
+		for _, in := range []Register{p[3], p[5], p[6]} {
+			PREFETCHT0(Mem{Base: in, Disp: 1024})
+		}
+		m, g, v, x := load(p[3]), load(p[4]), load(p[5]), load(p[6])
+		square := s.register()
+		VMULPS(g, g, square)
+		m = blended(m, g, k[0])
+		v = blended(v, square, k[1])
+		store(m, p[0])
+		store(v, p[1])
+		store(rootStepped(x, m, v, k[2]), p[2])
+	}, p[:3]...)
+	VZEROUPPER()
+	RET()
+}
