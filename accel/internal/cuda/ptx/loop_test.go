@@ -1,0 +1,305 @@
+package ptx
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/ptxsim"
+)
+
+// named is an op of which only the name matters here, scaled one with a scalar.
+type named string
+
+func (o named) Name() string                     { return string(o) }
+func (named) Class([]*ir.Value) ir.Class         { return ir.Elementwise }
+func (named) Infer([]*ir.Value) (ir.Type, error) { return ir.Type{}, nil }
+func (named) AppendKey(k []byte) []byte          { return k }
+func (named) Gradient(*ir.Recorder, []*ir.Value, *ir.Value, *ir.Value, []bool) []*ir.Value {
+	return nil
+}
+
+type scaled struct{ named }
+
+func (scaled) AppendWords(w []uint64) []uint64 { return append(w, 0) }
+
+// machine is the simulated memory in which a kernel runs.
+type machine struct {
+	t      testing.TB
+	memory *ptxsim.Memory
+}
+
+func newMachine(t testing.TB) machine { return machine{t, ptxsim.NewMemory(1 << 28)} }
+
+func (m machine) put(b []byte) driver.Pointer {
+	p, err := m.memory.Alloc(max(len(b), 1))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := m.memory.Write(uint64(p), b); err != nil {
+		m.t.Fatal(err)
+	}
+	return driver.Pointer(p)
+}
+
+func (m machine) run(text string, l driver.Launch) {
+	m.t.Helper()
+	module, err := ptxsim.Parse(text)
+	if err != nil {
+		m.t.Fatalf("%v\n%s", err, text)
+	}
+	loaded, err := m.memory.Load(module)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if _, err := loaded.Kernel(Entry).Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Params: l.Params}); err != nil {
+		m.t.Fatalf("%v\n%s", err, text)
+	}
+}
+
+func singles(values []float64) []byte {
+	var b []byte
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+	}
+	return b
+}
+
+// apply runs one op on columns of float32.
+func apply(t *testing.T, op ir.Op, s float64, columns ...[]float64) []float64 {
+	t.Helper()
+	n := len(columns[0])
+	m := newMachine(t)
+	step := ir.Step{Shape: []int{n}, Loop: []ir.Instr{{Op: op}}, Out: []ir.Operand{{Slot: len(columns), DType: ir.Float32, Layout: ir.RowMajor([]int{n})}}}
+	var at []driver.Pointer
+	for i, c := range columns {
+		at = append(at, m.put(singles(c)))
+		step.In = append(step.In, ir.Operand{Slot: i, DType: ir.Float32, Layout: ir.RowMajor([]int{n})})
+		step.Loop[0].Args = append(step.Loop[0].Args, i)
+	}
+	y := m.put(make([]byte, 4*n))
+	at = append(at, y)
+	words := m.put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(s)))
+	l, err := NewLoop(step, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.run(l.PTX, l.Launch(func(o ir.Operand) driver.Pointer { return at[o.Slot] }, words, nil))
+	b := make([]byte, 4*n)
+	if err := m.memory.Read(b, uint64(y)); err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+	}
+	return out
+}
+
+// numbers are special ones and random ones of all sizes, as float32 has them.
+func numbers(r *rand.Rand, n int) []float64 {
+	special := []float64{0, math.Copysign(0, -1), 1, -1, .5, -.5, 2, -2, 3, -3, .3, -.35, math.Inf(1), math.Inf(-1), math.NaN(),
+		math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, 1e-40, -1e-40, 88.7, 89, -87.5, -103.9, -104.5, 1e10, 16777216, 16777215, 1e38, math.Pi}
+	out := make([]float64, n)
+	for i := range out {
+		switch {
+		case i < len(special):
+			out[i] = special[i]
+		case i%4 == 0:
+			out[i] = float64(math.Float32frombits(r.Uint32()))
+		case i%4 == 1:
+			out[i] = r.NormFloat64()
+		case i%4 == 2:
+			out[i] = 1 + r.NormFloat64()/100
+		default:
+			out[i] = 20 * r.NormFloat64()
+		}
+		out[i] = float64(float32(out[i]))
+	}
+	return out
+}
+
+func b2f(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func normalDistribution(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// definitions are what the ops mean, in float64.
+var definitions = map[string]func(a, b, c, s float64) float64{
+	"Abs":       func(a, _, _, _ float64) float64 { return math.Abs(a) },
+	"Add":       func(a, b, _, _ float64) float64 { return a + b },
+	"AddScalar": func(a, _, _, s float64) float64 { return a + s },
+	"And":       func(a, b, _, _ float64) float64 { return b2f(a != 0 && b != 0) },
+	"AtLeast":   func(a, _, _, s float64) float64 { return max(a, s) },
+	"AtMost":    func(a, _, _, s float64) float64 { return min(a, s) },
+	"Cast":      func(a, _, _, _ float64) float64 { return a },
+	"Cos":       func(a, _, _, _ float64) float64 { return math.Cos(a) },
+	"Div":       func(a, b, _, _ float64) float64 { return a / b },
+	"ELU": func(a, _, _, s float64) float64 {
+		if a > 0 {
+			return a
+		}
+		return s * math.Expm1(a)
+	},
+	"Equal": func(a, b, _, _ float64) float64 { return b2f(a == b) },
+	"Exp":   func(a, _, _, _ float64) float64 { return math.Exp(a) },
+	"Fill":  func(_, _, _, s float64) float64 { return s },
+	"Floor": func(a, _, _, _ float64) float64 { return math.Floor(a) },
+	"GELU": func(a, _, _, _ float64) float64 {
+		if math.IsInf(a, -1) {
+			return 0
+		}
+		return a * normalDistribution(a)
+	},
+	"GELUGradient": func(a, b, _, _ float64) float64 {
+		density := math.Exp(-b*b/2) / math.Sqrt(2*math.Pi)
+		if density == 0 {
+			return a * normalDistribution(b)
+		}
+		return a * (normalDistribution(b) + b*density)
+	},
+	"Greater": func(a, b, _, _ float64) float64 { return b2f(a > b) },
+	"LeakyReLU": func(a, _, _, s float64) float64 {
+		if a > 0 {
+			return a
+		}
+		return s * a
+	},
+	"Log":       func(a, _, _, _ float64) float64 { return math.Log(a) },
+	"Maximum":   func(a, b, _, _ float64) float64 { return max(a, b) },
+	"Minimum":   func(a, b, _, _ float64) float64 { return min(a, b) },
+	"Mul":       func(a, b, _, _ float64) float64 { return a * b },
+	"MulScalar": func(a, _, _, s float64) float64 { return a * s },
+	"Neg":       func(a, _, _, _ float64) float64 { return -a },
+	"Not":       func(a, _, _, _ float64) float64 { return b2f(a == 0) },
+	"Or":        func(a, b, _, _ float64) float64 { return b2f(a != 0 || b != 0) },
+	"Pow":       func(a, b, _, _ float64) float64 { return math.Pow(a, b) },
+	"PowScalar": func(a, _, _, s float64) float64 { return math.Pow(a, s) },
+	"ReLU":      func(a, _, _, _ float64) float64 { return max(a, 0) },
+	"ReLUGradient": func(a, b, _, _ float64) float64 {
+		if b > 0 {
+			return a
+		}
+		return 0
+	},
+	"SiLU":    func(a, _, _, _ float64) float64 { return a / (1 + math.Exp(-a)) },
+	"Sigmoid": func(a, _, _, _ float64) float64 { return 1 / (1 + math.Exp(-a)) },
+	"Sin":     func(a, _, _, _ float64) float64 { return math.Sin(a) },
+	"Sqrt":    func(a, _, _, _ float64) float64 { return math.Sqrt(a) },
+	"Square":  func(a, _, _, _ float64) float64 { return a * a },
+	"Sub":     func(a, b, _, _ float64) float64 { return a - b },
+	"Tanh":    func(a, _, _, _ float64) float64 { return math.Tanh(a) },
+	"Where": func(a, b, c, _ float64) float64 {
+		if a != 0 {
+			return b
+		}
+		return c
+	},
+}
+
+// TestOperations compares every op with its definition, within a few units in the
+// last place of float32.
+func TestOperations(t *testing.T) {
+	for name := range operations {
+		if definitions[name] == nil {
+			t.Errorf("%s has no definition here", name)
+		}
+	}
+	for name, want := range definitions {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			arity := map[string]int{"Where": 3}[name]
+			for _, two := range []string{"Add", "And", "Div", "Equal", "GELUGradient", "Greater", "Maximum", "Minimum", "Mul", "Or", "Pow", "ReLUGradient", "Sub"} {
+				if name == two {
+					arity = 2
+				}
+			}
+			const n = 1500
+			columns := [][]float64{numbers(r, n)}
+			for k := 1; k < arity; k++ {
+				columns = append(columns, numbers(r, n))
+			}
+			if name == "GELUGradient" { // which no float32 of the slope can be multiplied back from nothing
+				for i := range columns[0] {
+					columns[0][i] = float64(float32(r.NormFloat64()))
+				}
+			}
+			for _, c := range columns[1:] { // every pair of special numbers
+				r.Shuffle(n, func(i, j int) { c[i], c[j] = c[j], c[i] })
+			}
+			for _, s := range []float64{.5, -1, 2, 3, 0} {
+				op := ir.Op(named(name))
+				switch name {
+				case "AddScalar", "AtLeast", "AtMost", "ELU", "Fill", "LeakyReLU", "MulScalar", "PowScalar":
+					op = scaled{named(name)}
+				default:
+					if s != .5 {
+						continue
+					}
+				}
+				got := apply(t, op, s, columns...)
+				worst, at := 0., 0
+				for i, y := range got {
+					var x [3]float64
+					for k := range columns {
+						x[k] = columns[k][i]
+					}
+					w := want(x[0], x[1], x[2], s)
+					if name == "GELUGradient" && math.Abs(y-w) < 2e-7*math.Abs(x[0]) {
+						continue // the slope is the difference of two larger numbers
+					}
+					if e := ulps(y, w); e > worst {
+						worst, at = e, i
+					}
+				}
+				if limit := 6.; worst > limit {
+					var x []float64
+					for _, c := range columns {
+						x = append(x, c[at])
+					}
+					t.Errorf("%s(%v, scalar %g) is %g, off by %.3g ulp of %g", name, x, s, got[at], worst, want(columns[0][at], append(x, 0)[1], append(x, 0, 0)[2], s))
+				}
+			}
+		})
+	}
+}
+
+// ulps is how far a float32 is from a value, in units of its last place; of those
+// below the normal numbers, in units of 2^-149.
+func ulps(got, want float64) float64 {
+	near := float64(float32(want))
+	switch {
+	case math.IsNaN(want) || math.IsNaN(got):
+		return b2f(math.IsNaN(want) != math.IsNaN(got)) * math.Inf(1)
+	case got == near:
+		return 0
+	case math.IsInf(near, 0) || math.IsInf(got, 0): // at the border of what is finite
+		if math.Abs(got) > .99999*math.MaxFloat32 && math.Abs(near) > .99999*math.MaxFloat32 && got*near > 0 {
+			return 1
+		}
+		return math.Inf(1)
+	case math.Abs(got-want) < 1e-42: // of factors that were denormal
+		return 0
+	}
+	_, exponent := math.Frexp(near)
+	return math.Abs(got-want) / math.Ldexp(1, max(exponent-24, -149))
+}
+
+func BenchmarkWrite(b *testing.B) {
+	s := ir.Step{Shape: []int{1000}, In: []ir.Operand{{DType: ir.Float32, Layout: ir.RowMajor([]int{1000})}}, Out: []ir.Operand{{Slot: 1, DType: ir.Float32, Layout: ir.RowMajor([]int{1000})}}}
+	for i := range 10 {
+		s.Loop = append(s.Loop, ir.Instr{Op: named("GELU"), Args: []int{i}, Out: i/9 - 1})
+	}
+	for b.Loop() {
+		if _, err := NewLoop(s, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

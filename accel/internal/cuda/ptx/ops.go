@@ -1,0 +1,131 @@
+package ptx
+
+import "fmt"
+
+// operation writes one elementwise op on float32: x are its inputs and s is its
+// scalar.
+type operation func(b *builder, x []reg, s reg) reg
+
+// operations are the elementwise ops by name, as package cpu defines them.
+var operations = map[string]operation{
+	"Abs":          direct("abs"),
+	"Add":          direct("add.rn"),
+	"AddScalar":    func(b *builder, x []reg, s reg) reg { return b.f("add.rn", x[0], s) },
+	"And":          logical("and"),
+	"AtLeast":      func(b *builder, x []reg, s reg) reg { return b.f("max.NaN", x[0], s) },
+	"AtMost":       func(b *builder, x []reg, s reg) reg { return b.f("min.NaN", x[0], s) },
+	"Cast":         func(_ *builder, x []reg, _ reg) reg { return x[0] },
+	"Cos":          func(b *builder, x []reg, _ reg) reg { return b.sin(x[0], 1) },
+	"Div":          direct("div.rn"),
+	"ELU":          elu,
+	"Equal":        comparison("eq"),
+	"Exp":          func(b *builder, x []reg, _ reg) reg { return b.exp(x[0]) },
+	"Fill":         func(_ *builder, _ []reg, s reg) reg { return s },
+	"Floor":        direct("cvt.rmi.f32"),
+	"GELU":         func(b *builder, x []reg, _ reg) reg { return b.gelu(x[0]) },
+	"GELUGradient": func(b *builder, x []reg, _ reg) reg { return b.f("mul.rn", x[0], b.geluSlope(x[1])) },
+	"Greater":      comparison("gt"),
+	"LeakyReLU":    leakyReLU,
+	"Log":          func(b *builder, x []reg, _ reg) reg { return b.log(x[0]) },
+	"Maximum":      direct("max.NaN"),
+	"Minimum":      direct("min.NaN"),
+	"Mul":          direct("mul.rn"),
+	"MulScalar":    func(b *builder, x []reg, s reg) reg { return b.f("mul.rn", x[0], s) },
+	"Neg":          direct("neg"),
+	"Not":          func(b *builder, x []reg, _ reg) reg { return b.mask(b.when("eq.f32", x[0], single(0))) },
+	"Or":           logical("or"),
+	"Pow":          func(b *builder, x []reg, _ reg) reg { return b.pow(x[0], x[1]) },
+	"PowScalar":    func(b *builder, x []reg, s reg) reg { return b.pow(x[0], s) },
+	"ReLU":         func(b *builder, x []reg, _ reg) reg { return b.f("max.NaN", x[0], single(0)) },
+	"ReLUGradient": func(b *builder, x []reg, _ reg) reg {
+		return b.choose(b.when("gt.f32", x[1], single(0)), x[0], single(0))
+	},
+	"SiLU":    func(b *builder, x []reg, _ reg) reg { return b.f("mul.rn", x[0], b.logistic(x[0])) },
+	"Sigmoid": func(b *builder, x []reg, _ reg) reg { return b.logistic(x[0]) },
+	"Sin":     func(b *builder, x []reg, _ reg) reg { return b.sin(x[0], 0) },
+	"Sqrt":    direct("sqrt.rn"),
+	"Square":  func(b *builder, x []reg, _ reg) reg { return b.f("mul.rn", x[0], x[0]) },
+	"Sub":     direct("sub.rn"),
+	"Tanh":    func(b *builder, x []reg, _ reg) reg { return b.tanh(x[0]) },
+	"Where": func(b *builder, x []reg, _ reg) reg {
+		return b.choose(b.when("neu.f32", x[0], single(0)), x[1], x[2])
+	},
+}
+
+// direct is an op that is one instruction.
+func direct(instruction string) operation {
+	return func(b *builder, x []reg, _ reg) reg { return b.f(instruction, x...) }
+}
+
+// mask is 1 where the predicate holds and else 0.
+func (b *builder) mask(p reg) reg { return b.choose(p, single(1), single(0)) }
+
+func comparison(compare string) operation {
+	return func(b *builder, x []reg, _ reg) reg { return b.mask(b.when(compare+".f32", x[0], x[1])) }
+}
+
+// logical takes what is not 0, NaN too, for true.
+func logical(instruction string) operation {
+	return func(b *builder, x []reg, _ reg) reg {
+		p, q := b.when("neu.f32", x[0], single(0)), b.when("neu.f32", x[1], single(0))
+		return b.mask(b.op(predicate, instruction+".pred", p, q))
+	}
+}
+
+func elu(b *builder, x []reg, s reg) reg {
+	return b.choose(b.when("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, b.expm1(x[0])))
+}
+
+func leakyReLU(b *builder, x []reg, s reg) reg {
+	return b.choose(b.when("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, x[0]))
+}
+
+// wideOperations are the ops on float64. What no processor of a GPU computes to 53
+// bits is not among them.
+var wideOperations = map[string]operation{
+	"Abs":       wide("abs"),
+	"Add":       wide("add.rn"),
+	"AddScalar": func(b *builder, x []reg, s reg) reg { return b.d("add.rn", x[0], s) },
+	"Div":       wide("div.rn"),
+	"Fill":      func(_ *builder, _ []reg, s reg) reg { return s },
+	"Floor":     wide("cvt.rmi.f64"),
+	"Mul":       wide("mul.rn"),
+	"MulScalar": func(b *builder, x []reg, s reg) reg { return b.d("mul.rn", x[0], s) },
+	"Neg":       wide("neg"),
+	"ReLU":      func(b *builder, x []reg, _ reg) reg { return b.wideMax(x[0], double(0)) },
+	"ReLUGradient": func(b *builder, x []reg, _ reg) reg {
+		return b.chooseWide(b.op(predicate, "setp.gt.f64", x[1], double(0)), x[0], double(0))
+	},
+	"Maximum": func(b *builder, x []reg, _ reg) reg { return b.wideMax(x[0], x[1]) },
+	"Sqrt":    wide("sqrt.rn"),
+	"Square":  func(b *builder, x []reg, _ reg) reg { return b.d("mul.rn", x[0], x[0]) },
+	"Sub":     wide("sub.rn"),
+	"Where": func(b *builder, x []reg, _ reg) reg {
+		return b.chooseWide(b.op(predicate, "setp.neu.f64", x[0], double(0)), x[1], x[2])
+	},
+}
+
+func wide(instruction string) operation {
+	return func(b *builder, x []reg, _ reg) reg { return b.d(instruction, x...) }
+}
+
+// wideMax is the larger one, or NaN if one is.
+func (b *builder) wideMax(x, y reg) reg {
+	z := b.d("max", x, y)
+	z = b.chooseWide(b.op(predicate, "setp.nan.f64", x, x), x, z)
+	return b.chooseWide(b.op(predicate, "setp.nan.f64", y, y), y, z)
+}
+
+// lookup is the operation of an op on float32, or with double float64.
+func lookup(name string, double bool) (operation, error) {
+	if double {
+		if op := wideOperations[name]; op != nil {
+			return op, nil
+		}
+		return nil, fmt.Errorf("cuda: there is no %s of float64; convert with Cast(tensor.Float32), or compute it on the processor", name)
+	}
+	if op := operations[name]; op != nil {
+		return op, nil
+	}
+	return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s", name)
+}

@@ -1,0 +1,274 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// writer writes the kernel of one loop.
+type writer struct {
+	*builder
+	loop   *Loop
+	double bool
+	params int
+
+	scalars []reg // of the instructions, empty for none
+	at      []reg // addresses of the inputs
+	to      []reg // and of the outputs
+	single  []reg // values of the inputs that are read once
+	sizes   [][]reg
+	strides [][]reg
+}
+
+// param loads the next parameter, 64 bits like all of them.
+func (w *writer) param() reg {
+	d := w.op(bits64, "ld.param.u64", reg(fmt.Sprintf("[p%d]", w.params)))
+	w.params++
+	return d
+}
+
+func (w *writer) kind() string {
+	if w.double {
+		return real64
+	}
+	return real32
+}
+
+func (w *writer) write(guards int) error {
+	l := w.loop
+	n := w.param()
+	for range guards {
+		seen := w.op(bits64, "ld.global.u64", deref(w.param()))
+		w.jump(w.op(predicate, "setp.ne.s64", seen, "-1"), "END")
+	}
+	for _, x := range l.step.Loop {
+		var s reg
+		if dynamic(x) {
+			s = w.op(real64, "ld.global.f64", deref(w.param()))
+			if !w.double {
+				s = w.op(real32, "cvt.rn.f32.f64", s)
+			}
+		}
+		w.scalars = append(w.scalars, s)
+	}
+	for _, in := range l.inputs {
+		w.at = append(w.at, w.param())
+		var sizes, strides []reg
+		if in.walk == strided {
+			for range in.rest.Shape {
+				sizes = append(sizes, w.op(bits32, "cvt.u32.u64", w.param()))
+				strides = append(strides, w.param())
+			}
+		}
+		w.sizes, w.strides = append(w.sizes, sizes), append(w.strides, strides)
+	}
+	for range l.step.Out {
+		w.to = append(w.to, w.param())
+	}
+	for i, in := range l.inputs {
+		var v reg
+		if in.walk == once {
+			v = w.load(in.DType, w.at[i])
+		}
+		w.single = append(w.single, v)
+	}
+
+	// Element i on, so many together, then those that are as far off as the grid
+	// is long.
+	tid, block, size, blocks := w.op(bits32, "mov.u32", "%tid.x"), w.op(bits32, "mov.u32", "%ctaid.x"), w.op(bits32, "mov.u32", "%ntid.x"), w.op(bits32, "mov.u32", "%nctaid.x")
+	first := w.op(bits64, "mul.wide.u32", block, size)
+	first = w.op(bits64, "add.s64", first, w.op(bits64, "cvt.u64.u32", tid))
+	step := w.op(bits64, "mul.wide.u32", blocks, size)
+	i := w.op(bits64, "mul.lo.s64", first, word(l.width))
+	step = w.op(bits64, "mul.lo.s64", step, word(l.width))
+	w.place("NEXT")
+	w.jump(w.op(predicate, "setp.ge.s64", i, n), "END")
+	if l.width > 1 {
+		end := w.op(bits64, "add.s64", i, word(l.width))
+		w.jump(w.op(predicate, "setp.gt.s64", end, n), "REST")
+	}
+	if err := w.body(i, l.width); err != nil {
+		return err
+	}
+	w.do("add.s64", i, i, step)
+	w.do("bra", "NEXT")
+	if l.width > 1 {
+		w.place("REST") // fewer than that: one by one
+		if err := w.body(i, 1); err != nil {
+			return err
+		}
+		w.do("add.s64", i, i, word(1))
+		w.jump(w.op(predicate, "setp.lt.s64", i, n), "REST")
+	}
+	w.place("END")
+	w.text.WriteString("\tret;\n")
+	return nil
+}
+
+// body computes so many elements from i on: all inputs are read before anything is
+// written, since an output may take the place of an input.
+func (w *writer) body(i reg, width int) error {
+	l := w.loop
+	values := make([][]reg, 0, len(l.inputs)+len(l.step.Loop)) // by element
+	for k, in := range l.inputs {
+		values = append(values, w.read(k, in, i, width))
+	}
+	for k, x := range l.step.Loop {
+		op, err := lookup(x.Op.Name(), w.double)
+		if err != nil {
+			return err
+		}
+		results := make([]reg, width)
+		for e := range width {
+			args := make([]reg, len(x.Args))
+			for j, a := range x.Args {
+				args[j] = values[a][e]
+			}
+			results[e] = op(w.builder, args, w.scalars[k])
+		}
+		values = append(values, results)
+	}
+	for k, x := range l.step.Loop {
+		if x.Out >= 0 {
+			w.store(w.to[x.Out], i, values[len(l.inputs)+k])
+		}
+	}
+	return nil
+}
+
+// read gives the elements of an input from i on.
+func (w *writer) read(k int, in input, i reg, width int) []reg {
+	out := make([]reg, width)
+	switch {
+	case in.walk == once:
+		for e := range out {
+			out[e] = w.single[k]
+		}
+	case in.walk == inOrder:
+		for e := range out {
+			out[e] = w.new(w.kind())
+		}
+		w.do("ld.global"+vector(width)+"."+typeOf(w.double), list(out), deref(w.element(w.at[k], i)))
+	default:
+		for e := range out {
+			out[e] = w.load(in.DType, w.walked(k, i, e))
+		}
+	}
+	return out
+}
+
+// element is the address of element i of the loop's own type.
+func (w *writer) element(base, i reg) reg {
+	shift := word(2)
+	if w.double {
+		shift = word(3)
+	}
+	return w.op(bits64, "add.s64", base, w.op(bits64, "shl.b64", i, shift))
+}
+
+// walked is the address of the element that is e after i, of a strided input.
+func (w *writer) walked(k int, i reg, e int) reg {
+	at := w.op(bits32, "cvt.u32.u64", i)
+	if e > 0 {
+		at = w.op(bits32, "add.u32", at, word(e))
+	}
+	address := w.at[k]
+	for d := len(w.sizes[k]) - 1; d >= 0; d-- {
+		index := at
+		if d > 0 {
+			index = w.op(bits32, "rem.u32", at, w.sizes[k][d])
+			at = w.op(bits32, "div.u32", at, w.sizes[k][d])
+		}
+		// The stride may be negative or long, the index is neither.
+		address = w.op(bits64, "mad.lo.s64", w.op(bits64, "cvt.u64.u32", index), w.strides[k][d], address)
+	}
+	return address
+}
+
+// load reads one element of any type as one of the loop's own.
+func (w *writer) load(d ir.DType, address reg) reg {
+	at := deref(address)
+	to, kind := typeOf(w.double), w.kind()
+	convert := func(from string, v reg) reg { return w.op(kind, "cvt.rn."+to+"."+from, v) }
+	switch d {
+	case ir.Float32:
+		v := w.op(real32, "ld.global.f32", at)
+		if w.double {
+			v = w.op(real64, "cvt.f64.f32", v)
+		}
+		return v
+	case ir.Float64:
+		v := w.op(real64, "ld.global.f64", at)
+		if !w.double {
+			v = convert("f64", v)
+		}
+		return v
+	case ir.Int32:
+		return convert("s32", w.op(bits32, "ld.global.s32", at))
+	case ir.Int64:
+		return convert("s64", w.op(bits64, "ld.global.s64", at))
+	case ir.Float16, ir.BFloat16:
+		v := w.op(bits16, "ld.global.b16", at)
+		if d == ir.Float16 {
+			v = w.op(real32, "cvt.f32.f16", v)
+		} else { // the upper half of a float32
+			v = w.op(real32, "mov.b32", w.op(bits32, "shl.b32", w.op(bits32, "cvt.u32.u16", v), word(16)))
+		}
+		if w.double {
+			v = w.op(real64, "cvt.f64.f32", v)
+		}
+		return v
+	}
+	return convert("u32", w.op(bits32, "ld.global.u8", at))
+}
+
+func (w *writer) store(base, i reg, values []reg) {
+	w.do("st.global"+vector(len(values))+"."+typeOf(w.double), deref(w.element(base, i)), list(values))
+}
+
+func typeOf(double bool) string {
+	if double {
+		return "f64"
+	}
+	return "f32"
+}
+
+func vector(width int) string {
+	if width == 1 {
+		return ""
+	}
+	return fmt.Sprintf(".v%d", width)
+}
+
+func list(values []reg) reg {
+	if len(values) == 1 {
+		return values[0]
+	}
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	return reg("{" + strings.Join(words, ", ") + "}")
+}
+
+func deref(address reg) reg { return "[" + address + "]" }
+
+// module is the whole text.
+func (w *writer) module() string {
+	var out strings.Builder
+	out.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n\n")
+	if w.table {
+		out.WriteString(turns())
+	}
+	params := make([]string, w.params)
+	for i := range params {
+		params[i] = fmt.Sprintf("\t.param .u64 p%d", i)
+	}
+	fmt.Fprintf(&out, ".visible .entry %s(\n%s\n)\n.maxntid %d, 1, 1\n{\n", Entry, strings.Join(params, ",\n"), threads)
+	out.WriteString(w.declarations())
+	out.WriteString(w.text.String())
+	out.WriteString("}\n")
+	return out.String()
+}
