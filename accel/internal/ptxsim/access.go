@@ -149,6 +149,9 @@ func compileLd(o *operation) step {
 	if a.vector == 1 && a.space == "global" && !a.strong && (a.t.bits == 32 && widths[0] == 32 || a.t.bits == 64) {
 		return a.loadWord(slots[0], general)
 	}
+	if a.space == "shared" && !a.strong && a.t.bits == 32 && widths[0] == 32 {
+		return a.loadSharedWords(slots, general)
+	}
 	return general
 }
 
@@ -216,6 +219,57 @@ func (a *access) loadWord(d int, general step) step {
 			d[i] = uint64(binary.LittleEndian.Uint32(r.data[at:]))
 		}
 	}
+}
+
+// loadSharedWords makes the step for words of shared memory, which is that of
+// load but for the order of its checks.
+func (a *access) loadSharedWords(slots []int, general step) step {
+	base, offset, size := a.base, a.offset, uint64(4*a.vector)
+	return func(w *warp, mask uint32) {
+		b := w.block
+		if len(b.spans) == 0 {
+			general(w, mask)
+			return
+		}
+		span := b.spans[0]
+		address := w.r[base]
+		one := mask == allLanes && same(&address)
+		if one { // all lanes read the same: one check serves
+			mask = 1
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m) & 31
+			at := address[i] + offset
+			if at&(size-1) != 0 || at < span.from || at+size > span.to || !w.readWords(at, int(size/4), i, one) {
+				if one {
+					m, mask, one = allLanes, allLanes, false
+				}
+				general(w, m)
+				break
+			}
+			for j, slot := range slots {
+				w.r[slot][i] = uint64(binary.LittleEndian.Uint32(b.shared[at+4*uint64(j):]))
+			}
+		}
+		if one {
+			for _, slot := range slots {
+				fill(&w.r[slot], w.r[slot][0])
+			}
+		}
+	}
+}
+
+func same(l *lanes) bool {
+	first := l[0]
+	if l[31] != first || l[16] != first {
+		return false
+	}
+	for _, v := range l {
+		if v != first {
+			return false
+		}
+	}
+	return true
 }
 
 // loadParam makes the step that reads the launch's parameters.

@@ -7,7 +7,7 @@ import (
 
 // Bounds on what expanding calls may come to.
 const (
-	maxInstructions = 1 << 20
+	maxInstructions = 1 << 17
 	maxCallDepth    = 32
 	maxSharedBytes  = 1 << 20
 	maxLocalBytes   = 1 << 20

@@ -60,6 +60,13 @@ func (f *format) decode(bits uint64) float64 {
 		return math.Float64frombits(bits)
 	case 32:
 		return float64(math.Float32frombits(uint32(bits)))
+	case 16:
+		if f.precision == formatB16.precision {
+			return float64(math.Float32frombits(uint32(bits) << 16))
+		}
+		if m := bits & 0x7fff; m >= 0x400 && m < 0x7c00 { // normal: only the exponent's bias differs
+			return float64(math.Float32frombits(uint32(bits&0x8000)<<16 | uint32(m<<13+(127-15)<<23)))
+		}
 	}
 	magnitude := bits & lowBits(f.bits-1)
 	var v float64

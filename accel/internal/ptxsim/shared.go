@@ -82,6 +82,39 @@ func (w *warp) loadShared(lane int, address uint64, size, align int, strong bool
 	return b.shared[at : at+size]
 }
 
+// readWords is readCell for the usual case, of several words; false where
+// there is more to look at. many says that all lanes read.
+func (w *warp) readWords(at uint64, words, lane int, many bool) bool {
+	b := w.block
+	me := w.record(lane)
+	cells := b.cells[at>>2:][:words]
+	for i := range cells {
+		c := &cells[i]
+		last := c.write
+		if last < b.fresh || last&(flagSplit|flagInFlight) != 0 || last>>epochShift > w.seen[last>>5&31] && (many || last&threadBits != me&threadBits) {
+			return false
+		}
+		switch {
+		case (c.read^me)&^(31|flagMany) == 0:
+			if c.read&31 != me&31 {
+				c.read |= flagMany
+			}
+		case c.read>>epochShift <= w.seen[c.read>>5&31]:
+			c.read = me
+		default:
+			w.noteRead(c, me)
+		}
+		if many {
+			if c.read>>5&31 == uint64(w.index) {
+				c.read |= flagMany
+			} else {
+				c.other |= flagMany
+			}
+		}
+	}
+	return true
+}
+
 func (w *warp) readCell(c *cell, lane int, address uint64, size int, strong bool) {
 	last := c.write
 	if last < w.block.fresh {
@@ -93,7 +126,11 @@ func (w *warp) readCell(c *cell, lane int, address uint64, size int, strong bool
 	if !w.ordered(last, lane) && !(strong && last&flagAtomic != 0) {
 		panic(w.accessFault(Race, lane, "shared", address, size, "no barrier since thread %v wrote it", w.block.thread(int(last&threadBits))))
 	}
-	me := w.record(lane)
+	w.noteRead(c, w.record(lane))
+}
+
+// noteRead records a read.
+func (w *warp) noteRead(c *cell, me uint64) {
 	switch {
 	case c.read>>5&31 == uint64(w.index):
 		c.read = joinReads(c.read, me)
