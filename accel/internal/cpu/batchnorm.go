@@ -13,30 +13,43 @@ type channels struct {
 	step    ir.Step
 	n, c, s int
 	epsilon float64
+	per     int // images that a chunk of one channel takes
 	x       []float32
 }
 
 func newChannels(d *Device, s ir.Step, epsilon float64) channels {
 	shape := s.In[0].Shape
-	return channels{device: d, step: s, n: shape[0], c: shape[1], s: ir.Len(shape[2:]), epsilon: epsilon}
+	k := channels{device: d, step: s, n: shape[0], c: shape[1], s: ir.Len(shape[2:]), epsilon: epsilon}
+	parts := max(1, 4*d.pool.size/max(k.c, 1))
+	k.per = max(1, (k.n+parts-1)/parts)
+	return k
 }
 
-// channelPart is how many neighbours are worked on together.
-const channelPart = 1024
+// channelPart is how many elements, about, are added up in one register.
+const channelPart = 4096
 
-// each calls f with runs of neighbours of one channel, of at most channelPart.
-func (k *channels) each(c int, f func(from, to int)) {
-	for i := range k.n {
-		at := (i*k.c + c) * k.s
+// each calls f with blocks of rows of one channel: where the first one lies, the
+// number of rows, and their length. The blocks depend on the shape alone.
+func (k *channels) each(c int, f func(at, rows, n int)) {
+	if k.s == 0 {
+		return
+	}
+	rows := max(1, channelPart/k.s)
+	for i := 0; i < k.n; i += rows {
 		for j := 0; j < k.s; j += channelPart {
-			f(at+j, at+min(j+channelPart, k.s))
+			f((i*k.c+c)*k.s+j, min(rows, k.n-i), min(channelPart, k.s-j))
 		}
 	}
 }
 
+// pitch is from one row of a channel to the next.
+func (k *channels) pitch() int { return k.c * k.s }
+
 func (k *channels) run(p *program, chunks int, t task) {
 	k.x = elements[float32](p, k.step.In[0])
-	p.device.pool.run(chunks, t)
+	if len(k.x) > 0 {
+		p.device.pool.run(chunks, t)
+	}
 	k.x = nil
 }
 
@@ -52,7 +65,6 @@ type batchStatistics struct {
 }
 
 func newBatchStatistics(d *Device, s ir.Step) (step, error) {
-	d.reserve(0, channelPart)
 	return &batchStatistics{channels: newChannels(d, s, 0)}, nil
 }
 
@@ -63,28 +75,27 @@ func (k *batchStatistics) run(p *program) error {
 	return nil
 }
 
-func (k *batchStatistics) work(c, worker int) {
-	v := k.device.vectors
-	scratch := k.device.scratch[worker]
-	count := float64(k.n * k.s)
-	mean := 0.0
-	k.each(c, func(from, to int) { mean += float64(v.sum(k.x[from:to])) })
+func (k *batchStatistics) work(c, _ int) {
+	count, f := float64(k.n*k.s), &k.device.channels
+	mean, squares := 0.0, 0.0
+	var sum float32
+	k.each(c, func(at, rows, n int) {
+		f.sum(rows, n, &k.x[at], k.pitch(), &sum)
+		mean += float64(sum)
+	})
 	mean /= count
-	squares := 0.0
-	k.each(c, func(from, to int) {
-		d := scratch[:to-from]
-		v.addScalar(d, k.x[from:to], float32(-mean))
-		v.mul(d, d, d)
-		squares += float64(v.sum(d))
+	k.each(c, func(at, rows, n int) {
+		f.square(rows, n, &k.x[at], k.pitch(), float32(mean), &sum)
+		squares += float64(sum)
 	})
 	k.y[c], k.y[k.c+c] = float32(mean), float32(squares/count)
 }
 
-// batchNorm is (x - mean)·scale + b, one chunk some runs.
+// batchNorm is (x - mean)·scale + b, or the gradient of x, one chunk some images of
+// one channel.
 type batchNorm struct {
 	channels
 	low                    float32
-	per                    int // channels of one image in a chunk
 	y, statistics, dataW   []float32
 	dataB, dataDY, dataSum []float32
 	gradient, training     bool
@@ -95,16 +106,12 @@ func newBatchNorm(d *Device, s ir.Step) (step, error) {
 	if s.Epilogue != nil {
 		k.low = 0
 	}
-	k.per = max(1, moveLen/max(1, k.s))
 	return k, nil
 }
 
 func newBatchNormInput(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.BatchNormInputGradient)
-	k := &batchNorm{channels: newChannels(d, s, op.Epsilon), gradient: true, training: op.Training}
-	k.per = max(1, moveLen/max(1, k.s))
-	d.reserve(0, channelPart)
-	return k, nil
+	return &batchNorm{channels: newChannels(d, s, op.Epsilon), gradient: true, training: op.Training}, nil
 }
 
 func (k *batchNorm) run(p *program) error {
@@ -115,42 +122,25 @@ func (k *batchNorm) run(p *program) error {
 	} else {
 		k.statistics, k.dataW, k.dataB = in(1), in(2), in(3)
 	}
-	k.channels.run(p, (k.n*k.c+k.per-1)/k.per, k)
+	k.channels.run(p, (k.n+k.per-1)/k.per*k.c, k)
 	k.y, k.statistics, k.dataW, k.dataB, k.dataDY, k.dataSum = nil, nil, nil, nil, nil, nil
 	return nil
 }
 
-func (k *batchNorm) work(chunk, worker int) {
-	for i := chunk * k.per; i < min((chunk+1)*k.per, k.n*k.c); i++ {
-		c := i % k.c
-		mean, scale := k.statistics[c], k.scale(k.statistics[k.c+c])
-		for j := 0; j < k.s; j += channelPart {
-			from, to := i*k.s+j, i*k.s+min(j+channelPart, k.s)
-			if k.gradient {
-				k.backward(c, mean, scale, from, to, k.device.scratch[worker])
-				continue
-			}
-			v, x, y := k.device.vectors, k.x[from:to], k.y[from:to]
-			v.addScalar(y, x, -mean)
-			v.mulScalar(y, y, scale*k.dataW[c])
-			k.device.shift.biasRows(1, to-from, &y[0], 0, &y[0], 0, k.dataB[c], k.low)
-		}
+func (k *batchNorm) work(chunk, _ int) {
+	c, first, f := chunk%k.c, chunk/k.c*k.per, &k.device.channels
+	rows, at := min(k.per, k.n-first), (first*k.c+c)*k.s
+	mean, scale := k.statistics[c], k.scale(k.statistics[k.c+c])
+	switch {
+	case !k.gradient:
+		f.scale(rows, k.s, &k.y[at], &k.x[at], k.pitch(), mean, scale*k.dataW[c], k.dataB[c], k.low)
+	case k.training:
+		count := float32(k.n * k.s)
+		level, slope := k.dataSum[c]/count, scale*k.dataSum[k.c+c]/count
+		f.slopeScale(rows, k.s, &k.y[at], &k.x[at], &k.dataDY[at], k.pitch(), mean, level, slope, scale*k.dataW[c])
+	default:
+		f.scale(rows, k.s, &k.y[at], &k.dataDY[at], k.pitch(), 0, scale*k.dataW[c], 0, float32(math.Inf(-1)))
 	}
-}
-
-func (k *batchNorm) backward(c int, mean, scale float32, from, to int, scratch []float32) {
-	v, y, dy := k.device.vectors, k.y[from:to], k.dataDY[from:to]
-	if !k.training {
-		v.mulScalar(y, dy, scale*k.dataW[c])
-		return
-	}
-	count := float32(k.n * k.s)
-	hat := scratch[:to-from]
-	v.addScalar(hat, k.x[from:to], -mean)
-	v.mulScalar(hat, hat, scale*k.dataSum[k.c+c]/count)
-	v.addScalar(y, dy, -k.dataSum[c]/count)
-	v.sub(y, y, hat)
-	v.mulScalar(y, y, scale*k.dataW[c])
 }
 
 // batchNormSums is Σ dy and Σ dy·x̂, one chunk a channel.
@@ -160,28 +150,27 @@ type batchNormSums struct {
 }
 
 func newBatchNormSums(d *Device, s ir.Step) (step, error) {
-	d.reserve(0, channelPart)
 	return &batchNormSums{channels: newChannels(d, s, s.Op.(ir.BatchNormSums).Epsilon)}, nil
 }
 
 func (k *batchNormSums) run(p *program) error {
 	k.y, k.dy, k.statistics = elements[float32](p, k.step.Out[0]), elements[float32](p, k.step.In[1]), elements[float32](p, k.step.In[2])
+	if len(k.dy) == 0 {
+		clear(k.y)
+	}
 	k.channels.run(p, k.c, k)
 	k.y, k.dy, k.statistics = nil, nil, nil
 	return nil
 }
 
-func (k *batchNormSums) work(c, worker int) {
-	v := k.device.vectors
-	scratch := k.device.scratch[worker]
+func (k *batchNormSums) work(c, _ int) {
 	mean, scale := k.statistics[c], k.scale(k.statistics[k.c+c])
 	sum, product := 0.0, 0.0
-	k.each(c, func(from, to int) {
-		d := scratch[:to-from]
-		v.addScalar(d, k.x[from:to], -mean)
-		v.mul(d, d, k.dy[from:to])
-		product += float64(v.sum(d))
-		sum += float64(v.sum(k.dy[from:to]))
+	var sums [2]float32
+	k.each(c, func(at, rows, n int) {
+		k.device.channels.slope(rows, n, &k.x[at], &k.dy[at], k.pitch(), mean, &sums[0])
+		sum += float64(sums[0])
+		product += float64(sums[1])
 	})
 	k.y[c], k.y[k.c+c] = float32(sum), float32(product*float64(scale))
 }

@@ -13,6 +13,7 @@ type Device struct {
 	kernel   gemmKernel
 	shift    shiftKernel
 	winograd *winogradKernel
+	channels channelKernel
 	vectors  *vectors
 	free     map[int][]*storage // by size in bytes
 	pooled   int                // bytes in free
@@ -44,6 +45,7 @@ func NewWith(implementation string, threads int) *Device {
 			d.kernel = append(nativeTiles(), genericKernel)[i]
 			d.shift = append(nativeShifts(), genericShift)[i]
 			d.winograd = append(nativeWinograds(), genericWinograd)[i]
+			d.channels = append(nativeChannels(), genericChannels)[i]
 			d.vectors = append(nativeVectors(), genericVectors)[i]
 		}
 	}
@@ -61,6 +63,7 @@ func New(threads int) *Device {
 		kernel:   append(nativeTiles(), genericKernel)[0],
 		shift:    append(nativeShifts(), genericShift)[0],
 		winograd: append(nativeWinograds(), genericWinograd)[0],
+		channels: append(nativeChannels(), genericChannels)[0],
 		vectors:  append(nativeVectors(), genericVectors)[0],
 		free:     map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads),
 	}
@@ -69,13 +72,21 @@ func New(threads int) *Device {
 // reserve makes the shared memory large enough for a step.
 func (d *Device) reserve(panel, scratch int) {
 	if len(d.panel) < panel {
-		d.panel = aligned(panel)
+		d.panel = shared(panel)
 	}
 	for i := range d.scratch {
 		if len(d.scratch[i]) < scratch {
-			d.scratch[i] = aligned(scratch)
+			d.scratch[i] = shared(scratch)
 		}
 	}
+}
+
+// shared is room for so many elements that steps share.
+func shared(n int) []float32 {
+	if n < hugePage/8 { // half a huge page
+		return aligned(n)
+	}
+	return unsafe.Slice((*float32)(hugeStorage(n*4).base), n)
 }
 
 // Close ends the device's threads.
@@ -95,12 +106,32 @@ func (s *storage) Size() int { return s.size }
 
 func (s *storage) bytes() []byte { return unsafe.Slice((*byte)(s.base), s.size) }
 
-const cacheLine = 64
+const (
+	cacheLine = 64
+	hugePage  = 2 << 20
+)
 
+// newStorage is memory for a tensor.
 func newStorage(bytes int) *storage {
+	if bytes >= 8*hugePage { // or too much of it would be lost to the edges
+		return hugeStorage(bytes)
+	}
 	raw := make([]byte, bytes+cacheLine)
-	shift := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % cacheLine
-	return &storage{base: unsafe.Pointer(&raw[shift]), size: bytes}
+	return &storage{base: unsafe.Pointer(&raw[toBoundary(raw, cacheLine)]), size: bytes}
+}
+
+// hugeStorage is memory in huge pages, if the system has them.
+func hugeStorage(bytes int) *storage {
+	whole := roundUp(bytes, hugePage)
+	raw := make([]byte, whole+hugePage)
+	from := toBoundary(raw, hugePage)
+	hugePages(raw[from : from+whole])
+	return &storage{base: unsafe.Pointer(&raw[from]), size: bytes}
+}
+
+// toBoundary is how many bytes are before a multiple of an address.
+func toBoundary(raw []byte, size uintptr) int {
+	return int(-uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % size)
 }
 
 // Alloc gives memory, that which was freed first. Memory that is not freed is

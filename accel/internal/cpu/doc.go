@@ -16,7 +16,8 @@
 //	                conv_winograd_weight.go, from winograd.go; those of small images
 //	                place by place, conv_small.go and conv_small_weight.go
 //	attention.go    attention, block by block; attention_gradient.go
-//	norm.go, batchnorm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
+//	batchnorm.go    batch normalisation, from the functions in channel.go
+//	norm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
 //	crossentropy.go, move.go, random.go   other steps
 //	wide.go         float64, in plain Go
 //	half.go         loads and stores of 16-bit floats
@@ -31,11 +32,10 @@
 //
 // # Assembly
 //
-// gemm_amd64.s, vector_amd64.s, rows_amd64.s, shift_amd64.s and winograd_amd64.s are
-// made by avo from the module in asm, with go generate. The functions in
-// *_generic.go are what they must equal, and run
-// where there is no assembly, or with the build tag purego. Tests take the
-// implementation as a parameter and compare each with float64.
+// All *_amd64.s are made by avo from the module in asm, with go generate. The
+// functions in *_generic.go are what they must equal, and run where there is no
+// assembly, or with the build tag purego. Tests take the implementation as a
+// parameter and compare each with float64.
 //
 // # Equal bits
 //

@@ -76,7 +76,7 @@ func init() {
 func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 	out := &program{device: d, slots: p.Slots, memory: make([]unsafe.Pointer, len(p.Slots))}
 	if d.arena.size < p.Arena {
-		d.arena = newStorage(p.Arena)
+		d.arena = hugeStorage(p.Arena)
 	}
 	for _, s := range p.Steps {
 		if s.Op == nil {

@@ -13,3 +13,6 @@ func nativeShifts() []shiftKernel { return nil }
 
 // nativeWinograds is empty: there is no assembly for this processor.
 func nativeWinograds() []*winogradKernel { return nil }
+
+// nativeChannels is empty: there is no assembly for this processor.
+func nativeChannels() []channelKernel { return nil }

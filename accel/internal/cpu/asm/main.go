@@ -29,6 +29,8 @@ func main() {
 		rows()
 	case "winograd":
 		winograd()
+	case "channel":
+		channel()
 	default:
 		log.Fatalf("asm: -kind must be gemm, vector, rows, shift or winograd, not %q", *kind)
 	}

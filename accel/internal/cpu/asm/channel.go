@@ -1,0 +1,195 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// channel generates the functions of batch normalisation, which go over rows of
+// one channel that lie a pitch apart.
+func channel() {
+	for _, s := range []isa{avx2, avx512} {
+		s.sumRows()
+		s.squareRows()
+		s.scaleRows()
+		s.slopeRows()
+		s.slopeScaleRows()
+	}
+}
+
+// vectorOf is what a body sees of the rows: the vectors at one place, of which the
+// last of a row may be a part.
+type vectorOf struct {
+	load  func(i int) VecVirtual
+	store func(v VecVirtual)
+	keep  func(v VecVirtual) // clears what is behind the row's end
+}
+
+// overRows runs a body over all vectors of rows; the first base is where it stores.
+func (s isa) overRows(bases []Register, body func(v vectorOf)) {
+	rows, n, pitch := parameter("rows"), parameter("n"), parameter("pitch")
+	SHLQ(Imm(2), pitch)
+	at, left, whole := GP64(), GP64(), GP64()
+	shift := uint64(3)
+	if s.wide() {
+		shift = 4
+	}
+	MOVQ(n, whole)
+	SHRQ(Imm(shift), whole)
+	ANDQ(Imm(uint64(s.lanes()-1)), n)
+	partly := s.partly(n)
+	place := func(i int) Mem { return Mem{Base: bases[i], Index: at, Scale: 1} }
+	Label("row")
+	XORQ(at, at)
+	MOVQ(whole, left)
+	TESTQ(left, left)
+	JZ(LabelRef("tail"))
+	Label("vector")
+	body(vectorOf{
+		load: func(i int) VecVirtual {
+			v := s.register()
+			VMOVUPS(place(i), v)
+			return v
+		},
+		store: func(v VecVirtual) { VMOVUPS(v, place(0)) },
+		keep:  func(VecVirtual) {},
+	})
+	ADDQ(Imm(uint64(s.width)), at)
+	DECQ(left)
+	JNZ(LabelRef("vector"))
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("next"))
+	body(partly(place))
+	Label("next")
+	for _, b := range bases {
+		ADDQ(pitch, b)
+	}
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+}
+
+// partly is the last n elements of rows, less than a vector's.
+func (s isa) partly(n Register) func(place func(i int) Mem) vectorOf {
+	if s.wide() {
+		ones, some, k := GP64(), GP64(), K()
+		MOVQ(U64(0xffff), ones)
+		BZHIQ(n, ones, some)
+		KMOVW(some.As32(), k)
+		return func(place func(i int) Mem) vectorOf {
+			return vectorOf{
+				load: func(i int) VecVirtual {
+					v := s.register()
+					VMOVUPS_Z(place(i), k, v)
+					return v
+				},
+				store: func(v VecVirtual) { VMOVUPS(v, k, place(0)) },
+				keep:  func(v VecVirtual) { VMOVAPS_Z(v, k, v) },
+			}
+		}
+	}
+	table, from, mask := GP64(), GP64(), YMM()
+	LEAQ(tailMask(), table)
+	MOVQ(n, from)
+	NEGQ(from)
+	VMOVUPS(Mem{Base: table, Index: from, Scale: 4, Disp: 32}, mask)
+	return func(place func(i int) Mem) vectorOf {
+		return vectorOf{
+			load: func(i int) VecVirtual {
+				v := s.register()
+				VMASKMOVPS(place(i), mask, v)
+				return v
+			},
+			store: func(v VecVirtual) { VMASKMOVPS(v, mask, place(0)) },
+			keep:  func(v VecVirtual) { VANDPS(mask, v, v) },
+		}
+	}
+}
+
+// parameters are numbers in all lanes.
+func (s isa) parameters(names ...string) []VecVirtual {
+	list := make([]VecVirtual, len(names))
+	for i, name := range names {
+		list[i] = s.register()
+		s.splatParam(name, list[i])
+	}
+	return list
+}
+
+// sums writes the lanes' sums one behind the other.
+func (s isa) sumsTo(to Register, sums ...VecVirtual) {
+	for i, v := range sums {
+		VMOVSS(s.lanesSum(v), Mem{Base: to, Disp: 4 * i})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func (s isa) sumRows() {
+	s.begin("sumRows", "func(rows, n int, a *float32, pitch int, sum *float32)", " is sumRowsGeneric with more lanes.")
+	a, to := parameter("a"), parameter("sum")
+	sum := s.zero()
+	s.overRows([]Register{a}, func(v vectorOf) { VADDPS(v.load(0), sum, sum) })
+	s.sumsTo(to, sum)
+}
+
+func (s isa) squareRows() {
+	s.begin("squareRows", "func(rows, n int, a *float32, pitch int, mean float32, sum *float32)", " is squareRowsGeneric with more lanes.")
+	a, to := parameter("a"), parameter("sum")
+	p := s.parameters("mean")
+	sum := s.zero()
+	s.overRows([]Register{a}, func(v vectorOf) {
+		x := v.load(0)
+		VSUBPS(p[0], x, x)
+		v.keep(x)
+		VFMADD231PS(x, x, sum)
+	})
+	s.sumsTo(to, sum)
+}
+
+func (s isa) scaleRows() {
+	s.begin("scaleRows", "func(rows, n int, d, a *float32, pitch int, mean, scale, bias, low float32)", " is scaleRowsGeneric with more lanes.")
+	d, a := parameter("d"), parameter("a")
+	p := s.parameters("mean", "scale", "bias", "low")
+	s.overRows([]Register{d, a}, func(v vectorOf) {
+		x := v.load(1)
+		VSUBPS(p[0], x, x)
+		VFMADD213PS(p[2], p[1], x)
+		VMAXPS(x, p[3], x) // the second operand, the sum, comes out if it is NaN
+		v.store(x)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func (s isa) slopeRows() {
+	s.begin("slopeRows", "func(rows, n int, a, dy *float32, pitch int, mean float32, sums *float32)", " is slopeRowsGeneric with more lanes.")
+	a, dy, to := parameter("a"), parameter("dy"), parameter("sums")
+	p := s.parameters("mean")
+	sum, product := s.zero(), s.zero()
+	s.overRows([]Register{a, dy}, func(v vectorOf) {
+		x, y := v.load(0), v.load(1)
+		VSUBPS(p[0], x, x)
+		v.keep(x) // or a mean that is infinite would give NaN
+		VADDPS(y, sum, sum)
+		VFMADD231PS(x, y, product)
+	})
+	s.sumsTo(to, sum, product)
+}
+
+func (s isa) slopeScaleRows() {
+	s.begin("slopeScaleRows", "func(rows, n int, d, a, dy *float32, pitch int, mean, level, slope, scale float32)", " is slopeScaleRowsGeneric with more lanes.")
+	d, a, dy := parameter("d"), parameter("a"), parameter("dy")
+	p := s.parameters("mean", "level", "slope", "scale")
+	s.overRows([]Register{d, a, dy}, func(v vectorOf) {
+		x, y := v.load(1), v.load(2)
+		VSUBPS(p[0], x, x)
+		VSUBPS(p[1], y, y)
+		VFNMADD231PS(x, p[2], y)
+		VMULPS(p[3], y, y)
+		v.store(y)
+	})
+	VZEROUPPER()
+	RET()
+}

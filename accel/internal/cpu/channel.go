@@ -1,0 +1,74 @@
+package cpu
+
+// channelKernel are the functions of batch normalisation. They go over rows of n
+// elements of one channel, at least one of each, that lie a pitch apart.
+type channelKernel struct {
+	// sum is Σ a, square Σ (a-mean)².
+	sum    func(rows, n int, a *float32, pitch int, sum *float32)
+	square func(rows, n int, a *float32, pitch int, mean float32, sum *float32)
+
+	// scale is d = max((a-mean)·scale + bias, low), NaN if a is NaN.
+	scale func(rows, n int, d, a *float32, pitch int, mean, scale, bias, low float32)
+
+	// slope is Σ dy and Σ dy·(a-mean).
+	slope func(rows, n int, a, dy *float32, pitch int, mean float32, sums *float32)
+
+	// slopeScale is d = (dy - level - (a-mean)·slope)·scale.
+	slopeScale func(rows, n int, d, a, dy *float32, pitch int, mean, level, slope, scale float32)
+}
+
+// In plain Go, for every processor, and the reference for the assembly.
+var genericChannels = channelKernel{
+	sum: sumRowsGeneric, square: squareRowsGeneric, scale: scaleRowsGeneric, slope: slopeRowsGeneric, slopeScale: slopeScaleRowsGeneric,
+}
+
+func sumRowsGeneric(rows, n int, a *float32, pitch int, sum *float32) {
+	total := float32(0)
+	for r := range rows {
+		for _, v := range behind(a, r*pitch, n) {
+			total += v
+		}
+	}
+	*sum = total
+}
+
+func squareRowsGeneric(rows, n int, a *float32, pitch int, mean float32, sum *float32) {
+	squares := float32(0)
+	for r := range rows {
+		for _, v := range behind(a, r*pitch, n) {
+			squares += (v - mean) * (v - mean)
+		}
+	}
+	*sum = squares
+}
+
+func scaleRowsGeneric(rows, n int, d, a *float32, pitch int, mean, scale, bias, low float32) {
+	for r := range rows {
+		out := behind(d, r*pitch, n)
+		for i, v := range behind(a, r*pitch, n) {
+			out[i] = max((v-mean)*scale+bias, low)
+		}
+	}
+}
+
+func slopeRowsGeneric(rows, n int, a, dy *float32, pitch int, mean float32, sums *float32) {
+	sum, product := float32(0), float32(0)
+	for r := range rows {
+		slopes := behind(dy, r*pitch, n)
+		for i, v := range behind(a, r*pitch, n) {
+			sum += slopes[i]
+			product += slopes[i] * (v - mean)
+		}
+	}
+	out := behind(sums, 0, 2)
+	out[0], out[1] = sum, product
+}
+
+func slopeScaleRowsGeneric(rows, n int, d, a, dy *float32, pitch int, mean, level, slope, scale float32) {
+	for r := range rows {
+		out, slopes := behind(d, r*pitch, n), behind(dy, r*pitch, n)
+		for i, v := range behind(a, r*pitch, n) {
+			out[i] = (slopes[i] - level - (v-mean)*slope) * scale
+		}
+	}
+}

@@ -1,0 +1,16 @@
+//go:build !purego
+
+package cpu
+
+// nativeChannels are the sets that this processor can run, the fastest first.
+func nativeChannels() []channelKernel {
+	avx2 := channelKernel{sum: sumRowsAVX2, square: squareRowsAVX2, scale: scaleRowsAVX2, slope: slopeRowsAVX2, slopeScale: slopeScaleRowsAVX2}
+	avx512 := channelKernel{sum: sumRowsAVX512, square: squareRowsAVX512, scale: scaleRowsAVX512, slope: slopeRowsAVX512, slopeScale: slopeScaleRowsAVX512}
+	switch {
+	case hasAVX512:
+		return []channelKernel{avx512, avx2}
+	case hasAVX2:
+		return []channelKernel{avx2}
+	}
+	return nil
+}
