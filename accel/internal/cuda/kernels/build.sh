@@ -20,18 +20,20 @@ fi
 for source; do
 	name=${source%.cu}
 	for variant in $(sed -n 's/^\/\/ variants://p' "$source"); do
-		define= arch=sm_80 ptx=+ptx70
+		define="-DVARIANT=$variant -DIS_${variant%%_*}" arch=sm_80 ptx=+ptx70
 		case $variant in
-		f32) define="-DREAL=float" ;;
-		f64) define="-DREAL=double" ;;
+		f32) define="$define -DREAL=float" ;;
+		f64) define="$define -DREAL=double" ;;
 		*_sm90) arch=sm_90a ptx=+ptx80 ;;
+		*_*) define="$define -DHEAD=${variant#*_}" ;;
 		esac
-		# Comments and empty lines are left out: they are a third of the bytes.
+		made=$out/${name}_$variant.ptx
 		$clang -x cuda --cuda-device-only -S -nocudainc -nocudalib --cuda-gpu-arch=$arch \
 			-Xclang -target-feature -Xclang $ptx -std=c++17 -O3 -Wall -Wextra -Werror \
 			-Wno-unknown-cuda-version -Wno-unused-function \
-			-DVARIANT="$variant" -D"IS_$variant" $define -o - "$source" |
-			sed -e 's/[[:space:]]*\/\/.*$//' -e '/^[[:space:]]*$/d' >"$out/${name}_$variant.ptx.tmp"
-		mv "$out/${name}_$variant.ptx.tmp" "$out/${name}_$variant.ptx"
+			$define -o "$made.tmp" "$name.cu"
+		# Comments and empty lines are a third of the bytes.
+		sed -e 's/[[:space:]]*\/\/.*$//' -e '/^[[:space:]]*$/d' "$made.tmp" >"$made"
+		rm "$made.tmp"
 	done
 done

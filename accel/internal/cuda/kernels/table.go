@@ -7,7 +7,7 @@ func Table() []Entry {
 	return slices.Concat(
 		softmaxEntries, crossEntropyEntries, normEntries, batchNormEntries, poolEntries,
 		copyEntries, castEntries, compareEntries, gatherEntries, randomEntries,
-		gemmEntries, matmulEntries, convEntries, convTensorEntries, attentionEntries,
+		gemmEntries, matmulEntries, convEntries, convTensorEntries, attentionEntries, flashEntries,
 		sumEntries, maxEntries, cumSumEntries, finiteEntries, scatterAddEntries,
 	)
 }

@@ -1,0 +1,159 @@
+package kernels
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// flashHeaded is where a tensor [B, H, rows, D] with neighbours along D lies.
+type flashHeaded struct {
+	Data   Pointer
+	Stride [3]int64
+}
+
+type flashHeads struct {
+	Q, K, V, DY        flashHeaded
+	Added              Pointer
+	AddedStride        [4]int64
+	Scale              float32
+	Count, Heads, T, S uint32
+	Causal, Half, _    uint32
+}
+
+type flashParams struct {
+	Y     Pointer
+	Heads flashHeads
+}
+
+type flashDeltaParams struct {
+	Delta, Y Pointer
+	Heads    flashHeads
+}
+
+type flashQueriesParams struct {
+	DQ, Sums, Delta Pointer
+	Heads           flashHeads
+}
+
+type flashKeysParams struct {
+	DK, DV, Sums, Delta Pointer
+	Heads               flashHeads
+}
+
+var flashTypes = []string{"bf16_32", "bf16_64", "bf16_128", "f16_32", "f16_64", "f16_128"}
+
+var (
+	flashForward = kernel[flashParams]{"flash", "flash_forward", flashTypes, 128}
+	flashDelta   = kernel[flashDeltaParams]{"flash", "flash_delta", flashTypes, 256}
+	flashQueries = kernel[flashQueriesParams]{"flash", "flash_queries", flashTypes, 128}
+	flashKeys    = kernel[flashKeysParams]{"flash", "flash_keys", flashTypes, 128}
+	flashEntries = []Entry{flashForward.entry(), flashDelta.entry(), flashQueries.entry(), flashKeys.entry()}
+)
+
+// TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries,
+// keys and values; what is added to the scores is float32, or with AddedHalf of
+// that type too. Results are float32. See Fits.
+type TensorAttention struct {
+	Attention
+	AddedHalf bool
+}
+
+// Fits tells whether there are kernels for the sizes and layouts: heads of 32, 64
+// or 128 elements that are neighbours, at multiples of 16 bytes. offsets are those
+// of queries, keys and values in elements.
+func (o TensorAttention) Fits(offsets [3]int) bool {
+	d := o.Q.Shape[3]
+	if !o.DType.Half() || d != o.V.Shape[3] || d != 32 && d != 64 && d != 128 {
+		return false
+	}
+	for i, l := range []ir.Layout{o.Q, o.K, o.V} {
+		if l.Stride[3] != 1 || offsets[i]%8 != 0 {
+			return false
+		}
+		for k, s := range l.Stride[:3] {
+			if l.Shape[k] > 1 && s%8 != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (o TensorAttention) heads(q, k, v, dy, added Pointer) flashHeads {
+	h := flashHeads{Q: newFlashHeaded(q, o.Q), K: newFlashHeaded(k, o.K), V: newFlashHeaded(v, o.V), Scale: float32(o.Scale), Causal: flag(o.Causal), Half: flag(o.AddedHalf),
+		Count: uint32(o.Q.Shape[0] * o.Q.Shape[1]), Heads: uint32(o.Q.Shape[1]), T: uint32(o.Q.Shape[2]), S: uint32(o.V.Shape[2])}
+	h.DY = newFlashHeaded(dy, ir.RowMajor(o.Q.Shape))
+	full := o.Attention.heads(0, 0, 0, added)
+	h.Added, h.AddedStride = full.Added, full.AddedStride
+	return h
+}
+
+func newFlashHeaded(p Pointer, l ir.Layout) flashHeaded {
+	h := flashHeaded{Data: p}
+	for i := range h.Stride {
+		h.Stride[i] = int64(l.Stride[i])
+	}
+	return h
+}
+
+func (o TensorAttention) variant() string {
+	return tensorType(o.DType) + "_" + strconv.Itoa(o.Q.Shape[3])
+}
+
+// tiles is the grid for blocks of 64 rows of each head.
+func (h flashHeads) tiles(rows uint32) (driver.Dim, error) {
+	n := int(h.Count) * ceil(int(rows), 64)
+	if n > 1<<31-1 {
+		return driver.Dim{}, fmt.Errorf("attention over %d heads of %d rows is more than a grid holds", h.Count, rows)
+	}
+	return driver.Dim{X: uint32(n), Y: 1, Z: 1}, nil
+}
+
+// Launches computes y as Attention does, in float32.
+func (o TensorAttention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
+	h := o.heads(q, k, v, 0, added)
+	grid, err := h.tiles(h.T)
+	if err != nil || grid.X == 0 {
+		return nil, err
+	}
+	// queries, and two stages of keys and values
+	return []Launch{flashForward.grid(o.variant(), grid, 5*64*2*o.Q.Shape[3], flashParams{y, h})}, nil
+}
+
+// GradientWorkspace is the room that Gradient needs: a number for each query.
+func (o TensorAttention) GradientWorkspace() int { return 4 * ir.Len(o.Q.Shape[:3]) }
+
+// Gradient computes dq, dk and dv in float32, row-major, one after the other, from
+// y as Launches made it and dy [B, H, T, D] of the 16-bit type, row-major.
+func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
+	h, d, t := o.heads(q, k, v, dy, added), o.Q.Shape[3], o.variant()
+	sums := y + 4*Pointer(h.Count)*Pointer(h.T)*Pointer(d)
+	dk := dx + Pointer(4*ir.Len(o.Q.Shape))
+	dv := dk + Pointer(4*ir.Len(o.K.Shape))
+	wide := 64
+	if d == 128 {
+		wide = 32
+	}
+	shared := (2*64 + 4*wide) * 2 * d
+	rows, err := h.tiles(h.T)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := h.tiles(h.S)
+	if err != nil {
+		return nil, err
+	}
+	var out []Launch
+	if rows.X > 0 {
+		out = append(out,
+			flashDelta.launch(t, min(ceil(int(h.Count)*int(h.T), 8), maxBlocks), flashDeltaParams{work, y, h}),
+			flashQueries.grid(t, rows, shared, flashQueriesParams{dx, sums, work, h}))
+	}
+	if columns.X > 0 {
+		out = append(out, flashKeys.grid(t, columns, shared, flashKeysParams{dk, dv, sums, work, h}))
+	}
+	return out, nil
+}

@@ -1,0 +1,103 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+func flashCases() []attentionCase {
+	return []attentionCase{
+		{b: 1, h: 1, t: 1, s: 1, d: 32, e: 32},
+		{b: 2, h: 2, t: 33, s: 31, d: 32, e: 32},
+		{b: 1, h: 2, t: 129, s: 129, d: 32, e: 32, causal: true},
+		{b: 1, h: 2, t: 65, s: 100, d: 64, e: 64, turned: true},
+		{b: 1, h: 1, t: 70, s: 20, d: 64, e: 64, causal: true, turned: true},
+		{b: 2, h: 2, t: 17, s: 33, d: 32, e: 32, added: []int{2, 1, 17, 33}, hide: true},
+		{b: 2, h: 1, t: 17, s: 33, d: 64, e: 64, added: []int{1, 1, 1, 33}, causal: true},
+		{b: 1, h: 1, t: 70, s: 97, d: 128, e: 128},
+		{b: 1, h: 1, t: 40, s: 40, d: 128, e: 128, causal: true},
+		{b: 1, h: 1, t: 0, s: 7, d: 32, e: 32},
+	}
+}
+
+// TestTensorAttention compares with attention of the same 16-bit numbers in
+// float64: the probabilities, and the scores' gradients, are rounded on the way.
+func TestTensorAttention(t *testing.T) {
+	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
+		for i, c := range flashCases() {
+			t.Run(fmt.Sprint(d, i), func(t *testing.T) {
+				r, m, l := generator(41), newMachine(t), c.layouts()
+				q, k, v := numbers(r, d, l[0]), numbers(r, d, l[1]), numbers(r, d, l[2])
+				in := []array{straight(q, l[0]).as(ir.Float64), straight(k, l[1]).as(ir.Float64), straight(v, l[2]).as(ir.Float64)}
+				pq, pk, pv := m.put(q), m.put(k), m.put(v)
+				o := TensorAttention{Attention: Attention{DType: d, Causal: c.causal, Scale: c.op().Scale, Q: l[0], K: l[1], V: l[2], Added: c.added}}
+				if !o.Fits([3]int{}) {
+					t.Fatal("the kernels do not fit")
+				}
+				var extra []array
+				var pa Pointer
+				if c.added != nil {
+					a := random(r, ir.Float32, c.added...)
+					if c.hide {
+						a, o.AddedHalf = random(r, d, c.added...), true
+						for i := range a.data {
+							if r.IntN(4) == 0 || i/33%17 == 3 {
+								a.data[i] = math.Inf(-1)
+							}
+						}
+					}
+					extra, pa = []array{a.as(ir.Float64)}, m.put(a)
+				}
+				unit := 1.0 / 256 // of rounding
+				if d == ir.Float16 {
+					unit /= 8
+				}
+				y := newArray(ir.Float64, c.b*c.h*c.t*(c.e+1))
+				py := m.alloc(len(y.data) * 4)
+				launches, err := o.Launches(py, pq, pk, pv, pa)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.run(launches)
+				want := reference(t, c.op(), nil, append(in[:3:3], extra...), nil, y)
+				compareArrays(t, m.get(py, ir.Float32, y.shape), want, 2*unit)
+
+				dy := random(r, d, c.b, c.h, c.t, c.e)
+				dx := newArray(ir.Float64, c.b*c.h*(c.t*c.d+c.s*c.d+c.s*c.e))
+				pdx := m.alloc(len(dx.data) * 4)
+				launches, err = o.Gradient(pdx, pq, pk, pv, m.put(want.as(ir.Float32)), m.put(dy), pa, m.alloc(o.GradientWorkspace()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.run(launches)
+				want = reference(t, ir.AttentionGradient{Attention: c.op()}, nil, append([]array{in[0], in[1], in[2], want, dy.as(ir.Float64)}, extra...), nil, dx)
+				compareArrays(t, m.get(pdx, ir.Float32, dx.shape), want, 4*unit)
+			})
+		}
+	}
+}
+
+func TestTensorAttentionFits(t *testing.T) {
+	l := ir.RowMajor([]int{1, 1, 8, 64})
+	fits := TensorAttention{Attention: Attention{DType: ir.BFloat16, Q: l, K: l, V: l}}
+	if !fits.Fits([3]int{8, 0, 16}) {
+		t.Error("an ordinary head does not fit")
+	}
+	if fits.Fits([3]int{4, 0, 0}) {
+		t.Error("an offset of 8 bytes fits")
+	}
+	single := fits
+	single.DType = ir.Float32
+	wide := fits
+	wide.V = ir.RowMajor([]int{1, 1, 8, 32})
+	turned := fits
+	turned.K = swapped(1, 1, 8, 64)
+	for name, o := range map[string]TensorAttention{"float32": single, "wider values": wide, "neighbours along rows": turned} {
+		if o.Fits([3]int{}) {
+			t.Errorf("%s: fits", name)
+		}
+	}
+}
