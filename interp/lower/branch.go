@@ -11,6 +11,7 @@ package lower
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"strconv"
 )
 
@@ -83,11 +84,7 @@ func (f *function) branch(w *writer, s *ast.BranchStmt) {
 	case token.FALLTHROUGH:
 		w.line("fallthrough")
 	case token.GOTO:
-		if f.frame.exit == byYield {
-			f.unsupported(s, "goto in a range over a function", "use a labelled break or continue")
-		}
-		f.interruptible(w)
-		w.line("goto %s", f.jumpLabel(label))
+		f.jump(w, f.Info.Uses[s.Label].(*types.Label))
 	default:
 		for i := len(f.targets) - 1; i >= 0; i-- {
 			t := f.targets[i]
@@ -99,6 +96,24 @@ func (f *function) branch(w *writer, s *ast.BranchStmt) {
 		}
 		panic("no target for " + s.Tok.String() + " " + label)
 	}
+}
+
+// jump goes to a label, out of the bodies of ranges over functions that it is not in.
+func (f *function) jump(w *writer, label *types.Label) {
+	it := f.frame.iteration
+	if it == nil || it.body.Pos() <= label.Pos() && label.Pos() < it.body.End() {
+		f.interruptible(w)
+		w.line("goto %s", f.jumpLabel(label.Name()))
+		return
+	}
+	f.leaveIteration(w, exitTo{tok: token.GOTO, label: label})
+}
+
+// leaveIteration leaves the body of a range over a function for e.
+func (f *function) leaveIteration(w *writer, e exitTo) {
+	it := f.frame.iteration
+	w.line("%s = %d", it.state, it.exit(e))
+	w.line("return false")
 }
 
 // leaveTo breaks or continues t.
@@ -123,7 +138,5 @@ func (f *function) leaveTo(w *writer, tok token.Token, t *target) {
 		}
 		return
 	}
-	it := f.frame.iteration
-	w.line("%s = %d", it.state, it.exit(tok, t))
-	w.line("return false")
+	f.leaveIteration(w, exitTo{tok: tok, to: t})
 }

@@ -1,33 +1,26 @@
 package lower
 
-// Operands of && and ||:
+// The first operand of && and ||:
 //
-//	p == P{1, 2} && ok  ->  func() bool { return p == Pʹ1{1, 2} }() && ok
+//	p == (P{1, 2}) && ok  ->  func() bool { return p == Pʹ1{X: 1, Y: 2} }() && ok
+//	-(x) == y || ok       ->  -x == y || ok
 //
-// The engine takes a literal of a struct or a map for the condition.
+// What of an operand the engine comes to first it takes for a variable that is the
+// condition, if that is nothing to be computed by itself: a variable indeed, but
+// also a pair of parentheses around one, a field of a literal, or a type.
 
 import (
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 )
 
-// condition gives the operand x of && or ||, lowered from e, as the call of a
-// function if it has a literal in it.
+// condition gives the lowered first operand x of && or ||, lowered from e, as the
+// call of a function if the engine would take a part of it for the condition.
 func (f *function) condition(e ast.Expr, x string) string {
-	literal := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.BinaryExpr:
-			return n.Op != token.LAND && n.Op != token.LOR // it has seen to it itself
-		case *ast.CompositeLit:
-			literal = true
-		}
-		return !literal
-	})
-	if !literal {
+	text, err := parser.ParseExpr(x)
+	if err == nil && !misleads(first(text)) {
 		return x
 	}
 	typ := "bool"
@@ -35,4 +28,59 @@ func (f *function) condition(e ast.Expr, x string) string {
 		typ = f.typ(t)
 	}
 	return "func() " + typ + " { return " + x + " }()"
+}
+
+// misleads tells whether the engine, when it begins with e, takes e for the
+// condition.
+func misleads(e ast.Expr) bool {
+	switch e.(type) {
+	case *ast.ParenExpr, *ast.KeyValueExpr, *ast.StructType, *ast.InterfaceType, *ast.FuncType, *ast.IndexListExpr, *ast.Ellipsis:
+		return true
+	}
+	return false
+}
+
+// first is the part of e that the engine begins with: names, literals of basic
+// types, and most types, are nothing to begin with.
+func first(e ast.Expr) ast.Expr {
+	if b, ok := e.(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
+		return first(b.X)
+	}
+	for _, part := range parts(e) {
+		switch part.(type) {
+		case nil, *ast.Ident, *ast.BasicLit, *ast.ArrayType, *ast.MapType, *ast.ChanType:
+		default:
+			return first(part)
+		}
+	}
+	return e
+}
+
+// parts are the operands of e in the order of the engine.
+func parts(e ast.Expr) []ast.Expr {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return []ast.Expr{e.X}
+	case *ast.UnaryExpr:
+		return []ast.Expr{e.X}
+	case *ast.StarExpr:
+		return []ast.Expr{e.X}
+	case *ast.BinaryExpr:
+		return []ast.Expr{e.X, e.Y}
+	case *ast.KeyValueExpr:
+		return []ast.Expr{e.Key, e.Value}
+	case *ast.SelectorExpr:
+		return []ast.Expr{e.X}
+	case *ast.IndexExpr:
+		return []ast.Expr{e.X, e.Index}
+	case *ast.SliceExpr:
+		return []ast.Expr{e.X, e.Low, e.High, e.Max}
+	case *ast.TypeAssertExpr:
+		return []ast.Expr{e.X, e.Type}
+	case *ast.CallExpr:
+		return append([]ast.Expr{e.Fun}, e.Args...)
+	case *ast.CompositeLit:
+		return append([]ast.Expr{e.Type}, e.Elts...)
+	}
+	return nil
 }

@@ -56,8 +56,7 @@
 //   - flag.PrintDefaults tells the default of a flag whose Value is of a cell also
 //     where it is the zero value.
 //
-// Refused: goto out of a range over a function, a call as the value of a blank
-// field, values that encoding/xml would treat as if they had no methods or no
+// Refused: a call as the value of a blank field, values that encoding/xml would treat as if they had no methods or no
 // embedded fields.
 //
 // # For whoever changes it

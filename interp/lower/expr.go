@@ -8,6 +8,7 @@ package lower
 //	p.promoted                     ->  p.Base.promoted
 //	P{1, 2}                        ->  Pʹ1{X: 1, Y: 2}
 //	[]P{{1}}                       ->  []Pʹ1{Pʹ1{X: 1}}
+//	[]int{*p}                      ->  []int{0: (*p)}
 //	(&x).f, (*p).f                 ->  as they are
 //	&*p                            ->  nonNilʹ1(p), which panics when p is nil
 //
@@ -16,8 +17,10 @@ package lower
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/interp/lower/layout"
@@ -53,7 +56,7 @@ func (f *function) expr(e ast.Expr) string {
 	case *ast.Ident:
 		return f.value(e, f.ident(e))
 	case *ast.ParenExpr:
-		return "(" + f.expr(e.X) + ")"
+		return parenthesized(f.expr(e.X))
 	case *ast.FuncLit:
 		return f.closure(f.literal(e, ""), f.typ(f.typeOf(e)))
 	case *ast.CompositeLit:
@@ -82,6 +85,14 @@ func (f *function) expr(e ast.Expr) string {
 		return f.binary(e)
 	}
 	panic(fmt.Sprintf("expression %T", e))
+}
+
+// parenthesized puts x in parentheses, unless it is a name: see condition.go.
+func parenthesized(x string) string {
+	if token.IsIdentifier(x) {
+		return x
+	}
+	return "(" + x + ")"
 }
 
 func (f *function) ident(e *ast.Ident) string {
@@ -313,7 +324,7 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 	case token.SHL, token.SHR:
 		y = f.shiftCount(e.Y)
 	case token.LAND, token.LOR:
-		x, y = f.condition(e.X, x), f.condition(e.Y, y)
+		x = f.condition(e.X, x)
 	}
 	return "(" + x + " " + e.Op.String() + " " + y + ")"
 }
@@ -449,15 +460,30 @@ func (f *function) composite(e *ast.CompositeLit) string {
 		case *types.Array:
 			elem = u.Elem()
 		}
-		for _, item := range e.Elts {
-			key := ""
-			if kv, ok := item.(*ast.KeyValueExpr); ok {
-				key, item = f.expr(kv.Key)+": ", kv.Value
-			}
-			items = append(items, key+f.exprTo(item, elem))
-		}
+		items = f.elements(e.Elts, elem)
 	}
 	return prefix + f.typ(t) + "{" + list(items) + "}"
+}
+
+// elements lowers those of a literal of a slice or an array. The engine takes a
+// dereferenced pointer among them for the type of a pointer, unless it has a key.
+func (f *function) elements(list []ast.Expr, t types.Type) []string {
+	var items []string
+	index := int64(0)
+	for _, item := range list {
+		key := ""
+		if kv, ok := item.(*ast.KeyValueExpr); ok {
+			index, _ = constant.Int64Val(constant.ToInt(f.Info.Types[kv.Key].Value))
+			key, item = f.expr(kv.Key)+": ", kv.Value
+		}
+		x := f.exprTo(item, t)
+		if key == "" && strings.Contains(x, "(*") {
+			key = strconv.FormatInt(index, 10) + ": "
+		}
+		items = append(items, key+x)
+		index++
+	}
+	return items
 }
 
 // blankField checks the value of a blank field, which stays zero.

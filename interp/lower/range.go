@@ -6,6 +6,7 @@ package lower
 //	for i := range n                 ->  for i, t1 := 0, n; i < t1; i++
 //	for i := range p, *[3]T          ->  for i := 0; i < 3; i++
 //	for k, x = range m               ->  for t1, t2 := range m { k = t1; x = t2 }
+//	for i := range s { i++ }         ->  for t1 := range s { i := t1; i++ }
 //	for i, c := range s, a string    ->  for i, t1 := 0, 0; i < len(s); i += t1 {
 //	                                         c := rune(s[i]); t1 = 1
 //	                                         if c >= 128 { c, t1 = utf8.DecodeRuneInString(s[i:]) }; ...
@@ -13,7 +14,7 @@ package lower
 //
 // The engine cannot range over an int. Of a string it finds the wrong index
 // behind bytes that are no UTF-8, and copies it at every turn. A value that is a
-// channel it takes for what is ranged over.
+// channel it takes for what is ranged over. It counts in the variable of the user.
 
 import (
 	"fmt"
@@ -64,7 +65,7 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	for i, e := range []ast.Expr{s.Key, s.Value} {
 		switch v := f.defined(e); {
 		case e == nil || isBlank(e):
-		case v != nil && !f.facts.shared[v] && !f.globals[v]:
+		case v != nil && !f.facts.shared[v] && !f.globals[v] && (i == 1 || !f.facts.changed[v]):
 			names[i] = f.declare(v)
 		default:
 			names[i], bind[i] = f.temp(), true

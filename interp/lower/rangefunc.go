@@ -23,6 +23,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // States of a loop; a branch to another target has a number after leftByReturn.
@@ -34,33 +35,35 @@ const (
 // iteration is a range over a function.
 type iteration struct {
 	frame   *frame // of its body
+	body    *ast.BlockStmt
 	state   string // the variable that holds the state
 	returns bool   // there is a return statement in the body
 	exits   []exitTo
 }
 
-// exitTo is a branch out of the body to a statement that encloses the loop.
+// exitTo is a branch out of the body, to a statement that encloses the loop or,
+// by goto, to a label.
 type exitTo struct {
-	tok token.Token
-	to  *target
+	tok   token.Token
+	to    *target
+	label *types.Label
 }
 
 // exit is the state of a branch.
-func (it *iteration) exit(tok token.Token, to *target) int {
-	for i, e := range it.exits {
-		if e.tok == tok && e.to == to {
-			return leftByReturn + 1 + i
-		}
+func (it *iteration) exit(e exitTo) int {
+	i := slices.Index(it.exits, e)
+	if i < 0 {
+		i = len(it.exits)
+		it.exits = append(it.exits, e)
 	}
-	it.exits = append(it.exits, exitTo{tok, to})
-	return leftByReturn + len(it.exits)
+	return leftByReturn + 1 + i
 }
 
 func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *types.Signature) {
 	yield := sig.Params().At(0).Type().Underlying().(*types.Signature)
 	x := operand(f.expr(s.X))
 	outer := f.frame
-	it := &iteration{state: f.temp()}
+	it := &iteration{body: s.Body, state: f.temp()}
 	it.frame = &frame{
 		outer: outer, results: outer.results, variables: outer.variables, named: outer.named,
 		exit: byYield, deferred: outer.deferred, recovers: outer.recovers, iteration: it,
@@ -114,7 +117,11 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 	}
 	for i, e := range it.exits {
 		w.open("if %s == %d {", it.state, leftByReturn+1+i)
-		f.leaveTo(w, e.tok, e.to)
+		if e.tok == token.GOTO {
+			f.jump(w, e.label)
+		} else {
+			f.leaveTo(w, e.tok, e.to)
+		}
 		w.close("}")
 	}
 	w.line("%s = %d", it.state, left)

@@ -4,6 +4,7 @@ package lower
 //
 //	x << n, n signed   ->  x << shiftʹ1(n), which panics when n is negative
 //	x << i, i a counter from 0 or a range variable  ->  x << uint(i)
+//	x << (u & 7)       ->  x << uint(u & uint(7))
 //
 // The engine takes a negative count for a large one, and does not find the type
 // of a count that is a shift itself.
@@ -24,9 +25,8 @@ func (f *function) shiftCount(e ast.Expr) string {
 	}
 	b := t.Underlying().(*types.Basic)
 	if b.Info()&types.IsUnsigned != 0 || f.neverNegative(e) {
-		if b.Kind() == types.Uint && t == types.Typ[types.Uint] {
-			return f.expr(e)
-		}
+		// Of type uint already, too: the engine may take it for an operand that
+		// must have the type of the other.
 		return "uint(" + f.expr(e) + ")"
 	}
 	helper := f.helper("shift", "shift "+f.typ(t), func(name string) {

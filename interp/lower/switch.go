@@ -158,9 +158,7 @@ func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast
 	}
 	if conditions {
 		if len(values) > 1 {
-			for i, x := range c.List {
-				values[i] = f.condition(x, values[i])
-			}
+			values[0] = f.condition(c.List[0], values[0])
 		}
 		return strings.Join(values, " || ") // the engine mixes up several
 	}

@@ -3,11 +3,15 @@ package machine_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/interp"
 )
+
+// unlike are the texts in which the engine differs from Go: see package lower.
+var unlike = regexp.MustCompile(`-(0(\.0*)?)([^\d.e]|$)|(out of range) \[.*`)
 
 // FuzzPrograms runs random programs with and without the machine.
 func FuzzPrograms(f *testing.F) {
@@ -17,10 +21,8 @@ func FuzzPrograms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		source := newGenerator(seed).program()
 		fast, slow := execute(t, source), execute(t, source, interp.Slow())
-		if strings.Contains(slow, "reflect: call of reflect.Value.") {
-			t.Skip("the engine fails in a condition that it has the wrong register of")
-		}
-		if fast != slow {
+		fast, slow = unlike.ReplaceAllString(fast, "$1$3$4"), unlike.ReplaceAllString(slow, "$1$3$4")
+		if fast != slow || strings.Contains(slow, "reflect") {
 			t.Errorf("seed %d: the machine and the engine differ\n%s\n%s", seed, difference(fast, slow), source)
 		}
 	})
