@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
 func TestParseMemory(t *testing.T) {
@@ -15,7 +18,7 @@ func TestParseMemory(t *testing.T) {
 		want    int64
 		wantErr string
 	}{
-		{"", 0, ""},
+		{"off", 0, ""},
 		{"4294967296", 4 << 30, ""},
 		{"4GiB", 4 << 30, ""},
 		{" 1.5 GiB ", 3 << 29, ""},
@@ -31,11 +34,65 @@ func TestParseMemory(t *testing.T) {
 	} {
 		got, err := parseMemory(row.in)
 		switch {
-		case row.wantErr == "" && (err != nil || got != row.want):
-			t.Errorf("%q: got %d, %v, want %d", row.in, got, err, row.want)
+		case row.wantErr == "" && (err != nil || got != memoryLimit{bytes: row.want}):
+			t.Errorf("%q: got %v, %v, want %d", row.in, got, err, row.want)
 		case row.wantErr != "" && (err == nil || !strings.Contains(err.Error(), row.wantErr)):
-			t.Errorf("%q: got %d, %v, want an error with %q", row.in, got, err, row.wantErr)
+			t.Errorf("%q: got %v, %v, want an error with %q", row.in, got, err, row.wantErr)
 		}
+	}
+}
+
+// TestSystemMemory says what a worker may have without the variable.
+func TestSystemMemory(t *testing.T) {
+	t.Parallel()
+	has := memlimit.Limit
+	unknown := func() (uint64, error) { return 0, errors.New("unknown") }
+	for _, row := range []struct {
+		name               string
+		machine, container memlimit.Provider
+		want               memoryLimit
+	}{
+		{"machine", has(10 << 30), unknown, memoryLimit{9 << 30, "this machine"}},
+		{"container", has(100 << 30), has(10 << 30), memoryLimit{9 << 30, "this container"}},
+		{"container without a limit of its own", has(10 << 30), has(math.MaxUint64), memoryLimit{9 << 30, "this machine"}},
+		{"small container", has(10 << 30), has(1 << 30), memoryLimit{768 << 20, "this container"}},
+		{"very small container", has(10 << 30), has(256 << 20), memoryLimit{128 << 20, "this container"}},
+		{"nothing", unknown, unknown, memoryLimit{}},
+	} {
+		if got := systemMemory(row.machine, row.container); got != row.want {
+			t.Errorf("%s: got %+v, want %+v", row.name, got, row.want)
+		}
+	}
+	if got, err := parseMemory(""); err != nil || got.bytes < leastMemory || got.whose == "" {
+		t.Errorf("this machine: %+v, %v", got, err)
+	}
+}
+
+// TestSpareMachine says when a worker ends for the sake of others.
+func TestSpareMachine(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	const total = 32 << 30
+	answers := []machine{
+		{total, total / 2, total / 2},
+		{total, total / 100, total / 5}, // others have it
+		{total, total / 100, total / 2},
+		{total, total / 2, total / 2}, // it was garbage
+		{total, total / 100, total / 2},
+		{total, total / 101, total / 2},
+	}
+	next := 0
+	var got []machine
+	spareMachine(ctx, func() (machine, error) {
+		next++
+		return answers[next-1], nil
+	}, func(m machine) { got = append(got, m) })
+	if len(got) != 1 || got[0] != answers[5] {
+		t.Errorf("got %+v", got)
+	}
+	if m, err := machineMemory(); err != nil || m.total <= 0 || m.own <= 0 || m.own > m.total || m.scarce() {
+		t.Errorf("this machine: %+v, %v", m, err)
 	}
 }
 
@@ -45,7 +102,11 @@ func TestLimitMemory(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64); kept = nil })
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	limit := memoryInUse() + 64<<20
+	used, needed := memoryInUse()
+	if needed > used {
+		t.Errorf("%d bytes are needed of %d", needed, used)
+	}
+	limit := used + 64<<20
 	done := make(chan int64, 1)
 	go func() {
 		defer close(done)

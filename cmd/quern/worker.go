@@ -42,14 +42,20 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
-	if limit > 0 {
-		if err := boundMemory(limit); err != nil {
+	if limit.bytes > 0 {
+		if err := boundMemory(limit.bytes); err != nil {
 			slog.Warn("one statement may go far beyond the limit of memory", "error", err)
 		}
 		stderr := os.Stderr // a cell may set it
-		go limitMemory(ctx, limit, func(used int64) {
-			memoryExceeded(stderr, limit, used)
+		end := func(last func()) {
+			last()
 			os.Exit(2)
+		}
+		go limitMemory(ctx, limit.bytes, func(used int64) {
+			end(func() { memoryExceeded(stderr, limit, used) })
+		})
+		go spareMachine(ctx, machineMemory, func(m machine) {
+			end(func() { machineExhausted(stderr, m) })
 		})
 	}
 	output := func(cell int) (stdout, stderr io.Writer) { return process.Stdout(cell), process.Stderr(cell) }
