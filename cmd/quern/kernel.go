@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"time"
 
 	"github.com/quernlab/quern/kernel"
 	"github.com/quernlab/quern/kernel/history"
@@ -30,14 +32,19 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	// thread that costs nothing; to wake a thread for each costs as much as a cell.
 	// The worker, where the work is done, has all processors.
 	runtime.GOMAXPROCS(1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go collectOften(ctx)
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	log := newLogger(std.err)
-	if err := releaseProgram(); err != nil {
-		log.Info("the program stays in memory", "error", err)
-	}
+	go func() {
+		if err := releaseProgram(); err != nil {
+			log.Info("the program stays in memory", "error", err)
+		}
+	}()
 	return kernel.Run(ctx, kernel.Config{
 		ConnectionFile: *file,
 		WorkerCommand:  []string{self, "worker"},
@@ -45,4 +52,24 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 		Version:        buildVersion(),
 		Logger:         log,
 	})
+}
+
+// started is when the first client has surely been answered: collecting costs a
+// start half as much again.
+const started = time.Second
+
+// collectOften keeps small what the front holds. When it holds much, that waits
+// for slow clients and is collected cheaply, since there are few pointers in it.
+// The ballast, of which no page is ever touched, keeps the collector from running
+// every few cells where it holds little.
+func collectOften(ctx context.Context) {
+	select {
+	case <-time.After(started):
+	case <-ctx.Done():
+		return
+	}
+	ballast := make([]byte, 16<<20)
+	debug.SetGCPercent(25)
+	<-ctx.Done()
+	runtime.KeepAlive(ballast)
 }

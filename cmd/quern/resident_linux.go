@@ -1,7 +1,6 @@
 package main
 
 import (
-	"debug/elf"
 	"fmt"
 	"os"
 	"strings"
@@ -12,25 +11,19 @@ import (
 // releaseProgram takes the pages of the program itself out of this process.
 // Starting has gone through most of them once, and where the file is cached in
 // large pages the system maps all of it; what is needed again comes back from
-// that cache, a few pages at a time. An error means that they stay, which does
-// no harm.
+// that cache, a few pages at a time. An error means that the rest of them stays,
+// which does no harm.
 func releaseProgram() error {
-	const self = "/proc/self/exe"
-	path, err := os.Readlink(self)
+	path, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return fmt.Errorf("finding the program: %w", err)
 	}
-	constant, err := constantParts(self)
-	if err != nil {
-		return fmt.Errorf("reading the program: %w", err)
-	}
-	maps, err := os.ReadFile("/proc/self/maps")
+	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return fmt.Errorf("finding the program in memory: %w", err)
 	}
-	for line := range strings.Lines(string(maps)) {
-		var m mapping
-		if !m.parse(line) || m.path != path || !constant.hold(m.offset) {
+	for _, m := range mappings(string(maps), path) {
+		if m.writable || !m.asInFile {
 			continue
 		}
 		// Without this the first page that is needed brings two megabytes along. A
@@ -43,47 +36,38 @@ func releaseProgram() error {
 	return nil
 }
 
-// parts are ranges of a file, in bytes.
-type parts []struct{ from, to uint64 }
-
-func (p parts) hold(offset uint64) bool {
-	for _, part := range p {
-		if part.from <= offset && offset < part.to {
-			return true
-		}
-	}
-	return false
-}
-
-// constantParts are the parts of a program that nobody writes, the loader
-// included: they are in memory as they are in the file.
-func constantParts(path string) (parts, error) {
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var constant parts
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_W == 0 {
-			constant = append(constant, struct{ from, to uint64 }{p.Off, p.Off + p.Filesz})
-		}
-	}
-	return constant, nil
-}
-
-// mapping is a line of /proc/self/maps.
+// mapping is a part of a file in memory.
 type mapping struct {
 	start, end uintptr
-	offset     uint64
-	path       string
+	writable   bool
+	// asInFile tells that nobody has written into it. The loader does, into parts
+	// that it makes read-only afterwards.
+	asInFile bool
 }
 
-func (m *mapping) parse(line string) bool {
-	var mode, device string
-	var inode uint64
-	n, _ := fmt.Sscanf(line, "%x-%x %s %x %s %d", &m.start, &m.end, &mode, &m.offset, &device, &inode)
-	_, path, file := strings.Cut(line, "/") // spaces belong to it
-	m.path = "/" + strings.TrimSuffix(path, "\n")
-	return n == 6 && file && !strings.Contains(mode, "w")
+// mappings finds a file in the text of /proc/self/smaps: of each mapping a line as
+// in /proc/self/maps, and below it others of the form "Name: value".
+func mappings(text, path string) []mapping {
+	var all []mapping
+	var m *mapping // the current one, if it is of the file
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(line, " ")
+		switch {
+		case name == "Anonymous:" && m != nil:
+			m.asInFile = strings.TrimSpace(value) == "0 kB"
+		case !strings.HasSuffix(name, ":"):
+			m = nil
+			if !strings.HasSuffix(value, " "+path+"\n") {
+				continue
+			}
+			var next mapping
+			var mode string
+			if n, _ := fmt.Sscanf(line, "%x-%x %s", &next.start, &next.end, &mode); n == 3 {
+				next.writable = strings.Contains(mode, "w")
+				all = append(all, next)
+				m = &all[len(all)-1]
+			}
+		}
+	}
+	return all
 }

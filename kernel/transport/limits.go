@@ -36,7 +36,7 @@ var defaultLimits = limits{
 	spare:     1 << 20,
 	batch:     256 << 10,
 	linger:    500 * time.Millisecond,
-	unsent:    16 << 20,
+	unsent:    4 << 20,
 }
 
 const (

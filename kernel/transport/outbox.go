@@ -147,8 +147,10 @@ func (o *outbox) run() {
 	}
 }
 
-// take waits for messages and takes them all. It returns nil at the end.
-func (o *outbox) take() []net.Buffers {
+// take waits for messages and takes as many as are written at once, or one. What
+// it takes is in memory until all of it has been written. It returns nil at the
+// end.
+func (o *outbox) take() (messages []net.Buffers) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.queue) == 0 && !o.closed {
@@ -157,8 +159,17 @@ func (o *outbox) take() []net.Buffers {
 		<-changed
 		o.mu.Lock()
 	}
-	messages := o.queue
-	o.queue = nil
+	var size int64
+	var buffers int
+	for len(o.queue) > 0 && size < o.limits.batch && buffers < writeBuffers {
+		messages = append(messages, o.queue[0])
+		for _, b := range o.queue[0] {
+			size += int64(len(b))
+			buffers++
+		}
+		o.queue[0] = nil
+		o.queue = o.queue[1:]
+	}
 	return messages
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -240,5 +241,39 @@ func TestOutboxDrain(t *testing.T) {
 	go func() { _, _ = io.Copy(io.Discard, peer) }()
 	if err := o.drain(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is taken is held until it has been written, so it must not be the queue.
+func TestTakeIsBounded(t *testing.T) {
+	t.Parallel()
+	limits := defaultLimits
+	limits.batch = 1000
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	defer ours.Close()
+	o := newOutbox(ours, limits, true, quiet)
+	for i := range 10 {
+		if err := o.put(net.Buffers{[]byte{byte(i)}, make([]byte, 299)}, 300); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.put(net.Buffers{[]byte{10}, make([]byte, 5000)}, 5001); err != nil {
+		t.Fatal(err)
+	}
+	o.close()
+	var taken []int
+	var next byte
+	for messages := o.take(); messages != nil; messages = o.take() {
+		taken = append(taken, len(messages))
+		for _, m := range messages {
+			if m[0][0] != next {
+				t.Errorf("message %d came as number %d", m[0][0], next)
+			}
+			next++
+		}
+	}
+	if want := []int{4, 4, 3}; !slices.Equal(taken, want) {
+		t.Errorf("taken %v at a time, want %v", taken, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -172,15 +173,23 @@ type Outgoing struct {
 
 // encodeContent is json.Marshal without the escapes that make HTML in JSON safe
 // inside a script element, where no message ever is.
+//
+// What it returns waits for slow clients, so it is no longer than it has to be:
+// what a growing buffer has in reserve may be as much again.
 func encodeContent(content any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	b := encoded.Get().(*bytes.Buffer)
+	defer encoded.Put(b)
+	b.Reset()
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(content); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return bytes.Clone(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
+
+// encoded holds buffers of encodeContent; the collector empties it.
+var encoded = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 var emptyObject = []byte("{}")
 
