@@ -1,7 +1,7 @@
 package cpu
 
-// channelKernel are the functions of batch normalisation. They go over rows of n
-// elements of one channel, at least one of each, that lie a pitch apart.
+// channelKernel are the functions of batch normalisation and pools. They go over
+// rows of n elements of one channel, at least one of each, that lie a pitch apart.
 type channelKernel struct {
 	// sum is Σ a, square Σ (a-mean)².
 	sum    func(rows, n int, a *float32, pitch int, sum *float32)
@@ -15,11 +15,19 @@ type channelKernel struct {
 
 	// slopeScale is d = (dy - level - (a-mean)·slope)·scale.
 	slopeScale func(rows, n int, d, a, dy *float32, pitch int, mean, level, slope, scale float32)
+
+	// pool is the largest of each window of 2×2, NaN if it has one: n of each pair of
+	// rows, which lie a pitch apart, and n behind the n of the pair before in d.
+	// poolSlope writes dy where a window's first element is that equals y, or else
+	// the last, and zeros in the others.
+	pool      func(rows, n int, d, a *float32, pitch int)
+	poolSlope func(rows, n int, da, a *float32, pitch int, y, dy *float32)
 }
 
 // In plain Go, for every processor, and the reference for the assembly.
 var genericChannels = channelKernel{
 	sum: sumRowsGeneric, square: squareRowsGeneric, scale: scaleRowsGeneric, slope: slopeRowsGeneric, slopeScale: slopeScaleRowsGeneric,
+	pool: poolRowsGeneric, poolSlope: poolSlopeRowsGeneric,
 }
 
 func sumRowsGeneric(rows, n int, a *float32, pitch int, sum *float32) {
@@ -69,6 +77,37 @@ func slopeScaleRowsGeneric(rows, n int, d, a, dy *float32, pitch int, mean, leve
 		out, slopes := behind(d, r*pitch, n), behind(dy, r*pitch, n)
 		for i, v := range behind(a, r*pitch, n) {
 			out[i] = (slopes[i] - level - (v-mean)*slope) * scale
+		}
+	}
+}
+
+func poolRowsGeneric(rows, n int, d, a *float32, pitch int) {
+	for r := range rows {
+		top, bottom := behind(a, 2*r*pitch, 2*n), behind(a, (2*r+1)*pitch, 2*n)
+		for i := range behind(d, r*n, n) {
+			behind(d, r*n, n)[i] = max(top[2*i], top[2*i+1], bottom[2*i], bottom[2*i+1])
+		}
+	}
+}
+
+func poolSlopeRowsGeneric(rows, n int, da, a *float32, pitch int, y, dy *float32) {
+	for r := range rows {
+		top, bottom := behind(a, 2*r*pitch, 2*n), behind(a, (2*r+1)*pitch, 2*n)
+		to, under := behind(da, 2*r*pitch, 2*n), behind(da, (2*r+1)*pitch, 2*n)
+		clear(to)
+		clear(under)
+		largest := behind(y, r*n, n)
+		for i, v := range behind(dy, r*n, n) {
+			switch largest[i] {
+			case top[2*i]:
+				to[2*i] = v
+			case top[2*i+1]:
+				to[2*i+1] = v
+			case bottom[2*i]:
+				under[2*i] = v
+			default: // also if it is NaN
+				under[2*i+1] = v
+			}
 		}
 	}
 }

@@ -303,6 +303,240 @@ next:
 	VZEROUPPER
 	RET
 
+// func poolRowsAVX2(rows int, n int, d *float32, a *float32, pitch int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·poolRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    d+16(FP), SI
+	MOVQ    a+24(FP), DI
+	LEAQ    (DI)(DX*1), R8
+	MOVQ    CX, BX
+	ANDQ    $0x07, BX
+	LEAQ    (BX)(BX*1), R9
+	LEAQ    tailMask<>+0(SB), R10
+	MOVQ    $0x0000000000000008, R11
+	XORQ    R12, R12
+	MOVQ    R9, R13
+	CMPQ    R13, R11
+	CMOVQGT R11, R13
+	SUBQ    R11, R9
+	CMOVQLT R12, R9
+	NEGQ    BX
+	VMOVUPS 32(R10)(BX*4), Y0
+	NEGQ    R13
+	VMOVUPS 32(R10)(R13*4), Y1
+	NEGQ    R9
+	VMOVUPS 32(R10)(R9*4), Y2
+	MOVQ    CX, R10
+	ANDQ    $-8, R10
+
+row:
+	MOVQ  R10, R9
+	XORQ  BX, BX
+	TESTQ R9, R9
+	JZ    tail
+
+vector:
+	VMOVUPS   (DI)(BX*2), Y3
+	VMOVUPS   32(DI)(BX*2), Y4
+	VSHUFPS   $0x88, Y4, Y3, Y5
+	VPERMPD   $0xd8, Y5, Y5
+	VSHUFPS   $0xdd, Y4, Y3, Y3
+	VPERMPD   $0xd8, Y3, Y3
+	VMOVUPS   (R8)(BX*2), Y4
+	VMOVUPS   32(R8)(BX*2), Y6
+	VSHUFPS   $0x88, Y6, Y4, Y7
+	VPERMPD   $0xd8, Y7, Y7
+	VSHUFPS   $0xdd, Y6, Y4, Y4
+	VPERMPD   $0xd8, Y4, Y4
+	VCMPPS    $0x03, Y3, Y5, Y6
+	VCMPPS    $0x03, Y4, Y7, Y8
+	VORPS     Y6, Y8, Y6
+	VMAXPS    Y5, Y3, Y8
+	VMAXPS    Y7, Y4, Y9
+	VMAXPS    Y9, Y8, Y8
+	VADDPS    Y5, Y3, Y5
+	VADDPS    Y7, Y4, Y7
+	VADDPS    Y5, Y7, Y7
+	VBLENDVPS Y6, Y7, Y8, Y8
+	VMOVUPS   Y8, (SI)(BX*1)
+	ADDQ      $0x20, BX
+	SUBQ      $0x08, R9
+	JNZ       vector
+
+tail:
+	CMPQ       R10, CX
+	JE         next
+	VMASKMOVPS (DI)(BX*2), Y1, Y3
+	VMASKMOVPS 32(DI)(BX*2), Y2, Y4
+	VSHUFPS    $0x88, Y4, Y3, Y5
+	VPERMPD    $0xd8, Y5, Y5
+	VSHUFPS    $0xdd, Y4, Y3, Y3
+	VPERMPD    $0xd8, Y3, Y3
+	VMASKMOVPS (R8)(BX*2), Y1, Y4
+	VMASKMOVPS 32(R8)(BX*2), Y2, Y6
+	VSHUFPS    $0x88, Y6, Y4, Y7
+	VPERMPD    $0xd8, Y7, Y7
+	VSHUFPS    $0xdd, Y6, Y4, Y4
+	VPERMPD    $0xd8, Y4, Y4
+	VCMPPS     $0x03, Y3, Y5, Y6
+	VCMPPS     $0x03, Y4, Y7, Y8
+	VORPS      Y6, Y8, Y6
+	VMAXPS     Y5, Y3, Y8
+	VMAXPS     Y7, Y4, Y9
+	VMAXPS     Y9, Y8, Y8
+	VADDPS     Y5, Y3, Y5
+	VADDPS     Y7, Y4, Y7
+	VADDPS     Y5, Y7, Y7
+	VBLENDVPS  Y6, Y7, Y8, Y8
+	VMASKMOVPS Y8, Y0, (SI)(BX*1)
+
+next:
+	LEAQ (DI)(DX*2), DI
+	LEAQ (R8)(DX*2), R8
+	LEAQ (SI)(CX*4), SI
+	DECQ AX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func poolSlopeRowsAVX2(rows int, n int, da *float32, a *float32, pitch int, y *float32, dy *float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·poolSlopeRowsAVX2(SB), NOSPLIT, $8-56
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    da+16(FP), SI
+	MOVQ    a+24(FP), DI
+	MOVQ    y+40(FP), R8
+	MOVQ    dy+48(FP), R9
+	LEAQ    (SI)(DX*1), R10
+	LEAQ    (DI)(DX*1), R11
+	MOVQ    CX, BX
+	ANDQ    $0x07, BX
+	LEAQ    (BX)(BX*1), R12
+	LEAQ    tailMask<>+0(SB), R13
+	MOVQ    $0x0000000000000008, R14
+	XORQ    R15, R15
+	MOVQ    R12, BP
+	CMPQ    BP, R14
+	CMOVQGT R14, BP
+	SUBQ    R14, R12
+	CMOVQLT R15, R12
+	NEGQ    BX
+	VMOVUPS 32(R13)(BX*4), Y0
+	NEGQ    BP
+	VMOVUPS 32(R13)(BP*4), Y1
+	NEGQ    R12
+	VMOVUPS 32(R13)(R12*4), Y2
+	MOVQ    CX, R13
+	ANDQ    $-8, R13
+
+row:
+	MOVQ  R13, R12
+	XORQ  BX, BX
+	TESTQ R12, R12
+	JZ    tail
+
+vector:
+	VMOVUPS    (DI)(BX*2), Y3
+	VMOVUPS    32(DI)(BX*2), Y4
+	VSHUFPS    $0x88, Y4, Y3, Y5
+	VPERMPD    $0xd8, Y5, Y5
+	VSHUFPS    $0xdd, Y4, Y3, Y3
+	VPERMPD    $0xd8, Y3, Y3
+	VMOVUPS    (R11)(BX*2), Y4
+	VMOVUPS    32(R11)(BX*2), Y6
+	VSHUFPS    $0x88, Y6, Y4, Y7
+	VPERMPD    $0xd8, Y7, Y7
+	VSHUFPS    $0xdd, Y6, Y4, Y4
+	VPERMPD    $0xd8, Y4, Y4
+	VMOVUPS    (R8)(BX*1), Y4
+	VMOVUPS    (R9)(BX*1), Y6
+	VCMPPS     $0x00, Y5, Y4, Y5
+	VCMPPS     $0x00, Y3, Y4, Y3
+	VCMPPS     $0x00, Y7, Y4, Y4
+	VANDNPS    Y3, Y5, Y3
+	VORPS      Y5, Y3, Y7
+	VANDNPS    Y4, Y7, Y4
+	VANDPS     Y6, Y5, Y5
+	VANDPS     Y6, Y3, Y3
+	VUNPCKLPS  Y3, Y5, Y8
+	VUNPCKHPS  Y3, Y5, Y5
+	VPERM2F128 $0x20, Y5, Y8, Y3
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VMOVUPS    Y3, (SI)(BX*2)
+	VMOVUPS    Y5, 32(SI)(BX*2)
+	VANDPS     Y6, Y4, Y3
+	VORPS      Y7, Y4, Y4
+	VANDNPS    Y6, Y4, Y4
+	VUNPCKLPS  Y4, Y3, Y5
+	VUNPCKHPS  Y4, Y3, Y4
+	VPERM2F128 $0x20, Y4, Y5, Y3
+	VPERM2F128 $0x31, Y4, Y5, Y4
+	VMOVUPS    Y3, (R10)(BX*2)
+	VMOVUPS    Y4, 32(R10)(BX*2)
+	ADDQ       $0x20, BX
+	SUBQ       $0x08, R12
+	JNZ        vector
+
+tail:
+	CMPQ       R13, CX
+	JE         next
+	VMASKMOVPS (DI)(BX*2), Y1, Y3
+	VMASKMOVPS 32(DI)(BX*2), Y2, Y4
+	VSHUFPS    $0x88, Y4, Y3, Y5
+	VPERMPD    $0xd8, Y5, Y5
+	VSHUFPS    $0xdd, Y4, Y3, Y3
+	VPERMPD    $0xd8, Y3, Y3
+	VMASKMOVPS (R11)(BX*2), Y1, Y4
+	VMASKMOVPS 32(R11)(BX*2), Y2, Y6
+	VSHUFPS    $0x88, Y6, Y4, Y7
+	VPERMPD    $0xd8, Y7, Y7
+	VSHUFPS    $0xdd, Y6, Y4, Y4
+	VPERMPD    $0xd8, Y4, Y4
+	VMASKMOVPS (R8)(BX*1), Y0, Y4
+	VMASKMOVPS (R9)(BX*1), Y0, Y6
+	VCMPPS     $0x00, Y5, Y4, Y5
+	VCMPPS     $0x00, Y3, Y4, Y3
+	VCMPPS     $0x00, Y7, Y4, Y4
+	VANDNPS    Y3, Y5, Y3
+	VORPS      Y5, Y3, Y7
+	VANDNPS    Y4, Y7, Y4
+	VANDPS     Y6, Y5, Y5
+	VANDPS     Y6, Y3, Y3
+	VUNPCKLPS  Y3, Y5, Y8
+	VUNPCKHPS  Y3, Y5, Y5
+	VPERM2F128 $0x20, Y5, Y8, Y3
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VMASKMOVPS Y3, Y1, (SI)(BX*2)
+	VMASKMOVPS Y5, Y2, 32(SI)(BX*2)
+	VANDPS     Y6, Y4, Y3
+	VORPS      Y7, Y4, Y4
+	VANDNPS    Y6, Y4, Y4
+	VUNPCKLPS  Y4, Y3, Y5
+	VUNPCKHPS  Y4, Y3, Y4
+	VPERM2F128 $0x20, Y4, Y5, Y3
+	VPERM2F128 $0x31, Y4, Y5, Y4
+	VMASKMOVPS Y3, Y1, (R10)(BX*2)
+	VMASKMOVPS Y4, Y2, 32(R10)(BX*2)
+
+next:
+	LEAQ (SI)(DX*2), SI
+	LEAQ (R10)(DX*2), R10
+	LEAQ (DI)(DX*2), DI
+	LEAQ (R11)(DX*2), R11
+	LEAQ (R8)(CX*4), R8
+	LEAQ (R9)(CX*4), R9
+	DECQ AX
+	JNZ  row
+	VZEROUPPER
+	RET
+
 // func sumRowsAVX512(rows int, n int, a *float32, pitch int, sum *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-40
@@ -591,6 +825,308 @@ next:
 	ADDQ DI, CX
 	ADDQ DI, DX
 	DECQ BX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func poolRowsAVX512(rows int, n int, d *float32, a *float32, pitch int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·poolRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	SHLQ    $0x02, DX
+	VMOVUPS pairsEven<>+0(SB), Z0
+	VMOVUPS pairsOdd<>+0(SB), Z1
+	VMOVUPS pairsFirst<>+0(SB), Z2
+	VMOVUPS pairsSecond<>+0(SB), Z2
+	MOVQ    d+16(FP), SI
+	MOVQ    a+24(FP), DI
+	LEAQ    (DI)(DX*1), R8
+	MOVQ    CX, BX
+	ANDQ    $0x0f, BX
+	LEAQ    (BX)(BX*1), R9
+	MOVQ    $0x00000000ffffffff, R10
+	BZHIQ   BX, R10, BX
+	KMOVW   BX, K1
+	BZHIQ   R9, R10, BX
+	KMOVW   BX, K2
+	SHRQ    $0x10, BX
+	KMOVW   BX, K3
+	MOVQ    CX, R10
+	ANDQ    $-16, R10
+
+row:
+	MOVQ  R10, R9
+	XORQ  BX, BX
+	TESTQ R9, R9
+	JZ    tail
+
+vector:
+	VMOVUPS   (DI)(BX*2), Z2
+	VMOVUPS   64(DI)(BX*2), Z3
+	VMOVAPS   Z2, Z4
+	VPERMT2PS Z3, Z0, Z4
+	VMOVAPS   Z2, Z2
+	VPERMT2PS Z3, Z1, Z2
+	VMOVUPS   (R8)(BX*2), Z3
+	VMOVUPS   64(R8)(BX*2), Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z5, Z0, Z6
+	VMOVAPS   Z3, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VCMPPS    $0x03, Z2, Z4, K4
+	VCMPPS    $0x03, Z3, Z6, K5
+	KORW      K4, K5, K4
+	VMAXPS    Z4, Z2, Z5
+	VMAXPS    Z6, Z3, Z7
+	VMAXPS    Z7, Z5, Z5
+	VADDPS    Z4, Z2, Z4
+	VADDPS    Z6, Z3, Z6
+	VADDPS    Z4, Z6, Z6
+	VMOVAPS   Z6, K4, Z5
+	VMOVUPS   Z5, (SI)(BX*1)
+	ADDQ      $0x40, BX
+	SUBQ      $0x10, R9
+	JNZ       vector
+
+tail:
+	CMPQ      R10, CX
+	JE        next
+	VMOVUPS.Z (DI)(BX*2), K2, Z2
+	VMOVUPS.Z 64(DI)(BX*2), K3, Z3
+	VMOVAPS   Z2, Z4
+	VPERMT2PS Z3, Z0, Z4
+	VMOVAPS   Z2, Z2
+	VPERMT2PS Z3, Z1, Z2
+	VMOVUPS.Z (R8)(BX*2), K2, Z3
+	VMOVUPS.Z 64(R8)(BX*2), K3, Z5
+	VMOVAPS   Z3, Z6
+	VPERMT2PS Z5, Z0, Z6
+	VMOVAPS   Z3, Z3
+	VPERMT2PS Z5, Z1, Z3
+	VCMPPS    $0x03, Z2, Z4, K4
+	VCMPPS    $0x03, Z3, Z6, K5
+	KORW      K4, K5, K4
+	VMAXPS    Z4, Z2, Z5
+	VMAXPS    Z6, Z3, Z7
+	VMAXPS    Z7, Z5, Z5
+	VADDPS    Z4, Z2, Z4
+	VADDPS    Z6, Z3, Z6
+	VADDPS    Z4, Z6, Z6
+	VMOVAPS   Z6, K4, Z5
+	VMOVUPS   Z5, K1, (SI)(BX*1)
+
+next:
+	LEAQ (DI)(DX*2), DI
+	LEAQ (R8)(DX*2), R8
+	LEAQ (SI)(CX*4), SI
+	DECQ AX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+DATA pairsEven<>+0(SB)/4, $0x00000000
+DATA pairsEven<>+4(SB)/4, $0x00000002
+DATA pairsEven<>+8(SB)/4, $0x00000004
+DATA pairsEven<>+12(SB)/4, $0x00000006
+DATA pairsEven<>+16(SB)/4, $0x00000008
+DATA pairsEven<>+20(SB)/4, $0x0000000a
+DATA pairsEven<>+24(SB)/4, $0x0000000c
+DATA pairsEven<>+28(SB)/4, $0x0000000e
+DATA pairsEven<>+32(SB)/4, $0x00000010
+DATA pairsEven<>+36(SB)/4, $0x00000012
+DATA pairsEven<>+40(SB)/4, $0x00000014
+DATA pairsEven<>+44(SB)/4, $0x00000016
+DATA pairsEven<>+48(SB)/4, $0x00000018
+DATA pairsEven<>+52(SB)/4, $0x0000001a
+DATA pairsEven<>+56(SB)/4, $0x0000001c
+DATA pairsEven<>+60(SB)/4, $0x0000001e
+GLOBL pairsEven<>(SB), RODATA|NOPTR, $64
+
+DATA pairsOdd<>+0(SB)/4, $0x00000001
+DATA pairsOdd<>+4(SB)/4, $0x00000003
+DATA pairsOdd<>+8(SB)/4, $0x00000005
+DATA pairsOdd<>+12(SB)/4, $0x00000007
+DATA pairsOdd<>+16(SB)/4, $0x00000009
+DATA pairsOdd<>+20(SB)/4, $0x0000000b
+DATA pairsOdd<>+24(SB)/4, $0x0000000d
+DATA pairsOdd<>+28(SB)/4, $0x0000000f
+DATA pairsOdd<>+32(SB)/4, $0x00000011
+DATA pairsOdd<>+36(SB)/4, $0x00000013
+DATA pairsOdd<>+40(SB)/4, $0x00000015
+DATA pairsOdd<>+44(SB)/4, $0x00000017
+DATA pairsOdd<>+48(SB)/4, $0x00000019
+DATA pairsOdd<>+52(SB)/4, $0x0000001b
+DATA pairsOdd<>+56(SB)/4, $0x0000001d
+DATA pairsOdd<>+60(SB)/4, $0x0000001f
+GLOBL pairsOdd<>(SB), RODATA|NOPTR, $64
+
+DATA pairsFirst<>+0(SB)/4, $0x00000000
+DATA pairsFirst<>+4(SB)/4, $0x00000010
+DATA pairsFirst<>+8(SB)/4, $0x00000001
+DATA pairsFirst<>+12(SB)/4, $0x00000011
+DATA pairsFirst<>+16(SB)/4, $0x00000002
+DATA pairsFirst<>+20(SB)/4, $0x00000012
+DATA pairsFirst<>+24(SB)/4, $0x00000003
+DATA pairsFirst<>+28(SB)/4, $0x00000013
+DATA pairsFirst<>+32(SB)/4, $0x00000004
+DATA pairsFirst<>+36(SB)/4, $0x00000014
+DATA pairsFirst<>+40(SB)/4, $0x00000005
+DATA pairsFirst<>+44(SB)/4, $0x00000015
+DATA pairsFirst<>+48(SB)/4, $0x00000006
+DATA pairsFirst<>+52(SB)/4, $0x00000016
+DATA pairsFirst<>+56(SB)/4, $0x00000007
+DATA pairsFirst<>+60(SB)/4, $0x00000017
+GLOBL pairsFirst<>(SB), RODATA|NOPTR, $64
+
+DATA pairsSecond<>+0(SB)/4, $0x00000008
+DATA pairsSecond<>+4(SB)/4, $0x00000018
+DATA pairsSecond<>+8(SB)/4, $0x00000009
+DATA pairsSecond<>+12(SB)/4, $0x00000019
+DATA pairsSecond<>+16(SB)/4, $0x0000000a
+DATA pairsSecond<>+20(SB)/4, $0x0000001a
+DATA pairsSecond<>+24(SB)/4, $0x0000000b
+DATA pairsSecond<>+28(SB)/4, $0x0000001b
+DATA pairsSecond<>+32(SB)/4, $0x0000000c
+DATA pairsSecond<>+36(SB)/4, $0x0000001c
+DATA pairsSecond<>+40(SB)/4, $0x0000000d
+DATA pairsSecond<>+44(SB)/4, $0x0000001d
+DATA pairsSecond<>+48(SB)/4, $0x0000000e
+DATA pairsSecond<>+52(SB)/4, $0x0000001e
+DATA pairsSecond<>+56(SB)/4, $0x0000000f
+DATA pairsSecond<>+60(SB)/4, $0x0000001f
+GLOBL pairsSecond<>(SB), RODATA|NOPTR, $64
+
+// func poolSlopeRowsAVX512(rows int, n int, da *float32, a *float32, pitch int, y *float32, dy *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·poolSlopeRowsAVX512(SB), NOSPLIT, $0-56
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	SHLQ    $0x02, DX
+	VMOVUPS pairsEven<>+0(SB), Z0
+	VMOVUPS pairsOdd<>+0(SB), Z1
+	VMOVUPS pairsFirst<>+0(SB), Z2
+	VMOVUPS pairsSecond<>+0(SB), Z3
+	MOVQ    da+16(FP), SI
+	MOVQ    a+24(FP), DI
+	MOVQ    y+40(FP), R8
+	MOVQ    dy+48(FP), R9
+	LEAQ    (SI)(DX*1), R10
+	LEAQ    (DI)(DX*1), R11
+	MOVQ    CX, BX
+	ANDQ    $0x0f, BX
+	LEAQ    (BX)(BX*1), R12
+	MOVQ    $0x00000000ffffffff, R13
+	BZHIQ   BX, R13, BX
+	KMOVW   BX, K1
+	BZHIQ   R12, R13, BX
+	KMOVW   BX, K2
+	SHRQ    $0x10, BX
+	KMOVW   BX, K3
+	MOVQ    CX, R13
+	ANDQ    $-16, R13
+
+row:
+	MOVQ  R13, R12
+	XORQ  BX, BX
+	TESTQ R12, R12
+	JZ    tail
+
+vector:
+	VMOVUPS   (DI)(BX*2), Z4
+	VMOVUPS   64(DI)(BX*2), Z5
+	VMOVAPS   Z4, Z6
+	VPERMT2PS Z5, Z0, Z6
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z1, Z4
+	VMOVUPS   (R11)(BX*2), Z5
+	VMOVUPS   64(R11)(BX*2), Z7
+	VMOVAPS   Z5, Z8
+	VPERMT2PS Z7, Z0, Z8
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVUPS   (R8)(BX*1), Z5
+	VMOVUPS   (R9)(BX*1), Z7
+	VCMPPS    $0x00, Z6, Z5, K4
+	VCMPPS    $0x00, Z4, Z5, K5
+	VCMPPS    $0x00, Z8, Z5, K6
+	KANDNW    K5, K4, K5
+	KORW      K4, K5, K7
+	KANDNW    K6, K7, K6
+	VMOVAPS.Z Z7, K4, Z4
+	VMOVAPS.Z Z7, K5, Z5
+	VMOVAPS   Z4, Z6
+	VPERMT2PS Z5, Z2, Z6
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z3, Z4
+	VMOVUPS   Z6, (SI)(BX*2)
+	VMOVUPS   Z4, 64(SI)(BX*2)
+	VMOVAPS.Z Z7, K6, Z4
+	KORW      K7, K6, K4
+	KNOTW     K4, K4
+	VMOVAPS.Z Z7, K4, Z5
+	VMOVAPS   Z4, Z6
+	VPERMT2PS Z5, Z2, Z6
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z3, Z4
+	VMOVUPS   Z6, (R10)(BX*2)
+	VMOVUPS   Z4, 64(R10)(BX*2)
+	ADDQ      $0x40, BX
+	SUBQ      $0x10, R12
+	JNZ       vector
+
+tail:
+	CMPQ      R13, CX
+	JE        next
+	VMOVUPS.Z (DI)(BX*2), K2, Z4
+	VMOVUPS.Z 64(DI)(BX*2), K3, Z5
+	VMOVAPS   Z4, Z6
+	VPERMT2PS Z5, Z0, Z6
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z1, Z4
+	VMOVUPS.Z (R11)(BX*2), K2, Z5
+	VMOVUPS.Z 64(R11)(BX*2), K3, Z7
+	VMOVAPS   Z5, Z8
+	VPERMT2PS Z7, Z0, Z8
+	VMOVAPS   Z5, Z5
+	VPERMT2PS Z7, Z1, Z5
+	VMOVUPS.Z (R8)(BX*1), K1, Z5
+	VMOVUPS.Z (R9)(BX*1), K1, Z7
+	VCMPPS    $0x00, Z6, Z5, K4
+	VCMPPS    $0x00, Z4, Z5, K5
+	VCMPPS    $0x00, Z8, Z5, K6
+	KANDNW    K5, K4, K5
+	KORW      K4, K5, K7
+	KANDNW    K6, K7, K6
+	VMOVAPS.Z Z7, K4, Z4
+	VMOVAPS.Z Z7, K5, Z5
+	VMOVAPS   Z4, Z6
+	VPERMT2PS Z5, Z2, Z6
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z3, Z4
+	VMOVUPS   Z6, K2, (SI)(BX*2)
+	VMOVUPS   Z4, K3, 64(SI)(BX*2)
+	VMOVAPS.Z Z7, K6, Z4
+	KORW      K7, K6, K4
+	KNOTW     K4, K4
+	VMOVAPS.Z Z7, K4, Z5
+	VMOVAPS   Z4, Z6
+	VPERMT2PS Z5, Z2, Z6
+	VMOVAPS   Z4, Z4
+	VPERMT2PS Z5, Z3, Z4
+	VMOVUPS   Z6, K2, (R10)(BX*2)
+	VMOVUPS   Z4, K3, 64(R10)(BX*2)
+
+next:
+	LEAQ (SI)(DX*2), SI
+	LEAQ (R10)(DX*2), R10
+	LEAQ (DI)(DX*2), DI
+	LEAQ (R11)(DX*2), R11
+	LEAQ (R8)(CX*4), R8
+	LEAQ (R9)(CX*4), R9
+	DECQ AX
 	JNZ  row
 	VZEROUPPER
 	RET

@@ -29,6 +29,16 @@ func slopeRowsAVX2(rows int, n int, a *float32, dy *float32, pitch int, mean flo
 //go:noescape
 func slopeScaleRowsAVX2(rows int, n int, d *float32, a *float32, dy *float32, pitch int, mean float32, level float32, slope float32, scale float32)
 
+// poolRowsAVX2 is poolRowsGeneric with more lanes.
+//
+//go:noescape
+func poolRowsAVX2(rows int, n int, d *float32, a *float32, pitch int)
+
+// poolSlopeRowsAVX2 is poolSlopeRowsGeneric with more lanes.
+//
+//go:noescape
+func poolSlopeRowsAVX2(rows int, n int, da *float32, a *float32, pitch int, y *float32, dy *float32)
+
 // sumRowsAVX512 is sumRowsGeneric with more lanes.
 //
 //go:noescape
@@ -53,3 +63,13 @@ func slopeRowsAVX512(rows int, n int, a *float32, dy *float32, pitch int, mean f
 //
 //go:noescape
 func slopeScaleRowsAVX512(rows int, n int, d *float32, a *float32, dy *float32, pitch int, mean float32, level float32, slope float32, scale float32)
+
+// poolRowsAVX512 is poolRowsGeneric with more lanes.
+//
+//go:noescape
+func poolRowsAVX512(rows int, n int, d *float32, a *float32, pitch int)
+
+// poolSlopeRowsAVX512 is poolSlopeRowsGeneric with more lanes.
+//
+//go:noescape
+func poolSlopeRowsAVX512(rows int, n int, da *float32, a *float32, pitch int, y *float32, dy *float32)

@@ -76,3 +76,44 @@ func TestChannelsKeepNaN(t *testing.T) {
 		}
 	}
 }
+
+// TestPools compares the sets with plain Go, on few different numbers and NaN, and
+// looks at what lies beside the pairs.
+func TestPools(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 5))
+	few := func(n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			if x[i] = float32(r.IntN(4)); x[i] == 3 && r.IntN(4) == 0 {
+				x[i] = float32(math.NaN())
+			}
+		}
+		return x
+	}
+	same := func(t *testing.T, got, want []float32) {
+		t.Helper()
+		for i, w := range want {
+			if g := got[i]; g != w && (g == g || w == w) {
+				t.Fatalf("element %d is %v, want %v", i, g, w)
+			}
+		}
+	}
+	for i, k := range nativeChannels() {
+		for _, rows := range []int{1, 2, 5} {
+			for n := 1; n <= 50; n++ {
+				t.Run(fmt.Sprint("set ", i, ", ", rows, "x", n), func(t *testing.T) {
+					pitch := 2*n + r.IntN(3)
+					a, dy, before := few(2*rows*pitch), filled(r, rows*n), filled(r, 2*rows*pitch)
+					y, want := slices.Clone(before), slices.Clone(before)
+					k.pool(rows, n, &y[0], &a[0], pitch)
+					poolRowsGeneric(rows, n, &want[0], &a[0], pitch)
+					same(t, y, want)
+					da, wantDA := slices.Clone(before), slices.Clone(before)
+					k.poolSlope(rows, n, &da[0], &a[0], pitch, &y[0], &dy[0])
+					poolSlopeRowsGeneric(rows, n, &wantDA[0], &a[0], pitch, &y[0], &dy[0])
+					same(t, da, wantDA)
+				})
+			}
+		}
+	}
+}

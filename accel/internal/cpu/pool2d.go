@@ -82,9 +82,7 @@ func (k *maxPool) work(chunk, _ int) {
 
 func (k *maxPool) forward(x, y []float32) {
 	if k.pairs() {
-		for r := range k.oh {
-			k.device.vectors.maxPool2(y[r*k.ow:][:k.ow], x[2*r*k.w:][:2*k.ow], x[(2*r+1)*k.w:][:2*k.ow])
-		}
+		k.device.channels.pool(k.oh, k.ow, &y[0], &x[0], k.w)
 		return
 	}
 	k.each(func(i, top, left int) {
@@ -126,11 +124,7 @@ func (k *maxPool) backward(x, y, dy, dx []float32) {
 	if k.w%2 != 0 || k.h%2 != 0 {
 		clear(dx) // the elements in no window
 	}
-	n := 2 * k.ow
-	for r := range k.oh {
-		a, b := 2*r*k.w, (2*r+1)*k.w
-		k.device.vectors.maxPool2Gradient(dx[a:][:n], dx[b:][:n], x[a:][:n], x[b:][:n], y[r*k.ow:][:k.ow], dy[r*k.ow:][:k.ow])
-	}
+	k.device.channels.poolSlope(k.oh, k.ow, &dx[0], &x[0], k.w, &y[0], &dy[0])
 }
 
 // avgPool is the mean of each window, padding counted as zeros, or the gradient.

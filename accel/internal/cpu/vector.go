@@ -29,11 +29,6 @@ type vectors struct {
 	// dm, dv), in one pass and with the same bits; nil where there is no faster way
 	// than one after the other.
 	momentStep func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars)
-
-	// maxPool2 is d[i] = the largest of a[2i], a[2i+1], b[2i], b[2i+1]; its
-	// gradient gives dy[i] to the first of them that equals y[i].
-	maxPool2         func(d, a, b []float32)
-	maxPool2Gradient func(da, db, a, b, y, dy []float32)
 }
 
 var genericVectors = &vectors{
@@ -69,7 +64,4 @@ var genericVectors = &vectors{
 	blend:       blendGeneric,
 	blendSquare: blendSquareGeneric,
 	rootStep:    rootStepGeneric,
-
-	maxPool2:         maxPool2Generic,
-	maxPool2Gradient: maxPool2GradientGeneric,
 }

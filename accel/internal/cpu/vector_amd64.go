@@ -132,9 +132,6 @@ var avx2Vectors = &vectors{
 	blend:       fold2(blendAVX2),
 	blendSquare: fold2(blendSquareAVX2),
 	rootStep:    fold3(rootStepAVX2),
-
-	maxPool2:         maxPool2Generic,
-	maxPool2Gradient: maxPool2GradientGeneric,
 }
 
 var avx512Vectors = &vectors{
@@ -182,17 +179,6 @@ var avx512Vectors = &vectors{
 	momentStep: func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars) {
 		if n := len(dm); n > 0 {
 			momentStepAVX512(n, &dm[0], &dv[:n][0], &dp[:n][0], &m[:n][0], &g[:n][0], &v[:n][0], &p[:n][0], &s[0][0], &s[1][0], &s[2][0])
-		}
-	},
-
-	maxPool2: func(d, a, b []float32) {
-		if n := len(d); n > 0 {
-			maxPool2AVX512(n, &d[0], &a[:2*n][0], &b[:2*n][0])
-		}
-	},
-	maxPool2Gradient: func(da, db, a, b, y, dy []float32) {
-		if n := len(dy); n > 0 {
-			maxPool2GradientAVX512(n, &da[:2*n][0], &db[:2*n][0], &a[:2*n][0], &b[:2*n][0], &y[:n][0], &dy[0])
 		}
 	},
 }

@@ -217,32 +217,6 @@ func sumGeneric(x []float32) float32 {
 	return ((a + b) + (c + d)) + ((e + f) + (g + h))
 }
 
-func maxPool2Generic(d, a, b []float32) {
-	a, b = a[:2*len(d)], b[:2*len(d)]
-	for i := range d {
-		d[i] = max(a[2*i], a[2*i+1], b[2*i], b[2*i+1])
-	}
-}
-
-func maxPool2GradientGeneric(da, db, a, b, y, dy []float32) {
-	n := len(dy)
-	da, db, a, b, y = da[:2*n], db[:2*n], a[:2*n], b[:2*n], y[:n]
-	clear(da)
-	clear(db)
-	for i, v := range dy {
-		switch y[i] {
-		case a[2*i]:
-			da[2*i] = v
-		case a[2*i+1]:
-			da[2*i+1] = v
-		case b[2*i]:
-			db[2*i] = v
-		default: // also if y is NaN
-			db[2*i+1] = v
-		}
-	}
-}
-
 func largestGeneric(a []float32) float32 {
 	m := float32(math.Inf(-1))
 	for _, v := range a {

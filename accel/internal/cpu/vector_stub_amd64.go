@@ -274,16 +274,6 @@ func sumAVX512(n int, a *float32) float32
 //go:noescape
 func largestAVX512(n int, a *float32) float32
 
-// maxPool2AVX512 is maxPool2Generic.
-//
-//go:noescape
-func maxPool2AVX512(n int, d *float32, a *float32, b *float32)
-
-// maxPool2GradientAVX512 is maxPool2GradientGeneric.
-//
-//go:noescape
-func maxPool2GradientAVX512(n int, da *float32, db *float32, a *float32, b *float32, y *float32, dy *float32)
-
 // momentStepAVX512 is momentStepGeneric.
 //
 //go:noescape

@@ -210,43 +210,6 @@ func TestVectorLargest(t *testing.T) {
 	}
 }
 
-// TestMaxPool2 compares every set with plain Go, for all lengths of a last part.
-func TestMaxPool2(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 5))
-	for _, v := range allVectors() {
-		for n := range 70 {
-			row := func(n int) []float32 {
-				a := make([]float32, n+1) // and a guard
-				for i := range a {
-					a[i] = float32(r.IntN(3))
-				}
-				return a
-			}
-			a, b, dy := row(2*n), row(2*n), row(n)
-			if n > 3 {
-				a[3], b[1] = float32(math.NaN()), float32(math.NaN())
-			}
-			y, want := row(n), make([]float32, n)
-			guard := y[n]
-			v.maxPool2(y[:n], a[:2*n], b[:2*n])
-			maxPool2Generic(want, a[:2*n], b[:2*n])
-			da, db := row(2*n), row(2*n)
-			guards := [2]float32{da[2*n], db[2*n]}
-			v.maxPool2Gradient(da[:2*n], db[:2*n], a[:2*n], b[:2*n], y[:n], dy[:n])
-			wantA, wantB := make([]float32, 2*n), make([]float32, 2*n)
-			maxPool2GradientGeneric(wantA, wantB, a[:2*n], b[:2*n], want, dy[:n])
-			for i := range 2 * n {
-				if i < n && !near(y[i], float64(want[i]), 0, 0) || da[i] != wantA[i] || db[i] != wantB[i] {
-					t.Fatalf("%s: %d elements differ at %d", v.name, n, i)
-				}
-			}
-			if y[n] != guard || da[2*n] != guards[0] || db[2*n] != guards[1] {
-				t.Fatalf("%s: %d elements write behind the end", v.name, n)
-			}
-		}
-	}
-}
-
 // TestExpSumAdds compares the sum with that of what was written.
 func TestExpSumAdds(t *testing.T) {
 	for _, v := range allVectors() {

@@ -7,7 +7,7 @@ import (
 )
 
 // channel generates the functions of batch normalisation, which go over rows of
-// one channel that lie a pitch apart.
+// one channel that lie a pitch apart, and those of pools.
 func channel() {
 	for _, s := range []isa{avx2, avx512} {
 		s.sumRows()
@@ -15,6 +15,7 @@ func channel() {
 		s.scaleRows()
 		s.slopeRows()
 		s.slopeScaleRows()
+		pools(s)
 	}
 }
 

@@ -21,7 +21,6 @@ func main() {
 		gemm()
 	case "vector":
 		vector()
-		maxPool2()
 		momentStep(avx512)
 	case "shift":
 		shift()

@@ -6,75 +6,117 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// maxPool2 and its gradient pool windows of 2×2 that do not overlap: pairs of
-// two rows.
-func maxPool2() {
-	TEXT("maxPool2AVX512", NOSPLIT, "func(n int, d, a, b *float32)")
-	Pragma("noescape")
-	Doc("maxPool2AVX512 is maxPool2Generic.")
-	p := newPairs()
-	d := Load(Param("d"), GP64())
-	a := Load(Param("a"), GP64())
-	b := Load(Param("b"), GP64())
-	p.loop(func() {
-		a0, a1 := p.load(a)
-		b0, b1 := p.load(b)
-		nan, other := K(), K()
-		VCMPPS(Imm(unordered), a0, a1, nan)
-		VCMPPS(Imm(unordered), b0, b1, other)
-		KORW(nan, other, nan)
-		m, low := ZMM(), ZMM()
+// pools generates the functions of pools whose windows of 2×2 do not overlap: pairs
+// of neighbours in pairs of rows.
+func pools(s isa) {
+	s.begin("poolRows", "func(rows, n int, d, a *float32, pitch int)", " is poolRowsGeneric with more lanes.")
+	p := newPairs(s)
+	d, top := parameter("d"), parameter("a")
+	bottom := p.below(top)
+	p.overRows([]Register{top, bottom}, []Register{d}, func() {
+		a0, a1 := p.load(top)
+		b0, b1 := p.load(bottom)
+		none := s.either(s.compared(unordered, a0, a1), s.compared(unordered, b0, b1))
+		m, low := s.register(), s.register()
 		VMAXPS(a0, a1, m)
 		VMAXPS(b0, b1, low)
 		VMAXPS(low, m, m)
 		VADDPS(a0, a1, a0)
 		VADDPS(b0, b1, b0)
-		VADDPS(a0, b0, nan, m)
+		VADDPS(a0, b0, b0)
+		if s.wide() {
+			VMOVAPS(b0, none, m)
+		} else {
+			VBLENDVPS(none, b0, m, m)
+		}
 		p.storeOne(m, d)
-	}, []Register{a, b}, []Register{d})
+	})
 
-	TEXT("maxPool2GradientAVX512", NOSPLIT, "func(n int, da, db, a, b, y, dy *float32)")
-	Pragma("noescape")
-	Doc("maxPool2GradientAVX512 is maxPool2GradientGeneric.")
-	p = newPairs()
-	da := Load(Param("da"), GP64())
-	db := Load(Param("db"), GP64())
-	a = Load(Param("a"), GP64())
-	b = Load(Param("b"), GP64())
-	y := Load(Param("y"), GP64())
-	dy := Load(Param("dy"), GP64())
-	p.loop(func() {
-		a0, a1 := p.load(a)
-		b0, _ := p.load(b)
-		top, slope := p.loadOne(y), p.loadOne(dy)
-		taken := []VecVirtual{a0, a1, b0}
-		masks := make([]Register, 4)
-		seen := K()
-		KXORW(seen, seen, seen)
-		for i, v := range taken {
-			k := K()
-			VCMPPS(Imm(equalTo), top, v, k)
-			KANDNW(k, seen, k)
-			KORW(k, seen, seen)
-			masks[i] = k
-		}
-		masks[3] = K()
-		KNOTW(seen, masks[3])
-		var out [4]VecVirtual
-		for i, k := range masks {
-			out[i] = ZMM()
-			VMOVAPS_Z(slope, k, out[i])
-		}
-		p.store(out[0], out[1], da)
-		p.store(out[2], out[3], db)
-	}, []Register{a, b, da, db}, []Register{y, dy})
+	s.begin("poolSlopeRows", "func(rows, n int, da, a *float32, pitch int, y, dy *float32)", " is poolSlopeRowsGeneric with more lanes.")
+	p = newPairs(s)
+	to, top := parameter("da"), parameter("a")
+	y, dy := parameter("y"), parameter("dy")
+	under, bottom := p.below(to), p.below(top)
+	p.overRows([]Register{to, under, top, bottom}, []Register{y, dy}, func() {
+		a0, a1 := p.load(top)
+		b0, b1 := p.load(bottom)
+		largest, slope := p.loadOne(y), p.loadOne(dy)
+		first := s.compared(equalTo, largest, a0)
+		second := s.compared(equalTo, largest, a1)
+		third := s.compared(equalTo, largest, b0)
+		_ = b1 // is it if none of the others is, also where there is NaN
+		s.without(first, second)
+		seen := s.either(first, second)
+		s.without(seen, third)
+		p.store(s.where(first, slope), s.where(second, slope), to)
+		p.store(s.where(third, slope), s.elsewhere(s.either(seen, third), slope), under)
+	})
 }
 
-// pairs walks over n pairs of neighbours, 16 at a time.
+// compared is a mask of the lanes of which a comparison holds.
+func (s isa) compared(predicate uint8, a, b VecVirtual) Register {
+	if s.wide() {
+		k := K()
+		VCMPPS(Imm(uint64(predicate)), b, a, k)
+		return k
+	}
+	mask := YMM()
+	VCMPPS(Imm(uint64(predicate)), b, a, mask)
+	return mask
+}
+
+// either is a mask of the lanes of two.
+func (s isa) either(a, b Register) Register {
+	if s.wide() {
+		k := K()
+		KORW(a, b, k)
+		return k
+	}
+	mask := YMM()
+	VORPS(a, b, mask)
+	return mask
+}
+
+// without takes the lanes of one mask out of another.
+func (s isa) without(taken, mask Register) {
+	if s.wide() {
+		KANDNW(mask, taken, mask)
+	} else {
+		VANDNPS(mask, taken, mask)
+	}
+}
+
+// where is v in the lanes of a mask and 0 in the others.
+func (s isa) where(mask Register, v VecVirtual) VecVirtual {
+	out := s.register()
+	if s.wide() {
+		VMOVAPS_Z(v, mask, out)
+	} else {
+		VANDPS(v, mask, out)
+	}
+	return out
+}
+
+// elsewhere is v in the lanes that a mask does not have.
+func (s isa) elsewhere(mask Register, v VecVirtual) VecVirtual {
+	if s.wide() {
+		others := K()
+		KNOTW(mask, others)
+		return s.where(others, v)
+	}
+	out := s.register()
+	VANDNPS(v, mask, out)
+	return out
+}
+
+// pairs walks over rows of n pairs of neighbours, some lanes at a time.
 type pairs struct {
-	n, ones                  GPVirtual
-	one, low, high           Register // masks of what is left
+	isa
+	rows, n, pitch           Register
+	one, low, high           Register // masks of what a row has more than whole vectors
 	even, odd, first, second VecVirtual
+	partly                   bool
+	at                       Register // pairs that are behind, in bytes
 }
 
 var permutations = map[string]Mem{}
@@ -91,78 +133,176 @@ func permutation(name string, f func(i int) int) Mem {
 	return m
 }
 
-func newPairs() *pairs {
-	p := &pairs{one: K(), low: K(), high: K()}
-	p.n = Load(Param("n"), GP64()).(GPVirtual)
-	p.ones = GP64()
-	p.even, p.odd, p.first, p.second = ZMM(), ZMM(), ZMM(), ZMM()
-	VMOVUPS(permutation("pairsEven", func(i int) int { return 2 * i }), p.even)
-	VMOVUPS(permutation("pairsOdd", func(i int) int { return 2*i + 1 }), p.odd)
-	VMOVUPS(permutation("pairsFirst", func(i int) int { return i/2 + i%2*16 }), p.first)
-	VMOVUPS(permutation("pairsSecond", func(i int) int { return 8 + i/2 + i%2*16 }), p.second)
+func newPairs(s isa) *pairs {
+	p := &pairs{isa: s, rows: parameter("rows"), n: parameter("n"), pitch: parameter("pitch"), at: GP64()}
+	SHLQ(Imm(2), p.pitch)
+	if s.wide() {
+		p.even, p.odd, p.first, p.second = ZMM(), ZMM(), ZMM(), ZMM()
+		VMOVUPS(permutation("pairsEven", func(i int) int { return 2 * i }), p.even)
+		VMOVUPS(permutation("pairsOdd", func(i int) int { return 2*i + 1 }), p.odd)
+		VMOVUPS(permutation("pairsFirst", func(i int) int { return i/2 + i%2*16 }), p.first)
+		VMOVUPS(permutation("pairsSecond", func(i int) int { return 8 + i/2 + i%2*16 }), p.second)
+	}
 	return p
 }
 
-// loop runs the body for 16 pairs, or as many as are left, until none is.
-func (p *pairs) loop(body func(), pairs, ones []Register) {
-	Label("more")
-	CMPQ(p.n, Imm(0))
-	JLE(LabelRef("done"))
-	all, twice, mask := GP64(), GP64(), GP64()
-	MOVQ(U64(0xffffffff), all)
-	LEAQ(Mem{Base: p.n, Index: p.n, Scale: 1}, twice)
-	full := GP64()
-	MOVQ(U64(32), full)
-	CMPQ(twice, full)
-	CMOVQGT(full, twice)
-	BZHIQ(twice, all, mask)
-	KMOVW(mask.As32(), p.low)
-	SHRQ(Imm(16), mask)
-	KMOVW(mask.As32(), p.high)
-	SHRQ(Imm(1), twice)
-	BZHIQ(twice, all, mask)
-	KMOVW(mask.As32(), p.one)
+// below is the row behind another.
+func (p *pairs) below(row Register) Register {
+	r := GP64()
+	LEAQ(Mem{Base: row, Index: p.pitch, Scale: 1}, r)
+	return r
+}
+
+// masks are those of the pairs behind whole vectors: n modulo lanes.
+func (p *pairs) masks() {
+	rest, twice := GP64(), GP64()
+	MOVQ(p.n, rest)
+	ANDQ(Imm(uint64(p.lanes()-1)), rest)
+	LEAQ(Mem{Base: rest, Index: rest, Scale: 1}, twice)
+	if p.wide() {
+		all, some := GP64(), GP64()
+		p.one, p.low, p.high = K(), K(), K()
+		MOVQ(U64(0xffffffff), all)
+		BZHIQ(rest, all, some)
+		KMOVW(some.As32(), p.one)
+		BZHIQ(twice, all, some)
+		KMOVW(some.As32(), p.low)
+		SHRQ(Imm(16), some)
+		KMOVW(some.As32(), p.high)
+		return
+	}
+	table, limit, zero := GP64(), GP64(), GP64()
+	LEAQ(tailMask(), table)
+	mask := func(count Register) Register {
+		m := YMM()
+		NEGQ(count)
+		VMOVUPS(Mem{Base: table, Index: count, Scale: 4, Disp: 32}, m)
+		return m
+	}
+	MOVQ(U64(8), limit)
+	XORQ(zero, zero)
+	low, high := GP64(), GP64()
+	MOVQ(twice, low)
+	CMPQ(low, limit)
+	CMOVQGT(limit, low)
+	MOVQ(twice, high)
+	SUBQ(limit, high)
+	CMOVQLT(zero, high)
+	p.one, p.low, p.high = mask(rest), mask(low), mask(high)
+}
+
+// overRows runs the body for all pairs of all pairs of rows. Pairs lie in rows of the
+// pitch, ones one behind the other.
+func (p *pairs) overRows(pairs, ones []Register, body func()) {
+	p.masks()
+	left, whole := GP64(), GP64()
+	MOVQ(p.n, whole)
+	ANDQ(I32(-p.lanes()), whole)
+	Label("row")
+	MOVQ(whole, left)
+	XORQ(p.at, p.at)
+	TESTQ(left, left)
+	JZ(LabelRef("tail"))
+	Label("vector")
+	p.partly = false
 	body()
+	ADDQ(Imm(uint64(p.width)), p.at)
+	SUBQ(Imm(uint64(p.lanes())), left)
+	JNZ(LabelRef("vector"))
+	Label("tail")
+	CMPQ(whole, p.n)
+	JE(LabelRef("next"))
+	p.partly = true
+	body()
+	Label("next")
 	for _, r := range pairs {
-		ADDQ(U32(128), r)
+		LEAQ(Mem{Base: r, Index: p.pitch, Scale: 2}, r)
 	}
 	for _, r := range ones {
-		ADDQ(Imm(64), r)
+		LEAQ(Mem{Base: r, Index: p.n, Scale: 4}, r)
 	}
-	SUBQ(Imm(16), p.n)
-	JMP(LabelRef("more"))
-	Label("done")
+	DECQ(p.rows)
+	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()
 }
 
-// load is the even and the odd elements of 32.
-func (p *pairs) load(at Register) (even, odd VecVirtual) {
-	lo, hi := ZMM(), ZMM()
-	VMOVUPS_Z(Mem{Base: at}, p.low, lo)
-	VMOVUPS_Z(Mem{Base: at, Disp: 64}, p.high, hi)
-	even, odd = ZMM(), ZMM()
-	VMOVAPS(lo, even)
-	VPERMT2PS(hi, p.even, even)
-	VMOVAPS(lo, odd)
-	VPERMT2PS(hi, p.odd, odd)
+// vector is a load from memory, as far as the row goes.
+func (p *pairs) vector(m Mem, mask Register) VecVirtual {
+	v := p.register()
+	switch {
+	case !p.partly:
+		VMOVUPS(m, v)
+	case p.wide():
+		VMOVUPS_Z(m, mask, v)
+	default:
+		VMASKMOVPS(m, mask, v)
+	}
+	return v
+}
+
+func (p *pairs) write(v VecVirtual, m Mem, mask Register) {
+	switch {
+	case !p.partly:
+		VMOVUPS(v, m)
+	case p.wide():
+		VMOVUPS(v, mask, m)
+	default:
+		VMASKMOVPS(v, mask, m)
+	}
+}
+
+// halves are where the pairs lie, two vectors.
+func (p *pairs) halves(row Register) (low, high Mem) {
+	low = Mem{Base: row, Index: p.at, Scale: 2}
+	high = low
+	high.Disp = p.width
+	return low, high
+}
+
+// load is the even and the odd elements of two vectors.
+func (p *pairs) load(row Register) (even, odd VecVirtual) {
+	low, high := p.halves(row)
+	a, b := p.vector(low, p.low), p.vector(high, p.high)
+	even, odd = p.register(), p.register()
+	if p.wide() {
+		VMOVAPS(a, even)
+		VPERMT2PS(b, p.even, even)
+		VMOVAPS(a, odd)
+		VPERMT2PS(b, p.odd, odd)
+		return even, odd
+	}
+	VSHUFPS(Imm(0x88), b, a, even)
+	VPERMPD(Imm(0xd8), even, even)
+	VSHUFPS(Imm(0xdd), b, a, odd)
+	VPERMPD(Imm(0xd8), odd, odd)
 	return even, odd
 }
 
 // store is the inverse of load.
-func (p *pairs) store(even, odd VecVirtual, at Register) {
-	lo := ZMM()
-	VMOVAPS(even, lo)
-	VPERMT2PS(odd, p.first, lo)
-	VPERMT2PS(odd, p.second, even)
-	VMOVUPS(lo, p.low, Mem{Base: at})
-	VMOVUPS(even, p.high, Mem{Base: at, Disp: 64})
+func (p *pairs) store(even, odd VecVirtual, row Register) {
+	low, high := p.halves(row)
+	a, b := p.register(), p.register()
+	if p.wide() {
+		VMOVAPS(even, a)
+		VPERMT2PS(odd, p.first, a)
+		VMOVAPS(even, b)
+		VPERMT2PS(odd, p.second, b)
+	} else {
+		near, far := YMM(), YMM()
+		VUNPCKLPS(odd, even, near)
+		VUNPCKHPS(odd, even, far)
+		VPERM2F128(Imm(0x20), far, near, a)
+		VPERM2F128(Imm(0x31), far, near, b)
+	}
+	p.write(a, low, p.low)
+	p.write(b, high, p.high)
 }
 
-func (p *pairs) loadOne(at Register) VecVirtual {
-	v := ZMM()
-	VMOVUPS_Z(Mem{Base: at}, p.one, v)
-	return v
+func (p *pairs) loadOne(row Register) VecVirtual {
+	return p.vector(Mem{Base: row, Index: p.at, Scale: 1}, p.one)
 }
 
-func (p *pairs) storeOne(v VecVirtual, at Register) { VMOVUPS(v, p.one, Mem{Base: at}) }
+func (p *pairs) storeOne(v VecVirtual, row Register) {
+	p.write(v, Mem{Base: row, Index: p.at, Scale: 1}, p.one)
+}
