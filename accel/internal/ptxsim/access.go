@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 )
@@ -33,7 +34,7 @@ var cacheHints = []string{"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc",
 // whether an operand with a cache policy follows.
 func (o *operation) access() (a access, policy bool) {
 	a.vector = 1
-	spaces := []string{"global", "shared", "shared::cta", "local", "param", "const"}
+	spaces := []string{"global", "shared", "shared::cta", "local", "param", "param::entry", "param::func", "const"}
 	order := []string{"weak", "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys"}
 	for o.read < len(o.mods) {
 		if m := o.take(order...); m != "" {
@@ -44,10 +45,7 @@ func (o *operation) access() (a access, policy bool) {
 			if a.space != "" {
 				o.fail("two state spaces")
 			}
-			a.space, _, _ = cut(m)
-			if m == "param::entry" || m == "param::func" {
-				a.space = "param"
-			}
+			a.space = plainSpace(m)
 			continue
 		}
 		if o.take(cacheHints...) != "" {
@@ -72,14 +70,11 @@ func (o *operation) access() (a access, policy bool) {
 	return a, policy
 }
 
-// cut splits shared::cta.
-func cut(m string) (before, after string, found bool) {
-	for i := 0; i+1 < len(m); i++ {
-		if m[i:i+2] == "::" {
-			return m[:i], m[i+2:], true
-		}
-	}
-	return m, "", false
+// plainSpace is the state space without its sub-qualifier: shared::cta is
+// shared memory.
+func plainSpace(m string) string {
+	space, _, _ := strings.Cut(m, "::")
+	return space
 }
 
 // address resolves a memory operand in a space.
@@ -242,7 +237,7 @@ func (a *access) loadSharedWords(slots []int, general step) step {
 			at := address[i] + offset
 			if at&(size-1) != 0 || at < span.from || at+size > span.to || !w.readWords(at, int(size/4), i, one) {
 				if one {
-					m, mask, one = allLanes, allLanes, false
+					m, one = allLanes, false
 				}
 				general(w, m)
 				break

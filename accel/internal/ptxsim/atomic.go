@@ -20,7 +20,7 @@ func (o *operation) atomic(result bool) step {
 	}
 	o.take("relaxed", "acquire", "release", "acq_rel")
 	o.take("cta", "cluster", "gpu", "sys")
-	a.space, _, _ = cut(o.take("global", "shared", "shared::cta"))
+	a.space = plainSpace(o.take("global", "shared", "shared::cta"))
 	name := o.need("add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max")
 	o.has("noftz")
 	policy := o.has("L2::cache_hint")
@@ -47,7 +47,7 @@ func (o *operation) atomic(result bool) step {
 	}
 	d := -1
 	if result {
-		d = o.destination(0, a.t)
+		d = o.destination(a.t)
 	} else if name == "cas" || name == "exch" {
 		o.fail("red.%s does not exist", name)
 	}

@@ -68,7 +68,7 @@ func (o *operation) shift(t valueType, f func(a, n uint64) uint64) step {
 	if !o.end(3) {
 		return nil
 	}
-	d, a, n := o.destination(0, t), o.source(1, t), o.source(2, valueTypes["u32"])
+	d, a, n := o.destination(t), o.source(1, t), o.source(2, valueTypes["u32"])
 	return mapTwo(d, a, n, f)
 }
 
@@ -111,7 +111,7 @@ func compileLop3(o *operation) step {
 	if !o.end(5) {
 		return nil
 	}
-	d, a, b, c := o.destination(0, t), o.source(1, t), o.source(2, t), o.source(3, t)
+	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
 	table := o.args[4].bits
 	if o.args[4].kind != operandInteger || table > 255 {
 		o.fail("lop3 wants a table of 8 bits")
@@ -144,7 +144,7 @@ func compilePrmt(o *operation) step {
 	if !o.end(4) {
 		return nil
 	}
-	d, a, b, c := o.destination(0, t), o.source(1, t), o.source(2, t), o.source(3, t)
+	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
 	return mapThree(d, a, b, c, func(a, b, c uint64) (r uint64) {
 		both := b<<32 | a
 		for i := range 4 {
@@ -186,7 +186,7 @@ func (o *operation) counting(t valueType, f func(a uint64) uint64) step {
 	if !o.end(2) {
 		return nil
 	}
-	d, a := o.destination(0, valueTypes["u32"]), o.source(1, t)
+	d, a := o.destination(valueTypes["u32"]), o.source(1, t)
 	return mapOne(d, a, f)
 }
 
@@ -228,7 +228,7 @@ func compileBfe(o *operation) step {
 		return nil
 	}
 	u := valueTypes["u32"]
-	d, a, b, c := o.destination(0, t), o.source(1, t), o.source(2, u), o.source(3, u)
+	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, u), o.source(3, u)
 	msb := t.bits - 1
 	return mapThree(d, a, b, c, func(a, b, c uint64) uint64 {
 		at, n := int(b&0xff), int(c&0xff)
@@ -257,7 +257,7 @@ func compileBfi(o *operation) step {
 		return nil
 	}
 	u := valueTypes["u32"]
-	d, a, b, at, n := o.destination(0, t), o.source(1, t), o.source(2, t), o.source(3, u), o.source(4, u)
+	d, a, b, at, n := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, u), o.source(4, u)
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {
 			i := bits.TrailingZeros32(mask)

@@ -213,7 +213,7 @@ func compileSet(o *operation) step {
 		yes = 0x3f800000
 	}
 	test := o.compare(name, t, flush)
-	d, a, b := o.destination(0, dt), o.source(1, t), o.source(2, t)
+	d, a, b := o.destination(dt), o.source(1, t), o.source(2, t)
 	c, not := 0, false
 	if join != "" {
 		c, not = o.predicate(3)
@@ -238,7 +238,7 @@ func compileSelp(o *operation) step {
 	if !o.end(4) {
 		return nil
 	}
-	d, a, b := o.destination(0, t), o.source(1, t), o.source(2, t)
+	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	p, not := o.predicate(3)
 	return func(w *warp, mask uint32) {
 		d, a, b, p := &w.r[d], &w.r[a], &w.r[b], flip(w.p[p], not)
@@ -260,7 +260,7 @@ func compileSlct(o *operation) step {
 	if !o.end(4) {
 		return nil
 	}
-	d, a, b, c := o.destination(0, t), o.source(1, t), o.source(2, t), o.source(3, ct)
+	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, ct)
 	return mapThree(d, a, b, c, func(a, b, c uint64) uint64 {
 		first := int32(c) >= 0
 		if ct.class == float {

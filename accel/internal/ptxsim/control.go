@@ -194,7 +194,7 @@ func compileBarrier(o *operation, in *instruction) {
 			return
 		}
 		if in.bar.reduce == "popc" {
-			in.bar.result = o.destination(0, valueTypes["u32"])
+			in.bar.result = o.destination(valueTypes["u32"])
 		} else {
 			in.bar.result = o.predicateDestination(&o.args[0])
 		}

@@ -342,7 +342,7 @@ func (o *operation) convertPair(c *conversion) step {
 		if !o.end(2) {
 			return nil
 		}
-		d, a := o.destination(0, c.to), o.source(1, c.from)
+		d, a := o.destination(c.to), o.source(1, c.from)
 		return mapOne(d, a, func(a uint64) uint64 {
 			return one(format16.decode(a>>16))<<8 | one(format16.decode(a&0xffff))
 		})
@@ -351,7 +351,7 @@ func (o *operation) convertPair(c *conversion) step {
 		o.fail("conversion of .%s to .%s is not supported", c.from.name, c.to.name)
 		return nil
 	}
-	d, a, b := o.destination(0, c.to), o.source(1, c.from), o.source(2, c.from)
+	d, a, b := o.destination(c.to), o.source(1, c.from), o.source(2, c.from)
 	return mapTwo(d, a, b, func(a, b uint64) uint64 {
 		return one(float64(value32(a)))<<width | one(float64(value32(b)))
 	})
@@ -371,6 +371,6 @@ func (o *operation) convertBytes(c *conversion) step {
 		}
 		return r
 	}
-	d, a := o.destination(0, c.to), o.source(1, c.from)
+	d, a := o.destination(c.to), o.source(1, c.from)
 	return mapOne(d, a, func(a uint64) uint64 { return one(a>>8)<<16 | one(a) })
 }

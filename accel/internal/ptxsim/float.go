@@ -106,7 +106,7 @@ func (o *operation) twoOperands(a *arithmetic, exact func(x, y float64) float64,
 	if !o.end(3) {
 		return nil
 	}
-	d, x, y := o.destination(0, a.t), o.source(1, a.t), o.source(2, a.t)
+	d, x, y := o.destination(a.t), o.source(1, a.t), o.source(2, a.t)
 	f := a.pairwise(func(x, y, _ uint64) uint64 { return a.out(exact(a.in(x), a.in(y))) })
 	s := mapTwo(d, x, y, func(x, y uint64) uint64 { return f(x, y, 0) })
 	if full == nil || !a.plain32() {
@@ -175,7 +175,7 @@ func compileFMA(o *operation) step {
 	if !o.end(4) {
 		return nil
 	}
-	d, x, y, z := o.destination(0, a.t), o.source(1, a.t), o.source(2, a.t), o.source(3, a.t)
+	d, x, y, z := o.destination(a.t), o.source(1, a.t), o.source(2, a.t), o.source(3, a.t)
 	if a.plain32() {
 		return whole(func(w *warp) {
 			d, x, y, z := &w.r[d], &w.r[x], &w.r[y], &w.r[z]

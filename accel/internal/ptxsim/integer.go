@@ -56,7 +56,7 @@ func compileAdd(o *operation) step {
 	if !o.end(3) {
 		return nil
 	}
-	d, a, b := o.destination(0, t), o.source(1, t), o.source(2, t)
+	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	return whole(func(w *warp) {
 		d, a, b := &w.r[d], &w.r[a], &w.r[b]
 		for i := range d {
@@ -96,7 +96,7 @@ func (o *operation) carryAdd(in bool) step {
 	if !o.end(3) {
 		return nil
 	}
-	d, a, b := o.destination(0, t), o.source(1, t), o.source(2, t)
+	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	return withCarry(d, func(w *warp, i int, carry uint64) (uint64, uint64) {
 		if !in {
 			carry = 0
@@ -116,7 +116,7 @@ func (o *operation) carrySub(in bool) step {
 	if !o.end(3) {
 		return nil
 	}
-	d, a, b := o.destination(0, t), o.source(1, t), o.source(2, t)
+	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	return withCarry(d, func(w *warp, i int, carry uint64) (uint64, uint64) {
 		if !in {
 			carry = 0
@@ -198,7 +198,7 @@ func compileMul(o *operation) step {
 		return nil
 	}
 	if mode == "wide" {
-		d, a, b := o.destination(0, o.double(t)), o.source(1, t), o.source(2, t)
+		d, a, b := o.destination(o.double(t)), o.source(1, t), o.source(2, t)
 		return mapTwo(d, a, b, wideProduct(t))
 	}
 	return o.binary(t, product(t, mode == "hi"))
@@ -224,7 +224,7 @@ func compileMad(o *operation) step {
 	if mode == "wide" {
 		wide = o.double(t)
 	}
-	d, a, b, c := o.destination(0, wide), o.source(1, t), o.source(2, t), o.source(3, wide)
+	d, a, b, c := o.destination(wide), o.source(1, t), o.source(2, t), o.source(3, wide)
 	m := wide.mask()
 	f := product(t, mode == "hi")
 	switch {
@@ -257,7 +257,7 @@ func (o *operation) carryMad(mode string, in bool) step {
 	if mode == "wide" {
 		o.fail("mad.wide.cc does not exist")
 	}
-	d, a, b, c := o.destination(0, t), o.source(1, t), o.source(2, t), o.source(3, t)
+	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
 	f := product(t, mode == "hi")
 	return withCarry(d, func(w *warp, i int, carry uint64) (uint64, uint64) {
 		if !in {

@@ -70,7 +70,7 @@ func (o *operation) unary(t valueType, f func(a uint64) uint64) step {
 	if !o.end(2) {
 		return nil
 	}
-	d, a := o.destination(0, t), o.source(1, t)
+	d, a := o.destination(t), o.source(1, t)
 	return mapOne(d, a, f)
 }
 
@@ -78,7 +78,7 @@ func (o *operation) binary(t valueType, f func(a, b uint64) uint64) step {
 	if !o.end(3) {
 		return nil
 	}
-	d, a, b := o.destination(0, t), o.source(1, t), o.source(2, t)
+	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
 	return mapTwo(d, a, b, f)
 }
 
@@ -86,6 +86,6 @@ func (o *operation) ternary(t valueType, f func(a, b, c uint64) uint64) step {
 	if !o.end(4) {
 		return nil
 	}
-	d, a, b, c := o.destination(0, t), o.source(1, t), o.source(2, t), o.source(3, t)
+	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
 	return mapThree(d, a, b, c, f)
 }

@@ -148,7 +148,7 @@ func (o *operation) matrices() (count int, transposed bool, a access) {
 	o.need("m8n8")
 	count = map[string]int{"x1": 1, "x2": 2, "x4": 4}[o.need("x1", "x2", "x4")]
 	transposed = o.has("trans")
-	a.space, _, _ = cut(o.take("shared", "shared::cta"))
+	a.space = plainSpace(o.take("shared", "shared::cta"))
 	o.typ("b16")
 	o.end(2)
 	return max(count, 1), transposed, a
@@ -233,7 +233,7 @@ func compileMovmatrix(o *operation) step {
 		return nil
 	}
 	word := valueTypes["b32"]
-	d, a := o.destination(0, word), o.source(1, word)
+	d, a := o.destination(word), o.source(1, word)
 	return func(w *warp, mask uint32) {
 		w.everyLane(mask)
 		source := w.r[a]

@@ -22,7 +22,7 @@ func compileMov(o *operation) step {
 	case from.kind == operandVector:
 		return o.pack(t)
 	}
-	d := o.destination(0, t)
+	d := o.destination(t)
 	if clock, ok := clocks[from.name]; ok && from.kind == operandName {
 		if clock.bits != t.bits {
 			o.fail("%s has %d bits", from.name, clock.bits)
@@ -54,7 +54,7 @@ func (o *operation) pack(t valueType) step {
 		return nil
 	}
 	part := valueType{"b" + t.name[1:], untyped, t.bits / n}
-	d, items := o.destination(0, t), o.sources(1, n, part)
+	d, items := o.destination(t), o.sources(1, n, part)
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {
 			i := bits.TrailingZeros32(mask)
@@ -107,7 +107,7 @@ func compileCvta(o *operation) step {
 		o.fail("addresses have 64 bits")
 	}
 	window := windows[space]
-	d := o.destination(0, t)
+	d := o.destination(t)
 	from := &o.args[1]
 	a := 0
 	if s := o.b.lookup(from.name); from.kind == operandName && s != nil && s.space != "reg" {

@@ -146,9 +146,10 @@ func (o *operation) addressOf(s *symbol, arg *operand) int {
 	return 0
 }
 
-// destination gives the register that an operand names, of the type's width.
-func (o *operation) destination(i int, t valueType) int {
-	slot, _ := o.destinationOf(&o.args[i], t, false)
+// destination gives the register that the first operand names, of the type's
+// width.
+func (o *operation) destination(t valueType) int {
+	slot, _ := o.destinationOf(&o.args[0], t, false)
 	return slot
 }
 

@@ -221,7 +221,7 @@ func (w *warp) jumpIndexed(in *instruction, active uint32) bool {
 // members checks the member mask of a warp-wide instruction: every lane that it
 // names must be there, and every lane that is there must be named, by the same
 // mask.
-func (w *warp) members(mask *lanes, active uint32) uint32 {
+func (w *warp) members(mask *lanes, active uint32) {
 	first := bits.TrailingZeros32(active)
 	named := uint32(mask[first])
 	for m := active; m != 0; m &= m - 1 {
@@ -237,7 +237,6 @@ func (w *warp) members(mask *lanes, active uint32) uint32 {
 		}
 		panic(w.fault(InactiveLane, lane, "the member mask is %#x, the lanes that execute it are %#x", named, active))
 	}
-	return named
 }
 
 // everyLane checks that an instruction for whole warps has them all.

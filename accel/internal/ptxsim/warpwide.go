@@ -76,7 +76,7 @@ func compileVote(o *operation) step {
 	}
 	d := 0
 	if mode == "ballot" {
-		d = o.destination(0, valueTypes["b32"])
+		d = o.destination(valueTypes["b32"])
 	} else {
 		d = o.predicateDestination(&o.args[0])
 	}
@@ -155,7 +155,7 @@ func compileActiveMask(o *operation) step {
 	if !o.end(1) {
 		return nil
 	}
-	d := o.destination(0, t)
+	d := o.destination(t)
 	return func(w *warp, mask uint32) {
 		for m := mask; m != 0; m &= m - 1 {
 			w.r[d][bits.TrailingZeros32(m)] = uint64(mask)
@@ -170,7 +170,7 @@ func compileRedux(o *operation) step {
 	if !o.end(3) {
 		return nil
 	}
-	d, a, members := o.destination(0, t), o.source(1, t), o.source(2, t)
+	d, a, members := o.destination(t), o.source(1, t), o.source(2, t)
 	if bitwise := name == "and" || name == "or" || name == "xor"; bitwise != (t.class == untyped) {
 		o.fail("redux.%s of .%s does not exist", name, t.name)
 		return nil

@@ -15,6 +15,7 @@ const (
 	OutOfMemory           Code = 2
 	NotInitialized        Code = 3
 	Deinitialized         Code = 4
+	StubLibrary           Code = 34
 	NoDevice              Code = 100
 	InvalidDevice         Code = 101
 	InvalidContext        Code = 201
@@ -40,23 +41,6 @@ const (
 	NotSupported          Code = 801
 	Unknown               Code = 999
 )
-
-var names = map[Code]string{
-	InvalidValue: "CUDA_ERROR_INVALID_VALUE", OutOfMemory: "CUDA_ERROR_OUT_OF_MEMORY",
-	NotInitialized: "CUDA_ERROR_NOT_INITIALIZED", Deinitialized: "CUDA_ERROR_DEINITIALIZED",
-	NoDevice: "CUDA_ERROR_NO_DEVICE", InvalidDevice: "CUDA_ERROR_INVALID_DEVICE",
-	InvalidContext: "CUDA_ERROR_INVALID_CONTEXT", NoBinaryForGPU: "CUDA_ERROR_NO_BINARY_FOR_GPU",
-	ECCUncorrectable: "CUDA_ERROR_ECC_UNCORRECTABLE", InvalidPTX: "CUDA_ERROR_INVALID_PTX",
-	UnsupportedPTXVersion: "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", InvalidHandle: "CUDA_ERROR_INVALID_HANDLE",
-	NotFound: "CUDA_ERROR_NOT_FOUND", NotReady: "CUDA_ERROR_NOT_READY",
-	IllegalAddress: "CUDA_ERROR_ILLEGAL_ADDRESS", LaunchOutOfResources: "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
-	LaunchTimeout: "CUDA_ERROR_LAUNCH_TIMEOUT", HardwareStack: "CUDA_ERROR_HARDWARE_STACK_ERROR",
-	IllegalInstruction: "CUDA_ERROR_ILLEGAL_INSTRUCTION", MisalignedAddress: "CUDA_ERROR_MISALIGNED_ADDRESS",
-	InvalidAddressSpace: "CUDA_ERROR_INVALID_ADDRESS_SPACE", InvalidPC: "CUDA_ERROR_INVALID_PC",
-	LaunchFailed: "CUDA_ERROR_LAUNCH_FAILED", SystemNotReady: "CUDA_ERROR_SYSTEM_NOT_READY",
-	SystemDriverMismatch: "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", DeviceUnavailable: "CUDA_ERROR_DEVICE_UNAVAILABLE",
-	NotSupported: "CUDA_ERROR_NOT_SUPPORTED", Unknown: "CUDA_ERROR_UNKNOWN",
-}
 
 // Name is CUDA's name of the code.
 func (c Code) Name() string {

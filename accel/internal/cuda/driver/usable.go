@@ -2,11 +2,11 @@ package driver
 
 import "fmt"
 
-// What the kernels need of a machine: PTX 7.0, which CUDA 11.0 brought, memory
-// that is allocated in stream order, which 11.2 did, and tensor cores that
-// know brain floats.
+// What the back end needs of a machine: PTX 7.0, which CUDA 11.0 brought, memory
+// in stream order, of 11.2, cuGraphInstantiateWithFlags, of 11.4, and tensor
+// cores that know brain floats.
 const (
-	oldestVersion    = 11020
+	oldestVersion    = 11040
 	lowestCapability = 80
 )
 

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -82,7 +83,8 @@ func (c *context) drain(until *command) {
 
 // failure makes the error of a command that failed while it ran.
 func (c *context) failure(cmd *command, err error) *driver.Error {
-	if known, ok := err.(*driver.Error); ok {
+	var known *driver.Error
+	if errors.As(err, &known) {
 		return known
 	}
 	return &driver.Error{Code: faultCode(err), Call: calls[cmd.call], Op: cmd.op, Log: err.Error(), Cause: err}

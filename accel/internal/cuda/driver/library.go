@@ -1,0 +1,188 @@
+//go:build linux && cgo
+
+package driver
+
+// #cgo LDFLAGS: -ldl
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+
+import (
+	"bytes"
+	"fmt"
+	"unsafe"
+
+	"github.com/NVIDIA/go-nvml/pkg/dl"
+)
+
+// libraryName is the library of the NVIDIA driver that computes.
+const libraryName = "libcuda.so.1"
+
+// Open opens and initialises the CUDA driver. The error wraps [ErrNoGPU] and
+// says in one line why there is no GPU to use.
+func Open() (Driver, error) { return openLibrary(libraryName, thisMachine()) }
+
+// Symbols are the functions of the CUDA driver that the package calls.
+func Symbols() []string {
+	var names []string
+	for i := 0; ; i++ {
+		name := C.quern_symbol(C.int(i))
+		if name == nil {
+			return names
+		}
+		names = append(names, C.GoString(name))
+	}
+}
+
+// library is the real driver. It stays open until the process ends, as CUDA
+// has threads of its own by then.
+type library struct {
+	table   *C.cuda_driver
+	version int
+	devices []Info
+	ordinal []C.int // CUdevice of each device
+}
+
+func openLibrary(path string, m machine) (*library, error) {
+	// The package that loads the other NVIDIA libraries says what is wrong
+	// with this one; the table keeps it open.
+	shared := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
+	if err := shared.Open(); err != nil {
+		return nil, m.withoutLibrary(err)
+	}
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	l := &library{table: (*C.cuda_driver)(C.malloc(C.size_t(unsafe.Sizeof(C.cuda_driver{}))))}
+	missing := C.quern_open(l.table, name)
+	if err := shared.Close(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoGPU, err)
+	}
+	if missing != nil {
+		err := fmt.Errorf("%w: %s has no %s: the NVIDIA driver is too old, CUDA %s is needed", ErrNoGPU, path, C.GoString(missing), versionText(oldestVersion))
+		l.close()
+		return nil, err
+	}
+	var version, count C.int
+	code := Code(C.quern_init(l.table, &version, &count))
+	l.version = int(version)
+	if code != 0 && l.version > 0 && l.version < oldestVersion {
+		code = 0 // the version says more
+	}
+	if code != 0 {
+		l.close()
+		return nil, m.withoutInit(code)
+	}
+	for i := range int(count) {
+		if err := l.describe(i); err != nil {
+			l.close()
+			return nil, fmt.Errorf("%w: device %d: %w", ErrNoGPU, i, err)
+		}
+	}
+	if err := Usable(l.version, l.devices); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *library) close() {
+	C.quern_close(l.table)
+	C.free(unsafe.Pointer(l.table))
+	l.table = nil
+}
+
+// Attributes of devices, as cuda.h numbers them.
+const (
+	attributeThreadsPerBlock = 1
+	attributeClock           = 13
+	attributeSMs             = 16
+	attributeIntegrated      = 18
+	attributeComputeMode     = 20
+	attributeMemoryClock     = 36
+	attributeBusWidth        = 37
+	attributeL2              = 38
+	attributeThreadsPerSM    = 39
+	attributeMajor           = 75
+	attributeMinor           = 76
+	attributeSharedPerSM     = 81
+	attributeRegistersPerSM  = 82
+	attributeSharedPerBlock  = 97
+	attributeMemoryPools     = 115
+)
+
+// describe asks a device for all that Info tells.
+func (l *library) describe(i int) error {
+	var device C.int
+	var name [256]byte
+	var pci [32]byte
+	var uuid [16]byte
+	var memory C.size_t
+	code := C.quern_device(l.table, C.int(i), &device, (*C.char)(unsafe.Pointer(&name)), C.int(len(name)),
+		(*C.char)(unsafe.Pointer(&pci)), C.int(len(pci)), unsafe.Pointer(&uuid), &memory)
+	if code != 0 {
+		return Code(code)
+	}
+	info := Info{Name: text(name[:]), PCI: text(pci[:]), Memory: int(memory)}
+	info.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", uuid[:4], uuid[4:6], uuid[6:8], uuid[8:10], uuid[10:])
+	var mode, integrated, pools int
+	for attribute, into := range map[C.int]*int{
+		attributeThreadsPerBlock: &info.ThreadsPerBlock, attributeClock: &info.ClockKHz, attributeSMs: &info.SMs,
+		attributeIntegrated: &integrated, attributeComputeMode: &mode, attributeMemoryClock: &info.MemoryClockKHz,
+		attributeBusWidth: &info.MemoryBusBits, attributeL2: &info.L2, attributeThreadsPerSM: &info.ThreadsPerSM,
+		attributeMajor: &info.Major, attributeMinor: &info.Minor, attributeSharedPerSM: &info.SharedPerSM,
+		attributeRegistersPerSM: &info.RegistersPerSM, attributeSharedPerBlock: &info.SharedPerBlock, attributeMemoryPools: &pools,
+	} {
+		var value C.int
+		if code := C.quern_attribute(l.table, attribute, device, &value); code != 0 {
+			return fmt.Errorf("attribute %d: %w", attribute, Code(code))
+		}
+		*into = int(value)
+	}
+	const exclusiveProcess = 3
+	info.Integrated, info.MemoryPools, info.Exclusive = integrated != 0, pools != 0, mode == exclusiveProcess
+	l.devices = append(l.devices, info)
+	l.ordinal = append(l.ordinal, device)
+	return nil
+}
+
+// text is what comes before the zero byte.
+func text(b []byte) string {
+	before, _, _ := bytes.Cut(b, []byte{0})
+	return string(before)
+}
+
+func (l *library) Version() int { return l.version }
+
+func (l *library) Devices() []Info { return l.devices }
+
+// Context retains the primary context, which other libraries in the process
+// share.
+func (l *library) Context(device int) (Context, error) {
+	if device < 0 || device >= len(l.devices) {
+		return nil, &Error{Code: InvalidDevice, Call: "cuDevicePrimaryCtxRetain", Op: fmt.Sprintf("device %d of %d", device, len(l.devices))}
+	}
+	c := &context{library: l, table: l.table, info: l.devices[device], device: l.ordinal[device], hosts: map[*byte]int{}, nodes: map[uintptr]int{}}
+	op := "open " + c.info.Name
+	if err := failure(C.quern_retain(c.table, c.device, &c.handle), "cuDevicePrimaryCtxRetain", op); err != nil {
+		return nil, err
+	}
+	if c.info.MemoryPools {
+		if err := failure(C.quern_keep_pool(c.table, c.device), "cuMemPoolSetAttribute", op); err != nil {
+			C.quern_release(c.table, c.device)
+			return nil, err
+		}
+	}
+	if err := failure(C.quern_stream_create(c.table, c.handle, &c.base), "cuStreamCreate", op); err != nil {
+		C.quern_release(c.table, c.device)
+		return nil, err
+	}
+	return c, nil
+}
+
+// failure makes the error of a call, nil for success.
+func failure(code C.int, call, op string) error {
+	if code == 0 {
+		return nil
+	}
+	return &Error{Code: Code(code), Call: call, Op: op}
+}
