@@ -9,7 +9,7 @@ import (
 // Blocks of queries and keys whose scores are made together: small enough for
 // the second-level cache with all that belongs to them.
 const (
-	queryBlock = 64
+	queryBlock = 32
 	keyBlock   = 128
 )
 

@@ -118,15 +118,17 @@ const (
 func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k, a: a, b: b}
 	g.packsA = !(a.col == 1 && spread(a.row) || a.row == 1 && spread(a.col))
+	g.packsB = b.col != 1 || !spread(b.row) || n%g.kernel.lanes != 0 || min(k, kcMax)*n > mostInPlace
 	longest := kcMax
-	if !g.packsA && a.col != 1 {
-		longest = kcMax / 2 // the next block of depth is fetched while one is worked on
+	if !g.packsA && !g.packsB && a.col != 1 {
+		// Each row of a touches a line of its own for a few elements, and the next
+		// block of depth is fetched while one is worked on.
+		longest = kcMax / 8
 	}
 	blocks := max(1, (k+longest-1)/longest)
 	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // 8 is what packing likes
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	g.columns = max(roundUp((n+15)/16, g.kernel.nr), roundUp(leastPacked/max(g.kc, 1), g.kernel.nr))
-	g.packsB = b.col != 1 || !spread(b.row) || n%g.kernel.lanes != 0 || g.kc*n > mostInPlace
 	panel := 0
 	g.parts = 1
 	switch {
