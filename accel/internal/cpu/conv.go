@@ -28,6 +28,7 @@ type conv2d struct {
 	packing       bool
 	chunksOfBatch int
 	dense         []columns // of each phase, if the product leaves padding out
+	patches       *patches  // if there are few channels
 }
 
 // Sizes of one chunk's share of the cache and of a tile's panel.
@@ -71,6 +72,11 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 		}
 	}
 	k.packed = roundUp(k.out(), k.kernel.mr) * k.depth
+	if k.patches = newPatches(k, k.depth); k.patches != nil {
+		k.rows, k.blocks = k.out(), 1
+		d.reserve(k.packed, k.patches.size())
+		return k, nil
+	}
 	room := roundUp(k.rows, k.kernel.mr) * k.used
 	if k.dense != nil {
 		room = k.denseRoom(k.depth)
@@ -119,6 +125,13 @@ func (k *conv2d) work(chunk, worker int) {
 	block, group, first := chunk%k.blocks, chunk/k.blocks%k.groups, chunk/k.blocks/k.groups*k.images
 	images := min(k.images, k.n-first)
 	scratch := k.device.scratch[worker]
+	if k.patches != nil {
+		for i := range images {
+			k.patches.lay(scratch, first+i)
+			k.patches.results(scratch, first+i)
+		}
+		return
+	}
 	runs := scratch[:k.in()*k.phases*k.whole]
 	k.spread(k.device, runs, k.dataX, first, images, group*k.in(), (group+1)*k.in(), k.whole)
 	from := block * k.rows

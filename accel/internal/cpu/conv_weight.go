@@ -57,6 +57,10 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 		c, t := i/len(k.shift), i%len(k.shift)
 		k.offsets[i] = (c*k.phases+k.phase[t])*k.whole + k.shift[t]
 	}
+	if k.patches = newPatches(&k.conv2d, k.depth3); k.patches != nil {
+		d.reserve(k.partial*k.slices, k.patches.size()+k.rows*k.oh*k.ow+windowLen)
+		return k, nil
+	}
 	d.reserve(k.partial*k.slices, k.in()*k.phases*k.whole+k.rows*k.used)
 	return k, nil
 }
@@ -87,6 +91,15 @@ func (k *conv2dWeight) work(chunk, worker int) {
 		return
 	}
 	scratch := k.device.scratch[worker]
+	if k.patches != nil {
+		sums := k.partialSums(slice, group, from)[:rows*k.depth3]
+		clear(sums)
+		for i := slice * k.per; i < min((slice+1)*k.per, k.n); i++ {
+			k.patches.lay(scratch, i)
+			k.patches.sums(sums, scratch, i, from, rows, k.depth3)
+		}
+		return
+	}
 	runs := scratch[:k.in()*k.phases*k.whole]
 	outputs := scratch[len(runs):][:k.rows*k.used]
 	clear(outputs[rows*k.used:]) // rows of a tile that do not exist

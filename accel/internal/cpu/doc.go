@@ -14,7 +14,8 @@
 //	                padding, conv_dense.go and conv_weight_dense.go, from columns.go;
 //	                those of 3×3 by Winograd's transforms, conv_winograd.go and
 //	                conv_winograd_weight.go, from winograd.go; those of small images
-//	                place by place, conv_small.go and conv_small_weight.go
+//	                place by place, conv_small.go and conv_small_weight.go; those
+//	                of few channels from rows without a pitch, conv_patches.go
 //	attention.go    attention, block by block; attention_gradient.go
 //	batchnorm.go    batch normalisation, from the functions in channel.go
 //	norm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
