@@ -40,7 +40,7 @@ lab: kernelspec ## open JupyterLab on the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet cross race notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet cross race cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -54,6 +54,10 @@ vet:
 .PHONY: race
 race: ## run the Go tests with the race detector
 	$(GO) test -race -timeout 15m ./...
+
+.PHONY: cuda
+cuda: ## run the engine's tests on a simulated GPU
+	$(GO) test -run OnCUDA ./accel/...
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every tutorial and check what it shows

@@ -152,7 +152,10 @@ func truth(t *Tensor) *Tensor { return t.Cast(Float32) }
 
 // TestAgainstTorch runs each case in float32, and in float64 to the digits that
 // the file has.
-func TestAgainstTorch(t *testing.T) {
+func TestAgainstTorch(t *testing.T) { againstTorch(t, Float32, Float64) }
+
+func againstTorch(t *testing.T, types ...DType) {
+	tolerances := map[DType]float64{Float32: 2e-6, Float64: 1e-10}
 	golden := readGolden(t)
 	seen := map[string]bool{}
 	for _, c := range golden.Cases {
@@ -162,7 +165,8 @@ func TestAgainstTorch(t *testing.T) {
 			t.Errorf("there is no function for %q", c.Name)
 			continue
 		}
-		for d, tolerance := range map[DType]float64{Float32: 2e-6, Float64: 1e-10} {
+		for _, d := range types {
+			tolerance := tolerances[d]
 			ctx := fmt.Sprint(c.Name, ", ", d)
 			var in []*Tensor
 			for _, x := range c.Inputs {

@@ -154,11 +154,16 @@ func withThreads(threads int, f func()) { withDevice(cpu.New(threads), f) }
 // withDevice runs f on another device.
 func withDevice(d *cpu.Device, f func()) {
 	defer d.Close()
+	withRecorder(ir.NewRecorder(d), f)
+}
+
+// withRecorder runs f with another recorder.
+func withRecorder(r *ir.Recorder, f func()) {
 	e := shared()
 	e.enter()
 	e.recorder.Flush()
 	old := e.recorder
-	e.recorder = ir.NewRecorder(d)
+	e.recorder = r
 	e.leave()
 	defer func() {
 		e.enter()

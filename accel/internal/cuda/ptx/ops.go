@@ -129,3 +129,6 @@ func lookup(name string, double bool) (operation, error) {
 	}
 	return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s", name)
 }
+
+// Knows tells whether an op is an elementwise one, of float32 at least.
+func Knows(name string) bool { return operations[name] != nil }

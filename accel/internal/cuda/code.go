@@ -1,0 +1,84 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/cuda/ptx"
+)
+
+// manyShared is how many bytes of dynamic shared memory every kernel may have; more
+// must be asked for.
+const manyShared = 48 << 10
+
+// code is what was loaded onto the device.
+type code struct {
+	ctx     driver.Context
+	modules map[string]driver.Module
+	entries map[[2]string]driver.Function // by module and entry
+	loops   map[string]driver.Function    // by PTX
+	shared  map[driver.Function]int       // bytes that were asked for
+}
+
+func newCode(ctx driver.Context) *code {
+	return &code{ctx: ctx, modules: map[string]driver.Module{}, entries: map[[2]string]driver.Function{},
+		loops: map[string]driver.Function{}, shared: map[driver.Function]int{}}
+}
+
+// entry is a kernel of package kernels.
+func (c *code) entry(module, name string) (driver.Function, error) {
+	key := [2]string{module, name}
+	if f, ok := c.entries[key]; ok {
+		return f, nil
+	}
+	m, ok := c.modules[module]
+	if !ok {
+		text, err := kernels.PTX(module)
+		if err != nil {
+			return 0, err
+		}
+		if m, err = c.ctx.Load(text); err != nil {
+			return 0, fmt.Errorf("load the kernels of %s: %w", module, err)
+		}
+		c.modules[module] = m
+	}
+	f, err := c.ctx.Function(m, name)
+	if err != nil {
+		return 0, err
+	}
+	c.entries[key] = f
+	return f, nil
+}
+
+// loop is a kernel that package ptx has written.
+func (c *code) loop(text string) (driver.Function, error) {
+	if f, ok := c.loops[text]; ok {
+		return f, nil
+	}
+	m, err := c.ctx.Load(text)
+	if err != nil {
+		return 0, fmt.Errorf("load a fused loop: %w", err)
+	}
+	f, err := c.ctx.Function(m, ptx.Entry)
+	if err != nil {
+		return 0, err
+	}
+	c.loops[text] = f
+	return f, nil
+}
+
+// launch is a kernel of package kernels as the driver takes it.
+func (c *code) launch(l kernels.Launch, label string) (driver.Launch, error) {
+	f, err := c.entry(l.Module, l.Entry)
+	if err != nil {
+		return driver.Launch{}, err
+	}
+	if l.Shared > manyShared && c.shared[f] < l.Shared {
+		if err := c.ctx.SetMaxShared(f, l.Shared); err != nil {
+			return driver.Launch{}, err
+		}
+		c.shared[f] = l.Shared
+	}
+	return driver.Launch{Function: f, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Params: l.Params, Label: label}, nil
+}

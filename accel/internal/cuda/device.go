@@ -1,0 +1,150 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Device runs programs on one GPU.
+type Device struct {
+	name   string
+	ctx    driver.Context
+	stream driver.Stream // of all work
+	reads  driver.Stream // of copies to the host
+
+	memory  *pool
+	staging *staging
+	marks   *marks
+	faults  *faults
+	code    *code
+
+	// The arena is the memory of temporaries, which programs share, since one runs
+	// at a time; Compile makes it large enough.
+	arena      driver.Pointer
+	arenaBytes int
+
+	host []byte // pinned, for reads
+
+	mu      sync.Mutex
+	dropped []*held // of programs that nobody can reach any more, guarded by mu
+}
+
+var _ ir.Device = (*Device)(nil)
+
+// Open makes a device of a driver's GPU. The owner calls Close.
+func Open(d driver.Driver, number int) (*Device, error) {
+	ctx, err := d.Context(number)
+	if err != nil {
+		return nil, fmt.Errorf("cuda:%d: %w", number, err)
+	}
+	device, err := newDevice(fmt.Sprintf("cuda:%d", number), ctx)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cuda:%d: %w", number, err), ctx.Close())
+	}
+	return device, nil
+}
+
+func newDevice(name string, ctx driver.Context) (d *Device, err error) {
+	d = &Device{name: name, ctx: ctx, code: newCode(ctx)}
+	if d.stream, err = ctx.NewStream(); err != nil {
+		return nil, err
+	}
+	if d.reads, err = ctx.NewStream(); err != nil {
+		return nil, err
+	}
+	d.memory = newPool(name, ctx, d.stream)
+	if d.marks, err = newMarks(ctx); err != nil {
+		return nil, err
+	}
+	if d.staging, err = newStaging(ctx, d.stream); err != nil {
+		return nil, err
+	}
+	d.faults = newFaults(ctx, d.marks)
+	d.host, err = ctx.AllocHost(readBytes)
+	return d, err
+}
+
+// readBytes is how much is read at a time.
+const readBytes = 1 << 20
+
+// Close waits for all work and gives everything back.
+func (d *Device) Close() error { return d.ctx.Close() }
+
+// Name is cuda:0 for the first GPU.
+func (d *Device) Name() string { return d.name }
+
+// Info describes the GPU.
+func (d *Device) Info() driver.Info { return d.ctx.Info() }
+
+// Counts is what was asked of the GPU so far.
+func (d *Device) Counts() driver.Counts { return d.ctx.Counts() }
+
+// Alloc gives memory, that which was freed first.
+func (d *Device) Alloc(bytes int) (ir.Storage, error) {
+	s, err := d.memory.alloc(bytes)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Free keeps the memory for the next Alloc of its size.
+func (d *Device) Free(s ir.Storage) { d.memory.free(s.(*storage)) }
+
+// Write copies host bytes to dst behind all work that was asked for before, and
+// does not wait for that.
+func (d *Device) Write(dst ir.Storage, offset int, src []byte) error {
+	s := dst.(*storage)
+	if err := d.staging.write(s.at+driver.Pointer(offset), src); err != nil {
+		return d.failed("write", err)
+	}
+	return d.mark(s)
+}
+
+// mark notes that the work up to here writes some memory.
+func (d *Device) mark(written ...*storage) error {
+	n, err := d.marks.record(d.stream)
+	if err != nil {
+		return d.failed("record", err)
+	}
+	for _, s := range written {
+		s.written = n
+	}
+	return nil
+}
+
+// Read copies bytes of src to the host. It waits for the work that writes src, and
+// not for what was asked for since. What kernels have found wrong until then is its
+// error.
+func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
+	s := src.(*storage)
+	if err := d.marks.wait(d.reads, s.written); err != nil {
+		return d.failed("read", err)
+	}
+	at := s.at + driver.Pointer(offset)
+	for len(dst) > 0 {
+		n := min(len(dst), len(d.host))
+		if err := d.ctx.CopyToHost(d.host[:n], at, d.reads); err != nil {
+			return d.failed("read", err)
+		}
+		if err := d.ctx.SyncStream(d.reads); err != nil {
+			return d.failed("read", err)
+		}
+		copy(dst, d.host[:n])
+		dst, at = dst[n:], at+driver.Pointer(n)
+	}
+	return d.faults.check(s.written)
+}
+
+// failed gives an error of the driver the device's name. Memory that there is no
+// more of has an error of its own.
+func (d *Device) failed(what string, err error) error {
+	if errors.Is(err, driver.OutOfMemory) {
+		return d.memory.exhausted(0)
+	}
+	return fmt.Errorf("%s: %s: %w", d.name, what, err)
+}

@@ -1,0 +1,137 @@
+package cuda
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+)
+
+// instance is a program as a CUDA graph, with the addresses that it was given.
+type instance struct {
+	at       []driver.Pointer
+	arena    driver.Pointer
+	graph    driver.Graph
+	run      driver.Executable
+	nodes    []driver.Node
+	launches []driver.Launch
+}
+
+// mostInstances is how many sets of buffers a program may meet in turns, before
+// graphs are given new addresses.
+const mostInstances = 4
+
+// launchGraph runs the program as one launch.
+func (p *program) launchGraph() error {
+	d, h := p.device, p.held
+	i := slices.IndexFunc(h.instances, func(x *instance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) })
+	var x *instance
+	if i >= 0 {
+		x = h.instances[i]
+	} else {
+		launches, err := p.all()
+		if err != nil {
+			return err
+		}
+		if len(h.instances) == mostInstances {
+			i, x = 0, h.instances[0] // longest unused
+			if ok, err := d.update(x, launches); err != nil {
+				return d.failed("update the graph", err)
+			} else if !ok {
+				if err := d.closeInstance(x); err != nil {
+					return d.failed("close a graph", err)
+				}
+				x = nil
+			}
+		}
+		if x == nil {
+			if x, err = d.instantiate(launches, p.held.faults, len(p.explains)); err != nil {
+				return d.failed("make a graph", err)
+			}
+		}
+		x.at, x.arena = append(x.at[:0], p.at...), d.arena
+	}
+	if i >= 0 {
+		h.instances = slices.Delete(h.instances, i, i+1)
+	}
+	h.instances = append(h.instances, x)
+	if err := d.ctx.LaunchGraph(x.run, d.stream); err != nil {
+		return d.failed("launch", err)
+	}
+	return nil
+}
+
+// all are the kernels of all steps.
+func (p *program) all() ([]driver.Launch, error) {
+	var out []driver.Launch
+	for _, s := range p.steps {
+		launches, err := s.launches(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, launches...)
+	}
+	return out, nil
+}
+
+// instantiate makes a graph: one kernel behind the other.
+func (d *Device) instantiate(launches []driver.Launch, faults driver.Pointer, checks int) (x *instance, err error) {
+	x = &instance{launches: launches}
+	if x.graph, err = d.ctx.NewGraph(); err != nil {
+		return nil, err
+	}
+	var before []driver.Node
+	if checks > 0 {
+		n, err := d.ctx.AddFill(x.graph, nil, faults, kernels.NoFault&0xffffffff, 4, checks*faultBytes/4)
+		if err != nil {
+			return nil, err
+		}
+		before = []driver.Node{n}
+	}
+	for _, l := range launches {
+		n, err := d.ctx.AddKernel(x.graph, before, l)
+		if err != nil {
+			return nil, err
+		}
+		x.nodes = append(x.nodes, n)
+		before = []driver.Node{n}
+	}
+	x.run, err = d.ctx.Instantiate(x.graph)
+	return x, err
+}
+
+// update gives a graph the parameters of other launches. ok is false where a kernel
+// is another one, as those of moves may be for addresses that are less aligned.
+func (d *Device) update(x *instance, launches []driver.Launch) (ok bool, err error) {
+	if len(launches) != len(x.launches) {
+		return false, nil
+	}
+	for i, l := range launches {
+		if l.Function != x.launches[i].Function {
+			return false, nil
+		}
+	}
+	for i, l := range launches {
+		old := x.launches[i]
+		if bytes.Equal(l.Params, old.Params) && l.Grid == old.Grid && l.Shared == old.Shared {
+			continue
+		}
+		if err := d.ctx.UpdateKernel(x.run, x.nodes[i], l); err != nil {
+			return false, err
+		}
+	}
+	x.launches = launches
+	return true, nil
+}
+
+// closeInstance gives a graph back when it has run.
+func (d *Device) closeInstance(x *instance) error {
+	if err := d.ctx.SyncStream(d.stream); err != nil {
+		return err
+	}
+	if err := d.ctx.CloseExecutable(x.run); err != nil {
+		return err
+	}
+	return d.ctx.CloseGraph(x.graph)
+}

@@ -1,0 +1,129 @@
+package cuda
+
+import (
+	"errors"
+	"math/bits"
+	"runtime"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// storage is memory of the device.
+type storage struct {
+	at      driver.Pointer
+	size    int    // bytes that were asked for
+	room    int    // bytes that there are
+	written uint64 // the mark behind the last work that writes it
+}
+
+// Size is the number of bytes.
+func (s *storage) Size() int { return s.size }
+
+// pool hands memory out again that was freed. All work is on one stream, so what
+// is handed out again is written only when the work that still reads it is done.
+type pool struct {
+	device string
+	ctx    driver.Context
+	stream driver.Stream
+	idle   map[int][]*storage // by room
+
+	mu   sync.Mutex
+	lost []driver.Pointer // of storages that nobody can reach any more, guarded by mu
+}
+
+func newPool(device string, ctx driver.Context, stream driver.Stream) *pool {
+	return &pool{device: device, ctx: ctx, stream: stream, idle: map[int][]*storage{}}
+}
+
+// roomFor rounds a size up to one of four between two powers of two, so that sizes
+// that are nearly equal share memory, and at most a quarter is wasted.
+func roomFor(bytes int) int {
+	const least = 512
+	if bytes <= least {
+		return least
+	}
+	step := 1 << (bits.Len(uint(bytes-1)) - 3)
+	return max(least, (bytes+step-1)/step*step)
+}
+
+func (p *pool) alloc(bytes int) (*storage, error) {
+	room := roomFor(bytes)
+	if list := p.idle[room]; len(list) > 0 {
+		s := list[len(list)-1]
+		list[len(list)-1] = nil
+		p.idle[room] = list[:len(list)-1]
+		s.size, s.written = bytes, 0
+		return s, nil
+	}
+	at, err := p.raw(room)
+	if err != nil {
+		return nil, err
+	}
+	s := &storage{at: at, size: bytes, room: room}
+	runtime.AddCleanup(s, p.drop, at)
+	return s, nil
+}
+
+// raw gives memory that was not handed out before.
+func (p *pool) raw(bytes int) (driver.Pointer, error) {
+	if err := p.reclaim(); err != nil {
+		return 0, err
+	}
+	at, err := p.ctx.Alloc(bytes, p.stream)
+	if errors.Is(err, driver.OutOfMemory) { // once more with all that nobody uses
+		if err := p.trim(); err != nil {
+			return 0, err
+		}
+		at, err = p.ctx.Alloc(bytes, p.stream)
+	}
+	if errors.Is(err, driver.OutOfMemory) {
+		return 0, p.exhausted(bytes)
+	}
+	return at, err
+}
+
+// drop notes memory of a storage that the garbage collector has found. It is called
+// on another goroutine.
+func (p *pool) drop(at driver.Pointer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = append(p.lost, at)
+}
+
+// reclaim frees what the garbage collector has found.
+func (p *pool) reclaim() error {
+	p.mu.Lock()
+	lost := p.lost
+	p.lost = nil
+	p.mu.Unlock()
+	for _, at := range lost {
+		if err := p.ctx.Free(at, p.stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pool) free(s *storage) { p.idle[s.room] = append(p.idle[s.room], s) }
+
+// trim gives back all that nobody uses. The storages themselves are then found by
+// the garbage collector.
+func (p *pool) trim() error {
+	clear(p.idle)
+	ir.Collect()
+	if err := p.reclaim(); err != nil {
+		return err
+	}
+	return p.ctx.SyncStream(p.stream)
+}
+
+// exhausted says that there is no more memory.
+func (p *pool) exhausted(bytes int) error {
+	free, _, err := p.ctx.MemoryInfo()
+	if err != nil {
+		free = -1
+	}
+	return &ir.OutOfMemoryError{Device: p.device, Need: bytes, Free: free}
+}

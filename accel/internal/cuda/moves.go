@@ -1,0 +1,125 @@
+package cuda
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+func move(_ *program, s ir.Step) launcher {
+	o := kernels.Copy{Size: s.In[0].DType.Size(), Layout: s.In[0].Layout}
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]))
+	}
+}
+
+func cast(_ *program, s ir.Step) launcher {
+	o := kernels.Cast{From: s.In[0].DType, To: s.Out[0].DType, Layout: s.In[0].Layout}
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]))
+	}
+}
+
+func compare(_ *program, s ir.Step) launcher {
+	a, b, y := s.In[0], s.In[1], s.Out[0]
+	_, greater := s.Op.(ir.Greater)
+	o := kernels.Compare{DType: a.DType, Greater: greater, A: a.BroadcastTo(y.Shape), B: b.BroadcastTo(y.Shape)}
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(y), p.address(a), p.address(b))
+	}
+}
+
+func concat(_ *program, s ir.Step) launcher {
+	axis := s.Op.(ir.Concat).Axis
+	o := kernels.Concat{Outer: ir.Len(s.Out[0].Shape[:axis])}
+	for _, in := range s.In {
+		o.Bytes = append(o.Bytes, ir.Len(in.Shape[axis:])*in.DType.Size())
+	}
+	return func(p *program) ([]kernels.Launch, error) {
+		x := make([]kernels.Pointer, len(s.In))
+		for i, in := range s.In {
+			x[i] = p.address(in)
+		}
+		return o.Launches(p.address(s.Out[0]), x), nil
+	}
+}
+
+func pad(_ *program, s ir.Step) launcher {
+	op, x := s.Op.(ir.Pad), s.In[0]
+	outer, n, inner := three(x.Shape, op.Axis, op.Axis+1)
+	inner *= x.DType.Size()
+	o := kernels.Pad{Outer: outer, N: n * inner, Before: op.Before * inner, Size: op.Size * inner}
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(x)), nil
+	}
+}
+
+func gather(p *program, s ir.Step) launcher {
+	x, pick := s.In[0], s.In[1]
+	o := kernels.Gather{Count: ir.Len(pick.Shape), Rows: x.Shape[0], Row: ir.Len(x.Shape[1:]) * x.DType.Size()}
+	number := p.check(indices("Gather", o.Rows))
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(x), p.address(pick), p.fault(number)), nil
+	}
+}
+
+func scatterAdd(p *program, s ir.Step) launcher {
+	x, pick, y := s.In[0], s.In[1], s.Out[0]
+	o := kernels.ScatterAdd{DType: y.DType, N: ir.Len(pick.Shape), Rows: y.Shape[0], Length: ir.Len(y.Shape[1:])}
+	p.room(o.Workspace())
+	number := p.check(indices("ScatterAdd", o.Rows))
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(y), p.address(x), p.address(pick), p.fault(number), p.work()), nil
+	}
+}
+
+func oneHot(p *program, s ir.Step) launcher {
+	o := kernels.OneHot{Count: ir.Len(s.In[0].Shape), Classes: s.Op.(ir.OneHot).Classes}
+	number := p.check(indices("OneHot", o.Classes))
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.fault(number)), nil
+	}
+}
+
+// index checks int64 and makes them int32; what is out of range need not fit these.
+func index(p *program, s ir.Step) launcher {
+	op := s.Op.(ir.Index)
+	o := kernels.Index{N: ir.Len(s.In[0].Shape), Size: op.Size}
+	number := p.check(func(fault uint64, value int64) error {
+		if fault == kernels.NoFault {
+			return nil
+		}
+		return &ir.IndexError{Op: op.For, Index: int(value), Size: op.Size}
+	})
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.fault(number), p.fault(number)+8), nil
+	}
+}
+
+func finite(p *program, s ir.Step) launcher {
+	x, y, what := s.In[0], s.Out[0], s.Op.(ir.Finite).What
+	o := kernels.Finite{DType: y.DType, N: ir.Len(x.Shape)}
+	row := kernels.Copy{Size: x.DType.Size(), Layout: x.Layout}
+	number := p.check(func(fault uint64, _ int64) error {
+		element, kind, wrong := kernels.Fault(fault)
+		if !wrong {
+			return nil
+		}
+		return &ir.NonFiniteError{What: what, Element: element, Value: map[int32]float64{1: math.NaN(), 2: math.Inf(1), 3: math.Inf(-1)}[kind]}
+	})
+	return func(p *program) ([]kernels.Launch, error) {
+		if x.Contiguous() {
+			return o.Launches(p.address(y), p.address(x), p.fault(number)), nil
+		}
+		out, err := row.Launches(p.address(y), p.address(x))
+		return append(out, o.Launches(p.address(y), p.address(y), p.fault(number))...), err
+	}
+}
+
+func bernoulli(_ *program, s ir.Step) launcher {
+	o := kernels.Bernoulli{N: ir.Len(s.Out[0].Shape)}
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.held.words+kernels.Pointer(8*s.Word)), nil
+	}
+}

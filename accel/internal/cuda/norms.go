@@ -1,0 +1,90 @@
+package cuda
+
+import (
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// rowNorm is the sizes of a norm of rows.
+func rowNorm(s ir.Step) kernels.Norm {
+	o := kernels.Norm{DType: s.Out[0].DType}
+	o.Rows, o.N = rows(s.In[0].Shape)
+	switch op := s.Op.(type) {
+	case ir.LayerNorm:
+		o.Centred, o.Epsilon = true, op.Epsilon
+	case ir.RMSNorm:
+		o.Epsilon = op.Epsilon
+	case ir.LayerNormInputGradient:
+		o.Centred, o.Epsilon = true, op.Epsilon
+	case ir.RMSNormInputGradient:
+		o.Epsilon = op.Epsilon
+	case ir.LayerNormWeightGradient:
+		o.Centred, o.Epsilon = true, op.Epsilon
+	case ir.RMSNormWeightGradient:
+		o.Epsilon = op.Epsilon
+	}
+	return o
+}
+
+func norm(_ *program, s ir.Step) launcher {
+	o := rowNorm(s)
+	return func(p *program) ([]kernels.Launch, error) {
+		var b kernels.Pointer
+		if o.Centred {
+			b = p.address(s.In[2])
+		}
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), b), nil
+	}
+}
+
+func normInput(_ *program, s ir.Step) launcher {
+	o := rowNorm(s)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.InputGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2])), nil
+	}
+}
+
+func normWeight(p *program, s ir.Step) launcher {
+	o := rowNorm(s)
+	p.room(o.WeightWorkspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.WeightGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.work()), nil
+	}
+}
+
+// channels is the sizes of a norm of channels.
+func channels(s ir.Step, epsilon float64) kernels.BatchNorm {
+	x := s.In[0].Shape
+	return kernels.BatchNorm{DType: s.Out[0].DType, Epsilon: epsilon, Images: x[0], Channels: x[1], Size: ir.Len(x[2:])}
+}
+
+func batchStatistics(p *program, s ir.Step) launcher {
+	o := channels(s, 0)
+	p.room(o.Workspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Statistics(p.address(s.Out[0]), p.address(s.In[0]), p.work()), nil
+	}
+}
+
+func batchNorm(_ *program, s ir.Step) launcher {
+	o := channels(s, s.Op.(ir.BatchNorm).Epsilon)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), s.Epilogue != nil), nil
+	}
+}
+
+func batchNormSums(p *program, s ir.Step) launcher {
+	o := channels(s, s.Op.(ir.BatchNormSums).Epsilon)
+	p.room(o.Workspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Sums(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.work()), nil
+	}
+}
+
+func batchNormInput(_ *program, s ir.Step) launcher {
+	op := s.Op.(ir.BatchNormInputGradient)
+	o := channels(s, op.Epsilon)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.InputGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), p.address(s.In[4]), op.Training), nil
+	}
+}

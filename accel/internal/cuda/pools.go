@@ -1,0 +1,40 @@
+package cuda
+
+import (
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// windows is the sizes of a pool over x that gives y.
+func windows(op ir.Pool, d ir.DType, x, y []int) kernels.Pool {
+	return kernels.Pool{DType: d, Planes: x[0] * x[1], H: x[2], W: x[3], OH: y[2], OW: y[3],
+		Kernel: op.Kernel, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
+}
+
+func maxPool(_ *program, s ir.Step) launcher {
+	x, y := s.In[0], s.Out[0]
+	o := windows(s.Op.(ir.MaxPool2D).Pool, y.DType, x.Shape, y.Shape)
+	return func(p *program) ([]kernels.Launch, error) { return o.Max(p.address(y), p.address(x)), nil }
+}
+
+func maxPoolGradient(_ *program, s ir.Step) launcher {
+	x, y, dy, dx := s.In[0], s.In[1], s.In[2], s.Out[0]
+	o := windows(s.Op.(ir.MaxPool2DGradient).Pool, dx.DType, x.Shape, y.Shape)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.MaxGradient(p.address(dx), p.address(x), p.address(dy)), nil
+	}
+}
+
+func avgPool(_ *program, s ir.Step) launcher {
+	x, y := s.In[0], s.Out[0]
+	o := windows(s.Op.(ir.AvgPool2D).Pool, y.DType, x.Shape, y.Shape)
+	return func(p *program) ([]kernels.Launch, error) { return o.Mean(p.address(y), p.address(x)), nil }
+}
+
+func avgPoolGradient(_ *program, s ir.Step) launcher {
+	dy, dx := s.In[0], s.Out[0]
+	o := windows(s.Op.(ir.AvgPool2DGradient).Pool, dx.DType, dx.Shape, dy.Shape)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.MeanGradient(p.address(dx), p.address(dy)), nil
+	}
+}

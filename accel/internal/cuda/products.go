@@ -1,0 +1,111 @@
+package cuda
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+func matMul(p *program, s ir.Step) launcher {
+	a, b, y := s.In[0], s.In[1], s.Out[0]
+	lead := y.Shape[:len(y.Shape)-2]
+	o := kernels.MatMul{DType: y.DType, ReLU: s.Epilogue != nil,
+		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
+		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}
+	p.room(o.Workspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(y), p.address(a), p.address(b), 0, p.work())
+	}
+}
+
+// linear is x [N, In] by w [Out, In] transposed, plus b [Out].
+func linear(p *program, s ir.Step) launcher {
+	x, w, bias, y := s.In[0], s.In[1], s.In[2], s.Out[0]
+	turned := ir.Layout{Shape: []int{w.Shape[1], w.Shape[0]}, Stride: []int{w.Stride[1], w.Stride[0]}, Offset: w.Offset}
+	o := kernels.MatMul{DType: y.DType, A: x.Layout, B: turned, Bias: true, ReLU: s.Epilogue != nil}
+	room := o.Workspace()
+	row := kernels.Copy{Size: bias.DType.Size(), Layout: bias.Layout}
+	p.room(room + ir.Len(bias.Shape)*bias.DType.Size())
+	return func(p *program) ([]kernels.Launch, error) {
+		var out []kernels.Launch
+		at := p.address(bias)
+		if !bias.Contiguous() {
+			at = p.work() + kernels.Pointer(room)
+			copies, err := row.Launches(at, p.address(bias))
+			if err != nil {
+				return nil, err
+			}
+			out = copies
+		}
+		product, err := o.Launches(p.address(y), p.address(x), p.address(w), at, p.work())
+		return append(out, product...), err
+	}
+}
+
+func convolution(op ir.Conv2D, d ir.DType, x, w, y []int) kernels.Conv2D {
+	return kernels.Conv2D{DType: d, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
+		Groups: op.Groups, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
+}
+
+func conv2D(p *program, s ir.Step) launcher {
+	x, w, y := s.In[0], s.In[1], s.Out[0]
+	o := convolution(s.Op.(ir.Conv2D), y.DType, x.Shape, w.Shape, y.Shape)
+	p.room(o.Workspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		var bias kernels.Pointer
+		if len(s.In) == 3 {
+			bias = p.address(s.In[2])
+		}
+		return o.Launches(p.address(y), p.address(x), p.address(w), bias, p.work(), s.Epilogue != nil)
+	}
+}
+
+func conv2DInput(p *program, s ir.Step) launcher {
+	dy, w, dx := s.In[0], s.In[1], s.Out[0]
+	o := convolution(s.Op.(ir.Conv2DInputGradient).Conv2D, dx.DType, dx.Shape, w.Shape, dy.Shape)
+	p.room(o.InputWorkspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.InputGradient(p.address(dx), p.address(dy), p.address(w), p.work())
+	}
+}
+
+func conv2DWeight(p *program, s ir.Step) launcher {
+	x, dy, dw := s.In[0], s.In[1], s.Out[0]
+	o := convolution(s.Op.(ir.Conv2DWeightGradient).Conv2D, dw.DType, x.Shape, dw.Shape, dy.Shape)
+	p.room(o.WeightWorkspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.WeightGradient(p.address(dw), p.address(x), p.address(dy), p.work())
+	}
+}
+
+func heads(op ir.Attention, s ir.Step, added int) kernels.Attention {
+	o := kernels.Attention{DType: s.Out[0].DType, Causal: op.Causal, Scale: op.Scale, Q: s.In[0].Layout, K: s.In[1].Layout, V: s.In[2].Layout}
+	if len(s.In) > added {
+		o.Added = s.In[added].Shape
+	}
+	return o
+}
+
+// addedAt is where what is added to the scores is, 0 for nothing.
+func (p *program) addedAt(s ir.Step, added int) kernels.Pointer {
+	if len(s.In) <= added {
+		return 0
+	}
+	return p.address(s.In[added])
+}
+
+func attention(_ *program, s ir.Step) launcher {
+	o := heads(s.Op.(ir.Attention), s, 3)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.addedAt(s, 3))
+	}
+}
+
+func attentionGradient(p *program, s ir.Step) launcher {
+	o := heads(s.Op.(ir.AttentionGradient).Attention, s, 5)
+	p.room(o.GradientWorkspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Gradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), p.address(s.In[4]), p.addedAt(s, 5), p.work())
+	}
+}

@@ -1,0 +1,35 @@
+package cuda
+
+// drop notes what a program had that the garbage collector has found. It is called
+// on another goroutine.
+func (d *Device) drop(h *held) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dropped = append(d.dropped, h)
+}
+
+// reclaim gives back what such programs had.
+func (d *Device) reclaim() error {
+	d.mu.Lock()
+	dropped := d.dropped
+	d.dropped = nil
+	d.mu.Unlock()
+	for _, h := range dropped {
+		for _, x := range h.instances {
+			if err := d.closeInstance(x); err != nil {
+				return err
+			}
+		}
+		if h.words != 0 {
+			if err := d.ctx.Free(h.words, d.stream); err != nil {
+				return err
+			}
+		}
+		if h.faults != 0 {
+			if err := d.ctx.Free(h.faults, d.stream); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

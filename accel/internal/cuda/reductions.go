@@ -1,0 +1,69 @@
+package cuda
+
+import (
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+func sum(p *program, s ir.Step) launcher {
+	op := s.Op.(ir.Sum)
+	o := kernels.Sum{DType: s.Out[0].DType}
+	o.Outer, o.N, o.Inner = three(s.In[0].Shape, op.From, op.To)
+	p.room(o.Workspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.work()), nil
+	}
+}
+
+func largest(_ *program, s ir.Step) launcher {
+	axis := s.Op.(ir.Max).Axis
+	o := kernels.Max{DType: s.In[0].DType}
+	o.Outer, o.N, o.Inner = three(s.In[0].Shape, axis, axis+1)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
+	}
+}
+
+func argMax(_ *program, s ir.Step) launcher {
+	axis := s.Op.(ir.ArgMax).Axis
+	o := kernels.Max{DType: s.In[0].DType}
+	o.Outer, o.N, o.Inner = three(s.In[0].Shape, axis, axis+1)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Index(p.address(s.Out[0]), p.address(s.In[0])), nil
+	}
+}
+
+func cumSum(_ *program, s ir.Step) launcher {
+	op := s.Op.(ir.CumSum)
+	o := kernels.CumSum{DType: s.Out[0].DType, Reverse: op.Reverse}
+	o.Outer, o.N, o.Inner = three(s.In[0].Shape, op.Axis, op.Axis+1)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
+	}
+}
+
+func softmax(_ *program, s ir.Step) launcher {
+	_, log := s.Op.(ir.LogSoftmax)
+	o := kernels.Softmax{DType: s.Out[0].DType, Log: log}
+	o.Rows, o.N = rows(s.In[0].Shape)
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
+	}
+}
+
+func crossEntropy(p *program, s ir.Step) launcher {
+	o := kernels.CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
+	p.room(o.Workspace())
+	number := p.check(indices("CrossEntropy", o.N))
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.fault(number), p.work()), nil
+	}
+}
+
+func crossEntropyGradient(p *program, s ir.Step) launcher {
+	o := kernels.CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
+	number := p.check(indices("CrossEntropy", o.N))
+	return func(p *program) ([]kernels.Launch, error) {
+		return o.Gradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.fault(number)), nil
+	}
+}

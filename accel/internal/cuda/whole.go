@@ -1,0 +1,126 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// whole is a step of one op that is no loop.
+type whole struct {
+	label  string
+	launch launcher
+}
+
+// launcher gives the kernels of a step for the addresses of a run.
+type launcher func(p *program) ([]kernels.Launch, error)
+
+func (w *whole) launches(p *program) ([]driver.Launch, error) {
+	list, err := w.launch(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
+	}
+	out := make([]driver.Launch, len(list))
+	for i, l := range list {
+		if out[i], err = p.device.code.launch(l, w.label); err != nil {
+			return nil, p.device.failed(w.label, err)
+		}
+	}
+	return out, nil
+}
+
+// builders make the steps of ops, by name. What an op needs besides its operands it
+// asks the program for: room, and checks.
+var builders map[string]func(p *program, s ir.Step) launcher
+
+func init() {
+	builders = map[string]func(p *program, s ir.Step) launcher{
+		"ArgMax":                  argMax,
+		"Attention":               attention,
+		"AttentionGradient":       attentionGradient,
+		"AvgPool2D":               avgPool,
+		"AvgPool2DGradient":       avgPoolGradient,
+		"BatchNorm":               batchNorm,
+		"BatchNormInputGradient":  batchNormInput,
+		"BatchNormSums":           batchNormSums,
+		"BatchStatistics":         batchStatistics,
+		"Bernoulli":               bernoulli,
+		"Cast":                    cast,
+		"Concat":                  concat,
+		"Conv2D":                  conv2D,
+		"Conv2DInputGradient":     conv2DInput,
+		"Conv2DWeightGradient":    conv2DWeight,
+		"Copy":                    move,
+		"CrossEntropy":            crossEntropy,
+		"CrossEntropyGradient":    crossEntropyGradient,
+		"CumSum":                  cumSum,
+		"Equal":                   compare,
+		"Finite":                  finite,
+		"Gather":                  gather,
+		"Greater":                 compare,
+		"Index":                   index,
+		"LayerNorm":               norm,
+		"LayerNormInputGradient":  normInput,
+		"LayerNormWeightGradient": normWeight,
+		"Linear":                  linear,
+		"LogSoftmax":              softmax,
+		"MatMul":                  matMul,
+		"Max":                     largest,
+		"MaxPool2D":               maxPool,
+		"MaxPool2DGradient":       maxPoolGradient,
+		"OneHot":                  oneHot,
+		"Pad":                     pad,
+		"RMSNorm":                 norm,
+		"RMSNormInputGradient":    normInput,
+		"RMSNormWeightGradient":   normWeight,
+		"Reshape":                 move,
+		"ScatterAdd":              scatterAdd,
+		"Softmax":                 softmax,
+		"Sum":                     sum,
+	}
+}
+
+func (p *program) newWhole(s ir.Step) (step, error) {
+	build := builders[s.Op.Name()]
+	if build == nil {
+		return nil, fmt.Errorf("%s: there is no kernel for %s", p.device.name, s.Op.Name())
+	}
+	w := &whole{label: label(s), launch: build(p, s)}
+	// Sizes that no kernel can do are known without addresses.
+	if _, err := w.launch(p); err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
+	}
+	return w, nil
+}
+
+// room asks for room that lasts for one step.
+func (p *program) room(bytes int) { p.workspace = max(p.workspace, bytes) }
+
+// check asks for a place where a step reports what is wrong with its data.
+func (p *program) check(why explain) (number int) {
+	p.explains = append(p.explains, why)
+	return len(p.explains) - 1
+}
+
+// indices explains an index that is out of range.
+func indices(op string, size int) explain {
+	return func(fault uint64, _ int64) error {
+		if _, what, wrong := kernels.Fault(fault); wrong {
+			return &ir.IndexError{Op: op, Index: int(what), Size: size}
+		}
+		return nil
+	}
+}
+
+// three splits a shape around some dimensions.
+func three(shape []int, from, to int) (outer, n, inner int) {
+	return ir.Len(shape[:from]), ir.Len(shape[from:to]), ir.Len(shape[to:])
+}
+
+// rows splits a shape before its last dimension.
+func rows(shape []int) (rows, n int) {
+	last := len(shape) - 1
+	return ir.Len(shape[:last]), shape[last]
+}
