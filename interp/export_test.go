@@ -9,6 +9,9 @@ func BePatient(s *Session) { s.patience = func(activity) time.Duration { return 
 // BePrompt gives a session the patience that it has outside of tests.
 func BePrompt(s *Session) { s.patience = patience }
 
+// AskLate has a session ask for the input of a child only when that has run for long.
+func AskLate(s *Session) { s.askChild = 20 * time.Second }
+
 // Abandoned is the number of cells whose compiled code goes on.
 func Abandoned(s *Session) int {
 	s.flag.Lock()

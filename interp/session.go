@@ -47,6 +47,7 @@ type Session struct {
 	command  *func(number int, values ...any) // magic.Name
 
 	patience  func(activity) time.Duration // how long an interrupted cell may go on
+	askChild  time.Duration                // when children are asked for input
 	executing chan struct{}                // holds a token while no cell runs
 	running   atomic.Pointer[run]
 	stopping  atomic.Bool // what sessionʹ.Stopped returns
@@ -79,6 +80,7 @@ func New(options ...Option) (*Session, error) {
 		literals:  map[string][]extent{},
 		functions: map[string]token.Position{},
 		patience:  patience,
+		askChild:  askChild,
 	}
 	s.route()
 	if err := s.openStdin(); err != nil {

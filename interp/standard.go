@@ -14,9 +14,9 @@ import (
 // or os.Stderr: there they use the streams of the session, which ask the user
 // for a line, and keep what is written to both in order.
 //
-// The files themselves are those of the process, for methods and fields: what is
-// written to them is in order within each stream, and standard input cannot be
-// read.
+// The files themselves are those of the process, for fields and for what a child
+// inherits: what is written to them is in order within each stream, and standard
+// input cannot be read; a child that is given it reads a pipe, see childinput.go.
 var redirected = []string{
 	"bufio/bufio", "bytes/bytes", "compress/gzip/gzip", "compress/zlib/zlib", "encoding/base64/base64", "encoding/csv/csv",
 	"encoding/gob/gob", "encoding/hex/hex", "encoding/json/json", "encoding/xml/xml", "image/gif/gif", "image/image",
@@ -105,7 +105,7 @@ func (r *stdinReader) Read(p []byte) (int, error) {
 
 // notStdin is part of the error of whoever reads os.Stdin in another way than
 // openStdin provides for.
-const notStdin = "os.Stdin (a notebook reads it by fmt.Scan, fmt.Fscan, bufio.NewScanner, bufio.NewReader and package io)"
+const notStdin = "os.Stdin (a notebook reads it by fmt.Scan, fmt.Fscan, bufio.NewScanner, bufio.NewReader and package io, and may give it to a child)"
 
 // openStdin sets what os.Stdin is in cells: where the session has an input of its
 // own, a file that stands for it and cannot be read.

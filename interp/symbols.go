@@ -36,6 +36,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 	})
 	fprintln := reflect.ValueOf(func(w io.Writer, a ...any) (int, error) { return s.registry.Fprintln(s.standard(w), a...) })
 	ofRuntime, ofDebug := s.stacks()
+	start, run, output, combined := s.childMethods()
 	maps.Copy(ofRuntime, (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols())
 	return map[string]map[string]reflect.Value{
 		"quern/rt/rt": {
@@ -45,6 +46,9 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 			"FileWriteString": reflect.ValueOf(func(f *os.File, text string) (int, error) {
 				return io.WriteString(s.standard(f), text)
 			}),
+			"CommandStart":  reflect.ValueOf(start),
+			"CommandRun":    reflect.ValueOf(run),
+			"CommandOutput": reflect.ValueOf(output), "CommandCombinedOutput": reflect.ValueOf(combined),
 			"LogOutput":    reflect.ValueOf(s.logOutput),
 			"SetLogOutput": reflect.ValueOf(func(logger *log.Logger, w io.Writer) { s.setLogOutput(logger, s.standard(w)) }),
 		},
@@ -53,7 +57,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		"time/time":       {"Sleep": reflect.ValueOf(s.sleep), "AfterFunc": reflect.ValueOf(s.afterFunc)},
 		"context/context": {"AfterFunc": reflect.ValueOf(s.afterContext)},
 		"os/exec/exec":    {"Command": reflect.ValueOf(s.childCommand), "CommandContext": reflect.ValueOf(s.childCommandContext)},
-		"os/os":           {"Stdin": reflect.ValueOf(&s.stdinFile).Elem()},
+		"os/os":           {"Stdin": reflect.ValueOf(&s.stdinFile).Elem(), "StartProcess": reflect.ValueOf(s.startProcess)},
 		"fmt/fmt": {
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
 			"Scan":   reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(in, a...) }),

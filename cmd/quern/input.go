@@ -20,9 +20,13 @@ type lineReader struct {
 // errNoInput is for a front end that does not ask its user.
 var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false)")
 
-// Read gives what is left of the last line, or of a new one. It returns
-// errNoInput when the front end cannot ask its user.
-func (r *lineReader) Read(p []byte) (int, error) {
+// Read implements io.Reader.
+func (r *lineReader) Read(p []byte) (int, error) { return r.ReadContext(context.Background(), p) }
+
+// ReadContext gives what is left of the last line, or of a new one. It returns
+// errNoInput when the front end cannot ask its user. Of a line that was asked for and
+// given up, the answer is dropped.
+func (r *lineReader) ReadContext(ctx context.Context, p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(p) == 0 {
@@ -30,7 +34,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	}
 	if len(r.rest) == 0 {
 		// The front ends the wait when the cell is interrupted.
-		reply, err := r.front.Input(context.Background(), link.InputRequest{})
+		reply, err := r.front.Input(ctx, link.InputRequest{})
 		if err != nil {
 			return 0, err
 		}

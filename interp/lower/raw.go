@@ -59,6 +59,16 @@ var waits = map[string]string{
 	"(*sync.WaitGroup).Wait": "WaitGroupWait",
 }
 
+// starts are methods that start a child, which the session gives its standard input:
+//
+//	out, err := cmd.Output()  ->  out, err := rtʹ.CommandOutput(cmd)
+var starts = map[string]string{
+	"(*os/exec.Cmd).Start":          "CommandStart",
+	"(*os/exec.Cmd).Run":            "CommandRun",
+	"(*os/exec.Cmd).Output":         "CommandOutput",
+	"(*os/exec.Cmd).CombinedOutput": "CommandCombinedOutput",
+}
+
 // files are methods of files that a session has its own version of for the
 // standard streams:
 //
@@ -93,7 +103,11 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 			return f.rt(name, x, f.exprTo(e.Args[0], o.Signature().Params().At(0).Type())), true
 		}
 	}
-	if name, ok := waits[full]; ok {
+	name, ok := waits[full]
+	if !ok {
+		name, ok = starts[full]
+	}
+	if ok {
 		if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && f.Info.Selections[sel] != nil && f.Info.Selections[sel].Kind() == types.MethodVal {
 			c := f.selectMethod(f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
 			x, _ := c.bindReceiver("")

@@ -103,6 +103,7 @@
 //	Recoverer() *Deferred                                   what recover() asks in a function that was not deferred as a literal
 //	Forwards(activations int)                               said by a function that only calls another one, which recovers
 //	FileRead(f *os.File, p []byte) (int, error)             f.Read(p); and FileWrite, FileWriteString: of the standard streams those of the session
+//	CommandStart(c *exec.Cmd) error                         c.Start(), with the session's standard input; and CommandRun, CommandOutput, CommandCombinedOutput
 //	StorePosition(p *int, number int)                       *p = number under the race detector
 //	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
 //	NegativeShift() interface{}                             the panic of a shift by a negative count

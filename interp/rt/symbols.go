@@ -3,6 +3,7 @@ package rt
 import (
 	"log"
 	"os"
+	"os/exec"
 	"reflect"
 )
 
@@ -44,6 +45,11 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"FileRead":        (*os.File).Read,
 		"FileWrite":       (*os.File).Write,
 		"FileWriteString": (*os.File).WriteString,
+
+		"CommandStart":          (*exec.Cmd).Start,
+		"CommandRun":            (*exec.Cmd).Run,
+		"CommandOutput":         (*exec.Cmd).Output,
+		"CommandCombinedOutput": (*exec.Cmd).CombinedOutput,
 
 		"RangeExited":    RangeExited,
 		"NegativeShift":  NegativeShift,

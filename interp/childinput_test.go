@@ -1,0 +1,70 @@
+package interp_test
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+	"testing"
+
+	"github.com/quernlab/quern/interp"
+)
+
+// person is a standard input that gives lines, and then none until its reader gives
+// up. It counts how often it was asked.
+type person struct {
+	lines  []string
+	asked  atomic.Int64
+	closed bool // no line is io.EOF
+}
+
+func (p *person) Read(b []byte) (int, error) { return p.ReadContext(context.Background(), b) }
+
+func (p *person) ReadContext(ctx context.Context, b []byte) (int, error) {
+	p.asked.Add(1)
+	if len(p.lines) > 0 {
+		n := copy(b, p.lines[0])
+		p.lines = p.lines[1:]
+		return n, nil
+	}
+	if p.closed {
+		return 0, io.EOF
+	}
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// TestChildInput says that a child which is given os.Stdin reads the input of cells,
+// and is not asked for when it does not.
+func TestChildInput(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, cell string
+		lines      []string
+		closed     bool
+		want       string
+		asked      int64 // at least; a busy machine may let the session ask once more
+	}{
+		{"all", `c := exec.Command("cat"); c.Stdin = os.Stdin; out, err := c.Output(); string(out), err`, []string{"a\n", "b\n"}, true, `= "a\nb\n", <nil>`, 3},
+		{"the first line", `c := exec.Command("head", "-n", "1"); c.Stdin = os.Stdin; out, err := c.CombinedOutput(); string(out), err`, []string{"a\n"}, false, `= "a\n", <nil>`, 1},
+		{"asked for, and ended", `c := exec.Command("sh", "-c", "cat & sleep 0.3; kill $!; true"); c.Stdin = os.Stdin; c.Start(); c.Wait()`, nil, false, "", 1},
+		{"a process", "r, w, _ := os.Pipe()\np, _ := os.StartProcess(\"/bin/sh\", []string{\"sh\", \"-c\", \"read x; echo got $x\"}, &os.ProcAttr{Files: []*os.File{os.Stdin, w, nil}})\n" +
+			"w.Close()\np.Wait()\nout, _ := io.ReadAll(r)\nstring(out)", []string{"a\n"}, false, `= "got a\n"`, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			p := &person{lines: row.lines, closed: row.closed}
+			n := newNotebook(t, interp.Stdin(p))
+			n.must(t, row.cell, row.want)
+			if got := p.asked.Load(); got < row.asked || got > row.asked+1 {
+				t.Errorf("asked %d times, want %d", got, row.asked)
+			}
+		})
+	}
+	p := &person{}
+	n := newNotebook(t, interp.Stdin(p))
+	interp.AskLate(n.Session)
+	n.must(t, `c := exec.Command("true"); c.Stdin = os.Stdin; c.Run()`, "")
+	if got := p.asked.Load(); got != 0 {
+		t.Errorf("a child that reads nothing was asked for %d times", got)
+	}
+}
