@@ -70,7 +70,7 @@ func (c attentionCase) op() ir.Attention {
 
 func TestAttention(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
-		for i, c := range attentionCases() {
+		for i, c := range some(attentionCases()) {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				r, m, l := generator(40), newMachine(t), c.layouts()
 				q, k, v := numbers(r, d, l[0]), numbers(r, d, l[1]), numbers(r, d, l[2])
