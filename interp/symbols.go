@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -60,14 +59,14 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 		"os/os":           {"Stdin": reflect.ValueOf(&s.stdinFile).Elem(), "StartProcess": reflect.ValueOf(s.startProcess)},
 		"fmt/fmt": {
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
-			"Scan":   reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(in, a...) }),
-			"Scanf":  reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(in, format, a...) }),
-			"Scanln": reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(in, a...) }),
-			"Fscan":  reflect.ValueOf(func(r io.Reader, a ...any) (int, error) { return fmt.Fscan(s.reader(r), a...) }),
+			"Scan":   reflect.ValueOf(func(a ...any) (int, error) { return s.registry.Fscan(in, a...) }),
+			"Scanf":  reflect.ValueOf(func(format string, a ...any) (int, error) { return s.registry.Fscanf(in, format, a...) }),
+			"Scanln": reflect.ValueOf(func(a ...any) (int, error) { return s.registry.Fscanln(in, a...) }),
+			"Fscan":  reflect.ValueOf(func(r io.Reader, a ...any) (int, error) { return s.registry.Fscan(s.reader(r), a...) }),
 			"Fscanf": reflect.ValueOf(func(r io.Reader, format string, a ...any) (int, error) {
-				return fmt.Fscanf(s.reader(r), format, a...)
+				return s.registry.Fscanf(s.reader(r), format, a...)
 			}),
-			"Fscanln": reflect.ValueOf(func(r io.Reader, a ...any) (int, error) { return fmt.Fscanln(s.reader(r), a...) }),
+			"Fscanln": reflect.ValueOf(func(r io.Reader, a ...any) (int, error) { return s.registry.Fscanln(s.reader(r), a...) }),
 		},
 	}
 }

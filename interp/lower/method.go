@@ -81,6 +81,8 @@ var replaced = map[string]string{
 	"(*log.Logger).Output":         "LogOutput",
 	"(*log.Logger).SetOutput":      "SetLogOutput",
 
+	"(*flag.FlagSet).TextVar": "TextVar",
+
 	"(*text/template.Template).Execute":         "TextExecute",
 	"(*text/template.Template).ExecuteTemplate": "TextExecuteTemplate",
 	"(*text/template.Template).Funcs":           "TextFuncs",

@@ -23,7 +23,7 @@ func (f *function) takesRaw(e *ast.CallExpr) bool {
 	if o == nil {
 		return false
 	}
-	return reflecting[o.Pkg().Path()] || o.Name() == "IsTrue" || o.Pkg().Path() == "fmt" && strings.Contains(o.Name(), "can")
+	return reflecting[o.Pkg().Path()] || o.Name() == "IsTrue"
 }
 
 // shims are functions that the compiled run time has its own version of:

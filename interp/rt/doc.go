@@ -76,6 +76,7 @@
 //
 //	AtomicStore(v *atomic.Value, x interface{})             v.Store(x); AtomicSwap, AtomicCompareAndSwap
 //	ContextWithValue(parent context.Context, key, value interface{}) context.Context
+//	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
 //
 // Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
 // HTMLFuncs for those of html/template:
@@ -153,9 +154,9 @@
 // that go with it; see [Registry.Overrides]. A reflect.Type stays one.
 //
 // Functions that reflect on their argument without asking for methods
-// (sort.Slice, encoding/gob, encoding/xml, encoding/binary, fmt.Sscan,
-// runtime.SetFinalizer) get Value(x): they see fields and elements, but neither
-// the names of types nor their methods.
+// (sort.Slice, encoding/gob, encoding/xml, encoding/binary, runtime.SetFinalizer)
+// get Value(x): they see fields and elements, but neither the names of types nor
+// their methods.
 //
 // # What compiled packages may ask of a box
 //

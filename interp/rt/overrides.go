@@ -1,6 +1,10 @@
 package rt
 
-import "reflect"
+import (
+	"encoding"
+	"flag"
+	"reflect"
+)
 
 // Overrides returns the compiled symbols that the session replaces in the
 // engine's table, in its key form, so that calls and function values alike
@@ -22,7 +26,16 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"Sprint":   reflect.ValueOf(r.Sprint),
 			"Sprintf":  reflect.ValueOf(r.Sprintf),
 			"Sprintln": reflect.ValueOf(r.Sprintln),
+			"Sscan":    reflect.ValueOf(r.Sscan),
+			"Sscanf":   reflect.ValueOf(r.Sscanf),
+			"Sscanln":  reflect.ValueOf(r.Sscanln),
+			"Fscan":    reflect.ValueOf(r.Fscan),
+			"Fscanf":   reflect.ValueOf(r.Fscanf),
+			"Fscanln":  reflect.ValueOf(r.Fscanln),
 		},
+		"flag/flag": {"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
+			r.TextVar(flag.CommandLine, p, name, value, usage)
+		})},
 		"text/template/template": r.templateEscapers(),
 		"html/template/template": r.templateEscapers(),
 		"encoding/json/json": {

@@ -85,6 +85,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"AtomicCompareAndSwap": r.AtomicCompareAndSwap,
 
 		"ContextWithValue": r.ContextWithValue,
+		"TextVar":          r.TextVar,
 
 		"TextExecute":         r.TextExecute,
 		"TextExecuteTemplate": r.TextExecuteTemplate,

@@ -3,6 +3,7 @@ package rt
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	htmltemplate "html/template"
 	"os"
@@ -46,6 +47,8 @@ func TestOverrides(t *testing.T) {
 		"fmt/fmt Fprint": fmt.Fprint, "fmt/fmt Fprintf": fmt.Fprintf, "fmt/fmt Fprintln": fmt.Fprintln, "fmt/fmt Print": fmt.Print, "fmt/fmt Printf": fmt.Printf,
 		"fmt/fmt Println": fmt.Println, "fmt/fmt Sprint": fmt.Sprint, "fmt/fmt Sprintf": fmt.Sprintf, "fmt/fmt Sprintln": fmt.Sprintln,
 		"encoding/json/json Marshal": json.Marshal, "encoding/json/json MarshalIndent": json.MarshalIndent, "encoding/json/json Unmarshal": json.Unmarshal,
+		"fmt/fmt Sscan": fmt.Sscan, "fmt/fmt Sscanf": fmt.Sscanf, "fmt/fmt Sscanln": fmt.Sscanln, "fmt/fmt Fscan": fmt.Fscan, "fmt/fmt Fscanf": fmt.Fscanf, "fmt/fmt Fscanln": fmt.Fscanln,
+		"flag/flag TextVar":                  flag.TextVar,
 		"text/template/template HTMLEscaper": template.HTMLEscaper, "text/template/template JSEscaper": template.JSEscaper, "text/template/template URLQueryEscaper": template.URLQueryEscaper,
 		"html/template/template HTMLEscaper": htmltemplate.HTMLEscaper, "html/template/template JSEscaper": htmltemplate.JSEscaper, "html/template/template URLQueryEscaper": htmltemplate.URLQueryEscaper,
 	}

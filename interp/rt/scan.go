@@ -1,0 +1,81 @@
+package rt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// The scanning functions of package fmt. They look into what the operands point
+// to, and ask them for the method Scan.
+
+// Sscan is fmt.Sscan.
+func (r *Registry) Sscan(text string, operands ...any) (int, error) {
+	return r.scan(operands, func(raw []any) (int, error) { return fmt.Sscan(text, raw...) })
+}
+
+// Sscanf is fmt.Sscanf.
+func (r *Registry) Sscanf(text, format string, operands ...any) (int, error) {
+	return r.scan(operands, func(raw []any) (int, error) { return fmt.Sscanf(text, format, raw...) })
+}
+
+// Sscanln is fmt.Sscanln.
+func (r *Registry) Sscanln(text string, operands ...any) (int, error) {
+	return r.scan(operands, func(raw []any) (int, error) { return fmt.Sscanln(text, raw...) })
+}
+
+// Fscan is fmt.Fscan.
+func (r *Registry) Fscan(in io.Reader, operands ...any) (int, error) {
+	return r.scan(operands, func(raw []any) (int, error) { return fmt.Fscan(in, raw...) })
+}
+
+// Fscanf is fmt.Fscanf.
+func (r *Registry) Fscanf(in io.Reader, format string, operands ...any) (int, error) {
+	return r.scan(operands, func(raw []any) (int, error) { return fmt.Fscanf(in, format, raw...) })
+}
+
+// Fscanln is fmt.Fscanln.
+func (r *Registry) Fscanln(in io.Reader, operands ...any) (int, error) {
+	return r.scan(operands, func(raw []any) (int, error) { return fmt.Fscanln(in, raw...) })
+}
+
+// scanMethod is what package fmt asks an operand for.
+var scanMethod = wellKnown{"Scan", "func(fmt.ScanState, int32) error", reflect.TypeFor[fmt.Scanner]()}
+
+// scanned is a box with that method.
+type scanned struct{ Box }
+
+// Scan implements fmt.Scanner.
+func (b scanned) Scan(state fmt.ScanState, verb rune) error {
+	return call2[error](b.Box, scanMethod.name, state, verb)
+}
+
+// scan has package fmt scan into the raw values of boxed operands.
+func (r *Registry) scan(operands []any, scan func(raw []any) (int, error)) (int, error) {
+	raw := make([]any, len(operands))
+	var names []string // of types in lowered code, and as they were declared
+	for i, x := range operands {
+		b, ok := r.unbox(x)
+		switch {
+		case !ok:
+			raw[i] = x
+		case view{b.T, reflect.TypeOf(b.V)}.has(scanMethod):
+			raw[i] = scanned{b}
+		default:
+			raw[i] = b.V
+			names = append(names, reflect.TypeOf(b.V).String(), b.T.name)
+		}
+	}
+	n, err := scan(raw)
+	if err != nil {
+		for i := 0; i < len(names); i += 2 {
+			for _, complaint := range []string{"can't scan type: ", "type not a pointer: "} {
+				if err.Error() == complaint+names[i] {
+					return n, errors.New(complaint + names[i+1])
+				}
+			}
+		}
+	}
+	return n, err
+}
