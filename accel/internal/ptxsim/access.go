@@ -5,8 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"unsafe"
 )
 
 var memoryOperations = map[string]func(*operation) step{"ld": compileLd, "ldu": compileLdu, "st": compileSt}
@@ -314,17 +312,13 @@ func (w *warp) readable(a *access, lane int, address uint64, size int) []byte {
 		return w.local[at : at+size]
 	}
 	r, at := w.global(lane, address, size, size, &w.sites[a.site])
-	w.unwritten(lane, r, at, size)
-	if a.strong && size <= 8 && size >= 4 {
-		var b [8]byte
-		p := unsafe.Pointer(&r.data[at])
-		if size == 4 {
-			binary.LittleEndian.PutUint32(b[:], atomic.LoadUint32((*uint32)(p)))
-		} else {
-			binary.LittleEndian.PutUint64(b[:], atomic.LoadUint64((*uint64)(p)))
+	if a.strong && size <= 8 {
+		if loadAtomic(r.written, at, size) != 0x0101010101010101&lowBits(8*size) {
+			w.unwritten(lane, r, at, size)
 		}
-		return b[:size]
+		return binary.LittleEndian.AppendUint64(nil, loadAtomic(r.data, at, size))[:size]
 	}
+	w.unwritten(lane, r, at, size)
 	return r.data[at : at+size]
 }
 
@@ -444,14 +438,11 @@ func (w *warp) write(a *access, lane int, address uint64, value []byte) {
 	if r.fixed {
 		panic(w.accessFault(OutOfBounds, lane, "const", address, size, "constant memory cannot be written"))
 	}
-	mark(r.written[at:at+size], 1)
-	p := unsafe.Pointer(&r.data[at])
-	switch {
-	case a.strong && size == 4:
-		atomic.StoreUint32((*uint32)(p), binary.LittleEndian.Uint32(value))
-	case a.strong && size == 8:
-		atomic.StoreUint64((*uint64)(p), binary.LittleEndian.Uint64(value))
-	default:
-		copy(r.data[at:], value)
+	if a.strong && size <= 8 {
+		changeAtomic(r.written, at, size, func(uint64) uint64 { return 0x0101010101010101 & lowBits(8*size) })
+		changeAtomic(r.data, at, size, func(uint64) uint64 { return getBits(value, size) })
+		return
 	}
+	mark(r.written[at:at+size], 1)
+	copy(r.data[at:], value)
 }

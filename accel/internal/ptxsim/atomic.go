@@ -3,8 +3,6 @@ package ptxsim
 import (
 	"math"
 	"math/bits"
-	"sync/atomic"
-	"unsafe"
 )
 
 var atomicOperations = map[string]func(*operation) step{"atom": compileAtom, "red": compileRed}
@@ -153,24 +151,5 @@ func (w *warp) change(a *access, lane int, address uint64, f func(uint64) uint64
 		panic(w.accessFault(OutOfBounds, lane, "const", address, n, "constant memory cannot be written"))
 	}
 	w.unwritten(lane, r, at, n)
-	if n == 8 {
-		p := (*uint64)(unsafe.Pointer(&r.data[at]))
-		for {
-			old := atomic.LoadUint64(p)
-			if atomic.CompareAndSwapUint64(p, old, f(old)) {
-				return old
-			}
-		}
-	}
-	// Halves are changed within their word; an allocation holds whole words.
-	p := (*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(r.data))) + uintptr(at&^3)))
-	shift := 8 * (at & 3)
-	field := uint32(a.t.mask()) << shift
-	for {
-		word := atomic.LoadUint32(p)
-		old := uint64(word & field >> shift)
-		if atomic.CompareAndSwapUint32(p, word, word&^field|uint32(f(old))<<shift) {
-			return old
-		}
-	}
+	return changeAtomic(r.data, at, n, f)
 }

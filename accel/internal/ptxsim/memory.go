@@ -71,13 +71,51 @@ func NewMemory(limit int) *Memory {
 }
 
 func newRegion(base uint64, bytes int) *region {
-	// Whole words, so that atomic operations find their alignment.
+	data := wholeWords(bytes)
+	mark(data, 0xff) // a NaN, whatever the type
+	return &region{base: base, data: data, written: wholeWords(bytes)}
+}
+
+// wholeWords makes bytes within words, so that atomic operations on words find
+// their alignment and room.
+func wholeWords(bytes int) []byte {
 	words := make([]uint64, (bytes+7)/8+1)
-	data := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), bytes)
-	for i := range data {
-		data[i] = 0xff // a NaN, whatever the type
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), bytes)
+}
+
+// wordAt gives the word that holds a byte, and how far to the left the byte is.
+func wordAt(b []byte, at int) (word *uint32, shift int) {
+	return (*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(b))) + uintptr(at&^3))), 8 * (at & 3)
+}
+
+// loadAtomic reads 1, 2, 4 or 8 bytes that other blocks may be writing.
+func loadAtomic(b []byte, at, n int) uint64 {
+	if n == 8 {
+		return atomic.LoadUint64((*uint64)(unsafe.Pointer(&b[at])))
 	}
-	return &region{base: base, data: data, written: make([]byte, bytes)}
+	word, shift := wordAt(b, at)
+	return uint64(atomic.LoadUint32(word)) >> shift & lowBits(8*n)
+}
+
+// changeAtomic replaces 1, 2, 4 or 8 bytes and gives the old ones.
+func changeAtomic(b []byte, at, n int, f func(old uint64) uint64) uint64 {
+	if n == 8 {
+		for p := (*uint64)(unsafe.Pointer(&b[at])); ; {
+			old := atomic.LoadUint64(p)
+			if atomic.CompareAndSwapUint64(p, old, f(old)) {
+				return old
+			}
+		}
+	}
+	word, shift := wordAt(b, at)
+	field := uint32(lowBits(8*n)) << shift
+	for {
+		whole := atomic.LoadUint32(word)
+		old := uint64(whole & field >> shift)
+		if atomic.CompareAndSwapUint32(word, whole, whole&^field|uint32(f(old))<<shift) {
+			return old
+		}
+	}
 }
 
 // Alloc gives memory that nobody has written.
