@@ -179,13 +179,15 @@ func (k *Kernel) publish(m wire.Outgoing) {
 }
 
 // send encodes and sends a message. Content that has no JSON form is a bug, or
-// came from a cell in a way that the worker let pass: it is logged.
+// came from a cell in a way that the worker let pass. That it cannot be sent is
+// everyday life: its client has gone.
 func (k *Kernel) send(channel transport.Channel, m wire.Outgoing) {
 	frames, err := k.codec.Encode(m)
-	if err == nil {
-		err = k.sockets.Send(channel, frames)
-	}
 	if err != nil {
-		k.log.Error("message not sent", "type", m.Type, "channel", channel, "error", err)
+		k.log.Error("message has no form", "type", m.Type, "channel", channel, "error", err)
+		return
+	}
+	if err := k.sockets.Send(channel, frames); err != nil {
+		k.log.Info("message not sent", "type", m.Type, "channel", channel, "error", err)
 	}
 }

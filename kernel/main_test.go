@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/quernlab/quern/kernel/link"
@@ -41,7 +42,7 @@ func config(file string) Config {
 }
 
 // pidWorker runs cells whose value is the id of its process; "wait" waits for an
-// interrupt.
+// interrupt, "start" starts a program that has no end, and its value is that one's id.
 type pidWorker struct{}
 
 func (pidWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
@@ -50,7 +51,15 @@ func (pidWorker) Execute(ctx context.Context, r link.Execute) (link.Result, erro
 		<-ctx.Done()
 		return link.Result{Error: &link.CellError{Name: "interrupted", Value: "by the test"}}, nil
 	}
-	return link.Result{Data: map[string]any{"text/plain": fmt.Sprint(os.Getpid())}}, nil
+	pid := os.Getpid()
+	if r.Code == "start" {
+		cmd := exec.Command("sleep", "600")
+		if err := cmd.Start(); err != nil {
+			return link.Result{}, err
+		}
+		pid = cmd.Process.Pid
+	}
+	return link.Result{Data: map[string]any{"text/plain": fmt.Sprint(pid)}}, nil
 }
 
 func (pidWorker) Complete(context.Context, link.Complete) (link.Completion, error) {

@@ -137,10 +137,16 @@ func (r *remote) published(until string) []string {
 	}
 }
 
-// workerPID runs a cell and returns the id of the worker process.
+// workerPID returns the id of the worker process.
 func (r *remote) workerPID() string {
 	r.t.Helper()
-	r.send(r.shell, wire.ExecuteRequest, `{"code":"pid"}`)
+	return r.value("pid")
+}
+
+// value runs a cell and returns its value.
+func (r *remote) value(code string) string {
+	r.t.Helper()
+	r.send(r.shell, wire.ExecuteRequest, `{"code":"`+code+`"}`)
 	var reply wire.ExecuteOK
 	if m := r.receive(r.shell); m.Content(&reply) != nil || reply.Status != "ok" {
 		r.t.Fatal(m.text)
@@ -353,29 +359,34 @@ func TestSignals(t *testing.T) {
 	gone(t, worker)
 }
 
-// The worker never outlives the front.
+// Neither the worker nor what it has started outlives the front.
 func TestFrontKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
-	for _, code := range []string{"", "wait"} {
+	for _, code := range []string{"", "wait", "start"} {
 		r := newRemote(t)
 		cmd := front(t, r)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		r.connect()
-		worker := r.workerPID()
-		if code != "" {
-			r.send(r.shell, wire.ExecuteRequest, `{"code":"`+code+`"}`)
+		pids := []string{r.workerPID()}
+		switch code {
+		case "wait":
+			r.send(r.shell, wire.ExecuteRequest, `{"code":"wait"}`)
 			r.published("stream")
+		case "start":
+			pids = append(pids, r.value("start"))
 		}
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // killed, as it should be
-		gone(t, worker)
+		for _, pid := range pids {
+			gone(t, pid)
+		}
 	}
 }
 

@@ -36,8 +36,10 @@ func (g *group) start(cmd *exec.Cmd) error {
 		return err
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.leader = cmd.Process.Pid
+	g.mu.Unlock()
+	// Whoever has no shell has other cares than what outlives a killed kernel.
+	_ = startGuardian(cmd.Process.Pid)
 	return nil
 }
 

@@ -1,0 +1,36 @@
+//go:build unix
+
+package worker
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// guardian waits for the end of its input and then kills its process group, itself
+// included. What is meant for the cells, an interrupt say, is not for it.
+const guardian = `trap '' HUP INT QUIT TERM; read -r never; kill -KILL 0`
+
+// startGuardian starts a shell in a process group, which ends the group when this
+// process ends, however that comes about: nobody else is left then who knows what
+// cells have started. Without a shell there is no guardian.
+func startGuardian(leader int) error {
+	input, ours, err := os.Pipe() // of which no other process inherits our end
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	cmd := exec.Command("/bin/sh", "-c", guardian)
+	cmd.Stdin, cmd.Dir, cmd.Env = input, "/", []string{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: leader}
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		return err
+	}
+	go func() {
+		_ = cmd.Wait() // it is killed with its group
+		ours.Close()
+	}()
+	return nil
+}
