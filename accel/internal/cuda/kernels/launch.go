@@ -32,6 +32,13 @@ type Launch struct {
 	Block  driver.Dim
 	Shared int    // bytes of dynamic shared memory
 	Params []byte // laid out as the .param space of the entry
+	Maps   []Map  // that the driver must put into Params before the launch
+}
+
+// Map is a tensor map and where it belongs in the parameters, 128 bytes.
+type Map struct {
+	Offset int
+	Tensor driver.TensorMap
 }
 
 // Entry is a row of the table of kernels.

@@ -7,7 +7,7 @@ func Table() []Entry {
 	return slices.Concat(
 		softmaxEntries, crossEntropyEntries, normEntries, batchNormEntries, poolEntries,
 		copyEntries, castEntries, compareEntries, gatherEntries, randomEntries,
-		gemmEntries, matmulEntries, convEntries, convTensorEntries, attentionEntries, flashEntries,
+		gemmEntries, matmulEntries, convEntries, convTensorEntries, attentionEntries, flashEntries, wgmmaEntries,
 		sumEntries, maxEntries, cumSumEntries, finiteEntries, scatterAddEntries,
 	)
 }

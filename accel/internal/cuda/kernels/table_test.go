@@ -110,6 +110,9 @@ func fields(params any) []place {
 	v := reflect.TypeOf(params)
 	for i := range v.NumField() {
 		f := v.Field(i)
+		if f.Name == "_" {
+			continue // fills up to an alignment that Go has not
+		}
 		out = append(out, place{int(f.Offset), int(f.Type.Size())})
 	}
 	return out
