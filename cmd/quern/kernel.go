@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 
 	"github.com/quernlab/quern/kernel"
@@ -70,6 +71,30 @@ func collectOften(ctx context.Context) {
 	}
 	ballast := make([]byte, 16<<20)
 	debug.SetGCPercent(25)
-	<-ctx.Done()
+	returnMemory(ctx)
 	runtime.KeepAlive(ballast)
 }
+
+// returnMemory gives back to the system what large messages have needed, until ctx
+// ends. The collector by itself takes minutes to look, when nothing more happens.
+func returnMemory(ctx context.Context) {
+	held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		metrics.Read(held)
+		if held[0].Value.Uint64()-held[1].Value.Uint64() > much {
+			debug.FreeOSMemory()
+		}
+	}
+}
+
+const (
+	lookEvery = 5 * time.Second
+	much      = 64 << 20 // bytes
+)

@@ -178,8 +178,12 @@ type Outgoing struct {
 // what a growing buffer has in reserve may be as much again.
 func encodeContent(content any) ([]byte, error) {
 	b := encoded.Get().(*bytes.Buffer)
-	defer encoded.Put(b)
-	b.Reset()
+	defer func() {
+		if b.Cap() <= keptBuffer {
+			b.Reset()
+			encoded.Put(b)
+		}
+	}()
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(content); err != nil {
@@ -187,6 +191,10 @@ func encodeContent(content any) ([]byte, error) {
 	}
 	return bytes.Clone(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
+
+// keptBuffer is what a buffer that is used again may have, in bytes: a batch of
+// output, of which each byte may need an escape.
+const keptBuffer = 512 << 10
 
 // encoded holds buffers of encodeContent; the collector empties it.
 var encoded = sync.Pool{New: func() any { return new(bytes.Buffer) }}
