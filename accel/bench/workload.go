@@ -72,9 +72,11 @@ func (t *trainingStep) step() error {
 	if t.last != nil {
 		t.last.Release()
 	}
-	t.last = t.loss(t.model.Forward(t.x[i]), t.y[i])
+	y := t.model.Forward(t.x[i])
+	t.last = t.loss(y, t.y[i])
 	t.optimizer.ZeroGrad()
 	t.last.Backward()
+	y.Release() // as the others' reference counts do
 	t.optimizer.Step()
 	return nil
 }

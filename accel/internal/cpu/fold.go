@@ -36,7 +36,7 @@ var (
 		apply("Sub", input(0), apply("Div", apply("MulScalar", apply("MulScalar", input(1))), apply("AddScalar", apply("Sqrt", apply("MulScalar", input(2)))))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.rootStep },
 	}
-	foldings = []*folding{&blending, &blendingSquare, &rootStepping}
+	foldings = []*folding{&blendingSquare, &blending, &rootStepping} // what takes in more comes first
 )
 
 // fold replaces groups of instructions, of which only the last one's result is

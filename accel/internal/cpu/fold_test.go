@@ -127,6 +127,42 @@ func TestMomentStepHasTheBitsOfItsParts(t *testing.T) {
 	}
 }
 
+// TestFoldAdam folds and joins what Adam records for a parameter: of all its ops
+// three are left, and one does them. Inputs are the mean, the gradient, the mean of
+// squares and the parameter.
+func TestFoldAdam(t *testing.T) {
+	var body []instr
+	op := func(name string, args ...int) int {
+		k := instr{name: name, arity: len(args), word: -1, out: -1}
+		copy(k.args[:], args)
+		if name == "MulScalar" || name == "AddScalar" {
+			k.word = len(body)
+		}
+		body = append(body, k)
+		return 3 + len(body)
+	}
+	fade := func(x int) int { return op("AddScalar", op("AddScalar", x)) }
+	first := fade(op("Add", op("MulScalar", 0), op("MulScalar", 1)))
+	second := fade(op("Add", op("MulScalar", 2), op("MulScalar", op("Square", 1))))
+	mean := op("MulScalar", op("MulScalar", first))
+	root := op("AddScalar", op("Sqrt", op("MulScalar", second)))
+	last := op("Sub", 3, op("Div", mean, root))
+	for i, v := range []int{first, second, last} {
+		body[v-4].out = i
+	}
+	body = fold(body, 4)
+	if len(body) != 3 || body[0].fold != &blending || body[1].fold != &blendingSquare || body[2].fold != &rootStepping {
+		t.Fatalf("%d instructions are left: %+v", len(body), body)
+	}
+	for i := range body {
+		body[i].at = i
+	}
+	joinMoments(body, 4)
+	if m := body[2].moments; m == nil || m.first != 0 || m.second != 1 {
+		t.Errorf("they are not joined: %+v", body)
+	}
+}
+
 // TestJoinMoments looks for what one function can do, and for what stands in its
 // way. Values count from 4 on: means, gradient and parameter come before.
 func TestJoinMoments(t *testing.T) {

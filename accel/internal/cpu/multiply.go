@@ -22,34 +22,37 @@ type panelProduct struct {
 func (d *Device) multiply(p panelProduct) {
 	t := &d.kernel
 	panels := t.panels(p.rows)
+	var tops [maxPanels + 1]int // rows where panels of a begin, and the last one ends
 	for first := 0; first < panels; first += maxPanels {
-		last := min(first+maxPanels, panels)
+		count := min(maxPanels, panels-first)
+		for q := range count + 1 {
+			tops[q] = p.rows * (first + q) / panels
+		}
 		for j := 0; j < p.cols; j += t.nr {
 			n := min(t.nr, p.cols-j)
 			width := t.width(n)
-			next := p.next
-			b := j
+			b, next := j, p.next
 			if next == 0 {
 				b, next = j*p.k, width
 			}
-			for q := first; q < last; q++ {
-				i, to := p.rows*q/panels, p.rows*(q+1)/panels
-				tile := t.tiles[to-i-1][width/t.lanes-1]
+			var bias *float32
+			if p.bias != nil {
+				bias = &p.bias[j]
+			}
+			for q, i := range tops[:count] {
+				height := tops[q+1] - i
 				row, step := p.row, p.step
 				a := i*row + p.from*step
 				if step == 0 {
-					row, step = 1, to-i
+					row, step = 1, height
 					a = i*p.depth + p.from*step
 				}
-				ahead, stride := p.ahead(a, to-i, j/t.nr*(last-first)+q-first, last-first, t.nr)
+				tile := t.tiles[height-1][width/t.lanes-1]
+				ahead, stride := p.ahead(a, height, q, count, j, t.nr)
 				if n < width {
 					tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.edge[0], width, 0, nil, ahead, stride)
-					d.storeEdge(p, width, i, to, j, n)
+					d.storeEdge(p, width, i, i+height, j, n)
 					continue
-				}
-				var bias *float32
-				if p.bias != nil {
-					bias = &p.bias[j]
 				}
 				tile(p.k, &p.a[a], row, step, &p.b[b], next, &p.c[i*p.ldc+j], p.ldc, p.mode, bias, ahead, stride)
 			}
@@ -57,11 +60,12 @@ func (d *Device) multiply(p panelProduct) {
 	}
 }
 
-// ahead is what the tile with a number fetches for later ones, given where its
-// own part of a begins and its height: the next rows of a, or where a lies by
-// columns, of which each line belongs to another row of memory, what the next
-// depth will read of both factors, or in the last one the next panel of b.
-func (p *panelProduct) ahead(a, height, number, panels, nr int) (from *float32, stride int) {
+// ahead is what a tile fetches for later ones, given where its own part of a
+// begins, its height, its number among so many panels of a, and its column: the
+// next rows of a, or where a lies by columns, of which each line belongs to another
+// row of memory, what the next depth will read of both factors, or in the last one
+// the next panel of b.
+func (p *panelProduct) ahead(a, height, q, panels, j, nr int) (from *float32, stride int) {
 	const line = cacheLine / 4
 	switch {
 	case p.step == 0: // panels are near
@@ -71,14 +75,16 @@ func (p *panelProduct) ahead(a, height, number, panels, nr int) (from *float32, 
 		stride = line
 	case !p.more:
 		stride = p.step
-		if column := number/panels*nr + nr + number%panels*line; p.next > 0 && number%panels < nr/line && column < p.cols {
-			return &p.b[column], p.next // the next panel of b
+		if column := j + nr + q*line; p.next > 0 && q < nr/line && column < p.cols {
+			return &p.b[column], p.next
 		}
-	case number < panels:
+	case j == 0:
 		a += p.k * p.step
 		stride = p.step
-	case p.next > 0 && (number-panels)*line < p.cols:
-		return &p.b[(number-panels)*line+p.k*p.next], p.next
+	default:
+		if column := ((j/nr-1)*panels + q) * line; p.next > 0 && column < p.cols {
+			return &p.b[column+p.k*p.next], p.next
+		}
 	}
 	return &p.a[min(a, len(p.a)-1)], stride
 }
