@@ -2,7 +2,7 @@ package ptxsim
 
 import "math/bits"
 
-var asyncOperations = map[string]func(*operation) step{"cp": compileCp}
+var asyncOperations = map[string]func(*operation) step{"cp": compileCp, "mbarrier": compileMbarrier}
 
 // async is what a warp's lanes have copied with cp.async and not waited for.
 // The bytes arrive in shared memory as late as they may: when their thread
@@ -21,9 +21,6 @@ type asyncCopy struct {
 
 func (a *async) reset() { *a = async{pending: a.pending[:0]} }
 
-// finish lets go what an ended warp did not wait for.
-func (a *async) finish(*warp) { a.reset() }
-
 func compileCp(o *operation) step {
 	o.need("async")
 	switch {
@@ -33,9 +30,8 @@ func compileCp(o *operation) step {
 		return o.waitGroup(false)
 	case o.has("wait_all"):
 		return o.waitGroup(true)
-	case o.take("bulk") != "":
-		o.fail("cp.async.bulk is not supported")
-		return nil
+	case o.has("bulk"):
+		return o.compileBulk()
 	}
 	whole := o.need("ca", "cg") == "cg"
 	o.need("shared", "shared::cta")
@@ -111,22 +107,6 @@ func (w *warp) claimInFlight(lane, at int, data []byte) {
 	}
 }
 
-// land brings a copy to its place.
-func (w *warp) land(c *asyncCopy) {
-	b := w.block
-	copy(b.shared[c.at:], c.data)
-	for i := c.at; i < c.at+len(c.data); i += 4 {
-		cell := &b.cells[i>>2]
-		if cell.write&flagSplit != 0 && cell.write >= b.fresh {
-			for j := range 4 {
-				b.split(cell)[j].write = w.record(c.lane)
-			}
-			continue
-		}
-		cell.write = w.record(c.lane)
-	}
-}
-
 func (o *operation) commitGroup() step {
 	if !o.end(0) {
 		return nil
@@ -156,7 +136,7 @@ func (o *operation) waitGroup(all bool) step {
 		for i := range w.async.pending {
 			c := &w.async.pending[i]
 			if mask>>c.lane&1 == 1 && (all || c.group < w.async.groups[c.lane]-n) {
-				w.land(c)
+				w.block.arrived(c.at, c.data, w.record(c.lane))
 			} else {
 				left = append(left, *c)
 			}

@@ -25,6 +25,9 @@ type block struct {
 	epoch    uint64 // at which the block began
 	fresh    uint64 // records below are of earlier blocks
 	barriers map[uint64]*meeting
+	objects  map[uint64]*arrivals // mbarriers by address
+	// failedWaits is how many tests of mbarriers in a row found nothing.
+	failedWaits int
 }
 
 // meeting is a barrier at which warps have arrived.
@@ -63,6 +66,7 @@ func newBlock(r *run) *block {
 		b.warps = append(b.warps, w)
 	}
 	b.barriers = map[uint64]*meeting{}
+	b.objects = map[uint64]*arrivals{}
 	return b
 }
 
@@ -82,6 +86,8 @@ func (b *block) begin(id [3]int) {
 	b.fresh = b.epoch << epochShift
 	b.splits = b.splits[:0]
 	clear(b.barriers)
+	clear(b.objects)
+	b.failedWaits = 0
 	for _, w := range b.warps {
 		w.epoch = b.epoch
 		for i := range w.seen {
@@ -107,7 +113,7 @@ func (b *block) execute() {
 			n := w.run(slice)
 			b.run.spend(w, n)
 			if w.state == ended {
-				w.async.finish(w)
+				w.async.reset()
 				b.release()
 			}
 		}

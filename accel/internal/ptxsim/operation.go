@@ -287,7 +287,7 @@ func init() {
 	operations = map[string]func(*operation) step{}
 	for _, table := range []map[string]func(*operation) step{
 		integerOperations, bitOperations, floatOperations, approximateOperations, compareOperations, moveOperations,
-		convertOperations, memoryOperations, atomicOperations, warpOperations, matrixOperations, asyncOperations, quietOperations,
+		convertOperations, memoryOperations, atomicOperations, warpOperations, matrixOperations, asyncOperations, warpgroupOperations, quietOperations,
 	} {
 		for name, compile := range table {
 			operations[name] = compile

@@ -30,6 +30,7 @@ type warp struct {
 	index int
 	state warpState
 	live  uint32 // lanes that have not ended
+	most  int    // instructions of this turn; an instruction may set it to 0
 	path         // the lanes that run now
 	stack []path // those that wait for them
 
@@ -44,6 +45,7 @@ type warp struct {
 	epoch uint64           // of shared memory's records
 	seen  [warpSize]uint64 // newest epoch of each warp that happened before
 	async async
+	group warpgroup
 }
 
 // start puts the warp at the beginning of a block's work.
@@ -64,6 +66,7 @@ func (w *warp) start(threads int) {
 	mark(w.local, 0xff)
 	mark(w.localWritten, 0)
 	w.async.reset()
+	w.group.reset()
 	for _, s := range k.special {
 		specialRegisters[s.name].fill(w, &w.r[s.slot])
 	}
@@ -89,7 +92,9 @@ func (w *warp) pop() bool {
 // it gives how many.
 func (w *warp) run(most int) int {
 	code := w.block.kernel.code
-	for n := 0; n < most; n++ {
+	w.most = most
+	n := 0
+	for ; n < w.most; n++ {
 		for w.pc == w.join {
 			if !w.pop() {
 				return n
@@ -145,7 +150,7 @@ func (w *warp) run(most int) int {
 			w.pc++
 		}
 	}
-	return most
+	return n
 }
 
 // diverge lets the lanes that take the branch run first, then the others, and

@@ -281,7 +281,30 @@ func faultCode(err error) driver.Code {
 	return driver.LaunchFailed
 }
 
-// TensorMap is not supported: the interpreter has no bulk copies.
-func (c *context) TensorMap(driver.TensorMap) ([128]byte, error) {
-	return [128]byte{}, c.fail("TensorMap", driver.NotSupported, "tensor maps")
+// TensorMap makes the interpreter's map. The rules are those of CUDA.
+func (c *context) TensorMap(t driver.TensorMap) ([128]byte, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("TensorMap"); err != nil {
+		return [128]byte{}, err
+	}
+	if c.info.Capability() < 90 {
+		return [128]byte{}, c.fail("TensorMap", driver.NotSupported, "compute capability %d.%d", c.info.Major, c.info.Minor)
+	}
+	size, ok := elementBytes[t.Type]
+	swizzle, known := map[driver.Swizzle]int{driver.SwizzleNone: 0, driver.Swizzle32: 32, driver.Swizzle64: 64, driver.Swizzle128: 128}[t.Swizzle]
+	if !ok || !known {
+		return [128]byte{}, c.fail("TensorMap", driver.InvalidValue, "type %d, swizzle %d", t.Type, t.Swizzle)
+	}
+	m := ptxsim.TensorMap{Element: size, Address: uint64(t.Address), Shape: t.Shape, Strides: t.Strides, Box: t.Box, Steps: t.Steps, Swizzle: swizzle, NaNFill: t.NaNFill}
+	b, err := m.Encode()
+	if err != nil {
+		return [128]byte{}, &driver.Error{Code: driver.InvalidValue, Call: calls["TensorMap"], Log: err.Error(), Cause: err}
+	}
+	return b, nil
+}
+
+var elementBytes = map[driver.TensorType]int{
+	driver.TensorUint8: 1, driver.TensorUint16: 2, driver.TensorUint32: 4, driver.TensorInt32: 4, driver.TensorUint64: 8, driver.TensorInt64: 8,
+	driver.TensorFloat16: 2, driver.TensorFloat32: 4, driver.TensorFloat64: 8, driver.TensorBFloat16: 2,
 }
