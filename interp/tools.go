@@ -21,6 +21,12 @@ func (s *Session) Complete(src string, offset int) (start, end int, items []comp
 		}
 		return start, offset, items
 	}
+	if start, names, ok := magic.PathAt(src, offset, s.checker.Known); ok {
+		for _, name := range names {
+			items = append(items, complete.Item{Text: name, Kind: "path"})
+		}
+		return start, offset, items
+	}
 	if magic.InText(src, offset, s.checker.Known) {
 		return offset, offset, nil
 	}

@@ -17,7 +17,7 @@ import (
 // An Item is one proposal.
 type Item struct {
 	Text string // what replaces the text from start to end
-	Kind string // function, type, const, instance, module, keyword, field or label
+	Kind string // function, type, const, instance, module, keyword, field, label, magic or path
 	Type string // Go type, signature or import path; may be empty
 }
 
@@ -54,16 +54,23 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 			c.Sketch(text, visit)
 		}
 	}
+	if l.empty() && !l.checked {
+		// In what no parser understands there may be an operand.
+		if x, ok := operand(src, start); ok {
+			c.Sketch(x+"."+cursor, visit)
+		}
+	}
 	return start, end, l.sorted()
 }
 
 // list collects proposals that begin with a prefix.
 type list struct {
-	prefix string
-	items  []Item
-	seen   map[string]bool
-	member bool            // the cursor is behind a dot
-	far    map[string]bool // packages that nothing imports yet
+	prefix  string
+	items   []Item
+	seen    map[string]bool
+	member  bool            // the cursor is behind a dot
+	checked bool            // the checker has come to the operand before it
+	far     map[string]bool // packages that nothing imports yet
 }
 
 func (l *list) empty() bool { return len(l.items) == 0 }
@@ -168,6 +175,8 @@ func (l *list) fill(s *check.Sketch, paths []string) bool {
 	if len(at) > 1 {
 		if sel, ok := at[len(at)-2].(*ast.SelectorExpr); ok && sel.Sel == id {
 			l.member = true
+			_, known := s.Info.Types[sel.X]
+			l.checked = l.checked || known || isName(sel.X)
 			l.members(s, sel.X)
 			return true
 		}
@@ -188,6 +197,11 @@ func (l *list) fill(s *check.Sketch, paths []string) bool {
 		}
 	}
 	return true
+}
+
+func isName(x ast.Expr) bool {
+	_, ok := x.(*ast.Ident)
+	return ok
 }
 
 // names adds what is visible at id: locals, the names of the session, packages,

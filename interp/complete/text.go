@@ -51,6 +51,43 @@ func inText(src string, offset int) bool {
 	return false
 }
 
+// operand is the operand of a selector whose dot is right before offset: names,
+// selectors, calls and indexes.
+func operand(src string, offset int) (text string, ok bool) {
+	list := tokens(src[:offset])
+	if len(list) > 0 && list[len(list)-1].text == "\n" {
+		list = list[:len(list)-1] // a semicolon that the scanner adds
+	}
+	if len(list) < 2 || list[len(list)-1].tok != token.PERIOD {
+		return "", false
+	}
+	last := len(list) - 2
+	first, depth := last, 0
+	for ; first >= 0; first-- {
+		switch list[first].tok {
+		case token.RPAREN, token.RBRACK:
+			depth++
+			continue
+		case token.LPAREN, token.LBRACK:
+			if depth--; depth < 0 {
+				return "", false
+			}
+			continue
+		}
+		if depth > 0 {
+			continue
+		}
+		if list[first].tok != token.IDENT {
+			return "", false
+		}
+		if first == 0 || list[first-1].tok != token.PERIOD {
+			return src[list[first].start:list[last].end], true
+		}
+		first-- // the dot before it
+	}
+	return "", false
+}
+
 // importPath says whether offset lies in the path of an import, and where that
 // begins.
 func importPath(src string, offset int) (start int, ok bool) {

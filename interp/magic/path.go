@@ -1,0 +1,63 @@
+package magic
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// PathAt says whether the name of a file may stand at offset, where that begins, and
+// which names there are: those of a directory end in a slash.
+func PathAt(src string, offset int, known func(name string) bool) (start int, names []string, ok bool) {
+	for _, l := range lines(src, known) {
+		text := l.start + len(l.name)
+		if offset < text || strings.Contains(src[text:offset], "\n") && l.name != "%%bash" {
+			continue
+		}
+		switch l.name {
+		case cd.name:
+			start = text + len(src[text:offset]) - len(strings.TrimLeft(src[text:offset], " \t\"'"))
+			if start == text {
+				return 0, nil, false
+			}
+			return start, files(src[start:offset], true), true
+		case shell.name, bash.name:
+			start = text + 1 + strings.LastIndexAny(src[text:offset], " \t\n\"'=:;|&<>(")
+			if word := src[start:offset]; strings.TrimSpace(src[text:start]) == "" && !strings.Contains(word, "/") {
+				return 0, nil, false // a command
+			}
+			return start, files(src[start:offset], false), true
+		}
+	}
+	return 0, nil, false
+}
+
+// files are the names that begin with prefix, hidden ones only where it asks for
+// them.
+func files(prefix string, directories bool) []string {
+	dir, base := filepath.Split(prefix)
+	where, err := expand(dir)
+	if err != nil || dir == "" {
+		where = "."
+	}
+	entries, err := os.ReadDir(where)
+	if err != nil {
+		return nil // there is nothing to choose from
+	}
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), base) || base == "" && strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		// A link may lead to a directory.
+		info, err := os.Stat(filepath.Join(where, e.Name()))
+		isDir := err == nil && info.IsDir()
+		switch {
+		case isDir:
+			names = append(names, dir+e.Name()+"/")
+		case !directories:
+			names = append(names, dir+e.Name())
+		}
+	}
+	return names
+}
