@@ -55,7 +55,7 @@ func (r *Run) Card() Card {
 		Seconds: r.Time.Total.Seconds(), ExamplesPerSecond: measured(r.ExamplesPerSecond()),
 		WaitingSeconds: r.Time.Waiting.Seconds(), ComputingSeconds: r.Time.Computing.Seconds(), ValidatingSeconds: r.Time.Validating.Seconds(),
 		PeakBytes: r.peakBytes,
-		Device:    "cpu", Processors: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
+		Device:    r.device, Processors: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
 		Notes: append([]string{}, r.Notes...),
 	}
 	for _, s := range r.Steps {

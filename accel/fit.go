@@ -47,6 +47,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 		return run, ErrBusy
 	}
 	defer oneFit.Unlock()
+	back, err := o.useDevice()
+	if err != nil {
+		return run, err
+	}
+	defer func() { err = errors.Join(err, back()) }()
 	whole, err := o.beginRecompute(ctx, model, train)
 	if err != nil {
 		return run, err

@@ -62,7 +62,7 @@ func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting
 	}
 	seed, _ := (*tensor.Generator)(nil).State()
 	*run = Run{
-		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed,
+		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
 		planned: planned, metrics: o.live, classes: train.Targets() == 0,
 	}
 	f.beginAMP()
@@ -156,12 +156,14 @@ func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
 		examples := min(f.o.batchSize*f.o.accumulate, f.set.Len()-f.seen)
 		m, err := f.step(batches, examples)
 		if err != nil {
-			_ = f.settle(nil) // the step before counts; why training ends is err
+			if before := f.settle(nil); before != nil {
+				return f.diverged(before) // what a device finds late is of the step before
+			}
 			return f.diverged(err)
 		}
 		f.seen += examples
 		if err := f.settle(m); err != nil {
-			return err
+			return f.diverged(err)
 		}
 		if f.o.stop != nil && f.o.stop(f.run) {
 			return errors.Join(f.settle(nil), errStop)
@@ -277,7 +279,8 @@ func (f *fitting) backward(loss *Tensor, share float64) {
 
 // settle reads what the step before measured and remembers the newest: a
 // device that works on its own is not waited for until it has more to do.
-func (f *fitting) settle(newest *measurement) error {
+func (f *fitting) settle(newest *measurement) (err error) {
+	defer nn.Catch(&err)
 	m := f.pending
 	f.pending = newest
 	if m == nil {

@@ -40,6 +40,7 @@ type options struct {
 	checkpoint string // path; "" for none
 	saveEvery  int    // steps; 0 for every epoch only
 
+	device        string          // "" for the one in use
 	tensorBoard   string          // folder; "" for none
 	track         string          // likewise
 	label         string          // what the run is called where it is tracked

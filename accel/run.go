@@ -32,6 +32,7 @@ type Run struct {
 	// Use is how busy the machine was, if Live asked for it.
 	Use gpu.History
 
+	device     string // that computed
 	streamSeed uint64 // of the random numbers
 	peakBytes  int
 

@@ -8,6 +8,7 @@ package tensor
 import (
 	"errors"
 	"flag"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func onCUDA(t testing.TB, f func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	device, err := cuda.Open(d, 0)
+	device, err := cuda.Open("cuda:0", d, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,4 +110,110 @@ func TestOnCUDA(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { onCUDA(t, func() { test(t) }) })
 	}
+}
+
+// TestSwitch trains on the processor, goes on on a GPU, and back.
+func TestSwitchOnCUDA(t *testing.T) {
+	d, err := fake.Open(fake.Options{Seed: *seed, Modules: &simulated})
+	if err != nil {
+		t.Fatal(err)
+	}
+	device, err := cuda.Open("cuda:0", d, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := func(devices ...string) []float32 {
+		n := newMLP(NewGenerator(4), 20, 7, 12, 5)
+		pending := n.params[0].MulScalar(2) // computed when the device is another one
+		for _, name := range devices {
+			if err := Use(name); err != nil {
+				t.Fatal(err)
+			}
+			if got := Device(); got != name {
+				t.Fatalf("on %s instead of %s", got, name)
+			}
+			for range 3 {
+				n.train()
+			}
+		}
+		return slices.Concat(n.params[0].Data(), n.params[1].Data(), pending.Data())
+	}
+	e := shared()
+	e.enter()
+	e.devices["cuda:0"] = device
+	e.leave()
+	defer func() {
+		if err := Use("cpu"); err != nil {
+			t.Error(err)
+		}
+		e.enter()
+		delete(e.devices, "cuda:0")
+		e.leave()
+	}()
+	want, got := train("cpu", "cpu", "cpu"), train("cpu", "cuda:0", "cpu")
+	for i, w := range want {
+		if g := got[i]; !(math.Abs(float64(g-w)) < 1e-4*(1+math.Abs(float64(w)))) {
+			t.Fatalf("parameter %d is %v, on the processor alone %v", i, g, w)
+		}
+	}
+	if got := train("cuda:0"); len(got) != len(want) {
+		t.Errorf("%d numbers", len(got))
+	}
+}
+
+func TestUseOfWhatIsNot(t *testing.T) {
+	for _, name := range []string{"", "gpu", "cuda:x", "cuda:-1", "cuda:99", "CUDA"} {
+		if err := Use(name); err == nil {
+			t.Errorf("%q can be used", name)
+		}
+	}
+	if got := Device(); got != "cpu" {
+		t.Errorf("the device is %s now", got)
+	}
+}
+
+// TestSteadyStepOnCUDA looks at what a step of a training loop asks of the GPU when
+// it has come a few times: one graph, no memory, and nothing to wait for.
+func TestSteadyStepOnCUDA(t *testing.T) {
+	d, err := fake.Open(fake.Options{Modules: &simulated})
+	if err != nil {
+		t.Fatal(err)
+	}
+	device, err := cuda.Open("cuda:0", d, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	withRecorder(ir.NewRecorder(device), func() {
+		n := newMLP(NewGenerator(4), 20, 7, 12, 5)
+		data := Randn(NewGenerator(5), 20, 7).Data()
+		step := func() {
+			n.x.SetData(data)
+			n.train().Release()
+			Flush()
+		}
+		for range 12 {
+			step()
+		}
+		before := device.Counts()
+		const steps = 10
+		for range steps {
+			step()
+		}
+		after := device.Counts()
+		if got := after.GraphLaunches - before.GraphLaunches; got != steps {
+			t.Errorf("%d graphs in %d steps", got, steps)
+		}
+		for what, n := range map[string]int{
+			"kernels":   after.Launches - before.Launches,
+			"waits":     after.Syncs - before.Syncs,
+			"blocks":    after.Allocs - before.Allocs,
+			"updates":   after.Updates - before.Updates,
+			"new plans": after.Instantiates - before.Instantiates,
+		} {
+			if n != 0 {
+				t.Errorf("%d %s in %d steps", n, what, steps)
+			}
+		}
+	})
 }

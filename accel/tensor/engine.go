@@ -4,13 +4,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/goroutine"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // engine is the recorder that all tensors share, and its lock. There is one
-// list of recorded ops, as there is one device; it lives as long as the
+// list of recorded ops, as there is one device at a time; it lives as long as the
 // process.
 //
 // The goroutine that has the lock may enter again: what Checkpoint runs records
@@ -20,7 +19,8 @@ type engine struct {
 	owner    atomic.Uintptr // the goroutine that has mu, 0 if none has
 	depth    int            // entries of the owner beyond its first
 	recorder *ir.Recorder
-	limit    int // of SetMemoryLimit; 0 for the default
+	limit    int                  // of SetMemoryLimit; 0 for the default
+	devices  map[string]ir.Device // that were used, by name
 
 	scopes map[goroutine.Identity]scope // of goroutines that have opened one
 	now    scope                        // the owner's
@@ -35,11 +35,7 @@ type scope struct {
 	path, kind string // of In, while somebody wants to know
 }
 
-var shared = sync.OnceValue(func() *engine {
-	e := &engine{recorder: ir.NewRecorder(cpu.New(0)), scopes: map[goroutine.Identity]scope{}}
-	e.recorder.SetLimit(defaultLimit())
-	return e
-})
+var shared = sync.OnceValue(newEngine)
 
 // enter takes the lock for the goroutine and lets its scope hold.
 func (e *engine) enter() {

@@ -12,19 +12,17 @@ import (
 // SetMemoryLimit bounds the bytes that tensors and the temporaries of plans may
 // take on the device, and returns the old bound. 0, the default, means seven
 // eighths of the machine's memory, or of what Go's runtime is told to keep to
-// (GOMEMLIMIT; in a notebook QUERN_MEMORY_LIMIT) if that is less. An op, or the
+// (GOMEMLIMIT; in a notebook QUERN_MEMORY_LIMIT) if that is less, and on a GPU what
+// its driver gives. An op, or the
 // run of a list, that would go beyond panics with an *OutOfMemoryError; tensors
 // that exist stay as they are, parameters of a failed step too, and the session
 // goes on. Tensors that nobody can reach any more are collected before it comes
 // to that.
 func SetMemoryLimit(bytes int) (old int) {
-	locked(func(r *ir.Recorder) {
+	locked(func(*ir.Recorder) {
 		e := shared()
 		old, e.limit = e.limit, max(bytes, 0)
-		if bytes = e.limit; bytes == 0 {
-			bytes = defaultLimit()
-		}
-		r.SetLimit(bytes)
+		e.bound()
 	})
 	return old
 }

@@ -35,15 +35,16 @@ type Device struct {
 
 var _ ir.Device = (*Device)(nil)
 
-// Open makes a device of a driver's GPU. The owner calls Close.
-func Open(d driver.Driver, number int) (*Device, error) {
+// Open makes a device of a driver's GPU, which errors call by a name. The owner
+// calls Close.
+func Open(name string, d driver.Driver, number int) (*Device, error) {
 	ctx, err := d.Context(number)
 	if err != nil {
-		return nil, fmt.Errorf("cuda:%d: %w", number, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	device, err := newDevice(fmt.Sprintf("cuda:%d", number), ctx)
+	device, err := newDevice(name, ctx)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cuda:%d: %w", number, err), ctx.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), ctx.Close())
 	}
 	return device, nil
 }
@@ -74,7 +75,7 @@ const readBytes = 1 << 20
 // Close waits for all work and gives everything back.
 func (d *Device) Close() error { return d.ctx.Close() }
 
-// Name is cuda:0 for the first GPU.
+// Name is that of Open, cuda:0 for instance.
 func (d *Device) Name() string { return d.name }
 
 // Info describes the GPU.

@@ -9,7 +9,6 @@ const maxPlans = 256
 // planCache keeps the plans used last, by structure. Keys are compared whole,
 // so two structures never share a plan.
 type planCache struct {
-	limit int
 	byKey map[string]*list.Element
 	used  list.List // of *cached, the latest first
 }
@@ -19,8 +18,8 @@ type cached struct {
 	plan *plan
 }
 
-func newPlanCache(limit int) *planCache {
-	return &planCache{limit: limit, byKey: map[string]*list.Element{}}
+func newPlanCache() *planCache {
+	return &planCache{byKey: map[string]*list.Element{}}
 }
 
 func (c *planCache) get(key []byte) *plan {
@@ -33,7 +32,7 @@ func (c *planCache) get(key []byte) *plan {
 }
 
 func (c *planCache) put(key []byte, p *plan) {
-	if c.used.Len() >= c.limit {
+	if c.used.Len() >= maxPlans {
 		last := c.used.Back()
 		delete(c.byKey, last.Value.(*cached).key)
 		c.used.Remove(last)

@@ -49,7 +49,7 @@ func (r *Recorder) Watch(on bool) *NonFinite {
 		found.Before = r.infinite
 	}
 	r.watching, r.nan, r.infinite = on, nil, nil
-	r.plans = newPlanCache(maxPlans)
+	r.plans = newPlanCache()
 	if r.places = nil; on {
 		r.places = map[*Value]place{}
 	}

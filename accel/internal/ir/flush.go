@@ -32,6 +32,7 @@ func (r *Recorder) Flush() {
 			r.abandon()
 		}
 	}()
+	r.bring()
 	r.appendRoles()
 	p := r.plans.get(r.key)
 	if p == nil {

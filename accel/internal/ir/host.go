@@ -31,7 +31,7 @@ func (r *Recorder) Empty(t Type) *Value {
 // nobody else can see the old, else under a new value.
 func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 	v.check("SetData")
-	alone := v.handles == 1 && v.tape == 0 && v.epoch != r.epoch && v.buf != nil && !v.buf.shared && v.layout.Contiguous() && v.layout.Offset == 0
+	alone := v.handles == 1 && v.tape == 0 && v.epoch != r.epoch && v.buf != nil && v.buf.device == r.device && !v.buf.shared && v.layout.Contiguous() && v.layout.Offset == 0
 	if alone {
 		if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
 			panic(err)
@@ -107,7 +107,7 @@ func (r *Recorder) download(v *Value) []byte {
 }
 
 func (r *Recorder) read(dst []byte, v *Value, offset int) {
-	if err := r.device.Read(dst, v.buf.Storage, offset); err != nil {
+	if err := v.buf.device.Read(dst, v.buf.Storage, offset); err != nil {
 		panic(err)
 	}
 }
@@ -116,8 +116,11 @@ func (r *Recorder) read(dst []byte, v *Value, offset int) {
 // memory already points outside of 0..size-1. Others are checked when they are
 // used.
 func (r *Recorder) CheckIndices(op string, v *Value, size int) {
-	host, ok := r.device.(HostMemory)
-	if !ok || v.buf == nil || !v.layout.Contiguous() || v.Len() == 0 {
+	if v.buf == nil {
+		return
+	}
+	host, ok := v.buf.device.(HostMemory)
+	if !ok || !v.layout.Contiguous() || v.Len() == 0 {
 		return
 	}
 	start := unsafe.Pointer(&host.Bytes(v.buf.Storage)[v.layout.Offset*v.dtype.Size()])

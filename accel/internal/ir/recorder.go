@@ -68,7 +68,7 @@ type assignment struct {
 
 // NewRecorder makes an empty recorder for a device.
 func NewRecorder(d Device) *Recorder {
-	return &Recorder{device: d, epoch: 1, plans: newPlanCache(maxPlans), live: &liveBytes{}}
+	return &Recorder{device: d, epoch: 1, plans: newPlanCache(), live: &liveBytes{}}
 }
 
 // Trim runs the list if it has grown past its limits. It is called between
@@ -372,5 +372,5 @@ func (r *Recorder) ZeroGrad(l *Leaf) {
 func (r *Recorder) Unfused(on bool) {
 	r.Flush()
 	r.unfused = on
-	r.plans = newPlanCache(maxPlans)
+	r.plans = newPlanCache()
 }

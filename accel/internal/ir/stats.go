@@ -50,7 +50,7 @@ func (r *Recorder) alloc(bytes int) *Buffer {
 	if err != nil {
 		panic(err)
 	}
-	b := &Buffer{Storage: s}
+	b := &Buffer{Storage: s, device: r.device}
 	r.live.n.Add(int64(bytes))
 	b.tracked = tracked{r.live, int64(bytes)}
 	b.cleanup = runtime.AddCleanup(b, func(t tracked) { t.live.n.Add(-t.bytes) }, b.tracked)
@@ -79,6 +79,6 @@ func (r *Recorder) Meter(m *int) (stop func()) {
 func (r *Recorder) recycle(b *Buffer) {
 	b.cleanup.Stop()
 	r.live.n.Add(-b.tracked.bytes)
-	r.device.Free(b.Storage)
+	b.device.Free(b.Storage)
 	b.Storage = nil
 }

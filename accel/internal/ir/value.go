@@ -9,6 +9,7 @@ import (
 // Buffer is storage with the one fact that in-place updates need to know.
 type Buffer struct {
 	Storage Storage
+	device  Device // which made it
 	// shared is set once a second value looks at the storage. It is never
 	// cleared: a shared buffer is left to the garbage collector.
 	shared bool

@@ -28,7 +28,6 @@ var declared = []struct{ kind, typ string }{
 type builder struct {
 	text   strings.Builder
 	counts map[string]int
-	labels int
 	table  bool // of turns is needed
 }
 
@@ -38,11 +37,6 @@ func newBuilder() *builder { return &builder{counts: map[string]int{}} }
 func (b *builder) new(kind string) reg {
 	b.counts[kind]++
 	return reg(fmt.Sprintf("%%%s%d", kind, b.counts[kind]-1))
-}
-
-func (b *builder) label() string {
-	b.labels++
-	return fmt.Sprintf("L%d", b.labels)
 }
 
 func (b *builder) place(label string) { fmt.Fprintf(&b.text, "%s:\n", label) }

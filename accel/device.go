@@ -1,0 +1,80 @@
+package accel
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Use has everything be computed on another device from now on: "cpu", "cuda" for
+// the first GPU, "cuda:1" for the second, or "simulated" for a GPU that the
+// processor plays, to try without one whether a program would run on it. Tensors
+// that exist, the weights of models for instance, follow when they are used next.
+// The error says why there is no such device. [On] does it for one training.
+//
+// A program begins with the device that the environment variable QUERN_DEVICE
+// names, and with the processor if there is none.
+func Use(device string) error { return tensor.Use(device) }
+
+// Device is the name of the device that computes.
+func Device() string { return tensor.Device() }
+
+// On trains on a device, as if [Use] were called before and undone after: Compare
+// then takes the processor and a GPU as two variants.
+func On(device string) Option {
+	return plain(fmt.Sprintf("On(%q)", device), func(c *options) { c.device = device })
+}
+
+// useDevice switches to the device of the options. The caller calls back when the
+// training is over.
+func (c *options) useDevice() (back func() error, err error) {
+	if c.device == "" {
+		return func() error { return nil }, nil
+	}
+	before := tensor.Device()
+	if err := tensor.Use(c.device); err != nil {
+		return nil, err
+	}
+	return func() error { return tensor.Use(before) }, nil
+}
+
+// DeviceList is what [Devices] found. It shows itself as a table.
+type DeviceList struct {
+	InUse string // the device that computes
+	GPUs  []tensor.GPU
+	// Missing says in one line why there is no GPU; empty if there is one.
+	Missing string
+}
+
+// Devices are those that [Use] can name.
+func Devices() *DeviceList {
+	l := &DeviceList{InUse: tensor.Device()}
+	var err error
+	if l.GPUs, err = tensor.GPUs(); err != nil {
+		l.Missing = err.Error()
+	}
+	return l
+}
+
+func (l *DeviceList) table() table {
+	mark := func(name string) string {
+		if name == l.InUse {
+			return "in use"
+		}
+		return ""
+	}
+	t := table{headings: []string{"device", "", "memory", "processors", "capability", ""}}
+	t.rows = append(t.rows, []string{"cpu", runtime.GOARCH, "", fmt.Sprint(runtime.GOMAXPROCS(0)), "", mark("cpu")})
+	for _, g := range l.GPUs {
+		t.rows = append(t.rows, []string{g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), fmt.Sprint(g.Processors), g.Capability, mark(g.Device)})
+	}
+	t.below = l.Missing
+	return t
+}
+
+// String is the table in text.
+func (l *DeviceList) String() string { return l.table().text() }
+
+// MIMEBundle shows the table.
+func (l *DeviceList) MIMEBundle() map[string]any { return l.table().bundle() }

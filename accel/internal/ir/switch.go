@@ -1,0 +1,42 @@
+package ir
+
+// Switch runs the list and has later ones run on another device. Values follow when
+// a list reads them; those that nobody reads stay where they are. The caller keeps
+// the old device open as long as there may be such values.
+func (r *Recorder) Switch(d Device) {
+	r.Flush()
+	r.device = d
+	r.plans = newPlanCache()
+	r.stats.PlanBytes = 0
+}
+
+// Device is where lists run.
+func (r *Recorder) Device() Device { return r.device }
+
+// bring moves what the list reads to the device that it runs on, whole buffers, so
+// that all that look at one go on doing so. It panics with the device's error.
+func (r *Recorder) bring() {
+	var room []byte
+	for _, x := range r.externals {
+		b := x.buf
+		if b.device == r.device {
+			continue
+		}
+		n := b.Storage.Size()
+		if cap(room) < n {
+			room = make([]byte, n)
+		}
+		if err := b.device.Read(room[:n], b.Storage, 0); err != nil {
+			panic(err)
+		}
+		s, err := r.device.Alloc(n)
+		if err != nil {
+			panic(err)
+		}
+		if err := r.device.Write(s, 0, room[:n]); err != nil {
+			panic(err)
+		}
+		b.device.Free(b.Storage)
+		b.Storage, b.device = s, r.device
+	}
+}

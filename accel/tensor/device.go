@@ -1,0 +1,155 @@
+package tensor
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/cuda"
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/goroutine"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Use has everything be computed on another device from now on: "cpu", "cuda" for
+// the first GPU, "cuda:1" for the second, "simulated" for a GPU that the processor
+// plays, instruction by instruction: very slow, and there to try without a GPU
+// whether a program would run on one. Tensors that exist follow when they are
+// used next. What has no code on the device, float64 beyond arithmetic on a GPU,
+// is refused when it is computed. The error says why there is no such device.
+//
+// A program begins with the device that the environment variable QUERN_DEVICE
+// names, with the processor if there is none.
+func Use(device string) (err error) {
+	e := shared()
+	e.enter()
+	defer e.leave()
+	defer func() { // what has been recorded runs first, and may fail
+		if p := recover(); p != nil {
+			failed, ok := p.(error)
+			if !ok {
+				panic(p)
+			}
+			err = failed
+		}
+	}()
+	return e.use(device)
+}
+
+// Device is the name of the device that computes: "cpu" or, for instance, "cuda:0".
+func Device() (name string) {
+	locked(func(r *ir.Recorder) { name = r.Device().Name() })
+	return name
+}
+
+// GPU describes a device that [Use] can name.
+type GPU struct {
+	Device     string // for Use
+	Name       string // of the maker
+	Capability string // what CUDA calls the compute capability, "9.0" for instance
+	Processors int    // streaming multiprocessors
+	Memory     int    // bytes
+}
+
+// GPUs are the GPUs that programs of this package can use. The error says why there
+// are none, in one line.
+func GPUs() ([]GPU, error) {
+	d, err := gpus()
+	if err != nil {
+		return nil, err
+	}
+	var all []GPU
+	for i, g := range d.Devices() {
+		all = append(all, GPU{
+			Device: fmt.Sprintf("cuda:%d", i), Name: g.Name, Capability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
+			Processors: g.SMs, Memory: g.Memory,
+		})
+	}
+	return all, nil
+}
+
+// gpus is the CUDA driver, opened once.
+var gpus = sync.OnceValues(driver.Open)
+
+// use switches the recorder to a device, which is made at its first use.
+func (e *engine) use(name string) error {
+	d, ok := e.devices[canonical(name)]
+	if !ok {
+		var err error
+		if d, err = open(canonical(name)); err != nil {
+			return fmt.Errorf("accel: device %q: %w", name, err)
+		}
+		e.devices[canonical(name)] = d
+	}
+	e.recorder.Switch(d)
+	e.bound()
+	return nil
+}
+
+// The GPU that the processor plays.
+const (
+	simulatedGPU   = "simulated"
+	simulatedBytes = 2 << 30
+)
+
+// canonical is a name with its number.
+func canonical(name string) string {
+	if name == "cuda" {
+		return "cuda:0"
+	}
+	return name
+}
+
+func open(name string) (ir.Device, error) {
+	switch name {
+	case "cpu":
+		return cpu.New(0), nil
+	case simulatedGPU:
+		d, err := fake.Open(fake.Options{Memory: simulatedBytes})
+		if err != nil {
+			return nil, err
+		}
+		return cuda.Open(name, d, 0)
+	}
+	text, found := strings.CutPrefix(name, "cuda:")
+	number, err := strconv.Atoi(text)
+	if !found || err != nil || number < 0 {
+		return nil, fmt.Errorf(`there are "cpu", "cuda", "cuda:1" and so on for other GPUs than the first, and "simulated"`)
+	}
+	d, err := gpus()
+	if err != nil {
+		return nil, err
+	}
+	if n := len(d.Devices()); number >= n {
+		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0", n)
+	}
+	return cuda.Open(name, d, number)
+}
+
+// bound sets the limit of memory: that of the user, or of the host's memory. How
+// much a GPU has its driver knows.
+func (e *engine) bound() {
+	limit := e.limit
+	if limit == 0 && e.recorder.Device().Name() == "cpu" {
+		limit = defaultLimit()
+	}
+	e.recorder.SetLimit(limit)
+}
+
+// newEngine is the engine of a program, on the device that the environment names.
+// One that is not to be had is a *StateError of every op.
+func newEngine() *engine {
+	d := ir.Device(cpu.New(0))
+	e := &engine{recorder: ir.NewRecorder(d), devices: map[string]ir.Device{"cpu": d}, scopes: map[goroutine.Identity]scope{}}
+	e.bound()
+	if name := os.Getenv("QUERN_DEVICE"); name != "" {
+		if err := e.use(name); err != nil {
+			panic(&StateError{Op: "QUERN_DEVICE", Hint: err.Error()})
+		}
+	}
+	return e
+}
