@@ -158,7 +158,12 @@ func (l *Loader) load(importPath string, place module.Package) (*Package, error)
 	target.CgoEnabled = false
 	target.BuildTags = tags
 	files, err := target.ImportDir(place.Dir, 0)
+	var none *build.NoGoError
 	switch {
+	case errors.As(err, &none) && len(files.IgnoredGoFiles) > 0:
+		return nil, errors.New("all its files are for cgo or for other systems")
+	case errors.As(err, &none):
+		return nil, errors.New("it has no Go files")
 	case err != nil:
 		return nil, err
 	case files.Name == "main":

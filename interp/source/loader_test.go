@@ -1,0 +1,214 @@
+package source
+
+import (
+	"context"
+	"errors"
+	goimporter "go/importer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/tools/txtar"
+
+	own "github.com/quernlab/quern/interp/module"
+)
+
+// modules are packages below a directory, all of one module.
+type modules struct {
+	dir     string
+	version string
+	found   int
+	err     error
+}
+
+func (m *modules) Find(_ context.Context, importPath string) (own.Package, bool, error) {
+	m.found++
+	rest, ok := strings.CutPrefix(importPath, "example.com/m")
+	if !ok || m.err != nil {
+		return own.Package{}, false, m.err
+	}
+	dir := filepath.Join(m.dir, filepath.FromSlash(rest))
+	if _, err := os.Stat(dir); err != nil {
+		return own.Package{}, false, nil
+	}
+	return own.Package{Module: module.Version{Path: "example.com/m", Version: m.version}, Dir: dir}, true, nil
+}
+
+// newLoader has the packages of an archive.
+func newLoader(t *testing.T, text string) (*Loader, *modules) {
+	t.Helper()
+	m := &modules{dir: t.TempDir(), version: "v1.0.0"}
+	for _, f := range txtar.Parse([]byte(text)).Files {
+		name := filepath.Join(m.dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fset := token.NewFileSet()
+	return NewLoader(goimporter.ForCompiler(fset, "source", nil), fset, m), m
+}
+
+// TestLoad says what a session gets of a package, and in which order.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	l, _ := newLoader(t, `
+-- a/a.go --
+package apple
+
+import "example.com/m/b"
+
+var second = first + b.Base
+var first = 1
+
+type T struct{ n int }
+
+func (T) M() {}
+func init() { second++ }
+func F() int { return second }
+-- a/more.go --
+package apple
+
+func init() { second *= 2 }
+-- a/a_test.go --
+package apple
+
+func init() { undefined() }
+-- a/a_other.go --
+//go:build ignore
+
+package apple
+
+func init() { undefined() }
+-- a/fast.go --
+//go:build !purego
+
+package apple
+
+func F() int { return assembly() }
+-- b/b.go --
+package b
+
+const Base = 10
+`)
+	p, err := l.Import("example.com/m/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Name() != "apple" || p.Scope().Lookup("F") == nil {
+		t.Errorf("got %v", p)
+	}
+	taken := l.Take()
+	var paths []string
+	for _, p := range taken {
+		paths = append(paths, p.Path)
+	}
+	if want := []string{"example.com/m/b", "example.com/m/a"}; !slices.Equal(paths, want) {
+		t.Fatalf("to run are %v, want %v", paths, want)
+	}
+	a := taken[1]
+	var functions []string
+	for _, f := range a.Funcs {
+		functions = append(functions, f.Name.Name)
+	}
+	if want := []string{"M", "initʹ1", "F", "initʹ2"}; !slices.Equal(functions, want) {
+		t.Errorf("functions %v, want %v", functions, want)
+	}
+	if len(a.Init) != 2 || a.Init[0].Lhs[0].Name() != "first" || a.Init[1].Lhs[0].Name() != "second" {
+		t.Errorf("initialisers %v", a.Init)
+	}
+	if len(a.Inits) != 2 || len(a.Vars) != 2 || len(a.Specs) != 1 || a.Types != p {
+		t.Errorf("got %d inits, %d variables, %d types", len(a.Inits), len(a.Vars), len(a.Specs))
+	}
+	if again, err := l.Import("example.com/m/a"); err != nil || again != p || len(l.Take()) != 0 {
+		t.Errorf("the second import gives %v, %v", again, err)
+	}
+	if place := l.fset.Position(a.Funcs[0].Pos()); place.Filename != "example.com/m@v1.0.0/a/a.go" || place.Line != 10 {
+		t.Errorf("a function is at %v", place)
+	}
+}
+
+// TestRefused says what cannot be interpreted, and that the error names the package
+// that is at fault.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, files, want string }{
+		{"program", "-- x/x.go --\npackage main\n", "package example.com/m/x cannot be interpreted: it is a program"},
+		{"embedded file", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed x.go\nvar text string\n", "package example.com/m/x cannot be interpreted: it embeds files"},
+		{"assembly", "-- x/x.go --\npackage x\n\nfunc add(a, b int) int\n-- x/x_amd64.s --\n-- x/x_arm64.s --\n", "example.com/m@v1.0.0/x/x.go:3:1: the function add has no body in Go"},
+		{"cgo", "-- x/x.go --\npackage x\n\nimport \"C\"\n", "all its files are for cgo or for other systems"},
+		{"no file", "-- x/x.txt --\n", "it has no Go files"},
+		{"two packages", "-- x/x.go --\npackage x\n-- x/y.go --\npackage y\n", "found packages x (x.go) and y (y.go)"},
+		{"syntax", "-- x/x.go --\npackage x\n\nvar = 1\n", "x/x.go:3:5: expected 'IDENT'"},
+		{"type", "-- x/x.go --\npackage x\n\nvar a int = \"text\"\n", "x/x.go:3:13: cannot use \"text\""},
+		{"cycle", "-- x/x.go --\npackage x\n\nimport _ \"example.com/m/y\"\n-- y/y.go --\npackage y\n\nimport _ \"example.com/m/x\"\n", "package example.com/m/x cannot be interpreted: it imports itself"},
+		{"what it imports", "-- x/x.go --\npackage x\n\nimport _ \"example.com/m/y\"\n-- y/y.go --\npackage main\n", "package example.com/m/y cannot be interpreted: it is a program"},
+		{"unknown import", "-- x/x.go --\npackage x\n\nimport _ \"example.com/other\"\n", "example.com/other"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			l, m := newLoader(t, row.files)
+			_, err := l.Import("example.com/m/x")
+			var refused *Error
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), row.want) {
+				t.Fatalf("got %v, want %s", err, row.want)
+			}
+			if len(l.loading) != 0 || slices.ContainsFunc(l.Take(), func(p *Package) bool { return p.Path == "example.com/m/x" }) {
+				t.Error("it is to be run")
+			}
+			found := m.found
+			if _, again := l.Import("example.com/m/x"); again == nil || again.Error() != err.Error() || m.found != found {
+				t.Errorf("the second import gives %v", again)
+			}
+			l.Begin(t.Context())
+			if _, again := l.Import("example.com/m/x"); again == nil || m.found == found {
+				t.Errorf("another cell gets %v without a look", again)
+			}
+		})
+	}
+}
+
+// TestFind says that a package which nothing has keeps the error of the compiled
+// ones, and that a failed search is told.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	l, m := newLoader(t, "")
+	if p, err := l.Import("strings"); err != nil || p.Path() != "strings" || m.found != 0 {
+		t.Errorf("strings: %v, %v", p, err)
+	}
+	_, want := l.compiled.Import("example.com/other")
+	if _, err := l.Import("example.com/other"); err == nil || err.Error() != want.Error() {
+		t.Errorf("got %v, want %v", err, want)
+	}
+	m.err = errors.New("the proxy is away")
+	if _, err := l.Import("example.com/m/x"); !errors.Is(err, m.err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLoadAgain says when a package is loaded a second time: when it could not be
+// run, and when its module has another version.
+func TestLoadAgain(t *testing.T) {
+	t.Parallel()
+	l, m := newLoader(t, "-- x/x.go --\npackage x\n")
+	first, err := l.Import("example.com/m/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Drop(l.Take())
+	second, err := l.Import("example.com/m/x")
+	if err != nil || second == first {
+		t.Errorf("after Drop it is %v, %v", second, err)
+	}
+	m.version = "v2.0.0"
+	third, err := l.Import("example.com/m/x")
+	if err != nil || third == second || len(l.Take()) != 2 {
+		t.Errorf("of another version it is %v, %v", third, err)
+	}
+}
