@@ -174,7 +174,7 @@ func (f *function) append(e *ast.CallExpr) string {
 	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) || len(e.Args) == 2 && types.Identical(f.typeOf(e.Args[0]), f.typeOf(e.Args[1])) {
 		// The engine reads an element that is appended after it wrote those before,
 		// and takes one of the type of the slice for many.
-		return "append(" + s + ", " + f.typ(f.typeOf(e).Underlying()) + "{" + list(arguments[1:]) + "}...)"
+		return "append(" + s + ", " + sliceLiteral(f.typ(f.typeOf(e).Underlying()), arguments[1:]) + "...)"
 	}
 	return "append(" + list(arguments) + ")"
 }

@@ -197,7 +197,7 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 	typ := f.typ(t)
 	var text string
 	if len(rest) > 0 {
-		text = typ + "{" + list(texts) + "}"
+		text = sliceLiteral(typ, texts)
 	} else {
 		text = typ + "(nil)"
 	}

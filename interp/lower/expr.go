@@ -477,13 +477,30 @@ func (f *function) elements(list []ast.Expr, t types.Type) []string {
 			key, item = f.expr(kv.Key)+": ", kv.Value
 		}
 		x := f.exprTo(item, t)
-		if key == "" && strings.Contains(x, "(*") {
-			key = strconv.FormatInt(index, 10) + ": "
+		if key == "" {
+			x = element(index, x)
 		}
 		items = append(items, key+x)
 		index++
 	}
 	return items
+}
+
+// element is the lowered element x of a literal that has no keys.
+func element(index int64, x string) string {
+	if strings.Contains(x, "(*") {
+		return strconv.FormatInt(index, 10) + ": " + x
+	}
+	return x
+}
+
+// sliceLiteral is the literal of a slice of lowered elements.
+func sliceLiteral(typ string, elements []string) string {
+	items := make([]string, len(elements))
+	for i, x := range elements {
+		items[i] = element(int64(i), x)
+	}
+	return typ + "{" + list(items) + "}"
 }
 
 // blankField checks the value of a blank field, which stays zero.

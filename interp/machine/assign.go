@@ -174,7 +174,7 @@ func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types
 		v := c.mapGet(p, &ok, nil)
 		return []operand{v, ok}, []types.Type{c.elementType(x), types.Typ[types.Bool]}
 	case *ast.TypeAssertExpr:
-		v, ok, t := c.assertion(x)
+		v, ok, t := c.assertion(x, true)
 		return []operand{v, ok}, []types.Type{t, types.Typ[types.Bool]}
 	}
 	c.fail(n, "several values of %T", e)

@@ -290,7 +290,7 @@ func (c *compiler) resultsOf(b *block, sig *types.Signature, n ast.Node) []opera
 func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
 	m := sel.Obj().(*types.Func)
 	if types.IsInterface(c.typeOf(x.X)) || types.IsInterface(m.Signature().Recv().Type()) {
-		return c.callInterface(e, x, sel)
+		return c.callInterface(e, x, sel, sig)
 	}
 	if c.substitute != nil {
 		c.fail(e, "a method in a generic function")
@@ -392,12 +392,7 @@ func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature)
 		x.results = append(x.results, s)
 	}
 	// The results of a call through reflection need room, too.
-	m := c.mark()
-	c.release(mark{int(b.n) / 8, int(b.s) / int(slotSize)})
-	for _, s := range x.results {
-		c.register(s)
-	}
-	c.release(m)
+	c.roomFor(b, x.results)
 	c.fn.foreign = append(c.fn.foreign, x)
 	c.emit(opCallValue, b.n, b.s, f.at, int32(len(c.fn.foreign)-1), 0)
 	return c.resultsOf(b, sig, e)

@@ -16,9 +16,10 @@
 //
 // Numbers but complex ones, strings, bools; slices, arrays, maps, structs and
 // pointers to all of it; closures and function values; every statement but defer,
-// go, select, type switches and those of channels; calls of functions, methods and
-// of compiled functions of plainPackages; conversions to any and error. What makes
-// compiling a function end is a panic with the type unsupported: look for fail.
+// go, select and those of channels; calls of functions, of methods, through
+// interfaces of cells too, and of compiled functions of plainPackages; conversions
+// to any, error and interfaces of cells, and assertions. What makes compiling a
+// function end is a panic with the type unsupported: look for fail.
 //
 // # How values lie
 //
@@ -34,7 +35,7 @@
 // # Where what is
 //
 // Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, convert.go,
-// composite.go and interfaces.go; place.go and assign.go for what can be assigned
+// composite.go; interfaces.go, assertion.go and dynamic.go; place.go and assign.go for what can be assigned
 // to; stmt.go, loop.go, ranging.go and switch.go; call.go, builtin.go, maps.go and
 // compiled.go. Running: thread.go has the stack, run_gen.go the loop, which
 // internal/generate writes from its list of operations. What is rare is no

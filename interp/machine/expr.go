@@ -42,6 +42,9 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 		}
 		l := c.place_(e)
 		return c.get(l, want)
+	case *ast.TypeAssertExpr:
+		v, _, _ := c.assertion(e, false)
+		return c.settle(v, want)
 	case *ast.SliceExpr:
 		return c.sliceExpr(e, want)
 	case *ast.CompositeLit:

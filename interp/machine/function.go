@@ -37,11 +37,13 @@ type Function struct {
 	calls    []*Function
 	natives  []*native
 	foreign  []*foreign
+	sites    []*site
 	captures []uint16 // registers that get the captured variables of a literal
 
 	parameters, results []shape
 	value               reflect.Value // as a function of Go, when it was linked
 	pointer             unsafe.Pointer
+	dynamic             *Function // of a method: what calls through interfaces run
 }
 
 func (f *Function) entry() *instruction { return &f.code[f.start] }

@@ -38,6 +38,7 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 	if boxed && !c.named(from) {
 		c.fail(n, "an interface value of %s", from)
 	}
+	pack := c.machine.pack(s, x.owned && x.offset == 0)
 	x.at, x.offset = c.addressIfMemory(x), 0
 	dst := c.destination(target, want)
 	at, v, typ := dst.at, x.at, target.typ
@@ -54,12 +55,12 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 	case isError(to):
 		id := registry.ID(from)
 		c.native("error box", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*(*error)(unsafe.Add(sb, int(at)-8)) = registry.BoxError(id, s.get(nb, sb, v).Interface())
+			*(*error)(unsafe.Add(sb, int(at)-8)) = registry.BoxError(id, pack(nb, sb, v))
 		}})
 	case c.isDynamic(to) || isEmptyInterface(to):
 		id := registry.ID(from)
 		c.native("box", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*iface(sb, at) = registry.Box(id, s.get(nb, sb, v).Interface())
+			*iface(sb, at) = registry.Box(id, pack(nb, sb, v))
 		}})
 	default:
 		c.fail(n, "a conversion to %s", to)
@@ -125,8 +126,18 @@ func (c *compiler) betweenInterfaces(n ast.Node, x operand, from, to types.Type,
 }
 
 // callInterface calls a method through an interface.
-func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection) []operand {
+func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
 	t := c.typeOf(x.X)
+	if path := sel.Index()[:len(sel.Index())-1]; len(path) > 0 {
+		t = c.pathType(t, path)
+		if c.isDynamic(t) {
+			return c.callDynamic(e, c.get(c.field(x, x.X, path), nil), sel.Obj().(*types.Func), sig)
+		}
+		c.fail(e, "a call of the method %s of an embedded interface", sel.Obj().Name())
+	}
+	if c.isDynamic(t) {
+		return c.callDynamic(e, c.expr(x.X, nil), sel.Obj().(*types.Func), sig)
+	}
 	if !isError(t) || sel.Obj().Name() != "Error" {
 		c.fail(e, "a call of the method %s of an interface", sel.Obj().Name())
 	}
@@ -141,10 +152,4 @@ func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, sel *type
 		*text(sb, at) = err.Error()
 	}})
 	return []operand{dst}
-}
-
-// assertion compiles x.(T) with two values.
-func (c *compiler) assertion(e *ast.TypeAssertExpr) (v, ok operand, t types.Type) {
-	c.fail(e, "a type assertion")
-	return
 }

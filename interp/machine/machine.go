@@ -40,6 +40,8 @@ type Machine struct {
 	functions map[any]*Function // by the key that Unit.Add was given
 	types     map[reflect.Type]*memoryType
 	threads   sync.Pool
+	methods   sync.Map      // methodKey to *Function, for calls through interfaces
+	epoch     atomic.Uint64 // counts how often methods have changed
 }
 
 // New makes a machine without any function.

@@ -197,6 +197,7 @@ const (
 	opSqrt
 	opCall
 	opCallValue
+	opCallMethod
 	opRet
 	opPanic
 )
@@ -395,6 +396,7 @@ var opNames = [...]string{
 	opSqrt:       "Sqrt",
 	opCall:       "Call",
 	opCallValue:  "CallValue",
+	opCallMethod: "CallMethod",
 	opRet:        "Ret",
 	opPanic:      "Panic",
 }
@@ -593,6 +595,7 @@ var opOperands = [...]string{
 	opSqrt:       "nn",
 	opCall:       "NS-f",
 	opCallValue:  "NSsx",
+	opCallMethod: "NSsx",
 	opRet:        "",
 	opPanic:      "s",
 }

@@ -795,6 +795,24 @@ func (t *thread) run(fn *Function) {
 			}
 			t.ip = in
 			fn.foreign[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)
+		case opCallMethod:
+
+			site := fn.sites[in.k]
+			receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
+			if e := site.last.Load(); e != nil && e.variant == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.c)-8)) && e.epoch == t.machine.epoch.Load() {
+				if b := (*rt.Box)(*(*unsafe.Pointer)(unsafe.Add(sb, in.c))); b.T == e.typ {
+					*receiver = words(&b.V)[1]
+					callee = e.function
+					goto call
+				}
+			}
+			t.ip = in
+			if f, data := site.find(t.machine, *(*any)(unsafe.Add(sb, int(in.c)-8))); f != nil {
+				*receiver = data
+				callee = f
+				goto call
+			}
+			site.call(t.machine, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), *(*any)(unsafe.Add(sb, int(in.c)-8)))
 		case opRet:
 
 			if t.depth == first {

@@ -58,6 +58,8 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		c.rangeStmt(s, name)
 	case *ast.SwitchStmt:
 		c.switchStmt(s, name)
+	case *ast.TypeSwitchStmt:
+		c.typeSwitch(s, name)
 	case *ast.ReturnStmt:
 		c.returns(s)
 	case *ast.BranchStmt:

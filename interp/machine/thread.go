@@ -150,13 +150,19 @@ func Active(activation unsafe.Pointer) []Frame {
 	if t.fn == nil {
 		return nil
 	}
-	trace := []Frame{t.fn.frame(t.ip)}
+	var trace []Frame
+	add := func(fn *Function, ip *instruction) {
+		if fn.name != "" {
+			trace = append(trace, fn.frame(ip))
+		}
+	}
+	add(t.fn, t.ip)
 	for i := t.depth - 1; i >= 0; i-- {
 		if len(trace) == mostTold && i > mostTold {
 			i = mostTold
 		}
 		f := &t.frames[i]
-		trace = append(trace, f.fn.frame(f.ip))
+		add(f.fn, f.ip)
 	}
 	return trace
 }

@@ -19,6 +19,7 @@ type Unit struct {
 	globals   map[string]*global
 	engine    map[string]*global // functions that the engine runs
 	labels    []pending
+	methods   []Declaration // all, compiled or not
 }
 
 // Begin starts a unit.
@@ -29,6 +30,11 @@ func (m *Machine) Begin(source *Source) *Unit {
 // Compile compiles those of the declarations that the machine has everything
 // for. A function that calls one which is not compiled is not, either.
 func (u *Unit) Compile(declarations []Declaration) {
+	for _, d := range declarations {
+		if d.Signature.Recv() != nil {
+			u.methods = append(u.methods, d)
+		}
+	}
 	for {
 		for _, d := range declarations {
 			u.declared[d.Key] = &Function{name: d.Name}
@@ -75,6 +81,9 @@ func (u *Unit) compile(d Declaration) (reason string) {
 	}
 	c.study(d.Body)
 	c.body(d.Body, d.Signature, d.Signature.Recv(), d.Body, nil)
+	if d.Signature.Recv() != nil {
+		fn.dynamic = c.dynamicEntry(d)
+	}
 	for _, p := range u.labels[labels:] {
 		p.resolve()
 	}
@@ -112,8 +121,8 @@ func (u *Unit) Compiled(key any) bool { return u.declared[key] != nil }
 // Reason tells why a function of this name was not compiled.
 func (u *Unit) Reason(name string) string { return u.reasons[name] }
 
-// Empty reports whether no function was compiled.
-func (u *Unit) Empty() bool { return len(u.order) == 0 }
+// Empty reports whether there is nothing to link.
+func (u *Unit) Empty() bool { return len(u.order) == 0 && len(u.methods) == 0 }
 
 // Link gives the functions the addresses of variables, and gives the variables
 // of the engine that have the names of the functions their values. value is that
@@ -155,7 +164,26 @@ func (u *Unit) Link(value func(expression string) (reflect.Value, error)) error 
 		f.pointer = functionPointer(f.value)
 		variable.Set(f.value)
 	}
+	u.linkMethods()
 	return nil
+}
+
+// linkMethods makes the methods known to calls through interfaces, and forgets
+// those that they replace.
+func (u *Unit) linkMethods() {
+	registry := u.machine.config.Registry
+	if registry == nil || len(u.methods) == 0 {
+		return
+	}
+	for _, d := range u.methods {
+		key := methodKey{registry.ID(d.Signature.Recv().Type()), d.Key.(types.Object).Name()}
+		if f := u.declared[d.Key]; f != nil && f.dynamic != nil {
+			u.machine.methods.Store(key, f.dynamic)
+		} else {
+			u.machine.methods.Delete(key)
+		}
+	}
+	u.machine.epoch.Add(1)
 }
 
 // fits checks that the engine has the same types for a function as its code.

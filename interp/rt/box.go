@@ -114,6 +114,9 @@ func (r *Registry) unbox(x any) (Box, bool) {
 	return Box{}, false
 }
 
+// Unbox returns the box that x is, or that it wraps as a compiled interface.
+func (r *Registry) Unbox(x any) (Box, bool) { return r.unbox(x) }
+
 // Value returns the raw value of a boxed x, and any other x as it is.
 func (r *Registry) Value(x any) any {
 	if b, ok := r.unbox(x); ok {

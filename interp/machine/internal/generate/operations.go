@@ -247,6 +247,23 @@ func (l *list) control() {
 		}
 		SAVE
 		fn.foreign[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)`)
+	l.add("CallMethod", "NSsx", `
+		site := fn.sites[in.k]
+		receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
+		if e := site.last.Load(); e != nil && e.variant == Q(c) && e.epoch == t.machine.epoch.Load() {
+			if b := (*rt.Box)(P(c)); b.T == e.typ {
+				*receiver = words(&b.V)[1]
+				callee = e.function
+				goto call
+			}
+		}
+		SAVE
+		if f, data := site.find(t.machine, ANY(c)); f != nil {
+			*receiver = data
+			callee = f
+			goto call
+		}
+		site.call(t.machine, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), ANY(c))`)
 	l.add("Ret", "", `
 		if t.depth == first {
 			t.fn = nil
