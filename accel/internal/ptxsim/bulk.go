@@ -106,7 +106,7 @@ func (w *warp) tensorMap(a *access, lane int) TensorMap {
 func (w *warp) startBulk(lane int, t *TensorMap, at []int64, to uint64, b *arrivals, site int) {
 	size := t.bytes()
 	w.sharedSpan(lane, to, size, 128)
-	c := &bulkCopy{record: w.record(lane), warp: w.index, epoch: w.epoch, bytes: size}
+	c := &bulkCopy{record: w.record(lane) | flagMany, warp: w.index, epoch: w.epoch, bytes: size}
 	row := int(t.Box[0]) * t.Element
 	index := make([]uint32, len(at)) // of the row's start in the box
 	for offset := 0; offset < size; offset += row {

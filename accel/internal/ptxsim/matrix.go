@@ -82,7 +82,7 @@ func compileMma(o *operation) step {
 	if ct.name == "f16" {
 		perC = 2
 	}
-	d, a, b, c := o.destinations(0, perC, word), o.sources(1, perA, word), o.sources(2, perB, word), o.sources(3, perC, word)
+	d, a, b, c := o.destinations(perC, word), o.sources(1, perA, word), o.sources(2, perB, word), o.sources(3, perC, word)
 	each := 32 / ea.bits
 	return func(w *warp, mask uint32) {
 		w.everyLane(mask)
@@ -162,7 +162,7 @@ func compileLdmatrix(o *operation) step {
 	if o.err != nil {
 		return nil
 	}
-	d := o.destinations(0, count, valueTypes["b32"])
+	d := o.destinations(count, valueTypes["b32"])
 	o.address(&o.args[1], &a)
 	if o.err != nil {
 		return nil

@@ -178,8 +178,7 @@ func (o *operation) waitOperation(a *access, parity bool) step {
 	if len(o.args) == 4 {
 		o.source(3, valueTypes["u32"]) // how long to wait at most
 	}
-	return o.onBarrier(a, func(w *warp, lane int, at uint64, b *arrivals) {
-		w.land(b)
+	test := o.onBarrier(a, func(w *warp, lane int, at uint64, b *arrivals) {
 		ended := b.phase != w.r[phase][lane]
 		if parity {
 			ended = b.phase&1 != w.r[phase][lane]&1
@@ -199,4 +198,16 @@ func (o *operation) waitOperation(a *access, parity bool) step {
 				"every warp waits for an mbarrier: this one lacks %d arrivals and %d bytes", b.pending, b.bytes))
 		}
 	})
+	if test == nil {
+		return nil
+	}
+	acc := *a
+	return func(w *warp, mask uint32) {
+		test(w, mask)
+		// What was under way lands now: not in time for this test.
+		for left := mask &^ w.p[p]; left != 0; left &= left - 1 {
+			lane := bits.TrailingZeros32(left)
+			w.land(w.block.objects[w.r[acc.base][lane]+acc.offset])
+		}
+	}
 }

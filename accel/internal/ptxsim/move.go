@@ -75,7 +75,7 @@ func (o *operation) unpack(t valueType) step {
 		return nil
 	}
 	part := valueType{"b" + t.name[1:], untyped, t.bits / n}
-	a, items := o.source(1, t), o.destinations(0, n, part)
+	a, items := o.source(1, t), o.destinations(n, part)
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {
 			i := bits.TrailingZeros32(mask)

@@ -246,10 +246,10 @@ func (o *operation) sources(i, n int, t valueType) []int {
 	return slots
 }
 
-// destinations are the registers of a vector operand.
-func (o *operation) destinations(i, n int, t valueType) []int {
+// destinations are the registers of the first operand, a vector.
+func (o *operation) destinations(n int, t valueType) []int {
 	slots := make([]int, n)
-	for j, item := range o.vector(i, n) {
+	for j, item := range o.vector(0, n) {
 		slots[j], _ = o.destinationOf(&item, t, false)
 	}
 	return slots

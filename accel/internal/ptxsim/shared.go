@@ -23,7 +23,7 @@ const (
 	flagAtomic   = 1 << 15 // write of an atomic instruction, or of a strong store
 	flagSplit    = 1 << 14 // the bytes have cells of their own; read is their index
 	flagInFlight = 1 << 13 // to be written by cp.async
-	flagMany     = 1 << 12 // read by several lanes of the warp
+	flagMany     = 1 << 12 // read by several lanes of the warp, or written by a bulk copy and not by its thread
 )
 
 func (w *warp) record(lane int) uint64 {
@@ -91,7 +91,7 @@ func (w *warp) readWords(at uint64, words, lane int, many bool) bool {
 	for i := range cells {
 		c := &cells[i]
 		last := c.write
-		if last < b.fresh || last&(flagSplit|flagInFlight) != 0 || last>>epochShift > w.seen[last>>5&31] && (many || last&threadBits != me&threadBits) {
+		if last < b.fresh || last&(flagSplit|flagInFlight) != 0 || last>>epochShift > w.seen[last>>5&31] && (many || last&flagMany != 0 || last&threadBits != me&threadBits) {
 			return false
 		}
 		switch {

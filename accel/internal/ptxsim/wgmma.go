@@ -121,7 +121,7 @@ func (o *operation) compileWarpgroupProduct() step {
 	if p.half {
 		count = s.n / 4
 	}
-	p.d = o.destinations(0, count, word)
+	p.d = o.destinations(count, word)
 	if inRegisters {
 		p.a = o.sources(1, 4, word)
 	} else {
