@@ -217,3 +217,41 @@ func TestSteadyStepOnCUDA(t *testing.T) {
 		}
 	})
 }
+
+// TestHalfProductsOnCUDA counts the steps of products under Autocast: the GPU
+// multiplies what the casts give, and rounds its results itself.
+func TestHalfProductsOnCUDA(t *testing.T) {
+	type inputs struct{ x, w, b, images, kernel *Tensor }
+	for name, tt := range map[string]struct {
+		f     func(in inputs) *Tensor
+		steps int
+	}{
+		"matmul":            {func(in inputs) *Tensor { return in.x.MatMul(in.w.Transpose(1, 0)) }, 3},
+		"linear":            {func(in inputs) *Tensor { return Linear(in.x, in.w, in.b) }, 4},
+		"conv":              {func(in inputs) *Tensor { return Conv2D(in.images, in.kernel, nil, Window{}) }, 3},
+		"result in float32": {func(in inputs) *Tensor { return in.x.MatMul(in.w.Transpose(1, 0)).Softmax(1) }, 5},
+	} {
+		run := func() (got *Tensor, steps int) {
+			g := NewGenerator(1)
+			in := inputs{Randn(g, 5, 8), Randn(g, 6, 8), Randn(g, 6), Randn(g, 2, 3, 6, 6), Randn(g, 4, 3, 3, 3)}
+			Flush()
+			ResetStats()
+			Autocast(BFloat16, func() { got = tt.f(in) })
+			Flush()
+			return got, Stats().Steps
+		}
+		want, plain := run()
+		expected := want.Float64s()
+		onCUDA(t, func() {
+			got, steps := run()
+			if steps != tt.steps || plain <= steps {
+				t.Errorf("%s: %d steps, %d on the processor; want %d", name, steps, plain, tt.steps)
+			}
+			for i, g := range got.Float64s() {
+				if w := expected[i]; !(math.Abs(g-w) <= 1./128*math.Abs(w)+1e-3) {
+					t.Fatalf("%s: element %d is %v, on the processor %v", name, i, g, w)
+				}
+			}
+		})
+	}
+}

@@ -69,7 +69,7 @@ func batchStatistics(p *program, s ir.Step) launcher {
 func batchNorm(_ *program, s ir.Step) launcher {
 	o := channels(s, s.Op.(ir.BatchNorm).Epsilon)
 	return func(p *program) ([]kernels.Launch, error) {
-		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), s.Epilogue != nil), nil
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), relu(s)), nil
 	}
 }
 

@@ -7,12 +7,41 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+// MultipliesHalf tells whether tensor cores compute an op.
+func (d *Device) MultipliesHalf(op ir.Op, _ ir.DType) bool {
+	switch op.(type) {
+	case ir.MatMul, ir.Linear, ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
+		return true
+	}
+	return false
+}
+
+// relu tells whether a step ends with ReLU.
+func relu(s ir.Step) bool {
+	_, ok := s.Epilogue.(ir.ReLU)
+	return ok
+}
+
+// multiplier is a product of package kernels, on tensor cores or not.
+type multiplier interface {
+	Workspace() int
+	Launches(y, a, b, bias, work kernels.Pointer) ([]kernels.Launch, error)
+}
+
+// multiply is the kernels for factors of a type.
+func multiply(o kernels.MatMul, factor, y ir.DType) multiplier {
+	if o.DType = factor; factor.Half() {
+		return kernels.TensorMatMul{MatMul: o, Half: y.Half()}
+	}
+	return o
+}
+
 func matMul(p *program, s ir.Step) launcher {
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	lead := y.Shape[:len(y.Shape)-2]
-	o := kernels.MatMul{DType: y.DType, ReLU: s.Epilogue != nil,
+	o := multiply(kernels.MatMul{ReLU: relu(s),
 		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
-		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}
+		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}, a.DType, y.DType)
 	p.room(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(y), p.address(a), p.address(b), 0, p.work())
@@ -23,7 +52,7 @@ func matMul(p *program, s ir.Step) launcher {
 func linear(p *program, s ir.Step) launcher {
 	x, w, bias, y := s.In[0], s.In[1], s.In[2], s.Out[0]
 	turned := ir.Layout{Shape: []int{w.Shape[1], w.Shape[0]}, Stride: []int{w.Stride[1], w.Stride[0]}, Offset: w.Offset}
-	o := kernels.MatMul{DType: y.DType, A: x.Layout, B: turned, Bias: true, ReLU: s.Epilogue != nil}
+	o := multiply(kernels.MatMul{A: x.Layout, B: turned, Bias: true, ReLU: relu(s)}, x.DType, y.DType)
 	room := o.Workspace()
 	row := kernels.Copy{Size: bias.DType.Size(), Layout: bias.Layout}
 	p.room(room + ir.Len(bias.Shape)*bias.DType.Size())
@@ -43,27 +72,42 @@ func linear(p *program, s ir.Step) launcher {
 	}
 }
 
-func convolution(op ir.Conv2D, d ir.DType, x, w, y []int) kernels.Conv2D {
-	return kernels.Conv2D{DType: d, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
+// convolver is a convolution of package kernels, on tensor cores or not.
+type convolver interface {
+	Workspace() int
+	InputWorkspace() int
+	WeightWorkspace() int
+	Launches(y, x, w, bias, work kernels.Pointer, relu bool) ([]kernels.Launch, error)
+	InputGradient(dx, dy, w, work kernels.Pointer) ([]kernels.Launch, error)
+	WeightGradient(dw, x, dy, work kernels.Pointer) ([]kernels.Launch, error)
+}
+
+// convolution is the kernels for factors and a result of some types.
+func convolution(op ir.Conv2D, factor, result ir.DType, x, w, y []int) convolver {
+	o := kernels.Conv2D{DType: factor, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
 		Groups: op.Groups, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
+	if factor.Half() {
+		return kernels.TensorConv2D{Conv2D: o, Half: result.Half()}
+	}
+	return o
 }
 
 func conv2D(p *program, s ir.Step) launcher {
 	x, w, y := s.In[0], s.In[1], s.Out[0]
-	o := convolution(s.Op.(ir.Conv2D), y.DType, x.Shape, w.Shape, y.Shape)
+	o := convolution(s.Op.(ir.Conv2D), x.DType, y.DType, x.Shape, w.Shape, y.Shape)
 	p.room(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		var bias kernels.Pointer
 		if len(s.In) == 3 {
 			bias = p.address(s.In[2])
 		}
-		return o.Launches(p.address(y), p.address(x), p.address(w), bias, p.work(), s.Epilogue != nil)
+		return o.Launches(p.address(y), p.address(x), p.address(w), bias, p.work(), relu(s))
 	}
 }
 
 func conv2DInput(p *program, s ir.Step) launcher {
 	dy, w, dx := s.In[0], s.In[1], s.Out[0]
-	o := convolution(s.Op.(ir.Conv2DInputGradient).Conv2D, dx.DType, dx.Shape, w.Shape, dy.Shape)
+	o := convolution(s.Op.(ir.Conv2DInputGradient).Conv2D, dy.DType, dx.DType, dx.Shape, w.Shape, dy.Shape)
 	p.room(o.InputWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.InputGradient(p.address(dx), p.address(dy), p.address(w), p.work())
@@ -72,7 +116,7 @@ func conv2DInput(p *program, s ir.Step) launcher {
 
 func conv2DWeight(p *program, s ir.Step) launcher {
 	x, dy, dw := s.In[0], s.In[1], s.Out[0]
-	o := convolution(s.Op.(ir.Conv2DWeightGradient).Conv2D, dw.DType, x.Shape, dw.Shape, dy.Shape)
+	o := convolution(s.Op.(ir.Conv2DWeightGradient).Conv2D, x.DType, dw.DType, x.Shape, dw.Shape, dy.Shape)
 	p.room(o.WeightWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.WeightGradient(p.address(dw), p.address(x), p.address(dy), p.work())

@@ -64,9 +64,9 @@ func (b *builder) emit(g *group) {
 	}
 	for i, s := range n.inputs {
 		if !any && i >= free && !s.layout.Contiguous() {
-			in[i] = b.contiguous(b.operand(s, n.node.in[i].dtype), n.node.index)
+			in[i] = b.contiguous(b.operand(s, n.dtype(i)), n.node.index)
 		} else {
-			in[i] = b.operand(s, n.node.in[i].dtype)
+			in[i] = b.operand(s, n.dtype(i))
 		}
 	}
 	for _, o := range in { // a copy above may have moved the step's number on

@@ -80,6 +80,7 @@ func (r *Recorder) appendRoles() {
 
 func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
+	pl.halves, _ = r.device.(HalfProducts)
 	if r.watching {
 		pl.kept, pl.fuse = func(*Value) bool { return true }, false
 		pl.canDonate = func(assignment) bool { return false }

@@ -33,6 +33,7 @@ type planned struct {
 	kept     bool
 	class    Class
 	inputs   []operandSource
+	dtypes   []DType // of the inputs where they are not those of the values, or nil
 	users    []*planned
 	group    *group
 	slot     int      // -1 when the value never reaches memory

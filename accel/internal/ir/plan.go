@@ -45,11 +45,13 @@ type planner struct {
 	canDonate func(assignment) bool
 	kept      func(*Value) bool
 	fuse      bool
+	halves    HalfProducts // nil for a device that multiplies float32 only
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 	p.externals = externals
 	p.resolve(list)
+	p.halve()
 	p.mark()
 	p.absorb()
 	var live []*planned

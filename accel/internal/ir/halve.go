@@ -1,0 +1,118 @@
+package ir
+
+// HalfProducts is implemented by a device that multiplies 16-bit floats as they are
+// and adds the products up in float32, as tensor cores do.
+type HalfProducts interface {
+	// MultipliesHalf tells whether a product takes factors of this type, and gives
+	// float32 or this type.
+	MultipliesHalf(op Op, d DType) bool
+}
+
+// product is an op that multiplies some of its inputs.
+type product interface {
+	factors() []int
+	// addend is the input that is added to the products, or -1.
+	addend() int
+}
+
+// halve gives products the 16-bit floats themselves, before → after:
+//
+//	a' = float32(a); b' = float32(b); y = a'·b'; z = bfloat16(y)    z = a·b
+//
+// where a and b are bfloat16, on a device that multiplies them. The casts are no
+// more steps if nobody else reads what they give. It needs resolved inputs.
+func (p *planner) halve() {
+	if p.halves == nil || !p.fuse {
+		return
+	}
+	users := make([][]*planned, len(p.nodes))
+	for _, n := range p.nodes {
+		for _, x := range n.node.in {
+			if x.index >= 0 {
+				users[x.index] = append(users[x.index], n)
+			}
+		}
+	}
+	for _, n := range p.nodes {
+		if op, ok := n.node.op.(product); ok && n.class == Whole && n.node.dtype == Float32 {
+			p.halveProduct(n, op, users)
+		}
+	}
+}
+
+func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
+	var short DType
+	narrow := map[int]operandSource{}
+	for _, k := range op.factors() {
+		in, d, ok := p.narrowed(n.inputs[k])
+		if !ok || len(narrow) > 0 && d != short {
+			return
+		}
+		narrow[k], short = in, d
+	}
+	if !p.halves.MultipliesHalf(n.node.op, short) {
+		return
+	}
+	n.dtypes = make([]DType, len(n.inputs))
+	for k, x := range n.node.in {
+		n.dtypes[k] = x.dtype
+	}
+	for k, in := range narrow {
+		n.inputs[k], n.dtypes[k] = in, short
+	}
+
+	// The result is rounded where it is made, if that is all that becomes of it.
+	of := users[n.node.index]
+	if n.kept || len(of) != 1 {
+		return
+	}
+	u := of[0]
+	if c, ok := u.node.op.(Cast); !ok || c.To != short || u.inputs[0].node != n || u.inputs[0].viewed {
+		return
+	}
+	if k := op.addend(); k >= 0 && k < len(n.inputs) {
+		in, d, ok := p.narrowed(n.inputs[k])
+		if !ok || d != short {
+			return
+		}
+		n.inputs[k], n.dtypes[k] = in, short
+	}
+	u.absorbed = n
+}
+
+// narrowed is the 16-bit float that an input was made of by a cast to float32.
+func (p *planner) narrowed(in operandSource) (operandSource, DType, bool) {
+	if in.node == nil {
+		return in, 0, false
+	}
+	c, ok := in.node.node.op.(Cast)
+	if !ok || c.To != Float32 || !in.node.node.in[0].dtype.Half() {
+		return in, 0, false
+	}
+	from := in.node.inputs[0]
+	if !from.layout.Contiguous() {
+		return in, 0, false
+	}
+	in.layout.Offset += from.layout.Offset
+	return operandSource{node: from.node, external: from.external, layout: in.layout, viewed: in.viewed || from.viewed}, in.node.node.in[0].dtype, true
+}
+
+// dtype is that in which an input is read.
+func (n *planned) dtype(input int) DType {
+	if n.dtypes != nil {
+		return n.dtypes[input]
+	}
+	return n.node.in[input].dtype
+}
+
+func (MatMul) factors() []int            { return []int{0, 1} }
+func (MatMul) addend() int               { return -1 }
+func (Linear) factors() []int            { return []int{0, 1} }
+func (Linear) addend() int               { return 2 }
+func (Conv2D) factors() []int            { return []int{0, 1} }
+func (Conv2D) addend() int               { return 2 }
+func (Conv2DInputGradient) addend() int  { return -1 }
+func (Conv2DWeightGradient) addend() int { return -1 }
+func (Attention) factors() []int         { return []int{0, 1, 2} }
+func (Attention) addend() int            { return -1 }
+func (AttentionGradient) factors() []int { return []int{0, 1, 2, 4} }
