@@ -92,6 +92,18 @@ func TestShowAndUpdate(t *testing.T) {
 	}
 }
 
+func TestResult(t *testing.T) {
+	got := capture(t)
+	display.Result(display.HTML("<b>x</b>"), nil) // of a call that has not failed
+	display.Result(display.HTML("<b>x</b>"), "more")
+	display.Result(1, nil)
+	for i, want := range []string{"map[text/html:<b>x</b> text/plain:<b>x</b>]", "map[text/plain:<b>x</b>, \"more\"]", "map[text/plain:1, <nil>]"} {
+		if shown := fmt.Sprint((*got)[i].Data); shown != want {
+			t.Errorf("result %d is %s, want %s", i, shown, want)
+		}
+	}
+}
+
 func TestTerminalPrintsChangesOnly(t *testing.T) {
 	var b strings.Builder
 	s := display.Terminal(&b)

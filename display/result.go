@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"image"
 	"reflect"
 	"strconv"
 	"strings"
@@ -11,8 +12,12 @@ import (
 
 // Result shows values as a cell shows those of its last expression: strings are
 // quoted as in Go source, functions and channels are their type, several values
-// are one line. In a plain program it prints the text.
+// are one line. Of a value that shows itself and a nil error the value is shown.
+// In a plain program it prints the text.
 func Result(values ...any) {
+	if len(values) == 2 && values[1] == nil && showsItself(values[0]) {
+		values = values[:1]
+	}
 	m := Message{Kind: KindDisplay, ID: uuid.NewString()}
 	if len(values) == 1 && !isPlain(values[0]) {
 		m.Data, m.Metadata = Render(values[0])
@@ -24,6 +29,15 @@ func Result(values ...any) {
 		m.Data = map[string]any{"text/plain": strings.Join(texts, ", ")}
 	}
 	send(m)
+}
+
+// showsItself says whether a value is more than its text.
+func showsItself(v any) bool {
+	switch v.(type) {
+	case Displayer, image.Image:
+		return true
+	}
+	return false
 }
 
 // isPlain says whether a value has a text of its own as a result.

@@ -15,6 +15,7 @@ var cellRows = []struct {
 	{"result", "1 + 2", []string{"= 3"}},
 	{"quiet result", "1 + 2;", []string{""}},
 	{"quiet call", "func f() int { println(\"called\"); return 1 }\nf();", []string{"stderr: called\n"}},
+	{"what shows itself and no error", "func f() (display.Content, error) { return display.HTML(\"<b>x</b>\"), nil }\nf()", []string{"= <b>x</b>"}},
 	{"several values", "func f() (int, string, error) { return 1, \"a\", nil }\nf()", []string{"= 1, \"a\", <nil>"}},
 	{"list of expressions", "a, b := 1, \"x\"\na, b + \"y\", []int{1} // all", []string{"= 1, \"xy\", [1]"}},
 	{"list with an error in it", "1, undefinedName", []string{"! compile error: cell[1]:1:4: undefined: undefinedName\n    1, undefinedName\n       ^"}},

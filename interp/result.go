@@ -20,7 +20,8 @@ import (
 // strings are quoted as in Go source, functions and channels are their type,
 // structs have field names and everything else looks as fmt.Print prints it;
 // what does not fit in a line has the layout of display.Format. Several values, of a call or of a list of expressions, are one text with
-// ", " between. Of a long text the first 64 KiB are shown. A call whose only result is a nil error shows nothing.
+// ", " between. Of a long text the first 64 KiB are shown. A call whose only result is a nil error shows nothing; one that
+// returns what shows itself, and a nil error, shows the former.
 type Result struct {
 	Data, Metadata map[string]any
 }
@@ -48,6 +49,9 @@ func (s *Session) render(r *run, cell *check.Cell) (Result, error) {
 	if len(values) == 1 && values[0] == nil && cell.EndsInError() && cell.IsCall() {
 		return Result{}, nil // nothing failed
 	}
+	if len(values) == 2 && values[1] == nil && len(cell.Result) == 1 && cell.EndsInError() && s.showsItself(values[0]) {
+		values = values[:1]
+	}
 	if len(values) == 1 {
 		return s.renderValue(values[0]), nil
 	}
@@ -57,6 +61,15 @@ func (s *Session) render(r *run, cell *check.Cell) (Result, error) {
 		texts = append(texts, text)
 	}
 	return Result{Data: map[string]any{"text/plain": strings.Join(texts, ", ")}}, nil
+}
+
+// showsItself says whether a value is more than its text.
+func (s *Session) showsItself(v any) bool {
+	switch s.registry.ToDisplay(v).(type) {
+	case display.Displayer, image.Image:
+		return true
+	}
+	return false
 }
 
 func (s *Session) renderValue(v any) (result Result) {

@@ -139,3 +139,8 @@ def test_states_are_kept_in_the_notebook():
     assert states[model]["model_name"] == "VBoxModel"
     assert {s["model_name"] for s in states.values()} >= {"VBoxModel", "IntSliderModel", "OutputModel", "LayoutModel"}
     assert any(s["model_name"] == "OutputModel" and s["state"]["outputs"][0]["data"]["text/plain"] == "xxx" for s in states.values())
+
+
+def test_interact_shows_itself(kernel):
+    model = shown(kernel.ok('widgets.Interact(func(n int) string { return fmt.Sprint("n is ", n) }, 3)'))
+    assert model in kernel.client.comm_info(reply=True, timeout=TIMEOUT)["content"]["comms"]
