@@ -22,7 +22,7 @@ for source; do
 	for variant in $(sed -n 's/^\/\/ variants://p' "$source"); do
 		define="-DVARIANT=$variant -DIS_${variant%%_*}" arch=sm_80 ptx=+ptx70
 		case $variant in
-		f32) define="$define -DREAL=float" ;;
+		f32 | bf16 | f16) define="$define -DREAL=float" ;;
 		f64) define="$define -DREAL=double" ;;
 		*_sm90) arch=sm_90a ptx=+ptx80 ;;
 		*_*) define="$define -DHEAD=${variant#*_}" ;;

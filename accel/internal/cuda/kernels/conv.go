@@ -52,7 +52,8 @@ func (o Conv2D) images(plane, line int) images {
 type convolution struct {
 	o                   Conv2D
 	kernel              kernel[convParams]
-	m, n, depth         int // of a group
+	direct              func(y, a, b, bias Pointer, relu, half bool) []Launch // for small groups
+	m, n, depth         int                                                   // of a group
 	images              images
 	result              result
 	size, rows, columns int // of the result
@@ -63,6 +64,7 @@ func (o Conv2D) forward() convolution {
 	c := convolution{o: o, kernel: convForward, m: o.O / o.Groups, n: o.N * plane, depth: o.C / o.Groups * o.KH * o.KW, images: o.images(plane, o.OW)}
 	c.result = result{Row: int64(plane), Outer: int64(o.O * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane), BiasRows: 1}
 	c.size, c.rows, c.columns = o.N*o.O*plane, o.O, plane
+	c.direct = o.directLaunches
 	return c
 }
 
@@ -71,6 +73,7 @@ func (o Conv2D) input() convolution {
 	c := convolution{o: o, kernel: convInput, m: o.C / o.Groups, n: o.N * plane, depth: o.O / o.Groups * o.KH * o.KW, images: o.images(plane, o.W)}
 	c.result = result{Row: int64(plane), Outer: int64(o.C * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane)}
 	c.size, c.rows, c.columns = o.N*o.C*plane, o.C, plane
+	c.direct = func(dx, dy, w, _ Pointer, _, half bool) []Launch { return o.directInput(dx, dy, w, half) }
 	return c
 }
 
@@ -79,6 +82,7 @@ func (o Conv2D) weight() convolution {
 	c := convolution{o: o, kernel: convWeight, m: o.O / o.Groups, n: inner, depth: o.N * plane, images: o.images(plane, o.OW)}
 	c.result = result{Row: int64(inner), Batch: int64(c.m * inner), Inner: newDivisor(inner)}
 	c.size, c.rows, c.columns = o.O*inner, o.O, inner
+	c.direct = func(dw, x, dy, _ Pointer, _, half bool) []Launch { return o.directWeight(dw, x, dy, half) }
 	return c
 }
 
@@ -88,7 +92,7 @@ func (c convolution) blocks(tile int) int { return ceil(c.m, tile) * ceil(c.n, t
 func (c convolution) parts(tile int) int { return kParts(c.blocks(tile)*c.o.Groups, c.depth) }
 
 func (c convolution) workspace() int {
-	if p := c.parts(64); p > 1 {
+	if p := c.parts(64); p > 1 && !c.o.direct() {
 		return p * c.size * c.o.DType.Size()
 	}
 	return 0
@@ -113,6 +117,9 @@ func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch,
 	}
 	if err := c.countable(); err != nil {
 		return nil, err
+	}
+	if c.o.direct() {
+		return c.direct(y, a, b, bias, relu, false), nil
 	}
 	v, parts := real(c.o.DType), c.parts(64)
 	r := c.result

@@ -31,7 +31,7 @@ func (c convolution) tile() int {
 }
 
 func (c convolution) tensorWorkspace() int {
-	if p := c.parts(c.tile()); p > 1 {
+	if p := c.parts(c.tile()); p > 1 && !c.o.direct() {
 		return p * c.size * 4
 	}
 	return 0
@@ -40,6 +40,9 @@ func (c convolution) tensorWorkspace() int {
 func (o TensorConv2D) launches(c convolution, name string, y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
 	if err := c.countable(); err != nil || c.size == 0 {
 		return nil, err
+	}
+	if o.direct() {
+		return c.direct(y, a, b, bias, relu, o.Half), nil
 	}
 	v, tile := tensorType(o.DType), c.tile()
 	parts := c.parts(tile)

@@ -1,8 +1,9 @@
 // crossentropy: -ln softmax(x)[label] of each row of x [rows, n], and its
 // gradient (softmax(x) - one-hot(label))·dy/rows.
 //
-// Bound by memory: 4 bytes an element for the loss, 8 for the gradient, of
-// float32. A row is one warp's up to 1024 elements, else one block's.
+// Bound by memory: 4 bytes an element for the loss, 8 for the gradient, 12 of rows
+// that the cache cannot hold, of float32. A row is one warp's up to 1024 elements,
+// else one block's.
 //
 // variants: f32 f64
 #include "device.h"
@@ -16,13 +17,8 @@ template <int size> DEVICE void loss(real *losses, const real *x, const int *lab
       if (Members::member() == 0) report(fault, row, (u32)right), losses[row] = 0;
       continue;
     }
-    real top = minusInfinity<real>();
-    for (u32 i = Members::member(); i < n; i += size) top = Largest::of(top, from[i]);
-    top = Members::template across<Largest>(top);
-    real sum = 0;
-    for (u32 i = Members::member(); i < n; i += size) sum += exponential(from[i] - top);
-    sum = Members::template across<Sum>(sum);
-    if (Members::member() == 0) losses[row] = logarithm(sum) - (from[right] - top);
+    Exponentials e = Exponentials::of<size>(from, n);
+    if (Members::member() == 0) losses[row] = logarithm(e.sum) - (from[right] - e.top);
   }
 }
 
@@ -48,15 +44,10 @@ template <int size> DEVICE void gradient(real *dx, const real *x, const int *lab
     real *to = dx + (u64)row * n;
     int right = label[row];
     if ((u32)right >= n && Members::member() == 0) report(fault, row, (u32)right);
-    real top = minusInfinity<real>();
-    for (u32 i = Members::member(); i < n; i += size) top = Largest::of(top, from[i]);
-    top = Members::template across<Largest>(top);
-    real sum = 0;
-    for (u32 i = Members::member(); i < n; i += size) sum += exponential(from[i] - top);
-    sum = Members::template across<Sum>(sum);
-    real factor = 1 / sum, scale = *dy / (real)rows;
+    Exponentials e = Exponentials::of<size>(from, n);
+    real factor = 1 / e.sum, scale = *dy / (real)rows;
     for (u32 i = Members::member(); i < n; i += size) {
-      real p = exponential(from[i] - top) * factor;
+      real p = exponential(from[i] - e.top) * factor;
       to[i] = (p - (real)(i == (u32)right)) * scale;
     }
   }

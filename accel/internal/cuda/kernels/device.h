@@ -206,6 +206,37 @@ DEVICE double logarithm(double x) {
   return (double)e * 6.93147180369123816490e-01 - ((h - (s * (h + even + odd) + (double)e * 1.90821492927058770002e-10)) - f);
 }
 
+// Exponentials is the largest x of a row and Σ exp(x - top), found in one pass with
+// eight loads under way: a thread's sum is scaled down when a larger x comes
+// (Milakov and Gimelshein, arXiv:1805.02867).
+#ifdef REAL
+struct Exponentials {
+  real top, sum;
+
+  template <int size> DEVICE Exponentials of(const real *x, u32 n) {
+    using Members = Team<size>;
+    Exponentials e = {minusInfinity<real>(), 0};
+    for (u32 from = Members::member(); from < n; from += 8 * size) {
+      real v[8];
+#pragma unroll
+      for (u32 j = 0; j < 8; j++) v[j] = from + j * size < n ? x[from + j * size] : minusInfinity<real>();
+      real high = e.top;
+#pragma unroll
+      for (u32 j = 0; j < 8; j++) high = Largest::of(high, v[j]);
+      real shift = high == minusInfinity<real>() ? 0 : high;
+      e.sum *= exponential(e.top - shift);
+#pragma unroll
+      for (u32 j = 0; j < 8; j++) e.sum += exponential(v[j] - shift);
+      e.top = high;
+    }
+    real top = Members::template across<Largest>(e.top);
+    e.sum = Members::template across<Sum>(e.sum * exponential(e.top - top));
+    e.top = top;
+    return e;
+  }
+};
+#endif
+
 // Fault is where a kernel tells what was wrong: the number of the first such
 // element times 2³², plus what it was. It starts as all ones.
 struct Fault { u64 first; };

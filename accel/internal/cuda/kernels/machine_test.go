@@ -112,6 +112,14 @@ func (m *machine) try(launches []Launch) error {
 			}
 			m.loaded[l.Module] = loaded
 		}
+		for _, x := range l.Maps {
+			t := x.Tensor
+			encoded, err := (&ptxsim.TensorMap{Element: 2, Address: uint64(t.Address), Shape: t.Shape, Strides: t.Strides, Box: t.Box, Swizzle: 128}).Encode()
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.Entry, err)
+			}
+			copy(l.Params[x.Offset:], encoded[:])
+		}
 		k := loaded.Kernel(l.Entry)
 		if k == nil {
 			m.t.Fatalf("there is no %s", l.Entry)

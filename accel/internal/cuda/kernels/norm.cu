@@ -2,30 +2,55 @@
 //
 // Bound by memory: 8 bytes an element forward, 12 for the input's gradient, 8 for
 // the parameters', of float32. A row is one warp's up to 1024 elements, else one
-// block's, read again from the cache for each pass: the mean, the variance around
-// it, the result. The parameters' gradients are added up in blocks of rows, whose
+// block's, read again from the cache for each pass, or held in registers: the mean,
+// the variance around it, the result. The parameters' gradients are added up in blocks of rows, whose
 // number depends on the shape alone, and the blocks' sums in order.
 //
 // variants: f32 f64
 #include "device.h"
 
+// Elements is a thread's part of a row. Of rows of up to 1024 float32, which a warp
+// takes, it is held in registers, all loads at once; others are read anew.
+template <int size, bool held> struct Elements {
+  const real *x;
+  u32 n;
+  MEMBER Elements(const real *x, u32 n) : x(x), n(n) {}
+  template <typename F> MEMBER void each(F f) const {
+    for (u32 i = Team<size>::member(); i < n; i += size) f(i, x[i]);
+  }
+};
+template <int size> struct Elements<size, true> {
+  real v[32];
+  u32 n;
+  MEMBER Elements(const real *x, u32 n) : n(n) {
+#pragma unroll
+    for (u32 j = 0; j < 32; j++) v[j] = lane() + j * 32 < n ? x[lane() + j * 32] : 0;
+  }
+  template <typename F> MEMBER void each(F f) const {
+#pragma unroll
+    for (u32 j = 0; j < 32; j++)
+      if (lane() + j * 32 < n) f(lane() + j * 32, v[j]);
+  }
+};
+template <int size> using Part = Elements<size, size == 32 && sizeof(real) == 4>;
+
 template <int size> struct Row {
   using Members = Team<size>;
   real mean, scale;
 
-  // Row finds the mean, 0 unless centred, and 1/√(variance + ε).
-  DEVICE Row of(const real *x, u32 n, u32 centred, double epsilon) {
+  // of finds the mean, 0 unless centred, and 1/√(variance + ε).
+  template <typename P> DEVICE Row of(const P &part, u32 n, u32 centred, double epsilon) {
     Row r = {0, 0};
     if (centred) {
       real sum = 0;
-      for (u32 i = Members::member(); i < n; i += size) sum += x[i];
+      part.each([&](u32, real x) __attribute__((always_inline)) { sum += x; });
       r.mean = Members::template across<Sum>(sum) / (real)n;
     }
     real squares = 0;
-    for (u32 i = Members::member(); i < n; i += size) {
-      real d = x[i] - r.mean;
+    part.each([&](u32, real x) __attribute__((always_inline)) {
+      real d = x - r.mean;
       squares = fused(d, d, squares);
-    }
+    });
     squares = Members::template across<Sum>(squares);
     r.scale = 1 / root(squares / (real)n + (real)epsilon);
     return r;
@@ -37,15 +62,16 @@ template <int size> DEVICE void norm(real *y, const real *x, const real *w, cons
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     const real *from = x + (u64)row * n;
     real *to = y + (u64)row * n;
-    Row<size> r = Row<size>::of(from, n, centred, epsilon);
-    for (u32 i = Members::member(); i < n; i += size) {
-      real v = (from[i] - r.mean) * r.scale * w[i];
+    Part<size> part(from, n);
+    Row<size> r = Row<size>::of(part, n, centred, epsilon);
+    part.each([&](u32 i, real x) __attribute__((always_inline)) {
+      real v = (x - r.mean) * r.scale * w[i];
       to[i] = centred ? v + b[i] : v;
-    }
+    });
   }
 }
 
-KERNEL(norm_warp, 256, 4)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
+KERNEL(norm_warp, 256, 3)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
   norm<32>(y, x, w, b, epsilon, rows, n, centred);
 }
 KERNEL(norm_block, 256, 4)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
@@ -59,19 +85,20 @@ template <int size> DEVICE void input(real *dx, const real *x, const real *dy, c
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     const real *from = x + (u64)row * n, *slope = dy + (u64)row * n;
     real *to = dx + (u64)row * n;
-    Row<size> r = Row<size>::of(from, n, centred, epsilon);
+    Elements<size, false> part(from, n); // two rows are too many for registers
+    Row<size> r = Row<size>::of(part, n, centred, epsilon);
     real sum = 0, product = 0;
-    for (u32 i = Members::member(); i < n; i += size) {
+    part.each([&](u32 i, real x) __attribute__((always_inline)) {
       real g = slope[i] * w[i];
       sum += g;
-      product = fused(g, (from[i] - r.mean) * r.scale, product);
-    }
+      product = fused(g, (x - r.mean) * r.scale, product);
+    });
     product = Members::template across<Sum>(product) / (real)n;
     sum = centred ? Members::template across<Sum>(sum) / (real)n : 0;
-    for (u32 i = Members::member(); i < n; i += size) {
-      real hat = (from[i] - r.mean) * r.scale;
+    part.each([&](u32 i, real x) __attribute__((always_inline)) {
+      real hat = (x - r.mean) * r.scale;
       to[i] = (slope[i] * w[i] - sum - hat * product) * r.scale;
-    }
+    });
   }
 }
 
@@ -86,12 +113,12 @@ KERNEL(norm_input_block, 256, 4)(real *dx, const real *x, const real *dy, const 
 template <int size> DEVICE void keep(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
-    Row<size> r = Row<size>::of(x + (u64)row * n, n, centred, epsilon);
+    Row<size> r = Row<size>::of(Part<size>(x + (u64)row * n, n), n, centred, epsilon);
     if (Members::member() == 0) kept[2 * row] = r.mean, kept[2 * row + 1] = r.scale;
   }
 }
 
-KERNEL(norm_rows_warp, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<32>(kept, x, epsilon, rows, n, centred); }
+KERNEL(norm_rows_warp, 256, 3)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<32>(kept, x, epsilon, rows, n, centred); }
 KERNEL(norm_rows_block, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<256>(kept, x, epsilon, rows, n, centred); }
 
 // norm_weight adds up dy·x̂ and dy of part p's rows for 32 columns a block: its

@@ -1,8 +1,8 @@
 // softmax: y = eˣ/Σeˣ, or its logarithm, of each row of x [rows, n].
 //
-// Bound by memory: 8 bytes an element of float32. A row is one warp's up to 1024
-// elements, else one block's; it is read three times, but only the first time
-// from memory, and neighbouring threads read neighbouring elements.
+// Bound by memory: 8 bytes an element of float32, 12 of rows that the cache cannot
+// hold. A row is one warp's up to 1024 elements, else one block's; it is read
+// twice, and neighbouring threads read neighbouring elements.
 //
 // variants: f32 f64
 #include "device.h"
@@ -12,18 +12,13 @@ template <int size> DEVICE void softmax(real *y, const real *x, u32 rows, u32 n,
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     const real *from = x + (u64)row * n;
     real *to = y + (u64)row * n;
-    real top = minusInfinity<real>();
-    for (u32 i = Members::member(); i < n; i += size) top = Largest::of(top, from[i]);
-    top = Members::template across<Largest>(top);
-    real sum = 0;
-    for (u32 i = Members::member(); i < n; i += size) sum += exponential(from[i] - top);
-    sum = Members::template across<Sum>(sum);
+    Exponentials e = Exponentials::of<size>(from, n);
     if (log) {
-      real shift = logarithm(sum);
-      for (u32 i = Members::member(); i < n; i += size) to[i] = from[i] - top - shift;
+      real shift = logarithm(e.sum);
+      for (u32 i = Members::member(); i < n; i += size) to[i] = from[i] - e.top - shift;
     } else {
-      real factor = 1 / sum;
-      for (u32 i = Members::member(); i < n; i += size) to[i] = exponential(from[i] - top) * factor;
+      real factor = 1 / e.sum;
+      for (u32 i = Members::member(); i < n; i += size) to[i] = exponential(from[i] - e.top) * factor;
     }
   }
 }

@@ -7,7 +7,7 @@ func Table() []Entry {
 	return slices.Concat(
 		softmaxEntries, crossEntropyEntries, normEntries, batchNormEntries, poolEntries,
 		copyEntries, castEntries, compareEntries, gatherEntries, randomEntries,
-		gemmEntries, matmulEntries, convEntries, convTensorEntries, attentionEntries, flashEntries, wgmmaEntries,
+		gemmEntries, matmulEntries, convEntries, convTensorEntries, directEntries, attentionEntries, flashEntries, wgmmaEntries,
 		sumEntries, maxEntries, cumSumEntries, finiteEntries, scatterAddEntries,
 	)
 }

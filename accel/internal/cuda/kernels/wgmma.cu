@@ -4,8 +4,8 @@
 // Bound by arithmetic. A block makes a tile of 128×256: one warp copies panels of
 // 64 of k by the tensor memory accelerator over a ring of four stages, two groups
 // of four warps make 64×256 each with wgmma, from shared memory. Stages are handed
-// over by barriers in shared memory: full when the bytes have come, empty when both
-// groups are done with them. The copying warps give their registers to the others.
+// over by barriers in shared memory: full when the bytes have come, empty when all
+// eight warps are done with them. The copying warps give their registers to the others.
 //
 // Panels lie as the factors do in memory, with 128 bytes swizzled: along k, rows of
 // 64 k; across k, boxes of 64 k with 64 rows' or columns' elements each.
@@ -108,7 +108,7 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
   u32 steps = up(p.k, BK), each = up(steps, r.parts), first = least(blockY() * each, steps), count = least(each, steps - first);
   if (thread() == 0) {
 #pragma unroll
-    for (u32 s = 0; s < stages; s++) initBarrier(full + 8 * s, 1), initBarrier(empty + 8 * s, 2);
+    for (u32 s = 0; s < stages; s++) initBarrier(full + 8 * s, 1), initBarrier(empty + 8 * s, 8);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   barrier();
@@ -151,7 +151,7 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
         multiply<aAlong, bAlong>(sum, descriptor(a + k * (aAlong ? 32 : 2048), boxBytes, 1024), descriptor(b + k * (bAlong ? 32 : 2048), boxBytes, 1024));
       asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
       asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the step before is done
-      if (s > 0 && thread() % 128 == 0) arrive(empty + 8 * ((s - 1) % stages));
+      if (s > 0 && lane() == 0) arrive(empty + 8 * ((s - 1) % stages));
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are free

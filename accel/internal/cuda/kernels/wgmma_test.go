@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -31,6 +33,51 @@ func TestHopperMatMulFits(t *testing.T) {
 	}
 	if (HopperMatMul{TensorMatMul{MatMul: MatMul{DType: ir.BFloat16, A: rowMajor(8, 64), B: rowMajor(64, 8)}}}).Fits(264, 512) {
 		t.Error("an address of 8 bytes fits")
+	}
+}
+
+// hopperProducts are sizes that fit, with edges of panels, tiles and the ring of
+// stages, all ways that factors may lie, and batches.
+func hopperProducts() []product {
+	var out []product
+	for i, s := range [][3]int{{40, 24, 8}, {136, 264, 72}, {8, 16, 640}} {
+		m, n, k := s[0], s[1], s[2]
+		for lies, f := range [][2]ir.Layout{{rowMajor(m, k), swapped(k, n)}, {swapped(m, k), rowMajor(k, n)}, {rowMajor(m, k), rowMajor(k, n)}, {swapped(m, k), swapped(k, n)}} {
+			out = append(out, product{fmt.Sprint(s, lies), f[0], f[1], (i+lies)%2 == 0, (i+lies)%3 == 0})
+		}
+	}
+	return append(out,
+		product{"batch", rowMajor(3, 16, 24), rowMajor(3, 24, 16), true, false},
+		product{"all for one", rowMajor(8, 24).BroadcastTo([]int{3, 8, 24}), rowMajor(3, 24, 16), false, false})
+}
+
+func TestHopperMatMul(t *testing.T) {
+	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
+		for i, p := range some(hopperProducts()) {
+			t.Run(fmt.Sprint(d, " ", p.name), func(t *testing.T) {
+				r := generator(24)
+				half := i%2 == 1
+				m, a, b := newMachine(t), numbers(r, d, p.a), numbers(r, d, p.b)
+				to := ir.Float32
+				if half {
+					to = d
+				}
+				bias := random(r, to, p.b.Shape[len(p.b.Shape)-1])
+				want := p.want(t, a, b, bias)
+				o := HopperMatMul{TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, half}}
+				y := m.alloc(len(want.data) * to.Size())
+				launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.run(launches)
+				tolerance := 2e-6 * math.Sqrt(float64(p.a.Shape[len(p.a.Shape)-1]+1))
+				if half {
+					tolerance += 1.0 / 256
+				}
+				compareArrays(t, m.get(y, to, want.shape), want, tolerance)
+			})
+		}
 	}
 }
 
