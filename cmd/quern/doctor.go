@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/install"
 	"github.com/quernlab/quern/interp"
@@ -76,7 +77,7 @@ func examine(ctx context.Context) []finding {
 		examineJupyter(ctx),
 	}
 	findings = append(findings, examineKernelspecs(ctx)...)
-	return append(findings, examineGPU(), examineHost())
+	return append(findings, examineGPU(), examineCUDA(), examineHost())
 }
 
 // examineInterpreter runs a cell that needs the type checker, the lowering and
@@ -146,6 +147,22 @@ func examineGPU() finding {
 		d.Close()
 	}
 	return finding{"gpu", fine, strings.Join(names, ", ")}
+}
+
+// examineCUDA says whether training can run on a GPU, which needs more than the
+// library that measures one.
+func examineCUDA() finding {
+	gpus, err := tensor.GPUs()
+	if err != nil {
+		return finding{"cuda", note, err.Error()}
+	}
+	const gibibyte = 1 << 30
+	var list []string
+	for _, g := range gpus {
+		list = append(list, fmt.Sprintf("%s %s, compute capability %s, %d multiprocessors, %.1f GiB memory",
+			g.Device, g.Name, g.Capability, g.Processors, float64(g.Memory)/gibibyte))
+	}
+	return finding{"cuda", fine, strings.Join(list, "; ")}
 }
 
 func examineHost() finding {

@@ -44,22 +44,8 @@ type library struct {
 }
 
 func openLibrary(path string, m machine) (*library, error) {
-	// The package that loads the other NVIDIA libraries says what is wrong
-	// with this one; the table keeps it open.
-	shared := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
-	if err := shared.Open(); err != nil {
-		return nil, m.withoutLibrary(err)
-	}
-	name := C.CString(path)
-	defer C.free(unsafe.Pointer(name))
-	l := &library{table: (*C.cuda_driver)(C.malloc(C.size_t(unsafe.Sizeof(C.cuda_driver{}))))}
-	missing := C.quern_open(l.table, name)
-	if err := shared.Close(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoGPU, err)
-	}
-	if missing != nil {
-		err := fmt.Errorf("%w: %s has no %s: the NVIDIA driver is too old, CUDA %s is needed", ErrNoGPU, path, C.GoString(missing), versionText(oldestVersion))
-		l.close()
+	l, err := loadLibrary(path, m)
+	if err != nil {
 		return nil, err
 	}
 	var version, count C.int
@@ -79,6 +65,29 @@ func openLibrary(path string, m machine) (*library, error) {
 		}
 	}
 	if err := Usable(l.version, l.devices); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// loadLibrary finds the library's functions and calls none.
+func loadLibrary(path string, m machine) (*library, error) {
+	// The package that loads the other NVIDIA libraries says what is wrong
+	// with this one; the table keeps it open.
+	shared := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
+	if err := shared.Open(); err != nil {
+		return nil, m.withoutLibrary(err)
+	}
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	l := &library{table: (*C.cuda_driver)(C.malloc(C.size_t(unsafe.Sizeof(C.cuda_driver{}))))}
+	missing := C.quern_open(l.table, name)
+	if err := shared.Close(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoGPU, err)
+	}
+	if missing != nil {
+		err := fmt.Errorf("%w: %s has no %s: the NVIDIA driver is too old, CUDA %s is needed", ErrNoGPU, path, C.GoString(missing), versionText(oldestVersion))
 		l.close()
 		return nil, err
 	}

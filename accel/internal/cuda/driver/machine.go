@@ -1,7 +1,9 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -14,8 +16,16 @@ type machine struct {
 
 func thisMachine() machine {
 	return machine{
-		exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
-		env:    os.LookupEnv,
+		// A device file without a driver behind it can be left over: it does
+		// not open.
+		exists: func(path string) bool {
+			f, err := os.Open(path)
+			if err != nil {
+				return errors.Is(err, fs.ErrPermission)
+			}
+			return f.Close() == nil
+		},
+		env: os.LookupEnv,
 	}
 }
 

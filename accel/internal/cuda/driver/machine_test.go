@@ -2,6 +2,8 @@ package driver
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +47,20 @@ func TestReasons(t *testing.T) {
 	}
 	if err := Usable(12000, []Info{{Major: 7, Minor: 5}, {Major: 8, Minor: 6}}); err != nil {
 		t.Errorf("one usable device: %v", err)
+	}
+}
+
+func TestFilesOfThisMachine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "device")
+	if m := thisMachine(); m.exists(path) {
+		t.Error("a file that is not there exists")
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m := thisMachine(); !m.exists(path) {
+		t.Error("a file that is there does not exist")
 	}
 }
 
