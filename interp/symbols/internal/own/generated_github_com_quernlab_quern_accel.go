@@ -14,6 +14,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Accuracy":         reflect.ValueOf(accel.Accuracy),
 		"Adam":             reflect.ValueOf(accel.Adam),
 		"AdamW":            reflect.ValueOf(accel.AdamW),
+		"Advise":           reflect.ValueOf(accel.Advise),
 		"BF16":             reflect.ValueOf(accel.BF16),
 		"BatchSize":        reflect.ValueOf(accel.BatchSize),
 		"Checkpoint":       reflect.ValueOf(accel.Checkpoint),
@@ -73,6 +74,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"WarmupCosine":     reflect.ValueOf(accel.WarmupCosine),
 		"WeightDecay":      reflect.ValueOf(accel.WeightDecay),
 		"Workers":          reflect.ValueOf(accel.Workers),
+		"Advice":           reflect.ValueOf((*accel.Advice)(nil)),
 		"BatchSearch":      reflect.ValueOf((*accel.BatchSearch)(nil)),
 		"BatchTry":         reflect.ValueOf((*accel.BatchTry)(nil)),
 		"Card":             reflect.ValueOf((*accel.Card)(nil)),
@@ -99,6 +101,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Time":             reflect.ValueOf((*accel.Time)(nil)),
 		"Tracked":          reflect.ValueOf((*accel.Tracked)(nil)),
 		"TrackedRun":       reflect.ValueOf((*accel.TrackedRun)(nil)),
+		"Tried":            reflect.ValueOf((*accel.Tried)(nil)),
 		"Variant":          reflect.ValueOf((*accel.Variant)(nil)),
 	}
 }

@@ -1,0 +1,256 @@
+package accel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Advice is what [Advise] measured. It shows itself: a table of what was tried and
+// a sentence that says what to switch on.
+type Advice struct {
+	Set    string
+	Tried  []Tried // the first is the training as it was given
+	Memory []Tried // what saves memory, and what it costs
+}
+
+// Tried is a change of a training, and its speed.
+type Tried struct {
+	Change    string // as it is written in Go; empty for none
+	Speeds    []float64
+	PeakBytes int    // the most that tensors took at once
+	Err       error  // why it could not be tried
+	Note      string // what else it changes
+}
+
+// Speed is the median of examples a second; NaN where it could not be tried.
+func (t Tried) Speed() float64 {
+	if len(t.Speeds) == 0 {
+		return math.NaN()
+	}
+	s := slices.Sorted(slices.Values(t.Speeds))
+	return s[len(s)/2]
+}
+
+const (
+	adviceRounds  = 3
+	adviceSeconds = 0.25 // that one try should take
+	mostSteps     = 200
+
+	worthwhile = 1.1 // times faster; less is not worth a change
+)
+
+// Advise tries on a user's own model what may make its training faster, or smaller:
+// a batch of another size, more workers, the set on the device, 16-bit floats,
+// Checkpoint, and each GPU that there is. Each change is tried by itself, in turns
+// with the training as it was given, for a fraction of a second three times, and is
+// advised only if all its turns were faster than all of the latter.
+//
+// What is measured is speed and memory. What another batch size or precision does
+// to learning, [Compare] measures. Options are those of [Fit]. The model gets back
+// the weights that it had.
+func Advise(ctx context.Context, model nn.Module, train *data.Set, given ...Option) (*Advice, error) {
+	a := &Advice{}
+	o, err := newOptions(given)
+	if err != nil {
+		return a, err
+	}
+	if err := touch(ctx, model, train); err != nil {
+		return a, fmt.Errorf("accel: Advise: %w", err)
+	}
+	a.Set = train.Name()
+	start := copyWeights(model)
+	sizes, err := FindBatchSize(ctx, model, train, given...)
+	if err != nil {
+		return a, fmt.Errorf("accel: Advise: %w", err)
+	}
+	adviser := &adviser{ctx: ctx, model: model, given: given, batch: o.batchSize}
+	err = adviser.run(a, train, o, sizes.Size)
+	return a, errors.Join(err, start.restore(model))
+}
+
+// adviser measures trainings of one model.
+type adviser struct {
+	ctx   context.Context
+	model nn.Module
+	given []Option
+	batch int
+	steps int
+}
+
+// trial is a change to be tried.
+type trial struct {
+	tried *Tried
+	set   *data.Set
+	add   []Option
+	batch int
+}
+
+func (v *adviser) run(a *Advice, train *data.Set, o *options, size int) error {
+	faster := []trial{{tried: &Tried{}, set: train, batch: v.batch}}
+	if size > 0 && size != v.batch {
+		faster = append(faster, trial{&Tried{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "other steps: measure what is learned"}, train, []Option{BatchSize(size)}, size})
+	}
+	workers := 2 * max(1, o.workers)
+	faster = append(faster, trial{&Tried{Change: fmt.Sprintf("Workers(%d)", workers)}, train, []Option{Workers(workers)}, v.batch})
+	resident := &Tried{Change: "train.OnDevice()"}
+	on, err := train.OnDevice()
+	if err != nil {
+		resident.Err, on = err, nil
+	}
+	faster = append(faster, trial{resident, on, nil, v.batch})
+	if !o.amp {
+		faster = append(faster, trial{&Tried{Change: "AMP()", Note: "16-bit products"}, train, []Option{AMP()}, v.batch})
+	}
+	gpus, _ := tensor.GPUs() // why there are none, Devices says
+	for _, g := range gpus {
+		if g.Device != tensor.Device() {
+			faster = append(faster, trial{&Tried{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, []Option{On(g.Device)}, v.batch})
+		}
+	}
+	smaller := trial{&Tried{Change: "Checkpoint()"}, train, []Option{Checkpoint()}, v.batch}
+	err = v.measure(append(faster, smaller))
+	for _, t := range faster {
+		a.Tried = append(a.Tried, *t.tried)
+	}
+	a.Memory = []Tried{*smaller.tried}
+	return err
+}
+
+// measure lets the trials take turns.
+func (v *adviser) measure(trials []trial) error {
+	for round := range adviceRounds {
+		for _, t := range trials {
+			if t.tried.Err != nil {
+				continue
+			}
+			if round == 0 && t.tried == trials[0].tried {
+				if err := v.pace(t); err != nil {
+					return err
+				}
+			}
+			speed, peak, err := v.try(t, v.steps)
+			if ended := v.ctx.Err(); ended != nil {
+				return ended
+			}
+			if t.tried.Err = err; err != nil {
+				if t.tried == trials[0].tried {
+					return fmt.Errorf("accel: Advise: %w", err)
+				}
+				continue
+			}
+			t.tried.Speeds = append(t.tried.Speeds, speed)
+			t.tried.PeakBytes = max(t.tried.PeakBytes, peak)
+		}
+	}
+	return nil
+}
+
+// pace finds how many steps a try takes.
+func (v *adviser) pace(t trial) error {
+	speed, _, err := v.try(t, trySteps)
+	if err != nil {
+		return fmt.Errorf("accel: Advise: %w", err)
+	}
+	v.steps = min(max(int(adviceSeconds*speed/float64(v.batchSize())), trySteps), mostSteps)
+	return nil
+}
+
+func (v *adviser) batchSize() int { return max(v.batch, 1) }
+
+// try trains for some steps after those that plan and allocate. Larger batches take
+// fewer steps, so that each try sees about as many examples.
+func (v *adviser) try(t trial, steps int) (speed float64, peak int, err error) {
+	steps = max(trySteps, steps*v.batchSize()/max(t.batch, 1))
+	options := slices.Concat(v.given, t.add, []Option{Steps(tryWarmUp + steps), Quiet(), plain("", func(c *options) {
+		c.alone()
+		c.epochs, c.accumulate, c.watches = 0, 1, false
+		c.schedule = nil
+	})})
+	run, err := Fit(v.ctx, v.model, t.set, options...)
+	var diverged *DivergedError
+	if err != nil && !errors.As(err, &diverged) {
+		return 0, 0, err
+	}
+	return speedAfter(run, tryWarmUp), run.peakBytes, nil
+}
+
+// better tells whether each turn of a change was faster than each without.
+func (a *Advice) better(t Tried) bool {
+	base := a.Tried[0].Speeds
+	return len(t.Speeds) > 0 && len(base) > 0 && slices.Min(t.Speeds) > slices.Max(base) && t.Speed() > worthwhile*a.Tried[0].Speed()
+}
+
+// Sentence says what to switch on.
+func (a *Advice) Sentence() string {
+	if len(a.Tried) == 0 || len(a.Tried[0].Speeds) == 0 {
+		return "nothing was measured"
+	}
+	base := a.Tried[0]
+	var on []string
+	for _, t := range a.Tried[1:] {
+		if a.better(t) {
+			text := fmt.Sprintf("%s: %.1f× as many examples a second", t.Change, t.Speed()/base.Speed())
+			if t.Note != "" {
+				text += " (" + t.Note + ")"
+			}
+			on = append(on, text)
+		}
+	}
+	sentence := "Nothing that was tried makes a step faster."
+	if len(on) > 0 {
+		sentence = "Switch on " + strings.Join(on, "; ") + "."
+	}
+	for _, t := range a.Memory {
+		if t.Err == nil && len(t.Speeds) > 0 && t.PeakBytes < base.PeakBytes*9/10 {
+			sentence += fmt.Sprintf(" If memory is short, %s takes %s instead of %s, at %.2f× the speed.", t.Change, size(t.PeakBytes), size(base.PeakBytes), t.Speed()/base.Speed())
+		}
+	}
+	return sentence
+}
+
+func (a *Advice) table() table {
+	t := table{headings: []string{"change", "examples/s", "", "memory", ""}}
+	var base float64
+	for i, x := range append(slices.Clone(a.Tried), a.Memory...) {
+		if i == 0 {
+			base = x.Speed()
+		}
+		row := []string{x.Change, quantity(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), size(x.PeakBytes), ""}
+		switch {
+		case i == 0:
+			row[0], row[2] = "as it is", ""
+		case x.Err != nil:
+			row[1], row[2], row[3], row[4] = "–", "", "", x.Err.Error()
+		case a.better(x):
+			row[4] = "faster"
+		}
+		t.rows = append(t.rows, row)
+	}
+	t.below = a.Sentence()
+	return t
+}
+
+// size is a number of bytes as a person says it.
+func size(bytes int) string {
+	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
+}
+
+// String is the table in text.
+func (a *Advice) String() string { return a.table().text() }
+
+// MIMEBundle shows the table.
+func (a *Advice) MIMEBundle() map[string]any { return a.table().bundle() }

@@ -1,0 +1,82 @@
+package accel_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+)
+
+func TestAdvise(t *testing.T) {
+	train, _ := digits(t)
+	model := mlp(32)
+	if _, err := accel.Evaluate(t.Context(), model, train.First(1)); err != nil {
+		t.Fatal(err)
+	}
+	before := weights(model)
+	// A transform of one's own cannot be on the device.
+	own, err := train.Map(data.Function("nothing", func([]float32, []int, *rand.Rand) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := accel.Advise(t.Context(), model, own, accel.BatchSize(16), accel.Workers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(weights(model), before) {
+		t.Error("the model has other weights than before")
+	}
+	seen := map[string]accel.Tried{}
+	for _, x := range append(a.Tried, a.Memory...) {
+		seen[x.Change] = x
+		if x.Err == nil && (len(x.Speeds) != 3 || !(x.Speed() > 0) || x.PeakBytes <= 0) {
+			t.Errorf("%q: %+v", x.Change, x)
+		}
+	}
+	for _, change := range []string{"", "Workers(2)", "train.OnDevice()", "AMP()", "Checkpoint()"} {
+		if _, ok := seen[change]; !ok {
+			t.Errorf("%q was not tried", change)
+		}
+	}
+	if seen["train.OnDevice()"].Err == nil {
+		t.Error("a function of one's own was on the device")
+	}
+	if text := a.String(); !strings.Contains(text, "as it is") || !strings.Contains(text, a.Sentence()) {
+		t.Error(text)
+	}
+}
+
+// TestAdviceIsMeasured has speeds of which only some are an advice.
+func TestAdviceIsMeasured(t *testing.T) {
+	a := &accel.Advice{
+		Tried: []accel.Tried{
+			{Speeds: []float64{100, 104, 96}, PeakBytes: 1000},
+			{Change: "Faster()", Speeds: []float64{200, 210, 190}, Note: "of course"},
+			{Change: "Unsteady()", Speeds: []float64{300, 310, 100}},
+			{Change: "Little()", Speeds: []float64{106, 107, 106}},
+			{Change: "Broken()", Err: errors.New("no")},
+		},
+		Memory: []accel.Tried{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
+	}
+	want := "Switch on Faster(): 2.0× as many examples a second (of course). If memory is short, Small() takes 0 KiB instead of 1 KiB, at 0.75× the speed."
+	if got := a.Sentence(); got != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	if got := (&accel.Advice{}).Sentence(); got != "nothing was measured" {
+		t.Errorf("%q", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	train, _ := digits(t)
+	if _, err := accel.Advise(ctx, mlp(8), train); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if _, err := accel.Advise(t.Context(), mlp(8), nil); err == nil {
+		t.Error("no set is taken")
+	}
+}
