@@ -40,13 +40,16 @@ func (s *Session) abandon(a activity, ended <-chan outcome) *Error {
 // An activity is what a goroutine of a cell does.
 type activity struct {
 	function string // the full name of what lowered code called
-	ends     bool   // it ends soon: its deferred calls run, or it waits for a child
+	ends     bool   // it ends by itself: it is in lowered code, in deferred calls, or waits for a child
 }
 
-// patience is how long to wait for the end of an activity, after giveUpAfter:
-// packages of our own ask at times whether their cell was interrupted.
+// patience is how long to wait for the end of an activity, after giveUpAfter.
 func patience(a activity) time.Duration {
-	if !a.ends && strings.HasPrefix(a.function, ownPackages) && !strings.Contains(a.function, ownCode) {
+	switch {
+	case a.function == "" && a.ends: // a busy machine, or calls that are deferred
+		return 20 * time.Millisecond
+	case !a.ends && strings.HasPrefix(a.function, ownPackages) && !strings.Contains(a.function, ownCode):
+		// They ask at times whether their cell was interrupted.
 		return 200 * time.Millisecond
 	}
 	return 0
@@ -94,7 +97,7 @@ func activityOf(stack string) (a activity) {
 		}
 		switch {
 		case strings.HasPrefix(line, engineFunctions), strings.Contains(line, machineFunctions):
-			a.ends = strings.HasPrefix(a.function, "os/exec.")
+			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.")
 			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
 		case strings.Contains(line, contextPasser):

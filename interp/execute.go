@@ -163,6 +163,9 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 	o := s.wait(ctx, m, ended)
 	s.running.Store(nil)
 	r.setResult(nil, false) // its goroutines may keep it
+	if r.isStopped() {
+		s.endRest(r)
+	}
 	s.setStop(false)
 	s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
 	done()

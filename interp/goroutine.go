@@ -94,6 +94,11 @@ func (s *Session) guard(cell int, f func()) func() {
 		r = newRun(cell)
 	}
 	return func() {
+		r.started.Add(1)
+		defer r.started.Add(-1)
+		if r.isStopped() {
+			return // the first check would end it
+		}
 		s.members.enter(&member{run: r})
 		defer func() {
 			if v := recover(); v != nil {

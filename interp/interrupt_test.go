@@ -3,6 +3,7 @@ package interp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,22 @@ func TestInterruptLeaves(t *testing.T) {
 	}
 	n.must(t, "for !ended { time.Sleep(time.Millisecond) }", "")
 	n.must(t, "a := steps.Load()\ntime.Sleep(5 * time.Millisecond)\nsteps.Load() - a", "= 0")
+}
+
+// TestInterruptEndsGoroutines says that an interrupt ends all goroutines of its cell.
+func TestInterruptEndsGoroutines(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "go func()")
+	n := newNotebook(t)
+	n.must(t, "var begun, ended atomic.Int64", "")
+	for i := range 3 {
+		e, _ := interruptAt(t, n, "var wg sync.WaitGroup\nfor range 10 { wg.Go(func() { begun.Add(1); defer ended.Add(1); for { } }) }\n"+
+			fmt.Sprintf("for begun.Load() < %d { time.Sleep(time.Millisecond) }\nfmt.Println(\"go\")\nselect { }", 10*(i+1)))
+		if e.Name != "interrupted" || e.Stuck {
+			t.Fatal(e)
+		}
+		n.must(t, fmt.Sprintf("for ended.Load() < %d { time.Sleep(time.Millisecond) }\nwg.Wait()", 10*(i+1)), "")
+	}
 }
 
 // TestInterruptOfManyGoroutines says that goroutines that compiled code has started

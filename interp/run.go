@@ -2,6 +2,7 @@ package interp
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quernlab/quern/interp/magic"
@@ -14,6 +15,7 @@ type run struct {
 	magic   *magic.Run    // its commands; nil without
 	stopped chan struct{} // closed by an interrupt
 	once    sync.Once
+	started atomic.Int64 // its goroutines that run, but for the cell's own
 
 	mu     sync.Mutex
 	values []any            // its result
@@ -79,6 +81,28 @@ func (r *run) isStopped() bool {
 // check at once, each loop head, function entry and wait being one, so what has
 // not ended by then is in compiled code.
 const giveUpAfter = 45 * time.Millisecond
+
+// endRest keeps the stop flag up until the goroutines of an interrupted run have
+// seen it. One that waits in compiled code sees it when that returns, if ever, and is
+// not waited for.
+func (s *Session) endRest(r *run) {
+	if r.started.Load() == 0 {
+		return
+	}
+	s.raise()
+	go func() {
+		defer s.lower()
+		for range grace / lookAgain {
+			if r.started.Load() == 0 {
+				return
+			}
+			time.Sleep(lookAgain)
+		}
+	}()
+}
+
+// lookAgain is how often endRest looks.
+const lookAgain = 10 * time.Millisecond
 
 // sleep is time.Sleep for cells: an interrupt ends it.
 func (s *Session) sleep(d time.Duration) {
