@@ -126,7 +126,9 @@ func TestConvOfSmallImages(t *testing.T) {
 	}{
 		{Window{Padding: pair(1)}, []int{33, 20, 3, 3}, []int{17, 20, 3, 3}},
 		{Window{Padding: pair(1)}, []int{70, 13, 2, 3}, []int{70, 13, 3, 3}},
-		{Window{Padding: pair(1)}, []int{9, 70, 2, 3}, []int{13, 70, 3, 3}},
+		{Window{Padding: pair(1)}, []int{9, 70, 2, 3}, []int{70, 70, 3, 3}},
+		{Window{Padding: pair(1), Stride: pair(2)}, []int{17, 13, 14, 13}, []int{40, 13, 3, 3}},
+		{Window{Padding: pair(2)}, []int{40, 12, 9, 10}, []int{13, 12, 5, 5}},
 		{Window{Padding: pair(1)}, []int{8, 12, 1, 1}, []int{12, 12, 3, 3}},
 		{Window{Padding: pair(2)}, []int{8, 16, 2, 2}, []int{32, 16, 5, 5}},
 		{Window{Padding: [2]int{1, 0}, Stride: pair(2)}, []int{9, 13, 5, 4}, []int{30, 13, 3, 2}},

@@ -39,17 +39,19 @@ func (g *planes) meetings(turned bool) [][]meeting {
 	return list
 }
 
-// Where images are small, and enough of them and of their channels are there.
+// Where images are small, and enough of them and of their channels are there: in
+// large images a place's neighbours lie too far away.
 const (
-	smallPlaces   = 49
+	smallPlaces   = 256
 	smallImages   = 8
 	smallChannels = 12
 	smallKernel   = 1 << 18 // elements of the kernel for a panel of outputs
-	smallBatch    = 64      // images that are worked on together
+	smallResults  = 8192    // places of images that are worked on together
 )
 
 // isSmall tells whether a convolution is computed place by place: whether that
-// leaves out a tenth at least of the multiplications.
+// leaves out a tenth at least of the multiplications, or there is a stride, which
+// takes the other ways' neighbours apart.
 func (k *conv2d) isSmall() bool {
 	area := k.kh * k.kw
 	if k.groups != 1 || k.n < smallImages || min(k.c, k.o) < smallChannels || max(k.h*k.w, k.oh*k.ow) > smallPlaces ||
@@ -60,7 +62,7 @@ func (k *conv2d) isSmall() bool {
 	for _, list := range k.meetings(false) {
 		count += len(list)
 	}
-	return 10*count <= 9*area*k.oh*k.ow
+	return k.phases > 1 || 10*count <= 9*area*k.oh*k.ow
 }
 
 // places lays the images of a batch out place by place: each is a matrix of images
@@ -89,7 +91,8 @@ func (p *placesOf) lay(dst, x []float32, chunk int, room []float32) {
 }
 
 // smallConv is a convolution of small images, or the gradient of x. One chunk takes
-// a panel of output channels, whose weights it lays out for itself.
+// a panel of output channels, whose weights it lays out for itself, and a part of
+// the batch.
 type smallConv struct {
 	device       *Device
 	kernel       *winogradKernel
@@ -100,6 +103,7 @@ type smallConv struct {
 	meetings     [][]meeting
 	turned       bool
 	low          float32
+	parts        int   // of the batch
 	results      []int // table of an image's results
 	taps         []int // table of weights
 	argX, argW   ir.Operand
@@ -123,7 +127,13 @@ func newSmallConv(d *Device, s ir.Step, g *planes, turned bool) *smallConv {
 	if turned {
 		k.before, k.after, k.out = newPlacesOf(t, g.n, g.o, g.oh*g.ow), g.h*g.w, g.c
 	}
-	k.images = min(g.n, smallBatch)
+	panels := (t.blocks(k.out) + 1) / 2
+	k.parts = max(1, min(4*d.pool.size/panels, g.n/smallImages))
+	each := (g.n + k.parts - 1) / k.parts
+	k.parts = (g.n + each - 1) / each
+	most := max(1, smallResults/k.after)
+	groups := (each + most - 1) / most
+	k.images = (each + groups - 1) / groups
 	k.results = t.places(k.after, func(j int) int { return j * k.images * t.lanes })
 	step := t.blocks(k.before.channels) * t.lanes
 	columns := k.area
@@ -145,7 +155,7 @@ func (k *smallConv) run(p *program) error {
 	k.laying = true
 	p.device.pool.run(k.before.chunks(), k)
 	k.laying = false
-	p.device.pool.run((k.kernel.blocks(k.out)+1)/2, k)
+	p.device.pool.run((k.kernel.blocks(k.out)+1)/2*k.parts, k)
 	k.dataX, k.dataW, k.dataB, k.dataY = nil, nil, nil, nil
 	return nil
 }
@@ -159,11 +169,14 @@ func (k *smallConv) work(chunk, worker int) {
 	t := k.kernel
 	size := k.area * t.blocks(k.before.channels) * t.lanes * 2 * t.lanes
 	weights, m, room := scratch[:size], scratch[size:][:2*k.after*k.images*t.lanes], scratch[size+2*k.after*k.images*t.lanes:]
-	k.pack(weights, chunk, room)
-	for first := 0; first < k.before.n; first += k.images {
-		images := min(k.images, k.before.n-first)
+	panel, part := chunk/k.parts, chunk%k.parts
+	each := (k.before.n + k.parts - 1) / k.parts
+	end := min((part+1)*each, k.before.n)
+	k.pack(weights, panel, room)
+	for first := part * each; first < end; first += k.images {
+		images := min(k.images, end-first)
 		k.multiply(m, weights, first, images)
-		k.store(m, chunk, first, images, room)
+		k.store(m, panel, first, images, room)
 	}
 }
 

@@ -13,6 +13,7 @@ type smallWeight struct {
 	area             int
 	runs             [][]run // of each element of the kernel
 	table            []int   // of weights
+	each             int     // channels of a chunk
 	wide, high       int     // chunks over the channels of x and of dy
 	argX, argY, argW ir.Operand
 	laying           bool
@@ -22,6 +23,17 @@ type smallWeight struct {
 
 // run is neighbouring places of dy and of x that an element of the kernel meets.
 type run struct{ result, image, count int }
+
+// smallSums is the number of channels of a chunk that gives every thread work, or 0
+// if there are too few.
+func smallSums(in, out int) int {
+	for _, each := range []int{64, 32} {
+		if (in+each-1)/each*((out+each-1)/each) >= 8 {
+			return each
+		}
+	}
+	return 0
+}
 
 func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
 	t := d.winograd
@@ -38,7 +50,8 @@ func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
 			k.runs[m.tap] = append(r, run{m.result, m.image, 1})
 		}
 	}
-	k.wide, k.high = (g.c+winogradSumChannels-1)/winogradSumChannels, (g.o+winogradSumChannels-1)/winogradSumChannels
+	k.each = smallSums(g.c, g.o)
+	k.wide, k.high = (g.c+k.each-1)/k.each, (g.o+k.each-1)/k.each
 	step, width := k.step()
 	k.table = t.places(k.area*t.lanes, func(j int) int { return j%k.area*step + j/k.area*width })
 	room := t.lanes * max(k.area*t.lanes, k.inputs.count, k.slopes.count)
@@ -50,8 +63,8 @@ func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
 // of their rows.
 func (k *smallWeight) step() (step, width int) {
 	t := k.kernel
-	width = t.blocks(min(k.slopes.channels, winogradSumChannels)) * t.lanes
-	return t.blocks(min(k.inputs.channels, winogradSumChannels)) * t.lanes * width, width
+	width = t.blocks(min(k.slopes.channels, k.each)) * t.lanes
+	return t.blocks(min(k.inputs.channels, k.each)) * t.lanes * width, width
 }
 
 func (k *smallWeight) run(p *program) error {
@@ -76,8 +89,8 @@ func (k *smallWeight) work(chunk, worker int) {
 		return
 	}
 	t := k.kernel
-	left, top := chunk%k.wide*winogradSumChannels, chunk/k.wide*winogradSumChannels
-	in, out := min(winogradSumChannels, k.inputs.channels-left), min(winogradSumChannels, k.slopes.channels-top)
+	left, top := chunk%k.wide*k.each, chunk/k.wide*k.each
+	in, out := min(k.each, k.inputs.channels-left), min(k.each, k.slopes.channels-top)
 	step, width := k.step()
 	sums, room := scratch[:k.area*step], scratch[k.area*step:]
 	for tap, runs := range k.runs {

@@ -32,7 +32,7 @@ func newConv2DWeight(d *Device, s ir.Step) (step, error) {
 	if suitsWinograd(op.Conv2D, &k.planes) {
 		return newWinogradWeight(d, s, &k.planes), nil
 	}
-	if k.isSmall() {
+	if k.isSmall() && smallSums(k.c, k.o) > 0 {
 		return newSmallWeight(d, s, &k.planes), nil
 	}
 	k.kernel = d.shift.forRows(k.out())

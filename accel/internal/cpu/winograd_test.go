@@ -194,8 +194,8 @@ func TestSuitsWinograd(t *testing.T) {
 // TestIsSmall tells which convolutions are computed place by place.
 func TestIsSmall(t *testing.T) {
 	plain := ir.Conv2D{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Padding: [2]int{1, 1}, Groups: 1}
-	grouped, valid := plain, plain
-	grouped.Groups, valid.Padding = 2, [2]int{}
+	grouped, valid, strided := plain, plain, plain
+	grouped.Groups, valid.Padding, strided.Stride = 2, [2]int{}, [2]int{2, 2}
 	d := New(1)
 	defer d.Close()
 	for _, row := range []struct {
@@ -209,10 +209,12 @@ func TestIsSmall(t *testing.T) {
 		{"few channels", plain, 32, 3, 3, false},
 		{"large images", plain, 32, 64, 14, false},
 		{"no padding", valid, 32, 64, 3, false},
+		{"stride", strided, 32, 64, 14, true},
+		{"stride in large images", strided, 32, 64, 28, false},
 		{"groups", grouped, 32, 64, 3, false},
 		{"very many channels", plain, 32, 4096, 3, false},
 	} {
-		size := row.hw + 2*row.op.Padding[0] - 2
+		size := (row.hw+2*row.op.Padding[0]-3)/row.op.Stride[0] + 1
 		k := conv2d{device: d, planes: newPlanes(row.op, row.n, row.c, row.hw, row.hw, row.c, size, size, 3, 3)}
 		if got := k.isSmall(); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
