@@ -100,7 +100,7 @@ func activityOf(stack string) (a activity) {
 			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.")
 			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
-		case strings.Contains(line, contextPasser):
+		case a.function != "" && strings.Contains(line, sessionMethods): // passes a call on
 		default:
 			a.function = line
 		}
@@ -110,6 +110,9 @@ func activityOf(stack string) (a activity) {
 
 // machineFunctions is part of the names of the functions of package machine.
 const machineFunctions = ownCode + "/machine."
+
+// sessionMethods is part of the names of the methods of a Session.
+const sessionMethods = ownCode + ".(*Session)."
 
 // visibleName is the name of a function of compiled code as its user knows it,
 // "" for one that stands in for another.

@@ -348,6 +348,8 @@ func TestDoing(t *testing.T) {
 	const engine = "github.com/traefik/yaegi/interp.callBin.func1(0x1)\n\trun.go:1\n"
 	for _, row := range []struct{ stack, want string }{
 		{"goroutine 1 [running]:\nsync.(*Cond).Wait(0x1)\n\tcond.go:1\n" + engine, "sync.(*Cond).Wait"},
+		{"goroutine 1 [running]:\nos/exec.(*Cmd).Wait(0x1)\nos/exec.(*Cmd).Run(0x1)\ngithub.com/quernlab/quern/interp.(*Session).New.(*Session).childMethods.func1(0x1)\n" + engine, "os/exec.(*Cmd).Run"},
+		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/interp.(*Session).sleep(0x1)\n" + engine, "github.com/quernlab/quern/interp.(*Session).sleep"},
 		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + engine, "github.com/quernlab/quern/accel.Fit"},
 	} {
 		if got := interp.Doing(row.stack); got != row.want {

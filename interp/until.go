@@ -9,10 +9,6 @@ import (
 // ownPackages begins the paths of the packages that come with quern.
 const ownPackages = "github.com/quernlab/quern/"
 
-// contextPasser is in the name of what calls them, as the stack of a goroutine
-// tells it.
-const contextPasser = ownCode + ".(*Session).passContext."
-
 var (
 	contextType = reflect.TypeFor[context.Context]()
 	errorType   = reflect.TypeFor[error]()
