@@ -255,3 +255,59 @@ func TestHalfProductsOnCUDA(t *testing.T) {
 		})
 	}
 }
+
+// TestHalfAttentionOnCUDA compares attention under Autocast, and its gradients, with
+// the processor's: the GPU has kernels for heads of 32, with and without a mask,
+// and takes others in float32.
+func TestHalfAttentionOnCUDA(t *testing.T) {
+	for name, tt := range map[string]struct {
+		head  int
+		f     func(q, k, v *Tensor) *Tensor
+		fewer bool // steps than on the processor
+	}{
+		"causal": {32, func(q, k, v *Tensor) *Tensor { return Attention(q, k, v, true) }, true},
+		"transposed": {32, func(q, k, v *Tensor) *Tensor {
+			return Attention(q.Transpose(0, 2, 1, 3), k.Transpose(0, 2, 1, 3), v.Transpose(0, 2, 1, 3), false)
+		}, true},
+		"masked": {32, func(q, k, v *Tensor) *Tensor {
+			return MaskedAttention(q, k, v, Visibility{Lengths: FromInts([]int{3, 35}, 2).Cast(Int32)})
+		}, true},
+		"heads of 24": {24, func(q, k, v *Tensor) *Tensor { return Attention(q, k, v, false) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := func() (got []float64, steps int) {
+				g := NewGenerator(3)
+				var in []*Tensor
+				for range 3 {
+					in = append(in, Parameter(Randn(g, 2, 5, 37, tt.head)))
+				}
+				Flush()
+				ResetStats()
+				var y *Tensor
+				Autocast(BFloat16, func() { y = tt.f(in[0], in[1], in[2]) })
+				y.Cast(Float32).Square().Sum().Backward()
+				Flush()
+				steps = Stats().Steps
+				for _, p := range append(in, y) {
+					if p != y {
+						p = p.Grad()
+					}
+					got = append(got, p.Cast(Float64).Float64s()...)
+				}
+				return got, steps
+			}
+			want, plain := run()
+			onCUDA(t, func() {
+				got, steps := run()
+				if tt.fewer != (steps < plain) {
+					t.Errorf("%d steps, %d on the processor", steps, plain)
+				}
+				for i, g := range got {
+					if w := want[i]; !(math.Abs(g-w) <= 1./32*math.Max(1, math.Abs(w))) {
+						t.Fatalf("number %d is %v, on the processor %v", i, g, w)
+					}
+				}
+			})
+		})
+	}
+}

@@ -80,5 +80,12 @@ func (c *code) launch(l kernels.Launch, label string) (driver.Launch, error) {
 		}
 		c.shared[f] = l.Shared
 	}
+	for _, m := range l.Maps {
+		encoded, err := c.ctx.TensorMap(m.Tensor)
+		if err != nil {
+			return driver.Launch{}, err
+		}
+		copy(l.Params[m.Offset:], encoded[:])
+	}
 	return driver.Launch{Function: f, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Params: l.Params, Label: label}, nil
 }

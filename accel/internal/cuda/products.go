@@ -8,10 +8,14 @@ import (
 )
 
 // MultipliesHalf tells whether tensor cores compute an op.
-func (d *Device) MultipliesHalf(op ir.Op, _ ir.DType) bool {
+func (d *Device) MultipliesHalf(op ir.Op, t ir.DType, factors []ir.Layout) bool {
 	switch op.(type) {
 	case ir.MatMul, ir.Linear, ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
 		return true
+	case ir.Attention, ir.AttentionGradient:
+		o := kernels.TensorAttention{Attention: kernels.Attention{DType: t, Q: factors[0], K: factors[1], V: factors[2]}}
+		slopes := len(factors) == 4 && factors[3].Contiguous() && factors[3].Offset%8 != 0
+		return !slopes && o.Fits([3]int{factors[0].Offset, factors[1].Offset, factors[2].Offset})
 	}
 	return false
 }
@@ -29,17 +33,36 @@ type multiplier interface {
 }
 
 // multiply is the kernels for factors of a type.
-func multiply(o kernels.MatMul, factor, y ir.DType) multiplier {
-	if o.DType = factor; factor.Half() {
-		return kernels.TensorMatMul{MatMul: o, Half: y.Half()}
+func (d *Device) multiply(o kernels.MatMul, factor, y ir.DType) multiplier {
+	if o.DType = factor; !factor.Half() {
+		return o
 	}
-	return o
+	t := kernels.TensorMatMul{MatMul: o, Half: y.Half()}
+	if h := (kernels.HopperMatMul{TensorMatMul: t}); d.ctx.Info().Capability() == 90 && h.Pays() {
+		return hopper{h}
+	}
+	return t
+}
+
+// hopper is a product for compute capability 9.0, or for any where the factors do
+// not lie as that wants.
+type hopper struct{ kernels.HopperMatMul }
+
+func (h hopper) Workspace() int {
+	return max(h.HopperMatMul.Workspace(), h.TensorMatMul.Workspace())
+}
+
+func (h hopper) Launches(y, a, b, bias, work kernels.Pointer) ([]kernels.Launch, error) {
+	if h.Fits(a, b) {
+		return h.HopperMatMul.Launches(y, a, b, bias, work)
+	}
+	return h.TensorMatMul.Launches(y, a, b, bias, work)
 }
 
 func matMul(p *program, s ir.Step) launcher {
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	lead := y.Shape[:len(y.Shape)-2]
-	o := multiply(kernels.MatMul{ReLU: relu(s),
+	o := p.device.multiply(kernels.MatMul{ReLU: relu(s),
 		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
 		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}, a.DType, y.DType)
 	p.room(o.Workspace())
@@ -52,7 +75,7 @@ func matMul(p *program, s ir.Step) launcher {
 func linear(p *program, s ir.Step) launcher {
 	x, w, bias, y := s.In[0], s.In[1], s.In[2], s.Out[0]
 	turned := ir.Layout{Shape: []int{w.Shape[1], w.Shape[0]}, Stride: []int{w.Stride[1], w.Stride[0]}, Offset: w.Offset}
-	o := multiply(kernels.MatMul{A: x.Layout, B: turned, Bias: true, ReLU: relu(s)}, x.DType, y.DType)
+	o := p.device.multiply(kernels.MatMul{A: x.Layout, B: turned, Bias: true, ReLU: relu(s)}, x.DType, y.DType)
 	room := o.Workspace()
 	row := kernels.Copy{Size: bias.DType.Size(), Layout: bias.Layout}
 	p.room(room + ir.Len(bias.Shape)*bias.DType.Size())
@@ -123,10 +146,23 @@ func conv2DWeight(p *program, s ir.Step) launcher {
 	}
 }
 
-func heads(op ir.Attention, s ir.Step, added int) kernels.Attention {
-	o := kernels.Attention{DType: s.Out[0].DType, Causal: op.Causal, Scale: op.Scale, Q: s.In[0].Layout, K: s.In[1].Layout, V: s.In[2].Layout}
+// attender is attention of package kernels, on tensor cores or not.
+type attender interface {
+	Launches(y, q, k, v, added kernels.Pointer) ([]kernels.Launch, error)
+	GradientWorkspace() int
+	Gradient(dx, q, k, v, y, dy, added, work kernels.Pointer) ([]kernels.Launch, error)
+}
+
+// heads is the kernels for a step whose input with the number added, if there is
+// one, is added to the scores.
+func heads(op ir.Attention, s ir.Step, added int) attender {
+	o := kernels.Attention{DType: s.In[0].DType, Causal: op.Causal, Scale: op.Scale, Q: s.In[0].Layout, K: s.In[1].Layout, V: s.In[2].Layout}
+	half := false
 	if len(s.In) > added {
-		o.Added = s.In[added].Shape
+		o.Added, half = s.In[added].Shape, s.In[added].DType.Half()
+	}
+	if o.DType.Half() {
+		return kernels.TensorAttention{Attention: o, AddedHalf: half}
 	}
 	return o
 }

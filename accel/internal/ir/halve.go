@@ -3,9 +3,9 @@ package ir
 // HalfProducts is implemented by a device that multiplies 16-bit floats as they are
 // and adds the products up in float32, as tensor cores do.
 type HalfProducts interface {
-	// MultipliesHalf tells whether a product takes factors of this type, and gives
-	// float32 or this type.
-	MultipliesHalf(op Op, d DType) bool
+	// MultipliesHalf tells whether a product takes factors of this type that lie so,
+	// and gives float32 or this type.
+	MultipliesHalf(op Op, d DType, factors []Layout) bool
 }
 
 // product is an op that multiplies some of its inputs.
@@ -42,6 +42,7 @@ func (p *planner) halve() {
 
 func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 	var short DType
+	var layouts []Layout
 	narrow := map[int]operandSource{}
 	for _, k := range op.factors() {
 		in, d, ok := p.narrowed(n.inputs[k])
@@ -49,8 +50,9 @@ func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 			return
 		}
 		narrow[k], short = in, d
+		layouts = append(layouts, in.layout)
 	}
-	if !p.halves.MultipliesHalf(n.node.op, short) {
+	if !p.halves.MultipliesHalf(n.node.op, short, layouts) {
 		return
 	}
 	n.dtypes = make([]DType, len(n.inputs))

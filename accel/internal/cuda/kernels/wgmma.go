@@ -57,6 +57,13 @@ func (o HopperMatMul) Fits(a, b Pointer) bool {
 	return p.aligned(p.lies(), o.DType.Size())
 }
 
+// Pays tells whether there are enough of the large tiles to be worth it: for half of
+// the multiprocessors of an H100.
+func (o HopperMatMul) Pays() bool {
+	p, err := o.plan()
+	return err == nil && p.wgmmaBlocks()*p.count*p.parts >= 64
+}
+
 func (o HopperMatMul) plan() (matrices, error) {
 	p, err := o.matrices()
 	if err != nil {
