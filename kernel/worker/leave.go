@@ -20,7 +20,7 @@ const (
 	// pulse is how often the worker is asked for a sign of life, and silence how
 	// long it may give none.
 	pulse   = 10 * time.Millisecond
-	silence = 50 * time.Millisecond
+	silence = 35 * time.Millisecond
 )
 
 // execution is a cell that a worker runs.
