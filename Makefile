@@ -57,7 +57,12 @@ race: ## run the Go tests with the race detector
 
 .PHONY: cuda
 cuda: ## run the engine's tests on a simulated GPU
-	$(GO) test -run OnCUDA ./accel/...
+	$(GO) test -run OnCUDA ./accel/... ./gpu/check
+
+.PHONY: gpu-check
+gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU; see gpu/check/run.sh
+	@mkdir -p $(BUILD)
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check ./gpu/check
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every tutorial and check what it shows

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+type tensors = []*tensor.Tensor
+
+// op is a computation whose result and gradients are compared.
+type op struct {
+	name   string
+	shapes [][]int // of the inputs
+	low    float64 // inputs are at least this; normal numbers for 0
+	f      func(in tensors) *tensor.Tensor
+	exact  bool // no gradient: the result must be equal
+}
+
+func elementwise(name string, low float64, f func(x *tensor.Tensor) *tensor.Tensor) op {
+	return op{name: name, shapes: [][]int{{7, 33}}, low: low, f: func(in tensors) *tensor.Tensor { return f(in[0]) }}
+}
+
+func pairwise(name string, low float64, f func(x, y *tensor.Tensor) *tensor.Tensor) op {
+	return op{name: name, shapes: [][]int{{5, 1, 19}, {3, 19}}, low: low, f: func(in tensors) *tensor.Tensor { return f(in[0], in[1]) }}
+}
+
+func whole(name string, f func(in tensors) *tensor.Tensor, shapes ...[]int) op {
+	return op{name: name, shapes: shapes, f: f}
+}
+
+func index(of int, shape ...int) *tensor.Tensor {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	values := make([]int, n)
+	for i := range values {
+		values[i] = i * 7 % of
+	}
+	return tensor.FromInts(values, shape...)
+}
+
+// ops has every kind of kernel, at sizes that fill no tile.
+func ops() []op {
+	window := tensor.Window{Padding: [2]int{1, 1}}
+	list := []op{
+		elementwise("Abs", 0, (*tensor.Tensor).Abs), elementwise("AddScalar", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.AddScalar(1.5) }),
+		elementwise("Clamp", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.Clamp(-0.5, 0.7) }), elementwise("Cos", 0, (*tensor.Tensor).Cos),
+		elementwise("ELU", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.ELU(0.9) }), elementwise("Exp", 0, (*tensor.Tensor).Exp),
+		elementwise("GELU", 0, (*tensor.Tensor).GELU), elementwise("LeakyReLU", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.LeakyReLU(0.1) }),
+		elementwise("Log", 0.1, (*tensor.Tensor).Log), elementwise("MulScalar", 0, func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(-3) }),
+		elementwise("Neg", 0, (*tensor.Tensor).Neg), elementwise("PowScalar", 0.1, func(x *tensor.Tensor) *tensor.Tensor { return x.PowScalar(1.7) }),
+		elementwise("ReLU", 0, (*tensor.Tensor).ReLU), elementwise("SiLU", 0, (*tensor.Tensor).SiLU), elementwise("Sigmoid", 0, (*tensor.Tensor).Sigmoid),
+		elementwise("Sin", 0, (*tensor.Tensor).Sin), elementwise("Sqrt", 0.1, (*tensor.Tensor).Sqrt), elementwise("Square", 0, (*tensor.Tensor).Square),
+		elementwise("Tanh", 0, (*tensor.Tensor).Tanh),
+		pairwise("Add", 0, (*tensor.Tensor).Add), pairwise("Sub", 0, (*tensor.Tensor).Sub), pairwise("Mul", 0, (*tensor.Tensor).Mul),
+		pairwise("Div", 0.3, (*tensor.Tensor).Div), pairwise("Pow", 0.3, (*tensor.Tensor).Pow), pairwise("Maximum", 0, (*tensor.Tensor).Maximum),
+		pairwise("Minimum", 0, (*tensor.Tensor).Minimum),
+		pairwise("Where", 0, func(x, y *tensor.Tensor) *tensor.Tensor { return tensor.Where(x.Greater(y), x.Square(), y) }),
+	}
+	one := func(name string, f func(x *tensor.Tensor) *tensor.Tensor, shape ...int) {
+		list = append(list, whole(name, func(in tensors) *tensor.Tensor { return f(in[0]) }, shape))
+	}
+	one("Sum", func(x *tensor.Tensor) *tensor.Tensor { return x.Sum(1) }, 9, 65, 3)
+	one("Mean", func(x *tensor.Tensor) *tensor.Tensor { return x.Mean(0, 2) }, 9, 65, 3)
+	one("Var", func(x *tensor.Tensor) *tensor.Tensor { return x.Var(1, 1) }, 9, 65)
+	one("Max", func(x *tensor.Tensor) *tensor.Tensor { return x.Max(1) }, 9, 65, 3)
+	one("CumSum", func(x *tensor.Tensor) *tensor.Tensor { return x.CumSum(1) }, 5, 300)
+	one("Softmax", func(x *tensor.Tensor) *tensor.Tensor { return x.Softmax(1) }, 11, 77)
+	one("LogSoftmax", func(x *tensor.Tensor) *tensor.Tensor { return x.LogSoftmax(1) }, 11, 1100)
+	one("LogSumExp", func(x *tensor.Tensor) *tensor.Tensor { return x.LogSumExp(0) }, 40, 7)
+	one("Transpose", func(x *tensor.Tensor) *tensor.Tensor { return x.Transpose(2, 0, 1).MulScalar(2) }, 5, 34, 35)
+	one("Pad", func(x *tensor.Tensor) *tensor.Tensor { return x.Pad(1, 2, 3) }, 5, 34)
+	one("Slice", func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(1, 3, 30).Square() }, 5, 34)
+	one("Gather", func(x *tensor.Tensor) *tensor.Tensor { return x.Gather(index(13, 29)) }, 13, 17)
+	one("ScatterAdd", func(x *tensor.Tensor) *tensor.Tensor { return x.ScatterAdd(index(13, 29), 13) }, 29, 17)
+	one("CrossEntropy", func(x *tensor.Tensor) *tensor.Tensor { return tensor.CrossEntropy(x, index(77, 19)) }, 19, 77)
+	one("MaxPool2D", func(x *tensor.Tensor) *tensor.Tensor {
+		return tensor.MaxPool2D(x, [2]int{2, 2}, tensor.Window{Stride: [2]int{2, 2}})
+	}, 2, 3, 10, 12)
+	one("AvgPool2D", func(x *tensor.Tensor) *tensor.Tensor {
+		return tensor.AvgPool2D(x, [2]int{3, 3}, tensor.Window{Stride: [2]int{2, 2}})
+	}, 2, 3, 11, 13)
+	return append(list,
+		whole("Concat", func(in tensors) *tensor.Tensor { return tensor.Concat(1, in...) }, []int{4, 5}, []int{4, 9}),
+		whole("MatMul", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{67, 45}, []int{45, 131}),
+		whole("MatMul turned", func(in tensors) *tensor.Tensor { return in[0].T().MatMul(in[1].T()) }, []int{40, 72}, []int{136, 40}),
+		whole("MatMul batched", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{3, 24, 64}, []int{3, 64, 40}),
+		whole("Linear", func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]).ReLU() }, []int{65, 33}, []int{70, 33}, []int{70}),
+		whole("Conv2D", func(in tensors) *tensor.Tensor { return tensor.Conv2D(in[0], in[1], in[2], window) }, []int{3, 8, 13, 11}, []int{16, 8, 3, 3}, []int{16}),
+		whole("LayerNorm", func(in tensors) *tensor.Tensor { return tensor.LayerNorm(in[0], in[1], in[2], 1, 1e-5) }, []int{9, 130}, []int{130}, []int{130}),
+		whole("RMSNorm", func(in tensors) *tensor.Tensor { return tensor.RMSNorm(in[0], in[1], 1, 1e-5) }, []int{9, 130}, []int{130}),
+		whole("BatchNorm", func(in tensors) *tensor.Tensor {
+			return tensor.BatchNorm(in[0], in[1], in[2], tensor.Zeros(6), tensor.Ones(6), 0.1, 1e-5, true)
+		}, []int{4, 6, 9, 7}, []int{6}, []int{6}),
+		whole("Attention", func(in tensors) *tensor.Tensor { return tensor.Attention(in[0], in[1], in[2], true) }, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}),
+		op{name: "ArgMax", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).Cast(tensor.Float32) }},
+		op{name: "OneHot", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).OneHot(65) }},
+		op{name: "Cast", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].Cast(tensor.BFloat16).Cast(tensor.Float32) }},
+	)
+}
+
+// outcome is the result and the gradients of an op on one device.
+type outcome [][]float32
+
+// compute runs an op on the device that is in use.
+func (p *op) compute(device string, autocast bool) (o outcome, err error) {
+	defer nn.Catch(&err)
+	if err := tensor.Use(device); err != nil {
+		return nil, err
+	}
+	r := rand.New(rand.NewPCG(5, uint64(len(p.name))))
+	var in tensors
+	for _, shape := range p.shapes {
+		n := 1
+		for _, d := range shape {
+			n *= d
+		}
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = float32(r.NormFloat64())
+			if p.low > 0 {
+				values[i] = float32(p.low + math.Abs(r.NormFloat64()))
+			}
+		}
+		in = append(in, tensor.Parameter(tensor.New(values, shape...)))
+	}
+	d := tensor.Float32
+	if autocast {
+		d = tensor.BFloat16
+	}
+	var y *tensor.Tensor
+	tensor.Autocast(d, func() { y = p.f(in).Cast(tensor.Float32) })
+	o = append(o, y.Data())
+	if p.exact {
+		return o, nil
+	}
+	weights := make([]float32, y.Len())
+	for i := range weights {
+		weights[i] = float32(r.NormFloat64())
+	}
+	y.Mul(tensor.New(weights, y.Shape()...)).Sum().Backward()
+	for _, x := range in {
+		o = append(o, x.Grad().Data())
+	}
+	return o, nil
+}
+
+// difference is the largest one, as a share of the largest value of its tensor.
+func difference(a, b outcome) float64 {
+	worst := 0.0
+	for i := range a {
+		scale := 1e-6
+		for _, v := range b[i] {
+			scale = max(scale, math.Abs(float64(v)))
+		}
+		for j := range a[i] {
+			d := math.Abs(float64(a[i][j])-float64(b[i][j])) / scale
+			if math.IsNaN(d) {
+				return math.Inf(1)
+			}
+			worst = max(worst, d)
+		}
+	}
+	return worst
+}
+
+// How much of a tensor's largest value its elements may be off.
+const (
+	tolerance32   = 2e-5
+	toleranceHalf = 2e-2 // the order of sums decides over roundings to 8 bits
+)
+
+func checkOps(ctx context.Context, o options, r *report, out io.Writer) error {
+	list := ops()
+	fmt.Fprintf(out, "\n%d ops against the processor, results and gradients\n", len(list))
+	for _, p := range list {
+		for _, autocast := range []bool{false, true} {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if p.exact && autocast {
+				continue
+			}
+			want, err := p.compute("cpu", autocast)
+			if err != nil {
+				return fmt.Errorf("%s on the processor: %w", p.name, err)
+			}
+			c := checked{Op: p.name, Autocast: autocast, Tolerance: tolerance32}
+			switch {
+			case p.exact:
+				c.Tolerance = 0
+			case autocast:
+				c.Tolerance = toleranceHalf
+			}
+			if got, err := p.compute(o.device, autocast); err != nil {
+				c.Error = err.Error()
+			} else {
+				c.Difference = difference(got, want)
+			}
+			r.add(c, out)
+		}
+	}
+	fmt.Fprintf(out, "%d of %d are right\n", len(r.Ops)-r.Wrong, len(r.Ops))
+	return tensor.Use(o.device)
+}
