@@ -311,3 +311,39 @@ func TestHalfAttentionOnCUDA(t *testing.T) {
 		})
 	}
 }
+
+// TestTF32OnCUDA wants rounded factors while the switch is on, in products alone.
+func TestTF32OnCUDA(t *testing.T) {
+	onCUDA(t, func() {
+		g := NewGenerator(6)
+		x, w, images, kernel := Randn(g, 33, 64), Randn(g, 64, 20), Randn(g, 2, 5, 7, 6), Randn(g, 9, 5, 3, 3)
+		one := [2]int{1, 1}
+		products := func() []float64 {
+			return append(x.MatMul(w).Cast(Float64).Float64s(), Conv2D(images, kernel, nil, Window{Padding: one}).Cast(Float64).Float64s()...)
+		}
+		exact, sums := products(), x.Sum(0).Data()
+		largest := func(a []float64) (d float64) {
+			for i, v := range a {
+				d = math.Max(d, math.Abs(v-exact[i]))
+			}
+			return d
+		}
+		TF32(true)
+		rounded := products()
+		if !slices.Equal(x.Sum(0).Data(), sums) {
+			t.Error("a sum is rounded too")
+		}
+		TF32(false)
+		if d := largest(rounded); !(d > 1e-4 && d < 5e-2) {
+			t.Errorf("with TF32 the products differ by %v", d)
+		}
+		if d := largest(products()); d != 0 {
+			t.Errorf("without TF32 again they differ by %v", d)
+		}
+	})
+	TF32(true) // of the processor
+	defer TF32(false)
+	if got := New([]float32{1.0001}, 1, 1).MatMul(New([]float32{1}, 1, 1)).Data()[0]; got != 1.0001 {
+		t.Errorf("the processor rounds to %v", got)
+	}
+}

@@ -84,6 +84,7 @@ func (e *engine) use(name string) error {
 			return fmt.Errorf("accel: device %q: %w", name, err)
 		}
 		e.devices[canonical(name)] = d
+		e.round(d)
 	}
 	e.recorder.Switch(d)
 	e.bound()

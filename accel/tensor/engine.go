@@ -21,6 +21,7 @@ type engine struct {
 	recorder *ir.Recorder
 	limit    int                  // of SetMemoryLimit; 0 for the default
 	devices  map[string]ir.Device // that were used, by name
+	tf32     bool                 // of TF32
 
 	scopes map[goroutine.Identity]scope // of goroutines that have opened one
 	now    scope                        // the owner's

@@ -28,6 +28,7 @@ type Device struct {
 	arenaBytes int
 
 	host []byte // pinned, for reads
+	tf32 bool   // of SetTF32
 
 	mu      sync.Mutex
 	dropped []*held // of programs that nobody can reach any more, guarded by mu

@@ -20,6 +20,15 @@ func (d *Device) MultipliesHalf(op ir.Op, t ir.DType, factors []ir.Layout) bool 
 	return false
 }
 
+// SetTF32 says whether products of float32 that are compiled from now on round
+// their factors to TF32, for tensor cores.
+func (d *Device) SetTF32(on bool) { d.tf32 = on }
+
+// onTensorCores tells whether tensor cores multiply factors of a type.
+func (d *Device) onTensorCores(factor ir.DType) bool {
+	return factor.Half() || factor == ir.Float32 && d.tf32
+}
+
 // relu tells whether a step ends with ReLU.
 func relu(s ir.Step) bool {
 	_, ok := s.Epilogue.(ir.ReLU)
@@ -34,11 +43,11 @@ type multiplier interface {
 
 // multiply is the kernels for factors of a type.
 func (d *Device) multiply(o kernels.MatMul, factor, y ir.DType) multiplier {
-	if o.DType = factor; !factor.Half() {
+	if o.DType = factor; !d.onTensorCores(factor) {
 		return o
 	}
 	t := kernels.TensorMatMul{MatMul: o, Half: y.Half()}
-	if h := (kernels.HopperMatMul{TensorMatMul: t}); d.ctx.Info().Capability() == 90 && h.Pays() {
+	if h := (kernels.HopperMatMul{TensorMatMul: t}); factor.Half() && d.ctx.Info().Capability() == 90 && h.Pays() {
 		return hopper{h}
 	}
 	return t
@@ -106,10 +115,10 @@ type convolver interface {
 }
 
 // convolution is the kernels for factors and a result of some types.
-func convolution(op ir.Conv2D, factor, result ir.DType, x, w, y []int) convolver {
+func (d *Device) convolution(op ir.Conv2D, factor, result ir.DType, x, w, y []int) convolver {
 	o := kernels.Conv2D{DType: factor, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
 		Groups: op.Groups, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
-	if factor.Half() {
+	if d.onTensorCores(factor) {
 		return kernels.TensorConv2D{Conv2D: o, Half: result.Half()}
 	}
 	return o
@@ -117,7 +126,7 @@ func convolution(op ir.Conv2D, factor, result ir.DType, x, w, y []int) convolver
 
 func conv2D(p *program, s ir.Step) launcher {
 	x, w, y := s.In[0], s.In[1], s.Out[0]
-	o := convolution(s.Op.(ir.Conv2D), x.DType, y.DType, x.Shape, w.Shape, y.Shape)
+	o := p.device.convolution(s.Op.(ir.Conv2D), x.DType, y.DType, x.Shape, w.Shape, y.Shape)
 	p.room(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		var bias kernels.Pointer
@@ -130,7 +139,7 @@ func conv2D(p *program, s ir.Step) launcher {
 
 func conv2DInput(p *program, s ir.Step) launcher {
 	dy, w, dx := s.In[0], s.In[1], s.Out[0]
-	o := convolution(s.Op.(ir.Conv2DInputGradient).Conv2D, dy.DType, dx.DType, dx.Shape, w.Shape, dy.Shape)
+	o := p.device.convolution(s.Op.(ir.Conv2DInputGradient).Conv2D, dy.DType, dx.DType, dx.Shape, w.Shape, dy.Shape)
 	p.room(o.InputWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.InputGradient(p.address(dx), p.address(dy), p.address(w), p.work())
@@ -139,7 +148,7 @@ func conv2DInput(p *program, s ir.Step) launcher {
 
 func conv2DWeight(p *program, s ir.Step) launcher {
 	x, dy, dw := s.In[0], s.In[1], s.Out[0]
-	o := convolution(s.Op.(ir.Conv2DWeightGradient).Conv2D, x.DType, dw.DType, x.Shape, dw.Shape, dy.Shape)
+	o := p.device.convolution(s.Op.(ir.Conv2DWeightGradient).Conv2D, x.DType, dw.DType, x.Shape, dw.Shape, dy.Shape)
 	p.room(o.WeightWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.WeightGradient(p.address(dw), p.address(x), p.address(dy), p.work())
