@@ -63,6 +63,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"StepDecay":        reflect.ValueOf(accel.StepDecay),
 		"Steps":            reflect.ValueOf(accel.Steps),
 		"StopWhen":         reflect.ValueOf(accel.StopWhen),
+		"TF32":             reflect.ValueOf(accel.TF32),
 		"Temperature":      reflect.ValueOf(accel.Temperature),
 		"TensorBoard":      reflect.ValueOf(accel.TensorBoard),
 		"TopK":             reflect.ValueOf(accel.TopK),

@@ -53,6 +53,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Seed":             reflect.ValueOf(tensor.Seed),
 		"SetMemoryLimit":   reflect.ValueOf(tensor.SetMemoryLimit),
 		"Stats":            reflect.ValueOf(tensor.Stats),
+		"TF32":             reflect.ValueOf(tensor.TF32),
 		"Uint8":            reflect.ValueOf(tensor.Uint8),
 		"Uniform":          reflect.ValueOf(tensor.Uniform),
 		"Use":              reflect.ValueOf(tensor.Use),
