@@ -78,13 +78,10 @@ func typeList(l *types.TypeList) []types.Type {
 
 // functionInstance names an instance of a generic function.
 func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) string {
-	decl := e.generics[o]
+	decl := e.genericFunction(o)
 	base := o.Name()
 	if o.Pkg().Path() != "main" {
 		base = o.Pkg().Name() + "ʹ" + base
-		if src := e.sourceOf(o.Pkg()); src != nil {
-			decl = src.funcs[o.Name()]
-		}
 	}
 	if decl == nil {
 		e.unsupported(at, "the generic function "+o.FullName(), "its source is not part of the kernel")
@@ -96,16 +93,22 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 	}
 	name := e.instanceName(base, args)
 	set(e.Program, e.instances, key, name)
-	e.queue = append(e.queue, func() {
-		e.functionDeclaration(decl, name, newEnvironment(o.Signature().TypeParams(), args))
-	})
+	e.declareInstance(decl, key, name, args)
 	return name
 }
 
-// methodInstance names the method of an instance of a generic type.
-func (e *emitter) methodInstance(t *types.Named, method string) string {
-	typ := e.typ(t)
-	args := typeList(t.TypeArgs())
+// genericFunction is the declaration of a generic function; nil if it is unknown.
+func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
+	if o.Pkg().Path() != "main" {
+		if src := e.sourceOf(o.Pkg()); src != nil {
+			return src.funcs[o.Name()]
+		}
+	}
+	return e.generics[o]
+}
+
+// genericMethod is the declaration of a method of a generic type.
+func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
 	if t.Obj().Pkg().Path() != "main" {
 		t = e.sourceType(t)
 	}
@@ -113,7 +116,14 @@ func (e *emitter) methodInstance(t *types.Named, method string) string {
 	if declared == nil || declared.byName[method] == nil {
 		panic("no method " + method + " on " + t.String())
 	}
-	decl := declared.byName[method]
+	return declared.byName[method]
+}
+
+// methodInstance names the method of an instance of a generic type.
+func (e *emitter) methodInstance(t *types.Named, method string) string {
+	typ := e.typ(t)
+	args := typeList(t.TypeArgs())
+	decl := e.genericMethod(t, method)
 	o := e.Info.Defs[decl.Name].(*types.Func)
 	key := e.instanceOf(o, args)
 	if name, ok := e.instances[key]; ok {
@@ -121,9 +131,7 @@ func (e *emitter) methodInstance(t *types.Named, method string) string {
 	}
 	name := e.fresh(mangle(typ) + "ʹ" + method)
 	set(e.Program, e.instances, key, name)
-	e.queue = append(e.queue, func() {
-		e.functionDeclaration(decl, name, newEnvironment(o.Signature().RecvTypeParams(), args))
-	})
+	e.declareInstance(decl, key, name, args)
 	return name
 }
 

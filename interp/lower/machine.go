@@ -28,6 +28,17 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Info:   e.Info,
 		Global: func(v *types.Var) string { return e.names[v] },
 		Engine: e.engineName,
+		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (machine.Declaration, bool) {
+			if e.recovering[o] {
+				return machine.Declaration{}, false
+			}
+			e.functionInstance(at, o, arguments)
+			return e.instanceDeclaration(e.genericFunction(o), arguments)
+		},
+		Method: func(t *types.Named, m *types.Func) (machine.Declaration, bool) {
+			e.methodInstance(t, m.Name())
+			return e.instanceDeclaration(e.genericMethod(t, m.Name()), typeList(t.TypeArgs()))
+		},
 		Position: func(n ast.Node) int {
 			number, ok := positions[n]
 			if !ok {
@@ -47,7 +58,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		if o.Signature().Variadic() {
 			name += "ʹm"
 		}
-		list = append(list, machine.Declaration{Key: o, Name: name, Signature: o.Signature(), Body: decl.Body})
+		list = append(list, machine.Declaration{Key: o, Name: name, Method: methodOf(o), Signature: o.Signature(), Body: decl.Body})
 	}
 	e.loops = map[ast.Stmt]string{}
 	signature := types.NewSignatureType(nil, nil, nil, nil, nil, false)
@@ -59,6 +70,53 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		}
 	}
 	e.machine.Compile(list)
+}
+
+func methodOf(o *types.Func) string {
+	if o.Signature().Recv() == nil {
+		return ""
+	}
+	return o.Name()
+}
+
+// instanceDeclaration is the declaration, for the machine, of an instance that has
+// a name.
+func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (machine.Declaration, bool) {
+	o := e.Info.Defs[decl.Name].(*types.Func)
+	key := e.instanceOf(o, args)
+	name, sig := e.instances[key], o.Signature()
+	// To the engine, one of an earlier cell is a function if the machine does not
+	// run it.
+	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil || sig.Variadic() {
+		return machine.Declaration{}, false
+	}
+	env := newEnvironment(parametersOf(sig), args)
+	return machine.Declaration{Key: key, Name: name, Method: methodOf(o), Signature: sig, Body: decl.Body, Substitute: env.subst}, true
+}
+
+// parametersOf are the type parameters of a function, or of the type of a method.
+func parametersOf(sig *types.Signature) *types.TypeParamList {
+	if sig.Recv() != nil {
+		return sig.RecvTypeParams()
+	}
+	return sig.TypeParams()
+}
+
+// declareInstance queues the declaration of an instance of a generic function or
+// method, which the machine runs if it can.
+func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string, args []types.Type) {
+	if e.declares == nil {
+		e.declares = map[instance]bool{}
+	}
+	e.declares[key] = true
+	e.queue = append(e.queue, func() {
+		env := newEnvironment(parametersOf(e.Info.Defs[decl.Name].(*types.Func).Signature()), args)
+		if d, ok := e.instanceDeclaration(decl, args); ok && (e.machine.Compiled(d.Key) || e.machine.Add(d)) {
+			e.declareVariable(d.Signature, name, env)
+			return
+		}
+		e.functionDeclaration(decl, name, env)
+	})
 }
 
 // engineName is the name of a function that the engine runs, for the machine to
@@ -110,24 +168,30 @@ func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 	if e.machine == nil || o == nil || !e.machine.Compiled(o) {
 		return false
 	}
-	sig := o.Signature()
-	var parameters []string
+	e.declareVariable(o.Signature(), name, nil)
+	return true
+}
+
+// declareVariable declares the variable of a function that the machine runs.
+func (e *emitter) declareVariable(sig *types.Signature, name string, env *environment) {
+	f := e.function(env)
+	var parameters, results []string
 	if recv := sig.Recv(); recv != nil {
-		parameters = append(parameters, e.typ(recv.Type()))
+		parameters = append(parameters, f.typ(f.subst(recv.Type())))
 	}
 	for v := range sig.Params().Variables() {
-		parameters = append(parameters, e.typ(v.Type()))
+		parameters = append(parameters, f.typ(f.subst(v.Type())))
 	}
-	results := list(e.typeTexts(sig.Results()))
-	if sig.Results().Len() != 1 {
-		results = "(" + results + ")"
+	for v := range sig.Results().Variables() {
+		results = append(results, f.typ(f.subst(v.Type())))
 	}
+	out := "(" + list(results) + ")"
 	w := &e.out
 	if !sig.Variadic() {
-		w.line("var %s func(%s) %s", name, list(parameters), results)
-		return true
+		w.line("var %s func(%s) %s", name, list(parameters), out)
+		return
 	}
-	w.line("var %sʹm func(%s) %s", name, list(parameters), results)
+	w.line("var %sʹm func(%s) %s", name, list(parameters), out)
 	arguments := make([]string, len(parameters))
 	for i := range parameters {
 		arguments[i] = fmt.Sprintf("a%d", i)
@@ -136,8 +200,7 @@ func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 		}
 		parameters[i] = arguments[i] + " " + parameters[i]
 	}
-	w.open("func %s(%s) %s {", name, list(parameters), results)
+	w.open("func %s(%s) %s {", name, list(parameters), out)
 	w.line("%s%sʹm(%s)", returning(sig), name, list(arguments))
 	w.close("}")
-	return true
 }

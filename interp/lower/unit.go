@@ -35,6 +35,7 @@ type emitter struct {
 	at        token.Position      // of the statement that is being lowered
 	machine   *machine.Unit       // nil without a machine
 	loops     map[ast.Stmt]string // what the functions of loops of the cell are called
+	declares  map[instance]bool   // the instances of generics that the unit declares
 }
 
 func (e *emitter) lower() *Unit {

@@ -71,6 +71,11 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 		c.arguments(b, e, sig)
 		return c.callDirect(b, f, sig, e)
 	}
+	if f := c.functionInstance(e, o); f != nil {
+		b := c.beginBlock()
+		c.arguments(b, e, sig)
+		return c.callDirect(b, f, sig, e)
+	}
 	if o.Pkg() == nil || c.isInterpreted(o) {
 		return c.callEngine(e, o, sig)
 	}
@@ -288,30 +293,29 @@ func (c *compiler) resultsOf(b *block, sig *types.Signature, n ast.Node) []opera
 
 // callMethod calls a method.
 func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
-	m := sel.Obj().(*types.Func)
+	m, path := c.method(x, sel)
 	if types.IsInterface(c.typeOf(x.X)) || types.IsInterface(m.Signature().Recv().Type()) {
-		return c.callInterface(e, x, sel, sig)
-	}
-	if c.substitute != nil {
-		c.fail(e, "a method in a generic function")
+		return c.callInterface(e, x, m, path, sig)
 	}
 	recv := m.Signature().Recv().Type()
 	f := c.unit.callee(m.Origin())
+	if f == nil {
+		f = c.methodInstance(m)
+	}
 	if f == nil && (m.Pkg() == nil || c.isInterpreted(m)) {
 		c.fail(e, "a call of the method %s, which is not compiled", m.Name())
 	}
 	if f == nil {
-		return c.callCompiledMethod(e, x, sel, sig)
+		return c.callCompiledMethod(e, x, m, path, sig)
 	}
 	b := c.beginBlock()
-	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, sel, recv, want) })
+	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 	c.arguments(b, e, sig)
 	return c.callDirect(b, f, sig, e)
 }
 
 // receiver is what a method with a receiver of type recv is called with.
-func (c *compiler) receiver(x *ast.SelectorExpr, sel *types.Selection, recv types.Type, want *operand) operand {
-	path := sel.Index()[:len(sel.Index())-1]
+func (c *compiler) receiver(x *ast.SelectorExpr, path []int, recv types.Type, want *operand) operand {
 	t := c.typeOf(x.X)
 	_, byPointer := types.Unalias(recv).(*types.Pointer)
 	var at types.Type = t

@@ -100,8 +100,7 @@ func (c *compiler) several(e *ast.CallExpr, sig *types.Signature) bool {
 }
 
 // callCompiledMethod calls a method of a compiled type.
-func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
-	m := sel.Obj().(*types.Func)
+func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
 	if !c.usable(m) {
 		c.fail(e, "a call of %s", m.FullName())
 	}
@@ -112,7 +111,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel 
 		c.fail(e, "a call of %s", m.FullName())
 	}
 	b := c.beginBlock()
-	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, sel, recv, want) })
+	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 	c.arguments(b, e, sig)
 	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
 }

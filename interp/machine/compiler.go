@@ -17,6 +17,8 @@ type Declaration struct {
 	Name      string
 	Signature *types.Signature
 	Body      *ast.BlockStmt
+	// Method is the name of the method that it is; "" for a function.
+	Method string
 	// Substitute replaces type parameters; nil if there are none.
 	Substitute func(types.Type) types.Type
 }
@@ -30,6 +32,11 @@ type Source struct {
 	// Engine is the name in lowered code of a function, or of an instance of a
 	// generic one, that the engine runs; "" if there is none.
 	Engine func(at *ast.Ident, o *types.Func, arguments []types.Type) string
+	// Function and Method are declarations of instances: of a generic function, and
+	// of a method of an instance of a generic type; false if there is none. They may
+	// be nil.
+	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
+	Method   func(t *types.Named, m *types.Func) (Declaration, bool)
 	// Position numbers the position of a statement.
 	Position func(ast.Node) int
 }

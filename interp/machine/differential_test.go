@@ -15,7 +15,7 @@ var unlike = regexp.MustCompile(`-(0(\.0*)?)([^\d.e]|$)|(out of range) \[.*`)
 
 // FuzzPrograms runs random programs with and without the machine.
 func FuzzPrograms(f *testing.F) {
-	for seed := range uint64(20) {
+	for seed := range uint64(12) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

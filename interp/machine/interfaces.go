@@ -126,20 +126,20 @@ func (c *compiler) betweenInterfaces(n ast.Node, x operand, from, to types.Type,
 }
 
 // callInterface calls a method through an interface.
-func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
+func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
 	t := c.typeOf(x.X)
-	if path := sel.Index()[:len(sel.Index())-1]; len(path) > 0 {
+	if len(path) > 0 {
 		t = c.pathType(t, path)
 		if c.isDynamic(t) {
-			return c.callDynamic(e, c.get(c.field(x, x.X, path), nil), sel.Obj().(*types.Func), sig)
+			return c.callDynamic(e, c.get(c.field(x, x.X, path), nil), m, sig)
 		}
-		c.fail(e, "a call of the method %s of an embedded interface", sel.Obj().Name())
+		c.fail(e, "a call of the method %s of an embedded interface", m.Name())
 	}
 	if c.isDynamic(t) {
-		return c.callDynamic(e, c.expr(x.X, nil), sel.Obj().(*types.Func), sig)
+		return c.callDynamic(e, c.expr(x.X, nil), m, sig)
 	}
-	if !isError(t) || sel.Obj().Name() != "Error" {
-		c.fail(e, "a call of the method %s of an interface", sel.Obj().Name())
+	if !isError(t) || m.Name() != "Error" {
+		c.fail(e, "a call of the method %s of an interface", m.Name())
 	}
 	v := c.expr(x.X, nil)
 	dst := c.temporary(stringShape)

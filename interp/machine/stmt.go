@@ -155,6 +155,9 @@ func (c *compiler) ifStmt(s *ast.IfStmt) {
 // declaration compiles var statements in a function.
 func (c *compiler) declaration(s *ast.DeclStmt) {
 	d, ok := s.Decl.(*ast.GenDecl)
+	if ok && d.Tok == token.TYPE && c.substitute != nil {
+		c.fail(s, "a type in a generic function")
+	}
 	if !ok || d.Tok != token.VAR {
 		return
 	}

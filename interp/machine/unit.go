@@ -20,11 +20,13 @@ type Unit struct {
 	engine    map[string]*global // functions that the engine runs
 	labels    []pending
 	methods   []Declaration // all, compiled or not
+	instances []Declaration // of generic functions and of methods of generic types
+	failed    map[any]bool  // instances that cannot be compiled
 }
 
 // Begin starts a unit.
 func (m *Machine) Begin(source *Source) *Unit {
-	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, globals: map[string]*global{}, engine: map[string]*global{}}
+	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, failed: map[any]bool{}, globals: map[string]*global{}, engine: map[string]*global{}}
 }
 
 // Compile compiles those of the declarations that the machine has everything
@@ -36,6 +38,11 @@ func (u *Unit) Compile(declarations []Declaration) {
 		}
 	}
 	for {
+		failed := len(u.failed)
+		for _, d := range u.instances {
+			delete(u.declared, d.Key)
+		}
+		u.instances = nil
 		for _, d := range declarations {
 			u.declared[d.Key] = &Function{name: d.Name}
 		}
@@ -49,7 +56,7 @@ func (u *Unit) Compile(declarations []Declaration) {
 				left = append(left, d)
 			}
 		}
-		if len(left) == len(declarations) {
+		if len(left) == len(declarations) && len(u.failed) == failed {
 			u.order = left
 			return
 		}
@@ -118,11 +125,15 @@ func (u *Unit) global(name string) *global {
 // Compiled reports whether the function with this key is run by the machine.
 func (u *Unit) Compiled(key any) bool { return u.declared[key] != nil }
 
+// Runs reports whether the machine runs the function with this key, of a unit
+// that has been committed.
+func (m *Machine) Runs(key any) bool { return m.functions[key] != nil }
+
 // Reason tells why a function of this name was not compiled.
 func (u *Unit) Reason(name string) string { return u.reasons[name] }
 
 // Empty reports whether there is nothing to link.
-func (u *Unit) Empty() bool { return len(u.order) == 0 && len(u.methods) == 0 }
+func (u *Unit) Empty() bool { return len(u.declared) == 0 && len(u.methods) == 0 }
 
 // Link gives the functions the addresses of variables, and gives the variables
 // of the engine that have the names of the functions their values. value is that
@@ -147,8 +158,11 @@ func (u *Unit) Link(value func(expression string) (reflect.Value, error)) error 
 		g.value = functionPointer(v)
 		g.address = unsafe.Pointer(&g.value)
 	}
-	for _, d := range u.order {
+	for _, d := range append(u.order[:len(u.order):len(u.order)], u.instances...) {
 		f := u.declared[d.Key]
+		if f == nil {
+			continue // an instance that cannot be compiled
+		}
 		v, err := address(f.name)
 		if err != nil {
 			return err
@@ -172,11 +186,16 @@ func (u *Unit) Link(value func(expression string) (reflect.Value, error)) error 
 // those that they replace.
 func (u *Unit) linkMethods() {
 	registry := u.machine.config.Registry
-	if registry == nil || len(u.methods) == 0 {
+	if registry == nil || len(u.methods) == 0 && len(u.instances) == 0 {
 		return
 	}
+	for _, d := range u.instances {
+		if f := u.declared[d.Key]; f != nil && f.dynamic != nil {
+			u.machine.methods.Store(methodKey{registry.ID(d.Substitute(d.Signature.Recv().Type())), d.Method}, f.dynamic)
+		}
+	}
 	for _, d := range u.methods {
-		key := methodKey{registry.ID(d.Signature.Recv().Type()), d.Key.(types.Object).Name()}
+		key := methodKey{registry.ID(d.Signature.Recv().Type()), d.Method}
 		if f := u.declared[d.Key]; f != nil && f.dynamic != nil {
 			u.machine.methods.Store(key, f.dynamic)
 		} else {
@@ -207,7 +226,7 @@ func (f *Function) fits(t reflect.Type) error {
 // Commit makes the functions known to later units.
 func (u *Unit) Commit() {
 	for key, f := range u.declared {
-		if _, ok := key.(types.Object); ok {
+		if _, ok := key.(ast.Node); !ok {
 			u.machine.functions[key] = f
 		}
 	}
