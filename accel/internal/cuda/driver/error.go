@@ -83,10 +83,28 @@ func (e *Error) Error() string {
 	if e.Log != "" {
 		b.WriteString(": " + strings.TrimSpace(e.Log))
 	}
-	if e.Code.Sticky() {
-		b.WriteString(" (the GPU's memory is lost; restart the session to use the GPU again)")
+	if hint := e.Code.hint(); hint != "" {
+		b.WriteString(" (" + hint + ")")
 	}
 	return b.String()
+}
+
+// hint is what to do.
+func (c Code) hint() string {
+	switch c {
+	case DeviceUnavailable:
+		return "another process has the GPU to itself; nvidia-smi names it"
+	case UnsupportedPTXVersion:
+		return "the NVIDIA driver is too old for this kernel; update it"
+	case NoBinaryForGPU:
+		return "the kernel is for another kind of GPU"
+	case ECCUncorrectable:
+		return "the GPU's memory has failed; restart the session, and have the GPU looked at if it happens again"
+	}
+	if c.Sticky() {
+		return "the GPU's memory is lost; restart the session to use the GPU again"
+	}
+	return ""
 }
 
 // Unwrap gives the code and the cause.

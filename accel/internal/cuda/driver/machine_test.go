@@ -80,6 +80,11 @@ func TestErrorText(t *testing.T) {
 			t.Errorf("%v sticky: %v", code, !sticky)
 		}
 	}
+	for code, want := range map[Code]string{DeviceUnavailable: "another process", UnsupportedPTXVersion: "update it", ECCUncorrectable: "looked at", OutOfMemory: ""} {
+		if text := (&Error{Code: code, Call: "cuCall"}).Error(); !strings.Contains(text, want) || want == "" && strings.Contains(text, "(") {
+			t.Errorf("%v: %q, want %q", code, text, want)
+		}
+	}
 	if got := Code(12345).Name(); got != "CUDA error 12345" {
 		t.Errorf("unknown code: %q", got)
 	}

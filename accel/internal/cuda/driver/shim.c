@@ -243,8 +243,8 @@ int quern_graph_copy(cuda_driver *d, handle context, handle *node, handle graph,
     side->host = host;
     side->device = 0;
   }
-  c.width = bytes;
-  c.rows = c.depth = 1;
+  c.width = c.source.pitch = c.destination.pitch = bytes;
+  c.rows = c.depth = c.source.height = c.destination.height = 1;
   return d->cuGraphAddMemcpyNode(node, graph, after, count, &c, context);
 }
 

@@ -143,7 +143,7 @@ static int set_kernel(struct node *n, const struct kernel *k) {
 int cuGraphAddKernelNode(handle *n, handle g, const handle *after, size_t k, const struct kernel *p) { return begin(n, g, after, k) || set_kernel(&nodes[count], p); }
 int cuGraphKernelNodeSetAttribute(handle n, int a, const void *v) { NEED(n && a == 4 && *(unsigned *)v == 2); return 0; }
 int cuGraphAddMemcpyNode(handle *n, handle g, const handle *after, size_t k, const struct copy *c, handle context) {
-  NEED(context == current && c->rows == 1 && c->depth == 1 && c->from.pitch == 0);
+  NEED(context == current && c->rows == 1 && c->depth == 1 && c->from.pitch == c->width && c->to.pitch == c->width && c->from.height == 1 && c->to.height == 1);
   nodes[count + 1].kind = 2;
   nodes[count + 1].copy = *c;
   return begin(n, g, after, k);
