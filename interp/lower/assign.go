@@ -356,13 +356,13 @@ func (f *function) assignMany(w *writer, s *ast.AssignStmt) {
 
 // plainSwap tells whether the engine does a parallel assignment right: the
 // values are variables, elements and arithmetic, no target is a map element. It
-// does not know the type of a field of a compiled struct.
+// does not know the type of nil, nor of a field of a compiled struct.
 func (f *function) plainSwap(s *ast.AssignStmt) bool {
 	for i, e := range s.Lhs {
 		if isBlank(e) || types.IsInterface(f.typeOf(e)) {
 			return false
 		}
-		if f.isMapElement(e) {
+		if f.isMapElement(e) || isNil(f.typeOf(s.Rhs[i])) {
 			return false
 		}
 		plain := true
