@@ -16,5 +16,6 @@
 //
 // A [Runner] is one process with its pipes; [Command] is the real one. It is
 // killed with all that it started: a process group on Unix, a job on Windows. It
-// ends when the front does, since its link ends then, and on Linux by signal.
+// ends when the front does, since its link ends then, and on Linux by signal; what
+// it has started is then ended by a shell in its process group.
 package worker
