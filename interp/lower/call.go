@@ -160,8 +160,8 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
 			a.text = operand(a.text) + ".Value" // as compiled code has it, see rt.ReflectValue
 		}
-		if raw && i == xmlArgument(f.compiledFunc(e)) {
-			a.text = f.xmlValue(x, f.compiledFunc(e))
+		if i == xmlArgument(f.compiledFunc(e)) {
+			f.refuseXML(x)
 		}
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
 			a.text = a.typ + "(nil)" // f(nil...)

@@ -42,9 +42,11 @@
 //   - The text of an index panic has no numbers in loops of functions that
 //     package machine does not run, where the check would cost too much. It is a
 //     runtime.Error always.
-//   - Compiled packages that find methods by reflection (encoding/gob) do not find
-//     those of types of cells; they see field a as Xa, and an embedded field as a
-//     named one. Package reflect itself has others in cells, see package rt.
+//   - Other compiled packages that find methods by reflection do not find those of
+//     types of cells; they see field a as Xa, and an embedded field as a named one.
+//     Package reflect itself has others in cells, and encoding/json, encoding/xml,
+//     encoding/gob, encoding/binary, encoding/asn1 and templates see what Go sees,
+//     see package rt.
 //   - A negative zero that is an argument of a function that the engine runs
 //     becomes zero.
 //   - Blank fields, which only package unsafe can set, count where structs are
@@ -56,8 +58,8 @@
 //   - flag.PrintDefaults tells the default of a flag whose Value is of a cell also
 //     where it is the zero value.
 //
-// Refused: a call as the value of a blank field, values that encoding/xml would treat as if they had no methods or no
-// embedded fields.
+// Refused: a call as the value of a blank field, values with methods that
+// encoding/xml or encoding/gob ask for.
 //
 // # For whoever changes it
 //

@@ -81,7 +81,13 @@ var replaced = map[string]string{
 	"(*log.Logger).Output":         "LogOutput",
 	"(*log.Logger).SetOutput":      "SetLogOutput",
 
-	"(*flag.FlagSet).TextVar": "TextVar",
+	"(*flag.FlagSet).TextVar":               "TextVar",
+	"(*encoding/gob.Encoder).Encode":        "EncodeGob",
+	"(*encoding/xml.Encoder).Encode":        "EncodeXML",
+	"(*encoding/xml.Encoder).EncodeElement": "EncodeXMLElement",
+	"(*encoding/xml.Decoder).Decode":        "DecodeXML",
+	"(*encoding/xml.Decoder).DecodeElement": "DecodeXMLElement",
+	"(*encoding/gob.Decoder).Decode":        "DecodeGob",
 
 	"(*text/template.Template).Execute":         "TextExecute",
 	"(*text/template.Template).ExecuteTemplate": "TextExecuteTemplate",

@@ -19,9 +19,8 @@ type Registry interface {
 	// Mentions reports whether a value of type t goes into an interface as a box.
 	Mentions(t types.Type) bool
 	// XMLRefusal tells what encoding/xml would not see of a value of type t, as a
-	// noun phrase, "" if there is nothing. element is set when the value has to
-	// tell the name of its element.
-	XMLRefusal(t types.Type, element bool) string
+	// noun phrase; "" if there is nothing.
+	XMLRefusal(t types.Type) string
 }
 
 // Config is what a Program needs to know of the session.

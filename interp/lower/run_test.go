@@ -117,9 +117,7 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 		"Go":    reflect.ValueOf(func(cell int, f func()) { go s.guard(cell, f)() }),
 		"Guard": reflect.ValueOf(s.guard),
 	}
-	reflection := map[string]map[string]reflect.Value{"reflect/reflect": maps.Clone(packages()["reflect/reflect"])}
-	maps.Copy(reflection["reflect/reflect"], s.registry.Overrides()["reflect/reflect"])
-	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, packages(), reflection, {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
+	for _, table := range []map[string]map[string]reflect.Value{unsafe.Symbols, withOverrides(s.registry), {"quern/rt/rt": s.registry.Symbols(), "quern/session/session": session}} {
 		if err := s.engine.Use(table); err != nil {
 			t.Fatal(err)
 		}

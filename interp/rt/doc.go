@@ -72,10 +72,12 @@
 //	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
 //
-// Compiled types that compare what they are given:
+// Methods of compiled types that look into what they are given:
 //
 //	AtomicStore(v *atomic.Value, x interface{})             v.Store(x); AtomicSwap, AtomicCompareAndSwap
 //	ContextWithValue(parent context.Context, key, value interface{}) context.Context
+//	EncodeXML(e *xml.Encoder, x interface{}) error          e.Encode(x); EncodeXMLElement, DecodeXML, DecodeXMLElement
+//	EncodeGob(e *gob.Encoder, x interface{}) error          e.Encode(x); DecodeGob
 //	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
 //
 // Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
@@ -142,7 +144,6 @@
 //	TypeMethodByName(t reflect.Type, name string) (ReflectMethod, bool)
 //	                                                        t.MethodByName(name)
 //	TypeMethods(t reflect.Type) iter.Seq[ReflectMethod]     t.Methods()
-//	XMLValue(x interface{}, element bool) interface{}       the raw value for encoding/xml, or a panic with an *XMLError; see XMLRefusal
 //	DeepEqual(a, b interface{}) bool
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
 //	Clear(x interface{})                                    clear(x) for a map or a slice
@@ -154,9 +155,10 @@
 // that go with it; see [Registry.Overrides]. A reflect.Type stays one.
 //
 // Functions that reflect on their argument without asking for methods
-// (sort.Slice, encoding/gob, encoding/xml, encoding/binary, runtime.SetFinalizer)
-// get Value(x): they see fields and elements, but neither the names of types nor
-// their methods.
+// (sort.Slice, runtime.SetFinalizer) get Value(x): they see fields and elements, but
+// neither the names of types nor their methods. Those of encoding/xml,
+// encoding/gob, encoding/binary and encoding/asn1 see fields as they were declared;
+// a value with a method that they ask for is refused by an [EncodingError].
 //
 // # What compiled packages may ask of a box
 //

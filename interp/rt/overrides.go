@@ -3,6 +3,7 @@ package rt
 import (
 	"encoding"
 	"flag"
+	"maps"
 	"reflect"
 )
 
@@ -10,7 +11,8 @@ import (
 // engine's table, in its key form, so that calls and function values alike
 // print, encode and reflect on the types of cells as Go does.
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
-	return map[string]map[string]reflect.Value{
+	overrides := r.encodings()
+	maps.Copy(overrides, map[string]map[string]reflect.Value{
 		"reflect/reflect": r.reflection(),
 		"fmt/fmt": {
 			"Append":   reflect.ValueOf(r.Append),
@@ -33,6 +35,7 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"Fscanf":   reflect.ValueOf(r.Fscanf),
 			"Fscanln":  reflect.ValueOf(r.Fscanln),
 		},
+		"encoding/xml/xml": r.xmlFunctions(),
 		"flag/flag": {"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
 			r.TextVar(flag.CommandLine, p, name, value, usage)
 		})},
@@ -43,5 +46,6 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"MarshalIndent": reflect.ValueOf(r.JSONMarshalIndent),
 			"Unmarshal":     reflect.ValueOf(r.JSONUnmarshal),
 		},
-	}
+	})
+	return overrides
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
 // Config is what a Registry is told once. Only Interpreted has no default.
@@ -55,6 +57,7 @@ type Registry struct {
 	all         []*Type
 
 	templateBuiltins map[string]any // functions that every template has
+	declared         declaredTypes
 
 	types      atomic.Pointer[[]*Type] // all, as readers see it
 	byType     sync.Map                // types.Type to *Type, by pointer: a cache of descriptors
@@ -85,6 +88,7 @@ func New(config Config) *Registry {
 	}
 	r := &Registry{config: config}
 	r.types.Store(&[]*Type{})
+	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true}
 	r.addNativeWrappers()
 	r.templateBuiltins = r.newTemplateBuiltins()
 	return r

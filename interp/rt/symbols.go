@@ -86,6 +86,12 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 
 		"ContextWithValue": r.ContextWithValue,
 		"TextVar":          r.TextVar,
+		"EncodeXML":        r.EncodeXML,
+		"EncodeXMLElement": r.EncodeXMLElement,
+		"DecodeXML":        r.DecodeXML,
+		"DecodeXMLElement": r.DecodeXMLElement,
+		"EncodeGob":        r.EncodeGob,
+		"DecodeGob":        r.DecodeGob,
 
 		"TextExecute":         r.TextExecute,
 		"TextExecuteTemplate": r.TextExecuteTemplate,
@@ -126,7 +132,6 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"TypeMethod":        r.TypeMethod,
 		"TypeMethodByName":  r.TypeMethodByName,
 		"TypeMethods":       r.TypeMethods,
-		"XMLValue":          r.XMLValue,
 		"DeepEqual":         r.DeepEqual,
 		"CloneMap":          r.CloneMap,
 		"Clear":             r.Clear,

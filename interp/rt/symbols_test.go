@@ -2,7 +2,11 @@ package rt
 
 import (
 	"bytes"
+	"encoding/asn1"
+	"encoding/binary"
+	"encoding/gob"
 	"encoding/json"
+	"encoding/xml"
 	"flag"
 	"fmt"
 	htmltemplate "html/template"
@@ -48,7 +52,12 @@ func TestOverrides(t *testing.T) {
 		"fmt/fmt Println": fmt.Println, "fmt/fmt Sprint": fmt.Sprint, "fmt/fmt Sprintf": fmt.Sprintf, "fmt/fmt Sprintln": fmt.Sprintln,
 		"encoding/json/json Marshal": json.Marshal, "encoding/json/json MarshalIndent": json.MarshalIndent, "encoding/json/json Unmarshal": json.Unmarshal,
 		"fmt/fmt Sscan": fmt.Sscan, "fmt/fmt Sscanf": fmt.Sscanf, "fmt/fmt Sscanln": fmt.Sscanln, "fmt/fmt Fscan": fmt.Fscan, "fmt/fmt Fscanf": fmt.Fscanf, "fmt/fmt Fscanln": fmt.Fscanln,
-		"flag/flag TextVar":                  flag.TextVar,
+		"flag/flag TextVar": flag.TextVar, "encoding/xml/xml Marshal": xml.Marshal, "encoding/xml/xml MarshalIndent": xml.MarshalIndent, "encoding/xml/xml Unmarshal": xml.Unmarshal,
+		"encoding/gob/gob Register": gob.Register, "encoding/gob/gob RegisterName": gob.RegisterName,
+		"encoding/binary/binary Size": binary.Size, "encoding/binary/binary Read": binary.Read, "encoding/binary/binary Write": binary.Write,
+		"encoding/binary/binary Append": binary.Append, "encoding/binary/binary Encode": binary.Encode, "encoding/binary/binary Decode": binary.Decode,
+		"encoding/asn1/asn1 Marshal": asn1.Marshal, "encoding/asn1/asn1 MarshalWithParams": asn1.MarshalWithParams,
+		"encoding/asn1/asn1 Unmarshal": asn1.Unmarshal, "encoding/asn1/asn1 UnmarshalWithParams": asn1.UnmarshalWithParams,
 		"text/template/template HTMLEscaper": template.HTMLEscaper, "text/template/template JSEscaper": template.JSEscaper, "text/template/template URLQueryEscaper": template.URLQueryEscaper,
 		"html/template/template HTMLEscaper": htmltemplate.HTMLEscaper, "html/template/template JSEscaper": htmltemplate.JSEscaper, "html/template/template URLQueryEscaper": htmltemplate.URLQueryEscaper,
 	}

@@ -1,86 +1,165 @@
 package rt
 
 import (
-	"fmt"
+	"encoding/xml"
+	"errors"
 	"go/types"
 	"reflect"
-	"slices"
+	"strings"
 )
 
-// xmlMethods are what package encoding/xml looks for on a value.
+// xmlMethods are what package encoding/xml asks values for.
 var xmlMethods = []string{"MarshalXML", "UnmarshalXML", "MarshalXMLAttr", "UnmarshalXMLAttr", "MarshalText", "UnmarshalText"}
 
-// XMLRefusal tells what package encoding/xml, which gets raw values, would not
-// see of a value of type t, as a noun phrase; "" if there is nothing. For one that
-// is encoded without a name for the element, element is set.
-func (r *Registry) XMLRefusal(t types.Type, element bool) string {
-	return r.xmlRefusal(types.Unalias(t), element, map[types.Type]bool{})
+// XMLRefusal tells what package encoding/xml would not see of a value of type t,
+// as a noun phrase; "" if there is nothing.
+func (r *Registry) XMLRefusal(t types.Type) string {
+	if unseen := r.unseenMethod(t, xmlMethods, map[types.Type]bool{}); unseen != "" {
+		return unseen
+	}
+	return r.heldInXML(types.Unalias(t), map[types.Type]bool{})
 }
 
-func (r *Registry) xmlRefusal(t types.Type, element bool, seen map[types.Type]bool) string {
+// heldInXML is an interface in t, whose value the package would take for a box.
+func (r *Registry) heldInXML(t types.Type, seen map[types.Type]bool) string {
 	if seen[t] || !r.Mentions(t) {
 		return ""
 	}
 	seen[t] = true
-	if named, ok := t.(*types.Named); ok {
-		methods := types.NewMethodSet(types.NewPointer(named))
-		for i := range methods.Len() {
-			if name := methods.At(i).Obj().Name(); slices.Contains(xmlMethods, name) {
-				return "the method " + name + " of " + r.Describe(named).name
-			}
-		}
-	}
 	switch u := t.Underlying().(type) {
-	case *types.Pointer:
-		return r.xmlRefusal(types.Unalias(u.Elem()), element, seen)
-	case *types.Slice:
-		return r.xmlRefusal(types.Unalias(u.Elem()), element, seen)
-	case *types.Array:
-		return r.xmlRefusal(types.Unalias(u.Elem()), element, seen)
 	case *types.Interface:
 		return "what an interface holds"
+	case interface{ Elem() types.Type }:
+		return r.heldInXML(types.Unalias(u.Elem()), seen)
 	case *types.Struct:
-		name := r.Describe(t).name
-		hasName := false
 		for i := range u.NumFields() {
-			field := u.Field(i)
-			if field.Embedded() {
-				return "the embedded field " + field.Name() + " of " + name
-			}
-			hasName = hasName || field.Name() == "XMLName"
-			if !field.Exported() || reflect.StructTag(u.Tag(i)).Get("xml") == "-" {
+			f := u.Field(i)
+			if !f.Exported() && !f.Embedded() || reflect.StructTag(u.Tag(i)).Get("xml") == "-" {
 				continue
 			}
-			if types.IsInterface(field.Type()) {
-				return "what the field " + field.Name() + " of " + name + " holds"
+			if types.IsInterface(f.Type()) {
+				return "what the field " + f.Name() + " of " + r.Describe(t).name + " holds"
 			}
-			if refusal := r.xmlRefusal(types.Unalias(field.Type()), false, seen); refusal != "" {
-				return refusal
+			if held := r.heldInXML(types.Unalias(f.Type()), seen); held != "" {
+				return held
 			}
-		}
-		if element && !hasName {
-			return "the name of " + name + ", which has no field XMLName"
 		}
 	}
 	return ""
 }
 
-// XMLValue is the raw value of an argument of package encoding/xml that is an
-// interface. It panics with a *XMLError where that package would not treat the
-// value as Go does.
-func (r *Registry) XMLValue(x any, element bool) any {
+// inXML is x as package encoding/xml gets it.
+func (r *Registry) inXML(x any) encoded {
 	if b, ok := r.unbox(x); ok {
-		if refusal := r.XMLRefusal(b.T.typ, element); refusal != "" {
-			panic(&XMLError{refusal})
+		if refusal := r.XMLRefusal(b.T.typ); refusal != "" {
+			panic(&EncodingError{"encoding/xml", refusal})
 		}
 	}
-	return r.Value(x)
+	return r.encodable("encoding/xml", x, nil)
 }
 
-// An XMLError reports a value that package encoding/xml would not treat as Go
-// does.
-type XMLError struct{ Unseen string }
+// EncodeXML is e.Encode(x). The element has the name of the type, which the type
+// that stands for it does not have.
+func (r *Registry) EncodeXML(e *xml.Encoder, x any) error {
+	v := r.inXML(x)
+	name := v.elementName()
+	if name == "" {
+		return v.inNames(e.Encode(v.value))
+	}
+	if err := e.EncodeElement(v.value, xml.StartElement{Name: xml.Name{Local: name}}); err != nil {
+		return v.inNames(err)
+	}
+	return e.Flush()
+}
 
-func (e *XMLError) Error() string {
-	return fmt.Sprintf("encoding/xml does not see %s", e.Unseen)
+// EncodeXMLElement is e.EncodeElement(x, start).
+func (r *Registry) EncodeXMLElement(e *xml.Encoder, x any, start xml.StartElement) error {
+	v := r.inXML(x)
+	return v.inNames(e.EncodeElement(v.value, start))
+}
+
+// DecodeXML is d.Decode(x).
+func (r *Registry) DecodeXML(d *xml.Decoder, x any) error {
+	v := r.inXML(x)
+	return v.inNames(d.Decode(v.value))
+}
+
+// DecodeXMLElement is d.DecodeElement(x, start).
+func (r *Registry) DecodeXMLElement(d *xml.Decoder, x any, start *xml.StartElement) error {
+	v := r.inXML(x)
+	return v.inNames(d.DecodeElement(v.value, start))
+}
+
+// xmlFunctions are functions of encoding/xml that cells have others for.
+func (r *Registry) xmlFunctions() map[string]reflect.Value {
+	marshal := func(x any, prefix, indent string) ([]byte, error) {
+		var out bytesWriter
+		e := xml.NewEncoder(&out)
+		e.Indent(prefix, indent)
+		err := r.EncodeXML(e, x)
+		if err == nil {
+			err = e.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+	return map[string]reflect.Value{
+		"Marshal":       reflect.ValueOf(func(x any) ([]byte, error) { return marshal(x, "", "") }),
+		"MarshalIndent": reflect.ValueOf(marshal),
+		"Unmarshal": reflect.ValueOf(func(data []byte, x any) error {
+			v := r.inXML(x)
+			return v.inNames(xml.Unmarshal(data, v.value))
+		}),
+	}
+}
+
+// bytesWriter is what was written.
+type bytesWriter []byte
+
+// Write implements io.Writer.
+func (w *bytesWriter) Write(p []byte) (int, error) {
+	*w = append(*w, p...)
+	return len(p), nil
+}
+
+// elementName is the name that an element has because of the type of the value: ""
+// if the package finds it itself, in a field XMLName, or will not.
+func (e encoded) elementName() string {
+	if e.box.T == nil {
+		return ""
+	}
+	w := view{e.box.T, reflect.TypeOf(e.box.V)}
+	t := e.typ
+	for w.kind() == reflect.Pointer || w.kind() == reflect.Slice || w.kind() == reflect.Array {
+		if k := w.elem().kind(); w.kind() != reflect.Pointer && k == reflect.Uint8 {
+			break
+		}
+		w, t = w.elem(), t.Elem()
+	}
+	if w.d == nil {
+		return ""
+	}
+	if t.Kind() == reflect.Struct {
+		if f, ok := t.FieldByName("XMLName"); ok && f.Type == reflect.TypeFor[xml.Name]() {
+			return ""
+		}
+	}
+	name, _, _ := strings.Cut(w.name(), "[")
+	return name
+}
+
+// inNames is err with the names that types have in cells.
+func (e encoded) inNames(err error) error {
+	var unsupported *xml.UnsupportedTypeError
+	if !errors.As(err, &unsupported) {
+		return e.named(err)
+	}
+	e.parts(func(w view, t reflect.Type) {
+		if t == unsupported.Type {
+			unsupported = &xml.UnsupportedTypeError{Type: e.r.reflectType(w)}
+		}
+	})
+	return unsupported
 }

@@ -18,6 +18,10 @@ type Builder struct {
 	// Packages is the engine's table of compiled symbols, keyed "path/name": a
 	// type is a nil pointer to it.
 	Packages map[string]map[string]reflect.Value
+	// Declared has the fields of structs as they were declared, with their names
+	// and tags, unexported or embedded, and not as they are in lowered code. Values
+	// lie in memory in the same way.
+	Declared bool
 
 	built typeutil.Map // *types.Named to reflect.Type: recursive structs that are complete
 	count int          // of placeholders, to tell them apart
@@ -251,12 +255,31 @@ func (c *cycle) finish(n *types.Named) {
 func (c *cycle) fields(s *types.Struct, indirect bool) []reflect.StructField {
 	fields := make([]reflect.StructField, s.NumFields())
 	for i := range fields {
+		if c.Declared {
+			fields[i] = c.declaredField(s, i, indirect)
+			continue
+		}
 		fields[i] = reflect.StructField{
 			Name: FieldName(s, i), Tag: reflect.StructTag(Tag(s, i)),
 			Type: c.typeOf(s.Field(i).Type(), indirect),
 		}
 	}
 	return fields
+}
+
+// declaredField is a field as it was declared. The tag of an embedded one makes the
+// struct differ from all others, since it is changed after it was made.
+func (c *cycle) declaredField(s *types.Struct, i int, indirect bool) reflect.StructField {
+	v := s.Field(i)
+	f := reflect.StructField{Name: v.Name(), Tag: reflect.StructTag(s.Tag(i)), Type: c.typeOf(v.Type(), indirect)}
+	if !v.Exported() {
+		f.PkgPath = "main"
+	}
+	if v.Embedded() {
+		c.count++
+		f.Tag += reflect.StructTag(fmt.Sprintf(` embedded:"%p %d"`, c.Builder, c.count))
+	}
+	return f
 }
 
 // typeOf is the reflect type of t; indirect tells that its size does not matter
@@ -280,7 +303,13 @@ func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
 	case *types.Chan:
 		return reflect.ChanOf(directions[t.Dir()], c.typeOf(t.Elem(), true))
 	case *types.Struct:
-		return reflect.StructOf(c.fields(t, indirect))
+		made := reflect.StructOf(c.fields(t, indirect))
+		for i := range t.NumFields() {
+			if c.Declared && t.Field(i).Embedded() {
+				setEmbedded(made, i)
+			}
+		}
+		return made
 	case *types.Signature:
 		return reflect.FuncOf(c.tuple(t.Params()), c.tuple(t.Results()), t.Variadic())
 	case *types.Interface:

@@ -26,7 +26,7 @@ type structType struct {
 
 // structField is internal/abi.StructField.
 type structField struct {
-	_      *byte // name
+	name   *byte // of internal/abi.Name: flags, the length and the text
 	typ    unsafe.Pointer
 	offset uintptr
 }
@@ -67,6 +67,15 @@ func typePointer(t reflect.Type) unsafe.Pointer {
 // from reflect.StructOf.
 func setFieldType(t reflect.Type, i int, field reflect.Type) {
 	(*structType)(typePointer(t)).fields[i].typ = typePointer(field)
+}
+
+// embeddedFlag is the flag of the name of an embedded field.
+const embeddedFlag = 1 << 3
+
+// setEmbedded makes a field an embedded one. t must come from reflect.StructOf, and
+// no other part of the program may have such a type.
+func setEmbedded(t reflect.Type, i int) {
+	*(*structType)(typePointer(t)).fields[i].name |= embeddedFlag
 }
 
 // setParts replaces the types that t mentions by those that parts, of the same
