@@ -2,7 +2,7 @@ package rt
 
 import (
 	"encoding/gob"
-	"reflect"
+	"errors"
 )
 
 // gobMethods are what package encoding/gob asks values for.
@@ -26,8 +26,8 @@ func (r *Registry) EncodeGob(e *gob.Encoder, x any) error {
 	return v.named(e.Encode(v.value))
 }
 
-// gobData is what the method of x, or of a pointer to x, makes of it. own tells
-// whether there is such a method.
+// gobData is what the method of x makes of it. own tells whether x or a pointer to it
+// has such a method.
 func (r *Registry) gobData(x any, method string) (data []byte, own bool, err error) {
 	b, ok := r.unbox(x)
 	if !ok {
@@ -38,9 +38,7 @@ func (r *Registry) gobData(x any, method string) (data []byte, own bool, err err
 		if !has(b.T.pointer()) {
 			return nil, false, nil
 		}
-		p := reflect.New(reflect.TypeOf(b.V))
-		p.Elem().Set(reflect.ValueOf(b.V))
-		b = Box{b.T.pointer(), p.Interface()}
+		return nil, true, errors.New("gob: unaddressable value of type " + b.T.pointer().name)
 	}
 	data, err = call0x2[[]byte, error](b, method)
 	return data, true, err
