@@ -145,7 +145,7 @@ func targets(module string) []string {
 }
 
 // localAllowed is how many bytes of local memory, and of spills, an entry may have
-// that is short of registers: on sm_80 alone, a few outside of its inner loop.
+// that is short of registers: on sm_80 alone, and few.
 var localAllowed = map[string]int{
 	"attention_keys_f32": 48, "attention_queries_f32": 48,
 	"gemm128_nt_f32": 32, "gemm128_tn_f32": 32,
