@@ -94,22 +94,21 @@
 // 3.11 in one run on the quiet machine; before is what the engine alone took:
 //
 //	                     a cell   before   Python   ratio
-//	nested loops, 1e7        48      526      350    0.14
-//	compiled calls, 1e6      10      450       64    0.16
-//	fib(30)                  33     1696      104    0.32
-//	closure calls, 1e6       20      912       58    0.35
-//	method calls, 2e6        34      931       89    0.38
-//	sieve, 1e6               32      272       83    0.39
-//	matmul, 128              39      316       99    0.40
-//	strings.Builder, 1e6     20      472       29    0.67
-//	map insert, 1e6         138      275      109    1.27
+//	nested loops, 1e7        47      526      348    0.13
+//	compiled calls, 1e6       9      450       60    0.15
+//	fib(30)                  30     1696       98    0.31
+//	closure calls, 1e6       19      912       53    0.35
+//	method calls, 2e6        33      931       87    0.37
+//	matmul, 128              38      316       99    0.39
+//	sieve, 1e6               32      272       79    0.40
+//	strings.Builder, 1e6     19      472       27    0.70
+//	map insert, 1e6         113      275      106    1.07
 //
 // These functions, and loops of a cell's own statements that are like them, are run
-// by package machine (the map insertion takes 118 ms when it is compiled). A function
-// that has something in it which that package does not run, a defer statement or a
-// channel for instance, stays with the
-// engine and takes the time of the column before, and so does one that calls such a
-// function in a loop.
+// by package machine (the map insertion takes 118 ms when it is compiled). A
+// function that has something in it which that package does not run, a defer
+// statement or a channel for instance, stays with the engine and takes the time of
+// the column before, and so does one that calls such a function in a loop.
 //
 // # Limits
 //

@@ -68,6 +68,9 @@ func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
 
 // callCompiled calls a function of a compiled package.
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	if sorts[o.FullName()] != nil {
+		return c.sortSlice(e, o, sig)
+	}
 	if !c.usable(o) {
 		c.fail(e, "a call of %s", o.FullName())
 	}

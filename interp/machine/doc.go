@@ -37,8 +37,8 @@
 //
 // Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, convert.go,
 // composite.go; interfaces.go, assertion.go and dynamic.go; place.go and assign.go for what can be assigned
-// to; stmt.go, loop.go, ranging.go and switch.go; call.go, instance.go, builtin.go, maps.go
-// and compiled.go. Running: thread.go has the stack, run_gen.go the loop, which
+// to; stmt.go, loop.go, ranging.go and switch.go; call.go, instance.go, builtin.go, maps.go,
+// compiled.go and sorting.go. Running: thread.go has the stack, run_gen.go the loop, which
 // internal/generate writes from its list of operations. What is rare is no
 // operation of its own but a native function, made by the compiler for the
 // registers in question.
