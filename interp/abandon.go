@@ -64,9 +64,6 @@ const maxStacks = 4 << 20
 
 // activity tells what the goroutine of a cell does.
 func (s *Session) activity(m *member) activity {
-	if m.isEnding(m.goroutine) {
-		return activity{ends: true}
-	}
 	head := fmt.Appendf(nil, "goroutine %d [", m.goroutine)
 	stacks := make([]byte, 64<<10)
 	for {
@@ -76,6 +73,9 @@ func (s *Session) activity(m *member) activity {
 			break
 		}
 		stacks = make([]byte, 4*len(stacks))
+	}
+	if m.isEnding(m.goroutine) { // by now
+		return activity{ends: true}
 	}
 	for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
 		if bytes.HasPrefix(stack, head) {

@@ -106,7 +106,7 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 		time.AfterFunc(grace, tree.Kill)
 		// What it still writes belongs to the cell, where that does not take long.
 		select {
-		case <-ended:
+		case err = <-ended:
 		case <-time.After(lastWords):
 		}
 	}

@@ -1,0 +1,83 @@
+"""Interrupts of cells of every kind, through the protocol."""
+
+import time
+
+import pytest
+
+from conftest import TIMEOUT, text
+
+SETUP = """
+var keep = 42
+clo := func() int { keep++; return keep }
+var beats atomic.Int64
+in, out := make(chan int), make(chan int)
+go func() { for v := range in { out <- v * 2 } }()
+go func() { for { func() { defer func() { recover() }(); beats.Add(1) }(); time.Sleep(time.Millisecond) } }()
+"""
+
+AFTER = """
+before := beats.Load()
+for beats.Load() < before+2 { time.Sleep(time.Millisecond) }
+in <- 4
+<-out + clo() - clo()
+"""
+
+ENDED = {
+    "loop": "for { }",
+    "receive": "<-make(chan int)",
+    "send": "make(chan string) <- \"x\"",
+    "range over a channel": "for range make(chan int) { }",
+    "select": "select { case <-time.After(time.Hour): }",
+    "sleep": "time.Sleep(time.Hour)",
+    "lock": "var mu sync.Mutex; mu.Lock(); mu.Lock()",
+    "loops beside": "var wg sync.WaitGroup; for range 4 { wg.Go(func() { for { } }) }; wg.Wait()",
+    "less": "for { sort.Slice(make([]int, 1<<20), func(i, j int) bool { return i > j }) }",
+    "method of a value": "type loops int; func (loops) String() string { for { } }; fmt.Println(loops(1))",
+    "coroutine": "next, _ := iter.Pull(func(yield func(int) bool) { <-make(chan int) }); next()",
+    "deferred loop": "func() { defer func() { for { } }() }()",
+    "child of a shell": "exec.Command(\"sh\", \"-c\", \"sleep 1000; echo x\").Output()",
+    "child that does not listen": "exec.Command(\"sh\", \"-c\", \"trap '' INT; sleep 1000; echo x\").Run()",
+    "command": "!sleep 1000; echo x",
+}
+
+LEFT = {
+    "condition": "c := sync.NewCond(&sync.Mutex{}); c.L.Lock(); c.Wait()",
+    "network": "l, _ := net.Listen(\"tcp\", \"127.0.0.1:0\"); l.Accept()",
+    "number": "new(big.Int).Exp(big.NewInt(3), new(big.Int).Exp(big.NewInt(10), big.NewInt(8), nil), nil)",
+}
+
+
+def interrupt(kernel, code):
+    """Runs a cell and interrupts it when it has begun; gives what it came to, and how long that took."""
+    msg_id = kernel.send('fmt.Println("go")\n' + code.replace("; func (", "\nfunc ("))
+    deadline = time.monotonic() + TIMEOUT
+    while "go" not in text([message := kernel.client.get_iopub_msg(timeout=TIMEOUT)]):
+        assert message["msg_type"] != "error" and time.monotonic() < deadline, message["content"]
+    time.sleep(0.1)  # until it is in what is to be interrupted
+    begin = time.monotonic()
+    kernel.client.control_channel.send(kernel.client.session.msg("interrupt_request", {}))
+    _, reply = kernel.collect(msg_id)
+    return reply["content"], time.monotonic() - begin
+
+
+@pytest.fixture(scope="module")
+def prepared(kernel):
+    kernel.ok(SETUP)
+    return kernel
+
+
+@pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in (ENDED | LEFT).items()])
+def test_interrupt(prepared, code):
+    content, took = interrupt(prepared, code)
+    assert content["ename"] == "interrupted", content
+    # The promise is 0.1 s on a machine that is not shared with other tests.
+    assert took < 3
+    assert prepared.result(AFTER) == "7"
+
+
+def test_copy_of_gigabytes(prepared):
+    """Nothing in the process runs while the runtime waits for such a copy; the front answers."""
+    content, took = interrupt(prepared, "a := make([]byte, 1<<29)\nb := make([]byte, 1<<29)\nfor { copy(a, b) }")
+    assert content["ename"] == "interrupted", content
+    assert took < 3
+    assert prepared.result("a, b = nil, nil\n" + AFTER) == "7"
