@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -8,6 +9,7 @@ import (
 	"go/types"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 )
@@ -38,6 +40,8 @@ type Literal []struct { in Literal; s string }
 type One []Two
 type Two map[string]One
 type Plain []Node
+type Declared struct { Flat; *Tagged; low int; next *Declared; Name string "k:\"v\"" }
+type Tagged struct { A int }
 `
 
 func checked(t *testing.T) func(name string) *types.Named {
@@ -273,5 +277,45 @@ func TestPartsLayout(t *testing.T) {
 	setParts(f, reflect.FuncOf([]reflect.Type{y, reflect.TypeFor[[]int]()}, []reflect.Type{y}, true))
 	if f.In(0) != y || f.In(1) != reflect.TypeFor[[]int]() || f.Out(0) != y || !f.IsVariadic() {
 		t.Errorf("got %v %v %v", f.In(0), f.In(1), f.Out(0))
+	}
+}
+
+// TestDeclared checks the fields of types as they were declared, and that values of
+// the lowered types can be taken for values of these.
+func TestDeclared(t *testing.T) {
+	named := checked(t)
+	raw, err := newBuilder().Reflect(named("Declared"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBuilder()
+	b.Declared = true
+	made, err := b.Reflect(named("Declared"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for f := range made.Fields() {
+		got = append(got, fmt.Sprint(f.Name, " ", f.Anonymous, " ", f.PkgPath, " ", f.Tag.Get("k")))
+	}
+	if want := []string{"Flat true  ", "Tagged true  ", "low false main ", "next false main ", "Name false  v"}; !slices.Equal(got, want) {
+		t.Errorf("fields %q, want %q", got, want)
+	}
+	if f, ok := made.FieldByName("A"); !ok || len(f.Index) != 2 {
+		t.Errorf("the promoted field A is %v, %v", f, ok)
+	}
+	if made.Field(3).Type.Elem() != made {
+		t.Errorf("next points to %v", made.Field(3).Type.Elem())
+	}
+	x := reflect.New(raw)
+	x.Elem().Field(2).SetInt(7)
+	x.Elem().Field(4).SetString("n")
+	y := reflect.NewAt(made, x.UnsafePointer()).Elem()
+	if y.FieldByName("low").Int() != 7 || y.FieldByName("Name").String() != "n" || raw.Size() != made.Size() {
+		t.Errorf("%v is taken for %v", x.Elem(), y)
+	}
+	runtime.GC()
+	if again, err := b.Reflect(named("Flat")); err != nil || again.Field(0).Name != "a" || again.Field(0).IsExported() {
+		t.Errorf("a type without embedded fields is %v, %v", again, err)
 	}
 }
