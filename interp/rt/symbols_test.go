@@ -10,16 +10,15 @@ import (
 	"flag"
 	"fmt"
 	htmltemplate "html/template"
+	"log/slog"
 	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-
-	"log/slog"
+	"text/template"
 
 	"github.com/quernlab/quern/display"
-	"text/template"
 )
 
 // TestSymbolsAreDocumented compares the table with the package comment, against
