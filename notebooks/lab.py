@@ -132,6 +132,12 @@ class Notebook:
             "[...document.querySelectorAll('.jp-CodeCell')].find(c => c.innerText.includes(arguments[0]))"
             "?.scrollIntoView({block: 'start'})", text)
 
+    def scroll_to_end(self, index):
+        """Brings the last output of a cell to the bottom of the page."""
+        self.driver.execute_script(
+            "const outputs = document.querySelectorAll('.jp-Notebook .jp-Cell')[arguments[0]].querySelectorAll('.jp-OutputArea-output');"
+            "outputs[outputs.length - 1].scrollIntoView({block: 'end'})", index)
+
     def cell(self, index):
         """The element of a cell; cells count from 0."""
         return self.driver.find_elements("css selector", ".jp-Notebook .jp-Cell")[index]

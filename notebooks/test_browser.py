@@ -138,6 +138,11 @@ class TestSteps:
     def test_table_and_bar(self, notebook):
         assert notebook.run(7).split() == ["name", "age", "Ann", "31", "Bob", "42"]
         assert "3/3" in notebook.run(8)
+        notebook.scroll_to_end(8)
+        shown, page = (notebook.driver.execute_script(
+            "return document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect()", *place)
+            for place in ((".jp-Notebook .jp-Cell progress", 0), (".jp-WindowedPanel-outer", 0)))
+        assert page["top"] <= shown["top"] and shown["bottom"] <= page["bottom"], "the bar is out of view"
         notebook.picture(PICTURES / "8-table-and-bar.png")
 
     def test_restart(self, notebook):

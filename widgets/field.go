@@ -14,7 +14,11 @@ type Checkbox struct{ *model }
 
 // NewCheckbox returns a checkbox.
 func NewCheckbox(value bool, options ...Option) *Checkbox {
-	c := &Checkbox{newControl("Checkbox", "CheckboxStyle", map[string]any{"value": value, "indent": true}, options)}
+	// The box stands below the other fields of a form, and where they have no
+	// labels either it is not indented by the width of one.
+	indent := func(state, _ map[string]any) { state["indent"] = state["description"] != "" }
+	c := &Checkbox{newControl("Checkbox", "CheckboxStyle", map[string]any{"value": value, "disabled": false},
+		append(slices.Clone(options), indent))}
 	c.accepts["value"] = read[bool]
 	return c
 }
@@ -51,7 +55,7 @@ type Text struct{ *model }
 
 // NewText returns a line with a text.
 func NewText(value string, options ...Option) *Text {
-	t := &Text{newControl("Text", "TextStyle", map[string]any{"value": value, "placeholder": "", "continuous_update": true}, options)}
+	t := &Text{newControl("Text", "TextStyle", map[string]any{"value": value, "placeholder": "", "disabled": false, "continuous_update": true}, options)}
 	t.accepts["value"] = read[string]
 	return t
 }
@@ -81,7 +85,7 @@ func NewDropdown(entries []string, options ...Option) *Dropdown {
 	if len(entries) == 0 {
 		index, entries = -1, []string{}
 	}
-	d := &Dropdown{newModel("Dropdown", controlsModule, moduleVersion, map[string]any{"_options_labels": entries}), entries}
+	d := &Dropdown{newModel("Dropdown", controlsModule, moduleVersion, map[string]any{"_options_labels": entries, "disabled": false}), entries}
 	d.state["index"] = wireIndex(index)
 	d.accepts["index"] = func(text json.RawMessage) (any, error) {
 		var i *int
@@ -150,12 +154,14 @@ func withText(m *model, text string) map[string]any {
 	return bundle
 }
 
+const buttonStyle = "ButtonStyle"
+
 // Button is a button.
 type Button struct{ *model }
 
 // NewButton returns a button with a label.
 func NewButton(label string, options ...Option) *Button {
-	return &Button{newControl("Button", "ButtonStyle", map[string]any{"button_style": "", "icon": ""},
+	return &Button{newControl("Button", buttonStyle, map[string]any{"button_style": "", "icon": "", "disabled": false},
 		append([]Option{Description(label)}, options...))}
 }
 

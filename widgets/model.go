@@ -88,8 +88,10 @@ func (m *model) finish(style string, options []Option) {
 		})
 		m.parts = append(m.parts, s)
 		m.state["style"] = reference + s.id
-		m.state["description"], m.state["description_allow_html"] = "", false
-		m.state["disabled"] = false
+		m.state["description"] = ""
+		if style != buttonStyle { // which is a plain text
+			m.state["description_allow_html"] = false
+		}
 	}
 	m.state["tabbable"], m.state["tooltip"], m.state["_dom_classes"] = nil, nil, []string{}
 	for _, o := range options {

@@ -13,7 +13,7 @@ func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
 	}
 	s := &IntSlider{newControl("IntSlider", "SliderStyle", map[string]any{
 		"value": clamp(value, min, max), "min": min, "max": max, "step": 1,
-		"orientation": "horizontal", "readout": true, "readout_format": "d", "continuous_update": true, "behavior": "drag-tap",
+		"orientation": "horizontal", "readout": true, "readout_format": "d", "continuous_update": true, "disabled": false, "behavior": "drag-tap",
 	}, options)}
 	s.accepts["value"] = func(text json.RawMessage) (any, error) {
 		v, err := decode[float64](text) // some front ends write whole numbers with a point
@@ -52,7 +52,7 @@ func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
 	}
 	s := &FloatSlider{newControl("FloatSlider", "SliderStyle", map[string]any{
 		"value": clamp(value, min, max), "min": min, "max": max, "step": step,
-		"orientation": "horizontal", "readout": true, "readout_format": ".3g", "continuous_update": true, "behavior": "drag-tap",
+		"orientation": "horizontal", "readout": true, "readout_format": ".3g", "continuous_update": true, "disabled": false, "behavior": "drag-tap",
 	}, options)}
 	s.accepts["value"] = func(text json.RawMessage) (any, error) {
 		v, err := decode[float64](text)

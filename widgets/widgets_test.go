@@ -112,6 +112,32 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// An option changes what a widget has, and gives it nothing that its model in the
+// front end has not.
+func TestOptions(t *testing.T) {
+	p := open(t)
+	for _, tt := range []struct {
+		name   string
+		widget widgets.Widget
+		want   map[string]any // nil where there is no such field
+	}{
+		{"slider", widgets.NewIntSlider(0, 10, 1, widgets.Disabled(), widgets.OnRelease(), widgets.Step(2)), map[string]any{"disabled": true, "continuous_update": false, "step": 2.0}},
+		{"text", widgets.NewText("", widgets.Disabled(), widgets.OnRelease(), widgets.Step(2)), map[string]any{"disabled": true, "continuous_update": false, "step": nil}},
+		{"dropdown", widgets.NewDropdown(nil, widgets.Disabled()), map[string]any{"disabled": true}},
+		{"button", widgets.NewButton("b", widgets.Disabled()), map[string]any{"disabled": true, "description_allow_html": nil}},
+		{"bar", widgets.NewIntProgress(0, 1, 0, widgets.Disabled(), widgets.OnRelease()), map[string]any{"disabled": nil, "continuous_update": nil}},
+		{"html", widgets.NewHTML("h", widgets.Disabled()), map[string]any{"disabled": nil}},
+		{"checkbox", widgets.NewCheckbox(true, widgets.Disabled()), map[string]any{"disabled": true, "indent": false}},
+		{"labelled checkbox", widgets.NewCheckbox(true, widgets.Description("on")), map[string]any{"disabled": false, "indent": true}},
+	} {
+		for key, want := range tt.want {
+			if got, has := p.states[tt.widget.ID()][key]; has != (want != nil) || got != want {
+				t.Errorf("%s: %s is %v (%v), want %v", tt.name, key, got, has, want)
+			}
+		}
+	}
+}
+
 // What a person does arrives; what no person can do is dropped.
 func TestChanges(t *testing.T) {
 	p := open(t)

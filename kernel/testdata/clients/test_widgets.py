@@ -6,6 +6,7 @@ import uuid
 import nbclient
 import nbformat
 from conftest import TIMEOUT, text
+from ipywidgets.widgets.widget import _registry as widget_types
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -139,6 +140,69 @@ def test_states_are_kept_in_the_notebook():
     assert states[model]["model_name"] == "VBoxModel"
     assert {s["model_name"] for s in states.values()} >= {"VBoxModel", "IntSliderModel", "OutputModel", "LayoutModel"}
     assert any(s["model_name"] == "OutputModel" and s["state"]["outputs"][0]["data"]["text/plain"] == "xxx" for s in states.values())
+
+
+ALL_CONTROLS = [
+    """slider := widgets.NewIntSlider(0, 10, 3, widgets.Description("n"), widgets.Disabled())
+rate := widgets.NewFloatSlider(0, 1, 0.25, widgets.OnRelease())
+colour := widgets.NewDropdown([]string{"red", "grün"}, widgets.Disabled())
+none := widgets.NewDropdown(nil)
+on := widgets.NewCheckbox(true, widgets.OnRelease())
+name := widgets.NewText("Ann <b>", widgets.Width("50%"))
+press := widgets.NewButton("Press 😀", widgets.Tooltip("now"))
+done := widgets.NewIntProgress(0, 10, 4, widgets.Disabled())
+title := widgets.NewHTML("<b>bold</b>", widgets.Disabled())
+below := widgets.NewOutput()
+fmt.Fprintln(below, "printed")
+below.Show(display.HTML("<i>shown</i>"), display.PNG([]byte("not really")))
+widgets.NewVBox(widgets.NewHBox(slider, rate, colour, none), widgets.NewHBox(on, name, press), done, title, below)""",
+    """slider.SetValue(7)
+rate.SetValue(0.75)
+colour.SetValue("grün")
+on.SetValue(false)
+name.SetValue("Bob")
+done.SetValue(9)
+title.SetValue("<i>moved</i>")
+below.Clear()
+fmt.Fprintln(below, "again")""",
+]
+
+
+def referred(value):
+    """The ids of the models that a value of a state names."""
+    if isinstance(value, list):
+        return [r for v in value for r in referred(v)]
+    return [value.removeprefix("IPY_MODEL_")] if isinstance(value, str) and value.startswith("IPY_MODEL_") else []
+
+
+def test_the_states_are_those_of_ipywidgets():
+    """What a page without a kernel makes the widgets of."""
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in ALL_CONTROLS])
+    nbclient.NotebookClient(nb, kernel_name="quern", timeout=TIMEOUT).execute()
+    nbformat.validate(nb)
+    saved = nb.metadata["widgets"][STATE]
+    assert (saved["version_major"], saved["version_minor"]) == (2, 0)
+    values = {}
+    for name, model in saved["state"].items():
+        assert set(model) <= {"model_name", "model_module", "model_module_version", "state", "buffers"}, name
+        state = model["state"]
+        assert [model[k] for k in ("model_name", "model_module", "model_module_version")] == [
+            state[k] for k in ("_model_name", "_model_module", "_model_module_version")]
+        kind = widget_types.get(*(state[f"_{side}_{part}"] for side in ("model", "view") for part in ("module", "module_version", "name")))
+        assert set(state) <= set(kind().keys), model["model_name"]
+        for key, value in state.items():
+            assert set(referred(value)) <= set(saved["state"]), (model["model_name"], key)
+            if not key.startswith("_") and not referred(value) and not (key == "index" and value is not None):
+                kind(**{key: value})  # its traits refuse what is of a wrong type
+        values[model["model_name"]] = state.get("value", state.get("index", state.get("outputs")))
+    assert {m["state"]["value"] for m in saved["state"].values() if m["model_name"] == "IntSliderModel"} == {7}
+    assert sorted(str(m["state"]["index"]) for m in saved["state"].values() if m["model_name"] == "DropdownModel") == ["1", "None"]
+    del values["DropdownModel"]
+    assert {k: v for k, v in values.items() if v is not None} == {
+        "IntSliderModel": 7, "FloatSliderModel": 0.75, "CheckboxModel": False, "TextModel": "Bob", "IntProgressModel": 9,
+        "HTMLModel": "<i>moved</i>", "OutputModel": [{"output_type": "stream", "name": "stdout", "text": "again\n"}],
+    }
+    assert {"ButtonModel", "VBoxModel", "HBoxModel", "LayoutModel", "SliderStyleModel", "ButtonStyleModel"} <= set(values)
 
 
 def test_interact_shows_itself(kernel):
