@@ -2,7 +2,7 @@ package lower
 
 // Builtins:
 //
-//	min(a, b, c)     ->  minʹ1(minʹ1(a, b), c)
+//	min(a, b, c)     ->  minʹ1(minʹ1(a, b), c); of floats, rtʹ.Min
 //	clear(x)         ->  rtʹ.Clear(x)
 //	len(p), p *[3]T  ->  func(*[3]T) int { return 3 }(p)
 //	make(<-chan T)   ->  (<-chan T)(make(chan T))
@@ -40,8 +40,16 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		key := f.coreOf(e.Args[0]).(*types.Map).Key()
 		return "delete(" + f.expr(e.Args[0]) + ", " + f.key(e.Args[1], key) + ")"
 	case "max", "min":
-		helper := f.extremum(name, f.typeOf(e))
 		acc := f.expr(e.Args[0])
+		if t := f.typeOf(e); t.Underlying().(*types.Basic).Info()&types.IsFloat != 0 {
+			// A function of lowered code would not get a negative zero.
+			function := map[string]string{"min": "Min", "max": "Max"}[name]
+			for _, x := range e.Args[1:] {
+				acc = f.typ(t) + "(" + f.rt(function, "float64("+acc+")", "float64("+f.expr(x)+")") + ")"
+			}
+			return acc
+		}
+		helper := f.extremum(name, f.typeOf(e))
 		for _, x := range e.Args[1:] {
 			acc = helper + "(" + acc + ", " + f.expr(x) + ")"
 		}
@@ -188,23 +196,17 @@ func (f *function) isPlain(e ast.Expr) bool {
 	return ok
 }
 
-// extremum names a function that is min or max of two values of type t.
+// extremum names a function that is min or max of two values of type t, which is
+// not one of floats.
 func (f *function) extremum(name string, t types.Type) string {
 	typ := f.typ(t)
 	return f.helper(name, name+" "+typ, func(helper string) {
 		w := &f.out
 		w.open("func %s(a, b %s) %[2]s {", helper, typ)
-		if b := t.Underlying().(*types.Basic); b.Info()&types.IsFloat != 0 {
-			// math.Min and math.Max treat NaN and the sign of zero as the builtins do.
-			function := map[string]string{"min": "Min", "max": "Max"}[name]
-			math := f.alias(types.NewPackage("math", "math"))
-			w.line("return %s(%s.%s(float64(a), float64(b)))", typ, math, function)
-		} else {
-			w.open("if b %s a {", map[string]string{"min": "<", "max": ">"}[name])
-			w.line("return b")
-			w.close("}")
-			w.line("return a")
-		}
+		w.open("if b %s a {", map[string]string{"min": "<", "max": ">"}[name])
+		w.line("return b")
+		w.close("}")
+		w.line("return a")
 		w.close("}")
 	})
 }

@@ -82,6 +82,12 @@ func builtinText(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
+// Min and Max are the builtins for two floats.
+func Min(a, b float64) float64 { return min(a, b) }
+
+// Max is described with Min.
+func Max(a, b float64) float64 { return max(a, b) }
+
 // Clear is the builtin clear for a map or a slice.
 func (r *Registry) Clear(x any) { reflect.ValueOf(r.Value(x)).Clear() }
 

@@ -146,6 +146,7 @@
 //	TypeMethods(t reflect.Type) iter.Seq[ReflectMethod]     t.Methods()
 //	DeepEqual(a, b interface{}) bool
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
+//	Min, Max(a, b float64) float64                          min(a, b) and max(a, b)
 //	Clear(x interface{})                                    clear(x) for a map or a slice
 //	BuiltinPrint(args ...interface{})                       print; arguments raw, Words(x) for one of interface type
 //	BuiltinPrintln(args ...interface{})                     println

@@ -135,6 +135,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"DeepEqual":         r.DeepEqual,
 		"CloneMap":          r.CloneMap,
 		"Clear":             r.Clear,
+		"Min":               Min,
+		"Max":               Max,
 		"BuiltinPrint":      r.BuiltinPrint,
 		"BuiltinPrintln":    r.BuiltinPrintln,
 		"Words":             r.Words,
