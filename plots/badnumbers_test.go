@@ -57,6 +57,7 @@ func figuresOf(y []float64) map[string]*Figure {
 		"scatter log":  Scatter("scatter", y, y).LogX().LogY(),
 		"histogram":    Hist("histogram", y),
 		"bars":         Bar("bars", names, y),
+		"waterfall":    Waterfall("waterfall", names, y),
 		"confusion":    Confusion("confusion", names[:min(len(names), 2)], counts),
 		"heat map":     HeatMap("heat", table, names, nil),
 		"images":       Images(make([]image.Image, min(len(y), 3)), names...),

@@ -12,6 +12,11 @@ import (
 // drawn has its number in red instead of a bar, and a name without a value
 // counts as NaN.
 func Bar(title string, names []string, values []float64) *Figure {
+	return newFigure(title, barsOf(names, values))
+}
+
+// barsOf gives each name its value.
+func barsOf(names []string, values []float64) bars {
 	k := bars{}
 	for i := range max(len(names), len(values)) {
 		b := bar{value: math.NaN()}
@@ -23,14 +28,16 @@ func Bar(title string, names []string, values []float64) *Figure {
 		}
 		k = append(k, b)
 	}
-	return newFigure(title, k)
+	return k
 }
 
 type bars []bar
 
 type bar struct {
 	name  string
-	value float64
+	from  float64 // where it begins
+	value float64 // where it ends
+	hue   int
 }
 
 // barHeight is that of one bar with the space around it, in CSS pixels.
@@ -96,7 +103,7 @@ func (k bars) draw(c draw.Canvas, x limits) {
 	for _, b := range k {
 		nameWidth = max(nameWidth, names.Width(fitted(names, b.name, (c.Max.X-c.Min.X)*.4)))
 		width := numbers.Width(write(b.value)) + 6
-		if b.value < 0 {
+		if b.value < b.from {
 			left = max(left, width)
 		} else {
 			right = max(right, width)
@@ -113,14 +120,15 @@ func (k bars) draw(c draw.Canvas, x limits) {
 	for i, b := range k {
 		middle := c.Max.Y - step*(vg.Length(i)+.5)
 		c.FillText(names, vg.Point{X: c.Min.X + nameWidth, Y: middle}, fitted(names, b.name, nameWidth+.1))
-		style, end := numbers, zero
+		begin := place(b.from)
+		style, end := numbers, begin
 		if drawable(b.value, false) {
 			end = place(b.value)
-			c.FillPolygon(hue(0), rectangle(min(zero, end), middle-thick/2, max(zero-end, end-zero), thick))
+			c.FillPolygon(hue(b.hue), rectangle(min(begin, end), middle-thick/2, max(begin-end, end-begin), thick))
 		} else {
 			style.Color = wrong
 		}
-		if b.value < 0 && drawable(b.value, false) {
+		if b.value < b.from && drawable(b.value, false) {
 			style.XAlign = draw.XRight
 			c.FillText(style, vg.Point{X: end - 4, Y: middle}, write(b.value))
 			continue

@@ -37,6 +37,7 @@ func symbols_github_com_quernlab_quern_plots() map[string]reflect.Value {
 		"Stack":         reflect.ValueOf(plots.Stack),
 		"Timeline":      reflect.ValueOf(plots.Timeline),
 		"Training":      reflect.ValueOf(plots.Training),
+		"Waterfall":     reflect.ValueOf(plots.Waterfall),
 		"Axis":          reflect.ValueOf((*plots.Axis)(nil)),
 		"Band":          reflect.ValueOf((*plots.Band)(nil)),
 		"Block":         reflect.ValueOf((*plots.Block)(nil)),

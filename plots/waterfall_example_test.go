@@ -1,0 +1,12 @@
+package plots_test
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/plots"
+)
+
+func ExampleWaterfall() {
+	fmt.Println(plots.Waterfall("seconds", []string{"SGD", "+ AdamW", "+ one cycle"}, []float64{8, 3, 2}))
+	// Output: seconds: SGD 8, at the end + one cycle 2
+}
