@@ -17,7 +17,7 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 	subject, is := c.subject(e, x, source), c.test(e, t)
 	v = c.temporary(c.shape(e, t))
 	ok = c.temporary(boolShape)
-	load := c.unpacked(e, t, v)
+	load := c.unpacked(t, v)
 	at, found := v.at, ok.at
 	registry, s, id := c.machine.config.Registry, v.shape, c.machine.config.Registry.ID(t)
 	from := registry.ID(source)
@@ -77,7 +77,7 @@ func (c *compiler) test(n ast.Node, t types.Type) func(x any) bool {
 
 // unpacked makes what loads the value of an interface that has passed the test
 // for t into a register.
-func (c *compiler) unpacked(n ast.Node, t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
+func (c *compiler) unpacked(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
 	registry := c.machine.config.Registry
 	id, s, at := registry.ID(t), to.shape, to.at
 	switch {
@@ -173,7 +173,7 @@ func (c *compiler) bindCase(clause *ast.CaseClause, v operand, subject func(unsa
 	}
 	t := c.typeOf(clause.List[0])
 	x := c.temporary(c.shape(clause, t))
-	load := c.unpacked(clause, t, x)
+	load := c.unpacked(t, x)
 	c.native("value of the case", &native{run: func(_ *thread, nb, sb unsafe.Pointer) { load(nb, sb, subject(sb)) }})
 	c.declare(o, x.shape, &x)
 }

@@ -239,10 +239,33 @@ func (c *compiler) equalMemory(s shape, dst operand, x, y uint16) {
 	if !typ.Comparable() {
 		c.fail(nil, "a comparison of %s", typ)
 	}
+	equal := reflect.Value.Equal
+	if holdsInterface(typ) {
+		registry := c.machine.config.Registry
+		equal = func(a, b reflect.Value) bool { return registry.EqualParts(a.Interface(), b.Interface()) }
+	}
 	c.native("equal "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		a, b := reflect.NewAt(typ, *pointer(sb, x)).Elem(), reflect.NewAt(typ, *pointer(sb, y)).Elem()
-		*integer(nb, at) = truth(a.Equal(b))
+		*integer(nb, at) = truth(equal(a, b))
 	}})
+}
+
+// holdsInterface tells whether a value of type t is an interface or has one among
+// its fields and elements.
+func holdsInterface(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Array:
+		return holdsInterface(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsInterface(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // equalInterfaces compares as the run time does, which knows boxes. An interface

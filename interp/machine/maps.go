@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"reflect"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // mapAccess makes the native functions for maps of one type. Those of usual
@@ -14,6 +16,7 @@ type mapAccess struct {
 	typ       reflect.Type
 	key, elem shape
 	fast      fastMap
+	registry  *rt.Registry // where keys hold interfaces, so that they may turn out not to be hashable
 }
 
 // fastMap makes the functions of a map type. Registers: m is the map, k the key,
@@ -28,7 +31,28 @@ func (c *compiler) mapAccess(n ast.Node, t *types.Map) *mapAccess {
 	a := &mapAccess{key: c.shape(n, c.subst(t.Key())), elem: c.shape(n, c.subst(t.Elem()))}
 	a.typ = reflect.MapOf(a.key.typ, a.elem.typ)
 	a.fast = fastMapOf(a.key, a.elem)
+	if holdsInterface(a.key.typ) {
+		a.registry = c.machine.config.Registry
+	}
 	return a
+}
+
+// asked is the key in a register, for an entry of m to be read or removed.
+func (a *mapAccess) asked(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
+	k := a.key.get(nb, sb, at)
+	if a.registry != nil {
+		a.registry.HashableIn(m.Len(), k.Interface())
+	}
+	return k
+}
+
+// stored is the key in a register, for an entry to be stored.
+func (a *mapAccess) stored(nb, sb unsafe.Pointer, at uint16) reflect.Value {
+	k := a.key.get(nb, sb, at)
+	if a.registry != nil {
+		a.registry.Hashable(k.Interface())
+	}
+	return k
 }
 
 // typedMap is a map whose keys and values can be read and written in registers.
@@ -128,8 +152,8 @@ func (c *compiler) mapGet(p place, found, want *operand) operand {
 	m, at := p.at, dst.at
 	key := operand{shape: p.key.shape, at: c.address(p.key)}
 	c.native(name, &native{run: func(t *thread, nb, sb unsafe.Pointer) {
-		k := a.key.get(nb, sb, key.at)
-		v := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem().MapIndex(k)
+		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		v := entries.MapIndex(a.asked(entries, nb, sb, key.at))
 		if ok != none {
 			*integer(nb, ok) = truth(v.IsValid())
 		}
@@ -156,7 +180,7 @@ func (c *compiler) mapSet(p place, x operand) {
 		if v.IsNil() {
 			panicNilMap()
 		}
-		v.SetMapIndex(a.key.get(nb, sb, key.at), a.elem.get(nb, sb, value.at))
+		v.SetMapIndex(a.stored(nb, sb, key.at), a.elem.get(nb, sb, value.at))
 	}})
 }
 
@@ -174,7 +198,8 @@ func (a *mapAccess) delete(c *compiler, m uint16, k operand) {
 	}
 	key := operand{shape: k.shape, at: c.address(k)}
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem().SetMapIndex(a.key.get(nb, sb, key.at), reflect.Value{})
+		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		entries.SetMapIndex(a.asked(entries, nb, sb, key.at), reflect.Value{})
 	}})
 }
 
