@@ -49,7 +49,7 @@ func Slow() Option { return func(c *config) { c.slow = true } }
 func Modules(source module.Source) Option { return func(c *config) { c.modules = source } }
 
 func newConfig(options []Option) *config {
-	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: moduleSource()}
+	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default()}
 	for _, o := range options {
 		o(c)
 	}

@@ -9,20 +9,11 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
-	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/symbols"
 )
 
 // Packages of modules are lowered and run like cells, when a cell imports them.
-
-// moduleSource is where modules come from.
-func moduleSource() module.Source {
-	if module.HasGoCommand() {
-		return module.GoCommand{}
-	}
-	return module.NewProxy()
-}
 
 // runPackages makes what a checked cell imports from source ready.
 func (s *Session) runPackages(ctx context.Context, number int) error {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/quernlab/quern/interp/export"
+	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
@@ -23,14 +24,15 @@ prints what the notebook prints when its cells run once, in order.
 
 Where a notebook is no program, quern export says which cells stand against it
 and why: commands such as %time, cells that do not compile, types and methods
-that are defined anew. A program that imports no more than the standard library
-builds at once; others need go mod tidy first, unless --source is given.
+that are defined anew. Modules that cells %get are required with the versions of
+the session. A program that imports packages of quern needs go mod tidy first,
+unless --source is given; others build at once.
 `
 
-func runExport(_ context.Context, args []string, std stdio) error {
+func runExport(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("export", flag.ContinueOnError)
 	output := flags.String("o", "", "")
-	module := flags.String("module", "", "")
+	name := flags.String("module", "", "")
 	source := flags.String("source", "", "")
 	force := flags.Bool("force", false, "")
 	path, err := parseNotebook(flags, exportUsage, args, std)
@@ -39,18 +41,18 @@ func runExport(_ context.Context, args []string, std stdio) error {
 		return err
 	case *output == "":
 		return &usageError{"export: the folder is missing", "quern export nb.ipynb -o dir"}
-	case *module == "":
-		*module = export.ModuleName(path)
+	case *name == "":
+		*name = export.ModuleName(path)
 	}
 	n, err := readGo(path)
 	if err != nil {
 		return err
 	}
-	program, err := export.Program(filepath.Base(path), exported(n))
+	program, err := export.Program(ctx, filepath.Base(path), exported(n), module.Default())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	mod, sum, err := export.Module(*module, program.Imports, *source)
+	mod, sum, err := export.Module(*name, program, *source)
 	if err != nil {
 		return err
 	}
@@ -61,8 +63,14 @@ func runExport(_ context.Context, args []string, std stdio) error {
 	if err := writeFolder(*output, files, *force); err != nil {
 		return err
 	}
-	if sum == nil && export.NeedsModules(program.Imports) {
+	switch {
+	case sum == nil && program.NeedsCompiled():
 		fmt.Fprintf(std.err, "quern: the program imports modules: run go mod tidy in %s once, or export with --source\n", *output)
+	case len(program.Modules) == 0:
+	case module.HasGoCommand():
+		return module.GoCommand{}.Complete(ctx, *output)
+	default:
+		fmt.Fprintf(std.err, "quern: the program imports modules: run go mod tidy in %s once\n", *output)
 	}
 	return nil
 }

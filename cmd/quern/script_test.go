@@ -1,8 +1,11 @@
 package main
 
 import (
+	"os/exec"
+	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/goproxytest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -12,12 +15,25 @@ func TestMain(m *testing.M) {
 
 // TestScript runs the sessions in testdata/script as a user would type them.
 func TestScript(t *testing.T) {
+	modules, err := goproxytest.NewServer("testdata/mod", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(modules.Close)
+	goCache := t.TempDir()
+	if out, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
+		goCache = strings.TrimSpace(string(out))
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("JUPYTER_DATA_DIR", env.WorkDir+"/user")
 			env.Setenv("VIRTUAL_ENV", env.WorkDir+"/venv")
+			env.Setenv("GOPROXY", modules.URL)
+			env.Setenv("GOSUMDB", "off")
+			env.Setenv("GOMODCACHE", env.WorkDir+"/modules")
+			env.Setenv("GOCACHE", goCache)
 			return nil
 		},
 	})

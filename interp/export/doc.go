@@ -14,6 +14,7 @@
 //	f(), which returns an error   must(f())
 //	ctx                           a context that an interrupt of the program cancels
 //	imports, also those unsaid    imports; renamed where a variable has the name
+//	%get module@version           what it prints, and a require line of go.mod
 //	what is never used            _ = x
 //	tag raises-exception          a failure ends the cell and not the program
 //	tag skip-execution            nothing
@@ -25,12 +26,16 @@
 // # What cannot be exported
 //
 // A [*Refusal] names each cell that stands against it, and why: commands (%time,
-// !ls); cells that do not compile; a definition that changes functions of
+// !ls) but for %get; cells that do not compile; a definition that changes functions of
 // earlier cells, since a program has them once; a type that is defined anew, and
 // a method that an earlier cell lacked and would have noticed. What is made is
 // type-checked, so a program that is handed out compiles.
 //
 // # What differs
+//
+// Packages that cells get begin before all cells, and are compiled for this
+// machine, so with files that a session leaves out: those for cgo, assembly and
+// embedded ones.
 //
 // The program ends at a panic, also of a goroutine, as programs do. Files are
 // those of the folder in which it runs. fmt.Scan reads standard input.

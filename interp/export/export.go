@@ -1,12 +1,16 @@
 package export
 
 import (
+	"context"
 	"fmt"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/symbols"
 )
 
@@ -20,8 +24,9 @@ type Cell struct {
 
 // A Source is a program.
 type Source struct {
-	Main    []byte   // main.go
-	Imports []string // the paths that it imports, sorted
+	Main    []byte        // main.go
+	Imports []string      // the paths that it imports, sorted
+	Modules []Requirement // what its cells have got, as far as it is used
 }
 
 // An Objection is one reason why there is no program.
@@ -50,9 +55,9 @@ func (r *Refusal) Error() string {
 }
 
 // Program makes a program of the cells of a notebook. The name of the notebook
-// is for a comment. The error is a *Refusal.
-func Program(name string, cells []Cell) (*Source, error) {
-	n, err := read(cells)
+// is for a comment, modules is where %get finds modules. The error is a *Refusal.
+func Program(ctx context.Context, name string, cells []Cell, modules module.Source) (*Source, error) {
+	n, err := read(ctx, cells, modules)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +70,12 @@ func Program(name string, cells []Cell) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the program made of the notebook is not right, which is a fault of quern: %w", err)
 	}
-	return &Source{Main: main, Imports: p.imports.paths()}, nil
+	imports := p.imports.paths()
+	required, objections := n.importer.requirements(imports)
+	if len(objections) > 0 {
+		return nil, refuse(objections)
+	}
+	return &Source{Main: main, Imports: imports, Modules: required}, nil
 }
 
 func refuse(objections []Objection) error {
@@ -78,17 +88,17 @@ func refuse(objections []Objection) error {
 	return &Refusal{slices.Compact(objections)}
 }
 
-// newChecker is a checker as a session has one, with ctx.
-func newChecker() (*check.Checker, *token.FileSet, error) {
+// newChecker is a checker as a session has one, with ctx and what stands for
+// commands.
+func newChecker(fset *token.FileSet, importer types.Importer) (*check.Checker, error) {
 	if err := symbols.Check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	fset := token.NewFileSet()
-	c := check.New(symbols.Importer(fset), fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
-	cell, err := c.Check(0, "var ctx context.Context")
+	c := check.New(importer, fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
+	cell, err := c.Check(0, fmt.Sprintf("var ctx context.Context\nfunc %s(text string) {}", magic.Name))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c.Commit(cell)
-	return c, fset, nil
+	return c, nil
 }

@@ -16,7 +16,11 @@ import (
 	"github.com/quernlab/quern/internal/golden"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/interp/export"
+	"github.com/quernlab/quern/interp/module"
 )
+
+// none are no modules.
+type none struct{ module.Source }
 
 // notebooks are those of testdata: files whose cells have a line "-- tags --"
 // above them, the tags being those of the cell, or "markdown".
@@ -57,11 +61,11 @@ func cells(text string) []export.Cell {
 }
 
 // executed is what a session prints for the cells.
-func executed(t *testing.T, list []export.Cell) string {
+func executed(t *testing.T, list []export.Cell, options ...interp.Option) string {
 	t.Helper()
 	var out bytes.Buffer
 	defer display.SetSink(display.SetSink(display.Terminal(&out)))
-	s, err := interp.New(interp.Stdout(&out), interp.Stderr(&bytes.Buffer{}), interp.Stdin(strings.NewReader("")))
+	s, err := interp.New(append(options, interp.Stdout(&out), interp.Stderr(&bytes.Buffer{}), interp.Stdin(strings.NewReader("")))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +123,7 @@ func TestCorpus(t *testing.T) {
 	}
 	refused := 0
 	for name, list := range all {
-		_, err := export.Program(name, list)
+		_, err := export.Program(t.Context(), name, list, none{})
 		var refusal *export.Refusal
 		switch {
 		case errors.As(err, &refusal):
@@ -157,26 +161,26 @@ func compare(t *testing.T, all map[string][]export.Cell) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module := t.TempDir()
+	folder := t.TempDir()
 	for name, list := range all {
-		program, err := export.Program(name+".ipynb", list)
+		program, err := export.Program(t.Context(), name+".ipynb", list, none{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			delete(all, name)
 			continue
 		}
-		write(t, filepath.Join(module, name, "main.go"), program.Main)
+		write(t, filepath.Join(folder, name, "main.go"), program.Main)
 	}
-	mod, sum, err := export.Module("example.com/all", []string{"github.com/quernlab/quern/display"}, root)
+	mod, sum, err := export.Module("example.com/all", &export.Source{Imports: []string{"github.com/quernlab/quern/display"}}, root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(module, "go.mod"), mod)
-	write(t, filepath.Join(module, "go.sum"), sum)
+	write(t, filepath.Join(folder, "go.mod"), mod)
+	write(t, filepath.Join(folder, "go.sum"), sum)
 	bin := t.TempDir()
 	for _, args := range [][]string{{"vet", "./..."}, {"build", "-o", bin, "./..."}} {
 		command := exec.Command(goTool, args...)
-		command.Dir = module
+		command.Dir = folder
 		command.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Errorf("go %s: %v\n%s", args[0], err, out)
@@ -193,7 +197,7 @@ func compare(t *testing.T, all map[string][]export.Cell) {
 				t.Errorf("%v\n%s", err, stderr.String())
 			}
 			if string(got) != want {
-				source, _ := os.ReadFile(filepath.Join(module, name, "main.go"))
+				source, _ := os.ReadFile(filepath.Join(folder, name, "main.go"))
 				t.Errorf("the program prints\n%s\nthe cells print\n%s\nthe program is\n%s", got, want, source)
 			}
 		})
@@ -212,7 +216,7 @@ func write(t *testing.T, path string, b []byte) {
 
 // TestWritten keeps a whole program in view.
 func TestWritten(t *testing.T) {
-	program, err := export.Program("shown.ipynb", notebooks(t, "shown.cells")["shown"])
+	program, err := export.Program(t.Context(), "shown.ipynb", notebooks(t, "shown.cells")["shown"], none{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +263,7 @@ func TestRefused(t *testing.T) {
 		{"a type without a name", "-- --\nfunc hidden() any { return 1 }\n-- --\nh := reflect.ValueOf(1).Type().Method\nt := parse.New\n_ = t", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := export.Program("x", cells(row.cells))
+			_, err := export.Program(t.Context(), "x", cells(row.cells), none{})
 			var refusal *export.Refusal
 			if !errors.As(err, &refusal) {
 				if row.want == nil && err == nil {
@@ -284,7 +288,7 @@ func TestMethodsThatComeLate(t *testing.T) {
 		"-- --\ntype p struct{ x int }\nfunc New() p { return p{} }\n-- --\nfunc (p) String() string { return \"p\" }\n-- --\nNew()",
 		"-- --\ntype p struct{ x int }\n-- --\nfmt.Println(p{})\n-- --\nfunc (p) Twice() int { return 2 }\n-- --\np{}.Twice()",
 	} {
-		if _, err := export.Program("x", cells(text)); err != nil {
+		if _, err := export.Program(t.Context(), "x", cells(text), none{}); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -301,14 +305,14 @@ func TestModuleName(t *testing.T) {
 }
 
 func TestModule(t *testing.T) {
-	mod, sum, err := export.Module("a", []string{"fmt", "os/signal"}, "")
+	mod, sum, err := export.Module("a", &export.Source{Imports: []string{"fmt", "os/signal"}}, "")
 	if err != nil || string(mod) != "module a\n\ngo 1.26.0\n" || sum != nil {
 		t.Errorf("%q %q %v", mod, sum, err)
 	}
-	if _, _, err := export.Module("a", []string{"gonum.org/v1/gonum/mat"}, t.TempDir()); err == nil {
+	if _, _, err := export.Module("a", &export.Source{Imports: []string{"gonum.org/v1/gonum/mat"}}, t.TempDir()); err == nil {
 		t.Error("a folder without a module was taken")
 	}
-	if _, _, err := export.Module("not a path!", nil, ""); err == nil {
+	if _, _, err := export.Module("not a path!", &export.Source{}, ""); err == nil {
 		t.Error("a bad name was taken")
 	}
 }

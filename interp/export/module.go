@@ -12,17 +12,21 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
+	"github.com/quernlab/quern/interp/symbols"
 )
 
 // goRelease is the least release of Go that the program needs, and our module
 // does.
 const goRelease = "1.26.0"
 
-// Module makes go.mod and go.sum of a program with these imports. Source is the
-// folder of our module to build against; with it both files are complete. Without
-// it the versions are those that this binary was built with, and sum is nil: go
-// mod tidy fetches what is missing, if anything is imported that needs it.
-func Module(name string, imports []string, source string) (mod, sum []byte, err error) {
+// Module makes go.mod and go.sum of a program. Source is the folder of our module
+// to build against; with it both files are complete but for the sums of what cells
+// have got. Without it the versions of what is compiled in are those that this
+// binary was built with, and sum is nil: go mod tidy fetches what is missing, if
+// anything is imported that needs it.
+func Module(name string, program *Source, source string) (mod, sum []byte, err error) {
 	if err := module.CheckImportPath(name); err != nil {
 		return nil, nil, err
 	}
@@ -31,30 +35,46 @@ func Module(name string, imports []string, source string) (mod, sum []byte, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	if !NeedsModules(imports) {
-		mod, err = f.Format()
-		return mod, nil, err
-	}
-	if source != "" {
-		return sourceModule(f, source)
-	}
-	for m, version := range built() {
-		if slices.ContainsFunc(imports, func(path string) bool { return path == m || strings.HasPrefix(path, m+"/") }) {
-			err = errors.Join(err, f.AddRequire(m, version))
+	switch compiled := program.compiled(); {
+	case len(compiled) == 0:
+	case source != "":
+		if sum, err = requireSource(f, source); err != nil {
+			return nil, nil, err
 		}
+	default:
+		for m, version := range built() {
+			if slices.ContainsFunc(compiled, func(path string) bool { return path == m || strings.HasPrefix(path, m+"/") }) {
+				f.AddNewRequire(m, version, false)
+			}
+		}
+	}
+	for _, r := range program.Modules {
+		err = errors.Join(err, f.DropRequire(r.Path))
+		f.AddNewRequire(r.Path, r.Version.Version, r.Indirect)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	f.SortBlocks()
+	f.Cleanup()
+	f.SetRequireSeparateIndirect(slices.Clone(f.Require))
 	f.Cleanup()
 	mod, err = f.Format()
-	return mod, nil, err
+	return mod, sum, err
 }
 
-// NeedsModules says whether a program with these imports needs more than the
-// standard library.
-func NeedsModules(imports []string) bool { return slices.ContainsFunc(imports, needsModule) }
+// compiled are the imports of packages that are in this binary, but for those of
+// the standard library.
+func (s *Source) compiled() []string {
+	return slices.DeleteFunc(slices.Clone(s.Imports), func(path string) bool {
+		return !needsModule(path) || slices.ContainsFunc(s.Modules, func(r Requirement) bool {
+			return !symbols.Has(path) && (path == r.Path || strings.HasPrefix(path, r.Path+"/"))
+		})
+	})
+}
+
+// NeedsCompiled says whether the program imports packages of modules that are in
+// this binary.
+func (s *Source) NeedsCompiled() bool { return len(s.compiled()) > 0 }
 
 // needsModule tells packages of modules from those of the standard library.
 func needsModule(path string) bool {
@@ -65,38 +85,36 @@ func needsModule(path string) bool {
 // own is the path of our module.
 var own = strings.TrimSuffix(modulePath, "/")
 
-// sourceModule requires all that our module does, and takes that from a folder.
-func sourceModule(f *modfile.File, source string) (mod, sum []byte, err error) {
+// requireSource requires all that our module does, and takes that from a folder.
+func requireSource(f *modfile.File, source string) (sum []byte, err error) {
 	source, err = filepath.Abs(source)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	path := filepath.Join(source, "go.mod")
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	theirs, err := modfile.Parse(path, b, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if theirs.Module == nil || theirs.Module.Mod.Path != own {
-		return nil, nil, fmt.Errorf("%s is not the module %s", path, own)
+		return nil, fmt.Errorf("%s is not the module %s", path, own)
 	}
 	if sum, err = os.ReadFile(filepath.Join(source, "go.sum")); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	f.AddNewRequire(own, "v0.0.0", false)
 	for _, r := range theirs.Require {
 		f.AddNewRequire(r.Mod.Path, r.Mod.Version, r.Indirect)
 	}
-	if err := f.AddReplace(own, "", source, ""); err != nil {
-		return nil, nil, err
-	}
-	f.Cleanup()
-	mod, err = f.Format()
-	return mod, sum, err
+	return sum, f.AddReplace(own, "", source, "")
 }
+
+// newer says whether a version is above another; one of the two may be "".
+func newer(version, than string) bool { return semver.Compare(version, than) > 0 }
 
 // built are the modules of this binary with their versions.
 func built() map[string]string {

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/interp/magic"
 )
 
 // A program is a notebook on its way to be one.
@@ -133,6 +135,13 @@ func (p *program) nameAll() []Objection {
 		p.names[o] = name
 	}
 	p.names[p.ctx] = "ctx"
+	for _, c := range p.cells {
+		for _, f := range c.facts {
+			if f.name == magic.Name && p.names[f.object] == "" {
+				p.names[f.object] = p.imports.safe("fmt", "fmt") + ".Println"
+			}
+		}
+	}
 	for _, name := range p.names {
 		p.taken[name] = true
 	}

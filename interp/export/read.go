@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/magic"
-	"github.com/quernlab/quern/interp/symbols"
+	"github.com/quernlab/quern/interp/module"
 )
 
 // A notebook is what the cells mean.
@@ -19,7 +20,7 @@ type notebook struct {
 	cells    []*cell
 	ctx      types.Object
 	pkg      *types.Package
-	importer types.Importer
+	importer *sourceImporter
 }
 
 // A cell is a checked cell, or a text.
@@ -50,12 +51,14 @@ type piece struct {
 }
 
 // read checks the cells in order, as a session would.
-func read(cells []Cell) (*notebook, error) {
-	checker, fset, err := newChecker()
+func read(ctx context.Context, cells []Cell, modules module.Source) (*notebook, error) {
+	fset := token.NewFileSet()
+	importer := newSourceImporter(ctx, fset, modules)
+	checker, err := newChecker(fset, importer)
 	if err != nil {
 		return nil, err
 	}
-	n := &notebook{pkg: checker.Package(), importer: symbols.Importer(token.NewFileSet())}
+	n := &notebook{pkg: checker.Package(), importer: importer}
 	for _, v := range checker.Variables() {
 		n.ctx = v
 	}
@@ -70,11 +73,19 @@ func read(cells []Cell) (*notebook, error) {
 		}
 		number++
 		c.number = number
-		if line := command(source.Source, checker.Known); line > 0 {
-			objections = append(objections, Objection{c.place, line, "a command of the kernel is not Go"})
+		importer.place = c.place
+		text, objection := importer.get(c, checker.Known)
+		if objection == nil {
+			c.Source = text
+			if line := command(text, checker.Known); line > 0 {
+				objection = &Objection{c.place, line, "a command of the kernel is not Go"}
+			}
+		}
+		if objection != nil {
+			objections = append(objections, *objection)
 			continue
 		}
-		checked, err := checker.Check(number, source.Source)
+		checked, err := checker.Check(number, c.Source)
 		if err != nil {
 			if source.MayFail {
 				c.comment = "This cell does not compile, as its tag raises-exception allows:\n\n" + indent(source.Source)
@@ -89,7 +100,7 @@ func read(cells []Cell) (*notebook, error) {
 			objections = append(objections, Objection{Cell: c.place, Reason: fmt.Sprintf(
 				"it defines anew what %s of an earlier cell uses, and a program has that once", name)})
 		}
-		if c.pieces, err = pieces(source.Source); err != nil {
+		if c.pieces, err = pieces(c.Source); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,37 @@ import (
 // A Module is one that a cell asks for.
 type Module struct {
 	Offset int    // of the command in the cell
+	End    int    // behind the command
 	Query  string // "path@version", or "path" for the latest version
+}
+
+// Path is that of the module.
+func (m Module) Path() string {
+	path, _, _ := strings.Cut(m.Query, "@")
+	return path
+}
+
+// Gets are the modules that a cell asks for, in order. What the cell has besides
+// may be wrong. The error is an *Error.
+func Gets(src string, known func(name string) bool) ([]Module, error) {
+	var list []Module
+	for _, l := range lines(src, known) {
+		if l.name != get.name {
+			continue
+		}
+		if err := oneModule(l.text); err != nil {
+			return nil, &Error{l.start, err.Error()}
+		}
+		list = append(list, Module{l.start, l.end, l.text})
+	}
+	return list, nil
+}
+
+func oneModule(text string) error {
+	if text == "" || strings.ContainsAny(text, " \t") {
+		return errors.New("%get needs one module: %get github.com/dustin/go-humanize@v1.0.1")
+	}
+	return nil
 }
 
 var get = command{
@@ -18,13 +48,9 @@ var get = command{
 	doc: "makes the packages of a module importable, interpreted from source; without a version the latest",
 	// The session has got it before the cell was checked.
 	prepare: func(text string) (action, error) {
-		if text == "" || strings.ContainsAny(text, " \t") {
-			return nil, errors.New("%get needs one module: %get github.com/dustin/go-humanize@v1.0.1")
-		}
 		return func(_ context.Context, r *Run, _ []any) error {
-			path, _, _ := strings.Cut(text, "@")
-			_, err := fmt.Fprintln(r.session.Stdout(), r.session.Module(path))
+			_, err := fmt.Fprintln(r.session.Stdout(), r.session.Module(Module{Query: text}.Path()))
 			return err
-		}, nil
+		}, oneModule(text)
 	},
 }

@@ -76,7 +76,7 @@ func Parse(src string, s Session) (*Cell, error) {
 		case reset.name:
 			cell.Reset = true
 		case get.name:
-			cell.Modules = append(cell.Modules, Module{l.start, l.text})
+			cell.Modules = append(cell.Modules, Module{l.start, l.end, l.text})
 		}
 		b.WriteByte(')')
 		switch c.name {

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 )
 
@@ -20,6 +22,55 @@ type GoCommand struct{}
 func HasGoCommand() bool {
 	_, err := exec.LookPath("go")
 	return err == nil
+}
+
+// Default is the go command, or the proxies of the environment where there is none.
+func Default() Source {
+	if HasGoCommand() {
+		return GoCommand{}
+	}
+	return NewProxy()
+}
+
+// Complete adds to the go.mod and go.sum of the module in a folder what its
+// packages need. It is an error if that takes another version of a module that
+// go.mod has already.
+func (GoCommand) Complete(ctx context.Context, dir string) error {
+	path := filepath.Join(dir, "go.mod")
+	before, err := requires(path)
+	if err != nil {
+		return err
+	}
+	if _, err := command(ctx, dir, "list", "-deps", "./..."); err != nil {
+		return err
+	}
+	after, err := requires(path)
+	if err != nil {
+		return err
+	}
+	for m, version := range before {
+		if after[m] != version {
+			return fmt.Errorf("%s: the packages together need %s %s in place of %s", path, m, after[m], version)
+		}
+	}
+	return nil
+}
+
+// requires are the versions of the require lines of a go.mod file.
+func requires(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := modfile.Parse(path, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]string{}
+	for _, r := range file.Require {
+		versions[r.Mod.Path] = r.Mod.Version
+	}
+	return versions, nil
 }
 
 // Resolve implements Source.
@@ -49,23 +100,32 @@ func (g GoCommand) Dir(ctx context.Context, m module.Version) (string, error) {
 
 // run runs the go command outside of any module and decodes what it prints.
 func (GoCommand) run(ctx context.Context, answer any, arguments ...string) error {
+	text, err := command(ctx, os.TempDir(), arguments...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, answer)
+}
+
+// command runs the go command in a folder; gives what it prints.
+func command(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", arguments...)
-	cmd.Dir = os.TempDir()
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GO111MODULE=on", "GOFLAGS=-mod=mod", "GOWORK=off")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 		var failed struct{ Error string } // of go mod download
 		if json.Unmarshal(stdout.Bytes(), &failed) == nil && failed.Error != "" {
-			return errors.New(failed.Error)
+			return nil, errors.New(failed.Error)
 		}
 		if text := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "go: "); text != "" {
-			return errors.New(text)
+			return nil, errors.New(text)
 		}
-		return fmt.Errorf("go %s: %w", strings.Join(arguments, " "), err)
+		return nil, fmt.Errorf("go %s: %w", strings.Join(arguments, " "), err)
 	}
-	return json.Unmarshal(stdout.Bytes(), answer)
+	return stdout.Bytes(), nil
 }
