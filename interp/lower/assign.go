@@ -30,7 +30,7 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 		if _, ok := ast.Unparen(s.Lhs[0]).(*ast.Ident); !ok && f.calls(s.Rhs[0]) {
 			target = f.lvalues(w, s.Lhs)[0]
 		} else {
-			target = f.expr(s.Lhs[0])
+			target = f.target(w, s.Lhs[0])
 		}
 		if s.Tok != token.SHL_ASSIGN && s.Tok != token.SHR_ASSIGN && f.isRaw(s.Lhs[0]) {
 			value = f.typ(f.typeOf(s.Lhs[0]).Underlying()) + "(" + value + ")"
@@ -82,9 +82,9 @@ func (f *function) assignOne(w *writer, lhs, rhs ast.Expr) {
 	_, variable := ast.Unparen(lhs).(*ast.Ident)
 	_, dereference := ast.Unparen(rhs).(*ast.StarExpr)
 	switch {
-	case f.isMapElement(lhs) && dereference, !variable && !f.isMapElement(lhs) && f.calls(rhs):
+	case f.isMapElement(lhs) && dereference, !variable && !f.isMapElement(lhs) && f.calls(rhs), f.checksTarget(lhs):
 		target := ""
-		if f.calls(lhs) {
+		if f.calls(lhs) || f.checksTarget(lhs) {
 			target = f.lvalues(w, []ast.Expr{lhs})[0]
 		}
 		tmp := f.temp()
@@ -236,7 +236,11 @@ func (f *function) assignLookup(w *writer, lhs []ast.Expr, x *ast.IndexExpr) {
 	names := f.lvalues(w, lhs)
 	tm, tk := f.temp(), f.temp()
 	w.line("var %s %s = %s", tm, f.typ(f.typeOf(x.X)), f.expr(x.X))
-	w.line("var %s %s = %s", tk, f.typ(m.Key()), f.key(x.Index, m.Key()))
+	key := f.key(x.Index, m.Key())
+	if f.checksKey(x.Index, m.Key()) {
+		key = f.keyHelper("asked", f.typeOf(x.X), m) + "(" + tm + ", " + f.exprTo(x.Index, m.Key()) + ")"
+	}
+	w.line("var %s %s = %s", tk, f.typ(m.Key()), key)
 	values := []string{tm + "[" + tk + "]", ""}
 	from := []types.Type{m.Elem(), types.Typ[types.Bool]}
 	temps := []string{f.temp(), f.temp()}
@@ -303,6 +307,9 @@ func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
 	}
 	w.line("var %s %s = %s", base, typ, text)
 	w.line("var %s %s = %s", index, f.typ(it), f.exprTo(x.Index, it))
+	if f.checksTarget(x) {
+		index = f.keyHelper("stored", bt, f.coreOf(x.X).(*types.Map)) + "(" + base + ", " + index + ")"
+	}
 	return base + "[" + index + "]"
 }
 

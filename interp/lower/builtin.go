@@ -37,7 +37,11 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 	case "clear":
 		return f.rt("Clear", f.expr(e.Args[0]))
 	case "delete":
-		key := f.coreOf(e.Args[0]).(*types.Map).Key()
+		u := f.coreOf(e.Args[0]).(*types.Map)
+		key := u.Key()
+		if f.checksKey(e.Args[1], key) {
+			return f.keyHelper("removed", f.typeOf(e.Args[0]), u) + "(" + f.expr(e.Args[0]) + ", " + f.exprTo(e.Args[1], key) + ")"
+		}
 		return "delete(" + f.expr(e.Args[0]) + ", " + f.key(e.Args[1], key) + ")"
 	case "max", "min":
 		acc := f.expr(e.Args[0])

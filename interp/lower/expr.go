@@ -217,30 +217,14 @@ func (f *function) index(e *ast.IndexExpr) string {
 	x := operand(f.expr(e.X))
 	switch u := f.coreOf(e.X).(type) {
 	case *types.Map:
+		if f.checksKey(e.Index, u.Key()) {
+			return f.keyHelper("element", f.typeOf(e.X), u) + "(" + x + ", " + f.exprTo(e.Index, u.Key()) + ")"
+		}
 		return x + "[" + f.key(e.Index, u.Key()) + "]"
 	case *types.Pointer:
 		x = "(*" + x + ")"
 	}
 	return x + "[" + f.checkedIndex(e.X, x, e.Index) + "]"
-}
-
-// key lowers a map key; the engine wants the type of a nil, and does not know the
-// name of a type that cannot be hashed.
-func (f *function) key(e ast.Expr, t types.Type) string {
-	if isNil(f.typeOf(e)) {
-		return f.conversionType(f.subst(t)) + "(nil)"
-	}
-	x, t := f.exprTo(e, t), f.subst(t)
-	if from := f.typeOf(e); !holdsInterface(t) || types.IsInterface(t) && types.Comparable(from) && !holdsInterface(from) {
-		return x
-	}
-	typ := f.typ(t)
-	return f.helper("key", "key "+typ, func(name string) {
-		f.out.open("func %s(k %s) %[2]s {", name, typ)
-		f.out.line("%s", f.rt("Hashable", "k"))
-		f.out.line("return k")
-		f.out.close("}")
-	}) + "(" + x + ")"
 }
 
 // holdsInterface reports whether values of type t are interfaces or have some

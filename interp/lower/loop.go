@@ -10,6 +10,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // interruptible checks whether the cell is to stop.
@@ -28,8 +29,11 @@ func (f *function) simpleClause(s ast.Stmt) bool {
 	case nil:
 		return true
 	case *ast.IncDecStmt:
-		return true
+		return !f.checksTarget(s.X)
 	case *ast.AssignStmt:
+		if slices.ContainsFunc(s.Lhs, f.checksTarget) {
+			return false
+		}
 		if s.Tok != token.ASSIGN && s.Tok != token.DEFINE {
 			return true
 		}

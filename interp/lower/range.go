@@ -124,7 +124,7 @@ func (f *function) bindYielded(w *writer, s *ast.RangeStmt, names [2]string, bin
 		case targets != nil:
 			w.line("%s = %s", targets[i], value)
 		default:
-			w.line("%s = %s", f.expr(e), value)
+			w.line("%s = %s", f.target(w, e), value)
 		}
 	}
 }

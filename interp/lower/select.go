@@ -92,7 +92,7 @@ func (f *function) assignReceived(w *writer, s *ast.AssignStmt, names []string) 
 		if v := f.defined(e); v != nil && s.Tok == token.DEFINE {
 			f.defineFrom(w, v, t, value)
 		} else {
-			w.line("%s = %s", f.expr(e), value)
+			w.line("%s = %s", f.target(w, e), value)
 		}
 	}
 }

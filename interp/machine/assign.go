@@ -314,6 +314,7 @@ func (c *compiler) update(s *ast.AssignStmt) {
 	if p.kind == inRegister {
 		want = &operand{shape: p.shape, at: p.at}
 	}
+	c.checkStored(p)
 	x := c.get(p, nil)
 	var v operand
 	if o == token.SHL || o == token.SHR {
@@ -329,6 +330,7 @@ func (c *compiler) update(s *ast.AssignStmt) {
 // increment compiles x++ and x--.
 func (c *compiler) increment(e ast.Expr, o token.Token) {
 	p := c.place_(e)
+	c.checkStored(p)
 	x := c.get(p, nil)
 	var want *operand
 	if p.kind == inRegister {

@@ -55,6 +55,19 @@ func (a *mapAccess) stored(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	return k
 }
 
+// checkStored panics before an entry is changed if it cannot be stored: Go says
+// that in other words than of an entry that is read.
+func (c *compiler) checkStored(p place) {
+	if p.kind != inMap || p.mapped.registry == nil {
+		return
+	}
+	a, m := p.mapped, p.at
+	key := operand{shape: p.key.shape, at: c.address(p.key)}
+	c.native("store "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		a.registry.Storable(*pointer(sb, m) == nil, a.key.get(nb, sb, key.at).Interface())
+	}})
+}
+
 // typedMap is a map whose keys and values can be read and written in registers.
 type typedMap[K comparable, V any] struct {
 	scalarKey, scalarValue bool

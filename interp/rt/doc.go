@@ -62,6 +62,8 @@
 //	Equal(a, b interface{}) bool                            a == b; panics as Go does on an uncomparable type
 //	EqualParts(a, b interface{}) bool                       a == b for raw structs or arrays of one type with interfaces in them
 //	Hashable(x interface{})                                 Go's panic if x cannot be a key of a map
+//	HashableIn(length int, x interface{})                   the same where an entry is read or removed in a map of that length
+//	Storable(null bool, x interface{})                      the same where an entry is stored in a map, or in a nil one
 //	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
 //	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
 //	SliceLow(low, high, most, length, capacity int) int     low, or Go's panic when a bound is out of range; math.MinInt for what is not there

@@ -10,7 +10,7 @@ func (r *Registry) Equal(a, b any) bool {
 	x, ok := r.unbox(a)
 	if !ok {
 		_, ok = r.unbox(b)
-		return !ok && a == b
+		return !ok && r.equalDynamic(a, b)
 	}
 	y, ok := r.unbox(b)
 	if !ok || x.T != y.T {
@@ -19,7 +19,17 @@ func (r *Registry) Equal(a, b any) bool {
 	if !types.Comparable(x.T.typ) {
 		panic(runtimeError("comparing uncomparable type " + x.T.name))
 	}
-	return x.V == y.V
+	return r.equalDynamic(x.V, y.V)
+}
+
+// equalDynamic is a == b for values that are not boxed, with what Go panics with
+// where values of cells lie in their fields or elements.
+func (r *Registry) equalDynamic(a, b any) bool {
+	if t := reflect.TypeOf(a); t != nil && t == reflect.TypeOf(b) && (t.Kind() == reflect.Struct || t.Kind() == reflect.Array) &&
+		t.Comparable() && r.holdsInterface(t) {
+		return r.EqualParts(a, b)
+	}
+	return a == b
 }
 
 // DeepEqual is reflect.DeepEqual for arguments that may be boxed. Two nested

@@ -7,6 +7,44 @@ import (
 	"slices"
 )
 
+// ErrorsIs is errors.Is. The compiled one takes all boxes for comparable.
+func (r *Registry) ErrorsIs(err, target error) bool {
+	if err == nil || target == nil {
+		return err == target //nolint:errorlint // as package errors does
+	}
+	comparable := reflect.TypeOf(target).Comparable()
+	if b, ok := r.unbox(target); ok {
+		comparable = types.Comparable(b.T.typ)
+	}
+	return r.errorsIs(err, target, comparable)
+}
+
+func (r *Registry) errorsIs(err, target error, comparable bool) bool {
+	for {
+		if comparable && r.Equal(err, target) {
+			return true
+		}
+		if is, ok := err.(interface{ Is(error) bool }); ok && is.Is(target) {
+			return true
+		}
+		switch wrapper := err.(type) { //nolint:errorlint // this walks the chain itself
+		case interface{ Unwrap() error }:
+			if err = wrapper.Unwrap(); err == nil {
+				return false
+			}
+		case interface{ Unwrap() []error }:
+			for _, err := range wrapper.Unwrap() {
+				if r.errorsIs(err, target, comparable) {
+					return true
+				}
+			}
+			return false
+		default:
+			return false
+		}
+	}
+}
+
 // ErrorsAs is errors.As. target is the pointer, boxed where its type needs it;
 // id is the static type of the argument, or -1 where that is an interface.
 func (r *Registry) ErrorsAs(err error, target any, id int) bool {

@@ -9,37 +9,82 @@ import (
 // hashed: if it holds, in an interface, a value of a cell of a type that is not
 // comparable. The runtime would tell the type as it is in lowered code.
 func (r *Registry) Hashable(x any) {
+	if name := r.unhashable(x); name != "" {
+		panic(runtimeError("hash of unhashable type " + name))
+	}
+}
+
+// HashableIn is Hashable where an entry is read or removed in a map of the given
+// length.
+func (r *Registry) HashableIn(length int, x any) {
+	if name := r.unhashable(x); name != "" {
+		if length == 0 {
+			panic(unhashableError(name))
+		}
+		panic(runtimeError("hash of unhashable type " + name))
+	}
+}
+
+// Storable is Hashable where an entry is stored in a map; null tells that the map
+// is nil, for which Go panics first.
+func (r *Registry) Storable(null bool, x any) {
+	if null {
+		var m map[int]int
+		m[0] = 0 //nolint:staticcheck // on purpose
+	}
+	r.Hashable(x)
+}
+
+// unhashableError is the runtime's error where an empty map is asked for a key of
+// the type of this name.
+type unhashableError string
+
+func (e unhashableError) Error() string { return "hash of unhashable type: " + string(e) }
+
+// RuntimeError implements runtime.Error.
+func (unhashableError) RuntimeError() {}
+
+func (unhashableError) compiledName() string { return "runtime.unhashableTypeError" }
+
+// unhashable is the name of the type of a cell for which x cannot be hashed, or
+// empty.
+func (r *Registry) unhashable(x any) string {
 	if x == nil {
-		return
+		return ""
 	}
 	w, v := r.viewOf(reflect.ValueOf(x))
 	if w.d != nil && !types.Comparable(w.d.typ) {
-		panic(runtimeError("hash of unhashable type " + w.d.name))
+		return w.d.name
 	}
-	r.hashableParts(v)
+	return r.unhashablePart(v)
 }
 
-// hashableParts is Hashable for what lies in the interfaces of v, which is of a
+// unhashablePart is unhashable for what lies in the interfaces of v, which is of a
 // comparable type.
-func (r *Registry) hashableParts(v reflect.Value) {
+func (r *Registry) unhashablePart(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() && v.CanInterface() {
-			r.Hashable(v.Interface())
+			return r.unhashable(v.Interface())
 		}
 	case reflect.Struct:
 		if r.holdsInterface(v.Type()) {
 			for i := range v.NumField() {
-				r.hashableParts(v.Field(i))
+				if name := r.unhashablePart(v.Field(i)); name != "" {
+					return name
+				}
 			}
 		}
 	case reflect.Array:
 		if r.holdsInterface(v.Type()) {
 			for i := range v.Len() {
-				r.hashableParts(v.Index(i))
+				if name := r.unhashablePart(v.Index(i)); name != "" {
+					return name
+				}
 			}
 		}
 	}
+	return ""
 }
 
 // EqualParts is a == b for two structs or arrays of one type that hold

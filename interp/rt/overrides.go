@@ -35,6 +35,7 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"Fscanf":   reflect.ValueOf(r.Fscanf),
 			"Fscanln":  reflect.ValueOf(r.Fscanln),
 		},
+		"errors/errors":    {"Is": reflect.ValueOf(r.ErrorsIs)},
 		"encoding/xml/xml": r.xmlFunctions(),
 		"flag/flag": {"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
 			r.TextVar(flag.CommandLine, p, name, value, usage)

@@ -77,6 +77,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 
 		"EqualParts": r.EqualParts,
 		"Hashable":   r.Hashable,
+		"HashableIn": r.HashableIn,
+		"Storable":   r.Storable,
 
 		"ErrorsAs": r.ErrorsAs,
 

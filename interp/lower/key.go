@@ -1,0 +1,92 @@
+package lower
+
+// Keys of maps that hold interfaces, which may turn out not to be hashable. The
+// engine does not know the names of types, and Go says it in other words for a map
+// that is empty:
+//
+//	m[k]               ->  element(m, k)        where func element(m M, k K) V { rtʹ.HashableIn(len(m), k); return m[k] }
+//	v, ok := m[k]      ->  asked(m, k) in place of k
+//	delete(m, k)       ->  removed(m, k)
+//	m[k] = v           ->  m[stored(m, k)] = v  where func stored(m M, k K) K { rtʹ.Storable(m == nil, k); return k }
+//	M{k: v}            ->  M{key(k): v}
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// key lowers a key of a map that is not empty; the engine wants the type of a nil.
+func (f *function) key(e ast.Expr, t types.Type) string {
+	if isNil(f.typeOf(e)) {
+		return f.conversionType(f.subst(t)) + "(nil)"
+	}
+	x := f.exprTo(e, t)
+	if !f.checksKey(e, t) {
+		return x
+	}
+	typ := f.typ(f.subst(t))
+	return f.helper("key", "key "+typ, func(name string) {
+		f.out.open("func %s(k %s) %[2]s {", name, typ)
+		f.out.line("%s", f.rt("Hashable", "k"))
+		f.out.line("return k")
+		f.out.close("}")
+	}) + "(" + x + ")"
+}
+
+// checksKey tells whether the value of e may turn out not to be hashable when it
+// is a key of type t.
+func (f *function) checksKey(e ast.Expr, t types.Type) bool {
+	from, t := f.typeOf(e), f.subst(t)
+	if isNil(from) || !holdsInterface(t) {
+		return false
+	}
+	return !types.IsInterface(t) || !types.Comparable(from) || holdsInterface(from)
+}
+
+// checksTarget tells whether e is an element of a map with such a key.
+func (f *function) checksTarget(e ast.Expr) bool {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok || !f.isMapElement(e) {
+		return false
+	}
+	m, ok := f.coreOf(x.X).(*types.Map)
+	return ok && f.checksKey(x.Index, m.Key())
+}
+
+// target lowers what is assigned to.
+func (f *function) target(w *writer, e ast.Expr) string {
+	if f.checksTarget(e) {
+		return f.lvalues(w, []ast.Expr{e})[0]
+	}
+	return f.expr(e)
+}
+
+// keyHelper is one of the functions of a map and a key, for maps of type m.
+func (f *function) keyHelper(base string, m types.Type, u *types.Map) string {
+	typ, key := f.typ(m), f.typ(f.subst(u.Key()))
+	return f.helper(base, base+" "+typ, func(name string) {
+		result := key
+		switch base {
+		case "element":
+			result = f.typ(f.subst(u.Elem()))
+		case "removed":
+			result = ""
+		}
+		f.out.open("func %s(m %s, k %s) %s {", name, typ, key, result)
+		switch base {
+		case "stored":
+			f.out.line("%s", f.rt("Storable", "m == nil", "k"))
+		default:
+			f.out.line("%s", f.rt("HashableIn", "len(m)", "k"))
+		}
+		switch base {
+		case "element":
+			f.out.line("return m[k]")
+		case "removed":
+			f.out.line("delete(m, k)")
+		default:
+			f.out.line("return k")
+		}
+		f.out.close("}")
+	})
+}
