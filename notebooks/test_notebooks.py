@@ -109,3 +109,30 @@ def test_search_finds_settings(executed):
     assert accuracy(executed("08-search.ipynb")) >= 90
     trials = {name: int(n) for name, n in re.findall(r"^(random|TPE, halving) +\S+ ± \S+ +(\d+)", text(executed("08-search.ipynb")), re.M)}
     assert trials["TPE, halving"] > 1.5 * trials["random"], trials
+
+
+VERDICTS = ("holds here", "does not hold here", "within the spread: nothing can be said")
+
+
+def test_every_claim_gets_a_verdict(executed):
+    """Which one is the machine's affair: the words follow from the runs that are shown."""
+    shown = text(executed("claims.ipynb"))
+    claims = re.findall(r"^(.+)\n  claimed:  .+\n  measured: \S+ ± \S+ .+\n  verdict:  (.+)$", shown, re.M)
+    techniques = dict(claims)
+    for about in (
+        "mixed precision: speed", "mixed precision: epochs", "warm-up, cosine", "AdamW against SGD", "LAMB against Adam",
+        "batch 512 for 64", "accumulation: memory", "accumulation: with BatchNorm", "checkpointing: memory", "checkpointing: time",
+        "prefetching", "fusing: launches", "fusing: time", "replayed plans", "active learning: labels", "active learning: computing",
+    ):
+        assert any(name.startswith(about) for name in techniques), about
+    _, _, table = shown.partition("articles say")
+    for name, verdict in claims:
+        assert verdict in VERDICTS, (name, verdict)
+        row = next(line for line in table.splitlines() if line.startswith(name + "  "))
+        assert row.rstrip().endswith(verdict), row
+
+
+def test_claims_end_in_the_time_to_an_accuracy(executed):
+    last = executed("claims.ipynb").cells[-1].outputs[-1].data
+    assert last["text/plain"].startswith("Seconds of training to 80 %")
+    assert "+ warm-up, cosine" in last["image/svg+xml"]
