@@ -31,6 +31,7 @@ var cellRows = []struct {
 	{"error value", "errors.New(\"bad\")", []string{"= bad"}},
 	{"nil error", "var err error\nerr", []string{"= <nil>"}},
 	{"function", "func add(a, b int) int { return a + b }\nadd", []string{"= func(int, int) int"}},
+	{"what is shown has no handle below it", "display.Show(\"a\")", []string{""}},
 	{"print shows no count", "fmt.Println(\"a\")", []string{"a\n"}},
 	{"write shows no count", "var b strings.Builder\nb.WriteString(\"abc\")\n---\nb.String()", []string{"", "= \"abc\""}},
 	{"shows itself", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return map[string]any{\"text/plain\": \"me\"} }\nD{}", []string{"= me"}},

@@ -52,14 +52,22 @@ func (a *attempt) lastStatement() int {
 	return 0
 }
 
-// prints says whether a call prints to standard output, which does not fail.
+// displayPackage has what shows values; its Show gives a handle of what is seen
+// already.
+const displayPackage = "github.com/quernlab/quern/display"
+
+// prints says whether a call prints to standard output, which does not fail, or
+// shows its arguments.
 func (a *attempt) prints(call *ast.CallExpr) bool {
 	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
 	f, ok := a.info.Uses[s.Sel].(*types.Func)
-	return ok && f.Pkg() != nil && f.Pkg().Path() == "fmt" && strings.HasPrefix(f.Name(), "Print")
+	if !ok || f.Pkg() == nil {
+		return false
+	}
+	return f.Pkg().Path() == "fmt" && strings.HasPrefix(f.Name(), "Print") || f.Pkg().Path() == displayPackage && f.Name() == "Show"
 }
 
 // isCount says whether t is the result of a write or a print: results named

@@ -297,6 +297,7 @@ func TestMethodsThatComeLate(t *testing.T) {
 func TestModuleName(t *testing.T) {
 	for name, want := range map[string]string{
 		"quickstart.ipynb": "quickstart", "dir/My Notebook (2).ipynb": "my-notebook-2", "ÄÖÜ.ipynb": "notebook", "": "notebook", ".ipynb": "notebook", "con.ipynb": "notebook",
+		"fmt.ipynb": "fmt-notebook", "Unicode ü.ipynb": "unicode-notebook", "encoding.ipynb": "encoding-notebook", "internal.ipynb": "internal-notebook", "fmts.ipynb": "fmts",
 	} {
 		if got := export.ModuleName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -314,5 +315,8 @@ func TestModule(t *testing.T) {
 	}
 	if _, _, err := export.Module("not a path!", &export.Source{}, ""); err == nil {
 		t.Error("a bad name was taken")
+	}
+	if _, _, err := export.Module("encoding/json", &export.Source{}, ""); err == nil {
+		t.Error("the name of a package of Go was taken")
 	}
 }

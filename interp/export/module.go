@@ -30,6 +30,9 @@ func Module(name string, program *Source, source string) (mod, sum []byte, err e
 	if err := module.CheckImportPath(name); err != nil {
 		return nil, nil, err
 	}
+	if isStandard(name) {
+		return nil, nil, fmt.Errorf("%q cannot be the name of a module: Go has packages of that name", name)
+	}
 	f := &modfile.File{}
 	err = errors.Join(f.AddModuleStmt(name), f.AddGoStmt(goRelease))
 	if err != nil {
@@ -138,8 +141,18 @@ var notInPath = regexp.MustCompile(`[^a-z0-9._-]+`)
 func ModuleName(notebook string) string {
 	name := strings.TrimSuffix(filepath.Base(notebook), filepath.Ext(notebook))
 	name = strings.Trim(notInPath.ReplaceAllString(strings.ToLower(name), "-"), ".-_")
-	if name == "" || module.CheckImportPath(name) != nil {
+	switch {
+	case name == "" || module.CheckImportPath(name) != nil:
 		return "notebook"
+	case isStandard(name):
+		return name + "-notebook"
 	}
 	return name
+}
+
+// isStandard says whether packages below a path are those of Go itself, which
+// those of a module of that name would stand against.
+func isStandard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return slices.Contains([]string{"builtin", "cmd", "internal", "vendor"}, first) || !strings.Contains(first, ".") && symbols.Has(path)
 }

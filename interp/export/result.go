@@ -20,6 +20,7 @@ const (
 	maybeError           // an error that is made, and shown unless it is nil
 	failing              // a call whose only result is an error
 	failingCount         // one with several results, of which the last is an error
+	failingWrite         // one whose other result is a count that nobody sees
 )
 
 // last is the last statement of a cell, nil without one.
@@ -60,6 +61,8 @@ func (c *cell) result() outcome {
 	switch {
 	case fails && made && !isTuple(t):
 		return maybeError
+	case fails && c.checked.IsCount():
+		return failingWrite
 	case fails && !made && isTuple(t):
 		return failingCount
 	case fails && !made:
@@ -184,6 +187,8 @@ func (p *program) finish(c *cell, text string) string {
 		return fmt.Sprintf("if %s := %s; %s != nil {\n%s\n}", name, text, name, p.show(c, name))
 	case failing:
 		return fmt.Sprintf("%s(%s)", p.must(c), text)
+	case failingWrite:
+		return fmt.Sprintf("%s(%s)", p.needs.noError(p, p.must(c)), text)
 	case failingCount:
 		return p.show(c, fmt.Sprintf("%s(%s)...", p.needs.noError(p, p.must(c)), text))
 	}
@@ -212,7 +217,7 @@ func (p *program) later(c *cell, text, variable string, inner bool) (before, aft
 			shown += " && "
 		}
 		shown += variable + "[0] != nil"
-	case failing:
+	case failing, failingWrite:
 		after = fmt.Sprintf("%s(%s...)", p.needs.noError(p, p.must(c)), variable)
 	case failingCount:
 		after = fmt.Sprintf("%s.Result(%s(%s...)...)", display, p.needs.noError(p, p.must(c)), variable)
