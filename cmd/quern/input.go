@@ -17,8 +17,10 @@ type lineReader struct {
 	rest  []byte
 }
 
-// errNoInput is for a front end that does not ask its user.
-var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false)")
+// errNoInput is for a front end that does not ask its user, and for a quern run
+// without input.
+var errNoInput = errors.New("the front end does not ask for input here (allow_stdin is false); " +
+	"with quern run it is what stands behind <, and there is none")
 
 // Read implements io.Reader.
 func (r *lineReader) Read(p []byte) (int, error) { return r.ReadContext(context.Background(), p) }

@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,6 +102,7 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		WorkerCommand: []string{self, "worker"},
 		Stdout:        std.out,
 		Stderr:        std.err,
+		Colour:        showsColours(std.err),
 		Stdin:         os.Stdin,
 		Timeout:       timeout,
 		Logger:        newLogger(std.err),
@@ -108,11 +110,18 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 	if output != "" {
 		err = errors.Join(err, n.Write(output))
 	}
-	var failed *batch.CellError
-	if errors.As(err, &failed) {
-		fmt.Fprintln(std.err, strings.Join(failed.Why.Traceback, "\n"))
-	}
 	return err
+}
+
+// showsColours says whether a writer is a terminal whose user wants colours; see
+// no-color.org.
+func showsColours(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // parameters are those of --param, in order.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -18,6 +19,7 @@ type page struct {
 	notebook *notebook.Notebook
 	terminal [2]io.Writer // of stdout and of stderr
 	input    *input
+	colour   bool // the terminal shows colours
 
 	mu       sync.Mutex
 	cells    map[int]*shown // by execution count
@@ -52,6 +54,11 @@ func (p *page) end(count int, result link.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if why := result.Error; why != nil {
+		trace := strings.Join(why.Traceback, "\n")
+		if !p.colour {
+			trace = colours.ReplaceAllString(trace, "")
+		}
+		p.print(1, trace+"\n")
 		p.add(count, notebook.Output{
 			"output_type": "error", "ename": why.Name, "evalue": why.Value, "traceback": append([]string{}, why.Traceback...),
 		})
@@ -66,6 +73,9 @@ func (p *page) end(count int, result link.Result) {
 		})
 	}
 }
+
+// colours are those that a traceback may hold.
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func orEmpty(m map[string]any) map[string]any {
 	if m == nil {
@@ -199,6 +209,7 @@ func (p *page) finish() {
 			}
 		}
 	}
+	delete(p.notebook.Metadata, "widgets") // of an earlier run
 	if len(p.widgets) == 0 {
 		return
 	}

@@ -19,8 +19,10 @@ type Config struct {
 	// WorkerCommand is the program that serves as worker, with its arguments.
 	WorkerCommand []string
 	// Stdout and Stderr take what the cells put out, as it comes; results and
-	// displays as text, on Stdout.
+	// displays as text, on Stdout, and why cells failed on Stderr.
 	Stdout, Stderr io.Writer
+	// Colour says that Stderr shows the colours of ANSI.
+	Colour bool
 	// Stdin is what cells read, a line at a time; nil is empty.
 	Stdin io.Reader
 	// Timeout is how long a cell may take; 0 is as long as it likes.
@@ -36,7 +38,10 @@ type CellError struct {
 	Why *link.CellError
 }
 
-func (e *CellError) Error() string { return fmt.Sprintf("cell %d failed: %v", e.Cell, e.Why) }
+func (e *CellError) Error() string {
+	why, _, _ := strings.Cut(e.Why.Error(), "\n") // what follows is in the traceback
+	return fmt.Sprintf("cell %d failed: %s", e.Cell, why)
+}
 
 // Unwrap returns why the cell failed.
 func (e *CellError) Unwrap() error { return e.Why }
@@ -61,7 +66,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		c.Outputs, c.Count = nil, 0
 	}
 	page := newPage(n, config.Stdout, config.Stderr)
-	page.input = newInput(config.Stdin)
+	page.input, page.colour = newInput(config.Stdin), config.Colour
 	supervisor := worker.New(func() worker.Runner {
 		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
 	}, page, log)
