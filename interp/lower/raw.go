@@ -44,6 +44,13 @@ var shims = map[string]string{
 	"reflect.TypeOf":                  "TypeOf",
 	"reflect.DeepEqual":               "DeepEqual",
 	"context.WithValue":               "ContextWithValue",
+
+	"(database/sql/driver.ValueConverter).ConvertValue":   "ConvertParameter",
+	"(database/sql/driver.defaultConverter).ConvertValue": "ConvertParameter",
+	"(database/sql/driver.boolType).ConvertValue":         "ConvertParameter",
+	"(database/sql/driver.int32Type).ConvertValue":        "ConvertParameter",
+	"(database/sql/driver.NotNull).ConvertValue":          "ConvertParameter",
+	"(database/sql/driver.Null).ConvertValue":             "ConvertParameter",
 }
 
 // waits are methods that may wait for ever, which the compiled run time ends on

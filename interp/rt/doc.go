@@ -80,6 +80,8 @@
 //	ContextWithValue(parent context.Context, key, value interface{}) context.Context
 //	EncodeXML(e *xml.Encoder, x interface{}) error          e.Encode(x); EncodeXMLElement, DecodeXML, DecodeXMLElement
 //	EncodeGob(e *gob.Encoder, x interface{}) error          e.Encode(x); DecodeGob
+//	ConvertParameter(c driver.ValueConverter, x interface{}) (driver.Value, error)
+//	                                                        c.ConvertValue(x)
 //	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
 //
 // Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and

@@ -88,6 +88,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 
 		"ContextWithValue": r.ContextWithValue,
 		"TextVar":          r.TextVar,
+		"ConvertParameter": r.ConvertParameter,
 		"EncodeXML":        r.EncodeXML,
 		"EncodeXMLElement": r.EncodeXMLElement,
 		"DecodeXML":        r.DecodeXML,

@@ -75,6 +75,12 @@ func (s *templateRun) invoke(dot, f ReflectValue, builtin bool, node parse.Node,
 			values[i] = s.r.forEscaper(v)
 		}
 	}
+	if name == escaperPrefix+"jsvalescaper" && len(values) == 1 {
+		var failure string
+		if values[0], failure = s.r.forScript(values[0]); failure != "" {
+			return s.r.reflected(reflect.ValueOf(failure), nil)
+		}
+	}
 	result, err := s.r.safeCall(f, values)
 	if err != nil {
 		s.node = node

@@ -1,10 +1,13 @@
 package rt
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"reflect"
+	"regexp"
+	"strings"
 	"text/template"
 )
 
@@ -95,6 +98,28 @@ func (r *Registry) forEscaper(v ReflectValue) ReflectValue {
 		return v
 	}
 	return r.reflected(reflect.ValueOf(boxWithoutJSON{Box{v.d, v.Value.Interface()}}), nil)
+}
+
+var scriptTag = regexp.MustCompile("(?i)<(/?)script")
+
+// forScript is v as html/template can write it in a script: as JSON that is made
+// already, if it may hold values of cells. failure is what the template gets where
+// that cannot be made: a comment, as html/template writes it.
+func (r *Registry) forScript(v ReflectValue) (_ ReflectValue, failure string) {
+	if v = concrete(v); !v.IsValid() || !v.CanInterface() {
+		return v, ""
+	}
+	x := v.Interface()
+	if _, ok := x.(boxWithoutJSON); ok || !r.mayHoldBox([]any{x}) {
+		return v, ""
+	}
+	text, err := r.JSONMarshal(x)
+	if err != nil {
+		reason := scriptTag.ReplaceAllString(err.Error(), `\x3C${1}script`)
+		reason = strings.ReplaceAll(reason, "*/", "* /")
+		return v, " /* " + strings.ReplaceAll(reason, "<!--", `\x3C!--`) + " */null "
+	}
+	return r.reflected(reflect.ValueOf(json.RawMessage(text)), nil), ""
 }
 
 // boxWithoutJSON is a box that is a fmt.Stringer and no json.Marshaler.
