@@ -6,6 +6,7 @@ package lower
 //	error, io.Reader                                 ->  themselves
 //	type P struct { Base; x int; _ int }             ->  type Pʹ1 struct { Base Baseʹ1; Xx int `json:"-" xml:"-"`; Xblankʹ2 int }
 //	type A = B                                       ->  B
+//	type Day time.Time                               ->  type Dayʹ1 = time.Time
 //	func f() { type T int }                          ->  type Tʹ1 int, outside
 //	Stack[int]                                       ->  Stackʹintʹ1, declared on demand
 //	iter.Seq[int]                                    ->  func(func(int) bool)
@@ -176,6 +177,10 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 		if made {
 			break
 		}
+		if o := hiddenStruct(u); o != nil {
+			e.out.line("type %s = %s", name, e.publicName(o))
+			break
+		}
 		e.out.open("type %s struct {", name)
 		for _, field := range e.fields(u) {
 			e.out.line("%s", field)
@@ -191,6 +196,24 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 		}
 	}
 	e.queue = append(e.queue, func() { e.methodTables(t) })
+}
+
+// hiddenStruct is the compiled type that has the struct t with unexported fields for
+// its underlying type, if it is one: only that has such fields.
+func hiddenStruct(t *types.Struct) *types.TypeName {
+	for f := range t.Fields() {
+		if f.Exported() || f.Pkg() == nil || f.Pkg().Path() == "main" || isSource(f.Pkg()) {
+			continue
+		}
+		scope := f.Pkg().Scope()
+		for _, name := range scope.Names() {
+			o, ok := scope.Lookup(name).(*types.TypeName)
+			if ok && o.Exported() && !o.IsAlias() && o.Type().Underlying() == t {
+				return o
+			}
+		}
+	}
+	return nil
 }
 
 func (e *emitter) fields(t *types.Struct) []string {
