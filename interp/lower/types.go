@@ -177,7 +177,7 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 		if made {
 			break
 		}
-		if o := hiddenStruct(u); o != nil {
+		if o := layout.Hidden(u, Interpreted); o != nil {
 			e.out.line("type %s = %s", name, e.publicName(o))
 			break
 		}
@@ -196,24 +196,6 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 		}
 	}
 	e.queue = append(e.queue, func() { e.methodTables(t) })
-}
-
-// hiddenStruct is the compiled type that has the struct t with unexported fields for
-// its underlying type, if it is one: only that has such fields.
-func hiddenStruct(t *types.Struct) *types.TypeName {
-	for f := range t.Fields() {
-		if f.Exported() || f.Pkg() == nil || f.Pkg().Path() == "main" || isSource(f.Pkg()) {
-			continue
-		}
-		scope := f.Pkg().Scope()
-		for _, name := range scope.Names() {
-			o, ok := scope.Lookup(name).(*types.TypeName)
-			if ok && o.Exported() && !o.IsAlias() && o.Type().Underlying() == t {
-				return o
-			}
-		}
-	}
-	return nil
 }
 
 func (e *emitter) fields(t *types.Struct) []string {

@@ -303,6 +303,9 @@ func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
 	case *types.Chan:
 		return reflect.ChanOf(directions[t.Dir()], c.typeOf(t.Elem(), true))
 	case *types.Struct:
+		if o := Hidden(t, c.Interpreted); o != nil && !c.Declared {
+			return c.typeOf(o.Type(), indirect)
+		}
 		made := reflect.StructOf(c.fields(t, indirect))
 		for i := range t.NumFields() {
 			if c.Declared && t.Field(i).Embedded() {
@@ -384,6 +387,28 @@ var basic = map[types.BasicKind]reflect.Type{
 	types.Float32: reflect.TypeFor[float32](), types.Float64: reflect.TypeFor[float64](),
 	types.Complex64: reflect.TypeFor[complex64](), types.Complex128: reflect.TypeFor[complex128](),
 	types.UnsafePointer: unsafePointer,
+}
+
+// Hidden is the compiled type that has the struct t with unexported fields for its
+// underlying type, if it is one: only that has such fields.
+func Hidden(t *types.Struct, interpreted func(*types.Named) bool) *types.TypeName {
+	for f := range t.Fields() {
+		if f.Exported() || f.Pkg() == nil || f.Pkg().Path() == "main" {
+			continue
+		}
+		scope := f.Pkg().Scope()
+		for _, name := range scope.Names() {
+			o, ok := scope.Lookup(name).(*types.TypeName)
+			if !ok || !o.Exported() || o.IsAlias() || o.Type().Underlying() != t {
+				continue
+			}
+			if n, ok := o.Type().(*types.Named); ok && !interpreted(n) {
+				return o
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 // FieldName is the name of field i of s in lowered code. Every name is exported,
