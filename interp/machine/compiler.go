@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"math"
 	"reflect"
+	"slices"
 )
 
 // A Declaration is a function to be compiled.
@@ -98,7 +99,9 @@ func (c *compiler) fail(n ast.Node, format string, a ...any) {
 }
 
 func (c *compiler) emit(o op, a, b, cc uint16, k, j int32) int {
-	c.fn.code = append(c.fn.code, instruction{o, a, b, cc, k, j})
+	// The instruction pointer goes past the last instruction, and must stay in memory
+	// that is the code's.
+	c.fn.code = slices.Grow(append(c.fn.code, instruction{o, a, b, cc, k, j}), 1)
 	c.fn.positions = append(c.fn.positions, c.statement)
 	return len(c.fn.code) - 1
 }
