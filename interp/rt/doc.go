@@ -187,6 +187,9 @@
 // A compiled function that asks a value of type any for an interface other than
 // those above (driver.Valuer, for instance) does not find it on a box.
 //
+// Where package slog writes an unnamed slice, map or struct as JSON and a value of a
+// cell in it cannot be encoded, the error names Box in front of the user's type.
+//
 // The panics of the engine that [Recovered] repairs have lost their numbers:
 // "index out of range" without index and length.
 //
