@@ -42,9 +42,6 @@ func TestCells(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if raceEnabled && strings.HasPrefix(tt.name, "goroutine") {
-				t.Skip("the engine's frames race with goroutines of earlier cells")
-			}
 			s, out, err := runCells(t, tt.cells...)
 			if err != nil || out != tt.want {
 				t.Errorf("got\n%s\nwant\n%s\nerror %v\nlowered\n%s", out, tt.want, err, s.dump())
