@@ -159,16 +159,14 @@ func (v *adviser) pace(t trial) error {
 	if err != nil {
 		return fmt.Errorf("accel: Advise: %w", err)
 	}
-	v.steps = min(max(int(adviceSeconds*speed/float64(v.batchSize())), trySteps), mostSteps)
+	v.steps = min(max(int(adviceSeconds*speed/float64(v.batch)), trySteps), mostSteps)
 	return nil
 }
-
-func (v *adviser) batchSize() int { return max(v.batch, 1) }
 
 // try trains for some steps after those that plan and allocate. Larger batches take
 // fewer steps, so that each try sees about as many examples.
 func (v *adviser) try(t trial, steps int) (speed float64, peak int, err error) {
-	steps = max(trySteps, steps*v.batchSize()/max(t.batch, 1))
+	steps = max(trySteps, steps*v.batch/t.batch)
 	options := slices.Concat(v.given, t.add, []Option{Steps(tryWarmUp + steps), Quiet(), plain("", func(c *options) {
 		c.alone()
 		c.epochs, c.accumulate, c.watches = 0, 1, false

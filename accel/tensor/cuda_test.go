@@ -23,10 +23,11 @@ var seed = flag.Uint64("seed", 1, "of the order in which the fake GPU runs what 
 // simulated keeps parsed kernels for all tests.
 var simulated fake.Modules
 
-// onCUDA runs f on a GPU that is simulated: every kernel, graph and copy.
-func onCUDA(t testing.TB, f func()) {
+// simulate makes a simulated GPU.
+func simulate(t testing.TB, o fake.Options) *cuda.Device {
 	t.Helper()
-	d, err := fake.Open(fake.Options{Seed: *seed, Modules: &simulated})
+	o.Modules = &simulated
+	d, err := fake.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +35,13 @@ func onCUDA(t testing.TB, f func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return device
+}
+
+// onCUDA runs f on a GPU that is simulated: every kernel, graph and copy.
+func onCUDA(t testing.TB, f func()) {
+	t.Helper()
+	device := simulate(t, fake.Options{Seed: *seed})
 	withRecorder(ir.NewRecorder(device), f)
 	if err := device.Close(); err != nil {
 		t.Error(err)
@@ -114,14 +122,7 @@ func TestOnCUDA(t *testing.T) {
 
 // TestSwitch trains on the processor, goes on on a GPU, and back.
 func TestSwitchOnCUDA(t *testing.T) {
-	d, err := fake.Open(fake.Options{Seed: *seed, Modules: &simulated})
-	if err != nil {
-		t.Fatal(err)
-	}
-	device, err := cuda.Open("cuda:0", d, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	device := simulate(t, fake.Options{Seed: *seed})
 	train := func(devices ...string) []float32 {
 		n := newMLP(NewGenerator(4), 20, 7, 12, 5)
 		pending := n.params[0].MulScalar(2) // computed when the device is another one
@@ -175,14 +176,7 @@ func TestUseOfWhatIsNot(t *testing.T) {
 // TestSteadyStepOnCUDA looks at what a step of a training loop asks of the GPU when
 // it has come a few times: one graph, no memory, and nothing to wait for.
 func TestSteadyStepOnCUDA(t *testing.T) {
-	d, err := fake.Open(fake.Options{Modules: &simulated})
-	if err != nil {
-		t.Fatal(err)
-	}
-	device, err := cuda.Open("cuda:0", d, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	device := simulate(t, fake.Options{})
 	defer device.Close()
 	withRecorder(ir.NewRecorder(device), func() {
 		n := newMLP(NewGenerator(4), 20, 7, 12, 5)

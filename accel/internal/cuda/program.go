@@ -113,30 +113,33 @@ func (p *program) fault(number int) driver.Pointer {
 
 // Run asks for the steps to be executed, and does not wait for them.
 func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
-	if err := p.begin(bind, words); err != nil {
-		return 0, err
-	}
-	p.runs++
-	if p.runs == 1 {
-		if err := p.launchAll(nil); err != nil {
-			return 0, err
+	return p.execute(bind, words, func() error {
+		p.runs++
+		if p.runs == 1 {
+			return p.launchAll(nil)
 		}
-	} else if err := p.launchGraph(); err != nil {
-		return 0, err
-	}
-	return len(p.steps), p.end(bind)
+		return p.launchGraph()
+	})
 }
 
 // RunTimed executes the steps one by one, and calls after behind each.
 func (p *program) RunTimed(bind []ir.Storage, words []uint64, after func()) (int, error) {
+	return p.execute(bind, words, func() error {
+		return p.launchAll(func() error {
+			err := p.device.ctx.SyncStream(p.device.stream)
+			after()
+			return err
+		})
+	})
+}
+
+// execute brings to the device what the steps need, launches them, and sends on its
+// way what they have to say.
+func (p *program) execute(bind []ir.Storage, words []uint64, launch func() error) (int, error) {
 	if err := p.begin(bind, words); err != nil {
 		return 0, err
 	}
-	if err := p.launchAll(func() error {
-		err := p.device.ctx.SyncStream(p.device.stream)
-		after()
-		return err
-	}); err != nil {
+	if err := launch(); err != nil {
 		return 0, err
 	}
 	return len(p.steps), p.end(bind)

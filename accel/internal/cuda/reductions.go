@@ -15,19 +15,22 @@ func sum(p *program, s ir.Step) launcher {
 	}
 }
 
+// along is the sizes of what is looked for along one axis.
+func along(x ir.Operand, axis int) kernels.Max {
+	o := kernels.Max{DType: x.DType}
+	o.Outer, o.N, o.Inner = three(x.Shape, axis, axis+1)
+	return o
+}
+
 func largest(_ *program, s ir.Step) launcher {
-	axis := s.Op.(ir.Max).Axis
-	o := kernels.Max{DType: s.In[0].DType}
-	o.Outer, o.N, o.Inner = three(s.In[0].Shape, axis, axis+1)
+	o := along(s.In[0], s.Op.(ir.Max).Axis)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
 }
 
 func argMax(_ *program, s ir.Step) launcher {
-	axis := s.Op.(ir.ArgMax).Axis
-	o := kernels.Max{DType: s.In[0].DType}
-	o.Outer, o.N, o.Inner = three(s.In[0].Shape, axis, axis+1)
+	o := along(s.In[0], s.Op.(ir.ArgMax).Axis)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Index(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
