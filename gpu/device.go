@@ -41,6 +41,17 @@ type Sample struct {
 	Joules     float64 // energy since some moment in the past; only differences mean something
 	Celsius    float64 // temperature
 	ClockMHz   float64 // of the multiprocessors
+
+	// What the counters of a GPU say since the sample before, percent from 0 to 100.
+	// GPUs before Hopper have none.
+	SMs         float64 // of the multiprocessors, that worked
+	Occupancy   float64 // of the warps that the multiprocessors have room for
+	TensorCores float64 // of the time that they worked
+	MemoryBus   float64 // of the memory's bandwidth
+
+	// Slowed says in words what keeps the clock below what it could be, such as
+	// "the power limit"; empty if nothing does, or nobody knows.
+	Slowed string
 }
 
 // unmeasured is a sample in which nothing has been measured.
@@ -49,5 +60,6 @@ func unmeasured(at time.Time) Sample {
 	return Sample{
 		At: at, Busy: none, ProcessBusy: none, MemUsed: none, MemTotal: none, ProcessMem: none,
 		Watts: none, WattsLimit: none, Joules: none, Celsius: none, ClockMHz: none,
+		SMs: none, Occupancy: none, TensorCores: none, MemoryBus: none,
 	}
 }

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"time"
 
@@ -55,6 +57,11 @@ func between(a, b Sample) Sample {
 		Joules:      later(a.Joules, b.Joules),
 		Celsius:     mean(a.Celsius, b.Celsius),
 		ClockMHz:    mean(a.ClockMHz, b.ClockMHz),
+		SMs:         mean(a.SMs, b.SMs),
+		Occupancy:   mean(a.Occupancy, b.Occupancy),
+		TensorCores: mean(a.TensorCores, b.TensorCores),
+		MemoryBus:   mean(a.MemoryBus, b.MemoryBus),
+		Slowed:      cmp.Or(b.Slowed, a.Slowed),
 	}
 }
 
@@ -84,6 +91,80 @@ func (h History) Joules() float64 {
 	return last - first
 }
 
+// Energy is the joules used from one moment to another, NaN if nobody knows: by the
+// device's own counter, or where it has none, estimated, as the integral of the
+// power. Between two samples both are taken to grow evenly.
+func (h History) Energy(from, to time.Time) (joules float64, estimated bool) {
+	if !from.Before(to) {
+		return math.NaN(), false
+	}
+	counter := func(at time.Time) float64 { return h.at(at, func(s Sample) float64 { return s.Joules }) }
+	if j := counter(to) - counter(from); !math.IsNaN(j) {
+		return j, false
+	}
+	power := func(s Sample) float64 { return s.Watts }
+	sum, last, watts := 0.0, from, h.at(from, power)
+	add := func(at time.Time, w float64) {
+		sum += (watts + w) / 2 * at.Sub(last).Seconds()
+		last, watts = at, w
+	}
+	for _, s := range h.Samples {
+		if s.At.After(from) && s.At.Before(to) && !math.IsNaN(s.Watts) {
+			add(s.At, s.Watts)
+		}
+	}
+	add(to, h.at(to, power))
+	return sum, true
+}
+
+// edge is by how much a moment may lie outside of the samples: training begins a
+// little before the first and ends a little after the last.
+const edge = 2 * time.Second
+
+// at is a quantity at a moment, between the samples around it. It is that of the
+// first or last sample for a moment just outside of them, and NaN for any other.
+func (h History) at(t time.Time, of func(Sample) float64) float64 {
+	var before, after *Sample
+	for i := range h.Samples {
+		s := &h.Samples[i]
+		switch {
+		case math.IsNaN(of(*s)):
+		case !s.At.After(t):
+			before = s
+		case after == nil:
+			after = s
+		}
+	}
+	switch {
+	case before != nil && after != nil:
+		share := t.Sub(before.At).Seconds() / after.At.Sub(before.At).Seconds()
+		return of(*before) + share*(of(*after)-of(*before))
+	case before != nil && t.Sub(before.At) <= edge:
+		return of(*before)
+	case after != nil && after.At.Sub(t) <= edge:
+		return of(*after)
+	}
+	return math.NaN()
+}
+
+// Slowed says for what share of the samples the clock was kept down, and mostly by
+// what.
+func (h History) Slowed() (share float64, why string) {
+	counts := map[string]int{}
+	for _, s := range h.Samples {
+		if s.Slowed != "" {
+			share += 1 / float64(len(h.Samples))
+			counts[s.Slowed]++
+		}
+	}
+	for words, n := range counts {
+		if n > counts[why] || n == counts[why] && words < why {
+			why = words
+		}
+	}
+	return share, why
+}
+
 // Data is what [plots.DeviceUse] draws: the history with times in seconds since
 // start. The epochs are the moments at which epochs of training began, and at
 // last the one at which the last ended.
@@ -96,6 +177,8 @@ func (h History) Data(start time.Time, epochs ...time.Time) plots.DeviceData {
 		d.Seconds = append(d.Seconds, s.At.Sub(start).Seconds())
 		d.Busy = append(d.Busy, s.Busy)
 		d.ProcessBusy = append(d.ProcessBusy, s.ProcessBusy)
+		d.SMs = append(d.SMs, s.SMs)
+		d.TensorCores = append(d.TensorCores, s.TensorCores)
 		d.Memory = append(d.Memory, s.MemUsed)
 		d.ProcessMem = append(d.ProcessMem, s.ProcessMem)
 		d.Watts = append(d.Watts, s.Watts)
@@ -108,6 +191,9 @@ func (h History) Data(start time.Time, epochs ...time.Time) plots.DeviceData {
 	}
 	if joules := h.Joules(); joules > 0 {
 		d.Joules = joules
+	}
+	if share, why := h.Slowed(); share > 0 {
+		d.Slowed = fmt.Sprintf("slowed by %s %.0f%% of the time", why, math.Ceil(100*share))
 	}
 	for _, e := range epochs {
 		d.Epochs = append(d.Epochs, e.Sub(start).Seconds())

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 )
@@ -23,5 +24,66 @@ func TestHistoryData(t *testing.T) {
 	}
 	if text := (History{Name: "fake"}).MIMEBundle()["text/plain"]; text != "fake: no samples" {
 		t.Errorf("text of an empty history %q", text)
+	}
+}
+
+// Energy is that of the counter, between two samples a part of it; without one the
+// integral of the power.
+func TestEnergy(t *testing.T) {
+	start := time.Unix(100, 0)
+	after := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
+	history := func(counter, power bool) (h History) {
+		for k := range 11 { // 0, 100, … 1000 W, each second
+			s := unmeasured(after(float64(k)))
+			if power {
+				s.Watts = 100 * float64(k)
+			}
+			if counter {
+				s.Joules = 7000 + 50*float64(k*k)
+			}
+			h.Samples = append(h.Samples, s)
+		}
+		h.Samples[4].Joules, h.Samples[4].Watts = math.NaN(), math.NaN() // was not answered
+		return h
+	}
+	for _, row := range []struct {
+		name      string
+		history   History
+		from, to  float64
+		want      float64
+		estimated bool
+	}{
+		{"counter", history(true, true), 0, 10, 5000, false},
+		{"counter, an epoch", history(true, true), 2, 8, 3000, false},
+		{"counter, between samples", history(true, true), 8.5, 9.5, 50 * ((81+100)/2. - (64+81)/2.), false},
+		{"counter, beyond its end", history(true, true), 9, 11.5, 950, false},
+		{"power", history(false, true), 0, 10, 5000, true},
+		{"power, between samples", history(false, true), 8.5, 9.5, 900, true},
+		{"power, within a hole", history(false, true), 3.5, 4.5, 400, true},
+		{"nothing", history(false, false), 0, 10, math.NaN(), true},
+		{"long before", history(true, true), -10, 5, math.NaN(), true},
+		{"backwards", history(true, true), 5, 4, math.NaN(), false},
+		{"no samples", History{}, 0, 1, math.NaN(), true},
+	} {
+		got, estimated := row.history.Energy(after(row.from), after(row.to))
+		if !(math.Abs(got-row.want) < 1e-6 || math.IsNaN(got) && math.IsNaN(row.want)) || estimated != row.estimated {
+			t.Errorf("%s: %v J, estimated %v; want %v, %v", row.name, got, estimated, row.want, row.estimated)
+		}
+	}
+}
+
+func TestSlowed(t *testing.T) {
+	var h History
+	for _, why := range []string{"", "the power limit", "the power limit", "its temperature"} {
+		h.Samples = append(h.Samples, Sample{Slowed: why})
+	}
+	if share, why := h.Slowed(); share != .75 || why != "the power limit" {
+		t.Errorf("%v by %q", share, why)
+	}
+	if got := h.Data(time.Time{}).Slowed; got != "slowed by the power limit 75% of the time" {
+		t.Errorf("%q", got)
+	}
+	if share, why := (History{}).Slowed(); share != 0 || why != "" {
+		t.Errorf("%v by %q", share, why)
 	}
 }

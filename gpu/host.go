@@ -19,9 +19,10 @@ import (
 // samples.
 //
 // Busy is over the time since the sample before, and NaN in a sample that comes
-// within 50 ms of it: the system counts in steps of 10 ms.
+// within 50 ms of it: the system counts in steps of 10 ms. Energy and power are
+// those of the processor's packages, where the system lets the process read them.
 func Host() Device {
-	h := &host{limits: readContainer(os.DirFS("/")), cores: float64(runtime.NumCPU())}
+	h := &host{limits: readContainer(os.DirFS("/")), cores: float64(runtime.NumCPU()), power: newRAPL(os.DirFS("/"))}
 	if p, err := process.NewProcess(int32(os.Getpid())); err == nil {
 		h.process = p
 	}
@@ -54,8 +55,9 @@ type host struct {
 	limits  container
 	process *process.Process // nil if the system does not tell
 
-	mu   sync.Mutex
-	last reading // the one before, guarded by mu
+	mu    sync.Mutex
+	last  reading // the one before, guarded by mu
+	power *rapl   // guarded by mu
 }
 
 // reading is counters that only grow, in seconds of processor time.
@@ -81,6 +83,7 @@ func (h *host) Sample() Sample {
 	if wall >= soonest {
 		h.last = now
 	}
+	s.Joules, s.Watts = h.power.read(now.at)
 	h.mu.Unlock()
 	if wall >= soonest {
 		share := func(spent float64) float64 {

@@ -38,6 +38,13 @@ func Open() (Device, error) {
 // driver names it. The error wraps [ErrNoGPU].
 func OpenPCI(busID string) (Device, error) { return openPCI(libraryName, busID) }
 
+// OpenFrom opens the GPU with a PCI bus id and up to count-1 further ones behind it,
+// in the order of the bus: those of the ranks of one machine. Each is to be closed.
+// The error wraps [ErrNoGPU].
+func OpenFrom(busID string, count int) ([]Device, error) {
+	return openFrom(libraryName, busID, count)
+}
+
 // Devices opens all GPUs of the machine. Each is to be closed. The error wraps
 // [ErrNoGPU].
 func Devices() ([]Device, error) { return devices(libraryName) }
@@ -67,6 +74,7 @@ const (
 	symbolName   = "nvmlDeviceGetName"
 	symbolUUID   = "nvmlDeviceGetHandleByUUID"
 	symbolPCI    = "nvmlDeviceGetHandleByPciBusId_v2"
+	symbolIndex  = "nvmlDeviceGetIndex"
 	symbolBusy   = "nvmlDeviceGetUtilizationRates"
 	symbolMemory = "nvmlDeviceGetMemoryInfo"
 	symbolPower  = "nvmlDeviceGetPowerUsage"
@@ -74,6 +82,7 @@ const (
 	symbolEnergy = "nvmlDeviceGetTotalEnergyConsumption"
 	symbolHeat   = "nvmlDeviceGetTemperature"
 	symbolClock  = "nvmlDeviceGetClockInfo"
+	symbolSlowed = "nvmlDeviceGetCurrentClocksThrottleReasons"
 )
 
 // load loads and initialises the library. Nothing is called before it is known
@@ -89,8 +98,9 @@ func load(path string) (*driver, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNoGPU, reason(r))
 	}
 	d := &driver{lib, map[string]bool{}}
-	for _, s := range []string{symbolName, symbolUUID, symbolPCI, symbolBusy, symbolMemory,
-		symbolPower, symbolLimit, symbolEnergy, symbolHeat, symbolClock} {
+	for _, s := range []string{symbolName, symbolUUID, symbolPCI, symbolIndex, symbolBusy, symbolMemory,
+		symbolPower, symbolLimit, symbolEnergy, symbolHeat, symbolClock, symbolSlowed,
+		symbolMeters, symbolMeterMake, symbolMeterFree, symbolMeterRead, symbolMeterValues} {
 		d.has[s] = lib.Extensions().LookupSymbol(s) == nil
 	}
 	return d, nil
@@ -148,6 +158,7 @@ type graphics struct {
 	driver *driver
 	device counters
 	name   string
+	meters *meters // nil where the GPU has none
 }
 
 // counters is the part of nvml.Device that a sample needs.
@@ -159,6 +170,7 @@ type counters interface {
 	GetTotalEnergyConsumption() (uint64, nvml.Return)
 	GetTemperature(nvml.TemperatureSensors) (uint32, nvml.Return)
 	GetClockInfo(nvml.ClockType) (uint32, nvml.Return)
+	GetCurrentClocksThrottleReasons() (uint64, nvml.Return)
 }
 
 func open(path, visible string) (Device, error) {
@@ -193,6 +205,46 @@ func openPCI(path, busID string) (Device, error) {
 	})
 }
 
+func openFrom(path, busID string, count int) ([]Device, error) {
+	d, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	defer d.close() // each device below holds a driver of its own
+	if !d.has[symbolPCI] || !d.has[symbolIndex] {
+		return nil, fmt.Errorf("%w: the driver does not tell where GPUs are", ErrNoGPU)
+	}
+	device, r := d.lib.DeviceGetHandleByPciBusId(busID)
+	if r != nvml.SUCCESS {
+		return nil, fmt.Errorf("%w: PCI bus id %q: %s", ErrNoGPU, busID, reason(r))
+	}
+	first, r := device.GetIndex()
+	if r != nvml.SUCCESS {
+		return nil, fmt.Errorf("%w: PCI bus id %q: %s", ErrNoGPU, busID, reason(r))
+	}
+	n, r := d.lib.DeviceGetCount()
+	if r != nvml.SUCCESS {
+		return nil, fmt.Errorf("%w: %s", ErrNoGPU, reason(r))
+	}
+	return openAll(path, first, min(first+max(count, 1), n))
+}
+
+// openAll opens the GPUs of some indices, all or none.
+func openAll(path string, from, to int) ([]Device, error) {
+	var all []Device
+	for i := from; i < to; i++ {
+		g, err := open(path, strconv.Itoa(i))
+		if err != nil {
+			for _, g := range all {
+				err = errors.Join(err, g.Close())
+			}
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
 // openBy opens the device that find gives, which also says what was looked for.
 func openBy(path string, find func(*driver) (nvml.Device, nvml.Return, string)) (Device, error) {
 	d, err := load(path)
@@ -220,18 +272,7 @@ func devices(path string) ([]Device, error) {
 		}
 		return nil, fmt.Errorf("%w: %s", ErrNoGPU, words)
 	}
-	var all []Device
-	for i := range n {
-		g, err := open(path, strconv.Itoa(i))
-		if err != nil {
-			for _, g := range all {
-				err = errors.Join(err, g.Close())
-			}
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return all, nil
+	return openAll(path, 0, n)
 }
 
 func (d *driver) open(device nvml.Device) *graphics {
@@ -241,11 +282,15 @@ func (d *driver) open(device nvml.Device) *graphics {
 			g.name = name
 		}
 	}
+	g.meters = d.meters(device)
 	return g
 }
 
 func (g *graphics) Name() string { return g.name }
-func (g *graphics) Close() error { return g.driver.close() }
+func (g *graphics) Close() error {
+	g.meters.close()
+	return g.driver.close()
+}
 
 func (g *graphics) Sample() Sample {
 	s := unmeasured(time.Now())
@@ -278,5 +323,42 @@ func (g *graphics) Sample() Sample {
 			s.Joules = float64(e) * milli
 		}
 	}
+	if has[symbolSlowed] {
+		if reasons, r := g.device.GetCurrentClocksThrottleReasons(); r == nvml.SUCCESS {
+			s.Slowed = slowed(reasons)
+		}
+	}
+	g.meters.read(&s)
 	return s
+}
+
+// slowReasons are what keeps clocks down, the heaviest first, and what a person
+// calls it; nvml.h says what each means. An idle GPU, and clocks that somebody has
+// chosen, are no reasons.
+var slowReasons = []struct {
+	bit   uint64
+	words string
+}{
+	{nvml.ClocksThrottleReasonHwThermalSlowdown, "its temperature, in hardware"},
+	{nvml.ClocksThrottleReasonHwPowerBrakeSlowdown, "the power supply"},
+	{nvml.ClocksThrottleReasonHwSlowdown, "the hardware's protection"},
+	{nvml.ClocksEventReasonSwThermalSlowdown, "its temperature"},
+	{nvml.ClocksEventReasonSwPowerCap, "the power limit"},
+	{nvml.ClocksEventReasonSyncBoost, "the clocks of other GPUs"},
+}
+
+// slowed puts reasons into words. The hardware's protection says nothing beside
+// what it protects from.
+func slowed(reasons uint64) string {
+	const particular = nvml.ClocksThrottleReasonHwThermalSlowdown | nvml.ClocksThrottleReasonHwPowerBrakeSlowdown
+	if reasons&particular != 0 {
+		reasons &^= nvml.ClocksThrottleReasonHwSlowdown
+	}
+	var words []string
+	for _, r := range slowReasons {
+		if reasons&r.bit != 0 {
+			words = append(words, r.words)
+		}
+	}
+	return strings.Join(words, " and ")
 }

@@ -15,6 +15,10 @@ func Open() (Device, error) { return nil, errPlatform }
 // the error wraps [ErrNoGPU].
 func OpenPCI(busID string) (Device, error) { return nil, errPlatform }
 
+// OpenFrom opens the GPU with a PCI bus id and further ones. This build has no
+// NVIDIA support: the error wraps [ErrNoGPU].
+func OpenFrom(busID string, count int) ([]Device, error) { return nil, errPlatform }
+
 // Devices opens all GPUs of the machine. This build has no NVIDIA support: the
 // error wraps [ErrNoGPU].
 func Devices() ([]Device, error) { return nil, errPlatform }

@@ -6,13 +6,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
+	"github.com/NVIDIA/go-nvml/pkg/nvml/mock"
 )
 
 // A call to a function that the library lacks ends the process, so each case
@@ -37,8 +40,16 @@ func child(library, task string) error {
 	task, argument, _ := strings.Cut(task, " ")
 	print := func(d Device) {
 		s := d.Sample()
+		if !math.IsNaN(s.SMs) {
+			fmt.Println("counters before there was a second sample")
+		}
 		fmt.Println(d.Name(), s.Busy, s.ProcessBusy, s.MemUsed/(1<<30), s.MemTotal/(1<<30),
 			s.Watts, s.WattsLimit, s.Joules, s.Celsius, s.ClockMHz)
+		for range 2 {
+			if s = d.Sample(); !math.IsNaN(s.SMs) || s.Slowed != "" {
+				fmt.Println(s.SMs, s.Occupancy, s.TensorCores, s.MemoryBus, s.Slowed)
+			}
+		}
 	}
 	switch task {
 	case "open", "pci":
@@ -56,8 +67,11 @@ func child(library, task string) error {
 				return err
 			}
 		}
-	case "devices":
+	case "devices", "from":
 		all, err := devices(library)
+		if task == "from" {
+			all, err = openFrom(library, argument, 8)
+		}
 		if err != nil {
 			return err
 		}
@@ -79,7 +93,8 @@ func TestNVML(t *testing.T) {
 		t.Skip("needs a C compiler to build a fake driver library")
 	}
 	const (
-		one   = "Fake one 84 NaN 96 150 350 700 1234.5 61 NaN\n"
+		seen  = "20.5 30.5 50.5 NaN its temperature and the power limit\n"
+		one   = "Fake one 84 NaN 96 150 350 700 1234.5 61 NaN\n" + seen + seen
 		two   = "Fake two 84 NaN 96 150 350 700 1234.5 61 NaN\n"
 		isNot = "\nis ErrNoGPU: true\n"
 	)
@@ -94,6 +109,8 @@ func TestNVML(t *testing.T) {
 		{"visible by index", nil, "open 1,0", two + two},
 		{"visible by UUID", nil, "open GPU-two", two + two},
 		{"PCI bus", nil, "pci 0000:3b:00.0", two + two},
+		{"from a PCI bus on", nil, "from 0000:3b:00.0", two},
+		{"from an unknown PCI bus on", nil, "from 1", `no GPU: PCI bus id "1": there is no such device` + isNot},
 		{"old driver", []string{"-DOLD"}, "open", strings.Repeat("Fake one 84 NaN 96 150 350 NaN NaN 61 NaN\n", 2)},
 		{"hidden", nil, "open -1", `no GPU: CUDA_VISIBLE_DEVICES is "-1": there is no such device` + isNot},
 		{"unknown UUID", nil, "open GPU-x", `no GPU: CUDA_VISIBLE_DEVICES is "GPU-x": there is no such device` + isNot},
@@ -149,11 +166,12 @@ func (d refusing) GetEnforcedPowerLimit() (uint32, nvml.Return)                 
 func (d refusing) GetTotalEnergyConsumption() (uint64, nvml.Return)             { return 1, d.code }
 func (d refusing) GetTemperature(nvml.TemperatureSensors) (uint32, nvml.Return) { return 1, d.code }
 func (d refusing) GetClockInfo(nvml.ClockType) (uint32, nvml.Return)            { return 1, d.code }
+func (d refusing) GetCurrentClocksThrottleReasons() (uint64, nvml.Return)       { return 4, d.code }
 
 // A quantity that the GPU refuses is NaN, never what the call left behind.
 func TestRefusedQuantitiesAreNaN(t *testing.T) {
 	has := map[string]bool{}
-	for _, s := range []string{symbolBusy, symbolMemory, symbolPower, symbolLimit, symbolEnergy, symbolHeat, symbolClock} {
+	for _, s := range []string{symbolBusy, symbolMemory, symbolPower, symbolLimit, symbolEnergy, symbolHeat, symbolClock, symbolSlowed} {
 		has[s] = true
 	}
 	for _, code := range []nvml.Return{nvml.ERROR_NOT_SUPPORTED, nvml.ERROR_GPU_IS_LOST, nvml.ERROR_UNKNOWN} {
@@ -162,5 +180,63 @@ func TestRefusedQuantitiesAreNaN(t *testing.T) {
 		if fmt.Sprint(s) != fmt.Sprint(want) {
 			t.Errorf("code %d\n want %v\n got  %v", code, want, s)
 		}
+	}
+}
+
+func TestSlowReasons(t *testing.T) {
+	for _, row := range []struct {
+		reasons uint64
+		want    string
+	}{
+		{0, ""}, {nvml.ClocksEventReasonGpuIdle, ""}, {nvml.ClocksEventReasonApplicationsClocksSetting, ""},
+		{nvml.ClocksEventReasonSwPowerCap, "the power limit"},
+		{nvml.ClocksEventReasonSwPowerCap | nvml.ClocksEventReasonSwThermalSlowdown, "its temperature and the power limit"},
+		{nvml.ClocksThrottleReasonHwSlowdown, "the hardware's protection"},
+		{nvml.ClocksThrottleReasonHwSlowdown | nvml.ClocksThrottleReasonHwThermalSlowdown, "its temperature, in hardware"},
+		{nvml.ClocksThrottleReasonHwPowerBrakeSlowdown | nvml.ClocksThrottleReasonHwSlowdown, "the power supply"},
+	} {
+		if got := slowed(row.reasons); got != row.want {
+			t.Errorf("%#x: %q, want %q", row.reasons, got, row.want)
+		}
+	}
+}
+
+// What the counters refuse is NaN; after a refused reading two more are needed.
+func TestMetersRefused(t *testing.T) {
+	reading, metrics, freed := nvml.SUCCESS, nvml.SUCCESS, 0
+	lib := &mock.Interface{
+		GpmSampleAllocFunc: func() (nvml.GpmSample, nvml.Return) { return &mock.GpmSample{}, nvml.SUCCESS },
+		GpmSampleFreeFunc:  func(nvml.GpmSample) nvml.Return { freed++; return nvml.SUCCESS },
+		GpmSampleGetFunc:   func(nvml.Device, nvml.GpmSample) nvml.Return { return reading },
+		GpmMetricsGetFunc: func(g *nvml.GpmMetricsGetType) nvml.Return {
+			for i := range g.NumMetrics {
+				g.Metrics[i].Value = 42
+			}
+			return metrics
+		},
+	}
+	m := newMeters(lib, nil)
+	for k, row := range []struct {
+		reading, metrics nvml.Return
+		want             float64
+	}{
+		{nvml.SUCCESS, nvml.SUCCESS, math.NaN()}, {nvml.SUCCESS, nvml.SUCCESS, 42},
+		{nvml.ERROR_GPU_IS_LOST, nvml.SUCCESS, math.NaN()}, {nvml.SUCCESS, nvml.SUCCESS, math.NaN()}, {nvml.SUCCESS, nvml.SUCCESS, 42},
+		{nvml.SUCCESS, nvml.ERROR_UNKNOWN, math.NaN()},
+	} {
+		reading, metrics = row.reading, row.metrics
+		s := unmeasured(time.Now())
+		m.read(&s)
+		if s.TensorCores != row.want && !(math.IsNaN(s.TensorCores) && math.IsNaN(row.want)) {
+			t.Errorf("reading %d: %v, want %v", k, s.TensorCores, row.want)
+		}
+	}
+	m.close()
+	if freed != 2 {
+		t.Errorf("%d of 2 samples freed", freed)
+	}
+	lib.GpmSampleAllocFunc = func() (nvml.GpmSample, nvml.Return) { return nil, nvml.ERROR_MEMORY }
+	if m := newMeters(lib, nil); m != nil {
+		t.Error("counters without memory")
 	}
 }

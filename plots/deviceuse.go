@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
@@ -17,6 +18,8 @@ type DeviceData struct {
 
 	Busy        []float64 // percent, from 0 to 100
 	ProcessBusy []float64 // the part of Busy that this process had
+	SMs         []float64 // of the multiprocessors, that worked
+	TensorCores []float64 // of the time that they worked
 
 	Memory      []float64 // bytes used
 	ProcessMem  []float64 // bytes of this process
@@ -32,10 +35,20 @@ type DeviceData struct {
 	// Epochs is the seconds at which epochs of training began, and at last the
 	// one at which the last ended.
 	Epochs []float64
+
+	// Slowed says what kept the clock down, such as "slowed by the power limit 40% of
+	// the time"; empty if nothing did.
+	Slowed string
+
+	// Others are further devices that work together with this one, as those of other
+	// ranks do. Their busy time, memory and power are lines beside its own; their
+	// energy is added to its.
+	Others []DeviceData
 }
 
 // DeviceUse draws how busy a device was, its memory and its power, below each
-// other over one time axis. A quantity without a single value is left out.
+// other over one time axis. A quantity without a single value is left out. Of
+// several devices there is a line each.
 //
 // Many values are drawn as the mean of short intervals within a band from
 // their minimum to their maximum. Epochs are faint stripes, limits dashed
@@ -50,35 +63,64 @@ func DeviceUse(d DeviceData) *Figure {
 	k := deviceUse{
 		joules: d.Joules,
 		epochs: append([]float64(nil), d.Epochs...),
-	}
-	over := func(values []float64, unit float64) []point {
-		if len(values) == 0 {
-			return nil
-		}
-		points := Series{X: d.Seconds, Y: values}.points()
-		if d.Seconds == nil {
-			points = Series{X: []float64{}, Y: values}.points()
-		}
-		for i := range points {
-			points[i].y /= unit
-		}
-		return points
+		slowed: d.Slowed,
+		names:  []string{d.Name},
 	}
 	size, name := memoryUnit(d)
-	k.quantities = []quantity{
-		{label: d.BusyName, mean: over(d.Busy, 1), process: over(d.ProcessBusy, 1), top: 100, percent: true, hue: 0},
-		{label: "memory, " + name, mean: over(d.Memory, size), process: over(d.ProcessMem, size), limit: d.MemoryTotal / size, unit: name, total: true, hue: 2},
-		{label: "power, W", mean: over(d.Watts, 1), limit: d.WattsLimit, unit: "W", hue: 1},
+	busy := quantity{label: d.BusyName, mean: d.over(d.Busy, 1), top: 100, percent: true, hue: 0}
+	memory := quantity{label: "memory, " + name, mean: d.over(d.Memory, size), limit: d.MemoryTotal / size, unit: name, total: true, hue: 2}
+	power := quantity{label: "power, W", mean: d.over(d.Watts, 1), limit: d.WattsLimit, unit: "W", hue: 1}
+	busy.add("this process", d.over(d.ProcessBusy, 1), busy.hue, true)
+	busy.add("multiprocessors", d.over(d.SMs, 1), 3, false)
+	busy.add("tensor cores", d.over(d.TensorCores, 1), 4, false)
+	memory.add("this process", d.over(d.ProcessMem, size), memory.hue, true)
+	for i, other := range d.Others {
+		if k.joules > 0 {
+			k.joules += other.Joules
+		}
+		label := other.Name
+		if label == d.Name || label == "" {
+			label = "device " + plain(float64(i+1), 1)
+		}
+		k.names = append(k.names, label)
+		const own = 5 // hues that the first device has
+		busy.add(label, other.over(other.Busy, 1), own+i, false)
+		memory.add(label, other.over(other.Memory, size), own+i, false)
+		power.add(label, other.over(other.Watts, 1), own+i, false)
 	}
+	k.quantities = []quantity{busy, memory, power}
 	return newFigure(d.Name, k)
+}
+
+// over is values over the seconds, in a unit.
+func (d DeviceData) over(values []float64, unit float64) []point {
+	if len(values) == 0 {
+		return nil
+	}
+	points := Series{X: d.Seconds, Y: values}.points()
+	if d.Seconds == nil {
+		points = Series{X: []float64{}, Y: values}.points()
+	}
+	for i := range points {
+		points[i].y /= unit
+	}
+	return points
+}
+
+// add puts a further line into a quantity, if it has a single value.
+func (q *quantity) add(name string, points []point, colour int, dashed bool) {
+	var x, y limits
+	if ranges(&x, &y, points, false, false); y.some {
+		q.further = append(q.further, furtherLine{name, points, colour, dashed})
+	}
 }
 
 // memoryUnit is the unit in which the memory has at most three digits before
 // the point.
 func memoryUnit(d DeviceData) (size float64, name string) {
 	most := 0.0
-	for _, values := range [...][]float64{d.Memory, d.ProcessMem} {
-		for _, v := range values {
+	for _, one := range append([]DeviceData{d}, d.Others...) {
+		for _, v := range append(append([]float64(nil), one.Memory...), one.ProcessMem...) {
 			if drawable(v, false) {
 				most = max(most, v)
 			}
@@ -98,24 +140,37 @@ type deviceUse struct {
 	quantities []quantity
 	joules     float64
 	epochs     []float64
+	slowed     string
+	names      []string // of the devices
 }
 
 // quantity is one panel.
 type quantity struct {
-	label         string
-	mean, process []point
-	top           float64 // of the axis; 0 leaves it to the data
-	limit         float64 // 0 or NaN when not known
-	unit          string
-	total         bool // the limit is all there is, not where slowing begins
-	percent       bool
-	hue           int
+	label   string
+	mean    []point
+	further []furtherLine
+	top     float64 // of the axis; 0 leaves it to the data
+	limit   float64 // 0 or NaN when not known
+	unit    string
+	total   bool // the limit is all there is, not where slowing begins
+	percent bool
+	hue     int
+}
+
+// furtherLine is a part of a quantity, or that of another device.
+type furtherLine struct {
+	name   string
+	points []point
+	hue    int
+	dashed bool
 }
 
 // range of what can be drawn in a quantity, and whether there is anything.
 func (q quantity) limits() (x, y limits) {
 	ranges(&x, &y, q.mean, false, false)
-	ranges(&x, &y, q.process, false, false)
+	for _, f := range q.further {
+		ranges(&x, &y, f.points, false, false)
+	}
 	return x, y
 }
 
@@ -139,19 +194,37 @@ const (
 const maxStripes = 100
 
 func (k deviceUse) size() (width, height float64) {
-	quantities := k.measured()
-	height = headHeight + panelHeight*float64(max(1, len(quantities)))
-	for _, q := range quantities {
-		if len(q.process) > 0 {
-			return defaultWidth, height + legendRow
-		}
+	height = headHeight + panelHeight*float64(max(1, len(k.measured())))
+	if len(k.legend()) > 0 {
+		height += legendRow
 	}
 	return defaultWidth, height
 }
 
+// legend names the lines of all panels, each name once; nil where each panel has one
+// line.
+func (k deviceUse) legend() []entry {
+	var all []entry
+	for _, q := range k.measured() {
+		for _, f := range q.further {
+			if !slices.ContainsFunc(all, func(e entry) bool { return e.name == f.name }) {
+				all = append(all, entry{name: f.name, colour: hue(f.hue), dashed: f.dashed})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	first := entry{name: "in all", colour: hue(k.measured()[0].hue)}
+	if len(k.names) > 1 {
+		first.name = k.names[0]
+	}
+	return append([]entry{first}, all...)
+}
+
 func (k deviceUse) sections(l look) []section {
 	quantities := k.measured()
-	s := section{title: l.title, subtitle: k.finding(), height: 1}
+	s := section{title: l.title, subtitle: k.finding(), height: 1, legend: k.legend()}
 	if len(quantities) == 0 {
 		s.subtitle = "no samples"
 		s.body = bodyFunc(func(c draw.Canvas) {
@@ -176,12 +249,6 @@ func (k deviceUse) sections(l look) []section {
 			r.weight = 1.15 // its axis has the labels
 		}
 		body = append(body, r)
-		if len(q.process) > 0 && s.legend == nil {
-			s.legend = []entry{
-				{name: "in all", colour: hue(q.hue)},
-				{name: "this process", colour: hue(q.hue), dashed: true},
-			}
-		}
 	}
 	s.body = body
 	return []section{s}
@@ -213,10 +280,14 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 	for _, run := range intervals(q.mean, maxColumns, x.lo, x.hi) {
 		p.Add(area{means(run), at(colour, opacityArea)}, band{run, at(colour, opacityRange)}, line(means(run), colour, 1.3))
 	}
-	for _, run := range intervals(q.process, maxColumns, x.lo, x.hi) {
-		dashed := line(means(run), colour, 1.1)
-		dashed.style.Dashes = dashes
-		p.Add(dashed)
+	for _, f := range q.further {
+		for _, run := range intervals(f.points, maxColumns, x.lo, x.hi) {
+			further := line(means(run), hue(f.hue), 1.1)
+			if f.dashed {
+				further.style.Dashes = dashes
+			}
+			p.Add(further)
+		}
 	}
 	_, y := q.limits()
 	label := q.label
@@ -271,8 +342,17 @@ func (k deviceUse) finding() string {
 		case k.joules > 0:
 			parts = append(parts, energy(k.joules))
 		case !math.IsNaN(mean) && seconds > 0:
-			parts = append(parts, "about "+energy(mean*seconds))
+			joules := mean * seconds
+			for _, f := range q.further { // of other devices
+				if more, seconds := average(f.points); seconds > 0 {
+					joules += more * seconds
+				}
+			}
+			parts = append(parts, "about "+energy(joules))
 		}
+	}
+	if k.slowed != "" {
+		parts = append(parts, k.slowed)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -37,6 +37,23 @@ func TestDeviceUseOfHost(t *testing.T) {
 	}))
 }
 
+// Of several devices there is a line each, and the energy is that of all.
+func TestDeviceUseOfSeveral(t *testing.T) {
+	d := DeviceData{
+		Name: "cuda:0", BusyName: "GPU busy", Seconds: []float64{0, 1, 2, 3}, Busy: []float64{80, 90, 95, 90}, SMs: []float64{50, 60, 61, 60}, TensorCores: []float64{30, 40, 41, 40},
+		Memory: []float64{3e10, 3e10, 3e10, 3e10}, MemoryTotal: 80 << 30, Watts: []float64{300, 500, 500, 500}, WattsLimit: 700, Joules: 1500, Slowed: "slowed by the power limit 25% of the time",
+		Others: []DeviceData{{Name: "cuda:1", Seconds: []float64{.5, 1.5, 2.5}, Busy: []float64{60, 70, 75}, Memory: []float64{2e10, 2e10, 2e10}, Watts: []float64{250, 350, 350}, Joules: 700}},
+	}
+	pinned(t, "deviceuse-several", DeviceUse(d))
+	if got, want := DeviceUse(d).String(), "cuda:0: mean utilisation 88%, peak memory 27.9 GiB, 2.20 kJ, slowed by the power limit 25% of the time"; got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+	d.Joules, d.Others[0].Name = 0, d.Name
+	if got, want := DeviceUse(d).String(), "about 1.90 kJ"; !strings.Contains(got, want) { // 1300 J and 600 J
+		t.Errorf("want %q in %q", want, got)
+	}
+}
+
 func TestDeviceUseFinding(t *testing.T) {
 	d := busy()
 	joules := 0.0

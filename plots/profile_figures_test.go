@@ -26,6 +26,14 @@ func TestRoofline(t *testing.T) {
 	}}))
 }
 
+func TestRooflineOfSeveralTypes(t *testing.T) {
+	pinned(t, "roofline-types", Roofline("Roofline: cuda:0", RooflineData{
+		FLOPs: 50e12, FLOPsName: "float32", Bytes: 4e12,
+		Ceilings: []RooflineCeiling{{"bfloat16", 760e12}, {"float16", 755e12}, {"TF32", 400e12}, {"none", math.NaN()}},
+		Points:   []RooflinePoint{{"Linear", 300, 600e12, .6}, {"Mul+Add", .2, 6e11, .1}},
+	}))
+}
+
 // Whatever is missing, the figures stand.
 func TestProfileFiguresOfBadNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
@@ -40,6 +48,7 @@ func TestProfileFiguresOfBadNumbers(t *testing.T) {
 		"no roof":       Roofline("r", RooflineData{}),
 		"bad roof":      Roofline("r", RooflineData{FLOPs: nan, Bytes: -1, Points: []RooflinePoint{{"x", 0, nan, nan}}}),
 		"roof, no work": Roofline("r", RooflineData{FLOPs: 1e9, Bytes: 1e9}),
+		"bad ceilings":  Roofline("r", RooflineData{FLOPs: 1, Ceilings: []RooflineCeiling{{"a", 1}, {"b", -1}, {"c", inf}}}),
 		"far below":     Roofline("r", RooflineData{FLOPs: 1e9, Bytes: 1e9, Points: []RooflinePoint{{"x", 1e-9, 1e-3, 5}}}),
 	} {
 		if svg := f.SVG(); !strings.Contains(svg, "</svg>") || len(f.PNG()) == 0 {

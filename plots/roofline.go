@@ -1,7 +1,9 @@
 package plots
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -15,7 +17,16 @@ type RooflineData struct {
 	FLOPsName string  // of the ceiling, "peak" when empty
 	BytesName string  // "memory" when empty
 
-	Points []RooflinePoint
+	// Ceilings are further ones of arithmetic, of other types of numbers for
+	// instance. Those that are not positive are left out.
+	Ceilings []RooflineCeiling
+	Points   []RooflinePoint
+}
+
+// RooflineCeiling is what a machine can do at most in one way.
+type RooflineCeiling struct {
+	Name  string
+	FLOPs float64 // per second
 }
 
 // RooflinePoint is one piece of work.
@@ -39,7 +50,36 @@ func Roofline(title string, d RooflineData) *Figure {
 		d.BytesName = "memory"
 	}
 	d.Points = append([]RooflinePoint(nil), d.Points...)
+	d.FLOPsName, d.Ceilings = d.distinct()
 	return newFigure(title, roofline(d))
+}
+
+// together is how near ceilings are that could not be told apart in a figure.
+const together = 1.25
+
+// distinct are the further ceilings, the highest first, of which those that are near
+// another are only named there; first is the name of the first one.
+func (d RooflineData) distinct() (first string, others []RooflineCeiling) {
+	near := func(a, b float64) bool { return a < b*together && b < a*together }
+	first = d.FLOPsName
+	for _, c := range d.Ceilings {
+		if !drawable(c.FLOPs, true) {
+			continue
+		}
+		if near(c.FLOPs, d.FLOPs) {
+			first += ", " + c.Name
+			continue
+		}
+		i := slices.IndexFunc(others, func(o RooflineCeiling) bool { return near(o.FLOPs, c.FLOPs) })
+		if i < 0 {
+			others = append(others, c)
+			continue
+		}
+		others[i].Name += ", " + c.Name
+		others[i].FLOPs = max(others[i].FLOPs, c.FLOPs)
+	}
+	slices.SortFunc(others, func(a, b RooflineCeiling) int { return cmp.Compare(b.FLOPs, a.FLOPs) })
+	return first, others
 }
 
 type roofline RooflineData
@@ -66,11 +106,20 @@ func (k roofline) sections(l look) []section {
 	if drawable(k.FLOPs, true) && drawable(k.Bytes, true) {
 		knee := k.FLOPs / k.Bytes
 		x.add(knee/8, knee*4)
+		for _, r := range k.Ceilings {
+			x.add(r.FLOPs / k.Bytes * 4)
+			y.add(r.FLOPs / 1e9 * 1.3)
+		}
 		x.lo, x.hi = x.lo/1.6, x.hi*1.6
 		y.add(k.FLOPs/1e9*1.6, x.lo*k.Bytes/1e9)
 		p.Add(roof{knee: knee, peak: k.FLOPs / 1e9, from: x.lo, to: x.hi,
 			flops: k.FLOPsName + " " + value(k.FLOPs/1e9) + " GFLOP/s", bytes: k.BytesName + " " + value(k.Bytes/1e9) + " GB/s"})
 		subtitle = k.FLOPsName + " " + value(k.FLOPs/1e9) + " GFLOP/s, " + k.BytesName + " " + value(k.Bytes/1e9) + " GB/s"
+	}
+	for _, r := range k.Ceilings {
+		if drawable(k.Bytes, true) {
+			p.Add(flatRoof{knee: r.FLOPs / k.Bytes, peak: r.FLOPs / 1e9, from: k.FLOPs / k.Bytes, to: x.hi, words: r.Name + " " + value(r.FLOPs/1e9) + " GFLOP/s"})
+		}
 	}
 	p.Add(roofMarks(marks))
 	scale(&p.X, x.widened(true), true, ticker(6, true))
@@ -99,6 +148,26 @@ func (m roof) Plot(c draw.Canvas, p *plot.Plot) {
 	sin, cos := math.Sincos(style.Rotation)
 	along := vg.Length(10)
 	c.FillText(style, vg.Point{X: at[0].X + along*vg.Length(cos) - 3*vg.Length(sin), Y: at[0].Y + along*vg.Length(sin) + 3*vg.Length(cos)}, m.bytes)
+}
+
+// flatRoof is one further ceiling of arithmetic, with the slope from the knee of the
+// first one up to its own.
+type flatRoof struct {
+	knee, peak, from, to float64
+	words                string
+}
+
+func (m flatRoof) Plot(c draw.Canvas, p *plot.Plot) {
+	points := []point{{m.knee, m.peak}, {m.to, m.peak}}
+	if m.from > 0 && m.from < m.knee {
+		points = append([]point{{m.from, m.peak * m.from / m.knee}}, points...)
+	}
+	roof := line(points, ink(.55), 1.1)
+	roof.style.Dashes = dashes
+	roof.Plot(c, p)
+	style := textStyle(sizeSmall, ink(.65))
+	style.XAlign = draw.XRight
+	c.FillText(style, vg.Point{X: c.Max.X, Y: place(c, p, points[len(points)-1:])[0].Y + 2}, m.words)
 }
 
 // roofMark is a dot with its name.

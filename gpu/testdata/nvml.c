@@ -34,6 +34,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *id, void **h) {
 	*h = &gpus[1];
 	return SUCCESS;
 }
+int nvmlDeviceGetIndex(void *h, unsigned *i) { *i = h == &gpus[1]; return SUCCESS; }
 int nvmlDeviceGetName(void *h, char *s, unsigned n) {
 	strncpy(s, h == &gpus[0] ? "Fake one" : "Fake two", n);
 	return SUCCESS;
@@ -47,6 +48,30 @@ int nvmlDeviceGetPowerUsage(void *h, unsigned *mw) { *mw = 350000; return SUCCES
 int nvmlDeviceGetTemperature(void *h, int sensor, unsigned *t) { *t = 61; return SUCCESS; }
 int nvmlDeviceGetClockInfo(void *h, int clock, unsigned *mhz) { return NOT_SUPPORTED; }
 #ifndef OLD
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *h, unsigned long long *reasons) { *reasons = h == &gpus[0] ? 0x4 | 0x20 : 1; return SUCCESS; }
+
+// Counters that are only right when both samples are of this GPU, one after the
+// other: sample n holds the number n.
+struct support { unsigned version, supported; };
+struct metric { unsigned id; int code; double value; const char *words[3]; };
+struct get { unsigned version, count; int *from, *to; struct metric metrics[210]; };
+static int samples[8], used, clock_;
+int nvmlGpmQueryDeviceSupport(void *h, struct support *s) {
+	if (s->version != 1) return INVALID_ARGUMENT;
+	s->supported = h == &gpus[0];
+	return SUCCESS;
+}
+int nvmlGpmSampleAlloc(int **s) { *s = &samples[used++ % 8]; return SUCCESS; }
+int nvmlGpmSampleFree(int *s) { *s = 0; return SUCCESS; }
+int nvmlGpmSampleGet(void *h, int *s) { *s = ++clock_; return SUCCESS; }
+int nvmlGpmMetricsGet(struct get *g) {
+	if (g->version != 1 || g->count != 4 || *g->to != *g->from + 1) return INVALID_ARGUMENT;
+	for (unsigned i = 0; i < g->count; i++) {
+		g->metrics[i].code = g->metrics[i].id == 10 ? NOT_SUPPORTED : SUCCESS;
+		g->metrics[i].value = 10 * g->metrics[i].id + .5;
+	}
+	return SUCCESS;
+}
 int nvmlDeviceGetEnforcedPowerLimit(void *h, unsigned *mw) { *mw = 700000; return SUCCESS; }
 int nvmlDeviceGetTotalEnergyConsumption(void *h, unsigned long long *mj) { *mj = 1234500; return SUCCESS; }
 #endif

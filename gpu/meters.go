@@ -1,0 +1,102 @@
+//go:build linux && cgo
+
+package gpu
+
+import (
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+)
+
+// Symbols of the GPU performance monitoring interface, GPM, which Hopper and later
+// have: it counts what really worked, while utilisation only says that something
+// did.
+const (
+	symbolMeters      = "nvmlGpmQueryDeviceSupport"
+	symbolMeterMake   = "nvmlGpmSampleAlloc"
+	symbolMeterFree   = "nvmlGpmSampleFree"
+	symbolMeterRead   = "nvmlGpmSampleGet"
+	symbolMeterValues = "nvmlGpmMetricsGet"
+)
+
+// metering is the part of nvml.Interface that meters need.
+type metering interface {
+	GpmSampleAlloc() (nvml.GpmSample, nvml.Return)
+	GpmSampleFree(nvml.GpmSample) nvml.Return
+	GpmSampleGet(nvml.Device, nvml.GpmSample) nvml.Return
+	GpmMetricsGet(*nvml.GpmMetricsGetType) nvml.Return
+}
+
+// meters reads the counters twice and takes the difference.
+type meters struct {
+	lib       metering
+	device    nvml.Device
+	last, now nvml.GpmSample
+	begun     bool // last was read
+}
+
+// meters are those of a GPU, nil where it has none.
+func (d *driver) meters(device nvml.Device) *meters {
+	for _, s := range []string{symbolMeters, symbolMeterMake, symbolMeterFree, symbolMeterRead, symbolMeterValues} {
+		if !d.has[s] {
+			return nil
+		}
+	}
+	if support, r := device.GpmQueryDeviceSupport(); r != nvml.SUCCESS || support.IsSupportedDevice == 0 {
+		return nil
+	}
+	return newMeters(d.lib, device)
+}
+
+func newMeters(lib metering, device nvml.Device) *meters {
+	m := &meters{lib: lib, device: device}
+	var r nvml.Return
+	if m.last, r = lib.GpmSampleAlloc(); r != nvml.SUCCESS {
+		return nil
+	}
+	if m.now, r = lib.GpmSampleAlloc(); r != nvml.SUCCESS {
+		_ = lib.GpmSampleFree(m.last) // there is nothing to do about it
+		return nil
+	}
+	return m
+}
+
+// read enters what the counters say since the call before, if there was one.
+func (m *meters) read(s *Sample) {
+	if m == nil {
+		return
+	}
+	if m.lib.GpmSampleGet(m.device, m.now) != nvml.SUCCESS {
+		m.begun = false
+		return
+	}
+	m.last, m.now = m.now, m.last // the newer one is in last
+	if !m.begun {
+		m.begun = true
+		return
+	}
+	fields := []struct {
+		id   nvml.GpmMetricId
+		into *float64
+	}{
+		{nvml.GPM_METRIC_SM_UTIL, &s.SMs}, {nvml.GPM_METRIC_SM_OCCUPANCY, &s.Occupancy},
+		{nvml.GPM_METRIC_ANY_TENSOR_UTIL, &s.TensorCores}, {nvml.GPM_METRIC_DRAM_BW_UTIL, &s.MemoryBus},
+	}
+	get := nvml.GpmMetricsGetType{NumMetrics: uint32(len(fields)), Sample1: m.now, Sample2: m.last}
+	for i, f := range fields {
+		get.Metrics[i].MetricId = uint32(f.id)
+	}
+	if m.lib.GpmMetricsGet(&get) != nvml.SUCCESS {
+		return
+	}
+	for i, f := range fields {
+		if metric := get.Metrics[i]; nvml.Return(metric.NvmlReturn) == nvml.SUCCESS {
+			*f.into = metric.Value
+		}
+	}
+}
+
+func (m *meters) close() {
+	if m != nil {
+		_ = m.lib.GpmSampleFree(m.last) // there is nothing to do about it
+		_ = m.lib.GpmSampleFree(m.now)
+	}
+}
