@@ -7,13 +7,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Precision is a 16-bit float for [AMP].
+// Precision is a short float for [AMP].
 type Precision uint8
 
-// The 16-bit floats.
+// The short floats.
 const (
 	BF16 Precision = iota + 1 // the range of float32 with 8 bits of precision
 	FP16                      // 11 bits of precision, from 6e-8 to 65 504
+	FP8                       // 8-bit floats in Linear layers, BF16 elsewhere: see [tensor.AutocastFP8]
 )
 
 // String is the name of the constant.
@@ -23,28 +24,26 @@ func (p Precision) String() string {
 		return "BF16"
 	case FP16:
 		return "FP16"
+	case FP8:
+		return "FP8"
 	}
 	return fmt.Sprintf("Precision(%d)", uint8(p))
-}
-
-func (p Precision) dtype() tensor.DType {
-	if p == FP16 {
-		return tensor.Float16
-	}
-	return tensor.BFloat16
 }
 
 // AMP trains with mixed precision: products of matrices are computed in 16-bit
 // floats, and what needs them in float32, op by op as PyTorch's autocast chooses
 // ([tensor.Autocast]), in layers and in a model's own mathematics alike. The
 // parameters stay float32. With FP16 the loss is scaled ([optim.Scaler]); a step
-// whose gradients overflow is skipped, and the schedule waits. The scale of each
-// step is in Run.Steps, and [LossScale] draws it.
+// whose gradients overflow is skipped, and the schedule waits. That is decided on
+// the device; the host hears of it a step later, and so does the schedule. The scale
+// of each step is in Run.Steps, and [LossScale] draws it. With FP8 products of Linear
+// layers are of 8-bit floats, where the number of features is a multiple of 16.
 //
-// Without a precision the device decides. The CPU has no 16-bit products and computes
-// in float32; the run says so. With BF16 or FP16 the CPU rounds as a GPU would:
-// what training comes to is the GPU's, the speed is not. Validation rounds too;
-// after Fit the model computes in float32 again.
+// Without a precision the device decides: a GPU computes in BF16. The CPU has no
+// 16-bit products and computes in float32; the run says so. With a precision the
+// CPU rounds as a GPU would: what training comes to is the GPU's, the speed is not.
+// A GPU without FP8, of compute capability below 8.9, refuses it. Validation rounds
+// too; after Fit the model computes in float32 again.
 func AMP(precision ...Precision) Option {
 	text := "AMP()"
 	if len(precision) > 0 {
@@ -55,40 +54,69 @@ func AMP(precision ...Precision) Option {
 		switch {
 		case len(precision) == 0:
 			return nil
-		case len(precision) == 1 && (precision[0] == BF16 || precision[0] == FP16):
+		case len(precision) == 1 && precision[0] >= BF16 && precision[0] <= FP8:
 			c.precision = precision[0]
 			return nil
 		}
-		return fmt.Errorf("accel: %s: want nothing, BF16 or FP16", text)
+		return fmt.Errorf("accel: %s: want nothing, BF16, FP16 or FP8", text)
 	}}
 }
 
-// beginAMP says what the device cannot do, and makes the scaler of float16.
+// beginAMP chooses what the device does, and makes the scaler of float16.
 func (f *fitting) beginAMP() {
-	switch {
-	case !f.o.amp:
-	case f.o.precision == 0:
-		f.run.note("AMP: computed in float32, since the CPU has no 16-bit products")
-	case f.o.precision == FP16:
+	if f.o.amp && f.o.precision == 0 {
+		if onCPU() {
+			f.run.note("AMP: computed in float32, since the CPU has no 16-bit products")
+			return
+		}
+		f.o.precision = BF16
+	}
+	if f.o.precision == FP16 {
 		f.scaler = optim.NewScaler()
 	}
 }
 
+func onCPU() bool { return tensor.Device() == "cpu" }
+
+// refuse says why the device cannot compute with the precision.
+func (p Precision) refuse() error {
+	if p != FP8 {
+		return nil
+	}
+	if err := tensor.FP8(); err != nil {
+		return fmt.Errorf("accel: AMP(FP8): %w", err)
+	}
+	return nil
+}
+
 // cast runs a part of the forward pass in the types of AMP.
 func (o *options) cast(f func()) {
-	if o.precision == 0 {
+	switch o.precision {
+	case BF16:
+		tensor.Autocast(tensor.BFloat16, f)
+	case FP16:
+		tensor.Autocast(tensor.Float16, f)
+	case FP8:
+		tensor.AutocastFP8(f)
+	default:
 		f()
-		return
 	}
-	tensor.Autocast(o.precision.dtype(), f)
 }
 
 // endAMP says what was done.
 func (f *fitting) endAMP() {
-	if f.o.precision == 0 {
+	text := map[Precision]string{
+		BF16: "bfloat16", FP16: "float16",
+		FP8: "8-bit floats in Linear layers, elsewhere to bfloat16",
+	}[f.o.precision]
+	switch {
+	case text == "":
 		return
+	case onCPU():
+		text = fmt.Sprintf("AMP: products rounded to %s as a GPU would; on the CPU that is slower than float32", text)
+	default:
+		text = fmt.Sprintf("AMP: products rounded to %s", text)
 	}
-	text := fmt.Sprintf("AMP: products rounded to %v as a GPU would; on the CPU that is slower than float32", f.o.precision.dtype())
 	if f.scaler != nil {
 		text += "; " + f.scaler.String()
 	}

@@ -34,7 +34,8 @@ type Card struct {
 	WaitingSeconds    float64  `json:"waiting_seconds"`
 	ComputingSeconds  float64  `json:"computing_seconds"`
 	ValidatingSeconds float64  `json:"validating_seconds"`
-	PeakBytes         int      `json:"peak_bytes"` // that tensors took at once during the run
+	PeakBytes         int      `json:"peak_bytes"`       // that tensors took at once during the run
+	Joules            *float64 `json:"joules,omitempty"` // of all epochs, where they were measured
 
 	Device     string   `json:"device"`
 	Processors int      `json:"processors"` // threads that Go runs at once
@@ -58,6 +59,8 @@ func (r *Run) Card() Card {
 		Device:    r.device, Processors: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
 		Notes: append([]string{}, r.Notes...),
 	}
+	joules, _ := r.energy()
+	c.Joules = measured(joules)
 	for _, s := range r.Steps {
 		if s.Skipped {
 			c.Skipped++

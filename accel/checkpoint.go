@@ -100,7 +100,7 @@ func (v *exact) UnmarshalJSON(b []byte) error {
 
 // save writes the file of [Resume] as the training stands between two steps.
 func (f *fitting) save() error {
-	if f.o.checkpoint == "" {
+	if f.o.checkpoint == "" || !f.ranks.writes() {
 		return nil
 	}
 	known := f.optimizer.State()
@@ -167,17 +167,29 @@ func (f *fitting) resume() error {
 	if path == "" {
 		return nil
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	var tensors map[string]*Tensor
+	var notes map[string]string
+	err := f.ranks.together(func() (err error) {
+		if _, missing := os.Stat(path); !f.ranks.writes() || errors.Is(missing, fs.ErrNotExist) {
+			return nil
+		}
+		if tensors, notes, err = nn.LoadTensors(path); err != nil {
+			return fmt.Errorf("accel: resume: %w", err)
+		}
 		return nil
+	})
+	if err == nil {
+		tensors, notes, err = f.ranks.file(tensors, notes)
 	}
-	tensors, notes, err := nn.LoadTensors(path)
-	if err != nil {
-		return fmt.Errorf("accel: resume: %w", err)
+	if err != nil || notes == nil {
+		return err
 	}
-	if err := f.takeUp(tensors, notes); err != nil {
-		return fmt.Errorf("accel: resume from %s: %w; give another path, or delete the file to begin anew", path, err)
-	}
-	return nil
+	return f.ranks.together(func() error {
+		if err := f.takeUp(tensors, notes); err != nil {
+			return fmt.Errorf("accel: resume from %s: %w; give another path, or delete the file to begin anew", path, err)
+		}
+		return nil
+	})
 }
 
 // takeUp puts the training where the file has left it.

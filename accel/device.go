@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -29,14 +30,38 @@ func On(device string) Option {
 // useDevice switches to the device of the options. The caller calls back when the
 // training is over.
 func (c *options) useDevice() (back func() error, err error) {
-	if c.device == "" {
+	before := tensor.Device()
+	device := c.ownGPU(before)
+	if device == "" {
 		return func() error { return nil }, nil
 	}
-	before := tensor.Device()
-	if err := tensor.Use(c.device); err != nil {
+	if err := tensor.Use(device); err != nil {
 		return nil, err
 	}
 	return func() error { return tensor.Use(before) }, nil
+}
+
+// ownGPU is the device of the options, for one of several ranks on a machine a GPU of its
+// own.
+func (c *options) ownGPU(inUse string) string {
+	if c.group == nil || c.group.LocalSize() == 1 {
+		return c.device
+	}
+	gpus, err := tensor.GPUs()
+	if err != nil {
+		return c.device // what is wrong Use says
+	}
+	return gpuOf(c.group.LocalRank(), len(gpus), c.device, inUse)
+}
+
+// gpuOf is the GPU of a rank: that of its number among those of the machine, where the
+// first is asked for, by On or by what is in use. Launchers that show each rank one GPU
+// leave nothing to choose. It is empty if the device stays.
+func gpuOf(localRank, gpus int, on, inUse string) string {
+	if asked := cmp.Or(on, inUse); gpus == 0 || asked != "cuda" && asked != "cuda:0" {
+		return on
+	}
+	return fmt.Sprintf("cuda:%d", localRank%gpus)
 }
 
 // DeviceList is what [Devices] found. It shows itself as a table.
@@ -45,6 +70,8 @@ type DeviceList struct {
 	GPUs  []tensor.GPU
 	// Missing says in one line why there is no GPU; empty if there is one.
 	Missing string
+	// Libraries are those of NVIDIA that the GPUs use, or not; nil without a GPU.
+	Libraries []tensor.Library
 }
 
 // Devices are those that [Use] can name.
@@ -53,7 +80,9 @@ func Devices() *DeviceList {
 	var err error
 	if l.GPUs, err = tensor.GPUs(); err != nil {
 		l.Missing = err.Error()
+		return l
 	}
+	l.Libraries = tensor.Libraries()
 	return l
 }
 
@@ -70,6 +99,9 @@ func (l *DeviceList) table() table {
 		t.rows = append(t.rows, []string{g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), fmt.Sprint(g.Processors), g.Capability, mark(g.Device)})
 	}
 	t.below = l.Missing
+	for _, library := range l.Libraries {
+		t.below += library.String() + "\n"
+	}
 	return t
 }
 

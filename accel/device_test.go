@@ -45,16 +45,25 @@ func TestFitOnCUDA(t *testing.T) {
 	}
 }
 
-// TestDivergedOnCUDA has a loss that is infinite from the second step on.
+// TestDivergedOnCUDA has a loss that is no number from the second step on, which the
+// host hears of later: within an epoch, and in its last step.
 func TestDivergedOnCUDA(t *testing.T) {
 	train, _, err := data.Digits()
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := Fit(t.Context(), nn.Sequential(nn.Flatten(), nn.Dense(10)), train.First(256), SGD(3e38, 0), Epochs(1), Quiet(), On("simulated"))
-	var diverged *DivergedError
-	if !errors.As(err, &diverged) || diverged.Step < 2 || diverged.Step > 4 || len(run.Steps) != diverged.Step {
-		t.Fatalf("%d steps, %v", len(run.Steps), err)
+	for _, row := range []struct {
+		examples int
+		options  []Option
+	}{
+		{256, []Option{On("simulated")}}, {128, []Option{On("simulated")}}, {128, []Option{On("simulated"), AMP(BF16)}}, {128, []Option{On("simulated:9.0"), AMP(FP8)}},
+	} {
+		run, err := Fit(t.Context(), nn.Sequential(nn.Flatten(), nn.Dense(16), nn.Dense(10)), train.First(row.examples),
+			append(row.options, SGD(3e38, 0), BatchSize(64), Epochs(1), Quiet())...)
+		var diverged *DivergedError
+		if !errors.As(err, &diverged) || diverged.Step < 2 || diverged.Step > 4 || len(run.Steps) != diverged.Step {
+			t.Errorf("%d examples, %v: %d steps, %v", row.examples, run.Options, len(run.Steps), err)
+		}
 	}
 }
 
@@ -69,5 +78,53 @@ func TestDevices(t *testing.T) {
 	}
 	if _, err := Fit(t.Context(), nn.Dense(1), train, On("abacus")); err == nil {
 		t.Error("trained on an abacus")
+	}
+}
+
+// TestPrecisionsOnCUDA trains on simulated GPUs in each precision. AMP() is bfloat16
+// there. With 8-bit floats either kind of tensor cores comes to what the processor
+// does, the loss ends within a tenth of that of bfloat16, and an older GPU refuses.
+func TestPrecisionsOnCUDA(t *testing.T) {
+	train, _, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit := func(examples int, options ...Option) (*Run, error) {
+		Seed(3)
+		model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.GELU(), nn.Dense(32), nn.ReLU(), nn.Dense(10))
+		return Fit(t.Context(), model, train.First(examples), append(options, Epochs(6), BatchSize(128), AdamW(1e-2), Quiet())...)
+	}
+	last := func(r *Run, err error) float64 {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Epochs[len(r.Epochs)-1].Loss
+	}
+	run, err := fit(256, On("simulated"), AMP())
+	loss, want := last(run, err), last(fit(256, AMP(BF16)))
+	if !(math.Abs(loss-want) < 0.01*want) {
+		t.Errorf("the loss of AMP() is %v, that of bfloat16 on the processor %v", loss, want)
+	}
+	if s := run.Summary(); !strings.Contains(s, "AMP: products rounded to bfloat16") || strings.Contains(s, "CPU") {
+		t.Errorf("AMP() on a GPU says\n%s", s)
+	}
+	half, want := last(fit(256, On("simulated"), AMP(FP16))), last(fit(256, AMP(FP16)))
+	if !(math.Abs(half-want) < 0.01*want) {
+		t.Errorf("the loss of float16 is %v, on the processor %v", half, want)
+	}
+
+	eight := last(fit(256, AMP(FP8)))
+	if got := last(fit(256, On("simulated:9.0"), AMP(FP8))); !(math.Abs(got-eight) < 0.01*eight) {
+		t.Errorf("the loss of 8-bit floats is %v, on the processor %v", got, eight)
+	}
+	all := train.Len()
+	want, got := last(fit(all, AMP(BF16))), last(fit(all, On("simulated:8.9"), AMP(FP8)))
+	t.Logf("the loss of 8-bit floats is %.4f, that of bfloat16 %.4f", got, want)
+	if !(math.Abs(got-want) < want/10) || got == want || want > 0.3 {
+		t.Errorf("the loss of 8-bit floats is %v, that of bfloat16 %v", got, want)
+	}
+	if _, err := fit(256, On("simulated"), AMP(FP8)); err == nil || err.Error() != "accel: AMP(FP8): simulated is of compute capability 8.0, and 8-bit floats need 8.9 or more; Autocast(BFloat16, …) does without" {
+		t.Errorf("got %v", err)
 	}
 }

@@ -65,6 +65,9 @@ func (f *fitting) diverged(err error) error {
 // firstNotFinite looks for the first tensor of the last attempt that is not
 // finite. The model is as it was before it, and stays so.
 func (f *fitting) firstNotFinite() (name string, found *tensor.NonFinite) {
+	if f.last.batch.X == nil { // nothing was computed on this rank
+		return "", nil
+	}
 	if !finite(f.last.batch.X) {
 		return "the input of the batch", nil
 	}

@@ -16,7 +16,7 @@
 // files, and [Run.Card] says in JSON what a run was. Before a training [FindLR]
 // and [FindBatchSize] look for its numbers, and [Compare] sets ways to train
 // beside each other, over several seeds. [Generate] lets a model of sequences
-// write.
+// write. Package onnx writes models for onnxruntime.
 //
 // A loop of one's own is written with the packages underneath: data for
 // examples, nn for modules, tensor for mathematics, optim for updates.

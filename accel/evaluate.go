@@ -17,10 +17,9 @@ const evaluationBatch = 512
 
 // Evaluate measures the loss and the accuracy of a model on a set: by
 // [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of
-// sequences is that of their places. The model is in evaluation mode meanwhile,
-// and in training mode after that. A loss that is no number is a result, which
-// names the model's tensor that is not finite, if one is. Errors are as those of
-// [Fit].
+// sequences is that of their places. The model is in evaluation mode meanwhile. A
+// loss that is no number is a result, which names the model's tensor that is not
+// finite, if one is. Errors are as those of [Fit].
 func Evaluate(ctx context.Context, model nn.Module, set *data.Set) (*Result, error) {
 	switch {
 	case model == nil:
@@ -30,26 +29,21 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Set) (*Result, err
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: Evaluate: %s is empty", set.Name())
 	}
-	return evaluate(ctx, model, set, defaultLoss(set))
+	return evaluate(ctx, model, set, defaultLoss(set), nil)
 }
 
-func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor) (result *Result, err error) {
+// evaluate measures on all ranks together, each on a part of the set.
+func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, r *ranks) (result *Result, err error) {
 	defer nn.Catch(&err)
-	defer evaluating(model)()
+	defer nn.Evaluating(model)()
 	begin := time.Now()
-	var parts []*evaluated
-	it := set.Batches(evaluationBatch, data.Context(ctx))
-	for it.Next() {
-		tensor.NoGrad(func() {
-			parts = append(parts, evaluateBatch(model, it.Batch(), loss, set.Targets() == 0))
-		})
-	}
-	if err := it.Err(); err != nil {
-		return nil, err
-	}
 	result = &Result{set: set.Name(), examples: set.Len(), classes: set.Classes()}
-	for _, p := range parts {
-		p.addTo(result, set)
+	err = r.together(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result) })
+	if err == nil {
+		err = r.sumResult(result)
+	}
+	if err != nil {
+		return nil, err
 	}
 	result.loss /= float64(set.Len())
 	result.accuracy /= float64(set.Len())
@@ -63,6 +57,28 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(pre
 	}
 	result.took = time.Since(begin)
 	return result, nil
+}
+
+// evaluatePart adds a part of the set to the sums of a result.
+func evaluatePart(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result) (err error) {
+	defer nn.Catch(&err)
+	var parts []*evaluated
+	it := set.Batches(evaluationBatch, data.Context(ctx), part)
+	for it.Next() {
+		if it.Batch().Len() == 0 {
+			continue
+		}
+		tensor.NoGrad(func() {
+			parts = append(parts, evaluateBatch(model, it.Batch(), loss, set.Targets() == 0))
+		})
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		p.addTo(result, set)
+	}
+	return nil
 }
 
 // evaluated is what one batch gave, as tensors that are not yet read.
@@ -105,11 +121,4 @@ func (e *evaluated) addTo(r *Result, set *data.Set) {
 	for i, answer := range e.answer.Ints() {
 		r.counts[set.Label(e.index[i])][answer]++
 	}
-}
-
-// evaluating puts a model into evaluation mode until the function that it
-// returns is called.
-func evaluating(model nn.Module) (after func()) {
-	nn.Train(model, false)
-	return func() { nn.Train(model, true) }
 }

@@ -34,7 +34,7 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 		case m == LossScale:
 			add("scale", r.scales)
 		case m.ofDevice():
-			add("device", func() *plots.Figure { return plots.DeviceUse(r.Use.Data(r.began, r.epochStarts...)) })
+			add("device", r.deviceUse)
 		}
 	}
 	switch len(parts) {
@@ -44,6 +44,15 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 		return parts[0]
 	}
 	return plots.Stack(parts...)
+}
+
+// deviceUse is how busy the devices were.
+func (r *Run) deviceUse() *plots.Figure {
+	d := r.Use.Data(r.began, r.epochStarts...)
+	for _, other := range r.Others {
+		d.Others = append(d.Others, other.Data(r.began))
+	}
+	return plots.DeviceUse(d)
 }
 
 // training is the curves of loss and accuracy.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -57,13 +58,24 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 		return run, err
 	}
 	defer whole()
+	if prof.Watched() {
+		if stop, err := prof.NVTX(); err == nil { // else the program does so itself
+			defer stop()
+		}
+	}
 	f := newFitting(model, train, o, run)
+	if err := f.beginRanks(ctx); err != nil {
+		return run, err
+	}
 	f.screen = newScreen(ctx, o, run)
+	returned := false
 	defer func() { // also when the model panics
-		f.end(ctx, err)
+		f.end(err)
 		f.screen.close(run)
+		f.ranks.end(err, returned)
 	}()
 	run.peakBytes = tensor.PeakBytes(func() { err = f.train(ctx) })
+	returned = true
 	return run, err
 }
 

@@ -563,3 +563,33 @@ func TestRunAfterLive(t *testing.T) {
 		t.Error("Figure draws nothing")
 	}
 }
+
+func TestAfterStep(t *testing.T) {
+	train, _, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer := nn.Dense(10)
+	var counts []int
+	wrong := errors.New("wrong")
+	run, err := accel.Fit(t.Context(), nn.Sequential(nn.Flatten(), layer), train, accel.Steps(9), accel.Quiet(), accel.AfterStep(func(updates int) error {
+		counts = append(counts, updates)
+		tensor.NoGrad(func() { layer.Bias.Assign(layer.Bias.MulScalar(0)) })
+		if updates == 5 {
+			return wrong
+		}
+		return nil
+	}))
+	if !errors.Is(err, wrong) || !slices.Equal(counts, []int{1, 2, 3, 4, 5}) || len(run.Steps) != 4 {
+		t.Errorf("%v after %v and %d steps", err, counts, len(run.Steps))
+	}
+	for _, v := range layer.Bias.Data() {
+		if v != 0 {
+			t.Errorf("the bias is %v", layer.Bias)
+			break
+		}
+	}
+	if _, err := accel.Fit(t.Context(), nn.Sequential(nn.Flatten(), layer), train, accel.AfterStep(nil)); err == nil {
+		t.Error("no function is taken")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -21,6 +22,7 @@ type fitting struct {
 	loss   func(prediction, target *Tensor) *Tensor
 	run    *Run
 	screen *screen
+	ranks  *ranks     // that train together; nil for one process
 	logs   []recorder // what the run is written to while it goes on
 
 	optimizer *optim.Optimizer
@@ -29,7 +31,7 @@ type fitting struct {
 	began     time.Time
 
 	scaler   *optim.Scaler // of the loss; nil unless gradients are float16
-	advanced int           // steps that were not skipped: where the schedule is
+	advanced int           // steps that are not known to be skipped: where the schedule is
 
 	epoch      int           // from 1
 	seen       int           // examples of this epoch
@@ -63,7 +65,7 @@ func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting
 	seed, _ := (*tensor.Generator)(nil).State()
 	*run = Run{
 		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
-		planned: planned, metrics: o.live, classes: train.Targets() == 0,
+		planned: planned, metrics: o.live, classes: train.Targets() == 0, Ranks: 1,
 	}
 	f.beginAMP()
 	return f
@@ -85,7 +87,13 @@ var errStop = errors.New("stop")
 // train makes the epochs.
 func (f *fitting) train(ctx context.Context) (err error) {
 	defer nn.Catch(&err)
+	if err := f.o.precision.refuse(); err != nil {
+		return err
+	}
 	if err := f.resume(); err != nil {
+		return err
+	}
+	if err := f.ranks.share(f); err != nil {
 		return err
 	}
 	if f.logs, err = f.o.recorders(f.run, time.Now()); err != nil {
@@ -96,12 +104,12 @@ func (f *fitting) train(ctx context.Context) (err error) {
 	f.began = f.run.began.Add(-f.run.Time.Total)
 	for len(f.run.Steps) < f.run.planned && !f.outOfPatience() || f.unfinished() {
 		if err := f.oneEpoch(ctx); errors.Is(err, errStop) {
-			return nil
+			return f.ranks.settle(f)
 		} else if err != nil {
 			return err
 		}
 	}
-	return nil
+	return f.ranks.settle(f)
 }
 
 // oneEpoch makes one pass over the set, or a part of it, and enters it into
@@ -119,17 +127,18 @@ func (f *fitting) oneEpoch(ctx context.Context) error {
 	// Batches do not end with ctx, which is looked at between steps: a step is
 	// made as a whole or not at all.
 	batches := f.set.Batches(f.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(f.o.workers),
-		data.Shuffle(f.run.Seed), data.Round(f.epoch), data.Skip(f.seen/f.o.batchSize))
+		data.Shuffle(f.run.Seed), data.Round(f.epoch), data.Skip(f.seen/f.o.batchSize), f.ranks.shard())
 	err := f.pass(ctx, batches)
 	f.run.Time.Waiting += batches.Waited()
 	planned := err == nil || errors.Is(err, errStop)
 	whole := planned && f.seen == f.set.Len()
-	if !whole && (planned || errors.Is(err, ctx.Err())) {
+	if !whole && (planned || interrupted(err)) {
 		err = errors.Join(err, f.save()) // to go on within the epoch
 	}
 	if len(f.run.Steps) > f.first {
 		f.run.Epochs = append(f.run.Epochs, Epoch{
 			Steps: len(f.run.Steps), Loss: f.sum.loss(), Accuracy: f.sum.accuracy(), Seconds: time.Since(f.epochBegan).Seconds(),
+			began: f.run.epochStarts[len(f.run.epochStarts)-1], ended: time.Now(),
 		})
 	}
 	if whole {
@@ -149,9 +158,12 @@ func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
 	if err := f.checkDue(ctx); err != nil { // the one that an interrupt prevented
 		return err
 	}
+	if err := f.ranks.askStop(); err != nil {
+		return err
+	}
 	for f.seen < f.set.Len() && f.made() < f.run.planned {
-		if ctx.Err() != nil {
-			return errors.Join(f.settle(nil), ctx.Err())
+		if err := f.ranks.interrupt(ctx); err != nil {
+			return errors.Join(f.diverged(f.settle(nil)), err)
 		}
 		examples := min(f.o.batchSize*f.o.accumulate, f.set.Len()-f.seen)
 		m, err := f.step(batches, examples)
@@ -165,15 +177,17 @@ func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
 		if err := f.settle(m); err != nil {
 			return f.diverged(err)
 		}
-		if f.o.stop != nil && f.o.stop(f.run) {
-			return errors.Join(f.settle(nil), errStop)
+		if stop, err := f.stopWhen(); err != nil {
+			return err
+		} else if stop {
+			return errors.Join(f.diverged(f.settle(nil)), errStop)
 		}
 		if err := f.checkDue(ctx); err != nil {
 			return err
 		}
 		if f.o.saveEvery > 0 && f.made()%f.o.saveEvery == 0 {
 			if err := f.settle(nil); err != nil {
-				return err
+				return f.diverged(err)
 			}
 			if err := f.save(); err != nil {
 				return err
@@ -181,7 +195,7 @@ func (f *fitting) pass(ctx context.Context, batches *data.Batches) error {
 		}
 	}
 	if err := f.settle(nil); err != nil {
-		return err
+		return f.diverged(err)
 	}
 	ended := len(f.run.Steps) == f.run.planned
 	if f.o.validate != nil && !f.checked() && (f.o.evalEvery == 0 || ended) {
@@ -219,6 +233,7 @@ func (f *fitting) checked() bool {
 // is that of the one large batch.
 func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err error) {
 	defer nn.Catch(&err)
+	defer trace.Range(func() string { return fmt.Sprintf("step %d", f.made()+1) })()
 	m = &measurement{epoch: f.epoch, examples: examples}
 	f.optimizer.ZeroGrad()
 	for done := 0; done < examples; {
@@ -229,34 +244,56 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 			return nil, fmt.Errorf("accel: %s ended after %d of %d examples", f.set.Name(), done, examples)
 		}
 		b := batches.Batch()
-		f.last.begin(b)
-		var prediction, loss *Tensor
-		f.o.cast(func() {
-			mixture := f.o.mix(&b)
-			prediction = f.model.Forward(b.X)
-			loss = mixture.loss(f.loss, prediction, b.Y)
-			if f.scaler == nil { // which skips such steps
-				watched := loss.RequireFinite("loss")
-				loss.Release()
-				loss = watched
-			}
-		})
-		m.add(loss, prediction, b, f.run.classes)
-		f.backward(loss, float64(b.Len())/float64(examples))
-		done += b.Len()
+		if done += b.Whole; done < examples {
+			f.learn(m, b)
+		} else if err := f.exchange(m, func() { f.learn(m, b) }); err != nil {
+			return nil, err
+		}
 	}
 	m.rate = f.rate * f.schedule.Factor(f.advanced)
 	f.optimizer.SetLearningRate(m.rate)
 	if f.scaler != nil {
-		m.scale = f.scaler.Value()
-		m.skipped = f.scaler.Step(f.optimizer)
+		f.scaler.Step(f.optimizer)
+		m.lossScale, m.made = f.scaler.Last()
 	} else {
 		f.optimizer.Step()
 	}
-	if !m.skipped {
-		f.advanced++
+	f.advanced++
+	for _, after := range f.o.afterStep {
+		if err := after(f.advanced); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
+}
+
+// learn adds the gradient of a batch to that of the step.
+func (f *fitting) learn(m *measurement, b data.Batch) {
+	if b.Len() == 0 {
+		return
+	}
+	f.last.begin(b)
+	var prediction, loss *Tensor
+	f.o.cast(func() {
+		mixture := f.o.mix(&b)
+		prediction = f.model.Forward(b.X)
+		loss = mixture.loss(f.loss, prediction, b.Y)
+		if f.ranks == nil {
+			loss = f.watch(loss)
+		}
+	})
+	m.add(loss, prediction, b, f.run.classes)
+	f.backward(loss, float64(b.Len())/float64(m.examples))
+}
+
+// watch has the step fail whose loss is no number, unless the scaler skips such steps.
+func (f *fitting) watch(loss *Tensor) *Tensor {
+	if f.scaler != nil {
+		return loss
+	}
+	watched := loss.RequireFinite("loss")
+	loss.Release()
+	return watched
 }
 
 // backward adds the gradient of a share of the step's loss.
@@ -287,6 +324,12 @@ func (f *fitting) settle(newest *measurement) (err error) {
 		return nil
 	}
 	loss, right := m.read()
+	if err := f.ranks.lost(); err != nil { // what a GPU was still adding up is nothing then
+		return err
+	}
+	if m.skipped {
+		f.advanced--
+	}
 	finite := !notANumber(loss)
 	if finite || !m.skipped {
 		f.sum.add(loss, right, m.examples)
@@ -298,7 +341,7 @@ func (f *fitting) settle(newest *measurement) (err error) {
 	f.run.Examples += m.examples
 	f.screen.offer(f.run)
 	f.log()
-	if !finite && (!m.skipped || f.scaler.Value() < leastScale) {
+	if !finite && (!m.skipped || m.scale < leastScale) {
 		f.pending = nil
 		e := &DivergedError{Step: len(f.run.Steps), Loss: loss}
 		e.Tensor, e.Found = f.firstNotFinite()
@@ -311,12 +354,15 @@ func (f *fitting) settle(newest *measurement) (err error) {
 // enough.
 func (f *fitting) check(ctx context.Context) error {
 	if err := f.settle(nil); err != nil {
-		return err
+		return f.diverged(err)
 	}
 	begin := time.Now()
 	var result *Result
 	var err error
-	f.o.cast(func() { result, err = evaluate(ctx, f.model, f.o.validate, f.loss) })
+	if err := f.ranks.measured(f.model); err != nil {
+		return err
+	}
+	f.o.cast(func() { result, err = evaluate(ctx, f.model, f.o.validate, f.loss, f.ranks) })
 	f.run.Time.Validating += time.Since(begin)
 	if err != nil {
 		return err
@@ -333,10 +379,19 @@ func (f *fitting) check(ctx context.Context) error {
 	f.watchChecks(f.run.Checks[at:])
 	f.log()
 	f.screen.offer(f.run)
-	if f.outOfPatience() || f.o.stop != nil && f.o.stop(f.run) {
+	stop, err := f.stopWhen()
+	if err == nil && (stop || f.outOfPatience()) {
 		return errStop
 	}
-	return nil
+	return err
+}
+
+// stopWhen asks the function of [StopWhen], of all ranks.
+func (f *fitting) stopWhen() (bool, error) {
+	if f.o.stop == nil {
+		return false, nil
+	}
+	return f.ranks.any(f.o.stop(f.run))
 }
 
 // watchChecks tells a schedule that depends on them of validations.
@@ -363,7 +418,7 @@ func better(loss, than float64) bool {
 const inputBound = 0.2
 
 // end brings the run to its end, however it came about.
-func (f *fitting) end(ctx context.Context, err error) {
+func (f *fitting) end(err error) {
 	r := f.run
 	r.finished = true
 	f.endAMP()
@@ -388,7 +443,7 @@ func (f *fitting) end(ctx context.Context, err error) {
 	switch {
 	case errors.As(err, &diverged):
 		r.note("stopped: the loss of step %d is %v", diverged.Step, diverged.Loss)
-	case ctx.Err() != nil && err != nil:
+	case interrupted(err):
 		r.note("interrupted in step %d of %d: %v", len(r.Steps)+1, r.planned, err)
 	case err != nil:
 		r.note("failed in step %d of %d", len(r.Steps)+1, r.planned)

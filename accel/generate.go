@@ -66,7 +66,7 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 		g.length = contextLength
 	}
 	defer nn.Catch(&err)
-	defer evaluating(model)()
+	defer nn.Evaluating(model)()
 	tokens = slices.Clone(prompt)
 	for range n {
 		if ctx.Err() != nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/display"
-	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -15,7 +14,7 @@ import (
 // each step; most offers cost one look at the clock.
 type screen struct {
 	figures *plots.Live     // nil without Live
-	sampler *gpu.Sampler    // nil unless the use of the device is drawn
+	watch   *watch          // nil unless the use of the device is drawn
 	line    *display.Handle // nil with Live or Quiet
 	lineDue time.Time
 }
@@ -29,8 +28,8 @@ func newScreen(ctx context.Context, o *options, r *Run) *screen {
 	s := &screen{}
 	ctx = context.WithoutCancel(ctx)
 	for _, m := range o.live {
-		if m.ofDevice() && s.sampler == nil {
-			s.sampler = startSampler(ctx, sampleEvery)
+		if m.ofDevice() && s.watch == nil {
+			s.watch = startWatch(ctx, sampleEvery)
 		}
 	}
 	switch {
@@ -47,15 +46,6 @@ func newScreen(ctx context.Context, o *options, r *Run) *screen {
 // sampleEvery is how often the use of the device is measured.
 const sampleEvery = 200 * time.Millisecond
 
-// startSampler watches the GPU, or the machine where there is none.
-func startSampler(ctx context.Context, every time.Duration) *gpu.Sampler {
-	device, err := gpu.Open()
-	if err != nil {
-		device = gpu.Host()
-	}
-	return gpu.Start(ctx, device, every)
-}
-
 // offer shows the run if it is time to.
 func (s *screen) offer(r *Run) {
 	switch {
@@ -70,10 +60,10 @@ func (s *screen) offer(r *Run) {
 // draw hands a snapshot of the run to the goroutine that draws. The histories
 // only grow, so a copy of their headers is one.
 func (s *screen) draw(r *Run) {
-	now, sampler := *r, s.sampler
+	now, watch := *r, s.watch
 	s.figures.Update(func() *plots.Figure {
-		if sampler != nil {
-			now.Use = sampler.History()
+		if watch != nil {
+			now.see(watch)
 		}
 		return now.draw(now.metrics)
 	})
@@ -81,10 +71,10 @@ func (s *screen) draw(r *Run) {
 
 // close shows what the run has come to and ends the goroutines.
 func (s *screen) close(r *Run) {
-	if s.sampler != nil {
-		s.sampler.Stop()
-		r.Use = s.sampler.History()
-		s.sampler = nil
+	if s.watch != nil {
+		s.watch.stop()
+		r.see(s.watch)
+		s.watch = nil
 	}
 	if s.figures != nil {
 		s.draw(r)

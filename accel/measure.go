@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // measurement is what a step measures, as tensors that are not yet read.
@@ -11,8 +12,10 @@ type measurement struct {
 	epoch    int
 	examples int
 	rate     float64
-	scale    float64 // of the loss; 0 without a scaler
-	skipped  bool    // the gradients were no numbers
+	scale    float64 // of the loss, once it is read; 0 without a scaler
+	skipped  bool    // the gradients were no numbers, once that is read
+
+	lossScale, made *Tensor // of the scaler's step; nil without one
 
 	losses  []*Tensor // mean loss of each batch
 	right   []*Tensor // number of right answers in each batch; empty for regression
@@ -53,6 +56,11 @@ func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
 // read waits for the numbers: the mean loss over the examples, and the number
 // of right answers, NaN where there is no such thing.
 func (m *measurement) read() (loss, right float64) {
+	if m.made != nil {
+		m.scale, m.skipped = m.lossScale.Item(), m.made.Item() == 0
+		m.lossScale.Release()
+		m.made.Release()
+	}
 	total := 0.0
 	for i, l := range m.losses {
 		loss += l.Item() * m.weights[i]
@@ -67,6 +75,30 @@ func (m *measurement) read() (loss, right float64) {
 		n.Release()
 	}
 	return loss / total, right
+}
+
+// parts are what this rank adds to the loss and to the number of right answers of the
+// step, as single numbers: NaN where there is no such thing as an answer.
+func (m *measurement) parts() []*Tensor {
+	loss, right := tensor.Zeros(), tensor.Zeros()
+	for i, l := range m.losses {
+		loss = loss.Add(l.Detach().MulScalar(m.weights[i] / float64(m.examples)))
+	}
+	for _, n := range m.right {
+		right = right.Add(n)
+	}
+	if len(m.right) < len(m.losses) {
+		right = tensor.Full(math.NaN())
+	}
+	return []*Tensor{loss, right}
+}
+
+// replace puts the sums over all ranks in the place of the parts.
+func (m *measurement) replace(loss, right *Tensor) {
+	for _, t := range append(m.losses, m.right...) {
+		t.Release()
+	}
+	m.losses, m.right, m.weights = []*Tensor{loss}, []*Tensor{right}, []float64{float64(m.examples)}
 }
 
 // sums add up measurements, weighted by their examples.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/parallel"
 )
 
 // Option changes how [Fit] trains. It prints as it is written in Go, which is
@@ -40,11 +41,13 @@ type options struct {
 	checkpoint string // path; "" for none
 	saveEvery  int    // steps; 0 for every epoch only
 
+	group         *parallel.Group // nil for one process
 	device        string          // "" for the one in use
 	tensorBoard   string          // folder; "" for none
 	track         string          // likewise
 	label         string          // what the run is called where it is tracked
 	absoluteRates bool            // the schedule gives rates, not factors
+	afterStep     []func(updates int) error
 	stop          func(*Run) bool // asked after each step and validation; nil for never
 	mixup         float64         // alpha; 0 for none
 	recompute     bool            // cut the model's chains
@@ -201,6 +204,20 @@ func Live(metrics ...Metric) Option {
 		metrics = []Metric{Loss, Accuracy}
 	}
 	return plain("Live("+strings.Join(names, ", ")+")", func(c *options) { c.live = metrics })
+}
+
+// AfterStep calls a function after every update of the parameters, with the number of
+// updates so far, those of a resumed training included. It may change parameters, under
+// [tensor.NoGrad], before anybody else sees them: what holds some of them at zero does
+// so. Its error ends the training.
+func AfterStep(do func(updates int) error) Option {
+	return Option{"AfterStep(do)", func(c *options) error {
+		if do == nil {
+			return errors.New("accel: AfterStep(nil): there is no function to call")
+		}
+		c.afterStep = append(c.afterStep, do)
+		return nil
+	}}
 }
 
 // StopWhen ends training when the function is true. It is called after every step

@@ -10,11 +10,69 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+// PredictOption changes how [Predict] and [PredictSet] go through the examples.
+type PredictOption struct {
+	text string
+	set  func(*predicting) error
+}
+
+// String is the option as it is written in Go.
+func (o PredictOption) String() string { return o.text }
+
+// AtOnce is how many examples are computed at once; the default is 512. More are
+// faster as long as they keep the processor or the GPU busy, fewer need less memory.
+func AtOnce(examples int) PredictOption {
+	text := fmt.Sprintf("AtOnce(%d)", examples)
+	return PredictOption{text, func(p *predicting) error {
+		if examples < 1 {
+			return fmt.Errorf("accel: %s: the number must be at least 1", text)
+		}
+		p.atOnce = examples
+		return nil
+	}}
+}
+
+// Progress calls a function when so many of all examples are computed.
+func Progress(report func(done, all int)) PredictOption {
+	return PredictOption{"Progress(…)", func(p *predicting) error {
+		p.report = report
+		return nil
+	}}
+}
+
+// predicting is what the options set, and what has been computed.
+type predicting struct {
+	call   string // for errors
+	model  nn.Module
+	atOnce int
+	report func(done, all int)
+
+	done, all int
+	outputs   []*Tensor // of the parts
+}
+
+func newPredicting(call string, model nn.Module, all int, options []PredictOption) (*predicting, error) {
+	p := &predicting{call: call, model: model, atOnce: evaluationBatch, all: all}
+	for _, o := range options {
+		if o.set == nil {
+			continue
+		}
+		if err := o.set(p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
 // Predict gives the model's output for x, whose first dimension counts the
 // examples: logits [N, C] of a classifier, from which ArgMax(1) takes the
 // classes and Softmax(1) the probabilities. The model is in evaluation mode
-// meanwhile. A large x is computed in parts. Errors are as those of [Fit].
-func Predict(ctx context.Context, model nn.Module, x *Tensor) (y *Tensor, err error) {
+// meanwhile. A large x is computed in parts, see [AtOnce], and where memory is short
+// in smaller ones; each example gives the same in any part, but for the order in
+// which products are added up, since the model may not mix examples. When ctx is
+// done, its error comes after the part that is being computed. Errors are as those of
+// [Fit].
+func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: Predict: there is no model")
@@ -23,24 +81,21 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor) (y *Tensor, err er
 	case x.Rank() == 0:
 		return nil, errors.New("accel: Predict: the input is a single number; its first dimension must count the examples")
 	}
-	n, from := x.Dim(0), 0
-	return predict(ctx, model, func() (*Tensor, error) {
-		switch {
-		case from > 0 && from >= n:
-			return nil, nil
-		case n <= evaluationBatch:
-			from = evaluationBatch
-			return x, nil
-		}
+	p, err := newPredicting("Predict", model, x.Dim(0), options)
+	if err != nil {
+		return nil, err
+	}
+	from := 0
+	return p.run(ctx, func() (part, error) {
 		begin := from
-		from = min(from+evaluationBatch, n)
-		return x.Slice(0, begin, from), nil
+		from = min(from+p.atOnce, p.all)
+		return part{x, begin, from}, nil
 	})
 }
 
 // PredictSet is [Predict] for the examples of a set, in its order, without
 // their labels. The set is never in memory as a whole tensor.
-func PredictSet(ctx context.Context, model nn.Module, set *data.Set) (y *Tensor, err error) {
+func PredictSet(ctx context.Context, model nn.Module, set *data.Set, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: PredictSet: there is no model")
@@ -49,39 +104,92 @@ func PredictSet(ctx context.Context, model nn.Module, set *data.Set) (y *Tensor,
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: PredictSet: %s is empty", set.Name())
 	}
-	it := set.Batches(evaluationBatch, data.Context(ctx))
-	return predict(ctx, model, func() (*Tensor, error) {
+	p, err := newPredicting("PredictSet", model, set.Len(), options)
+	if err != nil {
+		return nil, err
+	}
+	it := set.Batches(p.atOnce, data.Context(ctx))
+	return p.run(ctx, func() (part, error) {
 		if !it.Next() {
-			return nil, it.Err()
+			return part{}, it.Err()
 		}
-		return it.Batch().X, nil
+		x := it.Batch().X
+		return part{x, 0, x.Dim(0)}, nil
 	})
 }
 
-// predict applies a model to the parts that next gives until one is nil, and
-// joins the outputs.
-func predict(ctx context.Context, model nn.Module, next func() (*Tensor, error)) (y *Tensor, err error) {
+// part is some of the examples of a tensor.
+type part struct {
+	of       *Tensor
+	from, to int
+}
+
+// tensor of the part.
+func (p part) tensor() *Tensor {
+	if p.from == 0 && p.to == p.of.Dim(0) {
+		return p.of
+	}
+	return p.of.Slice(0, p.from, p.to)
+}
+
+// run applies the model to the parts that next gives, until all examples are
+// computed, and joins the outputs.
+func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Tensor, err error) {
 	defer nn.Catch(&err)
-	defer evaluating(model)()
-	var parts []*Tensor
-	for {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	defer nn.Evaluating(p.model)()
+	tensor.Flush() // so that an input that is not computed yet outlives a part that fails
+	for first := true; first || p.done < p.all; first = false {
 		x, err := next()
 		if err != nil {
 			return nil, err
 		}
-		if x == nil {
-			break
+		if err := p.compute(ctx, x); err != nil {
+			return nil, err
 		}
-		tensor.NoGrad(func() {
-			parts = append(parts, model.Forward(x))
-			tensor.Flush()
-		})
 	}
-	if len(parts) == 1 {
-		return parts[0], nil
+	if len(p.outputs) == 1 {
+		return p.outputs[0], nil
 	}
-	return tensor.Concat(0, parts...), nil
+	return tensor.Concat(0, p.outputs...), nil
+}
+
+// compute is the output for a part, or where memory is short for each half of it.
+func (p *predicting) compute(ctx context.Context, x part) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	n := x.to - x.from
+	y, err := p.forward(x)
+	if memory := (*OutOfMemoryError)(nil); errors.As(err, &memory) && n > 1 {
+		middle := x.from + n/2
+		if err := p.compute(ctx, part{x.of, x.from, middle}); err != nil {
+			return err
+		}
+		return p.compute(ctx, part{x.of, middle, x.to})
+	}
+	if err != nil {
+		return err
+	}
+	if y == nil {
+		return fmt.Errorf("accel: %s: the model's output is nil", p.call)
+	}
+	if got := y.Shape(); len(got) == 0 || got[0] != n {
+		return fmt.Errorf("accel: %s: the model gave %v for %v, of which the first dimension counts %d examples; its output must have that dimension, too (a single example is a batch of one: Reshape(1, …))", p.call, got, x.tensor().Shape(), n)
+	}
+	p.outputs = append(p.outputs, y)
+	p.done += n
+	if p.report != nil {
+		p.report(p.done, p.all)
+	}
+	return nil
+}
+
+// forward is the model's output, computed.
+func (p *predicting) forward(x part) (y *Tensor, err error) {
+	defer nn.Catch(&err)
+	tensor.NoGrad(func() {
+		y = p.model.Forward(x.tensor())
+		tensor.Flush()
+	})
+	return y, nil
 }

@@ -27,10 +27,13 @@ type Run struct {
 	// had, an early end, weights that were restored.
 	Notes []string
 
-	Examples int  // seen in training, counted again in each epoch
+	Examples int  // seen in training, on all ranks, counted again in each epoch
+	Ranks    int  // processes that trained together; 1 without DataParallel
 	Time     Time // where the time went
 	// Use is how busy the machine was, if Live asked for it.
 	Use gpu.History
+	// Others are the same of the GPUs of further ranks on this machine.
+	Others []gpu.History
 
 	device     string // that computed
 	streamSeed uint64 // of the random numbers
@@ -68,6 +71,8 @@ type Epoch struct {
 	Loss     float64 // mean over the examples of the epoch, as they were met
 	Accuracy float64 // likewise; NaN for regression
 	Seconds  float64 // of this epoch, with its validation
+
+	began, ended time.Time // in this process; zero of those before it was resumed
 }
 
 // Check is one validation.
@@ -84,6 +89,10 @@ type Time struct {
 	Waiting    time.Duration // for batches
 	Computing  time.Duration // forward, backward and update
 	Validating time.Duration
+	// Exchanging is the part of Computing in which this rank waited for the gradients
+	// of others; Exchanged is how long they were on their way, most of it while gradients
+	// were computed where there is much to compute.
+	Exchanging, Exchanged time.Duration
 }
 
 // Loss is the validation loss of the model as training has left it, or without

@@ -22,6 +22,8 @@ type Statistics struct {
 	LiveBytes int // of tensors that are reachable, as of the last garbage collection
 	PeakBytes int // highest LiveBytes with the temporaries of the plan that ran
 	PlanBytes int // that the plans use for temporaries
+
+	Device tensor.DeviceCounts // what was asked of a GPU
 }
 
 // Stats gives the counts.

@@ -3,6 +3,7 @@ package accel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,20 @@ func (r *Run) whereTimeWent() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s examples/s; waiting for data %s, computing %s, validating %s",
 		quantity(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
+	if r.Ranks > 1 {
+		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of others %s", r.Ranks, r.share(r.Time.Exchanging))
+		if r.Time.Exchanged > 0 {
+			hidden := max(0, 1-r.Time.Exchanging.Seconds()/r.Time.Exchanged.Seconds())
+			fmt.Fprintf(&b, ", %.0f %% of their exchange behind the computation", 100*hidden)
+		}
+	}
+	if total, estimated := r.energy(); isNumber(total) {
+		about := ""
+		if estimated {
+			about = "about "
+		}
+		fmt.Fprintf(&b, "\n%s%s J in all, %s J an epoch", about, quantity(total), quantity(total/float64(len(r.Epochs))))
+	}
 	for _, note := range r.Notes {
 		b.WriteString("\n" + note)
 	}
@@ -38,6 +53,11 @@ func (r *Run) epochTable() table {
 		}
 	}
 	t.headings = append(t.headings, "seconds")
+	joules, _ := r.Energy()
+	energy := slices.ContainsFunc(joules, isNumber)
+	if energy {
+		t.headings = append(t.headings, "joules")
+	}
 	checks := map[int]Check{} // the last of each epoch
 	for _, c := range r.Checks {
 		checks[c.Epoch] = c
@@ -67,7 +87,11 @@ func (r *Run) epochTable() table {
 				row = append(row, only(ok, known(c.Accuracy)))
 			}
 		}
-		t.rows = append(t.rows, append(row, fmt.Sprintf("%.2f", e.Seconds)))
+		row = append(row, fmt.Sprintf("%.2f", e.Seconds))
+		if energy {
+			row = append(row, only(isNumber(joules[i]), quantity(joules[i])))
+		}
+		t.rows = append(t.rows, row)
 	}
 	return t
 }
@@ -79,6 +103,8 @@ func only(ok bool, text string) string {
 	}
 	return ""
 }
+
+func isNumber(v float64) bool { return !math.IsNaN(v) }
 
 // known is a share in percent, or nothing where it was not measured.
 func known(share float64) string { return only(!math.IsNaN(share), percent(share)) }

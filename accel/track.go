@@ -28,10 +28,11 @@ import (
 // with the names that Weights & Biases and Trackio give such things: _step,
 // _runtime in seconds and _timestamp in seconds since 1970; train/loss,
 // train/accuracy, train/learning_rate, train/epoch, with AMP(FP16)
-// train/loss_scale; validation/loss, validation/accuracy; system.cpu and
-// system.memory_percent, or with a GPU system.gpu.0.gpu,
-// system.gpu.0.memoryAllocatedBytes, system.gpu.0.powerWatts and
-// system.gpu.0.temp. What was not measured is left out.
+// train/loss_scale; validation/loss, validation/accuracy; system.cpu,
+// system.memory_percent, system.cpu.powerWatts and system.cpu.energyJoules, or for
+// each GPU system.gpu.0.gpu, .memoryAllocatedBytes, .powerWatts, .temp, .smClock,
+// .energyJoules and .slowed, on Hopper and later .smActive, .smOccupancy,
+// .pipeTensorActive and .dramActive. What was not measured is left out.
 //
 // Lines are on the disk half a second after they were measured, and without a
 // summary.json a run has not ended, or was killed. When nothing more can be
@@ -98,8 +99,8 @@ type tracker struct {
 	steps, checks   int // of the run that are written
 	begin           time.Time
 	due             time.Time // of the next write to the disk
-	sampler         *gpu.Sampler
-	sampled         time.Time // the last sample that is written
+	watch           *watch
+	sampled         []time.Time // the last sample that is written, of each device
 }
 
 // newTracker makes the folder of a run that begins now.
@@ -122,7 +123,8 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	if t.system, err = newLines(filepath.Join(t.folder, systemFile)); err != nil {
 		return nil, errors.Join(err, t.history.close())
 	}
-	t.sampler = startSampler(context.Background(), systemEvery) // ended by close
+	t.watch = startWatch(context.Background(), systemEvery) // ended by close
+	t.sampled = make([]time.Time, len(t.watch.samplers))
 	return t, nil
 }
 
@@ -172,29 +174,47 @@ func (t *tracker) offer(r *Run) error {
 
 // flush brings what there is to the disk.
 func (t *tracker) flush() error {
-	h := t.sampler.History()
-	for _, s := range h.Samples {
-		if !s.At.After(t.sampled) {
-			continue
+	for device, h := range t.watch.histories() {
+		for _, s := range h.Samples {
+			if s.At.After(t.sampled[device]) {
+				t.sampled[device] = s.At
+				t.system.begin(-1, t.begin, s.At.Sub(t.begin).Seconds())
+				t.sample(device, h.Host, s)
+				t.system.end()
+			}
 		}
-		t.sampled = s.At
-		t.system.begin(-1, t.begin, s.At.Sub(t.begin).Seconds())
-		if h.Host {
-			t.system.number("system.cpu", s.Busy)
-			t.system.number("system.memory_percent", 100*s.MemUsed/s.MemTotal)
-		} else {
-			t.system.number("system.gpu.0.gpu", s.Busy)
-			t.system.number("system.gpu.0.memoryAllocatedBytes", s.MemUsed)
-			t.system.number("system.gpu.0.powerWatts", s.Watts)
-			t.system.number("system.gpu.0.temp", s.Celsius)
-		}
-		t.system.end()
 	}
 	return errors.Join(t.history.flush(), t.system.flush())
 }
 
+// sample adds how busy a device was, under the names of Weights & Biases.
+func (t *tracker) sample(device int, host bool, s gpu.Sample) {
+	if host {
+		t.system.number("system.cpu", s.Busy)
+		t.system.number("system.memory_percent", 100*s.MemUsed/s.MemTotal)
+		t.system.number("system.cpu.powerWatts", s.Watts)
+		t.system.number("system.cpu.energyJoules", s.Joules)
+		return
+	}
+	for _, m := range []struct {
+		name  string
+		value float64
+	}{
+		{"gpu", s.Busy}, {"memoryAllocatedBytes", s.MemUsed}, {"powerWatts", s.Watts}, {"temp", s.Celsius}, {"smClock", s.ClockMHz},
+		{"smActive", s.SMs}, {"smOccupancy", s.Occupancy}, {"pipeTensorActive", s.TensorCores}, {"dramActive", s.MemoryBus}, {"energyJoules", s.Joules},
+	} {
+		t.system.number(fmt.Sprintf("system.gpu.%d.%s", device, m.name), m.value)
+	}
+	if s.Slowed != "" {
+		t.system.words(fmt.Sprintf("system.gpu.%d.slowed", device), s.Slowed)
+	}
+}
+
 func (t *tracker) close(r *Run, failure error) error {
-	t.sampler.Stop()
+	t.watch.stop()
+	if len(r.Use.Samples) == 0 { // nobody has drawn it
+		r.see(t.watch)
+	}
 	t.due = time.Time{}
 	err := errors.Join(t.offer(r), t.history.close(), t.system.close())
 	s := summary{Status: statusOf(failure), Card: r.Card()}
@@ -258,6 +278,16 @@ func (l *lines) number(name string, v float64) {
 	l.line = strconv.AppendQuote(l.line, name)
 	l.line = append(l.line, ':')
 	l.line = strconv.AppendFloat(l.line, v, 'f', -1, 64)
+}
+
+// words adds words to the line.
+func (l *lines) words(name, text string) {
+	if len(l.line) > 1 {
+		l.line = append(l.line, ',')
+	}
+	l.line = strconv.AppendQuote(l.line, name)
+	l.line = append(l.line, ':')
+	l.line = strconv.AppendQuote(l.line, text)
 }
 
 // end completes the line. Its error shows in flush.

@@ -22,10 +22,17 @@ type Batch struct {
 	Y *tensor.Tensor
 	// Index says which examples of the set these are.
 	Index []int
+	// Whole is the number of examples of the batch on all ranks together; without
+	// [Shard] it is Len.
+	Whole int
 }
 
 // Len is the number of examples in the batch.
 func (b Batch) Len() int { return len(b.Index) }
+
+// Share is the part of the batch that these examples are: 1 without [Shard]. The loss
+// of a batch on all ranks is the sum of the losses of the parts times their shares.
+func (b Batch) Share() float64 { return float64(len(b.Index)) / float64(max(b.Whole, 1)) }
 
 // Option changes how a set is cut into batches.
 type Option struct {
@@ -65,6 +72,15 @@ func Skip(n int) Option {
 	return Option{fmt.Sprintf("Skip(%d)", n), func(l *loader) { l.skip = max(n, 0) }}
 }
 
+// Shard divides each batch among ranks, which iterate with the same seed: this one
+// gets the examples rank, rank+ranks, rank+2·ranks and so on of it. Together the ranks
+// meet each example once, in the batches that there are without Shard. Batches of
+// different length differ by one example; in a last one that has fewer examples than
+// there are ranks the X and Y of some are nil, and their Len is 0.
+func Shard(rank, ranks int) Option {
+	return Option{fmt.Sprintf("Shard(%d, %d)", rank, ranks), func(l *loader) { l.rank, l.ranks = rank, ranks }}
+}
+
 // Context ends the iteration: once ctx is done, Next returns false and Err
 // gives its error.
 func Context(ctx context.Context) Option {
@@ -79,6 +95,8 @@ type loader struct {
 	round    int
 	dropLast bool
 	skip     int
+	rank     int // of ranks; 0 of 0 or 1 without Shard
+	ranks    int
 	ctx      context.Context
 }
 
@@ -136,6 +154,10 @@ func (s *Set) Batches(size int, options ...Option) *Batches {
 		b.err = fmt.Errorf("%w, not %d", ErrBatchSize, size)
 		return b
 	}
+	if l.ranks < 0 || l.rank < 0 || l.rank >= max(l.ranks, 1) {
+		b.err = fmt.Errorf("data: Shard(%d, %d): there is no such rank", l.rank, l.ranks)
+		return b
+	}
 	if s.Len() == 0 {
 		return b
 	}
@@ -167,8 +189,12 @@ func (b *Batches) Next() bool {
 		return false
 	}
 	begin := time.Now()
+	whole := b.whole(b.taken)
 	if r := b.set.resident; r != nil {
-		b.batch = r.batch(b.set, b.examples(b.taken), &b.loader)
+		if index := b.examples(b.taken); len(index) > 0 {
+			b.batch = r.batch(b.set, index, &b.loader)
+		}
+		b.batch.Whole = whole
 		b.taken++
 		b.waited += time.Since(begin)
 		return true
@@ -183,7 +209,11 @@ func (b *Batches) Next() bool {
 		return false
 	}
 	b.issue() // the batches ahead grow while the caller uses this one
-	b.batch = Batch{X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.shape...)...), Index: raw.index}
+	b.batch.Whole = whole
+	if len(raw.index) == 0 {
+		return true
+	}
+	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.shape...)...), Index: raw.index}
 	b.spare.Put(&raw.x)
 	if raw.labels != nil {
 		b.batch.Y = tensor.FromInts(raw.labels, b.set.labelShape(len(raw.index))...)
@@ -273,14 +303,20 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	return raw
 }
 
-// examples are those of batch k.
+// whole is the number of examples of batch k on all ranks.
+func (b *Batches) whole(k int) int { return min((k+1)*b.size, b.set.Len()) - k*b.size }
+
+// examples are those of batch k on this rank.
 func (b *Batches) examples(k int) []int {
-	first := k * b.size
-	index := make([]int, min(first+b.size, b.set.Len())-first)
-	for i := range index {
-		index[i] = first + i
+	ranks := max(b.loader.ranks, 1)
+	first := k*b.size + b.loader.rank
+	end := k*b.size + b.whole(k)
+	index := make([]int, 0, (max(end-first, 0)+ranks-1)/ranks)
+	for at := first; at < end; at += ranks {
 		if b.order != nil {
-			index[i] = b.order[first+i]
+			index = append(index, b.order[at])
+		} else {
+			index = append(index, at)
 		}
 	}
 	return index

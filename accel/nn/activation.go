@@ -1,5 +1,7 @@
 package nn
 
+import "github.com/quernlab/quern/accel/internal/layer"
+
 // ReLU is max(x, 0).
 func ReLU() Module { return &activation{"ReLU", (*Tensor).ReLU} }
 
@@ -22,3 +24,13 @@ type activation struct {
 func (a *activation) Forward(x *Tensor) *Tensor { return a.function(x) }
 func (a *activation) String() string            { return a.name + "()" }
 func (*activation) private() bool               { return true }
+
+func (a *activation) Layer() any {
+	switch a.name {
+	case "ReLU":
+		return layer.ReLU{}
+	case "GlobalAvgPool":
+		return layer.Channelwise{Pooled: true}
+	}
+	return layer.Elementwise{}
+}

@@ -3,6 +3,8 @@ package nn
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -60,7 +62,7 @@ func (a *attention) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	all := s.keep(tensor.Linear(x, a.inProjWeight, a.inProjBias))
+	all := s.keep(a.project(x))
 	// [N, T, 3·width] to three of [N, heads, T, d].
 	d := width / a.heads
 	parts := s.keep(s.keep(all.Reshape(n, t, 3, a.heads, d)).Transpose(2, 0, 3, 1, 4))
@@ -68,6 +70,18 @@ func (a *attention) Forward(x *Tensor) *Tensor {
 	mixed := s.keep(tensor.Attention(part(0), part(1), part(2), a.causal))
 	joined := s.keep(s.keep(mixed.Transpose(0, 2, 1, 3)).Reshape(n, t, width))
 	return a.outProj.Forward(joined)
+}
+
+// project is q, k and v side by side.
+func (a *attention) project(x *Tensor) *Tensor {
+	if other := substitute.For(&a.inProjWeight); other != nil {
+		return other(x)
+	}
+	return tensor.Linear(x, a.inProjWeight, a.inProjBias)
+}
+
+func (a *attention) Layer() any {
+	return layer.Product{Names: [2]string{"in_proj_weight", "in_proj_bias"}, Weight: &a.inProjWeight, Bias: &a.inProjBias}
 }
 
 // make begins with parameters for this width.

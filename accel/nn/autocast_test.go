@@ -8,6 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/golden"
 )
 
 // TestAutocastTrainingEqualsPyTorch compares the losses of ten steps of a GPT
@@ -72,10 +73,7 @@ func TestSummaryOfAutocast(t *testing.T) {
 			t.Errorf("%s gives %v, want %v", r.Layer, r.DType, want[i])
 		}
 	}
-	if text := table.String(); !strings.Contains(text, "dtype") {
-		t.Errorf("the table does not tell:\n%s", text)
-	}
-	if text := nn.Summary(model, 1, 6, 6).String(); strings.Contains(text, "dtype") {
+	if text := nn.Summary(model, 1, 6, 6).String(); strings.Contains(text, "computes in") {
 		t.Errorf("types outside of Autocast:\n%s", text)
 	}
 	for _, p := range nn.Parameters(model) {
@@ -83,4 +81,27 @@ func TestSummaryOfAutocast(t *testing.T) {
 			t.Errorf("a parameter is %v", p.DType())
 		}
 	}
+}
+
+// TestSummaryOfTypes pins the column of types for each precision.
+func TestSummaryOfTypes(t *testing.T) {
+	model := nn.Sequential(
+		nn.Embedding(7, 32),
+		nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())),
+		nn.Residual(nn.LayerNorm(), nn.Dense(64), nn.GELU(), nn.Dense(32)),
+		nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.MatMul(x.Transpose(0, 2, 1)).Softmax(2).MatMul(x) }),
+		nn.Dense(7))
+	var text strings.Builder
+	for _, p := range []struct {
+		name string
+		cast func(f func())
+	}{
+		{"float32", func(f func()) { f() }},
+		{"bfloat16", func(f func()) { tensor.Autocast(tensor.BFloat16, f) }},
+		{"FP8", tensor.AutocastFP8},
+	} {
+		text.WriteString(p.name + "\n\n")
+		p.cast(func() { text.WriteString(nn.Summary(model, 5).String() + "\n\n") })
+	}
+	golden.Check(t, "types.txt", []byte(text.String()))
 }

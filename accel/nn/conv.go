@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -103,6 +105,9 @@ func Conv2D(out, kernel int, options ...ConvOption) *Convolution {
 
 // Forward maps images [N, C, H, W] to [N, out, H', W'].
 func (c *Convolution) Forward(x *Tensor) *Tensor {
+	if other := substitute.For(&c.Weight); other != nil {
+		return other(x)
+	}
 	if c.Weight == nil {
 		c.start(x.Shape())
 	}
@@ -110,6 +115,26 @@ func (c *Convolution) Forward(x *Tensor) *Tensor {
 }
 
 func (*Convolution) private() bool { return true }
+
+// Layer tells the packages that change models what the layer is.
+func (c *Convolution) Layer() any {
+	p := layer.Product{
+		Names: [2]string{"weight", "bias"}, Weight: &c.Weight, Image: true, Window: c.window,
+		SetOut: func(n int) { c.out, c.text[0] = n, fmt.Sprint(n) },
+		SetGroups: func(n int) {
+			for i, text := range c.text {
+				if text == fmt.Sprintf("Groups(%d)", c.window.Groups) {
+					c.text[i] = fmt.Sprintf("Groups(%d)", n)
+				}
+			}
+			c.window.Groups = n
+		},
+	}
+	if !c.noBias {
+		p.Bias = &c.Bias
+	}
+	return p
+}
 
 // start makes the parameters for inputs of this shape.
 func (c *Convolution) start(shape []int) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -49,6 +51,9 @@ func Dense(out int, options ...DenseOption) *Linear {
 
 // Forward maps [N, in] to [N, out], and any [… in] to [… out].
 func (l *Linear) Forward(x *Tensor) *Tensor {
+	if other := substitute.For(&l.Weight); other != nil {
+		return other(x)
+	}
 	if l.Weight == nil {
 		l.start(x.Shape())
 	}
@@ -56,6 +61,15 @@ func (l *Linear) Forward(x *Tensor) *Tensor {
 }
 
 func (*Linear) private() bool { return true }
+
+// Layer tells the packages that change models what the layer is.
+func (l *Linear) Layer() any {
+	p := layer.Product{Names: [2]string{"weight", "bias"}, Weight: &l.Weight, SetOut: func(n int) { l.out = n }}
+	if !l.noBias {
+		p.Bias = &l.Bias
+	}
+	return p
+}
 
 // start makes the parameters for inputs of this shape.
 func (l *Linear) start(shape []int) {
@@ -88,8 +102,12 @@ func (l *Linear) flops(_, out []int) int {
 
 // String is the layer as it is written in Go.
 func (l *Linear) String() string {
-	if l.noBias {
-		return fmt.Sprintf("Dense(%d, NoBias())", l.out)
+	out := l.out
+	if l.Weight != nil { // and out may have been left to it
+		out = l.Weight.Dim(0)
 	}
-	return fmt.Sprintf("Dense(%d)", l.out)
+	if l.noBias {
+		return fmt.Sprintf("Dense(%d, NoBias())", out)
+	}
+	return fmt.Sprintf("Dense(%d)", out)
 }

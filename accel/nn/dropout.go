@@ -1,6 +1,11 @@
 package nn
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/substitute"
+)
 
 // Dropout sets each element to zero with probability share while training and
 // scales the others by 1/(1-share), so that the mean stays (Srivastava et al.,
@@ -20,15 +25,27 @@ type dropout struct {
 }
 
 func (d *dropout) Forward(x *Tensor) *Tensor {
+	if substitute.Open() {
+		return x
+	}
 	if d.share == 1 && (!d.evaluating || d.fixed != nil) {
 		return x.MulScalar(0)
 	}
 	if d.fixed != nil {
 		return x.Mul(d.mask(x))
 	}
-	return x.Dropout(d.share, nil, !d.evaluating)
+	if d.evaluating {
+		return x
+	}
+	return x.Dropout(d.share, nil, true)
 }
 
 func (d *dropout) setTraining(on bool) { d.evaluating, d.fixed = !on, nil }
 func (d *dropout) String() string      { return fmt.Sprintf("Dropout(%g)", d.share) }
 func (*dropout) private() bool         { return true }
+func (*dropout) Layer() any            { return layer.Dropout{} }
+
+func (d *dropout) mode() func() {
+	evaluating, fixed := d.evaluating, d.fixed
+	return func() { d.evaluating, d.fixed = evaluating, fixed }
+}

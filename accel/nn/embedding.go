@@ -58,11 +58,8 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 		e.weight = tensor.Randn(nil, e.length, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
-	places := e.weight
-	if shape[1] < e.length {
-		places = places.Slice(0, 0, shape[1])
-		defer places.Release()
-	}
+	places := e.weight.Slice(0, 0, shape[1]) // of the longest sequence too: one computation for all
+	defer places.Release()
 	return x.Add(places)
 }
 

@@ -50,9 +50,12 @@ func fromTensors(err error) bool {
 		state  *tensor.StateError
 		memory *tensor.OutOfMemoryError
 		finite *tensor.NonFiniteError
+		traced *tensor.TraceError
+		device *tensor.DeviceError
 	)
 	return errors.As(err, &shape) || errors.As(err, &dtype) || errors.As(err, &index) ||
-		errors.As(err, &state) || errors.As(err, &memory) || errors.As(err, &finite)
+		errors.As(err, &state) || errors.As(err, &memory) || errors.As(err, &finite) ||
+		errors.As(err, &traced) || errors.As(err, &device)
 }
 
 // forward runs the layer with this number, and names it if it panics with an

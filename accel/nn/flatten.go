@@ -1,5 +1,7 @@
 package nn
 
+import "github.com/quernlab/quern/accel/internal/layer"
+
 // Flatten joins all dimensions after the first: [N, 1, 28, 28] becomes
 // [N, 784].
 func Flatten() Module { return &flatten{} }
@@ -15,3 +17,4 @@ func (*flatten) Forward(x *Tensor) *Tensor {
 
 func (*flatten) String() string { return "Flatten()" }
 func (*flatten) private() bool  { return true }
+func (*flatten) Layer() any     { return layer.Flatten{} }

@@ -21,7 +21,11 @@ type Module interface {
 }
 
 // modal is a module that computes differently while it is being trained.
-type modal interface{ setTraining(on bool) }
+type modal interface {
+	setTraining(on bool)
+	// mode gives a function that puts the module back into the mode that it is in.
+	mode() (restore func())
+}
 
 // Train puts a model into training mode, or with false into evaluation mode,
 // in which Dropout lets everything pass. New modules are in training mode.
@@ -32,6 +36,23 @@ func Train(model any, on bool) {
 			m.setTraining(on)
 		}
 	})
+}
+
+// Evaluating puts a model into evaluation mode; the function that it returns puts
+// each of its modules back into the mode that it was in.
+func Evaluating(model any) (restore func()) {
+	var undo []func()
+	walk(model, func(_ []string, v any) {
+		if m, ok := v.(modal); ok {
+			undo = append(undo, m.mode())
+		}
+	})
+	Train(model, false)
+	return func() {
+		for _, f := range undo {
+			f()
+		}
+	}
 }
 
 // nameFor tells a profile, if one is being taken, what the parameters of a model
@@ -49,6 +70,24 @@ func nameFor(c *trace.Collector, model any) {
 type Parameter struct {
 	Name string
 	*Tensor
+}
+
+// NamedModule is a module and where it is in a model, such as "0.up".
+type NamedModule struct {
+	Name string
+	Module
+}
+
+// NamedModules are all modules that a model is made of, the model itself first, each
+// once, in the order of declaration.
+func NamedModules(model any) []NamedModule {
+	var found []NamedModule
+	walk(model, func(path []string, v any) {
+		if m, ok := v.(Module); ok {
+			found = append(found, NamedModule{strings.Join(path, "."), m})
+		}
+	})
+	return found
 }
 
 // Parameters are the tensors of a model that training changes: those that

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -45,3 +46,10 @@ func (p *pooling) Forward(x *Tensor) *Tensor {
 
 func (p *pooling) String() string { return p.name + "(" + strings.Join(p.text, ", ") + ")" }
 func (*pooling) private() bool    { return true }
+
+func (p *pooling) Layer() any {
+	if p.name == "MaxPool" {
+		return layer.MaxPool{Size: p.size, Window: p.window}
+	}
+	return layer.Channelwise{}
+}

@@ -1,5 +1,7 @@
 package nn
 
+import "github.com/quernlab/quern/accel/internal/layer"
+
 // Residual is x + f(x), where f is the modules one after the other (He et al.,
 // 2016). Input and output of f must have shapes that can be added.
 func Residual(layers ...Module) Module { return &residual{Sequential(layers...)} }
@@ -17,4 +19,5 @@ func (r *residual) Forward(x *Tensor) *Tensor {
 
 func (r *residual) String() string  { return "Residual" + list(r.chain.layers) }
 func (r *residual) parts() []Module { return r.chain.layers }
+func (r *residual) Layer() any      { return layer.Shortcut{Chain: r.chain} }
 func (r *residual) private() bool   { return r.chain.private() }

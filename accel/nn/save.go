@@ -1,16 +1,14 @@
 package nn
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/internal/atomicfile"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -34,39 +32,9 @@ func Save(path string, model any) error {
 // at all.
 func SaveTensors(path string, tensors map[string]*Tensor, notes map[string]string) (err error) {
 	defer Catch(&err)
-	if err := replaceFile(path, func(w io.Writer) error { return writeSafetensors(w, tensors, notes) }); err != nil {
+	if err := atomicfile.Replace(path, func(w io.Writer) error { return writeSafetensors(w, tensors, notes) }); err != nil {
 		return fmt.Errorf("nn: save %s: %w", path, err)
 	}
-	return nil
-}
-
-// replaceFile writes a file that is old or new, whenever it is looked at.
-func replaceFile(path string, write func(io.Writer) error) (err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".save-*")
-	if err != nil {
-		return err
-	}
-	whole := false
-	defer func() { // also when write panics
-		if !whole {
-			temporary.Close() // again, which does no harm
-			os.Remove(temporary.Name())
-		}
-	}()
-	buffered := bufio.NewWriterSize(temporary, 1<<20)
-	if err = write(buffered); err == nil {
-		err = errors.Join(buffered.Flush(), temporary.Sync())
-	}
-	if err = errors.Join(err, temporary.Close()); err != nil {
-		return err
-	}
-	if err := os.Chmod(temporary.Name(), 0o644); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return err
-	}
-	whole = true
 	return nil
 }
 

@@ -27,17 +27,24 @@ type Row struct {
 	Frozen     int   // numbers that are not
 	// FLOPs are the floating-point operations of the layer's matrix products and
 	// convolutions for one example, forward; the rest is small beside them. 0
-	// where there are none, or the layer is of a type that does not tell.
+	// where there are none.
 	FLOPs int
 	// DType is the type of the output: a 16-bit one where Summary is called in
 	// [tensor.Autocast].
 	DType tensor.DType
+	// Ops are what the layer computes, each in its type.
+	Ops []tensor.Computed
 }
 
 // Summary runs one example of zeros of this shape through a model and says what
 // each layer makes of it and how many parameters it has. Layers that have not
 // seen an input yet get their parameters by this. The model is in evaluation
 // mode meanwhile, and in training mode after that.
+//
+// Called in [tensor.Autocast] or [tensor.AutocastFP8] it says in which type each
+// layer computes, and how much of the work is done in which:
+//
+//	tensor.Autocast(tensor.BFloat16, func() { table = nn.Summary(model, 1, 28, 28) })
 func Summary(model Module, shape ...int) *Table {
 	t := &Table{Input: append([]int{}, shape...)}
 	Train(model, false)
@@ -54,7 +61,9 @@ func (t *Table) run(model Module, shape []int) (err error) {
 		t.chain("", c, x, counted)
 		return nil
 	}
-	t.layer("", model, x, model.Forward(x), counted)
+	var y *Tensor
+	ops := tensor.Types(func() { y = model.Forward(x) })
+	t.layer("", model, x, y, ops, counted)
 	return nil
 }
 
@@ -72,16 +81,20 @@ func (t *Table) chain(path string, c *Chain, x *Tensor, counted map[*Tensor]bool
 			x = forward(number, &shortcut{inner, y}, x)
 			continue
 		}
-		y := forward(number, layer, x)
-		t.layer(number, layer, x, y, counted)
+		var y *Tensor
+		ops := tensor.Types(func() { y = forward(number, layer, x) })
+		t.layer(number, layer, x, y, ops, counted)
 		x = y
 	}
 	return x
 }
 
 // layer adds a row. A tensor that two layers share counts for the first.
-func (t *Table) layer(path string, m Module, x, y *Tensor, counted map[*Tensor]bool) {
-	r := Row{Path: path, Layer: describe(m), Output: example(y), DType: y.DType()}
+func (t *Table) layer(path string, m Module, x, y *Tensor, ops []tensor.Computed, counted map[*Tensor]bool) {
+	r := Row{Path: path, Layer: describe(m), Output: example(y), DType: y.DType(), Ops: ops}
+	for _, op := range ops {
+		r.FLOPs += op.FLOPs
+	}
 	if f, ok := m.(interface{ flops(in, out []int) int }); ok {
 		r.FLOPs = f.flops(example(x), r.Output)
 	}
@@ -140,16 +153,6 @@ func (t *Table) FLOPs() int {
 	return n
 }
 
-// cast tells whether a layer gives another type than float32.
-func (t *Table) cast() bool {
-	for _, r := range t.Rows {
-		if r.DType != tensor.Float32 {
-			return true
-		}
-	}
-	return false
-}
-
 // Parameters is the number of all parameters that are trained.
 func (t *Table) Parameters() int {
 	n := 0
@@ -174,7 +177,7 @@ func (t *Table) total() string {
 		text += fmt.Sprintf(" and %d frozen", n)
 	}
 	if n := t.FLOPs(); n > 0 {
-		text += fmt.Sprintf(", %s FLOPs an example", short(n))
+		text += fmt.Sprintf(", %s FLOPs an example", short(n)) + t.shares()
 	}
 	if t.Err != nil {
 		text += fmt.Sprintf("; then %v", t.Err)
@@ -198,7 +201,7 @@ func (t *Table) cells() [][]string {
 	cells := [][]string{{"", "layer", "output", "parameters", "FLOPs"}, {"", "input", fmt.Sprint(t.Input), "", ""}}
 	cast := t.cast()
 	if cast {
-		cells[0], cells[1] = append(cells[0], "dtype"), append(cells[1], "")
+		cells[0], cells[1] = append(cells[0], "computes in"), append(cells[1], "")
 	}
 	for _, r := range t.Rows {
 		n, flops := "", ""
@@ -213,7 +216,7 @@ func (t *Table) cells() [][]string {
 		}
 		row := []string{r.Path, r.Layer, fmt.Sprint(r.Output), n, flops}
 		if cast {
-			row = append(row, r.DType.String())
+			row = append(row, r.types())
 		}
 		cells = append(cells, row)
 	}

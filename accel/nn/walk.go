@@ -57,6 +57,9 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	if !v.IsValid() || !mayHold(v.Type()) {
 		return
 	}
+	if declared == v.Type() {
+		declared = nil // a compiled type's fields have the names of any other's
+	}
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() && partOfModel(v.Elem()) {

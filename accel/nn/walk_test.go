@@ -44,6 +44,14 @@ type box struct{ raw any }
 func (b box) Raw() any                  { return b.raw }
 func (b box) Forward(x *Tensor) *Tensor { return x }
 
+// typed is a box that knows its type as a cell declared it.
+type typed struct {
+	box
+	declared reflect.Type
+}
+
+func (t typed) GoType() reflect.Type { return t.declared }
+
 // wrapper is what the interpreter gives for an interpreted value as a Module.
 type wrapper struct {
 	IValue   any
@@ -100,6 +108,7 @@ func TestNamedParameters(t *testing.T) {
 		{"interpreted", interpreted, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},
 		{"wrapped", Sequential(wrapper{IValue: interpreted}), []string{"0.fc.weight", "0.fc.bias", "0.Out.weight", "0.Out.bias"}},
 		{"boxed", box{interpreted}, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},
+		{"boxed with its type", typed{box{&struct{ Xfc *Linear }{dense()}}, reflect.TypeFor[*struct{ fc *Linear }]()}, []string{"fc.weight", "fc.bias"}},
 		{"boxed in a chain", Sequential(box{interpreted}, dense()), []string{"0.fc.weight", "0.fc.bias", "0.Out.weight", "0.Out.bias", "1.weight", "1.bias"}},
 	}
 	for _, tt := range tests {

@@ -30,7 +30,7 @@ func (adam) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opt
 		g = r.add(g, r.times(p, o.weightDecay))
 	}
 	mean, root := s.moments(r, g, o)
-	p.Assign(p.Sub(r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))))
+	r.assign(p, p.Sub(r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))))
 }
 
 // moments brings the running means of the gradient and of its square up to date
@@ -39,8 +39,11 @@ func (s *state) moments(r *record, g *tensor.Tensor, o options) (mean, root *ten
 	if s.first == nil {
 		s.first, s.second = tensor.Zeros(g.Shape()...), tensor.Zeros(g.Shape()...)
 	}
-	s.first.Assign(r.fade(r.add(r.times(s.first, o.beta1), r.times(g, 1-o.beta1))))
-	s.second.Assign(r.fade(r.add(r.times(s.second, o.beta2), r.times(r.keep(g.Square()), 1-o.beta2))))
+	r.assign(s.first, r.fade(r.add(r.times(s.first, o.beta1), r.times(g, 1-o.beta1))))
+	r.assign(s.second, r.fade(r.add(r.times(s.second, o.beta2), r.times(r.keep(g.Square()), 1-o.beta2))))
+	if first, second := r.corrections(s); first != nil {
+		return r.keep(s.first.Div(first)), r.keep(r.keep(s.second.Div(second)).Sqrt())
+	}
 	t := float64(s.steps)
 	mean = r.times(s.first, 1/(1-math.Pow(o.beta1, t)))
 	root = r.keep(r.times(s.second, 1/(1-math.Pow(o.beta2, t))).Sqrt())

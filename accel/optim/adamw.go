@@ -23,5 +23,5 @@ func (adamW) String() string { return "AdamW" }
 func (adamW) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
 	mean, root := s.moments(r, g, o)
 	step := r.keep(r.times(mean, rate).Div(r.keep(root.AddScalar(o.epsilon))))
-	p.Assign(r.times(p, 1-rate*o.weightDecay).Sub(step))
+	r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(step))
 }

@@ -31,5 +31,5 @@ func (lamb) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opt
 	ours, its := r.norm(p), r.norm(direction)
 	one := r.keep(tensor.Ones())
 	trust := r.keep(tensor.Where(ours, r.keep(tensor.Where(its, r.keep(ours.Div(its)), one)), one))
-	p.Assign(p.Sub(r.keep(r.times(direction, rate).Mul(trust))))
+	r.assign(p, p.Sub(r.keep(r.times(direction, rate).Mul(trust))))
 }

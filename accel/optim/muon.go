@@ -37,12 +37,12 @@ func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opt
 	if s.first == nil {
 		s.first = tensor.Zeros(p.Shape()...)
 	}
-	s.first.Assign(r.fade(r.add(r.times(s.first, o.momentum), r.times(g, 1-o.momentum))))
+	r.assign(s.first, r.fade(r.add(r.times(s.first, o.momentum), r.times(g, 1-o.momentum))))
 	u := r.add(r.times(g, 1-o.momentum), r.times(s.first, o.momentum))
 	rows, columns := p.Dim(0), p.Len()/p.Dim(0)
 	step := r.orthogonal(r.keep(u.Reshape(rows, columns)))
 	length := rate * 0.2 * math.Sqrt(float64(max(rows, columns)))
-	p.Assign(r.times(p, 1-rate*o.weightDecay).Sub(r.times(r.keep(step.Reshape(p.Shape()...)), length)))
+	r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(r.times(r.keep(step.Reshape(p.Shape()...)), length)))
 }
 
 // orthogonal brings the singular values of a matrix near 1, by five steps of

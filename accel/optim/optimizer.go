@@ -23,6 +23,7 @@ type Optimizer struct {
 	o     options
 	state map[*tensor.Tensor]*state
 	steps int
+	guard *guard // of the last step, if a scaler made it
 }
 
 // rule is one optimiser's formula.
@@ -116,10 +117,14 @@ func newOptimizer(model any, rate float64, r rule, o options, given []Option) *O
 //
 // A parameter is found when Step needs it, so the optimiser may be made before
 // a layer has inferred its shape.
-func (o *Optimizer) Step() { o.step(1) }
+func (o *Optimizer) Step() {
+	o.settle()
+	o.step(nil)
+	tensor.Flush()
+}
 
-// step is Step with gradients that are multiplied by a factor first.
-func (o *Optimizer) step(factor float64) {
+// step records a step, for a guard, which may be nil.
+func (o *Optimizer) step(g *guard) {
 	if c := trace.Active(); c != nil {
 		if c.First(o) {
 			for _, p := range nn.NamedParameters(o.model) {
@@ -130,11 +135,11 @@ func (o *Optimizer) step(factor float64) {
 		defer leave()
 	}
 	tensor.NoGrad(func() {
-		var r record
+		r := record{guard: g}
 		parameters, gradients := o.gradients(&r)
-		if factor != 1 {
-			for i, g := range gradients {
-				gradients[i] = r.times(g, factor)
+		if g != nil {
+			for i, x := range gradients {
+				gradients[i] = r.keep(x.Mul(r.like(g.inverse, x)))
 			}
 		}
 		if o.o.clipNorm > 0 {
@@ -147,14 +152,13 @@ func (o *Optimizer) step(factor float64) {
 				o.state[p] = s
 			}
 			s.steps++
-			var own record // of one update, so that the list knows early what it need not keep
+			own := record{guard: g} // of one update, so that the list knows early what it need not keep
 			o.rule.update(&own, p, gradients[i], s, o.rate, o.o)
 			own.release()
 		}
 		r.release()
 	})
 	o.steps++
-	tensor.Flush()
 }
 
 // gradients are the parameters that have a gradient, and these.
@@ -197,8 +201,12 @@ func (o *Optimizer) LearningRate() float64 { return o.rate }
 // SetLearningRate changes the rate from the next step on.
 func (o *Optimizer) SetLearningRate(rate float64) { o.rate = rate }
 
-// Steps is the number of steps so far.
-func (o *Optimizer) Steps() int { return o.steps }
+// Steps is the number of steps so far. After steps of a [Scaler] it waits for the
+// newest, which may have been skipped.
+func (o *Optimizer) Steps() int {
+	o.settle()
+	return o.steps
+}
 
 // Name is the name of the optimiser, such as AdamW.
 func (o *Optimizer) Name() string { return o.rule.String() }

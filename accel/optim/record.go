@@ -6,7 +6,18 @@ import "github.com/quernlab/quern/accel/tensor"
 // Once they are released they need no memory of their own: the whole update
 // of a parameter is one loop. What is given to Assign becomes the tensor's own
 // value and does not belong here.
-type record struct{ made []*tensor.Tensor }
+type record struct {
+	made  []*tensor.Tensor
+	guard *guard // nil where no scaler may have the step be skipped
+}
+
+// assign gives t its next value, unless the step is to be skipped.
+func (r *record) assign(t, next *tensor.Tensor) {
+	if r.guard != nil {
+		next = tensor.Where(r.guard.finite, r.keep(next), t)
+	}
+	t.Assign(next)
+}
 
 func (r *record) keep(t *tensor.Tensor) *tensor.Tensor {
 	r.made = append(r.made, t)

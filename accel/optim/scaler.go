@@ -17,13 +17,16 @@ import (
 //	scaler := optim.NewScaler()
 //	…
 //	scaler.Scale(loss).Backward()
-//	skipped := scaler.Step(opt)
+//	scaler.Step(opt)
 //
-// It is for one goroutine.
+// The scale stays on the device, and so does the decision: nothing waits for it.
+// Value, Skipped, String and State do wait. It is for one goroutine.
 type Scaler struct {
-	scale   float64
-	good    int // steps since the scale changed
-	skipped int
+	scale   *tensor.Tensor // scalars all
+	good    *tensor.Tensor // steps since the scale changed
+	skipped *tensor.Tensor
+	used    *tensor.Tensor // the scale of the newest step
+	made    *tensor.Tensor // 1 if that was made, 0 if it was skipped
 }
 
 const (
@@ -31,52 +34,73 @@ const (
 	scalerGrowth  = 2
 	scalerBackoff = 0.5
 	scalerEvery   = 2000
+	scalerLimit   = 1 << 127 // beyond float32 every loss would be infinite
 )
 
 // NewScaler makes a scaler with a scale of 2¹⁶.
-func NewScaler() *Scaler { return &Scaler{scale: scalerStart} }
+func NewScaler() *Scaler { return newScaler(ScalerState{Scale: scalerStart}) }
+
+func newScaler(s ScalerState) *Scaler {
+	return &Scaler{
+		scale: tensor.Full(s.Scale), good: tensor.Full(float64(s.Good)), skipped: tensor.Full(float64(s.Skipped)),
+		used: tensor.Full(s.Scale), made: tensor.Ones(),
+	}
+}
 
 // Scale is the loss times the scale.
-func (s *Scaler) Scale(loss *tensor.Tensor) *tensor.Tensor { return loss.MulScalar(s.scale) }
+func (s *Scaler) Scale(loss *tensor.Tensor) *tensor.Tensor {
+	if loss.DType() != tensor.Float64 {
+		return loss.Mul(s.scale)
+	}
+	scale := s.scale.Cast(tensor.Float64)
+	defer scale.Release()
+	return loss.Mul(scale)
+}
 
 // Step divides the gradients by the scale and lets the optimiser step, clipping
 // included, unless one of them is infinite or NaN, and changes the scale by its
-// rule. It waits for the gradients.
-func (s *Scaler) Step(o *Optimizer) (skipped bool) {
-	finite := o.finite()
-	if finite {
-		o.step(1 / s.scale)
-	}
-	s.update(finite)
-	return !finite
+// rule. It does not wait: see [Scaler.Last].
+func (s *Scaler) Step(o *Optimizer) {
+	tensor.NoGrad(func() {
+		var r record
+		sum := o.nonFinite(&r)
+		finite := r.keep(sum.Equal(r.keep(tensor.Zeros())))
+		inverse := r.keep(r.keep(tensor.Ones()).Div(s.scale))
+		g := o.guarded(finite, inverse)
+		g.count(o.o)
+		s.used.Assign(s.scale.Clone())
+		s.made.Assign(finite.Cast(tensor.Float32))
+		s.update(&r, finite)
+		o.step(g)
+		r.release() // before the list runs, so that nothing of it is kept
+	})
+	tensor.Flush()
 }
 
 // update is the rule by which the scale changes after a step.
-func (s *Scaler) update(finite bool) {
-	if !finite {
-		s.scale *= scalerBackoff
-		s.good = 0
-		s.skipped++
-		return
-	}
-	if s.good++; s.good == scalerEvery {
-		s.good = 0
-		// Beyond float32 every loss would be infinite.
-		if grown := s.scale * scalerGrowth; grown <= math.MaxFloat32 {
-			s.scale = grown
-		}
-	}
+func (s *Scaler) update(r *record, finite *tensor.Tensor) {
+	good := r.keep(tensor.Where(finite, r.keep(s.good.AddScalar(1)), r.keep(tensor.Zeros())))
+	grows := r.keep(r.keep(good.AddScalar(1 - scalerEvery)).ReLU()) // 1 when it is time, else 0
+	grown := r.keep(r.keep(r.times(s.scale, scalerGrowth).Minimum(r.keep(tensor.Full(scalerLimit)))).Maximum(s.scale))
+	next := r.keep(tensor.Where(grows, grown, s.scale))
+	s.scale.Assign(tensor.Where(finite, next, r.times(s.scale, scalerBackoff)))
+	s.good.Assign(tensor.Where(grows, r.keep(tensor.Zeros()), good))
+	s.skipped.Assign(tensor.Where(finite, s.skipped, r.keep(s.skipped.AddScalar(1))))
 }
 
+// Last is the scale of the newest step and 1 if that was made, 0 if it was skipped,
+// as scalars to be read when it suits; the caller releases them.
+func (s *Scaler) Last() (scale, made *tensor.Tensor) { return s.used.Clone(), s.made.Clone() }
+
 // Value is the scale now.
-func (s *Scaler) Value() float64 { return s.scale }
+func (s *Scaler) Value() float64 { return s.scale.Item() }
 
 // Skipped is the number of steps that were skipped.
-func (s *Scaler) Skipped() int { return s.skipped }
+func (s *Scaler) Skipped() int { return int(s.skipped.Item()) }
 
 // String is the scale and how often a step was skipped.
 func (s *Scaler) String() string {
-	return fmt.Sprintf("loss scale %g, %d steps skipped", s.scale, s.skipped)
+	return fmt.Sprintf("loss scale %g, %d steps skipped", s.Value(), s.Skipped())
 }
 
 // ScalerState is what a [Scaler] remembers, for a file.
@@ -87,33 +111,26 @@ type ScalerState struct {
 }
 
 // State is what the scaler remembers.
-func (s *Scaler) State() ScalerState { return ScalerState{s.scale, s.good, s.skipped} }
+func (s *Scaler) State() ScalerState {
+	return ScalerState{s.Value(), int(s.good.Item()), s.Skipped()}
+}
 
 // SetState goes on from what another scaler remembered.
 func (s *Scaler) SetState(state ScalerState) error {
-	if !(state.Scale > 0) || math.IsInf(state.Scale, 1) || state.Good < 0 || state.Good >= scalerEvery || state.Skipped < 0 {
+	if !(state.Scale > 0) || state.Scale > math.MaxFloat32 || state.Good < 0 || state.Good >= scalerEvery || state.Skipped < 0 {
 		return fmt.Errorf("optim: %+v is no state of a scaler", state)
 	}
-	*s = Scaler{state.Scale, state.Good, state.Skipped}
+	*s = *newScaler(state)
 	return nil
 }
 
-// finite tells whether all gradients are.
-func (o *Optimizer) finite() bool {
-	sum := 0.0
-	tensor.NoGrad(func() {
-		var r, stay record // the gradients are needed again
-		_, gradients := o.gradients(&stay)
-		if len(gradients) == 0 {
-			return
-		}
-		total := r.keep(tensor.Zeros())
-		for _, g := range gradients {
-			// Products with 0 are 0, and NaN for what is no number.
-			total = r.add(total, r.keep(r.times(g, 0).Sum()))
-		}
-		sum = total.Item()
-		r.release()
-	})
-	return sum == 0
+// nonFinite is 0 if all gradients are finite, and NaN if not.
+func (o *Optimizer) nonFinite(r *record) *tensor.Tensor {
+	_, gradients := o.gradients(r)
+	total := r.keep(tensor.Zeros())
+	for _, g := range gradients {
+		// Products with 0 are 0, and NaN for what is no number.
+		total = r.add(total, r.like(r.keep(r.times(g, 0).Sum()), total))
+	}
+	return total
 }

@@ -35,12 +35,14 @@ func TestScaler(t *testing.T) {
 		}
 		opt.ZeroGrad()
 		scaler.Scale(p.Sum().MulScalar(factor)).Backward()
-		skipped := scaler.Step(opt)
+		scaler.Step(opt)
+		skipped := scaler.Skipped() > skips
 		if skipped {
 			skips++
 		}
-		if skipped != (factor != 0.5) {
-			t.Fatalf("step %d: skipped %v for %v", step, skipped, factor)
+		used, made := scaler.Last()
+		if skipped != (factor != 0.5) || made.Item() == 1 == skipped || used.Item() != want {
+			t.Fatalf("step %d: skipped %v for %v, made %v with the scale %v", step, skipped, factor, made.Item(), used.Item())
 		}
 		if len(changes) > 0 && changes[0].After == step {
 			want, changes = changes[0].Scale, changes[1:]
@@ -82,7 +84,7 @@ func TestScalerState(t *testing.T) {
 	if err := b.SetState(a.State()); err != nil {
 		t.Fatal(err)
 	}
-	if *a != *b || b.Value() != 1<<15 {
+	if a.State() != b.State() || b.Value() != 1<<15 {
 		t.Errorf("%v became %v", a, b)
 	}
 	for _, bad := range []optim.ScalerState{{}, {Scale: -1}, {Scale: math.Inf(1)}, {Scale: 1, Good: 2000}, {Scale: 1, Skipped: -1}} {
@@ -150,5 +152,59 @@ func TestStateThatDoesNotFit(t *testing.T) {
 	state.Tensors["9.first"] = tensor.Ones(2)
 	if err := opt.SetState(state); err == nil {
 		t.Error("a tensor of no parameter is taken")
+	}
+}
+
+// TestScalerLikeFloat64 makes steps with scaled gradients, of which some are skipped,
+// and wants what the optimiser makes of the others alone, whichever it is.
+func TestScalerLikeFloat64(t *testing.T) {
+	gradients := [][]float64{{1, -2, 3, 0.5}, {math.NaN(), 0, 0, 0}, {0.3, 0.1, -1, 2}, {-1, 1, 0, 1}, {0, math.Inf(-1), 0, 0}, {2, 2, -2, 1}}
+	for name, make := range map[string]func(p any) *optim.Optimizer{
+		"SGD":   func(p any) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9), optim.WeightDecay(0.1)) },
+		"Adam":  func(p any) *optim.Optimizer { return optim.Adam(p, 0.1) },
+		"AdamW": func(p any) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.ClipNorm(1)) },
+		"LAMB":  func(p any) *optim.Optimizer { return optim.LAMB(p, 0.1) },
+		"Muon":  func(p any) *optim.Optimizer { return optim.Muon(p, 0.1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			type pair struct{ A, B *tensor.Tensor } // B has a gradient in every other step
+			model := func() *pair {
+				return &pair{tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 2, 2)), tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 4))}
+			}
+			plain, scaled := model(), model()
+			a, b, scaler := make(plain), make(scaled), optim.NewScaler()
+			for i, g := range gradients {
+				finite := true
+				for _, v := range g {
+					finite = finite && !math.IsNaN(v) && !math.IsInf(v, 0)
+				}
+				step := func(m *pair, o *optim.Optimizer, s *optim.Scaler) {
+					o.ZeroGrad()
+					loss := m.A.Mul(tensor.FromFloat64s(g, 2, 2).Cast(tensor.Float32)).Sum()
+					if i%2 == 0 {
+						loss = loss.Add(m.B.Mul(tensor.FromFloat64s(g, 4).Cast(tensor.Float32)).Sum())
+					}
+					if s == nil {
+						loss.Backward()
+						o.Step()
+						return
+					}
+					s.Scale(loss).Backward()
+					s.Step(o)
+				}
+				if finite {
+					step(plain, a, nil)
+				}
+				step(scaled, b, scaler)
+			}
+			closeTo(t, "A", scaled.A.Float64s(), plain.A.Float64s(), 1e-5)
+			closeTo(t, "B", scaled.B.Float64s(), plain.B.Float64s(), 1e-5)
+			if scaler.Skipped() != 2 || b.Steps() != a.Steps() || a.Steps() != 4 {
+				t.Errorf("%d steps, %d skipped", b.Steps(), scaler.Skipped())
+			}
+			if got, want := fmt.Sprint(b.State().Updates), fmt.Sprint(a.State().Updates); got != want {
+				t.Errorf("updates %s, want %s", got, want)
+			}
+		})
 	}
 }

@@ -28,12 +28,12 @@ func (sgd) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opti
 		if s.first == nil {
 			s.first = tensor.Zeros(p.Shape()...)
 		}
-		s.first.Assign(r.fade(r.add(r.times(s.first, o.momentum), g)))
+		r.assign(s.first, r.fade(r.add(r.times(s.first, o.momentum), g)))
 		if o.nesterov {
 			g = r.add(g, r.times(s.first, o.momentum))
 		} else {
 			g = s.first
 		}
 	}
-	p.Assign(p.Sub(r.times(g, rate)))
+	r.assign(p, p.Sub(r.times(g, rate)))
 }

@@ -20,6 +20,7 @@ type State struct {
 
 // State is a copy of what the optimiser remembers.
 func (o *Optimizer) State() State {
+	o.settle()
 	s := State{Steps: o.steps, Updates: map[string]int{}, Tensors: map[string]*tensor.Tensor{}}
 	tensor.NoGrad(func() {
 		for _, p := range nn.State(o.model) {
@@ -80,6 +81,6 @@ func (o *Optimizer) SetState(s State) error {
 		}
 		tensor.Flush()
 	})
-	o.state, o.steps = states, s.Steps
+	o.state, o.steps, o.guard = states, s.Steps, nil
 	return nil
 }

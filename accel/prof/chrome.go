@@ -22,8 +22,8 @@ type traceFile struct {
 	TraceEvents      []traceEvent   `json:"traceEvents"`
 }
 
-// traceEvent is one event: X has a duration, M names a row, C is a counter, i a
-// moment. Times are microseconds since the base.
+// traceEvent is one event: X has a duration, M names a row, C is a counter, s and f
+// are the ends of an arrow. Times are microseconds since the base.
 type traceEvent struct {
 	Phase    string         `json:"ph"`
 	Category string         `json:"cat,omitempty"`
@@ -32,7 +32,8 @@ type traceEvent struct {
 	TID      int            `json:"tid"`
 	Time     json.Number    `json:"ts"`
 	Duration json.Number    `json:"dur,omitempty"`
-	Scope    string         `json:"s,omitempty"`
+	ID       int            `json:"id,omitempty"` // of an arrow
+	Binding  string         `json:"bp,omitempty"` // e: the arrow ends at the event around it
 	Args     map[string]any `json:"args,omitempty"`
 }
 
@@ -40,9 +41,12 @@ type traceEvent struct {
 const (
 	hostPID   = 1
 	devicePID = 2
-	stepTID   = 1
-	workTID   = 2
-	spanTID   = 3
+
+	stepTID   = 1 // of both
+	workTID   = 2 // what the program does, and the ops
+	spanTID   = 3 // of the host
+	kernelTID = 4 // of a device
+	gapTID    = 5 // of a device
 )
 
 // micros is a time as Kineto writes it: microseconds, three digits behind the
@@ -70,24 +74,35 @@ func (r *Report) chrome() *traceFile {
 		e.Phase, e.Time, e.Duration = "X", micros(begin), micros(max(0, end-begin))
 		t.TraceEvents = append(t.TraceEvents, e)
 	}
-	for k, s := range r.Steps {
+	for k, s := range r.host {
 		add(traceEvent{Category: "user_annotation", Name: fmt.Sprintf("ProfilerStep#%d", k), PID: hostPID, TID: stepTID}, s.Begin, s.End)
 	}
 	for _, h := range r.Host {
 		e := traceEvent{Category: "cpu_op", Name: string(h.Kind), PID: hostPID, TID: workTID, Args: map[string]any{"what": h.Name, "bytes": h.Bytes}}
-		if h.Kind == Marked {
+		switch h.Kind {
+		case Marked:
 			e.Category, e.Name, e.TID, e.Args = "user_annotation", h.Name, spanTID, nil
+		case Launching, Synchronising:
+			e.Category = "cuda_driver"
 		}
 		add(e, h.Begin, h.End)
 	}
 	for _, o := range r.Ops {
-		category := "cpu_op"
-		if r.Device != "cpu" {
-			category = "kernel"
-		}
-		add(traceEvent{Category: category, Name: o.title(), PID: devicePID, TID: workTID, Args: map[string]any{
+		add(traceEvent{Category: "cpu_op", Name: o.title(), PID: devicePID, TID: workTID, Args: map[string]any{
 			"op": o.Name, "layer": o.Layer, "phase": string(o.Phase), "FLOPs": o.FLOPs, "bytes": o.Bytes, "Input Dims": o.Shapes,
 		}}, o.Begin, o.End)
+	}
+	if r.asynchronous {
+		called(devicePID, stepTID, "thread_name", "steps")
+		called(devicePID, kernelTID, "thread_name", "kernels")
+		called(devicePID, gapTID, "thread_name", "gaps")
+		for k, s := range r.Steps {
+			add(traceEvent{Category: "gpu_user_annotation", Name: fmt.Sprintf("ProfilerStep#%d", k), PID: devicePID, TID: stepTID}, s.Begin, s.End)
+		}
+		for _, g := range r.Gaps() {
+			add(traceEvent{Category: "gap", Name: g.Reason, PID: devicePID, TID: gapTID}, g.Begin, g.End)
+		}
+		t.addKernels(r)
 	}
 	for _, m := range r.memory {
 		args := map[string]any{}
@@ -97,6 +112,22 @@ func (r *Report) chrome() *traceFile {
 		t.TraceEvents = append(t.TraceEvents, traceEvent{Phase: "C", Name: "memory, bytes", PID: devicePID, Time: micros(m.At), Args: args})
 	}
 	return t
+}
+
+// addKernels adds the kernels, with an arrow to each from the launch that started it.
+func (t *traceFile) addKernels(r *Report) {
+	number := 0
+	for _, o := range r.Ops {
+		for _, k := range o.Kernels {
+			number++
+			t.TraceEvents = append(t.TraceEvents,
+				traceEvent{Phase: "s", Category: "ac2g", Name: "ac2g", PID: hostPID, TID: workTID, Time: micros(o.launched), ID: number},
+				traceEvent{Phase: "X", Category: "kernel", Name: k.Name, PID: devicePID, TID: kernelTID, Time: micros(k.Begin), Duration: micros(k.End - k.Begin), Args: map[string]any{
+					"op": o.title(), "correlation": number, "blocks": k.Blocks, "threads": k.Threads,
+				}},
+				traceEvent{Phase: "f", Category: "ac2g", Name: "ac2g", PID: devicePID, TID: kernelTID, Time: micros(k.Begin), ID: number, Binding: "e"})
+		}
+	}
 }
 
 // WriteTrace writes a trace in JSON, for ui.perfetto.dev and chrome://tracing.

@@ -17,6 +17,20 @@
 // do. [Report.Save] writes a trace that ui.perfetto.dev and chrome://tracing open,
 // [Report.SavePprof] a profile for go tool pprof.
 //
+// Where Nsight Systems or Nsight Compute has started the program, accel.Fit tells it
+// steps, phases, layers and operations as NVTX ranges; [NVTX] has other loops do so.
+//
+// # On a GPU
+//
+// A profiled step is one launch, as without a profile: a CUDA graph, with an event
+// behind each kernel. Launched one by one, kernels would wait for the host, and the
+// profile would be of something else. What an event costs the GPU is in the time of
+// the kernel before it. The host goes on meanwhile, up to two
+// steps ahead. So a step is measured on the device, from the end of the last op of
+// the step before to the end of its own, and what the host does counts where the
+// device has nothing to do: [Report.Gaps] names it. The clocks of both are compared at
+// the beginning.
+//
 // # What is measured
 //
 // The engine records operations and runs them later, as one list. What the table

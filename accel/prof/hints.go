@@ -44,7 +44,10 @@ func (r *Report) Hints() []string {
 	computing := b.Forward + b.Backward + b.Update
 	if r.share(b.Host) >= muchHost {
 		say("%s is the program itself and the recording of %.0f operations, while an op takes %s on average: give the device more to do at once, by a larger batch.",
-			part(b.Host), c.Recorded, duration(time.Duration(computing.Seconds()/max(c.Launches, 1)*1e9)))
+			part(b.Host), c.Recorded, duration(time.Duration(computing.Seconds()/max(c.Ops, 1)*1e9)))
+	}
+	if r.share(b.Synchronising) >= muchHost {
+		say("%s is the host waking up after it has waited for the device, which has nothing to do then: read results after the step, or every tenth one, so that the host stays ahead.", part(b.Synchronising))
 	}
 	if r.share(b.Copying) >= muchCopying {
 		say("%s copies %s to the device and %s from it: keep on the device what is used again, and read less often.", part(b.Copying), size(c.ToDevice), size(c.ToHost))
@@ -79,8 +82,11 @@ func (r *Report) sayOfOps(say func(format string, values ...any)) {
 		return
 	}
 	ceilings := r.Ceilings()
+	if !(ceilings.FLOPs > 0) {
+		return
+	}
 	bound := "arithmetic"
-	if w.bytes/ceilings.Bytes > w.flops/ceilings.FLOPs {
+	if w.bytes/ceilings.Bytes > w.flops/ceilings.arithmetic(w.half) {
 		bound = "memory"
 	}
 	switch reached := w.reached(ceilings); {

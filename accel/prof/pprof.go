@@ -2,7 +2,6 @@ package prof
 
 import (
 	"io"
-	"time"
 
 	"github.com/google/pprof/profile"
 )
@@ -49,7 +48,7 @@ func (r *Report) pprof() *profile.Profile {
 			b.add([]string{string(h.Kind), "host"}, map[string]string{"op": string(h.Kind)}, []int64{1, 0, int64(h.Bytes), (h.End - h.Begin).Nanoseconds()})
 		}
 	}
-	if rest := r.Breakdown().Host * time.Duration(len(r.Steps)); rest > 0 {
+	if rest := r.program(); rest > 0 {
 		b.add([]string{"program", "host"}, map[string]string{"op": "program"}, []int64{int64(len(r.Steps)), 0, 0, rest.Nanoseconds()})
 	}
 	return b.p

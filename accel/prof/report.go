@@ -16,17 +16,24 @@ type Report struct {
 	Host   []Host // what the program did itself, in order
 	Counts Counts
 
+	asynchronous bool      // the device worked while the host went on
+	host         []Stretch // the steps as the host has seen them
+
 	memory   []MemoryPoint
 	peak     int // bytes, as the engine counts them
 	ceilings *Ceilings
 }
 
-// Stretch is the time of one step, since the start of the profile.
+// Stretch is the time of one step, since the start of the profile. On a GPU, which
+// works while the host goes on, a step ends when its last op does.
 type Stretch struct{ Begin, End time.Duration }
 
 // Counts are means over the steps.
 type Counts struct {
-	Launches float64 // ops that were run
+	Launches float64 // that the host made: of graphs on a GPU, of ops on the processor
+	Ops      float64 // that were run
+	Kernels  float64 // that a GPU ran for them; 0 of the processor
+	Allocs   float64 // pieces of memory that a GPU's driver was asked for
 	Recorded float64 // operations before they were fused
 	Lists    float64 // runs of a list
 	Planned  float64 // lists whose structure was new
@@ -43,19 +50,29 @@ func newReport(p *recording) *Report {
 	for _, s := range p.steps {
 		r.Steps = append(r.Steps, Stretch{s.begin, s.end})
 	}
+	r.host = r.Steps
 	// What belongs to a step that was not finished does not count.
 	r.Ops = slices.DeleteFunc(r.Ops, func(o Op) bool { return o.Step >= len(r.Steps) })
-	r.Host = slices.DeleteFunc(r.Host, func(h Host) bool { return h.Step >= len(r.Steps) })
+	r.Host = slices.DeleteFunc(r.Host, func(h Host) bool { return h.Step >= len(r.Steps) || h.End <= r.host[0].Begin })
 	for _, f := range p.flushes {
 		r.Device = f.Program.Device
 	}
 	if len(r.Steps) == 0 {
 		return r
 	}
+	if r.asynchronous = p.asynchronous(); r.asynchronous {
+		r.Steps = r.onDevice(p.steps)
+	}
 	r.memory = p.memory(r.median())
 	n := float64(len(r.Steps))
 	c := &r.Counts
-	c.Launches, c.Recorded, c.Lists = float64(len(r.Ops))/n, float64(p.stats.Ops)/n, float64(p.stats.Flushes)/n
+	c.Launches, c.Ops, c.Recorded, c.Lists = float64(len(r.Ops))/n, float64(len(r.Ops))/n, float64(p.stats.Ops)/n, float64(p.stats.Flushes)/n
+	if r.asynchronous {
+		c.Launches, c.Allocs = float64(p.stats.Device.Launches)/n, float64(p.stats.Device.Allocs)/n
+		for _, o := range r.Ops {
+			c.Kernels += float64(len(o.Kernels)) / n
+		}
+	}
 	c.Planned, c.Syncs = float64(p.stats.PlansMade)/n, float64(p.stats.Syncs)/n
 	for _, o := range r.Ops {
 		c.FLOPs += o.FLOPs / n
@@ -85,9 +102,11 @@ func (r *Report) median() int {
 func (s Stretch) length() time.Duration { return s.End - s.Begin }
 
 // total is the time of all steps.
-func (r *Report) total() time.Duration {
+func (r *Report) total() time.Duration { return length(r.Steps) }
+
+func length(all []Stretch) time.Duration {
 	var sum time.Duration
-	for _, s := range r.Steps {
+	for _, s := range all {
 		sum += s.length()
 	}
 	return sum
@@ -108,7 +127,8 @@ type Breakdown struct {
 	Waiting                   time.Duration // for data
 	Planning                  time.Duration // lists of a new structure
 	Copying                   time.Duration // to and from the device
-	Host                      time.Duration // the rest: the program itself, and recording
+	Synchronising             time.Duration // the device has done all, and the host is still waking up
+	Host                      time.Duration // the rest: the program itself, recording and launching
 }
 
 // Breakdown says where the time of a step goes.
@@ -128,22 +148,27 @@ func (r *Report) Breakdown() Breakdown {
 			b.Update += d
 		}
 	}
-	for _, h := range r.Host {
-		d := h.End - h.Begin
-		switch h.Kind {
+	// What the host does while the device works costs nothing.
+	for _, g := range r.Gaps() {
+		d := g.End - g.Begin
+		switch HostKind(g.Reason) {
 		case Waiting:
 			b.Waiting += d
 		case Planning:
 			b.Planning += d
 		case Reading, Writing:
 			b.Copying += d
+		case Synchronising:
+			b.Synchronising += d
 		}
 	}
 	n := time.Duration(len(r.Steps))
-	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying} {
+	rest := r.StepTime()
+	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronising} {
 		*part /= n
+		rest -= *part
 	}
-	b.Host = max(0, r.StepTime()-b.Forward-b.Backward-b.Update-b.Waiting-b.Planning-b.Copying)
+	b.Host = max(0, rest)
 	return b
 }
 
@@ -151,7 +176,7 @@ func (r *Report) Breakdown() Breakdown {
 func (b Breakdown) parts() []part {
 	return []part{
 		{"forward", b.Forward}, {"backward", b.Backward}, {"update", b.Update}, {"waiting for data", b.Waiting},
-		{"planning", b.Planning}, {"copying", b.Copying}, {"host", b.Host},
+		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronising", b.Synchronising}, {"host", b.Host},
 	}
 }
 
@@ -174,8 +199,12 @@ func (r *Report) String() string {
 		}
 	}
 	c := r.Counts
-	return text + fmt.Sprintf("\na step: %.0f launches of %.0f operations, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
-		c.Launches, c.Recorded, c.Syncs, size(c.Bytes), size(c.ToDevice), size(c.ToHost), c.FLOPs/r.StepTime().Seconds()/1e9)
+	what := fmt.Sprintf("%.0f launches of %.0f operations", c.Launches, c.Recorded)
+	if r.asynchronous {
+		what = fmt.Sprintf("%.3g launches of %.0f kernels for %.0f operations, %.3g allocations", c.Launches, c.Kernels, c.Recorded, c.Allocs)
+	}
+	return text + fmt.Sprintf("\na step: %s, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
+		what, c.Syncs, size(c.Bytes), size(c.ToDevice), size(c.ToHost), c.FLOPs/r.StepTime().Seconds()/1e9)
 }
 
 // share is a part of the time of a step.

@@ -74,6 +74,7 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 		return &Report{}, err
 	}
 	c.flushes = c.Flushes()
+	c.finish()
 	r := newReport(c)
 	if err != nil {
 		return r, fmt.Errorf("prof: step %d of %d: %w", len(r.Steps)+1, s.active, err)
@@ -96,7 +97,6 @@ type span struct{ begin, end time.Duration }
 
 // profiled makes steps, with a profile or without.
 func profiled(ctx context.Context, step func() error, on bool, steps int) (p *recording, err error) {
-	tensor.Flush() // what is recorded is no part of the step
 	p = &recording{}
 	if on {
 		c, ok := trace.Start()
@@ -105,6 +105,16 @@ func profiled(ctx context.Context, step func() error, on bool, steps int) (p *re
 		}
 		defer c.Stop()
 		p.Collector = c
+	}
+	if err := synchronize(); err != nil { // what is recorded is no part of the step
+		return p, err
+	}
+	if on {
+		defer func() {
+			if e := synchronize(); err == nil { // and then the device tells its times
+				err = e
+			}
+		}()
 	}
 	before := tensor.Stats()
 	for range steps {
@@ -125,10 +135,18 @@ func profiled(ctx context.Context, step func() error, on bool, steps int) (p *re
 			p.stats = tensor.Statistics{
 				Flushes: after.Flushes - before.Flushes, PlansMade: after.PlansMade - before.PlansMade, Syncs: after.Syncs - before.Syncs,
 				Ops: after.Ops - before.Ops, Steps: after.Steps - before.Steps, PeakBytes: after.PeakBytes, PlanBytes: after.PlanBytes, LiveBytes: after.LiveBytes,
+				Device: after.Device.Minus(before.Device),
 			}
 		}
 	}
 	return p, nil
+}
+
+// synchronize waits for the device.
+func synchronize() (err error) {
+	defer nn.Catch(&err)
+	tensor.Synchronize()
+	return nil
 }
 
 // once makes one step and runs what it recorded.
@@ -147,9 +165,9 @@ func once(step func() error) (err error) {
 //
 // Without a profile it does nothing.
 func Span(name string) (end func()) {
-	c := trace.Active()
+	c := trace.Profile()
 	if c == nil {
-		return func() {}
+		return trace.Range(func() string { return name })
 	}
 	begin := c.Now()
 	return func() { c.Event(trace.Marked, name, begin, 0) }

@@ -58,13 +58,11 @@ func (r *Report) Rows() []Row {
 		rows[k].Calls++
 		return &rows[k]
 	}
-	var within time.Duration // of what is no span
 	for _, o := range r.Ops {
 		row := add(o.title(), o.Shapes)
 		r.spend(row, o.End-o.Begin)
 		row.Bytes += o.Made
 		row.FLOPs += o.FLOPs
-		within += o.End - o.Begin
 	}
 	for _, h := range r.Host {
 		if h.Kind == Marked {
@@ -76,12 +74,28 @@ func (r *Report) Rows() []Row {
 		row := add(string(h.Kind), "")
 		row.Self, row.Total = row.Self+h.End-h.Begin, row.Total+h.End-h.Begin
 		row.Bytes += h.Bytes
-		within += h.End - h.Begin
 	}
-	if rest := r.total() - within; rest > 0 {
+	if rest := r.program(); rest > 0 {
 		rows = append(rows, Row{Name: "host", Self: rest, Total: rest, Calls: len(r.Steps)})
 	}
 	return rows
+}
+
+// program is the time of the host that none of its events takes, nor ops of the
+// processor.
+func (r *Report) program() time.Duration {
+	rest := length(r.host)
+	for _, h := range r.Host {
+		if h.Kind != Marked {
+			rest -= h.End - h.Begin
+		}
+	}
+	if !r.asynchronous {
+		for _, o := range r.Ops {
+			rest -= o.End - o.Begin
+		}
+	}
+	return rest
 }
 
 // spend enters the time of an op.

@@ -9,11 +9,11 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Gap is a stretch of time in which no op ran, and why.
+// Gap is a stretch of time in which no op ran, and why: what the host did meanwhile.
 type Gap struct {
 	Step       int
 	Begin, End time.Duration
-	Reason     string // "waiting for data", "planning", "reading results", "writing data", "host"
+	Reason     string // a HostKind, or "host" for the program itself
 }
 
 // Gaps are the stretches in which no op ran. A stretch of several reasons is
@@ -91,25 +91,42 @@ func (r *Report) Timeline() *plots.Figure {
 		b.Name = o.Layer
 		layers.Blocks = append(layers.Blocks, b)
 	}
-	host := plots.Lane{Name: "gaps"}
+	gaps := plots.Lane{Name: "gaps"}
 	for _, g := range r.Gaps() {
 		if g.Step == k {
-			kind := g.Reason
-			if kind == "host" {
-				kind = ""
-			}
-			host.Blocks = append(host.Blocks, plots.Block{From: seconds(g.Begin), To: seconds(g.End), Name: g.Reason, Kind: kind})
+			gaps.Blocks = append(gaps.Blocks, plots.Block{From: seconds(g.Begin), To: seconds(g.End), Name: g.Reason, Kind: hostKind(g.Reason)})
 		}
 	}
-	lanes := []plots.Lane{layers, device, host}
+	lanes := []plots.Lane{layers, device, gaps}
+	if r.asynchronous {
+		lanes = append([]plots.Lane{r.hostLane(k)}, lanes...)
+	}
 	spans := plots.Lane{Name: "spans"}
 	for _, h := range r.Host {
-		if h.Kind == Marked && h.Step == k {
-			spans.Blocks = append(spans.Blocks, plots.Block{From: seconds(h.Begin), To: seconds(h.End), Name: h.Name})
+		if h.Kind == Marked && h.Begin < r.Steps[k].End && h.End > zero && (r.asynchronous || h.Step == k) {
+			spans.Blocks = append(spans.Blocks, plots.Block{From: seconds(max(h.Begin, zero)), To: seconds(min(h.End, r.Steps[k].End)), Name: h.Name})
 		}
 	}
 	if len(spans.Blocks) > 0 {
 		lanes = append([]plots.Lane{spans}, lanes...)
 	}
 	return plots.Timeline("One step", lanes...).Subtitle(fmt.Sprintf("step %d of %d, %s", k+1, len(r.Steps), duration(r.Steps[k].length())))
+}
+
+// hostKind is the kind of a block for what the host did; none for the program itself.
+func hostKind(reason string) string {
+	if reason == "host" {
+		return ""
+	}
+	return reason
+}
+
+// hostLane is what the host did while a device had a step, ahead of it.
+func (r *Report) hostLane(k int) plots.Lane {
+	s := r.Steps[k]
+	lane := plots.Lane{Name: "host"}
+	for _, g := range r.reasons(k, s) {
+		lane.Blocks = append(lane.Blocks, plots.Block{From: (g.Begin - s.Begin).Seconds(), To: (g.End - s.Begin).Seconds(), Name: g.Reason, Kind: hostKind(g.Reason)})
+	}
+	return lane
 }

@@ -32,6 +32,11 @@ type Op struct {
 	Bytes      float64 // read and written
 	Made       int     // bytes of its results
 	Shapes     string  // of the operands
+	// Kernels are what a GPU ran for it; nil of the processor.
+	Kernels []Kernel
+
+	half     bool          // its factors are of 16 bits
+	launched time.Duration // when the host launched the kernels
 }
 
 // Host is what the program itself did meanwhile.
@@ -53,6 +58,9 @@ const (
 	Reading  HostKind = "reading results"
 	Writing  HostKind = "writing data"
 	Marked   HostKind = "span" // of [Span]
+
+	Launching     HostKind = "launching"
+	Synchronising HostKind = "synchronising" // waiting for the device
 )
 
 // ops are the work of all flushes.
@@ -65,12 +73,15 @@ func (p *recording) ops() []Op {
 			switch {
 			case i+1 < len(f.Times):
 				o.Begin, o.End = f.Times[i], f.Times[i+1]
-			case len(f.Times) == 1 && i == 0: // the device does not tell its steps apart
+			case f.Work == nil && len(f.Times) == 1 && i == 0: // the device does not tell its steps apart
 				o.Begin, o.End, o.Name = f.Begin, f.End, "list of "+fmt.Sprint(len(f.Program.Steps))
 			default:
 				continue // it failed before, or is part of the list
 			}
-			o.Step = p.stepAt(o.Begin)
+			o.Step = p.stepAt(f.Begin)
+			if o.Kernels = kernels(&f, i); f.Work != nil {
+				o.launched = f.Work.Launched
+			}
 			if note := leading(f.Notes, s.Nodes); note != nil {
 				o.Phase = phases[note.Phase]
 				o.Layer = p.layer(note)
@@ -80,6 +91,7 @@ func (p *recording) ops() []Op {
 				o.Made += elements(out.Shape) * out.Size
 			}
 			o.Shapes = shapes(s.In)
+			o.half = len(s.In) > 0 && s.In[0].Size == 2
 			all = append(all, o)
 		}
 	}
@@ -187,7 +199,10 @@ func (p *recording) scope(n *trace.Note) string {
 
 // hosts are what the host did, in order.
 func (p *recording) hosts() []Host {
-	kinds := map[trace.Kind]HostKind{trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: Marked}
+	kinds := map[trace.Kind]HostKind{
+		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: Marked,
+		trace.Planning: Planning, trace.Launching: Launching, trace.Synchronising: Synchronising,
+	}
 	var all []Host
 	for _, e := range p.Events() {
 		all = append(all, Host{kinds[e.Kind], e.Name, p.stepAt(e.Begin), e.Begin, e.End, e.Bytes})
@@ -197,6 +212,7 @@ func (p *recording) hosts() []Host {
 			all = append(all, Host{Kind: Planning, Name: fmt.Sprintf("%d ops", len(f.Notes)), Step: p.stepAt(f.Begin), Begin: f.Begin - f.Planning, End: f.Begin})
 		}
 	}
+	cutWaits(all)
 	slices.SortStableFunc(all, func(a, b Host) int { return int(a.Begin - b.Begin) })
 	return all
 }

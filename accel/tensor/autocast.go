@@ -23,7 +23,7 @@ func Autocast(d DType, f func()) {
 	if d != Float32 && !d.Half() {
 		panic(&DTypeError{Op: "Autocast", DTypes: []DType{d}, Hint: "bfloat16, float16 or float32 is needed"})
 	}
-	within(func(s *scope) { s.cast = d }, f)
+	within(func(s *scope) { s.cast, s.eight = d, false }, f)
 }
 
 // castPolicy is in which types an op computes under Autocast.

@@ -1,6 +1,10 @@
 package tensor
 
-import "github.com/quernlab/quern/accel/internal/ir"
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
 // Parameter makes t a parameter, a tensor whose gradient Backward computes,
 // and returns it.
@@ -51,6 +55,42 @@ func (t *Tensor) Grad() *Tensor {
 		}
 	})
 	return g
+}
+
+// SetGrad gives t, a parameter, a gradient in the place of the one that it has, as if
+// Backward had computed it. It panics if it has not the shape and element type of t.
+func (t *Tensor) SetGrad(g *Tensor) {
+	locked(func(r *ir.Recorder) {
+		v, gradient := t.value("SetGrad"), g.own("SetGrad")
+		switch {
+		case t.leaf == nil:
+			panic(&StateError{Op: "SetGrad", Hint: "the tensor requires no gradient"})
+		case !slices.Equal(v.Shape(), gradient.Shape()):
+			panic(&ShapeError{Op: "SetGrad", Shapes: [][]int{v.Shape(), gradient.Shape()}, Hint: "the gradient must have the shape of the parameter"})
+		case v.DType() != gradient.DType():
+			panic(&DTypeError{Op: "SetGrad", DTypes: []DType{v.DType(), gradient.DType()}, Hint: "the gradient must have the element type of the parameter"})
+		}
+		if gradient.RequiresGrad() {
+			gradient = r.Alias(gradient)
+		}
+		gradient.Hold() // before the old one goes, which it may be
+		r.ZeroGrad(t.leaf)
+		t.leaf.Grad = gradient
+	})
+}
+
+// AfterGrad has f be called within each Backward as soon as the gradient of t, a
+// parameter, is complete, while those of others are still to be taken; nil for
+// nothing. With a Checkpoint in the graph it is called at the end. f may read the
+// gradient, which runs what was recorded up to there.
+func (t *Tensor) AfterGrad(f func()) {
+	locked(func(*ir.Recorder) {
+		t.value("AfterGrad")
+		if t.leaf == nil {
+			panic(&StateError{Op: "AfterGrad", Hint: "the tensor requires no gradient"})
+		}
+		t.leaf.After = f
+	})
 }
 
 // ZeroGrad forgets the gradient.

@@ -25,7 +25,7 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		values = append(values, t.value("Checkpoint"))
 	}
 	e.recorder.Trim()
-	first, cast := &draws{}, e.now.cast
+	first, cast, eight := &draws{}, e.now.cast, e.now.eight
 	replay := func(v []*ir.Value) *ir.Value {
 		tensors := make([]*Tensor, len(v))
 		for i, x := range v {
@@ -39,7 +39,7 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		}
 		var y *Tensor
 		from := e.recorder.Position()
-		within(func(s *scope) { s.cast = cast }, func() { y = f(tensors) })
+		within(func(s *scope) { s.cast, s.eight = cast, eight }, func() { y = f(tensors) })
 		out := y.known("Checkpoint")
 		if e.recorder.Since(out, from) {
 			out.Drop() // nobody but the checkpoint has it

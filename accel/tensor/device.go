@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/cuda/simulation"
 	"github.com/quernlab/quern/accel/internal/goroutine"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
@@ -18,9 +18,10 @@ import (
 // Use has everything be computed on another device from now on: "cpu", "cuda" for
 // the first GPU, "cuda:1" for the second, "simulated" for a GPU that the processor
 // plays, instruction by instruction: very slow, and there to try without a GPU
-// whether a program would run on one. Tensors that exist follow when they are
-// used next. What has no code on the device, float64 beyond arithmetic on a GPU,
-// is refused when it is computed. The error says why there is no such device.
+// whether a program would run on one. It is of compute capability 8.0;
+// "simulated:8.9" and "simulated:9.0" are of others. Tensors that exist follow when
+// they are used next. What has no code on the device is refused when it is computed.
+// The error says why there is no such device.
 //
 // A program begins with the device that the environment variable QUERN_DEVICE
 // names, with the processor if there is none.
@@ -53,6 +54,7 @@ type GPU struct {
 	Capability string // what CUDA calls the compute capability, "9.0" for instance
 	Processors int    // streaming multiprocessors
 	Memory     int    // bytes
+	PCI        string // bus id, 0000:3b:00.0
 }
 
 // GPUs are the GPUs that programs of this package can use. The error says why there
@@ -66,7 +68,7 @@ func GPUs() ([]GPU, error) {
 	for i, g := range d.Devices() {
 		all = append(all, GPU{
 			Device: fmt.Sprintf("cuda:%d", i), Name: g.Name, Capability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
-			Processors: g.SMs, Memory: g.Memory,
+			Processors: g.SMs, Memory: g.Memory, PCI: g.PCI,
 		})
 	}
 	return all, nil
@@ -91,12 +93,6 @@ func (e *engine) use(name string) error {
 	return nil
 }
 
-// The GPU that the processor plays.
-const (
-	simulatedGPU   = "simulated"
-	simulatedBytes = 2 << 30
-)
-
 // canonical is a name with its number.
 func canonical(name string) string {
 	if name == "cuda" {
@@ -106,15 +102,15 @@ func canonical(name string) string {
 }
 
 func open(name string) (ir.Device, error) {
-	switch name {
-	case "cpu":
+	if name == "cpu" {
 		return cpu.New(0), nil
-	case simulatedGPU:
-		d, err := fake.Open(fake.Options{Memory: simulatedBytes})
+	}
+	if machine := simulation.Machines[name]; machine != nil {
+		d, err := machine()
 		if err != nil {
 			return nil, err
 		}
-		return cuda.Open(name, d, 0)
+		return cuda.Open(name, d, 0, cuda.Libraries{NCCL: simulation.NCCL})
 	}
 	text, found := strings.CutPrefix(name, "cuda:")
 	number, err := strconv.Atoi(text)
@@ -128,7 +124,24 @@ func open(name string) (ir.Device, error) {
 	if n := len(d.Devices()); number >= n {
 		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0", n)
 	}
-	return cuda.Open(name, d, number)
+	return cuda.Open(name, d, number, cuda.Installed(d.Version()))
+}
+
+// Lost is the error with which a GPU has failed for good: its memory is gone, and
+// this process cannot use it any more. It is nil of those that work, and while none
+// was used.
+func Lost() (err error) {
+	if !engineMade.Load() {
+		return nil
+	}
+	locked(func(*ir.Recorder) {
+		for _, d := range shared().devices {
+			if l, ok := d.(interface{ Lost() error }); ok && err == nil {
+				err = l.Lost()
+			}
+		}
+	})
+	return err
 }
 
 // bound sets the limit of memory: that of the user, or of the host's memory. How
@@ -144,6 +157,7 @@ func (e *engine) bound() {
 // newEngine is the engine of a program, on the device that the environment names.
 // One that is not to be had is a *StateError of every op.
 func newEngine() *engine {
+	engineMade.Store(true)
 	d := ir.Device(cpu.New(0))
 	e := &engine{recorder: ir.NewRecorder(d), devices: map[string]ir.Device{"cpu": d}, scopes: map[goroutine.Identity]scope{}}
 	e.bound()

@@ -32,11 +32,16 @@ type engine struct {
 type scope struct {
 	noGrad int   // how many NoGrad are open
 	cast   DType // of Autocast; Float32 for none
+	eight  bool  // of AutocastFP8
 
 	path, kind string // of In, while somebody wants to know
+
+	computed *[]Computed // of Types; nil while nobody wants to know
 }
 
 var shared = sync.OnceValue(newEngine)
+
+var engineMade atomic.Bool
 
 // enter takes the lock for the goroutine and lets its scope hold.
 func (e *engine) enter() {
@@ -105,6 +110,9 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 	defer e.leave()
 	var room [4]*ir.Value
 	values := e.prepare(room[:0], op.Name(), in)
+	if !moves(op) && !compares(op) {
+		e.tell(op.Name(), values, nil)
+	}
 	if half, back := halves(values); half && !moves(op) {
 		switch {
 		case compares(op):
@@ -133,13 +141,18 @@ func (e *engine) prepare(values []*ir.Value, op string, in []*Tensor) []*ir.Valu
 // floats are widened before and the result is rounded after.
 func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		if half, back := halves(v); half {
-			if followsFirst(op) {
-				back = v[0].DType()
-			}
-			return narrow(r, f(r, widen(r, v)), back)
+		half, back := halves(v)
+		if !half {
+			y := f(r, v)
+			shared().tell(op, v, y)
+			return y
 		}
-		return f(r, v)
+		if followsFirst(op) {
+			back = v[0].DType()
+		}
+		y := narrow(r, f(r, widen(r, v)), back)
+		shared().tell(op, v, y)
+		return y
 	}, in...)
 }
 
@@ -173,6 +186,11 @@ func callIt(op string) {
 // it; nobody else needs to.
 func Flush() { locked((*ir.Recorder).Flush) }
 
+// Synchronize runs everything that was recorded and waits until the device has done
+// it, as a measurement of time must. It panics with the error that the device has
+// met.
+func Synchronize() { locked((*ir.Recorder).Wait) }
+
 // NoGrad runs f; what this goroutine computes meanwhile has no gradient. Other
 // goroutines, those that f starts among them, go on as they are. Updates of
 // parameters and evaluation belong in it.
@@ -180,6 +198,9 @@ func NoGrad(f func()) { within(func(s *scope) { s.noGrad++ }, f) }
 
 // Statistics counts what the engine did since the last ResetStats.
 type Statistics = ir.Stats
+
+// DeviceCounts is what was asked of a GPU.
+type DeviceCounts = ir.DeviceCounts
 
 // Stats returns the counts.
 func Stats() (s Statistics) {

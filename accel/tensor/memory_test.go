@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,33 @@ func TestMemoryLimit(t *testing.T) {
 		}
 		SetMemoryLimit(0)
 		Zeros(1 << 20)
+	})
+}
+
+// TestPeakBytes makes values that are garbage at once, and keeps some.
+func TestPeakBytes(t *testing.T) {
+	withThreads(2, func() {
+		const size = 4 << 20 // bytes of one value
+		before := PeakBytes(func() {})
+		one := PeakBytes(func() {
+			for i := range 20 {
+				Ones(size / 4).AddScalar(float64(i)).Data()
+			}
+		})
+		if n := one - before; n < size || n > 3*size {
+			t.Errorf("one value of %d bytes at a time takes %d", size, n)
+		}
+		var kept []*Tensor
+		all := PeakBytes(func() {
+			for i := range 20 {
+				kept = append(kept, Ones(size/4).AddScalar(float64(i)))
+				kept[i].Data()
+			}
+		})
+		if n := all - before; n < 19*size || n > 22*size {
+			t.Errorf("20 values of %d bytes take %d", size, n)
+		}
+		runtime.KeepAlive(kept)
 	})
 }
 

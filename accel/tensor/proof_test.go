@@ -13,10 +13,13 @@ var (
 	provedElsewhere = map[string]string{
 		"Alias":      "TestNoGradAndDetach",
 		"Bernoulli":  "TestDropout", // random numbers; those of torch are others
+		"ByteLinear": "TestByteLinear in accel/internal/cpu",
 		"Checkpoint": "TestCheckpoint",
 		"Fill":       "all that have a constant, with Ones and Zeros",
 		"Finite":     "TestRequireFinite",
 		"Index":      "TestIndicesOfAnyType",
+		"Quantized":  "TestQuantizedNetworks in accel/internal/cpu",
+		"Round8":     "TestAutocastFP8, and PyTorch's roundings in accel/internal/tensor",
 	}
 	// without a case of torch's, since what they compute is told by another one
 	withoutGolden = map[string]string{

@@ -55,6 +55,10 @@ type StateError = ir.StateError
 // OutOfMemoryError says that the device could not give the memory asked for.
 type OutOfMemoryError = ir.OutOfMemoryError
 
+// DeviceError says that a device could not do what was asked of it: it lacks an op, a
+// kernel has faulted, or the device is gone.
+type DeviceError = ir.DeviceError
+
 func wrap(v *ir.Value) *Tensor { return &Tensor{v: v.Hold()} }
 
 func (t *Tensor) value(op string) *ir.Value {

@@ -15,6 +15,7 @@ type Device struct {
 	winograd *winogradKernel
 	channels channelKernel
 	vectors  *vectors
+	bytes    *byteKernel
 	free     map[int][]*storage // by size in bytes
 	pooled   int                // bytes in free
 
@@ -23,6 +24,7 @@ type Device struct {
 	arena   *storage
 	panel   []float32   // packed right-hand side of a matrix product
 	scratch [][]float32 // of each worker
+	widened []float32   // weights of bytes as floats
 }
 
 var _ ir.Device = (*Device)(nil)
@@ -49,8 +51,17 @@ func NewWith(implementation string, threads int) *Device {
 			d.vectors = append(nativeVectors(), genericVectors)[i]
 		}
 	}
+	for _, k := range byteKernels() {
+		if k.set == implementation {
+			d.bytes = k
+			break
+		}
+	}
 	return d
 }
+
+// IntegerKernel is the name of the instructions with which bytes are multiplied.
+func IntegerKernel() string { return byteKernels()[0].name }
 
 // New makes a device that uses so many threads, GOMAXPROCS of them for 0.
 // The owner calls Close when it is no longer used.
@@ -65,6 +76,7 @@ func New(threads int) *Device {
 		winograd: append(nativeWinograds(), genericWinograd)[0],
 		channels: append(nativeChannels(), genericChannels)[0],
 		vectors:  append(nativeVectors(), genericVectors)[0],
+		bytes:    byteKernels()[0],
 		free:     map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads),
 	}
 }

@@ -22,6 +22,8 @@
 //	crossentropy.go, move.go, random.go   other steps
 //	wide.go         float64, in plain Go
 //	half.go         loads and stores of 16-bit floats
+//	integer.go      products of bytes, exact on all processors; integer_network.go
+//	                networks of them, integer_weight.go floats by weights of bytes
 //	vector.go       the functions that steps are made of, one set per processor;
 //	                rows.go those of rows of norms, sums and scores
 //	pool.go         the threads; peak.go what the processor can do at most

@@ -6,3 +6,4 @@ package cpu
 //go:generate go run -C asm . -kind winograd -out ../winograd_amd64.s -stubs ../winograd_stub_amd64.go -pkg cpu
 //go:generate go run -C asm . -kind rows -out ../rows_amd64.s -stubs ../rows_stub_amd64.go -pkg cpu
 //go:generate go run -C asm . -kind channel -out ../channel_amd64.s -stubs ../channel_stub_amd64.go -pkg cpu
+//go:generate go run -C asm . -kind integer -out ../integer_amd64.s -stubs ../integer_stub_amd64.go -pkg cpu

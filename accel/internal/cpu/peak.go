@@ -10,20 +10,32 @@ import (
 // floating-point operations. Divided by its time it is the speed that no
 // product can exceed.
 func Peak(threads int) float64 {
-	const rounds = 100 // of calls, so that no thread is out of reach for long
 	kernel := append(nativeTiles(), genericKernel)[0]
+	return spinning(threads, kernel.spin, kernel.spinFlops)
+}
+
+// PeakIntegers is [Peak] for products of bytes.
+func PeakIntegers(threads int) float64 {
+	kernel := byteKernels()[0]
+	return spinning(threads, kernel.spin, kernel.spinOps)
+}
+
+// spinning runs spin on so many threads and returns the number of operations, of
+// which it does some each time.
+func spinning(threads int, spin func(n int), operations int) float64 {
+	const rounds = 100 // of calls, so that no thread is out of reach for long
 	var running sync.WaitGroup
 	for range max(threads, 1) {
 		running.Go(func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			for range rounds {
-				kernel.spin(spinCount)
+				spin(spinCount)
 			}
 		})
 	}
 	running.Wait()
-	return float64(max(threads, 1)) * rounds * spinCount * float64(kernel.spinFlops)
+	return float64(max(threads, 1)) * rounds * spinCount * float64(operations)
 }
 
 // spinCount is how often spin goes round in one call.

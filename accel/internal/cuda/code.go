@@ -19,11 +19,12 @@ type code struct {
 	entries map[[2]string]driver.Function // by module and entry
 	loops   map[string]driver.Function    // by PTX
 	shared  map[driver.Function]int       // bytes that were asked for
+	names   map[driver.Function]string    // of entries
 }
 
 func newCode(ctx driver.Context) *code {
 	return &code{ctx: ctx, modules: map[string]driver.Module{}, entries: map[[2]string]driver.Function{},
-		loops: map[string]driver.Function{}, shared: map[driver.Function]int{}}
+		loops: map[string]driver.Function{}, shared: map[driver.Function]int{}, names: map[driver.Function]string{}}
 }
 
 // entry is a kernel of package kernels.
@@ -47,7 +48,7 @@ func (c *code) entry(module, name string) (driver.Function, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.entries[key] = f
+	c.entries[key], c.names[f] = f, name
 	return f, nil
 }
 
@@ -64,7 +65,7 @@ func (c *code) loop(text string) (driver.Function, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.loops[text] = f
+	c.loops[text], c.names[f] = f, ptx.Entry
 	return f, nil
 }
 

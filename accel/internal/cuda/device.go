@@ -7,12 +7,13 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/trace"
 )
 
 // Device runs programs on one GPU.
 type Device struct {
 	name   string
-	ctx    driver.Context
+	ctx    *watched
 	stream driver.Stream // of all work
 	reads  driver.Stream // of copies to the host
 
@@ -27,8 +28,16 @@ type Device struct {
 	arena      driver.Pointer
 	arenaBytes int
 
-	host []byte // pinned, for reads
-	tf32 bool   // of SetTF32
+	host    []byte // pinned, for reads
+	profile *profile
+
+	libraries Libraries
+	blas      blas
+	dnn       dnn
+	decided   map[any]int // the ways that choices take, by their kinds
+	choices   *choices    // that were measured; nil until one is wanted
+
+	tf32 bool // of SetTF32
 
 	mu      sync.Mutex
 	dropped []*held // of programs that nobody can reach any more, guarded by mu
@@ -36,28 +45,31 @@ type Device struct {
 
 var _ ir.Device = (*Device)(nil)
 
-// Open makes a device of a driver's GPU, which errors call by a name. The owner
-// calls Close.
-func Open(name string, d driver.Driver, number int) (*Device, error) {
+// Open makes a device of a driver's GPU, which errors call by a name, and which uses
+// libraries where they are faster than its own kernels. The owner calls Close.
+func Open(name string, d driver.Driver, number int, libraries Libraries) (*Device, error) {
 	ctx, err := d.Context(number)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	device, err := newDevice(name, ctx)
+	device, err := newDevice(name, ctx, libraries)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), ctx.Close())
 	}
 	return device, nil
 }
 
-func newDevice(name string, ctx driver.Context) (d *Device, err error) {
+func newDevice(name string, raw driver.Context, libraries Libraries) (d *Device, err error) {
+	ctx := &watched{Context: raw}
 	d = &Device{name: name, ctx: ctx, code: newCode(ctx)}
+	d.attach(libraries)
 	if d.stream, err = ctx.NewStream(); err != nil {
 		return nil, err
 	}
 	if d.reads, err = ctx.NewStream(); err != nil {
 		return nil, err
 	}
+	ctx.reads = d.reads
 	d.memory = newPool(name, ctx, d.stream)
 	if d.marks, err = newMarks(ctx); err != nil {
 		return nil, err
@@ -73,8 +85,23 @@ func newDevice(name string, ctx driver.Context) (d *Device, err error) {
 // readBytes is how much is read at a time.
 const readBytes = 1 << 20
 
+// Lost is the error with which the GPU has failed for good; nil while it works.
+func (d *Device) Lost() error {
+	_, _, err := d.ctx.MemoryInfo() // any call tells
+	var e *driver.Error
+	if errors.As(err, &e) && e.Code.Sticky() {
+		return d.failed("lost", err)
+	}
+	return nil
+}
+
 // Close waits for all work and gives everything back.
-func (d *Device) Close() error { return d.ctx.Close() }
+func (d *Device) Close() error {
+	if err := errors.Join(d.blas.close(d), d.dnn.close(d)); err != nil {
+		return errors.Join(err, d.ctx.Close())
+	}
+	return d.ctx.Close()
+}
 
 // Name is that of Open, cuda:0 for instance.
 func (d *Device) Name() string { return d.name }
@@ -84,6 +111,26 @@ func (d *Device) Info() driver.Info { return d.ctx.Info() }
 
 // Counts is what was asked of the GPU so far.
 func (d *Device) Counts() driver.Counts { return d.ctx.Counts() }
+
+// Asked is what was asked of the GPU so far.
+func (d *Device) Asked() ir.DeviceCounts {
+	c := d.ctx.Counts()
+	return ir.DeviceCounts{
+		Launches: c.Launches + c.GraphLaunches, Kernels: c.Launches + c.GraphNodes, Copies: c.Copies, ToDevice: c.BytesToDevice, ToHost: c.BytesToHost,
+		Waits: c.Syncs, Allocs: c.Allocs, Frees: c.Frees, Graphs: c.Instantiates, Revisions: c.Updates,
+	}
+}
+
+// Wait ends when all work is done. What kernels have found wrong is its error.
+func (d *Device) Wait() error {
+	if err := d.ctx.SyncStream(d.stream); err != nil {
+		return d.failed("wait", err)
+	}
+	if err := d.measure(); err != nil {
+		return d.failed("measure", err)
+	}
+	return d.faults.check(d.marks.last)
+}
 
 // Alloc gives memory, that which was freed first.
 func (d *Device) Alloc(bytes int) (ir.Storage, error) {
@@ -126,6 +173,11 @@ func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	s := src.(*storage)
 	if err := d.marks.wait(d.reads, s.written); err != nil {
 		return d.failed("read", err)
+	}
+	if s.written != 0 && trace.Profile() != nil { // which tells waiting from copying
+		if err := d.ctx.SyncEvent(d.marks.event(s.written)); err != nil {
+			return d.failed("read", err)
+		}
 	}
 	at := s.at + driver.Pointer(offset)
 	for len(dst) > 0 {

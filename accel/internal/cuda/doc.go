@@ -11,6 +11,10 @@
 // longest unused is given the addresses of the newest. A training loop frees and
 // takes the same buffers in every step, and so meets the same addresses.
 //
+// Products and convolutions may be done by cuBLASLt and cuDNN, see [Libraries]. A step
+// then has several ways, of which one is chosen when the program is compiled; what a
+// library asks of a stream is captured, and is one node of the program's graph.
+//
 // What a kernel finds wrong with its data, an index that is out of range for
 // instance, is written to the device and looked at when the host waits anyway, or
 // when it has arrived: the error comes from a later call. Until then the loops

@@ -1,11 +1,11 @@
 package cuda
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/trace"
 )
 
 // instance is a program as a CUDA graph, with the addresses that it was given.
@@ -15,7 +15,10 @@ type instance struct {
 	graph    driver.Graph
 	run      driver.Executable
 	nodes    []driver.Node
-	launches []driver.Launch
+	launches []launch
+
+	events []driver.Event // before the first kernel and behind each; nil without a profile
+	works  *trace.Work    // what the events of the last launch will tell; nil if they have
 }
 
 // mostInstances is how many sets of buffers a program may meet in turns, before
@@ -46,7 +49,7 @@ func (p *program) launchGraph() error {
 			}
 		}
 		if x == nil {
-			if x, err = d.instantiate(launches, p.held.faults, len(p.explains)); err != nil {
+			if x, err = d.instantiate(launches, p.held.faults, p.records(), false); err != nil {
 				return d.failed("make a graph", err)
 			}
 		}
@@ -62,9 +65,9 @@ func (p *program) launchGraph() error {
 	return nil
 }
 
-// all are the kernels of all steps.
-func (p *program) all() ([]driver.Launch, error) {
-	var out []driver.Launch
+// all is the work of all steps.
+func (p *program) all() ([]launch, error) {
+	var out []launch
 	for _, s := range p.steps {
 		launches, err := s.launches(p)
 		if err != nil {
@@ -75,8 +78,9 @@ func (p *program) all() ([]driver.Launch, error) {
 	return out, nil
 }
 
-// instantiate makes a graph: one kernel behind the other.
-func (d *Device) instantiate(launches []driver.Launch, faults driver.Pointer, checks int) (x *instance, err error) {
+// instantiate makes a graph: one kernel behind the other, with events between them
+// for a profile.
+func (d *Device) instantiate(launches []launch, faults driver.Pointer, checks int, measured bool) (x *instance, err error) {
 	x = &instance{launches: launches}
 	if x.graph, err = d.ctx.NewGraph(); err != nil {
 		return nil, err
@@ -89,35 +93,54 @@ func (d *Device) instantiate(launches []driver.Launch, faults driver.Pointer, ch
 		}
 		before = []driver.Node{n}
 	}
+	mark := func() error {
+		if !measured {
+			return nil
+		}
+		e, err := d.ctx.NewEvent(true)
+		if err != nil {
+			return err
+		}
+		x.events = append(x.events, e)
+		n, err := d.ctx.AddEvent(x.graph, before, e)
+		before = []driver.Node{n}
+		return err
+	}
+	if err := mark(); err != nil {
+		return nil, err
+	}
 	for _, l := range launches {
-		n, err := d.ctx.AddKernel(x.graph, before, l)
+		n, err := d.add(x.graph, before, l)
 		if err != nil {
 			return nil, err
 		}
 		x.nodes = append(x.nodes, n)
 		before = []driver.Node{n}
+		if err := mark(); err != nil {
+			return nil, err
+		}
 	}
 	x.run, err = d.ctx.Instantiate(x.graph)
 	return x, err
 }
 
 // update gives a graph the parameters of other launches. ok is false where a kernel
-// is another one, as those of moves may be for addresses that are less aligned.
-func (d *Device) update(x *instance, launches []driver.Launch) (ok bool, err error) {
+// is another one, as those of moves may be for addresses that are less aligned; the
+// graph is then of no more use.
+func (d *Device) update(x *instance, launches []launch) (ok bool, err error) {
 	if len(launches) != len(x.launches) {
 		return false, nil
 	}
 	for i, l := range launches {
-		if l.Function != x.launches[i].Function {
+		if !l.like(x.launches[i]) {
 			return false, nil
 		}
 	}
 	for i, l := range launches {
-		old := x.launches[i]
-		if bytes.Equal(l.Params, old.Params) && l.Grid == old.Grid && l.Shared == old.Shared {
+		if l.same(x.launches[i]) {
 			continue
 		}
-		if err := d.ctx.UpdateKernel(x.run, x.nodes[i], l); err != nil {
+		if ok, err := d.revise(x.run, x.nodes[i], l); err != nil || !ok {
 			return false, err
 		}
 	}
@@ -129,6 +152,16 @@ func (d *Device) update(x *instance, launches []driver.Launch) (ok bool, err err
 func (d *Device) closeInstance(x *instance) error {
 	if err := d.ctx.SyncStream(d.stream); err != nil {
 		return err
+	}
+	if d.profile != nil {
+		if err := d.profile.settle(d.ctx, x); err != nil {
+			return err
+		}
+	}
+	for _, e := range x.events {
+		if err := d.ctx.CloseEvent(e); err != nil {
+			return err
+		}
 	}
 	if err := d.ctx.CloseExecutable(x.run); err != nil {
 		return err

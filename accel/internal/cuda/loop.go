@@ -11,6 +11,7 @@ type loop struct {
 	kernel   *ptx.Loop
 	function driver.Function
 	guards   []int // faults before it
+	outputs  []int // slots that outlive the program, where there are guards
 }
 
 // elementwise tells whether a step is one op that loops compute, as most of float64
@@ -21,31 +22,53 @@ func (p *program) newLoop(s ir.Step) (step, error) {
 	l := &loop{}
 	for _, o := range s.Out {
 		if p.slots[o.Slot].Kind == ir.Output { // which may be something that was there before
-			for i := range p.explains {
-				l.guards = append(l.guards, i)
-			}
-			break
+			l.outputs = append(l.outputs, o.Slot)
 		}
 	}
-	var err error
-	if l.kernel, err = ptx.NewLoop(s, len(l.guards)); err != nil {
-		return nil, err
+	if len(l.outputs) > 0 {
+		for i := range p.explains {
+			l.guards = append(l.guards, i)
+		}
 	}
-	if l.function, err = p.device.code.loop(l.kernel.PTX); err != nil {
-		return nil, p.device.failed(l.kernel.Label(), err)
-	}
-	return l, nil
+	return l, p.compile(l, s)
 }
 
-func (l *loop) launches(p *program) ([]driver.Launch, error) {
+// compile makes the kernel of a loop.
+func (p *program) compile(l *loop, s ir.Step) (err error) {
+	if l.kernel, err = ptx.NewLoop(s, len(l.guards)); err != nil {
+		return err
+	}
+	if l.function, err = p.device.code.loop(l.kernel.PTX); err != nil {
+		return p.device.failed(l.kernel.Label(), err)
+	}
+	return nil
+}
+
+func (l *loop) launches(p *program) ([]launch, error) {
 	if l.kernel.Empty() {
 		return nil, nil
 	}
 	guards := make([]driver.Pointer, len(l.guards))
+	replaces := p.replaces(l.outputs)
 	for i, g := range l.guards {
-		guards[i] = p.fault(g)
+		// What replaces nothing is written in any case: later steps read it.
+		if guards[i] = p.fault(len(p.explains)); replaces {
+			guards[i] = p.fault(g)
+		}
 	}
 	out := l.kernel.Launch(p.address, p.held.words, guards)
 	out.Function = l.function
-	return []driver.Launch{out}, nil
+	return []launch{{Launch: out}}, nil
+}
+
+// replaces tells whether an output takes the place of what was there before.
+func (p *program) replaces(outputs []int) bool {
+	for _, o := range outputs {
+		for i, s := range p.slots {
+			if s.Kind == ir.External && p.at[i] == p.at[o] {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,9 +1,11 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -21,16 +23,22 @@ type storage struct {
 // Size is the number of bytes.
 func (s *storage) Size() int { return s.size }
 
+// block is memory of the device without anybody who uses it.
+type block struct {
+	at   driver.Pointer
+	room int
+}
+
 // pool hands memory out again that was freed. All work is on one stream, so what
 // is handed out again is written only when the work that still reads it is done.
 type pool struct {
 	device string
 	ctx    driver.Context
 	stream driver.Stream
-	idle   map[int][]*storage // by room
+	idle   map[int][]*storage // by room, the lowest address last
 
 	mu   sync.Mutex
-	lost []driver.Pointer // of storages that nobody can reach any more, guarded by mu
+	lost []block // of storages that nobody can reach any more, guarded by mu
 }
 
 func newPool(device string, ctx driver.Context, stream driver.Stream) *pool {
@@ -50,6 +58,11 @@ func roomFor(bytes int) int {
 
 func (p *pool) alloc(bytes int) (*storage, error) {
 	room := roomFor(bytes)
+	if len(p.idle[room]) == 0 {
+		for _, b := range p.found() {
+			p.free(p.storage(b))
+		}
+	}
 	if list := p.idle[room]; len(list) > 0 {
 		s := list[len(list)-1]
 		list[len(list)-1] = nil
@@ -61,16 +74,20 @@ func (p *pool) alloc(bytes int) (*storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &storage{at: at, size: bytes, room: room}
-	runtime.AddCleanup(s, p.drop, at)
+	s := p.storage(block{at, room})
+	s.size = bytes
 	return s, nil
+}
+
+// storage is what holds a block until nobody can reach it any more.
+func (p *pool) storage(b block) *storage {
+	s := &storage{at: b.at, room: b.room}
+	runtime.AddCleanup(s, p.drop, b)
+	return s
 }
 
 // raw gives memory that was not handed out before.
 func (p *pool) raw(bytes int) (driver.Pointer, error) {
-	if err := p.reclaim(); err != nil {
-		return 0, err
-	}
 	at, err := p.ctx.Alloc(bytes, p.stream)
 	if errors.Is(err, driver.OutOfMemory) { // once more with all that nobody uses
 		if err := p.trim(); err != nil {
@@ -86,35 +103,39 @@ func (p *pool) raw(bytes int) (driver.Pointer, error) {
 
 // drop notes memory of a storage that the garbage collector has found. It is called
 // on another goroutine.
-func (p *pool) drop(at driver.Pointer) {
+func (p *pool) drop(b block) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lost = append(p.lost, at)
+	p.lost = append(p.lost, b)
 }
 
-// reclaim frees what the garbage collector has found.
-func (p *pool) reclaim() error {
+// found is the memory that the garbage collector has found since the last time.
+func (p *pool) found() []block {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	lost := p.lost
 	p.lost = nil
-	p.mu.Unlock()
-	for _, at := range lost {
-		if err := p.ctx.Free(at, p.stream); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lost
 }
 
-func (p *pool) free(s *storage) { p.idle[s.room] = append(p.idle[s.room], s) }
+// free keeps s for later. What lies lowest is handed out first: then steps that ask
+// for the same get the same addresses, in whatever order they freed them, and the
+// graphs that have these addresses in them run as they are.
+func (p *pool) free(s *storage) {
+	list := p.idle[s.room]
+	at, _ := slices.BinarySearchFunc(list, s.at, func(x *storage, at driver.Pointer) int { return cmp.Compare(at, x.at) })
+	p.idle[s.room] = slices.Insert(list, at, s)
+}
 
 // trim gives back all that nobody uses. The storages themselves are then found by
 // the garbage collector.
 func (p *pool) trim() error {
 	clear(p.idle)
 	ir.Collect()
-	if err := p.reclaim(); err != nil {
-		return err
+	for _, b := range p.found() {
+		if err := p.ctx.Free(b.at, p.stream); err != nil {
+			return err
+		}
 	}
 	return p.ctx.SyncStream(p.stream)
 }

@@ -69,6 +69,9 @@ func (h hopper) Launches(y, a, b, bias, work kernels.Pointer) ([]kernels.Launch,
 }
 
 func matMul(p *program, s ir.Step) launcher {
+	if s.In[0].DType.Eight() {
+		return eightProduct(p, s)
+	}
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	lead := y.Shape[:len(y.Shape)-2]
 	o := p.device.multiply(kernels.MatMul{ReLU: relu(s),
@@ -82,26 +85,46 @@ func matMul(p *program, s ir.Step) launcher {
 
 // linear is x [N, In] by w [Out, In] transposed, plus b [Out].
 func linear(p *program, s ir.Step) launcher {
-	x, w, bias, y := s.In[0], s.In[1], s.In[2], s.Out[0]
-	turned := ir.Layout{Shape: []int{w.Shape[1], w.Shape[0]}, Stride: []int{w.Stride[1], w.Stride[0]}, Offset: w.Offset}
-	o := p.device.multiply(kernels.MatMul{A: x.Layout, B: turned, Bias: true, ReLU: relu(s)}, x.DType, y.DType)
-	room := o.Workspace()
-	row := kernels.Copy{Size: bias.DType.Size(), Layout: bias.Layout}
-	p.room(room + ir.Len(bias.Shape)*bias.DType.Size())
+	if s.In[0].DType.Eight() {
+		return eightProduct(p, s)
+	}
+	x, w, y := s.In[0], s.In[1], s.Out[0]
+	o := p.device.multiply(kernels.MatMul{A: x.Layout, B: turned(w).Layout, Bias: true, ReLU: relu(s)}, x.DType, y.DType)
+	at := p.biasOf(s, o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
-		var out []kernels.Launch
-		at := p.address(bias)
-		if !bias.Contiguous() {
-			at = p.work() + kernels.Pointer(room)
-			copies, err := row.Launches(at, p.address(bias))
-			if err != nil {
-				return nil, err
-			}
-			out = copies
+		bias, out, err := at(p)
+		if err != nil {
+			return nil, err
 		}
-		product, err := o.Launches(p.address(y), p.address(x), p.address(w), at, p.work())
+		product, err := o.Launches(p.address(y), p.address(x), p.address(w), bias, p.work())
 		return append(out, product...), err
 	}
+}
+
+// biasOf gives the address of a step's third input, 0 where there is none, behind the
+// workspace if it must be copied there for its elements to be neighbours.
+func (p *program) biasOf(s ir.Step, workspace int) func(p *program) (at kernels.Pointer, copies []kernels.Launch, err error) {
+	p.room(workspace)
+	switch {
+	case len(s.In) < 3:
+		return func(*program) (kernels.Pointer, []kernels.Launch, error) { return 0, nil, nil }
+	case s.In[2].Contiguous():
+		return func(p *program) (kernels.Pointer, []kernels.Launch, error) { return p.address(s.In[2]), nil, nil }
+	}
+	bias := s.In[2]
+	row := kernels.Copy{Size: bias.DType.Size(), Layout: bias.Layout}
+	p.room(workspace + ir.Len(bias.Shape)*bias.DType.Size())
+	return func(p *program) (kernels.Pointer, []kernels.Launch, error) {
+		at := p.work() + kernels.Pointer(workspace)
+		copies, err := row.Launches(at, p.address(bias))
+		return at, copies, err
+	}
+}
+
+// turned is a matrix transposed.
+func turned(w ir.Operand) ir.Operand {
+	w.Layout = ir.Layout{Shape: []int{w.Shape[1], w.Shape[0]}, Stride: []int{w.Stride[1], w.Stride[0]}, Offset: w.Offset}
+	return w
 }
 
 // convolver is a convolution of package kernels, on tensor cores or not.

@@ -33,7 +33,7 @@ func TestProductsByCapability(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := Open("cuda:0", gpu, 0)
+		d, err := Open("cuda:0", gpu, 0, Libraries{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/trace"
 )
 
 // program is a compiled list of steps.
@@ -19,6 +20,8 @@ type program struct {
 	arena     int // bytes of temporaries
 	workspace int // bytes that steps need besides
 	explains  []explain
+
+	scratchWork driver.Pointer // room of a step that is tried; 0 for that of the arena
 
 	runs     int
 	at       []driver.Pointer // of each slot, in this run
@@ -31,11 +34,12 @@ type program struct {
 type held struct {
 	words, faults driver.Pointer // 0 for none
 	instances     []*instance    // the newest last
+	measured      []*instance    // of profiles, the newest last
 }
 
-// step gives its kernels, for addresses of its operands.
+// step gives its work, for addresses of its operands.
 type step interface {
-	launches(p *program) ([]driver.Launch, error)
+	launches(p *program) ([]launch, error)
 }
 
 // addressAlign is to which the workspace is aligned.
@@ -54,10 +58,13 @@ func (d *Device) Compile(in *ir.Program) (ir.Executable, error) {
 		}
 		p.steps = append(p.steps, one)
 	}
+	if err := p.decide(); err != nil {
+		return nil, err
+	}
 	if err := d.reserve(p.arena + p.workspace); err != nil {
 		return nil, err
 	}
-	if n := len(p.explains); n > 0 {
+	if n := p.records(); n > 0 {
 		at, err := d.memory.raw(n * faultBytes)
 		if err != nil {
 			return nil, d.failed("compile", err)
@@ -102,7 +109,22 @@ func (p *program) address(o ir.Operand) driver.Pointer {
 	return p.at[o.Slot] + driver.Pointer(o.Offset*o.DType.Size())
 }
 
-func (p *program) work() driver.Pointer { return p.device.arena + driver.Pointer(p.arena) }
+// work is where the room of the present step begins.
+func (p *program) work() driver.Pointer {
+	if p.scratchWork != 0 {
+		return p.scratchWork
+	}
+	return p.device.arena + driver.Pointer(p.arena)
+}
+
+// records is how many steps report, and one more to which nobody does; none if none
+// do.
+func (p *program) records() int {
+	if len(p.explains) == 0 {
+		return 0
+	}
+	return len(p.explains) + 1
+}
 
 func (p *program) fault(number int) driver.Pointer {
 	if number < 0 {
@@ -122,15 +144,21 @@ func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
 	})
 }
 
-// RunTimed executes the steps one by one, and calls after behind each.
-func (p *program) RunTimed(bind []ir.Storage, words []uint64, after func()) (int, error) {
-	return p.execute(bind, words, func() error {
-		return p.launchAll(func() error {
-			err := p.device.ctx.SyncStream(p.device.stream)
-			after()
-			return err
-		})
+// RunStepped is Run, kernel by kernel and not as a graph: a tool then knows in which
+// range each was started.
+func (p *program) RunStepped(bind []ir.Storage, words []uint64, before func(step int)) (int, error) {
+	return p.execute(bind, words, func() error { return p.launchAll(before) })
+}
+
+// RunProfiled is Run as a graph that records an event behind each kernel: on the
+// device a step is what it is without a profile.
+func (p *program) RunProfiled(c *trace.Collector, bind []ir.Storage, words []uint64) (w *trace.Work, done int, err error) {
+	w = &trace.Work{}
+	done, err = p.execute(bind, words, func() error {
+		p.runs++
+		return p.launchMeasured(c, w)
 	})
+	return w, done, err
 }
 
 // execute brings to the device what the steps need, launches them, and sends on its
@@ -188,27 +216,26 @@ func (p *program) upload(words []uint64) error {
 	return nil
 }
 
-// launchAll launches the steps one by one.
-func (p *program) launchAll(after func() error) error {
+// launchAll launches the steps one by one, and calls before, unless it is nil, in front
+// of each.
+func (p *program) launchAll(before func(step int)) error {
 	d := p.device
-	if n := len(p.explains); n > 0 {
+	if n := p.records(); n > 0 {
 		if err := d.ctx.Fill(p.held.faults, kernels.NoFault&0xffffffff, 4, n*faultBytes/4, d.stream); err != nil {
 			return d.failed("fill", err)
 		}
 	}
-	for _, s := range p.steps {
+	for i, s := range p.steps {
+		if before != nil {
+			before(i)
+		}
 		launches, err := s.launches(p)
 		if err != nil {
 			return err
 		}
 		for _, l := range launches {
-			if err := d.ctx.Launch(l, d.stream); err != nil {
+			if err := d.launch(l); err != nil {
 				return d.failed("launch", err)
-			}
-		}
-		if after != nil {
-			if err := after(); err != nil {
-				return d.failed("run", err)
 			}
 		}
 	}

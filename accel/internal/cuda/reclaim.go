@@ -15,7 +15,7 @@ func (d *Device) reclaim() error {
 	d.dropped = nil
 	d.mu.Unlock()
 	for _, h := range dropped {
-		for _, x := range h.instances {
+		for _, x := range append(h.instances, h.measured...) {
 			if err := d.closeInstance(x); err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package cuda
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
@@ -17,14 +16,14 @@ type whole struct {
 // launcher gives the kernels of a step for the addresses of a run.
 type launcher func(p *program) ([]kernels.Launch, error)
 
-func (w *whole) launches(p *program) ([]driver.Launch, error) {
+func (w *whole) launches(p *program) ([]launch, error) {
 	list, err := w.launch(p)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
 	}
-	out := make([]driver.Launch, len(list))
+	out := make([]launch, len(list))
 	for i, l := range list {
-		if out[i], err = p.device.code.launch(l, w.label); err != nil {
+		if out[i].Launch, err = p.device.code.launch(l, w.label); err != nil {
 			return nil, p.device.failed(w.label, err)
 		}
 	}
@@ -76,6 +75,7 @@ func init() {
 		"RMSNormInputGradient":    normInput,
 		"RMSNormWeightGradient":   normWeight,
 		"Reshape":                 move,
+		"Round8":                  round8,
 		"ScatterAdd":              scatterAdd,
 		"Softmax":                 softmax,
 		"Sum":                     sum,
@@ -92,7 +92,26 @@ func (p *program) newWhole(s ir.Step) (step, error) {
 	if _, err := w.launch(p); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
 	}
-	return w, nil
+	kind, ways := p.alternatives(s, w.label)
+	if len(ways) == 0 {
+		return w, nil
+	}
+	return &choice{step: s, kind: kind, label: w.label, ways: append([]step{w}, ways...), taken: -1}, nil
+}
+
+// alternatives are the ways in which libraries do a step, and what the time that
+// they take depends on.
+func (p *program) alternatives(s ir.Step, label string) (kind any, ways []step) {
+	switch s.Op.(type) {
+	case ir.MatMul:
+		lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
+		return p.multiplications(factors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: relu(s)}, ir.Operand{}, label)
+	case ir.Linear:
+		return p.multiplications(factors{a: s.In[0], b: turned(s.In[1]), y: s.Out[0], bias: true, relu: relu(s)}, s.In[2], label)
+	case ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
+		return p.convolutions(s, label)
+	}
+	return nil, nil
 }
 
 // room asks for room that lasts for one step.

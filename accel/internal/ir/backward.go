@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // Backward appends the gradient ops of every value that loss depends on, and
 // adds the results to the leaves. Each value's gradient is taken once; a
 // second Backward through it panics with a *StateError.
@@ -15,11 +17,15 @@ func (r *Recorder) Backward(loss *Value) {
 	outer := r.backward
 	r.backward = true
 	defer func() { r.noGrad--; r.backward = outer }()
+	defer func() { r.completed = r.completed[:0] }()
 	seed := Float32
 	if loss.dtype == Float64 {
 		seed = Float64
 	}
 	r.backwardFrom(loss, r.as(r.Record(Fill{Value: 1, Shape: loss.shape, DType: seed}), loss.dtype))
+	for _, l := range r.completed {
+		l.After()
+	}
 }
 
 // backwardFrom takes the gradients of y's ancestors, given its own.
@@ -33,9 +39,37 @@ func (r *Recorder) backwardFrom(y, dy *Value) {
 		clear(r.underWay[outer:])
 		r.underWay = r.underWay[:outer]
 	}()
+	// What a Checkpoint runs again may add to a gradient that is complete but for
+	// that.
+	early := outer == 0 && !slices.ContainsFunc(order, func(v *Value) bool { return v.leaf == nil && v.op.Name() == Checkpoint{}.Name() })
 	for i := len(order) - 1; i >= 0; i-- {
+		l := order[i].leaf
 		r.backwardOne(order[i])
+		switch {
+		case l == nil || l.After == nil || l.Grad == nil || slices.Contains(r.completed, l):
+		case early:
+			r.aside(l.After)
+		default:
+			r.completed = append(r.completed, l)
+		}
 	}
+}
+
+// aside runs f, which may record and run lists, in the midst of Backward:
+// gradients that are under way have a holder meanwhile.
+func (r *Recorder) aside(f func()) {
+	var held []*Value
+	for _, v := range r.underWay {
+		if v.grad != nil {
+			held = append(held, v.grad.Hold())
+		}
+	}
+	defer func() {
+		for _, v := range held {
+			v.Drop()
+		}
+	}()
+	f()
 }
 
 // ancestors lists the values with gradients that v depends on, inputs first.

@@ -11,6 +11,7 @@
 //	flush.go             key and roles → plan → run; what a failure leaves behind
 //	cache.go             plans by structure
 //	plan.go              views resolved, dead ops left out
+//	halve.go, eight.go   products of 16-bit and of 8-bit floats
 //	fuse.go              elementwise ops → loops
 //	emit.go              groups → steps over slots
 //	place.go             in-place updates, temporaries in the arena
@@ -18,6 +19,7 @@
 //	program.go, dump.go  what a device gets
 //	device.go            what a device is
 //	op_checkpoint.go     parts that Backward runs again
+//	tracer.go            what others are told of the list
 //	limit.go             how much memory it may take
 //	finite.go            which op made the first NaN
 //

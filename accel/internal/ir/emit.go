@@ -63,7 +63,9 @@ func (b *builder) emit(g *group) {
 		free = op.stridedInputs()
 	}
 	for i, s := range n.inputs {
-		if !any && i >= free && !s.layout.Contiguous() {
+		if n.dtype(i).Eight() {
+			in[i] = b.packedOperand(s)
+		} else if !any && i >= free && !s.layout.Contiguous() {
 			in[i] = b.contiguous(b.operand(s, n.dtype(i)), n.node.index)
 		} else {
 			in[i] = b.operand(s, n.dtype(i))
@@ -79,7 +81,11 @@ func (b *builder) emit(g *group) {
 		step.Nodes = append(step.Nodes, out.node.index)
 		step.Epilogue = out.node.op
 	}
-	step.Out = []Operand{b.result(out)}
+	if _, rounds := n.node.op.(Round8); rounds {
+		step.Out = b.packed(n)
+	} else {
+		step.Out = []Operand{b.result(out)}
+	}
 	b.program.Steps = append(b.program.Steps, step)
 }
 

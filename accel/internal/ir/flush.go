@@ -81,6 +81,9 @@ func (r *Recorder) appendRoles() {
 func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
 	pl.halves, _ = r.device.(HalfProducts)
+	if d, ok := r.device.(EightProducts); ok && d.MultipliesEight() == nil {
+		pl.eights = d
+	}
 	if r.watching {
 		pl.kept, pl.fuse = func(*Value) bool { return true }, false
 		pl.canDonate = func(assignment) bool { return false }
@@ -91,7 +94,7 @@ func (r *Recorder) makePlan() *plan {
 		p.exec, err = r.device.Compile(p.program)
 	}
 	if err != nil {
-		panic(err)
+		panic(r.failed(err))
 	}
 	r.stats.PlanBytes = max(r.stats.PlanBytes, p.program.Arena)
 	return p
@@ -104,6 +107,10 @@ func (r *Recorder) run(p *plan) {
 	}
 	r.temporaries = p.program.Arena
 	defer func() { r.temporaries = 0 }()
+	if !p.ran {
+		r.noteNew(p.newBytes())
+		p.ran = true
+	}
 	r.notePeak()
 	bind, made := r.bind[:len(p.program.Slots)], r.made[:len(p.program.Slots)]
 	defer clear(bind)
@@ -124,21 +131,20 @@ func (r *Recorder) run(p *plan) {
 	}
 	if done, err := r.execute(p, bind); err != nil {
 		r.lost(p, done)
-		panic(err)
+		panic(r.failed(err))
 	}
 	for _, d := range p.donated {
-		x := r.externals[d.external]
-		x.buf, x.gone = nil, overwritten
+		r.externals[d.external].leave(overwritten)
 	}
 	for _, res := range p.results {
 		v := r.nodes[res.node]
 		v.layout = res.layout
 		if res.slot < 0 {
-			v.buf = r.externals[res.external].buf
+			v.look(r.externals[res.external].buf)
 			v.buf.shared = true
 			continue
 		}
-		v.buf = made[res.slot]
+		v.look(made[res.slot])
 		v.buf.shared = v.buf.shared || !res.alone
 	}
 	if r.watching {
@@ -189,8 +195,7 @@ const overwritten = "the storage was reused by a later in-place update; Clone th
 func (r *Recorder) lost(p *plan, done int) {
 	for _, d := range p.donated {
 		if d.step <= done {
-			x := r.externals[d.external]
-			x.buf, x.gone = nil, overwritten
+			r.externals[d.external].leave(overwritten)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type planned struct {
 	base     *planned // for a view of a node: that node
 	external int      // for a view of an external: its number, else -1
 	absorbed *planned // for an activation inside a matrix product: that product
+	packs    [2]packed
 }
 
 // operandSource is where an input of a node comes from.

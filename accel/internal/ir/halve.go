@@ -37,6 +37,7 @@ func (p *planner) halve() {
 		if op, ok := n.node.op.(product); ok && n.class == Whole && n.node.dtype == Float32 {
 			p.halveProduct(n, op, users)
 		}
+		p.roundHalf(n)
 	}
 }
 
@@ -52,7 +53,8 @@ func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 		narrow[k], short = in, d
 		layouts = append(layouts, in.layout)
 	}
-	if !p.halves.MultipliesHalf(n.node.op, short, layouts) {
+	eights := p.eights != nil && p.eightFactors(n, narrow)
+	if !eights && !p.halves.MultipliesHalf(n.node.op, short, layouts) {
 		return
 	}
 	n.dtypes = make([]DType, len(n.inputs))
@@ -61,6 +63,9 @@ func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 	}
 	for k, in := range narrow {
 		n.inputs[k], n.dtypes[k] = in, short
+		if eights {
+			n.dtypes[k] = p.pack(in)
+		}
 	}
 
 	// The result is rounded where it is made, if that is all that becomes of it.

@@ -13,7 +13,7 @@ func (r *Recorder) Upload(t Type, data []byte) *Value {
 		defer c.Event(trace.Writing, "New", c.Now(), v.Len()*v.dtype.Size())
 	}
 	if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
-		panic(err)
+		panic(r.failed(err))
 	}
 	return v
 }
@@ -23,7 +23,10 @@ func (r *Recorder) Empty(t Type) *Value {
 	v := &Value{}
 	v.setType(t)
 	v.layout = RowMajor(v.shape)
-	v.buf = r.alloc(Len(t.Shape) * t.DType.Size())
+	v.look(r.alloc(Len(t.Shape) * t.DType.Size()))
+	for _, t := range r.tracers {
+		t.fresh[v] = true
+	}
 	return v
 }
 
@@ -34,7 +37,7 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 	alone := v.handles == 1 && v.tape == 0 && v.epoch != r.epoch && v.buf != nil && v.buf.device == r.device && !v.buf.shared && v.layout.Contiguous() && v.layout.Offset == 0
 	if alone {
 		if err := r.device.Write(v.buf.Storage, 0, data); err != nil {
-			panic(err)
+			panic(r.failed(err))
 		}
 		if v.moved {
 			return r.takeOver(v)
@@ -50,9 +53,10 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 // takeOver gives v's storage to a new value, so that a handle from which v was
 // moved cannot read what is written there.
 func (r *Recorder) takeOver(v *Value) *Value {
-	next := &Value{layout: v.layout, buf: v.buf, leaf: v.leaf, requires: v.requires}
+	next := &Value{layout: v.layout, leaf: v.leaf, requires: v.requires}
 	next.setType(Type{v.shape, v.dtype})
-	v.buf, v.gone = nil, overwritten
+	next.look(v.buf)
+	v.leave(overwritten)
 	return next.Hold()
 }
 
@@ -60,6 +64,9 @@ func (r *Recorder) takeOver(v *Value) *Value {
 // after running the list if the value is still pending.
 func (r *Recorder) Download(op string, v *Value) []byte {
 	v.check(op)
+	for _, t := range r.tracers {
+		t.reading(op, v, r.place)
+	}
 	if v.buf == nil {
 		r.Flush()
 	}
@@ -108,7 +115,7 @@ func (r *Recorder) download(v *Value) []byte {
 
 func (r *Recorder) read(dst []byte, v *Value, offset int) {
 	if err := v.buf.device.Read(dst, v.buf.Storage, offset); err != nil {
-		panic(err)
+		panic(r.failed(err))
 	}
 }
 
@@ -140,4 +147,20 @@ func checkIndices[T int32 | int64 | uint8](op string, index []T, size int) {
 			panic(&IndexError{Op: op, Index: int(i), Size: size})
 		}
 	}
+}
+
+// InPlace runs the list and gives the memory of a value that nobody else may see and
+// that lies where the host can look; nil for any other.
+func (r *Recorder) InPlace(v *Value) []byte {
+	v.check("Memory")
+	if v.buf == nil {
+		r.Flush()
+	}
+	v.check("Memory")
+	host, ok := v.buf.device.(HostMemory)
+	if !ok || v.handles != 1 || v.tape != 0 || v.buf.shared || !v.layout.Contiguous() {
+		return nil
+	}
+	size := v.dtype.Size()
+	return host.Bytes(v.buf.Storage)[v.layout.Offset*size:][: v.Len()*size : v.Len()*size]
 }

@@ -139,6 +139,13 @@ type noGradient struct{}
 
 func (noGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
 
+func appendFlag(key []byte, on bool) []byte {
+	if on {
+		return append(key, 1)
+	}
+	return append(key, 0)
+}
+
 func appendInts(key []byte, n ...int) []byte {
 	for _, v := range n {
 		u := uint64(v)

@@ -84,15 +84,9 @@ func (r *Recorder) forgetTape(y *Value) {
 	}
 }
 
-// suspend runs f, which may record and run lists, in the middle of Backward:
-// gradients that are under way have a holder meanwhile.
-func (r *Recorder) suspend(dy *Value, f func() *Value) *Value {
-	held := []*Value{dy.Hold()}
-	for _, v := range r.underWay {
-		if v.grad != nil {
-			held = append(held, v.grad.Hold())
-		}
-	}
+// suspend runs f, which records with gradients, in the midst of Backward.
+func (r *Recorder) suspend(dy *Value, f func() *Value) (y *Value) {
+	dy.Hold()
 	off, phase := r.noGrad, r.phase
 	r.noGrad -= off
 	r.replays++
@@ -100,11 +94,10 @@ func (r *Recorder) suspend(dy *Value, f func() *Value) *Value {
 		r.replays--
 		r.noGrad += off
 		r.phase = phase
-		for _, v := range held {
-			v.Drop()
-		}
+		dy.Drop()
 	}()
-	return f()
+	r.aside(func() { y = f() })
+	return y
 }
 
 // Replaying tells whether a Checkpoint runs its function again.

@@ -2,8 +2,9 @@ package ir
 
 // Linear is y = x·wᵀ + b for x [N, In], w [Out, In] and b [Out]; the bias is
 // added in the matrix product's epilogue, and an activation that follows
-// fuses into it.
-type Linear struct{}
+// fuses into it. With Eight, x and w are of [Round8], and so are the factors of the
+// gradients.
+type Linear struct{ Eight bool }
 
 // Name is Linear.
 func (Linear) Name() string { return "Linear" }
@@ -11,8 +12,8 @@ func (Linear) Name() string { return "Linear" }
 // Class of Linear is a step of its own.
 func (Linear) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add.
-func (Linear) AppendKey(key []byte) []byte { return key }
+// AppendKey appends how the gradient is computed.
+func (o Linear) AppendKey(key []byte) []byte { return appendFlag(key, o.Eight) }
 
 func (Linear) strided() {}
 
@@ -31,13 +32,17 @@ func (Linear) Infer(in []*Value) (Type, error) {
 }
 
 // Gradient of Linear is dy·w, dyᵀ·x and the sum of dy's rows.
-func (Linear) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+func (o Linear) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var dx, dw, db *Value
+	factor := dy
+	if o.Eight && (wants[0] || wants[1]) {
+		factor = r.rounded8(dy)
+	}
 	if wants[0] {
-		dx = r.Record(MatMul{}, dy, in[1])
+		dx = r.Record(MatMul{}, factor, in[1])
 	}
 	if wants[1] {
-		dw = r.Record(MatMul{}, r.swapLast(dy), in[0])
+		dw = r.Record(MatMul{}, r.swapLast(factor), in[0])
 	}
 	if wants[2] {
 		db = r.Record(Sum{From: 0, To: 1}, dy)

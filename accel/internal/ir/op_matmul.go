@@ -1,8 +1,9 @@
 package ir
 
 // MatMul is y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and
-// [B…, K, N] whose leading dimensions broadcast.
-type MatMul struct{}
+// [B…, K, N] whose leading dimensions broadcast. With Eight, a and b are of
+// [Round8], and so are the factors of the gradients.
+type MatMul struct{ Eight bool }
 
 // Name is MatMul.
 func (MatMul) Name() string { return "MatMul" }
@@ -10,8 +11,8 @@ func (MatMul) Name() string { return "MatMul" }
 // Class of MatMul is a step of its own.
 func (MatMul) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add.
-func (MatMul) AppendKey(key []byte) []byte { return key }
+// AppendKey appends how the gradient is computed.
+func (o MatMul) AppendKey(key []byte) []byte { return appendFlag(key, o.Eight) }
 
 func (MatMul) strided() {}
 
@@ -43,8 +44,11 @@ func (MatMul) Infer(in []*Value) (Type, error) {
 }
 
 // Gradient of MatMul is dy·bᵀ and aᵀ·dy, summed over broadcast dimensions.
-func (MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+func (o MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var da, db *Value
+	if o.Eight {
+		dy = r.rounded8(dy)
+	}
 	if wants[0] {
 		da = r.sumTo(r.Record(MatMul{}, dy, r.swapLast(in[1])), in[0].shape)
 	}

@@ -35,5 +35,8 @@ func (o Slice) view(in Layout) (Layout, bool) {
 
 // Gradient of Slice is dy at the slice's place, 0 elsewhere.
 func (o Slice) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	if o.From == 0 && o.To == in[0].shape[o.Axis] {
+		return []*Value{dy}
+	}
 	return []*Value{r.Record(Pad{Axis: o.Axis, Before: o.From, Size: in[0].shape[o.Axis]}, dy)}
 }

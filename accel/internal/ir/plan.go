@@ -1,6 +1,10 @@
 package ir
 
-import "github.com/quernlab/quern/accel/internal/trace"
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
 
 // plan is a compiled list together with how to bind it to a new list of the
 // same structure.
@@ -13,6 +17,19 @@ type plan struct {
 	outputs   []output
 	donated   []donation
 	results   []result
+
+	ran bool // at least once
+}
+
+// newBytes is what the values take that the plan makes, but for those that are
+// written over others.
+func (p *plan) newBytes() (bytes int) {
+	for _, o := range p.outputs {
+		if !slices.ContainsFunc(p.donated, func(d donation) bool { return d.slot == o.slot }) {
+			bytes += o.bytes
+		}
+	}
+	return bytes
 }
 
 // output is a slot that needs storage when the plan runs.
@@ -45,7 +62,8 @@ type planner struct {
 	canDonate func(assignment) bool
 	kept      func(*Value) bool
 	fuse      bool
-	halves    HalfProducts // nil for a device that multiplies float32 only
+	halves    HalfProducts  // nil for a device that multiplies float32 only
+	eights    EightProducts // nil for a device that does not multiply 8-bit floats
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {

@@ -281,7 +281,9 @@ func TestFailedRun(t *testing.T) {
 			d.fail, d.at = broken, row.at
 			func() {
 				defer func() {
-					if got := recover(); got != broken {
+					got, _ := recover().(error)
+					var failed *DeviceError
+					if !errors.Is(got, broken) || !errors.As(got, &failed) || failed.Device != d.Name() {
 						t.Errorf("panic %v", got)
 					}
 				}()

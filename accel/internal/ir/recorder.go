@@ -33,14 +33,16 @@ type Recorder struct {
 	noGrad      int
 	replays     int      // Checkpoints that run their function again
 	underWay    []*Value // values whose gradient is being taken
+	completed   []*Leaf  // whose After is called at the end of Backward
 	marks       uint64   // number of Backward calls
 	plans       *planCache
 	bind        []Storage
 	made        []*Buffer
 	stats       Stats
+	before      DeviceCounts // of the device, at ResetStats
 	live        *liveBytes
 	limit       int // bytes, 0 for none
-	meters      []*int
+	meters      []*meter
 	temporaries int // bytes of the plan that runs
 
 	watching bool       // every value is kept and looked at
@@ -50,6 +52,8 @@ type Recorder struct {
 	phases   []string   // of the nodes, while watching
 	place    place      // where ops are recorded now
 	places   map[*Value]place
+
+	tracers []*Tracer // which are told what is recorded
 
 	origin   *trace.Note   // of the node whose gradient is being recorded, while a profile is taken
 	backward bool          // Backward is recording
@@ -146,6 +150,9 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	}
 	if d, ok := op.(Dynamic); ok {
 		r.words = d.AppendWords(r.words)
+	}
+	for _, t := range r.tracers {
+		t.recorded(v, r.place)
 	}
 	return v
 }
@@ -269,6 +276,9 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 	if dst == src {
 		return false
 	}
+	for _, t := range r.tracers {
+		t.assigning(dst, src, r.place)
+	}
 	next := src
 	switch pending := src.epoch == r.epoch && src.index >= 0; {
 	case src.requires:
@@ -313,8 +323,12 @@ func (r *Recorder) Alias(v *Value) *Value {
 		return r.Record(Alias{}, v)
 	}
 	v.buf.shared = true
-	a := &Value{layout: v.layout, buf: v.buf}
+	a := &Value{layout: v.layout}
+	a.look(v.buf)
 	a.setType(Type{v.shape, v.dtype})
+	for _, t := range r.tracers {
+		t.aliased(a, v, r.place)
+	}
 	return a
 }
 
@@ -333,11 +347,13 @@ func (r *Recorder) Release(v *Value) {
 }
 
 func (r *Recorder) free(v *Value, why string) {
-	if v.buf == nil || v.buf.shared || v.handles > 0 || v.tape > 0 {
+	if v.buf == nil || v.handles > 0 || v.tape > 0 {
 		return
 	}
-	r.recycle(v.buf)
-	v.buf, v.gone = nil, why
+	b := v.buf
+	if v.leave(why); b.users == 0 {
+		r.recycle(b)
+	}
 }
 
 // Leaf makes a value the current one of a parameter, or no longer one if leaf

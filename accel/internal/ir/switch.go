@@ -1,14 +1,20 @@
 package ir
 
+import "github.com/quernlab/quern/accel/internal/tensor"
+
 // Switch runs the list and has later ones run on another device. Values follow when
 // a list reads them; those that nobody reads stay where they are. The caller keeps
 // the old device open as long as there may be such values.
 func (r *Recorder) Switch(d Device) {
 	r.Flush()
 	r.device = d
+	r.before = r.asked()
 	r.plans = newPlanCache()
 	r.stats.PlanBytes = 0
 }
+
+// failed gives an error of the device its type.
+func (r *Recorder) failed(err error) error { return tensor.OfDevice(r.device.Name(), err) }
 
 // Device is where lists run.
 func (r *Recorder) Device() Device { return r.device }
@@ -27,14 +33,14 @@ func (r *Recorder) bring() {
 			room = make([]byte, n)
 		}
 		if err := b.device.Read(room[:n], b.Storage, 0); err != nil {
-			panic(err)
+			panic(tensor.OfDevice(b.device.Name(), err))
 		}
 		s, err := r.device.Alloc(n)
 		if err != nil {
-			panic(err)
+			panic(r.failed(err))
 		}
 		if err := r.device.Write(s, 0, room[:n]); err != nil {
-			panic(err)
+			panic(r.failed(err))
 		}
 		b.device.Free(b.Storage)
 		b.Storage, b.device = s, r.device

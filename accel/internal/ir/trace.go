@@ -13,6 +13,19 @@ type Timed interface {
 	RunTimed(bind []Storage, words []uint64, after func()) (done int, err error)
 }
 
+// Profiled is implemented by an Executable whose steps run while the host goes on.
+type Profiled interface {
+	// RunProfiled is Run, and tells when its kernels ran, once the device was
+	// waited for.
+	RunProfiled(c *trace.Collector, bind []Storage, words []uint64) (w *trace.Work, done int, err error)
+}
+
+// Stepped is implemented by an Executable that can be told of ranges around its steps.
+type Stepped interface {
+	// RunStepped is Run, and calls before in front of what each step starts.
+	RunStepped(bind []Storage, words []uint64, before func(step int)) (done int, err error)
+}
+
 // note says for a profile where a new node comes from.
 func (r *Recorder) note(c *trace.Collector, v *Value, op Op, in []*Value) {
 	n := c.Note(op.Name())
@@ -61,11 +74,32 @@ func (r *Recorder) timed(c *trace.Collector, p *plan, bind []Storage) (done int,
 			f.Externals[^x.leaf.Grad.index].Gradient = true
 		}
 	}
+	if c.Ranges() != nil {
+		before, end := c.Steps(&f)
+		defer end()
+		switch t := p.exec.(type) {
+		case Stepped:
+			return t.RunStepped(bind, r.words, before)
+		case Timed:
+			step := -1
+			next := func() {
+				if step++; step < len(p.program.Steps) {
+					before(step)
+				}
+			}
+			next()
+			return t.RunTimed(bind, r.words, next)
+		}
+		return p.exec.Run(bind, r.words)
+	}
 	f.Begin = c.Now()
 	f.Times[0] = f.Begin
-	if t, ok := p.exec.(Timed); ok {
+	switch t := p.exec.(type) {
+	case Profiled:
+		f.Work, done, err = t.RunProfiled(c, bind, r.words)
+	case Timed:
 		done, err = t.RunTimed(bind, r.words, func() { f.Times = append(f.Times, c.Now()) })
-	} else {
+	default:
 		done, err = p.exec.Run(bind, r.words)
 	}
 	f.End = c.Now()

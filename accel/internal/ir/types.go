@@ -11,6 +11,8 @@ type (
 	StateError       = tensor.StateError
 	NonFiniteError   = tensor.NonFiniteError
 	OutOfMemoryError = tensor.OutOfMemoryError
+	TraceError       = tensor.TraceError
+	DeviceError      = tensor.DeviceError
 )
 
 // The element types.
@@ -24,6 +26,9 @@ const (
 
 	Float16  = tensor.Float16
 	BFloat16 = tensor.BFloat16
+
+	Float8E4M3 = tensor.Float8E4M3
+	Float8E5M2 = tensor.Float8E5M2
 )
 
 // FormatShape writes a shape as [2 3].

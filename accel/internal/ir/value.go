@@ -10,9 +10,12 @@ import (
 type Buffer struct {
 	Storage Storage
 	device  Device // which made it
-	// shared is set once a second value looks at the storage. It is never
-	// cleared: a shared buffer is left to the garbage collector.
+	// shared is set once a second value looks at the storage, and is never cleared:
+	// no update is made in place then.
 	shared bool
+	// users is how many values look at the storage. It is recycled when the last of
+	// them is freed, and left to the garbage collector where one is only forgotten.
+	users int
 
 	tracked tracked
 	cleanup runtime.Cleanup
@@ -22,6 +25,9 @@ type Buffer struct {
 // which in-place updates replace.
 type Leaf struct {
 	Grad *Value // nil until the first Backward
+	// After is called within each Backward when the gradient is complete; nil for
+	// nothing. It may record and run lists.
+	After func()
 }
 
 // Value is the result of one op, or data from the host. It never changes:
@@ -70,6 +76,18 @@ func (v *Value) Computed() bool { return v.buf != nil }
 // RequiresGrad tells whether gradients flow into the value.
 func (v *Value) RequiresGrad() bool { return v.requires }
 
+// look has the value lie in b.
+func (v *Value) look(b *Buffer) {
+	v.buf = b
+	b.users++
+}
+
+// leave has the value lie nowhere, for a reason.
+func (v *Value) leave(why string) {
+	v.buf.users--
+	v.buf, v.gone = nil, why
+}
+
 // Hold says that one more holder outside the engine can read the value.
 func (v *Value) Hold() *Value { v.handles++; return v }
 
@@ -95,4 +113,10 @@ func StorageOf(v *Value) Storage {
 		return nil
 	}
 	return v.buf.Storage
+}
+
+// SameMemory tells whether two values are the same elements, and not only equal.
+func SameMemory(a, b *Value) bool {
+	return a == b || a.buf != nil && a.buf == b.buf && a.dtype == b.dtype && sameShape(a.shape, b.shape) &&
+		a.layout.Offset == b.layout.Offset && sameShape(a.layout.Stride, b.layout.Stride)
 }

@@ -179,7 +179,7 @@ func (a *access) loadWord(d int, general step) step {
 	if size == 8 {
 		return func(w *warp, mask uint32) {
 			r := w.sites[site]
-			if r == nil {
+			if r == nil || w.block.run.races != nil {
 				general(w, mask)
 				return
 			}
@@ -197,7 +197,7 @@ func (a *access) loadWord(d int, general step) step {
 	}
 	return func(w *warp, mask uint32) {
 		r := w.sites[site]
-		if r == nil {
+		if r == nil || w.block.run.races != nil {
 			general(w, mask)
 			return
 		}
@@ -313,11 +313,13 @@ func (w *warp) readable(a *access, lane int, address uint64, size int) []byte {
 	}
 	r, at := w.global(lane, address, size, size, &w.sites[a.site])
 	if a.strong && size <= 8 {
+		w.touch(lane, r, at, size, readsStrong)
 		if loadAtomic(r.written, at, size) != 0x0101010101010101&lowBits(8*size) {
 			w.unwritten(lane, r, at, size)
 		}
 		return binary.LittleEndian.AppendUint64(nil, loadAtomic(r.data, at, size))[:size]
 	}
+	w.touch(lane, r, at, size, reads)
 	w.unwritten(lane, r, at, size)
 	return r.data[at : at+size]
 }
@@ -397,7 +399,7 @@ func (a *access) storeWord(v int, general step) step {
 	base, offset, site := a.base, a.offset, a.site
 	return func(w *warp, mask uint32) {
 		r := w.sites[site]
-		if r == nil || r.fixed {
+		if r == nil || r.fixed || w.block.run.races != nil {
 			general(w, mask)
 			return
 		}
@@ -439,10 +441,12 @@ func (w *warp) write(a *access, lane int, address uint64, value []byte) {
 		panic(w.accessFault(OutOfBounds, lane, "const", address, size, "constant memory cannot be written"))
 	}
 	if a.strong && size <= 8 {
+		w.touch(lane, r, at, size, changes)
 		changeAtomic(r.written, at, size, func(uint64) uint64 { return 0x0101010101010101 & lowBits(8*size) })
 		changeAtomic(r.data, at, size, func(uint64) uint64 { return getBits(value, size) })
 		return
 	}
+	w.touch(lane, r, at, size, writes)
 	mark(r.written[at:at+size], 1)
 	copy(r.data[at:], value)
 }

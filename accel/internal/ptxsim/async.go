@@ -84,6 +84,7 @@ func compileCp(o *operation) step {
 					panic(w.accessFault(Misaligned, i, "global", address, size, "not a multiple of %d", size))
 				}
 				w.unwritten(i, r, at, n)
+				w.touch(i, r, at, n, reads)
 				copy(data, r.data[at:at+n])
 			}
 			at := w.sharedSpan(i, w.r[to.base][i]+to.offset, size, size)

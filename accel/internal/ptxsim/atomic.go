@@ -150,6 +150,7 @@ func (w *warp) change(a *access, lane int, address uint64, f func(uint64) uint64
 	if r.fixed {
 		panic(w.accessFault(OutOfBounds, lane, "const", address, n, "constant memory cannot be written"))
 	}
+	w.touch(lane, r, at, n, changes)
 	w.unwritten(lane, r, at, n)
 	return changeAtomic(r.data, at, n, f)
 }

@@ -154,6 +154,7 @@ func (w *warp) bulkRow(lane int, t *TensorMap, at []int64, index []uint32, site 
 		}
 		r, from := w.global(lane, address+uint64(c)*uint64(t.Element), t.Element, t.Element, &w.sites[site])
 		w.unwritten(lane, r, from, t.Element)
+		w.touch(lane, r, from, t.Element, reads)
 		copy(into, r.data[from:])
 	}
 	return data

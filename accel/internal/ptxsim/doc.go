@@ -26,7 +26,8 @@
 // exactly before it rounds. Functions are expanded where they are called;
 // recursion and calls through pointers are refused.
 //
-// Under Go's race detector the accesses of blocks to global memory are watched
+// With Launch.Races a run stops, too, where blocks race for global memory. Under Go's
+// race detector the accesses of blocks to global memory are watched
 // too: a race that it reports below (*LoadedKernel).Run is one of the kernel.
 //
 // The package knows nothing of drivers; package cuda/fake makes one of it.

@@ -230,6 +230,9 @@ type Launch struct {
 	MaxSteps int64
 	// Workers is how many blocks run at the same time; 0 for GOMAXPROCS.
 	Workers int
+	// Races stops the run where blocks race for global memory. One block runs after
+	// the other then.
+	Races bool
 }
 
 // Stats is what a run did.
@@ -248,6 +251,7 @@ type run struct {
 	steps  atomic.Int64
 	next   atomic.Int64
 	stop   atomic.Int64 // blocks from this number on need not run
+	races  *races       // nil where nobody wants to know
 
 	mutex sync.Mutex
 	fault *Fault // of the block with the lowest number
@@ -268,6 +272,9 @@ func (k *LoadedKernel) Run(ctx context.Context, l Launch) (Stats, error) {
 	workers := l.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
+	}
+	if l.Races {
+		workers, r.races = 1, newRaces()
 	}
 	workers = min(workers, blocks)
 	var group sync.WaitGroup

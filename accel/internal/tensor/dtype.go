@@ -16,6 +16,12 @@ const (
 	Bool
 	Float16  // IEEE 754 binary16
 	BFloat16 // the upper half of a Float32
+
+	// The 8-bit floats of the factors of products, which devices keep within a
+	// program. No tensor has them: without a scale of their own they have too
+	// little range.
+	Float8E4M3 // 4 bits of exponent, 3 of fraction: to 448, without infinities
+	Float8E5M2 // 5 bits of exponent, 2 of fraction: to 57 344
 )
 
 var dtypes = [...]struct {
@@ -31,6 +37,9 @@ var dtypes = [...]struct {
 
 	Float16:  {"float16", 2},
 	BFloat16: {"bfloat16", 2},
+
+	Float8E4M3: {"float8_e4m3", 1},
+	Float8E5M2: {"float8_e5m2", 1},
 }
 
 // String is the name of the type of one element, in Go if Go has it.
@@ -50,5 +59,8 @@ func (d DType) IsFloat() bool { return d == Float32 || d == Float64 || d.Half() 
 // Half tells whether an element is a float of 16 bits.
 func (d DType) Half() bool { return d == Float16 || d == BFloat16 }
 
-// Known tells whether there is such a type.
-func (d DType) Known() bool { return int(d) < len(dtypes) }
+// Eight tells whether an element is a float of 8 bits.
+func (d DType) Eight() bool { return d == Float8E4M3 || d == Float8E5M2 }
+
+// Known tells whether there is such a type for tensors.
+func (d DType) Known() bool { return d <= BFloat16 }

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -89,6 +90,20 @@ func (e *NonFiniteError) Error() string {
 	return fmt.Sprintf("%s: element %d is %v", e.What, e.Element, e.Value)
 }
 
+// TraceError says that a function cannot be traced because of what it does beside
+// ops.
+type TraceError struct {
+	Op          string // that it did
+	Path, Layer string // where; empty outside of layers
+
+	Reading   bool // it read what depends on its input
+	Assigning bool // it kept what depends on its input
+	Hint      string
+}
+
+// Error names the op and the reason.
+func (e *TraceError) Error() string { return e.Op + ": " + e.Hint }
+
 // OutOfMemoryError says that a device could not give the bytes asked for.
 type OutOfMemoryError struct {
 	Device string
@@ -103,6 +118,37 @@ func (e *OutOfMemoryError) Error() string {
 		free = fmt.Sprintf(", %d are free", e.Free)
 	}
 	return fmt.Sprintf("out of memory on %s: %d bytes are needed%s; try a smaller batch, several small ones whose gradients add up, or Checkpoint", e.Device, e.Need, free)
+}
+
+// DeviceError says that a device could not do what was asked of it: it lacks an op,
+// a kernel has faulted, or the device is gone.
+type DeviceError struct {
+	Device string
+	Err    error // which begins with the device's name
+}
+
+// Error is that of the device.
+func (e *DeviceError) Error() string { return e.Err.Error() }
+
+// Unwrap is the reason.
+func (e *DeviceError) Unwrap() error { return e.Err }
+
+// OfDevice gives an error of a device a type, if it has none yet.
+func OfDevice(device string, err error) error {
+	var (
+		memory *OutOfMemoryError
+		index  *IndexError
+		finite *NonFiniteError
+		dtype  *DTypeError
+		shape  *ShapeError
+		state  *StateError
+		known  *DeviceError
+	)
+	if err == nil || errors.As(err, &memory) || errors.As(err, &index) || errors.As(err, &finite) || errors.As(err, &dtype) ||
+		errors.As(err, &shape) || errors.As(err, &state) || errors.As(err, &known) {
+		return err
+	}
+	return &DeviceError{Device: device, Err: err}
 }
 
 // FormatShape writes a shape as [2 3].

@@ -97,6 +97,25 @@ type Flush struct {
 	Externals  []External
 	// Times are the moments before the first step and after each.
 	Times []time.Duration
+	// Work is what the device did, where it works while the host goes on; nil for
+	// others.
+	Work *Work
+}
+
+// Work is one run of a list on a device of its own.
+type Work struct {
+	Launched time.Duration // when the host did so
+	// Kernels are filled in when the device has run them.
+	Kernels []Kernel
+}
+
+// Kernel is one kernel that a device ran.
+type Kernel struct {
+	Name       string
+	Step       int // of the program
+	Begin, End time.Duration
+	Blocks     int
+	Threads    int // of a block
 }
 
 // Kind is what the host did.
@@ -104,10 +123,13 @@ type Kind uint8
 
 // The kinds of host work.
 const (
-	Waiting Kind = iota // for data
-	Reading             // results of the device
-	Writing             // data to the device
-	Marked              // a span of the user's
+	Waiting       Kind = iota // for data
+	Reading                   // results of the device
+	Writing                   // data to the device
+	Marked                    // a span of the user's
+	Planning                  // the launch of a list
+	Launching                 // work of the device
+	Synchronising             // waiting for work of the device
 )
 
 // Event is something that the host did.
@@ -121,7 +143,9 @@ type Event struct {
 // Collector keeps what it is told, by any goroutine. Where several record ops at
 // once, their scopes mix.
 type Collector struct {
-	start time.Time
+	start  time.Time
+	ranges *Ranges    // nil of one that keeps what it is told
+	before *Collector // that was active before; one of ranges, or nil
 
 	mu      sync.Mutex
 	scopes  []Scope
@@ -145,11 +169,15 @@ func Active() *Collector { return active.Load() }
 // Start makes a collector the active one. It is false where there is one already.
 func Start() (c *Collector, ok bool) {
 	c = &Collector{start: time.Now(), names: map[any]string{}, met: map[any]bool{}, room: make([]Note, roomy), events: make([]Event, 0, roomy)}
-	return c, active.CompareAndSwap(nil, c)
+	c.before = active.Load()
+	if c.before != nil && c.before.ranges == nil {
+		return c, false
+	}
+	return c, active.CompareAndSwap(c.before, c)
 }
 
 // Stop ends the profile of a collector.
-func (c *Collector) Stop() { active.CompareAndSwap(c, nil) }
+func (c *Collector) Stop() { active.CompareAndSwap(c, c.before) }
 
 // Begun is when it was started.
 func (c *Collector) Begun() time.Time { return c.start }
@@ -214,6 +242,9 @@ func (c *Collector) Note(op string) *Note {
 
 // Event keeps what the host did since begin.
 func (c *Collector) Event(kind Kind, name string, begin time.Duration, bytes int) {
+	if c.ranges != nil {
+		return
+	}
 	end := c.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,6 +253,9 @@ func (c *Collector) Event(kind Kind, name string, begin time.Duration, bytes int
 
 // Ran keeps the run of a list.
 func (c *Collector) Ran(f Flush) {
+	if c.ranges != nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.flushes = append(c.flushes, f)

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	kind := flag.String("kind", "", "gemm, vector, rows, shift or winograd")
+	kind := flag.String("kind", "", "gemm, vector, rows, shift, winograd, channel or integer")
 	flag.Parse()
 	build.ConstraintExpr("!purego")
 	switch *kind {
@@ -30,8 +30,10 @@ func main() {
 		winograd()
 	case "channel":
 		channel()
+	case "integer":
+		integer()
 	default:
-		log.Fatalf("asm: -kind must be gemm, vector, rows, shift or winograd, not %q", *kind)
+		log.Fatalf("asm: -kind must be gemm, vector, rows, shift, winograd, channel or integer, not %q", *kind)
 	}
 	build.Generate()
 	for _, name := range []string{"out", "stubs"} {

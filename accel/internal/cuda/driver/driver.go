@@ -165,6 +165,18 @@ type Graphs interface {
 	// AddCopyToHost writes host memory of AllocHost at every launch.
 	AddCopyToHost(g Graph, after []Node, dst []byte, src Pointer) (Node, error)
 	AddFill(g Graph, after []Node, dst Pointer, value uint32, width, count int) (Node, error)
+	// AddEvent records an event at every launch.
+	AddEvent(g Graph, after []Node, e Event) (Node, error)
+	// Capture makes a graph of what work asks of a stream, that of libraries for
+	// instance, and runs none of it. The context is current in the thread that
+	// calls work, which must not wait for the device; the error may be work's.
+	Capture(work func(s Stream) error) (Graph, error)
+	// AddGraph puts a copy of another graph into a graph, as one node.
+	AddGraph(g Graph, after []Node, part Graph, label string) (Node, error)
+	// UpdateGraph gives a node of AddGraph in an instantiated graph the parameters
+	// of another graph of the same nodes. The error is UpdateFailure where they
+	// are not the same.
+	UpdateGraph(x Executable, n Node, part Graph, label string) error
 	Instantiate(g Graph) (Executable, error)
 	CloseExecutable(x Executable) error
 	// UpdateKernel gives a kernel node of an instantiated graph other launch
@@ -196,7 +208,7 @@ type Context interface {
 type Counts struct {
 	Launches      int // kernels, outside of graphs
 	GraphLaunches int
-	GraphNodes    int // nodes that those graphs had
+	GraphNodes    int // nodes that those graphs had, events among them
 	Copies        int // outside of graphs
 	Fills         int // outside of graphs
 	BytesToDevice int // outside of graphs

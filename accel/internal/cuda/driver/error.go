@@ -39,6 +39,9 @@ const (
 	SystemDriverMismatch  Code = 803
 	DeviceUnavailable     Code = 46
 	NotSupported          Code = 801
+	CaptureUnsupported    Code = 900
+	CaptureInvalidated    Code = 901
+	UpdateFailure         Code = 910
 	Unknown               Code = 999
 )
 

@@ -99,6 +99,13 @@ func (c *context) AddFill(g Graph, after []Node, dst Pointer, value uint32, widt
 	return Node(n), c.added(g, err)
 }
 
+func (c *context) AddEvent(g Graph, after []Node, e Event) (Node, error) {
+	var n C.handle
+	list, count := handles(after)
+	err := failure(C.quern_graph_event(c.table, c.handle, &n, C.handle(g), list, count, C.handle(e)), "cuGraphAddEventRecordNode", "")
+	return Node(n), c.added(g, err)
+}
+
 func (c *context) Instantiate(g Graph) (Executable, error) {
 	var x C.handle
 	if err := failure(C.quern_graph_instantiate(c.table, c.handle, &x, C.handle(g)), "cuGraphInstantiate", ""); err != nil {

@@ -110,6 +110,7 @@ func TestCallsArrive(t *testing.T) {
 	t.Run("kernels", func(t *testing.T) { testKernels(t, c) })
 	t.Run("streams", func(t *testing.T) { testStreams(t, c) })
 	t.Run("graphs", func(t *testing.T) { testGraphs(t, c) })
+	t.Run("capture", func(t *testing.T) { testCapture(t, c) })
 	if c.Raw() != 0xc7 {
 		t.Errorf("raw context %#x", c.Raw())
 	}
@@ -280,7 +281,11 @@ func testGraphs(t *testing.T, c Context) {
 	ok(t, err)
 	k, err := c.AddKernel(g, []Node{zero}, axpyLaunch(f, y, x, 4, 2))
 	ok(t, err)
-	move, err := c.AddCopy(g, []Node{k}, z, y, 16)
+	e, err := c.NewEvent(true)
+	ok(t, err)
+	mark, err := c.AddEvent(g, []Node{k}, e)
+	ok(t, err)
+	move, err := c.AddCopy(g, []Node{mark}, z, y, 16)
 	ok(t, err)
 	_, err = c.AddCopyToHost(g, []Node{move}, out, z)
 	ok(t, err)
@@ -301,10 +306,60 @@ func testGraphs(t *testing.T, c Context) {
 		t.Errorf("got %x, want %x", out, want)
 	}
 	n := c.Counts()
-	if n.GraphLaunches-before.GraphLaunches != 2 || n.GraphNodes-before.GraphNodes != 10 || n.Instantiates != 1 || n.Updates != 1 {
+	if n.GraphLaunches-before.GraphLaunches != 2 || n.GraphNodes-before.GraphNodes != 12 || n.Instantiates != 1 || n.Updates != 1 {
 		t.Errorf("counts %+v", n)
 	}
 	ok(t, c.CloseExecutable(exec))
+}
+
+func testCapture(t *testing.T, c Context) {
+	m, err := c.Load(".version 7.0")
+	ok(t, err)
+	f, err := c.Function(m, "axpy")
+	ok(t, err)
+	x := device(t, c, 1, 2, 3, 4)
+	part := func(launches int) Graph {
+		t.Helper()
+		g, err := c.Capture(func(s Stream) error {
+			for range launches {
+				if err := c.Launch(axpyLaunch(f, x, x, 4, 1), s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		ok(t, err)
+		return g
+	}
+	one, two := part(1), part(2)
+	g, err := c.NewGraph()
+	ok(t, err)
+	n, err := c.AddGraph(g, nil, two, "two")
+	ok(t, err)
+	exec, err := c.Instantiate(g)
+	ok(t, err)
+	ok(t, c.UpdateGraph(exec, n, part(2), "two"))
+	if err := c.UpdateGraph(exec, n, one, "MatMul [2 2]"); !errors.Is(err, UpdateFailure) || !strings.Contains(err.Error(), "MatMul [2 2]: cuGraphExecChildGraphNodeSetParams") {
+		t.Errorf("update with another graph: %v", err)
+	}
+	if back := make([]byte, 16); c.CopyToHost(back, x, 0) != nil || !slices.Equal(back, floats(1, 2, 3, 4)) {
+		t.Errorf("what was captured ran: %x", back)
+	}
+	cause := errors.New("refused")
+	if _, err := c.Capture(func(Stream) error { return cause }); !errors.Is(err, cause) {
+		t.Errorf("failing capture: %v", err)
+	}
+	if _, err := c.Capture(func(s Stream) error {
+		for range 9 {
+			ok(t, c.Launch(axpyLaunch(f, x, x, 4, 1), s))
+		}
+		return nil
+	}); !errors.Is(err, CaptureInvalidated) {
+		t.Errorf("capture that ends badly: %v", err)
+	}
+	for _, g := range []Graph{one, two} {
+		ok(t, c.CloseGraph(g))
+	}
 }
 
 func TestOpenFailures(t *testing.T) {

@@ -17,6 +17,7 @@ enum {
   memory_host = 1,
   memory_device = 2,
   attribute_cluster = 4,
+  capture_relaxed = 2,
 };
 
 // Markers of the list of parameters that are one block of bytes.
@@ -252,6 +253,28 @@ int quern_graph_fill(cuda_driver *d, handle context, handle *node, handle graph,
   CURRENT
   fill_node f = {p, 0, value, width, elements, 1};
   return d->cuGraphAddMemsetNode(node, graph, after, count, &f, context);
+}
+
+int quern_graph_event(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, handle event) {
+  CURRENT return d->cuGraphAddEventRecordNode(node, graph, after, count, event);
+}
+
+// Libraries load their kernels when they are used first, which the stricter modes
+// of capturing forbid.
+int quern_capture_begin(cuda_driver *d, handle context, handle stream) {
+  CURRENT return d->cuStreamBeginCapture_v2(stream, capture_relaxed);
+}
+
+int quern_capture_end(cuda_driver *d, handle context, handle stream, handle *graph) {
+  CURRENT return d->cuStreamEndCapture(stream, graph);
+}
+
+int quern_graph_part(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, handle part) {
+  CURRENT return d->cuGraphAddChildGraphNode(node, graph, after, count, part);
+}
+
+int quern_graph_update_part(cuda_driver *d, handle context, handle executable, handle node, handle part) {
+  CURRENT return d->cuGraphExecChildGraphNodeSetParams(executable, node, part);
 }
 
 int quern_graph_instantiate(cuda_driver *d, handle context, handle *executable, handle graph) {

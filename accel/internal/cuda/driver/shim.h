@@ -112,7 +112,12 @@ typedef struct {
   X(cuGraphDestroy, (handle graph), (graph)) \
   X(cuGraphAddKernelNode, (handle *node, handle graph, const handle *after, size_t count, const kernel_node *params), (node, graph, after, count, params)) \
   X(cuGraphAddMemcpyNode, (handle *node, handle graph, const handle *after, size_t count, const copy_node *params, handle context), (node, graph, after, count, params, context)) \
+  X(cuGraphAddEventRecordNode, (handle *node, handle graph, const handle *after, size_t count, handle event), (node, graph, after, count, event)) \
   X(cuGraphAddMemsetNode, (handle *node, handle graph, const handle *after, size_t count, const fill_node *params, handle context), (node, graph, after, count, params, context)) \
+  X(cuStreamBeginCapture_v2, (handle stream, int mode), (stream, mode)) \
+  X(cuStreamEndCapture, (handle stream, handle *graph), (stream, graph)) \
+  X(cuGraphAddChildGraphNode, (handle *node, handle graph, const handle *after, size_t count, handle part), (node, graph, after, count, part)) \
+  X(cuGraphExecChildGraphNodeSetParams, (handle executable, handle node, handle part), (executable, node, part)) \
   X(cuGraphInstantiateWithFlags, (handle *executable, handle graph, unsigned long long flags), (executable, graph, flags)) \
   X(cuGraphExecDestroy, (handle executable), (executable)) \
   X(cuGraphExecKernelNodeSetParams, (handle executable, handle node, const kernel_node *params), (executable, node, params)) \
@@ -193,7 +198,12 @@ int quern_graph_destroy(cuda_driver *d, handle context, handle graph);
 int quern_graph_kernel(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, launch l, void *params, size_t bytes);
 // host is NULL for a copy within the device; to_host says which side it is.
 int quern_graph_copy(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, address to, address from, void *host, int to_host, size_t bytes);
+int quern_graph_event(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, handle event);
 int quern_graph_fill(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, address p, unsigned value, unsigned width, size_t elements);
+int quern_capture_begin(cuda_driver *d, handle context, handle stream);
+int quern_capture_end(cuda_driver *d, handle context, handle stream, handle *graph);
+int quern_graph_part(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, handle part);
+int quern_graph_update_part(cuda_driver *d, handle context, handle executable, handle node, handle part);
 int quern_graph_instantiate(cuda_driver *d, handle context, handle *executable, handle graph);
 int quern_graph_exec_destroy(cuda_driver *d, handle context, handle executable);
 int quern_graph_update(cuda_driver *d, handle context, handle executable, handle node, launch l, void *params, size_t bytes);

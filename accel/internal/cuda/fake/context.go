@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
@@ -23,6 +24,9 @@ type context struct {
 	counts  driver.Counts
 	handle  uintptr // last one given
 
+	began time.Time
+	clock time.Duration // at which the work that has run ended, where options say how long it takes
+
 	base        stream
 	streams     map[driver.Stream]*stream
 	events      map[driver.Event]*event
@@ -38,7 +42,7 @@ type context struct {
 var _ driver.Context = (*context)(nil)
 
 func newContext(d *Driver, device int) *context {
-	c := &context{driver: d, info: d.devices[device], memory: ptxsim.NewMemory(d.options.Memory)}
+	c := &context{driver: d, info: d.devices[device], memory: ptxsim.NewMemory(d.options.Memory), began: time.Now()}
 	if d.options.Seed != 0 {
 		c.random = rand.New(rand.NewPCG(d.options.Seed, uint64(device)))
 	}
@@ -95,7 +99,7 @@ func (c *context) stream(call string, s driver.Stream) (*stream, error) {
 		return &c.base, nil
 	}
 	if found := c.streams[s]; found != nil {
-		return found, nil
+		return found, c.capturable(call, found)
 	}
 	return nil, c.fail(call, driver.InvalidHandle, "there is no stream %d", s)
 }

@@ -3,6 +3,7 @@ package fake
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
@@ -20,6 +21,10 @@ type Options struct {
 	Seed uint64
 	// MaxSteps bounds the instructions of one kernel; 0 for two billion.
 	MaxSteps int64
+	// Takes is how long a kernel takes, for events; nil for as long as the
+	// interpreter does. Work begins when it is asked for or when what it comes
+	// after has ended, whichever is later, and who waits for it waits so long.
+	Takes func(kernel string, grid, block driver.Dim) time.Duration
 	// Modules keeps parsed modules for several drivers; nil for none.
 	Modules *Modules
 }
@@ -169,7 +174,8 @@ var calls = map[string]string{
 	"NewEvent": "cuEventCreate", "CloseEvent": "cuEventDestroy", "Record": "cuEventRecord", "Wait": "cuStreamWaitEvent", "Done": "cuEventQuery",
 	"SyncEvent": "cuEventSynchronize", "Elapsed": "cuEventElapsedTime", "NewGraph": "cuGraphCreate", "CloseGraph": "cuGraphDestroy",
 	"AddKernel": "cuGraphAddKernelNode", "AddCopy": "cuGraphAddMemcpyNode", "AddCopyToDevice": "cuGraphAddMemcpyNode",
-	"AddCopyToHost": "cuGraphAddMemcpyNode", "AddFill": "cuGraphAddMemsetNode", "Instantiate": "cuGraphInstantiate",
+	"AddCopyToHost": "cuGraphAddMemcpyNode", "AddFill": "cuGraphAddMemsetNode", "AddEvent": "cuGraphAddEventRecordNode", "Instantiate": "cuGraphInstantiate",
 	"CloseExecutable": "cuGraphExecDestroy", "UpdateKernel": "cuGraphExecKernelNodeSetParams", "LaunchGraph": "cuGraphLaunch",
+	"Capture": "cuStreamBeginCapture", "AddGraph": "cuGraphAddChildGraphNode", "UpdateGraph": "cuGraphExecChildGraphNodeSetParams", "Perform": "a library's kernel",
 	"Current": "cuCtxSetCurrent", "Close": "cuDevicePrimaryCtxRelease",
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
@@ -207,6 +208,56 @@ func TestGraph(t *testing.T) {
 		}
 		if n := d.Counts(); n.GraphLaunches != 2 || n.GraphNodes != 8 || n.Syncs != 2 || n.Launches != 0 || n.Updates != 1 {
 			t.Errorf("seed %d: counts %+v", seed, n)
+		}
+	}
+}
+
+// Events within a graph tell how long its kernels take, at every launch anew.
+func TestEventsOfGraph(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		took := 3 * time.Millisecond
+		d := newDevice(t, Options{Seed: seed, Takes: func(kernel string, _, _ driver.Dim) time.Duration { return took }})
+		x, y := d.alloc(0), d.alloc(0)
+		d.ok(d.Fill(x, 1, 4, lanes, 0))
+		d.ok(d.Fill(y, 1, 4, lanes, 0))
+		g, err := d.NewGraph()
+		d.ok(err)
+		var events []driver.Event
+		var before []driver.Node
+		for k := range 3 {
+			if k > 0 {
+				n, err := d.AddKernel(g, before, d.launch(y, x, 1))
+				d.ok(err)
+				before = []driver.Node{n}
+			}
+			e, err := d.NewEvent(true)
+			d.ok(err)
+			events = append(events, e)
+			n, err := d.AddEvent(g, before, e)
+			d.ok(err)
+			before = []driver.Node{n}
+		}
+		exec, err := d.Instantiate(g)
+		d.ok(err)
+		for range 2 {
+			d.ok(d.LaunchGraph(exec, 0))
+			if k := 1; seed == 0 { // all has happened
+				ms, err := d.Elapsed(events[k], events[k+1])
+				d.ok(err)
+				if ms != 3 {
+					t.Errorf("a kernel took %v ms, want 3", ms)
+				}
+			}
+		}
+		d.ok(d.SyncStream(0))
+		for k := range 2 {
+			if ms, err := d.Elapsed(events[k], events[k+1]); err != nil || ms != 3 {
+				t.Errorf("seed %d: kernel %d took %v ms, want 3: %v", seed, k, ms, err)
+			}
+		}
+		if _, err := d.AddEvent(g, nil, 1<<40); !errors.Is(err, driver.InvalidHandle) {
+			t.Errorf("an event that there is not: %v", err)
 		}
 	}
 }

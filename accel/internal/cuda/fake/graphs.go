@@ -2,6 +2,7 @@ package fake
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
@@ -16,7 +17,10 @@ type node struct {
 	function driver.Function // of a kernel
 	after    []int           // indices of nodes
 	run      func() error
+	part     []node // of a graph within the graph
 	host     []byte
+	event    *event // that it records
+	takes    time.Duration
 }
 
 // executable is a graph as it was when it was instantiated, with updates.
@@ -81,7 +85,7 @@ func (c *context) add(call string, g driver.Graph, after []driver.Node, make fun
 func (c *context) AddKernel(g driver.Graph, after []driver.Node, l driver.Launch) (driver.Node, error) {
 	return c.add("AddKernel", g, after, func(n *node) (err error) {
 		n.op, n.function = l.Label, l.Function
-		n.run, err = c.kernel("AddKernel", l)
+		n.run, n.takes, err = c.kernel("AddKernel", l)
 		return err
 	})
 }
@@ -135,6 +139,15 @@ func (c *context) AddFill(g driver.Graph, after []driver.Node, dst driver.Pointe
 	})
 }
 
+func (c *context) AddEvent(g driver.Graph, after []driver.Node, e driver.Event) (driver.Node, error) {
+	return c.add("AddEvent", g, after, func(n *node) error {
+		if n.event = c.events[e]; n.event == nil {
+			return c.fail("AddEvent", driver.InvalidHandle, "there is no event %d", e)
+		}
+		return nil
+	})
+}
+
 func (c *context) Instantiate(g driver.Graph) (driver.Executable, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -183,11 +196,11 @@ func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Laun
 		if found.nodes[i].function != l.Function {
 			return c.fail("UpdateKernel", driver.InvalidValue, "the node is of another function")
 		}
-		run, err := c.kernel("UpdateKernel", l)
+		run, takes, err := c.kernel("UpdateKernel", l)
 		if err != nil {
 			return err
 		}
-		found.nodes[i].run, found.nodes[i].op = run, l.Label
+		found.nodes[i].run, found.nodes[i].takes, found.nodes[i].op = run, takes, l.Label
 		c.counts.Updates++
 		return nil
 	}
@@ -214,9 +227,13 @@ func (c *context) LaunchGraph(x driver.Executable, s driver.Stream) error {
 			start = append(start, before)
 		}
 	}
-	all := make([]*command, len(found.nodes))
+	all, asked := make([]*command, len(found.nodes)), time.Since(c.began)
 	for i, n := range found.nodes {
-		cmd := &command{call: "LaunchGraph", op: n.op, run: n.run, after: append([]*command(nil), start...)}
+		cmd := &command{call: "LaunchGraph", op: n.op, run: n.run}
+		if n.event != nil {
+			cmd = c.marking(n.event, "LaunchGraph")
+		}
+		cmd.asked, cmd.takes, cmd.after = asked, n.takes, append([]*command(nil), start...)
 		if n.host != nil {
 			cmd.hosts = [][]byte{n.host}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
@@ -216,23 +217,24 @@ func (c *context) Launch(l driver.Launch, s driver.Stream) error {
 	if err != nil {
 		return err
 	}
-	run, err := c.kernel("Launch", l)
+	run, takes, err := c.kernel("Launch", l)
 	if err != nil {
 		return err
 	}
 	c.counts.Launches++
-	c.push(q, &command{call: "Launch", op: l.Label, run: run})
+	c.push(q, &command{call: "Launch", op: l.Label, run: run, takes: takes})
 	return nil
 }
 
-// kernel checks a launch and makes what runs it. The parameters are copied.
-func (c *context) kernel(call string, l driver.Launch) (func() error, error) {
+// kernel checks a launch and makes what runs it, and says how long that takes. The
+// parameters are copied.
+func (c *context) kernel(call string, l driver.Launch) (run func() error, takes time.Duration, err error) {
 	f, err := c.function(call, l.Function)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	refuse := func(code driver.Code, format string, args ...any) (func() error, error) {
-		return nil, &driver.Error{Code: code, Call: calls[call], Op: l.Label, Log: f.kernel.Name() + ": " + fmt.Sprintf(format, args...)}
+	refuse := func(code driver.Code, format string, args ...any) (func() error, time.Duration, error) {
+		return nil, 0, &driver.Error{Code: code, Call: calls[call], Op: l.Label, Log: f.kernel.Name() + ": " + fmt.Sprintf(format, args...)}
 	}
 	k := f.kernel
 	grid, block := dim(l.Grid), dim(l.Block)
@@ -251,10 +253,13 @@ func (c *context) kernel(call string, l driver.Launch) (func() error, error) {
 		return refuse(driver.NotSupported, "clusters")
 	}
 	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps}
+	if of := c.driver.options.Takes; of != nil {
+		takes = of(k.Name(), l.Grid, l.Block)
+	}
 	return func() error {
 		_, err := k.Run(gocontext.Background(), launch)
 		return err
-	}, nil
+	}, takes, nil
 }
 
 func dim(d driver.Dim) ptxsim.Dim { return ptxsim.Dim{X: d.X, Y: d.Y, Z: d.Z} }

@@ -3,6 +3,7 @@ package fake
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
@@ -15,6 +16,8 @@ type command struct {
 	run   func() error // nil for a mark in a stream
 	done  bool
 	hosts [][]byte // host memory that it reads or writes
+	asked time.Duration
+	takes time.Duration
 }
 
 func (c *command) ready() bool {
@@ -27,15 +30,23 @@ func (c *command) ready() bool {
 }
 
 // stream is a queue: each command comes after the one before.
-type stream struct{ last *command }
+type stream struct {
+	last    *command
+	capture *capture // nil for a stream whose commands run
+}
 
 // push queues a command in a stream. With a seed, some of the waiting commands
 // run now, or none; without, all do.
 func (c *context) push(s *stream, cmd *command) {
+	if s.capture != nil {
+		s.capture.add(c, cmd)
+		return
+	}
 	if s.last != nil && !s.last.done {
 		cmd.after = append(cmd.after, s.last)
 	}
 	s.last = cmd
+	cmd.asked = time.Since(c.began)
 	c.waiting = append(c.waiting, cmd)
 	if c.random == nil {
 		c.drain(nil)
@@ -66,6 +77,7 @@ func (c *context) one() bool {
 	cmd := c.waiting[i]
 	c.waiting = slices.Delete(c.waiting, i, i+1)
 	cmd.done = true
+	c.clock = max(c.clock, cmd.asked) + cmd.takes
 	if cmd.run != nil && c.broken == nil {
 		if err := cmd.run(); err != nil {
 			c.broken = c.failure(cmd, err)

@@ -9,8 +9,8 @@ import (
 // event marks the command that was a stream's last when it was recorded.
 type event struct {
 	timed bool
-	mark  *command // nil while not recorded
-	when  time.Time
+	mark  *command      // nil while not recorded
+	when  time.Duration // since the context was made
 }
 
 func (c *context) NewStream() (driver.Stream, error) {
@@ -49,6 +49,7 @@ func (c *context) SyncStream(s driver.Stream) error {
 	if q.last != nil {
 		c.drain(q.last)
 	}
+	c.wait(c.clock)
 	return c.end()
 }
 
@@ -60,6 +61,7 @@ func (c *context) Sync() error {
 	}
 	c.counts.Syncs++
 	c.drain(nil)
+	c.wait(c.clock)
 	return c.end()
 }
 
@@ -104,16 +106,36 @@ func (c *context) Record(e driver.Event, s driver.Stream) error {
 	if err != nil {
 		return err
 	}
-	mark := &command{call: "Record"}
+	c.push(q, c.marking(ev, "Record"))
+	return nil
+}
+
+// marking is a command that records an event.
+func (c *context) marking(ev *event, call string) *command {
+	mark := &command{call: call}
 	mark.run = func() error {
 		if ev.mark == mark {
-			ev.when = time.Now()
+			ev.when = c.now(mark)
 		}
 		return nil
 	}
 	ev.mark = mark
-	c.push(q, mark)
-	return nil
+	return mark
+}
+
+// wait lets the time pass that work takes, which has run.
+func (c *context) wait(until time.Duration) {
+	if c.driver.options.Takes != nil {
+		time.Sleep(until - time.Since(c.began))
+	}
+}
+
+// now is the time at which a command runs.
+func (c *context) now(cmd *command) time.Duration {
+	if c.driver.options.Takes == nil {
+		return time.Since(c.began)
+	}
+	return max(c.clock, cmd.asked)
 }
 
 // Wait of an event that was never recorded does nothing, as in CUDA.
@@ -142,7 +164,7 @@ func (c *context) Done(e driver.Event) (bool, error) {
 		return false, err
 	}
 	if ev.mark == nil || ev.mark.done {
-		return true, c.end()
+		return c.driver.options.Takes == nil || ev.when <= time.Since(c.began), c.end()
 	}
 	c.one() // time goes on while the host asks
 	return ev.mark.done, c.end()
@@ -159,6 +181,7 @@ func (c *context) SyncEvent(e driver.Event) error {
 	if ev.mark != nil {
 		c.drain(ev.mark)
 	}
+	c.wait(ev.when)
 	return c.end()
 }
 
@@ -179,5 +202,5 @@ func (c *context) Elapsed(from, to driver.Event) (float64, error) {
 	case !a.mark.done || !b.mark.done:
 		return 0, c.fail("Elapsed", driver.NotReady, "an event has not happened yet")
 	}
-	return float64(b.when.Sub(a.when)) / float64(time.Millisecond), nil
+	return float64(b.when-a.when) / float64(time.Millisecond), nil
 }

@@ -6,7 +6,8 @@
 #
 #   clang    19.1.7 (Debian's clang-19)
 #   PTX      7.0 for sm_80, which every driver since CUDA 11.0 loads;
-#            8.0 for sm_90a in the variants *_sm90, since CUDA 12.0
+#            8.0 for sm_90a in the variants *_sm90, since CUDA 12.0;
+#            8.4 for sm_89 in the variants *_sm89, since CUDA 12.4
 set -eu
 cd "$(dirname "$0")"
 clang=${CLANG:-clang-19}
@@ -24,6 +25,7 @@ for source; do
 		case $variant in
 		f32 | bf16 | f16) define="$define -DREAL=float" ;;
 		f64) define="$define -DREAL=double" ;;
+		*_sm89) arch=sm_89 ptx=+ptx84 ;;
 		*_sm90) arch=sm_90a ptx=+ptx80 ;;
 		*_*) define="$define -DHEAD=${variant#*_}" ;;
 		esac

@@ -138,16 +138,20 @@ func assembled(t *testing.T, target, told string) []string {
 
 // targets are the architectures that a module is for.
 func targets(module string) []string {
-	if strings.Contains(module, "_sm90.") {
+	switch {
+	case strings.Contains(module, "_sm90."):
 		return []string{"sm_90a"}
+	case strings.Contains(module, "_sm89."):
+		return []string{"sm_89", "sm_90", "sm_90a"}
 	}
 	return []string{"sm_80", "sm_90", "sm_90a"}
 }
 
 // localAllowed is how many bytes of local memory, and of spills, an entry may have
-// that is short of registers: on sm_80 alone, and few.
+// that is short of registers: on sm_80 alone but where told, and few.
 var localAllowed = map[string]int{
 	"attention_keys_f32": 48, "attention_queries_f32": 48,
 	"gemm128_nt_f32": 32, "gemm128_tn_f32": 32,
+	"matmul8_128_e4m3_sm89": 132, "matmul8_128_e5m2_sm89": 132, // on 9.0, where wgmma8 multiplies
 	"matmul128_nt_bf16": 16, "matmul128_tt_bf16": 16, "matmul128_nt_f16": 16, "matmul128_tt_f16": 16,
 }

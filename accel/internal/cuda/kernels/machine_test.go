@@ -9,21 +9,31 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
 // machine is a simulated device that stops at reads and writes out of bounds, at
-// reads of what nobody wrote, at races and at divergent barriers.
+// reads of what nobody wrote, at races, of blocks too, and at divergent barriers.
 type machine struct {
 	t      testing.TB
 	memory *ptxsim.Memory
 	loaded map[string]*ptxsim.Loaded
 	faults []Pointer
+
+	gpu *onDevice // in place of the simulator; nil without deviceVariable
 }
 
 func newMachine(t testing.TB) *machine {
+	c, err := device()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c != nil {
+		return &machine{t: t, gpu: newOnDevice(t, c)}
+	}
 	return &machine{t: t, memory: ptxsim.NewMemory(1 << 30), loaded: map[string]*ptxsim.Loaded{}}
 }
 
@@ -48,6 +58,9 @@ func module(t testing.TB, name string) *ptxsim.Module {
 
 // alloc gives memory that nobody wrote.
 func (m *machine) alloc(bytes int) Pointer {
+	if m.gpu != nil {
+		return m.gpu.alloc(max(bytes, 1))
+	}
 	p, err := m.memory.Alloc(max(bytes, 1))
 	if err != nil {
 		m.t.Fatal(err)
@@ -57,10 +70,17 @@ func (m *machine) alloc(bytes int) Pointer {
 
 func (m *machine) write(b []byte) Pointer {
 	p := m.alloc(len(b))
-	if err := m.memory.Write(uint64(p), b); err != nil {
+	m.overwrite(p, b)
+	return p
+}
+
+// overwrite writes to memory that there is.
+func (m *machine) overwrite(p Pointer, b []byte) {
+	if m.gpu != nil {
+		m.gpu.write(p, b)
+	} else if err := m.memory.Write(uint64(p), b); err != nil {
 		m.t.Fatal(err)
 	}
-	return p
 }
 
 func (m *machine) put(a array) Pointer { return m.write(a.bytes()) }
@@ -74,6 +94,10 @@ func (m *machine) fault() Pointer {
 
 func (m *machine) read(p Pointer, bytes int) []byte {
 	b := make([]byte, bytes)
+	if m.gpu != nil {
+		m.gpu.read(p, b)
+		return b
+	}
 	if whole, err := m.memory.Written(uint64(p), bytes); err != nil || !whole {
 		m.t.Fatalf("not all of %d bytes were written: %v", bytes, err)
 	}
@@ -104,6 +128,12 @@ func (m *machine) run(launches []Launch) {
 
 func (m *machine) try(launches []Launch) error {
 	for _, l := range launches {
+		if m.gpu != nil {
+			if err := m.gpu.launch(l); err != nil {
+				return err
+			}
+			continue
+		}
 		loaded := m.loaded[l.Module]
 		if loaded == nil {
 			var err error
@@ -114,7 +144,7 @@ func (m *machine) try(launches []Launch) error {
 		}
 		for _, x := range l.Maps {
 			t := x.Tensor
-			encoded, err := (&ptxsim.TensorMap{Element: 2, Address: uint64(t.Address), Shape: t.Shape, Strides: t.Strides, Box: t.Box, Swizzle: 128}).Encode()
+			encoded, err := (&ptxsim.TensorMap{Element: mapElement[t.Type], Address: uint64(t.Address), Shape: t.Shape, Strides: t.Strides, Box: t.Box, Swizzle: 128}).Encode()
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.Entry, err)
 			}
@@ -124,7 +154,7 @@ func (m *machine) try(launches []Launch) error {
 		if k == nil {
 			m.t.Fatalf("there is no %s", l.Entry)
 		}
-		_, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params})
+		_, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params, Races: true})
 		if err != nil {
 			return fmt.Errorf("%s of %v blocks: %w", l.Entry, l.Grid, err)
 		}
@@ -321,3 +351,5 @@ func some[T any](cases []T) []T {
 }
 
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+
+var mapElement = map[driver.TensorType]int{driver.TensorUint8: 1, driver.TensorFloat16: 2, driver.TensorBFloat16: 2}

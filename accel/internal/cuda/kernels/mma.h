@@ -1,5 +1,5 @@
-// Products on tensor cores, of bfloat16, float16, or of float32 rounded to TF32,
-// added up in float32.
+// Products on tensor cores, of bfloat16, float16, of float32 rounded to TF32, or of
+// 8-bit floats, added up in float32.
 //
 // A block makes a tile of BM×BN, its warps pieces of it with mma.sync. Panels of
 // 64 bytes of k come over a ring of stages in shared memory, by cp.async where rows
@@ -15,8 +15,15 @@
 typedef f16 element;
 #elif defined(IS_tf32)
 typedef float element;
+#elif defined(IS_e4m3) || defined(IS_e5m2)
+typedef u8 element;
 #else
 typedef bf16 element;
+#endif
+#if defined(IS_e4m3) || defined(IS_e5m2)
+typedef bf16 half; // what a result may be rounded to
+#else
+typedef element half;
 #endif
 
 constexpr u32 chunk = 16 / sizeof(element); // elements of 16 bytes
@@ -60,6 +67,10 @@ DEVICE void multiply(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 #elif defined(IS_tf32)
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#elif defined(IS_e4m3)
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#elif defined(IS_e5m2) // the second factor is E4M3 always
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 #else
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 #endif
@@ -179,9 +190,15 @@ struct Copied {
   }
 };
 
-// mmaProduct is a block's tile of BM×BN, of which each warp makes WM×WN.
-template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, typename A, typename B>
-DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch) {
+// AsTheyAre is sums that need no scale.
+struct AsTheyAre {
+  MEMBER float of(float sum) const { return sum; }
+};
+
+// mmaProduct is a block's tile of BM×BN, of which each warp makes WM×WN. The scale
+// is that of the sums.
+template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, typename A, typename B, typename Scale = AsTheyAre>
+DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch, const Scale &scale = Scale()) {
   constexpr u32 warpsN = BN / WN, threads = BM / WM * warpsN * 32;
   constexpr u32 MT = WM / 16, NT = WN / 8;
   using PA = Panel<BM, aAlong>;
@@ -257,17 +274,17 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
     if (c < n) {
       u32 run = r.inner.quotient(c);
       i64 at = start + (i64)run * r.outer + (c - run * r.inner.by);
-      auto biasAt = [&](u32 i) { return r.half ? number(((const element *)r.bias)[i]) : ((const float *)r.bias)[i]; };
+      auto biasAt = [&](u32 i) { return r.half ? number(((const half *)r.bias)[i]) : ((const float *)r.bias)[i]; };
       float shift = whole && r.bias && !r.biasRows ? biasAt(c) : 0.f;
 #pragma unroll 1
       for (u32 l = thread() / BN; l < band; l += threads / BN) {
         u32 rr = row + l / 16 * WM + i * 16 + l % 16;
         if (rr >= m) continue;
-        float v = lines[l * pitch + thread() % BN] + shift;
+        float v = scale.of(lines[l * pitch + thread() % BN]) + shift;
         if (whole && r.bias && r.biasRows) v += biasAt(rr);
         if (whole && r.relu && v < 0) v = 0;
         if (r.half && whole)
-          ((element *)y)[at + (i64)rr * r.row] = rounded<element>(v);
+          ((half *)y)[at + (i64)rr * r.row] = rounded<half>(v);
         else
           ((float *)y)[at + (i64)rr * r.row] = v;
       }

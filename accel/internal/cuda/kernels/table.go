@@ -8,6 +8,7 @@ func Table() []Entry {
 		softmaxEntries, crossEntropyEntries, normEntries, batchNormEntries, poolEntries,
 		copyEntries, castEntries, compareEntries, gatherEntries, randomEntries,
 		gemmEntries, matmulEntries, convEntries, convTensorEntries, directEntries, attentionEntries, flashEntries, wgmmaEntries,
+		round8Entries, matmul8Entries, wgmma8Entries,
 		sumEntries, maxEntries, cumSumEntries, finiteEntries, scatterAddEntries,
 	)
 }

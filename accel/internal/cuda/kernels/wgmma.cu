@@ -11,7 +11,7 @@
 // 64 k; across k, boxes of 64 k with 64 rows' or columns' elements each.
 //
 // variants: bf16_sm90 f16_sm90
-#include "product.h"
+#include "hopper.h"
 
 #if defined(IS_f16)
 typedef f16 element;
@@ -24,40 +24,6 @@ constexpr u32 bytesA = BM * BK * 2, bytesB = BN * BK * 2, stageBytes = bytesA + 
 constexpr u32 boxBytes = 64 * BK * 2;
 
 extern SHARED __attribute__((aligned(1024))) u8 dynamicShared[];
-
-// Map is a tensor map, made by the driver: what to copy and how. It must be used
-// where it lies in the parameters, for which this compiler has no word: MAP is the
-// address of parameter i of an entry, to a new variable.
-struct alignas(64) Map {
-  u64 opaque[16];
-};
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
-#define MAP(to, name, i) \
-  u64 to;                \
-  asm volatile("{\n\t.reg .b64 p;\n\tmov.b64 p, " TEXT(JOIN(name, VARIANT)) "_param_" #i ";\n\tcvta.param.u64 %0, p;\n\t}" : "=l"(to))
-
-DEVICE u32 sharedAddress(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
-
-DEVICE void initBarrier(u32 at, u32 arrivals) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(arrivals) : "memory"); }
-DEVICE void expectBytes(u32 at, u32 bytes) { asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory"); }
-DEVICE void arrive(u32 at) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at) : "memory"); }
-DEVICE void awaitParity(u32 at, u32 parity) {
-  u32 done;
-  do {
-    asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(done) : "r"(at), "r"(parity) : "memory");
-  } while (!done);
-}
-
-DEVICE void copyBox(u32 to, u64 map, u32 inner, u32 outer, u32 batch, u32 full) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(full) : "memory");
-}
-
-// descriptor tells wgmma where a panel is: lead is the stride of groups of 64
-// elements across k, unused along k; step that of groups of eight rows.
-DEVICE u64 descriptor(u32 at, u32 lead, u32 step) {
-  return (u64)(at >> 4 & 0x3fff) | (u64)(lead >> 4) << 16 | (u64)(step >> 4) << 32 | 1ull << 62;
-}
 
 // multiply is sum += a·b of 64×256 and 16 of k.
 template <bool aAlong, bool bAlong> DEVICE void multiply(float (&sum)[128], u64 a, u64 b) {

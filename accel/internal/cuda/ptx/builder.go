@@ -28,10 +28,10 @@ var declared = []struct{ kind, typ string }{
 type builder struct {
 	text   strings.Builder
 	counts map[string]int
-	table  bool // of turns is needed
+	tables map[string]string // of constants that are needed, by name
 }
 
-func newBuilder() *builder { return &builder{counts: map[string]int{}} }
+func newBuilder() *builder { return &builder{counts: map[string]int{}, tables: map[string]string{}} }
 
 // new is a register that nothing was written to.
 func (b *builder) new(kind string) reg {

@@ -32,7 +32,7 @@ func (b *builder) log(x reg) reg {
 // product keeps its digits, with a sign where y is odd.
 func (b *builder) pow(x, y reg) reg {
 	size := b.f("abs", x)
-	power := b.wideExp(b.d("mul.rn", b.op(real64, "cvt.f64.f32", y), b.wideLog(size)))
+	power := b.roughExp(b.d("mul.rn", b.op(real64, "cvt.f64.f32", y), b.roughLog(size)))
 	z := b.op(real32, "cvt.rn.f32.f64", power)
 	half := b.f("mul.rn", y, single(.5))
 	isWhole := b.when("eq.f32", b.f("cvt.rmi.f32", y), y)
@@ -49,9 +49,9 @@ func (b *builder) pow(x, y reg) reg {
 	return b.choose(b.op(predicate, "or.pred", one, infinite), single(1), z)
 }
 
-// wideLog is the logarithm of a float32 that is not negative, in float64 and to
+// roughLog is the logarithm of a float32 that is not negative, in float64 and to
 // eleven digits: as log.
-func (b *builder) wideLog(x reg) reg {
+func (b *builder) roughLog(x reg) reg {
 	wide := b.op(real64, "cvt.f64.f32", x) // in which denormal numbers are normal
 	bits := b.op(bits64, "mov.b64", wide)
 	exponent := b.op(bits64, "and.b64", b.op(bits64, "sub.s64", bits, "0x3fe5555555555555"), "0xfff0000000000000")
@@ -70,8 +70,8 @@ func (b *builder) wideLog(x reg) reg {
 	return b.chooseWide(b.op(predicate, "setp.nan.f64", wide, wide), wide, y)
 }
 
-// wideExp is e^x in float64 and to eleven digits, for results that fit a float32.
-func (b *builder) wideExp(x reg) reg {
+// roughExp is e^x in float64 and to eleven digits, for results that fit a float32.
+func (b *builder) roughExp(x reg) reg {
 	number := b.op(predicate, "setp.num.f64", x, x)
 	y := b.d("max", b.d("min", x, double(200)), double(-200)) // beyond it is 0 or infinite
 	n := b.op(real64, "cvt.rni.f64.f64", b.d("mul.rn", y, double(log2e)))
@@ -85,5 +85,3 @@ func (b *builder) wideExp(x reg) reg {
 	power = b.op(bits64, "shl.b64", power, "52")
 	return b.chooseWide(number, b.d("mul.rn", series, b.op(real64, "mov.b64", power)), x)
 }
-
-func (b *builder) chooseWide(p, x, y reg) reg { return b.d("selp", x, y, p) }

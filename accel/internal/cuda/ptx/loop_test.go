@@ -26,6 +26,27 @@ type scaled struct{ named }
 
 func (scaled) AppendWords(w []uint64) []uint64 { return append(w, 0) }
 
+// operationOf is the op of a name, and arity how many inputs it has.
+func operationOf(name string) ir.Op {
+	switch name {
+	case "AddScalar", "AtLeast", "AtMost", "ELU", "Fill", "LeakyReLU", "MulScalar", "PowScalar":
+		return scaled{named(name)}
+	}
+	return named(name)
+}
+
+func arity(name string) int {
+	switch name {
+	case "Fill":
+		return 0
+	case "Add", "And", "Div", "Equal", "GELUGradient", "Greater", "Maximum", "Minimum", "Mul", "Or", "Pow", "ReLUGradient", "Sub":
+		return 2
+	case "Where":
+		return 3
+	}
+	return 1
+}
+
 // machine is the simulated memory in which a kernel runs.
 type machine struct {
 	t      testing.TB
@@ -215,12 +236,7 @@ func TestOperations(t *testing.T) {
 	for name, want := range definitions {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			arity := map[string]int{"Where": 3}[name]
-			for _, two := range []string{"Add", "And", "Div", "Equal", "GELUGradient", "Greater", "Maximum", "Minimum", "Mul", "Or", "Pow", "ReLUGradient", "Sub"} {
-				if name == two {
-					arity = 2
-				}
-			}
+			arity := arity(name)
 			const n = 1500
 			columns := [][]float64{numbers(r, n)}
 			for k := 1; k < arity; k++ {
@@ -235,14 +251,9 @@ func TestOperations(t *testing.T) {
 				r.Shuffle(n, func(i, j int) { c[i], c[j] = c[j], c[i] })
 			}
 			for _, s := range []float64{.5, -1, 2, 3, 0} {
-				op := ir.Op(named(name))
-				switch name {
-				case "AddScalar", "AtLeast", "AtMost", "ELU", "Fill", "LeakyReLU", "MulScalar", "PowScalar":
-					op = scaled{named(name)}
-				default:
-					if s != .5 {
-						continue
-					}
+				op := operationOf(name)
+				if _, scalar := op.(scaled); !scalar && s != .5 {
+					continue
 				}
 				got := apply(t, op, s, columns...)
 				worst, at := 0., 0

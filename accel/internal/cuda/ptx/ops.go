@@ -80,49 +80,13 @@ func leakyReLU(b *builder, x []reg, s reg) reg {
 	return b.choose(b.when("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, x[0]))
 }
 
-// wideOperations are the ops on float64. What no processor of a GPU computes to 53
-// bits is not among them.
-var wideOperations = map[string]operation{
-	"Abs":       wide("abs"),
-	"Add":       wide("add.rn"),
-	"AddScalar": func(b *builder, x []reg, s reg) reg { return b.d("add.rn", x[0], s) },
-	"Div":       wide("div.rn"),
-	"Fill":      func(_ *builder, _ []reg, s reg) reg { return s },
-	"Floor":     wide("cvt.rmi.f64"),
-	"Mul":       wide("mul.rn"),
-	"MulScalar": func(b *builder, x []reg, s reg) reg { return b.d("mul.rn", x[0], s) },
-	"Neg":       wide("neg"),
-	"ReLU":      func(b *builder, x []reg, _ reg) reg { return b.wideMax(x[0], double(0)) },
-	"ReLUGradient": func(b *builder, x []reg, _ reg) reg {
-		return b.chooseWide(b.op(predicate, "setp.gt.f64", x[1], double(0)), x[0], double(0))
-	},
-	"Maximum": func(b *builder, x []reg, _ reg) reg { return b.wideMax(x[0], x[1]) },
-	"Sqrt":    wide("sqrt.rn"),
-	"Square":  func(b *builder, x []reg, _ reg) reg { return b.d("mul.rn", x[0], x[0]) },
-	"Sub":     wide("sub.rn"),
-	"Where": func(b *builder, x []reg, _ reg) reg {
-		return b.chooseWide(b.op(predicate, "setp.neu.f64", x[0], double(0)), x[1], x[2])
-	},
-}
-
-func wide(instruction string) operation {
-	return func(b *builder, x []reg, _ reg) reg { return b.d(instruction, x...) }
-}
-
-// wideMax is the larger one, or NaN if one is.
-func (b *builder) wideMax(x, y reg) reg {
-	z := b.d("max", x, y)
-	z = b.chooseWide(b.op(predicate, "setp.nan.f64", x, x), x, z)
-	return b.chooseWide(b.op(predicate, "setp.nan.f64", y, y), y, z)
-}
-
 // lookup is the operation of an op on float32, or with double float64.
 func lookup(name string, double bool) (operation, error) {
 	if double {
 		if op := wideOperations[name]; op != nil {
 			return op, nil
 		}
-		return nil, fmt.Errorf("cuda: there is no %s of float64; convert with Cast(tensor.Float32), or compute it on the processor", name)
+		return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s of float64", name)
 	}
 	if op := operations[name]; op != nil {
 		return op, nil

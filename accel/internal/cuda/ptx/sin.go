@@ -5,13 +5,14 @@ import (
 	"math"
 	"math/big"
 	"strings"
+	"sync"
 )
 
 // turned is r = x - n·π/2, from -π/4 to π/4, and n modulo 4, for a float32 of any
 // size. A large one is m·2^e with m and e whole, and 2^e modulo 2π is in a table, in
 // two float64 that count 106 bits; see [turns].
 func (b *builder) turned(x reg) (r, n reg) {
-	b.table = true
+	b.tables["turns"] = turns()
 	bits := b.op(bits32, "mov.b32", x)
 	exponent := b.op(bits32, "sub.s32", b.op(bits32, "bfe.u32", bits, word(23), word(8)), word(127+23))
 	large := b.when("ge.s32", exponent, word(0))
@@ -58,7 +59,7 @@ func (b *builder) sin(x reg, quarters int) reg {
 const mostTurns = 104
 
 // turns is the table of 2^e modulo 2π, each in two float64.
-func turns() string {
+var turns = sync.OnceValue(func() string {
 	// π by its first digits: 2^104 modulo 2π to 106 bits needs 210 of them.
 	pi, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798", 10, 330, big.ToNearestEven)
 	if err != nil {
@@ -80,4 +81,4 @@ func turns() string {
 	}
 	out.WriteString("};\n")
 	return out.String()
-}
+})

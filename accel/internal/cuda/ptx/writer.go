@@ -2,6 +2,8 @@ package ptx
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -259,8 +261,8 @@ func deref(address reg) reg { return "[" + address + "]" }
 func (w *writer) module() string {
 	var out strings.Builder
 	out.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n\n")
-	if w.table {
-		out.WriteString(turns())
+	for _, name := range slices.Sorted(maps.Keys(w.tables)) {
+		out.WriteString(w.tables[name])
 	}
 	params := make([]string, w.params)
 	for i := range params {

@@ -74,6 +74,8 @@ int cuFuncGetAttribute(int *v, int a, handle f) { READY NEED(f == FUNCTION); *v 
 int cuFuncSetAttribute(handle f, int a, int v) { READY NEED(f == FUNCTION && a == 8 && v == 100000); return 0; }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, handle f, int threads, size_t shared) { READY NEED(f == FUNCTION && threads == 128 && shared == 2048); *n = 5; return 0; }
 
+static int capturing, captured;
+
 struct params { float *y, *x; uint32_t n; float a; };
 
 static int axpy(handle f, unsigned shared, void **params, void **extra) {
@@ -87,6 +89,7 @@ static int axpy(handle f, unsigned shared, void **params, void **extra) {
 int cuLaunchKernel(handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, handle s, void **params, void **extra) {
   READY
   NEED(gx == 2 && gy == 3 && gz == 1 && bx == 32 && by == 1 && bz == 4 && s == STREAM);
+  if (capturing) { captured++; return 0; }
   return axpy(f, shared, params, extra);
 }
 struct attribute { unsigned id, pad, value[16]; };
@@ -121,7 +124,7 @@ struct kernel { handle f; unsigned g[3], b[3], shared; void **params, **extra; }
 struct side { size_t x, y, z, lod; unsigned type; void *host; uint64_t device; void *array, *reserved; size_t pitch, height; };
 struct copy { struct side from, to; size_t width, rows, depth; };
 struct memset_node { uint64_t p; size_t pitch; unsigned value, element; size_t width, rows; };
-static struct node { int kind; struct params params; struct copy copy; struct memset_node fill; } nodes[9];
+static struct node { int kind; struct params params; struct copy copy; struct memset_node fill; handle part; } nodes[9];
 static int count;
 enum { GRAPH = 0x99, EXECUTABLE = 0xee };
 
@@ -131,8 +134,8 @@ static int begin(handle *n, handle g, const handle *after, size_t k) {
   *n = ++count;
   return 0;
 }
-int cuGraphCreate(handle *g, unsigned flags) { READY NEED(flags == 0); *g = GRAPH; return 0; }
-int cuGraphDestroy(handle g) { READY NEED(g == GRAPH); return 0; }
+int cuGraphCreate(handle *g, unsigned flags) { READY NEED(flags == 0); *g = GRAPH; count = 0; return 0; }
+int cuGraphDestroy(handle g) { READY NEED(g == GRAPH || g > 0x700); return 0; }
 static int set_kernel(struct node *n, const struct kernel *k) {
   NEED(k->f == FUNCTION && k->g[0] == 2 && k->g[1] == 3 && k->g[2] == 1 && k->b[0] == 32 && k->b[2] == 4 && k->shared == 64 && !k->params);
   NEED(k->extra[0] == (void *)1 && *(size_t *)k->extra[3] == sizeof(struct params));
@@ -153,6 +156,26 @@ int cuGraphAddMemsetNode(handle *n, handle g, const handle *after, size_t k, con
   nodes[count + 1].kind = 3;
   nodes[count + 1].fill = *f;
   return begin(n, g, after, k);
+}
+int cuGraphAddEventRecordNode(handle *n, handle g, const handle *after, size_t k, handle e) {
+  NEED(e == EVENT);
+  return begin(n, g, after, k);
+}
+// A captured stream runs nothing and gives a graph that is known by the number of
+// launches that it holds.
+enum { PART = 0x700 };
+int cuStreamBeginCapture_v2(handle s, int mode) { READY NEED(s == STREAM && mode == 2 && !capturing); capturing = 1; captured = 0; return 0; }
+int cuStreamEndCapture(handle s, handle *g) { READY NEED(s == STREAM && capturing); capturing = 0; *g = PART + captured; return captured > 8 ? 901 : 0; }
+int cuGraphAddChildGraphNode(handle *n, handle g, const handle *after, size_t k, handle part) {
+  NEED(part > PART);
+  nodes[count + 1].kind = 4;
+  nodes[count + 1].part = part;
+  return begin(n, g, after, k);
+}
+int cuGraphExecChildGraphNodeSetParams(handle x, handle n, handle part) {
+  READY
+  NEED(x == EXECUTABLE && n <= (handle)count && nodes[n].kind == 4);
+  return part == nodes[n].part ? 0 : 910;
 }
 int cuGraphInstantiateWithFlags(handle *x, handle g, unsigned long long flags) { READY NEED(g == GRAPH && flags == 0); *x = EXECUTABLE; return 0; }
 int cuGraphExecDestroy(handle x) { READY NEED(x == EXECUTABLE); return 0; }

@@ -1,0 +1,441 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// integer are products of bytes and what is done to their results.
+func integer() {
+	for _, p := range []byteProduct{
+		{isa: avx512, name: "VNNI512", rows: 14},
+		{isa: avx2, name: "VNNI256", rows: 6, vex: true},
+		{isa: avx2, name: "AVX2", rows: 6, pairs: true},
+	} {
+		for mr := 1; mr <= p.rows; mr++ {
+			for nv := 1; nv <= 2; nv++ {
+				p.tile(mr, nv)
+			}
+		}
+		if p.wide() {
+			p.spin(24)
+		} else {
+			p.spin(12)
+		}
+	}
+	for _, s := range []isa{avx2, avx512} {
+		quantise(s)
+		requantise(s)
+		dequantise(s)
+		dotBytes(s)
+		widenBytes(s)
+	}
+	tapSums(avx2)
+	largestTap(avx2)
+	gatherRuns(avx2)
+}
+
+// byteProduct is one way to multiply bytes.
+type byteProduct struct {
+	isa
+	name  string
+	rows  int  // of the highest tile
+	vex   bool // VPDPBUSD of AVX-VNNI, which Go's assembler has no word for
+	pairs bool // 16-bit integers in pairs: VPMADDWD, whose sums cannot overflow
+}
+
+// tile is c = a·b for rows of a that begin row bytes from each other and a panel
+// of b: groups of four bytes of the depth, or of two 16-bit integers, one column
+// after the other. Accumulators stay in registers over the whole depth.
+//
+// VPMADDUBSW, which multiplies bytes with AVX2 alone, is of no use: it adds two
+// products of up to 255·127 in 16 bits and gives the largest number where they do
+// not fit.
+func (p byteProduct) tile(mr, nv int) {
+	name := fmt.Sprintf("byteTile%dx%d%s", mr, nv*p.lanes(), p.name)
+	TEXT(name, NOSPLIT, "func(k int, a *uint8, row int, b *int8, c *int32, ldc int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is byteTileGeneric for %d rows and %d columns.", name, mr, nv*p.lanes()))
+	k := Load(Param("k"), GP64())
+	a := Load(Param("a"), GP64())
+	b := Load(Param("b"), GP64())
+	odd := map[int]Register{}
+	if mr > 1 {
+		one := Load(Param("row"), GP64())
+		odd[1] = one
+		for i := 3; i < mr; i += 2 {
+			odd[i] = GP64()
+			LEAQ(Mem{Base: odd[i-2], Index: one, Scale: 2}, odd[i])
+		}
+	}
+	rows := make([]Mem, mr)
+	for i := range rows {
+		rows[i] = Mem{Base: a}
+		if i > 0 {
+			scale := i & -i
+			rows[i] = Mem{Base: a, Index: odd[i/scale], Scale: uint8(scale)}
+		}
+	}
+	// Registers by number, since avo does not see what an encoded instruction uses.
+	number := 0
+	next := func() VecPhysical {
+		number++
+		if p.wide() {
+			return zmm[number-1]
+		}
+		return ymm[number-1]
+	}
+	acc, columns := make([]VecPhysical, mr*nv), make([]VecPhysical, nv)
+	for i := range acc {
+		acc[i] = next()
+		if p.wide() {
+			VPXORD(acc[i], acc[i], acc[i])
+		} else {
+			VPXOR(acc[i], acc[i], acc[i])
+		}
+	}
+	for v := range columns {
+		columns[v] = next()
+	}
+	group, product := next(), VecPhysical(nil)
+	if p.pairs {
+		product = next()
+	}
+	TESTQ(k, k)
+	JZ(LabelRef("done"))
+	Label("one")
+	for v := range columns {
+		if p.wide() {
+			VMOVDQU32(Mem{Base: b, Disp: v * p.width}, columns[v])
+		} else {
+			VMOVDQU(Mem{Base: b, Disp: v * p.width}, columns[v])
+		}
+	}
+	for i := range mr {
+		VPBROADCASTD(rows[i], group)
+		for v := range columns {
+			p.add(columns[v], group, acc[i*nv+v], product)
+		}
+	}
+	ADDQ(Imm(uint64(nv*p.width)), b)
+	ADDQ(Imm(4), a)
+	DECQ(k)
+	JNZ(LabelRef("one"))
+	Label("done")
+	c := Load(Param("c"), GP64())
+	ldc := Load(Param("ldc"), GP64())
+	SHLQ(Imm(2), ldc)
+	for i := range mr {
+		for v := range nv {
+			at := Mem{Base: c, Disp: v * p.width}
+			if p.wide() {
+				VMOVDQU32(acc[i*nv+v], at)
+			} else {
+				VMOVDQU(acc[i*nv+v], at)
+			}
+		}
+		ADDQ(ldc, c)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// add adds the products of signed and unsigned integers to sums.
+func (p byteProduct) add(signed, unsigned, sum, product VecPhysical) {
+	switch {
+	case p.pairs:
+		VPMADDWD(unsigned, signed, product)
+		VPADDD(product, sum, sum)
+	case p.vex:
+		vpdpbusd(signed, unsigned, sum)
+	default:
+		VPDPBUSD(signed, unsigned, sum)
+	}
+}
+
+var (
+	ymm = []VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}
+	zmm = []VecPhysical{
+		Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
+		Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31,
+	}
+)
+
+// vpdpbusd is VEX.256.66.0F38.W0 50 /r of AVX-VNNI (Intel, Software Developer's
+// Manual, volume 2C): to each sum the products of four unsigned and four signed
+// bytes are added.
+func vpdpbusd(signed, unsigned, sum VecPhysical) {
+	s, u, d := uint8(signed.PhysicalIndex()), uint8(unsigned.PhysicalIndex()), uint8(sum.PhysicalIndex())
+	high := func(i, bit uint8) uint8 { // the bits of the prefix are inverted
+		if i < 8 {
+			return bit
+		}
+		return 0
+	}
+	for _, code := range []uint8{
+		0xc4,
+		high(d, 0x80) | 0x40 | high(s, 0x20) | 0x02,
+		(^u&15)<<3 | 0x04 | 0x01,
+		0x50,
+		0xc0 | (d&7)<<3 | s&7,
+	} {
+		Instruction(&ir.Instruction{Opcode: "BYTE", Operands: []Op{U8(code)}})
+	}
+}
+
+// finiteSum adds x - x, which is zero, or NaN of what is not finite.
+func (s isa) finiteSum(x, sum VecVirtual) {
+	t := s.register()
+	VSUBPS(x, x, t)
+	VADDPS(t, sum, sum)
+}
+
+// clampBytes rounds to the nearest integer from low to 255, and to the even one of
+// two, and writes bytes.
+func (s isa) clampBytes(v, low, high VecVirtual, to Mem) {
+	VMAXPS(low, v, v)
+	VMINPS(high, v, v)
+	VCVTPS2DQ(v, v)
+	if s.wide() {
+		VPMOVUSDB(v, to)
+		return
+	}
+	upper := XMM()
+	VEXTRACTI128(Imm(1), v, upper)
+	VPACKUSDW(upper, v.AsX(), upper)
+	VPACKUSWB(upper, upper, upper)
+	VMOVQ(upper, to)
+}
+
+// quantise is for whole vectors.
+func quantise(s isa) {
+	p := s.head("quantise", "func(n int, q *uint8, x *float32, factor, zero float32) (sum float32)", " for whole vectors; sum is 0, or NaN where an x is not finite.", "q", "x")
+	n := Load(Param("n"), GP64())
+	factor, zero, sum, low, high := s.scalar("factor"), s.scalar("zero"), s.zero(), s.zero(), s.splat(constant(255))
+	Label("more")
+	v := s.register()
+	VMOVUPS(Mem{Base: p[1]}, v)
+	s.finiteSum(v, sum)
+	VMULPS(factor, v, v)
+	VADDPS(zero, v, v)
+	s.clampBytes(v, low, high, Mem{Base: p[0]})
+	ADDQ(Imm(uint64(s.lanes())), p[0])
+	ADDQ(Imm(uint64(s.width)), p[1])
+	SUBQ(Imm(uint64(s.lanes())), n)
+	JNZ(LabelRef("more"))
+	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// scaledRows is the loop over rows of whole vectors: q, which has elements of a size,
+// and sums begin some bytes from each other.
+func (s isa) scaledRows(signature, name, q string, size int, store func(v, low VecVirtual, to Mem)) {
+	p := s.head(name, signature, " for whole vectors, and at least one row.", "offset", "factor", "bias")
+	rows, n := Load(Param("rows"), GP64()), Load(Param("n"), GP64())
+	out, outPitch := Load(Param(q), GP64()), Load(Param("pitch"), GP64())
+	sums, sumsPitch := Load(Param("sums"), GP64()), Load(Param("sumsPitch"), GP64())
+	low := s.scalar("low")
+	if size > 1 {
+		SHLQ(Imm(2), outPitch)
+	}
+	SHLQ(Imm(2), sumsPitch)
+	at := GP64()
+	Label("row")
+	XORQ(at, at)
+	Label("more")
+	v := s.register()
+	index := func(base Register, scale uint8) Mem { return Mem{Base: base, Index: at, Scale: scale} }
+	if s.wide() {
+		VMOVDQU32(index(sums, 4), v)
+	} else {
+		VMOVDQU(index(sums, 4), v)
+	}
+	VPADDD(index(p[0], 4), v, v)
+	VCVTDQ2PS(v, v)
+	VMULPS(index(p[1], 4), v, v)
+	VADDPS(index(p[2], 4), v, v)
+	store(v, low, index(out, uint8(size)))
+	ADDQ(Imm(uint64(s.lanes())), at)
+	CMPQ(at, n)
+	JL(LabelRef("more"))
+	ADDQ(outPitch, out)
+	ADDQ(sumsPitch, sums)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+func requantise(s isa) {
+	s.scaledRows("func(rows, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32)", "requantise", "q", 1, func(v, low VecVirtual, to Mem) {
+		s.clampBytes(v, low, s.splat(constant(255)), to)
+	})
+}
+
+func dequantise(s isa) {
+	s.scaledRows("func(rows, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32)", "dequantise", "y", 4, func(v, low VecVirtual, to Mem) {
+		VMAXPS(low, v, v)
+		VMOVUPS(v, to)
+	})
+}
+
+// dotBytes is for whole pairs of vectors.
+func dotBytes(s isa) {
+	p := s.head("dotBytes", "func(n int, x *float32, w *int8) float32", " for whole vectors, four at a time.", "x", "w")
+	n := Load(Param("n"), GP64())
+	sums := []VecVirtual{s.zero(), s.zero(), s.zero(), s.zero()}
+	Label("more")
+	for i, sum := range sums {
+		v := s.register()
+		VPMOVSXBD(Mem{Base: p[1], Disp: i * s.lanes()}, v)
+		VCVTDQ2PS(v, v)
+		VFMADD231PS(Mem{Base: p[0], Disp: i * s.width}, v, sum)
+	}
+	ADDQ(U32(4*s.width), p[0])
+	ADDQ(Imm(uint64(4*s.lanes())), p[1])
+	SUBQ(Imm(uint64(4*s.lanes())), n)
+	JNZ(LabelRef("more"))
+	VADDPS(sums[1], sums[0], sums[0])
+	VADDPS(sums[3], sums[2], sums[2])
+	VADDPS(sums[2], sums[0], sums[0])
+	Store(s.lanesSum(sums[0]).AsX(), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// widenBytes is for whole vectors.
+func widenBytes(s isa) {
+	p := s.head("widenBytes", "func(n int, y *float32, w *int8, step float32)", " for whole vectors.", "y", "w")
+	n := Load(Param("n"), GP64())
+	step := s.scalar("step")
+	Label("more")
+	v := s.register()
+	VPMOVSXBD(Mem{Base: p[1]}, v)
+	VCVTDQ2PS(v, v)
+	VMULPS(step, v, v)
+	VMOVUPS(v, Mem{Base: p[0]})
+	ADDQ(Imm(uint64(s.width)), p[0])
+	ADDQ(Imm(uint64(s.lanes())), p[1])
+	SUBQ(Imm(uint64(s.lanes())), n)
+	JNZ(LabelRef("more"))
+	VZEROUPPER()
+	RET()
+}
+
+// tapSums goes through channels a vector at a time, and through the taps of each. The
+// upper halves of what VPMADDWD multiplies are zero, since x is positive.
+func tapSums(s isa) {
+	p := s.head("tapSums", "func(taps, n int, sums *int32, x *uint8, offsets *int, w *int32, pitch int)", " for whole vectors.", "sums", "x", "offsets", "w")
+	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
+	SHLQ(Imm(2), pitch)
+	taps := Load(Param("taps"), GP64())
+	channel, t, from, weight := GP64(), GP64(), GP64(), GP64()
+	XORQ(channel, channel)
+	Label("vector")
+	sum, v := s.zero(), s.register()
+	XORQ(t, t)
+	LEAQ(Mem{Base: p[3], Index: channel, Scale: 4}, weight)
+	Label("tap")
+	MOVQ(Mem{Base: p[2], Index: t, Scale: 8}, from)
+	ADDQ(p[1], from)
+	VPMOVZXBD(Mem{Base: from, Index: channel, Scale: 1}, v)
+	VPMADDWD(Mem{Base: weight}, v, v)
+	VPADDD(v, sum, sum)
+	ADDQ(pitch, weight)
+	INCQ(t)
+	CMPQ(t, taps)
+	JL(LabelRef("tap"))
+	VMOVDQU(sum, Mem{Base: p[0], Index: channel, Scale: 4})
+	ADDQ(Imm(uint64(s.lanes())), channel)
+	CMPQ(channel, n)
+	JL(LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}
+
+// largestTap goes through channels a vector at a time, and through the taps of each.
+func largestTap(s isa) {
+	p := s.head("largestTap", "func(taps, n int, d, x *uint8, offsets *int)", " for whole vectors of bytes.", "d", "x", "offsets")
+	n, taps := Load(Param("n"), GP64()), Load(Param("taps"), GP64())
+	channel, t, from := GP64(), GP64(), GP64()
+	XORQ(channel, channel)
+	Label("vector")
+	most := s.zero()
+	XORQ(t, t)
+	Label("tap")
+	MOVQ(Mem{Base: p[2], Index: t, Scale: 8}, from)
+	ADDQ(p[1], from)
+	VPMAXUB(Mem{Base: from, Index: channel, Scale: 1}, most, most)
+	INCQ(t)
+	CMPQ(t, taps)
+	JL(LabelRef("tap"))
+	VMOVDQU(most, Mem{Base: p[0], Index: channel, Scale: 1})
+	ADDQ(Imm(uint64(s.width)), channel)
+	CMPQ(channel, n)
+	JL(LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}
+
+// gatherRuns copies 16 bytes at a time. What it writes behind a run the next one
+// overwrites.
+func gatherRuns(s isa) {
+	p := s.head("gatherRuns", "func(count, pieces, n int, dst, x *uint8, offsets *int, step int)", ", and may write up to 15 bytes behind.", "dst", "x", "offsets")
+	count, pieces, n, step := Load(Param("count"), GP64()), Load(Param("pieces"), GP64()), Load(Param("n"), GP64()), Load(Param("step"), GP64())
+	piece, from, at := GP64(), GP64(), GP64()
+	chunk := XMM()
+	Label("pixel")
+	XORQ(piece, piece)
+	Label("piece")
+	MOVQ(Mem{Base: p[2], Index: piece, Scale: 8}, from)
+	ADDQ(p[1], from)
+	XORQ(at, at)
+	Label("chunk")
+	VMOVDQU(Mem{Base: from, Index: at, Scale: 1}, chunk)
+	VMOVDQU(chunk, Mem{Base: p[0], Index: at, Scale: 1})
+	ADDQ(Imm(16), at)
+	CMPQ(at, n)
+	JL(LabelRef("chunk"))
+	ADDQ(n, p[0])
+	INCQ(piece)
+	CMPQ(piece, pieces)
+	JL(LabelRef("piece"))
+	ADDQ(step, p[1])
+	DECQ(count)
+	JNZ(LabelRef("pixel"))
+	VZEROUPPER()
+	RET()
+}
+
+// spin is products of bytes that wait for nothing, for the peak.
+func (p byteProduct) spin(chains int) {
+	name := "byteSpin" + p.name
+	TEXT(name, NOSPLIT, "func(n int)")
+	Doc(fmt.Sprintf("%s does %d products of vectors in registers, n times.", name, chains))
+	n := Load(Param("n"), GP64())
+	file := ymm
+	if p.wide() {
+		file = zmm
+	}
+	acc, a, b := file[:chains], file[chains], file[chains+1]
+	for _, r := range file[:chains+3] {
+		if p.wide() {
+			VPXORD(r, r, r)
+		} else {
+			VPXOR(r, r, r)
+		}
+	}
+	Label("loop")
+	for _, sum := range acc {
+		p.add(a, b, sum, file[chains+2])
+	}
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}

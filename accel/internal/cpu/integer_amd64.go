@@ -1,0 +1,156 @@
+//go:build !purego
+
+package cpu
+
+import "golang.org/x/sys/cpu"
+
+// byteKernels are the kernels that this processor can run, the fastest first.
+func byteKernels() []*byteKernel {
+	var list []*byteKernel
+	if hasAVX512 && cpu.X86.HasAVX512VNNI {
+		list = append(list, vnni512Bytes)
+	}
+	if hasAVX2 && cpu.X86.HasAVXVNNI {
+		list = append(list, vnni256Bytes)
+	}
+	if hasAVX2 {
+		list = append(list, avx2Bytes)
+	}
+	return append(list, genericBytes)
+}
+
+var (
+	vnni512Bytes = &byteKernel{
+		name: "AVX-512 VNNI", set: "AVX512", mr: 14, lanes: 16, group: 4, tiles: byteTilesVNNI512, byteVectors: avx512ByteVectors,
+		spin: byteSpinVNNI512, spinOps: 24 * 64 * 2,
+	}
+	vnni256Bytes = &byteKernel{
+		name: "AVX-VNNI", set: "AVX2", mr: 6, lanes: 8, group: 4, tiles: byteTilesVNNI256, byteVectors: avx2ByteVectors,
+		spin: byteSpinVNNI256, spinOps: 12 * 32 * 2,
+	}
+	avx2Bytes = &byteKernel{
+		name: "AVX2", set: "AVX2", mr: 6, lanes: 8, group: 2, wide: true, tiles: byteTilesAVX2, byteVectors: avx2ByteVectors,
+		spin: byteSpinAVX2, spinOps: 12 * 16 * 2,
+	}
+)
+
+var byteTilesVNNI512 = [][]byteTile{
+	{byteTile1x16VNNI512, byteTile1x32VNNI512},
+	{byteTile2x16VNNI512, byteTile2x32VNNI512},
+	{byteTile3x16VNNI512, byteTile3x32VNNI512},
+	{byteTile4x16VNNI512, byteTile4x32VNNI512},
+	{byteTile5x16VNNI512, byteTile5x32VNNI512},
+	{byteTile6x16VNNI512, byteTile6x32VNNI512},
+	{byteTile7x16VNNI512, byteTile7x32VNNI512},
+	{byteTile8x16VNNI512, byteTile8x32VNNI512},
+	{byteTile9x16VNNI512, byteTile9x32VNNI512},
+	{byteTile10x16VNNI512, byteTile10x32VNNI512},
+	{byteTile11x16VNNI512, byteTile11x32VNNI512},
+	{byteTile12x16VNNI512, byteTile12x32VNNI512},
+	{byteTile13x16VNNI512, byteTile13x32VNNI512},
+	{byteTile14x16VNNI512, byteTile14x32VNNI512},
+}
+
+var byteTilesVNNI256 = [][]byteTile{
+	{byteTile1x8VNNI256, byteTile1x16VNNI256},
+	{byteTile2x8VNNI256, byteTile2x16VNNI256},
+	{byteTile3x8VNNI256, byteTile3x16VNNI256},
+	{byteTile4x8VNNI256, byteTile4x16VNNI256},
+	{byteTile5x8VNNI256, byteTile5x16VNNI256},
+	{byteTile6x8VNNI256, byteTile6x16VNNI256},
+}
+
+var byteTilesAVX2 = [][]byteTile{
+	{byteTile1x8AVX2, byteTile1x16AVX2},
+	{byteTile2x8AVX2, byteTile2x16AVX2},
+	{byteTile3x8AVX2, byteTile3x16AVX2},
+	{byteTile4x8AVX2, byteTile4x16AVX2},
+	{byteTile5x8AVX2, byteTile5x16AVX2},
+	{byteTile6x8AVX2, byteTile6x16AVX2},
+}
+
+var avx512ByteVectors = byteVectors{
+	quantise:   byteQuantiser(16, quantiseAVX512),
+	requantise: scaledRows(16, requantiseAVX512, requantiseGeneric),
+	dequantise: scaledRows(16, dequantiseAVX512, dequantiseGeneric),
+	tapSums:    tapSumsVector,
+	largest:    largestVector,
+	gather:     gatherVector,
+	dot:        byteDot(64, dotBytesAVX512),
+	widen:      byteWidener(16, widenBytesAVX512),
+}
+
+var avx2ByteVectors = byteVectors{
+	quantise:   byteQuantiser(8, quantiseAVX2),
+	requantise: scaledRows(8, requantiseAVX2, requantiseGeneric),
+	dequantise: scaledRows(8, dequantiseAVX2, dequantiseGeneric),
+	tapSums:    tapSumsVector,
+	largest:    largestVector,
+	gather:     gatherVector,
+	dot:        byteDot(32, dotBytesAVX2),
+	widen:      byteWidener(8, widenBytesAVX2),
+}
+
+func byteQuantiser(lanes int, f func(n int, q *uint8, x *float32, factor, zero float32) float32) func(q []uint8, x []float32, factor, zero float32) float32 {
+	return func(q []uint8, x []float32, factor, zero float32) (sum float32) {
+		n := len(q) / lanes * lanes
+		if n > 0 {
+			sum = f(n, &q[0], &x[:len(q)][0], factor, zero)
+		}
+		return sum + quantiseGeneric(q[n:], x[n:len(q)], factor, zero)
+	}
+}
+
+// scaledRows takes whole vectors, and leaves what is behind them to plain Go.
+func scaledRows[T uint8 | float32](lanes int,
+	f func(rows, n int, q *T, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32),
+	rest func(rows, n int, q []T, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32),
+) func(rows, n int, q []T, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32) {
+	return func(rows, n int, q []T, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32) {
+		if rows == 0 || n == 0 {
+			return
+		}
+		_, _ = q[(rows-1)*pitch+n-1], sums[(rows-1)*sumsPitch+n-1]
+		whole := n / lanes * lanes
+		if whole > 0 {
+			f(rows, whole, &q[0], pitch, &sums[0], sumsPitch, &offset[:n][0], &factor[:n][0], &bias[:n][0], low)
+		}
+		if whole < n {
+			rest(rows, n-whole, q[whole:], pitch, sums[whole:], sumsPitch, offset[whole:], factor[whole:], bias[whole:], low)
+		}
+	}
+}
+
+func tapSumsVector(sums []int32, x []uint8, offsets []int, w []int32, pitch int) {
+	tapSumsAVX2(len(offsets), len(sums), &sums[0], &x[0], &offsets[0], &w[0], pitch)
+}
+
+func largestVector(d, x []uint8, offsets []int) {
+	largestTapAVX2(len(offsets), len(d), &d[0], &x[0], &offsets[0])
+}
+
+func gatherVector(count, n int, dst, x []uint8, offsets []int, step int) {
+	if count > 0 {
+		gatherRunsAVX2(count, len(offsets), n, &dst[0], &x[0], &offsets[0], step)
+	}
+}
+
+func byteDot(lanes int, f func(n int, x *float32, w *int8) float32) func(x []float32, w []int8) float32 {
+	return func(x []float32, w []int8) (sum float32) {
+		n := len(x) / lanes * lanes
+		if n > 0 {
+			sum = f(n, &x[0], &w[:n][0])
+		}
+		return sum + dotBytesGeneric(x[n:], w[n:])
+	}
+}
+
+func byteWidener(lanes int, f func(n int, y *float32, w *int8, step float32)) func(y []float32, w []int8, step float32) {
+	return func(y []float32, w []int8, step float32) {
+		n := len(y) / lanes * lanes
+		if n > 0 {
+			f(n, &y[0], &w[:n][0], step)
+		}
+		widenBytesGeneric(y[n:], w[n:], step)
+	}
+}

@@ -1,0 +1,70 @@
+package cpu
+
+import (
+	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// byteLinear multiplies floats with weights that are bytes: few rows by a sum for
+// each weight where it lies, many by a matrix product of weights made floats.
+type byteLinear struct {
+	in, out ir.Operand
+	kernel  *byteKernel
+	weights *integer.Weights
+	rows    int
+	gemm    *gemm // nil for few rows
+	wide    []float32
+
+	x, y []float32
+}
+
+// fewRows is up to how many rows weights are not made floats: as long as they are
+// fetched once for all of them.
+const fewRows = 8
+
+// outputsPerTask is how many outputs one worker computes at a time.
+const outputsPerTask = 16
+
+func newByteLinear(d *Device, s ir.Step) (step, error) {
+	w := s.Op.(ir.ByteLinear).Weights
+	k := &byteLinear{in: s.In[0], out: s.Out[0], kernel: d.bytes, weights: w, rows: s.In[0].Shape[0]}
+	if k.rows > fewRows {
+		if n := w.Out * w.In; len(d.widened) < n {
+			d.widened = shared(n)
+		}
+		k.gemm = newGEMM(d, k.rows, w.Out, w.In, matrix{row: w.In, col: 1}, matrix{row: 1, col: w.In})
+	}
+	return k, nil
+}
+
+func (k *byteLinear) run(p *program) error {
+	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
+	if len(k.y) == 0 {
+		return nil
+	}
+	if k.gemm != nil {
+		k.wide = p.device.widened
+	}
+	p.device.pool.run((k.weights.Out+outputsPerTask-1)/outputsPerTask, k)
+	if g := k.gemm; g != nil {
+		g.a.data, g.b.data, g.c = k.x, k.wide, k.y
+		g.run()
+		g.a.data, g.b.data, g.c = nil, nil, nil
+	}
+	k.x, k.y, k.wide = nil, nil, nil
+	return nil
+}
+
+func (k *byteLinear) work(chunk, _ int) {
+	w := k.weights
+	for o := chunk * outputsPerTask; o < min((chunk+1)*outputsPerTask, w.Out); o++ {
+		weight := w.Weight[o*w.In:][:w.In]
+		if k.gemm != nil {
+			k.kernel.widen(k.wide[o*w.In:][:w.In], weight, w.Step[o])
+			continue
+		}
+		for r := range k.rows {
+			k.y[r*w.Out+o] = k.kernel.dot(k.x[r*w.In:][:w.In], weight) * w.Step[o]
+		}
+	}
+}

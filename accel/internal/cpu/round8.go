@@ -1,0 +1,69 @@
+package cpu
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+// round8 rounds to 8-bit floats with one scale, in two passes: the largest number
+// of each chunk, then the numbers.
+type round8 struct {
+	in, out  ir.Operand
+	to       ir.DType
+	n        int
+	src      unsafe.Pointer
+	dst      []uint16
+	largest  []float32 // of each chunk; NaN does not count
+	exponent int       // of the scale, once it is known
+	rounds   bool      // in the second pass
+}
+
+func newRound8(_ *Device, s ir.Step) (step, error) {
+	n := ir.Len(s.In[0].Shape)
+	return &round8{in: s.In[0], out: s.Out[0], to: s.Op.(ir.Round8).To, n: n, largest: make([]float32, (n+moveLen-1)/moveLen)}, nil
+}
+
+func (k *round8) run(p *program) error {
+	k.src = p.memory[k.in.Slot]
+	k.dst = elements[uint16](p, k.out)
+	k.rounds = false
+	p.device.pool.run(len(k.largest), k)
+	largest := float32(0)
+	for _, m := range k.largest {
+		largest = max(largest, m)
+	}
+	k.exponent, k.rounds = tensor.Float8Scale(k.to, largest), true
+	p.device.pool.run(len(k.largest), k)
+	k.src, k.dst = nil, nil
+	return nil
+}
+
+func (k *round8) work(chunk, _ int) {
+	at := chunk * moveLen
+	end := min(at+moveLen, k.n)
+	up, down := float32(math.Ldexp(1, k.exponent)), float32(math.Ldexp(1, -k.exponent))
+	largest := float32(0)
+	var x [256]float32
+	for ; at < end; at += len(x) {
+		x := x[:min(len(x), end-at)]
+		gatherFloats(x, k.src, k.in.DType, k.in.Layout, at)
+		for i, f := range x {
+			if !k.rounds {
+				if m := float32(math.Abs(float64(f))); m > largest {
+					largest = m
+				}
+				continue
+			}
+			if math.IsInf(float64(f), 0) {
+				f = float32(math.NaN())
+			}
+			k.dst[at+i] = tensor.BFloat16Bits(tensor.Float8Value(k.to, tensor.Float8Bits(k.to, f*up)) * down)
+		}
+	}
+	if !k.rounds {
+		k.largest[chunk] = largest
+	}
+}

@@ -1,0 +1,133 @@
+package cuda
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/cuda/played"
+)
+
+// chosen is the way that a fresh device chooses whose library's ways take some
+// units of 8 ms each; own kernels take 100 ms.
+func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (way string, library *played.CuBLASLt) {
+	t.Helper()
+	gpu, err := fake.Open(fake.Options{Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 100 * time.Millisecond }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &played.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return 8 * takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
+	d, err := Open("cuda:0", gpu, 0, Libraries{Measure: true, Choices: file, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
+		l.Context = ctx.(fake.Performer)
+		return l, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := d.Compile(matMulStep(5, 6, 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := x.(*program).steps[0].(*choice)
+	way = named(c.taken, c.ways[c.taken])
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	return way, l
+}
+
+// What was measured once holds in the next process, though other ways are faster by
+// then.
+func TestChoicesAreKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cache", "choices.json")
+	if way, l := chosen(t, file, false, 3, 2, 4); way != "2 cuBLASLt 1" || l.Runs < 12 {
+		t.Errorf("%s after %d runs", way, l.Runs)
+	}
+	if way, l := chosen(t, file, false, 1, 5, 4); way != "2 cuBLASLt 1" || l.Runs != 2 { // once launched, once captured
+		t.Errorf("%s after %d runs", way, l.Runs)
+	}
+	if way, _ := chosen(t, "", false, 1, 5, 4); way != "1 cuBLASLt 0" {
+		t.Errorf("without a file: %s", way)
+	}
+	// What does not work any more is measured again.
+	if way, _ := chosen(t, file, true, 1, 5, 4); way != "0 own kernel" {
+		t.Errorf("a library that fails: %s", way)
+	}
+	if way, _ := chosen(t, file, false, 1, 5, 4); way != "0 own kernel" {
+		t.Errorf("own kernels are not kept: %s", way)
+	}
+	for _, text := range []string{"", "{", "[1]", `{"a": 3}`, "null"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if way, _ := chosen(t, file, false, 9, 8, 7); way != "3 cuBLASLt 2" {
+			t.Errorf("after %q: %s", text, way)
+		}
+		if way, _ := chosen(t, file, false, 1, 8, 7); way != "3 cuBLASLt 2" {
+			t.Errorf("%q was not replaced: %s", text, way)
+		}
+	}
+	// A way that the library does not have any more.
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "3 cuBLASLt 2", "9 cuBLASLt 8")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if way, _ := chosen(t, file, false, 1, 8, 7); way != "1 cuBLASLt 0" {
+		t.Errorf("a way that is not there: %s", way)
+	}
+}
+
+// A folder that cannot be written is no error.
+func TestChoicesThatCannotBeKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if way, _ := chosen(t, filepath.Join(file, "choices.json"), false, 1, 2, 3); way != "1 cuBLASLt 0" {
+		t.Error(way)
+	}
+}
+
+// Several processes write one file: no choice of theirs breaks it.
+func TestChoicesOfSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "choices.json")
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			c := openChoices(file, "GPU")
+			for j := range 10 {
+				c.put(10*i+j, 0, &whole{})
+				c.save()
+			}
+		})
+	}
+	all.Wait()
+	c := openChoices(file, "GPU")
+	if len(c.known) < 10 {
+		t.Errorf("%d choices", len(c.known))
+	}
+	for j := range 8 {
+		if got, ok := c.get(10*j, []step{&whole{}}); ok && got != 0 {
+			t.Errorf("choice %d is %d", j, got)
+		}
+	}
+	left, err := filepath.Glob(file + ".*")
+	if err != nil || len(left) != 0 {
+		t.Errorf("files are left: %q, %v", left, err)
+	}
+	if other := openChoices(file, "another GPU"); len(other.known) == 0 {
+		t.Error("the file cannot be read")
+	} else if _, ok := other.get(0, []step{&whole{}}); ok {
+		t.Error("a choice of another GPU is taken")
+	}
+}

@@ -1,0 +1,195 @@
+//go:build linux && cgo
+
+package cublaslt
+
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
+)
+
+// statusNotSupported is CUBLAS_STATUS_NOT_SUPPORTED: no algorithm does a product.
+const statusNotSupported = 15
+
+// Open makes a library of a file that package library has found. The device's
+// context must be current.
+func Open(found *library.Handle) (Library, error) {
+	l, err := bind(found)
+	if err != nil {
+		return nil, err
+	}
+	if status := C.quern_blas_create(l.table, &l.handle); status != 0 {
+		err := l.failed(status, "cublasLtCreate")
+		C.free(unsafe.Pointer(l.table))
+		return nil, err
+	}
+	return l, nil
+}
+
+// Symbols are the functions of cuBLASLt that the package calls.
+func Symbols() []string {
+	return library.Names(func(i int) string { return C.GoString(C.quern_blas_symbol(C.int(i))) })
+}
+
+// opened is the real library.
+type opened struct {
+	table   *C.table
+	handle  C.handle
+	version library.Version
+}
+
+// bind finds the functions.
+func bind(found *library.Handle) (*opened, error) {
+	l := &opened{table: (*C.table)(C.calloc(1, C.size_t(unsafe.Sizeof(C.table{})))), version: found.Version}
+	set := func(i int, at uintptr) { C.quern_blas_set(l.table, C.int(i), C.uintptr_t(at)) }
+	if err := found.Bind(Symbols(), set); err != nil {
+		C.free(unsafe.Pointer(l.table))
+		return nil, err
+	}
+	return l, nil
+}
+
+// Version is that of the library.
+func (l *opened) Version() string { return l.version.String() }
+
+// Close gives the library's handle back.
+func (l *opened) Close() error {
+	status := C.quern_blas_destroy(l.table, l.handle)
+	var err error
+	if status != 0 {
+		err = l.failed(status, "cublasLtDestroy")
+	}
+	C.free(unsafe.Pointer(l.table))
+	l.table = nil
+	return err
+}
+
+// failed is the error of a call.
+func (l *opened) failed(status C.int, call string) error {
+	return &library.CallError{Library: library.CuBLASLt, Call: call, Code: int(status), Status: C.GoString(C.quern_blas_status(l.table, status))}
+}
+
+// Plans asks the heuristic.
+func (l *opened) Plans(p Product, n int) ([]Plan, error) {
+	d, err := l.describe(p)
+	if err != nil {
+		return nil, err
+	}
+	defer l.forget(d)
+	found := make([]C.heuristic, n)
+	var count C.int
+	var call *C.char
+	if status := C.quern_blas_plans(l.table, l.handle, d, C.int(n), &found[0], &count, &call); status != 0 {
+		err := l.failed(status, C.GoString(call))
+		if e := new(library.CallError); errors.As(err, &e) && e.Code == statusNotSupported {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var plans []Plan
+	for i, h := range found[:count] {
+		if h.state != 0 || int(h.workspace) > p.Workspace {
+			continue
+		}
+		// Each has descriptors of its own, as the bias is part of them.
+		own, err := l.describe(p)
+		if err != nil {
+			closeAll(plans)
+			return nil, err
+		}
+		plans = append(plans, &plan{library: l, descriptors: own, how: h.algorithm, workspace: int(h.workspace),
+			name: fmt.Sprintf("cuBLASLt %d", i)})
+	}
+	return plans, nil
+}
+
+func closeAll(plans []Plan) {
+	for _, p := range plans {
+		p.Close()
+	}
+}
+
+func flag(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (m Matrix) shim() C.matrix {
+	return C.matrix{_type: C.int(m.Type), rows: C.uint64_t(m.Rows), cols: C.uint64_t(m.Cols), lead: C.int64_t(m.Lead), stride: C.int64_t(m.Stride), align: C.uint(m.Align)}
+}
+
+// describe makes the descriptors of a product, in memory of C.
+func (l *opened) describe(p Product) (*C.descriptors, error) {
+	shim := C.product{a: p.A.shim(), b: p.B.shim(), d: p.D.shim(), turn_a: flag(p.TurnA), turn_b: flag(p.TurnB), batch: C.int(p.Batch),
+		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), workspace: C.size_t(p.Workspace)}
+	d := (*C.descriptors)(C.calloc(1, C.size_t(unsafe.Sizeof(C.descriptors{}))))
+	var call *C.char
+	if status := C.quern_blas_describe(l.table, &shim, d, &call); status != 0 {
+		err := l.failed(status, C.GoString(call))
+		l.forget(d)
+		return nil, err
+	}
+	return d, nil
+}
+
+func (l *opened) forget(d *C.descriptors) {
+	C.quern_blas_forget(l.table, d)
+	C.free(unsafe.Pointer(d))
+}
+
+func (m *Matrix) read(c C.matrix) {
+	*m = Matrix{Type: Type(c._type), Rows: int(c.rows), Cols: int(c.cols), Lead: int(c.lead), Stride: int(c.stride), Align: int(c.align)}
+}
+
+// understood is what the library has read from descriptors.
+func (l *opened) understood(d *C.descriptors) (p Product, err error) {
+	var shim C.product
+	var call *C.char
+	if status := C.quern_blas_read(l.table, d, &shim, &call); status != 0 {
+		return p, l.failed(status, C.GoString(call))
+	}
+	p = Product{TurnA: shim.turn_a != 0, TurnB: shim.turn_b != 0, Batch: int(shim.batch), TF32: shim.tf32 != 0, Bias: shim.bias != 0, ReLU: shim.relu != 0, Workspace: int(shim.workspace)}
+	p.A.read(shim.a)
+	p.B.read(shim.b)
+	p.D.read(shim.d)
+	return p, nil
+}
+
+// plan is an algorithm with its descriptors.
+type plan struct {
+	library     *opened
+	descriptors *C.descriptors
+	how         C.algorithm
+	workspace   int
+	name        string
+}
+
+func (p *plan) Name() string { return p.name }
+
+func (p *plan) Workspace() int { return p.workspace }
+
+func (p *plan) Close() {
+	if p.descriptors != nil {
+		p.library.forget(p.descriptors)
+		p.descriptors = nil
+	}
+}
+
+func (p *plan) Run(s driver.Stream, d, a, b, bias, work driver.Pointer) error {
+	var call *C.char
+	status := C.quern_blas_run(p.library.table, p.library.handle, p.descriptors, &p.how, C.address(d), C.address(a), C.address(b), C.address(bias),
+		C.address(work), C.size_t(p.workspace), C.handle(s), &call)
+	if status != 0 {
+		return p.library.failed(status, C.GoString(call))
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+//go:build linux && cgo
+
+package cublaslt
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
+)
+
+// real is the cuBLASLt of this machine.
+func real(t *testing.T) *library.Handle {
+	t.Helper()
+	found, err := library.CuBLASLt.Open()
+	if err != nil {
+		t.Skipf("no cuBLASLt here: %v", err)
+	}
+	return found
+}
+
+// products are some that the back end asks for.
+var products = map[string]Product{
+	"float32": {A: Matrix{Float32, 12, 8, 12, 0, 16}, B: Matrix{Float32, 8, 5, 8, 0, 32}, D: Matrix{Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
+	"turned":  {A: Matrix{Float32, 8, 12, 9, 0, 4}, B: Matrix{Float32, 5, 8, 6, 0, 4}, D: Matrix{Float32, 12, 5, 12, 0, 4}, TurnA: true, TurnB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
+	"bias":    {A: Matrix{Float32, 12, 8, 12, 0, 256}, B: Matrix{Float32, 8, 5, 8, 0, 256}, D: Matrix{Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
+	"batch":   {A: Matrix{Float32, 3, 4, 3, 12, 16}, B: Matrix{Float32, 4, 2, 4, 0, 16}, D: Matrix{Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
+	"brain":   {A: Matrix{BFloat16, 64, 32, 64, 0, 16}, B: Matrix{BFloat16, 32, 16, 32, 0, 16}, D: Matrix{BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"half":    {A: Matrix{Float16, 64, 32, 64, 2048, 16}, B: Matrix{Float16, 32, 16, 32, 512, 16}, D: Matrix{Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
+}
+
+// The real library must understand what it is told: each attribute is read back.
+func TestDescriptorsOfTheRealLibrary(t *testing.T) {
+	l, err := bind(real(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range products {
+		d, err := l.describe(p)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := l.understood(d)
+		l.forget(d)
+		if err != nil || got != p {
+			t.Errorf("%s: %v\ngot  %+v\nwant %+v", name, err, got, p)
+		}
+	}
+	// Without a GPU there is no handle, which is an error in words.
+	if _, err := Open(real(t)); err != nil {
+		var e *library.CallError
+		if !errors.As(err, &e) || e.Status != "CUBLAS_STATUS_NOT_INITIALIZED" || e.Call != "cublasLtCreate" {
+			t.Errorf("no GPU: %v", err)
+		}
+	}
+}
+
+// The numbers in shim.c must be those of the real header.
+func TestNumbersOfTheRealHeader(t *testing.T) {
+	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
+	if _, err := os.Stat(filepath.Join(include, "cublasLt.h")); err != nil {
+		t.Skipf("the header is not beside the library: %v", err)
+	}
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler here")
+	}
+	shim, err := os.ReadFile("shim.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := strings.Index(string(shim), "enum {")
+	to := strings.Index(string(shim), "};")
+	source := `#include <cublasLt.h>
+#include "shim.h"
+` + string(shim[from:to]) + "};\n"
+	pairs := map[string]string{
+		"compute_32f": "CUBLAS_COMPUTE_32F", "compute_32f_fast_tf32": "CUBLAS_COMPUTE_32F_FAST_TF32", "type_32f": "CUDA_R_32F",
+		"desc_compute": "CUBLASLT_MATMUL_DESC_COMPUTE_TYPE", "desc_turn_a": "CUBLASLT_MATMUL_DESC_TRANSA", "desc_turn_b": "CUBLASLT_MATMUL_DESC_TRANSB",
+		"desc_epilogue": "CUBLASLT_MATMUL_DESC_EPILOGUE", "desc_bias_pointer": "CUBLASLT_MATMUL_DESC_BIAS_POINTER", "desc_bias_type": "CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE",
+		"operation_none": "CUBLAS_OP_N", "operation_turn": "CUBLAS_OP_T", "epilogue_default": "CUBLASLT_EPILOGUE_DEFAULT", "epilogue_relu": "CUBLASLT_EPILOGUE_RELU",
+		"epilogue_bias": "CUBLASLT_EPILOGUE_BIAS", "(epilogue_relu | epilogue_bias)": "CUBLASLT_EPILOGUE_RELU_BIAS",
+		"layout_type": "CUBLASLT_MATRIX_LAYOUT_TYPE", "layout_rows": "CUBLASLT_MATRIX_LAYOUT_ROWS", "layout_cols": "CUBLASLT_MATRIX_LAYOUT_COLS", "layout_lead": "CUBLASLT_MATRIX_LAYOUT_LD",
+		"layout_batch": "CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT", "layout_stride": "CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET",
+		"preference_workspace": "CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES", "preference_reductions": "CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK",
+		"preference_align_a": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES", "preference_align_b": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES",
+		"preference_align_c": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES", "preference_align_d": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES",
+		"reduction_in_place": "CUBLASLT_REDUCTION_SCHEME_INPLACE", "reduction_compute_type": "CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE",
+		"0": "CUBLASLT_ORDER_COL", "2": "CUDA_R_16F", "14": "CUDA_R_16BF", "15": "CUBLAS_STATUS_NOT_SUPPORTED",
+		"sizeof(algorithm)": "sizeof(cublasLtMatmulAlgo_t)", "sizeof(heuristic)": "sizeof(cublasLtMatmulHeuristicResult_t)",
+		"offsetof(heuristic, workspace)": "offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize)", "offsetof(heuristic, state)": "offsetof(cublasLtMatmulHeuristicResult_t, state)",
+	}
+	for ours, theirs := range pairs {
+		source += "_Static_assert((int)" + ours + " == (int)" + theirs + ", \"" + theirs + "\");\n"
+	}
+	named := strings.Count(string(shim[from:to]), " = ")
+	if named != len(pairs)-9 {
+		t.Errorf("the shim has %d numbers, %d are compared", named, len(pairs)-9)
+	}
+	c := exec.Command(cc, "-fsyntax-only", "-I", include, "-I", "testdata", "-I", ".", "-x", "c", "-")
+	c.Stdin = strings.NewReader("#include <stddef.h>\n" + source)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// standIn is a library that computes on host memory.
+func standIn(t *testing.T) *library.Handle {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler here")
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "libcublasLt.so.13")
+	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libcublasLt.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	found, err := library.CuBLASLt.OpenIn(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// pointer is where numbers lie, which are device memory for the stand-in.
+func pointer(v []float32) driver.Pointer {
+	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
+}
+
+// Every call must arrive with its arguments in place: the stand-in refuses what is
+// wrong, and computes.
+func TestCallsArrive(t *testing.T) {
+	found := standIn(t)
+	l, err := Open(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Version() != "13.4.1" {
+		t.Errorf("version %s", l.Version())
+	}
+	for name, p := range products {
+		plans, err := l.Plans(p, 4)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		// The second is not supported, the third needs too much memory.
+		if len(plans) != 2 || plans[0].Name() != "cuBLASLt 0" || plans[1].Name() != "cuBLASLt 3" || plans[1].Workspace() != 768 {
+			t.Fatalf("%s: plans %v", name, plans)
+		}
+		if p.A.Type == Float32 {
+			for _, plan := range plans {
+				tryPlan(t, name, p, plan)
+			}
+		}
+		closeAll(plans)
+		closeAll(plans) // twice is fine
+	}
+	none := products["float32"]
+	none.A.Rows, none.A.Lead = 13, 13
+	if plans, err := l.Plans(none, 1); err != nil || len(plans) != 0 {
+		t.Errorf("a product that is not supported: %v, %v", plans, err)
+	}
+	none.A.Rows, none.A.Lead = 17, 17
+	var e *library.CallError
+	if _, err := l.Plans(none, 1); !errors.As(err, &e) || e.Code != 7 || err.Error() != "cuBLASLt: cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_INVALID_VALUE" {
+		t.Errorf("a product that is refused: %v", err)
+	}
+	none.A.Lead = 16
+	if _, err := l.Plans(none, 1); !errors.As(err, &e) || e.Call != "cublasLtMatrixLayoutCreate" {
+		t.Errorf("a layout that is refused: %v", err)
+	}
+	// Which fails where descriptors are left.
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("FAKE_CUBLASLT_CREATE", "1")
+	if _, err := Open(found); !errors.As(err, &e) || e.Code != 1 {
+		t.Errorf("a library that does not start: %v", err)
+	}
+}
+
+// tryPlan compares with a plain loop.
+func tryPlan(t *testing.T, name string, p Product, plan Plan) {
+	t.Helper()
+	fill := func(n, seed int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32((i*7+seed)%11 - 5)
+		}
+		return v
+	}
+	size := func(m Matrix) int { return m.Stride*(p.Batch-1) + m.Lead*m.Cols }
+	a, b, d, bias := fill(size(p.A), 1), fill(size(p.B), 2), fill(size(p.D), 3), fill(p.D.Rows, 4)
+	work := make([]float32, plan.Workspace()/4+1)
+	var at driver.Pointer
+	if p.Bias {
+		at = pointer(bias)
+	}
+	if err := plan.Run(0x57, pointer(d), pointer(a), pointer(b), at, pointer(work)); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	element := func(v []float32, m Matrix, turned bool, row, col, n int) float32 {
+		if turned {
+			row, col = col, row
+		}
+		return v[n*m.Stride+col*m.Lead+row]
+	}
+	inner := p.A.Cols
+	if p.TurnA {
+		inner = p.A.Rows
+	}
+	for n := range p.Batch {
+		for col := range p.D.Cols {
+			for row := range p.D.Rows {
+				var want float32
+				if p.Bias {
+					want = bias[row]
+				}
+				for k := range inner {
+					want += element(a, p.A, p.TurnA, row, k, n) * element(b, p.B, p.TurnB, k, col, n)
+				}
+				if p.ReLU {
+					want = max(want, 0)
+				}
+				if got := element(d, p.D, false, row, col, n); got != want {
+					t.Fatalf("%s, %s: matrix %d, row %d, column %d: got %v, want %v", name, plan.Name(), n, row, col, got, want)
+				}
+			}
+		}
+	}
+	if err := plan.Run(0x58, pointer(d), pointer(a), pointer(b), at, pointer(work)); err == nil {
+		t.Errorf("%s: a stream that is not", name)
+	}
+}
+
+func TestSymbols(t *testing.T) {
+	found := real(t)
+	names := Symbols()
+	if len(names) < 15 || !slices.Contains(names, "cublasLtMatmul") {
+		t.Fatalf("symbols %q", names)
+	}
+	for _, name := range names {
+		if _, err := found.Symbol(name); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+//go:build linux && cgo
+
+#include "shim.h"
+
+#include <string.h>
+
+// Numbers of cublasLt.h, cublas_api.h and library_types.h.
+enum {
+  compute_32f = 68,
+  compute_32f_fast_tf32 = 77,
+  type_32f = 0,
+  desc_compute = 0,
+  desc_turn_a = 3,
+  desc_turn_b = 4,
+  desc_epilogue = 7,
+  desc_bias_pointer = 8,
+  desc_bias_type = 26,
+  operation_none = 0,
+  operation_turn = 1,
+  epilogue_default = 1,
+  epilogue_relu = 2,
+  epilogue_bias = 4,
+  layout_type = 0,
+  layout_rows = 2,
+  layout_cols = 3,
+  layout_lead = 4,
+  layout_batch = 5,
+  layout_stride = 6,
+  preference_workspace = 1,
+  preference_reductions = 3,
+  preference_align_a = 5,
+  preference_align_b = 6,
+  preference_align_c = 7,
+  preference_align_d = 8,
+  reduction_in_place = 1,
+  reduction_compute_type = 2,
+};
+
+#define NAME(name, parameters) #name,
+static const char *const symbols[] = {FUNCTIONS(NAME) "cublasLtGetStatusName", NULL};
+#undef NAME
+
+const char *quern_blas_symbol(int i) { return symbols[i]; }
+
+void quern_blas_set(table *t, int i, uintptr_t function) { ((uintptr_t *)t)[i] = function; }
+
+const char *quern_blas_status(table *t, int status) { return t->cublasLtGetStatusName(status); }
+
+int quern_blas_create(table *t, handle *library) { return t->cublasLtCreate(library); }
+
+int quern_blas_destroy(table *t, handle library) { return t->cublasLtDestroy(library); }
+
+// CALL leaves with the status of a call that fails, and its name.
+#define CALL(name, ...) \
+  do { \
+    int status = t->name(__VA_ARGS__); \
+    if (status) { \
+      *call = #name; \
+      return status; \
+    } \
+  } while (0)
+
+static int layout(table *t, const matrix *m, int batch, handle *l, const char **call) {
+  CALL(cublasLtMatrixLayoutCreate, l, m->type, m->rows, m->cols, m->lead);
+  if (batch == 1) return 0;
+  CALL(cublasLtMatrixLayoutSetAttribute, *l, layout_batch, &batch, sizeof batch);
+  CALL(cublasLtMatrixLayoutSetAttribute, *l, layout_stride, &m->stride, sizeof m->stride);
+  return 0;
+}
+
+int quern_blas_describe(table *t, const product *p, descriptors *d, const char **call) {
+  memset(d, 0, sizeof *d);
+  CALL(cublasLtMatmulDescCreate, &d->desc, p->tf32 ? compute_32f_fast_tf32 : compute_32f, type_32f);
+  int turn_a = p->turn_a ? operation_turn : operation_none, turn_b = p->turn_b ? operation_turn : operation_none;
+  CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_turn_a, &turn_a, sizeof turn_a);
+  CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_turn_b, &turn_b, sizeof turn_b);
+  int epilogue = (p->relu ? epilogue_relu : 0) | (p->bias ? epilogue_bias : 0);
+  if (!epilogue) epilogue = epilogue_default;
+  CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_epilogue, &epilogue, sizeof epilogue);
+  if (p->bias) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_type, &p->d.type, sizeof p->d.type);
+  int status = layout(t, &p->a, p->batch, &d->a, call);
+  if (!status) status = layout(t, &p->b, p->batch, &d->b, call);
+  if (!status) status = layout(t, &p->d, p->batch, &d->d, call);
+  if (status) return status;
+  CALL(cublasLtMatmulPreferenceCreate, &d->preference);
+  uint64_t workspace = p->workspace;
+  CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_workspace, &workspace, sizeof workspace);
+  // A sum that is split is added up in float32: the other ways round it to the type of
+  // the result in between.
+  uint32_t reductions = reduction_compute_type | (p->d.type == type_32f ? reduction_in_place : 0);
+  CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_reductions, &reductions, sizeof reductions);
+  CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_align_a, &p->a.align, sizeof p->a.align);
+  CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_align_b, &p->b.align, sizeof p->b.align);
+  CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_align_c, &p->d.align, sizeof p->d.align);
+  CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_align_d, &p->d.align, sizeof p->d.align);
+  return 0;
+}
+
+void quern_blas_forget(table *t, descriptors *d) {
+  if (d->desc) t->cublasLtMatmulDescDestroy(d->desc);
+  if (d->a) t->cublasLtMatrixLayoutDestroy(d->a);
+  if (d->b) t->cublasLtMatrixLayoutDestroy(d->b);
+  if (d->d) t->cublasLtMatrixLayoutDestroy(d->d);
+  if (d->preference) t->cublasLtMatmulPreferenceDestroy(d->preference);
+  memset(d, 0, sizeof *d);
+}
+
+static int read_layout(table *t, handle l, matrix *m, int *batch, const char **call) {
+  size_t n;
+  CALL(cublasLtMatrixLayoutGetAttribute, l, layout_type, &m->type, sizeof m->type, &n);
+  CALL(cublasLtMatrixLayoutGetAttribute, l, layout_rows, &m->rows, sizeof m->rows, &n);
+  CALL(cublasLtMatrixLayoutGetAttribute, l, layout_cols, &m->cols, sizeof m->cols, &n);
+  CALL(cublasLtMatrixLayoutGetAttribute, l, layout_lead, &m->lead, sizeof m->lead, &n);
+  CALL(cublasLtMatrixLayoutGetAttribute, l, layout_stride, &m->stride, sizeof m->stride, &n);
+  CALL(cublasLtMatrixLayoutGetAttribute, l, layout_batch, batch, sizeof *batch, &n);
+  return 0;
+}
+
+int quern_blas_read(table *t, const descriptors *d, product *p, const char **call) {
+  size_t n;
+  int compute, epilogue, batch;
+  memset(p, 0, sizeof *p);
+  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_compute, &compute, sizeof compute, &n);
+  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_turn_a, &p->turn_a, sizeof p->turn_a, &n);
+  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_turn_b, &p->turn_b, sizeof p->turn_b, &n);
+  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_epilogue, &epilogue, sizeof epilogue, &n);
+  p->tf32 = compute == compute_32f_fast_tf32;
+  p->relu = (epilogue & epilogue_relu) != 0;
+  p->bias = (epilogue & epilogue_bias) != 0;
+  int status = read_layout(t, d->a, &p->a, &batch, call);
+  if (!status) status = read_layout(t, d->b, &p->b, &batch, call);
+  if (!status) status = read_layout(t, d->d, &p->d, &p->batch, call);
+  if (status) return status;
+  uint64_t workspace;
+  CALL(cublasLtMatmulPreferenceGetAttribute, d->preference, preference_workspace, &workspace, sizeof workspace, &n);
+  CALL(cublasLtMatmulPreferenceGetAttribute, d->preference, preference_align_a, &p->a.align, sizeof p->a.align, &n);
+  CALL(cublasLtMatmulPreferenceGetAttribute, d->preference, preference_align_b, &p->b.align, sizeof p->b.align, &n);
+  CALL(cublasLtMatmulPreferenceGetAttribute, d->preference, preference_align_d, &p->d.align, sizeof p->d.align, &n);
+  p->workspace = workspace;
+  return 0;
+}
+
+int quern_blas_plans(table *t, handle library, const descriptors *d, int wanted, heuristic *found, int *count, const char **call) {
+  *count = 0;
+  CALL(cublasLtMatmulAlgoGetHeuristic, library, d->desc, d->a, d->b, d->d, d->d, d->preference, wanted, found, count);
+  return 0;
+}
+
+// The address of the bias is part of the descriptor, and is read by the call.
+int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, address y, address a, address b, address bias, address work, size_t bytes, handle stream, const char **call) {
+  float one = 1, zero = 0;
+  if (bias) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_pointer, &bias, sizeof bias);
+  CALL(cublasLtMatmul, library, d->desc, &one, a, d->a, b, d->b, &zero, y, d->d, y, d->d, how, work, bytes, stream);
+  return 0;
+}

@@ -1,0 +1,116 @@
+// A stand-in for libcublasLt.so.13 that computes on host memory, to test that calls
+// reach the library with the right arguments. It keeps to the sizes of attributes
+// that cublasLt.h documents, and refuses others.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uintptr_t handle;
+enum { LIBRARY = 0x1b, INVALID = 7, NOT_SUPPORTED = 15 };
+#define NEED(condition) if (!(condition)) { fprintf(stderr, "%s: %s\n", __func__, #condition); return INVALID; }
+
+size_t cublasLtGetVersion(void) { return 130401; }
+size_t cublasLtGetCudartVersion(void) { return 13020; }
+const char *cublasLtGetStatusName(int status) { return status == INVALID ? "CUBLAS_STATUS_INVALID_VALUE" : status == NOT_SUPPORTED ? "CUBLAS_STATUS_NOT_SUPPORTED" : "CUBLAS_STATUS_OTHER"; }
+static int libraries, objects;
+int cublasLtCreate(handle *l) { libraries++; *l = LIBRARY; return getenv("FAKE_CUBLASLT_CREATE") ? atoi(getenv("FAKE_CUBLASLT_CREATE")) : 0; }
+int cublasLtDestroy(handle l) { NEED(l == LIBRARY && libraries && !objects); libraries--; return 0; }
+
+// An object is a list of attributes with their sizes.
+struct object { int kind; int size[40]; char value[40][8]; };
+static int make(handle *h, int kind) { struct object *o = calloc(1, sizeof *o); o->kind = kind; objects++; *h = (handle)o; return 0; }
+static int drop(handle h, int kind) { struct object *o = (void *)h; NEED(o->kind == kind); objects--; free(o); return 0; }
+static int set(handle h, int kind, int a, const void *v, size_t n) {
+  struct object *o = (void *)h;
+  NEED(o->kind == kind && a >= 0 && a < 40 && n <= 8);
+  o->size[a] = n;
+  memcpy(o->value[a], v, n);
+  return 0;
+}
+static int get(handle h, int kind, int a, void *v, size_t n, size_t *written) {
+  struct object *o = (void *)h;
+  NEED(o->kind == kind && a >= 0 && a < 40 && (!o->size[a] || o->size[a] == (int)n));
+  memcpy(v, o->value[a], n);
+  *written = n;
+  return 0;
+}
+static int64_t number(handle h, int a) {
+  struct object *o = (void *)h;
+  int64_t v = 0;
+  memcpy(&v, o->value[a], o->size[a]);
+  return v;
+}
+enum { DESC = 1, LAYOUT, PREFERENCE };
+
+// Sizes of attributes by number.
+static int desc_size(int a) { return a == 8 ? 8 : 4; }
+static int layout_size(int a) { return a == 2 || a == 3 || a == 4 || a == 6 ? 8 : 4; }
+static int preference_size(int a) { return a == 1 ? 8 : 4; }
+
+int cublasLtMatmulDescCreate(handle *d, int compute, int scale) {
+  NEED((compute == 68 || compute == 77) && scale == 0);
+  make(d, DESC);
+  return set(*d, DESC, 0, &compute, 4);
+}
+int cublasLtMatmulDescDestroy(handle d) { return drop(d, DESC); }
+int cublasLtMatmulDescSetAttribute(handle d, int a, const void *v, size_t n) { NEED((int)n == desc_size(a)); return set(d, DESC, a, v, n); }
+int cublasLtMatmulDescGetAttribute(handle d, int a, void *v, size_t n, size_t *w) { NEED((int)n == desc_size(a)); return get(d, DESC, a, v, n, w); }
+int cublasLtMatrixLayoutCreate(handle *l, int type, uint64_t rows, uint64_t cols, int64_t lead) {
+  NEED(lead >= (int64_t)rows);
+  make(l, LAYOUT);
+  int one = 1;
+  int64_t none = 0;
+  return set(*l, LAYOUT, 0, &type, 4) || set(*l, LAYOUT, 2, &rows, 8) || set(*l, LAYOUT, 3, &cols, 8) || set(*l, LAYOUT, 4, &lead, 8) ||
+         set(*l, LAYOUT, 5, &one, 4) || set(*l, LAYOUT, 6, &none, 8);
+}
+int cublasLtMatrixLayoutDestroy(handle l) { return drop(l, LAYOUT); }
+int cublasLtMatrixLayoutSetAttribute(handle l, int a, const void *v, size_t n) { NEED((int)n == layout_size(a)); return set(l, LAYOUT, a, v, n); }
+int cublasLtMatrixLayoutGetAttribute(handle l, int a, void *v, size_t n, size_t *w) { NEED((int)n == layout_size(a)); return get(l, LAYOUT, a, v, n, w); }
+int cublasLtMatmulPreferenceCreate(handle *p) { return make(p, PREFERENCE); }
+int cublasLtMatmulPreferenceDestroy(handle p) { return drop(p, PREFERENCE); }
+int cublasLtMatmulPreferenceSetAttribute(handle p, int a, const void *v, size_t n) { NEED((int)n == preference_size(a)); return set(p, PREFERENCE, a, v, n); }
+int cublasLtMatmulPreferenceGetAttribute(handle p, int a, void *v, size_t n, size_t *w) { NEED((int)n == preference_size(a)); return get(p, PREFERENCE, a, v, n, w); }
+
+struct algorithm { uint64_t data[8]; };
+struct heuristic { struct algorithm how; size_t workspace; int state; float waves; int reserved[4]; };
+int cublasLtMatmulAlgoGetHeuristic(handle l, handle d, handle a, handle b, handle c, handle y, handle p, int wanted, struct heuristic *found, int *count) {
+  NEED(l == LIBRARY && ((struct object *)d)->kind == DESC && ((struct object *)p)->kind == PREFERENCE && wanted > 0 && c == y);
+  if (number(a, 2) == 13) return NOT_SUPPORTED;
+  NEED(number(a, 2) != 17);
+  NEED(number(p, 3) == (number(y, 0) == 0 ? 3 : 2));
+  *count = wanted < 4 ? wanted : 4;
+  for (int i = 0; i < *count; i++) {
+    memset(&found[i], 0, sizeof found[i]);
+    for (int j = 0; j < 8; j++) found[i].how.data[j] = 100 * i + j;
+    found[i].workspace = i == 2 ? number(p, 1) + 1 : 256 * i; // the third does not fit
+    found[i].state = i == 1 ? NOT_SUPPORTED : 0;              // nor the second
+  }
+  return 0;
+}
+
+static float at(const float *m, handle l, int turned, int row, int col, int batch) {
+  if (turned) { int r = row; row = col; col = r; }
+  return m[row + col * number(l, 4) + batch * number(l, 6)];
+}
+// Computes products of float32.
+int cublasLtMatmul(handle l, handle d, const float *alpha, const float *a, handle al, const float *b, handle bl, const float *beta,
+                   const float *c, handle cl, float *y, handle yl, const struct algorithm *how, void *work, size_t bytes, handle stream) {
+  NEED(l == LIBRARY && *alpha == 1 && *beta == 0 && c == y && cl == yl && stream == 0x57 && number(al, 0) == 0);
+  for (int j = 1; j < 8; j++) NEED(how->data[j] == how->data[0] + j);
+  NEED(bytes == 256 * (how->data[0] / 100));
+  if (bytes) memset(work, 0, bytes);
+  int turn_a = number(d, 3), turn_b = number(d, 4), epilogue = number(d, 7), k = number(al, turn_a ? 2 : 3);
+  NEED(k == number(bl, turn_b ? 3 : 2) && number(al, turn_a ? 3 : 2) == number(yl, 2) && number(bl, turn_b ? 2 : 3) == number(yl, 3));
+  const float *bias = epilogue & 4 ? (const float *)number(d, 8) : NULL;
+  NEED(!bias || number(d, 26) == number(yl, 0));
+  for (int n = 0; n < number(yl, 5); n++)
+    for (int col = 0; col < number(yl, 3); col++)
+      for (int row = 0; row < number(yl, 2); row++) {
+        float sum = bias ? bias[row] : 0;
+        for (int i = 0; i < k; i++) sum += at(a, al, turn_a, row, i, n) * at(b, bl, turn_b, i, col, n);
+        if (epilogue & 2 && sum < 0) sum = 0;
+        y[row + col * number(yl, 4) + n * number(yl, 6)] = sum;
+      }
+  return 0;
+}

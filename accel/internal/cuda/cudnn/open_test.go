@@ -1,0 +1,321 @@
+//go:build linux && cgo
+
+package cudnn
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
+)
+
+// real is the cuDNN of this machine.
+func real(t *testing.T) *library.Handle {
+	t.Helper()
+	found, err := library.CuDNN.Open()
+	if err != nil {
+		t.Skipf("no cuDNN here: %v", err)
+	}
+	return found
+}
+
+// convolutions are some that the back end asks for, of float32.
+var convolutions = map[string]Convolution{
+	"plain":    {N: 2, C: 3, H: 8, W: 9, O: 4, OH: 8, OW: 9, KH: 3, KW: 3, Groups: 1, Stride: [2]int{1, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 1}},
+	"uneven":   {N: 3, C: 5, H: 9, W: 7, O: 6, OH: 5, OW: 3, KH: 1, KW: 5, Groups: 1, Stride: [2]int{2, 1}, Padding: [2]int{0, 2}, Dilation: [2]int{3, 2}},
+	"grouped":  {N: 1, C: 6, H: 5, W: 5, O: 4, OH: 3, OW: 3, KH: 3, KW: 3, Groups: 2, Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}},
+	"pointed":  {N: 2, C: 16, H: 4, W: 4, O: 32, OH: 2, OW: 2, KH: 1, KW: 1, Groups: 1, Stride: [2]int{2, 2}, Dilation: [2]int{1, 1}},
+	"one each": {N: 2, C: 8, H: 6, W: 6, O: 8, OH: 6, OW: 6, KH: 3, KW: 3, Groups: 8, Stride: [2]int{1, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 1}},
+	"layer":    {N: 32, C: 64, H: 32, W: 32, O: 128, OH: 32, OW: 32, KH: 3, KW: 3, Groups: 1, Stride: [2]int{1, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 1}},
+}
+
+func (c Convolution) of(kind Kind, t Type) Convolution {
+	c.Kind, c.Type, c.AlignX, c.AlignW, c.AlignY, c.Workspace = kind, t, 64, 16, 256, 256<<20
+	return c
+}
+
+// The real library must accept what it is told, and have engines for it. It plans for
+// a GPU that is described to it, as its documentation calls ahead-of-time, so that none
+// need be there.
+func TestPlansOfTheRealLibrary(t *testing.T) {
+	l, err := bind(real(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := l.version; v.Major == 9 && v.Minor < 8 {
+		t.Skipf("cuDNN %s plans for a GPU that is there alone; 9.8 is needed", v)
+	}
+	gpu, err := os.ReadFile("testdata/h200.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.json = strings.Join(strings.Fields(string(gpu)), " ")
+	for name, c := range convolutions {
+		for kind := Forward; kind <= WeightGradient; kind++ {
+			for _, of := range []Type{Float32, Float16, BFloat16} {
+				c := c.of(kind, of)
+				plans, err := l.Plans(c, 4)
+				if err != nil {
+					t.Errorf("%s, kind %d, %s: %v", name, kind, of, err)
+					continue
+				}
+				if len(plans) == 0 {
+					t.Errorf("%s, kind %d, %s: no engine", name, kind, of)
+				}
+				var text []string
+				for _, p := range plans {
+					text = append(text, p.Name())
+					if p.Workspace() < 0 || p.Workspace() > c.Workspace || uint32(p.(*plan).way.notes)>>nondeterministic&1 != 0 {
+						t.Errorf("%s, kind %d, %s: %s with %d bytes", name, kind, of, p.Name(), p.Workspace())
+					}
+					if of == Float32 && uint32(p.(*plan).way.notes)>>tensorCores&1 != 0 {
+						t.Errorf("%s, kind %d: %s rounds to TF32", name, kind, p.Name())
+					}
+				}
+				t.Logf("%-8s kind %d %-8s %s", name, kind, of, strings.Join(text, ", "))
+				closeAll(plans)
+			}
+		}
+	}
+	wrong := convolutions["plain"].of(Forward, Float32)
+	wrong.OH++
+	var e *library.CallError
+	if _, err := l.Plans(wrong, 1); !errors.As(err, &e) || e.Status != "CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH" && e.Status != "CUDNN_STATUS_BAD_PARAM" {
+		t.Errorf("a result of another shape: %v", err)
+	}
+	// TF32 has more engines.
+	rounded := convolutions["layer"].of(Forward, Float32)
+	rounded.TF32 = true
+	plans, err := l.Plans(rounded, 1)
+	if err != nil || len(plans) != 1 || uint32(plans[0].(*plan).way.notes)>>tensorCores&1 != 1 {
+		t.Errorf("TF32: %v, %v", plans, err)
+	}
+	closeAll(plans)
+	// Without a GPU there is no handle, which is an error in words.
+	if _, err := Open(real(t)); err != nil && (!errors.As(err, &e) || e.Call != "cudnnCreate" || !strings.HasPrefix(e.Status, "CUDNN_STATUS_")) {
+		t.Errorf("no GPU: %v", err)
+	}
+}
+
+// The numbers in shim.c must be those of the real header, whose names are made from
+// what stands in front of the number there.
+func TestNumbersOfTheRealHeader(t *testing.T) {
+	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
+	header, err := os.ReadFile(filepath.Join(include, "cudnn_graph_v9.h"))
+	if err != nil {
+		t.Skipf("the header is not beside the library: %v", err)
+	}
+	shim, err := os.ReadFile("shim.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(source []byte, name string) string {
+		m := regexp.MustCompile(`(?m)\b` + name + `\b[^=,\n]*=\s*(\d+)`).FindSubmatch(source)
+		if m == nil {
+			t.Errorf("no number for %s", name)
+			return ""
+		}
+		return string(m[1])
+	}
+	pairs := map[string]string{
+		"backend_convolution": "BACKEND_CONVOLUTION_DESCRIPTOR", "backend_engine": "BACKEND_ENGINE_DESCRIPTOR", "backend_config": "BACKEND_ENGINECFG_DESCRIPTOR",
+		"backend_heuristic": "BACKEND_ENGINEHEUR_DESCRIPTOR", "backend_plan": "BACKEND_EXECUTION_PLAN_DESCRIPTOR", "backend_forward": "BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR",
+		"backend_backward_filter": "BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR", "backend_backward_data": "BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR",
+		"backend_graph": "BACKEND_OPERATIONGRAPH_DESCRIPTOR", "backend_pack": "BACKEND_VARIANT_PACK_DESCRIPTOR", "backend_tensor": "BACKEND_TENSOR_DESCRIPTOR", "backend_device": "BACKEND_DEVICEPROP_DESCRIPTOR",
+		"is_handle": "TYPE_HANDLE", "is_data_type": "TYPE_DATA_TYPE", "is_int64": "TYPE_INT64", "is_float": "TYPE_FLOAT", "is_pointer": "TYPE_VOID_PTR", "is_convolution_mode": "TYPE_CONVOLUTION_MODE",
+		"is_heuristic_mode": "TYPE_HEUR_MODE", "is_numerical_note": "TYPE_NUMERICAL_NOTE", "is_descriptor": "TYPE_BACKEND_DESCRIPTOR", "is_char": "TYPE_CHAR",
+		"convolution_compute": "ATTR_CONVOLUTION_COMP_TYPE", "convolution_mode": "ATTR_CONVOLUTION_CONV_MODE", "convolution_dilations": "ATTR_CONVOLUTION_DILATIONS",
+		"convolution_strides": "ATTR_CONVOLUTION_FILTER_STRIDES", "convolution_post_paddings": "ATTR_CONVOLUTION_POST_PADDINGS", "convolution_pre_paddings": "ATTR_CONVOLUTION_PRE_PADDINGS",
+		"convolution_dimensions": "ATTR_CONVOLUTION_SPATIAL_DIMS", "heuristic_mode": "ATTR_ENGINEHEUR_MODE", "heuristic_graph": "ATTR_ENGINEHEUR_OPERATION_GRAPH",
+		"heuristic_results": "ATTR_ENGINEHEUR_RESULTS", "heuristic_device": "ATTR_ENGINEHEUR_DEVICEPROP", "config_engine": "ATTR_ENGINECFG_ENGINE",
+		"plan_handle": "ATTR_EXECUTION_PLAN_HANDLE", "plan_config": "ATTR_EXECUTION_PLAN_ENGINE_CONFIG", "plan_workspace": "ATTR_EXECUTION_PLAN_WORKSPACE_SIZE", "plan_device": "ATTR_EXECUTION_PLAN_DEVICEPROP",
+		"forward_alpha": "ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA", "forward_beta": "ATTR_OPERATION_CONVOLUTION_FORWARD_BETA", "forward_convolution": "ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC",
+		"forward_w": "ATTR_OPERATION_CONVOLUTION_FORWARD_W", "forward_x": "ATTR_OPERATION_CONVOLUTION_FORWARD_X", "forward_y": "ATTR_OPERATION_CONVOLUTION_FORWARD_Y",
+		"data_alpha": "ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA", "data_beta": "ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA", "data_convolution": "ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC",
+		"data_w": "ATTR_OPERATION_CONVOLUTION_BWD_DATA_W", "data_dx": "ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX", "data_dy": "ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY",
+		"filter_alpha": "ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA", "filter_beta": "ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA", "filter_convolution": "ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC",
+		"filter_dw": "ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW", "filter_x": "ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X", "filter_dy": "ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY",
+		"graph_handle": "ATTR_OPERATIONGRAPH_HANDLE", "graph_operations": "ATTR_OPERATIONGRAPH_OPS", "tensor_alignment": "ATTR_TENSOR_BYTE_ALIGNMENT", "tensor_type": "ATTR_TENSOR_DATA_TYPE",
+		"tensor_dimensions": "ATTR_TENSOR_DIMENSIONS", "tensor_strides": "ATTR_TENSOR_STRIDES", "tensor_id": "ATTR_TENSOR_UNIQUE_ID", "pack_ids": "ATTR_VARIANT_PACK_UNIQUE_IDS",
+		"pack_pointers": "ATTR_VARIANT_PACK_DATA_POINTERS", "pack_workspace": "ATTR_VARIANT_PACK_WORKSPACE", "engine_number": "ATTR_ENGINE_GLOBAL_INDEX", "engine_notes": "ATTR_ENGINE_NUMERICAL_NOTE",
+		"device_json": "ATTR_DEVICEPROP_JSON_REPRESENTATION", "cross_correlation": "CROSS_CORRELATION", "type_float": "DATA_FLOAT",
+	}
+	for ours, theirs := range pairs {
+		if a, b := number(shim, ours), number(header, "CUDNN_"+theirs); a != b {
+			t.Errorf("%s is %s, CUDNN_%s is %s", ours, a, theirs, b)
+		}
+	}
+	list := string(shim[strings.Index(string(shim), "enum {"):strings.Index(string(shim), "};")])
+	if n := strings.Count(list, " = "); n != len(pairs) {
+		t.Errorf("the shim has %d numbers, %d are compared", n, len(pairs))
+	}
+	for theirs, ours := range map[string]int{
+		"DATA_HALF": int(Float16), "DATA_BFLOAT16": int(BFloat16), "NUMERICAL_NOTE_TENSOR_CORE": int(tensorCores), "NUMERICAL_NOTE_DOWN_CONVERT_INPUTS": int(downConvert),
+		"NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION": int(reducedReduction), "NUMERICAL_NOTE_FFT": int(fourier), "NUMERICAL_NOTE_NONDETERMINISTIC": int(nondeterministic),
+		"NUMERICAL_NOTE_WINOGRAD": int(winograd), "NUMERICAL_NOTE_WINOGRAD_TILE_6x6": int(winograd6), "NUMERICAL_NOTE_WINOGRAD_TILE_13x13": int(winograd13),
+		"HEUR_MODE_A": int(modes[0]), "HEUR_MODE_FALLBACK": int(modes[1]), "STATUS_NOT_SUPPORTED": 3000,
+	} {
+		if got := number(header, "CUDNN_"+theirs); got != strconv.Itoa(ours) {
+			t.Errorf("CUDNN_%s is %s, not %d", theirs, got, ours)
+		}
+	}
+}
+
+func TestSymbols(t *testing.T) {
+	found := real(t)
+	names := Symbols()
+	if len(names) != 11 {
+		t.Fatalf("symbols %q", names)
+	}
+	for _, name := range names {
+		if _, err := found.Symbol(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// standIn is a library that convolves on host memory.
+func standIn(t *testing.T) *library.Handle {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler here")
+	}
+	folder := t.TempDir()
+	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", filepath.Join(folder, "libcudnn.so.9"), "testdata/libcudnn.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	found, err := library.CuDNN.OpenIn(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// Every call must arrive with its arguments in place: the stand-in refuses what is
+// wrong, and convolves.
+func TestCallsArrive(t *testing.T) {
+	found := standIn(t)
+	l, err := Open(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range convolutions {
+		if name == "layer" {
+			continue // large
+		}
+		for kind := Forward; kind <= WeightGradient; kind++ {
+			c := c.of(kind, Float32)
+			plans, err := l.Plans(c, 4)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			// Of five, one rounds, one is not deterministic, one does not work, one is for
+			// TF32; the fallback is the second.
+			if len(plans) != 2 || plans[0].Name() != "cuDNN engine 40" || plans[1].Name() != "cuDNN engine 47" || plans[1].Workspace() != 7168 {
+				t.Fatalf("%s: plans %v", name, plans)
+			}
+			for _, p := range plans {
+				tryPlan(t, name, c, p)
+			}
+			closeAll(plans)
+			closeAll(plans) // twice is fine
+		}
+	}
+	small := convolutions["plain"].of(Forward, Float32)
+	small.Workspace = 100
+	small.TF32 = true
+	if plans, err := l.Plans(small, 4); err != nil || len(plans) != 1 {
+		t.Errorf("with little memory: %v, %v", plans, err)
+	} else {
+		closeAll(plans)
+	}
+	none := convolutions["plain"].of(Forward, Float32)
+	none.O = 99 // the first dimension of w
+	if plans, err := l.Plans(none, 4); err != nil || len(plans) != 0 {
+		t.Errorf("a convolution that is not supported: %v, %v", plans, err)
+	}
+	wrong := convolutions["plain"].of(Forward, Float32)
+	wrong.OW++
+	var e *library.CallError
+	if _, err := l.Plans(wrong, 4); !errors.As(err, &e) || e.Call != "cudnnBackendFinalize" || e.Status != "CUDNN_STATUS_BAD_PARAM" || !strings.Contains(e.Words, "out ==") {
+		t.Errorf("a convolution that is wrong: %v", err)
+	}
+	// Which fails where descriptors are left.
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("FAKE_CUDNN_CREATE", "1001")
+	if _, err := Open(found); !errors.As(err, &e) || e.Code != 1001 {
+		t.Errorf("a library that does not start: %v", err)
+	}
+}
+
+// tryPlan compares the sum over the products with that of a plain loop.
+func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
+	t.Helper()
+	fill := func(n, seed int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32((i*7+seed)%5 - 2)
+		}
+		return v
+	}
+	per := c.C / c.Groups
+	x, w, y := fill(c.N*c.C*c.H*c.W, 1), fill(c.O*per*c.KH*c.KW, 2), fill(c.N*c.O*c.OH*c.OW, 3)
+	want := make([]float32, len([][]float32{y, x, w}[c.Kind]))
+	for n := range c.N {
+		for o := range c.O {
+			for i := range c.OH {
+				for j := range c.OW {
+					for ch := range per {
+						for p := range c.KH {
+							for q := range c.KW {
+								r, s := i*c.Stride[0]-c.Padding[0]+p*c.Dilation[0], j*c.Stride[1]-c.Padding[1]+q*c.Dilation[1]
+								if r < 0 || s < 0 || r >= c.H || s >= c.W {
+									continue
+								}
+								at := ((n*c.C+o/(c.O/c.Groups)*per+ch)*c.H+r)*c.W + s
+								of := ((o*per+ch)*c.KH+p)*c.KW + q
+								to := ((n*c.O+o)*c.OH+i)*c.OW + j
+								switch c.Kind {
+								case Forward:
+									want[to] += x[at] * w[of]
+								case InputGradient:
+									want[at] += y[to] * w[of]
+								case WeightGradient:
+									want[of] += x[at] * y[to]
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	work := make([]float32, p.Workspace()/4+1)
+	if err := p.Run(0x57, pointer(x), pointer(w), pointer(y), pointer(work)); err != nil {
+		t.Fatalf("%s, kind %d: %v", name, c.Kind, err)
+	}
+	for i, g := range [][]float32{y, x, w}[c.Kind] {
+		if g != want[i] {
+			t.Fatalf("%s, kind %d, %s: element %d is %v, want %v", name, c.Kind, p.Name(), i, g, want[i])
+		}
+	}
+	if err := p.Run(0x58, pointer(x), pointer(w), pointer(y), pointer(work)); err == nil {
+		t.Errorf("%s: a stream that is not", name)
+	}
+}
+
+// pointer is where numbers lie, which are device memory for the stand-in.
+func pointer(v []float32) driver.Pointer {
+	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
+}

@@ -1,0 +1,137 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/tensor"
+)
+
+type matmul8Params struct {
+	Y       Pointer
+	Product struct {
+		A, B            factor8
+		M, N, K, Unused uint32
+	}
+	Result result
+}
+
+type factor8 struct {
+	At, Head Pointer
+	Pitch    int64
+}
+
+type wgmma8Params struct {
+	Y       Pointer
+	_       [56]byte // maps start at multiples of 64
+	A, B    [128]byte
+	Product struct {
+		AHead, BHead    Pointer
+		M, N, K, Unused uint32
+	}
+	Result result
+}
+
+var (
+	wgmma8         = kernel[wgmma8Params]{"wgmma8", "wgmma8", []string{"e4m3_sm90", "e5m2_sm90"}, 384}
+	wgmma8Entries  = []Entry{wgmma8.entry()}
+	matmul8Entries = []Entry{matmul8(128).entry(), matmul8(64).entry()}
+)
+
+func matmul8(tile int) kernel[matmul8Params] {
+	return kernel[matmul8Params]{"matmul8", fmt.Sprintf("matmul8_%d", tile), eightTypes, 2 * tile}
+}
+
+// The tile of a block of wgmma8, and the shared memory of its panels.
+const (
+	wgmma8Tile   = 128
+	wgmma8Shared = 4 * 2 * wgmma8Tile * 128
+)
+
+// MatMul8 is y [M, N] = a·bᵀ for packed a [M, K] and b [N, K], plus a bias [N]. a is
+// of type A, b is Float8E4M3. y and the bias are float32, or with Half bfloat16. It
+// is for compute capability 8.9 and later; Hopper for 9.0 alone.
+type MatMul8 struct {
+	A          tensor.DType
+	M, N, K    int
+	Bias, ReLU bool
+	Half       bool
+	Hopper     bool
+}
+
+// plan is the side of a block's tile, and the parts that the depth is cut into.
+func (o MatMul8) plan() (tile, parts int) {
+	blocks := func(tile int) int { return ceil(o.M, tile) * ceil(o.N, tile) }
+	tile = 64
+	if o.Hopper || blocks(128) >= 132 {
+		tile = 128
+	}
+	return tile, kParts(blocks(tile), o.K)
+}
+
+// Workspace is room for the parts of a product that is cut along its depth.
+func (o MatMul8) Workspace() int {
+	_, parts := o.plan()
+	if parts <= 1 {
+		return 0
+	}
+	return 4 * parts * o.M * o.N
+}
+
+// Launches computes y; bias is not read without Bias. The error is of sizes that
+// the kernels cannot do.
+func (o MatMul8) Launches(y Pointer, a, b Packed8, bias, work Pointer) ([]Launch, error) {
+	if o.M == 0 || o.N == 0 {
+		return nil, nil
+	}
+	if err := countable("multiplies", o.M, o.N, o.K); err != nil {
+		return nil, err
+	}
+	if !o.Bias {
+		bias = 0
+	}
+	tile, parts := o.plan()
+	size := o.M * o.N
+	r := result{Bias: bias, Row: int64(o.N), Inner: newDivisor(o.N), ReLU: flag(o.ReLU), Half: flag(o.Half), Parts: uint32(parts)}
+	to := y
+	if parts > 1 {
+		to, r.Part = work, int64(size)
+	}
+	grid := driver.Dim{X: uint32(ceil(o.M, tile) * ceil(o.N, tile)), Y: uint32(parts), Z: 1}
+	out := []Launch{o.product(tile, grid, to, a, b, r)}
+	if parts > 1 {
+		out = append(out, matmulParts.launch("bf16", linear(size), matmulPartsParams{y, work, uint64(size), bias, uint32(parts), uint32(o.M), uint32(o.N), 0, flag(o.ReLU), flag(o.Half)}))
+	}
+	return out, nil
+}
+
+func (o MatMul8) product(tile int, grid driver.Dim, y Pointer, a, b Packed8, r result) Launch {
+	if !o.Hopper {
+		p := matmul8Params{Y: y, Result: r}
+		p.Product.A, p.Product.B = factor8(a), factor8(b)
+		p.Product.M, p.Product.N, p.Product.K = uint32(o.M), uint32(o.N), uint32(o.K)
+		return matmul8(tile).grid(eightType(o.A)+"_sm89", grid, panelShared(tile), p)
+	}
+	p := wgmma8Params{Y: y, Result: r}
+	p.Product.AHead, p.Product.BHead = a.Head, b.Head
+	p.Product.M, p.Product.N, p.Product.K = uint32(o.M), uint32(o.N), uint32(o.K)
+	l := wgmma8.grid(eightType(o.A)+"_sm90", grid, wgmma8Shared, p)
+	l.Maps = []Map{{mapA, map8(a, o.M, o.K)}, {mapB, map8(b, o.N, o.K)}}
+	return l
+}
+
+// map8 describes a packed matrix: panels of 128 of k and the tile's rows.
+func map8(p Packed8, rows, k int) driver.TensorMap {
+	return driver.TensorMap{Type: driver.TensorUint8, Address: p.At, Swizzle: driver.Swizzle128,
+		Shape: []uint64{uint64(k), uint64(rows), 1}, Strides: []uint64{uint64(p.Pitch), uint64(p.Pitch)}, Box: []uint32{128, wgmma8Tile, 1}}
+}
+
+// countable refuses sizes that the kernels cannot count to.
+func countable(what string, sizes ...int) error {
+	for _, n := range sizes {
+		if n > maxSide {
+			return fmt.Errorf("what one kernel %s is %d long: it counts to %d", what, n, maxSide)
+		}
+	}
+	return nil
+}

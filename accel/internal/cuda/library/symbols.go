@@ -1,0 +1,22 @@
+package library
+
+// Names are the names that a table gives by index, up to the first empty one.
+func Names(name func(i int) string) (names []string) {
+	for i := 0; name(i) != ""; i++ {
+		names = append(names, name(i))
+	}
+	return names
+}
+
+// Bind finds functions of the library and has set keep where each is. The error is a
+// [*LoadError] of the first that the library does not have.
+func (h *Handle) Bind(names []string, set func(i int, at uintptr)) error {
+	for i, name := range names {
+		at, err := h.Symbol(name)
+		if err != nil {
+			return err
+		}
+		set(i, at)
+	}
+	return nil
+}

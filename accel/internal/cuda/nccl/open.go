@@ -1,0 +1,199 @@
+//go:build linux && cgo
+
+package nccl
+
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
+)
+
+// statusInProgress is ncclInProgress: a call goes on behind the scenes.
+const statusInProgress = 7
+
+// Open makes a library of a file that package library has found.
+func Open(found *library.Handle) (Library, error) {
+	l := &opened{table: (*C.table)(C.calloc(1, C.size_t(unsafe.Sizeof(C.table{})))), version: found.Version}
+	set := func(i int, at uintptr) { C.quern_nccl_set(l.table, C.int(i), C.uintptr_t(at)) }
+	if err := found.Bind(Symbols(), set); err != nil {
+		C.free(unsafe.Pointer(l.table))
+		return nil, err
+	}
+	return l, nil
+}
+
+// Symbols are the functions of NCCL that the package calls.
+func Symbols() []string {
+	return library.Names(func(i int) string { return C.GoString(C.quern_nccl_symbol(C.int(i))) })
+}
+
+// opened is the real library. Its table lives as long as the process, as the library does.
+type opened struct {
+	table   *C.table
+	version library.Version
+}
+
+func (l *opened) Version() string { return l.version.String() }
+
+// failed is the error of a call, with what the library says of it.
+func (l *opened) failed(c C.handle, status C.int, call string) error {
+	return &library.CallError{
+		Library: library.NCCL, Call: call, Code: int(status),
+		Status: C.GoString(C.quern_nccl_status(l.table, status)), Words: C.GoString(C.quern_nccl_words(l.table, c)),
+	}
+}
+
+// NewID makes the name of a group.
+func (l *opened) NewID() (id ID, err error) {
+	var u C.unique
+	if status := C.quern_nccl_unique(l.table, &u); status != 0 {
+		return id, l.failed(0, status, "ncclGetUniqueId")
+	}
+	copy(id[:], unsafe.Slice((*byte)(unsafe.Pointer(&u)), len(id)))
+	return id, nil
+}
+
+// Join waits for the other ranks.
+func (l *opened) Join(ctx context.Context, id ID, rank, size int) (Communicator, error) {
+	c := &communicator{library: l}
+	if status := C.quern_nccl_join(l.table, &c.handle, C.int(size), (*C.unique)(unsafe.Pointer(&id)), C.int(rank)); status != 0 && status != statusInProgress {
+		err := l.failed(c.handle, status, "ncclCommInitRankConfig")
+		return nil, errors.Join(err, c.Abort())
+	}
+	if err := c.await(ctx, "ncclCommInitRankConfig"); err != nil {
+		return nil, errors.Join(err, c.Abort())
+	}
+	return c, nil
+}
+
+// communicator is one of the library.
+type communicator struct {
+	library *opened
+
+	mu     sync.Mutex
+	handle C.handle // 0 when it was given back; guarded by mu
+}
+
+// errGone is why a communicator cannot be used.
+var errGone = errors.New("NCCL: the communicator was aborted or closed")
+
+// state asks how the communicator's last call goes.
+func (c *communicator) state(call string) (inProgress bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.handle == 0 {
+		return false, errGone
+	}
+	var state C.int
+	if status := C.quern_nccl_state(c.library.table, c.handle, &state); status != 0 {
+		return false, c.library.failed(c.handle, status, "ncclCommGetAsyncError")
+	}
+	if state != 0 && state != statusInProgress {
+		return false, c.library.failed(c.handle, state, call)
+	}
+	return state == statusInProgress, nil
+}
+
+// pause is how long to wait before a call in progress is looked at again.
+const pause = 50 * time.Microsecond
+
+// await waits for a call in progress.
+func (c *communicator) await(ctx context.Context, call string) error {
+	for {
+		inProgress, err := c.state(call)
+		if err != nil || !inProgress {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("NCCL: %s: %w", call, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Sum asks a stream for sums.
+func (c *communicator) Sum(ctx context.Context, s driver.Stream, at driver.Pointer, count int, t Type) error {
+	c.mu.Lock()
+	if c.handle == 0 {
+		c.mu.Unlock()
+		return errGone
+	}
+	status := C.quern_nccl_sum(c.library.table, c.handle, C.uint64_t(at), C.size_t(count), C.int(t), C.handle(s))
+	var err error
+	if status != 0 && status != statusInProgress {
+		err = c.library.failed(c.handle, status, "ncclAllReduce")
+	}
+	c.mu.Unlock()
+	if status == statusInProgress {
+		return c.await(ctx, "ncclAllReduce")
+	}
+	return err
+}
+
+// Err is what has gone wrong since.
+func (c *communicator) Err() error {
+	_, err := c.state("ncclAllReduce")
+	return err
+}
+
+// Abort ends what the GPU does for it.
+func (c *communicator) Abort() error {
+	return c.release(func() error {
+		if status := C.quern_nccl_abort(c.library.table, c.handle); status != 0 && status != statusInProgress {
+			return c.library.failed(c.handle, status, "ncclCommAbort")
+		}
+		return nil
+	})
+}
+
+// Close gives it back. Its work is done, so that nothing is waited for long.
+func (c *communicator) Close() error {
+	c.mu.Lock()
+	h := c.handle
+	if h == 0 {
+		c.mu.Unlock()
+		return nil
+	}
+	status := C.quern_nccl_finalize(c.library.table, h)
+	c.mu.Unlock()
+	if status != 0 && status != statusInProgress {
+		return errors.Join(c.library.failed(h, status, "ncclCommFinalize"), c.Abort())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finalizeTime)
+	defer cancel()
+	if err := c.await(ctx, "ncclCommFinalize"); err != nil {
+		return errors.Join(err, c.Abort())
+	}
+	return c.release(func() error {
+		if status := C.quern_nccl_destroy(c.library.table, c.handle); status != 0 && status != statusInProgress {
+			return c.library.failed(c.handle, status, "ncclCommDestroy")
+		}
+		return nil
+	})
+}
+
+// finalizeTime is how long the other ranks may take to close theirs.
+const finalizeTime = 10 * time.Second
+
+// release gives the handle back, once.
+func (c *communicator) release(how func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.handle == 0 {
+		return nil
+	}
+	err := how()
+	c.handle = 0
+	return err
+}

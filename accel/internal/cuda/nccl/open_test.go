@@ -1,0 +1,176 @@
+//go:build linux && cgo
+
+package nccl
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
+)
+
+// real is the NCCL of this machine.
+func real(t *testing.T) *library.Handle {
+	t.Helper()
+	found, err := library.NCCL.Open()
+	if err != nil {
+		t.Skipf("no NCCL here: %v", err)
+	}
+	return found
+}
+
+func TestFunctionsOfTheRealLibrary(t *testing.T) {
+	found := real(t)
+	l, err := Open(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("NCCL %s, %s", l.Version(), found.Path)
+	// An id needs no GPU, but a network interface.
+	id, err := l.NewID()
+	if err != nil {
+		var e *library.CallError
+		if !errors.As(err, &e) || e.Call != "ncclGetUniqueId" {
+			t.Error(err)
+		}
+		t.Skip(err)
+	}
+	other, err := l.NewID()
+	if err != nil || id == other || id == (ID{}) {
+		t.Errorf("ids %x and %x, %v", id[:16], other[:16], err)
+	}
+	// Without a GPU there is no communicator, which is an error in words, and soon.
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	begin := time.Now()
+	if c, err := l.Join(ctx, id, 0, 1); err != nil {
+		t.Logf("join: %v (%v)", err, time.Since(begin))
+		var e *library.CallError
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Call, "ncclComm") {
+			t.Errorf("no GPU: %v", err)
+		}
+	} else if err := c.Close(); err != nil { // there is one
+		t.Error(err)
+	}
+}
+
+// The numbers of this package must be those of the real header.
+func TestNumbersOfTheRealHeader(t *testing.T) {
+	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
+	header, err := os.ReadFile(filepath.Join(include, "nccl.h"))
+	if err != nil {
+		t.Skipf("the header is not beside the library: %v", err)
+	}
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler here")
+	}
+	shim, err := os.ReadFile("shim.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The header needs CUDA's for two names alone.
+	text := string(header)
+	for _, name := range []string{"#include <cuda_runtime.h>", "#include <cuda_fp16.h>", "#include <cuda_bf16.h>", "#include <cuda_fp8.h>"} {
+		text = strings.ReplaceAll(text, name, "")
+	}
+	from := strings.Index(string(shim), "enum {")
+	to := strings.Index(string(shim), "};")
+	source := "#include <stddef.h>\ntypedef struct CUstream_st *cudaStream_t;\n" + text + "\n#include \"shim.h\"\n" + string(shim[from:to]) + "};\n"
+	for ours, theirs := range map[string]string{
+		"op_sum": "ncclSum", "7": "ncclFloat32", "8": "ncclFloat64", "9": "ncclBfloat16", "(7+0)": "ncclInProgress",
+		"config_magic": "(int)NCCL_API_MAGIC", "sizeof(unique)": "sizeof(ncclUniqueId)",
+		"offsetof(config, magic)": "offsetof(ncclConfig_t, magic)", "offsetof(config, version)": "offsetof(ncclConfig_t, version)",
+		"offsetof(config, blocking)": "offsetof(ncclConfig_t, blocking)", "config_version": "NCCL_VERSION(2,14,0)",
+	} {
+		if strings.Contains(theirs, "API_MAGIC") && !strings.Contains(text, "NCCL_API_MAGIC") {
+			theirs = "(int)0xcafebeef"
+			if !strings.Contains(text, "0xcafebeef") {
+				t.Error("the header has another magic number")
+			}
+		}
+		source += "_Static_assert((int)" + ours + " == (int)" + theirs + ", \"" + theirs + "\");\n"
+	}
+	c := exec.Command(cc, "-fsyntax-only", "-I", include, "-I", ".", "-x", "c", "-")
+	c.Stdin = strings.NewReader(source)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// standIn is a library that adds up memory of the host.
+func standIn(t *testing.T) Library {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler here")
+	}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "libnccl.so.2")
+	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libnccl.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	found, err := library.NCCL.OpenIn(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Every call must arrive with its arguments in place: the stand-in refuses what is wrong.
+func TestCallsArrive(t *testing.T) {
+	l := standIn(t)
+	if l.Version() != "2.22.3" {
+		t.Errorf("version %s", l.Version())
+	}
+	id, err := l.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The first of two waits, until its context is done.
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := l.Join(ctx, id, 0, 2); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("alone: %v", err)
+	}
+	c, err := l.Join(t.Context(), id, 1, 2) // the stand-in counts the other, too
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, double := []float32{1, 2, 3}, []float64{4, 5}
+	at := func(p unsafe.Pointer) driver.Pointer { return driver.Pointer(uintptr(p)) }
+	if err := c.Sum(t.Context(), 0x51, at(unsafe.Pointer(&single[0])), 2, Float32); err != nil {
+		t.Error(err)
+	}
+	if err := c.Sum(t.Context(), 0x51, at(unsafe.Pointer(&double[0])), 2, Float64); err != nil {
+		t.Error(err)
+	}
+	if single[0] != 2 || single[1] != 4 || single[2] != 3 || double[1] != 10 {
+		t.Error(single, double)
+	}
+	var e *library.CallError
+	if err := c.Sum(t.Context(), 0x52, at(unsafe.Pointer(&single[0])), 1, Float32); !errors.As(err, &e) || e.Call != "ncclAllReduce" || e.Status != "invalid argument" || e.Words != "the arguments of ncclAllReduce" {
+		t.Errorf("another stream: %v", err)
+	}
+	if err := errors.Join(c.Err(), c.Close(), c.Close(), c.Abort()); err != nil {
+		t.Error(err)
+	}
+	if err := c.Sum(t.Context(), 0x51, at(unsafe.Pointer(&single[0])), 1, Float32); !errors.Is(err, errGone) {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := l.Join(t.Context(), ID{}, 0, 2); !errors.As(err, &e) || e.Words != "the id" {
+		t.Errorf("another id: %v", err)
+	}
+}

@@ -1,0 +1,59 @@
+// Calls into libnccl.so.2, which is opened at run time: a table of its functions. The
+// declarations are those of nccl.h; communicators and streams are uintptr_t.
+#ifndef QUERN_NCCL_SHIM_H
+#define QUERN_NCCL_SHIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uintptr_t handle;
+
+// ncclUniqueId
+typedef struct {
+  char bytes[128];
+} unique;
+
+// The first fields of ncclConfig_t, which is as long as it says; the library takes what
+// is missing as not set.
+typedef struct {
+  size_t size;
+  unsigned magic, version;
+  int blocking;
+} config;
+
+// X(name, parameters)
+#define FUNCTIONS(X) \
+  X(ncclGetUniqueId, (unique *id)) \
+  X(ncclCommInitRankConfig, (handle *c, int size, unique id, int rank, config *how)) \
+  X(ncclCommGetAsyncError, (handle c, int *status)) \
+  X(ncclAllReduce, (const void *from, void *to, size_t count, int type, int op, handle c, handle stream)) \
+  X(ncclCommFinalize, (handle c)) \
+  X(ncclCommDestroy, (handle c)) \
+  X(ncclCommAbort, (handle c))
+
+#define FIELD(name, parameters) int(*name) parameters;
+typedef struct {
+  FUNCTIONS(FIELD)
+  const char *(*ncclGetErrorString)(int status);
+  const char *(*ncclGetLastError)(handle c);
+} table;
+#undef FIELD
+
+// quern_nccl_symbol gives the name of the i-th function, NULL past the last.
+const char *quern_nccl_symbol(int i);
+// quern_nccl_set puts the i-th function into the table.
+void quern_nccl_set(table *t, int i, uintptr_t function);
+const char *quern_nccl_status(table *t, int status);
+const char *quern_nccl_words(table *t, handle c);
+
+int quern_nccl_unique(table *t, unique *id);
+// quern_nccl_join begins to join; quern_nccl_state tells how it goes.
+int quern_nccl_join(table *t, handle *c, int size, const unique *id, int rank);
+// quern_nccl_state gives the state of a communicator in *state.
+int quern_nccl_state(table *t, handle c, int *state);
+int quern_nccl_sum(table *t, handle c, uint64_t at, size_t count, int type, handle stream);
+int quern_nccl_finalize(table *t, handle c);
+int quern_nccl_destroy(table *t, handle c);
+int quern_nccl_abort(table *t, handle c);
+
+#endif

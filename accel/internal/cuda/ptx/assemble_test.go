@@ -1,0 +1,59 @@
+package ptx
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// TestAssemble has NVIDIA's ptxas, where it is, assemble a loop of each op in both
+// types: the interpreter of the other tests might take what it does not.
+func TestAssemble(t *testing.T) {
+	ptxas, err := exec.LookPath("ptxas")
+	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../../../.venv"} {
+		if found, _ := filepath.Glob(filepath.Join(venv, "lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas")); err != nil && len(found) > 0 {
+			ptxas, err = found[0], nil
+		}
+	}
+	if err != nil {
+		t.Skip("ptxas is not here (pip install nvidia-cuda-nvcc-cu12), so the loops cannot be assembled")
+	}
+	if testing.Short() {
+		t.Skip("some seconds of ptxas")
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	dir := t.TempDir()
+	for name := range definitions {
+		for _, d := range []ir.DType{ir.Float32, ir.Float64} {
+			group.Go(func() error {
+				s := ir.Step{Shape: []int{100}, Loop: []ir.Instr{{Op: operationOf(name)}}, Out: []ir.Operand{{Slot: 3, DType: d, Layout: ir.RowMajor([]int{100})}}}
+				for i := range arity(name) {
+					s.In = append(s.In, ir.Operand{Slot: i, DType: d, Layout: ir.RowMajor([]int{100})})
+					s.Loop[0].Args = append(s.Loop[0].Args, i)
+				}
+				l, err := NewLoop(s, 1)
+				if err != nil {
+					return err
+				}
+				file := filepath.Join(dir, name+d.String())
+				if err := os.WriteFile(file, []byte(l.PTX), 0o600); err != nil {
+					return err
+				}
+				if out, err := exec.CommandContext(t.Context(), ptxas, "-arch=sm_80", "-o", file+".cubin", file).CombinedOutput(); err != nil {
+					t.Errorf("%s of %s: %v\n%s", name, d, err, out)
+				}
+				return nil
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,148 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/cuda/nccl"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+var _ ir.Joinable = (*Device)(nil)
+
+// nccl opens the library.
+func (d *Device) nccl() (l nccl.Library, err error) {
+	if d.libraries.NCCL == nil {
+		return nil, fmt.Errorf("%s: NCCL: %w", d.name, library.ErrOff)
+	}
+	err = d.current(func() (err error) {
+		l, err = d.libraries.NCCL(d.ctx.Context)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: NCCL: %w", d.name, err)
+	}
+	return l, nil
+}
+
+// CanJoin says why there is no NCCL.
+func (d *Device) CanJoin() error {
+	_, err := d.nccl()
+	return err
+}
+
+// RanksID makes the name of a group of GPUs.
+func (d *Device) RanksID() ([]byte, error) {
+	l, err := d.nccl()
+	if err != nil {
+		return nil, err
+	}
+	id, err := l.NewID()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	return id[:], nil
+}
+
+// JoinRanks waits for the GPUs of the other ranks.
+func (d *Device) JoinRanks(ctx context.Context, id []byte, rank, size int) (joined ir.Ranks, err error) {
+	l, err := d.nccl()
+	if err != nil {
+		return nil, err
+	}
+	var name nccl.ID
+	if copy(name[:], id) != len(name) || len(id) != len(name) {
+		return nil, fmt.Errorf("%s: NCCL: an id of %d bytes", d.name, len(id))
+	}
+	r := &ranks{device: d, name: "NCCL " + l.Version()}
+	err = d.current(func() (err error) {
+		r.communicator, err = l.Join(ctx, name, rank, size)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	if r.stream, err = d.ctx.NewStream(); err == nil {
+		r.summed, err = d.ctx.NewEvent(false)
+	}
+	if err != nil {
+		return nil, errors.Join(d.failed("join ranks", err), r.Abort())
+	}
+	return r, nil
+}
+
+// ranks adds up memory on a stream of its own, so that kernels that do not need the
+// sums run beside them. It is no part of the graphs: a sum begins when a part of the
+// step is done, and each part is a graph of its own.
+type ranks struct {
+	device       *Device
+	name         string
+	communicator nccl.Communicator
+	stream       driver.Stream
+	summed       driver.Event // behind the last sum
+	waiting      []*storage   // whose sums later work has yet to wait for
+}
+
+func (r *ranks) Name() string { return r.name }
+
+// types are those that are added up.
+var types = map[ir.DType]nccl.Type{ir.Float32: nccl.Float32, ir.Float64: nccl.Float64}
+
+// Sum asks for sums behind the work that has written s.
+func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.DType) error {
+	d, at := r.device, s.(*storage)
+	kind, ok := types[t]
+	if !ok {
+		return fmt.Errorf("%s: sums over ranks of %v", d.name, t)
+	}
+	if err := d.marks.wait(r.stream, at.written); err != nil {
+		return d.failed("sum over ranks", err)
+	}
+	err := d.current(func() error {
+		return r.communicator.Sum(ctx, r.stream, at.at+driver.Pointer(offset), count, kind)
+	})
+	if err != nil {
+		return d.failed("sum over ranks", err)
+	}
+	r.waiting = append(r.waiting, at)
+	if err := d.ctx.Record(r.summed, r.stream); err != nil {
+		return d.failed("sum over ranks", err)
+	}
+	return nil
+}
+
+// Wait has later kernels wait for the sums.
+func (r *ranks) Wait() error {
+	d := r.device
+	if err := r.communicator.Err(); err != nil {
+		return d.failed("sum over ranks", err)
+	}
+	if len(r.waiting) == 0 {
+		return nil
+	}
+	if err := d.ctx.Wait(d.stream, r.summed); err != nil {
+		return d.failed("sum over ranks", err)
+	}
+	err := d.mark(r.waiting...)
+	clear(r.waiting)
+	r.waiting = r.waiting[:0]
+	return err
+}
+
+// Abort ends what waits.
+func (r *ranks) Abort() error { return r.communicator.Abort() }
+
+// Close leaves the group when the sums are there.
+func (r *ranks) Close() error {
+	d := r.device
+	if err := d.ctx.SyncStream(r.stream); err != nil {
+		return errors.Join(d.failed("close ranks", err), r.communicator.Abort())
+	}
+	if err := d.current(r.communicator.Close); err != nil {
+		return d.failed("close ranks", err)
+	}
+	return errors.Join(d.ctx.CloseEvent(r.summed), d.ctx.CloseStream(r.stream))
+}

@@ -1,0 +1,30 @@
+package ir
+
+import "github.com/quernlab/quern/accel/internal/integer"
+
+// Quantized is what a network of 8-bit integers makes of x.
+type Quantized struct {
+	Network *integer.Network
+	noGradient
+}
+
+// Name is Quantized.
+func (Quantized) Name() string { return "Quantized" }
+
+// Class of Quantized is a step of its own.
+func (Quantized) Class([]*Value) Class { return Whole }
+
+// AppendKey appends which network it is.
+func (o Quantized) AppendKey(key []byte) []byte { return appendInts(key, o.Network.ID()) }
+
+// Infer is the shape that the network tells.
+func (o Quantized) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	shape, err := o.Network.Output(in[0].shape)
+	if err != nil {
+		return Type{}, &ShapeError{Hint: err.Error()}
+	}
+	return Type{shape, Float32}, nil
+}

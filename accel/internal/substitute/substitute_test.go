@@ -1,0 +1,63 @@
+package substitute
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestWithin wants tables that hold for the goroutine that opened them, inner ones in
+// place of outer ones, until their function ends, also by a panic.
+func TestWithin(t *testing.T) {
+	key, other := new(int), new(int)
+	called := ""
+	table := func(name string) Table {
+		return Table{key: func(x *tensor.Tensor) *tensor.Tensor { called += name; return x }}
+	}
+	see := func() string {
+		called = ""
+		if f := For(key); f != nil {
+			f(nil)
+		}
+		return called
+	}
+	if Open() || For(key) != nil {
+		t.Fatal("a table is open")
+	}
+	Within(table("a"), func() {
+		if !Open() || see() != "a" || For(other) != nil {
+			t.Error("the table does not hold")
+		}
+		var all sync.WaitGroup
+		all.Go(func() {
+			if Open() || For(key) != nil {
+				t.Error("it holds for another goroutine")
+			}
+		})
+		all.Wait()
+		func() {
+			defer func() { _ = recover() }()
+			Within(table("b"), func() {
+				if see() != "b" {
+					t.Error("the inner table does not hold")
+				}
+				panic("end")
+			})
+		}()
+		if see() != "a" {
+			t.Error("the outer table does not hold behind the inner one")
+		}
+	})
+	if Open() || For(key) != nil {
+		t.Error("the table is still open")
+	}
+}
+
+// BenchmarkFor is what a layer pays while no table is open.
+func BenchmarkFor(b *testing.B) {
+	key := new(int)
+	for b.Loop() {
+		For(key)
+	}
+}

@@ -1,0 +1,48 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestTake(t *testing.T) {
+	var order []int
+	way := func(i int) func() error { return func() error { order = append(order, i); return nil } }
+	all, err := Take(t.Context(), 3, way(0), way(1))
+	if err != nil || len(all) != 2 || len(all[0]) != 3 || len(all[1]) != 3 || len(order) != 10 {
+		t.Fatalf("%v, %v, %v", all, order, err)
+	}
+	for i, way := range order {
+		if way != i%2 {
+			t.Fatalf("the ways took turns %v", order)
+		}
+	}
+	wrong := errors.New("wrong")
+	if _, err := Take(t.Context(), 3, func() error { return wrong }); !errors.Is(err, wrong) {
+		t.Errorf("%v", err)
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Take(done, 3, way(0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	a, b := Times{0.004, 0.001, 0.003, 0.002, 0.005}, Times{0.002, 0.001, 0.001, 0.001, 0.001}
+	if got := a.String(); got != "3 ms (2 ms to 4 ms)" {
+		t.Error(got)
+	}
+	if m, low, high := a.Ratio(b); m != 2 || low != 2 || high != 3 {
+		t.Error(m, low, high)
+	}
+	for n, want := range map[int]string{0: "0 B", 999: "999 B", 2048: "2 KiB", 3 << 20: "3 MiB", 5 << 30: "5 GiB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	if Seconds(2e-6) != "2 µs" || Seconds(1.5) != "1.5 s" || (Times{}).String() != "not measured" {
+		t.Error("times are written in another way")
+	}
+}

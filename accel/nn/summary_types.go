@@ -1,0 +1,75 @@
+package nn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// cast tells whether a layer computes in or gives another type than float32.
+func (t *Table) cast() bool {
+	for _, r := range t.Rows {
+		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensor.Computed) bool { return c.DType != tensor.Float32 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// types are those that the layer computes in: that of its products, or of all it
+// does without them, and which ops compute in others.
+func (r Row) types() string {
+	if len(r.Ops) == 0 {
+		return r.DType.String() // it only moves elements
+	}
+	heaviest := r.Ops[0]
+	for _, op := range r.Ops {
+		if op.FLOPs > heaviest.FLOPs {
+			heaviest = op
+		}
+	}
+	text := heaviest.DType.String()
+	var others []tensor.DType
+	names := map[tensor.DType][]string{}
+	for _, op := range r.Ops {
+		if op.DType == heaviest.DType {
+			continue
+		}
+		if names[op.DType] == nil {
+			others = append(others, op.DType)
+		}
+		if !slices.Contains(names[op.DType], op.Op) {
+			names[op.DType] = append(names[op.DType], op.Op)
+		}
+	}
+	for _, d := range others {
+		text += fmt.Sprintf("; %s in %s", strings.Join(names[d], ", "), d)
+	}
+	return text
+}
+
+// shares are how much of the work is done in short types; nothing if none is.
+func (t *Table) shares() string {
+	if !t.cast() {
+		return ""
+	}
+	work, all := map[tensor.DType]int{}, 0
+	for _, r := range t.Rows {
+		for _, op := range r.Ops {
+			work[op.DType] += op.FLOPs
+			all += op.FLOPs
+		}
+	}
+	var parts []string
+	for _, d := range []tensor.DType{tensor.Float8E4M3, tensor.BFloat16, tensor.Float16, tensor.Float32, tensor.Float64} {
+		if work[d] > 0 {
+			parts = append(parts, fmt.Sprintf("%.3g %% in %s", 100*float64(work[d])/float64(all), d))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,81 @@
+//go:build !race
+
+// The race detector makes the simulated GPU ten times slower.
+
+package optim_test
+
+import (
+	"testing"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestSteadyStepsOnCUDA trains in each precision on a simulated GPU and looks at what
+// a step asks of it once it has come a few times: one graph, no memory, and nothing
+// to wait for, the decision of float16's scaler included.
+func TestSteadyStepsOnCUDA(t *testing.T) {
+	if err := tensor.Use("simulated:8.9"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := tensor.Use("cpu"); err != nil {
+			t.Error(err)
+		}
+	}()
+	for name, cast := range map[string]func(f func()){
+		"bfloat16": func(f func()) { tensor.Autocast(tensor.BFloat16, f) },
+		"float16":  func(f func()) { tensor.Autocast(tensor.Float16, f) },
+		"FP8":      tensor.AutocastFP8,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := tensor.NewGenerator(1)
+			x, y := tensor.Randn(g, 16, 32), tensor.FromInts([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 16)
+			model := nn.Sequential(nn.Dense(32), nn.LayerNorm(), nn.ReLU(), nn.Dense(32), nn.BatchNorm(), nn.Dense(16))
+			opt, scaler := optim.AdamW(model, 1e-3), optim.NewScaler()
+			step := func() {
+				var logits, loss *tensor.Tensor
+				cast(func() {
+					logits = model.Forward(x)
+					loss = nn.CrossEntropy(logits, y)
+				})
+				opt.ZeroGrad()
+				if name == "float16" {
+					scaled := scaler.Scale(loss)
+					scaled.Backward()
+					scaler.Step(opt)
+					scaled.Release()
+				} else {
+					loss.Backward()
+					opt.Step()
+				}
+				loss.Release()
+				logits.Release()
+			}
+			for range 12 {
+				step()
+			}
+			tensor.ResetStats()
+			const steps = 10
+			for range steps {
+				step()
+			}
+			s := tensor.Stats()
+			if n := s.Device.Launches; n != steps {
+				t.Errorf("%d launches in %d steps", n, steps)
+			}
+			for what, n := range map[string]int{
+				"plans": s.PlansMade, "results read": s.Syncs, "waits": s.Device.Waits,
+				"allocations": s.Device.Allocs, "graphs": s.Device.Graphs, "revisions": s.Device.Revisions,
+			} {
+				if n != 0 {
+					t.Errorf("%d %s in %d steps", n, what, steps)
+				}
+			}
+			if name == "float16" && (opt.Steps() != 22 || scaler.Skipped() != 0) {
+				t.Errorf("%d steps and %v", opt.Steps(), scaler)
+			}
+		})
+	}
+}

@@ -1,0 +1,178 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// Reduction is what becomes of the numbers that ranks have at one place.
+type Reduction uint8
+
+// The reductions.
+const (
+	Sum Reduction = iota
+	Mean
+)
+
+// String is the name of the constant.
+func (r Reduction) String() string {
+	switch r {
+	case Sum:
+		return "Sum"
+	case Mean:
+		return "Mean"
+	}
+	return fmt.Sprintf("Reduction(%d)", uint8(r))
+}
+
+// AllReduce replaces each of n numbers by the sum, or the mean, of those that all
+// ranks have at its place. All ranks give as many, and get the same ones bit for bit.
+//
+// Many numbers go twice around the ring in as many chunks as there are ranks, added
+// up on the first round (Patarasuk and Yuan, 2009), so that each rank sends
+// 2n(N-1)/N numbers, however many ranks there are. Few ones go around as they are.
+func (g *Group) AllReduce(ctx context.Context, data []float32, how Reduction) error {
+	return reduce(ctx, g, call{kind: allReduce, count: len(data), how: how}, data)
+}
+
+// AllReduceFloat64 is [Group.AllReduce] of float64.
+func (g *Group) AllReduceFloat64(ctx context.Context, data []float64, how Reduction) error {
+	return reduce(ctx, g, call{kind: allReduceFloat64, count: len(data), how: how}, data)
+}
+
+func reduce[T float32 | float64](ctx context.Context, g *Group, c call, data []T) error {
+	if c.how > Mean {
+		return fmt.Errorf("parallel: there is no %v", c.how)
+	}
+	return g.run(ctx, c, func() error {
+		var zero T
+		width := int(unsafe.Sizeof(zero))
+		c.number = g.number
+		if len(data)*width+headerBytes <= smallBytes {
+			return reduceFew(g, c, data)
+		}
+		g.room.need(pieceBytes)
+		if err := g.write(c.appendTo(nil)); err != nil {
+			return err
+		}
+		if err := g.agree(c); err != nil {
+			return err
+		}
+		if err := reduceScatter(g, data); err != nil {
+			return err
+		}
+		if c.how == Mean {
+			from, to := g.chunk(len(data), g.Rank()+1)
+			divide(data[from:to], g.Size())
+		}
+		return gatherChunks(g, data)
+	})
+}
+
+// reduceFew brings the numbers of all ranks to all, where they are added up in the
+// order of the ranks.
+func reduceFew[T float32 | float64](g *Group, c call, data []T) error {
+	mine := bytesOf(data)
+	size, length := g.Size(), len(mine)
+	if cap(g.room.small) < size*length {
+		g.room.small = make([]byte, size*length)
+	}
+	blocks := g.room.small[:size*length]
+	copy(blocks[g.Rank()*length:], mine)
+	// What is compared travels with the first block.
+	if err := g.write(append(c.appendTo(make([]byte, 0, headerBytes+length)), mine...)); err != nil {
+		return err
+	}
+	if err := g.agree(c); err != nil {
+		return err
+	}
+	for s := range size - 1 {
+		theirs := (g.Rank() - s - 1 + size) % size
+		block := blocks[theirs*length : (theirs+1)*length]
+		if err := g.read(block); err != nil {
+			return err
+		}
+		if s < size-2 {
+			if err := g.write(block); err != nil {
+				return err
+			}
+		}
+	}
+	clear(data)
+	for r := range size {
+		block := make([]T, len(data))
+		copy(bytesOf(block), blocks[r*length:(r+1)*length])
+		for i, v := range block {
+			if r == 0 {
+				data[i] = v
+			} else {
+				data[i] += v
+			}
+		}
+	}
+	if c.how == Mean {
+		divide(data, size)
+	}
+	return nil
+}
+
+func divide[T float32 | float64](data []T, by int) {
+	for i := range data {
+		data[i] /= T(by)
+	}
+}
+
+// AllReduceBFloat16 is [Group.AllReduce] of numbers whose 16 bits are the upper half
+// of a float32. They are added up in float32 and rounded once, to the nearest, to the
+// even one of two.
+func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduction) error {
+	c := call{kind: allReduceBFloat16, count: len(data), how: how}
+	if c.how > Mean {
+		return fmt.Errorf("parallel: there is no %v", c.how)
+	}
+	return g.run(ctx, c, func() error {
+		c.number = g.number
+		g.room.need(pieceBytes)
+		if cap(g.room.wide) < len(data) {
+			g.room.wide = make([]float32, len(data))
+		}
+		wide := g.room.wide[:len(data)]
+		for i, v := range data {
+			wide[i] = math.Float32frombits(uint32(v) << 16)
+		}
+		if err := g.write(c.appendTo(nil)); err != nil {
+			return err
+		}
+		if err := g.agree(c); err != nil {
+			return err
+		}
+		if err := reduceScatter(g, wide); err != nil {
+			return err
+		}
+		from, to := g.chunk(len(data), g.Rank()+1)
+		if c.how == Mean {
+			divide(wide[from:to], g.Size())
+		}
+		for i, v := range wide[from:to] {
+			data[from+i] = toBFloat16(v)
+		}
+		return gatherChunks(g, data)
+	})
+}
+
+// toBFloat16 rounds to the nearest, to the even one of two.
+func toBFloat16(v float32) uint16 {
+	bits := math.Float32bits(v)
+	if v != v {
+		return uint16(bits>>16) | 0x40 // else a NaN might become an infinity
+	}
+	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
+}
+
+func (r *rooms) need(bytes int) {
+	if len(r.piece) < bytes {
+		r.piece = make([]byte, bytes)
+	}
+}

@@ -1,0 +1,213 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// The time between two attempts to reach a rank that is not there yet.
+const (
+	firstPause = 20 * time.Millisecond
+	lastPause  = time.Second
+)
+
+// call is what the ranks do that are not rank 0: they tell it that they are there, and
+// wait until all are.
+func (j *joining) call(ctx context.Context) (control []*link, ring *net.TCPListener, err error) {
+	begin := time.Now()
+	var l *link
+	var last error
+	for pause := firstPause; l == nil; pause = min(2*pause, lastPause) {
+		l, ring, err = j.callOnce(ctx)
+		if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+			return nil, nil, err
+		}
+		if err != nil {
+			if last == nil || ctx.Err() == nil {
+				last = err
+			}
+			select {
+			case <-ctx.Done():
+				return nil, nil, &AddressError{j.place.Address, fmt.Sprintf("rank %d has tried for %v; is rank 0 started there?", j.place.Rank, time.Since(begin).Round(time.Millisecond)), last}
+			case <-time.After(pause):
+			}
+		}
+	}
+	t, err := j.await(ctx, l, begin)
+	if err != nil {
+		l.close()
+		return nil, ring, err
+	}
+	j.session, j.addresses, j.hosts = t.Session, t.Addresses, t.Hosts
+	control = make([]*link, j.place.Size)
+	control[0] = l
+	return control, ring, nil
+}
+
+// callOnce dials rank 0 and introduces itself.
+func (j *joining) callOnce(ctx context.Context) (l *link, ring *net.TCPListener, err error) {
+	address := j.place.Address
+	if j.place.store != "" {
+		if address, err = j.lookUp(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	conn, err := dial(ctx, address)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		_ = conn.Close()
+		if ring != nil {
+			err = errors.Join(err, ring.Close())
+			ring = nil
+		}
+	}()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	// The others reach this machine where rank 0 does.
+	here := conn.LocalAddr().(*net.TCPAddr)
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		interfaces = nil // which are then not looked at
+	}
+	at := reachable(here, address, interfaces)
+	if ring, err = net.ListenTCP("tcp", at); err != nil {
+		return nil, nil, err
+	}
+	l, err = j.introduce(conn, 0, hello{Host: hostname(), Ring: ring.Addr().String()})
+	return l, ring, err
+}
+
+// reachable is where this machine listens for other ranks: at the address that it has
+// towards rank 0. A machine whose own name leads to itself alone, as some have it in
+// /etc/hosts, is known to others by the first address of its interfaces.
+func reachable(here *net.TCPAddr, rank0 string, interfaces []net.Addr) *net.TCPAddr {
+	at := &net.TCPAddr{IP: here.IP, Zone: here.Zone}
+	host, _, _ := net.SplitHostPort(rank0) // which was dialled
+	if ip := net.ParseIP(host); !here.IP.IsLoopback() || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return at
+	}
+	for _, a := range interfaces {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && !n.IP.IsLoopback() {
+			return &net.TCPAddr{IP: n.IP}
+		}
+	}
+	return at
+}
+
+// dialTime is how long one attempt to connect may take.
+const dialTime = 5 * time.Second
+
+func dial(ctx context.Context, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTime}
+	return d.DialContext(ctx, "tcp", address)
+}
+
+// await waits for the table of all ranks.
+func (j *joining) await(ctx context.Context, l *link, begin time.Time) (table, error) {
+	var missing []int
+	stop := context.AfterFunc(ctx, func() { _ = l.until(time.Now()) })
+	for {
+		var t table
+		if err := l.receive(&t); err != nil {
+			stop()
+			if ctx.Err() != nil && missing != nil {
+				return t, &MissingError{missing, j.place.Size, time.Since(begin), j.place.Address}
+			}
+			return t, &LostError{0, j.place.Address, "ended before all ranks were there: " + err.Error()}
+		}
+		switch {
+		case t.Failed != "" && t.Missing != nil:
+			return t, &MissingError{t.Missing, j.place.Size, time.Since(begin), j.place.Address}
+		case t.Failed != "":
+			return t, &LostError{0, j.place.Address, "has given up: " + t.Failed}
+		case t.Missing != nil:
+			missing = t.Missing
+			continue
+		}
+		if !stop() {
+			return t, &LostError{0, j.place.Address, "came too late"}
+		}
+		if len(t.Addresses) != j.place.Size || len(t.Hosts) != j.place.Size {
+			return t, &LostError{0, j.place.Address, "has sent a table of another number of ranks"}
+		}
+		return t, nil
+	}
+}
+
+// connect joins the ring: it dials the next rank while the one before dials this one.
+func (j *joining) connect(ctx context.Context, ring *net.TCPListener) (next, previous *link, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type end struct {
+		link *link
+		err  error
+	}
+	accepted := make(chan end, 1)
+	go func() {
+		l, err := j.accept(ctx, ring)
+		accepted <- end{l, err}
+	}()
+	to := (j.place.Rank + 1) % j.place.Size
+	next, err = j.reach(ctx, to)
+	if err != nil {
+		cancel()
+	}
+	other := <-accepted
+	if err == nil {
+		err = other.err
+	}
+	if err != nil {
+		for _, l := range []*link{next, other.link} {
+			if l != nil {
+				l.close()
+			}
+		}
+		return nil, nil, err
+	}
+	return next, other.link, nil
+}
+
+// reach connects with the next rank.
+func (j *joining) reach(ctx context.Context, to int) (*link, error) {
+	conn, err := dial(ctx, j.addresses[to])
+	if err != nil {
+		return nil, &LostError{to, j.addresses[to], "cannot be reached from rank " + fmt.Sprint(j.place.Rank) + ": " + err.Error()}
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	l, err := j.introduce(conn, to, hello{})
+	if err != nil {
+		_ = conn.Close()
+		return nil, &LostError{to, j.addresses[to], "did not connect: " + err.Error()}
+	}
+	return l, nil
+}
+
+// accept waits for the connection of the rank before this one.
+func (j *joining) accept(ctx context.Context, ring *net.TCPListener) (*link, error) {
+	from := (j.place.Rank + j.place.Size - 1) % j.place.Size
+	defer context.AfterFunc(ctx, func() { _ = ring.SetDeadline(time.Now()) })()
+	for {
+		conn, err := ring.Accept()
+		if err != nil {
+			return nil, &LostError{from, j.addresses[from], "has not connected: " + err.Error()}
+		}
+		l, _, err := j.greet(conn, func(h hello) error {
+			if h.Rank != from || string(h.Session) != string(j.session) {
+				return fmt.Errorf("rank %d of this group is expected here", from)
+			}
+			return nil
+		})
+		if err == nil {
+			return l, nil
+		}
+		j.log.Warn("parallel: a connection was refused", "from", conn.RemoteAddr(), "error", err)
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,191 @@
+package parallel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// devices is how the GPUs of a group add up among themselves.
+type devices struct {
+	on     string        // device that this is about; empty before any
+	joined *tensor.Ranks // nil where the hosts add up
+	why    string        // the hosts do; empty where that goes without saying
+}
+
+// joinTime is how long the GPUs of all ranks may take to find each other.
+const joinTime = time.Minute
+
+// Through says how gradients are added up: "NCCL 2.27.3", "the hosts", or with the reason
+// "the hosts, since …" where GPUs could do it by themselves. It is empty before
+// [Gradients.Begin] has found it out.
+func (g *Group) Through() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch d := g.device; {
+	case d.on == "":
+		return ""
+	case d.joined != nil:
+		return d.joined.String()
+	case d.why != "":
+		return "the hosts, since " + d.why
+	}
+	return "the hosts"
+}
+
+// candidate is what a rank says of its device.
+type candidate struct {
+	Device string
+	Why    string // it cannot join others; empty if it can
+}
+
+// joinDevices has the GPUs of all ranks meet, once for each device. Where they cannot,
+// the hosts add up.
+func (g *Group) joinDevices(ctx context.Context) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	mine := candidate{Device: tensor.Device()}
+	if mine.Device != "cpu" {
+		if err := tensor.CanJoinRanks(); err != nil {
+			mine.Why = err.Error()
+		}
+	}
+	g.mu.Lock()
+	known := g.device.on == mine.Device
+	g.mu.Unlock()
+	others, err := gatherJSON(ctx, g, struct {
+		candidate
+		Known bool
+	}{mine, known})
+	if err != nil {
+		return err
+	}
+	allKnown, allCPU, why := true, true, ""
+	for rank, o := range others {
+		allKnown = allKnown && o.Known
+		allCPU = allCPU && o.Device == "cpu"
+		switch {
+		case why != "":
+		case o.Device == "cpu":
+			why = fmt.Sprintf("rank %d computes on its processor", rank)
+		case o.Why != "":
+			why = fmt.Sprintf("rank %d says: %s", rank, o.Why)
+		}
+	}
+	if allKnown {
+		return nil
+	}
+	found := devices{on: mine.Device}
+	switch {
+	case allCPU:
+	case why != "":
+		found.why = why
+	default:
+		if found.joined, found.why, err = g.meet(ctx); err != nil {
+			return err
+		}
+	}
+	g.mu.Lock()
+	old := g.device.joined
+	g.device = found
+	g.mu.Unlock()
+	if old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+// meet joins the devices; why says what it has failed for on one rank at least.
+func (g *Group) meet(ctx context.Context) (joined *tensor.Ranks, why string, err error) {
+	var id []byte
+	var failed error
+	if g.First() {
+		id, failed = tensor.RanksID()
+	}
+	if id, err = g.Broadcast(ctx, 0, id); err != nil {
+		return nil, "", err
+	}
+	if len(id) > 0 {
+		waiting, cancel := context.WithTimeout(ctx, joinTime)
+		joined, failed = tensor.JoinRanks(waiting, id, g.Rank(), g.Size())
+		cancel()
+	}
+	text := ""
+	if failed != nil {
+		text = failed.Error()
+	}
+	reasons, err := gatherJSON(ctx, g, text)
+	if err == nil {
+		for rank, reason := range reasons {
+			if reason != "" {
+				why = fmt.Sprintf("rank %d says: %s", rank, reason)
+				break
+			}
+		}
+	}
+	if (err != nil || why != "") && joined != nil {
+		err = errors.Join(err, joined.Abort())
+		joined = nil
+	}
+	return joined, why, err
+}
+
+// gatherJSON gives all ranks what each has.
+func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return nil, fmt.Errorf("parallel: %w", err)
+	}
+	all, err := g.AllGather(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]T, len(all))
+	for i, text := range all {
+		if err := json.Unmarshal(text, &values[i]); err != nil {
+			return nil, fmt.Errorf("parallel: what rank %d says: %w", i, err)
+		}
+	}
+	return values, nil
+}
+
+// devicesJoined is what adds up on this rank's device, nil where the hosts do.
+func (g *Group) devicesJoined() *tensor.Ranks {
+	device := tensor.Device()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.device.on != device {
+		return nil
+	}
+	return g.device.joined
+}
+
+// abortDevices ends sums on the device that wait for ranks which will not come.
+func (g *Group) abortDevices() {
+	g.mu.Lock()
+	joined := g.device.joined
+	g.mu.Unlock()
+	if joined != nil {
+		_ = joined.Abort() // the group is broken by something that says more
+	}
+}
+
+// closeDevices leaves the other GPUs.
+func (g *Group) closeDevices(whole bool) error {
+	g.mu.Lock()
+	joined := g.device.joined
+	g.device.joined = nil
+	g.mu.Unlock()
+	switch {
+	case joined == nil:
+		return nil
+	case whole:
+		return joined.Close()
+	}
+	return joined.Abort()
+}

@@ -1,0 +1,79 @@
+package parallel
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrClosed is why a collective of a group fails that this rank has closed.
+var ErrClosed = errors.New("parallel: the group is closed")
+
+// LostError says that another rank is not there any more: its process has ended, its
+// machine is not heard of, or it has given up with an error of its own.
+type LostError struct {
+	Rank    int
+	Address string // where it was
+	Reason  string // what was seen of it
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("parallel: rank %d (%s) %s", e.Rank, e.Address, e.Reason)
+}
+
+// MissingError says that not all ranks came in time.
+type MissingError struct {
+	Ranks   []int // that did not come
+	Size    int
+	Waited  time.Duration
+	Address string // where rank 0 waited for them
+}
+
+func (e *MissingError) Error() string {
+	ranks := make([]string, len(e.Ranks))
+	for i, r := range e.Ranks {
+		ranks[i] = fmt.Sprint(r)
+	}
+	which := "rank " + ranks[0]
+	if len(ranks) > 1 {
+		which = "ranks " + strings.Join(ranks, ", ")
+	}
+	return fmt.Sprintf("parallel: %s of %d did not come to %s within %v; were they started, with the same address and secret?",
+		which, e.Size, e.Address, e.Waited.Round(time.Millisecond))
+}
+
+// RefusedError says why rank 0 did not take a rank into the group.
+type RefusedError struct {
+	Rank   int
+	Reason string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("parallel: rank %d was refused: %s", e.Rank, e.Reason)
+}
+
+// AddressError says that rank 0 cannot listen where it should, or cannot be reached
+// there.
+type AddressError struct {
+	Address string
+	Hint    string
+	Err     error
+}
+
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("parallel: rank 0 at %s: %v; %s", e.Address, e.Err, e.Hint)
+}
+
+func (e *AddressError) Unwrap() error { return e.Err }
+
+// MismatchError says that two ranks have called different collectives, or one with
+// other numbers: their programs or their data differ.
+type MismatchError struct {
+	Rank        int    // the other
+	There, Here string // what was called
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("parallel: rank %d is at %s, and this rank at %s; all ranks must do the same in the same order", e.Rank, e.There, e.Here)
+}

@@ -1,0 +1,273 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// parts is a model with a parameter of each kind: of each float, one that is used twice,
+// and two that are not always used.
+type parts struct {
+	First, Twice, Half, Double, Sometimes, Never *tensor.Tensor
+}
+
+func newParts(seed uint64) *parts {
+	g := tensor.NewGenerator(seed)
+	parameter := func(d tensor.DType, shape ...int) *tensor.Tensor {
+		return tensor.Parameter(tensor.Randn(g, shape...).Cast(d).Detach())
+	}
+	return &parts{
+		First: parameter(tensor.Float32, 3, 5), Twice: parameter(tensor.Float32, 5, 5), Half: parameter(tensor.BFloat16, 5, 2),
+		Double: parameter(tensor.Float64, 2), Sometimes: parameter(tensor.Float32, 5), Never: parameter(tensor.Float32, 4),
+	}
+}
+
+func (p *parts) loss(x *tensor.Tensor, sometimes bool) *tensor.Tensor {
+	h := x.MatMul(p.First).Tanh().MatMul(p.Twice).Sigmoid().MatMul(p.Twice)
+	if sometimes {
+		h = h.Add(p.Sometimes)
+	}
+	y := h.MatMul(p.Half).Cast(tensor.Float64).Mul(p.Double)
+	return y.Square().Mean().Cast(tensor.Float32)
+}
+
+// TestGradientsOfEachKind compares the sums over ranks with the gradient of one process.
+func TestGradientsOfEachKind(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5} {
+		for _, bucket := range []int{1, 70, 1 << 20} {
+			all := ranks(t, n, Bucket(bucket))
+			want := newParts(1)
+			input := func(rank int) *tensor.Tensor { return tensor.Randn(tensor.NewGenerator(uint64(rank+10)), 4, 3) }
+			for r := range n {
+				want.loss(input(r), r == 1).MulScalar(float64(r+1) / 10).Backward()
+			}
+			well(t, all, func(ctx context.Context, g *Group) error {
+				model := newParts(uint64(g.Rank() + 1))
+				s := NewGradients(g, model)
+				if err := s.Begin(ctx); err != nil {
+					return err
+				}
+				for round := range 2 {
+					for _, p := range nn.Parameters(model) {
+						p.ZeroGrad()
+					}
+					if err := s.Backward(ctx, model.loss(input(g.Rank()), g.Rank() == 1), float64(g.Rank()+1)/10); err != nil {
+						return err
+					}
+					for i, p := range nn.NamedParameters(model) {
+						expected := nn.Parameters(want)[i].Grad()
+						if (p.Grad() == nil) != (expected == nil) {
+							return fmt.Errorf("round %d: %s has the gradient %v, want %v", round, p.Name, p.Grad(), expected)
+						}
+						if expected == nil {
+							continue
+						}
+						if p.Grad().DType() != p.DType() {
+							return fmt.Errorf("%s has a gradient of %v", p.Name, p.Grad().DType())
+						}
+						tolerance := map[tensor.DType]float64{tensor.BFloat16: 0.02, tensor.Float32: 1e-5, tensor.Float64: 1e-6}[p.DType()]
+						for k, v := range p.Grad().Float64s() {
+							if e := expected.Float64s()[k]; math.Abs(v-e) > tolerance*(1+math.Abs(e)) {
+								return fmt.Errorf("round %d, buckets of %d: %s[%d] is %v, want %v", round, bucket, p.Name, k, v, e)
+							}
+						}
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// TestOwnLoop is the loop of the documentation, with a last batch that some ranks have no
+// part of.
+func TestOwnLoop(t *testing.T) {
+	digits, _, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := digits.First(65)
+	train := func(ctx context.Context, g *Group) ([]float32, error) {
+		tensor.Seed(3)
+		model := nn.Sequential(nn.Flatten(), nn.Dense(6), nn.ReLU(), nn.Dense(10))
+		model.Forward(tensor.Zeros(1, 8, 8))
+		opt := optim.AdamW(model, 0.01)
+		gradients := NewGradients(g, model)
+		if err := gradients.Begin(ctx); err != nil {
+			return nil, err
+		}
+		for epoch := range 2 {
+			batches := set.Batches(16, data.Shuffle(1), data.Round(epoch), data.Shard(g.Rank(), g.Size()))
+			for batches.Next() {
+				b := batches.Batch()
+				opt.ZeroGrad()
+				var loss *tensor.Tensor
+				if b.Len() > 0 {
+					loss = nn.CrossEntropy(model.Forward(b.X), b.Y)
+				}
+				if err := gradients.Backward(ctx, loss, b.Share()); err != nil {
+					return nil, err
+				}
+				opt.Step()
+			}
+			if err := batches.Err(); err != nil {
+				return nil, err
+			}
+		}
+		var weights []float32
+		for _, p := range nn.Parameters(model) {
+			weights = append(weights, p.Data()...)
+		}
+		return weights, nil
+	}
+	alone, err := Join(t.Context(), At(Place{Size: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := train(t.Context(), alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{2, 3, 4} {
+		got := make([][]float32, n)
+		well(t, ranks(t, n, Bucket(500)), func(ctx context.Context, g *Group) (err error) {
+			got[g.Rank()], err = train(ctx, g)
+			return err
+		})
+		for r := range got {
+			if !slices.Equal(got[r], got[0]) {
+				t.Errorf("ranks %d and 0 of %d have other weights", r, n)
+			}
+			for i, w := range want {
+				if math.Abs(float64(got[r][i]-w)) > 1e-5 {
+					t.Fatalf("rank %d of %d: weight %d is %v, and %v in one process", r, n, i, got[r][i], w)
+				}
+			}
+		}
+	}
+}
+
+// TestScalersAgree has a gradient overflow on one rank: all skip the step.
+func TestScalersAgree(t *testing.T) {
+	all := ranks(t, 3)
+	well(t, all, func(ctx context.Context, g *Group) error {
+		w := tensor.Parameter(tensor.Ones(3))
+		model := []*tensor.Tensor{w}
+		opt, scaler, s := optim.SGD(model, 0.5), optim.NewScaler(), NewGradients(g, model)
+		if err := s.Begin(ctx); err != nil {
+			return err
+		}
+		for step, want := range []float64{1 << 15, 1 << 15} {
+			x := tensor.Ones(3)
+			if step == 0 && g.Rank() == 1 {
+				x = tensor.Full(3e38, 3) // times the scale is infinite
+			}
+			opt.ZeroGrad()
+			if err := s.Backward(ctx, scaler.Scale(w.Mul(x).Sum()), 1./3); err != nil {
+				return err
+			}
+			scaler.Step(opt)
+			weight := []float32{1, 0.5}[step]
+			if scaler.Value() != want || w.Data()[0] != weight || scaler.Skipped() != 1 {
+				return fmt.Errorf("step %d: scale %v, weights %v, %d skipped", step, scaler.Value(), w.Data(), scaler.Skipped())
+			}
+		}
+		return nil
+	})
+}
+
+func TestModelsThatDiffer(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		model func(rank int) any
+		want  string
+	}{
+		{"shape", func(r int) any { return []*tensor.Tensor{tensor.Parameter(tensor.Zeros(2 + r/2))} }, "the model of rank 2 is not that of rank 0"},
+		{"number", func(r int) any { return make([]*tensor.Tensor, 0) }, ""},
+		{"more", func(r int) any {
+			m := []*tensor.Tensor{tensor.Parameter(tensor.Zeros(2))}
+			if r == 1 {
+				m = append(m, tensor.Parameter(tensor.Zeros(2)))
+			}
+			return m
+		}, "the model of rank 1 is not that of rank 0"},
+		{"frozen", func(r int) any {
+			m := tensor.Zeros(2)
+			m.SetRequiresGrad(r != 1)
+			return []*tensor.Tensor{m}
+		}, "is trained on one of them and frozen on the other"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := ranks(t, 3)
+			for r, err := range each(t, all, func(ctx context.Context, g *Group) error { return Share(ctx, g, c.model(g.Rank())) }) {
+				var differs *ModelError
+				if c.want == "" && err == nil {
+					continue
+				}
+				if !errors.As(err, &differs) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("rank %d: %v", r, err)
+				}
+			}
+			well(t, all, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) }) // all know
+		})
+	}
+}
+
+func TestBackwardThatPanics(t *testing.T) {
+	all := ranks(t, 2)
+	for r, err := range each(t, all, func(ctx context.Context, g *Group) (err error) {
+		model := newParts(1)
+		s := NewGradients(g, model)
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panicked: %v", p)
+			}
+		}()
+		_, err = s.Exchange(ctx, Exchange{Backward: func() {
+			if g.Rank() == 1 {
+				panic("a mistake")
+			}
+			model.loss(tensor.Ones(1, 3), true).Backward()
+		}})
+		return err
+	}) {
+		if want := []string{"rank 1 (127.0.0.1:", "panicked: a mistake"}[r]; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+}
+
+// TestOverlap wants a bucket to have come around before the backward pass returns.
+func TestOverlap(t *testing.T) {
+	all := ranks(t, 2, Bucket(1))
+	well(t, all, func(ctx context.Context, g *Group) error {
+		model := newParts(1)
+		s := NewGradients(g, model)
+		x := tensor.Ones(1, 3)
+		if err := s.Backward(ctx, model.loss(x, true), 1); err != nil { // which finds the order
+			return err
+		}
+		before := g.Use().Collectives
+		_, err := s.Exchange(ctx, Exchange{Backward: func() {
+			model.loss(x, true).Backward()
+			for g.Use().Collectives == before && ctx.Err() == nil {
+				runtime.Gosched()
+			}
+		}})
+		if err == nil && (s.Overlap().Busy <= 0 || s.Overlap().Hidden() < 0 || s.Overlap().Hidden() > 1) {
+			err = fmt.Errorf("%+v", s.Overlap())
+		}
+		return err
+	})
+}

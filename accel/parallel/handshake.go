@@ -1,0 +1,133 @@
+package parallel
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// handshakeTime is how long a connection may take to say who it is.
+const handshakeTime = 10 * time.Second
+
+// protocol is what both sides of a connection must speak.
+const protocol = "quern parallel 1"
+
+// challenge is what the side that listens says first.
+type challenge struct {
+	Protocol string
+	Nonce    []byte
+}
+
+// hello is the answer of the side that dials.
+type hello struct {
+	Rank    int
+	Size    int
+	Host    string // the name of the machine
+	Ring    string // where the rank listens for the one before it
+	Order   []byte // the bytes of a number as this machine has them
+	Session []byte // of the group, for a connection of the ring
+	Nonce   []byte
+	Proof   []byte // of the secret
+}
+
+// welcome is what the side that listens says of it.
+type welcome struct {
+	Refused string // why not; empty if the rank may join
+	Proof   []byte // of the secret
+}
+
+// order is the number 1 as this machine has it in memory, the form in which numbers
+// travel.
+func order() []byte { return binary.NativeEndian.AppendUint32(nil, 1) }
+
+// errStranger is why a connection is dropped that does not know the secret.
+var errStranger = errors.New("it does not know the secret of this run")
+
+func nonce() []byte {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+// proof shows that a side knows the secret, for what both have said.
+func (j *joining) proof(side string, theirs []byte, said hello) []byte {
+	said.Proof = nil
+	text, err := json.Marshal(said)
+	if err != nil {
+		panic(fmt.Errorf("parallel: %w", err)) // of strings and numbers alone
+	}
+	m := hmac.New(sha256.New, []byte(j.secret+"\x00"+j.place.Run))
+	for _, part := range [][]byte{[]byte(side), theirs, text} {
+		m.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		m.Write(part)
+	}
+	return m.Sum(nil)
+}
+
+// greet asks a connection who it is. A rank that may not join is told why.
+func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, error) {
+	l := newLink(-1, conn)
+	var h hello
+	if err := l.until(time.Now().Add(handshakeTime)); err != nil {
+		return nil, h, err
+	}
+	c := challenge{Protocol: protocol, Nonce: nonce()}
+	if err := l.send(c); err != nil {
+		return nil, h, err
+	}
+	if err := l.receive(&h); err != nil {
+		return nil, h, err
+	}
+	if !hmac.Equal(h.Proof, j.proof("dial", c.Nonce, h)) {
+		return nil, h, errors.Join(errStranger, l.send(welcome{Refused: errStranger.Error()}))
+	}
+	refused := judge(h)
+	if refused == nil && string(h.Order) != string(order()) {
+		refused = errors.New("its machine has the bytes of numbers in another order")
+	}
+	if refused != nil {
+		return nil, h, errors.Join(&RefusedError{h.Rank, refused.Error()}, l.send(welcome{Refused: refused.Error(), Proof: j.proof("listen", c.Nonce, h)}))
+	}
+	if err := l.send(welcome{Proof: j.proof("listen", c.Nonce, h)}); err != nil {
+		return nil, h, err
+	}
+	l.rank = h.Rank
+	return l, h, l.until(time.Time{})
+}
+
+// introduce says who this rank is to the one that it has dialled.
+func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
+	l := newLink(to, conn)
+	if err := l.until(time.Now().Add(handshakeTime)); err != nil {
+		return nil, err
+	}
+	var c challenge
+	if err := l.receive(&c); err != nil {
+		return nil, err
+	}
+	if c.Protocol != protocol {
+		return nil, fmt.Errorf("parallel: what listens at %v speaks %q, not %q: another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
+	}
+	h.Rank, h.Size, h.Order, h.Session, h.Nonce = j.place.Rank, j.place.Size, order(), j.session, nonce()
+	h.Proof = j.proof("dial", c.Nonce, h)
+	if err := l.send(h); err != nil {
+		return nil, err
+	}
+	var w welcome
+	if err := l.receive(&w); err != nil {
+		return nil, err
+	}
+	if w.Refused != "" {
+		return nil, &RefusedError{j.place.Rank, w.Refused}
+	}
+	if !hmac.Equal(w.Proof, j.proof("listen", c.Nonce, h)) {
+		return nil, &RefusedError{j.place.Rank, fmt.Sprintf("what listens at %v does not know the secret of this run", conn.RemoteAddr())}
+	}
+	return l, l.until(time.Time{})
+}

@@ -1,0 +1,396 @@
+package parallel
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// freeAddress is an address at which nobody listens.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// joinAll joins with the places and secrets given, all at once.
+func joinAll(t testing.TB, places []Place, secrets []string, options ...Option) (groups []*Group, errs []error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testTime)
+	defer cancel()
+	groups, errs = make([]*Group, len(places)), make([]error, len(places))
+	var joining sync.WaitGroup
+	for i, p := range places {
+		joining.Go(func() {
+			groups[i], errs[i] = Join(ctx, append([]Option{At(p), Secret(secrets[i%len(secrets)])}, options...)...)
+		})
+	}
+	joining.Wait()
+	for _, g := range groups {
+		if g != nil {
+			t.Cleanup(func() { _ = g.Close() })
+		}
+	}
+	return groups, errs
+}
+
+func places(address string, ranks ...int) []Place {
+	all := make([]Place, len(ranks))
+	for i, r := range ranks {
+		all[i] = Place{Rank: r, Size: 3, LocalRank: -1, Address: address}
+	}
+	return all
+}
+
+func TestJoin(t *testing.T) {
+	groups, errs := joinAll(t, places(freeAddress(t), 2, 0, 1), []string{"s"})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{2, 0, 1} {
+		g := groups[i]
+		if g.Rank() != want || g.Size() != 3 || g.LocalRank() != want || g.LocalSize() != 3 || g.First() != (want == 0) || g.Err() != nil {
+			t.Errorf("%v: local rank %d of %d, %v", g, g.LocalRank(), g.LocalSize(), g.Err())
+		}
+	}
+}
+
+func TestJoinAgainAtTheSameAddress(t *testing.T) {
+	address := freeAddress(t)
+	for range 3 {
+		groups, errs := joinAll(t, places(address, 0, 1, 2), []string{"s"})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+		groups[1].Fail(errors.New("away"))
+		for _, g := range groups {
+			<-g.broken
+			if err := g.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestRanksThatDoNotCome(t *testing.T) {
+	address := freeAddress(t)
+	_, errs := joinAll(t, []Place{{Rank: 0, Size: 4, Address: address}, {Rank: 2, Size: 4, Address: address}}, []string{"s"}, Patience(1500*time.Millisecond))
+	for i, err := range errs {
+		var missing *MissingError
+		if !errors.As(err, &missing) || fmt.Sprint(missing.Ranks) != "[1 3]" || !strings.Contains(err.Error(), "ranks 1, 3 of 4 did not come to 127.0.0.1:") {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	_, errs = joinAll(t, places(address, 1), []string{"s"}, Patience(300*time.Millisecond))
+	var unreachable *AddressError
+	if !errors.As(errs[0], &unreachable) || !strings.Contains(errs[0].Error(), "is rank 0 started there?") {
+		t.Error(errs[0])
+	}
+}
+
+func TestJoinIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	address := freeAddress(t)
+	ends := make(chan error, 2)
+	for r := range 2 {
+		go func() {
+			_, err := Join(ctx, At(Place{Rank: r, Size: 3, Address: address}), Secret("s"))
+			ends <- err
+		}()
+	}
+	cancel()
+	for range 2 {
+		if err := <-ends; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestPortTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	_, errs := joinAll(t, places(l.Addr().String(), 0), []string{"s"})
+	var taken *AddressError
+	if !errors.As(errs[0], &taken) || !strings.Contains(errs[0].Error(), "is another run on this machine?") {
+		t.Error(errs[0])
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		places func(address string) []Place
+		want   string
+	}{
+		{"another size", func(a string) []Place {
+			return []Place{{Rank: 0, Size: 3, Address: a}, {Rank: 1, Size: 2, Address: a}}
+		}, "it was started as one of 2 ranks, and rank 0 as one of 3"},
+		{"the same rank twice", func(a string) []Place { return places(a, 0, 1, 1) }, "rank 1 is there already, at 127.0.0.1:"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, errs := joinAll(t, c.places(freeAddress(t)), []string{"s"})
+			refused := 0
+			for i, err := range errs {
+				if e := (*RefusedError)(nil); errors.As(err, &e) && strings.Contains(err.Error(), c.want) {
+					refused++
+				} else if e := (*LostError)(nil); !errors.As(err, &e) {
+					t.Errorf("%d: %v", i, err)
+				}
+			}
+			if refused < 2 { // rank 0 and the one that is refused
+				t.Error(errs)
+			}
+		})
+	}
+}
+
+func TestStrangers(t *testing.T) {
+	// Who does not know the secret, or is no rank at all, changes nothing for the others.
+	address := freeAddress(t)
+	var joining sync.WaitGroup
+	var groups []*Group
+	var errs, strange []error
+	knocked := make(chan struct{})
+	joining.Go(func() {
+		groups, errs = joinAll(t, places(address, 0), []string{"right"})
+	})
+	joining.Go(func() {
+		for { // as soon as rank 0 is there
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				continue
+			}
+			_, _ = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+			_, _ = io.Copy(io.Discard, conn)
+			_ = conn.Close()
+			break
+		}
+		_, strange = joinAll(t, places(address, 1), []string{"wrong"})
+		close(knocked)
+	})
+	var others []*Group
+	var otherErrs []error
+	joining.Go(func() {
+		<-knocked
+		others, otherErrs = joinAll(t, places(address, 1, 2), []string{"right"})
+	})
+	joining.Wait()
+	var refused *RefusedError
+	if !errors.As(strange[0], &refused) || !strings.Contains(strange[0].Error(), "does not know the secret") {
+		t.Error(strange[0])
+	}
+	if err := errors.Join(append(errs, otherErrs...)...); err != nil {
+		t.Fatal(err)
+	}
+	well(t, append(groups, others...), func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+}
+
+func TestImpostor(t *testing.T) {
+	// What listens at rank 0's address must know the secret too.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			j := &joining{secret: "guessed", place: &Place{Size: 3}}
+			k := newLink(1, conn)
+			_ = k.send(challenge{protocol, nonce()})
+			var h hello
+			_ = k.receive(&h)
+			_ = k.send(welcome{Proof: j.proof("listen", nil, h)})
+		}
+	}()
+	_, errs := joinAll(t, places(l.Addr().String(), 1), []string{"s"})
+	var refused *RefusedError
+	if !errors.As(errs[0], &refused) || !strings.Contains(errs[0].Error(), "does not know the secret") {
+		t.Error(errs[0])
+	}
+}
+
+func TestRunsAreKeptApart(t *testing.T) {
+	address := freeAddress(t)
+	_, errs := joinAll(t, []Place{{Rank: 0, Size: 2, Address: address, Run: "7"}, {Rank: 1, Size: 2, Address: address, Run: "8"}}, []string{""}, Patience(2*time.Second))
+	var missing *MissingError
+	var refused *RefusedError
+	if !errors.As(errs[0], &missing) || !errors.As(errs[1], &refused) {
+		t.Error(errs)
+	}
+}
+
+func TestReachable(t *testing.T) {
+	address := func(s string) net.Addr {
+		ip, network, err := net.ParseCIDR(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &net.IPNet{IP: ip, Mask: network.Mask}
+	}
+	interfaces := []net.Addr{address("127.0.0.1/8"), address("::1/128"), address("fe80::1/64"), address("10.1.2.3/16"), address("10.9.9.9/16")}
+	for _, c := range []struct {
+		name, here, rank0 string
+		interfaces        []net.Addr
+		want              string
+	}{
+		{"towards rank 0", "10.9.9.9", "node0:29500", interfaces, "10.9.9.9:0"},
+		{"one machine", "127.0.0.1", "127.0.0.1:29500", interfaces, "127.0.0.1:0"},
+		{"one machine by name", "127.0.0.1", "localhost:29500", interfaces, "127.0.0.1:0"},
+		{"one machine, IPv6", "::1", "[::1]:29500", interfaces, "[::1]:0"},
+		{"its own name is its own", "127.0.0.1", "node0:29500", interfaces, "10.1.2.3:0"},
+		{"no network", "127.0.0.1", "node0:29500", interfaces[:3], "127.0.0.1:0"},
+	} {
+		if got := reachable(&net.TCPAddr{IP: net.ParseIP(c.here), Port: 4}, c.rank0, c.interfaces).String(); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// FuzzGreet sends anything to a rank that listens: it takes nobody who does not know the
+// secret.
+func FuzzGreet(f *testing.F) {
+	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
+	f.Add([]byte{0, 0, 0, 2, '{', '}'})
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff})
+	f.Add(append([]byte{0, 0, 0, 41}, `{"Rank":-1,"Size":0,"Proof":"","Ring":[]}`...))
+	f.Fuzz(func(t *testing.T, said []byte) {
+		near, far := net.Pipe()
+		var talking sync.WaitGroup
+		talking.Go(func() { _, _ = io.Copy(io.Discard, far) })
+		talking.Go(func() {
+			_, _ = far.Write(said)
+			_ = far.Close()
+		})
+		j := &joining{secret: "s", place: &Place{Size: 3}}
+		if _, h, err := j.greet(near, func(hello) error { return nil }); err == nil {
+			t.Errorf("%+v was let in", h)
+		}
+		_ = near.Close()
+		talking.Wait()
+	})
+}
+
+// agentStore answers as torchrun's store does.
+func agentStore(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	var mu sync.Mutex
+	kept := map[string]string{}
+	text := func(r io.Reader) string {
+		var n uint64
+		_ = binary.Read(r, binary.NativeEndian, &n)
+		b := make([]byte, min(n, 1<<16))
+		_, _ = io.ReadFull(r, b)
+		return string(b)
+	}
+	serve := func(conn net.Conn) {
+		defer func() { _ = conn.Close() }()
+		var magic uint32
+		kind := make([]byte, 1)
+		if _, err := io.ReadFull(conn, kind); err != nil || kind[0] != 0 {
+			return
+		}
+		if err := binary.Read(conn, binary.NativeEndian, &magic); err != nil || magic != 0x3C85F7CE {
+			return
+		}
+		for {
+			if _, err := io.ReadFull(conn, kind); err != nil {
+				return
+			}
+			switch kind[0] {
+			case 1:
+				key, value := text(conn), text(conn)
+				mu.Lock()
+				kept[key] = value
+				mu.Unlock()
+			case 3:
+				key := text(conn)
+				mu.Lock()
+				value := kept[key]
+				mu.Unlock()
+				_, _ = conn.Write(append(binary.NativeEndian.AppendUint64(nil, uint64(len(value))), value...))
+			case 5:
+				var n uint64
+				_ = binary.Read(conn, binary.NativeEndian, &n)
+				key := text(conn)
+				mu.Lock()
+				_, there := kept[key]
+				mu.Unlock()
+				answer := []byte{1}
+				if there {
+					answer[0] = 0
+				}
+				_, _ = conn.Write(answer)
+			default:
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestJoinThroughTheStoreOfTorchrun(t *testing.T) {
+	host, port, _ := net.SplitHostPort(agentStore(t))
+	var all []Place
+	for r := range 3 {
+		environment := map[string]string{
+			"RANK": fmt.Sprint(r), "WORLD_SIZE": "3", "LOCAL_RANK": fmt.Sprint(r), "LOCAL_WORLD_SIZE": "3",
+			"MASTER_ADDR": host, "MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": "0",
+		}
+		p, err := FromEnvironment(func(name string) (string, bool) { v, ok := environment[name]; return v, ok })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	groups, errs := joinAll(t, all, []string{""})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+}
+
+func TestJoinReadsTheEnvironment(t *testing.T) {
+	set := map[string]string{"RANK": "0", "WORLD_SIZE": "2"}
+	for name, value := range maps.All(set) {
+		t.Setenv(name, value)
+	}
+	t.Setenv("MASTER_ADDR", "")
+	var wrong *EnvironmentError
+	if _, err := Join(t.Context()); !errors.As(err, &wrong) || wrong.Launcher != "torchrun" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,42 @@
+package parallel
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+)
+
+// Local is groups of one process: its n ranks, each for a goroutine, connected as
+// processes are. It is for tests, and for what ranks are to do that is no training,
+// of which there is one at a time in a process.
+func Local(ctx context.Context, n int, options ...Option) (ranks []*Group, err error) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		return nil, err
+	}
+	ranks = make([]*Group, max(n, 1))
+	errs := make([]error, len(ranks))
+	secret := Secret(string(nonce()))
+	var joining sync.WaitGroup
+	for r := range ranks {
+		joining.Go(func() {
+			at := At(Place{Rank: r, Size: len(ranks), LocalRank: r, LocalSize: len(ranks), Address: address})
+			ranks[r], errs[r] = Join(ctx, append([]Option{secret, at}, options...)...)
+		})
+	}
+	joining.Wait()
+	if err := errors.Join(errs...); err != nil {
+		for _, g := range ranks {
+			if g != nil {
+				err = errors.Join(err, g.Close())
+			}
+		}
+		return nil, err
+	}
+	return ranks, nil
+}

@@ -1,0 +1,54 @@
+package parallel
+
+// openMPI's mpirun sets these for all that it starts, also for programs that know
+// nothing of MPI. Kubeflow's MPIJob is started by it.
+var openMPI = launcher{
+	name:  "Open MPI",
+	marks: []string{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+	read: func(v *variables) (Place, error) {
+		return v.mpi(names{
+			rank: []string{"OMPI_COMM_WORLD_RANK"}, size: []string{"OMPI_COMM_WORLD_SIZE"},
+			localRank: []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, localSize: []string{"OMPI_COMM_WORLD_LOCAL_SIZE"},
+		}, "PMIX_NAMESPACE")
+	},
+}
+
+// mpich is MPICH's mpiexec and what is made of it, that of Intel for instance.
+var mpich = launcher{
+	name:  "MPICH",
+	marks: []string{"PMI_RANK", "PMI_SIZE"},
+	read: func(v *variables) (Place, error) {
+		return v.mpi(names{
+			rank: []string{"PMI_RANK"}, size: []string{"PMI_SIZE"},
+			localRank: []string{"MPI_LOCALRANKID", "PMI_LOCAL_RANK"}, localSize: []string{"MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"},
+		})
+	},
+}
+
+// mpi is the place of a process that an mpirun has started, with the variables that
+// name the run.
+func (v *variables) mpi(n names, run ...string) (Place, error) {
+	p, err := v.place(n)
+	if err != nil {
+		return p, err
+	}
+	host := ""
+	switch list, name := v.first("SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"); {
+	case p.Size > 0 && p.LocalSize == p.Size:
+		host = "127.0.0.1"
+	case list != "": // started within a job of Slurm, where rank 0 is on the first host
+		if host, err = firstHost(list); err != nil {
+			return p, &EnvironmentError{Launcher: v.launcher, Hint: name + ": " + err.Error()}
+		}
+	}
+	if p.LocalSize > 0 && p.LocalRank < 0 {
+		return p, &EnvironmentError{Launcher: v.launcher, Hint: n.localRank[0] + " is missing, though " + n.localSize[0] + " is set"}
+	}
+	port := DefaultPort
+	if job := v.text("SLURM_JOB_ID"); job != "" {
+		port = jobPort(job)
+	}
+	p.Run, _ = v.first(append(run, "SLURM_JOB_ID")...)
+	p.Address, err = v.address(host, port)
+	return p, err
+}

@@ -1,0 +1,97 @@
+package parallel
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// slurm's srun sets these for each task. The names with STEP are of the step that
+// srun has started, the others of the job that it belongs to.
+var slurm = launcher{
+	name:  "Slurm",
+	marks: []string{"SLURM_PROCID"},
+	read: func(v *variables) (Place, error) {
+		p, err := v.place(names{
+			rank: []string{"SLURM_PROCID"}, size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"},
+			localRank: []string{"SLURM_LOCALID"},
+		})
+		if err != nil {
+			return p, err
+		}
+		host := ""
+		list, name := v.first("SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST")
+		if list != "" {
+			if host, err = firstHost(list); err != nil {
+				return p, &EnvironmentError{Launcher: v.launcher, Hint: name + ": " + err.Error()}
+			}
+		}
+		if p.Size > 1 && host == "" && v.text("MASTER_ADDR") == "" {
+			return p, &EnvironmentError{Launcher: v.launcher, Hint: name + " is missing, and so is MASTER_ADDR: where is rank 0?"}
+		}
+		p.Run, _ = v.first("SLURM_JOB_ID", "SLURM_JOBID")
+		if step := v.text("SLURM_STEP_ID"); step != "" {
+			p.Run += "." + step
+		}
+		p.Address, err = v.address(host, jobPort(p.Run))
+		return p, err
+	},
+}
+
+// jobPort is the port of a job, so that two jobs on one machine seldom have the same:
+// one of ten thousand below those that systems give away.
+func jobPort(run string) int {
+	job, step, _ := strings.Cut(run, ".")
+	n, err := strconv.Atoi(job)
+	if err != nil || n < 0 {
+		return DefaultPort
+	}
+	s, err := strconv.Atoi(step)
+	if err != nil || s < 0 {
+		s = 0
+	}
+	return 20000 + (n%10000+s%10000)%10000
+}
+
+// firstHost is the first of a list of hosts in Slurm's short form, in which
+//
+//	node[07-09,12],login  stands for  node07 node08 node09 node12 login
+//	r[1-2]n[1-4]          stands for  r1n1 r1n2 … r2n4
+//
+// so that the first host has the first number of each bracket.
+func firstHost(list string) (string, error) {
+	var host strings.Builder
+	rest := list
+	for rest != "" {
+		i := strings.IndexAny(rest, "[],")
+		if i < 0 {
+			host.WriteString(rest)
+			break
+		}
+		host.WriteString(rest[:i])
+		sign := rest[i]
+		rest = rest[i+1:]
+		if sign == ',' {
+			break
+		}
+		if sign == ']' {
+			return "", fmt.Errorf("%q has a ] without a [", list)
+		}
+		inside, after, closed := strings.Cut(rest, "]")
+		if !closed {
+			return "", fmt.Errorf("%q has a [ without a ]", list)
+		}
+		number, _, _ := strings.Cut(inside, ",")
+		number, _, _ = strings.Cut(number, "-")
+		if _, err := strconv.ParseUint(number, 10, 64); err != nil {
+			return "", fmt.Errorf("%q has no number behind a [", list)
+		}
+		host.WriteString(number)
+		rest = after
+	}
+	if host.Len() == 0 {
+		return "", errors.New("the list of hosts is empty")
+	}
+	return host.String(), nil
+}

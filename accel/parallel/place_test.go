@@ -1,0 +1,134 @@
+package parallel
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// environment is variables as NAME=value.
+func environment(pairs string) func(string) (string, bool) {
+	set := map[string]string{}
+	for _, pair := range strings.Fields(pairs) {
+		name, value, _ := strings.Cut(pair, "=")
+		set[name] = value
+	}
+	return func(name string) (string, bool) { v, ok := set[name]; return v, ok }
+}
+
+func TestFromEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		name, environment string
+		want              Place
+		wrong             string // in the error
+	}{
+		{name: "nothing", want: Place{Size: 1, LocalSize: 1}},
+		{name: "addresses alone", environment: "MASTER_ADDR=a MASTER_PORT=1 LOCAL_RANK=0", want: Place{Size: 1, LocalSize: 1}},
+		{
+			name: "torchrun", environment: "RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4 MASTER_ADDR=node0 MASTER_PORT=29400 TORCHELASTIC_RUN_ID=r",
+			want: Place{Rank: 5, Size: 8, LocalRank: 1, LocalSize: 4, Address: "node0:29400", Run: "r", Launcher: "torchrun"},
+		},
+		{
+			name: "torchrun's own store", environment: "RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=5 TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=r TORCHELASTIC_RESTART_COUNT=2",
+			want: Place{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "h:0", Run: "r/2", Launcher: "torchrun", store: "h:5"},
+		},
+		{
+			name: "PyTorchJob of Kubeflow", environment: "RANK=2 WORLD_SIZE=3 MASTER_ADDR=job-master-0 MASTER_PORT=23456 PET_NPROC_PER_NODE=1",
+			want: Place{Rank: 2, Size: 3, LocalRank: -1, Address: "job-master-0:23456", Launcher: "torchrun"},
+		},
+		{name: "one rank needs no address", environment: "RANK=0 WORLD_SIZE=1", want: Place{Size: 1, LocalRank: -1, Launcher: "torchrun"}},
+		{name: "IPv6", environment: "RANK=0 WORLD_SIZE=2 MASTER_ADDR=fd00::1 MASTER_PORT=7", want: Place{Size: 2, LocalRank: -1, Address: "[fd00::1]:7", Launcher: "torchrun"}},
+		{name: "no RANK", environment: "WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: "torchrun: RANK is missing"},
+		{name: "no WORLD_SIZE", environment: "RANK=0 MASTER_ADDR=a MASTER_PORT=1", wrong: "WORLD_SIZE is missing"},
+		{name: "no MASTER_ADDR", environment: "RANK=0 WORLD_SIZE=2 MASTER_PORT=1", wrong: "MASTER_ADDR is missing"},
+		{name: "no MASTER_PORT", environment: "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a", wrong: "MASTER_PORT is missing"},
+		{name: "no LOCAL_RANK", environment: "RANK=0 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: "LOCAL_RANK is missing"},
+		{name: "no number", environment: "RANK=first WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: `RANK="first" is no number`},
+		{name: "rank too large", environment: "RANK=2 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: "rank 2 of 2"},
+		{name: "negative", environment: "RANK=-1 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: "rank -1 of 2"},
+		{name: "no ranks", environment: "RANK=0 WORLD_SIZE=0 MASTER_ADDR=a MASTER_PORT=1", wrong: "there are 0 ranks"},
+		{name: "local rank too large", environment: "RANK=0 WORLD_SIZE=2 LOCAL_RANK=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: "local rank 2 of 2"},
+		{name: "more here than in all", environment: "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=4 MASTER_ADDR=a MASTER_PORT=1", wrong: "4 of 2 ranks are on this machine"},
+		{name: "no port", environment: "RANK=0 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=70000", wrong: "MASTER_PORT=70000 is no port"},
+
+		{
+			name: "Open MPI on one machine", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=4 PMIX_NAMESPACE=prterun-7",
+			want: Place{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 4, Address: "127.0.0.1:29500", Run: "prterun-7", Launcher: "Open MPI"},
+		},
+		{
+			name: "Open MPI on many machines", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 MASTER_ADDR=n0",
+			want: Place{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 2, Address: "n0:29500", Launcher: "Open MPI"},
+		},
+		{name: "Open MPI without an address", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2", wrong: "Set MASTER_ADDR"},
+		{
+			name: "Open MPI in a job of Slurm", environment: "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_NODELIST=n[3-4] SLURM_JOB_ID=31234",
+			want: Place{Rank: 3, Size: 4, LocalRank: 1, LocalSize: 2, Address: "n3:21234", Run: "31234", Launcher: "Open MPI"},
+		},
+		{name: "Open MPI by half", environment: "OMPI_COMM_WORLD_SIZE=4", wrong: "Open MPI: OMPI_COMM_WORLD_RANK is missing"},
+		{
+			name: "MPICH", environment: "PMI_RANK=1 PMI_SIZE=2 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2",
+			want: Place{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "127.0.0.1:29500", Launcher: "MPICH"},
+		},
+		{name: "MPICH by half", environment: "PMI_RANK=1", wrong: "MPICH: PMI_SIZE is missing"},
+
+		{
+			name: "Slurm", environment: "SLURM_PROCID=5 SLURM_NTASKS=8 SLURM_LOCALID=1 SLURM_NODELIST=gpu[07-08] SLURM_JOB_ID=123456",
+			want: Place{Rank: 5, Size: 8, LocalRank: 1, Address: "gpu07:23456", Run: "123456", Launcher: "Slurm"},
+		},
+		{
+			name: "a step of Slurm", environment: "SLURM_PROCID=1 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0 SLURM_NODELIST=a[1-4] SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
+			want: Place{Rank: 1, Size: 2, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
+		},
+		{
+			name: "torchrun in a step of Slurm", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-2] RANK=6 WORLD_SIZE=8 LOCAL_RANK=2 LOCAL_WORLD_SIZE=4 MASTER_ADDR=a1 MASTER_PORT=9",
+			want: Place{Rank: 6, Size: 8, LocalRank: 2, LocalSize: 4, Address: "a1:9", Launcher: "torchrun"},
+		},
+		{name: "Slurm without tasks", environment: "SLURM_PROCID=1", wrong: "Slurm: SLURM_STEP_NUM_TASKS is missing"},
+		{name: "Slurm without hosts", environment: "SLURM_PROCID=1 SLURM_NTASKS=2", wrong: "SLURM_STEP_NODELIST is missing"},
+		{name: "Slurm with damaged hosts", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-", wrong: "has a [ without a ]"},
+		{
+			name: "Slurm with another address", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-2] SLURM_LOCALID=0 MASTER_ADDR=b MASTER_PORT=4",
+			want: Place{Rank: 1, Size: 2, Address: "b:4", Launcher: "Slurm"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := FromEnvironment(environment(c.environment))
+			if c.wrong != "" {
+				var wrong *EnvironmentError
+				if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.wrong) {
+					t.Errorf("got %v, want an error with %q", err, c.wrong)
+				}
+				return
+			}
+			if err != nil || got != c.want {
+				t.Errorf("got %+v, %v\nwant %+v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestFirstHost(t *testing.T) {
+	for _, c := range []struct{ list, want string }{
+		{"node", "node"}, {"node,other", "node"}, {"node[07-09,12],login", "node07"}, {"r[1-2]n[3-4]", "r1n3"},
+		{"a[3]", "a3"}, {"a[3,5-6]b,c", "a3b"}, {"gpu-a-1.example.org,x", "gpu-a-1.example.org"}, {"a[001-100]", "a001"}, {"10.0.0.[7-9]", "10.0.0.7"},
+		{"", ""}, {"a[", ""}, {"a]", ""}, {"a[x]", ""}, {"a[1-2", ""}, {",b", ""}, {"a[]", ""},
+	} {
+		got, err := firstHost(c.list)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q: got %q, %v, want %q", c.list, got, err, c.want)
+		}
+	}
+}
+
+func FuzzFirstHost(f *testing.F) {
+	for _, seed := range []string{"node[07-09,12],login", "r[1-2]n[1-4]", "a[", "]"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		host, err := firstHost(list)
+		if err == nil && (host == "" || strings.ContainsAny(host, "[],")) {
+			t.Errorf("%q: %q", list, host)
+		}
+	})
+}

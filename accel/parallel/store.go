@@ -1,0 +1,109 @@
+package parallel
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// What torchrun's store, TCPStore of PyTorch, understands. A request is a byte, and
+// behind it numbers as the machine has them and texts behind their length in 8
+// bytes. A connection begins with a number that says what is to be spoken.
+const (
+	storeValidate = 0
+	storeSet      = 1
+	storeGet      = 3
+	storeCheck    = 5
+
+	storeMagic = 0x3C85F7CE
+	storeReady = 0 // what Check answers for a key that is there
+)
+
+// storeKey is where rank 0 of this run says where it listens.
+func (j *joining) storeKey() string { return "quern/parallel/" + j.place.Run }
+
+// publish tells the store where rank 0 listens.
+func (j *joining) publish(ctx context.Context, address string) error {
+	conn, err := j.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	b := storeText([]byte{storeSet}, j.storeKey())
+	if _, err := conn.Write(storeText(b, address)); err != nil {
+		return fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+	}
+	// Set has no answer: that Check gives one says that it was read.
+	_, err = j.checkStore(conn)
+	return err
+}
+
+// errNotPublished says that rank 0 has not yet listened.
+var errNotPublished = errors.New("rank 0 has not yet said where it listens")
+
+// lookUp asks the store where rank 0 listens.
+func (j *joining) lookUp(ctx context.Context) (string, error) {
+	conn, err := j.openStore(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	if there, err := j.checkStore(conn); err != nil {
+		return "", err
+	} else if !there {
+		return "", errNotPublished
+	}
+	if _, err := conn.Write(storeText([]byte{storeGet}, j.storeKey())); err != nil {
+		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+	}
+	var length [8]byte
+	if _, err := io.ReadFull(conn, length[:]); err != nil {
+		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+	}
+	n := binary.NativeEndian.Uint64(length[:])
+	if n > 1<<10 {
+		return "", fmt.Errorf("parallel: torchrun's store at %s gives an address of %d bytes", j.place.store, n)
+	}
+	address := make([]byte, n)
+	if _, err := io.ReadFull(conn, address); err != nil {
+		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+	}
+	return string(address), nil
+}
+
+// openStore connects with the store.
+func (j *joining) openStore(ctx context.Context) (net.Conn, error) {
+	conn, err := dial(ctx, j.place.store)
+	if err != nil {
+		return nil, fmt.Errorf("parallel: torchrun's store: %w", err)
+	}
+	err = conn.SetDeadline(time.Now().Add(handshakeTime))
+	if err == nil {
+		_, err = conn.Write(binary.NativeEndian.AppendUint32([]byte{storeValidate}, storeMagic))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err), conn.Close())
+	}
+	return conn, nil
+}
+
+// checkStore tells whether rank 0 has said where it listens.
+func (j *joining) checkStore(conn net.Conn) (there bool, err error) {
+	b := binary.NativeEndian.AppendUint64([]byte{storeCheck}, 1)
+	if _, err := conn.Write(storeText(b, j.storeKey())); err != nil {
+		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+	}
+	var answer [1]byte
+	if _, err := io.ReadFull(conn, answer[:]); err != nil {
+		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+	}
+	return answer[0] == storeReady, nil
+}
+
+func storeText(b []byte, s string) []byte {
+	return append(binary.NativeEndian.AppendUint64(b, uint64(len(s))), s...)
+}

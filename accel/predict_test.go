@@ -1,0 +1,163 @@
+package accel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestPredictAtOnce compares batches of all sizes with single examples.
+func TestPredictAtOnce(t *testing.T) {
+	g := tensor.NewGenerator(3)
+	norm := nn.BatchNorm()
+	for range 3 {
+		norm.Forward(tensor.Randn(g, 4, 8, 6, 6))
+	}
+	index := make([]int, 37*6)
+	for i := range index {
+		index[i] = g.Intn(9)
+	}
+	for _, tt := range []struct {
+		name  string
+		model nn.Module
+		x     *tensor.Tensor
+	}{
+		{"mlp", nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dropout(0.5), nn.Dense(10)), tensor.Randn(g, 37, 1, 8, 8)},
+		{"cnn", nn.Sequential(nn.Conv2D(8, 3), norm, nn.ReLU(), nn.MaxPool(2), nn.Flatten(), nn.Dense(10)), tensor.Randn(g, 37, 3, 8, 8)},
+		{"attention", nn.Sequential(nn.Embedding(9, 16), nn.PosEmbedding(6, 16), nn.Residual(nn.LayerNorm(), nn.SelfAttention(4, nn.Causal())), nn.Dense(9)), tensor.FromInts(index, 37, 6)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var single []float32
+			for i := range 37 {
+				y, err := accel.Predict(t.Context(), tt.model, tt.x.Slice(0, i, i+1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				single = append(single, y.Data()...)
+			}
+			for _, n := range []int{1, 2, 3, 16, 36, 37, 1000} {
+				var seen []string
+				y, err := accel.Predict(t.Context(), tt.model, tt.x, accel.AtOnce(n), accel.Progress(func(done, all int) {
+					seen = append(seen, fmt.Sprintf("%d of %d", done, all))
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := y.Data()
+				if len(got) != len(single) {
+					t.Fatalf("%d at once: %d numbers, want %d", n, len(got), len(single))
+				}
+				for i := range got {
+					if d := math.Abs(float64(got[i] - single[i])); !(d <= 1e-5*(1+math.Abs(float64(single[i])))) {
+						t.Fatalf("%d at once: number %d is %v, alone %v", n, i, got[i], single[i])
+					}
+				}
+				if parts := (37 + n - 1) / n; len(seen) != parts || seen[parts-1] != "37 of 37" {
+					t.Errorf("%d at once: progress %q", n, seen)
+				}
+			}
+		})
+	}
+}
+
+// TestPredictShortOfMemory has a device with room for ten examples.
+func TestPredictShortOfMemory(t *testing.T) {
+	dense, room := nn.Dense(4), 10
+	model := nn.Custom(func(x *tensor.Tensor) *tensor.Tensor {
+		if n := x.Dim(0); n > room {
+			panic(&tensor.OutOfMemoryError{Device: "small", Need: n, Free: room})
+		}
+		return dense.Forward(x)
+	}, dense)
+	x := tensor.Randn(tensor.NewGenerator(1), 67, 16)
+	want, err := accel.Predict(t.Context(), model, x, accel.AtOnce(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, before := 0, 0
+	got, err := accel.Predict(t.Context(), model, x, accel.Progress(func(done, _ int) {
+		most, before = max(most, done-before), done
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most == 0 || most > room || before != 67 || !close32(got.Data(), want.Data()) {
+		t.Errorf("in parts up to %d, %d in all", most, before)
+	}
+	room = 0
+	var memory *accel.OutOfMemoryError
+	if _, err := accel.Predict(t.Context(), model, x.Slice(0, 0, 2)); !errors.As(err, &memory) {
+		t.Errorf("without any memory: %v", err)
+	}
+}
+
+func TestPredictStops(t *testing.T) {
+	train, _ := digits(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	parts := 0
+	stop := accel.Progress(func(int, int) {
+		if parts++; parts == 2 {
+			cancel()
+		}
+	})
+	if _, err := accel.PredictSet(ctx, mlp(4), train, accel.AtOnce(100), stop); !errors.Is(err, context.Canceled) || parts != 2 {
+		t.Errorf("%v after %d parts", err, parts)
+	}
+}
+
+func TestPredictMistakes(t *testing.T) {
+	x := tensor.Zeros(4, 6)
+	dense := nn.Dense(3)
+	dense.Forward(x)
+	f := func(f func(*tensor.Tensor) *tensor.Tensor) nn.Module { return nn.Custom(f) }
+	for want, try := range map[string]struct {
+		model   nn.Module
+		x       *tensor.Tensor
+		options []accel.PredictOption
+	}{
+		"accel: AtOnce(0): the number must be at least 1": {dense, x, []accel.PredictOption{accel.AtOnce(0)}},
+		"Linear: [4 5] and [3 6]":                         {dense, tensor.Zeros(4, 5), nil},
+		"accel: Predict: the model gave [3] for [6], of which the first dimension counts 6 examples": {dense, tensor.Zeros(6), nil},
+		"accel: Predict: the model gave [] for [4 6]":                                                {f(func(x *tensor.Tensor) *tensor.Tensor { return x.Mean() }), x, nil},
+		"accel: Predict: the model's output is nil":                                                  {f(func(*tensor.Tensor) *tensor.Tensor { return nil }), x, nil},
+	} {
+		if _, err := accel.Predict(t.Context(), try.model, try.x, try.options...); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("want %q\n got  %v", want, err)
+		}
+	}
+	y, err := accel.Predict(t.Context(), f(func(x *tensor.Tensor) *tensor.Tensor { return x }), x, accel.PredictOption{}, accel.AtOnce(3))
+	if err != nil || !slices.Equal(y.Data(), x.Data()) || x.Sum().Item() != 0 {
+		t.Errorf("the identity: %v, %v", y, err)
+	}
+	if text := accel.AtOnce(3).String(); text != "AtOnce(3)" {
+		t.Error(text)
+	}
+}
+
+// TestModesAreKept predicts and evaluates with a model of which a part is not in
+// training mode.
+func TestModesAreKept(t *testing.T) {
+	train, _ := digits(t)
+	on, off := nn.Dropout(0.5), nn.Dropout(0.5)
+	nn.Train(off, false)
+	model := nn.Sequential(nn.Flatten(), on, off, nn.Dense(10))
+	if _, err := accel.PredictSet(t.Context(), model, train.First(8)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accel.Evaluate(t.Context(), model, train.First(8)); err != nil {
+		t.Fatal(err)
+	}
+	x := tensor.Ones(4, 4)
+	if on.Forward(x) == x || off.Forward(x) != x {
+		t.Error("a dropout is in another mode than before")
+	}
+}

@@ -1,0 +1,164 @@
+package prof
+
+import (
+	"sync"
+	"time"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Ceilings are what the device can do at most, as it was measured.
+type Ceilings struct {
+	FLOPs float64 // per second, in a product of large float32 matrices
+	Bytes float64 // per second, in a copy of a large tensor; on the processor in a sum of two
+	// Products are the FLOPs per second of other types on the tensor cores of a GPU,
+	// the fastest first.
+	Products []Ceiling
+}
+
+// Ceiling is what a device can do at most with factors of one type.
+type Ceiling struct {
+	Of    string // "bfloat16"
+	FLOPs float64
+}
+
+// arithmetic is the ceiling of products, whose factors may be of 16 bits.
+func (c Ceilings) arithmetic(half bool) float64 {
+	if half {
+		for _, p := range c.Products {
+			if p.Of == string(halfType) {
+				return p.FLOPs
+			}
+		}
+	}
+	return c.FLOPs
+}
+
+const halfType = "bfloat16"
+
+// Ceilings measures what the device of the report can do, the first time in a
+// program; that takes a fraction of a second, and 100 MiB, on a GPU up to a GiB. No
+// profile may be under way. All are 0 where the device is not there any more.
+func (r *Report) Ceilings() Ceilings {
+	if r.ceilings == nil {
+		c := ceilings.of(r.Device)
+		r.ceilings = &c
+	}
+	return *r.ceilings
+}
+
+// ceilings are those of the devices that were measured.
+var ceilings = machine{known: map[string]Ceilings{}}
+
+type machine struct {
+	mu    sync.Mutex
+	known map[string]Ceilings // by device, guarded by mu
+}
+
+func (m *machine) of(device string) Ceilings {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, ok := m.known[device]
+	if ok {
+		return c
+	}
+	if before := tensor.Device(); before != device {
+		if tensor.Use(device) != nil {
+			return c
+		}
+		defer func() { _ = tensor.Use(before) }() // where it came from
+	}
+	c = measureCeilings(device == "cpu")
+	m.known[device] = c
+	return c
+}
+
+const (
+	ceilingSide  = 1024    // of the matrices, on the processor
+	ceilingCount = 1 << 23 // elements of the tensors, 32 MiB each
+	ceilingRuns  = 12      // of which the fastest counts
+	// On a GPU sizes are doubled until one run takes so long that its launch does
+	// not count, or to these.
+	longRun      = 2 * time.Millisecond
+	largestSide  = 8192
+	largestCount = 1 << 27
+	groupRuns    = 4 // runs before one wait
+)
+
+func measureCeilings(processor bool) (c Ceilings) {
+	tensor.NoGrad(func() {
+		if !processor {
+			c = measureGPU()
+			return
+		}
+		a, b := tensor.Full(1, ceilingSide, ceilingSide), tensor.Full(2, ceilingSide, ceilingSide)
+		c.FLOPs = cube(ceilingSide) / fastest(ceilingRuns, 1, func() *tensor.Tensor { return a.MatMul(b) })
+		x, y := tensor.Full(1, ceilingCount), tensor.Full(2, ceilingCount)
+		c.Bytes = 3 * 4 * ceilingCount / fastest(ceilingRuns, 1, func() *tensor.Tensor { return x.Add(y) })
+	})
+	return c
+}
+
+// cube is the FLOPs of a product of square matrices.
+func cube(side int) float64 { return 2 * float64(side) * float64(side) * float64(side) }
+
+// measureGPU multiplies in each type that the tensor cores have, and copies.
+func measureGPU() (c Ceilings) {
+	products := func(d tensor.DType) float64 {
+		best := 0.0
+		growing(64, largestSide, func(side int) time.Duration {
+			a, b := tensor.Full(1, side, side).Cast(d), tensor.Full(2, side, side).Cast(d)
+			defer a.Release()
+			defer b.Release()
+			took := fastest(3, groupRuns, func() *tensor.Tensor { return a.MatMul(b) })
+			best = max(best, cube(side)/took)
+			return time.Duration(took * float64(time.Second))
+		})
+		return best
+	}
+	c.FLOPs = products(tensor.Float32)
+	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
+		c.Products = append(c.Products, Ceiling{d.String(), products(d)})
+	}
+	if before := tensor.TF32(true); !before {
+		defer tensor.TF32(false)
+		c.Products = append(c.Products, Ceiling{"TF32", products(tensor.Float32)})
+	}
+	growing(1<<14, largestCount, func(count int) time.Duration {
+		x := tensor.Full(1, count)
+		defer x.Release()
+		took := fastest(3, groupRuns, x.Clone)
+		c.Bytes = max(c.Bytes, 2*4*float64(count)/took)
+		return time.Duration(took * float64(time.Second))
+	})
+	return c
+}
+
+// growing doubles a size until a run of it is long.
+func growing(from, to int, run func(size int) time.Duration) {
+	for size := from; size <= to; size *= 2 {
+		if run(size) >= longRun {
+			return
+		}
+	}
+}
+
+// fastest is the least time in seconds of a run, of some groups of runs, with one
+// before that makes the plan.
+func fastest(groups, runs int, f func() *tensor.Tensor) float64 {
+	least := time.Duration(1<<63 - 1)
+	for k := range groups + 1 {
+		tensor.Synchronize()
+		begin := time.Now()
+		for range runs {
+			y := f()
+			tensor.Flush()
+			y.Release()
+		}
+		tensor.Synchronize()
+		if took := time.Since(begin) / time.Duration(runs); k > 0 {
+			least = min(least, took)
+		}
+	}
+	return max(least.Seconds(), 1e-9)
+}

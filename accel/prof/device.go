@@ -1,0 +1,102 @@
+package prof
+
+import (
+	"time"
+
+	"github.com/quernlab/quern/accel/internal/trace"
+)
+
+// Kernel is what a GPU ran of an op.
+type Kernel struct {
+	Name       string // of the entry in PTX
+	Begin, End time.Duration
+	Blocks     int
+	Threads    int // of a block
+}
+
+// finish enters when the steps of lists ran that a device did by itself.
+func (p *recording) finish() {
+	for i := range p.flushes {
+		f := &p.flushes[i]
+		if f.Work == nil {
+			continue
+		}
+		f.Times = nil
+		list := f.Work.Kernels
+		if len(list) == 0 || list[len(list)-1].End == 0 { // it failed before
+			continue
+		}
+		at := list[0].Begin
+		f.Times = append(f.Times, at)
+		for step := range f.Program.Steps {
+			for len(list) > 0 && list[0].Step == step {
+				at, list = list[0].End, list[1:]
+			}
+			f.Times = append(f.Times, at)
+		}
+	}
+}
+
+// kernels are those of a step of a list.
+func kernels(f *trace.Flush, step int) []Kernel {
+	if f.Work == nil {
+		return nil
+	}
+	var own []Kernel
+	for _, k := range f.Work.Kernels {
+		if k.Step == step {
+			own = append(own, Kernel{k.Name, k.Begin, k.End, k.Blocks, k.Threads})
+		}
+	}
+	return own
+}
+
+// asynchronous tells whether the device worked while the host went on.
+func (p *recording) asynchronous() bool {
+	for _, f := range p.flushes {
+		if f.Work != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// onDevice are the steps as a device has seen them: one ends when its last op does,
+// and there the next one begins, though the host may be far ahead. So their times
+// are those of a long training. The first one begins when the host does, the last
+// one ends when both have.
+func (r *Report) onDevice(host []span) []Stretch {
+	steps := make([]Stretch, len(host))
+	at := host[0].begin
+	for k, s := range host {
+		end := at
+		ran := false
+		for _, o := range r.Ops {
+			if o.Step == k {
+				end, ran = max(end, o.End), true
+			}
+		}
+		if !ran || k == len(host)-1 {
+			end = max(end, s.end)
+		}
+		steps[k] = Stretch{at, end}
+		at = end
+	}
+	return steps
+}
+
+// cutWaits lets what the host did around a wait for the device begin behind it:
+// reading a result is first waiting for it and then copying.
+func cutWaits(all []Host) {
+	for i := range all {
+		o := &all[i]
+		if o.Kind == Synchronising || o.Kind == Marked {
+			continue
+		}
+		for _, w := range all {
+			if w.Kind == Synchronising && o.Begin <= w.Begin && w.End <= o.End {
+				o.Begin = w.End
+			}
+		}
+	}
+}

@@ -1,0 +1,451 @@
+package accel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// ranks is what a training does together with those of other processes. A nil one is
+// of a training in one process.
+type ranks struct {
+	group     *parallel.Group
+	gradients *parallel.Gradients
+	user      context.Context // that of Fit
+	ctx       context.Context // ends some time after it, when others do not answer
+	cancel    context.CancelFunc
+	stop      func() bool
+
+	before time.Duration // that the group has spent before this training
+
+	stopping bool // all have agreed to stop
+	agreed   bool // all know of the error with which the training ends
+}
+
+// answerTime is how long the others may take to agree that training stops.
+const answerTime = 5 * time.Second
+
+// beginRanks is what the ranks agree on before a training.
+func (f *fitting) beginRanks(ctx context.Context) error {
+	if f.o.group == nil || f.o.group.Size() == 1 {
+		return nil
+	}
+	r := &ranks{group: f.o.group, gradients: parallel.NewGradients(f.o.group, f.model), user: ctx, before: f.o.group.Use().Time}
+	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
+	if err := r.compare(f); err != nil {
+		r.stop()
+		r.cancel()
+		return err
+	}
+	f.ranks, f.run.Ranks = r, r.group.Size()
+	if !r.writes() {
+		f.o.quiet, f.o.live, f.o.tensorBoard, f.o.track = true, nil, "", ""
+	}
+	return nil
+}
+
+// end gives up what ranks hold. An error of which the others do not know, or a panic,
+// ends the training for all.
+func (r *ranks) end(err error, returned bool) {
+	switch {
+	case r == nil:
+		return
+	case !returned:
+		r.group.Fail(errors.New("the training has panicked"))
+	case err != nil && !r.agreed:
+		var diverged *DivergedError
+		if !errors.As(err, &diverged) { // which all have found at the same step
+			r.group.Fail(err)
+		}
+	}
+	r.stop()
+	r.cancel()
+}
+
+// exchange makes the last part of a step, in which gradients are added up over all
+// ranks, and with them what the step measures.
+func (f *fitting) exchange(m *measurement, learn func()) error {
+	r := f.ranks
+	if r == nil {
+		learn()
+		return nil
+	}
+	votes := []float64{0}
+	if r.user.Err() != nil {
+		votes[0] = 1
+	}
+	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learn, Sums: m.parts, Votes: votes})
+	if err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	r.stopping = votes[0] > 0
+	m.replace(f.watch(sums[0]), sums[1])
+	o := r.gradients.Overlap()
+	f.run.Time.Exchanging, f.run.Time.Exchanged = o.Waiting, o.Busy
+	return nil
+}
+
+// lost is why the group is broken, nil as long as it is not.
+func (r *ranks) lost() error {
+	if r == nil || r.group.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("accel: DataParallel: %w", r.group.Err())
+}
+
+// askStop asks all ranks whether to go on at all.
+func (r *ranks) askStop() (err error) {
+	if r != nil {
+		r.stopping, err = r.any(r.user.Err() != nil)
+	}
+	return err
+}
+
+// interrupt is the error of a training whose context is done, on one rank at least.
+func (r *ranks) interrupt(ctx context.Context) error {
+	switch {
+	case r == nil:
+		return ctx.Err()
+	case !r.stopping:
+		return nil
+	}
+	r.agreed = true
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("accel: another rank was interrupted: %w", context.Canceled)
+}
+
+// interrupted tells whether an error is that of a context that was done.
+func interrupted(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// plan is what must be the same on all ranks.
+type plan struct {
+	Set      string
+	Examples int
+	Options  []string
+}
+
+// ownOptions are those that may differ from rank to rank: the device, and what shows the
+// training or loads it.
+var ownOptions = []string{"On", "Workers", "Quiet", "Live", "TensorBoard", "Track"}
+
+// common are the options that must be the same on all ranks. Of Resume that is all but
+// the path.
+func common(options []string) []string {
+	var all []string
+	for _, text := range options {
+		name, _, _ := strings.Cut(text, "(")
+		switch {
+		case slices.Contains(ownOptions, name):
+		case name == "Resume":
+			all = append(all, name)
+		default:
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// different says what is not the same, empty for nothing.
+func (p plan) different(other plan) string {
+	switch {
+	case p.Set != other.Set:
+		return fmt.Sprintf("the training set is %s here, and %s on rank 0", p.Set, other.Set)
+	case p.Examples != other.Examples:
+		return fmt.Sprintf("the training set has %d examples here, and %d on rank 0", p.Examples, other.Examples)
+	case fmt.Sprint(p.Options) != fmt.Sprint(other.Options):
+		return fmt.Sprintf("the options are %v here, and %v on rank 0", p.Options, other.Options)
+	}
+	return ""
+}
+
+// compare fails on all ranks if one of them is about to train something else.
+func (r *ranks) compare(f *fitting) error {
+	mine := plan{f.set.Name(), f.set.Len(), common(f.o.text)}
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	all, err := r.group.AllGather(r.ctx, text)
+	if err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	plans := make([]plan, len(all))
+	for i, text := range all {
+		if err := json.Unmarshal(text, &plans[i]); err != nil {
+			return fmt.Errorf("accel: DataParallel: what rank %d is about to train: %w", i, err)
+		}
+		if difference := plans[i].different(plans[0]); difference != "" {
+			return fmt.Errorf("accel: DataParallel: rank %d was started with something else: %s", i, difference)
+		}
+	}
+	return nil
+}
+
+// share gives all ranks the weights of rank 0, the order of its examples, and random
+// numbers of their own.
+func (r *ranks) share(f *fitting) error {
+	if r == nil {
+		return nil
+	}
+	err := r.together(func() error {
+		if !r.group.First() {
+			return nil
+		}
+		return touch(r.ctx, f.model, f.set) // layers without parameters get them
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.gradients.Begin(r.ctx); err != nil {
+		var differs *parallel.ModelError
+		r.agreed = errors.As(err, &differs)
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	if tensor.Device() != "cpu" {
+		f.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Through())
+	}
+	start := sharedStart{Order: f.run.Seed}
+	start.Stream, start.Drawn = (*tensor.Generator)(nil).State()
+	if err := r.fromFirst(&start); err != nil {
+		return err
+	}
+	f.run.Seed = start.Order
+	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
+	return nil
+}
+
+// sharedStart is the random numbers that rank 0 begins with.
+type sharedStart struct{ Order, Stream, Drawn uint64 }
+
+// streamStep keeps the seeds of the ranks apart (Weyl's sequence of the golden ratio).
+const streamStep = 0x9e3779b97f4a7c15
+
+// fromFirst gives all ranks what rank 0 has.
+func (r *ranks) fromFirst(v any) error {
+	text, err := json.Marshal(v)
+	if err == nil {
+		text, err = r.group.Broadcast(r.ctx, 0, text)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	return nil
+}
+
+// settle has all ranks go on alike after the training: with the running means and the
+// random numbers of rank 0.
+func (r *ranks) settle(f *fitting) error {
+	if r == nil {
+		return nil
+	}
+	if err := r.measured(f.model); err != nil {
+		return err
+	}
+	if err := r.compareWaiting(f.run, time.Since(f.began)); err != nil {
+		return err
+	}
+	var state sharedStart
+	state.Stream, state.Drawn = (*tensor.Generator)(nil).State()
+	if err := r.fromFirst(&state); err != nil {
+		return err
+	}
+	(*tensor.Generator)(nil).SetState(state.Stream, state.Drawn)
+	return nil
+}
+
+// behind is the share of the time from which one rank that the others wait for is told.
+const behind = 0.2
+
+// compareWaiting finds a rank that is slower than the others, which wait for it.
+func (r *ranks) compareWaiting(run *Run, total time.Duration) error {
+	waited := make([]float64, r.group.Size())
+	waited[r.group.Rank()] = (r.group.Use().Time - r.before).Seconds() / total.Seconds()
+	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	slowest, next := 0, 1
+	for rank, share := range waited {
+		switch {
+		case share < waited[slowest]:
+			slowest, next = rank, slowest
+		case rank != slowest && (next == slowest || share < waited[next]):
+			next = rank
+		}
+	}
+	if waited[next]-waited[slowest] > behind {
+		run.note("rank %d is behind: the others waited for it at least %s of the time, and it %s for them", slowest, percent(waited[next]), percent(waited[slowest]))
+	}
+	return nil
+}
+
+// file gives all ranks what the file of rank 0 has; nil notes if there is none.
+func (r *ranks) file(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
+	if r == nil {
+		return tensors, notes, nil
+	}
+	if err := r.fromFirst(&notes); err != nil || notes == nil {
+		return nil, nil, err
+	}
+	var named []parallel.Named
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		named = append(named, parallel.Named{Name: name, Tensor: tensors[name]})
+	}
+	named, err := parallel.ShareTensors(r.ctx, r.group, named)
+	if err != nil {
+		return nil, nil, fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	tensors = map[string]*Tensor{}
+	for _, t := range named {
+		tensors[t.Name] = t.Tensor
+	}
+	return tensors, notes, nil
+}
+
+// together runs a part of the work of which each rank has its own, and fails on all
+// ranks if it fails on one. With one process it just runs it.
+func (r *ranks) together(f func() error) error {
+	err := f()
+	if r == nil {
+		return err
+	}
+	text := ""
+	if err != nil {
+		text = "!" + err.Error()
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			text = "?" + err.Error()
+		}
+	}
+	all, failed := r.group.AllGather(r.ctx, []byte(text))
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	r.agreed = r.agreed || err != nil
+	if err != nil {
+		return err
+	}
+	for rank, t := range all {
+		r.agreed = r.agreed || len(t) > 0
+		switch {
+		case len(t) == 0:
+		case t[0] == '?':
+			return fmt.Errorf("accel: rank %d was interrupted: %w", rank, context.Canceled)
+		default:
+			return fmt.Errorf("accel: rank %d has failed: %s", rank, t[1:])
+		}
+	}
+	return nil
+}
+
+// any tells whether something is true on one rank at least.
+func (r *ranks) any(mine bool) (bool, error) {
+	if r == nil {
+		return mine, nil
+	}
+	vote := []float64{0}
+	if mine {
+		vote[0] = 1
+	}
+	if err := r.group.AllReduceFloat64(r.ctx, vote, parallel.Sum); err != nil {
+		return false, fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	return vote[0] > 0, nil
+}
+
+// shard divides batches among the ranks.
+func (r *ranks) shard() data.Option {
+	if r == nil {
+		return data.Option{}
+	}
+	return data.Shard(r.group.Rank(), r.group.Size())
+}
+
+// writes tells whether this process shows and keeps the training.
+func (r *ranks) writes() bool { return r == nil || r.group.First() }
+
+// measured gives all ranks what the layers of rank 0 have measured, the running means of
+// BatchNorm: with it they validate one model.
+func (r *ranks) measured(model nn.Module) error {
+	if r == nil {
+		return nil
+	}
+	var named []parallel.Named
+	for _, p := range nn.State(model) {
+		if !p.RequiresGrad() {
+			named = append(named, parallel.Named{Name: p.Name, Tensor: p.Tensor})
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	theirs, err := parallel.ShareTensors(r.ctx, r.group, named)
+	if err != nil || r.group.First() {
+		return err
+	}
+	tensor.NoGrad(func() {
+		for i, t := range theirs {
+			named[i].Tensor.Assign(t.Tensor)
+		}
+	})
+	return nil
+}
+
+// sumResult adds up what each rank has measured in its part of a set.
+func (r *ranks) sumResult(result *Result) error {
+	if r == nil {
+		return nil
+	}
+	all, err := r.group.AllGather(r.ctx, fmt.Appendf(nil, "%d", len(result.counts)))
+	if err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	size := 0
+	for _, text := range all {
+		var n int
+		if _, err := fmt.Sscan(string(text), &n); err != nil {
+			return fmt.Errorf("accel: DataParallel: %w", err)
+		}
+		size = max(size, n)
+	}
+	sums := []float64{result.loss, result.accuracy}
+	for c := range size {
+		for a := range size {
+			n := 0.0
+			if c < len(result.counts) {
+				n = float64(result.counts[c][a])
+			}
+			sums = append(sums, n)
+		}
+	}
+	if err := r.group.AllReduceFloat64(r.ctx, sums, parallel.Sum); err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	result.loss, result.accuracy = sums[0], sums[1]
+	if size > 0 {
+		result.counts = make([][]int, size)
+		for c := range result.counts {
+			result.counts[c] = make([]int, size)
+			for a := range result.counts[c] {
+				result.counts[c][a] = int(sums[2+c*size+a])
+			}
+		}
+	}
+	return nil
+}

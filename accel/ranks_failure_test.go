@@ -1,0 +1,218 @@
+package accel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+)
+
+// Tasks of ranks that do not end as they should; what a rank has to say is its error.
+var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) error{
+	// Rank 1 ends in the midst of the training without a word.
+	"dies": func(ctx context.Context, group *parallel.Group) error {
+		_, err := failing(ctx, group, accel.StopWhen(func(r *accel.Run) bool {
+			if group.Rank() == 1 && len(r.Steps) == 5 {
+				os.Exit(0)
+			}
+			return false
+		}))
+		return err
+	},
+	// Rank 1 is interrupted, all stop behind the same step, and train once more.
+	"interrupted": func(ctx context.Context, group *parallel.Group) error {
+		inner, cancel := context.WithCancel(ctx)
+		defer cancel()
+		run, err := failing(inner, group, accel.StopWhen(func(r *accel.Run) bool {
+			if group.Rank() == 1 && len(r.Steps) == 5 {
+				cancel()
+			}
+			return false
+		}))
+		if !errors.Is(err, context.Canceled) || len(run.Steps) >= 20 {
+			return fmt.Errorf("%d steps, %w", len(run.Steps), err)
+		}
+		steps, err := group.AllGather(ctx, fmt.Append(nil, len(run.Steps)))
+		if err != nil {
+			return err
+		}
+		if string(steps[0]) != string(steps[1]) {
+			return fmt.Errorf("the ranks have made %s steps", steps)
+		}
+		again, err := failing(ctx, group)
+		if err == nil && len(again.Steps) != 20 {
+			err = fmt.Errorf("%d steps when trained again", len(again.Steps))
+		}
+		return err
+	},
+	// Rank 1 takes its time, which the run says.
+	"behind": func(ctx context.Context, group *parallel.Group) error {
+		run, err := failing(ctx, group, accel.StopWhen(func(*accel.Run) bool {
+			if group.Rank() == 1 {
+				time.Sleep(40 * time.Millisecond)
+			}
+			return false
+		}))
+		if err == nil && !strings.Contains(run.Summary(), "rank 1 is behind: the others waited for it at least") {
+			err = errors.New(run.Summary())
+		}
+		return err
+	},
+	"panics": func(ctx context.Context, group *parallel.Group) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%v", p)
+			}
+		}()
+		_, err = failing(ctx, group, accel.StopWhen(func(r *accel.Run) bool {
+			if group.Rank() == 1 && len(r.Steps) == 5 {
+				panic("a mistake in the model")
+			}
+			return false
+		}))
+		return err
+	},
+	"other model": func(ctx context.Context, group *parallel.Group) error {
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Dense(10))
+		if group.Rank() == 1 {
+			model = nn.Sequential(nn.Flatten(), nn.Dense(9), nn.Dense(10))
+		}
+		return failingModel(ctx, group, model)
+	},
+	"other layers": func(ctx context.Context, group *parallel.Group) error {
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Dense(10))
+		if group.Rank() == 1 {
+			model = nn.Sequential(nn.Flatten(), nn.Dense(10))
+		}
+		return failingModel(ctx, group, model)
+	},
+	"other options": func(ctx context.Context, group *parallel.Group) error {
+		_, err := failing(ctx, group, accel.BatchSize(32+group.Rank()))
+		return err
+	},
+	"other set": func(ctx context.Context, group *parallel.Group) error {
+		train, _, err := data.Digits()
+		if err != nil {
+			return err
+		}
+		_, err = accel.Fit(ctx, rankModel(), train.First(64+group.Rank()), accel.DataParallel(group), accel.Quiet())
+		return err
+	},
+	"diverges": func(ctx context.Context, group *parallel.Group) error {
+		x, labels := make([][]float32, 40), make([]int, 40)
+		for i := range x {
+			x[i] = []float32{float32(i), 1}
+			labels[i] = i % 2
+		}
+		x[3][0] = float32(math.NaN()) // which one rank meets
+		set, err := data.FromSlices(x, labels)
+		if err != nil {
+			return err
+		}
+		model := nn.Sequential(nn.Dense(4), nn.Dense(2))
+		run, err := accel.Fit(ctx, model, set, accel.DataParallel(group), accel.Quiet(), accel.BatchSize(4), accel.Epochs(1))
+		var diverged *accel.DivergedError
+		if !errors.As(err, &diverged) || diverged.Step != len(run.Steps) {
+			return fmt.Errorf("%d steps, %w", len(run.Steps), err)
+		}
+		for _, p := range nn.Parameters(model) {
+			if slices.ContainsFunc(p.Data(), func(v float32) bool { return v != v }) {
+				return errors.New("the weights were changed")
+			}
+		}
+		return errors.Join(err, group.Barrier(ctx)) // the group can be used
+	},
+	// Rank 0 cannot write the file of the training.
+	"cannot write": func(ctx context.Context, group *parallel.Group) error {
+		_, err := failing(ctx, group, accel.Resume(filepath.Join(os.Getenv(rankOut+"_FOLDER"), "missing", "file")))
+		return err
+	},
+	// Two trainings with one file, which only rank 0 has.
+	"resume": func(ctx context.Context, group *parallel.Group) error {
+		file := filepath.Join(os.Getenv(rankOut+"_FOLDER"), fmt.Sprintf("training-%d", group.Rank()))
+		_, err := failing(ctx, group, accel.Resume(file), accel.StopWhen(func(r *accel.Run) bool { return len(r.Steps) == 7 }))
+		if err != nil {
+			return err
+		}
+		if _, missing := os.Stat(file); (missing == nil) != group.First() {
+			return fmt.Errorf("rank %d: %w", group.Rank(), missing)
+		}
+		run, err := failing(ctx, group, accel.Resume(file))
+		if err != nil {
+			return err
+		}
+		if len(run.Steps) != 20 || !strings.Contains(run.Summary(), "resumed after step 8 in epoch 2") {
+			return fmt.Errorf("%d steps: %s", len(run.Steps), run.Summary())
+		}
+		return nil
+	},
+}
+
+// failing is a training of 20 steps.
+func failing(ctx context.Context, group *parallel.Group, options ...accel.Option) (*accel.Run, error) {
+	train, _, err := data.Digits()
+	if err != nil {
+		return nil, err
+	}
+	accel.Seed(4)
+	return accel.Fit(ctx, rankModel(), train.First(128), append([]accel.Option{accel.DataParallel(group), accel.Quiet(), accel.BatchSize(32), accel.Epochs(5)}, options...)...)
+}
+
+func failingModel(ctx context.Context, group *parallel.Group, model nn.Module) error {
+	train, _, err := data.Digits()
+	if err != nil {
+		return err
+	}
+	_, err = accel.Fit(ctx, model, train.First(64), accel.DataParallel(group), accel.Quiet())
+	return errors.Join(err, group.Barrier(ctx)) // all know, so that the group can be used
+}
+
+// failed runs such a task on this rank.
+func failed(ctx context.Context, task string, group *parallel.Group) (o outcome, err error) {
+	begin := time.Now()
+	err = rankFailures[task](ctx, group)
+	o.Exchanged = time.Since(begin)
+	return o, err
+}
+
+func TestRanksThatFail(t *testing.T) {
+	for _, c := range []struct {
+		task string
+		want [2]string // in the errors of ranks 0 and 1; empty for none, and of one that has ended
+	}{
+		{"dies", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
+		{"interrupted", [2]string{"", ""}},
+		{"behind", [2]string{"", ""}},
+		{"panics", [2]string{"has given up: the training has panicked", "a mistake in the model"}},
+		{"other model", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
+		{"other layers", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
+		{"other options", [2]string{"rank 1 was started with something else: the options are", "rank 1 was started with something else: the options are"}},
+		{"other set", [2]string{"has 65 examples here, and 64 on rank 0", "has 65 examples here, and 64 on rank 0"}},
+		{"diverges", [2]string{"the loss of step", "the loss of step"}},
+		{"cannot write", [2]string{"accel: keep the training", "rank 0 (127.0.0.1:"}},
+		{"resume", [2]string{"", ""}},
+	} {
+		t.Run(c.task, func(t *testing.T) {
+			begin := time.Now()
+			for r, o := range processes(t, c.task, 2) {
+				if (o.Error == "") != (c.want[r] == "") || !strings.Contains(o.Error, c.want[r]) {
+					t.Errorf("rank %d: got %q, want %q", r, o.Error, c.want[r])
+				}
+			}
+			if took := time.Since(begin); took > 40*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}

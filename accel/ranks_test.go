@@ -1,0 +1,362 @@
+package accel_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/cuda/played"
+	"github.com/quernlab/quern/accel/internal/cuda/simulation"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+)
+
+// A training for the processes of a group, and for one process alone.
+type rankTraining struct {
+	model    func() nn.Module
+	examples int // of the digits
+	options  []accel.Option
+	validate bool
+	bucket   int  // bytes; 0 for the default
+	nccl     bool // the simulated GPU has NCCL
+	targets  bool // numbers are learned, not the digits' classes
+	twice    bool // train a second time
+}
+
+func rankModel() nn.Module {
+	return nn.Sequential(nn.Flatten(), nn.Dense(24), nn.ReLU(), nn.Dense(16), nn.Tanh(), nn.Dense(10))
+}
+
+var rankTrainings = map[string]rankTraining{
+	"AdamW": {model: rankModel, examples: 203, options: []accel.Option{accel.BatchSize(32), accel.Epochs(3), accel.AdamW(3e-3)}},
+	// 203 = 6·32 + 11, so that the last batch of an epoch is not divided evenly.
+	"small buckets": {model: rankModel, examples: 203, bucket: 1000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.SGD(0.05, 0.9), accel.ClipNorm(0.5), accel.WarmupCosine(3)}},
+	// The last batch has one example: most ranks have none.
+	"one left":   {model: rankModel, examples: 65, options: []accel.Option{accel.BatchSize(16), accel.Epochs(3), accel.Adam(1e-3), accel.Accumulate(1)}},
+	"accumulate": {model: rankModel, examples: 150, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(3), accel.AdamW(1e-3)}},
+	"FP16":       {model: rankModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.01, 0)}},
+	"validation": {model: rankModel, examples: 120, validate: true, twice: true, options: []accel.Option{accel.BatchSize(40), accel.Epochs(4), accel.EarlyStop(1), accel.ReduceOnPlateau(0, 0.5), accel.AdamW(0.05)}},
+	"recompute":  {model: rankModel, examples: 96, bucket: 2000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Checkpoint(), accel.AdamW(1e-3)}},
+	"frozen": {examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2)}, model: func() nn.Module {
+		frozen := nn.Sequential(nn.Flatten(), nn.Dense(20))
+		nn.Freeze(frozen)
+		return nn.Sequential(frozen, nn.ReLU(), nn.Dense(10))
+	}},
+	"two examples": {model: rankModel, examples: 2, validate: true, options: []accel.Option{accel.Epochs(4), accel.AdamW(1e-3)}},
+	"regression": {examples: 20, targets: true, validate: true, options: []accel.Option{accel.BatchSize(7), accel.Epochs(3), accel.Adam(1e-2)}, model: func() nn.Module {
+		return nn.Sequential(nn.Dense(8), nn.Tanh(), nn.Dense(2))
+	}},
+	// Not what one process comes to, but the same on all ranks.
+	"own statistics": {examples: 96, validate: true, options: []accel.Option{accel.BatchSize(24), accel.Epochs(3), accel.Mixup(0.2), accel.AMP(accel.FP16)}, model: func() nn.Module {
+		return nn.Sequential(nn.Flatten(), nn.Dense(20), nn.BatchNorm(), nn.ReLU(), nn.Dropout(0.4), nn.Dense(10))
+	}},
+	"simulated GPU": {examples: 12, bucket: 600, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.AdamW(1e-2)}, model: func() nn.Module {
+		return nn.Sequential(nn.Flatten(), nn.Dense(4), nn.ReLU(), nn.Dense(10))
+	}},
+}
+
+// withNCCL is a training on GPUs that add up among themselves.
+func (c rankTraining) withNCCL() rankTraining {
+	c.nccl = true
+	return c
+}
+
+func init() {
+	rankTrainings["simulated GPU with NCCL"] = rankTrainings["simulated GPU"].withNCCL()
+}
+
+// outcome is what a rank says of its training.
+type outcome struct {
+	Weights   map[string][]float32
+	Losses    []float64
+	Accuracy  []float64
+	Checks    []accel.Check
+	Examples  int
+	Order     uint64
+	Error     string
+	Text      string
+	Exchanged time.Duration
+}
+
+// train is what each rank does, and one process alone with a nil group.
+func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...accel.Option) (o outcome, err error) {
+	digits, test, err := data.Digits()
+	if err != nil {
+		return o, err
+	}
+	train, test := digits.First(c.examples), test.First(77)
+	if c.targets {
+		x, y := make([][]float32, c.examples), make([][]float32, c.examples)
+		for i := range x {
+			at := float32(i) / 10
+			x[i], y[i] = []float32{at, 1 - at}, []float32{at * at, -at}
+		}
+		if train, err = data.FromTargets(x, y); err != nil {
+			return o, err
+		}
+		test = train.First(2) // fewer than ranks
+	}
+	rank := 0
+	options := append([]accel.Option{accel.Quiet()}, c.options...)
+	if group != nil {
+		rank = group.Rank()
+		options = append(options, accel.DataParallel(group))
+	}
+	if c.validate {
+		options = append(options, accel.Validate(test))
+	}
+	accel.Seed(uint64(7 + 100*rank)) // only that of rank 0 counts
+	model := c.model()
+	rounds := 1
+	if c.twice {
+		rounds = 2
+	}
+	for range rounds {
+		run, err := accel.Fit(ctx, model, train, append(options, more...)...)
+		for _, s := range run.Steps {
+			o.Losses, o.Accuracy = append(o.Losses, s.Loss), append(o.Accuracy, s.Accuracy)
+		}
+		o.Checks = append(o.Checks, run.Checks...)
+		o.Examples, o.Order, o.Text, o.Exchanged = run.Examples, run.Seed, run.Summary(), run.Time.Exchanged
+		if err != nil {
+			return o, err
+		}
+	}
+	o.Weights = map[string][]float32{}
+	for _, p := range nn.State(model) {
+		o.Weights[p.Name] = p.Data()
+	}
+	return o, nil
+}
+
+const (
+	rankTask = "QUERN_TEST_RANK_TASK" // what a process is to do
+	rankOut  = "QUERN_TEST_RANK_OUT"  // the file for its outcome
+)
+
+// TestRankProcess is one rank, in a process that another test has started.
+func TestRankProcess(t *testing.T) {
+	task := os.Getenv(rankTask)
+	if task == "" {
+		t.Skip("this is no process of a group")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c := rankTrainings[task]
+	if c.nccl {
+		simulation.NCCL = played.OpenNCCL
+	}
+	var options []parallel.Option
+	if c.bucket > 0 {
+		options = append(options, parallel.Bucket(c.bucket))
+	}
+	group, err := parallel.Join(ctx, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = group.Close() }()
+	var o outcome
+	if _, ok := rankFailures[task]; ok {
+		o, err = failed(ctx, task, group)
+	} else {
+		o, err = c.train(ctx, group)
+	}
+	if err != nil {
+		o.Error = err.Error()
+	}
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(o); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(os.Getenv(rankOut), text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// processes runs a task in n processes and gives what each has come to.
+func processes(t *testing.T, task string, n int) []outcome {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	var running sync.WaitGroup
+	outcomes := make([]outcome, n)
+	for r := range n {
+		running.Go(func() {
+			file := filepath.Join(folder, fmt.Sprint(r))
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRankProcess$")
+			c.Env = append(os.Environ(), rankTask+"="+task, rankOut+"="+file, rankOut+"_FOLDER="+folder, "RANK="+fmt.Sprint(r), "WORLD_SIZE="+fmt.Sprint(n),
+				"MASTER_ADDR=127.0.0.1", "MASTER_PORT="+port, parallel.SecretVariable+"="+t.Name())
+			var said bytes.Buffer
+			c.Stdout, c.Stderr = &said, &said
+			if err := c.Run(); err != nil {
+				t.Errorf("rank %d: %v\n%s", r, err, said.String())
+				return
+			}
+			text, err := os.ReadFile(file)
+			if errors.Is(err, os.ErrNotExist) {
+				return // it has ended before it had anything to say
+			}
+			if err == nil {
+				err = gob.NewDecoder(bytes.NewReader(text)).Decode(&outcomes[r])
+			}
+			if err != nil {
+				t.Errorf("rank %d: %v\n%s", r, err, said.String())
+			}
+		})
+	}
+	running.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return outcomes
+}
+
+// TestRanksEqualOneBigBatch trains in several processes and in one, and compares the
+// weights.
+func TestRanksEqualOneBigBatch(t *testing.T) {
+	for _, c := range []struct {
+		task  string
+		ranks []int
+	}{
+		{"AdamW", []int{2, 3, 4}}, {"small buckets", []int{2, 3}}, {"one left", []int{3}}, {"accumulate", []int{3}},
+		{"FP16", []int{2}}, {"validation", []int{2, 3}}, {"recompute", []int{2}}, {"two examples", []int{3}}, {"regression", []int{3}}, {"frozen", []int{2}}, {"simulated GPU", []int{2}}, {"simulated GPU with NCCL", []int{2, 3}},
+	} {
+		for _, n := range c.ranks {
+			t.Run(fmt.Sprintf("%s on %d", c.task, n), func(t *testing.T) {
+				want, err := rankTrainings[c.task].train(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tolerance := 1e-5
+				if c.task == "FP16" { // whose products are rounded to 11 bits
+					tolerance = 2e-4
+				}
+				all := processes(t, c.task, n)
+				for r, got := range all {
+					compareOutcomes(t, r, got, want, all[0], tolerance)
+				}
+				through := "ranks are added up by the hosts, since rank 0 says: simulated: NCCL: switched off"
+				if strings.Contains(c.task, "NCCL") {
+					through = "ranks are added up by NCCL 2.27.3"
+				}
+				if strings.Contains(c.task, "simulated") && !strings.Contains(all[0].Text, through) {
+					t.Error(all[0].Text)
+				}
+				if !strings.Contains(all[0].Text, fmt.Sprintf("%d ranks; waiting for the gradients of others", n)) || all[0].Exchanged <= 0 {
+					t.Error(all[0].Text)
+				}
+			})
+		}
+	}
+}
+
+// TestRanksWithNumbersOfTheirOwn has layers that compute something else on each rank.
+func TestRanksWithNumbersOfTheirOwn(t *testing.T) {
+	all := processes(t, "own statistics", 3)
+	for r, got := range all {
+		compareOutcomes(t, r, got, all[0], all[0], 0)
+		if n := len(got.Losses); n != 12 || !(got.Losses[n-1] < got.Losses[0]) || len(got.Checks) != 3 {
+			t.Errorf("rank %d: losses %v, checks %v", r, got.Losses, got.Checks)
+		}
+	}
+	alone, err := rankTrainings["own statistics"].train(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone.Losses[1] == all[0].Losses[1] {
+		t.Error("the ranks have the random numbers of one process")
+	}
+}
+
+func compareOutcomes(t *testing.T, rank int, got, want, first outcome, tolerance float64) {
+	t.Helper()
+	if got.Error != "" || len(got.Weights) != len(want.Weights) {
+		t.Fatalf("rank %d: %d tensors, %s", rank, len(got.Weights), got.Error)
+	}
+	for name, w := range want.Weights {
+		g := got.Weights[name]
+		for i := range w {
+			if math.Abs(float64(g[i]-w[i])) > tolerance {
+				t.Fatalf("rank %d: %s[%d] is %v, and %v in one process", rank, name, i, g[i], w[i])
+			}
+			if math.Float32bits(g[i]) != math.Float32bits(first.Weights[name][i]) {
+				t.Fatalf("rank %d: %s[%d] is %v, and %v on rank 0", rank, name, i, g[i], first.Weights[name][i])
+			}
+		}
+	}
+	if got.Examples != want.Examples || got.Order != want.Order || len(got.Losses) != len(want.Losses) || len(got.Checks) != len(want.Checks) {
+		t.Fatalf("rank %d: %d examples in %d steps, %d validations, order %d; in one process %d in %d, %d, %d", rank,
+			got.Examples, len(got.Losses), len(got.Checks), got.Order, want.Examples, len(want.Losses), len(want.Checks), want.Order)
+	}
+	for i := range want.Losses {
+		if math.Abs(got.Losses[i]-want.Losses[i]) > 1e-4 || !alike(got.Accuracy[i], want.Accuracy[i]) {
+			t.Fatalf("rank %d: step %d has loss %v and accuracy %v, in one process %v and %v", rank, i, got.Losses[i], got.Accuracy[i], want.Losses[i], want.Accuracy[i])
+		}
+	}
+	for i, w := range want.Checks {
+		if g := got.Checks[i]; g.Step != w.Step || math.Abs(g.Loss-w.Loss) > 1e-4 || !alike(g.Accuracy, w.Accuracy) {
+			t.Fatalf("rank %d: check %d is %+v, in one process %+v", rank, i, g, w)
+		}
+	}
+}
+
+// alike tells whether two accuracies are the same; none is NaN.
+func alike(a, b float64) bool { return math.Abs(a-b) < 1e-6 || math.IsNaN(a) && math.IsNaN(b) }
+
+func TestDataParallelOfNoGroup(t *testing.T) {
+	train, _, err := data.Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accel.Fit(t.Context(), rankModel(), train, accel.DataParallel(nil)); err == nil || !strings.Contains(err.Error(), "was the error of parallel.Join read?") {
+		t.Error(err)
+	}
+	groups, err := parallel.Local(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range groups {
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := accel.Fit(t.Context(), rankModel(), train, accel.DataParallel(groups[1])); !errors.Is(err, parallel.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestDataParallelAlone(t *testing.T) {
+	group, err := parallel.Join(t.Context(), parallel.At(parallel.Place{Size: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := rankTrainings["AdamW"].train(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := rankTrainings["AdamW"].train(t.Context(), group)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareOutcomes(t, 0, got, want, want, 0)
+}

@@ -1,0 +1,21 @@
+package tensor
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each library is one line, which says where it is or why it is not used.
+func TestLibraries(t *testing.T) {
+	all := Libraries()
+	if len(all) != 3 {
+		t.Fatalf("%d libraries", len(all))
+	}
+	for i, name := range []string{"cuBLASLt", "cuDNN", "NCCL"} {
+		l := all[i]
+		if l.Name != name || (l.Unused == "") != (l.Version != "" && l.Path != "" && l.From != "") || strings.Contains(l.String(), "\n") || !strings.Contains(l.String(), name) {
+			t.Errorf("%+v", l)
+		}
+		t.Log(l)
+	}
+}

@@ -1,0 +1,111 @@
+package accel
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/gpu"
+)
+
+// counted is a history of a GPU that draws so many watts, with a counter or without.
+func counted(name string, start time.Time, watts float64, counter bool) gpu.History {
+	h := gpu.History{Name: name}
+	for k := range 11 {
+		s := gpu.Sample{At: start.Add(time.Duration(k) * time.Second), Busy: 90, MemUsed: 1 << 30, Watts: watts, Joules: math.NaN(), SMs: 60, TensorCores: 30}
+		if counter {
+			s.Joules = 1e6 + watts*float64(k)
+		}
+		h.Samples = append(h.Samples, s)
+	}
+	return h
+}
+
+func TestEnergyOfEpochs(t *testing.T) {
+	start := time.Unix(1000, 0)
+	at := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
+	for _, row := range []struct {
+		name      string
+		use       gpu.History
+		others    []gpu.History
+		want      []float64
+		estimated bool
+	}{
+		{"counter", counted("GPU", start, 500, true), nil, []float64{math.NaN(), 2000, 2500}, false},
+		{"power", counted("GPU", start, 500, false), nil, []float64{math.NaN(), 2000, 2500}, true},
+		{"two GPUs", counted("GPU", start, 500, true), []gpu.History{counted("GPU", start, 100, false)}, []float64{math.NaN(), 2400, 3000}, true},
+		{"one of two does not tell", counted("GPU", start, 500, true), []gpu.History{{Name: "GPU"}}, []float64{math.NaN(), math.NaN(), math.NaN()}, false},
+		{"nobody looked", gpu.History{}, nil, []float64{math.NaN(), math.NaN(), math.NaN()}, false},
+	} {
+		r := &Run{Use: row.use, Others: row.others, Best: -1, Epochs: []Epoch{
+			{Steps: 1}, // before the run was resumed
+			{Steps: 2, began: at(0.5), ended: at(4.5)}, {Steps: 3, began: at(5), ended: at(10)},
+		}}
+		got, estimated := r.Energy()
+		if estimated != row.estimated {
+			t.Errorf("%s: estimated %v", row.name, estimated)
+		}
+		for i, j := range got {
+			if !(math.Abs(j-row.want[i]) < 1e-6 || math.IsNaN(j) && math.IsNaN(row.want[i])) {
+				t.Errorf("%s: %v, want %v", row.name, got, row.want)
+				break
+			}
+		}
+		some := !math.IsNaN(row.want[2])
+		if table := r.epochTable().text(); strings.Contains(table, "joules") != some || strings.Contains(table, "NaN J") {
+			t.Errorf("%s: the table is\n%s", row.name, table)
+		}
+		r.Epochs = r.Epochs[1:]
+		text, card := r.whereTimeWent(), r.Card()
+		if strings.Contains(text, " J in all") != some || strings.Contains(text, "about") != (some && row.estimated) || (card.Joules != nil) != some {
+			t.Errorf("%s: %s; the card has %v", row.name, text, card.Joules)
+		}
+	}
+}
+
+// A figure has a line for each device, and the folder of a run a number for each.
+func TestSeveralDevices(t *testing.T) {
+	start := time.Unix(1000, 0)
+	r := &Run{Use: counted("GPU one", start, 500, true), Others: []gpu.History{counted("GPU two", start, 400, true)}, began: start}
+	if svg := r.deviceUse().SVG(); !strings.Contains(svg, "GPU two") || !strings.Contains(svg, "tensor cores") || !strings.Contains(svg, "9.00 kJ") {
+		t.Errorf("the figure lacks something: %.300s", svg)
+	}
+	system, err := newLines(filepath.Join(t.TempDir(), systemFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracked := &tracker{system: system}
+	for device, h := range r.uses() {
+		s := h.Samples[1]
+		s.Slowed = "the power limit"
+		system.begin(-1, start, 1)
+		tracked.sample(device, false, s)
+		system.end()
+	}
+	if err := system.close(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(system.file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]any{
+		{"system.gpu.0.gpu": 90., "system.gpu.0.pipeTensorActive": 30., "system.gpu.0.smActive": 60., "system.gpu.0.energyJoules": 1000500., "system.gpu.0.slowed": "the power limit"},
+		{"system.gpu.1.gpu": 90., "system.gpu.1.powerWatts": 400., "system.gpu.1.energyJoules": 1000400.},
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		var got map[string]any
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		for name, v := range want[i] {
+			if got[name] != v {
+				t.Errorf("%s is %v, want %v", name, got[name], v)
+			}
+		}
+	}
+}
