@@ -1,0 +1,98 @@
+package prune
+
+import (
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// Magnitude sets the smallest weights to zero, by their absolute values: this share of
+// all of them or, with [PerLayer], of each layer. Of equal ones the first stay.
+//
+// It fails with a [*SparsityError] for a share outside of [0, 1), with a
+// [*WholeLayerError] where nothing would be left of a layer, with a
+// [*UnknownLayerError] where [Except] names no layer, and with a [*LayerError] for a
+// layer without weights yet, or with some that are not finite.
+func Magnitude(model nn.Module, sparsity float64, options ...Option) (m *Masks, err error) {
+	defer nn.Catch(&err)
+	if err := checkSparsity(sparsity); err != nil {
+		return nil, err
+	}
+	o, err := newOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	all, err := chosen(model, o.except)
+	if err != nil {
+		return nil, err
+	}
+	keep, err := smallest(all, sparsity, o.perLayer)
+	if err != nil {
+		return nil, err
+	}
+	return newMasks(model, all, keep)
+}
+
+// smallest tells which weights stay when a share of them, the smallest, goes.
+func smallest(all []*product, sparsity float64, perLayer bool) ([][]bool, error) {
+	var sizes [][]float32
+	for _, p := range all {
+		w, err := p.weights()
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range w {
+			w[i] = float32(math.Abs(float64(v)))
+		}
+		sizes = append(sizes, w)
+	}
+	var keep [][]bool
+	if perLayer {
+		for _, s := range sizes {
+			keep = append(keep, keepLargest([][]float32{s}, sparsity)...)
+		}
+	} else {
+		keep = keepLargest(sizes, sparsity)
+	}
+	for i, p := range all {
+		if len(keep[i]) > 0 && !slices.Contains(keep[i], true) {
+			return nil, &WholeLayerError{p.name, sparsity}
+		}
+	}
+	return keep, nil
+}
+
+// keepLargest marks what stays when a share of all sizes, the smallest, goes.
+func keepLargest(sizes [][]float32, sparsity float64) [][]bool {
+	flat := slices.Concat(sizes...)
+	stay := len(flat) - int(math.Round(sparsity*float64(len(flat))))
+	slices.Sort(flat)
+	keep := make([][]bool, len(sizes))
+	if stay == 0 {
+		for i, s := range sizes {
+			keep[i] = make([]bool, len(s))
+		}
+		return keep
+	}
+	least := flat[len(flat)-stay]
+	equal := stay // of least's size, that stay
+	for _, v := range flat[len(flat)-stay:] {
+		if v > least {
+			equal--
+		}
+	}
+	for i, s := range sizes {
+		keep[i] = make([]bool, len(s))
+		for j, v := range s {
+			switch {
+			case v > least:
+				keep[i][j] = true
+			case v == least && equal > 0:
+				keep[i][j] = true
+				equal--
+			}
+		}
+	}
+	return keep
+}

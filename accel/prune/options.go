@@ -1,0 +1,105 @@
+package prune
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Option changes what is pruned, and how.
+type Option struct {
+	text string
+	set  func(*options) error
+}
+
+// String is the option as it is written in Go, without the package.
+func (o Option) String() string { return o.text }
+
+type options struct {
+	perLayer           bool
+	squares            bool // channels by the sum of squares
+	except             []string
+	initial            float64
+	begin, until, each int
+}
+
+func newOptions(given []Option) (*options, error) {
+	o := &options{each: 10}
+	for _, option := range given {
+		if option.set == nil {
+			continue
+		}
+		if err := option.set(o); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// PerLayer prunes the same share of each layer. Without it weights of all layers are
+// compared with each other, and layers of small weights lose more.
+func PerLayer() Option {
+	return Option{"PerLayer()", func(o *options) error { o.perLayer = true; return nil }}
+}
+
+// Squares has [Channels] compare filters by the sum of their squares (the L2 norm). By
+// default it is that of their absolute values (L1).
+func Squares() Option {
+	return Option{"Squares()", func(o *options) error { o.squares = true; return nil }}
+}
+
+// Except leaves layers as they are, by their names, such as "0" or "blocks.1.up".
+func Except(layers ...string) Option {
+	quoted := make([]string, len(layers))
+	for i, l := range layers {
+		quoted[i] = fmt.Sprintf("%q", l)
+	}
+	return Option{"Except(" + strings.Join(quoted, ", ") + ")", func(o *options) error {
+		o.except = append(o.except, layers...)
+		return nil
+	}}
+}
+
+// From begins with this share in [Gradual]; the default is 0.
+func From(sparsity float64) Option {
+	return Option{fmt.Sprintf("From(%g)", sparsity), func(o *options) error {
+		o.initial = sparsity
+		return checkSparsity(sparsity)
+	}}
+}
+
+// After begins [Gradual] after so many updates; the default is 0.
+func After(updates int) Option {
+	return Option{fmt.Sprintf("After(%d)", updates), func(o *options) error {
+		if o.begin = updates; updates < 0 {
+			return fmt.Errorf("prune: After(%d): the number must be at least 0", updates)
+		}
+		return nil
+	}}
+}
+
+// Until is the number of updates after which [Gradual] has reached its share.
+func Until(updates int) Option {
+	return Option{fmt.Sprintf("Until(%d)", updates), func(o *options) error {
+		if o.until = updates; updates < 1 {
+			return fmt.Errorf("prune: Until(%d): the number must be at least 1", updates)
+		}
+		return nil
+	}}
+}
+
+// Every has [Gradual] choose again after so many updates; the default is 10.
+func Every(updates int) Option {
+	return Option{fmt.Sprintf("Every(%d)", updates), func(o *options) error {
+		if o.each = updates; updates < 1 {
+			return fmt.Errorf("prune: Every(%d): the number must be at least 1", updates)
+		}
+		return nil
+	}}
+}
+
+func checkSparsity(s float64) error {
+	if !(s >= 0 && s < 1) {
+		return &SparsityError{s}
+	}
+	return nil
+}

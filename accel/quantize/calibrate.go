@@ -1,0 +1,182 @@
+package quantize
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Static quantises a trained model. It runs some examples of a set through it to find
+// the ranges of what layers are given: those that the model is trained with are best.
+//
+// It fails with [ErrNoExamples] without examples, with a [*LayerError] that names the
+// layer where a weight or an activation is not finite, with [*UnknownLayerError]
+// where [Float] names no layer, with [*DeviceError] on another device than the
+// processor, and as accel.Predict where the model cannot take the examples.
+func Static(ctx context.Context, model nn.Module, calibration *data.Set, options ...Option) (m *Model, err error) {
+	o, err := newOptions(options)
+	switch {
+	case err != nil:
+		return nil, err
+	case model == nil:
+		return nil, errors.New("quantize: Static: there is no model")
+	case calibration == nil || calibration.Len() == 0:
+		return nil, ErrNoExamples
+	}
+	if err := onProcessor(); err != nil {
+		return nil, err
+	}
+	defer nn.Catch(&err)
+	first, err := one(ctx, calibration)
+	if err != nil {
+		return nil, err
+	}
+	float(model, first) // makes what parameters are missing
+	all := products(model)
+	if err := choose(all, o.float); err != nil {
+		return nil, err
+	}
+	foldable(model, all)
+	foldTraced(model, first, all)
+	for _, p := range all {
+		if p.reason != "" || p.fold != nil && *p.fold.Weight == nil { // it is not called
+			p.fold = nil
+		}
+		if p.reason != "" {
+			continue
+		}
+		p.sample = newSample()
+	}
+	err = observe(ctx, model, calibration, o.examples, all, func(p *product, x *tensor.Tensor) error {
+		if at := p.sample.add(x.Data()); at >= 0 {
+			return &LayerError{p.name, &tensor.NonFiniteError{What: "its input", Element: at, Value: x.Flatten(0).Float64s()[at]}}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range all {
+		if p.reason == "" && p.sample.seen == 0 {
+			p.reason = "was not called in calibration"
+		}
+		if p.reason != "" {
+			continue
+		}
+		var factor, shift []float64
+		if p.fold != nil {
+			factor, shift = folded(p.fold.Normalization)
+		}
+		if err := p.quantize(factor, shift); err != nil {
+			return nil, err
+		}
+		if p.bytes != nil {
+			p.bytes.input = p.sample.scale(o.span)
+		}
+		p.sample = nil
+	}
+	m, err = newModel(model, static, all)
+	if err != nil {
+		return nil, err
+	}
+	return m, measureErrors(ctx, model, calibration, all)
+}
+
+// one is the first example of a set.
+func one(ctx context.Context, set *data.Set) (*tensor.Tensor, error) {
+	it := set.Batches(1, data.Context(ctx), data.Workers(0))
+	if !it.Next() {
+		return nil, errors.Join(it.Err(), ctx.Err())
+	}
+	return it.Batch().X, nil
+}
+
+// float runs the model as it is, in evaluation.
+func float(model nn.Module, x *tensor.Tensor) (y *tensor.Tensor) {
+	tensor.NoGrad(func() {
+		substitute.Within(substitute.Table{}, func() { y = model.Forward(x) })
+		tensor.Flush()
+	})
+	return y
+}
+
+// calibrationBatch is how many examples are looked at together.
+const calibrationBatch = 64
+
+// observe runs examples of a set, taken from all of it, through the float model, and
+// shows what each product is given.
+func observe(ctx context.Context, model nn.Module, set *data.Set, examples int, all []*product, look func(p *product, x *tensor.Tensor) error) (err error) {
+	table := substitute.Table{}
+	var found error
+	for _, p := range all {
+		if p.reason != "" {
+			continue
+		}
+		table[p.Weight] = func(x *tensor.Tensor) *tensor.Tensor {
+			if err := look(p, x); err != nil && found == nil {
+				found = err
+			}
+			return p.forward(x)
+		}
+	}
+	it := set.Shuffled(1).First(examples).Batches(calibrationBatch, data.Context(ctx))
+	for it.Next() && found == nil {
+		tensor.NoGrad(func() {
+			substitute.Within(table, func() { model.Forward(it.Batch().X) })
+			tensor.Flush()
+		})
+	}
+	if err := errors.Join(it.Err(), ctx.Err()); err != nil {
+		return err
+	}
+	return found
+}
+
+// measureErrors compares, for some examples, what each layer gives in floats with what
+// it gives in bytes, from the same input.
+func measureErrors(ctx context.Context, model nn.Module, set *data.Set, all []*product) error {
+	type sums struct{ signal, noise float64 }
+	of := map[*product]*sums{}
+	var quantised []*product
+	for _, p := range all {
+		if p.bytes != nil {
+			of[p] = &sums{}
+			quantised = append(quantised, p)
+		}
+	}
+	err := observe(ctx, model, set, calibrationBatch, quantised, func(p *product, x *tensor.Tensor) error {
+		want, got := p.normalized(x).Float64s(), network(p)(x).Float64s()
+		s := of[p]
+		for i, v := range want {
+			s.signal += v * v
+			s.noise += (v - got[i]) * (v - got[i])
+		}
+		return nil
+	})
+	for p, s := range of {
+		p.sqnr = 10 * math.Log10(s.signal/s.noise)
+	}
+	return err
+}
+
+// normalized is the layer in floats, with the normalisation that is part of it.
+func (p *product) normalized(x *tensor.Tensor) *tensor.Tensor {
+	y := p.forward(x)
+	if p.fold == nil {
+		return y
+	}
+	n := p.fold
+	return tensor.BatchNorm(y, *n.Weight, *n.Bias, *n.Mean, *n.Variance, 0.1, n.Epsilon, false)
+}
+
+func onProcessor() error {
+	if d := tensor.Device(); d != "cpu" {
+		return &DeviceError{d}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package quantize
+
+import (
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// fold is a normalisation that has become part of a product's weights.
+type fold struct {
+	layer.Normalization
+	name   string
+	module nn.Module
+}
+
+// normalizations are those of a model, by their names.
+func normalizations(model nn.Module) map[string]*fold {
+	found := map[string]*fold{}
+	for _, m := range nn.NamedModules(model) {
+		if n, ok := describe(m.Module).(layer.Normalization); ok {
+			found[m.Name] = &fold{name: m.Name, module: m.Module, Normalization: n}
+		}
+	}
+	return found
+}
+
+// foldTraced finds the normalisations outside of chains that are given what a product
+// gives, and nobody else: in what the model does with x.
+func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
+	norms := normalizations(model)
+	for _, p := range all {
+		if p.fold != nil {
+			delete(norms, p.fold.name)
+		}
+	}
+	if len(norms) == 0 {
+		return
+	}
+	g, err := traceOf(model, x)
+	if err != nil {
+		return // what cannot be followed is not folded
+	}
+	defer g.Release()
+	uses := make([][]tensor.GraphNode, len(g.Values)) // of each value
+	for _, n := range g.Nodes {
+		for _, v := range n.In {
+			uses[v] = append(uses[v], n)
+		}
+	}
+	// only is the op that uses a parameter, if there is one of these names and no other.
+	only := func(t **tensor.Tensor, input int, names ...string) (tensor.GraphNode, bool) {
+		if *t == nil {
+			return tensor.GraphNode{}, false
+		}
+		v := g.Find(*t)
+		if v < 0 || len(uses[v]) != 1 || len(uses[v][0].In) <= input || uses[v][0].In[input] != v {
+			return tensor.GraphNode{}, false
+		}
+		return uses[v][0], slices.Contains(names, uses[v][0].Op.Name())
+	}
+	after := map[int]*fold{} // the value that a normalisation is given
+	for _, f := range norms {
+		if n, ok := only(f.Weight, 2, "BatchNorm"); ok {
+			after[n.In[0]] = f
+		}
+	}
+	for _, p := range all {
+		n, ok := only(p.Weight, 1, "Conv2D", "Linear")
+		if ok && p.fold == nil && sole(p.module) && len(uses[n.Out]) == 1 && !slices.Contains(g.Outputs, n.Out) {
+			p.fold = after[n.Out]
+		}
+	}
+}
+
+// traceOf is what a model does with x in evaluation.
+func traceOf(model nn.Module, x *tensor.Tensor) (g *tensor.Graph, err error) {
+	defer nn.Catch(&err)
+	substitute.Within(substitute.Table{}, func() {
+		g = tensor.Trace(func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{model.Forward(in[0])} }, x)
+	})
+	return g, nil
+}
+
+// folded is the factor and the shift of each channel that a normalisation in
+// evaluation is: x·factor + shift.
+func folded(n layer.Normalization) (factor, shift []float64) {
+	weight, bias := (*n.Weight).Float64s(), (*n.Bias).Float64s()
+	mean, variance := (*n.Mean).Float64s(), (*n.Variance).Float64s()
+	factor, shift = make([]float64, len(weight)), make([]float64, len(weight))
+	for c := range weight {
+		factor[c] = weight[c] / math.Sqrt(variance[c]+n.Epsilon)
+		shift[c] = bias[c] - mean[c]*factor[c]
+	}
+	return factor, shift
+}
+
+var nan = math.NaN()
+
+func roundEven(v float32) float32 { return float32(math.RoundToEven(float64(v))) }

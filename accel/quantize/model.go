@@ -1,0 +1,220 @@
+package quantize
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Model is a quantised model: a module for Predict and Evaluate. [Static], [Weights]
+// and [Load] make it. It has no parameters that could be trained.
+type Model struct {
+	of func() *quantized // a function, so that the float model's parameters are not found in it
+}
+
+// kind is how a model was quantised.
+type kind string
+
+const (
+	static  kind = "static"
+	weights kind = "weights"
+)
+
+// quantized is what a Model is made of.
+type quantized struct {
+	model    nn.Module
+	kind     kind
+	products []*product
+	table    substitute.Table
+	known    []known
+}
+
+// known is a tensor of the model as it was.
+type known struct {
+	nn.Parameter
+	was *tensor.Snapshot
+}
+
+// newModel puts a model together whose products have their bytes.
+func newModel(model nn.Module, k kind, all []*product) (*Model, error) {
+	q := &quantized{model: model, kind: k, products: all}
+	some := false
+	for _, p := range all {
+		some = some || p.bytes != nil
+	}
+	if !some {
+		return nil, ErrNothing
+	}
+	if k == static {
+		q.table = build(model, all)
+	} else {
+		q.table = substitute.Table{}
+		for _, p := range all {
+			if p.bytes != nil {
+				q.table[p.Weight] = p.wide()
+			}
+		}
+	}
+	for _, p := range nn.State(model) {
+		q.known = append(q.known, known{p, p.Snapshot()})
+	}
+	return &Model{func() *quantized { return q }}, nil
+}
+
+// Forward computes as the float model does in evaluation. It panics with a
+// [*DeviceError] on another device than the processor, with a [*ChangedError] if the
+// float model has changed, and with a *tensor.NonFiniteError later, when the result is
+// read, where a quantised layer was given what is not finite.
+func (m *Model) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
+	if m == nil {
+		panic(&tensor.StateError{Op: "quantize", Hint: "there is no model; was the error of making it read?"})
+	}
+	q := m.of()
+	if err := onProcessor(); err != nil {
+		panic(err)
+	}
+	if err := q.unchanged(); err != nil {
+		panic(err)
+	}
+	tensor.NoGrad(func() {
+		substitute.Within(q.table, func() { y = q.model.Forward(x) })
+	})
+	return y
+}
+
+// unchanged compares the float model with what it was.
+func (q *quantized) unchanged() error {
+	for _, k := range q.known {
+		if !k.was.Same(k.Tensor) {
+			return &ChangedError{k.Name}
+		}
+	}
+	for _, p := range q.products {
+		if p.bytes != nil && (*p.Weight == nil || !p.fits((*p.Weight).Shape())) {
+			return &ChangedError{p.tensorName(p.Names[0])}
+		}
+	}
+	return nil
+}
+
+// fits tells whether a weight of this shape can be the layer's.
+func (p *product) fits(shape []int) bool { return fmt.Sprint(shape) == fmt.Sprint(p.bytes.shape) }
+
+// String is the model in a line.
+func (m *Model) String() string {
+	q := m.of()
+	quantised, left := 0, 0
+	for _, p := range q.products {
+		if p.bytes != nil {
+			quantised++
+		} else {
+			left++
+		}
+	}
+	how := "weights and activations of 8 bits"
+	if q.kind == weights {
+		how = "weights of 8 bits"
+	}
+	text := fmt.Sprintf("%s in %d layers", how, quantised)
+	if left > 0 {
+		text += fmt.Sprintf(", %d float", left)
+	}
+	return text
+}
+
+// Layer is a layer of a quantised model.
+type Layer struct {
+	Name string // in the model
+	Kind string // as it is written in Go
+	// Quantized is set for layers of 8 bits; Reason says why another one is not.
+	Quantized bool
+	Reason    string
+	// SQNR is the signal-to-quantisation-noise ratio of what the layer gives from the
+	// same input as in floats, in decibels; NaN where it was not measured. 6 dB are a
+	// bit.
+	SQNR       float64
+	FloatBytes int // of its parameters
+	Bytes      int // as they are quantised, with their steps
+}
+
+// Layers are those with parameters.
+func (m *Model) Layers() []Layer {
+	q := m.of()
+	owned := map[string]*product{} // names of tensors
+	for _, p := range q.products {
+		owned[p.tensorName(p.Names[0])], owned[p.tensorName(p.Names[1])] = p, p
+		if p.fold != nil && p.bytes != nil {
+			for _, name := range []string{"weight", "bias", "running_mean", "running_var"} {
+				owned[p.fold.name+"."+name] = p
+			}
+		}
+	}
+	named := map[string]nn.Module{}
+	for _, n := range nn.NamedModules(q.model) {
+		named[n.Name] = n.Module
+	}
+	var found []Layer
+	at := map[any]int{}
+	for _, k := range q.known {
+		name, _ := cutLast(k.Name)
+		l := Layer{Name: name, Kind: kindOf(named[name]), Reason: "has no form of 8 bits", SQNR: nan}
+		key := any(name)
+		if p := owned[k.Name]; p != nil {
+			key = p
+			l = Layer{Name: p.name, Kind: kindOf(p.module), Quantized: p.bytes != nil, Reason: p.reason, SQNR: p.sqnr}
+			if p.bytes != nil {
+				l.Bytes = p.size()
+			}
+			if p.fold != nil && p.bytes != nil {
+				l.Kind += ", " + kindOf(p.fold.module)
+			}
+		}
+		i, seen := at[key]
+		if !seen {
+			i = len(found)
+			at[key] = i
+			found = append(found, l)
+		}
+		size := k.Len() * k.DType().Size()
+		found[i].FloatBytes += size
+		if !found[i].Quantized {
+			found[i].Bytes += size
+		}
+	}
+	for _, p := range q.products { // whose weight is another layer's too
+		if _, seen := at[p]; !seen && p.bytes != nil {
+			found = append(found, Layer{Name: p.name, Kind: kindOf(p.module), Quantized: true, SQNR: p.sqnr, Bytes: p.size()})
+		}
+	}
+	return found
+}
+
+func cutLast(name string) (owner, rest string) {
+	if i := strings.LastIndex(name, "."); i >= 0 {
+		return name[:i], name[i+1:]
+	}
+	return "", name
+}
+
+func kindOf(m nn.Module) string {
+	if s, ok := m.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return "parameters"
+}
+
+// size is the bytes of the quantised parameters.
+func (p *product) size() int {
+	n := len(p.bytes.weight) + 4*len(p.bytes.step)
+	if p.Bias != nil || p.fold != nil {
+		n += 4 * len(p.bytes.bias)
+	}
+	if p.bytes.input != (integer.Scale{}) {
+		n += 4 + 1
+	}
+	return n
+}

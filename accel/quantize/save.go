@@ -1,0 +1,253 @@
+package quantize
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// note is what a file says of the model, as JSON under noteKey.
+type note struct {
+	Version int
+	Kind    kind
+	Layers  []noteLayer // that are quantised
+	Float   map[string]string
+}
+
+type noteLayer struct {
+	Name string
+	Fold string   `json:",omitempty"` // the normalisation that is part of it
+	SQNR *float64 `json:",omitempty"` // nil where it was not measured
+}
+
+const (
+	noteKey     = "quern.quantized"
+	noteVersion = 1
+)
+
+// Suffixes of a weight's name: its steps [out], and step and zero [2] of the input.
+const (
+	stepSuffix  = "_step"
+	inputSuffix = "_input"
+)
+
+// Save writes the model to a file in safetensors format: of a quantised layer the
+// weight as bytes in two's complement (safetensors' U8), its steps under the name
+// weight_step, step and zero of what the layer is given under weight_input, and the
+// bias in float32; all else as nn.Save does. A BatchNorm that became part of a layer
+// is not in the file. The file is replaced as a whole or not at all.
+//
+// It fails with a [*ChangedError] if the float model has changed.
+func (m *Model) Save(path string) (err error) {
+	defer nn.Catch(&err)
+	q := m.of()
+	if err := q.unchanged(); err != nil {
+		return err
+	}
+	n := note{Version: noteVersion, Kind: q.kind, Float: map[string]string{}}
+	tensors := map[string]*tensor.Tensor{}
+	for _, k := range q.known {
+		tensors[k.Name] = k.Tensor
+	}
+	for _, p := range q.products {
+		if p.bytes == nil {
+			n.Float[p.name] = p.reason
+			continue
+		}
+		l := noteLayer{Name: p.name}
+		if !math.IsNaN(p.sqnr) && !math.IsInf(p.sqnr, 0) {
+			l.SQNR = &p.sqnr
+		}
+		b, weight := p.bytes, p.tensorName(p.Names[0])
+		raw := make([]byte, len(b.weight))
+		for i, v := range b.weight {
+			raw[i] = byte(v)
+		}
+		tensors[weight] = tensor.FromBytes(raw, b.shape...)
+		tensors[weight+stepSuffix] = tensor.New(b.step, len(b.step))
+		if q.kind == static {
+			tensors[weight+inputSuffix] = tensor.New([]float32{b.input.Step, float32(b.input.Zero)}, 2)
+		}
+		if p.Bias != nil || p.fold != nil {
+			tensors[p.tensorName(p.Names[1])] = tensor.New(b.bias, len(b.bias))
+		}
+		if p.fold != nil {
+			l.Fold = p.fold.name
+			for _, name := range normalizationNames {
+				delete(tensors, p.fold.name+"."+name)
+			}
+		}
+		n.Layers = append(n.Layers, l)
+	}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("quantize: save %s: %w", path, err)
+	}
+	if err := nn.SaveTensors(path, tensors, map[string]string{noteKey: string(text)}); err != nil {
+		return fmt.Errorf("quantize: %w", err)
+	}
+	return nil
+}
+
+var normalizationNames = [...]string{"weight", "bias", "running_mean", "running_var"}
+
+// Load reads a model that [Model.Save] has written. model is made as the float model
+// was, with or without parameters, and gets those of the file: the quantised ones as
+// the floats that they stand for, and a BatchNorm that is part of a layer as one that
+// does nothing. Where names or shapes are others, nothing is loaded.
+func Load(path string, model nn.Module) (m *Model, err error) {
+	defer nn.Catch(&err)
+	if model == nil {
+		return nil, fmt.Errorf("quantize: load %s: there is no model to load it into", path)
+	}
+	if err := onProcessor(); err != nil {
+		return nil, err
+	}
+	tensors, notes, err := nn.LoadTensors(path)
+	if err != nil {
+		return nil, fmt.Errorf("quantize: %w", err)
+	}
+	wrong := func(format string, args ...any) (*Model, error) {
+		return nil, fmt.Errorf("quantize: load %s: %w", path, fmt.Errorf(format, args...))
+	}
+	var n note
+	if err := json.Unmarshal([]byte(notes[noteKey]), &n); err != nil {
+		return wrong("it is not a quantised model; nn.Load reads others")
+	}
+	if n.Version != noteVersion || n.Kind != static && n.Kind != weights {
+		return wrong("it is a quantised model of version %d and kind %q, which this program does not know", n.Version, n.Kind)
+	}
+	all := products(model)
+	norms := normalizations(model)
+	own := map[string]bool{} // names of tensors: a layer may share one that has another name
+	for _, t := range nn.State(model) {
+		own[t.Name] = true
+	}
+	for _, p := range all {
+		p.reason = n.Float[p.name]
+	}
+	for _, l := range n.Layers {
+		at := slices.IndexFunc(all, func(p *product) bool { return p.name == l.Name })
+		if at < 0 {
+			return wrong("%w", &UnknownLayerError{Name: l.Name, Known: names(all)})
+		}
+		if err := all[at].read(tensors, norms, n.Kind, l); err != nil {
+			return wrong("layer %s: %w", l.Name, err)
+		}
+		for i, slot := range []**tensor.Tensor{all[at].Weight, all[at].Bias} {
+			if name := all[at].tensorName(all[at].Names[i]); slot != nil && *slot != nil && !own[name] {
+				delete(tensors, name)
+			}
+		}
+	}
+	if err := nn.SetState(model, tensors); err != nil {
+		return wrong("%w", err)
+	}
+	return newModel(model, n.Kind, all)
+}
+
+func names(all []*product) []string {
+	var list []string
+	for _, p := range all {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+// read takes what a file has of a layer, and puts floats in its place.
+func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold, k kind, l noteLayer) error {
+	take := func(name string, d tensor.DType) (*tensor.Tensor, error) {
+		t := tensors[name]
+		if t == nil || t.DType() != d {
+			return nil, fmt.Errorf("%s is missing, or not of type %v", name, d)
+		}
+		delete(tensors, name)
+		return t, nil
+	}
+	if p.bytes != nil {
+		return fmt.Errorf("it comes twice")
+	}
+	name := p.tensorName(p.Names[0])
+	weight, err := take(name, tensor.Uint8)
+	if err != nil {
+		return err
+	}
+	steps, err := take(name+stepSuffix, tensor.Float32)
+	if err != nil {
+		return err
+	}
+	b := &bytes{shape: weight.Shape(), step: steps.Data()}
+	rank := 2
+	if p.Image {
+		rank = 4
+	}
+	if len(b.shape) != rank || weight.Len() == 0 || len(b.step) != b.shape[0] {
+		return fmt.Errorf("a weight of shape %v with %d steps cannot be its", b.shape, len(b.step))
+	}
+	depth := weight.Len() / b.shape[0]
+	if depth > integer.MostDepth {
+		return fmt.Errorf("%d products for each output could exceed 32 bits", depth)
+	}
+	floats := make([]float32, weight.Len())
+	for i, v := range weight.Raw() {
+		b.weight = append(b.weight, int8(v))
+		floats[i] = float32(int8(v)) * b.step[i/depth]
+	}
+	for _, step := range b.step {
+		if !(step > 0) || step-step != 0 {
+			return fmt.Errorf("a step of its weights is %v", step)
+		}
+	}
+	if k == static {
+		input, err := take(name+inputSuffix, tensor.Float32)
+		if err != nil {
+			return err
+		}
+		v := input.Data()
+		if len(v) != 2 || !(v[0] > 0) || v[0]-v[0] != 0 || !(v[1] >= 0 && v[1] <= 255) || v[1] != roundEven(v[1]) {
+			return fmt.Errorf("its input cannot have step and zero %v", v)
+		}
+		b.input = integer.Scale{Step: v[0], Zero: uint8(v[1])}
+	}
+	b.bias = make([]float32, b.shape[0])
+	if p.Bias != nil || l.Fold != "" {
+		bias, err := take(p.tensorName(p.Names[1]), tensor.Float32)
+		if err != nil {
+			return err
+		}
+		if b.bias = bias.Data(); len(b.bias) != b.shape[0] || newSample().add(b.bias) >= 0 {
+			return fmt.Errorf("its bias is not %d finite numbers", b.shape[0])
+		}
+	}
+	tensors[name] = tensor.New(floats, b.shape...)
+	shift := b.bias
+	if p.Bias != nil {
+		tensors[p.tensorName(p.Names[1])] = tensor.New(b.bias, len(b.bias))
+		shift = make([]float32, len(b.bias))
+	}
+	if l.Fold != "" {
+		if p.fold = norms[l.Fold]; p.fold == nil {
+			return fmt.Errorf("there is no normalisation %s in the model", l.Fold)
+		}
+		delete(norms, l.Fold) // which can be part of one layer only
+		p.fold.nothing(tensors, shift)
+	}
+	if p.sqnr = nan; l.SQNR != nil {
+		p.sqnr = *l.SQNR
+	}
+	p.bytes = b
+	return nil
+}
+
+// nothing gives the normalisation numbers with which it adds a shift and no more.
+func (f *fold) nothing(tensors map[string]*tensor.Tensor, shift []float32) {
+	n := len(shift)
+	for i, t := range []*tensor.Tensor{tensor.Ones(n), tensor.New(shift, n), tensor.Zeros(n), tensor.Full(1-f.Epsilon, n)} {
+		tensors[f.name+"."+normalizationNames[i]] = t
+	}
+}

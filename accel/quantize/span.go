@@ -1,0 +1,105 @@
+package quantize
+
+import (
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/integer"
+)
+
+// span finds the range of a layer's input.
+type span interface {
+	// of gives the range of numbers of which least and most are the ends, and sample
+	// is a part, sorted.
+	of(sample []float32, least, most float32) (from, to float32)
+}
+
+type wholeSpan struct{}
+
+func (wholeSpan) of(_ []float32, least, most float32) (from, to float32) { return least, most }
+
+type percentileSpan struct{ share float64 }
+
+func (p percentileSpan) of(sample []float32, least, most float32) (from, to float32) {
+	if len(sample) == 0 {
+		return least, most
+	}
+	end := (1 - p.share) / 2 * float64(len(sample)-1)
+	return sample[int(math.Round(end))], sample[int(math.Round(float64(len(sample)-1)-end))]
+}
+
+type errorSpan struct{}
+
+func (errorSpan) of(sample []float32, least, most float32) (from, to float32) {
+	from, to = least, most
+	best := math.Inf(1)
+	for i := range 100 {
+		part := 1 - float32(i)/100
+		s := scaleOf(least*part, most*part)
+		sum := 0.0
+		for _, x := range sample {
+			d := float64(x - s.Value(s.Quantize(x)))
+			sum += d * d
+		}
+		if sum < best {
+			best, from, to = sum, least*part, most*part
+		}
+	}
+	return from, to
+}
+
+// scaleOf is the scale of numbers in a range, and of zero, for which there is a byte
+// exactly: padding and what ReLU clamps are zeros.
+func scaleOf(from, to float32) integer.Scale {
+	from, to = min(from, 0), max(to, 0)
+	step := (float64(to) - float64(from)) / 255
+	if step < math.SmallestNonzeroFloat32*(1<<23) { // nothing but zeros
+		return integer.Scale{Step: 1}
+	}
+	zero := math.RoundToEven(-float64(from) / step)
+	return integer.Scale{Step: float32(step), Zero: uint8(min(max(zero, 0), 255))}
+}
+
+// sampleSize is how many numbers of each layer's input are kept.
+const sampleSize = 1 << 15
+
+// sample is a random part of a stream of numbers, each as likely as any other
+// (Vitter, Random Sampling with a Reservoir, 1985).
+type sample struct {
+	least, most float32
+	seen        int
+	kept        []float32
+	state       uint64
+}
+
+func newSample() *sample {
+	return &sample{least: float32(math.Inf(1)), most: float32(math.Inf(-1)), state: 0x9e3779b97f4a7c15}
+}
+
+// add takes numbers, and tells the place of the first that is not finite, or -1.
+func (s *sample) add(x []float32) int {
+	for i, v := range x {
+		if v-v != 0 {
+			return i
+		}
+		s.least, s.most = min(s.least, v), max(s.most, v)
+		s.seen++
+		if len(s.kept) < sampleSize {
+			s.kept = append(s.kept, v)
+			continue
+		}
+		s.state ^= s.state << 13
+		s.state ^= s.state >> 7
+		s.state ^= s.state << 17
+		if at := s.state % uint64(s.seen); at < sampleSize {
+			s.kept[at] = v
+		}
+	}
+	return -1
+}
+
+// scale is that of the numbers.
+func (s *sample) scale(by span) integer.Scale {
+	slices.Sort(s.kept)
+	return scaleOf(by.of(s.kept, s.least, s.most))
+}
