@@ -1,0 +1,111 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// converter writes a step and gives the name of its result.
+type converter func(e *emitter, s *step) (string, error)
+
+// converters are those of all ops that can be exported, by name.
+var converters = map[string]converter{
+	"Abs": direct("Abs"), "Add": direct("Add"), "Cos": direct("Cos"), "Div": direct("Div"),
+	"Exp": direct("Exp"), "Floor": direct("Floor"), "GELU": direct("Gelu"), "Log": direct("Log"),
+	"Maximum": direct("Max"), "Minimum": direct("Min"), "Mul": direct("Mul"), "Neg": direct("Neg"),
+	"Pow": direct("Pow"), "ReLU": direct("Relu"), "Sigmoid": direct("Sigmoid"), "Sin": direct("Sin"),
+	"Sqrt": direct("Sqrt"), "Sub": direct("Sub"), "Tanh": direct("Tanh"),
+	"Square": square, "SiLU": silu, "ELU": elu, "LeakyReLU": leakyReLU,
+	"AddScalar": addScalar, "MulScalar": mulScalar, "PowScalar": powScalar, "AtLeast": atLeast, "AtMost": atMost,
+
+	"And": masks("And"), "Or": masks("Or"), "Not": masks("Not"),
+	"Equal": comparison("Equal"), "Greater": comparison("Greater"), "Where": where, "Cast": cast,
+
+	"Alias": same1, "Copy": same1, "Finite": same1, "Fill": fill,
+	"Reshape": reshape, "Transpose": transpose, "Slice": slice, "Pad": pad, "Expand": expand, "Concat": concat,
+
+	"Sum": sum, "Max": maximum, "ArgMax": argMax, "CumSum": cumSum,
+	"Softmax": rows("Softmax"), "LogSoftmax": rows("LogSoftmax"), "CrossEntropy": crossEntropy,
+
+	"Gather": gather, "Index": index, "OneHot": oneHot, "ScatterAdd": scatterAdd,
+
+	"Linear": linear, "ByteLinear": byteLinear, "MatMul": direct("MatMul"), "Attention": attention,
+	"Conv2D": conv, "MaxPool2D": maxPool, "AvgPool2D": avgPool,
+
+	"LayerNorm": layerNorm, "RMSNorm": rmsNorm, "BatchNorm": batchNorm, "BatchStatistics": batchStatistics,
+}
+
+// refusals are the ops that are not exported, by name, and why.
+var refusals = map[string]error{
+	"Bernoulli": fmt.Errorf("%w: give the modules that drop numbers to Uses, so that they are in evaluation mode", ErrRandom),
+
+	"Round8":    fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
+	"Quantized": fmt.Errorf("%w: it is a network of 8-bit integers; export the model that it was made of, which the tools of onnxruntime quantise, or quantize.Weights of it", ErrUnsupported),
+
+	"Checkpoint":             fmt.Errorf("%w: it is recorded for gradients alone", ErrUnsupported),
+	"AttentionGradient":      gradient,
+	"AvgPool2DGradient":      gradient,
+	"BatchNormInputGradient": gradient, "BatchNormSums": gradient,
+	"Conv2DInputGradient": gradient, "Conv2DWeightGradient": gradient,
+	"CrossEntropyGradient":   gradient,
+	"GELUGradient":           gradient,
+	"LayerNormInputGradient": gradient, "LayerNormWeightGradient": gradient,
+	"MaxPool2DGradient":    gradient,
+	"RMSNormInputGradient": gradient, "RMSNormWeightGradient": gradient,
+	"ReLUGradient": gradient,
+}
+
+var gradient = fmt.Errorf("%w: it is part of a gradient; a model is exported as it computes, without training", ErrUnsupported)
+
+// refused is the error of a step that has no converter.
+func (s *step) refused() error {
+	reason := refusals[s.ops[0].Name()]
+	if reason == nil {
+		reason = ErrUnsupported
+	}
+	return &Error{Op: s.ops[0].Name(), Path: s.path, Layer: s.kind, Err: reason}
+}
+
+// direct is an op that ONNX has with the same inputs.
+func direct(op string) converter {
+	return func(e *emitter, s *step) (string, error) {
+		in := make([]string, len(s.in))
+		for i := range s.in {
+			in[i] = e.in(s, i)
+		}
+		return e.node(op, in), nil
+	}
+}
+
+// same1 is an op that gives its input.
+func same1(e *emitter, s *step) (string, error) { return e.in(s, 0), nil }
+
+// of is an op of a type, in each run.
+func of[T ir.Op](s *step) []T {
+	all := make([]T, len(s.ops))
+	for r, o := range s.ops {
+		all[r] = o.(T)
+	}
+	return all
+}
+
+// each is a number of the op in each run.
+func each[T ir.Op, N int | float64](s *step, number func(T) N) []N {
+	all := make([]N, len(s.ops))
+	for r, o := range of[T](s) {
+		all[r] = number(o)
+	}
+	return all
+}
+
+// constantOf is a scalar of an op as a weight, in the element type d.
+func constantOf[T ir.Op](e *emitter, s *step, d tensor.DType, number func(T) float64, counts ...sizes) (string, error) {
+	values := each(s, number)
+	name := e.follow(values, d, counts...)
+	if name == "" {
+		return "", s.fails(ErrChanging, "its factor is another each time, %v, and does not follow from the size of the input in a way that is known", values)
+	}
+	return name, nil
+}

@@ -1,0 +1,147 @@
+package onnx
+
+import (
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+func square(e *emitter, s *step) (string, error) {
+	x := e.in(s, 0)
+	return e.node("Mul", []string{x, x}), nil
+}
+
+func silu(e *emitter, s *step) (string, error) {
+	x := e.in(s, 0)
+	return e.node("Mul", []string{x, e.node("Sigmoid", []string{x})}), nil
+}
+
+func elu(e *emitter, s *step) (string, error) {
+	return alpha(e, s, "Elu", each(s, func(o ir.ELU) float64 { return o.Scalar }))
+}
+
+func leakyReLU(e *emitter, s *step) (string, error) {
+	return alpha(e, s, "LeakyRelu", each(s, func(o ir.LeakyReLU) float64 { return o.Scalar }))
+}
+
+// alpha is an op with one number, which an attribute holds.
+func alpha(e *emitter, s *step, op string, values []float64) (string, error) {
+	if !same(values) {
+		return "", s.fails(ErrChanging, "its factor is another each time: %v", values)
+	}
+	return e.node(op, []string{e.in(s, 0)}, attribute{"alpha", values[0]}), nil
+}
+
+func addScalar(e *emitter, s *step) (string, error) {
+	c, err := constantOf(e, s, e.dtype(s), func(o ir.AddScalar) float64 { return o.Scalar })
+	if err != nil {
+		return "", err
+	}
+	return e.node("Add", []string{e.in(s, 0), c}), nil
+}
+
+// mulScalar is a product, or with a sum before it the mean.
+func mulScalar(e *emitter, s *step) (string, error) {
+	added, x, axes := e.summed(s.in[0])
+	if added != nil && len(axes) > 0 {
+		mean := true
+		for r, factor := range each(s, func(o ir.MulScalar) float64 { return o.Scalar }) {
+			mean = mean && factor == 1/float64(added[r])
+		}
+		if mean {
+			return e.node("ReduceMean", []string{e.name(x), e.ints(axes...)}, attribute{"keepdims", 0}), nil
+		}
+	}
+	var counts []sizes
+	if added != nil {
+		counts = append(counts, added)
+	}
+	c, err := constantOf(e, s, e.dtype(s), func(o ir.MulScalar) float64 { return o.Scalar }, counts...)
+	if err != nil {
+		return "", err
+	}
+	return e.node("Mul", []string{e.in(s, 0), c}), nil
+}
+
+func powScalar(e *emitter, s *step) (string, error) {
+	c, err := constantOf(e, s, e.dtype(s), func(o ir.PowScalar) float64 { return o.Scalar })
+	if err != nil {
+		return "", err
+	}
+	return e.node("Pow", []string{e.in(s, 0), c}), nil
+}
+
+func atLeast(e *emitter, s *step) (string, error) {
+	return bound(e, s, "Max", each(s, func(o ir.AtLeast) float64 { return o.Scalar }), math.Inf(-1))
+}
+
+func atMost(e *emitter, s *step) (string, error) {
+	return bound(e, s, "Min", each(s, func(o ir.AtMost) float64 { return o.Scalar }), math.Inf(1))
+}
+
+// bound is a limit, unless it is none.
+func bound(e *emitter, s *step, op string, limits []float64, none float64) (string, error) {
+	if same(limits) && limits[0] == none {
+		return e.in(s, 0), nil
+	}
+	c := e.follow(limits, e.dtype(s))
+	if c == "" {
+		return "", s.fails(ErrChanging, "its limit is another each time: %v", limits)
+	}
+	return e.node(op, []string{e.in(s, 0), c}), nil
+}
+
+// masks is a function of truths, which are floats here: 0 is false.
+func masks(op string) converter {
+	return func(e *emitter, s *step) (string, error) {
+		var in []string
+		for i := range s.in {
+			in = append(in, e.truth(e.in(s, i)))
+		}
+		return e.mask(e.node(op, in)), nil
+	}
+}
+
+// truth is a float mask as a bool.
+func (e *emitter) truth(name string) string {
+	if b, ok := e.masks[name]; ok {
+		return b
+	}
+	return e.cast(name, elementBool)
+}
+
+// mask is a bool as a float mask.
+func (e *emitter) mask(truth string) string {
+	name := e.cast(truth, elementFloat)
+	e.masks[name] = truth
+	return name
+}
+
+func comparison(op string) converter {
+	return func(e *emitter, s *step) (string, error) {
+		a, b := e.in(s, 0), e.in(s, 1)
+		if d := e.dtype(s); d == tensor.Uint8 || d == tensor.Bool { // which not all of its readers compare
+			a, b = e.cast(a, elementInt32), e.cast(b, elementInt32)
+		}
+		return e.mask(e.node(op, []string{a, b})), nil
+	}
+}
+
+func where(e *emitter, s *step) (string, error) {
+	return e.node("Where", []string{e.truth(e.in(s, 0)), e.in(s, 1), e.in(s, 2)}), nil
+}
+
+func cast(e *emitter, s *step) (string, error) {
+	to := of[ir.Cast](s)[0].To
+	if e.dtype(s) == to {
+		return e.in(s, 0), nil
+	}
+	if to == tensor.Bool {
+		return e.truth(e.in(s, 0)), nil
+	}
+	if pair, ok := e.moments[s.in[0]]; ok {
+		e.moments[s.out] = [2]string{e.cast(pair[0], elements[to]), e.cast(pair[1], elements[to])}
+	}
+	return e.cast(e.in(s, 0), elements[to]), nil
+}

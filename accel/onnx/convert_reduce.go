@@ -1,0 +1,85 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// summed looks for sums that make a value: of what they are, over which of its axes,
+// and how many elements each adds up. added is nil where the value is no sum.
+func (e *emitter) summed(v int) (added sizes, x int, axes []int) {
+	x = v
+	left := []int{} // axes of x that are axes of v, found from the end
+	for i := range e.shape(v) {
+		left = append(left, i)
+	}
+	for s := e.maker(x); isA(s, "Sum"); s = e.maker(x) {
+		o := of[ir.Sum](s)[0]
+		x = s.in[0]
+		for i, a := range left {
+			if a >= o.From {
+				left[i] = a + o.To - o.From
+			}
+		}
+	}
+	if x == v {
+		return nil, v, nil
+	}
+	added = make(sizes, len(e.g.plan.runs))
+	for r := range added {
+		added[r] = 1
+	}
+	for i, s := range e.shape(x) {
+		if !slices.Contains(left, i) {
+			axes = append(axes, i)
+			for r := range added {
+				added[r] *= s[r]
+			}
+		}
+	}
+	return added, x, axes
+}
+
+// sum is that of one or several sums, one after the other.
+func sum(e *emitter, s *step) (string, error) {
+	_, x, axes := e.summed(s.out)
+	if len(axes) == 0 {
+		return e.name(x), nil
+	}
+	return e.node("ReduceSum", []string{e.name(x), e.ints(axes...)}, attribute{"keepdims", 0}), nil
+}
+
+func maximum(e *emitter, s *step) (string, error) {
+	return e.node("ReduceMax", []string{e.in(s, 0), e.ints(of[ir.Max](s)[0].Axis)}, attribute{"keepdims", 0}), nil
+}
+
+func argMax(e *emitter, s *step) (string, error) {
+	axis := of[ir.ArgMax](s)[0].Axis
+	return e.cast(e.node("ArgMax", []string{e.in(s, 0)}, attribute{"axis", axis}, attribute{"keepdims", 0}), elementInt32), nil
+}
+
+func cumSum(e *emitter, s *step) (string, error) {
+	o := of[ir.CumSum](s)[0]
+	in := []string{e.in(s, 0), e.scalar(tensor.Int64, float64(o.Axis))}
+	if o.Reverse {
+		return e.node("CumSum", in, attribute{"reverse", 1}), nil
+	}
+	return e.node("CumSum", in), nil
+}
+
+// rows is an op along the last axis.
+func rows(op string) converter {
+	return func(e *emitter, s *step) (string, error) {
+		return e.node(op, []string{e.in(s, 0)}, attribute{"axis", -1}), nil
+	}
+}
+
+// crossEntropy is the mean of the negative logarithms of the labels' probabilities.
+func crossEntropy(e *emitter, s *step) (string, error) {
+	p := e.node("LogSoftmax", []string{e.in(s, 0)}, attribute{"axis", -1})
+	labels := e.node("Unsqueeze", []string{e.in(s, 1), e.ints(1)})
+	chosen := e.node("GatherElements", []string{p, labels}, attribute{"axis", 1})
+	return e.node("Neg", []string{e.node("ReduceMean", []string{chosen}, attribute{"keepdims", 0})}), nil
+}

@@ -1,0 +1,241 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+func fill(e *emitter, s *step) (string, error) {
+	v := &e.g.values[s.out]
+	c, err := constantOf(e, s, v.dtype, func(o ir.Fill) float64 { return o.Value })
+	if err != nil || len(v.shape) == 0 {
+		return c, err
+	}
+	return e.expanded(s, c)
+}
+
+// expanded is a value broadcast to the shape of a step's result.
+func (e *emitter) expanded(s *step, name string) (string, error) {
+	to := e.shapeTensor(e.shape(s.out))
+	if to == "" {
+		return "", s.unknown(e.g)
+	}
+	return e.node("Expand", []string{name, to}), nil
+}
+
+func expand(e *emitter, s *step) (string, error) {
+	if sameSizes(e.shape(s.in[0]), e.shape(s.out)) {
+		return e.in(s, 0), nil
+	}
+	return e.expanded(s, e.in(s, 0))
+}
+
+// reshape leaves out what changes nothing, and rows that were made for an op which
+// takes any number of axes here.
+func reshape(e *emitter, s *step) (string, error) {
+	from, to := e.shape(s.in[0]), e.shape(s.out)
+	if y, ok := e.mixed[s.in[0]]; ok {
+		return y, nil
+	}
+	if sameSizes(from, to) {
+		return e.in(s, 0), nil
+	}
+	if n := len(to); n > 0 {
+		if name, lead := e.wide(s.in[0]); name != "" && sameSizes(lead, to[:n-1]) {
+			return name, nil
+		}
+	}
+	x := e.in(s, 0)
+	if axes, ok := onesAdded(from, to); ok {
+		return e.node("Unsqueeze", []string{x, e.ints(axes...)}), nil
+	}
+	if axes, ok := onesAdded(to, from); ok {
+		return e.node("Squeeze", []string{x, e.ints(axes...)}), nil
+	}
+	shape, empty := e.target(from, to)
+	if shape == "" {
+		return "", s.unknown(e.g)
+	}
+	if empty {
+		return e.node("Reshape", []string{x, shape}, attribute{"allowzero", 1}), nil
+	}
+	return e.node("Reshape", []string{x, shape}), nil
+}
+
+// target is the shape of a Reshape: with -1 for the only size that differs, 0 for
+// those that are as before, or computed. empty tells that 0 stands for itself.
+func (e *emitter) target(from, to []sizes) (name string, empty bool) {
+	shape := make([]int, len(to))
+	var differing, unlike int
+	for i, s := range to {
+		shape[i] = s[0]
+		switch {
+		case s.fixed():
+			empty = empty || s[0] == 0
+		case i < len(from) && slices.Equal(from[i], s):
+			differing++
+			shape[i] = 0
+		default:
+			differing++
+			unlike++
+			shape[i] = -1
+		}
+	}
+	switch {
+	case empty:
+		return e.shapeTensor(to), true
+	case differing == 1: // also for no elements, where 0 beside -1 would not do
+		for i, s := range to {
+			if !s.fixed() {
+				shape[i] = -1
+			}
+		}
+		return e.ints(shape...), false
+	case unlike == 0:
+		return e.ints(shape...), false
+	}
+	return e.shapeTensor(to), false
+}
+
+// onesAdded are the axes of size 1 by which to is longer than from.
+func onesAdded(from, to []sizes) ([]int, bool) {
+	if len(to) <= len(from) {
+		return nil, false
+	}
+	var axes []int
+	k := 0
+	for i, s := range to {
+		missing := len(to) - i - (len(from) - k)
+		switch {
+		case k < len(from) && slices.Equal(from[k], s):
+			k++
+		case s.fixed() && s[0] == 1 && missing > 0:
+			axes = append(axes, i)
+		default:
+			return nil, false
+		}
+	}
+	return axes, k == len(from) && len(axes) > 0
+}
+
+// wide is a value of rows [N, D] before its rows were put together, and its shape
+// without the last axis: where they were a Reshape of something with more axes, for
+// an op that ONNX has for any number of them. "" where that is not so.
+func (e *emitter) wide(v int) (name string, lead []sizes) {
+	s := e.maker(v)
+	if s == nil || len(e.shape(v)) != 2 {
+		return "", nil
+	}
+	if isA(s, "Reshape") {
+		x := e.shape(s.in[0])
+		if n := len(x); n > 2 && slices.Equal(x[n-1], e.shape(v)[1]) {
+			return e.name(s.in[0]), x[:n-1]
+		}
+		return "", nil
+	}
+	write, ok := ofRows[s.ops[0].Name()]
+	if !ok {
+		return "", nil
+	}
+	x, lead := e.wide(s.in[0])
+	if x == "" || isA(s, "Add") && len(e.shape(s.in[1])) != 1 || isA(s, "MatMul") && len(e.shape(s.in[1])) != 2 {
+		return "", nil
+	}
+	inner := e.current
+	e.current = s
+	defer func() { e.current = inner }()
+	return write(e, s, x), lead
+}
+
+// ofRows write ops of rows for an x of any number of axes.
+var ofRows = map[string]func(e *emitter, s *step, x string) string{
+	"Linear": func(e *emitter, s *step, x string) string {
+		w := e.once("Transpose", []string{e.in(s, 1)}, attribute{"perm", []int{1, 0}})
+		return e.node("Add", []string{e.node("MatMul", []string{x, w}), e.in(s, 2)})
+	},
+	"MatMul":     func(e *emitter, s *step, x string) string { return e.node("MatMul", []string{x, e.in(s, 1)}) },
+	"Add":        func(e *emitter, s *step, x string) string { return e.node("Add", []string{x, e.in(s, 1)}) },
+	"ByteLinear": writeByteLinear,
+	"LayerNorm":  writeLayerNorm,
+	"RMSNorm":    writeRMSNorm,
+}
+
+func transpose(e *emitter, s *step) (string, error) {
+	return e.node("Transpose", []string{e.in(s, 0)}, attribute{"perm", of[ir.Transpose](s)[0].Perm}), nil
+}
+
+// slice has bounds that stay, or that are at a fixed distance from the end.
+func slice(e *emitter, s *step) (string, error) {
+	if isA(e.maker(s.in[0]), "Attention") { // the part that is the result
+		e.mixed[s.out] = e.mixed[s.in[0]]
+		return "", nil
+	}
+	axes := each(s, func(o ir.Slice) int { return o.Axis })
+	if axes[0] != axes[len(axes)-1] {
+		return "", s.fails(ErrChanging, "its axis is another each time: %v", axes)
+	}
+	whole := e.shape(s.in[0])[axes[0]]
+	from, to := sizes(each(s, func(o ir.Slice) int { return o.From })), sizes(each(s, func(o ir.Slice) int { return o.To }))
+	if slices.Equal(to, whole) && from.fixed() && from[0] == 0 {
+		return e.in(s, 0), nil
+	}
+	begin, end := e.bound(from, whole), e.bound(to, whole)
+	if begin == "" || end == "" {
+		return "", s.fails(ErrChanging, "its bounds %v to %v do not follow from the size of the input in a way that is known", from, to)
+	}
+	return e.node("Slice", []string{e.in(s, 0), begin, end, e.ints(axes[0])}), nil
+}
+
+// bound is one of a slice of an axis of this size.
+func (e *emitter) bound(at, whole sizes) string {
+	if slices.Equal(at, whole) {
+		return e.ints(math.MaxInt)
+	}
+	if at.fixed() {
+		return e.ints(at[0])
+	}
+	fromEnd := make(sizes, len(at))
+	for r := range at {
+		fromEnd[r] = at[r] - whole[r]
+	}
+	if fromEnd.fixed() {
+		return e.ints(fromEnd[0])
+	}
+	return e.size(at)
+}
+
+func pad(e *emitter, s *step) (string, error) {
+	ops := of[ir.Pad](s)
+	axis := ops[0].Axis
+	before, after := make(sizes, len(ops)), make(sizes, len(ops))
+	for r, o := range ops {
+		if o.Axis != axis {
+			return "", s.fails(ErrChanging, "its axis is another each time: %d and %d", axis, o.Axis)
+		}
+		before[r] = o.Before
+		after[r] = o.Size - o.Before - e.shape(s.in[0])[axis][r]
+	}
+	b, a := e.size(before), e.size(after)
+	if b == "" || a == "" {
+		return "", s.fails(ErrChanging, "%v zeros before and %v after do not follow from the size of the input in a way that is known", before, after)
+	}
+	pads := e.ints(before[0], after[0])
+	if !before.fixed() || !after.fixed() {
+		pads = e.node("Concat", []string{b, a}, attribute{"axis", 0})
+	}
+	return e.node("Pad", []string{e.in(s, 0), pads, "", e.ints(axis)}), nil
+}
+
+func concat(e *emitter, s *step) (string, error) {
+	var in []string
+	for i := range s.in {
+		in = append(in, e.in(s, i))
+	}
+	y := e.node("Concat", in, attribute{"axis", of[ir.Concat](s)[0].Axis})
+	if mean, variance := e.moment(s, 0), e.moment(s, 1); len(in) == 2 && mean != "" && variance != "" {
+		e.moments[s.out] = [2]string{mean, variance}
+	}
+	return y, nil
+}

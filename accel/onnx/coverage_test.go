@@ -1,0 +1,121 @@
+package onnx_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notExported are functions that return a tensor or a module and have no row, and why.
+var notExported = map[string]string{
+	"tensor.New": "a constant", "tensor.FromFloat64s": "a constant", "tensor.FromInts": "a constant",
+	"tensor.FromBytes": "a constant", "tensor.FromRaw": "a constant", "tensor.Zeros": "a constant",
+	"tensor.Ones": "a constant", "tensor.Full": "a constant", "tensor.Parameter": "a constant",
+	"tensor.Randn": "random: refused, see TestRefusals", "tensor.Uniform": "random, as Randn",
+	"tensor.Quantized": "of 8-bit integers: refused, see TestTableIsWhole",
+	"tensor.Grad":      "of a gradient: refused, see TestRefusals",
+	"nn.Add":           "of a chain", "nn.CrossEntropy": "tensor.CrossEntropy", "nn.MSE": "tensor.MSE",
+	"nn.Forward": "of a module", "nn.Tensor": "of a file: a constant",
+}
+
+// TestEverythingHasARow looks for the functions of packages nn and tensor that give
+// modules or tensors.
+func TestEverythingHasARow(t *testing.T) {
+	covered := map[string]bool{}
+	for _, p := range parities() {
+		for _, name := range p.covers {
+			if !strings.Contains(name, ".") {
+				name = "nn." + name
+			}
+			covered[name] = true
+		}
+	}
+	found := map[string]bool{}
+	for name, results := range map[string][]string{
+		"nn":     {"Module", "*Chain", "*Linear", "*Convolution", "*Tensor"},
+		"tensor": {"*Tensor"},
+	} {
+		for _, f := range functions(t, filepath.Join("..", name)) {
+			if gives(f, results) {
+				found[name+"."+f.Name.Name] = true
+			}
+		}
+	}
+	if len(found) < 100 {
+		t.Fatalf("only %d functions were found", len(found))
+	}
+	for name := range found {
+		switch why := notExported[name]; {
+		case covered[name] && why != "":
+			t.Errorf("%s has a row, and yet is said to be %s", name, why)
+		case !covered[name] && why == "":
+			t.Errorf("%s has no row among the parities, and no reason why it is not exported", name)
+		}
+	}
+	for name := range covered {
+		if !found[name] {
+			t.Errorf("%s has a row and is not there", name)
+		}
+	}
+	for name := range notExported {
+		if !found[name] {
+			t.Errorf("%s is not there", name)
+		}
+	}
+}
+
+// functions are the exported functions and methods of a package.
+func functions(t *testing.T, folder string) []*ast.FuncDecl {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files in %s: %v", folder, err)
+	}
+	var all []*ast.FuncDecl
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.IsExported() {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// gives tells whether a function has one of these types among its results.
+func gives(f *ast.FuncDecl, types []string) bool {
+	if f.Type.Results == nil {
+		return false
+	}
+	for _, r := range f.Type.Results.List {
+		name := ""
+		switch x := r.Type.(type) {
+		case *ast.Ident:
+			name = x.Name
+		case *ast.StarExpr:
+			if id, ok := x.X.(*ast.Ident); ok {
+				name = "*" + id.Name
+			}
+		}
+		if slices.Contains(types, name) {
+			return true
+		}
+	}
+	return false
+}

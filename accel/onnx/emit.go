@@ -1,0 +1,336 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// emitter writes a graph as nodes of ONNX, step by step. What no output needs in the
+// end is left out again, so that a step may be written a second time where it is
+// found to be part of something larger.
+type emitter struct {
+	g       *graph
+	model   *Model
+	names   []string                      // by value; "" before it is made
+	taken   map[string]int                // how often a name was asked for
+	weights map[string]weight             // that nodes may use
+	masks   map[string]string             // the bool of which a float is 0 or 1
+	known   map[string]string             // what once has made
+	moments map[int][2]string             // mean and variance, of a value that has both
+	bytes   map[*integer.Weights][]string // names of quantised weights and of their steps
+	mixed   map[int]string                // what attention gives, of the flat value that it is part of
+	current *step
+	failed  error // of a constant that cannot be written
+}
+
+// emit is a graph as a model.
+func emit(g *graph, o *options) (*Model, error) {
+	e := &emitter{
+		g: g, model: &Model{name: o.name, notes: o.notes, external: o.external},
+		names: make([]string, len(g.values)), taken: map[string]int{}, weights: map[string]weight{},
+		masks: map[string]string{}, known: map[string]string{}, moments: map[int][2]string{}, mixed: map[int]string{}, bytes: map[*integer.Weights][]string{},
+	}
+	e.parameters(o.uses)
+	if err := e.ports(o); err != nil {
+		return nil, err
+	}
+	for i := range g.steps {
+		s := &g.steps[i]
+		e.current = s
+		convert, ok := converters[s.ops[0].Name()]
+		if !ok {
+			return nil, s.refused()
+		}
+		name, err := convert(e, s)
+		if err = errors.Join(err, e.failed); err != nil {
+			return nil, err
+		}
+		e.names[s.out] = name
+	}
+	e.current = nil
+	if err := errors.Join(e.results(o), e.failed); err != nil {
+		return nil, err
+	}
+	e.sweep()
+	return e.model, nil
+}
+
+// parameters names constants that are tensors of the models.
+func (e *emitter) parameters(models []any) {
+	for i, m := range models {
+		prefix := ""
+		if len(models) > 1 {
+			prefix = fmt.Sprintf("%d.", i)
+		}
+		for _, p := range nn.State(m) {
+			if n := e.g.first.Find(p.Tensor); n >= 0 && e.names[n] == "" && e.g.values[n].pattern == (pattern{}) {
+				e.constant(n, prefix+p.Name)
+			}
+		}
+	}
+}
+
+// ports are the inputs.
+func (e *emitter) ports(o *options) error {
+	for i, v := range e.g.inputs {
+		name := portName("input", o.inputs, i, len(e.g.inputs))
+		if _, clash := e.weights[name]; clash {
+			return fmt.Errorf("onnx: input %d and a parameter are both named %q; Inputs gives it another name", i, name)
+		}
+		e.taken[name]++
+		e.names[v] = name
+		e.model.inputs = append(e.model.inputs, port{name, elements[e.g.values[v].dtype], e.dimensions(v)})
+	}
+	return nil
+}
+
+// portName is what the user calls an input or output, or a default.
+func portName(kind string, names []string, i, of int) string {
+	switch {
+	case names != nil:
+		return names[i]
+	case of == 1:
+		return kind
+	}
+	return fmt.Sprintf("%s_%d", kind, i)
+}
+
+// dimensions are those of a value that others see.
+func (e *emitter) dimensions(v int) []dimension {
+	shape := make([]dimension, len(e.g.values[v].shape))
+	for i, s := range e.g.values[v].shape {
+		if s.fixed() {
+			shape[i] = dimension{size: s[0], known: true}
+			continue
+		}
+		for _, a := range e.g.plan.axes {
+			if slices.Equal(s, a.sizes) {
+				shape[i].name = a.name
+				break
+			}
+		}
+	}
+	return shape
+}
+
+// results are the outputs, each with a name of its own.
+func (e *emitter) results(o *options) error {
+	if o.outputs != nil && len(o.outputs) != len(e.g.outputs) {
+		return fmt.Errorf("onnx: Outputs: %d names for %d outputs", len(o.outputs), len(e.g.outputs))
+	}
+	renamed := map[string]string{}
+	for i, v := range e.g.outputs {
+		name := portName("output", o.outputs, i, len(e.g.outputs))
+		_, clash := e.weights[name]
+		if clash || e.taken[name] > 0 {
+			return fmt.Errorf("onnx: output %d and an input or a parameter are both named %q; Outputs gives it another name", i, name)
+		}
+		e.taken[name]++
+		inner := e.name(v)
+		if _, twice := renamed[inner]; twice || !e.isMade(inner) {
+			inner = e.node("Identity", []string{inner})
+		}
+		renamed[inner] = name
+		e.model.outputs = append(e.model.outputs, port{name, elements[e.g.values[v].dtype], e.dimensions(v)})
+	}
+	for k := range e.model.nodes {
+		n := &e.model.nodes[k]
+		if name, ok := renamed[n.out]; ok {
+			n.out = name
+		}
+		for i, in := range n.in {
+			if name, ok := renamed[in]; ok {
+				n.in[i] = name
+			}
+		}
+	}
+	return nil
+}
+
+// isMade tells whether a node makes what has this name.
+func (e *emitter) isMade(name string) bool {
+	return slices.ContainsFunc(e.model.nodes, func(n operator) bool { return n.out == name })
+}
+
+// sweep leaves out nodes and weights that no output needs, and names those that stay.
+func (e *emitter) sweep() {
+	needed := map[string]bool{}
+	for _, p := range e.model.outputs {
+		needed[p.name] = true
+	}
+	var kept []operator
+	for k := len(e.model.nodes) - 1; k >= 0; k-- {
+		n := e.model.nodes[k]
+		if !needed[n.out] {
+			continue
+		}
+		kept = append(kept, n)
+		for _, in := range n.in {
+			needed[in] = true
+		}
+	}
+	slices.Reverse(kept)
+	e.model.nodes = kept
+	final, added := map[string]string{}, map[string]bool{}
+	for k := range kept {
+		n := &kept[k]
+		n.in = slices.Clone(n.in)
+		for i, in := range n.in {
+			if w, ok := e.weights[in]; ok && !added[in] { // in the order of their use
+				added[in] = true
+				e.model.weights = append(e.model.weights, w)
+			}
+			if name, ok := final[in]; ok {
+				n.in[i] = name
+			}
+		}
+		n.name = e.unique(n.name)
+		if !slices.ContainsFunc(e.model.outputs, func(p port) bool { return p.name == n.out }) {
+			final[n.out] = n.name + "_output"
+			n.out = final[n.out]
+		}
+	}
+}
+
+// name is that of a value, which becomes a weight, or nodes, if it is a constant.
+func (e *emitter) name(v int) string {
+	if e.names[v] != "" {
+		return e.names[v]
+	}
+	if p := e.g.values[v].pattern; p != (pattern{}) || e.resizes(v) {
+		if e.names[v] = e.patterned(v, p); e.names[v] == "" {
+			e.failed = e.g.changing(v, "how the shape %s of a tensor that the model makes in Go follows from that of the input is not clear")
+		}
+		return e.names[v]
+	}
+	e.constant(v, e.unique("/constant"))
+	return e.names[v]
+}
+
+// resizes tells whether the size of a value differs between the runs.
+func (e *emitter) resizes(v int) bool {
+	return slices.ContainsFunc(e.g.values[v].shape, func(s sizes) bool { return !s.fixed() })
+}
+
+// constant makes a constant a weight of this name.
+func (e *emitter) constant(v int, name string) {
+	c := e.g.values[v].constant
+	e.names[v] = name
+	e.taken[name]++
+	e.weights[name] = weight{name, elements[c.DType()], c.Shape(), c.Raw()}
+}
+
+// in is the name of an input of a step.
+func (e *emitter) in(s *step, i int) string { return e.name(s.in[i]) }
+
+// node adds a node and gives the name of what it makes.
+func (e *emitter) node(op string, in []string, attributes ...attribute) string {
+	place := "/" + e.place(in) + op
+	out := fmt.Sprintf("/%d", len(e.model.nodes)) // until it has a better one
+	e.model.nodes = append(e.model.nodes, operator{place, op, in, out, attributes})
+	return out
+}
+
+// once is node, or what it has given for the same op and inputs before.
+func (e *emitter) once(op string, in []string, attributes ...attribute) string {
+	key := fmt.Sprint(op, in, attributes)
+	if e.known[key] == "" {
+		e.known[key] = e.node(op, in, attributes...)
+	}
+	return e.known[key]
+}
+
+// place is where a node belongs: to the owner of a parameter that it or its op uses,
+// or to the layer in which its op was recorded.
+func (e *emitter) place(in []string) string {
+	if e.current != nil {
+		in = slices.Clone(in)
+		for _, v := range e.current.in {
+			for s := e.maker(v); s != nil && len(s.in) > 0 && movesWeights[s.ops[0].Name()]; s = e.maker(v) {
+				v = s.in[0]
+			}
+			in = append(in, e.names[v])
+		}
+	}
+	for _, n := range in {
+		if _, ok := e.weights[n]; ok && !strings.HasPrefix(n, "/") {
+			if i := strings.LastIndexByte(n, '.'); i > 0 {
+				return n[:i] + "/"
+			}
+		}
+	}
+	if e.current != nil && e.current.path != "" {
+		return e.current.path + "/"
+	}
+	return ""
+}
+
+// movesWeights are ops of which the result is still that parameter.
+var movesWeights = map[string]bool{"Transpose": true, "Cast": true, "Reshape": true}
+
+// unique is a name that nothing else has.
+func (e *emitter) unique(name string) string {
+	for {
+		k := e.taken[name]
+		e.taken[name]++
+		if k == 0 {
+			return name
+		}
+		name = fmt.Sprintf("%s_%d", name, k)
+	}
+}
+
+// ints is a weight of int64 numbers, in one dimension.
+func (e *emitter) ints(values ...int) string {
+	raw := []byte{}
+	for _, v := range values {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(int64(v)))
+	}
+	name := "/ints/" + strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ","), "[]")
+	e.weights[name] = weight{name, elementInt64, []int{len(values)}, raw}
+	return name
+}
+
+// scalar is a weight of one number without a dimension.
+func (e *emitter) scalar(d tensor.DType, value float64) string {
+	raw := tensor.FromFloat64s([]float64{value}).Cast(d).Raw()
+	name := fmt.Sprintf("/%s/%v", elements[d], value)
+	if d == tensor.Float32 {
+		name = fmt.Sprintf("/%s/%v", elements[d], float32(value))
+	}
+	if math.Signbit(value) && value == 0 {
+		name += "-"
+	}
+	e.weights[name] = weight{name, elements[d], nil, raw}
+	return name
+}
+
+// cast is a node of another element type.
+func (e *emitter) cast(name string, to elementType) string {
+	return e.node("Cast", []string{name}, attribute{"to", int(to)})
+}
+
+// dtype of the first input of a step.
+func (e *emitter) dtype(s *step) tensor.DType { return e.g.values[s.in[0]].dtype }
+
+// shape of a value in all runs.
+func (e *emitter) shape(v int) []sizes { return e.g.values[v].shape }
+
+// maker is the step that makes a value; nil for inputs and constants.
+func (e *emitter) maker(v int) *step {
+	if k := e.g.from[v]; k >= 0 {
+		return &e.g.steps[k]
+	}
+	return nil
+}
+
+// isA tells whether a step is there and of an op of this name.
+func isA(s *step, name string) bool { return s != nil && s.ops[0].Name() == name }

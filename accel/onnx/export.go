@@ -1,0 +1,103 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Tensor is the tensors that models compute with.
+type Tensor = tensor.Tensor
+
+// Export writes a model to a file that onnxruntime and others read. example is an
+// input as the model takes it, with at least one example in it; the first axis of the
+// input is called "batch" and may be of any size, see [Axes]. Layers compute as in
+// evaluation, and the model stays in the mode that it is in; layers that have not
+// seen an input get their parameters from the example.
+//
+// What cannot be exported is an [*Error]; a shape that does not fit is a
+// *tensor.ShapeError behind the name of the layer. The file is replaced as a whole or
+// not at all.
+func Export(path string, model nn.Module, example *Tensor, options ...Option) error {
+	m, err := Build(model, example, options...)
+	if err != nil {
+		return err
+	}
+	return m.Save(path)
+}
+
+// ExportFunc is [Export] of a function, which may have several inputs and outputs.
+// [Uses] names the models that it calls.
+func ExportFunc(path string, function func(inputs []*Tensor) []*Tensor, examples []*Tensor, options ...Option) error {
+	m, err := BuildFunc(function, examples, options...)
+	if err != nil {
+		return err
+	}
+	return m.Save(path)
+}
+
+// Build makes what [Export] writes.
+func Build(model nn.Module, example *Tensor, options ...Option) (*Model, error) {
+	if model == nil {
+		return nil, errors.New("onnx: there is no model")
+	}
+	function := func(in []*Tensor) []*Tensor { return []*Tensor{model.Forward(in[0])} }
+	return BuildFunc(function, []*Tensor{example}, append(options[:len(options):len(options)], Uses(model))...)
+}
+
+// BuildFunc makes what [ExportFunc] writes.
+func BuildFunc(function func(inputs []*Tensor) []*Tensor, examples []*Tensor, list ...Option) (*Model, error) {
+	o, err := settings(function, examples, list)
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.plan(examples)
+	if err != nil {
+		return nil, err
+	}
+	defer nn.Evaluating(o.uses)()
+	g, err := trace(function, s)
+	if err != nil {
+		return nil, err
+	}
+	defer g.release()
+	return emit(g, o)
+}
+
+// settings reads options and looks at what they are about.
+func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Option) (*options, error) {
+	if function == nil {
+		return nil, errors.New("onnx: there is no function")
+	}
+	if len(examples) == 0 {
+		return nil, errors.New("onnx: there is no example of an input")
+	}
+	for i, x := range examples {
+		if x == nil {
+			return nil, fmt.Errorf("onnx: the example of input %d is nil", i)
+		}
+	}
+	o := &options{axes: map[int][]string{}, name: "quern"}
+	for _, option := range list {
+		if option.set == nil {
+			continue
+		}
+		if err := option.set(o); err != nil {
+			return nil, err
+		}
+	}
+	for input, names := range o.axes {
+		if input >= len(examples) {
+			return nil, fmt.Errorf("onnx: Axes(%d): there are %d inputs, counted from 0", input, len(examples))
+		}
+		if n := examples[input].Rank(); len(names) > n {
+			return nil, fmt.Errorf("onnx: Axes(%d): %d names for an input of %d axes", input, len(names), n)
+		}
+	}
+	if o.inputs != nil && len(o.inputs) != len(examples) {
+		return nil, fmt.Errorf("onnx: Inputs: %d names for %d inputs", len(o.inputs), len(examples))
+	}
+	return o, nil
+}

@@ -1,0 +1,171 @@
+package onnx_test
+
+import (
+	"github.com/quernlab/quern/accel/onnx"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// opRows are the ops of package tensor. Each is a function of its inputs, which are
+// of any batch.
+func opRows() []parity {
+	type T = *tensor.Tensor
+	x, y := randn(11, 2, 3, 4), randn(12, 2, 3, 4)
+	positive := x.Abs().AddScalar(0.1)
+	var rows []parity
+	add := func(name string, function func(in []T) T, inputs []T, options ...onnx.Option) *parity {
+		rows = append(rows, parity{
+			name: "op " + name, examples: inputs, options: options, covers: []string{"tensor." + name},
+			function: func(in []T) []T { return []T{function(in)} },
+		})
+		return &rows[len(rows)-1]
+	}
+	// named is add for a further row of an op.
+	named := func(name, op string, function func(in []T) T, inputs []T, options ...onnx.Option) *parity {
+		p := add(op, function, inputs, options...)
+		p.name = "op " + name
+		return p
+	}
+	unary := func(name string, f func(T) T, input T) { add(name, func(in []T) T { return f(in[0]) }, []T{input}) }
+	for name, f := range map[string]func(T) T{
+		"Neg": T.Neg, "Exp": T.Exp, "Square": T.Square, "Abs": T.Abs, "Tanh": T.Tanh, "Sigmoid": T.Sigmoid,
+		"ReLU": T.ReLU, "GELU": T.GELU, "SiLU": T.SiLU, "Sin": T.Sin, "Cos": T.Cos, "Floor": T.Floor,
+		"Not": T.Not, "T": T.T, "Clone": T.Clone, "Detach": T.Detach,
+	} {
+		unary(name, f, x)
+	}
+	unary("Log", T.Log, positive)
+	unary("Sqrt", T.Sqrt, positive)
+	unary("LeakyReLU", func(x T) T { return x.LeakyReLU(0.2) }, x)
+	unary("ELU", func(x T) T { return x.ELU(1.3) }, x)
+	unary("AddScalar", func(x T) T { return x.AddScalar(-1.5) }, x)
+	unary("MulScalar", func(x T) T { return x.MulScalar(2.5) }, x)
+	unary("PowScalar", func(x T) T { return x.PowScalar(1.7) }, positive)
+	unary("Clamp", func(x T) T { return x.Clamp(-0.4, 0.7) }, x)
+	unary("RequireFinite", func(x T) T { return x.RequireFinite("x").Neg() }, x)
+	unary("Dropout", func(x T) T { return x.Dropout(0.5, nil, false).Neg() }, x)
+	for name, f := range map[string]func(a, b T) T{
+		"Add": T.Add, "Sub": T.Sub, "Mul": T.Mul, "Maximum": T.Maximum, "Minimum": T.Minimum, "Equal": T.Equal, "Greater": T.Greater, "Less": T.Less,
+	} {
+		add(name, func(in []T) T { return f(in[0], in[1]) }, []T{x, y})
+	}
+	add("Div", func(in []T) T { return in[0].Div(in[1]) }, []T{x, positive})
+	add("Pow", func(in []T) T { return in[0].Pow(in[1]) }, []T{positive, y})
+	add("And", func(in []T) T { return in[0].ReLU().And(in[1].ReLU()) }, []T{x, y})
+	add("Or", func(in []T) T { return in[0].ReLU().Or(in[1].ReLU()) }, []T{x, y})
+	add("Where", func(in []T) T { return tensor.Where(in[0].Greater(in[1]), in[0], in[1].Neg()) }, []T{x, y})
+	named("broadcasting", "Add", func(in []T) T { return in[0].Add(randn(3, 3, 1)).Mul(randn(4, 4)).Div(randn(5, 1, 1, 1)) }, []T{x})
+
+	unary("Sum", func(x T) T { return x.Sum(-1) }, x)
+	named("sum of two", "Sum", func(in []T) T { return in[0].Sum(0, 2) }, []T{x})
+	named("sum of all", "Sum", func(in []T) T { return in[0].Sum() }, []T{x})
+	unary("Mean", func(x T) T { return x.Mean(1) }, x)
+	named("mean of all", "Mean", func(in []T) T { return in[0].Mean() }, []T{x})
+	named("mean of the batch", "Mean", func(in []T) T { return in[0].Mean(0, 2) }, []T{x})
+	unary("Var", func(x T) T { return x.Var(1, 1, 2) }, x)
+	named("variance of the batch", "Var", func(in []T) T { return in[0].Var(0, 0) }, []T{x})
+	p := named("variance of the batch as a sample", "Var", func(in []T) T { return in[0].Var(1, 0) }, []T{x})
+	p.more = [][]T{{randn(1, 5, 3, 4)}, {randn(1, 17, 3, 4)}}
+	unary("Std", func(x T) T { return x.Std(0, 2) }, x)
+	unary("Norm", func(x T) T { return x.Norm(1) }, x)
+	unary("Max", func(x T) T { return x.Max(1) }, x)
+	unary("Min", func(x T) T { return x.Min(-1) }, x)
+	unary("ArgMax", func(x T) T { return x.ArgMax(1) }, x)
+	unary("CumSum", func(x T) T { return x.CumSum(1) }, x)
+	unary("LogSumExp", func(x T) T { return x.LogSumExp(2) }, x)
+	unary("Softmax", func(x T) T { return x.Softmax(-1) }, x)
+	named("softmax along 1", "Softmax", func(in []T) T { return in[0].Softmax(1) }, []T{x})
+	unary("LogSoftmax", func(x T) T { return x.LogSoftmax(-1) }, x)
+	unary("OneHot", func(x T) T { return x.OneHot(5) }, tokens(5, 2, 3))
+
+	unary("Transpose", func(x T) T { return x.Transpose(2, 0, 1) }, x)
+	unary("Reshape", func(x T) T { return x.Reshape(-1, 2, 2).Reshape(x.Dim(0), 12) }, x)
+	named("reshape of two axes", "Reshape", func(in []T) T {
+		n, t := in[0].Dim(0), in[0].Dim(1)
+		return in[0].Reshape(n*t, 2, 2).Transpose(0, 2, 1).Reshape(n, t, 4).Transpose(1, 0, 2).Reshape(t, 2, n, 2)
+	}, []T{randn(1, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
+	named("ones", "Reshape", func(in []T) T {
+		n := in[0].Dim(0)
+		return in[0].Reshape(n, 1, 3, 1, 4).Reshape(n, 3, 4, 1).Reshape(1, n, 3, 4).Reshape(n, 3, 1, 4)
+	}, []T{x})
+	unary("Flatten", func(x T) T { return x.Flatten(1) }, x)
+	unary("Slice", func(x T) T { return x.Slice(1, 1, 3) }, x)
+	named("the last place", "Slice", func(in []T) T {
+		t := in[0].Dim(1)
+		return in[0].Slice(1, t-1, t)
+	}, []T{randn(1, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
+	named("all but the first", "Slice", func(in []T) T { return in[0].Slice(1, 1, in[0].Dim(1)) }, []T{randn(1, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
+	named("half of a pair", "Slice", func(in []T) T {
+		n := in[0].Dim(0)
+		both := tensor.Concat(0, in[0], in[0].Neg())
+		return both.Slice(0, n, 2*n).Sub(both.Slice(0, 0, n))
+	}, []T{x})
+	unary("Pad", func(x T) T { return x.Pad(1, 2, 1) }, x)
+	named("pad of the batch", "Pad", func(in []T) T { return in[0].Pad(0, 1, 0) }, []T{x})
+	named("pad by the batch", "Pad", func(in []T) T { return in[0].Pad(1, in[0].Dim(0), 0) }, []T{x})
+	unary("Expand", func(x T) T { return x.Reshape(x.Dim(0), 1, 3, 4).Expand(x.Dim(0), 5, 3, 4) }, x)
+	add("Concat", func(in []T) T { return tensor.Concat(1, in[0], in[1], in[0]) }, []T{x, y})
+	named("concat of batches", "Concat", func(in []T) T { return tensor.Concat(0, in[0], in[1]) }, []T{x, y})
+
+	unary("Cast", func(x T) T { return x.MulScalar(3).Cast(tensor.Int32) }, x)
+	for _, d := range []tensor.DType{tensor.Float64, tensor.Int64, tensor.Bool, tensor.Float16, tensor.BFloat16} {
+		why := ""
+		if d == tensor.BFloat16 {
+			why = "onnxruntime's Python has no bfloat16 for inputs and outputs"
+		}
+		named("cast to "+d.String(), "Cast", func(in []T) T { return in[0].MulScalar(3).Cast(d) }, []T{x}).unrunnable = why
+		named("cast there and back, "+d.String(), "Cast", func(in []T) T { return in[0].MulScalar(3).Cast(d).Cast(tensor.Float32) }, []T{x})
+		named("cast from "+d.String(), "Cast", func(in []T) T { return in[0].Cast(tensor.Float32).Neg() }, []T{x.MulScalar(3).Cast(d)}).unrunnable = why
+	}
+	named("integers compared", "Equal", func(in []T) T { return in[0].Equal(in[1]).Add(in[0].Greater(in[1])) }, []T{tokens(3, 2, 4), tokens(3, 2, 4).Reshape(2, 4)})
+	named("bytes compared", "Less", func(in []T) T { return in[0].Less(tensor.FromBytes([]byte{3, 4, 0, 1}, 4)) }, []T{tokens(6, 2, 4).Cast(tensor.Uint8)})
+
+	unary("Gather", func(x T) T { return randn(9, 5, 3, 2).Gather(x) }, tokens(5, 2, 3))
+	unary("Embedding", func(x T) T { return tensor.Embedding(randn(9, 5, 3), x) }, tokens(5, 2, 3))
+	named("rows of the batch", "Gather", func(in []T) T { return in[0].Gather(tensor.FromInts([]int{0, 0}, 2)) }, []T{x})
+	add("ScatterAdd", func(in []T) T { return in[0].ScatterAdd(in[1], 5) }, []T{randn(9, 2, 3, 4), tokens(5, 2, 3)})
+	named("scatter to the batch", "ScatterAdd", func(in []T) T { return in[0].ScatterAdd(in[1], in[0].Dim(0)) }, []T{randn(9, 2, 3, 4), tokens(1, 2, 3)})
+
+	add("MatMul", func(in []T) T { return in[0].MatMul(in[1]) }, []T{x, randn(2, 2, 4, 5)})
+	named("product with a matrix", "MatMul", func(in []T) T { return in[0].MatMul(randn(2, 4, 5)) }, []T{randn(2, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
+	named("product of broadcast batches", "MatMul", func(in []T) T { return in[0].Reshape(in[0].Dim(0), 1, 3, 4).MatMul(randn(2, 5, 4, 2)) }, []T{x})
+	unary("Linear", func(x T) T { return tensor.Linear(x, randn(2, 5, 4), randn(3, 5)) }, x)
+	unary("Conv2D", func(x T) T {
+		return tensor.Conv2D(x, randn(2, 4, 1, 3, 2), randn(3, 4), tensor.Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 0}, Dilation: [2]int{1, 2}, Groups: 4})
+	}, randn(4, 2, 4, 7, 8))
+	unary("MaxPool2D", func(x T) T {
+		return tensor.MaxPool2D(x, [2]int{3, 2}, tensor.Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 2}})
+	}, randn(4, 2, 4, 7, 8))
+	unary("AvgPool2D", func(x T) T {
+		return tensor.AvgPool2D(x, [2]int{3, 2}, tensor.Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 1}})
+	}, randn(4, 2, 4, 7, 8))
+	unary("GlobalAvgPool2D", tensor.GlobalAvgPool2D, randn(4, 2, 4, 7, 8))
+	unary("LayerNorm", func(x T) T { return tensor.LayerNorm(x, randn(1, 3, 4), nil, 2, 1e-3) }, x)
+	unary("RMSNorm", func(x T) T { return tensor.RMSNorm(x, nil, 1, 1e-3) }, x)
+	unary("BatchNorm", func(x T) T {
+		return tensor.BatchNorm(x, nil, randn(1, 3), randn(2, 3), randn(3, 3).Abs(), 0.1, 1e-3, false)
+	}, x)
+	named("norm by the batch itself", "BatchNorm", func(in []T) T { return tensor.BatchNorm(in[0], randn(1, 3), nil, nil, nil, 0.1, 1e-3, false) }, []T{x})
+
+	heads := []T{randn(1, 2, 2, 6, 4), randn(2, 2, 2, 6, 4), randn(3, 2, 2, 6, 3)}
+	times := []onnx.Option{onnx.Axes(0, "batch", "", "time"), onnx.Axes(1, "batch", "", "seen"), onnx.Axes(2, "batch", "", "seen")}
+	lengths := [][]T{heads, {randn(1, 3, 2, 4, 4), randn(2, 3, 2, 7, 4), randn(3, 3, 2, 7, 3)}, {randn(1, 1, 2, 5, 4), randn(2, 1, 2, 1, 4), randn(3, 1, 2, 1, 3)}}
+	add("Attention", func(in []T) T { return tensor.Attention(in[0], in[1], in[2], false) }, heads, times...).more = lengths
+	named("causal attention", "Attention", func(in []T) T { return tensor.Attention(in[0], in[1], in[2], true) }, heads, times...).more = lengths
+	add("MaskedAttention", func(in []T) T {
+		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.Visibility{Causal: true, Lengths: in[3]})
+	}, append(heads[:3:3], tensor.FromInts([]int{3, 0}, 2)), times...)
+	named("attention with a mask", "MaskedAttention", func(in []T) T {
+		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.Visibility{Mask: in[3]})
+	}, append(heads[:3:3], tokens(2, 2, 1, 6, 6)))
+	named("attention with a bias", "MaskedAttention", func(in []T) T {
+		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.Visibility{Bias: randn(4, 6, 6), Causal: true})
+	}, heads)
+
+	p = add("CrossEntropy", func(in []T) T { return tensor.CrossEntropy(in[0], in[1]) }, []T{randn(1, 2, 5), tokens(5, 2)})
+	p.covers = append(p.covers, "tensor.CrossEntropy")
+	add("MSE", func(in []T) T { return tensor.MSE(in[0], in[1]) }, []T{x, y})
+	add("Checkpoint", func(in []T) T {
+		return tensor.Checkpoint(func(in []T) T { return in[0].Exp().Mul(in[1]) }, in[0], in[1])
+	}, []T{x, y})
+	return rows
+}

@@ -1,0 +1,144 @@
+package onnx
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// batchAxis is what the first axis of an input is called by default.
+const batchAxis = "batch"
+
+// axis is one whose size may be another each time.
+type axis struct {
+	name  string
+	sizes []int // in each run of a trace
+}
+
+// plan is inputs of several sizes: the axes, and the inputs of each run. A size that
+// follows an axis differs where the axis does, and all else stays.
+type plan struct {
+	examples []*Tensor
+	axes     []axis
+	of       [][]string // by input: the names of its axes, "" for those that stay
+	runs     [][]*Tensor
+}
+
+// The sizes of axes that count examples. They are no sizes of which one is a multiple
+// of another, nor such as 1 or 0, at which shapes may mean something else.
+var exampleSizes = [3]int{2, 3, 5}
+
+// sizesOf are three sizes to trace an axis with. An example of a sequence may be as
+// long as the model can take: the others are shorter where they can be.
+func sizesOf(first bool, size int) [3]int {
+	switch {
+	case first:
+		return exampleSizes
+	case size > 2:
+		return [3]int{size, size - 1, size - 2}
+	}
+	return [3]int{size, 3 - size, 3}
+}
+
+// plan makes the inputs: first of the base sizes, then with two other sizes of each
+// axis, then with all axes changed.
+func (o *options) plan(examples []*Tensor) (*plan, error) {
+	p := &plan{examples: examples}
+	var choices [][3]int
+	base := map[string]int{}
+	for i, x := range examples {
+		names, named := o.axes[i]
+		if !named && x.Rank() > 0 {
+			names = []string{batchAxis}
+		}
+		p.of = append(p.of, names)
+		for at, name := range names {
+			if name == "" {
+				continue
+			}
+			size := x.Dim(at)
+			if size < 1 {
+				return nil, fmt.Errorf("onnx: the example of input %d has the shape %v: axis %d, %q, must be at least 1 long", i, x.Shape(), at, name)
+			}
+			if old, ok := base[name]; ok {
+				if old != size {
+					return nil, fmt.Errorf("onnx: axis %q is %d long in one example and %d in another", name, old, size)
+				}
+				continue
+			}
+			base[name] = size
+			p.axes = append(p.axes, axis{name: name})
+			choices = append(choices, sizesOf(at == 0, size))
+		}
+	}
+	for _, run := range runsOf(len(p.axes)) {
+		for i := range p.axes {
+			p.axes[i].sizes = append(p.axes[i].sizes, choices[i][run[i]])
+		}
+	}
+	for run := range runsOf(len(p.axes)) {
+		var inputs []*Tensor
+		for i, x := range examples {
+			inputs = append(inputs, p.resize(x, p.of[i], run))
+		}
+		p.runs = append(p.runs, inputs)
+	}
+	return p, nil
+}
+
+// runsOf is which of its three sizes each axis has in each run. Without axes there
+// are two runs, which must be the same.
+func runsOf(axes int) [][]int {
+	runs := [][]int{make([]int, axes)}
+	if axes == 0 {
+		return append(runs, []int{})
+	}
+	for i := range axes {
+		for choice := 1; choice < 3; choice++ {
+			run := make([]int, axes)
+			run[i] = choice
+			runs = append(runs, run)
+		}
+	}
+	if axes > 1 {
+		runs = append(runs, slices.Repeat([]int{1}, axes))
+	}
+	return runs
+}
+
+// resize repeats an example, or cuts it, to the sizes of a run.
+func (p *plan) resize(x *Tensor, names []string, run int) *Tensor {
+	shape, raw, width := x.Shape(), x.Raw(), x.DType().Size()
+	for at, name := range names {
+		for _, a := range p.axes {
+			if a.name == name {
+				raw = cycle(raw, shape, at, a.sizes[run], width)
+				shape[at] = a.sizes[run]
+			}
+		}
+	}
+	return tensor.FromRaw(x.DType(), raw, shape...)
+}
+
+// cycle is the elements, of so many bytes, of a tensor with n slices along an axis:
+// the first ones, from the beginning again where there are not so many.
+func cycle(raw []byte, shape []int, at, n, width int) []byte {
+	inner := width
+	for _, d := range shape[at+1:] {
+		inner *= d
+	}
+	outer := 1
+	for _, d := range shape[:at] {
+		outer *= d
+	}
+	var out bytes.Buffer
+	for o := range outer {
+		for i := range n {
+			from := (o*shape[at] + i%shape[at]) * inner
+			out.Write(raw[from : from+inner])
+		}
+	}
+	return out.Bytes()
+}

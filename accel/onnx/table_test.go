@@ -1,0 +1,103 @@
+package onnx
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestTableIsWhole wants a converter of every op, or a reason why there is none.
+func TestTableIsWhole(t *testing.T) {
+	known := map[string]bool{}
+	for _, op := range ir.Table() {
+		name := op.Name()
+		known[name] = true
+		_, converted := converters[name]
+		reason := refusals[name]
+		switch {
+		case converted == (reason != nil):
+			t.Errorf("%s: it is exported: %v, and it is refused: %v", name, converted, reason)
+		case reason != nil && !errors.Is(reason, ErrUnsupported) && !errors.Is(reason, ErrRandom):
+			t.Errorf("%s: %v", name, reason)
+		}
+	}
+	for name := range converters {
+		if !known[name] {
+			t.Errorf("%s is no op", name)
+		}
+	}
+	for name := range refusals {
+		if !known[name] {
+			t.Errorf("%s is no op", name)
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		data  []float64
+		shape []int
+		want  int
+	}{
+		{"one axis", []float64{0, 1, 2}, []int{3}, 0},
+		{"rows", []float64{0, 0, 1, 1}, []int{2, 2}, 0},
+		{"columns", []float64{0, 1, 0, 1}, []int{2, 2}, 1},
+		{"ones", []float64{0, 1, 2}, []int{1, 3, 1}, 1},
+		{"not from 0", []float64{1, 2, 3}, []int{3}, -1},
+		{"another step", []float64{0, 2, 4}, []int{3}, -1},
+		{"all elements", []float64{0, 1, 2, 3}, []int{2, 2}, -1},
+		{"one element", []float64{0}, []int{1}, -1},
+		{"nothing", nil, []int{0}, -1},
+	} {
+		if got := counting(tt.data, tt.shape); got != tt.want {
+			t.Errorf("%s: along %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestOnesAdded(t *testing.T) {
+	fixed := func(shape ...int) (all []sizes) {
+		for _, n := range shape {
+			all = append(all, sizes{n, n})
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		from, to []sizes
+		want     []int
+		ok       bool
+	}{
+		{fixed(2, 3), fixed(2, 1, 3), []int{1}, true},
+		{fixed(1, 3), fixed(1, 1, 3), []int{1}, true},
+		{fixed(3), fixed(1, 3, 1), []int{0, 2}, true},
+		{fixed(), fixed(1, 1), []int{0, 1}, true},
+		{fixed(2, 3), fixed(2, 3), nil, false},
+		{fixed(2, 3), fixed(3, 1, 2), nil, false},
+		{fixed(2, 3), fixed(6, 1, 1), nil, false},
+		{[]sizes{{2, 3}}, []sizes{{1, 1}, {2, 3}}, []int{0}, true},
+		{[]sizes{{1, 2}}, []sizes{{1, 2}, {1, 2}}, nil, false},
+	} {
+		axes, ok := onesAdded(tt.from, tt.to)
+		if ok != tt.ok || ok && len(axes) != len(tt.want) {
+			t.Errorf("%v to %v: %v, %v, want %v, %v", tt.from, tt.to, axes, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+// TestTooLarge has weights of 3 GiB, all of them the same that nobody touches.
+func TestTooLarge(t *testing.T) {
+	var m Model
+	raw := make([]byte, 1<<30)
+	for range 3 {
+		m.weights = append(m.weights, weight{raw: raw})
+	}
+	if _, err := m.WriteTo(nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+	if len(elements) != 8 || elements[tensor.Bool] != elementBool {
+		t.Errorf("%v", elements)
+	}
+}

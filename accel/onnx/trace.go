@@ -1,0 +1,111 @@
+package onnx
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// trace records the function once for each run of a plan, and joins what it did. The
+// graph is to be released.
+func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
+	var runs []*tensor.Graph
+	var joined *graph
+	defer func() {
+		for i, g := range runs {
+			if joined == nil || i > 0 {
+				g.Release()
+			}
+		}
+	}()
+	// Layers that have not seen an input yet compute another way the first time.
+	warm, err := record(function, p.runs[0])
+	if err != nil {
+		return nil, explain(err, function, p, 0)
+	}
+	warm.Release()
+	for run, inputs := range p.runs {
+		g, err := record(function, inputs)
+		if err != nil {
+			return nil, explain(err, function, p, run)
+		}
+		runs = append(runs, g)
+	}
+	joined, err = join(runs, p)
+	return joined, err
+}
+
+// record is one run.
+func record(function func([]*Tensor) []*Tensor, inputs []*Tensor) (g *tensor.Graph, err error) {
+	defer nn.Catch(&err)
+	missing := -1
+	g = tensor.Trace(func(in []*Tensor) []*Tensor {
+		out := function(in)
+		for i, y := range out {
+			if y == nil {
+				missing = i
+				return nil
+			}
+		}
+		return out
+	}, inputs...)
+	switch {
+	case missing >= 0:
+		err = outputError(fmt.Sprintf("onnx: output %d is nil", missing))
+	case len(g.Outputs) == 0:
+		err = outputError("onnx: the function has no output")
+	}
+	if err != nil {
+		g.Release()
+		return nil, err
+	}
+	return g, nil
+}
+
+// outputError says what is wrong with what a function returned.
+type outputError string
+
+func (e outputError) Error() string { return string(e) }
+
+// explain is why a run failed.
+func explain(err error, function func([]*Tensor) []*Tensor, p *plan, run int) error {
+	if result := outputError(""); errors.As(err, &result) {
+		return result
+	}
+	var refused *tensor.TraceError
+	if errors.As(err, &refused) {
+		reason := ErrChanging
+		if refused.Reading {
+			reason = ErrDataDependent
+		}
+		e := &Error{Op: refused.Op, Path: refused.Path, Layer: refused.Layer, Err: fmt.Errorf("%w: %s", reason, refused.Hint)}
+		if layer := (*nn.LayerError)(nil); errors.As(err, &layer) {
+			e.Path, e.Layer = layer.Path, layer.Layer
+		}
+		return e
+	}
+	if shape := (*tensor.ShapeError)(nil); errors.As(err, &shape) {
+		if g, failed := record(function, p.examples); failed == nil {
+			g.Release()
+			return fmt.Errorf("onnx: the model takes the example, but not with %s; Axes says which axes stay as they are: %w", p.text(run), err)
+		}
+	}
+	return fmt.Errorf("onnx: with %s: %w", p.text(run), err)
+}
+
+// text is the sizes of a run.
+func (p *plan) text(run int) string {
+	if len(p.axes) == 0 {
+		return "the example"
+	}
+	s := ""
+	for i, a := range p.axes {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%s %d", a.name, a.sizes[run])
+	}
+	return s
+}
