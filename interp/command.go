@@ -23,6 +23,7 @@ type host struct{ *Session }
 
 func (h host) Stdout() io.Writer      { return h.config.stdout }
 func (h host) Stderr() io.Writer      { return h.config.stderr }
+func (h host) Ranks() magic.Ranks     { return h.config.ranks }
 func (h host) Known(name string) bool { return h.checker.Known(name) }
 
 func (h host) Variables() []magic.Variable {

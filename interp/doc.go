@@ -39,12 +39,17 @@
 // A name means what the last cell says that defined it. Functions, types and
 // constants of earlier cells that use it are compiled again and use the new
 // meaning; one that no longer type-checks is reported, and panics when called. A
-// variable that is defined again with the same type stays the same variable. A
-// closure that is already made keeps the variables that it captured and the
-// functions that it calls. Methods may be added to a
-// type of an earlier cell or replaced there, generic types too. A type that
-// is declared again word for word is the same type, so values made before still
-// fit.
+// variable that is defined again with the same type stays the same variable. Methods
+// may be added to a type of an earlier cell or replaced there, generic types too.
+// A type that is declared again word for word is the same type, so values made
+// before still fit.
+//
+// A closure that is already made, a goroutine too, keeps the variables that it
+// captured. A function or method that it calls is the one that a later cell has
+// declared, if that has the same parameters and results; else, and where the
+// function is generic, it stays the one of before. A function value stays what it
+// was when it was made; which function an old closure makes into a value, the old
+// or the new one, is not said.
 //
 // A cell that does not compile defines nothing and runs nothing. One that panics
 // keeps what its statements did before.

@@ -16,6 +16,10 @@ type engine interface {
 	// Run calls a function without parameters and results that an evaluation has
 	// declared. Its errors are those of Eval.
 	Run(function string) error
+	// CallValue has calls of a declared function by its name go to its value.
+	CallValue(function string) error
+	// Redirect has calls of a declared function by its name go to v.
+	Redirect(function string, v reflect.Value) error
 	// Forget drops functions that nothing will call by name again, and whatever
 	// else the engine keeps only in case it is asked.
 	Forget(functions ...string)

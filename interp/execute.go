@@ -38,6 +38,12 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		done()
 		return Result{}, newError(nameInterrupted, "the cell was interrupted before it ran", nil)
 	}
+	if err := s.redeclare(unit); err != nil {
+		s.program.Discard(unit)
+		s.checker.Discard(checked)
+		done()
+		return Result{}, s.compileError(err)
+	}
 	s.commit(checked, unit)
 	for _, e := range checked.Broken {
 		fmt.Fprintf(s.stderr(cell), "note: this cell breaks %s\n", brokenNote(e))

@@ -19,6 +19,7 @@ func (s *Session) machineConfig(packages map[string]map[string]reflect.Value) *m
 		Registry:    s.registry,
 		Packages:    packages,
 		Interpreted: lower.Interpreted,
+		Go:          s.start,
 		Stopping:    &s.stopping,
 		Stop:        s.checkStop,
 	}

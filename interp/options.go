@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
 )
 
@@ -13,6 +14,7 @@ type config struct {
 	stdout, stderr io.Writer
 	output         func(cell int) (stdout, stderr io.Writer)
 	modules        module.Source
+	ranks          magic.Ranks
 	slow           bool // without the machine
 }
 
@@ -48,8 +50,12 @@ func Slow() Option { return func(c *config) { c.slow = true } }
 // proxies of GOPROXY where there is none.
 func Modules(source module.Source) Option { return func(c *config) { c.modules = source } }
 
+// Ranks tells the session of the processes that run each cell together with it. The
+// default is that there are none.
+func Ranks(r magic.Ranks) Option { return func(c *config) { c.ranks = r } }
+
 func newConfig(options []Option) *config {
-	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default()}
+	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}}
 	for _, o := range options {
 		o(c)
 	}

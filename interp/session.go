@@ -63,6 +63,7 @@ type Session struct {
 	sources   map[int]string            // by cell number, for messages
 	literals  map[string][]extent       // by file name
 	functions map[string]token.Position // where they are declared, by their name in lowered code
+	groups    map[string]*group         // of functions that were declared again
 	closed    bool
 }
 
@@ -79,6 +80,7 @@ func New(options ...Option) (*Session, error) {
 		sources:   map[int]string{},
 		literals:  map[string][]extent{},
 		functions: map[string]token.Position{},
+		groups:    map[string]*group{},
 		patience:  patience,
 		askChild:  askChild,
 	}
@@ -217,6 +219,11 @@ func (s *Session) compile(unit *lower.Unit) error {
 			return internal(err)
 		}
 		if src == unit.Source {
+			for _, function := range unit.Values {
+				if err := s.engine.CallValue(function); err != nil {
+					return internal(err)
+				}
+			}
 			if err := s.link(unit); err != nil {
 				return internal(err)
 			}

@@ -37,7 +37,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 	ofRuntime, ofDebug := s.stacks()
 	start, run, output, combined := s.childMethods()
 	maps.Copy(ofRuntime, (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols())
-	return map[string]map[string]reflect.Value{
+	overrides := map[string]map[string]reflect.Value{
 		"quern/rt/rt": {
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,
 			"FileRead":  reflect.ValueOf(func(f *os.File, p []byte) (int, error) { return s.reader(f).Read(p) }),
@@ -69,6 +69,8 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 			"Fscanln": reflect.ValueOf(func(r io.Reader, a ...any) (int, error) { return s.registry.Fscanln(s.reader(r), a...) }),
 		},
 	}
+	maps.Copy(overrides["quern/rt/rt"], (&tests{session: s}).symbols())
+	return overrides
 }
 
 // replace puts functions into tables of packages.

@@ -34,10 +34,14 @@ func (s *Session) frames(trace []frame) []string {
 	return lines
 }
 
-// calls are the calls of a trace.
+// calls are the calls of a trace. A loop of a cell's statements that package
+// machine runs is a function of its own: the place in it stands for the statement.
 func (s *Session) calls(trace []frame) []call {
 	var list []call
-	for _, f := range trace {
+	for i, f := range trace {
+		if i > 0 && trace[i-1].at > 0 && bodyLoop.MatchString(trace[i-1].function) && bodyNumber.MatchString(f.function) {
+			continue
+		}
 		c := call{frame: f, times: 1}
 		if f.at > 0 {
 			c.place, c.known = s.positionAt(f.at)
@@ -80,6 +84,9 @@ func (s *Session) callLines(c call) []string {
 	}
 	return s.declaredFrame(function, name, times)
 }
+
+// bodyLoop is the name of such a function, made by package lower.
+var bodyLoop = regexp.MustCompile(`^bodyʹ\d+ʹloopʹ`)
 
 // bodyNumber finds the cell whose statements a function runs.
 var bodyNumber = regexp.MustCompile(`^bodyʹ(\d+)`)

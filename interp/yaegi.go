@@ -7,6 +7,8 @@ import (
 	"maps"
 	"reflect"
 	"strings"
+	"sync/atomic"
+	"time"
 	"unsafe"
 
 	yaegi "github.com/traefik/yaegi/interp"
@@ -79,6 +81,67 @@ func (e *yaegiEngine) Run(function string) (err error) {
 	}()
 	v.Call(nil)
 	return nil
+}
+
+// CallValue implements engine: a call of a function whose node has a value goes to
+// that.
+func (e *yaegiEngine) CallValue(function string) error {
+	node, err := e.function(function)
+	if err != nil {
+		return err
+	}
+	v, err := e.Eval(function)
+	if err != nil {
+		return err
+	}
+	accessible(node, "rval").Set(reflect.ValueOf(reflect.ValueOf(v.Interface())))
+	return nil
+}
+
+// Redirect implements engine. Goroutines may be calling the function: they copy the
+// value of its node and look whether there is one by the last of its words, which is
+// set when the others have been there for a while.
+func (e *yaegiEngine) Redirect(function string, v reflect.Value) error {
+	node, err := e.function(function)
+	if err != nil { // a variable, of package machine
+		p, err := e.Eval("&" + function)
+		if err == nil {
+			p.Elem().Set(v)
+		}
+		return err
+	}
+	to := (*valueWords)(accessible(node, "rval").Addr().UnsafePointer())
+	from := (*valueWords)(unsafe.Pointer(&v))
+	atomic.StorePointer(&to.typ, from.typ)
+	atomic.StorePointer(&to.pointer, from.pointer)
+	if atomic.LoadUintptr(&to.flag) != from.flag {
+		time.Sleep(untilSeen)
+		atomic.StoreUintptr(&to.flag, from.flag)
+	}
+	return nil
+}
+
+// untilSeen is much longer than to copy a reflect.Value takes.
+const untilSeen = 2 * time.Millisecond
+
+// valueWords are the words of a reflect.Value; flag is 0 in one that is not valid.
+type valueWords struct {
+	typ, pointer unsafe.Pointer
+	flag         uintptr
+}
+
+// function is the node of a declared function.
+func (e *yaegiEngine) function(name string) (reflect.Value, error) {
+	if main := accessible(reflect.ValueOf(e.interpreter).Elem(), "scopes").MapIndex(reflect.ValueOf("main")); main.IsValid() {
+		symbol := accessible(main.Elem(), "sym").MapIndex(reflect.ValueOf(name))
+		if symbol.IsValid() {
+			node := accessible(symbol.Elem(), "node")
+			if !node.IsNil() && accessible(node.Elem(), "kind").Uint() == funcDecl {
+				return node.Elem(), nil
+			}
+		}
+	}
+	return reflect.Value{}, &engineError{"no function " + name}
 }
 
 // Forget implements engine. The trees of all evaluations and the scopes of all

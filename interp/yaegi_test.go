@@ -2,9 +2,11 @@ package interp
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
+	"unsafe"
 
 	yaegi "github.com/traefik/yaegi/interp"
 )
@@ -16,9 +18,17 @@ func TestYaegiInternals(t *testing.T) {
 	if f, ok := of.FieldByName("roots"); !ok || f.Type.Kind() != reflect.Slice {
 		t.Errorf("Interpreter.roots is %v", f.Type)
 	}
-	for name, want := range map[string]reflect.Kind{"kind": reflect.Uint, "anc": reflect.Pointer, "child": reflect.Slice, "ident": reflect.String, "findex": reflect.Int} {
+	for name, want := range map[string]reflect.Kind{"kind": reflect.Uint, "anc": reflect.Pointer, "child": reflect.Slice, "ident": reflect.String, "findex": reflect.Int, "rval": reflect.Struct} {
 		if f, ok := yaegiNode.FieldByName(name); !ok || f.Type.Kind() != want {
 			t.Errorf("node.%s is %v", name, f.Type)
+		}
+	}
+	if f, _ := yaegiNode.FieldByName("rval"); f.Type != reflect.TypeFor[reflect.Value]() {
+		t.Errorf("node.rval is %v", f.Type)
+	}
+	for i, name := range []string{"typ_", "ptr", "flag"} {
+		if f := reflect.TypeFor[reflect.Value]().Field(i); f.Name != name || f.Offset != uintptr(i)*unsafe.Sizeof(uintptr(0)) {
+			t.Errorf("word %d of a reflect.Value is %s", i, f.Name)
 		}
 	}
 	if f, ok := yaegiFrame.FieldByName("data"); !ok || f.Type != reflect.TypeFor[[]reflect.Value]() {
@@ -35,6 +45,55 @@ func TestYaegiInternals(t *testing.T) {
 		if f, ok := scopes.Type.Elem().Elem().FieldByName(name); !ok || f.Type.Kind() != kind {
 			t.Errorf("scope.%s is %v", name, f.Type)
 		}
+	}
+	symbols, _ := scopes.Type.Elem().Elem().FieldByName("sym")
+	if f, ok := symbols.Type.Elem().Elem().FieldByName("node"); !ok || f.Type != reflect.PointerTo(yaegiNode) {
+		t.Errorf("symbol.node is %v", f.Type)
+	}
+}
+
+// TestEngineCallValue says that a function called by its value gets a negative
+// zero.
+func TestEngineCallValue(t *testing.T) {
+	t.Parallel()
+	e := newYaegi(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+	if _, err := e.Eval("var zero float64\nfunc f(x float64) float64 { return 1 / x }\nfunc g() float64 { return f(-zero) }"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.CallValue("f"); err != nil {
+		t.Fatal(err)
+	}
+	for _, src := range []string{"g()", "f(-zero)"} {
+		if v, err := e.Eval(src); err != nil || v.Float() != math.Inf(-1) {
+			t.Errorf("%s gives %v, %v", src, v, err)
+		}
+	}
+	if err := e.CallValue("h"); err == nil {
+		t.Error("a function that is not declared is found")
+	}
+}
+
+// TestEngineRedirect says that callers of a function, which were compiled before,
+// call the one that it is redirected to.
+func TestEngineRedirect(t *testing.T) {
+	t.Parallel()
+	e := newYaegi(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+	if _, err := e.Eval("func f(xs ...int) int { return len(xs) }\nvar v func() int = func() int { return 5 }\nfunc g() int { return f() + f(1, 2) + f([]int{3, 4, 5}...) + v() }"); err != nil {
+		t.Fatal(err)
+	}
+	for _, factor := range []int{10, 100} {
+		if err := e.Redirect("f", reflect.ValueOf(func(xs ...int) int { return factor * len(xs) })); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Redirect("v", reflect.ValueOf(func() int { return factor + 1 })); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := e.Eval("g()"); err != nil || v.Interface() != 6*factor+1 {
+			t.Errorf("g() gives %v, %v", v, err)
+		}
+	}
+	if err := e.Redirect("h", reflect.ValueOf(func() {})); err == nil {
+		t.Error("a function that is not declared is found")
 	}
 }
 

@@ -19,6 +19,10 @@
 // it belongs to as parent, which is passed along and never looked up in a
 // "current request".
 //
+// The worker is one process, or after %ranks several that run each cell together:
+// package kernel/ranks is the worker that the front knows, package kernel/worker
+// keeps one process running.
+//
 // To add a message, write its content in kernel/wire, a handler in a file named
 // after it, and a row of the table.
 //

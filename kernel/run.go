@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/kernel/history"
+	"github.com/quernlab/quern/kernel/ranks"
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/wire"
 	"github.com/quernlab/quern/kernel/worker"
@@ -86,10 +87,8 @@ func Run(ctx context.Context, config Config) error {
 	go past()
 	defer func() { past().Close() }()
 	k := newKernel(codec, sockets, info(config.Version), past, log)
-	supervisor := worker.New(func() worker.Runner {
-		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
-	}, k, log)
-	k.worker = supervisor
+	workers := ranks.New(worker.Program(config.WorkerCommand), k, log)
+	k.worker = workers
 	k.publisher.awaitSubscriber()
 	served := make(chan struct{})
 	go func() {
@@ -97,14 +96,14 @@ func Run(ctx context.Context, config Config) error {
 		k.serve(ctx)
 	}()
 	// The kernel answers what needs no worker while that starts.
-	go supervisor.Start()
+	go workers.Start()
 
 	why := k.wait(ctx, signals)
 	log.Info("kernel ends", "why", why)
 	cancel()
 	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), workerEnds)
 	defer cancelEnd()
-	if err := supervisor.Shutdown(end); err != nil {
+	if err := workers.Shutdown(end); err != nil {
 		log.Warn("worker shut down", "error", err)
 	}
 	select {
@@ -169,17 +168,9 @@ func info(version string) wire.KernelInfo {
 	return wire.KernelInfo{
 		Implementation:        "quern",
 		ImplementationVersion: version,
-		LanguageInfo: wire.LanguageInfo{
-			Name:              "go",
-			Version:           language,
-			MIMEType:          "text/x-go",
-			FileExtension:     ".go",
-			PygmentsLexer:     "go",
-			CodeMirrorMode:    "go",
-			NBConvertExporter: "script",
-		},
-		SupportedFeatures: []string{"kernel subshells"},
-		Banner:            fmt.Sprintf("Quern %s, Go %s on %s/%s\nGo in a notebook: state lives between cells, imports are found by themselves.", version, language, runtime.GOOS, runtime.GOARCH),
+		LanguageInfo:          wire.GoLanguage(language),
+		SupportedFeatures:     []string{"kernel subshells"},
+		Banner:                fmt.Sprintf("Quern %s, Go %s on %s/%s\nGo in a notebook: state lives between cells, imports are found by themselves.", version, language, runtime.GOOS, runtime.GOARCH),
 		HelpLinks: []wire.HelpLink{
 			{Text: "Quern", URL: "https://github.com/quernlab/quern"},
 			{Text: "Go standard library", URL: "https://pkg.go.dev/std"},

@@ -181,7 +181,11 @@ func (f *function) append(e *ast.CallExpr) string {
 	elem := f.typeOf(e).Underlying().(*types.Slice).Elem()
 	arguments := []string{s}
 	for _, x := range e.Args[1:] {
-		arguments = append(arguments, f.exprTo(x, elem))
+		argument := f.exprTo(x, elem)
+		if isNil(f.typeOf(x)) && !types.IsInterface(elem) {
+			argument = f.conversionType(elem) + "(nil)" // the engine would append an interface
+		}
+		arguments = append(arguments, argument)
 	}
 	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) || len(e.Args) == 2 && types.Identical(f.typeOf(e.Args[0]), f.typeOf(e.Args[1])) {
 		// The engine reads an element that is appended after it wrote those before,

@@ -163,6 +163,7 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		if i == xmlArgument(f.compiledFunc(e)) {
 			f.refuseXML(x)
 		}
+		f.refuseQuick(x, f.compiledFunc(e))
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
 			a.text = a.typ + "(nil)" // f(nil...)
 		}

@@ -31,6 +31,9 @@ func (e *emitter) dispatcher(m *types.Func, sig *types.Signature) string {
 			declared = append(declared, fmt.Sprintf("a%d %s", i, t))
 			arguments = append(arguments, fmt.Sprintf("a%d", i))
 		}
+		for v := range sig.Params().Variables() {
+			e.passed(helper, v.Type())
+		}
 		boxed := list(append([]string{"interface{}"}, params...))
 		w := &e.out
 		w.open("func %s(%s)%s {", helper, list(declared), out)

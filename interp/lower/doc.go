@@ -47,8 +47,6 @@
 //     Package reflect itself has others in cells, and encoding/json, encoding/xml,
 //     encoding/gob, encoding/binary, encoding/asn1 and templates see what Go sees,
 //     see package rt.
-//   - A negative zero that is an argument of a function that the engine runs
-//     becomes zero.
 //   - Blank fields, which only package unsafe can set, count where structs are
 //     compared.
 //   - The name of a local type of a generic function does not tell the type
@@ -59,7 +57,8 @@
 //     where it is the zero value.
 //
 // Refused: a call as the value of a blank field, values with methods that
-// encoding/xml or encoding/gob ask for.
+// encoding/xml or encoding/gob ask for, functions of testing/quick with parameters
+// whose types have a method Generate.
 //
 // # For whoever changes it
 //

@@ -78,6 +78,12 @@ func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *envi
 		parameters = append(parameters, f.parameter(recv)+" "+f.typ(f.subst(recv.Type())))
 	}
 	parameters = append(parameters, f.parameters(sig)...)
+	if recv := sig.Recv(); recv != nil {
+		e.passed(name, f.subst(recv.Type()))
+	}
+	for v := range sig.Params().Variables() {
+		e.passed(name, f.subst(v.Type()))
+	}
 	w := &e.out
 	w.open("func %s(%s)%s {", name, list(parameters), f.resultList(sig))
 	f.activation(w, sig, decl.Body.List, func(w *writer) { f.statements(w, decl.Body.List) })

@@ -26,6 +26,7 @@ func (f *function) key(e ast.Expr, t types.Type) string {
 	}
 	typ := f.typ(f.subst(t))
 	return f.helper("key", "key "+typ, func(name string) {
+		f.passed(name, f.subst(t))
 		f.out.open("func %s(k %s) %[2]s {", name, typ)
 		f.out.line("%s", f.rt("Hashable", "k"))
 		f.out.line("return k")
@@ -72,6 +73,7 @@ func (f *function) keyHelper(base string, m types.Type, u *types.Map) string {
 		case "removed":
 			result = ""
 		}
+		f.passed(name, f.subst(u.Key()))
 		f.out.open("func %s(m %s, k %s) %s {", name, typ, key, result)
 		switch base {
 		case "stored":

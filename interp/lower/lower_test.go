@@ -96,6 +96,7 @@ func lowered(t *testing.T, cells string) string {
 func TestUnsupported(t *testing.T) {
 	tests := []struct{ name, cell, want string }{
 		{"xml method", "type L int\nfunc (*L) UnmarshalText([]byte) error { return nil }\ntype T struct{ A []L }\nxml.Unmarshal(nil, &T{})", "cell[1]:4:20: this value in encoding/xml, which does not see the method UnmarshalText of main.L, is not supported in a cell"},
+		{"quick generator", "type c byte\nfunc (c) Generate(r *rand.Rand, _ int) reflect.Value { return reflect.ValueOf(c(1)) }\nquick.Check(func(x []c) bool { return true }, nil)", "cell[1]:3:13: this function in testing/quick, which does not see the method Generate of main.c, is not supported in a cell; give quick.Config a function Values that calls it"},
 		{"blank", "type T struct{ _, a int }\nfunc f() int { return 1 }\nt := T{f(), 1}\nt.a", "cell[1]:3:8: a call as the value of a blank field is not supported in a cell; call it before"},
 	}
 	for _, tt := range tests {

@@ -26,6 +26,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	positions := map[ast.Node]int{}
 	e.machine = e.fast.Begin(&machine.Source{
 		Info:   e.Info,
+		Cell:   e.cell.Number,
 		Global: func(v *types.Var) string { return e.names[v] },
 		Engine: e.engineName,
 		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (machine.Declaration, bool) {
@@ -193,6 +194,9 @@ func (e *emitter) declareVariable(sig *types.Signature, name string, env *enviro
 	}
 	w.line("var %sʹm func(%s) %s", name, list(parameters), out)
 	arguments := make([]string, len(parameters))
+	for v := range sig.Params().Variables() {
+		e.passed(name, f.subst(v.Type()))
+	}
 	for i := range parameters {
 		arguments[i] = fmt.Sprintf("a%d", i)
 		if last := len(parameters) - 1; i == last {

@@ -69,8 +69,8 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 }
 
 // replaced are methods of compiled types that the run time has others for: those
-// of reflect.Type and of atomic.Value have to know of types of cells, a logger of
-// the stack.
+// of reflect.Type and of atomic.Value have to know of types of cells, a logger and a
+// test of the stack.
 var replaced = map[string]string{
 	"(reflect.Type).AssignableTo":  "TypeAssignableTo",
 	"(reflect.Type).ConvertibleTo": "TypeConvertibleTo",
@@ -80,6 +80,25 @@ var replaced = map[string]string{
 	"(reflect.Type).Methods":       "TypeMethods",
 	"(*log.Logger).Output":         "LogOutput",
 	"(*log.Logger).SetOutput":      "SetLogOutput",
+
+	"(*testing.common).Error":  "TestError",
+	"(*testing.common).Errorf": "TestErrorf",
+	"(*testing.common).Fatal":  "TestFatal",
+	"(*testing.common).Fatalf": "TestFatalf",
+	"(*testing.common).Helper": "TestHelper",
+	"(*testing.common).Log":    "TestLog",
+	"(*testing.common).Logf":   "TestLogf",
+	"(*testing.common).Skip":   "TestSkip",
+	"(*testing.common).Skipf":  "TestSkipf",
+	"(testing.TB).Error":       "TestError",
+	"(testing.TB).Errorf":      "TestErrorf",
+	"(testing.TB).Fatal":       "TestFatal",
+	"(testing.TB).Fatalf":      "TestFatalf",
+	"(testing.TB).Helper":      "TestHelper",
+	"(testing.TB).Log":         "TestLog",
+	"(testing.TB).Logf":        "TestLogf",
+	"(testing.TB).Skip":        "TestSkip",
+	"(testing.TB).Skipf":       "TestSkipf",
 
 	"(*flag.FlagSet).TextVar":               "TextVar",
 	"(*encoding/gob.Encoder).Encode":        "EncodeGob",

@@ -53,6 +53,7 @@ type Program struct {
 	methods  map[*types.TypeName]*methods   // of every interpreted type
 	// recovering tells of functions and methods whether they call recover.
 	recovering map[types.Object]bool
+	versions   map[declaration]version
 	instances  map[instance]string                // functions and types
 	existing   map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their making
 	helpers    map[string]string                  // emitted helpers by what they do
@@ -88,6 +89,7 @@ func New(config Config) *Program {
 		generics:   map[types.Object]*ast.FuncDecl{},
 		methods:    map[*types.TypeName]*methods{},
 		recovering: map[types.Object]bool{},
+		versions:   map[declaration]version{},
 		instances:  map[instance]string{},
 		existing:   map[*types.TypeName][]*types.Named{},
 		helpers:    map[string]string{},
@@ -120,6 +122,12 @@ type Unit struct {
 	// Machine has the functions that Source declares as variables. It must be
 	// linked when the engine knows Source. Nil without a machine.
 	Machine *machine.Unit
+	// Values are functions of Source that the engine must call by their values and
+	// not by their names.
+	Values []string
+	// Redeclared are functions of earlier units that functions of Source stand for
+	// from now on, wherever they are called.
+	Redeclared []Redeclared
 	// Register is the call that registers method tables; "" when there are none.
 	Register string
 	// Body is the call that runs the cell.
@@ -183,6 +191,14 @@ func set[K comparable, V any](p *Program, m map[K]V, key K, value V) {
 		}
 	})
 	m[key] = value
+}
+
+// Redirect has code that package machine runs call v in place of the function of
+// an earlier unit with this key and this name in lowered code.
+func (p *Program) Redirect(key types.Object, name string, v reflect.Value) {
+	if p.fast != nil {
+		p.fast.Redirect(key, name, v)
+	}
 }
 
 // Slow has the engine run the functions of all cells to come.

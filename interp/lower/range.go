@@ -11,10 +11,12 @@ package lower
 //	                                         c := rune(s[i]); t1 = 1
 //	                                         if c >= 128 { c, t1 = utf8.DecodeRuneInString(s[i:]) }; ...
 //	for _, c := range s, a []chan T  ->  for t1 := range s { c := s[t1]; ... }
+//	for i, x := range p, *[3]T       ->  for i := range *p { x := (*p)[i]; ... }
 //
 // The engine cannot range over an int. Of a string it finds the wrong index
 // behind bytes that are no UTF-8, and copies it at every turn. A value that is a
-// channel it takes for what is ranged over. It counts in the variable of the user.
+// channel it takes for what is ranged over. It counts in the variable of the user,
+// and puts an array where a pointer to it was.
 
 import (
 	"fmt"
@@ -46,13 +48,14 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 		return
 	}
 	x := operand(f.expr(s.X))
-	channels := f.yieldsChannels(s)
+	_, pointer := f.coreOf(s.X).(*types.Pointer)
+	elements := pointer || f.yieldsChannels(s)
 	switch {
-	case channels:
+	case elements:
 		t := f.temp()
 		w.line("var %s %s = %s", t, f.typ(f.typeOf(s.X)), x)
 		x = t
-		if _, pointer := f.coreOf(s.X).(*types.Pointer); pointer {
+		if pointer {
 			x = "(*" + t + ")"
 		}
 	default:
@@ -73,7 +76,7 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	}
 	head := ""
 	switch {
-	case channels:
+	case elements:
 		if names[0] == "_" {
 			names[0] = f.temp()
 		}
@@ -84,7 +87,7 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 		head = names[0] + " := "
 	}
 	f.loop(w, label, "for "+head+"range "+x, func() {
-		if channels {
+		if elements {
 			w.line("var %s %s = %s[%s]", names[1], f.typ(f.elementType(s, 1)), x, names[0])
 		}
 		f.bindYielded(w, s, names, bind)

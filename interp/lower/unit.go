@@ -24,18 +24,20 @@ import (
 // emitter builds one unit.
 type emitter struct {
 	*Program
-	cell      *check.Cell
-	Fset      *token.FileSet // of the cell
-	Info      *types.Info    // of the session; facts about generic sources are added
-	out       writer
-	imports   []string
-	types     map[string]reflect.Value
-	queue     []func() // declarations that lowering the others asked for
-	registers writer
-	at        token.Position      // of the statement that is being lowered
-	machine   *machine.Unit       // nil without a machine
-	loops     map[ast.Stmt]string // what the functions of loops of the cell are called
-	declares  map[instance]bool   // the instances of generics that the unit declares
+	cell       *check.Cell
+	Fset       *token.FileSet // of the cell
+	Info       *types.Info    // of the session; facts about generic sources are added
+	out        writer
+	imports    []string
+	types      map[string]reflect.Value
+	queue      []func() // declarations that lowering the others asked for
+	registers  writer
+	at         token.Position      // of the statement that is being lowered
+	machine    *machine.Unit       // nil without a machine
+	loops      map[ast.Stmt]string // what the functions of loops of the cell are called
+	declares   map[instance]bool   // the instances of generics that the unit declares
+	values     []string            // see Unit.Values
+	redeclared []Redeclared
 }
 
 func (e *emitter) lower() *Unit {
@@ -93,7 +95,7 @@ func (e *emitter) lower() *Unit {
 		e.out.line("}")
 		unit.Register = name + "()"
 	}
-	unit.Types = e.types
+	unit.Types, unit.Values, unit.Redeclared = e.types, e.values, e.redeclared
 	unit.Imports, unit.Source = e.imports, e.out.text.String()
 	return unit
 }
@@ -122,6 +124,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 			e.fileMethod(named.Obj(), decl)
 			if named.TypeParams() == nil {
 				set(e.Program, e.names, types.Object(o), e.fresh(named.Obj().Name()+"ʹ"+o.Name()))
+				e.redeclare(o)
 			}
 			earlier := !slices.ContainsFunc(e.cell.Types, func(s *ast.TypeSpec) bool { return e.Info.Defs[s.Name] == named.Obj() })
 			if earlier && !slices.Contains(changed, named) {
@@ -131,6 +134,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 			set(e.Program, e.generics, types.Object(o), decl)
 		default:
 			set(e.Program, e.names, types.Object(o), e.fresh(o.Name()))
+			e.redeclare(o)
 		}
 		set(e.Program, e.recovering, types.Object(o), decl.Body != nil && callsRecover(decl.Body.List))
 	}

@@ -1,137 +1,133 @@
 package machine
 
 import (
-	"strings"
+	"runtime"
 	"unsafe"
 )
 
-// adapter makes the native operation that calls f, without reflection, if it has
-// one of the usual signatures; in and out are the registers of its parameters and
-// results.
-func adapter(f any, in, out []uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	a := func(i int) uint16 { return in[i] }
-	switch f := f.(type) {
-	case func(float64, float64) float64:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *floating(nb, r) = f(*floating(nb, x), *floating(nb, y)) }
-	case func(int) int:
-		x, r := a(0), out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *integer(nb, r) = int64(f(int(*integer(nb, x)))) }
-	case func() int:
-		r := out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *integer(nb, r) = int64(f()) }
-	case func() float64:
-		r := out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *floating(nb, r) = f() }
-	case func(uint) int:
-		x, r := a(0), out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *integer(nb, r) = int64(f(uint(*integer(nb, x)))) }
-	case func(uint64) int:
-		x, r := a(0), out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *integer(nb, r) = int64(f(uint64(*integer(nb, x)))) }
-	case func(rune) bool:
-		x, r := a(0), out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *integer(nb, r) = truth(f(rune(*integer(nb, x)))) }
-	case func(rune) rune:
-		x, r := a(0), out[0]
-		return func(_ *thread, nb, _ unsafe.Pointer) { *integer(nb, r) = int64(f(rune(*integer(nb, x)))) }
-	case func(string) string:
-		x, r := a(0), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, r) = f(*text(sb, x)) }
-	case func(string) int:
-		x, r := a(0), out[0]
-		return func(_ *thread, nb, sb unsafe.Pointer) { *integer(nb, r) = int64(f(*text(sb, x))) }
-	case func(int) string:
-		x, r := a(0), out[0]
-		return func(_ *thread, nb, sb unsafe.Pointer) { *text(sb, r) = f(int(*integer(nb, x))) }
-	case func(string, string) bool:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, nb, sb unsafe.Pointer) { *integer(nb, r) = truth(f(*text(sb, x), *text(sb, y))) }
-	case func(string, string) int:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, nb, sb unsafe.Pointer) { *integer(nb, r) = int64(f(*text(sb, x), *text(sb, y))) }
-	case func(string, string) string:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, r) = f(*text(sb, x), *text(sb, y)) }
-	case func(string, int) string:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, nb, sb unsafe.Pointer) { *text(sb, r) = f(*text(sb, x), int(*integer(nb, y))) }
-	case func([]string, string) string:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) {
-			*text(sb, r) = f(*(*[]string)(unsafe.Add(sb, x)), *text(sb, y))
-		}
-	case func(string) []string:
-		x, r := a(0), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *(*[]string)(unsafe.Add(sb, r)) = f(*text(sb, x)) }
-	case func(string, string) []string:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) {
-			*(*[]string)(unsafe.Add(sb, r)) = f(*text(sb, x), *text(sb, y))
-		}
-	case func([]int):
-		x := a(0)
-		return func(_ *thread, _, sb unsafe.Pointer) { f(*(*[]int)(unsafe.Add(sb, x))) }
-	case func(string) (int, error):
-		x, r, e := a(0), out[0], out[1]
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			n, err := f(*text(sb, x))
-			*integer(nb, r), *failure(sb, e) = int64(n), err
-		}
-	case func(string) error:
-		x, e := a(0), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *failure(sb, e) = f(*text(sb, x)) }
-	case func(string, ...any) string:
-		x, y, r := a(0), a(1), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, r) = f(*text(sb, x), *values(sb, y)...) }
-	case func(string, ...any) error:
-		x, y, e := a(0), a(1), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *failure(sb, e) = f(*text(sb, x), *values(sb, y)...) }
-	case func(string, ...any) (int, error):
-		x, y, r, e := a(0), a(1), out[0], out[1]
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			n, err := f(*text(sb, x), *values(sb, y)...)
-			*integer(nb, r), *failure(sb, e) = int64(n), err
-		}
-	case func(...any) string:
-		x, r := a(0), out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, r) = f(*values(sb, x)...) }
-	case func(...any) (int, error):
-		x, r, e := a(0), out[0], out[1]
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			n, err := f(*values(sb, x)...)
-			*integer(nb, r), *failure(sb, e) = int64(n), err
-		}
-	}
-	return builderAdapter(f, in, out)
+// An adapter calls the function value at f, whose arguments are in the registers
+// of nb and sb, and puts its results there.
+type adapter func(f, nb, sb unsafe.Pointer)
+
+// class is what travels alike in a call: a value of one class may be passed for
+// another of it, since the registers are the same. That holds where Go passes
+// arguments in registers (see the ABIInternal specification in Go's source,
+// cmd/compile/abi-internal.md): an integer of any width is in a whole one, of which
+// the callee reads its part.
+type class uint8
+
+const (
+	noClass class = iota
+	asInteger
+	asSmall // results only: what is above their width means nothing
+	asFloat
+	asText
+	asPointer
+	asList
+	asInterface
+)
+
+// registerCount is how many integer registers a value of a class takes.
+var registerCount = [...]int{asInteger: 1, asSmall: 1, asText: 2, asPointer: 1, asList: 3, asInterface: 2}
+
+// registerWords is how many integer registers there are for arguments, and for
+// results, on the smallest of the processors in question.
+const registerWords = 9
+
+// spot is where an argument or a result lies.
+type spot struct {
+	class  class
+	scalar bool
+	at     int
+	width  string // of a small integer
 }
 
-// builderAdapter is adapter for the methods of a strings.Builder.
-func builderAdapter(f any, in, out []uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	b := func(sb unsafe.Pointer) *strings.Builder { return (*strings.Builder)(*pointer(sb, in[0])) }
-	switch f := f.(type) {
-	case func(*strings.Builder, byte) error:
-		x, e := in[1], out[0]
-		return func(_ *thread, nb, sb unsafe.Pointer) { *failure(sb, e) = f(b(sb), byte(*integer(nb, x))) }
-	case func(*strings.Builder, string) (int, error):
-		x, r, e := in[1], out[0], out[1]
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			n, err := f(b(sb), *text(sb, x))
-			*integer(nb, r), *failure(sb, e) = int64(n), err
-		}
-	case func(*strings.Builder, rune) (int, error):
-		x, r, e := in[1], out[0], out[1]
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			n, err := f(b(sb), rune(*integer(nb, x)))
-			*integer(nb, r), *failure(sb, e) = int64(n), err
-		}
-	case func(*strings.Builder) string:
-		r := out[0]
-		return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, r) = f(b(sb)) }
+func spotOf(s shape, at uint16) spot {
+	p := spot{at: int(at), scalar: s.file == scalar}
+	switch {
+	case s.file == memory || s.typ == nil:
+	case s.file == scalar && s.typ.Kind().String() == "float64":
+		p.class = asFloat
+	case s.file == scalar && s.typ.Kind().String() == "float32":
+	case s.file == scalar:
+		p.class, p.width = asInteger, s.width
+	case s.width == "Str":
+		p.class = asText
+	case s.width == "Sl":
+		p.class = asList
+	case s.width == "If":
+		p.class, p.at = asInterface, p.at-8
+	default:
+		p.class = asPointer
 	}
-	return nil
+	return p
 }
 
-func failure(sb unsafe.Pointer, at uint16) *error { return (*error)(unsafe.Add(sb, int(at)-8)) }
+// calling is a call that an adapter is looked for.
+type calling struct{ in, out []spot }
 
-func values(sb unsafe.Pointer, at uint16) *[]any { return (*[]any)(unsafe.Add(sb, at)) }
+// adapterFor finds the adapter for a signature; nil if there is none, and the way
+// through package reflect is left.
+func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) adapter {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		return nil
+	}
+	c := &calling{}
+	total := 0
+	for i, s := range parameters {
+		p := spotOf(s, in[i])
+		if p.class == noClass {
+			return nil
+		}
+		total += registerCount[p.class]
+		c.in = append(c.in, p)
+	}
+	if total > registerWords {
+		return nil
+	}
+	for i, s := range results {
+		p := spotOf(s, out[i])
+		if p.class == noClass {
+			return nil
+		}
+		if p.class == asInteger && p.width != "64" {
+			p.class = asSmall
+		}
+		c.out = append(c.out, p)
+	}
+	return c.none()
+}
+
+// at is the address of a spot, as that of a value of its class.
+func at[T any](nb, sb unsafe.Pointer, p spot) *T {
+	if p.scalar {
+		return (*T)(unsafe.Add(nb, p.at))
+	}
+	return (*T)(unsafe.Add(sb, p.at))
+}
+
+// give puts a result where it belongs.
+func give[T any](nb, sb unsafe.Pointer, p spot, v T) {
+	*at[T](nb, sb, p) = v
+	if p.class != asSmall {
+		return
+	}
+	n := (*int64)(unsafe.Add(nb, p.at))
+	switch p.width {
+	case "8U":
+		*n = int64(uint8(*n))
+	case "8S":
+		*n = int64(int8(*n))
+	case "16U":
+		*n = int64(uint16(*n))
+	case "16S":
+		*n = int64(int16(*n))
+	case "32U":
+		*n = int64(uint32(*n))
+	case "32S":
+		*n = int64(int32(*n))
+	}
+}
+
+// as is the function value at f as one of another type with the same classes.
+func as[F any](f unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&f)) }

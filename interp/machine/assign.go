@@ -173,6 +173,9 @@ func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types
 		ok := c.temporary(boolShape)
 		v := c.mapGet(p, &ok, nil)
 		return []operand{v, ok}, []types.Type{c.elementType(x), types.Typ[types.Bool]}
+	case *ast.UnaryExpr: // a receive
+		v, open, t := c.receive(x.X)
+		return []operand{v, open}, []types.Type{t, types.Typ[types.Bool]}
 	case *ast.TypeAssertExpr:
 		v, ok, t := c.assertion(x, true)
 		return []operand{v, ok}, []types.Type{t, types.Typ[types.Bool]}

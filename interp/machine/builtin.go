@@ -26,6 +26,10 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 		access := c.mapAccess(e, t)
 		access.delete(c, m.at, c.exprTo(e.Args[1], t.Key(), nil))
 		return operand{}
+	case "close":
+		ch := c.expr(e.Args[0], nil).at
+		c.native("close", &native{run: func(_ *thread, _, sb unsafe.Pointer) { close(as[chan struct{}](*pointer(sb, ch))) }})
+		return operand{}
 	case "clear":
 		return c.clear(e)
 	case "min", "max":
@@ -54,6 +58,14 @@ func (c *compiler) length(e *ast.CallExpr, name string, want *operand) operand {
 		at, from := dst.at, x.at
 		c.native("len map", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 			*integer(nb, at) = int64(len(*(*map[int]int)(unsafe.Pointer(pointer(sb, from)))))
+		}})
+	case *types.Chan:
+		at, from, count := dst.at, x.at, func(c chan struct{}) int { return len(c) }
+		if name == "cap" {
+			count = func(c chan struct{}) int { return cap(c) }
+		}
+		c.native(name+" chan", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*integer(nb, at) = int64(count(as[chan struct{}](*pointer(sb, from))))
 		}})
 	case *types.Array:
 		c.constantBits(dst.at, t.Len())
@@ -195,6 +207,8 @@ func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 		c.native("make "+s.typ.String(), makeSlice(s.typ, dst.at, length, capacity))
 	case reflect.Map:
 		c.makeMap(dst.at, s.typ, length)
+	case reflect.Chan:
+		c.native("make "+s.typ.String(), makeChannel(s.typ, dst.at, length))
 	default:
 		c.fail(e, "make of %s", s.typ)
 	}

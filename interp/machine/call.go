@@ -395,7 +395,8 @@ func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature)
 		}
 		x.results = append(x.results, s)
 	}
-	// The results of a call through reflection need room, too.
+	x.direct = adapterFor(x.parameters, places(x.parameters), x.results, places(x.results))
+	// The results of a call of Go need room, too.
 	c.roomFor(b, x.results)
 	c.fn.foreign = append(c.fn.foreign, x)
 	c.emit(opCallValue, b.n, b.s, f.at, int32(len(c.fn.foreign)-1), 0)

@@ -113,11 +113,16 @@ func closureOf(p unsafe.Pointer) *closure {
 type foreign struct {
 	typ                 reflect.Type
 	parameters, results []shape
+	direct              adapter // nil where package reflect has to make the call
 }
 
 // call calls the function at p with the arguments that lie in the registers of
 // the frame at nb and sb, and puts the results there.
 func (f *foreign) call(nb, sb, p unsafe.Pointer) {
+	if f.direct != nil {
+		f.direct(p, nb, sb)
+		return
+	}
 	arguments := make([]reflect.Value, len(f.parameters))
 	for i, at := range places(f.parameters) {
 		arguments[i] = f.parameters[i].get(nb, sb, at)

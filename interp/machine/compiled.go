@@ -17,6 +17,7 @@ var plainPackages = map[string]bool{
 	"unicode": true, "unicode/utf8": true, "unicode/utf16": true, "regexp": true, "path": true, "path/filepath": true, "html": true,
 	"hash/fnv": true, "hash/crc32": true, "hash/crc64": true, "hash/adler32": true,
 	"crypto/md5": true, "crypto/sha1": true, "crypto/sha256": true, "crypto/sha512": true,
+	"container/list": true, "container/ring": true, "math/cmplx": true, "text/tabwriter": true,
 	"encoding/hex": true, "encoding/base64": true, "encoding/binary": true,
 }
 
@@ -43,7 +44,7 @@ func (c *compiler) usable(o *types.Func) bool {
 		}
 		switch t.Underlying().(type) {
 		case *types.Interface:
-			if !isError(t) && !(isPrint && isEmptyInterface(t)) {
+			if isEmptyInterface(t) && !isPrint {
 				return false
 			}
 		case *types.Signature, *types.Chan:
@@ -70,6 +71,9 @@ func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if sorts[o.FullName()] != nil {
 		return c.sortSlice(e, o, sig)
+	}
+	if o.Pkg().Path() == orderedPackage {
+		return c.callOrdered(e, o, sig)
 	}
 	if !c.usable(o) {
 		c.fail(e, "a call of %s", o.FullName())
@@ -114,9 +118,26 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 		c.fail(e, "a call of %s", m.FullName())
 	}
 	b := c.beginBlock()
-	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	if s.file == memory && len(e.Args) == 0 {
+		// The method of the pointer copies the receiver, and its adapter is fast.
+		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())
+		c.argument(b, e, types.NewPointer(recv), func(want *operand) operand {
+			at := c.address(c.receiver(x, path, recv, nil))
+			return c.settle(operand{shape: c.shape(e, types.NewPointer(recv)), at: at}, want)
+		})
+	} else {
+		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	}
 	c.arguments(b, e, sig)
 	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
+}
+
+func shapesOf(list []operand) []shape {
+	shapes := make([]shape, len(list))
+	for i, x := range list {
+		shapes[i] = x.shape
+	}
+	return shapes
 }
 
 // callSymbol calls a function of Go with the arguments of a block.
@@ -146,13 +167,11 @@ func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.
 			c.fail(e, "a call of %s, whose types differ", name)
 		}
 	}
-	if run := adapter(f.Interface(), parameters, at); run != nil {
-		c.native(name, &native{run: run})
+	parameterShapes, resultShapes := shapesOf(b.parameters), shapesOf(results)
+	if call := adapterFor(parameterShapes, parameters, resultShapes, at); call != nil {
+		function := functionPointer(f)
+		c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { call(function, nb, sb) }})
 		return results
-	}
-	parameterShapes := make([]shape, len(b.parameters))
-	for i, p := range b.parameters {
-		parameterShapes[i] = p.shape
 	}
 	variadic := typ.IsVariadic()
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {

@@ -38,6 +38,9 @@ type Source struct {
 	// be nil.
 	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
 	Method   func(t *types.Named, m *types.Func) (Declaration, bool)
+	// Cell is the number of the cell, to which the goroutines that its functions start
+	// belong.
+	Cell int
 	// Position numbers the position of a statement.
 	Position func(ast.Node) int
 }

@@ -15,8 +15,8 @@
 // # What it has
 //
 // Numbers but complex ones, strings, bools; slices, arrays, maps, structs and
-// pointers to all of it; closures and function values; every statement but defer,
-// go, select and those of channels; calls of functions, of methods, through
+// pointers to all of it; closures and function values; channels; every statement but defer
+// and select; calls of functions, of methods, through
 // interfaces of cells too, of instances of generic ones, and of compiled functions
 // of plainPackages; conversions to any, error and interfaces of cells, and
 // assertions. What makes compiling a function end is a panic with the type
@@ -37,7 +37,7 @@
 //
 // Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, convert.go,
 // composite.go; interfaces.go, assertion.go and dynamic.go; place.go and assign.go for what can be assigned
-// to; stmt.go, loop.go, ranging.go and switch.go; call.go, instance.go, builtin.go, maps.go,
+// to; stmt.go, loop.go, ranging.go and switch.go; call.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go,
 // compiled.go and sorting.go. Running: thread.go has the stack, run_gen.go the loop, which
 // internal/generate writes from its list of operations. What is rare is no
 // operation of its own but a native function, made by the compiler for the

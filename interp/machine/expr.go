@@ -258,6 +258,9 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 	switch e.Op {
 	case token.AND:
 		return c.addressOf(e, want)
+	case token.ARROW:
+		v, _, _ := c.receive(e.X)
+		return c.settle(v, want)
 	case token.ADD:
 		return c.settle(c.expr(e.X, want), want)
 	case token.NOT:

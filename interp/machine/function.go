@@ -2,6 +2,7 @@ package machine
 
 import (
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -20,7 +21,8 @@ type instruction struct {
 
 const instructionSize = unsafe.Sizeof(instruction{})
 
-// Function is compiled code. It is not changed any more once it has been linked.
+// Function is compiled code. Once it has been linked, nothing but successor
+// changes any more.
 type Function struct {
 	name      string // in lowered code
 	code      []instruction
@@ -43,7 +45,8 @@ type Function struct {
 	parameters, results []shape
 	value               reflect.Value // as a function of Go, when it was linked
 	pointer             unsafe.Pointer
-	dynamic             *Function // of a method: what calls through interfaces run
+	dynamic             *Function                // of a method: what calls through interfaces run
+	successor           atomic.Pointer[Function] // see Redirect
 }
 
 func (f *Function) entry() *instruction { return &f.code[f.start] }
@@ -97,6 +100,7 @@ func floating(nb unsafe.Pointer, at uint16) *float64 { return (*float64)(unsafe.
 func text(sb unsafe.Pointer, at uint16) *string      { return (*string)(unsafe.Add(sb, at)) }
 func slice(sb unsafe.Pointer, at uint16) *header     { return (*header)(unsafe.Add(sb, at)) }
 func iface(sb unsafe.Pointer, at uint16) *any        { return (*any)(unsafe.Add(sb, int(at)-8)) }
+func failure(sb unsafe.Pointer, at uint16) *error    { return (*error)(unsafe.Add(sb, int(at)-8)) }
 func pointer(sb unsafe.Pointer, at uint16) *unsafe.Pointer {
 	return (*unsafe.Pointer)(unsafe.Add(sb, at))
 }

@@ -159,6 +159,9 @@ func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 	c.hoist(s)
 	c.loops++
 	defer func() { c.loops-- }()
+	if _, plain := s.Value.(*ast.Ident); s.Tok == token.ASSIGN && wanted(s.Key) && wanted(s.Value) && !plain {
+		c.fail(s, "a range statement whose second variable may depend on the first")
+	}
 	r := &ranging{c: c, s: s, target: &target{label: name, exit: newLabel(), next: newLabel()}}
 	switch t := c.typeOf(s.X).Underlying().(type) {
 	case *types.Basic:
@@ -179,6 +182,8 @@ func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 		r.arrayPointer(a)
 	case *types.Map:
 		r.entries(t)
+	case *types.Chan:
+		r.channel()
 	default:
 		c.fail(s, "range over %s", t)
 	}

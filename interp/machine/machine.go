@@ -19,6 +19,8 @@ type Config struct {
 	Interpreted func(*types.Named) bool
 	// Type is the compiled form of a type.
 	Type func(types.Type) (reflect.Type, error)
+	// Go starts a goroutine of a cell; nil if there are none.
+	Go func(cell int, f func())
 	// Stopping is the flag that a cell is to be interrupted.
 	Stopping *atomic.Bool
 	// Stop is called, again and again, while the flag is up; it panics if it is
@@ -37,7 +39,8 @@ type Frame struct {
 type Machine struct {
 	config    Config
 	stop      *atomic.Bool
-	functions map[any]*Function // by the key that Unit.Add was given
+	functions map[any]*Function    // by the key that Unit.Add was given
+	engine    map[string][]*global // functions that the engine runs and code of the machine calls
 	types     map[reflect.Type]*memoryType
 	threads   sync.Pool
 	methods   sync.Map      // methodKey to *Function, for calls through interfaces
@@ -46,7 +49,7 @@ type Machine struct {
 
 // New makes a machine without any function.
 func New(config Config) *Machine {
-	m := &Machine{config: config, stop: config.Stopping, functions: map[any]*Function{}, types: map[reflect.Type]*memoryType{}}
+	m := &Machine{config: config, stop: config.Stopping, functions: map[any]*Function{}, engine: map[string][]*global{}, types: map[reflect.Type]*memoryType{}}
 	if m.stop == nil {
 		m.stop = new(atomic.Bool)
 	}

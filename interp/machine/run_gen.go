@@ -780,7 +780,7 @@ func (t *thread) run(fn *Function) {
 		case opSqrt:
 			*(*float64)(unsafe.Add(nb, in.a)) = math.Sqrt(*(*float64)(unsafe.Add(nb, in.b)))
 		case opCall:
-			callee = fn.calls[in.k]
+			callee = fn.calls[in.k].now()
 			goto call
 		case opCallValue:
 

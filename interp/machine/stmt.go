@@ -64,6 +64,12 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		c.returns(s)
 	case *ast.BranchStmt:
 		c.branch(s)
+	case *ast.SendStmt:
+		m := c.mark()
+		c.send(s)
+		c.release(m)
+	case *ast.GoStmt:
+		c.goStatement(s)
 	case *ast.LabeledStmt:
 		c.place(c.labelNamed(s.Label.Name))
 		c.stmt(s.Stmt, s.Label.Name)

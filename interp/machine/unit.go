@@ -230,6 +230,9 @@ func (u *Unit) Commit() {
 			u.machine.functions[key] = f
 		}
 	}
+	for name, g := range u.engine {
+		u.machine.engine[name] = append(u.machine.engine[name], g)
+	}
 }
 
 // body compiles the body of a function. captured, if not nil, is called when the

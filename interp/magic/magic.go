@@ -24,6 +24,7 @@ type Session interface {
 	Known(name string) bool
 	Text(value any) string     // a value as a result shows it
 	Module(path string) string // a module with its version
+	Ranks() Ranks
 }
 
 // An action is a command that is ready to run.
@@ -41,7 +42,7 @@ type command struct {
 
 // commands is the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, help()}
+	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, ranks, help()}
 }
 
 func find(name string) (command, error) {

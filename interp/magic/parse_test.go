@@ -15,6 +15,7 @@ func (session) Variables() []Variable  { return []Variable{{"a", "int"}, {"ok", 
 func (session) Known(name string) bool { return name == "a" || name == "ok" }
 func (session) Text(any) string        { return "" }
 func (session) Module(string) string   { return "" }
+func (session) Ranks() Ranks           { return Alone{} }
 
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -32,6 +33,14 @@ func TestParse(t *testing.T) {
 		{"timed, then a command", "%time f()\n!ls", "ʹ(0);f();ʹ(-1)\nʹ(1)"},
 		{"timed cell", "%%time\nf()", "ʹ(0)\nf()"},
 		{"who", "%who // no", ""},
+		{"ranks", "// all\n%ranks 4", "// all\nʹ(0)"},
+		{"ranks for each GPU", "%ranks gpus", "ʹ(0)"},
+		{"ranks, asked", "%ranks", "ʹ(0)"},
+		{"no ranks", "%ranks 0", ""},
+		{"less ranks", "%ranks -2", ""},
+		{"half a rank", "%ranks 1.5", ""},
+		{"ranks in words", "%ranks four", ""},
+		{"ranks and more", "%ranks 4\nx := 1", ""},
 		{"script", "%%bash\n%who\nx := `", "ʹ(0)"},
 		{"carriage return", "!ls\r\nx := 1\r\n", "ʹ(0)\r\nx := 1\r\n"},
 	} {

@@ -10,6 +10,7 @@ type Run struct {
 	session Session
 	cell    *Cell
 	started time.Time // of what is timed; zero when nothing is
+	number  int       // of the command that runs
 }
 
 // Run begins an execution.
@@ -21,5 +22,6 @@ func (r *Run) Call(ctx context.Context, number int, values []any) error {
 	if number < 0 || number >= len(r.cell.actions) {
 		return nil // the end of what is timed
 	}
+	r.number = number
 	return r.cell.actions[number](ctx, r, values)
 }

@@ -15,13 +15,13 @@ import (
 )
 
 var shell = command{
-	name: "!", usage: "!command", doc: "runs a command of the shell",
+	name: "!", usage: "!command", doc: "runs a command of the shell, with several ranks on rank 0",
 	prepare: func(text string) (action, error) {
 		if text == "" {
 			return nil, errors.New("! needs a command: !ls")
 		}
 		return func(ctx context.Context, r *Run, _ []any) error {
-			return r.command(ctx, "!"+text, exec.Command(systemShell[0], append(systemShell[1:len(systemShell):len(systemShell)], text)...))
+			return r.once(ctx, "!"+text, exec.Command(systemShell[0], append(systemShell[1:len(systemShell):len(systemShell)], text)...))
 		}, nil
 	},
 }
@@ -33,7 +33,7 @@ var bash = command{
 			return nil, errors.New("%%bash needs a script in the lines below it")
 		}
 		return func(ctx context.Context, r *Run, _ []any) error {
-			return r.command(ctx, "%%bash", exec.Command("bash", "-c", text))
+			return r.once(ctx, "%%bash", exec.Command("bash", "-c", text))
 		}, nil
 	},
 }
@@ -48,6 +48,12 @@ const (
 	// lastWords is how long the cell waits for its end.
 	lastWords = 30 * time.Millisecond
 )
+
+// once runs a command on one rank. The others wait for it: what follows in the cell may
+// need what it does.
+func (r *Run) once(ctx context.Context, what string, c *exec.Cmd) error {
+	return r.session.Ranks().Once(ctx, r.number, func() error { return r.command(ctx, what, c) })
+}
 
 // command runs a command without standard input, and shows what it writes as it
 // comes. When ctx ends, the command and its children are interrupted.

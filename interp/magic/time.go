@@ -38,6 +38,9 @@ func (r *Run) Stop() {
 	}
 	took := time.Since(r.started)
 	r.started = time.Time{}
+	if r.session.Ranks().Rank() > 0 {
+		return // no two ranks take the same time, and their reader wants to know one
+	}
 	// A cell whose output is gone is not told.
 	_, _ = fmt.Fprintf(r.session.Stdout(), "time: %s\n", duration(took))
 }

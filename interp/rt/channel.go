@@ -32,33 +32,30 @@ func (r *Registry) stopOr() <-chan struct{} {
 func (r *Registry) Receiver(function any) {
 	switch f := function.(type) {
 	case *func(chan int) int:
-		*f = func(c chan int) int { v, _ := receive(r, c); return v }
+		*f = func(c chan int) int { v, _ := Receive(r, c); return v }
 	case *func(chan int) (int, bool):
-		*f = func(c chan int) (int, bool) { return receive(r, c) }
+		*f = func(c chan int) (int, bool) { return Receive(r, c) }
 	case *func(<-chan int) (int, bool):
-		*f = func(c <-chan int) (int, bool) { return receive(r, c) }
+		*f = func(c <-chan int) (int, bool) { return Receive(r, c) }
 	case *func(chan string) string:
-		*f = func(c chan string) string { v, _ := receive(r, c); return v }
+		*f = func(c chan string) string { v, _ := Receive(r, c); return v }
 	case *func(chan string) (string, bool):
-		*f = func(c chan string) (string, bool) { return receive(r, c) }
+		*f = func(c chan string) (string, bool) { return Receive(r, c) }
 	case *func(chan bool) bool:
-		*f = func(c chan bool) bool { v, _ := receive(r, c); return v }
+		*f = func(c chan bool) bool { v, _ := Receive(r, c); return v }
 	case *func(chan float64) (float64, bool):
-		*f = func(c chan float64) (float64, bool) { return receive(r, c) }
+		*f = func(c chan float64) (float64, bool) { return Receive(r, c) }
 	case *func(chan struct{}) struct{}:
-		*f = func(c chan struct{}) struct{} { v, _ := receive(r, c); return v }
+		*f = func(c chan struct{}) struct{} { v, _ := Receive(r, c); return v }
 	case *func(<-chan struct{}) struct{}:
-		*f = func(c <-chan struct{}) struct{} { v, _ := receive(r, c); return v }
+		*f = func(c <-chan struct{}) struct{} { v, _ := Receive(r, c); return v }
 	case *func(<-chan time.Time) time.Time:
-		*f = func(c <-chan time.Time) time.Time { v, _ := receive(r, c); return v }
+		*f = func(c <-chan time.Time) time.Time { v, _ := Receive(r, c); return v }
 	default:
 		v := reflect.ValueOf(function).Elem()
 		open := v.Type().NumOut() == 2
 		v.Set(reflect.MakeFunc(v.Type(), func(in []reflect.Value) []reflect.Value {
-			value, ok := in[0].TryRecv()
-			if !value.IsValid() {
-				value, ok = r.wait(reflect.SelectCase{Dir: reflect.SelectRecv, Chan: in[0]})
-			}
+			value, ok := r.ReceiveFrom(in[0])
 			if open {
 				return []reflect.Value{value, reflect.ValueOf(ok)}
 			}
@@ -67,7 +64,8 @@ func (r *Registry) Receiver(function any) {
 	}
 }
 
-func receive[T any](r *Registry, c <-chan T) (v T, open bool) {
+// Receive receives from a channel as Go does, and ends when the caller is to stop.
+func Receive[T any](r *Registry, c <-chan T) (v T, open bool) {
 	select {
 	case v, open = <-c:
 		return v, open
@@ -89,35 +87,28 @@ func receive[T any](r *Registry, c <-chan T) (v T, open bool) {
 func (r *Registry) Sender(function any) {
 	switch f := function.(type) {
 	case *func(chan int, int):
-		*f = func(c chan int, v int) { send(r, c, v) }
+		*f = func(c chan int, v int) { Send(r, c, v) }
 	case *func(chan<- int, int):
-		*f = func(c chan<- int, v int) { send(r, c, v) }
+		*f = func(c chan<- int, v int) { Send(r, c, v) }
 	case *func(chan string, string):
-		*f = func(c chan string, v string) { send(r, c, v) }
+		*f = func(c chan string, v string) { Send(r, c, v) }
 	case *func(chan bool, bool):
-		*f = func(c chan bool, v bool) { send(r, c, v) }
+		*f = func(c chan bool, v bool) { Send(r, c, v) }
 	case *func(chan float64, float64):
-		*f = func(c chan float64, v float64) { send(r, c, v) }
+		*f = func(c chan float64, v float64) { Send(r, c, v) }
 	case *func(chan struct{}, struct{}):
-		*f = func(c chan struct{}, v struct{}) { send(r, c, v) }
+		*f = func(c chan struct{}, v struct{}) { Send(r, c, v) }
 	default:
 		v := reflect.ValueOf(function).Elem()
 		v.Set(reflect.MakeFunc(v.Type(), func(in []reflect.Value) []reflect.Value {
-			c, value := in[0], in[1]
-			if c.TrySend(value) {
-				return nil
-			}
-			one := reflect.SelectCase{Dir: reflect.SelectSend}
-			if !c.IsNil() { // package reflect wants no value for a nil channel
-				one.Chan, one.Send = c, value
-			}
-			r.wait(one)
+			r.SendOn(in[0], in[1])
 			return nil
 		}))
 	}
 }
 
-func send[T any](r *Registry, c chan<- T, v T) {
+// Send sends on a channel as Go does, and ends when the caller is to stop.
+func Send[T any](r *Registry, c chan<- T, v T) {
 	select {
 	case c <- v:
 		return
@@ -132,6 +123,26 @@ func send[T any](r *Registry, c chan<- T, v T) {
 			stopped = r.stopOr()
 		}
 	}
+}
+
+// ReceiveFrom is Receive from a channel of any type.
+func (r *Registry) ReceiveFrom(c reflect.Value) (value reflect.Value, open bool) {
+	if value, open = c.TryRecv(); value.IsValid() {
+		return value, open
+	}
+	return r.wait(reflect.SelectCase{Dir: reflect.SelectRecv, Chan: c})
+}
+
+// SendOn is Send on a channel of any type.
+func (r *Registry) SendOn(c, value reflect.Value) {
+	if c.TrySend(value) {
+		return
+	}
+	one := reflect.SelectCase{Dir: reflect.SelectSend}
+	if !c.IsNil() { // package reflect wants no value for a nil channel
+		one.Chan, one.Send = c, value
+	}
+	r.wait(one)
 }
 
 // wait waits for one operation.

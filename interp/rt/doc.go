@@ -138,6 +138,15 @@
 //
 //	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session has its own, and of the next
 //	SetLogOutput(l *log.Logger, w io.Writer)                l.SetOutput(w)
+//	TestHelper(t testing.TB)                                t.Helper()
+//	TestLog(t testing.TB, a ...interface{})                 t.Log(a...), with the place in its cell in a session
+//	TestLogf(t testing.TB, format string, a ...interface{}) t.Logf(format, a...)
+//	TestError(t testing.TB, a ...interface{})               t.Error(a...)
+//	TestErrorf(t testing.TB, format string, a ...interface{})t.Errorf(format, a...)
+//	TestFatal(t testing.TB, a ...interface{})               t.Fatal(a...)
+//	TestFatalf(t testing.TB, format string, a ...interface{})t.Fatalf(format, a...)
+//	TestSkip(t testing.TB, a ...interface{})                t.Skip(a...)
+//	TestSkipf(t testing.TB, format string, a ...interface{})t.Skipf(format, a...)
 //	TypeOf(x interface{}) reflect.Type
 //	ValidValue(v ReflectValue, method string) ReflectValue  v, or Go's panic of v.method() for the zero Value
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"testing"
 )
 
 // Path is the import path under which the engine finds Symbols.
@@ -123,6 +124,15 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"JSONEncode":        r.JSONEncode,
 		"JSONDecode":        r.JSONDecode,
 
+		"TestError":    testing.TB.Error,
+		"TestErrorf":   testing.TB.Errorf,
+		"TestFatal":    testing.TB.Fatal,
+		"TestFatalf":   testing.TB.Fatalf,
+		"TestHelper":   testing.TB.Helper,
+		"TestLog":      testing.TB.Log,
+		"TestLogf":     testing.TB.Logf,
+		"TestSkip":     testing.TB.Skip,
+		"TestSkipf":    testing.TB.Skipf,
 		"LogOutput":    (*log.Logger).Output,
 		"SetLogOutput": (*log.Logger).SetOutput,
 

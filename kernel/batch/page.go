@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/notebook"
+	"github.com/quernlab/quern/kernel/wire"
 )
 
 // page is the notebook as its worker sees it: it keeps the outputs and writes
@@ -197,7 +199,7 @@ func (p *page) Comm(c link.Comm) error {
 	return nil
 }
 
-// finish makes the outputs texts, and puts the states of the widgets where a page
+// finish makes the outputs texts, tells the language, and puts the states of the widgets where a page
 // finds them that is made without a kernel.
 func (p *page) finish() {
 	p.mu.Lock()
@@ -209,6 +211,13 @@ func (p *page) finish() {
 			}
 		}
 	}
+	if p.notebook.Metadata == nil {
+		p.notebook.Metadata = map[string]any{}
+	}
+	// As front ends do: nbconvert goes by it.
+	if _, known := p.notebook.Metadata["language_info"]; !known {
+		p.notebook.Metadata["language_info"] = wire.GoLanguage(strings.TrimPrefix(runtime.Version(), "go"))
+	}
 	delete(p.notebook.Metadata, "widgets") // of an earlier run
 	if len(p.widgets) == 0 {
 		return
@@ -219,9 +228,6 @@ func (p *page) finish() {
 			"model_name": state["_model_name"], "model_module": state["_model_module"],
 			"model_module_version": state["_model_module_version"], "state": state,
 		}
-	}
-	if p.notebook.Metadata == nil {
-		p.notebook.Metadata = map[string]any{}
 	}
 	p.notebook.Metadata["widgets"] = map[string]any{
 		"application/vnd.jupyter.widget-state+json": map[string]any{"version_major": 2, "version_minor": 0, "state": states},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/notebook"
+	"github.com/quernlab/quern/kernel/ranks"
 	"github.com/quernlab/quern/kernel/worker"
 )
 
@@ -67,13 +68,11 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	}
 	page := newPage(n, config.Stdout, config.Stderr)
 	page.input, page.colour = newInput(config.Stdin), config.Colour
-	supervisor := worker.New(func() worker.Runner {
-		return worker.NewCommand(config.WorkerCommand[0], config.WorkerCommand[1:]...)
-	}, page, log)
+	workers := ranks.New(worker.Program(config.WorkerCommand), page, log)
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 		defer cancel()
-		if err := supervisor.Shutdown(end); err != nil {
+		if err := workers.Shutdown(end); err != nil {
 			log.Warn("worker shut down", "error", err)
 		}
 		page.finish()
@@ -85,7 +84,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		}
 		count++
 		page.begin(count, c)
-		result, err := page.execute(ctx, supervisor, config.Timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
+		result, err := page.execute(ctx, workers, config.Timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
 		if err != nil && !errors.As(err, &result.Error) {
 			return fmt.Errorf("cell %d: %w", i+1, err)
 		}

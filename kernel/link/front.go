@@ -18,17 +18,19 @@ type Front interface {
 	Input(ctx context.Context, request InputRequest) (InputReply, error)
 }
 
-// What the worker sends. All but input are events.
+// What the worker sends. Ready, display and comm are events.
 const (
 	methodReady   = "ready"
 	methodDisplay = "display"
 	methodComm    = "comm" // in both directions; from the front a request
 	methodInput   = "input"
+	methodRanks   = "ranks"
+	methodOnce    = "once"
 )
 
-// ServeFront answers the worker's events and requests with f until c ends, as
+// ServeFront answers the worker's events and requests with h until c ends, as
 // Serve does. It calls ready once, when the worker begins to serve.
-func ServeFront(ctx context.Context, c *Conn, f Front, ready func()) error {
+func ServeFront(ctx context.Context, c *Conn, h Host, ready func()) error {
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
 		case methodReady:
@@ -39,15 +41,19 @@ func ServeFront(ctx context.Context, c *Conn, f Front, ready func()) error {
 			if err := decode(body, &display); err != nil {
 				return nil, err
 			}
-			return none{}, f.Display(display)
+			return none{}, h.Display(display)
 		case methodComm:
 			var comm Comm
 			if err := decode(body, &comm); err != nil {
 				return nil, err
 			}
-			return none{}, f.Comm(comm)
+			return none{}, h.Comm(comm)
 		case methodInput:
-			return answer(ctx, body, f.Input)
+			return answer(ctx, body, h.Input)
+		case methodRanks:
+			return answer(ctx, body, h.Ranks)
+		case methodOnce:
+			return answer(ctx, body, h.Once)
 		}
 		return nil, fmt.Errorf("unknown method %q", method)
 	}))
@@ -56,8 +62,8 @@ func ServeFront(ctx context.Context, c *Conn, f Front, ready func()) error {
 type remoteFront struct{ conn *Conn }
 
 // NewFront returns the notebook at the other end of c. ServeWorker must run on
-// c for Input to be answered.
-func NewFront(c *Conn) Front { return remoteFront{c} }
+// c for its requests to be answered.
+func NewFront(c *Conn) Host { return remoteFront{c} }
 
 func (f remoteFront) Display(display Display) error {
 	return f.conn.Notify(methodDisplay, display)
@@ -69,4 +75,12 @@ func (f remoteFront) Comm(comm Comm) error {
 
 func (f remoteFront) Input(ctx context.Context, request InputRequest) (InputReply, error) {
 	return call[InputReply](ctx, f.conn, methodInput, request)
+}
+
+func (f remoteFront) Ranks(ctx context.Context, request RanksRequest) (RanksReply, error) {
+	return call[RanksReply](ctx, f.conn, methodRanks, request)
+}
+
+func (f remoteFront) Once(ctx context.Context, request OnceRequest) (OnceReply, error) {
+	return call[OnceReply](ctx, f.conn, methodOnce, request)
 }

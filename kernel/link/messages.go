@@ -28,6 +28,9 @@ type CellError struct {
 	Name      string   `json:"name"`      // kind: panic, runtime error, compile error, interrupted, worker died
 	Value     string   `json:"value"`     // the message in one line
 	Traceback []string `json:"traceback"` // what is shown, a line each; may hold ANSI colours
+	// Stuck says that the cell was interrupted and something of it goes on, since it
+	// cannot be stopped.
+	Stuck bool `json:"stuck,omitempty"`
 }
 
 // Error is the message in one line, with its kind.

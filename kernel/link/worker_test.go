@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"reflect"
 	"sync"
@@ -10,7 +11,7 @@ import (
 )
 
 // echoWorker answers each request with what it was asked.
-type echoWorker struct{ front Front }
+type echoWorker struct{ front Host }
 
 func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
 	if err := w.front.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
@@ -20,7 +21,15 @@ func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Data: map[string]any{"text/plain": reply.Line, "image/png": []byte{1, 2}}}, nil
+	ranks, err := w.front.Ranks(ctx, RanksRequest{Number: 4})
+	if err != nil {
+		return Result{}, err
+	}
+	once, err := w.front.Once(ctx, OnceRequest{Cell: r.Cell, Step: 1})
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Data: map[string]any{"text/plain": reply.Line, "image/png": []byte{1, 2}, "ranks": ranks.Text, "once": once.Error}}, nil
 }
 
 func (w *echoWorker) Complete(_ context.Context, r Complete) (Completion, error) {
@@ -66,6 +75,14 @@ func (f *recordingFront) Display(d Display) error {
 	return nil
 }
 
+func (f *recordingFront) Ranks(_ context.Context, r RanksRequest) (RanksReply, error) {
+	return RanksReply{Text: fmt.Sprintf("%d ranks", r.Number)}, nil
+}
+
+func (f *recordingFront) Once(_ context.Context, r OnceRequest) (OnceReply, error) {
+	return OnceReply{Error: fmt.Sprintf("step %d of cell %d", r.Step, r.Cell)}, nil
+}
+
 func (f *recordingFront) Input(_ context.Context, r InputRequest) (InputReply, error) {
 	return InputReply{Line: r.Prompt + "answer"}, nil
 }
@@ -90,7 +107,7 @@ func TestWorkerOverTheLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Result{Data: map[string]any{"text/plain": "? answer", "image/png": "AQI="}}); !reflect.DeepEqual(result, want) {
+	if want := (Result{Data: map[string]any{"text/plain": "? answer", "image/png": "AQI=", "ranks": "4 ranks", "once": "step 1 of cell 7"}}); !reflect.DeepEqual(result, want) {
 		t.Errorf("execute: got %v, want %v", result, want)
 	}
 	// A number behind an any keeps its digits on the way through.

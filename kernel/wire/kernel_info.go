@@ -26,6 +26,19 @@ type LanguageInfo struct {
 	NBConvertExporter string `json:"nbconvert_exporter"`
 }
 
+// GoLanguage is what there is to know of Go, of a version.
+func GoLanguage(version string) LanguageInfo {
+	return LanguageInfo{
+		Name:              "go",
+		Version:           version,
+		MIMEType:          "text/x-go",
+		FileExtension:     ".go",
+		PygmentsLexer:     "go",
+		CodeMirrorMode:    "go",
+		NBConvertExporter: "script",
+	}
+}
+
 // HelpLink is an entry of the help menu of a front end.
 type HelpLink struct {
 	Text string `json:"text"`

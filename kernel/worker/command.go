@@ -15,6 +15,10 @@ import (
 
 // Command runs a program as worker process.
 type Command struct {
+	// Environment is what the program has besides that of this process, or in
+	// place of it: "NAME=value".
+	Environment []string
+
 	cmd     *exec.Cmd
 	group   group
 	cleanup []io.Closer // the child's ends of the pipes
@@ -25,6 +29,16 @@ var _ Runner = (*Command)(nil)
 // NewCommand returns the program name with its arguments, not started yet.
 func NewCommand(name string, arguments ...string) *Command {
 	return &Command{cmd: exec.Command(name, arguments...)}
+}
+
+// Program returns what makes a new process of a program with its arguments, given
+// what its environment is to have besides that of this process.
+func Program(command []string) func(environment []string) Runner {
+	return func(environment []string) Runner {
+		c := NewCommand(command[0], command[1:]...)
+		c.Environment = environment
+		return c
+	}
 }
 
 // Start starts the program with pipes for its link and its output.
@@ -69,7 +83,7 @@ func (c *Command) Start(token string) (pipes Pipes, err error) {
 	if err != nil {
 		return Pipes{}, fmt.Errorf("pipes for the worker: %w", err)
 	}
-	c.cmd.Env = append(os.Environ(), child.LinkVariable+"="+where, child.MarkVariable+"="+token)
+	c.cmd.Env = append(append(os.Environ(), c.Environment...), child.LinkVariable+"="+where, child.MarkVariable+"="+token)
 	if _, set := os.LookupEnv("GOTRACEBACK"); !set {
 		// The stacks of a crash are those of the interpreter. They would only
 		// bury the reason.

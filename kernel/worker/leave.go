@@ -58,7 +58,7 @@ func (l *life) isLeft() bool {
 func unanswered() *link.CellError {
 	const value = "the cell was interrupted, but its process does not answer: it is stopped, or in compiled code that cannot be stopped; " +
 		"the next cell waits for it; restart the kernel to end it"
-	return &link.CellError{Name: "interrupted", Value: value, Traceback: []string{"interrupted: " + value}}
+	return &link.CellError{Name: "interrupted", Value: value, Traceback: []string{"interrupted: " + value}, Stuck: true}
 }
 
 // watch leaves the running cell, which is interrupted, when the worker gives no sign

@@ -24,6 +24,7 @@ type life struct {
 	client  *link.Client
 	meeting *meeting
 	crash   *crash
+	first   *first
 
 	ready     chan struct{}             // closed when the worker serves
 	ended     chan struct{}             // closed when the process has ended and all its output has come
@@ -67,6 +68,7 @@ func startLife(runner Runner, notebook Notebook, token string, log *slog.Logger)
 		ended:    make(chan struct{}),
 	}
 	l.client = link.NewClient(l.conn)
+	l.first = &first{until: l.ready}
 	l.crash = newCrash(func(cell int, text []byte) { notebook.Stream(cell, "stderr", text) })
 	l.log.Debug("worker started")
 	return l, nil
@@ -79,12 +81,14 @@ const grace = 2 * time.Second
 // run returns when the process has ended and all its output has come.
 func (l *life) run(token string) {
 	var readers sync.WaitGroup
-	read := func(index int, name string, pipe io.Reader, crash *crash) {
-		s := &stream{index: index, name: name, running: &l.cell, notebook: l.notebook, meeting: l.meeting, crash: crash, log: l.log}
+	read := func(index int, name string, pipe io.Reader, crash *crash, early *first) {
+		s := &stream{
+			index: index, name: name, running: &l.cell, notebook: l.notebook, meeting: l.meeting, crash: crash, first: early, log: l.log,
+		}
 		readers.Go(func() { s.run(pipe, token) })
 	}
-	read(stdout, "stdout", l.pipes.Stdout, nil)
-	read(stderr, "stderr", l.pipes.Stderr, l.crash)
+	read(stdout, "stdout", l.pipes.Stdout, nil, nil)
+	read(stderr, "stderr", l.pipes.Stderr, l.crash, l.first)
 	readers.Go(func() {
 		if err := link.ServeFront(context.Background(), l.conn, front{l}, func() { close(l.ready) }); err != nil {
 			l.log.Warn("link to the worker", "error", err)
@@ -227,16 +231,19 @@ func (l *life) failure(ctx context.Context) error {
 	if l.served() {
 		return l.died()
 	}
-	return &StartError{fmt.Errorf("it ended before it was ready: %s", l.reason), l.runner.Diagnose()}
+	return &StartError{fmt.Errorf("it ended before it was ready: %s%s", l.first.text(), l.reason), l.runner.Diagnose()}
 }
+
+// Died is the name of the error of a cell whose worker has ended. Its value tells how.
+const Died = "worker died"
 
 // died is what the notebook shows of the end of the process.
 func (l *life) died() *link.CellError {
 	const lost = "The variables are lost. A new worker has started: run the cells again from the top."
 	return &link.CellError{
-		Name:      "worker died",
+		Name:      Died,
 		Value:     l.reason,
-		Traceback: []string{"worker died: " + l.reason, lost},
+		Traceback: []string{Died + ": " + l.reason, lost},
 	}
 }
 
@@ -278,4 +285,12 @@ func (f front) Input(ctx context.Context, request link.InputRequest) (link.Input
 		f.log.Warn("a prompt may be out of order")
 	}
 	return f.notebook.Input(ctx, request)
+}
+
+func (f front) Ranks(ctx context.Context, request link.RanksRequest) (link.RanksReply, error) {
+	return f.notebook.Ranks(ctx, request)
+}
+
+func (f front) Once(ctx context.Context, request link.OnceRequest) (link.OnceReply, error) {
+	return f.notebook.Once(ctx, request)
 }

@@ -19,6 +19,7 @@ type stream struct {
 	notebook Notebook
 	meeting  *meeting
 	crash    *crash // of stderr: keeps the report of a crash back; else nil
+	first    *first // of stderr: keeps what comes before the worker serves; else nil
 	log      *slog.Logger
 }
 
@@ -43,6 +44,9 @@ func (s *stream) run(r io.Reader, token string) {
 func (s *stream) output(text []byte) {
 	// All that an earlier cell has written was read before this one began.
 	cell := cmp.Or(s.cell, int(s.running.Load()))
+	if s.first != nil {
+		s.first.add(text)
+	}
 	if s.crash != nil {
 		text = s.crash.filter(cell, text)
 	}

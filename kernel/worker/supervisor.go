@@ -16,18 +16,27 @@ import (
 // its user for input. It is called from several goroutines, never two at once
 // for the same stream.
 type Notebook interface {
-	link.Front
+	link.Host
 	// Stream takes output of a cell to "stdout" or "stderr". The text may not be
 	// kept.
 	Stream(cell int, name string, text []byte)
 	// WorkerEnded tells that a worker has ended by itself: its objects are gone.
-	WorkerEnded()
+	WorkerEnded(end End)
+}
+
+// An End is how a worker has ended by itself.
+type End struct {
+	Reason string // for a user to read
+	Served bool   // it had begun to serve
+	Cell   int    // the one that ran, or ran last
+	Alone  bool   // no cell ran, whose error would tell
 }
 
 // Supervisor keeps a worker process running. It is the Worker of the front; its
 // Execute returns when all output of the cell has come to the notebook.
 type Supervisor struct {
 	newRunner func() Runner
+	once      bool // a worker that has ended has no successor
 	notebook  Notebook
 	log       *slog.Logger
 
@@ -50,6 +59,12 @@ func New(newRunner func() Runner, notebook Notebook, log *slog.Logger) *Supervis
 	return &Supervisor{newRunner: newRunner, notebook: notebook, log: log}
 }
 
+// NewOnce returns a supervisor as New does, of one worker alone: when that has
+// ended, all that is asked of it fails.
+func NewOnce(runner Runner, notebook Notebook, log *slog.Logger) *Supervisor {
+	return &Supervisor{newRunner: func() Runner { return runner }, once: true, notebook: notebook, log: log}
+}
+
 // Start starts the worker, if none runs, and does not wait for it. When it
 // cannot be started the requests say why.
 func (s *Supervisor) Start() {
@@ -63,7 +78,7 @@ func (s *Supervisor) life() (*life, error) {
 	if s.closed {
 		return nil, errShutDown
 	}
-	if s.current == nil || s.current.over() {
+	if s.current == nil || s.current.over() && !s.once {
 		token := rand.Text()
 		l, err := startLife(s.newRunner(), s.notebook, token, s.log)
 		if err != nil {
@@ -88,8 +103,8 @@ func (s *Supervisor) replace(l *life) {
 		return
 	}
 	l.log.Warn("worker ended", "reason", l.reason, "served", l.served())
-	s.notebook.WorkerEnded()
-	if !l.served() {
+	s.notebook.WorkerEnded(End{Reason: l.reason, Served: l.served(), Cell: int(l.cell.Load()), Alone: l.alone})
+	if !l.served() || s.once {
 		return
 	}
 	if l.alone {
@@ -201,6 +216,45 @@ func (s *Supervisor) Interrupt(ctx context.Context) error {
 
 // interruptWait is how long an interrupt waits for the worker to take note.
 const interruptWait = time.Second
+
+// Ready waits until the worker serves, and starts it if none runs. The error says
+// why it does not.
+func (s *Supervisor) Ready(ctx context.Context) error {
+	l, err := s.life()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-l.ready:
+		return nil
+	case <-l.ended:
+		return l.failure(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ID names the process of the worker; it is empty where none runs.
+func (s *Supervisor) ID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil || s.current.over() {
+		return ""
+	}
+	return s.current.runner.ID()
+}
+
+// Kill ends the worker for good, at once. What waits for it fails with the reason.
+func (s *Supervisor) Kill(why string) {
+	s.mu.Lock()
+	l := s.current
+	s.closed = true
+	s.mu.Unlock()
+	if l != nil {
+		l.kill(why)
+	}
+	s.lives.Wait()
+}
 
 // Shutdown ends the worker for good: it asks, waits, and kills.
 func (s *Supervisor) Shutdown(ctx context.Context) error {

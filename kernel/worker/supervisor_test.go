@@ -24,6 +24,7 @@ const timeout = 60 * time.Second
 // page is a notebook that keeps what it is given, output of one stream and cell
 // joined.
 type page struct {
+	link.World
 	mu     sync.Mutex
 	parts  []part
 	change chan struct{} // closed at each change
@@ -58,7 +59,7 @@ func (p *page) Comm(c link.Comm) error {
 	return nil
 }
 
-func (p *page) WorkerEnded() {}
+func (p *page) WorkerEnded(End) {}
 
 func (p *page) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
 	p.add(0, "prompt", r.Prompt)
@@ -448,4 +449,18 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a worker says that does not start is why.
+func TestWorkerSaysWhyItDoesNotStart(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	c := NewCommand("sh", "-c", "echo no room for me >&2; exit 5")
+	s := New(func() Runner { return c }, &page{change: make(chan struct{})}, log)
+	_, err := s.Execute(t.Context(), link.Execute{Cell: 1})
+	var start *StartError
+	if !errors.As(err, &start) || !strings.Contains(err.Error(), "it ended before it was ready: no room for me; exit status 5") {
+		t.Errorf("got %v", err)
+	}
+	_ = s.Shutdown(t.Context())
 }

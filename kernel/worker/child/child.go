@@ -19,6 +19,9 @@ const (
 	LinkVariable = "QUERN_WORKER_LINK"
 	// MarkVariable holds the token of the marks.
 	MarkVariable = "QUERN_WORKER_MARK"
+	// RankVariable holds, for one of several workers that run each cell together,
+	// its rank and their number: "1/4".
+	RankVariable = "QUERN_WORKER_RANK"
 )
 
 // ErrNoFront is returned by Open in a process that no front has started.
@@ -26,8 +29,9 @@ var ErrNoFront = errors.New("not started by a kernel")
 
 // Process is this process as a worker.
 type Process struct {
-	conn   *link.Conn
-	output *output
+	conn        *link.Conn
+	output      *output
+	rank, ranks int
 }
 
 // Open takes over what the front left to this process. It may be called once.
@@ -40,6 +44,11 @@ func Open() (*Process, error) {
 	// A program that the cell starts is no worker of the front.
 	os.Unsetenv(LinkVariable)
 	os.Unsetenv(MarkVariable)
+	rank, ranks, err := rankOf(os.Getenv(RankVariable))
+	if err != nil {
+		return nil, err
+	}
+	os.Unsetenv(RankVariable)
 
 	from, to, ok := strings.Cut(where, ",")
 	readFrom, err1 := strconv.ParseUint(from, 10, 64)
@@ -59,13 +68,36 @@ func Open() (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("standard error: %w", err)
 	}
-	return newProcess(pipes, out, errout, token), nil
+	p := newProcess(pipes, out, errout, token)
+	p.rank, p.ranks = rank, ranks
+	return p, nil
 }
+
+// rankOf reads a value of RankVariable. A worker without one is alone.
+func rankOf(text string) (rank, ranks int, err error) {
+	if text == "" {
+		return 0, 1, nil
+	}
+	number, all, ok := strings.Cut(text, "/")
+	rank, err1 := strconv.Atoi(number)
+	ranks, err2 := strconv.Atoi(all)
+	if !ok || err1 != nil || err2 != nil || rank < 0 || rank >= ranks {
+		return 0, 0, fmt.Errorf("%s is %q, want a rank and the number of ranks, as 1/4", RankVariable, text)
+	}
+	return rank, ranks, nil
+}
+
+// Rank is the number of this process among those that run each cell together, from 0.
+func (p *Process) Rank() int { return p.rank }
+
+// Ranks is how many processes run each cell together.
+func (p *Process) Ranks() int { return p.ranks }
 
 func newProcess(pipes io.ReadWriteCloser, out, errout io.Writer, token string) *Process {
 	return &Process{
 		conn:   link.NewConn(pipes),
 		output: &output{streams: [2]io.Writer{out, errout}, token: token},
+		ranks:  1,
 	}
 }
 
@@ -84,7 +116,7 @@ func (p *Process) Serve(ctx context.Context, w link.Worker) error {
 }
 
 // Front is what a cell may ask of the notebook. It works while Serve runs.
-func (p *Process) Front() link.Front {
+func (p *Process) Front() link.Host {
 	return markedFront{link.NewFront(p.conn), p.output}
 }
 
@@ -129,17 +161,17 @@ func (m marked) InterruptHandlers() {
 
 // markedFront is the front with a mark at each display.
 type markedFront struct {
-	link.Front
+	link.Host
 	output *output
 }
 
 func (m markedFront) Display(display link.Display) error {
 	return m.output.meet(func(number uint64) error {
 		display.Mark = number
-		err := m.Front.Display(display)
+		err := m.Host.Display(display)
 		if err != nil {
 			// The mark is set: the front must not wait for what has no form.
-			err = errors.Join(err, m.Front.Display(link.Display{Mark: number}))
+			err = errors.Join(err, m.Host.Display(link.Display{Mark: number}))
 		}
 		return err
 	})
@@ -147,7 +179,7 @@ func (m markedFront) Display(display link.Display) error {
 
 func (m markedFront) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
 	request.Mark = m.output.here()
-	return m.Front.Input(ctx, request)
+	return m.Host.Input(ctx, request)
 }
 
 // duplexPipe is a stream over two pipes.

@@ -32,7 +32,10 @@ func (w stubWorker) Execute(context.Context, link.Execute) (link.Result, error) 
 }
 
 // stubFront keeps the displays.
-type stubFront struct{ displays []link.Display }
+type stubFront struct {
+	link.World
+	displays []link.Display
+}
 
 func (f *stubFront) Display(d link.Display) error {
 	f.displays = append(f.displays, d)
@@ -137,8 +140,15 @@ func TestOpenWithoutAFront(t *testing.T) {
 	if _, err := Open(); !errors.Is(err, ErrNoFront) {
 		t.Errorf("got %v", err)
 	}
-	t.Setenv(LinkVariable, "three")
 	t.Setenv(MarkVariable, token)
+	t.Setenv(LinkVariable, "3,4")
+	t.Setenv(RankVariable, "2/2")
+	if _, err := Open(); err == nil || !strings.Contains(err.Error(), RankVariable) {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv(RankVariable, "1/2")
+	t.Setenv(MarkVariable, token)
+	t.Setenv(LinkVariable, "three")
 	if _, err := Open(); err == nil || !strings.Contains(err.Error(), LinkVariable) {
 		t.Errorf("got %v", err)
 	}

@@ -1,6 +1,7 @@
-// Command generate writes op_gen.go and run_gen.go of package machine: the
+// Command generate writes op_gen.go, run_gen.go and adapter_gen.go of package machine: the
 // operations, many of which are one operation for several widths, and the loop
-// that runs them. Run it by go generate.
+// that runs them, and the calls of compiled functions by the classes of their
+// results. Run it by go generate.
 package main
 
 import (
@@ -55,7 +56,7 @@ func files() map[string]string {
 		fmt.Fprintf(&run, "\t\tcase op%s:\n%s\n", o.name, expand(o.body))
 	}
 	run.WriteString(expand(epilogue))
-	return map[string]string{"op_gen.go": ops.String(), "run_gen.go": run.String()}
+	return map[string]string{"op_gen.go": ops.String(), "run_gen.go": run.String(), "adapter_gen.go": adapters()}
 }
 
 var macro = regexp.MustCompile(`\b(I|U|F|G|P|Q|LEN|CAP|STR|HDR|ANY)\(([abc])\)`)

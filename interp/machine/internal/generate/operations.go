@@ -237,7 +237,7 @@ func (l *list) control() {
 	l.add("Native", "---x", "SAVE\nfn.natives[in.k].run(t, nb, sb)")
 	l.add("FF", "nn-x", "SAVE\nF(a) = fn.natives[in.k].float(F(b))")
 	l.add("Sqrt", "nn", "F(a) = math.Sqrt(F(b))")
-	l.add("Call", "NS-f", "callee = fn.calls[in.k]\ngoto call")
+	l.add("Call", "NS-f", "callee = fn.calls[in.k].now()\ngoto call")
 	l.add("CallValue", "NSsx", `
 		p := P(c)
 		`+nilCheck+`

@@ -36,6 +36,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"ReadIDX":          reflect.ValueOf(data.ReadIDX),
 		"ReadNPY":          reflect.ValueOf(data.ReadNPY),
 		"Round":            reflect.ValueOf(data.Round),
+		"Shard":            reflect.ValueOf(data.Shard),
 		"Shuffle":          reflect.ValueOf(data.Shuffle),
 		"Skip":             reflect.ValueOf(data.Skip),
 		"Windows":          reflect.ValueOf(data.Windows),

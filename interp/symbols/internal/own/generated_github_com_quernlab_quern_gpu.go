@@ -13,6 +13,7 @@ func symbols_github_com_quernlab_quern_gpu() map[string]reflect.Value {
 		"ErrNoGPU": reflect.ValueOf(&gpu.ErrNoGPU).Elem(),
 		"Host":     reflect.ValueOf(gpu.Host),
 		"Open":     reflect.ValueOf(gpu.Open),
+		"OpenFrom": reflect.ValueOf(gpu.OpenFrom),
 		"OpenPCI":  reflect.ValueOf(gpu.OpenPCI),
 		"Start":    reflect.ValueOf(gpu.Start),
 		"Device":   reflect.ValueOf((*gpu.Device)(nil)),

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+// arity is what the adapters for one number of parameters are made from.
+type arity struct {
+	N int
+	// Types are the type parameters, Spots the variables that tell where the
+	// arguments lie, From what they are set to, and Arguments what is passed.
+	Types, Spots, From, Arguments string
+}
+
+// Pairs tells that there are adapters for two results.
+func (a arity) Pairs() bool { return a.N < 3 }
+
+// Listed is the type parameters before others.
+func (a arity) Listed() string { return before(a.Types) }
+
+// Set sets the spots and others, which are given as names and values.
+func (a arity) Set(names, values string) string {
+	return before(a.Spots) + names + " := " + before(a.From) + values
+}
+
+func before(list string) string {
+	if list == "" {
+		return ""
+	}
+	return list + ", "
+}
+
+// adapters are the functions that give the results of a calling their types.
+func adapters() string {
+	var arities []arity
+	for n := range 4 {
+		a := arity{N: n}
+		var types, spots, from, arguments []string
+		for i := range n {
+			t, s := string(rune('A'+i)), string(rune('x'+i))
+			types, spots = append(types, t), append(spots, s)
+			from = append(from, fmt.Sprintf("c.in[%d]", i))
+			arguments = append(arguments, fmt.Sprintf("*at[%s](nb, sb, %s)", t, s))
+		}
+		a.Types, a.Spots = strings.Join(types, ", "), strings.Join(spots, ", ")
+		a.From, a.Arguments = strings.Join(from, ", "), strings.Join(arguments, ", ")
+		arities = append(arities, a)
+	}
+	var b bytes.Buffer
+	if err := adapterTemplate.Execute(&b, map[string]any{"Arities": arities, "Results": results}); err != nil {
+		panic(err)
+	}
+	return header + b.String()
+}
+
+// results are the types that stand for the classes of results.
+var results = []struct{ Class, Type string }{
+	{"asInteger", "int64"}, {"asSmall", "uint32"}, {"asFloat", "float64"}, {"asText", "string"},
+	{"asPointer", "unsafe.Pointer"}, {"asList", "[]byte"}, {"asInterface", "any"},
+}
+
+var adapterTemplate = template.Must(template.New("").Parse(`import "unsafe"
+
+// The functions of this file give the results of a calling their types. A small
+// integer comes as 32 bits.
+{{range $a := .Arities}}
+func results{{.N}}{{if .N}}[{{.Types}} any]{{end}}(c *calling) adapter {
+	switch len(c.out) {
+	case 0:
+		{{if .N}}{{.Spots}} := {{.From}}{{end}}
+		return func(f, nb, sb unsafe.Pointer) { as[func({{.Types}})](f)({{.Arguments}}) }
+	case 1:
+		switch c.out[0].class {
+		{{range $.Results}}case {{.Class}}:
+			return one{{$a.N}}[{{$a.Listed}}{{.Type}}](c)
+		{{end}}}
+	{{if .Pairs}}case 2:
+		switch c.out[1].class {
+		case asInteger:
+			return two{{.N}}[{{.Listed}}int64](c)
+		case asSmall:
+			return two{{.N}}[{{.Listed}}uint32](c)
+		case asInterface:
+			return two{{.N}}[{{.Listed}}any](c)
+		}
+	{{end}}{{if eq .N 2}}case 3:
+		if c.out[0].class == asText && c.out[1].class == asText && c.out[2].class == asSmall {
+			return cut[A, B](c)
+		}
+	{{end}}}
+	return nil
+}
+
+func one{{.N}}[{{.Listed}}R any](c *calling) adapter {
+	{{.Set "r" "c.out[0]"}}
+	return func(f, nb, sb unsafe.Pointer) { give(nb, sb, r, as[func({{.Types}}) R](f)({{.Arguments}})) }
+}
+{{if .Pairs}}
+func two{{.N}}[{{.Listed}}S any](c *calling) adapter {
+	switch c.out[0].class {
+	{{range $.Results}}case {{.Class}}:
+		return both{{$a.N}}[{{$a.Listed}}{{.Type}}, S](c)
+	{{end}}}
+	return nil
+}
+
+func both{{.N}}[{{.Listed}}R, S any](c *calling) adapter {
+	{{.Set "r, s" "c.out[0], c.out[1]"}}
+	return func(f, nb, sb unsafe.Pointer) {
+		v, w := as[func({{.Types}}) (R, S)](f)({{.Arguments}})
+		give(nb, sb, r, v)
+		give(nb, sb, s, w)
+	}
+}
+{{end}}{{end}}
+// cut is the adapter of strings.Cut and functions like it.
+func cut[A, B any](c *calling) adapter {
+	x, y, r, s, t := c.in[0], c.in[1], c.out[0], c.out[1], c.out[2]
+	return func(f, nb, sb unsafe.Pointer) {
+		v, w, u := as[func(A, B) (string, string, uint32)](f)(*at[A](nb, sb, x), *at[B](nb, sb, y))
+		give(nb, sb, r, v)
+		give(nb, sb, s, w)
+		give(nb, sb, t, u)
+	}
+}
+`))

@@ -1,0 +1,456 @@
+package ranks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/worker"
+)
+
+// timeout ends a test whose event never comes.
+const timeout = 60 * time.Second
+
+// page is a notebook that keeps what it is given.
+type page struct {
+	mu     sync.Mutex
+	text   strings.Builder // of both streams and of displays
+	ended  int             // how often objects were said to be gone
+	change chan struct{}   // closed at each change
+}
+
+func (p *page) add(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text.WriteString(text)
+	close(p.change)
+	p.change = make(chan struct{})
+}
+
+func (p *page) Stream(_ int, name string, text []byte) {
+	if name == "stderr" {
+		text = []byte("err: " + string(text))
+	}
+	p.add(string(text))
+}
+
+func (p *page) Display(d link.Display) error {
+	p.add(fmt.Sprint("shown: ", d.Data["text/plain"], "\n"))
+	return nil
+}
+
+func (p *page) Comm(link.Comm) error { return nil }
+
+func (p *page) WorkerEnded() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended++
+}
+
+func (p *page) Input(context.Context, link.InputRequest) (link.InputReply, error) {
+	return link.InputReply{Line: "42"}, nil
+}
+
+// take returns what came since the last call.
+func (p *page) take() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.text.Reset()
+	return p.text.String()
+}
+
+// session is a group over real processes.
+type session struct {
+	*Group
+	t    *testing.T
+	ctx  context.Context
+	page *page
+	cell int
+}
+
+// newSession starts so many ranks.
+func newSession(t *testing.T, ranks int) *session {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	s := &session{t: t, ctx: ctx, page: &page{change: make(chan struct{})}}
+	s.Group = New(worker.Program(os.Args[:1]), s.page, slog.New(slog.DiscardHandler))
+	s.devices = func() []string { return nil }
+	t.Cleanup(func() {
+		_ = s.Shutdown(ctx)
+		cancel()
+	})
+	if ranks > 1 {
+		if got := s.must(fmt.Sprintf("ranks %d", ranks)); !strings.HasPrefix(got, fmt.Sprintf("%d ranks start", ranks)) {
+			t.Fatal(got)
+		}
+	}
+	return s
+}
+
+// execute runs a cell and returns its output and why it failed.
+func (s *session) execute(code string) (output string, why *link.CellError) {
+	s.t.Helper()
+	s.cell++
+	result, err := s.Execute(s.ctx, link.Execute{Cell: s.cell, Code: code})
+	if err != nil && !errors.As(err, &result.Error) {
+		s.t.Fatalf("%q: %v", code, err)
+	}
+	if result.Error == nil && !strings.HasPrefix(fmt.Sprint(result.Data["text/plain"]), "rank 0 ") {
+		s.t.Errorf("%q has the result %v", code, result.Data)
+	}
+	return s.page.take(), result.Error
+}
+
+// must runs a cell that succeeds and returns its output.
+func (s *session) must(code string) string {
+	s.t.Helper()
+	output, why := s.execute(code)
+	if why != nil {
+		s.t.Fatalf("%q: %v", code, why)
+	}
+	return output
+}
+
+// fails runs a cell that fails and returns the name of its error and the traceback.
+func (s *session) fails(code string) string {
+	s.t.Helper()
+	_, why := s.execute(code)
+	if why == nil {
+		s.t.Fatalf("%q succeeded", code)
+	}
+	return why.Name + "|" + strings.Join(why.Traceback, "\n")
+}
+
+// pids are the processes of the ranks.
+func (s *session) pids() (pids []int) {
+	s.t.Helper()
+	for _, word := range strings.Fields(s.must("pid")) {
+		if pid, err := strconv.Atoi(word); err == nil && pid > 1 {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids) // the order of ranks that differ is that in which they print
+	return pids
+}
+
+func TestOneRank(t *testing.T) {
+	t.Setenv(rankVariable, "5") // of somebody outside, who started the front
+	t.Setenv(localWorldSizeVariable, "")
+	s := newSession(t, 1)
+	if got, want := s.must("env RANK\nenv LOCAL_RANK\nshow x"), "RANK 5 true\nLOCAL_RANK  false\nshown: x\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := s.must("ranks 0"); !strings.HasPrefix(got, "One rank runs each cell.") {
+		t.Error(got)
+	}
+	first := s.pids()
+	if got := s.must("ranks 1"); !strings.HasPrefix(got, "One rank runs each cell.") {
+		t.Error(got)
+	}
+	if got := s.fails("exit 3"); !strings.HasPrefix(got, "worker died|worker died: exit status 3: ") {
+		t.Error(got)
+	}
+	if second := s.pids(); len(first) != 1 || len(second) != 1 || first[0] == second[0] {
+		t.Errorf("processes %v, then %v", first, second)
+	}
+}
+
+func TestRanksKnowTheirPlace(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 3)
+	if s.page.ended != 1 {
+		t.Errorf("the objects were gone %d times", s.page.ended)
+	}
+	got := s.must("env RANK\nenv LOCAL_RANK\nenv WORLD_SIZE\nenv LOCAL_WORLD_SIZE\nenv MASTER_ADDR\nenv CUDA_VISIBLE_DEVICES\nenv QUERN_WORKER_RANK")
+	for _, line := range []string{
+		"RANK 0 true\nLOCAL_RANK 0 true\nWORLD_SIZE 3 true\nLOCAL_WORLD_SIZE 3 true\nMASTER_ADDR 127.0.0.1 true\n",
+		"[rank 1] RANK 1 true\n", "[rank 2] RANK 2 true\n", "[rank 1] LOCAL_RANK 1 true\n", "[rank 2] LOCAL_RANK 2 true\n", "QUERN_WORKER_RANK  false\n",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("%q is missing in\n%s", line, got)
+		}
+	}
+	if strings.Contains(got, "WORLD_SIZE 3 true\n[") || strings.Contains(got, "] WORLD") {
+		t.Errorf("what is the same on all ranks is there more than once:\n%s", got)
+	}
+	place := func() string {
+		got := s.must("env MASTER_PORT\nenv QUERN_PARALLEL_SECRET") // the same for all: once
+		if n := strings.Count(got, "\n"); n != 2 || strings.Contains(got, "false") {
+			t.Errorf("got %q", got)
+		}
+		return got
+	}
+	before := place()
+	s.must("ranks 2")
+	if after := place(); after == before {
+		t.Errorf("the ranks of two starts meet at the same place: %q", after)
+	}
+	completion, err := s.Complete(s.ctx, link.Complete{})
+	if err != nil || len(completion.Matches) != 1 || completion.Matches[0].Text != "0" {
+		t.Errorf("completion of %+v, %v", completion, err)
+	}
+	if got := s.must("ranks 0"); strings.Count(got, "rank ") != 2 {
+		t.Error(got)
+	}
+	pids := s.pids()
+	s.must("ranks 2") // they run already
+	if again := s.pids(); !slices.Equal(pids, again) {
+		t.Errorf("processes %v, then %v", pids, again)
+	}
+	if got := s.must("ranks 1"); got != "One rank starts, and cells run once. The variables are gone: run the cells again from the top.\n" {
+		t.Error(got)
+	}
+	if got := s.must("ranks 2"); got != "2 ranks start. From now on each runs every cell.\n" {
+		t.Errorf("before any other cell: %s", got)
+	}
+	s.must("ranks 1")
+	if got := s.must("env RANK\nenv WORLD_SIZE"); strings.Contains(got, "true") {
+		t.Error(got)
+	}
+}
+
+func TestShownOfRankZero(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 3)
+	if got, want := s.must("show x"), "shown: x\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := s.must("1,2: show x"); !strings.HasPrefix(got, "err: [ranks 1 and 2] what is displayed here is not shown") {
+		t.Errorf("got %q", got)
+	}
+	s.must("0: ask")
+	if got := s.fails("ask"); !strings.Contains(got, "rank 1 has no input") {
+		t.Error(got)
+	}
+}
+
+func TestErrorOnOneRank(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 3)
+	pids := s.pids()
+	if got, want := s.fails("fail x"), "failed|failed: x"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	// The others wait for the one that fails.
+	want := "failed|failed: x\nThis happened on rank 1 of 3.\nThe cell was then interrupted on ranks 0 and 2."
+	if got := s.fails("1: fail x\nwait"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if again := s.pids(); !slices.Equal(pids, again) {
+		t.Errorf("processes %v, then %v", pids, again)
+	}
+}
+
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 3)
+	for _, outcome := range []string{"", "no"} {
+		if got, want := s.must("once "+outcome), fmt.Sprintf("once %q\n", outcome); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := s.fails("1: once\n2: wait"); !strings.Contains(got, errNotDone.Error()) {
+		t.Error(got)
+	}
+	if got := s.fails("1: once\n0: wait\n2: fail x"); !strings.HasPrefix(got, "failed|failed: x\nThis happened on rank 2 of 3.\n") {
+		t.Error(got)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 3)
+	pids := s.pids()
+	go func() {
+		if s.page.until(s.ctx, "began") {
+			_ = s.Interrupt(s.ctx)
+		}
+	}()
+	if got, want := s.fails("out began\nwait"), "interrupted|interrupted: in "; !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if again := s.pids(); !slices.Equal(pids, again) {
+		t.Errorf("processes %v, then %v", pids, again)
+	}
+}
+
+// until waits for output that has a text.
+func (p *page) until(ctx context.Context, text string) bool {
+	for {
+		p.mu.Lock()
+		has, change := strings.Contains(p.text.String(), text), p.change
+		p.mu.Unlock()
+		if has {
+			return true
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func TestRankDies(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 3)
+	before := s.pids()
+	started := time.Now()
+	const why = "exit status 7: the process was ended from inside, as by os.Exit or log.Fatal"
+	const lost = "\nAll 3 ranks start again, and their variables are lost: run the cells again from the top."
+	if got, want := s.fails("1: exit 7\nwait"), "worker died|worker died: rank 1: "+why+lost; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	t.Logf("after %v", time.Since(started))
+	after := s.pids()
+	if len(before) != 3 || len(after) != 3 || slices.ContainsFunc(before, func(pid int) bool { return slices.Contains(after, pid) }) {
+		t.Errorf("processes %v, then %v", before, after)
+	}
+	if s.page.ended != 2 { // with the start of three
+		t.Errorf("the objects were gone %d times", s.page.ended)
+	}
+
+	// Between two cells.
+	p, err := os.FindProcess(after[0])
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.page.until(s.ctx, strings.TrimPrefix(lost, "\n")) {
+		t.Fatal("nothing was said")
+	}
+	if got := s.page.take(); !strings.HasPrefix(got, "err: worker died: rank ") {
+		t.Errorf("got %q", got)
+	}
+	last := s.pids()
+	if len(last) != 3 || slices.ContainsFunc(last, func(pid int) bool { return slices.Contains(after, pid) }) {
+		t.Errorf("processes %v, then %v", after, last)
+	}
+}
+
+// Ranks that do not start leave as many as there were.
+func TestRanksDoNotStart(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 2)
+	program := s.newRunner
+	s.newRunner = func(environment []string) worker.Runner {
+		if environment == nil || slices.Contains(environment, "RANK=2") {
+			return worker.NewCommand(filepath.Join(t.TempDir(), "missing"))
+		}
+		return program(environment)
+	}
+	if got := s.fails("ranks 3"); !strings.HasPrefix(got, "ranks error|ranks error: rank 2: cannot start the worker: ") || strings.Contains(got, "canceled") {
+		t.Error(got)
+	}
+	if got := s.must("env WORLD_SIZE"); got != "WORLD_SIZE 2 true\n" {
+		t.Error(got)
+	}
+	if got := s.fails("ranks 1"); !strings.HasPrefix(got, "ranks error|ranks error: rank 0: cannot start the worker: ") {
+		t.Error(got)
+	}
+	if got := s.must("env WORLD_SIZE"); got != "WORLD_SIZE 2 true\n" {
+		t.Error(got)
+	}
+}
+
+func TestRanksRefused(t *testing.T) {
+	s := newSession(t, 1)
+	for _, row := range []struct{ in, want string }{
+		{"ranks -1", "there is no GPU here"},
+		{"ranks -2", "there may be 1 to 256 ranks, not -2"},
+		{"ranks 257", "there may be 1 to 256 ranks, not 257"},
+	} {
+		if got := s.fails(row.in); !strings.HasPrefix(got, "refused|refused: "+row.want) {
+			t.Errorf("%s: %s", row.in, got)
+		}
+	}
+	t.Setenv(worldSizeVariable, "8")
+	t.Setenv(rankVariable, "3")
+	if got := s.fails("ranks 2"); !strings.Contains(got, "this session is rank 3 of 8 already") {
+		t.Error(got)
+	}
+}
+
+func TestRanksHaveAGPUEach(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, 1)
+	s.devices = func() []string { return []string{"4", "GPU-6"} }
+	if got := s.must("ranks 3"); !strings.HasPrefix(got, "3 ranks start, of which ranks 0 and 1 have a GPU, as there are no more.") {
+		t.Error(got)
+	}
+	want := "[rank 1] CUDA_VISIBLE_DEVICES GPU-6 true\n[rank 2] CUDA_VISIBLE_DEVICES  true\n"
+	if got := s.must("env CUDA_VISIBLE_DEVICES"); !strings.HasPrefix(got, "CUDA_VISIBLE_DEVICES 4 true\n") || len(got) != len("CUDA_VISIBLE_DEVICES 4 true\n")+len(want) {
+		t.Error(got)
+	}
+	if got := s.must("ranks -1"); !strings.HasPrefix(got, "2 ranks start, with a GPU each.") {
+		t.Error(got)
+	}
+	if got := s.must("ranks 0"); !strings.Contains(got, ", GPU 4\n") || !strings.HasSuffix(got, ", GPU GPU-6\n") {
+		t.Error(got)
+	}
+}
+
+func TestVisibleDevices(t *testing.T) {
+	for _, row := range []struct {
+		in   string
+		want []string
+	}{
+		{"2,5", []string{"2", "5"}},
+		{" GPU-1 , GPU-2 ", []string{"GPU-1", "GPU-2"}},
+		{"1,-1,2", []string{"1"}},
+		{"", nil},
+	} {
+		t.Setenv(visibleVariable, row.in)
+		if got := visibleDevices(); !slices.Equal(got, row.want) {
+			t.Errorf("%q: %q", row.in, got)
+		}
+	}
+}
+
+// After Shutdown nothing is left, whatever goes on.
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"", "out began\nwait", "1: exit 3\nwait", "ranks 4"} {
+		s := newSession(t, 3)
+		pids := s.pids()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = s.Execute(s.ctx, link.Execute{Cell: 9, Code: code})
+		}()
+		if strings.Contains(code, "began") && !s.page.until(s.ctx, "began") {
+			t.Fatal("the cell did not begin")
+		}
+		if err := s.Shutdown(s.ctx); err != nil && !strings.Contains(err.Error(), "does not answer") {
+			t.Errorf("%q: %v", code, err)
+		}
+		<-done
+		for _, pid := range pids {
+			if running(pid) {
+				t.Errorf("%q: process %d is left", code, pid)
+			}
+		}
+		if _, err := s.Execute(s.ctx, link.Execute{}); !errors.Is(err, errShutDown) {
+			t.Errorf("%q: after the end: %v", code, err)
+		}
+	}
+}
+
+// running says whether a process runs, where the system has a /proc.
+func running(pid int) bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+	return !errors.Is(err, fs.ErrNotExist) && err == nil
+}

@@ -1,0 +1,115 @@
+package ranks
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/worker/child"
+)
+
+// TestMain makes the test binary serve as the worker process too.
+func TestMain(m *testing.M) {
+	if os.Getenv(child.LinkVariable) == "" {
+		os.Exit(m.Run())
+	}
+	process, err := child.Open()
+	if err == nil {
+		err = process.Serve(context.Background(), &scripted{process: process})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// scripted runs cells of which each line is a verb and its argument, for all ranks, or
+// behind the number of a rank and a colon for that one: "1: out text".
+type scripted struct {
+	process *child.Process
+	link.Worker
+}
+
+func (s *scripted) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
+	for line := range strings.Lines(r.Code) {
+		line = strings.TrimSpace(line)
+		if ranks, rest, ok := strings.Cut(line, ": "); ok {
+			if !slices.Contains(strings.Split(ranks, ","), strconv.Itoa(s.process.Rank())) {
+				continue
+			}
+			line = rest
+		}
+		verb, argument, _ := strings.Cut(line, " ")
+		if name, value := s.run(ctx, r.Cell, verb, argument); name != "" {
+			return link.Result{Error: &link.CellError{Name: name, Value: value, Traceback: []string{name + ": " + value}}}, nil
+		}
+	}
+	return link.Result{Data: map[string]any{"text/plain": fmt.Sprintf("rank %d of %d", s.process.Rank(), s.process.Ranks())}}, nil
+}
+
+func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (name, value string) {
+	n, _ := strconv.Atoi(argument)
+	switch verb {
+	case "out":
+		fmt.Println(argument)
+	case "env":
+		value, set := os.LookupEnv(argument)
+		fmt.Println(argument, value, set)
+	case "pid":
+		fmt.Println("pid", os.Getpid())
+	case "show":
+		if err := s.process.Front().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"text/plain": argument}}); err != nil {
+			return "failed", err.Error()
+		}
+	case "ask":
+		if _, err := s.process.Front().Input(ctx, link.InputRequest{}); err != nil {
+			return "failed", err.Error()
+		}
+	case "ranks":
+		reply, err := s.process.Front().Ranks(ctx, link.RanksRequest{Number: n})
+		if err != nil {
+			return "failed", err.Error()
+		}
+		if reply.Refused != "" {
+			return "refused", reply.Refused
+		}
+		if reply.Text != "" {
+			fmt.Println(reply.Text)
+		}
+	case "once": // of which rank 0 tells the argument as its failure
+		request := link.OnceRequest{Cell: cell, Step: 3}
+		if s.process.Rank() == 0 {
+			request.Error = argument
+		}
+		reply, err := s.process.Front().Once(ctx, request)
+		if err != nil {
+			return "failed", err.Error()
+		}
+		fmt.Printf("once %q\n", request.Error+reply.Error)
+	case "fail":
+		return "failed", argument
+	case "wait":
+		<-ctx.Done()
+		return "interrupted", "in " + strconv.Itoa(s.process.Rank())
+	case "exit":
+		os.Exit(n)
+	}
+	return "", ""
+}
+
+func (s *scripted) Complete(context.Context, link.Complete) (link.Completion, error) {
+	return link.Completion{Matches: []link.Match{{Text: strconv.Itoa(s.process.Rank())}}}, nil
+}
+
+func (s *scripted) Check(context.Context, link.Check) (link.Completeness, error) {
+	return link.Completeness{}, nil
+}
+
+func (s *scripted) Interrupt(context.Context) error { return nil }
+func (s *scripted) Shutdown(context.Context) error  { return nil }

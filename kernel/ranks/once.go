@@ -1,0 +1,69 @@
+package ranks
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// once hands the outcomes of what only rank 0 does to the other ranks.
+type once struct {
+	mu      sync.Mutex
+	cell    int
+	over    bool           // rank 0 has ended the cell
+	errors  map[int]string // of the steps that rank 0 has done
+	changed chan struct{}  // closed at each change
+}
+
+func newOnce() *once { return &once{changed: make(chan struct{})} }
+
+func (o *once) update(change func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change()
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// begin tells that a cell begins.
+func (o *once) begin(cell int) {
+	o.update(func() { o.cell, o.over, o.errors = cell, false, map[int]string{} })
+}
+
+// end tells that rank 0 has ended the cell.
+func (o *once) end() { o.update(func() { o.over = true }) }
+
+// done takes the outcome of a step from rank 0.
+func (o *once) done(r link.OnceRequest) {
+	o.update(func() {
+		if r.Cell == o.cell {
+			o.errors[r.Step] = r.Error
+		}
+	})
+}
+
+// errNotDone reports a step that rank 0 did not come to.
+var errNotDone = errors.New("rank 0 ended the cell before it came to this")
+
+// wait waits for the outcome of a step.
+func (o *once) wait(ctx context.Context, r link.OnceRequest) (link.OnceReply, error) {
+	for {
+		o.mu.Lock()
+		why, done := o.errors[r.Step]
+		same, over, changed := r.Cell == o.cell, o.over, o.changed
+		o.mu.Unlock()
+		switch {
+		case same && done:
+			return link.OnceReply{Error: why}, nil
+		case !same || over:
+			return link.OnceReply{}, errNotDone
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return link.OnceReply{}, ctx.Err()
+		}
+	}
+}
