@@ -77,7 +77,9 @@ func examine(ctx context.Context) []finding {
 		examineJupyter(ctx),
 	}
 	findings = append(findings, examineKernelspecs(ctx)...)
-	return append(findings, examineGPU(), examineCUDA(), examineHost())
+	findings = append(findings, examineGPU(), examineCUDA())
+	findings = append(findings, examineLibraries()...)
+	return append(findings, examineHost())
 }
 
 // examineInterpreter runs a cell that needs the type checker, the lowering and
@@ -163,6 +165,20 @@ func examineCUDA() finding {
 			g.Device, g.Name, g.Capability, g.Processors, float64(g.Memory)/gibibyte))
 	}
 	return finding{"cuda", fine, strings.Join(list, "; ")}
+}
+
+// examineLibraries says which of NVIDIA's libraries a GPU would use, and why others
+// are not used.
+func examineLibraries() []finding {
+	var findings []finding
+	for _, l := range tensor.Libraries() {
+		f := finding{"libraries", fine, l.String()}
+		if l.Unused != "" {
+			f.Status = note
+		}
+		findings = append(findings, f)
+	}
+	return findings
 }
 
 func examineHost() finding {

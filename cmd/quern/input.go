@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -13,6 +14,7 @@ import (
 // whenever a cell has read all of the last one.
 type lineReader struct {
 	front link.Front
+	rank  int // only rank 0 asks
 	mu    sync.Mutex
 	rest  []byte
 }
@@ -33,6 +35,9 @@ func (r *lineReader) ReadContext(ctx context.Context, p []byte) (int, error) {
 	defer r.mu.Unlock()
 	if len(p) == 0 {
 		return 0, nil
+	}
+	if r.rank > 0 {
+		return 0, fmt.Errorf("rank %d has no input: read on rank 0, and give the others what they need", r.rank)
 	}
 	if len(r.rest) == 0 {
 		// The front ends the wait when the cell is interrupted.

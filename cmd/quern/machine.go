@@ -16,11 +16,12 @@ import (
 type machine struct {
 	total, available int64
 	own              int64 // what this process has of it
+	ranks            int64 // processes that share it
 }
 
 // scarce says whether next to nothing is left, of which this process has a good
 // part.
-func (m machine) scarce() bool { return m.available < m.total/32 && m.own > m.total/4 }
+func (m machine) scarce() bool { return m.available < m.total/32 && m.own > m.total/4/max(m.ranks, 1) }
 
 // machineMemory asks the system.
 func machineMemory() (machine, error) {
@@ -36,7 +37,7 @@ func machineMemory() (machine, error) {
 	if err != nil {
 		return machine{}, fmt.Errorf("reading the memory of the worker: %w", err)
 	}
-	return machine{int64(all.Total), int64(all.Available), int64(own.RSS)}, nil
+	return machine{int64(all.Total), int64(all.Available), int64(own.RSS), int64(localRanks())}, nil
 }
 
 // machineInterval is how often the memory of the machine is looked at.

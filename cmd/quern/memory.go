@@ -25,6 +25,7 @@ const memoryVariable = "QUERN_MEMORY_LIMIT"
 type memoryLimit struct {
 	bytes int64  // 0: there is none
 	whose string // "this machine" or "this container" where the user has set none
+	ranks int    // that share what there is; 0 where there is one
 }
 
 // units are those of memoryVariable, the longer ones first.
@@ -82,7 +83,7 @@ func systemMemory(machine, container memlimit.Provider) memoryLimit {
 		n, err := has.bytes()
 		bytes := int64(min(n, math.MaxInt64))
 		if err == nil && bytes > 0 && (limit.bytes == 0 || bytes < limit.bytes) {
-			limit = memoryLimit{bytes, has.whose}
+			limit = memoryLimit{bytes: bytes, whose: has.whose}
 		}
 	}
 	limit.bytes -= max(limit.bytes/10, min(limit.bytes/2, forOthers))
@@ -162,6 +163,9 @@ func memoryExceeded(w io.Writer, limit memoryLimit, used int64) {
 	text := fmt.Sprintf("and %s is %s", memoryVariable, size(limit.bytes))
 	if limit.whose != "" {
 		text = fmt.Sprintf("and may have %s of the memory of %s; %s sets another limit", size(limit.bytes), limit.whose, memoryVariable)
+	}
+	if limit.ranks > 0 {
+		text += fmt.Sprintf("; it is one of %d ranks, which have equal parts", limit.ranks)
 	}
 	fmt.Fprintf(w, "\nfatal error: memory limit exceeded: the session needs %s, %s\n", size(used), text)
 }

@@ -52,11 +52,11 @@ func TestSystemMemory(t *testing.T) {
 		machine, container memlimit.Provider
 		want               memoryLimit
 	}{
-		{"machine", has(10 << 30), unknown, memoryLimit{9 << 30, "this machine"}},
-		{"container", has(100 << 30), has(10 << 30), memoryLimit{9 << 30, "this container"}},
-		{"container without a limit of its own", has(10 << 30), has(math.MaxUint64), memoryLimit{9 << 30, "this machine"}},
-		{"small container", has(10 << 30), has(1 << 30), memoryLimit{768 << 20, "this container"}},
-		{"very small container", has(10 << 30), has(256 << 20), memoryLimit{128 << 20, "this container"}},
+		{"machine", has(10 << 30), unknown, memoryLimit{bytes: 9 << 30, whose: "this machine"}},
+		{"container", has(100 << 30), has(10 << 30), memoryLimit{bytes: 9 << 30, whose: "this container"}},
+		{"container without a limit of its own", has(10 << 30), has(math.MaxUint64), memoryLimit{bytes: 9 << 30, whose: "this machine"}},
+		{"small container", has(10 << 30), has(1 << 30), memoryLimit{bytes: 768 << 20, whose: "this container"}},
+		{"very small container", has(10 << 30), has(256 << 20), memoryLimit{bytes: 128 << 20, whose: "this container"}},
 		{"nothing", unknown, unknown, memoryLimit{}},
 	} {
 		if got := systemMemory(row.machine, row.container); got != row.want {
@@ -75,12 +75,12 @@ func TestSpareMachine(t *testing.T) {
 	defer cancel()
 	const total = 32 << 30
 	answers := []machine{
-		{total, total / 2, total / 2},
-		{total, total / 100, total / 5}, // others have it
-		{total, total / 100, total / 2},
-		{total, total / 2, total / 2}, // it was garbage
-		{total, total / 100, total / 2},
-		{total, total / 101, total / 2},
+		{total, total / 2, total / 2, 1},
+		{total, total / 100, total / 5, 1}, // others have it
+		{total, total / 100, total / 2, 1},
+		{total, total / 2, total / 2, 1}, // it was garbage
+		{total, total / 100, total / 2, 1},
+		{total, total / 101, total / 2, 1},
 	}
 	next := 0
 	var got []machine
@@ -125,4 +125,25 @@ func TestLimitMemory(t *testing.T) {
 		t.Errorf("told of %d bytes, the limit is %d", used, limit)
 	}
 	kept[0] = 1
+}
+
+func TestRanksShareTheMemory(t *testing.T) {
+	t.Parallel()
+	limit := memoryLimit{bytes: 1 << 30, whose: "this machine"}
+	if got, err := limit.share(1); err != nil || got != limit {
+		t.Errorf("alone: %+v, %v", got, err)
+	}
+	if got, err := limit.share(4); err != nil || got.bytes != 256<<20 {
+		t.Errorf("one of four: %+v, %v", got, err)
+	}
+	if got, err := limit.share(9); err == nil || !strings.Contains(err.Error(), "9 ranks leave 114 MiB") {
+		t.Errorf("one of nine: %+v, %v", got, err)
+	}
+	if got, err := (memoryLimit{}).share(1000); err != nil || got.bytes != 0 {
+		t.Errorf("without a limit: %+v, %v", got, err)
+	}
+	const total = 32 << 30
+	if !(machine{total, total / 100, total / 5, 2}).scarce() || (machine{total, total / 100, total / 5, 1}).scarce() {
+		t.Error("each of two ranks may have half of what one may have")
+	}
 }

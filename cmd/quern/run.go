@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/kernel/batch"
 	"github.com/quernlab/quern/kernel/notebook"
 )
@@ -32,19 +33,23 @@ Without a cell tagged "parameters" it is defined at the top. Cells run in the
 notebook's folder. At the first cell that fails quern run stops, tells which and
 why, and exits with status 1; -o is written all the same. A cell tagged
 "raises-exception" may fail, one tagged "skip-execution" does not run.
+
+A cell with "%ranks 4" has four processes run those below it. Started by torchrun,
+mpirun or srun quern run is one rank of several, and rank 0 writes -o.
 `
 
 func runRun(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	output := flags.String("o", "", "")
-	timeout := flags.Duration("timeout", 0, "")
+	var limit duration
+	flags.Var(&limit, "timeout", "")
 	var parameters parameters
 	flags.Var(&parameters, "param", "")
 	path, err := parseNotebook(flags, runUsage, args, std)
 	switch {
 	case err != nil:
 		return err
-	case *timeout < 0:
+	case limit < 0:
 		return &usageError{"run: the timeout is negative", "quern run nb.ipynb --timeout 60s"}
 	}
 	n, err := readGo(path)
@@ -52,7 +57,7 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	parameters.inject(n)
-	return execute(ctx, n, path, *output, *timeout, std)
+	return execute(ctx, n, path, *output, time.Duration(limit), std)
 }
 
 // parseNotebook reads the flags of a command and the path of its notebook, which
@@ -107,10 +112,16 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		Timeout:       timeout,
 		Logger:        newLogger(std.err),
 	})
-	if output != "" {
+	if output != "" && isFirst() {
 		err = errors.Join(err, n.Write(output))
 	}
 	return err
+}
+
+// isFirst says whether this process is the one of several ranks that writes files.
+func isFirst() bool {
+	place, err := parallel.FromEnvironment(os.LookupEnv)
+	return err != nil || place.Rank == 0
 }
 
 // showsColours says whether a writer is a terminal whose user wants colours; see
@@ -122,6 +133,23 @@ func showsColours(w io.Writer) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// duration is that of --timeout.
+type duration time.Duration
+
+func (d *duration) String() string { return time.Duration(*d).String() }
+
+// Set takes a number with its unit.
+func (d *duration) Set(s string) error {
+	value, err := time.ParseDuration(s)
+	if _, number := strconv.ParseFloat(s, 64); err != nil && number == nil {
+		return fmt.Errorf("a unit is missing: %ss, or %[1]sm for minutes", s)
+	} else if err != nil {
+		return errors.New("give a number with a unit, as 90s, 1.5m or 2h")
+	}
+	*d = duration(value)
+	return nil
 }
 
 // parameters are those of --param, in order.

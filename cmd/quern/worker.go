@@ -10,9 +10,11 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
@@ -38,7 +40,11 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	debug.SetMaxStack(maxStack)
+	shareProcessors(localRanks())
 	limit, err := parseMemory(os.Getenv(memoryVariable))
+	if err == nil {
+		limit, err = limit.share(localRanks())
+	}
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
@@ -64,7 +70,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	// A start makes little garbage, and collecting it would take the second
 	// processor from the front, which is answering its first client.
 	percent := debug.SetGCPercent(-1)
-	w, err := newWorker(process.Front(), output)
+	w, err := newWorker(process, output)
 	debug.SetGCPercent(percent)
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
@@ -77,7 +83,8 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 type worker struct {
 	session   *interp.Session
 	callbacks *interp.Callbacks // of widgets
-	front     link.Front
+	host      link.Host
+	rank      int // of those that run each cell; only what rank 0 shows is seen
 	output    streams
 	cell      atomic.Int64 // the running cell, or the last one
 	started   sync.Once    // the first cell is done
@@ -88,15 +95,20 @@ var _ link.Worker = (*worker)(nil)
 // streams are the output streams of a cell; of cell 0, those of the running one.
 type streams func(cell int) (stdout, stderr io.Writer)
 
-func newWorker(front link.Front, output streams) (*worker, error) {
-	w := &worker{front: front, output: output}
-	session, err := interp.New(interp.Stdin(&lineReader{front: front}), interp.Output(output))
+func newWorker(process *child.Process, output streams) (*worker, error) {
+	host := process.Front()
+	w := &worker{host: host, rank: process.Rank(), output: output}
+	session, err := interp.New(
+		interp.Stdin(&lineReader{front: host, rank: w.rank}),
+		interp.Output(output),
+		interp.Ranks(&ranks{host: host, rank: w.rank, ranks: process.Ranks(), cell: func() int { return int(w.cell.Load()) }}),
+	)
 	if err != nil {
 		return nil, err
 	}
 	w.session, w.callbacks = session, interp.NewCallbacks(session)
 	display.SetSink(display.SinkFunc(w.display))
-	comm.SetHost(commHost{front, w.callbacks, w.caller})
+	comm.SetHost(commHost{host, w.rank, w.callbacks, w.caller})
 	return w, nil
 }
 
@@ -105,7 +117,10 @@ func newWorker(front link.Front, output streams) (*worker, error) {
 // is too, and this process ends with it: nothing is left to be told.
 func (w *worker) display(m display.Message) {
 	cell := w.caller()
-	err := w.front.Display(link.Display{
+	if w.rank > 0 { // that there is something to show is enough
+		m.Data, m.Metadata = nil, nil
+	}
+	err := w.host.Display(link.Display{
 		Cell: cell, Kind: string(m.Kind), ID: m.ID, Data: m.Data, Metadata: m.Metadata, Wait: m.Wait,
 	})
 	if err != nil && !errors.Is(err, link.ErrClosed) {
@@ -126,9 +141,36 @@ func (w *worker) caller() int {
 func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
 	w.cell.Store(int64(request.Cell))
 	result, err := w.session.Execute(ctx, request.Cell, request.Code)
+	if err != nil {
+		w.endWithGPU(request.Cell, err)
+	}
 	// What starting needed is needed no more, and the client is not to wait for this.
 	w.started.Do(func() { go func() { _ = releaseProgram() }() })
+	if w.rank > 0 {
+		result = interp.Result{}
+	}
 	return translate(result, err)
+}
+
+// endWithGPU ends the process if a GPU has failed for good, as it does when a kernel
+// reads what is not its own: nothing of this process can use it again, and a new one
+// can. The kernel shows the line as the reason.
+func (w *worker) endWithGPU(cell int, cause error) {
+	lost := tensor.Lost()
+	if lost == nil {
+		return
+	}
+	_, stderr := w.output(cell)
+	why := lost.Error()
+	var cellError *interp.Error
+	if errors.As(cause, &cellError) {
+		fmt.Fprintln(stderr, strings.Join(cellError.Traceback, "\n"))
+		if first, _, _ := strings.Cut(cellError.Value, "\n"); strings.Contains(first, "CUDA_ERROR") { // which names the op
+			why = first
+		}
+	}
+	fmt.Fprintf(stderr, "\nfatal error: the GPU has failed: %s; files of accel.Resume are kept\n", why)
+	os.Exit(2)
 }
 
 // translate gives the link's form of what a cell came to.
@@ -137,7 +179,7 @@ func translate(result interp.Result, err error) (link.Result, error) {
 	switch {
 	case errors.As(err, &cellError):
 		return link.Result{Error: &link.CellError{
-			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback,
+			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback, Stuck: cellError.Stuck,
 		}}, nil
 	case err != nil:
 		return link.Result{}, err

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+
+	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// ranks are the workers that run each cell together, as one of them sees them.
+type ranks struct {
+	host        link.Host
+	rank, ranks int
+	cell        func() int // the one that runs
+}
+
+var _ magic.Ranks = (*ranks)(nil)
+
+func (r *ranks) Rank() int { return r.rank }
+
+// Once has the front hand the outcome of f on rank 0 to the others.
+func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
+	if r.ranks == 1 {
+		return f()
+	}
+	request := link.OnceRequest{Cell: r.cell(), Step: step}
+	if r.rank > 0 {
+		reply, err := r.host.Once(ctx, request)
+		if err == nil && reply.Error != "" {
+			err = errors.New(reply.Error)
+		}
+		return err
+	}
+	failure := f()
+	if failure != nil {
+		request.Error = failure.Error()
+	}
+	// The others wait for it, also where this cell has been interrupted.
+	if _, err := r.host.Once(context.WithoutCancel(ctx), request); err != nil {
+		return errors.Join(failure, err)
+	}
+	return failure
+}
+
+func (r *ranks) Start(ctx context.Context, number int) (string, error) {
+	request := link.RanksRequest{Number: number}
+	if number == magic.PerGPU {
+		request.Number = link.PerGPU
+	}
+	reply, err := r.host.Ranks(ctx, request)
+	if err == nil && reply.Refused != "" {
+		err = errors.New(reply.Refused)
+	}
+	return reply.Text, err
+}
+
+// localRanksVariable is how many ranks there are on this machine, as torchrun and the
+// kernel tell them. They share its processors and its memory.
+const localRanksVariable = "LOCAL_WORLD_SIZE"
+
+// localRanks is the number of ranks on this machine; 1 where nobody tells.
+func localRanks() int {
+	n, err := strconv.Atoi(os.Getenv(localRanksVariable))
+	if err != nil {
+		return 1
+	}
+	return max(n, 1)
+}
+
+// shareProcessors leaves the other ranks of this machine their processors.
+func shareProcessors(ranks int) {
+	if ranks > 1 {
+		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/ranks))
+	}
+}
+
+// share is what one of several workers on a machine may have of a limit.
+func (l memoryLimit) share(ranks int) (memoryLimit, error) {
+	if ranks <= 1 || l.bytes == 0 {
+		return l, nil
+	}
+	l.bytes /= int64(ranks)
+	l.ranks = ranks
+	if l.bytes < leastMemory {
+		return l, fmt.Errorf("%s leave %s of memory for each, and a worker needs at least %s: start fewer, or set %s",
+			plural(ranks, "rank"), size(l.bytes), size(leastMemory), memoryVariable)
+	}
+	return l, nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
