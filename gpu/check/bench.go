@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -90,55 +91,111 @@ func seconds(ctx context.Context, quick bool, step func(), wait func()) (float64
 	return times[len(times)/2], nil
 }
 
+// measure trains each bench, and counts what a repeated step asks of the device.
 func measure(ctx context.Context, o options, r *report, out io.Writer) error {
 	list := benches(o.quick)
+	var failed error
 	for i := range list {
 		b := &list[i]
 		fmt.Fprintf(out, "\n%s\n", b.Words)
-		t := start(b)
-		first := math.NaN()
-		took, err := seconds(ctx, o.quick, t.step, func() {
+		m, err := r.measureOne(ctx, o, b)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", b.Name, err))
+			continue
+		}
+		fmt.Fprintf(out, "%.1f µs a step, %.0f /s; %.3g launches, %.3g kernels, %.3g allocations\n", m.Seconds["quern"]*1e6, float64(m.Samples)/m.Seconds["quern"], m.Launches, m.Kernels, m.Allocs)
+		r.Benches = append(r.Benches, m)
+	}
+	return failed
+}
+
+func (r *report) measureOne(ctx context.Context, o options, b *bench) (m measured, err error) {
+	defer nn.Catch(&err)
+	t := start(b)
+	first := math.NaN()
+	m = measured{Bench: b.Name, Words: b.Words, Samples: b.Samples}
+	took := 0.0
+	watts, _, err := metered(ctx, func() (err error) {
+		took, err = seconds(ctx, o.quick, t.step, func() {
 			if loss := t.wait(); first != first {
 				first = loss
 			}
 		})
+		return err
+	})
+	if err != nil {
+		return m, err
+	}
+	m.FirstLoss, m.LastLoss, m.Seconds = first, t.wait(), map[string]float64{"quern": took}
+	if watts > 0 {
+		m.Watts, m.Joules = watts, watts*took
+	}
+	if !(m.LastLoss < m.FirstLoss) {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss goes from %g to %g", b.Name, m.FirstLoss, m.LastLoss))
+	}
+	tensor.Synchronize()
+	tensor.ResetStats()
+	const counted = 4
+	for range counted {
+		t.step()
+	}
+	s := tensor.Stats()
+	t.wait()
+	m.Flushes, m.NewPlans, m.Syncs = float64(s.Flushes)/counted, s.PlansMade, s.Device.Waits
+	m.Launches, m.Kernels, m.Copies = float64(s.Device.Launches)/counted, float64(s.Device.Kernels)/counted, float64(s.Device.Copies)/counted
+	m.ToDevice, m.ToHost, m.Allocs = float64(s.Device.ToDevice)/counted, float64(s.Device.ToHost)/counted, float64(s.Device.Allocs)/counted
+	if m.NewPlans > 0 || m.Syncs > 0 {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %d steps made %d plans and waited %d times", b.Name, counted, m.NewPlans, m.Syncs))
+	}
+	return m, nil
+}
+
+// firstUse is how long it takes until the first result: opening the device and
+// loading the kernels of one op.
+func firstUse(_ context.Context, o options, r *report, out io.Writer) error {
+	began := time.Now()
+	if err := tensor.Use(o.device); err != nil {
+		return err
+	}
+	tensor.Ones(4).AddScalar(1).Data()
+	r.FirstUse = time.Since(began).Seconds()
+	const atMost = 2
+	fmt.Fprintf(out, "\nfirst use  %.2f s\n", r.FirstUse)
+	if r.FirstUse > atMost {
+		r.Problems = append(r.Problems, fmt.Sprintf("the first use takes %.2f s, at most %d are wanted", r.FirstUse, atMost))
+	}
+	return nil
+}
+
+// measureProducts multiplies square matrices, in 16 bits and where the device has
+// them in 8.
+func measureProducts(ctx context.Context, o options, r *report, out io.Writer) error {
+	var failed error
+	add := func(name, words string, n int, f func() (float64, error)) {
+		took, err := f()
 		if err != nil {
-			return err
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", words, err))
+			return
 		}
-		m := measured{Bench: b.Name, Words: b.Words, Samples: b.Samples, FirstLoss: first, LastLoss: t.wait(), Seconds: map[string]float64{"quern": took}}
-		if !(m.LastLoss < m.FirstLoss) {
-			r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss goes from %g to %g", b.Name, m.FirstLoss, m.LastLoss))
-		}
-		tensor.ResetStats()
-		const counted = 4
-		for range counted {
-			t.step()
-		}
-		t.wait()
-		s := tensor.Stats()
-		m.Flushes, m.NewPlans, m.Syncs = float64(s.Flushes)/counted, s.PlansMade, s.Syncs
-		if m.NewPlans > 0 || m.Syncs > 1 {
-			r.Problems = append(r.Problems, fmt.Sprintf("%s: %d steps made %d plans and waited %d times; the last wait is the measurement's", b.Name, counted, m.NewPlans, m.Syncs))
-		}
-		r.Benches = append(r.Benches, m)
+		flops := 2 * math.Pow(float64(n), 3)
+		fmt.Fprintf(out, "%s: %.3g TFLOP/s\n", words, flops/took/1e12)
+		r.Benches = append(r.Benches, measured{Bench: name, Words: words, Flops: flops, Seconds: map[string]float64{"quern": took}})
+	}
+	fmt.Fprintln(out)
+	for _, n := range products(o.quick) {
+		add(fmt.Sprintf("gemm%d", n), fmt.Sprintf("product %d³, bfloat16", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.BFloat16) })
 	}
 	for _, n := range products(o.quick) {
-		took, err := product(ctx, o.quick, n)
-		if err != nil {
-			return err
-		}
-		r.Benches = append(r.Benches, measured{Bench: fmt.Sprintf("gemm%d", n), Words: fmt.Sprintf("product %d³, bfloat16", n),
-			Flops: 2 * math.Pow(float64(n), 3), Seconds: map[string]float64{"quern": took}})
+		add(fmt.Sprintf("gemm32-%d", n), fmt.Sprintf("product %d³, float32", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.Float32) })
 	}
-	if o.python != "" {
-		others, err := runTorch(ctx, o, list)
-		if err != nil {
-			r.Problems = append(r.Problems, err.Error())
-		}
-		r.join(others)
+	if err := tensor.FP8(); err != nil {
+		fmt.Fprintf(out, "no products of 8-bit floats: %v\n", err)
+		return failed
 	}
-	r.printBenches(out)
-	return nil
+	for _, n := range products(o.quick) {
+		add(fmt.Sprintf("gemm8-%d", n), fmt.Sprintf("Linear %d³, 8-bit floats with their scaling", n), n, func() (float64, error) { return product8(ctx, o.quick, n) })
+	}
+	return failed
 }
 
 // products are the sizes of square matrices to multiply.
@@ -149,15 +206,34 @@ func products(quick bool) []int {
 	return []int{512, 4096, 8192}
 }
 
-func product(ctx context.Context, quick bool, n int) (float64, error) {
+func product(ctx context.Context, quick bool, n int, d tensor.DType) (took float64, err error) {
 	g := tensor.NewGenerator(2)
-	a, b := tensor.Randn(g, n, n).Cast(tensor.BFloat16), tensor.Randn(g, n, n).Cast(tensor.BFloat16)
-	var last *tensor.Tensor
-	return seconds(ctx, quick, func() {
-		if last != nil {
-			last.Release()
-		}
-		last = a.MatMul(b)
-		tensor.Flush()
-	}, func() { last.Slice(0, 0, 1).Slice(1, 0, 1).Cast(tensor.Float32).Item() })
+	a, b := tensor.Randn(g, n, n).Cast(d), tensor.Randn(g, n, n).Cast(d)
+	return repeated(ctx, quick, func() *tensor.Tensor { return a.MatMul(b) })
+}
+
+// product8 is Linear in 8-bit floats, with the finding of scales.
+func product8(ctx context.Context, quick bool, n int) (took float64, err error) {
+	g := tensor.NewGenerator(2)
+	x, w := tensor.Randn(g, n, n).Cast(tensor.BFloat16), tensor.Randn(g, n, n).Cast(tensor.BFloat16)
+	return repeated(ctx, quick, func() (y *tensor.Tensor) {
+		tensor.AutocastFP8(func() { y = tensor.Linear(x, w, nil) })
+		return y
+	})
+}
+
+// repeated is the time of one run of f in seconds.
+func repeated(ctx context.Context, quick bool, f func() *tensor.Tensor) (took float64, err error) {
+	defer nn.Catch(&err)
+	tensor.NoGrad(func() {
+		var last *tensor.Tensor
+		took, err = seconds(ctx, quick, func() {
+			if last != nil {
+				last.Release()
+			}
+			last = f()
+			tensor.Flush()
+		}, tensor.Synchronize)
+	})
+	return took, err
 }

@@ -5,21 +5,35 @@
 //	build/gpu-check           on the machine with the GPU
 //	gpu/check/run.sh          both, and compute-sanitizer where it is installed
 //
-// It says what machine it is, compares every op on the GPU with the processor,
-// its result and its gradients, in float32 and as autocast has it in bfloat16,
-// counts what the host waits for in a training step, and then measures training
-// steps and matrix products: (a) an MLP, (b) ResNet-9, (c) GPT-2 124M. Where
-// python3 has PyTorch, the same is measured with it on the same device in the
-// same run, eager, with torch.compile and with a CUDA graph. It prints one table
-// and writes gpu/results/DATE-DEVICE.json, which is to be checked in. The exit
-// code is 1 if an op is wrong.
+// It says what machine it is and which of NVIDIA's libraries it uses, and then does
+// this, each part in a process of its own, so that none can stop another:
+//
+//	first     the time until the first result, kernels loaded
+//	ops       every op against the processor, its result and its gradients, in
+//	          float32 and as autocast has it in bfloat16
+//	kernels   the tests of the kernels, which pass in the simulator everywhere
+//	          else, on the GPU: build/gpu-check-kernels
+//	bench     training steps of (a) an MLP, (b) ResNet-9, (c) GPT-2 124M: their
+//	          time, launches, copies, waits, allocations, power and energy
+//	products  matrix products at 512, 4096 and 8192, in 32, 16 and 8 bits
+//	profile   where a step goes, and what the device can do at most
+//	ranks     data-parallel training on one GPU, and on all
+//	torch     the benches and products with PyTorch on the same device, eager, with
+//	          torch.compile and with a CUDA graph, where python3 has it
+//
+// It prints tables and writes gpu/results/DATE-DEVICE.json, which is to be checked
+// in. What fails, or does not fit into the budget of ten minutes, is noted there. The
+// exit code is 1 if an op or a kernel is wrong.
 //
 //	-device simulated -quick  tries the program itself where there is no GPU
+//	-only ops                 one part, in this process
+//	-budget 20m               more time
 //
 // # For who changes this program
 //
+//	parts.go     the parts, and how each gets its process
 //	ops.go       the ops and how they are compared
 //	models.go    the benches, their sizes, real and quick
 //	bench.go     how a step is measured; torch.go and torch.py the same of PyTorch
-//	report.go    the table and the file
+//	report.go    the tables and the file
 package main

@@ -9,10 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
-
-	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 // options are the flags.
@@ -22,15 +20,19 @@ type options struct {
 	only   string
 	python string
 	out    string
+	budget time.Duration
+	result string // file for the report of one part
 }
 
 func main() {
 	o := options{}
 	flag.StringVar(&o.device, "device", "cuda", "`device` to check: cuda, cuda:1, or simulated")
 	flag.BoolVar(&o.quick, "quick", false, "small sizes, to try the program itself")
-	flag.StringVar(&o.only, "only", "", "`part` to run: ops or bench; both without")
+	flag.StringVar(&o.only, "only", "", "one `part` to run: "+strings.Join(partNames(), ", ")+"; all without")
 	flag.StringVar(&o.python, "python", "python3", "`interpreter` to look for PyTorch in; empty for none")
 	flag.StringVar(&o.out, "out", filepath.Join("gpu", "results"), "`folder` for the result")
+	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "`time` for everything; what does not fit is said to be missing")
+	flag.StringVar(&o.result, "result", "", "`file` for the report of -only, in place of a folder")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -41,25 +43,39 @@ func main() {
 }
 
 // errWrong is why the check fails.
-var errWrong = errors.New("ops on the device differ from the processor's")
+var errWrong = errors.New("the device computes something wrong")
 
-func run(ctx context.Context, o options, out io.Writer) (err error) {
-	defer nn.Catch(&err)
+// run checks everything, each part in a process of its own: a GPU that has failed
+// for good, as it does when a kernel reads what is not its own, is lost for the
+// process that it failed in, and for no other.
+func run(ctx context.Context, o options, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, o.budget)
+	defer cancel()
 	began := time.Now()
-	if err := tensor.Use(o.device); err != nil {
-		return err
+	r := &report{Date: began.UTC().Format(time.RFC3339), Device: o.device, Quick: o.quick, Problems: []string{}}
+	if o.only != "" {
+		return runOne(ctx, o, r, out)
 	}
-	tensor.Ones(4).AddScalar(1).Data() // the first use of a device loads its kernels
-	r := report{Date: began.UTC().Format(time.RFC3339), Device: o.device, FirstUse: time.Since(began).Seconds(), Quick: o.quick}
 	r.describe(o.device)
 	r.printMachine(out)
-	if o.only != "bench" {
-		if err := checkOps(ctx, o, &r, out); err != nil {
-			return err
-		}
+	if r.Missing != "" {
+		return errors.New(r.Missing)
 	}
-	if o.only != "ops" {
-		if err := measure(ctx, o, &r, out); err != nil {
+	for _, p := range parts {
+		if p.hidden || p.skip != nil && p.skip(o) {
+			continue
+		}
+		begin := time.Now()
+		if ctx.Err() != nil {
+			r.problem(out, "%s: not run, the budget of %v is spent", p.name, o.budget)
+			continue
+		}
+		r.apart(ctx, o, p, out)
+		if r.Seconds == nil {
+			r.Seconds = map[string]float64{}
+		}
+		r.Seconds[p.name] = time.Since(begin).Seconds()
+		if _, err := r.save(o.out); err != nil { // after each: what there is, is kept
 			return err
 		}
 	}
@@ -67,9 +83,10 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nwritten to %s\n", path)
-	if r.Wrong > 0 {
-		return fmt.Errorf("%w: %d of %d", errWrong, r.Wrong, len(r.Ops))
+	r.printBenches(out)
+	fmt.Fprintf(out, "\n%.0f s, written to %s\n", time.Since(began).Seconds(), path)
+	if wrong := r.Wrong + r.KernelsWrong; wrong > 0 {
+		return fmt.Errorf("%w: %d of %d ops, %d of %d kernel tests", errWrong, r.Wrong, len(r.Ops), r.KernelsWrong, len(r.Kernels))
 	}
 	return nil
 }

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -27,11 +29,55 @@ type report struct {
 	Go        string            `json:"go"`
 	Versions  map[string]string `json:"versions,omitempty"` // of PyTorch
 	Quick     bool              `json:"quick,omitempty"`
-	FirstUse  float64           `json:"first_use"` // seconds until the first result
+	Libraries []string          `json:"libraries,omitempty"`
+	Missing   string            `json:"missing,omitempty"` // why there is no GPU
+	FirstUse  float64           `json:"first_use"`         // seconds until the first result
 	Ops       []checked         `json:"ops"`
 	Wrong     int               `json:"wrong"`
 	Benches   []measured        `json:"benches"`
 	Problems  []string          `json:"problems"`
+
+	Kernels        []tested `json:"kernels,omitempty"`
+	KernelsWrong   int      `json:"kernels_wrong"`
+	KernelsSkipped int      `json:"kernels_skipped,omitempty"`
+
+	Ceilings *ceilings          `json:"ceilings,omitempty"`
+	Profile  string             `json:"profile,omitempty"`
+	Seconds  map[string]float64 `json:"seconds"` // of each part
+}
+
+// take enters what a part has found out.
+func (r *report) take(own report) {
+	if own.FirstUse > 0 {
+		r.FirstUse = own.FirstUse
+	}
+	if own.Versions != nil {
+		r.Versions = own.Versions
+	}
+	if own.Ceilings != nil {
+		r.Ceilings = own.Ceilings
+	}
+	if own.Profile != "" {
+		r.Profile = own.Profile
+	}
+	r.Ops, r.Wrong = append(r.Ops, own.Ops...), r.Wrong+own.Wrong
+	r.Kernels, r.KernelsWrong, r.KernelsSkipped = append(r.Kernels, own.Kernels...), r.KernelsWrong+own.KernelsWrong, r.KernelsSkipped+own.KernelsSkipped
+	r.Problems = append(r.Problems, own.Problems...)
+	for _, b := range own.Benches {
+		i := slices.IndexFunc(r.Benches, func(m measured) bool { return m.Bench == b.Bench })
+		if i < 0 {
+			r.Benches = append(r.Benches, b)
+			continue
+		}
+		maps.Copy(r.Benches[i].Seconds, b.Seconds) // of PyTorch
+	}
+}
+
+// problem says what could not be done.
+func (r *report) problem(out io.Writer, format string, values ...any) {
+	words := strings.TrimSpace(fmt.Sprintf(format, values...))
+	r.Problems = append(r.Problems, words)
+	fmt.Fprintf(out, "note: %s\n", words)
 }
 
 // checked is an op that was compared.
@@ -55,6 +101,17 @@ type measured struct {
 	NewPlans  int                `json:"new_plans"`         // in repeated steps
 	Syncs     int                `json:"syncs"`             // in repeated steps
 	Seconds   map[string]float64 `json:"seconds"`           // of a step, by engine
+
+	// Of a repeated step, as it was asked of the driver.
+	Launches float64 `json:"launches,omitempty"`
+	Kernels  float64 `json:"kernels,omitempty"`
+	Copies   float64 `json:"copies,omitempty"`
+	ToDevice float64 `json:"bytes_to_device,omitempty"`
+	ToHost   float64 `json:"bytes_to_host,omitempty"`
+	Allocs   float64 `json:"allocs,omitempty"`
+
+	Watts  float64 `json:"watts,omitempty"`  // mean while it was measured
+	Joules float64 `json:"joules,omitempty"` // of a step
 }
 
 // describe finds out what machine this is.
@@ -62,10 +119,16 @@ func (r *report) describe(device string) {
 	host := gpu.Host()
 	r.Processor, r.Go, r.Name = host.Name(), runtime.Version(), device
 	host.Close()
-	if device == "simulated" {
+	if strings.HasPrefix(device, "simulated") {
 		return
 	}
-	if list, err := tensor.GPUs(); err == nil {
+	for _, l := range tensor.Libraries() {
+		r.Libraries = append(r.Libraries, l.String())
+	}
+	list, err := tensor.GPUs()
+	if err != nil {
+		r.Missing = err.Error()
+	} else {
 		r.GPUs = list
 		for _, g := range list {
 			if g.Device == device || device == "cuda" && r.Name == device {
@@ -86,7 +149,10 @@ func (r *report) printMachine(out io.Writer) {
 	if r.Driver != "" {
 		fmt.Fprintf(out, "driver     %s\n", r.Driver)
 	}
-	fmt.Fprintf(out, "processor  %s\nfirst use  %.2f s\n", r.Processor, r.FirstUse)
+	for _, l := range r.Libraries {
+		fmt.Fprintf(out, "library    %s\n", l)
+	}
+	fmt.Fprintf(out, "processor  %s\n", r.Processor)
 }
 
 // add keeps a comparison, and prints it if it is wrong.
@@ -106,17 +172,6 @@ func (r *report) add(c checked, out io.Writer) {
 		c.Difference = -1 // JSON has neither
 	}
 	r.Ops = append(r.Ops, c)
-}
-
-// join adds PyTorch's times.
-func (r *report) join(f foreign) {
-	r.Versions = f.Versions
-	r.Problems = append(r.Problems, f.Problems...)
-	for i := range r.Benches {
-		for variant, s := range f.Seconds[r.Benches[i].Bench] {
-			r.Benches[i].Seconds[variant] = s
-		}
-	}
 }
 
 // variants are the columns of the table.
@@ -139,6 +194,22 @@ func (r *report) printBenches(out io.Writer) {
 			fmt.Fprintf(out, " %12.0f /s\n", float64(m.Samples)/m.Seconds["quern"])
 		}
 	}
+	fmt.Fprintf(out, "\n%-55s %9s %9s %9s %12s %9s %9s %9s\n", "a repeated step", "launches", "kernels", "copies", "bytes copied", "allocs", "waits", "joules")
+	for _, m := range r.Benches {
+		joules := "-"
+		if m.Joules > 0 {
+			joules = fmt.Sprintf("%.3g", m.Joules)
+		}
+		if m.Launches > 0 {
+			fmt.Fprintf(out, "%-55s %9.2f %9.1f %9.2f %12.0f %9.2f %9d %9s\n", m.Words, m.Launches, m.Kernels, m.Copies, m.ToDevice+m.ToHost, m.Allocs, m.Syncs, joules)
+		}
+	}
+	if c := r.Ceilings; c != nil {
+		fmt.Fprintf(out, "\nat most    %s\n", c)
+	}
+	if r.Profile != "" {
+		fmt.Fprintf(out, "\n%s\n", r.Profile)
+	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(out, "note: %s\n", p)
 	}
@@ -148,14 +219,19 @@ var plainName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // save writes the report, and gives its path.
 func (r *report) save(folder string) (string, error) {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return "", err
-	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
 	name := r.Date[:10] + "-" + strings.Trim(plainName.ReplaceAllString(strings.ToLower(r.Name), "-"), "-")
 	path := filepath.Join(folder, name+".json")
-	return path, os.WriteFile(path, append(text, '\n'), 0o644)
+	return path, r.write(path)
+}
+
+// write puts the report into a file.
+func (r *report) write(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
 }

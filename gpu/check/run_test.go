@@ -7,12 +7,42 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
+
+// TestMain lets the check start this program again for each of its parts.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "-result") {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// quick runs the whole command on the simulated GPU.
+func quick(t *testing.T, o options) (r report, output string, err error) {
+	t.Helper()
+	o.device, o.quick, o.out = "simulated", true, t.TempDir()
+	if o.budget == 0 {
+		o.budget = 10 * time.Minute
+	}
+	var out bytes.Buffer
+	err = run(t.Context(), o, &out)
+	files, e := filepath.Glob(filepath.Join(o.out, "*-simulated.json"))
+	if e != nil || len(files) != 1 {
+		t.Fatalf("results %v, %v, %v\n%s", files, e, err, out.String())
+	}
+	if r, e = readReport(files[0]); e != nil {
+		t.Fatal(e)
+	}
+	return r, out.String(), err
+}
 
 // The whole command on the simulated GPU, so that it works the first time that it
 // meets a real one.
@@ -20,29 +50,49 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a training on the simulated GPU")
 	}
-	folder := t.TempDir()
-	var out bytes.Buffer
-	if err := run(t.Context(), options{device: "simulated", quick: true, out: folder}, &out); err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("needs the go command, to build the tests of the kernels")
 	}
-	for _, want := range []string{"ops against the processor", "MLP 20-16-16-10", "ResNet-9", "GPT-2", "product 64³", "written to"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in the output:\n%s", want, out.String())
+	program := filepath.Join(t.TempDir(), kernelProgram)
+	if text, err := exec.Command(goTool, "test", "-c", "-o", program, "../../accel/internal/cuda/kernels").CombinedOutput(); err != nil {
+		t.Fatalf("go test -c: %v\n%s", err, text)
+	}
+	t.Setenv("QUERN_KERNELS", program)
+	r, output, err := quick(t, options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, want := range []string{"ops against the processor", "MLP 20-16-16-10", "ResNet-9", "GPT-2", "product 64³", "first use", "launches of", "data-parallel", "2 ranks", "at most", "written to"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is not in the output:\n%s", want, output)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*-simulated.json"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("results %v, %v", files, err)
+	if len(r.Ops) < 80 || r.Wrong != 0 || len(r.Kernels) < 20 || r.KernelsWrong != 0 || len(r.Benches) < 7 || len(r.Problems) > 0 || r.FirstUse <= 0 || r.Ceilings == nil || r.Profile == "" {
+		t.Errorf("%d ops, %d wrong, %d kernel tests, %d wrong, %d benches, first use %v, problems %q", len(r.Ops), r.Wrong, len(r.Kernels), r.KernelsWrong, len(r.Benches), r.FirstUse, r.Problems)
 	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
+	for _, b := range r.Benches[:3] {
+		if b.Seconds["quern"] <= 0 || b.Launches != 1 || b.Kernels < 5 || b.Syncs != 0 || b.Allocs != 0 || b.NewPlans != 0 || b.ToHost > 64 {
+			t.Errorf("a repeated step: %+v", b)
+		}
 	}
-	var r report
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
+}
+
+// A part that fails, and one for which there is no time, stop no other.
+func TestPartsThatFailOnCUDA(t *testing.T) {
+	before := parts
+	defer func() { parts = before }()
+	ran := func(name string) part {
+		return part{name: name, bare: true, run: nil}
 	}
-	if len(r.Ops) < 80 || r.Wrong != 0 || len(r.Benches) != 4 || r.Benches[0].Seconds["quern"] <= 0 || len(r.Problems) > 0 {
-		t.Errorf("%d ops, %d wrong, %d benches, problems %q", len(r.Ops), r.Wrong, len(r.Benches), r.Problems)
+	parts = []part{ran("no such part"), before[0], ran("nor this")}
+	r, output, err := quick(t, options{})
+	if err != nil || r.FirstUse <= 0 || len(r.Problems) != 2 {
+		t.Errorf("%v, first use %v, problems %q\n%s", err, r.FirstUse, r.Problems, output)
+	}
+	parts = before[:2]
+	r, output, err = quick(t, options{budget: time.Nanosecond})
+	if err != nil || len(r.Problems) != 2 || !strings.Contains(r.Problems[1], "the budget of 1ns is spent") {
+		t.Errorf("%v, problems %q\n%s", err, r.Problems, output)
 	}
 }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/quernlab/quern/accel/prof"
+)
+
+// ceilings are what the device can do at most, in numbers that a person reads.
+type ceilings struct {
+	Bytes float64            `json:"bytes"` // per second
+	FLOPs map[string]float64 `json:"flops"` // per second, by the type of the factors
+}
+
+// String is one line.
+func (c *ceilings) String() string {
+	parts := []string{fmt.Sprintf("%.4g GB/s", c.Bytes/1e9)}
+	for _, of := range []string{"float32", "TF32", "bfloat16", "float16"} {
+		if v, ok := c.FLOPs[of]; ok {
+			parts = append(parts, fmt.Sprintf("%s %.4g TFLOP/s", of, v/1e12))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// takeProfile has the events of a graph tell where a step of the MLP goes, and
+// measures the ceilings.
+func takeProfile(ctx context.Context, o options, r *report, out io.Writer) error {
+	t := start(&benches(o.quick)[0])
+	active := 5
+	if o.quick {
+		active = 1
+	}
+	p, err := prof.Run(ctx, func() error { t.step(); return nil }, prof.Warmup(3), prof.Active(active))
+	if err != nil {
+		return err
+	}
+	kernels := 0
+	for _, op := range p.Ops {
+		for _, k := range op.Kernels {
+			kernels++
+			if !(k.End > k.Begin) {
+				return fmt.Errorf("the events of %s, %s, say that it took %v", op.Name, k.Name, k.End-k.Begin)
+			}
+		}
+	}
+	if kernels == 0 {
+		return fmt.Errorf("the profile has no kernels")
+	}
+	r.Profile = t.bench.Words + ": " + p.String()
+	fmt.Fprintf(out, "\n%s\n%s\n", r.Profile, p.Table(prof.SelfCUDA, 8))
+	c := p.Ceilings()
+	r.Ceilings = &ceilings{Bytes: c.Bytes, FLOPs: map[string]float64{"float32": c.FLOPs}}
+	for _, product := range c.Products {
+		r.Ceilings.FLOPs[product.Of] = product.FLOPs
+	}
+	fmt.Fprintf(out, "at most %s\n", r.Ceilings)
+	return nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// measureRanks trains data-parallel on one GPU, and on all where there are several.
+func measureRanks(ctx context.Context, o options, r *report, out io.Writer) error {
+	counts := []int{1}
+	if gpus, err := tensor.GPUs(); err == nil && len(gpus) > 1 && o.device == "cuda" {
+		counts = append(counts, len(gpus))
+	}
+	if o.quick {
+		counts = []int{1, 2} // which may share the simulated GPU's processor
+	}
+	fmt.Fprintf(out, "\ndata-parallel training\n")
+	var failed error
+	for _, n := range counts {
+		m, err := together(ctx, o, n)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%d ranks: %w", n, err))
+			continue
+		}
+		fmt.Fprintf(out, "%d ranks: %.0f examples/s\n", n, float64(m.Samples)/m.Seconds["quern"])
+		r.Benches = append(r.Benches, m)
+	}
+	return failed
+}
+
+// together starts ranks as torchrun does, and gives what rank 0 measured.
+func together(ctx context.Context, o options, n int) (m measured, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return m, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return m, err
+	}
+	folder, err := os.MkdirTemp("", "gpu-check")
+	if err != nil {
+		return m, err
+	}
+	defer os.RemoveAll(folder)
+	result := folder + "/rank.json"
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for rank := range n {
+		args := []string{"-device", o.device, "-only", "rank", "-result", result}
+		if rank > 0 {
+			args[len(args)-1] = os.DevNull
+		}
+		if o.quick {
+			args = append(args, "-quick")
+		}
+		command := exec.CommandContext(ctx, self, args...)
+		command.WaitDelay = lateness
+		var said tail
+		command.Stderr = &said
+		number := strconv.Itoa(rank)
+		command.Env = append(os.Environ(), "RANK="+number, "LOCAL_RANK="+number, "WORLD_SIZE="+strconv.Itoa(n), "LOCAL_WORLD_SIZE="+strconv.Itoa(n),
+			"MASTER_ADDR=127.0.0.1", "MASTER_PORT="+strconv.Itoa(port))
+		all.Go(func() {
+			if err := command.Run(); err != nil {
+				errs[rank] = fmt.Errorf("rank %d: %w: %s", rank, err, said.String())
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return m, err
+	}
+	own, err := readReport(result)
+	if err != nil || len(own.Benches) != 1 {
+		return m, fmt.Errorf("rank 0 has measured nothing: %w", err)
+	}
+	return own.Benches[0], nil
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	return port, l.Close()
+}
+
+// oneRank is one of the processes.
+func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err error) {
+	group, err := parallel.Join(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, group.Close()) }()
+	device, batch, epochs, width := o.device, 512, 6, 512
+	if device == "cuda" && group.Size() > 1 {
+		device = fmt.Sprintf("cuda:%d", group.LocalRank())
+	}
+	train, _, err := data.Digits()
+	if err != nil {
+		return err
+	}
+	if o.quick {
+		train, batch, epochs, width = train.First(64), 16, 1, 16
+	}
+	model := nn.Sequential(nn.Flatten(), nn.Dense(width), nn.ReLU(), nn.Dense(width), nn.ReLU(), nn.Dense(10))
+	run, err := accel.Fit(ctx, model, train, accel.Epochs(epochs), accel.BatchSize(batch), accel.Quiet(), accel.On(device), accel.DataParallel(group))
+	if err != nil {
+		return err
+	}
+	last := run.Epochs[len(run.Epochs)-1]
+	m := measured{
+		Bench: fmt.Sprintf("ranks%d", group.Size()), Words: fmt.Sprintf("MLP of digits, batch %d, on %d", batch, group.Size()), Samples: train.Len(),
+		FirstLoss: run.Steps[0].Loss, LastLoss: last.Loss, Seconds: map[string]float64{"quern": last.Seconds},
+	}
+	if !(m.LastLoss < m.FirstLoss) && !o.quick {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss goes from %g to %g", m.Words, m.FirstLoss, m.LastLoss))
+	}
+	r.Benches = append(r.Benches, m)
+	return nil
+}
