@@ -53,16 +53,18 @@ vet:
 
 .PHONY: race
 race: ## run the Go tests with the race detector
-	$(GO) test -race -timeout 15m ./...
+	$(GO) test -race -timeout 15m $$($(GO) list ./... | grep -v internal/cuda/kernels)
 
 .PHONY: cuda
-cuda: ## run the engine's tests on a simulated GPU
+cuda: ## run the kernels, and the engine's tests, on a simulated GPU; the race detector would make it ten times slower
+	$(GO) test ./accel/internal/cuda/kernels
 	$(GO) test -run OnCUDA ./accel/... ./gpu/check
 
 .PHONY: gpu-check
 gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU; see gpu/check/run.sh
 	@mkdir -p $(BUILD)
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check ./gpu/check
+	$(GO) test -c -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check-kernels ./accel/internal/cuda/kernels
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every tutorial and check what it shows
