@@ -2,6 +2,7 @@ package ir
 
 import (
 	"runtime"
+	"runtime/metrics"
 	"time"
 )
 
@@ -37,10 +38,9 @@ func (r *Recorder) within(bytes int) bool {
 	return int(r.live.n.Load())+r.stats.PlanBytes+bytes <= r.limit
 }
 
-// Collect runs the garbage collector and waits for the clean-ups that it found,
-// for a tenth of a second at most: they run on a goroutine of their own, in no
-// order.
-func Collect() { collect(100 * time.Millisecond) }
+// Collect runs the garbage collector and waits for the clean-ups that it found, for
+// a second at most, in which one that waits for something may not have ended.
+func Collect() { collect(time.Second) }
 
 // collect is Collect with another limit, and tells whether it was kept.
 func collect(limit time.Duration) bool {
@@ -49,10 +49,30 @@ func collect(limit time.Duration) bool {
 	runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, done)
 	runtime.GC()
 	defer runtime.Gosched()
+	end := time.After(limit)
 	select {
 	case <-done:
-		return true
-	case <-time.After(limit):
+	case <-end:
 		return false
 	}
+	// Clean-ups run in no order, on several goroutines, and this one may have been
+	// among the first. The runtime counts them; nothing tells when it is done.
+	for pause := 10 * time.Microsecond; cleanupsPending(); pause *= 2 {
+		select {
+		case <-time.After(pause):
+		case <-end:
+			return false
+		}
+	}
+	return true
+}
+
+// cleanupsPending tells whether there are clean-ups that have not run to their end.
+func cleanupsPending() bool {
+	counts := []metrics.Sample{
+		{Name: "/gc/cleanups/queued:cleanups"},
+		{Name: "/gc/cleanups/executed:cleanups"},
+	}
+	metrics.Read(counts)
+	return counts[1].Value.Uint64() < counts[0].Value.Uint64()
 }
