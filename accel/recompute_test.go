@@ -1,13 +1,13 @@
 package accel_test
 
 import (
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
 )
 
@@ -30,7 +30,7 @@ func TestCheckpointOption(t *testing.T) {
 		if table := nn.Summary(model, 1, 8, 8); table.Err != nil { // gives it its parameters
 			t.Fatal(table.Err)
 		}
-		runtime.GC()
+		ir.Collect()
 		run, err := accel.Fit(t.Context(), model, train, append(options, accel.Steps(4), accel.BatchSize(512), accel.AdamW(1e-3), accel.Quiet())...)
 		must(t, run, err)
 		return weights(model), run.Card().PeakBytes

@@ -1,10 +1,10 @@
 package accel_test
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -30,9 +30,7 @@ func TestStatsOfTraining(t *testing.T) {
 		return s
 	}
 	live := func() int {
-		for range 3 {
-			runtime.GC()
-		}
+		ir.Collect()
 		return accel.Stats().LiveBytes
 	}
 	fit(2)

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -38,8 +39,8 @@ func TestASteadyStepLeavesNothingBehind(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		allocations = (after.Mallocs - before.Mallocs) / 100
-		for range 3 { // what has a clean-up goes a round later
-			runtime.GC()
+		for range 2 { // what has a clean-up goes a round later
+			ir.Collect()
 		}
 		runtime.ReadMemStats(&after)
 		return allocations, after.HeapAlloc

@@ -113,7 +113,7 @@ func TestTraining(t *testing.T) {
 func TestSteadyStepReusesMemory(t *testing.T) {
 	n := newMLP(NewGenerator(1), 64, 100, 64, 10)
 	heap := func() (uint64, int) {
-		runtime.GC()
+		ir.Collect()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc, Stats().LiveBytes
