@@ -32,8 +32,12 @@ func TestPredictionsCount(t *testing.T) {
 	if got, want := f.String(), "108 of 110 right, the first 100 shown"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
-	if svg := f.SVG(); !strings.Contains(svg, "1 → 0") || strings.Count(svg, "#d1242f") != 4 {
-		t.Errorf("%d marks in red, want a frame and a caption for each of two", strings.Count(svg, "#d1242f"))
+	style, svg, _ := strings.Cut(f.SVG(), "</style>")
+	if !strings.Contains(svg, "1 → 0") || strings.Count(svg, wrongLight) != 4 {
+		t.Errorf("%d marks in red, want a frame and a caption for each of two", strings.Count(svg, wrongLight))
+	}
+	if !strings.Contains(style, wrongDark) {
+		t.Errorf("%s has no red for dark paper", style)
 	}
 }
 

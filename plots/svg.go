@@ -331,7 +331,11 @@ func (c *svgCanvas) document(label string) string {
 	b.WriteString(`" viewBox="0 0 ` + length(c.width) + " " + length(c.height))
 	b.WriteString(`" font-family="` + fontFamily + `" stroke-linejoin="round" stroke-linecap="round">` + "\n")
 	b.WriteString("<style>.quern:root{color:" + inkLight + ";background:" + paperLight +
-		"}@media(prefers-color-scheme:dark){.quern:root{color:" + inkDark + ";background:" + paperDark + "}}</style>\n")
+		"}@media(prefers-color-scheme:dark){.quern:root{color:" + inkDark + ";background:" + paperDark + "}")
+	if red := []byte(` fill="` + wrongLight + `"`); bytes.Contains(c.body.Bytes(), red) {
+		b.WriteString(`.quern:root [fill="` + wrongLight + `"]{fill:` + wrongDark + "}")
+	}
+	b.WriteString("}</style>\n")
 	b.Write(c.body.Bytes())
 	b.WriteString("</svg>\n")
 	return b.String()

@@ -17,6 +17,10 @@ const (
 	inkDark    = "#e6e8eb"
 	paperLight = "#fff"
 	paperDark  = "#111"
+	// Errors as text: the red of light paper would have a contrast of 3.6 on the dark
+	// one, where small text needs 4.5 (WCAG 2.2, 1.4.3).
+	wrongLight = "#d1242f"
+	wrongDark  = "#ff6b6b"
 )
 
 // ink is the text colour at an opacity from 0 to 1: currentColor in the SVG,
