@@ -1,0 +1,103 @@
+package structure
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strings"
+	"testing"
+)
+
+// TestDocumented wants a comment for every package, and for everything exported of
+// those that can be imported from outside, which begins as go doc expects it.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	packages := map[string]bool{}
+	for _, f := range files(t, parser.ParseComments) {
+		if ast.IsGenerated(f.syntax) {
+			continue
+		}
+		packages[f.folder] = packages[f.folder] || f.syntax.Doc != nil
+		if f.syntax.Name.Name == "main" || strings.Contains(f.path, "internal/") {
+			continue
+		}
+		for _, declaration := range f.syntax.Decls {
+			for _, name := range undocumented(declaration) {
+				t.Errorf("%s: %s is exported and has no comment that begins with its name", f.position(name), name.Name)
+			}
+		}
+	}
+	for folder, has := range packages {
+		if !has {
+			t.Errorf("%s: package %s has no comment", folder, path.Base(folder))
+		}
+	}
+}
+
+// undocumented are the exported names of a declaration whose comment is missing or
+// speaks of something else. A group of constants or variables may have one comment.
+func undocumented(declaration ast.Decl) (names []*ast.Ident) {
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && (d.Recv == nil || receiver(d).IsExported()) && !wellKnown(d) && !begins(d.Doc, d.Name.Name) {
+			names = append(names, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && !begins(s.Doc, s.Name.Name) && !begins(d.Doc, s.Name.Name) {
+					names = append(names, s.Name)
+				}
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					if name.IsExported() && s.Doc == nil && s.Comment == nil && (d.Doc == nil || d.Tok == token.VAR && !d.Lparen.IsValid() && !begins(d.Doc, name.Name)) {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// receiver is the name of the type that a method belongs to.
+func receiver(d *ast.FuncDecl) *ast.Ident {
+	e := d.Recv.List[0].Type
+	for {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.IndexListExpr:
+			e = x.X
+		case *ast.Ident:
+			return x
+		}
+	}
+}
+
+// wellKnown are methods of interfaces of the standard library, which need no words
+// where they do what every such method does.
+func wellKnown(d *ast.FuncDecl) bool {
+	if d.Recv == nil || d.Doc != nil {
+		return false
+	}
+	switch d.Name.Name {
+	case "Error", "String", "Unwrap", "Len", "Less", "Swap", "Read", "Write", "Close":
+		return true
+	}
+	return false
+}
+
+// begins tells whether a comment is about name: it begins with it, maybe behind an
+// article.
+func begins(doc *ast.CommentGroup, name string) bool {
+	words := strings.Fields(doc.Text())
+	if len(words) > 1 && (words[0] == "A" || words[0] == "An" || words[0] == "The") {
+		words = words[1:]
+	}
+	return len(words) > 0 && (strings.TrimRight(words[0], ",:") == name || words[0] == "Deprecated:")
+}

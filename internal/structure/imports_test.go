@@ -1,0 +1,114 @@
+package structure
+
+import (
+	"go/parser"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A direction is what the packages of a tree may import of the module besides the
+// tree itself. The longest tree that holds a package counts.
+type direction struct {
+	tree string
+	may  []string
+}
+
+var directions = []direction{
+	// Two sides that know of each other through kernel/link alone.
+	{"kernel", []string{"gpu"}},
+	{"interp", []string{"display"}},
+	// What cells import is compiled in here, and nowhere else.
+	{"interp/symbols/internal/own", []string{"accel", "display", "gpu", "interp", "plots", "widgets"}},
+	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
+	// What users import knows nothing of Jupyter.
+	{"accel", []string{"display", "gpu", "plots"}},
+	{"accel/internal", []string{"accel/tensor"}},
+	{"accel/internal/ir", []string{"accel/internal"}},
+	{"accel/internal/cpu", []string{"accel/internal"}},
+	{"accel/internal/cuda", []string{"accel/internal"}},
+	{"gpu", []string{"plots"}},
+	{"plots", []string{"display"}},
+	{"display", nil},
+	{"widgets", []string{"display"}},
+	{"widgets/labelling", []string{"accel/active", "display", "widgets"}},
+	{"install", nil},
+	// Programs.
+	{"accel/bench", []string{"accel"}},
+	{"gpu/check", []string{"accel", "gpu"}},
+	{"examples", []string{"accel"}},
+	{"cmd", []string{"accel", "display", "gpu", "install", "interp", "kernel", "widgets"}},
+	{"internal", nil},
+}
+
+// fences are modules that only some trees may import.
+var fences = map[string][]string{
+	"github.com/go-zeromq/zmq4":       {"kernel/transport"},
+	"github.com/traefik/yaegi":        {"interp"},
+	"github.com/NVIDIA/go-nvml":       {"gpu", "accel/internal/cuda"},
+	"gonum.org/v1/plot":               {"plots", "interp/symbols"},
+	"google.golang.org/protobuf":      {"accel/onnx"},
+	"github.com/rogpeppe/go-internal": {"internal/golden"},
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, f := range files(t, parser.ImportsOnly) {
+		for _, spec := range f.syntax.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if own, ok := strings.CutPrefix(imported, modulePath); ok {
+				d := directionOf(f.folder)
+				used[d.tree] = true
+				if !within(own, d.tree) && !withinAny(own, d.may) {
+					t.Errorf("%s: %s may not import %s", f.position(spec), d.tree, own)
+				}
+				continue
+			}
+			for module, trees := range fences {
+				if within(imported, module) {
+					used[module] = true
+					if !withinAny(f.folder, trees) {
+						t.Errorf("%s: only %s may import %s", f.position(spec), strings.Join(trees, " and "), imported)
+					}
+				}
+			}
+		}
+	}
+	for _, d := range directions {
+		if len(d.may) > 0 && !used[d.tree] {
+			t.Errorf("nothing in %s imports anything of the module: is it still there?", d.tree)
+		}
+	}
+	for module := range fences {
+		if !used[module] {
+			t.Errorf("nothing imports %s", module)
+		}
+	}
+}
+
+// directionOf is the one of the longest tree that a folder is in; a folder that no
+// rule names may import nothing.
+func directionOf(folder string) direction {
+	best := direction{tree: folder}
+	for _, d := range directions {
+		if within(folder, d.tree) && (best.tree == folder || len(d.tree) > len(best.tree)) {
+			best = d
+		}
+	}
+	return best
+}
+
+func within(path, tree string) bool { return path == tree || strings.HasPrefix(path, tree+"/") }
+
+func withinAny(path string, trees []string) bool {
+	for _, tree := range trees {
+		if within(path, tree) {
+			return true
+		}
+	}
+	return false
+}
