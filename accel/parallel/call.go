@@ -70,6 +70,7 @@ func (j *joining) callOnce(ctx context.Context) (l *link, ring *net.TCPListener,
 		}
 	}()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	j.reached = address
 	// The others reach this machine where rank 0 does.
 	here := conn.LocalAddr().(*net.TCPAddr)
 	interfaces, err := net.InterfaceAddrs()
@@ -176,7 +177,13 @@ func (j *joining) connect(ctx context.Context, ring *net.TCPListener) (next, pre
 
 // reach connects with the next rank.
 func (j *joining) reach(ctx context.Context, to int) (*link, error) {
-	conn, err := dial(ctx, j.addresses[to])
+	address := j.addresses[to]
+	if to == 0 { // whose name for itself may mean another machine here
+		host, _, _ := net.SplitHostPort(j.reached)
+		_, port, _ := net.SplitHostPort(address)
+		address = net.JoinHostPort(host, port)
+	}
+	conn, err := dial(ctx, address)
 	if err != nil {
 		return nil, &LostError{to, j.addresses[to], "cannot be reached from rank " + fmt.Sprint(j.place.Rank) + ": " + err.Error()}
 	}

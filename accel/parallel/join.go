@@ -55,6 +55,7 @@ type joining struct {
 	bucket   int // bytes
 	log      *slog.Logger
 
+	reached   string   // the address at which this rank has found rank 0
 	addresses []string // of the ranks' ring listeners
 	hosts     []string // of the ranks
 	session   []byte   // that rank 0 has given this group

@@ -67,6 +67,43 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestRankZeroCallsItselfLocalhost has rank 0 know itself by another name than the
+// others do, as in a PyTorchJob of Kubeflow.
+func TestRankZeroCallsItselfLocalhost(t *testing.T) {
+	_, port, _ := net.SplitHostPort(freeAddress(t))
+	elsewhere := net.JoinHostPort("127.0.0.2", port) // which nobody listens at who listens at 127.0.0.1
+	l, err := net.Listen("tcp", elsewhere)
+	if err != nil {
+		t.Skipf("a second address of this machine is needed: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all := places(elsewhere, 0, 1, 2)
+	all[0].Address = net.JoinHostPort("localhost", port)
+	groups, errs := joinAll(t, all, []string{"s"}, Patience(10*time.Second))
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+}
+
+func TestJoinOverIPv6(t *testing.T) {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skipf("IPv6 is needed: %v", err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	groups, errs := joinAll(t, places(address, 0, 1, 2), []string{"s"})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+}
+
 func TestJoinAgainAtTheSameAddress(t *testing.T) {
 	address := freeAddress(t)
 	for range 3 {

@@ -49,18 +49,20 @@ func alone() Place { return Place{Size: 1, LocalSize: 1} }
 //	torchrun, Kubeflow's PyTorchJob  RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT
 //	Open MPI, Kubeflow's MPIJob      OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE
 //	MPICH, Intel MPI                 PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS
-//	Slurm's srun                     SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID, SLURM_STEP_NODELIST or SLURM_NODELIST
+//	Slurm's srun                     SLURM_STEP_ID, SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_STEP_NODELIST
 //
 // MASTER_ADDR and MASTER_PORT hold for all of them. Without MASTER_ADDR rank 0 is on
 // the first host that Slurm names, or on this machine where the launcher says that
-// all ranks are. Without MASTER_PORT it listens on [DefaultPort], and under Slurm on
-// a port that is made of the job's number. Without any of these variables the
-// process is alone. Variables that are there by half, or that are no numbers, are an
-// [*EnvironmentError].
+// all ranks are. Without MASTER_PORT it listens on a port that is made of the name of
+// the run, where Slurm, Open MPI or Intel's MPI gives it one, and else on [DefaultPort].
+// Without any of these variables the process is alone, and so is what runs in the
+// script of sbatch or in the shell of salloc without srun: Slurm tells it of all the
+// tasks that the job may have, but starts it once. Variables that are there by half,
+// or that are no numbers, are an [*EnvironmentError].
 func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
 	for _, l := range launchers {
 		v := &variables{lookup: lookup, launcher: l.name}
-		if !v.any(l.marks...) {
+		if !v.any(l.marks...) || l.started != nil && !l.started(v) {
 			continue
 		}
 		p, err := l.read(v)
@@ -77,7 +79,10 @@ func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
 type launcher struct {
 	name  string
 	marks []string // variables of which one says that it was at work
-	read  func(*variables) (Place, error)
+	// started tells whether it has started this process, and not only what this one
+	// runs in; nil where the marks say that.
+	started func(*variables) bool
+	read    func(*variables) (Place, error)
 }
 
 // launchers are in the order of preference. torchrun may be started by srun, and

@@ -13,15 +13,19 @@ var openMPI = launcher{
 	},
 }
 
-// mpich is MPICH's mpiexec and what is made of it, that of Intel for instance.
+// mpich is MPICH's mpiexec and what is made of it, that of Intel for instance. srun
+// with --mpi=pmi2 sets the same two numbers, which its own say better.
 var mpich = launcher{
 	name:  "MPICH",
 	marks: []string{"PMI_RANK", "PMI_SIZE"},
+	started: func(v *variables) bool {
+		return !inStep(v) || v.text("PMI_JOBID") != v.text("SLURM_JOB_ID")+"."+v.text("SLURM_STEP_ID")
+	},
 	read: func(v *variables) (Place, error) {
 		return v.mpi(names{
 			rank: []string{"PMI_RANK"}, size: []string{"PMI_SIZE"},
 			localRank: []string{"MPI_LOCALRANKID", "PMI_LOCAL_RANK"}, localSize: []string{"MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"},
-		})
+		}, "I_MPI_HYDRA_UUID")
 	},
 }
 
@@ -44,11 +48,7 @@ func (v *variables) mpi(n names, run ...string) (Place, error) {
 	if p.LocalSize > 0 && p.LocalRank < 0 {
 		return p, &EnvironmentError{Launcher: v.launcher, Hint: n.localRank[0] + " is missing, though " + n.localSize[0] + " is set"}
 	}
-	port := DefaultPort
-	if job := v.text("SLURM_JOB_ID"); job != "" {
-		port = jobPort(job)
-	}
 	p.Run, _ = v.first(append(run, "SLURM_JOB_ID")...)
-	p.Address, err = v.address(host, port)
+	p.Address, err = v.address(host, jobPort(p.Run))
 	return p, err
 }

@@ -3,6 +3,7 @@ package parallel
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
 )
@@ -10,8 +11,9 @@ import (
 // slurm's srun sets these for each task. The names with STEP are of the step that
 // srun has started, the others of the job that it belongs to.
 var slurm = launcher{
-	name:  "Slurm",
-	marks: []string{"SLURM_PROCID"},
+	name:    "Slurm",
+	marks:   []string{"SLURM_PROCID"},
+	started: inStep,
 	read: func(v *variables) (Place, error) {
 		p, err := v.place(names{
 			rank: []string{"SLURM_PROCID"}, size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"},
@@ -31,28 +33,47 @@ var slurm = launcher{
 			return p, &EnvironmentError{Launcher: v.launcher, Hint: name + " is missing, and so is MASTER_ADDR: where is rank 0?"}
 		}
 		p.Run, _ = v.first("SLURM_JOB_ID", "SLURM_JOBID")
-		if step := v.text("SLURM_STEP_ID"); step != "" {
-			p.Run += "." + step
-		}
+		step, _ := v.first("SLURM_STEP_ID", "SLURM_STEPID")
+		p.Run += "." + step
 		p.Address, err = v.address(host, jobPort(p.Run))
 		return p, err
 	},
 }
 
-// jobPort is the port of a job, so that two jobs on one machine seldom have the same:
-// one of ten thousand below those that systems give away.
+// specialSteps are the numbers from which on a step is none of srun's: that of the
+// batch script, of the shell of salloc, and of what is adopted into a job (slurm.h).
+const specialSteps = 0xfffffff0
+
+// inStep tells whether srun has started this process. A batch script has
+// SLURM_PROCID=0 as well, and SLURM_NTASKS of its whole job, but no number of a step.
+func inStep(v *variables) bool {
+	text, _ := v.first("SLURM_STEP_ID", "SLURM_STEPID")
+	step, err := strconv.ParseUint(text, 10, 32)
+	return err == nil && step < specialSteps
+}
+
+// jobPort is the port of a run, so that two of them on one machine seldom have the
+// same: one of ten thousand below those that systems give away.
 func jobPort(run string) int {
+	if run == "" {
+		return DefaultPort
+	}
 	job, step, _ := strings.Cut(run, ".")
 	n, err := strconv.Atoi(job)
 	if err != nil || n < 0 {
-		return DefaultPort
+		h := fnv.New32a()
+		h.Write([]byte(run))
+		return firstPort + int(h.Sum32()%ports)
 	}
 	s, err := strconv.Atoi(step)
 	if err != nil || s < 0 {
 		s = 0
 	}
-	return 20000 + (n%10000+s%10000)%10000
+	return firstPort + (n%ports+s%ports)%ports
 }
+
+// The ports of jobPort.
+const firstPort, ports = 20000, 10000
 
 // firstHost is the first of a list of hosts in Slurm's short form, in which
 //

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -53,7 +54,7 @@ func TestFromEnvironment(t *testing.T) {
 
 		{
 			name: "Open MPI on one machine", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=4 PMIX_NAMESPACE=prterun-7",
-			want: Place{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 4, Address: "127.0.0.1:29500", Run: "prterun-7", Launcher: "Open MPI"},
+			want: Place{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 4, Address: fmt.Sprint("127.0.0.1:", jobPort("prterun-7")), Run: "prterun-7", Launcher: "Open MPI"},
 		},
 		{
 			name: "Open MPI on many machines", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 MASTER_ADDR=n0",
@@ -72,8 +73,8 @@ func TestFromEnvironment(t *testing.T) {
 		{name: "MPICH by half", environment: "PMI_RANK=1", wrong: "MPICH: PMI_SIZE is missing"},
 
 		{
-			name: "Slurm", environment: "SLURM_PROCID=5 SLURM_NTASKS=8 SLURM_LOCALID=1 SLURM_NODELIST=gpu[07-08] SLURM_JOB_ID=123456",
-			want: Place{Rank: 5, Size: 8, LocalRank: 1, Address: "gpu07:23456", Run: "123456", Launcher: "Slurm"},
+			name: "Slurm", environment: "SLURM_PROCID=5 SLURM_NTASKS=8 SLURM_LOCALID=1 SLURM_NODELIST=gpu[07-08] SLURM_JOB_ID=123456 SLURM_STEP_ID=0",
+			want: Place{Rank: 5, Size: 8, LocalRank: 1, Address: "gpu07:23456", Run: "123456.0", Launcher: "Slurm"},
 		},
 		{
 			name: "a step of Slurm", environment: "SLURM_PROCID=1 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0 SLURM_NODELIST=a[1-4] SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
@@ -83,12 +84,37 @@ func TestFromEnvironment(t *testing.T) {
 			name: "torchrun in a step of Slurm", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-2] RANK=6 WORLD_SIZE=8 LOCAL_RANK=2 LOCAL_WORLD_SIZE=4 MASTER_ADDR=a1 MASTER_PORT=9",
 			want: Place{Rank: 6, Size: 8, LocalRank: 2, LocalSize: 4, Address: "a1:9", Launcher: "torchrun"},
 		},
-		{name: "Slurm without tasks", environment: "SLURM_PROCID=1", wrong: "Slurm: SLURM_STEP_NUM_TASKS is missing"},
-		{name: "Slurm without hosts", environment: "SLURM_PROCID=1 SLURM_NTASKS=2", wrong: "SLURM_STEP_NODELIST is missing"},
-		{name: "Slurm with damaged hosts", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-", wrong: "has a [ without a ]"},
+		// As a script of sbatch with 64 tasks sees it, which is started once.
+		{name: "sbatch without srun", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=64 SLURM_NPROCS=64 SLURM_NNODES=4 SLURM_NODELIST=c[3005,3011] SLURM_JOB_ID=5462202 SLURM_GTIDS=0 SLURM_TASKS_PER_NODE=34,26,2(x2)", want: Place{Size: 1, LocalSize: 1}},
+		{name: "salloc without srun", environment: "SLURM_NTASKS=8 SLURM_NPROCS=8 SLURM_NNODES=2 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9", want: Place{Size: 1, LocalSize: 1}},
+		{name: "salloc with a step of its own", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=8 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9 SLURM_STEPID=4294967290 SLURM_STEP_ID=4294967290 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NODELIST=c1", want: Place{Size: 1, LocalSize: 1}},
 		{
-			name: "Slurm with another address", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-2] SLURM_LOCALID=0 MASTER_ADDR=b MASTER_PORT=4",
-			want: Place{Rank: 1, Size: 2, Address: "b:4", Launcher: "Slurm"},
+			name: "srun for the kernel of a notebook", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=8 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NODELIST=c1",
+			want: Place{Size: 1, Address: "c1:20009", Run: "9.0", Launcher: "Slurm"},
+		},
+		{
+			name: "srun --mpi=pmi2", environment: "PMI_RANK=3 PMI_SIZE=4 PMI_FD=7 PMI_JOBID=50.2 SLURM_PROCID=3 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 SLURM_LOCALID=1 SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
+			want: Place{Rank: 3, Size: 4, LocalRank: 1, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
+		},
+		{
+			name: "srun --mpi=pmix", environment: "PMIX_RANK=3 PMIX_NAMESPACE=slurm.pmix.50.2 SLURM_MPI_TYPE=pmix SLURM_PROCID=3 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 SLURM_LOCALID=1 SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
+			want: Place{Rank: 3, Size: 4, LocalRank: 1, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
+		},
+		{
+			// Hydra starts its proxies by srun, whose numbers are those of the proxies.
+			name: "MPICH in a job of Slurm", environment: "PMI_RANK=3 PMI_SIZE=4 PMI_FD=7 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 SLURM_PROCID=1 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=2 SLURM_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=0",
+			want: Place{Rank: 3, Size: 4, LocalRank: 1, LocalSize: 2, Address: "a3:20050", Run: "50", Launcher: "MPICH"},
+		},
+		{
+			name: "Intel MPI", environment: "PMI_RANK=4 PMI_SIZE=5 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 I_MPI_HYDRA_UUID=9d260000-7c26-e807-8fb4-050000430af0 MASTER_ADDR=n1",
+			want: Place{Rank: 4, Size: 5, LocalRank: 1, LocalSize: 2, Address: fmt.Sprint("n1:", jobPort("9d260000-7c26-e807-8fb4-050000430af0")), Run: "9d260000-7c26-e807-8fb4-050000430af0", Launcher: "MPICH"},
+		},
+		{name: "Slurm without tasks", environment: "SLURM_PROCID=1 SLURM_STEPID=3", wrong: "Slurm: SLURM_STEP_NUM_TASKS is missing"},
+		{name: "Slurm without hosts", environment: "SLURM_PROCID=1 SLURM_STEPID=3 SLURM_NTASKS=2", wrong: "SLURM_STEP_NODELIST is missing"},
+		{name: "Slurm with damaged hosts", environment: "SLURM_PROCID=1 SLURM_STEPID=3 SLURM_NTASKS=2 SLURM_NODELIST=a[1-", wrong: "has a [ without a ]"},
+		{
+			name: "Slurm with another address", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-2] SLURM_LOCALID=0 SLURM_JOB_ID=4 SLURM_STEPID=7 MASTER_ADDR=b MASTER_PORT=4",
+			want: Place{Rank: 1, Size: 2, Address: "b:4", Run: "4.7", Launcher: "Slurm"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -61,13 +61,16 @@ func (j *joining) gather(ctx context.Context) (control []*link, listener *net.TC
 }
 
 // listen opens the address of rank 0, on all interfaces unless it is of this machine
-// alone: the others may know the machine by a name that leads elsewhere first.
+// alone: the others may know the machine by a name that leads elsewhere first. The name
+// localhost is not enough for that: Kubeflow's PyTorchJob gives it to rank 0, and to the
+// other machines the name of rank 0's.
 func (j *joining) listen(ctx context.Context) (*net.TCPListener, error) {
 	host, port, err := net.SplitHostPort(j.place.Address)
 	if err != nil {
 		return nil, &AddressError{j.place.Address, "give it as host:port", err}
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	alone := host == "localhost" && j.place.LocalSize == j.place.Size
+	if ip := net.ParseIP(host); !alone && (ip == nil || !ip.IsLoopback()) {
 		host = ""
 	}
 	var config net.ListenConfig
