@@ -39,7 +39,9 @@ func (k confusion) size() (width, height float64) {
 		cell = 14
 	}
 	side := min(max(cell*float64(len(k.classes)), 200), 900)
-	return side + 86, side + 100
+	// Wider where the names need it, up to the width of ten images.
+	names := float64(pixels(widest(textStyle(sizeSmall, ink(1)), k.classes)+nameGap)) * float64(len(k.classes))
+	return max(side, min(names, 620)) + 86, side + 100
 }
 
 func (k confusion) sections(l look) []section {

@@ -21,3 +21,15 @@ func TestConfusionOfManyClasses(t *testing.T) {
 		t.Errorf("%d cells that are too small have words", n)
 	}
 }
+
+func TestConfusionShowsLongNames(t *testing.T) {
+	t.Parallel()
+	names := []string{"T-shirt/top", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"}
+	f := Confusion("", names, nil)
+	saneSVG(t, f)
+	for _, name := range names {
+		if n := strings.Count(f.SVG(), ">"+name+"<"); n != 2 {
+			t.Errorf("%s is there %d times, want it at its row and its column", name, n)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"image/draw"
 	"strconv"
 
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
 )
@@ -31,9 +32,11 @@ func Images(images []image.Image, captions ...string) *Figure {
 
 // Predictions draws images with what a model took them for. predicted and
 // actual are indices into classes; a class without a name shows as its number.
-// Wrong predictions are framed in red and say what the image really is.
+// Wrong predictions are framed in red, and their captions say what the image is,
+// and behind an arrow what it was taken for.
 func Predictions(title string, images []image.Image, predicted, actual []int, classes []string) *Figure {
 	k := gallery{total: len(images), judged: true}
+	style := captionStyle()
 	name := func(class int) string {
 		if class >= 0 && class < len(classes) {
 			return classes[class]
@@ -52,12 +55,15 @@ func Predictions(title string, images []image.Image, predicted, actual []int, cl
 			k.right++
 			k.known++
 		default:
-			t.caption = name(actual[i]) + " → " + name(predicted[i])
+			t.caption, t.taken = name(actual[i]), "→ "+name(predicted[i])
 			t.wrong = true
 			k.known++
 		}
 		if i < maxImages {
 			t.picture = kept(m)
+			if one := t.caption + " " + t.taken; t.wrong && style.Width(one) > captionWidth {
+				k.second = true
+			}
 			k.tiles = append(k.tiles, t)
 		}
 	}
@@ -67,7 +73,8 @@ func Predictions(title string, images []image.Image, predicted, actual []int, cl
 // gallery is a grid of images.
 type gallery struct {
 	tiles        []tile
-	total        int // images that were given
+	second       bool // captions have a second line
+	total        int  // images that were given
 	judged       bool
 	right, known int // predictions that are right, and that can be judged
 }
@@ -75,15 +82,36 @@ type gallery struct {
 type tile struct {
 	picture image.Image // nil when there is none to draw
 	caption string
+	taken   string // what a wrong one was taken for, behind an arrow
 	wrong   bool
+}
+
+// captions are the lines below a tile.
+func (k gallery) captions(t tile) []string {
+	switch {
+	case t.taken == "":
+		return []string{t.caption}
+	case k.second:
+		return []string{t.caption, t.taken}
+	}
+	return []string{t.caption + " " + t.taken}
+}
+
+// captionStyle is how captions are written.
+func captionStyle() text.Style {
+	style := textStyle(sizeSmall, ink(.8))
+	style.XAlign, style.YAlign = vgdraw.XCenter, vgdraw.YTop
+	return style
 }
 
 // Sizes in points.
 const (
-	tileSide    = 46
-	tileGap     = 6
-	captionRoom = 12
-	tileRow     = 10 // tiles in a row
+	tileSide     = 46
+	tileGap      = 6
+	captionRoom  = 12
+	captionLine  = 9 // that a second line adds
+	captionWidth = tileSide + tileGap - 1
+	tileRow      = 10 // tiles in a row
 )
 
 // maxSide is the size from which an image is reduced when it is kept: it is
@@ -128,9 +156,14 @@ func kept(m image.Image) image.Image {
 // step is the space that one row of tiles takes, in points.
 func (k gallery) step() float64 {
 	for _, t := range k.tiles {
-		if t.caption != "" {
-			return tileSide + tileGap + captionRoom
+		if t.caption == "" {
+			continue
 		}
+		room := tileSide + tileGap + captionRoom
+		if k.second {
+			room += captionLine
+		}
+		return float64(room)
 	}
 	return tileSide + tileGap
 }
@@ -153,6 +186,9 @@ func (k gallery) sections(l look) []section {
 	if k.total > len(k.tiles) {
 		subtitle += fmt.Sprintf(", the first %d shown", len(k.tiles))
 	}
+	if k.right < k.known {
+		subtitle += "; in red: actual → guess"
+	}
 	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k}}
 }
 
@@ -160,8 +196,7 @@ func (k gallery) draw(c vgdraw.Canvas) {
 	c.Max.Y -= 3
 	step := k.step()
 	columns := max(1, int(float64(c.Max.X-c.Min.X+tileGap+.01)/(tileSide+tileGap)))
-	style := textStyle(sizeSmall, ink(.8))
-	style.XAlign, style.YAlign = vgdraw.XCenter, vgdraw.YTop
+	style := captionStyle()
 	for i, t := range k.tiles {
 		x := c.Min.X + vg.Length(i%columns)*(tileSide+tileGap)
 		y := c.Max.Y - vg.Length(float64(i/columns)*step) - tileSide
@@ -180,7 +215,10 @@ func (k gallery) draw(c vgdraw.Canvas) {
 			frame := rectangle(x, y, tileSide, tileSide)
 			c.StrokeLines(vgdraw.LineStyle{Color: wrong, Width: 1.5}, append(frame, frame[0]))
 		}
-		c.FillText(style, vg.Point{X: x + tileSide/2, Y: y - 2}, fitted(style, t.caption, tileSide+tileGap-1))
+		for line, words := range k.captions(t) {
+			below := vg.Length(2 + line*captionLine)
+			c.FillText(style, vg.Point{X: x + tileSide/2, Y: y - below}, fitted(style, words, captionWidth))
+		}
 	}
 }
 

@@ -17,5 +17,5 @@ func ExamplePredictions() {
 	digit := image.NewGray(image.Rect(0, 0, 28, 28))
 	f := plots.Predictions("digits", []image.Image{digit, digit}, []int{3, 8}, []int{3, 3}, nil)
 	fmt.Println(f)
-	// Output: digits: 1 of 2 right
+	// Output: digits: 1 of 2 right; in red: actual → guess
 }

@@ -29,7 +29,7 @@ func TestPredictionsCount(t *testing.T) {
 	actual := make([]int, len(images)-10) // the last are not known
 	actual[0], actual[1] = 1, 2
 	f := Predictions("", images, predicted, actual, nil)
-	if got, want := f.String(), "108 of 110 right, the first 100 shown"; got != want {
+	if got, want := f.String(), "108 of 110 right, the first 100 shown; in red: actual → guess"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	style, svg, _ := strings.Cut(f.SVG(), "</style>")
@@ -38,6 +38,19 @@ func TestPredictionsCount(t *testing.T) {
 	}
 	if !strings.Contains(style, wrongDark) {
 		t.Errorf("%s has no red for dark paper", style)
+	}
+}
+
+// What a mistake was and what it was taken for are two lines where one is too short.
+func TestPredictionsWithLongNames(t *testing.T) {
+	t.Parallel()
+	clothes := []string{"T-shirt/top", "pullover", "ankle boot", "coat"}
+	f := Predictions("", []image.Image{square(4), square(4), square(4)}, []int{0, 2, 3}, []int{1, 0, 3}, clothes)
+	saneSVG(t, f)
+	for _, line := range []string{">pullover<", ">→ T-shirt/top<", ">T-shirt/top<", ">→ ankle boot<", ">coat<"} {
+		if !strings.Contains(f.SVG(), line) {
+			t.Errorf("no caption %s", line)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ type matrix struct {
 	rows, columns      int
 	rowNames, colNames []string
 	rowTitle, colTitle string
-	square             bool // the cells
+	square             bool // the cells, but where the names of columns are wider
 	cell               func(row, column int) cell
 }
 
@@ -52,8 +52,8 @@ func (m matrix) draw(c draw.Canvas) {
 	width := (c.Max.X - left) / vg.Length(m.columns)
 	height := (top - c.Min.Y) / vg.Length(m.rows)
 	if m.square {
-		width = min(width, height)
-		height = width
+		height = min(width, height)
+		width = min(width, max(height, widest(style, m.colNames)+nameGap))
 	}
 	if !(width > 0) || !(height > 0) {
 		return // the figure is too small for its names
@@ -75,6 +75,17 @@ func (m matrix) draw(c draw.Canvas) {
 			}
 		}
 	}
+}
+
+// nameGap is the space between the names of columns.
+const nameGap = vg.Length(4)
+
+// widest is the width of the widest of some words.
+func widest(style text.Style, words []string) (width vg.Length) {
+	for _, w := range words {
+		width = max(width, style.Width(oneLine(w)))
+	}
+	return width
 }
 
 // names writes titles and names around the cells, skipping names where cells
@@ -108,7 +119,7 @@ func (m matrix) names(c draw.Canvas, style text.Style, left, top, nameWidth, wid
 	}
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
 	for i := 0; i < min(len(m.colNames), m.columns); i += every {
-		c.FillText(style, vg.Point{X: left + width*(vg.Length(i)+.5), Y: top + 3}, fitted(style, m.colNames[i], width*vg.Length(every)-2))
+		c.FillText(style, vg.Point{X: left + width*(vg.Length(i)+.5), Y: top + 3}, fitted(style, m.colNames[i], width*vg.Length(every)-nameGap/2))
 	}
 }
 
