@@ -249,8 +249,12 @@ func (t *Table) MIMEBundle() map[string]any {
 			tag = "th"
 		}
 		b.WriteString("<tr>")
-		for _, cell := range row {
-			fmt.Fprintf(&b, `<%s style="text-align:left">%s</%s>`, tag, html.EscapeString(cell), tag)
+		for column, cell := range row {
+			align := "left"
+			if column == 3 || column == 4 { // the counts
+				align = "right"
+			}
+			fmt.Fprintf(&b, `<%s style="text-align:%s">%s</%s>`, tag, align, html.EscapeString(cell), tag)
 		}
 		b.WriteString("</tr>")
 	}
