@@ -193,7 +193,7 @@ func (h History) Data(start time.Time, epochs ...time.Time) plots.DeviceData {
 		d.Joules = joules
 	}
 	if share, why := h.Slowed(); share > 0 {
-		d.Slowed = fmt.Sprintf("slowed by %s %.0f%% of the time", why, math.Ceil(100*share))
+		d.Slowed = fmt.Sprintf("slowed by %s %.0f %% of the time", why, math.Ceil(100*share))
 	}
 	for _, e := range epochs {
 		d.Epochs = append(d.Epochs, e.Sub(start).Seconds())

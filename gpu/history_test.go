@@ -19,7 +19,7 @@ func TestHistoryData(t *testing.T) {
 	if got != want {
 		t.Errorf("\n want %s\n got  %s", want, got)
 	}
-	if text := h.MIMEBundle()["text/plain"]; text != "fake: mean utilisation 10%, peak memory 2.00 bytes, 300 J" {
+	if text := h.MIMEBundle()["text/plain"]; text != "fake: mean utilisation 10 %, peak memory 2.00 bytes, 300 J" {
 		t.Errorf("text %q", text)
 	}
 	if text := (History{Name: "fake"}).MIMEBundle()["text/plain"]; text != "fake: no samples" {
@@ -80,7 +80,7 @@ func TestSlowed(t *testing.T) {
 	if share, why := h.Slowed(); share != .75 || why != "the power limit" {
 		t.Errorf("%v by %q", share, why)
 	}
-	if got := h.Data(time.Time{}).Slowed; got != "slowed by the power limit 75% of the time" {
+	if got := h.Data(time.Time{}).Slowed; got != "slowed by the power limit 75 % of the time" {
 		t.Errorf("%q", got)
 	}
 	if share, why := (History{}).Slowed(); share != 0 || why != "" {

@@ -103,7 +103,7 @@ func TestCounts(t *testing.T) {
 		{"scatter without x", Scatter("dots", nil, []float64{1, 2}), []string{">2 not drawn<"}, "dots: 2 points"},
 		{"histogram", Hist("h", []float64{1, 2, nan}), []string{">1 non-finite<"}, "h: 2 of 3 points from 1 to 2"},
 		{"bar", Bar("b", []string{"a", "b", "c"}, []float64{1, nan}), []string{">NaN<"}, "b: a 1.00"},
-		{"confusion", Confusion("c", []string{"cat", "dog"}, [][]int{{3, 1}}), []string{">75<", ">25<", ">–<"}, "c: accuracy 75.0%, most often wrong: cat as dog"},
+		{"confusion", Confusion("c", []string{"cat", "dog"}, [][]int{{3, 1}}), []string{">75<", ">25<", ">–<"}, "c: accuracy 75.0 %, most often wrong: cat as dog"},
 		{"confusion without examples", Confusion("c", []string{"cat"}, nil), nil, "c: no examples"},
 		{"heat map", HeatMap("m", [][]float64{{1, nan}, {2}}, nil, nil), []string{">1 not drawn<", ">1 missing<"}, "m: from 1.00 to 2.00"},
 		{"training", Training(TrainingData{Loss: Series{Y: []float64{2, nan, 1}}}), []string{">1 non-finite<"}, "Training: loss from 2.00 to 1.00"},

@@ -64,7 +64,7 @@ func (k confusion) sections(l look) []section {
 	}
 	subtitle := "no examples"
 	if total > 0 {
-		subtitle = "accuracy " + ratio(hits/total) + ", rows sum to 100%"
+		subtitle = "accuracy " + ratio(hits/total) + ", rows sum to 100 %"
 		if worst > 0 {
 			subtitle = "accuracy " + ratio(hits/total) + ", most often wrong: " + k.classes[from] + " as " + k.classes[to]
 		}

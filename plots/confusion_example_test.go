@@ -12,5 +12,5 @@ func ExampleConfusion() {
 		{2, 48},
 	}
 	fmt.Println(plots.Confusion("test set", []string{"cat", "dog"}, counts))
-	// Output: test set: accuracy 93.0%, most often wrong: cat as dog
+	// Output: test set: accuracy 93.0 %, most often wrong: cat as dog
 }

@@ -36,7 +36,7 @@ type DeviceData struct {
 	// one at which the last ended.
 	Epochs []float64
 
-	// Slowed says what kept the clock down, such as "slowed by the power limit 40% of
+	// Slowed says what kept the clock down, such as "slowed by the power limit 40 % of
 	// the time"; empty if nothing did.
 	Slowed string
 
@@ -335,7 +335,7 @@ func (k deviceUse) finding() string {
 		case !y.some:
 		case q.percent:
 			if !math.IsNaN(mean) {
-				parts = append(parts, "mean utilisation "+decimals(mean, 0)+"%")
+				parts = append(parts, "mean utilisation "+decimals(mean, 0)+" %")
 			}
 		case q.total:
 			parts = append(parts, "peak memory "+value(y.hi)+" "+q.unit)

@@ -41,11 +41,11 @@ func TestDeviceUseOfHost(t *testing.T) {
 func TestDeviceUseOfSeveral(t *testing.T) {
 	d := DeviceData{
 		Name: "cuda:0", BusyName: "GPU busy", Seconds: []float64{0, 1, 2, 3}, Busy: []float64{80, 90, 95, 90}, SMs: []float64{50, 60, 61, 60}, TensorCores: []float64{30, 40, 41, 40},
-		Memory: []float64{3e10, 3e10, 3e10, 3e10}, MemoryTotal: 80 << 30, Watts: []float64{300, 500, 500, 500}, WattsLimit: 700, Joules: 1500, Slowed: "slowed by the power limit 25% of the time",
+		Memory: []float64{3e10, 3e10, 3e10, 3e10}, MemoryTotal: 80 << 30, Watts: []float64{300, 500, 500, 500}, WattsLimit: 700, Joules: 1500, Slowed: "slowed by the power limit 25 % of the time",
 		Others: []DeviceData{{Name: "cuda:1", Seconds: []float64{.5, 1.5, 2.5}, Busy: []float64{60, 70, 75}, Memory: []float64{2e10, 2e10, 2e10}, Watts: []float64{250, 350, 350}, Joules: 700}},
 	}
 	pinned(t, "deviceuse-several", DeviceUse(d))
-	if got, want := DeviceUse(d).String(), "cuda:0: mean utilisation 88%, peak memory 27.9 GiB, 2.20 kJ, slowed by the power limit 25% of the time"; got != want {
+	if got, want := DeviceUse(d).String(), "cuda:0: mean utilisation 88 %, peak memory 27.9 GiB, 2.20 kJ, slowed by the power limit 25 % of the time"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	d.Joules, d.Others[0].Name = 0, d.Name
@@ -60,7 +60,7 @@ func TestDeviceUseFinding(t *testing.T) {
 	for _, w := range d.Watts[:len(d.Watts)-1] {
 		joules += w * .5 // each lasts until the next, half a second later
 	}
-	if got, want := DeviceUse(d).String(), "NVIDIA H200: mean utilisation 95%, peak memory 96.0 GiB, about "+energy(joules); got != want {
+	if got, want := DeviceUse(d).String(), "NVIDIA H200: mean utilisation 95 %, peak memory 96.0 GiB, about "+energy(joules); got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	d.Joules = 41_000

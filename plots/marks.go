@@ -230,13 +230,17 @@ func (m level) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillText(style, vg.Point{X: c.Max.X, Y: at + 1}, m.words)
 }
 
-// upright is a dashed vertical line, named at its top.
+// upright is a dashed vertical line, named above the panel, where no curve is. The
+// row of the panel leaves uprightRoom for it.
 type upright struct {
 	x      float64
 	words  string
 	colour color.Color
 	left   bool // the words stand on its left
 }
+
+// uprightRoom is the height of the name of an upright.
+const uprightRoom = vg.Length(9)
 
 func (m upright) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
@@ -246,13 +250,12 @@ func (m upright) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	c.StrokeLine2(draw.LineStyle{Color: m.colour, Width: 1.2, Dashes: dashes}, at, c.Min.Y, at, c.Max.Y)
 	style := textStyle(sizeSmall, m.colour)
-	style.YAlign = draw.YTop
 	width := style.Width(m.words) + 4
 	if m.left && at-width >= c.Min.X || at+width > c.Max.X {
-		c.FillText(style, vg.Point{X: at - width, Y: c.Max.Y}, m.words)
+		c.FillText(style, vg.Point{X: at - width, Y: c.Max.Y + 3}, m.words)
 		return
 	}
-	c.FillText(style, vg.Point{X: at + 4, Y: c.Max.Y}, m.words)
+	c.FillText(style, vg.Point{X: at + 4, Y: c.Max.Y + 3}, m.words)
 }
 
 // centredAt writes words around a point.

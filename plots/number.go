@@ -157,5 +157,5 @@ func ratio(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return value(v)
 	}
-	return decimals(100*v, 1) + "%"
+	return decimals(100*v, 1) + " %"
 }

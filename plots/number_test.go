@@ -39,7 +39,7 @@ func TestNumbers(t *testing.T) {
 		{"grouped, short", grouped(999), "999"},
 		{"whole", whole(2999), "2\u00a0999"},
 		{"not whole", whole(2.5), "2.50"},
-		{"ratio", ratio(.91314), "91.3%"},
+		{"ratio", ratio(.91314), "91.3 %"},
 		{"short", short(-.8349), "−0.83"},
 		{"energy", energy(165432), "165 kJ"},
 	}

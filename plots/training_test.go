@@ -53,8 +53,8 @@ func TestTrainingFinding(t *testing.T) {
 		{"the first of equals is best", TrainingData{ValidationLoss: Series{Y: []float64{.3, .3}}}, "best validation loss 0.300 at step 0"},
 		{"epochs", TrainingData{XName: "epoch", ValidationLoss: Series{Y: []float64{.5, .3}}}, "best validation loss 0.300 at epoch 1"},
 		{"validation that is NaN", TrainingData{Loss: Series{Y: loss}, ValidationLoss: Series{Y: []float64{math.NaN()}}}, "loss from 2.00 to 0.500"},
-		{"accuracy", TrainingData{Loss: Series{Y: loss}, Accuracy: Series{Y: []float64{.5, .913}}}, "loss from 2.00 to 0.500, training accuracy 91.3%"},
-		{"validation accuracy", TrainingData{Accuracy: Series{Y: []float64{.5}}, ValidationAccuracy: Series{Y: []float64{.8, .9, .7}}}, "best accuracy 90.0%"},
+		{"accuracy", TrainingData{Loss: Series{Y: loss}, Accuracy: Series{Y: []float64{.5, .913}}}, "loss from 2.00 to 0.500, training accuracy 91.3 %"},
+		{"validation accuracy", TrainingData{Accuracy: Series{Y: []float64{.5}}, ValidationAccuracy: Series{Y: []float64{.8, .9, .7}}}, "best accuracy 90.0 %"},
 		{"status", TrainingData{Status: "epoch 2 of 5", Loss: Series{Y: []float64{1.5}}}, "epoch 2 of 5, loss 1.50"},
 	}
 	for _, tt := range tests {
