@@ -12,6 +12,7 @@ set -eu
 cd "$(dirname "$0")"
 clang=${CLANG:-clang-19}
 out=${OUT:-.}
+# Of a CUDA toolkit on PATH clang would take the PTX version, hence --cuda-path.
 version=$($clang --version | sed -n '1s/.*clang version \([0-9.]*\).*/\1/p')
 if [ "$version" != 19.1.7 ]; then
 	echo "build.sh: clang 19.1.7 is needed, $clang is $version" >&2
@@ -30,7 +31,7 @@ for source; do
 		*_*) define="$define -DHEAD=${variant#*_}" ;;
 		esac
 		made=$out/${name}_$variant.ptx
-		$clang -x cuda --cuda-device-only -S -nocudainc -nocudalib --cuda-gpu-arch=$arch \
+		$clang -x cuda --cuda-device-only -S -nocudainc -nocudalib --cuda-path=/nonexistent --cuda-gpu-arch=$arch \
 			-Xclang -target-feature -Xclang $ptx -std=c++17 -O3 -Wall -Wextra -Werror \
 			-Wno-unknown-cuda-version -Wno-unused-function \
 			$define -o "$made.tmp" "$name.cu"

@@ -74,11 +74,15 @@ func assembler(t *testing.T) string {
 var (
 	functionPattern = regexp.MustCompile(`Function properties for (\w+)\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads[^\n]*\n[^\n]*Used (\d+) registers([^\n]*)`)
 	sharedPattern   = regexp.MustCompile(`(\d+) bytes smem`)
+	// advice is what ptxas says of code that it must slow down to keep it right: where
+	// it cannot overlap wgmma with the next one, or has to pass over setmaxnreg.
+	advice = regexp.MustCompile(`(?i).*(\(C\d+\)|potential performance loss|setmaxnreg|warning).*`)
 )
 
 // TestAssemble compares what ptxas makes of each kernel with the table in testdata:
 // registers of a thread, bytes of static shared memory, and bytes of local memory,
-// which is slow and so must stay 0 but where the table allows it.
+// which is slow and so must stay 0 but where the table allows it. ptxas must have no
+// advice either.
 func TestAssemble(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute of ptxas")
@@ -101,6 +105,9 @@ func TestAssemble(t *testing.T) {
 				out, err := exec.CommandContext(t.Context(), ptxas, "-v", "-arch="+target, "-o", filepath.Join(t.TempDir(), "cubin"), module).CombinedOutput()
 				if err != nil {
 					return fmt.Errorf("ptxas -arch=%s %s: %w\n%s", target, module, err, out)
+				}
+				for _, words := range advice.FindAllString(string(out), -1) {
+					t.Errorf("ptxas -arch=%s %s: %s", target, module, words)
 				}
 				rows[i] = append(rows[i], assembled(t, target, string(out))...)
 			}

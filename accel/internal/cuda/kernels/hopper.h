@@ -18,6 +18,11 @@ struct alignas(64) Map {
 DEVICE u32 sharedAddress(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
 
 DEVICE void initBarrier(u32 at, u32 arrivals) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(arrivals) : "memory"); }
+// barriersMade has the tensor memory accelerator, too, see what initBarrier wrote.
+DEVICE void barriersMade() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 DEVICE void expectBytes(u32 at, u32 bytes) { asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory"); }
 DEVICE void arrive(u32 at) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at) : "memory"); }
 DEVICE void awaitParity(u32 at, u32 parity) {

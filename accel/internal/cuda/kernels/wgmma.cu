@@ -75,7 +75,7 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
   if (thread() == 0) {
 #pragma unroll
     for (u32 s = 0; s < stages; s++) initBarrier(full + 8 * s, 1), initBarrier(empty + 8 * s, 8);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    barriersMade();
   }
   barrier();
 
@@ -107,19 +107,24 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
     float sum[128];
 #pragma unroll
     for (int i = 0; i < 128; i++) sum[i] = 0;
+    // Nothing else may write the sums between the first wgmma and the last wait: ptxas
+    // would have each wgmma wait for the one before.
+    if (count > 0) {
+      u32 s = 0;
 #pragma unroll 1
-    for (u32 s = 0; s < count; s++) {
-      u32 slot = s % stages, b = base + slot * stageBytes + bytesA, a = base + slot * stageBytes + group * boxBytes;
-      awaitParity(full + 8 * slot, s / stages & 1);
-      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+      do {
+        u32 slot = s % stages, b = base + slot * stageBytes + bytesA, a = base + slot * stageBytes + group * boxBytes;
+        awaitParity(full + 8 * slot, s / stages & 1);
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
-      for (u32 k = 0; k < BK / 16; k++)
-        multiply<aAlong, bAlong>(sum, descriptor(a + k * (aAlong ? 32 : 2048), boxBytes, 1024), descriptor(b + k * (bAlong ? 32 : 2048), boxBytes, 1024));
-      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the step before is done
-      if (s > 0 && lane() == 0) arrive(empty + 8 * ((s - 1) % stages));
+        for (u32 k = 0; k < BK / 16; k++)
+          multiply<aAlong, bAlong>(sum, descriptor(a + k * (aAlong ? 32 : 2048), boxBytes, 1024), descriptor(b + k * (bAlong ? 32 : 2048), boxBytes, 1024));
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the step before is done
+        if (s > 0 && lane() == 0) arrive(empty + 8 * ((s - 1) % stages));
+      } while (++s < count);
+      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     }
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are free
 
     // Each warp turns its 16 rows round in shared memory, to write neighbours

@@ -58,7 +58,7 @@ KERNEL(wgmma8, 384, 1)(void *y, Map, Map, Product8 p, Result r) {
   if (thread() == 0) {
 #pragma unroll
     for (u32 s = 0; s < stages; s++) initBarrier(full + 8 * s, 1), initBarrier(empty + 8 * s, 8);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    barriersMade();
   }
   barrier();
 
