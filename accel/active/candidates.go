@@ -50,8 +50,7 @@ func (c *Candidates) Probabilities(ctx context.Context) ([][]float64, error) {
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	defer nn.Train(c.model, true)
-	nn.Train(c.model, false)
+	defer nn.Evaluating(c.model)()
 	return c.softmax(ctx)
 }
 
@@ -62,7 +61,7 @@ func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, err
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	defer nn.Train(c.model, true)
+	defer nn.Evaluating(c.model)()
 	draws := make([][][]float64, members)
 	for m := range draws {
 		if nn.Draw(c.model, c.random.Uint64()) == 0 {

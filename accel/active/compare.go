@@ -87,7 +87,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.S
 func (c *Comparison) aim(budget int) {
 	if c.Target == 0 && c.first() != nil {
 		last, _ := c.first().At(budget)
-		c.Target = math.Floor(100*last) / 100
+		c.Target = math.Floor(100*(last+rounding)) / 100
 	}
 }
 

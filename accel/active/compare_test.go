@@ -161,6 +161,18 @@ func TestSentence(t *testing.T) {
 	if got := c.Sentence(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
+	c.Target, want = 0.995, "99.5 %: random not by 4\u202f000 labels, margin not by 4\u202f000, slow not by 4\u202f000, never not by 4\u202f000."
+	if got := c.Sentence(); !strings.HasPrefix(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	c.Target, want = 0.9, "90 %: random not by 4\u202f000 labels, margin 4\u202f000, "
+	if got := c.Sentence(); !strings.HasPrefix(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	rounded := active.Learned{Curves: []*active.Curve{curve(.85), curve(.95)}} // their mean is .8999999999999999
+	if n, ok := rounded.LabelsTo(.9); n != 1000 || !ok {
+		t.Errorf("90 %% with %d labels, %v", n, ok)
+	}
 	if mean, deviation := c.Strategies[0].At(3000); mean < .8199 || mean > .8201 || deviation < .0141 || deviation > .0142 {
 		t.Errorf("%v ± %v", mean, deviation)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/display"
@@ -27,11 +28,15 @@ func (l Learned) At(labels int) (mean, deviation float64) {
 	return mean, math.Sqrt(squares / (n - 1))
 }
 
+// rounding is what a mean of accuracies may be off: .85 and .95 have one of
+// .8999999999999999.
+const rounding = 1e-9
+
 // LabelsTo is the least number of labels at which the mean accuracy over the seeds
 // was measured to be this high; ok is false where it never was.
 func (l Learned) LabelsTo(accuracy float64) (labels int, ok bool) {
 	for _, n := range l.measured() {
-		if mean, _ := l.At(n); mean >= accuracy {
+		if mean, _ := l.At(n); mean >= accuracy-rounding {
 			return n, true
 		}
 	}
@@ -76,21 +81,22 @@ func (c *Comparison) Sentence() string {
 			continue
 		}
 		n, ok := l.LabelsTo(c.Target)
-		switch {
-		case !ok:
+		need := fmt.Sprintf("%s %s", l.Name, grouped(n))
+		if !ok {
 			labels := l.measured()
-			needs = append(needs, fmt.Sprintf("%s not by %s", l.Name, grouped(labels[len(labels)-1])))
-		case l.Name == first.Name:
-			needs = append(needs, fmt.Sprintf("%s %s labels", l.Name, grouped(n)))
-		case reached:
-			needs = append(needs, fmt.Sprintf("%s %s (%s)", l.Name, grouped(n), change(n, base)))
-		default:
-			needs = append(needs, fmt.Sprintf("%s %s", l.Name, grouped(n)))
+			need = fmt.Sprintf("%s not by %s", l.Name, grouped(labels[len(labels)-1]))
 		}
+		switch {
+		case len(needs) == 0:
+			need += " labels"
+		case ok && reached:
+			need += fmt.Sprintf(" (%s)", change(n, base))
+		}
+		needs = append(needs, need)
 		querying, training := l.Seconds()
 		costs = append(costs, fmt.Sprintf("%s %.2g s + %.2g s", l.Name, querying, training))
 	}
-	return fmt.Sprintf("%s: %s. Seconds for choosing + training: %s.", percent(c.Target, 0), strings.Join(needs, ", "), strings.Join(costs, ", "))
+	return fmt.Sprintf("%s: %s. Seconds for choosing + training: %s.", c.target(), strings.Join(needs, ", "), strings.Join(costs, ", "))
 }
 
 // first is the strategy that others are compared with; nil without a curve.
@@ -149,7 +155,7 @@ func (c *Comparison) table() display.Content {
 	for _, n := range labels {
 		columns = append(columns, grouped(n)+" labels")
 	}
-	columns = append(columns, "labels to "+percent(c.Target, 0), "choosing, s", "training, s")
+	columns = append(columns, "labels to "+c.target(), "choosing, s", "training, s")
 	var rows [][]any
 	for _, l := range c.Strategies {
 		if len(l.Curves) == 0 {
@@ -197,6 +203,11 @@ func (c *Comparison) MIMEBundle() map[string]any {
 	}
 	rows, _ := c.table().MIMEBundle()["text/html"].(string)
 	return map[string]any{"text/html": page + rows, "text/plain": c.String()}
+}
+
+// target is the accuracy that is aimed at, as it was given: 82 %, 82.5 %.
+func (c *Comparison) target() string {
+	return strconv.FormatFloat(math.Round(c.Target*1e8)/1e6, 'f', -1, 64) + " %"
 }
 
 // percent writes a share with so many digits behind the point.

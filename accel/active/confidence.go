@@ -2,6 +2,7 @@ package active
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -24,6 +25,9 @@ type measured struct {
 }
 
 func (s measured) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+	if s.measure == nil {
+		return nil, fmt.Errorf("active: Func(%q): there is no function", s.name)
+	}
 	return c.score(ctx, n, s.measure)
 }
 

@@ -34,8 +34,7 @@ func (c *Candidates) features(ctx context.Context, given Features) (candidates, 
 		}
 	}
 	if c.model != nil {
-		defer nn.Train(c.model, true)
-		nn.Train(c.model, false)
+		defer nn.Evaluating(c.model)()
 	}
 	if candidates, err = apply(ctx, c.Set(), f); err != nil {
 		return nil, nil, err

@@ -22,8 +22,8 @@ type Strategy interface {
 // with the same numbers it chooses one, and none that equals a labelled one, as
 // long as there are others.
 //
-// The model gives logits [N, C] for the classes of the set, in evaluation mode; it
-// is in training mode after that. It may be nil for [Random], [TypiClust] and
+// The model gives logits [N, C] for the classes of the set, in evaluation mode, and
+// is in the mode that it was in after that. It may be nil for [Random], [TypiClust] and
 // [CoreSet], which then look at the numbers of the examples. Other errors than
 // those of this package are as those of accel.Fit.
 func Query(ctx context.Context, model nn.Module, pool *Pool, strategy Strategy, n int) (pick []int, err error) {

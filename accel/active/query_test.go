@@ -192,6 +192,7 @@ func TestQueryRefuses(t *testing.T) {
 		{"NaN from a measure", func() ([]int, error) {
 			return Query(ctx, identity(), ok(), Func("log", func([]float64) float64 { return math.Inf(-1) }), 1)
 		}, nil, &notFinite},
+		{"no measure", func() ([]int, error) { return Query(ctx, identity(), ok(), Func("none", nil), 1) }, nil, nil},
 		{"NaN in a feature", func() ([]int, error) { return Query(ctx, nil, ok(), CoreSet(nan), 1) }, nil, &notFinite},
 		{"BALD without Dropout", func() ([]int, error) { return Query(ctx, plain, ok(), BALD(), 1) }, ErrNoDropout, nil},
 		{"BatchBALD without Dropout", func() ([]int, error) { return Query(ctx, plain, ok(), BatchBALD(), 1) }, ErrNoDropout, nil},
@@ -217,6 +218,23 @@ func TestQueryRefuses(t *testing.T) {
 			t.Errorf("%s: %v is of the wrong kind", row.name, err)
 		}
 		t.Logf("%s: %v", row.name, err)
+	}
+}
+
+func TestQueryLeavesTheMode(t *testing.T) {
+	for _, strategy := range []Strategy{Margin(), BALD(), BADGE(), CoreSet()} {
+		for _, training := range []bool{false, true} {
+			model := nn.Sequential(identity(), nn.Dense(3), nn.Dropout(0.9))
+			nn.Train(model, training)
+			if _, err := Query(t.Context(), model, asked(t, byHand), strategy, 1); err != nil {
+				t.Fatalf("%v: %v", strategy, err)
+			}
+			x := tensor.Ones(1, 64)
+			got := model.Layers()[2].Forward(x).Sum().Item() != 64
+			if got != training {
+				t.Errorf("%v: a model in training mode %v is in %v afterwards", strategy, training, got)
+			}
+		}
 	}
 }
 

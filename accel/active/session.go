@@ -66,7 +66,8 @@ type entry struct {
 // where the file is of another set, or cannot be read or written.
 //
 // The caller closes the pool ([Pool.Close]) when the file is no longer needed. A
-// file is for one program at a time.
+// file is for one pool at a time: once another one has written to it, labels of
+// this one are refused.
 func Resume(path string, set *data.Set, initial int, seed uint64) (*Pool, error) {
 	p, err := newPool(set, seed)
 	if err != nil {
@@ -101,6 +102,9 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	if len(whole) == 0 {
 		if start := []byte(`{"session":"` + format[:5]); !bytes.HasPrefix(raw, start[:min(len(raw), len(start))]) {
 			return &SessionError{path, errors.New("the file is something else; choose another name")}
+		}
+		if err := s.rewind(); err != nil {
+			return &SessionError{path, err}
 		}
 		if err := s.write(about); err != nil {
 			return err
@@ -206,7 +210,15 @@ func (s *session) write(lines ...any) error {
 		}
 		raw = append(append(raw, text...), '\n')
 	}
-	err := s.rewind()
+	// Two pools of one file, in two notebooks for instance, would overwrite each
+	// other's labels.
+	end, err := s.file.Seek(0, io.SeekEnd)
+	if err == nil && end != s.good {
+		return &SessionError{s.path, errElsewhere}
+	}
+	if err == nil {
+		err = s.rewind() // or what is written in part could not be taken back
+	}
 	if err == nil {
 		_, err = s.file.Write(raw)
 	}
@@ -223,6 +235,9 @@ func (s *session) write(lines ...any) error {
 	s.good += int64(len(raw))
 	return nil
 }
+
+// errElsewhere says that a file is not as this pool has left it.
+var errElsewhere = errors.New("the labels were not taken: another pool, of this program or of another, has written to the file since; go on with that one, or Resume again")
 
 // rewind cuts off what is no whole line.
 func (s *session) rewind() error {

@@ -213,6 +213,25 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+func TestTwoPoolsOfOneFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "labels.jsonl")
+	first, second := resumed(t, path, five(t), 1, 1), resumed(t, path, five(t), 1, 1)
+	open := first.Unlabelled()
+	if err := first.Label(open[:1], 2); err != nil {
+		t.Fatal(err)
+	}
+	var session *SessionError
+	if err := second.Label(open[1:2], 1); !errors.As(err, &session) || second.Len() != 1 {
+		t.Errorf("the other pool has labelled meanwhile: %v, %v", err, second)
+	}
+	if err := first.Label(open[2:3], 0); err != nil {
+		t.Errorf("the pool that goes on: %v", err)
+	}
+	if q := resumed(t, path, five(t), 1, 1); !slices.Equal(q.order, first.order) || !slices.Equal(q.labels, first.labels) {
+		t.Errorf("the file has %v, not %v", q.order, first.order)
+	}
+}
+
 func TestFileThatFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "labels.jsonl")
 	p := resumed(t, path, five(t), 1, 1)

@@ -39,8 +39,7 @@ func (synthesize) make(ctx context.Context, model nn.Module, pool *Pool, n int) 
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	defer nn.Train(model, true)
-	nn.Train(model, false)
+	defer nn.Evaluating(model)()
 	ends := pool.Labelled()
 	order := c.random.Perm(ends.Len())[:min(ends.Len(), maxEnds)]
 	some, _ := ends.Subset(order) // all of them exist
