@@ -48,21 +48,21 @@ func Installed(version int) Libraries {
 	return Libraries{
 		Choices: choices,
 		CuBLASLt: func(driver.Context) (cublaslt.Library, error) {
-			found, err := usable(library.CuBLASLt, version)
+			found, err := library.CuBLASLt.Open(version)
 			if err != nil {
 				return nil, err
 			}
 			return cublaslt.Open(found)
 		},
 		CuDNN: func(driver.Context) (cudnn.Library, error) {
-			found, err := usable(library.CuDNN, version)
+			found, err := library.CuDNN.Open(version)
 			if err != nil {
 				return nil, err
 			}
 			return cudnn.Open(found)
 		},
 		NCCL: func(driver.Context) (nccl.Library, error) {
-			found, err := usable(library.NCCL, version)
+			found, err := library.NCCL.Open(version)
 			if err != nil {
 				return nil, err
 			}
@@ -71,15 +71,6 @@ func Installed(version int) Libraries {
 		Least:   leastProduct,
 		Measure: true,
 	}
-}
-
-// usable is a library that the driver can run.
-func usable(l *library.Library, version int) (*library.Handle, error) {
-	found, err := l.Open()
-	if err != nil {
-		return nil, err
-	}
-	return found, found.Runs(version)
 }
 
 // optional is a library that is opened when it is first wanted, and what it has

@@ -98,10 +98,20 @@ const (
 	winograd13       note = 8
 )
 
-// takes tells whether an engine with some properties, one a bit, computes as well as
-// the convolution wants. Small tiles of Winograd's products lose little in float32,
+// behaviour is a property of an engine beyond its numbers, as
+// cudnnBackendBehaviorNote_t numbers them.
+type behaviour uint32
+
+// compiled is of engines that are compiled when a plan is made, which takes seconds.
+const compiled behaviour = 0
+
+// takes tells whether an engine with some properties, one a bit, is ready to be used,
+// and computes as well as the convolution wants. Small tiles of Winograd's products lose little in float32,
 // large ones much, and all of them in 16 bits.
-func (c Convolution) takes(notes uint32) bool {
+func (c Convolution) takes(notes, behaves uint32) bool {
+	if behaves>>compiled&1 != 0 {
+		return false
+	}
 	refused := []note{downConvert, reducedReduction, fourier, nondeterministic, winograd6, winograd13}
 	if c.Type != Float32 {
 		refused = append(refused, winograd)

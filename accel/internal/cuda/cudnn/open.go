@@ -79,11 +79,15 @@ func (l *opened) failed(status C.int, call string) error {
 		Status: C.GoString(C.quern_dnn_status(l.table, status)), Words: strings.TrimSpace(C.GoString(&words[0]))}
 }
 
+// statusNoPart is CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE: a file of cuDNN is
+// not there that would know.
+const statusNoPart = 3009
+
 // refused tells whether an error says that cuDNN does not do what it is asked, which
 // its numbers from 3000 up to 3999 do.
 func refused(err error) bool {
 	var e *library.CallError
-	return errors.As(err, &e) && e.Code/1000 == 3
+	return errors.As(err, &e) && e.Code/1000 == 3 && e.Code != statusNoPart
 }
 
 // The heuristics, as cudnnBackendHeurMode_t numbers them, in the order in which they
@@ -120,7 +124,7 @@ func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 			return nil, err
 		}
 		for i := range ways[:count] {
-			if len(plans) == n || ofEngine[ways[i].number] == mostOfEngine || !c.takes(uint32(ways[i].notes)) {
+			if len(plans) == n || ofEngine[ways[i].number] == mostOfEngine || !c.takes(uint32(ways[i].notes), uint32(ways[i].behaviour)) {
 				continue
 			}
 			if p, ok := l.plan(shared, &ways[i], c.Workspace); ok {

@@ -20,7 +20,7 @@ import (
 // real is the cuDNN of this machine.
 func real(t *testing.T) *library.Handle {
 	t.Helper()
-	found, err := library.CuDNN.Open()
+	found, err := library.CuDNN.Open(0)
 	if err != nil {
 		t.Skipf("no cuDNN here: %v", err)
 	}
@@ -42,6 +42,33 @@ func (c Convolution) of(kind Kind, t Type) Convolution {
 	return c
 }
 
+// withDriver runs a test in a process that has a driver, if this one has none: it is
+// one without devices, which real libraries want to be there. It tells whether that
+// was done.
+func withDriver(t *testing.T) (done bool) {
+	t.Helper()
+	const path = "LD_LIBRARY_PATH"
+	if _, err := driver.Open(); err == nil || !errors.Is(err, driver.ErrNoGPU) || os.Getenv("QUERN_TEST_DRIVER") != "" {
+		return false
+	}
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("no C compiler here")
+	}
+	folder := t.TempDir()
+	if out, err := exec.Command(cc, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", filepath.Join(folder, "libcuda.so.1"), "testdata/libcuda.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	c.Env = append(os.Environ(), "QUERN_TEST_DRIVER=none", path+"="+folder+string(os.PathListSeparator)+os.Getenv(path))
+	out, err := c.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+	return true
+}
+
 // The real library must accept what it is told, and have engines for it. It plans for
 // a GPU that is described to it, as its documentation calls ahead-of-time, so that none
 // need be there.
@@ -52,6 +79,9 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 	}
 	if v := l.version; v.Major == 9 && v.Minor < 8 {
 		t.Skipf("cuDNN %s plans for a GPU that is there alone; 9.8 is needed", v)
+	}
+	if withDriver(t) {
+		return
 	}
 	gpu, err := os.ReadFile("testdata/h200.json")
 	if err != nil {
@@ -131,7 +161,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 		"backend_backward_filter": "BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR", "backend_backward_data": "BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR",
 		"backend_graph": "BACKEND_OPERATIONGRAPH_DESCRIPTOR", "backend_pack": "BACKEND_VARIANT_PACK_DESCRIPTOR", "backend_tensor": "BACKEND_TENSOR_DESCRIPTOR", "backend_device": "BACKEND_DEVICEPROP_DESCRIPTOR",
 		"is_handle": "TYPE_HANDLE", "is_data_type": "TYPE_DATA_TYPE", "is_int64": "TYPE_INT64", "is_float": "TYPE_FLOAT", "is_pointer": "TYPE_VOID_PTR", "is_convolution_mode": "TYPE_CONVOLUTION_MODE",
-		"is_heuristic_mode": "TYPE_HEUR_MODE", "is_numerical_note": "TYPE_NUMERICAL_NOTE", "is_descriptor": "TYPE_BACKEND_DESCRIPTOR", "is_char": "TYPE_CHAR",
+		"is_heuristic_mode": "TYPE_HEUR_MODE", "is_numerical_note": "TYPE_NUMERICAL_NOTE", "is_descriptor": "TYPE_BACKEND_DESCRIPTOR", "is_char": "TYPE_CHAR", "is_behaviour_note": "TYPE_BEHAVIOR_NOTE", "engine_behaviour": "ATTR_ENGINE_BEHAVIOR_NOTE",
 		"convolution_compute": "ATTR_CONVOLUTION_COMP_TYPE", "convolution_mode": "ATTR_CONVOLUTION_CONV_MODE", "convolution_dilations": "ATTR_CONVOLUTION_DILATIONS",
 		"convolution_strides": "ATTR_CONVOLUTION_FILTER_STRIDES", "convolution_post_paddings": "ATTR_CONVOLUTION_POST_PADDINGS", "convolution_pre_paddings": "ATTR_CONVOLUTION_PRE_PADDINGS",
 		"convolution_dimensions": "ATTR_CONVOLUTION_SPATIAL_DIMS", "heuristic_mode": "ATTR_ENGINEHEUR_MODE", "heuristic_graph": "ATTR_ENGINEHEUR_OPERATION_GRAPH",
@@ -161,7 +191,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 		"DATA_HALF": int(Float16), "DATA_BFLOAT16": int(BFloat16), "NUMERICAL_NOTE_TENSOR_CORE": int(tensorCores), "NUMERICAL_NOTE_DOWN_CONVERT_INPUTS": int(downConvert),
 		"NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION": int(reducedReduction), "NUMERICAL_NOTE_FFT": int(fourier), "NUMERICAL_NOTE_NONDETERMINISTIC": int(nondeterministic),
 		"NUMERICAL_NOTE_WINOGRAD": int(winograd), "NUMERICAL_NOTE_WINOGRAD_TILE_6x6": int(winograd6), "NUMERICAL_NOTE_WINOGRAD_TILE_13x13": int(winograd13),
-		"HEUR_MODE_A": int(modes[0]), "HEUR_MODE_FALLBACK": int(modes[1]), "STATUS_NOT_SUPPORTED": 3000,
+		"HEUR_MODE_A": int(modes[0]), "HEUR_MODE_FALLBACK": int(modes[1]), "STATUS_NOT_SUPPORTED": 3000, "BEHAVIOR_NOTE_RUNTIME_COMPILATION": int(compiled),
 	} {
 		if got := number(header, "CUDNN_"+theirs); got != strconv.Itoa(ours) {
 			t.Errorf("CUDNN_%s is %s, not %d", theirs, got, ours)
@@ -190,8 +220,14 @@ func standIn(t *testing.T) *library.Handle {
 		t.Skip("no C compiler here")
 	}
 	folder := t.TempDir()
-	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", filepath.Join(folder, "libcudnn.so.9"), "testdata/libcudnn.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	nothing := filepath.Join(folder, "nothing.c") // that the true one is made of, or calls
+	if err := os.WriteFile(nothing, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, source := range map[string]string{"libcudnn.so.9": "testdata/libcudnn.c", "libcudnn_graph.so.9": nothing, "libcublasLt.so.13": nothing} {
+		if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", filepath.Join(folder, file), source).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	found, err := library.CuDNN.OpenIn(folder)
 	if err != nil {
@@ -218,8 +254,8 @@ func TestCallsArrive(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			// Of five, one rounds, one is not deterministic, one does not work, one is for
-			// TF32; the fallback is the second.
+			// Of six, one rounds, one is not deterministic, one does not work, one is for
+			// TF32, one is to be compiled; the fallback is the second.
 			if len(plans) != 2 || plans[0].Name() != "cuDNN engine 40" || plans[1].Name() != "cuDNN engine 47" || plans[1].Workspace() != 7168 {
 				t.Fatalf("%s: plans %v", name, plans)
 			}

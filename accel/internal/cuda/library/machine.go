@@ -32,6 +32,44 @@ func (m Machine) exists(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
+func (m Machine) isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// interpreter is the Python that python3 on PATH starts: pyenv has a script there, and
+// tells in a variable or in files which of its versions that means.
+func (m Machine) interpreter() string {
+	folder := filepath.Dir(m.Python)
+	if m.Python == "" || filepath.Base(folder) != "shims" {
+		return m.Python
+	}
+	root := filepath.Dir(folder)
+	words := strings.Split(m.Env("PYENV_VERSION"), ":")
+	for _, file := range []string{".python-version", filepath.Join(root, "version")} {
+		if text, err := os.ReadFile(file); err == nil {
+			words = append(words, strings.Fields(string(text))...)
+		}
+	}
+	for _, version := range words {
+		if program := filepath.Join(root, "versions", version, "bin", "python3"); version != "" && m.exists(program) {
+			return program
+		}
+	}
+	return m.Python
+}
+
+// loader are folders in which the loader looks for a name; not all, since others stand
+// in its cache.
+func (m Machine) loader() []string {
+	all := filepath.SplitList(m.Env("LD_LIBRARY_PATH"))
+	multiarch := "x86_64-linux-gnu"
+	if runtime.GOARCH == "arm64" {
+		multiarch = "aarch64-linux-gnu"
+	}
+	return append(all, "/lib/"+multiarch, "/usr/lib/"+multiarch, "/lib64", "/usr/lib64", "/lib", "/usr/lib")
+}
+
 // isolated tells whether a prefix is an environment without the packages of the
 // Python that it was made with.
 func (m Machine) isolated(prefix string) bool {

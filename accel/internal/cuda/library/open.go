@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,12 +25,19 @@ type Handle struct {
 }
 
 // opened are the results of Open, as loading takes its time.
-var opened sync.Map // of *Library: func() (*Handle, error)
+var opened sync.Map // of question: func() (*Handle, error)
+
+// question is what a result of Open depends on.
+type question struct {
+	library *Library
+	driver  int
+}
 
 // Open loads the first library of those that [Library.Places] gives whose version is
-// used, once in a process. It may be called by several goroutines.
-func (l *Library) Open() (*Handle, error) {
-	once, _ := opened.LoadOrStore(l, sync.OnceValues(func() (*Handle, error) { return l.open(ThisMachine()) }))
+// used and which a driver runs that supports a version of CUDA, 0 for not known. It
+// does so once in a process, and may be called by several goroutines.
+func (l *Library) Open(driver int) (*Handle, error) {
+	once, _ := opened.LoadOrStore(question{l, driver}, sync.OnceValues(func() (*Handle, error) { return l.open(ThisMachine(), driver) }))
 	return once.(func() (*Handle, error))()
 }
 
@@ -40,21 +48,21 @@ func (l *Library) OpenIn(folder string) (*Handle, error) {
 			return folder
 		}
 		return ""
-	}})
+	}}, 0)
 }
 
-func (l *Library) open(m Machine) (*Handle, error) {
+func (l *Library) open(m Machine, driver int) (*Handle, error) {
 	places, err := l.Places(m)
 	if err != nil {
 		return nil, err
 	}
 	var refused []error
 	for _, place := range places {
-		h, err := l.load(place)
+		h, err := l.load(m, place, driver)
 		if err == nil {
 			return h, nil
 		}
-		if filepath.Base(place.Path) == place.Path && absent(err) {
+		if place.named() && absent(err) {
 			continue // the loader has none
 		}
 		refused = append(refused, err)
@@ -65,6 +73,9 @@ func (l *Library) open(m Machine) (*Handle, error) {
 	return nil, errors.Join(refused...)
 }
 
+// named tells a name that the loader searches for from the path of a file.
+func (p Place) named() bool { return filepath.Base(p.Path) == p.Path }
+
 // absent tells an error of the loader that says that there is no such file from one
 // about a file.
 func absent(err error) bool {
@@ -72,45 +83,123 @@ func absent(err error) bool {
 	return errors.As(err, &e) && strings.HasPrefix(e.Reason, e.Path+": cannot open shared object file: No such file")
 }
 
-// load opens a library and asks for its version. What is refused is closed again.
-func (l *Library) load(place Place) (*Handle, error) {
-	if filepath.Base(place.Path) != place.Path {
-		if err := l.whole(place.Path); err != nil {
-			return nil, err
-		}
-	}
-	path, symbol := C.CString(place.Path), C.CString(l.symbol)
-	defer C.free(unsafe.Pointer(path))
-	defer C.free(unsafe.Pointer(symbol))
+// dlopen loads a file that is whole. The error is a [*LoadError].
+func dlopen(path string) (unsafe.Pointer, error) {
+	c := C.CString(path)
+	defer C.free(unsafe.Pointer(c))
 	var reason [512]C.char
-	library := C.quern_library_open(path, &reason[0], C.int(len(reason)))
+	library := C.quern_library_open(c, &reason[0], C.int(len(reason)))
 	if library == nil {
-		return nil, &LoadError{Path: place.Path, Reason: C.GoString(&reason[0])}
+		return nil, &LoadError{Path: path, Reason: C.GoString(&reason[0])}
+	}
+	return library, nil
+}
+
+// load opens a library and asks for its version. What is refused is closed again.
+func (l *Library) load(m Machine, place Place, driver int) (*Handle, error) {
+	if err := l.whole(m, place.Path); err != nil {
+		return nil, err
+	}
+	library, err := dlopen(place.Path)
+	if err != nil {
+		return nil, err
 	}
 	h := &Handle{Place: place, library: library}
-	tells, err := h.Symbol(l.symbol)
-	if err == nil {
-		var at [4096]C.char
-		if C.quern_library_path(C.uintptr_t(tells), &at[0], C.int(len(at))) != 0 {
-			h.Path = C.GoString(&at[0])
-		}
-		argument := C.int(0)
-		if l.argument {
-			argument = 1
-		}
-		number := C.quern_library_version(C.uintptr_t(tells), argument)
-		h.Version, err = l.check(h.Path, int(number))
-	}
-	if err == nil && l.runtime != "" {
-		if tells, err = h.Symbol(l.runtime); err == nil {
-			h.CUDA = int(C.quern_library_version(C.uintptr_t(tells), 0))
-		}
-	}
-	if err != nil {
+	if err := l.ask(m, h, driver); err != nil {
 		C.quern_library_close(library)
 		return nil, err
 	}
 	return h, nil
+}
+
+// ask finds out what a library is that was loaded, and whether it is used.
+func (l *Library) ask(m Machine, h *Handle, driver int) error {
+	tells, err := h.Symbol(l.symbol)
+	if err != nil {
+		return err
+	}
+	var at [4096]C.char
+	if C.quern_library_path(C.uintptr_t(tells), &at[0], C.int(len(at))) != 0 {
+		h.Path = C.GoString(&at[0])
+	}
+	if l.first != "" {
+		if err := h.needs(m, l.first, []Place{{Path: filepath.Join(filepath.Dir(h.Path), l.first)}, {Path: l.first}}, fmt.Sprintf("install %s again", l.Name)); err != nil {
+			return err
+		}
+	}
+	argument := C.int(0)
+	if l.argument {
+		argument = 1
+	}
+	if h.Version, err = l.check(h.Path, int(C.quern_library_version(C.uintptr_t(tells), argument))); err != nil {
+		return err
+	}
+	if l.runtime != "" {
+		if tells, err = h.Symbol(l.runtime); err != nil {
+			return err
+		}
+		h.CUDA = int(C.quern_library_version(C.uintptr_t(tells), 0))
+	}
+	if err := h.Runs(driver); err != nil {
+		return err
+	}
+	if l.calls == nil {
+		return nil
+	}
+	return l.callee(m, h)
+}
+
+// callee loads the library that this one calls: one with the same name in the process
+// is what the loader finds.
+func (l *Library) callee(m Machine, h *Handle) error {
+	file := ""
+	for _, f := range l.calls.Files {
+		if strings.HasSuffix(f, fmt.Sprintf(".so.%d", h.CUDA/1000)) {
+			file = f
+		}
+	}
+	if file == "" {
+		return nil // it does not tell which, or knows better
+	}
+	folder := filepath.Dir(h.Path)
+	places := []Place{{Path: filepath.Join(folder, file)}}
+	for _, wheel := range l.calls.Wheels { // which is where the file looks, too
+		places = append(places, Place{Path: filepath.Join(folder, "..", "..", "..", filepath.FromSlash(wheel), file)})
+	}
+	found, err := l.calls.Places(m)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(found, Place{Path: file}) {
+		if filepath.Base(p.Path) == file {
+			places = append(places, p)
+		}
+	}
+	return h.needs(m, file, places, fmt.Sprintf("python3 -m pip install %s brings it", l.calls.packaged(h.CUDA/1000)))
+}
+
+// needs loads what a library needs from the first place that has it, which is never
+// closed.
+func (h *Handle) needs(m Machine, file string, places []Place, remedy string) error {
+	var why error
+	for _, p := range places {
+		if !p.named() && !m.exists(p.Path) {
+			continue
+		}
+		err := whole(p.Path)
+		if p.named() {
+			err = m.wholeNamed(p.Path)
+		}
+		if err == nil {
+			if _, err = dlopen(p.Path); err == nil {
+				return nil
+			}
+		}
+		if why == nil || !absent(err) {
+			why = err
+		}
+	}
+	return &LoadError{Path: h.Path, Reason: fmt.Sprintf("needs %s, which is not usable (%v): %s", file, why, remedy)}
 }
 
 // Symbol finds a function of the library. The error is a [*LoadError].

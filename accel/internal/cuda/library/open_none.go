@@ -10,9 +10,9 @@ type Handle struct {
 }
 
 // Open says why no library is used: this build cannot load any.
-func (l *Library) Open() (*Handle, error) { return l.open(ThisMachine()) }
+func (l *Library) Open(driver int) (*Handle, error) { return l.open(ThisMachine(), driver) }
 
-func (l *Library) open(m Machine) (*Handle, error) {
+func (l *Library) open(m Machine, _ int) (*Handle, error) {
 	if off(m.Env(Variable)) {
 		return nil, ErrOff
 	}

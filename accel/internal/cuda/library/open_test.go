@@ -63,6 +63,22 @@ func truncated(t *testing.T, from, to string) {
 	}
 }
 
+// foreign copies a library and says that it is for another architecture.
+func foreign(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[18] ^= byte(elf.EM_X86_64) ^ byte(elf.EM_AARCH64)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -71,6 +87,8 @@ func TestOpen(t *testing.T) {
 	compiled(t, file("old"), "libcublasLt.so.12", blas(110000, 11000))
 	compiled(t, file("both"), "libcublasLt.so.13", blas(140000, 14000))
 	compiled(t, file("both"), "libcublasLt.so.12", blas(120400, 12040))
+	compiled(t, file("two"), "libcublasLt.so.13", blas(130401, 13020))
+	compiled(t, file("two"), "libcublasLt.so.12", blas(120400, 12040))
 	compiled(t, file("empty"), "libcublasLt.so.13", "")
 	compiled(t, file("nccl"), "libnccl.so.2", "int ncclGetVersion(int *v) { *v = 22907; return 0; }")
 	compiled(t, file("sick"), "libnccl.so.2", "int ncclGetVersion(int *v) { return 3; }")
@@ -84,8 +102,20 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	truncated(t, file("good/libcublasLt.so.13"), file("cut/libcublasLt.so.13"))
+	truncated(t, file("good/libcublasLt.so.13"), file("cut/libquern_cut.so.13"))
 	compiled(t, file("parts"), "libcudnn.so.9", "size_t cudnnGetVersion(void) { return 92600; }\nsize_t cudnnGetCudartVersion(void) { return 13020; }\n")
 	truncated(t, file("parts/libcudnn.so.9"), file("parts/libcudnn_ops.so.9"))
+	foreign(t, file("good/libcublasLt.so.13"), file("foreign/libcublasLt.so.13"))
+	// As the true one does, whose parts are missing.
+	compiled(t, file("alone"), "libcudnn.so.9", "#include <stdlib.h>\nsize_t cudnnGetVersion(void) { abort(); }\nsize_t cudnnGetCudartVersion(void) { abort(); }\n")
+	for _, folder := range []string{"uncalled", "called"} {
+		compiled(t, file(folder), "libcudnn.so.9", "size_t cudnnGetVersion(void) { return 92600; }\nsize_t cudnnGetCudartVersion(void) { return 13020; }\n")
+		compiled(t, file(folder), "libquern_part.so.9", "")
+	}
+	compiled(t, file("called"), "libquern_called.so.13", "")
+	calls := *CuDNN // of names that this process has not loaded
+	calls.first = "libquern_part.so.9"
+	calls.calls = &Library{Name: "cuBLASLt", Files: []string{"libquern_called.so.13", "libquern_called.so.12"}}
 	for _, row := range []struct {
 		name     string
 		library  *Library
@@ -93,20 +123,28 @@ func TestOpen(t *testing.T) {
 		want     string // version
 		err      any
 		contains string
+		driver   int
 	}{
-		{"good", CuBLASLt, "good", "13.4.1", nil, ""},
-		{"old", CuBLASLt, "old", "", new(*VersionError), "11.0.0"},
-		{"the next one", CuBLASLt, "both", "12.4.0", nil, ""},
-		{"the next folder", CuBLASLt, "old:good", "13.4.1", nil, ""},
-		{"no function", CuBLASLt, "empty", "", new(*LoadError), "has no cublasLtGetVersion"},
-		{"argument", NCCL, "nccl", "2.29.7", nil, ""},
-		{"failing", NCCL, "sick", "", new(*VersionError), "libnccl.so.2 is version"},
-		{"no library", CuDNN, "text", "", new(*LoadError), "libcudnn.so.9"},
-		{"half a file", CuBLASLt, "cut", "", new(*LoadError), "install it again"},
-		{"behind half a file", CuBLASLt, "cut:good", "13.4.1", nil, ""},
-		{"half a part", CuDNN, "parts", "", new(*LoadError), "libcudnn_ops.so.9"},
-		{"link to nowhere", NCCL, "text", "", new(*MissingError), "is not in"},
-		{"nothing", NCCL, "good", "", new(*MissingError), "libnccl.so.2 is not in"},
+		{"good", CuBLASLt, "good", "13.4.1", nil, "", 0},
+		{"old", CuBLASLt, "old", "", new(*VersionError), "11.0.0", 0},
+		{"the next one", CuBLASLt, "both", "12.4.0", nil, "", 0},
+		{"the next folder", CuBLASLt, "old:good", "13.4.1", nil, "", 0},
+		{"no function", CuBLASLt, "empty", "", new(*LoadError), "has no cublasLtGetVersion", 0},
+		{"argument", NCCL, "nccl", "2.29.7", nil, "", 0},
+		{"failing", NCCL, "sick", "", new(*VersionError), "libnccl.so.2 is version", 0},
+		{"no library", CuDNN, "text", "", new(*LoadError), "libcudnn.so.9", 0},
+		{"half a file", CuBLASLt, "cut", "", new(*LoadError), "install it again", 0},
+		{"behind half a file", CuBLASLt, "cut:good", "13.4.1", nil, "", 0},
+		{"half a part", CuDNN, "parts", "", new(*LoadError), "libcudnn_ops.so.9", 0},
+		{"link to nowhere", NCCL, "text", "", new(*MissingError), "is not in", 0},
+		{"nothing", NCCL, "good", "", new(*MissingError), "libnccl.so.2 is not in", 0},
+		{"another architecture", CuBLASLt, "foreign", "", new(*LoadError), "and this machine is", 0},
+		{"without its parts", &calls, "alone", "", new(*LoadError), "libquern_part.so.9, which is not usable", 0},
+		{"without what it calls", &calls, "uncalled", "", new(*LoadError), "needs libquern_called.so.13", 0},
+		{"with what it calls", &calls, "called", "9.26.0", nil, "", 0},
+		{"for the driver", CuBLASLt, "good", "13.4.1", nil, "", 13000},
+		{"for a later driver", CuBLASLt, "good", "", new(*DriverError), "made for CUDA 13", 12080},
+		{"the one for the driver", CuBLASLt, "two", "12.4.0", nil, "", 12080},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var folders []string
@@ -119,7 +157,7 @@ func TestOpen(t *testing.T) {
 				}
 				return ""
 			}}
-			h, err := row.library.open(m)
+			h, err := row.library.open(m, row.driver)
 			if row.err != nil {
 				if err == nil || !errors.As(err, row.err) || !strings.Contains(err.Error(), row.contains) {
 					t.Fatalf("got %v, want %q", err, row.contains)
@@ -134,9 +172,21 @@ func TestOpen(t *testing.T) {
 			}
 		})
 	}
+	// What the loader would find is looked at, too.
+	cut := Machine{Env: func(name string) string {
+		if name == "LD_LIBRARY_PATH" {
+			return file("cut")
+		}
+		return ""
+	}, Loaded: func() []string { return nil }}
+	only := *CuBLASLt
+	only.Files = []string{"libquern_cut.so.13"}
+	if h, err := only.open(cut, 0); !errors.As(err, new(*LoadError)) || !strings.Contains(err.Error(), "install it again") {
+		t.Errorf("half a file on the loader's path: %+v, %v", h, err)
+	}
 	// What the loader does not find is no error of its own.
 	none := Machine{Env: func(string) string { return "" }, Loaded: func() []string { return nil }}
-	if h, err := NCCL.open(none); err != nil && !errors.As(err, new(*MissingError)) {
+	if h, err := NCCL.open(none, 0); err != nil && !errors.As(err, new(*MissingError)) {
 		t.Errorf("no NCCL: %+v, %v", h, err)
 	}
 }
@@ -152,8 +202,8 @@ func TestOpenHere(t *testing.T) {
 	}
 	// Found once, loaded once.
 	for _, l := range All {
-		one, err := l.Open()
-		two, again := l.Open()
+		one, err := l.Open(0)
+		two, again := l.Open(0)
 		if one != two || !errors.Is(again, err) {
 			t.Errorf("%s was loaded twice", l.Name)
 		}

@@ -14,10 +14,9 @@ func Report(driver int) []Found {
 	var all []Found
 	for _, l := range All {
 		f := Found{Library: l}
-		h, err := l.Open()
+		h, err := l.Open(driver)
 		if err == nil {
 			f.Version, f.Place = h.Version, h.Place
-			err = h.Runs(driver)
 		}
 		f.Unused = err
 		all = append(all, f)

@@ -3,6 +3,7 @@ package library
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,11 @@ type Library struct {
 	argument bool    // whether that function writes it where its argument points
 	parts    string  // pattern of the files beside it that it loads itself; empty for none
 	runtime  string  // of the function that tells which CUDA the library wants; empty for none
+
+	// What the library loads itself at the first call that needs it, and ends the
+	// process where that is missing.
+	first string   // a part of it
+	calls *Library // another library, for the same CUDA
 }
 
 // The libraries. An interface that is called here is the same in all versions from
@@ -32,6 +38,7 @@ var (
 		Name: "cuDNN", Files: []string{"libcudnn.so.9"},
 		Wheels: []string{"nvidia/cudnn/lib", "torch/lib"}, Package: "nvidia-cudnn-cu13",
 		Oldest: Version{9, 0, 0}, Before: Version{10, 0, 0}, symbol: "cudnnGetVersion", runtime: "cudnnGetCudartVersion", parts: "libcudnn_*.so.9",
+		first: "libcudnn_graph.so.9", calls: CuBLASLt,
 	}
 	NCCL = &Library{
 		Name: "NCCL", Files: []string{"libnccl.so.2"},
@@ -39,6 +46,14 @@ var (
 		Oldest: Version{2, 14, 0}, Before: Version{3, 0, 0}, symbol: "ncclGetVersion", argument: true,
 	}
 )
+
+// packaged is what pip calls the library for a major version of CUDA.
+func (l *Library) packaged(cuda int) string {
+	if l == CuBLASLt && cuda == 12 {
+		return l.Package + "-cu12"
+	}
+	return l.Package
+}
 
 // All are the libraries.
 var All = []*Library{CuBLASLt, CuDNN, NCCL}
@@ -79,7 +94,12 @@ func (l *Library) Places(m Machine) ([]Place, error) {
 		all = append(all, l.in(m, folders, site.From)...)
 	}
 	if prefix := m.Env("CONDA_PREFIX"); prefix != "" {
-		all = append(all, l.in(m, []string{filepath.Join(prefix, "lib"), filepath.Join(prefix, "targets", m.target(), "lib")}, "CONDA_PREFIX")...)
+		all = append(all, l.in(m, m.conda(prefix), "CONDA_PREFIX")...)
+	}
+	for _, prefix := range m.prefixes() {
+		if m.isFolder(filepath.Join(prefix, "conda-meta")) {
+			all = append(all, l.in(m, m.conda(prefix), fmt.Sprintf("the conda packages of %s", prefix))...)
+		}
 	}
 	for _, file := range l.Files {
 		all = append(all, Place{file, "the loader's path"})
@@ -114,6 +134,11 @@ func (l *Library) in(m Machine, folders []string, from string) []Place {
 	return all
 }
 
+// conda are the folders of a conda environment that hold libraries.
+func (m Machine) conda(prefix string) []string {
+	return []string{filepath.Join(prefix, "lib"), filepath.Join(prefix, "targets", m.target(), "lib")}
+}
+
 // toolkit are the folders of a CUDA toolkit that hold libraries.
 func (m Machine) toolkit(root string) []string {
 	return []string{filepath.Join(root, "lib64"), filepath.Join(root, "lib"), filepath.Join(root, "targets", m.target(), "lib")}
@@ -139,10 +164,7 @@ func (m Machine) sites() []Place {
 	for _, folder := range filepath.SplitList(m.Env("PYTHONPATH")) {
 		add("PYTHONPATH", folder)
 	}
-	for _, program := range []string{m.Executable, m.Python} {
-		if program == "" {
-			continue
-		}
+	for _, program := range m.programs() {
 		prefix := filepath.Dir(filepath.Dir(program))
 		from := fmt.Sprintf("the Python packages of %s", prefix)
 		add(from, packages(prefix)...)
@@ -158,6 +180,22 @@ func (m Machine) sites() []Place {
 	}
 	if m.Home != "" {
 		add("the user's Python packages", packages(filepath.Join(m.Home, ".local"))...)
+	}
+	return all
+}
+
+// programs are those in whose environments is looked.
+func (m Machine) programs() []string {
+	return slices.DeleteFunc([]string{m.Executable, m.interpreter()}, func(program string) bool { return program == "" })
+}
+
+// prefixes are where the environments of the programs are.
+func (m Machine) prefixes() []string {
+	var all []string
+	for _, program := range m.programs() {
+		if prefix := filepath.Dir(filepath.Dir(program)); !slices.Contains(all, prefix) {
+			all = append(all, prefix)
+		}
 	}
 	return all
 }

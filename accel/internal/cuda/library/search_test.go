@@ -62,6 +62,9 @@ func TestPlaces(t *testing.T) {
 		"python/lib/python3.12/site-packages/torch/lib/" + lt12,
 		"cudnn/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9",
 		"nccl/lib64/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2",
+		"forge/conda-meta/history", "forge/bin/python3", "forge/lib/" + lt13,
+		"pyenv/shims/python3",
+		"pyenv/versions/3.12.1/bin/python3", "pyenv/versions/3.12.1/lib/python3.12/site-packages/nvidia/cu13/lib/" + lt13,
 	}
 	root := tree(t, all...)
 	loader := []string{lt13, lt12}
@@ -84,6 +87,10 @@ func TestPlaces(t *testing.T) {
 			append([]string{"python/lib/python3.12/site-packages/torch/lib/" + lt12}, loader...)},
 		{"PYTHONPATH", CuBLASLt, map[string]string{"PYTHONPATH": "/venv/lib/python3.11/site-packages"}, nil, "",
 			append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, loader...)},
+		{"conda that is not activated", CuBLASLt, nil, nil, "forge/bin/python3", append([]string{"forge/lib/" + lt13}, loader...)},
+		{"pyenv", CuBLASLt, map[string]string{"PYENV_VERSION": "3.12.1"}, nil, "pyenv/shims/python3",
+			append([]string{"pyenv/versions/3.12.1/lib/python3.12/site-packages/nvidia/cu13/lib/" + lt13}, loader...)},
+		{"pyenv of another version", CuBLASLt, map[string]string{"PYENV_VERSION": "3.9"}, nil, "pyenv/shims/python3", loader},
 		{"conda", CuBLASLt, map[string]string{"CONDA_PREFIX": "/conda"}, nil, "", append([]string{"conda/lib/" + lt12}, loader...)},
 		{"toolkit", CuBLASLt, map[string]string{"CUDA_HOME": "/cuda"}, nil, "",
 			append(slices.Clone(loader), "cuda/lib64/"+lt13, "cuda/lib64/"+lt12)},
@@ -158,7 +165,7 @@ func TestSwitchedOff(t *testing.T) {
 		if _, err := CuDNN.Places(m); !errors.Is(err, ErrOff) {
 			t.Errorf("%s: %v", value, err)
 		}
-		if _, err := CuDNN.open(m); !errors.Is(err, ErrOff) {
+		if _, err := CuDNN.open(m, 0); !errors.Is(err, ErrOff) {
 			t.Errorf("open with %s: %v", value, err)
 		}
 	}

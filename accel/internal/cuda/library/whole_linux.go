@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
-// whole looks at a library and its parts.
-func (l *Library) whole(path string) error {
+// whole looks at a library and its parts, by the path of a file or by a name.
+func (l *Library) whole(m Machine, path string) error {
+	if filepath.Base(path) == path {
+		return m.wholeNamed(path)
+	}
 	parts := []string{path}
 	if l.parts != "" {
 		found, err := filepath.Glob(filepath.Join(filepath.Dir(path), l.parts))
@@ -24,6 +28,30 @@ func (l *Library) whole(path string) error {
 		}
 	}
 	return nil
+}
+
+// wholeNamed looks at the file that the loader takes first, as far as that is known.
+func (m Machine) wholeNamed(name string) error {
+	for _, folder := range m.loader() {
+		if path := filepath.Join(folder, name); m.exists(path) {
+			return whole(path)
+		}
+	}
+	return nil
+}
+
+// machines are what files of this architecture say they are for.
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+
+// named is an architecture in words.
+func named(m elf.Machine) string {
+	switch m {
+	case elf.EM_X86_64:
+		return "x86-64"
+	case elf.EM_AARCH64:
+		return "ARM, 64 bits"
+	}
+	return m.String()
 }
 
 // whole gives a [*LoadError] for a file that ends before its parts do, as one of a
@@ -42,6 +70,10 @@ func whole(path string) error {
 		return refused("is no whole library (%v): install it again", err)
 	}
 	defer f.Close()
+	// The loader says of such a file that it does not exist.
+	if own, known := machines[runtime.GOARCH]; known && f.Machine != own {
+		return refused("is for %s, and this machine is %s", named(f.Machine), named(own))
+	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Off+p.Filesz > uint64(info.Size()) {
 			return refused("has %d bytes of at least %d: install it again", info.Size(), p.Off+p.Filesz)

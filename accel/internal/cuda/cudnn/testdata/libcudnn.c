@@ -141,7 +141,7 @@ int cudnnBackendGetAttribute(handle d, int attribute, int type, int64_t room, in
   if (attribute == 202) {
     NEED(type == 15);
     int mode = get(d, 200, 0);
-    *count = mode == 3 ? 5 : 1;
+    *count = mode == 3 ? 6 : 1;
     if (!room) return 0;
     for (int i = 0; i < *count && i < room; i++) {
       struct object *c = ((void **)values)[i];
@@ -168,6 +168,13 @@ int cudnnBackendGetAttribute(handle d, int attribute, int type, int64_t room, in
     if (number == 1) notes[(*count)++] = 1;
     if (number == 2) notes[(*count)++] = 4;
     if (number == 4) notes[(*count)++] = 0;
+    return 0;
+  }
+  if (attribute == 1305) {
+    NEED(type == 19 && room >= 10);
+    int *notes = values;
+    *count = 0;
+    if (number == 5) notes[(*count)++] = 0;
     return 0;
   }
   NEED(attribute == 402 && type == 3);

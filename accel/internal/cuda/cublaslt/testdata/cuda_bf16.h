@@ -1,0 +1,2 @@
+// See driver_types.h.
+typedef struct { unsigned short x; } __nv_bfloat16;

@@ -1,0 +1,14 @@
+// A driver without devices, where there is none: cuDNN loads parts that want one also
+// to plan for a GPU that is described to it.
+#define ALL(F) \
+  F(cuCtxGetCurrent) F(cuCtxGetLimit) F(cuCtxPopCurrent) F(cuCtxPushCurrent) \
+  F(cuDeviceGet) F(cuDeviceGetCount) F(cuDriverGetVersion) F(cuGetErrorName) \
+  F(cuGetErrorString) F(cuKernelGetAttribute) F(cuKernelGetFunction) F(cuKernelSetAttribute) \
+  F(cuLaunchCooperativeKernel) F(cuLaunchKernel) F(cuLaunchKernelEx) F(cuLibraryGetKernel) \
+  F(cuLibraryLoadData) F(cuLibraryLoadFromFile) F(cuLibraryUnload) F(cuLinkAddData) \
+  F(cuLinkComplete) F(cuLinkCreate) F(cuLinkDestroy) F(cuModuleGetFunction) \
+  F(cuModuleLoadData) F(cuModuleUnload) F(cuOccupancyMaxPotentialClusterSize) F(cuStreamGetCtx) \
+  F(cuTensorMapEncodeIm2col) F(cuTensorMapEncodeTiled)
+
+#define NO_DEVICE(name) int name(void) { return 100; }
+ALL(NO_DEVICE)
