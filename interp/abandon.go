@@ -97,7 +97,7 @@ func activityOf(stack string) (a activity) {
 		}
 		switch {
 		case strings.HasPrefix(line, engineFunctions), strings.Contains(line, machineFunctions):
-			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.")
+			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.") || strings.Contains(a.function, commandFunctions)
 			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
 		case a.function != "" && strings.Contains(line, sessionMethods): // passes a call on
@@ -110,6 +110,10 @@ func activityOf(stack string) (a activity) {
 
 // machineFunctions is part of the names of the functions of package machine.
 const machineFunctions = ownCode + "/machine."
+
+// commandFunctions is part of the names of the functions of package magic, which
+// wait for children too.
+const commandFunctions = ownCode + "/magic."
 
 // sessionMethods is part of the names of the methods of a Session.
 const sessionMethods = ownCode + ".(*Session)."

@@ -19,5 +19,9 @@ func Abandoned(s *Session) int {
 	return s.abandoned
 }
 
-// Doing is the function of compiled code that a stack says a goroutine is in.
-func Doing(stack string) string { return activityOf(stack).function }
+// Doing is the function of compiled code that a stack says a goroutine is in, and
+// whether it ends by itself.
+func Doing(stack string) (function string, ends bool) {
+	a := activityOf(stack)
+	return a.function, a.ends
+}

@@ -346,14 +346,19 @@ func TestDoing(t *testing.T) {
 	const between = "reflect.Value.Call(...)\n\treflect/value.go:1\ngithub.com/quernlab/quern/interp.(*Session).passContext.func1({0x1, 0x2})\n\tuntil.go:1\n" +
 		"reflect.callReflect(0x1)\n\treflect/value.go:1\n"
 	const engine = "github.com/traefik/yaegi/interp.callBin.func1(0x1)\n\trun.go:1\n"
-	for _, row := range []struct{ stack, want string }{
-		{"goroutine 1 [running]:\nsync.(*Cond).Wait(0x1)\n\tcond.go:1\n" + engine, "sync.(*Cond).Wait"},
-		{"goroutine 1 [running]:\nos/exec.(*Cmd).Wait(0x1)\nos/exec.(*Cmd).Run(0x1)\ngithub.com/quernlab/quern/interp.(*Session).New.(*Session).childMethods.func1(0x1)\n" + engine, "os/exec.(*Cmd).Run"},
-		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/interp.(*Session).sleep(0x1)\n" + engine, "github.com/quernlab/quern/interp.(*Session).sleep"},
-		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + engine, "github.com/quernlab/quern/accel.Fit"},
+	for _, row := range []struct {
+		stack, want string
+		ends        bool
+	}{
+		{"goroutine 1 [running]:\nsync.(*Cond).Wait(0x1)\n\tcond.go:1\n" + engine, "sync.(*Cond).Wait", false},
+		{"goroutine 1 [running]:\nos/exec.(*Cmd).Wait(0x1)\nos/exec.(*Cmd).Run(0x1)\ngithub.com/quernlab/quern/interp.(*Session).New.(*Session).childMethods.func1(0x1)\n" + engine, "os/exec.(*Cmd).Run", true},
+		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/interp.(*Session).sleep(0x1)\n" + engine, "github.com/quernlab/quern/interp.(*Session).sleep", false},
+		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + engine, "github.com/quernlab/quern/accel.Fit", false},
+		{"goroutine 1 [select]:\ngithub.com/quernlab/quern/interp/magic.(*Run).command(0x1)\n\tshell.go:1\n" +
+			"github.com/quernlab/quern/interp/magic.(*Run).Do(0x1)\n\trun.go:1\n" + engine, "github.com/quernlab/quern/interp/magic.(*Run).Do", true},
 	} {
-		if got := interp.Doing(row.stack); got != row.want {
-			t.Errorf("got %s, want %s", got, row.want)
+		if got, ends := interp.Doing(row.stack); got != row.want || ends != row.ends {
+			t.Errorf("%s: got %s, %v, want %s, %v", row.stack, got, ends, row.want, row.ends)
 		}
 	}
 }

@@ -287,6 +287,7 @@ func (a *attempt) report(e types.Error) {
 	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
 		return // controlErrors has refused the return itself
 	}
+	msg = a.plainPackages(msg)
 	msg += a.olderType(msg)
 	pos := a.fset.Position(e.Pos)
 	if !e.Pos.IsValid() {
@@ -295,6 +296,21 @@ func (a *attempt) report(e types.Error) {
 	pos.Offset = 0
 	a.errs = append(a.errs, &Error{Pos: pos, Msg: msg, pos: e.Pos})
 }
+
+// plainPackages writes tensor.Tensor for "example.com/tensor".Tensor where a cell can
+// import only one package of that name: go/types has seen another one that is internal.
+func (a *attempt) plainPackages(msg string) string {
+	return quotedPackage.ReplaceAllStringFunc(msg, func(quoted string) string {
+		path := strings.Trim(quoted, `".`)
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		if known := a.guess(name); len(known) != 1 || known[0] != path {
+			return quoted
+		}
+		return name + "."
+	})
+}
+
+var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
 
 // twoTypes finds the name of a type in "cannot use x (variable of type T) as T
 // value in assignment".

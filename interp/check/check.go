@@ -86,19 +86,19 @@ func (c *Checker) Check(number int, src string) (*Cell, error) {
 		}
 		a := c.attempt(u)
 		cell, errs := a.finish()
-		if errs == nil {
-			more := a.dependants(cell)
-			if more == nil {
-				a.merge()
-				return cell, nil
-			}
-			p.carried = append(p.carried, more...)
+		// An error may be one only because the cell meets declarations that still
+		// use what it redefines.
+		more := a.dependants()
+		if errs == nil && more == nil {
+			a.merge()
+			return cell, nil
 		}
 		c.removeMethods(a.methods, a.info)
 		c.fset.RemoveFile(u.token)
-		if errs != nil && !a.blame(errs) {
+		if more == nil && !a.blame(errs) {
 			return nil, errs.sorted(number)
 		}
+		p.carried = append(p.carried, more...)
 	}
 }
 

@@ -22,6 +22,7 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 		a.errs = append(a.errs, a.refusals()...)
 		a.errs = append(a.errs, a.orderErrors()...)
 	}
+	a.reuseVariables()
 	if len(a.errs) > 0 {
 		return nil, a.errs
 	}
@@ -30,7 +31,6 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 		Body: a.hoisting.original, imports: map[string]string{}, set: map[*types.Var]token.Position{}, info: a.info, file: a.token,
 		pieces: a.pieces, plan: a.plan, methods: a.methods,
 	}
-	a.reuseVariables()
 	a.collect(cell)
 	a.setResult(cell)
 	cell.Errors = a.unreadErrors(cell)
@@ -114,34 +114,22 @@ func (a *attempt) collect(cell *Cell) {
 		cell.Imports = append(cell.Imports, spec)
 		a.collectImport(cell, spec)
 	}
-	define := func(id *ast.Ident) {
-		if o := a.info.Defs[id]; o != nil && id.Name != "_" && (id.Name == predeclared || !strings.Contains(id.Name, "ʹ")) {
-			cell.names = append(cell.names, name{id.Name, o})
-			if v, ok := o.(*types.Var); ok {
-				cell.Vars = append(cell.Vars, v)
-			}
+	cell.names = a.definitions()
+	for _, n := range cell.names {
+		if v, ok := n.object.(*types.Var); ok {
+			cell.Vars = append(cell.Vars, v)
 		}
 	}
 	for _, d := range a.file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d == a.body {
-				continue
-			}
-			cell.Funcs = append(cell.Funcs, d)
-			if d.Recv == nil {
-				define(d.Name)
+			if d != a.body {
+				cell.Funcs = append(cell.Funcs, d)
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.TypeSpec:
+				if s, ok := s.(*ast.TypeSpec); ok {
 					cell.Types = append(cell.Types, s)
-					define(s.Name)
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						define(n)
-					}
 				}
 			}
 		}
@@ -152,6 +140,36 @@ func (a *attempt) collect(cell *Cell) {
 		}
 	}
 	a.info.InitOrder = nil
+}
+
+// definitions are what the cell defines at package level, in source order.
+func (a *attempt) definitions() []name {
+	var list []name
+	define := func(id *ast.Ident) {
+		if o := a.info.Defs[id]; o != nil && id.Name != "_" && (id.Name == predeclared || !strings.Contains(id.Name, "ʹ")) {
+			list = append(list, name{id.Name, o})
+		}
+	}
+	for _, d := range a.file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d != a.body && d.Recv == nil {
+				define(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					define(s.Name)
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						define(n)
+					}
+				}
+			}
+		}
+	}
+	return list
 }
 
 // inBody says whether an initialiser was made from a statement.

@@ -114,6 +114,11 @@ func (u *unit) scan() ErrorList {
 		}
 	}
 	list, comments := scan(u.src)
+	for _, c := range comments {
+		if msg := directiveRefusal(u.src[c[0]:c[1]]); msg != "" {
+			errs = append(errs, u.errorAt(c[0], msg))
+		}
+	}
 	u.src = withoutLineDirectives(u.src, comments)
 	if n := len(comments); n > 0 {
 		at := comments[n-1][0]

@@ -79,12 +79,15 @@ func (a *attempt) blame(errs ErrorList) bool {
 }
 
 // dependants lists the live declarations that must join the cell because it
-// redefines something that they use.
-func (a *attempt) dependants(cell *Cell) []*declaration {
+// redefines something that they use, or that others use which join it.
+func (a *attempt) dependants() []*declaration {
 	replaced := map[string]bool{}
 	own := map[string]bool{}
-	for _, n := range cell.names {
+	for _, n := range a.definitions() {
 		own[n.name] = true
+		if v, ok := n.object.(*types.Var); ok && v.Type() == types.Typ[types.Invalid] {
+			continue // no more is known than that the cell has an error
+		}
 		if old := a.live[n.name]; old != nil && old != n.object {
 			replaced[n.name] = true
 		}
@@ -96,7 +99,7 @@ func (a *attempt) dependants(cell *Cell) []*declaration {
 			}
 		}
 	}
-	for _, m := range cell.methods {
+	for _, m := range a.methods {
 		if m.old != nil {
 			replaced[methodKey(m.method)] = true
 		}
@@ -109,20 +112,27 @@ func (a *attempt) dependants(cell *Cell) []*declaration {
 		taken[d] = true
 	}
 	var list []*declaration
-	for _, key := range slices.Sorted(maps.Keys(a.declarations)) {
-		d := a.declarations[key]
-		if taken[d] || slices.ContainsFunc(d.keys, func(k string) bool { return own[k] }) {
-			continue
-		}
-		if t := d.receiver(); t != "" && own[t] {
-			if _, ok := a.pkg.Scope().Lookup(t).(*types.TypeName); !ok {
-				continue // the name is no type any more
+	for again := true; again; {
+		again = false
+		for _, key := range slices.Sorted(maps.Keys(a.declarations)) {
+			d := a.declarations[key]
+			if taken[d] || slices.ContainsFunc(d.keys, func(k string) bool { return own[k] }) {
+				continue
 			}
-		}
-		for use := range d.uses {
-			if replaced[use] {
-				taken[d] = true
+			if t := d.receiver(); t != "" && own[t] {
+				if _, ok := a.pkg.Scope().Lookup(t).(*types.TypeName); !ok {
+					continue // the name is no type any more
+				}
+			}
+			for use := range d.uses {
+				if !replaced[use] {
+					continue
+				}
+				taken[d], again = true, true
 				list = append(list, d)
+				for _, key := range d.keys {
+					replaced[key] = true
+				}
 				break
 			}
 		}

@@ -32,6 +32,9 @@ func TestRedefine(t *testing.T) {
 		{"function of a method", "func f() int { return 1 }\n---\ntype T struct{}\nfunc (T) M() int { return f() }\n---\nfunc f() int { return 2 }", "T.M", ""},
 		{"method of a generic type", "func f() int { return 1 }\n---\ntype T[E any] struct{}\nfunc (T[E]) M() int { return f() }\n---\nfunc f() int { return 2 }", "T.M", ""},
 		{"type becomes variable", "type T struct{}\nfunc (T) M() {}\n---\nT := 1", "", ""},
+		{"dependant uses another one", "type T struct{ a int }\ntype E struct{ T }\nfunc k() *E { return &E{} }\nfunc h(t T) { k().T = t }\n---\ntype T struct{ a, b int }", "E k h", ""},
+		{"dependant used by the cell itself", "type T struct{ a int }\nfunc use(t T) int { return 1 }\n---\ntype T struct{ b string }\nx := use(T{\"x\"})", "use", ""},
+		{"dependant of a dependant used by the cell itself", "type T struct{ a int }\ntype E struct{ T }\nfunc mk() E { return E{} }\n---\ntype T struct{ b []int }\nvar x []int = mk().b", "E mk", ""},
 		{"import hides a function", "func sort() {}\n---\nimport \"sort\"", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -3,7 +3,22 @@ package check
 import (
 	"fmt"
 	"go/types"
+	"strings"
 )
+
+// directiveRefusal says why a comment that a compiler obeys cannot stand in a cell,
+// "" for all others: without it the variable or function that follows would be
+// another one than Go's.
+func directiveRefusal(comment string) string {
+	directive, _, _ := strings.Cut(strings.ReplaceAll(comment, "\t", " "), " ")
+	switch directive {
+	case "//go:embed":
+		return "go:embed is not supported, because a cell has no folder of source: read the file with os.ReadFile, or take os.DirFS for a folder"
+	case "//go:linkname":
+		return "go:linkname is not supported: a cell has only the exported names of a package"
+	}
+	return ""
+}
 
 // Refuse sets the function that says why a cell cannot use an exported name, or
 // field, of a package: because what it would do there is not what Go says. It

@@ -6,6 +6,32 @@ import (
 	"testing"
 )
 
+func TestRefuseDirectives(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, in, want string }{
+		{"embed", "import _ \"embed\"\n//go:embed a.txt\nvar text string",
+			"cell[1]:2:1: go:embed is not supported, because a cell has no folder of source: read the file with os.ReadFile, or take os.DirFS for a folder"},
+		{"embed, with a tab", "//go:embed\ta.txt\nvar text string",
+			"cell[1]:1:1: go:embed is not supported, because a cell has no folder of source: read the file with os.ReadFile, or take os.DirFS for a folder"},
+		{"linkname", "//go:linkname now runtime.nanotime\nfunc now() int64 { return 1 }",
+			"cell[1]:1:1: go:linkname is not supported: a cell has only the exported names of a package"},
+		{"what changes no meaning", "//go:noinline\nfunc f() int { return 1 }\n//go:generate stringer\nf()", ""},
+		{"a comment about it", "// go:embed is another thing\nx := \"//go:embed a\"", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newTestChecker().Check(1, row.in)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != row.want {
+				t.Errorf("%s\n got %s\nwant %s", row.in, got, row.want)
+			}
+		})
+	}
+}
+
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, in, want string }{

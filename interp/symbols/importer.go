@@ -32,6 +32,9 @@ type UnknownPackageError struct {
 }
 
 func (e *UnknownPackageError) Error() string {
+	if e.Path == "C" {
+		return "cgo is not supported: a cell has no C compiler"
+	}
 	text := fmt.Sprintf("package %q cannot be imported: a cell has packages of the standard library and of quern", e.Path)
 	if first, _, _ := strings.Cut(e.Path, "/"); strings.Contains(first, ".") {
 		text += ", and those of modules that %get was given"
