@@ -4,6 +4,7 @@ package lower
 //
 //	f(a, b)                 ->  fʹ1(a as the type of the parameter, b ...)
 //	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      the engine takes one slice for the whole list
+//	compiled f()            ->  f([]int(nil)...)         package reflect would make an empty slice that is not nil
 //	f(g()), conversions     ->  func(t1 A, t2 B) R { return fʹ1(t1 as X, t2 as Y) }(g())
 //	wg.Go(func() {...}), in a loop -> wg.Go(func() func() { return func() {...} }())
 //	sort.Slice(ps, less)    ->  the raw value: package sort looks into it
@@ -184,11 +185,11 @@ func (f *function) plan(e *ast.CallExpr) *call {
 
 // variadic appends the arguments of a variadic parameter.
 func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled bool) {
-	if compiled && !(types.IsInterface(t.Elem()) && !isEmptyInterface(t.Elem())) {
+	if compiled && len(rest) > 0 && !(types.IsInterface(t.Elem()) && !isEmptyInterface(t.Elem())) {
 		c.arguments = append(c.arguments, rest...)
 		return
 	}
-	if len(rest) == 0 && c.fixed && !c.slices {
+	if len(rest) == 0 && c.fixed && !c.slices && !compiled {
 		return
 	}
 	texts := make([]string, len(rest))
