@@ -165,8 +165,12 @@ func (b *builder) entryParams(f *function) error {
 		b.scope.names[v.name] = &symbol{space: "entry", typ: v.typ, offset: size}
 		size += v.bytes()
 	}
-	if b.kernel.paramBytes = size; size > 32764 {
-		return b.module.failure(f.line, "%d bytes of parameters are more than the supported 32764", size)
+	most := 4352
+	if b.module.version >= 81 {
+		most = 32764
+	}
+	if b.kernel.paramBytes = size; size > most {
+		return b.module.failure(f.line, "%d bytes of parameters are more than the %d of PTX %d.%d", size, most, b.module.version/10, b.module.version%10)
 	}
 	return nil
 }

@@ -49,5 +49,11 @@ func (c *context) AddGraph(g Graph, after []Node, part Graph, label string) (Nod
 
 func (c *context) UpdateGraph(x Executable, n Node, part Graph, label string) error {
 	c.count(func(n *Counts) { n.Updates++ })
-	return failure(C.quern_graph_update_part(c.table, c.handle, C.handle(x), C.handle(n), C.handle(part)), "cuGraphExecChildGraphNodeSetParams", label)
+	code := C.quern_graph_update_part(c.table, c.handle, C.handle(x), C.handle(n), C.handle(part))
+	// By the manual another topology is an invalid value, and what else may not change
+	// is the failure of an update.
+	if Code(code) == InvalidValue {
+		code = C.int(UpdateFailure)
+	}
+	return failure(code, "cuGraphExecChildGraphNodeSetParams", label)
 }

@@ -151,32 +151,43 @@ func (c *context) pinned(b []byte) bool {
 }
 
 // counted counts a copy, and a wait where the memory is not pinned.
-func (c *context) counted(host []byte, bytes func(n *Counts) *int) {
+func (c *context) counted(host []byte, bytes func(n *Counts) *int) (pinned bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.counts.Copies++
 	*bytes(&c.counts) += len(host)
-	if !c.pinned(host) {
+	if pinned = c.pinned(host); !pinned {
 		c.counts.Syncs++
 	}
+	return pinned
+}
+
+// copied ends a copy. What is not pinned may be copied later than CUDA's call returns,
+// where the device reads the host's pages itself, and is the caller's again when ours
+// does.
+func (c *context) copied(code C.int, pinned bool, s Stream, call, op string) error {
+	if code == 0 && !pinned {
+		code = C.quern_stream_sync(c.table, c.handle, c.stream(s))
+	}
+	return failure(code, call, op)
 }
 
 func (c *context) CopyToDevice(dst Pointer, src []byte, s Stream) error {
 	if len(src) == 0 {
 		return nil
 	}
-	c.counted(src, func(n *Counts) *int { return &n.BytesToDevice })
+	pinned := c.counted(src, func(n *Counts) *int { return &n.BytesToDevice })
 	code := C.quern_to_device(c.table, c.handle, C.address(dst), unsafe.Pointer(&src[0]), C.size_t(len(src)), c.stream(s))
-	return failure(code, "cuMemcpyHtoDAsync", fmt.Sprintf("copy of %d bytes to the device", len(src)))
+	return c.copied(code, pinned, s, "cuMemcpyHtoDAsync", fmt.Sprintf("copy of %d bytes to the device", len(src)))
 }
 
 func (c *context) CopyToHost(dst []byte, src Pointer, s Stream) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	c.counted(dst, func(n *Counts) *int { return &n.BytesToHost })
+	pinned := c.counted(dst, func(n *Counts) *int { return &n.BytesToHost })
 	code := C.quern_to_host(c.table, c.handle, unsafe.Pointer(&dst[0]), C.address(src), C.size_t(len(dst)), c.stream(s))
-	return failure(code, "cuMemcpyDtoHAsync", fmt.Sprintf("copy of %d bytes to the host", len(dst)))
+	return c.copied(code, pinned, s, "cuMemcpyDtoHAsync", fmt.Sprintf("copy of %d bytes to the host", len(dst)))
 }
 
 func (c *context) Copy(dst, src Pointer, bytes int, s Stream) error {
@@ -313,7 +324,7 @@ func (c *context) TensorMap(t TensorMap) (m [128]byte, err error) {
 	if t.NaNFill {
 		fill = 1
 	}
-	code := C.quern_tensor_map(c.table, unsafe.Pointer(&at[0]), C.int(t.Type), C.uint(rank), C.address(t.Address), (*C.uint64_t)(&t.Shape[0]), strides,
+	code := C.quern_tensor_map(c.table, c.handle, unsafe.Pointer(&at[0]), C.int(t.Type), C.uint(rank), C.address(t.Address), (*C.uint64_t)(&t.Shape[0]), strides,
 		(*C.uint)(&t.Box[0]), (*C.uint)(&steps[0]), C.int(t.Swizzle), C.int(fill))
 	copy(m[:], at)
 	runtime.KeepAlive(room)

@@ -36,6 +36,7 @@ type Info struct {
 	MemoryPools     bool   // memory is allocated in stream order
 	Integrated      bool   // memory is shared with the host
 	Exclusive       bool   // only one process at a time may use the device
+	CUDA            int    // newest version that the driver supports, as [Driver.Version]
 }
 
 // Capability is the compute capability as one number, 90 for 9.0.
@@ -156,7 +157,10 @@ type Streams interface {
 // Graphs records work once and launches it many times. A node runs when all
 // that it comes after have run.
 type Graphs interface {
+	// No node may be named twice in the lists of what a node comes after.
 	NewGraph() (Graph, error)
+	// CloseGraph ends a graph. What was instantiated of it runs on, but its nodes can
+	// no longer be updated: they are known by the graph.
 	CloseGraph(g Graph) error
 	AddKernel(g Graph, after []Node, l Launch) (Node, error)
 	AddCopy(g Graph, after []Node, dst, src Pointer, bytes int) (Node, error)
@@ -175,7 +179,7 @@ type Graphs interface {
 	AddGraph(g Graph, after []Node, part Graph, label string) (Node, error)
 	// UpdateGraph gives a node of AddGraph in an instantiated graph the parameters
 	// of another graph of the same nodes. The error is UpdateFailure where they
-	// are not the same.
+	// are not the same; the instantiated graph is then of no more use.
 	UpdateGraph(x Executable, n Node, part Graph, label string) error
 	Instantiate(g Graph) (Executable, error)
 	CloseExecutable(x Executable) error

@@ -22,26 +22,32 @@ const (
 	NoBinaryForGPU        Code = 209
 	ECCUncorrectable      Code = 214
 	InvalidPTX            Code = 218
+	NVLinkUncorrectable   Code = 220
 	UnsupportedPTXVersion Code = 222
+	Contained             Code = 226
 	InvalidHandle         Code = 400
 	NotFound              Code = 500
 	NotReady              Code = 600
 	IllegalAddress        Code = 700
 	LaunchOutOfResources  Code = 701
 	LaunchTimeout         Code = 702
+	Assert                Code = 710
 	HardwareStack         Code = 714
 	IllegalInstruction    Code = 715
 	MisalignedAddress     Code = 716
 	InvalidAddressSpace   Code = 717
 	InvalidPC             Code = 718
 	LaunchFailed          Code = 719
+	TensorMemoryLeak      Code = 721
 	SystemNotReady        Code = 802
 	SystemDriverMismatch  Code = 803
 	DeviceUnavailable     Code = 46
 	NotSupported          Code = 801
+	ServerEnded           Code = 810
 	CaptureUnsupported    Code = 900
 	CaptureInvalidated    Code = 901
 	UpdateFailure         Code = 910
+	ExternalDevice        Code = 911
 	Unknown               Code = 999
 )
 
@@ -59,8 +65,8 @@ func (c Code) Error() string { return c.Name() }
 // the memory of the device is lost and a new process is needed.
 func (c Code) Sticky() bool {
 	switch c {
-	case ECCUncorrectable, IllegalAddress, LaunchTimeout, HardwareStack, IllegalInstruction,
-		MisalignedAddress, InvalidAddressSpace, InvalidPC, LaunchFailed, Deinitialized, Unknown:
+	case ECCUncorrectable, NVLinkUncorrectable, Contained, IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstruction,
+		MisalignedAddress, InvalidAddressSpace, InvalidPC, LaunchFailed, TensorMemoryLeak, ServerEnded, ExternalDevice, Deinitialized, Unknown:
 		return true
 	}
 	return false

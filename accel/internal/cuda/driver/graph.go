@@ -71,10 +71,25 @@ func (c *context) copyNode(g Graph, after []Node, dst, src Pointer, host []byte,
 		}
 	}
 	var n C.handle
-	list, count := handles(after)
-	err := failure(C.quern_graph_copy(c.table, c.handle, &n, C.handle(g), list, count, C.address(dst), C.address(src), p, direction, C.size_t(bytes)), "cuGraphAddMemcpyNode", op)
-	return Node(n), c.added(g, err)
+	for at := 0; at < bytes || at == 0; at += mostCopied {
+		list, count := handles(after)
+		err := failure(C.quern_graph_copy(c.table, c.handle, &n, C.handle(g), list, count, C.address(dst), C.address(src), p, direction, C.size_t(min(bytes-at, mostCopied))), "cuGraphAddMemcpyNode", op)
+		if err := c.added(g, err); err != nil {
+			return 0, err
+		}
+		after = []Node{Node(n)}
+		dst, src = dst+mostCopied, src+mostCopied
+		if p != nil {
+			p = unsafe.Add(p, mostCopied)
+		}
+	}
+	return Node(n), nil
 }
+
+// mostCopied is what one node of a graph copies; more takes several, one behind the
+// other. It is a row, and rows are at most CU_DEVICE_ATTRIBUTE_MAX_PITCH long, 2³¹-1
+// bytes on all devices so far.
+const mostCopied = 1 << 30
 
 func (c *context) AddCopy(g Graph, after []Node, dst, src Pointer, bytes int) (Node, error) {
 	return c.copyNode(g, after, dst, src, nil, false, bytes, "copy of %d bytes on the device")

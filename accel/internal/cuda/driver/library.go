@@ -131,7 +131,7 @@ func (l *library) describe(i int) error {
 	if code != 0 {
 		return Code(code)
 	}
-	info := Info{Name: text(name[:]), PCI: text(pci[:]), Memory: int(memory)}
+	info := Info{Name: text(name[:]), PCI: text(pci[:]), Memory: int(memory), CUDA: l.version}
 	info.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", uuid[:4], uuid[4:6], uuid[6:8], uuid[8:10], uuid[10:])
 	var mode, integrated, pools int
 	for attribute, into := range map[C.int]*int{

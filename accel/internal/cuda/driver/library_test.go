@@ -97,7 +97,7 @@ func TestCallsArrive(t *testing.T) {
 	}
 	want := Info{Name: "Device 7", UUID: "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", PCI: "0000:07:00.0", Major: 9, Memory: 80 << 30,
 		SMs: 1016, L2: 1038, SharedPerBlock: 1097, SharedPerSM: 1081, RegistersPerSM: 1082, ThreadsPerBlock: 1001, ThreadsPerSM: 1039,
-		ClockKHz: 1013, MemoryClockKHz: 1036, MemoryBusBits: 1037, MemoryPools: true, Exclusive: true}
+		ClockKHz: 1013, MemoryClockKHz: 1036, MemoryBusBits: 1037, MemoryPools: true, Exclusive: true, CUDA: 12040}
 	if got := l.Devices()[0]; got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -150,6 +150,14 @@ func testMemory(t *testing.T, c Context) {
 	if want := []byte{0, 1, 2, 3, 0xdd, 0xcc, 0xbb, 0xaa, 0x34, 0x12, 0x34, 0x12, 0xee, 0xee, 0xee, 15}; !slices.Equal(back[:16], want) {
 		t.Errorf("got %x, want %x", back[:16], want)
 	}
+	// What is not pinned is copied when the call returns.
+	loose := []byte{1, 2, 3, 4}
+	ok(t, c.CopyToDevice(p, loose, 0))
+	clear(loose)
+	ok(t, c.CopyToHost(loose, p, 0))
+	if !slices.Equal(loose, []byte{1, 2, 3, 4}) {
+		t.Errorf("there and back came %v", loose)
+	}
 	if err := c.Copy(p+4, p, 8, 0); !errors.Is(err, InvalidValue) {
 		t.Errorf("overlapping copy: %v", err)
 	}
@@ -160,7 +168,7 @@ func testMemory(t *testing.T, c Context) {
 		t.Errorf("second free: %v", err)
 	}
 	n := c.Counts()
-	if n.Allocs != 2 || n.Frees != 2 || n.Copies != 3 || n.Fills != 3 || n.BytesToDevice != 64 || n.BytesToHost != 64 || n.Syncs != 1 {
+	if n.Allocs != 2 || n.Frees != 2 || n.Copies != 5 || n.Fills != 3 || n.BytesToDevice != 68 || n.BytesToHost != 68 || n.Syncs != 3 {
 		t.Errorf("counts %+v", n)
 	}
 }
@@ -295,7 +303,6 @@ func testGraphs(t *testing.T, c Context) {
 	before := c.Counts()
 	exec, err := c.Instantiate(g)
 	ok(t, err)
-	ok(t, c.CloseGraph(g))
 	ok(t, c.LaunchGraph(exec, 0))
 	if want := floats(102, 104, 106, 108); !slices.Equal(out, want) {
 		t.Errorf("got %x, want %x", out, want)
@@ -310,6 +317,14 @@ func testGraphs(t *testing.T, c Context) {
 		t.Errorf("counts %+v", n)
 	}
 	ok(t, c.CloseExecutable(exec))
+	ok(t, c.CloseGraph(g))
+	// What is longer than a row may be takes two nodes.
+	g, err = c.NewGraph()
+	ok(t, err)
+	if n, err := c.AddCopy(g, nil, 1<<40, 1<<41, mostCopied+16); err != nil || n != 2 {
+		t.Errorf("long copy: node %d, %v", n, err)
+	}
+	ok(t, c.CloseGraph(g))
 }
 
 func testCapture(t *testing.T, c Context) {
@@ -339,6 +354,9 @@ func testCapture(t *testing.T, c Context) {
 	exec, err := c.Instantiate(g)
 	ok(t, err)
 	ok(t, c.UpdateGraph(exec, n, part(2), "two"))
+	if err := c.UpdateGraph(exec, n, part(3), "MatMul [2 2]"); !errors.Is(err, UpdateFailure) {
+		t.Errorf("update with a graph of three: %v", err)
+	}
 	if err := c.UpdateGraph(exec, n, one, "MatMul [2 2]"); !errors.Is(err, UpdateFailure) || !strings.Contains(err.Error(), "MatMul [2 2]: cuGraphExecChildGraphNodeSetParams") {
 		t.Errorf("update with another graph: %v", err)
 	}

@@ -6,25 +6,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-enum {
-  not_supported = 801,
-  jit_error_log = 5,
-  jit_error_log_bytes = 6,
-  stream_non_blocking = 1,
-  event_no_timing = 2,
-  host_portable = 1,
-  pool_release_threshold = 4,
-  memory_host = 1,
-  memory_device = 2,
-  attribute_cluster = 4,
-  capture_relaxed = 2,
-};
-
-// Markers of the list of parameters that are one block of bytes.
-#define PARAMS_END ((void *)0)
-#define PARAMS_POINTER ((void *)1)
-#define PARAMS_BYTES ((void *)2)
-
 #define NAME(name, parameters, arguments) #name,
 static const char *const symbols[] = {WITHOUT_CONTEXT(NAME) WITH_CONTEXT(NAME) OPTIONAL(NAME) NULL};
 #undef NAME
@@ -292,8 +273,8 @@ int quern_graph_update(cuda_driver *d, handle context, handle executable, handle
 
 int quern_graph_launch(cuda_driver *d, handle context, handle executable, handle stream) { CURRENT return d->cuGraphLaunch(executable, stream); }
 
-int quern_tensor_map(cuda_driver *d, void *map, int type, unsigned rank, address p, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int swizzle, int fill) {
-  enum { no_interleave = 0, promote_256 = 3 };
+int quern_tensor_map(cuda_driver *d, handle context, void *map, int type, unsigned rank, address p, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int swizzle, int fill) {
+  CURRENT
   if (!d->cuTensorMapEncodeTiled) return not_supported;
   return d->cuTensorMapEncodeTiled(map, type, rank, p, shape, strides, box, steps, no_interleave, swizzle, promote_256, fill);
 }

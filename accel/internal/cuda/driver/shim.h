@@ -11,6 +11,28 @@
 typedef uintptr_t handle;
 typedef uint64_t address;
 
+// Numbers of cuda.h.
+enum {
+  not_supported = 801,
+  jit_error_log = 5,
+  jit_error_log_bytes = 6,
+  stream_non_blocking = 1,
+  event_no_timing = 2,
+  host_portable = 1,
+  pool_release_threshold = 4,
+  memory_host = 1,
+  memory_device = 2,
+  attribute_cluster = 4,
+  capture_relaxed = 2,
+  no_interleave = 0,
+  promote_256 = 3,
+};
+
+// Markers of the list of parameters that are one block of bytes.
+#define PARAMS_END ((void *)0)
+#define PARAMS_POINTER ((void *)1)
+#define PARAMS_BYTES ((void *)2)
+
 // CUDA_KERNEL_NODE_PARAMS_v1
 typedef struct {
   handle function;
@@ -46,6 +68,7 @@ typedef struct {
   unsigned id, pad;
   union {
     char bytes[64];
+    uint64_t widest; // which the union is aligned to
     struct { unsigned x, y, z; } cluster;
   } value;
 } launch_attribute;
@@ -209,6 +232,6 @@ int quern_graph_exec_destroy(cuda_driver *d, handle context, handle executable);
 int quern_graph_update(cuda_driver *d, handle context, handle executable, handle node, launch l, void *params, size_t bytes);
 int quern_graph_launch(cuda_driver *d, handle context, handle executable, handle stream);
 
-int quern_tensor_map(cuda_driver *d, void *map, int type, unsigned rank, address p, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int swizzle, int fill);
+int quern_tensor_map(cuda_driver *d, handle context, void *map, int type, unsigned rank, address p, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int swizzle, int fill);
 
 #endif

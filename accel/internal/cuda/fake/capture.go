@@ -116,7 +116,7 @@ func (c *context) part(call string, g driver.Graph) ([]node, error) {
 func (c *context) UpdateGraph(x driver.Executable, n driver.Node, part driver.Graph, label string) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	found, err := c.executable("UpdateGraph", x)
+	found, err := c.updatable("UpdateGraph", x)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,9 @@ type Options struct {
 	// interpreter does. Work begins when it is asked for or when what it comes
 	// after has ended, whichever is later, and who waits for it waits so long.
 	Takes func(kernel string, grid, block driver.Dim) time.Duration
+	// Instant has the host take no time, and nobody wait: times are those of Takes
+	// alone, the same in each run.
+	Instant bool
 	// Modules keeps parsed modules for several drivers; nil for none.
 	Modules *Modules
 }
@@ -81,19 +84,41 @@ func Open(o Options) (*Driver, error) {
 	for i := range n {
 		info := driver.Info{
 			Name: "Fake GPU", UUID: fmt.Sprintf("GPU-00000000-0000-0000-0000-%012d", i), PCI: fmt.Sprintf("0000:%02x:00.0", i),
-			Major: o.Capability / 10, Minor: o.Capability % 10, SMs: 4, Memory: o.Memory, L2: 4 << 20,
-			SharedPerBlock: 163 << 10, SharedPerSM: 164 << 10, RegistersPerSM: 1 << 16, ThreadsPerBlock: 1024, ThreadsPerSM: 2048,
+			Major: o.Capability / 10, Minor: o.Capability % 10, SMs: 4, Memory: o.Memory, L2: 4 << 20, CUDA: o.Version,
+			RegistersPerSM: 1 << 16, ThreadsPerBlock: 1024,
 			ClockKHz: 1e6, MemoryClockKHz: 1e6, MemoryBusBits: 256, MemoryPools: true,
 		}
-		if o.Capability >= 90 {
-			info.SharedPerBlock, info.SharedPerSM = 227<<10, 228<<10
-		}
+		l := limitsOf(o.Capability)
+		info.SharedPerSM, info.SharedPerBlock, info.ThreadsPerSM = l.shared<<10, (l.shared-1)<<10, l.threads
 		d.devices = append(d.devices, info)
 	}
 	if err := driver.Usable(o.Version, d.devices); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// limits are what a multiprocessor holds.
+type limits struct {
+	capability int // and later ones
+	shared     int // KiB, of which a block may have all but one
+	threads    int
+	blocks     int
+}
+
+// all are from the CUDA C++ Programming Guide, Technical Specifications per Compute
+// Capability.
+var all = []limits{
+	{120, 100, 1536, 24}, {100, 228, 2048, 32}, {90, 228, 2048, 32}, {89, 100, 1536, 24}, {87, 164, 1536, 16}, {86, 100, 1536, 16}, {80, 164, 2048, 32},
+}
+
+func limitsOf(capability int) limits {
+	for _, l := range all {
+		if capability >= l.capability {
+			return l
+		}
+	}
+	return all[len(all)-1]
 }
 
 // Version is that of the options.

@@ -193,7 +193,9 @@ func TestGraph(t *testing.T) {
 		d.ok(err)
 		exec, err := d.Instantiate(g)
 		d.ok(err)
-		d.ok(d.CloseGraph(g))
+		if _, err := d.AddKernel(g, []driver.Node{c, k, c}, d.launch(y, x, 1)); !errors.Is(err, driver.InvalidValue) {
+			t.Errorf("seed %d: a node after another twice: %v", seed, err)
+		}
 		d.ok(d.LaunchGraph(exec, 0))
 		d.ok(d.SyncStream(0))
 		if got := first(out); got != 21 {
@@ -201,6 +203,10 @@ func TestGraph(t *testing.T) {
 		}
 		set(in, 100)
 		d.ok(d.UpdateKernel(exec, k, d.launch(y, x, 3)))
+		d.ok(d.CloseGraph(g))
+		if err := d.UpdateKernel(exec, k, d.launch(y, x, 5)); !errors.Is(err, driver.InvalidValue) {
+			t.Errorf("seed %d: update of a node of a closed graph: %v", seed, err)
+		}
 		d.ok(d.LaunchGraph(exec, 0))
 		d.ok(d.SyncStream(0))
 		if got := first(out); got != 203 {
@@ -430,5 +436,25 @@ func TestFreeingHostMemoryInUse(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Error("no seed refuses to free memory that a copy uses")
+	}
+}
+
+// A kernel that asks for much shared memory fits where a multiprocessor has it.
+func TestLimitsByCapability(t *testing.T) {
+	t.Parallel()
+	for capability, want := range map[int]struct{ shared, blocks int }{
+		80: {163 << 10, 32}, 86: {99 << 10, 16}, 89: {99 << 10, 24}, 90: {227 << 10, 32}, 100: {227 << 10, 32}, 120: {99 << 10, 24},
+	} {
+		d := newDevice(t, Options{Capability: capability, Version: 13000})
+		if got := d.Info().SharedPerBlock; got != want.shared {
+			t.Errorf("sm_%d: %d bytes of shared memory, want %d", capability, got, want.shared)
+		}
+		d.ok(d.SetMaxShared(d.function, want.shared))
+		if err := d.SetMaxShared(d.function, want.shared+1); !errors.Is(err, driver.InvalidValue) {
+			t.Errorf("sm_%d: more shared memory than there is: %v", capability, err)
+		}
+		if n, err := d.Occupancy(d.function, lanes, 0); err != nil || n != want.blocks {
+			t.Errorf("sm_%d: %d blocks on a multiprocessor, %v, want %d", capability, n, err, want.blocks)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -25,6 +26,7 @@ type node struct {
 
 // executable is a graph as it was when it was instantiated, with updates.
 type executable struct {
+	graph driver.Graph // by which the nodes are known
 	nodes []node
 	last  *command // end of the newest launch: the next one waits for it
 }
@@ -65,7 +67,10 @@ func (c *context) add(call string, g driver.Graph, after []driver.Node, make fun
 		return 0, c.fail(call, driver.InvalidHandle, "there is no graph %d", g)
 	}
 	n := node{call: call}
-	for _, before := range after {
+	for k, before := range after {
+		if slices.Contains(after[:k], before) {
+			return 0, c.fail(call, driver.InvalidValue, "node %d is named twice", before)
+		}
 		i := 0
 		for ; i < len(found.nodes) && found.nodes[i].handle != before; i++ {
 		}
@@ -160,7 +165,7 @@ func (c *context) Instantiate(g driver.Graph) (driver.Executable, error) {
 	}
 	c.counts.Instantiates++
 	x := driver.Executable(c.next())
-	c.executables[x] = &executable{nodes: append([]node(nil), found.nodes...)}
+	c.executables[x] = &executable{graph: g, nodes: append([]node(nil), found.nodes...)}
 	return x, nil
 }
 
@@ -182,10 +187,19 @@ func (c *context) CloseExecutable(x driver.Executable) error {
 	return err
 }
 
+// updatable is an instantiated graph whose nodes are still known.
+func (c *context) updatable(call string, x driver.Executable) (*executable, error) {
+	found, err := c.executable(call, x)
+	if err == nil && c.graphs[found.graph] == nil {
+		return nil, c.fail(call, driver.InvalidValue, "the graph that the nodes are of is closed")
+	}
+	return found, err
+}
+
 func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Launch) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	found, err := c.executable("UpdateKernel", x)
+	found, err := c.updatable("UpdateKernel", x)
 	if err != nil {
 		return err
 	}

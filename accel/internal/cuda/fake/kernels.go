@@ -23,7 +23,8 @@ type namedFunction struct {
 	name   string
 }
 
-// sharedWithoutAsking is the dynamic shared memory that every function may have.
+// sharedWithoutAsking is the shared memory that every function may have, static and
+// dynamic.
 const sharedWithoutAsking = 48 << 10
 
 // Load parses a module. It refuses what the device or the version of the
@@ -129,7 +130,7 @@ func (c *context) Function(m driver.Module, name string) (driver.Function, error
 	}
 	f := driver.Function(c.next())
 	c.named[key] = f
-	c.functions[f] = &function{kernel, sharedWithoutAsking}
+	c.functions[f] = &function{kernel, sharedWithoutAsking - kernel.Shared()}
 	return f, nil
 }
 
@@ -203,7 +204,7 @@ func (c *context) Occupancy(f driver.Function, threads, shared int) (int, error)
 	if threads > found.kernel.MaxThreads() {
 		return 0, nil
 	}
-	blocks := min(c.info.ThreadsPerSM/threads, 32)
+	blocks := min(c.info.ThreadsPerSM/((threads+31)/32*32), limitsOf(c.info.Capability()).blocks)
 	if used := shared + found.kernel.Shared(); used > 0 {
 		blocks = min(blocks, c.info.SharedPerSM/(used+1024)) // the system takes one KiB a block
 	}

@@ -125,9 +125,17 @@ func (c *context) marking(ev *event, call string) *command {
 
 // wait lets the time pass that work takes, which has run.
 func (c *context) wait(until time.Duration) {
-	if c.driver.options.Takes != nil {
+	if c.driver.options.Takes != nil && !c.driver.options.Instant {
 		time.Sleep(until - time.Since(c.began))
 	}
+}
+
+// asked is when the host asked for a command.
+func (c *context) asked(cmd *command) time.Duration {
+	if c.driver.options.Instant {
+		return 0
+	}
+	return cmd.asked
 }
 
 // now is the time at which a command runs.
@@ -135,7 +143,7 @@ func (c *context) now(cmd *command) time.Duration {
 	if c.driver.options.Takes == nil {
 		return time.Since(c.began)
 	}
-	return max(c.clock, cmd.asked)
+	return max(c.clock, c.asked(cmd))
 }
 
 // Wait of an event that was never recorded does nothing, as in CUDA.
@@ -164,7 +172,7 @@ func (c *context) Done(e driver.Event) (bool, error) {
 		return false, err
 	}
 	if ev.mark == nil || ev.mark.done {
-		return c.driver.options.Takes == nil || ev.when <= time.Since(c.began), c.end()
+		return c.driver.options.Takes == nil || c.driver.options.Instant || ev.when <= time.Since(c.began), c.end()
 	}
 	c.one() // time goes on while the host asks
 	return ev.mark.done, c.end()

@@ -21,6 +21,12 @@ const (
 	maxBlocks = 4096
 )
 
+// How many bytes of parameters a kernel has: at most, and by PTX 7.0.
+const (
+	mostParams = 32764
+	fewParams  = 4352
+)
+
 // Loop is the kernel of a fused loop.
 type Loop struct {
 	// PTX is the module. Loops that differ only in sizes, strides and addresses
@@ -80,6 +86,9 @@ func NewLoop(s ir.Step, guards int) (*Loop, error) {
 	w := &writer{builder: newBuilder(), loop: l, double: double}
 	if err := w.write(guards); err != nil {
 		return nil, err
+	}
+	if 8*w.params > mostParams {
+		return nil, fmt.Errorf("cuda: a loop over %d inputs has %d bytes of parameters, a kernel has at most %d", len(s.In), 8*w.params, mostParams)
 	}
 	l.PTX = w.module()
 	return l, nil

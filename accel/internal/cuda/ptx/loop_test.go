@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -312,5 +314,63 @@ func BenchmarkWrite(b *testing.B) {
 		if _, err := NewLoop(s, 0); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// many adds up n inputs, each of five dimensions that no stride walks together.
+func many(n int) ir.Step {
+	shape := []int{1, 2, 1, 2, 3, 2, 2}
+	step := ir.Step{Shape: shape, Out: []ir.Operand{{Slot: n, DType: ir.Float32, Layout: ir.RowMajor(shape)}}}
+	for i := range n {
+		step.In = append(step.In, ir.Operand{Slot: i, DType: ir.Float32, Layout: ir.Layout{Shape: shape, Stride: []int{0, 1, 0, 5, 2, 7, 11}}})
+		if last := n + i - 2; i > 0 {
+			if i == 1 {
+				last = 0
+			}
+			step.Loop = append(step.Loop, ir.Instr{Op: named("Add"), Args: []int{last, i}, Out: -1})
+		}
+	}
+	step.Loop[n-2].Out = 0
+	return step
+}
+
+// A kernel of many inputs has more parameters than PTX 7.0 allows, which the
+// interpreter refuses as ptxas does.
+func TestManyParameters(t *testing.T) {
+	t.Parallel()
+	for n, version := range map[int]string{10: ".version 7.0", 65: ".version 8.1"} {
+		step := many(n)
+		l, err := NewLoop(step, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(l.PTX, version+"\n") {
+			t.Errorf("%d inputs: %q, want %q", n, l.PTX[:16], version)
+		}
+		m := newMachine(t)
+		values := make([]float64, 30)
+		for i := range values {
+			values[i] = float64(i)
+		}
+		x, y := m.put(singles(values)), m.put(make([]byte, 4*48))
+		m.run(l.PTX, l.Launch(func(o ir.Operand) driver.Pointer {
+			if o.Slot == n {
+				return y
+			}
+			return x
+		}, 0, nil))
+		got := make([]byte, 4)
+		if err := m.memory.Read(got, uint64(y)+4*47); err != nil {
+			t.Fatal(err)
+		}
+		if want := singles([]float64{float64(n * (1 + 5 + 2*2 + 7 + 11))}); !slices.Equal(got, want) {
+			t.Errorf("%d inputs: got %x, want %x", n, got, want)
+		}
+		if _, err := ptxsim.Parse(strings.Replace(l.PTX, version, ".version 7.0", 1)); (err == nil) != (version == ".version 7.0") {
+			t.Errorf("%d inputs as PTX 7.0: %v", n, err)
+		}
+	}
+	if _, err := NewLoop(many(500), 0); err == nil || !strings.Contains(err.Error(), "bytes of parameters") {
+		t.Errorf("too many inputs: %v", err)
 	}
 }

@@ -260,7 +260,11 @@ func deref(address reg) reg { return "[" + address + "]" }
 // module is the whole text.
 func (w *writer) module() string {
 	var out strings.Builder
-	out.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n\n")
+	version := "7.0"
+	if 8*w.params > fewParams { // which CUDA 12.1 brought
+		version = "8.1"
+	}
+	fmt.Fprintf(&out, ".version %s\n.target sm_80\n.address_size 64\n\n", version)
 	for _, name := range slices.Sorted(maps.Keys(w.tables)) {
 		out.WriteString(w.tables[name])
 	}

@@ -46,10 +46,46 @@ int cuMemAllocAsync(uint64_t *p, size_t n, handle s) { READY NEED(s == STREAM); 
 int cuMemFreeAsync(uint64_t p, handle s) { READY NEED(s == STREAM); free((void *)p); return 0; }
 int cuMemAlloc_v2(uint64_t *p, size_t n) { (void)p; (void)n; return 1; }
 int cuMemFree_v2(uint64_t p) { (void)p; return 1; }
-int cuMemHostAlloc(void **p, size_t n, unsigned flags) { READY NEED(flags == 1); *p = malloc(n); return 0; }
-int cuMemFreeHost(void *p) { READY free(p); return 0; }
-int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, handle s) { READY NEED(s == STREAM); memcpy((void *)to, from, n); return 0; }
-int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, handle s) { READY NEED(s == STREAM); memcpy(to, (void *)from, n); return 0; }
+
+// Memory that is not pinned is copied when somebody waits, as by a GPU that reads
+// the host's pages itself.
+static struct { char *at; size_t n; } pinned[16];
+static struct { void *to; const void *from; size_t n; } late[16];
+static int lates;
+static void arrive(void) {
+  for (int i = 0; i < lates; i++) memcpy(late[i].to, late[i].from, late[i].n);
+  lates = 0;
+}
+static int copy_host(void *to, const void *from, size_t n, const char *host) {
+  for (int i = 0; i < 16; i++)
+    if (pinned[i].at && host >= pinned[i].at && host + n <= pinned[i].at + pinned[i].n) {
+      arrive();
+      memcpy(to, from, n);
+      return 0;
+    }
+  NEED(lates < 16);
+  late[lates].to = to, late[lates].from = from, late[lates++].n = n;
+  return 0;
+}
+int cuMemHostAlloc(void **p, size_t n, unsigned flags) {
+  READY
+  NEED(flags == 1);
+  *p = malloc(n);
+  for (int i = 0; i < 16; i++)
+    if (!pinned[i].at) {
+      pinned[i].at = *p, pinned[i].n = n;
+      return 0;
+    }
+  return 2;
+}
+int cuMemFreeHost(void *p) {
+  READY
+  for (int i = 0; i < 16; i++) if (pinned[i].at == p) pinned[i].at = NULL;
+  free(p);
+  return 0;
+}
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, handle s) { READY NEED(s == STREAM); return copy_host((void *)to, from, n, from); }
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, handle s) { READY NEED(s == STREAM); return copy_host(to, (void *)from, n, to); }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, handle s) { READY NEED(s == STREAM); memcpy((void *)to, (void *)from, n); return 0; }
 
 static int fill(uint64_t p, unsigned v, int width, size_t n) {
@@ -101,6 +137,7 @@ int cuLaunchKernelEx(const struct config *c, handle f, void **params, void **ext
   return axpy(f, c->shared, params, extra);
 }
 int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, uint64_t p, const uint64_t *shape, const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave, int swizzle, int promotion, int oob) {
+  READY
   NEED((uintptr_t)map % 64 == 0 && type == 9 && rank == 2 && p == 0x1000 && shape[0] == 64 && shape[1] == 128 && strides[0] == 256);
   NEED(box[0] == 32 && box[1] == 16 && steps[1] == 1 && interleave == 0 && swizzle == 3 && promotion == 3 && oob == 1);
   memset(map, 0xab, 128);
@@ -109,7 +146,7 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, uint64_t p, const
 
 int cuStreamCreate(handle *s, unsigned flags) { READY NEED(flags == 1); *s = STREAM; return 0; }
 int cuStreamDestroy_v2(handle s) { READY NEED(s == STREAM); return 0; }
-int cuStreamSynchronize(handle s) { READY NEED(s == STREAM); return 0; }
+int cuStreamSynchronize(handle s) { READY NEED(s == STREAM); arrive(); return 0; }
 int cuStreamWaitEvent(handle s, handle e, unsigned flags) { READY NEED(s == STREAM && e == EVENT && flags == 0); return 0; }
 int cuEventCreate(handle *e, unsigned flags) { READY NEED(flags == 0 || flags == 2); *e = EVENT; return 0; }
 int cuEventDestroy_v2(handle e) { READY NEED(e == EVENT); return 0; }
@@ -125,7 +162,7 @@ struct side { size_t x, y, z, lod; unsigned type; void *host; uint64_t device; v
 struct copy { struct side from, to; size_t width, rows, depth; };
 struct memset_node { uint64_t p; size_t pitch; unsigned value, element; size_t width, rows; };
 static struct node { int kind; struct params params; struct copy copy; struct memset_node fill; handle part; } nodes[9];
-static int count;
+static int count, open; // the nodes of a graph are known while it is open
 enum { GRAPH = 0x99, EXECUTABLE = 0xee };
 
 static int begin(handle *n, handle g, const handle *after, size_t k) {
@@ -134,8 +171,8 @@ static int begin(handle *n, handle g, const handle *after, size_t k) {
   *n = ++count;
   return 0;
 }
-int cuGraphCreate(handle *g, unsigned flags) { READY NEED(flags == 0); *g = GRAPH; count = 0; return 0; }
-int cuGraphDestroy(handle g) { READY NEED(g == GRAPH || g > 0x700); return 0; }
+int cuGraphCreate(handle *g, unsigned flags) { READY NEED(flags == 0); *g = GRAPH; count = 0; open = 1; return 0; }
+int cuGraphDestroy(handle g) { READY NEED(g == GRAPH || g >= 0x700); if (g == GRAPH) open = 0; return 0; }
 static int set_kernel(struct node *n, const struct kernel *k) {
   NEED(k->f == FUNCTION && k->g[0] == 2 && k->g[1] == 3 && k->g[2] == 1 && k->b[0] == 32 && k->b[2] == 4 && k->shared == 64 && !k->params);
   NEED(k->extra[0] == (void *)1 && *(size_t *)k->extra[3] == sizeof(struct params));
@@ -146,7 +183,7 @@ static int set_kernel(struct node *n, const struct kernel *k) {
 int cuGraphAddKernelNode(handle *n, handle g, const handle *after, size_t k, const struct kernel *p) { return begin(n, g, after, k) || set_kernel(&nodes[count], p); }
 int cuGraphKernelNodeSetAttribute(handle n, int a, const void *v) { NEED(n && a == 4 && *(unsigned *)v == 2); return 0; }
 int cuGraphAddMemcpyNode(handle *n, handle g, const handle *after, size_t k, const struct copy *c, handle context) {
-  NEED(context == current && c->rows == 1 && c->depth == 1 && c->from.pitch == c->width && c->to.pitch == c->width && c->from.height == 1 && c->to.height == 1);
+  NEED(context == current && c->width < 1u << 31 && c->rows == 1 && c->depth == 1 && c->from.pitch == c->width && c->to.pitch == c->width && c->from.height == 1 && c->to.height == 1);
   nodes[count + 1].kind = 2;
   nodes[count + 1].copy = *c;
   return begin(n, g, after, k);
@@ -174,12 +211,12 @@ int cuGraphAddChildGraphNode(handle *n, handle g, const handle *after, size_t k,
 }
 int cuGraphExecChildGraphNodeSetParams(handle x, handle n, handle part) {
   READY
-  NEED(x == EXECUTABLE && n <= (handle)count && nodes[n].kind == 4);
-  return part == nodes[n].part ? 0 : 910;
+  NEED(x == EXECUTABLE && open && n <= (handle)count && nodes[n].kind == 4);
+  return part == nodes[n].part ? 0 : part == PART + 3 ? 910 : 1; // the manual has either
 }
 int cuGraphInstantiateWithFlags(handle *x, handle g, unsigned long long flags) { READY NEED(g == GRAPH && flags == 0); *x = EXECUTABLE; return 0; }
 int cuGraphExecDestroy(handle x) { READY NEED(x == EXECUTABLE); return 0; }
-int cuGraphExecKernelNodeSetParams(handle x, handle n, const struct kernel *p) { READY NEED(x == EXECUTABLE && n <= (handle)count); return set_kernel(&nodes[n], p); }
+int cuGraphExecKernelNodeSetParams(handle x, handle n, const struct kernel *p) { READY NEED(x == EXECUTABLE && open && n <= (handle)count); return set_kernel(&nodes[n], p); }
 static void *start(struct side *s) { return s->type == 1 ? s->host : (void *)s->device; }
 int cuGraphLaunch(handle x, handle s) {
   READY
