@@ -7,10 +7,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// The compute capabilities from which on there are 8-bit floats, and of wgmma.
+// The compute capability and the version of CUDA from which on there are 8-bit floats,
+// and the capability of wgmma.
 const (
-	leastEights = 89
-	hopperOnly  = 90
+	leastEights     = 89
+	leastEightsCUDA = 12040
+	hopperOnly      = 90
 )
 
 // MultipliesEight tells why the GPU does not multiply 8-bit floats.
@@ -18,6 +20,9 @@ func (d *Device) MultipliesEight() error {
 	i := d.ctx.Info()
 	if i.Capability() < leastEights {
 		return fmt.Errorf("%s is of compute capability %d.%d, and 8-bit floats need 8.9 or more", d.name, i.Major, i.Minor)
+	}
+	if i.CUDA < leastEightsCUDA {
+		return fmt.Errorf("%s: the NVIDIA driver supports CUDA %d.%d, and 8-bit floats need 12.4 or later; update the driver", d.name, i.CUDA/1000, i.CUDA%1000/10)
 	}
 	return nil
 }
@@ -57,7 +62,7 @@ func round8(p *program, s ir.Step) launcher {
 func eightProduct(p *program, s ir.Step) launcher {
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	o := kernels.MatMul8{A: a.DType, M: a.Shape[0], N: b.Shape[0], K: a.Shape[1], Bias: len(s.In) == 3, ReLU: relu(s),
-		Half: y.DType.Half(), Hopper: p.device.ctx.Info().Capability() == hopperOnly}
+		Half: y.DType.Half(), Hopper: p.device.hasWgmma()}
 	bias := p.biasOf(s, o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		at, out, err := bias(p)

@@ -41,13 +41,20 @@ type multiplier interface {
 	Launches(y, a, b, bias, work kernels.Pointer) ([]kernels.Launch, error)
 }
 
+// hasWgmma tells whether the device has wgmma, which later ones have not, and the
+// driver the PTX for it.
+func (d *Device) hasWgmma() bool {
+	i := d.ctx.Info()
+	return i.Capability() == hopperOnly && i.CUDA >= 12000
+}
+
 // multiply is the kernels for factors of a type.
 func (d *Device) multiply(o kernels.MatMul, factor, y ir.DType) multiplier {
 	if o.DType = factor; !d.onTensorCores(factor) {
 		return o
 	}
 	t := kernels.TensorMatMul{MatMul: o, Half: y.Half()}
-	if h := (kernels.HopperMatMul{TensorMatMul: t}); factor.Half() && d.ctx.Info().Capability() == 90 && h.Pays() {
+	if h := (kernels.HopperMatMul{TensorMatMul: t}); factor.Half() && d.hasWgmma() && h.Pays() {
 		return hopper{h}
 	}
 	return t

@@ -1,0 +1,59 @@
+package cuda
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Kernels that a driver has no PTX for, or that the GPU lacks, must not be asked for.
+func TestKernelsByVersion(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name                string
+		capability, version int
+		hopper              bool
+		eights              string // why not, empty where they are
+	}{
+		{"Ampere", 80, 13000, false, "need 8.9"},
+		{"Ada", 89, 12040, false, ""},
+		{"Ada with an old driver", 89, 12020, false, "CUDA 12.2, and 8-bit floats need 12.4"},
+		{"Hopper", 90, 12040, true, ""},
+		{"Hopper with a driver of CUDA 12.0", 90, 12000, true, "need 12.4"},
+		{"Hopper with the oldest driver", 90, 11080, false, "need 12.4"},
+		{"Blackwell", 100, 12080, false, ""},
+		{"Blackwell of workstations", 120, 13000, false, ""},
+	} {
+		gpu, err := fake.Open(fake.Options{Capability: row.capability, Version: row.version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open("cuda:0", gpu, 0, Libraries{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		large := ir.RowMajor([]int{4096, 4096})
+		o := d.multiply(kernels.MatMul{A: large, B: large}, ir.BFloat16, ir.BFloat16)
+		if _, hopper := o.(hopper); hopper != row.hopper {
+			t.Errorf("%s: products by %T", row.name, o)
+		}
+		switch err := d.MultipliesEight(); {
+		case row.eights == "" && err != nil, row.eights != "" && (err == nil || !strings.Contains(err.Error(), row.eights)):
+			t.Errorf("%s: 8-bit floats: %v, want %q", row.name, err, row.eights)
+		}
+		// What is chosen loads.
+		launches, err := o.Launches(1<<20, 1<<20, 1<<20, 0, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.code.entry(launches[0].Module, launches[0].Entry); err != nil {
+			t.Errorf("%s: %v", row.name, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
