@@ -1,6 +1,9 @@
 package interp_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestCaller asks package runtime where cells are.
 func TestCaller(t *testing.T) {
@@ -46,5 +49,26 @@ func stack(n int) (s string) {
 				t.Errorf("%s\n got %q\nwant %q", tt.cell, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestHandlerPanic says that what a web server logs of a handler that panics is
+// about the cell, and not about what runs it.
+func TestHandlerPanic(t *testing.T) {
+	t.Parallel()
+	skipConcurrent(t, "go func()")
+	n := newNotebook(t)
+	n.must(t, "var log1 bytes.Buffer\nfunc handle(w http.ResponseWriter, r *http.Request) {\n\tpanic(\"no page\")\n}", "")
+	n.must(t, "s := httptest.NewUnstartedServer(http.HandlerFunc(handle))\ns.Config.ErrorLog = log.New(&log1, \"\", 0)\ns.Start()\n_, err := http.Get(s.URL)\ns.Close()\nerr != nil", "= true")
+	got := strings.Trim(n.run("log1.String()"), "= ")
+	for _, part := range []string{"http: panic serving", "no page", "main.handle(...)\\n\\tcell[1]:3\\n"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("no %q in %s", part, got)
+		}
+	}
+	for _, part := range []string{"yaegi", "quern"} {
+		if strings.Contains(got, part) {
+			t.Errorf("%q in %s", part, got)
+		}
 	}
 }

@@ -37,6 +37,7 @@ var cellRows = []struct {
 	{"print shows no count", "fmt.Println(\"a\")", []string{"a\n"}},
 	{"write shows no count", "var b strings.Builder\nb.WriteString(\"abc\")\n---\nb.String()", []string{"", "= \"abc\""}},
 	{"shows itself", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return map[string]any{\"text/plain\": \"me\"} }\nD{}", []string{"= me"}},
+	{"nil image", "var m *image.RGBA\nm", []string{"= <nil>"}},
 	{"panic while shown", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { panic(\"no\") }\nD{}", []string{"= main.D cannot be shown: no"}},
 	{"panicking stringer", "type D struct{}\nfunc (D) String() string { panic(\"no\") }\nD{}", []string{"= %!v(PANIC=String method: no)"}},
 

@@ -1,17 +1,21 @@
 package interp
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log"
 	"reflect"
 	"regexp"
 	"sync"
+
+	"github.com/quernlab/quern/interp/machine"
 )
 
 // A placeWriter is what a logger of package log writes to: with the flags
 // Lshortfile and Llongfile a logger tells a place in the interpreter, in whose
-// stead it writes that of the cell that called package log.
+// stead it writes that of the cell that called package log. The stack of the
+// goroutine, which a web server logs where a handler panics, is that of the cell too.
 type placeWriter struct {
 	session *Session
 	out     io.Writer
@@ -21,6 +25,28 @@ type placeWriter struct {
 
 // Write implements io.Writer. A logger writes whole lines.
 func (w *placeWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	p = w.withoutInterpreter(p)
+	if written, err := w.writePlace(p); err != nil {
+		return min(written, n), err
+	}
+	return n, nil
+}
+
+// withoutInterpreter is a message where the stack of a goroutine that runs code of
+// cells is as debug.Stack gives it to a cell.
+func (w *placeWriter) withoutInterpreter(p []byte) []byte {
+	at := loggedStack.FindIndex(p)
+	if at == nil || !bytes.Contains(p[at[1]:], []byte(engineActivation)) && !bytes.Contains(p[at[1]:], []byte(machine.Activation+"(")) {
+		return p
+	}
+	return append(bytes.Clone(p[:at[0]]), w.session.stackText()...)
+}
+
+var loggedStack = regexp.MustCompile(`(?m)^goroutine \d+ \[running\]:$`)
+
+// writePlace writes a line with the place in a cell, if it has one.
+func (w *placeWriter) writePlace(p []byte) (int, error) {
 	flags := w.logger.Flags()
 	if flags&(log.Lshortfile|log.Llongfile) == 0 {
 		return w.out.Write(p)

@@ -78,10 +78,14 @@ func (s *Session) renderValue(v any) (result Result) {
 	}
 	shown := s.registry.ToDisplay(v)
 	data, metadata := display.Render(shown)
-	// Where it panics, the text names the box and not the type of the cell.
+	// Where it panics, the text names the box and not the type of the cell; a nil
+	// pointer panics because it is one, as for package fmt.
 	if text, ok := data["text/plain"].(string); ok {
 		if why, ok := strings.CutPrefix(text, fmt.Sprintf("%T cannot be shown", shown)); ok {
 			data["text/plain"] = s.registry.TypeName(v) + " cannot be shown" + why
+			if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
+				data["text/plain"] = "<nil>"
+			}
 		}
 	}
 	return Result{Data: data, Metadata: metadata}

@@ -29,6 +29,7 @@ func (s *Session) symbols() map[string]reflect.Value {
 // versions of: those that wait, start goroutines, or use the standard streams.
 func (s *Session) overrides() map[string]map[string]reflect.Value {
 	in := s.stdin
+	s.watchLog() // web servers use it for what goes wrong in a handler
 	fprint := reflect.ValueOf(func(w io.Writer, a ...any) (int, error) { return s.registry.Fprint(s.standard(w), a...) })
 	fprintf := reflect.ValueOf(func(w io.Writer, format string, a ...any) (int, error) {
 		return s.registry.Fprintf(s.standard(w), format, a...)

@@ -74,6 +74,12 @@ func (s *Session) callLines(c call) []string {
 		return []string{fmt.Sprintf("%sin %s, compiled%s", ansi.dim, c.function, ansi.end)}
 	case c.function == "":
 		return []string{fmt.Sprintf("%sand more calls%s", ansi.dim, ansi.end)}
+	case c.known && isStandard(c.place):
+		// A body of ours of a generic function of the standard library, and its helpers.
+		if _, function, _ := strings.Cut(name, "."); !token.IsExported(function) {
+			return nil
+		}
+		return []string{fmt.Sprintf("%sin %s%s%s", ansi.dim, name, times, ansi.end)}
 	case c.known:
 		return s.frameLines(c.place, name+times, ansi)
 	case name == "":
@@ -84,6 +90,9 @@ func (s *Session) callLines(c call) []string {
 	}
 	return s.declaredFrame(function, name, times)
 }
+
+// isStandard says whether a place is in package generic.
+func isStandard(p token.Position) bool { return strings.HasPrefix(p.Filename, "generic/") }
 
 // bodyLoop is the name of such a function, made by package lower.
 var bodyLoop = regexp.MustCompile(`^bodyʹ\d+ʹloopʹ`)
