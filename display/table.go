@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +29,8 @@ const (
 //   - a struct: a row for each field.
 //
 // Columns, if there are any, chooses fields or keys and their order; for slices
-// of slices and for maps it names the columns. Of a long table the first 50 and
+// of slices and for maps it names the columns. Columns of numbers, with a unit or
+// without, are aligned at the right. Of a long table the first 50 and
 // the last 10 rows are shown, with the count. Data of any other type, and a
 // column that there is not, show as text that says so.
 func Table(data any, columns ...string) Content {
@@ -77,7 +80,20 @@ func newTable(n node, columns []string) (*table, error) {
 		}
 		t.rows = append(t.rows, row)
 	}
+	for j := range t.numbers {
+		t.numbers[j] = t.numbers[j] || t.quantities(j)
+	}
 	return t, nil
+}
+
+// quantity is a number as text, with a deviation and a unit if it has them: "8.06 ms",
+// "63.5 ± 9.1 %".
+var quantity = regexp.MustCompile(`^[-−+]?\d[\d., \x{a0}\x{202f}]*(e[-−+]?\d+)?( ?± ?\d[\d.]*)?( ?(%|[\pL/]{1,8}))?$`)
+
+// quantities tells whether column j has nothing but quantities, and some.
+func (t *table) quantities(j int) bool {
+	some := slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" })
+	return some && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" && !quantity.MatchString(row[j]) })
 }
 
 func number(n node) bool {
@@ -149,6 +165,9 @@ func (t *table) html() string {
 		style := ` style="text-align: left"`
 		if number {
 			style = ` style="text-align: right"`
+			if tag == "td" {
+				style = ` style="text-align: right; white-space: nowrap"` // a number stays with its unit
+			}
 		}
 		b.WriteString("<" + tag + style + ">" + html.EscapeString(text) + "</" + tag + ">")
 	}

@@ -31,6 +31,8 @@ func TestTable(t *testing.T) {
 		{"map of structs", map[string]row{"k": rows[0]}, nil, "key  Name  Score\nk    ann     1.5"},
 		{"struct", rows[0], nil, "field  value\nName   ann\nScore  1.5\nnote   a"},
 		{"numbers", []int{5, 10}, nil, "value\n    5\n   10"},
+		{"quantities", [][]any{{"a", "8.06 ms", "63.5 ± 9.1 %", "−1", "1.5e−7", "4 of 5"}, {"b", "12 ms", "", "120", "2", "5 of 5"}}, []string{"", "t", "%", "d", "e", "n"},
+			"         t             %    d       e  n\na  8.06 ms  63.5 ± 9.1 %   −1  1.5e−7  4 of 5\nb    12 ms                120       2  5 of 5"},
 		{"empty", []row{}, nil, "Name  Score"},
 		{"nil", nil, nil, "display: no table can be made of nil"},
 		{"number", 3, nil, "display: no table can be made of int: want a slice of structs, maps or slices, a map or a struct"},
@@ -49,7 +51,7 @@ func TestTableHTML(t *testing.T) {
 	want := `<table>
 <thead><tr><th style="text-align: left">&lt;b&gt;</th><th style="text-align: right">n</th></tr></thead>
 <tbody>
-<tr><td style="text-align: left">a&lt;script&gt;</td><td style="text-align: right">1</td></tr>
+<tr><td style="text-align: left">a&lt;script&gt;</td><td style="text-align: right; white-space: nowrap">1</td></tr>
 </tbody>
 </table>`
 	if got != want {
