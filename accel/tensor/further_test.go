@@ -183,3 +183,22 @@ func TestSpecialReductions(t *testing.T) {
 		t.Errorf("Clamp's gradient is %v", got)
 	}
 }
+
+func TestNoSlopeAtZero(t *testing.T) {
+	for _, d := range []DType{Float32, Float64} {
+		for name, f := range map[string]func(*Tensor) *Tensor{
+			"Std":  func(x *Tensor) *Tensor { return x.Std(1, 1) },
+			"Norm": func(x *Tensor) *Tensor { return x.Sub(Full(3, 1).Cast(d)).Norm(1) },
+		} {
+			p := Parameter(New([]float32{3, 3, 3, 4, 5, 3}, 2, 3).Cast(d).Detach().Clone())
+			f(p).Sum().Backward()
+			got := p.Grad().Float64s()
+			for i, g := range got {
+				if i < 3 && g != 0 || math.IsNaN(g) {
+					t.Errorf("%s of %v: the gradient is %v; it is 0 where all numbers are equal", name, d, got)
+					break
+				}
+			}
+		}
+	}
+}

@@ -44,6 +44,13 @@ func TestMemoryLimit(t *testing.T) {
 		for range 25 {
 			Ones(50000).AddScalar(1).Data()
 		}
+		// A view of one number has as many elements as one says, but a copy is too large.
+		wide := Ones(1).Expand(1 << 40)
+		for name, read := range map[string]func(){"Data": func() { wide.Data() }, "Raw": func() { wide.Raw() }, "Ints": func() { wide.Ints() }} {
+			if err := catch(read); !errors.As(err, &memory) || memory.Need != 4<<40 {
+				t.Errorf("%s of 4 TiB: got %v, want an OutOfMemoryError", name, err)
+			}
+		}
 		SetMemoryLimit(0)
 		Zeros(1 << 20)
 	})

@@ -17,10 +17,10 @@ func (t *Tensor) Var(correction int, axes ...int) *Tensor {
 	}, t)
 }
 
-// Std is the square root of Var.
+// Std is the square root of Var. Its gradient is 0 where it is 0, as torch's.
 func (t *Tensor) Std(correction int, axes ...int) *Tensor {
 	return compute("Std", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		return r.Record(ir.Sqrt{}, variance(r, "Std", v[0], correction, axes))
+		return root(r, variance(r, "Std", v[0], correction, axes))
 	}, t)
 }
 
@@ -55,12 +55,16 @@ func kept(op string, shape, axes []int) []int {
 func (t *Tensor) Norm(axes ...int) *Tensor {
 	return compute("Norm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, _ := sum(r, "Norm", r.Record(ir.Square{}, v[0]), axes)
-		d := s.DType()
-		zero, one := fill(r, 0, d), fill(r, 1, d)
-		none := r.Record(ir.Equal{}, s, zero)
-		root := r.Record(ir.Sqrt{}, r.Record(ir.Where{}, none, one, s)) // whose slope at 0 is infinite
-		return r.Record(ir.Where{}, none, zero, root)
+		return root(r, s)
 	}, t)
+}
+
+// root is the square root with a gradient of 0 at 0, where its slope is infinite:
+// times the 0 that a sum of squares has for a gradient there, that would be NaN.
+func root(r *ir.Recorder, squares *ir.Value) *ir.Value {
+	zero, one := fill(r, 0, squares.DType()), fill(r, 1, squares.DType())
+	none := r.Record(ir.Equal{}, squares, zero)
+	return r.Record(ir.Where{}, none, zero, r.Record(ir.Sqrt{}, r.Record(ir.Where{}, none, one, squares)))
 }
 
 // LogSumExp is ln Σeᵗ along an axis, which disappears, with the largest element

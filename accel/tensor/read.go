@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -82,7 +83,7 @@ func (t *Tensor) String() string {
 		return "tensor(released)"
 	}
 	shape, d, data := t.Shape(), t.DType(), t.Float64s()
-	p := printer{data: data, float: d.IsFloat(), bits: max(32, d.Size()*8), cut: len(data) > printWhole}
+	p := printer{data: data, float: d.IsFloat(), bits: max(32, d.Size()*8), cut: len(data) > printWhole || len(shape) > 0 && slices.Max(shape) > printWhole}
 	head := fmt.Sprintf("%s%s", d, strings.ReplaceAll(ir.FormatShape(shape), " ", "×"))
 	if len(shape) == 0 {
 		return head + " " + p.element(0)

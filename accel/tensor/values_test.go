@@ -97,6 +97,9 @@ func TestString(t *testing.T) {
 			t.Errorf("got %q, want %q", got, row.want)
 		}
 	}
+	if got := Zeros(1<<40, 0).String(); len(got) > 100 {
+		t.Errorf("no elements, in %d characters", len(got))
+	}
 	big := Zeros(100, 100).String()
 	if want := "[[0 0 0 … 0 0 0]\n [0 0 0 … 0 0 0]"; !strings.Contains(big, want) || strings.Count(big, "\n") > 8 {
 		t.Errorf("a big tensor: %s", big)

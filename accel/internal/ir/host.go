@@ -81,12 +81,12 @@ func (r *Recorder) Download(op string, v *Value) []byte {
 // download is the elements of a computed value in row-major order.
 func (r *Recorder) download(v *Value) []byte {
 	n, size := v.Len(), v.dtype.Size()
-	out := make([]byte, n*size)
 	if n == 0 {
-		return out
+		return []byte{}
 	}
 	l := v.layout
 	if l.Contiguous() {
+		out := make([]byte, n*size)
 		r.read(out, v, l.Offset*size)
 		return out
 	}
@@ -94,6 +94,11 @@ func (r *Recorder) download(v *Value) []byte {
 	for i, d := range l.Shape {
 		end += (d - 1) * l.Stride[i]
 	}
+	// A view may have far more elements than memory: those of a scalar, expanded.
+	if _, host := v.buf.device.(HostMemory); host && n > end+1-l.Offset {
+		r.reserve(n * size)
+	}
+	out := make([]byte, n*size)
 	span := make([]byte, (end+1-l.Offset)*size)
 	r.read(span, v, l.Offset*size)
 	index := make([]int, len(l.Shape))
