@@ -43,7 +43,7 @@ func stream(seed uint64, trial int) *rand.Rand { return rand.New(rand.NewPCG(see
 
 // earlier are the trials before t that have ended, the best first: those that were
 // finished by their value, then those that were stopped, the longest first, and
-// last those that diverged.
+// last those that diverged or were too large.
 func earlier(s *Search, t *Trial) []*Trial {
 	ended := slices.DeleteFunc(slices.Clone(s.Trials), func(u *Trial) bool { return u.Number >= t.Number })
 	slices.SortStableFunc(ended, s.compare)

@@ -28,6 +28,9 @@ type dimension struct {
 	words     []string
 }
 
+// maxWhole is the largest number up to which a float64 has every whole one.
+const maxWhole = 1 << 53
+
 func (d dimension) check() error {
 	switch {
 	case d.kind == choice && len(d.words) == 0:
@@ -38,6 +41,10 @@ func (d dimension) check() error {
 		return fmt.Errorf("orders of magnitude are those of positive numbers, and the range begins at %g", d.low)
 	case math.IsInf(d.low, 0) || math.IsInf(d.high, 0) || !(d.low <= d.high):
 		return fmt.Errorf("there is nothing from %g to %g", d.low, d.high)
+	case math.IsInf(d.high-d.low, 0):
+		return fmt.Errorf("from %g to %g is farther than a number can say", d.low, d.high)
+	case d.kind == whole && max(-d.low, d.high) > maxWhole:
+		return fmt.Errorf("whole numbers from %.0f to %.0f: those beyond ±2⁵³ are not all told apart", d.low, d.high)
 	}
 	return nil
 }

@@ -73,6 +73,12 @@ func (s *Search) resume(path string) error {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
 	whole := b[:bytes.LastIndexByte(b, '\n')+1]
+	if first, err := json.Marshal(own); err == nil && len(whole) == 0 && bytes.HasPrefix(first, b) { // killed while it began
+		if err := os.Truncate(path, 0); err != nil {
+			return fmt.Errorf("tune: Resume: %w", err)
+		}
+		return s.file.append(own)
+	}
 	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
 	var found head
 	if err := json.Unmarshal(lines[0], &found); err != nil || found.Version != fileVersion {

@@ -8,16 +8,18 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Run calls an objective with one [Trial] after the other and looks for the
 // settings at which what it returns is smallest. Without options it makes thirty
 // trials by [TPE].
 //
-// An objective that returns NaN, an infinity or an [accel.DivergedError] has tried
-// settings that do not work, and the search goes on. Any other error ends it, as a
-// [*TrialError], a setting without values as a [*SettingError], and the end of ctx
-// with the error of the context; the search so far comes with each of them.
+// An objective that returns NaN, an infinity, an [accel.DivergedError] or a
+// [tensor.OutOfMemoryError] has tried settings that do not work, and the search goes
+// on. Any other error ends it, as a [*TrialError], a setting without values as a
+// [*SettingError], and the end of ctx with the error of the context; the search so far
+// comes with each of them, without the trial in which ctx ended.
 //
 // Run calls accel.Seed before each trial.
 func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...Option) (*Search, error) {
@@ -59,8 +61,10 @@ func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error
 		}
 		accel.Seed(t.Seed())
 		value, err := t.try(objective)
-		if err != nil && ctx.Err() != nil {
-			return ctx.Err() // and the trial is made again by a search that goes on
+		if ctx.Err() != nil {
+			// What it returned may be half of a training. A search that goes on makes
+			// the trial again.
+			return ctx.Err()
 		}
 		if err := t.end(value, err); err != nil {
 			return err
@@ -94,12 +98,16 @@ func (t *Trial) end(value float64, err error) error {
 	var (
 		setting  *SettingError
 		diverged *accel.DivergedError
+		memory   *tensor.OutOfMemoryError
 	)
 	switch {
 	case errors.As(err, &setting):
 		return setting
 	case errors.As(err, &diverged):
 		t.State, t.Value = Diverged, math.NaN()
+	case errors.As(err, &memory):
+		t.State, t.Value = TooLarge, math.NaN()
+		return nil
 	case err != nil:
 		return &TrialError{Trial: t, Err: err}
 	case t.stopped:

@@ -47,7 +47,7 @@ func (s *Search) better(value, than float64) bool {
 
 // compare orders trials, the best first.
 func (s *Search) compare(a, b *Trial) int {
-	class := map[State]int{Finished: 0, Stopped: 1, Diverged: 2}
+	class := map[State]int{Finished: 0, Stopped: 1, Diverged: 2, TooLarge: 2}
 	if c := class[a.State] - class[b.State]; c != 0 {
 		return c
 	}
@@ -87,6 +87,9 @@ func (s *Search) counts() string {
 	}
 	if n[Diverged] > 0 {
 		text += fmt.Sprintf(", %d diverged", n[Diverged])
+	}
+	if n[TooLarge] > 0 {
+		text += fmt.Sprintf(", %d too large for the memory", n[TooLarge])
 	}
 	return text
 }

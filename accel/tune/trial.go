@@ -16,8 +16,9 @@ type State string
 // The states of a trial.
 const (
 	Finished State = "finished"
-	Stopped  State = "stopped"  // by Halving, for it was behind
-	Diverged State = "diverged" // its value, or a loss, was no number
+	Stopped  State = "stopped"   // by Halving, for it was behind
+	Diverged State = "diverged"  // its value, or a loss, was no number
+	TooLarge State = "too large" // for the memory
 )
 
 // Trial is one try of the objective. It is for the goroutine that the objective
@@ -25,7 +26,7 @@ const (
 type Trial struct {
 	Number   int     // from 1
 	State    State   // empty while it runs
-	Value    float64 // what the objective returned; of a stopped trial the last that was reported, NaN of a diverged one
+	Value    float64 // what the objective returned; of a stopped trial the last that was reported, NaN of one that diverged or was too large
 	Settings []Setting
 	Reports  []Report
 	Seconds  float64

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // bowl is smallest, 0, at rate 0.01 and width 40 with the word "b".
@@ -238,6 +240,30 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestResumeOfTheFirstLine kills a search while it begins its file.
+func TestResumeOfTheFirstLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "search.jsonl")
+	search(t, bowl, Trials(2), Resume(path))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range bytes.IndexByte(whole, '\n') + 1 {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s := search(t, bowl, Trials(2), Resume(path)); len(s.Trials) != 2 {
+			t.Fatalf("%d bytes: %v", n, s)
+		}
+	}
+	if err := os.WriteFile(path, []byte("notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), bowl, Trials(2), Resume(path), Quiet()); err == nil {
+		t.Error("a file of something else is written over")
+	}
+}
+
 // TestEnds has the ways in which a search ends before its trials are used up.
 func TestEnds(t *testing.T) {
 	cause := errors.New("no such layer")
@@ -251,6 +277,8 @@ func TestEnds(t *testing.T) {
 		"its own error": {func(t *Trial) (float64, error) { return float64(t.Int("n", 1, 1)), cause }, 0, `tune: trial 1 with n 1: no such layer`},
 		"no range":      {func(t *Trial) (float64, error) { return t.Float("a", 2, 1), nil }, 0, `setting "a" of trial 1: there is nothing from 2 to 1`},
 		"not positive":  {func(t *Trial) (float64, error) { return t.LogFloat("a", 0, 1), nil }, 0, `begins at 0`},
+		"too far apart": {func(t *Trial) (float64, error) { return t.Float("a", -math.MaxFloat64, math.MaxFloat64), nil }, 0, `farther than a number can say`},
+		"not all whole": {func(t *Trial) (float64, error) { return float64(t.Int("a", 0, math.MaxInt)), nil }, 0, `not all told apart`},
 		"no words":      {func(t *Trial) (float64, error) { t.Choice("a"); return 0, nil }, 0, `nothing to choose from`},
 		"another kind": {func(t *Trial) (float64, error) {
 			if t.Number == 2 {
@@ -258,6 +286,12 @@ func TestEnds(t *testing.T) {
 			}
 			return t.Float("a", 1, 2), nil
 		}, 1, `setting "a" of trial 2: it is a whole number here and was a number before`},
+		"interrupted, with half a value": {func(t *Trial) (float64, error) {
+			if t.Number == 3 {
+				cancel()
+			}
+			return 1, nil
+		}, 2, "context canceled"},
 		"interrupted": {func(t *Trial) (float64, error) {
 			if t.Number == 3 {
 				cancel()
@@ -272,7 +306,7 @@ func TestEnds(t *testing.T) {
 				t.Errorf("%d trials, error %v", len(s.Trials), err)
 			}
 		})
-		if name == "interrupted" {
+		if strings.HasPrefix(name, "interrupted") {
 			ctx, cancel = context.WithCancel(t.Context())
 		}
 	}
@@ -299,9 +333,12 @@ func TestDiverged(t *testing.T) {
 		case 1:
 			return 0, fmt.Errorf("fit: %w", &accel.DivergedError{Step: 1, Loss: math.NaN()})
 		}
+		if t.Number == 5 {
+			return 0, fmt.Errorf("fit: %w", &tensor.OutOfMemoryError{Need: 2, Free: 1})
+		}
 		return -float64(t.Number) * t.Float("x", 1, 2), nil
 	}, Trials(20))
-	if len(s.Trials) != 20 || s.Best().Number%3 != 2 || !strings.Contains(s.String(), "13 diverged") {
+	if len(s.Trials) != 20 || s.Best().Number%3 != 2 || !strings.Contains(s.String(), "13 diverged, 1 too large for the memory") {
 		t.Errorf("%v", s)
 	}
 	if up := search(t, bowl, Maximize(), Trials(15)); up.Best().Value < 1 {
