@@ -145,66 +145,66 @@ func (d *Device) trial(p *program, c *choice, number int, measured bool) (took f
 	return took, err
 }
 
+// run runs a step, launched and as part of a graph, as it is when a program comes
+// again: what the host takes to launch it is not in the time.
 func (d *Device) run(p *program, way step, measured bool) (took float64, err error) {
 	launches, err := way.launches(p)
 	if err != nil {
 		return 0, err
 	}
-	run := func(times int) error {
-		for range times {
-			for _, l := range launches {
-				if err := d.launch(l); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	if err := run(1); err != nil { // which may load code
-		return 0, err
-	}
-	if err := d.recordable(launches); err != nil {
-		return 0, err
-	}
-	if !measured {
-		return 0, nil
-	}
-	runs := 1
-	took = math.Inf(1)
-	for i := range trials {
-		ms, err := d.timed(func() error { return run(runs) })
-		if err != nil {
+	for _, l := range launches { // which may load code
+		if err := d.launch(l); err != nil {
 			return 0, err
 		}
-		took = min(took, ms/float64(runs))
-		if i == 0 {
-			runs = int(min(max(trialTime/max(ms, 1e-3), 1), mostRuns))
-		}
 	}
-	return took, nil
+	if !measured {
+		_, err := d.repeated(launches, 1, 0)
+		return 0, err
+	}
+	once, err := d.repeated(launches, 1, trials)
+	if err != nil {
+		return 0, err
+	}
+	runs := int(min(trialTime/max(once, 1e-3), mostRuns))
+	if runs <= 1 {
+		return once, nil
+	}
+	all, err := d.repeated(launches, runs, trials)
+	return all / float64(runs), err
 }
 
-// recordable finds out whether work can be part of a graph, as it is when a program
-// comes again.
-func (d *Device) recordable(launches []launch) (err error) {
+// repeated makes a graph that does work several times, and measures in milliseconds
+// how long it takes: the fastest of some trials, of which there may be none.
+func (d *Device) repeated(launches []launch, times, trials int) (took float64, err error) {
 	g, err := d.ctx.NewGraph()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, d.ctx.CloseGraph(g)) }()
 	var before []driver.Node
-	for _, l := range launches {
-		n, err := d.add(g, before, l)
-		if err != nil {
-			return err
+	for range times {
+		for _, l := range launches {
+			n, err := d.add(g, before, l)
+			if err != nil {
+				return 0, err
+			}
+			before = []driver.Node{n}
 		}
-		before = []driver.Node{n}
 	}
 	x, err := d.ctx.Instantiate(g)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return d.ctx.CloseExecutable(x)
+	defer func() { err = errors.Join(err, d.ctx.CloseExecutable(x)) }()
+	took = math.Inf(1)
+	for range trials {
+		ms, err := d.timed(func() error { return d.ctx.LaunchGraph(x, d.stream) })
+		if err != nil {
+			return 0, err
+		}
+		took = min(took, ms)
+	}
+	return took, nil
 }
 
 // timed is how long the device is at some work, in milliseconds.

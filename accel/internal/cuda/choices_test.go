@@ -15,14 +15,14 @@ import (
 )
 
 // chosen is the way that a fresh device chooses whose library's ways take some
-// units of 8 ms each; own kernels take 100 ms.
+// milliseconds each; own kernels take 10.
 func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (way string, library *played.CuBLASLt) {
 	t.Helper()
-	gpu, err := fake.Open(fake.Options{Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 100 * time.Millisecond }})
+	gpu, err := fake.Open(fake.Options{Modules: modules, Instant: true, Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 10 * time.Millisecond }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &played.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return 8 * takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
+	l := &played.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
 	d, err := Open("cuda:0", gpu, 0, Libraries{Measure: true, Choices: file, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
 		l.Context = ctx.(fake.Performer)
 		return l, nil
@@ -46,7 +46,7 @@ func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (wa
 // then.
 func TestChoicesAreKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cache", "choices.json")
-	if way, l := chosen(t, file, false, 3, 2, 4); way != "2 cuBLASLt 1" || l.Runs < 12 {
+	if way, l := chosen(t, file, false, 3, 2, 4); way != "2 cuBLASLt 1" || l.Runs < 6 {
 		t.Errorf("%s after %d runs", way, l.Runs)
 	}
 	if way, l := chosen(t, file, false, 1, 5, 4); way != "2 cuBLASLt 1" || l.Runs != 2 { // once launched, once captured

@@ -24,9 +24,6 @@ type Libraries struct {
 	CuDNN func(driver.Context) (cudnn.Library, error)
 	// NCCL adds up over processes; nil for sums of the host.
 	NCCL func(driver.Context) (nccl.Library, error)
-	// Least is how many multiplications and additions a product has for which a
-	// library is asked: smaller ones take as long as it takes to begin.
-	Least int
 	// Measure has the ways to do a step be timed when it is compiled, and the fastest
 	// be taken. Without, a library is used wherever it can be.
 	Measure bool
@@ -34,9 +31,6 @@ type Libraries struct {
 	// none.
 	Choices string
 }
-
-// leastProduct is some microseconds of a GPU.
-const leastProduct = 1 << 22
 
 // Installed are the libraries that package library finds on this machine, for a
 // driver that supports a version of CUDA.
@@ -68,7 +62,6 @@ func Installed(version int) Libraries {
 			}
 			return nccl.Open(found)
 		},
-		Least:   leastProduct,
 		Measure: true,
 	}
 }

@@ -168,8 +168,7 @@ type multiplication struct {
 // not.
 func (p *program) multiplications(f factors, bias ir.Operand, op string) (kind any, ways []step) {
 	d := p.device
-	r := len(f.y.Shape) - 2
-	if 2*ir.Len(f.y.Shape)*f.a.Shape[r+1] < d.libraries.Least || f.bias && (!bias.Contiguous() || bias.DType != f.y.DType) {
+	if f.bias && (!bias.Contiguous() || bias.DType != f.y.DType) {
 		return nil, nil
 	}
 	asked, ok := d.product(f, p.alignment(f.a), p.alignment(f.b), p.alignment(f.y))

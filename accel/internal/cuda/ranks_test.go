@@ -172,7 +172,7 @@ func TestNoNCCL(t *testing.T) {
 		{"switched off", nil, library.ErrOff},
 		{"not there", func(driver.Context) (nccl.Library, error) { return nil, library.ErrBuild }, library.ErrBuild},
 	} {
-		gpu, err := fake.Open(fake.Options{})
+		gpu, err := fake.Open(fake.Options{Modules: modules})
 		if err != nil {
 			t.Fatal(err)
 		}
