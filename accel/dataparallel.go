@@ -20,8 +20,9 @@ import (
 // once a step.
 //
 // Random numbers in layers, those of Dropout for instance, are other ones on each rank.
-// BatchNorm normalises with the part of the batch that a rank has, as PyTorch's
-// DistributedDataParallel does, and is validated with the running means of rank 0.
+// nn.BatchNorm normalises with the part of the batch that a rank has, as PyTorch's
+// DistributedDataParallel does, and is validated with the running means of rank 0;
+// nn.SyncBatchNorm normalises with the batch of all ranks, as one process does.
 //
 // Rank 0 shows and writes: the figure, the files of [Resume], [TensorBoard] and [Track].
 // A training that is resumed may have another number of ranks than before; only rank 0

@@ -76,6 +76,7 @@ func (f *fitting) firstNotFinite() (name string, found *tensor.NonFinite) {
 			return p.Name, nil
 		}
 	}
+	f.ranks.alone()
 	measured := copyWeights(f.model) // since BatchNorm goes on measuring
 	seed, drawn := (*tensor.Generator)(nil).State()
 	err := func() (err error) {

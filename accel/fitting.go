@@ -270,6 +270,7 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 // learn adds the gradient of a batch to that of the step.
 func (f *fitting) learn(m *measurement, b data.Batch) {
 	if b.Len() == 0 {
+		f.idle()
 		return
 	}
 	f.last.begin(b)
@@ -284,6 +285,21 @@ func (f *fitting) learn(m *measurement, b data.Batch) {
 	})
 	m.add(loss, prediction, b, f.run.classes)
 	f.backward(loss, float64(b.Len())/float64(m.examples))
+}
+
+// idle takes part in a batch of which this rank has no examples, where layers measure
+// over all ranks and wait for it: with an example that counts for nothing.
+func (f *fitting) idle() {
+	r := f.ranks
+	if r == nil || !r.gradients.Synchronised() {
+		return
+	}
+	r.gradients.Idle(func() {
+		var loss *Tensor
+		f.o.cast(func() { loss = f.loss(f.model.Forward(r.standIn.X), r.standIn.Y) })
+		f.backward(loss, 0)
+		loss.Release()
+	})
 }
 
 // watch has the step fail whose loss is no number, unless the scaler skips such steps.

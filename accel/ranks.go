@@ -26,7 +26,10 @@ type ranks struct {
 	cancel    context.CancelFunc
 	stop      func() bool
 
-	before time.Duration // that the group has spent before this training
+	standIn data.Batch // an example for a rank that has none, where it must compute with something
+
+	before parallel.Use // of the group, before this training
+	since  time.Time
 
 	stopping bool // all have agreed to stop
 	agreed   bool // all know of the error with which the training ends
@@ -40,7 +43,7 @@ func (f *fitting) beginRanks(ctx context.Context) error {
 	if f.o.group == nil || f.o.group.Size() == 1 {
 		return nil
 	}
-	r := &ranks{group: f.o.group, gradients: parallel.NewGradients(f.o.group, f.model), user: ctx, before: f.o.group.Use().Time}
+	r := &ranks{group: f.o.group, gradients: parallel.NewGradients(f.o.group, f.model), user: ctx, before: f.o.group.Use(), since: time.Now()}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
 	if err := r.compare(f); err != nil {
@@ -69,8 +72,17 @@ func (r *ranks) end(err error, returned bool) {
 			r.group.Fail(err)
 		}
 	}
+	r.gradients.End()
 	r.stop()
 	r.cancel()
+}
+
+// alone has layers that measure over all ranks measure for themselves from now on: what
+// follows is not done by all ranks.
+func (r *ranks) alone() {
+	if r != nil {
+		r.gradients.End()
+	}
 }
 
 // exchange makes the last part of a step, in which gradients are added up over all
@@ -216,6 +228,11 @@ func (r *ranks) share(f *fitting) error {
 		r.agreed = errors.As(err, &differs)
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
+	if r.gradients.Synchronised() {
+		if err := r.together(func() error { return r.prepare(f.set) }); err != nil {
+			return err
+		}
+	}
 	if tensor.Device() != "cpu" {
 		f.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Through())
 	}
@@ -225,8 +242,17 @@ func (r *ranks) share(f *fitting) error {
 		return err
 	}
 	f.run.Seed = start.Order
+	r.before, r.since = r.group.Use(), time.Now() // from here on the ranks should keep in step
 	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
 	return nil
+}
+
+// prepare reads the example of a rank that has none.
+func (r *ranks) prepare(set *data.Set) error {
+	it := set.First(1).Batches(1)
+	it.Next()
+	r.standIn = it.Batch()
+	return it.Err()
 }
 
 // sharedStart is the random numbers that rank 0 begins with.
@@ -259,7 +285,7 @@ func (r *ranks) settle(f *fitting) error {
 	if err := r.measured(f.model); err != nil {
 		return err
 	}
-	if err := r.compareWaiting(f.run, time.Since(f.began)); err != nil {
+	if err := r.compareWaiting(f.run); err != nil {
 		return err
 	}
 	var state sharedStart
@@ -275,9 +301,9 @@ func (r *ranks) settle(f *fitting) error {
 const behind = 0.2
 
 // compareWaiting finds a rank that is slower than the others, which wait for it.
-func (r *ranks) compareWaiting(run *Run, total time.Duration) error {
+func (r *ranks) compareWaiting(run *Run) error {
 	waited := make([]float64, r.group.Size())
-	waited[r.group.Rank()] = (r.group.Use().Time - r.before).Seconds() / total.Seconds()
+	waited[r.group.Rank()] = (r.group.Use().Time - r.before.Time).Seconds() / time.Since(r.since).Seconds()
 	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}

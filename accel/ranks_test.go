@@ -33,6 +33,8 @@ type rankTraining struct {
 	bucket   int  // bytes; 0 for the default
 	nccl     bool // the simulated GPU has NCCL
 	targets  bool // numbers are learned, not the digits' classes
+	images   bool // the digits are of one channel
+	large    bool // some examples are too large for float16
 	twice    bool // train a second time
 }
 
@@ -89,6 +91,8 @@ type outcome struct {
 	Error     string
 	Text      string
 	Exchanged time.Duration
+	Skipped   []bool
+	Scales    []float64
 }
 
 // train is what each rank does, and one process alone with a nil group.
@@ -109,6 +113,18 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 		}
 		test = train.First(2) // fewer than ranks
 	}
+	if c.images {
+		for _, s := range []**data.Set{&train, &test} {
+			if *s, err = (*s).Reshape(1, 8, 8); err != nil {
+				return o, err
+			}
+		}
+	}
+	if c.large {
+		if train, err = enlarged(train); err != nil {
+			return o, err
+		}
+	}
 	rank := 0
 	options := append([]accel.Option{accel.Quiet()}, c.options...)
 	if group != nil {
@@ -127,6 +143,7 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 	for range rounds {
 		run, err := accel.Fit(ctx, model, train, append(options, more...)...)
 		for _, s := range run.Steps {
+			o.Skipped, o.Scales = append(o.Skipped, s.Skipped), append(o.Scales, s.LossScale)
 			o.Losses, o.Accuracy = append(o.Losses, s.Loss), append(o.Accuracy, s.Accuracy)
 		}
 		o.Checks = append(o.Checks, run.Checks...)
@@ -309,12 +326,12 @@ func compareOutcomes(t *testing.T, rank int, got, want, first outcome, tolerance
 			got.Examples, len(got.Losses), len(got.Checks), got.Order, want.Examples, len(want.Losses), len(want.Checks), want.Order)
 	}
 	for i := range want.Losses {
-		if math.Abs(got.Losses[i]-want.Losses[i]) > 1e-4 || !alike(got.Accuracy[i], want.Accuracy[i]) {
+		if math.Abs(got.Losses[i]-want.Losses[i]) > max(1e-4, tolerance)*max(1, math.Abs(want.Losses[i])) || !alike(got.Accuracy[i], want.Accuracy[i]) {
 			t.Fatalf("rank %d: step %d has loss %v and accuracy %v, in one process %v and %v", rank, i, got.Losses[i], got.Accuracy[i], want.Losses[i], want.Accuracy[i])
 		}
 	}
 	for i, w := range want.Checks {
-		if g := got.Checks[i]; g.Step != w.Step || math.Abs(g.Loss-w.Loss) > 1e-4 || !alike(g.Accuracy, w.Accuracy) {
+		if g := got.Checks[i]; g.Step != w.Step || math.Abs(g.Loss-w.Loss) > max(1e-4, tolerance) || !alike(g.Accuracy, w.Accuracy) {
 			t.Fatalf("rank %d: check %d is %+v, in one process %+v", rank, i, g, w)
 		}
 	}

@@ -52,10 +52,11 @@ func fromTensors(err error) bool {
 		finite *tensor.NonFiniteError
 		traced *tensor.TraceError
 		device *tensor.DeviceError
+		across *tensor.AcrossError
 	)
 	return errors.As(err, &shape) || errors.As(err, &dtype) || errors.As(err, &index) ||
 		errors.As(err, &state) || errors.As(err, &memory) || errors.As(err, &finite) ||
-		errors.As(err, &traced) || errors.As(err, &device)
+		errors.As(err, &traced) || errors.As(err, &device) || errors.As(err, &across)
 }
 
 // forward runs the layer with this number, and names it if it panics with an

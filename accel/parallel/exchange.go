@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -44,11 +45,13 @@ func (x *exchange) start(ctx context.Context) {
 		defer close(x.ended)
 		for p := range x.send {
 			begin := time.Now()
+			told := tell(trace.Communicating, "gradients", 8*len(p.double)+4*len(p.single))
 			if p.double != nil {
 				p.err = x.group.AllReduceFloat64(ctx, p.double, Sum)
 			} else {
 				p.err = x.group.AllReduce(ctx, p.single, Sum)
 			}
+			told()
 			x.busy += time.Since(begin)
 		}
 	}()
@@ -59,6 +62,9 @@ func (x *exchange) start(ctx context.Context) {
 func (x *exchange) complete(bucket int, p *tensor.Tensor) {
 	x.order = append(x.order, p)
 	x.came[bucket]++
+	if x.across != nil { // else sums of its layers could come in between, and on another rank not there
+		return
+	}
 	for x.next < len(x.whole) && x.came[x.next] == len(x.whole[x.next].params) && !x.whole[x.next].last {
 		x.dispatch()
 	}
@@ -151,7 +157,9 @@ func (x *exchange) finish(ctx context.Context, votes []float64) (sums []*tensor.
 	}
 	close(x.send)
 	begin := time.Now()
+	told := tell(trace.Exchanging, "gradients", 0)
 	<-x.ended
+	told()
 	x.time.Waiting += time.Since(begin)
 	x.time.Busy += x.busy
 	for _, p := range x.parcels {
@@ -163,10 +171,9 @@ func (x *exchange) finish(ctx context.Context, votes []float64) (sums []*tensor.
 	if err != nil {
 		return nil, x.group.breakWith(err)
 	}
-	begin = time.Now()
+	voted := x.time.waiting("votes", 8*(len(votes)+1))
 	absent, err := x.vote(ctx, votes)
-	x.time.Waiting += time.Since(begin)
-	x.time.Busy += time.Since(begin)
+	voted()
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -33,6 +34,11 @@ import (
 // are computed. In the first step these are the last parameters first, from then on those
 // first that were complete first on rank 0. A model whose gradients fit into one bucket has nothing to overlap.
 //
+// In a model with layers that measure over all ranks, nn.SyncBatchNorm, all ranks must
+// make each pass together: with examples on all of them (data.DropLast), or else
+// with [Gradients.Idle]. The gradients of such a model go when all are there, since
+// nothing says in which order they and the sums of its layers would come.
+//
 // It is for one goroutine.
 type Gradients struct {
 	group  *Group
@@ -41,6 +47,7 @@ type Gradients struct {
 	params []*tensor.Tensor
 	sorted bool      // the buckets are in the order in which gradients are complete
 	whole  []*bucket // in the order in which they are sent
+	across *across   // for layers that measure over all ranks; nil without any
 	time   Overlap
 }
 
@@ -48,6 +55,28 @@ type Gradients struct {
 type Overlap struct {
 	Busy    time.Duration // numbers were on their way, or added up
 	Waiting time.Duration // of that the rank had nothing else to do
+}
+
+// waiting measures how long a rank has nothing to do but to wait for the others, until
+// what it returns is called.
+func (o *Overlap) waiting(what string, bytes int) (end func()) {
+	begin := time.Now()
+	told := tell(trace.Exchanging, what, bytes)
+	return func() {
+		told()
+		o.Busy += time.Since(begin)
+		o.Waiting += time.Since(begin)
+	}
+}
+
+// tell has a profile know of a stretch of time, if one is being taken.
+func tell(kind trace.Kind, what string, bytes int) (end func()) {
+	c := trace.Profile()
+	if c == nil {
+		return func() {}
+	}
+	begin := c.Now()
+	return func() { c.Event(kind, what, begin, bytes) }
 }
 
 // Hidden is the share of the exchange during which gradients were computed, from 0 to 1.
@@ -69,11 +98,17 @@ func (s *Gradients) Overlap() Overlap { return s.time }
 
 // Backward is loss.Backward on all ranks: each parameter then has the sum of the
 // gradients of the ranks' losses, each times the rank's share of the examples. A rank
-// without examples gives nil and 0. Gradients that are there already are added, once.
+// without examples gives nil and 0, which is an error where layers measure over all
+// ranks and wait for this one. Gradients that are there already are added, once.
 //
 // Errors are those of [Group.AllReduce]. When the computation of this rank panics, the
 // others are told, and it goes on panicking.
 func (s *Gradients) Backward(ctx context.Context, loss *tensor.Tensor, share float64) error {
+	if loss == nil && s.Synchronised() {
+		err := fmt.Errorf("parallel: rank %d has no examples, and nn.SyncBatchNorm needs some on each: leave out batches that are smaller (data.DropLast), or see Gradients.Idle", s.group.Rank())
+		s.group.Fail(err)
+		return err
+	}
 	_, err := s.Exchange(ctx, Exchange{Backward: func() {
 		switch {
 		case loss == nil:
@@ -229,9 +264,15 @@ func (s *Gradients) fill(params []*tensor.Tensor) {
 //
 // On GPUs it also has them meet: gradients are then added up by NCCL, where that is found
 // on all ranks, and else by way of the hosts; see [Group.Through].
+//
+// Layers that measure over all ranks do so from now on, until [Gradients.End] or the end
+// of ctx, which they heed.
 func (s *Gradients) Begin(ctx context.Context) error {
 	if err := Share(ctx, s.group, s.model); err != nil {
 		return err
 	}
-	return s.group.joinDevices(ctx)
+	if err := s.group.joinDevices(ctx); err != nil {
+		return err
+	}
+	return s.synchronise(ctx)
 }

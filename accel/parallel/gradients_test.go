@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
@@ -98,10 +99,13 @@ func TestOwnLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := digits.First(65)
+	var making sync.Mutex // of models: the ranks of one process share its random numbers
 	train := func(ctx context.Context, g *Group) ([]float32, error) {
+		making.Lock()
 		tensor.Seed(3)
 		model := nn.Sequential(nn.Flatten(), nn.Dense(6), nn.ReLU(), nn.Dense(10))
 		model.Forward(tensor.Zeros(1, 8, 8))
+		making.Unlock()
 		opt := optim.AdamW(model, 0.01)
 		gradients := NewGradients(g, model)
 		if err := gradients.Begin(ctx); err != nil {
@@ -270,4 +274,18 @@ func TestOverlap(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestSyncBatchNormInOneProcess wants ranks that share an engine to be refused: they would
+// wait for each other for ever.
+func TestSyncBatchNormInOneProcess(t *testing.T) {
+	for r, err := range each(t, ranks(t, 2), func(ctx context.Context, g *Group) error {
+		model := nn.Sequential(nn.Dense(2), nn.SyncBatchNorm())
+		model.Forward(tensor.Ones(2, 2))
+		return NewGradients(g, model).Begin(ctx)
+	}) {
+		if !errors.Is(err, errOneProcess) {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Local is groups of one process: its n ranks, each for a goroutine, connected as
 // processes are. It is for tests, and for what ranks are to do that is no training,
-// of which there is one at a time in a process.
+// of which there is one at a time in a process. Models with nn.SyncBatchNorm are refused.
 func Local(ctx context.Context, n int, options ...Option) (ranks []*Group, err error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,7 +25,7 @@ func Local(ctx context.Context, n int, options ...Option) (ranks []*Group, err e
 	var joining sync.WaitGroup
 	for r := range ranks {
 		joining.Go(func() {
-			at := At(Place{Rank: r, Size: len(ranks), LocalRank: r, LocalSize: len(ranks), Address: address})
+			at := At(Place{Rank: r, Size: len(ranks), LocalRank: r, LocalSize: len(ranks), Address: address, local: true})
 			ranks[r], errs[r] = Join(ctx, append([]Option{secret, at}, options...)...)
 		})
 	}

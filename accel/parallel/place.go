@@ -22,6 +22,7 @@ type Place struct {
 	// Launcher is what the place was read from, "torchrun" for instance; empty for a process that is alone.
 	Launcher string
 
+	local bool   // in one process with the others
 	store string // the address of torchrun's own store, through which rank 0 tells where it listens
 }
 

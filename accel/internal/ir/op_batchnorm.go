@@ -9,6 +9,11 @@ type BatchNorm struct {
 	// Training says that the statistics are x's own, so that the gradient goes
 	// through them.
 	Training bool
+	// Across is called while the gradient is taken, for statistics of several
+	// processes: it gives for this one's Σ dy and Σ dy·x̂ [2, C] those of all, times the
+	// share of x in all that was normalised. It may record and run lists. Nil for
+	// statistics of x alone.
+	Across func(sums *Value) *Value
 }
 
 // Name is BatchNorm.
@@ -49,11 +54,30 @@ func (o BatchNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool
 	x, statistics, w := in[0], in[1], in[2]
 	out := make([]*Value, 4)
 	sums := r.Record(BatchNormSums{BatchNorm: o}, x, dy, statistics)
+	out[3], out[2] = r.row(sums, 0), r.row(sums, 1)
 	if wants[0] {
+		if o.Across != nil {
+			sums = r.across(o.Across, sums, dy, out[2], out[3])
+		}
 		out[0] = r.Record(BatchNormInputGradient{BatchNorm: o}, x, dy, statistics, w, sums)
 	}
-	out[3], out[2] = r.row(sums, 0), r.row(sums, 1)
 	return out
+}
+
+// across runs f in the midst of Backward; what the gradient still needs has a holder
+// meanwhile.
+func (r *Recorder) across(f func(*Value) *Value, sums *Value, needed ...*Value) (all *Value) {
+	needed = append(needed, sums)
+	for _, v := range needed {
+		v.Hold()
+	}
+	defer func() {
+		for _, v := range needed {
+			v.Drop()
+		}
+	}()
+	r.aside(func() { all = f(sums) })
+	return all
 }
 
 // BatchStatistics is mean and variance [2, C] of each channel of x [N, C, …];
@@ -78,8 +102,8 @@ func (BatchStatistics) Infer(in []*Value) (Type, error) {
 	if len(x) < 2 {
 		return Type{}, &ShapeError{Hint: "x [N C …] is needed"}
 	}
-	if x[1] > 0 && Len(x)/x[1] < 2 {
-		return Type{}, &ShapeError{Hint: "at least two elements of each channel are needed to normalise a batch"}
+	if x[1] > 0 && Len(x) == 0 {
+		return Type{}, &ShapeError{Hint: "there are no elements to take the mean of"}
 	}
 	return Type{[]int{2, x[1]}, in[0].dtype}, nil
 }

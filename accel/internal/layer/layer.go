@@ -50,5 +50,14 @@ type Flatten struct{}
 // Dropout returns its input when a model is evaluated.
 type Dropout struct{}
 
+// Synchronised is a layer that can measure over all ranks of a training together.
+type Synchronised interface {
+	// OverRanks tells whether it does where there are several.
+	OverRanks() bool
+	// Synchronise has it add up what it measures through this from now on, or measure
+	// alone with nil.
+	Synchronise(through tensor.Across)
+}
+
 // Shortcut is x + f(x), where f is a chain.
 type Shortcut struct{ Chain any }

@@ -130,6 +130,8 @@ const (
 	Planning                  // the launch of a list
 	Launching                 // work of the device
 	Synchronising             // waiting for work of the device
+	Exchanging                // waiting for other processes that train the model, too
+	Communicating             // numbers on their way to them, beside other work
 )
 
 // Event is something that the host did.

@@ -1,0 +1,149 @@
+package accel_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// tiedModel uses its first weight a second time, the other way around.
+type tiedModel struct {
+	In, Out *tensor.Tensor
+	Norm    nn.Module
+}
+
+func (m *tiedModel) Forward(x *tensor.Tensor) *tensor.Tensor {
+	h := m.Norm.Forward(x.Flatten(1).MatMul(m.In)).Tanh()
+	return h.MatMul(m.In.Transpose(1, 0)).Tanh().MatMul(m.Out)
+}
+
+func newTiedModel() nn.Module {
+	parameter := func(shape ...int) *tensor.Tensor {
+		return tensor.Parameter(tensor.Randn(nil, shape...).MulScalar(0.1).Detach())
+	}
+	return &tiedModel{In: parameter(64, 12), Out: parameter(64, 10), Norm: nn.LayerNorm()}
+}
+
+func syncModel() nn.Module {
+	return nn.Sequential(nn.Flatten(), nn.Dense(20), nn.SyncBatchNorm(), nn.ReLU(), nn.Dense(12), nn.SyncBatchNorm(), nn.Tanh(), nn.Dense(10))
+}
+
+// syncImages is a network of convolutions, whose BatchNorm layers are converted.
+func syncImages() nn.Module {
+	m := nn.Sequential(
+		nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Residual(nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU()),
+		nn.GlobalAvgPool(), nn.Dense(10),
+	)
+	if n := nn.ConvertSyncBatchNorm(m); n != 2 {
+		panic(fmt.Sprint(n, " layers converted"))
+	}
+	return m
+}
+
+// equalTrainings are those whose weights on several ranks are those of one process, with
+// the tolerance of a weight.
+var equalTrainings = []struct {
+	name      string
+	training  rankTraining
+	ranks     []int
+	tolerance float64
+}{
+	{"SyncBatchNorm", rankTraining{model: syncModel, examples: 203, validate: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.SGD(0.05, 0.9)}}, []int{2, 4}, 1e-5},
+	// The last batch has one example: a rank normalises what another one has.
+	{"SyncBatchNorm, two left", rankTraining{model: syncModel, examples: 66, options: []accel.Option{accel.BatchSize(16), accel.Epochs(3), accel.SGD(0.05, 0.9)}}, []int{3, 4}, 1e-5},
+	{"SyncBatchNorm of images", rankTraining{model: syncImages, images: true, examples: 100, validate: true, options: []accel.Option{accel.BatchSize(24), accel.Epochs(2), accel.SGD(0.05, 0.9)}}, []int{2, 4}, 1e-5},
+	{"SyncBatchNorm, accumulated", rankTraining{model: syncModel, examples: 150, bucket: 1000, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(3), accel.SGD(0.05, 0.9)}}, []int{3}, 1e-5},
+	{"SyncBatchNorm, recomputed", rankTraining{model: syncModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Checkpoint(), accel.SGD(0.05, 0.9)}}, []int{2}, 1e-5},
+	{"SyncBatchNorm, BF16", rankTraining{model: syncModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.BF16), accel.SGD(0.01, 0)}}, []int{2}, 2e-3},
+	{"clipped", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.ClipNorm(0.05), accel.SGD(0.5, 0.9)}}, []int{3}, 1e-5},
+	{"LAMB", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.LAMB(1e-2)}}, []int{3}, 1e-5},
+	{"Muon", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Muon(1e-3)}}, []int{3}, 1e-5},
+	{"tied weights", rankTraining{model: newTiedModel, examples: 130, bucket: 1000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AdamW(1e-3)}}, []int{2, 3}, 1e-5},
+	{"BF16", rankTraining{model: rankModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.BF16), accel.SGD(0.01, 0)}}, []int{2}, 1e-3},
+	// Examples that are too large, of which one rank meets: its gradients overflow, and all skip the step.
+	{"FP16, skipped on one rank", rankTraining{model: plainModel, examples: 96, large: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.001, 0)}}, []int{3}, 1e-3},
+	{"simulated GPU, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
+	{"simulated GPU with NCCL, SyncBatchNorm", rankTraining{examples: 10, nccl: true, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
+}
+
+func plainModel() nn.Module {
+	return nn.Sequential(nn.Flatten(), nn.Dense(24), nn.ReLU(), nn.Dense(10))
+}
+
+func smallSync() nn.Module {
+	return nn.Sequential(nn.Flatten(), nn.Dense(4), nn.SyncBatchNorm(), nn.ReLU(), nn.Dense(10))
+}
+
+func init() {
+	for _, c := range equalTrainings {
+		rankTrainings[c.name] = c.training
+	}
+}
+
+// TestRanksEqualOneProcess compares what layers, optimisers and precisions come to on
+// several ranks with what they come to in one process.
+func TestRanksEqualOneProcess(t *testing.T) {
+	for _, c := range equalTrainings {
+		for _, n := range c.ranks {
+			t.Run(fmt.Sprintf("%s on %d", c.name, n), func(t *testing.T) {
+				want, err := c.training.train(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := processes(t, c.name, n)
+				for r, got := range all {
+					compareOutcomes(t, r, got, want, all[0], c.tolerance)
+					if !slices.Equal(got.Skipped, want.Skipped) || !slices.Equal(got.Scales, want.Scales) {
+						t.Errorf("rank %d: skipped %v at scales %v, in one process %v at %v", r, got.Skipped, got.Scales, want.Skipped, want.Scales)
+					}
+				}
+				if c.training.large && !(slices.Contains(want.Skipped, true) && slices.Contains(want.Skipped, false)) {
+					t.Errorf("of the steps should be skipped some: %v", want.Skipped)
+				}
+			})
+		}
+	}
+}
+
+// TestSyncBatchNormAlone wants one rank, and a model that nobody trains in parallel, to
+// compute as with BatchNorm.
+func TestSyncBatchNormAlone(t *testing.T) {
+	group, err := parallel.Join(t.Context(), parallel.At(parallel.Place{Size: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := rankTrainings["SyncBatchNorm"]
+	got, err := c.train(t.Context(), group)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.model = func() nn.Module {
+		return nn.Sequential(nn.Flatten(), nn.Dense(20), nn.BatchNorm(), nn.ReLU(), nn.Dense(12), nn.BatchNorm(), nn.Tanh(), nn.Dense(10))
+	}
+	want, err := c.train(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareOutcomes(t, 0, got, want, want, 0)
+}
+
+// enlarged is a set of which some examples have large numbers.
+func enlarged(set *data.Set) (*data.Set, error) {
+	x, labels := make([][]float32, set.Len()), make([]int, set.Len())
+	for i := range x {
+		x[i], labels[i] = set.Example(i), set.Label(i)
+		if i%40 == 3 {
+			for k := range x[i] {
+				x[i][k] *= 60
+			}
+		}
+	}
+	return data.FromSlices(x, labels)
+}
