@@ -88,6 +88,12 @@ def test_fashion_learns_the_clothes(executed):
     assert accuracy(executed("fashion.ipynb")) >= 87
 
 
+def test_active_learning_goes_round(executed):
+    """From the first twenty labels on, until there are 160: the curve has a point for each round."""
+    shown = text(executed("06-active-learning.ipynb"))
+    assert float(re.search(r"Accuracy by labels: ([0-9.]+) % with 140 labels", shown)[1]) > 85
+
+
 def test_active_learning_beats_chance(executed):
     """With the most labels that are compared."""
     last = {}
