@@ -55,6 +55,12 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	changed := e.declareFunctions(c.Funcs)
+	for _, decl := range c.Funcs {
+		if decl.Body != nil {
+			decl.Body.List = e.inOrder(decl.Body.List, decl)
+		}
+	}
+	c.Body = e.inOrder(c.Body, nil)
 	e.compile(c.Funcs)
 
 	for _, spec := range c.Types {

@@ -1,0 +1,592 @@
+package lower
+
+// Compiled Go makes the calls of a statement first, one after the other, and reads
+// variables and memory when all have been made:
+//
+//	return v, json.Unmarshal(b, &v)  ->  t1 := json.Unmarshal(b, &v); return v, t1
+//	x += f(), f changes x            ->  t1 := f(); x += t1
+//	a, b = xs[0], <-c                ->  t1 := <-c; a, b = xs[0], t1
+//	xs[i], err = f()                 ->  t1, t2 := f(); xs[i], err = t1, t2
+//	if x+f() > 0 {}                  ->  { t1 := f(); if x+t1 > 0 {} }
+//
+// The specification leaves the order open, but programs rely on it. Slices, len,
+// append, &&, assertions and some others are evaluated among the calls: see
+// cmd/compile/internal/walk, order.go, whose choices these are. Statements that mean
+// the same in both orders stay as they are, and so do conditions of loops.
+//
+// The syntax tree itself is changed, so that both tiers run the same.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// order changes the functions of one declaration.
+type order struct {
+	*emitter
+	exposed map[types.Object]bool // local variables that a call may change
+	local   map[types.Object]bool
+
+	// of the current statement
+	early   []*ast.Expr // what is evaluated before the rest, in order
+	needed  int         // how many of these a read comes before
+	pending bool        // something has been read that a call may change
+}
+
+// inOrder gives the statements of a body with what is to be evaluated early before
+// those that it is in, and changes all blocks in them. The declaration that it is of,
+// if there is one, has the parameters.
+func (e *emitter) inOrder(body []ast.Stmt, decl *ast.FuncDecl) []ast.Stmt {
+	o := &order{emitter: e, exposed: map[types.Object]bool{}, local: map[types.Object]bool{}}
+	var whole ast.Node = &ast.BlockStmt{List: body}
+	if decl != nil {
+		whole = decl
+	}
+	o.study(whole)
+	body = o.list(body)
+	for _, s := range body {
+		ast.Inspect(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BlockStmt:
+				n.List = o.list(n.List)
+			case *ast.CaseClause:
+				n.Body = o.list(n.Body)
+			case *ast.CommClause:
+				n.Body = o.list(n.Body)
+			case *ast.IfStmt:
+				if next, ok := n.Else.(*ast.IfStmt); ok {
+					if list := o.list([]ast.Stmt{next}); len(list) > 1 || list[0] != n.Else {
+						n.Else = &ast.BlockStmt{Lbrace: next.Pos(), List: list, Rbrace: next.End()}
+					}
+				}
+			}
+			return true
+		})
+	}
+	return body
+}
+
+// study finds the variables that a call may change: those whose address is taken, and
+// those that a function literal assigns to which did not declare them.
+func (o *order) study(body ast.Node) {
+	owner := map[types.Object]*ast.FuncLit{}
+	var walk func(n ast.Node, lit *ast.FuncLit)
+	walk = func(n ast.Node, lit *ast.FuncLit) {
+		expose := func(e ast.Expr) {
+			if v := o.root(e); v != nil {
+				o.exposed[v] = true
+			}
+		}
+		change := func(e ast.Expr) {
+			if e == nil {
+				return
+			}
+			if v := o.root(e); v != nil && owner[v] != lit {
+				o.exposed[v] = true
+			}
+		}
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				if n != lit {
+					walk(n, n)
+					return false
+				}
+			case *ast.CaseClause:
+				if v := o.Info.Implicits[n]; v != nil {
+					owner[v], o.local[v] = lit, true
+				}
+			case *ast.Ident:
+				if v := o.Info.Defs[n]; v != nil {
+					owner[v], o.local[v] = lit, true
+				}
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					expose(n.X)
+				}
+			case *ast.SliceExpr:
+				if _, array := o.under(n.X).(*types.Array); array {
+					expose(n.X)
+				}
+			case *ast.SelectorExpr:
+				if sel := o.Info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal {
+					expose(n.X)
+				}
+			case *ast.AssignStmt:
+				for _, e := range n.Lhs {
+					change(e)
+				}
+			case *ast.IncDecStmt:
+				change(n.X)
+			case *ast.RangeStmt:
+				change(n.Key)
+				change(n.Value)
+			}
+			return true
+		})
+	}
+	walk(body, nil)
+}
+
+// root is the variable in whose storage e lies; nil when e is reached through a
+// pointer or is no variable.
+func (o *order) root(e ast.Expr) *types.Var {
+	switch e := e.(type) {
+	case *ast.Ident:
+		v, _ := o.Info.ObjectOf(e).(*types.Var)
+		return v
+	case *ast.ParenExpr:
+		return o.root(e.X)
+	case *ast.SelectorExpr:
+		if _, pointer := o.under(e.X).(*types.Pointer); !pointer {
+			return o.root(e.X)
+		}
+	case *ast.IndexExpr:
+		if _, array := o.under(e.X).(*types.Array); array {
+			return o.root(e.X)
+		}
+	}
+	return nil
+}
+
+// under is the underlying type of an expression, nil for a package name.
+func (o *order) under(e ast.Expr) types.Type {
+	if t := o.Info.TypeOf(e); t != nil {
+		return t.Underlying()
+	}
+	return nil
+}
+
+// list gives the statements of a block with their early parts before them.
+func (o *order) list(list []ast.Stmt) []ast.Stmt {
+	var out []ast.Stmt
+	for i, s := range list {
+		before := o.statement(s)
+		if len(before) > 0 && out == nil {
+			out = append(make([]ast.Stmt, 0, len(list)+len(before)), list[:i]...)
+		}
+		switch {
+		case len(before) == 0:
+			if out != nil {
+				out = append(out, s)
+			}
+			continue
+		case initOf(s) != nil:
+			init := initOf(s)
+			before = append([]ast.Stmt{*init}, before...)
+			*init = nil
+			out = append(out, &ast.BlockStmt{Lbrace: s.Pos(), List: append(before, s), Rbrace: s.End()})
+		default:
+			out = append(append(out, before...), s)
+		}
+	}
+	if out == nil {
+		return list
+	}
+	return out
+}
+
+// initOf is the init statement of s, nil if it has none.
+func initOf(s ast.Stmt) *ast.Stmt {
+	var init *ast.Stmt
+	switch s := s.(type) {
+	case *ast.IfStmt:
+		init = &s.Init
+	case *ast.SwitchStmt:
+		init = &s.Init
+	}
+	if init == nil || *init == nil {
+		return nil
+	}
+	return init
+}
+
+// statement takes the early parts out of a statement and gives what defines them.
+func (o *order) statement(s ast.Stmt) []ast.Stmt {
+	o.early, o.needed, o.pending = nil, 0, false
+	var after []ast.Stmt
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		o.last(&s.X)
+	case *ast.SendStmt:
+		o.expr(&s.Chan)
+		o.expr(&s.Value)
+	case *ast.AssignStmt:
+		after = o.assign(s)
+	case *ast.DeclStmt:
+		if d := s.Decl.(*ast.GenDecl); d.Tok == token.VAR && len(d.Specs) == 1 {
+			o.values(d.Specs[0].(*ast.ValueSpec).Values)
+		}
+	case *ast.ReturnStmt:
+		o.values(s.Results)
+	case *ast.IfStmt:
+		o.expr(&s.Cond)
+	case *ast.SwitchStmt:
+		if s.Tag != nil {
+			o.expr(&s.Tag)
+		}
+	case *ast.RangeStmt:
+		o.last(&s.X)
+	case *ast.GoStmt:
+		o.parts(s.Call)
+	case *ast.DeferStmt:
+		o.parts(s.Call)
+	}
+	var before []ast.Stmt
+	for _, e := range o.early[:o.needed] {
+		id, v := o.variable(*e)
+		before = append(before, &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: id.Pos(), Tok: token.DEFINE, Rhs: []ast.Expr{*e}})
+		*e = o.use(id, v)
+	}
+	return append(before, after...)
+}
+
+// variable makes a variable for the value of e.
+func (o *order) variable(e ast.Expr) (*ast.Ident, *types.Var) {
+	return o.variableOf(e.Pos(), types.Default(o.Info.TypeOf(e)))
+}
+
+func (o *order) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var) {
+	const name = "early"
+	v := types.NewVar(pos, nil, name, t)
+	id := &ast.Ident{NamePos: pos, Name: name}
+	o.Info.Defs[id] = v
+	return id, v
+}
+
+// use is the value of a variable.
+func (o *order) use(at *ast.Ident, v *types.Var) *ast.Ident {
+	id := &ast.Ident{NamePos: at.NamePos, Name: v.Name()}
+	o.Info.Uses[id] = v
+	o.Info.Types[id] = types.TypeAndValue{Type: v.Type()}
+	return id
+}
+
+// assign is for assignments and definitions. It returns the definition of the values
+// of a call, when these have to be there before the targets are found.
+func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
+	switch {
+	case s.Tok != token.ASSIGN && s.Tok != token.DEFINE:
+		o.expr(&s.Lhs[0])
+		o.expr(&s.Rhs[0])
+		return nil
+	case len(s.Lhs) == 1:
+		o.target(&s.Lhs[0])
+		o.values(s.Rhs)
+		return nil
+	}
+	for i := range s.Lhs {
+		o.target(&s.Lhs[i])
+	}
+	call, isCall := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
+	if len(s.Rhs) > 1 || !isCall {
+		o.values(s.Rhs)
+		return nil
+	}
+	late := o.pending && s.Tok == token.ASSIGN
+	o.parts(call)
+	if !late {
+		return nil
+	}
+	o.needed = len(o.early)
+	define := &ast.AssignStmt{TokPos: s.TokPos, Tok: token.DEFINE, Rhs: s.Rhs}
+	s.Rhs = nil
+	for v := range o.Info.TypeOf(call).(*types.Tuple).Variables() {
+		id, v := o.variableOf(call.Pos(), v.Type())
+		define.Lhs = append(define.Lhs, id)
+		s.Rhs = append(s.Rhs, o.use(id, v))
+	}
+	return []ast.Stmt{define}
+}
+
+// target is for what is assigned to: its operands are read.
+func (o *order) target(e *ast.Expr) {
+	switch x := (*e).(type) {
+	case *ast.Ident:
+	case *ast.ParenExpr:
+		o.target(&x.X)
+	default:
+		o.expr(e)
+	}
+}
+
+// values is for the values of a statement.
+func (o *order) values(list []ast.Expr) {
+	if len(list) == 1 {
+		o.last(&list[0])
+		return
+	}
+	for i := range list {
+		o.expr(&list[i])
+	}
+}
+
+// last is for the only value of a statement: when it is that of a call, nothing is
+// read after it.
+func (o *order) last(e *ast.Expr) {
+	switch x := ast.Unparen(*e).(type) {
+	case *ast.CallExpr:
+		if tv := o.Info.Types[x.Fun]; !tv.IsType() && tv.Value == nil {
+			o.parts(x)
+			return
+		}
+	case *ast.UnaryExpr:
+		if x.Op == token.ARROW {
+			o.expr(&x.X)
+			return
+		}
+	case *ast.TypeAssertExpr:
+		o.expr(&x.X)
+		return
+	case *ast.IndexExpr: // which may have two values
+		if _, isMap := o.under(x.X).(*types.Map); isMap {
+			o.expr(&x.X)
+			o.expr(&x.Index)
+			return
+		}
+	}
+	o.expr(e)
+}
+
+// take makes e an early part. One that is effectful may change what was read.
+func (o *order) take(e *ast.Expr, effectful bool) {
+	o.early = append(o.early, e)
+	if effectful && o.pending {
+		o.needed = len(o.early)
+	}
+}
+
+// within is for the operands of an early part, which are read at that point.
+func (o *order) within(operands func()) {
+	pending := o.pending
+	o.pending = false
+	operands()
+	o.pending = pending
+}
+
+// expr is for an expression that is evaluated for its value.
+func (o *order) expr(p *ast.Expr) {
+	if tv := o.Info.Types[*p]; tv.IsType() || tv.Value != nil {
+		return
+	}
+	switch e := (*p).(type) {
+	case *ast.Ident:
+		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.local[v] && !v.IsField() && !isEarly(v) || o.exposed[v]) {
+			o.pending = true
+		}
+	case *ast.ParenExpr:
+		o.expr(&e.X)
+	case *ast.CompositeLit:
+		o.composite(p, e)
+	case *ast.SelectorExpr:
+		o.selector(e)
+	case *ast.IndexExpr:
+		if o.Info.Types[e.Index].IsType() {
+			return
+		}
+		o.expr(&e.X)
+		o.expr(&e.Index)
+		switch o.under(e.X).(type) {
+		case *types.Array, *types.Basic:
+		default:
+			o.pending = true
+		}
+	case *ast.SliceExpr:
+		o.within(func() {
+			o.expr(&e.X)
+			for _, bound := range []*ast.Expr{&e.Low, &e.High, &e.Max} {
+				if *bound != nil {
+					o.expr(bound)
+				}
+			}
+		})
+		o.take(p, false)
+	case *ast.StarExpr:
+		o.expr(&e.X)
+		o.pending = true
+	case *ast.TypeAssertExpr:
+		o.within(func() { o.expr(&e.X) })
+		if e.Type != nil {
+			o.take(p, false)
+		}
+	case *ast.UnaryExpr:
+		switch e.Op {
+		case token.ARROW:
+			o.within(func() { o.expr(&e.X) })
+			o.take(p, true)
+		case token.AND:
+			o.address(&e.X)
+		default:
+			o.expr(&e.X)
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.LAND || e.Op == token.LOR {
+			o.take(p, o.acts(e))
+			return
+		}
+		o.expr(&e.X)
+		o.expr(&e.Y)
+	case *ast.CallExpr:
+		o.call(p, e)
+	}
+}
+
+func isEarly(v *types.Var) bool { return v.Pkg() == nil }
+
+// address is for the operand of &, which is not read.
+func (o *order) address(p *ast.Expr) {
+	switch e := (*p).(type) {
+	case *ast.Ident:
+	case *ast.ParenExpr:
+		o.address(&e.X)
+	case *ast.CompositeLit:
+		for i := range e.Elts {
+			o.element(&e.Elts[i])
+		}
+	default:
+		o.expr(p)
+	}
+}
+
+func (o *order) composite(p *ast.Expr, e *ast.CompositeLit) {
+	switch u := o.under(e).(type) {
+	case *types.Struct, *types.Array, *types.Slice, *types.Pointer:
+		if pointer, ok := u.(*types.Pointer); ok {
+			if _, isMap := pointer.Elem().Underlying().(*types.Map); isMap {
+				break
+			}
+		}
+		for i := range e.Elts {
+			o.element(&e.Elts[i])
+		}
+		return
+	}
+	// The elements of a map are stored one after the other.
+	o.take(p, o.acts(e))
+}
+
+func (o *order) element(p *ast.Expr) {
+	if kv, ok := (*p).(*ast.KeyValueExpr); ok {
+		p = &kv.Value
+	}
+	o.expr(p)
+}
+
+func (o *order) selector(e *ast.SelectorExpr) {
+	sel := o.Info.Selections[e]
+	switch {
+	case sel == nil: // of a package
+		_, variable := o.Info.Uses[e.Sel].(*types.Var)
+		o.pending = o.pending || variable
+	case sel.Kind() == types.MethodExpr:
+	default:
+		o.expr(&e.X)
+		if _, pointer := o.under(e.X).(*types.Pointer); pointer || sel.Indirect() {
+			o.pending = true
+		}
+	}
+}
+
+func (o *order) call(p *ast.Expr, e *ast.CallExpr) {
+	tv := o.Info.Types[e.Fun]
+	if tv.IsType() {
+		_, toSlice := tv.Type.Underlying().(*types.Slice)
+		if b, ok := o.under(e.Args[0]).(*types.Basic); ok && toSlice && b.Info()&types.IsString != 0 {
+			o.within(func() { o.expr(&e.Args[0]) })
+			o.take(p, false)
+			return
+		}
+		o.expr(&e.Args[0])
+		return
+	}
+	if tv.IsBuiltin() && o.Info.Types[*p].Type == types.Typ[types.UnsafePointer] {
+		o.parts(e)
+		return
+	}
+	o.within(func() { o.parts(e) })
+	o.take(p, o.isEffectful(e))
+}
+
+// parts is for the function and the arguments of a call.
+func (o *order) parts(e *ast.CallExpr) {
+	switch fun := ast.Unparen(e.Fun).(type) {
+	case *ast.Ident:
+		o.expr(&e.Fun)
+	case *ast.SelectorExpr:
+		sel := o.Info.Selections[fun]
+		if sel == nil || sel.Kind() != types.MethodVal {
+			o.expr(&e.Fun)
+			break
+		}
+		if o.Info.Types[fun.X].Addressable() {
+			if m, ok := sel.Obj().(*types.Func); ok {
+				if _, byPointer := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); byPointer {
+					if _, isPointer := o.under(fun.X).(*types.Pointer); !isPointer {
+						o.address(&fun.X)
+						break
+					}
+				}
+			}
+		}
+		o.selector(fun)
+	case *ast.FuncLit:
+	default:
+		o.expr(&e.Fun)
+	}
+	if len(e.Args) == 1 {
+		if inner, ok := ast.Unparen(e.Args[0]).(*ast.CallExpr); ok {
+			if _, several := o.Info.TypeOf(inner).(*types.Tuple); several {
+				o.within(func() { o.parts(inner) })
+				return
+			}
+		}
+	}
+	for i := range e.Args {
+		o.expr(&e.Args[i])
+	}
+}
+
+// isEffectful tells whether a call may change variables, or wait for someone who
+// does. Functions of compiled packages do not when they get nothing but values of
+// basic types.
+func (o *order) isEffectful(e *ast.CallExpr) bool {
+	tv := o.Info.Types[e.Fun]
+	if tv.IsType() {
+		return false
+	}
+	if tv.IsBuiltin() {
+		name := calleeIdent(e.Fun).Name
+		return name == "copy" || name == "recover"
+	}
+	id := calleeIdent(e.Fun)
+	if id == nil {
+		return true
+	}
+	fn, ok := o.Info.Uses[id].(*types.Func)
+	if !ok || fn.Pkg() == nil || fn.Pkg().Path() == "main" || isSource(fn.Pkg()) || fn.Signature().Recv() != nil {
+		return true
+	}
+	for v := range fn.Signature().Params().Variables() {
+		if _, basic := v.Type().Underlying().(*types.Basic); !basic {
+			return true
+		}
+	}
+	return false
+}
+
+// acts tells whether there is a call in e that is effectful, or a receive.
+func (o *order) acts(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			found = found || o.isEffectful(n)
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		}
+		return !found
+	})
+	return found
+}
