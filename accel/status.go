@@ -15,6 +15,7 @@ const (
 	Diverged    Status = "diverged"    // its loss was no number any more
 	Failed      Status = "failed"      // with another error
 	Unfinished  Status = "unfinished"  // it goes on, or its process was killed
+	Unreadable  Status = "unreadable"  // a file of it is none that Track writes
 )
 
 // statusOf is the status of a run that ended with this error.

@@ -1,11 +1,12 @@
 package accel
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/atomicfile"
 	"github.com/quernlab/quern/gpu"
 )
 
@@ -34,7 +36,7 @@ import (
 // .energyJoules and .slowed, on Hopper and later .smActive, .smOccupancy,
 // .pipeTensorActive and .dramActive. What was not measured is left out.
 //
-// Lines are on the disk half a second after they were measured, and without a
+// Lines are on the disk, whole, half a second after they were measured, and without a
 // summary.json a run has not ended, or was killed. When nothing more can be
 // written, on a full disk, training goes on and the run has a note about it.
 func Track(folder string) Option {
@@ -233,7 +235,10 @@ func (t *tracker) close(r *Run, failure error) error {
 func (t *tracker) store(name string, value any) error {
 	b, err := json.MarshalIndent(value, "", "  ")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(t.folder, name), append(b, '\n'), 0o644)
+		err = atomicfile.Replace(filepath.Join(t.folder, name), func(w io.Writer) error {
+			_, err := w.Write(append(b, '\n'))
+			return err
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("accel: Track: %w", err)
@@ -243,17 +248,27 @@ func (t *tracker) store(name string, value any) error {
 
 // lines is a file of JSON objects, one a line.
 type lines struct {
-	file *os.File
-	out  *bufio.Writer // which keeps its first error
-	line []byte
+	file lineFile
+	size int64  // of the file
+	line []byte // that is being made
+	kept []byte // whole ones that are not on the disk yet
+	err  error  // the first; nothing is written after it
 }
+
+type lineFile interface {
+	io.WriteCloser
+	Truncate(size int64) error
+}
+
+// mostKept is the bytes of lines that wait to be written.
+const mostKept = 1 << 16
 
 func newLines(path string) (*lines, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("accel: Track: %w", err)
 	}
-	return &lines{file: file, out: bufio.NewWriter(file)}, nil
+	return &lines{file: file}, nil
 }
 
 // begin starts a line, of something measured so many seconds after begin. A
@@ -290,12 +305,31 @@ func (l *lines) words(name, text string) {
 	l.line = strconv.AppendQuote(l.line, text)
 }
 
-// end completes the line. Its error shows in flush.
-func (l *lines) end() { _, _ = l.out.Write(append(l.line, '}', '\n')) }
+// end completes the line. What goes wrong shows in flush.
+func (l *lines) end() {
+	if l.kept = append(append(l.kept, l.line...), '}', '\n'); len(l.kept) > mostKept {
+		_ = l.flush()
+	}
+}
 
+// flush writes what there is, whole lines: what a full disk has taken of the last one
+// is cut off, for other programs do not read half a line.
 func (l *lines) flush() error {
-	if err := l.out.Flush(); err != nil {
-		return fmt.Errorf("accel: Track: %w", err)
+	if l.err == nil && len(l.kept) > 0 {
+		n, err := l.file.Write(l.kept)
+		whole := n
+		if err != nil {
+			whole = bytes.LastIndexByte(l.kept[:n], '\n') + 1
+		}
+		l.size += int64(whole)
+		if whole < n {
+			err = errors.Join(err, l.file.Truncate(l.size))
+		}
+		l.err = err
+	}
+	l.kept = l.kept[:0]
+	if l.err != nil {
+		return fmt.Errorf("accel: Track: %w", l.err)
 	}
 	return nil
 }

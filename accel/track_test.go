@@ -1,7 +1,6 @@
 package accel
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -154,13 +154,99 @@ func TestTrackFullDisk(t *testing.T) {
 	if err := tr.history.file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tr.history.file, tr.history.out = full, bufio.NewWriter(full)
+	tr.history.file = full
 	f := &fitting{run: run, logs: []recorder{tr}}
 	run.Steps = append(run.Steps, Step{Epoch: 1, Loss: 1, Accuracy: math.NaN()})
 	f.log()
 	f.closeLogs(nil)
 	if len(f.logs) != 0 || len(run.Notes) != 1 || !strings.Contains(run.Notes[0], "no space left on device") {
 		t.Errorf("%d recorders, notes %q", len(f.logs), run.Notes)
+	}
+}
+
+// smallDisk takes so many bytes.
+type smallDisk struct {
+	*os.File
+	room int
+}
+
+func (d *smallDisk) Write(b []byte) (int, error) {
+	n := min(len(b), d.room)
+	d.room -= n
+	if _, err := d.File.Write(b[:n]); err != nil || n == len(b) {
+		return n, err
+	}
+	return n, syscall.ENOSPC
+}
+
+// TestTrackedLinesAreWhole has a disk become full after each byte.
+func TestTrackedLinesAreWhole(t *testing.T) {
+	const lineBytes = len(`{"_step":1,"_runtime":0,"_timestamp":0,"train/loss":0.5}` + "\n")
+	for room := range 3*lineBytes + 1 {
+		path := filepath.Join(t.TempDir(), "history.jsonl")
+		l, err := newLines(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.file = &smallDisk{l.file.(*os.File), room}
+		for range 3 {
+			for range 2 {
+				l.begin(1, time.Unix(0, 0), 0)
+				l.number("train/loss", 0.5)
+				l.end()
+			}
+			_ = l.flush()
+		}
+		if err := l.close(); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("%d bytes: %v", room, err)
+		}
+		if got, want := len(readLines(t, path)), room/lineBytes; got != want {
+			t.Fatalf("%d bytes: %d lines, want %d", room, got, want)
+		}
+	}
+}
+
+// TestUnreadableRuns has one of each file of a run broken: the others are shown.
+func TestUnreadableRuns(t *testing.T) {
+	folder := t.TempDir()
+	var files []string
+	for range 4 {
+		_, r, err := tracked(t, t.Context(), folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, r.Folder)
+	}
+	for i, name := range []string{configFile, historyFile, summaryFile} {
+		path := filepath.Join(files[i], name)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(b[:len(b)/2], "\n{\n"...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(folder, "notes"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Runs(folder)
+	if err != nil || len(all.Runs) != 4 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	broken, text := 0, all.String()
+	for _, r := range all.Runs {
+		if r.Status == Unreadable {
+			broken++
+			if !strings.Contains(r.Error, r.Folder) || !strings.Contains(text, r.Error) {
+				t.Errorf("%s: %q does not tell which file", r.Folder, r.Error)
+			}
+		} else if r.Status != Finished || len(r.Validation) != 2 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if page := all.MIMEBundle()["text/html"].(string); broken != 3 || !strings.Contains(page, "<svg") || !strings.Contains(text, "4 runs, all with Epochs(2)") {
+		t.Errorf("%d are broken\n%s", broken, text)
 	}
 }
 

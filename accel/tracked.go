@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -29,7 +30,7 @@ type TrackedRun struct {
 	Folder  string // its own
 	Name    string // of the folder, or what Compare called it
 	Status  Status
-	Error   string // with which training ended; "" for none
+	Error   string // with which training ended, or why the run is unreadable; "" for none
 	Set     string
 	Options []string
 	Seed    uint64
@@ -51,8 +52,9 @@ type Point struct {
 }
 
 // Runs reads the runs that [Track] has kept in a folder, also those that go on or
-// were killed. A folder that is not there, or a file that another program wrote,
-// is an error; folders of other things are passed over.
+// were killed. A run of which a file cannot be read, or is none that Track writes, is
+// there with the status [Unreadable], the reason, and what could be read. A folder
+// that is not there is an error; folders of other things are passed over.
 func Runs(folder string) (*Tracked, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -66,7 +68,7 @@ func Runs(folder string) (*Tracked, error) {
 		}
 		r, err := readRun(own)
 		if err != nil {
-			return nil, fmt.Errorf("accel: Runs: %w", err)
+			r.Status, r.Error = Unreadable, err.Error()
 		}
 		t.Runs = append(t.Runs, *r)
 	}
@@ -83,27 +85,29 @@ func Runs(folder string) (*Tracked, error) {
 	return t, nil
 }
 
+// readRun reads a run; with an error it is what could be read.
 func readRun(folder string) (*TrackedRun, error) {
-	var c config
-	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
-		return nil, err
-	}
 	r := &TrackedRun{
 		Folder: folder, Name: filepath.Base(folder), Status: Unfinished,
-		Set: c.Set, Options: c.Options, Seed: c.Seed, Began: c.Began, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(),
+		Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(),
 	}
+	var c config
+	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
+		return r, err
+	}
+	r.Set, r.Options, r.Seed, r.Began = c.Set, c.Options, c.Seed, c.Began
 	if c.Label != "" {
 		r.Name = c.Label
 	}
 	if err := r.readHistory(filepath.Join(folder, historyFile)); err != nil {
-		return nil, err
+		return r, err
 	}
 	var s summary
 	switch err := readJSON(filepath.Join(folder, summaryFile), &s); {
 	case errors.Is(err, fs.ErrNotExist):
 		return r, nil
 	case err != nil:
-		return nil, err
+		return r, err
 	}
 	r.Status, r.Error, r.Steps, r.Seconds = s.Status, s.Error, s.Steps, s.Seconds
 	r.Loss, r.Accuracy = orNaN(s.Loss), orNaN(s.Accuracy)
@@ -142,8 +146,11 @@ func (r *TrackedRun) readHistory(path string) error {
 	in := bufio.NewReader(file)
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if err != nil {
+			return err
 		}
 		var line struct {
 			Step       int      `json:"_step"`
@@ -175,7 +182,7 @@ func (t *Tracked) Figure() *plots.Figure {
 	drawn := t.Runs[max(0, len(t.Runs)-drawnRuns):]
 	of, curve := "Validation loss", func(r TrackedRun) []Point { return r.Validation }
 	for _, r := range drawn {
-		if len(r.Validation) == 0 {
+		if len(r.Validation) == 0 && len(r.Training) > 0 {
 			of, curve = "Training loss", TrackedRun.smooth
 		}
 	}
@@ -183,6 +190,9 @@ func (t *Tracked) Figure() *plots.Figure {
 	own = own[len(own)-len(drawn):]
 	var series []plots.Series
 	for i, r := range drawn {
+		if len(curve(r)) == 0 {
+			continue // nothing was measured yet, or could be read
+		}
 		s := plots.Series{Name: r.Name}
 		if r.Name == filepath.Base(r.Folder) && len(own[i]) > 0 { // which says more than the time
 			s.Name = strings.Join(own[i], ", ")
@@ -218,7 +228,11 @@ func (r TrackedRun) smooth() []Point {
 // What only shows a run or keeps it is left out.
 func (t *Tracked) options() (shared []string, own [][]string) {
 	counts := map[string]int{}
+	readable := 0
 	for _, r := range t.Runs {
+		if r.Status != Unreadable {
+			readable++
+		}
 		for _, o := range r.Options {
 			counts[o]++
 		}
@@ -229,9 +243,9 @@ func (t *Tracked) options() (shared []string, own [][]string) {
 			name, _, _ := strings.Cut(o, "(")
 			switch {
 			case slices.Contains([]string{"Quiet", "Live", "Track", "TensorBoard"}, name):
-			case counts[o] < len(t.Runs):
+			case counts[o] < readable:
 				own[i] = append(own[i], o)
-			case i == 0:
+			case !slices.Contains(shared, o):
 				shared = append(shared, o)
 			}
 		}
@@ -252,6 +266,11 @@ func (t *Tracked) table() table {
 	out.below = t.Folder + ": " + plural(len(t.Runs), "run")
 	if len(shared) > 0 && len(t.Runs) > 1 {
 		out.below += ", all with " + strings.Join(shared, ", ")
+	}
+	for _, r := range t.Runs {
+		if r.Status == Unreadable {
+			out.below += "\n" + r.Error
+		}
 	}
 	return out
 }

@@ -74,7 +74,8 @@ func TestSeveralDevices(t *testing.T) {
 	if svg := r.deviceUse().SVG(); !strings.Contains(svg, "GPU two") || !strings.Contains(svg, "tensor cores") || !strings.Contains(svg, "9.00 kJ") {
 		t.Errorf("the figure lacks something: %.300s", svg)
 	}
-	system, err := newLines(filepath.Join(t.TempDir(), systemFile))
+	path := filepath.Join(t.TempDir(), systemFile)
+	system, err := newLines(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestSeveralDevices(t *testing.T) {
 	if err := system.close(); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(system.file.Name())
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
