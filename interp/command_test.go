@@ -33,7 +33,7 @@ func TestCommands(t *testing.T) {
 		{"continued expression", "ok &&\n!ok", "= false"},
 		{"in a string", "s := `\n%who\n!ls`\nlen(s)", "= 9"},
 		{"in a comment", "/*\n%who\n*/ 1", "= 1"},
-		{"in a block", "func g() {\n%who\n}", "! compile error: cell[13]:2:1: expected statement, found '%'\n    %who\n    ^"},
+		{"in a block", "func g() {\n%who\n}", "! compile error: cell[13]:2:1: expected statement, found '%': a command stands at the beginning of a line, outside of blocks\n    %who\n    ^"},
 		{"script", "%%bash\nfor i in 1 2; do\n  echo $i\ndone", "1\n2\n"},
 		{"empty script", "%%bash\n", "! compile error: cell[15]:1:1: %%bash needs a script in the lines below it\n    %%bash\n    ^"},
 		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %help\n    %foo bar\n    ^"},
@@ -49,6 +49,9 @@ func TestCommands(t *testing.T) {
 		{"reset", "%reset", ""},
 		{"after reset", "ok", "! compile error: cell[27]:1:1: undefined: ok\n    ok\n    ^"},
 		{"nothing left", "%who", "no variables\n"},
+		{"shell in a block", "for range 2 {\n\t!echo a b\n}", "! compile error: cell[29]:2:8: expected ';', found a: a command stands at the beginning of a line, outside of blocks\n     !echo a b\n           ^"},
+		{"over two lines", "!echo a \\\n  b\n1", "a b\n= 1"},
+		{"script with an option", "%%bash -e\nfalse\necho 1", "! compile error: cell[31]:1:1: %%bash takes no argument, and has \"-e\"\n    %%bash -e\n    ^"},
 		{"goes on", "ok := 1\nctx.Err() == nil && ok == 1", "= true"},
 	} {
 		t.Run(row.name, func(t *testing.T) { n.must(t, row.in, row.want) })
@@ -131,6 +134,7 @@ func TestCommandTools(t *testing.T) {
 	for src, want := range map[string]string{
 		"%who": "complete", "!ls": "complete", "%%time\nx := 1": "complete", "%time for {": "incomplete",
 		"%%bash": "incomplete", "%%bash\necho": "incomplete", "%%bash\necho\n\n": "complete", "%none": "invalid",
+		"!echo \\": "incomplete", "!echo \\\na": "complete", "!echo \\\n": "complete",
 	} {
 		if got, _ := n.IsComplete(src); got != want {
 			t.Errorf("IsComplete(%q) is %s, want %s", src, got, want)

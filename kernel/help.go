@@ -11,16 +11,20 @@ import (
 )
 
 // asksForHelp reports whether a cell asks what a name means, and in which
-// detail. As in IPython it is a name, with its package or value, and one question
-// mark, or two for more; it is no Go.
+// detail. As in IPython it is a name, with its package or value, or that of a
+// command, and behind or before it one question mark, or two for more; it is no Go.
 func asksForHelp(code string) (name string, detail int, ok bool) {
 	code = strings.TrimSpace(code)
 	name = strings.TrimRight(code, "?")
+	if name == code {
+		name = strings.TrimLeft(code, "?")
+	}
 	marks := len(code) - len(name)
 	if marks < 1 || marks > 2 {
 		return "", 0, false
 	}
-	for part := range strings.SplitSeq(name, ".") {
+	plain := strings.TrimPrefix(strings.TrimPrefix(name, "%"), "%")
+	for part := range strings.SplitSeq(plain, ".") {
 		if !token.IsIdentifier(part) {
 			return "", 0, false
 		}

@@ -95,7 +95,21 @@ func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
 			return "else must be on the line of the brace that closes its if"
 		}
 	}
-	return plainTokens(msg)
+	msg = plainTokens(msg)
+	if u.isCommand(pos.Line) {
+		msg += ": a command stands at the beginning of a line, outside of blocks"
+	}
+	return msg
+}
+
+// isCommand says whether a line looks like a command and is no Go.
+func (u *unit) isCommand(line int) bool {
+	text := strings.TrimSpace(strings.Split(u.src, "\n")[line-1])
+	if len(text) < 2 || text[0] != '%' && text[0] != '!' || !token.IsIdentifier(text[1:2]) && text[:2] != "%%" {
+		return false
+	}
+	_, err := parser.ParseExpr(text)
+	return err != nil
 }
 
 // pastEnd is what the parser says where it ran past a piece: it met the end of the

@@ -34,6 +34,7 @@ func (e *Error) Error() string { return e.Msg }
 type line struct {
 	start, end int // of the command without its newline; of a %% command to the end of the cell
 	name, text string
+	behind     string // what follows the name of a %% command in its line, where text is the lines below
 }
 
 // Parse replaces the commands of a cell by calls:
@@ -60,6 +61,9 @@ func Parse(src string, s Session) (*Cell, error) {
 		if c.alone && !isAlone(src, l) {
 			return nil, &Error{l.start, fmt.Sprintf("%s stands alone in its cell", c.name)}
 		}
+		if err := noArgument(c.name, l.behind); err != nil {
+			return nil, &Error{l.start, err.Error()}
+		}
 		run, err := c.prepare(l.text)
 		if err != nil {
 			return nil, &Error{l.start, err.Error()}
@@ -79,6 +83,9 @@ func Parse(src string, s Session) (*Cell, error) {
 			cell.Modules = append(cell.Modules, Module{l.start, l.end, l.text})
 		}
 		b.WriteByte(')')
+		if c.name == shell.name {
+			b.WriteString(strings.Repeat("\n", strings.Count(src[l.start:l.end], "\n"))) // lines stay
+		}
 		switch c.name {
 		case timeLine.name:
 			// The call is as long as the name of the command: columns stay.
@@ -136,6 +143,15 @@ func lines(src string, known func(name string) bool) []line {
 			end = at + i
 		}
 		text := strings.TrimRight(src[at:end], " \t\r")
+		for text[0] == '!' && end < len(src) && strings.HasSuffix(text, "\\") {
+			// The shell reads on in the next line.
+			if i := strings.IndexByte(src[end+1:], '\n'); i >= 0 {
+				end += 1 + i
+			} else {
+				end = len(src)
+			}
+			text = strings.TrimRight(src[at:end], " \t\r")
+		}
 		if text[0] == '!' && isGo(text, func(name string) bool { return seen[name] || known(name) }) {
 			// It goes on as a statement, from the token after the !.
 			start = at + 1
@@ -154,7 +170,7 @@ func lines(src string, known func(name string) bool) []line {
 		}
 		if l.name == bash.name || strings.HasPrefix(l.name, "%%") && l.name != timeCell.name {
 			if end < len(src) {
-				l.text = src[end+1:]
+				l.behind, l.text = l.text, src[end+1:]
 			}
 			l.end, end = len(src), len(src)
 		}
@@ -238,10 +254,13 @@ func Blank(src string, known func(name string) bool) string {
 	return string(text)
 }
 
-// IsOpen says whether a cell ends in a %% command whose text may go on: up to a
-// blank line.
+// IsOpen says whether a cell ends in a command whose text may go on: that of a %%
+// command up to a blank line, that of a shell behind a backslash.
 func IsOpen(src string, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
+		if l.name == shell.name && strings.HasSuffix(src[:l.end], "\\") {
+			return true // only the last one of a cell can
+		}
 		if strings.HasPrefix(l.name, "%%") && l.name != timeCell.name {
 			return strings.TrimSpace(l.text) == "" || !strings.HasSuffix(strings.ReplaceAll(src, " ", ""), "\n\n")
 		}

@@ -42,6 +42,10 @@ func TestParse(t *testing.T) {
 		{"ranks in words", "%ranks four", ""},
 		{"ranks and more", "%ranks 4\nx := 1", ""},
 		{"script", "%%bash\n%who\nx := `", "ʹ(0)"},
+		{"script with an option", "%%bash -e\nfalse", ""},
+		{"shell over two lines", "!echo a \\\n  b\nx := 1", "ʹ(0)\n\nx := 1"},
+		{"shell over three lines", "!echo a \\\n  b \\\n\nx := 1", "ʹ(0)\n\n\nx := 1"},
+		{"backslash at the end", "!echo a \\", "ʹ(0)"},
 		{"carriage return", "!ls\r\nx := 1\r\n", "ʹ(0)\r\nx := 1\r\n"},
 	} {
 		cell, err := Parse(row.in, session{})
@@ -58,7 +62,7 @@ func TestParse(t *testing.T) {
 
 // FuzzParse looks for cells that upset the search for commands. Nothing is run.
 func FuzzParse(f *testing.F) {
-	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "\r\n%=\n!="} {
+	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "\r\n%=\n!=", "!a \\\n b\\"} {
 		f.Add(src)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
