@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -94,19 +93,21 @@ func seconds(ctx context.Context, quick bool, step func(), wait func()) (float64
 // measure trains each bench, and counts what a repeated step asks of the device.
 func measure(ctx context.Context, o options, r *report, out io.Writer) error {
 	list := benches(o.quick)
-	var failed error
-	for i := range list {
+	var names []string
+	for _, b := range list {
+		names = append(names, b.Name)
+	}
+	return r.each(ctx, o, names, func(i int) error {
 		b := &list[i]
 		fmt.Fprintf(out, "\n%s\n", b.Words)
 		m, err := r.measureOne(ctx, o, b)
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", b.Name, err))
-			continue
+			return fmt.Errorf("%s: %w", b.Name, err)
 		}
 		fmt.Fprintf(out, "%.1f µs a step, %.0f /s; %.3g launches, %.3g kernels, %.3g allocations\n", m.Seconds["quern"]*1e6, float64(m.Samples)/m.Seconds["quern"], m.Launches, m.Kernels, m.Allocs)
 		r.Benches = append(r.Benches, m)
-	}
-	return failed
+		return nil
+	})
 }
 
 func (r *report) measureOne(ctx context.Context, o options, b *bench) (m measured, err error) {
@@ -167,35 +168,46 @@ func firstUse(_ context.Context, o options, r *report, out io.Writer) error {
 	return nil
 }
 
-// measureProducts multiplies square matrices, in 16 bits and where the device has
-// them in 8.
+// squares is a product of two square matrices that is measured.
+type squares struct {
+	name, words string
+	n           int
+	took        func() (float64, error)
+}
+
+// measureProducts multiplies square matrices, in 16 bits, in 32, and where the device
+// has them in 8.
 func measureProducts(ctx context.Context, o options, r *report, out io.Writer) error {
-	var failed error
-	add := func(name, words string, n int, f func() (float64, error)) {
-		took, err := f()
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", words, err))
-			return
-		}
-		flops := 2 * math.Pow(float64(n), 3)
-		fmt.Fprintf(out, "%s: %.3g TFLOP/s\n", words, flops/took/1e12)
-		r.Benches = append(r.Benches, measured{Bench: name, Words: words, Flops: flops, Seconds: map[string]float64{"quern": took}})
-	}
 	fmt.Fprintln(out)
+	var list []squares
 	for _, n := range products(o.quick) {
-		add(fmt.Sprintf("gemm%d", n), fmt.Sprintf("product %d³, bfloat16", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.BFloat16) })
+		list = append(list, squares{fmt.Sprintf("gemm%d", n), fmt.Sprintf("product %d³, bfloat16", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.BFloat16) }})
 	}
 	for _, n := range products(o.quick) {
-		add(fmt.Sprintf("gemm32-%d", n), fmt.Sprintf("product %d³, float32", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.Float32) })
+		list = append(list, squares{fmt.Sprintf("gemm32-%d", n), fmt.Sprintf("product %d³, float32", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.Float32) }})
 	}
 	if err := tensor.FP8(); err != nil {
 		fmt.Fprintf(out, "no products of 8-bit floats: %v\n", err)
-		return failed
+	} else {
+		for _, n := range products(o.quick) {
+			list = append(list, squares{fmt.Sprintf("gemm8-%d", n), fmt.Sprintf("Linear %d³, 8-bit floats with their scaling", n), n, func() (float64, error) { return product8(ctx, o.quick, n) }})
+		}
 	}
-	for _, n := range products(o.quick) {
-		add(fmt.Sprintf("gemm8-%d", n), fmt.Sprintf("Linear %d³, 8-bit floats with their scaling", n), n, func() (float64, error) { return product8(ctx, o.quick, n) })
+	var names []string
+	for _, p := range list {
+		names = append(names, p.words)
 	}
-	return failed
+	return r.each(ctx, o, names, func(i int) error {
+		p := list[i]
+		took, err := p.took()
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.words, err)
+		}
+		flops := 2 * math.Pow(float64(p.n), 3)
+		fmt.Fprintf(out, "%s: %.3g TFLOP/s\n", p.words, flops/took/1e12)
+		r.Benches = append(r.Benches, measured{Bench: p.name, Words: p.words, Flops: flops, Seconds: map[string]float64{"quern": took}})
+		return nil
+	})
 }
 
 // products are the sizes of square matrices to multiply.

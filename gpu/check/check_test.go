@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +43,8 @@ func TestDifference(t *testing.T) {
 func TestReadTests(t *testing.T) {
 	var r report
 	var out bytes.Buffer
-	r.readTests(bufio.NewScanner(strings.NewReader(`=== RUN   TestSum
+	lines := 0
+	running, finished := r.readTests(bufio.NewScanner(strings.NewReader(`=== RUN   TestSum
 === RUN   TestSum/float32
     sum_test.go:9: element 3 is 1, want 2
 === RUN   TestSum/float64
@@ -53,11 +56,18 @@ func TestReadTests(t *testing.T) {
 --- SKIP: TestWgmma (0.00s)
 === RUN   TestMax
 --- PASS: TestMax (0.01s)
-FAIL
-`)), &out)
+=== RUN   TestLost
+=== RUN   TestLost/float32
+--- PASS: TestLost/float32 (0.00s)
+=== RUN   TestLost/float64
+    lost_test.go:3: begins
+`)), func() { lines++ }, &out)
+	if running != "TestLost/float64" || !finished["TestMax"] || !finished["TestSum"] || finished["TestLost"] || lines != 17 {
+		t.Errorf("running %q, finished %v, %d lines", running, finished, lines)
+	}
 	want := []tested{
 		{"TestSum/float32", "FAIL", "sum_test.go:9: element 3 is 1, want 2"}, {"TestSum/float64", "PASS", ""},
-		{"TestWgmma", "SKIP", "device_test.go:1: needs compute capability 9.0"}, {"TestMax", "PASS", ""},
+		{"TestWgmma", "SKIP", "device_test.go:1: needs compute capability 9.0"}, {"TestMax", "PASS", ""}, {"TestLost/float32", "PASS", ""},
 	}
 	if len(r.Kernels) != len(want) || r.KernelsWrong != 1 || r.KernelsSkipped != 1 {
 		t.Errorf("%+v, %d wrong, %d skipped", r.Kernels, r.KernelsWrong, r.KernelsSkipped)
@@ -65,6 +75,82 @@ FAIL
 	for i, k := range r.Kernels {
 		if i < len(want) && k != want[i] {
 			t.Errorf("got %+v, want %+v", k, want[i])
+		}
+	}
+}
+
+// script makes a program of a shell.
+func script(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Tests that end their process, or never end, stop no other.
+func TestTestsThatEndTheProcess(t *testing.T) {
+	t.Setenv("QUERN_KERNELS", script(t, kernelProgram, `
+case "$*" in
+*-test.list*) echo TestAdd; echo TestAssemble; echo TestFaulty; echo TestHangs; echo TestMul; echo BenchmarkAdd; echo ok ;;
+*Add*) echo "=== RUN   TestAdd"; echo "--- PASS: TestAdd (0.00s)"; echo "=== RUN   TestFaulty"; echo "=== RUN   TestFaulty/float32"; echo CUDA_ERROR_ILLEGAL_ADDRESS >&2; exit 3 ;;
+*Hangs*) echo "=== RUN   TestHangs"; exec sleep 600 ;;
+*Mul*) echo "=== RUN   TestMul"; echo "    mul_test.go:7: is 1, want 2"; echo "--- FAIL: TestMul (0.00s)"; exit 1 ;;
+esac`))
+	r := &report{}
+	var out bytes.Buffer
+	if err := checkKernels(t.Context(), options{device: "cuda:1", patience: 5 * time.Second}, r, &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	var got []string
+	for _, k := range r.Kernels {
+		got = append(got, k.Test+" "+k.Result)
+	}
+	if want := []string{"TestAdd PASS", "TestFaulty/float32 FAIL", "TestHangs FAIL", "TestMul FAIL"}; !slices.Equal(got, want) || r.KernelsWrong != 3 {
+		t.Errorf("got %q, %d wrong, want %q\n%s", got, r.KernelsWrong, want, out.String())
+	}
+	for _, want := range []string{"exit status 3", "CUDA_ERROR_ILLEGAL_ADDRESS", "nothing was heard in 5s", "is 1, want 2", "1 of 4 are right"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestSanitizer(t *testing.T) {
+	found := script(t, "compute-sanitizer", `
+case "$2" in
+memcheck) echo "========= ERROR SUMMARY: 0 errors" ;;
+*) echo "========= ERROR SUMMARY: 1 error from $5 $6 $7"; exit 9 ;;
+esac`)
+	t.Setenv("PATH", filepath.Dir(found)+":"+os.Getenv("PATH"))
+	r := &report{}
+	var out bytes.Buffer
+	err := sanitize(t.Context(), options{device: "cuda", budget: time.Minute}, r, &out)
+	if err == nil || !strings.Contains(err.Error(), "racecheck: exit status 9") || strings.Contains(err.Error(), "memcheck") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	if len(r.Sanitizer) != len(sanitizers) || r.Sanitizer[0] != "memcheck: ========= ERROR SUMMARY: 0 errors" || !strings.Contains(r.Sanitizer[1], "-device cuda") {
+		t.Errorf("%q", r.Sanitizer)
+	}
+}
+
+// Ranks that do not compute what one does must be seen.
+func TestCompareLosses(t *testing.T) {
+	one := measured{Words: "one", Losses: []float64{2.3, 1.1, 0.4}}
+	for _, row := range []struct {
+		losses []float64
+		want   string // empty for alike
+	}{
+		{[]float64{2.3, 1.1, 0.4}, ""},
+		{[]float64{2.30001, 1.1, 0.40001}, ""},
+		{[]float64{2.3, 1.2, 0.4}, "the loss of step 1 is 1.2, and 1.1 on one"},
+		{[]float64{2.3, math.NaN(), 0.4}, "step 1 is NaN"},
+		{[]float64{2.3, 1.1}, "2 steps"},
+	} {
+		err := compareLosses(one, measured{Words: "two", Losses: row.losses})
+		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%v: %v, want %q", row.losses, err, row.want)
 		}
 	}
 }

@@ -22,6 +22,9 @@ type options struct {
 	out    string
 	budget time.Duration
 	result string // file for the report of one part
+
+	from     int           // piece of a part to begin with
+	patience time.Duration // for one piece
 }
 
 func main() {
@@ -31,8 +34,10 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "one `part` to run: "+strings.Join(partNames(), ", ")+"; all without")
 	flag.StringVar(&o.python, "python", "python3", "`interpreter` to look for PyTorch in; empty for none")
 	flag.StringVar(&o.out, "out", filepath.Join("gpu", "results"), "`folder` for the result")
-	flag.DurationVar(&o.budget, "budget", 10*time.Minute, "`time` for everything; what does not fit is said to be missing")
+	flag.DurationVar(&o.budget, "budget", 9*time.Minute, "`time` for everything; what does not fit is said to be missing")
 	flag.StringVar(&o.result, "result", "", "`file` for the report of -only, in place of a folder")
+	flag.IntVar(&o.from, "from", 0, "`number` of the piece of -only to begin with")
+	flag.DurationVar(&o.patience, "patience", defaultPatience, "`time` after which a piece of a part is given up")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/nn"
@@ -21,6 +23,9 @@ type part struct {
 	run  func(ctx context.Context, o options, r *report, out io.Writer) error
 	// skip says that it is not asked for; nil for never.
 	skip func(o options) bool
+	// most is the time that it may take on a GPU, so that a part that hangs leaves time
+	// for the others; 0 for what there is.
+	most time.Duration
 	// bare parts use the device by other means than the engine.
 	bare bool
 	// hidden parts are run by others.
@@ -29,14 +34,16 @@ type part struct {
 
 // parts are all, the most telling first: the budget may end the rest.
 var parts = []part{
-	{name: "first", run: firstUse, bare: true},
-	{name: "ops", run: checkOps},
-	{name: "kernels", run: checkKernels, bare: true},
-	{name: "bench", run: measure},
-	{name: "products", run: measureProducts},
-	{name: "profile", run: takeProfile},
-	{name: "ranks", run: measureRanks},
+	{name: "first", run: firstUse, bare: true, most: time.Minute},
+	{name: "ops", run: checkOps, most: 3 * time.Minute},
+	{name: "kernels", run: checkKernels, bare: true, most: 4 * time.Minute},
+	{name: "bench", run: measure, most: 3 * time.Minute},
+	{name: "products", run: measureProducts, most: 2 * time.Minute},
+	{name: "profile", run: takeProfile, most: time.Minute},
+	{name: "ranks", run: measureRanks, bare: true, most: 2 * time.Minute},
 	{name: "rank", run: oneRank, bare: true, hidden: true},
+	{name: "gpus", run: checkOthers, bare: true, most: 2 * time.Minute},
+	{name: "sanitizer", run: sanitize, bare: true, most: 3 * time.Minute},
 	{name: "torch", run: measureTorch, bare: true, skip: func(o options) bool { return o.python == "" }},
 }
 
@@ -92,21 +99,79 @@ func (p part) here(ctx context.Context, o options, r *report, out io.Writer) (er
 // lateness is what a part that was told to end may take for it.
 const lateness = 5 * time.Second
 
-// apart runs a part in a process of its own, and takes over what it reports.
+// apart runs a part in a process of its own, or in several where it ends in the
+// middle, and takes over what they report.
 func (r *report) apart(ctx context.Context, o options, p part, out io.Writer) {
+	if p.most > 0 && !strings.HasPrefix(o.device, "simulated") {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, p.most)
+		defer cancel()
+	}
+	for {
+		own, err := once(ctx, o, p, out)
+		if err != nil {
+			r.problem(out, "%s: %v", p.name, err)
+		}
+		if own == nil {
+			return
+		}
+		r.take(*own)
+		for _, words := range own.Problems {
+			fmt.Fprintf(out, "note: %s\n", words)
+		}
+		if err != nil && own.Running != "" {
+			r.unfinished(p, own.Running, err, out)
+		}
+		if own.Next <= o.from || ctx.Err() != nil {
+			return
+		}
+		o.from = own.Next // behind what ended the process
+	}
+}
+
+// unfinished enters the piece with which a process ended.
+func (r *report) unfinished(p part, piece string, why error, out io.Writer) {
+	if p.name == "ops" {
+		r.add(checked{Op: piece, Error: why.Error()}, out)
+	}
+}
+
+// once runs a part in one process, and gives what that has reported, nil for nothing.
+// The error is of a process that did not come to its end.
+func once(ctx context.Context, o options, p part, out io.Writer) (own *report, err error) {
 	folder, err := os.MkdirTemp("", "gpu-check")
 	if err != nil {
-		r.problem(out, "%s: %v", p.name, err)
-		return
+		return nil, err
 	}
 	defer os.RemoveAll(folder)
 	result := filepath.Join(folder, "part.json")
+	command, said, err := o.process(ctx, p.name, result)
+	if err != nil {
+		return nil, err
+	}
+	command.Stdout = out
+	failed := command.Run()
+	read, err := readReport(result)
+	if err != nil { // it ended before it could report
+		return nil, fmt.Errorf("%w: %s", errors.Join(failed, ctx.Err()), said)
+	}
+	if read.Running != "" {
+		return &read, fmt.Errorf("%s: %w: %s", read.Running, errors.Join(failed, ctx.Err()), said)
+	}
+	return &read, nil
+}
+
+// process is this program for one part, whose report goes into a file, and the end of
+// what it writes to its standard error.
+func (o options) process(ctx context.Context, name, result string) (*exec.Cmd, *tail, error) {
 	self, err := os.Executable()
 	if err != nil {
-		r.problem(out, "%s: %v", p.name, err)
-		return
+		return nil, nil, err
 	}
-	args := []string{"-device", o.device, "-only", p.name, "-result", result, "-python", o.python}
+	args := []string{"-device", o.device, "-only", name, "-result", result, "-python", o.python, "-from", strconv.Itoa(o.from)}
+	if o.patience > 0 {
+		args = append(args, "-patience", o.patience.String())
+	}
 	if o.quick {
 		args = append(args, "-quick")
 	}
@@ -116,19 +181,9 @@ func (r *report) apart(ctx context.Context, o options, p part, out io.Writer) {
 	command := exec.CommandContext(ctx, self, args...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = lateness
-	command.Stdout = out
-	var said tail
-	command.Stderr = &said
-	failed := command.Run()
-	own, err := readReport(result)
-	if err != nil { // it ended before it could report
-		r.problem(out, "%s: %v: %s", p.name, errors.Join(failed, ctx.Err()), said.String())
-		return
-	}
-	r.take(own)
-	for _, words := range own.Problems {
-		fmt.Fprintf(out, "note: %s\n", words)
-	}
+	said := &tail{}
+	command.Stderr = said
+	return command, said, nil
 }
 
 func readReport(path string) (own report, err error) {

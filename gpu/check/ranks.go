@@ -28,7 +28,11 @@ func measureRanks(ctx context.Context, o options, r *report, out io.Writer) erro
 		counts = []int{1, 2} // which may share the simulated GPU's processor
 	}
 	fmt.Fprintf(out, "\ndata-parallel training\n")
+	if len(counts) == 1 {
+		fmt.Fprintf(out, "one GPU: what several make of it is not measured\n")
+	}
 	var failed error
+	var one measured
 	for _, n := range counts {
 		m, err := together(ctx, o, n)
 		if err != nil {
@@ -37,6 +41,13 @@ func measureRanks(ctx context.Context, o options, r *report, out io.Writer) erro
 		}
 		fmt.Fprintf(out, "%d ranks: %.0f examples/s\n", n, float64(m.Samples)/m.Seconds["quern"])
 		r.Benches = append(r.Benches, m)
+		if n == 1 {
+			one = m
+			continue
+		}
+		if one.Losses != nil {
+			failed = errors.Join(failed, compareLosses(one, m))
+		}
 	}
 	return failed
 }
@@ -127,6 +138,9 @@ func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err erro
 	m := measured{
 		Bench: fmt.Sprintf("ranks%d", group.Size()), Words: fmt.Sprintf("MLP of digits, batch %d, on %d", batch, group.Size()), Samples: train.Len(),
 		FirstLoss: run.Steps[0].Loss, LastLoss: last.Loss, Seconds: map[string]float64{"quern": last.Seconds},
+	}
+	for _, s := range run.Steps {
+		m.Losses = append(m.Losses, s.Loss)
 	}
 	if !(m.LastLoss < m.FirstLoss) && !o.quick {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss goes from %g to %g", m.Words, m.FirstLoss, m.LastLoss))

@@ -41,6 +41,13 @@ type report struct {
 	KernelsWrong   int      `json:"kernels_wrong"`
 	KernelsSkipped int      `json:"kernels_skipped,omitempty"`
 
+	Sanitizer []string `json:"sanitizer,omitempty"` // what compute-sanitizer said of each of its tools
+
+	// How far a part has come whose process ended in the middle: the number of the piece
+	// to go on with, and the one that was under way.
+	Next    int    `json:"next,omitempty"`
+	Running string `json:"running,omitempty"`
+
 	Ceilings *ceilings          `json:"ceilings,omitempty"`
 	Profile  string             `json:"profile,omitempty"`
 	Seconds  map[string]float64 `json:"seconds"` // of each part
@@ -63,6 +70,7 @@ func (r *report) take(own report) {
 	r.Ops, r.Wrong = append(r.Ops, own.Ops...), r.Wrong+own.Wrong
 	r.Kernels, r.KernelsWrong, r.KernelsSkipped = append(r.Kernels, own.Kernels...), r.KernelsWrong+own.KernelsWrong, r.KernelsSkipped+own.KernelsSkipped
 	r.Problems = append(r.Problems, own.Problems...)
+	r.Sanitizer = append(r.Sanitizer, own.Sanitizer...)
 	for _, b := range own.Benches {
 		i := slices.IndexFunc(r.Benches, func(m measured) bool { return m.Bench == b.Bench })
 		if i < 0 {
@@ -83,6 +91,7 @@ func (r *report) problem(out io.Writer, format string, values ...any) {
 // checked is an op that was compared.
 type checked struct {
 	Op         string  `json:"op"`
+	Device     string  `json:"device,omitempty"` // where it is not that of the report
 	Autocast   bool    `json:"autocast"`
 	Difference float64 `json:"difference"` // largest, as a share of the tensor's largest value
 	Tolerance  float64 `json:"tolerance"`
@@ -97,6 +106,7 @@ type measured struct {
 	Flops     float64            `json:"flops,omitempty"`   // of a product
 	FirstLoss float64            `json:"first_loss,omitempty"`
 	LastLoss  float64            `json:"last_loss,omitempty"`
+	Losses    []float64          `json:"losses,omitempty"`  // of the steps of a training on ranks
 	Flushes   float64            `json:"flushes,omitempty"` // lists of ops a step: graphs
 	NewPlans  int                `json:"new_plans"`         // in repeated steps
 	Syncs     int                `json:"syncs"`             // in repeated steps

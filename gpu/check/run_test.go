@@ -7,6 +7,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +22,7 @@ import (
 // TestMain lets the check start this program again for each of its parts.
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "-result") {
+		parts = append(parts, part{name: "ending", bare: true, run: ending})
 		main()
 		os.Exit(0)
 	}
@@ -63,7 +67,7 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, want := range []string{"ops against the processor", "MLP 20-16-16-10", "ResNet-9", "GPT-2", "product 64³", "first use", "launches of", "data-parallel", "2 ranks", "at most", "written to"} {
+	for _, want := range []string{"comparisons of ops with the processor", "8-bit floats", "MLP 20-16-16-10", "ResNet-9", "GPT-2", "product 64³", "first use", "launches of", "data-parallel", "2 ranks", "further GPUs", "compute-sanitizer", "at most", "written to"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q is not in the output:\n%s", want, output)
 		}
@@ -74,6 +78,36 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	for _, b := range r.Benches[:3] {
 		if b.Seconds["quern"] <= 0 || b.Launches != 1 || b.Kernels < 5 || b.Syncs != 0 || b.Allocs != 0 || b.NewPlans != 0 || b.ToHost > 64 {
 			t.Errorf("a repeated step: %+v", b)
+		}
+	}
+}
+
+// ending is a part of four pieces, of which two end the process.
+func ending(ctx context.Context, o options, r *report, out io.Writer) error {
+	return r.each(ctx, o, []string{"good", "crash", "endless", "last"}, func(i int) error {
+		switch i {
+		case 1:
+			fmt.Fprintln(os.Stderr, "it is gone")
+			os.Exit(3)
+		case 2:
+			select {}
+		}
+		r.add(checked{Op: fmt.Sprint("piece ", i)}, out)
+		return nil
+	})
+}
+
+// Pieces that end their process stop no other.
+func TestPiecesThatEndTheProcess(t *testing.T) {
+	r := &report{}
+	var out bytes.Buffer
+	r.apart(t.Context(), options{device: "cpu", patience: 2 * time.Second}, part{name: "ending", bare: true}, &out)
+	if len(r.Ops) != 2 || r.Ops[0].Op != "piece 0" || r.Ops[1].Op != "piece 3" || len(r.Problems) != 2 || r.Next != 0 {
+		t.Errorf("%+v\n%s", r, out.String())
+	}
+	for _, want := range []string{"ending: crash: exit status 3", "it is gone", "ending: endless: exit status 4", "no end in 2s"} {
+		if !strings.Contains(strings.Join(r.Problems, "; "), want) {
+			t.Errorf("%q is not in %q", want, r.Problems)
 		}
 	}
 }
