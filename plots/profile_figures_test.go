@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 )
 
 func TestTimeline(t *testing.T) {
@@ -24,6 +26,44 @@ func TestRoofline(t *testing.T) {
 	pinned(t, "roofline", Roofline("Roofline", RooflineData{FLOPs: 200e9, Bytes: 20e9, Points: []RooflinePoint{
 		{"Linear", 60, 150e9, .6}, {"Mul+Add", .2, 3e9, .1}, {"Mul+Add again", .21, 3e9, .1},
 	}}))
+}
+
+// Names hide no dots, stand out of the way of the ceilings, and are left out where
+// there is no room.
+func TestRooflineNames(t *testing.T) {
+	t.Parallel()
+	f := Roofline("", RooflineData{FLOPs: 40e9, Bytes: 4e9, Points: []RooflinePoint{
+		{"near the slope", 3, 13e9, .3}, {"a dot at its right", 4.2, 13e9, .2},
+		{"high", 40, 60e9, .3}, {"as high", 42, 62e9, .1}, {"lowest", 1, .05e9, .01},
+	}})
+	saneSVG(t, f)
+	for _, name := range []string{"near the slope", "a dot at its right", "high", "lowest"} {
+		if !strings.Contains(f.SVG(), ">"+name+"<") {
+			t.Errorf("%q has no place", name)
+		}
+	}
+
+	box := func(x, y, width, height vg.Length) vg.Rectangle { return around(vg.Point{X: x, Y: y}, width, height) }
+	canvas, slope := box(50, 50, 100, 100), [][]vg.Point{{{X: 0, Y: 0}, {X: 60, Y: 60}, {X: 100, Y: 60}}}
+	for _, tt := range []struct {
+		name  string
+		dot   vg.Rectangle
+		taken []vg.Rectangle
+		place int // of besides; -1 without
+	}{
+		{"right", box(10, 80, 4, 4), nil, 0},
+		{"left at the right border", box(95, 80, 4, 4), nil, 1},
+		{"left of a dot", box(50, 80, 4, 4), []vg.Rectangle{box(60, 80, 4, 4)}, 1},
+		{"left of the slope", box(40, 44, 4, 4), nil, 1},
+		{"across the slope rather than nowhere", box(5, 8, 4, 4), []vg.Rectangle{box(5, 20, 9, 9)}, 0},
+		{"nowhere", box(50, 50, 4, 4), []vg.Rectangle{canvas}, -1},
+	} {
+		places := besides(tt.dot, 20, 8, canvas)
+		got, ok := free(places, canvas, tt.taken, slope)
+		if ok != (tt.place >= 0) || ok && got != places[tt.place] {
+			t.Errorf("%s: %v of %v", tt.name, got, places)
+		}
+	}
 }
 
 func TestRooflineOfSeveralTypes(t *testing.T) {

@@ -93,13 +93,14 @@ func (k roofline) sections(l look) []section {
 	var x, y limits
 	var bad []point
 	var marks []roofMark
+	var ceilings []ceiling
 	for i, q := range k.Points {
 		if !drawable(q.Intensity, true) || !drawable(q.Speed, true) {
 			bad = append(bad, point{q.Intensity, q.Speed})
 			continue
 		}
 		x.add(q.Intensity)
-		y.add(q.Speed / 1e9)
+		y.add(q.Speed/1e9/1.5, q.Speed/1e9*2.2) // no dot on the axis, and room for a name above
 		marks = append(marks, roofMark{point{q.Intensity, q.Speed / 1e9}, q.Name, q.Share, i})
 	}
 	subtitle := "no ceilings"
@@ -112,16 +113,19 @@ func (k roofline) sections(l look) []section {
 		}
 		x.lo, x.hi = x.lo/1.6, x.hi*1.6
 		y.add(k.FLOPs/1e9*1.6, x.lo*k.Bytes/1e9)
-		p.Add(roof{knee: knee, peak: k.FLOPs / 1e9, from: x.lo, to: x.hi,
-			flops: k.FLOPsName + " " + value(k.FLOPs/1e9) + " GFLOP/s", bytes: k.BytesName + " " + value(k.Bytes/1e9) + " GB/s"})
-		subtitle = k.FLOPsName + " " + value(k.FLOPs/1e9) + " GFLOP/s, " + k.BytesName + " " + value(k.Bytes/1e9) + " GB/s"
+		flops, bytes := k.FLOPsName+" "+value(k.FLOPs/1e9)+" GFLOP/s", k.BytesName+" "+value(k.Bytes/1e9)+" GB/s"
+		ceilings = append(ceilings, ceiling{[]point{{x.lo, x.lo * k.Bytes / 1e9}, {knee, k.FLOPs / 1e9}, {x.hi, k.FLOPs / 1e9}}, bytes, flops})
+		p.Add(roof{knee: knee, peak: k.FLOPs / 1e9, from: x.lo, to: x.hi, flops: flops, bytes: bytes})
+		subtitle = flops + ", " + bytes
 	}
 	for _, r := range k.Ceilings {
 		if drawable(k.Bytes, true) {
-			p.Add(flatRoof{knee: r.FLOPs / k.Bytes, peak: r.FLOPs / 1e9, from: k.FLOPs / k.Bytes, to: x.hi, words: r.Name + " " + value(r.FLOPs/1e9) + " GFLOP/s"})
+			words := r.Name + " " + value(r.FLOPs/1e9) + " GFLOP/s"
+			ceilings = append(ceilings, ceiling{[]point{{r.FLOPs / k.Bytes, r.FLOPs / 1e9}, {x.hi, r.FLOPs / 1e9}}, "", words})
+			p.Add(flatRoof{knee: r.FLOPs / k.Bytes, peak: r.FLOPs / 1e9, from: k.FLOPs / k.Bytes, to: x.hi, words: words})
 		}
 	}
-	p.Add(roofMarks(marks))
+	p.Add(roofMarks{marks, ceilings})
 	scale(&p.X, x.widened(true), true, ticker(6, true))
 	scale(&p.Y, y.widened(true), true, ticker(5, true))
 	return []section{{
@@ -136,6 +140,9 @@ type roof struct {
 	flops, bytes         string
 }
 
+// roofWordsFrom is where the words along the slope begin, from its lower end.
+const roofWordsFrom = vg.Length(10)
+
 func (m roof) Plot(c draw.Canvas, p *plot.Plot) {
 	slope := []point{{m.from, m.peak * m.from / m.knee}, {m.knee, m.peak}, {m.to, m.peak}}
 	line(slope, ink(.75), widthLine).Plot(c, p)
@@ -146,7 +153,7 @@ func (m roof) Plot(c draw.Canvas, p *plot.Plot) {
 	style.XAlign = draw.XLeft
 	style.Rotation = math.Atan2(float64(at[1].Y-at[0].Y), float64(at[1].X-at[0].X))
 	sin, cos := math.Sincos(style.Rotation)
-	along := vg.Length(10)
+	along := roofWordsFrom
 	c.FillText(style, vg.Point{X: at[0].X + along*vg.Length(cos) - 3*vg.Length(sin), Y: at[0].Y + along*vg.Length(sin) + 3*vg.Length(cos)}, m.bytes)
 }
 
@@ -168,41 +175,4 @@ func (m flatRoof) Plot(c draw.Canvas, p *plot.Plot) {
 	style := textStyle(sizeSmall, ink(.65))
 	style.XAlign = draw.XRight
 	c.FillText(style, vg.Point{X: c.Max.X, Y: place(c, p, points[len(points)-1:])[0].Y + 2}, m.words)
-}
-
-// roofMark is a dot with its name.
-type roofMark struct {
-	at    point
-	name  string
-	share float64
-	hue   int
-}
-
-type roofMarks []roofMark
-
-func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
-	style := textStyle(sizeSmall, ink(.85))
-	style.YAlign = draw.YCenter
-	var taken []vg.Rectangle
-	for _, q := range m {
-		centre := place(c, p, []point{q.at})[0]
-		radius := vg.Length(2.5 + 5*math.Sqrt(max(0, min(q.share, 1))))
-		spots{[]point{q.at}, radius, at(hue(q.hue), .85)}.Plot(c, p)
-		width, height := style.Width(q.name), style.Font.Size
-		x := centre.X + radius + 3
-		if x+width > c.Max.X {
-			x = centre.X - radius - 3 - width
-		}
-		box := vg.Rectangle{Min: vg.Point{X: x, Y: centre.Y - height/2}, Max: vg.Point{X: x + width, Y: centre.Y + height/2}}
-		free := true
-		for _, t := range taken {
-			if box.Min.X < t.Max.X && t.Min.X < box.Max.X && box.Min.Y < t.Max.Y && t.Min.Y < box.Max.Y {
-				free = false
-			}
-		}
-		if free { // the larger ones come first
-			taken = append(taken, box)
-			c.FillText(style, vg.Point{X: x, Y: centre.Y}, q.name)
-		}
-	}
 }
