@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/accel/internal/atomicfile"
 )
 
 // traceFile is what Kineto, the profiler below PyTorch's, writes, and what
@@ -155,21 +156,12 @@ func (r *Report) Save(path string) error {
 	})
 }
 
-// toFile writes a file, and leaves none where that fails.
+// toFile writes a file: what was there is replaced as a whole or not at all.
 func (r *Report) toFile(path string, write func(io.Writer) error) error {
 	if r == nil || len(r.Steps) == 0 {
 		return errNoSteps
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("prof: save: %w", err)
-	}
-	err = write(file)
-	if e := file.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		_ = os.Remove(path) // half a file is worse than none
+	if err := atomicfile.Replace(path, write); err != nil {
 		return fmt.Errorf("prof: save %s: %w", path, err)
 	}
 	return nil

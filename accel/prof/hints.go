@@ -81,6 +81,10 @@ func (r *Report) sayOfOps(say func(format string, values ...any)) {
 	if share < muchOneOp || w.flops == 0 {
 		return
 	}
+	if w.random { // FLOPs and bytes say nothing of what that takes
+		say("%q takes %.0f %% of a step to draw a random number for each of its elements: Dropout behind a smaller layer, or less of it, draws fewer.", w.name, 100*share)
+		return
+	}
 	ceilings := r.Ceilings()
 	if !(ceilings.FLOPs > 0) {
 		return

@@ -41,6 +41,11 @@ func TestHints(t *testing.T) {
 			r.Ops[0].FLOPs, r.Ops[0].Bytes = 1, 0.095*2e9
 			return r
 		}(), []string{"at 20 % of what cpu's memory allows"}},
+		{"random numbers", func() *Report {
+			r := made(95 * time.Millisecond)
+			r.Ops[0] = Op{Name: "Bernoulli", Layer: "1 Dropout(0.1)", Phase: Forward, End: 95 * time.Millisecond, FLOPs: 1e4, Bytes: 4e4, random: true}
+			return r
+		}(), []string{`"1 Dropout(0.1): Bernoulli" takes 95 % of a step to draw a random number`}},
 		{"fast op", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].FLOPs *= 1.8; return r }(), []string{"is at 90 % of what cpu's arithmetic allows"}},
 		{"update", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].Phase = Update; return r }(), []string{"updates parameters", "larger batch"}},
 		{"memory", func() *Report {

@@ -80,9 +80,7 @@ func TestReport(t *testing.T) {
 	rows := r.Rows()
 	var self time.Duration
 	for _, row := range rows {
-		if !strings.HasPrefix(row.Name, "span") {
-			self += row.Self
-		}
+		self += row.Self
 		if row.Total < row.Self {
 			t.Errorf("%s: total %v, self %v", row.Name, row.Total, row.Self)
 		}
@@ -257,6 +255,49 @@ func TestSpans(t *testing.T) {
 		t.Errorf("%v", names(r.Rows()))
 	}
 	prof.Span("outside of a profile")()
+}
+
+// Spans take their own time from the program's: the times of all rows add up to that of
+// the steps, as in PyTorch's table.
+func TestSpansAddUp(t *testing.T) {
+	step := training(t, 32, nn.Flatten(), nn.Dense(10))
+	r, err := prof.Run(t.Context(), func() error {
+		defer prof.Span("all")()
+		for range 3 {
+			end := prof.Span("part")
+			for begin := time.Now(); time.Since(begin) < time.Millisecond; {
+			}
+			end()
+		}
+		return step()
+	}, prof.Active(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var self time.Duration
+	for _, row := range r.Rows() {
+		self += row.Self
+	}
+	if total := 3 * r.StepTime(); math.Abs(self.Seconds()/total.Seconds()-1) > 0.01 {
+		t.Errorf("the rows' own times add up to %v of %v:\n%v", self, total, r.Table(prof.SelfCPU, 0))
+	}
+}
+
+// TestSaveKeeps leaves a file that was there where it cannot be replaced.
+func TestSaveKeeps(t *testing.T) {
+	r := measured(t)
+	folder := filepath.Join(t.TempDir(), "a.json")
+	if err := os.MkdirAll(filepath.Join(folder, "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{r.Save(folder), r.SavePprof(folder), r.Save(filepath.Join(folder, "missing", "a.json"))} {
+		if err == nil {
+			t.Error("saved over a folder")
+		}
+	}
+	if files, err := os.ReadDir(filepath.Dir(folder)); err != nil || len(files) != 1 {
+		t.Errorf("%v is left, %v", files, err)
+	}
 }
 
 func TestTable(t *testing.T) {

@@ -41,6 +41,7 @@ type weight struct {
 	flops, bytes float64
 	calls        int
 	half         bool // its factors are of 16 bits
+	random       bool // it draws a number for each element
 }
 
 // heaviest are the ops by the time that they took, the longest first.
@@ -53,7 +54,7 @@ func (r *Report) heaviest() []weight {
 		if !ok {
 			k = len(all)
 			at[name] = k
-			all = append(all, weight{name: name, half: o.half})
+			all = append(all, weight{name: name, half: o.half, random: o.random})
 		}
 		w := &all[k]
 		w.time += o.End - o.Begin

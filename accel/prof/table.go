@@ -45,7 +45,9 @@ type Table struct {
 }
 
 // Rows are the ops by layer and name, what the host did, and the spans. The time
-// of an op is its own; that of a span is also that of all within it.
+// of an op is its own; that of a span is also that of all within it. What the program
+// does outside of all spans is the row host, so that the times of their own add up to
+// those of the steps.
 func (r *Report) Rows() []Row {
 	rows, at := []Row{}, map[string]int{}
 	add := func(name, shapes string) *Row {
@@ -64,18 +66,20 @@ func (r *Report) Rows() []Row {
 		row.Bytes += o.Made
 		row.FLOPs += o.FLOPs
 	}
-	for _, h := range r.Host {
+	rest := r.program()
+	for i, h := range r.Host {
 		if h.Kind == Marked {
 			row := add("span "+h.Name, "")
-			row.Total += h.End - h.Begin
-			row.Self += max(0, h.End-h.Begin-r.inside(h))
+			own := max(0, h.End-h.Begin-r.inside(i))
+			row.Total, row.Self = row.Total+h.End-h.Begin, row.Self+own
+			rest -= own
 			continue
 		}
 		row := add(string(h.Kind), "")
 		row.Self, row.Total = row.Self+h.End-h.Begin, row.Total+h.End-h.Begin
 		row.Bytes += h.Bytes
 	}
-	if rest := r.program(); rest > 0 {
+	if rest > 0 {
 		rows = append(rows, Row{Name: "host", Self: rest, Total: rest, Calls: len(r.Steps)})
 	}
 	return rows
@@ -107,14 +111,18 @@ func (r *Report) spend(row *Row, d time.Duration) {
 	row.SelfCUDA, row.AllCUDA = row.SelfCUDA+d, row.AllCUDA+d
 }
 
-// inside is the time that ops, host work and other spans take within a span.
-func (r *Report) inside(span Host) time.Duration {
+// inside is the time that ops, host work and other spans take within the span that is
+// event i of the host. What a device does meanwhile takes none of it.
+func (r *Report) inside(i int) time.Duration {
 	var all []Stretch
-	for _, o := range r.Ops {
-		all = append(all, Stretch{o.Begin, o.End})
+	if !r.asynchronous {
+		for _, o := range r.Ops {
+			all = append(all, Stretch{o.Begin, o.End})
+		}
 	}
-	for _, h := range r.Host {
-		if h != span {
+	span := r.Host[i]
+	for k, h := range r.Host {
+		if k != i {
 			all = append(all, Stretch{h.Begin, h.End})
 		}
 	}

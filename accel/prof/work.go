@@ -36,6 +36,7 @@ type Op struct {
 	Kernels []Kernel
 
 	half     bool          // its factors are of 16 bits
+	random   bool          // it draws a number for each element
 	launched time.Duration // when the host launched the kernels
 }
 
@@ -92,6 +93,7 @@ func (p *recording) ops() []Op {
 			}
 			o.Shapes = shapes(s.In)
 			o.half = len(s.In) > 0 && s.In[0].Size == 2
+			o.random = slices.Contains(s.Ops, "Bernoulli")
 			all = append(all, o)
 		}
 	}
