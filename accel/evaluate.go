@@ -20,7 +20,16 @@ const evaluationBatch = 512
 // sequences is that of their places. The model is in evaluation mode meanwhile. A
 // loss that is no number is a result, which names the model's tensor that is not
 // finite, if one is. Errors are as those of [Fit].
-func Evaluate(ctx context.Context, model nn.Module, set *data.Set) (*Result, error) {
+//
+// With [DataParallel], the only option that it takes, each rank of a group measures a part
+// of the set, which all call it with, and all get the result of the whole: each example
+// counts once, however many there are. Models or sets that are not the same on all ranks
+// are refused.
+func Evaluate(ctx context.Context, model nn.Module, set *data.Set, options ...Option) (result *Result, err error) {
+	group, err := evaluateGroup(options)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: Evaluate: there is no model")
@@ -29,7 +38,14 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Set) (*Result, err
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: Evaluate: %s is empty", set.Name())
 	}
-	return evaluate(ctx, model, set, defaultLoss(set), nil)
+	r := newRanks(ctx, group)
+	returned := false
+	defer func() { r.leave("the evaluation", returned) }()
+	if err = r.compareModels(ctx, model, set); err == nil {
+		result, err = evaluate(ctx, model, set, defaultLoss(set), r)
+	}
+	returned = true
+	return result, err
 }
 
 // evaluate measures on all ranks together, each on a part of the set.

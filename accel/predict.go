@@ -7,6 +7,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
@@ -40,12 +41,26 @@ func Progress(report func(done, all int)) PredictOption {
 	}}
 }
 
+// PredictParallel has each rank of a group compute a part of the examples of a set; all
+// call [PredictSet] with the same model and set, which is checked, and all get the outputs
+// of all examples. [Progress] then tells of a rank's own part. It is refused by [Predict].
+func PredictParallel(group *parallel.Group) PredictOption {
+	return PredictOption{"PredictParallel(group)", func(p *predicting) error {
+		if group == nil {
+			return errors.New("accel: PredictParallel(nil): there is no group; was the error of parallel.Join read?")
+		}
+		p.group = group
+		return nil
+	}}
+}
+
 // predicting is what the options set, and what has been computed.
 type predicting struct {
 	call   string // for errors
 	model  nn.Module
 	atOnce int
 	report func(done, all int)
+	group  *parallel.Group // nil for one process
 
 	done, all int
 	outputs   []*Tensor // of the parts
@@ -85,6 +100,9 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 	if err != nil {
 		return nil, err
 	}
+	if p.group != nil {
+		return nil, errors.New("accel: Predict: PredictParallel is for PredictSet, since ranks may hold other tensors")
+	}
 	from := 0
 	return p.run(ctx, func() (part, error) {
 		begin := from
@@ -108,6 +126,14 @@ func PredictSet(ctx context.Context, model nn.Module, set *data.Set, options ...
 	if err != nil {
 		return nil, err
 	}
+	if r := newRanks(ctx, p.group); r != nil {
+		return p.onRanks(r, set)
+	}
+	return p.runSet(ctx, set)
+}
+
+// runSet computes the examples of a set.
+func (p *predicting) runSet(ctx context.Context, set *data.Set) (*Tensor, error) {
 	it := set.Batches(p.atOnce, data.Context(ctx))
 	return p.run(ctx, func() (part, error) {
 		if !it.Next() {

@@ -43,9 +43,8 @@ func (f *fitting) beginRanks(ctx context.Context) error {
 	if f.o.group == nil || f.o.group.Size() == 1 {
 		return nil
 	}
-	r := &ranks{group: f.o.group, gradients: parallel.NewGradients(f.o.group, f.model), user: ctx, before: f.o.group.Use(), since: time.Now()}
-	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
+	r := newRanks(ctx, f.o.group)
+	r.gradients = parallel.NewGradients(f.o.group, f.model)
 	if err := r.compare(f); err != nil {
 		r.stop()
 		r.cancel()
@@ -147,7 +146,8 @@ func interrupted(err error) bool {
 // plan is what must be the same on all ranks.
 type plan struct {
 	Set      string
-	Examples int
+	Contents contents
+	Check    contents // of the set for validation
 	Options  []string
 }
 
@@ -177,31 +177,36 @@ func (p plan) different(other plan) string {
 	switch {
 	case p.Set != other.Set:
 		return fmt.Sprintf("the training set is %s here, and %s on rank 0", p.Set, other.Set)
-	case p.Examples != other.Examples:
-		return fmt.Sprintf("the training set has %d examples here, and %d on rank 0", p.Examples, other.Examples)
+	case p.Contents.Examples != other.Contents.Examples:
+		return fmt.Sprintf("the training set has %d examples here, and %d on rank 0", p.Contents.Examples, other.Contents.Examples)
+	case p.Contents != other.Contents:
+		return "the training set has other examples than on rank 0, or in another order"
 	case fmt.Sprint(p.Options) != fmt.Sprint(other.Options):
 		return fmt.Sprintf("the options are %v here, and %v on rank 0", p.Options, other.Options)
+	case p.Check != other.Check:
+		return "the set for validation has other examples than on rank 0, or in another order"
 	}
 	return ""
 }
 
 // compare fails on all ranks if one of them is about to train something else.
 func (r *ranks) compare(f *fitting) error {
-	mine := plan{f.set.Name(), f.set.Len(), common(f.o.text)}
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return fmt.Errorf("accel: DataParallel: %w", err)
-	}
-	all, err := r.group.AllGather(r.ctx, text)
-	if err != nil {
-		return fmt.Errorf("accel: DataParallel: %w", err)
-	}
-	plans := make([]plan, len(all))
-	for i, text := range all {
-		if err := json.Unmarshal(text, &plans[i]); err != nil {
-			return fmt.Errorf("accel: DataParallel: what rank %d is about to train: %w", i, err)
+	mine := plan{Set: f.set.Name(), Options: common(f.o.text)}
+	err := r.together(func() (err error) {
+		if mine.Contents, err = contentsOf(f.set); err == nil && f.o.validate != nil {
+			mine.Check, err = contentsOf(f.o.validate)
 		}
-		if difference := plans[i].different(plans[0]); difference != "" {
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	plans, err := gather(r, mine)
+	if err != nil {
+		return err
+	}
+	for i, p := range plans {
+		if difference := p.different(plans[0]); difference != "" {
 			return fmt.Errorf("accel: DataParallel: rank %d was started with something else: %s", i, difference)
 		}
 	}
