@@ -233,6 +233,8 @@ type Launch struct {
 	// Races stops the run where blocks race for global memory. One block runs after
 	// the other then.
 	Races bool
+	// Coarse has matrix products into float32 be added up with as few bits as on a GPU.
+	Coarse bool
 }
 
 // Stats is what a run did.

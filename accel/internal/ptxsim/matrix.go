@@ -107,6 +107,11 @@ func compileMma(o *operation) step {
 			g, t := lane>>2, lane&3
 			for i := range 4 {
 				row, column := g+8*(i>>1), 2*t+i&1
+				if w.block.run.launch.Coarse && ct.name == "f32" {
+					sum := coarseSum(x[row][:shape.k], y[column][:shape.k], float64(value32(w.r[c[i]][lane])), ea.bits)
+					w.r[d[i]][lane] = bits32(float32(sum))
+					continue
+				}
 				sum := 0.0
 				for k := range shape.k {
 					sum += x[row][k] * y[column][k]

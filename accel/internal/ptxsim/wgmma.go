@@ -181,6 +181,15 @@ func (p *warpgroupProduct) step() step {
 			for i := range s.n / 2 {
 				row, column := g+8*(i>>1&1), 8*(i>>2)+2*t+i&1
 				x, y := a[row*s.k:][:s.k], b[column*s.k:][:s.k]
+				if w.block.run.launch.Coarse && !p.half && sign == 1 {
+					into := &w.r[p.d[i]][lane]
+					before := 0.0
+					if add != 0 {
+						before = float64(value32(*into))
+					}
+					*into = bits32(float32(coarseSum(x, y, before, p.ea.bits)))
+					continue
+				}
 				sum := 0.0
 				for k, v := range x {
 					sum += v * y[k]

@@ -183,9 +183,11 @@ func TestMatMul8(t *testing.T) {
 					}
 					m.run(launches)
 					got := m.get(y, to, want.shape)
-					tolerance := 1e-6
+					// Each product is cut off at 2⁻¹³ of the largest number that it is added
+					// to.
+					tolerance := math.Ldexp(math.Sqrt(float64(s.k)), -13)
 					if s.half {
-						tolerance = 1.0 / 256
+						tolerance += 1.0 / 256
 					}
 					scale := 1e-4 * math.Sqrt(float64(s.k)) // of the sums
 					for i, g := range got.data {

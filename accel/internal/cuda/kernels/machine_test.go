@@ -154,7 +154,7 @@ func (m *machine) try(launches []Launch) error {
 		if k == nil {
 			m.t.Fatalf("there is no %s", l.Entry)
 		}
-		_, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params, Races: true})
+		_, err := k.Run(m.t.Context(), ptxsim.Launch{Grid: ptxsim.Dim(l.Grid), Block: ptxsim.Dim(l.Block), Shared: l.Shared, Params: l.Params, Races: true, Coarse: true})
 		if err != nil {
 			return fmt.Errorf("%s of %v blocks: %w", l.Entry, l.Grid, err)
 		}
