@@ -27,8 +27,8 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		k.publisher.publish(wire.ExecuteInput, r.RawHeader, wire.Input{Code: in.Code, ExecutionCount: count})
 	}
 
-	if name, detail, ok := asksForHelp(in.Code); ok {
-		return k.help(ctx, r, in, count, name, detail), nil
+	if asked, ok := link.Help(in.Code); ok {
+		return k.help(ctx, r, in, count, asked), nil
 	}
 	stoppable, stop := context.WithCancel(ctx)
 	defer stop()

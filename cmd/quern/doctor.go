@@ -77,8 +77,14 @@ func examine(ctx context.Context) []finding {
 		examineJupyter(ctx),
 	}
 	findings = append(findings, examineKernelspecs(ctx)...)
-	findings = append(findings, examineGPU(), examineCUDA())
-	findings = append(findings, examineLibraries()...)
+	cuda := examineCUDA()
+	findings = append(findings, examineGPU(), cuda)
+	for _, library := range examineLibraries() {
+		// Where there is no GPU nobody misses them.
+		if cuda.Status == fine || library.Status == fine {
+			findings = append(findings, library)
+		}
+	}
 	return append(findings, examineHost())
 }
 
@@ -186,6 +192,5 @@ func examineHost() finding {
 	defer host.Close()
 	sample := host.Sample()
 	const gibibyte = 1 << 30
-	return finding{"processor", fine, fmt.Sprintf("%s, %d cores, %.1f GiB memory",
-		host.Name(), runtime.GOMAXPROCS(0), sample.MemTotal/gibibyte)}
+	return finding{"processor", fine, fmt.Sprintf("%s, %.1f GiB memory", host.Name(), sample.MemTotal/gibibyte)}
 }

@@ -103,7 +103,7 @@ func runInstall(ctx context.Context, args []string, std stdio) error {
 	case errors.As(err, &exists):
 		return fmt.Errorf("%w; replace it with --force or choose another --name", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("the kernelspec cannot be written: %w; choose --user or a folder of yours with --prefix", err)
+		return fmt.Errorf("the kernelspec cannot be written: %w; choose a folder that is yours: --user, --prefix FOLDER, or JUPYTER_DATA_DIR", err)
 	case err != nil:
 		return fmt.Errorf("the kernelspec cannot be written: %w", err)
 	}

@@ -99,6 +99,10 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		if output, err = filepath.Abs(output); err != nil {
 			return err
 		}
+		// Now, and not when the cells have run for hours.
+		if _, err := os.Stat(filepath.Dir(output)); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
 	}
 	if err := os.Chdir(filepath.Dir(path)); err != nil {
 		return err

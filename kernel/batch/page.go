@@ -76,6 +76,18 @@ func (p *page) end(count int, result link.Result) {
 	}
 }
 
+// help shows what is known of a name. A page would have it in a pane of its own, so
+// it is no output.
+func (p *page) help(found link.Inspection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := text(found.Data)
+	if !p.colour {
+		s = colours.ReplaceAllString(s, "")
+	}
+	p.print(0, s+"\n")
+}
+
 // colours are those that a traceback may hold.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 

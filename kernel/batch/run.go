@@ -55,9 +55,10 @@ const (
 
 // Run executes the code cells of a notebook in order and puts their outputs into
 // it. It stops at the first cell that fails, with a *CellError, unless that has
-// the tag raises-exception; one with the tag skip-execution does not run. When ctx ends the running cell is interrupted, and
-// counts as failed. The cells behind one that failed keep no outputs of an
-// earlier run.
+// the tag raises-exception; one with the tag skip-execution does not run. When ctx
+// ends, or the time of a cell, the running cell is interrupted, and counts as failed
+// whatever its tags. The cells behind one that failed keep no outputs of an earlier
+// run. A cell such as fmt? asks for help: the terminal shows it, the notebook does not.
 func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	log := config.Logger
 	if log == nil {
@@ -84,19 +85,40 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		}
 		count++
 		page.begin(count, c)
+		if asked, ok := link.Help(c.Source); ok {
+			found, err := workers.Inspect(ctx, asked)
+			if err != nil {
+				return fmt.Errorf("cell %d: %w", i+1, err)
+			}
+			if len(found.Data) > 0 {
+				page.help(found)
+				continue
+			}
+			page.end(count, link.Result{Error: asked.Unknown()})
+			if !c.HasTag("raises-exception") {
+				return &CellError{Cell: i + 1, Why: asked.Unknown()}
+			}
+			continue
+		}
 		result, err := page.execute(ctx, workers, config.Timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
-		if err != nil && !errors.As(err, &result.Error) {
+		stopped := errors.Is(err, errStopped)
+		if err != nil && !errors.As(err, &result.Error) && !stopped {
 			return fmt.Errorf("cell %d: %w", i+1, err)
 		}
 		page.end(count, result)
-		if result.Error != nil && !c.HasTag("raises-exception") {
+		if result.Error != nil && (stopped || !c.HasTag("raises-exception")) {
 			return &CellError{Cell: i + 1, Why: result.Error}
 		}
 	}
 	return nil
 }
 
-// execute runs one cell, which is interrupted when its time is over or ctx ends.
+// errStopped says that a cell was told to stop: whether it may fail or not, that is
+// no end of its own.
+var errStopped = errors.New("told to stop")
+
+// execute runs one cell, which is interrupted when its time is over or ctx ends:
+// then the error is errStopped.
 func (p *page) execute(ctx context.Context, w link.Worker, timeout time.Duration, cell link.Execute) (link.Result, error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -127,14 +149,14 @@ func (p *page) execute(ctx context.Context, w link.Worker, timeout time.Duration
 	}
 	why.Traceback = []string{why.Error()}
 	if err := w.Interrupt(running); err != nil {
-		return link.Result{Error: why}, nil // the worker is ended with the run
+		return link.Result{Error: why}, errStopped // the worker is ended with the run
 	}
 	select {
 	case a := <-done:
-		if a.result.Error != nil && why.Name == "interrupted" {
-			return a.result, a.err
+		if a.err == nil && a.result.Error != nil && why.Name == "interrupted" {
+			return a.result, errStopped
 		}
 	case <-time.After(stopWait):
 	}
-	return link.Result{Error: why}, nil
+	return link.Result{Error: why}, errStopped
 }

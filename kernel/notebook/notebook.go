@@ -69,6 +69,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // Parse reads a notebook. The error is a *FormatError.
 func Parse(b []byte) (*Notebook, error) {
 	n := &Notebook{}
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // editors on Windows put it there
 	if err := json.Unmarshal(b, &n.rest); err != nil {
 		return nil, &FormatError{err}
 	}
@@ -80,8 +81,13 @@ func Parse(b []byte) (*Notebook, error) {
 	if err := decode(b, &known); err != nil {
 		return nil, &FormatError{err}
 	}
-	if known.Format != 4 {
-		return nil, &FormatError{fmt.Errorf("nbformat is %d; jupyter nbconvert --to notebook converts older ones", known.Format)}
+	switch {
+	case known.Format == 0:
+		return nil, &FormatError{errors.New("it has no nbformat")}
+	case known.Format < 4:
+		return nil, &FormatError{fmt.Errorf("nbformat is %d: jupyter nbconvert --to notebook converts it", known.Format)}
+	case known.Format > 4:
+		return nil, &FormatError{fmt.Errorf("nbformat is %d, which is newer", known.Format)}
 	}
 	n.Metadata = known.Metadata
 	for i, raw := range known.Cells {
@@ -166,11 +172,18 @@ func Read(path string) (*Notebook, error) {
 	return n, nil
 }
 
-// Write writes a file, all of it or nothing.
+// Write writes a file, all of it or nothing. A link stays one, and what is no file,
+// a pipe or /dev/stdout, is written to as it is.
 func (n *Notebook) Write(path string) error {
 	b, err := n.Encode()
 	if err != nil {
 		return err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return os.WriteFile(path, b, 0)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".quern-*.ipynb")
 	if err != nil {

@@ -90,8 +90,52 @@ func TestWriteKeepsTheMode(t *testing.T) {
 	}
 }
 
+func TestWriteFollowsLinks(t *testing.T) {
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "n.ipynb"), filepath.Join(folder, "link.ipynb")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	n, err := Parse([]byte(small))
+	if err == nil {
+		err = n.Write(link)
+	}
+	info, _ := os.Lstat(link)
+	if got, readErr := os.ReadFile(file); err != nil || readErr != nil || string(got) != small || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("%v, %v, %v, written\n%s", err, readErr, info.Mode(), got)
+	}
+}
+
+// A file that is replaced would be another one than the device.
+func TestWriteToADevice(t *testing.T) {
+	if os.DevNull != "/dev/null" {
+		t.Skip("there is no /dev/null")
+	}
+	n, err := Parse([]byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "null")
+	if err := os.Symlink(os.DevNull, link); err != nil {
+		t.Fatal(err)
+	}
+	err = n.Write(link)
+	if info, statErr := os.Stat(os.DevNull); err != nil || statErr != nil || info.Mode().IsRegular() {
+		t.Errorf("%v, %v, %v", err, statErr, info.Mode())
+	}
+}
+
+func TestByteOrderMark(t *testing.T) {
+	if n, err := Parse([]byte("\ufeff" + small)); err != nil || len(n.Cells) == 0 {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
 func TestNoNotebooks(t *testing.T) {
-	for _, in := range []string{"", "x", "[]", "{}", `{"nbformat": 3}`, `{"nbformat": 4, "cells": [3]}`, `{"nbformat": 4, "cells": [{"source": 3}]}`, `{"nbformat": 4, "cells": {}}`} {
+	for _, in := range []string{"", "x", "[]", "{}", `{"nbformat": 3}`, `{"nbformat": 5}`, "null", `{"nbformat": 4, "cells": [3]}`, `{"nbformat": 4, "cells": [{"source": 3}]}`, `{"nbformat": 4, "cells": {}}`} {
 		var format *FormatError
 		if _, err := Parse([]byte(in)); !errors.As(err, &format) {
 			t.Errorf("Parse(%q): %v", in, err)

@@ -1,8 +1,8 @@
-package kernel
+package link
 
 import "testing"
 
-func TestAsksForHelp(t *testing.T) {
+func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		code, name string
@@ -31,9 +31,9 @@ func TestAsksForHelp(t *testing.T) {
 		{`s := "really?"`, "", 0},
 		{"// why?", "", 0},
 	} {
-		name, detail, ok := asksForHelp(row.code)
-		if name != row.name || detail != row.detail || ok != (row.name != "") {
-			t.Errorf("%q: got %q, %d, %t, want %q, %d", row.code, name, detail, ok, row.name, row.detail)
+		want := Inspect{Code: row.name, Offset: len(row.name), Detail: row.detail}
+		if asked, ok := Help(row.code); asked != want || ok != (row.name != "") {
+			t.Errorf("%q: got %+v, %t, want %+v", row.code, asked, ok, want)
 		}
 	}
 }
