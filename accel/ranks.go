@@ -240,6 +240,9 @@ func (r *ranks) share(f *fitting) error {
 	}
 	if tensor.Device() != "cpu" {
 		f.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Through())
+		if r.group.OnDevices() {
+			f.run.nccl = r.group.Through()
+		}
 	}
 	start := sharedStart{Order: f.run.Seed}
 	start.Stream, start.Drawn = (*tensor.Generator)(nil).State()
@@ -290,7 +293,7 @@ func (r *ranks) settle(f *fitting) error {
 	if err := r.measured(f.model); err != nil {
 		return err
 	}
-	if err := r.compareWaiting(f.run); err != nil {
+	if err := r.compareWaiting(f.run, f.o.accumulate); err != nil {
 		return err
 	}
 	var state sharedStart
@@ -306,7 +309,7 @@ func (r *ranks) settle(f *fitting) error {
 const behind = 0.2
 
 // compareWaiting finds a rank that is slower than the others, which wait for it.
-func (r *ranks) compareWaiting(run *Run) error {
+func (r *ranks) compareWaiting(run *Run, accumulate int) error {
 	waited := make([]float64, r.group.Size())
 	waited[r.group.Rank()] = (r.group.Use().Time - r.before.Time).Seconds() / time.Since(r.since).Seconds()
 	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
@@ -323,8 +326,21 @@ func (r *ranks) compareWaiting(run *Run) error {
 	}
 	if waited[next]-waited[slowest] > behind {
 		run.note("rank %d is behind: the others waited for it at least %s of the time, and it %s for them", slowest, percent(waited[next]), percent(waited[slowest]))
+		return nil
 	}
+	run.noteExchange(time.Since(r.since), accumulate)
 	return nil
+}
+
+// exchangeBound is the share of the time waiting for other ranks from which a run of more
+// than a second says so, where none of them is to blame.
+const exchangeBound = 0.2
+
+// noteExchange says what to do where ranks spend much of their time with each other.
+func (r *Run) noteExchange(total time.Duration, accumulate int) {
+	if share := r.Time.Exchanging.Seconds() / total.Seconds(); share > exchangeBound && total > time.Second {
+		r.note("communication-bound: %.0f %% of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(%d), exchanges them less often", 100*share, 2*accumulate)
+	}
 }
 
 // file gives all ranks what the file of rank 0 has; nil notes if there is none.

@@ -36,6 +36,7 @@ type Run struct {
 	Others []gpu.History
 
 	device     string // that computed
+	nccl       string // what added up gradients on the GPUs of ranks; "" where the hosts did
 	streamSeed uint64 // of the random numbers
 	peakBytes  int
 
@@ -90,8 +91,9 @@ type Time struct {
 	Computing  time.Duration // forward, backward and update
 	Validating time.Duration
 	// Exchanging is the part of Computing in which this rank waited for the gradients
-	// of others; Exchanged is how long they were on their way, most of it while gradients
-	// were computed where there is much to compute.
+	// of others, and for what layers measure over all ranks; Exchanged is how long they
+	// were on their way, most of it while gradients were computed where there is much to
+	// compute. What GPUs add up by themselves is not in either: prof.Run measures that.
 	Exchanging, Exchanged time.Duration
 }
 

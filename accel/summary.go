@@ -15,7 +15,11 @@ func (r *Run) whereTimeWent() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s examples/s; waiting for data %s, computing %s, validating %s",
 		quantity(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
-	if r.Ranks > 1 {
+	switch {
+	case r.nccl != "":
+		fmt.Fprintf(&b, "\n%d ranks; waiting for what they agree on %s; what share of a step %s adds up gradients on the GPUs, prof.Run tells",
+			r.Ranks, r.share(r.Time.Exchanging), r.nccl)
+	case r.Ranks > 1:
 		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of others %s", r.Ranks, r.share(r.Time.Exchanging))
 		if r.Time.Exchanged > 0 {
 			hidden := max(0, 1-r.Time.Exchanging.Seconds()/r.Time.Exchanged.Seconds())

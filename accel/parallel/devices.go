@@ -37,6 +37,9 @@ func (g *Group) Through() string {
 	return "the hosts"
 }
 
+// OnDevices tells whether the GPUs add up gradients by themselves, by NCCL.
+func (g *Group) OnDevices() bool { return g.devicesJoined() != nil }
+
 // candidate is what a rank says of its device.
 type candidate struct {
 	Device string

@@ -48,6 +48,7 @@ const (
 	spanTID   = 3 // of the host
 	kernelTID = 4 // of a device
 	gapTID    = 5 // of a device
+	ranksTID  = 6 // numbers of other ranks, of the host
 )
 
 // micros is a time as Kineto writes it: microseconds, three digits behind the
@@ -69,6 +70,7 @@ func (r *Report) chrome() *traceFile {
 	called(hostPID, stepTID, "thread_name", "steps")
 	called(hostPID, workTID, "thread_name", "program")
 	called(hostPID, spanTID, "thread_name", "spans")
+	called(hostPID, ranksTID, "thread_name", "ranks")
 	called(devicePID, 0, "process_name", r.Device)
 	called(devicePID, workTID, "thread_name", "ops")
 	add := func(e traceEvent, begin, end time.Duration) {
@@ -83,6 +85,8 @@ func (r *Report) chrome() *traceFile {
 		switch h.Kind {
 		case Marked:
 			e.Category, e.Name, e.TID, e.Args = "user_annotation", h.Name, spanTID, nil
+		case Communicating:
+			e.Name, e.TID = h.Name, ranksTID
 		case Launching, Synchronising:
 			e.Category = "cuda_driver"
 		}

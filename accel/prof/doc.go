@@ -31,6 +31,13 @@
 // device has nothing to do: [Report.Gaps] names it. The clocks of both are compared at
 // the beginning.
 //
+// # Several ranks
+//
+// In a loop of ranks (accel/parallel) [Report.Communication] says how long numbers are on
+// their way, and how much of that is beside the computation. Breakdown, timeline and hints
+// have what is left: the time in which a rank waits for the others. Each rank's report is
+// of itself: where one waits longer than another, that one is slower.
+//
 // # What is measured
 //
 // The engine records operations and runs them later, as one list. What the table

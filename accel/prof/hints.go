@@ -9,6 +9,7 @@ import (
 const (
 	muchWaiting  = 0.10
 	muchPlanning = 0.02
+	muchExchange = 0.10
 	muchHost     = 0.25
 	muchCopying  = 0.10
 	muchUpdate   = 0.30
@@ -37,6 +38,10 @@ func (r *Report) Hints() []string {
 	}
 	if r.share(b.Waiting) >= muchWaiting {
 		say("%s waits for data: have more batches made ahead, data.Workers(4) for instance, or make each example cheaper to load.", part(b.Waiting))
+	}
+	if r.share(b.Exchanging) >= muchExchange {
+		say("%s waits for other ranks, with %.0f %% of their exchange beside what is computed: a larger batch or accel.Accumulate(4) computes more for each exchange of %s; where one rank is slower than the others, they wait for it.",
+			part(b.Exchanging), 100*r.Communication().Hidden(), size(r.Communication().Bytes))
 	}
 	if r.share(b.Planning) >= muchPlanning {
 		say("%s makes plans, for %.2g lists a step of a structure that was not seen before: keep shapes and operations the same from step to step; data.DropLast() leaves out a smaller last batch.", part(b.Planning), c.Planned)

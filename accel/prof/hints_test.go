@@ -31,6 +31,11 @@ func TestHints(t *testing.T) {
 		{"nothing", func() *Report { r := made(1); r.Ops = nil; return r }(), []string{"No op was run"}},
 		{"all is well", made(95 * time.Millisecond), []string{"Nothing stands out: 95 %"}},
 		{"waits", made(60*time.Millisecond, event(Waiting, 0, 40)), []string{"40 % of a step (40 ms of 100 ms) waits for data", "Workers"}},
+		{"ranks", func() *Report {
+			wait := event(Exchanging, 0, 30)
+			wait.Bytes = 2048
+			return made(70*time.Millisecond, wait, event(Communicating, 20, 60))
+		}(), []string{"30 % of a step (30 ms of 100 ms) waits for other ranks, with 50 % of their exchange beside", "each exchange of 2 KiB", "Accumulate"}},
 		{"plans", made(90*time.Millisecond, event(Planning, 0, 10)), []string{"10 % of a step", "makes plans", "DropLast"}},
 		{"host", made(50 * time.Millisecond), []string{"50 % of a step", "recording of 10 operations", "50 ms on average", "larger batch"}},
 		{"copies", made(80*time.Millisecond, event(Writing, 0, 20)), []string{"20 % of a step", "copies"}},

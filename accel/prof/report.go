@@ -18,6 +18,7 @@ type Report struct {
 
 	asynchronous bool      // the device worked while the host went on
 	host         []Stretch // the steps as the host has seen them
+	exchanges    []Stretch // in which a device had numbers of other ranks to wait for
 
 	memory   []MemoryPoint
 	peak     int // bytes, as the engine counts them
@@ -62,6 +63,12 @@ func newReport(p *recording) *Report {
 	}
 	if r.asynchronous = p.asynchronous(); r.asynchronous {
 		r.Steps = r.onDevice(p.steps)
+		for _, h := range r.Host {
+			if h.Kind == Communicating {
+				r.exchanges = append(r.exchanges, Stretch{h.Begin, h.End})
+			}
+		}
+		r.exchanges = united(r.exchanges)
 	}
 	r.memory = p.memory(r.median())
 	n := float64(len(r.Steps))
@@ -128,6 +135,7 @@ type Breakdown struct {
 	Planning                  time.Duration // lists of a new structure
 	Copying                   time.Duration // to and from the device
 	Synchronising             time.Duration // the device has done all, and the host is still waking up
+	Exchanging                time.Duration // waiting for other ranks of a data-parallel training
 	Host                      time.Duration // the rest: the program itself, recording and launching
 }
 
@@ -160,11 +168,13 @@ func (r *Report) Breakdown() Breakdown {
 			b.Copying += d
 		case Synchronising:
 			b.Synchronising += d
+		case Exchanging:
+			b.Exchanging += d
 		}
 	}
 	n := time.Duration(len(r.Steps))
 	rest := r.StepTime()
-	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronising} {
+	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronising, &b.Exchanging} {
 		*part /= n
 		rest -= *part
 	}
@@ -176,7 +186,7 @@ func (r *Report) Breakdown() Breakdown {
 func (b Breakdown) parts() []part {
 	return []part{
 		{"forward", b.Forward}, {"backward", b.Backward}, {"update", b.Update}, {"waiting for data", b.Waiting},
-		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronising", b.Synchronising}, {"host", b.Host},
+		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronising", b.Synchronising}, {"exchanging with ranks", b.Exchanging}, {"host", b.Host},
 	}
 }
 
@@ -203,8 +213,13 @@ func (r *Report) String() string {
 	if r.asynchronous {
 		what = fmt.Sprintf("%.3g launches of %.0f kernels for %.0f operations, %.3g allocations", c.Launches, c.Kernels, c.Recorded, c.Allocs)
 	}
-	return text + fmt.Sprintf("\na step: %s, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
+	text += fmt.Sprintf("\na step: %s, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
 		what, c.Syncs, size(c.Bytes), size(c.ToDevice), size(c.ToHost), c.FLOPs/r.StepTime().Seconds()/1e9)
+	if x := r.Communication(); x.Busy > 0 {
+		text += fmt.Sprintf("\nranks: %s of a step numbers of other ranks are on their way or waited for, %.0f %% of that beside what is computed, %s",
+			duration(x.Busy), 100*x.Hidden(), size(x.Bytes))
+	}
+	return text
 }
 
 // share is a part of the time of a step.

@@ -25,7 +25,7 @@ func (r *Report) Gaps() []Gap {
 		at := s.Begin
 		for _, b := range append(busy, Stretch{s.End, s.End}) {
 			if b.Begin > at {
-				gaps = append(gaps, r.reasons(k, Stretch{at, b.Begin})...)
+				gaps = append(gaps, r.exposed(k, Stretch{at, b.Begin})...)
 			}
 			at = max(at, b.End)
 		}
@@ -50,7 +50,7 @@ func (r *Report) reasons(step int, gap Stretch) []Gap {
 	var gaps []Gap
 	at := gap.Begin
 	for _, h := range r.Host {
-		if h.Kind == Marked || h.End <= at || h.Begin >= gap.End {
+		if h.Kind == Marked || h.Kind == Communicating || h.End <= at || h.Begin >= gap.End {
 			continue
 		}
 		if h.Begin > at {

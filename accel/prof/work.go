@@ -62,6 +62,9 @@ const (
 
 	Launching     HostKind = "launching"
 	Synchronising HostKind = "synchronising" // waiting for the device
+
+	Exchanging    HostKind = "exchanging with ranks" // waiting for other ranks of a training
+	Communicating HostKind = "numbers of ranks"      // on their way, beside what the program does
 )
 
 // ops are the work of all flushes.
@@ -204,10 +207,15 @@ func (p *recording) hosts() []Host {
 	kinds := map[trace.Kind]HostKind{
 		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: Marked,
 		trace.Planning: Planning, trace.Launching: Launching, trace.Synchronising: Synchronising,
+		trace.Exchanging: Exchanging, trace.Communicating: Communicating,
 	}
 	var all []Host
 	for _, e := range p.Events() {
-		all = append(all, Host{kinds[e.Kind], e.Name, p.stepAt(e.Begin), e.Begin, e.End, e.Bytes})
+		step := p.stepAt(e.Begin)
+		if e.Kind == trace.Communicating { // on a device, for which the host does not wait
+			step = max(0, min(step, len(p.steps)-1))
+		}
+		all = append(all, Host{kinds[e.Kind], e.Name, step, e.Begin, e.End, e.Bytes})
 	}
 	for _, f := range p.flushes {
 		if f.Made {

@@ -15,6 +15,7 @@ type profile struct {
 	origin    driver.Event
 	at        time.Duration // of the origin
 	pending   []*instance   // whose events have not been asked, the oldest first
+	sums      []measuredSum // over ranks, whose events have not been asked
 }
 
 // ahead is how many graphs there are of one program and its addresses, so that the
@@ -42,7 +43,7 @@ func (d *Device) began(c *trace.Collector) (*profile, error) {
 		d.profile = &profile{origin: e}
 	}
 	p := d.profile
-	p.collector, p.pending = c, nil
+	p.collector, p.pending, p.sums = c, nil, nil
 	if err := d.ctx.SyncStream(d.stream); err != nil {
 		return nil, err
 	}
@@ -67,6 +68,9 @@ func (d *Device) measure() error {
 			if err := p.settle(d.ctx, p.pending[0]); err != nil {
 				return err
 			}
+		}
+		if err := p.settleSums(d.ctx); err != nil {
+			return err
 		}
 	}
 	if c := trace.Profile(); c != nil {

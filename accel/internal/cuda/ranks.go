@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/nccl"
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/trace"
 )
 
 var _ ir.Joinable = (*Device)(nil)
@@ -101,9 +102,17 @@ func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.D
 	if err := d.marks.wait(r.stream, at.written); err != nil {
 		return d.failed("sum over ranks", err)
 	}
-	err := d.current(func() error {
+	c := trace.Profile()
+	m, err := d.sumBegins(c, r.stream)
+	if err != nil {
+		return d.failed("sum over ranks", err)
+	}
+	err = d.current(func() error {
 		return r.communicator.Sum(ctx, r.stream, at.at+driver.Pointer(offset), count, kind)
 	})
+	if err == nil {
+		err = d.sumEnds(m, r.stream, count*t.Size())
+	}
 	if err != nil {
 		return d.failed("sum over ranks", err)
 	}

@@ -247,10 +247,17 @@ func (c *Collector) Event(kind Kind, name string, begin time.Duration, bytes int
 	if c.ranges != nil {
 		return
 	}
-	end := c.Now()
+	c.Add(Event{kind, name, begin, c.Now(), bytes})
+}
+
+// Add keeps what was done at a time that somebody else has measured.
+func (c *Collector) Add(e Event) {
+	if c.ranges != nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.events = append(c.events, Event{kind, name, begin, end, bytes})
+	c.events = append(c.events, e)
 }
 
 // Ran keeps the run of a list.

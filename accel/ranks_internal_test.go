@@ -1,0 +1,25 @@
+package accel
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNoteExchange(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		waiting, total time.Duration
+		want           string
+	}{
+		{"much", 3 * time.Second, 10 * time.Second, "communication-bound: 30 % of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(4)"},
+		{"little", time.Second, 10 * time.Second, ""},
+		{"a short run", 300 * time.Millisecond, 900 * time.Millisecond, ""},
+	} {
+		r := &Run{Time: Time{Exchanging: c.waiting}}
+		r.noteExchange(c.total, 2)
+		if got := strings.Join(r.Notes, "\n"); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package accel_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/prof"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+func init() {
+	rankFailures["profile"] = func(ctx context.Context, group *parallel.Group) error {
+		return profiled(ctx, group, "cpu")
+	}
+	rankFailures["profile with NCCL"] = func(ctx context.Context, group *parallel.Group) error {
+		return profiled(ctx, group, "simulated")
+	}
+	rankTrainings["profile with NCCL"] = rankTraining{nccl: true}
+}
+
+// profiled takes a profile of a loop of ranks, whose layers wait for each other, too.
+func profiled(ctx context.Context, group *parallel.Group, device string) (err error) {
+	if err := tensor.Use(device); err != nil {
+		return err
+	}
+	model := nn.Sequential(nn.Dense(6), nn.SyncBatchNorm(), nn.ReLU(), nn.Dense(3))
+	x, y := tensor.Randn(nil, 4, 5), tensor.FromInts([]int{0, 1, 2, 0}, 4)
+	tensor.NoGrad(func() { model.Forward(x) })
+	opt := optim.SGD(model, 0.01)
+	gradients := parallel.NewGradients(group, model)
+	if err := gradients.Begin(ctx); err != nil {
+		return err
+	}
+	r, err := prof.Run(ctx, func() error {
+		opt.ZeroGrad()
+		if err := gradients.Backward(ctx, nn.CrossEntropy(model.Forward(x), y), 0.5); err != nil {
+			return err
+		}
+		opt.Step()
+		return nil
+	}, prof.Warmup(2), prof.Active(3))
+	if err != nil {
+		return err
+	}
+	if device == "simulated" && !strings.HasPrefix(group.Through(), "NCCL") {
+		return errors.New(group.Through())
+	}
+	c, b := r.Communication(), r.Breakdown()
+	// The gradients, 2·6+1 and 2·6 numbers of the layer, in the backward pass twice its
+	// channels, and the vote.
+	least := float64(4*(6*5+6+6+6+3*6+3) + 8*(13+12) + 8)
+	switch {
+	case c.Busy <= 0 || c.Busy > 10*r.StepTime() || b.Exchanging <= 0 || b.Exchanging > r.StepTime():
+		return fmt.Errorf("%v of a step of %v exchanging, %+v", b.Exchanging, r.StepTime(), c)
+	case c.Bytes < least || c.Bytes > 2*least:
+		return fmt.Errorf("%v bytes exchanged, of at least %v", c.Bytes, least)
+	case c.Hidden() < 0 || c.Hidden() > 1:
+		return fmt.Errorf("%v of the exchange hidden", c.Hidden())
+	case !strings.Contains(r.String(), "exchanging with ranks") || !strings.Contains(r.String(), "\nranks: "):
+		return errors.New(r.String())
+	}
+	var text bytes.Buffer
+	if err := r.WriteTrace(&text); err != nil {
+		return err
+	}
+	name := map[string]string{"cpu": "gradients", "simulated": "NCCL"}[device]
+	if !strings.Contains(text.String(), `"`+name+`"`) {
+		return fmt.Errorf("no %s in the trace", name)
+	}
+	return nil
+}
+
+// TestProfileOfRanks wants the time that ranks wait for each other in the profile.
+func TestProfileOfRanks(t *testing.T) {
+	for _, task := range []string{"profile", "profile with NCCL"} {
+		t.Run(task, func(t *testing.T) {
+			for r, o := range processes(t, task, 2) {
+				if o.Error != "" {
+					t.Errorf("rank %d: %s", r, o.Error)
+				}
+			}
+		})
+	}
+}
