@@ -39,20 +39,6 @@ func convolutionOf(s ir.Step) (c convolved) {
 	return c
 }
 
-// convolutionType is cuDNN's name of a type; ok is false for types that it is not
-// asked to convolve.
-func convolutionType(d ir.DType) (t cudnn.Type, ok bool) {
-	switch d {
-	case ir.Float32:
-		return cudnn.Float32, true
-	case ir.Float16:
-		return cudnn.Float16, true
-	case ir.BFloat16:
-		return cudnn.BFloat16, true
-	}
-	return 0, false
-}
-
 // convolution is a way to convolve: a plan of cuDNN, and a loop behind it that adds
 // the bias.
 type convolution struct {
@@ -66,21 +52,26 @@ type convolution struct {
 // All its tensors are of one type.
 func (p *program) convolutions(s ir.Step, op string) (kind any, ways []step) {
 	d, c := p.device, convolutionOf(s)
-	t, ok := convolutionType(c.x.DType)
-	if !ok || c.w.DType != c.x.DType || c.y.DType != c.x.DType || !c.x.Contiguous() || !c.w.Contiguous() || !c.y.Contiguous() {
+	t := c.x.DType
+	if !cudnn.Takes(t) || c.w.DType != c.x.DType || c.y.DType != c.x.DType || !c.x.Contiguous() || !c.w.Contiguous() || !c.y.Contiguous() {
 		return nil, nil
 	}
 	if ir.Len(c.y.Shape)*ir.Len(c.w.Shape) == 0 || ir.Len(c.x.Shape) == 0 {
 		return nil, nil
 	}
-	c.Type, c.TF32 = t, t == cudnn.Float32 && d.tf32
+	c.Type, c.TF32 = t, t == ir.Float32 && d.tf32
 	c.AlignX, c.AlignW, c.AlignY = p.alignment(c.x), p.alignment(c.w), p.alignment(c.y)
 	c.Workspace = min(mostConvolutionRoom, d.ctx.Info().Memory/memoryShare)
 	plans := d.dnn.ways(d, c.Convolution, op)
 	if len(plans) == 0 {
 		return nil, nil
 	}
-	after, err := p.addition(c)
+	var biases []ir.Operand
+	for _, b := range c.bias {
+		b.Layout = ir.Layout{Shape: c.y.Shape, Stride: []int{0, b.Stride[0], 0, 0}, Offset: b.Offset}
+		biases = append(biases, b)
+	}
+	after, err := p.addition(c.y, biases, c.relu)
 	if err != nil {
 		unused(d, d.dnn.name, err)
 		return nil, nil
@@ -102,18 +93,16 @@ func (w *convolution) name() string { return w.plan.Name() }
 
 func (w *convolution) room() int { return w.plan.Workspace() }
 
-// addition is a loop that adds a bias [O] to y and applies ReLU; nil for neither.
-func (p *program) addition(c convolved) (*loop, error) {
-	s := ir.Step{Shape: c.y.Shape, In: []ir.Operand{c.y}, Out: []ir.Operand{c.y}}
+// addition is a loop that adds to y what lies as y does, one bias or none, and applies
+// ReLU; nil for neither.
+func (p *program) addition(y ir.Operand, bias []ir.Operand, relu bool) (*loop, error) {
+	s := ir.Step{Shape: y.Shape, In: append([]ir.Operand{y}, bias...), Out: []ir.Operand{y}}
 	last := 0 // argument that holds the result so far
-	if len(c.bias) > 0 {
-		b := c.bias[0]
-		b.Layout = ir.Layout{Shape: c.y.Shape, Stride: []int{0, b.Stride[0], 0, 0}, Offset: b.Offset}
-		s.In = append(s.In, b)
+	if len(bias) > 0 {
 		s.Loop = append(s.Loop, ir.Instr{Op: ir.Add{}, Args: []int{0, 1}, Out: -1})
 		last = 2
 	}
-	if c.relu {
+	if relu {
 		s.Loop = append(s.Loop, ir.Instr{Op: ir.ReLU{}, Args: []int{last}, Out: -1})
 	}
 	if len(s.Loop) == 0 {

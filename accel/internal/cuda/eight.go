@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
@@ -30,6 +31,27 @@ func (d *Device) MultipliesEight() error {
 // packed8 is where a packed operand lies, the rows of which are a pitch apart.
 func (p *program) packed8(o ir.Operand, pitch int) kernels.Packed8 {
 	return kernels.Packed8{At: p.address(o), Head: p.at[o.Slot], Pitch: int64(pitch)}
+}
+
+// scaleAt is where a head has 2⁻ᵉ, by which libraries multiply.
+const scaleAt = 4
+
+// scale is where the scale of a packed operand lies.
+func (p *program) scale(o ir.Operand) driver.Pointer { return p.at[o.Slot] + scaleAt }
+
+// eightMultiplications are the ways in which cuBLASLt multiplies packed factors a [M, K]
+// and b [N, K].
+//
+// The library multiplies with both scales as float32, which the own kernels do one
+// after the other: for factors that are all below 1e-19 the library's sums may be 0,
+// and for factors with some above 1e19 infinite.
+func (p *program) eightMultiplications(s ir.Step, label string) (kind any, ways []step) {
+	f := factors{a: s.In[0], b: turned(s.In[1]), y: s.Out[0], bias: len(s.In) == 3, relu: relu(s)}
+	var bias ir.Operand
+	if f.bias {
+		bias = s.In[2]
+	}
+	return p.multiplications(f, bias, label)
 }
 
 // round8 writes bfloat16 numbers, and packed ones in one order or both, which its

@@ -41,6 +41,24 @@ func deviceWith(t *testing.T, l *played.CuBLASLt, options fake.Options, measure 
 	return d
 }
 
+// deviceConvolving is a simulated GPU with a played cuDNN.
+func deviceConvolving(t *testing.T, l *played.CuDNN, options fake.Options) *Device {
+	t.Helper()
+	options.Modules = modules
+	gpu, err := fake.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open("cuda:0", gpu, 0, Libraries{CuDNN: func(ctx driver.Context) (cudnn.Library, error) {
+		l.Context = ctx.(fake.Performer)
+		return l, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // matMulStep is a product of float32 that lie row by row.
 func matMulStep(m, n, k int) *ir.Program {
 	return &ir.Program{
@@ -312,17 +330,7 @@ func TestConvolutionsOfALibrary(t *testing.T) {
 	for _, refuses := range []string{"", "cudnnBackendFinalize", "cudnnBackendExecute"} {
 		log := logged(t)
 		l := &played.CuDNN{Refuses: map[string]bool{refuses: true}}
-		gpu, err := fake.Open(fake.Options{Seed: 3, Modules: modules})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := Open("cuda:0", gpu, 0, Libraries{CuDNN: func(ctx driver.Context) (cudnn.Library, error) {
-			l.Context = ctx.(fake.Performer)
-			return l, nil
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := deviceConvolving(t, l, fake.Options{Seed: 3})
 		p := convolutionStep()
 		x, err := d.Compile(p)
 		if err != nil {

@@ -45,24 +45,10 @@ func batches(shape, a, b []int) []batchDim {
 	return out
 }
 
-// matrixType is cuBLASLt's name of a type; ok is false for types that it is not
-// asked to multiply.
-func matrixType(d ir.DType) (t cublaslt.Type, ok bool) {
-	switch d {
-	case ir.Float32:
-		return cublaslt.Float32, true
-	case ir.Float16:
-		return cublaslt.Float16, true
-	case ir.BFloat16:
-		return cublaslt.BFloat16, true
-	}
-	return 0, false
-}
-
 // side is a factor [rows, columns] as cuBLASLt sees it, column by column: as it is,
 // which is transposed, or turned back. ok is false where neither dimension is
 // contiguous.
-func side(t cublaslt.Type, rows, columns, rowStride, columnStride int) (m cublaslt.Matrix, turned, ok bool) {
+func side(t ir.DType, rows, columns, rowStride, columnStride int) (m cublaslt.Matrix, turned, ok bool) {
 	switch {
 	case (columnStride == 1 || columns == 1) && (rowStride >= columns || rows == 1):
 		lead := rowStride
@@ -91,11 +77,8 @@ type factors struct {
 func (d *Device) product(f factors, alignA, alignB, alignY int) (p product, ok bool) {
 	r := len(f.y.Shape) - 2
 	m, n, k := f.y.Shape[r], f.y.Shape[r+1], f.a.Shape[r+1]
-	tb, okB := matrixType(f.b.DType)
-	ta, okA := matrixType(f.a.DType)
-	ty, okY := matrixType(f.y.DType)
-	// A result is of the factors' type or of float32.
-	if !okA || !okB || !okY || ta != tb || ty != ta && ty != cublaslt.Float32 || m == 0 || n == 0 || k == 0 || !f.y.Contiguous() {
+	ta, ty := f.a.DType, f.y.DType
+	if m == 0 || n == 0 || k == 0 || !f.y.Contiguous() {
 		return p, false
 	}
 	dims := batches(f.y.Shape[:r], f.a.Stride[:r], f.b.Stride[:r])
@@ -114,9 +97,9 @@ func (d *Device) product(f factors, alignA, alignB, alignY int) (p product, ok b
 	if max(m, n, k) >= 1<<31 {
 		return p, false
 	}
-	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == cublaslt.Float32 && d.tf32, f.bias, f.relu
+	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == ir.Float32 && d.tf32, f.bias, f.relu
 	p.Workspace = cublaslt.WorkspaceBytes(d.ctx.Info().Capability())
-	if p.A, p.TurnA, ok = side(tb, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
+	if p.A, p.TurnA, ok = side(f.b.DType, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
 		return p, false
 	}
 	if p.B, p.TurnB, ok = side(ta, m, k, rowStride, f.a.Stride[r+1]); !ok {
@@ -131,10 +114,10 @@ func (d *Device) product(f factors, alignA, alignB, alignY int) (p product, ok b
 	p.calls = 1
 	for _, o := range dims {
 		p.calls *= o.size
-		alignA, alignB, alignY = common(alignA, o.a*ta.Bytes()), common(alignB, o.b*ta.Bytes()), common(alignY, o.y*ty.Bytes())
+		alignA, alignB, alignY = common(alignA, o.a*ta.Size()), common(alignB, o.b*ta.Size()), common(alignY, o.y*ty.Size())
 	}
 	p.A.Align, p.B.Align, p.D.Align = alignB, alignA, alignY
-	return p, p.calls <= mostCalls
+	return p, p.calls <= mostCalls && p.Refusal() == ""
 }
 
 // common is the largest power of two, that align is, of which an offset is a
@@ -155,11 +138,13 @@ func (p *program) alignment(o ir.Operand) int {
 	return common(align, o.Offset*o.DType.Size())
 }
 
-// multiplication is a way to compute a product: a plan of cuBLASLt.
+// multiplication is a way to compute a product: a plan of cuBLASLt, and a loop behind
+// it for what that does not do.
 type multiplication struct {
 	factors
 	product product
 	biasAt  ir.Operand
+	after   *loop // nil for none
 	plan    cublaslt.Plan
 	op      string
 }
@@ -168,30 +153,53 @@ type multiplication struct {
 // not.
 func (p *program) multiplications(f factors, bias ir.Operand, op string) (kind any, ways []step) {
 	d := p.device
-	if f.bias && (!bias.Contiguous() || bias.DType != f.y.DType) {
-		return nil, nil
+	inside := f
+	alignY := p.alignment(f.y)
+	switch {
+	case f.a.DType == ir.Float64: // of which it has sums alone
+		inside.bias, inside.relu = false, false
+	case f.a.DType.Eight():
+		inside.bias, inside.relu = f.bias && f.y.DType.Half(), false
 	}
-	asked, ok := d.product(f, p.alignment(f.a), p.alignment(f.b), p.alignment(f.y))
+	if inside.bias {
+		if !bias.Contiguous() || bias.DType != f.y.DType {
+			return nil, nil
+		}
+		alignY = min(alignY, p.alignment(bias))
+	}
+	asked, ok := d.product(inside, p.alignment(f.a), p.alignment(f.b), alignY)
 	if !ok {
 		return nil, nil
 	}
 	if asked.ReLU && !d.blas.keepsNaN(d, asked.Product) {
 		return nil, nil
 	}
-	for _, plan := range d.blas.ways(d, asked.Product, op) {
-		ways = append(ways, &multiplication{factors: f, product: asked, biasAt: bias, plan: plan, op: op})
-	}
-	if len(ways) == 0 {
+	plans := d.blas.ways(d, asked.Product, op)
+	if len(plans) == 0 {
 		return nil, nil
 	}
-	return multiplicationKind{asked.Product, asked.calls, d.blas.it.Version()}, ways
+	var biases []ir.Operand
+	if f.bias && !inside.bias {
+		bias.Layout = ir.Layout{Shape: f.y.Shape, Stride: []int{0, bias.Stride[0]}, Offset: bias.Offset}
+		biases = append(biases, bias)
+	}
+	after, err := p.addition(f.y, biases, f.relu && !inside.relu)
+	if err != nil {
+		unused(d, d.blas.name, err)
+		return nil, nil
+	}
+	for _, plan := range plans {
+		ways = append(ways, &multiplication{factors: inside, product: asked, biasAt: bias, after: after, plan: plan, op: op})
+	}
+	return multiplicationKind{asked.Product, asked.calls, f.bias, f.relu, d.blas.it.Version()}, ways
 }
 
 // multiplicationKind is what the time of a product depends on.
 type multiplicationKind struct {
 	cublaslt.Product
-	calls   int
-	version string // of cuBLASLt
+	calls      int
+	bias, relu bool   // inside the product or behind it
+	version    string // of cuBLASLt
 }
 
 func (w *multiplication) name() string { return w.plan.Name() }
@@ -204,10 +212,14 @@ func (w *multiplication) launches(p *program) ([]launch, error) {
 	if w.bias {
 		bias = p.address(w.biasAt)
 	}
-	for _, m := range []placed{{a, w.product.B.Align}, {b, w.product.A.Align}, {y, w.product.D.Align}} {
+	for _, m := range []placed{{a, w.product.B.Align}, {b, w.product.A.Align}, {y, w.product.D.Align}, {bias, w.product.D.Align}} {
 		if !m.fits() {
 			return nil, &misplacedError{w.op, m.at}
 		}
+	}
+	at := cublaslt.Places{Bias: bias, Work: p.work()}
+	if w.a.DType.Eight() {
+		at.ScaleA, at.ScaleB = p.scale(w.b), p.scale(w.a)
 	}
 	index := make([]int, len(w.product.outer))
 	var out []launch
@@ -218,13 +230,20 @@ func (w *multiplication) launches(p *program) ([]launch, error) {
 			atB += driver.Pointer(index[i] * o.b * w.b.DType.Size())
 			atY += driver.Pointer(index[i] * o.y * w.y.DType.Size())
 		}
-		work := p.work()
-		out = append(out, launch{call: &call{name: w.plan.Name(), op: w.op, plan: w.plan, at: []driver.Pointer{atY, atA, atB, bias, work},
-			run: func(s driver.Stream) error { return w.plan.Run(s, atY, atB, atA, bias, work) }}})
+		at.D, at.A, at.B = atY, atB, atA
+		places := at
+		out = append(out, launch{call: &call{name: w.plan.Name(), op: w.op, plan: w.plan,
+			at:  []driver.Pointer{at.D, at.A, at.B, at.Bias, at.Work, at.ScaleA, at.ScaleB},
+			run: func(s driver.Stream) error { return w.plan.Run(s, places) }}})
 		if !advance(index, w.product.outer) {
-			return out, nil
+			break
 		}
 	}
+	if w.after == nil {
+		return out, nil
+	}
+	after, err := w.after.launches(p)
+	return append(out, after...), err
 }
 
 // advance counts up; false after the last.

@@ -7,11 +7,12 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // nanKind is what products have in common whose ReLU may be another.
 type nanKind struct {
-	factors, result cublaslt.Type
+	factors, result ir.DType
 	tf32, bias      bool
 }
 
@@ -35,11 +36,11 @@ func (b *blas) keepsNaN(d *Device, p cublaslt.Product) bool {
 }
 
 // notANumber is a quiet NaN of a type, twice for types of 16 bits.
-func notANumber(t cublaslt.Type) uint32 {
+func notANumber(t ir.DType) uint32 {
 	switch t {
-	case cublaslt.Float16:
+	case ir.Float16:
 		return 0x7e007e00
-	case cublaslt.BFloat16:
+	case ir.BFloat16:
 		return 0x7fc07fc0
 	}
 	return 0x7fc00000
@@ -71,7 +72,9 @@ func (b *blas) tryNaN(d *Device, kind nanKind) (keeps bool, err error) {
 	if kind.bias {
 		bias = place(3)
 	}
-	if err := d.current(func() error { return plans[0].Run(d.stream, place(0), place(1), place(2), bias, place(4)) }); err != nil {
+	if err := d.current(func() error {
+		return plans[0].Run(d.stream, cublaslt.Places{D: place(0), A: place(1), B: place(2), Bias: bias, Work: place(4)})
+	}); err != nil {
 		return false, err
 	}
 	if err := d.ctx.CopyToHost(d.host[:4*words], place(0), d.stream); err != nil {
@@ -80,22 +83,22 @@ func (b *blas) tryNaN(d *Device, kind nanKind) (keeps bool, err error) {
 	if err := d.ctx.SyncStream(d.stream); err != nil {
 		return false, err
 	}
-	return allNaN(d.host[:nanSide*nanSide*kind.result.Bytes()], kind.result), nil
+	return allNaN(d.host[:nanSide*nanSide*kind.result.Size()], kind.result), nil
 }
 
 // allNaN tells whether all numbers of a type are NaN.
-func allNaN(b []byte, t cublaslt.Type) bool {
-	for ; len(b) > 0; b = b[t.Bytes():] {
+func allNaN(b []byte, t ir.DType) bool {
+	for ; len(b) > 0; b = b[t.Size():] {
 		switch t {
-		case cublaslt.Float32:
+		case ir.Float32:
 			if x := math.Float32frombits(binary.LittleEndian.Uint32(b)); x == x {
 				return false
 			}
-		case cublaslt.Float16:
+		case ir.Float16:
 			if binary.LittleEndian.Uint16(b)&0x7fff <= 0x7c00 {
 				return false
 			}
-		case cublaslt.BFloat16:
+		case ir.BFloat16:
 			if binary.LittleEndian.Uint16(b)&0x7fff <= 0x7f80 {
 				return false
 			}

@@ -103,6 +103,12 @@ func (p *program) newWhole(s ir.Step) (step, error) {
 // they take depends on.
 func (p *program) alternatives(s ir.Step, label string) (kind any, ways []step) {
 	switch s.Op.(type) {
+	case ir.MatMul, ir.Linear:
+		if s.In[0].DType.Eight() {
+			return p.eightMultiplications(s, label)
+		}
+	}
+	switch s.Op.(type) {
 	case ir.MatMul:
 		lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
 		return p.multiplications(factors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: relu(s)}, ir.Operand{}, label)

@@ -13,10 +13,14 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
 // statusNotSupported is CUBLAS_STATUS_NOT_SUPPORTED: no algorithm does a product.
 const statusNotSupported = 15
+
+// dataTypes are the types as cudaDataType numbers them.
+var dataTypes = map[tensor.DType]C.int{tensor.Float32: 0, tensor.Float64: 1, tensor.Float16: 2, tensor.BFloat16: 14, tensor.Float8E4M3: 28, tensor.Float8E5M2: 29}
 
 // Open makes a library of a file that package library has found. The device's
 // context must be current.
@@ -78,6 +82,9 @@ func (l *opened) failed(status C.int, call string) error {
 
 // Plans asks the heuristic.
 func (l *opened) Plans(p Product, n int) ([]Plan, error) {
+	if p.Refusal() != "" {
+		return nil, nil
+	}
 	d, err := l.describe(p)
 	if err != nil {
 		return nil, err
@@ -124,13 +131,13 @@ func flag(b bool) C.int {
 }
 
 func (m Matrix) shim() C.matrix {
-	return C.matrix{_type: C.int(m.Type), rows: C.uint64_t(m.Rows), cols: C.uint64_t(m.Cols), lead: C.int64_t(m.Lead), stride: C.int64_t(m.Stride), align: C.uint(m.Align)}
+	return C.matrix{_type: dataTypes[m.Type], rows: C.uint64_t(m.Rows), cols: C.uint64_t(m.Cols), lead: C.int64_t(m.Lead), stride: C.int64_t(m.Stride), align: C.uint(m.Align)}
 }
 
 // describe makes the descriptors of a product, in memory of C.
 func (l *opened) describe(p Product) (*C.descriptors, error) {
 	shim := C.product{a: p.A.shim(), b: p.B.shim(), d: p.D.shim(), turn_a: flag(p.TurnA), turn_b: flag(p.TurnB), batch: C.int(p.Batch),
-		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), workspace: C.size_t(p.Workspace)}
+		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.Eight()), wide: flag(p.A.Type == tensor.Float64), workspace: C.size_t(p.Workspace)}
 	d := (*C.descriptors)(C.calloc(1, C.size_t(unsafe.Sizeof(C.descriptors{}))))
 	var call *C.char
 	if status := C.quern_blas_describe(l.table, &shim, d, &call); status != 0 {
@@ -147,7 +154,12 @@ func (l *opened) forget(d *C.descriptors) {
 }
 
 func (m *Matrix) read(c C.matrix) {
-	*m = Matrix{Type: Type(c._type), Rows: int(c.rows), Cols: int(c.cols), Lead: int(c.lead), Stride: int(c.stride), Align: int(c.align)}
+	for t, number := range dataTypes {
+		if number == c._type {
+			m.Type = t
+		}
+	}
+	*m = Matrix{Type: m.Type, Rows: int(c.rows), Cols: int(c.cols), Lead: int(c.lead), Stride: int(c.stride), Align: int(c.align)}
 }
 
 // understood is what the library has read from descriptors.
@@ -184,11 +196,11 @@ func (p *plan) Close() {
 	}
 }
 
-func (p *plan) Run(s driver.Stream, d, a, b, bias, work driver.Pointer) error {
+func (p *plan) Run(s driver.Stream, at Places) error {
+	places := C.places{d: C.address(at.D), a: C.address(at.A), b: C.address(at.B), bias: C.address(at.Bias), work: C.address(at.Work),
+		scale_a: C.address(at.ScaleA), scale_b: C.address(at.ScaleB)}
 	var call *C.char
-	status := C.quern_blas_run(p.library.table, p.library.handle, p.descriptors, &p.how, C.address(d), C.address(a), C.address(b), C.address(bias),
-		C.address(work), C.size_t(p.workspace), C.handle(s), &call)
-	if status != 0 {
+	if status := C.quern_blas_run(p.library.table, p.library.handle, p.descriptors, &p.how, &places, C.size_t(p.workspace), C.handle(s), &call); status != 0 {
 		return p.library.failed(status, C.GoString(call))
 	}
 	return nil

@@ -4,6 +4,7 @@ package cublaslt
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
 // real is the cuBLASLt of this machine.
@@ -28,12 +30,14 @@ func real(t *testing.T) *library.Handle {
 
 // products are some that the back end asks for.
 var products = map[string]Product{
-	"float32": {A: Matrix{Float32, 12, 8, 12, 0, 16}, B: Matrix{Float32, 8, 5, 8, 0, 32}, D: Matrix{Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
-	"turned":  {A: Matrix{Float32, 8, 12, 9, 0, 4}, B: Matrix{Float32, 5, 8, 6, 0, 4}, D: Matrix{Float32, 12, 5, 12, 0, 4}, TurnA: true, TurnB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
-	"bias":    {A: Matrix{Float32, 12, 8, 12, 0, 256}, B: Matrix{Float32, 8, 5, 8, 0, 256}, D: Matrix{Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
-	"batch":   {A: Matrix{Float32, 3, 4, 3, 12, 16}, B: Matrix{Float32, 4, 2, 4, 0, 16}, D: Matrix{Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
-	"brain":   {A: Matrix{BFloat16, 64, 32, 64, 0, 16}, B: Matrix{BFloat16, 32, 16, 32, 0, 16}, D: Matrix{BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
-	"half":    {A: Matrix{Float16, 64, 32, 64, 2048, 16}, B: Matrix{Float16, 32, 16, 32, 512, 16}, D: Matrix{Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
+	"float32": {A: Matrix{tensor.Float32, 12, 8, 12, 0, 16}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 32}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
+	"turned":  {A: Matrix{tensor.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensor.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 4}, TurnA: true, TurnB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
+	"bias":    {A: Matrix{tensor.Float32, 12, 8, 12, 0, 256}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 256}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
+	"batch":   {A: Matrix{tensor.Float32, 3, 4, 3, 12, 16}, B: Matrix{tensor.Float32, 4, 2, 4, 0, 16}, D: Matrix{tensor.Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
+	"brain":   {A: Matrix{tensor.BFloat16, 64, 32, 64, 0, 16}, B: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, D: Matrix{tensor.BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"double":  {A: Matrix{tensor.Float64, 12, 8, 12, 96, 16}, B: Matrix{tensor.Float64, 8, 5, 8, 0, 8}, D: Matrix{tensor.Float64, 12, 5, 12, 60, 256}, Batch: 2, Workspace: 1 << 20},
+	"eight":   {A: Matrix{tensor.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensor.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, TurnA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"half":    {A: Matrix{tensor.Float16, 64, 32, 64, 2048, 16}, B: Matrix{tensor.Float16, 32, 16, 32, 512, 16}, D: Matrix{tensor.Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
 }
 
 // The real library must understand what it is told: each attribute is read back.
@@ -87,7 +91,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 #include "shim.h"
 ` + string(shim[from:to]) + "};\n"
 	pairs := map[string]string{
-		"compute_32f": "CUBLAS_COMPUTE_32F", "compute_32f_fast_tf32": "CUBLAS_COMPUTE_32F_FAST_TF32", "type_32f": "CUDA_R_32F",
+		"compute_32f": "CUBLAS_COMPUTE_32F", "compute_32f_fast_tf32": "CUBLAS_COMPUTE_32F_FAST_TF32", "type_32f": "CUDA_R_32F", "compute_64f": "CUBLAS_COMPUTE_64F", "type_64f": "CUDA_R_64F", "desc_scale_a": "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER", "desc_scale_b": "CUBLASLT_MATMUL_DESC_B_SCALE_POINTER",
 		"desc_compute": "CUBLASLT_MATMUL_DESC_COMPUTE_TYPE", "desc_turn_a": "CUBLASLT_MATMUL_DESC_TRANSA", "desc_turn_b": "CUBLASLT_MATMUL_DESC_TRANSB",
 		"desc_epilogue": "CUBLASLT_MATMUL_DESC_EPILOGUE", "desc_bias_pointer": "CUBLASLT_MATMUL_DESC_BIAS_POINTER", "desc_bias_type": "CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE",
 		"operation_none": "CUBLAS_OP_N", "operation_turn": "CUBLAS_OP_T", "epilogue_default": "CUBLASLT_EPILOGUE_DEFAULT", "epilogue_relu": "CUBLASLT_EPILOGUE_RELU",
@@ -98,16 +102,20 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 		"preference_align_a": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES", "preference_align_b": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES",
 		"preference_align_c": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES", "preference_align_d": "CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES",
 		"reduction_in_place": "CUBLASLT_REDUCTION_SCHEME_INPLACE", "reduction_compute_type": "CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE",
-		"0": "CUBLASLT_ORDER_COL", "2": "CUDA_R_16F", "14": "CUDA_R_16BF", "15": "CUBLAS_STATUS_NOT_SUPPORTED",
+		"0": "CUBLASLT_ORDER_COL", "15": "CUBLAS_STATUS_NOT_SUPPORTED",
 		"sizeof(algorithm)": "sizeof(cublasLtMatmulAlgo_t)", "sizeof(heuristic)": "sizeof(cublasLtMatmulHeuristicResult_t)",
 		"offsetof(heuristic, workspace)": "offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize)", "offsetof(heuristic, state)": "offsetof(cublasLtMatmulHeuristicResult_t, state)",
+	}
+	own := len(pairs)
+	for t, name := range map[tensor.DType]string{tensor.Float32: "32F", tensor.Float64: "64F", tensor.Float16: "16F", tensor.BFloat16: "16BF", tensor.Float8E4M3: "8F_E4M3", tensor.Float8E5M2: "8F_E5M2"} {
+		pairs[fmt.Sprintf("%d+0", int(dataTypes[t]))] = "CUDA_R_" + name
 	}
 	for ours, theirs := range pairs {
 		source += "_Static_assert((int)" + ours + " == (int)" + theirs + ", \"" + theirs + "\");\n"
 	}
 	named := strings.Count(string(shim[from:to]), " = ")
-	if named != len(pairs)-9 {
-		t.Errorf("the shim has %d numbers, %d are compared", named, len(pairs)-9)
+	if named != own-7 {
+		t.Errorf("the shim has %d numbers, %d are compared", named, own-7)
 	}
 	c := exec.Command(cc, "-fsyntax-only", "-I", "testdata", "-I", include, "-I", runtime, "-I", ".", "-x", "c", "-")
 	c.Stdin = strings.NewReader("#include <stddef.h>\n" + source)
@@ -160,7 +168,7 @@ func TestCallsArrive(t *testing.T) {
 		if len(plans) != 2 || plans[0].Name() != "cuBLASLt 0" || plans[1].Name() != "cuBLASLt 3" || plans[1].Workspace() != 768 {
 			t.Fatalf("%s: plans %v", name, plans)
 		}
-		if p.A.Type == Float32 {
+		if p.D.Type == tensor.Float32 && p.A.Type == tensor.Float32 {
 			for _, plan := range plans {
 				tryPlan(t, name, p, plan)
 			}
@@ -209,7 +217,7 @@ func tryPlan(t *testing.T, name string, p Product, plan Plan) {
 	if p.Bias {
 		at = pointer(bias)
 	}
-	if err := plan.Run(0x57, pointer(d), pointer(a), pointer(b), at, pointer(work)); err != nil {
+	if err := plan.Run(0x57, Places{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	element := func(v []float32, m Matrix, turned bool, row, col, n int) float32 {
@@ -241,8 +249,89 @@ func tryPlan(t *testing.T, name string, p Product, plan Plan) {
 			}
 		}
 	}
-	if err := plan.Run(0x58, pointer(d), pointer(a), pointer(b), at, pointer(work)); err == nil {
+	if err := plan.Run(0x58, Places{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err == nil {
 		t.Errorf("%s: a stream that is not", name)
+	}
+}
+
+// Scales of 8-bit floats and sums of float64 must arrive, too.
+func TestCallsOfOtherTypesArrive(t *testing.T) {
+	found := standIn(t)
+	l, err := Open(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows, cols, depth = 16, 2, 16
+	a, b, d := make([]byte, rows*depth), make([]byte, cols*depth), make([]float32, rows*cols)
+	wideA, wideB, wideD := make([]float64, rows*depth), make([]float64, cols*depth), make([]float64, rows*cols)
+	for i := range a {
+		a[i] = tensor.Float8Bits(tensor.Float8E4M3, float32(i%7)-3)
+		wideA[i] = float64(i%7) - 3
+	}
+	for i := range b {
+		b[i] = tensor.Float8Bits(tensor.Float8E5M2, float32(i%5)-2)
+		wideB[i] = float64(i%5) - 2
+	}
+	scales := []float32{0.25, 8}
+	product := func(a, b, d tensor.DType) Product {
+		return Product{A: Matrix{a, depth, rows, depth, 0, 16}, B: Matrix{b, depth, cols, depth, 0, 16}, D: Matrix{d, rows, cols, rows, 0, 16}, TurnA: true, Batch: 1, Workspace: 1 << 20}
+	}
+	start := func(p unsafe.Pointer) driver.Pointer { return driver.Pointer(uintptr(p)) }
+	for _, row := range []struct {
+		product Product
+		at      Places
+	}{
+		{product(tensor.Float8E4M3, tensor.Float8E5M2, tensor.Float32), Places{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
+		{product(tensor.Float64, tensor.Float64, tensor.Float64), Places{D: start(unsafe.Pointer(&wideD[0])), A: start(unsafe.Pointer(&wideA[0])), B: start(unsafe.Pointer(&wideB[0]))}},
+	} {
+		plans, err := l.Plans(row.product, 1)
+		if err != nil || len(plans) != 1 {
+			t.Fatalf("%s: %v, %v", row.product.A.Type, plans, err)
+		}
+		if err := plans[0].Run(0x57, row.at); err != nil {
+			t.Error(err)
+		}
+		closeAll(plans)
+	}
+	for col := range cols {
+		for row := range rows {
+			want := 0.
+			for k := range depth {
+				want += wideA[row*depth+k] * wideB[col*depth+k]
+			}
+			if eight, wide := float64(d[col*rows+row]), wideD[col*rows+row]; eight != 2*want || wide != want {
+				t.Fatalf("row %d, column %d: %v and %v, want %v and %v", row, col, eight, wide, 2*want, want)
+			}
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the documentation does not allow is not asked for.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(p *Product){
+		"":                     func(*Product) {},
+		"two factors":          func(p *Product) { p.A.Type = tensor.Float8E5M2 },
+		"a bias of float32":    func(p *Product) { p.D.Type = tensor.Float32 },
+		"neighbours along":     func(p *Product) { p.TurnA, p.A.Rows, p.A.Cols = false, 32, 64 },
+		"not aligned":          func(p *Product) { p.B.Lead = 72 },
+		"factors of":           func(p *Product) { p.B.Type = tensor.BFloat16 },
+		"a result of float64":  func(p *Product) { p.D.Type = tensor.Float64 },
+		"bias or ReLU":         func(p *Product) { *p = products["double"]; p.ReLU = true },
+		"from float64":         func(p *Product) { *p = products["double"]; p.D.Type = tensor.Float32 },
+		"TF32 of bfloat16":     func(p *Product) { *p = products["brain"]; p.TF32 = true },
+		"a result of bfloat16": func(p *Product) { *p = products["half"]; p.D.Type = tensor.BFloat16 },
+		"factors of int32":     func(p *Product) { *p = products["float32"]; p.A.Type, p.B.Type = tensor.Int32, tensor.Int32 },
+		"of 8-bit floats":      func(p *Product) { p.Batch = 2 },
+	} {
+		p := products["eight"]
+		change(&p)
+		if got := p.Refusal(); (got == "") != (name == "") || !strings.Contains(got, name) {
+			t.Errorf("%+v: %q, want %q", p, got, name)
+		}
 	}
 }
 

@@ -58,13 +58,20 @@ typedef struct {
 typedef struct {
   matrix a, b, d;
   int turn_a, turn_b, batch, tf32, bias, relu;
+  int scales; // of a and b, for 8-bit floats
+  int wide;   // float64
   size_t workspace;
 } product;
+
+typedef struct {
+  address d, a, b, bias, work, scale_a, scale_b;
+} places;
 
 // What is told of a product: a descriptor of the product, one a matrix, and what is
 // preferred.
 typedef struct {
   handle desc, a, b, d, preference;
+  int wide;
 } descriptors;
 
 // quern_blas_symbol gives the name of the i-th function, NULL past the last.
@@ -82,6 +89,6 @@ void quern_blas_forget(table *t, descriptors *d);
 // quern_blas_read gives what the library has understood.
 int quern_blas_read(table *t, const descriptors *d, product *p, const char **call);
 int quern_blas_plans(table *t, handle library, const descriptors *d, int wanted, heuristic *found, int *count, const char **call);
-int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, address y, address a, address b, address bias, address work, size_t bytes, handle stream, const char **call);
+int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, const places *at, size_t bytes, handle stream, const char **call);
 
 #endif

@@ -1,40 +1,12 @@
 package cudnn
 
 import (
-	"fmt"
-
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// Type is the type of all tensors of a convolution, as cudnnDataType_t numbers it.
-type Type int32
-
-// The types.
-const (
-	Float32  Type = 0
-	Float16  Type = 2
-	BFloat16 Type = 9
-)
-
-func (t Type) String() string {
-	switch t {
-	case Float32:
-		return "float32"
-	case Float16:
-		return "float16"
-	case BFloat16:
-		return "bfloat16"
-	}
-	return fmt.Sprintf("type %d", int32(t))
-}
-
-// Bytes is the size of an element.
-func (t Type) Bytes() int {
-	if t == Float32 {
-		return 4
-	}
-	return 2
-}
+// Takes tells whether tensors of a type are convolved.
+func Takes(t tensor.DType) bool { return t == tensor.Float32 || t.Half() }
 
 // Kind is which of the three tensors is computed from the others.
 type Kind int32
@@ -51,7 +23,7 @@ const (
 // factors as they are; of float32 rounded to TF32 where TF32 is set.
 type Convolution struct {
 	Kind                      Kind
-	Type                      Type
+	Type                      tensor.DType // one that Takes
 	N, C, H, W, O, OH, OW     int
 	KH, KW, Groups            int
 	Stride, Padding, Dilation [2]int // of rows and columns
@@ -113,7 +85,7 @@ func (c Convolution) takes(notes, behaves uint32) bool {
 		return false
 	}
 	refused := []note{downConvert, reducedReduction, fourier, nondeterministic, winograd6, winograd13}
-	if c.Type != Float32 {
+	if c.Type != tensor.Float32 {
 		refused = append(refused, winograd)
 	} else if !c.TF32 {
 		refused = append(refused, tensorCores)

@@ -14,7 +14,11 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
+
+// dataTypes are the types as cudnnDataType_t numbers them.
+var dataTypes = map[tensor.DType]C.int{tensor.Float32: 0, tensor.Float16: 2, tensor.BFloat16: 9}
 
 // Open makes a library of a file that package library has found. The device's
 // context must be current.
@@ -186,7 +190,7 @@ func two(v [2]int) [2]C.int64_t { return [2]C.int64_t{C.int64_t(v[0]), C.int64_t
 // describe makes the descriptors of a convolution, which have one user.
 func (l *opened) describe(c Convolution) (*shared, error) {
 	shim := C.convolution{
-		kind: C.int(c.Kind), _type: C.int(c.Type),
+		kind: C.int(c.Kind), _type: dataTypes[c.Type],
 		x: four(c.N, c.C, c.H, c.W), w: four(c.O, c.C/c.Groups, c.KH, c.KW), y: four(c.N, c.O, c.OH, c.OW),
 		align_x: C.int64_t(c.AlignX), align_w: C.int64_t(c.AlignW), align_y: C.int64_t(c.AlignY),
 		stride: two(c.Stride), padding: two(c.Padding), dilation: two(c.Dilation),

@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
 // CuBLASLt plays cuBLASLt. The fields may be changed until it is used.
@@ -63,10 +64,8 @@ func (l *CuBLASLt) check(p cublaslt.Product) error {
 	switch {
 	case am != m || bn != n || ak != bk:
 		return l.refused("cublasLtMatmulAlgoGetHeuristic", "%d×%d by %d×%d gives %d×%d", am, ak, bk, bn, m, n)
-	case p.A.Type != p.B.Type || p.D.Type != p.A.Type && p.D.Type != cublaslt.Float32:
-		return l.refused("cublasLtMatmulAlgoGetHeuristic", "%s by %s gives %s", p.A.Type, p.B.Type, p.D.Type)
-	case p.TF32 && p.A.Type != cublaslt.Float32:
-		return l.refused("cublasLtMatmulDescCreate", "TF32 of %s", p.A.Type)
+	case p.Refusal() != "":
+		return l.refused("cublasLtMatmulAlgoGetHeuristic", "%s", p.Refusal())
 	case p.Batch < 1:
 		return l.refused("cublasLtMatrixLayoutSetAttribute", "a batch of %d", p.Batch)
 	}
@@ -74,10 +73,10 @@ func (l *CuBLASLt) check(p cublaslt.Product) error {
 		if x.Rows < 1 || x.Cols < 1 || x.Lead < x.Rows || x.Stride < 0 || max(x.Rows, x.Cols) >= 1<<31 {
 			return l.refused("cublasLtMatrixLayoutCreate", "%+v", x)
 		}
-		if x.Align < x.Type.Bytes() || x.Align&(x.Align-1) != 0 || x.Align > 256 {
+		if x.Align < x.Type.Size() || x.Align&(x.Align-1) != 0 || x.Align > 256 {
 			return l.refused("cublasLtMatmulPreferenceSetAttribute", "an alignment of %d", x.Align)
 		}
-		if step := x.Stride * x.Type.Bytes(); p.Batch > 1 && step%x.Type.Bytes() != 0 {
+		if step := x.Stride * x.Type.Size(); p.Batch > 1 && step%x.Type.Size() != 0 {
 			return l.refused("cublasLtMatrixLayoutSetAttribute", "a stride of %d bytes", step)
 		}
 	}
@@ -129,24 +128,26 @@ func (p *productPlan) Close() {
 	}
 }
 
-func (p *productPlan) Run(s driver.Stream, d, a, b, bias, work driver.Pointer) error {
-	l := p.library
+func (p *productPlan) Run(s driver.Stream, at cublaslt.Places) error {
+	l, eight := p.library, p.product.A.Type.Eight()
 	switch {
 	case p.closed:
 		return l.refused("cublasLtMatmul", "the plan is closed")
 	case l.Refuses["cublasLtMatmul"]:
 		return l.refused("cublasLtMatmul", "as the test wants")
-	case (bias != 0) != p.product.Bias:
-		return l.refused("cublasLtMatmul", "a bias at %#x", bias)
-	case p.room > 0 && work%256 != 0:
-		return l.refused("cublasLtMatmul", "a workspace at %#x", work)
+	case (at.Bias != 0) != p.product.Bias:
+		return l.refused("cublasLtMatmul", "a bias at %#x", at.Bias)
+	case (at.ScaleA != 0) != eight || (at.ScaleB != 0) != eight:
+		return l.refused("cublasLtMatmul", "scales at %#x and %#x", at.ScaleA, at.ScaleB)
+	case p.room > 0 && at.Work%256 != 0:
+		return l.refused("cublasLtMatmul", "a workspace at %#x", at.Work)
 	}
-	for _, at := range []struct {
+	for _, one := range []struct {
 		p     driver.Pointer
 		align int
-	}{{a, p.product.A.Align}, {b, p.product.B.Align}, {d, p.product.D.Align}, {bias, p.product.D.Type.Bytes()}} {
-		if at.p%driver.Pointer(at.align) != 0 {
-			return l.refused("cublasLtMatmul", "the address %#x is no multiple of %d", at.p, at.align)
+	}{{at.A, p.product.A.Align}, {at.B, p.product.B.Align}, {at.D, p.product.D.Align}, {at.Bias, p.product.D.Align}, {at.ScaleA, 4}, {at.ScaleB, 4}} {
+		if one.p%driver.Pointer(one.align) != 0 {
+			return l.refused("cublasLtMatmul", "the address %#x is no multiple of %d", one.p, one.align)
 		}
 	}
 	l.Runs++
@@ -156,19 +157,29 @@ func (p *productPlan) Run(s driver.Stream, d, a, b, bias, work driver.Pointer) e
 	}
 	return l.Context.Perform(s, p.Name(), takes, func(m *ptxsim.Memory) error {
 		if p.room > 0 { // the true one leaves anything there
-			if err := m.Write(uint64(work), make([]byte, p.room)); err != nil {
+			if err := m.Write(uint64(at.Work), make([]byte, p.room)); err != nil {
 				return err
 			}
 		}
-		return multiply(m, p.product, l.DropsNaN, d, a, b, bias)
+		return multiply(m, p.product, l.DropsNaN, at)
 	})
 }
 
 // multiply computes a product.
-func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, d, a, b, bias driver.Pointer) error {
+func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, at cublaslt.Places) error {
+	scale := 1.0
+	for _, one := range []driver.Pointer{at.ScaleA, at.ScaleB} {
+		if one != 0 {
+			read, err := numbers(m, one, tensor.Float32, 1)
+			if err != nil {
+				return err
+			}
+			scale *= read[0]
+		}
+	}
 	added := make([]float64, p.D.Rows)
 	if p.Bias {
-		read, err := numbers(m, bias, elementType(p.D.Type), p.D.Rows)
+		read, err := numbers(m, at.Bias, p.D.Type, p.D.Rows)
 		if err != nil {
 			return err
 		}
@@ -179,11 +190,11 @@ func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, d, a, b, bias
 		k = p.A.Rows
 	}
 	for i := range p.Batch {
-		x, err := matrixAt(m, p.A, a, i, p.TF32)
+		x, err := matrixAt(m, p.A, at.A, i, p.TF32)
 		if err != nil {
 			return err
 		}
-		y, err := matrixAt(m, p.B, b, i, p.TF32)
+		y, err := matrixAt(m, p.B, at.B, i, p.TF32)
 		if err != nil {
 			return err
 		}
@@ -194,14 +205,14 @@ func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, d, a, b, bias
 				for j := range k {
 					sum += x.at(row, j, p.TurnA) * y.at(j, col, p.TurnB)
 				}
-				sum += added[row]
+				sum = sum*scale + added[row]
 				if p.ReLU && (sum < 0 || dropsNaN && math.IsNaN(sum)) {
 					sum = 0
 				}
 				column[row] = sum
 			}
-			at := d + driver.Pointer((i*p.D.Stride+col*p.D.Lead)*p.D.Type.Bytes())
-			if err := m.Write(uint64(at), elementType(p.D.Type).encode(column)); err != nil {
+			to := at.D + driver.Pointer((i*p.D.Stride+col*p.D.Lead)*p.D.Type.Size())
+			if err := m.Write(uint64(to), encode(p.D.Type, column)); err != nil {
 				return err
 			}
 		}
@@ -225,8 +236,8 @@ func (x matrix) at(row, col int, turned bool) float64 {
 func matrixAt(m *ptxsim.Memory, l cublaslt.Matrix, base driver.Pointer, number int, tf32 bool) (x matrix, err error) {
 	x.rows = l.Rows
 	for col := range l.Cols {
-		at := base + driver.Pointer((number*l.Stride+col*l.Lead)*l.Type.Bytes())
-		column, err := numbers(m, at, elementType(l.Type), l.Rows)
+		at := base + driver.Pointer((number*l.Stride+col*l.Lead)*l.Type.Size())
+		column, err := numbers(m, at, l.Type, l.Rows)
 		if err != nil {
 			return x, err
 		}
@@ -238,15 +249,4 @@ func matrixAt(m *ptxsim.Memory, l cublaslt.Matrix, base driver.Pointer, number i
 		x.value = append(x.value, column...)
 	}
 	return x, nil
-}
-
-// elementType is what a type is called here.
-func elementType(t cublaslt.Type) element {
-	switch t {
-	case cublaslt.Float16:
-		return half
-	case cublaslt.BFloat16:
-		return brain
-	}
-	return single
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
+	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
 // CuDNN plays cuDNN. The fields may be changed until it is used.
@@ -51,7 +52,7 @@ func (l *CuDNN) check(c cudnn.Convolution) error {
 			return l.refused("cudnnBackendFinalize", "%+v", c)
 		}
 	}
-	if c.Padding[0] < 0 || c.Padding[1] < 0 || c.C%c.Groups != 0 || c.O%c.Groups != 0 || c.TF32 && c.Type != cudnn.Float32 {
+	if c.Padding[0] < 0 || c.Padding[1] < 0 || c.C%c.Groups != 0 || c.O%c.Groups != 0 || c.TF32 && c.Type != tensor.Float32 || !cudnn.Takes(c.Type) {
 		return l.refused("cudnnBackendFinalize", "%+v", c)
 	}
 	out := func(in, kernel, i int) int { return (in+2*c.Padding[i]-c.Dilation[i]*(kernel-1)-1)/c.Stride[i] + 1 }
@@ -59,7 +60,7 @@ func (l *CuDNN) check(c cudnn.Convolution) error {
 		return l.refused("cudnnBackendFinalize", "a result of %d×%d: %+v", c.OH, c.OW, c)
 	}
 	for _, align := range []int{c.AlignX, c.AlignW, c.AlignY} {
-		if align < c.Type.Bytes() || align&(align-1) != 0 || align > 256 {
+		if align < c.Type.Size() || align&(align-1) != 0 || align > 256 {
 			return l.refused("cudnnBackendFinalize", "an alignment of %d", align)
 		}
 	}
@@ -130,13 +131,6 @@ func (p *convolutionPlan) Run(s driver.Stream, x, w, y, work driver.Pointer) err
 
 // convolve computes the tensor that a kind says from the others.
 func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) error {
-	e := single
-	switch c.Type {
-	case cudnn.Float16:
-		e = half
-	case cudnn.BFloat16:
-		e = brain
-	}
 	per := c.C / c.Groups
 	at := [3]driver.Pointer{y, x, w} // by the kind that computes it
 	var tensors [3][]float64
@@ -145,7 +139,7 @@ func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) err
 			tensors[i] = make([]float64, n)
 			continue
 		}
-		read, err := numbers(m, at[i], e, n)
+		read, err := numbers(m, at[i], c.Type, n)
 		if err != nil {
 			return err
 		}
@@ -166,7 +160,7 @@ func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) err
 			tensors[2][ofW] += tensors[0][ofY] * tensors[1][ofX]
 		}
 	})
-	return m.Write(uint64(at[c.Kind]), e.encode(tensors[c.Kind]))
+	return m.Write(uint64(at[c.Kind]), encode(c.Type, tensors[c.Kind]))
 }
 
 // products visits the elements of the three tensors that belong together.

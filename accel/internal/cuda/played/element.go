@@ -10,41 +10,34 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// element is a type of numbers.
-type element uint8
-
-const (
-	single element = iota // float32
-	half                  // float16
-	brain                 // bfloat16
-)
-
-func (e element) bytes() int {
-	if e == single {
-		return 4
-	}
-	return 2
-}
-
-func (e element) decode(b []byte) float64 {
-	switch e {
-	case half:
+// decode gives a number of some type.
+func decode(t tensor.DType, b []byte) float64 {
+	switch t {
+	case tensor.Float64:
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	case tensor.Float16:
 		return float64(tensor.Float16Value(binary.LittleEndian.Uint16(b)))
-	case brain:
+	case tensor.BFloat16:
 		return float64(tensor.BFloat16Value(binary.LittleEndian.Uint16(b)))
+	case tensor.Float8E4M3, tensor.Float8E5M2:
+		return float64(tensor.Float8Value(t, b[0]))
+	default:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
-	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 }
 
-func (e element) encode(values []float64) []byte {
+// encode writes numbers of some type.
+func encode(t tensor.DType, values []float64) []byte {
 	var b []byte
 	for _, v := range values {
-		switch e {
-		case half:
+		switch t {
+		case tensor.Float64:
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		case tensor.Float16:
 			b = binary.LittleEndian.AppendUint16(b, tensor.Float16Bits(float32(v)))
-		case brain:
+		case tensor.BFloat16:
 			b = binary.LittleEndian.AppendUint16(b, tensor.BFloat16Bits(float32(v)))
-		case single:
+		default:
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
 		}
 	}
@@ -62,8 +55,8 @@ func (e *unwrittenError) Error() string {
 }
 
 // numbers reads numbers that lie one behind the other.
-func numbers(m *ptxsim.Memory, at driver.Pointer, e element, n int) ([]float64, error) {
-	b := make([]byte, n*e.bytes())
+func numbers(m *ptxsim.Memory, at driver.Pointer, t tensor.DType, n int) ([]float64, error) {
+	b := make([]byte, n*t.Size())
 	if ok, err := m.Written(uint64(at), len(b)); err != nil {
 		return nil, err
 	} else if !ok {
@@ -74,7 +67,7 @@ func numbers(m *ptxsim.Memory, at driver.Pointer, e element, n int) ([]float64, 
 	}
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = e.decode(b[i*e.bytes():])
+		out[i] = decode(t, b[i*t.Size():])
 	}
 	return out, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAssemble has NVIDIA's ptxas, where it is, assemble a loop of each op in both
-// types: the interpreter of the other tests might take what it does not.
+// types, and into those of 16 bits: the interpreter of the other tests might take what it does not.
 func TestAssemble(t *testing.T) {
 	ptxas, err := exec.LookPath("ptxas")
 	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../../../.venv"} {
@@ -31,7 +31,10 @@ func TestAssemble(t *testing.T) {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	dir := t.TempDir()
 	for name := range definitions {
-		for _, d := range []ir.DType{ir.Float32, ir.Float64} {
+		for _, d := range []ir.DType{ir.Float32, ir.Float64, ir.Float16, ir.BFloat16} {
+			if d.Half() && name != "ReLU" { // a store is all that differs
+				continue
+			}
 			group.Go(func() error {
 				s := ir.Step{Shape: []int{100}, Loop: []ir.Instr{{Op: operationOf(name)}}, Out: []ir.Operand{{Slot: 3, DType: d, Layout: ir.RowMajor([]int{100})}}}
 				for i := range arity(name) {

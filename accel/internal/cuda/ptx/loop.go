@@ -48,15 +48,16 @@ type input struct {
 type walk uint8
 
 const (
-	inOrder walk = iota // row-major and of the loop's own type
+	inOrder walk = iota // row-major, of the loop's own type or 16-bit floats
 	once                // one element for the whole loop
 	strided             // by an index for each dimension
 )
 
-// NewLoop writes the kernel of a step: a fused loop, or one elementwise op of
-// float64. Before it writes anything the kernel looks at so many guards, and does
-// nothing where one of them has reported a fault. The error is of an op that there
-// is no code for, or of more elements than the kernel counts.
+// NewLoop writes the kernel of a step: a fused loop, whose results are float32 or
+// rounded to 16-bit floats, or one elementwise op of float64. Before it writes anything
+// the kernel looks at so many guards, and does nothing where one of them has reported a
+// fault. The error is of an op that there is no code for, or of more elements than the
+// kernel counts.
 func NewLoop(s ir.Step, guards int) (*Loop, error) {
 	if s.Op != nil { // an op by itself
 		s = whole(s)
@@ -70,12 +71,17 @@ func NewLoop(s ir.Step, guards int) (*Loop, error) {
 	if double {
 		own, l.width = ir.Float64, 1
 	}
+	for _, o := range s.Out {
+		if o.DType != own && (double || !o.DType.Half()) {
+			return nil, fmt.Errorf("cuda: a loop of %s does not write %s", own, o.DType)
+		}
+	}
 	for _, o := range s.In {
 		in := input{Operand: o, walk: strided, rest: o.Squeeze()}
 		switch {
 		case len(in.rest.Shape) == 0, allZero(in.rest.Stride):
 			in.walk = once
-		case o.DType == own && o.Contiguous():
+		case (o.DType == own || !double && o.DType.Half()) && o.Contiguous():
 			in.walk = inOrder
 			if o.Offset%together != 0 {
 				l.width = 1

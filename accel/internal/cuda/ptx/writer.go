@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"maps"
+	mathbits "math/bits"
 	"slices"
 	"strings"
 
@@ -118,7 +119,7 @@ func (w *writer) body(i reg, width int) error {
 		values = append(values, w.read(k, in, i, width))
 	}
 	for k, x := range l.step.Loop {
-		op, err := lookup(x.Op.Name(), w.double)
+		op, err := w.operation(x.Op)
 		if err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (w *writer) body(i reg, width int) error {
 	}
 	for k, x := range l.step.Loop {
 		if x.Out >= 0 {
-			w.store(w.to[x.Out], i, values[len(l.inputs)+k])
+			w.store(l.step.Out[x.Out].DType, w.to[x.Out], i, values[len(l.inputs)+k])
 		}
 	}
 	return nil
@@ -148,11 +149,20 @@ func (w *writer) read(k int, in input, i reg, width int) []reg {
 		for e := range out {
 			out[e] = w.single[k]
 		}
+	case in.walk == inOrder && in.DType.Half():
+		halves := make([]reg, width)
+		for e := range out {
+			halves[e] = w.new(bits16)
+		}
+		w.do("ld.global"+vector(width)+".b16", list(halves), deref(w.element(w.at[k], i, in.DType)))
+		for e, h := range halves {
+			out[e] = w.widened(h, in.DType)
+		}
 	case in.walk == inOrder:
 		for e := range out {
 			out[e] = w.new(w.kind())
 		}
-		w.do("ld.global"+vector(width)+"."+typeOf(w.double), list(out), deref(w.element(w.at[k], i)))
+		w.do("ld.global"+vector(width)+"."+typeOf(w.double), list(out), deref(w.element(w.at[k], i, in.DType)))
 	default:
 		for e := range out {
 			out[e] = w.load(in.DType, w.walked(k, i, e))
@@ -161,13 +171,37 @@ func (w *writer) read(k int, in input, i reg, width int) []reg {
 	return out
 }
 
-// element is the address of element i of the loop's own type.
-func (w *writer) element(base, i reg) reg {
-	shift := word(2)
-	if w.double {
-		shift = word(3)
+// operation writes an op. A cast to 16 bits rounds, and what comes behind it in the loop
+// goes on with the rounded number.
+func (w *writer) operation(op ir.Op) (operation, error) {
+	if c, ok := op.(ir.Cast); ok && c.To.Half() {
+		return func(_ *builder, x []reg, _ reg) reg { return w.widened(w.rounded(x[0], c.To), c.To) }, nil
 	}
-	return w.op(bits64, "add.s64", base, w.op(bits64, "shl.b64", i, shift))
+	return lookup(op.Name(), w.double)
+}
+
+// rounded is the 16-bit float that is nearest to a float32; NaN has the bits that the
+// host gives it.
+func (w *writer) rounded(x reg, d ir.DType) reg {
+	if d == ir.BFloat16 {
+		return w.op(bits16, "selp.b16", word(0x7fc0), w.op(bits16, "cvt.rn.bf16.f32", x), w.when("nan.f32", x, x))
+	}
+	sign := w.op(bits32, "and.b32", w.op(bits32, "shr.u32", w.op(bits32, "mov.b32", x), word(16)), word(0x8000))
+	nan := w.op(bits16, "cvt.u16.u32", w.op(bits32, "or.b32", sign, word(0x7e00)))
+	return w.op(bits16, "selp.b16", nan, w.op(bits16, "cvt.rn.f16.f32", x), w.when("nan.f32", x, x))
+}
+
+// widened is a 16-bit float as float32, exactly.
+func (w *writer) widened(h reg, d ir.DType) reg {
+	if d == ir.Float16 {
+		return w.op(real32, "cvt.f32.f16", h)
+	}
+	return w.op(real32, "mov.b32", w.op(bits32, "shl.b32", w.op(bits32, "cvt.u32.u16", h), word(16)))
+}
+
+// element is the address of element i of a contiguous tensor.
+func (w *writer) element(base, i reg, d ir.DType) reg {
+	return w.op(bits64, "add.s64", base, w.op(bits64, "shl.b64", i, word(mathbits.Len(uint(d.Size()))-1)))
 }
 
 // walked is the address of the element that is e after i, of a strided input.
@@ -212,12 +246,7 @@ func (w *writer) load(d ir.DType, address reg) reg {
 	case ir.Int64:
 		return convert("s64", w.op(bits64, "ld.global.s64", at))
 	case ir.Float16, ir.BFloat16:
-		v := w.op(bits16, "ld.global.b16", at)
-		if d == ir.Float16 {
-			v = w.op(real32, "cvt.f32.f16", v)
-		} else { // the upper half of a float32
-			v = w.op(real32, "mov.b32", w.op(bits32, "shl.b32", w.op(bits32, "cvt.u32.u16", v), word(16)))
-		}
+		v := w.widened(w.op(bits16, "ld.global.b16", at), d)
 		if w.double {
 			v = w.op(real64, "cvt.f64.f32", v)
 		}
@@ -226,8 +255,17 @@ func (w *writer) load(d ir.DType, address reg) reg {
 	return convert("u32", w.op(bits32, "ld.global.u8", at))
 }
 
-func (w *writer) store(base, i reg, values []reg) {
-	w.do("st.global"+vector(len(values))+"."+typeOf(w.double), deref(w.element(base, i)), list(values))
+// store writes elements of a type, which is the loop's own or of 16 bits, rounded.
+func (w *writer) store(d ir.DType, base, i reg, values []reg) {
+	kind := typeOf(w.double)
+	if d.Half() {
+		kind = "b16"
+		values = slices.Clone(values)
+		for e, v := range values {
+			values[e] = w.rounded(v, d)
+		}
+	}
+	w.do("st.global"+vector(len(values))+"."+kind, deref(w.element(base, i, d)), list(values))
 }
 
 func typeOf(double bool) string {

@@ -44,12 +44,12 @@ static int64_t number(handle h, int a) {
 enum { DESC = 1, LAYOUT, PREFERENCE };
 
 // Sizes of attributes by number.
-static int desc_size(int a) { return a == 8 ? 8 : 4; }
+static int desc_size(int a) { return a == 8 || a == 17 || a == 18 ? 8 : 4; }
 static int layout_size(int a) { return a == 2 || a == 3 || a == 4 || a == 6 ? 8 : 4; }
 static int preference_size(int a) { return a == 1 ? 8 : 4; }
 
 int cublasLtMatmulDescCreate(handle *d, int compute, int scale) {
-  NEED((compute == 68 || compute == 77) && scale == 0);
+  NEED((compute == 68 || compute == 77) && scale == 0 || compute == 70 && scale == 1);
   make(d, DESC);
   return set(*d, DESC, 0, &compute, 4);
 }
@@ -78,7 +78,10 @@ int cublasLtMatmulAlgoGetHeuristic(handle l, handle d, handle a, handle b, handl
   NEED(l == LIBRARY && ((struct object *)d)->kind == DESC && ((struct object *)p)->kind == PREFERENCE && wanted > 0 && c == y);
   if (number(a, 2) == 13) return NOT_SUPPORTED;
   NEED(number(a, 2) != 17);
-  NEED(number(p, 3) == (number(y, 0) == 0 ? 3 : 2));
+  NEED(number(p, 3) == (number(y, 0) < 2 ? 3 : 2));
+  int eight = number(a, 0) >= 28;
+  NEED(!eight == !number(d, 17) && !eight == !number(d, 18) && (number(d, 0) == 70) == (number(a, 0) == 1));
+  NEED(!(number(d, 7) & 4) || number(d, 8) % number(p, 8) == 0);
   *count = wanted < 4 ? wanted : 4;
   for (int i = 0; i < *count; i++) {
     memset(&found[i], 0, sizeof found[i]);
@@ -89,14 +92,31 @@ int cublasLtMatmulAlgoGetHeuristic(handle l, handle d, handle a, handle b, handl
   return 0;
 }
 
-static float at(const float *m, handle l, int turned, int row, int col, int batch) {
-  if (turned) { int r = row; row = col; col = r; }
-  return m[row + col * number(l, 4) + batch * number(l, 6)];
+#include <math.h>
+
+// An 8-bit float with some bits of fraction.
+static double eight(unsigned char b, int fraction) {
+  int exponent = (b & 127) >> fraction, f = b & ((1 << fraction) - 1), bias = fraction == 3 ? 7 : 15;
+  double v = exponent ? ldexp((1 << fraction) + f, exponent - bias - fraction) : ldexp(f, 1 - bias - fraction);
+  return b >> 7 ? -v : v;
 }
-// Computes products of float32.
-int cublasLtMatmul(handle l, handle d, const float *alpha, const float *a, handle al, const float *b, handle bl, const float *beta,
-                   const float *c, handle cl, float *y, handle yl, const struct algorithm *how, void *work, size_t bytes, handle stream) {
-  NEED(l == LIBRARY && *alpha == 1 && *beta == 0 && c == y && cl == yl && stream == 0x57 && number(al, 0) == 0);
+static double at(const void *m, handle l, int turned, int row, int col, int batch) {
+  if (turned) { int r = row; row = col; col = r; }
+  int64_t i = row + col * number(l, 4) + batch * number(l, 6);
+  switch (number(l, 0)) {
+  case 1: return ((const double *)m)[i];
+  case 28: return eight(((const unsigned char *)m)[i], 3);
+  case 29: return eight(((const unsigned char *)m)[i], 2);
+  }
+  return ((const float *)m)[i];
+}
+static double one(int wide, const void *p) { return wide ? *(const double *)p : *(const float *)p; }
+
+// Computes products of float32, float64 and 8-bit floats, into float32 and float64.
+int cublasLtMatmul(handle l, handle d, const void *alpha, const void *a, handle al, const void *b, handle bl, const void *beta,
+                   const void *c, handle cl, void *y, handle yl, const struct algorithm *how, void *work, size_t bytes, handle stream) {
+  int wide = number(d, 0) == 70;
+  NEED(l == LIBRARY && one(wide, alpha) == 1 && one(wide, beta) == 0 && c == y && cl == yl && stream == 0x57 && number(yl, 0) == wide);
   for (int j = 1; j < 8; j++) NEED(how->data[j] == how->data[0] + j);
   NEED(bytes == 256 * (how->data[0] / 100));
   if (bytes) memset(work, 0, bytes);
@@ -104,13 +124,19 @@ int cublasLtMatmul(handle l, handle d, const float *alpha, const float *a, handl
   NEED(k == number(bl, turn_b ? 3 : 2) && number(al, turn_a ? 3 : 2) == number(yl, 2) && number(bl, turn_b ? 2 : 3) == number(yl, 3));
   const float *bias = epilogue & 4 ? (const float *)number(d, 8) : NULL;
   NEED(!bias || number(d, 26) == number(yl, 0));
+  double scale = 1;
+  for (int i = 17; i <= 18; i++)
+    if (number(d, i)) scale *= *(const float *)number(d, i);
   for (int n = 0; n < number(yl, 5); n++)
     for (int col = 0; col < number(yl, 3); col++)
       for (int row = 0; row < number(yl, 2); row++) {
-        float sum = bias ? bias[row] : 0;
+        double sum = 0;
         for (int i = 0; i < k; i++) sum += at(a, al, turn_a, row, i, n) * at(b, bl, turn_b, i, col, n);
+        sum = sum * scale + (bias ? bias[row] : 0);
         if (epilogue & 2 && sum < 0) sum = 0;
-        y[row + col * number(yl, 4) + n * number(yl, 6)] = sum;
+        int64_t to = row + col * number(yl, 4) + n * number(yl, 6);
+        if (wide) ((double *)y)[to] = sum;
+        else ((float *)y)[to] = sum;
       }
   return 0;
 }
