@@ -252,10 +252,11 @@ func (q *quantized) product(s *byteStage, p *integer.Product, w byteRoom, n int,
 	for g, weights := range s.packed.groups {
 		for top := 0; top < n*places; top += maxByteRows {
 			rows := min(maxByteRows, n*places-top)
-			a, pitch := w.from[top*p.In:], p.In
+			a, pitch := w.rows, p.Depth()
 			if p.Image && !pointwise(p) {
 				q.gatherWindows(s, p, w, missing, g, top, rows)
-				a, pitch = w.rows, p.Depth()
+			} else {
+				a, pitch = w.from[top*p.In:], p.In
 			}
 			q.kernel.multiply(weights, a, pitch, rows, &w.scratch, func(j, columns int, sums []int32, width int) {
 				q.finish(s, p, w, y, top, rows, g*each+j, columns, sums, width)

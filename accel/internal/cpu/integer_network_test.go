@@ -182,6 +182,8 @@ func TestQuantizedNetworks(t *testing.T) {
 		{"all at once", []int{3, 6, 13, 11}, []integer.Layer{product(integer.Product{Image: true, In: 6, Out: 9, Groups: 3, Window: integer.Window{
 			Kernel: [2]int{3, 2}, Stride: [2]int{2, 3}, Padding: [2]int{3, 1}, Dilation: [2]int{2, 3}}})}},
 		{"padding wider than the image", []int{1, 2, 2, 2}, []integer.Layer{product(integer.Product{Image: true, In: 2, Out: 3, Window: squareWindow(5, 1, 4, 1)})}},
+		{"points among padding", []int{2, 12, 4, 9}, []integer.Layer{product(integer.Product{Image: true, In: 12, Out: 8, Groups: 2, Window: squareWindow(1, 1, 1, 1)})}},
+		{"more pixels out than in", []int{1, 40, 8, 8}, []integer.Layer{product(integer.Product{Image: true, In: 40, Out: 2, Window: squareWindow(2, 1, 4, 1)})}},
 		{"points", []int{2, 8, 5, 5}, []integer.Layer{product(integer.Product{Image: true, In: 8, Out: 20, Window: squareWindow(1, 1, 0, 1)})}},
 		{"groups", []int{2, 8, 5, 5}, []integer.Layer{product(integer.Product{Image: true, In: 8, Out: 4, Groups: 4, Window: squareWindow(3, 1, 1, 1)})}},
 		{"depthwise", []int{2, 19, 7, 6}, []integer.Layer{
