@@ -31,7 +31,7 @@ var converters = map[string]converter{
 
 	"Gather": gather, "Index": index, "OneHot": oneHot, "ScatterAdd": scatterAdd,
 
-	"Linear": linear, "ByteLinear": byteLinear, "MatMul": direct("MatMul"), "Attention": attention,
+	"Linear": linear, "ByteLinear": byteLinear, "Quantized": quantized, "MatMul": direct("MatMul"), "Attention": attention,
 	"Conv2D": conv, "MaxPool2D": maxPool, "AvgPool2D": avgPool,
 
 	"LayerNorm": layerNorm, "RMSNorm": rmsNorm, "BatchNorm": batchNorm, "BatchStatistics": batchStatistics,
@@ -41,8 +41,7 @@ var converters = map[string]converter{
 var refusals = map[string]error{
 	"Bernoulli": fmt.Errorf("%w: give the modules that drop numbers to Uses, so that they are in evaluation mode", ErrRandom),
 
-	"Round8":    fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
-	"Quantized": fmt.Errorf("%w: it is a network of 8-bit integers; export the model that it was made of, which the tools of onnxruntime quantise, or quantize.Weights of it", ErrUnsupported),
+	"Round8": fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
 
 	"Checkpoint":             fmt.Errorf("%w: it is recorded for gradients alone", ErrUnsupported),
 	"AttentionGradient":      gradient,

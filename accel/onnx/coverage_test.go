@@ -17,9 +17,9 @@ var notExported = map[string]string{
 	"tensor.FromBytes": "a constant", "tensor.FromRaw": "a constant", "tensor.Zeros": "a constant",
 	"tensor.Ones": "a constant", "tensor.Full": "a constant", "tensor.Parameter": "a constant",
 	"tensor.Randn": "random: refused, see TestRefusals", "tensor.Uniform": "random, as Randn",
-	"tensor.Quantized": "of 8-bit integers: refused, see TestTableIsWhole",
-	"tensor.Grad":      "of a gradient: refused, see TestRefusals",
-	"nn.Add":           "of a chain", "nn.CrossEntropy": "tensor.CrossEntropy", "nn.MSE": "tensor.MSE",
+	"tensor.SyncBatchNorm": "of statistics over several ranks, in training alone",
+	"tensor.Grad":          "of a gradient: refused, see TestRefusals",
+	"nn.Add":               "of a chain", "nn.CrossEntropy": "tensor.CrossEntropy", "nn.MSE": "tensor.MSE",
 	"nn.Forward": "of a module", "nn.Tensor": "of a file: a constant",
 }
 

@@ -36,7 +36,14 @@
 // accel.AMP, do not matter. 16-bit floats are computed as here: in float32, and
 // rounded. A file may have ops in float64 that onnxruntime has no code for (Gelu and
 // Conv); it says so when it opens the file. Weights that quantize.Weights has made
-// bytes of are bytes in the file; what quantize.Static makes is not exported.
+// bytes of are bytes in the file.
+//
+// What quantize.Static makes is written as onnxruntime's own tools write it (QDQ):
+// QuantizeLinear and DequantizeLinear around ops on floats, which onnxruntime computes
+// with bytes where it can. Where a number lies in the middle between two bytes it may
+// take the other one, so that results differ by as much as a step of a byte here and
+// there. Without VNNI it adds up pairs of products in 16 bits on x86, which can
+// overflow; its documentation says so of all such files. NaN is not refused as here.
 //
 // The largest of several elements of which one is NaN (Max, ArgMax, MaxPool2D), and
 // GELU of -Inf, are what onnxruntime makes of them. Indices are not checked as here:

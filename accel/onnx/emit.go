@@ -17,18 +17,19 @@ import (
 // end is left out again, so that a step may be written a second time where it is
 // found to be part of something larger.
 type emitter struct {
-	g       *graph
-	model   *Model
-	names   []string                      // by value; "" before it is made
-	taken   map[string]int                // how often a name was asked for
-	weights map[string]weight             // that nodes may use
-	masks   map[string]string             // the bool of which a float is 0 or 1
-	known   map[string]string             // what once has made
-	moments map[int][2]string             // mean and variance, of a value that has both
-	bytes   map[*integer.Weights][]string // names of quantised weights and of their steps
-	mixed   map[int]string                // what attention gives, of the flat value that it is part of
-	current *step
-	failed  error // of a constant that cannot be written
+	g        *graph
+	model    *Model
+	names    []string                      // by value; "" before it is made
+	taken    map[string]int                // how often a name was asked for
+	weights  map[string]weight             // that nodes may use
+	masks    map[string]string             // the bool of which a float is 0 or 1
+	known    map[string]string             // what once has made
+	moments  map[int][2]string             // mean and variance, of a value that has both
+	bytes    map[*integer.Weights][]string // names of quantised weights and of their steps
+	products map[*integer.Product][]string // names of what quantised products multiply by
+	mixed    map[int]string                // what attention gives, of the flat value that it is part of
+	current  *step
+	failed   error // of a constant that cannot be written
 }
 
 // emit is a graph as a model.
@@ -36,7 +37,7 @@ func emit(g *graph, o *options) (*Model, error) {
 	e := &emitter{
 		g: g, model: &Model{name: o.name, notes: o.notes, external: o.external},
 		names: make([]string, len(g.values)), taken: map[string]int{}, weights: map[string]weight{},
-		masks: map[string]string{}, known: map[string]string{}, moments: map[int][2]string{}, mixed: map[int]string{}, bytes: map[*integer.Weights][]string{},
+		masks: map[string]string{}, known: map[string]string{}, moments: map[int][2]string{}, mixed: map[int]string{}, bytes: map[*integer.Weights][]string{}, products: map[*integer.Product][]string{},
 	}
 	e.parameters(o.uses)
 	if err := e.ports(o); err != nil {

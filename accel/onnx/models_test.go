@@ -30,13 +30,14 @@ func one(x *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{x} }
 // parities are all rows.
 func parities() []parity {
 	tensor.Seed(1)
-	rows := append(layerRows(), modelRows()...)
+	rows := append(append(layerRows(), modelRows()...), quantizedRows()...)
 	return append(append(append(rows, opRows()...), hostileRows()...), nonFiniteRows()...)
 }
 
 // moved is a BatchNorm that has seen something.
-func moved(shape ...int) nn.Module {
-	n := nn.BatchNorm()
+func moved(shape ...int) nn.Module { return seeing(nn.BatchNorm(), shape...) }
+
+func seeing(n nn.Module, shape ...int) nn.Module {
 	for i := range 4 {
 		n.Forward(randn(uint64(i), shape...).MulScalar(2).AddScalar(1))
 	}
@@ -79,6 +80,7 @@ func layerRows() []parity {
 		row("Dropout", nn.Sequential(nn.Dense(6), nn.Dropout(0.5)), randn(3, 2, 5)),
 		named("dropout of everything", row("Dropout", nn.Sequential(nn.Dense(6), nn.Dropout(1)), randn(3, 2, 5))),
 		row("BatchNorm", batched, image),
+		row("SyncBatchNorm", seeing(nn.SyncBatchNorm(), 6, 4, 3, 3), image),
 		named("batch norm of rows", row("BatchNorm", moved(6, 4), randn(3, 2, 4))),
 		row("LayerNorm", nn.LayerNorm(), randn(4, 2, 3, 8)),
 		named("layer norm of rows", row("LayerNorm", nn.LayerNorm(), randn(4, 2, 8))),

@@ -1,0 +1,138 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// quantized is a network of 8-bit integers in the form that onnxruntime's own tools
+// write (QDQ, https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html):
+// ops on floats between QuantizeLinear and DequantizeLinear, which it computes with
+// bytes. Weights are signed bytes with a step for each output, activations unsigned
+// bytes, biases 32-bit integers.
+func quantized(e *emitter, s *step) (string, error) {
+	n := of[ir.Quantized](s)[0].Network
+	q := &quantizedEmitter{emitter: e, scale: n.Input, rank: len(e.shape(s.in[0]))}
+	x := q.rounded(e.in(s, 0))
+	for _, l := range n.Layers {
+		switch l := l.(type) {
+		case *integer.Product:
+			x = q.product(l, x)
+		case *integer.MaxPool:
+			x = q.rounded(e.node("MaxPool", []string{x}, attribute{"kernel_shape", l.Kernel[:]}, attribute{"strides", l.Stride[:]},
+				attribute{"pads", pads(l.Padding)}, attribute{"dilations", l.Dilation[:]}))
+		case integer.Flatten:
+			x = q.rounded(e.node("Flatten", []string{x}, attribute{"axis", 1}))
+			q.flattened, q.rank = q.channels, 2
+		default:
+			return "", s.refused()
+		}
+	}
+	return x, nil
+}
+
+// quantizedEmitter writes the layers of a network.
+type quantizedEmitter struct {
+	*emitter
+	scale     integer.Scale // of what the next layer is given
+	rank      int           // of that
+	channels  int           // that the last product gave
+	flattened int           // channels of the images that the next product is given in rows; 0 for none
+}
+
+// rounded is x as bytes with the scale can say it. To round again what is rounded
+// changes nothing, and tells onnxruntime that there are bytes on both sides of an op.
+func (q *quantizedEmitter) rounded(x string) string {
+	scale := []string{q.scalar(tensor.Float32, float64(q.scale.Step)), q.scalar(tensor.Uint8, float64(q.scale.Zero))}
+	return q.node("DequantizeLinear", append([]string{q.node("QuantizeLinear", append([]string{x}, scale...))}, scale...))
+}
+
+// product is a convolution or a linear layer of bytes, its ReLU, and what rounds the
+// result again.
+func (q *quantizedEmitter) product(p *integer.Product, x string) string {
+	names, ok := q.products[p]
+	if !ok {
+		names = q.constants(p)
+		q.products[p] = names
+	}
+	w := q.once("DequantizeLinear", []string{names[0], names[1], q.zeros(elementInt8, 1, p.Out)}, attribute{"axis", 0})
+	bias := names[2]
+	if len(names) == 4 {
+		bias = q.once("DequantizeLinear", []string{bias, names[3], q.zeros(elementInt32, 4, p.Out)}, attribute{"axis", 0})
+	}
+	var y string
+	switch {
+	case p.Image:
+		y = q.node("Conv", []string{x, w, bias}, attribute{"kernel_shape", p.Kernel[:]}, attribute{"strides", p.Stride[:]},
+			attribute{"pads", pads(p.Padding)}, attribute{"dilations", p.Dilation[:]}, attribute{"group", p.Groups})
+	case q.rank == 2:
+		y = q.node("Gemm", []string{x, w, bias}, attribute{"transB", 1})
+	default:
+		turned := q.once("Transpose", []string{w}, attribute{"perm", []int{1, 0}})
+		y = q.node("Add", []string{q.node("MatMul", []string{x, turned}), bias})
+	}
+	if p.ReLU {
+		y = q.node("Relu", []string{y})
+	}
+	q.channels, q.flattened = p.Out, 0
+	if p.Output != nil {
+		q.scale = *p.Output
+		y = q.rounded(y)
+	}
+	return y
+}
+
+// zeros are zero points. They are the default, but only with them onnxruntime 1.32
+// multiplies the bytes of a Gemm.
+func (q *quantizedEmitter) zeros(of elementType, size, n int) string {
+	name := fmt.Sprintf("/%s/zeros/%d", of, n)
+	q.weights[name] = weight{name, of, []int{n}, make([]byte, size*n)}
+	return name
+}
+
+// constants are the names of the weights of a product, of their steps, and of the bias:
+// as integers and their steps, or as floats where 32 bits could not hold the sums.
+func (q *quantizedEmitter) constants(p *integer.Product) []string {
+	place := "/" + q.place(nil)
+	add := func(name string, of elementType, raw []byte, shape ...int) string {
+		name = q.unique(place + name)
+		q.weights[name] = weight{name, of, shape, raw}
+		return name
+	}
+	planes, places := p.In/p.Groups, p.Kernel[0]*p.Kernel[1]
+	shape := []int{p.Out, planes, p.Kernel[0], p.Kernel[1]}
+	if !p.Image {
+		shape = []int{p.Out, p.In}
+		if q.flattened > 0 {
+			planes, places = q.flattened, p.In/q.flattened
+		}
+	}
+	// [Out, places, planes] here, [Out, planes, places] in ONNX
+	bytes := make([]byte, len(p.Weight))
+	for row := 0; row < len(bytes); row += planes * places {
+		for at := range places {
+			for c := range planes {
+				bytes[row+c*places+at] = byte(p.Weight[row+at*planes+c])
+			}
+		}
+	}
+	steps, factors := make([]float32, p.Out), make([]float32, p.Out)
+	integers, fits := make([]byte, 0, 4*p.Out), true
+	room := float64(math.MaxInt32 - 255*128*p.Depth())
+	for i, f := range p.Factor {
+		steps[i], factors[i] = f/q.scale.Step, f
+		b := math.RoundToEven(float64(p.Bias[i]) / float64(f))
+		fits = fits && math.Abs(b) <= room
+		integers = binary.LittleEndian.AppendUint32(integers, uint32(int32(max(min(b, room), -room))))
+	}
+	names := []string{add("weight", elementInt8, bytes, shape...), add("step", elementFloat, tensor.New(steps, p.Out).Raw(), p.Out)}
+	if !fits {
+		return append(names, add("bias", elementFloat, tensor.New(p.Bias, p.Out).Raw(), p.Out))
+	}
+	return append(names, add("bias", elementInt32, integers, p.Out), add("bias_step", elementFloat, tensor.New(factors, p.Out).Raw(), p.Out))
+}
