@@ -43,16 +43,8 @@ func (k banded) sections(l look) []section {
 		n += len(s.points)
 		steps = steps && wholeX(s.points)
 	}
-	p := axes()
-	p.X.Label.Text = l.labelX
 	x = x.widened(l.logX)
-	scale(&p.X, x, l.logX, counter(7, l.logX, steps))
-	if l.logY {
-		scale(&p.Y, y, true, ticker(5, true))
-	} else {
-		scale(&p.Y, y.based(), false, ticker(5, false))
-	}
-	p.Add(grid{})
+	p := l.curveAxes(x, y, steps)
 	for i, s := range k {
 		p.Add(band{s.ranges(l), at(hue(i), opacityArea)}) // all below the lines
 	}

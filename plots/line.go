@@ -1,5 +1,7 @@
 package plots
 
+import "gonum.org/v1/plot"
+
 // Line draws values as a line, at x = 0, 1, 2 and so on.
 //
 // However many there are, a few hundred points are drawn: the first, lowest,
@@ -26,16 +28,8 @@ func (k lines) sections(l look) []section {
 		n += len(s.points)
 		steps = steps && wholeX(s.points)
 	}
-	p := axes()
-	p.X.Label.Text = l.labelX
 	x = x.widened(l.logX)
-	scale(&p.X, x, l.logX, counter(7, l.logX, steps))
-	if l.logY {
-		scale(&p.Y, y, true, ticker(5, true))
-	} else {
-		scale(&p.Y, y.based(), false, ticker(5, false))
-	}
-	p.Add(grid{})
+	p := l.curveAxes(x, y, steps)
 	var bad []point
 	var legend []entry
 	for i, s := range k.series {
@@ -53,4 +47,18 @@ func (k lines) sections(l look) []section {
 		nothing(p, "no data")
 	}
 	return l.onePanel(p, described(n, len(bad), y), append(legend, notDrawn(bad)...))
+}
+
+// curveAxes are the axes for curves within x and y; steps tells that all x are whole.
+func (l look) curveAxes(x, y limits, steps bool) *plot.Plot {
+	p := axes()
+	p.X.Label.Text = l.labelX
+	scale(&p.X, x, l.logX, counter(7, l.logX, steps))
+	if l.logY {
+		scale(&p.Y, y, true, ticker(5, true))
+	} else {
+		scale(&p.Y, y.based(), false, ticker(5, false))
+	}
+	p.Add(grid{})
+	return p
 }
