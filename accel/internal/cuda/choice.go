@@ -25,6 +25,9 @@ type choice struct {
 // the program has.
 type roomy interface{ room() int }
 
+// checked is a way of a library of which something is tried before it is taken.
+type checked interface{ check(p *program) error }
+
 func roomOf(way step) int {
 	if r, ok := way.(roomy); ok {
 		return r.room()
@@ -138,6 +141,9 @@ const (
 // a library refuses is told, and takes for ever.
 func (d *Device) trial(p *program, c *choice, number int, measured bool) (took float64, err error) {
 	took, err = d.run(p, c.ways[number], measured)
+	if w, ok := c.ways[number].(checked); ok && err == nil {
+		err = w.check(p)
+	}
 	if err != nil && number > 0 && !d.lost(err) {
 		unused(d, named(number, c.ways[number]), err)
 		return math.Inf(1), nil

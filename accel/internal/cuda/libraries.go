@@ -145,7 +145,7 @@ func (o *optional[Q, P, L]) close(d *Device) error {
 // unused tells why own kernels run: quietly where nobody can expect a library.
 func unused(d *Device, name string, err error) {
 	level := slog.LevelWarn
-	if missing := new(library.MissingError); errors.As(err, &missing) || errors.Is(err, library.ErrOff) || errors.Is(err, library.ErrBuild) {
+	if missing := new(library.MissingError); errors.As(err, &missing) || errors.Is(err, library.ErrOff) || errors.Is(err, library.ErrBuild) || errors.Is(err, errDropsNaN) {
 		level = slog.LevelDebug
 	}
 	slog.Log(context.Background(), level, "cuda: own kernels run in the place of a library's", "device", d.name, "library", name, "error", err)
@@ -168,7 +168,6 @@ func during(op string, err error) error {
 // blas is what the device has of cuBLASLt.
 type blas struct {
 	optional[cublaslt.Product, cublaslt.Plan, cublaslt.Library]
-	nans map[nanKind]bool // whether ReLU keeps NaN
 }
 
 // dnn is what the device has of cuDNN.
@@ -179,7 +178,7 @@ type dnn struct {
 // attach has the device use libraries.
 func (d *Device) attach(l Libraries) {
 	d.libraries, d.decided = l, map[any]int{}
-	d.blas.name, d.blas.open, d.blas.nans = library.CuBLASLt.Name, l.CuBLASLt, map[nanKind]bool{}
+	d.blas.name, d.blas.open = library.CuBLASLt.Name, l.CuBLASLt
 	d.dnn.name, d.dnn.open = library.CuDNN.Name, l.CuDNN
 }
 

@@ -171,9 +171,6 @@ func (p *program) multiplications(f factors, bias ir.Operand, op string) (kind a
 	if !ok {
 		return nil, nil
 	}
-	if asked.ReLU && !d.blas.keepsNaN(d, asked.Product) {
-		return nil, nil
-	}
 	plans := d.blas.ways(d, asked.Product, op)
 	if len(plans) == 0 {
 		return nil, nil

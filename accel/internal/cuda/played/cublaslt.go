@@ -18,8 +18,8 @@ type CuBLASLt struct {
 	Context fake.Performer
 	// Refuses makes the calls of a function fail, cublasLtMatmul for instance.
 	Refuses map[string]bool
-	// DropsNaN has ReLU give 0 for NaN, as a maximum does.
-	DropsNaN bool
+	// DropsNaN has the ReLU of some plans give 0 for NaN, as a maximum does; nil for none.
+	DropsNaN func(number int) bool
 	// Takes is how long a plan's kernel takes; nil for no time.
 	Takes func(p cublaslt.Product, number int) time.Duration
 
@@ -161,7 +161,7 @@ func (p *productPlan) Run(s driver.Stream, at cublaslt.Places) error {
 				return err
 			}
 		}
-		return multiply(m, p.product, l.DropsNaN, at)
+		return multiply(m, p.product, l.DropsNaN != nil && l.DropsNaN(p.number), at)
 	})
 }
 
