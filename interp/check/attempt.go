@@ -312,16 +312,52 @@ func (a *attempt) plainPackages(msg string) string {
 
 var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
 
-// twoTypes finds the name of a type in "cannot use x (variable of type T) as T
-// value in assignment".
-var twoTypes = regexp.MustCompile(`^cannot use .* type \W*(\w+)\) as \W*(\w+) value`)
+// twoTypes finds the types in "cannot use x (variable of type T) as T value in
+// assignment" and in "invalid operation: x == y (mismatched types T and T)".
+var twoTypes = regexp.MustCompile(`^cannot use .* type (.+)\) as (.+) value in |\(mismatched types (.+) and (.+)\)$`)
+
+// noMember finds type and name in "x.F undefined (type T has no field or method F)".
+var noMember = regexp.MustCompile(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
+
+// word finds the names in a type.
+var word = regexp.MustCompile(`\pL[\pL\d_]*`)
 
 // olderType explains an error about two types of one name: a value made before
 // the type was redefined has the older one.
 func (a *attempt) olderType(msg string) string {
-	m := twoTypes.FindStringSubmatch(msg)
-	if m == nil || m[1] != m[2] || a.redefined[m[1]] == 0 {
-		return ""
+	hint := func(name string, cell int) string {
+		return fmt.Sprintf("\n\t%s was redefined by %s: run the cell again that made the value of the older type", name, Filename(cell))
 	}
-	return fmt.Sprintf("\n\t%s was redefined by %s: run the cell again that made the value of the older type", m[1], Filename(a.redefined[m[1]]))
+	if m := twoTypes.FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] {
+		for _, name := range word.FindAllString(m[1]+m[3], -1) {
+			if cell := a.redefinedBy(name); cell != 0 {
+				return hint(name, cell)
+			}
+		}
+	}
+	if m := noMember.FindStringSubmatch(msg); m != nil {
+		cell := a.redefinedBy(m[1])
+		if cell == 0 {
+			return ""
+		}
+		now := a.pkg.Scope().Lookup(m[1])
+		if now == nil {
+			now = a.live[m[1]]
+		}
+		if t, ok := now.(*types.TypeName); ok {
+			if o, _, _ := types.LookupFieldOrMethod(t.Type(), true, a.pkg, m[2]); o != nil {
+				return hint(m[1], cell)
+			}
+		}
+	}
+	return ""
+}
+
+// redefinedBy is the cell that gave a type the meaning that it has, 0 if the type
+// never had another one.
+func (a *attempt) redefinedBy(name string) int {
+	if _, known := a.live[name].(*types.TypeName); known && a.declared[name] {
+		return a.number
+	}
+	return a.redefined[name]
 }

@@ -154,11 +154,34 @@ func TestFailedCellLeavesNothing(t *testing.T) {
 
 func TestOlderType(t *testing.T) {
 	t.Parallel()
-	c := newTestChecker()
-	run(t, c, "type T struct{ a int }\nt := T{1}", "type T struct{ a, b int }")
-	_, err := c.Check(3, "t = T{1, 2}")
-	want := "cell[3]:1:5: cannot use T{…} (value of struct type T) as T value in assignment\n\tT was redefined by cell[2]: run the cell again that made the value of the older type"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v\nwant %s", err, want)
+	const hint = "\n\tT was redefined by cell[%d]: run the cell again that made the value of the older type"
+	for _, row := range []struct {
+		name, in, want string
+		cell           int // that the hint names, 0 for no hint
+	}{
+		{"assignment", "type T struct{ a int }\nt := T{1}\n---\ntype T struct{ a, b int }\n---\nt = T{1, 2}", "cell[3]:1:5: cannot use T{…} (value of struct type T) as T value in assignment", 2},
+		{"slice", "type T struct{ a int }\nl := []*T{}\n---\ntype T struct{ a, b int }\nfunc f(l []*T) {}\n---\nf(l)", "cell[3]:1:3: cannot use l (variable of type []*T) as []*T value in argument to f", 2},
+		{"map", "type T struct{ a int }\nm := map[string]T{}\n---\ntype T struct{ a, b int }\nfunc f(m map[string]T) {}\n---\nf(m)", "cell[3]:1:3: cannot use m (variable of type map[string]T) as map[string]T value in argument to f", 2},
+		{"comparison", "type T struct{ a int }\nt := T{1}\n---\ntype T struct{ a, b int }\n---\nu := T{1, 2}\nt == u", "cell[3]:2:6: invalid operation: t == u (mismatched types T and T)", 2},
+		{"field", "type T struct{ a int }\nt := T{1}\n---\ntype T struct{ a, b int }\n---\nt.b", "cell[3]:1:3: t.b undefined (type T has no field or method b)", 2},
+		{"method", "type T struct{ a int }\nt := &T{1}\n---\ntype T struct{ a, b int }\nfunc (t *T) M() {}\n---\nt.M()", "cell[3]:1:3: t.M undefined (type *T has no field or method M)", 2},
+		{"the cell itself redefines", "type T struct{ a int }\nfunc f(t T) {}\nt := T{1}\n---\ntype T struct{ a, b int }\nf(t)", "cell[2]:2:3: cannot use t (variable of struct type T) as T value in argument to f", 2},
+		{"no field in either", "type T struct{ a int }\nt := T{1}\n---\ntype T struct{ a, b int }\n---\nt.c", "cell[3]:1:3: t.c undefined (type T has no field or method c)", 0},
+		{"no other type", "type T struct{ a int }\nt := T{1}\n---\nt.b", "cell[2]:1:3: t.b undefined (type T has no field or method b)", 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			c := newTestChecker()
+			list := cells(row.in)
+			run(t, c, list[:len(list)-1]...)
+			_, err := c.Check(len(list), list[len(list)-1])
+			want := row.want
+			if row.cell > 0 {
+				want += fmt.Sprintf(hint, row.cell)
+			}
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v\nwant %s", err, want)
+			}
+		})
 	}
 }
