@@ -190,11 +190,11 @@ func newFinder(model nn.Module) *finder {
 	inner := map[*nn.Chain]bool{}
 	var chains []*nn.Chain
 	for _, m := range nn.NamedModules(model) {
-		if p, ok := describe(m.Module).(layer.Product); ok {
+		if p, ok := layer.Of(m.Module).(layer.Product); ok {
 			f.shared[*p.Weight]++
 		}
 		var c *nn.Chain
-		switch l := describe(m.Module).(type) {
+		switch l := layer.Of(m.Module).(type) {
 		case layer.Shortcut:
 			c, _ = l.Chain.(*nn.Chain)
 		default:
@@ -273,7 +273,7 @@ func (f *finder) follow(p *product, layers []nn.Module) (*group, string) {
 		if f.uses[m] > 1 && (f.of[m] != nil || isNorm(m)) {
 			return nil, fmt.Sprintf("it comes before %v, which is used more than once", m)
 		}
-		switch l := describe(m).(type) {
+		switch l := layer.Of(m).(type) {
 		case layer.ReLU, layer.Elementwise, layer.MaxPool, layer.Channelwise, layer.Flatten, layer.Dropout:
 		case layer.Normalization:
 			g.norms = append(g.norms, l)
@@ -301,7 +301,7 @@ func (f *finder) follow(p *product, layers []nn.Module) (*group, string) {
 	return nil, "its outputs are those of its chain"
 }
 
-func isNorm(m nn.Module) bool { _, ok := describe(m).(layer.Normalization); return ok }
+func isNorm(m nn.Module) bool { _, ok := layer.Of(m).(layer.Normalization); return ok }
 
 // name is what a module calls itself, or its type.
 func name(m nn.Module) string {

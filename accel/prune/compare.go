@@ -4,11 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
-	"math"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
@@ -74,8 +69,8 @@ func Compare(ctx context.Context, set *data.Set, dense, pruned nn.Module) (r *Re
 		if err := m.count(model, batch.X.Slice(0, 0, 1)); err != nil {
 			return nil, err
 		}
-		if m.FileBytes, err = fileBytes(model); err != nil {
-			return nil, err
+		if m.FileBytes, err = turns.FileBytes(func(path string) error { return nn.Save(path, model) }); err != nil {
+			return nil, fmt.Errorf("prune: Compare: %w", err)
 		}
 		if m.PackedBytes = m.FileBytes; m.Zeros > 0 {
 			m.PackedBytes += (m.Weights+7)/8 - 4*m.Zeros
@@ -121,7 +116,7 @@ func (m *Measured) count(model nn.Module, x *tensor.Tensor) error {
 		m.Weights += len(w)
 		m.Zeros += zeros
 		table[p.Weight] = func(x *tensor.Tensor) *tensor.Tensor {
-			y := p.forward(x)
+			y := p.Forward(x)
 			outputs := (*p.Weight).Dim(0)
 			flops := 2 * (y.Len() / outputs) * len(w)
 			m.FLOPs += flops
@@ -134,36 +129,6 @@ func (m *Measured) count(model nn.Module, x *tensor.Tensor) error {
 		tensor.Flush()
 	})
 	return nil
-}
-
-// forward is the layer as it is.
-func (p *product) forward(x *tensor.Tensor) *tensor.Tensor {
-	var bias *tensor.Tensor
-	if p.Bias != nil {
-		bias = *p.Bias
-	}
-	if p.Image {
-		return tensor.Conv2D(x, *p.Weight, bias, p.Window)
-	}
-	return tensor.Linear(x, *p.Weight, bias)
-}
-
-// fileBytes is the size of a model's file.
-func fileBytes(model nn.Module) (size int, err error) {
-	dir, err := os.MkdirTemp("", "prune-*")
-	if err != nil {
-		return 0, fmt.Errorf("prune: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "model.safetensors")
-	if err := nn.Save(path, model); err != nil {
-		return 0, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, fmt.Errorf("prune: %w", err)
-	}
-	return int(info.Size()), nil
 }
 
 // Speedup is how many times as fast the pruned model is: the median of the rounds.
@@ -194,21 +159,16 @@ func (r *Report) rows() [][]any {
 	change := func(before, after int) string {
 		return fmt.Sprintf("%+.1f %%", 100*(float64(after)/float64(max(before, 1))-1))
 	}
-	median, low, high := turns.Times(r.Seconds[0]).Ratio(r.Seconds[1])
 	rows := [][]any{
 		{"weights", count(a.Weights), count(b.Weights), change(a.Weights, b.Weights)},
 		{"of them zero", count(a.Zeros), count(b.Zeros), ""},
 		{"FLOPs that are made, an example", count(a.FLOPs), count(b.FLOPs), change(a.FLOPs, b.FLOPs)},
 		{"FLOPs without a zero weight", count(a.NonZero), count(b.NonZero), change(a.NonZero, b.NonZero)},
-		{fmt.Sprintf("wall time of %d examples", r.Batch), turns.Times(r.Seconds[0]).String(), turns.Times(r.Seconds[1]).String(), fmt.Sprintf("%.2f times as fast (%.2f to %.2f)", median, low, high)},
+		turns.Faster(fmt.Sprintf("wall time of %d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
 		{"file", turns.Bytes(a.FileBytes), turns.Bytes(b.FileBytes), change(a.FileBytes, b.FileBytes)},
 		{"packed as sparse", turns.Bytes(a.PackedBytes), turns.Bytes(b.PackedBytes), change(a.PackedBytes, b.PackedBytes)},
-		{"loss", fmt.Sprintf("%.4g", a.Loss), fmt.Sprintf("%.4g", b.Loss), fmt.Sprintf("%+.2g", b.Loss-a.Loss)},
 	}
-	if !math.IsNaN(a.Accuracy) {
-		rows = append(rows, []any{"accuracy", fmt.Sprintf("%.2f %%", 100*a.Accuracy), fmt.Sprintf("%.2f %%", 100*b.Accuracy), fmt.Sprintf("%+.2f points", 100*(b.Accuracy-a.Accuracy))})
-	}
-	return rows
+	return append(rows, turns.Quality([2]float64{a.Loss, b.Loss}, [2]float64{a.Accuracy, b.Accuracy})...)
 }
 
 // count is a number with three digits.
@@ -228,7 +188,7 @@ func (r *Report) String() string { return r.MIMEBundle()["text/plain"].(string) 
 
 // MIMEBundle shows the report.
 func (r *Report) MIMEBundle() map[string]any {
-	return shown(r.sentence(), display.Table(r.rows(), "", "dense", "pruned", ""))
+	return turns.Shown(r.sentence(), display.Table(r.rows(), "", "dense", "pruned", ""))
 }
 
 // String is the cut in text.
@@ -242,18 +202,5 @@ func (c *Cut) MIMEBundle() map[string]any {
 		rows = append(rows, []any{l.Name, l.Layer, l.Before, l.After, l.Reason})
 		before, after = before+l.Before, after+l.After
 	}
-	return shown(fmt.Sprintf("%d of %d outputs are left.", after, before), display.Table(rows, "layer", "was", "outputs", "left", "because"))
-}
-
-// shown is a sentence and a table.
-func shown(sentence string, table display.Content) map[string]any {
-	b := table.MIMEBundle()
-	bundle := map[string]any{"text/plain": sentence}
-	if text, ok := b["text/plain"].(string); ok {
-		bundle["text/plain"] = sentence + "\n\n" + strings.TrimRight(text, "\n")
-	}
-	if text, ok := b["text/html"].(string); ok {
-		bundle["text/html"] = "<div>" + html.EscapeString(sentence) + "</div>" + text
-	}
-	return bundle
+	return turns.Shown(fmt.Sprintf("%d of %d outputs are left.", after, before), display.Table(rows, "layer", "was", "outputs", "left", "because"))
 }

@@ -16,19 +16,12 @@ type product struct {
 	module nn.Module
 }
 
-func describe(m nn.Module) any {
-	if d, ok := m.(layer.Described); ok {
-		return d.Layer()
-	}
-	return nil
-}
-
 // products are the layers of a model that multiply, each weight once.
 func products(model nn.Module) []*product {
 	var found []*product
 	known := map[*tensor.Tensor]bool{}
 	for _, m := range nn.NamedModules(model) {
-		p, ok := describe(m.Module).(layer.Product)
+		p, ok := layer.Of(m.Module).(layer.Product)
 		if !ok || *p.Weight != nil && known[*p.Weight] {
 			continue
 		}

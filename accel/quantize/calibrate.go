@@ -121,7 +121,7 @@ func observe(ctx context.Context, model nn.Module, set *data.Set, examples int, 
 			if err := look(p, x); err != nil && found == nil {
 				found = err
 			}
-			return p.forward(x)
+			return p.Forward(x)
 		}
 	}
 	it := set.Shuffled(1).First(examples).Batches(calibrationBatch, data.Context(ctx))
@@ -166,7 +166,7 @@ func measureErrors(ctx context.Context, model nn.Module, set *data.Set, all []*p
 
 // normalized is the layer in floats, with the normalisation that is part of it.
 func (p *product) normalized(x *tensor.Tensor) *tensor.Tensor {
-	y := p.forward(x)
+	y := p.Forward(x)
 	if p.fold == nil {
 		return y
 	}

@@ -4,6 +4,7 @@
 //	result, err := accel.Evaluate(ctx, small, test)       // and is a model as any other
 //	report, err := small.Report(ctx, test)                // bytes, accuracy, speed, worst layers
 //	err = small.Save("small.safetensors")
+//	err = onnx.Export("small.onnx", small, images)        // for onnxruntime, with bytes there, too
 //
 // [Static] quantises weights and activations after training: weights to signed bytes
 // with a step for each output, activations to unsigned bytes with one step and zero

@@ -21,7 +21,7 @@ type fold struct {
 func normalizations(model nn.Module) map[string]*fold {
 	found := map[string]*fold{}
 	for _, m := range nn.NamedModules(model) {
-		if n, ok := describe(m.Module).(layer.Normalization); ok {
+		if n, ok := layer.Of(m.Module).(layer.Normalization); ok {
 			found[m.Name] = &fold{name: m.Name, module: m.Module, Normalization: n}
 		}
 	}

@@ -72,7 +72,7 @@ func TestErrorIsBounded(t *testing.T) {
 	}
 	p.sample.add(x.Data())
 	p.bytes.input = p.sample.scale(wholeSpan{})
-	want, got := p.forward(x).Float64s(), network(p)(x).Float64s()
+	want, got := p.Forward(x).Float64s(), network(p)(x).Float64s()
 	xs, ws := x.Float64s(), w.Float64s()
 	half := float64(p.bytes.input.Step) / 2 * (1 + 1e-5)
 	worst := 0.0

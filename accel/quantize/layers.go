@@ -37,11 +37,7 @@ type bytes struct {
 func products(model nn.Module) []*product {
 	var found []*product
 	for _, m := range nn.NamedModules(model) {
-		d, ok := m.Module.(layer.Described)
-		if !ok {
-			continue
-		}
-		if p, ok := d.Layer().(layer.Product); ok {
+		if p, ok := layer.Of(m.Module).(layer.Product); ok {
 			found = append(found, &product{Product: p, name: m.Name, module: m.Module, sqnr: nan})
 		}
 	}
@@ -70,18 +66,6 @@ func (p *product) tensorName(name string) string {
 		return name
 	}
 	return p.name + "." + name
-}
-
-// forward is the layer in floats.
-func (p *product) forward(x *tensor.Tensor) *tensor.Tensor {
-	var bias *tensor.Tensor
-	if p.Bias != nil {
-		bias = *p.Bias
-	}
-	if p.Image {
-		return tensor.Conv2D(x, *p.Weight, bias, p.Window)
-	}
-	return tensor.Linear(x, *p.Weight, bias)
 }
 
 // quantize makes bytes of the weights, of each output o multiplied by factor[o] before,

@@ -52,23 +52,16 @@ func chains(model nn.Module) []*nn.Chain {
 		if c, ok := m.Module.(*nn.Chain); ok {
 			found = append(found, c)
 		}
-		if s, ok := describe(m.Module).(layer.Shortcut); ok {
+		if s, ok := layer.Of(m.Module).(layer.Shortcut); ok {
 			found = append(found, s.Chain.(*nn.Chain))
 		}
 	}
 	return found
 }
 
-func describe(m nn.Module) any {
-	if d, ok := m.(layer.Described); ok {
-		return d.Layer()
-	}
-	return nil
-}
-
 // product is the quantised product that a module is, or nil.
 func (b *builder) product(m nn.Module) *product {
-	if p, ok := describe(m).(layer.Product); ok && sole(m) {
+	if p, ok := layer.Of(m).(layer.Product); ok && sole(m) {
 		return b.products[p.Weight]
 	}
 	return nil
@@ -138,7 +131,7 @@ func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 	var waiting []integer.Layer // until there is a product behind them
 	relu := false
 	for i := from + 1; i < len(layers); i++ {
-		switch l := describe(layers[i]).(type) {
+		switch l := layer.Of(layers[i]).(type) {
 		case layer.Normalization:
 			if p := b.folds[layers[i]]; p == nil || layers[i-1] != p.module {
 				return n, end
@@ -257,7 +250,7 @@ func foldable(model nn.Module, all []*product) {
 	modules := nn.NamedModules(model)
 	for _, p := range all {
 		m := after[p.module]
-		n, ok := describe(m).(layer.Normalization)
+		n, ok := layer.Of(m).(layer.Normalization)
 		if !ok || uses[p.module] != 1 || uses[m] != 1 || !sole(p.module) {
 			continue
 		}

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
@@ -63,8 +59,10 @@ func (m *Model) Report(ctx context.Context, set *data.Set) (r *Report, err error
 		}
 		return 0
 	})
-	if r.FileBytes, err = m.fileBytes(); err != nil {
-		return nil, err
+	for i, save := range []func(path string) error{func(path string) error { return nn.Save(path, m.of().model) }, m.Save} {
+		if r.FileBytes[i], err = turns.FileBytes(save); err != nil {
+			return nil, fmt.Errorf("quantize: report: %w", err)
+		}
 	}
 	for i, model := range []nn.Module{evaluation{q.model}, m} {
 		result, err := accel.Evaluate(ctx, model, set)
@@ -110,27 +108,6 @@ func (q *quantized) using() string {
 	return "products of bytes by " + cpu.IntegerKernel()
 }
 
-// fileBytes writes both models and looks at the files.
-func (m *Model) fileBytes() (size [2]int, err error) {
-	dir, err := os.MkdirTemp("", "quantize-*")
-	if err != nil {
-		return size, fmt.Errorf("quantize: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "model.safetensors")
-	for i, save := range []func() error{func() error { return nn.Save(path, m.of().model) }, func() error { return m.Save(path) }} {
-		if err := save(); err != nil {
-			return size, err
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return size, fmt.Errorf("quantize: %w", err)
-		}
-		size[i] = int(info.Size())
-	}
-	return size, nil
-}
-
 // Speedup is how many times as fast the quantised model is: the median of the rounds.
 func (r *Report) Speedup() float64 {
 	median, _, _ := turns.Times(r.Seconds[0]).Ratio(r.Seconds[1])
@@ -142,16 +119,11 @@ func (r *Report) Smaller() float64 { return float64(r.FileBytes[0]) / float64(r.
 
 // comparison is the table of what there is of both models.
 func (r *Report) comparison() [][]any {
-	median, low, high := turns.Times(r.Seconds[0]).Ratio(r.Seconds[1])
 	rows := [][]any{
 		{"file", turns.Bytes(r.FileBytes[0]), turns.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.Smaller())},
-		{fmt.Sprintf("%d examples", r.Batch), turns.Times(r.Seconds[0]).String(), turns.Times(r.Seconds[1]).String(), fmt.Sprintf("%.2f times as fast (%.2f to %.2f)", median, low, high)},
-		{"loss", fmt.Sprintf("%.4g", r.Loss[0]), fmt.Sprintf("%.4g", r.Loss[1]), fmt.Sprintf("%+.2g", r.Loss[1]-r.Loss[0])},
+		turns.Faster(fmt.Sprintf("%d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
 	}
-	if !math.IsNaN(r.Accuracy[0]) {
-		rows = append(rows, []any{"accuracy", fmt.Sprintf("%.2f %%", 100*r.Accuracy[0]), fmt.Sprintf("%.2f %%", 100*r.Accuracy[1]), fmt.Sprintf("%+.2f points", 100*(r.Accuracy[1]-r.Accuracy[0]))})
-	}
-	return rows
+	return append(rows, turns.Quality(r.Loss, r.Accuracy)...)
 }
 
 // layers is the table of layers.
@@ -181,23 +153,7 @@ func (r *Report) String() string {
 
 // MIMEBundle shows the report.
 func (r *Report) MIMEBundle() map[string]any {
-	bundle := map[string]any{}
-	tables := []map[string]any{
-		display.Table(r.comparison(), "", "float", "quantised", "").MIMEBundle(),
-		display.Table(r.layers(), "layer", "", "signal to noise", "float", "quantised").MIMEBundle(),
-	}
-	for _, mime := range []string{"text/plain", "text/html"} {
-		var parts []string
-		for _, t := range tables {
-			if part, ok := t[mime].(string); ok {
-				parts = append(parts, strings.TrimRight(part, "\n"))
-			}
-		}
-		if mime == "text/html" {
-			bundle[mime] = "<div>" + html.EscapeString(r.sentence()) + "</div>" + strings.Join(parts, "")
-			continue
-		}
-		bundle[mime] = r.sentence() + "\n\n" + strings.Join(parts, "\n\n")
-	}
-	return bundle
+	return turns.Shown(r.sentence(),
+		display.Table(r.comparison(), "", "float", "quantised", ""),
+		display.Table(r.layers(), "layer", "", "signal to noise", "float", "quantised"))
 }

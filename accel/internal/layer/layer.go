@@ -7,6 +7,14 @@ import "github.com/quernlab/quern/accel/tensor"
 // Described is a layer that tells what it is: one of the types of this package.
 type Described interface{ Layer() any }
 
+// Of is what a module tells of itself; nil if it tells nothing.
+func Of(m any) any {
+	if d, ok := m.(Described); ok {
+		return d.Layer()
+	}
+	return nil
+}
+
 // Product is a product with a weight: a linear layer, or a convolution.
 type Product struct {
 	// Names are those of weight and bias in the layer.
@@ -19,6 +27,18 @@ type Product struct {
 	SetOut func(n int)
 	// SetGroups tells a convolution of another number of groups.
 	SetGroups func(n int)
+}
+
+// Forward is what the layer computes.
+func (p Product) Forward(x *tensor.Tensor) *tensor.Tensor {
+	var bias *tensor.Tensor
+	if p.Bias != nil {
+		bias = *p.Bias
+	}
+	if p.Image {
+		return tensor.Conv2D(x, *p.Weight, bias, p.Window)
+	}
+	return tensor.Linear(x, *p.Weight, bias)
 }
 
 // Normalization is a batch normalisation in evaluation:

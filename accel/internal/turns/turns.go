@@ -1,5 +1,6 @@
 // Package turns times ways to do the same, one after the other and again, so that what
-// else the machine does meanwhile falls on all of them.
+// else the machine does meanwhile falls on all of them; and it has the parts that
+// reports of two models, before and after, have in common.
 package turns
 
 import (
