@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <string.h>
+
 // Numbers of nccl.h.
 enum {
   config_magic = 0xcafebeef,
@@ -26,7 +28,9 @@ const char *quern_nccl_words(table *t, handle c) { return t->ncclGetLastError(c)
 int quern_nccl_unique(table *t, unique *id) { return t->ncclGetUniqueId(id); }
 
 int quern_nccl_join(table *t, handle *c, int size, const unique *id, int rank) {
-  config how = {sizeof how, config_magic, config_version, 0};
+  config how;
+  memset(&how, 0, sizeof how); // the padding, too, which has become a field since
+  how.size = sizeof how, how.magic = config_magic, how.version = config_version;
   return t->ncclCommInitRankConfig(c, size, *id, rank, &how);
 }
 
