@@ -64,6 +64,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Seed":             reflect.ValueOf(tensor.Seed),
 		"SetMemoryLimit":   reflect.ValueOf(tensor.SetMemoryLimit),
 		"Stats":            reflect.ValueOf(tensor.Stats),
+		"SyncBatchNorm":    reflect.ValueOf(tensor.SyncBatchNorm),
 		"Synchronize":      reflect.ValueOf(tensor.Synchronize),
 		"TF32":             reflect.ValueOf(tensor.TF32),
 		"Trace":            reflect.ValueOf(tensor.Trace),
@@ -73,6 +74,8 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Use":              reflect.ValueOf(tensor.Use),
 		"Where":            reflect.ValueOf(tensor.Where),
 		"Zeros":            reflect.ValueOf(tensor.Zeros),
+		"Across":           reflect.ValueOf((*tensor.Across)(nil)),
+		"AcrossError":      reflect.ValueOf((*tensor.AcrossError)(nil)),
 		"Computed":         reflect.ValueOf((*tensor.Computed)(nil)),
 		"DType":            reflect.ValueOf((*tensor.DType)(nil)),
 		"DTypeError":       reflect.ValueOf((*tensor.DTypeError)(nil)),
@@ -97,5 +100,32 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"TraceError":       reflect.ValueOf((*tensor.TraceError)(nil)),
 		"Visibility":       reflect.ValueOf((*tensor.Visibility)(nil)),
 		"Window":           reflect.ValueOf((*tensor.Window)(nil)),
+		"_Across":          reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_tensor_Across)(nil)),
 	}
+}
+
+// wrap_github_com_quernlab_quern_accel_tensor_Across implements tensor.Across with functions; IValue is the value they are methods of.
+type wrap_github_com_quernlab_quern_accel_tensor_Across struct {
+	IValue interface{}
+	WIdle  func() bool
+	WSum   func(a0 *tensor.Tensor) (*tensor.Tensor, error)
+}
+
+func (W wrap_github_com_quernlab_quern_accel_tensor_Across) Idle() bool {
+	return W.WIdle()
+}
+func (W wrap_github_com_quernlab_quern_accel_tensor_Across) Sum(a0 *tensor.Tensor) (*tensor.Tensor, error) {
+	return W.WSum(a0)
+}
+func (W wrap_github_com_quernlab_quern_accel_tensor_Across) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_accel_tensor_Across) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -24,6 +24,7 @@ func symbols_github_com_quernlab_quern_accel_tune() map[string]reflect.Value {
 		"Seeds":        reflect.ValueOf(tune.Seeds),
 		"Stopped":      reflect.ValueOf(tune.Stopped),
 		"TPE":          reflect.ValueOf(tune.TPE),
+		"TooLarge":     reflect.ValueOf(tune.TooLarge),
 		"Trials":       reflect.ValueOf(tune.Trials),
 		"V":            reflect.ValueOf(tune.V),
 		"Compared":     reflect.ValueOf((*tune.Compared)(nil)),
