@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"unsafe"
 )
 
@@ -80,17 +81,25 @@ func (p Place) named() bool { return filepath.Base(p.Path) == p.Path }
 // about a file.
 func absent(err error) bool {
 	var e *LoadError
-	return errors.As(err, &e) && strings.HasPrefix(e.Reason, e.Path+": cannot open shared object file: No such file")
+	return errors.As(err, &e) && strings.HasPrefix(e.Reason, "cannot open shared object file: No such file")
+}
+
+// damaged is the error of a file that ends who uses it.
+func damaged(path string, signal int) error {
+	return &LoadError{Path: path, Reason: fmt.Sprintf("is damaged (%v in a process that tried it): install it again", syscall.Signal(signal))}
 }
 
 // dlopen loads a file that is whole. The error is a [*LoadError].
 func dlopen(path string) (unsafe.Pointer, error) {
 	c := C.CString(path)
 	defer C.free(unsafe.Pointer(c))
+	if signal := C.quern_library_try(c, 0, 0); signal != 0 {
+		return nil, damaged(path, int(signal))
+	}
 	var reason [512]C.char
 	library := C.quern_library_open(c, &reason[0], C.int(len(reason)))
 	if library == nil {
-		return nil, &LoadError{Path: path, Reason: C.GoString(&reason[0])}
+		return nil, &LoadError{Path: path, Reason: strings.TrimPrefix(C.GoString(&reason[0]), path+": ")}
 	}
 	return library, nil
 }
@@ -130,6 +139,9 @@ func (l *Library) ask(m Machine, h *Handle, driver int) error {
 	argument := C.int(0)
 	if l.argument {
 		argument = 1
+	}
+	if signal := C.quern_library_try(nil, C.uintptr_t(tells), argument); signal != 0 {
+		return damaged(h.Path, int(signal))
 	}
 	if h.Version, err = l.check(h.Path, int(C.quern_library_version(C.uintptr_t(tells), argument))); err != nil {
 		return err

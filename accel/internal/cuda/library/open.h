@@ -4,6 +4,12 @@
 
 #include <stdint.h>
 
+// quern_library_try loads a file, or calls a function as quern_library_version does if
+// that is not 0, in a process of its own, and gives the signal that this ended with: 0
+// if it ended well, or cannot be tried. A file that is damaged in its middle is seen by
+// nothing but what happens to who uses it.
+int quern_library_try(const char *path, uintptr_t function, int argument);
+
 // quern_library_open loads a file, or what the loader finds by a name. NULL is
 // given with the loader's words in reason.
 void *quern_library_open(const char *path, char *reason, int bytes);

@@ -106,6 +106,8 @@ func TestOpen(t *testing.T) {
 	compiled(t, file("parts"), "libcudnn.so.9", "size_t cudnnGetVersion(void) { return 92600; }\nsize_t cudnnGetCudartVersion(void) { return 13020; }\n")
 	truncated(t, file("parts/libcudnn.so.9"), file("parts/libcudnn_ops.so.9"))
 	foreign(t, file("good/libcublasLt.so.13"), file("foreign/libcublasLt.so.13"))
+	compiled(t, file("deadly"), "libnccl.so.2", "#include <stdlib.h>\n__attribute__((constructor)) static void begin(void) { abort(); }\n")
+	compiled(t, file("lethal"), "libnccl.so.2", "int ncclGetVersion(int *v) { return *(volatile int *)8; }")
 	// As the true one does, whose parts are missing.
 	compiled(t, file("alone"), "libcudnn.so.9", "#include <stdlib.h>\nsize_t cudnnGetVersion(void) { abort(); }\nsize_t cudnnGetCudartVersion(void) { abort(); }\n")
 	for _, folder := range []string{"uncalled", "called"} {
@@ -138,6 +140,8 @@ func TestOpen(t *testing.T) {
 		{"half a part", CuDNN, "parts", "", new(*LoadError), "libcudnn_ops.so.9", 0},
 		{"link to nowhere", NCCL, "text", "", new(*MissingError), "is not in", 0},
 		{"nothing", NCCL, "good", "", new(*MissingError), "libnccl.so.2 is not in", 0},
+		{"ends who loads it", NCCL, "deadly", "", new(*LoadError), "is damaged (aborted in a process that tried it): install it again", 0},
+		{"ends who calls it", NCCL, "lethal", "", new(*LoadError), "is damaged (segmentation fault", 0},
 		{"another architecture", CuBLASLt, "foreign", "", new(*LoadError), "and this machine is", 0},
 		{"without its parts", &calls, "alone", "", new(*LoadError), "libquern_part.so.9, which is not usable", 0},
 		{"without what it calls", &calls, "uncalled", "", new(*LoadError), "needs libquern_called.so.13", 0},
