@@ -123,6 +123,7 @@ func (f *function) leaveTo(w *writer, tok token.Token, t *target) {
 			w.line("%s = %d", t.iteration.state, left)
 			w.line("return false")
 		} else {
+			w.line("%s = %d", t.iteration.state, ready)
 			w.line("return true")
 		}
 		return

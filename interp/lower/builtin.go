@@ -173,10 +173,14 @@ func (f *function) placeholder(at ast.Node, name string, t types.Type) *ast.Iden
 func (f *function) append(e *ast.CallExpr) string {
 	s := f.expr(e.Args[0])
 	if isNil(f.typeOf(e.Args[0])) {
-		s = f.typ(f.typeOf(e)) + "(nil)"
+		s = f.conversionType(f.typeOf(e)) + "(nil)"
 	}
 	if e.Ellipsis.IsValid() {
-		return "append(" + s + ", " + f.expr(e.Args[1]) + "...)"
+		rest := f.expr(e.Args[1])
+		if isNil(f.typeOf(e.Args[1])) {
+			rest = f.conversionType(f.typeOf(e)) + "(nil)"
+		}
+		return "append(" + s + ", " + rest + "...)"
 	}
 	elem := f.typeOf(e).Underlying().(*types.Slice).Elem()
 	arguments := []string{s}

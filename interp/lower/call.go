@@ -166,7 +166,7 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		}
 		f.refuseQuick(x, f.compiledFunc(e))
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
-			a.text = a.typ + "(nil)" // f(nil...)
+			a.text = convertible(a.typ) + "(nil)" // f(nil...)
 		}
 		a.text = f.guarded(e, a.text, a.typ)
 		if variadic && i >= n-1 {
@@ -201,7 +201,7 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 	if len(rest) > 0 {
 		text = sliceLiteral(typ, texts)
 	} else {
-		text = typ + "(nil)"
+		text = convertible(typ) + "(nil)"
 	}
 	c.arguments = append(c.arguments, argument{text, typ})
 	c.spread = !c.slices
@@ -398,11 +398,14 @@ func (f *function) toArray(from, to types.Type, array *types.Array) string {
 }
 
 func (f *function) conversionType(t types.Type) string {
-	text := f.typ(t)
-	if strings.ContainsAny(text[:1], "*<[") || strings.HasPrefix(text, "func") || strings.HasPrefix(text, "chan") {
-		if text[0] != '[' {
-			return "(" + text + ")"
-		}
+	return convertible(f.typ(t))
+}
+
+// convertible is a type as it is called for a conversion. What follows a function
+// type, also one of elements, would be its results.
+func convertible(typ string) string {
+	if strings.ContainsAny(typ[:1], "*<") || strings.HasPrefix(typ, "chan") || strings.Contains(typ, "func(") {
+		return "(" + typ + ")"
 	}
-	return text
+	return typ
 }

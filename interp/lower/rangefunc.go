@@ -6,15 +6,17 @@ package lower
 //	for x := range seq {          s := 0
 //		if x == 1 { continue }    seq(func(x int) bool {
 //		if x == 2 { break }           if s != 0 { panic(...) }
-//		if x == 3 { return 7 }        if x == 1 { return true }
-//		if x == 4 { break outer } ->  if x == 2 { s = 1; return false }
-//	}                                 if x == 3 { r1 = 7; s = 2; return false }
+//		if x == 3 { return 7 }        s = -1
+//		if x == 4 { break outer } ->  if x == 1 { s = 0; return true }
+//	}                                 if x == 2 { s = 1; return false }
+//	                                  if x == 3 { r1 = 7; s = 2; return false }
 //	                                  if x == 4 { s = 3; return false }
-//	                                  return true
+//	                                  s = 0; return true
 //	                              })
+//	                              if s == -1 { panic(...) }, the body's panic was recovered
 //	                              if s == 2 { return r1 }
 //	                              if s == 3 { break outer }
-//	                              s = 1
+//	                              s = -2
 //
 // Results of the enclosing function have variables. A defer statement in the
 // body pushes onto the list of the enclosing function.
@@ -24,11 +26,17 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
-// States of a loop; a branch to another target has a number after leftByReturn.
+// States of a loop; a branch to another target has a number after leftByReturn. Those
+// below zero are known to rt.RangeExited.
 const (
-	left         = 1 // by break, or at its end
+	ended        = rt.RangeEnded
+	running      = rt.RangeRunning // the body, or it has panicked
+	ready        = 0
+	left         = 1 // by break
 	leftByReturn = 2
 )
 
@@ -99,17 +107,20 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 	w.open("%s(func(%s) bool {", x, list(parameters))
 	f.frame = it.frame
 	f.positioned(w, func(w *writer) {
-		w.line("if %s != 0 { panic(%s) }", it.state, f.rt("RangeExited"))
+		w.line("if %s != %d { panic(%s) }", it.state, ready, f.rt("RangeExited", it.state))
+		w.line("%s = %d", it.state, running)
 		f.interruptible(w)
 		for _, set := range set {
 			set(w)
 		}
 		f.statements(w, s.Body.List)
+		w.line("%s = %d", it.state, ready)
 		w.line("return true")
 	})
 	f.frame = outer
 	f.pop()
 	w.close("})")
+	w.line("if %s == %d { panic(%s) }", it.state, running, f.rt("RangeSwallowed"))
 	if it.returns {
 		w.open("if %s == %d {", it.state, leftByReturn)
 		f.leave(w, outer.variables)
@@ -124,6 +135,6 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 		}
 		w.close("}")
 	}
-	w.line("%s = %d", it.state, left)
+	w.line("%s = %d", it.state, ended)
 	w.close("}")
 }

@@ -7,6 +7,7 @@ package lower
 //	switch i { case f(), a[1]: }          ->  { var t1 = i; switch { case (t1 == f()) || (t1 == a[1]): } }
 //	switch p { case nil, q: }             ->  { var t1 = p; switch { case (t1 == nil) || (t1 == q): } }
 //	switch { case i: }, i an interface    ->  switch { case rtʹ.Equal(true, i): }
+//	switch f() {}                         ->  var t1 = f()
 //	switch x { case 1: L: for {} }        ->  switch x { case 1: { L: for {} } }
 //	switch x { default: a; case 1: b }    ->  switch x { case 1: b; default: a }
 //	switch x { default: a; fallthrough; case 1: b } -> { t1 := 0; switch x { case 1: t1 = 1 }; switch t1 { case 0: a; fallthrough; case 1: b } }
@@ -38,6 +39,10 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 			}
 			return f.expr(x)
 		})
+		return
+	}
+	if len(s.Body.List) == 0 {
+		f.discard(w, s.Tag) // the engine would not evaluate it
 		return
 	}
 	tag := f.typeOf(s.Tag)

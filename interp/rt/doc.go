@@ -112,7 +112,8 @@
 //	FileRead(f *os.File, p []byte) (int, error)             f.Read(p); and FileWrite, FileWriteString: of the standard streams those of the session
 //	CommandStart(c *exec.Cmd) error                         c.Start(), with the session's standard input; and CommandRun, CommandOutput, CommandCombinedOutput
 //	StorePosition(p *int, number int)                       *p = number under the race detector
-//	RangeExited() interface{}                               the panic of a range over a function that goes on after its end
+//	RangeExited(state int) interface{}                      the panic of a range over a function that goes on after its end
+//	RangeSwallowed() interface{}                            the panic of one that recovers a panic of the body
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
 //	PanicValue(x interface{}) interface{}                   what panic(x) panics with: an error if x is nil
 //	NilDereference() interface{}                            the panic of the use of a nil pointer

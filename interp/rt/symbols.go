@@ -53,6 +53,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"CommandCombinedOutput": (*exec.Cmd).CombinedOutput,
 
 		"RangeExited":    RangeExited,
+		"RangeSwallowed": RangeSwallowed,
 		"NegativeShift":  NegativeShift,
 		"NilDereference": NilDereference,
 		"PanicValue":     PanicValue,

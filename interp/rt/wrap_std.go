@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"io/fs"
+	"math/rand"
 	"net/http"
 	"reflect"
 	"sort"
@@ -23,6 +25,10 @@ func (r *Registry) addNativeWrappers() {
 	r.AddWrapper(reflect.TypeFor[sort.Interface](), func(b Box) any { return sorter{b} })
 	r.AddWrapper(reflect.TypeFor[heap.Interface](), func(b Box) any { return heaper{sorter{b}} })
 	r.AddWrapper(reflect.TypeFor[http.Handler](), func(b Box) any { return handler{b} })
+	r.AddWrapper(reflect.TypeFor[http.ResponseWriter](), wrapResponse)
+	r.AddWrapper(reflect.TypeFor[fs.FS](), wrapFileSystem)
+	r.AddWrapper(reflect.TypeFor[fs.File](), wrapFile)
+	r.AddWrapper(reflect.TypeFor[rand.Source](), wrapSource)
 	r.AddWrapper(reflect.TypeFor[image.Image](), func(b Box) any { return picture{b} })
 	r.AddWrapper(reflect.TypeFor[color.Color](), func(b Box) any { return colour{b} })
 	r.AddWrapper(reflect.TypeFor[flag.Value](), func(b Box) any { return flagValue{b} })
