@@ -49,7 +49,7 @@ func TestCommands(t *testing.T) {
 		{"reset", "%reset", ""},
 		{"after reset", "ok", "! compile error: cell[27]:1:1: undefined: ok\n    ok\n    ^"},
 		{"nothing left", "%who", "no variables\n"},
-		{"shell in a block", "for range 2 {\n\t!echo a b\n}", "! compile error: cell[29]:2:8: expected ';', found a: a command stands at the beginning of a line, outside of blocks\n     !echo a b\n           ^"},
+		{"shell in a block", "for range 2 {\n\t!echo a b\n}", "! compile error: cell[29]:2:8: unexpected a at the end of a statement: a command stands at the beginning of a line, outside of blocks\n     !echo a b\n           ^"},
 		{"over two lines", "!echo a \\\n  b\n1", "a b\n= 1"},
 		{"script with an option", "%%bash -e\nfalse\necho 1", "! compile error: cell[31]:1:1: %%bash takes no argument, and has \"-e\"\n    %%bash -e\n    ^"},
 		{"goes on", "ok := 1\nctx.Err() == nil && ok == 1", "= true"},

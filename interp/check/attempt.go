@@ -6,8 +6,10 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -288,7 +290,7 @@ func (a *attempt) report(e types.Error) {
 		return // controlErrors has refused the return itself
 	}
 	msg = a.plainPackages(msg)
-	msg += a.olderType(msg)
+	msg += a.otherCase(msg) + a.olderType(msg)
 	pos := a.fset.Position(e.Pos)
 	if !e.Pos.IsValid() {
 		pos = a.position(0)
@@ -311,6 +313,28 @@ func (a *attempt) plainPackages(msg string) string {
 }
 
 var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
+
+// otherCase is " (but have fmt)" for an undefined Fmt, as go/types says of the names
+// of a package, "" where no such name differs in capitals only.
+func (a *attempt) otherCase(msg string) string {
+	name, ok := strings.CutPrefix(msg, "undefined: ")
+	if !ok || !token.IsIdentifier(name) {
+		return ""
+	}
+	var have []string
+	for _, known := range slices.Concat(slices.Collect(maps.Keys(a.live)), slices.Collect(maps.Keys(a.declared)), types.Universe.Names()) {
+		if strings.EqualFold(known, name) && !strings.Contains(known, "ʹ") {
+			have = append(have, known)
+		}
+	}
+	if lower := strings.ToLower(name); len(have) == 0 && lower != name && a.findImport(lower) != "" {
+		have = append(have, lower)
+	}
+	if len(have) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (but have %s)", slices.Min(have))
+}
 
 // twoTypes finds the types in "cannot use x (variable of type T) as T value in
 // assignment" and in "invalid operation: x == y (mismatched types T and T)".

@@ -72,11 +72,13 @@ func (u *unit) chunkErrors(i int) ErrorList {
 }
 
 // oneEachLine keeps the first error of a line. Of two at one place that of the
-// scanner says more than that of the parser, which saw an illegal token.
+// scanner says more than that of the parser, which saw an illegal token, and any more
+// than that a statement should have ended.
 func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
 	all := slices.Clone(list)
 	list = slices.DeleteFunc(list, func(e *scanner.Error) bool {
-		return strings.HasSuffix(e.Msg, "found 'ILLEGAL'") && slices.ContainsFunc(all, func(other *scanner.Error) bool {
+		vague := strings.HasSuffix(e.Msg, "found 'ILLEGAL'") || strings.HasPrefix(e.Msg, "expected ';'")
+		return vague && slices.ContainsFunc(all, func(other *scanner.Error) bool {
 			return other != e && other.Pos == e.Pos
 		})
 	})
@@ -96,8 +98,14 @@ func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
 		}
 	}
 	msg = plainTokens(msg)
+	if found, ok := strings.CutPrefix(msg, "expected ';', found "); ok {
+		msg = unexpected + found + " at the end of a statement"
+	}
 	if u.isCommand(pos.Line) {
-		msg += ": a command stands at the beginning of a line, outside of blocks"
+		return msg + ": a command stands at the beginning of a line, outside of blocks"
+	}
+	if hint := foreign(strings.Split(u.src, "\n")[pos.Line-1], msg); hint != "" {
+		msg += ": " + hint
 	}
 	return msg
 }
