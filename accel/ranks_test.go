@@ -35,6 +35,7 @@ type rankTraining struct {
 	targets  bool // numbers are learned, not the digits' classes
 	images   bool // the digits are of one channel
 	large    bool // some examples are too large for float16
+	resumed  bool // the training goes on from a file, and stops in its midst where it is told to
 	twice    bool // train a second time
 }
 
@@ -57,6 +58,7 @@ var rankTrainings = map[string]rankTraining{
 		nn.Freeze(frozen)
 		return nn.Sequential(frozen, nn.ReLU(), nn.Dense(10))
 	}},
+	"resumed":      {model: rankModel, examples: 150, validate: true, resumed: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(4), accel.AdamW(1e-3)}},
 	"two examples": {model: rankModel, examples: 2, validate: true, options: []accel.Option{accel.Epochs(4), accel.AdamW(1e-3)}},
 	"regression": {examples: 20, targets: true, validate: true, options: []accel.Option{accel.BatchSize(7), accel.Epochs(3), accel.Adam(1e-2)}, model: func() nn.Module {
 		return nn.Sequential(nn.Dense(8), nn.Tanh(), nn.Dense(2))
@@ -134,6 +136,11 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 	if c.validate {
 		options = append(options, accel.Validate(test))
 	}
+	if c.resumed && group != nil {
+		options = append(options, accel.Resume(os.Getenv(rankFile)), accel.StopWhen(func(r *accel.Run) bool {
+			return os.Getenv(rankStop) != "" && len(r.Steps) == 7
+		}))
+	}
 	accel.Seed(uint64(7 + 100*rank)) // only that of rank 0 counts
 	model := c.model()
 	rounds := 1
@@ -162,6 +169,8 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 const (
 	rankTask = "QUERN_TEST_RANK_TASK" // what a process is to do
 	rankOut  = "QUERN_TEST_RANK_OUT"  // the file for its outcome
+	rankFile = "QUERN_TEST_RANK_FILE" // of a training that is resumed
+	rankStop = "QUERN_TEST_RANK_STOP" // not empty: it stops in its midst
 )
 
 // TestRankProcess is one rank, in a process that another test has started.
@@ -287,6 +296,32 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 					t.Error(all[0].Text)
 				}
 			})
+		}
+	}
+}
+
+// TestResumeOnOtherRanks begins on two ranks and goes on with another number of them.
+func TestResumeOnOtherRanks(t *testing.T) {
+	const task = "resumed"
+	want, err := rankTrainings[task].train(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{3, 1} {
+		t.Setenv(rankFile, filepath.Join(t.TempDir(), "training"))
+		t.Setenv(rankStop, "yes")
+		for r, o := range processes(t, task, 2) {
+			if o.Error != "" || len(o.Losses) >= len(want.Losses) {
+				t.Fatalf("rank %d: %d steps, %s", r, len(o.Losses), o.Error)
+			}
+		}
+		t.Setenv(rankStop, "")
+		all := processes(t, task, n)
+		for r, got := range all {
+			compareOutcomes(t, r, got, want, all[0], 1e-5)
+			if !strings.Contains(got.Text, "resumed after step") {
+				t.Error(got.Text)
+			}
 		}
 	}
 }

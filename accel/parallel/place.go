@@ -71,10 +71,17 @@ func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
 			return Place{}, err
 		}
 		p.Launcher = l.name
+		if name := v.text(launcherVariable); name != "" && l.name == torchrun.name {
+			p.Launcher = name
+		}
 		return p, p.check(l.name)
 	}
 	return alone(), nil
 }
+
+// launcherVariable is how a program calls itself that sets torchrun's variables for what
+// it starts: the kernel of a notebook, which says %ranks.
+const launcherVariable = "QUERN_PARALLEL_LAUNCHER"
 
 // launcher is a program that starts ranks.
 type launcher struct {

@@ -37,6 +37,10 @@ func TestFromEnvironment(t *testing.T) {
 			name: "PyTorchJob of Kubeflow", environment: "RANK=2 WORLD_SIZE=3 MASTER_ADDR=job-master-0 MASTER_PORT=23456 PET_NPROC_PER_NODE=1",
 			want: Place{Rank: 2, Size: 3, LocalRank: -1, Address: "job-master-0:23456", Launcher: "torchrun"},
 		},
+		{
+			name: "%ranks in a notebook", environment: "RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=20001 QUERN_PARALLEL_LAUNCHER=%ranks",
+			want: Place{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "127.0.0.1:20001", Launcher: "%ranks"},
+		},
 		{name: "one rank needs no address", environment: "RANK=0 WORLD_SIZE=1", want: Place{Size: 1, LocalRank: -1, Launcher: "torchrun"}},
 		{name: "IPv6", environment: "RANK=0 WORLD_SIZE=2 MASTER_ADDR=fd00::1 MASTER_PORT=7", want: Place{Size: 2, LocalRank: -1, Address: "[fd00::1]:7", Launcher: "torchrun"}},
 		{name: "no RANK", environment: "WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: "torchrun: RANK is missing"},

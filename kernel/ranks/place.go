@@ -24,6 +24,7 @@ const (
 	addressVariable        = "MASTER_ADDR"
 	portVariable           = "MASTER_PORT"
 	secretVariable         = "QUERN_PARALLEL_SECRET"
+	launcherVariable       = "QUERN_PARALLEL_LAUNCHER" // what started them, as a group says it
 
 	// CUDA's own. Without the order by bus, its numbers need not be those of NVML.
 	visibleVariable = "CUDA_VISIBLE_DEVICES"
@@ -67,6 +68,7 @@ func (m meeting) environment(rank int, s size) []string {
 		fmt.Sprintf("%s=%s", addressVariable, m.address),
 		fmt.Sprintf("%s=%d", portVariable, m.port),
 		fmt.Sprintf("%s=%s", secretVariable, m.secret),
+		launcherVariable + "=%ranks",
 	}
 	if len(s.gpus) == 0 {
 		return list
