@@ -33,7 +33,7 @@ type Error struct {
 // newError makes an error whose traceback is frames and the message.
 func newError(name, value string, frames []string) *Error {
 	e := &Error{Name: name, Value: value}
-	e.Traceback = append(frames, ansi.message+e.Error()+ansi.end)
+	e.Traceback = append(frames, ansi.bold+e.Error()+ansi.end)
 	return e
 }
 
@@ -85,9 +85,9 @@ func (s *Session) compileError(err error) *Error {
 // describe gives an error with its line and a caret below its column.
 func (s *Session) describe(e *check.Error, c colours) []string {
 	head, more, _ := strings.Cut(e.Msg, "\n")
-	lines := []string{fmt.Sprintf("%s%s:%d:%d:%s %s%s%s", c.place, e.Pos.Filename, e.Pos.Line, e.Pos.Column, c.end, c.message, head, c.end)}
+	lines := []string{fmt.Sprintf("%s:%d:%d: %s%s%s", e.Pos.Filename, e.Pos.Line, e.Pos.Column, c.bold, head, c.end)}
 	if source, ok := s.sourceLine(e.Pos); ok {
-		lines = append(lines, "    "+strings.ReplaceAll(source, "\t", " "), "    "+strings.Repeat(" ", columns(source, e.Pos.Column))+c.caret+"^"+c.end)
+		lines = append(lines, "    "+strings.ReplaceAll(source, "\t", " "), "    "+strings.Repeat(" ", columns(source, e.Pos.Column))+c.bold+"^"+c.end)
 	}
 	if more != "" {
 		for _, line := range strings.Split(more, "\n") {
@@ -133,7 +133,7 @@ func (s *Session) bodyError(err error) *Error {
 		return s.internalError(err)
 	}
 	if v, ok := p.value.(*commandError); ok {
-		return &Error{Name: nameError, Value: v.Error(), Traceback: []string{ansi.message + v.Error() + ansi.end}}
+		return &Error{Name: nameError, Value: v.Error(), Traceback: []string{ansi.bold + v.Error() + ansi.end}}
 	}
 	return s.panicError(p.value, s.engine.Trace())
 }
@@ -144,7 +144,7 @@ func (s *Session) interruptedError() *Error {
 
 // errorValue makes an error value that the cell did not handle its failure.
 func (s *Session) errorValue(err error, at token.Position) *Error {
-	return newError(nameError, fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err)), s.frameLines(at, "", ansi))
+	return newError(nameError, fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err)), s.frameLines(at, ""))
 }
 
 // panicError describes a panic that began at passed, which may be nil.
@@ -165,7 +165,7 @@ func (s *Session) panicError(value any, passed []frame) *Error {
 	default:
 		e.Value = s.panicText(value)
 	}
-	e.Traceback = append(trace, ansi.message+e.Error()+ansi.end)
+	e.Traceback = append(trace, ansi.bold+e.Error()+ansi.end)
 	return e
 }
 
@@ -177,12 +177,14 @@ func (s *Session) panicText(value any) string {
 	return s.registry.PanicText(value)
 }
 
-// colours are ANSI sequences, or nothing.
+// colours are ANSI sequences, or nothing. Weights and no hues: front ends show an error
+// on light or on dark red, and of JupyterLab's colours none can be read on both. Its
+// cyan has a contrast of 1.6 on the light one, its bold red one of 2.1 on the dark one.
 type colours struct {
-	place, message, caret, dim, end string
+	bold, dim, end string
 }
 
 var (
-	ansi       = colours{place: "\x1b[36m", message: "\x1b[31m", caret: "\x1b[31;1m", dim: "\x1b[2m", end: "\x1b[0m"}
+	ansi       = colours{bold: "\x1b[1m", dim: "\x1b[2m", end: "\x1b[0m"}
 	colourless colours
 )

@@ -81,10 +81,10 @@ func (s *Session) callLines(c call) []string {
 		}
 		return []string{fmt.Sprintf("%sin %s%s%s", ansi.dim, name, times, ansi.end)}
 	case c.known:
-		return s.frameLines(c.place, name+times, ansi)
+		return s.frameLines(c.place, name+times)
 	case name == "":
 		if m := bodyNumber.FindStringSubmatch(c.function); m != nil {
-			return []string{fmt.Sprintf("%scell[%s]%s", ansi.place, m[1], ansi.end)}
+			return []string{"cell[" + m[1] + "]"}
 		}
 		return nil
 	}
@@ -126,7 +126,7 @@ func (s *Session) declaredFrame(function, name, times string) []string {
 	if !ok {
 		return []string{fmt.Sprintf("%sin %s%s%s", ansi.dim, name, times, ansi.end)}
 	}
-	return []string{fmt.Sprintf("%s%s%s in %s, declared on line %d%s", ansi.place, at.Filename, ansi.end, name, at.Line, times)}
+	return []string{fmt.Sprintf("%s in %s, declared on line %d%s", at.Filename, name, at.Line, times)}
 }
 
 // noteFunctions remembers where the functions of a cell are declared, by the
@@ -170,8 +170,8 @@ func (s *Session) positionAt(n int) (token.Position, bool) {
 }
 
 // frameLines is one frame: its place and its line of source.
-func (s *Session) frameLines(at token.Position, function string, c colours) []string {
-	head := fmt.Sprintf("%s%s:%d:%d%s", c.place, at.Filename, at.Line, at.Column, c.end)
+func (s *Session) frameLines(at token.Position, function string) []string {
+	head := fmt.Sprintf("%s:%d:%d", at.Filename, at.Line, at.Column)
 	if function != "" {
 		head += " in " + function
 	}
