@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/played"
+	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // counted has f run with played libraries and gives how often they were asked for
@@ -202,5 +203,56 @@ func TestLibraryProductsOnCUDA(t *testing.T) {
 				t.Logf("%d products, %d convolutions by libraries", products, convolutions)
 			})
 		}
+	}
+}
+
+// TestLibraryProductsOfOtherTypesOnCUDA has cuBLASLt multiply 8-bit floats, forward and
+// backward, and float64, and compares with the processor.
+func TestLibraryProductsOfOtherTypesOnCUDA(t *testing.T) {
+	eight := func(seed uint64) []float64 {
+		r, g := rand.New(rand.NewPCG(seed, 3)), NewGenerator(seed)
+		m, n, k := 16*(1+r.IntN(2)), 16*(1+r.IntN(3)), 16*(1+r.IntN(3))
+		in := []*Tensor{Parameter(Randn(g, m, k)), Parameter(Randn(g, n, k)), Parameter(Randn(g, n))}
+		return gradients(&in, Float32, func() (y *Tensor) {
+			AutocastFP8(func() { y = Linear(in[0], in[1], in[2]) })
+			if r.IntN(2) == 0 {
+				y = y.ReLU()
+			}
+			return y.Cast(Float32)
+		})
+	}
+	double := func(seed uint64) []float64 {
+		r, g := rand.New(rand.NewPCG(seed, 4)), NewGenerator(seed)
+		m, n, k := 1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(9)
+		x, w, b := anyLayout(r, g, []int{m, k}).Cast(Float64), anyLayout(r, g, []int{n, k}).Cast(Float64), Randn(g, n).Cast(Float64)
+		return append(Linear(x, w, b).ReLU().Float64s(), x.MatMul(w.Transpose(1, 0)).Float64s()...)
+	}
+	for name, row := range map[string]struct {
+		some  func(seed uint64) []float64
+		close float64
+	}{"8 bits": {eight, 0.02}, "float64": {double, 1e-13}} {
+		t.Run(name, func(t *testing.T) {
+			const trials = 12
+			products, _ := counted(func() {
+				for seed := range uint64(trials) {
+					want := row.some(seed)
+					device := simulate(t, fake.Options{Seed: seed + 1, Capability: 89})
+					withRecorder(ir.NewRecorder(device), func() {
+						for i, g := range row.some(seed) {
+							if w := want[i]; !(math.Abs(g-w) <= row.close*(1+math.Abs(w))) {
+								t.Fatalf("seed %d: number %d is %v, want %v", seed, i, g, w)
+							}
+						}
+					})
+					if err := device.Close(); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if products < trials {
+				t.Errorf("the library was asked %d times in %d trials", products, trials)
+			}
+			t.Logf("%d products by the library", products)
+		})
 	}
 }
