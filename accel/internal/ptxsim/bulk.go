@@ -70,7 +70,9 @@ func (o *operation) compileBulk() step {
 			for i, slot := range coordinates {
 				at[i] = int64(int32(w.r[slot][lane]))
 			}
-			b := w.arrivals(lane, w.r[barrier.base][lane]+barrier.offset)
+			where := w.r[barrier.base][lane] + barrier.offset
+			b := w.arrivals(lane, where)
+			w.proxied(where, 8)
 			w.startBulk(lane, &t, at, w.r[to.base][lane]+to.offset, b, from.site)
 		}
 	}
@@ -100,6 +102,28 @@ func (w *warp) tensorMap(a *access, lane int) TensorMap {
 		panic(w.accessFault(Trapped, lane, "param", address, tensorMapBytes, "there is no tensor map"))
 	}
 	return t
+}
+
+// showProxy is a fence between what the warp wrote, of shared memory or its mbarriers,
+// and what is done behind it by the asynchronous proxy: wgmma and bulk copies.
+func (w *warp) showProxy() {
+	w.shown = w.epoch
+	w.epoch++
+}
+
+// proxied stops what the asynchronous proxy reads of shared memory that was written by
+// ordinary instructions, unless their thread fenced it off.
+func (w *warp) proxied(at uint64, size int) {
+	b := w.block
+	for i := int(at) >> 2; i < (int(at)+size)>>2; i++ {
+		last := b.cells[i].write
+		if last < b.fresh || last&(flagMany|flagSplit) != 0 {
+			continue
+		}
+		if writer := b.warps[last>>5&31]; last>>epochShift > writer.shown {
+			panic(w.accessFault(Race, 0, "shared", at, size, "no fence.proxy.async since thread %v wrote it", b.thread(int(last&threadBits))))
+		}
+	}
 }
 
 // startBulk reads the box and leaves it in flight.

@@ -18,14 +18,14 @@
 // # Model
 //
 // Divergent lanes reconverge at the immediate post-dominator of the branch.
-// Shared memory is checked by happens-before between warps (barriers) and
-// between the lanes of a warp (bar.warp.sync). Arithmetic is that of the PTX
-// manual to the bit, with NaN as 0x7fffffff, but for two things: instructions
-// with .approx are computed more exactly than a GPU does (tanh.approx is
-// rounded to the 11 bits that the manual promises), and mma sums its products
-// exactly before it rounds, unless Launch.Coarse has it add as tensor cores do.
-// Functions are expanded where they are called; recursion and calls through pointers
-// are refused.
+// Shared memory is checked by happens-before between warps (barriers) and between the
+// lanes of a warp (bar.warp.sync), and what wgmma and bulk copies find there by
+// fence.proxy.async. Arithmetic is that of the PTX manual to the bit, with NaN as
+// 0x7fffffff, but for two things: instructions with .approx are computed more exactly
+// than a GPU does (tanh.approx is rounded to the 11 bits that the manual promises), and
+// mma sums its products exactly before it rounds, unless Launch.Coarse has it add as
+// tensor cores do. Functions are expanded where they are called; recursion and calls
+// through pointers are refused.
 //
 // With Launch.Races a run stops, too, where blocks race for global memory. Under Go's
 // race detector the accesses of blocks to global memory are watched

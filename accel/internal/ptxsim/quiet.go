@@ -6,7 +6,7 @@ import "slices"
 // always as its warps left it, and one grid runs after the other.
 var quietOperations = map[string]func(*operation) step{
 	"membar":         quietly(1, "cta", "gl", "gpu", "sys", "proxy", "alias"),
-	"fence":          quietly(1, "sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "proxy", "async", "alias", "global", "shared::cta", "async::global", "async::shared::cta", "mbarrier_init"),
+	"fence":          compileFence,
 	"griddepcontrol": quietly(0, "wait", "launch_dependents"),
 	"nanosleep":      quietly(1, "u32"),
 	"prefetch":       quietly(1, "global", "local", "L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap", "const", "param"),
@@ -16,6 +16,18 @@ var quietOperations = map[string]func(*operation) step{
 }
 
 func nothing(*warp, uint32) {}
+
+// compileFence compiles fences. Those that show the asynchronous proxy what threads have
+// written count; see proxied.
+func compileFence(o *operation) step {
+	quiet := quietly(1, "sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "proxy", "async", "alias", "global", "shared::cta", "async::global", "async::shared::cta", "mbarrier_init")(o)
+	for _, m := range o.mods {
+		if m == "async" || m == "async::shared::cta" || m == "mbarrier_init" {
+			return func(w *warp, _ uint32) { w.showProxy() }
+		}
+	}
+	return quiet
+}
 
 // quietly makes the compiler of an instruction without effect, of any of the
 // modifiers and at most so many operands.

@@ -44,6 +44,8 @@ type warp struct {
 
 	epoch uint64           // of shared memory's records
 	seen  [warpSize]uint64 // newest epoch of each warp that happened before
+	// shown is the newest epoch of which the asynchronous proxy sees what the warp wrote.
+	shown uint64
 	async async
 	group warpgroup
 }

@@ -74,9 +74,12 @@ func (w *warp) everyWarp(mask uint32) {
 func (w *warp) chunk(at uint64) []byte {
 	b := w.block
 	if span := b.spans; len(span) > 0 && at&15 == 0 && at >= span[0].from && at+16 <= span[0].to && w.readWords(at, 4, 0, true) {
+		w.proxied(at, 16)
 		return b.shared[at : at+16]
 	}
-	return w.loadShared(0, at, 16, 16, false)
+	data := w.loadShared(0, at, 16, 16, false)
+	w.proxied(at, 16)
+	return data
 }
 
 // warpgroupProduct is a compiled wgmma.mma_async.

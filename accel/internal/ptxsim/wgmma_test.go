@@ -149,6 +149,8 @@ func TestWarpgroupFaults(t *testing.T) {
 		{"nobody arrives", replace("mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16384;", "mbarrier.expect_tx.shared.b64 [bar], 16384;"), DivergentBarrier, "lacks 1 arrivals"},
 		{"no mbarrier", replace("mbarrier.init.shared.b64 [bar], 1;", ""), Uninitialised, "there is no mbarrier"},
 		{"mbarrier made without a barrier", replace("\tbar.sync 0;\n", ""), Race, "no barrier since"},
+		{"mbarrier not shown to copies", replace("\tfence.mbarrier_init.release.cluster;\n", ""), Race, "no fence.proxy.async since"},
+		{"matrix not shown to wgmma", replace("\twgmma.fence", "\tst.shared.u32 [sa], 0; bar.sync 0;\n\twgmma.fence"), Race, "no fence.proxy.async since"},
 		{"too many arrivals", replace("\twgmma.fence", "\tmbarrier.arrive.shared.b64 _, [bar], 2;\n\twgmma.fence"), Trapped, "more arrivals"},
 		{"overwritten before the group is waited for", replace("\twgmma.wait_group", "\tbar.sync 0; st.shared.v4.f32 [sa], {%f0,%f1,%f2,%f3};\n\twgmma.wait_group"), Race, ""},
 		{"copied over what others read", replace("\twgmma.wait_group.sync.aligned 0;", "\twgmma.wait_group.sync.aligned 0;\n\t@!%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [sa], [%d1, {%r2, %r2}], [bar];"), Race, ""},
@@ -166,6 +168,17 @@ func TestWarpgroupFaults(t *testing.T) {
 	}
 }
 
+// What threads wrote is read by wgmma behind a fence, although not as it was copied.
+func TestFencedWrite(t *testing.T) {
+	t.Parallel()
+	fenced := func(text string) string {
+		return strings.Replace(text, "\twgmma.fence", "\tst.shared.u32 [sa], 0; fence.proxy.async; bar.sync 0;\n\twgmma.fence", 1)
+	}
+	if _, _, _, err := launchProduct(t, wgmmaKernel(false, false, fenced), false, false); err != nil {
+		t.Error(err)
+	}
+}
+
 // A box that reaches over the tensor's edges is filled up.
 func TestTensorCopyEdges(t *testing.T) {
 	t.Parallel()
@@ -180,6 +193,7 @@ func TestTensorCopyEdges(t *testing.T) {
 {
 	.reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<5>;
 	mbarrier.init.shared::cta.b64 [bar], 1;
+	fence.proxy.async.shared::cta;
 	mov.b64 %d1, map; cvta.param.u64 %d1, %d1;
 	mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 %d3, [bar], 512;
 	cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%d1, {-2, 3, 1}], [bar];
