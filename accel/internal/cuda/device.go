@@ -34,8 +34,9 @@ type Device struct {
 	libraries Libraries
 	blas      blas
 	dnn       dnn
-	decided   map[any]int // the ways that choices take, by their kinds
-	choices   *choices    // that were measured; nil until one is wanted
+	decided   map[any]int        // the ways that choices take, by their kinds
+	choices   *choices           // that were measured; nil until one is wanted
+	told      map[[3]string]bool // refusals of libraries: library, call and status
 
 	tf32 bool // of SetTF32
 

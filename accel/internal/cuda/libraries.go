@@ -142,9 +142,17 @@ func (o *optional[Q, P, L]) close(d *Device) error {
 	return d.current(o.it.Close)
 }
 
-// unused tells why own kernels run: quietly where nobody can expect a library.
+// unused tells why own kernels run: quietly where nobody can expect a library, and
+// where the same was told before of another step.
 func unused(d *Device, name string, err error) {
 	level := slog.LevelWarn
+	if e := new(library.CallError); errors.As(err, &e) {
+		why := [3]string{e.Library.Name, e.Call, e.Status}
+		if d.told[why] {
+			level = slog.LevelDebug
+		}
+		d.told[why] = true
+	}
 	if missing := new(library.MissingError); errors.As(err, &missing) || errors.Is(err, library.ErrOff) || errors.Is(err, library.ErrBuild) || errors.Is(err, errDropsNaN) {
 		level = slog.LevelDebug
 	}
@@ -177,7 +185,7 @@ type dnn struct {
 
 // attach has the device use libraries.
 func (d *Device) attach(l Libraries) {
-	d.libraries, d.decided = l, map[any]int{}
+	d.libraries, d.decided, d.told = l, map[any]int{}, map[[3]string]bool{}
 	d.blas.name, d.blas.open = library.CuBLASLt.Name, l.CuBLASLt
 	d.dnn.name, d.dnn.open = library.CuDNN.Name, l.CuDNN
 }
