@@ -51,7 +51,8 @@ const (
 // a batch of another size, more workers, the set on the device, 16-bit floats,
 // Checkpoint, and each GPU that there is. Each change is tried by itself, in turns
 // with the training as it was given, for a fraction of a second three times, and is
-// advised only if all its turns were faster than all of the latter.
+// advised only if all its turns were faster than all of the latter; one that was faster
+// in the middle is named, with a perhaps.
 //
 // What is measured is speed and memory. What another batch size or precision does
 // to learning, [Compare] measures. Options are those of [Fit]. The model gets back
@@ -186,14 +187,22 @@ func (a *Advice) better(t Tried) bool {
 	return len(t.Speeds) > 0 && len(base) > 0 && slices.Min(t.Speeds) > slices.Max(base) && t.Speed() > worthwhile*a.Tried[0].Speed()
 }
 
+// unsure tells whether a change was faster in the middle, but not in each turn.
+func (a *Advice) unsure(t Tried) bool {
+	return len(t.Speeds) > 0 && !a.better(t) && t.Speed() > worthwhile*a.Tried[0].Speed()
+}
+
 // Sentence says what to switch on.
 func (a *Advice) Sentence() string {
 	if len(a.Tried) == 0 || len(a.Tried[0].Speeds) == 0 {
 		return "nothing was measured"
 	}
 	base := a.Tried[0]
-	var on []string
+	var on, perhaps []string
 	for _, t := range a.Tried[1:] {
+		if a.unsure(t) {
+			perhaps = append(perhaps, fmt.Sprintf("%s (%.1f×)", t.Change, t.Speed()/base.Speed()))
+		}
 		if a.better(t) {
 			text := fmt.Sprintf("%s: %.1f× as many examples a second", t.Change, t.Speed()/base.Speed())
 			if t.Note != "" {
@@ -203,8 +212,14 @@ func (a *Advice) Sentence() string {
 		}
 	}
 	sentence := "Nothing that was tried makes a step faster."
-	if len(on) > 0 {
+	switch {
+	case len(on) > 0:
 		sentence = "Switch on " + strings.Join(on, "; ") + "."
+	case len(perhaps) > 0:
+		sentence = "Nothing that was tried is faster for sure."
+	}
+	if len(perhaps) > 0 {
+		sentence += " Perhaps faster: " + strings.Join(perhaps, ", ") + ", but not each turn was faster than each without: measure again while the machine does nothing else."
 	}
 	for _, t := range a.Memory {
 		if t.Err == nil && len(t.Speeds) > 0 && t.PeakBytes < base.PeakBytes*9/10 {
@@ -229,6 +244,8 @@ func (a *Advice) table() table {
 			row[1], row[2], row[3], row[4] = "–", "", "", x.Err.Error()
 		case a.better(x):
 			row[4] = "faster"
+		case a.unsure(x):
+			row[4] = "perhaps"
 		}
 		t.rows = append(t.rows, row)
 	}

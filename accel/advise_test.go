@@ -63,9 +63,17 @@ func TestAdviceIsMeasured(t *testing.T) {
 		},
 		Memory: []accel.Tried{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
 	}
-	want := "Switch on Faster(): 2.0× as many examples a second (of course). If memory is short, Small() takes 0 KiB instead of 1 KiB, at 0.75× the speed."
+	want := "Switch on Faster(): 2.0× as many examples a second (of course). Perhaps faster: Unsteady() (3.0×), but not each turn was faster than each without: measure again while the machine does nothing else. If memory is short, Small() takes 0 KiB instead of 1 KiB, at 0.75× the speed."
 	if got := a.Sentence(); got != want {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+	a.Tried, a.Memory = append(a.Tried[:1:1], a.Tried[2]), nil
+	if got := a.Sentence(); !strings.HasPrefix(got, "Nothing that was tried is faster for sure. Perhaps faster: Unsteady() (3.0×)") {
+		t.Error(got)
+	}
+	a.Tried = a.Tried[:1]
+	if got := a.Sentence(); got != "Nothing that was tried makes a step faster." {
+		t.Error(got)
 	}
 	if got := (&accel.Advice{}).Sentence(); got != "nothing was measured" {
 		t.Errorf("%q", got)
