@@ -84,7 +84,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	}
 	from := strings.Index(string(shim), "enum {")
 	to := strings.Index(string(shim), "};")
-	source := "#include <stddef.h>\ntypedef struct CUstream_st *cudaStream_t;\ntypedef struct CUevent_st *cudaEvent_t;\n" + text + "\n#include \"shim.h\"\n" + string(shim[from:to]) + "};\n"
+	source := "#include <stddef.h>\n#define __CUDA_BF16_TYPES_EXIST__ 1\ntypedef struct CUstream_st *cudaStream_t;\ntypedef struct CUevent_st *cudaEvent_t;\n" + text + "\n#include \"shim.h\"\n" + string(shim[from:to]) + "};\n"
 	for ours, theirs := range map[string]string{
 		"op_sum": "ncclSum", "7": "ncclFloat32", "8": "ncclFloat64", "9": "ncclBfloat16", "(7+0)": "ncclInProgress",
 		"config_magic": "(int)NCCL_API_MAGIC", "sizeof(unique)": "sizeof(ncclUniqueId)",
