@@ -65,8 +65,10 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		})
 	}
 	output := func(cell int) (stdout, stderr io.Writer) { return process.Stdout(cell), process.Stderr(cell) }
-	// Package log, and slog's default with it, belong to the cells.
+	// Package log, and slog's default with it, belong to the cells, and a program of
+	// cells has no arguments.
 	log.SetOutput(process.Stderr(0))
+	os.Args = os.Args[:1]
 	// A start makes little garbage, and collecting it would take the second
 	// processor from the front, which is answering its first client.
 	percent := debug.SetGCPercent(-1)

@@ -6,10 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"maps"
-	"regexp"
 	"runtime/debug"
-	"slices"
 	"strings"
 )
 
@@ -289,99 +286,11 @@ func (a *attempt) report(e types.Error) {
 	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
 		return // controlErrors has refused the return itself
 	}
-	msg = a.plainPackages(msg)
-	msg += a.otherCase(msg) + a.olderType(msg)
+	msg = a.explain(msg)
 	pos := a.fset.Position(e.Pos)
 	if !e.Pos.IsValid() {
 		pos = a.position(0)
 	}
 	pos.Offset = 0
 	a.errs = append(a.errs, &Error{Pos: pos, Msg: msg, pos: e.Pos})
-}
-
-// plainPackages writes tensor.Tensor for "example.com/tensor".Tensor where a cell can
-// import only one package of that name: go/types has seen another one that is internal.
-func (a *attempt) plainPackages(msg string) string {
-	return quotedPackage.ReplaceAllStringFunc(msg, func(quoted string) string {
-		path := strings.Trim(quoted, `".`)
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if known := a.guess(name); len(known) != 1 || known[0] != path {
-			return quoted
-		}
-		return name + "."
-	})
-}
-
-var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
-
-// otherCase is " (but have fmt)" for an undefined Fmt, as go/types says of the names
-// of a package, "" where no such name differs in capitals only.
-func (a *attempt) otherCase(msg string) string {
-	name, ok := strings.CutPrefix(msg, "undefined: ")
-	if !ok || !token.IsIdentifier(name) {
-		return ""
-	}
-	var have []string
-	for _, known := range slices.Concat(slices.Collect(maps.Keys(a.live)), slices.Collect(maps.Keys(a.declared)), types.Universe.Names()) {
-		if strings.EqualFold(known, name) && !strings.Contains(known, "ʹ") {
-			have = append(have, known)
-		}
-	}
-	if lower := strings.ToLower(name); len(have) == 0 && lower != name && a.findImport(lower) != "" {
-		have = append(have, lower)
-	}
-	if len(have) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (but have %s)", slices.Min(have))
-}
-
-// twoTypes finds the types in "cannot use x (variable of type T) as T value in
-// assignment" and in "invalid operation: x == y (mismatched types T and T)".
-var twoTypes = regexp.MustCompile(`^cannot use .* type (.+)\) as (.+) value in |\(mismatched types (.+) and (.+)\)$`)
-
-// noMember finds type and name in "x.F undefined (type T has no field or method F)".
-var noMember = regexp.MustCompile(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
-
-// word finds the names in a type.
-var word = regexp.MustCompile(`\pL[\pL\d_]*`)
-
-// olderType explains an error about two types of one name: a value made before
-// the type was redefined has the older one.
-func (a *attempt) olderType(msg string) string {
-	hint := func(name string, cell int) string {
-		return fmt.Sprintf("\n\t%s was redefined by %s: run the cell again that made the value of the older type", name, Filename(cell))
-	}
-	if m := twoTypes.FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] {
-		for _, name := range word.FindAllString(m[1]+m[3], -1) {
-			if cell := a.redefinedBy(name); cell != 0 {
-				return hint(name, cell)
-			}
-		}
-	}
-	if m := noMember.FindStringSubmatch(msg); m != nil {
-		cell := a.redefinedBy(m[1])
-		if cell == 0 {
-			return ""
-		}
-		now := a.pkg.Scope().Lookup(m[1])
-		if now == nil {
-			now = a.live[m[1]]
-		}
-		if t, ok := now.(*types.TypeName); ok {
-			if o, _, _ := types.LookupFieldOrMethod(t.Type(), true, a.pkg, m[2]); o != nil {
-				return hint(m[1], cell)
-			}
-		}
-	}
-	return ""
-}
-
-// redefinedBy is the cell that gave a type the meaning that it has, 0 if the type
-// never had another one.
-func (a *attempt) redefinedBy(name string) int {
-	if _, known := a.live[name].(*types.TypeName); known && a.declared[name] {
-		return a.number
-	}
-	return a.redefined[name]
 }

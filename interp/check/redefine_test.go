@@ -185,3 +185,20 @@ func TestOlderType(t *testing.T) {
 		})
 	}
 }
+
+func TestHiddenPackage(t *testing.T) {
+	t.Parallel()
+	const hint = "\n\tstrings is a variable of an earlier cell: import \"strings\" in a cell makes it the package again"
+	for _, row := range []struct{ before, in, want string }{
+		{"strings := 5", "strings.ToUpper(\"a\")", "cell[2]:1:9: strings.ToUpper undefined (type int has no field or method ToUpper)" + hint},
+		{"strings := 5", "strings.Nothing(\"a\")", "cell[2]:1:9: strings.Nothing undefined (type int has no field or method Nothing)"},
+		{"strings := 5", "strings := 6\nstrings.ToUpper(\"a\")", "cell[2]:2:9: strings.ToUpper undefined (type int has no field or method ToUpper)"},
+		{"words := 5", "words.ToUpper(\"a\")", "cell[2]:1:7: words.ToUpper undefined (type int has no field or method ToUpper)"},
+	} {
+		c := newTestChecker()
+		run(t, c, row.before)
+		if _, err := c.Check(2, row.in); err == nil || err.Error() != row.want {
+			t.Errorf("%q: got %v\nwant %s", row.in, err, row.want)
+		}
+	}
+}

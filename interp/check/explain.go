@@ -1,0 +1,128 @@
+package check
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What go/types cannot know: cells before this one, and other packages.
+
+// explain is an error of go/types in the words for a cell, with a hint where what
+// earlier cells did is behind it.
+func (a *attempt) explain(msg string) string {
+	msg = a.plainPackages(msg)
+	return msg + a.otherCase(msg) + a.olderType(msg) + a.hiddenPackage(msg)
+}
+
+// plainPackages writes tensor.Tensor for "example.com/tensor".Tensor where a cell can
+// import only one package of that name: go/types has seen another one that is internal.
+func (a *attempt) plainPackages(msg string) string {
+	return quotedPackage.ReplaceAllStringFunc(msg, func(quoted string) string {
+		path := strings.Trim(quoted, `".`)
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		if known := a.guess(name); len(known) != 1 || known[0] != path {
+			return quoted
+		}
+		return name + "."
+	})
+}
+
+var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
+
+// otherCase is " (but have fmt)" for an undefined Fmt, as go/types says of the names
+// of a package, "" where no such name differs in capitals only.
+func (a *attempt) otherCase(msg string) string {
+	name, ok := strings.CutPrefix(msg, "undefined: ")
+	if !ok || !token.IsIdentifier(name) {
+		return ""
+	}
+	var have []string
+	for _, known := range slices.Concat(slices.Collect(maps.Keys(a.live)), slices.Collect(maps.Keys(a.declared)), types.Universe.Names()) {
+		if strings.EqualFold(known, name) && !strings.Contains(known, "ʹ") {
+			have = append(have, known)
+		}
+	}
+	if lower := strings.ToLower(name); len(have) == 0 && lower != name && a.findImport(lower) != "" {
+		have = append(have, lower)
+	}
+	if len(have) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (but have %s)", slices.Min(have))
+}
+
+// twoTypes finds the types in "cannot use x (variable of type T) as T value in
+// assignment" and in "invalid operation: x == y (mismatched types T and T)".
+var twoTypes = regexp.MustCompile(`^cannot use .* type (.+)\) as (.+) value in |\(mismatched types (.+) and (.+)\)$`)
+
+// noMember finds type and name in "x.F undefined (type T has no field or method F)".
+var noMember = regexp.MustCompile(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
+
+// word finds the names in a type.
+var word = regexp.MustCompile(`\pL[\pL\d_]*`)
+
+// olderType explains an error about two types of one name: a value made before
+// the type was redefined has the older one.
+func (a *attempt) olderType(msg string) string {
+	hint := func(name string, cell int) string {
+		return fmt.Sprintf("\n\t%s was redefined by %s: run the cell again that made the value of the older type", name, Filename(cell))
+	}
+	if m := twoTypes.FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] {
+		for _, name := range word.FindAllString(m[1]+m[3], -1) {
+			if cell := a.redefinedBy(name); cell != 0 {
+				return hint(name, cell)
+			}
+		}
+	}
+	if m := noMember.FindStringSubmatch(msg); m != nil {
+		cell := a.redefinedBy(m[1])
+		if cell == 0 {
+			return ""
+		}
+		now := a.pkg.Scope().Lookup(m[1])
+		if now == nil {
+			now = a.live[m[1]]
+		}
+		if t, ok := now.(*types.TypeName); ok {
+			if o, _, _ := types.LookupFieldOrMethod(t.Type(), true, a.pkg, m[2]); o != nil {
+				return hint(m[1], cell)
+			}
+		}
+	}
+	return ""
+}
+
+// ofVariable finds the names in "json.Marshal undefined (type int has no field ...".
+var ofVariable = regexp.MustCompile(`^(\w+)\.(\w+) undefined \(type `)
+
+// hiddenPackage explains an error about a variable of an earlier cell that has the
+// name of a package.
+func (a *attempt) hiddenPackage(msg string) string {
+	m := ofVariable.FindStringSubmatch(msg)
+	if m == nil || a.declared[m[1]] {
+		return ""
+	}
+	if _, ok := a.live[m[1]].(*types.Var); !ok {
+		return ""
+	}
+	path := a.findImport(m[1])
+	p, err := a.importer.Import(path)
+	if path == "" || err != nil || p.Scope().Lookup(m[2]) == nil {
+		return ""
+	}
+	return fmt.Sprintf("\n\t%s is a variable of an earlier cell: import %q in a cell makes it the package again", m[1], path)
+}
+
+// redefinedBy is the cell that gave a type the meaning that it has, 0 if the type
+// never had another one.
+func (a *attempt) redefinedBy(name string) int {
+	if _, known := a.live[name].(*types.TypeName); known && a.declared[name] {
+		return a.number
+	}
+	return a.redefined[name]
+}
