@@ -228,3 +228,6 @@ func attentionGradient(p *program, s ir.Step) launcher {
 		return o.Gradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), p.address(s.In[4]), p.addedAt(s, 5), p.work())
 	}
 }
+
+// LoopsRoundHalf tells that fused loops give 16-bit floats, too.
+func (d *Device) LoopsRoundHalf() bool { return true }

@@ -81,6 +81,9 @@ func (r *Recorder) appendRoles() {
 func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
 	pl.halves, _ = r.device.(HalfProducts)
+	if d, ok := r.device.(HalfLoops); ok {
+		pl.halfLoops = d.LoopsRoundHalf()
+	}
 	if d, ok := r.device.(EightProducts); ok && d.MultipliesEight() == nil {
 		pl.eights = d
 	}

@@ -8,6 +8,17 @@ type HalfProducts interface {
 	MultipliesHalf(op Op, d DType, factors []Layout) bool
 }
 
+// HalfLoops is implemented by a device whose loops round results to 16-bit floats.
+type HalfLoops interface{ LoopsRoundHalf() bool }
+
+// rounds tells whether a node is a cast to 16 bits that a loop makes: the numbers
+// before it then need not be in memory, nor those behind it that go on with what it
+// has rounded.
+func (p *planner) rounds(v *Value) bool {
+	c, ok := v.op.(Cast)
+	return ok && p.halfLoops && p.fuse && c.To.Half() && (v.in[0].dtype == Float32 || v.in[0].dtype.Half())
+}
+
 // product is an op that multiplies some of its inputs.
 type product interface {
 	factors() []int

@@ -64,6 +64,7 @@ type planner struct {
 	fuse      bool
 	halves    HalfProducts  // nil for a device that multiplies float32 only
 	eights    EightProducts // nil for a device that does not multiply 8-bit floats
+	halfLoops bool          // loops round to 16 bits
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
@@ -98,6 +99,9 @@ func (p *planner) resolve(list []*Value) {
 	p.nodes = make([]*planned, len(list))
 	for i, v := range list {
 		n := &planned{node: v, word: word, slot: -1, external: -1, class: v.op.Class(v.in), kept: p.kept(v)}
+		if p.rounds(v) {
+			n.class = Elementwise
+		}
 		if d, ok := v.op.(Dynamic); ok {
 			word += len(d.AppendWords(nil))
 		}

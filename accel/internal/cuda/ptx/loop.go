@@ -89,7 +89,7 @@ func NewLoop(s ir.Step, guards int) (*Loop, error) {
 		}
 		l.inputs = append(l.inputs, in)
 	}
-	w := &writer{builder: newBuilder(), loop: l, double: double}
+	w := &writer{builder: newBuilder(), loop: l, double: double, halves: map[reg]reg{}}
 	if err := w.write(guards); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type writer struct {
 	single  []reg // values of the inputs that are read once
 	sizes   [][]reg
 	strides [][]reg
+	halves  map[reg]reg // 16-bit floats of which float32 numbers were made
 }
 
 // param loads the next parameter, 64 bits like all of them.
@@ -175,7 +176,12 @@ func (w *writer) read(k int, in input, i reg, width int) []reg {
 // goes on with the rounded number.
 func (w *writer) operation(op ir.Op) (operation, error) {
 	if c, ok := op.(ir.Cast); ok && c.To.Half() {
-		return func(_ *builder, x []reg, _ reg) reg { return w.widened(w.rounded(x[0], c.To), c.To) }, nil
+		return func(_ *builder, x []reg, _ reg) reg {
+			h := w.rounded(x[0], c.To)
+			f := w.widened(h, c.To)
+			w.halves[f] = h
+			return f
+		}, nil
 	}
 	return lookup(op.Name(), w.double)
 }
@@ -262,7 +268,11 @@ func (w *writer) store(d ir.DType, base, i reg, values []reg) {
 		kind = "b16"
 		values = slices.Clone(values)
 		for e, v := range values {
-			values[e] = w.rounded(v, d)
+			h, ok := w.halves[v]
+			if !ok {
+				h = w.rounded(v, d)
+			}
+			values[e] = h
 		}
 	}
 	w.do("st.global"+vector(len(values))+"."+kind, deref(w.element(base, i, d)), list(values))
