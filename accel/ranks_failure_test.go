@@ -30,6 +30,45 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}))
 		return err
 	},
+	// Rank 1 ends where rank 0 waits for it in a layer.
+	"dies in a layer": func(ctx context.Context, group *parallel.Group) error {
+		passes := 0
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Custom(func(x *accel.Tensor) *accel.Tensor {
+			if passes++; passes > 5 && group.Rank() == 1 {
+				os.Exit(0)
+			}
+			return x
+		}), nn.SyncBatchNorm(), nn.Dense(10))
+		train, _, err := data.Digits()
+		if err != nil {
+			return err
+		}
+		_, err = accel.Fit(ctx, model, train.First(128), accel.DataParallel(group), accel.Quiet(), accel.BatchSize(16))
+		var lost *parallel.LostError
+		if !errors.As(err, &lost) || lost.Rank != 1 {
+			return fmt.Errorf("no LostError: %w", err)
+		}
+		return err
+	},
+	// The loss is no number on one rank, whose layers wait for the others.
+	"diverges in a layer": func(ctx context.Context, group *parallel.Group) error {
+		digits, _, err := data.Digits()
+		if err != nil {
+			return err
+		}
+		x, labels := make([][]float32, 40), make([]int, 40)
+		for i := range x {
+			x[i], labels[i] = digits.Example(i), digits.Label(i)
+		}
+		x[3][0] = float32(math.Inf(1))
+		set, err := data.FromSlices(x, labels)
+		if err != nil {
+			return err
+		}
+		model := nn.Sequential(nn.Dense(4), nn.SyncBatchNorm(), nn.Dense(10))
+		_, err = accel.Fit(ctx, model, set, accel.DataParallel(group), accel.Quiet(), accel.BatchSize(8), accel.Epochs(1))
+		return errors.Join(err, group.Barrier(ctx)) // the group can be used
+	},
 	// Rank 1 is interrupted, all stop behind the same step, and train once more.
 	"interrupted": func(ctx context.Context, group *parallel.Group) error {
 		inner, cancel := context.WithCancel(ctx)
@@ -192,6 +231,8 @@ func TestRanksThatFail(t *testing.T) {
 		want [2]string // in the errors of ranks 0 and 1; empty for none, and of one that has ended
 	}{
 		{"dies", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
+		{"dies in a layer", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
+		{"diverges in a layer", [2]string{"the loss of step", "the loss of step"}},
 		{"interrupted", [2]string{"", ""}},
 		{"behind", [2]string{"", ""}},
 		{"panics", [2]string{"has given up: the training has panicked", "a mistake in the model"}},

@@ -111,7 +111,7 @@ func newPooled(x *Tensor, across Across) (all pooled) {
 		squares := r.Add(variance, r.Record(ir.Square{}, mean))
 		return r.MulScalar(r.Record(ir.Concat{}, mean, squares, r.Record(ir.Fill{Value: 1, Shape: []int{1}, DType: Float64})), elements)
 	}, x)
-	total := add(across, packed)
+	total := addAcross(across, packed)
 	pair := func(r *ir.Recorder, total *ir.Value, sample bool) *ir.Value {
 		count := part(r, total, 2*channels, 1)
 		mean := r.Record(ir.Div{}, part(r, total, 0, channels), count)
@@ -146,7 +146,7 @@ func part(r *ir.Recorder, v *ir.Value, from, n int) *ir.Value {
 func (p pooled) gradient(sums *ir.Value, across Across) *ir.Value {
 	own := wrap(sums)
 	idle := across.Idle()
-	total := add(across, arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	total := addAcross(across, arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		flat := cast(r, r.Reshape(v[0], []int{v[0].Len()}), Float64)
 		if idle {
 			return r.Record(ir.Fill{Shape: flat.Shape(), DType: Float64})
@@ -167,8 +167,8 @@ func (p pooled) gradient(sums *ir.Value, across Across) *ir.Value {
 	return out.v
 }
 
-// add is the sum over all processes.
-func add(across Across, t *Tensor) *Tensor {
+// addAcross is the sum over all processes.
+func addAcross(across Across, t *Tensor) *Tensor {
 	total, err := across.Sum(t)
 	if err != nil {
 		panic(&AcrossError{Op: "SyncBatchNorm", Err: err})
