@@ -1,12 +1,13 @@
 # The two commands: `make run` shows the main job, `make test` proves it.
 # Everything that they need is set up on the way: .venv, bin/quern, the kernelspec.
 
+# Paths are relative, since the folder that this lies in may have spaces in its name.
 GO      ?= go
 PYTHON  ?= python3
-VENV    := $(CURDIR)/.venv
-BIN     := $(CURDIR)/bin/quern
+VENV    := .venv
+BIN     := bin/quern
 JUPYTER := $(VENV)/bin/jupyter
-BUILD   := $(CURDIR)/build
+BUILD   := build
 
 FUZZTIME ?= 20s
 
@@ -32,7 +33,7 @@ run: kernelspec ## set everything up, execute the quickstart notebook, leave bui
 	@mkdir -p $(BUILD)
 	$(JUPYTER) nbconvert --execute --to html --output-dir $(BUILD) --output quickstart.html notebooks/quickstart.ipynb
 	@echo
-	@echo "the executed notebook:  $(BUILD)/quickstart.html"
+	@echo "the executed notebook:  $(CURDIR)/$(BUILD)/quickstart.html"
 	@echo "to open JupyterLab:     make lab"
 
 .PHONY: lab
@@ -99,7 +100,7 @@ $(BIN):
 
 .PHONY: kernelspec
 kernelspec: $(BIN) $(VENV)/installed
-	@VIRTUAL_ENV=$(VENV) $(BIN) install --sys-prefix --force
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN) install --sys-prefix --force
 
 $(VENV)/installed: .ci/requirements.txt $(wildcard install/python/*.toml install/python/*/*.py)
 	$(PYTHON) -m venv $(VENV)
@@ -148,4 +149,4 @@ benchmarks: ## run the Go benchmarks
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	rm -rf $(BUILD) $(VENV) bin
+	rm -rf $(BUILD) $(VENV) $(dir $(BIN))
