@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/rt"
@@ -100,7 +101,7 @@ func New(options ...Option) (*Session, error) {
 		Uncaught:    func(v any) bool { _, ok := v.(interface{ Uncatchable() }); return ok },
 		Stopped:     s.stopped,
 		Stop:        s.checkStop,
-		Activation:  activation,
+		Activations: []string{activation, machine.Activation},
 	})
 	s.program = lower.New(lower.Config{
 		Registry: s.registry,

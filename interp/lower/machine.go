@@ -30,9 +30,6 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Global: func(v *types.Var) string { return e.names[v] },
 		Engine: e.engineName,
 		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (machine.Declaration, bool) {
-			if e.recovering[o] {
-				return machine.Declaration{}, false
-			}
 			e.functionInstance(at, o, arguments)
 			return e.instanceDeclaration(e.genericFunction(o), arguments)
 		},
@@ -113,7 +110,7 @@ func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string,
 	e.queue = append(e.queue, func() {
 		env := newEnvironment(parametersOf(e.Info.Defs[decl.Name].(*types.Func).Signature()), args)
 		if d, ok := e.instanceDeclaration(decl, args); ok && (e.machine.Compiled(d.Key) || e.machine.Add(d)) {
-			e.declareVariable(d.Signature, name, env)
+			e.declareVariable(e.Info.Defs[decl.Name], d.Signature, name, env)
 			return
 		}
 		e.functionDeclaration(decl, name, env)
@@ -169,12 +166,12 @@ func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 	if e.machine == nil || o == nil || !e.machine.Compiled(o) {
 		return false
 	}
-	e.declareVariable(o.Signature(), name, nil)
+	e.declareVariable(o, o.Signature(), name, nil)
 	return true
 }
 
-// declareVariable declares the variable of a function that the machine runs.
-func (e *emitter) declareVariable(sig *types.Signature, name string, env *environment) {
+// declareVariable declares the variable of the function o that the machine runs.
+func (e *emitter) declareVariable(o types.Object, sig *types.Signature, name string, env *environment) {
 	f := e.function(env)
 	var parameters, results []string
 	if recv := sig.Recv(); recv != nil {
@@ -205,6 +202,9 @@ func (e *emitter) declareVariable(sig *types.Signature, name string, env *enviro
 		parameters[i] = arguments[i] + " " + parameters[i]
 	}
 	w.open("func %s(%s) %s {", name, list(parameters), out)
+	if e.recovering[o] {
+		w.line("%s", e.rt("Forwards", "1"))
+	}
 	w.line("%s%sʹm(%s)", returning(sig), name, list(arguments))
 	w.close("}")
 }

@@ -79,7 +79,7 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output,
-		Activation: "github.com/traefik/yaegi/interp.runCfg"})
+		Activations: []string{"github.com/traefik/yaegi/interp.runCfg", machine.Activation}})
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
 		Machine: &machine.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted}}
 	for _, o := range options {

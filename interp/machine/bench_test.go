@@ -23,6 +23,8 @@ var programs = []struct {
 	{"builder_1e6", "build", nil, 1000000},
 	{"closure_call_1e6", "closures", nil, 1000000},
 	{"methods_2e6", "methods", nil, 1000000},
+	{"defer_1e6", "visits", nil, 1500000},
+	{"defer_recover_1e6", "guards", nil, 449999900000},
 }
 
 func source(t testing.TB, name string) string {

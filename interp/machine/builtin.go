@@ -27,13 +27,14 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 		access.delete(c, m.at, c.exprTo(e.Args[1], t.Key(), nil))
 		return operand{}
 	case "close":
-		ch := c.expr(e.Args[0], nil).at
-		c.native("close", &native{run: func(_ *thread, _, sb unsafe.Pointer) { close(as[chan struct{}](*pointer(sb, ch))) }})
+		c.closeChannel(c.expr(e.Args[0], nil))
 		return operand{}
 	case "clear":
 		return c.clear(e)
 	case "min", "max":
 		return c.extreme(e, name, want)
+	case "recover":
+		return c.recoverCall(e, want)
 	case "panic":
 		t := types.NewInterfaceType(nil, nil)
 		x := c.exprTo(e.Args[0], t, nil)

@@ -71,7 +71,7 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 		c.arguments(b, e, sig)
 		return c.callDirect(b, f, sig, e)
 	}
-	if f := c.functionInstance(e, o); f != nil {
+	if f := c.functionInstance(e.Fun, o); f != nil {
 		b := c.beginBlock()
 		c.arguments(b, e, sig)
 		return c.callDirect(b, f, sig, e)
@@ -265,6 +265,9 @@ func (c *compiler) converted(n ast.Node, x operand, from, to types.Type, want *o
 
 // callDirect calls a function of the machine.
 func (c *compiler) callDirect(b *block, f *Function, sig *types.Signature, n ast.Node) []operand {
+	if c.postponed(n, b, nil, func(a *compiler, b *block, _ []operand) { a.callDirect(b, f, sig, n) }) {
+		return nil
+	}
 	k := int32(-1)
 	for i, have := range c.fn.calls {
 		if have == f {
@@ -378,8 +381,19 @@ func (c *compiler) callValue(e *ast.CallExpr, sig *types.Signature) []operand {
 
 // callPointer calls the function value f.
 func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature) []operand {
+	if c.deferred != nil && c.deferred.call == e {
+		f = c.fresh(f)
+	}
 	b := c.beginBlock()
 	c.arguments(b, e, sig)
+	return c.callPointerWith(b, e, f, sig)
+}
+
+// callPointerWith calls f with the arguments of a block.
+func (c *compiler) callPointerWith(b *block, e *ast.CallExpr, f operand, sig *types.Signature) []operand {
+	if c.postponed(e, b, []operand{f}, func(a *compiler, b *block, more []operand) { a.callPointerWith(b, e, more[0], sig) }) {
+		return nil
+	}
 	x := &foreign{typ: f.typ}
 	for i := range f.typ.NumIn() {
 		s, err := shapeOf(f.typ.In(i))

@@ -156,6 +156,11 @@ func makeChannel(typ reflect.Type, at, size uint16) *native {
 	}}
 }
 
+func (c *compiler) closeChannel(x operand) {
+	ch := x.at
+	c.native("close", &native{run: func(_ *thread, _, sb unsafe.Pointer) { close(as[chan struct{}](*pointer(sb, ch))) }})
+}
+
 // goStatement compiles a go statement of a function value.
 func (c *compiler) goStatement(s *ast.GoStmt) {
 	e := s.Call

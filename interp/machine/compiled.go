@@ -19,11 +19,13 @@ var plainPackages = map[string]bool{
 	"crypto/md5": true, "crypto/sha1": true, "crypto/sha256": true, "crypto/sha512": true,
 	"container/list": true, "container/ring": true, "math/cmplx": true, "text/tabwriter": true,
 	"encoding/hex": true, "encoding/base64": true, "encoding/binary": true,
+	"sync": true, "sync/atomic": true,
 }
 
 // special functions of these packages are left to the engine.
 var special = map[string]bool{
 	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
+	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
 	"errors.As": true, "errors.AsType": true, "(*time.Timer).Reset": true,
 }
 
@@ -113,6 +115,11 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	}
 	recv := m.Signature().Recv().Type()
 	s := c.shape(e, recv)
+	if wait, ok := c.waits()[m.FullName()]; ok {
+		b := c.beginBlock()
+		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+		return c.callSymbol(b, e, m.FullName(), wait, sig)
+	}
 	method, ok := s.typ.MethodByName(m.Name())
 	if !ok {
 		c.fail(e, "a call of %s", m.FullName())
@@ -132,6 +139,19 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
 }
 
+// waits are the functions that stand for methods which wait: an interrupt ends the
+// wait.
+func (c *compiler) waits() map[string]reflect.Value {
+	r := c.machine.config.Registry
+	if r == nil {
+		return nil
+	}
+	return map[string]reflect.Value{
+		"(*sync.Mutex).Lock": reflect.ValueOf(r.Lock), "(*sync.RWMutex).Lock": reflect.ValueOf(r.LockRW),
+		"(*sync.RWMutex).RLock": reflect.ValueOf(r.RLock), "(*sync.WaitGroup).Wait": reflect.ValueOf(r.WaitGroupWait),
+	}
+}
+
 func shapesOf(list []operand) []shape {
 	shapes := make([]shape, len(list))
 	for i, x := range list {
@@ -142,6 +162,9 @@ func shapesOf(list []operand) []shape {
 
 // callSymbol calls a function of Go with the arguments of a block.
 func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.Value, sig *types.Signature) []operand {
+	if c.postponed(e, b, nil, func(a *compiler, b *block, _ []operand) { a.callSymbol(b, e, name, f, sig) }) {
+		return nil
+	}
 	parameters := make([]uint16, len(b.parameters))
 	typ := f.Type()
 	if typ.NumIn() != len(parameters) {

@@ -73,10 +73,10 @@ func likened(text string) string { return unlike.ReplaceAllString(text, "$1") }
 // packageText makes a package of a program. It imports what the program names.
 func packageText(name, source string) string {
 	imports := ""
-	for _, path := range []string{"errors", "fmt", "maps", "math", "slices", "sort", "strconv", "strings"} {
+	for _, path := range []string{"errors", "fmt", "maps", "math", "runtime", "slices", "sort", "strconv", "strings"} {
 		imports += fmt.Sprintf("\t%q\n", path)
 	}
-	uses := "var _, _, _, _ = errors.New, maps.Keys[map[int]int], math.Sqrt, slices.Sort[[]int]\nvar _, _, _, _ = sort.Ints, strconv.Itoa, strings.Index, fmt.Sprint\n"
+	uses := "var _, _, _, _ = errors.New, maps.Keys[map[int]int], math.Sqrt, slices.Sort[[]int]\nvar _ = runtime.Goexit\nvar _, _, _, _ = sort.Ints, strconv.Itoa, strings.Index, fmt.Sprint\n"
 	return "package " + name + "\n\nimport (\n" + imports + ")\n\n" + uses + source + "\nfunc Run() string { return run() }\n"
 }
 

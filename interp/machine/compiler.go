@@ -71,6 +71,9 @@ type compiler struct {
 	statement  int32             // number of the position of the current statement
 	topN, topS int               // registers in use
 	loops      int               // around the current statement
+	statements bool              // it is a loop of a cell's statements
+	defers     bool              // the function has defer statements
+	deferred   *deferral         // the call of a defer statement that is being compiled; nil elsewhere
 }
 
 // variable is a local variable. One that is boxed, or whose value is in memory,

@@ -151,14 +151,42 @@ func (c *compiler) elementCount(e *ast.CompositeLit) int {
 // literal compiles a function literal to a function value.
 func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
 	s := c.shapeOf(e)
-	fn := c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
+	fn, from := c.function(e, c.declared(e), nil)
+	dst := c.destination(s, want)
+	at, typ, m := dst.at, s.typ, c.machine
+	c.native("closure "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		f := &closure{function: fn, captured: make([]unsafe.Pointer, len(from))}
+		for i, v := range from {
+			f.captured[i] = *pointer(sb, v)
+		}
+		*pointer(sb, at) = functionPointer(m.makeValue(f, typ))
+	}})
+	return dst
+}
+
+// declared is the signature of a function literal with the variables that its body
+// names: those of its type in an instance of a generic function are others.
+func (c *compiler) declared(e *ast.FuncLit) *types.Signature {
+	sig, ok := c.source.Info.Types[e].Type.(*types.Signature)
+	if !ok {
+		c.fail(e, "a function literal without a type")
+	}
+	return sig
+}
+
+// function compiles the code of a function literal with the signature sig, and
+// gives the registers that have the addresses of the variables that it captures.
+// Those that begin makes are before them.
+func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inner *compiler)) (fn *Function, from []uint16) {
+	fn = c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
 		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
-	sig := c.typeOf(e).Underlying().(*types.Signature)
-	var from []uint16
 	inner.body(e, sig, nil, e.Body, func() {
+		if begin != nil {
+			begin(inner)
+		}
 		for _, o := range c.outside(e) {
 			v := c.variables[o]
 			if !v.boxed && v.file != memory {
@@ -170,16 +198,7 @@ func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
 			from = append(from, v.at)
 		}
 	})
-	dst := c.destination(s, want)
-	at, typ, m := dst.at, s.typ, c.machine
-	c.native("closure "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		f := &closure{function: fn, captured: make([]unsafe.Pointer, len(from))}
-		for i, v := range from {
-			f.captured[i] = *pointer(sb, v)
-		}
-		*pointer(sb, at) = functionPointer(m.makeValue(f, typ))
-	}})
-	return dst
+	return fn, from
 }
 
 // outside are the variables of c that a function literal uses.

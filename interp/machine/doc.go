@@ -15,11 +15,10 @@
 // # What it has
 //
 // Numbers but complex ones, strings, bools; slices, arrays, maps, structs and
-// pointers to all of it; closures and function values; channels; every statement but defer
-// and select; calls of functions, of methods, through
-// interfaces of cells too, of instances of generic ones, and of compiled functions
-// of plainPackages; conversions to any, error and interfaces of cells, and
-// assertions. What makes compiling a function end is a panic with the type
+// pointers to all of it; closures and function values; channels; every statement;
+// calls of functions, of methods, through interfaces of cells too, of instances of
+// generic ones, and of compiled functions of plainPackages; conversions to any,
+// error and interfaces of cells, and assertions. What makes compiling a function end is a panic with the type
 // unsupported: look for fail.
 //
 // # How values lie
@@ -37,8 +36,8 @@
 //
 // Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, convert.go,
 // composite.go; interfaces.go, assertion.go and dynamic.go; place.go and assign.go for what can be assigned
-// to; stmt.go, loop.go, ranging.go and switch.go; call.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go,
-// compiled.go and sorting.go. Running: thread.go has the stack, run_gen.go the loop, which
+// to; stmt.go, loop.go, ranging.go, switch.go, selecting.go and deferring.go; call.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go,
+// compiled.go and sorting.go. Running: thread.go has the stack, unwind.go the deferred calls, run_gen.go the loop, which
 // internal/generate writes from its list of operations. What is rare is no
 // operation of its own but a native function, made by the compiler for the
 // registers in question.

@@ -87,9 +87,44 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 			c.fail(e, "several values as the arguments of a method of an interface")
 		}
 	}
+	if c.deferred != nil && c.deferred.call == e {
+		v = c.fresh(v)
+		c.checkInterface(v)
+	}
 	b := c.beginBlock()
 	b.parameters = append(b.parameters, c.temporary(pointerShape))
 	c.arguments(b, e, sig)
+	return c.callDynamicWith(b, e, v, m, sig)
+}
+
+// checkInterface panics where a method of a nil interface is deferred.
+func (c *compiler) checkInterface(v operand) {
+	at := v.at
+	c.native("check the interface", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		if *iface(sb, at) == nil {
+			panicNil()
+		}
+	}})
+}
+
+// callDynamicWith calls a method of v with the arguments of a block, the first of
+// which is where the receiver will be.
+func (c *compiler) callDynamicWith(b *block, e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
+	rest := *b
+	rest.parameters = b.parameters[1:]
+	if c.postponed(e, &rest, []operand{v}, func(a *compiler, b *block, more []operand) {
+		c := a
+		moved := c.beginBlock()
+		moved.parameters = append(moved.parameters, c.temporary(pointerShape))
+		for _, p := range b.parameters {
+			to := c.temporary(p.shape)
+			c.move(to, p)
+			moved.parameters = append(moved.parameters, to)
+		}
+		c.callDynamicWith(moved, e, more[0], m, sig)
+	}) {
+		return nil
+	}
 	s := &site{name: m.Name()}
 	for _, p := range b.parameters {
 		s.parameters = append(s.parameters, p.shape)

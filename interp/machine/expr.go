@@ -36,6 +36,9 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 			}
 		}
 		if index, ok := e.(*ast.IndexExpr); ok {
+			if o, ok := c.functionOf(index); ok {
+				return c.functionValue(e, o, want)
+			}
 			if v, done := c.indexed(index, want); done {
 				return v
 			}
@@ -51,6 +54,10 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 		return c.composite(e, want)
 	case *ast.FuncLit:
 		return c.literal(e, want)
+	case *ast.IndexListExpr:
+		if o, ok := c.functionOf(e); ok {
+			return c.functionValue(e, o, want)
+		}
 	}
 	c.fail(e, "an expression %T", e)
 	return operand{}
@@ -346,6 +353,9 @@ func (c *compiler) check(p place) uint16 {
 func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) operand {
 	s := c.shapeOf(e)
 	f := c.unit.callee(o)
+	if f == nil {
+		f = c.functionInstance(e, o)
+	}
 	if f == nil {
 		c.fail(e, "the function %s as a value", o.Name())
 	}

@@ -2,8 +2,11 @@ package machine
 
 import (
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 //go:generate go run ./internal/generate .
@@ -28,6 +31,7 @@ type Function struct {
 	code      []instruction
 	positions []int32 // of each instruction
 	start     int     // of the code; what sets up memory for variables lies at the end
+	epilogue  int     // where one with deferred calls returns after a panic
 
 	scalars  uintptr // size of a frame in the file of scalars
 	pointers uintptr // and in that of pointers, in bytes
@@ -40,6 +44,7 @@ type Function struct {
 	natives  []*native
 	foreign  []*foreign
 	sites    []*site
+	huge     []int32  // instructions whose index may be too large for an int
 	captures []uint16 // registers that get the captured variables of a literal
 
 	parameters, results []shape
@@ -47,6 +52,15 @@ type Function struct {
 	pointer             unsafe.Pointer
 	dynamic             *Function                // of a method: what calls through interfaces run
 	successor           atomic.Pointer[Function] // see Redirect
+}
+
+// outOfRange panics because of the index of an instruction.
+func (f *Function) outOfRange(in *instruction, index, length int) {
+	at := (uintptr(unsafe.Pointer(in)) - uintptr(unsafe.Pointer(&f.code[0]))) / instructionSize
+	if slices.Contains(f.huge, int32(at)) {
+		rt.IndexUnsigned(uint64(index), length)
+	}
+	rt.Index(index, length)
 }
 
 func (f *Function) entry() *instruction { return &f.code[f.start] }

@@ -7,9 +7,9 @@ import (
 )
 
 // functionInstance is the compiled form of the instance of a generic function
-// that e calls; nil if there is none.
-func (c *compiler) functionInstance(e *ast.CallExpr, o *types.Func) *Function {
-	id := calleeIdent(e.Fun)
+// that e is; nil if there is none.
+func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
+	id := calleeIdent(e)
 	in, ok := c.source.Info.Instances[id]
 	if !ok || c.source.Function == nil {
 		return nil
@@ -93,4 +93,17 @@ func (u *Unit) Add(d Declaration) bool {
 			return false
 		}
 	}
+}
+
+// functionOf is the generic function that e names with its type arguments.
+func (c *compiler) functionOf(e ast.Expr) (*types.Func, bool) {
+	id := calleeIdent(e)
+	if id == nil {
+		return nil, false
+	}
+	if _, ok := c.source.Info.Instances[id]; !ok {
+		return nil, false
+	}
+	o, ok := c.source.Info.Uses[id].(*types.Func)
+	return o, ok
 }

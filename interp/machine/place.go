@@ -15,6 +15,7 @@ type place struct {
 	offset int32  // behind the address
 	sure   bool   // the address is not nil
 	index  uint16 // the register of the index
+	huge   bool   // the index may be no int
 	key    operand
 	mapped *mapAccess
 }
@@ -126,7 +127,7 @@ func (c *compiler) elementPlace(e *ast.IndexExpr) place {
 	case *types.Slice:
 		x := c.expr(e.X, nil)
 		i := c.expr(e.Index, nil)
-		return place{kind: inElement, shape: c.shapeOf(e), at: x.at, index: i.at}
+		return place{kind: inElement, shape: c.shapeOf(e), at: x.at, index: i.at, huge: huge(i)}
 	case *types.Array:
 		return c.arrayElement(e, c.place_(e.X), t)
 	case *types.Pointer:
@@ -169,6 +170,7 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p place, t *types.Array) place
 	}
 	at := c.referenceRegister()
 	c.emit(opAxAddr, at, base, i.at, int32(size), int32(t.Len()))
+	c.noteIndex(huge(i))
 	return place{kind: inMemory, shape: s, at: at, sure: true}
 }
 
@@ -176,7 +178,21 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p place, t *types.Array) place
 func (c *compiler) elementAddress(p place) uint16 {
 	at := c.referenceRegister()
 	c.emit(opIxAddr, at, p.at, p.index, int32(p.typ.Size()), 0)
+	c.noteIndex(p.huge)
 	return at
+}
+
+// huge tells whether an index may be too large for an int.
+func huge(index operand) bool {
+	return !isSigned(index.typ.Kind()) && index.typ.Size() == 8
+}
+
+// noteIndex notes of the last instruction whether its index may be too large for an
+// int: the error tells it as it is.
+func (c *compiler) noteIndex(huge bool) {
+	if huge {
+		c.fn.huge = append(c.fn.huge, int32(len(c.fn.code)-1))
+	}
 }
 
 // get reads a place.
@@ -196,6 +212,7 @@ func (c *compiler) get(p place, want *operand) operand {
 		}
 		dst := c.destination(p.shape, want)
 		c.do(opNamed("Ix"+p.width), dst.at, p.at, p.index)
+		c.noteIndex(p.huge)
 		return dst
 	case inMap:
 		return c.mapGet(p, nil, want)
@@ -216,6 +233,7 @@ func (c *compiler) set(p place, x operand) {
 			return
 		}
 		c.do(opNamed("Put"+storeWidth(p.width)), p.at, x.at, p.index)
+		c.noteIndex(p.huge)
 	case inMap:
 		c.mapSet(p, x)
 	}
@@ -245,6 +263,7 @@ func (c *compiler) indexed(e *ast.IndexExpr, want *operand) (operand, bool) {
 	i := c.expr(e.Index, nil)
 	dst := c.destination(c.shapeOf(e), want)
 	c.do(opIx8U, dst.at, x.at, i.at)
+	c.noteIndex(huge(i))
 	return dst, true
 }
 
@@ -278,7 +297,11 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 		if x == nil {
 			return none
 		}
-		return c.expr(x, nil).at
+		v := c.expr(x, nil)
+		if huge(v) && c.source.Info.Types[x].Value == nil {
+			c.fail(e, "a slice with a bound of type %s", v.typ)
+		}
+		return v.at
 	}
 	low, high, most := bound(e.Low), bound(e.High), bound(e.Max)
 	dst := c.destination(result, want)

@@ -9,14 +9,13 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// run runs fn, whose parameters are in the first registers of the frame at nb
-// and sb, until it returns. Registers are addressed by the bytes of their offset.
-func (t *thread) run(fn *Function) {
+// run runs the code of fn at ip, in the frame at t.nb and t.sb, until the first
+// function of the thread returns. Registers are addressed by the bytes of their
+// offset.
+func (t *thread) run(fn *Function, ip *instruction) {
 	var (
 		nb, sb        = t.nb, t.sb
-		ip            = fn.entry()
 		stop          = t.machine.stop
-		first         = t.depth
 		callee        *Function
 		captured      []unsafe.Pointer
 		index, length int
@@ -815,7 +814,7 @@ func (t *thread) run(fn *Function) {
 			site.call(t.machine, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), *(*any)(unsafe.Add(sb, int(in.c)-8)))
 		case opRet:
 
-			if t.depth == first {
+			if t.depth == 0 {
 				t.fn = nil
 				return
 			}
@@ -825,6 +824,13 @@ func (t *thread) run(fn *Function) {
 			t.fn = fn
 			nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(f.ip), instructionSize))
+		case opRunDeferred:
+
+			callee, captured = t.popDeferred()
+			if callee != nil {
+				goto call
+			}
+			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 		case opPanic:
 			t.ip = in
 			t.raise(*(*any)(unsafe.Add(sb, int(in.a)-8)))
@@ -835,7 +841,7 @@ func (t *thread) run(fn *Function) {
 		continue
 	outOfRange:
 		t.ip = in
-		rt.Index(index, length)
+		fn.outOfRange(in, index, length)
 	nilPointer:
 		t.ip = in
 		panic(rt.NilDereference())

@@ -52,7 +52,7 @@ func (m *Machine) less(p unsafe.Pointer) (less func(i, j int) bool, done func())
 		*integer(t.nb, 0), *integer(t.nb, 8) = int64(i), int64(j)
 		fn.capture(t.sb, f.captured)
 		t.fn, t.ip = fn, nil
-		t.run(fn)
+		t.execute(fn)
 		return *integer(unsafe.Pointer(&t.scalars[0]), 0) != 0
 	}, t.leave
 }

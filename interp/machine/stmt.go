@@ -70,6 +70,10 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		c.release(m)
 	case *ast.GoStmt:
 		c.goStatement(s)
+	case *ast.SelectStmt:
+		c.selectStmt(s, name)
+	case *ast.DeferStmt:
+		c.deferStatement(s)
 	case *ast.LabeledStmt:
 		c.place(c.labelNamed(s.Label.Name))
 		c.stmt(s.Stmt, s.Label.Name)
@@ -279,6 +283,10 @@ func (c *compiler) returns(s *ast.ReturnStmt) {
 	case len(s.Results) == 0:
 		c.leave()
 		return
+	case len(s.Results) == 1 && len(types) == 1 && c.defers:
+		c.setResults([]operand{c.exprTo(s.Results[0], c.resultType(0), nil)})
+		c.leave()
+		return
 	case len(s.Results) == 1 && len(types) == 1:
 		t := c.resultType(0)
 		at := places(types)[0]
@@ -303,6 +311,11 @@ func (c *compiler) returns(s *ast.ReturnStmt) {
 		for i, e := range s.Results {
 			values = append(values, c.value(e, c.resultType(i)))
 		}
+	}
+	if c.defers {
+		c.setResults(values)
+		c.leave()
+		return
 	}
 	for i, at := range places(types) {
 		if types[i].file == memory {
@@ -342,6 +355,9 @@ func (c *compiler) give(x operand, at uint16) {
 
 // leave returns the named results.
 func (c *compiler) leave() {
+	if c.defers {
+		c.runDeferred()
+	}
 	if len(c.results) > 0 {
 		var values []operand
 		for _, v := range c.results {

@@ -20,6 +20,11 @@ type thread struct {
 	depth      int
 	fn         *Function    // what runs
 	ip         *instruction // of the last instruction that could panic
+
+	deferred   []deferredCall
+	captured   []unsafe.Pointer // variables of the deferred closures
+	unwinding  *unwinding       // what the first function is a deferred call of; nil for any other
+	recovering int              // how many calls there are around the function that may recover
 }
 
 // activation is a function that waits for one that it has called.
@@ -38,6 +43,8 @@ const (
 	maxFrames = 5_000_000
 	// maxBytes is how much a register file may take.
 	maxBytes = 256 << 20
+	// mostKept is how many deferred calls a thread has room for that is kept.
+	mostKept = 256
 	// mostTold is how many functions are told of a panic, from each end.
 	mostTold = 100
 )
@@ -120,7 +127,7 @@ func (m *Machine) enter(fn *Function, put, take func(nb, sb unsafe.Pointer), cap
 	put(t.nb, t.sb)
 	fn.capture(t.sb, captured)
 	t.fn, t.ip = fn, nil
-	t.run(fn)
+	t.execute(fn)
 	// The files may have moved.
 	take(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]))
 }
@@ -128,12 +135,13 @@ func (m *Machine) enter(fn *Function, put, take func(nb, sb unsafe.Pointer), cap
 // leave gives the thread back, unless a panic ends it: Active is asked for what it
 // did then.
 func (t *thread) leave() {
-	if t.fn != nil || len(t.slots) > 16*firstSlots || len(t.scalars) > 64*firstScalars {
+	if t.fn != nil || len(t.slots) > 16*firstSlots || len(t.scalars) > 64*firstScalars || cap(t.deferred) > mostKept {
 		return
 	}
 	clear(t.slots)
 	clear(t.frames)
-	t.depth, t.ip = 0, nil
+	clear(t.captured[:cap(t.captured)])
+	t.depth, t.ip, t.unwinding = 0, nil, nil
 	t.reset()
 	t.machine.threads.Put(t)
 }

@@ -86,6 +86,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 		machine: u.machine, unit: u, source: u.source, substitute: d.Substitute, fn: fn,
 		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
 	}
+	_, c.statements = d.Key.(ast.Stmt)
 	c.study(d.Body)
 	c.body(d.Body, d.Signature, d.Signature.Recv(), d.Body, nil)
 	if d.Signature.Recv() != nil {
@@ -239,7 +240,7 @@ func (u *Unit) Commit() {
 // parameters have their registers.
 func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func()) {
 	c.at(n)
-	c.signature = sig
+	c.signature, c.defers = sig, defers(body)
 	var parameters []*types.Var
 	if recv != nil {
 		parameters = append(parameters, recv)
@@ -272,14 +273,17 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	named := false
 	for i := range sig.Results().Len() {
 		v := sig.Results().At(i)
-		if v.Name() != "" {
-			named = true
+		named = named || v.Name() != ""
+		if v.Name() != "" || c.defers {
 			c.results = append(c.results, c.declare(v, c.fn.results[i], nil))
 		}
 	}
 	c.block(body.List)
-	if sig.Results().Len() == 0 || named {
-		c.at(body)
+	c.at(body)
+	if c.defers {
+		c.fn.epilogue = len(c.fn.code)
+	}
+	if sig.Results().Len() == 0 || named || c.defers {
 		c.leave()
 	}
 	c.emit(opInvalid, 0, 0, 0, 0, 0)

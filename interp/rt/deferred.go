@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -42,21 +43,24 @@ func (d *Deferred) Push(call func()) { d.calls = append(d.calls, call) }
 // how many activations of lowered code there are from call to the function, it
 // and call included.
 func (d *Deferred) PushValue(call func(), depth int) {
-	d.Push(func() {
-		id := goroutine()
-		outer, nested := recovering.Load(id)
-		recovering.Store(id, &recoverable{d, depth})
-		waiting.Add(1)
-		defer func() {
-			waiting.Add(-1)
-			if nested {
-				recovering.Store(id, outer)
-			} else {
-				recovering.Delete(id)
-			}
-		}()
-		callDeferred(call)
-	})
+	d.Push(func() { d.CallValue(call, depth) })
+}
+
+// CallValue makes a deferred call as PushValue says.
+func (d *Deferred) CallValue(call func(), depth int) {
+	id := goroutine()
+	outer, nested := recovering.Load(id)
+	recovering.Store(id, &recoverable{d, depth})
+	waiting.Add(1)
+	defer func() {
+		waiting.Add(-1)
+		if nested {
+			recovering.Store(id, outer)
+		} else {
+			recovering.Delete(id)
+		}
+	}()
+	callDeferred(call)
 }
 
 // Recover is the recover() of a function literal that is itself the operand of
@@ -75,6 +79,12 @@ func (d *Deferred) Recover() any {
 
 // Panicking reports whether the deferred calls run because of a panic.
 func (d *Deferred) Panicking() bool { return d.panicking }
+
+// Raise has d panic with value, for a caller that runs the deferred calls itself.
+func (d *Deferred) Raise(value any) { d.raise(value) }
+
+// Value is the value of the panic.
+func (d *Deferred) Value() any { return d.value }
 
 // recoverable is a deferred function value that runs.
 type recoverable struct {
@@ -119,7 +129,7 @@ func (r *Registry) deferredCaller() *recoverable {
 		return nil
 	}
 	f := x.(*recoverable)
-	if r.config.Activation != "" && r.activations(f.depth) != f.depth {
+	if len(r.config.Activations) > 0 && r.activations(f.depth) != f.depth {
 		return nil
 	}
 	return f
@@ -141,10 +151,10 @@ func (r *Registry) activations(limit int) (n int) {
 		frames := runtime.CallersFrames(callers[:got])
 		for {
 			frame, more := frames.Next()
-			switch frame.Function {
-			case callDeferredName:
+			if frame.Function == callDeferredName {
 				return n
-			case r.config.Activation:
+			}
+			if slices.Contains(r.config.Activations, frame.Function) {
 				n++
 			}
 			if !more {

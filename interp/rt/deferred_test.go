@@ -17,7 +17,7 @@ func (interrupt) Uncatchable() {}
 func activate(f func()) { f() }
 
 func TestDeferred(t *testing.T) {
-	r := New(Config{Activation: runtime.FuncForPC(reflect.ValueOf(activate).Pointer()).Name()})
+	r := New(Config{Activations: []string{runtime.FuncForPC(reflect.ValueOf(activate).Pointer()).Name()}})
 	tests := []struct {
 		name string
 		run  func(log func(any))

@@ -35,10 +35,11 @@ type Config struct {
 	// the interrupt of a cell, for instance. nil means that none must.
 	Uncaught func(any) bool
 
-	// Activation is the name, as package runtime tells it, of the engine's
-	// function that runs one activation of a function of lowered code. Without it
-	// recover works in what a deferred function calls, too.
-	Activation string
+	// Activations are the names, as package runtime tells them, of the functions
+	// that run an activation of a function of lowered code: the engine's and that of
+	// package machine. Without them recover works in what a deferred function calls,
+	// too.
+	Activations []string
 
 	// Stopped returns a channel that is closed when the calling goroutine is to
 	// stop, and Stop ends such a goroutine by a panic; if it returns, the

@@ -13,15 +13,19 @@ import "reflect"
 func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bool) {
 	cases, variables := selectCases(directions, operands)
 	var value reflect.Value
-	if hasDefault(cases) {
-		chosen, value, ok = reflect.Select(cases)
-	} else {
-		chosen, value, ok = r.choose(cases)
-	}
+	chosen, value, ok = r.Choose(cases)
 	if variable := variables[chosen]; variable.IsValid() {
 		variable.Set(value)
 	}
 	return chosen, ok
+}
+
+// Choose is reflect.Select, which ends when the caller is to stop.
+func (r *Registry) Choose(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
+	if hasDefault(cases) {
+		return reflect.Select(cases)
+	}
+	return r.choose(cases)
 }
 
 // selectCases are the cases of a select statement and the variables that receive.

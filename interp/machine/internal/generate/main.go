@@ -100,14 +100,13 @@ const prologue = `import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// run runs fn, whose parameters are in the first registers of the frame at nb
-// and sb, until it returns. Registers are addressed by the bytes of their offset.
-func (t *thread) run(fn *Function) {
+// run runs the code of fn at ip, in the frame at t.nb and t.sb, until the first
+// function of the thread returns. Registers are addressed by the bytes of their
+// offset.
+func (t *thread) run(fn *Function, ip *instruction) {
 	var (
 		nb, sb     = t.nb, t.sb
-		ip         = fn.entry()
 		stop       = t.machine.stop
-		first      = t.depth
 		callee     *Function
 		captured   []unsafe.Pointer
 		index, length int
@@ -125,7 +124,7 @@ const epilogue = `
 		continue
 	outOfRange:
 		SAVE
-		rt.Index(index, length)
+		fn.outOfRange(in, index, length)
 	nilPointer:
 		SAVE
 		panic(rt.NilDereference())

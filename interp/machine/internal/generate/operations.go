@@ -265,7 +265,7 @@ func (l *list) control() {
 		}
 		site.call(t.machine, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), ANY(c))`)
 	l.add("Ret", "", `
-		if t.depth == first {
+		if t.depth == 0 {
 			t.fn = nil
 			return
 		}
@@ -275,5 +275,11 @@ func (l *list) control() {
 		t.fn = fn
 		nb, sb = unsafe.Add(nb, -int(f.a)), unsafe.Add(sb, -int(f.b))
 		ip = (*instruction)(unsafe.Add(unsafe.Pointer(f.ip), instructionSize))`)
+	l.add("RunDeferred", "NS--j", `
+		callee, captured = t.popDeferred()
+		if callee != nil {
+			goto call
+		}
+		JUMP`)
 	l.add("Panic", "s", "SAVE\nt.raise(ANY(a))")
 }
