@@ -124,6 +124,7 @@ func TestOnCUDA(t *testing.T) {
 		"GradientOfSlices":       TestGradientOfSlices,
 		"Autocast":               TestAutocastGradients,
 		"RandomPrograms":         TestRandomPrograms,
+		"GraphsAgainstTorch":     func(t *testing.T) { graphsAgainstTorch(t, Float32) },
 		"Training":               TestTraining,
 	} {
 		t.Run(name, func(t *testing.T) { onCUDA(t, func() { test(t) }) })
