@@ -15,10 +15,12 @@ import (
 // repeated: the set, the options as they were given, the seeds, the machine and
 // the versions, and the results. Numbers that were not measured are left out.
 type Card struct {
-	Set       string    `json:"set"`
-	Options   []string  `json:"options"`
-	Seed      uint64    `json:"seed"`       // of the stream that Seed sets
-	OrderSeed uint64    `json:"order_seed"` // of the order of the examples
+	Set     string   `json:"set"`
+	Options []string `json:"options"`
+	// Seeds are texts in JSON: browsers and others read its numbers as float64, and
+	// would show another seed.
+	Seed      uint64    `json:"seed,string"`       // of the stream that Seed sets
+	OrderSeed uint64    `json:"order_seed,string"` // of the order of the examples
 	Began     time.Time `json:"began"`
 
 	Steps    int      `json:"steps"`

@@ -181,7 +181,7 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]any{
-		"set": "digits, train", "seed": 42.0, "steps": 4.0, "epochs": 2.0, "examples": 200.0,
+		"set": "digits, train", "seed": "42", "order_seed": fmt.Sprint(run.Seed), "steps": 4.0, "epochs": 2.0, "examples": 200.0,
 		"loss": run.Loss(), "accuracy": run.Accuracy(), "device": "cpu",
 	} {
 		if card[name] != want {
