@@ -30,6 +30,11 @@ type broken struct{}
 
 func (broken) MIMEBundle() map[string]any { panic("no ink") }
 
+// bundle shows itself as it says.
+type bundle map[string]any
+
+func (b bundle) MIMEBundle() map[string]any { return b }
+
 func TestRender(t *testing.T) {
 	tests := []struct {
 		name string
@@ -45,6 +50,11 @@ func TestRender(t *testing.T) {
 		{"latex", display.LaTeX("$x$"), "text/latex", "$x$"},
 		{"text", display.Text("x"), "text/plain", "x"},
 		{"panic", broken{}, "text/plain", "display_test.broken cannot be shown: no ink"},
+		{"no bundle", bundle(nil), "text/plain", "display_test.bundle"},
+		{"text that is none", bundle{"text/plain": []int{1}}, "text/plain", "[1]"},
+		{"bundle without a JSON form", bundle{"text/html": make(chan int)}, "text/plain", "text/html cannot be shown: json: unsupported type: chan int"},
+		{"bundle without a JSON form, the rest", bundle{"text/html": "<b>", "x": make(chan int)}, "text/html", "<b>"},
+		{"bundle without a JSON form, itself", bundle{"x": make(chan int)}, "x", nil},
 		{"not JSON", display.JSON(func() {}), "text/plain",
 			"display: this value has no JSON form: json: unsupported type: func()"},
 	}
@@ -55,6 +65,13 @@ func TestRender(t *testing.T) {
 				t.Errorf("Render(%v)[%q]\n want %v\n got  %v", tt.in, tt.mime, tt.want, data[tt.mime])
 			}
 		})
+	}
+}
+
+func TestRenderLeavesTheBundleAlone(t *testing.T) {
+	b := bundle{"text/html": "a", "x": func() {}}
+	if data, _ := display.Render(b); len(b) != 2 || data["x"] != nil {
+		t.Errorf("the bundle has become %v, and %v was rendered", b, data)
 	}
 }
 

@@ -2,15 +2,19 @@ package display
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
+	"maps"
+	"slices"
 )
 
 // Render gives the MIME bundle of any value: that of a Displayer, a PNG for an
 // image.Image, a string as it is, and the text of Format for everything else. A
-// Displayer that panics yields the text of its panic, since showing a value
-// must never end the program that holds it.
+// Displayer that panics yields the text of its panic, and one that gives what has no
+// JSON form the text of that, since showing a value must never end the program that
+// holds it.
 func Render(v any) (data, metadata map[string]any) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -20,15 +24,22 @@ func Render(v any) (data, metadata map[string]any) {
 	}()
 	switch v := v.(type) {
 	case Displayer:
-		data = v.MIMEBundle()
-		if m, ok := v.(MetadataDisplayer); ok {
-			metadata = m.MIMEMetadata()
-		}
-		if data == nil {
+		var why string
+		if data, why = encodable(v.MIMEBundle()); data == nil {
 			data = map[string]any{}
 		}
-		if _, ok := data["text/plain"]; !ok {
+		if m, ok := v.(MetadataDisplayer); ok {
+			metadata, _ = encodable(m.MIMEMetadata())
+		}
+		if why != "" {
+			data["text/plain"] = why
+		}
+		switch text := data["text/plain"].(type) {
+		case string:
+		case nil:
 			data["text/plain"] = fmt.Sprintf("%T", v)
+		default:
+			data["text/plain"] = Format(text)
 		}
 		return data, metadata
 	case image.Image:
@@ -38,6 +49,23 @@ func Render(v any) (data, metadata map[string]any) {
 		return map[string]any{"text/plain": s}, nil
 	}
 	return map[string]any{"text/plain": Format(v)}, nil
+}
+
+// encodable is a copy of a bundle without what a message cannot carry, and why that
+// has no JSON form.
+func encodable(bundle map[string]any) (data map[string]any, why string) {
+	data = maps.Clone(bundle)
+	for _, mime := range slices.Sorted(maps.Keys(bundle)) {
+		switch bundle[mime].(type) {
+		case string, []byte:
+			continue
+		}
+		if _, err := json.Marshal(bundle[mime]); err != nil {
+			delete(data, mime)
+			why = fmt.Sprintf("%s cannot be shown: %v", mime, err)
+		}
+	}
+	return data, why
 }
 
 // maxImageSide bounds what a picture may cost; larger ones are described.

@@ -38,6 +38,8 @@ var cellRows = []struct {
 	{"write shows no count", "var b strings.Builder\nb.WriteString(\"abc\")\n---\nb.String()", []string{"", "= \"abc\""}},
 	{"shows itself", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return map[string]any{\"text/plain\": \"me\"} }\nD{}", []string{"= me"}},
 	{"nil image", "var m *image.RGBA\nm", []string{"= <nil>"}},
+	{"shows nothing", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return nil }\nD{}", []string{"= main.D"}},
+	{"shows no message", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { return map[string]any{\"text/html\": make(chan int)} }\nD{}", []string{"= text/html cannot be shown: json: unsupported type: chan int"}},
 	{"panic while shown", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { panic(\"no\") }\nD{}", []string{"= main.D cannot be shown: no"}},
 	{"panicking stringer", "type D struct{}\nfunc (D) String() string { panic(\"no\") }\nD{}", []string{"= %!v(PANIC=String method: no)"}},
 
@@ -83,6 +85,7 @@ var cellRows = []struct {
 		"! compile error: cell[1]:2:6: f uses x, which is not defined before line 3\n    y := f()\n         ^"}},
 	{"comma ok", "m := map[string]int{\"a\": 1}\nv, ok := m[\"a\"]\nfmt.Println(v, ok)\n_, ok = m[\"b\"]\nok", []string{"1 true\n= false"}},
 	{"labels", "outer:\nfor i := range 3 {\n\tfor j := range 3 {\n\t\tif j == 1 { continue outer }\n\t\tfmt.Print(i, j, \" \")\n\t}\n}", []string{"0 0 1 0 2 0 "}},
+	{"automatic import by what is used", "string(template.HTML(\"<b>\")) + fmt.Sprint(rand.Intn(1))\n---\nvar b strings.Builder\ntemplate.Must(template.New(\"\").Parse(\"{{.}}\")).Execute(&b, \"<b>\")\n---\nb.String()", []string{"= \"<b>0\"", "", "= \"<b>\""}},
 	{"automatic imports", "fmt.Println(strings.Repeat(\"a\", 3), math.MaxInt8, rand.N(1))", []string{"aaa 127 0\n"}},
 	{"shadowed package", "strings := 1\n---\nstrings + 1\n---\nimport \"strings\"\nstrings.ToUpper(\"a\")", []string{"", "= 2", "= \"A\""}},
 	{"generic function and type", "type Stack[T any] struct{ items []T }\nfunc (s *Stack[T]) Push(x T) { s.items = append(s.items, x) }\nfunc Map[T, U any](list []T, f func(T) U) []U { var out []U; for _, x := range list { out = append(out, f(x)) }; return out }\n---\ns := &Stack[string]{}\ns.Push(\"a\")\nMap(s.items, strings.ToUpper)", []string{"", "= [A]"}},

@@ -57,6 +57,8 @@ var accepted = []struct{ name, in string }{
 	{"import twice", "import \"fmt\"\nimport (\n\t\"fmt\"\n\t\"os\"\n)\nfmt.Println(os.Args)"},
 	{"auto import", "fmt.Println(strings.ToUpper(\"x\"))"},
 	{"auto import prefers v2", "rand.IntN(3)"},
+	{"auto import of the package that has the name", "rand.Intn(3)"},
+	{"auto import of the package that has all names", "b := make([]byte, 3)\nrand.Reader.Read(b)\nrand.Text()"},
 	{"dot import in later cell", "import . \"strings\"\n---\nToUpper(\"x\")"},
 	{"unused everything", "import \"os\"\nx := 1\nfunc f() { y := 2 }\nL: for { break }"},
 	{"headers with semicolons", "n := 0\nfor i := 0; i < 3; i++ { n += i }; if m := n; m > 0 { n = 1 } else if k := m; k < 0 { n = 2 }\nswitch v := n; v { case 1: n = 3 }\nouter: for i, s := 0, []int{1}; i < len(s); i++ { continue outer }\nfor f := func() bool { return false }; f(); { }\nn"},

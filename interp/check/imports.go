@@ -3,6 +3,7 @@ package check
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,7 @@ func (a *attempt) resolveImports() {
 	for _, spec := range a.file.Imports {
 		a.own[a.importName(spec)] = true
 	}
+	wanted := a.selected()
 	var specs []ast.Spec
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		s, ok := n.(*ast.SelectorExpr)
@@ -36,7 +38,7 @@ func (a *attempt) resolveImports() {
 		if a.lookup(name) != nil {
 			return true
 		}
-		if path := a.findImport(name); path != "" {
+		if path := a.findImport(name, wanted[name]...); path != "" {
 			a.own[id.Name] = true
 			specs = append(specs, &ast.ImportSpec{
 				Name: &ast.Ident{Name: id.Name},
@@ -51,6 +53,22 @@ func (a *attempt) resolveImports() {
 		}
 		a.file.Decls = append([]ast.Decl{&ast.GenDecl{Tok: token.IMPORT, Lparen: 1, Specs: specs}}, a.file.Decls...)
 	}
+}
+
+// selected lists what the cell selects from each name that the parser found no
+// declaration for.
+func (a *attempt) selected() map[string][]string {
+	members := map[string][]string{}
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := s.X.(*ast.Ident); ok && a.unresolved(id) {
+				name := strings.TrimSuffix(id.Name, outerSuffix)
+				members[name] = append(members[name], s.Sel.Name)
+			}
+		}
+		return true
+	})
+	return members
 }
 
 // dropRepeatedImports removes imports that say what another one of the cell says.
@@ -97,15 +115,24 @@ func (c *Checker) importName(spec *ast.ImportSpec) string {
 	return p.Name()
 }
 
-// findImport is the path of the package that a qualifier means, or "".
-func (c *Checker) findImport(name string) string {
+// findImport is the path of the package that a qualifier means, or "": of those with
+// the name the best that has all the members, or else the best.
+func (c *Checker) findImport(name string, members ...string) string {
 	if path := c.imports[name]; path != "" {
 		return path
 	}
+	first := ""
 	for _, path := range c.guess(name) {
-		if p, err := c.importer.Import(path); err == nil && p.Name() == name {
+		p, err := c.importer.Import(path)
+		if err != nil || p.Name() != name {
+			continue
+		}
+		if !slices.ContainsFunc(members, func(m string) bool { return p.Scope().Lookup(m) == nil }) {
 			return path
 		}
+		if first == "" {
+			first = path
+		}
 	}
-	return ""
+	return first
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"log/slog"
+	"maps"
 	"reflect"
 
 	"github.com/quernlab/quern/display"
@@ -167,7 +168,16 @@ func (b Box) marshalText() ([]byte, error) { return call0x2[[]byte, error](b, "M
 
 func (b Box) bundle() map[string]any {
 	if b.T.set.Load().has("MIMEBundle") {
-		return call0[map[string]any](b, "MIMEBundle")
+		data := call0[map[string]any](b, "MIMEBundle")
+		if _, ok := data["text/plain"]; !ok {
+			// Package display knows the name of the box only.
+			data = maps.Clone(data)
+			if data == nil {
+				data = map[string]any{}
+			}
+			data["text/plain"] = b.T.name
+		}
+		return data
 	}
 	data, _ := display.Render(picture{b})
 	return data
