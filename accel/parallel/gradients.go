@@ -271,6 +271,9 @@ func (s *Gradients) Begin(ctx context.Context) error {
 	if err := Share(ctx, s.group, s.model); err != nil {
 		return err
 	}
+	if err := sameLayers(ctx, s.group, s.model); err != nil {
+		return err
+	}
 	if err := s.group.joinDevices(ctx); err != nil {
 		return err
 	}

@@ -211,10 +211,35 @@ func TestModelsThatDiffer(t *testing.T) {
 			m.SetRequiresGrad(r != 1)
 			return []*tensor.Tensor{m}
 		}, "is trained on one of them and frozen on the other"},
+		{"type", func(r int) any {
+			d := []tensor.DType{tensor.Float32, tensor.Float32, tensor.BFloat16}[r]
+			return []*tensor.Tensor{tensor.Parameter(tensor.Zeros(2).Cast(d).Detach())}
+		}, "the model of rank 2 is not that of rank 0: 0 is bfloat16, and float32 on rank 0"},
+		{"layer", func(r int) any {
+			return nn.Sequential(nn.Flatten(), []nn.Module{nn.ReLU(), nn.Tanh(), nn.ReLU()}[r])
+		}, `the model of rank 1 is not that of rank 0: its layer "" Sequential(Flatten(), Tanh()) is "" Sequential(Flatten(), ReLU()) on rank 0`},
+		{"layer over all ranks", func(r int) any {
+			m := nn.Sequential(nn.BatchNorm())
+			m.Forward(tensor.Ones(2, 2))
+			if r == 2 {
+				nn.ConvertSyncBatchNorm(m)
+			}
+			return m
+		}, `the model of rank 2 is not that of rank 0: its layer "0" SyncBatchNorm() is "0" BatchNorm() on rank 0`},
+		{"layer of many", func(r int) any {
+			var layers []nn.Module
+			for i := range 30 {
+				layers = append(layers, nn.ReLU())
+				if i == 15 && r == 1 {
+					layers[i] = nn.Tanh()
+				}
+			}
+			return nn.Sequential(layers...)
+		}, `: its layer …`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := ranks(t, 3)
-			for r, err := range each(t, all, func(ctx context.Context, g *Group) error { return Share(ctx, g, c.model(g.Rank())) }) {
+			for r, err := range each(t, all, func(ctx context.Context, g *Group) error { return NewGradients(g, c.model(g.Rank())).Begin(ctx) }) {
 				var differs *ModelError
 				if c.want == "" && err == nil {
 					continue

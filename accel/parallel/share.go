@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -48,6 +50,74 @@ func Share(ctx context.Context, g *Group, model any) error {
 	return g.agree0(ctx, differs)
 }
 
+// sameLayers compares what layers the models have: those without parameters are in no
+// tensor, and one that measures over all ranks would wait for the others.
+func sameLayers(ctx context.Context, g *Group, model any) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	var mine []string
+	for _, m := range nn.NamedModules(model) {
+		text := fmt.Sprintf("%T", m.Module)
+		if s, ok := m.Module.(fmt.Stringer); ok && ofNN(m.Module) {
+			text = s.String()
+		}
+		mine = append(mine, fmt.Sprintf("%q %s", m.Name, text))
+	}
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return fmt.Errorf("parallel: %w", err)
+	}
+	if text, err = g.Broadcast(ctx, 0, text); err != nil {
+		return err
+	}
+	var first []string
+	if err := json.Unmarshal(text, &first); err != nil {
+		return fmt.Errorf("parallel: the layers of rank 0: %w", err)
+	}
+	var differs error
+	if len(mine) != len(first) {
+		differs = fmt.Errorf("it has %d layers, and %d on rank 0", len(mine), len(first))
+	}
+	for i := len(mine) - 1; i >= 0 && len(mine) == len(first); i-- { // the inner ones last, which say it best
+		if mine[i] != first[i] {
+			here, there := apart(mine[i], first[i])
+			differs = fmt.Errorf("its layer %s is %s on rank 0", here, there)
+			break
+		}
+	}
+	return g.agree0(ctx, differs)
+}
+
+// apart are two texts from a little before where they differ, not more than a reader
+// wants of them.
+func apart(a, b string) (string, string) {
+	const before, most = 20, 80
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	cut := func(s string) string {
+		if from := same - before; from > before {
+			s = "…" + strings.ToValidUTF8(s[from:], "")
+		}
+		if len(s) > most {
+			s = strings.ToValidUTF8(s[:most], "") + "…"
+		}
+		return s
+	}
+	return cut(a), cut(b)
+}
+
+// ofNN tells whether a layer is one of package nn, whose text says what it is.
+func ofNN(m nn.Module) bool {
+	t := reflect.TypeOf(m)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath() == reflect.TypeFor[nn.Parameter]().PkgPath()
+}
+
 // agree0 gives all ranks the error of the first that has one.
 func (g *Group) agree0(ctx context.Context, err error) error {
 	text := ""
@@ -73,8 +143,14 @@ func (g *Group) agree0(ctx context.Context, err error) error {
 func fits(model any, theirs []Named) error {
 	mine := state(model)
 	for i, t := range mine {
-		if i < len(theirs) && len(mine) == len(theirs) && t.Name == theirs[i].Name && slices.Equal(t.Tensor.Shape(), theirs[i].Tensor.Shape()) && t.Tensor.RequiresGrad() != theirs[i].Trainable {
+		if len(mine) != len(theirs) || t.Name != theirs[i].Name || !slices.Equal(t.Tensor.Shape(), theirs[i].Tensor.Shape()) {
+			continue // of which SetState says more
+		}
+		switch other := theirs[i]; {
+		case t.Tensor.RequiresGrad() != other.Trainable:
 			return fmt.Errorf("%s is trained on one of them and frozen on the other", t.Name)
+		case t.Tensor.DType() != other.Tensor.DType():
+			return fmt.Errorf("%s is %v, and %v on rank 0", t.Name, t.Tensor.DType(), other.Tensor.DType())
 		}
 	}
 	values := map[string]*tensor.Tensor{}
