@@ -2,11 +2,14 @@ package optim_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -303,6 +306,28 @@ func TestNames(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("want %q, got %q", want, got)
+		}
+	}
+}
+
+// TestRateIsANumber leaves parameters as they are where the rate is none.
+func TestRateIsANumber(t *testing.T) {
+	p := tensor.Parameter(tensor.Ones(2))
+	for _, rate := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		o := optim.SGD(p, 0.1)
+		o.SetLearningRate(rate)
+		p.Sum().Backward()
+		err := func() (err error) {
+			defer nn.Catch(&err)
+			o.Step()
+			return nil
+		}()
+		var state *tensor.StateError
+		if !errors.As(err, &state) || !strings.Contains(err.Error(), "learning rate") {
+			t.Errorf("rate %v: %v", rate, err)
+		}
+		if got := p.Data(); got[0] != 1 || got[1] != 1 {
+			t.Errorf("rate %v: the parameter is %v", rate, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package optim
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
@@ -113,7 +114,8 @@ func newOptimizer(model any, rate float64, r rule, o options, given []Option) *O
 
 // Step updates every parameter that has a gradient and runs what has been
 // recorded. The learning rate may change from step to step at no cost: it is a
-// number of the plan and no part of it.
+// number of the plan and no part of it; it panics with a *tensor.StateError, and changes
+// nothing, where the rate is NaN or infinite.
 //
 // A parameter is found when Step needs it, so the optimiser may be made before
 // a layer has inferred its shape.
@@ -125,6 +127,9 @@ func (o *Optimizer) Step() {
 
 // step records a step, for a guard, which may be nil.
 func (o *Optimizer) step(g *guard) {
+	if math.IsNaN(o.rate) || math.IsInf(o.rate, 0) {
+		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v, and would make every parameter so: set another one", o.rate)})
+	}
 	if c := trace.Active(); c != nil {
 		if c.First(o) {
 			for _, p := range nn.NamedParameters(o.model) {
