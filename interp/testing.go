@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // tests are the methods of *testing.T, B and F that tell the place of their call:
@@ -24,35 +26,41 @@ type helper struct {
 
 // symbols are the functions in the stead of the methods, for lowered code.
 func (t *tests) symbols() map[string]reflect.Value {
-	sprintf := t.session.registry.Sprintf
 	return map[string]reflect.Value{
 		"TestHelper": reflect.ValueOf(t.helper),
-		"TestLog":    reflect.ValueOf(func(tb testing.TB, a ...any) { t.log(tb, fmt.Sprintln(a...)) }),
-		"TestLogf":   reflect.ValueOf(func(tb testing.TB, format string, a ...any) { t.log(tb, sprintf(format, a...)) }),
-		"TestError": reflect.ValueOf(func(tb testing.TB, a ...any) {
-			t.log(tb, fmt.Sprintln(a...))
-			tb.Fail()
-		}),
-		"TestErrorf": reflect.ValueOf(func(tb testing.TB, format string, a ...any) {
-			t.log(tb, sprintf(format, a...))
-			tb.Fail()
-		}),
-		"TestFatal": reflect.ValueOf(func(tb testing.TB, a ...any) {
-			t.log(tb, fmt.Sprintln(a...))
-			tb.FailNow()
-		}),
-		"TestFatalf": reflect.ValueOf(func(tb testing.TB, format string, a ...any) {
-			t.log(tb, sprintf(format, a...))
-			tb.FailNow()
-		}),
-		"TestSkip": reflect.ValueOf(func(tb testing.TB, a ...any) {
-			t.log(tb, fmt.Sprintln(a...))
-			tb.SkipNow()
-		}),
-		"TestSkipf": reflect.ValueOf(func(tb testing.TB, format string, a ...any) {
-			t.log(tb, sprintf(format, a...))
-			tb.SkipNow()
-		}),
+		"TestLog":    reflect.ValueOf(t.told(testing.TB.Log, func(testing.TB) {})),
+		"TestLogf":   reflect.ValueOf(t.toldf(testing.TB.Logf, func(testing.TB) {})),
+		"TestError":  reflect.ValueOf(t.told(testing.TB.Error, testing.TB.Fail)),
+		"TestErrorf": reflect.ValueOf(t.toldf(testing.TB.Errorf, testing.TB.Fail)),
+		"TestFatal":  reflect.ValueOf(t.told(testing.TB.Fatal, testing.TB.FailNow)),
+		"TestFatalf": reflect.ValueOf(t.toldf(testing.TB.Fatalf, testing.TB.FailNow)),
+		"TestSkip":   reflect.ValueOf(t.told(testing.TB.Skip, testing.TB.SkipNow)),
+		"TestSkipf":  reflect.ValueOf(t.toldf(testing.TB.Skipf, testing.TB.SkipNow)),
+	}
+}
+
+// told is a method that logs its arguments and then ends. A test that a type of a cell
+// stands for has methods of its own, which nothing takes the place of.
+func (t *tests) told(method func(testing.TB, ...any), end func(testing.TB)) func(testing.TB, ...any) {
+	return func(tb testing.TB, a ...any) {
+		if _, double := tb.(rt.TestDouble); double {
+			method(tb, a...)
+			return
+		}
+		t.log(tb, fmt.Sprintln(a...))
+		end(tb)
+	}
+}
+
+// toldf is told with a format.
+func (t *tests) toldf(method func(testing.TB, string, ...any), end func(testing.TB)) func(testing.TB, string, ...any) {
+	return func(tb testing.TB, format string, a ...any) {
+		if _, double := tb.(rt.TestDouble); double {
+			method(tb, format, a...)
+			return
+		}
+		t.log(tb, t.session.registry.Sprintf(format, a...))
+		end(tb)
 	}
 }
 
@@ -75,6 +83,10 @@ func (t *tests) log(tb testing.TB, text string) {
 
 // helper is tb.Helper().
 func (t *tests) helper(tb testing.TB) {
+	if _, double := tb.(rt.TestDouble); double {
+		tb.Helper()
+		return
+	}
 	if f, ok := t.session.above(0); ok {
 		t.helpers.Store(helper{tb, f.function}, nil)
 	}

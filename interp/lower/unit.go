@@ -69,6 +69,7 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	for _, v := range vars {
+		e.at = e.Fset.Position(v.Pos()) // where a type is refused
 		e.out.line("var %s %s", e.names[v], e.typ(v.Type()))
 	}
 	for _, decl := range c.Funcs {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"reflect"
 	"sort"
+	"testing"
 )
 
 // addNativeWrappers enters wrappers for the interfaces that cells implement
@@ -28,6 +29,7 @@ func (r *Registry) addNativeWrappers() {
 	r.AddWrapper(reflect.TypeFor[http.ResponseWriter](), wrapResponse)
 	r.AddWrapper(reflect.TypeFor[fs.FS](), wrapFileSystem)
 	r.AddWrapper(reflect.TypeFor[fs.File](), wrapFile)
+	r.AddWrapper(reflect.TypeFor[testing.TB](), func(b Box) any { return TestDouble{Box: b} })
 	r.AddWrapper(reflect.TypeFor[rand.Source](), wrapSource)
 	r.AddWrapper(reflect.TypeFor[image.Image](), func(b Box) any { return picture{b} })
 	r.AddWrapper(reflect.TypeFor[color.Color](), func(b Box) any { return colour{b} })
