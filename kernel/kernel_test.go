@@ -411,6 +411,10 @@ func TestStopOnError(t *testing.T) {
 				c.send(transport.Shell, wire.ExecuteRequest, `{"code":"next"}`),
 			}
 			history := c.send(transport.Shell, wire.HistoryRequest, `{"hist_access_type":"tail","n":0}`)
+			lane := c.kernel.lanes[cells]
+			if err := lane.wait(c.ctx, func() bool { return len(lane.waiting) == 3 }); err != nil {
+				t.Fatal(err)
+			}
 			result := link.Result{}
 			if strings.Contains(row.content, "fail") {
 				result.Error = &link.CellError{Name: "panic", Value: "boom"}
