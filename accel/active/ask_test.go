@@ -3,6 +3,7 @@ package active
 import (
 	"context"
 	"errors"
+	"image"
 	"io"
 	"path/filepath"
 	"slices"
@@ -161,5 +162,16 @@ func TestQuestionOfAPicture(t *testing.T) {
 	bundle, _ := display.Render(q.Show())
 	if bundle["image/png"] == nil || !strings.Contains(bundle["text/plain"].(string), "question 1 of 2") || len(q.Example) != 64 {
 		t.Errorf("shown is %v", bundle["text/plain"])
+	}
+}
+
+// TestLongPictures has images with one short side stay small.
+func TestLongPictures(t *testing.T) {
+	for size, want := range map[image.Point]image.Point{
+		{8, 8}: {160, 160}, {28, 28}: {140, 140}, {1, 5000}: {1, 5000}, {300, 2}: {1500, 10}, {400, 300}: {400, 300},
+	} {
+		if got := enlarged(image.NewGray(image.Rectangle{Max: size})).Bounds().Size(); got != want {
+			t.Errorf("%v becomes %v, want %v", size, got, want)
+		}
 	}
 }

@@ -14,8 +14,13 @@ type picture struct {
 	image         image.Image
 }
 
-// leastSide is the size in pixels from which an image is not made larger.
-const leastSide = 160
+// leastSide is the size in pixels from which an image is not made larger, and mostSide
+// the size beyond which it is not: of a long sequence that is shown as an image the
+// other side is short.
+const (
+	leastSide = 160
+	mostSide  = 1600
+)
 
 // String says which question it is.
 func (p picture) String() string {
@@ -36,7 +41,7 @@ func (p picture) MIMEBundle() map[string]any {
 // enlarged is an image with each pixel as a square of several.
 func enlarged(m image.Image) image.Image {
 	from := m.Bounds()
-	times := leastSide / max(1, min(from.Dx(), from.Dy()))
+	times := min(leastSide/max(1, min(from.Dx(), from.Dy())), mostSide/max(1, from.Dx(), from.Dy()))
 	if times < 2 {
 		return m
 	}
