@@ -38,6 +38,8 @@ type Learned struct {
 // machine does falls on all of them. The first strategy is what the others are
 // compared with: let it be [Random].
 //
+// [Synthesize] cannot be among them: nobody knows the labels of what it makes.
+//
 // newModel makes a model that has not been trained. accel.Seed is called with each
 // seed. Errors are as those of [Query] and of accel.Fit, and come with what was
 // measured so far.
@@ -52,6 +54,8 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.S
 		err = errors.New("active: Compare: there is no test set; was the error of making it read?")
 	case len(strategies) == 0 || slices.Contains(strategies, nil):
 		err = errors.New("active: Compare: there are no strategies, or one is nil")
+	case slices.ContainsFunc(strategies, func(s Strategy) bool { _, makes := s.(maker); return makes }):
+		err = errors.New("active: Compare: Synthesize makes examples whose labels nobody knows; only strategies that choose can be compared")
 	default:
 		err = NewPool(train, s.budget, 1).Err() // what is wrong with the set or the numbers
 	}

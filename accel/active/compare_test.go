@@ -137,6 +137,9 @@ func TestCompare(t *testing.T) {
 	if _, err := active.Compare(t.Context(), newMLP, train, test, nil); err == nil {
 		t.Error("no strategies, and no error")
 	}
+	if c, err := active.Compare(t.Context(), newMLP, train, test, []active.Strategy{active.Random(), active.Synthesize()}); err == nil || !strings.Contains(err.Error(), "Synthesize") || len(c.Strategies) > 0 {
+		t.Errorf("made examples: %v, after %v", err, c)
+	}
 	if _, err := active.Compare(t.Context(), newMLP, nil, test, []active.Strategy{active.Random()}); !errors.Is(err, active.ErrNoPool) {
 		t.Errorf("no set: %v", err)
 	}
