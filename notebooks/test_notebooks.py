@@ -121,6 +121,7 @@ def test_ranks_train_together(executed):
     shown = text(executed("09-several-gpus.ipynb"))
     assert re.search(r"two and two is 4\n+I am rank 0\n+\[rank 1\] I am rank 1\n", shown)
     assert "rank 0 of 2" in shown
+    assert shown.count("digits, test: loss") == 1 and ", 360 examples," in shown, "all ranks measure the whole set together"
     assert shown.count("weights ") == 1 and "[rank 1] weights" not in shown, "the ranks have other weights"
     two, one = map(float, re.search(r"loss of two ranks ([0-9.]+), of one ([0-9.]+)", shown).groups())
     assert abs(two - one) < 0.01 and two < 0.5
