@@ -1,5 +1,6 @@
 // Command check is the one command for a machine with a GPU. It needs no Go, no
-// CUDA toolkit and no network there, only the NVIDIA driver:
+// CUDA toolkit and no network there, only the NVIDIA driver, and glibc of 2.34 or later
+// where it was built with one:
 //
 //	make gpu-check            builds build/gpu-check, with the kernels inside
 //	build/gpu-check           on the machine with the GPU
