@@ -25,7 +25,7 @@ func newGenerator(seed uint64) *generator {
 // program is the source of a cell that defines run, which returns a text.
 func (g *generator) program() string {
 	var b strings.Builder
-	b.WriteString(declarations + moreDeclarations)
+	b.WriteString(declarations + moreDeclarations + deferDeclarations)
 	main := "func run() (out string) {\n\tcounter, steps, table = 0, 0, map[string]int{}\n"
 	for i := range 2 + g.IntN(3) {
 		g.names = map[string][]string{}

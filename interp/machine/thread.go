@@ -41,6 +41,9 @@ const (
 	// maxFrames is how deep calls may be. Go's own limit is a stack of a
 	// gigabyte, which are ten million calls of a small function.
 	maxFrames = 5_000_000
+	// maxDeferred is how many deferred calls there may be: all are made when a
+	// recursion without end is ended.
+	maxDeferred = 1_000_000
 	// maxBytes is how much a register file may take.
 	maxBytes = 256 << 20
 	// mostKept is how many deferred calls a thread has room for that is kept.

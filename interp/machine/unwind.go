@@ -30,7 +30,7 @@ func (t *thread) pushDeferred(fn *Function, forwards bool, from []uint16, nb, sb
 	n := len(t.deferred)
 	if n < cap(t.deferred) {
 		t.deferred = t.deferred[:n+1]
-	} else if n >= maxFrames {
+	} else if n >= maxDeferred {
 		panic(&StackOverflow{t.depth})
 	} else {
 		t.deferred = append(t.deferred, deferredCall{})
