@@ -1,13 +1,17 @@
 package accel_test
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -132,6 +136,96 @@ func TestSyncBatchNormAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareOutcomes(t, 0, got, want, want, 0)
+}
+
+// ownLoop trains as in the manual of parallel.Gradients, with a model that measures over
+// all ranks.
+func ownLoop(ctx context.Context, group *parallel.Group, standIn bool) (weights []float32, err error) {
+	defer nn.Catch(&err)
+	digits, _, err := data.Digits()
+	if err != nil {
+		return nil, err
+	}
+	set := digits.First(6)
+	accel.Seed(9)
+	model := nn.Sequential(nn.Flatten(), nn.Dense(5), nn.SyncBatchNorm(), nn.Tanh(), nn.Dense(10))
+	if _, err := accel.PredictSet(ctx, model, set.First(1)); err != nil {
+		return nil, err
+	}
+	opt := optim.SGD(model, 0.1)
+	gradients := parallel.NewGradients(group, model)
+	if err := gradients.Begin(ctx); err != nil {
+		return nil, err
+	}
+	defer gradients.End()
+	batches := set.Batches(4, data.Shard(group.Rank(), group.Size())) // of 4 and of 2
+	for batches.Next() {
+		b := batches.Batch()
+		opt.ZeroGrad()
+		var loss *tensor.Tensor
+		switch {
+		case b.Len() > 0:
+			loss = nn.CrossEntropy(model.Forward(b.X), b.Y)
+			err = gradients.Backward(ctx, loss, b.Share())
+		case standIn:
+			_, err = gradients.Exchange(ctx, parallel.Exchange{Backward: func() {
+				gradients.Idle(func() { model.Forward(tensor.Ones(1, 8, 8)).Sum().MulScalar(0).Backward() })
+			}})
+		default:
+			err = gradients.Backward(ctx, nil, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		opt.Step()
+	}
+	for _, p := range nn.State(model) {
+		weights = append(weights, p.Data()...)
+	}
+	return weights, batches.Err()
+}
+
+func init() {
+	rankFailures["own loop"] = func(ctx context.Context, group *parallel.Group) error {
+		alone, err := parallel.Join(ctx, parallel.At(parallel.Place{Size: 1}))
+		if err != nil {
+			return err
+		}
+		want, err := ownLoop(ctx, alone, true)
+		if err != nil {
+			return err
+		}
+		got, err := ownLoop(ctx, group, true)
+		if err != nil {
+			return err
+		}
+		for i, w := range want {
+			if !(math.Abs(float64(got[i]-w)) <= 1e-5) {
+				return fmt.Errorf("weight %d is %v, and %v in one process", i, got[i], w)
+			}
+		}
+		return nil
+	}
+	rankFailures["own loop without examples"] = func(ctx context.Context, group *parallel.Group) error {
+		_, err := ownLoop(ctx, group, false)
+		return err
+	}
+}
+
+// TestOwnLoopWithSyncBatchNorm has a rank without examples take part, or be told that it
+// must.
+func TestOwnLoopWithSyncBatchNorm(t *testing.T) {
+	for r, o := range processes(t, "own loop", 3) {
+		if o.Error != "" {
+			t.Errorf("rank %d: %s", r, o.Error)
+		}
+	}
+	for r, o := range processes(t, "own loop without examples", 3) {
+		want := "rank 2 has no examples, and nn.SyncBatchNorm needs some on each"
+		if !strings.Contains(o.Error, want) {
+			t.Errorf("rank %d: %q", r, o.Error)
+		}
+	}
 }
 
 // enlarged is a set of which some examples have large numbers.
