@@ -109,6 +109,11 @@
 //	strings.Builder, 1e6     19      472       27    0.70
 //	map insert, 1e6         113      275      106    1.07
 //
+// and of a later run, with a panic in every tenth call of the second:
+//
+//	defer, 1e6               96     5066      117    0.82
+//	defer, recover, 1e6     150     8463      100    1.50
+//
 // These functions, and loops of a cell's own statements that are like them, are run
 // by package machine (the map insertion takes 118 ms when it is compiled). A
 // function that has something in it which that package does not run, a complex
