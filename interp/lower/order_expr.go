@@ -1,0 +1,235 @@
+package lower
+
+// The expressions of order.go: which parts of one come early.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// expr is for an expression that is evaluated for its value.
+func (o *order) expr(p *ast.Expr) {
+	if tv := o.Info.Types[*p]; tv.IsType() || tv.Value != nil {
+		return
+	}
+	switch e := (*p).(type) {
+	case *ast.Ident:
+		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.local[v] && !v.IsField() && !isEarly(v) || o.exposed[v]) {
+			o.pending = true
+		}
+	case *ast.ParenExpr:
+		o.expr(&e.X)
+	case *ast.CompositeLit:
+		o.composite(p, e)
+	case *ast.SelectorExpr:
+		o.selector(e)
+	case *ast.IndexExpr:
+		if o.Info.Types[e.Index].IsType() {
+			return
+		}
+		o.expr(&e.X)
+		o.expr(&e.Index)
+		switch o.under(e.X).(type) {
+		case *types.Array, *types.Basic:
+		default:
+			o.pending = true
+		}
+	case *ast.SliceExpr:
+		o.within(func() {
+			o.expr(&e.X)
+			for _, bound := range []*ast.Expr{&e.Low, &e.High, &e.Max} {
+				if *bound != nil {
+					o.expr(bound)
+				}
+			}
+		})
+		o.take(p, false)
+	case *ast.StarExpr:
+		o.expr(&e.X)
+		o.pending = true
+	case *ast.TypeAssertExpr:
+		o.within(func() { o.expr(&e.X) })
+		if e.Type != nil {
+			o.take(p, false)
+		}
+	case *ast.UnaryExpr:
+		switch e.Op {
+		case token.ARROW:
+			o.within(func() { o.expr(&e.X) })
+			o.take(p, true)
+		case token.AND:
+			o.address(&e.X)
+		default:
+			o.expr(&e.X)
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.LAND || e.Op == token.LOR {
+			o.take(p, o.acts(e))
+			return
+		}
+		o.expr(&e.X)
+		o.expr(&e.Y)
+	case *ast.CallExpr:
+		o.call(p, e)
+	}
+}
+
+func isEarly(v *types.Var) bool { return v.Pkg() == nil }
+
+// address is for the operand of &, which is not read.
+func (o *order) address(p *ast.Expr) {
+	switch e := (*p).(type) {
+	case *ast.Ident:
+	case *ast.ParenExpr:
+		o.address(&e.X)
+	case *ast.CompositeLit:
+		for i := range e.Elts {
+			o.element(&e.Elts[i])
+		}
+	default:
+		o.expr(p)
+	}
+}
+
+func (o *order) composite(p *ast.Expr, e *ast.CompositeLit) {
+	switch u := o.under(e).(type) {
+	case *types.Struct, *types.Array, *types.Slice, *types.Pointer:
+		if pointer, ok := u.(*types.Pointer); ok {
+			if _, isMap := pointer.Elem().Underlying().(*types.Map); isMap {
+				break
+			}
+		}
+		for i := range e.Elts {
+			o.element(&e.Elts[i])
+		}
+		return
+	}
+	// The elements of a map are stored one after the other.
+	o.take(p, o.acts(e))
+}
+
+func (o *order) element(p *ast.Expr) {
+	if kv, ok := (*p).(*ast.KeyValueExpr); ok {
+		p = &kv.Value
+	}
+	o.expr(p)
+}
+
+func (o *order) selector(e *ast.SelectorExpr) {
+	sel := o.Info.Selections[e]
+	switch {
+	case sel == nil: // of a package
+		_, variable := o.Info.Uses[e.Sel].(*types.Var)
+		o.pending = o.pending || variable
+	case sel.Kind() == types.MethodExpr:
+	default:
+		o.expr(&e.X)
+		if _, pointer := o.under(e.X).(*types.Pointer); pointer || sel.Indirect() {
+			o.pending = true
+		}
+	}
+}
+
+func (o *order) call(p *ast.Expr, e *ast.CallExpr) {
+	tv := o.Info.Types[e.Fun]
+	if tv.IsType() {
+		_, toSlice := tv.Type.Underlying().(*types.Slice)
+		if b, ok := o.under(e.Args[0]).(*types.Basic); ok && toSlice && b.Info()&types.IsString != 0 {
+			o.within(func() { o.expr(&e.Args[0]) })
+			o.take(p, false)
+			return
+		}
+		o.expr(&e.Args[0])
+		return
+	}
+	if tv.IsBuiltin() && o.Info.Types[*p].Type == types.Typ[types.UnsafePointer] {
+		o.parts(e)
+		return
+	}
+	o.within(func() { o.parts(e) })
+	o.take(p, o.isEffectful(e))
+}
+
+// parts is for the function and the arguments of a call.
+func (o *order) parts(e *ast.CallExpr) {
+	switch fun := ast.Unparen(e.Fun).(type) {
+	case *ast.Ident:
+		o.expr(&e.Fun)
+	case *ast.SelectorExpr:
+		sel := o.Info.Selections[fun]
+		if sel == nil || sel.Kind() != types.MethodVal {
+			o.expr(&e.Fun)
+			break
+		}
+		if o.Info.Types[fun.X].Addressable() {
+			if m, ok := sel.Obj().(*types.Func); ok {
+				if _, byPointer := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); byPointer {
+					if _, isPointer := o.under(fun.X).(*types.Pointer); !isPointer {
+						o.address(&fun.X)
+						break
+					}
+				}
+			}
+		}
+		o.selector(fun)
+	case *ast.FuncLit:
+	default:
+		o.expr(&e.Fun)
+	}
+	if len(e.Args) == 1 {
+		if inner, ok := ast.Unparen(e.Args[0]).(*ast.CallExpr); ok {
+			if _, several := o.Info.TypeOf(inner).(*types.Tuple); several {
+				o.within(func() { o.parts(inner) })
+				return
+			}
+		}
+	}
+	for i := range e.Args {
+		o.expr(&e.Args[i])
+	}
+}
+
+// isEffectful tells whether a call may change variables, or wait for someone who
+// does. Functions of compiled packages do not when they get nothing but values of
+// basic types.
+func (o *order) isEffectful(e *ast.CallExpr) bool {
+	tv := o.Info.Types[e.Fun]
+	if tv.IsType() {
+		return false
+	}
+	if tv.IsBuiltin() {
+		name := calleeIdent(e.Fun).Name
+		return name == "copy" || name == "recover"
+	}
+	id := calleeIdent(e.Fun)
+	if id == nil {
+		return true
+	}
+	fn, ok := o.Info.Uses[id].(*types.Func)
+	if !ok || fn.Pkg() == nil || fn.Pkg().Path() == "main" || isSource(fn.Pkg()) || fn.Signature().Recv() != nil {
+		return true
+	}
+	for v := range fn.Signature().Params().Variables() {
+		if _, basic := v.Type().Underlying().(*types.Basic); !basic {
+			return true
+		}
+	}
+	return false
+}
+
+// acts tells whether there is a call in e that is effectful, or a receive.
+func (o *order) acts(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CallExpr:
+			found = found || o.isEffectful(n)
+		case *ast.UnaryExpr:
+			found = found || n.Op == token.ARROW
+		}
+		return !found
+	})
+	return found
+}
