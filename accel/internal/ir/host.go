@@ -21,7 +21,7 @@ func (r *Recorder) Upload(t Type, data []byte) *Value {
 // Empty makes a computed value with undefined elements; Write fills it.
 func (r *Recorder) Empty(t Type) *Value {
 	v := &Value{}
-	v.setType(t)
+	r.setType(v, t)
 	v.layout = RowMajor(v.shape)
 	v.look(r.alloc(Len(t.Shape) * t.DType.Size()))
 	for _, t := range r.tracers {
@@ -54,7 +54,7 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 // moved cannot read what is written there.
 func (r *Recorder) takeOver(v *Value) *Value {
 	next := &Value{layout: v.layout, leaf: v.leaf, requires: v.requires}
-	next.setType(Type{v.shape, v.dtype})
+	r.setType(next, Type{v.shape, v.dtype})
 	next.look(v.buf)
 	v.leave(overwritten)
 	return next.Hold()

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -351,6 +352,28 @@ func TestRecordingAllocates(t *testing.T) {
 	if n := testing.AllocsPerRun(50, list); n > 10+8 {
 		t.Errorf("a list of 10 ops that was planned before allocates %v objects", n)
 	}
+}
+
+// TestPlansKeepNoValues runs lists of all kinds of steps that nobody holds the results
+// of any more: their plans stay, and their storage must not.
+func TestPlansKeepNoValues(t *testing.T) {
+	r := NewRecorder(&nullDevice{})
+	x := input(r, Float32, 8, 8)
+	before := r.Stats().LiveBytes
+	for _, record := range []func() *Value{
+		func() *Value { return r.Add(x, x) },
+		func() *Value { return r.Record(MatMul{}, r.Mul(x, x), x) },
+		func() *Value { return r.Record(Sum{From: 1, To: 2}, r.Record(Exp{}, x)) },
+		func() *Value { return r.Add(r.Reshape(r.swapLast(x), []int{4, 16}), r.Reshape(x, []int{4, 16})) },
+	} {
+		record().Hold()
+		r.Flush()
+	}
+	Collect()
+	if s := r.Stats(); s.PlansMade != 4 || s.LiveBytes != before {
+		t.Errorf("%d bytes live, after %d plans %d", before, s.PlansMade, s.LiveBytes)
+	}
+	runtime.KeepAlive(x)
 }
 
 func TestTrimBoundsTheList(t *testing.T) {

@@ -24,6 +24,7 @@ type Recorder struct {
 	assigns   []assignment
 	released  []*Value // dropped values that the list still reads
 	leaves    []*Leaf  // whose gradients the list computes
+	shapes    []int    // where the dimensions of new values go
 	key       []byte   // structure of the list, appended to while recording
 	words     []uint64 // parameters that are no part of the structure
 	pending   int      // bytes of the recorded results
@@ -123,7 +124,7 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	if err != nil {
 		panic(describe(err, op, args))
 	}
-	v.setType(t)
+	r.setType(v, t)
 	if r.noGrad == 0 && t.DType.IsFloat() {
 		if Differentiable(op) {
 			for _, x := range args {
@@ -325,7 +326,7 @@ func (r *Recorder) Alias(v *Value) *Value {
 	v.buf.shared = true
 	a := &Value{layout: v.layout}
 	a.look(v.buf)
-	a.setType(Type{v.shape, v.dtype})
+	r.setType(a, Type{v.shape, v.dtype})
 	for _, t := range r.tracers {
 		t.aliased(a, v, r.place)
 	}

@@ -58,7 +58,6 @@ type Value struct {
 	note *trace.Note // where it came from, while a profile is taken
 
 	args [3]*Value
-	dims [4]int
 }
 
 // Shape of the value; not to be changed.
@@ -94,16 +93,23 @@ func (v *Value) Hold() *Value { v.handles++; return v }
 // Drop takes one holder away.
 func (v *Value) Drop() { v.handles-- }
 
-// newValue is a value whose type is set later. It keeps inputs and dimensions
-// in itself if they are few, so that recording an op allocates little else.
+// newValue is a value whose type is set later. It keeps inputs in itself if they
+// are few, so that recording an op allocates little else.
 func newValue(op Op, in []*Value) *Value {
 	v := &Value{op: op}
 	v.in = append(v.args[:0], in...)
 	return v
 }
 
-func (v *Value) setType(t Type) {
-	v.shape = append(v.dims[:0], t.Shape...)
+// setType gives v the type t. The dimensions lie with those of other values, and
+// not in v: plans keep shapes, and would keep v and its storage with them.
+func (r *Recorder) setType(v *Value, t Type) {
+	if r.shapes == nil || len(t.Shape) > cap(r.shapes)-len(r.shapes) {
+		r.shapes = make([]int, 0, max(256, len(t.Shape)))
+	}
+	begin := len(r.shapes)
+	r.shapes = append(r.shapes, t.Shape...)
+	v.shape = r.shapes[begin:len(r.shapes):len(r.shapes)]
 	v.dtype = t.DType
 }
 
