@@ -95,12 +95,15 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
-	// Rank 1 takes its time, which the run says.
+	// Rank 1 takes its time, four times that of a step, however busy the machine is,
+	// which the run says.
 	"behind": func(ctx context.Context, group *parallel.Group) error {
+		begin := time.Now()
 		run, err := failing(ctx, group, accel.StopWhen(func(*accel.Run) bool {
 			if group.Rank() == 1 {
-				time.Sleep(40 * time.Millisecond)
+				time.Sleep(4 * time.Since(begin))
 			}
+			begin = time.Now()
 			return false
 		}))
 		if err == nil && !strings.Contains(run.Summary(), "rank 1 is behind: the others waited for it at least") {
@@ -245,14 +248,10 @@ func TestRanksThatFail(t *testing.T) {
 		{"resume", [2]string{"", ""}},
 	} {
 		t.Run(c.task, func(t *testing.T) {
-			begin := time.Now()
 			for r, o := range processes(t, c.task, 2) {
 				if (o.Error == "") != (c.want[r] == "") || !strings.Contains(o.Error, c.want[r]) {
 					t.Errorf("rank %d: got %q, want %q", r, o.Error, c.want[r])
 				}
-			}
-			if took := time.Since(begin); took > 40*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}

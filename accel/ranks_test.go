@@ -179,7 +179,7 @@ func TestRankProcess(t *testing.T) {
 	if task == "" {
 		t.Skip("this is no process of a group")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	c := rankTrainings[task]
 	if c.nccl {
