@@ -98,6 +98,7 @@ var refused = []struct{ name, in, want string }{
 	{"package with a capital", "Fmt.Println(1)", "cell[1]:1:1: undefined: Fmt (but have fmt)"},
 	{"variable with a capital", "total := 1\nTotal + 1", "cell[1]:2:1: undefined: Total (but have total)"},
 	{"built-in with a capital", "Len(\"a\")", "cell[1]:1:1: undefined: Len (but have len)"},
+	{"a name that is declared wrongly", "main := 3\nmain", "cell[1]:1:1: cannot declare main - must be func\ncell[1]:2:1: undefined: main"},
 	{"nothing like it", "Nowhere.Println(1)", "cell[1]:1:1: undefined: Nowhere"},
 	{"wrong inside of a block", "for i := 0; i < 3; i++ { x = = 1 }\ny := zz zz", "cell[1]:1:30: expected operand, found '='\ncell[1]:2:9: unexpected zz at the end of a statement"},
 	{"unclosed", "f(1, []int{2,", "cell[1]:1:14: unexpected end of the cell: \"{\" of line 1, column 11 is not closed"},

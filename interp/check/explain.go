@@ -43,7 +43,7 @@ func (a *attempt) otherCase(msg string) string {
 	}
 	var have []string
 	for _, known := range slices.Concat(slices.Collect(maps.Keys(a.live)), slices.Collect(maps.Keys(a.declared)), types.Universe.Names()) {
-		if strings.EqualFold(known, name) && !strings.Contains(known, "ʹ") {
+		if known != name && strings.EqualFold(known, name) && !strings.Contains(known, "ʹ") {
 			have = append(have, known)
 		}
 	}
