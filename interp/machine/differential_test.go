@@ -15,7 +15,9 @@ var unlike = regexp.MustCompile(`(out of range) \[.*`)
 
 // FuzzPrograms runs random programs with and without the machine.
 func FuzzPrograms(f *testing.F) {
-	for seed := range uint64(12) {
+	// Others recover so many panics that the engine, which takes its time for each,
+	// needs minutes under the race detector.
+	for _, seed := range []uint64{1, 3, 4, 5, 6, 7, 8, 9, 10, 11} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
