@@ -5,13 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/kernel/batch"
 	"github.com/quernlab/quern/kernel/notebook"
+	"github.com/quernlab/quern/kernel/notebook/parameter"
 )
 
 const runUsage = `quern run executes a notebook, without Python and without a browser.
@@ -28,7 +25,8 @@ const runUsage = `quern run executes a notebook, without Python and without a br
   quern run nb.ipynb --timeout 60s       no cell may take longer
   quern run nb.ipynb --param x=3         sets x behind the cell tagged "parameters"
 
-A parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) or else a text.
+A parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) of the type that
+the cell gives it, or else a text; it is data, and nothing of it is executed.
 Without a cell tagged "parameters" it is defined at the top. Cells run in the
 notebook's folder. At the first cell that fails quern run stops, tells which and
 why, and exits with status 1; -o is written all the same. A cell tagged
@@ -43,7 +41,7 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	output := flags.String("o", "", "")
 	var limit duration
 	flags.Var(&limit, "timeout", "")
-	var parameters parameters
+	var parameters parameter.Set
 	flags.Var(&parameters, "param", "")
 	path, err := parseNotebook(flags, runUsage, args, std)
 	switch {
@@ -56,7 +54,9 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	parameters.inject(n)
+	if err := parameters.Inject(n); err != nil {
+		return err
+	}
 	return execute(ctx, n, path, *output, time.Duration(limit), std)
 }
 
@@ -154,68 +154,4 @@ func (d *duration) Set(s string) error {
 	}
 	*d = duration(value)
 	return nil
-}
-
-// parameters are those of --param, in order.
-type parameters []parameter
-
-type parameter struct{ name, value string }
-
-func (p *parameters) String() string { return "" }
-
-// Set takes name=value.
-func (p *parameters) Set(s string) error {
-	name, value, ok := strings.Cut(s, "=")
-	if !ok || !token.IsIdentifier(name) {
-		return fmt.Errorf("%q is not of the form name=value", s)
-	}
-	if !literal(value) {
-		value = strconv.Quote(value)
-	}
-	*p = append(*p, parameter{name, value})
-	return nil
-}
-
-// literal reports whether a text is a literal of Go.
-func literal(s string) bool {
-	e, err := parser.ParseExpr(s)
-	if err != nil {
-		return false
-	}
-	if sign, ok := e.(*ast.UnaryExpr); ok && (sign.Op == token.SUB || sign.Op == token.ADD) {
-		e = sign.X
-	}
-	switch e := e.(type) {
-	case *ast.BasicLit, *ast.CompositeLit:
-		return true
-	case *ast.Ident:
-		return e.Name == "true" || e.Name == "false"
-	}
-	return false
-}
-
-// inject puts a cell with the parameters behind the one tagged "parameters",
-// where it assigns, so that the types stay; without that, at the top, where it
-// defines.
-func (p parameters) inject(n *notebook.Notebook) {
-	if len(p) == 0 {
-		return
-	}
-	at, operator := 0, " := "
-	for i, c := range n.Cells {
-		if c.Type == "code" && c.HasTag("parameters") {
-			at, operator = i+1, " = "
-			break
-		}
-	}
-	var lines []string
-	for _, q := range p {
-		lines = append(lines, q.name+operator+q.value)
-	}
-	cell := notebook.NewCode("// Parameters\n"+strings.Join(lines, "\n"), "injected-parameters")
-	rest := n.Cells[at:]
-	if len(rest) > 0 && rest[0].HasTag("injected-parameters") { // of an earlier run
-		rest = rest[1:]
-	}
-	n.Cells = slices.Concat(n.Cells[:at], []*notebook.Cell{cell}, rest)
 }

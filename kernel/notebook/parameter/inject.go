@@ -1,0 +1,65 @@
+package parameter
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/kernel/notebook"
+)
+
+// Set is the parameters of a notebook in the order in which they were given. It is a
+// flag.Value.
+type Set []Parameter
+
+// String implements flag.Value.
+func (s *Set) String() string { return "" }
+
+// Set implements flag.Value: it parses name=value and adds it.
+func (s *Set) Set(text string) error {
+	p, err := Parse(text)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(*s, func(q Parameter) bool { return q.Name == p.Name }) {
+		return fmt.Errorf("%s is given twice", p.Name)
+	}
+	*s = append(*s, p)
+	return nil
+}
+
+// Inject puts a cell with the parameters behind the one tagged "parameters", where
+// it assigns, so that the types stay; without that, at the top, where it defines. A
+// parameter that does not fit the type of its variable is a [*TypeError], and the
+// notebook is then as it was.
+func (s Set) Inject(n *notebook.Notebook) error {
+	if len(s) == 0 {
+		return nil
+	}
+	at, operator := 0, " := "
+	for i, c := range n.Cells {
+		if c.Type == "code" && c.HasTag("parameters") {
+			at, operator = i+1, " = "
+			break
+		}
+	}
+	var lines []string
+	var errs []error
+	for _, p := range s {
+		lines = append(lines, p.Name+operator+p.Literal)
+		if at > 0 {
+			errs = append(errs, p.check(n.Cells[at-1].Source))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	cell := notebook.NewCode("// Parameters\n"+strings.Join(lines, "\n"), "injected-parameters")
+	rest := n.Cells[at:]
+	if len(rest) > 0 && rest[0].HasTag("injected-parameters") { // of an earlier run
+		rest = rest[1:]
+	}
+	n.Cells = slices.Concat(n.Cells[:at], []*notebook.Cell{cell}, rest)
+	return nil
+}
