@@ -14,6 +14,8 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/dl"
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"github.com/quernlab/quern/internal/loader"
 )
 
 // libraryName is the library of the NVIDIA driver that measures.
@@ -57,6 +59,8 @@ type driver struct {
 	has map[string]bool
 }
 
+var errNoLibrary = fmt.Errorf("%w: %s is not installed: there is no NVIDIA driver, or the container was started without --gpus", ErrNoGPU, libraryName)
+
 // loading guards the package variables that go-nvml sets while it loads or
 // closes a library.
 var loading sync.Mutex
@@ -90,6 +94,17 @@ const (
 func load(path string) (*driver, error) {
 	loading.Lock()
 	defer loading.Unlock()
+	if path == libraryName {
+		found, err := loader.Find(libraryName, loader.Path())
+		var none *loader.NotFoundError
+		switch {
+		case errors.As(err, &none) && none.Skipped == nil:
+			return nil, errNoLibrary
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", ErrNoGPU, err)
+		}
+		path = found
+	}
 	if err := usable(path); err != nil {
 		return nil, err
 	}
@@ -110,7 +125,7 @@ func load(path string) (*driver, error) {
 func usable(path string) (err error) {
 	l := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
 	if l.Open() != nil {
-		return fmt.Errorf("%w: %s is not installed: there is no NVIDIA driver, or the container was started without --gpus", ErrNoGPU, libraryName)
+		return errNoLibrary
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	for _, group := range required {

@@ -17,17 +17,17 @@ type direction struct {
 var directions = []direction{
 	// Two sides that know of each other through kernel/link alone.
 	{"kernel", []string{"gpu"}},
-	{"interp", []string{"display"}},
+	{"interp", []string{"display", "internal/trust"}},
 	// What cells import is compiled in here, and nowhere else.
 	{"interp/symbols/internal/own", []string{"accel", "display", "gpu", "interp", "plots", "widgets"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// What users import knows nothing of Jupyter.
 	{"accel", []string{"display", "gpu", "plots"}},
-	{"accel/internal", []string{"accel/tensor", "display"}},
+	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/trust"}},
 	{"accel/internal/ir", []string{"accel/internal"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},
-	{"accel/internal/cuda", []string{"accel/internal"}},
-	{"gpu", []string{"plots"}},
+	{"accel/internal/cuda", []string{"accel/internal", "internal/loader", "internal/trust"}},
+	{"gpu", []string{"internal/loader", "plots"}},
 	{"plots", []string{"display"}},
 	{"display", nil},
 	{"widgets", []string{"display"}},

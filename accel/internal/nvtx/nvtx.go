@@ -10,9 +10,14 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/quernlab/quern/internal/loader"
+	"github.com/quernlab/quern/internal/trust"
 )
 
 // variable is where a tool says which library of its is to be opened.
@@ -28,6 +33,10 @@ var Open = sync.OnceValue(func() error {
 	if path == "" {
 		return fmt.Errorf("nvtx: %w", ErrNoTool)
 	}
+	path, err := judged(path)
+	if err != nil {
+		return fmt.Errorf("nvtx: %w: %s: %w", ErrNoTool, variable, err)
+	}
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	switch C.quern_nvtx_open(name) {
@@ -40,6 +49,19 @@ var Open = sync.OnceValue(func() error {
 	}
 	return fmt.Errorf("nvtx: %w: %s refuses to begin", ErrNoTool, path)
 })
+
+// judged is the file that the variable names, which nobody else may have written; a
+// name alone is looked for as the loader does.
+func judged(path string) (string, error) {
+	if !strings.Contains(path, "/") {
+		return loader.Find(path, loader.Path())
+	}
+	err := trust.File(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return path, nil // opening it says so
+	}
+	return path, err
+}
 
 // Begin begins a range; what is returned ends it. Open must have succeeded.
 func Begin(name string) (end func()) {

@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"github.com/NVIDIA/go-nvml/pkg/dl"
+
+	"github.com/quernlab/quern/internal/loader"
 )
 
 // libraryName is the library of the NVIDIA driver that computes.
@@ -20,7 +22,14 @@ const libraryName = "libcuda.so.1"
 
 // Open opens and initialises the CUDA driver. The error wraps [ErrNoGPU] and
 // says in one line why there is no GPU to use.
-func Open() (Driver, error) { return openLibrary(libraryName, thisMachine()) }
+func Open() (Driver, error) {
+	m := thisMachine()
+	path, err := loader.Find(libraryName, loader.Path())
+	if err != nil {
+		return nil, m.withoutLibrary(err)
+	}
+	return openLibrary(path, m)
+}
 
 // Symbols are the functions of the CUDA driver that the package calls.
 func Symbols() []string {

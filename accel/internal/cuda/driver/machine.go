@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/quernlab/quern/internal/loader"
 )
 
 // machine is what of the operating system tells why there is no GPU.
@@ -40,7 +42,10 @@ const (
 
 // withoutLibrary says why the library cannot be opened.
 func (m machine) withoutLibrary(cause error) error {
+	var unsafe *loader.UnsafeError
 	switch {
+	case errors.As(cause, &unsafe):
+		return fmt.Errorf("%w: libcuda.so.1 is not loaded: %w", ErrNoGPU, cause)
 	case m.exists(controlFile):
 		return fmt.Errorf("%w: the GPU is there but libcuda.so.1 cannot be loaded (%w): install the NVIDIA driver's libraries, or start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility", ErrNoGPU, cause)
 	case m.exists(moduleFile):

@@ -16,14 +16,21 @@ var ErrBuild = errors.New("the program was built without cgo, or not for Linux")
 type MissingError struct {
 	Library *Library
 	Only    string // the folders of the variable, if it is set
+	Skipped error  // files that are there and are not trusted; may be nil
 }
 
 func (e *MissingError) Error() string {
+	if e.Skipped != nil {
+		return fmt.Sprintf("not used, since other users could have written it: %v", e.Skipped)
+	}
 	if e.Only != "" {
 		return fmt.Sprintf("%s is not in %s (%s)", strings.Join(e.Library.Files, " or "), e.Only, Variable)
 	}
 	return fmt.Sprintf("not found; python3 -m pip install %s brings it, and %s can name its folder", e.Library.Package, Variable)
 }
+
+// Unwrap returns why files that are there are not used.
+func (e *MissingError) Unwrap() error { return e.Skipped }
 
 // VersionError says that a library has a version that is not used.
 type VersionError struct {

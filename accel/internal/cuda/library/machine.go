@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/quernlab/quern/internal/loader"
 )
 
 // Machine is what the search looks at.
@@ -19,7 +21,13 @@ type Machine struct {
 
 // ThisMachine is the one that the program runs on.
 func ThisMachine() Machine {
-	m := Machine{Env: os.Getenv, Loaded: loaded}
+	m := Machine{Loaded: loaded}
+	m.Env = func(name string) string {
+		if name == loader.Variable {
+			return loader.Path() // of the loader, which has read it at the start
+		}
+		return os.Getenv(name)
+	}
 	// What cannot be found out is not looked at.
 	m.Python, _ = exec.LookPath("python3")
 	m.Executable, _ = os.Executable()
@@ -52,22 +60,14 @@ func (m Machine) interpreter() string {
 		}
 	}
 	for _, version := range words {
-		if program := filepath.Join(root, "versions", version, "bin", "python3"); version != "" && m.exists(program) {
+		if version == "" || version == ".." || filepath.Base(version) != version { // the file may be of a folder that was downloaded
+			continue
+		}
+		if program := filepath.Join(root, "versions", version, "bin", "python3"); m.exists(program) {
 			return program
 		}
 	}
 	return m.Python
-}
-
-// loader are folders in which the loader looks for a name; not all, since others stand
-// in its cache.
-func (m Machine) loader() []string {
-	all := filepath.SplitList(m.Env("LD_LIBRARY_PATH"))
-	multiarch := "x86_64-linux-gnu"
-	if runtime.GOARCH == "arm64" {
-		multiarch = "aarch64-linux-gnu"
-	}
-	return append(all, "/lib/"+multiarch, "/usr/lib/"+multiarch, "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 }
 
 // isolated tells whether a prefix is an environment without the packages of the

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"unsafe"
+
+	"github.com/quernlab/quern/internal/trust"
 )
 
 // Handle is a library that is loaded. It stays so until the process ends.
@@ -63,25 +65,12 @@ func (l *Library) open(m Machine, driver int) (*Handle, error) {
 		if err == nil {
 			return h, nil
 		}
-		if place.named() && absent(err) {
-			continue // the loader has none
-		}
 		refused = append(refused, err)
 	}
 	if len(refused) == 0 {
 		return nil, &MissingError{Library: l, Only: m.Env(Variable)}
 	}
 	return nil, errors.Join(refused...)
-}
-
-// named tells a name that the loader searches for from the path of a file.
-func (p Place) named() bool { return filepath.Base(p.Path) == p.Path }
-
-// absent tells an error of the loader that says that there is no such file from one
-// about a file.
-func absent(err error) bool {
-	var e *LoadError
-	return errors.As(err, &e) && strings.HasPrefix(e.Reason, "cannot open shared object file: No such file")
 }
 
 // damaged is the error of a file that ends who uses it.
@@ -106,7 +95,7 @@ func dlopen(path string) (unsafe.Pointer, error) {
 
 // load opens a library and asks for its version. What is refused is closed again.
 func (l *Library) load(m Machine, place Place, driver int) (*Handle, error) {
-	if err := l.whole(m, place.Path); err != nil {
+	if err := l.whole(place); err != nil {
 		return nil, err
 	}
 	library, err := dlopen(place.Path)
@@ -132,7 +121,7 @@ func (l *Library) ask(m Machine, h *Handle, driver int) error {
 		h.Path = C.GoString(&at[0])
 	}
 	if l.first != "" {
-		if err := h.needs(m, l.first, []Place{{Path: filepath.Join(filepath.Dir(h.Path), l.first)}, {Path: l.first}}, fmt.Sprintf("install %s again", l.Name)); err != nil {
+		if err := h.needs(m, l.first, m.alsoFound([]Place{{Path: filepath.Join(filepath.Dir(h.Path), l.first)}}, l.first), fmt.Sprintf("install %s again", l.Name)); err != nil {
 			return err
 		}
 	}
@@ -179,37 +168,47 @@ func (l *Library) callee(m Machine, h *Handle) error {
 		places = append(places, Place{Path: filepath.Join(folder, "..", "..", "..", filepath.FromSlash(wheel), file)})
 	}
 	found, err := l.calls.Places(m)
-	if err != nil {
+	var missing *MissingError
+	if err != nil && !errors.As(err, &missing) {
 		return err
 	}
-	for _, p := range append(found, Place{Path: file}) {
+	for _, p := range found {
 		if filepath.Base(p.Path) == file {
 			places = append(places, p)
 		}
 	}
-	return h.needs(m, file, places, fmt.Sprintf("python3 -m pip install %s brings it", l.calls.packaged(h.CUDA/1000)))
+	return h.needs(m, file, m.alsoFound(places, file), fmt.Sprintf("python3 -m pip install %s brings it", l.calls.packaged(h.CUDA/1000)))
+}
+
+// alsoFound adds where the loader finds a file.
+func (m Machine) alsoFound(places []Place, file string) []Place {
+	if path, err := m.find(file); err == nil {
+		places = append(places, Place{path, fromLoader})
+	}
+	return places
 }
 
 // needs loads what a library needs from the first place that has it, which is never
 // closed.
 func (h *Handle) needs(m Machine, file string, places []Place, remedy string) error {
-	var why error
+	var why error = &LoadError{Path: file, Reason: "not found"}
 	for _, p := range places {
-		if !p.named() && !m.exists(p.Path) {
+		if !m.exists(p.Path) {
 			continue
 		}
-		err := whole(p.Path)
-		if p.named() {
-			err = m.wholeNamed(p.Path)
+		var err error
+		if p.From != fromLoader && p.From != fromProcess {
+			err = trust.File(p.Path)
+		}
+		if err == nil {
+			err = whole(p.Path)
 		}
 		if err == nil {
 			if _, err = dlopen(p.Path); err == nil {
 				return nil
 			}
 		}
-		if why == nil || !absent(err) {
-			why = err
-		}
+		why = err
 	}
 	return &LoadError{Path: h.Path, Reason: fmt.Sprintf("needs %s, which is not usable (%v): %s", file, why, remedy)}
 }

@@ -1,10 +1,14 @@
 package library
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/internal/loader"
+	"github.com/quernlab/quern/internal/trust"
 )
 
 // Library is one of NVIDIA's libraries, and which of its versions are used.
@@ -64,25 +68,36 @@ const Variable = "QUERN_CUDA_LIBRARIES"
 
 // Place is where a library may be.
 type Place struct {
-	Path string // of the file; its name alone for the loader's own search
+	Path string // of the file
 	From string // what led there, in words
 }
 
 // Places are where a library is looked for, in order, without files that do not
 // exist: what the process has loaded already, Python's packages, conda, the loader's
-// path and the toolkit, as NVIDIA's own cuda.pathfinder does. The error is [ErrOff].
+// path and the toolkit, as NVIDIA's own cuda.pathfinder does.
+//
+// A file counts only if its path is absolute and no other user than root could have
+// written it; an empty element of a variable would mean the working directory, which
+// may be a folder that was downloaded. Where files are there, but none counts, the
+// error is a [*MissingError] that says why. It is [ErrOff] where the libraries are
+// switched off, and a [*LoadError] where the loader would search the working
+// directory for what a library depends on.
 func (l *Library) Places(m Machine) ([]Place, error) {
-	if set := m.Env(Variable); set != "" {
-		if off(set) {
-			return nil, ErrOff
-		}
-		return l.in(m, filepath.SplitList(set), Variable), nil
+	set := m.Env(Variable)
+	if off(set) {
+		return nil, ErrOff
+	}
+	if err := loader.Check(m.Env(loader.Variable)); err != nil {
+		return nil, &LoadError{Path: l.Files[0], Reason: err.Error()}
+	}
+	if set != "" {
+		return l.trusted(m, l.in(m, filepath.SplitList(set), Variable))
 	}
 	var all []Place
 	for _, path := range m.Loaded() {
 		for _, file := range l.Files {
 			if filepath.Base(path) == file {
-				all = append(all, Place{path, "loaded already"})
+				all = append(all, Place{path, fromProcess})
 			}
 		}
 	}
@@ -101,15 +116,56 @@ func (l *Library) Places(m Machine) ([]Place, error) {
 			all = append(all, l.in(m, m.conda(prefix), fmt.Sprintf("the conda packages of %s", prefix))...)
 		}
 	}
+	var skipped error
 	for _, file := range l.Files {
-		all = append(all, Place{file, "the loader's path"})
+		switch path, err := m.find(file); {
+		case err == nil:
+			all = append(all, Place{path, fromLoader})
+		default:
+			skipped = errors.Join(skipped, errors.Unwrap(err))
+		}
 	}
 	for _, variable := range []string{"CUDA_PATH", "CUDA_HOME"} {
 		if root := m.Env(variable); root != "" {
 			all = append(all, l.in(m, m.toolkit(root), variable)...)
 		}
 	}
-	return append(all, l.in(m, m.toolkit("/usr/local/cuda"), "/usr/local/cuda")...), nil
+	all, err := l.trusted(m, append(all, l.in(m, m.toolkit("/usr/local/cuda"), "/usr/local/cuda")...))
+	if len(all) == 0 && err == nil && skipped != nil {
+		return nil, &MissingError{Library: l, Skipped: skipped}
+	}
+	return all, err
+}
+
+const (
+	fromLoader  = "the loader's path"
+	fromProcess = "loaded already"
+)
+
+// find looks for a library as the loader does. The error says, where it wraps one,
+// why a file that is there does not count.
+func (m Machine) find(file string) (string, error) {
+	return loader.Find(file, m.Env(loader.Variable))
+}
+
+// trusted leaves out what other users could have written. What the process has loaded
+// has run, and the loader's path has been judged.
+func (l *Library) trusted(m Machine, places []Place) ([]Place, error) {
+	var skipped []error
+	places = slices.DeleteFunc(places, func(p Place) bool {
+		if p.From == fromProcess || p.From == fromLoader {
+			return false
+		}
+		err := trust.File(p.Path)
+		if err != nil {
+			skipped = append(skipped, fmt.Errorf("%s (%s): %w", p.Path, p.From, err))
+		}
+		return err != nil
+	})
+	if len(places) == 0 && len(skipped) > 0 {
+		return nil, &MissingError{Library: l, Only: m.Env(Variable), Skipped: errors.Join(skipped...)}
+	}
+	return places, nil
 }
 
 // off tells whether the variable switches the libraries off.

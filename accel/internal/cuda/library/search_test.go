@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/internal/loader"
 )
 
 // tree makes files below a folder and a machine whose home is elsewhere.
@@ -67,7 +69,7 @@ func TestPlaces(t *testing.T) {
 		"pyenv/versions/3.12.1/bin/python3", "pyenv/versions/3.12.1/lib/python3.12/site-packages/nvidia/cu13/lib/" + lt13,
 	}
 	root := tree(t, all...)
-	loader := []string{lt13, lt12}
+	var none []string // that the loader finds
 	for _, row := range []struct {
 		name      string
 		library   *Library
@@ -76,35 +78,35 @@ func TestPlaces(t *testing.T) {
 		python    string
 		want      []string
 	}{
-		{"nothing", CuBLASLt, nil, nil, "", loader},
+		{"nothing", CuBLASLt, nil, nil, "", none},
 		{"virtual environment", CuBLASLt, map[string]string{"VIRTUAL_ENV": "/venv"}, nil, "",
-			append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, loader...)},
+			append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, none...)},
 		{"older wheel", CuBLASLt, map[string]string{"VIRTUAL_ENV": "/old"}, nil, "",
-			append([]string{"old/lib/python3.9/site-packages/nvidia/cublas/lib/" + lt12}, loader...)},
+			append([]string{"old/lib/python3.9/site-packages/nvidia/cublas/lib/" + lt12}, none...)},
 		{"python3 on PATH", CuBLASLt, nil, nil, "venv/bin/python3",
-			append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, loader...)},
+			append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, none...)},
 		{"python3 that is gone", CuBLASLt, nil, nil, "python/bin/python3",
-			append([]string{"python/lib/python3.12/site-packages/torch/lib/" + lt12}, loader...)},
+			append([]string{"python/lib/python3.12/site-packages/torch/lib/" + lt12}, none...)},
 		{"PYTHONPATH", CuBLASLt, map[string]string{"PYTHONPATH": "/venv/lib/python3.11/site-packages"}, nil, "",
-			append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, loader...)},
-		{"conda that is not activated", CuBLASLt, nil, nil, "forge/bin/python3", append([]string{"forge/lib/" + lt13}, loader...)},
+			append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, none...)},
+		{"conda that is not activated", CuBLASLt, nil, nil, "forge/bin/python3", append([]string{"forge/lib/" + lt13}, none...)},
 		{"pyenv", CuBLASLt, map[string]string{"PYENV_VERSION": "3.12.1"}, nil, "pyenv/shims/python3",
-			append([]string{"pyenv/versions/3.12.1/lib/python3.12/site-packages/nvidia/cu13/lib/" + lt13}, loader...)},
-		{"pyenv of another version", CuBLASLt, map[string]string{"PYENV_VERSION": "3.9"}, nil, "pyenv/shims/python3", loader},
-		{"conda", CuBLASLt, map[string]string{"CONDA_PREFIX": "/conda"}, nil, "", append([]string{"conda/lib/" + lt12}, loader...)},
+			append([]string{"pyenv/versions/3.12.1/lib/python3.12/site-packages/nvidia/cu13/lib/" + lt13}, none...)},
+		{"pyenv of another version", CuBLASLt, map[string]string{"PYENV_VERSION": "3.9"}, nil, "pyenv/shims/python3", none},
+		{"conda", CuBLASLt, map[string]string{"CONDA_PREFIX": "/conda"}, nil, "", append([]string{"conda/lib/" + lt12}, none...)},
 		{"toolkit", CuBLASLt, map[string]string{"CUDA_HOME": "/cuda"}, nil, "",
-			append(slices.Clone(loader), "cuda/lib64/"+lt13, "cuda/lib64/"+lt12)},
+			append(slices.Clone(none), "cuda/lib64/"+lt13, "cuda/lib64/"+lt12)},
 		{"loaded", CuBLASLt, map[string]string{"VIRTUAL_ENV": "/venv"}, []string{"/x/libc.so.6", "/x/" + lt12}, "",
-			append([]string{"/x/" + lt12, "venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, loader...)},
+			append([]string{"/x/" + lt12, "venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13}, none...)},
 		{"order", CuBLASLt, map[string]string{"VIRTUAL_ENV": "/venv", "CONDA_PREFIX": "/conda", "CUDA_PATH": "/cuda"}, nil, "",
-			append(append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13, "conda/lib/" + lt12}, loader...), "cuda/lib64/"+lt13, "cuda/lib64/"+lt12)},
+			append(append([]string{"venv/lib/python3.11/site-packages/nvidia/cu13/lib/" + lt13, "conda/lib/" + lt12}, none...), "cuda/lib64/"+lt13, "cuda/lib64/"+lt12)},
 		{"folder of the variable alone", CuBLASLt, map[string]string{Variable: "/mine", "VIRTUAL_ENV": "/venv"}, nil, "", []string{"mine/" + lt13}},
 		{"folder without it", NCCL, map[string]string{Variable: "/mine"}, nil, "", nil},
 		{"cuDNN of the variable", CuDNN, map[string]string{Variable: "/mine"}, nil, "", []string{"mine/libcudnn.so.9"}},
 		{"cuDNN", CuDNN, map[string]string{"VIRTUAL_ENV": "/cudnn"}, nil, "",
-			[]string{"cudnn/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9", "libcudnn.so.9"}},
+			[]string{"cudnn/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9"}},
 		{"NCCL in lib64", NCCL, map[string]string{"VIRTUAL_ENV": "/nccl"}, nil, "",
-			[]string{"nccl/lib64/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2", "libnccl.so.2"}},
+			[]string{"nccl/lib64/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := machineAt(root, row.variables, row.loaded...)
@@ -145,7 +147,7 @@ func TestEnvironmentOfAnotherPython(t *testing.T) {
 	if err := os.Symlink(filepath.Join(root, "base/bin/python3.11"), python); err != nil {
 		t.Skip(err)
 	}
-	for config, want := range map[string]int{"include-system-site-packages = false\n": 1, "include-system-site-packages = true\n": 2} {
+	for config, want := range map[string]int{"include-system-site-packages = false\n": 0, "include-system-site-packages = true\n": 1} {
 		if err := os.WriteFile(filepath.Join(root, "venv/pyvenv.cfg"), []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -154,6 +156,65 @@ func TestEnvironmentOfAnotherPython(t *testing.T) {
 		places, err := NCCL.Places(m)
 		if err != nil || len(slices.DeleteFunc(places, func(p Place) bool { return p.From == "/usr/local/cuda" })) != want {
 			t.Errorf("%q: %v, %v", config, places, err)
+		}
+	}
+}
+
+// A library that somebody else may have written is not loaded, wherever it is.
+func TestPlanted(t *testing.T) {
+	const nccl = "nvidia/nccl/lib/libnccl.so.2"
+	root := tree(t, "notebook/"+nccl, "notebook/libnccl.so.2", "notebook/lib/python3.12/site-packages/"+nccl, "notebook/lib/libnccl.so.2", "notebook/lib64/libnccl.so.2",
+		"notebook/evil/bin/python3", "notebook/evil/lib/python3.12/site-packages/"+nccl, "pyenv/shims/python3", "pyenv/versions/3.12.1/bin/python3",
+		"wide/"+nccl, "wide/libnccl.so.2", "mine/libnccl.so.2", "shared/libnccl.so.2", "written/libnccl.so.2")
+	for name, mode := range map[string]os.FileMode{"wide": 0o777, "shared": 0o777 | os.ModeSticky, "written/libnccl.so.2": 0o666} {
+		if err := os.Chmod(filepath.Join(root, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "notebook/.python-version"), []byte("../../notebook/evil\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../wide/libnccl.so.2", filepath.Join(root, "mine/link.so")); err != nil {
+		t.Skip(err)
+	}
+	at := func(name string) string { return filepath.Join(root, name) }
+	t.Chdir(at("notebook"))
+	for _, row := range []struct{ variable, value, want string }{
+		{"PYTHONPATH", ":" + at("mine"), "not an absolute path"},
+		{"PYTHONPATH", at("mine") + ":", "not an absolute path"},
+		{"PYTHONPATH", ".", "not an absolute path"},
+		{"PYTHONPATH", at("wide"), "can be written by everybody"},
+		{Variable, ":" + at("empty"), "not an absolute path"},
+		{Variable, ".", "not an absolute path"},
+		{Variable, at("wide"), "can be written by everybody"},
+		{Variable, at("shared"), "can be written by everybody"},
+		{Variable, at("written"), "can be written by everybody"},
+		{"VIRTUAL_ENV", ".", "not an absolute path"},
+		{"CONDA_PREFIX", ".", "not an absolute path"},
+		{"CUDA_PATH", ".", "not an absolute path"},
+		{"CUDA_HOME", "../notebook", "not an absolute path"},
+		{loader.Variable, ":" + at("mine"), "has an empty element, which means the working directory"},
+		{loader.Variable, at("mine") + ":", "has an empty element, which means the working directory"},
+		{loader.Variable, at("wide"), "can be written by everybody"},
+		{"python3", "./python3", ""},
+		{"pyenv", at("pyenv/shims/python3"), ""},
+		{"home", ".", ""},
+	} {
+		m := Machine{Loaded: func() []string { return nil }, Env: func(name string) string {
+			if name == row.variable {
+				return row.value
+			}
+			return ""
+		}}
+		switch row.variable {
+		case "python3", "pyenv":
+			m.Python = row.value
+		case "home":
+			m.Home = row.value
+		}
+		places, err := NCCL.Places(m)
+		if len(places) > 0 || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%s=%s: got %v, %v, want %q", row.variable, row.value, places, err, row.want)
 		}
 	}
 }

@@ -8,33 +8,27 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/quernlab/quern/internal/trust"
 )
 
-// whole looks at a library and its parts, by the path of a file or by a name.
-func (l *Library) whole(m Machine, path string) error {
-	if filepath.Base(path) == path {
-		return m.wholeNamed(path)
+// whole looks at a library and at the parts beside it, which it loads itself.
+func (l *Library) whole(p Place) error {
+	if err := whole(p.Path); err != nil || l.parts == "" {
+		return err
 	}
-	parts := []string{path}
-	if l.parts != "" {
-		found, err := filepath.Glob(filepath.Join(filepath.Dir(path), l.parts))
-		if err == nil { // or the folder's name is a pattern
-			parts = append(parts, found...)
+	parts, err := filepath.Glob(filepath.Join(filepath.Dir(p.Path), l.parts))
+	if err != nil {
+		return nil // the folder's name is a pattern
+	}
+	for _, part := range parts {
+		if p.From != fromLoader && p.From != fromProcess {
+			if err := trust.File(part); err != nil {
+				return &LoadError{Path: part, Reason: err.Error()}
+			}
 		}
-	}
-	for _, p := range parts {
-		if err := whole(p); err != nil {
+		if err := whole(part); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// wholeNamed looks at the file that the loader takes first, as far as that is known.
-func (m Machine) wholeNamed(name string) error {
-	for _, folder := range m.loader() {
-		if path := filepath.Join(folder, name); m.exists(path) {
-			return whole(path)
 		}
 	}
 	return nil

@@ -1,0 +1,55 @@
+//go:build unix
+
+package trust
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// private reports whether a group has no other members than a user and root, as the
+// group that many systems give each user, who then creates files that it may write.
+// What is not in the files of this machine, as with a directory service, is not
+// private.
+func private(gid uint32, user int) bool {
+	groups, err := os.ReadFile("/etc/group")
+	if err != nil {
+		return false
+	}
+	users, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		return false
+	}
+	return alone(string(groups), string(users), gid, user)
+}
+
+// alone is private for the texts of /etc/group and /etc/passwd.
+func alone(groups, users string, gid uint32, user int) bool {
+	number := strconv.FormatUint(uint64(gid), 10)
+	known, names := false, map[string]bool{"": true}
+	for line := range strings.Lines(users) { // name:password:uid:gid:…
+		f := strings.Split(strings.TrimSpace(line), ":")
+		if len(f) < 4 {
+			continue
+		}
+		if mine := f[2] == strconv.Itoa(user) || f[2] == "0"; mine {
+			names[f[0]] = true
+		} else if f[3] == number {
+			return false
+		}
+	}
+	for line := range strings.Lines(groups) { // name:password:gid:members
+		f := strings.Split(strings.TrimSpace(line), ":")
+		if len(f) < 4 || f[2] != number {
+			continue
+		}
+		known = true
+		for member := range strings.SplitSeq(f[3], ",") {
+			if !names[member] {
+				return false
+			}
+		}
+	}
+	return known
+}
