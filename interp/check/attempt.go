@@ -27,7 +27,8 @@ type attempt struct {
 	result    ast.Expr        // X of the last statement, when it is an expression
 	unused    bool            // go/types said that a call as last statement does nothing
 	originals map[types.Object]types.Object
-	show      *types.Func // what showName is in the cell
+	renamed   []*ast.Ident // by renameHidden
+	show      *types.Func  // what showName is in the cell
 	methods   []*addedMethod
 	errs      ErrorList
 }
@@ -51,20 +52,21 @@ func (c *Checker) attempt(u *unit) *attempt {
 	a.errs = append(a.errs, u.controlErrors(c.fset)...)
 	a.hoisting = u.hoist(c.fset)
 	a.errs = append(a.errs, a.hoisting.errs...)
+	decls := append([]ast.Decl(nil), u.file.Decls[:len(u.file.Decls)-1]...)
+	decls = append(decls, a.hoisting.decls...)
+	u.file.Decls = append(decls, u.body)
+	a.collectDeclared()
 	list := u.body.Body.List
 	if len(list) > 0 {
 		if s, ok := list[len(list)-1].(*ast.ExprStmt); ok {
 			a.result = s.X
-			if !isPlainCall(s.X) {
+			if !a.isPlainCall(s.X) {
 				list[len(list)-1] = &ast.ExprStmt{X: &ast.CallExpr{
 					Fun: &ast.Ident{NamePos: s.Pos(), Name: showName}, Lparen: s.Pos(), Args: []ast.Expr{s.X}, Rparen: s.End()}}
 			}
 		}
 	}
-	decls := append([]ast.Decl(nil), u.file.Decls[:len(u.file.Decls)-1]...)
-	decls = append(decls, a.hoisting.decls...)
-	u.file.Decls = append(decls, u.body)
-	a.collectDeclared()
+	a.renameHidden()
 	a.hideNamedTypes()
 	a.setZeroValues()
 	a.laterMethods()
@@ -75,6 +77,7 @@ func (c *Checker) attempt(u *unit) *attempt {
 	a.fillScope()
 	a.run()
 	a.hoisting.restore(a.info, a.originals)
+	a.restoreHidden()
 	a.restoreMethods()
 	return a
 }
@@ -82,7 +85,7 @@ func (c *Checker) attempt(u *unit) *attempt {
 // isPlainCall says whether e may stand as a statement for go/types to tell
 // whether it has values: a call that is none of the built-in functions with
 // untyped results.
-func isPlainCall(e ast.Expr) bool {
+func (a *attempt) isPlainCall(e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
 		return false
@@ -90,7 +93,7 @@ func isPlainCall(e ast.Expr) bool {
 	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
 		switch id.Name {
 		case "min", "max", "complex", "real", "imag":
-			return false
+			return a.declared[id.Name] || a.live[id.Name] != nil
 		}
 	}
 	return true
@@ -195,6 +198,8 @@ func (a *attempt) fillScope() {
 		}
 		if name, outer := strings.CutSuffix(id.Name, outerSuffix); outer {
 			a.insertOuter(name)
+		} else if name, hidden := strings.CutSuffix(id.Name, hiddenSuffix); hidden {
+			a.insertHidden(name)
 		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.own[id.Name] {
 			scope.Insert(o)
 		}
@@ -270,7 +275,7 @@ func (a *attempt) report(e types.Error) {
 	if isAllowed(e) {
 		return
 	}
-	msg := strings.ReplaceAll(e.Msg, outerSuffix, "")
+	msg := strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(e.Msg)
 	msg = strings.Replace(msg, "in argument to "+showName, "in the result of the cell", 1)
 	if strings.HasPrefix(msg, "\t") {
 		// A further part of the error before.
@@ -279,7 +284,7 @@ func (a *attempt) report(e types.Error) {
 		}
 		return
 	}
-	if a.result != nil && strings.HasSuffix(msg, " is not used") && e.Pos >= a.result.Pos() && e.Pos < a.result.End() && isPlainCall(a.result) {
+	if a.result != nil && strings.HasSuffix(msg, " is not used") && e.Pos >= a.result.Pos() && e.Pos < a.result.End() && a.isPlainCall(a.result) {
 		a.unused = true
 		return
 	}

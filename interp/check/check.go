@@ -20,10 +20,11 @@ type Checker struct {
 	refuse   func(path, name string) string
 	held     func() []types.Type // types that others keep; may be nil
 
-	mu   sync.Mutex // guards all fields below, and the scope of pkg
-	pkg  *types.Package
-	info *types.Info
-	live map[string]types.Object // package-level names of committed cells
+	mu     sync.Mutex // guards all fields below, and the scope of pkg
+	pkg    *types.Package
+	info   *types.Info
+	live   map[string]types.Object    // package-level names of committed cells
+	hidden map[string]*types.TypeName // types that a live variable hides
 	// redefined has the types that a later cell than the first defined, with the
 	// number of that cell.
 	redefined map[string]int
@@ -56,6 +57,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		pkg:          types.NewPackage("main", "main"),
 		info:         newInfo(),
 		live:         map[string]types.Object{},
+		hidden:       map[string]*types.TypeName{},
 		redefined:    map[string]int{},
 		imports:      map[string]string{},
 		declarations: map[string]*declaration{},
@@ -117,6 +119,12 @@ func (c *Checker) Commit(cell *Cell) {
 				c.redefined[n.name] = cell.Number
 			}
 			c.forget(n.name)
+			if hides(n.object, old) {
+				c.hide(n.name, old.(*types.TypeName))
+			}
+		}
+		if _, isType := n.object.(*types.TypeName); isType {
+			delete(c.hidden, n.name)
 		}
 		c.live[n.name] = n.object
 	}
@@ -128,7 +136,7 @@ func (c *Checker) Commit(cell *Cell) {
 		for _, key := range d.keys {
 			c.declarations[key] = d
 		}
-		uses := mentions(p.node, cell.info, c.pkg)
+		uses := c.mentions(p.node, cell.info)
 		broken := cell.plan.broken[d] != nil
 		if broken {
 			maps.Copy(uses, d.uses)

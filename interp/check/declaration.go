@@ -83,7 +83,7 @@ func receiverBase(f *ast.FuncDecl) string {
 
 // mentions lists the package-level names and the methods of the session that
 // decl uses.
-func mentions(decl ast.Node, info *types.Info, pkg *types.Package) map[string]bool {
+func (c *Checker) mentions(decl ast.Node, info *types.Info) map[string]bool {
 	uses := map[string]bool{}
 	ast.Inspect(decl, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -91,10 +91,12 @@ func mentions(decl ast.Node, info *types.Info, pkg *types.Package) map[string]bo
 			return true
 		}
 		o := info.Uses[id]
-		if o == nil || o.Pkg() != pkg {
+		if o == nil || o.Pkg() != c.pkg {
 			return true
 		}
-		if o.Parent() == pkg.Scope() {
+		if t := c.hidden[o.Name()]; t != nil && o == t {
+			uses[o.Name()+hiddenSuffix] = true
+		} else if o.Parent() == c.pkg.Scope() {
 			uses[o.Name()] = true
 		} else if f, ok := o.(*types.Func); ok {
 			if key := methodKey(f); key != "" {

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -38,15 +39,19 @@ func (a *attempt) laterMethods() {
 			continue
 		}
 		base := receiverBase(f)
-		if base == "" || a.declared[base] {
-			continue
+		if a.declared[base] {
+			base = a.aliased(base)
 		}
-		tn, ok := a.live[base].(*types.TypeName)
+		tn, ok := a.lookup(base).(*types.TypeName)
 		if !ok {
 			continue // go/types says what is wrong
 		}
-		named, ok := types.Unalias(tn.Type()).(*types.Named)
-		if !ok || named.Obj().Pkg() != a.pkg {
+		t := types.Unalias(tn.Type())
+		if p, ok := t.(*types.Pointer); ok {
+			t = types.Unalias(p.Elem())
+		}
+		named, ok := t.(*types.Named)
+		if !ok || named.Obj().Pkg() != a.pkg || named.TypeArgs().Len() > 0 {
 			a.file.Decls[i] = &ast.GenDecl{TokPos: d.Pos(), Tok: token.VAR}
 			a.fail(f.Recv.Pos(), fmt.Sprintf("cannot define a method on %s, which is not a type of this notebook", base))
 			continue
@@ -103,9 +108,13 @@ func (a *attempt) addMethods() {
 			headers.Decls = append(headers.Decls, d)
 		}
 	}
+	aliases := a.earlyAliases()
+	for _, name := range slices.Sorted(maps.Keys(aliases)) {
+		headers.Decls = append(headers.Decls, &ast.GenDecl{TokPos: aliases[name].Pos(), Tok: token.TYPE, Specs: []ast.Spec{aliases[name]}})
+	}
 	for _, m := range a.methods {
 		headers.Decls = append(headers.Decls, m.check)
-		a.refuseOwnTypes(m)
+		a.refuseOwnTypes(m, aliases)
 	}
 	if len(a.errs) > 0 {
 		return
@@ -133,12 +142,12 @@ func (a *attempt) addMethods() {
 
 // refuseOwnTypes reports types in the header of a later method that the same
 // cell declares: the method would have to exist before they do.
-func (a *attempt) refuseOwnTypes(m *addedMethod) {
+func (a *attempt) refuseOwnTypes(m *addedMethod, aliases map[string]*ast.TypeSpec) {
 	ast.Inspect(m.check.Type, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			n = s.X
 		}
-		if id, ok := n.(*ast.Ident); ok && a.declared[id.Name] && id.Obj != nil && id.Obj.Kind == ast.Typ {
+		if id, ok := n.(*ast.Ident); ok && a.declared[id.Name] && aliases[id.Name] == nil && id.Obj != nil && id.Obj.Kind == ast.Typ {
 			a.fail(id.Pos(), fmt.Sprintf("the method %s of %s, a type of an earlier cell, mentions %s, which this cell declares: "+
 				"declare %s in a cell before this one", m.decl.Name.Name, m.base.Obj().Name(), id.Name, id.Name))
 			return false
@@ -163,6 +172,10 @@ func (a *attempt) add(m *addedMethod, f *types.Signature) {
 		return
 	}
 	signature := methodSignature(f)
+	if !isReceiver(signature.Recv().Type(), m.base) {
+		a.fail(m.decl.Recv.Pos(), fmt.Sprintf("invalid receiver type %s", signature.Recv().Type()))
+		return
+	}
 	m.method = types.NewFunc(name.Pos(), a.pkg, name.Name, signature)
 	list := methodsOf(m.base)
 	m.before = *list
@@ -179,6 +192,16 @@ func (a *attempt) add(m *addedMethod, f *types.Signature) {
 		after = append(after, m.method)
 	}
 	*list = after
+}
+
+// isReceiver says whether t is base, an instance of it, or a pointer to either.
+func isReceiver(t types.Type, base *types.Named) bool {
+	t = types.Unalias(t)
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	named, ok := t.(*types.Named)
+	return ok && named.Origin() == base
 }
 
 // methodsOf is the method list of a type. go/types offers only AddMethod, which

@@ -36,6 +36,7 @@ func (c *Checker) Reset(except ...string) {
 			c.forget(name)
 		}
 	}
+	clear(c.hidden)
 	clear(c.imports)
 	clear(c.declarations)
 	clear(c.redefined)

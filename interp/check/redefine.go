@@ -88,8 +88,11 @@ func (a *attempt) dependants() []*declaration {
 		if v, ok := n.object.(*types.Var); ok && v.Type() == types.Typ[types.Invalid] {
 			continue // no more is known than that the cell has an error
 		}
-		if old := a.live[n.name]; old != nil && old != n.object {
+		if old := a.live[n.name]; old != nil && old != n.object && !hides(n.object, old) {
 			replaced[n.name] = true
+			if _, isType := n.object.(*types.TypeName); isType && a.hidden[n.name] != nil {
+				replaced[n.name+hiddenSuffix] = true
+			}
 		}
 	}
 	for _, p := range a.pieces {
@@ -184,7 +187,7 @@ func (c *Checker) keep(u *unit) map[int]bool {
 			receiver := d.receiver()
 			drop := changed[receiver] && receiver != ""
 			for use := range d.uses {
-				drop = drop || changed[use] && !slices.Contains(d.keys, use)
+				drop = drop || changed[strings.TrimSuffix(use, hiddenSuffix)] && !slices.Contains(d.keys, use)
 			}
 			if !drop {
 				continue

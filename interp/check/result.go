@@ -25,7 +25,7 @@ func (a *attempt) setResult(cell *Cell) {
 	}
 	last := len(cell.Body) - 1
 	quiet := a.chunks[a.lastStatement()].quiet
-	call := isPlainCall(a.result) && !a.unused
+	call := a.isPlainCall(a.result) && !a.unused
 	if quiet {
 		if !call {
 			cell.Body[last] = &ast.AssignStmt{

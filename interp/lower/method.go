@@ -39,7 +39,7 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 	n, pointer := named(t)
 	if types.IsInterface(t) || n == nil || !Interpreted(n) {
 		if function, ok := replaced[m.FullName()]; ok {
-			if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer && !pointer {
+			if _, isPointer := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); isPointer && !pointer {
 				x, t = addressOf(x), types.NewPointer(t)
 			}
 			return &call{function: e.importAs("quern/rt", "rtʹ") + "." + function, fixed: true, arguments: []argument{{x, e.typ(t)}}}
@@ -51,13 +51,13 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 			x = e.rt("ValidValue", x, strconv.Quote(m.Name()))
 		}
 		c := &call{receiver: x, receiverType: e.typ(t), method: m.Name()}
-		if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer && !pointer && !types.IsInterface(t) {
+		if _, isPointer := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); isPointer && !pointer && !types.IsInterface(t) {
 			c.byAddress = true
 		}
 		return c
 	}
 	typ := e.typ(n)
-	if _, isPointer := m.Signature().Recv().Type().(*types.Pointer); isPointer {
+	if _, isPointer := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); isPointer {
 		typ = "*" + typ
 		if !pointer {
 			x = addressOf(x)
@@ -324,7 +324,7 @@ func (e *emitter) methodTable(t types.Type) {
 			recv = "var r " + e.typ(t)
 		}
 		if _, pointer := t.(*types.Pointer); pointer && len(sel.Index()) == 1 {
-			if _, pointer := m.Signature().Recv().Type().(*types.Pointer); !pointer {
+			if _, pointer := types.Unalias(m.Signature().Recv().Type()).(*types.Pointer); !pointer {
 				name := types.TypeString(t.(*types.Pointer).Elem(), (*types.Package).Name) + "." + m.Name()
 				recv += "; if r == nil { panic(" + e.rt("NilReceiver", strconv.Quote(name)) + ") }"
 			}

@@ -1,0 +1,72 @@
+package check
+
+import (
+	"go/ast"
+	"go/token"
+)
+
+// Methods that a cell declares through an alias of its own for a type of an earlier
+// cell:
+//
+//	type N = Number
+//	func (n *N) Double() N
+//
+// go/types looks for the declaration of Number, which is not in the file. So these
+// are later methods of Number, see method.go.
+
+// aliases are the aliases that the cell declares, by name.
+func (a *attempt) aliases() map[string]*ast.TypeSpec {
+	specs := map[string]*ast.TypeSpec{}
+	for _, d := range a.file.Decls {
+		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.TYPE {
+			for _, s := range d.Specs {
+				if s := s.(*ast.TypeSpec); s.Assign.IsValid() {
+					specs[s.Name.Name] = s
+				}
+			}
+		}
+	}
+	return specs
+}
+
+// aliased follows name through the aliases that the cell declares to a type that it
+// does not declare: "" if there is none.
+func (a *attempt) aliased(name string) string {
+	specs := a.aliases()
+	for a.declared[name] {
+		s := specs[name]
+		delete(specs, name) // a cycle ends here
+		if s == nil || s.TypeParams != nil {
+			return ""
+		}
+		t := ast.Unparen(s.Type)
+		if star, ok := t.(*ast.StarExpr); ok {
+			t = ast.Unparen(star.X)
+		}
+		id, ok := t.(*ast.Ident)
+		if !ok {
+			return ""
+		}
+		name = id.Name
+	}
+	return name
+}
+
+// earlyAliases are the aliases of the cell that mention none of its types. They are
+// part of the headers of later methods.
+func (a *attempt) earlyAliases() map[string]*ast.TypeSpec {
+	early := a.aliases()
+	for again := true; again; {
+		again = false
+		for name, s := range early {
+			ast.Inspect(s.Type, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && a.declared[id.Name] && early[id.Name] == nil {
+					delete(early, name)
+					again = true
+				}
+				return true
+			})
+		}
+	}
+	return early
+}

@@ -1,0 +1,95 @@
+package check
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// Types that a variable hides.
+//
+//	type s struct{}
+//	func newS() *s { return &s{} }
+//	---
+//	s := newS()
+//
+// From then on s is the variable, but newS goes on to mean the type, as a function
+// does in Go when main has a variable of that name. When newS is compiled again its
+// s is renamed to name+hiddenSuffix for the time of the check. A cell that declares
+// a type of that name again replaces the hidden one.
+
+// hiddenSuffix marks, while the checker runs and in declaration.uses, the name of a
+// type that a variable hides.
+const hiddenSuffix = "ʹtype"
+
+// hides says whether an object of a cell takes a name from a type without being one.
+func hides(o, old types.Object) bool {
+	_, wasType := old.(*types.TypeName)
+	_, isType := o.(*types.TypeName)
+	return wasType && !isType
+}
+
+// hide keeps a type that a cell hides for the declarations that use it.
+func (c *Checker) hide(name string, t *types.TypeName) {
+	c.hidden[name] = t
+	for _, d := range c.declarations {
+		if d.uses[name] {
+			delete(d.uses, name)
+			d.uses[name+hiddenSuffix] = true
+		}
+	}
+}
+
+// renameHidden marks the names of hidden types in carried declarations.
+func (a *attempt) renameHidden() {
+	unresolved := map[*ast.Ident]bool{}
+	for _, id := range a.file.Unresolved {
+		unresolved[id] = true
+	}
+	for _, p := range a.pieces {
+		if !p.carried {
+			continue
+		}
+		names := map[string]bool{}
+		for use := range p.declaration.uses {
+			name, ok := strings.CutSuffix(use, hiddenSuffix)
+			if ok && a.hidden[name] != nil && !a.declaresType(name) {
+				names[name] = true
+			}
+		}
+		ast.Inspect(p.node, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if ok && names[id.Name] && (unresolved[id] || id.Obj != nil && id.Obj == a.file.Scope.Lookup(id.Name)) {
+				a.renamed = append(a.renamed, id)
+				id.Name += hiddenSuffix
+			}
+			return true
+		})
+	}
+}
+
+func (a *attempt) declaresType(name string) bool {
+	o := a.file.Scope.Lookup(name)
+	return o != nil && o.Kind == ast.Typ
+}
+
+// insertHidden makes name+hiddenSuffix mean the hidden type of that name.
+func (a *attempt) insertHidden(name string) {
+	t := a.hidden[name]
+	if t == nil || a.pkg.Scope().Lookup(name+hiddenSuffix) != nil {
+		return
+	}
+	clone := alias(name+hiddenSuffix, t)
+	a.pkg.Scope().Insert(clone)
+	a.originals[clone] = t
+}
+
+// restoreHidden undoes renameHidden.
+func (a *attempt) restoreHidden() {
+	for _, id := range a.renamed {
+		id.Name = strings.TrimSuffix(id.Name, hiddenSuffix)
+		if o := a.originals[a.info.Uses[id]]; o != nil {
+			a.info.Uses[id] = o
+		}
+	}
+}
