@@ -33,7 +33,7 @@ func hides(o, old types.Object) bool {
 func (c *Checker) hide(name string, t *types.TypeName) {
 	c.hidden[name] = t
 	for _, d := range c.declarations {
-		if d.uses[name] {
+		if d.uses[name] && !c.wasBroken[d] {
 			delete(d.uses, name)
 			d.uses[name+hiddenSuffix] = true
 		}

@@ -82,13 +82,18 @@ func (a *attempt) blame(errs ErrorList) bool {
 // redefines something that they use, or that others use which join it.
 func (a *attempt) dependants() []*declaration {
 	replaced := map[string]bool{}
+	hidden := map[string]bool{} // types that only what did not compile with them depends on
 	own := map[string]bool{}
 	for _, n := range a.definitions() {
 		own[n.name] = true
 		if v, ok := n.object.(*types.Var); ok && v.Type() == types.Typ[types.Invalid] {
 			continue // no more is known than that the cell has an error
 		}
-		if old := a.live[n.name]; old != nil && old != n.object && !hides(n.object, old) {
+		switch old := a.live[n.name]; {
+		case old == nil || old == n.object:
+		case hides(n.object, old):
+			hidden[n.name] = true
+		default:
 			replaced[n.name] = true
 			if _, isType := n.object.(*types.TypeName); isType && a.hidden[n.name] != nil {
 				replaced[n.name+hiddenSuffix] = true
@@ -107,7 +112,7 @@ func (a *attempt) dependants() []*declaration {
 			replaced[methodKey(m.method)] = true
 		}
 	}
-	if len(replaced) == 0 {
+	if len(replaced)+len(hidden) == 0 {
 		return nil
 	}
 	taken := map[*declaration]bool{}
@@ -128,7 +133,7 @@ func (a *attempt) dependants() []*declaration {
 				}
 			}
 			for use := range d.uses {
-				if !replaced[use] {
+				if !replaced[use] && !(hidden[use] && a.wasBroken[d]) {
 					continue
 				}
 				taken[d], again = true, true

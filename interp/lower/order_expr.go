@@ -28,6 +28,11 @@ func (o *order) expr(p *ast.Expr) {
 		if o.Info.Types[e.Index].IsType() {
 			return
 		}
+		if _, isMap := o.under(e.X).(*types.Map); isMap && o.convertsBytes(e.Index) {
+			o.within(func() { o.expr(&e.X); o.expr(&e.Index) })
+			o.take(p, false)
+			return
+		}
 		o.expr(&e.X)
 		o.expr(&e.Index)
 		switch o.under(e.X).(type) {
@@ -85,7 +90,7 @@ func (o *order) address(p *ast.Expr) {
 		o.address(&e.X)
 	case *ast.CompositeLit:
 		for i := range e.Elts {
-			o.element(&e.Elts[i])
+			o.element(&e.Elts[i], nil)
 		}
 	default:
 		o.expr(p)
@@ -101,7 +106,7 @@ func (o *order) composite(p *ast.Expr, e *ast.CompositeLit) {
 			}
 		}
 		for i := range e.Elts {
-			o.element(&e.Elts[i])
+			o.element(&e.Elts[i], elementOf(u))
 		}
 		return
 	}
@@ -109,11 +114,88 @@ func (o *order) composite(p *ast.Expr, e *ast.CompositeLit) {
 	o.take(p, o.acts(e))
 }
 
-func (o *order) element(p *ast.Expr) {
+// element is for an element of type t, if that is known, of a composite literal.
+func (o *order) element(p *ast.Expr, t types.Type) {
 	if kv, ok := (*p).(*ast.KeyValueExpr); ok {
 		p = &kv.Value
 	}
-	o.expr(p)
+	o.exprTo(p, t)
+}
+
+// elementOf is the type of elements of u, nil if they have several.
+func elementOf(u types.Type) types.Type {
+	switch u := u.(type) {
+	case *types.Slice:
+		return u.Elem()
+	case *types.Array:
+		return u.Elem()
+	}
+	return nil
+}
+
+// exprTo is for an expression that is converted to t, nil if that is not known. A
+// value that is not in memory yet is put there for the conversion to an interface.
+func (o *order) exprTo(p *ast.Expr, t types.Type) {
+	from := o.Info.Types[*p]
+	if _, parameter := types.Unalias(t).(*types.TypeParam); parameter {
+		t = nil
+	}
+	if t == nil || !types.IsInterface(t) || from.Value != nil || from.Addressable() || !o.convertsByAddress(from.Type) {
+		o.expr(p)
+		return
+	}
+	if call, ok := ast.Unparen(*p).(*ast.CallExpr); ok && !o.Info.Types[call.Fun].IsType() {
+		o.expr(p) // comes early anyway
+		return
+	}
+	o.within(func() { o.expr(p) })
+	o.take(p, false)
+}
+
+// convertsByAddress tells whether a value of type t is converted to an interface by
+// a function that takes its address, see dataWordFuncName of cmd/compile.
+func (o *order) convertsByAddress(t types.Type) bool {
+	if t == nil || isNil(t) {
+		return false
+	}
+	switch u := soleComponent(t).(type) {
+	case *types.Pointer, *types.Map, *types.Chan, *types.Signature:
+		return true
+	case *types.Basic:
+		switch u.Kind() {
+		case types.Bool, types.UntypedBool, types.Int8, types.Uint8, types.Complex64, types.Complex128, types.UnsafePointer:
+			return true
+		}
+	case *types.Struct, *types.Array:
+		return true
+	}
+	return false
+}
+
+// soleComponent is what a struct of one field or an array of one element consists of.
+func soleComponent(t types.Type) types.Type {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		if u.NumFields() == 1 {
+			return soleComponent(u.Field(0).Type())
+		}
+	case *types.Array:
+		if u.Len() == 1 {
+			return soleComponent(u.Elem())
+		}
+	}
+	return t.Underlying()
+}
+
+// convertsBytes tells whether a key is the conversion of bytes to a string, of which
+// the map only borrows the bytes.
+func (o *order) convertsBytes(key ast.Expr) bool {
+	call, ok := ast.Unparen(key).(*ast.CallExpr)
+	if !ok || !o.Info.Types[call.Fun].IsType() {
+		return false
+	}
+	_, fromSlice := o.under(call.Args[0]).(*types.Slice)
+	return fromSlice
 }
 
 func (o *order) selector(e *ast.SelectorExpr) {
@@ -140,7 +222,10 @@ func (o *order) call(p *ast.Expr, e *ast.CallExpr) {
 			o.take(p, false)
 			return
 		}
-		o.expr(&e.Args[0])
+		o.exprTo(&e.Args[0], tv.Type)
+		if _, fromSlice := o.under(e.Args[0]).(*types.Slice); fromSlice && !toSlice {
+			o.pending = true // it copies the elements
+		}
 		return
 	}
 	if tv.IsBuiltin() && o.Info.Types[*p].Type == types.Typ[types.UnsafePointer] {
@@ -185,9 +270,25 @@ func (o *order) parts(e *ast.CallExpr) {
 			}
 		}
 	}
+	sig, _ := o.under(e.Fun).(*types.Signature)
 	for i := range e.Args {
-		o.expr(&e.Args[i])
+		o.exprTo(&e.Args[i], parameterAt(sig, i, e.Ellipsis.IsValid()))
 	}
+}
+
+// parameterAt is the type of the parameter for an argument, nil for that of a builtin.
+func parameterAt(sig *types.Signature, i int, spread bool) types.Type {
+	if sig == nil || sig.Params().Len() == 0 {
+		return nil
+	}
+	last := sig.Params().Len() - 1
+	if i < last || !sig.Variadic() || spread {
+		return sig.Params().At(i).Type()
+	}
+	if s, ok := sig.Params().At(last).Type().(*types.Slice); ok {
+		return s.Elem()
+	}
+	return nil
 }
 
 // isEffectful tells whether a call may change variables, or wait for someone who
