@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -118,7 +117,7 @@ func newClient(t testing.TB) *client {
 		return c
 	}
 	c := &client{t: t, ctx: ctx, sockets: transporttest.New(), codec: codec(), worker: &fakeWorker{}, log: make(chan string, 100)}
-	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), sync.OnceValue(history.New), slog.New(slog.NewTextHandler(lines(c.log), nil)))
+	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), history.New(), slog.New(slog.NewTextHandler(lines(c.log), nil)))
 	c.kernel.worker = c.worker
 	serving, stop := context.WithCancel(ctx)
 	done := make(chan struct{})

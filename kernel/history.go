@@ -12,11 +12,11 @@ func (k *Kernel) searchHistory(_ context.Context, _ *request, in wire.History) (
 	var entries []history.Entry
 	switch in.Access {
 	case wire.HistoryTail:
-		entries = k.history().Tail(in.N)
+		entries = k.history.Tail(in.N)
 	case wire.HistoryRange:
-		entries = k.history().Range(in.Session, in.Start, in.Stop)
+		entries = k.history.Range(in.Session, in.Start, in.Stop)
 	case wire.HistorySearch:
-		entries = k.history().Search(in.Pattern, in.N, in.Unique)
+		entries = k.history.Search(in.Pattern, in.N, in.Unique)
 	}
 	found := make([]wire.HistoryEntry, len(entries))
 	for i, e := range entries {
@@ -27,7 +27,5 @@ func (k *Kernel) searchHistory(_ context.Context, _ *request, in wire.History) (
 
 // remember keeps a cell in the history.
 func (k *Kernel) remember(line int, input, output string) {
-	if err := k.history().Add(line, input, output); err != nil {
-		k.log.Warn("history", "error", err)
-	}
+	k.history.Add(line, input, output)
 }

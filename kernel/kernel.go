@@ -31,7 +31,7 @@ type Kernel struct {
 	log       *slog.Logger
 	info      wire.KernelInfo
 	publisher *publisher
-	history   func() *history.History // waits until it has been read
+	history   *history.History
 	parents   parents
 	comms     openComms
 	input     input
@@ -71,7 +71,7 @@ type request struct {
 	afterwards func() // what nobody waits for; nil if there is nothing
 }
 
-func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history func() *history.History, log *slog.Logger) *Kernel {
+func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history *history.History, log *slog.Logger) *Kernel {
 	k := &Kernel{
 		codec:    codec,
 		sockets:  sockets,

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"testing"
@@ -14,6 +15,10 @@ import (
 // frontVariable makes the test binary serve as the kernel of a connection file.
 const frontVariable = "TEST_KERNEL_FILE"
 
+// historyVariable is the file of the history of that kernel. Its log goes to the
+// standard error.
+const historyVariable = "TEST_KERNEL_HISTORY"
+
 // TestMain makes the test binary serve as the front and as the worker too.
 func TestMain(m *testing.M) {
 	switch {
@@ -24,7 +29,11 @@ func TestMain(m *testing.M) {
 		}
 		exit(err)
 	case os.Getenv(frontVariable) != "":
-		exit(Run(context.Background(), config(os.Getenv(frontVariable))))
+		c := config(os.Getenv(frontVariable))
+		if c.HistoryFile = os.Getenv(historyVariable); c.HistoryFile != "" {
+			c.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		}
+		exit(Run(context.Background(), c))
 	}
 	os.Exit(m.Run())
 }

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -51,9 +50,11 @@ const (
 // *transport.BindError when a port is taken. The text of each is one line that
 // says what to do.
 func Run(ctx context.Context, config Config) error {
-	log := config.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+	log := slog.New(slog.DiscardHandler)
+	if config.Logger != nil {
+		handler := newPatientHandler(config.Logger.Handler())
+		defer handler.close()
+		log = slog.New(handler)
 	}
 	if len(config.WorkerCommand) == 0 {
 		return errors.New("kernel: no worker command")
@@ -77,15 +78,14 @@ func Run(ctx context.Context, config Config) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sockets, err := transport.Listen(context.WithoutCancel(ctx), connection, log, isWelcome)
-	if err != nil {
+	sockets, err := listen(context.WithoutCancel(ctx), connection, log, signals)
+	if sockets == nil {
 		return err
 	}
 	defer sockets.Close()
 
-	past := sync.OnceValue(func() *history.History { return openHistory(config.HistoryFile, log) })
-	go past()
-	defer func() { past().Close() }()
+	past := openHistory(config.HistoryFile, log)
+	defer past.Close()
 	k := newKernel(codec, sockets, info(config.Version), past, log)
 	workers := ranks.New(worker.Program(config.WorkerCommand), k, log)
 	k.worker = workers
@@ -119,15 +119,36 @@ func Run(ctx context.Context, config Config) error {
 	return nil
 }
 
+// listen binds the sockets. Those of the ipc transport are files, and their file
+// system may hang: the kernel then still ends when it is told to, without sockets and
+// without an error.
+func listen(ctx context.Context, c *transport.Connection, log *slog.Logger, signals <-chan os.Signal) (*transport.Sockets, error) {
+	type result struct {
+		sockets *transport.Sockets
+		err     error
+	}
+	done := make(chan result, 1)
+	go func() {
+		sockets, err := transport.Listen(ctx, c, log, isWelcome)
+		done <- result{sockets, err}
+	}()
+	for {
+		select {
+		case r := <-done:
+			return r.sockets, r.err
+		case s := <-signals:
+			if s == syscall.SIGTERM {
+				return nil, nil
+			}
+		}
+	}
+}
+
 func openHistory(path string, log *slog.Logger) *history.History {
 	if path == "" {
 		return history.New()
 	}
-	h, err := history.Open(path)
-	if err != nil {
-		log.Warn("history", "error", err)
-	}
-	return h
+	return history.Open(path, func(err error) { log.Warn("history", "error", err) })
 }
 
 // wait returns when the kernel has to end, and why.

@@ -1,8 +1,7 @@
 package history
 
 import (
-	"bufio"
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,185 +9,226 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
 )
 
-// New returns a history in memory.
-func New() *History { return &History{session: 1} }
-
-// Open returns the history that is kept in a file, which it makes if need be
-// with its folders. When that fails it returns a history in memory, and the
-// error.
-func Open(path string) (*History, error) {
-	h := New()
-	lines, whole, err := h.scan(path)
-	if err == nil && lines > 2*maxEntries {
-		whole, err = true, rewrite(path, lines-maxEntries)
-	}
-	if err == nil {
-		h.file, err = openFile(path, whole)
-	}
-	if err != nil {
-		return h, fmt.Errorf("history is kept for this session only: %w", err)
-	}
-	return h, nil
-}
-
-// maxSession is a number that no user gets to.
-const maxSession = 1 << 30
-
-// maxLine is more than the longest line that is written.
-const maxLine = 1 << 20
-
-// eachLine calls f with the lines of r, those that are too long empty. It reports
-// whether the last one is whole.
-func eachLine(from io.Reader, f func(line []byte)) (whole bool) {
-	r := bufio.NewReaderSize(from, 64<<10)
-	whole = true
-	for {
-		line, err := r.ReadSlice('\n')
-		var long []byte
-		for errors.Is(err, bufio.ErrBufferFull) {
-			if len(long) <= maxLine {
-				long = append(long, line...)
-			}
-			line, err = r.ReadSlice('\n')
-		}
-		if long != nil {
-			if line = append(long, line...); len(line) > maxLine {
-				line = []byte("\n")
-			}
-		}
-		if len(line) > 0 {
-			whole = err == nil
-			f(bytes.TrimSuffix(line, []byte("\n")))
-		}
-		if err != nil {
-			return whole // what can be read is what there is
-		}
-	}
-}
-
-// eachLineOf is eachLine for a file; one that is not there has no lines.
-func eachLineOf(path string, f func(line []byte)) (whole bool, err error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	return eachLine(file, f), nil
-}
-
-// scan counts the lines of a file and finds the number of this session, without
-// decoding what is in them: a kernel that starts has other things to do.
-func (h *History) scan(path string) (lines int, whole bool, err error) {
-	whole, err = eachLineOf(path, func(line []byte) {
-		lines++
-		if session := sessionOf(line); session > 0 {
-			h.session = max(h.session, session+1)
-		}
-	})
-	return lines, whole, err
-}
-
-// start is how every line begins.
-const start = `{"session":`
-
-// sessionOf is the number of the session in a line as append writes it; 0 for
-// another one.
-func sessionOf(line []byte) (session int) {
-	rest, ok := bytes.CutPrefix(line, []byte(start))
-	if !ok || !bytes.HasSuffix(line, []byte("}")) {
-		return 0
-	}
-	for i, b := range rest {
-		switch {
-		case b == ',' && i > 0:
-			return session
-		case b < '0' || b > '9':
-			return 0
-		}
-		if session = 10*session + int(b-'0'); session > maxSession {
-			return 0
-		}
-	}
-	return 0
-}
-
-// rewrite takes the first lines of a file away.
-func rewrite(path string, drop int) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // once renamed there is nothing to remove
-	w := bufio.NewWriter(f)
-	_, err = eachLineOf(path, func(line []byte) {
-		if drop--; drop < 0 && len(line) > 0 {
-			_, _ = w.Write(append(line, '\n')) // Flush tells the error
-		}
-	})
-	if err = errors.Join(err, w.Flush(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// file is what entries are appended to.
+// file is a store in a file that several kernels may use at once.
 type file struct {
-	f    *os.File
-	size int64 // bytes that earlier sessions have written
+	path    string
+	lock    *flock.Flock
+	f       *os.File // nil until it is open
+	session int
 }
 
-// openFile opens a file to append to it. Where its last line is not whole, that
-// is ended.
-func openFile(path string, whole bool) (*file, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !whole {
-		_, err = f.WriteString("\n")
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &file{f, info.Size()}, nil
+var _ store = (*file)(nil)
+
+func newFile(path string) *file {
+	return &file{path: path, lock: flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR|nonblock))}
 }
 
-// past decodes the entries of earlier sessions, the last ones if there are many.
-func (f *file) past() []Entry {
-	var entries []Entry
-	eachLine(io.NewSectionReader(f.f, 0, f.size), func(line []byte) {
-		var e Entry
-		if session := sessionOf(line); session == 0 || json.Unmarshal(line, &e) != nil || e.Session != session {
-			return
-		}
-		if len(entries) == 2*maxEntries {
-			entries = append(entries[:0], entries[maxEntries:]...)
-		}
-		entries = append(entries, e)
-	})
-	return entries
-}
+// lockAgain is how long to wait for a lock that another kernel has.
+const lockAgain = 20 * time.Millisecond
 
-// append writes a line at once, so that those of several kernels do not mix.
-func (f *file) append(e Entry) error {
-	line, err := json.Marshal(e)
-	if err != nil {
+// locked calls f while no other kernel changes the file.
+func (h *file) locked(ctx context.Context, f func() error) error {
+	if err := regular(h.lock.Path()); err != nil {
 		return err
 	}
-	if _, err := f.f.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("history is kept for this session only: %w", err)
+	if _, err := h.lock.TryLockContext(ctx, lockAgain); err != nil {
+		return fmt.Errorf("lock %s: %w", h.lock.Path(), err)
+	}
+	return errors.Join(f(), h.lock.Unlock())
+}
+
+// regular reports an error for what is there and not a regular file: a pipe or a
+// device may block for ever, or have no end.
+func regular(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file (%s)", path, info.Mode().Type())
 	}
 	return nil
 }
 
-func (f *file) close() { f.f.Close() }
+// keptInMemory is what an error of the file means.
+func keptInMemory(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("history is kept for this session only: %w; QUERN_HISTORY names another file", err)
+}
+
+// open opens the file and takes the number behind the last session's.
+func (h *file) open(ctx context.Context) (session int, err error) {
+	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
+		return 0, keptInMemory(err)
+	}
+	err = h.locked(ctx, func() error {
+		if err := h.reopen(); err != nil {
+			return err
+		}
+		last, err := h.tidy(2*maxEntries, 2*maxBytes)
+		if err != nil {
+			return err
+		}
+		h.session = last + 1
+		line, err := json.Marshal(start{Session: h.session, Started: time.Now().UTC().Format(time.RFC3339)})
+		if err != nil {
+			return err
+		}
+		return h.write(append(line, '\n'))
+	})
+	return h.session, keptInMemory(err)
+}
+
+// reopen opens the file at path if that is not the one which is open: another kernel
+// may have replaced it.
+func (h *file) reopen() error {
+	if err := regular(h.path); err != nil {
+		return err
+	}
+	if h.f != nil {
+		at, err1 := os.Stat(h.path)
+		own, err2 := h.f.Stat()
+		if err1 == nil && err2 == nil && os.SameFile(at, own) {
+			return nil
+		}
+		h.close()
+	}
+	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_RDWR|os.O_APPEND|nonblock, 0o600)
+	if err != nil {
+		return err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // it was replaced since
+		return errors.Join(fmt.Errorf("%s is not a regular file", h.path), err, f.Close())
+	}
+	h.f = f
+	return nil
+}
+
+// tidy shortens the file if it has more than so many lines or bytes, and returns the
+// number of the last session.
+func (h *file) tidy(lines int, size int64) (session int, err error) {
+	t, err := scan(h.f)
+	if err != nil {
+		return 0, err
+	}
+	if t.lines > lines || t.size > size {
+		// Where that fails, for want of space or since another kernel of Windows has the
+		// file open, it is as long as it was.
+		_ = h.shorten(t)
+		err = h.reopen()
+	}
+	return t.session, err
+}
+
+// shorten replaces the file by its last lines. It leaves the file closed.
+func (h *file) shorten(t tail) (err error) {
+	path := h.path + ".new" // of a kernel that was killed here, under the lock
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, io.NewSectionReader(h.f, t.start, t.size-t.start))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		h.close() // Windows replaces no open file
+		err = os.Rename(path, h.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// write appends whole lines. When that fails nothing is appended.
+func (h *file) write(lines []byte) error {
+	info, err := h.f.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	if size > 0 {
+		var end [1]byte
+		if _, err := h.f.ReadAt(end[:], size-1); err != nil {
+			return err
+		}
+		if end[0] != '\n' { // the last line is cut
+			lines = append([]byte("\n"), lines...)
+		}
+	}
+	if _, err := h.f.Write(lines); err != nil {
+		return errors.Join(err, h.f.Truncate(size))
+	}
+	return nil
+}
+
+// append implements store.
+func (h *file) append(ctx context.Context, entries []Entry) error {
+	var lines []byte
+	for _, e := range entries {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	return keptInMemory(h.locked(ctx, func() error {
+		if err := h.reopen(); err != nil {
+			return err
+		}
+		if err := h.write(lines); err != nil {
+			return err
+		}
+		if info, err := h.f.Stat(); err != nil || info.Size() <= maxScan {
+			return err
+		}
+		_, err := h.tidy(2*maxEntries, 2*maxBytes)
+		return err
+	}))
+}
+
+// past returns the entries before the start of this session, the last ones if there
+// are many.
+func (h *file) past() []Entry {
+	info, err := h.f.Stat()
+	if err != nil {
+		return nil // what can be read is what there is
+	}
+	var entries []Entry
+	bytes, began := 0, false
+	_ = eachLine(h.f, max(0, info.Size()-maxScan), info.Size(), func(_ int64, line []byte) {
+		number := sessionOf(line)
+		if began = began || number == h.session; began || number == 0 {
+			return
+		}
+		var e Entry
+		if json.Unmarshal(line, &e) != nil || e.Session != number || e.Line == 0 && e.Input == "" { // garbled, or a start
+			return
+		}
+		entries = append(entries, e)
+		for bytes += e.size(); len(entries) > maxEntries || bytes > maxBytes; entries = entries[1:] {
+			bytes -= entries[0].size()
+		}
+	})
+	if !began {
+		return nil // it was dropped with all that came before
+	}
+	return entries
+}
+
+func (h *file) close() {
+	if h.f != nil {
+		h.f.Close() // written are whole lines, which were reported
+		h.f = nil
+	}
+}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,11 +14,9 @@ import (
 
 func reopen(t *testing.T, path string) *History {
 	t.Helper()
-	h, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Open(path, func(err error) { t.Error(err) })
 	t.Cleanup(h.Close)
+	<-h.keeper.opened
 	return h
 }
 
@@ -68,7 +67,8 @@ func TestCutLineIsEnded(t *testing.T) {
 	}
 	h := reopen(t, path)
 	add(t, h, 1, "x", "")
-	if got := h.Tail(10); len(got) != 1 || got[0].Input != "x" {
+	h.Close()
+	if got := reopen(t, path).Tail(10); len(got) != 1 || got[0].Input != "x" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -85,17 +85,18 @@ func TestFileIsBounded(t *testing.T) {
 	}
 	h := reopen(t, path)
 	add(t, h, 7, "y", "")
+	h.Close()
 	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Count(string(got), "\n"); lines != maxEntries+1 || !strings.HasSuffix(string(got), `{"session":2,"line":7,"input":"y"}`+"\n") {
+	if lines := strings.Count(string(got), "\n"); lines != maxEntries+2 || !strings.HasSuffix(string(got), `{"session":2,"line":7,"input":"y"}`+"\n") {
 		t.Errorf("%d lines", lines)
 	}
-	if entries := h.Tail(maxEntries + 1); len(entries) != maxEntries || entries[0].Line != maxEntries+2 {
+	if entries := reopen(t, path).Tail(maxEntries + 1); len(entries) != maxEntries || entries[0].Line != maxEntries+2 {
 		t.Errorf("%d entries from line %d", len(entries), entries[0].Line)
 	}
-	if files, err := filepath.Glob(path + "*"); err != nil || len(files) != 1 {
+	if files, err := filepath.Glob(path + "*"); err != nil || len(files) != 2 { // with the lock
 		t.Errorf("files are left: %q, %v", files, err)
 	}
 }
@@ -114,8 +115,10 @@ func TestSeveralKernels(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
 	var kernels sync.WaitGroup
+	var open []*History
 	for range 4 {
 		h := reopen(t, path)
+		open = append(open, h)
 		kernels.Go(func() {
 			for i := range 100 {
 				add(t, h, i, strings.Repeat("x", 5000), "")
@@ -123,6 +126,9 @@ func TestSeveralKernels(t *testing.T) {
 		})
 	}
 	kernels.Wait()
+	for _, h := range open {
+		h.Close()
+	}
 	if got := reopen(t, path).Tail(1000); len(got) != 400 {
 		t.Errorf("%d of 400 cells", len(got))
 	}
@@ -132,7 +138,9 @@ func TestSeveralKernels(t *testing.T) {
 func TestOthersAreNotHeard(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
-	add(t, reopen(t, path), 1, "before", "")
+	first := reopen(t, path)
+	add(t, first, 1, "before", "")
+	first.Close()
 	ours, theirs := reopen(t, path), reopen(t, path)
 	add(t, theirs, 1, "theirs", "")
 	add(t, ours, 1, "ours", "")
@@ -145,28 +153,55 @@ func TestOthersAreNotHeard(t *testing.T) {
 	}
 }
 
-func TestFileThatCannotBeUsed(t *testing.T) {
+// Kernels that start at the same time have sessions of their own.
+func TestDistinctSessions(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	h, err := Open(dir)
-	if err == nil {
-		t.Error("a directory was opened")
+	path := filepath.Join(t.TempDir(), "history")
+	var kernels []*History
+	for range 8 { // all of them open the file at once
+		kernels = append(kernels, Open(path, func(err error) { t.Error(err) }))
 	}
-	add(t, h, 1, "x", "")
-	if len(h.Tail(1)) != 1 {
-		t.Error("nothing is kept in memory")
+	seen := map[int]bool{}
+	for i, h := range kernels {
+		<-h.keeper.opened
+		seen[h.Session()] = true
+		h.Add(1, fmt.Sprint("cell of ", i), "")
+		h.Close()
 	}
-	h, err = Open(filepath.Join(dir, "history"))
+	if len(seen) != len(kernels) {
+		t.Errorf("%d kernels have the sessions %v", len(kernels), seen)
+	}
+	numbers := map[int]bool{}
+	for _, e := range reopen(t, path).Tail(100) {
+		numbers[e.Session] = true
+	}
+	if len(numbers) != len(kernels) {
+		t.Errorf("%d kernels have written the sessions %v", len(kernels), numbers)
+	}
+}
+
+// What a kernel adds after another one has replaced the file is not lost.
+func TestFileIsReplacedUnderAKernel(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history")
+	long := reopen(t, path)
+	add(t, long, 1, "before", "")
+	long.Close()
+	other := reopen(t, path)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.file.close()
-	if err := h.Add(1, "x", ""); err == nil {
-		t.Error("no error")
+	_, err = f.WriteString(strings.Repeat(`{"session":1,"line":7,"input":"x"}`+"\n", 2*maxEntries+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
-	add(t, h, 2, "y", "") // reported once
-	if len(h.Tail(2)) != 2 {
-		t.Error("nothing is kept in memory")
+	reopen(t, path).Close() // replaces it
+	add(t, other, 1, "behind", "")
+	other.Close()
+	got := reopen(t, path).Tail(1)
+	if len(got) != 1 || got[0].Input != "behind" {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -197,10 +232,7 @@ func BenchmarkOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		h, err := Open(path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		h := Open(path, func(err error) { b.Error(err) })
 		h.Close()
 	}
 }

@@ -17,54 +17,64 @@ type Entry struct {
 // The bounds of what is kept.
 const (
 	maxEntries = 10_000
+	maxBytes   = 16 << 20 // bytes of all texts
 	maxText    = 64 << 10 // bytes of an input or output; what is longer is cut
 )
 
 // History is the cells of this session and of earlier ones, oldest first. Its
 // methods may be called from any goroutine.
 type History struct {
-	session int
+	keeper *keeper // nil without a file
 
 	mu      sync.Mutex
-	file    *file   // nil without one
-	failed  bool    // Add does not append any more
-	entries []Entry // of this session
+	entries []Entry // of this session, without its number
+	bytes   int     // of their texts
 }
 
-// Session is the number of this session.
-func (h *History) Session() int { return h.session }
+// New returns a history in memory.
+func New() *History { return &History{} }
 
-// Add keeps a cell of this session. The error is that of the file, the first
-// time; the cell is kept in memory all the same.
-func (h *History) Add(line int, input, output string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	e := Entry{Session: h.session, Line: line, Input: cut(input), Output: cut(output)}
-	h.keep(e)
-	if h.file == nil || h.failed {
-		return nil
+// Open returns the history that is kept in a file, which is created if need be with
+// its directories. It returns at once. When the file cannot be used, the history
+// lives in memory, and failed, which may be nil, is called with the first error.
+func Open(path string, failed func(error)) *History {
+	return &History{keeper: keep(newFile(path), failed)}
+}
+
+// Session is the number of this session. It waits for the file for at most
+// [patience]; until the file has been read, or without one, the number is 1.
+func (h *History) Session() int {
+	if h.keeper == nil {
+		return 1
 	}
-	err := h.file.append(e)
-	h.failed = err != nil
-	return err
+	return h.keeper.number()
 }
 
-// Close lets go of the file.
-func (h *History) Close() {
+// Add keeps a cell of this session. It never waits for the file.
+func (h *History) Add(line int, input, output string) {
+	e := Entry{Line: line, Input: cut(input), Output: cut(output)}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.file != nil {
-		h.file.close()
-		h.file = nil
-	}
-}
-
-func (h *History) keep(e Entry) {
-	if len(h.entries) == maxEntries {
+	h.entries = append(h.entries, e)
+	h.bytes += e.size()
+	for len(h.entries) > maxEntries || h.bytes > maxBytes {
+		h.bytes -= h.entries[0].size()
 		h.entries = h.entries[1:]
 	}
-	h.entries = append(h.entries, e)
+	h.mu.Unlock()
+	if h.keeper != nil {
+		h.keeper.add(e)
+	}
 }
+
+// Close writes what waits to be written, for at most [patience], and closes the file.
+func (h *History) Close() {
+	if h.keeper != nil {
+		h.keeper.close()
+	}
+}
+
+// size is the number of bytes of the texts.
+func (e Entry) size() int { return len(e.Input) + len(e.Output) }
 
 // cut bounds a text, at a character.
 func cut(text string) string {
@@ -74,16 +84,21 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "")
 }
 
-// all are the entries of earlier sessions and those of this one. What kernels
-// beside this one add is no part of its history.
+// all returns the entries of earlier sessions and those of this one. What kernels
+// beside this one add is not part of its history.
 func (h *History) all() []Entry {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	entries := slices.Clone(h.entries)
-	if h.file != nil {
-		entries = append(h.file.past(), entries...)
+	var earlier []Entry
+	if h.keeper != nil {
+		earlier = h.keeper.past()
 	}
-	return last(entries, maxEntries)
+	session := h.Session()
+	h.mu.Lock()
+	own := slices.Clone(h.entries)
+	h.mu.Unlock()
+	for i := range own {
+		own[i].Session = session
+	}
+	return last(append(earlier, own...), maxEntries)
 }
 
 // selected returns the entries for which wanted holds.
@@ -106,7 +121,7 @@ func (h *History) Tail(n int) []Entry {
 // no end. A session that is not above 0 counts back from this one.
 func (h *History) Range(session, start int, stop *int) []Entry {
 	if session <= 0 {
-		session += h.session
+		session += h.Session()
 	}
 	return h.selected(func(e Entry) bool {
 		return e.Session == session && e.Line >= start && (stop == nil || e.Line < *stop)

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -161,9 +162,17 @@ func (n *Notebook) Language() string {
 // Read reads a file. The error tells its path; it is a *FormatError for a file
 // that is no notebook.
 func Read(path string) (*Notebook, error) {
-	b, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // a device may have no end
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxFile {
+		return nil, fmt.Errorf("%s: more than %d bytes", path, maxFile)
 	}
 	n, err := Parse(b)
 	if err != nil {
@@ -171,6 +180,9 @@ func Read(path string) (*Notebook, error) {
 	}
 	return n, nil
 }
+
+// maxFile is more than any front end opens, in bytes.
+const maxFile = 1 << 30
 
 // Write writes a file, all of it or nothing. A link stays one, and what is no file,
 // a pipe or /dev/stdout, is written to as it is.

@@ -59,6 +59,16 @@ func ReadConnection(path string) (*Connection, error) {
 }
 
 func readConnection(path string) (*Connection, error) {
+	// A pipe or a device may block for ever, or have no end.
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+	case info.Size() > maxConnectionFile:
+		return nil, fmt.Errorf("not a connection file: %d bytes", info.Size())
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -67,14 +77,13 @@ func readConnection(path string) (*Connection, error) {
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, fmt.Errorf("not a connection file: %w", err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
 	// Windows keeps its permissions elsewhere.
 	c.Exposed = runtime.GOOS != "windows" && info.Mode().Perm()&0o044 != 0
 	return c, c.check()
 }
+
+// maxConnectionFile is far more than any connection file has, in bytes.
+const maxConnectionFile = 1 << 20
 
 func (c *Connection) check() error {
 	if c.Transport != "tcp" && c.Transport != "ipc" {

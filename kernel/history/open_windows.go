@@ -1,0 +1,4 @@
+package history
+
+// nonblock is nothing: a path of a file names no pipe here.
+const nonblock = 0

@@ -1,0 +1,47 @@
+package kernel
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// blockedWriter blocks each write until the test takes it.
+type blockedWriter chan string
+
+func (w blockedWriter) Write(p []byte) (int, error) {
+	w <- string(p)
+	return len(p), nil
+}
+
+// A log that nobody reads holds up nobody, and says what is missing.
+func TestLogIsNotRead(t *testing.T) {
+	t.Parallel()
+	w := make(blockedWriter)
+	h := newPatientHandler(slog.NewTextHandler(w, nil))
+	log := slog.New(h).With("a", 1).WithGroup("g")
+	const dropped = 100
+	for i := range 1 + maxRecords + dropped {
+		log.Info("message", "i", i)
+		if i == 0 { // it is on its way, and the queue is empty
+			for len(h.queue.waiting) > 0 {
+				<-w
+			}
+		}
+	}
+	h.close() // waits for a time and no longer
+	lines := 0
+	for {
+		line := <-w
+		if strings.Contains(line, "lines of the log are missing") {
+			break
+		}
+		if lines++; !strings.Contains(line, "a=1 g.i=") {
+			t.Errorf("got %q", line)
+		}
+	}
+	if lines < maxRecords || lines > maxRecords+1 {
+		t.Errorf("%d lines", lines)
+	}
+	<-h.queue.done
+}
