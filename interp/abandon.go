@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"time"
 )
 
 // Compiled code that does not return.
@@ -41,18 +40,7 @@ func (s *Session) abandon(a activity, ended <-chan outcome) *Error {
 type activity struct {
 	function string // the full name of what lowered code called
 	ends     bool   // it ends by itself: it is in lowered code, in deferred calls, or waits for a child
-}
-
-// patience is how long to wait for the end of an activity, after giveUpAfter.
-func patience(a activity) time.Duration {
-	switch {
-	case a.function == "" && a.ends: // a busy machine, or calls that are deferred
-		return 20 * time.Millisecond
-	case !a.ends && strings.HasPrefix(a.function, ownPackages) && !strings.Contains(a.function, ownCode):
-		// They ask at times whether their cell was interrupted.
-		return 200 * time.Millisecond
-	}
-	return 0
+	waits    bool   // the goroutine is blocked: it does not need CPU time to go on
 }
 
 // ownCode is part of the names of all functions of the interpreter, some of which
@@ -74,12 +62,15 @@ func (s *Session) activity(m *member) activity {
 		}
 		stacks = make([]byte, 4*len(stacks))
 	}
-	if m.isEnding(m.goroutine) { // by now
-		return activity{ends: true}
-	}
+	ending := m.isEnding(m.goroutine) // by now
 	for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
 		if bytes.HasPrefix(stack, head) {
-			return activityOf(string(stack))
+			a := activityOf(string(stack))
+			if ending {
+				a = activity{ends: true}
+			}
+			a.waits = isWaiting(string(stack))
+			return a
 		}
 	}
 	return activity{}

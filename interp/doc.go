@@ -67,7 +67,9 @@
 // A call of compiled code that does not return, sync.Cond.Wait for instance or
 // http.Get, cannot be ended. The cell ends without it, with an [Error] that is
 // Stuck and says so; the call goes on in the background, and what would follow it
-// in the cell does not run.
+// in the cell does not run. How long the session waits before is measured by the CPU
+// time that the process received, unless the goroutine is blocked. The packages of
+// quern check for interrupts and are awaited, until Interrupt is called again.
 //
 // # Concurrency
 //

@@ -125,7 +125,7 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 		return nil, nil, newError(nameInternal, "the session is closed", nil)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s.interrupt.Store(&cancel)
+	s.interrupt.Store(&interruption{cancel: cancel, again: make(chan struct{})})
 	return ctx, func() {
 		s.interrupt.Store(nil)
 		cancel()
@@ -209,24 +209,7 @@ func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o 
 	}
 	m.stop()
 	s.setStop(true)
-	within := func(d time.Duration) (ok bool) {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case o = <-ended:
-			return true
-		case <-timer.C:
-			return false
-		}
-	}
-	if within(giveUpAfter) {
-		return o
-	}
-	a := s.activity(m)
-	if within(s.patience(a)) {
-		return o
-	}
-	return outcome{err: s.abandon(a, ended)}
+	return s.awaitStop(m, ended)
 }
 
 // setStop raises or lowers the flag that lowered code checks.
@@ -248,9 +231,12 @@ func (s *Session) raiseFlag() {
 }
 
 // Interrupt ends the cell that is running, if any, as soon as its code allows,
-// and cancels its ctx. Variables keep their values.
+// and cancels its ctx. Variables keep their values. A cell that is in accel or in
+// another package of quern is awaited: these ask at times whether they are to end. If
+// Interrupt is called again a second later or after that, the session goes on
+// without such a cell too.
 func (s *Session) Interrupt() {
-	if cancel := s.interrupt.Load(); cancel != nil {
-		(*cancel)()
+	if i := s.interrupt.Load(); i != nil {
+		i.call(time.Now())
 	}
 }

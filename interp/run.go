@@ -77,11 +77,6 @@ func (r *run) isStopped() bool {
 	}
 }
 
-// giveUpAfter is how long an interrupted cell has to end. Lowered code reaches a
-// check at once, each loop head, function entry and wait being one, so what has
-// not ended by then is in compiled code.
-const giveUpAfter = 45 * time.Millisecond
-
 // endRest keeps the stop flag up until the goroutines of an interrupted run have
 // seen it. One that waits in compiled code sees it when that returns, if ever, and is
 // not waited for.
@@ -92,17 +87,23 @@ func (s *Session) endRest(r *run) {
 	s.raise()
 	go func() {
 		defer s.lower()
-		for range grace / lookAgain {
-			if r.started.Load() == 0 {
+		c := startClock()
+		for pause := lookAgain; c.spent < grace; pause = min(2*pause, 10*lookAgain) {
+			if r.started.Load() == 0 || time.Since(c.start) > maxRest {
 				return
 			}
-			time.Sleep(lookAgain)
+			time.Sleep(pause)
+			c.advance(false)
 		}
 	}()
 }
 
-// lookAgain is how often endRest looks.
-const lookAgain = 10 * time.Millisecond
+const (
+	// lookAgain is how soon endRest looks for the first time.
+	lookAgain = 10 * time.Millisecond
+	// maxRest bounds how long endRest looks where the process does nothing.
+	maxRest = time.Minute
+)
 
 // sleep is time.Sleep for cells: an interrupt ends it.
 func (s *Session) sleep(d time.Duration) {

@@ -51,9 +51,9 @@ type Session struct {
 	askChild  time.Duration                // when children are asked for input
 	executing chan struct{}                // holds a token while no cell runs
 	running   atomic.Pointer[run]
-	stopping  atomic.Bool // what sessionʹ.Stopped returns
-	deep      atomic.Bool // a goroutine may be in a recursion without end
-	interrupt atomic.Pointer[context.CancelFunc]
+	stopping  atomic.Bool                  // what sessionʹ.Stopped returns
+	deep      atomic.Bool                  // a goroutine may be in a recursion without end
+	interrupt atomic.Pointer[interruption] // of the running cell
 
 	flag      sync.Mutex // guards the stop flag and the fields below
 	stop      bool       // the cell that runs is interrupted

@@ -30,7 +30,7 @@ type life struct {
 	ended     chan struct{}             // closed when the process has ended and all its output has come
 	busy      atomic.Bool               // a cell runs
 	cell      atomic.Int64              // that runs, or ran last
-	execution atomic.Pointer[execution] // of that cell
+	execution atomic.Pointer[execution] // of that cell; nil before the first
 
 	mu     sync.Mutex
 	killed string // why we killed the process; empty if we did not
@@ -63,10 +63,10 @@ func startLife(runner Runner, notebook Notebook, token string, log *slog.Logger)
 		notebook: notebook,
 		log:      log.With("worker", runner.ID()),
 		conn:     link.NewConn(pipes.Link),
-		meeting:  newMeeting(),
 		ready:    make(chan struct{}),
 		ended:    make(chan struct{}),
 	}
+	l.meeting = newMeeting(func() bool { return l.sample().stopped })
 	l.client = link.NewClient(l.conn)
 	l.first = &first{until: l.ready}
 	l.crash = newCrash(func(cell int, text []byte) { notebook.Stream(cell, "stderr", text) })
@@ -147,6 +147,31 @@ func within(d time.Duration, done <-chan struct{}) bool {
 func (l *life) begin(cell int) {
 	l.cell.Store(int64(cell))
 	l.busy.Store(true)
+}
+
+// execution is a cell that the worker runs.
+type execution struct {
+	cell  int
+	ended chan struct{} // closed when the worker has answered
+
+	first    atomic.Pointer[usage] // of the process, at the first interrupt
+	insisted atomic.Bool           // an interrupt came that ends a stubborn cell
+
+	mu   sync.Mutex // held while the notebook is told something on behalf of the cell
+	over bool
+}
+
+// execute runs a cell until the worker answers, or its link ends.
+func (l *life) execute(ctx context.Context, request link.Execute) (link.Result, error) {
+	e := &execution{cell: request.Cell, ended: make(chan struct{})}
+	l.execution.Store(e)
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.over = true
+		close(e.ended)
+	}()
+	return l.client.Execute(ctx, request)
 }
 
 // awaitOutput waits until all output before a mark has come; 0 is no mark.

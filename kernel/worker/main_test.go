@@ -93,6 +93,23 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		closeAll()
 	case "pid":
 		fmt.Println(os.Getpid())
+	case "writer": // a program that outlives the cell and writes when the file is there
+		cmd := exec.Command("sh", "-c", "until [ -e "+argument+" ]; do sleep 0.01; done; echo of the writer")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Start(); err != nil {
+			return err.Error()
+		}
+	case "print": // until it is interrupted, and then some more
+		for i := 0; ctx.Err() == nil; i++ {
+			fmt.Println("of cell", cell)
+			time.Sleep(time.Millisecond)
+		}
+		for range 1000 {
+			fmt.Println("of cell", cell)
+		}
+		return "interrupted"
+	case "long": // output of an earlier cell, longer than one write to a pipe is atomic
+		fmt.Fprint(s.process.Stdout(n), strings.Repeat("x", 10_000))
 	case "wait":
 		<-ctx.Done()
 		return "interrupted"

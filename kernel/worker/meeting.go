@@ -9,6 +9,9 @@ import (
 // meeting makes the readers of the two output streams and of the link wait for
 // each other where a mark says so. Numbers of marks only grow.
 type meeting struct {
+	patience time.Duration
+	stopped  func() bool // the worker is stopped by a signal: what it owes will come
+
 	mu      sync.Mutex
 	reached [streams]uint64 // the last mark that was read from each stream
 	ended   [streams]bool   // nothing comes any more
@@ -23,11 +26,13 @@ const (
 	streams
 )
 
-// patience bounds a wait for a mark that never comes: a cell may have closed
-// the descriptor, or a write may have failed.
+// patience bounds a wait for a mark that never comes, counted from the last progress:
+// a cell may have closed the descriptor, or a write may have failed.
 const patience = 5 * time.Second
 
-func newMeeting() *meeting { return &meeting{changed: make(chan struct{})} }
+func newMeeting(stopped func() bool) *meeting {
+	return &meeting{patience: patience, stopped: stopped, changed: make(chan struct{})}
+}
 
 // update changes the state and wakes those who wait.
 func (m *meeting) update(change func()) {
@@ -47,7 +52,7 @@ func (m *meeting) wait(ctx context.Context, done func() bool) bool {
 		return true
 	}
 	m.mu.Unlock()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(m.patience)
 	defer timeout.Stop()
 	for {
 		m.mu.Lock()
@@ -58,13 +63,20 @@ func (m *meeting) wait(ctx context.Context, done func() bool) bool {
 		}
 		select {
 		case <-changed:
+			timeout.Reset(m.patience)
 		case <-ctx.Done():
 			return false
 		case <-timeout.C:
-			return false
+			if !m.stopped() {
+				return false
+			}
+			timeout.Reset(m.patience)
 		}
 	}
 }
+
+// progress tells that output was read.
+func (m *meeting) progress() { m.update(func() {}) }
 
 // reach tells that a mark was read from a stream.
 func (m *meeting) reach(stream int, number uint64) {

@@ -1,6 +1,9 @@
 package worker
 
-import "io"
+import (
+	"io"
+	"time"
+)
 
 // Pipes are what ties a worker process to the front.
 type Pipes struct {
@@ -20,6 +23,9 @@ type Runner interface {
 	// Kill ends the process and all that it started. Killing twice, or what has
 	// ended, is fine.
 	Kill()
+	// Usage returns the CPU time that the process has received, and whether a signal
+	// has stopped it. known is false where the system does not say.
+	Usage() (cpu time.Duration, stopped, known bool)
 	// ID names the process in logs.
 	ID() string
 	// Diagnose tells what is known of a program that does not start.

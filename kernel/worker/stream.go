@@ -14,8 +14,9 @@ import (
 type stream struct {
 	index    int // stdout or stderr
 	name     string
-	cell     int           // named by a mark; 0: the one that runs
-	running  *atomic.Int64 // the cell that runs, or ran last
+	begun    int           // the cell that the worker has begun last; 0 before the first
+	late     int           // the earlier cell that what comes now belongs to; 0 for none
+	running  *atomic.Int64 // the cell that the front has sent last
 	notebook Notebook
 	meeting  *meeting
 	crash    *crash // of stderr: keeps the report of a crash back; else nil
@@ -34,6 +35,7 @@ func (s *stream) run(r io.Reader, token string) {
 	for {
 		n, err := r.Read(buffer)
 		scanner.Scan(buffer[:n], s.output, s.found)
+		s.meeting.progress()
 		if err != nil {
 			s.output(scanner.Rest())
 			return
@@ -42,8 +44,9 @@ func (s *stream) run(r io.Reader, token string) {
 }
 
 func (s *stream) output(text []byte) {
-	// All that an earlier cell has written was read before this one began.
-	cell := cmp.Or(s.cell, int(s.running.Load()))
+	// The worker says when it begins a cell: until then output belongs to the one
+	// before, whatever the front has sent meanwhile.
+	cell := cmp.Or(s.late, s.begun, int(s.running.Load()))
 	if s.first != nil {
 		s.first.add(text)
 	}
@@ -61,8 +64,10 @@ func (s *stream) found(m mark.Mark) {
 	}
 	waited := true
 	switch m.Kind {
+	case mark.Cell:
+		s.begun, s.late = int(m.Number), 0
 	case mark.Begin:
-		s.cell = int(m.Number)
+		s.late = int(m.Number)
 	case mark.Meet:
 		s.meeting.reach(s.index, m.Number)
 		waited = s.meeting.event(m.Number)

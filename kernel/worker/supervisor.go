@@ -44,8 +44,6 @@ type Supervisor struct {
 	current *life // nil before the first start and after Shutdown
 	closed  bool
 	lives   sync.WaitGroup
-
-	interrupts interrupts
 }
 
 var _ link.Worker = (*Supervisor)(nil)
@@ -136,15 +134,6 @@ func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Re
 	if err != nil {
 		return link.Result{}, err
 	}
-	// The time of a cell that was left counts for those that wait for it.
-	if !l.isLeft() {
-		s.interrupts.reset()
-	}
-	defer func() {
-		if !l.isLeft() {
-			s.interrupts.reset()
-		}
-	}()
 	l.begin(request.Cell)
 	defer l.busy.Store(false)
 	result, err := l.execute(ctx, request)
@@ -205,13 +194,13 @@ func (s *Supervisor) Interrupt(ctx context.Context) error {
 	if l == nil || l.over() {
 		return nil
 	}
-	if l.busy.Load() && s.interrupts.enough(time.Now()) {
-		s.log.Warn("worker killed: its cell did not stop", "worker", l.runner.ID())
-		l.kill("the cell was interrupted twice and did not stop")
-		return nil
+	if !l.interrupted() {
+		return l.ask(ctx, interruptWait, l.client.Interrupt)
 	}
-	go l.watch() // ends with the cell
-	return l.ask(ctx, interruptWait, l.client.Interrupt)
+	if err := l.ask(ctx, interruptWait, l.client.Interrupt); !errors.Is(err, errFrozen) {
+		return err
+	}
+	return nil // it is reported as pending
 }
 
 // interruptWait is how long an interrupt waits for the worker to take note.
@@ -268,31 +257,4 @@ func (s *Supervisor) Shutdown(ctx context.Context) error {
 	}
 	s.lives.Wait()
 	return err
-}
-
-// interrupts counts the interrupts of the cell that runs.
-type interrupts struct {
-	mu    sync.Mutex
-	first time.Time // of the running cell; zero when there was none
-}
-
-// stubborn is how long a cell may take to stop before another interrupt ends
-// the worker.
-const stubborn = 5 * time.Second
-
-func (i *interrupts) reset() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.first = time.Time{}
-}
-
-// enough reports whether the cell has had its time to stop.
-func (i *interrupts) enough(now time.Time) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.first.IsZero() {
-		i.first = now
-		return false
-	}
-	return now.Sub(i.first) >= stubborn
 }

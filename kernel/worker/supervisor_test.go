@@ -179,6 +179,17 @@ func TestOutputOfAnEarlierCell(t *testing.T) {
 	}
 }
 
+func TestLongOutputOfAnEarlierCell(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	s.must("out x")
+	got := s.must("out a\nlong 1\nout b")
+	want := []part{{2, "stdout", "a\n"}, {1, "stdout", strings.Repeat("x", 10_000)}, {2, "stdout", "b\n"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
 func TestAllOutputComesBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
@@ -320,27 +331,6 @@ func TestInterrupt(t *testing.T) {
 	s.cell = 2
 	if again := s.must("pid")[0].text; again != pid {
 		t.Errorf("worker %s, was %s", again, pid)
-	}
-}
-
-// A cell that does not stop costs its worker at the second interrupt, if that
-// comes late enough.
-func TestInterruptTwice(t *testing.T) {
-	t.Parallel()
-	var i interrupts
-	now := time.Now()
-	i.reset()
-	for _, row := range []struct {
-		after time.Duration
-		want  bool
-	}{{0, false}, {stubborn / 2, false}, {stubborn, true}} {
-		if got := i.enough(now.Add(row.after)); got != row.want {
-			t.Errorf("after %v: %t", row.after, got)
-		}
-	}
-	i.reset()
-	if i.enough(now.Add(2 * stubborn)) {
-		t.Error("an interrupt of an earlier cell counts")
 	}
 }
 

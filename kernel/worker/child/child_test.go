@@ -96,11 +96,11 @@ func TestMarks(t *testing.T) {
 	if result.Mark != 6 {
 		t.Errorf("the end has mark %d", result.Mark)
 	}
-	// b begins, m is a display, t the change to the other stream, e an end.
-	if got, want := plain(&out), "a<m1><t2><t3>d<m4><e5><e6><b7>late<b0>"; got != want {
+	// c begins the cell, b output of another one, m is a display, t the change to the other stream, e an end.
+	if got, want := plain(&out), "<c7>a<m1><t2><t3>d<m4><e5><e6><b7>late<b0>"; got != want {
 		t.Errorf("stdout\ngot  %s\nwant %s", got, want)
 	}
-	if got, want := plain(&errout), "<m1><t2>b<b2>c<b0><t3><m4><e5><e6>"; got != want {
+	if got, want := plain(&errout), "<c7><m1><t2>b<b2>c<b0><t3><m4><e5><e6>"; got != want {
 		t.Errorf("stderr\ngot  %s\nwant %s", got, want)
 	}
 	// Of the display that has no form only its mark came.

@@ -2,6 +2,7 @@ package child
 
 import (
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/quernlab/quern/kernel/worker/mark"
@@ -24,12 +25,14 @@ const (
 	stderr
 )
 
-// begin tells that a cell runs. The front knows, and takes what comes without a
-// mark for its output.
+// begin sets the marks from which on output belongs to a cell. The front has sent
+// the cell, but does not know when it begins: something of the cell before may still
+// write to the pipes.
 func (o *output) begin(cell int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.running = cell
+	o.set(mark.Mark{Kind: mark.Cell, Number: uint64(cell)})
 }
 
 // end tells that the cell has ended, and sets the marks behind its output. What
@@ -52,11 +55,16 @@ func (o *output) here() uint64 {
 // then nobody misses the mark.
 func (o *output) both(kind mark.Kind) uint64 {
 	o.number++
-	m := mark.Mark{Kind: kind, Number: o.number}.Append(nil, o.token)
-	for _, w := range o.streams {
-		_, _ = w.Write(m)
-	}
+	o.set(mark.Mark{Kind: kind, Number: o.number})
 	return o.number
+}
+
+// set writes a mark to both streams.
+func (o *output) set(m mark.Mark) {
+	text := m.Append(nil, o.token)
+	for _, w := range o.streams {
+		_, _ = w.Write(text)
+	}
 }
 
 // meet sets marks where an event belongs and sends the event with their number.
@@ -73,7 +81,7 @@ type cellWriter struct {
 	cell   int // 0: the cell that runs
 }
 
-func (w cellWriter) Write(p []byte) (int, error) {
+func (w cellWriter) Write(p []byte) (written int, err error) {
 	o := w.output
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,10 +92,19 @@ func (w cellWriter) Write(p []byte) (int, error) {
 	if w.cell == 0 || w.cell == o.running {
 		return o.streams[w.stream].Write(p)
 	}
-	// In one piece: what others write without a cellWriter belongs to the cell
-	// that runs.
 	before := mark.Mark{Kind: mark.Begin, Number: uint64(w.cell)}.Append(nil, o.token)
-	marked := mark.Mark{Kind: mark.Begin}.Append(append(before, p...), o.token)
-	n, err := o.streams[w.stream].Write(marked)
-	return min(max(n-len(before), 0), len(p)), err
+	after := mark.Mark{Kind: mark.Begin}.Append(nil, o.token)
+	for part := range slices.Chunk(p, atomicWrite-len(before)-len(after)) {
+		n, err := o.streams[w.stream].Write(slices.Concat(before, part, after))
+		written += min(max(n-len(before), 0), len(part))
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
 }
+
+// atomicWrite is how many bytes a write to a pipe may have so that no other write can
+// come between them: PIPE_BUF of Linux, and no system has less than 512. What others
+// write to the pipe meanwhile must not land between two marks.
+const atomicWrite = 512

@@ -18,8 +18,11 @@ import (
 type Kind byte
 
 const (
-	// Begin: what follows on this stream belongs to the cell Number; 0 is the
-	// cell that runs, or ran last.
+	// Cell: the worker begins the cell Number. What follows on this stream belongs to
+	// it, up to the next such mark, but for what stands behind a Begin.
+	Cell Kind = 'c'
+	// Begin: what follows on this stream belongs to the cell Number; 0 ends this, and
+	// what follows belongs to the cell that the worker has begun last.
 	Begin Kind = 'b'
 	// Meet: the event number Number of the link happened here. The front reads
 	// on only when it has handled the event.

@@ -1,0 +1,9 @@
+//go:build !unix && !windows
+
+package interp
+
+import "time"
+
+// ownCPU is the CPU time that this process has received; false where the system does
+// not say.
+func ownCPU() (cpu time.Duration, known bool) { return 0, false }

@@ -1,0 +1,18 @@
+//go:build unix
+
+package interp
+
+import (
+	"syscall"
+	"time"
+)
+
+// ownCPU is the CPU time that this process has received; false where the system does
+// not say.
+func ownCPU() (cpu time.Duration, known bool) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0, false
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), true
+}

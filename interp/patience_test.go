@@ -1,0 +1,96 @@
+package interp
+
+import (
+	"testing"
+	"time"
+)
+
+func TestIsWaiting(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[string]bool{
+		"goroutine 7 [running]:":                                  false,
+		"goroutine 7 [runnable]:":                                 false,
+		"goroutine 7 [runnable, locked to thread]:":               false,
+		"goroutine 7 [GC assist wait]:":                           false,
+		"goroutine 7 [preempted]:":                                false,
+		"goroutine 7 [chan receive]:":                             true,
+		"goroutine 7 [chan receive (nil chan), 2 minutes]:":       true,
+		"goroutine 7 [sync.Cond.Wait, 3 minutes]:":                true,
+		"goroutine 7 gp=0xc000002380 m=nil [IO wait]:":            true,
+		"goroutine 7 [syscall, locked to thread]:":                true,
+		"goroutine 7 [sleep]:\nmain.f[...]()\n\t/a.go:3 +0x1\n":   true,
+		"goroutine 7 [running]:\nmain.f[...]()\n\t/a.go:3 +0x1\n": false,
+	} {
+		if got := isWaiting(head); got != want {
+			t.Errorf("%q: got %t", head, got)
+		}
+	}
+}
+
+// For code that runs, the time counts in which the process had a core; for a
+// goroutine that is blocked, all time.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	if _, known := ownCPU(); !known {
+		t.Skip("this system does not say how much CPU time a process received")
+	}
+	blocked, runs := startClock(), startClock()
+	before, _ := ownCPU()
+	time.Sleep(20 * time.Millisecond)
+	runs.advance(false)
+	blocked.advance(true)
+	after, _ := ownCPU()
+	if runs.spent > after-before+time.Millisecond {
+		t.Errorf("%v counted, and the process received %v", runs.spent, after-before)
+	}
+	if blocked.spent < 20*time.Millisecond {
+		t.Errorf("%v counted of a blocked goroutine", blocked.spent)
+	}
+}
+
+// A second interrupt counts when it comes a second after the first or later.
+func TestInterruption(t *testing.T) {
+	t.Parallel()
+	cancels := 0
+	i := &interruption{cancel: func() { cancels++ }, again: make(chan struct{})}
+	start := time.Now()
+	insisted := func() bool {
+		select {
+		case <-i.again:
+			return true
+		default:
+			return false
+		}
+	}
+	for _, row := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, false}, {insist / 2, false}, {insist, true}, {2 * insist, true}} {
+		i.call(start.Add(row.after))
+		if got := insisted(); got != row.want {
+			t.Errorf("after %v: got %t", row.after, got)
+		}
+	}
+	if cancels != 1 {
+		t.Errorf("%d cancels", cancels)
+	}
+}
+
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		a    activity
+		want time.Duration
+	}{
+		{"code of a cell", activity{ends: true}, giveUpAfter + endingTakes},
+		{"compiled code", activity{function: "sync.(*Cond).Wait", waits: true}, giveUpAfter},
+		{"a child", activity{function: "os/exec.(*Cmd).Wait", ends: true}, giveUpAfter},
+		{"accel", activity{function: ownPackages + "accel.Fit", waits: true}, forever},
+		{"the interpreter", activity{function: "github.com/quernlab/quern/interp/rt.Sleep"}, giveUpAfter},
+	} {
+		if got := patience(row.a); got != row.want {
+			t.Errorf("%s: got %v, want %v", row.name, got, row.want)
+		}
+	}
+}

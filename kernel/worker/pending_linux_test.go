@@ -1,0 +1,201 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// stop stops the worker of a session by a signal, and returns how it goes on.
+func (s *session) stop() (goOn func()) {
+	s.t.Helper()
+	pid, err := strconv.Atoi(s.ID())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		s.t.Fatal(err)
+	}
+	for !stopped(s.t, pid) {
+		runtime.Gosched()
+	}
+	return func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
+}
+
+// send runs a cell in the background.
+func (s *session) send(cell int, code string) <-chan link.Result {
+	done := make(chan link.Result, 1)
+	go func() {
+		result, err := s.Execute(s.ctx, link.Execute{Cell: cell, Code: code})
+		var died *link.CellError
+		if errors.As(err, &died) {
+			result.Error = died
+		} else if err != nil {
+			s.t.Error(err)
+		}
+		done <- result
+	}()
+	return done
+}
+
+// An interrupted cell of a worker that is stopped is awaited, and nothing of it
+// comes after its end or in the next cell.
+func TestInterruptOfAStoppedWorker(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	for cell := 1; cell < 6; cell += 2 {
+		done := s.send(cell, "print")
+		s.page.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
+		goOn := s.stop()
+		if err := s.Interrupt(s.ctx); err != nil {
+			t.Errorf("interrupt: %v", err)
+		}
+		s.page.until(t, s.ctx, func(parts []part) bool {
+			text := parts[len(parts)-1]
+			return text.kind == "stderr" && text.cell == cell && strings.Contains(text.text, "interrupt pending") && strings.Contains(text.text, "stopped by a signal")
+		})
+		select {
+		case result := <-done:
+			t.Errorf("the cell has ended while its process was stopped: %+v", result)
+		default:
+		}
+		goOn()
+		if result := <-done; result.Error == nil || result.Error.Value != "interrupted" {
+			t.Errorf("got %+v", result)
+		}
+		last := 0
+		for _, p := range s.page.take() {
+			if p.cell != cell {
+				t.Errorf("output %q is in cell %d", p.text, p.cell)
+			}
+			last += strings.Count(p.text, fmt.Sprintf("of cell %d\n", cell))
+		}
+		if last < 1000 {
+			t.Errorf("%d lines came before the end of the cell", last)
+		}
+		s.cell = cell
+		if got := s.must("out next"); len(got) != 1 || got[0] != (part{cell + 1, "stdout", "next\n"}) {
+			t.Errorf("the next cell shows %v", got)
+		}
+	}
+}
+
+// What comes before the worker has begun a cell belongs to the cell before, even
+// if the front has sent the next one already.
+func TestOutputBelongsToTheCellThatTheWorkerHasBegun(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	file := filepath.Join(t.TempDir(), "go")
+	s.must("writer " + file)
+	goOn := s.stop()
+	done := s.send(2, "out of cell 2")
+	for s.runs() != 2 {
+		runtime.Gosched()
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.page.until(t, s.ctx, func(parts []part) bool {
+		return len(parts) == 1 && parts[0] == part{1, "stdout", "of the writer\n"}
+	})
+	s.page.take()
+	goOn()
+	<-done
+	if got := s.page.take(); len(got) != 1 || got[0] != (part{2, "stdout", "of cell 2\n"}) {
+		t.Errorf("cell 2 shows %v", got)
+	}
+}
+
+// A second interrupt ends a worker that is stopped, and the session goes on.
+func TestSecondInterruptOfAStoppedWorker(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	s.must("out a")
+	defer s.stop()()
+	done := s.send(2, strings.Repeat(" ", 1<<20)) // more than the pipe takes: sending it does not end
+	for s.runs() != 2 {
+		runtime.Gosched()
+	}
+	if err := s.Interrupt(s.ctx); err != nil {
+		t.Error(err)
+	}
+	s.early(2 * insist)
+	if err := s.Interrupt(s.ctx); err != nil {
+		t.Error(err)
+	}
+	if e := (<-done).Error; e == nil || e.Name != Died || !strings.Contains(e.Value, "interrupted twice") {
+		t.Errorf("got %v", e)
+	}
+	s.cell = 2
+	s.must("out b")
+}
+
+// A second interrupt soon after the first ends nothing.
+func TestSecondInterruptTooSoon(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	s.must("out a")
+	goOn := s.stop()
+	done := s.send(2, "wait")
+	for s.runs() != 2 {
+		runtime.Gosched()
+	}
+	for range 2 {
+		if err := s.Interrupt(s.ctx); err != nil {
+			t.Error(err)
+		}
+		s.early(-time.Hour) // however long the machine takes
+	}
+	goOn()
+	if result := <-done; result.Error == nil || result.Error.Value != "interrupted" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+func TestShutdownOfAStoppedWorker(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, quiet)
+	s.must("out a")
+	s.stop()
+	if err := s.Shutdown(s.ctx); !errors.Is(err, errFrozen) {
+		t.Errorf("shutdown: %v", err)
+	}
+}
+
+// early has the first interrupt of the running cell come earlier by d.
+func (s *session) early(d time.Duration) {
+	e := s.current.execution.Load()
+	u := *e.first.Load()
+	u.at = u.at.Add(-d)
+	e.first.Store(&u)
+}
+
+// runs is the cell that has been sent to the worker and has not ended, or 0.
+func (s *session) runs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.current.execution.Load()
+	if e == nil || closed(e.ended) {
+		return 0
+	}
+	return e.cell
+}
+
+// stopped reports whether a process has taken note of a stop signal.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(stat), ") T ")
+}
