@@ -78,7 +78,9 @@ func (a *attempt) hoistedInCycle(msg string) bool {
 }
 
 // reuseVariables replaces a new variable by the live one of the same name and
-// type, wherever the facts of this cell mention it.
+// type, wherever the facts of this cell mention it. One that holds a lock or a wait
+// group stays a new one: goroutines of earlier cells may still unlock it, or count
+// themselves down.
 func (a *attempt) reuseVariables() {
 	again := map[types.Object]*types.Var{}
 	for id, o := range a.info.Defs {
@@ -86,7 +88,7 @@ func (a *attempt) reuseVariables() {
 		if !ok || v.Parent() != a.pkg.Scope() {
 			continue
 		}
-		if old, ok := a.live[id.Name].(*types.Var); ok && old != v && types.Identical(old.Type(), v.Type()) {
+		if old, ok := a.live[id.Name].(*types.Var); ok && old != v && types.Identical(old.Type(), v.Type()) && !holdsLock(v.Type()) {
 			again[v] = old
 			a.info.Defs[id] = old
 		}
