@@ -41,7 +41,7 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	}
 	k.publisher.flush()
 	if r.stops {
-		k.stop = &stop{r, time.Now()} // before the reply: its client may be faster than we
+		k.stop = &stop{time.Now()} // before the reply: its client may be faster than we
 	}
 	k.send(r.channel, wire.Outgoing{
 		Identities: r.Identities,

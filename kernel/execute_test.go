@@ -4,48 +4,49 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/wire"
 )
 
 func TestStops(t *testing.T) {
 	t.Parallel()
-	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	at := func(ms float64) time.Time { return start.Add(time.Duration(ms * float64(time.Millisecond))) }
-	request := func(sent, received float64, skew time.Duration) *request {
-		return &request{
-			Message:  &wire.Message{Header: wire.Header{Date: at(sent).Add(skew).Format(time.RFC3339Nano)}},
-			received: at(received),
-		}
-	}
+	start := time.Now()
+	s := &stop{replied: start}
 	for _, row := range []struct {
-		name           string
-		sent, received float64 // milliseconds after the failing cell was sent
-		skew           time.Duration
-		want           bool
+		name     string
+		received time.Duration // after the reply went out
+		want     bool
 	}{
-		{"queued", 0.1, 2, 0, true},
-		{"in flight when the reply went out", 0.2, 6, 0, true},
-		{"sent by who knew", 5.3, 6, 0, false},
-		{"in flight for too long", 0.2, 30, 0, false},
-		{"long after", 400, 401, 0, false},
-		{"queued, with a clock that is off", 0.1, 2, time.Hour, true},
-		{"in flight, with a clock that is ahead", 0.2, 6, time.Hour, true},
-		{"in flight, with a clock that is behind", 0.2, 6, -time.Hour, true},
-		{"sent by who knew, with a clock that is behind", 5.3, 6, -time.Hour, false},
-		{"sent by who knew, with a clock that is ahead", 5.3, 6, time.Hour, false},
+		{"queued", -3 * time.Millisecond, true},
+		{"just before the reply", -1, true},
+		{"just after it", 1, false},
+		{"long after", time.Second, false},
 	} {
-		s := &stop{cell: request(0, 1, row.skew), replied: at(5)}
-		if got := s.stops(request(row.sent, row.received, row.skew)); got != row.want {
+		if got := s.stops(&request{received: start.Add(row.received)}); got != row.want {
 			t.Errorf("%s: %t", row.name, got)
 		}
 	}
 	var none *stop
-	if none.stops(request(0, 0, 0)) {
+	if none.stops(&request{}) {
 		t.Error("a cell is stopped by none")
 	}
-	odd := request(0, 6, 0)
-	odd.Header.Date = "yesterday"
-	if (&stop{cell: request(0, 1, 0), replied: at(5)}).stops(odd) {
-		t.Error("a request without a date is stopped")
+}
+
+// What a client sends when it has the reply to a failed cell runs, however fast it is
+// and whatever its clock shows.
+func TestClocksOfClients(t *testing.T) {
+	t.Parallel()
+	for _, off := range []time.Duration{0, -time.Millisecond, -900 * time.Millisecond, -time.Hour, 900 * time.Millisecond, time.Hour} {
+		k := &Kernel{}
+		// The failed cell and its reply, then a cell that comes in at once.
+		replied := time.Now()
+		k.stop = &stop{replied: replied}
+		next := &request{
+			Message: &wire.Message{Header: wire.Header{Type: wire.ExecuteRequest, Date: replied.Add(off).Format(time.RFC3339Nano)}},
+			channel: transport.Shell, received: replied.Add(time.Microsecond),
+		}
+		if k.stop.stops(next) {
+			t.Errorf("with a clock that is off by %v the next cell is stopped", off)
+		}
 	}
 }

@@ -74,6 +74,9 @@ func Run(ctx context.Context, config Config) error {
 	// Without a handler for SIGPIPE, a line of the log ends the process once
 	// whoever started it no longer reads.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 
 	ctx, cancel := context.WithCancel(ctx)
@@ -137,7 +140,7 @@ func listen(ctx context.Context, c *transport.Connection, log *slog.Logger, sign
 		case r := <-done:
 			return r.sockets, r.err
 		case s := <-signals:
-			if s == syscall.SIGTERM {
+			if s == syscall.SIGTERM || s == syscall.SIGHUP {
 				return nil, nil
 			}
 		}
@@ -168,7 +171,7 @@ func (k *Kernel) wait(ctx context.Context, signals <-chan os.Signal) string {
 			switch s {
 			case os.Interrupt:
 				k.interruptLogged(ctx)
-			case syscall.SIGTERM:
+			case syscall.SIGTERM, syscall.SIGHUP:
 				return "told to terminate"
 			}
 		}

@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -59,7 +60,13 @@ type usageError struct {
 func (e *usageError) Error() string { return e.message }
 
 func main() {
-	os.Exit(run(os.Args[1:], stdio{os.Stdout, os.Stderr}))
+	out := &output{w: os.Stdout}
+	std := stdio{out, os.Stderr}
+	status := run(os.Args[1:], std)
+	if err := out.failure(); err != nil {
+		status = max(status, report(err, std))
+	}
+	os.Exit(status)
 }
 
 func run(args []string, std stdio) (status int) {
@@ -82,14 +89,20 @@ func run(args []string, std stdio) (status int) {
 	return report(&usageError{fmt.Sprintf("unknown command %q", args[0]), "quern help lists the commands"}, std)
 }
 
-// signalContext ends the short commands on an interrupt. The kernel and its
-// worker give that signal a meaning of their own.
+// signalContext ends the short commands when they are told to end. The kernel and its
+// worker give signals a meaning of their own.
 func signalContext(name string) context.Context {
 	ctx := context.Background()
 	if name != "kernel" && name != "worker" {
-		ctx, _ = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // lives as long as the process
+		ctx, _ = signal.NotifyContext(ctx, heeded(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)...) // lives as long as the process
 	}
 	return ctx
+}
+
+// heeded are those of some signals that the process was not started to ignore, as nohup
+// and a shell's background do.
+func heeded(signals ...os.Signal) []os.Signal {
+	return slices.DeleteFunc(signals, signal.Ignored)
 }
 
 // report prints err and gives the exit status.

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/quernlab/quern/accel/parallel"
@@ -103,6 +105,8 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		if _, err := os.Stat(filepath.Dir(output)); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
+		// Whoever reads the standard output may go. The file is still wanted.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 	if err := os.Chdir(filepath.Dir(path)); err != nil {
 		return err

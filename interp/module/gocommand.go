@@ -86,6 +86,14 @@ func (g GoCommand) GoMod(ctx context.Context, m module.Version) ([]byte, error) 
 	if err := g.run(ctx, &answer, "list", "-m", "-json", m.String()); err != nil {
 		return nil, err
 	}
+	if answer.GoMod == "" { // go list says nothing of a cache that it cannot write to; this does
+		if err := g.run(ctx, &answer, "mod", "download", "-json", m.String()); err != nil {
+			return nil, err
+		}
+	}
+	if answer.GoMod == "" {
+		return nil, fmt.Errorf("the go command found no go.mod of %s", m)
+	}
 	return os.ReadFile(answer.GoMod)
 }
 
@@ -107,6 +115,15 @@ func (GoCommand) run(ctx context.Context, answer any, arguments ...string) error
 	return json.Unmarshal(text, answer)
 }
 
+// cacheHint is the error of a text of the go command, with what to do where it cannot
+// write to its module cache.
+func cacheHint(text string) error {
+	if strings.Contains(text, "module cache") || strings.Contains(text, "read-only file system") || strings.Contains(text, "permission denied") {
+		text += "; set GOMODCACHE to a directory that you can write to, before Jupyter starts"
+	}
+	return errors.New(text)
+}
+
 // command runs the go command in a folder; gives what it prints.
 func command(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", arguments...)
@@ -120,7 +137,7 @@ func command(ctx context.Context, dir string, arguments ...string) ([]byte, erro
 		}
 		var failed struct{ Error string } // of go mod download
 		if json.Unmarshal(stdout.Bytes(), &failed) == nil && failed.Error != "" {
-			return nil, errors.New(failed.Error)
+			return nil, cacheHint(failed.Error)
 		}
 		if text := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "go: "); text != "" {
 			return nil, errors.New(text)

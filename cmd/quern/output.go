@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// output is the standard output of a command. It remembers that something could not
+// be written: a command whose results are lost has failed.
+type output struct {
+	w io.Writer
+
+	mu  sync.Mutex
+	err error // the first one
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.err == nil {
+			o.err = fmt.Errorf("standard output: %w", err)
+		}
+	}
+	return n, err
+}
+
+// failure is why something could not be written; nil if all was.
+func (o *output) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}

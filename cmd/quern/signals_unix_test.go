@@ -1,0 +1,166 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// quern is the command line of this program in a directory with a notebook of one
+// cell, nb.ipynb.
+func quern(t *testing.T, cell string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	link := filepath.Join(dir, "quern") // the name that TestMain knows the command by
+	if err := os.Link(program, link); err != nil {
+		text, err := os.ReadFile(program)
+		if err == nil {
+			err = os.WriteFile(link, text, 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := json.Marshal(map[string]any{"nbformat": 4, "nbformat_minor": 5, "metadata": map[string]any{}, "cells": []any{
+		map[string]any{"cell_type": "code", "id": "a", "metadata": map[string]any{}, "outputs": []any{}, "execution_count": nil, "source": cell},
+	}})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "nb.ipynb"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(link, arguments...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	cmd.Env = append(os.Environ(), "HOME="+dir, "QUERN_HISTORY=")
+	return cmd
+}
+
+// begin starts a command and waits for the first line of its output.
+func begin(t *testing.T, cmd *exec.Cmd) (stdout *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil || line != "begun\n" {
+		t.Fatalf("got %q, %v", line, err)
+	}
+	return r
+}
+
+// A run that is told to end writes its notebook.
+func TestSignalsKeepTheNotebook(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			cmd := quern(t, "fmt.Println(\"begun\")\nselect {}", "run", "nb.ipynb", "-o", "done.ipynb")
+			begin(t, cmd)
+			if err := cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+				t.Errorf("it ended with %v", err)
+			}
+			contains(t, filepath.Join(cmd.Dir, "done.ipynb"), `"begun\n"`, `"ename": "interrupted"`)
+		})
+	}
+}
+
+// A run that was started to ignore SIGHUP goes on.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	cmd := quern(t, "fmt.Println(\"begun\")\nfor { if _, err := os.Stat(\"gate\"); err == nil { break }; time.Sleep(time.Millisecond) }\nfmt.Println(\"ended\")", "run", "nb.ipynb", "-o", "done.ipynb")
+	cmd.Args = append([]string{"/bin/sh", "-c", `trap '' HUP; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	begin(t, cmd)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	contains(t, filepath.Join(cmd.Dir, "done.ipynb"), `"ended\n"`)
+}
+
+// The notebook is written also when nobody reads the output any more.
+func TestOutputIsNotRead(t *testing.T) {
+	t.Parallel()
+	cmd := quern(t, "fmt.Println(\"begun\")\nfor { if _, err := os.Stat(\"gate\"); err == nil { break }; time.Sleep(time.Millisecond) }\nfmt.Println(\"ended\")", "run", "nb.ipynb", "-o", "done.ipynb")
+	begin(t, cmd).Close()
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ended with %v", err)
+	}
+	contains(t, filepath.Join(cmd.Dir, "done.ipynb"), `"ended\n"`)
+}
+
+func contains(t *testing.T, path string, texts ...string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(string(b), text) {
+			t.Errorf("%q is not in %s", text, b)
+		}
+	}
+}
+
+// What cannot be written to the standard output makes a command fail.
+func TestFullOutput(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	for _, arguments := range [][]string{
+		{"version"}, {"help"}, {"run", "-h"}, {"doctor"}, {"doctor", "--json"}, {"install", "--prefix", "p"}, {"uninstall", "-h"}, {"kernel", "-h"}, {"worker", "-h"},
+		{"run", "nb.ipynb"}, {"run", "nb.ipynb", "-o", "done.ipynb"}, {"export", "nb.ipynb", "-h"},
+	} {
+		t.Run(strings.Join(arguments, " "), func(t *testing.T) {
+			t.Parallel()
+			cmd := quern(t, "fmt.Println(1)", arguments...)
+			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer full.Close()
+			var stderr strings.Builder
+			cmd.Stdout, cmd.Stderr = full, &stderr
+			if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "no space left on device") {
+				t.Errorf("it ended with %v and said %q", err, stderr.String())
+			}
+		})
+	}
+	t.Run("-o", func(t *testing.T) {
+		t.Parallel()
+		cmd := quern(t, "fmt.Println(1)", "run", "nb.ipynb", "-o", "/dev/full")
+		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
