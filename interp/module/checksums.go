@@ -4,48 +4,67 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/mod/module"
 	"golang.org/x/mod/sumdb"
+	"golang.org/x/mod/sumdb/note"
 )
 
-// The public checksum database and its key, as the go command has them.
-const (
-	publicSums    = "sum.golang.org"
-	publicSumsKey = "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"
-)
+// databases are the keys that the go command knows by name.
+var databases = map[string]string{
+	publicSums: publicSums + "+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8",
+}
+
+// mirrors are other names of databases, and where they are reached.
+var mirrors = map[string]string{
+	"sum.golang.google.cn": publicSums + " https://sum.golang.google.cn",
+}
 
 // checksums compares modules with the checksum database.
 type checksums struct {
-	client *sumdb.Client
+	settings settings
+	client   *sumdb.Client
 }
 
 // newChecksums returns nil where the environment switches checksums off.
-func newChecksums(p *Proxy) *checksums {
-	name, key, address := publicSums, publicSumsKey, ""
-	switch fields := strings.Fields(os.Getenv("GOSUMDB")); {
-	case len(fields) == 0, len(fields) == 1 && fields[0] == publicSums:
-	case fields[0] == "off":
-		return nil
-	default:
-		key = fields[0]
-		name, _, _ = strings.Cut(key, "+")
-		if len(fields) > 1 {
-			address = fields[1]
-		}
+func newChecksums(p *Proxy) (*checksums, error) {
+	value := p.settings.sums
+	if value == off {
+		return nil, nil
 	}
-	return &checksums{sumdb.NewClient(&sumsOps{proxy: p, key: key, name: name, address: address, config: map[string][]byte{}, cache: map[string][]byte{}})}
+	if other, ok := mirrors[value]; ok {
+		value = other
+	}
+	fields := strings.Fields(value)
+	if len(fields) == 0 || len(fields) > 2 {
+		return nil, fmt.Errorf("GOSUMDB is %q, want a key, and a URL if need be", value)
+	}
+	key := fields[0]
+	if known, ok := databases[key]; ok {
+		key = known
+	}
+	verifier, err := note.NewVerifier(key)
+	if err != nil {
+		return nil, fmt.Errorf("GOSUMDB: %w", err)
+	}
+	o := &sumsOps{proxy: p, key: key, name: verifier.Name(), config: map[string][]byte{}, cache: map[string][]byte{}}
+	at, err := url.Parse("https://" + o.name)
+	if err != nil || at.Host == "" || strings.HasSuffix(o.name, "/") || *at != (url.URL{Scheme: "https", Host: at.Host, Path: at.Path}) {
+		return nil, fmt.Errorf("GOSUMDB: the database has the name %q, want a host, perhaps with a path", o.name)
+	}
+	if len(fields) == 2 {
+		o.base = strings.TrimSuffix(fields[1], "/")
+	}
+	return &checksums{p.settings, sumdb.NewClient(o)}, nil
 }
 
 // check fails where the database has another sum; version ends in /go.mod for that
 // of the go.mod file.
 func (c *checksums) check(path, version, sum string) error {
-	private := os.Getenv("GOPRIVATE") + "," + os.Getenv("GONOSUMDB")
-	if c == nil || module.MatchPrefixPatterns(private, path) {
+	if c == nil || !c.settings.checked(path) {
 		return nil
 	}
 	lines, err := c.client.Lookup(path, version)
@@ -69,24 +88,49 @@ func (c *checksums) check(path, version, sum string) error {
 type sumsOps struct {
 	proxy     *Proxy
 	key, name string
-	address   string // where the environment gives one
 
 	mu            sync.Mutex
+	base          string // where the database is asked; empty before that is known
 	config, cache map[string][]byte
 }
 
-// ReadRemote implements sumdb.ClientOps. Proxies pass on what the database says;
-// that is signed.
+// ReadRemote implements sumdb.ClientOps.
 func (o *sumsOps) ReadRemote(path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), sumsTimeout)
 	defer cancel()
-	if o.address != "" {
-		return o.proxy.readURL(ctx, o.address+path)
+	base, err := o.connect(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if text, err := o.proxy.read(ctx, "sumdb/"+o.name+path); err == nil {
-		return text, nil
+	return o.proxy.readURL(ctx, base+path)
+}
+
+// connect finds out which proxy passes on what the database says, which is signed;
+// the database itself is asked where none does
+// (https://go.dev/ref/mod#checksum-database). Once a proxy passes it on, the database
+// is not asked for what is looked up there.
+func (o *sumsOps) connect(ctx context.Context) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.base != "" {
+		return o.base, nil
 	}
-	return o.proxy.readURL(ctx, "https://"+o.name+path)
+	for _, entry := range o.proxy.settings.proxies {
+		if entry.url == direct || entry.url == off {
+			break
+		}
+		base := entry.url + "/sumdb/" + o.name
+		_, err := o.proxy.readURL(ctx, base+"/supported")
+		if err == nil {
+			o.base = base
+			return base, nil
+		}
+		if !errors.Is(err, errNotFound) && !entry.anyways {
+			return "", err
+		}
+	}
+	o.base = "https://" + o.name
+	return o.base, nil
 }
 
 // sumsTimeout bounds a question to the database.

@@ -8,7 +8,11 @@
 // Modules come through the go command where there is one, with its settings, its
 // cache and its checksums. Without it they come from the proxies of GOPROXY, by
 // the protocol of https://go.dev/ref/mod#goproxy-protocol, and are checked against
-// the checksum database of GOSUMDB.
+// the checksum database of GOSUMDB. The rules are the go command's: GOPROXY with its
+// commas, bars, "direct" and "off", GOPRIVATE, GONOPROXY, GONOSUMDB, and the file of
+// "go env -w". A private module is not asked for at any proxy; what must come from a
+// repository is refused with [ErrNeedsGo]. GOINSECURE is about repositories alone, and
+// changes nothing.
 //
 // A Set may be used by several goroutines.
 package module

@@ -2,6 +2,7 @@ package module_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -94,7 +95,7 @@ func TestProxy(t *testing.T) {
 func TestProxyNone(t *testing.T) {
 	t.Setenv("GOPROXY", "off")
 	_, err := module.New(module.NewProxy()).Get(context.Background(), "example.com/a@v1.0.0")
-	if err == nil || !strings.Contains(err.Error(), "GOPROXY names no proxy") {
+	if !errors.Is(err, module.ErrOff) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -113,7 +114,7 @@ func TestProxyChecksums(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "checksum of example.com/Upper@v1.0.0/go.mod") {
 		t.Errorf("got %v", err)
 	}
-	t.Setenv("GOPRIVATE", "example.com")
+	t.Setenv("GONOSUMDB", "example.com")
 	if _, err := module.New(module.NewProxy()).Get(context.Background(), "example.com/Upper@v1.0.0"); err != nil {
 		t.Errorf("private: %v", err)
 	}

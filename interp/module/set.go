@@ -104,8 +104,14 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 		if err != nil {
 			return nil, err
 		}
+		if err := declares(file, m); err != nil {
+			return nil, err
+		}
 		pruned := file.Go != nil && semver.Compare("v"+file.Go.Version, prunedSince) >= 0
 		for _, r := range file.Require {
+			if err := module.Check(r.Mod.Path, r.Mod.Version); err != nil {
+				return nil, fmt.Errorf("%s: go.mod: %w", m, err)
+			}
 			switch old, ok := selected[r.Mod.Path]; {
 			case !pruned:
 				queue = append(queue, r.Mod)
@@ -115,6 +121,31 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 		}
 	}
 	return selected, nil
+}
+
+// PathError reports a module whose go.mod file says that it is another one: a fork
+// that was renamed, or a proxy that answers with what was not asked for.
+type PathError struct {
+	Module   module.Version
+	Declared string // the path in go.mod; empty if there is none
+}
+
+func (e *PathError) Error() string {
+	if e.Declared == "" {
+		return fmt.Sprintf("%s: its go.mod has no module line", e.Module)
+	}
+	return fmt.Sprintf("%s: its go.mod declares the module %s; use that path, if it is the one that you want", e.Module, e.Declared)
+}
+
+// declares compares a go.mod file with the module that it is of.
+func declares(file *modfile.File, m module.Version) error {
+	switch {
+	case file.Module == nil:
+		return &PathError{Module: m}
+	case file.Module.Mod.Path != m.Path:
+		return &PathError{m, file.Module.Mod.Path}
+	}
+	return nil
 }
 
 // A Package is the place of a package in a module.

@@ -1,0 +1,54 @@
+package module
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/mod/module"
+
+	"github.com/quernlab/quern/internal/trust"
+)
+
+// CacheError reports a cache directory of modules that is not used, since other users
+// could have put files there.
+type CacheError struct {
+	Dir string
+	Err error
+}
+
+func (e *CacheError) Error() string {
+	return fmt.Sprintf("the cache of modules %s is not used: %v; remove it, or set XDG_CACHE_HOME to a directory of your own", e.Dir, e.Err)
+}
+
+// Unwrap returns why.
+func (e *CacheError) Unwrap() error { return e.Err }
+
+// cached is the directory in the cache for a module; the one above it exists. Only
+// the user may look into the cache, so that nobody can plant code that is executed.
+func cached(m module.Version) (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no directory for modules: %w", err)
+	}
+	root := filepath.Join(base, "quern", "modules")
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return "", err
+	}
+	if err := trust.Dir(root); err != nil {
+		return "", &CacheError{root, err}
+	}
+	if err := os.Chmod(root, 0o700); err != nil {
+		return "", err
+	}
+	path, err := module.EscapePath(m.Path)
+	if err != nil {
+		return "", err
+	}
+	version, err := module.EscapeVersion(m.Version)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, filepath.FromSlash(path)+"@"+version)
+	return dir, os.MkdirAll(filepath.Dir(dir), 0o700)
+}

@@ -1,0 +1,166 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// ErrNeedsGo is why a module is refused that comes from its repository rather than
+// from a proxy, which the go command alone can do.
+var ErrNeedsGo = errors.New("it is fetched from its repository, which needs the go command (https://go.dev/dl): install it, or name a proxy that has the module in GOPROXY")
+
+// ErrOff is why nothing is fetched with GOPROXY=off.
+var ErrOff = errors.New("fetching modules is switched off by GOPROXY=off")
+
+// errNotFound is for what a proxy does not have.
+var errNotFound = errors.New("not found")
+
+// try asks the proxies of GOPROXY in turn for a module. A proxy that does not have it
+// leads to the next one; any other error does so only if a bar separates the two. A
+// private module is never asked for.
+func (p *Proxy) try(modulePath string, ask func(base string) error) error {
+	if p.err != nil {
+		return p.err
+	}
+	if p.settings.private(modulePath) {
+		return fmt.Errorf("%s is private (GONOPROXY or GOPRIVATE): %w", modulePath, ErrNeedsGo)
+	}
+	var first, missing error // the most telling error
+	for _, entry := range p.settings.proxies {
+		var err error
+		switch entry.url {
+		case off:
+			err = ErrOff
+		case direct:
+			err = ErrNeedsGo
+		default:
+			if err = ask(entry.url); err == nil {
+				return nil
+			}
+		}
+		absent := errors.Is(err, errNotFound)
+		switch {
+		case !absent && entry.url == direct && first != nil:
+			first = fmt.Errorf("%w; %w", first, err)
+		case !absent && first == nil:
+			first = err
+		case missing == nil:
+			missing = err
+		}
+		if !absent && !entry.anyways {
+			break
+		}
+	}
+	switch {
+	case first == nil:
+		return missing
+	case missing != nil:
+		return fmt.Errorf("%w; %w", missing, first)
+	}
+	return first
+}
+
+// newClient follows redirections, but not from https to something else.
+func newClient() *http.Client {
+	return &http.Client{CheckRedirect: func(request *http.Request, via []*http.Request) error {
+		if len(via) >= 10 {
+			return errors.New("stopped after 10 redirections")
+		}
+		if via[len(via)-1].URL.Scheme == "https" && request.URL.Scheme != "https" {
+			return fmt.Errorf("redirected from https to %s", request.URL.Redacted())
+		}
+		return nil
+	}}
+}
+
+// maxText bounds lists, go.mod files and what the checksum database says.
+const maxText = 16 << 20
+
+// readURL reads a short file.
+func (p *Proxy) readURL(ctx context.Context, address string) ([]byte, error) {
+	body, err := p.open(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, maxText+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", redacted(address), err)
+	case len(text) > maxText:
+		return nil, fmt.Errorf("%s: more than %d bytes", redacted(address), maxText)
+	}
+	return text, nil
+}
+
+// download copies a file, at most limit bytes of it.
+func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (err error) {
+	body, err := p.open(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	n, err := io.Copy(f, io.LimitReader(body, limit+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", redacted(address), err)
+	case n > limit:
+		return fmt.Errorf("%s: more than %d bytes", redacted(address), limit)
+	}
+	return nil
+}
+
+// open begins to read a file of a proxy; local ones are folders, file:///path. The
+// error wraps errNotFound if the proxy does not have it.
+func (p *Proxy) open(ctx context.Context, address string) (io.ReadCloser, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "file" {
+		f, err := os.Open(filepath.FromSlash(u.Path))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", address, errNotFound)
+		}
+		return f, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	switch response.StatusCode {
+	case http.StatusOK:
+		return response.Body, nil
+	case http.StatusNotFound, http.StatusGone:
+		err = errNotFound
+	default:
+		err = errors.New(response.Status)
+	}
+	response.Body.Close()
+	return nil, fmt.Errorf("%s: %w", redacted(address), err)
+}
+
+// redacted is an address without its password.
+func redacted(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the proxy"
+	}
+	return u.Redacted()
+}

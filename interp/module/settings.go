@@ -1,0 +1,144 @@
+package module
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/module"
+)
+
+// settings are the variables of the go command that say where modules come from
+// (https://go.dev/ref/mod#environment-variables).
+type settings struct {
+	proxies []proxyEntry
+	noProxy string // patterns of modules that no proxy is asked for
+	noSums  string // patterns of modules that the checksum database is not asked for
+	sums    string // GOSUMDB
+}
+
+// proxyEntry is one element of GOPROXY.
+type proxyEntry struct {
+	url     string // of the proxy, or "direct", or "off"
+	anyways bool   // a bar follows: any error leads to the next entry, not only "not found"
+}
+
+const (
+	direct = "direct"
+	off    = "off"
+)
+
+// The go command's own values.
+const (
+	defaultProxies = "https://proxy.golang.org,direct"
+	publicSums     = "sum.golang.org"
+)
+
+// readSettings reads the environment and the file in which "go env -w" keeps what it
+// sets.
+func readSettings() (settings, error) {
+	file := environmentFile()
+	get := func(name, without string) string {
+		if value := os.Getenv(name); value != "" {
+			return value
+		}
+		if value := file[name]; value != "" {
+			return value
+		}
+		return without
+	}
+	private := get("GOPRIVATE", "")
+	s := settings{noProxy: get("GONOPROXY", private), noSums: get("GONOSUMDB", private), sums: get("GOSUMDB", publicSums)}
+	var err error
+	s.proxies, err = parseProxies(get("GOPROXY", defaultProxies))
+	return s, err
+}
+
+// environmentFile reads the file of "go env -w". A file that cannot be read counts as
+// empty, as it does for the go command.
+func environmentFile() map[string]string {
+	values := map[string]string{}
+	name := os.Getenv("GOENV")
+	if name == off {
+		return values
+	}
+	if name == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return values
+		}
+		name = filepath.Join(dir, "go", "env")
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return values
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "="); ok && key != "" && key[0] >= 'A' && key[0] <= 'Z' {
+			values[key] = value
+		}
+	}
+	return values
+}
+
+// parseProxies takes GOPROXY apart. What follows "direct" or "off" never counts.
+func parseProxies(list string) ([]proxyEntry, error) {
+	var all []proxyEntry
+	for list != "" {
+		entry := proxyEntry{url: list}
+		if i := strings.IndexAny(list, ",|"); i >= 0 {
+			entry = proxyEntry{url: list[:i], anyways: list[i] == '|'}
+			list = list[i+1:]
+		} else {
+			list = ""
+		}
+		switch entry.url = strings.TrimSpace(entry.url); entry.url {
+		case "":
+			continue
+		case off, direct:
+			return append(all, entry), nil
+		}
+		if strings.ContainsAny(entry.url, ".:/") && !strings.Contains(entry.url, ":/") && !filepath.IsAbs(entry.url) && !path.IsAbs(entry.url) {
+			entry.url = "https://" + entry.url
+		}
+		if err := checkProxy(entry.url); err != nil {
+			return nil, err
+		}
+		entry.url = strings.TrimSuffix(entry.url, "/")
+		all = append(all, entry)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("GOPROXY is set but has no entries; unset it, or set it to %q", defaultProxies)
+	}
+	return all, nil
+}
+
+func checkProxy(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("GOPROXY: %w", err)
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return nil
+	case "file":
+		if *u != (url.URL{Scheme: u.Scheme, Path: u.Path, RawPath: u.RawPath}) {
+			return fmt.Errorf("GOPROXY: %s: a file URL may only have a path", u.Redacted())
+		}
+		return nil
+	}
+	return fmt.Errorf("GOPROXY: %s is no proxy: a URL begins with https, http or file, and the words are direct and off", u.Redacted())
+}
+
+// private reports whether no proxy may be asked for a module.
+func (s settings) private(modulePath string) bool {
+	return module.MatchPrefixPatterns(s.noProxy, modulePath)
+}
+
+// checked reports whether a module is compared with the checksum database.
+func (s settings) checked(modulePath string) bool {
+	return s.sums != off && !module.MatchPrefixPatterns(s.noSums, modulePath)
+}
