@@ -81,7 +81,7 @@ func Run(ctx context.Context, config Config) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sockets, err := listen(context.WithoutCancel(ctx), connection, log, signals)
+	sockets, err := listen(context.WithoutCancel(ctx), connection, codec.Verify, log, signals)
 	if sockets == nil {
 		return err
 	}
@@ -125,14 +125,14 @@ func Run(ctx context.Context, config Config) error {
 // listen binds the sockets. Those of the ipc transport are files, and their file
 // system may hang: the kernel then still ends when it is told to, without sockets and
 // without an error.
-func listen(ctx context.Context, c *transport.Connection, log *slog.Logger, signals <-chan os.Signal) (*transport.Sockets, error) {
+func listen(ctx context.Context, c *transport.Connection, verify func(frames [][]byte) error, log *slog.Logger, signals <-chan os.Signal) (*transport.Sockets, error) {
 	type result struct {
 		sockets *transport.Sockets
 		err     error
 	}
 	done := make(chan result, 1)
 	go func() {
-		sockets, err := transport.Listen(ctx, c, log, isWelcome)
+		sockets, err := transport.Listen(ctx, c, log, isWelcome, verify)
 		done <- result{sockets, err}
 	}()
 	for {

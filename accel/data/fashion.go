@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -172,7 +173,12 @@ func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
 		r = unzip
 	}
 	sum := sha256.New()
-	a, err := ReadIDX(io.TeeReader(r, sum))
+	a, err := readIDX(io.TeeReader(r, sum), func(shape []int) error {
+		if !slices.Equal(shape, f.shape) {
+			return &FormatError{Format: "IDX", Want: fmt.Sprintf("shape %v", f.shape), Got: fmt.Sprint(shape)}
+		}
+		return nil
+	})
 	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || isCorruptDeflate(err) {
 		return nil, &FormatError{Format: "gzip", Want: "undamaged gzip data", Got: err.Error()}
 	}
@@ -181,9 +187,6 @@ func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != f.sha256 {
 		return nil, &FormatError{Format: "IDX", Want: "content with SHA-256 " + f.sha256, Got: got + "; delete the file to load it anew"}
-	}
-	if fmt.Sprint(a.Shape) != fmt.Sprint(f.shape) {
-		return nil, &FormatError{Format: "IDX", Want: fmt.Sprintf("shape %v", f.shape), Got: fmt.Sprint(a.Shape)}
 	}
 	return a, nil
 }

@@ -1,18 +1,11 @@
 package data
 
 import (
-	"errors"
 	"fmt"
-	"image"
-	_ "image/gif"  // to be read
-	_ "image/jpeg" // to be read
-	_ "image/png"  // to be read
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	scale "golang.org/x/image/draw"
 )
 
 // Images makes a set of a folder with a subfolder for each class, named after
@@ -22,7 +15,9 @@ import (
 // and files are in the order of their names; files with other extensions, and
 // those whose names begin with a dot, are left out.
 //
-// All pictures are decoded at once and kept as bytes.
+// All pictures are decoded at once and kept as bytes. A file that declares more
+// pixels than it can hold, or more than 2^27, is a [*FormatError], and nothing is
+// allocated for it.
 func Images(folder string, height, width int) (*Set, error) {
 	if height < 1 || width < 1 || height > 1<<15 || width > 1<<15 {
 		return nil, fmt.Errorf("data: images of %d × %d pixels", height, width)
@@ -81,30 +76,4 @@ func Images(folder string, height, width int) (*Set, error) {
 func pictureFile(name string) bool {
 	extension := strings.ToLower(filepath.Ext(name))
 	return !strings.HasPrefix(name, ".") && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif"}, extension)
-}
-
-// decodePicture is a picture as bytes, channels first, and whether it is grey.
-func decodePicture(path string, height, width int) (planes []byte, grey bool, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("data: %w", err)
-	}
-	defer f.Close()
-	source, _, err := image.Decode(f)
-	if err != nil {
-		return nil, false, &FormatError{Format: "image", Path: path, Want: "a picture in PNG, JPEG or GIF format", Got: err.Error()}
-	}
-	if source.Bounds().Empty() {
-		return nil, false, errors.New("data: " + path + " has no pixels")
-	}
-	scaled := image.NewRGBA(image.Rect(0, 0, width, height))
-	scale.BiLinear.Scale(scaled, scaled.Bounds(), source, source.Bounds(), scale.Src, nil)
-	planes = make([]byte, 3*height*width)
-	grey = true
-	for i := range height * width {
-		r, g, b := scaled.Pix[4*i], scaled.Pix[4*i+1], scaled.Pix[4*i+2]
-		planes[i], planes[height*width+i], planes[2*height*width+i] = r, g, b
-		grey = grey && r == g && g == b
-	}
-	return planes, grey, nil
 }

@@ -44,7 +44,10 @@ const (
 // ReadIDX reads an array of unsigned bytes in IDX format up to the end of r.
 // Anything else is a [*FormatError]: another element type, a header that
 // promises more or fewer bytes than there are, a size that overflows.
-func ReadIDX(r io.Reader) (*IDX, error) {
+func ReadIDX(r io.Reader) (*IDX, error) { return readIDX(r, func([]int) error { return nil }) }
+
+// readIDX asks whether a shape is wanted before it reads the elements.
+func readIDX(r io.Reader, wanted func(shape []int) error) (*IDX, error) {
 	var magic [4]byte
 	if err := idxFull(r, magic[:], "a header of 4 bytes"); err != nil {
 		return nil, err
@@ -71,6 +74,9 @@ func ReadIDX(r io.Reader) (*IDX, error) {
 		}
 		a.Shape[i] = int(d)
 		elements *= int(d)
+	}
+	if err := wanted(a.Shape); err != nil {
+		return nil, err
 	}
 	// A buffer grows with what is read, not with what the header claims.
 	var elementsRead bytes.Buffer

@@ -69,68 +69,113 @@ var npyTypes = map[string]struct {
 type npyHeader struct {
 	name  string // of the element type
 	shape []int
-	begin int // of the numbers, in bytes
+	begin int   // of the numbers, in bytes
+	bytes int64 // of the numbers
 }
 
 // maxNPYHeader is more than NumPy writes for any shape.
 const maxNPYHeader = 1 << 20
 
+func npyError(want, format string, got ...any) error {
+	return &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
+}
+
 // readNPYHeader reads the header of a file of so many bytes, and compares it with
 // them.
 func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
-	wrong := func(want, format string, got ...any) error {
-		return &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
+	h, err := readNPYStart(io.NewSectionReader(r, 0, length), length)
+	if err != nil {
+		return nil, err
 	}
-	b := make([]byte, min(length, 12))
-	if _, err := r.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
+	if left := length - int64(h.begin); left != h.bytes {
+		return nil, npyError(fmt.Sprintf("%d bytes for shape %v", h.bytes, h.shape), "%d", left)
+	}
+	return h, nil
+}
+
+// readNPYStart reads the header of an array that has at most so many bytes.
+func readNPYStart(r io.Reader, most int64) (*npyHeader, error) {
+	start := make([]byte, 12)
+	n, err := io.ReadFull(r, start[:10])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("data: reading NPY: %w", err)
 	}
-	if len(b) < 12 || !bytes.HasPrefix(b, []byte(npyMagic)) {
-		return nil, wrong("a file that begins with \\x93NUMPY and a version", "%q", b[:min(len(b), 8)])
+	if n < 10 || !bytes.HasPrefix(start, []byte(npyMagic)) {
+		return nil, npyError("a file that begins with \\x93NUMPY and a version", "%q", start[:min(n, 8)])
 	}
-	begin, size := int64(10), int64(binary.LittleEndian.Uint16(b[8:]))
-	switch b[6] {
+	begin, size := int64(10), int64(binary.LittleEndian.Uint16(start[8:]))
+	switch start[6] {
 	case 1:
 	case 2, 3:
-		begin, size = 12, int64(binary.LittleEndian.Uint32(b[8:]))
+		if _, err := io.ReadFull(r, start[10:]); err != nil {
+			return nil, npyError("a header of 12 bytes", "%v", err)
+		}
+		begin, size = 12, int64(binary.LittleEndian.Uint32(start[8:]))
 	default:
-		return nil, wrong("version 1 to 3", "%d", b[6])
+		return nil, npyError("version 1 to 3", "%d", start[6])
 	}
-	if size > length-begin || size > maxNPYHeader {
-		return nil, wrong(fmt.Sprintf("a header of %d bytes", size), "%d", length-begin)
+	if size > maxNPYHeader {
+		return nil, npyError(fmt.Sprintf("a header of at most %d bytes", maxNPYHeader), "%d", size)
 	}
 	text := make([]byte, size)
-	if _, err := r.ReadAt(text, begin); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("data: reading NPY: %w", err)
+	if n, err := io.ReadFull(r, text); err != nil {
+		return nil, npyError(fmt.Sprintf("a header of %d bytes", size), "%d", n)
 	}
-	header, left := string(text), length-begin-size
+	return parseNPYHeader(string(text), begin+size, most-begin-size)
+}
+
+// parseNPYHeader reads the text of a header, behind which the elements begin. Left are
+// at most the bytes that follow.
+func parseNPYHeader(header string, begin, left int64) (*npyHeader, error) {
 	name, order, dimensions := npyType.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if name == nil || order == nil || dimensions == nil {
-		return nil, wrong("a header with descr, fortran_order and shape", "%q", header)
+		return nil, npyError("a header with descr, fortran_order and shape", "%q", header)
 	}
 	if order[1] == "True" {
-		return nil, wrong("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
+		return nil, npyError("row-major order", "Fortran's; numpy.ascontiguousarray changes it")
 	}
 	element, ok := npyTypes[name[1]]
 	if !ok {
-		return nil, wrong("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
+		return nil, npyError("elements of type f4, f8, i1, i4, i8, u1 or b1, little-endian", "%q", name[1])
 	}
-	h := &npyHeader{name: name[1], shape: []int{}, begin: int(begin + size)}
+	h := &npyHeader{name: name[1], shape: []int{}, begin: int(begin)}
 	n := int64(1)
 	for field := range strings.SplitSeq(dimensions[1], ",") {
 		if field = strings.TrimSpace(field); field == "" {
 			continue
 		}
 		d, err := strconv.Atoi(field)
-		if err != nil || d > 0 && n > left/int64(d) {
-			return nil, wrong(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", left)
+		if err != nil || d > 0 && max(n, 1) > left/int64(d) {
+			return nil, npyError(fmt.Sprintf("the elements of shape (%s)", dimensions[1]), "%d bytes", left)
 		}
 		h.shape, n = append(h.shape, d), n*int64(d)
 	}
-	if left != n*int64(element.size) {
-		return nil, wrong(fmt.Sprintf("%d bytes for shape (%s)", n*int64(element.size), dimensions[1]), "%d", left)
-	}
+	h.bytes = n * int64(element.size)
 	return h, nil
+}
+
+// maxNPY is more than the memory of any machine.
+const maxNPY = 1 << 48
+
+// readNPYBody reads a whole array. Memory grows with what is read, not with what the
+// header declares, and nothing is read beyond that.
+func readNPYBody(r io.Reader) (*npyHeader, []byte, error) {
+	h, err := readNPYStart(r, maxNPY)
+	if err != nil {
+		return nil, nil, err
+	}
+	var body bytes.Buffer
+	n, err := body.ReadFrom(io.LimitReader(r, h.bytes+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("data: reading NPY: %w", err)
+	}
+	switch {
+	case n > h.bytes:
+		return nil, nil, npyError(fmt.Sprintf("%d bytes for shape %v", h.bytes, h.shape), "more")
+	case n < h.bytes:
+		return nil, nil, npyError(fmt.Sprintf("%d bytes for shape %v", h.bytes, h.shape), "%d", n)
+	}
+	return h, body.Bytes(), nil
 }
 
 // ReadNPY reads an array in NumPy's NPY format, versions 1 to 3, in row-major
@@ -140,15 +185,11 @@ func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
 // The format is described at
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 func ReadNPY(r io.Reader) (*tensor.Tensor, error) {
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("data: reading NPY: %w", err)
-	}
-	h, err := readNPYHeader(bytes.NewReader(b), int64(len(b)))
+	h, body, err := readNPYBody(r)
 	if err != nil {
 		return nil, err
 	}
-	element, body := npyTypes[h.name], b[h.begin:]
+	element := npyTypes[h.name]
 	n := len(body) / element.size
 	if element.float != nil {
 		data := make([]float32, n)

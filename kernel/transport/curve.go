@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 
@@ -95,6 +94,8 @@ type curveConn struct {
 	r       *bufio.Reader
 	key     [32]byte // of this connection, shared with the client
 	limit   int64    // bytes of a frame that comes in
+	holding *holding // counts what comes in
+	taken   int64    // bytes of the frame that waits to be read
 	plain   []byte   // waits to be read
 	nonceIn uint64   // of the last frame that came
 
@@ -105,14 +106,14 @@ type curveConn struct {
 
 // acceptCurve does the kernel's side of the handshake up to INITIATE. Our READY
 // is the first frame that is written then.
-func acceptCurve(conn net.Conn, keys *curveKeys, limit int64) (*curveConn, error) {
+func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *holding) (*curveConn, error) {
 	greeting := greeting()
 	copy(greeting[12:], curveMechanism[:])
 	greeting[32] = 1 // as server
 	if _, err := conn.Write(greeting); err != nil {
 		return nil, err
 	}
-	c := &curveConn{Conn: conn, r: bufio.NewReader(conn), limit: limit}
+	c := &curveConn{Conn: conn, r: bufio.NewReader(conn), limit: limit, holding: held}
 	theirs, err := readGreetingOf(c.r, curveMechanism)
 	if err != nil {
 		return nil, err
@@ -215,11 +216,9 @@ func (c *curveConn) readFrame(limit int64) (flags byte, body []byte, err error) 
 	if size > uint64(limit) {
 		return 0, nil, violation("frame of %d bytes", size)
 	}
-	var b bytes.Buffer
-	if _, err := io.CopyN(&b, c.r, int64(size)); err != nil {
-		return 0, nil, err
-	}
-	return flags, b.Bytes(), nil
+	body, err = readGrowing(c.r, nil, int64(size), c.holding)
+	c.taken += int64(len(body))
+	return flags, body, err
 }
 
 // Read gives the frames that the peer has sent, in the clear.
@@ -236,6 +235,8 @@ func (c *curveConn) Read(p []byte) (int, error) {
 
 // open reads and opens the next frame.
 func (c *curveConn) open() error {
+	c.holding.give(c.taken)
+	c.taken = 0
 	flags, body, err := c.readFrame(c.limit + int64(messageFixed+nacl.Overhead+1))
 	switch {
 	case err != nil:

@@ -117,7 +117,7 @@ func meet(t testing.TB, change func(string, []byte) []byte) (*curveClient, *curv
 		done <- err
 	}()
 	// A pipe has no room: the two greetings would wait for each other.
-	conn, err := acceptCurve(roomy(ours), keys, 1<<20)
+	conn, err := acceptCurve(roomy(ours), keys, 1<<20, nil)
 	ours.SetDeadline(deadline)
 	if err != nil {
 		ours.Close()

@@ -25,8 +25,10 @@ type guard struct {
 	limits     limits
 	curve      *curveKeys // nil: nothing is encrypted
 	log        *slog.Logger
-	subscribed func(topic []byte) // a subscription has come into effect
-	first      func([]byte) bool  // a frame of what a subscriber must hear before all else; may be nil
+	subscribed func(topic []byte)   // a subscription has come into effect
+	first      func([]byte) bool    // a frame of what a subscriber must hear before all else; may be nil
+	verify     func([][]byte) error // of a message with a valid signature; may be nil
+	intake     *intake              // what peers that have sent none keep in memory
 
 	listener net.Listener
 	ready    chan net.Conn // connections behind their handshake
@@ -52,6 +54,7 @@ func newGuard(role role, network, address string, limits limits, log *slog.Logge
 		ready:      make(chan net.Conn),
 		done:       make(chan struct{}),
 		peers:      map[*peer]struct{}{},
+		intake:     newIntake(limits.unverified),
 	}
 }
 
@@ -215,12 +218,26 @@ func (g *guard) handshake(conn net.Conn) (*peer, error) {
 	if err := conn.SetDeadline(time.Now().Add(g.limits.handshake)); err != nil {
 		return nil, err
 	}
+	raw := conn
+	held := g.intake.hold(func() {
+		g.log.Warn("client disconnected: it keeps the most memory of those without a valid signature", "peer", raw.RemoteAddr())
+		raw.Close()
+	})
+	p, err := g.greet(conn, held)
+	if err != nil {
+		held.release()
+	}
+	return p, err
+}
+
+// greet is the handshake behind the deadline.
+func (g *guard) greet(conn net.Conn, held *holding) (*peer, error) {
 	if g.curve != nil {
 		limit := g.limits.message
 		if g.role.message > 0 {
 			limit = g.role.message
 		}
-		encrypted, err := acceptCurve(conn, g.curve, limit)
+		encrypted, err := acceptCurve(conn, g.curve, limit, held)
 		if err != nil {
 			return nil, err
 		}
@@ -245,16 +262,21 @@ func (g *guard) handshake(conn net.Conn) (*peer, error) {
 		Conn:   conn,
 		guard:  g,
 		log:    log,
-		outbox: newOutbox(conn, g.limits, g.role.publishes, log),
+		outbox: newOutbox(conn, g.limits.of(g.role), g.role.publishes, log),
 		inbox: inbox{
 			r: r, role: g.role, limits: g.limits,
 			checked: append(opening, ready...),
+			holding: held,
 		},
 		// zmq4 opens with a greeting that the peer has had.
 		assembler: assembler{skip: greetingBytes},
 	}
 	p.inbox.subscribed = p.hears
-	p.inbox.pong = func(frame []byte) error { return p.outbox.put(net.Buffers{frame}, int64(len(frame))) }
+	p.inbox.pong = p.outbox.pong
+	if g.role.signed {
+		p.inbox.verify = g.verify
+		p.inbox.refused = func(err error) { log.Warn("message refused", "error", err) }
+	}
 	return p, nil
 }
 

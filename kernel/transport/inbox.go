@@ -22,6 +22,17 @@ type inbox struct {
 	// in effect.
 	subscription []byte
 	subscribed   func(topic []byte)
+	topics       map[string]struct{} // subscriptions in effect
+	topicBytes   int                 // that the topics take
+
+	// Until the first message with a valid signature a message is kept here whole.
+	verify   func(frames [][]byte) error // nil: all are passed on as they come
+	refused  func(error)                 // reports a message that verify rejects
+	holding  *holding                    // nil: not counted
+	verified bool
+	message  [][]byte // frames with their headers
+	bodies   [][]byte // of those
+	waiting  [][]byte // frames of a verified message that are to be read
 
 	pong func(frame []byte) error // sends the answer to a PING
 }
@@ -34,6 +45,9 @@ func (i *inbox) Read(p []byte) (int, error) {
 			n := copy(p, i.checked)
 			i.checked = i.checked[n:]
 			return n, nil
+		case len(i.waiting) > 0:
+			i.checked, i.waiting = i.waiting[0], i.waiting[1:]
+			continue
 		case i.body > 0:
 			n, err := i.r.Read(p[:min(int64(len(p)), i.body)])
 			i.body -= int64(n)
@@ -77,8 +91,12 @@ func (i *inbox) next() error {
 	if !i.more {
 		i.frames, i.size = 0, 0
 	}
+	if i.verify != nil && !i.verified {
+		return i.gather(header, size)
+	}
 	if size > passSize {
-		return i.collect(header, size)
+		i.checked, err = readGrowing(i.r, header, int64(size), nil)
+		return err
 	}
 	i.checked, i.body = header, int64(size)
 	return nil
@@ -88,25 +106,33 @@ func (i *inbox) next() error {
 // body has come. The reader behind allocates what a header announces.
 const passSize = 64 << 10
 
-// collect reads a large frame whole, so that memory grows with what has come
-// and not with what was announced.
-func (i *inbox) collect(header []byte, size uint64) error {
-	frame := append(make([]byte, 0, len(header)+passSize), header...)
-	for missing := int64(size); missing > 0; {
-		if len(frame) == cap(frame) {
-			grown := make([]byte, len(frame), min(2*cap(frame), len(frame)+int(missing)))
-			copy(grown, frame)
-			frame = grown
-		}
-		step := min(int64(cap(frame)-len(frame)), missing)
-		end := len(frame)
-		frame = frame[:end+int(step)]
-		if _, err := io.ReadFull(i.r, frame[end:]); err != nil {
-			return err
-		}
-		missing -= step
+// frameOverhead is about what a frame takes beyond its bytes.
+const frameOverhead = 64
+
+// gather adds a frame to the message of a peer that has not shown yet that it knows
+// the key. When the message is whole it is passed on, or dropped.
+func (i *inbox) gather(header []byte, size uint64) error {
+	if err := i.holding.take(frameOverhead); err != nil {
+		return err
 	}
-	i.checked = frame
+	frame, err := readGrowing(i.r, header, int64(size), i.holding)
+	if err != nil {
+		return err
+	}
+	i.message = append(i.message, frame)
+	i.bodies = append(i.bodies, frame[len(header):])
+	if i.more {
+		return nil
+	}
+	message, bodies := i.message, i.bodies
+	i.message, i.bodies = nil, nil
+	if err := i.verify(bodies); err != nil {
+		i.holding.release()
+		i.refused(err)
+		return nil
+	}
+	i.holding.trust()
+	i.verified, i.waiting = true, message
 	return nil
 }
 
@@ -122,9 +148,25 @@ func (i *inbox) subscribe(header []byte, size uint64) error {
 	if _, err := io.ReadFull(i.r, body); err != nil {
 		return err
 	}
+	topic := string(body[1:])
+	_, subscribed := i.topics[topic]
 	switch body[0] {
 	case 0:
+		if subscribed {
+			delete(i.topics, topic)
+			i.topicBytes -= len(topic) + frameOverhead
+		}
 	case 1:
+		if !subscribed {
+			i.topicBytes += len(topic) + frameOverhead
+			if i.topicBytes > maxTopics {
+				return violation("subscriptions of %d bytes", i.topicBytes)
+			}
+			if i.topics == nil {
+				i.topics = map[string]struct{}{}
+			}
+			i.topics[topic] = struct{}{}
+		}
 		i.subscription = append([]byte{}, body[1:]...)
 	default:
 		return violation("no subscription")

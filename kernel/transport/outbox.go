@@ -25,6 +25,7 @@ type outbox struct {
 	closed  bool          // nothing is put in any more
 	lagging bool          // drops large messages until half of the queue is written
 	dropped int           // messages
+	pongs   int           // answers to PINGs that were put since the queue was empty
 	full    time.Time     // when progress was looked at last; zero while there is room
 	taken   int64         // written then
 	changed chan struct{} // closed at each change
@@ -73,6 +74,21 @@ func (o *outbox) put(message net.Buffers, size int64) error {
 	o.size += size
 	o.notify()
 	return nil
+}
+
+// maxPongs is how many answers may wait; who sends more PINGs does not read them.
+const maxPongs = 64
+
+// pong puts the answer to a PING, unless too many wait already.
+func (o *outbox) pong(frame []byte) error {
+	o.mu.Lock()
+	o.pongs++
+	many := o.pongs > maxPongs
+	o.mu.Unlock()
+	if many {
+		return nil
+	}
+	return o.put(net.Buffers{frame}, int64(len(frame)))
 }
 
 // waitForRoom waits until the queue has room, and reports false when the peer
@@ -159,6 +175,11 @@ func (o *outbox) take() (messages []net.Buffers) {
 		<-changed
 		o.mu.Lock()
 	}
+	defer func() {
+		if len(o.queue) == 0 {
+			o.pongs = 0
+		}
+	}()
 	var size int64
 	var buffers int
 	for len(o.queue) > 0 && size < o.limits.batch && buffers < writeBuffers {

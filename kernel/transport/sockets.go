@@ -48,6 +48,8 @@ type Sockets struct {
 	publishing sync.Mutex        // orders what is counted in gauge and what is sent
 	gauge      *gauge            // of IOPub
 	first      func([]byte) bool // of a message that opens a subscription; may be nil
+	verify     func([][]byte) error
+	intake     *intake
 }
 
 // Listen binds the sockets of c. The error is a *BindError. The sockets live
@@ -56,13 +58,17 @@ type Sockets struct {
 // A subscriber of IOPub hears nothing before a message of which a frame
 // satisfies first: until then its subscription is not in effect. With nil it
 // hears all from the moment at which the subscription has come in.
-func Listen(ctx context.Context, c *Connection, log *slog.Logger, first func(frame []byte) bool) (*Sockets, error) {
-	return listen(ctx, c, log, defaultLimits, first)
+//
+// A message has a valid signature if verify returns nil. Before its first one a peer
+// gets little memory, together with all others of which that holds, and what it sends
+// is dropped. With nil all messages come through.
+func Listen(ctx context.Context, c *Connection, log *slog.Logger, first func(frame []byte) bool, verify func(frames [][]byte) error) (*Sockets, error) {
+	return listen(ctx, c, log, defaultLimits, first, verify)
 }
 
-func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits, first func([]byte) bool) (*Sockets, error) {
+func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits, first func([]byte) bool, verify func([][]byte) error) (*Sockets, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge(), first: first}
+	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge(), first: first, verify: verify, intake: newIntake(limits.unverified)}
 	for channel := range channels {
 		s.received[channel] = make(chan [][]byte)
 	}
@@ -96,6 +102,8 @@ func (s *Sockets) bind(ctx context.Context, c *Connection, channel Channel) erro
 	network, address := c.address(channel)
 	s.guards[channel] = newGuard(roleOf(channel), network, address, s.limits, s.log, s.subscribed)
 	s.guards[channel].curve = c.curve
+	s.guards[channel].verify = s.verify
+	s.guards[channel].intake = s.intake
 	if channel == IOPub {
 		s.guards[channel].first = s.first
 	}

@@ -26,7 +26,7 @@ var anyPorts = &Connection{Transport: "tcp", IP: "127.0.0.1"}
 
 func open(t *testing.T, c *Connection, limits limits) *Sockets {
 	t.Helper()
-	s, err := listen(context.Background(), c, quiet, limits, nil)
+	s, err := listen(context.Background(), c, quiet, limits, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestPortTaken(t *testing.T) {
 	defer taken.Close()
 	c := *anyPorts
 	c.IOPubPort = taken.Addr().(*net.TCPAddr).Port
-	_, err = Listen(t.Context(), &c, quiet, nil)
+	_, err = Listen(t.Context(), &c, quiet, nil, nil)
 	var bind *BindError
 	if !errors.As(err, &bind) || bind.Channel != IOPub || bind.Address != taken.Addr().String() {
 		t.Fatalf("got %v, want a BindError of iopub", err)
@@ -204,7 +204,7 @@ func TestIPCSockets(t *testing.T) {
 		t.Errorf("mode of the socket: %v, %v", info.Mode(), err)
 	}
 	// One that lives keeps them.
-	if _, err := Listen(t.Context(), c, quiet, nil); err == nil {
+	if _, err := Listen(t.Context(), c, quiet, nil, nil); err == nil {
 		t.Error("a second kernel listens on the same sockets")
 	}
 	served(t, s)

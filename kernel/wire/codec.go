@@ -70,8 +70,16 @@ func NewCodec(scheme string, key []byte) (*Codec, error) {
 // Session is the session id of this start of the kernel.
 func (c *Codec) Session() string { return c.session }
 
-// Decode verifies and decodes one message.
-func (c *Codec) Decode(frames [][]byte) (*Message, error) {
+// Verify returns nil for a message with a valid signature. It does not look at what
+// the message says, nor whether it has come before.
+func (c *Codec) Verify(frames [][]byte) error {
+	_, _, err := c.verified(frames)
+	return err
+}
+
+// verified splits a message into its identities and the rest, whose signature is
+// valid.
+func (c *Codec) verified(frames [][]byte) (identities, rest [][]byte, err error) {
 	at := 0
 	for at < len(frames) && string(frames[at]) != delimiter {
 		if at++; at > maxIdentities {
@@ -79,20 +87,26 @@ func (c *Codec) Decode(frames [][]byte) (*Message, error) {
 		}
 	}
 	if at > maxIdentities || at >= len(frames) {
-		return nil, &FormatError{"delimiter", errors.New("missing")}
+		return nil, nil, &FormatError{"delimiter", errors.New("missing")}
 	}
-	rest := frames[at+1:]
+	rest = frames[at+1:]
 	if len(rest) < parts {
-		return nil, &FormatError{"message", fmt.Errorf("%d frames, want at least %d", len(rest), parts)}
+		return nil, nil, &FormatError{"message", fmt.Errorf("%d frames, want at least %d", len(rest), parts)}
 	}
 	if len(rest)-parts > maxBuffers {
-		return nil, &FormatError{"buffers", fmt.Errorf("%d, over the limit of %d", len(rest)-parts, maxBuffers)}
+		return nil, nil, &FormatError{"buffers", fmt.Errorf("%d, over the limit of %d", len(rest)-parts, maxBuffers)}
 	}
-	if err := c.signer.verify(rest[partSignature], rest[partHeader:parts]); err != nil {
+	return frames[:at], rest, c.signer.verify(rest[partSignature], rest[partHeader:parts])
+}
+
+// Decode verifies and decodes one message.
+func (c *Codec) Decode(frames [][]byte) (*Message, error) {
+	identities, rest, err := c.verified(frames)
+	if err != nil {
 		return nil, err
 	}
 	m := &Message{
-		Identities: frames[:at],
+		Identities: identities,
 		RawHeader:  rest[partHeader],
 		Metadata:   rest[partMetadata],
 		Body:       rest[partContent],

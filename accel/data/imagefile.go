@@ -1,0 +1,93 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"  // to be read
+	_ "image/jpeg" // to be read
+	_ "image/png"  // to be read
+	"io"
+	"os"
+
+	scale "golang.org/x/image/draw"
+)
+
+// decodePicture is an image file as bytes, channels first, and whether it is grey.
+func decodePicture(path string, height, width int) (planes []byte, grey bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, fmt.Errorf("data: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, fmt.Errorf("data: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, false, &FormatError{Format: "image", Path: path, Want: "a regular file", Got: info.Mode().Type().String()}
+	}
+	source, err := decodeImage(f, info.Size())
+	var format *FormatError
+	if errors.As(err, &format) {
+		format.Path = path
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	planes, grey = resample(source, height, width)
+	return planes, grey, nil
+}
+
+// Bounds of an image file.
+const (
+	maxPixels = 1 << 27
+
+	// A byte of PNG expands to at most 1032 bytes, each of eight pixels at one bit; a
+	// byte of GIF or JPEG gives less.
+	pixelsPerByte = 8 * 1032
+)
+
+// decodeImage decodes a file of some bytes. The decoders allocate what a header
+// declares, so that is judged first.
+func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
+	wrong := func(want, format string, got ...any) error {
+		return &FormatError{Format: "image", Want: want, Got: fmt.Sprintf(format, got...)}
+	}
+	const wanted = "a picture in PNG, JPEG or GIF format"
+	config, _, err := image.DecodeConfig(r)
+	if err != nil {
+		return nil, wrong(wanted, "%v", err)
+	}
+	if config.Width < 1 || config.Height < 1 {
+		return nil, wrong("an image with pixels", "%d × %d", config.Width, config.Height)
+	}
+	if most := min(maxPixels, size*pixelsPerByte); int64(config.Width) > most/int64(config.Height) {
+		return nil, wrong(fmt.Sprintf("at most %d pixels in %d bytes", most, size), "%d × %d pixels", config.Width, config.Height)
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("data: reading an image: %w", err)
+	}
+	source, _, err := image.Decode(r)
+	if err != nil {
+		return nil, wrong(wanted, "%v", err)
+	}
+	if source.Bounds().Empty() {
+		return nil, wrong("an image with pixels", "none")
+	}
+	return source, nil
+}
+
+// resample scales an image and takes its channels apart.
+func resample(source image.Image, height, width int) (planes []byte, grey bool) {
+	scaled := image.NewRGBA(image.Rect(0, 0, width, height))
+	scale.BiLinear.Scale(scaled, scaled.Bounds(), source, source.Bounds(), scale.Src, nil)
+	planes = make([]byte, 3*height*width)
+	grey = true
+	for i := range height * width {
+		r, g, b := scaled.Pix[4*i], scaled.Pix[4*i+1], scaled.Pix[4*i+2]
+		planes[i], planes[height*width+i], planes[2*height*width+i] = r, g, b
+		grey = grey && r == g && g == b
+	}
+	return planes, grey
+}

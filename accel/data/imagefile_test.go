@@ -1,0 +1,154 @@
+package data
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// chunk is a part of a PNG file.
+func chunk(kind string, data []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	b = append(append(b, kind...), data...)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
+}
+
+// declaredPNG declares a size and has no pixels.
+func declaredPNG(width, height uint32, depth, kind byte) []byte {
+	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
+	b := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", append(header, depth, kind, 0, 0, 0))...)
+	return append(append(b, chunk("IDAT", []byte{0x78, 0x9c, 3, 0, 0, 0, 0, 1})...), chunk("IEND", nil)...)
+}
+
+// declaredJPEG is an image whose header says another size.
+func declaredJPEG(t testing.TB, width, height uint16) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(b.Bytes(), []byte{0xff, 0xc0})
+	binary.BigEndian.PutUint16(b.Bytes()[at+5:], height)
+	binary.BigEndian.PutUint16(b.Bytes()[at+7:], width)
+	return b.Bytes()
+}
+
+// declaredGIF declares a size and has no pixels.
+func declaredGIF(width, height uint16) []byte {
+	b := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte("GIF89a"), width), height)
+	b = append(b, 0x80, 0, 0, 0, 0, 0, 255, 255, 255, 0x2c, 0, 0, 0, 0)
+	b = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(b, width), height)
+	return append(b, 0, 2, 1, 0, 0, 0x3b)
+}
+
+// TestDeclaredSize has files declare sizes that they do not hold: what is allocated
+// must be in proportion to what is there.
+func TestDeclaredSize(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "class"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range map[string][]byte{
+		"large.png":       declaredPNG(100_000, 100_000, 8, 2),
+		"16 bits.png":     declaredPNG(100_000, 100_000, 16, 6),
+		"one bit.png":     declaredPNG(30_000, 30_000, 1, 0),
+		"wide.png":        declaredPNG(1<<31-1, 1, 8, 2),
+		"high.png":        declaredPNG(1, 1<<31-1, 8, 2),
+		"overflowing.png": declaredPNG(1<<31-1, 1<<31-1, 8, 2),
+		"likely.png":      declaredPNG(10_000, 10_000, 8, 6),
+		"nothing.png":     declaredPNG(0, 5, 8, 2),
+		"large.jpeg":      declaredJPEG(t, 65_535, 65_535),
+		"large.gif":       declaredGIF(65_535, 65_535),
+	} {
+		path := filepath.Join(folder, "class", name)
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Images(folder, 8, 8)
+		runtime.ReadMemStats(&after)
+		var format *FormatError
+		if !errors.As(err, &format) || format.Path != path {
+			t.Errorf("%s: %v", name, err)
+		}
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8<<20 {
+			t.Errorf("%s of %d bytes: %d bytes were allocated", name, len(file), allocated)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A blank image is small on the disk, and read all the same.
+func TestBlankImages(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "class"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	blank := image.NewPaletted(image.Rect(0, 0, 4000, 3000), color.Palette{color.Black, color.White})
+	for name, encode := range map[string]func(*bytes.Buffer) error{
+		"a.png": func(b *bytes.Buffer) error {
+			return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(b, blank)
+		},
+		"b.gif": func(b *bytes.Buffer) error { return gif.Encode(b, blank, nil) },
+		"c.jpg": func(b *bytes.Buffer) error { return jpeg.Encode(b, blank, &jpeg.Options{Quality: 1}) },
+	} {
+		var b bytes.Buffer
+		if err := encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "class", name), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := Images(folder, 4, 4)
+	if err != nil || set.Len() != 3 {
+		t.Errorf("%v, %v", set, err)
+	}
+}
+
+// What is no file is not waited for.
+func TestImageThatIsNoFile(t *testing.T) {
+	if _, _, err := decodePicture(os.DevNull, 8, 8); err == nil {
+		t.Error("no error")
+	}
+}
+
+// FuzzDecodeImage demands that what is decoded is in proportion to what is there.
+func FuzzDecodeImage(f *testing.F) {
+	f.Add(declaredPNG(100_000, 100_000, 8, 2))
+	f.Add(declaredPNG(2, 2, 8, 2))
+	f.Add(declaredJPEG(f, 8, 8))
+	f.Add(declaredJPEG(f, 65_535, 65_535))
+	f.Add(declaredGIF(65_535, 65_535))
+	f.Add(declaredGIF(2, 2))
+	var small bytes.Buffer
+	if err := png.Encode(&small, image.NewRGBA(image.Rect(0, 0, 3, 2))); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(small.Bytes())
+	f.Fuzz(func(t *testing.T, in []byte) {
+		m, err := decodeImage(bytes.NewReader(in), int64(len(in)))
+		if err != nil {
+			return
+		}
+		if size := m.Bounds().Size(); int64(size.X)*int64(size.Y) > int64(len(in))*pixelsPerByte {
+			t.Errorf("%v of %d bytes", size, len(in))
+		}
+		if planes, _ := resample(m, 2, 3); len(planes) != 18 {
+			t.Errorf("%d bytes", len(planes))
+		}
+	})
+}
