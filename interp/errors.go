@@ -108,8 +108,8 @@ func columns(source string, column int) int {
 func (s *Session) sourceLine(p token.Position) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var number int
-	if _, err := fmt.Sscanf(p.Filename, "cell[%d]", &number); err != nil {
+	number, ok := check.FileNumber(p.Filename)
+	if !ok {
 		return "", false
 	}
 	lines := strings.Split(s.sources[number], "\n")

@@ -84,7 +84,8 @@ func (s *Session) callLines(c call) []string {
 		return s.frameLines(c.place, name+times)
 	case name == "":
 		if m := bodyNumber.FindStringSubmatch(c.function); m != nil {
-			return []string{"cell[" + m[1] + "]"}
+			number, _ := strconv.Atoi(m[1])
+			return []string{filename(number)}
 		}
 		return nil
 	}

@@ -18,10 +18,13 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 		return wire.NewExecuteAborted(int(k.count.Load())), nil
 	}
 	count := int(k.count.Load())
+	var cell int
 	if in.StoreHistory {
 		count = int(k.count.Add(1))
+		cell = count
+	} else {
+		cell = link.Uncounted + int(k.uncounted.Add(1))
 	}
-	cell := max(count, 1)
 	k.parents.set(cell, r.RawHeader)
 	if !in.Silent {
 		k.publisher.publish(wire.ExecuteInput, r.RawHeader, wire.Input{Code: in.Code, ExecutionCount: count})

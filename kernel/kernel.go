@@ -46,9 +46,10 @@ type Kernel struct {
 	// The last cell that stops others; of the lane of the cells alone.
 	stop *stop
 
-	count    atomic.Int64 // execution count
-	finished chan struct{}
-	finish   sync.Once
+	count     atomic.Int64 // execution count
+	uncounted atomic.Int64 // cells without one so far
+	finished  chan struct{}
+	finish    sync.Once
 }
 
 // execution is a cell that runs, with its user expressions.

@@ -564,6 +564,22 @@ func TestLateOutputKeepsItsParent(t *testing.T) {
 	}
 }
 
+// Requests that are not stored in the history have no execution count of their own,
+// and take no output of other cells.
+func TestLateOutputBesideUncountedCells(t *testing.T) {
+	t.Parallel()
+	c := newClient(t)
+	first := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"x"}`)
+	c.untilIdle(first)
+	for _, content := range []string{`{"code":"y","silent":true}`, `{"code":"y","store_history":false}`} {
+		c.untilIdle(c.send(transport.Shell, wire.ExecuteRequest, content))
+		c.kernel.Stream(1, "stdout", []byte("late"))
+		if m := c.published(); m.text != `stream {"name":"stdout","text":"late"}` || m.ParentID != first {
+			t.Errorf("%s: %s has parent %s, want %s", content, m.text, m.ParentID, first)
+		}
+	}
+}
+
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	for _, channel := range []transport.Channel{transport.Control, transport.Shell} {

@@ -72,5 +72,24 @@ func (l ErrorList) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Filename is the file name in positions of the cell with the given number.
-func Filename(number int) string { return fmt.Sprintf("cell[%d]", number) }
+// Uncounted is the number above which those of cells without an execution count
+// begin, which leave no trace in the history of the notebook.
+const Uncounted = 1_000_000_000
+
+// Filename is the file name in positions of the cell with the given number: cell[3],
+// or uncounted[1] of a cell without an execution count.
+func Filename(number int) string {
+	if number > Uncounted {
+		return fmt.Sprintf("uncounted[%d]", number-Uncounted)
+	}
+	return fmt.Sprintf("cell[%d]", number)
+}
+
+// FileNumber is the number of the cell with the given file name.
+func FileNumber(filename string) (number int, ok bool) {
+	if _, err := fmt.Sscanf(filename, "cell[%d]", &number); err == nil {
+		return number, true
+	}
+	_, err := fmt.Sscanf(filename, "uncounted[%d]", &number)
+	return Uncounted + number, err == nil
+}

@@ -4,12 +4,18 @@ import "encoding/json"
 
 // Execute asks the worker to run one cell.
 type Execute struct {
-	Cell   int    `json:"cell"` // execution count of the cell, for its name in errors
+	// Cell is the execution count of the cell, for its name in errors. A cell that is
+	// not stored in the history has none: its number is above Uncounted, and no other
+	// cell has it either, so that output finds its cell.
+	Cell   int    `json:"cell"`
 	Code   string `json:"code"`
 	Silent bool   `json:"silent"` // leave the result unrendered
 	// AllowInput says whether the front end can answer an InputRequest.
 	AllowInput bool `json:"allow_input"`
 }
+
+// Uncounted is the number above which those of cells without an execution count begin.
+const Uncounted = 1_000_000_000
 
 // Result answers Execute. Exactly one of Error and the successful fields is
 // meaningful: a cell that failed has no Data.

@@ -4,7 +4,7 @@ import json
 import time
 
 import zmq
-from conftest import text
+from conftest import TIMEOUT, text
 
 
 def test_state_lives_between_cells(kernel):
@@ -145,3 +145,22 @@ def test_a_dead_worker_fails_the_cell_and_comes_back(kernel):
         assert kernel.result("6 * 7") == "42"
     _, reply = kernel.run("lost")
     assert reply["content"]["status"] == "error"
+
+
+def test_late_output_beside_cells_without_a_count(kernel):
+    """What a goroutine prints stays in its cell while cells run that are not stored."""
+    first = kernel.send("next := make(chan string)\ngo func() { for s := range next { fmt.Println(s) } }()")
+    kernel.collect(first)
+    for options in ({"silent": True}, {"store_history": False}):
+        kernel.send("next <- \"late\"\nnext <- \"later\"", **options)
+        outputs = {}
+        while "later" not in outputs.get(first, ""):
+            msg = kernel.client.get_iopub_msg(timeout=TIMEOUT)
+            if msg["msg_type"] == "stream":
+                parent = msg["parent_header"]["msg_id"]
+                outputs[parent] = outputs.get(parent, "") + msg["content"]["text"]
+        assert outputs == {first: "late\nlater\n"}
+        kernel.client.get_shell_msg(timeout=TIMEOUT)
+    _, reply = kernel.run("panic(\"here\")", store_history=False)
+    assert any("uncounted[" in line for line in reply["content"]["traceback"]), reply["content"]
+    kernel.ok("close(next)")
