@@ -82,9 +82,9 @@ func (f *function) assignOne(w *writer, lhs, rhs ast.Expr) {
 	_, variable := ast.Unparen(lhs).(*ast.Ident)
 	_, dereference := ast.Unparen(rhs).(*ast.StarExpr)
 	switch {
-	case f.isMapElement(lhs) && dereference, !variable && !f.isMapElement(lhs) && f.calls(rhs), f.checksTarget(lhs):
+	case f.isMapElement(lhs) && dereference, !variable && !f.isMapElement(lhs) && f.calls(rhs), f.checksTarget(lhs), f.inHelper(lhs):
 		target := ""
-		if f.calls(lhs) || f.checksTarget(lhs) {
+		if f.calls(lhs) || f.checksTarget(lhs) || f.inHelper(lhs) {
 			target = f.lvalues(w, []ast.Expr{lhs})[0]
 		}
 		tmp := f.temp()
@@ -309,6 +309,12 @@ func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
 	w.line("var %s %s = %s", index, f.typ(it), f.exprTo(x.Index, it))
 	if f.checksTarget(x) {
 		index = f.keyHelper("stored", bt, f.coreOf(x.X).(*types.Map)) + "(" + base + ", " + index + ")"
+	}
+	switch f.coreOf(x.X).(type) {
+	case *types.Slice, *types.Array, *types.Pointer:
+		if f.Info.Types[x.Index].Value == nil && (f.checksBounds() || f.inHelper(x)) {
+			index = f.checked(index, x.Index, "len("+base+")")
+		}
 	}
 	return base + "[" + index + "]"
 }

@@ -222,7 +222,13 @@ func (f *function) index(e *ast.IndexExpr) string {
 		}
 		return x + "[" + f.key(e.Index, u.Key()) + "]"
 	case *types.Pointer:
+		if f.inHelper(e) {
+			return f.element(e, x)
+		}
 		x = "(*" + x + ")"
+	}
+	if f.inHelper(e) {
+		return f.element(e, x)
 	}
 	return x + "[" + f.checkedIndex(e.X, x, e.Index) + "]"
 }
@@ -250,6 +256,8 @@ func (f *function) slice(e *ast.SliceExpr) string {
 	s := x + "["
 	if low, ok := f.checkedLow(e, x); ok {
 		s += low
+	} else if call, ok := f.sliced(e, x); ok {
+		return call
 	} else if e.Low != nil {
 		s += f.expr(e.Low)
 	}
@@ -454,15 +462,15 @@ func (f *function) composite(e *ast.CompositeLit) string {
 func (f *function) elements(list []ast.Expr, t types.Type) []string {
 	var items []string
 	index := int64(0)
-	for _, item := range list {
+	for _, element := range list {
 		key := ""
-		if kv, ok := item.(*ast.KeyValueExpr); ok {
+		if kv, ok := element.(*ast.KeyValueExpr); ok {
 			index, _ = constant.Int64Val(constant.ToInt(f.Info.Types[kv.Key].Value))
-			key, item = f.expr(kv.Key)+": ", kv.Value
+			key, element = f.expr(kv.Key)+": ", kv.Value
 		}
-		x := f.exprTo(item, t)
+		x := f.exprTo(element, t)
 		if key == "" {
-			x = element(index, x)
+			x = item(index, x)
 		}
 		items = append(items, key+x)
 		index++
@@ -470,8 +478,8 @@ func (f *function) elements(list []ast.Expr, t types.Type) []string {
 	return items
 }
 
-// element is the lowered element x of a literal that has no keys.
-func element(index int64, x string) string {
+// item is the lowered element x of a literal that has no keys.
+func item(index int64, x string) string {
 	if strings.Contains(x, "(*") {
 		return strconv.FormatInt(index, 10) + ": " + x
 	}
@@ -482,7 +490,7 @@ func element(index int64, x string) string {
 func sliceLiteral(typ string, elements []string) string {
 	items := make([]string, len(elements))
 	for i, x := range elements {
-		items[i] = element(int64(i), x)
+		items[i] = item(int64(i), x)
 	}
 	return typ + "{" + list(items) + "}"
 }
