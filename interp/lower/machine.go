@@ -12,6 +12,7 @@ package lower
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 
 	"github.com/quernlab/quern/interp/machine"
@@ -63,7 +64,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	for _, s := range e.cell.Body {
 		if isLoop(s) {
 			e.loops[s] = e.fresh(fmt.Sprintf("bodyʹ%dʹloop", e.cell.Number))
-			body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{s}, Rbrace: s.End()}
+			body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{e.assignment(s)}, Rbrace: s.End()}
 			list = append(list, machine.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
 		}
 	}
@@ -136,8 +137,52 @@ func isLoop(s ast.Stmt) bool {
 		return isLoop(s.Stmt)
 	case *ast.ForStmt, *ast.RangeStmt:
 		return true
+	case *ast.ExprStmt:
+		return loopsInLiteral(s.X)
+	case *ast.AssignStmt:
+		for _, x := range s.Lhs {
+			if _, ok := x.(*ast.Ident); !ok {
+				return false
+			}
+		}
+		return len(s.Rhs) == 1 && loopsInLiteral(s.Rhs[0])
 	}
 	return false
+}
+
+// assignment is s, but for a definition: at the top level of a cell that assigns to
+// variables of the session.
+func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
+	define, ok := s.(*ast.AssignStmt)
+	if !ok || define.Tok != token.DEFINE {
+		return s
+	}
+	assign := &ast.AssignStmt{TokPos: define.TokPos, Tok: token.ASSIGN, Rhs: define.Rhs}
+	for _, x := range define.Lhs {
+		id := x.(*ast.Ident)
+		v, ok := e.Info.Defs[id].(*types.Var)
+		if !ok {
+			assign.Lhs = append(assign.Lhs, id)
+			continue
+		}
+		use := &ast.Ident{NamePos: id.NamePos, Name: id.Name}
+		e.Info.Uses[use] = v
+		e.Info.Types[use] = types.TypeAndValue{Type: v.Type()}
+		assign.Lhs = append(assign.Lhs, use)
+	}
+	return assign
+}
+
+// loopsInLiteral tells whether there is a loop in a function literal of e.
+func loopsInLiteral(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // declareLoops declares the functions of loops.

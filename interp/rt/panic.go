@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"unsafe"
 )
 
 // runtimeError is an error that Go's runtime would have raised.
@@ -151,6 +152,9 @@ func Recovered(x any) any {
 // fromEngine returns the runtime.Error that a panic text of the engine stands
 // for, and any other text as it is.
 func fromEngine(text string) any {
+	if unsafe.StringData(text) == unsafe.StringData(zeroArgument) {
+		return text
+	}
 	for _, t := range engineTexts {
 		if strings.HasPrefix(text, t.prefix) {
 			return t.err

@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"fmt"
 	"go/types"
 	"iter"
 	"reflect"
@@ -51,31 +52,51 @@ func (s signature) out(i int) view {
 
 // Call is that of reflect.Value.
 func (v ReflectValue) Call(in []ReflectValue) []ReflectValue {
-	return v.call(in, v.Kind() == reflect.Func && v.Value.Type().IsVariadic(), v.Value.Call)
+	return v.call("Call", in, v.Kind() == reflect.Func && v.Value.Type().IsVariadic(), v.Value.Call)
 }
 
 // CallSlice is that of reflect.Value.
 func (v ReflectValue) CallSlice(in []ReflectValue) []ReflectValue {
-	return v.call(in, false, v.Value.CallSlice)
+	return v.call("CallSlice", in, false, v.Value.CallSlice)
 }
 
-// call calls v by the method call of the raw value; with spread the arguments of
-// a variadic parameter are single ones.
-func (v ReflectValue) call(in []ReflectValue, spread bool, call func([]reflect.Value) []reflect.Value) []ReflectValue {
-	if v.Kind() != reflect.Func {
+// call calls v by the method call, named op, of the raw value; with spread the
+// arguments of a variadic parameter are single ones.
+func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func([]reflect.Value) []reflect.Value) []ReflectValue {
+	if v.Kind() != reflect.Func || v.Value.IsNil() {
 		call(nil) // panics
 	}
 	s := v.r.signatureOf(v.view())
+	n := s.t.NumIn()
+	if spread {
+		n--
+	}
+	switch {
+	case op == "CallSlice" && !s.t.IsVariadic():
+		panic("reflect: CallSlice of non-variadic function")
+	case len(in) < n:
+		panic("reflect: " + op + " with too few input arguments")
+	case len(in) > n && !spread:
+		panic("reflect: " + op + " with too many input arguments")
+	}
+	for _, x := range in {
+		if !x.IsValid() {
+			if op == "Call" {
+				panic(zeroArgument)
+			}
+			panic("reflect: " + op + " using zero Value argument")
+		}
+	}
 	raw := make([]reflect.Value, len(in))
 	for i, x := range in {
-		switch last := s.t.NumIn() - 1; {
-		case spread && i >= last:
-			raw[i] = v.r.argument(x, s.in(last).elem())
-		case i <= last:
-			raw[i] = v.r.argument(x, s.in(i))
-		default:
-			raw[i] = x.Value // one too many: package reflect says so
+		w, refusal := s.in(min(i, n)), "reflect: "+op+" using %s as type %s"
+		if i >= n {
+			w, refusal = w.elem(), "reflect: cannot use %s as type %s in "+op
 		}
+		if x.CanInterface() && !v.r.TypeAssignableTo(x.Type(), v.r.reflectType(w)) {
+			panic(fmt.Sprintf(refusal, x.Type(), w))
+		}
+		raw[i] = v.r.assigned(x, w, "reflect: Call")
 	}
 	var out []ReflectValue
 	for i, x := range call(raw) {
@@ -84,13 +105,9 @@ func (v ReflectValue) call(in []ReflectValue, spread bool, call func([]reflect.V
 	return out
 }
 
-// argument is assigned with the words of a call.
-func (r *Registry) argument(x ReflectValue, w view) reflect.Value {
-	if x.IsValid() && x.CanInterface() && !r.TypeAssignableTo(x.Type(), r.reflectType(w)) {
-		panic("reflect: Call using " + x.Type().String() + " as type " + w.String())
-	}
-	return r.assigned(x, w, "reflect: Call")
-}
+// zeroArgument is the panic of a call by a cell. The engine raises one with the same
+// text, which means something else: that is another string.
+const zeroArgument = "reflect: Call using zero Value argument"
 
 // NumMethod is that of reflect.Value.
 func (v ReflectValue) NumMethod() int {
