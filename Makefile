@@ -41,7 +41,7 @@ lab: kernelspec ## open JupyterLab on the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet cross race cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet cross race failpoints cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -55,6 +55,11 @@ vet:
 .PHONY: race
 race: ## run the Go tests with the race detector
 	$(GO) test -race -timeout 15m $$($(GO) list ./... | grep -v internal/cuda/kernels)
+
+.PHONY: failpoints
+failpoints: ## have each operation on files fail, and kill the process there, and look at what is left
+	$(GO) vet -tags failpoints ./internal/...
+	$(GO) test -tags failpoints -run 'TestFailpoints' $$(git grep -l failpointtest.Run -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: cuda
 cuda: ## run the kernels, and the engine's tests, on a simulated GPU; the race detector would make it ten times slower

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/atomicfile"
+	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/quernlab/quern/accel/internal/atomicfile"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // Model is a model in ONNX's terms; [Build] makes it. It is not changed any more and

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quernlab/quern/accel/internal/atomicfile"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // traceFile is what Kineto, the profiler below PyTorch's, writes, and what

@@ -16,17 +16,17 @@ type direction struct {
 
 var directions = []direction{
 	// Two sides that know of each other through kernel/link alone.
-	{"kernel", []string{"gpu"}},
-	{"interp", []string{"display", "internal/trust"}},
+	{"kernel", []string{"gpu", "internal/atomicfile", "internal/failpoint"}},
+	{"interp", []string{"display", "internal/atomicfile", "internal/failpoint", "internal/trust"}},
 	// What cells import is compiled in here, and nowhere else.
 	{"interp/symbols/internal/own", []string{"accel", "display", "gpu", "interp", "plots", "widgets"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// What users import knows nothing of Jupyter.
-	{"accel", []string{"display", "gpu", "plots"}},
+	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/trust"}},
 	{"accel/internal/ir", []string{"accel/internal"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},
-	{"accel/internal/cuda", []string{"accel/internal", "internal/loader", "internal/trust"}},
+	{"accel/internal/cuda", []string{"accel/internal", "internal/atomicfile", "internal/loader", "internal/trust"}},
 	{"gpu", []string{"internal/loader", "plots"}},
 	{"plots", []string{"display"}},
 	{"display", nil},

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/atomicfile"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 func TestReplace(t *testing.T) {

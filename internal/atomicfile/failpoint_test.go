@@ -1,0 +1,72 @@
+//go:build failpoints
+
+package atomicfile_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/internal/atomicfile"
+	"github.com/quernlab/quern/internal/failpoint"
+	"github.com/quernlab/quern/internal/failpoint/failpointtest"
+)
+
+// Larger than the buffer, so that there are several writes.
+var before, after = bytes.Repeat([]byte("old"), 1<<20), bytes.Repeat([]byte("new!"), 1<<20)
+
+func replace(folder string, content []byte) error {
+	return atomicfile.Replace(filepath.Join(folder, "a"), func(w io.Writer) error {
+		for part := range slices.Chunk(content, 1000) {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestFailpoints(t *testing.T) {
+	failpointtest.Run(t, "file", failpointtest.Scenario{
+		Before: func(folder string) error {
+			// What a killed process has left is removed by the next one.
+			if err := os.WriteFile(filepath.Join(folder, ".save-4711"), before, 0o600); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(folder, "a"), before, 0o640)
+		},
+		Attempt: func(folder string) error { return replace(folder, after) },
+		Check: func(t *testing.T, folder string, o failpointtest.Outcome) {
+			got, err := os.ReadFile(filepath.Join(folder, "a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			renamed := o.Point == failpoint.FileSyncFolder || o.Point == failpoint.FileClean && !o.Killed
+			if want := map[bool][]byte{false: before, true: after}[renamed]; !bytes.Equal(got, want) {
+				t.Errorf("the file has %d bytes that begin with %.8q", len(got), got)
+			}
+			if fails := o.Point != failpoint.FileClean; !o.Killed && (o.Error != "") != fails {
+				t.Errorf("the error is %q", o.Error)
+			}
+			if left := failpointtest.Left(t, folder, ".save-*"); !o.Killed && o.Point != failpoint.FileClean && len(left) > 0 {
+				t.Errorf("left behind without a kill: %q", left)
+			}
+			if err := replace(folder, []byte("next")); err != nil {
+				t.Fatal(err)
+			}
+			got, err = os.ReadFile(filepath.Join(folder, "a"))
+			if err != nil || string(got) != "next" {
+				t.Errorf("the next one wrote %.8q, %v", got, err)
+			}
+			if info, err := os.Stat(filepath.Join(folder, "a")); err != nil || info.Mode().Perm() != 0o640 {
+				t.Errorf("mode %v, %v", info.Mode(), err)
+			}
+			if left := failpointtest.Left(t, folder, ".save-*"); len(left) > 0 {
+				t.Errorf("the next one left %q", left)
+			}
+		},
+	})
+}

@@ -1,0 +1,65 @@
+package atomicfile
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/quernlab/quern/internal/failpoint"
+)
+
+// Replace calls write with a temporary file beside path, syncs it, and renames it to
+// path. If that fails, or write panics, the file at path is unchanged and the
+// temporary file is removed. If only syncing the directory fails, after the rename,
+// Replace returns the error although path has the new content.
+//
+// A new file gets its permissions from the umask. A file that is replaced keeps its
+// permissions, and if path is a symbolic link, its target is replaced.
+//
+// Replace also removes temporary files that killed processes have left in the
+// directory.
+func Replace(path string, write func(io.Writer) error) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	folder := filepath.Dir(path)
+	clean(folder)
+	temporary, err := create(folder)
+	if err != nil {
+		return err
+	}
+	renamed := false
+	defer func() { // also when write panics
+		temporary.file.Close() // the second call does no harm
+		if !renamed {
+			os.Remove(temporary.name)
+		}
+		temporary.lock.Close()
+	}()
+	buffered := bufio.NewWriterSize(failpoint.Writer(failpoint.FileWrite, temporary.file), 1<<20)
+	if err := write(buffered); err != nil {
+		return err
+	}
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil {
+		err := failpoint.Do(failpoint.FileMode, func() error { return temporary.file.Chmod(info.Mode().Perm()) })
+		if err != nil {
+			return err
+		}
+	}
+	if err := failpoint.Do(failpoint.FileSync, temporary.file.Sync); err != nil {
+		return err
+	}
+	if err := failpoint.Do(failpoint.FileClose, temporary.file.Close); err != nil {
+		return err
+	}
+	err = failpoint.Do(failpoint.FileRename, func() error { return os.Rename(temporary.name, path) })
+	if err != nil {
+		return err
+	}
+	renamed = true
+	return SyncFolder(folder)
+}

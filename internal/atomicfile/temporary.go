@@ -1,0 +1,81 @@
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/internal/failpoint"
+)
+
+// prefix begins the name of each temporary file; a number follows.
+const prefix = ".save-"
+
+// temporary is a new file that no other process removes before lock is closed.
+type temporary struct {
+	name string
+	file *os.File
+	lock io.Closer
+}
+
+// errRemoved reports a temporary file that another process has removed, or is about to,
+// before it was locked.
+var errRemoved = errors.New("the temporary file was removed by another process")
+
+// attempts bounds how many names are tried.
+const attempts = 1000
+
+// create makes a temporary file in a folder.
+func create(folder string) (t temporary, err error) {
+	for range attempts {
+		t.name = filepath.Join(folder, prefix+strconv.FormatUint(uint64(rand.Uint32()), 10))
+		err = failpoint.Do(failpoint.FileCreate, func() error {
+			t.file, err = os.OpenFile(t.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+			return err
+		})
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return t, err
+		}
+		if t.lock, err = lock(t.name); err == nil {
+			return t, nil
+		}
+		t.file.Close()
+		if !errors.Is(err, errRemoved) {
+			os.Remove(t.name)
+			return t, err
+		}
+	}
+	return t, err
+}
+
+// clean removes the temporary files in a folder that belong to no process. What
+// cannot be removed stays: that is no reason not to save.
+func clean(folder string) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		number, ok := strings.CutPrefix(name, prefix)
+		if _, err := strconv.ParseUint(number, 10, 32); !ok || err != nil {
+			continue
+		}
+		_ = failpoint.Do(failpoint.FileClean, func() error {
+			removeAbandoned(filepath.Join(folder, name))
+			return nil
+		})
+	}
+}
