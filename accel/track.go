@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/gpu"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // Track keeps the run in a folder of its own below this one, named by the time;

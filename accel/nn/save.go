@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // Save writes the parameters of a model to a file in safetensors format, under
