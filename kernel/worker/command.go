@@ -19,6 +19,7 @@ type Command struct {
 	// place of it: "NAME=value".
 	Environment []string
 
+	reserve *reserve // of file descriptors, for all processes of a Program; may be nil
 	cmd     *exec.Cmd
 	group   group
 	cleanup []io.Closer // the child's ends of the pipes
@@ -34,15 +35,20 @@ func NewCommand(name string, arguments ...string) *Command {
 // Program returns what makes a new process of a program with its arguments, given
 // what its environment is to have besides that of this process.
 func Program(command []string) func(environment []string) Runner {
+	kept := &reserve{}
 	return func(environment []string) Runner {
 		c := NewCommand(command[0], command[1:]...)
-		c.Environment = environment
+		c.Environment, c.reserve = environment, kept
 		return c
 	}
 }
 
 // Start starts the program with pipes for its link and its output.
 func (c *Command) Start(token string) (pipes Pipes, err error) {
+	if c.reserve != nil {
+		c.reserve.release()
+		defer c.reserve.fill()
+	}
 	var ours []io.Closer
 	defer func() {
 		for _, f := range c.cleanup {

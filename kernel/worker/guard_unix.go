@@ -23,6 +23,7 @@ func startGuardian(leader int) error {
 	defer input.Close()
 	cmd := exec.Command("/bin/sh", "-c", guardian)
 	cmd.Stdin, cmd.Dir, cmd.Env = input, "/", []string{}
+	cmd.Stdout, cmd.Stderr = input, input // it writes nothing; a null device would cost two descriptors
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: leader}
 	if err := cmd.Start(); err != nil {
 		ours.Close()

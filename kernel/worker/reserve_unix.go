@@ -1,0 +1,17 @@
+//go:build unix
+
+package worker
+
+import (
+	"math"
+	"syscall"
+)
+
+// descriptors is how many file descriptors this process may have.
+func descriptors() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(uint64(limit.Cur), math.MaxInt32))
+}
