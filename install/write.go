@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"crypto/rand"
 	"embed"
 	"errors"
 	"fmt"
@@ -36,11 +37,13 @@ func Write(spec Spec, kernels string, replace bool) (dir string, err error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return dir, err
 	}
-	if err := os.MkdirAll(kernels, 0o755); err != nil {
+	if err := os.MkdirAll(kernels, 0o777); err != nil {
 		return dir, err
 	}
-	fresh, err := os.MkdirTemp(kernels, ".quern-*")
-	if err != nil {
+	// MkdirTemp would make a private folder, and a kernelspec is for all who may use the
+	// prefix, which the umask says.
+	fresh := filepath.Join(kernels, ".quern-"+rand.Text())
+	if err := os.Mkdir(fresh, 0o777); err != nil {
 		return dir, err
 	}
 	defer os.RemoveAll(fresh)
@@ -51,11 +54,7 @@ func Write(spec Spec, kernels string, replace bool) (dir string, err error) {
 }
 
 func fill(dir string, kernelJSON []byte) error {
-	// MkdirTemp makes a private folder; a kernelspec is for all who use the prefix.
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "kernel.json"), kernelJSON, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "kernel.json"), kernelJSON, 0o666); err != nil {
 		return err
 	}
 	return fs.WalkDir(logos, "logo", func(path string, entry fs.DirEntry, err error) error {
@@ -66,7 +65,7 @@ func fill(dir string, kernelJSON []byte) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(dir, entry.Name()), b, 0o644)
+		return os.WriteFile(filepath.Join(dir, entry.Name()), b, 0o666)
 	})
 }
 

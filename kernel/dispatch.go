@@ -27,7 +27,7 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	}()
 	row, ok := table[r.Header.Type]
 	if !ok {
-		k.log.Warn("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
+		k.log.Info("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
 		return
 	}
 	if row.lane == questions {
@@ -83,7 +83,7 @@ func (k *Kernel) answer(ctx context.Context, row handler, r *request) (content a
 		content, err = row.handle(k, ctx, r)
 	}
 	if err != nil {
-		k.log.Warn("request failed", "type", r.Header.Type, "error", err)
+		k.log.Info("request failed", "type", r.Header.Type, "error", err)
 		fail(wire.NewFailure(failureName(err), err.Error(), nil))
 	}
 	return content

@@ -94,14 +94,14 @@ func (k *Kernel) Input(ctx context.Context, prompt link.InputRequest) (link.Inpu
 func (k *Kernel) answerInput(_ context.Context, r *request) {
 	var in wire.Line
 	if r.Header.Type != wire.InputReply {
-		k.log.Warn("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
+		k.log.Info("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
 		return
 	}
 	if err := r.Content(&in); err != nil {
-		k.log.Warn("message dropped", "channel", r.channel, "error", err)
+		k.log.Info("message dropped", "channel", r.channel, "error", err)
 		return
 	}
 	if !k.input.answer(r.ParentID, in.Value) {
-		k.log.Warn("input that nobody asked for")
+		k.log.Info("input that nobody asked for")
 	}
 }

@@ -136,7 +136,7 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 		message, err := k.codec.Decode(frames)
 		if err != nil {
 			// Whoever sent it cannot be trusted with an answer.
-			k.log.Warn("message dropped", "channel", channel, "error", err)
+			k.log.Info("message dropped", "channel", channel, "error", err)
 			continue
 		}
 		handle(ctx, &request{Message: message, channel: channel, received: time.Now()})

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(frontVariable) != "":
 		c := config(os.Getenv(frontVariable))
 		if c.HistoryFile = os.Getenv(historyVariable); c.HistoryFile != "" {
+			c.SeenDir = c.HistoryFile + ".seen"
 			c.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		}
 		exit(Run(context.Background(), c))

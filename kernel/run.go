@@ -14,6 +14,7 @@ import (
 
 	"github.com/quernlab/quern/kernel/history"
 	"github.com/quernlab/quern/kernel/ranks"
+	"github.com/quernlab/quern/kernel/seen"
 	"github.com/quernlab/quern/kernel/transport"
 	"github.com/quernlab/quern/kernel/wire"
 	"github.com/quernlab/quern/kernel/worker"
@@ -27,6 +28,10 @@ type Config struct {
 	WorkerCommand []string
 	// HistoryFile keeps the cells of all sessions; empty is in memory only.
 	HistoryFile string
+	// SeenDir is the directory that keeps the signatures of messages, so that those which
+	// came before a restart with the same connection file are rejected afterwards; empty
+	// keeps none.
+	SeenDir string
 	// Version is that of the kernel, for kernel_info.
 	Version string
 	// Logger takes what the kernel has to say beside the protocol; nil is
@@ -63,12 +68,17 @@ func Run(ctx context.Context, config Config) error {
 	if err != nil {
 		return err
 	}
-	if connection.Exposed {
-		log.Warn("others on this machine can read the connection file, and with its key run code as you", "file", config.ConnectionFile)
-	}
+	warn(log, connection, config.ConnectionFile)
 	codec, err := wire.NewCodec(connection.Scheme, []byte(connection.Key))
 	if err != nil {
 		return err
+	}
+	if config.SeenDir != "" && connection.Key != "" {
+		signatures := seen.Open(config.SeenDir, []byte(connection.Key), func(err error) {
+			log.Warn("messages that were recorded before a restart of this kernel are not recognised", "error", err)
+		})
+		defer signatures.Close()
+		codec.KeepSeen(signatures)
 	}
 	signals := make(chan os.Signal, 8)
 	// Without a handler for SIGPIPE, a line of the log ends the process once
@@ -120,6 +130,16 @@ func Run(ctx context.Context, config Config) error {
 		log.Warn("output is missing at the end", "error", err)
 	}
 	return nil
+}
+
+// warn logs what makes a connection less safe than it could be.
+func warn(log *slog.Logger, c *transport.Connection, file string) {
+	if c.Exposed {
+		log.Warn("other users of this machine can read the connection file, and with its key run code as you: chmod 600, and umask 077 for what writes it", "file", file)
+	}
+	if c.Transport == "tcp" && c.Key != "" && !c.Encrypted() && !c.Loopback() {
+		log.Warn("this kernel listens beyond this machine, and nothing is encrypted: whoever sees the traffic reads cells and results. Use the address 127.0.0.1 and a tunnel, or CURVE keys", "ip", c.IP)
+	}
 }
 
 // listen binds the sockets. Those of the ipc transport are files, and their file

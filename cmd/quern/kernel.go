@@ -4,7 +4,9 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/quernlab/quern/kernel"
 	"github.com/quernlab/quern/kernel/history"
+	"github.com/quernlab/quern/kernel/statefile"
 )
 
 const kernelUsage = `quern kernel serves the Jupyter connection file FILE. Jupyter calls this;
@@ -40,7 +43,7 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
-	log := newLogger(std.err)
+	log := newLogger(std.err, slog.LevelWarn)
 	go func() {
 		if err := releaseProgram(); err != nil {
 			log.Info("the program stays in memory", "error", err)
@@ -50,9 +53,19 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 		ConnectionFile: *file,
 		WorkerCommand:  []string{self, "worker"},
 		HistoryFile:    history.Path(),
+		SeenDir:        seenDir(),
 		Version:        buildVersion(),
 		Logger:         log,
 	})
+}
+
+// seenDir is where the signatures of messages are kept; empty if the user has no home.
+func seenDir() string {
+	dir, err := statefile.Dir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "seen")
 }
 
 // started is when the first client has surely been answered: collecting costs a

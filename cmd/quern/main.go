@@ -122,18 +122,12 @@ func report(err error, std stdio) int {
 	return 1
 }
 
-// newLogger logs to w. It does not become the default logger: in the worker
+// newLogger logs to w from a level on, unless QUERN_LOG sets another one. It does not become the default logger: in the worker
 // that one, and package log with it, belongs to the cells.
-func newLogger(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: logLevel()}))
-}
-
-// logLevel is quiet unless QUERN_LOG asks for more.
-func logLevel() slog.Level {
-	level := slog.LevelError
+func newLogger(w io.Writer, level slog.Level) *slog.Logger {
 	// An unknown word keeps the default: a log setting must not stop a kernel.
 	_ = level.UnmarshalText([]byte(os.Getenv("QUERN_LOG")))
-	return level
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
 func printUsage(w io.Writer) {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -118,7 +119,7 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		Colour:        showsColours(std.err),
 		Stdin:         os.Stdin,
 		Timeout:       timeout,
-		Logger:        newLogger(std.err),
+		Logger:        newLogger(std.err, slog.LevelError),
 	})
 	if output != "" && isFirst() {
 		err = errors.Join(err, n.Write(output))

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,4 +164,43 @@ func TestFullOutput(t *testing.T) {
 			t.Errorf("it ended with %v", err)
 		}
 	})
+}
+
+// Files are made with the permissions that the umask leaves.
+func TestUmask(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		arguments []string
+		file      string
+	}{
+		{[]string{"run", "nb.ipynb", "-o", "done.ipynb"}, "done.ipynb"},
+		{[]string{"export", "nb.ipynb", "-o", "program"}, "program/main.go"},
+		{[]string{"install", "--prefix", "p"}, "p/share/jupyter/kernels/quern/kernel.json"},
+	} {
+		for _, umask := range []os.FileMode{0o022, 0o027, 0o077} {
+			t.Run(fmt.Sprintf("%s %03o", row.arguments[0], umask), func(t *testing.T) {
+				t.Parallel()
+				cmd := quern(t, "fmt.Println(1)", row.arguments...)
+				cmd.Args = append([]string{"/bin/sh", "-c", fmt.Sprintf(`umask %03o; exec "$0" "$@"`, umask), cmd.Path}, cmd.Args[1:]...)
+				cmd.Path = "/bin/sh"
+				if err := cmd.Run(); err != nil {
+					t.Fatal(err)
+				}
+				path := filepath.Join(cmd.Dir, filepath.FromSlash(row.file))
+				for ; path != cmd.Dir; path = filepath.Dir(path) {
+					info, err := os.Stat(path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := os.FileMode(0o666)
+					if info.IsDir() {
+						want = 0o777
+					}
+					if got := info.Mode().Perm(); got != want&^umask {
+						t.Errorf("%s has mode %v, want %v", path, got, want&^umask)
+					}
+				}
+			})
+		}
+	}
 }

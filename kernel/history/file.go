@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/quernlab/quern/kernel/statefile"
 )
 
 // file is a store in a file that several kernels may use at once.
@@ -25,7 +27,7 @@ type file struct {
 var _ store = (*file)(nil)
 
 func newFile(path string) *file {
-	return &file{path: path, lock: flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR|nonblock))}
+	return &file{path: path, lock: flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR|statefile.Nonblock))}
 }
 
 // lockAgain is how long to wait for a lock that another kernel has.
@@ -33,28 +35,13 @@ const lockAgain = 20 * time.Millisecond
 
 // locked calls f while no other kernel changes the file.
 func (h *file) locked(ctx context.Context, f func() error) error {
-	if err := regular(h.lock.Path()); err != nil {
+	if err := statefile.Regular(h.lock.Path()); err != nil {
 		return err
 	}
 	if _, err := h.lock.TryLockContext(ctx, lockAgain); err != nil {
 		return fmt.Errorf("lock %s: %w", h.lock.Path(), err)
 	}
 	return errors.Join(f(), h.lock.Unlock())
-}
-
-// regular reports an error for what is there and not a regular file: a pipe or a
-// device may block for ever, or have no end.
-func regular(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is not a regular file (%s)", path, info.Mode().Type())
-	}
-	return nil
 }
 
 // keptInMemory is what an error of the file means.
@@ -91,7 +78,7 @@ func (h *file) open(ctx context.Context) (session int, err error) {
 // reopen opens the file at path if that is not the one which is open: another kernel
 // may have replaced it.
 func (h *file) reopen() error {
-	if err := regular(h.path); err != nil {
+	if err := statefile.Regular(h.path); err != nil {
 		return err
 	}
 	if h.f != nil {
@@ -102,12 +89,9 @@ func (h *file) reopen() error {
 		}
 		h.close()
 	}
-	f, err := os.OpenFile(h.path, os.O_CREATE|os.O_RDWR|os.O_APPEND|nonblock, 0o600)
+	f, err := statefile.Append(h.path)
 	if err != nil {
 		return err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // it was replaced since
-		return errors.Join(fmt.Errorf("%s is not a regular file", h.path), err, f.Close())
 	}
 	h.f = f
 	return nil

@@ -116,6 +116,19 @@ func (c *Connection) port(channel Channel) int {
 	return [...]int{c.ShellPort, c.ControlPort, c.StdinPort, c.IOPubPort, c.HeartbeatPort}[channel]
 }
 
+// Encrypted reports whether the sockets are encrypted by CURVE.
+func (c *Connection) Encrypted() bool { return c.curve != nil }
+
+// Loopback reports whether only this machine reaches the sockets. A name other than
+// localhost is not looked up, and taken for that of another address.
+func (c *Connection) Loopback() bool {
+	if c.Transport == "ipc" || c.IP == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(c.IP)
+	return ip != nil && ip.IsLoopback()
+}
+
 // address returns the network, as package net names it, and the address where a
 // channel listens.
 func (c *Connection) address(channel Channel) (network, address string) {

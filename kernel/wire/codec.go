@@ -67,6 +67,10 @@ func NewCodec(scheme string, key []byte) (*Codec, error) {
 	return &Codec{signer: s, replays: newReplays(), session: uuid.NewString(), username: username}, nil
 }
 
+// KeepSeen has messages rejected that came in an earlier run of the kernel, too. It is
+// called before the first message.
+func (c *Codec) KeepSeen(s Seen) { c.replays.keep(s) }
+
 // Session is the session id of this start of the kernel.
 func (c *Codec) Session() string { return c.session }
 

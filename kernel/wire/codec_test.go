@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,7 +141,7 @@ func TestReplaysForgetTheOldest(t *testing.T) {
 	t.Parallel()
 	r := newReplays()
 	r.perGeneration = 4
-	signature := func(i int) []byte { return fmt.Append(nil, i) }
+	signature := func(i int) []byte { return fmt.Appendf(nil, "%064x", i) }
 	for i := range 100 {
 		if !r.first(signature(i)) {
 			t.Fatalf("%d seen before", i)
@@ -153,6 +154,41 @@ func TestReplaysForgetTheOldest(t *testing.T) {
 		if r.first(signature(i)) {
 			t.Errorf("%d forgotten", i)
 		}
+	}
+}
+
+// fakeSeen is what an earlier run has seen.
+type fakeSeen struct{ past, added []Signature }
+
+func (s *fakeSeen) Past() []Signature { return s.past }
+func (s *fakeSeen) Add(x Signature)   { s.added = append(s.added, x) }
+
+func TestReplayAfterARestartIsRefused(t *testing.T) {
+	t.Parallel()
+	old := signed(t, testKey, goodHeader, "{}", "{}", "{}")
+	fresh := signed(t, testKey, goodHeader, "{}", "{}", `{"x":1}`)
+	before, after := &fakeSeen{}, &fakeSeen{}
+	c := testCodec(t)
+	c.KeepSeen(before)
+	if _, err := c.Decode(old); err != nil {
+		t.Fatal(err)
+	}
+	forged := slices.Clone(fresh)
+	forged[2] = bytes.Repeat([]byte("0"), 64)
+	if _, err := c.Decode(forged); !errors.Is(err, ErrSignature) {
+		t.Fatal(err)
+	}
+	if len(before.added) != 1 {
+		t.Fatalf("%d signatures are kept", len(before.added))
+	}
+	after.past = before.added
+	c = testCodec(t)
+	c.KeepSeen(after)
+	if _, err := c.Decode(old); !errors.Is(err, ErrReplay) {
+		t.Errorf("a replay gave %v", err)
+	}
+	if _, err := c.Decode(fresh); err != nil || len(after.added) != 1 {
+		t.Errorf("a new message gave %v, %d are kept", err, len(after.added))
 	}
 }
 

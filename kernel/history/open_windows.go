@@ -1,4 +1,0 @@
-package history
-
-// nonblock is nothing: a path of a file names no pipe here.
-const nonblock = 0

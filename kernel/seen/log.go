@@ -1,0 +1,210 @@
+package seen
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/quernlab/quern/kernel/statefile"
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+const (
+	patience   = time.Second
+	maxAge     = 30 * 24 * time.Hour
+	maxPast    = 1 << 16 // signatures that are read
+	maxWaiting = 1 << 12 // signatures that wait to be written
+)
+
+// ErrOverflow reports signatures that are not written, since the file system takes
+// none.
+var ErrOverflow = errors.New("the file system does not answer")
+
+// Log is the file of one key. Its methods may be called from any goroutine.
+type Log struct {
+	failed  func(error)
+	past    []wire.Signature // valid once loaded is closed
+	loaded  chan struct{}    // closed when the file has been read, or cannot be
+	add     chan wire.Signature
+	closing chan struct{}
+	done    chan struct{}
+	once    sync.Once // of Close
+	told    sync.Once // of failed
+}
+
+// Open opens the file of a key in a directory and reads it. It returns at once. failed
+// is called with the first error: from then on signatures are not kept.
+func Open(dir string, key []byte, failed func(error)) *Log {
+	l := &Log{
+		failed: failed, loaded: make(chan struct{}), add: make(chan wire.Signature, maxWaiting),
+		closing: make(chan struct{}), done: make(chan struct{}),
+	}
+	go l.run(dir, name(key))
+	return l
+}
+
+// name is that of the file for a key.
+func name(key []byte) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("quern: the file of the signatures")) // no message: these are of five parts and JSON
+	return hex.EncodeToString(mac.Sum(nil)[:nameBytes])
+}
+
+// isName reports whether a file is one of this package.
+func isName(file string) bool {
+	_, err := hex.DecodeString(file)
+	return err == nil && len(file) == nameBytes*2
+}
+
+// nameBytes is how much of the hash makes the name.
+const nameBytes = 16
+
+// Past returns the signatures of earlier runs, the last ones if there are many. It
+// waits until they have been read, but for [patience] at most.
+func (l *Log) Past() []wire.Signature {
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case <-l.loaded:
+		return l.past
+	case <-timeout.C:
+		l.report(ErrOverflow)
+		return nil
+	}
+}
+
+// Add keeps the signature of a message. It does not wait for the file.
+func (l *Log) Add(s wire.Signature) {
+	select {
+	case l.add <- s:
+	default:
+		l.report(ErrOverflow)
+	}
+}
+
+// Close writes what waits to be written, for [patience] at most.
+func (l *Log) Close() {
+	l.once.Do(func() { close(l.closing) })
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case <-l.done:
+	case <-timeout.C:
+	}
+}
+
+func (l *Log) report(err error) {
+	l.told.Do(func() { l.failed(err) })
+}
+
+func (l *Log) run(dir, name string) {
+	defer close(l.done)
+	f, past, err := load(dir, name)
+	if err == nil {
+		defer f.Close()
+		l.past = past
+	}
+	close(l.loaded)
+	if err != nil {
+		l.report(err)
+	}
+	for {
+		select {
+		case s := <-l.add:
+			text := l.waiting(s[:])
+			if err != nil {
+				continue
+			}
+			if _, err = f.Write(text); err != nil {
+				l.report(err)
+			}
+		case <-l.closing:
+			if text := l.waiting(nil); err == nil && len(text) > 0 {
+				if _, err = f.Write(text); err != nil {
+					l.report(err)
+				}
+			}
+			return
+		}
+	}
+}
+
+// waiting appends all signatures that wait to a text.
+func (l *Log) waiting(text []byte) []byte {
+	for {
+		select {
+		case s := <-l.add:
+			text = append(text, s[:]...)
+		default:
+			return text
+		}
+	}
+}
+
+// load opens the file and reads its last signatures.
+func load(dir, name string) (f *os.File, past []wire.Signature, err error) {
+	path := filepath.Join(dir, name)
+	if f, err = statefile.Append(path); err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	removeOld(dir, name)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	const size = sha256.Size
+	if rest := info.Size() % size; rest != 0 { // it was killed while it wrote
+		if err := f.Truncate(info.Size() - rest); err != nil {
+			return nil, nil, err
+		}
+	}
+	count := info.Size() / size
+	text := make([]byte, min(count, maxPast)*size)
+	if _, err := io.ReadFull(io.NewSectionReader(f, count*size-int64(len(text)), int64(len(text))), text); err != nil {
+		return nil, nil, err
+	}
+	if count > 2*maxPast {
+		if f, err = shorten(f, path, text); err != nil {
+			return nil, nil, err
+		}
+	}
+	for ; len(text) > 0; text = text[size:] {
+		past = append(past, wire.Signature(text))
+	}
+	return f, past, nil
+}
+
+// shorten replaces the file by one with the given content.
+func shorten(f *os.File, path string, text []byte) (*os.File, error) {
+	fresh := path + ".new"
+	if err := errors.Join(statefile.Regular(fresh), os.WriteFile(fresh, text, 0o600), f.Close(), os.Rename(fresh, path)); err != nil {
+		return f, fmt.Errorf("shorten: %w", err)
+	}
+	return statefile.Append(path)
+}
+
+// removeOld removes the files that nobody has used for long. What cannot be removed
+// stays.
+func removeOld(dir, name string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.Name() != name && isName(e.Name()) && info.Mode().IsRegular() && time.Since(info.ModTime()) > maxAge {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
