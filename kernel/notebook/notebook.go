@@ -197,12 +197,15 @@ func (n *Notebook) Write(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, b, 0)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".quern-*.ipynb")
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), ".quern-"+uuid.NewString()+".ipynb"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
-	err = errors.Join(err, f.Chmod(mode(path)), f.Close())
+	if info, there := os.Stat(path); there == nil { // it keeps its mode
+		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+	}
+	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -211,12 +214,4 @@ func (n *Notebook) Write(path string) error {
 		return fmt.Errorf("notebook: %w", err)
 	}
 	return nil
-}
-
-// mode is that of a file that is replaced.
-func mode(path string) os.FileMode {
-	if info, err := os.Stat(path); err == nil {
-		return info.Mode().Perm()
-	}
-	return 0o644
 }
