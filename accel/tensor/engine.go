@@ -110,9 +110,16 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 	defer e.leave()
 	var room [4]*ir.Value
 	values := e.prepare(room[:0], op.Name(), in)
+	y := e.recordCast(op, values)
 	if !moves(op) && !compares(op) {
-		e.tell(op.Name(), values, nil)
+		e.tell(op.Name(), values, y)
 	}
+	return wrap(y)
+}
+
+// recordCast records an op; 16-bit floats are widened before and the result is rounded
+// after.
+func (e *engine) recordCast(op ir.Op, values []*ir.Value) *ir.Value {
 	if half, back := halves(values); half && !moves(op) {
 		switch {
 		case compares(op):
@@ -120,9 +127,9 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 		case op.Name() == "Where": // whatever the mask is
 			_, back = halves(values[1:])
 		}
-		return wrap(narrow(e.recorder, e.recorder.Record(op, widen(e.recorder, values)...), back))
+		return narrow(e.recorder, e.recorder.Record(op, widen(e.recorder, values)...), back)
 	}
-	return wrap(e.recorder.Record(op, values...))
+	return e.recorder.Record(op, values...)
 }
 
 // prepare is the values of an op's inputs, in the types that Autocast wants.

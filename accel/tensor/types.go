@@ -19,7 +19,7 @@ type Computed struct {
 	// its inputs, or of the wider of two.
 	DType DType
 	// FLOPs are the multiplications and additions of a product: MatMul, Linear,
-	// Conv2D or Attention. 0 for other ops.
+	// ByteLinear, Conv2D or Attention. 0 for other ops.
 	FLOPs int
 }
 
@@ -31,8 +31,7 @@ func Types(f func()) []Computed {
 	return all
 }
 
-// tell says that an op was recorded, which has the result y, nil if that is no
-// product.
+// tell says that an op was recorded, which has the result y.
 func (e *engine) tell(op string, in []*ir.Value, y *ir.Value) {
 	if e.now.computed == nil {
 		return
@@ -43,9 +42,7 @@ func (e *engine) tell(op string, in []*ir.Value, y *ir.Value) {
 	} else if len(in) > 0 && in[0].DType() == Float64 {
 		c.DType = Float64
 	}
-	if y != nil {
-		c.FLOPs = multiplications(op, in, y)
-	}
+	c.FLOPs = multiplications(op, in, y)
 	e.told(c)
 }
 
@@ -59,7 +56,7 @@ func (e *engine) told(c Computed) {
 func multiplications(op string, in []*ir.Value, y *ir.Value) int {
 	last := func(v *ir.Value) int { return v.Shape()[len(v.Shape())-1] }
 	switch op {
-	case "MatMul":
+	case "MatMul", "ByteLinear":
 		return 2 * y.Len() * last(in[0])
 	case "Linear":
 		return 2 * y.Len() * last(in[1])
