@@ -58,7 +58,10 @@ func alone() Place { return Place{Size: 1, LocalSize: 1} }
 // the run, where Slurm, Open MPI or Intel's MPI gives it one, and else on [DefaultPort].
 // Without any of these variables the process is alone, and so is what runs in the
 // script of sbatch or in the shell of salloc without srun: Slurm tells it of all the
-// tasks that the job may have, but starts it once. Variables that are there by half,
+// tasks that the job may have, but starts it once. Variables of other launchers that say
+// that there are several processes, such as PET_NNODES=2 of Kubeflow Trainer without
+// torchrun, are an [*EnvironmentError] that names them: each process would train alone
+// and nobody would notice. Variables that are there by half,
 // or that are no numbers, are an [*EnvironmentError].
 func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
 	for _, l := range launchers {
@@ -75,6 +78,9 @@ func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
 			p.Launcher = name
 		}
 		return p, p.check(l.name)
+	}
+	if err := unusable(lookup); err != nil {
+		return Place{}, err
 	}
 	return alone(), nil
 }
