@@ -25,17 +25,19 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		values = append(values, t.value("Checkpoint"))
 	}
 	e.recorder.Trim()
-	first, cast, eight := &draws{}, e.now.cast, e.now.eight
+	first, again, cast, eight := &draws{}, false, e.now.cast, e.now.eight
 	replay := func(v []*ir.Value) *ir.Value {
 		tensors := make([]*Tensor, len(v))
 		for i, x := range v {
 			tensors[i] = wrap(x)
 		}
-		if e.recorder.Replaying() {
+		if again {
 			defer first.again()()
-		} else {
+		} else { // also where a Checkpoint around this one runs its function again
+			again = true
+			first.around = drawn.Load()
 			drawn.Store(first)
-			defer drawn.Store(nil)
+			defer drawn.Store(first.around)
 		}
 		var y *Tensor
 		from := e.recorder.Position()
@@ -56,14 +58,18 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 
 // draws remembers where generators stood when a function first drew from them.
 type draws struct {
-	mu sync.Mutex
-	at map[*Generator]uint64
+	around *draws // those of the function that calls it; nil for none
+	mu     sync.Mutex
+	at     map[*Generator]uint64
 }
 
 // drawn notes draws while it is set.
 var drawn atomic.Pointer[draws]
 
 func (d *draws) note(g *Generator, counter uint64) {
+	if d.around != nil {
+		d.around.note(g, counter)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.at == nil {

@@ -87,6 +87,25 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+// TestNestedCheckpointDraws wants the same random numbers in the gradient as in the
+// forward pass where a function that draws is within another one that does.
+func TestNestedCheckpointDraws(t *testing.T) {
+	drop := func(x *Tensor) *Tensor { return x.Dropout(0.5, nil, true) }
+	run := func(checkpoint func(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor) []float32 {
+		Seed(7)
+		x := Parameter(Ones(64))
+		third := func(in []*Tensor) *Tensor { return drop(in[0].Square()) }
+		second := func(in []*Tensor) *Tensor { return checkpoint(third, drop(in[0])) }
+		first := func(in []*Tensor) *Tensor { return drop(checkpoint(second, in[0].MulScalar(3))).Square() }
+		checkpoint(first, x).Sum().Backward()
+		return append(x.Grad().Data(), Uniform(nil, 0, 1, 1).Data()...)
+	}
+	want := run(func(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor { return f(in) })
+	if got := run(Checkpoint); !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
 // TestCheckpointMemory measures what a step takes.
 func TestCheckpointMemory(t *testing.T) {
 	peak := func(every int) (bytes int) {
