@@ -57,6 +57,8 @@ type checkpoint struct {
 
 	Seed   uint64        // of the order of the examples
 	Random [2]uint64     // the default generator's seed, and what was drawn of it
+	// Weights are the same of the generator of weights; nil in older files.
+	Weights *[2]uint64 `json:",omitempty"`
 	Epoch  int           // from 1
 	Seen   int           // examples of this epoch
 	First  int           // steps before this epoch
@@ -105,11 +107,12 @@ func (f *fitting) save() error {
 	}
 	known := f.optimizer.State()
 	seed, drawn := (*tensor.Generator)(nil).State()
+	weightSeed, weightsDrawn := tensor.Weights().State()
 	c := checkpoint{
 		Version: checkpointVersion,
 		Set:     f.set.Name(), Examples: f.set.Len(), BatchSize: f.o.batchSize, Accumulate: f.o.accumulate,
 		Optimizer: f.optimizer.Name(),
-		Seed:      f.run.Seed, Random: [2]uint64{seed, drawn},
+		Seed:      f.run.Seed, Random: [2]uint64{seed, drawn}, Weights: &[2]uint64{weightSeed, weightsDrawn},
 		Epoch: f.epoch, Seen: f.seen, First: f.first,
 		Sums: [2]exact{exact(f.sum.lossSum), exact(f.sum.right)}, Summed: f.sum.examples, Spent: time.Since(f.epochBegan),
 		OptimizerSteps: known.Steps, Updates: known.Updates,
@@ -144,7 +147,7 @@ func (f *fitting) save() error {
 	for name, t := range known.Tensors {
 		tensors[optimizerPart+name] = t
 	}
-	for name, t := range f.best {
+	for name, t := range f.best.tensors {
 		tensors[bestPart+name] = t
 	}
 	if err := nn.SaveTensors(f.o.checkpoint, tensors, map[string]string{checkpointNote: string(text)}); err != nil {
@@ -221,7 +224,7 @@ func (f *fitting) takeUp(tensors map[string]*Tensor, notes map[string]string) er
 		}
 	}
 	if len(parts[bestPart]) > 0 {
-		f.best = parts[bestPart]
+		f.best = weights{tensors: parts[bestPart]}
 	}
 	c.tell(f.run)
 	for _, s := range f.run.Steps {
@@ -234,6 +237,9 @@ func (f *fitting) takeUp(tensors map[string]*Tensor, notes map[string]string) er
 	f.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed}
 	f.spent, f.resumed = c.Spent, true
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
+	if w := c.Weights; w != nil {
+		tensor.Weights().SetState(w[0], w[1])
+	}
 	f.run.note("resumed after step %d in epoch %d", len(f.run.Steps), c.Epoch)
 	return nil
 }

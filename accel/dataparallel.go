@@ -38,7 +38,7 @@ func DataParallel(group *parallel.Group) Option {
 		if err := group.Err(); err != nil {
 			return fmt.Errorf("accel: DataParallel(group): %w", err)
 		}
-		c.group = group
+		c.group, c.evaluates = group, true
 		return nil
 	}}
 }

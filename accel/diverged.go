@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
@@ -16,8 +17,12 @@ import (
 type DivergedError struct {
 	Step int     // from 1
 	Loss float64 // what it was
-	// Tensor is the first tensor of the step that is no finite number: "the input
-	// of the batch", the name of one of the model's, as in nn.State, or "the output
+	// Set is the name of the training set, and Examples are the indices of those of its
+	// examples in the batch that are no finite numbers; empty where all are finite.
+	Set      string
+	Examples []int
+	// Tensor is the first tensor of the step that is no finite number: "example 17
+	// of", the name of the set and where in the example, the name of one of the model's, as in nn.State, or "the output
 	// of" the op that made it, with the layer that it is in; "" where it was not
 	// found again.
 	Tensor string
@@ -27,6 +32,9 @@ type DivergedError struct {
 
 // Error gives the step and what to try.
 func (e *DivergedError) Error() string {
+	if len(e.Examples) > 0 {
+		return fmt.Sprintf("accel: the loss of step %d is %v: %s: correct the data, or leave such examples out", e.Step, e.Loss, e.Tensor)
+	}
 	where := ""
 	if e.Tensor != "" {
 		where = fmt.Sprintf("; the first tensor that is not finite is %s", e.Tensor)
@@ -57,20 +65,34 @@ func (f *fitting) diverged(err error) error {
 		Epoch: f.epoch, Loss: loss.Value, Accuracy: math.NaN(),
 		LearningRate: f.rate * f.schedule.Factor(f.advanced), Seconds: time.Since(f.began).Seconds(),
 	})
-	e := &DivergedError{Step: len(f.run.Steps), Loss: loss.Value}
-	e.Tensor, e.Found = f.firstNotFinite()
+	return f.findCause(&DivergedError{Step: len(f.run.Steps), Loss: loss.Value})
+}
+
+// findCause says where the numbers of the last attempt stopped being finite.
+func (f *fitting) findCause(e *DivergedError) *DivergedError {
+	e.Set = f.set.Name()
+	if f.last.batch.X == nil { // nothing was computed on this rank
+		return e
+	}
+	var err error
+	if e.Examples, e.Tensor, err = brokenExamples(f.set, f.last.batch); err != nil {
+		f.run.note("whether the examples are finite could not be found: %v", err)
+	}
+	if len(e.Examples) == 0 { // the loss may be of a batch before, which is not kept
+		e.Examples, e.Tensor, err = brokenIn(f.set, slices.Concat(f.indices[0], f.indices[1]))
+		if err != nil {
+			f.run.note("whether the examples are finite could not be found: %v", err)
+		}
+	}
+	if len(e.Examples) == 0 {
+		e.Tensor, e.Found = f.firstNotFinite()
+	}
 	return e
 }
 
 // firstNotFinite looks for the first tensor of the last attempt that is not
 // finite. The model is as it was before it, and stays so.
 func (f *fitting) firstNotFinite() (name string, found *tensor.NonFinite) {
-	if f.last.batch.X == nil { // nothing was computed on this rank
-		return "", nil
-	}
-	if !finite(f.last.batch.X) {
-		return "the input of the batch", nil
-	}
 	for _, p := range nn.State(f.model) {
 		if !finite(p.Tensor) {
 			return p.Name, nil

@@ -15,18 +15,20 @@ import (
 // evaluationBatch is the number of examples that are evaluated at once.
 const evaluationBatch = 512
 
-// Evaluate measures the loss and the accuracy of a model on a set: by
-// [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of
-// sequences is that of their places. The model is in evaluation mode meanwhile. A
-// loss that is no number is a result, which names the model's tensor that is not
-// finite, if one is. Errors are as those of [Fit].
+// Evaluate measures the loss and the accuracy of a model on a set: by the loss that the
+// model was trained with, see [Minimize], and before any training by [nn.CrossEntropy]
+// for classes and [nn.MSE] for targets. The accuracy of sequences is that of their places.
+// The model is in evaluation mode meanwhile. A loss that is no number is a result, which
+// names what is not finite: an example, or a tensor of the model. Errors are as those of
+// [Fit]; a set whose classes, columns or targets mean something else than those of the
+// training is a [*data.MismatchError].
 //
-// With [DataParallel], the only option that it takes, each rank of a group measures a part
+// It takes the options Minimize, [Like] and [DataParallel]. With the last, each rank of a group measures a part
 // of the set, which all call it with, and all get the result of the whole: each example
 // counts once, however many there are. Models or sets that are not the same on all ranks
 // are refused.
 func Evaluate(ctx context.Context, model nn.Module, set *data.Set, options ...Option) (result *Result, err error) {
-	group, err := evaluateGroup(options)
+	o, err := evaluateOptions(options)
 	if err != nil {
 		return nil, err
 	}
@@ -38,11 +40,15 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Set, options ...Op
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: Evaluate: %s is empty", set.Name())
 	}
-	r := newRanks(ctx, group)
+	loss, err := o.lossFor(model, set)
+	if err != nil {
+		return nil, err
+	}
+	r := newRanks(ctx, o.group)
 	returned := false
 	defer func() { r.leave("the evaluation", returned) }()
 	if err = r.compareModels(ctx, model, set); err == nil {
-		result, err = evaluate(ctx, model, set, defaultLoss(set), r)
+		result, err = evaluate(ctx, model, set, loss, r)
 	}
 	returned = true
 	return result, err
@@ -64,9 +70,14 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(pre
 	result.loss /= float64(set.Len())
 	result.accuracy /= float64(set.Len())
 	if notANumber(result.loss) {
+		if result.broken, err = firstBroken(ctx, set); err != nil {
+			return nil, err
+		}
+	}
+	if notANumber(result.loss) && result.broken == "" {
 		for _, p := range nn.State(model) {
 			if !finite(p.Tensor) {
-				result.broken = p.Name
+				result.broken = p.Name + " is not finite"
 				break
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -71,6 +72,9 @@ func touch(ctx context.Context, model nn.Module, train *data.Set) error {
 	case train.Len() == 0:
 		return fmt.Errorf("%s is empty", train.Name())
 	}
+	generator := (*tensor.Generator)(nil)
+	seed, drawn := generator.State()
+	defer generator.SetState(seed, drawn) // what the model draws now it draws again in training
 	_, err := PredictSet(ctx, model, train.First(1))
 	return err
 }

@@ -41,6 +41,12 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 	case train.Len() == 0:
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}
+	schema := train.Schema()
+	if o.validate != nil {
+		if err := schema.Check(o.validate); err != nil {
+			return run, fmt.Errorf("accel: Validate(%s): %w", o.validate.Name(), err)
+		}
+	}
 	if o.mixup > 0 && train.Places() > 0 {
 		return run, fmt.Errorf("accel: Mixup(%g): the examples of %s are tokens, which cannot be mixed", o.mixup, train.Name())
 	}
@@ -71,6 +77,9 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 	returned := false
 	defer func() { // also when the model panics
 		f.end(err)
+		if len(run.Steps) > 0 {
+			(&training{schema: schema, loss: f.loss}).remember(model)
+		}
 		f.screen.close(run)
 		f.ranks.end(err, returned)
 	}()

@@ -41,8 +41,11 @@ type fitting struct {
 	spent      time.Duration // on this epoch before the training was resumed
 	resumed    bool          // and the epoch goes on from there
 	pending    *measurement  // of the newest step, not yet read
+	unseen     error         // what the first batch showed: parameters that no optimiser changes
+	looked     bool          // at the first batch
 	last       attempt       // of the newest step
-	best       weights       // of the best check, kept for EarlyStop
+	indices    [2][]int      // of the examples of the step before and of the newest
+	best       weights       // of the best check, kept for EarlyStop; none before
 }
 
 func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting {
@@ -235,6 +238,7 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 	defer nn.Catch(&err)
 	defer trace.Range(func() string { return fmt.Sprintf("step %d", f.made()+1) })()
 	m = &measurement{epoch: f.epoch, examples: examples}
+	f.indices = [2][]int{f.indices[1], nil}
 	f.optimizer.ZeroGrad()
 	for done := 0; done < examples; {
 		if !batches.Next() {
@@ -249,6 +253,9 @@ func (f *fitting) step(batches *data.Batches, examples int) (m *measurement, err
 		} else if err := f.exchange(m, func() { f.learn(m, b) }); err != nil {
 			return nil, err
 		}
+	}
+	if f.unseen != nil {
+		return nil, f.unseen
 	}
 	m.rate = f.rate * f.schedule.Factor(f.advanced)
 	f.optimizer.SetLearningRate(m.rate)
@@ -274,10 +281,12 @@ func (f *fitting) learn(m *measurement, b data.Batch) {
 		return
 	}
 	f.last.begin(b)
+	f.indices[1] = append(f.indices[1], b.Index...)
 	var prediction, loss *Tensor
 	f.o.cast(func() {
 		mixture := f.o.mix(&b)
 		prediction = f.model.Forward(b.X)
+		f.look(prediction)
 		loss = mixture.loss(f.loss, prediction, b.Y)
 		if f.ranks == nil {
 			loss = f.watch(loss)
@@ -359,9 +368,7 @@ func (f *fitting) settle(newest *measurement) (err error) {
 	f.log()
 	if !finite && (!m.skipped || m.scale < leastScale) {
 		f.pending = nil
-		e := &DivergedError{Step: len(f.run.Steps), Loss: loss}
-		e.Tensor, e.Found = f.firstNotFinite()
-		return e
+		return f.findCause(&DivergedError{Step: len(f.run.Steps), Loss: loss})
 	}
 	return nil
 }
@@ -449,7 +456,7 @@ func (f *fitting) end(err error) {
 	if f.outOfPatience() {
 		r.note("stopped early: the validation loss has not fallen in %s", plural(f.o.patience, "validation"))
 	}
-	if f.best != nil && !(r.Best == len(r.Checks)-1 && f.checked()) {
+	if !f.best.none() && !(r.Best == len(r.Checks)-1 && f.checked()) {
 		f.restoreBest()
 	}
 	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && r.Time.Total > time.Second {

@@ -32,6 +32,9 @@ func LAMB(rate float64) Option { return optimizer("LAMB", rate, optim.LAMB) }
 func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
 	text := fmt.Sprintf("%s(%g)", name, rate)
 	return Option{text, func(c *options) error {
+		if err := c.choose(&c.optimizerText, "optimizer", text); err != nil {
+			return err
+		}
 		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer { return make(model, rate, numbers...) }
 		return checkRate(text, rate)
 	}}
@@ -51,6 +54,9 @@ func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
 	return Option{text, func(c *options) error {
 		if !(momentum >= 0 && momentum < 1) {
 			return fmt.Errorf("accel: %s: momentum must be in [0, 1)", text)
+		}
+		if err := c.choose(&c.optimizerText, "optimizer", text); err != nil {
+			return err
 		}
 		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer {
 			numbers = append(numbers, optim.Momentum(momentum))
@@ -80,27 +86,38 @@ func WeightDecay(decay float64) Option {
 	}}
 }
 
+// schedule is an option that chooses a schedule.
+func schedule(text string, make func(total int) optim.Schedule) Option {
+	return Option{text, func(c *options) error {
+		c.schedule = make
+		return c.choose(&c.scheduleText, "schedule", text)
+	}}
+}
+
+// choose remembers the one optimizer or schedule of a training, and fails with a second.
+func (c *options) choose(chosen *string, what, text string) error {
+	if *chosen != "" {
+		return fmt.Errorf("accel: %s and %s: a training has one %s", *chosen, text, what)
+	}
+	*chosen = text
+	return nil
+}
+
 // WarmupCosine raises the learning rate over the first steps and lowers it to
 // zero along half a cosine until the end of training; see [optim.WarmupCosine].
 func WarmupCosine(steps int) Option {
-	return plain(fmt.Sprintf("WarmupCosine(%d)", steps), func(c *options) {
-		c.schedule, c.watches = func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) }, false
-	})
+	return schedule(fmt.Sprintf("WarmupCosine(%d)", steps), func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) })
 }
 
 // OneCycle raises the learning rate during the first 30 % of the training and
 // lowers it until its end; see [optim.OneCycle].
 func OneCycle() Option {
-	return plain("OneCycle()", func(c *options) {
-		c.schedule, c.watches = func(total int) optim.Schedule { return optim.OneCycle(total) }, false
-	})
+	return schedule("OneCycle()", func(total int) optim.Schedule { return optim.OneCycle(total) })
 }
 
 // StepDecay multiplies the learning rate by factor after every so many steps.
 func StepDecay(every int, factor float64) Option {
-	return plain(fmt.Sprintf("StepDecay(%d, %g)", every, factor), func(c *options) {
-		c.schedule, c.watches = func(int) optim.Schedule { return optim.StepDecay(every, factor) }, false
-	})
+	return schedule(fmt.Sprintf("StepDecay(%d, %g)", every, factor), func(int) optim.Schedule { return optim.StepDecay(every, factor) })
 }
 
 // ReduceOnPlateau multiplies the learning rate by factor when the validation
@@ -111,6 +128,9 @@ func ReduceOnPlateau(patience int, factor float64) Option {
 	return Option{text, func(c *options) error {
 		if patience < 0 || !(factor > 0 && factor < 1) {
 			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor between 0 and 1", text)
+		}
+		if err := c.choose(&c.scheduleText, "schedule", text); err != nil {
+			return err
 		}
 		c.schedule, c.watches = func(int) optim.Schedule { return optim.ReduceOnPlateau(patience, factor) }, true
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
 )
@@ -40,6 +41,11 @@ type options struct {
 	quiet      bool
 	checkpoint string // path; "" for none
 	saveEvery  int    // steps; 0 for every epoch only
+
+	like      nn.Module // that a model is evaluated as; nil for itself
+	evaluates bool      // the option set last is one of Evaluate too
+
+	optimizerText, scheduleText string // as they are written in Go; "" for none
 
 	group         *parallel.Group // nil for one process
 	device        string          // "" for the one in use
@@ -79,6 +85,9 @@ func newOptions(given []Option) (*options, error) {
 		if err := AdamW(defaultRate).set(c); err != nil {
 			return nil, err
 		}
+	}
+	if c.like != nil {
+		return nil, errors.New("accel: Like(other) is an option of Evaluate")
 	}
 	if c.patience > 0 && c.validate == nil {
 		return nil, fmt.Errorf("accel: EarlyStop(%d) needs a set to watch: add Validate(set)", c.patience)
@@ -160,7 +169,16 @@ func Accumulate(n int) Option {
 // Minimize sets the loss, which must be the mean over the batch. The default
 // is [nn.CrossEntropy] for classes and [nn.MSE] for targets.
 func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
-	return plain("Minimize(loss)", func(c *options) { c.loss = loss })
+	return Option{"Minimize(loss)", func(c *options) error {
+		switch {
+		case loss == nil:
+			return errors.New("accel: Minimize(nil): there is no loss")
+		case c.loss != nil:
+			return errors.New("accel: Minimize is given twice: a training has one loss; add up the two in one function")
+		}
+		c.loss, c.evaluates = loss, true
+		return nil
+	}}
 }
 
 // Validate measures loss and accuracy on another set after each epoch, or
@@ -175,6 +193,9 @@ func Validate(set *data.Set) Option {
 	return Option{text, func(c *options) error {
 		if set.Len() == 0 {
 			return fmt.Errorf("accel: %s: the set is empty", text)
+		}
+		if c.validate != nil {
+			return fmt.Errorf("accel: Validate(%s) and %s: a training has one set for validation; Evaluate measures the model on others", c.validate.Name(), text)
 		}
 		c.validate = set
 		return nil

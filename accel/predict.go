@@ -112,7 +112,8 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 }
 
 // PredictSet is [Predict] for the examples of a set, in its order, without
-// their labels. The set is never in memory as a whole tensor.
+// their labels. The set is never in memory as a whole tensor. One whose columns are not
+// those of the model's training is a [*data.MismatchError].
 func PredictSet(ctx context.Context, model nn.Module, set *data.Set, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
@@ -125,6 +126,11 @@ func PredictSet(ctx context.Context, model nn.Module, set *data.Set, options ...
 	p, err := newPredicting("PredictSet", model, set.Len(), options)
 	if err != nil {
 		return nil, err
+	}
+	if t := trainedWith(model); t != nil {
+		if err := t.schema.CheckColumns(set); err != nil {
+			return nil, fmt.Errorf("accel: PredictSet: %w", err)
+		}
 	}
 	if r := newRanks(ctx, p.group); r != nil {
 		return p.onRanks(r, set)

@@ -13,24 +13,6 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// evaluateGroup is the group of the options of [Evaluate], nil without one.
-func evaluateGroup(given []Option) (*parallel.Group, error) {
-	o := &options{}
-	for _, option := range given {
-		if option.set == nil {
-			continue // the zero Option
-		}
-		before := o.group
-		if err := option.set(o); err != nil {
-			return nil, err
-		}
-		if o.group == before {
-			return nil, fmt.Errorf("accel: Evaluate: %v is an option of Fit; Evaluate takes DataParallel alone", option)
-		}
-	}
-	return o.group, nil
-}
-
 // newRanks is what a process does together with those of a group; nil for one process.
 func newRanks(ctx context.Context, group *parallel.Group) *ranks {
 	if group == nil || group.Size() == 1 {

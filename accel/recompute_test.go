@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // deep is a model whose activations take far more memory than its weights.
@@ -43,6 +44,64 @@ func TestCheckpointOption(t *testing.T) {
 	}
 	if cut > whole*6/10 {
 		t.Errorf("the peak is %d bytes, with Checkpoint() %d", whole, cut)
+	}
+}
+
+// TestEarlyForwardChangesNothing trains models whose layers get their parameters in the
+// first step, or before it: each way the training is the same, bit for bit.
+func TestEarlyForwardChangesNothing(t *testing.T) {
+	train, test := digits(t)
+	train = train.First(256)
+	noisy := func() nn.Module {
+		return nn.Custom(func(x *accel.Tensor) *accel.Tensor { return x.Add(tensor.Randn(nil, x.Dim(1)).MulScalar(0.01)) })
+	}
+	for name, newModel := range map[string]func() nn.Module{
+		"dense":   func() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(32), nn.ReLU(), nn.Dense(10)) },
+		"dropout": func() nn.Module { return deep() },
+		"noise": func() nn.Module {
+			return nn.Sequential(nn.Flatten(), noisy(), nn.Dense(32), noisy(), nn.ReLU(), nn.Dense(10))
+		},
+		"images": func() nn.Module {
+			return nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Dropout(0.2), nn.ReLU(), nn.Flatten(), nn.Dense(10))
+		},
+		"attention": func() nn.Module {
+			return nn.Sequential(nn.Flatten(), nn.Dense(64), nn.Dropout(0.2), nn.Residual(nn.LayerNorm(), nn.Dense(64)), nn.Checkpoint(nn.Dense(16), nn.Dropout(0.3)), nn.Dense(10))
+		},
+	} {
+		fit := func(before func(nn.Module) error, options ...accel.Option) ([]uint32, []accel.Step, uint64) {
+			accel.Seed(3)
+			model := newModel()
+			if err := before(model); err != nil {
+				t.Fatal(err)
+			}
+			run, err := accel.Fit(t.Context(), model, train, append(options, accel.Steps(3), accel.BatchSize(64), accel.AdamW(1e-3), accel.Quiet())...)
+			must(t, run, err)
+			for i := range run.Steps {
+				run.Steps[i].Seconds = 0
+			}
+			return weights(model), run.Steps, (*tensor.Generator)(nil).Uint64()
+		}
+		nothing := func(nn.Module) error { return nil }
+		want, steps, next := fit(nothing)
+		for way, other := range map[string]struct {
+			before  func(nn.Module) error
+			options []accel.Option
+		}{
+			"Checkpoint()":   {nothing, []accel.Option{accel.Checkpoint()}},
+			"Summary before": {func(m nn.Module) error { return nn.Summary(m, 1, 8, 8).Err }, nil},
+			"Evaluate before": {func(m nn.Module) error {
+				_, err := accel.Evaluate(t.Context(), m, test)
+				return err
+			}, nil},
+		} {
+			if name == "noise" && way != "Checkpoint()" {
+				continue // what the model itself draws, it draws
+			}
+			got, others, after := fit(other.before, other.options...)
+			if !slices.Equal(got, want) || !slices.Equal(others, steps) || after != next {
+				t.Errorf("%s, %s: the first loss is %v, was %v", name, way, others[0].Loss, steps[0].Loss)
+			}
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ type Result struct {
 	took     time.Duration
 	classes  []string
 	counts   [][]int // by class and by answer; nil unless a classifier
-	broken   string  // the model's first tensor that is not finite, where the loss is not
+	broken   string  // what is not finite first, an example or a tensor of the model, where the loss is not
 }
 
 // Loss is the mean over the examples.
@@ -57,7 +57,7 @@ func (r *Result) measured() string {
 		text += ", accuracy " + percent(r.accuracy)
 	}
 	if r.broken != "" {
-		text += " (" + r.broken + " is not finite)"
+		text += " (" + r.broken + ")"
 	}
 	return text + fmt.Sprintf(", %d examples, %s", r.examples, seconds(r.took))
 }

@@ -6,19 +6,33 @@ import (
 )
 
 // weights are copies of a model's tensors by their names: of its parameters and
-// of what its layers have measured.
-type weights map[string]*Tensor
+// of what its layers have measured, and what they were trained with.
+type weights struct {
+	tensors map[string]*Tensor
+	trained map[string]any
+}
 
 func copyWeights(model nn.Module) weights {
-	w := weights{}
+	w := weights{map[string]*Tensor{}, map[string]any{}}
 	tensor.NoGrad(func() {
 		for _, p := range nn.State(model) {
-			w[p.Name] = p.Clone()
+			w.tensors[p.Name], w.trained[p.Name] = p.Clone(), p.Remembered()
 		}
 		tensor.Flush()
 	})
 	return w
 }
 
+// none tells whether nothing was copied.
+func (w weights) none() bool { return w.tensors == nil }
+
 // restore writes the copies back.
-func (w weights) restore(model nn.Module) error { return nn.SetState(model, w) }
+func (w weights) restore(model nn.Module) error {
+	if err := nn.SetState(model, w.tensors); err != nil {
+		return err
+	}
+	for _, p := range nn.State(model) {
+		p.Remember(w.trained[p.Name])
+	}
+	return nil
+}

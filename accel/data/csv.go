@@ -50,7 +50,7 @@ func ReadCSV(r io.Reader, label string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.classes = classes
+	set.classes, set.columns = classes, t.names
 	return set, nil
 }
 
@@ -74,7 +74,12 @@ func ReadCSVTargets(r io.Reader, targets ...string) (*Set, error) {
 			wanted[i] = append(wanted[i], v)
 		}
 	}
-	return FromTargets(t.numbers, wanted)
+	set, err := FromTargets(t.numbers, wanted)
+	if err != nil {
+		return nil, err
+	}
+	set.columns, set.targetNames = t.names, slices.Clone(targets)
+	return set, nil
 }
 
 // CSV is [ReadCSV] of a file.
@@ -107,6 +112,7 @@ func fromFile(path string, read func(io.Reader) (*Set, error)) (*Set, error) {
 
 // columns is a table: numbers, and the fields of the chosen columns.
 type columns struct {
+	names   []string // of the numbers
 	numbers [][]float32
 	chosen  [][]string
 	lines   []int // in the file
@@ -157,6 +163,11 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 		}
 	}
 	t := &columns{}
+	for i, name := range header {
+		if place[i] < 0 {
+			t.names = append(t.names, strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
+		}
+	}
 	for {
 		row, err := lines.Read()
 		if errors.Is(err, io.EOF) {

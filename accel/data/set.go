@@ -16,7 +16,11 @@ type Set struct {
 	name    string
 	shape   []int    // of one example
 	classes []string // nil for regression
-	source  source
+	columns []string // names of the numbers of an example; nil where they have none
+
+	targetNames []string // names of the targets; nil where they have none
+
+	source source
 	// index maps an example of this set to one of source; nil is the identity.
 	index []int
 	// transforms are applied as examples enter a batch.

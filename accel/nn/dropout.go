@@ -5,18 +5,14 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/internal/substitute"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Dropout sets each element to zero with probability share while training and
 // scales the others by 1/(1-share), so that the mean stays (Srivastava et al.,
-// 2014). In evaluation mode, see [Train], it returns its input. share is
-// brought into [0, 1].
-func Dropout(share float64) Module {
-	if !(share > 0) {
-		share = 0
-	}
-	return &dropout{share: min(share, 1)}
-}
+// 2014). In evaluation mode, see [Train], it returns its input. Forward panics with a
+// *tensor.StateError, in any mode, where share is not in [0, 1].
+func Dropout(share float64) Module { return &dropout{share: share} }
 
 type dropout struct {
 	share      float64
@@ -25,6 +21,9 @@ type dropout struct {
 }
 
 func (d *dropout) Forward(x *Tensor) *Tensor {
+	if !(d.share >= 0 && d.share <= 1) {
+		panic(&tensor.StateError{Op: "Dropout", Hint: fmt.Sprintf("the share %g is no probability: give one from 0 to 1", d.share)})
+	}
 	if substitute.Open() {
 		return x
 	}

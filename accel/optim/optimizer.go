@@ -115,7 +115,7 @@ func newOptimizer(model any, rate float64, r rule, o options, given []Option) *O
 // Step updates every parameter that has a gradient and runs what has been
 // recorded. The learning rate may change from step to step at no cost: it is a
 // number of the plan and no part of it; it panics with a *tensor.StateError, and changes
-// nothing, where the rate is NaN or infinite.
+// nothing, where the rate is NaN or infinite, and where the model has no parameters.
 //
 // A parameter is found when Step needs it, so the optimiser may be made before
 // a layer has inferred its shape.
@@ -138,6 +138,9 @@ func (o *Optimizer) step(g *guard) {
 		}
 		leave := c.Enter(trace.Scope{Name: o.Name, Phase: trace.Update})
 		defer leave()
+	}
+	if len(nn.Parameters(o.model)) == 0 {
+		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: are its layers in fields, and named behind the function of nn.Custom?"})
 	}
 	tensor.NoGrad(func() {
 		r := record{guard: g}

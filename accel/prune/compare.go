@@ -60,7 +60,7 @@ func Compare(ctx context.Context, set *data.Set, dense, pruned nn.Module) (r *Re
 	r = &Report{Set: set.Name(), Batch: batch.Len()}
 	models := [2]nn.Module{dense, pruned}
 	for i, model := range models {
-		result, err := accel.Evaluate(ctx, model, set)
+		result, err := accel.Evaluate(ctx, model, set, accel.Like(dense))
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func (m *Model) Report(ctx context.Context, set *data.Set) (r *Report, err error
 		}
 	}
 	for i, model := range []nn.Module{evaluation{q.model}, m} {
-		result, err := accel.Evaluate(ctx, model, set)
+		result, err := accel.Evaluate(ctx, model, set, accel.Like(q.model))
 		if err != nil {
 			return nil, err
 		}

@@ -21,16 +21,26 @@ type Generator struct {
 // NewGenerator makes a generator; equal seeds give equal numbers.
 func NewGenerator(seed uint64) *Generator { return &Generator{key: seed} }
 
-var defaultGenerator = NewGenerator(0)
+var (
+	defaultGenerator = NewGenerator(0)
+	weightGenerator  = &Generator{counter: firstOfWeights}
+)
+
+// firstOfWeights is where in the stream of a seed the numbers of new weights begin, far
+// from all that the default generator draws.
+const firstOfWeights = 1 << 62
 
 // Seed restarts the default generator, which is used where a nil *Generator is
-// given. It starts as Seed(0).
+// given, and that of [Weights]. They start as Seed(0).
 func Seed(seed uint64) {
-	g := defaultGenerator
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.key, g.counter = seed, 0
+	defaultGenerator.SetState(seed, 0)
+	weightGenerator.SetState(seed, firstOfWeights)
 }
+
+// Weights is the generator that layers draw their first weights from. It is one of its
+// own, so that it makes no difference to what else is random whether a layer gets its
+// weights in the first step of a training or in a forward pass before it.
+func Weights() *Generator { return weightGenerator }
 
 func (g *Generator) orDefault() *Generator {
 	if g == nil {

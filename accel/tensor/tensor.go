@@ -16,6 +16,8 @@ type Tensor struct {
 	// borrowed says that Assign moved the value to another tensor, which may
 	// overwrite it.
 	borrowed bool
+
+	memo *any // of Remember; nil for nothing
 }
 
 // DType is the type of a tensor's elements.

@@ -6,6 +6,8 @@ package ir
 type Checkpoint struct {
 	// Replay records f for values that stand for the inputs.
 	Replay func(in []*Value) *Value
+	// Sources are the parameters that f uses beside its inputs.
+	Sources []Source
 }
 
 // Name is Checkpoint.
@@ -44,13 +46,19 @@ func (o Checkpoint) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []boo
 // Checkpoint records f(in…) and, if a gradient flows into it, forgets what f
 // made on the way.
 func (r *Recorder) Checkpoint(f func(in []*Value) *Value, in []*Value) *Value {
-	y := f(r.stand(in))
+	inputs := r.stand(in)
+	y := f(inputs)
 	if !y.requires || r.noGrad > 0 {
 		return r.Alias(y)
 	}
+	own := make([]*Leaf, len(inputs))
+	for i, x := range inputs {
+		own[i] = x.leaf
+	}
+	sources := r.Sources(y, own)
 	r.forgetTape(y)
 	y.requires = true // through the op, whether or not one of its inputs does
-	out := r.Record(Checkpoint{Replay: f}, append([]*Value{y}, in...)...)
+	out := r.Record(Checkpoint{Replay: f, Sources: sources}, append([]*Value{y}, in...)...)
 	y.requires = y.leaf != nil
 	return out
 }

@@ -44,6 +44,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Interrupted":      reflect.ValueOf(accel.Interrupted),
 		"LAMB":             reflect.ValueOf(accel.LAMB),
 		"LearningRate":     reflect.ValueOf(accel.LearningRate),
+		"Like":             reflect.ValueOf(accel.Like),
 		"Live":             reflect.ValueOf(accel.Live),
 		"Loss":             reflect.ValueOf(accel.Loss),
 		"LossScale":        reflect.ValueOf(accel.LossScale),
@@ -112,6 +113,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Tracked":          reflect.ValueOf((*accel.Tracked)(nil)),
 		"TrackedRun":       reflect.ValueOf((*accel.TrackedRun)(nil)),
 		"Tried":            reflect.ValueOf((*accel.Tried)(nil)),
+		"UnseenError":      reflect.ValueOf((*accel.UnseenError)(nil)),
 		"Variant":          reflect.ValueOf((*accel.Variant)(nil)),
 	}
 }

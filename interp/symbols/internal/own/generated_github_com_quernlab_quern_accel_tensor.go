@@ -72,6 +72,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Uint8":            reflect.ValueOf(tensor.Uint8),
 		"Uniform":          reflect.ValueOf(tensor.Uniform),
 		"Use":              reflect.ValueOf(tensor.Use),
+		"Weights":          reflect.ValueOf(tensor.Weights),
 		"Where":            reflect.ValueOf(tensor.Where),
 		"Zeros":            reflect.ValueOf(tensor.Zeros),
 		"Across":           reflect.ValueOf((*tensor.Across)(nil)),

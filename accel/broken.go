@@ -1,0 +1,107 @@
+package accel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// brokenExamples are the examples of a batch whose input or targets are not finite, and
+// where the first of them is not, in words.
+func brokenExamples(set *data.Set, b data.Batch) (examples []int, where string, err error) {
+	defer nn.Catch(&err)
+	if finite(b.X) && finite(b.Y) {
+		return nil, "", nil
+	}
+	for _, t := range []*Tensor{b.X, b.Y} {
+		if !t.DType().IsFloat() {
+			continue
+		}
+		numbers := t.Float64s()
+		size := len(numbers) / max(len(b.Index), 1)
+		for row, index := range b.Index {
+			at := slices.IndexFunc(numbers[row*size:(row+1)*size], notANumber)
+			if at < 0 || slices.Contains(examples, index) {
+				continue
+			}
+			if examples = append(examples, index); where == "" {
+				where = describeBroken(set, index, at, t == b.Y, numbers[row*size+at])
+			}
+		}
+	}
+	return examples, where + others(len(examples)), nil
+}
+
+// describeBroken says where an example is not finite.
+func describeBroken(set *data.Set, index, at int, target bool, v float64) string {
+	what, names := "number", set.Schema().Columns
+	if target {
+		what, names = "target", set.Schema().Targets
+	}
+	if at < len(names) {
+		what = "column"
+		if target {
+			what = "target"
+		}
+		what += fmt.Sprintf(" %q", names[at])
+	} else {
+		what += fmt.Sprintf(" %d", at)
+	}
+	text := fmt.Sprintf("example %d of %s: %s is %v", index, set.Name(), what, v)
+	if !target && !slices.ContainsFunc(set.Example(index), func(x float32) bool { return notANumber(float64(x)) }) {
+		text += " after its transforms"
+	}
+	return text
+}
+
+// brokenIn is [brokenExamples] of the examples themselves, without their transforms.
+func brokenIn(set *data.Set, indices []int) (examples []int, where string, err error) {
+	part, err := set.Subset(indices)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { // of a file that cannot be read
+		if p, ok := recover().(error); ok {
+			err = p
+		}
+	}()
+	for i, index := range indices {
+		for target, numbers := range [][]float32{part.Example(i), part.Target(i)} {
+			at := slices.IndexFunc(numbers, func(x float32) bool { return notANumber(float64(x)) })
+			if at < 0 || slices.Contains(examples, index) {
+				continue
+			}
+			if examples = append(examples, index); where == "" {
+				where = describeBroken(set, index, at, target == 1, float64(numbers[at]))
+			}
+		}
+	}
+	return examples, where + others(len(examples)), nil
+}
+
+// others says that more than one example is not finite.
+func others(n int) string {
+	switch {
+	case n < 2:
+		return ""
+	case n == 2:
+		return "; one more example is not finite"
+	}
+	return fmt.Sprintf("; %d more examples are not finite", n-1)
+}
+
+// firstBroken looks through a set for an example that is not finite; "" if there is none.
+func firstBroken(ctx context.Context, set *data.Set) (where string, err error) {
+	it := set.Batches(evaluationBatch, data.Context(ctx))
+	for it.Next() {
+		tensor.NoGrad(func() { _, where, err = brokenExamples(set, it.Batch()) })
+		if where != "" || err != nil {
+			return where, err
+		}
+	}
+	return "", it.Err()
+}

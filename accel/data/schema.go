@@ -1,0 +1,235 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Schema is what the labels and columns of a set mean, without its examples: a model
+// learns them by position alone.
+type Schema struct {
+	Set     string   // the name of the set
+	Classes []string // by class index; nil for regression
+	Columns []string // names of the numbers of an example, in order; nil where they have none
+	Targets []string // likewise of a target vector
+	Outputs int      // length of a target vector; 0 for classes
+	Places  int      // labels of an example of a sequence; else 0
+}
+
+// Schema tells what the set's labels and columns mean.
+func (s *Set) Schema() Schema {
+	return Schema{
+		Set: s.name, Classes: slices.Clone(s.classes), Columns: slices.Clone(s.columns), Targets: slices.Clone(s.targetNames),
+		Outputs: s.Targets(), Places: s.Places(),
+	}
+}
+
+// MismatchError says that a set's labels or columns mean something else than those that
+// a model was trained with, so that its answers would be compared with the wrong ones.
+type MismatchError struct {
+	Set, Trained string // the names of both sets
+	What         string // "class", "column" or "target", or "labels" where they are of another kind
+	At           int    // the first index at which they differ; 0 for labels
+	Got, Want    string // what is there, "" for none
+}
+
+// Error names the difference and what to do.
+func (e *MismatchError) Error() string {
+	if e.What == "labels" {
+		return fmt.Sprintf("data: %s has %s, but %s has %s: use sets with labels of one kind", e.Set, e.Got, e.Trained, e.Want)
+	}
+	name := func(s string) string {
+		if s == "" {
+			return "none"
+		}
+		return strconv.Quote(s)
+	}
+	return fmt.Sprintf("data: %s %d is %s in %s, but %s in %s, which the model learns from: Like(training set) brings a set into that order, and WithClasses names classes",
+		e.What, e.At, name(e.Got), e.Set, name(e.Want), e.Trained)
+}
+
+// Check fails with a [*MismatchError] where a model that was trained with this schema
+// cannot be measured on the set: where a class index, a column or a target means
+// something else. A set may have fewer classes than the schema, since its last ones need
+// not occur; classes that are only numbers may be more. Columns are compared where both
+// have names, see [Set.Columns].
+func (want Schema) Check(set *Set) error {
+	got := set.Schema()
+	if a, b := got.kind(), want.kind(); a != b {
+		return &MismatchError{Set: got.Set, Trained: want.Set, What: "labels", Got: a, Want: b}
+	}
+	if err := want.CheckColumns(set); err != nil {
+		return err
+	}
+	if got.Targets != nil && want.Targets != nil {
+		if err := differ("target", got, want, got.Targets, want.Targets); err != nil {
+			return err
+		}
+	}
+	n := min(len(got.Classes), len(want.Classes))
+	if err := differ("class", got, want, got.Classes[:n], want.Classes[:n]); err != nil {
+		return err
+	}
+	if len(got.Classes) > n && !(isNumbered(got.Classes) && isNumbered(want.Classes)) {
+		return &MismatchError{Set: got.Set, Trained: want.Set, What: "class", At: n, Got: got.Classes[n]}
+	}
+	return nil
+}
+
+// CheckColumns is [Schema.Check] of the columns alone, for a set whose labels do not
+// matter.
+func (want Schema) CheckColumns(set *Set) error {
+	got := set.Schema()
+	if got.Columns == nil || want.Columns == nil {
+		return nil
+	}
+	return differ("column", got, want, got.Columns, want.Columns)
+}
+
+// kind says of what kind the labels are.
+func (s Schema) kind() string {
+	switch {
+	case s.Outputs > 0:
+		return fmt.Sprintf("targets of length %d", s.Outputs)
+	case s.Places > 0:
+		return "a class at each place of a sequence"
+	}
+	return "one class an example"
+}
+
+// differ is the first difference of two lists of names, or nil.
+func differ(what string, got, want Schema, a, b []string) error {
+	for i := range max(len(a), len(b)) {
+		var x, y string
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if i >= len(a) || i >= len(b) || x != y {
+			return &MismatchError{Set: got.Set, Trained: want.Set, What: what, At: i, Got: x, Want: y}
+		}
+	}
+	return nil
+}
+
+// isNumbered tells whether each class is called by its index.
+func isNumbered(classes []string) bool {
+	for i, c := range classes {
+		if c != strconv.Itoa(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// Columns are the names of the numbers of an example, in order, which [CSV] takes from
+// the first line of its file; nil where they have no names.
+func (s *Set) Columns() []string { return slices.Clone(s.columns) }
+
+// Like returns the set with its classes, columns and targets in the order of another
+// set's, by their names: what a model needs that was trained with the other. It fails
+// where a name is missing in either, except that the other may have further classes.
+// Transforms stay in the order in which [Set.Map] was given them, and see the columns in
+// the new order.
+func (s *Set) Like(other *Set) (*Set, error) {
+	want := other.Schema()
+	if a, b := s.Schema().kind(), want.kind(); a != b {
+		return nil, &MismatchError{Set: s.name, Trained: want.Set, What: "labels", Got: a, Want: b}
+	}
+	if want.Places > 0 {
+		return s, want.Check(s) // tokens have no names
+	}
+	o := &ordered{view: view{*s}}
+	t := *s
+	var err error
+	if s.columns != nil && want.Columns != nil {
+		if o.columns, err = positions(s, "column", want.Columns, s.columns); err != nil {
+			return nil, err
+		}
+		t.columns = want.Columns
+	}
+	if s.targetNames != nil && want.Targets != nil {
+		if o.wanted, err = positions(s, "target", want.Targets, s.targetNames); err != nil {
+			return nil, err
+		}
+		t.targetNames = want.Targets
+	}
+	if s.classes != nil {
+		o.classes = make([]int, len(s.classes))
+		for i, c := range s.classes {
+			if o.classes[i] = slices.Index(want.Classes, c); o.classes[i] < 0 {
+				return nil, fmt.Errorf("data: %s has no class %q, which %s has; its classes are %s", want.Set, c, s.name, strings.Join(want.Classes, ", "))
+			}
+		}
+		t.classes = want.Classes
+	}
+	t.source, t.index, t.resident = o, nil, nil
+	return &t, nil
+}
+
+// positions is where the names of one list are in another, which must have the same ones.
+func positions(s *Set, what string, want, have []string) ([]int, error) {
+	at := make([]int, len(want))
+	for i, name := range want {
+		if at[i] = slices.Index(have, name); at[i] < 0 {
+			return nil, fmt.Errorf("data: %s has no %s %q; it has %s", s.name, what, name, strings.Join(have, ", "))
+		}
+		if slices.Index(want, name) < i || slices.Contains(have[at[i]+1:], name) {
+			return nil, fmt.Errorf("data: %s %q comes more than once, so that its order is not known", what, name)
+		}
+	}
+	for _, name := range have {
+		if !slices.Contains(want, name) {
+			return nil, fmt.Errorf("data: %s has a further %s %q", s.name, what, name)
+		}
+	}
+	return at, nil
+}
+
+// ordered is a set whose classes, columns and targets come in another order.
+type ordered struct {
+	view
+	columns []int // where each is in the view; nil for its own order
+	wanted  []int // likewise of targets
+	classes []int // the new index of each class of the view
+}
+
+func (o *ordered) example(i int, dst []float32) error {
+	if o.columns == nil {
+		return o.view.example(i, dst)
+	}
+	x := make([]float32, len(dst))
+	if err := o.view.example(i, x); err != nil {
+		return err
+	}
+	for k, at := range o.columns {
+		dst[k] = x[at]
+	}
+	return nil
+}
+
+func (o *ordered) label(i int) int {
+	c := o.view.label(i)
+	if c < len(o.classes) {
+		return o.classes[c]
+	}
+	return c
+}
+
+func (o *ordered) targets() int { return o.set.source.targets() }
+
+func (o *ordered) target(i int, dst []float32) {
+	if o.wanted == nil {
+		o.set.source.target(o.set.at(i), dst)
+		return
+	}
+	y := make([]float32, len(dst))
+	o.set.source.target(o.set.at(i), y)
+	for k, at := range o.wanted {
+		dst[k] = y[at]
+	}
+}

@@ -1,0 +1,46 @@
+package accel
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// UnseenError says that a model computes with parameters that are not found in it, so that
+// no optimiser would change them: those of layers that a function has captured, for
+// instance.
+type UnseenError struct {
+	Shapes [][]int // of the parameters
+	Seen   int     // how many parameters are found in the model
+}
+
+// Error says how many there are, and how the model can show them.
+func (e *UnseenError) Error() string {
+	return fmt.Sprintf("accel: the model computes with %s that cannot be found in it, of shape %s, and with %d that can: "+
+		"training would leave them as they are. Keep layers in fields of the model, name those that the function of nn.Custom calls behind it, nn.Custom(f, layer, …), or freeze them with nn.Freeze",
+		plural(len(e.Shapes), "parameter"), shapesText(e.Shapes), e.Seen)
+}
+
+// shapesText names the first of some shapes.
+func shapesText(shapes [][]int) string {
+	const most = 3
+	text := fmt.Sprint(shapes[:min(most, len(shapes))])
+	text = text[1 : len(text)-1]
+	if len(shapes) > most {
+		text += " …"
+	}
+	return text
+}
+
+// look finds, with the first prediction of the training, parameters that the optimiser
+// does not see.
+func (f *fitting) look(prediction *Tensor) {
+	if f.looked {
+		return
+	}
+	f.looked = true
+	seen := nn.Parameters(f.model)
+	if shapes := prediction.OtherParameters(seen); len(shapes) > 0 {
+		f.unseen = &UnseenError{Shapes: shapes, Seen: len(seen)}
+	}
+}
