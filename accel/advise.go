@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // Advice is what [Advise] measured. It shows itself: a table of what was tried and
@@ -68,8 +69,8 @@ func Advise(ctx context.Context, model nn.Module, train *data.Set, given ...Opti
 	}
 	a.Set = train.Name()
 	start := copyWeights(model)
-	sizes, err := FindBatchSize(ctx, model, train, given...)
-	if err != nil {
+	sizes := &BatchSearch{}
+	if err := findBatchSize(ctx, model, train, given, sizes, nil); err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
 	adviser := &adviser{ctx: ctx, model: model, given: given, batch: o.batchSize}
@@ -107,7 +108,7 @@ func (v *adviser) run(a *Advice, train *data.Set, o *options, size int) error {
 		resident.Err, on = err, nil
 	}
 	faster = append(faster, trial{resident, on, nil, v.batch})
-	if !o.amp {
+	if !o.amp && !o.trainsOnCPU() { // which has no 16-bit products, and would take no notice
 		faster = append(faster, trial{&Tried{Change: "AMP()", Note: "16-bit products"}, train, []Option{AMP()}, v.batch})
 	}
 	gpus, _ := tensor.GPUs() // why there are none, Devices says
@@ -127,11 +128,16 @@ func (v *adviser) run(a *Advice, train *data.Set, o *options, size int) error {
 
 // measure lets the trials take turns.
 func (v *adviser) measure(trials []trial) error {
+	meter := display.NewMeter("tries", float64(adviceRounds*len(trials)))
+	defer meter.End()
+	done := 0
 	for round := range adviceRounds {
 		for _, t := range trials {
+			done++
 			if t.tried.Err != nil {
 				continue
 			}
+			meter.Set(float64(done-1), t.tried.Change)
 			if round == 0 && t.tried == trials[0].tried {
 				if err := v.pace(t); err != nil {
 					return err

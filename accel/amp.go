@@ -76,6 +76,9 @@ func (f *fitting) beginAMP() {
 	}
 }
 
+// trainsOnCPU tells whether the training that the options describe is on the CPU.
+func (o *options) trainsOnCPU() bool { return o.device == "cpu" || o.device == "" && onCPU() }
+
 func onCPU() bool { return tensor.Device() == "cpu" }
 
 // refuse says why the device cannot compute with the precision.

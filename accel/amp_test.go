@@ -70,8 +70,14 @@ func TestAMPSkips(t *testing.T) {
 	if a, b := run.Steps[skipped].LearningRate, run.Steps[skipped+3].LearningRate; !(b > a) {
 		t.Errorf("the schedule stays at %v", b)
 	}
-	if run.Card().Skipped != skipped {
-		t.Errorf("the card says %d", run.Card().Skipped)
+	all := 0
+	for _, s := range run.Steps {
+		if s.Skipped {
+			all++
+		}
+	}
+	if run.Card().Skipped != all {
+		t.Errorf("the card says %d, %d were skipped", run.Card().Skipped, all)
 	}
 }
 

@@ -55,16 +55,16 @@ type checkpoint struct {
 	Accumulate int
 	Optimizer  string
 
-	Seed   uint64        // of the order of the examples
-	Random [2]uint64     // the default generator's seed, and what was drawn of it
+	Seed   uint64    // of the order of the examples
+	Random [2]uint64 // the default generator's seed, and what was drawn of it
 	// Weights are the same of the generator of weights; nil in older files.
-	Weights *[2]uint64 `json:",omitempty"`
-	Epoch  int           // from 1
-	Seen   int           // examples of this epoch
-	First  int           // steps before this epoch
-	Sums   [2]exact      // of this epoch: losses and right answers
-	Summed int           // examples that they are of
-	Spent  time.Duration // on this epoch
+	Weights *[2]uint64    `json:",omitempty"`
+	Epoch   int           // from 1
+	Seen    int           // examples of this epoch
+	First   int           // steps before this epoch
+	Sums    [2]exact      // of this epoch: losses and right answers
+	Summed  int           // examples that they are of
+	Spent   time.Duration // on this epoch
 
 	OptimizerSteps int
 	Updates        map[string]int

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
@@ -32,6 +33,8 @@ type Comparison struct {
 	Variants []Compared
 	// Err is why the comparison ended before all was measured.
 	Err error
+
+	drawn bool // the figure is on the page
 }
 
 // Compared are the runs of one variant, a run for each seed.
@@ -63,10 +66,19 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Set, va
 	for _, v := range variants {
 		c.Variants = append(c.Variants, Compared{Name: v.Name})
 	}
+	screen := plots.NewPartial(ctx, "runs", float64(compareSeeds*len(variants)))
+	defer func() { c.drawn = screen.Close(c.Figure) }()
+	ended := 0
 	for seed := 1; seed <= compareSeeds; seed++ {
 		for i, v := range variants {
 			Seed(uint64(seed))
-			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name))...)
+			follow := plain("", func(o *options) {
+				o.follow = func(r *Run) {
+					screen.Set(float64(ended)+r.part(), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
+				}
+			})
+			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name), follow)...)
+			ended++
 			if len(run.Steps) > 0 {
 				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
 			}
@@ -81,6 +93,22 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Set, va
 		}
 	}
 	return c, nil
+}
+
+// soFar gives a function that draws what is known while the next run of a variant goes on.
+func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
+	now, run := *c, *r
+	now.Variants = slices.Clone(c.Variants)
+	for i := range now.Variants {
+		now.Variants[i].Runs = slices.Clone(now.Variants[i].Runs)
+	}
+	if v := &now.Variants[variant]; len(run.Epochs) > 0 {
+		v.Runs = append(v.Runs, &run)
+	}
+	if !slices.ContainsFunc(now.Variants, func(v Compared) bool { return len(v.Runs) > 0 }) {
+		return func() *plots.Figure { return nil }
+	}
+	return now.Figure
 }
 
 // spread is mean and standard deviation of a number over the runs.
@@ -213,5 +241,5 @@ func (c *Comparison) String() string { return c.table().text() }
 
 // MIMEBundle shows the comparison: the figure with the table below it.
 func (c *Comparison) MIMEBundle() map[string]any {
-	return figureAndTable(len(c.Variants) > 0 && len(c.Variants[0].Runs) > 0, c.Figure, c.table())
+	return figureAndTable(!c.drawn && len(c.Variants) > 0 && len(c.Variants[0].Runs) > 0, c.Figure, c.table())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/quernlab/quern/accel/data"
@@ -21,6 +22,8 @@ type BatchSearch struct {
 	Tries []BatchTry
 	// Stopped says why larger batches were not tried.
 	Stopped string
+
+	drawn bool // the figure is on the page
 }
 
 // BatchTry is one batch size that was tried.
@@ -38,14 +41,31 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Set, given 
 	if err := touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
 	}
-	start := copyWeights(model)
 	s := &BatchSearch{}
-	err := s.search(ctx, model, train, given)
+	screen := plots.NewPartial(ctx, "batch sizes", batchTries(train))
+	err := findBatchSize(ctx, model, train, given, s, screen)
+	s.drawn = screen.Close(s.Figure)
+	return s, err
+}
+
+// findBatchSize is [FindBatchSize] for a model that has its parameters.
+func findBatchSize(ctx context.Context, model nn.Module, train *data.Set, given []Option, s *BatchSearch, screen *plots.Partial) error {
+	start := copyWeights(model)
+	err := s.search(ctx, model, train, given, screen)
 	if restoreErr := start.restore(model); err == nil {
 		err = restoreErr
 	}
 	s.choose()
-	return s, err
+	return err
+}
+
+// batchTries is how many sizes are tried at most.
+func batchTries(train *data.Set) float64 {
+	n := 1
+	for size := 2 * smallestBatch; size <= min(largestBatch, train.Len()); size *= 2 {
+		n++
+	}
+	return float64(n)
 }
 
 const (
@@ -55,7 +75,7 @@ const (
 	trySteps  = 5
 )
 
-func (s *BatchSearch) search(ctx context.Context, model nn.Module, train *data.Set, given []Option) error {
+func (s *BatchSearch) search(ctx context.Context, model nn.Module, train *data.Set, given []Option, screen *plots.Partial) error {
 	for size := smallestBatch; ; size *= 2 {
 		if size > largestBatch || size > train.Len() && size > smallestBatch {
 			s.Stopped = fmt.Sprintf("no larger batch than %d was tried", size/2)
@@ -79,6 +99,10 @@ func (s *BatchSearch) search(ctx context.Context, model nn.Module, train *data.S
 		if speed := speedAfter(run, tryWarmUp); !math.IsNaN(speed) {
 			s.Tries = append(s.Tries, BatchTry{size, speed})
 		}
+		screen.Set(math.Log2(float64(size/smallestBatch))+1, fmt.Sprintf("batches of %d", size), func() func() *plots.Figure {
+			now := &BatchSearch{Tries: slices.Clone(s.Tries)}
+			return now.speeds
+		})
 	}
 }
 
@@ -107,13 +131,15 @@ func (s *BatchSearch) choose() {
 }
 
 // Figure draws the speed of each size.
-func (s *BatchSearch) Figure() *plots.Figure {
+func (s *BatchSearch) Figure() *plots.Figure { return s.speeds().Subtitle(s.String()) }
+
+func (s *BatchSearch) speeds() *plots.Figure {
 	var names []string
 	var speeds []float64
 	for _, t := range s.Tries {
 		names, speeds = append(names, strconv.Itoa(t.Size)), append(speeds, t.ExamplesPerSecond)
 	}
-	return plots.Bar("Examples per second by batch size", names, speeds).Subtitle(s.String())
+	return plots.Bar("Examples per second by batch size", names, speeds)
 }
 
 // String is the suggestion.
@@ -126,10 +152,18 @@ func (s *BatchSearch) String() string {
 
 // MIMEBundle shows the search.
 func (s *BatchSearch) MIMEBundle() map[string]any {
+	if s.drawn {
+		return map[string]any{"text/plain": s.String()}
+	}
 	bundle := s.Figure().MIMEBundle()
 	bundle["text/plain"] = s.String()
 	return bundle
 }
 
 // MIMEMetadata is the size of the picture.
-func (s *BatchSearch) MIMEMetadata() map[string]any { return s.Figure().MIMEMetadata() }
+func (s *BatchSearch) MIMEMetadata() map[string]any {
+	if s.drawn {
+		return nil
+	}
+	return s.Figure().MIMEMetadata()
+}

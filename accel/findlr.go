@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -41,11 +42,14 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Set, given ...Opti
 	}
 	start := copyWeights(model)
 	s := &RateSearch{}
+	meter := display.NewMeter("learning rates", searchSteps)
+	defer meter.End()
 	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *options) {
 		c.alone()
 		c.epochs = 0
 		c.schedule, c.watches, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
 		c.stop = s.risen
+		c.follow = func(r *Run) { meter.Set(float64(len(r.Steps)), "") }
 	}))
 	run, err := Fit(ctx, model, train, options...)
 	var diverged *DivergedError

@@ -45,7 +45,7 @@ func TestProgressLine(t *testing.T) {
 	r.finished = true
 	r.Epochs = []Epoch{{Steps: 1, Loss: 0.5, Accuracy: 1}}
 	s.close(r)
-	want := []string{"training", "epoch 1, step 1 of 4, loss 0.5, 6 s left", "1 epoch, 1 step, training loss 0.5, accuracy 100.0 %, 0 ms"}
+	want := []string{"training", "[#######.......................] 1/4  00:02, 00:06 left, epoch 1, loss 0.5", "1 epoch, 1 step, training loss 0.5, accuracy 100.0 %, 0 ms"}
 	if !slices.Equal(shown, want) {
 		t.Errorf("want %q\n got  %q", want, shown)
 	}
@@ -53,22 +53,21 @@ func TestProgressLine(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
-		quantity(1234567):        "1.23 M",
-		quantity(123456):         "123 k",
-		quantity(1234):           "1234",
-		quantity(math.NaN()):     "–",
-		quantity(math.Inf(1)):    "–",
-		plural(1, "step"):        "1 step",
-		plural(2, "step"):        "2 steps",
-		percent(0.9876):          "98.8 %",
-		seconds(1234567):         "1 ms",
-		seconds(12345678901):     "12.3 s",
-		(&Run{}).String():        "no steps",
-		(&Run{}).status():        "",
-		(&Run{}).progress():      "",
-		Metric(-1).String():      "Metric(-1)",
-		LearningRate.String():    "LearningRate",
-		(&Run{}).share(12345678): "0.0 %",
+		quantity(1234567):            "1.23 M",
+		quantity(123456):             "123 k",
+		quantity(1234):               "1234",
+		quantity(math.NaN()):         "–",
+		quantity(math.Inf(1)):        "–",
+		plural(1, "step"):            "1 step",
+		plural(2, "step"):            "2 steps",
+		percent(0.9876):              "98.8 %",
+		seconds(1234567):             "1 ms",
+		seconds(12345678901):         "12.3 s",
+		(&Run{}).String():            "no steps",
+		(&Run{}).progress().String(): "0  00:00",
+		Metric(-1).String():          "Metric(-1)",
+		LearningRate.String():        "LearningRate",
+		(&Run{}).share(12345678):     "0.0 %",
 	} {
 		if got != want {
 			t.Errorf("want %q, got %q", want, got)

@@ -16,6 +16,7 @@ type screen struct {
 	figures *plots.Live     // nil without Live
 	watch   *watch          // nil unless the use of the device is drawn
 	line    *display.Handle // nil with Live or Quiet
+	also    func(*Run)      // what else is to know how far the run is; nil for nothing
 	lineDue time.Time
 }
 
@@ -25,7 +26,7 @@ const lineEvery = 500 * time.Millisecond
 // newScreen puts the output on the page. Its goroutines end with close, not
 // with ctx: a run that was interrupted still gets its last picture.
 func newScreen(ctx context.Context, o *options, r *Run) *screen {
-	s := &screen{}
+	s := &screen{also: o.follow}
 	ctx = context.WithoutCancel(ctx)
 	for _, m := range o.live {
 		if m.ofDevice() && s.watch == nil {
@@ -53,7 +54,10 @@ func (s *screen) offer(r *Run) {
 		s.draw(r)
 	case s.line != nil && time.Now().After(s.lineDue):
 		s.lineDue = time.Now().Add(lineEvery)
-		s.line.Update(display.Text(r.progress()))
+		s.line.Update(r.progress())
+	}
+	if s.also != nil {
+		s.also(r)
 	}
 }
 
@@ -65,7 +69,7 @@ func (s *screen) draw(r *Run) {
 		if watch != nil {
 			now.see(watch)
 		}
-		return now.draw(now.metrics)
+		return now.draw(now.metrics).Progress(now.progress())
 	})
 }
 
@@ -86,23 +90,16 @@ func (s *screen) close(r *Run) {
 	}
 }
 
-// progress says in one line how far a run is.
-func (r *Run) progress() string {
-	text := r.status()
+// part is the share of its steps that a run has made.
+func (r *Run) part() float64 { return float64(len(r.Steps)) / float64(max(r.planned, 1)) }
+
+// progress is how far a run is.
+func (r *Run) progress() display.Progress {
+	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.planned), Ended: r.finished}
 	if n := len(r.Steps); n > 0 {
 		s := r.Steps[n-1]
-		text += ", loss " + number(s.Loss)
-		if left := r.planned - n; left > 0 {
-			text += fmt.Sprintf(", %.0f s left", s.Seconds/float64(n)*float64(left))
-		}
+		p.Passed = time.Duration(s.Seconds * float64(time.Second))
+		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, number(s.Loss))
 	}
-	return text
-}
-
-// status is where a run stands, empty at its ends.
-func (r *Run) status() string {
-	if r.finished || len(r.Steps) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("epoch %d, step %d of %d", r.Steps[len(r.Steps)-1].Epoch, len(r.Steps), r.planned)
+	return p
 }

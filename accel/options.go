@@ -39,8 +39,9 @@ type options struct {
 	patience   int
 	live       []Metric // nil for none
 	quiet      bool
-	checkpoint string // path; "" for none
-	saveEvery  int    // steps; 0 for every epoch only
+	follow     func(*Run) // called after each step and validation; nil for nothing
+	checkpoint string     // path; "" for none
+	saveEvery  int        // steps; 0 for every epoch only
 
 	like      nn.Module // that a model is evaluated as; nil for itself
 	evaluates bool      // the option set last is one of Evaluate too

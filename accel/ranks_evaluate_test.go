@@ -190,7 +190,7 @@ func TestEvaluateTakesNoOptionsOfFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = accel.Evaluate(t.Context(), model, set, accel.Epochs(3))
-	if err == nil || !strings.Contains(err.Error(), "Epochs(3) is an option of Fit; Evaluate takes DataParallel alone") {
+	if err == nil || !strings.Contains(err.Error(), "Epochs(3) is an option of Fit; Evaluate takes DataParallel, Minimize and Like") {
 		t.Error(err)
 	}
 	group, err := parallel.Join(t.Context(), parallel.At(parallel.Place{Size: 1}))

@@ -44,7 +44,7 @@ func TestFindLR(t *testing.T) {
 		t.Errorf("shows %v", data["text/plain"])
 	}
 	if svg := s.Figure().SVG(); !strings.Contains(svg, "steepest at "+plotted(s.Rate)) {
-		t.Errorf("the figure does not mark %v", plotted(s.Rate))
+		t.Errorf("the figure does not mark %v: %v", plotted(s.Rate), s.Figure())
 	}
 	// The rate that it suggests trains.
 	run, err := accel.Fit(t.Context(), model, train, accel.AdamW(s.Rate), accel.Epochs(3), accel.Quiet())

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/quernlab/quern/display"
 )
 
 // Figure is a picture of data. It shows itself as the last expression of a
@@ -17,8 +19,9 @@ import (
 // A figure holds its own copy of the data. It may be shown from several
 // goroutines at once, but not while it is being set.
 type Figure struct {
-	look look
-	kind kind // nil in the zero value, which shows that it has no data
+	look     look
+	kind     kind // nil in the zero value, which shows that it has no data
+	progress *display.Progress
 }
 
 // look is what a caller may set.
@@ -85,6 +88,9 @@ func (f *Figure) String() string {
 		if line := s.summary(); line != "" {
 			lines = append(lines, line)
 		}
+	}
+	if f.progress != nil {
+		lines = append(lines, f.progress.String())
 	}
 	if len(lines) == 0 {
 		return "figure"
@@ -164,6 +170,48 @@ func (f *Figure) sections() []section {
 	return sections
 }
 
+// Progress sets how far that has come whose partial results the figure shows: a bar above
+// it with the time that is left, and nothing of what has ended.
+func (f *Figure) Progress(p display.Progress) *Figure {
+	if f == nil {
+		return nil
+	}
+	f.progress = &p
+	if p.Ended {
+		f.progress = nil
+	}
+	return f
+}
+
+// progressHeight is that of the bar, with the space below it.
+const progressHeight = vg.Length(16)
+
+// drawProgress draws the bar and returns what is left below it.
+func (f *Figure) drawProgress(c draw.Canvas) draw.Canvas {
+	if f.progress == nil {
+		return c
+	}
+	const length, thick = vg.Length(150), vg.Length(5)
+	middle := c.Max.Y - 6
+	from := c.Min.X
+	style := textStyle(sizeText, inkSecond)
+	style.YAlign = draw.YCenter
+	if label := fitted(style, f.progress.Label, length); label != "" {
+		c.FillText(style, vg.Point{X: from, Y: middle}, label)
+		from += style.Width(label) + 6
+	}
+	if f.progress.Total > 0 {
+		c.FillPolygon(inkGrid, rectangle(from, middle-thick/2, length, thick))
+		if done := length * vg.Length(f.progress.Share()); done > 0 {
+			c.FillPolygon(hue(0), rectangle(from, middle-thick/2, done, thick))
+		}
+		from += length + 8
+	}
+	c.FillText(style, vg.Point{X: from, Y: middle}, fitted(style, f.progress.Numbers(), c.Max.X-from))
+	c.Max.Y -= progressHeight
+	return c
+}
+
 // points is the size of the figure in points.
 func (f *Figure) points() (width, height vg.Length) {
 	w, h := f.content().size()
@@ -174,13 +222,17 @@ func (f *Figure) points() (width, height vg.Length) {
 	if f.look.height > 0 {
 		h = f.look.height
 	}
-	return vg.Length(min(max(w, least), most) * 3 / 4), vg.Length(min(max(h, least), most) * 3 / 4)
+	width, height = vg.Length(min(max(w, least), most)*3/4), vg.Length(min(max(h, least), most)*3/4)
+	if f.progress != nil {
+		height += progressHeight
+	}
+	return width, height
 }
 
 // draw puts the sections below each other, each as high as its share.
 func (f *Figure) draw(c draw.Canvas) {
 	sections := f.sections()
-	c = draw.Crop(c, margin, -margin, margin, -margin)
+	c = f.drawProgress(draw.Crop(c, margin, -margin, margin, -margin))
 	var total vg.Length
 	for _, s := range sections {
 		total += s.height

@@ -53,7 +53,7 @@ func (k rateFinder) sections(l look) []section {
 		}
 		tenth := curve[lowest].x / 10
 		subtitle = "lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
-		if i, ok := steepest(curve[:lowest+1]); ok {
+		if i, ok := steepest(curve[:lowest+1], max(1, neighbours(len(all)))); ok {
 			subtitle = "steepest at " + value(curve[i].x) + ", lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
 			p.Add(upright{curve[i].x, "steepest " + value(curve[i].x), hue(2), curve[i].x < tenth})
 			p.Add(upright{tenth, "minimum ÷ 10: " + value(tenth), hue(4), curve[i].x >= tenth})
@@ -76,8 +76,8 @@ func (k rateFinder) sections(l look) []section {
 
 // steepest is the point at which the curve falls fastest over the logarithm of
 // x, by differences over as many points as the average reaches.
-func steepest(curve []point) (at int, ok bool) {
-	fastest, reach := 0.0, max(1, neighbours(len(curve)))
+func steepest(curve []point, reach int) (at int, ok bool) {
+	fastest := 0.0
 	for i := reach; i < len(curve); i++ {
 		before := curve[i-reach]
 		if fall := (curve[i].y - before.y) / math.Log(curve[i].x/before.x); fall < fastest {

@@ -23,17 +23,17 @@ func TestLRFinder(t *testing.T) {
 func TestSteepest(t *testing.T) {
 	rates, losses := sweep()
 	curve := Series{X: rates, Y: losses}.points()
-	i, ok := steepest(curve)
+	i, ok := steepest(curve, max(1, neighbours(len(curve))))
 	if !ok || math.Abs(math.Log10(curve[i].x)+3) > .15 {
 		t.Errorf("steepest at %v, want 1e-3", curve[i].x)
 	}
-	if _, ok := steepest(curve[:1]); ok {
+	if _, ok := steepest(curve[:1], 1); ok {
 		t.Error("one point is steep")
 	}
 	for i := range curve {
 		curve[i].y = float64(i)
 	}
-	if _, ok := steepest(curve); ok {
+	if _, ok := steepest(curve, max(1, neighbours(len(curve)))); ok {
 		t.Error("a loss that only rises has a steepest fall")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/plots"
 )
 
 // Comparison is what [Compare] measured. It shows itself: the curves with their
@@ -23,6 +23,8 @@ type Comparison struct {
 	Strategies []Learned
 	// Err is why the comparison ended before all was measured.
 	Err error
+
+	drawn bool // the figure is on the page
 }
 
 // Learned are the curves of one strategy, a curve for each seed.
@@ -68,14 +70,17 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.S
 		c.Strategies = append(c.Strategies, Learned{Name: strategy.String()})
 	}
 	s.alike = NewPool(train, 0, 1).alike() // once for all, in nobody's time
-	screen := newProgress(s, len(strategies))
-	defer screen.close()
+	rounds := 1 + (s.budget-s.initial+s.batch-1)/s.batch
+	screen := plots.NewPartial(ctx, "rounds", float64(rounds*len(strategies)*s.seeds))
+	defer func() { c.drawn = screen.Close(c.Figure) }()
 	defer c.aim(s.budget)
+	done := 0
 	for seed := 1; seed <= s.seeds; seed++ {
 		for k, strategy := range strategies {
 			curve := new(Curve)
 			err := s.learn(ctx, newModel, train, test, strategy, uint64(seed), curve, func() {
-				screen.show(seed, strategy, curve)
+				done++
+				screen.Set(float64(done), fmt.Sprintf("seed %d, %v: %v", seed, strategy, curve), func() func() *plots.Figure { return c.soFar(k, curve) })
 			})
 			if err != nil {
 				c.Err = fmt.Errorf("active: Compare: %v, seed %d: %w", strategy, seed, err)
@@ -85,6 +90,20 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.S
 		}
 	}
 	return c, nil
+}
+
+// soFar gives a function that draws what is known while a further curve of a strategy is
+// measured.
+func (c *Comparison) soFar(strategy int, curve *Curve) func() *plots.Figure {
+	now := *c
+	now.Strategies = slices.Clone(c.Strategies)
+	for k := range now.Strategies {
+		now.Strategies[k].Curves = slices.Clone(now.Strategies[k].Curves)
+	}
+	if l := &now.Strategies[strategy]; len(l.Curves) == 0 { // which all later ones are as long as
+		l.Curves = []*Curve{{Points: slices.Clone(curve.Points)}}
+	}
+	return now.Figure
 }
 
 // aim sets the target to what the first strategy reached, unless there is one.
@@ -131,33 +150,4 @@ func (s *settings) learn(ctx context.Context, newModel func() nn.Module, train, 
 			return err
 		}
 	}
-}
-
-// progress is a line that says how far a comparison is.
-type progress struct {
-	line  *display.Handle
-	due   time.Time
-	total int // rounds
-	done  int
-	seeds int
-}
-
-// progressEvery is the least time between two of its texts.
-const progressEvery = 500 * time.Millisecond
-
-func newProgress(s *settings, strategies int) *progress {
-	rounds := 1 + (s.budget-s.initial+s.batch-1)/s.batch
-	return &progress{line: display.Show(display.Text("comparing")), total: rounds * strategies * s.seeds, seeds: s.seeds}
-}
-
-func (p *progress) show(seed int, strategy Strategy, curve *Curve) {
-	p.done++
-	if time.Now().After(p.due) {
-		p.due = time.Now().Add(progressEvery)
-		p.line.Update(display.Text(fmt.Sprintf("%d of %d rounds; seed %d of %d, %v: %v", p.done, p.total, seed, p.seeds, strategy, curve)))
-	}
-}
-
-func (p *progress) close() {
-	p.line.Update(display.Text(fmt.Sprintf("%d of %d rounds", p.done, p.total)))
 }

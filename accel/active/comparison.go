@@ -129,7 +129,7 @@ func (c *Comparison) Figure() *plots.Figure {
 		for _, n := range l.measured() {
 			mean, deviation := l.At(n)
 			b.X, b.Y = append(b.X, float64(n)), append(b.Y, 100*mean)
-			b.Low, b.High = append(b.Low, 100*(mean-deviation)), append(b.High, 100*(mean+deviation))
+			b.Low, b.High = append(b.Low, max(100*(mean-deviation), 0)), append(b.High, min(100*(mean+deviation), 100))
 		}
 		bands = append(bands, b)
 	}
@@ -197,7 +197,10 @@ func (c *Comparison) MIMEBundle() map[string]any {
 	if c.first() == nil {
 		return map[string]any{"text/plain": c.below()}
 	}
-	page := "<div>" + c.Figure().SVG() + "</div>"
+	page := ""
+	if !c.drawn {
+		page = "<div>" + c.Figure().SVG() + "</div>"
+	}
 	for line := range strings.Lines(c.below()) {
 		page += "<p>" + html.EscapeString(strings.TrimSpace(line)) + "</p>"
 	}

@@ -154,7 +154,7 @@ func TestGradual(t *testing.T) {
 		}
 	}
 	got := map[int]float64{}
-	run := fit(t, model, train, accel.Steps(130), accel.AdamW(3e-3), accel.Validate(test), schedule.Hold(), accel.AfterStep(func(updates int) error {
+	run := fit(t, model, train, accel.Steps(200), accel.AdamW(3e-3), accel.Validate(test), schedule.Hold(), accel.AfterStep(func(updates int) error {
 		zero, all := zeros(model)
 		got[updates] = float64(zero) / float64(all)
 		return nil

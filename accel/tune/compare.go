@@ -34,6 +34,8 @@ type Comparison struct {
 	Units bool
 	// Err is why the comparison ended before all was measured.
 	Err error
+
+	drawn bool // the figure is on the page
 }
 
 // Compared are the searches of one variant, one for each seed.
@@ -66,10 +68,28 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	for _, v := range variants {
 		c.Variants = append(c.Variants, Compared{Name: v.Name})
 	}
+	screen := plots.NewPartial(ctx, "searches", float64(o.seeds*len(variants)))
+	defer func() { c.drawn = screen.Close(c.Figure) }()
+	ended := 0
 	for seed := 1; seed <= o.seeds; seed++ {
 		for i, v := range variants {
 			began := time.Now()
-			s, err := Run(ctx, objective, slices.Concat(given, v.options, []Option{Seed(uint64(seed)), Quiet()})...)
+			all := slices.Concat(given, v.options, []Option{Seed(uint64(seed)), Quiet()})
+			spends, err := newOptions(all)
+			if err != nil {
+				c.Err = fmt.Errorf("tune: Compare: %s: %w", v.Name, err)
+				return c, c.Err
+			}
+			follow := Option{"", func(o *options) error {
+				o.follow = func(s *Search) {
+					done, of := s.made(spends)
+					screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, plural(len(s.Trials), "trial")),
+						func() func() *plots.Figure { return c.soFar(i, s) })
+				}
+				return nil
+			}}
+			s, err := Run(ctx, objective, append(all, follow)...)
+			ended++
 			if err != nil {
 				c.Err = fmt.Errorf("tune: Compare: %s, seed %d: %w", v.Name, seed, err)
 				return c, c.Err
@@ -79,6 +99,20 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 		}
 	}
 	return c, nil
+}
+
+// soFar gives a function that draws what is known while a further search of a variant goes
+// on, which counts where it is the variant's first.
+func (c *Comparison) soFar(variant int, s *Search) func() *plots.Figure {
+	now := *c
+	now.Variants = slices.Clone(c.Variants)
+	for i := range now.Variants {
+		now.Variants[i].Searches = slices.Clone(now.Variants[i].Searches)
+	}
+	if v := &now.Variants[variant]; len(v.Searches) == 0 {
+		v.Searches = []*Search{s.snapshot()}
+	}
+	return now.Figure
 }
 
 // Best is the mean over the seeds of the best values and its standard deviation,
@@ -211,7 +245,7 @@ func (c *Comparison) String() string {
 // MIMEBundle shows the comparison: the figure with the table below it.
 func (c *Comparison) MIMEBundle() map[string]any {
 	page := fmt.Sprint(c.table().MIMEBundle()["text/html"]) + "<div>" + html.EscapeString(c.below()) + "</div>"
-	if c.spending() > 0 {
+	if c.spending() > 0 && !c.drawn {
 		page = "<div>" + c.Figure().SVG() + "</div>" + page
 	}
 	return map[string]any{"text/html": page, "text/plain": c.String()}

@@ -23,6 +23,7 @@ type options struct {
 	maximize bool
 	file     string // "" for none
 	quiet    bool
+	follow   func(*Search) // called after each trial and report; nil for nothing
 }
 
 const (

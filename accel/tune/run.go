@@ -35,7 +35,7 @@ func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...
 	if err := s.resume(o.file); err != nil {
 		return s, err
 	}
-	s.screen = newScreen(ctx, o)
+	s.screen = newScreen(ctx, s, o)
 	defer s.screen.close(s)
 	return s, s.run(ctx, objective, o.trials)
 }

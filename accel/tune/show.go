@@ -7,42 +7,78 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
 // screen shows a search while it goes on.
-type screen struct{ figures *plots.Live }
+type screen struct {
+	figures *plots.Live // nil with Quiet
+	follow  func(*Search)
+	o       *options
+	began   time.Time
+	before  float64 // how far a search that goes on was when it began
+}
 
-// newScreen puts the figure on the page; nil shows nothing. It ends with close and
-// not with ctx: a search that was interrupted still gets its last picture.
-func newScreen(ctx context.Context, o *options) *screen {
-	if o.quiet {
-		return nil
+// newScreen puts the figure on the page. It ends with close and not with ctx: a search
+// that was interrupted still gets its last picture.
+func newScreen(ctx context.Context, s *Search, o *options) *screen {
+	v := &screen{follow: o.follow, o: o, began: time.Now()}
+	v.before, _ = s.made(o)
+	if !o.quiet {
+		v.figures = plots.NewLive(context.WithoutCancel(ctx), nil)
 	}
-	return &screen{plots.NewLive(context.WithoutCancel(ctx), nil)}
+	return v
+}
+
+// made is how far the search is, in units of its budget or in trials, and of how many.
+func (s *Search) made(o *options) (done, of float64) {
+	if s.budget > 0 && s.spent*o.trials > len(s.Trials)*s.budget { // which comes first
+		return float64(s.spent), float64(s.budget)
+	}
+	return float64(len(s.Trials)), float64(o.trials)
 }
 
 // offer shows the search if it is time to.
 func (v *screen) offer(s *Search) {
-	if v != nil && v.figures.Due() {
+	if v == nil {
+		return
+	}
+	if v.figures != nil && v.figures.Due() {
 		v.draw(s)
+	}
+	if v.follow != nil {
+		v.follow(s)
 	}
 }
 
 func (v *screen) draw(s *Search) {
-	now := *s // trials that have ended do not change
+	now := s.snapshot()
+	done, of := s.made(v.o)
+	p := display.Progress{Label: "trials", Done: done - v.before, Total: of - v.before, Passed: time.Since(v.began)}
+	if s.budget > 0 && of == float64(s.budget) {
+		p.Label = "units of work"
+	}
+	v.figures.Update(func() *plots.Figure { return now.Figure().Progress(p) })
+}
+
+// snapshot is the search as it is now: trials that have ended do not change.
+func (s *Search) snapshot() *Search {
+	now := *s
 	now.space = nil
-	v.figures.Update(now.Figure)
+	return &now
 }
 
 func (v *screen) close(s *Search) {
-	if v != nil {
-		v.draw(s)
-		v.figures.Close()
-		s.drawn = true
+	if v == nil || v.figures == nil {
+		return
 	}
+	last := s.snapshot()
+	v.figures.Update(last.Figure)
+	v.figures.Close()
+	s.drawn = true
 }
 
 // Figure draws the best value so far over the trials and, of settings that several

@@ -2,8 +2,6 @@ package progress
 
 import (
 	"fmt"
-	"html"
-	"strings"
 	"sync"
 	"time"
 
@@ -79,58 +77,11 @@ func (b *Bar) show() {
 	}
 }
 
-// picture makes the forms of a bar whose lock is held.
-func picture(b *Bar) display.Displayer {
-	passed := b.shown.Sub(b.begun)
-	text := fmt.Sprint(b.done)
-	if b.total > 0 {
-		text = fmt.Sprintf("%d/%d", b.done, b.total)
+// picture is the progress of a bar whose lock is held.
+func picture(b *Bar) display.Progress {
+	p := display.Progress{Label: b.label, Done: float64(b.done), Total: float64(b.total), Passed: b.shown.Sub(b.begun), Ended: b.ended}
+	if seconds := p.Passed.Seconds(); seconds > 0 && b.done > 0 {
+		p.Note = fmt.Sprintf("%.3g/s", float64(b.done)/seconds)
 	}
-	text += "  " + clock(passed)
-	if b.done > 0 && b.done < b.total && !b.ended {
-		left := time.Duration(float64(passed) / float64(b.done) * float64(b.total-b.done))
-		text += ", " + clock(left) + " left"
-	}
-	if seconds := passed.Seconds(); seconds > 0 && b.done > 0 {
-		text += fmt.Sprintf(", %.3g/s", float64(b.done)/seconds)
-	}
-	return bundle{"text/plain": b.plain(text), "text/html": b.html(text)}
+	return p
 }
-
-// width is that of a bar made of characters.
-const width = 30
-
-func (b *Bar) plain(text string) string {
-	if b.total > 0 {
-		filled := width * min(b.done, b.total) / b.total
-		text = "[" + strings.Repeat("#", filled) + strings.Repeat(".", width-filled) + "] " + text
-	}
-	if b.label != "" {
-		text = b.label + " " + text
-	}
-	return text
-}
-
-func (b *Bar) html(text string) string {
-	value := ""
-	if b.total > 0 {
-		value = fmt.Sprintf(` value="%d" max="%d"`, min(b.done, b.total), b.total)
-	} else if b.ended {
-		value = ` value="1" max="1"`
-	}
-	return fmt.Sprintf(`<div style="font-family: var(--jp-code-font-family, monospace)">%s <progress%s style="width: 20em; vertical-align: middle"></progress> %s</div>`,
-		html.EscapeString(b.label), value, text)
-}
-
-// clock is a time as a clock shows it.
-func clock(d time.Duration) string {
-	s := int(d.Seconds())
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%02d:%02d", s/60, s%60)
-}
-
-type bundle map[string]any
-
-func (b bundle) MIMEBundle() map[string]any { return b }

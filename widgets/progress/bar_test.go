@@ -43,7 +43,7 @@ func TestBar(t *testing.T) {
 	if !slices.Equal(texts, want) {
 		t.Errorf("got  %q\nwant %q", texts, want)
 	}
-	const page = `<div style="font-family: var(--jp-code-font-family, monospace)">&lt;load&gt; <progress value="2" max="4" style="width: 20em; vertical-align: middle"></progress> 2/4  00:02, 00:02 left, 1/s</div>`
+	const page = `<div style="font-family: var(--jp-code-font-family, monospace)">&lt;load&gt; <progress value="0.5" max="1" aria-label="&lt;load&gt;" style="width: 20em; max-width: 100%; vertical-align: middle"></progress> 2/4  00:02, 00:02 left, 1/s</div>`
 	if h := (*got)[1].Data["text/html"]; h != page {
 		t.Errorf("HTML %s", h)
 	}
