@@ -129,8 +129,8 @@ func (v *adviser) run(a *Advice, train *data.Set, o *options, size int) error {
 // measure lets the trials take turns.
 func (v *adviser) measure(trials []trial) error {
 	meter := display.NewMeter("tries", float64(adviceRounds*len(trials)))
-	defer meter.End()
 	done := 0
+	defer func() { meter.Set(float64(done), ""); meter.End() }()
 	for round := range adviceRounds {
 		for _, t := range trials {
 			done++
