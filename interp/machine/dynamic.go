@@ -150,6 +150,7 @@ func (c *compiler) dynamicEntry(d Declaration) *Function {
 		return nil
 	}
 	fn := c.unit.function("")
+	fn.forwards = true
 	a := &compiler{machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
 	a.at(d.Body)
 	fn.parameters = append([]shape{pointerShape}, c.fn.parameters[1:]...)

@@ -174,11 +174,20 @@ func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
 // recover is the builtin function.
 func (t *thread) recover(r *rt.Registry) any {
 	switch {
-	case t.unwinding != nil && t.depth == t.recovering:
+	case t.unwinding != nil && t.depth == t.forwarded(t.recovering):
 		return t.unwinding.Recover()
-	case t.unwinding == nil && t.depth == 0:
+	case t.unwinding == nil && t.depth == t.forwarded(0):
 		// The engine may have called it as a deferred function.
 		return r.Recoverer().Recover()
 	}
 	return nil
+}
+
+// forwarded is how many calls there are around the function that the one within depth
+// calls stands for.
+func (t *thread) forwarded(depth int) int {
+	for depth < t.depth && t.frames[depth].fn.forwards {
+		depth++
+	}
+	return depth
 }
