@@ -1,7 +1,6 @@
 package rt
 
 import (
-	"cmp"
 	"fmt"
 	"go/types"
 	"reflect"
@@ -14,15 +13,53 @@ import (
 )
 
 // Packages that encode and decode by reflection get values of cells as values of
-// types with the fields as they were declared: the same memory under another type.
-// Such a type has no name and no methods.
+// types with the names, the fields and the methods that were declared: the same memory
+// under another type. Of the methods it is those of stubs.go.
 
 // declaredTypes makes these types.
 type declaredTypes struct {
 	known sync.Map // *Type to reflect.Type
+	slots sync.Map // named reflect.Type to []*slot
 
 	mu      sync.Mutex // guards builder
 	builder layout.Builder
+}
+
+// nameDeclared gives the builder the name and the methods of a type.
+func (r *Registry) nameDeclared(n *types.Named, made reflect.Type) (name string, methods, ofPointer []layout.Method, done func(reflect.Type)) {
+	t := r.Describe(n)
+	methods, ofPointer, used := r.stubbed(t, made)
+	return t.name, methods, ofPointer, func(made reflect.Type) { r.declared.slots.Store(made, used) }
+}
+
+// setRaw tells the methods of the types in e of what types the values are.
+func (e encoded) setRaw() {
+	e.parts(func(w view, t reflect.Type) {
+		if used, ok := e.r.declared.slots.Load(t); ok {
+			for _, s := range used.([]*slot) {
+				s.raw.CompareAndSwap(nil, &rawType{w.t})
+			}
+		}
+	})
+}
+
+// unseen is a method, of those, that a type in e has and the type that stands for it
+// has not, as a noun phrase; "" if there is none.
+func (e encoded) unseen(methods []string) (unseen string) {
+	e.parts(func(w view, t reflect.Type) {
+		if _, ok := types.Unalias(w.d.typ).(*types.Named); !ok || unseen != "" || types.IsInterface(w.d.typ) {
+			return
+		}
+		for _, name := range w.d.pointer().stubMethods() {
+			if !slices.Contains(methods, name) {
+				continue
+			}
+			if _, ok := reflect.PointerTo(t).MethodByName(name); !ok {
+				unseen = "the method " + name + " of " + w.d.name
+			}
+		}
+	})
+	return unseen
 }
 
 // declaredType is the type that stands for t.
@@ -65,9 +102,6 @@ func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	if !ok {
 		return encoded{value: x}
 	}
-	if unseen := r.unseenMethod(b.T.typ, methods, map[types.Type]bool{}); unseen != "" {
-		panic(&EncodingError{pkg, unseen})
-	}
 	v := reflect.ValueOf(b.V)
 	t, err := r.declaredType(b.T)
 	if err != nil || !sameLayout(v.Type(), t, map[reflect.Type]bool{}) {
@@ -78,41 +112,12 @@ func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	}
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
-	return encoded{r, reflect.NewAt(t, p.UnsafePointer()).Elem().Interface(), b, t}
-}
-
-// unseenMethod is a method, of those, that t or a part of it has, as a noun phrase;
-// "" if there is none.
-func (r *Registry) unseenMethod(t types.Type, methods []string, seen map[types.Type]bool) string {
-	t = types.Unalias(t)
-	if seen[t] || !r.Mentions(t) {
-		return ""
+	e := encoded{r, reflect.NewAt(t, p.UnsafePointer()).Elem().Interface(), b, t}
+	if unseen := e.unseen(methods); unseen != "" {
+		panic(&EncodingError{pkg, unseen})
 	}
-	seen[t] = true
-	if named, ok := t.(*types.Named); ok {
-		set := types.NewMethodSet(types.NewPointer(named))
-		for m := range set.Methods() {
-			if name := m.Obj().Name(); slices.Contains(methods, name) {
-				return "the method " + name + " of " + r.Describe(named).name
-			}
-		}
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Map:
-		return cmp.Or(r.unseenMethod(u.Key(), methods, seen), r.unseenMethod(u.Elem(), methods, seen))
-	case interface{ Elem() types.Type }:
-		return r.unseenMethod(u.Elem(), methods, seen)
-	case *types.Struct:
-		for f := range u.Fields() {
-			if !f.Exported() && !f.Embedded() {
-				continue
-			}
-			if unseen := r.unseenMethod(f.Type(), methods, seen); unseen != "" {
-				return unseen
-			}
-		}
-	}
-	return ""
+	e.setRaw()
+	return e
 }
 
 // sameLayout tells whether values of two types lie in memory in the same way.

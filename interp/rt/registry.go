@@ -89,7 +89,7 @@ func New(config Config) *Registry {
 	}
 	r := &Registry{config: config}
 	r.types.Store(&[]*Type{})
-	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true}
+	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, Name: r.nameDeclared}
 	r.addNativeWrappers()
 	r.templateBuiltins = r.newTemplateBuiltins()
 	return r

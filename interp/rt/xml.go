@@ -5,7 +5,6 @@ import (
 	"errors"
 	"go/types"
 	"reflect"
-	"strings"
 )
 
 // xmlMethods are what package encoding/xml asks values for.
@@ -14,9 +13,6 @@ var xmlMethods = []string{"MarshalXML", "UnmarshalXML", "MarshalXMLAttr", "Unmar
 // XMLRefusal tells what package encoding/xml would not see of a value of type t,
 // as a noun phrase; "" if there is nothing.
 func (r *Registry) XMLRefusal(t types.Type) string {
-	if unseen := r.unseenMethod(t, xmlMethods, map[types.Type]bool{}); unseen != "" {
-		return unseen
-	}
 	return r.heldInXML(types.Unalias(t), map[types.Type]bool{})
 }
 
@@ -55,21 +51,13 @@ func (r *Registry) inXML(x any) encoded {
 			panic(&EncodingError{"encoding/xml", refusal})
 		}
 	}
-	return r.encodable("encoding/xml", x, nil)
+	return r.encodable("encoding/xml", x, xmlMethods)
 }
 
-// EncodeXML is e.Encode(x). The element has the name of the type, which the type
-// that stands for it does not have.
+// EncodeXML is e.Encode(x).
 func (r *Registry) EncodeXML(e *xml.Encoder, x any) error {
 	v := r.inXML(x)
-	name := v.elementName()
-	if name == "" {
-		return v.inNames(e.Encode(v.value))
-	}
-	if err := e.EncodeElement(v.value, xml.StartElement{Name: xml.Name{Local: name}}); err != nil {
-		return v.inNames(err)
-	}
-	return e.Flush()
+	return v.inNames(e.Encode(v.value))
 }
 
 // EncodeXMLElement is e.EncodeElement(x, start).
@@ -122,32 +110,6 @@ type bytesWriter []byte
 func (w *bytesWriter) Write(p []byte) (int, error) {
 	*w = append(*w, p...)
 	return len(p), nil
-}
-
-// elementName is the name that an element has because of the type of the value: ""
-// if the package finds it itself, in a field XMLName, or will not.
-func (e encoded) elementName() string {
-	if e.box.T == nil {
-		return ""
-	}
-	w := view{e.box.T, reflect.TypeOf(e.box.V)}
-	t := e.typ
-	for w.kind() == reflect.Pointer || w.kind() == reflect.Slice || w.kind() == reflect.Array {
-		if k := w.elem().kind(); w.kind() != reflect.Pointer && k == reflect.Uint8 {
-			break
-		}
-		w, t = w.elem(), t.Elem()
-	}
-	if w.d == nil {
-		return ""
-	}
-	if t.Kind() == reflect.Struct {
-		if f, ok := t.FieldByName("XMLName"); ok && f.Type == reflect.TypeFor[xml.Name]() {
-			return ""
-		}
-	}
-	name, _, _ := strings.Cut(w.name(), "[")
-	return name
 }
 
 // inNames is err with the names that types have in cells.

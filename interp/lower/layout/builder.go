@@ -22,7 +22,12 @@ type Builder struct {
 	// and tags, unexported or embedded, and not as they are in lowered code. Values
 	// lie in memory in the same way.
 	Declared bool
+	// Name, if not nil, gives the name, as "main.P", and the methods of a type that
+	// was declared and of pointers to it; made has the kind of the type. It calls done
+	// with the type that has them.
+	Name func(t *types.Named, made reflect.Type) (name string, methods, ofPointer []Method, done func(reflect.Type))
 
+	names typeutil.Map // *types.Named to reflect.Type: those with names
 	built typeutil.Map // *types.Named to reflect.Type: recursive structs that are complete
 	count int          // of placeholders, to tell them apart
 }
@@ -221,8 +226,19 @@ func (c *cycle) make(n *types.Named) reflect.Type {
 	if t, ok := c.made.At(n).(reflect.Type); ok {
 		return t
 	}
-	t := c.outer(n)
+	t := c.name(n, c.outer(n))
 	c.made.Set(n, t)
+	return t
+}
+
+// name is t with the name of n, if it is to have one.
+func (c *cycle) name(n *types.Named, t reflect.Type) reflect.Type {
+	if c.Name == nil {
+		return t
+	}
+	text, methods, ofPointer, done := c.Name(n, t)
+	t = named(t, text, methods, ofPointer)
+	done(t)
 	return t
 }
 
@@ -369,9 +385,28 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 		}
 		panic(fmt.Errorf("%s mentions itself", t.Obj().Name()))
 	}
+	if done, ok := c.names.At(t).(reflect.Type); ok {
+		return done
+	}
 	c.open = append(c.open, t)
 	defer func() { c.open = c.open[:len(c.open)-1] }()
-	return c.typeOf(t.Underlying(), indirect)
+	made := c.typeOf(t.Underlying(), indirect)
+	if c.Name == nil || c.unfinished() {
+		return made
+	}
+	made = c.name(t, made)
+	c.names.Set(t, made)
+	return made
+}
+
+// unfinished tells whether types may still have placeholders in them.
+func (c *cycle) unfinished() bool {
+	for _, n := range c.members {
+		if c.built.At(n) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 var directions = map[types.ChanDir]reflect.ChanDir{
