@@ -25,6 +25,7 @@ type node struct {
 }
 
 func nodeOf(x any) node {
+	x = withoutMonotonic(x)
 	if x == nil {
 		return node{shown: x}
 	}
@@ -105,5 +106,11 @@ func (n node) speaks() bool {
 	return false
 }
 
-// line is the value as fmt prints it.
-func (n node) line() string { return fmt.Sprintf("%+v", n.shown) }
+// line is the value as fmt prints it, but for the monotonic clock in times.
+func (n node) line() string {
+	text := fmt.Sprintf("%+v", n.shown)
+	if (composite(n.kind()) || n.kind() == reflect.Pointer) && holdsTime(n.typ) {
+		text = reading.ReplaceAllString(text, "$1")
+	}
+	return text
+}

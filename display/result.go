@@ -58,6 +58,7 @@ func isPlain(v any) bool {
 
 // resultText is the text of one value.
 func resultText(v any) string {
+	v = withoutMonotonic(v)
 	if !isPlain(v) {
 		data, _ := Render(v)
 		text, _ := data["text/plain"].(string)

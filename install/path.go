@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,27 +54,44 @@ func PrefixDir(prefix string) string {
 	return filepath.Join(prefix, "share", "jupyter", "kernels")
 }
 
-// ErrNoPrefix says that no Python environment was found for --sys-prefix.
-var ErrNoPrefix = errors.New("no Python environment found: activate one, or name its folder with --prefix")
+// ErrNoPrefix is returned where no Python environment is active.
+var ErrNoPrefix = errors.New("no Python environment is active: activate a virtual or conda environment, or name a folder with --prefix")
 
 // SysPrefix is the prefix of the active Python environment: $VIRTUAL_ENV,
-// $CONDA_PREFIX, or what the python3 on PATH says of itself. It returns an error
-// wrapping ErrNoPrefix when there is none.
+// $CONDA_PREFIX, or that of the python3 on PATH if it belongs to a virtual or conda
+// environment. The Python of the system is none: writing beside it needs its own
+// decision. The error wraps ErrNoPrefix where there is no environment.
 func SysPrefix(ctx context.Context) (string, error) {
-	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		if dir := os.Getenv(name); dir != "" {
-			return dir, nil
-		}
+	if dir := activated(); dir != "" {
+		return dir, nil
 	}
+	if dir, environment := pythonPrefix(ctx); environment {
+		return dir, nil
+	}
+	return "", ErrNoPrefix
+}
+
+// activated is the prefix of the environment that the shell has activated, or "".
+func activated() string {
+	return cmp.Or(os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX"))
+}
+
+// pythonPrefix is sys.prefix of the Python on PATH, and whether that is the prefix of
+// an environment. It is "" where there is no Python.
+func pythonPrefix(ctx context.Context) (dir string, environment bool) {
+	const program = `import os, sys
+print(sys.prefix)
+print(sys.prefix != sys.base_prefix or os.path.isdir(os.path.join(sys.prefix, "conda-meta")))`
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	for _, python := range []string{"python3", "python"} {
-		out, err := exec.CommandContext(ctx, python, "-c", "import sys; print(sys.prefix)").Output()
-		if dir := strings.TrimSpace(string(out)); err == nil && dir != "" {
-			return dir, nil
+		out, err := exec.CommandContext(ctx, python, "-c", program).Output()
+		lines := strings.Split(strings.ReplaceAll(string(out), "\r\n", "\n"), "\n")
+		if err == nil && len(lines) > 1 && lines[0] != "" {
+			return lines[0], lines[1] == "True"
 		}
 	}
-	return "", ErrNoPrefix
+	return "", false
 }
 
 // SearchPath lists the folders in which Jupyter looks for kernelspecs, the one
@@ -91,18 +109,19 @@ func SearchPath(ctx context.Context) []string {
 	for _, dir := range filepath.SplitList(os.Getenv("JUPYTER_PATH")) {
 		add(filepath.Join(dir, "kernels"))
 	}
-	environment, err := SysPrefix(ctx)
 	user, userErr := UserDir()
 	// jupyter_core prefers the environment when one is active.
-	active := os.Getenv("VIRTUAL_ENV") != "" || os.Getenv("CONDA_PREFIX") != ""
-	if err == nil && active {
-		add(PrefixDir(environment))
+	active := activated()
+	if active != "" {
+		add(PrefixDir(active))
 	}
 	if userErr == nil {
 		add(user)
 	}
-	if err == nil {
-		add(PrefixDir(environment))
+	if active == "" {
+		if prefix, _ := pythonPrefix(ctx); prefix != "" {
+			add(PrefixDir(prefix))
+		}
 	}
 	if runtime.GOOS == "windows" {
 		if dir := os.Getenv("PROGRAMDATA"); dir != "" {

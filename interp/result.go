@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
@@ -111,6 +112,8 @@ func (s *Session) plainText(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case nil:
 		return "<nil>", true
+	case time.Time: // without the reading of the monotonic clock
+		return v.Round(0).String(), true
 	case display.Displayer, error, fmt.Stringer:
 		if _, ok := v.(display.Displayer); ok {
 			return "", false

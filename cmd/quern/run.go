@@ -106,6 +106,9 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		if _, err := os.Stat(filepath.Dir(output)); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
+		if info, err := os.Stat(output); err == nil && info.IsDir() {
+			return fmt.Errorf("-o: %s is a directory; give the name of a file, as %s", output, filepath.Join(output, filepath.Base(path)))
+		}
 		// Whoever reads the standard output may go. The file is still wanted.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}

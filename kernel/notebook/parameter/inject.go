@@ -29,13 +29,19 @@ func (s *Set) Set(text string) error {
 	return nil
 }
 
+// injected is the tag of the cell that Inject makes.
+const injected = "injected-parameters"
+
 // Inject puts a cell with the parameters behind the one tagged "parameters", where
 // it assigns, so that the types stay; without that, at the top, where it defines. A
-// parameter that does not fit the type of its variable is a [*TypeError], and the
-// notebook is then as it was.
+// parameter that does not fit the type of its variable is a [*TypeError], one that no
+// cell uses an [*UnusedError], and the notebook is then as it was.
 func (s Set) Inject(n *notebook.Notebook) error {
 	if len(s) == 0 {
 		return nil
+	}
+	if names := s.unused(n); names != nil {
+		return &UnusedError{names}
 	}
 	at, operator := 0, " := "
 	for i, c := range n.Cells {
@@ -55,9 +61,9 @@ func (s Set) Inject(n *notebook.Notebook) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	cell := notebook.NewCode("// Parameters\n"+strings.Join(lines, "\n"), "injected-parameters")
+	cell := notebook.NewCode("// Parameters\n"+strings.Join(lines, "\n"), injected)
 	rest := n.Cells[at:]
-	if len(rest) > 0 && rest[0].HasTag("injected-parameters") { // of an earlier run
+	if len(rest) > 0 && rest[0].HasTag(injected) { // of an earlier run
 		rest = rest[1:]
 	}
 	n.Cells = slices.Concat(n.Cells[:at], []*notebook.Cell{cell}, rest)

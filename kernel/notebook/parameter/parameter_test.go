@@ -113,7 +113,7 @@ wait := time.Second`
 		"sizes=[]string{}": "cannot use []string{}", "sizes=[]int{true}": "cannot use true", "fixed=2": "cannot assign",
 		"sizes=[1]int{1, 2}": "out of bounds",
 	} {
-		n := &notebook.Notebook{Cells: []*notebook.Cell{notebook.NewCode("fmt.Println()", "a"), notebook.NewCode(cell, "parameters")}}
+		n := &notebook.Notebook{Cells: []*notebook.Cell{notebook.NewCode("fmt.Println(elsewhere)", "a"), notebook.NewCode(cell, "parameters")}}
 		var s parameter.Set
 		if err := s.Set(text); err != nil {
 			t.Fatal(err)
@@ -126,6 +126,39 @@ wait := time.Second`
 		case want != "" && (!errors.As(err, &wrong) || !strings.Contains(err.Error(), want) || len(n.Cells) != 2):
 			t.Errorf("%s: got %v with %d cells, want %q", text, err, len(n.Cells), want)
 		}
+	}
+}
+
+// A parameter that no cell uses is misspelled.
+func TestInjectOfUnused(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		cells []string
+		want  string
+	}{
+		{[]string{"fmt.Println(x)"}, ""},
+		{[]string{"a := 1", "func f() int { return x + y }"}, ""},
+		{[]string{"!echo $x"}, ""},
+		{[]string{"x := 3"}, ""},
+		{nil, "parameter x: no cell uses x"},
+		{[]string{"fmt.Println(xs)", "// x"}, "parameter x: no cell uses x"},
+		{[]string{"a.x = \"x\""}, "parameter x: no cell uses x"},
+	} {
+		n := &notebook.Notebook{}
+		for _, cell := range row.cells {
+			n.Cells = append(n.Cells, notebook.NewCode(cell, "a"))
+		}
+		n.Cells = append(n.Cells, notebook.NewCode("x = 1", "injected-parameters"))
+		s := parameter.Set{{Name: "x", Literal: "3"}}
+		err := s.Inject(n)
+		var unused *parameter.UnusedError
+		if (row.want == "") != (err == nil) || err != nil && (!errors.As(err, &unused) || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%q: got %v, want %q", row.cells, err, row.want)
+		}
+	}
+	err := parameter.Set{{Name: "x", Literal: "3"}, {Name: "y", Literal: "3"}}.Inject(&notebook.Notebook{})
+	if err == nil || !strings.Contains(err.Error(), "parameters x, y: no cell uses them") {
+		t.Errorf("got %v", err)
 	}
 }
 
