@@ -91,7 +91,7 @@ func New(options ...Option) (*Session, error) {
 	}
 	s.modules = module.New(s.config.modules)
 	s.loader = source.NewLoader(symbols.Importer(s.fset), s.fset, s.modules)
-	s.checker = check.New(s.loader, s.fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused), check.Types(s.types))
+	s.checker = check.New(s.loader, s.fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.types))
 	packages := symbols.Packages()
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,

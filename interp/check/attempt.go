@@ -291,7 +291,11 @@ func (a *attempt) report(e types.Error) {
 	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
 		return // controlErrors has refused the return itself
 	}
-	msg = a.explain(msg)
+	if hinted := a.explain(msg); hinted != msg {
+		msg = hinted
+	} else {
+		msg += a.misspelled(e)
+	}
 	pos := a.fset.Position(e.Pos)
 	if !e.Pos.IsValid() {
 		pos = a.position(0)

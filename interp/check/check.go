@@ -17,6 +17,7 @@ type Checker struct {
 	importer types.Importer
 	fset     *token.FileSet
 	guess    func(name string) []string
+	packages func() []string // names of packages that guess knows
 	refuse   func(path, name string) string
 	held     func() []types.Type // types that others keep; may be nil
 
@@ -46,6 +47,12 @@ func Guess(paths func(name string) []string) Option {
 	return func(c *Checker) { c.guess = paths }
 }
 
+// PackageNames has the Checker know the names of the packages that a cell can use
+// without an import, to suggest one for a name that is misspelled.
+func PackageNames(names func() []string) Option {
+	return func(c *Checker) { c.packages = names }
+}
+
 // New returns a Checker for a new session. Cells and the packages that importer
 // loads have their positions in fset.
 func New(importer types.Importer, fset *token.FileSet, options ...Option) *Checker {
@@ -53,6 +60,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		importer:     importer,
 		fset:         fset,
 		guess:        func(string) []string { return nil },
+		packages:     func() []string { return nil },
 		refuse:       func(string, string) string { return "" },
 		pkg:          types.NewPackage("main", "main"),
 		info:         newInfo(),

@@ -55,6 +55,9 @@ func Guess(name string) []string {
 	return slices.Clone(byName()[name])
 }
 
+// Names returns the names of the packages that Guess knows.
+func Names() []string { return slices.Sorted(maps.Keys(byName())) }
+
 var byName = sync.OnceValue(func() map[string][]string {
 	a, err := open()
 	if err != nil {

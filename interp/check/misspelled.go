@@ -1,0 +1,137 @@
+package check
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// misspelled is "; did you mean Println?" for an error about a name that is not
+// declared, where one much like it could stand in its place; else "".
+func (a *attempt) misspelled(e types.Error) string {
+	if !strings.HasPrefix(e.Msg, "undefined: ") && !strings.Contains(e.Msg, " undefined (type ") || strings.Contains(e.Msg, ", but does have ") {
+		return ""
+	}
+	name, candidates := a.nameAt(e.Pos)
+	if best := closest(name, candidates); best != "" {
+		return "; did you mean " + best + "?"
+	}
+	return ""
+}
+
+// nameAt is the name at a position and those that could stand there.
+func (a *attempt) nameAt(pos token.Pos) (name string, candidates []string) {
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if n.Sel.Pos() == pos {
+				name, candidates = n.Sel.Name, a.membersOf(n.X)
+			} else if x, ok := n.X.(*ast.Ident); ok && x.Pos() == pos {
+				name, candidates = x.Name, append(a.namesAt(pos), a.packages()...)
+			}
+		case *ast.Ident:
+			if n.Pos() == pos && n.Name != showName {
+				name, candidates = n.Name, a.namesAt(pos)
+			}
+		}
+		return name == ""
+	})
+	return name, candidates
+}
+
+// membersOf are the names that can stand behind x and a dot.
+func (a *attempt) membersOf(x ast.Expr) (names []string) {
+	if id, ok := x.(*ast.Ident); ok {
+		if p, ok := a.info.Uses[id].(*types.PkgName); ok {
+			for _, name := range p.Imported().Scope().Names() {
+				if token.IsExported(name) {
+					names = append(names, name)
+				}
+			}
+			return names
+		}
+	}
+	t := a.info.Types[x].Type
+	if t == nil {
+		return nil
+	}
+	if _, pointer := t.Underlying().(*types.Pointer); !pointer && !types.IsInterface(t) {
+		t = types.NewPointer(t)
+	}
+	methods := types.NewMethodSet(t)
+	for i := range methods.Len() {
+		names = append(names, methods.At(i).Obj().Name())
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if s, ok := t.Underlying().(*types.Struct); ok {
+		for f := range s.Fields() {
+			if f.Exported() || f.Pkg() == a.pkg {
+				names = append(names, f.Name())
+			}
+		}
+	}
+	return names
+}
+
+// namesAt are the names that a position sees: of the session, of the cell and of the
+// functions around the position.
+func (a *attempt) namesAt(pos token.Pos) (names []string) {
+	names = append(names, types.Universe.Names()...)
+	for name := range a.live {
+		names = append(names, name)
+	}
+	for name := range a.declared {
+		names = append(names, name)
+	}
+	for _, object := range a.info.Defs {
+		if object == nil || object.Parent() == nil || object.Parent() == a.pkg.Scope() || object.Pos() >= pos || !object.Parent().Contains(pos) {
+			continue
+		}
+		names = append(names, object.Name())
+	}
+	return names
+}
+
+// closest is the candidate that differs least from a name, the longest of several, ""
+// if none is much like it. Names of one or two letters are like everything.
+func closest(name string, candidates []string) (best string) {
+	const shortest = 3
+	if len(name) < shortest {
+		return ""
+	}
+	limit := 1
+	if len(name) > 4 {
+		limit = 2
+	}
+	least := limit + 1
+	for _, c := range candidates {
+		if len(c) < shortest || c == name || strings.Contains(c, "ʹ") {
+			continue
+		}
+		d := distance(strings.ToLower(name), strings.ToLower(c))
+		if d < least || d == least && d <= limit && (len(c) > len(best) || len(c) == len(best) && c < best) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters differ. Two that are swapped count as one.
+func distance(a, b string) int {
+	d := levenshtein.ComputeDistance(a, b)
+	if d == 2 && len(a) == len(b) {
+		i := 0
+		for a[i] == b[i] {
+			i++
+		}
+		if i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:] {
+			return 1
+		}
+	}
+	return d
+}
