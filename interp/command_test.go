@@ -96,6 +96,22 @@ func TestChangeDirectory(t *testing.T) {
 	n.must(t, "%cd none", "! error: %cd: chdir none: no such file or directory")
 }
 
+// TestHelp says that %help covers the commands and what else a beginner looks for.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	got := newNotebook(t).run("%help")
+	for _, want := range []string{"%time statement", "%get module@version", "name?", "ctx ", "imports ", "quickstart.ipynb"} {
+		if !strings.Contains(got, "\n  "+want) && !strings.Contains(got, want+" first") {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if len(line) > 121 {
+			t.Errorf("too long to read: %s", line)
+		}
+	}
+}
+
 // TestInterruptCommand says that an interrupt kills a command with its children.
 func TestInterruptCommand(t *testing.T) {
 	skipWithoutShell(t)

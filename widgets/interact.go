@@ -12,6 +12,19 @@ type control interface {
 	Widget
 	current() any
 	onChange(func())
+	// label sets the description, if there is none.
+	label(text string)
+}
+
+// parameterNames are a function and the names of its parameters, where cells give them.
+func parameterNames(f any) (function any, names []string) {
+	if named, ok := f.(interface {
+		Function() any
+		ParameterNames() []string
+	}); ok {
+		return named.Function(), named.ParameterNames()
+	}
+	return f, nil
 }
 
 // Interact shows a control for each parameter of the function f, calls f with
@@ -27,7 +40,11 @@ type control interface {
 // What f returns is shown as a cell's last expression is; an error, or a panic,
 // is shown in its place. It is an error to give as many descriptions as f has
 // no parameters, or one that does not fit.
+//
+// In a cell each control is labelled with the name of its parameter, unless it is a
+// widget that has a Description. A compiled program knows no names of parameters.
 func Interact(f any, parameters ...any) (*Box, error) {
+	f, names := parameterNames(f)
 	call := reflect.ValueOf(f)
 	if call.Kind() != reflect.Func {
 		return nil, fmt.Errorf("widgets: Interact wants a function, got %T", f)
@@ -45,6 +62,9 @@ func Interact(f any, parameters ...any) (*Box, error) {
 		}
 		if value := reflect.TypeOf(c.current()); !fits(value, t.In(i)) {
 			return nil, fmt.Errorf("widgets: parameter %d is a %v, its control gives a %v", i+1, t.In(i), value)
+		}
+		if i < len(names) {
+			c.label(names[i])
 		}
 		controls[i] = c
 		children = append(children, c)

@@ -186,6 +186,16 @@ func (m *model) update(state map[string]json.RawMessage) {
 	}
 }
 
+// label sets the description, if there is none.
+func (m *model) label(text string) {
+	m.mu.Lock()
+	empty := m.state["description"] == ""
+	m.mu.Unlock()
+	if empty && text != "" {
+		m.set("description", text)
+	}
+}
+
 // set changes the state and tells the front end.
 func (m *model) set(key string, value any) {
 	m.mu.Lock()

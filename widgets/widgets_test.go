@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 
@@ -225,6 +226,29 @@ func TestOutput(t *testing.T) {
 	}
 	if n := len(p.states[out.ID()]["outputs"].([]any)); n != 200 {
 		t.Errorf("%d outputs are kept", n)
+	}
+}
+
+// named is a function as a cell gives it, with the names of its parameters.
+type named struct{ function any }
+
+func (n named) Function() any            { return n.function }
+func (n named) ParameterNames() []string { return []string{"points", "kind"} }
+
+func TestInteractLabels(t *testing.T) {
+	p := open(t)
+	own := widgets.NewText("a", widgets.Description("mine"))
+	if _, err := widgets.Interact(named{func(int, string) {}}, 3, own); err != nil {
+		t.Fatal(err)
+	}
+	labels := map[any]any{}
+	for _, state := range p.states {
+		if d, ok := state["description"]; ok {
+			labels[state["_model_name"]] = d
+		}
+	}
+	if want := map[any]any{"IntSliderModel": "points", "TextModel": "mine"}; !maps.Equal(labels, want) {
+		t.Errorf("got %v, want %v", labels, want)
 	}
 }
 

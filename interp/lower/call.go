@@ -161,6 +161,9 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
 			a.text = operand(a.text) + ".Value" // as compiled code has it, see rt.ReflectValue
 		}
+		if i == 0 {
+			a.text = f.named(e, x, a.text)
+		}
 		if i == xmlArgument(f.compiledFunc(e)) {
 			f.refuseXML(x)
 		}

@@ -103,6 +103,10 @@
 //	RLock(mu *sync.RWMutex)                                 mu.RLock()
 //	WaitGroupWait(wg *sync.WaitGroup)                       wg.Wait()
 //
+// A function with the names of its parameters, which its value does not know:
+//
+//	Named(function interface{}, names ...string) interface{}
+//
 // Deferred calls and the position of statements, which need no registry:
 //
 //	Protect(position *int, body func(d *Deferred))          runs a body that has defer statements

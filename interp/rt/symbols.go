@@ -34,6 +34,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Select":   r.Select,
 		"Receiver": r.Receiver,
 		"Sender":   r.Sender,
+		"Named":    Named,
 		"Lock":     r.Lock, "LockRW": r.LockRW, "RLock": r.RLock, "WaitGroupWait": r.WaitGroupWait,
 
 		"Deferred":  (*Deferred)(nil),

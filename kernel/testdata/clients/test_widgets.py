@@ -1,6 +1,8 @@
 """Widgets and subshells as a front end uses them."""
 
 import time
+
+import pytest
 import uuid
 
 import nbclient
@@ -208,3 +210,22 @@ def test_the_states_are_those_of_ipywidgets():
 def test_interact_shows_itself(kernel):
     model = shown(kernel.ok('widgets.Interact(func(n int) string { return fmt.Sprint("n is ", n) }, 3)'))
     assert model in kernel.client.comm_info(reply=True, timeout=TIMEOUT)["content"]["comms"]
+
+
+@pytest.mark.parametrize("code", [
+    'widgets.Interact(func(freq float64, n int, _ bool, kind string) string { return "" }, 1.5, widgets.NewIntSlider(1, 10, 5, widgets.Description("points")), true, []string{"sin"})',
+    'func wave(freq float64, points int, _ bool, kind string) string { return "" }\nwidgets.Interact(wave, 1.5, 5, true, []string{"sin"})',
+    'func show(f func(freq float64, points int, dark bool, kind string) string) (*widgets.Box, error) { return widgets.Interact(f, 1.5, 5, true, []string{"sin"}) }\n'
+    'show(func(a float64, b int, c bool, d string) string { return "" })',
+])
+def test_interact_labels_its_controls(kernel, code):
+    messages = kernel.ok(code)
+    opened = [m["content"]["data"]["state"] for m in messages if m["msg_type"] == "comm_open"]
+    described = {s["_model_name"]: s.get("description", "") for s in opened if s["_model_name"] in ("FloatSliderModel", "IntSliderModel", "CheckboxModel", "DropdownModel")}
+    for m in messages:  # a label that is set once the control is open
+        if m["msg_type"] == "comm_msg" and "description" in m["content"]["data"].get("state", {}):
+            [name] = [o["content"]["data"]["state"]["_model_name"] for o in messages
+                      if o["msg_type"] == "comm_open" and o["content"]["comm_id"] == m["content"]["comm_id"]]
+            described[name] = m["content"]["data"]["state"]["description"]
+    third = "dark" if "dark" in code else ""
+    assert described == {"FloatSliderModel": "freq", "IntSliderModel": "points", "CheckboxModel": third, "DropdownModel": "kind"}
