@@ -106,7 +106,7 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(got) {
-		if len(line) > 121 {
+		if len(line) > 140 {
 			t.Errorf("too long to read: %s", line)
 		}
 	}
