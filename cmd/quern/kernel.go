@@ -38,17 +38,12 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	runtime.GOMAXPROCS(1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go collectOften(ctx)
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("the path of this program is unknown: %w", err)
 	}
 	log := newLogger(std.err, slog.LevelWarn)
-	go func() {
-		if err := releaseProgram(); err != nil {
-			log.Info("the program stays in memory", "error", err)
-		}
-	}()
+	go keepSmall(ctx, log)
 	return kernel.Run(ctx, kernel.Config{
 		ConnectionFile: *file,
 		WorkerCommand:  []string{self, "worker"},
@@ -72,15 +67,20 @@ func seenDir() string {
 // start half as much again.
 const started = time.Second
 
-// collectOften keeps small what the front holds. When it holds much, that waits
-// for slow clients and is collected cheaply, since there are few pointers in it.
+// keepSmall keeps small what the front holds: of the program itself, most of which only
+// the initialisation of packages has touched, and of the heap. When that is much, it
+// waits for slow clients and is collected cheaply, since there are few pointers in it.
 // The ballast, of which no page is ever touched, keeps the collector from running
-// every few cells where it holds little.
-func collectOften(ctx context.Context) {
+// every few cells where the heap is small.
+func keepSmall(ctx context.Context, log *slog.Logger) {
 	select {
 	case <-time.After(started):
 	case <-ctx.Done():
 		return
+	}
+	debug.FreeOSMemory()
+	if err := releaseProgram(); err != nil {
+		log.Info("the program stays in memory", "error", err)
 	}
 	ballast := make([]byte, 16<<20)
 	debug.SetGCPercent(25)

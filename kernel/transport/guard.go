@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
 	zmqtransport "github.com/go-zeromq/zmq4/transport"
+
+	"github.com/quernlab/quern/kernel/transport/early"
 )
 
 // guard stands between the network and one socket of zmq4, as a transport that
@@ -91,10 +94,13 @@ func (g *guard) Listen(ctx context.Context, address string) (net.Listener, error
 	if g.network == "unix" {
 		removeStale(address)
 	}
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, g.network, address)
-	if err != nil {
-		return nil, err
+	l := takeEarly(g.network, address)
+	if l == nil {
+		var config net.ListenConfig
+		var err error
+		if l, err = config.Listen(ctx, g.network, address); err != nil {
+			return nil, err
+		}
 	}
 	if g.network == "unix" {
 		if err := os.Chmod(address, 0o600); err != nil {
@@ -105,6 +111,25 @@ func (g *guard) Listen(ctx context.Context, address string) (net.Listener, error
 	g.listener = l
 	g.running.Go(g.accept)
 	return (*guardListener)(g), nil
+}
+
+// takeEarly returns the listener that package early has made for an address, or nil.
+func takeEarly(network, address string) net.Listener {
+	host, text, err := net.SplitHostPort(address)
+	port, err2 := strconv.Atoi(text)
+	if network != "tcp" || err != nil || err2 != nil {
+		return nil
+	}
+	f := early.Take(host, port)
+	if f == nil {
+		return nil
+	}
+	defer f.Close()
+	l, err := net.FileListener(f)
+	if err != nil {
+		return nil // and so free to be bound again
+	}
+	return l
 }
 
 // removeStale removes a socket that a killed kernel has left.

@@ -1,0 +1,147 @@
+//go:build unix
+
+package early
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// ports returns ports that are free now.
+func ports(t *testing.T) (free []int) {
+	t.Helper()
+	for range 5 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() // when all are chosen, and so differ
+		free = append(free, l.Addr().(*net.TCPAddr).Port)
+	}
+	return free
+}
+
+// connectionFile writes a connection file with some fields changed.
+func connectionFile(t *testing.T, free []int, change map[string]any) string {
+	t.Helper()
+	fields := map[string]any{
+		"ip": "127.0.0.1", "transport": "tcp", "key": "k",
+		"shell_port": free[0], "control_port": free[1], "stdin_port": free[2], "iopub_port": free[3], "hb_port": free[4],
+	}
+	for name, value := range change {
+		fields[name] = value
+	}
+	text, err := json.Marshal(fields)
+	path := filepath.Join(t.TempDir(), "kernel.json")
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Clients connect before anybody accepts, and are served then.
+func TestListen(t *testing.T) {
+	free := ports(t)
+	bound = listen(connectionFile(t, free, nil))
+	if len(bound) != 5 {
+		t.Fatalf("%d sockets", len(bound))
+	}
+	for _, port := range free {
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		client, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Take("127.0.0.1", port)
+		if f == nil {
+			t.Fatalf("nothing listens on %s", address)
+		}
+		if Take("127.0.0.1", port) != nil {
+			t.Error("taken twice")
+		}
+		l, err := net.FileListener(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := server.RemoteAddr().String(), client.LocalAddr().String(); got != want || l.Addr().String() != address {
+			t.Errorf("%s accepted %s, want %s", l.Addr(), got, want)
+		}
+		server.Close()
+		client.Close()
+		l.Close()
+	}
+	if len(bound) > 0 {
+		t.Errorf("%d sockets are left", len(bound))
+	}
+}
+
+// What is not understood, or cannot be bound as a whole, is left to others.
+func TestListenLeaves(t *testing.T) {
+	free := ports(t)
+	taken, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", free[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"missing": filepath.Join(dir, "none"), "directory": dir, "pipe": pipe, "device": "/dev/zero", "no JSON": text,
+		"port taken":     connectionFile(t, free, nil), // shell's, the last one
+		"ipc":            connectionFile(t, free, map[string]any{"transport": "ipc"}),
+		"all addresses":  connectionFile(t, free, map[string]any{"ip": "0.0.0.0"}),
+		"star":           connectionFile(t, free, map[string]any{"ip": "*"}),
+		"IPv6":           connectionFile(t, free, map[string]any{"ip": "::1"}),
+		"name":           connectionFile(t, free, map[string]any{"ip": "localhost"}),
+		"no port":        connectionFile(t, free, map[string]any{"hb_port": 0}),
+		"too large port": connectionFile(t, free, map[string]any{"hb_port": 1 << 16}),
+		"another's":      connectionFile(t, free, map[string]any{"ip": "192.0.2.1"}),
+	} {
+		if got := listen(path); got != nil {
+			t.Errorf("%s: %d sockets", name, len(got))
+			got.close()
+		}
+	}
+	for _, port := range free[1:] { // nothing is left bound
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		l.Close()
+	}
+}
+
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"127.0.0.1", "10.0.255.3", "1.2.3.4"} {
+		if ip, ok := address(text); !ok || net.IP(ip[:]).String() != text {
+			t.Errorf("%s: %v, %t", text, ip, ok)
+		}
+	}
+	for _, text := range []string{"", "0.0.0.0", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3", "01.2.3.4", "256.1.1.1", "1.2.3.x", "::1", "1.2.3.4 ", "1.2.3.99999999999999999999"} {
+		if ip, ok := address(text); ok {
+			t.Errorf("%q: %v", text, ip)
+		}
+	}
+}
