@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // collection is where the files of a published set may be.
@@ -123,27 +124,11 @@ func cause(ctx context.Context, err error) error {
 }
 
 // writeAtomically writes a file that is whole whenever it can be seen.
-func writeAtomically(path string, content []byte) (err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".download-*")
-	if err != nil {
+func writeAtomically(path string, content []byte) error {
+	return atomicfile.Replace(path, func(w io.Writer) error {
+		_, err := w.Write(content)
 		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temporary.Name())
-		}
-	}()
-	_, err = temporary.Write(content)
-	if closing := temporary.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Chmod(temporary.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	return err
+	})
 }
 
 // isCorruptDeflate says whether compressed data could not be expanded.

@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // Notebook is a notebook.
@@ -197,20 +199,11 @@ func (n *Notebook) Write(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, b, 0)
 	}
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), ".quern-"+uuid.NewString()+".ipynb"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if err != nil {
+	err = atomicfile.Replace(path, func(w io.Writer) error {
+		_, err := w.Write(b)
 		return err
-	}
-	_, err = f.Write(b)
-	if info, there := os.Stat(path); there == nil { // it keeps its mode
-		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
+	})
 	if err != nil {
-		os.Remove(f.Name())
 		return fmt.Errorf("notebook: %w", err)
 	}
 	return nil

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+
+	"github.com/quernlab/quern/internal/atomicfile"
 )
 
 // choices are the ways that were measured to be the fastest. A file keeps them, so
@@ -109,16 +112,8 @@ func (c *choices) write() error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(c.path), filepath.Base(c.path)+".*")
-	if err != nil {
+	return atomicfile.Replace(c.path, func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), c.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	})
 }
