@@ -21,9 +21,13 @@
 // Rank 0 listens at an address that all know. The others dial it, prove that they
 // know the secret of the run, and are told where the others are. Then each rank is
 // connected with the next one, in a ring, through which numbers go, and with rank 0,
-// which watches who lives. Connections are authenticated when they are made and
-// carry plain bytes: between machines that do not trust their network, let them meet
-// in a tunnel.
+// which watches who lives.
+//
+// All connections are encrypted with TLS 1.3, so that nobody between two ranks can read
+// or change numbers; who has no secret cannot take a rank's place. Ranks on several
+// machines need a secret, [Secret]; those of one machine use one that each user has in a
+// file, and listen on the loopback interface alone. What NCCL sends between GPUs is
+// NCCL's own, and not encrypted.
 //
 // # Collectives
 //

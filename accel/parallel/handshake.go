@@ -16,7 +16,7 @@ import (
 const handshakeTime = 10 * time.Second
 
 // protocol is what both sides of a connection must speak.
-const protocol = "quern parallel 1"
+const protocol = "quern parallel 2"
 
 // challenge is what the side that listens says first.
 type challenge struct {
@@ -55,15 +55,16 @@ func nonce() []byte {
 	return b
 }
 
-// proof shows that a side knows the secret, for what both have said.
-func (j *joining) proof(side string, theirs []byte, said hello) []byte {
+// proof shows that a side knows the secret, for what both have said over a connection
+// from which a key was exported.
+func (j *joining) proof(side string, exported, theirs []byte, said hello) []byte {
 	said.Proof = nil
 	text, err := json.Marshal(said)
 	if err != nil {
 		panic(fmt.Errorf("parallel: %w", err)) // of strings and numbers alone
 	}
 	m := hmac.New(sha256.New, []byte(j.secret+"\x00"+j.place.Run))
-	for _, part := range [][]byte{[]byte(side), theirs, text} {
+	for _, part := range [][]byte{[]byte(side), exported, theirs, text} {
 		m.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		m.Write(part)
 	}
@@ -72,19 +73,19 @@ func (j *joining) proof(side string, theirs []byte, said hello) []byte {
 
 // greet asks a connection who it is. A rank that may not join is told why.
 func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, error) {
-	l := newLink(-1, conn)
 	var h hello
-	if err := l.until(time.Now().Add(handshakeTime)); err != nil {
+	l, exported, err := newLink(-1, conn, true)
+	if err != nil {
 		return nil, h, err
 	}
 	c := challenge{Protocol: protocol, Nonce: nonce()}
 	if err := l.send(c); err != nil {
 		return nil, h, err
 	}
-	if err := l.receive(&h); err != nil {
+	if err := l.receiveShort(&h); err != nil {
 		return nil, h, err
 	}
-	if !hmac.Equal(h.Proof, j.proof("dial", c.Nonce, h)) {
+	if !hmac.Equal(h.Proof, j.proof("dial", exported, c.Nonce, h)) {
 		return nil, h, errors.Join(errStranger, l.send(welcome{Refused: errStranger.Error()}))
 	}
 	refused := judge(h)
@@ -92,9 +93,9 @@ func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, e
 		refused = errors.New("its machine has the bytes of numbers in another order")
 	}
 	if refused != nil {
-		return nil, h, errors.Join(&RefusedError{h.Rank, refused.Error()}, l.send(welcome{Refused: refused.Error(), Proof: j.proof("listen", c.Nonce, h)}))
+		return nil, h, errors.Join(&RefusedError{h.Rank, refused.Error()}, l.send(welcome{Refused: refused.Error(), Proof: j.proof("listen", exported, c.Nonce, h)}))
 	}
-	if err := l.send(welcome{Proof: j.proof("listen", c.Nonce, h)}); err != nil {
+	if err := l.send(welcome{Proof: j.proof("listen", exported, c.Nonce, h)}); err != nil {
 		return nil, h, err
 	}
 	l.rank = h.Rank
@@ -103,30 +104,30 @@ func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, e
 
 // introduce says who this rank is to the one that it has dialled.
 func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
-	l := newLink(to, conn)
-	if err := l.until(time.Now().Add(handshakeTime)); err != nil {
+	l, exported, err := newLink(to, conn, false)
+	if err != nil {
 		return nil, err
 	}
 	var c challenge
-	if err := l.receive(&c); err != nil {
+	if err := l.receiveShort(&c); err != nil {
 		return nil, err
 	}
 	if c.Protocol != protocol {
 		return nil, fmt.Errorf("parallel: what listens at %v speaks %q, not %q: another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
 	}
 	h.Rank, h.Size, h.Order, h.Session, h.Nonce = j.place.Rank, j.place.Size, order(), j.session, nonce()
-	h.Proof = j.proof("dial", c.Nonce, h)
+	h.Proof = j.proof("dial", exported, c.Nonce, h)
 	if err := l.send(h); err != nil {
 		return nil, err
 	}
 	var w welcome
-	if err := l.receive(&w); err != nil {
+	if err := l.receiveShort(&w); err != nil {
 		return nil, err
 	}
 	if w.Refused != "" {
 		return nil, &RefusedError{j.place.Rank, w.Refused}
 	}
-	if !hmac.Equal(w.Proof, j.proof("listen", c.Nonce, h)) {
+	if !hmac.Equal(w.Proof, j.proof("listen", exported, c.Nonce, h)) {
 		return nil, &RefusedError{j.place.Rank, fmt.Sprintf("what listens at %v does not know the secret of this run", conn.RemoteAddr())}
 	}
 	return l, l.until(time.Time{})

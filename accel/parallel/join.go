@@ -17,8 +17,9 @@ type Option func(*joining)
 func At(p Place) Option { return func(j *joining) { j.place = &p } }
 
 // Secret is what a process must know to join; without it that of the environment
-// variable QUERN_PARALLEL_SECRET. Without any, whoever knows the address and the name of
-// the run can.
+// variable QUERN_PARALLEL_SECRET. Ranks on several machines need one. Ranks of one
+// machine do without: rank 0 then listens on the loopback interface alone, and they use
+// a secret that each user has in a file of the cache directory.
 func Secret(text string) Option { return func(j *joining) { j.secret = text } }
 
 // Patience is how long to wait for the other ranks; 2 minutes without it.
@@ -66,14 +67,19 @@ type joining struct {
 //
 // The error is an [*EnvironmentError] where variables are missing or wrong, a
 // [*MissingError] where ranks did not come in time, a [*RefusedError] where this one
-// may not join, and an [*AddressError] where rank 0 cannot listen or be reached. When
-// ctx is done Join returns its error.
+// may not join, a [*SecretError] where ranks on several machines have no secret, and an
+// [*AddressError] where rank 0 cannot listen or be reached. When ctx is done Join returns
+// its error.
 func Join(ctx context.Context, options ...Option) (*Group, error) {
 	j := &joining{secret: os.Getenv(SecretVariable), patience: defaultPatience, silence: defaultSilence, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
 	for _, o := range options {
 		if o != nil {
 			o(j)
 		}
+	}
+	if j.place != nil {
+		p := *j.place
+		j.place = &p // which may be changed
 	}
 	if j.place == nil {
 		p, err := FromEnvironment(os.LookupEnv)
@@ -89,6 +95,9 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 	}
 	if j.place.Size == 1 {
 		return newGroup(j), nil
+	}
+	if err := j.protect(); err != nil {
+		return nil, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, j.patience)
 	defer cancel()

@@ -253,11 +253,14 @@ func TestImpostor(t *testing.T) {
 				return
 			}
 			j := &joining{secret: "guessed", place: &Place{Size: 3}}
-			k := newLink(1, conn)
+			k, exported, err := newLink(1, conn, true)
+			if err != nil {
+				continue
+			}
 			_ = k.send(challenge{protocol, nonce()})
 			var h hello
 			_ = k.receive(&h)
-			_ = k.send(welcome{Proof: j.proof("listen", nil, h)})
+			_ = k.send(welcome{Proof: j.proof("listen", exported, nil, h)})
 		}
 	}()
 	_, errs := joinAll(t, places(l.Addr().String(), 1), []string{"s"})

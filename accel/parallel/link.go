@@ -14,26 +14,41 @@ import (
 // link is a connection with another rank.
 type link struct {
 	rank int
-	conn net.Conn
+	conn net.Conn // encrypted
+	raw  net.Conn // below
 	in   *bufio.Reader
 
 	sending sync.Mutex // messages are written as a whole
 }
 
-func newLink(rank int, conn net.Conn) *link {
+// newLink encrypts a connection, whose deadline is then that of saying who one is. The
+// exported key is one that only its two ends have.
+func newLink(rank int, conn net.Conn, listens bool) (l *link, exported []byte, err error) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetNoDelay(true) // slower without it, and right all the same
 	}
-	return &link{rank: rank, conn: conn, in: bufio.NewReaderSize(conn, readAhead)}
+	if err := conn.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
+		return nil, nil, err
+	}
+	encrypted, exported, err := encrypt(conn, listens)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &link{rank: rank, conn: encrypted, raw: conn, in: bufio.NewReaderSize(encrypted, readAhead)}, exported, nil
 }
 
 // readAhead is how much is read from a connection at once.
 const readAhead = 64 << 10
 
-func (l *link) close() { _ = l.conn.Close() } // nothing is lost with it that was still wanted
+// close does not wait for the other side to read, as closing TLS would. Nothing is lost
+// with it that was still wanted.
+func (l *link) close() { _ = l.raw.Close() }
 
-// longestMessage bounds what a stranger can make a rank keep.
-const longestMessage = 4 << 20
+// What a rank keeps of a message of another, and of one of a stranger.
+const (
+	longestMessage  = 4 << 20
+	longestGreeting = 16 << 10
+)
 
 // send writes a message as JSON behind its length.
 func (l *link) send(message any) error {
@@ -48,13 +63,18 @@ func (l *link) send(message any) error {
 }
 
 // receive reads a message.
-func (l *link) receive(message any) error {
+func (l *link) receive(message any) error { return l.receiveUpTo(longestMessage, message) }
+
+// receiveShort is receive before it is known who the other side is.
+func (l *link) receiveShort(message any) error { return l.receiveUpTo(longestGreeting, message) }
+
+func (l *link) receiveUpTo(most uint32, message any) error {
 	var length [4]byte
 	if _, err := io.ReadFull(l.in, length[:]); err != nil {
 		return err
 	}
 	n := binary.BigEndian.Uint32(length[:])
-	if n > longestMessage {
+	if n > most {
 		return fmt.Errorf("parallel: a message of %d bytes from %v: it is no rank of this program", n, l.conn.RemoteAddr())
 	}
 	text := make([]byte, n)

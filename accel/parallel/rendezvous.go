@@ -61,7 +61,7 @@ func (j *joining) gather(ctx context.Context) (control []*link, listener *net.TC
 }
 
 // listen opens the address of rank 0, on all interfaces unless it is of this machine
-// alone: the others may know the machine by a name that leads elsewhere first. The name
+// alone, which it is without a secret: the others may know the machine by a name that leads elsewhere first. The name
 // localhost is not enough for that: Kubeflow's PyTorchJob gives it to rank 0, and to the
 // other machines the name of rank 0's.
 func (j *joining) listen(ctx context.Context) (*net.TCPListener, error) {
@@ -163,11 +163,14 @@ func (c *gathering) take(conn net.Conn) {
 	}
 }
 
+// mostGreeted is how many strangers may be asked at once who they are, beside the ranks.
+const mostGreeted = 64
+
 // open notes a connection that is to say who it is.
 func (c *gathering) open(conn net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	if c.closed || len(c.greeted) >= mostGreeted+c.place.Size {
 		_ = conn.Close()
 		return false
 	}

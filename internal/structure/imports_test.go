@@ -22,7 +22,7 @@ var directions = []direction{
 	{"interp/symbols/internal/own", []string{"accel", "display", "gpu", "interp", "plots", "widgets"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
 	// What users import knows nothing of Jupyter.
-	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "plots"}},
+	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/trust"}},
 	{"accel/internal/ir", []string{"accel/internal"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},

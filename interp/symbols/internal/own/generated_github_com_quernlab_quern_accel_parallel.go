@@ -43,6 +43,7 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"Place":            reflect.ValueOf((*parallel.Place)(nil)),
 		"Reduction":        reflect.ValueOf((*parallel.Reduction)(nil)),
 		"RefusedError":     reflect.ValueOf((*parallel.RefusedError)(nil)),
+		"SecretError":      reflect.ValueOf((*parallel.SecretError)(nil)),
 		"Use":              reflect.ValueOf((*parallel.Use)(nil)),
 	}
 }

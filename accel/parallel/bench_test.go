@@ -1,0 +1,27 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// BenchmarkAllReduce adds up numbers of two ranks of this machine.
+func BenchmarkAllReduce(b *testing.B) {
+	for _, n := range []int{100, 100_000, 10_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			all := ranks(b, 2)
+			data := [][]float32{make([]float32, n), make([]float32, n)}
+			b.SetBytes(int64(4 * n))
+			b.ResetTimer()
+			well(b, all, func(ctx context.Context, g *Group) error {
+				for range b.N {
+					if err := g.AllReduce(ctx, data[g.Rank()], Mean); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package parallel
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/quernlab/quern/internal/trust"
+)
+
+// SecretError says that ranks on several machines have no secret.
+type SecretError struct{ Address string }
+
+func (e *SecretError) Error() string {
+	return fmt.Sprintf("parallel: rank 0 at %s may be on another machine, and there is no secret, so that anybody could join: set %s to the same random text on all ranks, as openssl rand -hex 32 makes it; "+
+		"ranks of one machine need none with MASTER_ADDR=127.0.0.1", e.Address, SecretVariable)
+}
+
+// protect decides how strangers are kept out. With a secret ranks may be anywhere.
+// Without one they are on this machine, rank 0 listens for nobody else, and the secret
+// is one that each user has in a file.
+func (j *joining) protect() error {
+	if j.secret != "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(j.place.Address)
+	if err != nil {
+		return &AddressError{j.place.Address, "give it as host:port", err}
+	}
+	ip := net.ParseIP(host)
+	switch {
+	case ip != nil && ip.IsLoopback():
+	case host == "localhost" || j.place.LocalSize == j.place.Size:
+		j.place.Address = net.JoinHostPort("127.0.0.1", port)
+	default:
+		return &SecretError{j.place.Address}
+	}
+	if j.secret, err = userSecret(); err != nil {
+		j.log.Warn("parallel: other users of this machine could join: there is no secret", "variable", SecretVariable, "error", err)
+	}
+	return nil
+}
+
+// userSecret is a secret that all processes of this user have.
+func userSecret() (string, error) {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "quern", "parallel.secret")
+	text, err := readSecret(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return text, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	if err := writeSecret(path); err != nil {
+		return "", err
+	}
+	return readSecret(path)
+}
+
+// secretBytes is the length of a secret in a file.
+const secretBytes = 32
+
+// readSecret reads the file, which nobody else may have written or be able to read.
+func readSecret(path string) (string, error) {
+	if err := trust.File(path); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
+		return "", fmt.Errorf("%s can be read by others (mode %#o); delete it", path, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if secret := strings.TrimSpace(string(text)); len(secret) >= 2*secretBytes {
+		return secret, nil
+	}
+	return "", fmt.Errorf("%s does not hold a secret; delete it", path)
+}
+
+// writeSecret makes the file, unless another process has been faster. It is there as a
+// whole or not at all.
+func writeSecret(path string) error {
+	var b [secretBytes]byte
+	_, _ = rand.Read(b[:])                                   // never fails
+	f, err := os.CreateTemp(filepath.Dir(path), ".secret-*") // which nobody else may read
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(hex.EncodeToString(b[:]) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
