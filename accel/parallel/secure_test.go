@@ -292,12 +292,15 @@ func TestUserSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(base, "quern", "parallel.secret")
-	for mode, want := range map[os.FileMode]string{0o644: "can be read by others", 0o606: "can be written by everybody", 0o600: ""} {
-		if err := os.Chmod(path, mode); err != nil {
+	for _, row := range []struct {
+		mode os.FileMode
+		want string // of the error
+	}{{0o644, "can be read by others"}, {0o606, "can be written by everybody"}, {0o600, ""}} {
+		if err := os.Chmod(path, row.mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := userSecret(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("mode %o: %v", mode, err)
+		if _, err := userSecret(); (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("mode %o: %v", row.mode, err)
 		}
 	}
 	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
