@@ -26,7 +26,7 @@ endif
 
 .PHONY: help
 help: ## print this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: kernelspec ## set everything up, execute the quickstart notebook, leave build/quickstart.html
@@ -129,6 +129,19 @@ fuzz: ## run each fuzz target for FUZZTIME inputs or seconds (FUZZTIME=20s)
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) </dev/null || exit 1; \
 		done || exit 1; \
 	done
+
+# Of all targets, in inputs and not in seconds: a loaded machine tries as many.
+.PHONY: fuzz-short
+fuzz-short: ## run each fuzz target for 300 inputs
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=300x
+
+.PHONY: dependencies
+dependencies: ## report the modules of bin/quern, and newer versions where there is a network
+	@GO="$(GO)" .ci/dependencies
+
+.PHONY: vulnerabilities
+vulnerabilities: ## compare the program with Go's database of vulnerabilities; needs a network
+	@GO="$(GO)" .ci/vulnerabilities
 
 .PHONY: generate
 generate: ## make the generated files anew
