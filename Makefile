@@ -84,6 +84,12 @@ clients: kernelspec ## drive the kernel by Jupyter's own suite and by real clien
 memory: kernelspec ## run 10 000 cells, and a large one 1 000 times, and look at the memory of the worker (minutes)
 	QUERN_LONG=1 $(VENV)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/clients/test_memory.py
 
+SOAK ?= 20m
+
+.PHONY: soak
+soak: kernelspec ## run eight clients against a kernel that is interrupted, restarted, stopped and starved, for SOAK (SOAK=20m), and print a report
+	$(VENV)/bin/python kernel/testdata/clients/soak.py --cells 600 --time $(SOAK)
+
 .PHONY: cross
 cross: ## build for the other systems and without cgo
 	@for target in darwin/arm64 darwin/amd64 windows/amd64 linux/arm64 linux/amd64; do \
