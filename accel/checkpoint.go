@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // Resume keeps the training in a file, and goes on from it where there is one,
@@ -138,6 +139,9 @@ func (f *fitting) save() error {
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
+		return fmt.Errorf("accel: keep the training: %w", err)
+	}
+	if err := failpoint.Do(failpoint.CheckpointTensors, func() error { return nil }); err != nil {
 		return fmt.Errorf("accel: keep the training: %w", err)
 	}
 	tensors := map[string]*Tensor{}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/quernlab/quern/gpu"
 	"github.com/quernlab/quern/internal/atomicfile"
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // Track keeps the run in a folder of its own below this one, named by the time;
@@ -132,7 +133,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 
 // newFolder makes a folder that nobody else has, named by the time.
 func newFolder(parent string, now time.Time) (string, error) {
-	if err := os.MkdirAll(parent, 0o755); err != nil {
+	if err := failpoint.Do(failpoint.TrackFolder, func() error { return os.MkdirAll(parent, 0o755) }); err != nil {
 		return "", err
 	}
 	base := filepath.Join(parent, now.Format("2006-01-02T15-04-05"))
@@ -264,7 +265,11 @@ type lineFile interface {
 const mostKept = 1 << 16
 
 func newLines(path string) (*lines, error) {
-	file, err := os.Create(path)
+	var file *os.File
+	err := failpoint.Do(failpoint.TrackCreate, func() (err error) {
+		file, err = os.Create(path)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("accel: Track: %w", err)
 	}
@@ -316,7 +321,7 @@ func (l *lines) end() {
 // is cut off, for other programs do not read half a line.
 func (l *lines) flush() error {
 	if l.err == nil && len(l.kept) > 0 {
-		n, err := l.file.Write(l.kept)
+		n, err := failpoint.Writer(failpoint.TrackWrite, l.file).Write(l.kept)
 		whole := n
 		if err != nil {
 			whole = bytes.LastIndexByte(l.kept[:n], '\n') + 1
@@ -334,4 +339,6 @@ func (l *lines) flush() error {
 	return nil
 }
 
-func (l *lines) close() error { return errors.Join(l.flush(), l.file.Close()) }
+func (l *lines) close() error {
+	return errors.Join(l.flush(), failpoint.Do(failpoint.TrackClose, l.file.Close))
+}

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // session is the file of a labelling session: a line of JSON for what it is
@@ -77,7 +78,11 @@ func Resume(path string, set *data.Set, initial int, seed uint64) (*Pool, error)
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	var file *os.File
+	err = failpoint.Do(failpoint.LabelsOpen, func() (err error) {
+		file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		return err
+	})
 	if err != nil {
 		return nil, &SessionError{path, err}
 	}
@@ -220,10 +225,10 @@ func (s *session) write(lines ...any) error {
 		err = s.rewind() // or what is written in part could not be taken back
 	}
 	if err == nil {
-		_, err = s.file.Write(raw)
+		_, err = failpoint.Writer(failpoint.LabelsWrite, s.file).Write(raw)
 	}
 	if err == nil {
-		err = s.file.Sync()
+		err = failpoint.Do(failpoint.LabelsSync, s.file.Sync)
 	}
 	if err != nil {
 		if undo := s.rewind(); undo != nil {
@@ -241,7 +246,7 @@ var errElsewhere = errors.New("the labels were not taken: another pool, of this 
 
 // rewind cuts off what is no whole line.
 func (s *session) rewind() error {
-	if err := s.file.Truncate(s.good); err != nil {
+	if err := failpoint.Do(failpoint.LabelsTruncate, func() error { return s.file.Truncate(s.good) }); err != nil {
 		return err
 	}
 	_, err := s.file.Seek(s.good, io.SeekStart)
@@ -249,7 +254,7 @@ func (s *session) rewind() error {
 }
 
 func (s *session) close() error {
-	if err := s.file.Close(); err != nil {
+	if err := failpoint.Do(failpoint.LabelsClose, s.file.Close); err != nil {
 		return &SessionError{s.path, err}
 	}
 	return nil

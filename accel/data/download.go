@@ -109,7 +109,10 @@ func (c collection) fetch(ctx context.Context, f file, progress *progress) error
 	if err := f.verify(content.Bytes()); err != nil {
 		return fmt.Errorf("%s: %w", address, err)
 	}
-	return writeAtomically(filepath.Join(c.cache, f.name+".gz"), content.Bytes())
+	return atomicfile.Replace(filepath.Join(c.cache, f.name+".gz"), func(w io.Writer) error {
+		_, err := w.Write(content.Bytes())
+		return err
+	})
 }
 
 // maxDownload is above the size of any file of the sets here.
@@ -121,14 +124,6 @@ func cause(ctx context.Context, err error) error {
 		return reason
 	}
 	return err
-}
-
-// writeAtomically writes a file that is whole whenever it can be seen.
-func writeAtomically(path string, content []byte) error {
-	return atomicfile.Replace(path, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
 }
 
 // isCorruptDeflate says whether compressed data could not be expanded.

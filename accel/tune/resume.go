@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
+
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // Resume keeps the trials in a file, a line of JSON each, written before the next
@@ -164,12 +166,16 @@ func (f *file) append(value any) (err error) {
 	if err != nil {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
-	out, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	var out *os.File
+	err = failpoint.Do(failpoint.TrialsOpen, func() (err error) {
+		out, err = os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
-	_, err = out.Write(append(b, '\n'))
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+	_, err = failpoint.Writer(failpoint.TrialsWrite, out).Write(append(b, '\n'))
+	if err = errors.Join(err, failpoint.Do(failpoint.TrialsSync, out.Sync), failpoint.Do(failpoint.TrialsClose, out.Close)); err != nil {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ package atomicfile_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -69,4 +70,60 @@ func TestFailpoints(t *testing.T) {
 			}
 		},
 	})
+}
+
+func TestFailpointsOfFolders(t *testing.T) {
+	create := func(folder string) error {
+		return atomicfile.CreateFolder(filepath.Join(folder, "a"), func(work, content string) error {
+			if err := errors.Join(os.WriteFile(filepath.Join(work, "scratch"), nil, 0o600), os.Mkdir(content, 0o755)); err != nil {
+				return err
+			}
+			for _, name := range []string{"1", "2"} {
+				if err := os.WriteFile(filepath.Join(content, name), []byte(name), 0o444); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	failpointtest.Run(t, "folder", failpointtest.Scenario{
+		Before: func(folder string) error { // what a killed process has left
+			if err := os.Mkdir(filepath.Join(folder, ".save-4711"), 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(folder, ".save-4711", "1"), nil, 0o644)
+		},
+		Attempt: create,
+		Check: func(t *testing.T, folder string, o failpointtest.Outcome) {
+			if !o.Killed && o.Error == "" {
+				t.Error("no error")
+			}
+			if left := failpointtest.Left(t, folder, ".save-*"); !o.Killed && len(left) > 0 {
+				t.Errorf("left behind without a kill: %q", left)
+			}
+			_, err := os.Stat(filepath.Join(folder, "a"))
+			if renamed := o.Point == failpoint.FolderSyncParent; (err == nil) != renamed {
+				t.Errorf("the folder: %v", err)
+			}
+			if err == nil { // whole
+				whole(t, folder)
+			}
+			if err := create(folder); err != nil {
+				t.Fatal(err)
+			}
+			whole(t, folder)
+			if left := failpointtest.Left(t, folder, ".save-*"); len(left) > 0 {
+				t.Errorf("the next one left %q", left)
+			}
+		},
+	})
+}
+
+func whole(t *testing.T, folder string) {
+	t.Helper()
+	for _, name := range []string{"1", "2"} {
+		if b, err := os.ReadFile(filepath.Join(folder, "a", name)); err != nil || string(b) != name {
+			t.Errorf("file %s has %q, %v", name, b, err)
+		}
+	}
 }

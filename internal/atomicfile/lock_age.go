@@ -14,9 +14,10 @@ func lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 // abandonedAfter is longer than any file takes to be written.
 const abandonedAfter = 24 * time.Hour
 
-// removeAbandoned removes a temporary file that nobody has written to for long.
+// removeAbandoned removes a temporary file or directory that nobody has written to for
+// long.
 func removeAbandoned(name string) {
-	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandonedAfter {
-		os.Remove(name)
+	if info, err := os.Lstat(name); err == nil && (info.Mode().IsRegular() || info.IsDir()) && time.Since(info.ModTime()) > abandonedAfter {
+		os.RemoveAll(name)
 	}
 }

@@ -32,7 +32,7 @@ func lock(name string) (io.Closer, error) {
 	return f, nil
 }
 
-// removeAbandoned removes a temporary file if no process has locked it.
+// removeAbandoned removes a temporary file or directory if no process has locked it.
 func removeAbandoned(name string) {
 	f, err := open(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func removeAbandoned(name string) {
 	}
 	defer f.Close()
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && names(name, f) {
-		os.Remove(name)
+		os.RemoveAll(name)
 	}
 }
 
@@ -49,9 +49,9 @@ func open(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
-// names reports whether a name is still that of an open regular file.
+// names reports whether a name is still that of an open regular file or directory.
 func names(name string, f *os.File) bool {
 	opened, err1 := f.Stat()
 	named, err2 := os.Lstat(name)
-	return err1 == nil && err2 == nil && named.Mode().IsRegular() && os.SameFile(opened, named)
+	return err1 == nil && err2 == nil && (named.Mode().IsRegular() || named.IsDir()) && os.SameFile(opened, named)
 }

@@ -61,5 +61,5 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	renamed = true
-	return SyncFolder(folder)
+	return failpoint.Do(failpoint.FileSyncFolder, func() error { return SyncFolder(folder) })
 }

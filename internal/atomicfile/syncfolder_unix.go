@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-
-	"github.com/quernlab/quern/internal/failpoint"
 )
+
+// syncFlag is how a file is opened to sync it, which may be one that is only read.
+const syncFlag = os.O_RDONLY
 
 // SyncFolder makes the names in a folder durable: those of new and of renamed files.
 // It is no error if the file system has no such operation, or the folder may not be
@@ -23,7 +24,7 @@ func SyncFolder(folder string) error {
 		return err
 	}
 	defer f.Close()
-	err = failpoint.Do(failpoint.FileSyncFolder, f.Sync)
+	err = f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}

@@ -16,10 +16,11 @@ import (
 // prefix begins the name of each temporary file; a number follows.
 const prefix = ".save-"
 
-// temporary is a new file that no other process removes before lock is closed.
+// temporary is a new file or directory that no other process removes before lock is
+// closed.
 type temporary struct {
 	name string
-	file *os.File
+	file *os.File // nil for a directory
 	lock io.Closer
 }
 
@@ -31,14 +32,26 @@ var errRemoved = errors.New("the temporary file was removed by another process")
 const attempts = 1000
 
 // create makes a temporary file in a folder.
-func create(folder string) (t temporary, err error) {
-	for range attempts {
-		t.name = filepath.Join(folder, prefix+strconv.FormatUint(uint64(rand.Uint32()), 10))
-		err = failpoint.Do(failpoint.FileCreate, func() error {
+func create(folder string) (temporary, error) {
+	return createBy(folder, func(t *temporary) error {
+		return failpoint.Do(failpoint.FileCreate, func() (err error) {
 			t.file, err = os.OpenFile(t.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 			return err
 		})
-		if errors.Is(err, fs.ErrExist) {
+	})
+}
+
+// createFolder makes a temporary directory in a folder.
+func createFolder(folder string) (temporary, error) {
+	return createBy(folder, func(t *temporary) error {
+		return failpoint.Do(failpoint.FolderCreate, func() error { return os.Mkdir(t.name, 0o777) })
+	})
+}
+
+func createBy(folder string, by func(*temporary) error) (t temporary, err error) {
+	for range attempts {
+		t = temporary{name: filepath.Join(folder, prefix+strconv.FormatUint(uint64(rand.Uint32()), 10))}
+		if err = by(&t); errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
@@ -47,7 +60,9 @@ func create(folder string) (t temporary, err error) {
 		if t.lock, err = lock(t.name); err == nil {
 			return t, nil
 		}
-		t.file.Close()
+		if t.file != nil {
+			t.file.Close()
+		}
 		if !errors.Is(err, errRemoved) {
 			os.Remove(t.name)
 			return t, err
@@ -56,8 +71,8 @@ func create(folder string) (t temporary, err error) {
 	return t, err
 }
 
-// clean removes the temporary files in a folder that belong to no process. What
-// cannot be removed stays: that is no reason not to save.
+// clean removes the temporary files and directories in a folder that belong to no
+// process. What cannot be removed stays: that is no reason not to save.
 func clean(folder string) {
 	f, err := os.Open(folder)
 	if err != nil {

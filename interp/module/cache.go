@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/mod/module"
 
+	"github.com/quernlab/quern/internal/failpoint"
 	"github.com/quernlab/quern/internal/trust"
 )
 
@@ -50,5 +51,5 @@ func cached(m module.Version) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(root, filepath.FromSlash(path)+"@"+version)
-	return dir, os.MkdirAll(filepath.Dir(dir), 0o700)
+	return dir, failpoint.Do(failpoint.ModuleFolder, func() error { return os.MkdirAll(filepath.Dir(dir), 0o700) })
 }

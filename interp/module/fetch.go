@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // ErrNeedsGo is why a module is refused that comes from its repository rather than
@@ -112,7 +114,7 @@ func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	n, err := io.Copy(f, io.LimitReader(body, limit+1))
+	n, err := io.Copy(failpoint.Writer(failpoint.ModuleDownload, f), io.LimitReader(body, limit+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", redacted(address), err)

@@ -16,6 +16,9 @@ import (
 	"golang.org/x/mod/semver"
 	"golang.org/x/mod/sumdb/dirhash"
 	"golang.org/x/mod/zip"
+
+	"github.com/quernlab/quern/internal/atomicfile"
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // Proxy is the module proxies of GOPROXY as a Source. What it gets it keeps in the
@@ -144,13 +147,17 @@ func (p *Proxy) Dir(ctx context.Context, m module.Version) (string, error) {
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	work, err := os.MkdirTemp(filepath.Dir(dir), "new-")
+	err = atomicfile.CreateFolder(dir, func(work, content string) error { return p.unpack(ctx, m, work, content) })
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", m, err)
 	}
-	defer os.RemoveAll(work)
+	return dir, nil
+}
+
+// unpack downloads a module to a folder, checks it, and unpacks it to another one.
+func (p *Proxy) unpack(ctx context.Context, m module.Version, work, content string) error {
 	archive := filepath.Join(work, "zip")
-	err = p.try(m.Path, func(base string) error {
+	err := p.try(m.Path, func(base string) error {
 		at, err := address(base, m.Path, m.Version, "zip")
 		if err == nil {
 			err = p.download(ctx, at, archive, zip.MaxZipFile)
@@ -158,7 +165,7 @@ func (p *Proxy) Dir(ctx context.Context, m module.Version) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", m, err)
+		return err
 	}
 	// Names and sizes first, since the checksum reads everything.
 	checked, err := zip.CheckZip(m, archive)
@@ -166,24 +173,14 @@ func (p *Proxy) Dir(ctx context.Context, m module.Version) (string, error) {
 		err = checked.Err()
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", m, err)
+		return err
 	}
 	sum, err := dirhash.HashZip(archive, dirhash.Hash1)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", m, err)
+		return err
 	}
 	if err := p.sums.check(m.Path, m.Version, sum); err != nil {
-		return "", err
+		return err
 	}
-	files := filepath.Join(work, "files")
-	if err := zip.Unzip(files, m, archive); err != nil {
-		return "", fmt.Errorf("%s: %w", m, err)
-	}
-	// Another process may have been faster: what it has is the same.
-	if err := os.Rename(files, dir); err != nil {
-		if _, there := os.Stat(dir); there != nil {
-			return "", err
-		}
-	}
-	return dir, nil
+	return failpoint.Do(failpoint.ModuleUnzip, func() error { return zip.Unzip(content, m, archive) })
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/quernlab/quern/internal/atomicfile"
+	"github.com/quernlab/quern/internal/failpoint"
 	"github.com/quernlab/quern/kernel/statefile"
 )
 
@@ -38,7 +40,11 @@ func (h *file) locked(ctx context.Context, f func() error) error {
 	if err := statefile.Regular(h.lock.Path()); err != nil {
 		return err
 	}
-	if _, err := h.lock.TryLockContext(ctx, lockAgain); err != nil {
+	err := failpoint.Do(failpoint.HistoryLock, func() error {
+		_, err := h.lock.TryLockContext(ctx, lockAgain)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("lock %s: %w", h.lock.Path(), err)
 	}
 	return errors.Join(f(), h.lock.Unlock())
@@ -54,7 +60,7 @@ func keptInMemory(err error) error {
 
 // open opens the file and takes the number behind the last session's.
 func (h *file) open(ctx context.Context) (session int, err error) {
-	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
+	if err := failpoint.Do(failpoint.HistoryFolder, func() error { return os.MkdirAll(filepath.Dir(h.path), 0o700) }); err != nil {
 		return 0, keptInMemory(err)
 	}
 	err = h.locked(ctx, func() error {
@@ -89,7 +95,11 @@ func (h *file) reopen() error {
 		}
 		h.close()
 	}
-	f, err := statefile.Append(h.path)
+	var f *os.File
+	err := failpoint.Do(failpoint.HistoryOpen, func() (err error) {
+		f, err = statefile.Append(h.path)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -119,19 +129,23 @@ func (h *file) shorten(t tail) (err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	var f *os.File
+	err = failpoint.Do(failpoint.HistoryShorten, func() (err error) {
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, io.NewSectionReader(h.f, t.start, t.size-t.start))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+	_, err = io.Copy(failpoint.Writer(failpoint.HistoryCopy, f), io.NewSectionReader(h.f, t.start, t.size-t.start))
+	if err = errors.Join(err, failpoint.Do(failpoint.HistorySync, f.Sync), f.Close()); err == nil {
 		h.close() // Windows replaces no open file
-		err = os.Rename(path, h.path)
+		err = failpoint.Do(failpoint.HistoryRename, func() error { return os.Rename(path, h.path) })
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	return nil
+	return failpoint.Do(failpoint.HistorySyncFolder, func() error { return atomicfile.SyncFolder(filepath.Dir(h.path)) })
 }
 
 // write appends whole lines. When that fails nothing is appended.
@@ -150,7 +164,7 @@ func (h *file) write(lines []byte) error {
 			lines = append([]byte("\n"), lines...)
 		}
 	}
-	if _, err := h.f.Write(lines); err != nil {
+	if _, err := failpoint.Writer(failpoint.HistoryAppend, h.f).Write(lines); err != nil {
 		return errors.Join(err, h.f.Truncate(size))
 	}
 	return nil

@@ -13,12 +13,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/quernlab/quern/internal/atomicfile"
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // Notebook is a notebook.
@@ -189,12 +189,13 @@ const maxFile = 1 << 30
 // Write writes a file, all of it or nothing. A link stays one, and what is no file,
 // a pipe or /dev/stdout, is written to as it is.
 func (n *Notebook) Write(path string) error {
-	b, err := n.Encode()
-	if err != nil {
+	var b []byte
+	err := failpoint.Do(failpoint.NotebookEncode, func() (err error) {
+		b, err = n.Encode()
 		return err
-	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	})
+	if err != nil {
+		return fmt.Errorf("notebook: %w", err)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, b, 0)

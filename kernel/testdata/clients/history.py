@@ -71,7 +71,7 @@ class Request:
     figures: bool = False  # it shows displays of another making
     late: bool = False  # its goroutine goes on printing when it is idle
     ended: bool = False  # that goroutine was stopped
-    child: bool = False  # a child process prints, which may outlive its cell by a moment
+    child: bool = False  # a child process prints, which an interrupted cell does not wait for
     frozen: bool = False  # its worker was stopped while it was interrupted
     cut: bool = False  # the kernel has ended: it need not have an end
 
@@ -83,6 +83,7 @@ class Request:
     shown: int = 0
     results: int = 0
     errors: int = 0
+    cut_lines: dict = dataclasses.field(default_factory=dict)  # of each stream, what has come of a line
 
     @property
     def cell(self):
@@ -165,9 +166,16 @@ class History:
         if typ == "status":
             self.status(request, content["execution_state"])
             return
+        if typ == "stream":
+            self.counts["bytes"] += len(content["text"].encode())
+            content = content | {"text": self.without_children(request, content["name"], content["text"])}
+            if not content["text"]:
+                return
         if not request.busy:
             self.complain("out of order", f"{brief(msg)} before {name(request)} is busy")
-        if request.idle and not (request.late and typ == "stream" or request.frozen):
+        if request.idle and request.child and typ == "stream":
+            self.counts["lines of children behind their cell"] += content["text"].count("\n")
+        elif request.idle and not (request.late and typ == "stream" or request.frozen):
             self.complain("out of order", f"{brief(msg)} after {name(request)} is idle")
         match typ:
             case "execute_input":
@@ -177,7 +185,6 @@ class History:
                     self.complain("out of order", f"{name(request)} has the execution count {request.count}, not {self.last}")
                 self.last = request.count
             case "stream":
-                self.counts["bytes"] += len(content["text"].encode())
                 self.stream(request, content["name"], content["text"])
             case "display_data" | "update_display_data":
                 self.display(request, content)
@@ -223,6 +230,10 @@ class History:
     def end(self, request):
         if self.running is request:
             self.running = None
+        for stream, rest in request.cut_lines.items():
+            if rest:
+                self.stream(request, stream, rest)
+                request.cut_lines[stream] = ""
         if request.cut or request.broken:
             return
         if request.end == "ok":
@@ -232,16 +243,26 @@ class History:
         if request.results != (request.end == "ok" and request.value is not None) or request.errors != (request.end != "ok"):
             self.complain("wrong end", f"{name(request)}: {request.results} results and {request.errors} errors")
 
+    def without_children(self, request, stream, text):
+        """The whole lines of a text, without those of children whose interrupted cells have ended: they write to the same pipe, and
+        nobody can know which cell they come from."""
+        *lines, rest = (request.cut_lines.get(stream, "") + text).split("\n")
+        request.cut_lines[stream] = rest
+        kept = []
+        for line in lines:
+            owner = (tag := TAG.match(line)) and self.tags.get(tag[0])
+            if owner and owner is not request and owner.child and owner.idle:
+                self.counts["lines of children behind their cell"] += 1
+            else:
+                kept.append(line + "\n")
+        return "".join(kept)
+
     def stream(self, request, stream, text):
         if text.startswith(PENDING) and stream == "stderr" and request.end != "ok":
             self.counts["reported as pending"] += 1
             return
         if tags := set(TAG.findall(text)) - {request.tag}:
-            owners = [self.tags.get(tag) for tag in tags]
-            if all(o and o.child and o.idle for o in owners):  # nobody can know to which cell the line of such a child belongs
-                self.counts["lines of a child behind its cell"] += 1
-                return
-            self.complain("misattributed", f"{name(request)} has {text[:MOST_SHOWN]!r} on {stream}, of {named(owners)}")
+            self.complain("misattributed", f"{name(request)} has {text[:MOST_SHOWN]!r} on {stream}, of {named(self.tags.get(tag) for tag in tags)}")
             self.counts["misattributed bytes"] += len(text)
             request.broken = True
         if request.broken:

@@ -359,6 +359,8 @@ class Soak:
         self.totals.update(self.history.counts)
         self.wrong += self.history.wrong
         self.log(f"life {self.lives}: {self.history.counts['cells']} cells, {len(self.history.wrong)} wrong")
+        for kind, text in self.history.wrong[:SHOWN]:
+            self.log(f"  {kind}: {text}")
 
     def finish(self):
         """Waits until all that was sent has its end."""
@@ -389,14 +391,12 @@ class Soak:
         rows = [("done", "")]
         rows += [(name, self.totals[name]) for name in (
             "requests", "cells", "replies", "idle", "bytes", "displays", *dict.fromkeys(DISTURBANCES), "restarts", "cut by a restart",
-            "reported as pending", "lines of a child behind its cell")]
+            "reported as pending", "lines of children behind their cell")]
         rows += [("", ""), ("wrong", "")]
         rows += [(name, found[name]) for name in WRONG] + [("misattributed bytes", self.totals["misattributed bytes"])]
         lines = [f"{name:<34}{value:>14,}" if value != "" else name for name, value in rows]
         lines += ["", f"{'memory in MiB':<34}{'front':>14}{'worker':>14}"]
         lines += [f"{when:<34}{front:>14.1f}{worker:>14.1f}" for when, front, worker in self.memory]
-        if self.wrong:
-            lines += ["", "the first that are wrong:"] + [f"  {kind}: {text}" for kind, text in self.wrong[:SHOWN]]
         return "\n".join(lines)
 
 

@@ -1,7 +1,5 @@
 """Eight clients while the kernel is interrupted, restarted, stopped and starved: soak.py in short."""
 
-import sys
-
 import pytest
 from history import History, Request, Text
 from soak import Soak
@@ -15,14 +13,14 @@ def watchdog():
 
 
 def test_soak():
-    soak = Soak()
+    said = []
+    soak = Soak(log=said.append)
     try:
         for cut in (False, True, False):
             soak.run(CELLS, cut)
     finally:
         soak.close()
-    print(soak.report(), file=sys.stderr)
-    assert not soak.wrong, soak.report()
+    assert not soak.wrong, "\n".join([*said, soak.report()])
     for disturbance in ("interrupt", "stop, then interrupt", "interrupt while stopped", "interrupt, then stop", "kill the worker"):
         assert soak.totals[disturbance], f"nothing was disturbed by {disturbance!r}"
 

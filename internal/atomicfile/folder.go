@@ -1,0 +1,61 @@
+package atomicfile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/quernlab/quern/internal/failpoint"
+)
+
+// CreateFolder creates a directory as a whole or not at all. It calls fill, which
+// creates the directory content; what else fill writes to the directory work is removed.
+// If another process has created path meanwhile, what is there stays. Like Replace it
+// syncs what it keeps, and removes what killed processes have left in the parent
+// directory, which must exist.
+func CreateFolder(path string, fill func(work, content string) error) (err error) {
+	parent := filepath.Dir(path)
+	clean(parent)
+	temporary, err := createFolder(parent)
+	if err != nil {
+		return err
+	}
+	defer func() { // also when fill panics
+		os.RemoveAll(temporary.name)
+		temporary.lock.Close()
+	}()
+	content := filepath.Join(temporary.name, "content")
+	if err := fill(temporary.name, content); err != nil {
+		return err
+	}
+	if err := failpoint.Do(failpoint.FolderSync, func() error { return syncTree(content) }); err != nil {
+		return err
+	}
+	err = failpoint.Do(failpoint.FolderRename, func() error { return os.Rename(content, path) })
+	if err != nil {
+		if _, there := os.Stat(path); there != nil {
+			return err
+		}
+	}
+	return failpoint.Do(failpoint.FolderSyncParent, func() error { return SyncFolder(parent) })
+}
+
+// syncTree syncs all files and directories below a directory, and itself.
+func syncTree(folder string) error {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return SyncFolder(path)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		f, err := os.OpenFile(path, syncFlag, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Sync()
+	})
+}
