@@ -157,6 +157,9 @@ func (f *function) plan(e *ast.CallExpr) *call {
 			a.text = f.key(x, t)
 		} else {
 			a.text = f.argument(x, t, raw)
+			if raw && declaring[f.compiledFunc(e).Pkg().Path()] && types.IsInterface(t) && isEmptyInterface(t) {
+				a.text = f.rt("Declared", f.exprTo(x, anyType))
+			}
 		}
 		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
 			a.text = operand(a.text) + ".Value" // as compiled code has it, see rt.ReflectValue
@@ -167,7 +170,6 @@ func (f *function) plan(e *ast.CallExpr) *call {
 		if i == xmlArgument(f.compiledFunc(e)) {
 			f.refuseXML(x)
 		}
-		f.refuseQuick(x, f.compiledFunc(e))
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
 			a.text = convertible(a.typ) + "(nil)" // f(nil...)
 		}

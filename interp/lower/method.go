@@ -101,6 +101,7 @@ var replaced = map[string]string{
 	"(testing.TB).Skipf":       "TestSkipf",
 
 	"(*flag.FlagSet).TextVar":               "TextVar",
+	"(*flag.FlagSet).Var":                   "FlagVar",
 	"(*encoding/gob.Encoder).Encode":        "EncodeGob",
 	"(*encoding/xml.Encoder).Encode":        "EncodeXML",
 	"(*encoding/xml.Encoder).EncodeElement": "EncodeXMLElement",

@@ -83,6 +83,8 @@
 //	ConvertParameter(c driver.ValueConverter, x interface{}) (driver.Value, error)
 //	                                                        c.ConvertValue(x)
 //	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
+//	FlagVar(f *flag.FlagSet, value flag.Value, name, usage string)
+//	Declared(x interface{}) interface{}                     x as a package gets it that looks into arguments of type any
 //
 // Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
 // HTMLFuncs for those of html/template:

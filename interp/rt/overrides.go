@@ -39,7 +39,10 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 		"encoding/xml/xml": r.xmlFunctions(),
 		"flag/flag": {"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
 			r.TextVar(flag.CommandLine, p, name, value, usage)
+		}), "Var": reflect.ValueOf(func(value flag.Value, name, usage string) {
+			r.FlagVar(flag.CommandLine, value, name, usage)
 		})},
+		"testing/quick/quick":    r.quickFunctions(),
 		"text/template/template": r.templateEscapers(),
 		"html/template/template": r.templateEscapers(),
 		"encoding/json/json": {

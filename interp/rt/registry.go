@@ -59,6 +59,7 @@ type Registry struct {
 
 	templateBuiltins map[string]any // functions that every template has
 	declared         declaredTypes
+	flagTypes        sync.Map // *Type to reflect.Type, see holderType
 
 	types      atomic.Pointer[[]*Type] // all, as readers see it
 	byType     sync.Map                // types.Type to *Type, by pointer: a cache of descriptors

@@ -74,6 +74,15 @@ func (s *stub[N]) String() string { return call0[string](s.box(), "String") }
 // Set implements flag.Value.
 func (s *stub[N]) Set(text string) error { return call1[error](s.box(), "Set", text) }
 
+// Get implements flag.Getter.
+func (s *stub[N]) Get() any { return call0[any](s.box(), "Get") }
+
+// IsBoolFlag tells package flag that the flag needs no value.
+func (s *stub[N]) IsBoolFlag() bool { return call0[bool](s.box(), "IsBoolFlag") }
+
+// Scan implements sql.Scanner.
+func (s *stub[N]) Scan(value any) error { return call1[error](s.box(), "Scan", value) }
+
 // Error implements error.
 func (s *stub[N]) Error() string { return call0[string](s.box(), "Error") }
 
@@ -96,6 +105,9 @@ var stubMethods = map[string]reflect.Type{
 	"UnmarshalXMLAttr": reflect.TypeFor[func(xml.Attr) error](),
 	"String":           reflect.TypeFor[func() string](),
 	"Set":              reflect.TypeFor[func(string) error](),
+	"Get":              reflect.TypeFor[func() any](),
+	"IsBoolFlag":       reflect.TypeFor[func() bool](),
+	"Scan":             reflect.TypeFor[func(any) error](),
 	"Error":            reflect.TypeFor[func() string](),
 	"Value":            reflect.TypeFor[func() (driver.Value, error)](),
 }
@@ -106,12 +118,16 @@ type slot struct {
 	typ    *Type                     // of the receiver
 	direct bool                      // the data word is the receiver, not its address
 	raw    atomic.Pointer[rawType]   // of the receiver, or of what it points to
+	held   func(unsafe.Pointer) Box  // the receiver, in place of all this
 }
 
 type rawType struct{ reflect.Type }
 
 // box is the receiver with this data word.
 func (s *slot) box(word unsafe.Pointer) Box {
+	if s.held != nil {
+		return s.held(word)
+	}
 	raw := s.raw.Load().Type
 	if s.direct {
 		v := reflect.New(raw)

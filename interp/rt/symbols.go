@@ -91,6 +91,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 
 		"ContextWithValue": r.ContextWithValue,
 		"TextVar":          r.TextVar,
+		"FlagVar":          r.FlagVar,
+		"Declared":         r.Declared,
 		"ConvertParameter": r.ConvertParameter,
 		"EncodeXML":        r.EncodeXML,
 		"EncodeXMLElement": r.EncodeXMLElement,

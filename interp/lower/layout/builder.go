@@ -237,7 +237,7 @@ func (c *cycle) name(n *types.Named, t reflect.Type) reflect.Type {
 		return t
 	}
 	text, methods, ofPointer, done := c.Name(n, t)
-	t = named(t, text, methods, ofPointer)
+	t = Named(t, text, methods, ofPointer)
 	done(t)
 	return t
 }

@@ -80,10 +80,10 @@ type (
 	}
 )
 
-// named makes a type like t that has the given name, as "main.P", and the methods, and
+// Named makes a type like t that has the given name, as "main.P", and the methods, and
 // a type of pointers to it. It returns t where there is none: for a function or an
 // interface. The types are never freed.
-func named(t reflect.Type, name string, methods, ofPointer []Method) reflect.Type {
+func Named(t reflect.Type, name string, methods, ofPointer []Method) reflect.Type {
 	made, common, u := like(t)
 	if made == nil {
 		return t

@@ -22,7 +22,7 @@ func TestNamed(t *testing.T) {
 		reflect.TypeFor[int](), reflect.TypeFor[string](), reflect.TypeFor[[]int](), reflect.TypeFor[[2]*int](), reflect.TypeFor[map[string]int](),
 		reflect.TypeFor[chan int](), reflect.TypeFor[struct{ A, B int }](), reflect.StructOf([]reflect.StructField{{Name: "X", Type: reflect.TypeFor[*int]()}}),
 	} {
-		made := named(like, "main.T", []Method{text}, []Method{text})
+		made := Named(like, "main.T", []Method{text}, []Method{text})
 		if made.Name() != "T" || made.String() != "main.T" || made.PkgPath() != "main" || made.Kind() != like.Kind() || made.Size() != like.Size() {
 			t.Errorf("%s: got name %q, string %q, path %q, kind %s", like, made.Name(), made, made.PkgPath(), made.Kind())
 		}
@@ -34,7 +34,7 @@ func TestNamed(t *testing.T) {
 		if !made.Implements(marshaler) || !p.Implements(marshaler) || made.Implements(reflect.TypeFor[fmt.Stringer]()) {
 			t.Errorf("%s: methods %d and %d", like, made.NumMethod(), p.NumMethod())
 		}
-		if other := named(like, "main.T", nil, nil); other == made || other.NumMethod() != 0 || other.AssignableTo(made) {
+		if other := Named(like, "main.T", nil, nil); other == made || other.NumMethod() != 0 || other.AssignableTo(made) {
 			t.Errorf("%s: a second type is the first", like)
 		}
 		for range 1000 {
@@ -43,7 +43,7 @@ func TestNamed(t *testing.T) {
 		}
 		runtime.GC()
 	}
-	made := named(reflect.TypeFor[int](), "main.Number", []Method{text}, []Method{text})
+	made := Named(reflect.TypeFor[int](), "main.Number", []Method{text}, []Method{text})
 	x := reflect.New(made)
 	x.Elem().SetInt(7)
 	for _, v := range []reflect.Value{x, x.Elem()} {

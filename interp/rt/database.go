@@ -1,0 +1,24 @@
+package rt
+
+// declaredMethods are the methods that packages which look into an argument of type
+// any ask it for.
+var declaredMethods = []string{"Value", "Scan", "String", "MarshalText", "UnmarshalText", "GobEncode", "GobDecode", "MarshalBinary", "UnmarshalBinary"}
+
+// Declared is x as a compiled package gets it that reflects on its arguments: of the
+// declared type, with its name and fields.
+func (r *Registry) Declared(x any) (declared any) {
+	b, ok := r.unbox(x)
+	if !ok {
+		return x
+	}
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case *EncodingError: // its fields do not lie as they were declared
+			declared = b.V
+		default:
+			panic(v)
+		}
+	}()
+	return r.encodable("", x, declaredMethods).value
+}

@@ -1,0 +1,53 @@
+package rt
+
+import (
+	"flag"
+	"reflect"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/lower/layout"
+)
+
+// Package flag makes the zero value of the type of a flag.Value, to tell whether the
+// flag has a default. So each such type of a cell has a type of its own that stands for
+// it: a struct that holds the value, with methods of stubs.go.
+
+// holder is what values of these types are.
+type holder struct{ Value any }
+
+// FlagVar is f.Var(value, name, usage).
+func (r *Registry) FlagVar(f *flag.FlagSet, value flag.Value, name, usage string) {
+	if b, ok := r.unbox(value); ok {
+		if t := r.holderType(b.T, reflect.TypeOf(b.V)); t != nil {
+			held := reflect.New(t)
+			held.Elem().Field(0).Set(reflect.ValueOf(b.T.box(b.V)))
+			value = held.Interface().(flag.Value)
+		}
+	}
+	f.Var(value, name, usage)
+}
+
+// holderType is the type that stands for t, with values of type raw; nil if there are
+// too many already.
+func (r *Registry) holderType(t *Type, raw reflect.Type) reflect.Type {
+	if made, ok := r.flagTypes.Load(t); ok {
+		return made.(reflect.Type)
+	}
+	taken := stubs().take(1)
+	if taken == nil {
+		return nil
+	}
+	taken[0].held = func(word unsafe.Pointer) Box {
+		if v := (*holder)(word).Value; v != nil {
+			return v.(boxed).box()
+		}
+		if raw.Kind() == reflect.Pointer {
+			return Box{t, reflect.New(raw.Elem()).Interface()}
+		}
+		return Box{t, reflect.Zero(raw).Interface()}
+	}
+	made := layout.Named(reflect.TypeFor[holder](), t.name, nil, taken[0].methods(t.stubMethods()))
+	r.engine.Store(reflect.PointerTo(made), struct{}{}) // unbox finds the value
+	r.flagTypes.Store(t, made)
+	return made
+}

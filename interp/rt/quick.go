@@ -1,0 +1,183 @@
+package rt
+
+import (
+	"fmt"
+	"math/rand"
+	"reflect"
+	"testing/quick"
+)
+
+// Package testing/quick makes values of the types of parameters, by a method Generate
+// where there is one. For functions of cells that is done here, in the same way.
+
+// generator is the method Generate of types of cells.
+const generateSignature = "func(*rand.Rand, int) reflect.Value"
+
+// quickSize is the size at which the package begins.
+const quickSize = 50
+
+// quickFunctions are functions of testing/quick that cells have others for.
+func (r *Registry) quickFunctions() map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"Check": reflect.ValueOf(func(f any, config *quick.Config) error {
+			b, ok := r.unbox(f)
+			if !ok {
+				return quick.Check(f, config)
+			}
+			return r.quickRun(b, config, func(c *quick.Config) error { return quick.Check(b.V, c) })
+		}),
+		"CheckEqual": reflect.ValueOf(func(f, g any, config *quick.Config) error {
+			b, ok := r.unbox(f)
+			if !ok {
+				return quick.CheckEqual(f, r.Value(g), config)
+			}
+			if c, ok := r.unbox(g); ok && c.T != b.T {
+				return quick.SetupError("functions have different types")
+			}
+			return r.quickRun(b, config, func(c *quick.Config) error { return quick.CheckEqual(b.V, r.Value(g), c) })
+		}),
+		"Value": reflect.ValueOf(func(t reflect.Type, rand *rand.Rand) (ReflectValue, bool) {
+			w := view{nil, t}
+			if of, ok := t.(typeWrapper); ok {
+				w = view{of.d, of.Type}
+			}
+			v, ok := r.quickValue(w, rand, quickSize)
+			if !ok {
+				return ReflectValue{}, false
+			}
+			return r.reflected(v, w.d), true
+		}),
+	}
+}
+
+// quickRun runs a check of the function f with values that are made here.
+func (r *Registry) quickRun(f Box, config *quick.Config, check func(*quick.Config) error) (err error) {
+	if reflect.TypeOf(f.V).Kind() != reflect.Func {
+		return check(config)
+	}
+	s := r.signatureOf(view{f.T, reflect.TypeOf(f.V)})
+	var c quick.Config
+	if config != nil {
+		c = *config
+	}
+	if c.Values == nil {
+		c.Values = func(args []reflect.Value, rand *rand.Rand) {
+			for i := range args {
+				v, ok := r.quickValue(s.in(i), rand, quickSize)
+				if !ok {
+					panic(quick.SetupError(fmt.Sprintf("cannot create arbitrary value of type %s for argument %d", s.in(i), i)))
+				}
+				args[i] = v
+			}
+		}
+	}
+	defer func() {
+		v := recover()
+		if setup, ok := v.(quick.SetupError); ok {
+			err = setup
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	err = check(&c)
+	boxed := func(values []any, of func(int) view) {
+		for i, x := range values {
+			if w := of(i); w.d != nil {
+				values[i] = w.d.box(x)
+			}
+		}
+	}
+	switch failed := err.(type) { // the package returns no other
+	case *quick.CheckError:
+		boxed(failed.In, s.in)
+	case *quick.CheckEqualError:
+		boxed(failed.In, s.in)
+		boxed(failed.Out1, s.out)
+		boxed(failed.Out2, s.out)
+	}
+	return err
+}
+
+// quickValue is an arbitrary value of a type, as the package makes it.
+func (r *Registry) quickValue(w view, rand *rand.Rand, size int) (reflect.Value, bool) {
+	if w.d == nil {
+		if size == quickSize || !composite(w.t.Kind()) {
+			return quick.Value(w.t, rand)
+		}
+		if g, ok := reflect.Zero(w.t).Interface().(quick.Generator); ok {
+			return g.Generate(rand, size), true
+		}
+	} else if w.d.set.Load() != nil && w.d.set.Load().hasSignature("Generate", generateSignature) {
+		return call2[ReflectValue](Box{w.d, reflect.Zero(w.t).Interface()}, "Generate", rand, size).Value, true
+	}
+	v := reflect.New(w.t).Elem()
+	switch w.kind() {
+	case reflect.Map:
+		n := rand.Intn(size)
+		v.Set(reflect.MakeMap(w.t))
+		for range n {
+			key, ok := r.quickValue(w.key(), rand, size)
+			elem, also := r.quickValue(w.elem(), rand, size)
+			if !ok || !also {
+				return reflect.Value{}, false
+			}
+			v.SetMapIndex(key, elem)
+		}
+	case reflect.Pointer:
+		if rand.Intn(size) == 0 {
+			break
+		}
+		elem, ok := r.quickValue(w.elem(), rand, size)
+		if !ok {
+			return reflect.Value{}, false
+		}
+		v.Set(reflect.New(w.t.Elem()))
+		v.Elem().Set(elem)
+	case reflect.Slice, reflect.Array:
+		if w.kind() == reflect.Slice {
+			n := rand.Intn(size)
+			size -= n
+			v.Set(reflect.MakeSlice(w.t, n, n))
+		}
+		for i := range v.Len() {
+			elem, ok := r.quickValue(w.elem(), rand, size)
+			if !ok {
+				return reflect.Value{}, false
+			}
+			v.Index(i).Set(elem)
+		}
+	case reflect.Struct:
+		n := v.NumField()
+		if n > size {
+			size = 1
+		} else if n > 0 {
+			size /= n
+		}
+		for i := range n {
+			f, of := w.field(i)
+			elem, ok := r.quickValue(of, rand, size)
+			if !ok {
+				return reflect.Value{}, false
+			}
+			if !f.exported {
+				panic("reflect: reflect.Value.Set using value obtained using unexported field")
+			}
+			v.Field(i).Set(elem)
+		}
+	default:
+		x, ok := quick.Value(w.t, rand)
+		if !ok {
+			return reflect.Value{}, false
+		}
+		v.Set(x.Convert(w.t))
+	}
+	return v, true
+}
+
+func composite(k reflect.Kind) bool {
+	switch k {
+	case reflect.Map, reflect.Pointer, reflect.Slice, reflect.Array, reflect.Struct:
+		return true
+	}
+	return false
+}
