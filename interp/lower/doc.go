@@ -39,26 +39,23 @@
 // What lowered code does not do as Go does, because the engine works through
 // package reflect:
 //
-//   - The text of an index panic has no numbers in loops of functions that
-//     package machine does not run, where the check would cost too much. It is a
-//     runtime.Error always.
+//   - The text of an index panic of a variable has no numbers in loops of functions
+//     that package machine does not run, where the check would cost too much. It is
+//     a runtime.Error always.
 //   - Other compiled packages that find methods by reflection do not find those of
 //     types of cells; they see field a as Xa, and an embedded field as a named one.
 //     Package reflect itself has others in cells, and encoding/json, encoding/xml,
-//     encoding/gob, encoding/binary, encoding/asn1 and templates see what Go sees,
-//     see package rt.
+//     encoding/gob, encoding/binary, encoding/asn1, database/sql, flag,
+//     testing/quick and templates see what Go sees, see package rt.
 //   - Blank fields, which only package unsafe can set, count where structs are
 //     compared.
 //   - The name of a local type of a generic function does not tell the type
 //     arguments of the function.
 //   - The error of a failed assertion is a runtime.Error with Go's text, but no
 //     *runtime.TypeAssertionError.
-//   - flag.PrintDefaults tells the default of a flag whose Value is of a cell also
-//     where it is the zero value.
 //
-// Refused: a call as the value of a blank field, values with methods that
-// encoding/xml or encoding/gob ask for, functions of testing/quick with parameters
-// whose types have a method Generate.
+// Refused: a call as the value of a blank field, values with interfaces in them for
+// encoding/xml.
 //
 // # For whoever changes it
 //

@@ -178,8 +178,10 @@
 // Functions that reflect on their argument without asking for methods
 // (sort.Slice, runtime.SetFinalizer) get Value(x): they see fields and elements, but
 // neither the names of types nor their methods. Those of encoding/xml,
-// encoding/gob, encoding/binary and encoding/asn1 see fields as they were declared;
-// a value with a method that they ask for is refused by an [EncodingError].
+// encoding/gob, encoding/binary, encoding/asn1 and database/sql get values of types
+// with the declared names and fields, and with those of the declared methods that
+// such packages ask for. There is a limited number of types with methods: where none
+// is left, a value is refused by an [EncodingError].
 //
 // # What compiled packages may ask of a box
 //
