@@ -28,8 +28,6 @@ const exampleTime = 30 * time.Second
 var differs = map[string]string{
 	"context/example_test.go":                           "uses names of another file",
 	"encoding/gob/example_interface_test.go _interface": "gob does not know interpreted types by name",
-	"encoding/xml/example_marshaling_test.go":           "xml with methods of interpreted types is refused",
-	"encoding/xml/example_text_marshaling_test.go":      "xml with methods of interpreted types is refused",
 	"go/doc/example_test.go":                            "uses an internal package",
 	"log/example_test.go Logger":                        "names a file, which is a cell here",
 	"log/example_test.go Logger_Output":                 "names a file, which is a cell here",

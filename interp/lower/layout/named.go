@@ -69,9 +69,7 @@ type (
 		uncommon
 	}
 	mapNamed struct {
-		mapType
-		groupSize, slotSize, elemOffset uintptr
-		flags, _                        uint32
+		wholeMapType
 		uncommon
 	}
 	structNamed struct {
@@ -79,6 +77,13 @@ type (
 		uncommon
 	}
 )
+
+// wholeMapType is internal/abi.MapType.
+type wholeMapType struct {
+	mapType
+	groupSize, slotSize, elemOffset uintptr
+	flags, _                        uint32
+}
 
 // Named makes a type like t that has the given name, as "main.P", and the methods, and
 // a type of pointers to it. It returns t where there is none: for a function or an
@@ -124,10 +129,7 @@ func like(t reflect.Type) (unsafe.Pointer, *commonType, *uncommon) {
 		made := &arrayNamed{arrayType: *(*arrayType)(from)}
 		return unsafe.Pointer(made), &made.commonType, &made.uncommon
 	case reflect.Map:
-		made := &mapNamed{}
-		whole := (*mapNamed)(from)
-		made.mapType, made.groupSize, made.slotSize = whole.mapType, whole.groupSize, whole.slotSize
-		made.elemOffset, made.flags = whole.elemOffset, whole.flags
+		made := &mapNamed{wholeMapType: *(*wholeMapType)(from)}
 		return unsafe.Pointer(made), &made.commonType, &made.uncommon
 	case reflect.Func, reflect.Interface, reflect.Invalid:
 		return nil, nil, nil
