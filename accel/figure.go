@@ -86,6 +86,9 @@ func (r *Run) rates() *plots.Figure {
 		rates[i] = s.LearningRate
 	}
 	f := plots.Line("Learning rate", rates).XLabel("step").Size(0, 160)
+	if !r.finished {
+		f.RangeX(0, float64(r.planned))
+	}
 	if n := len(rates); n > 0 {
 		f.Subtitle(fmt.Sprintf("highest %.3g, now %.3g", slices.Max(rates), rates[n-1]))
 	}
@@ -104,8 +107,12 @@ func (r *Run) scales() *plots.Figure {
 			skipped++
 		}
 	}
-	return plots.Line("Loss scale", powers).XLabel("step").YLabel("power of 2").Size(0, 160).
+	f := plots.Line("Loss scale", powers).XLabel("step").YLabel("power of 2").Size(0, 160).
 		Subtitle(plural(skipped, "step") + " skipped")
+	if !r.finished {
+		f.RangeX(0, float64(r.planned))
+	}
+	return f
 }
 
 // MIMEBundle shows the run: its figure, and in text its summary. Where [Live]

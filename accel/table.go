@@ -67,7 +67,7 @@ func (t table) bundle() map[string]any {
 func figureAndTable(draws bool, figure func() *plots.Figure, t table) map[string]any {
 	bundle := t.bundle()
 	if draws {
-		bundle["text/html"] = "<div>" + figure().SVG() + "</div>" + t.html()
+		bundle["text/html"] = "<div>" + figure().HTML() + "</div>" + t.html()
 	}
 	return bundle
 }

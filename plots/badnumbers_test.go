@@ -102,7 +102,7 @@ func TestCounts(t *testing.T) {
 		{"no partner", Lines("line", Series{X: []float64{1, 2}, Y: []float64{1, 2, 3}}), []string{">1 not drawn<"}, "line: 2 of 3 points from 1 to 2"},
 		{"scatter without x", Scatter("dots", nil, []float64{1, 2}), []string{">2 not drawn<"}, "dots: 2 points"},
 		{"histogram", Hist("h", []float64{1, 2, nan}), []string{">1 non-finite<"}, "h: 2 of 3 points from 1 to 2"},
-		{"bar", Bar("b", []string{"a", "b", "c"}, []float64{1, nan}), []string{">NaN<"}, "b: a 1.00"},
+		{"bar", Bar("b", []string{"a", "b", "c"}, []float64{1, nan}), []string{">NaN<"}, "b: “a” is 1.00"},
 		{"confusion", Confusion("c", []string{"cat", "dog"}, [][]int{{3, 1}}), []string{">75<", ">25<", ">–<"}, "c: accuracy 75.0 %, most often wrong: cat as dog"},
 		{"confusion without examples", Confusion("c", []string{"cat"}, nil), nil, "c: no examples"},
 		{"heat map", HeatMap("m", [][]float64{{1, nan}, {2}}, nil, nil), []string{">1 not drawn<", ">1 missing<"}, "m: from 1.00 to 2.00"},

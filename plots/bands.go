@@ -43,7 +43,7 @@ func (k banded) sections(l look) []section {
 		n += len(s.points)
 		steps = steps && wholeX(s.points)
 	}
-	x = x.widened(l.logX)
+	x = l.shown(x).widened(l.logX)
 	p := l.curveAxes(x, y, steps)
 	for i, s := range k {
 		p.Add(band{s.ranges(l), at(hue(i), opacityArea)}) // all below the lines
@@ -53,8 +53,8 @@ func (k banded) sections(l look) []section {
 	for i, s := range k {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(line(reduce(part, x.lo, x.hi, l.logX), hue(i), widthLine))
-			if len(part) <= eachDot {
+			p.Add(line(l.held(reduce(part, x.lo, x.hi, l.logX)), hue(i), widthLine))
+			if len(part) <= eachDot && !l.stepped {
 				p.Add(spots{part, 1.8, hue(i)})
 			}
 		}
@@ -79,6 +79,9 @@ func (s bandSeries) ranges(l look) []interval {
 	for i, q := range s.points {
 		if i >= len(s.low) || i >= len(s.high) || !drawable(q.x, l.logX) || !drawable(s.low[i].y, l.logY) || !drawable(s.high[i].y, l.logY) {
 			continue
+		}
+		if n := len(all); l.stepped && n > 0 {
+			all = append(all, interval{x: q.x, low: all[n-1].low, high: all[n-1].high})
 		}
 		all = append(all, interval{x: q.x, low: s.low[i].y, high: s.high[i].y})
 	}

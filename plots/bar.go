@@ -69,9 +69,11 @@ func (k bars) sections(l look) []section {
 	subtitle := "no data"
 	switch {
 	case drawn == 1:
-		subtitle = k[highest].name + " " + write(k[highest].value)
+		subtitle = quoted(k[highest].name) + " is " + write(k[highest].value)
+	case drawn > 1 && k[lowest].value == k[highest].value:
+		subtitle = "all are " + write(k[highest].value)
 	case drawn > 1:
-		subtitle = "highest " + k[highest].name + " " + write(k[highest].value) + ", lowest " + k[lowest].name + " " + write(k[lowest].value)
+		subtitle = quoted(k[highest].name) + " is highest with " + write(k[highest].value) + ", " + quoted(k[lowest].name) + " lowest with " + write(k[lowest].value)
 	case len(k) > 0:
 		subtitle = "none of " + counted(len(k), "value") + " can be drawn"
 	}
@@ -80,6 +82,9 @@ func (k bars) sections(l look) []section {
 		body: bodyFunc(func(c draw.Canvas) { k.draw(c, x.widened(false)) }),
 	}}
 }
+
+// quoted is a name in a sentence.
+func quoted(name string) string { return "“" + name + "”" }
 
 // writer writes the values: as whole numbers when all are.
 func (k bars) writer() func(float64) string {

@@ -8,5 +8,5 @@ import (
 
 func ExampleBar() {
 	fmt.Println(plots.Bar("recall", []string{"cat", "dog", "horse"}, []float64{0.81, 0.93, 0.97}))
-	// Output: recall: highest horse 0.970, lowest cat 0.810
+	// Output: recall: “horse” is highest with 0.970, “cat” lowest with 0.810
 }

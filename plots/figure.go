@@ -30,6 +30,8 @@ type look struct {
 	labelX, labelY  string
 	logX, logY      bool
 	width, height   float64 // in CSS pixels; 0 leaves it to the kind
+	rangeX          limits  // that the axis of x shows at least
+	stepped         bool
 	format          Format
 }
 
@@ -71,6 +73,20 @@ func (f *Figure) LogX() *Figure { f.look.logX = true; return f }
 // LogX does for x.
 func (f *Figure) LogY() *Figure { f.look.logY = true; return f }
 
+// RangeX has the x axis of a line figure reach from one number to another at least, so
+// that it does not move while data come in.
+func (f *Figure) RangeX(from, to float64) *Figure {
+	f.look.rangeX = limits{}
+	if drawable(from, false) && drawable(to, false) && from < to {
+		f.look.rangeX = limits{from, to, true}
+	}
+	return f
+}
+
+// Stepped draws the lines of a line or band figure as steps: each value holds until the
+// next one, as the best value so far does.
+func (f *Figure) Stepped() *Figure { f.look.stepped = true; return f }
+
 // Size sets width and height in CSS pixels, each from 40 to 4000; 0 stands for
 // the size that the kind of figure has by itself.
 func (f *Figure) Size(width, height float64) *Figure {
@@ -98,11 +114,14 @@ func (f *Figure) String() string {
 	return strings.Join(lines, "; ")
 }
 
-// MIMEBundle is what a notebook shows: "image/svg+xml" (a string), "image/png"
-// (bytes, two pixels for each CSS pixel) and "text/plain", one line.
+// MIMEBundle is what a notebook shows: "text/html" (see [Figure.HTML]), "image/svg+xml" (a
+// string), "image/png" (bytes, two pixels for each CSS pixel) and "text/plain", one line.
 func (f *Figure) MIMEBundle() map[string]any {
 	bundle := map[string]any{"text/plain": f.String()}
 	format := f.look.format.orEnvironment()
+	if format == Both {
+		bundle["text/html"] = f.HTML()
+	}
 	if format != PNG {
 		bundle["image/svg+xml"] = f.SVG()
 	}
@@ -112,13 +131,19 @@ func (f *Figure) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata gives the size in CSS pixels at which to show the PNG.
+// MIMEMetadata gives the size in CSS pixels at which to show the PNG, and the text for
+// readers that do not see the pictures.
 func (f *Figure) MIMEMetadata() map[string]any {
-	if f.look.format.orEnvironment() == SVG {
-		return nil
+	metadata, alt := map[string]any{}, f.String()
+	format := f.look.format.orEnvironment()
+	if format != PNG {
+		metadata["image/svg+xml"] = map[string]any{"alt": alt}
 	}
-	width, height := f.points()
-	return map[string]any{"image/png": map[string]any{"width": pixels(width), "height": pixels(height)}}
+	if format != SVG {
+		width, height := f.points()
+		metadata["image/png"] = map[string]any{"width": pixels(width), "height": pixels(height), "alt": alt}
+	}
+	return metadata
 }
 
 // SVG is the figure as an SVG document, which follows the reader's light or

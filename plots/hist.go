@@ -64,7 +64,7 @@ func (k histogram) sections(l look) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: append(legend, notDrawn(bad)...), height: 1,
-		body: rows{{panels: []panel{{p, "↑ " + label}}, weight: 1}},
+		body: rows{{panels: []panel{{p, label}}, weight: 1}},
 	}}
 }
 

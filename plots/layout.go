@@ -197,7 +197,7 @@ func (rs rows) draw(c draw.Canvas) {
 func (l look) onePanel(p *plot.Plot, subtitle string, legend []entry) []section {
 	label := ""
 	if l.labelY != "" {
-		label = "↑ " + l.labelY
+		label = l.labelY
 	}
 	return []section{{
 		title:    l.title,

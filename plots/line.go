@@ -28,14 +28,14 @@ func (k lines) sections(l look) []section {
 		n += len(s.points)
 		steps = steps && wholeX(s.points)
 	}
-	x = x.widened(l.logX)
+	x = l.shown(x).widened(l.logX)
 	p := l.curveAxes(x, y, steps)
 	var bad []point
 	var legend []entry
 	for i, s := range k.series {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(line(reduce(part, x.lo, x.hi, l.logX), hue(i), widthLine))
+			p.Add(line(l.held(reduce(part, x.lo, x.hi, l.logX)), hue(i), widthLine))
 		}
 		bad = append(bad, gone...)
 		if s.name != "" {
@@ -47,6 +47,29 @@ func (k lines) sections(l look) []section {
 		nothing(p, "no data")
 	}
 	return l.onePanel(p, described(n, len(bad), y), append(legend, notDrawn(bad)...))
+}
+
+// shown is the range of x with what the caller wants to see of it.
+func (l look) shown(x limits) limits {
+	if l.rangeX.some && drawable(l.rangeX.lo, l.logX) {
+		x.add(l.rangeX.lo, l.rangeX.hi)
+	}
+	return x
+}
+
+// held is points as steps, if the caller wants steps.
+func (l look) held(points []point) []point {
+	if !l.stepped || len(points) < 2 {
+		return points
+	}
+	steps := make([]point, 0, 2*len(points))
+	for i, q := range points {
+		if i > 0 {
+			steps = append(steps, point{q.x, points[i-1].y})
+		}
+		steps = append(steps, q)
+	}
+	return steps
 }
 
 // curveAxes are the axes for curves within x and y; steps tells that all x are whole.

@@ -70,7 +70,7 @@ func (k rateFinder) sections(l look) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
-		body: rows{{panels: []panel{{p, "↑ " + label}}, weight: 1, headroom: uprightRoom}},
+		body: rows{{panels: []panel{{p, label}}, weight: 1, headroom: uprightRoom}},
 	}}
 }
 

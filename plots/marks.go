@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image/color"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -142,34 +143,90 @@ func (m band) Plot(c draw.Canvas, p *plot.Plot) {
 type note struct {
 	at    point
 	words string
-	below bool // prefer the side below the point
+	below bool      // prefer the side below the point
+	avoid [][]point // curves that the words should not lie on
 }
 
 func (m note) Plot(c draw.Canvas, p *plot.Plot) {
-	const reach, gap = vg.Length(14), vg.Length(3)
+	const gap = vg.Length(3)
 	q := place(c, p, []point{m.at})[0]
 	if q.X < c.Min.X-1 || q.X > c.Max.X+1 || q.Y < c.Min.Y-1 || q.Y > c.Max.Y+1 {
 		return
 	}
 	style := textStyle(sizeSmall, ink(.9))
-	height := style.Font.Size
-	below := m.below
-	switch {
-	case q.Y+reach+height > c.Max.Y:
-		below = true
-	case q.Y-reach-height < c.Min.Y:
-		below = false
+	width, height := style.Width(m.words), style.Font.Size
+	var curves [][]vg.Point
+	for _, points := range m.avoid {
+		curves = append(curves, place(c, p, points))
 	}
-	width := style.Width(m.words)
-	x := max(c.Min.X, min(q.X-width/2, c.Max.X-width))
-	from, to := q.Y+gap, q.Y+reach
+	// The nearest place that is free; else the one with the least of a curve in it.
+	best, least := vg.Rectangle{}, math.Inf(1)
+	for _, reach := range [...]vg.Length{14, 26, 38, 52, 68, 86, 106} {
+		for _, below := range [...]bool{m.below, !m.below} {
+			y := q.Y + reach
+			if below {
+				y = q.Y - reach - height
+			}
+			if y < c.Min.Y+1 || y+height > c.Max.Y {
+				continue
+			}
+			for _, x := range [...]vg.Length{q.X - width/2, q.X + 6, q.X - width - 6, q.X + 24, q.X - width - 24} {
+				x = max(c.Min.X+1, min(x, c.Max.X-width))
+				box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}
+				if covered := covers(box, curves); covered < least {
+					best, least = box, covered
+				}
+			}
+			if least == 0 {
+				break
+			}
+		}
+		if least == 0 {
+			break
+		}
+	}
+	if math.IsInf(least, 1) { // the panel is lower than the words
+		return
+	}
+	from, to := q.Y+gap, best.Min.Y
 	style.YAlign = draw.YBottom
-	if below {
-		from, to = q.Y-gap, q.Y-reach
-		style.YAlign = draw.YTop
+	at := vg.Point{X: best.Min.X, Y: best.Min.Y}
+	if best.Max.Y < q.Y {
+		from, to = q.Y-gap, best.Max.Y
 	}
-	c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, q.X, from, q.X, to)
-	c.FillText(style, vg.Point{X: x, Y: to}, m.words)
+	end := min(max(q.X, best.Min.X), best.Max.X)
+	c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, q.X, from, end, to)
+	c.FillText(style, at, m.words)
+}
+
+// covers is the length of curves within a box and a little around it.
+func covers(box vg.Rectangle, curves [][]vg.Point) float64 {
+	const air = 2
+	box.Min.X, box.Min.Y = box.Min.X-air, box.Min.Y-air
+	box.Max.X, box.Max.Y = box.Max.X+air, box.Max.Y+air
+	sum := 0.0
+	for _, points := range curves {
+		for i := range points {
+			if i == 0 {
+				continue
+			}
+			a, b := points[i-1], points[i]
+			// Pieces of at most a point, of which each counts by its middle.
+			length := math.Hypot(float64(b.X-a.X), float64(b.Y-a.Y))
+			if max(a.X, b.X) < box.Min.X || min(a.X, b.X) > box.Max.X || max(a.Y, b.Y) < box.Min.Y || min(a.Y, b.Y) > box.Max.Y || length == 0 {
+				continue
+			}
+			pieces := min(math.Ceil(length), 2000)
+			for k := range int(pieces) {
+				part := vg.Length((float64(k) + .5) / pieces)
+				at := vg.Point{X: a.X + (b.X-a.X)*part, Y: a.Y + (b.Y-a.Y)*part}
+				if at.X > box.Min.X && at.X < box.Max.X && at.Y > box.Min.Y && at.Y < box.Max.Y {
+					sum += length / pieces
+				}
+			}
+		}
+	}
+	return sum
 }
 
 // lost is a red tick at the bottom for each point that cannot be drawn.

@@ -125,7 +125,8 @@ func value(v float64) string {
 	return words
 }
 
-// grouped writes a count with narrow gaps between thousands: 12 000.
+// grouped writes a count with gaps between thousands from five digits on, as tables and
+// ticks do: 1845, 12 000.
 func grouped(v float64) string {
 	if math.Abs(v) >= 1e15 || math.IsNaN(v) {
 		return value(v)
@@ -134,6 +135,9 @@ func grouped(v float64) string {
 	sign := ""
 	if strings.HasPrefix(digits, minus) {
 		sign, digits = minus, digits[len(minus):]
+	}
+	if len(digits) < 5 {
+		return sign + digits
 	}
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "\u00a0" + digits[i:]

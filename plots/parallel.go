@@ -92,6 +92,8 @@ func (k parallel) draw(c draw.Canvas) {
 			}
 			c.StrokeLine2(draw.LineStyle{Color: inkAxis, Width: widthAxis}, x(i)-3, y, x(i), y)
 			words := fitted(label, t.Label, side-6)
+			size := label.Width(words)
+			c.FillPolygon(plate, rectangle(x(i)-6-size, y-sizeTiny*.55, size+2, sizeTiny*1.1))
 			c.FillText(label, vg.Point{X: x(i) - 5 - label.Width(words), Y: y}, words)
 		}
 	}
@@ -168,13 +170,38 @@ func newUprightScale(a Axis, low, high vg.Length) uprightScale {
 	if !s.values.some {
 		return s
 	}
+	if !s.log {
+		s.values = clipped(s.values, a.Values)
+	}
 	s.values = s.values.widened(s.log)
 	s.ticks = counter(5, s.log, steps).Ticks(s.values.lo, s.values.hi)
 	return s
 }
 
-// place is the height of a value.
+// clipped is the range of most values where a few others, that lie at its end then, would
+// press them together.
+func clipped(l limits, values []float64) limits {
+	var sorted []float64
+	for _, v := range values {
+		if drawable(v, false) {
+			sorted = append(sorted, v)
+		}
+	}
+	slices.Sort(sorted)
+	n := len(sorted)
+	if n < 10 {
+		return l
+	}
+	low, high := sorted[n/10], sorted[n-1-n/10]
+	if width := high - low; width > 0 && l.hi-l.lo > 12*width {
+		l.lo, l.hi = max(l.lo, low-width), min(l.hi, high+width)
+	}
+	return l
+}
+
+// place is the height of a value; that of one beyond the range is at its end.
 func (s uprightScale) place(v float64) vg.Length {
+	v = min(max(v, s.values.lo), s.values.hi)
 	part := (v - s.values.lo) / (s.values.hi - s.values.lo)
 	if s.log {
 		part = logScale{}.Normalize(s.values.lo, s.values.hi, v)

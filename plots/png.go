@@ -123,8 +123,13 @@ func (c *pngCanvas) DrawImage(r vg.Rectangle, m image.Image) {
 // encoded is the PNG file.
 func (c *pngCanvas) encoded() []byte {
 	var b bytes.Buffer
+	var picture image.Image = c.Image()
+	if p := indexed(c.Image()); p != nil {
+		picture = p
+	}
 	// The encoder fails only for images without pixels, and a figure has some.
-	if err := png.Encode(&b, c.Image()); err != nil {
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&b, picture); err != nil {
 		return nil
 	}
 	return b.Bytes()

@@ -130,7 +130,7 @@ func (k roofline) sections(l look) []section {
 	scale(&p.Y, y.widened(true), true, ticker(5, true))
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
-		body: rows{{panels: []panel{{p, "↑ GFLOP/s (log)"}}, weight: 1}},
+		body: rows{{panels: []panel{{p, "GFLOP/s (log)"}}, weight: 1}},
 	}}
 }
 

@@ -335,6 +335,9 @@ func (c *svgCanvas) document(label string) string {
 	if red := []byte(` fill="` + wrongLight + `"`); bytes.Contains(c.body.Bytes(), red) {
 		b.WriteString(`.quern:root [fill="` + wrongLight + `"]{fill:` + wrongDark + "}")
 	}
+	if plates := []byte(` fill="#fefefe"`); bytes.Contains(c.body.Bytes(), plates) {
+		b.WriteString(`.quern:root [fill="#fefefe"]{fill:` + paperDark + "}")
+	}
 	b.WriteString("}</style>\n")
 	b.Write(c.body.Bytes())
 	b.WriteString("</svg>\n")

@@ -43,6 +43,9 @@ func (k ink) RGBA() (r, g, b, a uint32) {
 
 var (
 	paper = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
+	// plate lies under words that lines would cover. In the SVG it is the paper of either
+	// theme, see svgCanvas.document; no other colour may be equal to it.
+	plate = color.NRGBA{R: 0xfe, G: 0xfe, B: 0xfe, A: 0xff}
 	wrong = color.NRGBA{R: 0xd1, G: 0x24, B: 0x2f, A: 0xff} // errors and numbers that cannot be drawn
 )
 
@@ -94,7 +97,7 @@ const (
 // opacityFaint is that of a raw curve under its smoothed one, opacityArea that
 // of a filled area, opacityRange that of a band between minimum and maximum.
 const (
-	opacityFaint = .28
+	opacityFaint = .45
 	opacityArea  = .12
 	opacityRange = .3
 )

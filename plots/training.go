@@ -111,7 +111,7 @@ func (k training) sections(l look) []section {
 		logY := l.logY && !m.percent
 		p, gone := m.panel(x, l.logX, logY, 7/len(metrics)+1)
 		p.X.Label.Text = k.xName
-		label := "↑ " + m.name
+		label := m.name
 		if logY {
 			label += " (log)"
 		}
@@ -122,7 +122,7 @@ func (k training) sections(l look) []section {
 	}
 	var legend []entry
 	if smoothed {
-		legend = append(legend, entry{name: "train", colour: hue(0)}, entry{name: "train (raw)", colour: at(hue(0), .35)})
+		legend = append(legend, entry{name: "train", colour: hue(0)}, entry{name: "train (raw)", colour: at(hue(0), opacityFaint)})
 	} else {
 		legend = append(legend, entry{name: "train", colour: hue(0)})
 	}
@@ -175,7 +175,13 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 		if m.percent {
 			words = "best " + ratio(best.y/100)
 		}
-		p.Add(note{at: best, words: words + " @ " + whole(best.x), below: m.percent})
+		var avoid [][]point
+		for _, points := range [][]point{m.raw, trend, m.checks} {
+			for _, part := range first(runs(points, logX, logY)) {
+				avoid = append(avoid, reduce(part, x.lo, x.hi, logX))
+			}
+		}
+		p.Add(note{at: best, words: words + " @ " + whole(best.x), below: m.percent, avoid: avoid})
 	}
 	switch {
 	case m.percent:

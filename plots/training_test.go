@@ -49,7 +49,7 @@ func TestTrainingFinding(t *testing.T) {
 		want string
 	}{
 		{"validation", TrainingData{Loss: Series{Y: loss}, ValidationLoss: Series{X: []float64{1000, 2999, 3500}, Y: []float64{.4, .267, .3}}},
-			"best validation loss 0.267 at step 2\u00a0999"},
+			"best validation loss 0.267 at step 2999"},
 		{"the first of equals is best", TrainingData{ValidationLoss: Series{Y: []float64{.3, .3}}}, "best validation loss 0.300 at step 0"},
 		{"epochs", TrainingData{XName: "epoch", ValidationLoss: Series{Y: []float64{.5, .3}}}, "best validation loss 0.300 at epoch 1"},
 		{"validation that is NaN", TrainingData{Loss: Series{Y: loss}, ValidationLoss: Series{Y: []float64{math.NaN()}}}, "loss from 2.00 to 0.500"},

@@ -42,7 +42,7 @@ func (k waterfall) sections(l look) []section {
 	if len(drawn) > 1 {
 		write := k.writer()
 		first, last := drawn[0], drawn[len(drawn)-1]
-		all[0].subtitle = first.name + " " + write(first.value) + ", at the end " + last.name + " " + write(last.value)
+		all[0].subtitle = "from " + write(first.value) + " with " + quoted(first.name) + " to " + write(last.value) + " with " + quoted(last.name)
 	}
 	return all
 }

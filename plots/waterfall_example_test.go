@@ -8,5 +8,5 @@ import (
 
 func ExampleWaterfall() {
 	fmt.Println(plots.Waterfall("seconds", []string{"SGD", "+ AdamW", "+ one cycle"}, []float64{8, 3, 2}))
-	// Output: seconds: SGD 8, at the end + one cycle 2
+	// Output: seconds: from 8 with “SGD” to 2 with “+ one cycle”
 }

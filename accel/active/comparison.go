@@ -81,10 +81,10 @@ func (c *Comparison) Sentence() string {
 			continue
 		}
 		n, ok := l.LabelsTo(c.Target)
-		need := fmt.Sprintf("%s %s", l.Name, grouped(n))
+		need := fmt.Sprintf("%s %s", l.Name, display.Integer(n))
 		if !ok {
 			labels := l.measured()
-			need = fmt.Sprintf("%s not by %s", l.Name, grouped(labels[len(labels)-1]))
+			need = fmt.Sprintf("%s not by %s", l.Name, display.Integer(labels[len(labels)-1]))
 		}
 		switch {
 		case len(needs) == 0:
@@ -153,7 +153,7 @@ func (c *Comparison) table() display.Content {
 	}
 	columns := []string{"strategy"}
 	for _, n := range labels {
-		columns = append(columns, grouped(n)+" labels")
+		columns = append(columns, display.Integer(n)+" labels")
 	}
 	columns = append(columns, "labels to "+c.target(), "choosing, s", "training, s")
 	var rows [][]any
@@ -172,7 +172,7 @@ func (c *Comparison) table() display.Content {
 		}
 		needed := "–"
 		if n, ok := l.LabelsTo(c.Target); ok {
-			needed = grouped(n)
+			needed = display.Integer(n)
 		}
 		querying, training := l.Seconds()
 		rows = append(rows, append(row, needed, fmt.Sprintf("%.2f", querying), fmt.Sprintf("%.2f", training)))
@@ -199,7 +199,7 @@ func (c *Comparison) MIMEBundle() map[string]any {
 	}
 	page := ""
 	if !c.drawn {
-		page = "<div>" + c.Figure().SVG() + "</div>"
+		page = "<div>" + c.Figure().HTML() + "</div>"
 	}
 	for line := range strings.Lines(c.below()) {
 		page += "<p>" + html.EscapeString(strings.TrimSpace(line)) + "</p>"
@@ -215,11 +215,3 @@ func (c *Comparison) target() string {
 
 // percent writes a share with so many digits behind the point.
 func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }
-
-// grouped writes a number with its thousands apart.
-func grouped(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s\u202f%03d", grouped(n/1000), n%1000)
-}

@@ -1,6 +1,8 @@
 package active
 
 import (
+	"github.com/quernlab/quern/display"
+
 	"fmt"
 	"math"
 	"time"
@@ -43,7 +45,7 @@ func (c *Curve) String() string {
 		return "no points"
 	}
 	p := c.Points[len(c.Points)-1]
-	return fmt.Sprintf("%s with %s labels", percent(p.Accuracy, 1), grouped(p.Labels))
+	return fmt.Sprintf("%s with %s labels", percent(p.Accuracy, 1), display.Integer(p.Labels))
 }
 
 // MIMEBundle shows the figure.

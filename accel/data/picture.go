@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -71,7 +72,7 @@ func (s *Set) String() string {
 
 // holds is what the set holds.
 func (s *Set) holds() string {
-	text := fmt.Sprintf("%d examples of shape %v", s.Len(), s.shape)
+	text := fmt.Sprintf("%s examples of shape %v", display.Integer(s.Len()), s.shape)
 	if n := s.Targets(); n > 0 {
 		return text + fmt.Sprintf(", %d targets each", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // Table is a model in rows; [Summary] makes it. It shows itself.
@@ -172,9 +173,9 @@ func (t *Table) frozen() int {
 
 // total is the last line of the table.
 func (t *Table) total() string {
-	text := fmt.Sprintf("%d parameters", t.Parameters())
+	text := display.Integer(t.Parameters()) + " parameters"
 	if n := t.frozen(); n > 0 {
-		text += fmt.Sprintf(" and %d frozen", n)
+		text += fmt.Sprintf(" and %s frozen", display.Integer(n))
 	}
 	if n := t.FLOPs(); n > 0 {
 		text += fmt.Sprintf(", %s FLOPs an example", short(n)) + t.shares()
@@ -206,10 +207,10 @@ func (t *Table) cells() [][]string {
 	for _, r := range t.Rows {
 		n, flops := "", ""
 		if r.Parameters > 0 {
-			n = fmt.Sprint(r.Parameters)
+			n = display.Integer(r.Parameters)
 		}
 		if r.Frozen > 0 {
-			n = strings.TrimSpace(fmt.Sprintf("%s (%d frozen)", n, r.Frozen))
+			n = strings.TrimSpace(fmt.Sprintf("%s (%s frozen)", n, display.Integer(r.Frozen)))
 		}
 		if r.FLOPs > 0 {
 			flops = short(r.FLOPs)

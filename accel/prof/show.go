@@ -24,9 +24,9 @@ func (r *Report) MIMEBundle() map[string]any {
 	for line := range strings.Lines(r.String()) {
 		page.WriteString("<div>" + html.EscapeString(strings.TrimSpace(line)) + "</div>")
 	}
-	page.WriteString("<div>" + r.Timeline().SVG() + "</div>")
+	page.WriteString("<div>" + r.Timeline().HTML() + "</div>")
 	if len(r.memory) > 0 {
-		page.WriteString("<div>" + r.MemoryFigure().SVG() + "</div>")
+		page.WriteString("<div>" + r.MemoryFigure().HTML() + "</div>")
 	}
 	rows, _ := table.content().MIMEBundle()["text/html"].(string)
 	page.WriteString(rows)

@@ -130,6 +130,15 @@ func spread(searches []*Search, measure func(*Search) float64) (mean, deviation 
 	return stat.MeanStdDev(values, nil)
 }
 
+// extremes are the lowest and the highest of a number over searches.
+func extremes(searches []*Search, measure func(*Search) float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, s := range searches {
+		low, high = min(low, measure(s)), max(high, measure(s))
+	}
+	return low, high
+}
+
 // at is the best value after so much was spent, in units or in trials.
 func (s *Search) at(spent float64, units bool) float64 {
 	best, sum := math.NaN(), 0.
@@ -181,8 +190,10 @@ func (c *Comparison) Figure() *plots.Figure {
 				continue // a search has finished no trial yet
 			}
 			b.X, b.Y = append(b.X, float64(spent)), append(b.Y, mean)
-			b.Low, b.High = append(b.Low, mean-deviation), append(b.High, mean+deviation)
-			low, high = min(low, mean-deviation, mean), max(high, mean)
+			// What no search has found is not in the band: a loss is not below zero.
+			lowest, highest := extremes(v.Searches, func(s *Search) float64 { return s.at(float64(spent), c.Units) })
+			b.Low, b.High = append(b.Low, max(mean-deviation, lowest)), append(b.High, min(mean+deviation, highest))
+			low, high = min(low, lowest), max(high, mean)
 		}
 		bands = append(bands, b)
 	}
@@ -190,7 +201,7 @@ func (c *Comparison) Figure() *plots.Figure {
 	if c.Units {
 		unit = "units of work"
 	}
-	f := plots.Bands("Best so far", bands...).XLabel(unit).Subtitle(c.seeds())
+	f := plots.Bands("Best so far", bands...).XLabel(unit).Stepped().Subtitle(c.seeds())
 	if low > 0 && high > 4*low { // first trials may be far from the last
 		f.LogY()
 	}
@@ -246,7 +257,7 @@ func (c *Comparison) String() string {
 func (c *Comparison) MIMEBundle() map[string]any {
 	page := fmt.Sprint(c.table().MIMEBundle()["text/html"]) + "<div>" + html.EscapeString(c.below()) + "</div>"
 	if c.spending() > 0 && !c.drawn {
-		page = "<div>" + c.Figure().SVG() + "</div>" + page
+		page = "<div>" + c.Figure().HTML() + "</div>" + page
 	}
 	return map[string]any{"text/html": page, "text/plain": c.String()}
 }

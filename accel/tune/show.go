@@ -94,7 +94,7 @@ func (s *Search) Figure() *plots.Figure {
 	if first < 0 {
 		first = len(values)
 	}
-	best := plots.Lines("Best so far", plots.Series{X: numbers[first:], Y: values[first:]}).XLabel("trial").Size(0, 170).Subtitle(s.outcome())
+	best := plots.Lines("Best so far", plots.Series{X: numbers[first:], Y: values[first:]}).XLabel("trial").Size(0, 170).Stepped().Subtitle(s.outcome())
 	axes := s.axes()
 	if len(axes) < 2 {
 		return best
@@ -135,6 +135,7 @@ func (s *Search) axes() []plots.Axis {
 	for i, t := range s.Trials {
 		value.Values[i] = t.Value
 	}
+	value.Log = skewed(value.Values)
 	return append(axes, value)
 }
 
@@ -159,6 +160,23 @@ func wide(values []float64) bool {
 		}
 	}
 	return high > 100*low
+}
+
+// skewed tells whether all values are positive and the highest is many times the median,
+// so that one bad trial would press the others together on a linear axis.
+func skewed(values []float64) bool {
+	var sorted []float64
+	for _, v := range values {
+		if v <= 0 {
+			return false
+		}
+		if finite(v) {
+			sorted = append(sorted, v)
+		}
+	}
+	slices.Sort(sorted)
+	n := len(sorted)
+	return n > 2 && sorted[n-1] > 5*sorted[n/2]
 }
 
 // strengths are how good the trials are by their ranks, from 0 to 1.
@@ -230,7 +248,7 @@ func (s *Search) MIMEBundle() map[string]any {
 	rows := s.table().MIMEBundle()
 	page := "<div>" + strings.ReplaceAll(html.EscapeString(text), "\n", "<br>") + "</div>" + rows["text/html"].(string)
 	if !s.drawn {
-		page = "<div>" + s.Figure().SVG() + "</div>" + page
+		page = "<div>" + s.Figure().HTML() + "</div>" + page
 	}
 	return map[string]any{"text/html": page, "text/plain": text + "\n" + rows["text/plain"].(string)}
 }

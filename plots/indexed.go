@@ -1,0 +1,96 @@
+package plots
+
+import (
+	"cmp"
+	"image"
+	"image/color"
+	"slices"
+)
+
+// indexed is an opaque picture with a palette of at most 256 colours, a third of the bytes
+// of one without; nil where that would be seen, in a photograph for instance. A figure has
+// a few colours and, at the edges of its letters and lines, mixtures of them.
+func indexed(m image.Image) *image.Paletted {
+	bounds := m.Bounds()
+	at := func(x, y int) color.RGBA {
+		r, g, b, _ := m.At(x, y).RGBA()
+		return color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0xff}
+	}
+	if fast, ok := m.(*image.RGBA); ok {
+		at = func(x, y int) color.RGBA {
+			c := fast.RGBAAt(x, y)
+			c.A = 0xff
+			return c
+		}
+	}
+	counts := map[color.RGBA]int{}
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; {
+			c, run := at(x, y), 1 // paper comes in long runs
+			for x += 1; x < bounds.Max.X && at(x, y) == c; x++ {
+				run++
+			}
+			counts[c] += run
+		}
+	}
+	all := make([]color.RGBA, 0, len(counts))
+	for c := range counts {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b color.RGBA) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
+	})
+	const colours = 256
+	if len(all) > 64*colours {
+		return nil
+	}
+	// The most frequent colours that are not all but equal to one before them.
+	var palette color.Palette
+	near := map[color.RGBA]uint8{} // all colours to their place in the palette
+	for _, apart := range [...]int{0, 6, 12} {
+		palette = palette[:0]
+		for _, c := range all {
+			if len(palette) == colours {
+				break
+			}
+			if _, d := nearest(palette, c); d > apart*apart || len(palette) == 0 {
+				palette = append(palette, c)
+			}
+		}
+		if len(palette) < colours || len(all) <= colours {
+			break
+		}
+	}
+	const visible = 24 // on each channel
+	for _, c := range all {
+		i, d := nearest(palette, c)
+		if d > 3*visible*visible {
+			return nil
+		}
+		near[c] = uint8(i)
+	}
+	p := image.NewPaletted(bounds, palette)
+	last, index := color.RGBA{}, uint8(0)
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			if c := at(x, y); c != last {
+				last, index = c, near[c]
+			}
+			p.SetColorIndex(x, y, index)
+		}
+	}
+	return p
+}
+
+// nearest is the colour of a palette that is nearest to c, and the square of the distance.
+func nearest(palette color.Palette, c color.RGBA) (at, distance int) {
+	distance = 1 << 30
+	for i, q := range palette {
+		p := q.(color.RGBA)
+		r, g, b := int(p.R)-int(c.R), int(p.G)-int(c.G), int(p.B)-int(c.B)
+		if d := r*r + g*g + b*b; d < distance {
+			at, distance = i, d
+		}
+	}
+	return at, distance
+}
