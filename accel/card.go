@@ -115,7 +115,7 @@ func (c Card) String() string {
 // MIMEBundle shows the card.
 func (c Card) MIMEBundle() map[string]any {
 	text := c.String()
-	return map[string]any{"application/json": json.RawMessage(text), "text/plain": text}
+	return map[string]any{"text/html": c.html(), "application/json": json.RawMessage(text), "text/plain": text}
 }
 
 // Save writes the card to a file.

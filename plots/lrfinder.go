@@ -39,7 +39,7 @@ func (k rateFinder) sections(l look) []section {
 	}
 	scale(&p.X, x, true, ticker(7, true))
 	p.Add(grid{})
-	p.Add(line(reduce(all, x.lo, x.hi, true), at(hue(0), opacityFaint), widthFaint), line(reduce(curve, x.lo, x.hi, true), hue(0), widthLine))
+	p.Add(line(reduce(all, x.lo, x.hi, true), at(faint, opacityFaint), widthFaint), line(reduce(curve, x.lo, x.hi, true), hue(0), widthLine))
 
 	subtitle := "no data"
 	if len(curve) > 0 {

@@ -122,7 +122,7 @@ func (k parallel) weight(line int) float64 {
 // drawLine draws one line, in pieces where it is interrupted.
 func (k parallel) drawLine(c draw.Canvas, line int, x func(int) vg.Length, scales []uprightScale) {
 	w := k.weight(line)
-	style := draw.LineStyle{Color: at(hue(0), .2+.8*w*w), Width: vg.Length(widthFaint + (widthLine-widthFaint)*w)}
+	style := draw.LineStyle{Color: at(hue(0), .35+.65*w*w), Width: vg.Length(widthFaint + (widthLine-widthFaint)*w)}
 	var piece []vg.Point
 	end := func() {
 		switch {

@@ -65,6 +65,10 @@ var palette = [...]color.NRGBA{
 	{R: 0x94, G: 0x98, B: 0xa0, A: 0xff},
 }
 
+// faint is the colour of a raw curve under its smoothed one: lighter than that, so that at
+// opacityFaint it can be seen on dark paper too.
+var faint = color.NRGBA{R: 0x7f, G: 0x9f, B: 0xe8, A: 0xff}
+
 // hue is the colour of the i-th series.
 func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
@@ -97,7 +101,7 @@ const (
 // opacityFaint is that of a raw curve under its smoothed one, opacityArea that
 // of a filled area, opacityRange that of a band between minimum and maximum.
 const (
-	opacityFaint = .45
+	opacityFaint = .6
 	opacityArea  = .12
 	opacityRange = .3
 )

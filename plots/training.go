@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"image/color"
 	"math"
 	"strings"
 
@@ -122,7 +123,7 @@ func (k training) sections(l look) []section {
 	}
 	var legend []entry
 	if smoothed {
-		legend = append(legend, entry{name: "train", colour: hue(0)}, entry{name: "train (raw)", colour: at(hue(0), opacityFaint)})
+		legend = append(legend, entry{name: "train", colour: hue(0)}, entry{name: "train (raw)", colour: at(faint, opacityFaint)})
 	} else {
 		legend = append(legend, entry{name: "train", colour: hue(0)})
 	}
@@ -151,19 +152,19 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	if m.window() > 1 {
 		trend = smooth(m.raw, m.window())
 	}
-	draw := func(points []point, opacity float64, series int, width vg.Length) (gone []point) {
+	draw := func(points []point, colour color.Color, width vg.Length) (gone []point) {
 		parts, gone := runs(points, logX, logY)
 		for _, part := range parts {
-			p.Add(line(reduce(part, x.lo, x.hi, logX), at(hue(series), opacity), width))
+			p.Add(line(reduce(part, x.lo, x.hi, logX), colour, width))
 		}
 		return gone
 	}
 	if m.window() > 1 {
-		draw(m.raw, opacityFaint, 0, widthFaint)
+		draw(m.raw, at(faint, opacityFaint), widthFaint)
 	}
-	draw(trend, 1, 0, widthLine)
+	draw(trend, hue(0), widthLine)
 	_, bad := runs(m.raw, logX, logY)
-	bad = append(bad, draw(m.checks, 1, 1, widthLine)...)
+	bad = append(bad, draw(m.checks, hue(1), widthLine)...)
 	for _, part := range first(runs(m.checks, logX, logY)) {
 		p.Add(spots{reduce(part, x.lo, x.hi, logX), 2, hue(1)})
 	}

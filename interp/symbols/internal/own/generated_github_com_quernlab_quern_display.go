@@ -12,6 +12,7 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"ClearOutput":        reflect.ValueOf(display.ClearOutput),
 		"Format":             reflect.ValueOf(display.Format),
 		"HTML":               reflect.ValueOf(display.HTML),
+		"Integer":            reflect.ValueOf(display.Integer),
 		"JSON":               reflect.ValueOf(display.JSON),
 		"KindClear":          reflect.ValueOf(display.KindClear),
 		"KindDisplay":        reflect.ValueOf(display.KindDisplay),
