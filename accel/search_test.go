@@ -127,7 +127,7 @@ func TestCompare(t *testing.T) {
 	}
 	data, _ := display.Render(c)
 	page, text := data["text/html"].(string), data["text/plain"].(string)
-	for _, want := range []string{"<svg", "large &lt;rate&gt;", "±", "validation", "3 seeds"} {
+	for _, want := range []string{"quern-figure", "large &lt;rate&gt;", "±", "validation", "3 seeds"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}

@@ -120,7 +120,7 @@ func TestTrackEnds(t *testing.T) {
 	if text := all.String(); !strings.Contains(text, "SGD(3e+38, 0)") || !strings.Contains(text, "3 runs, all with Epochs(2)") {
 		t.Errorf("the table:\n%s", text)
 	}
-	if page := all.MIMEBundle()["text/html"].(string); !strings.Contains(page, "<svg") || !strings.Contains(page, "interrupted") {
+	if page := all.MIMEBundle()["text/html"].(string); !strings.Contains(page, "quern-figure") || !strings.Contains(page, "interrupted") {
 		t.Errorf("the page: %.300s", page)
 	}
 }
@@ -245,7 +245,7 @@ func TestUnreadableRuns(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if page := all.MIMEBundle()["text/html"].(string); broken != 3 || !strings.Contains(page, "<svg") || !strings.Contains(text, "4 runs, all with Epochs(2)") {
+	if page := all.MIMEBundle()["text/html"].(string); broken != 3 || !strings.Contains(page, "quern-figure") || !strings.Contains(text, "4 runs, all with Epochs(2)") {
 		t.Errorf("%d are broken\n%s", broken, text)
 	}
 }

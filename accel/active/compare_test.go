@@ -116,7 +116,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%q is not shown:\n%s", want, text)
 		}
 	}
-	if !strings.Contains(page, "<svg") {
+	if !strings.Contains(page, "quern-figure") {
 		t.Error("no figure")
 	}
 

@@ -455,7 +455,7 @@ func TestShows(t *testing.T) {
 			t.Errorf("%q is not shown:\n%s", want, text)
 		}
 	}
-	if strings.Count(page, "<svg") < 2 {
+	if strings.Count(page, "<img class=\"quern-figure\"") < 2 {
 		t.Error("the figures are not shown")
 	}
 	if c := r.Ceilings(); !(c.FLOPs > 1e8) || !(c.Bytes > 1e8) {

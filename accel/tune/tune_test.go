@@ -358,7 +358,7 @@ func TestShown(t *testing.T) {
 		search(t, func(*Trial) (float64, error) { return 1, nil }, Trials(3)),
 	} {
 		b := s.MIMEBundle()
-		if len(s.Trials) > 0 && !strings.Contains(fmt.Sprint(b["text/html"]), "<svg") || fmt.Sprint(b["text/plain"]) == "" {
+		if len(s.Trials) > 0 && !strings.Contains(fmt.Sprint(b["text/html"]), "quern-figure\"") || fmt.Sprint(b["text/plain"]) == "" {
 			t.Errorf("%v shows %v", s, b)
 		}
 	}
