@@ -41,7 +41,7 @@ lab: kernelspec ## open JupyterLab on the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet cross race failpoints cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet cross race failpoints releases cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -60,6 +60,16 @@ race: ## run the Go tests with the race detector
 failpoints: ## have each operation on files fail, and kill the process there, and look at what is left
 	$(GO) vet -tags failpoints ./internal/...
 	$(GO) test -tags failpoints -run 'TestFailpoints' $$(git grep -l failpointtest.Run -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
+# The other releases of Go that Quern supports. `make test GO_RELEASES=` leaves them out; to run everything with one of
+# them: GOTOOLCHAIN=go1.27.3 make test. See docs/go-releases.md.
+GO_RELEASES ?= go1.26.8 go1.27.3
+
+.PHONY: releases
+releases: ## test the packages that depend on the Go release with the other supported releases, which Go downloads
+	@for release in $(GO_RELEASES); do \
+		[ "$$release" = "$$($(GO) env GOVERSION)" ] || GO="$(GO)" .ci/release "$$release" || exit 1; \
+	done
 
 .PHONY: cuda
 cuda: ## run the kernels, and the engine's tests, on a simulated GPU; the race detector would make it ten times slower

@@ -1,5 +1,6 @@
-// Package interp runs cells: pieces of Go 1.26 that share variables, functions,
-// types and imports.
+// Package interp runs cells: pieces of Go that share variables, functions, types
+// and imports. They are written in the language of the Go release that compiled
+// the binary, and use its standard library.
 //
 //	s, err := interp.New()
 //	result, err := s.Execute(ctx, 1, "x := 20\nx + 1") // result.Data["text/plain"] is "21"

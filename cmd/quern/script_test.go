@@ -1,7 +1,9 @@
 package main
 
 import (
+	"go/version"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -32,6 +34,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("VIRTUAL_ENV", env.WorkDir+"/venv")
 			env.Setenv("GOPROXY", modules.URL)
 			env.Setenv("GOSUMDB", "off")
+			env.Setenv("GO_RELEASE", strings.TrimPrefix(version.Lang(runtime.Version()), "go")+".0")
 			env.Setenv("GOMODCACHE", env.WorkDir+"/modules")
 			env.Setenv("GOCACHE", goCache)
 			return nil

@@ -249,7 +249,7 @@ func (c *Checker) lookup(name string) types.Object {
 
 // run calls go/types and sorts out what it reports.
 func (a *attempt) run() {
-	config := types.Config{GoVersion: goVersion, Importer: a.importer, Error: func(err error) {
+	config := types.Config{Importer: a.importer, Error: func(err error) {
 		var e types.Error
 		if errors.As(err, &e) {
 			a.report(e)

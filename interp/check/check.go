@@ -9,9 +9,6 @@ import (
 	"sync"
 )
 
-// goVersion is the language that cells are written in.
-const goVersion = "go1.26"
-
 // A Checker holds what earlier cells defined.
 type Checker struct {
 	importer types.Importer

@@ -121,7 +121,7 @@ func (a *attempt) addMethods() {
 	}
 	info := newInfo()
 	var errs ErrorList
-	config := types.Config{GoVersion: goVersion, Importer: a.importer, IgnoreFuncBodies: true, Error: func(err error) {
+	config := types.Config{Importer: a.importer, IgnoreFuncBodies: true, Error: func(err error) {
 		if e := (types.Error{}); errors.As(err, &e) && !isAllowed(e) {
 			errs = append(errs, &Error{Pos: place(a.fset, e.Pos), Msg: e.Msg, pos: e.Pos})
 		}

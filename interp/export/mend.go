@@ -38,9 +38,6 @@ func mend(text string, importer types.Importer) ([]byte, error) {
 // been the only use of something else.
 const mendings = 100
 
-// goVersion is the language of the program.
-const goVersion = "go1.26"
-
 // unused are the edits that a program needs for the compiler to take it; none
 // when it does.
 func unused(text string, importer types.Importer) ([]edit, error) {
@@ -51,7 +48,7 @@ func unused(text string, importer types.Importer) ([]edit, error) {
 	}
 	var edits []edit
 	var failures []error
-	config := types.Config{GoVersion: goVersion, Importer: importer, Error: func(err error) {
+	config := types.Config{Importer: importer, Error: func(err error) {
 		var e types.Error
 		if errors.As(err, &e) && e.Soft {
 			if change, ok := use(fset, file, e); ok {

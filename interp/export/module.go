@@ -17,9 +17,9 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// goRelease is the least release of Go that the program needs, and our module
-// does.
-const goRelease = "1.26.0"
+// goRelease is the oldest release of Go that may compile the program: cells are written in the language of the release that
+// compiled this binary.
+func goRelease() string { return strings.TrimPrefix(symbols.Release(), "go") + ".0" }
 
 // Module makes go.mod and go.sum of a program. Source is the folder of our module
 // to build against; with it both files are complete but for the sums of what cells
@@ -34,7 +34,7 @@ func Module(name string, program *Source, source string) (mod, sum []byte, err e
 		return nil, nil, fmt.Errorf("%q cannot be the name of a module: Go has packages of that name", name)
 	}
 	f := &modfile.File{}
-	err = errors.Join(f.AddModuleStmt(name), f.AddGoStmt(goRelease))
+	err = errors.Join(f.AddModuleStmt(name), f.AddGoStmt(goRelease()))
 	if err != nil {
 		return nil, nil, err
 	}

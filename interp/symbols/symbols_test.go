@@ -80,7 +80,8 @@ func generic(object types.Object) bool {
 	return false
 }
 
-// implementable says whether the object is an interface that other packages can implement.
+// implementable says whether the object is an interface that other packages can implement: not one whose methods are not
+// exported, or mention types of internal packages.
 func implementable(object types.Object) bool {
 	if _, ok := object.(*types.TypeName); !ok {
 		return false
@@ -90,7 +91,7 @@ func implementable(object types.Object) bool {
 		return false
 	}
 	for m := range i.Methods() {
-		if !m.Exported() {
+		if !m.Exported() || strings.Contains(m.String(), "/internal.") || strings.Contains(m.String(), "/internal/") {
 			return false
 		}
 	}

@@ -46,6 +46,9 @@ type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
+// archive is the file of what differs on the platform from home.
+func (t target) archive() string { return "std_" + t.os + "_" + t.arch + ".zip" }
+
 // list builds the packages of the patterns for the platform, in the order of their paths. A package that does not compile
 // is in the list, with its problem.
 func list(t target, patterns ...string) ([]listed, error) {

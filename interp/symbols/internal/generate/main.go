@@ -8,8 +8,12 @@ import (
 
 func main() {
 	own := flag.Bool("own", false, "only our packages, not the standard library")
+	standard := flag.Bool("std", false, "only the standard library of this Go release, not our packages")
 	flag.Parse()
-	err := generateOwn()
+	var err error
+	if !*standard {
+		err = generateOwn()
+	}
 	if err == nil && !*own {
 		err = generateStd()
 	}

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ func generateOwn() error {
 	if err := writeArchive("own.zip", append(described, entries...)); err != nil {
 		return err
 	}
-	return writeTables("own", files)
+	return writeTables(filepath.Join("internal", "own"), "", files)
 }
 
 // hiddenTypes are types of internal packages that a public package has under a name of its own, by path and then name. Whoever

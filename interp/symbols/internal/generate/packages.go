@@ -54,14 +54,10 @@ var unsuitable = []string{
 	"crypto/mlkem/mlkemtest", // for the tests of implementations
 }
 
-// home is the platform that std.zip and the symbol tables are made from. What the tables name exists everywhere, unless
-// constraints says not.
+// home is the platform that std.zip and the symbol tables are made from. What the tables name exists everywhere.
 var home = target{"linux", "amd64"}
 
 // others are the platforms that get an archive of what differs from home. Elsewhere no session starts.
 var others = []target{{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
-
-// constraints are the build constraints of tables that not every platform can compile.
-var constraints = map[string]string{}
 
 func suitable(path string) bool { return importable(path) && !slices.Contains(unsuitable, path) }

@@ -16,8 +16,12 @@ import (
 
 // TestPlatforms reads from the archive of every platform the packages that differ there.
 func TestPlatforms(t *testing.T) {
+	r, err := running()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, platform := range others {
-		name := "std_" + platform.os + "_" + platform.arch + ".zip"
+		name := r.path(platform.archive())
 		data, err := os.ReadFile(filepath.Join("..", "..", name))
 		if err != nil {
 			t.Errorf("%v: run make generate", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/types"
 	"maps"
+	"os"
 	"reflect"
 
 	"github.com/traefik/yaegi/stdlib"
@@ -15,24 +16,32 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// generateStd writes the archives of the standard library and the supplement to yaegi's tables.
+// generateStd writes the folder of the Go release that runs it: the archives of the standard library and the supplement
+// to yaegi's tables.
 func generateStd() error {
+	r, err := running()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.folder(), 0o755); err != nil {
+		return err
+	}
 	packages, described, err := describeStd(home)
 	if err != nil {
 		return err
 	}
-	if err := writeArchive("std.zip", described); err != nil {
+	if err := writeArchive(r.path(standardArchive), described); err != nil {
 		return err
 	}
 	var files []tableFile
 	for _, t := range supplement(packages) {
-		source, err := t.source("supplement", constraints[t.pkg.Path()])
+		source, err := t.source(r.name(), r.constraint())
 		if err != nil {
 			return err
 		}
 		files = append(files, tableFile{path: t.pkg.Path(), name: t.pkg.Name(), source: source})
 	}
-	if err := writeTables("supplement", files); err != nil {
+	if err := writeTables(r.folder(), r.constraint(), files); err != nil {
 		return err
 	}
 	for _, t := range others {
@@ -40,11 +49,14 @@ func generateStd() error {
 		if err != nil {
 			return err
 		}
-		if err := writeArchive(fmt.Sprintf("std_%s_%s.zip", t.os, t.arch), differences(described, there)); err != nil {
+		if err := writeArchive(r.path(t.archive()), differences(described, there)); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := r.writeEmbedding(); err != nil {
+		return err
+	}
+	return writeSelection()
 }
 
 // describeStd loads the standard library of a platform.

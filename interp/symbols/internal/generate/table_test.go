@@ -16,6 +16,7 @@ const example = `package rand
 
 import (
 	"crypto/rand"
+	"example.org/internal"
 	"fmt"
 	"io"
 	other "math/rand"
@@ -50,7 +51,28 @@ type Sealed interface {
 	Shape
 	sealed()
 }
+
+// Reserved has a method that only the packages next to an internal one can write.
+type Reserved interface {
+	Shape
+	Options(internal.Reserved)
+}
 `
+
+// withInternal is an importer that knows an internal package.
+type withInternal struct{ types.Importer }
+
+func (i withInternal) Import(path string) (*types.Package, error) {
+	if path != "example.org/internal" {
+		return i.Importer.Import(path)
+	}
+	p := types.NewPackage(path, "internal")
+	name := types.NewTypeName(token.NoPos, p, "Reserved", nil)
+	types.NewNamed(name, types.NewStruct(nil, nil), nil)
+	p.Scope().Insert(name)
+	p.MarkComplete()
+	return p, nil
+}
 
 func TestTable(t *testing.T) {
 	fset := token.NewFileSet()
@@ -58,7 +80,7 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+	config := types.Config{Importer: withInternal{importer.ForCompiler(fset, "source", nil)}}
 	pkg, err := config.Check("example.org/my-rand", fset, []*ast.File{file}, nil)
 	if err != nil {
 		t.Fatal(err)

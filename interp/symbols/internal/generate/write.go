@@ -77,9 +77,8 @@ type tableFile struct {
 
 func (f tableFile) file() string { return "generated_" + identifier(f.path) + ".go" }
 
-// writeTables makes these the generated files of internal/<name>, with an index.
-func writeTables(name string, files []tableFile) error {
-	folder := filepath.Join("internal", name)
+// writeTables makes these the generated files of a folder and its package, with an index that has the constraint.
+func writeTables(folder, constraint string, files []tableFile) error {
 	old, err := filepath.Glob(filepath.Join(folder, "generated_*.go"))
 	if err != nil {
 		return err
@@ -103,7 +102,7 @@ func writeTables(name string, files []tableFile) error {
 			return err
 		}
 	}
-	source, err := index(name, files)
+	source, err := index(filepath.Base(folder), constraint, files)
 	if err != nil {
 		return err
 	}
@@ -111,9 +110,11 @@ func writeTables(name string, files []tableFile) error {
 }
 
 // index is the file that lists the tables by yaegi's key.
-func index(name string, files []tableFile) ([]byte, error) {
+func index(name, constraint string, files []tableFile) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%spackage %s\n\nimport \"reflect\"\n\nvar tables = map[string]func() map[string]reflect.Value{\n", header, name)
+	b.WriteString(head(name, constraint))
+	b.WriteString("import \"reflect\"\n\n// Tables has the symbols of each package by yaegi's key, import path and package name.\n")
+	b.WriteString("var Tables = map[string]func() map[string]reflect.Value{\n")
 	for _, f := range files {
 		fmt.Fprintf(&b, "\t%q: %s,\n", path.Join(f.path, f.name), function(f.path))
 	}

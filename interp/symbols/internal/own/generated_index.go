@@ -4,7 +4,8 @@ package own
 
 import "reflect"
 
-var tables = map[string]func() map[string]reflect.Value{
+// Tables has the symbols of each package by yaegi's key, import path and package name.
+var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/accel":                      symbols_github_com_quernlab_quern_accel,
 	"github.com/quernlab/quern/accel/active/active":              symbols_github_com_quernlab_quern_accel_active,
 	"github.com/quernlab/quern/accel/data/data":                  symbols_github_com_quernlab_quern_accel_data,

@@ -5,8 +5,8 @@ import "reflect"
 
 // Symbols returns the tables by yaegi's key, import path and package name.
 func Symbols() map[string]map[string]reflect.Value {
-	symbols := make(map[string]map[string]reflect.Value, len(tables))
-	for key, table := range tables {
+	symbols := make(map[string]map[string]reflect.Value, len(Tables))
+	for key, table := range Tables {
 		symbols[key] = table()
 	}
 	return symbols

@@ -1,18 +1,17 @@
-// Package supplement has the symbols of the standard library that yaegi's tables, which are of Go 1.22, do not have. The
-// files that begin with generated_ are generated; see interp/symbols.
+// Package supplement has the symbols of the standard library that yaegi's tables, which are of Go 1.22, do not have: those
+// of the Go release that compiles (package release), and some that are not generated.
 package supplement
 
 import (
 	"maps"
 	"reflect"
+
+	"github.com/quernlab/quern/interp/symbols/internal/release"
 )
 
 // Symbols returns the tables by yaegi's key, import path and package name.
 func Symbols() map[string]map[string]reflect.Value {
-	symbols := make(map[string]map[string]reflect.Value, len(tables))
-	for key, table := range tables {
-		symbols[key] = table()
-	}
+	symbols := release.Current().Symbols()
 	symbols["unsafe/unsafe"] = unsafeFunctions()
 	maps.Copy(symbols, platform()) // neither of the two has a generated table
 	return symbols

@@ -1,8 +1,0 @@
-package symbols
-
-import _ "embed"
-
-// platformArchive holds what differs on this platform from std.zip.
-//
-//go:embed std_darwin_amd64.zip
-var platformArchive string
