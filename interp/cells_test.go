@@ -43,11 +43,11 @@ var cellRows = []struct {
 	{"panic while shown", "type D struct{}\nfunc (D) MIMEBundle() map[string]any { panic(\"no\") }\nD{}", []string{"= main.D cannot be shown: no"}},
 	{"panicking stringer", "type D struct{}\nfunc (D) String() string { panic(\"no\") }\nD{}", []string{"= %!v(PANIC=String method: no)"}},
 
-	{"unread error", "n, err := strconv.Atoi(\"x\")\n---\nn", []string{"! error: strconv.Atoi: parsing \"x\": invalid syntax (*strconv.NumError)", "= 0"}},
+	{"unread error", "n, err := strconv.Atoi(\"x\")\n---\nn", []string{"! error: strconv.Atoi: parsing \"x\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`", "= 0"}},
 	{"read error", "n, err := strconv.Atoi(\"x\")\nfmt.Println(err)", []string{"strconv.Atoi: parsing \"x\": invalid syntax\n"}},
 	{"read by a function", "func report() { fmt.Println(err) }\n_, err := strconv.Atoi(\"x\")\nreport()", []string{"strconv.Atoi: parsing \"x\": invalid syntax\n"}},
 	{"ignored error", "n, _ := strconv.Atoi(\"x\")", []string{""}},
-	{"error set again to nil", "_, err := strconv.Atoi(\"x\")\n_, err = strconv.Atoi(\"1\")", []string{""}},
+	{"overwritten error", "_, err := strconv.Atoi(\"x\")\n_, err = strconv.Atoi(\"1\")", []string{"! error: strconv.Atoi: parsing \"x\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"}},
 	{"sentinel", "var ErrNotFound = errors.New(\"not found\")\nfailure := errors.New(\"x\")", []string{""}},
 	{"failed call at the end", "os.Remove(\"/no/such/file\")", []string{"! error: remove /no/such/file: no such file or directory (*fs.PathError)"}},
 	{"error of a cell's type", "type E struct{ Code int }\nfunc (e *E) Error() string { return fmt.Sprint(\"code \", e.Code) }\nfunc f() error { return &E{7} }\nf()", []string{"! error: code 7 (*main.E)"}},

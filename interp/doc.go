@@ -22,8 +22,9 @@
 //   - The value of the last statement, when it is an expression, is the result; a
 //     semicolon after it hides it. See [Result] for how it looks.
 //   - A cell fails when its last statement is a call whose last result is a
-//     non-nil error, and when a top-level statement sets a variable of type error
-//     from a call and nothing in the cell reads it.
+//     non-nil error, and when a statement sets a variable of type error that
+//     outlives the cell from a call and nothing in the cell reads it, before
+//     another statement overwrites it or the cell ends. `_ = err` reads it.
 //   - Functions see the variables that statements of their cell define. A
 //     statement that would reach one before its definition is refused.
 //   - defer at the top level runs at the end of the cell. return there is refused.

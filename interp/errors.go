@@ -132,6 +132,9 @@ func (s *Session) bodyError(err error) *Error {
 	if !errors.As(err, &p) {
 		return s.internalError(err)
 	}
+	if v, ok := p.value.(*unreadError); ok {
+		return s.unreadFailure(v)
+	}
 	if v, ok := p.value.(*commandError); ok {
 		return &Error{Name: nameError, Value: v.Error(), Traceback: []string{ansi.bold + v.Error() + ansi.end}}
 	}
@@ -140,6 +143,29 @@ func (s *Session) bodyError(err error) *Error {
 
 func (s *Session) interruptedError() *Error {
 	return newError(nameInterrupted, "the cell was interrupted", s.frames(nil))
+}
+
+// An unreadError is the panic value of a statement that overwrites an error that
+// the cell has not read.
+type unreadError struct {
+	err  error
+	name string // of the variable
+	set  token.Position
+}
+
+func (e *unreadError) Error() string { return e.err.Error() }
+
+// unreadFailure makes an error that the cell has not read its failure.
+func (s *Session) unreadFailure(e *unreadError) *Error {
+	value := fmt.Sprintf("%s (%s)\n%s is not read in this cell: read it, or write `_ = %[3]s`", s.registry.Sprint(e.err), s.registry.TypeName(e.err), e.name)
+	return newError(nameError, value, s.frameLines(e.set, ""))
+}
+
+// overwritten ends the cell before it loses an error.
+func (s *Session) overwritten(err error, name string, cell, line, column int) {
+	if err != nil {
+		panic(&unreadError{err, name, token.Position{Filename: filename(cell), Line: line, Column: column}})
+	}
 }
 
 // errorValue makes an error value that the cell did not handle its failure.

@@ -86,7 +86,7 @@ func TestTraceback(t *testing.T) {
 		{"joined errors", []string{"panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))"}, "cell[1]:1:1\n    panic(errors.Join(errors.New(\"a\"), errors.New(\"b\")))\npanic: a\nb (*errors.joinError)"},
 		{"assertion", []string{"var x any = 1\n_ = x.(string)"}, "cell[1]:2:1\n    _ = x.(string)\nruntime error: interface conversion: interface {} is int, not string"},
 		{"unread error", []string{"x := 1\n_, err := strconv.Atoi(\"a\")"},
-			"cell[1]:2:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)"},
+			"cell[1]:2:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
 		{"compile errors", []string{"x := a\ny := b"}, "cell[1]:1:6: undefined: a\n    x := a\n         ^\ncell[1]:2:6: undefined: b\n    y := b\n         ^"},
 		{"unsupported", []string{"import \"weak\"\nx := 1\nweak.Make(&x)"}, "cell[1]:3:1: "},
 	} {

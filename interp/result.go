@@ -164,13 +164,13 @@ func (s *Session) failedCall(values []any, cell *check.Cell) error {
 
 // unreadError is the error that a cell has set and not read.
 func (s *Session) unreadError(cell *check.Cell) error {
-	for _, v := range cell.Errors {
-		value, err := s.engine.Eval(s.program.Name(v))
+	for _, unread := range cell.Errors {
+		value, err := s.engine.Eval(s.program.Name(unread.Var))
 		if err != nil {
 			return s.internalError(err)
 		}
 		if err, ok := value.Interface().(error); ok && err != nil {
-			return s.errorValue(err, cell.Set(v))
+			return s.unreadFailure(&unreadError{err, unread.Var.Name(), unread.Set})
 		}
 	}
 	return nil

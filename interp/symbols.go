@@ -15,6 +15,7 @@ import (
 //	Guard(cell, f) func()      f, to be run by a goroutine of compiled code
 //	Stop()                     ends interrupted code; called when the stop flag is up
 //	Stopped() bool             the stop flag, under the race detector
+//	Unread(err, name, cell, line, column)  err is about to be overwritten and was not read
 func (s *Session) symbols() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Result":  reflect.ValueOf(s.setResult),
@@ -22,6 +23,7 @@ func (s *Session) symbols() map[string]reflect.Value {
 		"Guard":   reflect.ValueOf(s.guard),
 		"Stop":    reflect.ValueOf(s.checkStop),
 		"Stopped": reflect.ValueOf(s.stopping.Load),
+		"Unread":  reflect.ValueOf(s.overwritten),
 	}
 }
 

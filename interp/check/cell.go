@@ -30,9 +30,12 @@ type Cell struct {
 	// results, or nil.
 	Result []ast.Expr
 
-	// Errors are the variables of type error that the cell sets at its top
-	// level and does not read afterwards.
-	Errors []*types.Var
+	// Errors are the variables of type error that the cell sets and does not
+	// read afterwards.
+	Errors []Unread
+	// Overwrites has, for a statement of Body, the errors that it overwrites
+	// before the cell has read them.
+	Overwrites map[ast.Stmt][]Unread
 	// Carried names declarations of earlier cells that are part of this one
 	// because something that they use is redefined here.
 	Carried []string
@@ -40,13 +43,12 @@ type Cell struct {
 	// them panics when called, a type or constant stays as it was.
 	Broken []*Error
 
-	count   bool                          // Result is that of a write
-	names   []name                        // what Commit makes live
-	methods []*addedMethod                // on types of earlier cells
-	imports map[string]string             // name to path, of the imports that the user wrote
-	dots    []string                      // paths of its dot imports
-	set     map[*types.Var]token.Position // where Errors are set
-	info    *types.Info                   // facts about this cell's nodes, part of Info
+	count   bool              // Result is that of a write
+	names   []name            // what Commit makes live
+	methods []*addedMethod    // on types of earlier cells
+	imports map[string]string // name to path, of the imports that the user wrote
+	dots    []string          // paths of its dot imports
+	info    *types.Info       // facts about this cell's nodes, part of Info
 	file    *token.File
 	pieces  []piece
 	plan    *plan

@@ -28,12 +28,12 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	}
 	cell := &Cell{
 		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
-		Body: a.hoisting.original, imports: map[string]string{}, set: map[*types.Var]token.Position{}, info: a.info, file: a.token,
+		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token,
 		pieces: a.pieces, plan: a.plan, methods: a.methods,
 	}
 	a.collect(cell)
 	a.setResult(cell)
-	cell.Errors = a.unreadErrors(cell)
+	a.unreadErrors(cell)
 	for _, d := range a.plan.carried {
 		if e := a.plan.dropped[d]; e != nil {
 			cell.Broken = append(cell.Broken, &Error{Pos: e.Pos, Msg: d.keys[0] + ": " + e.Msg})

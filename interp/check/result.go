@@ -102,94 +102,6 @@ func (c *Cell) IsCount() bool { return c.count }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
-// unreadErrors are the variables of type error that a top-level statement sets
-// from a call and that nothing in the cell reads afterwards. Errors made on the
-// spot (errors.New) and sentinels (ErrSomething) are values, not failures.
-func (a *attempt) unreadErrors(cell *Cell) []*types.Var {
-	set := map[*types.Var]token.Pos{}  // where the last assignment ends
-	from := map[*types.Var]token.Pos{} // where it begins
-	written := map[*ast.Ident]bool{}
-	var ordered []*types.Var
-	note := func(id *ast.Ident, call ast.Expr, end token.Pos) {
-		object := a.info.Defs[id]
-		if object == nil {
-			object = a.info.Uses[id]
-		}
-		v, ok := object.(*types.Var)
-		if !ok || !isError(v.Type()) || v.Parent() != a.pkg.Scope() && a.live[v.Name()] != v {
-			return
-		}
-		written[id] = true
-		if !a.mayFail(id.Name, call) {
-			delete(set, v)
-			return
-		}
-		if _, known := set[v]; !known {
-			ordered = append(ordered, v)
-		}
-		set[v], from[v] = end, id.Pos()
-	}
-	for _, s := range a.hoisting.original {
-		if l, ok := s.(*ast.LabeledStmt); ok {
-			s = l.Stmt
-		}
-		names, values := definitions(s)
-		if assign, ok := s.(*ast.AssignStmt); ok && assign.Tok == token.ASSIGN {
-			values = assign.Rhs
-			for _, e := range assign.Lhs {
-				id, _ := e.(*ast.Ident)
-				names = append(names, id)
-			}
-		}
-		for k, id := range names {
-			switch {
-			case id == nil || len(values) == 0:
-			case len(values) == len(names):
-				note(id, values[k], s.End())
-			default:
-				note(id, values[0], s.End())
-			}
-		}
-	}
-	if len(set) == 0 {
-		return nil
-	}
-	body := a.body.Body
-	for id, object := range a.info.Uses {
-		v, ok := object.(*types.Var)
-		if !ok || written[id] {
-			continue
-		}
-		end, ok := set[v]
-		// A mention in a function may be a read at any time.
-		if ok && (id.Pos() >= end || id.Pos() < body.Pos() || a.inLiteral(id.Pos())) {
-			delete(set, v)
-		}
-	}
-	var unread []*types.Var
-	for _, v := range ordered {
-		if _, ok := set[v]; ok {
-			unread = append(unread, v)
-			cell.set[v] = place(a.fset, from[v])
-			delete(set, v)
-		}
-	}
-	return unread
-}
-
-// mayFail says whether an error set to e tells of a failure.
-func (a *attempt) mayFail(name string, e ast.Expr) bool {
-	if rest, ok := strings.CutPrefix(strings.ToLower(name[:min(3, len(name))])+name[min(3, len(name)):], "err"); ok && rest != "" && token.IsExported(rest) {
-		return false
-	}
-	call, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok {
-		_, receive := ast.Unparen(e).(*ast.UnaryExpr)
-		return receive
-	}
-	return !makesError(a.info, call)
-}
-
 // makesError says whether a call makes an error value rather than fails.
 func makesError(info *types.Info, call *ast.CallExpr) bool {
 	if info.Types[call.Fun].IsType() {
@@ -245,6 +157,3 @@ func (c *Cell) IsCall() bool {
 	call, ok := ast.Unparen(c.Result[0]).(*ast.CallExpr)
 	return ok && !c.Info.Types[call.Fun].IsType()
 }
-
-// Set is where the cell sets one of its Errors.
-func (c *Cell) Set(v *types.Var) token.Position { return c.set[v] }

@@ -40,7 +40,7 @@ func (p *program) findLocals() {
 	for _, c := range p.cells {
 		if c.checked != nil && c.inner() {
 			for _, v := range c.checked.Errors {
-				delete(p.local, v) // looked at after the deferred calls
+				delete(p.local, v.Var) // looked at after the deferred calls
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+
+	"github.com/quernlab/quern/interp/check"
 )
 
 // A section is what becomes of a cell.
@@ -152,6 +154,7 @@ func (p *program) section(c *cell) *section {
 		if s.body.Len() == 0 {
 			lead = strings.TrimLeft(lead, "\n")
 		}
+		p.checkUnread(c, c.overwritten(piece), &s.body)
 		fmt.Fprintf(&s.body, "%s%s %s\n", lead, text, trail)
 	}
 	if rest := strings.Trim(leads[len(c.pieces)], "\n"); rest != "" {
@@ -179,8 +182,25 @@ func (p *program) section(c *cell) *section {
 
 // checkErrors ends the cell where an error that nothing reads is not nil.
 func (p *program) checkErrors(c *cell, b *strings.Builder) {
-	for _, v := range c.checked.Errors {
-		fmt.Fprintf(b, "%s(%s)\n", p.must(c), p.name(v))
+	p.checkUnread(c, c.checked.Errors, b)
+}
+
+// overwritten are the errors that a statement overwrites before anything has read them.
+func (c *cell) overwritten(piece *piece) []check.Unread {
+	before := c.Source[:piece.offset(piece.stmt.Pos())]
+	line, column := strings.Count(before, "\n")+1, len(before)-strings.LastIndexByte(before, '\n')
+	for s, unread := range c.checked.Overwrites {
+		if p := c.checked.Fset.Position(s.Pos()); p.Line == line && p.Column == column {
+			return unread
+		}
+	}
+	return nil
+}
+
+// checkUnread ends the cell where one of the errors is not nil.
+func (p *program) checkUnread(c *cell, errors []check.Unread, b *strings.Builder) {
+	for _, unread := range errors {
+		fmt.Fprintf(b, "%s(%s)\n", p.must(c), p.name(unread.Var))
 	}
 }
 

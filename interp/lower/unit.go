@@ -190,6 +190,9 @@ func (e *emitter) body(name string) {
 				f.result(w, last.X)
 				continue
 			}
+			for _, unread := range e.cell.Overwrites[s] {
+				w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.names[unread.Var], unread.Var.Name(), e.cell.Number, unread.Set.Line, unread.Set.Column)
+			}
 			if !f.compiledLoop(w, s) {
 				f.statement(w, s)
 			}

@@ -59,6 +59,13 @@ func TestSequences(t *testing.T) {
 					t.Skip("a sequence with goroutines, between which the engine is not free of data races")
 				}
 				got := s.play(t)
+				if reason, ok := failing[s.name]; ok {
+					renewed.WriteString(s.text + "\n")
+					if got == s.text {
+						t.Errorf("passes now: take it out of the list of what fails (%s)", reason)
+					}
+					return
+				}
 				renewed.WriteString(got + "\n")
 				if !*update && got != s.text {
 					t.Error(string(diff.Diff("want", []byte(s.text), "got", []byte(got))))

@@ -1,0 +1,221 @@
+package check
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// Errors that a cell loses.
+//
+//	x, err := f()    // sets err
+//	y, err := g()    // overwrites it, unread: the cell fails here if f failed
+//	                 // the cell ends, and nothing has read err: it fails here if g failed
+//
+// A statement sets an error when it assigns the result of a call to a variable of the cell that has type error. Errors made
+// on the spot (errors.New) and sentinels (ErrSomething) are values and not failures. Every other mention is a read, also
+// _ = err. A variable that a function of the cell mentions, or whose address is taken, may be read at any time, and is
+// left alone.
+//
+// An assignment in a branch or a loop may not run, so it does not count as overwriting; but what it sets is lost like the rest
+// if nothing reads it, in the loop or later.
+
+// An Unread is an error that nothing has read.
+type Unread struct {
+	Var *types.Var
+	Set token.Position // where the cell sets it
+}
+
+// unreadErrors fills in Cell.Errors and Cell.Overwrites.
+func (a *attempt) unreadErrors(cell *Cell) {
+	pending := map[*types.Var]token.Pos{} // where what nobody has read is set
+	var ordered []*types.Var
+	anytime := a.readAnytime()
+	for _, s := range a.hoisting.original {
+		for _, v := range a.errorMentions(s) {
+			if anytime[v.variable] {
+				continue
+			}
+			if set, ok := pending[v.variable]; ok && v.overwrites {
+				if cell.Overwrites == nil {
+					cell.Overwrites = map[ast.Stmt][]Unread{}
+				}
+				cell.Overwrites[s] = append(cell.Overwrites[s], Unread{v.variable, place(a.fset, set)})
+			}
+			delete(pending, v.variable)
+			if v.sets.IsValid() {
+				pending[v.variable] = v.sets
+				ordered = append(ordered, v.variable)
+			}
+		}
+	}
+	for _, v := range ordered {
+		if set, ok := pending[v]; ok {
+			cell.Errors = append(cell.Errors, Unread{v, place(a.fset, set)})
+			delete(pending, v)
+		}
+	}
+}
+
+// A mention is what a top-level statement does with an error variable.
+type mention struct {
+	variable   *types.Var
+	overwrites bool      // it is an assignment to the variable whose values do not read it
+	sets       token.Pos // where it sets what it does not read, or no position
+}
+
+// errorMentions returns the mentions of a statement, one for each variable, in the order of the text.
+func (a *attempt) errorMentions(s ast.Stmt) []mention {
+	if l, ok := s.(*ast.LabeledStmt); ok {
+		s = l.Stmt
+	}
+	w := &mentions{attempt: a, known: map[*types.Var]int{}, reads: map[*types.Var]bool{}}
+	switch s.(type) {
+	case *ast.AssignStmt, *ast.DeclStmt:
+		w.direct = true
+	}
+	w.walk(s)
+	return w.all
+}
+
+// mentions walks the nodes of a statement in the order in which they run.
+type mentions struct {
+	*attempt
+	all    []mention
+	known  map[*types.Var]int // index in all
+	reads  map[*types.Var]bool
+	direct bool // the statement is an assignment or a definition
+	loops  int  // around the node
+}
+
+func (w *mentions) walk(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			if w.loops > 0 {
+				return true
+			}
+			w.loops++
+			w.walk(n)
+			w.loops--
+			for i := range w.all { // the next iteration reads what this one sets
+				if w.reads[w.all[i].variable] {
+					w.all[i].sets = token.NoPos
+				}
+			}
+			return false
+		case *ast.AssignStmt:
+			for _, x := range n.Rhs {
+				w.walk(x)
+			}
+			for i, x := range n.Lhs {
+				id, ok := x.(*ast.Ident)
+				if v := w.errorVariable(id); !ok || v == nil || n.Tok != token.ASSIGN && n.Tok != token.DEFINE {
+					w.walk(x)
+				} else {
+					w.write(id, v, valueOf(n.Rhs, i, len(n.Lhs)))
+				}
+			}
+			return false
+		case *ast.ValueSpec:
+			for _, x := range n.Values {
+				w.walk(x)
+			}
+			for i, id := range n.Names {
+				if v := w.errorVariable(id); v != nil && len(n.Values) > 0 {
+					w.write(id, v, valueOf(n.Values, i, len(n.Names)))
+				}
+			}
+			return false
+		case *ast.Ident:
+			if v := w.errorVariable(n); v != nil {
+				w.read(v)
+			}
+		}
+		return true
+	})
+}
+
+// valueOf is the expression that sets the variable at i of several.
+func valueOf(values []ast.Expr, i, names int) ast.Expr {
+	if len(values) == names {
+		return values[i]
+	}
+	return values[0]
+}
+
+func (w *mentions) of(v *types.Var) *mention {
+	i, ok := w.known[v]
+	if !ok {
+		i = len(w.all)
+		w.known[v] = i
+		w.all = append(w.all, mention{variable: v})
+	}
+	return &w.all[i]
+}
+
+func (w *mentions) read(v *types.Var) {
+	w.reads[v] = true
+	w.of(v).sets = token.NoPos
+}
+
+func (w *mentions) write(id *ast.Ident, v *types.Var, value ast.Expr) {
+	m := w.of(v)
+	m.overwrites = w.direct && !w.reads[v]
+	m.sets = token.NoPos
+	if w.mayFail(id.Name, value) {
+		m.sets = id.Pos()
+	}
+}
+
+// errorVariable is the variable of type error that outlives the cell and that id mentions; nil if it is another.
+func (a *attempt) errorVariable(id *ast.Ident) *types.Var {
+	if id == nil {
+		return nil
+	}
+	object := a.info.Defs[id]
+	if object == nil {
+		object = a.info.Uses[id]
+	}
+	v, ok := object.(*types.Var)
+	if !ok || !isError(v.Type()) || v.Parent() != a.pkg.Scope() && a.live[v.Name()] != v {
+		return nil
+	}
+	return v
+}
+
+// readAnytime are the variables that functions of the cell mention, or whose address is taken.
+func (a *attempt) readAnytime() map[*types.Var]bool {
+	anytime := map[*types.Var]bool{}
+	body := a.body.Body
+	for id, object := range a.info.Uses {
+		if v, ok := object.(*types.Var); ok && (id.Pos() < body.Pos() || a.inLiteral(id.Pos())) {
+			anytime[v] = true
+		}
+	}
+	for _, s := range a.hoisting.original {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if address, ok := n.(*ast.UnaryExpr); ok && address.Op == token.AND {
+				if id, ok := ast.Unparen(address.X).(*ast.Ident); ok {
+					anytime[a.errorVariable(id)] = true
+				}
+			}
+			return true
+		})
+	}
+	return anytime
+}
+
+// mayFail says whether an error set to e tells of a failure.
+func (a *attempt) mayFail(name string, e ast.Expr) bool {
+	if rest, ok := strings.CutPrefix(strings.ToLower(name[:min(3, len(name))])+name[min(3, len(name)):], "err"); ok && rest != "" && token.IsExported(rest) {
+		return false
+	}
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		_, receive := ast.Unparen(e).(*ast.UnaryExpr)
+		return receive
+	}
+	return !makesError(a.info, call)
+}
