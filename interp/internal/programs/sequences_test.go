@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,11 +42,7 @@ func readSequences(text string) []sequence {
 
 // TestSequences tries what later cells change.
 func TestSequences(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.cells")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no sequences: %v", err)
-	}
-	for _, file := range files {
+	for _, file := range testdata(t, "*.cells") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
