@@ -1,7 +1,7 @@
 package main
 
 import (
-	"go/version"
+	goversion "go/version"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -34,7 +34,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("VIRTUAL_ENV", env.WorkDir+"/venv")
 			env.Setenv("GOPROXY", modules.URL)
 			env.Setenv("GOSUMDB", "off")
-			env.Setenv("GO_RELEASE", strings.TrimPrefix(version.Lang(runtime.Version()), "go")+".0")
+			env.Setenv("GO_RELEASE", strings.TrimPrefix(goversion.Lang(runtime.Version()), "go")+".0")
 			env.Setenv("GOMODCACHE", env.WorkDir+"/modules")
 			env.Setenv("GOCACHE", goCache)
 			return nil

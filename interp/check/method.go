@@ -56,6 +56,11 @@ func (a *attempt) laterMethods() {
 			a.fail(f.Recv.Pos(), fmt.Sprintf("cannot define a method on %s, which is not a type of this notebook", base))
 			continue
 		}
+		if f.Type.TypeParams != nil {
+			a.file.Decls[i] = &ast.GenDecl{TokPos: d.Pos(), Tok: token.VAR}
+			a.fail(f.Type.TypeParams.Pos(), fmt.Sprintf("the generic method %s must be in the cell that declares %s", f.Name.Name, base))
+			continue
+		}
 		m := &addedMethod{decl: f, base: named}
 		name := fmt.Sprintf("%sʹ%sʹ%d", base, f.Name.Name, i)
 		if params := a.typeParameters(base); named.TypeParams().Len() > 0 && params != nil {

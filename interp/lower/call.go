@@ -108,7 +108,7 @@ func (f *function) callee(e *ast.CallExpr) *call {
 	case *ast.SelectorExpr:
 		if sel := f.Info.Selections[fun]; sel != nil {
 			if sel.Kind() == types.MethodVal {
-				return f.selectMethod(f.expr(fun.X), f.typeOf(fun.X), sel)
+				return f.selectMethod(fun, f.expr(fun.X), f.typeOf(fun.X), sel)
 			}
 			break
 		}
@@ -124,6 +124,13 @@ func (f *function) callee(e *ast.CallExpr) *call {
 	case *ast.IndexExpr, *ast.IndexListExpr:
 		if id := calleeIdent(fun); id != nil {
 			if _, ok := f.Info.Instances[id]; ok {
+				if e := instantiated(fun); e != nil && f.Info.Selections[e] != nil {
+					sel := f.Info.Selections[e]
+					if sel.Kind() == types.MethodVal {
+						return f.selectMethod(e, f.expr(e.X), f.typeOf(e.X), sel)
+					}
+					return &call{function: f.methodExpression(e, sel), typ: f.typ(f.typeOf(fun))}
+				}
 				return &call{function: f.reference(fun), fixed: true}
 			}
 		}
@@ -239,6 +246,19 @@ func (f *function) argument(x ast.Expr, t types.Type, raw bool) string {
 		return f.expr(x)
 	}
 	return f.exprTo(x, t)
+}
+
+// instantiated is the method that an index expression gives type arguments, nil
+// if it does something else.
+func instantiated(e ast.Expr) *ast.SelectorExpr {
+	switch x := e.(type) {
+	case *ast.IndexExpr:
+		e = x.X
+	case *ast.IndexListExpr:
+		e = x.X
+	}
+	method, _ := ast.Unparen(e).(*ast.SelectorExpr)
+	return method
 }
 
 func calleeIdent(e ast.Expr) *ast.Ident {

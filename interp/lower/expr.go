@@ -20,6 +20,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,12 @@ import (
 // package name.
 func (f *function) typeOf(e ast.Expr) types.Type {
 	if tv, ok := f.Info.Types[e]; ok {
+		// The checker keeps the generic type where an assignment infers the arguments.
+		if sig, ok := tv.Type.(*types.Signature); ok && sig.TypeParams() != nil {
+			if in, ok := f.Info.Instances[calleeIdent(e)]; ok {
+				return f.subst(in.Type)
+			}
+		}
 		return f.subst(tv.Type)
 	}
 	if id, ok := e.(*ast.Ident); ok {
@@ -195,7 +202,7 @@ func (f *function) selector(e *ast.SelectorExpr) string {
 	}
 	switch sel.Kind() {
 	case types.MethodExpr:
-		return f.methodExpression(sel)
+		return f.methodExpression(e, sel)
 	case types.MethodVal:
 		return f.methodValue(e, sel)
 	}
@@ -417,6 +424,9 @@ func (f *function) composite(e *ast.CompositeLit) string {
 	var items []string
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
+		if promotes(e, u) {
+			return f.promoted(e, t, prefix)
+		}
 		for i, item := range e.Elts {
 			field := i
 			if kv, ok := item.(*ast.KeyValueExpr); ok {
@@ -455,6 +465,37 @@ func (f *function) composite(e *ast.CompositeLit) string {
 		items = f.elements(e.Elts, elem)
 	}
 	return prefix + f.typ(t) + "{" + list(items) + "}"
+}
+
+// promotes reports whether a key of a struct literal is a promoted field.
+func promotes(e *ast.CompositeLit, u *types.Struct) bool {
+	return slices.ContainsFunc(e.Elts, func(item ast.Expr) bool {
+		kv, ok := item.(*ast.KeyValueExpr)
+		return ok && !slices.ContainsFunc(slices.Collect(u.Fields()), func(v *types.Var) bool { return v.Name() == kv.Key.(*ast.Ident).Name })
+	})
+}
+
+// promoted lowers a struct literal whose keys are promoted fields, which the
+// engine does not know. The values are evaluated in the order of the text.
+//
+//	T{N: f(), Burrow: g()}  ->  (*func(a0 int, a1 string) *Tʹ1 { r := new(Tʹ1); r.N = a0; r.Habitat.Burrow = a1; return r }(f(), g()))
+func (f *function) promoted(e *ast.CompositeLit, t types.Type, prefix string) string {
+	var parameters, sets, values []string
+	for i, item := range e.Elts {
+		kv := item.(*ast.KeyValueExpr)
+		name := kv.Key.(*ast.Ident).Name
+		o, path, _ := types.LookupFieldOrMethod(t, false, f.Info.ObjectOf(kv.Key.(*ast.Ident)).Pkg(), name)
+		v := o.(*types.Var)
+		parameters = append(parameters, fmt.Sprintf("a%d %s", i, f.typ(v.Type())))
+		sets = append(sets, fmt.Sprintf("%s = a%d; ", f.field("r", t, path), i))
+		values = append(values, f.exprTo(kv.Value, v.Type()))
+	}
+	typ := f.typ(t)
+	x := fmt.Sprintf("func(%s) *%s { r := new(%[2]s); %[3]sreturn r }(%[4]s)", list(parameters), typ, strings.Join(sets, ""), list(values))
+	if prefix == "&" {
+		return x
+	}
+	return "(*" + x + ")"
 }
 
 // elements lowers those of a literal of a slice or an array. The engine takes a

@@ -5,6 +5,7 @@ package lower
 //	Map[int, string](xs, f)   ->  Mapʹintʹstringʹ1(xs, f)
 //	Stack[int]                ->  type Stackʹintʹ1 struct {...}
 //	s.Push(1)                 ->  Stackʹintʹ1ʹPushʹ1(&s, 1)
+//	s.Map[string](f)          ->  Stackʹintʹ1ʹMapʹstringʹ1(&s, f)
 //	slices.Sort(xs)           ->  slicesʹSortʹ...ʹ1(xs), from the sources of Config.Generic
 //
 // The key of an instance holds descriptor numbers and not rendered types: all
@@ -119,17 +120,19 @@ func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
 	return declared.byName[method]
 }
 
-// methodInstance names the method of an instance of a generic type.
-func (e *emitter) methodInstance(t *types.Named, method string) string {
+// methodInstance names the method of an instance of a generic type, or the
+// instance of a method with type parameters of its own, which get the arguments
+// own.
+func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type) string {
 	typ := e.typ(t)
-	args := typeList(t.TypeArgs())
+	args := append(typeList(t.TypeArgs()), own...)
 	decl := e.genericMethod(t, method)
 	o := e.Info.Defs[decl.Name].(*types.Func)
 	key := e.instanceOf(o, args)
 	if name, ok := e.instances[key]; ok {
 		return name
 	}
-	name := e.fresh(mangle(typ) + "ʹ" + method)
+	name := e.instanceName(mangle(typ)+"ʹ"+method, own)
 	set(e.Program, e.instances, key, name)
 	e.declareInstance(decl, key, name, args)
 	return name

@@ -14,6 +14,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"github.com/quernlab/quern/interp/machine"
 )
@@ -35,7 +36,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 			return e.instanceDeclaration(e.genericFunction(o), arguments)
 		},
 		Method: func(t *types.Named, m *types.Func) (machine.Declaration, bool) {
-			e.methodInstance(t, m.Name())
+			e.methodInstance(t, m.Name(), nil)
 			return e.instanceDeclaration(e.genericMethod(t, m.Name()), typeList(t.TypeArgs()))
 		},
 		Position: func(n ast.Node) int {
@@ -84,6 +85,9 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (ma
 	o := e.Info.Defs[decl.Name].(*types.Func)
 	key := e.instanceOf(o, args)
 	name, sig := e.instances[key], o.Signature()
+	if sig.Recv() != nil && sig.TypeParams() != nil {
+		return machine.Declaration{}, false
+	}
 	// To the engine, one of an earlier cell is a function if the machine does not
 	// run it.
 	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil || sig.Variadic() {
@@ -93,12 +97,10 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (ma
 	return machine.Declaration{Key: key, Name: name, Method: methodOf(o), Signature: sig, Body: decl.Body, Substitute: env.subst}, true
 }
 
-// parametersOf are the type parameters of a function, or of the type of a method.
-func parametersOf(sig *types.Signature) *types.TypeParamList {
-	if sig.Recv() != nil {
-		return sig.RecvTypeParams()
-	}
-	return sig.TypeParams()
+// parametersOf are the type parameters of a function, or those of the type of a
+// method and its own.
+func parametersOf(sig *types.Signature) []*types.TypeParam {
+	return slices.AppendSeq(slices.Collect(sig.RecvTypeParams().TypeParams()), sig.TypeParams().TypeParams())
 }
 
 // declareInstance queues the declaration of an instance of a generic function or

@@ -29,9 +29,10 @@ import (
 )
 
 // methodCall is the call of method m on x, whose type is t, with no arguments
-// but the receiver; sig is the signature of m for the receiver's type arguments.
-// x must be what has the method: embedding is spelled out already.
-func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.Signature) *call {
+// but the receiver; sig is the signature of m for the receiver's type arguments,
+// own are the arguments of its own type parameters. x must be what has the
+// method: embedding is spelled out already.
+func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.Signature, own []types.Type) *call {
 	if dynamic(t) {
 		return &call{function: e.dispatcher(m, sig), fixed: true, dynamic: m.Name(), slices: true,
 			arguments: []argument{{x, "interface{}"}}}
@@ -65,7 +66,7 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 	} else if pointer {
 		x = "(*" + x + ")"
 	}
-	return &call{function: e.methodName(n, m), fixed: true, arguments: []argument{{x, typ}}}
+	return &call{function: e.methodName(n, m, own), fixed: true, arguments: []argument{{x, typ}}}
 }
 
 // replaced are methods of compiled types that the run time has others for: those
@@ -129,9 +130,9 @@ var worksOnZero = map[string]bool{
 }
 
 // methodName names the function that a method of an interpreted type became.
-func (e *emitter) methodName(n *types.Named, m *types.Func) string {
-	if n.TypeArgs().Len() > 0 {
-		return e.methodInstance(n, m.Name())
+func (e *emitter) methodName(n *types.Named, m *types.Func, own []types.Type) string {
+	if n.TypeArgs().Len() > 0 || len(own) > 0 {
+		return e.methodInstance(n, m.Name(), own)
 	}
 	if name, ok := e.names[m.Origin()]; ok {
 		return name
@@ -208,8 +209,10 @@ func (e *emitter) field(x string, t types.Type, path []int) string {
 	return x
 }
 
-// selectMethod is the call of the method that sel selects on x.
-func (f *function) selectMethod(x string, t types.Type, sel *types.Selection) *call {
+// selectMethod is the call of the method that e, whose selection is sel, selects
+// on x.
+func (f *function) selectMethod(e *ast.SelectorExpr, x string, t types.Type, sel *types.Selection) *call {
+	own, _ := f.arguments(e.Sel)
 	m, path := sel.Obj().(*types.Func), sel.Index()
 	if f.env != nil {
 		// The checker saw a type parameter, or a type made with one.
@@ -219,7 +222,10 @@ func (f *function) selectMethod(x string, t types.Type, sel *types.Selection) *c
 		}
 	}
 	x, t = f.embedded(x, t, path[:len(path)-1])
-	return f.methodCall(x, t, m, m.Signature())
+	if n, _ := named(t); own != nil && (n == nil || !Interpreted(n)) {
+		f.unsupported(e, "the generic method "+m.FullName(), "package reflect does not have it, and its source is not part of the kernel")
+	}
+	return f.methodCall(x, t, m, m.Signature(), own)
 }
 
 func tail(t *types.Tuple) *types.Tuple {
@@ -232,8 +238,8 @@ func tail(t *types.Tuple) *types.Tuple {
 
 // methodValue lowers x.M that is not called.
 func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string {
-	c := f.selectMethod(f.expr(e.X), f.typeOf(e.X), sel)
-	sig := f.subst(sel.Type()).(*types.Signature)
+	c := f.selectMethod(e, f.expr(e.X), f.typeOf(e.X), sel)
+	sig := f.selected(e, sel)
 	x, typ := c.bindReceiver("r")
 	if typ == "interface{}" {
 		// Go panics when the value of a nil interface's method is made.
@@ -244,12 +250,25 @@ func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string
 }
 
 // methodExpression lowers T.M.
-func (f *function) methodExpression(sel *types.Selection) string {
-	sig := f.subst(sel.Type()).(*types.Signature)
+func (f *function) methodExpression(e *ast.SelectorExpr, sel *types.Selection) string {
+	sig := f.selected(e, sel)
 	recv := f.subst(sel.Recv())
-	c := f.selectMethod("r", recv, sel)
-	rest := types.NewSignatureType(nil, nil, nil, tail(sig.Params()), sig.Results(), sig.Variadic())
+	c := f.selectMethod(e, "r", recv, sel)
+	parameters := sig.Params()
+	if _, ok := f.Info.Instances[e.Sel]; !ok { // an instance has no receiver among them
+		parameters = tail(parameters)
+	}
+	rest := types.NewSignatureType(nil, nil, nil, parameters, sig.Results(), sig.Variadic())
 	return f.forward(c, rest, []string{"r " + f.typ(recv)}, sel.Obj().(*types.Func))
+}
+
+// selected is the signature of the method that e selects, with its type
+// arguments.
+func (f *function) selected(e *ast.SelectorExpr, sel *types.Selection) *types.Signature {
+	if in, ok := f.Info.Instances[e.Sel]; ok {
+		return f.subst(in.Type).(*types.Signature)
+	}
+	return f.subst(sel.Type()).(*types.Signature)
 }
 
 // forward renders a function literal with the parameters first and then those
@@ -311,8 +330,11 @@ func (e *emitter) methodTable(t types.Type) {
 		if !m.Exported() && m.Pkg().Path() != "main" && !isSource(m.Pkg()) || m.Name() == "_" {
 			continue
 		}
+		if sig.TypeParams() != nil { // no interface has it
+			continue
+		}
 		x, at := e.embedded("r", t, sel.Index()[:len(sel.Index())-1])
-		c := e.methodCall(x, at, m, sig)
+		c := e.methodCall(x, at, m, sig, nil)
 		parameters := []string{"x interface{}"}
 		for j := range sig.Params().Len() {
 			a := fmt.Sprintf("a%d", j)

@@ -107,7 +107,7 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	}
 	if name, ok := files[full]; ok {
 		if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && f.Info.Selections[sel] != nil && f.Info.Selections[sel].Kind() == types.MethodVal && len(e.Args) == 1 {
-			c := f.selectMethod(f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
+			c := f.selectMethod(sel, f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
 			x, _ := c.bindReceiver("")
 			return f.rt(name, x, f.exprTo(e.Args[0], o.Signature().Params().At(0).Type())), true
 		}
@@ -118,7 +118,7 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	}
 	if ok {
 		if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && f.Info.Selections[sel] != nil && f.Info.Selections[sel].Kind() == types.MethodVal {
-			c := f.selectMethod(f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
+			c := f.selectMethod(sel, f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
 			x, _ := c.bindReceiver("")
 			return f.rt(name, x), true
 		}
@@ -140,7 +140,7 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	if name, ok := shims[full]; ok {
 		var arguments []string
 		if sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr); ok && f.Info.Selections[sel] != nil {
-			c := f.selectMethod(f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
+			c := f.selectMethod(sel, f.expr(sel.X), f.typeOf(sel.X), f.Info.Selections[sel])
 			x, _ := c.bindReceiver("")
 			arguments = append(arguments, x)
 		}

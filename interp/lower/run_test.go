@@ -107,6 +107,7 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 	session := map[string]reflect.Value{
 		"Interrupted": reflect.ValueOf(interrupted{}),
 		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
+		"Unread":      reflect.ValueOf(func(error, string, int, int, int) {}),
 		"Stopped": reflect.ValueOf(func() bool {
 			return s.checks.Add(1) > s.stopAfter && s.stopAfter > 0
 		}),

@@ -17,10 +17,10 @@ type environment struct {
 	types map[*types.TypeName]*types.Named
 }
 
-func newEnvironment(params *types.TypeParamList, args []types.Type) *environment {
+func newEnvironment(params []*types.TypeParam, args []types.Type) *environment {
 	env := &environment{params: map[*types.TypeParam]types.Type{}, types: map[*types.TypeName]*types.Named{}}
 	for i, t := range args {
-		env.params[params.At(i)] = t
+		env.params[params[i]] = t
 	}
 	return env
 }

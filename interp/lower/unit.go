@@ -129,7 +129,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 		case sig.Recv() != nil:
 			named := receiver(sig)
 			e.fileMethod(named.Obj(), decl)
-			if named.TypeParams() == nil {
+			if named.TypeParams() == nil && sig.TypeParams() == nil {
 				set(e.Program, e.names, types.Object(o), e.fresh(named.Obj().Name()+"ʹ"+o.Name()))
 				e.redeclare(o)
 			}

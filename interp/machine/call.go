@@ -66,6 +66,9 @@ func (c *compiler) calls_(e *ast.CallExpr) []operand {
 
 // callFunction calls a declared or a compiled function.
 func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	if o.Signature().Recv() != nil {
+		c.fail(e, "the generic method %s", o.Name())
+	}
 	if f := c.unit.callee(o); f != nil {
 		b := c.beginBlock()
 		c.arguments(b, e, sig)

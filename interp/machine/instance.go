@@ -48,6 +48,9 @@ func (c *compiler) methodInstance(m *types.Func) *Function {
 // made with one.
 func (c *compiler) method(x *ast.SelectorExpr, sel *types.Selection) (*types.Func, []int) {
 	m, path := sel.Obj().(*types.Func), sel.Index()
+	if m.Origin().Signature().TypeParams() != nil {
+		c.fail(x, "the generic method %s", m.Name())
+	}
 	if c.substitute != nil {
 		o, index, _ := types.LookupFieldOrMethod(c.typeOf(x.X), true, m.Pkg(), m.Name())
 		found, ok := o.(*types.Func)
