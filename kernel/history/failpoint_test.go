@@ -4,6 +4,7 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,6 +71,15 @@ func TestFailpoints(t *testing.T) {
 			}
 			if len(entries) < maxEntries-2 {
 				t.Errorf("%d earlier cells are left", len(entries))
+			}
+			text, err := os.ReadFile(filepath.Join(folder, "below", "history"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				if !json.Valid([]byte(line)) && (!o.Killed || strings.Count(line, `{"session"`) != 1) {
+					t.Errorf("the file has the line %q", line)
+				}
 			}
 			if left := failpointtest.Left(t, filepath.Join(folder, "below"), "*.new"); len(left) > 0 {
 				t.Errorf("left behind: %q", left)
