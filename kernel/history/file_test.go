@@ -10,13 +10,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func reopen(t *testing.T, path string) *History {
 	t.Helper()
-	h := Open(path, func(err error) { t.Error(err) })
+	h := openPatiently(path, func(err error) { t.Error(err) })
 	t.Cleanup(h.Close)
 	<-h.keeper.opened
+	return h
+}
+
+// openPatiently is Open with more patience than any machine needs.
+func openPatiently(path string, failed func(error)) *History {
+	h := Open(path, failed)
+	h.keeper.patience = time.Minute
 	return h
 }
 
@@ -159,7 +167,7 @@ func TestDistinctSessions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history")
 	var kernels []*History
 	for range 8 { // all of them open the file at once
-		kernels = append(kernels, Open(path, func(err error) { t.Error(err) }))
+		kernels = append(kernels, openPatiently(path, func(err error) { t.Error(err) }))
 	}
 	seen := map[int]bool{}
 	for i, h := range kernels {

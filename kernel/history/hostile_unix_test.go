@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -97,6 +98,7 @@ func TestLockIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-h.keeper.opened
+	h.keeper.patience = time.Minute
 	h.Close()
 	if got := inputs(reopen(t, path).Tail(3)); len(got) != 1 {
 		t.Errorf("in the file: %q", got)
@@ -116,7 +118,7 @@ func TestMain(m *testing.M) {
 // fill writes more than its process may write to a file.
 func fill(path string) {
 	failures := make(chan error, 1)
-	h := Open(path, func(err error) { failures <- err })
+	h := openPatiently(path, func(err error) { failures <- err })
 	for i := range 10 {
 		h.Add(i, strings.Repeat(fmt.Sprint(i), 1000), "")
 	}

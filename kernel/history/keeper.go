@@ -34,8 +34,9 @@ var ErrOverflow = errors.New("history: the file system does not answer; further 
 
 // keeper has one goroutine use a store, so that nobody else waits for it.
 type keeper struct {
-	store  store
-	failed func(error)
+	store    store
+	failed   func(error)
+	patience time.Duration // as the constant; tests have more
 
 	opened    chan struct{}      // closed when the store has been opened, or cannot be
 	questions chan chan []Entry  // each wants the past
@@ -57,7 +58,7 @@ type keeper struct {
 func keep(s store, failed func(error)) *keeper {
 	ctx, stop := context.WithCancel(context.Background())
 	k := &keeper{
-		store: s, failed: failed, stop: stop,
+		store: s, failed: failed, stop: stop, patience: patience,
 		opened: make(chan struct{}), questions: make(chan chan []Entry), work: make(chan struct{}, 1),
 		closing: make(chan struct{}), done: make(chan struct{}),
 		busy: time.Now(),
@@ -171,7 +172,7 @@ func (k *keeper) report(err error) {
 func (k *keeper) timeout() *time.Timer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	wait := patience
+	wait := k.patience
 	if !k.busy.IsZero() {
 		wait -= time.Since(k.busy)
 	}
@@ -216,7 +217,7 @@ func (k *keeper) past() []Entry {
 func (k *keeper) close() {
 	k.once.Do(func() { close(k.closing) })
 	defer k.stop()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(k.patience)
 	defer timeout.Stop()
 	select {
 	case <-k.done:

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	patience   = time.Second
+	patience   = 2 * time.Second
 	maxAge     = 30 * 24 * time.Hour
 	maxPast    = 1 << 16 // signatures that are read
 	maxWaiting = 1 << 12 // signatures that wait to be written
@@ -29,21 +29,22 @@ var ErrOverflow = errors.New("the file system does not answer")
 
 // Log is the file of one key. Its methods may be called from any goroutine.
 type Log struct {
-	failed  func(error)
-	past    []wire.Signature // valid once loaded is closed
-	loaded  chan struct{}    // closed when the file has been read, or cannot be
-	add     chan wire.Signature
-	closing chan struct{}
-	done    chan struct{}
-	once    sync.Once // of Close
-	told    sync.Once // of failed
+	patience time.Duration // as the constant; tests have more
+	failed   func(error)
+	past     []wire.Signature // valid once loaded is closed
+	loaded   chan struct{}    // closed when the file has been read, or cannot be
+	add      chan wire.Signature
+	closing  chan struct{}
+	done     chan struct{}
+	once     sync.Once // of Close
+	told     sync.Once // of failed
 }
 
 // Open opens the file of a key in a directory and reads it. It returns at once. failed
 // is called with the first error: from then on signatures are not kept.
 func Open(dir string, key []byte, failed func(error)) *Log {
 	l := &Log{
-		failed: failed, loaded: make(chan struct{}), add: make(chan wire.Signature, maxWaiting),
+		patience: patience, failed: failed, loaded: make(chan struct{}), add: make(chan wire.Signature, maxWaiting),
 		closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	go l.run(dir, name(key))
@@ -69,7 +70,7 @@ const nameBytes = 16
 // Past returns the signatures of earlier runs, the last ones if there are many. It
 // waits until they have been read, but for [patience] at most.
 func (l *Log) Past() []wire.Signature {
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(l.patience)
 	defer timeout.Stop()
 	select {
 	case <-l.loaded:
@@ -92,7 +93,7 @@ func (l *Log) Add(s wire.Signature) {
 // Close writes what waits to be written, for [patience] at most.
 func (l *Log) Close() {
 	l.once.Do(func() { close(l.closing) })
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(l.patience)
 	defer timeout.Stop()
 	select {
 	case <-l.done:
