@@ -122,8 +122,9 @@ func report(err error, std stdio) int {
 	return 1
 }
 
-// newLogger logs to w from a level on, unless QUERN_LOG sets another one. It does not become the default logger: in the worker
-// that one, and package log with it, belongs to the cells.
+// newLogger logs to w from a level on, unless QUERN_LOG sets another one. It does not
+// become the default logger: in the worker that one, and package log with it, belongs
+// to the cells.
 func newLogger(w io.Writer, level slog.Level) *slog.Logger {
 	// An unknown word keeps the default: a log setting must not stop a kernel.
 	_ = level.UnmarshalText([]byte(os.Getenv("QUERN_LOG")))
