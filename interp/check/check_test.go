@@ -103,7 +103,7 @@ var refused = []struct{ name, in, want string }{
 	{"misspelled variable", "total := 1\ntotla + 1", "cell[1]:2:1: undefined: totla; did you mean total?"},
 	{"misspelled parameter", "func f(width int) int { return widht }", "cell[1]:1:32: undefined: widht; did you mean width?"},
 	{"misspelled type", "var x strng", "cell[1]:1:7: undefined: strng; did you mean string?"},
-	{"misspelled field", "type P struct{ Name string }\nP{}.Nmae", "cell[1]:2:5: P{}.Nmae undefined (type P has no field or method Nmae); did you mean Name?"},
+	{"misspelled field", "type P struct{ Name string }\nP{}.Naem", "cell[1]:2:5: P{}.Naem undefined (type P has no field or method Naem); did you mean Name?"},
 	{"misspelled method", "type P struct{}\nfunc (p *P) Reset() {}\nvar p P\np.Rest()", "cell[1]:4:3: p.Rest undefined (type P has no field or method Rest); did you mean Reset?"},
 	{"of another function", "func f() { width := 1; _ = width }\nfunc g() int { return widht }", "cell[1]:2:23: undefined: widht"},
 	{"nothing like it", "Nowhere.Println(1)", "cell[1]:1:1: undefined: Nowhere"},
