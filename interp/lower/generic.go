@@ -85,7 +85,7 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 		base = o.Pkg().Name() + "ʹ" + base
 	}
 	if decl == nil {
-		e.unsupported(at, "the generic function "+o.FullName(), "its source is not part of the kernel")
+		e.unsupported(at, "the generic function "+o.FullName(), absence(o))
 	}
 	o = e.Info.Defs[decl.Name].(*types.Func)
 	key := e.instanceOf(o, args)

@@ -89,7 +89,7 @@ func (e *emitter) sourceType(t *types.Named) *types.Named {
 	}
 	if o == nil {
 		panic(&UnsupportedError{Construct: "the generic type " + t.Obj().Pkg().Path() + "." + t.Obj().Name(),
-			Hint: "its source is not part of the kernel", Position: e.at})
+			Hint: absence(t.Obj()), Position: e.at})
 	}
 	instance, err := types.Instantiate(nil, o.Type(), typeList(t.TypeArgs()), false)
 	if err != nil {
@@ -108,4 +108,12 @@ func (e *emitter) sourceFunction(o *types.Func) string {
 	set(e.Program, e.names, types.Object(o), name)
 	e.queue = append(e.queue, func() { e.functionDeclaration(decl, name, nil) })
 	return name
+}
+
+// absence says why cells do not have a generic function or type of the standard library.
+func absence(o types.Object) string {
+	if path := o.Pkg().Path(); path == "weak" || path == "runtime" {
+		return "the interpreter keeps values alive longer than compiled code, so it would not hold what it promises"
+	}
+	return "its source is not part of the kernel"
 }

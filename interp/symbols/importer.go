@@ -36,6 +36,9 @@ func (e *UnknownPackageError) Error() string {
 		return "cgo is not supported: a cell has no C compiler"
 	}
 	text := fmt.Sprintf("package %q cannot be imported: a cell has packages of the standard library and of quern", e.Path)
+	if e.Path == "testing/synctest" {
+		return fmt.Sprintf("package %q cannot be imported: its bubbles need a *testing.T of go test", e.Path)
+	}
 	if first, _, _ := strings.Cut(e.Path, "/"); strings.Contains(first, ".") {
 		text += ", and those of modules that %get was given"
 	}
