@@ -23,6 +23,10 @@ type engine interface {
 	// Forget drops functions that nothing will call by name again, and whatever
 	// else the engine keeps only in case it is asked.
 	Forget(functions ...string)
+	// Keep drops all functions, types and variables of lowered code whose names are not
+	// known. The values of variables that are mentioned stay for the code that
+	// mentions them. No evaluation may be running.
+	Keep(known, mentioned map[string]bool)
 	// Trace returns where the last panic of the calling goroutine began, innermost
 	// first.
 	Trace() []frame

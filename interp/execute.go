@@ -58,6 +58,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		return s.render(r, checked)
 	}, func() {
 		s.checker.Release(checked)
+		s.swept()
 		done()
 	})
 }
@@ -78,13 +79,11 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 		done()
 		return Result{}, s.compileError(err)
 	}
-	s.mu.Lock()
-	s.positions = unit.Positions
-	s.mu.Unlock()
 	r := newRun(evaluated)
 	return s.run(ctx, r, unit, func() (Result, error) { return s.render(r, cell) }, func() {
 		s.program.Discard(unit)
 		s.checker.Discard(cell)
+		s.swept()
 		done()
 	})
 }

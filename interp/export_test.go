@@ -2,6 +2,9 @@ package interp
 
 import "time"
 
+// SweepLeast is after how many cells the first sweep is.
+const SweepLeast = sweepLeast
+
 // BePatient has a session wait long for the end of an interrupted cell: a busy
 // machine may need it to end what can be ended.
 func BePatient(s *Session) { s.patience = func(activity) time.Duration { return 20 * time.Second } }

@@ -46,9 +46,6 @@ func (s *Session) runPackage(ctx context.Context, number int, p *source.Package)
 	}
 	s.program.Commit(unit)
 	s.noteFunctions(cell)
-	s.mu.Lock()
-	s.positions = unit.Positions
-	s.mu.Unlock()
 	nothing := func() (Result, error) { return Result{}, nil }
 	if _, err := s.run(ctx, newRun(number), unit, nothing, func() {}); err != nil {
 		return &source.Error{Path: p.Path, Err: err}

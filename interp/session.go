@@ -59,8 +59,10 @@ type Session struct {
 	stop      bool       // the cell that runs is interrupted
 	abandoned int        // cells that have ended but for compiled code
 
-	mu        sync.Mutex // guards the fields below
-	positions []token.Position
+	sinceSweep int // cells
+	sweepAfter int // so many
+
+	mu        sync.Mutex                // guards the fields below
 	sources   map[int]string            // by cell number, for messages
 	literals  map[string][]extent       // by file name
 	functions map[string]token.Position // where they are declared, by their name in lowered code
@@ -246,9 +248,6 @@ func (s *Session) commit(cell *check.Cell, unit *lower.Unit) {
 	s.checker.Commit(cell)
 	s.program.Commit(unit)
 	s.noteFunctions(cell)
-	s.mu.Lock()
-	s.positions = unit.Positions
-	s.mu.Unlock()
 }
 
 // Close interrupts the running cell and ends the session.

@@ -34,8 +34,9 @@ func newTraceWriter(out io.Writer) *traceWriter {
 	return &traceWriter{out: out, traces: map[uint64][]frame{}}
 }
 
-// traceLine is "cell[3]:5:9: panic: main.f(...)".
-var traceLine = regexp.MustCompile(`^(?:(.*?):)?(\d+):(\d+): panic: main(?:\.(.*))?\(\.\.\.\)$`)
+// traceLine is "5:9: panic: main.f(...)", or "-: panic: main.f(...)" for code of an
+// evaluation whose lines are forgotten.
+var traceLine = regexp.MustCompile(`^(?:-|(?:(.*?):)?(\d+):(\d+)): panic: main(?:\.(.*))?\(\.\.\.\)$`)
 
 // Write implements io.Writer. The engine writes whole lines.
 func (w *traceWriter) Write(p []byte) (int, error) {

@@ -44,7 +44,7 @@ func (s *Session) calls(trace []frame) []call {
 		}
 		c := call{frame: f, times: 1}
 		if f.at > 0 {
-			c.place, c.known = s.positionAt(f.at)
+			c.place, c.known = s.program.Position(f.at)
 		}
 		if n := len(list) - 1; n >= 0 && list[n].frame == f {
 			list[n].times++
@@ -158,16 +158,6 @@ func (s *Session) noteFunctions(cell *check.Cell) {
 			s.functions[name] = cell.Fset.Position(f.Name.Pos())
 		}
 	}
-}
-
-// positionAt is the place that a stored position stands for.
-func (s *Session) positionAt(n int) (token.Position, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n <= 0 || n >= len(s.positions) {
-		return token.Position{}, false
-	}
-	return s.positions[n], true
 }
 
 // frameLines is one frame: its place and its line of source.

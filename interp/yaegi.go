@@ -3,10 +3,13 @@ package interp
 import (
 	"errors"
 	"fmt"
+	"go/token"
 	"io"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -14,6 +17,7 @@ import (
 	yaegi "github.com/traefik/yaegi/interp"
 	unsafesymbols "github.com/traefik/yaegi/stdlib/unsafe"
 
+	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -21,12 +25,13 @@ import (
 // fields are reached through unsafe; TestYaegiInternals pins them.
 type yaegiEngine struct {
 	interpreter *yaegi.Interpreter
+	lasting     map[int]bool // places of variables without a name that code mentions
 	trace       *traceWriter
 }
 
 // newYaegi returns an engine. What yaegi prints of a panic is kept from stderr.
 func newYaegi(stdin io.Reader, stdout, stderr io.Writer) *yaegiEngine {
-	e := &yaegiEngine{trace: newTraceWriter(stderr)}
+	e := &yaegiEngine{trace: newTraceWriter(stderr), lasting: map[int]bool{}}
 	e.interpreter = yaegi.New(yaegi.Options{Stdin: stdin, Stdout: stdout, Stderr: e.trace, Unrestricted: true})
 	return e
 }
@@ -154,6 +159,7 @@ func (e *yaegiEngine) Forget(functions ...string) {
 		separate(roots.Index(i))
 	}
 	roots.SetZero()
+	e.removeFiles()
 	main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main"))
 	if !main.IsValid() {
 		return
@@ -162,6 +168,71 @@ func (e *yaegiEngine) Forget(functions ...string) {
 	symbols := accessible(main.Elem(), "sym")
 	for _, name := range functions {
 		symbols.SetMapIndex(reflect.ValueOf(name), reflect.Value{})
+	}
+}
+
+// Keep implements engine. Each variable, and each temporary value of an evaluation,
+// has a place in the frame of the interpreter for ever; what lies there is dropped.
+func (e *yaegiEngine) Keep(known, mentioned map[string]bool) {
+	v := reflect.ValueOf(e.interpreter).Elem()
+	main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main"))
+	if !main.IsValid() {
+		return
+	}
+	symbols := accessible(main.Elem(), "sym")
+	used := map[int]bool{}
+	for entries := symbols.MapRange(); entries.Next(); {
+		name := entries.Key().String()
+		index := -1
+		if symbol := entries.Value().Elem(); accessible(symbol, "kind").Uint() == varSym {
+			index = int(accessible(symbol, "index").Int())
+			used[index] = true
+		}
+		short := strings.TrimSuffix(name, "ʹm")
+		if !strings.Contains(name, "ʹ") || strings.Contains(name, "/") || known[short] || name == "stopʹ" || name == "positionʹ" {
+			continue
+		}
+		if index >= 0 && !mentioned[name] {
+			delete(used, index)
+		}
+		symbols.SetMapIndex(entries.Key(), reflect.Value{})
+		if index >= 0 && mentioned[name] {
+			e.lasting[index] = true
+		}
+	}
+	if table := accessible(v, "binPkg").MapIndex(reflect.ValueOf(lower.TypesPath)); table.IsValid() {
+		for _, name := range table.MapKeys() {
+			if !known[name.String()] {
+				table.SetMapIndex(name, reflect.Value{})
+			}
+		}
+	}
+	frame := accessible(v, "frame").Elem()
+	mutex := accessible(frame, "mutex").Addr().Interface().(*sync.RWMutex)
+	mutex.Lock()
+	defer mutex.Unlock()
+	data := accessible(frame, "data").Addr().Interface().(*[]reflect.Value)
+	// Code that runs has the slice in hand.
+	kept := slices.Clone(*data)
+	for i := range kept {
+		if !used[i] && !e.lasting[i] {
+			kept[i] = reflect.Value{}
+		}
+	}
+	*data = kept
+}
+
+// removeFiles forgets the line tables of all evaluations. Yaegi looks them up while
+// it compiles, and for messages that are not shown.
+func (e *yaegiEngine) removeFiles() {
+	set := e.interpreter.FileSet()
+	var files []*token.File
+	set.Iterate(func(f *token.File) bool {
+		files = append(files, f)
+		return true
+	})
+	for _, f := range files {
+		set.RemoveFile(f)
 	}
 }
 

@@ -27,8 +27,9 @@ const engineActivation = activation + "("
 var (
 	yaegiFrame = field(reflect.TypeFor[yaegi.Interpreter](), "frame").Elem()
 	yaegiNode  = field(reflect.TypeFor[yaegi.Interpreter](), "roots").Elem().Elem()
-	funcDecl   = nodeKind("funcDecl")
-	funcLit    = nodeKind("funcLit")
+	funcDecl   = kindNumber(field(yaegiNode, "kind"), "funcDecl")
+	funcLit    = kindNumber(field(yaegiNode, "kind"), "funcLit")
+	varSym     = kindNumber(field(field(field(reflect.TypeFor[yaegi.Interpreter](), "universe").Elem(), "sym").Elem().Elem(), "kind"), "varSym")
 )
 
 func field(t reflect.Type, name string) reflect.Type {
@@ -36,9 +37,9 @@ func field(t reflect.Type, name string) reflect.Type {
 	return f.Type
 }
 
-// nodeKind is the number of a kind of node.
-func nodeKind(name string) uint64 {
-	v := reflect.New(field(yaegiNode, "kind")).Elem()
+// kindNumber is the number of a kind of nodes or symbols.
+func kindNumber(t reflect.Type, name string) uint64 {
+	v := reflect.New(t).Elem()
 	for i := range uint64(256) {
 		v.SetUint(i)
 		if s, ok := v.Interface().(interface{ String() string }); ok && s.String() == name {

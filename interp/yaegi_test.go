@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -34,7 +35,7 @@ func TestYaegiInternals(t *testing.T) {
 	if f, ok := yaegiFrame.FieldByName("data"); !ok || f.Type != reflect.TypeFor[[]reflect.Value]() {
 		t.Errorf("frame.data is %v", f.Type)
 	}
-	if funcDecl > 255 || funcLit > 255 {
+	if funcDecl > 255 || funcLit > 255 || varSym > 255 {
 		t.Error("the kinds of functions are not found")
 	}
 	scopes, ok := of.FieldByName("scopes")
@@ -46,7 +47,18 @@ func TestYaegiInternals(t *testing.T) {
 			t.Errorf("scope.%s is %v", name, f.Type)
 		}
 	}
+	for name, kind := range map[string]reflect.Kind{"frame": reflect.Pointer, "binPkg": reflect.Map, "fset": reflect.Pointer} {
+		if f, ok := of.FieldByName(name); !ok || f.Type.Kind() != kind {
+			t.Errorf("Interpreter.%s is %v", name, f.Type)
+		}
+	}
+	if f, ok := yaegiFrame.FieldByName("mutex"); !ok || f.Type != reflect.TypeFor[sync.RWMutex]() {
+		t.Errorf("frame.mutex is %v", f.Type)
+	}
 	symbols, _ := scopes.Type.Elem().Elem().FieldByName("sym")
+	if f, ok := symbols.Type.Elem().Elem().FieldByName("index"); !ok || f.Type.Kind() != reflect.Int {
+		t.Errorf("symbol.index is %v", f.Type)
+	}
 	if f, ok := symbols.Type.Elem().Elem().FieldByName("node"); !ok || f.Type != reflect.PointerTo(yaegiNode) {
 		t.Errorf("symbol.node is %v", f.Type)
 	}
@@ -154,5 +166,34 @@ func TestFramesOf(t *testing.T) {
 	}
 	if got := framesOf(stack); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestEngineKeep says that the engine drops what has no known name, and that code
+// which was compiled before goes on with the variables that it mentions.
+func TestEngineKeep(t *testing.T) {
+	t.Parallel()
+	e := newYaegi(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+	if _, err := e.Eval("var nʹ1 = 5\nvar nʹ2 = 7\nfunc fʹ1() int { nʹ1++; return nʹ1 }\nfunc gʹ1() int { return fʹ1() }"); err != nil {
+		t.Fatal(err)
+	}
+	v, err := e.Eval("gʹ1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Keep(map[string]bool{}, map[string]bool{"nʹ1": true})
+	for _, name := range []string{"nʹ1", "nʹ2", "fʹ1", "gʹ1"} {
+		if _, err := e.Eval(name); err == nil {
+			t.Errorf("%s is known", name)
+		}
+	}
+	for want := 6; want < 9; want++ {
+		if got := v.Call(nil)[0].Int(); got != int64(want) {
+			t.Errorf("got %d, want %d", got, want)
+		}
+		if _, err := e.Eval("var mʹ1 = 1"); err != nil {
+			t.Fatal(err)
+		}
+		e.Keep(map[string]bool{}, map[string]bool{})
 	}
 }

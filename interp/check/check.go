@@ -1,7 +1,6 @@
 package check
 
 import (
-	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
@@ -32,6 +31,10 @@ type Checker struct {
 	declarations map[string]*declaration
 	// wasBroken marks those whose compiled form is not their text.
 	wasBroken map[*declaration]bool
+	// generics has the facts about the generic functions and methods of committed
+	// cells, which later cells instantiate.
+	generics map[*types.Func]*types.Info
+	files    []*token.File // of committed cells
 }
 
 // An Option changes a new Checker.
@@ -67,6 +70,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		imports:      map[string]string{},
 		declarations: map[string]*declaration{},
 		wasBroken:    map[*declaration]bool{},
+		generics:     map[*types.Func]*types.Info{},
 	}
 	for _, o := range options {
 		o(c)
@@ -152,6 +156,7 @@ func (c *Checker) Commit(cell *Cell) {
 	for d := range cell.plan.dropped {
 		c.setBroken(d, true)
 	}
+	c.files = append(c.files, cell.file)
 }
 
 // forget ends the life of a name and of the methods of a type with that name.
@@ -192,28 +197,27 @@ func (c *Checker) Info() *types.Info { return c.info }
 // Package is the package that every cell is part of.
 func (c *Checker) Package() *types.Package { return c.pkg }
 
-// Release drops the facts about the statements of a committed cell, which has
-// been lowered: only its declarations are looked at again.
+// Release drops the facts about a committed cell, which has been lowered and run:
+// only its generic functions and methods are lowered again, for other type
+// arguments.
 func (c *Checker) Release(cell *Cell) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range cell.Body {
-		ast.Inspect(s, func(n ast.Node) bool {
-			delete(c.info.Implicits, n)
-			delete(c.info.Scopes, n)
-			if e, ok := n.(ast.Expr); ok {
-				delete(c.info.Types, e)
-			}
-			switch n := n.(type) {
-			case *ast.Ident:
-				delete(c.info.Instances, n)
-				delete(c.info.Defs, n)
-				delete(c.info.Uses, n)
-			case *ast.SelectorExpr:
-				delete(c.info.Selections, n)
-			}
-			return true
-		})
+	forgetFacts(c.info, cell.info)
+	for _, f := range cell.Funcs {
+		o, ok := cell.info.Defs[f.Name].(*types.Func)
+		if !ok || !isGeneric(o) {
+			continue
+		}
+		facts := factsWithin(cell.info, f)
+		addFacts(c.info, facts)
+		c.generics[o] = facts
 	}
 	cell.Body, cell.info = nil, nil
+}
+
+// isGeneric says whether f, or the type that it is a method of, has type
+// parameters.
+func isGeneric(f *types.Func) bool {
+	return f.Signature().TypeParams().Len() > 0 || f.Signature().RecvTypeParams().Len() > 0
 }

@@ -227,6 +227,31 @@ func forgetFacts(all, part *types.Info) {
 	remove(all.Scopes, part.Scopes)
 }
 
+// factsWithin are the facts about the nodes of a declaration.
+func factsWithin(all *types.Info, d ast.Decl) *types.Info {
+	within := func(n ast.Node) bool { return d.Pos() <= n.Pos() && n.Pos() < d.End() }
+	part := newInfo()
+	copyWithin(part.Types, all.Types, within)
+	copyWithin(part.Instances, all.Instances, within)
+	copyWithin(part.Defs, all.Defs, within)
+	copyWithin(part.Uses, all.Uses, within)
+	copyWithin(part.Implicits, all.Implicits, within)
+	copyWithin(part.Selections, all.Selections, within)
+	copyWithin(part.Scopes, all.Scopes, within)
+	return part
+}
+
+func copyWithin[K interface {
+	comparable
+	ast.Node
+}, V any](to, from map[K]V, within func(ast.Node) bool) {
+	for k, v := range from {
+		if within(k) {
+			to[k] = v
+		}
+	}
+}
+
 func remove[K comparable, V any](from, keys map[K]V) {
 	for k := range keys {
 		delete(from, k)

@@ -197,8 +197,9 @@ func Types(held func() []types.Type) Option { return func(c *Checker) { c.held =
 
 // A typeWalk visits the named types that a type is made of.
 type typeWalk struct {
-	seen  map[types.Type]bool
-	visit func(*types.Named)
+	seen    map[types.Type]bool
+	visit   func(*types.Named)
+	shallow bool // not into what a named type is made of, but for its type arguments
 }
 
 func (w *typeWalk) walk(t types.Type) {
@@ -215,6 +216,13 @@ func (w *typeWalk) walk(t types.Type) {
 		}
 		for arg := range t.TypeArgs().Types() {
 			w.walk(arg)
+		}
+		if w.shallow {
+			w.visit(t)
+			return
+		}
+		for p := range t.TypeParams().TypeParams() {
+			w.walk(p)
 		}
 		w.walk(t.Underlying())
 		for _, m := range *methodsOf(t) {
@@ -245,7 +253,12 @@ func (w *typeWalk) walk(t types.Type) {
 		for v := range t.Variables() {
 			w.walk(v.Type())
 		}
+	case *types.TypeParam:
+		w.walk(t.Constraint())
 	case *types.Signature:
+		for p := range t.TypeParams().TypeParams() {
+			w.walk(p)
+		}
 		if t.Recv() != nil {
 			w.walk(t.Recv().Type())
 		}

@@ -20,7 +20,7 @@ import (
 // asHelper names func(x interface{}) (T, bool).
 func (e *emitter) asHelper(t types.Type) string {
 	id := e.Registry.ID(t)
-	return e.helper("as", fmt.Sprintf("as %d", id), func(name string) {
+	return e.helper("as", fmt.Sprintf("as #%d", id), func(name string) {
 		typ, number := e.typ(t), strconv.Itoa(id)
 		w := &e.out
 		w.open("func %s(x interface{}) (%s, bool) {", name, typ)
@@ -65,7 +65,7 @@ func (e *emitter) asHelper(t types.Type) string {
 // static type of x.
 func (e *emitter) mustHelper(t, source types.Type) string {
 	id, from := e.Registry.ID(t), e.Registry.ID(source)
-	return e.helper("must", fmt.Sprintf("must %d %d", id, from), func(name string) {
+	return e.helper("must", fmt.Sprintf("must #%d #%d", id, from), func(name string) {
 		w := &e.out
 		w.open("func %s(x interface{}) %s {", name, e.typ(t))
 		w.line("v, ok := %s(x)", e.asHelper(t))

@@ -65,7 +65,7 @@ func isEmptyInterface(t types.Type) bool { return t.Underlying().(*types.Interfa
 // interface where Go has checked that this is legal.
 func (e *emitter) assignHelper(t types.Type) string {
 	id := e.Registry.ID(t)
-	return e.helper("convert", fmt.Sprintf("convert %d", id), func(name string) {
+	return e.helper("convert", fmt.Sprintf("convert #%d", id), func(name string) {
 		typ := e.typ(t)
 		e.out.open("func %s(x interface{}) %s {", name, typ)
 		e.out.line("v := %s", e.rt("Assign", "x", strconv.Itoa(id)))

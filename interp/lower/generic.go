@@ -30,7 +30,11 @@ func (e *emitter) instanceOf(o types.Object, args []types.Type) instance {
 	for i, t := range args {
 		ids[i] = strconv.Itoa(e.Registry.ID(t))
 	}
-	return instance{o, strings.Join(ids, ",")}
+	key := instance{o, strings.Join(ids, ",")}
+	if e.arguments[key] == nil {
+		e.arguments[key] = args
+	}
+	return key
 }
 
 // instanceName is a name that tells the type arguments.

@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,8 +92,22 @@ func lowered(t *testing.T, cells string) string {
 			t.Fatal(err)
 		}
 	}
-	return s.dump()
+	return positionNumber.ReplaceAllStringFunc(s.dump(), func(text string) string {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, ok := s.program.Position(n)
+		if !ok {
+			return text
+		}
+		return p.String()
+	})
 }
+
+// positionNumber is the number of a position, which no other number in the golden
+// files is as large as.
+var positionNumber = regexp.MustCompile(`\b\d{13,}\b`)
 
 func TestUnsupported(t *testing.T) {
 	tests := []struct{ name, cell, want string }{

@@ -25,7 +25,6 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	if e.fast == nil {
 		return
 	}
-	positions := map[ast.Node]int{}
 	e.machine = e.fast.Begin(&machine.Source{
 		Info:   e.Info,
 		Cell:   e.cell.Number,
@@ -39,14 +38,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 			e.methodInstance(t, m.Name(), nil)
 			return e.instanceDeclaration(e.genericMethod(t, m.Name()), typeList(t.TypeArgs()))
 		},
-		Position: func(n ast.Node) int {
-			number, ok := positions[n]
-			if !ok {
-				number = e.position(n)
-				positions[n] = number
-			}
-			return number
-		},
+		Position: e.position,
 	})
 	var list []machine.Declaration
 	for _, decl := range decls {
@@ -64,7 +56,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	signature := types.NewSignatureType(nil, nil, nil, nil, nil, false)
 	for _, s := range e.cell.Body {
 		if isLoop(s) {
-			e.loops[s] = e.fresh(fmt.Sprintf("bodyʹ%dʹloop", e.cell.Number))
+			e.loops[s] = e.freshOf("body", "ʹloop")
 			body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{e.assignment(s)}, Rbrace: s.End()}
 			list = append(list, machine.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
 		}

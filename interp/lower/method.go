@@ -319,7 +319,7 @@ func (e *emitter) unnamedMethods(t types.Type) {
 	if types.NewMethodSet(t).Len() == 0 {
 		return
 	}
-	e.helper("methods", fmt.Sprintf("methods %d", e.Registry.ID(t)), func(string) { e.methodTable(t) })
+	e.helper("methods", fmt.Sprintf("methods #%d", e.Registry.ID(t)), func(string) { e.methodTable(t) })
 }
 
 func (e *emitter) methodTable(t types.Type) {

@@ -21,6 +21,7 @@ package lower
 // Everything else that is made up has a name with a ʹ, too.
 
 import (
+	"fmt"
 	"go/types"
 	"strconv"
 	"strings"
@@ -30,6 +31,13 @@ import (
 func (p *Program) fresh(base string) string {
 	p.counts[base]++
 	return base + "ʹ" + strconv.Itoa(p.counts[base])
+}
+
+// freshOf makes a name for something that each cell has: bodyʹ3ʹ7 for cell 3. Cells
+// share a counter, which does not grow with them.
+func (e *emitter) freshOf(base, suffix string) string {
+	e.counts[base]++
+	return fmt.Sprintf("%sʹ%d%sʹ%d", base, e.cell.Number, suffix, e.counts[base])
 }
 
 // alias is the name of a compiled package in lowered code.

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"reflect"
 
@@ -55,6 +54,7 @@ type Program struct {
 	recovering map[types.Object]bool
 	versions   map[declaration]version
 	instances  map[instance]string                // functions and types
+	arguments  map[instance][]types.Type          // of instances
 	existing   map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their making
 	helpers    map[string]string                  // emitted helpers by what they do
 	aliases    map[string]string                  // import path -> name of the package in lowered code
@@ -63,8 +63,9 @@ type Program struct {
 	layout     *layout.Builder
 	fast       *machine.Machine         // nil if the engine runs everything
 	publics    map[publicKey]publicType // made by public
-	positions  []token.Position
-	journal    []func() // undoes the changes of the unit that is not yet committed
+	mentioned  map[string]bool          // see noteMentions
+	files      fileTable                // of positions
+	journal    []func()                 // undoes the changes of the unit that is not yet committed
 	pending    *Unit
 }
 
@@ -91,13 +92,14 @@ func New(config Config) *Program {
 		recovering: map[types.Object]bool{},
 		versions:   map[declaration]version{},
 		instances:  map[instance]string{},
+		arguments:  map[instance][]types.Type{},
 		existing:   map[*types.TypeName][]*types.Named{},
 		helpers:    map[string]string{},
 		aliases:    map[string]string{},
+		mentioned:  map[string]bool{},
 		sources:    map[string]*source{},
 		counts:     map[string]int{},
 		layout:     &layout.Builder{Interpreted: Interpreted, Packages: config.Packages},
-		positions:  make([]token.Position, 1),
 	}
 	if config.Machine != nil {
 		c := *config.Machine
@@ -132,9 +134,6 @@ type Unit struct {
 	Register string
 	// Body is the call that runs the cell.
 	Body string
-	// Positions is the table of the session so far: the number that lowered code
-	// stores in positionʹ is an index. Number 0 is no position.
-	Positions []token.Position
 }
 
 // Lower lowers a checked cell. The unit before it must have been committed or

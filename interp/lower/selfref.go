@@ -47,7 +47,7 @@ func (e *emitter) convertFunction(x string, from, to types.Type) string {
 // wrapSelf names a function that makes a value of the self-referring type t of
 // a function, or the other way round.
 func (e *emitter) wrapSelf(t *types.Named, pack bool) string {
-	return e.helper("wrap", fmt.Sprintf("wrap %d %t", e.Registry.ID(t), pack), func(name string) {
+	return e.helper("wrap", fmt.Sprintf("wrap #%d %t", e.Registry.ID(t), pack), func(name string) {
 		sig := t.Underlying().(*types.Signature)
 		self := func(v *types.Var) bool { return types.Identical(v.Type(), t) }
 		typ := func(v *types.Var) string {
@@ -97,7 +97,7 @@ func (e *emitter) wrapSelf(t *types.Named, pack bool) string {
 
 // packSelf names the conversion of a value of t to what stands for it in t itself.
 func (e *emitter) packSelf(t *types.Named) string {
-	return e.helper("pack", fmt.Sprintf("pack %d", e.Registry.ID(t)), func(name string) {
+	return e.helper("pack", fmt.Sprintf("pack #%d", e.Registry.ID(t)), func(name string) {
 		e.out.open("func %s(f %s) interface{} {", name, e.typ(t))
 		e.out.open("if f == nil {")
 		e.out.line("return nil")
@@ -109,7 +109,7 @@ func (e *emitter) packSelf(t *types.Named) string {
 
 // unpackSelf names the opposite of packSelf.
 func (e *emitter) unpackSelf(t *types.Named) string {
-	return e.helper("unpack", fmt.Sprintf("unpack %d", e.Registry.ID(t)), func(name string) {
+	return e.helper("unpack", fmt.Sprintf("unpack #%d", e.Registry.ID(t)), func(name string) {
 		e.out.open("func %s(x interface{}) %s {", name, e.typ(t))
 		e.out.open("if x == nil {")
 		e.out.line("return nil")

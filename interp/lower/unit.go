@@ -10,7 +10,6 @@ package lower
 //	tables       func registerʹ3ʹ1() {...}    the methods of each type, for dynamic calls
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -78,8 +77,10 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	e.declareLoops()
-	body := e.fresh(fmt.Sprintf("bodyʹ%d", c.Number))
+	body := e.freshOf("body", "")
+	start := e.out.text.Len()
 	e.body(body)
+	end := e.out.text.Len()
 	for _, named := range changed {
 		if named.TypeParams() == nil {
 			e.methodTables(named)
@@ -94,9 +95,9 @@ func (e *emitter) lower() *Unit {
 		next()
 	}
 
-	unit := &Unit{Body: body + "()", Positions: e.positions, Machine: e.machine}
+	unit := &Unit{Body: body + "()", Machine: e.machine}
 	if e.registers.text.Len() > 0 {
-		name := e.fresh(fmt.Sprintf("registerʹ%d", c.Number))
+		name := e.freshOf("register", "")
 		e.out.line("func %s() {", name)
 		e.out.text.WriteString(e.registers.text.String())
 		e.out.line("}")
@@ -104,6 +105,7 @@ func (e *emitter) lower() *Unit {
 	}
 	unit.Types, unit.Values, unit.Redeclared = e.types, e.values, e.redeclared
 	unit.Imports, unit.Source = e.imports, e.out.text.String()
+	e.noteMentions(unit.Source[:start]+unit.Source[end:], unit.Source[start:end])
 	return unit
 }
 

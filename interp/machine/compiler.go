@@ -68,7 +68,7 @@ type compiler struct {
 	targets    []*target
 	labels     map[string]*label // of goto statements
 	results    []*variable       // when they have names
-	statement  int32             // number of the position of the current statement
+	statement  int               // number of the position of the current statement
 	topN, topS int               // registers in use
 	loops      int               // around the current statement
 	statements bool              // it is a loop of a cell's statements
@@ -356,6 +356,6 @@ func (c *compiler) native(name string, n *native) {
 // at sets the position of what is emitted from now on.
 func (c *compiler) at(n ast.Node) {
 	if n != nil && n.Pos() != token.NoPos {
-		c.statement = int32(c.source.Position(n))
+		c.statement = c.source.Position(n)
 	}
 }

@@ -29,9 +29,9 @@ const instructionSize = unsafe.Sizeof(instruction{})
 type Function struct {
 	name      string // in lowered code
 	code      []instruction
-	positions []int32 // of each instruction
-	start     int     // of the code; what sets up memory for variables lies at the end
-	epilogue  int     // where one with deferred calls returns after a panic
+	positions []int // of each instruction
+	start     int   // of the code; what sets up memory for variables lies at the end
+	epilogue  int   // where one with deferred calls returns after a panic
 
 	scalars  uintptr // size of a frame in the file of scalars
 	pointers uintptr // and in that of pointers, in bytes

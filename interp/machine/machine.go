@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/quernlab/quern/interp/rt"
 )
@@ -39,8 +40,8 @@ type Frame struct {
 type Machine struct {
 	config    Config
 	stop      *atomic.Bool
-	functions map[any]*Function    // by the key that Unit.Add was given
-	engine    map[string][]*global // functions that the engine runs and code of the machine calls
+	functions map[any]*Function                 // by the key that Unit.Add was given
+	engine    map[string][]weak.Pointer[global] // functions that the engine runs and code of the machine calls
 	types     map[reflect.Type]*memoryType
 	threads   sync.Pool
 	methods   sync.Map      // methodKey to *Function, for calls through interfaces
@@ -49,7 +50,7 @@ type Machine struct {
 
 // New makes a machine without any function.
 func New(config Config) *Machine {
-	m := &Machine{config: config, stop: config.Stopping, functions: map[any]*Function{}, engine: map[string][]*global{}, types: map[reflect.Type]*memoryType{}}
+	m := &Machine{config: config, stop: config.Stopping, functions: map[any]*Function{}, engine: map[string][]weak.Pointer[global]{}, types: map[reflect.Type]*memoryType{}}
 	if m.stop == nil {
 		m.stop = new(atomic.Bool)
 	}

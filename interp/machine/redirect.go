@@ -15,7 +15,9 @@ func (m *Machine) Redirect(key any, name string, v reflect.Value) {
 		f.successor.Store(f.caller(v.Type(), p))
 	}
 	for _, g := range m.engine[name] {
-		atomic.StorePointer(&g.value, p)
+		if g := g.Value(); g != nil {
+			atomic.StorePointer(&g.value, p)
+		}
 	}
 }
 
@@ -25,7 +27,7 @@ func (f *Function) caller(t reflect.Type, p unsafe.Pointer) *Function {
 	x := &foreign{typ: t, parameters: f.parameters, results: f.results}
 	return &Function{
 		code:      []instruction{{op: opNative}, {op: opRet}, {op: opInvalid}},
-		positions: []int32{0, 0, 0},
+		positions: []int{0, 0, 0},
 		scalars:   f.scalars, pointers: f.pointers,
 		parameters: f.parameters, results: f.results,
 		natives: []*native{{name: "call " + f.name, run: func(_ *thread, nb, sb unsafe.Pointer) { x.call(nb, sb, p) }}},

@@ -191,7 +191,7 @@ func (f *Function) position(ip *instruction) int {
 	if i >= uintptr(len(f.positions)) {
 		return 0
 	}
-	return int(f.positions[i])
+	return f.positions[i]
 }
 
 // raise is the builtin panic.

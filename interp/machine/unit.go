@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"reflect"
 	"unsafe"
+	"weak"
 )
 
 // A Unit is what is compiled together: the functions of a cell.
@@ -232,7 +233,7 @@ func (u *Unit) Commit() {
 		}
 	}
 	for name, g := range u.engine {
-		u.machine.engine[name] = append(u.machine.engine[name], g)
+		u.machine.engine[name] = append(u.machine.engine[name], weak.Make(g))
 	}
 }
 

@@ -1,0 +1,157 @@
+package lower
+
+import (
+	"go/ast"
+	"go/types"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Reach is what later cells can still mention; see check.Reach.
+type Reach interface {
+	Object(types.Object) bool
+	Type(types.Type) bool
+}
+
+// Roots are objects that a later cell may replace although none can mention them:
+// the last functions of their names.
+func (p *Program) Roots() []types.Object {
+	var roots []types.Object
+	for d, v := range p.versions {
+		if d.receiver == nil {
+			roots = append(roots, v.object)
+		}
+	}
+	return roots
+}
+
+// Sweep forgets definitions that later cells have replaced. Compiled code keeps
+// what it refers to by itself. dead are the numbers of types that no later cell can
+// mention. No unit may be pending.
+func (p *Program) Sweep(reach Reach, dead map[int]bool) {
+	names := map[string]bool{} // that are forgotten
+	gone := func(o types.Object) bool { return !reach.Object(o) }
+	maps.DeleteFunc(p.names, func(o types.Object, name string) bool {
+		if gone(o) {
+			names[name] = true
+			return true
+		}
+		return false
+	})
+	for key, args := range p.arguments {
+		if reach.Object(key.object) && !slices.ContainsFunc(args, func(t types.Type) bool { return !reach.Type(t) }) {
+			continue
+		}
+		if name, ok := p.instances[key]; ok {
+			names[name] = true
+			delete(p.instances, key)
+		}
+		delete(p.arguments, key)
+		if p.fast != nil {
+			p.fast.Forget(key)
+		}
+	}
+	for {
+		n := len(names)
+		maps.DeleteFunc(p.helpers, func(key, name string) bool {
+			if mentions(key, names, dead) {
+				names[name] = true
+				return true
+			}
+			return false
+		})
+		if len(names) == n {
+			break
+		}
+	}
+	maps.DeleteFunc(p.generics, func(o types.Object, _ *ast.FuncDecl) bool { return gone(o) })
+	maps.DeleteFunc(p.recovering, func(o types.Object, _ bool) bool { return gone(o) })
+	maps.DeleteFunc(p.methods, func(o *types.TypeName, _ *methods) bool { return gone(o) })
+	maps.DeleteFunc(p.versions, func(d declaration, v version) bool { return d.receiver != nil && gone(d.receiver) })
+	for o, list := range p.existing {
+		list = slices.DeleteFunc(slices.Clone(list), func(n *types.Named) bool { return !reach.Type(n) })
+		if gone(o) || len(list) == 0 {
+			delete(p.existing, o)
+		} else {
+			p.existing[o] = list
+		}
+	}
+	p.layout.Sweep(reach.Type)
+	if p.fast != nil {
+		p.fast.Sweep(func(key any) bool {
+			o, ok := key.(types.Object)
+			return ok && gone(o)
+		}, names)
+	}
+}
+
+// mentions says whether the key of a helper has one of the names in it, or the
+// number of a dead type behind a #.
+func mentions(key string, names map[string]bool, dead map[int]bool) bool {
+	for _, word := range words(key) {
+		if names[word] {
+			return true
+		}
+		if text, ok := strings.CutPrefix(word, "#"); ok {
+			if n, err := strconv.Atoi(text); err == nil && dead[n] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noteMentions notes the names that code mentions which may run once the cell has
+// ended: all but that of the statements of the cell outside of function literals. A
+// variable that only such statements mention is of no use when its name is.
+func (e *emitter) noteMentions(declarations, body string) {
+	if strings.Contains(body, "func(") {
+		declarations += body
+	}
+	loops := map[string]bool{} // called by the body itself
+	for _, name := range e.loops {
+		loops[name] = true
+	}
+	for line := range strings.Lines(declarations) {
+		for i, word := range words(line) {
+			if strings.Contains(word, "ʹ") && !loops[word] && !(i == 1 && strings.HasPrefix(line, "var ")) {
+				e.mentioned[word] = true
+			}
+		}
+	}
+}
+
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r != '#' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// Groups are those of functions that a later cell may declare again.
+func (p *Program) Groups() map[string]bool {
+	groups := map[string]bool{}
+	for _, v := range p.versions {
+		groups[v.group] = true
+	}
+	return groups
+}
+
+// Names are the names that lowered code to come can mention, and, of the others, those
+// of variables that code which may still run mentions.
+func (p *Program) Names() (known, mentioned map[string]bool) {
+	known, mentioned = map[string]bool{}, p.mentioned
+	for _, names := range []iter.Seq[string]{maps.Values(p.names), maps.Values(p.instances), maps.Values(p.helpers)} {
+		for name := range names {
+			known[name] = true
+			known[strings.TrimPrefix(name, compiledTypes+".")] = true
+		}
+	}
+	for _, v := range p.versions {
+		known[v.name] = true
+	}
+	p.mentioned = maps.Clone(mentioned)
+	maps.DeleteFunc(p.mentioned, func(name string, _ bool) bool { return !known[strings.TrimSuffix(name, "ʹm")] })
+	return known, mentioned
+}
