@@ -2,7 +2,9 @@ package interp_test
 
 import (
 	"fmt"
+	"os"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"testing"
 
@@ -62,16 +64,37 @@ func TestRerunsKeepLittle(t *testing.T) {
 			return "type T struct{ A int }\nfunc (t T) M() int { return t.A }\nT{1}.M()"
 		}},
 		{"another type", func(i int) string { return fmt.Sprintf("type T struct{ A [%d]int }\nlen(T{}.A)", i%2+1) }},
+		{"another type with method", func(i int) string {
+			return fmt.Sprintf("type T struct{ A, B%d int }\nfunc (t T) M() int { return t.A }\nT{A: 1}.M()", i%2)
+		}},
+		{"another type with String", func(i int) string {
+			return fmt.Sprintf("type T struct{ A, B%d int }\nfunc (t T) String() string { return \"\" }\nfmt.Println(T{A: 1})", i%2)
+		}},
+		{"ever another type with method", func(i int) string {
+			return fmt.Sprintf("type T struct{ A, B%d int }\nfunc (t T) M() int { return t.A }\nT{A: 1}.M()", i)
+		}},
+		{"recursive type", func(i int) string {
+			return fmt.Sprintf("type N struct{ next *N; v%d int }\nfunc (n *N) Len() int { if n == nil { return 0 }; return 1 + n.next.Len() }\n(&N{}).Len()", i%2)
+		}},
 		{"method again", func(i int) string {
 			if i == 0 {
 				return "type T struct{ A int }"
 			}
 			return fmt.Sprintf("func (t T) M() int { return t.A + %d }\nT{1}.M()", i)
 		}},
+		{"interface", func(i int) string {
+			return fmt.Sprintf("type I interface{ M%d() int }\ntype T [%d]int\nfunc (t T) M%d() int { return 1 }\nvar v I = T{}\nv.M%d()", i%2, i%2+1, i%2, i%2)
+		}},
 		{"generic function", func(i int) string {
 			return fmt.Sprintf("func Map[A, B any](s []A, f func(A) B) []B { var r []B; for _, x := range s { r = append(r, f(x)) }; return r }\nMap([]int{1}, func(n int) int { return n + %d })", i)
 		}},
+		{"generic type", func(i int) string {
+			return fmt.Sprintf("type S[T any] struct{ x []T; a%d int }\nfunc (s *S[T]) Push(x T) { s.x = append(s.x, x) }\nvar s S[int]\ns.Push(1)\nlen(s.x)", i%2)
+		}},
 		{"generic library", func(i int) string { return "s := []int{3, 1}\nslices.Sort(s)\nslices.Max(s)" }},
+		{"cell type in generic library", func(i int) string {
+			return fmt.Sprintf("type P struct{ A, B%d int }\ns := []P{{A: 3}}\nslices.SortFunc(s, func(a, b P) int { return a.A - b.A })", i%2)
+		}},
 		{"local type", func(i int) string {
 			return "func f() any { type L struct{ X int }; return L{1} }\nf()"
 		}},
@@ -109,7 +132,101 @@ func TestRerunsKeepLittle(t *testing.T) {
 			if each := (liveHeap() - before) / runs; each > limit {
 				t.Errorf("each run keeps %d bytes", each)
 			}
+			if p := os.Getenv("HEAP"); p != "" {
+				f, _ := os.Create(p)
+				pprof.Lookup("heap").WriteTo(f, 0)
+				f.Close()
+			}
 			runtime.KeepAlive(n)
 		})
+	}
+}
+
+// TestOldValues says that values, closures and goroutines of types, functions and
+// variables that were replaced long ago are what they were.
+func TestOldValues(t *testing.T) {
+	t.Parallel()
+	const first = `type Inner struct{ n int }
+func (i Inner) String() string { return fmt.Sprint("inner ", i.n) }
+type Outer struct{ In Inner; P *Inner }
+type T struct{ A int }
+func (t T) String() string { return fmt.Sprint("old ", t.A) }
+func (t *T) Inc() { t.A++ }
+type Failure struct{ code int }
+func (f *Failure) Error() string { return fmt.Sprint("failure ", f.code) }
+type Incer interface{ Inc() }
+type List[E any] struct{ xs []E }
+func (l *List[E]) Push(x E) int { l.xs = append(l.xs, x); return len(l.xs) }
+func twice[E any](x E) []E { return []E{x, x} }
+func grow(n int) int { total += n; return total }
+total := 0
+var keep any = T{1}
+var outer any = Outer{In: Inner{5}, P: &Inner{6}}
+var key = map[any]string{T{7}: "seven"}
+var err error = fmt.Errorf("wrapped: %w", &Failure{3})
+p := &T{10}
+mk := func(n int) any { return T{n} }
+inc := func() int { p.A = 10; var i Incer = p; i.Inc(); i.(Incer).Inc(); return p.A }
+code := func(err error) int { var f *Failure; if errors.As(err, &f) { return f.code }; return -1 }
+is := func(x any) string { switch x := x.(type) { case T: return fmt.Sprint("T", x.A); case fmt.Stringer: return "S" }; return "" }
+must := func(x any) (s string) { defer func() { s = fmt.Sprint(recover()) }(); return fmt.Sprint(x.(T).A) }
+push := (&List[T]{}).Push
+pair := func(n int) int { return len(twice(T{n})) }
+counted := func() int { total = 0; s := 0; for i := range 3 { s += grow(i) }; return s }
+in, out := make(chan int), make(chan string)
+go func() { for n := range in { out <- fmt.Sprint(T{n}, is(mk(n)), counted()) } }()
+look := []func() string{
+	func() string { return fmt.Sprint(keep, mk(2), outer, key[mk(7)]) },
+	func() string { return keep.(fmt.Stringer).String() + is(keep) + is(outer) + must("text") },
+	func() string { return fmt.Sprint(inc(), code(err), pair(1), counted()) },
+	func() string { b, _ := json.Marshal(outer); return string(b) },
+	func() string { return fmt.Sprintf("%T %+v %v", keep, outer, keep == mk(1)) },
+}`
+	again := func(i int) string {
+		return fmt.Sprintf(`type Inner struct{ s [%d]string }
+func (i Inner) String() string { return "new" }
+type Outer struct{ X, Y Inner }
+type T struct{ B string; c [%d]int }
+func (t T) String() string { return "new" }
+func (t T) Dec() {}
+type Failure struct{ text string }
+func (f Failure) Error() string { return "new" }
+type Incer interface{ Dec() }
+type List[E any] struct{ ys map[int]E }
+func (l *List[E]) Push(x E, y int) {}
+func twice[E any](x, y E) int { return 0 }
+func grow(s string) {}
+total := ""
+inc, mk, code, is, must, pair, counted := 1, 2, 3, 4, 5, 6, 7
+fmt.Sprint(T{}, List[T]{}, Failure{}, twice(1, 2)) + Inner{}.String()`, i%3+1, i%2+1)
+	}
+	for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
+		n := newNotebook(t, options...)
+		if got := n.run(first); got != "" {
+			t.Fatal(got)
+		}
+		views := func() (s string) {
+			for i := range 5 {
+				s += n.run(fmt.Sprintf("look[%d]()", i)) + "\n"
+			}
+			return s + n.run("in <- 3\n<-out") + n.run("push")
+		}
+		want := views()
+		if strings.Contains(want, "!") || !strings.Contains(want, "inner 5") {
+			t.Fatal(want)
+		}
+		for range 2 {
+			for i := range sweepEvery + 5 {
+				if got := n.run(again(i)); strings.Contains(got, "!") {
+					t.Fatal(got)
+				}
+				if i%20 == 0 {
+					runtime.GC()
+				}
+			}
+			if got := views(); got != want {
+				t.Errorf("before\n%s\nand then\n%s", want, got)
+			}
+		}
 	}
 }

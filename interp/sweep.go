@@ -22,7 +22,7 @@ func (s *Session) swept() {
 	s.sinceSweep = 0
 	reach := s.checker.Sweep(s.program.Roots())
 	s.sweepAfter = reach.Len() / 16
-	s.program.Sweep(reach, nil)
+	s.program.Sweep(reach, s.registry.Sweep(reach.Type))
 	known, mentioned := s.program.Names()
 	s.engine.Keep(known, mentioned)
 	groups := s.program.Groups()

@@ -26,12 +26,12 @@ func (e *emitter) asHelper(t types.Type) string {
 		w.open("func %s(x interface{}) (%s, bool) {", name, typ)
 		switch {
 		case dynamic(t):
-			w.open("if %s {", e.rt("Implements", "x", number))
+			w.open("if %s {", e.rt("Implements", "x", e.descriptor(t)))
 			w.line("return x, true")
 			w.close("}")
 			w.line("return nil, false")
 		case types.IsInterface(t):
-			w.line("v, ok := %s", e.rt("Convert", "x", number))
+			w.line("v, ok := %s", e.rt("Convert", "x", e.descriptor(t)))
 			w.open("if !ok {")
 			w.line("return nil, false")
 			w.close("}")
@@ -70,7 +70,7 @@ func (e *emitter) mustHelper(t, source types.Type) string {
 		w.open("func %s(x interface{}) %s {", name, e.typ(t))
 		w.line("v, ok := %s(x)", e.asHelper(t))
 		w.open("if !ok {")
-		w.line("%s", e.rt("AssertionFailed", "x", strconv.Itoa(id), strconv.Itoa(from)))
+		w.line("%s", e.rt("AssertionFailed", "x", e.descriptor(t), e.descriptor(source)))
 		w.close("}")
 		w.line("return v")
 		w.close("}")

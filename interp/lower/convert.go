@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
-	"strconv"
 )
 
 // convert converts the lowered expression x from its type to a type to which Go
@@ -35,7 +34,7 @@ func (e *emitter) convert(x string, from, to types.Type) string {
 	if !e.boxed(from) {
 		return x
 	}
-	id := strconv.Itoa(e.Registry.ID(from))
+	id := e.descriptor(from)
 	e.unnamedMethods(from)
 	if isError(to) {
 		return e.rt("BoxError", id, x)
@@ -68,7 +67,7 @@ func (e *emitter) assignHelper(t types.Type) string {
 	return e.helper("convert", fmt.Sprintf("convert #%d", id), func(name string) {
 		typ := e.typ(t)
 		e.out.open("func %s(x interface{}) %s {", name, typ)
-		e.out.line("v := %s", e.rt("Assign", "x", strconv.Itoa(id)))
+		e.out.line("v := %s", e.rt("Assign", "x", e.descriptor(t)))
 		e.out.open("if v == nil {")
 		e.out.line("return nil")
 		e.out.close("}")

@@ -23,6 +23,7 @@ package lower
 import (
 	"fmt"
 	"go/types"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -57,6 +58,22 @@ func (e *emitter) importAs(path, name string) string {
 // rt is the call of a function of the compiled run time.
 func (e *emitter) rt(function string, arguments ...string) string {
 	return e.importAs("quern/rt", "rtʹ") + "." + function + "(" + strings.Join(arguments, ", ") + ")"
+}
+
+// descriptor is the descriptor of a type. Lowered code has it from a package of the
+// session and not by its number, so that it keeps what it needs and nothing else.
+func (e *emitter) descriptor(t types.Type) string {
+	name := "D" + strconv.Itoa(e.Registry.ID(t))
+	e.symbol(name, reflect.ValueOf(e.Registry.Descriptor(t)))
+	return e.importAs(TypesPath, compiledTypes) + "." + name
+}
+
+// symbol adds to Unit.Types.
+func (e *emitter) symbol(name string, v reflect.Value) {
+	if e.types == nil {
+		e.types = map[string]reflect.Value{}
+	}
+	e.types[name] = v
 }
 
 // session is the name of a symbol of the session.

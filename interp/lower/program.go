@@ -15,6 +15,9 @@ import (
 type Registry interface {
 	// ID is the number of t, canonical by types.Identical.
 	ID(t types.Type) int
+	// Descriptor is what lowered code refers to t by where it needs more than its
+	// number.
+	Descriptor(t types.Type) any
 	// Mentions reports whether a value of type t goes into an interface as a box.
 	Mentions(t types.Type) bool
 	// XMLRefusal tells what encoding/xml would not see of a value of type t, as a

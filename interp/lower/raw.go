@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
-	"strconv"
 	"strings"
 )
 
@@ -102,7 +101,7 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	if full == "reflect.TypeFor" {
 		args, _ := f.arguments(id)
 		if len(args) == 1 {
-			return f.rt("TypeFor", strconv.Itoa(f.Registry.ID(args[0])), "(*"+f.typ(args[0])+")(nil)"), true
+			return f.rt("TypeFor", f.descriptor(args[0]), "(*"+f.typ(args[0])+")(nil)"), true
 		}
 	}
 	if name, ok := files[full]; ok {
@@ -131,11 +130,11 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	}
 	if full == "errors.As" {
 		target := f.typeOf(e.Args[1])
-		id := -1
+		id := "nil"
 		if !types.IsInterface(target) {
-			id = f.Registry.ID(target)
+			id = f.descriptor(target)
 		}
-		return f.rt("ErrorsAs", f.exprTo(e.Args[0], types.Universe.Lookup("error").Type()), f.exprTo(e.Args[1], anyType), strconv.Itoa(id)), true
+		return f.rt("ErrorsAs", f.exprTo(e.Args[0], types.Universe.Lookup("error").Type()), f.exprTo(e.Args[1], anyType), id), true
 	}
 	if name, ok := shims[full]; ok {
 		var arguments []string

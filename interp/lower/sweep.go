@@ -85,7 +85,7 @@ func (p *Program) Sweep(reach Reach, dead map[int]bool) {
 		p.fast.Sweep(func(key any) bool {
 			o, ok := key.(types.Object)
 			return ok && gone(o)
-		}, names)
+		}, names, dead)
 	}
 }
 

@@ -154,10 +154,7 @@ func (e *emitter) nameType(t *types.Named, name string) string {
 		panic(&UnsupportedError{Construct: "a type that contains itself without a struct (" + err.Error() + ")",
 			Hint: "wrap it in a struct", Position: e.Fset.Position(t.Obj().Pos())})
 	}
-	if e.types == nil {
-		e.types = map[string]reflect.Value{}
-	}
-	e.types[name] = reflect.Zero(reflect.PointerTo(made))
+	e.symbol(name, reflect.Zero(reflect.PointerTo(made)))
 	return e.importAs(TypesPath, compiledTypes) + "." + name
 }
 

@@ -19,8 +19,8 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 	ok = c.temporary(boolShape)
 	load := c.unpacked(t, v)
 	at, found := v.at, ok.at
-	registry, s, id := c.machine.config.Registry, v.shape, c.machine.config.Registry.ID(t)
-	from := registry.ID(source)
+	registry, s := c.machine.config.Registry, v.shape
+	target, from := registry.Describe(t), registry.Describe(source)
 	zero := reflect.Zero(s.typ)
 	c.native("assert "+s.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		value := subject(sb)
@@ -31,7 +31,7 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 		case comma:
 			s.put(nb, sb, at, zero)
 		default:
-			registry.AssertionFailed(value, id, from)
+			registry.AssertionFailed(value, target, from)
 		}
 		*integer(nb, found) = truth(fits)
 	}})
@@ -57,13 +57,13 @@ func (c *compiler) test(n ast.Node, t types.Type) func(x any) bool {
 	if registry == nil {
 		c.fail(n, "an assertion")
 	}
-	s, id := c.shape(n, t), registry.ID(t)
+	s, id, target := c.shape(n, t), registry.ID(t), registry.Describe(t)
 	switch {
 	case types.IsInterface(t) && (c.isDynamic(t) || isEmptyInterface(t)):
-		return func(x any) bool { return registry.Implements(x, id) }
+		return func(x any) bool { return registry.Implements(x, target) }
 	case isError(t):
 		return func(x any) bool {
-			_, ok := registry.Convert(x, id)
+			_, ok := registry.Convert(x, target)
 			return ok
 		}
 	case types.IsInterface(t), registry.Mentions(t) && !c.named(t):
@@ -79,13 +79,13 @@ func (c *compiler) test(n ast.Node, t types.Type) func(x any) bool {
 // for t into a register.
 func (c *compiler) unpacked(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
 	registry := c.machine.config.Registry
-	id, s, at := registry.ID(t), to.shape, to.at
+	id, target, s, at := registry.ID(t), registry.Describe(t), to.shape, to.at
 	switch {
 	case types.IsInterface(t) && (c.isDynamic(t) || isEmptyInterface(t)):
 		return func(_, sb unsafe.Pointer, x any) { *iface(sb, at) = x }
 	case isError(t):
 		return func(_, sb unsafe.Pointer, x any) {
-			v, _ := registry.Convert(x, id)
+			v, _ := registry.Convert(x, target)
 			*failure(sb, at) = v.(error)
 		}
 	case registry.Mentions(t):

@@ -53,14 +53,14 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 			reflect.NewAt(typ, unsafe.Add(sb, int(at)-8)).Elem().Set(s.get(nb, sb, v))
 		}})
 	case isError(to):
-		id := registry.ID(from)
+		t := registry.Describe(from)
 		c.native("error box", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*(*error)(unsafe.Add(sb, int(at)-8)) = registry.BoxError(id, pack(nb, sb, v))
+			*(*error)(unsafe.Add(sb, int(at)-8)) = t.BoxError(pack(nb, sb, v))
 		}})
 	case c.isDynamic(to) || isEmptyInterface(to):
-		id := registry.ID(from)
+		t := registry.Describe(from)
 		c.native("box", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*iface(sb, at) = registry.Box(id, pack(nb, sb, v))
+			*iface(sb, at) = t.Box(pack(nb, sb, v))
 		}})
 	default:
 		c.fail(n, "a conversion to %s", to)

@@ -27,13 +27,13 @@ func (r *Registry) As(x any, id int) (v any, ok bool) {
 	return nil, false
 }
 
-// Implements reports whether the dynamic type of x implements the interface id;
-// nil has no type and implements nothing.
-func (r *Registry) Implements(x any, id int) bool {
+// Implements reports whether the dynamic type of x implements the interface
+// target; nil has no type and implements nothing.
+func (r *Registry) Implements(x any, target *Type) bool {
 	if b, ok := r.unbox(x); ok {
-		return b.T.implementsInterface(r.Type(id))
+		return b.T.implementsInterface(target)
 	}
-	return r.compiledImplements(x, r.Type(id))
+	return r.compiledImplements(x, target)
 }
 
 // implementsKey is a question about a compiled type that has been answered.
@@ -76,14 +76,13 @@ func (r *Registry) missingCompiled(t reflect.Type, target *Type) string {
 func SameType(x, zero any) bool { return reflect.TypeOf(x) == reflect.TypeOf(zero) }
 
 // AssertionFailed panics with the error of a failed assertion of x to the type
-// target. source is the static type of x, or -1 if that is any.
-func (r *Registry) AssertionFailed(x any, target, source int) {
-	want := r.Type(target)
+// target. source is the static type of x, or nil if that is any.
+func (r *Registry) AssertionFailed(x any, target, source *Type) {
 	from := "interface {}"
-	if source >= 0 {
-		from = r.Type(source).name
+	if source != nil {
+		from = source.name
 	}
-	panic(r.assertionError(x, want, from))
+	panic(r.assertionError(x, target, from))
 }
 
 func (r *Registry) assertionError(x any, want *Type, from string) assertionError {

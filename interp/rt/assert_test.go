@@ -12,36 +12,36 @@ import (
 
 func TestTypeTests(t *testing.T) {
 	w := newWorld(t)
-	square, shape := w.box(Square{2}), w.id(t, "Shape")
+	square, shape := w.box(Square{2}), w.typ(t, "Shape")
 	tests := []struct {
 		name string
 		got  any
 		want any
 	}{
-		{"Is the type", w.Is(square, w.id(t, "Square")), true},
-		{"Is another type of the same shape", w.Is(w.box(Float(1)), w.id(t, "Celsius")), false},
-		{"Is of a compiled value", w.Is(1, w.id(t, "Int")), false},
-		{"Is of nil", w.Is(nil, w.id(t, "Int")), false},
-		{"Is a composite type", w.Is(w.box([]Celsius{1}), w.id(t, "[]Celsius")), true},
-		{"Is a pointer", w.Is(w.box(&Point{}), w.id(t, "*Point")), true},
-		{"Is an instance", w.Is(w.box(Pair[Text, Int]{}), w.id(t, "Pair[Text, Int]")), true},
-		{"Is another instance", w.Is(w.box(Pair[Text, Int]{}), w.id(t, "Pair[Int, Celsius]")), false},
-		{"TypeID", w.TypeID(square), w.id(t, "Square")},
+		{"Is the type", w.Is(square, w.typ(t, "Square").id), true},
+		{"Is another type of the same shape", w.Is(w.box(Float(1)), w.typ(t, "Celsius").id), false},
+		{"Is of a compiled value", w.Is(1, w.typ(t, "Int").id), false},
+		{"Is of nil", w.Is(nil, w.typ(t, "Int").id), false},
+		{"Is a composite type", w.Is(w.box([]Celsius{1}), w.typ(t, "[]Celsius").id), true},
+		{"Is a pointer", w.Is(w.box(&Point{}), w.typ(t, "*Point").id), true},
+		{"Is an instance", w.Is(w.box(Pair[Text, Int]{}), w.typ(t, "Pair[Text, Int]").id), true},
+		{"Is another instance", w.Is(w.box(Pair[Text, Int]{}), w.typ(t, "Pair[Int, Celsius]").id), false},
+		{"TypeID", w.TypeID(square), w.typ(t, "Square").id},
 		{"TypeID of a compiled value", w.TypeID("x"), -1},
 		{"TypeID of nil", w.TypeID(nil), -1},
 		{"Implements", w.Implements(square, shape), true},
-		{"Implements, a method is missing", w.Implements(square, w.id(t, "interface{ Area() float64; Name() string }")), false},
-		{"Implements, another signature", w.Implements(square, w.id(t, "interface{ Area() float32 }")), false},
-		{"Implements by pointer only", w.Implements(w.box(Shy{}), idFor[fmt.Stringer](w)), false},
-		{"Implements by pointer", w.Implements(w.box(&Shy{}), idFor[fmt.Stringer](w)), true},
-		{"Implements any", w.Implements(square, w.id(t, "any")), true},
-		{"Implements of nil", w.Implements(nil, w.id(t, "any")), false},
-		{"Implements, compiled value, interface of a cell", w.Implements(&bytes.Buffer{}, w.id(t, "interface{ Write(p []byte) (int, error); String() string }")), true},
-		{"Implements, compiled value by value", w.Implements(bytes.Buffer{}, w.id(t, "interface{ String() string }")), false},
-		{"Implements, compiled value, another signature", w.Implements(&bytes.Buffer{}, w.id(t, "interface{ Write(p []byte) int }")), false},
-		{"Implements, compiled value, type of a cell in the signature", w.Implements(&bytes.Buffer{}, w.id(t, "interface{ Write(p Bytes) (int, error) }")), false},
-		{"Implements, compiled value, unexported method", w.Implements(&bytes.Buffer{}, w.id(t, "interface{ grow(n int) int }")), false},
-		{"Implements, promoted method", w.Implements(w.box(Derived{}), w.id(t, "interface{ Describe() string }")), true},
+		{"Implements, a method is missing", w.Implements(square, w.typ(t, "interface{ Area() float64; Name() string }")), false},
+		{"Implements, another signature", w.Implements(square, w.typ(t, "interface{ Area() float32 }")), false},
+		{"Implements by pointer only", w.Implements(w.box(Shy{}), typeOf[fmt.Stringer](w)), false},
+		{"Implements by pointer", w.Implements(w.box(&Shy{}), typeOf[fmt.Stringer](w)), true},
+		{"Implements any", w.Implements(square, w.typ(t, "any")), true},
+		{"Implements of nil", w.Implements(nil, w.typ(t, "any")), false},
+		{"Implements, compiled value, interface of a cell", w.Implements(&bytes.Buffer{}, w.typ(t, "interface{ Write(p []byte) (int, error); String() string }")), true},
+		{"Implements, compiled value by value", w.Implements(bytes.Buffer{}, w.typ(t, "interface{ String() string }")), false},
+		{"Implements, compiled value, another signature", w.Implements(&bytes.Buffer{}, w.typ(t, "interface{ Write(p []byte) int }")), false},
+		{"Implements, compiled value, type of a cell in the signature", w.Implements(&bytes.Buffer{}, w.typ(t, "interface{ Write(p Bytes) (int, error) }")), false},
+		{"Implements, compiled value, unexported method", w.Implements(&bytes.Buffer{}, w.typ(t, "interface{ grow(n int) int }")), false},
+		{"Implements, promoted method", w.Implements(w.box(Derived{}), w.typ(t, "interface{ Describe() string }")), true},
 		{"Implements, embedded interface", w.Implements(w.box(Holder{}), shape), true},
 	}
 	for _, tt := range tests {
@@ -49,10 +49,10 @@ func TestTypeTests(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", tt.name, tt.got, tt.want)
 		}
 	}
-	if v, ok := w.As(square, w.id(t, "Square")); !ok || v != (struct{ Side float64 }{2}) {
+	if v, ok := w.As(square, w.typ(t, "Square").id); !ok || v != (struct{ Side float64 }{2}) {
 		t.Errorf("As gives %#v, %v", v, ok)
 	}
-	if v, ok := w.As(square, shape); ok || v != nil {
+	if v, ok := w.As(square, shape.id); ok || v != nil {
 		t.Errorf("As of another type gives %v, %v", v, ok)
 	}
 }
@@ -68,11 +68,11 @@ func TestRedefinedTypesDiffer(t *testing.T) {
 	if r.ID(a) == r.ID(b) {
 		t.Error("two declarations of one name have one descriptor")
 	}
-	x, y := r.Box(r.ID(a), 1.0), r.Box(r.ID(b), 1.0)
+	x, y := r.Describe(a).Box(1.0), r.Describe(b).Box(1.0)
 	if r.Equal(x, y) || x == y {
 		t.Error("values of two types are equal")
 	}
-	got := fmt.Sprint(panicValue(func() { r.AssertionFailed(x, r.ID(b), -1) }))
+	got := fmt.Sprint(panicValue(func() { r.AssertionFailed(x, r.Describe(b), nil) }))
 	if want := "interface conversion: interface {} is rt.Celsius, not rt.Celsius (types from different scopes)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -93,23 +93,23 @@ func TestAssertionFailed(t *testing.T) {
 		name   string
 		real   func()
 		x      any
-		target int
-		source int
+		target *Type
+		source *Type
 	}{
-		{"compiled to interpreted", func() { _ = any0.(Point) }, "text", w.id(t, "Point"), -1},
-		{"interpreted to interpreted", func() { _ = square.(Point) }, w.box(square), w.id(t, "Point"), -1},
-		{"interpreted to compiled", func() { _ = square.(string) }, w.box(square), w.id(t, "string"), -1},
-		{"nil to a type", func() { _ = null.(Point) }, nil, w.id(t, "Point"), w.id(t, "any")},
-		{"nil to an interface", func() { _ = null.(Shape) }, nil, w.id(t, "Shape"), -1},
-		{"named interface", func() { _ = shape.(*Square2) }, w.box(shape), w.id(t, "*Square2"), w.id(t, "Shape")},
-		{"nil named interface", func() { _ = noShape.(Square) }, nil, w.id(t, "Square"), w.id(t, "Shape")},
-		{"error", func() { _ = err.(*Wrapped) }, w.box(err), w.id(t, "*Wrapped"), w.id(t, "error")},
-		{"missing method", func() { _ = square.(fmt.Stringer) }, w.box(square), idFor[fmt.Stringer](w), -1},
-		{"first missing method", func() { _ = square.(io.ReadWriter) }, w.box(square), idFor[io.ReadWriter](w), -1},
-		{"missing method of a compiled value", func() { _ = any0.(Shape) }, "text", w.id(t, "Shape"), -1},
-		{"method of the pointer", func() { _ = shy.(fmt.Stringer) }, w.box(shy), idFor[fmt.Stringer](w), -1},
-		{"compiled types", func() { _ = any0.(int) }, "text", w.id(t, "int"), -1},
-		{"composite types", func() { _ = any0.(map[Text][]*Point) }, "text", w.id(t, "map[Text][]*Point"), -1},
+		{"compiled to interpreted", func() { _ = any0.(Point) }, "text", w.typ(t, "Point"), nil},
+		{"interpreted to interpreted", func() { _ = square.(Point) }, w.box(square), w.typ(t, "Point"), nil},
+		{"interpreted to compiled", func() { _ = square.(string) }, w.box(square), w.typ(t, "string"), nil},
+		{"nil to a type", func() { _ = null.(Point) }, nil, w.typ(t, "Point"), w.typ(t, "any")},
+		{"nil to an interface", func() { _ = null.(Shape) }, nil, w.typ(t, "Shape"), nil},
+		{"named interface", func() { _ = shape.(*Square2) }, w.box(shape), w.typ(t, "*Square2"), w.typ(t, "Shape")},
+		{"nil named interface", func() { _ = noShape.(Square) }, nil, w.typ(t, "Square"), w.typ(t, "Shape")},
+		{"error", func() { _ = err.(*Wrapped) }, w.box(err), w.typ(t, "*Wrapped"), w.typ(t, "error")},
+		{"missing method", func() { _ = square.(fmt.Stringer) }, w.box(square), typeOf[fmt.Stringer](w), nil},
+		{"first missing method", func() { _ = square.(io.ReadWriter) }, w.box(square), typeOf[io.ReadWriter](w), nil},
+		{"missing method of a compiled value", func() { _ = any0.(Shape) }, "text", w.typ(t, "Shape"), nil},
+		{"method of the pointer", func() { _ = shy.(fmt.Stringer) }, w.box(shy), typeOf[fmt.Stringer](w), nil},
+		{"compiled types", func() { _ = any0.(int) }, "text", w.typ(t, "int"), nil},
+		{"composite types", func() { _ = any0.(map[Text][]*Point) }, "text", w.typ(t, "map[Text][]*Point"), nil},
 	}
 	for _, tt := range tests {
 		want, got := panicValue(tt.real), panicValue(func() { w.AssertionFailed(tt.x, tt.target, tt.source) })

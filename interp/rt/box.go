@@ -89,11 +89,11 @@ func (b Box) Part(declared reflect.Type, raw any) any {
 	return raw
 }
 
-// Box returns v, of the type id, as an interface value.
-func (r *Registry) Box(id int, v any) any { return r.Type(id).box(v) }
+// Box returns v, of the type t, as an interface value.
+func (t *Type) Box(v any) any { return t.box(v) }
 
 // BoxError is Box for a type that implements error.
-func (r *Registry) BoxError(id int, v any) error { return r.Type(id).box(v).(error) }
+func (t *Type) BoxError(v any) error { return t.box(v).(error) }
 
 func (t *Type) box(v any) any { return variant(int(t.class.Load()), Box{t, v}) }
 

@@ -12,7 +12,7 @@ import (
 // cell is described and registered.
 func TestConcurrentUse(t *testing.T) {
 	w := newWorld(t)
-	shape, stringer := w.id(t, "Shape"), w.ID(w.checked(reflect.TypeFor[fmt.Stringer]()))
+	shape, stringer := w.typ(t, "Shape"), w.Describe(w.checked(reflect.TypeFor[fmt.Stringer]()))
 	var wait sync.WaitGroup
 	for g := range 4 {
 		wait.Go(func() {
@@ -33,9 +33,9 @@ func TestConcurrentUse(t *testing.T) {
 		for i := range 50 {
 			typ := redeclare(t, w, "Celsius")
 			addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
-			id := w.ID(typ)
-			w.Register(id, "String", func(x any) string { return strconv.Itoa(i) })
-			if got := w.Sprint(w.Box(id, 1.0)); got != strconv.Itoa(i) {
+			d := w.Describe(typ)
+			w.Register(d.ID(), "String", func(x any) string { return strconv.Itoa(i) })
+			if got := w.Sprint(d.Box(1.0)); got != strconv.Itoa(i) {
 				t.Errorf("declaration %d prints %q", i, got)
 			}
 		}

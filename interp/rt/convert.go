@@ -11,11 +11,10 @@ import (
 // t the engine's own wrapper is taken. Call it before the first cell runs.
 func (r *Registry) AddWrapper(t reflect.Type, wrap func(Box) any) { r.wrappers.Store(t, wrap) }
 
-// Convert is the assertion of x to the compiled interface id. Where it holds, v
+// Convert is the assertion of x to the compiled interface target. Where it holds, v
 // is a value that implements the interface in compiled code: x itself, or a
 // wrapper of a boxed x.
-func (r *Registry) Convert(x any, id int) (v any, ok bool) {
-	target := r.Type(id)
+func (r *Registry) Convert(x any, target *Type) (v any, ok bool) {
 	b, isBox := r.unbox(x)
 	if !isBox {
 		return x, r.compiledImplements(x, target)
@@ -26,14 +25,14 @@ func (r *Registry) Convert(x any, id int) (v any, ok bool) {
 	return r.wrap(b, target), true
 }
 
-// Assign is the implicit conversion of x to the compiled interface id. nil
+// Assign is the implicit conversion of x to the compiled interface target. nil
 // stays nil.
-func (r *Registry) Assign(x any, id int) any {
+func (r *Registry) Assign(x any, target *Type) any {
 	b, ok := r.unbox(x)
 	if !ok {
 		return x
 	}
-	return r.wrap(b, r.Type(id))
+	return r.wrap(b, target)
 }
 
 // CanConvert reports whether boxed values of types that implement the compiled

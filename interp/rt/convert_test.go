@@ -21,11 +21,11 @@ import (
 // as converts a boxed value to the compiled interface T, as emitted code does.
 func as[T any](t *testing.T, w *world, x any) T {
 	t.Helper()
-	v, ok := w.Convert(x, idFor[T](w))
+	v, ok := w.Convert(x, typeOf[T](w))
 	if !ok {
 		t.Fatalf("%s does not convert to %v", w.TypeName(x), reflect.TypeFor[T]())
 	}
-	assigned, ok := w.Assign(x, idFor[T](w)).(T)
+	assigned, ok := w.Assign(x, typeOf[T](w)).(T)
 	if !ok || !w.Equal(assigned, x) {
 		t.Errorf("Assign of a %s to %v gives %v", w.TypeName(x), reflect.TypeFor[T](), assigned)
 	}
@@ -79,10 +79,10 @@ func TestConvertByEngineWrapper(t *testing.T) {
 	if _, ok := x.(*writerToWrapper); !ok {
 		t.Errorf("the wrapper is a %T", x)
 	}
-	if !w.Is(x, w.id(t, "Source")) || w.TypeName(x) != "rt.Source" || w.Sprint(x) != "{text}" {
+	if !w.Is(x, w.typ(t, "Source").id) || w.TypeName(x) != "rt.Source" || w.Sprint(x) != "{text}" {
 		t.Errorf("the wrapper is %s, %s", w.TypeName(x), w.Sprint(x))
 	}
-	if _, ok := w.Convert(x, idFor[io.Reader](w)); !ok {
+	if _, ok := w.Convert(x, typeOf[io.Reader](w)); !ok {
 		t.Error("the wrapper does not convert to another interface")
 	}
 	defer func() {
@@ -90,24 +90,24 @@ func TestConvertByEngineWrapper(t *testing.T) {
 			t.Error("no UnsupportedInterfaceError where there is no wrapper")
 		}
 	}()
-	w.Assign(boxed, idFor[io.Seeker](w))
+	w.Assign(boxed, typeOf[io.Seeker](w))
 }
 
 func TestConvertRefused(t *testing.T) {
 	w := newWorld(t)
-	if _, ok := w.Convert(w.box(Point{}), idFor[io.Reader](w)); ok {
+	if _, ok := w.Convert(w.box(Point{}), typeOf[io.Reader](w)); ok {
 		t.Error("a Point converts to io.Reader")
 	}
-	if _, ok := w.Convert(nil, idFor[error](w)); ok {
+	if _, ok := w.Convert(nil, typeOf[error](w)); ok {
 		t.Error("nil converts to error")
 	}
-	if v := w.Assign(nil, idFor[error](w)); v != nil {
+	if v := w.Assign(nil, typeOf[error](w)); v != nil {
 		t.Errorf("nil becomes %v", v)
 	}
-	if v, ok := w.Convert(io.EOF, idFor[error](w)); !ok || v != io.EOF {
+	if v, ok := w.Convert(io.EOF, typeOf[error](w)); !ok || v != io.EOF {
 		t.Errorf("a compiled error becomes %v, %v", v, ok)
 	}
-	for id, want := range map[int]bool{idFor[io.Reader](w): true, idFor[error](w): true, idFor[fmt.Stringer](w): true, idFor[io.WriterTo](w): true, idFor[io.Seeker](w): false, w.id(t, "Shape"): false} {
+	for id, want := range map[int]bool{typeOf[io.Reader](w).id: true, typeOf[error](w).id: true, typeOf[fmt.Stringer](w).id: true, typeOf[io.WriterTo](w).id: true, typeOf[io.Seeker](w).id: false, w.typ(t, "Shape").id: false} {
 		if got := w.CanConvert(id); got != want {
 			t.Errorf("CanConvert(%v) = %v", w.Type(id), got)
 		}
@@ -117,10 +117,10 @@ func TestConvertRefused(t *testing.T) {
 func TestConvertSort(t *testing.T) {
 	w := newWorld(t)
 	raw := []int{3, 1, 2}
-	boxed := w.Box(w.id(t, "Stack"), raw)
-	w.Register(w.id(t, "Stack"), "Less", func(x any, i, j int) bool { return x.([]int)[i] < x.([]int)[j] })
-	w.Register(w.id(t, "Stack"), "Swap", func(x any, i, j int) { s := x.([]int); s[i], s[j] = s[j], s[i] })
-	v, _ := w.Convert(boxed, idFor[sort.Interface](w))
+	boxed := w.typ(t, "Stack").Box(raw)
+	w.Register(w.typ(t, "Stack").id, "Less", func(x any, i, j int) bool { return x.([]int)[i] < x.([]int)[j] })
+	w.Register(w.typ(t, "Stack").id, "Swap", func(x any, i, j int) { s := x.([]int); s[i], s[j] = s[j], s[i] })
+	v, _ := w.Convert(boxed, typeOf[sort.Interface](w))
 	sort.Sort(sort.Reverse(v.(sort.Interface)))
 	if !reflect.DeepEqual(raw, []int{3, 2, 1}) {
 		t.Errorf("sorted: %v", raw)
@@ -130,7 +130,7 @@ func TestConvertSort(t *testing.T) {
 func TestHeapWrapper(t *testing.T) {
 	r := New(Config{})
 	w := newWorld(t)
-	d := r.Describe(w.Type(w.id(t, "*Stack")).Type())
+	d := r.Describe(w.typ(t, "*Stack").Type())
 	type stack = *[]int
 	d.register("Len", func(x any) int { return len(*x.(stack)) })
 	d.register("Less", func(x any, i, j int) bool { return (*x.(stack))[i] < (*x.(stack))[j] })
@@ -225,7 +225,7 @@ func TestErrorsAs(t *testing.T) {
 			boxed := w.box(target())
 			var want, got bool
 			wantPanic := panicValue(func() { want = errors.As(err, real) })
-			gotPanic := panicValue(func() { got = w.ErrorsAs(boxedErr, boxed, -1) })
+			gotPanic := panicValue(func() { got = w.ErrorsAs(boxedErr, boxed, nil) })
 			if got != want || fmt.Sprint(gotPanic) != fmt.Sprint(wantPanic) {
 				t.Errorf("error %d into %T: got %v, panic %v; want %v, panic %v", i, real, got, gotPanic, want, wantPanic)
 			}
@@ -246,7 +246,7 @@ func TestErrorsAs(t *testing.T) {
 		}
 	}
 	var numError *strconv.NumError // a target that needs no box, with its static type
-	if !w.ErrorsAs(w.box(chain).(error), &numError, w.ID(w.checked(reflect.TypeOf(&numError)))) || numError.Num != "p" {
+	if !w.ErrorsAs(w.box(chain).(error), &numError, w.Describe(w.checked(reflect.TypeOf(&numError)))) || numError.Num != "p" {
 		t.Errorf("a compiled error is not found: %v", numError)
 	}
 }

@@ -46,8 +46,8 @@ func (r *Registry) errorsIs(err, target error, comparable bool) bool {
 }
 
 // ErrorsAs is errors.As. target is the pointer, boxed where its type needs it;
-// id is the static type of the argument, or -1 where that is an interface.
-func (r *Registry) ErrorsAs(err error, target any, id int) bool {
+// static is the type of the argument, or nil where that is an interface.
+func (r *Registry) ErrorsAs(err error, target any, static *Type) bool {
 	if err == nil {
 		return false
 	}
@@ -57,10 +57,10 @@ func (r *Registry) ErrorsAs(err error, target any, id int) bool {
 	var pointed types.Type // nil if it is only known to reflect
 	pointer := reflect.ValueOf(target)
 	if b, ok := r.unbox(target); ok {
-		pointer, id = reflect.ValueOf(b.V), b.T.id
+		pointer, static = reflect.ValueOf(b.V), b.T
 	}
-	if id >= 0 {
-		if p, ok := r.Type(id).typ.Underlying().(*types.Pointer); ok {
+	if static != nil {
+		if p, ok := static.typ.Underlying().(*types.Pointer); ok {
 			pointed = p.Elem()
 		}
 	}
@@ -110,10 +110,10 @@ func (r *Registry) setter(variable reflect.Value, typ types.Type) (set func(erro
 		return func(err error) bool {
 			x := r.Plain(err)
 			if d.compiled == nil {
-				if !r.Implements(x, d.id) {
+				if !r.Implements(x, d) {
 					return false
 				}
-			} else if x, ok = r.Convert(x, d.id); !ok {
+			} else if x, ok = r.Convert(x, d); !ok {
 				return false
 			}
 			variable.Set(reflect.ValueOf(x))

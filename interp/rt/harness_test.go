@@ -292,7 +292,7 @@ func (w *world) lowerAny(v reflect.Value) any {
 	if !w.Mentions(t) {
 		return raw
 	}
-	return w.Box(w.ID(t), raw)
+	return w.Describe(t).Box(raw)
 }
 
 // open makes unexported fields readable and writable.
@@ -320,7 +320,7 @@ func (w *world) lower(v reflect.Value, t types.Type) reflect.Value {
 		}
 		x := w.lowerAny(v.Elem())
 		if raw.Type() != anyType {
-			x = w.Assign(x, w.ID(t))
+			x = w.Assign(x, w.Describe(t))
 		}
 		raw.Set(reflect.ValueOf(x))
 	case *types.Pointer:
@@ -410,19 +410,19 @@ func holdsAny(t types.Type) bool {
 	return false
 }
 
-// id is the identifier of a type that is written as in shapes_test.go, without
+// typ is the descriptor of a type that is written as in shapes_test.go, without
 // imported packages.
-func (w *world) id(t testing.TB, expression string) int {
+func (w *world) typ(t testing.TB, expression string) *Type {
 	t.Helper()
 	v, err := types.Eval(token.NewFileSet(), w.pkg, token.NoPos, expression)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.ID(v.Type)
+	return w.Describe(v.Type)
 }
 
-// idFor is the identifier of a compiled type.
-func idFor[T any](w *world) int { return w.ID(w.checked(reflect.TypeFor[T]())) }
+// typeOf is the descriptor of a compiled type.
+func typeOf[T any](w *world) *Type { return w.Describe(w.checked(reflect.TypeFor[T]())) }
 
 // panicValue is what f panics with.
 func panicValue(f func()) (cause any) {
@@ -465,7 +465,7 @@ func addMethod(to, from types.Type, name string) {
 // checkedAny is checked for interface literals too.
 func (w *world) checkedAny(t testing.TB, c reflect.Type) types.Type {
 	if c.Kind() == reflect.Interface && c.Name() == "" && c != anyType {
-		return w.Type(w.id(t, c.String())).Type()
+		return w.typ(t, c.String()).Type()
 	}
 	return w.checked(c)
 }

@@ -160,7 +160,7 @@ func contents(w *world, x any) any {
 	if !ok || reflect.ValueOf(b.V).Kind() != reflect.Pointer || reflect.ValueOf(b.V).IsNil() {
 		return x
 	}
-	return w.Box(b.T.shape().elem.id, reflect.ValueOf(b.V).Elem().Interface())
+	return b.T.shape().elem.Box(reflect.ValueOf(b.V).Elem().Interface())
 }
 
 // mismatchDetails are the fields of an error that its text does not tell.

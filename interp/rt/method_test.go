@@ -55,7 +55,7 @@ func TestPromotedMethods(t *testing.T) {
 
 	deep := Deep{Shy: &Shy{4}, Base: Base{5, "b"}, Buffer: bytes.NewBufferString("compiled"), Shape: Square{3}}
 	raw := w.Value(w.box(deep))
-	square := fresh.Box(fresh.ID(w.pkg.Scope().Lookup("Square").Type()), struct{ Side float64 }{3})
+	square := fresh.Describe(w.pkg.Scope().Lookup("Square").Type()).Box(struct{ Side float64 }{3})
 	v := reflect.New(reflect.TypeOf(raw)).Elem()
 	v.Set(reflect.ValueOf(raw))
 	v.Field(3).Set(reflect.ValueOf(square))
@@ -100,15 +100,15 @@ func TestMethodAddedLater(t *testing.T) {
 	w := newWorld(t)
 	r := New(Config{Interpreted: w.config.Interpreted})
 	typ := redeclare(t, w, "Point")
-	id := r.ID(typ)
-	stringer := r.ID(w.checked(reflect.TypeFor[fmt.Stringer]()))
-	before := r.Box(id, struct{ X, Y int }{1, 2})
+	d := r.Describe(typ)
+	stringer := r.Describe(w.checked(reflect.TypeFor[fmt.Stringer]()))
+	before := d.Box(struct{ X, Y int }{1, 2})
 	if _, ok := before.(fmt.Stringer); ok || r.Implements(before, stringer) {
 		t.Fatal("the type is a Stringer too early")
 	}
 	addMethod(typ, w.pkg.Scope().Lookup("Celsius").Type(), "String")
-	r.Register(id, "String", func(any) string { return "now" })
-	after := r.Box(id, struct{ X, Y int }{1, 2})
+	r.Register(d.id, "String", func(any) string { return "now" })
+	after := d.Box(struct{ X, Y int }{1, 2})
 	if s, ok := after.(fmt.Stringer); !ok || s.String() != "now" || !r.Implements(before, stringer) {
 		t.Error("the method that was added is not seen")
 	}
@@ -122,15 +122,15 @@ func TestMethodAddedLater(t *testing.T) {
 
 func BenchmarkBox(b *testing.B) {
 	w := newWorld(b)
-	id, raw := w.id(b, "Square"), w.Value(w.box(Square{1}))
+	d, raw := w.typ(b, "Square"), w.Value(w.box(Square{1}))
 	for b.Loop() {
-		w.Box(id, raw)
+		d.Box(raw)
 	}
 }
 
 func BenchmarkIs(b *testing.B) {
 	w := newWorld(b)
-	id, x, e := w.id(b, "Square"), w.box(Square{1}), w.box(Code{1})
+	id, x, e := w.typ(b, "Square").id, w.box(Square{1}), w.box(Code{1})
 	b.Run("box", func(b *testing.B) {
 		for b.Loop() {
 			w.Is(x, id)
@@ -156,7 +156,7 @@ func BenchmarkIs(b *testing.B) {
 
 func BenchmarkImplements(b *testing.B) {
 	w := newWorld(b)
-	shape, x := w.id(b, "Shape"), w.box(Square{1})
+	shape, x := w.typ(b, "Shape"), w.box(Square{1})
 	for b.Loop() {
 		w.Implements(x, shape)
 	}
@@ -165,9 +165,9 @@ func BenchmarkImplements(b *testing.B) {
 func BenchmarkDispatch(b *testing.B) {
 	w := newWorld(b)
 	r := New(Config{Interpreted: w.config.Interpreted})
-	id := r.ID(w.pkg.Scope().Lookup("Code").Type())
-	r.Register(id, "Error", func(x any) string { return "e" })
-	x := r.BoxError(id, struct{ N int }{1})
+	d := r.Describe(w.pkg.Scope().Lookup("Code").Type())
+	r.Register(d.id, "Error", func(x any) string { return "e" })
+	x := d.BoxError(struct{ N int }{1})
 	b.Run("Method", func(b *testing.B) {
 		for b.Loop() {
 			f, receiver, _ := r.Method(x, "Error")

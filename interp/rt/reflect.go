@@ -28,9 +28,9 @@ func (r *Registry) TypeOf(x any) reflect.Type {
 	return r.reflectType(w)
 }
 
-// TypeFor is reflect.TypeFor for the type id; p is a raw nil pointer to it.
-func (r *Registry) TypeFor(id int, p any) reflect.Type {
-	return r.reflectType(view{r.child(r.Type(id).typ), reflect.TypeOf(p).Elem()})
+// TypeFor is reflect.TypeFor for the type t; p is a raw nil pointer to it.
+func (r *Registry) TypeFor(t *Type, p any) reflect.Type {
+	return r.reflectType(view{r.child(t.typ), reflect.TypeOf(p).Elem()})
 }
 
 func (r *Registry) reflectType(w view) reflect.Type {

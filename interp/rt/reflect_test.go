@@ -29,7 +29,7 @@ func TestTypeString(t *testing.T) {
 		}](), reflect.TypeFor[map[struct{ X, Y int }]struct{ Shape }](), reflect.TypeFor[Tree[struct{ a int }]](),
 	} {
 		expression := writeGo(real)
-		if got := w.Type(w.id(t, expression)).String(); got != real.String() {
+		if got := w.typ(t, expression).String(); got != real.String() {
 			t.Errorf("%s\n got %s\nwant %s", expression, got, real)
 		}
 	}
@@ -66,7 +66,7 @@ func TestTypeOf(t *testing.T) {
 		for _, i := range []reflect.Type{errorType, stringerType, formatterType, reflect.TypeFor[Shape]()} {
 			u := i
 			if i.PkgPath() == w.pkg.Path() {
-				u = w.TypeFor(w.id(t, "Shape"), (*any)(nil))
+				u = w.TypeFor(w.typ(t, "Shape"), (*any)(nil))
 			}
 			same(t, path+" Implements "+i.String(), w.TypeImplements(got, u), want.Implements(i))
 			same(t, path+" AssignableTo "+i.String(), w.TypeAssignableTo(got, u), want.AssignableTo(i))
@@ -139,8 +139,8 @@ func TestIDIsCanonical(t *testing.T) {
 	alias := types.NewAlias(types.NewTypeName(0, w.pkg, "Alias", nil), w.pkg.Scope().Lookup("Point").Type())
 	for _, pair := range [][2]types.Type{
 		{alias, w.pkg.Scope().Lookup("Point").Type()},
-		{types.NewSlice(alias), w.Type(w.id(t, "[]Point")).Type()},
-		{types.NewMap(types.Typ[types.Byte], alias), w.Type(w.id(t, "map[uint8]Point")).Type()},
+		{types.NewSlice(alias), w.typ(t, "[]Point").Type()},
+		{types.NewMap(types.Typ[types.Byte], alias), w.typ(t, "map[uint8]Point").Type()},
 	} {
 		if w.ID(pair[0]) != w.ID(pair[1]) {
 			t.Errorf("%v and %v have two descriptors", pair[0], pair[1])
@@ -151,7 +151,7 @@ func TestIDIsCanonical(t *testing.T) {
 		"any": false, "interface{ M() }": true, "error": false, "func(int) error": false, "[]any": false, "Pair[int, int]": true, "func() Shape": true, "[3]int": false,
 	}
 	for expression, want := range mentions {
-		if got := w.Mentions(w.Type(w.id(t, expression)).Type()); got != want {
+		if got := w.Mentions(w.typ(t, expression).Type()); got != want {
 			t.Errorf("Mentions(%s) = %v", expression, got)
 		}
 	}

@@ -1,12 +1,12 @@
 package rt
 
 import (
+	"fmt"
 	"go/types"
 	"io"
 	"os"
 	"reflect"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -53,25 +53,27 @@ type Config struct {
 type Registry struct {
 	config Config
 
-	mu          sync.Mutex   // guards all that follows up to types
-	descriptors typeutil.Map // types.Type to *Type, by types.Identical
-	all         []*Type
+	mu          sync.Mutex   // guards all that follows up to declared
+	descriptors typeutil.Map // types.Type to int, the identifier, by types.Identical
+	next        int          // the next identifier
+	kept        map[int]*Type
+	left        map[int]leftType          // see Sweep
+	embedding   map[*types.TypeName][]int // the types that embed a named one
 
 	templateBuiltins map[string]any // functions that every template has
 	declared         declaredTypes
 	flagTypes        sync.Map // *Type to reflect.Type, see holderType
 
-	types      atomic.Pointer[[]*Type] // all, as readers see it
-	byType     sync.Map                // types.Type to *Type, by pointer: a cache of descriptors
-	wrappers   sync.Map                // reflect.Type to func(Box) any: see AddWrapper
-	engine     sync.Map                // pointer types of the engine's wrappers in use, to struct{}
-	closed     sync.Map                // reflect.Type to bool: see holdsNoBox
-	compiled   sync.Map                // implementsKey to bool
-	indices    sync.Map                // methodKey to int, the index of a compiled method
-	holders    sync.Map                // reflect.Type to bool: see holdsInterface
-	jsonClosed sync.Map                // reflect.Type to bool: see jsonHoldsNoBox
-	fields     sync.Map                // view to []jsonField
-	escaped    sync.Map                // *htmltemplate.Template to nil: those that html/template has escaped
+	byType     sync.Map // types.Type to *Type, by pointer: a cache of descriptors
+	wrappers   sync.Map // reflect.Type to func(Box) any: see AddWrapper
+	engine     sync.Map // pointer types of the engine's wrappers in use, to struct{}
+	closed     sync.Map // reflect.Type to bool: see holdsNoBox
+	compiled   sync.Map // implementsKey to bool
+	indices    sync.Map // methodKey to int, the index of a compiled method
+	holders    sync.Map // reflect.Type to bool: see holdsInterface
+	jsonClosed sync.Map // reflect.Type to bool: see jsonHoldsNoBox
+	fields     sync.Map // view to []jsonField
+	escaped    sync.Map // *htmltemplate.Template to nil: those that html/template has escaped
 }
 
 // New returns an empty registry.
@@ -88,8 +90,7 @@ func New(config Config) *Registry {
 	if config.Uncaught == nil {
 		config.Uncaught = func(any) bool { return false }
 	}
-	r := &Registry{config: config}
-	r.types.Store(&[]*Type{})
+	r := &Registry{config: config, kept: map[int]*Type{}, left: map[int]leftType{}, embedding: map[*types.TypeName][]int{}}
 	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, Name: r.nameDeclared}
 	r.addNativeWrappers()
 	r.templateBuiltins = r.newTemplateBuiltins()
@@ -100,6 +101,9 @@ func New(config Config) *Registry {
 // those. It is an index that emitted code may hold as a literal.
 func (r *Registry) ID(t types.Type) int { return r.Describe(t).id }
 
+// Descriptor is Describe for package lower.
+func (r *Registry) Descriptor(t types.Type) any { return r.Describe(t) }
+
 // Describe returns the descriptor of t.
 func (r *Registry) Describe(t types.Type) *Type {
 	if d, ok := r.byType.Load(t); ok {
@@ -107,21 +111,50 @@ func (r *Registry) Describe(t types.Type) *Type {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d, ok := r.descriptors.At(t).(*Type)
-	if !ok {
-		d = r.newType(len(r.all), types.Unalias(t))
-		r.descriptors.Set(t, d)
-		r.all = append(r.all, d)
-		all := r.all
-		r.types.Store(&all)
+	d := r.described(t)
+	if d == nil {
+		d = r.newType(r.next, types.Unalias(t))
+		r.next++
+		r.descriptors.Set(t, d.id)
+		r.kept[d.id] = d
+		for _, name := range d.embedded {
+			r.embedding[name] = append(r.embedding[name], d.id)
+		}
 	}
-	r.byType.Store(t, d)
+	if r.kept[d.id] != nil {
+		r.byType.Store(t, d)
+	}
 	return d
+}
+
+// described is the descriptor of t, or nil. The registry's lock is held.
+func (r *Registry) described(t types.Type) *Type {
+	id, ok := r.descriptors.At(t).(int)
+	if !ok {
+		return nil
+	}
+	return r.find(id)
+}
+
+// find is the descriptor with the identifier id, or nil. The registry's lock is held.
+func (r *Registry) find(id int) *Type {
+	if d := r.kept[id]; d != nil {
+		return d
+	}
+	return r.left[id].descriptor.Value()
 }
 
 // Type returns the descriptor that has the identifier id, which must be one
 // that ID has returned.
-func (r *Registry) Type(id int) *Type { return (*r.types.Load())[id] }
+func (r *Registry) Type(id int) *Type {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := r.find(id)
+	if d == nil {
+		panic(fmt.Sprintf("rt: the type %d is forgotten", id))
+	}
+	return d
+}
 
 // Types returns every type that was described: identical ones too, if they are
 // different values.
@@ -131,6 +164,14 @@ func (r *Registry) Types() []types.Type {
 		list = append(list, t.(types.Type))
 		return true
 	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.kept {
+		list = append(list, d.typ)
+	}
+	for _, l := range r.left {
+		list = append(list, l.typ)
+	}
 	return list
 }
 

@@ -14,8 +14,8 @@ const Path = "quern/rt"
 // Symbols is the table of what lowered code calls; see the package comment.
 func (r *Registry) Symbols() map[string]reflect.Value {
 	table := map[string]any{
-		"Box":      r.Box,
-		"BoxError": r.BoxError,
+		"Box":      (*Type).Box,
+		"BoxError": (*Type).BoxError,
 		"Value":    r.Value,
 		"Plain":    r.Plain,
 

@@ -29,6 +29,8 @@ type Type struct {
 	compiled reflect.Type // a compiled interface, or nil
 	wrapper  reflect.Type // the engine's wrapper struct of it, or nil
 
+	holds []*Type // what a value of the type needs, once no later cell can mention it
+
 	pointerTo atomic.Pointer[Type] // the descriptor of the pointer to the type, once it was asked for
 
 	once   sync.Once // guards what follows
@@ -151,10 +153,16 @@ func (t *Type) register(name string, f any) {
 // refreshEmbedding computes the method sets of the types that embed the named type,
 // which got a method.
 func (r *Registry) refreshEmbedding(name *types.TypeName) {
-	for _, t := range *r.types.Load() {
-		if slices.Contains(t.embedded, name) {
-			t.refresh()
+	r.mu.Lock()
+	var list []*Type
+	for _, id := range r.embedding[name] {
+		if t := r.find(id); t != nil {
+			list = append(list, t)
 		}
+	}
+	r.mu.Unlock()
+	for _, t := range list {
+		t.refresh()
 	}
 }
 
