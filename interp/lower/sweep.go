@@ -2,6 +2,8 @@ package lower
 
 import (
 	"go/ast"
+	"go/scanner"
+	"go/token"
 	"go/types"
 	"iter"
 	"maps"
@@ -109,9 +111,6 @@ func mentions(key string, names map[string]bool, dead map[int]bool) bool {
 // ended: all but that of the statements of the cell outside of function literals. A
 // variable that only such statements mention is of no use when its name is.
 func (e *emitter) noteMentions(declarations, body string) {
-	if strings.Contains(body, "func(") {
-		declarations += body
-	}
 	loops := map[string]bool{} // called by the body itself
 	for _, name := range e.loops {
 		loops[name] = true
@@ -120,6 +119,42 @@ func (e *emitter) noteMentions(declarations, body string) {
 		for i, word := range words(line) {
 			if strings.Contains(word, "ʹ") && !loops[word] && !(i == 1 && strings.HasPrefix(line, "var ")) {
 				e.mentioned[word] = true
+			}
+		}
+	}
+	if strings.Contains(body, "func(") {
+		e.noteLiterals(body)
+	}
+}
+
+// noteLiterals notes the names in the function literals of a text. What follows a
+// function type in its statement is taken for a part of one.
+func (e *emitter) noteLiterals(text string) {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(text)), []byte(text), nil, 0)
+	inside, depth := false, 0
+	for {
+		_, tok, literal := s.Scan()
+		switch tok {
+		case token.EOF:
+			return
+		case token.FUNC:
+			if !inside {
+				inside, depth = true, 0
+			}
+		case token.LBRACE:
+			if inside {
+				depth++
+			}
+		case token.RBRACE:
+			if inside && depth > 0 {
+				depth--
+			}
+		case token.SEMICOLON:
+			inside = depth > 0
+		case token.IDENT:
+			if inside && strings.Contains(literal, "ʹ") {
+				e.mentioned[literal] = true
 			}
 		}
 	}
