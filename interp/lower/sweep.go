@@ -122,8 +122,8 @@ func (e *emitter) noteMentions(declarations, body string) {
 			}
 		}
 	}
-	if strings.Contains(body, "func(") {
-		e.noteLiterals(body)
+	if _, statements, _ := strings.Cut(body, "\n"); strings.Contains(statements, "func(") {
+		e.noteLiterals(statements)
 	}
 }
 
