@@ -6,6 +6,7 @@ package lower
 //	clear(x)         ->  rtʹ.Clear(x)
 //	len(p), p *[3]T  ->  func(*[3]T) int { return 3 }(p)
 //	make(<-chan T)   ->  (<-chan T)(make(chan T))
+//	make([]T, n)     ->  make([]T, rtʹ.MakeLength(int(n), 8)), unless n is a small constant
 //	make([]T, n, m)  ->  makeʹ1(int(n), int(m)), which tells as Go does what is out of range
 //	new(expr)        ->  func(v T) *T { return &v }(expr)
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
@@ -21,6 +22,7 @@ package lower
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/types"
 	"strconv"
 )
@@ -68,12 +70,28 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		if c, ok := f.coreOf(e.Args[0]).(*types.Chan); ok && c.Dir() != types.SendRecv {
 			size := ""
 			if len(e.Args) > 1 {
-				size = ", " + f.expr(e.Args[1])
+				size = ", " + f.makeLength(e.Args[1], sizes.Sizeof(c.Elem()))
 			}
 			return "(" + f.typ(f.typeOf(e)) + ")(make(chan (" + f.typ(c.Elem()) + ")" + size + "))"
 		}
 		if s, ok := f.coreOf(e.Args[0]).(*types.Slice); ok && len(e.Args) == 3 && f.Info.Types[e.Args[2]].Value == nil {
 			return f.makeSlice(f.typeOf(e), s) + "(int(" + f.expr(e.Args[1]) + "), int(" + f.expr(e.Args[2]) + "))"
+		}
+		if len(e.Args) > 1 {
+			var size int64
+			switch t := f.coreOf(e.Args[0]).(type) {
+			case *types.Slice:
+				size = sizes.Sizeof(t.Elem())
+			case *types.Chan:
+				size = sizes.Sizeof(t.Elem())
+			case *types.Map:
+				size = sizes.Sizeof(t.Key()) + sizes.Sizeof(t.Elem()) + 1
+			}
+			arguments := []string{f.expr(e.Args[0]), f.makeLength(e.Args[1], size)}
+			if len(e.Args) > 2 {
+				arguments = []string{arguments[0], f.expr(e.Args[1]), f.makeLength(e.Args[2], size)}
+			}
+			return "make(" + list(arguments) + ")"
 		}
 	case "Sizeof", "Alignof", "Offsetof":
 		if f.isUnsafe(e) {
@@ -135,6 +153,19 @@ func (f *function) makeSlice(t types.Type, s *types.Slice) string {
 		w.line("return make(%s, n, %s)", typ, f.rt("MakeCapacity", "n", "m", strconv.FormatInt(sizes.Sizeof(s.Elem()), 10)))
 		w.close("}")
 	})
+}
+
+// makeLength is a size that make is given, of elements of size bytes, which lowered code
+// checks unless it is a small constant.
+func (f *function) makeLength(x ast.Expr, size int64) string {
+	const small = 1 << 20
+	text := f.expr(x)
+	if v := f.Info.Types[x].Value; v != nil {
+		if n, ok := constant.Int64Val(constant.ToInt(v)); ok && (size == 0 || n < small/size) {
+			return text
+		}
+	}
+	return f.rt("MakeLength", "int("+text+")", strconv.FormatInt(size, 10))
 }
 
 // spreadBuiltin lowers append(g()) where g has several results:

@@ -101,6 +101,9 @@ var replaced = map[string]string{
 	"(testing.TB).Skip":        "TestSkip",
 	"(testing.TB).Skipf":       "TestSkipf",
 
+	"(*strings.Builder).Grow": "GrowBuilder",
+	"(*bytes.Buffer).Grow":    "GrowBuffer",
+
 	"(*flag.FlagSet).TextVar":               "TextVar",
 	"(*flag.FlagSet).Var":                   "FlagVar",
 	"(*encoding/gob.Encoder).Encode":        "EncodeGob",

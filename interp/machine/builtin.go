@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"reflect"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // builtin compiles a call of a builtin function.
@@ -228,6 +230,9 @@ func makeSlice(typ reflect.Type, at, length, capacity uint16) *native {
 			most = int(*integer(nb, capacity))
 		}
 		var h header
+		if n >= 0 && n <= most {
+			rt.Allocate(most, int(size))
+		}
 		switch {
 		case plain && size == 8:
 			s := make([]int64, n, most)

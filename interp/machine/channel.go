@@ -152,6 +152,7 @@ func makeChannel(typ reflect.Type, at, size uint16) *native {
 		if n < 0 {
 			_ = make(chan struct{}, n) // panics as Go does
 		}
+		rt.Allocate(n, int(typ.Elem().Size()))
 		*pointer(sb, at) = reflect.MakeChan(both, n).UnsafePointer()
 	}}
 }

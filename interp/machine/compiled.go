@@ -26,6 +26,7 @@ var plainPackages = map[string]bool{
 var special = map[string]bool{
 	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
 	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
+	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // the engine checks what they are given
 	"errors.As": true, "errors.AsType": true, "(*time.Timer).Reset": true,
 }
 

@@ -221,6 +221,7 @@ func (c *compiler) makeMap(at uint16, typ reflect.Type, size uint16) {
 		n := 0
 		if size != none {
 			n = max(0, int(*integer(nb, size)))
+			rt.Allocate(n, int(typ.Key().Size()+typ.Elem().Size())+1)
 		}
 		*pointer(sb, at) = reflect.MakeMapWithSize(typ, n).UnsafePointer()
 	}})

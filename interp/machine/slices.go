@@ -59,6 +59,7 @@ func appendOne(h header, typ reflect.Type, s shape, nb, sb unsafe.Pointer, at ui
 
 // growSlice makes room for n more elements, and keeps the length.
 func growSlice(h header, typ reflect.Type, n int) header {
+	rt.Allocate(h.n+n, int(typ.Elem().Size()))
 	v := reflect.NewAt(typ, unsafe.Pointer(&h)).Elem()
 	v.Grow(n)
 	return h

@@ -128,6 +128,9 @@ func MakeCapacity(length, capacity, size int) int {
 	if fits(length, size) && (!fits(capacity, size) || length > capacity) {
 		panic(runtimeError("makeslice: cap out of range"))
 	}
+	if fits(length, size) {
+		Allocate(capacity, size)
+	}
 	return capacity
 }
 

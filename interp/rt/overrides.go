@@ -36,6 +36,8 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 			"Fscanln":  reflect.ValueOf(r.Fscanln),
 		},
 		"errors/errors":    {"Is": reflect.ValueOf(r.ErrorsIs)},
+		"strings/strings":  {"Repeat": reflect.ValueOf(repeatString)},
+		"bytes/bytes":      {"Repeat": reflect.ValueOf(repeatBytes)},
 		"encoding/xml/xml": r.xmlFunctions(),
 		"flag/flag": {"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
 			r.TextVar(flag.CommandLine, p, name, value, usage)

@@ -77,6 +77,9 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 
 		"ArrayLength":  ArrayLength,
 		"MakeCapacity": MakeCapacity,
+		"MakeLength":   MakeLength,
+		"GrowBuilder":  growBuilder,
+		"GrowBuffer":   growBuffer,
 
 		"EqualParts": r.EqualParts,
 		"Hashable":   r.Hashable,

@@ -65,9 +65,20 @@ def limited():
 
 
 @pytest.mark.parametrize("code", [
+    "b := make([]byte, 4<<30)\nlen(b)",
+    "make(map[string]int, 1<<36)",
+    'strings.Repeat("abc", 1<<30)',
+])
+def test_a_size_that_is_known_to_be_too_much_is_a_panic(limited, code):
+    assert limited.result("x := 5\nx") == "5"
+    _, reply = limited.run(code)
+    assert "out of memory: cannot allocate" in reply["content"]["evalue"], reply["content"]
+    assert limited.result("x") == "5"
+
+
+@pytest.mark.parametrize("code", [
     "var keep [][]byte\nfor { keep = append(keep, make([]byte, 1<<20)) }",
     'for s := "s"; ; { s += s }',  # leaps over the limit between two looks at it
-    "b := make([]byte, 4<<30)\nfor i := 0; i < len(b); i += 4096 { b[i] = 1 }",
 ])
 def test_a_cell_that_needs_too_much_ends(limited, code):
     _, reply = limited.run(code)

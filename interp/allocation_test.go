@@ -1,0 +1,84 @@
+package interp_test
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/interp"
+)
+
+// TestAllocationBeyondMemory says that a cell which asks for more memory than there
+// is panics, as a cell can recover from, and that the session goes on.
+func TestAllocationBeyondMemory(t *testing.T) {
+	old := debug.SetMemoryLimit(2 << 30)
+	defer debug.SetMemoryLimit(old)
+	for _, expr := range []string{
+		"make([]byte, 1<<36)",
+		"make([]byte, n)",
+		"make([]byte, 0, n)",
+		"make([]int64, n/8, n/4)",
+		"make([]float32, n)",
+		"make([]string, n)",
+		"make([]T, n)",
+		"make([]*T, uint64(n))",
+		"make(Ts, n)",
+		"make([][]int, n)",
+		"make([][1000]int, n/1000)",
+		"make(map[int]int, n)",
+		"make(map[string]T, n)",
+		"make(chan int, n)",
+		"make(chan<- T, n)",
+		"append(make([]byte, 10), make([]byte, n)...)",
+		"slices.Grow([]int{}, n)",
+		"slices.Repeat([]int{1}, n)",
+		"strings.Repeat(\"abc\", n)",
+		"bytes.Repeat([]byte(\"abc\"), n)",
+		"generic[T](n)",
+		"func() any { var b strings.Builder; b.Grow(n); return b.Len() }()",
+		"func() any { var b bytes.Buffer; b.Grow(n); return b.Len() }()",
+	} {
+		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
+			t.Run(fmt.Sprint(expr, len(options)), func(t *testing.T) {
+				n := newNotebook(t, options...)
+				n.run("n := 1 << 36\ntype T struct{ a, b string }\ntype Ts []T\nfunc generic[E any](n int) []E { return make([]E, n) }")
+				const want = "runtime error: out of memory: cannot allocate "
+				if got := n.run("_ = " + expr); !strings.Contains(got, want) || !strings.Contains(got, "may have 2 GiB") {
+					t.Errorf("got %s", got)
+				}
+				if got := n.run("func() (text string) { defer func() { text = recover().(runtime.Error).Error() }(); _ = " + expr + "; return }()"); !strings.Contains(got, want) {
+					t.Errorf("recovered %s", got)
+				}
+				if got := n.run("func f() (text string) { defer func() { text = fmt.Sprint(recover()) }(); _ = " + expr + "; return }\nf()"); !strings.Contains(got, want) {
+					t.Errorf("recovered in a function %s", got)
+				}
+			})
+		}
+	}
+}
+
+// TestAllocationWithinMemory says that sizes that fit, and those that Go refuses by
+// itself, are what they were.
+func TestAllocationWithinMemory(t *testing.T) {
+	for _, row := range [][2]string{
+		{"n := 70 << 20; len(make([]byte, n))", "= 73400320"},
+		{"n := -1; make([]int, n)", "! runtime error: makeslice: len out of range"},
+		{"n := -1; make([]int, 0, n)", "! runtime error: makeslice: cap out of range"},
+		{"n := 3; make(map[int]int, n)", "= map[]"},
+		{"n := -3; make(map[int]int, n)", "= map[]"},
+		{"n := -3; make(chan int, n)", "! runtime error: makechan: size out of range"},
+		{"n := uint8(3); len(make([]int, n))", "= 3"},
+		{"n := 1 << 40; len(make([]struct{}, n))", "= 1099511627776"},
+		{"strings.Repeat(\"ab\", 3)", "= \"ababab\""},
+		{"strings.Repeat(\"ab\", -1)", "! panic: strings: negative Repeat count"},
+		{"len(make([]int, 3.0))", "= 3"},
+	} {
+		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
+			n := newNotebook(t, options...)
+			if got := n.run(row[0]); !strings.HasPrefix(got, row[1]) {
+				t.Errorf("%s gives %s, want %s", row[0], got, row[1])
+			}
+		}
+	}
+}

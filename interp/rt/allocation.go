@@ -1,0 +1,110 @@
+package rt
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync"
+
+	"github.com/shirou/gopsutil/v4/mem"
+)
+
+// Allocate panics if n elements of size bytes do not fit into memory: the runtime
+// would end the process. What is small is not looked at. A negative n, or one that
+// no slice can have, is left to the panics that Go has for them.
+func Allocate(n, size int) {
+	if over, bytes := bits.Mul64(uint64(max(n, 0)), uint64(size)); bytes >= smallAllocation && over == 0 && bytes <= math.MaxInt64 {
+		allocate(int64(bytes))
+	}
+}
+
+// smallAllocation is what the watch over the memory of a session finds early enough.
+const smallAllocation = 64 << 20
+
+func allocate(bytes int64) {
+	limit := memoryLimit()
+	if limit == 0 {
+		return
+	}
+	inUse := heapInUse()
+	if bytes <= limit && inUse+bytes > limit {
+		runtime.GC() // some of it may be garbage
+		inUse = heapInUse()
+	}
+	if inUse+bytes > limit {
+		panic(runtimeError(fmt.Sprintf("out of memory: cannot allocate %s: %s are in use, and the session may have %s",
+			byteSize(bytes), byteSize(inUse), byteSize(limit))))
+	}
+}
+
+// memoryLimit is what the Go runtime is told to keep to, or the memory of the
+// machine if that is less; 0 where neither is known.
+func memoryLimit() int64 {
+	limit := debug.SetMemoryLimit(-1)
+	if total := machineMemory(); total > 0 {
+		limit = min(limit, total)
+	}
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return limit
+}
+
+var machineMemory = sync.OnceValue(func() int64 {
+	machine, err := mem.VirtualMemory()
+	if err != nil {
+		return 0
+	}
+	return int64(min(machine.Total, math.MaxInt64))
+})
+
+// heapInUse is the size of what has been allocated and not been found to be garbage.
+func heapInUse() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
+
+// byteSize is "1.5 GiB".
+func byteSize(bytes int64) string {
+	if bytes >= 1<<30 {
+		return fmt.Sprintf("%.3g GiB", float64(bytes)/(1<<30))
+	}
+	return fmt.Sprintf("%.3g MiB", float64(bytes)/(1<<20))
+}
+
+// MakeLength returns n, the length of a slice of elements of size bytes, the entries
+// of a map or the buffer of a channel, if that fits into memory.
+func MakeLength(n, size int) int {
+	Allocate(n, size)
+	return n
+}
+
+// repeatString is strings.Repeat.
+func repeatString(s string, count int) string {
+	Allocate(count, len(s))
+	return strings.Repeat(s, count)
+}
+
+// repeatBytes is bytes.Repeat.
+func repeatBytes(b []byte, count int) []byte {
+	Allocate(count, len(b))
+	return bytes.Repeat(b, count)
+}
+
+// growBuilder is the method Grow of a strings.Builder.
+func growBuilder(b *strings.Builder, n int) {
+	Allocate(n, 1)
+	b.Grow(n)
+}
+
+// growBuffer is the method Grow of a bytes.Buffer.
+func growBuffer(b *bytes.Buffer, n int) {
+	Allocate(n, 1)
+	b.Grow(n)
+}
