@@ -109,9 +109,9 @@ func (c *Conn) closedError() error {
 // out may be nil. When ctx ends first, Call returns its error at once and the
 // other side's handler is told.
 func (c *Conn) Call(ctx context.Context, method string, in, out any) error {
-	body, err := json.Marshal(in)
+	body, err := encode(method, in)
 	if err != nil {
-		return fmt.Errorf("link: encode %s: %w", method, err)
+		return err
 	}
 	response := make(chan frame, 1)
 	c.mu.Lock()
@@ -164,9 +164,9 @@ func decode(body []byte, out any) error {
 
 // Notify sends an event. It returns when the event is on its way.
 func (c *Conn) Notify(method string, in any) error {
-	body, err := json.Marshal(in)
+	body, err := encode(method, in)
 	if err != nil {
-		return fmt.Errorf("link: encode %s: %w", method, err)
+		return err
 	}
 	return c.send(frame{kind: kindEvent, method: method, body: body})
 }
@@ -295,7 +295,7 @@ func (c *Conn) respond(request frame, run func() (any, error)) {
 
 	f := frame{kind: kindResponse, id: request.id}
 	if err == nil {
-		f.body, err = json.Marshal(result)
+		f.body, err = encode(request.method, result)
 	}
 	if err == nil {
 		err = c.send(f)
