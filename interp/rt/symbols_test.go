@@ -53,6 +53,7 @@ func TestOverrides(t *testing.T) {
 		"fmt/fmt Println": fmt.Println, "fmt/fmt Sprint": fmt.Sprint, "fmt/fmt Sprintf": fmt.Sprintf, "fmt/fmt Sprintln": fmt.Sprintln,
 		"encoding/json/json Marshal": json.Marshal, "encoding/json/json MarshalIndent": json.MarshalIndent, "encoding/json/json Unmarshal": json.Unmarshal,
 		"fmt/fmt Sscan": fmt.Sscan, "fmt/fmt Sscanf": fmt.Sscanf, "fmt/fmt Sscanln": fmt.Sscanln, "fmt/fmt Fscan": fmt.Fscan, "fmt/fmt Fscanf": fmt.Fscanf, "fmt/fmt Fscanln": fmt.Fscanln,
+		"strings/strings Repeat": strings.Repeat, "bytes/bytes Repeat": bytes.Repeat,
 		"errors/errors Is": errors.Is, "flag/flag TextVar": flag.TextVar, "flag/flag Var": flag.Var, "testing/quick/quick Check": quick.Check, "testing/quick/quick CheckEqual": quick.CheckEqual, "encoding/xml/xml Marshal": xml.Marshal, "encoding/xml/xml MarshalIndent": xml.MarshalIndent, "encoding/xml/xml Unmarshal": xml.Unmarshal,
 		"encoding/gob/gob Register": gob.Register, "encoding/gob/gob RegisterName": gob.RegisterName,
 		"encoding/binary/binary Size": binary.Size, "encoding/binary/binary Read": binary.Read, "encoding/binary/binary Write": binary.Write,
