@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -29,6 +30,8 @@ type Checker struct {
 	dots      []string          // paths of dot imports of committed cells
 	// declarations are the live ones by key: a name, or "T.M" for a method.
 	declarations map[string]*declaration
+	// users are the declarations that use a key. Some may no longer be live.
+	users map[string]map[*declaration]bool
 	// wasBroken marks those whose compiled form is not their text.
 	wasBroken map[*declaration]bool
 	// generics has the facts about the generic functions and methods of committed
@@ -69,6 +72,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		redefined:    map[string]int{},
 		imports:      map[string]string{},
 		declarations: map[string]*declaration{},
+		users:        map[string]map[*declaration]bool{},
 		wasBroken:    map[*declaration]bool{},
 		generics:     map[*types.Func]*types.Info{},
 	}
@@ -151,12 +155,27 @@ func (c *Checker) Commit(cell *Cell) {
 			maps.Copy(uses, d.uses)
 		}
 		d.uses = uses
+		c.noteUses(d)
 		c.setBroken(d, broken)
 	}
 	for d := range cell.plan.dropped {
 		c.setBroken(d, true)
 	}
 	c.files = append(c.files, cell.file)
+}
+
+func (c *Checker) noteUses(d *declaration) {
+	for use := range d.uses {
+		if c.users[use] == nil {
+			c.users[use] = map[*declaration]bool{}
+		}
+		c.users[use][d] = true
+	}
+}
+
+// isLive says whether one of the keys of d means d.
+func (c *Checker) isLive(d *declaration) bool {
+	return slices.ContainsFunc(d.keys, func(key string) bool { return c.declarations[key] == d })
 }
 
 // forget ends the life of a name and of the methods of a type with that name.

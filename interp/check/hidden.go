@@ -36,6 +36,7 @@ func (c *Checker) hide(name string, t *types.TypeName) {
 		if d.uses[name] && !c.wasBroken[d] {
 			delete(d.uses, name)
 			d.uses[name+hiddenSuffix] = true
+			c.noteUses(d)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -120,11 +121,12 @@ func (a *attempt) dependants() []*declaration {
 		taken[d] = true
 	}
 	var list []*declaration
-	for again := true; again; {
-		again = false
-		for _, key := range slices.Sorted(maps.Keys(a.declarations)) {
-			d := a.declarations[key]
-			if taken[d] || slices.ContainsFunc(d.keys, func(k string) bool { return own[k] }) {
+	queue := slices.Collect(maps.Keys(replaced))
+	for len(queue) > 0 {
+		name := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for d := range a.users[name] {
+			if taken[d] || !d.uses[name] || !a.isLive(d) || slices.ContainsFunc(d.keys, func(k string) bool { return own[k] }) {
 				continue
 			}
 			if t := d.receiver(); t != "" && own[t] {
@@ -132,24 +134,18 @@ func (a *attempt) dependants() []*declaration {
 					continue // the name is no type any more
 				}
 			}
-			for use := range d.uses {
-				if !replaced[use] && !(hidden[use] && a.wasBroken[d]) {
-					continue
-				}
-				taken[d], again = true, true
-				list = append(list, d)
-				for _, key := range d.keys {
+			taken[d] = true
+			list = append(list, d)
+			for _, key := range d.keys {
+				if !replaced[key] {
 					replaced[key] = true
+					queue = append(queue, key)
 				}
-				break
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(x, y *declaration) int {
-		if x.cell != y.cell {
-			return x.cell - y.cell
-		}
-		return x.line - y.line
+		return cmp.Or(x.cell-y.cell, x.line-y.line, strings.Compare(x.keys[0], y.keys[0]))
 	})
 	return list
 }

@@ -101,6 +101,10 @@ func (c *Checker) Sweep(more []types.Object) *Reach {
 	for d := range maps.Values(c.declarations) {
 		current[d] = true
 	}
+	clear(c.users)
+	for d := range current {
+		c.noteUses(d)
+	}
 	maps.DeleteFunc(c.wasBroken, func(d *declaration, _ bool) bool { return !current[d] })
 	return r
 }
