@@ -76,6 +76,9 @@ func (c *Checker) Sweep(more []types.Object) *Reach {
 	for _, o := range c.live {
 		r.add(o)
 	}
+	for _, o := range c.hidden {
+		r.add(o) // declarations use it
+	}
 	for _, o := range more {
 		r.add(o)
 	}
