@@ -13,8 +13,8 @@ import (
 // Nothing can end a goroutine from outside. Where an interrupted cell is in
 // compiled code that does not return, the session goes on without it: the
 // goroutine is abandoned, other cells run beside it, and should it come back to
-// code of its cell, the next check there ends it. It also goes on without what
-// takes its time to end: deferred calls, and children.
+// code of its cell, the next check there ends it. It also goes on without deferred
+// calls that take long. Children are awaited: they are killed after childGrace.
 
 // abandon gives a goroutine of a cell up and returns the error of the cell.
 func (s *Session) abandon(a activity, ended <-chan outcome) *Error {

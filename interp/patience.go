@@ -21,6 +21,9 @@ const (
 	giveUpAfter = 45 * time.Millisecond
 	// endingTakes is how much longer lowered code has, and calls that are deferred.
 	endingTakes = 20 * time.Millisecond
+	// childTakes is how long a child process has: it is killed after childGrace, and what
+	// it writes until then must find its cell.
+	childTakes = childGrace + 250*time.Millisecond
 	// forever is how long the packages of quern have.
 	forever = time.Duration(math.MaxInt64)
 	// Between these is the time between two looks at a cell that is awaited.
@@ -36,6 +39,8 @@ func patience(a activity) time.Duration {
 	switch {
 	case a.function == "" && a.ends:
 		return giveUpAfter + endingTakes
+	case a.ends:
+		return childTakes
 	case !a.ends && strings.HasPrefix(a.function, ownPackages) && !strings.Contains(a.function, ownCode):
 		return forever // they ask at times whether their cell was interrupted
 	}

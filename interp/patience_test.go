@@ -85,7 +85,7 @@ func TestPatience(t *testing.T) {
 	}{
 		{"code of a cell", activity{ends: true}, giveUpAfter + endingTakes},
 		{"compiled code", activity{function: "sync.(*Cond).Wait", waits: true}, giveUpAfter},
-		{"a child", activity{function: "os/exec.(*Cmd).Wait", ends: true}, giveUpAfter},
+		{"a child", activity{function: "os/exec.(*Cmd).Wait", ends: true}, childTakes},
 		{"accel", activity{function: ownPackages + "accel.Fit", waits: true}, forever},
 		{"the interpreter", activity{function: "github.com/quernlab/quern/interp/rt.Sleep"}, giveUpAfter},
 	} {
