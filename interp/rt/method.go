@@ -146,7 +146,7 @@ func (m missing) Error() string {
 // method returns the entry of the method table, made from that of an embedded
 // field or of the pointer's base type if lowered code did not register one.
 func (b Box) method(name string) *method {
-	if m, ok := (*b.T.methods.Load())[name]; ok {
+	if m, ok := b.T.method(name); ok {
 		return m
 	}
 	if m := b.promote(name); m != nil {
@@ -187,7 +187,7 @@ func (b Box) promote(name string) *method {
 		return v
 	}
 	if b.T.registry.Mentions(typ) && !types.IsInterface(typ) {
-		m, ok := (*b.T.registry.Describe(typ).methods.Load())[name]
+		m, ok := b.T.registry.Describe(typ).method(name)
 		if !ok {
 			return nil
 		}

@@ -46,8 +46,8 @@ func TestPromotedMethods(t *testing.T) {
 	fresh := New(Config{Interpreted: w.config.Interpreted})
 	for _, name := range []string{"Shy", "Base", "Square", "Point"} {
 		typ := w.pkg.Scope().Lookup(name).Type()
-		for method, f := range *w.Describe(typ).methods.Load() {
-			fresh.Register(fresh.ID(typ), method, f.function)
+		for name, m := range w.Describe(typ).methods.Range {
+			fresh.Register(fresh.ID(typ), name.(string), m.(*method).function)
 		}
 	}
 	shy := fresh.Describe(w.pkg.Scope().Lookup("Shy").Type())

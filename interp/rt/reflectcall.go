@@ -232,7 +232,7 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 		result.Type = r.reflectType(view{r.child(s), reflect.TypeFor[func()]()})
 		return result
 	}
-	registered, ok := (*w.d.methods.Load())[m.Name()]
+	registered, ok := w.d.method(m.Name())
 	if !ok {
 		registered = Box{w.d, reflect.Zero(w.Type).Interface()}.method(m.Name())
 	}

@@ -2,7 +2,6 @@ package rt
 
 import (
 	"go/types"
-	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -18,9 +17,9 @@ type Type struct {
 	typ      types.Type
 	name     string
 
-	class   atomic.Int32                       // of the box that holds a value of the type
-	methods atomic.Pointer[map[string]*method] // registered, by name
-	set     atomic.Pointer[methodSet]          // of a type that is not an interface
+	class   atomic.Int32              // of the box that holds a value of the type
+	methods sync.Map                  // string to *method: those that are registered
+	set     atomic.Pointer[methodSet] // of a type that is not an interface
 
 	implements sync.Map // *Type of an interface to bool
 
@@ -62,7 +61,6 @@ func (t *Type) String() string { return t.name }
 // newType describes t. The registry's lock is held.
 func (r *Registry) newType(id int, t types.Type) *Type {
 	d := &Type{id: id, registry: r, typ: t, name: typeString(t)}
-	d.methods.Store(&map[string]*method{})
 	if types.IsInterface(t) {
 		d.findCompiled()
 	} else {
@@ -129,16 +127,7 @@ func (t *Type) shape() *Type {
 // register adds a method. A method that the type did not have when it was
 // described (a later cell declared it) changes what the type implements.
 func (t *Type) register(name string, f any) {
-	m, known := newMethod(f), false
-	for {
-		old := t.methods.Load()
-		_, known = (*old)[name]
-		next := maps.Clone(*old)
-		next[name] = m
-		if t.methods.CompareAndSwap(old, &next) {
-			break
-		}
-	}
+	_, known := t.methods.Swap(name, newMethod(f))
 	if types.IsInterface(t.typ) {
 		return
 	}
@@ -164,6 +153,15 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	for _, t := range list {
 		t.refresh()
 	}
+}
+
+// method is the registered method with a name.
+func (t *Type) method(name string) (*method, bool) {
+	m, ok := t.methods.Load(name)
+	if !ok {
+		return nil, false
+	}
+	return m.(*method), true
 }
 
 // typeName is the name of t or of what it points to, nil if that has none.
@@ -206,14 +204,18 @@ func (t *Type) refresh() {
 // methodSet is the method set of a type, keyed by types.Id: unexported methods
 // of two packages differ.
 type methodSet struct {
-	byID map[string]*types.Selection
+	byID   map[string]*types.Selection
+	byName map[string]*types.Selection // those that are not exported
 }
 
 func newMethodSet(t types.Type) *methodSet {
 	set := types.NewMethodSet(t)
-	s := &methodSet{byID: make(map[string]*types.Selection, set.Len())}
+	s := &methodSet{byID: make(map[string]*types.Selection, set.Len()), byName: map[string]*types.Selection{}}
 	for selection := range set.Methods() {
 		s.byID[selection.Obj().Id()] = selection
+		if !selection.Obj().Exported() {
+			s.byName[selection.Obj().Name()] = selection
+		}
 	}
 	return s
 }
@@ -226,12 +228,7 @@ func (s *methodSet) find(name string) *types.Selection {
 	if m, ok := s.byID[name]; ok {
 		return m
 	}
-	for _, m := range s.byID {
-		if m.Obj().Name() == name {
-			return m
-		}
-	}
-	return nil
+	return s.byName[name]
 }
 
 // hasSignature reports whether the set has the method name with the signature,
