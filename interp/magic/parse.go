@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"bytes"
 	"fmt"
 	"go/parser"
 	"go/scanner"
@@ -133,8 +134,9 @@ func lines(src string, known func(name string) bool) []line {
 	}
 	var list []line
 	seen := map[string]bool{}
+	all := []byte(src)
 	for start := 0; start < len(src); {
-		at := next(src, start, func(name string) { seen[name] = true })
+		at := next(all, start, func(name string) { seen[name] = true })
 		if at < 0 {
 			break
 		}
@@ -187,8 +189,8 @@ func lines(src string, known func(name string) bool) []line {
 // next is the place of the next % or ! that begins a line where a statement may
 // begin, from start, where one may; -1 without one. name is called with the
 // identifiers before it.
-func next(src string, start int, name func(string)) int {
-	text := []byte(src[start:])
+func next(src []byte, start int, name func(string)) int {
+	text := src[start:]
 	file := token.NewFileSet().AddFile("", -1, len(text))
 	var s scanner.Scanner
 	s.Init(file, text, func(token.Position, string) {}, 0)
@@ -206,8 +208,10 @@ func next(src string, start int, name func(string)) int {
 		case token.IDENT:
 			name(lit)
 		case token.REM, token.NOT, token.REM_ASSIGN, token.NEQ:
-			before := src[strings.LastIndexByte(src[:offset], '\n')+1 : offset]
-			if depth == 0 && begin && strings.TrimSpace(before) == "" {
+			if depth > 0 || !begin {
+				break
+			}
+			if before := src[bytes.LastIndexByte(src[:offset], '\n')+1 : offset]; len(bytes.TrimSpace(before)) == 0 {
 				return offset
 			}
 		}
