@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/interp"
@@ -38,6 +39,28 @@ func BenchmarkTrivialCell300(b *testing.B) { benchmarkCell(b, 300, "1 + 1") }
 func BenchmarkPrintCell(b *testing.B)      { benchmarkCell(b, 0, "x := 1\nfmt.Println(x)") }
 func BenchmarkFunctionCell(b *testing.B) {
 	benchmarkCell(b, 0, "func f(n int) int { if n < 2 { return n }; return f(n-1) + f(n-2) }")
+}
+
+// BenchmarkLong compiles and runs cells of many parts.
+func BenchmarkLong(b *testing.B) {
+	for _, row := range long {
+		if row.want == nil {
+			continue
+		}
+		for _, parts := range []int{row.n, 4 * row.n} {
+			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(row.name, " ", "_"), parts), func(b *testing.B) {
+				src := row.cell(parts)
+				for b.Loop() {
+					b.StopTimer()
+					n := newNotebook(b)
+					b.StartTimer()
+					if _, err := n.Execute(context.Background(), 1, src); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
 }
 
 // TestMemory runs many small cells. It takes half a minute and runs when

@@ -74,6 +74,9 @@ func (s *Session) commands(ctx context.Context, cell int, src string) (*magic.Ce
 			Column:   wrong.Offset - strings.LastIndexByte(src[:wrong.Offset], '\n'),
 		}}}
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if commands.Reset {
 		s.reset()
 	}

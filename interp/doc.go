@@ -66,6 +66,10 @@
 // one that takes long goes on for a second beside the next cell. Goroutines of other
 // cells and closures live on.
 //
+// A cell that is still being compiled ends at once too, and defines nothing. The parser
+// and the engine cannot be stopped in the middle of a piece of source: what they have
+// begun ends in the background, and the next cell waits for it.
+//
 // A call of compiled code that does not return, sync.Cond.Wait for instance or
 // http.Get, cannot be ended. The cell ends without it, with an [Error] that is
 // Stuck and says so; the call goes on in the background, and what would follow it
@@ -126,6 +130,10 @@
 // loop.
 //
 // # Limits
+//
+// Blocks may be nested 250 deep, brackets 1000 deep, and an expression may have 10 000
+// operators, selectors and calls; what has more is refused. The time to compile a cell
+// grows linearly with its length.
 //
 // A recursion without end is ended before it has filled the stack of its
 // goroutine, at 60 000 nested calls or more, by [Error] "runtime error: stack

@@ -13,6 +13,9 @@ type engine interface {
 	// Eval evaluates declarations or one expression. A fault of the engine
 	// itself is an *engineError, a panic of evaluated code a *panicError.
 	Eval(src string) (reflect.Value, error)
+	// Address is that of a declared variable. Unlike an evaluation of "&name" it adds
+	// nothing to the engine.
+	Address(variable string) (reflect.Value, error)
 	// Run calls a function without parameters and results that an evaluation has
 	// declared. Its errors are those of Eval.
 	Run(function string) error

@@ -61,6 +61,10 @@ func (s *Session) compileError(err error) *Error {
 	if errors.As(err, &foreign) {
 		return newError(nameCompile, foreign.Error(), nil)
 	}
+	var whole *Error
+	if errors.As(err, &whole) {
+		return whole
+	}
 	if !errors.As(err, &list) {
 		var unsupported *lower.UnsupportedError
 		if !errors.As(err, &unsupported) {
@@ -74,9 +78,15 @@ func (s *Session) compileError(err error) *Error {
 	}
 	e := &Error{Name: nameCompile}
 	var plain []string
-	for _, one := range list {
+	more := len(list) - check.MostErrors
+	for _, one := range list[:min(len(list), check.MostErrors)] {
 		plain = append(plain, s.describe(one, colourless)...)
 		e.Traceback = append(e.Traceback, s.describe(one, ansi)...)
+	}
+	if more > 0 {
+		text := fmt.Sprintf("and %d more errors", more)
+		plain = append(plain, text)
+		e.Traceback = append(e.Traceback, text)
 	}
 	e.Value = strings.Join(plain, "\n")
 	return e
@@ -112,11 +122,14 @@ func (s *Session) sourceLine(p token.Position) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	lines := strings.Split(s.sources[number], "\n")
-	if p.Line < 1 || p.Line > len(lines) {
-		return "", false
+	rest, line := s.sources[number], ""
+	for n := 0; n < p.Line; n++ {
+		if n > 0 && rest == "" {
+			return "", false
+		}
+		line, rest, _ = strings.Cut(rest, "\n")
 	}
-	line := strings.TrimRight(lines[p.Line-1], "\r")
+	line = strings.TrimRight(line, "\r")
 	return line, strings.TrimSpace(line) != ""
 }
 

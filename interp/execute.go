@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/magic"
 )
 
 // Execute runs one cell: all of it is checked before any of it runs, so a cell
@@ -22,21 +23,16 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		return Result{}, err
 	}
 	s.note(cell, src)
-	commands, err := s.commands(ctx, cell, src)
+	var commands *magic.Cell
+	checked, unit, err := s.prepare(ctx, cell, func() (_ string, err error) {
+		if commands, err = s.commands(ctx, cell, src); err != nil {
+			return "", err
+		}
+		return commands.Source, nil
+	})
 	if err != nil {
 		done()
 		return Result{}, s.compileError(err)
-	}
-	checked, unit, err := s.load(ctx, cell, commands.Source)
-	if err != nil {
-		done()
-		return Result{}, s.compileError(err)
-	}
-	if ctx.Err() != nil {
-		s.program.Discard(unit)
-		s.checker.Discard(checked)
-		done()
-		return Result{}, newError(nameInterrupted, "the cell was interrupted before it ran", nil)
 	}
 	if err := s.redeclare(unit); err != nil {
 		s.program.Discard(unit)
@@ -74,7 +70,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 		return Result{}, err
 	}
 	s.note(evaluated, expr)
-	cell, unit, err := s.load(ctx, evaluated, expr)
+	cell, unit, err := s.prepare(ctx, evaluated, func() (string, error) { return expr, nil })
 	if err != nil {
 		done()
 		return Result{}, s.compileError(err)
@@ -125,11 +121,16 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.interrupt.Store(&interruption{cancel: cancel, again: make(chan struct{})})
-	return ctx, func() {
+	done = func() {
 		s.interrupt.Store(nil)
 		cancel()
 		s.executing <- struct{}{}
-	}, nil
+	}
+	if err := s.finishLeftover(ctx); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return ctx, done, nil
 }
 
 // outcome is what comes of a cell.
@@ -172,7 +173,7 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 		s.endRest(r)
 	}
 	s.setStop(false)
-	s.engine.Forget(strings.TrimSuffix(unit.Body, "()"), strings.TrimSuffix(unit.Register, "()"))
+	s.engine.Forget(unit.Once...)
 	done()
 	var e *Error
 	if r.isStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {

@@ -1,6 +1,11 @@
 package interp
 
-import "time"
+import (
+	"context"
+	"reflect"
+	"sync"
+	"time"
+)
 
 // SweepLeast is after how many cells the first sweep is.
 const SweepLeast = sweepLeast
@@ -27,4 +32,40 @@ func Abandoned(s *Session) int {
 func Doing(stack string) (function string, ends bool) {
 	a := activityOf(stack)
 	return a.function, a.ends
+}
+
+// Load compiles a cell and takes it back.
+func Load(ctx context.Context, s *Session, number int, src string) error {
+	cell, unit, err := s.load(ctx, number, src)
+	s.discard(prepared{cell, unit, err})
+	return err
+}
+
+// Facts is the number of facts that the checker keeps.
+func Facts(s *Session) int {
+	info := s.checker.Info()
+	return len(info.Types) + len(info.Defs) + len(info.Uses) + len(info.Implicits) + len(info.Selections) + len(info.Scopes) + len(info.Instances)
+}
+
+// blockingEngine waits before it evaluates something.
+type blockingEngine struct {
+	engine
+	reached, release chan struct{}
+	once             sync.Once
+}
+
+func (e *blockingEngine) Eval(src string) (reflect.Value, error) {
+	e.once.Do(func() {
+		close(e.reached)
+		<-e.release
+	})
+	return e.engine.Eval(src)
+}
+
+// Block has the engine wait at its next evaluation: it closes reached, and waits until
+// release is closed.
+func Block(s *Session) (reached, release chan struct{}) {
+	e := &blockingEngine{engine: s.engine, reached: make(chan struct{}), release: make(chan struct{})}
+	s.engine = e
+	return e.reached, e.release
 }

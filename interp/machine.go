@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"context"
 	"errors"
 	"reflect"
 
@@ -31,7 +32,7 @@ func (s *Session) link(unit *lower.Unit) error {
 	if unit.Machine == nil || unit.Machine.Empty() {
 		return nil
 	}
-	err := unit.Machine.Link(s.engine.Eval)
+	err := unit.Machine.Link(s.engine.Eval, s.engine.Address)
 	if err != nil {
 		return &linkError{err}
 	}
@@ -46,17 +47,17 @@ func (e *linkError) Unwrap() error { return e.error }
 
 // again lowers and compiles a cell for which err was returned without the
 // machine, if that is at fault, and has the session do without it from then on.
-func (s *Session) again(cell *check.Cell, err error) (*lower.Unit, error) {
+func (s *Session) again(ctx context.Context, cell *check.Cell, err error) (*lower.Unit, error) {
 	var link *linkError
 	if !errors.As(err, &link) {
 		return nil, err
 	}
 	s.program.Slow()
-	unit, err := s.program.Lower(cell)
+	unit, err := s.program.Lower(ctx, cell)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.compile(unit); err != nil {
+	if err := s.compile(ctx, unit); err != nil {
 		s.program.Discard(unit)
 		return nil, err
 	}

@@ -33,14 +33,14 @@ func (s *Session) runPackage(ctx context.Context, number int, p *source.Package)
 		Number: number, Fset: s.fset, Package: p.Types, Info: s.checker.Info(),
 		Types: p.Specs, Funcs: p.Funcs, Vars: p.Vars, Init: p.Init, Body: p.Inits,
 	}
-	unit, err := s.program.Lower(cell)
+	unit, err := s.program.Lower(ctx, cell)
 	var unsupported *lower.UnsupportedError
 	if errors.As(err, &unsupported) {
 		return &source.Error{Path: p.Path, Err: fmt.Errorf("%s: %w", unsupported.Position, err)}
 	} else if err != nil {
 		return &source.Error{Path: p.Path, Err: err}
 	}
-	if err := s.compile(unit); err != nil {
+	if err := s.compile(ctx, unit); err != nil {
 		s.program.Discard(unit)
 		return &source.Error{Path: p.Path, Err: err}
 	}

@@ -62,11 +62,12 @@ type Session struct {
 	sinceSweep int // cells
 	sweepAfter int // so many
 
-	mu        sync.Mutex                // guards the fields below
-	sources   map[int]string            // by cell number, for messages
-	literals  map[string][]extent       // by file name
-	functions map[string]token.Position // where they are declared, by their name in lowered code
-	groups    map[string]*group         // of functions that were declared again
+	mu        sync.Mutex                 // guards the fields below
+	sources   map[int]string             // by cell number, for messages
+	literals  map[string]map[extent]bool // by file name
+	functions map[string]token.Position  // where they are declared, by their name in lowered code
+	groups    map[string]*group          // of functions that were declared again
+	leftover  <-chan struct{}            // of an interrupted compilation, see prepare; guarded by executing
 	closed    bool
 }
 
@@ -81,7 +82,7 @@ func New(options ...Option) (*Session, error) {
 		imported:  map[string]bool{},
 		executing: make(chan struct{}, 1),
 		sources:   map[int]string{},
-		literals:  map[string][]extent{},
+		literals:  map[string]map[extent]bool{},
 		functions: map[string]token.Position{},
 		groups:    map[string]*group{},
 		patience:  patience,
@@ -175,7 +176,7 @@ func address[T any](e engine, name string, p **T) error {
 // nothing of it is left.
 func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell, *lower.Unit, error) {
 	s.loader.Begin(ctx)
-	cell, err := s.checker.Check(number, src)
+	cell, err := s.checker.Check(ctx, number, src)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -183,14 +184,14 @@ func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell
 		s.checker.Discard(cell)
 		return nil, nil, err
 	}
-	unit, err := s.program.Lower(cell)
+	unit, err := s.program.Lower(ctx, cell)
 	if err != nil {
 		s.checker.Discard(cell)
 		return nil, nil, err
 	}
-	if err := s.compile(unit); err != nil {
+	if err := s.compile(ctx, unit); err != nil {
 		s.program.Discard(unit)
-		if unit, err = s.again(cell, err); err != nil {
+		if unit, err = s.again(ctx, cell, err); err != nil {
 			s.checker.Discard(cell)
 			return nil, nil, err
 		}
@@ -198,8 +199,9 @@ func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell
 	return cell, unit, nil
 }
 
-// compile hands the declarations of a unit to the engine.
-func (s *Session) compile(unit *lower.Unit) error {
+// compile hands the declarations of a unit to the engine. When ctx ends it returns its
+// error: the engine then has functions that nothing calls.
+func (s *Session) compile(ctx context.Context, unit *lower.Unit) error {
 	if len(unit.Types) > 0 {
 		if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
 			return &engineError{err.Error()}
@@ -214,25 +216,29 @@ func (s *Session) compile(unit *lower.Unit) error {
 		}
 		s.imported[src] = true
 	}
-	for _, src := range []string{unit.Source, unit.Register} {
-		if src == "" {
-			continue
-		}
-		if _, err := s.engine.Eval(src); err != nil {
-			return internal(err)
-		}
-		if src == unit.Source {
-			for _, function := range unit.Values {
-				if err := s.engine.CallValue(function); err != nil {
-					return internal(err)
-				}
-			}
-			if err := s.link(unit); err != nil {
-				return internal(err)
-			}
+	for _, src := range unit.Pieces() {
+		if err := s.evaluate(ctx, src); err != nil {
+			return err
 		}
 	}
-	return nil
+	for _, function := range unit.Values {
+		if err := s.engine.CallValue(function); err != nil {
+			return internal(err)
+		}
+	}
+	if err := s.link(unit); err != nil {
+		return internal(err)
+	}
+	return s.evaluate(ctx, unit.Register)
+}
+
+// evaluate has the engine evaluate src, unless ctx has ended.
+func (s *Session) evaluate(ctx context.Context, src string) error {
+	if err := ctx.Err(); err != nil || src == "" {
+		return err
+	}
+	_, err := s.engine.Eval(src)
+	return internal(err)
 }
 
 // internal makes a fault of a panic that no code of the user has caused.

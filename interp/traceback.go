@@ -116,7 +116,12 @@ func before(p, q token.Position) bool {
 func (s *Session) inLiteral(at token.Position) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.literals[at.Filename], func(e extent) bool { return e.contains(at) })
+	for e := range s.literals[at.Filename] {
+		if e.contains(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // declaredFrame is a function of which only the name is known.
@@ -138,9 +143,12 @@ func (s *Session) noteFunctions(cell *check.Cell) {
 	note := func(n ast.Node) bool {
 		if l, ok := n.(*ast.FuncLit); ok {
 			e := extent{cell.Fset.Position(l.Pos()), cell.Fset.Position(l.End())}
-			if list := s.literals[e.start.Filename]; !slices.Contains(list, e) {
-				s.literals[e.start.Filename] = append(list, e)
+			known := s.literals[e.start.Filename]
+			if known == nil {
+				known = map[extent]bool{}
+				s.literals[e.start.Filename] = known
 			}
+			known[e] = true
 		}
 		return true
 	}

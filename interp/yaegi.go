@@ -72,6 +72,23 @@ func (e *yaegiEngine) Eval(src string) (v reflect.Value, err error) {
 	return v, &engineError{err.Error()}
 }
 
+// Address implements engine. An evaluation would make the frame of global variables
+// larger, which copies all of them.
+func (e *yaegiEngine) Address(variable string) (reflect.Value, error) {
+	v := reflect.ValueOf(e.interpreter).Elem()
+	if main := accessible(v, "scopes").MapIndex(reflect.ValueOf("main")); main.IsValid() {
+		symbol := accessible(main.Elem(), "sym").MapIndex(reflect.ValueOf(variable))
+		if symbol.IsValid() && accessible(symbol.Elem(), "kind").Uint() == varSym {
+			index := int(accessible(symbol.Elem(), "index").Int())
+			data := accessible(accessible(v, "frame").Elem(), "data").Interface().([]reflect.Value)
+			if index >= 0 && index < len(data) && data[index].CanAddr() {
+				return data[index].Addr(), nil
+			}
+		}
+	}
+	return e.Eval("&" + variable)
+}
+
 // Run implements engine. The function is not called by an evaluation: another
 // one may begin while it waits.
 func (e *yaegiEngine) Run(function string) (err error) {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -46,7 +47,8 @@ func newInfo() *types.Info {
 }
 
 // attempt type-checks u in the scope of the session.
-func (c *Checker) attempt(u *unit) *attempt {
+// It ends early when ctx does.
+func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	a := &attempt{Checker: c, unit: u, info: newInfo(), declared: map[string]bool{}, originals: map[types.Object]types.Object{}}
 	a.nameInits()
 	a.errs = append(a.errs, u.controlErrors(c.fset)...)
@@ -75,7 +77,7 @@ func (c *Checker) attempt(u *unit) *attempt {
 		a.addMethods()
 	}
 	a.fillScope()
-	a.run()
+	a.run(ctx)
 	a.hoisting.restore(a.info, a.originals)
 	a.restoreHidden()
 	a.restoreMethods()
@@ -248,21 +250,31 @@ func (c *Checker) lookup(name string) types.Object {
 }
 
 // run calls go/types and sorts out what it reports.
-func (a *attempt) run() {
-	config := types.Config{Importer: a.importer, Error: func(err error) {
+func (a *attempt) run(ctx context.Context) {
+	points := &checkpoints{}
+	if !a.sketch { // may be too broken
+		points = insertCheckpoints(a.file)
+	}
+	config := types.Config{Importer: a.importer, Sizes: stoppable{sizes, ctx}, Error: func(err error) {
 		var e types.Error
 		if errors.As(err, &e) {
 			a.report(e)
 		}
 	}}
-	defer func() {
-		if r := recover(); r != nil {
-			a.errs = append(a.errs, &Error{Pos: a.position(0), Msg: fmt.Sprintf("internal error of the type checker: %v\n\t%s",
-				r, strings.ReplaceAll(strings.TrimSpace(string(debug.Stack())), "\n", "\n\t"))})
-		}
+	defer points.remove(a.info)
+	done := make(chan struct{})
+	go func() { // which a stop ends
+		defer close(done)
+		defer func() {
+			if r := recover(); r != nil {
+				a.errs = append(a.errs, &Error{Pos: a.position(0), Msg: fmt.Sprintf("internal error of the type checker: %v\n\t%s",
+					r, strings.ReplaceAll(strings.TrimSpace(string(debug.Stack())), "\n", "\n\t"))})
+			}
+		}()
+		// Its error is the first of those that were reported one by one.
+		_ = types.NewChecker(&config, a.fset, a.pkg, a.info).Files([]*ast.File{a.file})
 	}()
-	// Its error is the first of those that were reported one by one.
-	_ = types.NewChecker(&config, a.fset, a.pkg, a.info).Files([]*ast.File{a.file})
+	<-done
 }
 
 // isAllowed says whether a cell may have what e reports: names that nothing uses,

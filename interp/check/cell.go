@@ -63,6 +63,9 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
 
+// MostErrors is how many errors of a cell are worth to be explained.
+const MostErrors = 50
+
 // An ErrorList is everything that is wrong with a cell, in source order.
 type ErrorList []*Error
 

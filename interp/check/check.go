@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"go/token"
 	"go/types"
 	"maps"
@@ -82,14 +83,21 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 	return c
 }
 
-// Check checks a cell. The error is an [ErrorList]. The result is not visible
-// to later cells before Commit; a cell that is not committed must be discarded.
-func (c *Checker) Check(number int, src string) (*Cell, error) {
+// Check checks a cell. The error is an [ErrorList], or that of ctx when it has ended:
+// then nothing of the cell is left. The result is not visible to later cells before
+// Commit; a cell that is not committed must be discarded.
+func (c *Checker) Check(ctx context.Context, number int, src string) (*Cell, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := &plan{broken: map[*declaration]*Error{}, dropped: map[*declaration]*Error{}}
 	for {
-		u, errs := parse(c.fset, number, src, p)
+		u, errs := parse(ctx, c.fset, number, src, p)
+		if err := ctx.Err(); err != nil {
+			if u != nil {
+				c.fset.RemoveFile(u.token)
+			}
+			return nil, err
+		}
 		if errs != nil {
 			return nil, errs.sorted(number)
 		}
@@ -99,8 +107,16 @@ func (c *Checker) Check(number int, src string) (*Cell, error) {
 				continue
 			}
 		}
-		a := c.attempt(u)
-		cell, errs := a.finish()
+		a := c.attempt(ctx, u)
+		var cell *Cell
+		if ctx.Err() == nil {
+			cell, errs = a.finish()
+		}
+		if err := ctx.Err(); err != nil {
+			c.removeMethods(a.methods, a.info)
+			c.fset.RemoveFile(u.token)
+			return nil, err
+		}
 		// An error may be one only because the cell meets declarations that still
 		// use what it redefines.
 		more := a.dependants()
@@ -121,9 +137,10 @@ func (c *Checker) Check(number int, src string) (*Cell, error) {
 func (c *Checker) Commit(cell *Cell) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	forgotten := map[string]bool{}
 	for name, path := range cell.imports {
 		c.imports[name] = path
-		c.forget(name)
+		forgotten[name] = true
 	}
 	c.dots = append(c.dots, cell.dots...)
 	for _, n := range cell.names {
@@ -131,10 +148,17 @@ func (c *Checker) Commit(cell *Cell) {
 			if _, isType := n.object.(*types.TypeName); isType {
 				c.redefined[n.name] = cell.Number
 			}
-			c.forget(n.name)
-			if hides(n.object, old) {
-				c.hide(n.name, old.(*types.TypeName))
-			}
+			forgotten[n.name] = true
+		}
+	}
+	before := map[string]types.Object{}
+	for name := range forgotten {
+		before[name] = c.live[name]
+	}
+	c.forget(forgotten)
+	for _, n := range cell.names {
+		if old := before[n.name]; hides(n.object, old) {
+			c.hide(n.name, old.(*types.TypeName))
 		}
 		if _, isType := n.object.(*types.TypeName); isType {
 			delete(c.hidden, n.name)
@@ -178,16 +202,20 @@ func (c *Checker) isLive(d *declaration) bool {
 	return slices.ContainsFunc(d.keys, func(key string) bool { return c.declarations[key] == d })
 }
 
-// forget ends the life of a name and of the methods of a type with that name.
-func (c *Checker) forget(name string) {
-	_, isType := c.live[name].(*types.TypeName)
-	delete(c.live, name)
-	delete(c.declarations, name)
-	if !isType {
+// forget ends the life of names and of the methods of types with these names.
+func (c *Checker) forget(names map[string]bool) {
+	hasType := false
+	for name := range names {
+		_, isType := c.live[name].(*types.TypeName)
+		hasType = hasType || isType
+		delete(c.live, name)
+		delete(c.declarations, name)
+	}
+	if !hasType {
 		return
 	}
 	for key := range c.declarations {
-		if strings.HasPrefix(key, name+".") {
+		if receiver, _, method := strings.Cut(key, "."); method && names[receiver] {
 			delete(c.declarations, key)
 		}
 	}

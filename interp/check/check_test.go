@@ -26,7 +26,7 @@ func run(t *testing.T, c *Checker, cells ...string) *Cell {
 	t.Helper()
 	var last *Cell
 	for i, src := range cells {
-		cell, err := c.Check(i+1, src)
+		cell, err := c.Check(t.Context(), i+1, src)
 		if err != nil {
 			t.Fatalf("cell %d %q: %v", i+1, src, err)
 		}
@@ -149,7 +149,7 @@ func TestRefused(t *testing.T) {
 	for _, row := range refused {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newTestChecker().Check(1, row.in)
+			_, err := newTestChecker().Check(t.Context(), 1, row.in)
 			if err == nil {
 				t.Fatalf("%q was accepted, want %s", row.in, row.want)
 			}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"go/scanner"
 	"go/token"
 	"strings"
@@ -30,10 +31,13 @@ func IsComplete(src string) (status Completeness, depth int) {
 			}
 		}
 	}
+	if _, msg := tooDeep(list); msg != "" {
+		return Invalid, depth
+	}
 	if unterminated(src) {
 		return Incomplete, depth
 	}
-	u, errs := parse(token.NewFileSet(), 1, src, &plan{})
+	u, errs := parse(context.Background(), token.NewFileSet(), 1, src, &plan{})
 	if u != nil && errs == nil {
 		return Complete, 0
 	}

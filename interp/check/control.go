@@ -21,6 +21,7 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 			s = l.Stmt
 		}
 	}
+	next := nextDefinitions(u.body.Body.List)
 	for i, s := range u.body.Body.List {
 		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -36,18 +37,30 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 				if !ok {
 					break
 				}
-				for j := i + 1; j < target; j++ {
-					if name := defines(u.body.Body.List[j]); name != nil {
-						errs = append(errs, &Error{Pos: place(fset, n.Pos()), Msg: fmt.Sprintf("goto %s jumps over the definition of %s on line %d",
-							n.Label.Name, name.Name, fset.Position(name.Pos()).Line)})
-						break
-					}
+				if j := next[i+1]; j < target {
+					name := defines(u.body.Body.List[j])
+					errs = append(errs, &Error{Pos: place(fset, n.Pos()), Msg: fmt.Sprintf("goto %s jumps over the definition of %s on line %d",
+						n.Label.Name, name.Name, fset.Position(name.Pos()).Line)})
 				}
 			}
 			return true
 		})
 	}
 	return errs
+}
+
+// nextDefinitions gives for each statement, and for the end, the index of the first one
+// from there that defines a variable; the number of statements if there is none.
+func nextDefinitions(list []ast.Stmt) []int {
+	next := make([]int, len(list)+1)
+	next[len(list)] = len(list)
+	for i := len(list) - 1; i >= 0; i-- {
+		next[i] = next[i+1]
+		if defines(list[i]) != nil {
+			next[i] = i
+		}
+	}
+	return next
 }
 
 // defines is a variable that the statement defines, or nil.

@@ -15,6 +15,9 @@ import (
 // explain is an error of go/types in the words for a cell, with a hint where what
 // earlier cells did is behind it.
 func (a *attempt) explain(msg string) string {
+	if len(a.errs) > MostErrors {
+		return msg
+	}
 	msg = a.plainPackages(msg)
 	return msg + a.otherCase(msg) + a.olderType(msg) + a.hiddenPackage(msg)
 }

@@ -20,7 +20,7 @@ func TestForeign(t *testing.T) {
 		{"print \"hello\"", "cell[1]:1:7: unexpected \"hello\" at the end of a statement: a call has brackets, fmt.Println(x)"},
 		{"while := 3\nprint := while + while", ""},
 	} {
-		_, err := newTestChecker().Check(1, row.in)
+		_, err := newTestChecker().Check(t.Context(), 1, row.in)
 		got := ""
 		if err != nil {
 			got = err.(ErrorList)[0].Error()

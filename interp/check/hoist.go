@@ -30,6 +30,7 @@ type hoisting struct {
 	names    map[string]*ast.Ident // hoisted names, where they are defined
 	index    map[*ast.Ident]int    // defining identifier to its place in original
 	outer    []*ast.Ident          // identifiers renamed with outerSuffix
+	declared map[string]bool       // variables that declarations before the first statement declare
 	errs     ErrorList
 }
 
@@ -39,6 +40,7 @@ func (u *unit) hoist(fset *token.FileSet) *hoisting {
 		original: append([]ast.Stmt(nil), u.body.Body.List...),
 		names:    map[string]*ast.Ident{},
 		index:    map[*ast.Ident]int{},
+		declared: u.declaredVars(),
 	}
 	list := u.body.Body.List
 	for i, s := range h.original {
@@ -86,7 +88,7 @@ func (h *hoisting) shortDefinition(fset *token.FileSet, i int, s *ast.AssignStmt
 		switch {
 		case !ok:
 			return s // go/types says that this is not a name
-		case id.Obj == nil || id.Obj.Decl != s || h.unit.declaresVar(id.Name):
+		case id.Obj == nil || id.Obj.Decl != s || h.declared[id.Name]:
 			known = append(known, k)
 		case id.Name != "_":
 			fresh++
@@ -207,21 +209,16 @@ func renameKeys(lit *ast.CompositeLit, typ ast.Expr, rename func(*ast.Ident)) {
 	}
 }
 
-// declaresVar says whether a var declaration before the first statement of the
-// cell declares name: for the user it is in the same scope.
-func (u *unit) declaresVar(name string) bool {
+// declaredVars are the variables of the var declarations before the first statement
+// of the cell: for the user they are in the same scope.
+func (u *unit) declaredVars() map[string]bool {
+	names := map[string]bool{}
 	for _, d := range u.file.Decls {
-		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
-			for _, s := range d.Specs {
-				for _, n := range s.(*ast.ValueSpec).Names {
-					if n.Name == name {
-						return true
-					}
-				}
-			}
+		for _, name := range definedNames(d) {
+			names[name] = true
 		}
 	}
-	return false
+	return names
 }
 
 // restore puts the user's names and statements back, and lets the uses of outer

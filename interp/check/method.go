@@ -255,9 +255,12 @@ func (a *attempt) restoreMethods() {
 			}
 		}
 	}
+	index := map[ast.Decl]int{}
+	for i, d := range a.file.Decls {
+		index[d] = i
+	}
 	for _, m := range a.methods {
-		i := slices.IndexFunc(a.file.Decls, func(d ast.Decl) bool { return d == m.check })
-		a.file.Decls[i] = m.decl
+		a.file.Decls[index[m.check]] = m.decl
 		if m.method != nil {
 			a.info.Defs[m.decl.Name] = m.method
 		}

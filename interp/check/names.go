@@ -33,7 +33,7 @@ func (c *Checker) Reset(except ...string) {
 	defer c.mu.Unlock()
 	for name := range c.live {
 		if !slices.Contains(except, name) {
-			c.forget(name)
+			delete(c.live, name)
 		}
 	}
 	clear(c.hidden)

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // Use before definition.
@@ -25,13 +26,14 @@ type order struct {
 	*attempt
 	defined map[types.Object]int        // variable to the statement that defines it
 	through map[types.Object]references // function, or variable that holds a literal
+	last    map[types.Object]int        // the last definition that it reaches, or is
 }
 
 func (a *attempt) orderErrors() ErrorList {
 	if len(a.hoisting.index) == 0 {
 		return nil
 	}
-	o := &order{a, map[types.Object]int{}, map[types.Object]references{}}
+	o := &order{a, map[types.Object]int{}, map[types.Object]references{}, map[types.Object]int{}}
 	for id, i := range a.hoisting.index {
 		if v := a.info.Defs[id]; v != nil {
 			o.defined[v] = i
@@ -44,16 +46,51 @@ func (a *attempt) orderErrors() ErrorList {
 			}
 		}
 	}
+	statements := make([]references, len(a.hoisting.original))
+	for i, s := range a.hoisting.original {
+		statements[i] = o.statement(s)
+	}
+	o.findLast()
 	var errs ErrorList
 	for _, init := range a.info.InitOrder {
 		if !a.inBody(init) {
 			errs = append(errs, o.reach(-1, o.references(init.Rhs))...)
 		}
 	}
-	for i, s := range a.hoisting.original {
-		errs = append(errs, o.reach(i, o.statement(s))...)
+	for i, refs := range statements {
+		if len(errs) > MostErrors {
+			break
+		}
+		errs = append(errs, o.reach(i, refs)...)
 	}
 	return errs
+}
+
+// findLast finds the last definition that each object reaches: from each definition,
+// the last one first, it goes back to what leads there and was not yet found.
+func (o *order) findLast() {
+	from := map[types.Object][]types.Object{}
+	for object, refs := range o.through {
+		for to := range refs {
+			from[to] = append(from[to], object)
+		}
+	}
+	definitions := make([]types.Object, 0, len(o.defined))
+	for v := range o.defined {
+		definitions = append(definitions, v)
+	}
+	slices.SortFunc(definitions, func(x, y types.Object) int { return o.defined[y] - o.defined[x] })
+	for _, v := range definitions {
+		at := o.defined[v]
+		for found := []types.Object{v}; len(found) > 0; {
+			x := found[len(found)-1]
+			found = found[:len(found)-1]
+			if _, known := o.last[x]; !known {
+				o.last[x] = at
+				found = append(found, from[x]...)
+			}
+		}
+	}
 }
 
 // statement returns what s reaches at once, and notes the literals that it only
@@ -114,9 +151,13 @@ func definitions(s ast.Stmt) (names []*ast.Ident, values []ast.Expr) {
 
 func (r references) add(more references) {
 	for o, p := range more {
-		if _, ok := r[o]; !ok {
-			r[o] = p
-		}
+		r.addOne(o, p)
+	}
+}
+
+func (r references) addOne(o types.Object, p token.Pos) {
+	if _, ok := r[o]; !ok {
+		r[o] = p
 	}
 }
 
@@ -132,11 +173,11 @@ func (o *order) references(n ast.Node) references {
 		switch object := o.info.Uses[id].(type) {
 		case *types.Var:
 			if _, mine := o.defined[object]; mine {
-				refs.add(references{object: id.Pos()})
+				refs.addOne(object, id.Pos())
 			}
 		case *types.Func:
 			if object.Pkg() == o.pkg {
-				refs.add(references{object.Origin(): id.Pos()})
+				refs.addOne(object.Origin(), id.Pos())
 			}
 		}
 		return true
@@ -148,6 +189,9 @@ func (o *order) references(n ast.Node) references {
 func (o *order) reach(i int, refs references) ErrorList {
 	var errs ErrorList
 	for object, pos := range refs {
+		if last, ok := o.last[object]; !ok || last < i {
+			continue
+		}
 		if v := o.late(i, object, map[types.Object]bool{}); v != nil {
 			line := o.fset.Position(v.Pos()).Line
 			msg := fmt.Sprintf("%s is used before its definition on line %d", v.Name(), line)

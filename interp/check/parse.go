@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -31,6 +32,15 @@ type unit struct {
 	inits  int  // number of func init
 	values bool // the last statement is a list of expressions
 	sketch bool // a cell may be running: the types of the session are not to change
+	table  lineTable
+}
+
+// lines is the table of the lines of the source, which keep their places.
+func (u *unit) lines() lineTable {
+	if u.table == nil {
+		u.table = linesOf(u.src)
+	}
+	return u.table
 }
 
 // A piece is a package-level declaration in the file of a unit.
@@ -43,17 +53,32 @@ type piece struct {
 
 // parse splits and parses a cell, with declarations of earlier cells before its
 // own, as planned. All syntax errors are returned, at their places in the cell.
-func parse(fset *token.FileSet, number int, src string, p *plan) (*unit, ErrorList) {
+//
+// It looks at ctx between its steps; both results are nil when that has ended.
+func parse(ctx context.Context, fset *token.FileSet, number int, src string, p *plan) (*unit, ErrorList) {
 	u := &unit{number: number, src: src, plan: p}
 	if errs := u.scan(); errs != nil {
 		return nil, errs
+	}
+	if ctx.Err() != nil {
+		return nil, nil
 	}
 	text := u.text()
 	file, err := parser.ParseFile(fset, "", text, parser.AllErrors)
 	u.token = lastFile(fset)
 	if err != nil {
 		fset.RemoveFile(u.token)
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		if e := deepBlock(text); e != nil {
+			return nil, ErrorList{e}
+		}
 		return nil, u.syntaxErrors()
+	}
+	if e := deepest(fset, file); e != nil {
+		fset.RemoveFile(u.token)
+		return nil, ErrorList{e}
 	}
 	u.file = file
 	u.body = file.Decls[len(file.Decls)-1].(*ast.FuncDecl)
@@ -97,7 +122,11 @@ func lastFile(fset *token.FileSet) *token.File { return fset.File(token.Pos(fset
 // scan splits the cell and refuses what is not Go before the parser would
 // misread it.
 func (u *unit) scan() ErrorList {
-	chunks, unmatched := split(u.src)
+	list, comments := scan(u.src)
+	if offset, msg := tooDeep(list); msg != "" {
+		return ErrorList{u.errorAt(offset, msg)}
+	}
+	chunks, unmatched := splitList(u.src, list, comments, u.lines())
 	if unmatched >= 0 {
 		return ErrorList{u.errorAt(unmatched, fmt.Sprintf("unexpected %q: no bracket is open here", u.src[unmatched]))}
 	}
@@ -113,7 +142,6 @@ func (u *unit) scan() ErrorList {
 			errs = append(errs, u.commandError(c))
 		}
 	}
-	list, comments := scan(u.src)
 	for _, c := range comments {
 		if msg := directiveRefusal(u.src[c[0]:c[1]]); msg != "" {
 			errs = append(errs, u.errorAt(c[0], msg))
@@ -223,12 +251,8 @@ func directive(number, line, column int) string {
 
 // position converts an offset in the source.
 func (u *unit) position(offset int) token.Position {
-	offset = min(offset, len(u.src))
-	return token.Position{
-		Filename: Filename(u.number),
-		Line:     1 + strings.Count(u.src[:offset], "\n"),
-		Column:   offset - strings.LastIndexByte(u.src[:offset], '\n'),
-	}
+	line, column := u.lines().position(min(offset, len(u.src)))
+	return token.Position{Filename: Filename(u.number), Line: line, Column: column}
 }
 
 func (u *unit) errorAt(offset int, msg string) *Error {

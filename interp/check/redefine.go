@@ -59,9 +59,10 @@ func (e *Error) first() string {
 func (a *attempt) blame(errs ErrorList) bool {
 	again := false
 	seen := map[*declaration]bool{}
+	carried := slices.DeleteFunc(slices.Clone(a.pieces), func(p piece) bool { return !p.carried })
 	for _, e := range errs {
-		for _, p := range a.pieces {
-			if !p.carried || !(p.node.Pos() <= e.pos && e.pos < p.node.End()) {
+		for _, p := range carried {
+			if !(p.node.Pos() <= e.pos && e.pos < p.node.End()) {
 				continue
 			}
 			d := p.declaration
@@ -182,21 +183,23 @@ func (c *Checker) keep(u *unit) map[int]bool {
 			changed[n.Name] = true
 		}
 	}
-	for again := true; again; {
-		again = false
-		for chunk, d := range candidates {
-			receiver := d.receiver()
-			drop := changed[receiver] && receiver != ""
-			for use := range d.uses {
-				drop = drop || changed[strings.TrimSuffix(use, hiddenSuffix)] && !slices.Contains(d.keys, use)
+	users := map[string][]int{} // chunks of candidates, by what they use
+	for chunk, d := range candidates {
+		if receiver := d.receiver(); receiver != "" {
+			users[receiver] = append(users[receiver], chunk)
+		}
+		for use := range d.uses {
+			if !slices.Contains(d.keys, use) {
+				use = strings.TrimSuffix(use, hiddenSuffix)
+				users[use] = append(users[use], chunk)
 			}
-			if !drop {
-				continue
-			}
-			again = true
-			delete(candidates, chunk)
-			for _, key := range d.keys {
-				changed[key] = true
+		}
+	}
+	for queue := slices.Collect(maps.Keys(changed)); len(queue) > 0; queue = queue[1:] {
+		for _, chunk := range users[queue[0]] {
+			if d := candidates[chunk]; d != nil {
+				delete(candidates, chunk)
+				queue = append(queue, d.keys...)
 			}
 		}
 	}

@@ -58,21 +58,21 @@ func TestLaterMethods(t *testing.T) {
 	t.Parallel()
 	c := newTestChecker()
 	run(t, c, "type P struct{ X int }\np := P{3}")
-	if _, err := c.Check(2, "func (p P) String() string { return undefinedThing }"); err == nil {
+	if _, err := c.Check(t.Context(), 2, "func (p P) String() string { return undefinedThing }"); err == nil {
 		t.Fatal("a wrong method was accepted")
 	}
-	if _, err := c.Check(3, "p.String()"); err == nil {
+	if _, err := c.Check(t.Context(), 3, "p.String()"); err == nil {
 		t.Fatal("the method of a failed cell is there")
 	}
-	cell, err := c.Check(4, "func (p P) String() string { return \"P!\" }\ns := p.String()\nvar _ fmt.Stringer = p")
+	cell, err := c.Check(t.Context(), 4, "func (p P) String() string { return \"P!\" }\ns := p.String()\nvar _ fmt.Stringer = p")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Discard(cell)
-	if _, err := c.Check(5, "p.String()"); err == nil {
+	if _, err := c.Check(t.Context(), 5, "p.String()"); err == nil {
 		t.Fatal("the method of a discarded cell is there")
 	}
-	if cell, err = c.Check(6, "func (p P) String() string { return \"P!\" }\nfunc (p *P) Set(x int) { p.X = x }"); err != nil {
+	if cell, err = c.Check(t.Context(), 6, "func (p P) String() string { return \"P!\" }\nfunc (p *P) Set(x int) { p.X = x }"); err != nil {
 		t.Fatal(err)
 	}
 	c.Commit(cell)
@@ -83,7 +83,7 @@ func TestLaterMethods(t *testing.T) {
 		}
 	}
 	run(t, c, "p.Set(4)\np.String()", "func show() string { return p.String() }")
-	if cell, err = c.Check(9, "func (p P) String() string { return \"new\" }"); err != nil {
+	if cell, err = c.Check(t.Context(), 9, "func (p P) String() string { return \"new\" }"); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(cell.Carried); got != "[show]" {
@@ -95,7 +95,7 @@ func TestLaterMethods(t *testing.T) {
 		{"type Q int\nfunc (p P) M(q Q) {}", "cell[20]:2:16: the method M of P, a type of an earlier cell, mentions Q, which this cell declares: declare Q in a cell before this one"},
 		{"func (p P) M() {}\nfunc (p *P) M() {}", "cell[20]:2:13: method P.M already declared at cell[20]:1:12"},
 	} {
-		_, err := c.Check(20, row[0])
+		_, err := c.Check(t.Context(), 20, row[0])
 		if err == nil || err.Error() != row[1] {
 			t.Errorf("%q: got %v, want %s", row[0], err, row[1])
 		}
@@ -142,7 +142,7 @@ func TestFailedCellLeavesNothing(t *testing.T) {
 	run(t, c, "x := 1")
 	types, live := len(c.info.Types), len(c.live)
 	for _, src := range []string{"y := undefined", "x := \"a\"\nz := nope", "func f( {", "type T struct{ u U }"} {
-		if _, err := c.Check(2, src); err == nil {
+		if _, err := c.Check(t.Context(), 2, src); err == nil {
 			t.Fatalf("%q was accepted", src)
 		}
 	}
@@ -174,7 +174,7 @@ func TestOlderType(t *testing.T) {
 			c := newTestChecker()
 			list := cells(row.in)
 			run(t, c, list[:len(list)-1]...)
-			_, err := c.Check(len(list), list[len(list)-1])
+			_, err := c.Check(t.Context(), len(list), list[len(list)-1])
 			want := row.want
 			if row.cell > 0 {
 				want += fmt.Sprintf(hint, row.cell)
@@ -197,7 +197,7 @@ func TestHiddenPackage(t *testing.T) {
 	} {
 		c := newTestChecker()
 		run(t, c, row.before)
-		if _, err := c.Check(2, row.in); err == nil || err.Error() != row.want {
+		if _, err := c.Check(t.Context(), 2, row.in); err == nil || err.Error() != row.want {
 			t.Errorf("%q: got %v\nwant %s", row.in, err, row.want)
 		}
 	}

@@ -20,7 +20,7 @@ func TestRefuseDirectives(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newTestChecker().Check(1, row.in)
+			_, err := newTestChecker().Check(t.Context(), 1, row.in)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -57,7 +57,7 @@ func TestRefuse(t *testing.T) {
 				}
 				return ""
 			}))
-			_, err := c.Check(1, row.in)
+			_, err := c.Check(t.Context(), 1, row.in)
 			got := ""
 			if err != nil {
 				got = err.Error()

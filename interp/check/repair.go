@@ -12,70 +12,66 @@ import (
 // generic function has parameters.
 func closeOpen(src string) string {
 	list, comments := scan(src)
-	src += endOfText(src, list, comments)
-	var open []int // indices in list
-	calls := uncalled(list)
+	calls := []int{} // where () is missing
+	// A level is what has been seen since the last semicolon between two brackets.
+	type level struct {
+		open      token.Token
+		needsCall bool // behind the closing bracket
+		starts    bool // go or defer
+		literal   bool // the function of go or defer
+	}
+	levels := []level{{}}
+	// end is where a statement ends that may be a go or defer statement without a call.
+	end := func(i int) {
+		top := &levels[len(levels)-1]
+		if top.starts && i > 0 && list[i-1].tok == token.IDENT {
+			calls = append(calls, list[i-1].offset+len(list[i-1].lit))
+		}
+		top.starts, top.literal = false, false
+	}
 	for i, t := range list {
+		top := &levels[len(levels)-1]
 		switch t.tok {
+		case token.GO, token.DEFER:
+			top.starts = true
+		case token.FUNC:
+			top.literal = top.literal || i > 0 && (list[i-1].tok == token.GO || list[i-1].tok == token.DEFER)
+		case token.SEMICOLON:
+			end(i)
 		case token.LPAREN, token.LBRACE, token.LBRACK:
-			open = append(open, i)
+			levels = append(levels, level{open: t.tok, needsCall: needsCall(list, i, top.literal)})
 		case token.RPAREN, token.RBRACE, token.RBRACK:
-			n := len(open) - 1
-			if n < 0 || closing(list[open[n]].tok) != t.tok {
+			if len(levels) == 1 || closing(top.open) != t.tok {
 				continue
 			}
+			end(i)
 			called := i+1 < len(list) && list[i+1].tok == token.LPAREN
-			if !called && needsCall(list, open[n]) {
+			if !called && top.needsCall {
 				calls = append(calls, t.offset+1)
 			}
-			open = open[:n]
+			levels = levels[:len(levels)-1]
 		}
 	}
+	text := src + endOfText(src, list, comments)
 	slices.Sort(calls)
-	for _, at := range slices.Backward(slices.Compact(calls)) {
-		src = src[:at] + "()" + src[at:]
-	}
 	var b strings.Builder
-	b.WriteString(src)
-	for _, i := range slices.Backward(open) {
-		end := closing(list[i].tok)
-		if end == token.RBRACE {
+	at := 0
+	for _, call := range slices.Compact(calls) {
+		b.WriteString(text[at:call] + "()")
+		at = call
+	}
+	b.WriteString(text[at:])
+	for _, l := range slices.Backward(levels[1:]) {
+		closed := closing(l.open)
+		if closed == token.RBRACE {
 			b.WriteByte('\n')
 		}
-		b.WriteString(end.String())
-		if needsCall(list, i) {
+		b.WriteString(closed.String())
+		if l.needsCall {
 			b.WriteString("()")
 		}
 	}
 	return b.String()
-}
-
-// uncalled are the places where () is missing: the ends of go and defer statements
-// that are no calls.
-func uncalled(list []lexeme) (calls []int) {
-	for i, t := range list {
-		if t.tok != token.GO && t.tok != token.DEFER {
-			continue
-		}
-		depth := 0
-	statement:
-		for j := i + 1; j < len(list); j++ {
-			switch list[j].tok {
-			case token.LPAREN, token.LBRACE, token.LBRACK:
-				depth++
-			case token.RPAREN, token.RBRACE, token.RBRACK:
-				depth--
-			}
-			if depth > 0 || depth == 0 && list[j].tok != token.SEMICOLON {
-				continue
-			}
-			if last := list[j-1]; last.tok == token.IDENT {
-				calls = append(calls, last.offset+len(last.lit))
-			}
-			break statement
-		}
-	}
-	return calls
 }
 
 func closing(open token.Token) token.Token {
@@ -115,36 +111,14 @@ func endOfText(src string, list []lexeme, comments [][2]int) string {
 }
 
 // needsCall says whether () follows the bracket that list[open] opens: that of
-// the body of a function that go or defer calls, or of type parameters.
-func needsCall(list []lexeme, open int) bool {
+// the body of a function that go or defer calls, which literal tells of, or of type
+// parameters.
+func needsCall(list []lexeme, open int, literal bool) bool {
 	switch list[open].tok {
 	case token.LBRACK:
 		return open > 1 && list[open-1].tok == token.IDENT && list[open-2].tok == token.FUNC
 	case token.LBRACE:
-	default:
-		return false
-	}
-	if open > 0 && (list[open-1].tok == token.STRUCT || list[open-1].tok == token.INTERFACE) {
-		return false
-	}
-	depth := 0
-	for i := open - 1; i > 0; i-- {
-		switch list[i].tok {
-		case token.RPAREN, token.RBRACE, token.RBRACK:
-			depth++
-		case token.LPAREN, token.LBRACE, token.LBRACK:
-			if depth--; depth < 0 {
-				return false
-			}
-		case token.SEMICOLON:
-			if depth == 0 {
-				return false
-			}
-		case token.FUNC:
-			if before := list[i-1].tok; depth == 0 && (before == token.GO || before == token.DEFER) {
-				return true
-			}
-		}
+		return literal && list[open-1].tok != token.STRUCT && list[open-1].tok != token.INTERFACE
 	}
 	return false
 }
@@ -158,13 +132,8 @@ func WithoutErrors(src string, keep int) (text string, changed bool) {
 	text = src
 	kept := 1 + strings.Count(src[:keep], "\n")
 	for range repairs {
-		lines := errorLines(text)
 		before := text
-		for _, line := range lines {
-			if line != kept {
-				text = blankLine(text, line)
-			}
-		}
+		text = blankLines(text, slices.DeleteFunc(errorLines(text), func(line int) bool { return line == kept }))
 		if text == before {
 			break
 		}
@@ -175,7 +144,11 @@ func WithoutErrors(src string, keep int) (text string, changed bool) {
 // errorLines are the lines of src, from 1, with what the parser does not take.
 func errorLines(src string) (lines []int) {
 	u := &unit{number: sketchNumber, src: closeOpen(src), plan: &plan{}}
-	chunks, unmatched := split(u.src)
+	list, comments := scan(u.src)
+	if _, msg := tooDeep(list); msg != "" {
+		return nil
+	}
+	chunks, unmatched := splitList(u.src, list, comments, u.lines())
 	if unmatched >= 0 {
 		return []int{u.position(unmatched).Line}
 	}
@@ -234,17 +207,19 @@ func opensGroup(list []lexeme, i int) bool {
 	return false
 }
 
-func blankLine(src string, line int) string {
-	list := strings.SplitAfter(src, "\n")
-	if line < 1 || line > len(list) {
-		return src
-	}
-	text := []byte(list[line-1])
-	for i, c := range text {
-		if c != '\n' && c != '\r' {
-			text[i] = ' '
+// blankLines is src with spaces for lines.
+func blankLines(src string, lines []int) string {
+	text, table := []byte(src), linesOf(src)
+	for _, line := range lines {
+		if line < 1 || line > len(table) {
+			continue
+		}
+		start := table[line-1]
+		for i, c := range []byte(table.text(src, line)) {
+			if c != '\r' {
+				text[start+i] = ' '
+			}
 		}
 	}
-	list[line-1] = string(text)
-	return strings.Join(list, "")
+	return string(text)
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"sort"
 	"strings"
 )
 
@@ -119,17 +120,25 @@ func makesError(info *types.Info, call *ast.CallExpr) bool {
 }
 
 // inLiteral says whether p lies in a function literal of the statements.
-func (a *attempt) inLiteral(p token.Pos) bool {
-	found := false
+func (a *attempt) inLiteral(p token.Pos) bool { return a.literals()(p) }
+
+// literals gives a function that says whether a place lies in a function literal of the
+// statements.
+func (a *attempt) literals() func(token.Pos) bool {
+	var outer []*ast.FuncLit // in the order of the text
 	for _, s := range a.hoisting.original {
 		ast.Inspect(s, func(n ast.Node) bool {
-			if l, ok := n.(*ast.FuncLit); ok && l.Pos() <= p && p < l.End() {
-				found = true
+			l, ok := n.(*ast.FuncLit)
+			if ok {
+				outer = append(outer, l)
 			}
-			return !found
+			return !ok
 		})
 	}
-	return found
+	return func(p token.Pos) bool {
+		i := sort.Search(len(outer), func(i int) bool { return p < outer[i].End() })
+		return i < len(outer) && outer[i].Pos() <= p
+	}
 }
 
 // MakesError says whether a call of the cell makes an error as a value:

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -39,7 +40,11 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	u := &unit{number: sketchNumber, src: closeOpen(src), plan: &plan{}, sketch: true}
-	u.chunks, _ = split(u.src)
+	list, comments := scan(u.src)
+	if _, msg := tooDeep(list); msg != "" {
+		return
+	}
+	u.chunks, _ = splitList(u.src, list, comments, u.lines())
 	u.values = u.endsInList()
 	// The file is what could be parsed; the error tells what could not.
 	file, _ := parser.ParseFile(c.fset, "", u.text(), parser.AllErrors)
@@ -70,7 +75,7 @@ func (c *Checker) sketchAttempt(u *unit) (a *attempt, methods map[*types.TypeNam
 			a = nil
 		}
 	}()
-	a = c.attempt(u)
+	a = c.attempt(context.Background(), u)
 	return a, a.sketchedMethods()
 }
 

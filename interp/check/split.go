@@ -62,7 +62,12 @@ func scan(src string) (list []lexeme, comments [][2]int) {
 // one, or -1.
 func split(src string) (chunks []chunk, unmatched int) {
 	list, comments := scan(src)
+	return splitList(src, list, comments, linesOf(src))
+}
+
+func splitList(src string, list []lexeme, comments [][2]int, lines lineTable) (chunks []chunk, unmatched int) {
 	depth, start := 0, -1
+	semicolons := 0 // in the header that start may begin
 	for i, t := range list {
 		if start < 0 {
 			if t.tok == token.SEMICOLON {
@@ -78,21 +83,34 @@ func split(src string) (chunks []chunk, unmatched int) {
 				return chunks, t.offset
 			}
 		case token.SEMICOLON:
-			if depth == 0 && !inHeader(src, list, start, i) {
-				chunks = append(chunks, newChunk(src, list[start:i], t.offset))
-				chunks[len(chunks)-1].quiet = t.lit == ";"
-				start = -1
+			if depth > 0 {
+				continue
 			}
+			if semicolons < maxHeader && inHeader(src, list, start, i) {
+				semicolons++
+				continue
+			}
+			chunks = append(chunks, newChunk(list[start:i], t.offset, lines))
+			chunks[len(chunks)-1].quiet = t.lit == ";"
+			start, semicolons = -1, 0
 		}
 	}
 	if start >= 0 {
-		chunks = append(chunks, newChunk(src, list[start:], len(src)))
+		chunks = append(chunks, newChunk(list[start:], len(src), lines))
 	}
+	before := 0
 	for i := range chunks {
-		chunks[i].doc = docStart(src, comments, chunks[i].start)
+		c := &chunks[i]
+		for before < len(comments) && comments[before][1] <= c.start {
+			before++
+		}
+		c.doc = docStart(src, comments[:before], c.start)
 	}
 	return chunks, -1
 }
+
+// maxHeader is how many semicolons the header of a statement may have: that of for.
+const maxHeader = 2
 
 // inHeader says whether the semicolon list[i] lies in the header of the for, if
 // or switch that begins at list[start]. Where the header ends is told by the
@@ -138,8 +156,9 @@ func opensBlock(list []lexeme) bool {
 	return semicolons != 1 || list[0].tok != token.FOR
 }
 
-func newChunk(src string, list []lexeme, end int) chunk {
+func newChunk(list []lexeme, end int, lines lineTable) chunk {
 	start := list[0].offset
+	line, column := lines.position(start)
 	written := list
 	for len(written) > 1 && written[len(written)-1].lit == "\n" {
 		written = written[:len(written)-1]
@@ -154,8 +173,8 @@ func newChunk(src string, list []lexeme, end int) chunk {
 		kind:   kindOf(list),
 		start:  start,
 		end:    end,
-		line:   1 + strings.Count(src[:start], "\n"),
-		column: start - strings.LastIndexByte(src[:start], '\n'),
+		line:   line,
+		column: column,
 		first:  list[0].tok,
 	}
 }

@@ -42,7 +42,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string) {
 		c := newTestChecker()
 		lines := strings.Count(src, "\n") + 1
-		cell, err := c.Check(1, src)
+		cell, err := c.Check(t.Context(), 1, src)
 		if err != nil {
 			list, ok := err.(ErrorList)
 			if !ok || len(list) == 0 {
@@ -56,7 +56,7 @@ func FuzzCheck(f *testing.F) {
 		} else {
 			c.Commit(cell)
 		}
-		if _, err := c.Check(2, "1 + 1"); err != nil && err.Error() != "" && !strings.Contains(src, "package") {
+		if _, err := c.Check(t.Context(), 2, "1 + 1"); err != nil && err.Error() != "" && !strings.Contains(src, "package") {
 			t.Fatalf("%q spoils the next cell: %v", src, err)
 		}
 		IsComplete(src)

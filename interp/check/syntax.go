@@ -75,12 +75,13 @@ func (u *unit) chunkErrors(i int) ErrorList {
 // scanner says more than that of the parser, which saw an illegal token, and any more
 // than that a statement should have ended.
 func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
-	all := slices.Clone(list)
+	at := map[token.Position]int{}
+	for _, e := range list {
+		at[e.Pos]++
+	}
 	list = slices.DeleteFunc(list, func(e *scanner.Error) bool {
 		vague := strings.HasSuffix(e.Msg, "found 'ILLEGAL'") || strings.HasPrefix(e.Msg, "expected ';'")
-		return vague && slices.ContainsFunc(all, func(other *scanner.Error) bool {
-			return other != e && other.Pos == e.Pos
-		})
+		return vague && at[e.Pos] > 1
 	})
 	list.RemoveMultiples()
 	return list
@@ -104,7 +105,7 @@ func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
 	if u.isCommand(pos.Line) {
 		return msg + ": a command stands at the beginning of a line, outside of blocks"
 	}
-	if hint := foreign(strings.Split(u.src, "\n")[pos.Line-1], msg); hint != "" {
+	if hint := foreign(u.lines().text(u.src, pos.Line), msg); hint != "" {
 		msg += ": " + hint
 	}
 	return msg
@@ -112,7 +113,7 @@ func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
 
 // isCommand says whether a line looks like a command and is no Go.
 func (u *unit) isCommand(line int) bool {
-	text := strings.TrimSpace(strings.Split(u.src, "\n")[line-1])
+	text := strings.TrimSpace(u.lines().text(u.src, line))
 	if len(text) < 2 || text[0] != '%' && text[0] != '!' || !token.IsIdentifier(text[1:2]) && text[:2] != "%%" {
 		return false
 	}

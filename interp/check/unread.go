@@ -188,9 +188,10 @@ func (a *attempt) errorVariable(id *ast.Ident) *types.Var {
 // readAnytime are the variables that functions of the cell mention, or whose address is taken.
 func (a *attempt) readAnytime() map[*types.Var]bool {
 	anytime := map[*types.Var]bool{}
+	inLiteral := a.literals()
 	body := a.body.Body
 	for id, object := range a.info.Uses {
-		if v, ok := object.(*types.Var); ok && (id.Pos() < body.Pos() || a.inLiteral(id.Pos())) {
+		if v, ok := object.(*types.Var); ok && (id.Pos() < body.Pos() || inLiteral(id.Pos())) {
 			anytime[v] = true
 		}
 	}

@@ -24,7 +24,7 @@ func newSession(t testing.TB, cells ...string) *check.Checker {
 		return nil
 	}))
 	for i, src := range cells {
-		cell, err := c.Check(i+1, src)
+		cell, err := c.Check(t.Context(), i+1, src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestLeavesNoTrace(t *testing.T) {
 	c := newSession(t, session...)
 	src := "func (u User) New() { u. }"
 	At(c, paths, src, len("func (u User) New() { u."))
-	if _, err := c.Check(9, "u.New()"); err == nil {
+	if _, err := c.Check(t.Context(), 9, "u.New()"); err == nil {
 		t.Error("the method of a cell that was only completed exists")
 	}
 }

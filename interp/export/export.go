@@ -95,7 +95,7 @@ func newChecker(fset *token.FileSet, importer types.Importer) (*check.Checker, e
 		return nil, err
 	}
 	c := check.New(importer, fset, check.Guess(symbols.Guess), check.Refuse(symbols.Refused))
-	cell, err := c.Check(0, fmt.Sprintf("var ctx context.Context\nfunc %s(text string) {}", magic.Name))
+	cell, err := c.Check(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nfunc %s(text string) {}", magic.Name))
 	if err != nil {
 		return nil, err
 	}

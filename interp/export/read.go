@@ -85,7 +85,7 @@ func read(ctx context.Context, cells []Cell, modules module.Source) (*notebook, 
 			objections = append(objections, *objection)
 			continue
 		}
-		checked, err := checker.Check(number, c.Source)
+		checked, err := checker.Check(context.Background(), number, c.Source)
 		if err != nil {
 			if source.MayFail {
 				c.comment = "This cell does not compile, as its tag raises-exception allows:\n\n" + indent(source.Source)

@@ -17,7 +17,7 @@ func newSession(t *testing.T, cells ...string) *check.Checker {
 		return nil
 	}))
 	for i, src := range cells {
-		cell, err := c.Check(i+1, src)
+		cell, err := c.Check(t.Context(), i+1, src)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,7 @@ import (
 func (e *emitter) channelFunction(base, function, signature string) string {
 	return e.helper(base, base+" "+signature, func(name string) {
 		e.out.line("var %s func%s", name, signature)
-		e.registers.indent = 1
-		e.registers.line("%s", e.rt(function, "&"+name))
+		e.registers = append(e.registers, e.rt(function, "&"+name))
 	})
 }
 

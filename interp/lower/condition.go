@@ -19,6 +19,9 @@ import (
 // condition gives the lowered first operand x of && or ||, lowered from e, as the
 // call of a function if the engine would take a part of it for the condition.
 func (f *function) condition(e ast.Expr, x string) string {
+	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) && f.Info.Types[e].Value == nil {
+		return x // it begins with its own first operand, which was here before
+	}
 	text, err := parser.ParseExpr(x)
 	if err == nil && !misleads(first(text)) {
 		return x

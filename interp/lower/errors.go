@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/token"
 	"runtime/debug"
+
+	"github.com/quernlab/quern/interp/machine"
 )
 
 // UnsupportedError reports a construct that is legal Go and that lowered code
@@ -41,8 +43,11 @@ func (e *emitter) unsupported(at ast.Node, construct, hint string) {
 
 // failure turns what a lowering function panicked with into an error.
 func (e *emitter) failure(r any) error {
-	if u, ok := r.(*UnsupportedError); ok {
-		return u
+	switch r := r.(type) {
+	case *UnsupportedError:
+		return r
+	case *machine.Stopped:
+		return r.Err
 	}
 	return &InternalError{Reason: fmt.Sprint(r), Position: e.at, Stack: string(debug.Stack())}
 }

@@ -306,6 +306,9 @@ func (e *emitter) nonNil(t types.Type) string {
 }
 
 func (f *function) binary(e *ast.BinaryExpr) string {
+	if chains(e.Op) {
+		return f.chain(e)
+	}
 	if e.Op == token.EQL || e.Op == token.NEQ {
 		if text, ok := f.compare(f.expr(e.X), f.expr(e.Y), f.typeOf(e.X), f.typeOf(e.Y)); ok {
 			if e.Op == token.NEQ {
@@ -322,10 +325,39 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
 	case token.SHL, token.SHR:
 		y = f.shiftCount(e.Y)
-	case token.LAND, token.LOR:
-		x = f.condition(e.X, x)
 	}
 	return "(" + x + " " + e.Op.String() + " " + y + ")"
+}
+
+// chains says whether nothing but its operands is to be known of an operator.
+func chains(op token.Token) bool {
+	switch op {
+	case token.ADD, token.SUB, token.MUL, token.QUO, token.REM, token.AND, token.OR, token.XOR, token.AND_NOT, token.LAND, token.LOR:
+		return true
+	}
+	return false
+}
+
+// chain lowers a + b + c, without a copy of a + b.
+func (f *function) chain(e *ast.BinaryExpr) string {
+	list := []*ast.BinaryExpr{e}
+	for {
+		x, ok := e.X.(*ast.BinaryExpr)
+		if !ok || !chains(x.Op) || f.Info.Types[x].Value != nil {
+			break
+		}
+		list, e = append(list, x), x
+	}
+	x := f.ofNamedType(e.X, f.expr(e.X))
+	if e.Op == token.LAND || e.Op == token.LOR {
+		x = f.condition(e.X, x)
+	}
+	var b strings.Builder
+	b.WriteString(strings.Repeat("(", len(list)) + x)
+	for _, e := range slices.Backward(list) {
+		b.WriteString(" " + e.Op.String() + " " + f.ofNamedType(e.Y, f.expr(e.Y)) + ")")
+	}
+	return b.String()
 }
 
 // ofNamedType converts the lowered operand x of e to its type where the engine does
@@ -445,7 +477,10 @@ func (f *function) composite(e *ast.CompositeLit) string {
 			items = append(items, name+": "+f.exprTo(item, u.Field(field).Type()))
 		}
 	case *types.Map:
-		for _, item := range e.Elts {
+		for i, item := range e.Elts {
+			if i%64 == 63 {
+				f.stop()
+			}
 			kv := item.(*ast.KeyValueExpr)
 			key := f.key(kv.Key, u.Key())
 			if c, ok := ast.Unparen(kv.Key).(*ast.CallExpr); ok && f.env != nil && f.Info.Types[c.Fun].IsType() {
@@ -503,7 +538,10 @@ func (f *function) promoted(e *ast.CompositeLit, t types.Type, prefix string) st
 func (f *function) elements(list []ast.Expr, t types.Type) []string {
 	var items []string
 	index := int64(0)
-	for _, element := range list {
+	for i, element := range list {
+		if i%64 == 63 {
+			f.stop()
+		}
 		key := ""
 		if kv, ok := element.(*ast.KeyValueExpr); ok {
 			index, _ = constant.Int64Val(constant.ToInt(f.Info.Types[kv.Key].Value))

@@ -23,11 +23,11 @@ func FuzzLower(f *testing.F) {
 		var texts []string
 		for range 2 {
 			s := newChecked(t)
-			checked, err := s.checker.Check(1, cell)
+			checked, err := s.checker.Check(t.Context(), 1, cell)
 			if err != nil {
 				return
 			}
-			unit, err := s.program.Lower(checked)
+			unit, err := s.program.Lower(t.Context(), checked)
 			var unsupported *lower.UnsupportedError
 			if errors.As(err, &unsupported) {
 				return

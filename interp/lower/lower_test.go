@@ -134,12 +134,12 @@ func TestUnsupported(t *testing.T) {
 // TestInternalError lowers what no checker gives.
 func TestInternalError(t *testing.T) {
 	s := newSession(t)
-	cell, err := s.checker.Check(1, "x := 1\nx++")
+	cell, err := s.checker.Check(t.Context(), 1, "x := 1\nx++")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cell.Body = append(cell.Body, &ast.BadStmt{From: cell.Body[1].Pos()})
-	_, err = s.program.Lower(cell)
+	_, err = s.program.Lower(t.Context(), cell)
 	var internal *lower.InternalError
 	if !errors.As(err, &internal) {
 		t.Fatalf("got %v, want an *InternalError", err)
@@ -159,15 +159,15 @@ func TestDiscard(t *testing.T) {
 		}
 	}
 	mustRun("func f() int { return 1 }\ntype T struct{ n int }\nfunc (t T) String() string { return \"T1\" }\nx := 1")
-	cell, err := s.checker.Check(50, "func f() int { return 2 }\nfunc (t T) String() string { return \"T2\" }\nfunc G[A any](a A) A { return a }\nx := G(\"s\")")
+	cell, err := s.checker.Check(t.Context(), 50, "func f() int { return 2 }\nfunc (t T) String() string { return \"T2\" }\nfunc G[A any](a A) A { return a }\nx := G(\"s\")")
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit, err := s.program.Lower(cell)
+	unit, err := s.program.Lower(t.Context(), cell)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.program.Lower(cell); err == nil {
+	if _, err := s.program.Lower(t.Context(), cell); err == nil {
 		t.Error("a unit was lowered while another was neither committed nor discarded")
 	}
 	s.program.Discard(unit)

@@ -356,8 +356,7 @@ func (e *emitter) methodTable(t types.Type) {
 			}
 		}
 		literal := fmt.Sprintf("func(%s) (%s) { %s%s; %s%s }", list(parameters), list(e.typeTexts(sig.Results())), e.forwards(c, m), recv, returning(sig), c.text())
-		e.registers.indent = 1
-		e.registers.line("%s", e.rt("Register", strconv.Itoa(e.Registry.ID(t)), strconv.Quote(m.Name()), literal))
+		e.registers = append(e.registers, e.rt("Register", strconv.Itoa(e.Registry.ID(t)), strconv.Quote(m.Name()), literal))
 	}
 }
 

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"context"
 	"go/ast"
 	"go/types"
 	"reflect"
@@ -122,7 +123,7 @@ type Unit struct {
 	Types map[string]reflect.Value
 	// Imports are import declarations, to be evaluated one by one.
 	Imports []string
-	// Source declares types, variables and functions.
+	// Source declares types, variables and functions. See also Pieces.
 	Source string
 	// Machine has the functions that Source declares as variables. It must be
 	// linked when the engine knows Source. Nil without a machine.
@@ -137,17 +138,21 @@ type Unit struct {
 	Register string
 	// Body is the call that runs the cell.
 	Body string
+	// Once are the functions that nothing calls by name again when the cell has run.
+	Once []string
+
+	declarations []int // where those in Source begin
 }
 
 // Lower lowers a checked cell. The unit before it must have been committed or
-// discarded. An error is an *UnsupportedError or an *InternalError; after an
-// error nothing of the cell is known.
-func (p *Program) Lower(cell *check.Cell) (unit *Unit, err error) {
+// discarded. An error is an *UnsupportedError, an *InternalError or that of ctx when it
+// has ended; after an error nothing of the cell is known.
+func (p *Program) Lower(ctx context.Context, cell *check.Cell) (unit *Unit, err error) {
 	if p.pending != nil {
 		return nil, &InternalError{Reason: "the unit before is neither committed nor discarded"}
 	}
 	p.journal = nil
-	e := &emitter{Program: p, cell: cell, Fset: cell.Fset, Info: cell.Info}
+	e := &emitter{Program: p, ctx: ctx, cell: cell, Fset: cell.Fset, Info: cell.Info, filed: map[*types.TypeName]bool{}}
 	defer func() {
 		if r := recover(); r != nil {
 			p.rollback()

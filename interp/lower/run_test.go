@@ -2,6 +2,7 @@ package lower_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"go/token"
 	"maps"
@@ -151,11 +152,11 @@ func (s *session) eval(t testing.TB, source string) {
 // lower checks and lowers a cell.
 func (s *session) lower(source string) (*lower.Unit, error) {
 	s.cell++
-	cell, err := s.checker.Check(s.cell, source)
+	cell, err := s.checker.Check(context.Background(), s.cell, source)
 	if err != nil {
 		return nil, err
 	}
-	unit, err := s.program.Lower(cell)
+	unit, err := s.program.Lower(context.Background(), cell)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func (s *session) run(source string) (err error) {
 			return fmt.Errorf("engine: %w\n%s", err, text)
 		}
 		if text == unit.Source && unit.Machine != nil {
-			if err := unit.Machine.Link(func(name string) (reflect.Value, error) { return s.engine.Eval(name) }); err != nil {
+			if err := unit.Machine.Link(s.engine.Eval, func(name string) (reflect.Value, error) { return s.engine.Eval("&" + name) }); err != nil {
 				return err
 			}
 		}

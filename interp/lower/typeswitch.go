@@ -68,8 +68,19 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 	}
 
 	depth := 0
+	unnest := func() {
+		for range depth {
+			w.close("}")
+		}
+		depth = 0
+	}
 	for i, cl := range clauses {
 		for _, e := range cl.stmt.List {
+			if depth == maxTests { // the parser of the engine bounds the depth
+				unnest()
+				w.open("if %s < 0 {", found)
+				depth++
+			}
 			t := f.typeOf(e)
 			value := subject
 			single := cl.v != nil && len(cl.stmt.List) == 1
@@ -101,9 +112,7 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 			w.line("%s = %s", cl.name, subject)
 		}
 	}
-	for range depth {
-		w.close("}")
-	}
+	unnest()
 
 	t := f.push(&target{label: label})
 	defer f.pop()
@@ -124,6 +133,9 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 	}
 	w.line("}")
 }
+
+// maxTests is how deep the tests of a type switch are nested.
+const maxTests = 100
 
 func (f *function) uses(n ast.Node, o types.Object) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {

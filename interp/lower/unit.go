@@ -10,9 +10,11 @@ package lower
 //	tables       func registerʹ3ʹ1() {...}    the methods of each type, for dynamic calls
 
 import (
+	"context"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -23,20 +25,31 @@ import (
 // emitter builds one unit.
 type emitter struct {
 	*Program
+	ctx        context.Context
 	cell       *check.Cell
 	Fset       *token.FileSet // of the cell
 	Info       *types.Info    // of the session; facts about generic sources are added
 	out        writer
 	imports    []string
 	types      map[string]reflect.Value
-	queue      []func() // declarations that lowering the others asked for
-	registers  writer
+	queue      []func()            // declarations that lowering the others asked for
+	registers  []string            // statements
+	parts      writer              // functions with statements of the cell
+	once       []string            // see Unit.Once
 	at         token.Position      // of the statement that is being lowered
 	machine    *machine.Unit       // nil without a machine
 	loops      map[ast.Stmt]string // what the functions of loops of the cell are called
 	declares   map[instance]bool   // the instances of generics that the unit declares
 	values     []string            // see Unit.Values
 	redeclared []Redeclared
+	filed      map[*types.TypeName]bool // types of which methods is a copy of the unit's own
+}
+
+// stop ends the lowering when ctx has ended. It is called for each statement.
+func (e *emitter) stop() {
+	if err := e.ctx.Err(); err != nil {
+		panic(&machine.Stopped{Err: err})
+	}
 }
 
 func (e *emitter) lower() *Unit {
@@ -95,16 +108,15 @@ func (e *emitter) lower() *Unit {
 		next()
 	}
 
+	e.out.add(&e.parts)
 	unit := &Unit{Body: body + "()", Machine: e.machine}
-	if e.registers.text.Len() > 0 {
-		name := e.freshOf("register", "")
-		e.out.line("func %s() {", name)
-		e.out.text.WriteString(e.registers.text.String())
-		e.out.line("}")
-		unit.Register = name + "()"
+	if register := e.register(); register != "" {
+		unit.Register = register + "()"
 	}
+	unit.Once = append(e.once, body)
 	unit.Types, unit.Values, unit.Redeclared = e.types, e.values, e.redeclared
 	unit.Imports, unit.Source = e.imports, e.out.text.String()
+	unit.declarations = e.out.declarations
 	e.noteMentions(unit.Source[:start]+unit.Source[end:], unit.Source[start:end])
 	return unit
 }
@@ -122,6 +134,10 @@ func (e *emitter) definedType(spec *ast.TypeSpec) *types.Named {
 // declareFunctions names functions and files methods under their types. It
 // returns the types of earlier cells that got methods.
 func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Named) {
+	seen := map[types.Object]bool{} // types of the cell, and those in changed
+	for _, s := range e.cell.Types {
+		seen[e.Info.Defs[s.Name]] = true
+	}
 	for _, decl := range decls {
 		o := e.Info.Defs[decl.Name].(*types.Func)
 		sig := o.Type().(*types.Signature)
@@ -135,8 +151,8 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 				set(e.Program, e.names, types.Object(o), e.fresh(named.Obj().Name()+"ʹ"+o.Name()))
 				e.redeclare(o)
 			}
-			earlier := !slices.ContainsFunc(e.cell.Types, func(s *ast.TypeSpec) bool { return e.Info.Defs[s.Name] == named.Obj() })
-			if earlier && !slices.Contains(changed, named) {
+			if !seen[named.Obj()] {
+				seen[named.Obj()] = true
 				changed = append(changed, named)
 			}
 		case sig.TypeParams() != nil:
@@ -151,15 +167,18 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 }
 
 func (e *emitter) fileMethod(typ *types.TypeName, decl *ast.FuncDecl) {
-	old, m := e.methods[typ], &methods{byName: map[string]*ast.FuncDecl{}}
-	if old != nil {
-		m.order = slices.Clone(old.order)
-		for name, decl := range old.byName {
-			m.byName[name] = decl
+	m := e.methods[typ]
+	if !e.filed[typ] { // the unit may be discarded
+		old := m
+		m = &methods{byName: map[string]*ast.FuncDecl{}}
+		if old != nil {
+			m.order = slices.Clone(old.order)
+			maps.Copy(m.byName, old.byName)
 		}
+		set(e.Program, e.methods, typ, m)
+		e.filed[typ] = true
 	}
 	m.add(decl)
-	set(e.Program, e.methods, typ, m)
 }
 
 // receiver is the type that has the method of signature sig.
@@ -170,37 +189,6 @@ func receiver(sig *types.Signature) *types.Named {
 	}
 	named, _ := t.(*types.Named)
 	return named.Origin()
-}
-
-// body emits the function that runs the cell.
-func (e *emitter) body(name string) {
-	f := e.function(nil)
-	f.top = true
-	f.study(&ast.BlockStmt{List: e.cell.Body})
-	sig := types.NewSignatureType(nil, nil, nil, nil, nil, false)
-	for _, v := range e.cell.Vars {
-		f.globals[v] = true
-	}
-	w := &e.out
-	w.open("func %s() {", name)
-	f.activation(w, sig, e.cell.Body, func(w *writer) {
-		for _, init := range e.cell.Init {
-			f.initialiser(w, init)
-		}
-		for i, s := range e.cell.Body {
-			if last, ok := s.(*ast.ExprStmt); ok && i == len(e.cell.Body)-1 && len(e.cell.Result) > 0 {
-				f.result(w, last.X)
-				continue
-			}
-			for _, unread := range e.cell.Overwrites[s] {
-				w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.names[unread.Var], unread.Var.Name(), e.cell.Number, unread.Set.Line, unread.Set.Column)
-			}
-			if !f.compiledLoop(w, s) {
-				f.statement(w, s)
-			}
-		}
-	})
-	w.close("}")
 }
 
 // result shows the value of the last expression:

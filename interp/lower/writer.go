@@ -7,11 +7,15 @@ import (
 
 // writer collects lines of lowered code.
 type writer struct {
-	text   strings.Builder
-	indent int
+	text         strings.Builder
+	indent       int
+	declarations []int // where those of package level begin
 }
 
 func (w *writer) line(format string, arguments ...any) {
+	if w.indent == 0 && isDeclaration(format) {
+		w.declarations = append(w.declarations, w.text.Len())
+	}
 	w.text.WriteString(strings.Repeat("\t", w.indent))
 	if len(arguments) == 0 {
 		w.text.WriteString(format)
@@ -19,6 +23,18 @@ func (w *writer) line(format string, arguments ...any) {
 		fmt.Fprintf(&w.text, format, arguments...)
 	}
 	w.text.WriteByte('\n')
+}
+
+func isDeclaration(line string) bool {
+	return strings.HasPrefix(line, "func ") || strings.HasPrefix(line, "var ") || strings.HasPrefix(line, "type ")
+}
+
+// add appends all of another writer.
+func (w *writer) add(other *writer) {
+	for _, at := range other.declarations {
+		w.declarations = append(w.declarations, w.text.Len()+at)
+	}
+	w.text.WriteString(other.text.String())
 }
 
 // open starts a block; format ends with the brace.

@@ -104,6 +104,7 @@ func (c *compiler) callEngine(e *ast.CallExpr, o *types.Func, sig *types.Signatu
 		c.fail(e, "a call of %s, which is not compiled", o.Name())
 	}
 	typ := c.shape(e, sig).typ
+	c.unit.useName(name)
 	g, ok := c.unit.engine[name]
 	if !ok {
 		g = &global{name: name, typ: typ}

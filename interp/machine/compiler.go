@@ -43,7 +43,13 @@ type Source struct {
 	Cell int
 	// Position numbers the position of a statement.
 	Position func(ast.Node) int
+	// Stop is called for each statement and panics with a *Stopped to end the
+	// compilation; nil if nothing does.
+	Stop func()
 }
+
+// Stopped is what a compilation panics with that is to end.
+type Stopped struct{ Err error }
 
 // unsupported is what compiling a function panics with when the machine does not
 // have something in it.
@@ -120,8 +126,10 @@ func (c *compiler) place(l *label) { l.at = len(c.fn.code) }
 
 // jump emits an instruction that jumps to l.
 func (c *compiler) jump(l *label, o op, a, b uint16, k int32) {
+	if len(l.jumps) == 0 {
+		c.unit.labels = append(c.unit.labels, pending{c.fn, l})
+	}
 	l.jumps = append(l.jumps, c.emit(o, a, b, 0, k, 0))
-	c.unit.labels = append(c.unit.labels, pending{c.fn, l})
 }
 
 // pending is a label whose jumps have no distance yet.
@@ -355,6 +363,9 @@ func (c *compiler) native(name string, n *native) {
 
 // at sets the position of what is emitted from now on.
 func (c *compiler) at(n ast.Node) {
+	if c.source.Stop != nil {
+		c.source.Stop()
+	}
 	if n != nil && n.Pos() != token.NoPos {
 		c.statement = c.source.Position(n)
 	}

@@ -99,7 +99,10 @@ func fieldIndex(s *types.Struct, o types.Object) int {
 // in register at.
 func (c *compiler) elements(e *ast.CompositeLit, t types.Type, typ reflect.Type, at uint16, offset int32) {
 	index := int64(0)
-	for _, x := range e.Elts {
+	for i, x := range e.Elts {
+		if i%stopEvery == stopEvery-1 && c.source.Stop != nil {
+			c.source.Stop()
+		}
 		if kv, ok := x.(*ast.KeyValueExpr); ok {
 			index = c.index(kv.Key)
 			x = kv.Value
@@ -120,6 +123,9 @@ func (c *compiler) index(key ast.Expr) int64 {
 	}
 	return k
 }
+
+// stopEvery is the number of elements after which the compilation may be stopped.
+const stopEvery = 64
 
 // component sets one field or element of new memory.
 func (c *compiler) component(x ast.Expr, t types.Type, at uint16, offset int32) {

@@ -3,7 +3,6 @@ package machine
 import (
 	"go/ast"
 	"go/types"
-	"maps"
 )
 
 // functionInstance is the compiled form of the instance of a generic function
@@ -72,10 +71,10 @@ func (u *Unit) instance(d Declaration) *Function {
 	}
 	u.declared[d.Key] = &Function{name: d.Name}
 	u.instances = append(u.instances, d)
+	u.use(d.Key)
 	if reason := u.compile(d); reason != "" {
 		u.reasons[d.Name] = reason
-		u.failed[d.Key] = true
-		delete(u.declared, d.Key)
+		u.lose(d.Key)
 		return nil
 	}
 	return u.declared[d.Key]
@@ -86,12 +85,15 @@ func (u *Unit) instance(d Declaration) *Function {
 func (u *Unit) Add(d Declaration) bool {
 	for {
 		// Those that were compiled while another was found impossible may call it.
-		declared, instances, failed := maps.Clone(u.declared), len(u.instances), len(u.failed)
+		instances, failed := len(u.instances), len(u.failed)
 		f := u.instance(d)
 		if len(u.failed) == failed {
 			return f != nil
 		}
-		u.declared, u.instances = declared, u.instances[:instances]
+		for _, d := range u.instances[instances:] {
+			delete(u.declared, d.Key)
+		}
+		u.instances = u.instances[:instances]
 		if u.failed[d.Key] {
 			return false
 		}

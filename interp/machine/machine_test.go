@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/interp/lower/layout"
@@ -94,7 +93,8 @@ func compile(t testing.TB, source string) *program {
 		}
 	}
 	p.unit.Compile(list)
-	if err := p.unit.Link(func(name string) (reflect.Value, error) { return p.values[strings.TrimPrefix(name, "&")], nil }); err != nil {
+	value := func(name string) (reflect.Value, error) { return p.values[name], nil }
+	if err := p.unit.Link(value, value); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"slices"
 	"unsafe"
 	"weak"
 )
@@ -22,12 +23,14 @@ type Unit struct {
 	labels    []pending
 	methods   []Declaration // all, compiled or not
 	instances []Declaration // of generic functions and of methods of generic types
-	failed    map[any]bool  // instances that cannot be compiled
+	failed    map[any]bool  // functions that cannot be compiled
+	dependencies
 }
 
 // Begin starts a unit.
 func (m *Machine) Begin(source *Source) *Unit {
-	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, failed: map[any]bool{}, globals: map[string]*global{}, engine: map[string]*global{}}
+	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, failed: map[any]bool{},
+		globals: map[string]*global{}, engine: map[string]*global{}, dependencies: newDependencies()}
 }
 
 // Compile compiles those of the declarations that the machine has everything
@@ -38,31 +41,28 @@ func (u *Unit) Compile(declarations []Declaration) {
 			u.methods = append(u.methods, d)
 		}
 	}
-	for {
-		failed := len(u.failed)
-		for _, d := range u.instances {
-			delete(u.declared, d.Key)
-		}
-		u.instances = nil
-		for _, d := range declarations {
-			u.declared[d.Key] = &Function{name: d.Name}
-		}
-		var left []Declaration
-		u.functions, u.labels, u.globals, u.engine = nil, nil, map[string]*global{}, map[string]*global{}
-		for _, d := range declarations {
+	for _, d := range declarations {
+		u.declared[d.Key] = &Function{name: d.Name}
+	}
+	for again := declarations; len(again) > 0; again = u.takeAffected() {
+		for _, d := range again {
+			if u.declared[d.Key] == nil {
+				continue // it was found impossible meanwhile
+			}
 			if reason := u.compile(d); reason != "" {
 				u.reasons[d.Name] = reason
-				delete(u.declared, d.Key)
-			} else {
-				left = append(left, d)
+				u.lose(d.Key)
 			}
 		}
-		if len(left) == len(declarations) && len(u.failed) == failed {
-			u.order = left
-			return
-		}
-		declarations = left
 	}
+	u.order = slices.DeleteFunc(slices.Clone(declarations), func(d Declaration) bool { return u.declared[d.Key] == nil })
+}
+
+// lose forgets a function that cannot be compiled after all.
+func (u *Unit) lose(key any) {
+	delete(u.declared, key)
+	u.lost = append(u.lost, key)
+	u.failed[key] = true
 }
 
 // compile compiles one declaration, and tells why it can not.
@@ -70,6 +70,9 @@ func (u *Unit) compile(d Declaration) (reason string) {
 	functions, labels := len(u.functions), len(u.labels)
 	defer func() {
 		if r := recover(); r != nil {
+			if _, stopped := r.(*Stopped); stopped {
+				panic(r)
+			}
 			x, ok := r.(unsupported)
 			if !ok {
 				// What the checker accepts and this package does not expect runs
@@ -80,6 +83,8 @@ func (u *Unit) compile(d Declaration) (reason string) {
 			u.functions, u.labels = u.functions[:functions], u.labels[:labels]
 		}
 	}()
+	u.begin(d)
+	defer u.end()
 	fn := u.declared[d.Key]
 	*fn = Function{name: d.Name}
 	u.functions = append(u.functions, fn)
@@ -110,12 +115,14 @@ func (u *Unit) function(name string) *Function {
 // callee is the compiled form of a function; nil if there is none.
 func (u *Unit) callee(key any) *Function {
 	if f, ok := u.declared[key]; ok {
+		u.use(key)
 		return f
 	}
 	return u.machine.functions[key]
 }
 
 func (u *Unit) global(name string) *global {
+	u.useName(name)
 	g, ok := u.globals[name]
 	if !ok {
 		g = &global{name: name}
@@ -138,10 +145,10 @@ func (u *Unit) Reason(name string) string { return u.reasons[name] }
 func (u *Unit) Empty() bool { return len(u.declared) == 0 && len(u.methods) == 0 }
 
 // Link gives the functions the addresses of variables, and gives the variables
-// of the engine that have the names of the functions their values. value is that
-// of an expression of lowered code.
-func (u *Unit) Link(value func(expression string) (reflect.Value, error)) error {
-	address := func(name string) (reflect.Value, error) { return value("&" + name) }
+// of the engine that have the names of the functions their values. value is that of
+// a function of lowered code, address that of a variable.
+func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) error {
+	u.dropUnused()
 	for _, g := range u.globals {
 		v, err := address(g.name)
 		if err != nil {

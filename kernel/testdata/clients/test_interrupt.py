@@ -81,3 +81,32 @@ def test_copy_of_gigabytes(prepared):
     assert content["ename"] == "interrupted", content
     assert took < 3
     assert prepared.result("a, b = nil, nil\n" + AFTER) == "7"
+
+
+LONG = {
+    "functions": "".join(f"func long{i}(x int) int {{ if x > {i} {{ return x }}; return x + {i} }}\n" for i in range(30_000)),
+    "functions that the engine runs": "".join(f"func long{i}(x complex128) complex128 {{ return x + {i} }}\n" for i in range(10_000)),
+    "statements": "long1 := 0\n" + "".join(f"long1 += {i}\n" for i in range(300_000)),
+    "structs": "long1 := []struct{ A int; B string }{\n" + "".join(f'{{{i}, "s{i}"}},\n' for i in range(100_000)) + "}",
+}
+
+
+@pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in LONG.items()])
+@pytest.mark.parametrize("part", [0.05, 0.5, 0.9])
+def test_compilation(prepared, code, part):
+    """A cell that is being compiled ends at once, and nothing of it is defined."""
+    msg_id = prepared.send(code)
+    while prepared.client.get_iopub_msg(timeout=TIMEOUT)["msg_type"] != "execute_input":
+        pass
+    time.sleep(2 * part)  # to meet different parts of the compiler; each is right
+    begin = time.monotonic()
+    prepared.client.control_channel.send(prepared.client.session.msg("interrupt_request", {}))
+    _, reply = prepared.collect(msg_id)
+    assert time.monotonic() - begin < 3
+    if reply["content"]["status"] == "ok":
+        return  # it was quicker
+    assert reply["content"]["ename"] == "interrupted", reply["content"]
+    assert prepared.result("1 + 1") == "2"
+    assert prepared.result(AFTER) == "7"
+    _, reply = prepared.run("long1")
+    assert "undefined: long1" in reply["content"]["evalue"]

@@ -1,0 +1,145 @@
+package lower
+
+// The statements of a cell are a function. The engine copies all variables of a
+// function for each function literal in it, and it compiles a function in one piece, so
+// many statements are distributed over functions of a bounded size:
+//
+//	s1; ...; s1000  ->  func bodyʹ3ʹ1() { bodyʹ3ʹpartʹ1(); ...; bodyʹ3ʹpartʹ20() }
+//	                    func bodyʹ3ʹpartʹ1() { s1; ...; s50 }
+//
+// Calls that register method tables are distributed in the same way.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// partSize is the number of statements of a part.
+const partSize = 50
+
+// body emits the function that runs the cell.
+func (e *emitter) body(name string) {
+	f := e.function(nil)
+	f.top = true
+	f.study(&ast.BlockStmt{List: e.cell.Body})
+	sig := types.NewSignatureType(nil, nil, nil, nil, nil, false)
+	for _, v := range e.cell.Vars {
+		f.globals[v] = true
+	}
+	w := &e.out
+	w.open("func %s() {", name)
+	f.activation(w, sig, e.cell.Body, func(w *writer) {
+		steps := f.steps()
+		// A goto leads from one step to another, and recover is for the function that
+		// it is in.
+		if len(steps) <= 2*partSize || f.facts.jumps || f.frame.recovers != "" {
+			for _, step := range steps {
+				step.lower(w)
+			}
+			return
+		}
+		for len(steps) > 0 {
+			n := 1
+			for n < len(steps) && (n < partSize || steps[n-1].defines) {
+				n++
+			}
+			f.part(w, steps[:n])
+			steps = steps[n:]
+		}
+	})
+	w.close("}")
+}
+
+// A step is one statement of the body of a cell.
+type step struct {
+	lower   func(w *writer)
+	defines bool // a local variable, for the next step
+}
+
+// steps are the initialisers and the statements of a cell.
+func (f *function) steps() (list []step) {
+	for _, init := range f.cell.Init {
+		list = append(list, step{lower: func(w *writer) { f.initialiser(w, init) }})
+	}
+	for i, s := range f.cell.Body {
+		lower := func(w *writer) {
+			for _, unread := range f.cell.Overwrites[s] {
+				w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.names[unread.Var], unread.Var.Name(), f.cell.Number, unread.Set.Line, unread.Set.Column)
+			}
+			if !f.compiledLoop(w, s) {
+				f.statement(w, s)
+			}
+		}
+		if last, ok := s.(*ast.ExprStmt); ok && i == len(f.cell.Body)-1 && len(f.cell.Result) > 0 {
+			lower = func(w *writer) { f.result(w, last.X) }
+		}
+		list = append(list, step{lower, f.definesLocal(s)})
+	}
+	return list
+}
+
+// definesLocal says whether s defines a variable that is not one of the session.
+func (f *function) definesLocal(s ast.Stmt) bool {
+	assign, ok := s.(*ast.AssignStmt)
+	if !ok || assign.Tok != token.DEFINE {
+		return false
+	}
+	for _, e := range assign.Lhs {
+		if id, ok := e.(*ast.Ident); ok && id.Name != "_" {
+			if v, ok := f.Info.Defs[id].(*types.Var); ok && !f.globals[v] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// part puts steps into a function of their own, and writes its call.
+func (f *function) part(w *writer, steps []step) {
+	name := f.freshOf("body", "ʹpart")
+	f.once = append(f.once, name)
+	p, parameter := &f.parts, ""
+	if f.frame.deferred != "" {
+		parameter = f.frame.deferred + " *" + f.importAs("quern/rt", "rtʹ") + ".Deferred"
+	}
+	p.open("func %s(%s) {", name, parameter)
+	f.positioned(p, func(w *writer) {
+		f.interruptible(w)
+		for _, step := range steps {
+			step.lower(w)
+		}
+	})
+	p.close("}")
+	w.line("%s(%s)", name, f.frame.deferred)
+}
+
+// register emits the functions that register method tables, and names the one to be
+// called; "" if there are none.
+func (e *emitter) register() string {
+	lines := e.registers
+	for len(lines) > partSize {
+		var calls []string
+		for len(lines) > 0 {
+			n := min(partSize, len(lines))
+			calls = append(calls, e.registerFunction(lines[:n])+"()")
+			lines = lines[n:]
+		}
+		lines = calls
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return e.registerFunction(lines)
+}
+
+func (e *emitter) registerFunction(lines []string) string {
+	name := e.freshOf("register", "")
+	e.once = append(e.once, name)
+	e.out.open("func %s() {", name)
+	for _, line := range lines {
+		e.out.line("%s", line)
+	}
+	e.out.close("}")
+	return name
+}
