@@ -32,7 +32,7 @@ func tooDeep(list []lexeme) (offset int, msg string) {
 		switch t.tok {
 		case token.IDENT, token.INT, token.FLOAT, token.IMAG, token.CHAR, token.STRING:
 			continue
-		case token.SEMICOLON, token.COMMA:
+		case token.SEMICOLON, token.COMMA, token.CASE, token.DEFAULT:
 			sum -= operators[top]
 			operators[top] = 0
 			continue
