@@ -303,7 +303,7 @@ func (a *attempt) report(e types.Error) {
 	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
 		return // controlErrors has refused the return itself
 	}
-	if hinted := a.explain(msg); hinted != msg {
+	if hinted := a.explain(msg); hinted != msg || len(a.errs) > MostErrors {
 		msg = hinted
 	} else {
 		msg += a.misspelled(e)
