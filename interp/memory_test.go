@@ -29,7 +29,7 @@ const sweepEvery = interp.SweepLeast
 func TestRerunsKeepLittle(t *testing.T) {
 	const limit = 50 << 20 / 20_000
 	// The runtime keeps each struct type that reflection makes.
-	const limitOfNewTypes = 5 << 10
+	const limitOfNewTypes = 8 << 10
 	warm, runs := 2*sweepEvery, 3*sweepEvery
 	if testing.Short() {
 		runs = sweepEvery

@@ -122,13 +122,16 @@ func (a *attempt) dependants() []*declaration {
 		taken[d] = true
 	}
 	var list []*declaration
-	queue := slices.Collect(maps.Keys(replaced))
+	queue := slices.AppendSeq(slices.Collect(maps.Keys(replaced)), maps.Keys(hidden))
 	for len(queue) > 0 {
 		name := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		for d := range a.users[name] {
 			if taken[d] || !d.uses[name] || !a.isLive(d) || slices.ContainsFunc(d.keys, func(k string) bool { return own[k] }) {
 				continue
+			}
+			if !replaced[name] && !a.wasBroken[d] {
+				continue // it goes on to mean the hidden type
 			}
 			if t := d.receiver(); t != "" && own[t] {
 				if _, ok := a.pkg.Scope().Lookup(t).(*types.TypeName); !ok {

@@ -187,7 +187,11 @@ func (p *program) checkErrors(c *cell, b *strings.Builder) {
 
 // overwritten are the errors that a statement overwrites before anything has read them.
 func (c *cell) overwritten(piece *piece) []check.Unread {
-	before := c.Source[:piece.offset(piece.stmt.Pos())]
+	at := piece.offset(piece.stmt.Pos())
+	if len(c.checked.Overwrites) == 0 || piece.values || at < 0 || at > len(c.Source) {
+		return nil
+	}
+	before := c.Source[:at]
 	line, column := strings.Count(before, "\n")+1, len(before)-strings.LastIndexByte(before, '\n')
 	for s, unread := range c.checked.Overwrites {
 		if p := c.checked.Fset.Position(s.Pos()); p.Line == line && p.Column == column {

@@ -1,8 +1,10 @@
 package symbols
 
 import (
+	"errors"
 	"go/token"
 	"go/types"
+	"runtime"
 	"testing"
 )
 
@@ -12,7 +14,12 @@ func TestRefused(t *testing.T) {
 	importer := Importer(token.NewFileSet())
 	for path, names := range refused {
 		p, err := importer.Import(path)
-		if err != nil {
+		var unknown *UnknownPackageError
+		switch {
+		case errors.As(err, &unknown):
+			t.Logf("%s is not a package of %s", path, runtime.Version())
+			continue
+		case err != nil:
 			t.Fatal(err)
 		}
 		for name := range names {
