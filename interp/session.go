@@ -262,5 +262,20 @@ func (s *Session) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.Interrupt()
+	select {
+	case <-s.executing:
+		if s.idle() {
+			s.registry.Close()
+		}
+		s.executing <- struct{}{}
+	default: // a cell runs
+	}
 	return nil
+}
+
+// idle reports whether no code of earlier cells goes on.
+func (s *Session) idle() bool {
+	s.flag.Lock()
+	defer s.flag.Unlock()
+	return s.abandoned == 0
 }

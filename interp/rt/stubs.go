@@ -203,6 +203,29 @@ func (s *slots) take(n int) []*slot {
 	return taken
 }
 
+// give takes slots back.
+func (s *slots) give(back []*slot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range back {
+		b.typ, b.direct, b.held = nil, false, nil
+		b.raw.Store(nil)
+		s.free = append(s.free, b)
+	}
+}
+
+// Close gives back what other sessions of the process need too. No code of the session's cells
+// may run any more.
+func (r *Registry) Close() {
+	var all []*slot
+	r.declared.slots.Range(func(made, used any) bool {
+		all = append(all, used.([]*slot)...)
+		r.declared.slots.Delete(made)
+		return true
+	})
+	stubs().give(all)
+}
+
 // stubbed gives the methods among these that the type t of cells has, and those of
 // pointers to it. made is a type with the kind of t. Without slots it gives none.
 func (r *Registry) stubbed(t *Type, made reflect.Type) (methods, ofPointer []layout.Method, used []*slot) {
