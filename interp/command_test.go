@@ -100,7 +100,7 @@ func TestChangeDirectory(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	got := newNotebook(t).run("%help")
-	for _, want := range []string{"%time statement", "%get module@version", "name?", "ctx ", "imports ", "quickstart.ipynb"} {
+	for _, want := range []string{"%time statement", "%get module@version", "name?", "ctx ", "imports ", "errors ", "quickstart.ipynb"} {
 		if !strings.Contains(got, "\n  "+want) && !strings.Contains(got, want+" first") {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

@@ -37,6 +37,7 @@ What else is useful in a cell:
   ctx       is a context.Context that an interrupt cancels: pass it to what takes long, as accel.Fit(ctx, …)
   imports   are not needed for the standard library and for accel, nn, data, plots, display and widgets:
             a package is imported when its name is used; %get makes other modules importable
+  errors    an error that is not nil fails the cell if nothing in it reads the error: read it, or write _ = err
   results   the value of the last expression is shown; display.Show, display.Table and plots show more
   tutorials quickstart.ipynb first, then fashion, 03-cnn to 09-several-gpus, and claims:
             in the folder notebooks of Quern's source, which make lab opens
