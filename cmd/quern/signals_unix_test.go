@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -73,6 +74,11 @@ func TestSignalsKeepTheNotebook(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
+			// A signal that this process ignores, as under nohup, its children ignore too; one that it
+			// catches has its default effect on them.
+			caught := make(chan os.Signal, 1)
+			signal.Notify(caught, s)
+			t.Cleanup(func() { signal.Stop(caught) })
 			cmd := quern(t, "fmt.Println(\"begun\")\nselect {}", "run", "nb.ipynb", "-o", "done.ipynb")
 			begin(t, cmd)
 			if err := cmd.Process.Signal(s); err != nil {
