@@ -112,6 +112,7 @@ func TestRerunsKeepLittle(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
+			skipConcurrent(t, row.src(0))
 			n := newNotebook(t)
 			run := func(i int) {
 				n.cell++
@@ -199,6 +200,7 @@ total := ""
 inc, mk, code, is, must, pair, counted := 1, 2, 3, 4, 5, 6, 7
 fmt.Sprint(T{}, List[T]{}, Failure{}, twice(1, 2)) + Inner{}.String()`, i%3+1, i%2+1)
 	}
+	skipConcurrent(t, first)
 	for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
 		n := newNotebook(t, options...)
 		if got := n.run(first); got != "" {
