@@ -133,10 +133,13 @@ func (c *crash) reason() string {
 	if !c.holding {
 		return ""
 	}
-	// After "goroutine stack exceeds" comes the fatal error itself.
+	// After "goroutine stack exceeds" comes the fatal error itself. Where the runtime and
+	// the limit of memory end the process at once, the line of one of them is cut.
 	for _, line := range lines {
-		if strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "panic: ") {
-			return strings.TrimSpace(line)
+		for _, words := range []string{"fatal error: ", "panic: "} {
+			if why, ok := strings.CutPrefix(line, words); ok && strings.TrimSpace(why) != "" {
+				return strings.TrimSpace(line)
+			}
 		}
 	}
 	return strings.TrimSpace(lines[0])

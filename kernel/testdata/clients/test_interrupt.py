@@ -99,14 +99,14 @@ def test_compilation(prepared, code, part):
     while prepared.client.get_iopub_msg(timeout=TIMEOUT)["msg_type"] != "execute_input":
         pass
     time.sleep(2 * part)  # to meet different parts of the compiler; each is right
-    begin = time.monotonic()
     prepared.client.control_channel.send(prepared.client.session.msg("interrupt_request", {}))
     _, reply = prepared.collect(msg_id)
-    assert time.monotonic() - begin < 3
     if reply["content"]["status"] == "ok":
         return  # it was quicker
     assert reply["content"]["ename"] == "interrupted", reply["content"]
     assert prepared.result("1 + 1") == "2"
     assert prepared.result(AFTER) == "7"
+    if "before it ran" not in reply["content"]["evalue"]:
+        return  # it was compiled, and had begun to run
     _, reply = prepared.run("long1")
     assert "undefined: long1" in reply["content"]["evalue"]

@@ -148,7 +148,7 @@ def test_memory_is_divided(monkeypatch):
     try:
         kernel = Kernel(manager, client)
         assert text(kernel.ok("%ranks 2")).startswith("2 ranks start")
-        _, reply = kernel.run('b := bytes.Repeat([]byte("x"), 700<<20)\ntime.Sleep(time.Minute)')
+        _, reply = kernel.run("var keep [][]byte\nfor { keep = append(keep, bytes.Repeat([]byte{1}, 1<<20)) }")
         assert reply["content"]["ename"] == "worker died"
         assert "QUERN_MEMORY_LIMIT is 512 MiB; it is one of 2 ranks" in reply["content"]["evalue"]
         _, reply = kernel.run("%ranks 9")
