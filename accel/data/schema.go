@@ -18,7 +18,7 @@ type Schema struct {
 	Places  int      // labels of an example of a sequence; else 0
 }
 
-// Schema tells what the set's labels and columns mean.
+// Schema returns what the data set's labels and columns mean.
 func (s *Set) Schema() Schema {
 	return Schema{
 		Set: s.name, Classes: slices.Clone(s.classes), Columns: slices.Clone(s.columns), Targets: slices.Clone(s.targetNames),

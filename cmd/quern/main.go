@@ -89,7 +89,7 @@ func run(args []string, std stdio) (status int) {
 	return report(&usageError{fmt.Sprintf("unknown command %q", args[0]), "quern help lists the commands"}, std)
 }
 
-// signalContext ends the short commands when they are told to end. The kernel and its
+// signalContext returns a context that ends at SIGINT and the like, for the short commands. The kernel and its
 // worker give signals a meaning of their own.
 func signalContext(name string) context.Context {
 	ctx := context.Background()

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/kernel/statefile"
 	"github.com/quernlab/quern/kernel/wire"
 )
@@ -189,8 +190,14 @@ func load(dir, name string) (f *os.File, past []wire.Signature, err error) {
 
 // shorten replaces the file by one with the given content.
 func shorten(f *os.File, path string, text []byte) (*os.File, error) {
-	fresh := path + ".new"
-	if err := errors.Join(statefile.Regular(fresh), os.WriteFile(fresh, text, 0o600), f.Close(), os.Rename(fresh, path)); err != nil {
+	if err := f.Close(); err != nil { // Windows replaces no file that is open
+		return f, fmt.Errorf("shorten: %w", err)
+	}
+	err := atomicfile.Replace(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
 		return f, fmt.Errorf("shorten: %w", err)
 	}
 	return statefile.Append(path)

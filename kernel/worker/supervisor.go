@@ -194,13 +194,12 @@ func (s *Supervisor) Interrupt(ctx context.Context) error {
 	if l == nil || l.over() {
 		return nil
 	}
-	if !l.interrupted() {
-		return l.ask(ctx, interruptWait, l.client.Interrupt)
+	runs := l.interrupted()
+	err := l.ask(ctx, interruptWait, l.client.Interrupt)
+	if runs && errors.Is(err, errFrozen) {
+		return nil // it is reported as pending
 	}
-	if err := l.ask(ctx, interruptWait, l.client.Interrupt); !errors.Is(err, errFrozen) {
-		return err
-	}
-	return nil // it is reported as pending
+	return err
 }
 
 // interruptWait is how long an interrupt waits for the worker to take note.
