@@ -29,7 +29,7 @@ func TestEarly(t *testing.T) {
 		t.Fatalf("%s is not in\n%s", early, trace.String())
 	}
 	for _, slow := range []string{
-		"github.com/traefik/yaegi/stdlib", "github.com/traefik/yaegi/stdlib/syscall", "gonum.org/v1/plot", "golang.org/x/tools/internal/stdlib", "net",
+		"github.com/traefik/yaegi/stdlib", "github.com/traefik/yaegi/stdlib/syscall", "gonum.org/v1/plot", "golang.org/x/tools/internal/stdlib", "net", "encoding/json",
 	} {
 		if at[slow] == 0 {
 			t.Errorf("%s is not initialised at all", slow)

@@ -120,10 +120,11 @@ func takeEarly(network, address string) net.Listener {
 	if network != "tcp" || err != nil || err2 != nil {
 		return nil
 	}
-	f := early.Take(host, port)
-	if f == nil {
+	fd, ok := early.Take(host, port)
+	if !ok {
 		return nil
 	}
+	f := os.NewFile(fd, address)
 	defer f.Close()
 	l, err := net.FileListener(f)
 	if err != nil {

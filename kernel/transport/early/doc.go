@@ -6,9 +6,8 @@
 // whole standard library as symbols, and fonts: more than half of a start.
 //
 // Go initialises packages in the order of their import paths, as far as their imports
-// allow (https://go.dev/ref/spec#Program_initialization). This package imports little
-// ([os], [syscall] and [encoding/json]), so it comes before nearly all others, and binds
-// the ports of the command line "quern kernel -f FILE" in its init function. The clients
+// allow (https://go.dev/ref/spec#Program_initialization). This package imports [syscall] and
+// nothing else on Linux, not even [os], so it comes before nearly all others, and binds the ports of the command line "quern kernel -f FILE" in its init function. The clients
 // wait in the backlog of the sockets until package transport takes these by [Take] and
 // serves them.
 //

@@ -1,21 +1,5 @@
 package early
 
-import (
-	"encoding/json"
-	"os"
-)
-
-// connection is what matters here of a connection file.
-type connection struct {
-	Transport string `json:"transport"`
-	IP        string `json:"ip"`
-	Shell     int    `json:"shell_port"`
-	Control   int    `json:"control_port"`
-	Stdin     int    `json:"stdin_port"`
-	IOPub     int    `json:"iopub_port"`
-	Heartbeat int    `json:"hb_port"`
-}
-
 // maxFile is more than any connection file has, in bytes.
 const maxFile = 1 << 20
 
@@ -23,33 +7,29 @@ const maxFile = 1 << 20
 var bound sockets
 
 func init() {
-	if len(os.Args) == 4 && os.Args[1] == "kernel" && os.Args[2] == "-f" {
-		bound = listen(os.Args[3])
+	if a := arguments(); len(a) == 4 && a[1] == "kernel" && a[2] == "-f" {
+		bound = listen(a[3])
 	}
 }
 
 // listen binds the ports of a connection file, all of them or none.
 func listen(path string) (none sockets) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+	text, ok := read(path)
+	if !ok {
 		return none
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	strings, numbers, ok := fields(text)
+	if transport, named := strings["transport"]; !ok || named && transport != "tcp" {
 		return none
 	}
-	c := connection{Transport: "tcp"}
-	if json.Unmarshal(text, &c) != nil || c.Transport != "tcp" {
-		return none
-	}
-	ip, ok := address(c.IP)
+	ip, ok := address(strings["ip"])
 	if !ok {
 		return none
 	}
 	all := sockets{}
 	// Shell is last: whoever reaches it has reached the others.
-	for _, port := range []int{c.IOPub, c.Heartbeat, c.Stdin, c.Control, c.Shell} {
-		if port < 1 || port > 65535 || !all.bind(ip, port) {
+	for _, name := range []string{"iopub_port", "hb_port", "stdin_port", "control_port", "shell_port"} {
+		if port := numbers[name]; port < 1 || port > 65535 || !all.bind(ip, port) {
 			all.close()
 			return none
 		}

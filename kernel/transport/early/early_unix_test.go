@@ -3,11 +3,13 @@
 package early
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -60,13 +62,14 @@ func TestListen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := Take("127.0.0.1", port)
-		if f == nil {
+		fd, ok := Take("127.0.0.1", port)
+		if !ok {
 			t.Fatalf("nothing listens on %s", address)
 		}
-		if Take("127.0.0.1", port) != nil {
+		if _, again := Take("127.0.0.1", port); again {
 			t.Error("taken twice")
 		}
+		f := os.NewFile(fd, "listener")
 		l, err := net.FileListener(f)
 		f.Close()
 		if err != nil {
@@ -129,6 +132,49 @@ func TestListenLeaves(t *testing.T) {
 			continue
 		}
 		l.Close()
+	}
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	if got := arguments(); !slices.Equal(got, os.Args) {
+		t.Errorf("%q, want %q", got, os.Args)
+	}
+}
+
+// The fields are those that package encoding/json reads, or there are none.
+func TestFields(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{}`, ` { } `, "{\n \"ip\" : \"127.0.0.1\" ,\t\"shell_port\":  41,\r\n\"key\":\"\"}", `{"a":1,"a":2}`, `{"a":1,"a":"x"}`, `{"a":true,"b":null,"c":false}`,
+		`{"key":"a\"b\\","ip":"x"}`, `{"ip":"é"}`, `{"a":0}`,
+		// No JSON, or more than is in a connection file.
+		``, `{`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `{"a":1,}`, `{,}`, `{"a":01}`, `{"a":1.5}`, `{"a":1e3}`, `{"a":-1}`, `{"a":{}}`, `{"a":[1]}`, `{"a":tru}`, `{"a":"x}`, `{"a":"\`,
+		`{"a" 1}`, `{a:1}`, `{"a":1}x`, `[]`, `{"a":99999999999999999999}`, "{\"a\":\"\n\"}", `{"a":1 "b":2}`, `{"\u0061":1}`,
+	} {
+		strings, numbers, ok := fields([]byte(text))
+		var want map[string]any
+		if json.Unmarshal([]byte(text), &want) != nil && ok {
+			t.Errorf("%s: read, and is no JSON", text)
+		}
+		for name, value := range want {
+			switch value := value.(type) {
+			case string:
+				if got, found := strings[name]; found && got != value || ok && !found && !bytes.Contains([]byte(text), []byte(`\`)) {
+					t.Errorf("%s: %s is %q", text, name, got)
+				}
+			case float64:
+				if got, found := numbers[name]; ok && (!found || float64(got) != value) {
+					t.Errorf("%s: %s is %d", text, name, got)
+				}
+			}
+		}
+		if ok && len(strings)+len(numbers) > len(want) {
+			t.Errorf("%s: %v, %v", text, strings, numbers)
+		}
+	}
+	if _, numbers, ok := fields([]byte(`{"ip":"127.0.0.1","shell_port":5}`)); !ok || numbers["shell_port"] != 5 {
+		t.Error("a connection file is not read")
 	}
 }
 

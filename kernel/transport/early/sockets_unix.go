@@ -2,10 +2,7 @@
 
 package early
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // sockets are file descriptors by address and port.
 type sockets map[key]int
@@ -46,17 +43,48 @@ func (s sockets) close() {
 	}
 }
 
-// Take returns the socket that listens on an IPv4 address and a port, or nil if this
-// package has not bound it. The caller closes it. Not for several goroutines at once.
-func Take(ip string, port int) *os.File {
+// Take returns the file descriptor of the socket that listens on an IPv4 address and a
+// port, and whether this package has bound it. The caller closes it. Not for several
+// goroutines at once.
+func Take(ip string, port int) (fd uintptr, ok bool) {
 	at, ok := address(ip)
 	if !ok {
-		return nil
+		return 0, false
 	}
-	fd, ok := bound[key{at, port}]
-	if !ok {
-		return nil
-	}
+	n, ok := bound[key{at, port}]
 	delete(bound, key{at, port})
-	return os.NewFile(uintptr(fd), "listener")
+	return uintptr(n), ok
+}
+
+// read reads a regular file that is not too large.
+func read(path string) (text []byte, ok bool) {
+	var info syscall.Stat_t
+	if syscall.Stat(path, &info) != nil || info.Mode&syscall.S_IFMT != syscall.S_IFREG || info.Size > maxFile {
+		return nil, false
+	}
+	return content(path, int(info.Size))
+}
+
+// content reads at most size bytes and one: what has grown since is of no use.
+func content(path string, size int) (text []byte, ok bool) {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer syscall.Close(fd)
+	text = make([]byte, size+1)
+	for n := 0; n < len(text); {
+		more, err := syscall.Read(fd, text[n:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, false
+		}
+		if more <= 0 {
+			return text[:n], true
+		}
+		n += more
+	}
+	return nil, false
 }

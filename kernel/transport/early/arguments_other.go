@@ -1,0 +1,7 @@
+//go:build !linux
+
+package early
+
+import "os"
+
+func arguments() []string { return os.Args }
