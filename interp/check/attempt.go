@@ -23,10 +23,11 @@ type attempt struct {
 	*unit
 	info      *types.Info
 	hoisting  *hoisting
-	declared  map[string]bool // package-level names that the cell declares
-	own       map[string]bool // names that its imports declare
-	result    ast.Expr        // X of the last statement, when it is an expression
-	unused    bool            // go/types said that a call as last statement does nothing
+	declared  map[string]bool   // package-level names that the cell declares
+	own       map[string]bool   // names that its imports declare
+	unknown   []*ast.ImportSpec // imports that fail
+	result    ast.Expr          // X of the last statement, when it is an expression
+	unused    bool              // go/types said that a call as last statement does nothing
 	originals map[types.Object]types.Object
 	renamed   []*ast.Ident // by renameHidden
 	show      *types.Func  // what showName is in the cell
@@ -302,6 +303,9 @@ func (a *attempt) report(e types.Error) {
 	}
 	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
 		return // controlErrors has refused the return itself
+	}
+	if name, ok := strings.CutPrefix(msg, "undefined: "); ok && token.IsExported(name) && a.dotUnknown() {
+		return
 	}
 	if hinted := a.explain(msg); hinted != msg || len(a.errs) > MostErrors {
 		msg = hinted

@@ -59,6 +59,16 @@ type Error struct {
 	Pos token.Position // Filename is "cell[N]"; Line and Column count from 1, columns in bytes
 	Msg string         // without position; further lines begin with a tab
 	pos token.Pos      // where known
+	// noticed is where the parser met what an error at Pos led to, if that is another place.
+	noticed token.Position
+}
+
+// metAt is where the parser, or the type checker, met the error.
+func (e *Error) metAt() token.Position {
+	if e.noticed.IsValid() {
+		return e.noticed
+	}
+	return e.Pos
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }

@@ -93,7 +93,7 @@ func TestAccepted(t *testing.T) {
 var refused = []struct{ name, in, want string }{
 	{"undefined", "x := 1\ny := z + x", "cell[1]:2:6: undefined: z"},
 	{"all errors", "x := a\ny := b\nfunc f() int { }", "cell[1]:1:6: undefined: a\ncell[1]:2:6: undefined: b\ncell[1]:3:16: missing return"},
-	{"syntax", "x := 1\nfunc f( {\n}\n", "cell[1]:2:9: expected ')', found '{'"},
+	{"syntax", "x := 1\nfunc f( {\n}\n", "cell[1]:2:7: \"(\" is not closed"},
 	{"syntax in two pieces", "x := := 1\ny = = 2", "cell[1]:1:6: expected operand, found ':='\ncell[1]:2:5: expected operand, found '='"},
 	{"package with a capital", "Fmt.Println(1)", "cell[1]:1:1: undefined: Fmt (but have fmt)"},
 	{"variable with a capital", "total := 1\nTotal + 1", "cell[1]:2:1: undefined: Total (but have total)"},
@@ -108,7 +108,42 @@ var refused = []struct{ name, in, want string }{
 	{"of another function", "func f() { width := 1; _ = width }\nfunc g() int { return widht }", "cell[1]:2:23: undefined: widht"},
 	{"nothing like it", "Nowhere.Println(1)", "cell[1]:1:1: undefined: Nowhere"},
 	{"wrong inside of a block", "for i := 0; i < 3; i++ { x = = 1 }\ny := zz zz", "cell[1]:1:30: expected operand, found '='\ncell[1]:2:9: unexpected zz at the end of a statement"},
-	{"unclosed", "f(1, []int{2,", "cell[1]:1:14: unexpected end of the cell: \"{\" of line 1, column 11 is not closed"},
+	{"unclosed", "f(1, []int{2,", "cell[1]:1:11: \"{\" is not closed"},
+	{"unclosed call", "fmt.Println(\"a\"\nx := 1", "cell[1]:1:12: \"(\" is not closed"},
+	{"unclosed call with a function literal", "f(\"/\", func(n int) {\n\tg(n)\n}\nh()", "cell[1]:1:2: \"(\" is not closed"},
+	{"unclosed in a function", "func f() {\n\tg(1, h(2)\n\tfor {\n\t}\n}\nfunc k() {}", "cell[1]:2:3: \"(\" is not closed"},
+	{"unclosed far above", "a := xs[1\n" + strings.Repeat("f()\n", 50), "cell[1]:1:8: \"[\" is not closed"},
+	{"unclosed block of another indent", "func f() {\n\tif a {\n\t\tg()\n\n}\nfunc k() {}", "cell[1]:2:7: \"{\" is not closed"},
+	{"unclosed block", "for {\n\tf()\n\ng()", "cell[1]:1:5: \"{\" is not closed"},
+	{"unclosed literal", "xs := []int{1, 2\nf(xs)", "cell[1]:1:12: \"{\" is not closed"},
+	{"closed by another bracket", "f(1]\nx := y z", "cell[1]:1:2: \"(\" is not closed\ncell[1]:2:8: unexpected z at the end of a statement"},
+	{"unclosed behind another error", "x := = 1; f(2", "cell[1]:1:6: expected operand, found '='\ncell[1]:1:12: \"(\" is not closed"},
+	{"unclosed string in a call", "f(\"a)\ng()", "cell[1]:1:3: string literal not terminated"},
+	{"assignment as a condition", "if x = 2 {\n}", "cell[1]:1:6: = assigns, and has no value: write == to compare"},
+	{"assignment as the condition of a loop", "for i := 0; i = 3; i++ {\n}", "cell[1]:1:15: = assigns, and has no value: write == to compare"},
+	{"assignment behind an initialisation", "func f() {\n\tif y := x; y = 2 {\n\t}\n}", "cell[1]:2:15: = assigns, and has no value: write == to compare"},
+	{"assignment in a condition", "if a && x = 2 {\n}", "cell[1]:1:11: = assigns, and has no value: write == to compare"},
+	{"assignment of a switch", "switch x = 2 {\n}", "cell[1]:1:10: = assigns, and has no value: write == to compare"},
+	{"assignment as a result", "f := func() bool { return x = 2 }", "cell[1]:1:29: = assigns, and has no value: write == to compare"},
+	{"definition as a condition", "if x := 2 {\n}", "cell[1]:1:6: a condition is missing: x := value sets a variable, and a condition may follow it behind a semicolon"},
+	{"sum as a condition", "if x += 2 {\n}", "cell[1]:1:6: += assigns, and has no value: == compares"},
+	{"named argument", "f(1, size = 3)", "cell[1]:1:11: = assigns, and has no value: write == to compare; Go has no named arguments"},
+	{"field", "p := P{x = 3}", "cell[1]:1:10: = assigns, and has no value: write == to compare, or : to set a field"},
+	{"two assignments", "a = b = 3", "cell[1]:1:7: = assigns, and has no value: write == to compare, or two statements to assign twice"},
+	{"else on a new line", "if a {\n}\nelse {\n}", "cell[1]:3:1: else must be on the line of the brace that closes its if"},
+	{"else on a new line of a function", "func f() {\n\tif a {\n\t}\n\telse if b {\n\t}\n\telse {\n\t}\n}", "cell[1]:4:2: else must be on the line of the brace that closes its if\ncell[1]:6:2: else must be on the line of the brace that closes its if"},
+	{"else on a new line of a method", "func (t T) M() {\n\tfor {\n\t\tif a {\n\t\t} // end\n\n\t\telse {\n\t\t}\n\t}\n}", "cell[1]:6:3: else must be on the line of the brace that closes its if"},
+	{"else on a new line of a literal", "f(func() {\n\tif x := (func() bool { return a })(); x {\n\t}\n\telse {\n\t}\n})", "cell[1]:4:2: else must be on the line of the brace that closes its if"},
+	{"else of a loop", "for i := range 3 {\n} else {\n}", "cell[1]:2:3: else follows the block of an if, and this is that of a for"},
+	{"else of a loop on a new line", "for i := range 3 {\n}\nelse {\n}", "cell[1]:3:1: else follows the block of an if, and this is that of a for"},
+	{"else of nothing", "func f() {\n\tx := 1\n\telse {\n\t}\n}", "cell[1]:3:2: else follows the brace that closes an if"},
+	{"brace on a new line", "if a\n{\n}", "cell[1]:1:5: expected operand, found newline: the opening brace of a block must be on the line of its for, if, switch or func"},
+	{"brace on a new line of a function", "func f() {\n\tfor i := 0; i < 3; i++\n\t{\n\t}\n}", "cell[1]:2:24: expected '{', found newline: the opening brace of a block must be on the line of its for, if, switch or func"},
+	{"literal that is not called", "go func() {\n}", "cell[1]:2:2: expression in go must be function call: a function is called by the () behind it"},
+	{"import of Python", "import numpy as np", "cell[1]:1:14: import path must be a string: a package is imported by import \"name\""},
+	{"unknown import that is used", "import \"example.com/go-bar/v2\"\nfunc f() { bar.F() }\nbar.X{}.Y()", "cell[1]:1:8: could not import example.com/go-bar/v2 ("},
+	{"unknown import with the name of a package", "import \"example.com/x/strings\"\nstrings.ToUpper(1)", "cell[1]:1:8: could not import example.com/x/strings ("},
+	{"unknown dot import", "import . \"example.com/bar\"\nFoo()\nvar x Bar", "cell[1]:1:10: could not import example.com/bar ("},
 	{"too many closed", "x := 1\n}", "cell[1]:2:1: unexpected '}': no bracket is open here"},
 	{"package clause", "package main\nx := 1", "cell[1]:1:1: a cell has no package clause: remove this line"},
 	{"magic", "%time f()", "cell[1]:1:1: a command with % stands at the beginning of a line of its own"},
@@ -155,6 +190,9 @@ func TestRefused(t *testing.T) {
 			}
 			if got := err.Error(); !strings.HasPrefix(got, row.want) {
 				t.Errorf("%q\n got %s\nwant %s", row.in, got, row.want)
+			}
+			if list := err.(ErrorList); strings.HasPrefix(row.name, "unknown ") && len(list) > 1 {
+				t.Errorf("%q has more than one error: %v", row.in, list)
 			}
 			if lines := strings.Split(err.Error(), "\n"); len(slices.Compact(lines)) < len(strings.Split(err.Error(), "\n")) {
 				t.Errorf("%q repeats an error: %v", row.in, err)

@@ -43,7 +43,7 @@ func IsComplete(src string) (status Completeness, depth int) {
 	}
 	end := (&unit{number: 1, src: src}).position(len(strings.TrimRight(src, " \t\r\n")))
 	for _, e := range errs {
-		if e.Pos.Line < end.Line || e.Pos.Line == end.Line && e.Pos.Column < end.Column {
+		if before(e.metAt(), end) {
 			return Invalid, depth
 		}
 	}

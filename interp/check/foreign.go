@@ -35,7 +35,8 @@ var foreignParts = []struct{ msg, line, hint string }{
 	{`^unexpected '(\+\+|--)'|found '(\+\+|--)'$`, ``, "x++ is a statement, without a value"},
 	{`^illegal rune literal$`, `'[^']{2,}'`, "a string has double quotes"},
 	{`^(unexpected|expected operand, found) '(if|switch)'`, `=\s*(if|switch)\b`, "an if has no value"},
-	{`^missing import path`, `^import\s+\w`, `a package is imported by import "name"`},
+	{`^(missing import path|import path must be a string)`, `^import\s+\w`, `a package is imported by import "name"`},
+	{`must be function call$`, `^(go|defer)\s+[\pL_][\pL\d_.]*$|\bfunc\b|^$`, "a function is called by the () behind it"},
 }
 
 // foreign is the hint for an error in a line, "" if there is none.

@@ -13,6 +13,7 @@ import (
 // the name. An import of the cell that one of its own variables hides is
 // renamed, for the statements before the variable.
 func (a *attempt) resolveImports() {
+	a.nameUnknownImports()
 	a.dropRepeatedImports()
 	for _, spec := range a.file.Imports {
 		if name := a.importName(spec); a.hoisting.names[name] != nil {
@@ -69,6 +70,40 @@ func (a *attempt) selected() map[string][]string {
 		return true
 	})
 	return members
+}
+
+// nameUnknownImports gives an import that fails the name that the cell seems to use it by: go/types then takes any use of
+// it, and reports the import alone. Without the package its name can only be guessed from the path.
+func (a *attempt) nameUnknownImports() {
+	var wanted map[string][]string
+	for _, spec := range a.file.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil || path == "" {
+			continue
+		}
+		if _, err := a.importer.Import(path); err == nil {
+			continue
+		}
+		a.unknown = append(a.unknown, spec)
+		if spec.Name != nil {
+			continue
+		}
+		if wanted == nil {
+			wanted = a.selected()
+		}
+		best := -1
+		for name := range wanted {
+			at := strings.LastIndex(path, name)
+			if at > best || at == best && at >= 0 && len(name) > len(spec.Name.Name) {
+				best, spec.Name = at, &ast.Ident{NamePos: spec.Pos(), Name: name}
+			}
+		}
+	}
+}
+
+// dotUnknown says whether a dot import of the cell fails, which may declare any exported name.
+func (a *attempt) dotUnknown() bool {
+	return slices.ContainsFunc(a.unknown, func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
 }
 
 // dropRepeatedImports removes imports that say what another one of the cell says.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -12,6 +13,10 @@ import (
 // misspelled is "; did you mean Println?" for an error about a name that is not
 // declared, where one much like it could stand in its place; else "".
 func (a *attempt) misspelled(e types.Error) string {
+	if path, ok := strings.CutPrefix(e.Msg, "could not import "); ok && !strings.Contains(path, "did you mean") {
+		path, _, _ = strings.Cut(path, " ")
+		return a.misspelledImport(path)
+	}
 	if !strings.HasPrefix(e.Msg, "undefined: ") && !strings.Contains(e.Msg, " undefined (type ") || strings.Contains(e.Msg, ", but does have ") {
 		return ""
 	}
@@ -20,6 +25,19 @@ func (a *attempt) misspelled(e types.Error) string {
 		return "; did you mean " + best + "?"
 	}
 	return ""
+}
+
+// misspelledImport is "; did you mean "fmt"?" for the path of an import that fails, "" where no package has a name like
+// it, or the path is that of a module.
+func (a *attempt) misspelledImport(path string) string {
+	if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+		return ""
+	}
+	name := closest(path[strings.LastIndexByte(path, '/')+1:], a.packages())
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", a.findImport(name))
 }
 
 // nameAt is the name at a position and those that could stand there.

@@ -160,7 +160,7 @@ func errorLines(src string) (lines []int) {
 		return nil
 	}
 	for _, e := range u.syntaxErrors() {
-		lines = append(lines, e.Pos.Line)
+		lines = append(lines, e.metAt().Line)
 	}
 	return lines
 }

@@ -47,7 +47,7 @@ func (u *unit) chunkErrors(i int) ErrorList {
 		pos.Offset = 0
 		end := u.position(c.end)
 		if pos.Filename == Filename(u.number) && before(pos, end) {
-			errs = append(errs, &Error{Pos: pos, Msg: u.ownWords(c, pos, e.Msg)})
+			errs = append(errs, u.ownError(c, pos, e.Msg))
 			continue
 		}
 		// Past the piece: the parser ran into what follows it.
@@ -60,13 +60,10 @@ func (u *unit) chunkErrors(i int) ErrorList {
 		}
 		break
 	}
-	if len(errs) == 0 || errs[0].Pos == u.position(c.last) {
-		return errs
-	}
-	if open := u.unclosed(c, errs[0].Pos); open != "" {
-		// What follows the bracket was read as if it were inside.
-		errs = errs[:1]
-		errs[0].Msg += ": " + open
+	if len(errs) > 0 && !strings.Contains(errs[0].Msg, "not terminated") {
+		if open := u.unclosed(c, errs[0].Pos); open != nil {
+			return ErrorList{open}
+		}
 	}
 	return errs
 }
@@ -87,16 +84,23 @@ func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
 	return list
 }
 
-// ownWords is what the parser says of a place in c, without the brace of the
+// ownError is what the parser says of a place in c, without the brace of the
 // function that holds the statements.
-func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
-	if pos.Line == c.line && pos.Column == c.column {
-		switch c.first {
-		case token.CASE, token.DEFAULT:
-			return fmt.Sprintf("%s is not in a switch or select", c.first)
-		case token.ELSE:
-			return "else must be on the line of the brace that closes its if"
-		}
+func (u *unit) ownError(c chunk, pos token.Position, msg string) *Error {
+	offset := u.lines()[pos.Line-1] + pos.Column - 1
+	if text, at := assignmentHint(u.src[c.start:c.end], offset-c.start, msg); text != "" {
+		return u.errorAt(c.start+at, text)
+	}
+	return &Error{Pos: pos, Msg: u.ownWords(c, pos, offset, msg)}
+}
+
+func (u *unit) ownWords(c chunk, pos token.Position, offset int, msg string) string {
+	first := offset == c.start
+	switch {
+	case first && (c.first == token.CASE || c.first == token.DEFAULT):
+		return fmt.Sprintf("%s is not in a switch or select", c.first)
+	case first && c.first == token.ELSE, strings.HasSuffix(msg, "found 'else'"):
+		return elseHint(u.src, offset)
 	}
 	msg = plainTokens(msg)
 	if found, ok := strings.CutPrefix(msg, "expected ';', found "); ok {
@@ -104,6 +108,9 @@ func (u *unit) ownWords(c chunk, pos token.Position, msg string) string {
 	}
 	if u.isCommand(pos.Line) {
 		return msg + ": a command stands at the beginning of a line, outside of blocks"
+	}
+	if hint := braceHint(u.lines(), u.src, pos.Line, msg); hint != "" {
+		return msg + ": " + hint
 	}
 	if hint := foreign(u.lines().text(u.src, pos.Line), msg); hint != "" {
 		msg += ": " + hint
@@ -125,11 +132,6 @@ func (u *unit) isCommand(line int) bool {
 // cell, or of the line, and not what stands there in the file that it was given.
 func (u *unit) pastEnd(i int, msg string) string {
 	c := u.chunks[i]
-	if i == len(u.chunks)-1 {
-		if open := u.unclosed(c, u.position(c.end)); open != "" {
-			return "unexpected end of the cell: " + open
-		}
-	}
 	expected, _, found := strings.Cut(plainTokens(msg), ", found ")
 	met := "newline"
 	switch {
@@ -140,37 +142,26 @@ func (u *unit) pastEnd(i int, msg string) string {
 	}
 	switch {
 	case !found:
-		return expected
+		msg = expected
 	case expected == "expected ';'":
-		return "unexpected " + met
+		msg = "unexpected " + met
+	default:
+		msg = expected + ", found " + met
 	}
-	return expected + ", found " + met
+	line, _ := u.lines().position(c.last)
+	hint := braceHint(u.lines(), u.src, line, msg)
+	if hint == "" {
+		hint = foreign(u.lines().text(u.src, line), msg)
+	}
+	if hint != "" {
+		msg += ": " + hint
+	}
+	return msg
 }
 
 // plainTokens gives the parser's names of tokens in words.
 func plainTokens(msg string) string {
 	return strings.NewReplacer("'IDENT'", "name", "'EOF'", "end of the cell", "'STRING'", "string").Replace(msg)
-}
-
-// unclosed says which bracket of a piece, the last before a place, is open at its
-// end, "" if none is.
-func (u *unit) unclosed(c chunk, place token.Position) string {
-	list, _ := scan(u.src[c.start:c.end])
-	var open []lexeme
-	for _, t := range list {
-		switch t.tok {
-		case token.LPAREN, token.LBRACE, token.LBRACK:
-			open = append(open, t)
-		case token.RPAREN, token.RBRACE, token.RBRACK:
-			open = open[:len(open)-1]
-		}
-	}
-	for _, t := range slices.Backward(open) {
-		if p := u.position(c.start + t.offset); before(p, place) {
-			return fmt.Sprintf("%q of line %d, column %d is not closed", t.tok.String(), p.Line, p.Column)
-		}
-	}
-	return ""
 }
 
 func before(p, q token.Position) bool {

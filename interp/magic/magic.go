@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 )
 
 // Name is the function that takes the place of a command in the Go of a cell:
@@ -46,14 +46,15 @@ func commands() []command {
 }
 
 func find(name string) (command, error) {
-	var names []string
 	for _, c := range commands() {
 		if c.name == name {
 			return c, nil
 		}
-		names = append(names, c.name)
 	}
-	return command{}, fmt.Errorf("there is no command %s: the commands are %s", name, strings.Join(names, ", "))
+	if slices.Contains(unneeded, name) {
+		return unneededCommand(name), nil
+	}
+	return command{}, otherwise(name)
 }
 
 // noArgument refuses what follows a command that takes nothing.

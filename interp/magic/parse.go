@@ -38,6 +38,11 @@ type line struct {
 	behind     string // what follows the name of a %% command in its line, where text is the lines below
 }
 
+// takesCell says whether the rest of the cell is the text of the command, and no Go.
+func (l line) takesCell() bool {
+	return strings.HasPrefix(l.name, "%%") && l.name != timeCell.name && !slices.Contains(unneeded, l.name)
+}
+
 // Parse replaces the commands of a cell by calls:
 //
 //	!ls -l          →  ʹ(0)
@@ -170,7 +175,7 @@ func lines(src string, known func(name string) bool) []line {
 				l.name = text
 			}
 		}
-		if l.name == bash.name || strings.HasPrefix(l.name, "%%") && l.name != timeCell.name {
+		if l.takesCell() {
 			if end < len(src) {
 				l.behind, l.text = l.text, src[end+1:]
 			}
@@ -265,7 +270,7 @@ func IsOpen(src string, known func(name string) bool) bool {
 		if l.name == shell.name && strings.HasSuffix(src[:l.end], "\\") {
 			return true // only the last one of a cell can
 		}
-		if strings.HasPrefix(l.name, "%%") && l.name != timeCell.name {
+		if l.takesCell() {
 			return strings.TrimSpace(l.text) == "" || !strings.HasSuffix(strings.ReplaceAll(src, " ", ""), "\n\n")
 		}
 	}

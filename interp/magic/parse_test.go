@@ -46,6 +46,9 @@ func TestParse(t *testing.T) {
 		{"shell over two lines", "!echo a \\\n  b\nx := 1", "ʹ(0)\n\nx := 1"},
 		{"shell over three lines", "!echo a \\\n  b \\\n\nx := 1", "ʹ(0)\n\n\nx := 1"},
 		{"backslash at the end", "!echo a \\", "ʹ(0)"},
+		{"rest of the cell as main", "%%\nx := 1\n!ls", "ʹ(0)\nx := 1\nʹ(1)"},
+		{"main of gonb", "x := 1\n%main\nx", "x := 1\nʹ(0)\nx"},
+		{"arguments", "%% -n=3\nflag.Parse()", ""},
 		{"carriage return", "!ls\r\nx := 1\r\n", "ʹ(0)\r\nx := 1\r\n"},
 	} {
 		cell, err := Parse(row.in, session{})
@@ -80,4 +83,24 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: changed to %q", src, cell.Source)
 		}
 	})
+}
+
+// TestForeign says what is said of commands of other kernels.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ in, want string }{
+		{"%% --n=3 x", "%% is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], \"--n=3\", \"x\") before flag.Parse()"},
+		{"%% 'a b'", "%% is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], …) before flag.Parse()"},
+		{"%main -v", "%main is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], \"-v\") before flag.Parse()"},
+		{"%timeit f()", "there is no command %timeit: %time runs a statement once, and testing.Benchmark as often as it takes"},
+		{"%ls", "there is no command %ls: !ls runs that of the shell"},
+		{"%%html\n<b>", "there is no command %%html: display.HTML shows a text as HTML"},
+		{"%tme f()", "there is no command %tme; did you mean %time?"},
+		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %help"},
+	} {
+		_, err := Parse(row.in, session{})
+		if err == nil || err.Error() != row.want {
+			t.Errorf("%q\n got %v\nwant %s", row.in, err, row.want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -39,14 +40,46 @@ func (e *UnknownPackageError) Error() string {
 	if e.Path == "testing/synctest" {
 		return fmt.Sprintf("package %q cannot be imported: its bubbles need a *testing.T of go test", e.Path)
 	}
-	if first, _, _ := strings.Cut(e.Path, "/"); strings.Contains(first, ".") {
-		text += ", and those of modules that %get was given"
+	if m := e.Module(); m != "" {
+		text += fmt.Sprintf(", and those of modules that it gets: add the line %%get %s", m)
 	}
-	if len(e.Maybe) > 0 {
+	// Who names a module does not mean a package of ours.
+	if len(e.Maybe) > 0 && (e.Module() == "" || !strings.Contains(e.Maybe[0], ".")) {
 		text += fmt.Sprintf("; did you mean %q?", e.Maybe[0])
 	}
 	return text
 }
+
+// Module is the path of the module that most likely has the package, "" for a path that none can have. Hosts that are
+// known have a module in each repository.
+func (e *UnknownPackageError) Module() string {
+	elements := strings.Split(e.Path, "/")
+	if !strings.Contains(elements[0], ".") || strings.HasPrefix(elements[0], ".") {
+		return ""
+	}
+	n := len(elements)
+	switch elements[0] {
+	case "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "golang.org":
+		n = 3
+	case "gopkg.in":
+		n = 2
+		if len(elements) > 2 && !strings.Contains(elements[1], ".v") {
+			n = 3
+		}
+	default:
+		return e.Path
+	}
+	if len(elements) < n {
+		return ""
+	}
+	if len(elements) > n && majorVersion.MatchString(elements[n]) {
+		n++
+	}
+	return strings.Join(elements[:n], "/")
+}
+
+// majorVersion is an element of the path of a module.
+var majorVersion = regexp.MustCompile(`^v[1-9]\d*$`)
 
 func (i *importer) Import(path string) (*types.Package, error) {
 	a, err := open()

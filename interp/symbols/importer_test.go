@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"strings"
 	"sync"
 	"testing"
 
@@ -122,4 +123,24 @@ func BenchmarkImport(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestUnknownPackageError says which module an error suggests.
+func TestUnknownPackageError(t *testing.T) {
+	for path, want := range map[string]string{
+		"github.com/samber/lo":           "add the line %get github.com/samber/lo",
+		"github.com/samber/lo/parallel":  "add the line %get github.com/samber/lo",
+		"github.com/x/go-bar/v2/sub/dir": "add the line %get github.com/x/go-bar/v2",
+		"github.com/x":                   "of the standard library and of quern",
+		"golang.org/x/exp/slices":        `add the line %get golang.org/x/exp; did you mean "slices"?`,
+		"gopkg.in/yaml.v3":               "add the line %get gopkg.in/yaml.v3",
+		"go.uber.org/zap":                "add the line %get go.uber.org/zap",
+		"nosuch/rand":                    `of the standard library and of quern; did you mean "math/rand/v2"?`,
+		"./local":                        "of the standard library and of quern",
+	} {
+		_, err := symbols.Importer(token.NewFileSet()).Import(path)
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("import %q: got %v, want …%s", path, err, want)
+		}
+	}
 }

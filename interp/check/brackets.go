@@ -1,0 +1,84 @@
+package check
+
+import (
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// Brackets that nothing closes.
+//
+// The parser reads what follows such a bracket as if it were inside, and reports an error where that fails, perhaps many
+// lines later. What the user has to look at is the bracket.
+
+// unclosed is the error for a bracket of a piece that nothing closes, where the parser has noticed something: the last
+// bracket before that. It is nil where none is open, or what the parser has noticed is before all of them.
+func (u *unit) unclosed(c chunk, noticed token.Position) *Error {
+	src := u.src[c.start:c.end]
+	list, _ := scan(src)
+	brackets := unclosedBrackets(list, func(open, closed lexeme) bool { return true })
+	if len(brackets) == 0 {
+		return nil
+	}
+	table := linesOf(src)
+	indented := unclosedBrackets(list, func(open, closed lexeme) bool {
+		return !startsLine(src, closed.offset) || indent(table, src, closed.offset) >= indent(table, src, open.offset)
+	})
+	for _, brackets := range [][]lexeme{indented, brackets} {
+		for _, b := range slices.Backward(brackets) {
+			if at := u.position(c.start + b.offset); before(at, noticed) {
+				return &Error{Pos: at, Msg: fmt.Sprintf("%q is not closed", b.tok.String()), noticed: noticed}
+			}
+		}
+	}
+	return nil
+}
+
+// unclosedBrackets are the opening brackets that nothing closes, in order. fits says whether a bracket of the right kind
+// may be the one that closes another.
+func unclosedBrackets(list []lexeme, fits func(open, closed lexeme) bool) []lexeme {
+	var open, wrong []lexeme
+	for _, t := range list {
+		switch t.tok {
+		case token.LPAREN, token.LBRACE, token.LBRACK:
+			open = append(open, t)
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			at := len(open) - 1
+			for at >= 0 && (closing(open[at].tok) != t.tok || !fits(open[at], t)) {
+				at--
+			}
+			if at < 0 {
+				at = len(open) - 1 // one of another kind stands in the place of what would close the last
+				wrong = append(wrong, open[max(at, 0):]...)
+			} else {
+				wrong = append(wrong, open[at+1:]...)
+			}
+			open = open[:max(at, 0)]
+		}
+	}
+	wrong = append(wrong, open...)
+	slices.SortFunc(wrong, func(x, y lexeme) int { return x.offset - y.offset })
+	return wrong
+}
+
+// startsLine says whether nothing but blanks is before an offset in its line.
+func startsLine(src string, offset int) bool {
+	return strings.TrimSpace(src[strings.LastIndexByte(src[:offset], '\n')+1:offset]) == ""
+}
+
+// indent is how many blanks the line of an offset begins with; a tab counts as four.
+func indent(lines lineTable, src string, offset int) (n int) {
+	line, _ := lines.position(offset)
+	for _, r := range lines.text(src, line) {
+		switch r {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		default:
+			return n
+		}
+	}
+	return n
+}

@@ -1,0 +1,94 @@
+package magic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Commands of IPython and of other kernels for Go. Those that say what a cell means in any case are taken, with a note; of
+// the others the error names what does the same here.
+
+// unneeded are the commands of gonb that make a function main of the rest of the cell.
+var unneeded = []string{"%%", "%main"}
+
+// unneededCommand is what a command of unneeded does.
+func unneededCommand(name string) command {
+	return command{name: name, prepare: func(text string) (action, error) {
+		if text != "" {
+			return nil, fmt.Errorf("%s is not needed, and a cell has no arguments: remove the line, and set os.Args = append(os.Args[:1], %s) before flag.Parse()",
+				name, quotedList(text))
+		}
+		return func(_ context.Context, r *Run, _ []any) error {
+			// A cell whose output is gone is not told.
+			_, _ = fmt.Fprintf(r.session.Stderr(), "note: %s is not needed: a cell may have statements, and declarations beside them\n", name)
+			return nil
+		}, nil
+	}}
+}
+
+// quotedList is the fields of text as a list of strings of Go.
+func quotedList(text string) string {
+	if strings.ContainsAny(text, "\"'\\") {
+		return "…" // as a shell would split it
+	}
+	var list []string
+	for _, field := range strings.Fields(text) {
+		list = append(list, fmt.Sprintf("%q", field))
+	}
+	return strings.Join(list, ", ")
+}
+
+// instead is what does here what a command does elsewhere.
+var instead = map[string]string{
+	"%list": "%who lists the variables", "%whos": "%who lists the variables", "%who_ls": "%who lists the variables",
+	"%timeit": "%time runs a statement once, and testing.Benchmark as often as it takes", "%%timeit": "%%time runs the cell once, and testing.Benchmark a function as often as it takes",
+	"%test": "call the tests: testing.Main, or testing.Benchmark for a benchmark",
+	"%pip":  "%get makes the packages of a module importable", "%conda": "%get makes the packages of a module importable",
+	"%go": "%get makes the packages of a module importable, and !go runs the go command", "%autoget": "packages of the standard library need no import, and %get makes those of a module importable",
+	"%go111module": "%get makes the packages of a module importable", "%goflags": "a cell is not compiled by the go command",
+	"%matplotlib": "package plots shows its figures without it", "%load_ext": "there are no extensions", "%config": "there is nothing to configure",
+	"%%writefile": "os.WriteFile writes a file, and %%bash runs a script", "%%script": "%%bash runs a script", "%%sh": "%%bash runs a script", "%%!": "%%bash runs a script",
+	"%%html": "display.HTML shows a text as HTML", "%%markdown": "display.Markdown shows a text as Markdown", "%%latex": "display.LaTeX shows a formula", "%%svg": "display.SVG shows an image",
+	"%%capture": "assign to os.Stdout, or end the cell with a semicolon to hide its value",
+	"%lsmagic":  "%help lists the commands", "%magic": "%help lists the commands", "%quickref": "%help lists the commands", "%h": "%help lists the commands",
+	"%set_env": "%env name=value sets a variable of the environment", "%run": "!go run runs a program, and a cell may hold one", "%exec": "call the function in the cell",
+	"%with_inputs": "fmt.Scan asks for a line", "%with_password": "fmt.Scan asks for a line", "%reset_selective": "%reset forgets everything", "%rm": "%reset forgets everything",
+	"%remove": "%reset forgets everything", "%reset_go_mod": "%reset forgets everything",
+}
+
+// shellNames are commands of the shell that IPython has as commands of its own.
+var shellNames = []string{"ls", "pwd", "cat", "cp", "mv", "mkdir", "rmdir", "less", "more", "man", "echo", "ll", "sx", "system"}
+
+// otherwise is the error for a name that no command has.
+func otherwise(name string) error {
+	if hint := instead[name]; hint != "" {
+		return fmt.Errorf("there is no command %s: %s", name, hint)
+	}
+	for _, shell := range shellNames {
+		if name == "%"+shell {
+			return fmt.Errorf("there is no command %s: !%s runs that of the shell", name, shell)
+		}
+	}
+	var names []string
+	best, least := "", 2
+	if len(name) > len("%time") {
+		least = 3
+	}
+	for _, c := range commands() {
+		names = append(names, c.name)
+		if d := levenshtein.ComputeDistance(name, c.name); d < least {
+			best, least = c.name, d
+		}
+	}
+	if best != "" {
+		return fmt.Errorf("there is no command %s; did you mean %s?", name, best)
+	}
+	if name == "%" {
+		return errors.New("a command has a name: %help lists them")
+	}
+	return fmt.Errorf("there is no command %s: the commands are %s", name, strings.Join(names, ", "))
+}
