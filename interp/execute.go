@@ -177,8 +177,9 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 	done()
 	var e *Error
 	if r.isStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {
-		return Result{}, s.interruptedError()
+		o = outcome{err: s.interruptedError()}
 	}
+	o.result.Goroutines = r.due.Load() > 0
 	return o.result, o.err
 }
 

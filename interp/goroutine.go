@@ -93,7 +93,10 @@ func (s *Session) guard(cell int, f func()) func() {
 	if r == nil {
 		r = newRun(cell)
 	}
+	r.due.Add(1)
+	var ended sync.Once // a timer may fire again
 	return func() {
+		defer ended.Do(func() { r.due.Add(-1) })
 		r.started.Add(1)
 		defer r.started.Add(-1)
 		if r.isStopped() {

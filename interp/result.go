@@ -25,6 +25,9 @@ import (
 // returns what shows itself, and a nil error, shows the former.
 type Result struct {
 	Data, Metadata map[string]any
+	// Goroutines says that goroutines of the cell, or its timers, outlive it: more output may come. It is also set
+	// beside an error.
+	Goroutines bool
 }
 
 // setResult is sessionʹ.Result: the values of the cell's last expression.

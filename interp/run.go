@@ -16,6 +16,7 @@ type run struct {
 	stopped chan struct{} // closed by an interrupt
 	once    sync.Once
 	started atomic.Int64 // its goroutines that run, but for the cell's own
+	due     atomic.Int64 // those, the ones that are about to run, and timers that have not fired
 
 	mu     sync.Mutex
 	values []any            // its result

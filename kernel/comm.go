@@ -149,7 +149,13 @@ func (k *Kernel) Comm(c link.Comm) error {
 	default:
 		return fmt.Errorf("comm message of unknown kind %q", c.Kind)
 	}
-	k.publisher.publishMessage(m)
+	var running json.RawMessage
+	if cell := k.running.Load(); cell != nil {
+		running = cell.RawHeader
+	}
+	if m, now := k.late.comm(c.Cell, m, running); now {
+		k.publisher.publishMessage(m)
+	}
 	return nil
 }
 

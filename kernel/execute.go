@@ -13,6 +13,7 @@ import (
 // execute answers execute_request with execute_reply. It publishes
 // execute_input, the output as it comes, and execute_result or error.
 func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any, error) {
+	defer k.late.answered()
 	if k.stop.stops(r) {
 		r.stops = true // whoever sent the next one knew of this as little
 		return wire.NewExecuteAborted(int(k.count.Load())), nil
@@ -37,6 +38,15 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	defer stop()
 	k.running.Store(&execution{request: r, allowInput: in.AllowStdin, stop: stop})
 	defer k.running.Store(nil)
+	k.publishLate(r, k.late.begin(cell, in.AllowStdin))
+	var result link.Result
+	defer func() {
+		if in.Silent {
+			k.late.endSilent()
+		} else {
+			k.publishLate(r, k.late.end(cell, result.Goroutines))
+		}
+	}()
 	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
 	k.publisher.end()
 
@@ -59,6 +69,15 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	expressions := k.evaluate(stoppable, in.UserExpressions)
 	k.publisher.end()
 	return wire.NewExecuteOK(count, expressions), nil
+}
+
+// publishLate publishes late output of other cells for a client that takes only what
+// belongs to this one.
+func (k *Kernel) publishLate(r *request, messages []wire.Outgoing) {
+	for _, m := range messages {
+		m.Parent = r.RawHeader
+		k.publisher.publishMessage(m)
+	}
 }
 
 // cellFailed publishes why a cell failed and returns its reply. The cells behind

@@ -33,6 +33,7 @@ type Kernel struct {
 	publisher *publisher
 	history   *history.History
 	parents   parents
+	late      late
 	comms     openComms
 	input     input
 	meter     *usage.Meter
@@ -145,6 +146,7 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 
 // enqueue puts a request into its lane.
 func (k *Kernel) enqueue(ctx context.Context, r *request) {
+	k.late.heard(r)
 	l := control
 	if row, ok := table[r.Header.Type]; ok {
 		l = row.lane

@@ -45,6 +45,7 @@ func (p *parents) get(cell int) json.RawMessage {
 // Stream takes output of a cell. Name is stdout or stderr; text is not kept.
 func (k *Kernel) Stream(cell int, name string, text []byte) {
 	k.publisher.stream(k.parents.get(cell), name, text)
+	k.late.stream(cell, text)
 }
 
 // Display takes what a cell shows.
@@ -60,5 +61,6 @@ func (k *Kernel) Display(d link.Display) error {
 	default:
 		return fmt.Errorf("display of unknown kind %q", d.Kind)
 	}
+	k.late.display(d)
 	return nil
 }

@@ -180,13 +180,13 @@ func translate(result interp.Result, err error) (link.Result, error) {
 	var cellError *interp.Error
 	switch {
 	case errors.As(err, &cellError):
-		return link.Result{Error: &link.CellError{
+		return link.Result{Goroutines: result.Goroutines, Error: &link.CellError{
 			Name: cellError.Name, Value: cellError.Value, Traceback: cellError.Traceback, Stuck: cellError.Stuck,
 		}}, nil
 	case err != nil:
 		return link.Result{}, err
 	}
-	return link.Result{Data: result.Data, Metadata: result.Metadata}, nil
+	return link.Result{Data: result.Data, Metadata: result.Metadata, Goroutines: result.Goroutines}, nil
 }
 
 func (w *worker) Complete(_ context.Context, request link.Complete) (link.Completion, error) {

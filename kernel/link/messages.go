@@ -23,6 +23,8 @@ type Result struct {
 	Data     map[string]any `json:"data,omitempty"` // MIME bundle of the last expression; empty if it has no value
 	Metadata map[string]any `json:"metadata,omitempty"`
 	Error    *CellError     `json:"error,omitempty"`
+	// Goroutines says that goroutines of the cell, or its timers, outlive it: more output may come.
+	Goroutines bool `json:"goroutines,omitempty"`
 	// Mark is the number of the mark in the output streams behind which there
 	// is no output of the cell's own goroutine. The supervision of the worker
 	// sets and uses it.

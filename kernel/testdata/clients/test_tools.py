@@ -84,6 +84,35 @@ def test_nbconvert_makes_html(tmp_path):
     assert "application/vnd.jupyter.widget-view+json" in page and "html-manager" in page
 
 
+def test_nbconvert_keeps_what_goroutines_put_out_later(tmp_path):
+    """Under the cell that started them, as in JupyterLab, though nbclient drops the messages of other cells."""
+    nbformat.write(notebook(
+        # The goroutine prints when it is told to, and says when it has.
+        "say, said := make(chan string), make(chan bool)\ngo func() { for s := range say { fmt.Println(s); said <- true } }()\nfmt.Println(\"own\")",
+        'say <- "during"\n<-said\nfmt.Println("other")',
+        # Nobody waits for this one: it may print between cells.
+        "var ended sync.WaitGroup\nended.Go(func() { for i := range 100 { fmt.Println(\"between\", i) } })\nstart := make(chan bool)",
+        "ended.Wait()",
+        # A figure that its goroutine goes on updating, and one that it shows later.
+        'live := display.Show(display.HTML("<b>step 0</b>"))\ngo func() { <-start; live.Update(display.HTML("<b>step 1</b>"))\n'
+        'display.Show(display.HTML("<i>new</i>")); said <- true }()',
+        "start <- true\n<-said",
+        "fired := make(chan bool)\ntimer := time.AfterFunc(time.Hour, func() { fmt.Fprintln(os.Stderr, \"at last\"); fired <- true })",
+        "timer.Reset(0)\n<-fired\nfmt.Println(\"end\")",
+    ), tmp_path / "nb.ipynb")
+    jupyter("nbconvert", "--execute", "--to", "notebook", "--output", "out.ipynb", "nb.ipynb", cwd=tmp_path)
+    jupyter("nbconvert", "--to", "html", "out.ipynb", cwd=tmp_path)
+    cells = nbformat.read(tmp_path / "out.ipynb", 4).cells
+    got = ["".join(o.get("text", "") or o.data.get("text/plain", "") for o in c.outputs) for c in cells]
+    assert got[0] == "own\nduring\n" and got[1] == "other\n", got
+    assert got[2] == "".join(f"between {i}\n" for i in range(100)) and not got[3], got
+    shown = [o.data["text/html"] for o in cells[4].outputs]
+    assert shown == ["<b>step 1</b>", "<i>new</i>"] and got[5] == "true", cells[4:6]
+    assert got[6] == "at last\n" and got[7].startswith("end\n"), got
+    page = (tmp_path / "out.html").read_text()
+    assert all(page.count(s) == 1 for s in ("<pre>during\n", "between 99\n", "<b>step 1</b>", "<i>new</i>")), page
+
+
 def test_nbconvert_makes_a_go_program(tmp_path):
     nb = notebook("x := 20", "func twice(n int) int { return 2 * n }\ntwice(x) + 2")
     nbformat.write(nb, tmp_path / "new.ipynb")

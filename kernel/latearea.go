@@ -1,0 +1,153 @@
+package kernel
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+
+	"github.com/quernlab/quern/kernel/link"
+)
+
+// area is what a cell has put out after its end, in order.
+type area struct {
+	pieces  []piece
+	size    int  // bytes
+	total   *int // of all areas
+	full    bool // what came last is left out
+	shown   bool // the client has the display
+	changed bool // since the client got it
+}
+
+// piece is text that was printed, or a display.
+type piece struct {
+	text    []byte
+	display *link.Display
+}
+
+func (a *area) print(text []byte) {
+	if !a.room(len(text)) {
+		return
+	}
+	if n := len(a.pieces); n == 0 || a.pieces[n-1].display != nil {
+		a.pieces = append(a.pieces, piece{})
+	}
+	last := &a.pieces[len(a.pieces)-1]
+	last.text = append(last.text, text...)
+}
+
+func (a *area) show(d link.Display) {
+	if a.room(sizeOf(d)) {
+		a.pieces = append(a.pieces, piece{display: &d})
+	}
+}
+
+// update replaces a display that is in the area, and reports whether one is.
+func (a *area) update(d link.Display) bool {
+	found := false
+	for i, p := range a.pieces {
+		if p.display == nil || p.display.ID != d.ID {
+			continue
+		}
+		found = true
+		a.free(sizeOf(*p.display))
+		if a.room(sizeOf(d)) {
+			a.pieces[i].display = &d
+		}
+	}
+	return found
+}
+
+func (a *area) clear() {
+	a.free(a.size)
+	*a = area{total: a.total, shown: a.shown, changed: true}
+}
+
+// room makes room for n bytes, if there is any, and notes a change.
+func (a *area) room(n int) bool {
+	a.changed = true
+	if *a.total+n > maxLate {
+		a.full = true
+		return false
+	}
+	a.size += n
+	*a.total += n
+	return true
+}
+
+func (a *area) free(n int) {
+	a.size -= n
+	*a.total -= n
+}
+
+func sizeOf(d link.Display) int {
+	n := 0
+	for _, v := range d.Data {
+		if s, ok := v.(string); ok {
+			n += len(s)
+		}
+	}
+	return n
+}
+
+// bundle makes one display of the whole area.
+func (a *area) bundle() (data, metadata map[string]any) {
+	if len(a.pieces) == 1 && !a.full && a.pieces[0].display != nil {
+		return a.pieces[0].display.Data, a.pieces[0].display.Metadata
+	}
+	var plain, page strings.Builder
+	displays := false
+	write := func(text string) {
+		plain.WriteString(text)
+		fmt.Fprintf(&page, "<pre>%s</pre>\n", html.EscapeString(colours.ReplaceAllString(text, "")))
+	}
+	for _, p := range a.pieces {
+		if p.display == nil {
+			write(string(p.text))
+			continue
+		}
+		displays = true
+		text, _ := p.display.Data["text/plain"].(string)
+		if plain.Len() > 0 && !strings.HasSuffix(plain.String(), "\n") {
+			plain.WriteString("\n")
+		}
+		plain.WriteString(text + "\n")
+		if markup := markup(p.display.Data); markup != "" {
+			fmt.Fprintf(&page, "<div>%s</div>\n", markup)
+		} else {
+			fmt.Fprintf(&page, "<pre>%s</pre>\n", html.EscapeString(text))
+		}
+	}
+	if a.full {
+		write(fmt.Sprintf("\nquern: more than %d MB of output came after the end of cells: the rest of this cell's is left out\n", maxLate>>20))
+	}
+	data = map[string]any{}
+	if plain.Len() > 0 {
+		data["text/plain"] = plain.String()
+	}
+	if displays {
+		data["text/html"] = page.String()
+	}
+	return data, nil
+}
+
+// markup is the HTML of a display; empty if it has none.
+func markup(data map[string]any) string {
+	for _, kind := range []string{"text/html", "image/svg+xml"} {
+		if s, ok := data[kind].(string); ok {
+			return s
+		}
+	}
+	for _, kind := range []string{"image/png", "image/jpeg"} {
+		if s, ok := data[kind].(string); ok {
+			if _, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(s, "\n", "")); err == nil {
+				return fmt.Sprintf(`<img src="data:%s;base64,%s">`, kind, s)
+			}
+		}
+	}
+	return ""
+}
+
+// colours are those that a traceback may hold.
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
