@@ -17,17 +17,4 @@
 // before, and only in builds for Linux with cgo; all others answer
 // [ErrNoGPU]. Busy counts the time in which any kernel ran on the GPU. It does
 // not say how well the kernel used it.
-//
-// # Linking
-//
-// The library binds NVML's functions when they are first called. A linker that
-// was told to bind all functions at start (-z now, as conda-forge and
-// hardened systems do) makes a program that cannot start without the driver:
-// build with -ldflags '-extldflags=-Wl,-z,lazy'.
-//
-// # For who changes this package
-//
-// A call to an NVML function that the installed driver lacks does not fail, it
-// ends the process. So each function has its row in the symbols of nvml.go,
-// and no call is made before the row was looked up.
 package gpu

@@ -1,20 +1,9 @@
-//go:build linux && cgo
+//go:build linux && cgo && (amd64 || arm64)
 
 package gpu
 
 import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
-)
-
-// Symbols of the GPU performance monitoring interface, GPM, which Hopper and later
-// have: it counts what really worked, while utilisation only says that something
-// did.
-const (
-	symbolMeters      = "nvmlGpmQueryDeviceSupport"
-	symbolMeterMake   = "nvmlGpmSampleAlloc"
-	symbolMeterFree   = "nvmlGpmSampleFree"
-	symbolMeterRead   = "nvmlGpmSampleGet"
-	symbolMeterValues = "nvmlGpmMetricsGet"
 )
 
 // metering is the part of nvml.Interface that meters need.
@@ -25,7 +14,9 @@ type metering interface {
 	GpmMetricsGet(*nvml.GpmMetricsGetType) nvml.Return
 }
 
-// meters reads the counters twice and takes the difference.
+// meters reads the counters of the GPU performance monitoring interface, GPM,
+// which Hopper and later have, twice and takes the difference. They count what
+// really worked, while utilisation only says that something did.
 type meters struct {
 	lib       metering
 	device    nvml.Device
@@ -35,11 +26,6 @@ type meters struct {
 
 // meters are those of a GPU, nil where it has none.
 func (d *driver) meters(device nvml.Device) *meters {
-	for _, s := range []string{symbolMeters, symbolMeterMake, symbolMeterFree, symbolMeterRead, symbolMeterValues} {
-		if !d.has[s] {
-			return nil
-		}
-	}
 	if support, r := device.GpmQueryDeviceSupport(); r != nvml.SUCCESS || support.IsSupportedDevice == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-//go:build linux && cgo
+//go:build linux && cgo && (amd64 || arm64)
 
 package gpu
 
@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/NVIDIA/go-nvml/pkg/dl"
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
+	"github.com/quernlab/quern/gpu/internal/nvmlsymbols"
 	"github.com/quernlab/quern/internal/loader"
 )
 
@@ -51,46 +51,19 @@ func OpenFrom(busID string, count int) ([]Device, error) {
 // [ErrNoGPU].
 func Devices() ([]Device, error) { return devices(libraryName) }
 
-// driver is a loaded and initialised library. An NVML call whose symbol the
-// library lacks does not fail, it ends the process: has says which may be
-// made.
+// driver is a loaded and initialised library. A call to a function that the
+// library lacks returns ERROR_FUNCTION_NOT_FOUND.
 type driver struct {
 	lib nvml.Interface
-	has map[string]bool
 }
 
 var errNoLibrary = fmt.Errorf("%w: %s is not installed: there is no NVIDIA driver, or the container was started without --gpus", ErrNoGPU, libraryName)
 
 // loading guards the package variables that go-nvml sets while it loads or
-// closes a library.
+// closes a library, and the functions that nvmlsymbols binds.
 var loading sync.Mutex
 
-// Symbols without which there is no use in going on; one of each group.
-var required = [][]string{
-	{"nvmlInit_v2", "nvmlInit"},
-	{"nvmlShutdown"},
-	{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"},
-	{"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"},
-}
-
-// Symbols that some driver may lack.
-const (
-	symbolName   = "nvmlDeviceGetName"
-	symbolUUID   = "nvmlDeviceGetHandleByUUID"
-	symbolPCI    = "nvmlDeviceGetHandleByPciBusId_v2"
-	symbolIndex  = "nvmlDeviceGetIndex"
-	symbolBusy   = "nvmlDeviceGetUtilizationRates"
-	symbolMemory = "nvmlDeviceGetMemoryInfo"
-	symbolPower  = "nvmlDeviceGetPowerUsage"
-	symbolLimit  = "nvmlDeviceGetEnforcedPowerLimit"
-	symbolEnergy = "nvmlDeviceGetTotalEnergyConsumption"
-	symbolHeat   = "nvmlDeviceGetTemperature"
-	symbolClock  = "nvmlDeviceGetClockInfo"
-	symbolSlowed = "nvmlDeviceGetCurrentClocksThrottleReasons"
-)
-
-// load loads and initialises the library. Nothing is called before it is known
-// to be there.
+// load loads and initialises the library.
 func load(path string) (*driver, error) {
 	loading.Lock()
 	defer loading.Unlock()
@@ -105,39 +78,17 @@ func load(path string) (*driver, error) {
 		}
 		path = found
 	}
-	if err := usable(path); err != nil {
-		return nil, err
+	if err := nvmlsymbols.Bind(path); err != nil {
+		return nil, errNoLibrary
 	}
 	lib := nvml.New(nvml.WithLibraryPath(path))
 	if r := lib.Init(); r != nvml.SUCCESS {
+		if r == nvml.ERROR_FUNCTION_NOT_FOUND {
+			return nil, fmt.Errorf("%w: %s has no nvmlInit: it is not a usable NVIDIA driver library", ErrNoGPU, path)
+		}
 		return nil, fmt.Errorf("%w: %s", ErrNoGPU, reason(r))
 	}
-	d := &driver{lib, map[string]bool{}}
-	for _, s := range []string{symbolName, symbolUUID, symbolPCI, symbolIndex, symbolBusy, symbolMemory,
-		symbolPower, symbolLimit, symbolEnergy, symbolHeat, symbolClock, symbolSlowed,
-		symbolMeters, symbolMeterMake, symbolMeterFree, symbolMeterRead, symbolMeterValues} {
-		d.has[s] = lib.Extensions().LookupSymbol(s) == nil
-	}
-	return d, nil
-}
-
-// usable reports whether the library is there and is one of NVML.
-func usable(path string) (err error) {
-	l := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
-	if l.Open() != nil {
-		return errNoLibrary
-	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	for _, group := range required {
-		found := false
-		for _, symbol := range group {
-			found = found || l.Lookup(symbol) == nil
-		}
-		if !found {
-			return fmt.Errorf("%w: %s has no %s: it is not a usable NVIDIA driver library", ErrNoGPU, path, group[0])
-		}
-	}
-	return nil
+	return &driver{lib}, nil
 }
 
 func (d *driver) close() error {
@@ -162,6 +113,8 @@ func reason(r nvml.Return) string {
 		return "the NVIDIA driver and its library differ in version; restart after a driver update"
 	case nvml.ERROR_GPU_IS_LOST:
 		return "the GPU has fallen off the bus; restart the machine"
+	case nvml.ERROR_FUNCTION_NOT_FOUND:
+		return "the NVIDIA driver is too old to be asked for it"
 	case nvml.ERROR_NOT_FOUND, nvml.ERROR_INVALID_ARGUMENT:
 		return "there is no such device"
 	}
@@ -201,9 +154,6 @@ func open(path, visible string) (Device, error) {
 			device, r := d.lib.DeviceGetHandleByIndex(index)
 			return device, r, words
 		}
-		if !d.has[symbolUUID] {
-			return nil, nvml.ERROR_FUNCTION_NOT_FOUND, words
-		}
 		device, r := d.lib.DeviceGetHandleByUUID(first)
 		return device, r, words
 	})
@@ -211,12 +161,8 @@ func open(path, visible string) (Device, error) {
 
 func openPCI(path, busID string) (Device, error) {
 	return openBy(path, func(d *driver) (nvml.Device, nvml.Return, string) {
-		words := "PCI bus id " + strconv.Quote(busID)
-		if !d.has[symbolPCI] {
-			return nil, nvml.ERROR_FUNCTION_NOT_FOUND, words
-		}
 		device, r := d.lib.DeviceGetHandleByPciBusId(busID)
-		return device, r, words
+		return device, r, "PCI bus id " + strconv.Quote(busID)
 	})
 }
 
@@ -226,9 +172,6 @@ func openFrom(path, busID string, count int) ([]Device, error) {
 		return nil, err
 	}
 	defer d.close() // each device below holds a driver of its own
-	if !d.has[symbolPCI] || !d.has[symbolIndex] {
-		return nil, fmt.Errorf("%w: the driver does not tell where GPUs are", ErrNoGPU)
-	}
 	device, r := d.lib.DeviceGetHandleByPciBusId(busID)
 	if r != nvml.SUCCESS {
 		return nil, fmt.Errorf("%w: PCI bus id %q: %s", ErrNoGPU, busID, reason(r))
@@ -292,10 +235,8 @@ func devices(path string) ([]Device, error) {
 
 func (d *driver) open(device nvml.Device) *graphics {
 	g := &graphics{driver: d, device: device, name: "NVIDIA GPU"}
-	if d.has[symbolName] {
-		if name, r := device.GetName(); r == nvml.SUCCESS && name != "" {
-			g.name = name
-		}
+	if name, r := device.GetName(); r == nvml.SUCCESS && name != "" {
+		g.name = name
 	}
 	g.meters = d.meters(device)
 	return g
@@ -309,42 +250,33 @@ func (g *graphics) Close() error {
 
 func (g *graphics) Sample() Sample {
 	s := unmeasured(time.Now())
-	has := g.driver.has
-	if has[symbolBusy] {
-		if u, r := g.device.GetUtilizationRates(); r == nvml.SUCCESS {
-			s.Busy = float64(u.Gpu)
-		}
+	if u, r := g.device.GetUtilizationRates(); r == nvml.SUCCESS {
+		s.Busy = float64(u.Gpu)
 	}
-	if has[symbolMemory] {
-		if m, r := g.device.GetMemoryInfo(); r == nvml.SUCCESS {
-			s.MemUsed, s.MemTotal = float64(m.Used), float64(m.Total)
-		}
+	if m, r := g.device.GetMemoryInfo(); r == nvml.SUCCESS {
+		s.MemUsed, s.MemTotal = float64(m.Used), float64(m.Total)
 	}
 	const milli = 1e-3
-	scaled := func(symbol string, read func() (uint32, nvml.Return), unit float64) float64 {
-		if has[symbol] {
-			if v, r := read(); r == nvml.SUCCESS {
-				return float64(v) * unit
-			}
-		}
-		return math.NaN()
+	s.Watts = milli * measured(g.device.GetPowerUsage())
+	s.WattsLimit = milli * measured(g.device.GetEnforcedPowerLimit())
+	s.Celsius = measured(g.device.GetTemperature(nvml.TEMPERATURE_GPU))
+	s.ClockMHz = measured(g.device.GetClockInfo(nvml.CLOCK_SM))
+	if e, r := g.device.GetTotalEnergyConsumption(); r == nvml.SUCCESS {
+		s.Joules = float64(e) * milli
 	}
-	s.Watts = scaled(symbolPower, g.device.GetPowerUsage, milli)
-	s.WattsLimit = scaled(symbolLimit, g.device.GetEnforcedPowerLimit, milli)
-	s.Celsius = scaled(symbolHeat, func() (uint32, nvml.Return) { return g.device.GetTemperature(nvml.TEMPERATURE_GPU) }, 1)
-	s.ClockMHz = scaled(symbolClock, func() (uint32, nvml.Return) { return g.device.GetClockInfo(nvml.CLOCK_SM) }, 1)
-	if has[symbolEnergy] {
-		if e, r := g.device.GetTotalEnergyConsumption(); r == nvml.SUCCESS {
-			s.Joules = float64(e) * milli
-		}
-	}
-	if has[symbolSlowed] {
-		if reasons, r := g.device.GetCurrentClocksThrottleReasons(); r == nvml.SUCCESS {
-			s.Slowed = slowed(reasons)
-		}
+	if reasons, r := g.device.GetCurrentClocksThrottleReasons(); r == nvml.SUCCESS {
+		s.Slowed = slowed(reasons)
 	}
 	g.meters.read(&s)
 	return s
+}
+
+// measured is a value, or NaN where the driver gives none.
+func measured(v uint32, r nvml.Return) float64 {
+	if r != nvml.SUCCESS {
+		return math.NaN()
+	}
+	return float64(v)
 }
 
 // slowReasons are what keeps clocks down, the heaviest first, and what a person

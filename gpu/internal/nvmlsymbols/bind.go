@@ -1,0 +1,29 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package nvmlsymbols
+
+// #cgo LDFLAGS: -ldl
+// #include <stdlib.h>
+// #include "bind.h"
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+)
+
+// Bind opens the library with a path, or with a name that the dynamic linker
+// finds, and has the functions call it. The library stays open: another Bind
+// replaces it, and calls of the first one that still run stay valid.
+func Bind(path string) error {
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	// dlerror belongs to the thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if reason := C.quern_nvml_bind(name); reason != nil {
+		return fmt.Errorf("open %s: %s", path, C.GoString(reason))
+	}
+	return nil
+}
