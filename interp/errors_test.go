@@ -87,6 +87,12 @@ func TestTraceback(t *testing.T) {
 		{"assertion", []string{"var x any = 1\n_ = x.(string)"}, "cell[1]:2:1\n    _ = x.(string)\nruntime error: interface conversion: interface {} is int, not string"},
 		{"unread error", []string{"x := 1\n_, err := strconv.Atoi(\"a\")"},
 			"cell[1]:2:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
+		{"unread error of an iteration", []string{"var err error\nfor _, text := range []string{\"a\", \"1\"} {\n\t_, err = strconv.Atoi(text)\n}"},
+			"cell[1]:3:5\n    _, err = strconv.Atoi(text)\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
+		{"unread error before a loop", []string{"_, err := strconv.Atoi(\"a\")\nfor range 2 {\n\t_, err = strconv.Atoi(\"1\")\n}"},
+			"cell[1]:1:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi"},
+		{"unread error before another", []string{"_, err := strconv.Atoi(\"a\")\n_, err = strconv.Atoi(\"1\")"},
+			"cell[1]:1:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi"},
 		{"compile errors", []string{"x := a\ny := b"}, "cell[1]:1:6: undefined: a\n    x := a\n         ^\ncell[1]:2:6: undefined: b\n    y := b\n         ^"},
 		{"unsupported", []string{"import \"weak\"\nx := 1\nweak.Make(&x)"}, "cell[1]:3:1: "},
 	} {

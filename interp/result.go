@@ -168,11 +168,19 @@ func (s *Session) failedCall(values []any, cell *check.Cell) error {
 // unreadError is the error that a cell has set and not read.
 func (s *Session) unreadError(cell *check.Cell) error {
 	for _, unread := range cell.Errors {
-		value, err := s.engine.Eval(s.program.Name(unread.Var))
+		key := s.program.Name(unread.Var)
+		value, err := s.engine.Eval(key)
 		if err != nil {
 			return s.internalError(err)
 		}
-		if err, ok := value.Interface().(error); ok && err != nil {
+		err, ok := value.Interface().(error)
+		switch {
+		case !ok || err == nil:
+		case unread.Tracked:
+			if failure := s.unread.failure(key, err, unread.Var.Name()); failure != nil {
+				return s.unreadFailure(failure)
+			}
+		default:
 			return s.unreadFailure(&unreadError{err, unread.Var.Name(), unread.Set})
 		}
 	}

@@ -59,6 +59,8 @@ type Session struct {
 	stop      bool       // the cell that runs is interrupted
 	abandoned int        // cells that have ended but for compiled code
 
+	unread unreadErrors // of the running cell
+
 	sinceSweep int // cells
 	sweepAfter int // so many
 
@@ -110,6 +112,7 @@ func New(options ...Option) (*Session, error) {
 		Registry: s.registry,
 		Packages: packages,
 		Importer: s.loader,
+		Errors:   &s.unread,
 		Generic:  generic.Source,
 		StopCall: raceEnabled,
 		Machine:  s.machineConfig(packages),

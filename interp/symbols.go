@@ -16,6 +16,7 @@ import (
 //	Stop()                     ends interrupted code; called when the stop flag is up
 //	Stopped() bool             the stop flag, under the race detector
 //	Unread(err, name, cell, line, column)  err is about to be overwritten and was not read
+//	ErrorBegin, ErrorOverwrite, ErrorCheck     the methods of unreadErrors
 func (s *Session) symbols() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Result":  reflect.ValueOf(s.setResult),
@@ -24,6 +25,10 @@ func (s *Session) symbols() map[string]reflect.Value {
 		"Stop":    reflect.ValueOf(s.checkStop),
 		"Stopped": reflect.ValueOf(s.stopping.Load),
 		"Unread":  reflect.ValueOf(s.overwritten),
+
+		"ErrorBegin":     reflect.ValueOf(s.unread.Begin),
+		"ErrorOverwrite": reflect.ValueOf(s.unread.Overwrite),
+		"ErrorCheck":     reflect.ValueOf(s.unread.Check),
 	}
 }
 

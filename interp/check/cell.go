@@ -36,6 +36,11 @@ type Cell struct {
 	// Overwrites has, for a statement of Body, the errors that it overwrites
 	// before the cell has read them.
 	Overwrites map[ast.Stmt][]Unread
+	// Tracks has, for statements in loops and branches, what they do with errors;
+	// Begins, for the statement of Body that they are in, whether the errors are
+	// unread before it: those whose Set is not valid are read.
+	Tracks map[ast.Stmt][]Track
+	Begins map[ast.Stmt][]Unread
 	// Carried names declarations of earlier cells that are part of this one
 	// because something that they use is redefined here.
 	Carried []string

@@ -18,21 +18,36 @@ import (
 // _ = err. A variable that a function of the cell mentions, or whose address is taken, may be read at any time, and is
 // left alone.
 //
-// An assignment in a branch or a loop may not run, so it does not count as overwriting; but what it sets is lost like the rest
-// if nothing reads it, in the loop or later.
+// An assignment in a branch or a loop may not run, see tracks.go. What it sets is lost like the rest if nothing reads it.
 
 // An Unread is an error that nothing has read.
 type Unread struct {
-	Var *types.Var
-	Set token.Position // where the cell sets it
+	Var     *types.Var
+	Set     token.Position // where the cell sets it
+	Tracked bool           // perhaps: whether it does is noted as the cell runs
 }
 
-// unreadErrors fills in Cell.Errors and Cell.Overwrites.
+// An unreadSet is where the cell sets an error that is unread so far.
+type unreadSet struct {
+	pos     token.Pos
+	tracked bool
+}
+
+// position is not valid for the zero unreadSet.
+func (u unreadSet) position(fset *token.FileSet) token.Position {
+	if !u.pos.IsValid() {
+		return token.Position{}
+	}
+	return place(fset, u.pos)
+}
+
+// unreadErrors fills in Cell.Errors, Cell.Overwrites, Cell.Begins and Cell.Tracks.
 func (a *attempt) unreadErrors(cell *Cell) {
-	pending := map[*types.Var]token.Pos{} // where what nobody has read is set
+	pending := map[*types.Var]unreadSet{} // what nothing has read
 	var ordered []*types.Var
 	anytime := a.readAnytime()
 	for _, s := range a.hoisting.original {
+		tracked := a.track(cell, s, pending, anytime)
 		for _, v := range a.errorMentions(s) {
 			if anytime[v.variable] {
 				continue
@@ -41,18 +56,18 @@ func (a *attempt) unreadErrors(cell *Cell) {
 				if cell.Overwrites == nil {
 					cell.Overwrites = map[ast.Stmt][]Unread{}
 				}
-				cell.Overwrites[s] = append(cell.Overwrites[s], Unread{v.variable, place(a.fset, set)})
+				cell.Overwrites[s] = append(cell.Overwrites[s], Unread{v.variable, set.position(a.fset), set.tracked})
 			}
 			delete(pending, v.variable)
 			if v.sets.IsValid() {
-				pending[v.variable] = v.sets
+				pending[v.variable] = unreadSet{v.sets, tracked[v.variable]}
 				ordered = append(ordered, v.variable)
 			}
 		}
 	}
 	for _, v := range ordered {
 		if set, ok := pending[v]; ok {
-			cell.Errors = append(cell.Errors, Unread{v, place(a.fset, set)})
+			cell.Errors = append(cell.Errors, Unread{v, set.position(a.fset), set.tracked})
 			delete(pending, v)
 		}
 	}

@@ -68,7 +68,7 @@ func (p *program) renames(c *cell, piece *piece) []edit {
 
 // text is a piece of a cell with all that is called otherwise.
 func (p *program) text(c *cell, piece *piece, more ...edit) string {
-	return edited(c.Source, piece.start, piece.end, append(p.renames(c, piece), more...))
+	return edited(c.Source, piece.start, piece.end, append(more, p.renames(c, piece)...))
 }
 
 // between are the comments between two pieces: what follows the first on its

@@ -31,7 +31,8 @@ type cell struct {
 	comment string
 	checked *check.Cell
 	pieces  []*piece
-	facts   map[int]fact // by offset of the identifier
+	facts   map[int]fact          // by offset of the identifier
+	unread  map[*types.Var]string // what tells whether an error is unread, see flag
 }
 
 // A fact is what an identifier means.

@@ -136,7 +136,7 @@ func (p *program) section(c *cell) *section {
 			}
 			continue
 		}
-		text := p.statement(c, piece)
+		text := p.statement(c, piece, s)
 		if piece == last && c.result() != noResult {
 			switch {
 			case c.result() == quiet:
@@ -146,7 +146,7 @@ func (p *program) section(c *cell) *section {
 				text, after = p.later(c, text, variable, inner)
 			default:
 				if len(c.checked.Errors) > 0 {
-					p.checkErrors(c, &s.body)
+					p.checkErrors(c, s)
 				}
 				text = p.finish(c, text)
 			}
@@ -154,7 +154,8 @@ func (p *program) section(c *cell) *section {
 		if s.body.Len() == 0 {
 			lead = strings.TrimLeft(lead, "\n")
 		}
-		p.checkUnread(c, c.overwritten(piece), &s.body)
+		p.checkUnread(c, c.overwritten(piece), s)
+		p.beginErrors(c, piece, s)
 		fmt.Fprintf(&s.body, "%s%s %s\n", lead, text, trail)
 	}
 	if rest := strings.Trim(leads[len(c.pieces)], "\n"); rest != "" {
@@ -169,7 +170,7 @@ func (p *program) section(c *cell) *section {
 		fmt.Fprintf(&s.body, "func() {\n%s}()\n", body)
 	}
 	if len(c.checked.Errors) > 0 && (keeps || c.result() == noResult || c.result() == quiet) {
-		p.checkErrors(c, &s.body)
+		p.checkErrors(c, s)
 	}
 	if after != "" {
 		s.body.WriteString(after + "\n")
@@ -181,8 +182,8 @@ func (p *program) section(c *cell) *section {
 }
 
 // checkErrors ends the cell where an error that nothing reads is not nil.
-func (p *program) checkErrors(c *cell, b *strings.Builder) {
-	p.checkUnread(c, c.checked.Errors, b)
+func (p *program) checkErrors(c *cell, s *section) {
+	p.checkUnread(c, c.checked.Errors, s)
 }
 
 // overwritten are the errors that a statement overwrites before anything has read them.
@@ -199,13 +200,6 @@ func (c *cell) overwritten(piece *piece) []check.Unread {
 		}
 	}
 	return nil
-}
-
-// checkUnread ends the cell where one of the errors is not nil.
-func (p *program) checkUnread(c *cell, errors []check.Unread, b *strings.Builder) {
-	for _, unread := range errors {
-		fmt.Fprintf(b, "%s(%s)\n", p.must(c), p.name(unread.Var))
-	}
 }
 
 func (p *program) name(o types.Object) string {
@@ -373,7 +367,7 @@ func (p *program) set(c *cell, piece *piece, spec *ast.ValueSpec, i int, all boo
 }
 
 // statement is a statement in the function of its cell.
-func (p *program) statement(c *cell, piece *piece) string {
+func (p *program) statement(c *cell, piece *piece, to *section) string {
 	switch s := unlabeled(piece.stmt).(type) {
 	case *ast.AssignStmt:
 		if s.Tok == token.DEFINE && !p.defineLocally(c, piece) {
@@ -387,7 +381,7 @@ func (p *program) statement(c *cell, piece *piece) string {
 			return edited(c.Source, piece.start, start, p.renames(c, piece)) + p.assignments(c, piece, d)
 		}
 	}
-	return p.text(c, piece)
+	return p.text(c, piece, p.trackErrors(c, piece, to)...)
 }
 
 // defineLocally says whether a statement with := defines variables of its

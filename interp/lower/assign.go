@@ -310,11 +310,10 @@ func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
 	if f.checksTarget(x) {
 		index = f.keyHelper("stored", bt, f.coreOf(x.X).(*types.Map)) + "(" + base + ", " + index + ")"
 	}
-	switch f.coreOf(x.X).(type) {
-	case *types.Slice, *types.Array, *types.Pointer:
-		if f.Info.Types[x.Index].Value == nil && (f.checksBounds() || f.inHelper(x)) {
-			index = f.checked(index, x.Index, "len("+base+")")
-		}
+	_, slice := f.coreOf(x.X).(*types.Slice)
+	_, isMap := f.coreOf(x.X).(*types.Map)
+	if !isMap && (slice || f.Info.Types[x.Index].Value == nil) && (f.checksBounds() || f.inHelper(x)) {
+		index = f.checked(index, x.Index, "len("+base+")")
 	}
 	return base + "[" + index + "]"
 }

@@ -64,9 +64,7 @@ func (f *function) steps() (list []step) {
 	}
 	for i, s := range f.cell.Body {
 		lower := func(w *writer) {
-			for _, unread := range f.cell.Overwrites[s] {
-				w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.names[unread.Var], unread.Var.Name(), f.cell.Number, unread.Set.Line, unread.Set.Column)
-			}
+			f.unread(w, s)
 			if !f.compiledLoop(w, s) {
 				f.statement(w, s)
 			}

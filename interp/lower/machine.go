@@ -28,6 +28,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	e.machine = e.fast.Begin(&machine.Source{
 		Info:   e.Info,
 		Stop:   e.stop,
+		Notes:  e.tracks,
 		Cell:   e.cell.Number,
 		Global: func(v *types.Var) string { return e.names[v] },
 		Engine: e.engineName,

@@ -40,6 +40,8 @@ type Config struct {
 	// Machine, if not nil, is what package machine needs to know to run functions
 	// in place of the engine. New sets its field Type.
 	Machine *machine.Config
+	// Errors notes which errors of a cell are unread; see check.Cell.Tracks.
+	Errors ErrorNotes
 	// StopCall makes the check for an interrupt and the storing of a position
 	// calls, which are free of data races, and not accesses to variables, which
 	// are cheap.

@@ -109,6 +109,10 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 		"Interrupted": reflect.ValueOf(interrupted{}),
 		"Stop":        reflect.ValueOf(func() { panic(interrupted{}) }),
 		"Unread":      reflect.ValueOf(func(error, string, int, int, int) {}),
+
+		"ErrorBegin":     reflect.ValueOf(func(string, int, int, int) {}),
+		"ErrorOverwrite": reflect.ValueOf(func(string, error, string, int, int, int) {}),
+		"ErrorCheck":     reflect.ValueOf(func(string, error, string) {}),
 		"Stopped": reflect.ValueOf(func() bool {
 			return s.checks.Add(1) > s.stopAfter && s.stopAfter > 0
 		}),

@@ -23,6 +23,7 @@ func (f *function) block(w *writer, b *ast.BlockStmt) {
 func (f *function) statement(w *writer, s ast.Stmt) {
 	f.stop()
 	f.at = f.positionOf(s)
+	f.track(w, s)
 	switch s := s.(type) {
 	case *ast.EmptyStmt:
 	case *ast.ExprStmt:

@@ -30,6 +30,7 @@ func (c *compiler) list(list []ast.Stmt) {
 // stmt compiles a statement, which has the given label.
 func (c *compiler) stmt(s ast.Stmt, name string) {
 	c.at(s)
+	c.notes(s)
 	switch s := s.(type) {
 	case *ast.EmptyStmt:
 	case *ast.BlockStmt:

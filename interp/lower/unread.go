@@ -1,0 +1,81 @@
+package lower
+
+// Errors that a cell overwrites and has not read, see package check:
+//
+//	_, err = f(); _, err = g()   ->  ...; sessionʹ.Unread(errʹ1, "err", 2, 1, 4); ...
+//	for ... { _, err = f() }     ->  sessionʹ.ErrorBegin("errʹ1", 2, 0, 0)
+//	                                 for ... { sessionʹ.ErrorOverwrite("errʹ1", errʹ1, "err", 2, 5, 6); ... }
+//
+// The numbers are the cell, line and column where the error is set.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"github.com/quernlab/quern/interp/machine"
+)
+
+// ErrorNotes notes which errors of a cell are unread. The key is the name of the variable in lowered code; the line is 0
+// where no failure is set.
+type ErrorNotes interface {
+	// Begin notes that an error is read, or where it was set and not read since.
+	Begin(key string, cell, line, column int)
+	// Overwrite ends the cell if err is unread and not nil, before the statement at line overwrites it.
+	Overwrite(key string, err error, name string, cell, line, column int)
+}
+
+// unread emits what comes before a statement of the cell: the checks of errors that it overwrites, and the notes of what is
+// unread.
+func (f *function) unread(w *writer, s ast.Stmt) {
+	for _, unread := range f.cell.Overwrites[s] {
+		v := unread.Var
+		if unread.Tracked {
+			w.line("%s(%q, %s, %q)", f.session("ErrorCheck"), f.names[v], f.names[v], v.Name())
+			continue
+		}
+		w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.names[v], v.Name(), f.cell.Number, unread.Set.Line, unread.Set.Column)
+	}
+	for _, begin := range f.cell.Begins[s] {
+		f.beginError(w, begin.Var, begin.Set)
+	}
+}
+
+func (f *function) beginError(w *writer, v *types.Var, set token.Position) {
+	w.line("%s(%q, %d, %d, %d)", f.session("ErrorBegin"), f.names[v], f.cell.Number, set.Line, set.Column)
+}
+
+// track emits what is noted before a statement in a loop or a branch.
+func (f *function) track(w *writer, s ast.Stmt) {
+	if !f.top {
+		return
+	}
+	for _, track := range f.cell.Tracks[s] {
+		v := track.Var
+		if !track.Write {
+			f.beginError(w, v, token.Position{})
+			continue
+		}
+		w.line("%s(%q, %s, %q, %d, %d, %d)", f.session("ErrorOverwrite"), f.names[v], f.names[v], v.Name(), f.cell.Number, track.Set.Line, track.Set.Column)
+	}
+}
+
+// tracks are the same notes for package machine.
+func (e *emitter) tracks(s ast.Stmt) []machine.Note {
+	if e.Errors == nil {
+		return nil
+	}
+	var list []machine.Note
+	for _, track := range e.cell.Tracks[s] {
+		v := track.Var
+		key, name, cell, line, column := e.names[v], v.Name(), e.cell.Number, track.Set.Line, track.Set.Column
+		n := machine.Note{Var: v}
+		if track.Write {
+			n.Run = func(err error) { e.Errors.Overwrite(key, err, name, cell, line, column) }
+		} else {
+			n.Run = func(error) { e.Errors.Begin(key, cell, 0, 0) }
+		}
+		list = append(list, n)
+	}
+	return list
+}

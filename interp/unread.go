@@ -1,0 +1,56 @@
+package interp
+
+import (
+	"go/token"
+	"sync"
+)
+
+// unreadErrors notes, for errors that a cell sets in loops and branches, whether they are unread; see check.Cell.Tracks. The
+// keys are the names of the variables in lowered code.
+type unreadErrors struct {
+	mu  sync.Mutex
+	set map[string]token.Position // of those that are unread
+}
+
+// Begin notes that an error is read, or, if line is not 0, where it was set and not read since.
+func (u *unreadErrors) Begin(key string, cell, line, column int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.note(key, cell, line, column)
+}
+
+func (u *unreadErrors) note(key string, cell, line, column int) {
+	if line == 0 {
+		delete(u.set, key)
+		return
+	}
+	if u.set == nil {
+		u.set = map[string]token.Position{}
+	}
+	u.set[key] = token.Position{Filename: filename(cell), Line: line, Column: column}
+}
+
+// Overwrite ends the cell if err is unread and not nil, before the statement at line overwrites it; line is 0 for one that
+// sets no failure.
+func (u *unreadErrors) Overwrite(key string, err error, name string, cell, line, column int) {
+	u.Check(key, err, name)
+	u.Begin(key, cell, line, column)
+}
+
+// Check ends the cell if err is unread and not nil.
+func (u *unreadErrors) Check(key string, err error, name string) {
+	if failure := u.failure(key, err, name); failure != nil {
+		panic(failure)
+	}
+}
+
+// failure is not nil if err is unread and not nil.
+func (u *unreadErrors) failure(key string, err error, name string) *unreadError {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	at, unread := u.set[key]
+	if !unread || err == nil {
+		return nil
+	}
+	return &unreadError{err, name, at}
+}
