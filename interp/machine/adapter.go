@@ -55,6 +55,7 @@ func spotOf(s shape, at uint16) spot {
 		p.class = asText
 	case s.width == "Sl":
 		p.class = asList
+	case isComplex(s):
 	case s.width == "If":
 		p.class, p.at = asInterface, p.at-8
 	default:

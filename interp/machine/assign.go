@@ -344,7 +344,12 @@ func (c *compiler) increment(e ast.Expr, o token.Token) {
 		k = -1
 	}
 	var v operand
-	if suffix(p.typ.Kind(), "Add") == "I" {
+	if isComplex(p.shape) {
+		one := c.temporary(p.shape)
+		c.constantComplex(one, constantOne)
+		v = c.destination(p.shape, want)
+		c.do(opNamed(arithmetics[o]+p.width), v.at, x.at, one.at)
+	} else if suffix(p.typ.Kind(), "Add") == "I" {
 		v = c.withConstant(opAddK, p.shape, x, k, want)
 	} else {
 		one := c.temporary(p.shape)

@@ -71,6 +71,12 @@ func (c *compiler) arithmetic(n ast.Node, o token.Token, s shape, x operand, rig
 		c.do(opCat, dst.at, x.at, y.at)
 		return dst
 	}
+	if isComplex(s) {
+		y := c.expr(right, nil)
+		dst := c.destination(s, want)
+		c.do(opNamed(name+s.width), dst.at, x.at, y.at)
+		return dst
+	}
 	if s.file != scalar {
 		c.fail(n, "the operator %s for %s", o, s.typ)
 	}
@@ -200,6 +206,9 @@ func (c *compiler) comparison(e *ast.BinaryExpr, want *operand) operand {
 			return dst
 		}
 		c.do(opNamed(name+"Str"), dst.at, x.at, y.at)
+		return dst
+	case isComplex(s):
+		c.do(opNamed(name+s.width), dst.at, x.at, y.at)
 		return dst
 	case s.width == "P":
 		if s.file == reference {

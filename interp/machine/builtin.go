@@ -37,6 +37,10 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 		return c.extreme(e, name, want)
 	case "recover":
 		return c.recoverCall(e, want)
+	case "complex":
+		return c.makeComplex(e, want)
+	case "real", "imag":
+		return c.part(e, name, want)
 	case "panic":
 		t := types.NewInterfaceType(nil, nil)
 		x := c.exprTo(e.Args[0], t, nil)
@@ -149,6 +153,10 @@ func appendNative(at, from uint16, v operand, typ reflect.Type) *native {
 	case "32U", "32S":
 		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 			*(*[]int32)(unsafe.Add(sb, at)) = append(*(*[]int32)(unsafe.Add(sb, from)), int32(*integer(nb, x)))
+		}}
+	case "C":
+		return &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			*(*[]complex128)(unsafe.Add(sb, at)) = append(*(*[]complex128)(unsafe.Add(sb, from)), *complexNumber(sb, x))
 		}}
 	case "Str":
 		return &native{run: func(_ *thread, _, sb unsafe.Pointer) {

@@ -60,7 +60,7 @@ func sender(r *rt.Registry, ch, x operand) func(*thread, unsafe.Pointer, unsafe.
 	case "If":
 		return func(_ *thread, _, sb unsafe.Pointer) { rt.Send(r, as[chan<- any](*pointer(sb, to)), *iface(sb, at)) }
 	}
-	if x.file == reference {
+	if x.file == reference && !isComplex(x.shape) {
 		return func(_ *thread, _, sb unsafe.Pointer) {
 			rt.Send(r, as[chan<- unsafe.Pointer](*pointer(sb, to)), *pointer(sb, at))
 		}
@@ -110,7 +110,7 @@ func receiver(r *rt.Registry, ch, x, open operand) func(*thread, unsafe.Pointer,
 			*iface(sb, at), *integer(nb, ok) = v, truth(more)
 		}
 	}
-	if x.file == reference {
+	if x.file == reference && !isComplex(x.shape) {
 		return func(_ *thread, nb, sb unsafe.Pointer) {
 			v, more := rt.Receive(r, as[<-chan unsafe.Pointer](*pointer(sb, from)))
 			*pointer(sb, at), *integer(nb, ok) = v, truth(more)

@@ -99,6 +99,11 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 		c.emit(opFF, dst.at, x.at, 0, int32(len(c.fn.natives)-1), 0)
 		return []operand{dst}
 	}
+	if !c.several(e, sig) {
+		if results := c.callComplex(e, o.FullName(), symbol.Interface(), sig); results != nil {
+			return results
+		}
+	}
 	b := c.beginBlock()
 	c.arguments(b, e, sig)
 	return c.callSymbol(b, e, o.FullName(), symbol, sig)

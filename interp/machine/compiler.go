@@ -272,7 +272,7 @@ func (c *compiler) move(to, from operand) {
 	}
 }
 
-var moves = map[string]op{"P": opMovP, "Str": opMovStr, "Sl": opMovSl, "If": opMovIf}
+var moves = map[string]op{"P": opMovP, "Str": opMovStr, "Sl": opMovSl, "If": opMovIf, "C": opMovC, "D": opMovD}
 
 // opNamed finds an operation by its name.
 func opNamed(name string) op {

@@ -19,6 +19,13 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 	switch {
 	case from.file == scalar && to.file == scalar && fromKind != reflect.Bool:
 		return c.convertScalar(c.expr(x, nil), from, to, want)
+	case isComplex(to) && c.source.Info.Types[x].Value != nil:
+		// T(1) in an instance of a generic function
+		dst := c.destination(to, want)
+		c.constantComplex(dst, c.source.Info.Types[x].Value)
+		return dst
+	case isComplex(from) && isComplex(to):
+		return c.convertComplex(c.expr(x, nil), to, want)
 	case toKind == reflect.String && from.file == scalar:
 		return c.convertText(x, to, want, runeText(!isSigned(fromKind)))
 	case toKind == reflect.String && fromKind == reflect.Slice:

@@ -14,7 +14,7 @@
 //
 // # What it has
 //
-// Numbers but complex ones, strings, bools; slices, arrays, maps, structs and
+// Numbers, strings, bools; slices, arrays, maps, structs and
 // pointers to all of it; closures and function values; channels; every statement;
 // calls of functions, of methods, through interfaces of cells too, of instances of
 // generic ones, and of compiled functions of plainPackages; conversions to any,
@@ -25,7 +25,8 @@
 //
 // A function has registers in two files: scalars, eight bytes each, sign or zero
 // extended, and slots, which hold a pointer, string, slice or interface as Go lays
-// it out and which the collector sees as such. The value of a struct or an array is
+// it out and which the collector sees as such; a complex number is in the words of a
+// slot that hold no pointer. The value of a struct or an array is
 // in memory, of its true reflect type, and its address in a slot; so is that of a
 // variable that a function literal captures or a pointer points to. Values thus
 // pass between the machine, the engine and compiled code unchanged. The frame of a
@@ -34,7 +35,7 @@
 //
 // # Where what is
 //
-// Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, convert.go,
+// Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, complex.go, convert.go,
 // composite.go; interfaces.go, assertion.go and dynamic.go; place.go and assign.go for what can be assigned
 // to; stmt.go, loop.go, ranging.go, switch.go, selecting.go and deferring.go; call.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go,
 // compiled.go and sorting.go. Running: thread.go has the stack, unwind.go the deferred calls, run_gen.go the loop, which

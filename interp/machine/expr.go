@@ -154,6 +154,10 @@ func (c *compiler) constant(n ast.Node, v constant.Value, t types.Type, want *op
 		c.fn.texts = append(c.fn.texts, constant.StringVal(v))
 		return dst
 	}
+	if isComplex(s) {
+		c.constantComplex(dst, v)
+		return dst
+	}
 	bits, ok := bitsOf(v, s.typ.Kind())
 	if !ok {
 		c.fail(n, "a constant of type %s", t)
@@ -278,6 +282,10 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 	case token.SUB, token.XOR:
 		x := c.expr(e.X, nil)
 		dst := c.destination(x.shape, want)
+		if isComplex(x.shape) && e.Op == token.SUB {
+			c.do(opNamed("Neg"+x.width), dst.at, x.at, 0)
+			return dst
+		}
 		o := opNotI
 		if e.Op == token.SUB {
 			switch x.typ.Kind() {
@@ -285,8 +293,6 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 				o = opNegF
 			case reflect.Float32:
 				o = opNegG
-			case reflect.Complex64, reflect.Complex128:
-				c.fail(e, "complex numbers")
 			default:
 				o = opNegI
 			}

@@ -36,16 +36,17 @@ type Function struct {
 	scalars  uintptr // size of a frame in the file of scalars
 	pointers uintptr // and in that of pointers, in bytes
 
-	wides    []int64
-	texts    []string
-	globals  []*global
-	types    []*memoryType
-	calls    []*Function
-	natives  []*native
-	foreign  []*foreign
-	sites    []*site
-	huge     []int32  // instructions whose index may be too large for an int
-	captures []uint16 // registers that get the captured variables of a literal
+	wides     []int64
+	complexes []complex128
+	texts     []string
+	globals   []*global
+	types     []*memoryType
+	calls     []*Function
+	natives   []*native
+	foreign   []*foreign
+	sites     []*site
+	huge      []int32  // instructions whose index may be too large for an int
+	captures  []uint16 // registers that get the captured variables of a literal
 
 	parameters, results []shape
 	value               reflect.Value // as a function of Go, when it was linked
@@ -91,7 +92,8 @@ type native struct {
 }
 
 // slot is a pointer register. A pointer, map, channel, function, string or slice
-// is in p, n and c as Go lays it out, and an interface in q and p.
+// is in p, n and c as Go lays it out, an interface in q and p, and a complex number in
+// n and c.
 type slot struct {
 	q, p unsafe.Pointer
 	n, c int
@@ -115,7 +117,13 @@ func floating(nb unsafe.Pointer, at uint16) *float64 { return (*float64)(unsafe.
 func text(sb unsafe.Pointer, at uint16) *string      { return (*string)(unsafe.Add(sb, at)) }
 func slice(sb unsafe.Pointer, at uint16) *header     { return (*header)(unsafe.Add(sb, at)) }
 func iface(sb unsafe.Pointer, at uint16) *any        { return (*any)(unsafe.Add(sb, int(at)-8)) }
-func failure(sb unsafe.Pointer, at uint16) *error    { return (*error)(unsafe.Add(sb, int(at)-8)) }
+func complexNumber(sb unsafe.Pointer, at uint16) *complex128 {
+	return (*complex128)(unsafe.Add(sb, int(at)+8))
+}
+func smallComplex(sb unsafe.Pointer, at uint16) *complex64 {
+	return (*complex64)(unsafe.Add(sb, int(at)+8))
+}
+func failure(sb unsafe.Pointer, at uint16) *error { return (*error)(unsafe.Add(sb, int(at)-8)) }
 func pointer(sb unsafe.Pointer, at uint16) *unsafe.Pointer {
 	return (*unsafe.Pointer)(unsafe.Add(sb, at))
 }

@@ -59,6 +59,32 @@ const (
 	opDivG
 	opNegF
 	opNegG
+	opMovC
+	opMovD
+	opConstC
+	opConstD
+	opAddC
+	opSubC
+	opMulC
+	opDivC
+	opNegC
+	opEqC
+	opNeC
+	opAddD
+	opSubD
+	opMulD
+	opDivD
+	opNegD
+	opEqD
+	opNeD
+	opRealC
+	opImagC
+	opRealD
+	opImagD
+	opMakeC
+	opMakeD
+	opCD
+	opDC
 	opIF
 	opUF
 	opIG
@@ -157,6 +183,8 @@ const (
 	opLdStr
 	opLdSl
 	opLdIf
+	opLdC
+	opLdD
 	opSt8
 	opSt16
 	opSt32
@@ -165,6 +193,8 @@ const (
 	opStStr
 	opStSl
 	opStIf
+	opStC
+	opStD
 	opLea
 	opNew
 	opCopyM
@@ -181,6 +211,8 @@ const (
 	opIxStr
 	opIxSl
 	opIxIf
+	opIxC
+	opIxD
 	opPut8
 	opPut16
 	opPut32
@@ -189,6 +221,8 @@ const (
 	opPutStr
 	opPutSl
 	opPutIf
+	opPutC
+	opPutD
 	opIxAddr
 	opAxAddr
 	opCat
@@ -259,6 +293,32 @@ var opNames = [...]string{
 	opDivG:        "DivG",
 	opNegF:        "NegF",
 	opNegG:        "NegG",
+	opMovC:        "MovC",
+	opMovD:        "MovD",
+	opConstC:      "ConstC",
+	opConstD:      "ConstD",
+	opAddC:        "AddC",
+	opSubC:        "SubC",
+	opMulC:        "MulC",
+	opDivC:        "DivC",
+	opNegC:        "NegC",
+	opEqC:         "EqC",
+	opNeC:         "NeC",
+	opAddD:        "AddD",
+	opSubD:        "SubD",
+	opMulD:        "MulD",
+	opDivD:        "DivD",
+	opNegD:        "NegD",
+	opEqD:         "EqD",
+	opNeD:         "NeD",
+	opRealC:       "RealC",
+	opImagC:       "ImagC",
+	opRealD:       "RealD",
+	opImagD:       "ImagD",
+	opMakeC:       "MakeC",
+	opMakeD:       "MakeD",
+	opCD:          "CD",
+	opDC:          "DC",
 	opIF:          "IF",
 	opUF:          "UF",
 	opIG:          "IG",
@@ -357,6 +417,8 @@ var opNames = [...]string{
 	opLdStr:       "LdStr",
 	opLdSl:        "LdSl",
 	opLdIf:        "LdIf",
+	opLdC:         "LdC",
+	opLdD:         "LdD",
 	opSt8:         "St8",
 	opSt16:        "St16",
 	opSt32:        "St32",
@@ -365,6 +427,8 @@ var opNames = [...]string{
 	opStStr:       "StStr",
 	opStSl:        "StSl",
 	opStIf:        "StIf",
+	opStC:         "StC",
+	opStD:         "StD",
 	opLea:         "Lea",
 	opNew:         "New",
 	opCopyM:       "CopyM",
@@ -381,6 +445,8 @@ var opNames = [...]string{
 	opIxStr:       "IxStr",
 	opIxSl:        "IxSl",
 	opIxIf:        "IxIf",
+	opIxC:         "IxC",
+	opIxD:         "IxD",
 	opPut8:        "Put8",
 	opPut16:       "Put16",
 	opPut32:       "Put32",
@@ -389,6 +455,8 @@ var opNames = [...]string{
 	opPutStr:      "PutStr",
 	opPutSl:       "PutSl",
 	opPutIf:       "PutIf",
+	opPutC:        "PutC",
+	opPutD:        "PutD",
 	opIxAddr:      "IxAddr",
 	opAxAddr:      "AxAddr",
 	opCat:         "Cat",
@@ -459,6 +527,32 @@ var opOperands = [...]string{
 	opDivG:        "nnn",
 	opNegF:        "nn",
 	opNegG:        "nn",
+	opMovC:        "ss",
+	opMovD:        "ss",
+	opConstC:      "s--k",
+	opConstD:      "s--k",
+	opAddC:        "sss",
+	opSubC:        "sss",
+	opMulC:        "sss",
+	opDivC:        "sss",
+	opNegC:        "ss",
+	opEqC:         "nss",
+	opNeC:         "nss",
+	opAddD:        "sss",
+	opSubD:        "sss",
+	opMulD:        "sss",
+	opDivD:        "sss",
+	opNegD:        "ss",
+	opEqD:         "nss",
+	opNeD:         "nss",
+	opRealC:       "ns",
+	opImagC:       "ns",
+	opRealD:       "ns",
+	opImagD:       "ns",
+	opMakeC:       "snn",
+	opMakeD:       "snn",
+	opCD:          "ss",
+	opDC:          "ss",
 	opIF:          "nn",
 	opUF:          "nn",
 	opIG:          "nn",
@@ -557,6 +651,8 @@ var opOperands = [...]string{
 	opLdStr:       "ss-k",
 	opLdSl:        "ss-k",
 	opLdIf:        "ss-k",
+	opLdC:         "ss-k",
+	opLdD:         "ss-k",
 	opSt8:         "sn-k",
 	opSt16:        "sn-k",
 	opSt32:        "sn-k",
@@ -565,6 +661,8 @@ var opOperands = [...]string{
 	opStStr:       "ss-k",
 	opStSl:        "ss-k",
 	opStIf:        "ss-k",
+	opStC:         "ss-k",
+	opStD:         "ss-k",
 	opLea:         "ss-k",
 	opNew:         "s--y",
 	opCopyM:       "ss-y",
@@ -581,6 +679,8 @@ var opOperands = [...]string{
 	opIxStr:       "ssn",
 	opIxSl:        "ssn",
 	opIxIf:        "ssn",
+	opIxC:         "ssn",
+	opIxD:         "ssn",
 	opPut8:        "snn",
 	opPut16:       "snn",
 	opPut32:       "snn",
@@ -589,6 +689,8 @@ var opOperands = [...]string{
 	opPutStr:      "ssn",
 	opPutSl:       "ssn",
 	opPutIf:       "ssn",
+	opPutC:        "ssn",
+	opPutD:        "ssn",
 	opIxAddr:      "ssnk",
 	opAxAddr:      "ssnkk",
 	opCat:         "sss",

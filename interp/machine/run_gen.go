@@ -140,6 +140,58 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*float64)(unsafe.Add(nb, in.a)) = -*(*float64)(unsafe.Add(nb, in.b))
 		case opNegG:
 			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(-*(*float32)(unsafe.Add(nb, in.b))))
+		case opMovC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
+		case opMovD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
+		case opConstC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = fn.complexes[in.k]
+		case opConstD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(fn.complexes[in.k])
+		case opAddC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) + *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+		case opSubC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) - *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+		case opMulC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) * *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+		case opDivC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8)) / *(*complex128)(unsafe.Add(sb, int(in.c)+8))
+		case opNegC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex128)(unsafe.Add(sb, int(in.b)+8))
+		case opEqC:
+			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) == *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
+		case opNeC:
+			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) != *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
+		case opAddD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) + *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+		case opSubD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) - *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+		case opMulD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) * *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+		case opDivD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) / *(*complex64)(unsafe.Add(sb, int(in.c)+8))
+		case opNegD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex64)(unsafe.Add(sb, int(in.b)+8))
+		case opEqD:
+			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) == *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
+		case opNeD:
+			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) != *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
+		case opRealC:
+			*(*float64)(unsafe.Add(nb, in.a)) = real(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
+		case opImagC:
+			*(*float64)(unsafe.Add(nb, in.a)) = imag(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
+		case opRealD:
+			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(real(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
+		case opImagD:
+			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(math.Float32bits(imag(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))))
+		case opMakeC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float64)(unsafe.Add(nb, in.b)), *(*float64)(unsafe.Add(nb, in.c)))
+		case opMakeD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex(*(*float32)(unsafe.Add(nb, in.b)), *(*float32)(unsafe.Add(nb, in.c)))
+		case opCD:
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = complex64(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
+		case opDC:
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = complex128(*(*complex64)(unsafe.Add(sb, int(in.b)+8)))
 		case opIF:
 			*(*float64)(unsafe.Add(nb, in.a)) = float64(*(*int64)(unsafe.Add(nb, in.b)))
 		case opUF:
@@ -562,6 +614,18 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto nilPointer
 			}
 			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(p, in.k))
+		case opLdC:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			if p == nil {
+				goto nilPointer
+			}
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(p, in.k))
+		case opLdD:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
+			if p == nil {
+				goto nilPointer
+			}
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(p, in.k))
 		case opSt8:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
 			if p == nil {
@@ -610,6 +674,18 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto nilPointer
 			}
 			*(*any)(unsafe.Add(p, in.k)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
+		case opStC:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			if p == nil {
+				goto nilPointer
+			}
+			*(*complex128)(unsafe.Add(p, in.k)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
+		case opStD:
+			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
+			if p == nil {
+				goto nilPointer
+			}
+			*(*complex64)(unsafe.Add(p, in.k)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
 		case opLea:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
 			if p == nil {
@@ -704,6 +780,18 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto outOfRange
 			}
 			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
+		case opIxC:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = *(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*16))
+		case opIxD:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*8))
 		case opPut8:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
 			if uint(index) >= uint(length) {
@@ -752,6 +840,18 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto outOfRange
 			}
 			*(*any)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
+		case opPutC:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*complex128)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*16)) = *(*complex128)(unsafe.Add(sb, int(in.b)+8))
+		case opPutD:
+			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
+			if uint(index) >= uint(length) {
+				goto outOfRange
+			}
+			*(*complex64)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8))
 		case opIxAddr:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
 			if uint(index) >= uint(length) {

@@ -19,7 +19,7 @@ const (
 // shape is how a value lies in registers and in memory.
 type shape struct {
 	file  file
-	width string // the suffix of the operations that load it: "8S", "64", "P", "Str"...
+	width string // the suffix of the operations that load it: "8S", "64", "P", "Str", "C"...
 	typ   reflect.Type
 }
 
@@ -57,6 +57,10 @@ func shapeOf(r reflect.Type) (shape, error) {
 		s.file, s.width = reference, "If"
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		s.file, s.width = reference, "P"
+	case reflect.Complex128:
+		s.file, s.width = reference, "C"
+	case reflect.Complex64:
+		s.file, s.width = reference, "D"
 	case reflect.Struct, reflect.Array:
 		s.file, s.width = memory, "P"
 	default:
@@ -84,8 +88,11 @@ func (s shape) put(nb, sb unsafe.Pointer, at uint16, v reflect.Value) {
 		}
 	case reference:
 		p := unsafe.Add(sb, at)
-		if s.width == "If" {
+		switch s.width {
+		case "If":
 			p = unsafe.Add(p, -8)
+		case "C", "D":
+			p = unsafe.Add(p, 8)
 		}
 		reflect.NewAt(s.typ, p).Elem().Set(v)
 	case memory:
@@ -125,6 +132,10 @@ func (s shape) spill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 			*(*string)(p) = *text(sb, at)
 		case "Sl":
 			*(*header)(p) = *slice(sb, at)
+		case "C":
+			*(*complex128)(p) = *complexNumber(sb, at)
+		case "D":
+			*(*complex64)(p) = *smallComplex(sb, at)
 		default:
 			*(*[2]unsafe.Pointer)(p) = *(*[2]unsafe.Pointer)(unsafe.Add(sb, int(at)-8))
 		}
@@ -163,6 +174,10 @@ func (s shape) fill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 			*text(sb, at) = *(*string)(p)
 		case "Sl":
 			*slice(sb, at) = *(*header)(p)
+		case "C":
+			*complexNumber(sb, at) = *(*complex128)(p)
+		case "D":
+			*smallComplex(sb, at) = *(*complex64)(p)
 		default:
 			*(*[2]unsafe.Pointer)(unsafe.Add(sb, int(at)-8)) = *(*[2]unsafe.Pointer)(p)
 		}

@@ -84,6 +84,10 @@ func (c *compiler) caseOf(e ast.Expr, tag operand, body *label) {
 		b := c.scalarRegister()
 		c.do(opEqStr, b, tag.at, c.expr(e, nil).at)
 		c.jump(body, opIf, b, 0, 0)
+	case isComplex(tag.shape):
+		b := c.scalarRegister()
+		c.do(opNamed("Eq"+tag.width), b, tag.at, c.expr(e, nil).at)
+		c.jump(body, opIf, b, 0, 0)
 	case tag.file == reference && tag.width == "P":
 		b := c.scalarRegister()
 		c.do(opEqP, b, tag.at, c.expr(e, nil).at)

@@ -24,16 +24,17 @@ var programs embed.FS
 const runs = 3
 
 func main() {
+	only := flag.String("run", "", "run only the programs whose name has this in it")
 	python := flag.String("python", "python3", "the interpreter to compare with")
 	flag.Parse()
-	if err := table(*python); err != nil {
+	if err := table(*python, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// table prints a line a program.
-func table(python string) error {
+// table prints a line for each program whose name contains only.
+func table(python, only string) error {
 	version, err := exec.Command(python, "--version").Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", python, err)
@@ -45,6 +46,9 @@ func table(python string) error {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".cell")
+		if !strings.Contains(name, only) {
+			continue
+		}
 		cell, err := programs.ReadFile(file)
 		if err != nil {
 			return err

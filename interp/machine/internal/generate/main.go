@@ -59,7 +59,7 @@ func files() map[string]string {
 	return map[string]string{"op_gen.go": ops.String(), "run_gen.go": run.String(), "adapter_gen.go": adapters()}
 }
 
-var macro = regexp.MustCompile(`\b(I|U|F|G|P|Q|LEN|CAP|STR|HDR|ANY)\(([abc])\)`)
+var macro = regexp.MustCompile(`\b(I|U|F|G|C|D|P|Q|LEN|CAP|STR|HDR|ANY)\(([abc])\)`)
 
 // accesses are the typed views of a register: one of the scalar file, at nb, or
 // one of the pointer file, at sb.
@@ -68,6 +68,8 @@ var accesses = map[string]string{
 	"U":   "*(*uint64)(unsafe.Add(nb, in.%s))",
 	"F":   "*(*float64)(unsafe.Add(nb, in.%s))",
 	"G":   "*(*float32)(unsafe.Add(nb, in.%s))",
+	"C":   "*(*complex128)(unsafe.Add(sb, int(in.%s)+8))",
+	"D":   "*(*complex64)(unsafe.Add(sb, int(in.%s)+8))",
 	"P":   "*(*unsafe.Pointer)(unsafe.Add(sb, in.%s))",
 	"Q":   "*(*unsafe.Pointer)(unsafe.Add(sb, int(in.%s)-8))",
 	"LEN": "*(*int)(unsafe.Add(sb, int(in.%s)+8))",

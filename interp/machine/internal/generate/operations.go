@@ -11,7 +11,7 @@ type operation struct {
 	operands string
 	// body is Go. I(a) is the scalar register of operand a as an int64, U(a) as a
 	// uint64, F(a) as a float64, G(a) as a float32; P(a) is the pointer register as
-	// a pointer, STR(a) as a string, HDR(a) as the header of a slice, ANY(a) as an
+	// a pointer, C(a) as a complex128, D(a) as a complex64, STR(a) as a string, HDR(a) as the header of a slice, ANY(a) as an
 	// interface, whose type word is Q(a). JUMP goes on at j, SAVE notes the
 	// position for a panic, CHECK looks for an interrupt.
 	body string
@@ -26,6 +26,7 @@ func operations() list {
 	l.moves()
 	l.integers()
 	l.floats()
+	l.complexes()
 	l.conversions()
 	l.comparisons()
 	l.branches()
@@ -88,6 +89,31 @@ func (l *list) floats() {
 	}
 	l.add("NegF", "nn", "F(a) = -F(b)")
 	l.add("NegG", "nn", "U(a) = uint64(math.Float32bits(-G(b)))")
+}
+
+// complexes have their values in pointer registers, in the words that hold no pointer.
+func (l *list) complexes() {
+	l.add("MovC", "ss", "C(a) = C(b)")
+	l.add("MovD", "ss", "D(a) = D(b)")
+	l.add("ConstC", "s--k", "C(a) = fn.complexes[in.k]")
+	l.add("ConstD", "s--k", "D(a) = complex64(fn.complexes[in.k])")
+	for _, access := range []string{"C", "D"} {
+		x, y := access+"(b)", access+"(c)"
+		for _, o := range []struct{ name, op string }{{"Add", "+"}, {"Sub", "-"}, {"Mul", "*"}, {"Div", "/"}} {
+			l.add(o.name+access, "sss", access+"(a) = "+x+" "+o.op+" "+y)
+		}
+		l.add("Neg"+access, "ss", access+"(a) = -"+x)
+		l.add("Eq"+access, "nss", "I(a) = truth("+x+" == "+y+")")
+		l.add("Ne"+access, "nss", "I(a) = truth("+x+" != "+y+")")
+	}
+	l.add("RealC", "ns", "F(a) = real(C(b))")
+	l.add("ImagC", "ns", "F(a) = imag(C(b))")
+	l.add("RealD", "ns", "U(a) = uint64(math.Float32bits(real(D(b))))")
+	l.add("ImagD", "ns", "U(a) = uint64(math.Float32bits(imag(D(b))))")
+	l.add("MakeC", "snn", "C(a) = complex(F(b), F(c))")
+	l.add("MakeD", "snn", "D(a) = complex(G(b), G(c))")
+	l.add("CD", "ss", "D(a) = complex64(C(b))")
+	l.add("DC", "ss", "C(a) = complex128(D(b))")
 }
 
 func (l *list) conversions() {
@@ -172,12 +198,14 @@ var loads = []width{
 	{"32S", "I", "int32", "int64"}, {"32U", "I", "uint32", "int64"},
 	{"64", "I", "int64", ""},
 	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "header", ""}, {"If", "ANY", "any", ""},
+	{"C", "C", "complex128", ""}, {"D", "D", "complex64", ""},
 }
 
 // stores need not know the sign.
 var stores = []width{
 	{"8", "I", "int8", "int8"}, {"16", "I", "int16", "int16"}, {"32", "I", "int32", "int32"}, {"64", "I", "int64", ""},
 	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "header", ""}, {"If", "ANY", "any", ""},
+	{"C", "C", "complex128", ""}, {"D", "D", "complex64", ""},
 }
 
 func (w width) file() string {
@@ -216,7 +244,7 @@ const boundsCheck = "if uint(index) >= uint(length) { goto outOfRange }\n"
 
 func (l *list) elements() {
 	size := map[string]string{"8S": "1", "8U": "1", "8": "1", "16S": "2", "16U": "2", "16": "2", "32S": "4", "32U": "4", "32": "4",
-		"64": "8", "P": "8", "Str": "16", "Sl": "24", "If": "16"}
+		"64": "8", "P": "8", "Str": "16", "Sl": "24", "If": "16", "C": "16", "D": "8"}
 	for _, w := range loads {
 		l.add("Ix"+w.name, w.file()+"sn", "index, length = int(I(c)), LEN(b)\n"+boundsCheck+
 			w.access+"(a) = "+w.converted("*(*"+w.typ+")(unsafe.Add(P(b), index*"+size[w.name]+"))"))
