@@ -14,9 +14,11 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/simulation"
+	"github.com/quernlab/quern/accel/internal/devices"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/interp"
@@ -25,17 +27,28 @@ import (
 // badGPUs are numbered: what is lost stays so.
 var badGPUs atomic.Int64
 
+// badGPU adds a device of the first GPU of a machine and returns its name.
+func badGPU(machine func() (driver.Driver, error)) string {
+	name := fmt.Sprintf("simulated:bad %d", badGPUs.Add(1))
+	devices.Register(name, func() (ir.Device, error) {
+		d, err := machine()
+		if err != nil {
+			return nil, err
+		}
+		return cuda.Open(name, d, 0, cuda.Libraries{})
+	})
+	return name
+}
+
 // A fault of the GPU is a *DeviceError of Fit, and not a panic.
 func TestDeviceError(t *testing.T) {
-	device := fmt.Sprintf("simulated:bad %d", badGPUs.Add(1))
-	simulation.Machines[device] = func() (driver.Driver, error) {
+	device := badGPU(func() (driver.Driver, error) {
 		d, err := fake.Open(fake.Options{})
 		if err == nil {
 			d.Inject(fake.Injection{Call: "Launch", Code: driver.LaunchOutOfResources})
 		}
 		return d, err
-	}
-	defer delete(simulation.Machines, device)
+	})
 	train, _, err := data.Digits()
 	if err != nil {
 		t.Fatal(err)
@@ -94,9 +107,7 @@ func TestBadGPUs(t *testing.T) {
 			want: []string{"CUDA_ERROR_UNKNOWN", restart}, after: true, lost: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			device := fmt.Sprintf("simulated:bad %d", badGPUs.Add(1))
-			simulation.Machines[device] = row.machine
-			defer delete(simulation.Machines, device)
+			device := badGPU(row.machine)
 			session, err := interp.New()
 			if err != nil {
 				t.Fatal(err)

@@ -74,7 +74,7 @@ var equalTrainings = []struct {
 	// Examples that are too large, of which one rank meets: its gradients overflow, and all skip the step.
 	{"FP16, skipped on one rank", rankTraining{model: plainModel, examples: 96, large: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.001, 0)}}, []int{3}, 1e-3},
 	{"simulated GPU, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
-	{"simulated GPU with NCCL, SyncBatchNorm", rankTraining{examples: 10, nccl: true, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
+	{"simulated GPU with NCCL, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On(simulatedNCCL), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
 }
 
 func plainModel() nn.Module {

@@ -20,9 +20,8 @@ func init() {
 		return profiled(ctx, group, "cpu")
 	}
 	rankFailures["profile with NCCL"] = func(ctx context.Context, group *parallel.Group) error {
-		return profiled(ctx, group, "simulated")
+		return profiled(ctx, group, simulatedNCCL)
 	}
-	rankTrainings["profile with NCCL"] = rankTraining{nccl: true}
 }
 
 // profiled takes a profile of a loop of ranks, whose layers wait for each other, too.
@@ -49,7 +48,7 @@ func profiled(ctx context.Context, group *parallel.Group, device string) (err er
 	if err != nil {
 		return err
 	}
-	if device == "simulated" && !strings.HasPrefix(group.Through(), "NCCL") {
+	if device == simulatedNCCL && !strings.HasPrefix(group.Through(), "NCCL") {
 		return errors.New(group.Through())
 	}
 	c, b := r.Communication(), r.Breakdown()
@@ -70,7 +69,7 @@ func profiled(ctx context.Context, group *parallel.Group, device string) (err er
 	if err := r.WriteTrace(&text); err != nil {
 		return err
 	}
-	name := map[string]string{"cpu": "gradients", "simulated": "NCCL"}[device]
+	name := map[string]string{"cpu": "gradients", simulatedNCCL: "NCCL"}[device]
 	if !strings.Contains(text.String(), `"`+name+`"`) {
 		return fmt.Errorf("no %s in the trace", name)
 	}

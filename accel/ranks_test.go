@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,10 +19,14 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/cuda"
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/played"
-	"github.com/quernlab/quern/accel/internal/cuda/simulation"
+	"github.com/quernlab/quern/accel/internal/devices"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/simulated"
 )
 
 // A training for the processes of a group, and for one process alone.
@@ -31,7 +36,6 @@ type rankTraining struct {
 	options  []accel.Option
 	validate bool
 	bucket   int  // bytes; 0 for the default
-	nccl     bool // the simulated GPU has NCCL
 	targets  bool // numbers are learned, not the digits' classes
 	images   bool // the digits are of one channel
 	large    bool // some examples are too large for float16
@@ -72,13 +76,23 @@ var rankTrainings = map[string]rankTraining{
 	}},
 }
 
+// simulatedNCCL is a simulated GPU that adds up with those of other ranks.
+const simulatedNCCL = "simulated:NCCL"
+
 // withNCCL is a training on GPUs that add up among themselves.
 func (c rankTraining) withNCCL() rankTraining {
-	c.nccl = true
+	c.options = append(slices.Clone(c.options), accel.On(simulatedNCCL))
 	return c
 }
 
 func init() {
+	devices.Register(simulatedNCCL, func() (ir.Device, error) {
+		d, err := fake.Open(fake.Options{Memory: simulated.Memory})
+		if err != nil {
+			return nil, err
+		}
+		return cuda.Open(simulatedNCCL, d, 0, cuda.Libraries{NCCL: played.OpenNCCL})
+	})
 	rankTrainings["simulated GPU with NCCL"] = rankTrainings["simulated GPU"].withNCCL()
 }
 
@@ -182,9 +196,6 @@ func TestRankProcess(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	c := rankTrainings[task]
-	if c.nccl {
-		simulation.NCCL = played.OpenNCCL
-	}
 	var options []parallel.Option
 	if c.bucket > 0 {
 		options = append(options, parallel.Bucket(c.bucket))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
+	_ "github.com/quernlab/quern/accel/simulated" // "simulated"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
+	_ "github.com/quernlab/quern/accel/simulated" // "simulated"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -17,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/simulation"
+	"github.com/quernlab/quern/accel/internal/devices"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
@@ -29,15 +31,23 @@ import (
 // kernelTime is how long each kernel takes on the GPU of these tests.
 const kernelTime = 5 * time.Millisecond
 
+// timed is the name of the GPU of these tests.
+const timed = "simulated:timed"
+
+func init() {
+	devices.Register(timed, func() (ir.Device, error) {
+		d, err := fake.Open(fake.Options{Takes: func(string, driver.Dim, driver.Dim) time.Duration { return kernelTime }})
+		if err != nil {
+			return nil, err
+		}
+		return cuda.Open(timed, d, 0, cuda.Libraries{})
+	})
+}
+
 // onCUDA has f computed on a GPU that is simulated.
 func onCUDA(t *testing.T, f func()) {
 	t.Helper()
-	before := simulation.Machines["simulated"]
-	simulation.Machines["simulated"] = func() (driver.Driver, error) {
-		return fake.Open(fake.Options{Takes: func(string, driver.Dim, driver.Dim) time.Duration { return kernelTime }})
-	}
-	t.Cleanup(func() { simulation.Machines["simulated"] = before })
-	if err := tensor.Use("simulated"); err != nil {
+	if err := tensor.Use(timed); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
@@ -68,7 +78,7 @@ func measuredOnCUDA(t *testing.T) *prof.Report {
 
 func TestReportOnCUDA(t *testing.T) {
 	r := measuredOnCUDA(t)
-	if r.Device != "simulated" || len(r.Steps) != 4 {
+	if r.Device != timed || len(r.Steps) != 4 {
 		t.Fatalf("%d steps on %q", len(r.Steps), r.Device)
 	}
 	// Every kernel takes as long as the GPU says, and an op as long as its kernels.
@@ -198,7 +208,7 @@ func TestShowsOnCUDA(t *testing.T) {
 		t.Errorf("the rows are %q", rows)
 	}
 	svg := r.Timeline().SVG()
-	for _, want := range []string{"host", "simulated", "gaps", "layers"} {
+	for _, want := range []string{"host", timed, "gaps", "layers"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the timeline has no %q", want)
 		}
@@ -239,7 +249,7 @@ func TestTraceOnCUDA(t *testing.T) {
 	if err := json.Unmarshal(raw, &trace); err != nil {
 		t.Fatal(err)
 	}
-	if len(trace.DeviceProperties) != 1 || trace.DeviceProperties[0]["name"] != "simulated" {
+	if len(trace.DeviceProperties) != 1 || trace.DeviceProperties[0]["name"] != timed {
 		t.Errorf("devices %v", trace.DeviceProperties)
 	}
 	rows, starts, ends := map[[2]int]string{}, map[int]event{}, map[int]event{}

@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/quantize"
+	_ "github.com/quernlab/quern/accel/simulated" // "simulated"
 	"github.com/quernlab/quern/accel/tensor"
 )
 

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -10,17 +11,15 @@ import (
 	"github.com/quernlab/quern/accel/internal/cpu"
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/cuda/simulation"
+	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/goroutine"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // Use has everything be computed on another device from now on: "cpu", "cuda" for
-// the first GPU, "cuda:1" for the second, "simulated" for a GPU that the processor
-// plays, instruction by instruction: very slow, and there to try without a GPU
-// whether a program would run on one. It is of compute capability 8.0;
-// "simulated:8.9" and "simulated:9.0" are of others. Tensors that exist follow when
-// they are used next. What has no code on the device is refused when it is computed.
+// the first GPU, "cuda:1" for the second, or one that an imported package adds:
+// package accel/simulated adds "simulated". Tensors that exist follow when they are
+// used next. What has no code on the device is refused when it is computed.
 // The error says why there is no such device.
 //
 // A program begins with the device that the environment variable QUERN_DEVICE
@@ -105,17 +104,16 @@ func open(name string) (ir.Device, error) {
 	if name == "cpu" {
 		return cpu.New(0), nil
 	}
-	if machine := simulation.Machines[name]; machine != nil {
-		d, err := machine()
-		if err != nil {
-			return nil, err
-		}
-		return cuda.Open(name, d, 0, cuda.Libraries{NCCL: simulation.NCCL})
+	if registered := devices.Find(name); registered != nil {
+		return registered()
+	}
+	if simulated, _, _ := strings.Cut(name, ":"); simulated == "simulated" {
+		return nil, unknownSimulated()
 	}
 	text, found := strings.CutPrefix(name, "cuda:")
 	number, err := strconv.Atoi(text)
 	if !found || err != nil || number < 0 {
-		return nil, fmt.Errorf(`there are "cpu", "cuda", "cuda:1" and so on for other GPUs than the first, and "simulated"`)
+		return nil, errors.New(`there are "cpu", "cuda", and "cuda:1" and so on for other GPUs than the first` + registeredNames())
 	}
 	d, err := gpus()
 	if err != nil {
@@ -125,6 +123,23 @@ func open(name string) (ir.Device, error) {
 		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0", n)
 	}
 	return cuda.Open(name, d, number, cuda.Installed(d.Version()))
+}
+
+// unknownSimulated says what is lacking for a simulated GPU.
+func unknownSimulated() error {
+	if devices.Find("simulated") != nil {
+		return errors.New("there is no such device" + registeredNames())
+	}
+	return errors.New(`the program lacks import _ "github.com/quernlab/quern/accel/simulated"`)
+}
+
+// registeredNames says which devices packages have added.
+func registeredNames() string {
+	names := devices.Names()
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; imported packages add %q", names)
 }
 
 // Lost is the error with which a GPU has failed for good: its memory is gone, and

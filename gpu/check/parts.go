@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/nn"
+	_ "github.com/quernlab/quern/accel/simulated" // for -device simulated
 	"github.com/quernlab/quern/accel/tensor"
 )
 

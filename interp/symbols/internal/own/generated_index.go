@@ -16,6 +16,7 @@ var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/prof/prof":                  symbols_github_com_quernlab_quern_accel_prof,
 	"github.com/quernlab/quern/accel/prune/prune":                symbols_github_com_quernlab_quern_accel_prune,
 	"github.com/quernlab/quern/accel/quantize/quantize":          symbols_github_com_quernlab_quern_accel_quantize,
+	"github.com/quernlab/quern/accel/simulated/simulated":        symbols_github_com_quernlab_quern_accel_simulated,
 	"github.com/quernlab/quern/accel/tensor/tensor":              symbols_github_com_quernlab_quern_accel_tensor,
 	"github.com/quernlab/quern/accel/tune/tune":                  symbols_github_com_quernlab_quern_accel_tune,
 	"github.com/quernlab/quern/display/display":                  symbols_github_com_quernlab_quern_display,

@@ -1,0 +1,45 @@
+// Package devices lists the devices that packages add to those of package
+// tensor, by the names that accel.Use takes. A package registers its devices
+// when it is imported, as database drivers and image formats do.
+package devices
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Opener makes a device, which the program keeps to its end.
+type Opener func() (ir.Device, error)
+
+var (
+	mu      sync.Mutex
+	openers = map[string]Opener{}
+)
+
+// Register adds a device. It panics if the name is taken.
+func Register(name string, open Opener) {
+	mu.Lock()
+	defer mu.Unlock()
+	if openers[name] != nil {
+		panic(fmt.Sprintf("devices: %q is registered twice", name))
+	}
+	openers[name] = open
+}
+
+// Find returns what makes the device of a name, nil if there is none.
+func Find(name string) Opener {
+	mu.Lock()
+	defer mu.Unlock()
+	return openers[name]
+}
+
+// Names are those of the registered devices, sorted.
+func Names() []string {
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Sorted(maps.Keys(openers))
+}

@@ -1,0 +1,23 @@
+package tensor_test
+
+import (
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/devices"
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// A device that no package has added is refused, with the package to import.
+func TestUseUnknown(t *testing.T) {
+	devices.Register("test", func() (ir.Device, error) { panic("not to be opened") })
+	for _, row := range []struct{ device, want string }{
+		{"tpu", `accel: device "tpu": there are "cpu", "cuda", and "cuda:1" and so on for other GPUs than the first; imported packages add ["test"]`},
+		{"simulated", `accel: device "simulated": the program lacks import _ "github.com/quernlab/quern/accel/simulated"`},
+		{"simulated:7", `accel: device "simulated:7": the program lacks import _ "github.com/quernlab/quern/accel/simulated"`},
+	} {
+		if err := tensor.Use(row.device); err == nil || err.Error() != row.want {
+			t.Errorf("Use(%q)\n got  %v\n want %v", row.device, err, row.want)
+		}
+	}
+}
