@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -87,8 +88,14 @@ func (e *engine) use(name string) error {
 		e.devices[canonical(name)] = d
 		e.round(d)
 	}
+	left := e.recorder.Device()
 	e.recorder.Switch(d)
 	e.bound()
+	if t, ok := left.(interface{ Trim() error }); ok && left != d {
+		if err := t.Trim(); err != nil { // a GPU that is lost, for instance, which Lost tells
+			slog.Debug("accel: the memory of a device that is left is not given back", "device", left.Name(), "error", err)
+		}
+	}
 	return nil
 }
 

@@ -41,18 +41,15 @@ func spinning(threads int, spin func(n int), operations int) float64 {
 // spinCount is how often spin goes round in one call.
 const spinCount = 10_000
 
-// spinGeneric is the generic tile's multiplications and additions.
+// spinGeneric multiplies and adds in twelve independent chains, as many as there are
+// registers for, which the compiler can neither compute in advance nor share.
 func spinGeneric(n int) {
-	var a, b, c, d, e, f, g, h, x, y float32
+	x, y := 1/float32(n+1), float32(n)
+	a, b, c, d, e, f := y, y+1, y+2, y+3, y+4, y+5
+	g, h, i, j, k, l := y+6, y+7, y+8, y+9, y+10, y+11
 	for range n {
-		a += x * y
-		b += x * y
-		c += x * y
-		d += x * y
-		e += x * y
-		f += x * y
-		g += x * y
-		h += x * y
+		a, b, c, d, e, f = a*x+y, b*x+y, c*x+y, d*x+y, e*x+y, f*x+y
+		g, h, i, j, k, l = g*x+y, h*x+y, i*x+y, j*x+y, k*x+y, l*x+y
 	}
-	runtime.KeepAlive(a + b + c + d + e + f + g + h)
+	runtime.KeepAlive(a + b + c + d + e + f + g + h + i + j + k + l)
 }

@@ -10,8 +10,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
@@ -30,10 +30,8 @@ const mostChoices = 1 << 14
 
 // openChoices reads a file for a device.
 func openChoices(path, device string) *choices {
-	c := &choices{path: path, scope: device, known: map[string]string{}}
-	if info, ok := debug.ReadBuildInfo(); ok { // own kernels differ between versions
-		c.scope += " " + info.Main.Version
-	}
+	// Own kernels differ between versions, which their code tells even of builds without a version.
+	c := &choices{path: path, scope: device + " " + kernels.Fingerprint(), known: map[string]string{}}
 	read, err := c.read()
 	if err != nil {
 		slog.Debug("cuda: choices are measured anew", "error", err)

@@ -145,6 +145,10 @@ func (d *Device) Alloc(bytes int) (ir.Storage, error) {
 // Free keeps the memory for the next Alloc of its size.
 func (d *Device) Free(s ir.Storage) { d.memory.free(s.(*storage)) }
 
+// Trim gives the memory that no tensor uses back to the system, for other libraries
+// and processes.
+func (d *Device) Trim() error { return d.memory.trim() }
+
 // Write copies host bytes to dst behind all work that was asked for before, and
 // does not wait for that.
 func (d *Device) Write(dst ir.Storage, offset int, src []byte) error {

@@ -127,7 +127,7 @@ func (p *pool) free(s *storage) {
 	p.idle[s.room] = slices.Insert(list, at, s)
 }
 
-// trim gives back all that nobody uses. The storages themselves are then found by
+// trim gives all that nobody uses back to the system. The storages themselves are then found by
 // the garbage collector.
 func (p *pool) trim() error {
 	clear(p.idle)
@@ -137,7 +137,10 @@ func (p *pool) trim() error {
 			return err
 		}
 	}
-	return p.ctx.SyncStream(p.stream)
+	if err := p.ctx.SyncStream(p.stream); err != nil {
+		return err
+	}
+	return p.ctx.Trim()
 }
 
 // exhausted says that there is no more memory.

@@ -102,6 +102,13 @@ func (c *context) Free(p Pointer, s Stream) error {
 	return failure(C.quern_free(c.table, c.handle, C.address(p), c.stream(s), c.pools()), "cuMemFreeAsync", "")
 }
 
+func (c *context) Trim() error {
+	if !c.info.MemoryPools {
+		return nil // Free gave it back
+	}
+	return failure(C.quern_trim_pool(c.table, c.device), "cuMemPoolTrimTo", "")
+}
+
 func (c *context) MemoryInfo() (free, total int, err error) {
 	var f, t C.size_t
 	err = failure(C.quern_memory_info(c.table, c.handle, &f, &t), "cuMemGetInfo", "")

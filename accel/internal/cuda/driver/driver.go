@@ -72,7 +72,7 @@ type Launch struct {
 	Label    string // op and shapes, for errors
 }
 
-// Memory makes, frees, fills and copies memory. All but AllocHost, FreeHost and
+// Memory makes, frees, fills and copies memory. All but AllocHost, FreeHost, Trim and
 // MemoryInfo are asynchronous in the order of a stream. Host memory that came
 // from AllocHost is copied while the host goes on, and must stay untouched
 // until then; any other is copied before the call returns.
@@ -83,6 +83,10 @@ type Memory interface {
 	Alloc(bytes int, s Stream) (Pointer, error)
 	// Free takes memory of Alloc back when the stream gets there.
 	Free(p Pointer, s Stream) error
+	// Trim gives the memory that was freed back to the system; without it the
+	// driver keeps it for the next Alloc, and other libraries and processes
+	// cannot have it. What no stream has freed yet stays.
+	Trim() error
 	// MemoryInfo is the free and the whole memory of the device in bytes.
 	MemoryInfo() (free, total int, err error)
 	// AllocHost gives pinned host memory, zeroed.

@@ -163,6 +163,7 @@ func testMemory(t *testing.T, c Context) {
 	}
 	ok(t, c.Free(p, 0))
 	ok(t, c.Free(q, 0))
+	ok(t, c.Trim())
 	ok(t, c.FreeHost(host))
 	if err := c.FreeHost(host); !errors.Is(err, InvalidValue) {
 		t.Errorf("second free: %v", err)

@@ -71,6 +71,13 @@ int quern_keep_pool(cuda_driver *d, int device) {
   return d->cuMemPoolSetAttribute(pool, pool_release_threshold, &all);
 }
 
+int quern_trim_pool(cuda_driver *d, int device) {
+  handle pool;
+  int result = d->cuDeviceGetDefaultMemPool(&pool, device);
+  if (result) return result;
+  return d->cuMemPoolTrimTo(pool, 0);
+}
+
 int quern_current(cuda_driver *d, handle context) { return d->cuCtxSetCurrent(context); }
 
 int quern_sync(cuda_driver *d, handle context) { CURRENT return d->cuCtxSynchronize(); }

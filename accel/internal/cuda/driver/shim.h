@@ -96,6 +96,7 @@ typedef struct {
   X(cuDevicePrimaryCtxRelease_v2, (int device), (device)) \
   X(cuDeviceGetDefaultMemPool, (handle *pool, int device), (pool, device)) \
   X(cuMemPoolSetAttribute, (handle pool, int attribute, void *value), (pool, attribute, value)) \
+  X(cuMemPoolTrimTo, (handle pool, size_t keep), (pool, keep)) \
   X(cuCtxSetCurrent, (handle context), (context))
 
 #define WITH_CONTEXT(X) \
@@ -176,6 +177,7 @@ int quern_attribute(cuda_driver *d, int attribute, int device, int *value);
 int quern_retain(cuda_driver *d, int device, handle *context);
 int quern_release(cuda_driver *d, int device);
 int quern_keep_pool(cuda_driver *d, int device);
+int quern_trim_pool(cuda_driver *d, int device);
 int quern_current(cuda_driver *d, handle context);
 
 int quern_sync(cuda_driver *d, handle context);

@@ -17,6 +17,7 @@ type context struct {
 
 	mutex   sync.Mutex // guards all below
 	memory  *ptxsim.Memory
+	kept    int        // bytes that were freed and that the driver keeps until Trim
 	random  *rand.Rand // nil for no delays
 	waiting []*command // in the order of the calls
 	broken  *driver.Error

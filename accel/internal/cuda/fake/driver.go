@@ -190,7 +190,7 @@ func (d *Driver) injectedError(call string) error {
 
 // calls are the functions of CUDA that a method stands for, for errors.
 var calls = map[string]string{
-	"Context": "cuDevicePrimaryCtxRetain", "Alloc": "cuMemAllocAsync", "Free": "cuMemFreeAsync", "MemoryInfo": "cuMemGetInfo",
+	"Context": "cuDevicePrimaryCtxRetain", "Alloc": "cuMemAllocAsync", "Free": "cuMemFreeAsync", "MemoryInfo": "cuMemGetInfo", "Trim": "cuMemPoolTrimTo",
 	"AllocHost": "cuMemAllocHost", "FreeHost": "cuMemFreeHost", "CopyToDevice": "cuMemcpyHtoDAsync", "CopyToHost": "cuMemcpyDtoHAsync",
 	"Copy": "cuMemcpyDtoDAsync", "Fill": "cuMemsetD8Async", "Load": "cuModuleLoadDataEx", "Unload": "cuModuleUnload",
 	"Function": "cuModuleGetFunction", "Global": "cuModuleGetGlobal", "FunctionInfo": "cuFuncGetAttribute", "SetMaxShared": "cuFuncSetAttribute",

@@ -33,6 +33,7 @@ func (c *context) Alloc(bytes int, s driver.Stream) (driver.Pointer, error) {
 		return 0, &driver.Error{Code: driver.OutOfMemory, Call: calls["Alloc"], Op: fmt.Sprintf("%d bytes", bytes), Log: err.Error(), Cause: err}
 	}
 	c.counts.Allocs++
+	c.kept = max(0, c.kept-bytes)
 	c.allocations[driver.Pointer(address)] = bytes
 	c.push(q, &command{call: "Alloc", run: func() error {
 		c.memory.Commit(address, bytes)
@@ -51,9 +52,20 @@ func (c *context) Free(p driver.Pointer, s driver.Stream) error {
 	if _, ok := c.allocations[p]; !ok {
 		return c.fail("Free", driver.InvalidValue, "%#x was not allocated, or is free already", p)
 	}
+	c.kept += c.allocations[p]
 	delete(c.allocations, p)
 	c.counts.Frees++
 	c.push(q, &command{call: "Free", run: func() error { return c.memory.Free(uint64(p)) }})
+	return nil
+}
+
+func (c *context) Trim() error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if err := c.begin("Trim"); err != nil {
+		return err
+	}
+	c.kept = 0
 	return nil
 }
 
@@ -64,7 +76,7 @@ func (c *context) MemoryInfo() (free, total int, err error) {
 		return 0, 0, err
 	}
 	free, total = c.memory.Info()
-	return free, total, nil
+	return max(0, free-c.kept), total, nil
 }
 
 func (c *context) AllocHost(bytes int) ([]byte, error) {

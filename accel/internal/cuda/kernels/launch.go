@@ -1,7 +1,9 @@
 package kernels
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"reflect"
@@ -22,6 +24,24 @@ func PTX(module string) (string, error) {
 		return "", fmt.Errorf("there are no CUDA kernels for %s", module)
 	}
 	return string(b), nil
+}
+
+// Fingerprint is 16 characters that differ between builds whose kernels differ: what
+// was measured of one build holds for another one with the same kernels.
+func Fingerprint() string {
+	h := sha256.New()
+	files, err := code.ReadDir(".")
+	if err != nil {
+		panic(err) // the files are compiled in
+	}
+	for _, f := range files {
+		b, err := code.ReadFile(f.Name())
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(h, "%s %d\n%s", f.Name(), len(b), b)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // Launch is one kernel to run.

@@ -37,6 +37,7 @@ int cuDevicePrimaryCtxRetain(handle *c, int d) { *c = CONTEXT + d; return 0; }
 int cuDevicePrimaryCtxRelease_v2(int d) { NEED(d == 7); return 0; }
 int cuDeviceGetDefaultMemPool(handle *p, int d) { *p = POOL + d; return 0; }
 int cuMemPoolSetAttribute(handle p, int a, void *v) { NEED(p == POOL + 7 && a == 4 && *(uint64_t *)v == UINT64_MAX); return 0; }
+int cuMemPoolTrimTo(handle p, size_t keep) { NEED(p == POOL + 7 && keep == 0); return 0; }
 int cuCtxSetCurrent(handle c) { current = c; return 0; }
 
 #define READY NEED(current == CONTEXT + 7)

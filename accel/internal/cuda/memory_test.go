@@ -1,0 +1,49 @@
+package cuda
+
+import (
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
+)
+
+// Memory that was freed is handed out again, and other libraries have it after Trim.
+func TestTrim(t *testing.T) {
+	driver, err := fake.Open(fake.Options{Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open("cuda:0", driver, 0, Libraries{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	free := func() int {
+		t.Helper()
+		free, _, err := d.ctx.MemoryInfo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return free
+	}
+	before := free()
+	const bytes = 512 << 10
+	s, err := d.Alloc(bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Free(s)
+	if got := free(); got > before-bytes {
+		t.Errorf("%d of %d bytes are free while the pool keeps %d", got, before, bytes)
+	}
+	s = nil // the pool's list alone holds it now
+	if err := d.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if got := free(); got != before {
+		t.Errorf("%d of %d bytes are free after Trim", got, before)
+	}
+}
