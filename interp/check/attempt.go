@@ -307,7 +307,9 @@ func (a *attempt) report(e types.Error) {
 	if name, ok := strings.CutPrefix(msg, "undefined: "); ok && token.IsExported(name) && a.dotUnknown() {
 		return
 	}
-	if hinted := a.explain(msg); hinted != msg || len(a.errs) > MostErrors {
+	if a.sketch {
+		// Nobody sees it.
+	} else if hinted := a.explain(msg); hinted != msg || len(a.errs) > MostErrors {
 		msg = hinted
 	} else {
 		msg += a.misspelled(e)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func (a *attempt) otherCase(msg string) string {
 		return ""
 	}
 	var have []string
-	for _, known := range slices.Concat(slices.Collect(maps.Keys(a.live)), slices.Collect(maps.Keys(a.declared)), types.Universe.Names()) {
+	for known := range a.namesAt(token.NoPos, false) {
 		if known != name && strings.EqualFold(known, name) && !strings.Contains(known, "ʹ") {
 			have = append(have, known)
 		}

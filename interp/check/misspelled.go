@@ -5,7 +5,10 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -41,18 +44,18 @@ func (a *attempt) misspelledImport(path string) string {
 }
 
 // nameAt is the name at a position and those that could stand there.
-func (a *attempt) nameAt(pos token.Pos) (name string, candidates []string) {
+func (a *attempt) nameAt(pos token.Pos) (name string, candidates iter.Seq[string]) {
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			if n.Sel.Pos() == pos {
-				name, candidates = n.Sel.Name, a.membersOf(n.X)
+				name, candidates = n.Sel.Name, slices.Values(a.membersOf(n.X))
 			} else if x, ok := n.X.(*ast.Ident); ok && x.Pos() == pos {
-				name, candidates = x.Name, append(a.namesAt(pos), a.packages()...)
+				name, candidates = x.Name, a.namesAt(pos, true)
 			}
 		case *ast.Ident:
 			if n.Pos() == pos && n.Name != showName {
-				name, candidates = n.Name, a.namesAt(pos)
+				name, candidates = n.Name, a.namesAt(pos, false)
 			}
 		}
 		return name == ""
@@ -97,29 +100,47 @@ func (a *attempt) membersOf(x ast.Expr) (names []string) {
 }
 
 // namesAt are the names that a position sees: of the session, of the cell and of the
-// functions around the position.
-func (a *attempt) namesAt(pos token.Pos) (names []string) {
-	names = append(names, types.Universe.Names()...)
-	for name := range a.live {
-		names = append(names, name)
-	}
-	for name := range a.declared {
-		names = append(names, name)
-	}
-	for _, object := range a.info.Defs {
-		if object == nil || object.Parent() == nil || object.Parent() == a.pkg.Scope() || object.Pos() >= pos || !object.Parent().Contains(pos) {
-			continue
+// functions around the position, and those of packages, where they are asked for.
+func (a *attempt) namesAt(pos token.Pos, packages bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, name := range types.Universe.Names() {
+			if !yield(name) {
+				return
+			}
 		}
-		names = append(names, object.Name())
+		for name := range a.live {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range a.declared {
+			if !yield(name) {
+				return
+			}
+		}
+		for _, object := range a.info.Defs {
+			if object == nil || object.Parent() == nil || object.Parent() == a.pkg.Scope() || object.Pos() >= pos || !object.Parent().Contains(pos) {
+				continue
+			}
+			if !yield(object.Name()) {
+				return
+			}
+		}
+		if packages {
+			for _, name := range a.packages() {
+				if !yield(name) {
+					return
+				}
+			}
+		}
 	}
-	return names
 }
 
 // closest is the candidate that differs least from a name, the longest of several, ""
 // if none is much like it. Names of one or two letters are like everything.
-func closest(name string, candidates []string) (best string) {
+func closest(name string, candidates iter.Seq[string]) (best string) {
 	const shortest = 3
-	if len(name) < shortest {
+	if len(name) < shortest || candidates == nil {
 		return ""
 	}
 	limit := 1
@@ -127,11 +148,13 @@ func closest(name string, candidates []string) (best string) {
 		limit = 2
 	}
 	least := limit + 1
-	for _, c := range candidates {
-		if len(c) < shortest || c == name || strings.Contains(c, "ʹ") {
+	lower, length := strings.ToLower(name), utf8.RuneCountInString(name)
+	for c := range candidates {
+		// Most names differ too much in their lengths already.
+		if n := utf8.RuneCountInString(c); n < length-limit || n > length+limit || len(c) < shortest || c == name || strings.Contains(c, "ʹ") {
 			continue
 		}
-		d := distance(strings.ToLower(name), strings.ToLower(c))
+		d := distance(lower, strings.ToLower(c))
 		if d < least || d == least && d <= limit && (len(c) > len(best) || len(c) == len(best) && c < best) {
 			best, least = c, d
 		}

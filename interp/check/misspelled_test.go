@@ -1,6 +1,9 @@
 package check
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestClosest(t *testing.T) {
 	t.Parallel()
@@ -21,7 +24,7 @@ func TestClosest(t *testing.T) {
 		{"same", []string{"same"}, ""},
 		{"count", nil, ""},
 	} {
-		if got := closest(row.name, row.candidates); got != row.want {
+		if got := closest(row.name, slices.Values(row.candidates)); got != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}

@@ -6,13 +6,12 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"maps"
 	"strings"
 )
 
 // A Sketch is what can be found out about a cell that need not be right, nor
 // even complete: what completion and inspection work from. It is valid during
-// the call that gives it.
+// the call that gives it, and its maps are not to be changed.
 type Sketch struct {
 	Source  string
 	Fset    *token.FileSet
@@ -64,7 +63,7 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	}
 	visit(&Sketch{
 		Source: src, Fset: c.fset, File: file, Body: body, Info: a.info, Package: c.pkg,
-		Live: maps.Clone(c.live), Imports: maps.Clone(c.imports), Methods: methods, checker: c, unit: u, filename: Filename(sketchNumber),
+		Live: c.live, Imports: c.imports, Methods: methods, checker: c, unit: u, filename: Filename(sketchNumber),
 	})
 }
 

@@ -60,60 +60,95 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 			c.Sketch(x+"."+cursor, visit)
 		}
 	}
-	return start, end, l.sorted()
+	return start, end, l.best()
 }
+
+// most is how many proposals there are at most: more than anybody reads, and of few
+// enough to be described and sent at once.
+const most = 500
 
 // list collects proposals that begin with a prefix.
 type list struct {
 	prefix  string
-	items   []Item
+	items   []proposal
 	seen    map[string]bool
 	member  bool            // the cursor is behind a dot
 	checked bool            // the checker has come to the operand before it
 	far     map[string]bool // packages that nothing imports yet
 }
 
+// proposal is an item that is described when it is known to be sent.
+type proposal struct {
+	Item
+	object types.Object // whose kind and type the item is to have, or nil
+	pkg    *types.Package
+	rank   int
+}
+
 func (l *list) empty() bool { return len(l.items) == 0 }
 
-func (l *list) add(text, kind, typ string) {
-	if l.seen[text] || strings.Contains(text, "ʹ") || text == "_" || !strings.HasPrefix(strings.ToLower(text), strings.ToLower(l.prefix)) {
-		return
-	}
-	l.seen[text] = true
-	l.items = append(l.items, Item{text, kind, typ})
-}
-
-// sorted puts the keys of a struct literal first, then names with the case of the
-// prefix, and packages that would have to be imported behind what is there.
-func (l *list) sorted() []Item {
-	slices.SortStableFunc(l.items, func(a, b Item) int {
-		if !l.member && (a.Kind == "field") != (b.Kind == "field") {
-			if a.Kind == "field" {
-				return -1
-			}
-			return 1
-		}
-		ax, bx := strings.HasPrefix(a.Text, l.prefix), strings.HasPrefix(b.Text, l.prefix)
-		if ax != bx {
-			if ax {
-				return -1
-			}
-			return 1
-		}
-		if af, bf := l.far[a.Text], l.far[b.Text]; af != bf {
-			if bf {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.Text, b.Text)
-	})
-	return l.items
-}
+func (l *list) add(text, kind, typ string) { l.propose(proposal{Item: Item{text, kind, typ}}) }
 
 func (l *list) object(s *check.Sketch, o types.Object) {
-	kind, text := describe(s.Package, o)
-	l.add(o.Name(), kind, text)
+	l.propose(proposal{Item: Item{Text: o.Name()}, object: o, pkg: s.Package})
+}
+
+func (l *list) propose(p proposal) {
+	if !hasPrefixFold(p.Text, l.prefix) || l.seen[p.Text] || p.Text == "_" || strings.Contains(p.Text, "ʹ") {
+		return
+	}
+	// The keys of a struct literal come first, then names with the case of the prefix, and
+	// packages that would have to be imported behind what is there.
+	if v, ok := p.object.(*types.Var); !l.member && !(ok && v.IsField()) {
+		p.rank += 4
+	}
+	if !strings.HasPrefix(p.Text, l.prefix) {
+		p.rank += 2
+	}
+	if l.far[p.Text] {
+		p.rank++
+	}
+	l.seen[p.Text] = true
+	if l.items = append(l.items, p); len(l.items) >= 2*most {
+		l.cut()
+	}
+}
+
+// cut sorts the proposals and leaves the best.
+func (l *list) cut() {
+	slices.SortStableFunc(l.items, func(a, b proposal) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Text, b.Text))
+	})
+	n := min(len(l.items), most)
+	for _, p := range l.items[n:] {
+		delete(l.seen, p.Text)
+	}
+	clear(l.items[n:])
+	l.items = l.items[:n]
+}
+
+// best describes the best proposals.
+func (l *list) best() []Item {
+	l.cut()
+	items := make([]Item, len(l.items))
+	for i, p := range l.items {
+		if items[i] = p.Item; p.object != nil {
+			items[i].Kind, items[i].Type = describe(p.pkg, p.object)
+		}
+	}
+	return items
+}
+
+// hasPrefixFold is strings.HasPrefix without regard to case.
+func hasPrefixFold(text, prefix string) bool {
+	for _, want := range prefix {
+		r, size := utf8.DecodeRuneInString(text)
+		if size == 0 || r != want && unicode.ToLower(r) != unicode.ToLower(want) {
+			return false
+		}
+		text = text[size:]
+	}
+	return true
 }
 
 // describe gives the kind and the type of an object.
