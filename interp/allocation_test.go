@@ -58,6 +58,30 @@ func TestAllocationBeyondMemory(t *testing.T) {
 	}
 }
 
+// TestConcatenationBeyondMemory says the same of strings that become too long.
+func TestConcatenationBeyondMemory(t *testing.T) {
+	old := debug.SetMemoryLimit(300 << 20)
+	defer debug.SetMemoryLimit(old)
+	for _, expr := range []string{
+		"func() any { s := \"s\"; for { s += s } }()",
+		"func() any { s := Text(\"s\"); for { s = s + s + \"!\" } }()",
+		"func() any { f := func() string { return strings.Repeat(\"x\", 70<<20) }; return f() + f() + f() + f() + f() }()",
+		"func() any { a := []Text{\"s\"}; i := 0; for { a[i] += a[0] } }()",
+		"func() any { m := map[string]string{\"\": \"s\"}; for { m[\"\"] += m[\"\"] } }()",
+		"func() any { w := wrapped{in: &wrapped{t: \"s\"}}; for { w.in.t += w.in.t } }()",
+	} {
+		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
+			n := newNotebook(t, options...)
+			n.run("type Text string\ntype wrapped struct { in *wrapped; t Text }")
+			got := n.run("func() (text string) { defer func() { text = recover().(runtime.Error).Error() }(); _ = " + expr + "; return }()")
+			if !strings.Contains(got, "runtime error: out of memory: cannot allocate ") {
+				t.Errorf("%s: recovered %s", expr, got)
+			}
+			n.run("runtime.GC()")
+		}
+	}
+}
+
 // TestAllocationWithinMemory says that sizes that fit, and those that Go refuses by
 // itself, are what they were.
 func TestAllocationWithinMemory(t *testing.T) {
@@ -73,6 +97,12 @@ func TestAllocationWithinMemory(t *testing.T) {
 		{"strings.Repeat(\"ab\", 3)", "= \"ababab\""},
 		{"strings.Repeat(\"ab\", -1)", "! panic: strings: negative Repeat count"},
 		{"len(make([]int, 3.0))", "= 3"},
+		{"s := \"a\"; s += \"b\" + s; s = s + \"c\" + s; s", "= \"abacaba\""},
+		{"type S string; type W struct { in *W; s S }; w := W{in: &W{s: \"a\"}}; w.in.s += \"b\" + w.in.s; w.in.s = w.in.s + S(\"c\"); fmt.Sprintf(\"%T %v\", w.in.s, w.in.s)", "= \"main.S abac\""},
+		{"i := 0; next := func() int { i++; return i }; m := map[int]string{1: \"a\"}; m[next()] += \"b\"; fmt.Sprint(m, i)", "= \"map[1:ab] 1\""},
+		{"i := 0; next := func() int { i++; return i }; a := []string{\"x\", \"y\"}; a[next()-1] += fmt.Sprint(next(), a[0]); fmt.Sprint(a, i)", "= \"[x2x y] 2\""},
+		{"p := new(string); q := &p; **q += \"a\"; *p += \"b\"; *p", "= \"ab\""},
+		{"func j[T ~string](a, b T) T { a += b; return a + b }; type S string; fmt.Sprintf(\"%T%v\", j(S(\"a\"), \"b\"), j(\"c\", \"d\"))", "= \"main.Scdd\""},
 	} {
 		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
 			n := newNotebook(t, options...)

@@ -26,14 +26,22 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 		if s.Tok == token.SHL_ASSIGN || s.Tok == token.SHR_ASSIGN {
 			value = f.shiftCount(s.Rhs[0])
 		}
-		target := ""
-		if _, ok := ast.Unparen(s.Lhs[0]).(*ast.Ident); !ok && f.calls(s.Rhs[0]) {
+		target, text := "", s.Tok == token.ADD_ASSIGN && isString(f.typeOf(s.Lhs[0]))
+		if _, ok := ast.Unparen(s.Lhs[0]).(*ast.Ident); !ok && (text || f.calls(s.Rhs[0])) {
 			target = f.lvalues(w, s.Lhs)[0]
 		} else {
 			target = f.target(w, s.Lhs[0])
 		}
 		if s.Tok != token.SHL_ASSIGN && s.Tok != token.SHR_ASSIGN && f.isRaw(s.Lhs[0]) {
 			value = f.typ(f.typeOf(s.Lhs[0]).Underlying()) + "(" + value + ")"
+		}
+		if text {
+			t := f.typeOf(s.Lhs[0])
+			if f.isRaw(s.Lhs[0]) {
+				t = types.Typ[types.String]
+			}
+			w.line("%s = %s", target, f.concat(t, target, value))
+			return
 		}
 		w.line("%s %s %s", target, s.Tok, value)
 	case len(s.Lhs) == 1:

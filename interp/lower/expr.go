@@ -352,12 +352,34 @@ func (f *function) chain(e *ast.BinaryExpr) string {
 	if e.Op == token.LAND || e.Op == token.LOR {
 		x = f.condition(e.X, x)
 	}
+	if t := f.typeOf(e); isString(t) {
+		for _, e := range slices.Backward(list) {
+			x = f.concat(t, x, f.ofNamedType(e.Y, f.expr(e.Y)))
+		}
+		return x
+	}
 	var b strings.Builder
 	b.WriteString(strings.Repeat("(", len(list)) + x)
 	for _, e := range slices.Backward(list) {
 		b.WriteString(" " + e.Op.String() + " " + f.ofNamedType(e.Y, f.expr(e.Y)) + ")")
 	}
 	return b.String()
+}
+
+// concat lowers the concatenation of two strings of type t, which may need more memory than
+// there is:
+//
+//	x + y  ->  rtʹ.Concat(x, y)
+func (f *function) concat(t types.Type, x, y string) string {
+	if types.Identical(t, types.Typ[types.String]) {
+		return f.rt("Concat", x, y)
+	}
+	return f.conversionType(t) + "(" + f.rt("Concat", "string("+x+")", "string("+y+")") + ")"
+}
+
+func isString(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
 }
 
 // ofNamedType converts the lowered operand x of e to its type where the engine does

@@ -869,6 +869,10 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			}
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(p, index*int(in.k))
 		case opCat:
+			if n := *(*int)(unsafe.Add(sb, int(in.b)+8)) + *(*int)(unsafe.Add(sb, int(in.c)+8)); n >= rt.LargeAllocation {
+				t.ip = in
+				rt.Allocate(n, 1)
+			}
 			*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b)) + *(*string)(unsafe.Add(sb, in.c))
 		case opNative:
 			t.ip = in

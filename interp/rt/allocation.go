@@ -18,13 +18,22 @@ import (
 // would end the process. What is small is not looked at. A negative n, or one that
 // no slice can have, is left to the panics that Go has for them.
 func Allocate(n, size int) {
-	if over, bytes := bits.Mul64(uint64(max(n, 0)), uint64(size)); bytes >= smallAllocation && over == 0 && bytes <= math.MaxInt64 {
+	if over, bytes := bits.Mul64(uint64(max(n, 0)), uint64(size)); bytes >= LargeAllocation && over == 0 && bytes <= math.MaxInt64 {
 		allocate(int64(bytes))
 	}
 }
 
-// smallAllocation is what the watch over the memory of a session finds early enough.
-const smallAllocation = 64 << 20
+// LargeAllocation is the least number of bytes that Allocate looks at. What is smaller, the
+// watch over the memory of a session finds early enough.
+const LargeAllocation = 64 << 20
+
+// Concat is a + b, or a panic where that does not fit into memory.
+func Concat(a, b string) string {
+	if n := len(a) + len(b); n >= LargeAllocation {
+		Allocate(n, 1)
+	}
+	return a + b
+}
 
 func allocate(bytes int64) {
 	limit := memoryLimit()

@@ -72,6 +72,7 @@
 //	                                                        SliceLow with the bounds of which present has l, h and m
 //	ArrayLength(n, length int)                              Go's panic when a slice of length n becomes an array that is longer
 //	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
+//	Concat(a, b string) string                              a + b, or a panic where that does not fit into memory
 //	MakeLength(n, size int) int                             n, or a panic where n elements of size bytes do not fit into memory
 //	GrowBuilder(b *strings.Builder, n int)                  b.Grow(n), or that panic; GrowBuffer
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1

@@ -78,6 +78,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"ArrayLength":  ArrayLength,
 		"MakeCapacity": MakeCapacity,
 		"MakeLength":   MakeLength,
+		"Concat":       Concat,
 		"GrowBuilder":  growBuilder,
 		"GrowBuffer":   growBuffer,
 

@@ -68,6 +68,7 @@ def limited():
     "b := make([]byte, 4<<30)\nlen(b)",
     "make(map[string]int, 1<<36)",
     'strings.Repeat("abc", 1<<30)',
+    's := "s"\nfor { s += s }',
 ])
 def test_a_size_that_is_known_to_be_too_much_is_a_panic(limited, code):
     assert limited.result("x := 5\nx") == "5"
@@ -78,7 +79,7 @@ def test_a_size_that_is_known_to_be_too_much_is_a_panic(limited, code):
 
 @pytest.mark.parametrize("code", [
     "var keep [][]byte\nfor { keep = append(keep, make([]byte, 1<<20)) }",
-    'for s := "s"; ; { s += s }',  # leaps over the limit between two looks at it
+    'b := []byte("b")\nfor { b = bytes.Join([][]byte{b, b}, nil) }',  # leaps over the limit between two looks at it
 ])
 def test_a_cell_that_needs_too_much_ends(limited, code):
     _, reply = limited.run(code)

@@ -258,7 +258,7 @@ func (l *list) elements() {
 }
 
 func (l *list) texts() {
-	l.add("Cat", "sss", "STR(a) = STR(b) + STR(c)")
+	l.add("Cat", "sss", "if n := LEN(b) + LEN(c); n >= rt.LargeAllocation { SAVE; rt.Allocate(n, 1) }\nSTR(a) = STR(b) + STR(c)")
 }
 
 func (l *list) control() {
