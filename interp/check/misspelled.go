@@ -36,7 +36,7 @@ func (a *attempt) misspelledImport(path string) string {
 	if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
 		return ""
 	}
-	name := closest(path[strings.LastIndexByte(path, '/')+1:], a.packages())
+	name := closest(path[strings.LastIndexByte(path, '/')+1:], slices.Values(a.packages()))
 	if name == "" {
 		return ""
 	}
