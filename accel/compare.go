@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -67,6 +68,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Set, va
 		c.Variants = append(c.Variants, Compared{Name: v.Name})
 	}
 	screen := plots.NewPartial(ctx, "runs", float64(compareSeeds*len(variants)))
+	ctx = display.Unmeasured(ctx)
 	defer func() { c.drawn = screen.Close(c.Figure) }()
 	ended := 0
 	for seed := 1; seed <= compareSeeds; seed++ {

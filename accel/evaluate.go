@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // evaluationBatch is the number of examples that are evaluated at once.
@@ -22,6 +23,8 @@ const evaluationBatch = 512
 // names what is not finite: an example, or a tensor of the model. Errors are as those of
 // [Fit]; a set whose classes, columns or targets mean something else than those of the
 // training is a [*data.MismatchError].
+//
+// What takes longer than a second shows a bar.
 //
 // It takes the options Minimize, [Like] and [DataParallel]. With the last, each rank of a group measures a part
 // of the set, which all call it with, and all get the result of the whole: each example
@@ -48,19 +51,20 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Set, options ...Op
 	returned := false
 	defer func() { r.leave("the evaluation", returned) }()
 	if err = r.compareModels(ctx, model, set); err == nil {
-		result, err = evaluate(ctx, model, set, loss, r)
+		result, err = evaluate(ctx, model, set, loss, r, r.measure(ctx, set.Len()))
 	}
 	returned = true
 	return result, err
 }
 
 // evaluate measures on all ranks together, each on a part of the set.
-func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, r *ranks) (result *Result, err error) {
+func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, r *ranks, meter *display.Meter) (result *Result, err error) {
 	defer nn.Catch(&err)
 	defer nn.Evaluating(model)()
+	defer meter.End()
 	begin := time.Now()
 	result = &Result{set: set.Name(), examples: set.Len(), classes: set.Classes()}
-	err = r.together(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result) })
+	err = r.together(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result, meter) })
 	if err == nil {
 		err = r.sumResult(result)
 	}
@@ -87,9 +91,10 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(pre
 }
 
 // evaluatePart adds a part of the set to the sums of a result.
-func evaluatePart(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result) (err error) {
+func evaluatePart(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, meter *display.Meter) (err error) {
 	defer nn.Catch(&err)
 	var parts []*evaluated
+	done := 0
 	it := set.Batches(evaluationBatch, data.Context(ctx), part)
 	for it.Next() {
 		if it.Batch().Len() == 0 {
@@ -98,6 +103,8 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Set, loss func
 		tensor.NoGrad(func() {
 			parts = append(parts, evaluateBatch(model, it.Batch(), loss, set.Targets() == 0))
 		})
+		done += it.Batch().Len()
+		meter.Set(float64(done), "")
 	}
 	if err := it.Err(); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -43,6 +44,7 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Set, given 
 	}
 	s := &BatchSearch{}
 	screen := plots.NewPartial(ctx, "batch sizes", batchTries(train))
+	ctx = display.Unmeasured(ctx)
 	err := findBatchSize(ctx, model, train, given, s, screen)
 	s.drawn = screen.Close(s.Figure)
 	return s, err

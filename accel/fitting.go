@@ -385,7 +385,7 @@ func (f *fitting) check(ctx context.Context) error {
 	if err := f.ranks.measured(f.model); err != nil {
 		return err
 	}
-	f.o.cast(func() { result, err = evaluate(ctx, f.model, f.o.validate, f.loss, f.ranks) })
+	f.o.cast(func() { result, err = evaluate(ctx, f.model, f.o.validate, f.loss, f.ranks, nil) })
 	f.run.Time.Validating += time.Since(begin)
 	if err != nil {
 		return err

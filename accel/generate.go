@@ -9,6 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // GenerateOption changes how [Generate] chooses tokens.
@@ -68,7 +69,10 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	defer nn.Catch(&err)
 	defer nn.Evaluating(model)()
 	tokens = slices.Clone(prompt)
-	for range n {
+	meter, ctx := display.Measure(ctx, "tokens", float64(n))
+	defer meter.End()
+	for drawn := range n {
+		meter.Set(float64(drawn), "")
 		if ctx.Err() != nil {
 			return tokens, ctx.Err()
 		}
@@ -80,6 +84,7 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 		}
 		tokens = append(tokens, next)
 	}
+	meter.Set(float64(n), "")
 	return tokens, nil
 }
 

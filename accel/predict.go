@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // PredictOption changes how [Predict] and [PredictSet] go through the examples.
@@ -33,7 +34,8 @@ func AtOnce(examples int) PredictOption {
 	}}
 }
 
-// Progress calls a function when so many of all examples are computed.
+// Progress calls a function when so many of all examples are computed. Without it, what
+// takes longer than a second shows a bar.
 func Progress(report func(done, all int)) PredictOption {
 	return PredictOption{"Progress(…)", func(p *predicting) error {
 		p.report = report
@@ -62,6 +64,7 @@ type predicting struct {
 	report func(done, all int)
 	group  *parallel.Group // nil for one process
 
+	meter     *display.Meter // unless report does that
 	done, all int
 	outputs   []*Tensor // of the parts
 }
@@ -169,6 +172,10 @@ func (p part) tensor() *Tensor {
 func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Tensor, err error) {
 	defer nn.Catch(&err)
 	defer nn.Evaluating(p.model)()
+	if p.report == nil && (p.group == nil || p.group.First()) {
+		p.meter, _ = display.Measure(ctx, "examples", float64(p.all))
+		defer p.meter.End()
+	}
 	tensor.Flush() // so that an input that is not computed yet outlives a part that fails
 	for first := true; first || p.done < p.all; first = false {
 		x, err := next()
@@ -210,6 +217,7 @@ func (p *predicting) compute(ctx context.Context, x part) error {
 	}
 	p.outputs = append(p.outputs, y)
 	p.done += n
+	p.meter.Set(float64(p.done), "")
 	if p.report != nil {
 		p.report(p.done, p.all)
 	}

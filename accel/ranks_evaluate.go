@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/display"
 )
 
 // newRanks is what a process does together with those of a group; nil for one process.
@@ -22,6 +23,19 @@ func newRanks(ctx context.Context, group *parallel.Group) *ranks {
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
 	return r
+}
+
+// measure shows how many examples of a set have been computed, in the process that shows
+// anything.
+func (r *ranks) measure(ctx context.Context, examples int) *display.Meter {
+	if !r.writes() {
+		return nil
+	}
+	if r != nil {
+		examples = max(examples/r.group.Size(), 1) // those of this one stand for all
+	}
+	meter, _ := display.Measure(ctx, "examples", float64(examples))
+	return meter
 }
 
 // leave gives up what newRanks holds. The others are told of a panic.

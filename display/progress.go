@@ -5,7 +5,6 @@ import (
 	"html"
 	"math"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -100,66 +99,4 @@ func clock(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 	}
 	return fmt.Sprintf("%02d:%02d", s/60, s%60)
-}
-
-// Meter is an output that shows the progress of what is perhaps quick: there is nothing
-// on the page before it has taken a second. Its methods may be called from any goroutine;
-// those of nil do nothing.
-type Meter struct {
-	label string
-	total float64
-	now   func() time.Time
-	begun time.Time
-
-	mu     sync.Mutex
-	handle *Handle // nil before the first picture
-	shown  time.Time
-	last   Progress
-}
-
-// The least time before the first picture, and between two.
-const (
-	meterDelay = time.Second
-	meterEvery = 500 * time.Millisecond
-)
-
-// NewMeter begins to measure something that has so many steps; 0 is an unknown number.
-func NewMeter(label string, total float64) *Meter { return newMeter(label, total, time.Now) }
-
-func newMeter(label string, total float64, now func() time.Time) *Meter {
-	return &Meter{label: label, total: total, now: now, begun: now()}
-}
-
-// Set tells how many steps are done, and what else is to be said, which may be empty.
-func (m *Meter) Set(done float64, note string) {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	at := m.now()
-	m.last = Progress{Label: m.label, Done: done, Total: m.total, Passed: at.Sub(m.begun), Note: note}
-	switch {
-	case m.handle == nil && at.Sub(m.begun) < meterDelay, m.handle != nil && at.Sub(m.shown) < meterEvery:
-		return
-	case m.handle == nil:
-		m.handle = Show(m.last)
-	default:
-		m.handle.Update(m.last)
-	}
-	m.shown = at
-}
-
-// End shows the last state, if anything was shown.
-func (m *Meter) End() {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.handle == nil || m.last.Ended {
-		return
-	}
-	m.last.Ended, m.last.Passed = true, m.now().Sub(m.begun)
-	m.handle.Update(m.last)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -72,6 +73,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.S
 	s.alike = NewPool(train, 0, 1).alike() // once for all, in nobody's time
 	rounds := 1 + (s.budget-s.initial+s.batch-1)/s.batch
 	screen := plots.NewPartial(ctx, "rounds", float64(rounds*len(strategies)*s.seeds))
+	ctx = display.Unmeasured(ctx)
 	defer func() { c.drawn = screen.Close(c.Figure) }()
 	defer c.aim(s.budget)
 	done := 0

@@ -7,9 +7,12 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/display"
 )
 
 // ReadCSV makes a set of a table in CSV format (RFC 4180) whose first line names
@@ -99,7 +102,13 @@ func fromFile(path string, read func(io.Reader) (*Set, error)) (*Set, error) {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	defer f.Close()
-	set, err := read(f)
+	size := int64(0) // not known
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	meter := display.NewMeter("reading "+filepath.Base(path), float64(size)/1e6)
+	defer meter.End()
+	set, err := read(meter.Reader(f))
 	var format *FormatError
 	if errors.As(err, &format) {
 		format.Path = path

@@ -58,7 +58,7 @@ func (c collection) download(ctx context.Context) error {
 		if _, err := f.locate(c.cache); err == nil {
 			continue
 		}
-		progress.file, progress.read = f.name, 0
+		progress.file, progress.read, progress.begun = f.name, 0, time.Now()
 		if err := c.fetch(ctx, f, progress); err != nil {
 			return err
 		}
@@ -138,7 +138,8 @@ type progress struct {
 	shown *display.Handle
 	file  string
 	read  int64
-	total int64 // -1 when the server does not say
+	total int64     // -1 when the server does not say
+	begun time.Time // when the file was asked for
 	last  time.Time
 }
 
@@ -146,11 +147,9 @@ func (p *progress) Write(b []byte) (int, error) {
 	p.read += int64(len(b))
 	if now := time.Now(); now.Sub(p.last) >= 250*time.Millisecond {
 		p.last = now
-		text := fmt.Sprintf("downloading %s: %.1f MB", p.file, float64(p.read)/1e6)
-		if p.total > 0 {
-			text += fmt.Sprintf(" of %.1f MB", float64(p.total)/1e6)
-		}
-		p.shown.Update(display.Text(text))
+		p.shown.Update(display.Progress{
+			Label: "downloading " + p.file, Done: float64(p.read) / 1e6, Total: max(float64(p.total)/1e6, 0), Passed: time.Since(p.begun), Note: "MB",
+		})
 	}
 	return len(b), nil
 }

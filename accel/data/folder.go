@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/display"
 )
 
 // Images makes a set of a folder with a subfolder for each class, named after
@@ -31,6 +33,7 @@ func Images(folder string, height, width int) (*Set, error) {
 		labels  []byte
 		rgb     []byte
 		grey    = true
+		found   []picturePath
 	)
 	for _, e := range entries {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
@@ -41,23 +44,28 @@ func Images(folder string, height, width int) (*Set, error) {
 			return nil, fmt.Errorf("data: %w", err)
 		}
 		for _, f := range files {
-			if !pictureFile(f.Name()) {
-				continue
+			if pictureFile(f.Name()) {
+				found = append(found, picturePath{filepath.Join(folder, e.Name(), f.Name()), byte(len(classes))})
 			}
-			picture, onlyGrey, err := decodePicture(filepath.Join(folder, e.Name(), f.Name()), height, width)
-			if err != nil {
-				return nil, err
-			}
-			rgb, labels = append(rgb, picture...), append(labels, byte(len(classes)))
-			grey = grey && onlyGrey
 		}
 		classes = append(classes, e.Name())
 	}
 	switch {
-	case len(labels) == 0:
+	case len(found) == 0:
 		return nil, fmt.Errorf("data: %s has no subfolders with PNG, JPEG or GIF files", folder)
 	case len(classes) > 256:
 		return nil, fmt.Errorf("data: %s has %d classes; at most 256 can be read", folder, len(classes))
+	}
+	meter := display.NewMeter("reading "+filepath.Base(folder), float64(len(found)))
+	defer meter.End()
+	for i, p := range found {
+		picture, onlyGrey, err := decodePicture(p.path, height, width)
+		if err != nil {
+			return nil, err
+		}
+		rgb, labels = append(rgb, picture...), append(labels, p.class)
+		grey = grey && onlyGrey
+		meter.Set(float64(i+1), "images")
 	}
 	channels, size := 3, height*width
 	if grey {
@@ -71,6 +79,12 @@ func Images(folder string, height, width int) (*Set, error) {
 		name: folder, shape: []int{channels, height, width}, classes: classes,
 		source: newPixels(channels*size, rgb, labels, 255),
 	}, nil
+}
+
+// picturePath is a file with its class.
+type picturePath struct {
+	path  string
+	class byte
 }
 
 func pictureFile(name string) bool {

@@ -556,3 +556,18 @@ func TestProfileAmongOthers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A profile of long steps shows how far it is.
+func TestRunIsMeasured(t *testing.T) {
+	meter, ctx := display.Measure(t.Context(), "test", 1)
+	var parts []float64
+	if _, err := prof.Run(ctx, func() error {
+		parts = append(parts, meter.Last().Done)
+		return nil
+	}, prof.Warmup(2), prof.Active(2)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{0, .25, .5, .75}; !slices.Equal(parts, want) {
+		t.Errorf("%v, want %v", parts, want)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // ErrBusy says that another profile is being taken.
@@ -63,13 +64,15 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 	if step == nil {
 		return &Report{}, errors.New("prof: Run: there is no step")
 	}
+	meter, ctx := display.Measure(ctx, "steps", float64(s.warmup+s.active))
+	defer meter.End()
 	for k := range s.warmup {
 		// The last one with a profile that is thrown away: it has the plans described.
-		if _, err := profiled(ctx, step, k == s.warmup-1, 1); err != nil {
+		if _, err := profiled(ctx, step, k == s.warmup-1, 1, func(int) { meter.Set(float64(k+1), "warm-up") }); err != nil {
 			return &Report{}, fmt.Errorf("prof: warm-up step %d of %d: %w", k+1, s.warmup, err)
 		}
 	}
-	c, err := profiled(ctx, step, true, s.active)
+	c, err := profiled(ctx, step, true, s.active, func(done int) { meter.Set(float64(s.warmup+done), "") })
 	if c == nil {
 		return &Report{}, err
 	}
@@ -95,8 +98,8 @@ type recording struct {
 // span is a stretch of time since the start of the profile.
 type span struct{ begin, end time.Duration }
 
-// profiled makes steps, with a profile or without.
-func profiled(ctx context.Context, step func() error, on bool, steps int) (p *recording, err error) {
+// profiled makes steps, with a profile or without, and calls done after each.
+func profiled(ctx context.Context, step func() error, on bool, steps int, done func(steps int)) (p *recording, err error) {
 	p = &recording{}
 	if on {
 		c, ok := trace.Start()
@@ -117,7 +120,7 @@ func profiled(ctx context.Context, step func() error, on bool, steps int) (p *re
 		}()
 	}
 	before := tensor.Stats()
-	for range steps {
+	for k := range steps {
 		if ctx.Err() != nil {
 			return p, ctx.Err()
 		}
@@ -138,6 +141,7 @@ func profiled(ctx context.Context, step func() error, on bool, steps int) (p *re
 				Device: after.Device.Minus(before.Device),
 			}
 		}
+		done(k + 1)
 	}
 	return p, nil
 }

@@ -59,6 +59,8 @@ func Compare(ctx context.Context, set *data.Set, dense, pruned nn.Module) (r *Re
 	}
 	r = &Report{Set: set.Name(), Batch: batch.Len()}
 	models := [2]nn.Module{dense, pruned}
+	meter, ctx := display.Measure(ctx, "comparison", 3)
+	defer meter.End()
 	for i, model := range models {
 		result, err := accel.Evaluate(ctx, model, set, accel.Like(dense))
 		if err != nil {
@@ -75,10 +77,12 @@ func Compare(ctx context.Context, set *data.Set, dense, pruned nn.Module) (r *Re
 		if m.PackedBytes = m.FileBytes; m.Zeros > 0 {
 			m.PackedBytes += (m.Weights+7)/8 - 4*m.Zeros
 		}
+		meter.Set(float64(i+1), [2]string{"the dense model is evaluated", "both are evaluated"}[i])
 	}
+	still := display.Unmeasured(ctx) // what is timed shows nothing
 	ways := func(model nn.Module) func() error {
 		return func() (err error) {
-			y, err := accel.Predict(ctx, model, batch.X)
+			y, err := accel.Predict(still, model, batch.X)
 			if err != nil {
 				return err
 			}
@@ -92,6 +96,7 @@ func Compare(ctx context.Context, set *data.Set, dense, pruned nn.Module) (r *Re
 	if err != nil {
 		return nil, err
 	}
+	meter.Set(3, "")
 	r.Seconds = [2][]float64{times[0], times[1]}
 	return r, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/prune"
 	"github.com/quernlab/quern/accel/quantize"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 func digits(t *testing.T) (train, test *data.Set) {
@@ -311,7 +312,11 @@ func TestCutFiltersWereNothing(t *testing.T) {
 			t.Fatalf("element %d was %v and is %v", i, want[i], v)
 		}
 	}
-	r, err := prune.Compare(t.Context(), test, dense, model)
+	meter, ctx := display.Measure(t.Context(), "test", 1)
+	r, err := prune.Compare(ctx, test, dense, model)
+	if done := meter.Last().Done; done < .9 {
+		t.Errorf("%v of a step", done)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/substitute"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // Static quantises a trained model. It runs some examples of a set through it to find
@@ -124,12 +125,18 @@ func observe(ctx context.Context, model nn.Module, set *data.Set, examples int, 
 			return p.Forward(x)
 		}
 	}
-	it := set.Shuffled(1).First(examples).Batches(calibrationBatch, data.Context(ctx))
+	set = set.Shuffled(1).First(examples)
+	meter, ctx := display.Measure(ctx, "examples", float64(set.Len()))
+	defer meter.End()
+	it := set.Batches(calibrationBatch, data.Context(ctx))
+	done := 0
 	for it.Next() && found == nil {
 		tensor.NoGrad(func() {
 			substitute.Within(table, func() { model.Forward(it.Batch().X) })
 			tensor.Flush()
 		})
+		done += it.Batch().Len()
+		meter.Set(float64(done), "")
 	}
 	if err := errors.Join(it.Err(), ctx.Err()); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/quernlab/quern/accel/quantize"
 	_ "github.com/quernlab/quern/accel/simulated" // "simulated"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // digits are few pictures: the tests are about numbers and not about learning.
@@ -224,11 +225,19 @@ func TestReport(t *testing.T) {
 	train, test := digits(t)
 	model := models["mlp"]()
 	fitted(t, model, train, 3)
-	small, err := quantize.Static(t.Context(), model, train)
+	meter, ctx := display.Measure(t.Context(), "test", 2)
+	small, err := quantize.Static(ctx, model, train)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := small.Report(t.Context(), test)
+	if done := meter.Last().Done; done < .9 || done >= 1 {
+		t.Errorf("calibration: %v of a step", done)
+	}
+	meter.Set(1, "")
+	r, err := small.Report(ctx, test)
+	if done := meter.Last().Done; done < 1.9 || done >= 2 {
+		t.Errorf("report: %v of two steps", done)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

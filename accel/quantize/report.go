@@ -64,12 +64,15 @@ func (m *Model) Report(ctx context.Context, set *data.Set) (r *Report, err error
 			return nil, fmt.Errorf("quantize: report: %w", err)
 		}
 	}
+	meter, ctx := display.Measure(ctx, "comparison", 3)
+	defer meter.End()
 	for i, model := range []nn.Module{evaluation{q.model}, m} {
 		result, err := accel.Evaluate(ctx, model, set, accel.Like(q.model))
 		if err != nil {
 			return nil, err
 		}
 		r.Loss[i], r.Accuracy[i] = result.Loss(), result.Accuracy()
+		meter.Set(float64(i+1), [2]string{"the float model is evaluated", "both are evaluated"}[i])
 	}
 	batch, err := set.First(reportBatch).Tensors()
 	if err != nil {
@@ -80,6 +83,7 @@ func (m *Model) Report(ctx context.Context, set *data.Set) (r *Report, err error
 	if err != nil {
 		return nil, err
 	}
+	meter.Set(3, "")
 	r.Seconds = [2][]float64{times[0], times[1]}
 	return r, nil
 }

@@ -69,6 +69,7 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 		c.Variants = append(c.Variants, Compared{Name: v.Name})
 	}
 	screen := plots.NewPartial(ctx, "searches", float64(o.seeds*len(variants)))
+	ctx = display.Unmeasured(ctx)
 	defer func() { c.drawn = screen.Close(c.Figure) }()
 	ended := 0
 	for seed := 1; seed <= o.seeds; seed++ {

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
@@ -109,12 +111,14 @@ func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (
 		return err
 	}
 	defer body.Close()
+	meter, _ := display.Measure(ctx, "downloading "+path.Base(address), max(float64(body.size)/1e6, 0))
+	defer meter.End()
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	n, err := io.Copy(failpoint.Writer(failpoint.ModuleDownload, f), io.LimitReader(body, limit+1))
+	n, err := io.Copy(failpoint.Writer(failpoint.ModuleDownload, f), io.LimitReader(meter.Reader(body), limit+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", redacted(address), err)
@@ -126,36 +130,42 @@ func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (
 
 // open begins to read a file of a proxy; local ones are folders, file:///path. The
 // error wraps errNotFound if the proxy does not have it.
-func (p *Proxy) open(ctx context.Context, address string) (io.ReadCloser, error) {
+func (p *Proxy) open(ctx context.Context, address string) (opened, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, err
+		return opened{}, err
 	}
 	if u.Scheme == "file" {
 		f, err := os.Open(filepath.FromSlash(u.Path))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", address, errNotFound)
+			return opened{}, fmt.Errorf("%s: %w", address, errNotFound)
 		}
-		return f, err
+		return opened{f, 0}, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, err
+		return opened{}, err
 	}
 	response, err := p.client.Do(request)
 	if err != nil {
-		return nil, err
+		return opened{}, err
 	}
 	switch response.StatusCode {
 	case http.StatusOK:
-		return response.Body, nil
+		return opened{response.Body, response.ContentLength}, nil
 	case http.StatusNotFound, http.StatusGone:
 		err = errNotFound
 	default:
 		err = errors.New(response.Status)
 	}
 	response.Body.Close()
-	return nil, fmt.Errorf("%s: %w", redacted(address), err)
+	return opened{}, fmt.Errorf("%s: %w", redacted(address), err)
+}
+
+// opened is a file of a proxy and its size, which is not above 0 where it is not known.
+type opened struct {
+	io.ReadCloser
+	size int64
 }
 
 // redacted is an address without its password.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/quernlab/quern/display"
 )
 
 // Times are the seconds of each round.
@@ -17,6 +19,8 @@ type Times []float64
 func Take(ctx context.Context, rounds int, ways ...func() error) ([]Times, error) {
 	const untimed = 2 // plans are made, and memory is taken
 	all := make([]Times, len(ways))
+	meter, _ := display.Measure(ctx, "rounds", float64(untimed+rounds))
+	defer meter.End()
 	for round := range untimed + rounds {
 		for i, way := range ways {
 			if err := ctx.Err(); err != nil {
@@ -30,6 +34,7 @@ func Take(ctx context.Context, rounds int, ways ...func() error) ([]Times, error
 				all[i] = append(all[i], time.Since(begin).Seconds())
 			}
 		}
+		meter.Set(float64(round+1), "")
 	}
 	return all, nil
 }
