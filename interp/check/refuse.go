@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"go/ast"
 	"go/types"
 	"strings"
 )
@@ -44,6 +45,41 @@ func (a *attempt) refusals() ErrorList {
 			pos: id.Pos(),
 		})
 	}
+	return append(errs, a.longSignatures()...)
+}
+
+// maxParameters is how many parameters, results and receivers package reflect allows a
+// function type together.
+const maxParameters = 128
+
+// longSignatures are the errors of functions with too many parameters.
+func (a *attempt) longSignatures() (errs ErrorList) {
+	length := func(l *ast.FieldList) int {
+		if l == nil {
+			return 0
+		}
+		return l.NumFields()
+	}
+	receiver := map[*ast.FuncType]bool{}
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			receiver[n.Type] = n.Recv != nil
+		case *ast.FuncType:
+			sum, what := length(n.Params)+length(n.Results), "parameters and results"
+			if receiver[n] {
+				sum, what = sum+1, "parameters and results, the receiver included,"
+			}
+			if sum > maxParameters {
+				errs = append(errs, &Error{
+					Pos: a.fset.Position(n.Pos()),
+					Msg: fmt.Sprintf("a function with %d %s is not supported: the limit is %d; pass a struct or a slice", sum, what, maxParameters),
+					pos: n.Pos(),
+				})
+			}
+		}
+		return true
+	})
 	return errs
 }
 

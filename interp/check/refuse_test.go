@@ -1,8 +1,10 @@
 package check
 
 import (
+	"fmt"
 	"go/importer"
 	"go/token"
+	"strings"
 	"testing"
 )
 
@@ -66,5 +68,32 @@ func TestRefuse(t *testing.T) {
 				t.Errorf("%s\n got %s\nwant %s", row.in, got, row.want)
 			}
 		})
+	}
+}
+
+// Package reflect has no function types with more than 128 parameters, results and receivers.
+func TestRefuseLongSignatures(t *testing.T) {
+	t.Parallel()
+	parameters := func(n int) string { return strings.TrimSuffix(strings.Repeat("_, ", n), ", ") + " int" }
+	for name, row := range map[string]struct {
+		in      string // with %s for the parameters
+		most    int
+		message string
+	}{
+		"function":        {"func f(%s) int { return 1 }", 127, "cell[1]:1:1: a function with 129 parameters and results is"},
+		"results":         {"type T func(a string) (%s)", 127, "cell[1]:1:8: a function with 129 parameters and results is"},
+		"literal":         {"f := func(%s) {}", 128, "cell[1]:1:6: a function with 129 parameters and results is"},
+		"method":          {"type T struct{}\nfunc (t T) m(%s) int { return 1 }", 126, "cell[1]:2:1: a function with 129 parameters and results, the receiver included, is"},
+		"interface":       {"type I interface { m(%s) int }", 127, "cell[1]:1:21: a function with 129 parameters and results is"},
+		"generic":         {"func f[T any](t T, %s) {}", 127, "cell[1]:1:1: a function with 129 parameters and results is"},
+		"in another type": {"var m map[string][]func(%s)", 128, "cell[1]:1:20: a function with 129 parameters and results is"},
+	} {
+		if _, err := newTestChecker().Check(t.Context(), 1, fmt.Sprintf(row.in, parameters(row.most))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, err := newTestChecker().Check(t.Context(), 1, fmt.Sprintf(row.in, parameters(row.most+1)))
+		if err == nil || err.Error() != row.message+" not supported: the limit is 128; pass a struct or a slice" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
