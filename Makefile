@@ -92,8 +92,8 @@ clients: kernelspec ## drive the kernel by Jupyter's own suite and by real clien
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/clients
 
 .PHONY: memory
-memory: kernelspec ## run 10 000 cells, and a large one 1 000 times, and look at the memory of the worker (minutes)
-	QUERN_LONG=1 $(VENV)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/clients/test_memory.py
+memory: kernelspec ## run 10 000 cells, a large one 1 000 times, 20 000 again, and look at the memory of the worker (minutes)
+	QUERN_LONG=1 $(VENV)/bin/python -m pytest -q -rP -p no:cacheprovider kernel/testdata/clients/test_memory.py
 
 SOAK ?= 20m
 

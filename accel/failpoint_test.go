@@ -14,6 +14,7 @@ import (
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/internal/failpoint"
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
@@ -121,6 +122,48 @@ func TestFailpointsOfTrack(t *testing.T) {
 				if r.Status == Unreadable {
 					t.Errorf("a run cannot be read: %s", r.Error)
 				}
+			}
+		},
+	})
+}
+
+// An event file has whole records, but for the last one of a killed process, and training
+// goes on when nothing more can be written.
+func TestFailpointsOfTensorBoard(t *testing.T) {
+	failpointtest.Run(t, "events", failpointtest.Scenario{
+		Attempt: func(folder string) error {
+			_, err := fitSmall(Epochs(2), TensorBoard(filepath.Join(folder, "events")))
+			return err
+		},
+		Check: func(t *testing.T, folder string, o failpointtest.Outcome) {
+			if o.Error != "" && (o.Point == failpoint.EventsWrite || o.Point == failpoint.EventsClose) && !strings.Contains(o.Error, "TensorBoard") {
+				t.Errorf("the error does not say what failed: %s", o.Error)
+			}
+			files := failpointtest.Left(t, folder, "events/*")
+			for _, name := range files {
+				b, err := os.ReadFile(filepath.Join(folder, "events", name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for len(b) >= 16 {
+					n := int(b[0]) | int(b[1])<<8
+					if n+16 > len(b) {
+						break
+					}
+					if whole := record(b[12 : 12+n]); string(whole) != string(b[:16+n]) {
+						t.Fatalf("a record of %s has other checksums", name)
+					}
+					b = b[16+n:]
+				}
+				if len(b) > 0 && !o.Killed {
+					t.Errorf("%s ends in part of a record, of %d bytes", name, len(b))
+				}
+			}
+			if _, err := fitSmall(Epochs(1), TensorBoard(filepath.Join(folder, "events"))); err != nil {
+				t.Fatal(err)
+			}
+			if all := failpointtest.Left(t, folder, "events/*"); len(all) != len(files)+1 {
+				t.Errorf("there are %q, and before %q", all, files)
 			}
 		},
 	})

@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"time"
+
+	"github.com/quernlab/quern/internal/failpoint"
 )
 
 // TensorBoard writes what is measured to a new event file in a folder, which
@@ -34,13 +36,14 @@ func TensorBoard(folder string) Option {
 // float.
 type events struct {
 	file         *os.File
-	steps, tests int // of the run that are written
+	size         int64 // of the whole records
+	steps, tests int   // of the run that are written
 	begin        time.Time
 }
 
 // newEvents makes an event file under the name that TensorBoard looks for.
 func newEvents(folder string, now time.Time) (*events, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := failpoint.Do(failpoint.EventsFolder, func() error { return os.MkdirAll(folder, 0o755) }); err != nil {
 		return nil, fmt.Errorf("accel: TensorBoard: %w", err)
 	}
 	host, err := os.Hostname()
@@ -48,7 +51,11 @@ func newEvents(folder string, now time.Time) (*events, error) {
 		host = "localhost"
 	}
 	name := fmt.Sprintf("events.out.tfevents.%d.%s.%d.*", now.Unix(), host, os.Getpid())
-	file, err := os.CreateTemp(folder, name)
+	var file *os.File
+	err = failpoint.Do(failpoint.EventsCreate, func() (err error) {
+		file, err = os.CreateTemp(folder, name)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("accel: TensorBoard: %w", err)
 	}
@@ -79,19 +86,22 @@ func (e *events) offer(r *Run) error {
 	return e.write(out)
 }
 
+// write appends whole records. What a full disk has taken of them is cut off: TensorBoard
+// reads nothing behind half a record.
 func (e *events) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if _, err := e.file.Write(b); err != nil {
-		return fmt.Errorf("accel: TensorBoard: %w", err)
+	if _, err := failpoint.Writer(failpoint.EventsWrite, e.file).Write(b); err != nil {
+		return fmt.Errorf("accel: TensorBoard: %w", errors.Join(err, e.file.Truncate(e.size)))
 	}
+	e.size += int64(len(b))
 	return nil
 }
 
 // close writes the rest of a run and closes the file.
 func (e *events) close(r *Run, _ error) error {
-	return errors.Join(e.offer(r), e.file.Close())
+	return errors.Join(e.offer(r), failpoint.Do(failpoint.EventsClose, e.file.Close))
 }
 
 // scalar is a number under a name. NaN stands for what was not measured.

@@ -15,7 +15,7 @@ import (
 // directory, which must exist.
 func CreateFolder(path string, fill func(work, content string) error) (err error) {
 	parent := filepath.Dir(path)
-	clean(parent)
+	Clean(parent)
 	temporary, err := createFolder(parent)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 		path = target
 	}
 	folder := filepath.Dir(path)
-	clean(folder)
+	Clean(folder)
 	temporary, err := create(folder)
 	if err != nil {
 		return err

@@ -71,9 +71,10 @@ func createBy(folder string, by func(*temporary) error) (t temporary, err error)
 	return t, err
 }
 
-// clean removes the temporary files and directories in a folder that belong to no
-// process. What cannot be removed stays: that is no reason not to save.
-func clean(folder string) {
+// Clean removes the temporary files and directories in a folder that belong to no
+// process, as Replace and CreateFolder do first. What cannot be removed stays: that is no
+// reason not to save.
+func Clean(folder string) {
 	f, err := os.Open(folder)
 	if err != nil {
 		return

@@ -36,6 +36,32 @@ const (
 	HistorySyncFolder Point = "history/sync folder"
 )
 
+// HistoryTruncate takes back what a failed append has written.
+const HistoryTruncate Point = "history tail/truncate"
+
+// The points of the signatures of messages that a kernel has seen.
+const (
+	SeenOpen     Point = "seen/open"
+	SeenTruncate Point = "seen/truncate" // removes what a killed process has written in part
+	SeenAppend   Point = "seen/append"
+)
+
+// The points of the kernelspec that is installed.
+const (
+	InstallFolder Point = "install/folder"
+	InstallCreate Point = "install/create" // of the content of a new kernelspec
+	InstallWrite  Point = "install/write"
+	InstallRemove Point = "install/remove" // of files that the kernelspec before had
+)
+
+// The points of the event files of accel.TensorBoard.
+const (
+	EventsFolder Point = "events/folder"
+	EventsCreate Point = "events/create"
+	EventsWrite  Point = "events/write"
+	EventsClose  Point = "events/close"
+)
+
 // The points of the cache of modules.
 const (
 	ModuleFolder   Point = "module/folder"
@@ -78,6 +104,10 @@ var points = []Point{
 	FileCreate, FileWrite, FileMode, FileSync, FileClose, FileRename, FileSyncFolder, FileClean,
 	FolderCreate, FolderSync, FolderRename, FolderSyncParent,
 	HistoryFolder, HistoryLock, HistoryOpen, HistoryAppend, HistoryShorten, HistoryCopy, HistorySync, HistoryRename, HistorySyncFolder,
+	HistoryTruncate,
+	SeenOpen, SeenTruncate, SeenAppend,
+	InstallFolder, InstallCreate, InstallWrite, InstallRemove,
+	EventsFolder, EventsCreate, EventsWrite, EventsClose,
 	ModuleFolder, ModuleDownload, ModuleUnzip,
 	TrackFolder, TrackCreate, TrackWrite, TrackClose,
 	LabelsOpen, LabelsTruncate, LabelsWrite, LabelsSync, LabelsClose,

@@ -32,7 +32,7 @@ var directions = []direction{
 	{"display", nil},
 	{"widgets", []string{"display"}},
 	{"widgets/labelling", []string{"accel/active", "display", "widgets"}},
-	{"install", nil},
+	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
 	{"accel/bench", []string{"accel"}},
 	{"gpu/check", []string{"accel", "gpu"}},

@@ -165,7 +165,7 @@ func (h *file) write(lines []byte) error {
 		}
 	}
 	if _, err := failpoint.Writer(failpoint.HistoryAppend, h.f).Write(lines); err != nil {
-		return errors.Join(err, h.f.Truncate(size))
+		return errors.Join(err, failpoint.Do(failpoint.HistoryTruncate, func() error { return h.f.Truncate(size) }))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/internal/atomicfile"
+	"github.com/quernlab/quern/internal/failpoint"
 	"github.com/quernlab/quern/kernel/statefile"
 	"github.com/quernlab/quern/kernel/wire"
 )
@@ -111,12 +112,13 @@ func (l *Log) run(dir, name string) {
 	f, past, err := load(dir, name)
 	if err == nil {
 		defer f.Close()
-		l.past = past
 	}
+	l.past = past
 	close(l.loaded)
 	if err != nil {
 		l.report(err)
 	}
+	w := failpoint.Writer(failpoint.SeenAppend, f)
 	for {
 		select {
 		case s := <-l.add:
@@ -124,12 +126,12 @@ func (l *Log) run(dir, name string) {
 			if err != nil {
 				continue
 			}
-			if _, err = f.Write(text); err != nil {
+			if _, err = w.Write(text); err != nil {
 				l.report(err)
 			}
 		case <-l.closing:
 			if text := l.waiting(nil); err == nil && len(text) > 0 {
-				if _, err = f.Write(text); err != nil {
+				if _, err = w.Write(text); err != nil {
 					l.report(err)
 				}
 			}
@@ -150,42 +152,48 @@ func (l *Log) waiting(text []byte) []byte {
 	}
 }
 
-// load opens the file and reads its last signatures.
+// load opens the file and reads its last signatures. With an error there may be
+// signatures that could be read all the same.
 func load(dir, name string) (f *os.File, past []wire.Signature, err error) {
 	path := filepath.Join(dir, name)
-	if f, err = statefile.Append(path); err != nil {
-		return nil, nil, err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	removeOld(dir, name)
-	info, err := f.Stat()
+	err = failpoint.Do(failpoint.SeenOpen, func() (err error) {
+		f, err = statefile.Append(path)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	const size = sha256.Size
-	if rest := info.Size() % size; rest != 0 { // it was killed while it wrote
-		if err := f.Truncate(info.Size() - rest); err != nil {
-			return nil, nil, err
-		}
+	removeOld(dir, name)
+	text, count, err := read(f)
+	if err == nil && count > 2*maxPast {
+		f, err = shorten(f, path, text)
 	}
-	count := info.Size() / size
-	text := make([]byte, min(count, maxPast)*size)
-	if _, err := io.ReadFull(io.NewSectionReader(f, count*size-int64(len(text)), int64(len(text))), text); err != nil {
-		return nil, nil, err
+	if err != nil {
+		f.Close()
 	}
-	if count > 2*maxPast {
-		if f, err = shorten(f, path, text); err != nil {
-			return nil, nil, err
-		}
-	}
-	for ; len(text) > 0; text = text[size:] {
+	for ; len(text) > 0; text = text[sha256.Size:] {
 		past = append(past, wire.Signature(text))
 	}
-	return f, past, nil
+	return f, past, err
+}
+
+// read reads the last signatures, and removes one that was cut. count is how many the
+// file has.
+func read(f *os.File) (text []byte, count int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	const size = sha256.Size
+	count = info.Size() / size
+	text = make([]byte, min(count, maxPast)*size)
+	if _, err := io.ReadFull(io.NewSectionReader(f, count*size-int64(len(text)), int64(len(text))), text); err != nil {
+		return nil, 0, err
+	}
+	if count*size < info.Size() { // a kernel was killed while it wrote
+		err = failpoint.Do(failpoint.SeenTruncate, func() error { return f.Truncate(count * size) })
+	}
+	return text, count, err
 }
 
 // shorten replaces the file by one with the given content.
@@ -200,7 +208,11 @@ func shorten(f *os.File, path string, text []byte) (*os.File, error) {
 	if err != nil {
 		return f, fmt.Errorf("shorten: %w", err)
 	}
-	return statefile.Append(path)
+	shorter, err := statefile.Append(path)
+	if err != nil {
+		return f, fmt.Errorf("shorten: %w", err)
+	}
+	return shorter, nil
 }
 
 // removeOld removes the files that nobody has used for long. What cannot be removed

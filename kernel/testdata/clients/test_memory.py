@@ -1,7 +1,8 @@
 """What cells leave behind in the worker process.
 
-Short as a part of `make test`; `make memory` runs the whole: 10 000 cells, and a
-cell that holds 10 MB run 1 000 times.
+Short as a part of `make test`; `make memory` runs the whole: 10 000 cells, a cell
+that holds 10 MB run 1 000 times, and 20 000 cells that are run again or declare
+again what others have declared.
 """
 
 import os
@@ -15,6 +16,7 @@ from conftest import TIMEOUT, Kernel
 LONG = os.environ.get("QUERN_LONG")
 CELLS = 10_000 if LONG else 400
 RERUNS = 1_000 if LONG else 60
+AGAIN = 20_000 if LONG else 500
 LIMIT = 300 << 20
 # A small cell may keep this much: 10 000 of them fit into the limit.
 CELL = 20 << 10
@@ -52,6 +54,50 @@ def test_small_cells_leave_little(kernel):
     assert resident(kernel) < LIMIT
     kernel.ok("runtime.GC(); debug.FreeOSMemory()")
     assert resident(kernel) - before < (CELLS - 200) * CELL + (32 << 20)
+
+
+def again(i):
+    """Cells that a session has run before, or that give its names another meaning."""
+    n = i // 16 % 7
+    return (
+        "1 + 1",
+        "x := 1\nx + 1",
+        ["y := 1", 'y := "text"'][n % 2],
+        'fmt.Println("text")',
+        f"func f(n int) int {{ return n + {i} }}\nf(1)",
+        "s := 0\nfor i := range 10 { s += i }\ns",
+        f"type T struct{{ A, B{n} int }}\nfunc (t T) M() int {{ return t.A }}\nT{{A: 1}}.M()",
+        f'type S struct{{ A, B{n} int }}\nfunc (s S) String() string {{ return "s" }}\nfmt.Println(S{{A: 1}})',
+        f"type N struct{{ next *N; v{n} int }}\n"
+        "func (n *N) Len() int { if n == nil { return 0 }; return 1 + n.next.Len() }\n(&N{}).Len()",
+        f"func each[E any](s []E, f func(E) E) []E {{ for i, x := range s {{ s[i] = f(x) }}; return s }}\n"
+        f"each([]int{{1}}, func(n int) int {{ return n + {i} }})",
+        f"type L[E any] struct{{ xs []E; a{n} int }}\nfunc (l *L[E]) Push(x E) {{ l.xs = append(l.xs, x) }}\n"
+        "var l L[int]\nl.Push(1)\nlen(l.xs)",
+        f"type P struct{{ A int; B{n} int }}\nb, _ := json.Marshal(P{{A: 1}})\nstring(b)",
+        f"type I interface{{ M{n}() int }}\ntype C [{n + 1}]int\nfunc (c C) M{n}() int {{ return 1 }}\n"
+        f"var v I = C{{}}\nv.M{n}()",
+        "var wg sync.WaitGroup\nfor i := range 3 { wg.Go(func() { _ = i }) }\nwg.Wait()",
+        "c := make(chan int)\ngo func() { c <- 1 }()\n<-c",
+        "func() { defer func() { recover() }(); panic(1) }()",
+    )[i % 16]
+
+
+def test_cells_that_are_run_again_leave_little(kernel):
+    def settled():
+        kernel.ok("runtime.GC(); runtime.GC(); debug.FreeOSMemory()")
+        return resident(kernel)
+
+    for i in range(AGAIN // 2):  # the heap has the size that such a session needs
+        kernel.ok(again(i))
+        if i == 2000:
+            break
+    before = settled()
+    for i in range(AGAIN):
+        kernel.ok(again(i))
+        if i % 2000 == 1999:
+            print(f"after {i + 1} cells: {(settled() - before) / (1 << 20):.1f} MB more")
+    assert settled() - before < 50 << 20
 
 
 @pytest.fixture(scope="module")
