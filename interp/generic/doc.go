@@ -28,5 +28,5 @@
 // # What has no body
 //
 // weak.Pointer, weak.Make and runtime.AddCleanup (the interpreter keeps values alive longer than compiled code, so that
-// what they promise would not hold), and database/sql.Null. A use of them is refused.
+// what they promise would not hold). A use of them is refused.
 package generic

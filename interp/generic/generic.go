@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-//go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
+//go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go database/sql/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
 //go:embed github.com/quernlab/quern/widgets/progress/*.go
 //go:embed reflect/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go
 var sources embed.FS

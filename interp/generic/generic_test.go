@@ -17,7 +17,6 @@ import (
 
 // refused has the generic names of the standard library that have no body, on purpose.
 var refused = map[string]bool{
-	"database/sql.Null":  true,
 	"runtime.AddCleanup": true,
 	"weak.Make":          true,
 	"weak.Pointer":       true,

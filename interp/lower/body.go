@@ -22,7 +22,7 @@ const partSize = 50
 func (e *emitter) body(name string) {
 	f := e.function(nil)
 	f.top = true
-	f.study(&ast.BlockStmt{List: e.cell.Body})
+	f.study(&ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...)
 	sig := types.NewSignatureType(nil, nil, nil, nil, nil, false)
 	for _, v := range e.cell.Vars {
 		f.globals[v] = true

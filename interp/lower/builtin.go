@@ -25,6 +25,8 @@ import (
 	"go/constant"
 	"go/types"
 	"strconv"
+
+	"github.com/quernlab/quern/interp/machine"
 )
 
 func (f *function) builtin(e *ast.CallExpr, name string) string {
@@ -222,12 +224,32 @@ func (f *function) append(e *ast.CallExpr) string {
 		}
 		arguments = append(arguments, argument)
 	}
+	if size := sizes.Sizeof(elem); f.facts.short[e] == machine.Buffered && size > 0 && size <= shortBytes/2 {
+		s = f.buffer(f.typ(f.typeOf(e)), shortBytes/size) + "(" + s + ", " + strconv.Itoa(len(e.Args)-1) + ")"
+		arguments[0] = s
+	}
 	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) || len(e.Args) == 2 && types.Identical(f.typeOf(e.Args[0]), f.typeOf(e.Args[1])) {
 		// The engine reads an element that is appended after it wrote those before,
 		// and takes one of the type of the slice for many.
 		return "append(" + s + ", " + sliceLiteral(f.typ(f.typeOf(e).Underlying()), arguments[1:]) + "...)"
 	}
 	return "append(" + list(arguments) + ")"
+}
+
+// shortBytes is the size of the buffer that slices have which do not leave their function, see machine.ShortSlices.
+const shortBytes = 32
+
+// buffer names a function that gives an empty slice, to which n elements are appended, such a buffer.
+func (f *function) buffer(typ string, room int64) string {
+	return f.helper("buffer", "buffer "+typ, func(helper string) {
+		w := &f.out
+		w.open("func %s(s %s, n int) %[2]s {", helper, typ)
+		w.open("if len(s) == 0 && cap(s) < n && n <= %d {", room)
+		w.line("return make(%s, 0, %d)", typ, room)
+		w.close("}")
+		w.line("return s")
+		w.close("}")
+	})
 }
 
 // isPlain tells whether e is a constant or a variable.

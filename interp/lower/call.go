@@ -18,6 +18,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/interp/machine"
 )
 
 // call is a call whose parts can be evaluated before it is made.
@@ -164,7 +166,7 @@ func (f *function) plan(e *ast.CallExpr) *call {
 			a.text = f.key(x, t)
 		} else {
 			a.text = f.argument(x, t, raw)
-			if raw && declaring[f.compiledFunc(e).Pkg().Path()] && types.IsInterface(t) && isEmptyInterface(t) {
+			if raw && takesDeclared(f.compiledFunc(e)) && types.IsInterface(t) && isEmptyInterface(t) {
 				a.text = f.rt("Declared", f.exprTo(x, anyType))
 			}
 		}
@@ -399,6 +401,16 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		return f.exprTo(x, t)
 	}
 	text := f.expr(x)
+	if s, ok := t.Underlying().(*types.Slice); ok && isText(from) {
+		name := "TextRunes"
+		if s.Elem().Underlying().(*types.Basic).Kind() == types.Byte {
+			name = "TextBytes"
+		}
+		exact, short := f.Info.Types[x].Value != nil || f.facts.short[e] == machine.Exact, f.facts.short[e] == machine.Buffered
+		if exact || short {
+			return f.conversionType(t) + "(" + f.rt(name, "string("+text+")", strconv.FormatBool(exact), strconv.FormatBool(short)) + ")"
+		}
+	}
 	if n, _ := selfReferring(t); n != nil && !isNil(from) {
 		return f.convert(text, from.Underlying(), t)
 	}
@@ -408,6 +420,11 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		}
 	}
 	return f.conversionType(t) + "(" + text + ")"
+}
+
+func isText(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
 }
 
 // toArray names the conversion of a slice to an array, or to a pointer to one.

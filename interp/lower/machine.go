@@ -29,6 +29,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Info:   e.Info,
 		Stop:   e.stop,
 		Notes:  e.tracks,
+		Short:  machine.ShortSlices(e.Info, &ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...),
 		Cell:   e.cell.Number,
 		Global: func(v *types.Var) string { return e.names[v] },
 		Engine: e.engineName,
@@ -64,6 +65,20 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		}
 	}
 	e.machine.Compile(list)
+}
+
+// onlyInBody are the variables of the cell that no function of it uses.
+func (e *emitter) onlyInBody() []*types.Var {
+	used := map[types.Object]bool{}
+	for _, decl := range e.cell.Funcs {
+		ast.Inspect(decl, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && e.Info.Uses[id] != nil {
+				used[e.Info.Uses[id]] = true
+			}
+			return true
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(e.cell.Vars), func(v *types.Var) bool { return used[v] })
 }
 
 func methodOf(o *types.Func) string {

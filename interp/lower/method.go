@@ -106,6 +106,8 @@ var replaced = map[string]string{
 
 	"(*flag.FlagSet).TextVar":               "TextVar",
 	"(*flag.FlagSet).Var":                   "FlagVar",
+	"(*net/rpc.Server).Register":            "RegisterRPC",
+	"(*net/rpc.Server).RegisterName":        "RegisterRPCName",
 	"(*encoding/gob.Encoder).Encode":        "EncodeGob",
 	"(*encoding/xml.Encoder).Encode":        "EncodeXML",
 	"(*encoding/xml.Encoder).EncodeElement": "EncodeXMLElement",

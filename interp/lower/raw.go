@@ -14,17 +14,25 @@ var reflecting = map[string]bool{
 	"database/sql": true, "net/rpc": true, "expvar": true, "flag": true,
 }
 
+// assignColumn does what database/sql does, for sql.Null.
+const assignColumn = "github.com/quernlab/quern/interp/generic/compiled.AssignColumn"
+
 // declaring are those of them that tell of types and fields: they get values of the
 // declared types.
 var declaring = map[string]bool{"database/sql": true, "net/rpc": true, "expvar": true}
 
+// takesDeclared tells whether a function gets values of the declared types.
+func takesDeclared(o *types.Func) bool {
+	return declaring[o.Pkg().Path()] || o.FullName() == assignColumn
+}
+
 // takesRaw tells whether the callee gets raw values for parameters of type any.
 func (f *function) takesRaw(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
-	if o == nil {
+	if o == nil || o.Pkg().Path() == "net/rpc" && strings.HasPrefix(o.Name(), "Register") { // the run time has its own
 		return false
 	}
-	return reflecting[o.Pkg().Path()] || o.Name() == "IsTrue"
+	return reflecting[o.Pkg().Path()] || o.FullName() == assignColumn || o.Name() == "IsTrue"
 }
 
 // shims are functions that the compiled run time has its own version of:

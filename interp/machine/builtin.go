@@ -108,8 +108,14 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 	}
 	dst := c.destination(s, want)
 	at, from, typ := dst.at, x.at, s.typ
+	size := typ.Elem().Size()
+	buffered := c.capacity(e) == Buffered && typ.Elem() != typ && size > 0 && size <= shortBytes/2
 	if len(values) == 1 && values[0].offset == 0 {
-		c.native("append "+typ.String(), appendNative(at, from, values[0], typ))
+		n := appendNative(at, from, values[0], typ)
+		if buffered {
+			n = inBuffer(at, from, 1, typ, n, appendNative(at, at, values[0], typ))
+		}
+		c.native("append "+typ.String(), n)
 		return dst
 	}
 	for i := range values {
@@ -117,17 +123,39 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 			values[i] = operand{shape: values[i].shape, at: c.address(values[i])}
 		}
 	}
-	c.native("append "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		h := *slice(sb, from)
-		if h.c-h.n < len(values) {
-			h = growSlice(h, typ, len(values))
-		}
-		for _, v := range values {
-			h = appendOne(h, typ, v.shape, nb, sb, v.at)
-		}
-		*slice(sb, at) = h
-	}})
+	more := func(from uint16) *native {
+		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			h := *slice(sb, from)
+			if h.c-h.n < len(values) {
+				h = growSlice(h, typ, len(values))
+			}
+			for _, v := range values {
+				h = appendOne(h, typ, v.shape, nb, sb, v.at)
+			}
+			*slice(sb, at) = h
+		}}
+	}
+	n := more(from)
+	if buffered {
+		n = inBuffer(at, from, len(values), typ, n, more(at))
+	}
+	c.native("append "+typ.String(), n)
 	return dst
+}
+
+// inBuffer appends n elements to the slice at from, of type typ. An empty one gets the buffer of slices that do not leave their
+// function first, see ShortSlices: run appends to the slice at from, again to the one at at.
+func inBuffer(at, from uint16, n int, typ reflect.Type, run, again *native) *native {
+	room := int(shortBytes / typ.Elem().Size())
+	return &native{run: func(t *thread, nb, sb unsafe.Pointer) {
+		h := *slice(sb, from)
+		if h.n != 0 || h.c >= n || n > room {
+			run.run(t, nb, sb)
+			return
+		}
+		*slice(sb, at) = header{reflect.MakeSlice(typ, 0, room).UnsafePointer(), 0, room}
+		again.run(t, nb, sb)
+	}}
 }
 
 // spreadType is the type of the last argument of append.

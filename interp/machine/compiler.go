@@ -43,6 +43,8 @@ type Source struct {
 	Cell int
 	// Position numbers the position of a statement.
 	Position func(ast.Node) int
+	// Short are the calls in the statements of the cell whose result does not leave them, see ShortSlices.
+	Short map[*ast.CallExpr]Capacity
 	// Notes are called before a statement; nil if there are none.
 	Notes func(ast.Stmt) []Note
 	// Stop is called for each statement and panics with a *Stopped to end the

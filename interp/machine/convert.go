@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"reflect"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // conversion compiles T(x).
@@ -34,10 +36,11 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 		}
 		return c.convertText(x, to, want, runesText)
 	case fromKind == reflect.String && toKind == reflect.Slice:
+		exact, short := c.source.Info.Types[x].Value != nil || c.capacity(e) == Exact, c.capacity(e) == Buffered
 		if to.typ.Elem().Kind() == reflect.Uint8 {
-			return c.convertText(x, to, want, textBytes)
+			return c.convertText(x, to, want, textSlice(func(s string) []byte { return rt.TextBytes(s, exact, short) }))
 		}
-		return c.convertText(x, to, want, textRunes)
+		return c.convertText(x, to, want, textSlice(func(s string) []rune { return rt.TextRunes(s, exact, short) }))
 	case fromKind == toKind && from.width == to.width && fromKind != reflect.Interface &&
 		types.Identical(c.structure(c.typeOf(x)), c.structure(t)):
 		v := c.settle(c.expr(x, want), want)
@@ -137,10 +140,8 @@ func runesText(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, at) = string(*(*[]rune)(unsafe.Add(sb, from))) }
 }
 
-func textBytes(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	return func(_ *thread, _, sb unsafe.Pointer) { *(*[]byte)(unsafe.Add(sb, at)) = []byte(*text(sb, from)) }
-}
-
-func textRunes(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	return func(_ *thread, _, sb unsafe.Pointer) { *(*[]rune)(unsafe.Add(sb, at)) = []rune(*text(sb, from)) }
+func textSlice[T byte | rune](convert func(string) []T) func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+		return func(_ *thread, _, sb unsafe.Pointer) { *(*[]T)(unsafe.Add(sb, at)) = convert(*text(sb, from)) }
+	}
 }

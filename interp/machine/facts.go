@@ -12,12 +12,19 @@ type facts struct {
 	// shared variables are used by a function literal that did not declare them,
 	// or have their address taken.
 	shared map[types.Object]bool
+	// short are the calls whose result does not leave the function, see ShortSlices.
+	short map[*ast.CallExpr]Capacity
+}
+
+// capacity is what decides on the capacity of the slice that a call gives.
+func (c *compiler) capacity(e *ast.CallExpr) Capacity {
+	return max(c.facts.short[e], c.source.Short[e])
 }
 
 // study finds the facts of a function with the given body.
 func (c *compiler) study(body ast.Node) {
 	info := c.source.Info
-	c.facts = &facts{shared: map[types.Object]bool{}}
+	c.facts = &facts{shared: map[types.Object]bool{}, short: ShortSlices(info, body)}
 	owner := map[types.Object]*ast.FuncLit{}
 	share := func(e ast.Expr) {
 		if o := c.root(e); o != nil {

@@ -12,13 +12,12 @@ func (r *Registry) Declared(x any) (declared any) {
 		return x
 	}
 	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case *EncodingError: // its fields do not lie as they were declared
+		v := recover()
+		if e, ok := v.(*EncodingError); ok && !e.exhausted { // its fields do not lie as they were declared
 			declared = b.V
-		default:
+		} else if v != nil {
 			panic(v)
 		}
 	}()
-	return r.encodable("", x, declaredMethods).value
+	return r.encodable("the called package", x, declaredMethods).value
 }

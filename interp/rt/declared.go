@@ -43,20 +43,24 @@ func (e encoded) setRaw() {
 	})
 }
 
-// unseen is a method, of those, that a type in e has and the type that stands for it
-// has not, as a noun phrase; "" if there is none.
-func (e encoded) unseen(methods []string) (unseen string) {
+// unseen is the error of a package that would not see one of the methods, since a type in e has it and the type that stands
+// for that has not; nil if there is none.
+func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
 	e.parts(func(w view, t reflect.Type) {
-		if _, ok := types.Unalias(w.d.typ).(*types.Named); !ok || unseen != "" || types.IsInterface(w.d.typ) {
+		if _, ok := types.Unalias(w.d.typ).(*types.Named); !ok || unseen != nil || types.IsInterface(w.d.typ) {
 			return
 		}
 		for _, name := range w.d.pointer().stubMethods() {
 			if !slices.Contains(methods, name) {
 				continue
 			}
-			if _, ok := reflect.PointerTo(t).MethodByName(name); !ok {
-				unseen = "the method " + name + " of " + w.d.name
+			if _, ok := reflect.PointerTo(t).MethodByName(name); ok {
+				continue
 			}
+			if unseen = noSlot(pkg, w.d); w.kind() == reflect.Func { // there are no types with methods and this kind
+				unseen = &EncodingError{Package: pkg, Unseen: "the method " + name + " of " + w.d.name}
+			}
+			return
 		}
 	})
 	return unseen
@@ -78,7 +82,10 @@ func (r *Registry) declaredType(t *Type) (reflect.Type, error) {
 
 // An EncodingError reports a value of a cell that a package which encodes or
 // decodes would not treat as Go does.
-type EncodingError struct{ Package, Unseen string }
+type EncodingError struct {
+	Package, Unseen string
+	exhausted       bool // no slot is left
+}
 
 func (e *EncodingError) Error() string { return fmt.Sprintf("%s does not see %s", e.Package, e.Unseen) }
 
@@ -105,7 +112,7 @@ func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	v := reflect.ValueOf(b.V)
 	t, err := r.declaredType(b.T)
 	if err != nil || !sameLayout(v.Type(), t, map[reflect.Type]bool{}) {
-		panic(&EncodingError{pkg, "the fields of " + b.T.name})
+		panic(&EncodingError{Package: pkg, Unseen: "the fields of " + b.T.name})
 	}
 	if t == v.Type() {
 		return encoded{r, b.V, b, t}
@@ -113,8 +120,8 @@ func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
 	e := encoded{r, reflect.NewAt(t, p.UnsafePointer()).Elem().Interface(), b, t}
-	if unseen := e.unseen(methods); unseen != "" {
-		panic(&EncodingError{pkg, unseen})
+	if unseen := e.unseen(pkg, methods); unseen != nil {
+		panic(unseen)
 	}
 	e.setRaw()
 	return e

@@ -74,6 +74,7 @@
 //	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
 //	Concat(a, b string) string                              a + b, or a panic where that does not fit into memory
 //	MakeLength(n, size int) int                             n, or a panic where n elements of size bytes do not fit into memory
+//	TextBytes(s string, exact, local bool) []byte        []byte(s), with the capacity of compiled Go; TextRunes
 //	GrowBuilder(b *strings.Builder, n int)                  b.Grow(n), or that panic; GrowBuffer
 //	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
 //
@@ -83,6 +84,7 @@
 //	ContextWithValue(parent context.Context, key, value interface{}) context.Context
 //	EncodeXML(e *xml.Encoder, x interface{}) error          e.Encode(x); EncodeXMLElement, DecodeXML, DecodeXMLElement
 //	EncodeGob(e *gob.Encoder, x interface{}) error          e.Encode(x); DecodeGob
+//	RegisterRPC(s *rpc.Server, x interface{}) error         s.Register(x); RegisterRPCName
 //	ConvertParameter(c driver.ValueConverter, x interface{}) (driver.Value, error)
 //	                                                        c.ConvertValue(x)
 //	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)

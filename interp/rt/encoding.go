@@ -13,7 +13,7 @@ import (
 func (r *Registry) encodings() map[string]map[string]reflect.Value {
 	register := func(x any) any {
 		if b, ok := r.unbox(x); ok {
-			panic(&EncodingError{"encoding/gob", "the type " + b.T.name + " of a cell by a name"})
+			panic(&EncodingError{Package: "encoding/gob", Unseen: "the type " + b.T.name + " of a cell by a name"})
 		}
 		return x
 	}

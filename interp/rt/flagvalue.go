@@ -18,24 +18,21 @@ type holder struct{ Value any }
 // FlagVar is f.Var(value, name, usage).
 func (r *Registry) FlagVar(f *flag.FlagSet, value flag.Value, name, usage string) {
 	if b, ok := r.unbox(value); ok {
-		if t := r.holderType(b.T, reflect.TypeOf(b.V)); t != nil {
-			held := reflect.New(t)
-			held.Elem().Field(0).Set(reflect.ValueOf(b.T.box(b.V)))
-			value = held.Interface().(flag.Value)
-		}
+		held := reflect.New(r.holderType(b.T, reflect.TypeOf(b.V)))
+		held.Elem().Field(0).Set(reflect.ValueOf(b.T.box(b.V)))
+		value = held.Interface().(flag.Value)
 	}
 	f.Var(value, name, usage)
 }
 
-// holderType is the type that stands for t, with values of type raw; nil if there are
-// too many already.
+// holderType is the type that stands for t, with values of type raw.
 func (r *Registry) holderType(t *Type, raw reflect.Type) reflect.Type {
 	if made, ok := r.flagTypes.Load(t); ok {
 		return made.(reflect.Type)
 	}
 	taken := stubs().take(1)
 	if taken == nil {
-		return nil
+		panic(noSlot("flag", t))
 	}
 	taken[0].held = func(word unsafe.Pointer) Box {
 		if v := (*holder)(word).Value; v != nil {

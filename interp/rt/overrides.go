@@ -44,6 +44,7 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 		}), "Var": reflect.ValueOf(func(value flag.Value, name, usage string) {
 			r.FlagVar(flag.CommandLine, value, name, usage)
 		})},
+		"net/rpc/rpc":            r.rpcFunctions(),
 		"testing/quick/quick":    r.quickFunctions(),
 		"text/template/template": r.templateEscapers(),
 		"html/template/template": r.templateEscapers(),

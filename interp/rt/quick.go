@@ -2,6 +2,7 @@ package rt
 
 import (
 	"fmt"
+	"go/types"
 	"math/rand"
 	"reflect"
 	"testing/quick"
@@ -10,8 +11,15 @@ import (
 // Package testing/quick makes values of the types of parameters, by a method Generate
 // where there is one. For functions of cells that is done here, in the same way.
 
-// generator is the method Generate of types of cells.
-const generateSignature = "func(*rand.Rand, int) reflect.Value"
+// generates tells whether values of type t make values of it. There are two types rand.Rand.
+func generates(t *Type) bool {
+	set := t.set.Load()
+	if set == nil || !set.hasSignature("Generate", "func(*rand.Rand, int) reflect.Value") {
+		return false
+	}
+	name := typeName(set.find("Generate").Type().(*types.Signature).Params().At(0).Type())
+	return name.Pkg().Path() == "math/rand"
+}
 
 // quickSize is the size at which the package begins.
 const quickSize = 50
@@ -107,7 +115,7 @@ func (r *Registry) quickValue(w view, rand *rand.Rand, size int) (reflect.Value,
 		if g, ok := reflect.Zero(w.t).Interface().(quick.Generator); ok {
 			return g.Generate(rand, size), true
 		}
-	} else if w.d.set.Load() != nil && w.d.set.Load().hasSignature("Generate", generateSignature) {
+	} else if generates(w.d) {
 		return call2[ReflectValue](Box{w.d, reflect.Zero(w.t).Interface()}, "Generate", rand, size).Value, true
 	}
 	v := reflect.New(w.t).Elem()

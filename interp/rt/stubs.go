@@ -3,6 +3,7 @@ package rt
 import (
 	"database/sql/driver"
 	"encoding/xml"
+	"fmt"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -46,6 +47,16 @@ func (s *stub[N]) MarshalText() ([]byte, error) {
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *stub[N]) UnmarshalText(text []byte) error {
 	return call1[error](s.box(), "UnmarshalText", text)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s *stub[N]) MarshalJSON() ([]byte, error) {
+	return call0x2[[]byte, error](s.box(), "MarshalJSON")
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *stub[N]) UnmarshalJSON(data []byte) error {
+	return call1[error](s.box(), "UnmarshalJSON", data)
 }
 
 // MarshalXML implements xml.Marshaler.
@@ -99,6 +110,8 @@ var stubMethods = map[string]reflect.Type{
 	"UnmarshalBinary":  reflect.TypeFor[func([]byte) error](),
 	"MarshalText":      reflect.TypeFor[func() ([]byte, error)](),
 	"UnmarshalText":    reflect.TypeFor[func([]byte) error](),
+	"MarshalJSON":      reflect.TypeFor[func() ([]byte, error)](),
+	"UnmarshalJSON":    reflect.TypeFor[func([]byte) error](),
 	"MarshalXML":       reflect.TypeFor[func(*xml.Encoder, xml.StartElement) error](),
 	"UnmarshalXML":     reflect.TypeFor[func(*xml.Decoder, xml.StartElement) error](),
 	"MarshalXMLAttr":   reflect.TypeFor[func(xml.Name) (xml.Attr, error)](),
@@ -139,7 +152,7 @@ func (s *slot) box(word unsafe.Pointer) Box {
 
 // slots are those of all sessions of the process, as the code of the methods is.
 type slots struct {
-	byKey map[reflect.Type]*slot
+	byKey map[reflect.Type]*slot // the code of one is 12 KB
 
 	mu   sync.Mutex // guards free
 	free []*slot
@@ -201,6 +214,12 @@ func (s *slots) take(n int) []*slot {
 	taken := s.free[:n]
 	s.free = s.free[n:]
 	return taken
+}
+
+// noSlot is the error of a package that would not see methods of t, since there is no slot left.
+func noSlot(pkg string, t *Type) *EncodingError {
+	return &EncodingError{Package: pkg, Unseen: fmt.Sprintf("the methods of %s: all %d types of the process that stand for types of cells with methods such as String, "+
+		"MarshalText or GobEncode are in use; restart the kernel", t.name, len(stubs().byKey)), exhausted: true}
 }
 
 // give takes slots back.

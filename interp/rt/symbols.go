@@ -79,6 +79,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"MakeCapacity": MakeCapacity,
 		"MakeLength":   MakeLength,
 		"Concat":       Concat,
+		"TextBytes":    TextBytes,
+		"TextRunes":    TextRunes,
 		"GrowBuilder":  growBuilder,
 		"GrowBuffer":   growBuffer,
 
@@ -104,6 +106,8 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"DecodeXMLElement": r.DecodeXMLElement,
 		"EncodeGob":        r.EncodeGob,
 		"DecodeGob":        r.DecodeGob,
+		"RegisterRPC":      r.RegisterRPC,
+		"RegisterRPCName":  r.RegisterRPCName,
 
 		"TextExecute":         r.TextExecute,
 		"TextExecuteTemplate": r.TextExecuteTemplate,

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"log/slog"
+	"net/rpc"
 	"os"
 	"reflect"
 	"regexp"
@@ -55,6 +56,7 @@ func TestOverrides(t *testing.T) {
 		"fmt/fmt Sscan": fmt.Sscan, "fmt/fmt Sscanf": fmt.Sscanf, "fmt/fmt Sscanln": fmt.Sscanln, "fmt/fmt Fscan": fmt.Fscan, "fmt/fmt Fscanf": fmt.Fscanf, "fmt/fmt Fscanln": fmt.Fscanln,
 		"strings/strings Repeat": strings.Repeat, "bytes/bytes Repeat": bytes.Repeat,
 		"errors/errors Is": errors.Is, "flag/flag TextVar": flag.TextVar, "flag/flag Var": flag.Var, "testing/quick/quick Check": quick.Check, "testing/quick/quick CheckEqual": quick.CheckEqual, "encoding/xml/xml Marshal": xml.Marshal, "encoding/xml/xml MarshalIndent": xml.MarshalIndent, "encoding/xml/xml Unmarshal": xml.Unmarshal,
+		"net/rpc/rpc Register": rpc.Register, "net/rpc/rpc RegisterName": rpc.RegisterName,
 		"encoding/gob/gob Register": gob.Register, "encoding/gob/gob RegisterName": gob.RegisterName,
 		"encoding/binary/binary Size": binary.Size, "encoding/binary/binary Read": binary.Read, "encoding/binary/binary Write": binary.Write,
 		"encoding/binary/binary Append": binary.Append, "encoding/binary/binary Encode": binary.Encode, "encoding/binary/binary Decode": binary.Decode,

@@ -48,7 +48,7 @@ func (r *Registry) heldInXML(t types.Type, seen map[types.Type]bool) string {
 func (r *Registry) inXML(x any) encoded {
 	if b, ok := r.unbox(x); ok {
 		if refusal := r.XMLRefusal(b.T.typ); refusal != "" {
-			panic(&EncodingError{"encoding/xml", refusal})
+			panic(&EncodingError{Package: "encoding/xml", Unseen: refusal})
 		}
 	}
 	return r.encodable("encoding/xml", x, xmlMethods)

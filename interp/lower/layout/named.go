@@ -32,7 +32,7 @@ type uncommon struct {
 }
 
 // maxMethods is how many methods a type made here can have.
-const maxMethods = 16
+const maxMethods = 20
 
 // methodEntry is internal/abi.Method.
 type methodEntry struct {
