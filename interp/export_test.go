@@ -10,15 +10,18 @@ import (
 // SweepLeast is after how many cells the first sweep is.
 const SweepLeast = sweepLeast
 
-// BePatient has a session wait long for the end of an interrupted cell: a busy
-// machine may need it to end what can be ended.
-func BePatient(s *Session) { s.patience = func(activity) time.Duration { return 20 * time.Second } }
+// BePatient has a session wait long for the end of an interrupted cell, and for a value to
+// show: a machine on which others compute may need it.
+func BePatient(s *Session) {
+	s.patience = func(activity) time.Duration { return 10 * time.Minute }
+	s.live = 10 * time.Minute
+}
 
 // BePrompt gives a session the patience that it has outside of tests.
 func BePrompt(s *Session) { s.patience = patience }
 
 // AskLate has a session ask for the input of a child only when that has run for long.
-func AskLate(s *Session) { s.askChild = 20 * time.Second }
+func AskLate(s *Session) { s.askChild = 10 * time.Minute }
 
 // Abandoned is the number of cells whose compiled code goes on.
 func Abandoned(s *Session) int {

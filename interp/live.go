@@ -23,7 +23,7 @@ func (s *Session) liveValue(v *types.Var) (text string, ok bool) {
 	if v == nil || len(s.executing) == 0 || !isData(v.Type(), map[types.Type]bool{}) {
 		return "", false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), liveLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), s.live)
 	defer cancel()
 	result, err := s.Evaluate(ctx, v.Name())
 	if err != nil {

@@ -49,6 +49,7 @@ type Session struct {
 
 	patience  func(activity) time.Duration // how long an interrupted cell may go on
 	askChild  time.Duration                // when children are asked for input
+	live      time.Duration                // how long a value is looked for, see liveValue
 	executing chan struct{}                // holds a token while no cell runs
 	running   atomic.Pointer[run]
 	stopping  atomic.Bool                  // what sessionʹ.Stopped returns
@@ -89,6 +90,7 @@ func New(options ...Option) (*Session, error) {
 		groups:    map[string]*group{},
 		patience:  patience,
 		askChild:  askChild,
+		live:      liveLimit,
 	}
 	s.route()
 	if err := s.openStdin(); err != nil {

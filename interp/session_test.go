@@ -16,7 +16,7 @@ import (
 
 // limit is how long one cell may take before a test gives it up; the longest
 // takes a second on a slow machine under the race detector.
-const limit = 20 * time.Second
+const limit = 5 * time.Minute
 
 // buffer takes the output of cells, from any goroutine.
 type buffer struct {
