@@ -7,10 +7,17 @@ import (
 )
 
 // BenchmarkAllReduce adds up numbers of two ranks of this machine.
-func BenchmarkAllReduce(b *testing.B) {
+func BenchmarkAllReduce(b *testing.B) { benchmarkAllReduce(b) }
+
+// BenchmarkAllReduceEncrypted encrypts, as between machines.
+func BenchmarkAllReduceEncrypted(b *testing.B) {
+	benchmarkAllReduce(b, func(j *joining) { j.place.local = false })
+}
+
+func benchmarkAllReduce(b *testing.B, options ...Option) {
 	for _, n := range []int{100, 100_000, 10_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			all := ranks(b, 2)
+			all := ranks(b, 2, options...)
 			data := [][]float32{make([]float32, n), make([]float32, n)}
 			b.SetBytes(int64(4 * n))
 			b.ResetTimer()

@@ -23,8 +23,9 @@
 // connected with the next one, in a ring, through which numbers go, and with rank 0,
 // which watches who lives.
 //
-// All connections are encrypted with TLS 1.3, so that nobody between two ranks can read
-// or change numbers; who has no secret cannot take a rank's place. Ranks on several
+// Connections are encrypted with TLS 1.3, so that nobody between two ranks can read or
+// change numbers; who has no secret cannot take a rank's place. Ranks of one machine that
+// were given no secret authenticate each frame, and encrypt nothing. Ranks on several
 // machines need a secret, [Secret]; those of one machine use one that each user has in a
 // file, and listen on the loopback interface alone. What NCCL sends between GPUs is
 // NCCL's own, and not encrypted.

@@ -16,7 +16,7 @@ import (
 const handshakeTime = 10 * time.Second
 
 // protocol is what both sides of a connection must speak.
-const protocol = "quern parallel 2"
+const protocol = "quern parallel 3"
 
 // challenge is what the side that listens says first.
 type challenge struct {
@@ -33,12 +33,14 @@ type hello struct {
 	Order   []byte // the bytes of a number as this machine has them
 	Session []byte // of the group, for a connection of the ring
 	Nonce   []byte
+	Plain   bool   // the rank does without encryption
 	Proof   []byte // of the secret
 }
 
 // welcome is what the side that listens says of it.
 type welcome struct {
 	Refused string // why not; empty if the rank may join
+	Plain   bool   // from now on nothing is encrypted
 	Proof   []byte // of the secret
 }
 
@@ -95,8 +97,17 @@ func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, e
 	if refused != nil {
 		return nil, h, errors.Join(&RefusedError{h.Rank, refused.Error()}, l.send(welcome{Refused: refused.Error(), Proof: j.proof("listen", exported, c.Nonce, h)}))
 	}
-	if err := l.send(welcome{Proof: j.proof("listen", exported, c.Nonce, h)}); err != nil {
+	plain := h.Plain && j.plain(conn)
+	if err := l.send(welcome{Plain: plain, Proof: j.proof("listen", exported, c.Nonce, h)}); err != nil {
 		return nil, h, err
+	}
+	if plain {
+		if err := l.authenticate(true); err != nil {
+			return nil, h, err
+		}
+		if err := l.receiveShort(&ready{}); err != nil {
+			return nil, h, err
+		}
 	}
 	l.rank = h.Rank
 	return l, h, l.until(time.Time{})
@@ -116,6 +127,7 @@ func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 		return nil, fmt.Errorf("parallel: what listens at %v speaks %q, not %q: another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
 	}
 	h.Rank, h.Size, h.Order, h.Session, h.Nonce = j.place.Rank, j.place.Size, order(), j.session, nonce()
+	h.Plain = j.plain(conn)
 	h.Proof = j.proof("dial", exported, c.Nonce, h)
 	if err := l.send(h); err != nil {
 		return nil, err
@@ -130,5 +142,31 @@ func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 	if !hmac.Equal(w.Proof, j.proof("listen", exported, c.Nonce, h)) {
 		return nil, &RefusedError{j.place.Rank, fmt.Sprintf("what listens at %v does not know the secret of this run", conn.RemoteAddr())}
 	}
+	if w.Plain && !h.Plain {
+		return nil, fmt.Errorf("parallel: what listens at %v would not encrypt", conn.RemoteAddr())
+	}
+	if w.Plain {
+		if err := l.authenticate(false); err != nil {
+			return nil, err
+		}
+		if err := l.send(ready{}); err != nil {
+			return nil, err
+		}
+	}
 	return l, l.until(time.Time{})
+}
+
+// ready is what the side that dials says first when nothing is encrypted any more. The other
+// side waits for it: what it sent earlier, TLS could still take for its own.
+type ready struct{}
+
+// plain reports whether a connection needs no encryption: its ends are on this machine, and
+// were not given a secret.
+func (j *joining) plain(conn net.Conn) bool {
+	return j.local && isLoopback(conn.LocalAddr()) && isLoopback(conn.RemoteAddr())
+}
+
+func isLoopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
 }

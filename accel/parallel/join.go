@@ -60,6 +60,7 @@ type joining struct {
 	addresses []string // of the ranks' ring listeners
 	hosts     []string // of the ranks
 	session   []byte   // that rank 0 has given this group
+	local     bool     // the secret is of this user on this machine, or of this process
 }
 
 // Join waits until all ranks are there, and returns the group. Which rank this is it

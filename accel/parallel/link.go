@@ -14,7 +14,7 @@ import (
 // link is a connection with another rank.
 type link struct {
 	rank int
-	conn net.Conn // encrypted
+	conn net.Conn // encrypted, or authenticated alone
 	raw  net.Conn // below
 	in   *bufio.Reader
 

@@ -27,6 +27,7 @@ func (e *SecretError) Error() string {
 // is one that each user has in a file.
 func (j *joining) protect() error {
 	if j.secret != "" {
+		j.local = j.place.local
 		return nil
 	}
 	host, port, err := net.SplitHostPort(j.place.Address)
@@ -41,7 +42,9 @@ func (j *joining) protect() error {
 	default:
 		return &SecretError{j.place.Address}
 	}
-	if j.secret, err = userSecret(); err != nil {
+	if j.secret, err = userSecret(); err == nil {
+		j.local = true
+	} else {
 		j.log.Warn("parallel: other users of this machine could join: there is no secret", "variable", SecretVariable, "error", err)
 	}
 	return nil

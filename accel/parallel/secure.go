@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// Connections are TLS 1.3. The certificate of the side that listens is made for the
+// Connections are TLS 1.3, at least until their ends know each other (see framed). The certificate of the side that listens is made for the
 // occasion and proves nothing: both sides prove with the secret, after the handshake of
 // TLS, that they are at the ends of the same connection (see [joining.proof]). Who sits
 // between them has two connections with different exported keys, and cannot pass a

@@ -69,9 +69,12 @@ func tcpPair(t *testing.T) (near, far net.Conn) {
 }
 
 // linked introduces the two ends of a wire to each other.
-func linked(w *wire) (near, far *link, err error) {
-	dials := &joining{secret: "s", place: &Place{Rank: 1, Size: 2}}
-	listens := &joining{secret: "s", place: &Place{Size: 2}}
+func linked(w *wire) (near, far *link, err error) { return linkedAs(w, false, false) }
+
+// linkedAs is linked, with who takes the secret for one of this machine.
+func linkedAs(w *wire, dialLocal, listenLocal bool) (near, far *link, err error) {
+	dials := &joining{secret: "s", place: &Place{Rank: 1, Size: 2}, local: dialLocal}
+	listens := &joining{secret: "s", place: &Place{Size: 2}, local: listenLocal}
 	var greeting sync.WaitGroup
 	var refused error
 	greeting.Go(func() {
@@ -109,28 +112,113 @@ func TestWireIsPrivate(t *testing.T) {
 	}
 }
 
+// TestOneEndEncrypts says that there is encryption unless both ends do without.
+func TestOneEndEncrypts(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ dials, listens, plain bool }{{true, true, true}, {true, false, false}, {false, true, false}, {false, false, false}} {
+		w := newWire(t, -1)
+		near, far, err := linkedAs(w, row.dials, row.listens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := bytes.Repeat([]byte("gradients"), 10_000)
+		for _, way := range [][2]*link{{near, far}, {far, near}} {
+			go func() { _, _ = way[0].conn.Write(said) }()
+			got := make([]byte, len(said))
+			if _, err := io.ReadFull(way[1].in, got); err != nil || !bytes.Equal(got, said) {
+				t.Fatal(err)
+			}
+		}
+		w.mu.Lock()
+		if got := bytes.Contains(w.seen.Bytes(), []byte("gradients")); got != row.plain {
+			t.Errorf("%+v: it can be read on the wire: %v", row, got)
+		}
+		if bytes.Contains(w.seen.Bytes(), []byte("Proof")) {
+			t.Errorf("%+v: the handshake can be read on the wire", row)
+		}
+		w.mu.Unlock()
+	}
+}
+
 // TestWireCannotBeChanged changes one bit of what goes by: then the connection fails,
 // and no other numbers come.
 func TestWireCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	numbers := bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, 50_000)
-	for at := 0; at < len(numbers); at = at*3/2 + 7 {
-		w := newWire(t, at)
-		near, far, err := linked(w)
+	for _, local := range []bool{false, true} {
+		for at := 0; at < len(numbers); at = at*3/2 + 7 {
+			w := newWire(t, at)
+			near, far, err := linkedAs(w, local, local)
+			if err != nil {
+				continue // in the handshake
+			}
+			sending := make(chan error, 1)
+			go func() { _, err := near.conn.Write(numbers); near.close(); sending <- err }()
+			got, err := io.ReadAll(far.in)
+			if !bytes.HasPrefix(numbers, got) {
+				t.Errorf("byte %d was changed, and other numbers came", at)
+			}
+			if err == nil && len(got) == len(numbers) {
+				t.Errorf("byte %d was changed, and nothing noticed", at)
+			}
+			far.close()
+			<-sending
+		}
+	}
+}
+
+// TestFramesInOrder leaves out, repeats, swaps, cuts and sends back the frames between two
+// ranks of a machine: of each, only what came before is read, and then an error.
+func TestFramesInOrder(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(own [][]byte, back []byte) [][]byte
+		want   string
+	}{
+		"as sent":     {func(own [][]byte, _ []byte) [][]byte { return own }, "abc"},
+		"left out":    {func(own [][]byte, _ []byte) [][]byte { return [][]byte{own[0], own[2]} }, "a"},
+		"repeated":    {func(own [][]byte, _ []byte) [][]byte { return [][]byte{own[0], own[0], own[1]} }, "a"},
+		"swapped":     {func(own [][]byte, _ []byte) [][]byte { return [][]byte{own[1], own[0]} }, ""},
+		"cut":         {func(own [][]byte, _ []byte) [][]byte { return [][]byte{own[0], own[1][:10]} }, "a"},
+		"sent back":   {func(_ [][]byte, back []byte) [][]byte { return [][]byte{back} }, ""},
+		"no length":   {func([][]byte, []byte) [][]byte { return [][]byte{make([]byte, 100)} }, ""},
+		"long length": {func([][]byte, []byte) [][]byte { return [][]byte{bytes.Repeat([]byte{255}, 100)} }, ""},
+	} {
+		near, far := tcpPair(t)
+		a, b, err := linkedAs(&wire{near: near, far: far}, true, true)
 		if err != nil {
-			continue // in the handshake
+			t.Fatal(err)
 		}
-		sending := make(chan error, 1)
-		go func() { _, err := near.conn.Write(numbers); near.close(); sending <- err }()
-		got, err := io.ReadAll(far.in)
-		if !bytes.HasPrefix(numbers, got) {
-			t.Errorf("byte %d was changed, and other numbers came", at)
+		recorded := func(l *link, text string) []byte {
+			into, from := net.Pipe()
+			framed := l.conn.(*framed)
+			conn := framed.Conn
+			framed.Conn = into
+			go func() { _, _ = l.conn.Write([]byte(text)); _ = into.Close() }()
+			frame, err := io.ReadAll(from)
+			framed.Conn = conn
+			if err != nil {
+				t.Fatal(err)
+			}
+			return frame
 		}
-		if err == nil && len(got) == len(numbers) {
-			t.Errorf("byte %d was changed, and nothing noticed", at)
+		var own [][]byte
+		for _, text := range []string{"a", "b", "c"} {
+			own = append(own, recorded(a, text))
 		}
-		far.close()
-		<-sending
+		for _, frame := range row.change(own, recorded(b, "a")) {
+			if _, err := near.Write(frame); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = near.Close()
+		got, err := io.ReadAll(b.in)
+		if string(got) != row.want || err == nil {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+		if _, again := b.conn.Read(make([]byte, 1)); !errors.Is(again, err) {
+			t.Errorf("%s: an error of %v, and then %v", name, err, again)
+		}
 	}
 }
 
