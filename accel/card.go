@@ -112,10 +112,10 @@ func (c Card) String() string {
 	return string(b)
 }
 
-// MIMEBundle shows the card.
+// MIMEBundle shows the card. It has no application/json, which JupyterLab would show as a
+// tree instead of the page.
 func (c Card) MIMEBundle() map[string]any {
-	text := c.String()
-	return map[string]any{"text/html": c.html(), "application/json": json.RawMessage(text), "text/plain": text}
+	return map[string]any{"text/html": c.html(), "text/plain": c.String()}
 }
 
 // Save writes the card to a file.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/plots"
@@ -79,6 +80,17 @@ func (r *Run) training() *plots.Figure {
 	return plots.Training(d)
 }
 
+// rate is a learning rate as the axes of figures write it: 0.01, 4.2e−8.
+func rate(v float64) string {
+	text := fmt.Sprintf("%.3g", v)
+	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
+		if n, err := strconv.Atoi(exponent); err == nil {
+			text = mantissa + "e" + strconv.Itoa(n)
+		}
+	}
+	return strings.ReplaceAll(text, "-", "−")
+}
+
 // rates is the learning rate at each step.
 func (r *Run) rates() *plots.Figure {
 	rates := make([]float64, len(r.Steps))
@@ -90,7 +102,7 @@ func (r *Run) rates() *plots.Figure {
 		f.RangeX(0, float64(r.planned))
 	}
 	if n := len(rates); n > 0 {
-		f.Subtitle(fmt.Sprintf("highest %.3g, now %.3g", slices.Max(rates), rates[n-1]))
+		f.Subtitle("highest " + rate(slices.Max(rates)) + ", now " + rate(rates[n-1]))
 	}
 	return f
 }

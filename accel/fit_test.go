@@ -378,7 +378,7 @@ func TestResult(t *testing.T) {
 		t.Errorf("loss %v", result.Loss())
 	}
 	shown, metadata := display.Render(result)
-	if text := shown["text/plain"].(string); !strings.HasPrefix(text, "four: loss 2.25, accuracy 75.0 %, 4 examples, ") {
+	if text := shown["text/plain"].(string); !strings.HasPrefix(text, "four: loss 2.250, accuracy 75.0 %, 4 examples, ") {
 		t.Errorf("text %q", text)
 	}
 	if svg, _ := shown["image/svg+xml"].(string); !strings.Contains(svg, "accuracy 75.0 %") || metadata["image/png"] == nil {

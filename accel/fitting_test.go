@@ -45,7 +45,7 @@ func TestProgressLine(t *testing.T) {
 	r.finished = true
 	r.Epochs = []Epoch{{Steps: 1, Loss: 0.5, Accuracy: 1}}
 	s.close(r)
-	want := []string{"training", "[#######.......................] 1/4  00:02, 00:06 left, epoch 1, loss 0.5", "1 epoch, 1 step, training loss 0.5, accuracy 100.0 %, 0 ms"}
+	want := []string{"training", "[#######.......................] 1/4  00:02, 00:06 left, epoch 1, loss 0.5000", "1 epoch, 1 step, training loss 0.5000, accuracy 100.0 %, 0 ms"}
 	if !slices.Equal(shown, want) {
 		t.Errorf("want %q\n got  %q", want, shown)
 	}
@@ -54,7 +54,7 @@ func TestProgressLine(t *testing.T) {
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
 		quantity(1234567):            "1.23 M",
-		quantity(123456):             "123 k",
+		quantity(123456):             "123\u00a0500",
 		quantity(1234):               "1234",
 		quantity(math.NaN()):         "–",
 		quantity(math.Inf(1)):        "–",

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -59,7 +60,7 @@ func (r *Result) measured() string {
 	if r.broken != "" {
 		text += " (" + r.broken + ")"
 	}
-	return text + fmt.Sprintf(", %d examples, %s", r.examples, seconds(r.took))
+	return text + fmt.Sprintf(", %s examples, %s", display.Integer(r.examples), seconds(r.took))
 }
 
 // maxConfusion is the number of classes up to which their table can be read.

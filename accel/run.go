@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/gpu"
 )
 
@@ -169,7 +170,16 @@ func plural(n int, thing string) string {
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-func number(v float64) string      { return fmt.Sprintf("%.4g", v) }
+
+// number has four digits that count, so that the decimal points of a column stand below
+// each other: 0.3400 and not 0.34.
+func number(v float64) string {
+	text := fmt.Sprintf("%.4g", v)
+	if size := math.Abs(v); size >= 1e-3 && size < 1000 && !strings.Contains(text, "e") {
+		text = strings.TrimSuffix(fmt.Sprintf("%#.4g", v), ".")
+	}
+	return text
+}
 
 // seconds is a duration as a person says it.
 func seconds(d time.Duration) string {
@@ -187,7 +197,7 @@ func quantity(v float64) string {
 	case v >= 1e6:
 		return fmt.Sprintf("%.2f M", v/1e6)
 	case v >= 1e4:
-		return fmt.Sprintf("%.0f k", v/1e3)
+		return display.Integer(int(math.Round(v/100)) * 100)
 	}
 	return fmt.Sprintf("%.0f", v)
 }

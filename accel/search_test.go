@@ -195,8 +195,9 @@ func TestCard(t *testing.T) {
 	if text := none.Card().String(); strings.Contains(text, `"loss"`) || !strings.Contains(text, `"steps": 0`) {
 		t.Errorf("a run without steps: %s", text)
 	}
-	if data, _ := display.Render(run.Card()); data["application/json"] == nil {
-		t.Error("the card does not show itself as JSON")
+	// JupyterLab prefers JSON to a page, and shows it as a tree.
+	if data, _ := display.Render(run.Card()); data["application/json"] != nil || !strings.Contains(data["text/html"].(string), "<b>Training on digits, train</b>") {
+		t.Errorf("the card shows itself as %v", data)
 	}
 }
 

@@ -15,6 +15,7 @@ const (
 	tableTail    = 10
 	tableColumns = 40
 	cellWidth    = 80 // characters of a cell
+	wideTable    = 7  // columns beyond which it is printed in a smaller font, or paper would cut it off
 )
 
 // Table shows rows and columns, as HTML and as aligned text. Data is
@@ -171,7 +172,12 @@ func (t *table) html() string {
 		}
 		b.WriteString("<" + tag + style + ">" + html.EscapeString(text) + "</" + tag + ">")
 	}
-	b.WriteString("<table>\n<thead><tr>")
+	if len(t.header) > wideTable {
+		b.WriteString(`<style>@media print{table.quern-wide{font-size:62%}table.quern-wide :is(td,th){padding:3px;overflow-wrap:anywhere}}</style>` +
+			"<table class=\"quern-wide\">\n<thead><tr>")
+	} else {
+		b.WriteString("<table>\n<thead><tr>")
+	}
 	for j, name := range t.header {
 		cell("th", name, t.numbers[j])
 	}

@@ -91,3 +91,13 @@ func ExampleTable() {
 	//     1   0.5
 	//     2  0.25
 }
+
+// Paper has room for seven columns; more are printed in a smaller font.
+func TestWideTable(t *testing.T) {
+	for columns, wide := range map[int]bool{7: false, 8: true} {
+		page := display.Table([][]float64{make([]float64, columns)}).MIMEBundle()["text/html"].(string)
+		if strings.Contains(page, "@media print") != wide || strings.Contains(page, `<table class="quern-wide">`) != wide {
+			t.Errorf("%d columns: %s", columns, page)
+		}
+	}
+}

@@ -207,7 +207,11 @@ func (k gallery) draw(c vgdraw.Canvas) {
 		if t.picture == nil {
 			c.FillPolygon(inkBand, rectangle(x, y, tileSide, tileSide))
 		} else {
-			c.DrawImage(shaped(box, t.picture.Bounds().Size()), t.picture)
+			inner := shaped(box, t.picture.Bounds().Size())
+			c.DrawImage(inner, t.picture)
+			// Where the picture has the colour of the paper it would have no edge.
+			edge := rectangle(inner.Min.X, inner.Min.Y, inner.Size().X, inner.Size().Y)
+			c.StrokeLines(vgdraw.LineStyle{Color: inkAxis, Width: widthGrid}, append(edge, edge[0]))
 		}
 		style.Color = ink(.8)
 		if t.wrong {

@@ -68,19 +68,19 @@ func plain(v, step float64) string {
 }
 
 // percent writes a tick of an axis in percent.
-func percent(v, step float64) string { return decimals(v, places(step)) + "%" }
+func percent(v, step float64) string { return decimals(v, places(step)) + " %" }
 
 // clock writes a tick of an axis in seconds as minutes and seconds.
 func clock(v, step float64) string {
 	if step < 1 {
-		return decimals(v, places(step)) + "s"
+		return decimals(v, places(step)) + " s"
 	}
 	sign := ""
 	if v < 0 {
 		sign, v = minus, -v
 	}
 	if v > 1e9 {
-		return sign + plain(v, step) + "s"
+		return sign + plain(v, step) + " s"
 	}
 	s := int(math.Round(v))
 	minutes := strconv.Itoa(s / 60 % 60)

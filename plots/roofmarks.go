@@ -66,7 +66,7 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 
 // free is the first place within a canvas that hides nothing and no ceiling goes
 // through, or else the first one that hides nothing.
-func free(places [4]vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle, ceilings [][]vg.Point) (best vg.Rectangle, ok bool) {
+func free(places [8]vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle, ceilings [][]vg.Point) (best vg.Rectangle, ok bool) {
 	for _, box := range places {
 		inside := box.Min.X >= canvas.Min.X && box.Max.X <= canvas.Max.X && box.Min.Y >= canvas.Min.Y && box.Max.Y <= canvas.Max.Y
 		switch {
@@ -105,17 +105,22 @@ func (k ceiling) words(line []vg.Point, right vg.Length, style text.Style) (plac
 }
 
 // besides are the places for a name of that size: right, left, above and below, the
-// last two not beyond the sides of the canvas.
-func besides(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) [4]vg.Rectangle {
+// last two not beyond the sides of the canvas, and in the four corners.
+func besides(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) [8]vg.Rectangle {
 	const gap = 3
 	x, y := width/2+gap, height/2+1
 	centre := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
 	middle := max(canvas.Min.X+width/2, min(canvas.Max.X-width/2, centre.X))
-	return [4]vg.Rectangle{
+	corner := func(x, y vg.Length) vg.Rectangle { return around(vg.Point{X: x, Y: y}, width, height) }
+	return [8]vg.Rectangle{
 		around(vg.Point{X: dot.Max.X + x, Y: centre.Y}, width, height),
 		around(vg.Point{X: dot.Min.X - x, Y: centre.Y}, width, height),
 		around(vg.Point{X: middle, Y: dot.Max.Y + y}, width, height),
 		around(vg.Point{X: middle, Y: dot.Min.Y - y}, width, height),
+		corner(dot.Max.X+width/2, dot.Min.Y-y),
+		corner(dot.Max.X+width/2, dot.Max.Y+y),
+		corner(dot.Min.X-width/2, dot.Max.Y+y),
+		corner(dot.Min.X-width/2, dot.Min.Y-y),
 	}
 }
 

@@ -338,6 +338,9 @@ func (c *svgCanvas) document(label string) string {
 	if plates := []byte(` fill="#fefefe"`); bytes.Contains(c.body.Bytes(), plates) {
 		b.WriteString(`.quern:root [fill="#fefefe"]{fill:` + paperDark + "}")
 	}
+	if raw := []byte(` stroke="` + faintStroke + `"`); bytes.Contains(c.body.Bytes(), raw) {
+		b.WriteString(`.quern:root [stroke="` + faintStroke + `"]{stroke:` + faintDark + `}.quern:root [stroke="` + smoothStroke + `"]{stroke:` + smoothDark + "}")
+	}
 	b.WriteString("}</style>\n")
 	b.Write(c.body.Bytes())
 	b.WriteString("</svg>\n")

@@ -69,6 +69,15 @@ var palette = [...]color.NRGBA{
 // opacityFaint it can be seen on dark paper too.
 var faint = color.NRGBA{R: 0x7f, G: 0x9f, B: 0xe8, A: 0xff}
 
+// On dark paper the raw curve is darker and the smoothed one lighter, so that they can be
+// told apart there too: contrasts of 2.5 to each other and to the paper.
+const (
+	faintStroke  = "#7f9fe8" // faint in the SVG
+	faintDark    = "#5b7fd6"
+	smoothStroke = "#4269d0" // hue(0) in the SVG
+	smoothDark   = "#7f9ff5"
+)
+
 // hue is the colour of the i-th series.
 func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 

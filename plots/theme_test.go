@@ -1,9 +1,11 @@
 package plots
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -45,4 +47,48 @@ func luminance(t *testing.T, hex string) float64 {
 		return math.Pow((x+.055)/1.055, 2.4)
 	}
 	return .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B)
+}
+
+// On either paper the raw curve, the smoothed one and the paper can be told apart.
+func TestRawCurvesCanBeTold(t *testing.T) {
+	hex := func(s string) [3]float64 {
+		var c [3]uint8
+		if _, err := fmt.Sscanf(s, "#%02x%02x%02x", &c[0], &c[1], &c[2]); err != nil {
+			t.Fatal(err)
+		}
+		return [3]float64{float64(c[0]), float64(c[1]), float64(c[2])}
+	}
+	contrast := func(a, b [3]float64) float64 {
+		brightness := func(c [3]float64) float64 {
+			for i, v := range c {
+				if v /= 255; v <= .04045 {
+					c[i] = v / 12.92
+				} else {
+					c[i] = math.Pow((v+.055)/1.055, 2.4)
+				}
+			}
+			return .2126*c[0] + .7152*c[1] + .0722*c[2] + .05
+		}
+		x, y := brightness(a), brightness(b)
+		return max(x, y) / min(x, y)
+	}
+	for _, theme := range []struct{ paper, raw, smooth string }{
+		{"#ffffff", faintStroke, smoothStroke}, {"#111111", faintDark, smoothDark},
+	} {
+		paper, raw := hex(theme.paper), hex(theme.raw)
+		for i := range raw {
+			raw[i] = opacityFaint*raw[i] + (1-opacityFaint)*paper[i]
+		}
+		if toPaper, toSmooth := contrast(raw, paper), contrast(raw, hex(theme.smooth)); toPaper < 1.7 || toSmooth < 2 {
+			t.Errorf("on %s: raw against paper %.2f, against the smoothed curve %.2f", theme.paper, toPaper, toSmooth)
+		}
+	}
+	losses := make([]float64, 200)
+	for i := range losses {
+		losses[i] = 2 + math.Sin(float64(i*i))
+	}
+	svg := Training(TrainingData{Loss: Series{Y: losses}}).SVG()
+	if !strings.Contains(svg, `stroke="`+faintStroke+`"`) || !strings.Contains(svg, `[stroke="`+smoothStroke+`"]{stroke:`+smoothDark+"}") || !strings.Contains(svg, `stroke="`+smoothStroke+`"`) {
+		t.Errorf("no rule for dark paper: %.600s", svg)
+	}
 }

@@ -217,13 +217,23 @@ func (c *Comparison) seeds() string {
 	return "mean ± standard deviation of " + plural(n, "seed")
 }
 
+// within is a mean with its standard deviation, which has two digits that count; the mean
+// has no more places than that.
+func within(mean, deviation float64) string {
+	if !(deviation > 1e-9) || math.IsInf(deviation, 0) || math.IsNaN(mean) || math.Abs(mean) >= 1e6 {
+		return measured(mean) + " ± " + measured(deviation)
+	}
+	places := max(0, 1-int(math.Floor(math.Log10(deviation))))
+	return fmt.Sprintf("%.*f ± %.*f", places, mean, places, deviation)
+}
+
 func (c *Comparison) table() display.Content {
 	var rows [][]any
 	for _, v := range c.Variants {
 		mean, deviation := v.Best()
 		best := measured(mean)
 		if !math.IsNaN(deviation) {
-			best += " ± " + measured(deviation)
+			best = within(mean, deviation)
 		}
 		trials, _ := spread(v.Searches, func(s *Search) float64 { return float64(len(s.Trials)) })
 		units, _ := spread(v.Searches, func(s *Search) float64 { return float64(s.spent) })

@@ -363,3 +363,16 @@ func TestShown(t *testing.T) {
 		}
 	}
 }
+
+func TestMeanAndDeviation(t *testing.T) {
+	for _, tt := range []struct {
+		mean, deviation float64
+		want            string
+	}{
+		{.21172, .002112, "0.2117 ± 0.0021"}, {.1104, .01674, "0.110 ± 0.017"}, {1234.5, 56, "1234 ± 56"}, {.5, 0, "0.5 ± 0"}, {7, math.Inf(1), "7 ± –"}, {3, 1234, "3 ± 1234"},
+	} {
+		if got := within(tt.mean, tt.deviation); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
