@@ -21,7 +21,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/played"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
@@ -91,7 +91,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return cuda.Open(simulatedNCCL, d, 0, cuda.Libraries{NCCL: played.OpenNCCL})
+		return cuda.Open(simulatedNCCL, d, 0, cuda.Libraries{NCCL: fakelib.OpenNCCL})
 	})
 	rankTrainings["simulated GPU with NCCL"] = rankTrainings["simulated GPU"].withNCCL()
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/played"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -29,7 +29,7 @@ var libraries cuda.Libraries
 
 // withLibraries runs f on simulated GPUs that use played libraries wherever they can.
 func withLibraries(f func()) {
-	libraries = cuda.Libraries{CuBLASLt: played.OpenCuBLASLt, CuDNN: played.OpenCuDNN}
+	libraries = cuda.Libraries{CuBLASLt: fakelib.OpenCuBLASLt, CuDNN: fakelib.OpenCuDNN}
 	defer func() { libraries = cuda.Libraries{} }()
 	f()
 }

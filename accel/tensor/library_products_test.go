@@ -13,22 +13,22 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/cudnn"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/played"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // counted has f run with played libraries and gives how often they were asked for
 // products and convolutions.
 func counted(f func()) (products, convolutions int) {
-	var blas []*played.CuBLASLt
-	var dnn []*played.CuDNN
+	var blas []*fakelib.CuBLASLt
+	var dnn []*fakelib.CuDNN
 	libraries = cuda.Libraries{
 		CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
-			blas = append(blas, &played.CuBLASLt{Context: ctx.(fake.Performer)})
+			blas = append(blas, &fakelib.CuBLASLt{Context: ctx.(fake.Performer)})
 			return blas[len(blas)-1], nil
 		},
 		CuDNN: func(ctx driver.Context) (cudnn.Library, error) {
-			dnn = append(dnn, &played.CuDNN{Context: ctx.(fake.Performer)})
+			dnn = append(dnn, &fakelib.CuDNN{Context: ctx.(fake.Performer)})
 			return dnn[len(dnn)-1], nil
 		},
 	}

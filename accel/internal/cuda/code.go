@@ -8,17 +8,17 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/ptx"
 )
 
-// manyShared is how many bytes of dynamic shared memory every kernel may have; more
-// must be asked for.
-const manyShared = 48 << 10
+// defaultMaxShared is how many bytes of dynamic shared memory a kernel may use without
+// SetMaxShared.
+const defaultMaxShared = 48 << 10
 
-// code is what was loaded onto the device.
+// code is the modules and kernels that were loaded onto the device.
 type code struct {
 	ctx     driver.Context
 	modules map[string]driver.Module
 	entries map[[2]string]driver.Function // by module and entry
 	loops   map[string]driver.Function    // by PTX
-	shared  map[driver.Function]int       // bytes that were asked for
+	shared  map[driver.Function]int       // bytes of SetMaxShared
 	names   map[driver.Function]string    // of entries
 }
 
@@ -27,7 +27,7 @@ func newCode(ctx driver.Context) *code {
 		loops: map[string]driver.Function{}, shared: map[driver.Function]int{}, names: map[driver.Function]string{}}
 }
 
-// entry is a kernel of package kernels.
+// entry returns a kernel of package kernels, loading its module if necessary.
 func (c *code) entry(module, name string) (driver.Function, error) {
 	key := [2]string{module, name}
 	if f, ok := c.entries[key]; ok {
@@ -52,14 +52,14 @@ func (c *code) entry(module, name string) (driver.Function, error) {
 	return f, nil
 }
 
-// loop is a kernel that package ptx has written.
+// loop returns a fused kernel that package ptx generated.
 func (c *code) loop(text string) (driver.Function, error) {
 	if f, ok := c.loops[text]; ok {
 		return f, nil
 	}
 	m, err := c.ctx.Load(text)
 	if err != nil {
-		return 0, fmt.Errorf("load a fused loop: %w", err)
+		return 0, fmt.Errorf("load a fused kernel: %w", err)
 	}
 	f, err := c.ctx.Function(m, ptx.Entry)
 	if err != nil {
@@ -69,13 +69,13 @@ func (c *code) loop(text string) (driver.Function, error) {
 	return f, nil
 }
 
-// launch is a kernel of package kernels as the driver takes it.
+// launch converts a launch of package kernels to one of the driver.
 func (c *code) launch(l kernels.Launch, label string) (driver.Launch, error) {
 	f, err := c.entry(l.Module, l.Entry)
 	if err != nil {
 		return driver.Launch{}, err
 	}
-	if l.Shared > manyShared && c.shared[f] < l.Shared {
+	if l.Shared > defaultMaxShared && c.shared[f] < l.Shared {
 		if err := c.ctx.SetMaxShared(f, l.Shared); err != nil {
 			return driver.Launch{}, err
 		}

@@ -13,18 +13,18 @@ import (
 // Device runs programs on one GPU.
 type Device struct {
 	name   string
-	ctx    *watched
+	ctx    *profiledContext
 	stream driver.Stream // of all work
 	reads  driver.Stream // of copies to the host
 
-	memory  *pool
-	staging *staging
-	marks   *marks
-	faults  *faults
-	code    *code
+	memory   *pool
+	staging  *staging
+	timeline *timeline
+	faults   *faults
+	code     *code
 
-	// The arena is the memory of temporaries, which programs share, since one runs
-	// at a time; Compile makes it large enough.
+	// The arena holds temporaries. Programs share it, since one runs at a time; Compile
+	// makes it large enough.
 	arena      driver.Pointer
 	arenaBytes int
 
@@ -34,20 +34,20 @@ type Device struct {
 	libraries Libraries
 	blas      blas
 	dnn       dnn
-	decided   map[any]int        // the ways that choices take, by their kinds
-	choices   *choices           // that were measured; nil until one is wanted
-	told      map[[3]string]bool // refusals of libraries: library, call and status
+	selected  map[any]int        // the candidate that was selected, by the step's key
+	tuned     *tuningCache       // measured selections; nil until one is needed
+	logged    map[[3]string]bool // rejections by libraries that were logged: library, call and status
 
 	tf32 bool // of SetTF32
 
 	mu      sync.Mutex
-	dropped []*held // of programs that nobody can reach any more, guarded by mu
+	dropped []*held // of programs that the garbage collector has found; guarded by mu
 }
 
 var _ ir.Device = (*Device)(nil)
 
-// Open makes a device of a driver's GPU, which errors call by a name, and which uses
-// libraries where they are faster than its own kernels. The owner calls Close.
+// Open opens GPU number of a driver. The name is used in errors. The device uses
+// libraries where they are faster than its own kernels. The caller closes it.
 func Open(name string, d driver.Driver, number int, libraries Libraries) (*Device, error) {
 	ctx, err := d.Context(number)
 	if err != nil {
@@ -61,7 +61,7 @@ func Open(name string, d driver.Driver, number int, libraries Libraries) (*Devic
 }
 
 func newDevice(name string, raw driver.Context, libraries Libraries) (d *Device, err error) {
-	ctx := &watched{Context: raw}
+	ctx := &profiledContext{Context: raw}
 	d = &Device{name: name, ctx: ctx, code: newCode(ctx)}
 	d.attach(libraries)
 	if d.stream, err = ctx.NewStream(); err != nil {
@@ -72,23 +72,23 @@ func newDevice(name string, raw driver.Context, libraries Libraries) (d *Device,
 	}
 	ctx.reads = d.reads
 	d.memory = newPool(name, ctx, d.stream)
-	if d.marks, err = newMarks(ctx); err != nil {
+	if d.timeline, err = newTimeline(ctx); err != nil {
 		return nil, err
 	}
 	if d.staging, err = newStaging(ctx, d.stream); err != nil {
 		return nil, err
 	}
-	d.faults = newFaults(ctx, d.marks)
+	d.faults = newFaults(ctx, d.timeline)
 	d.host, err = ctx.AllocHost(readBytes)
 	return d, err
 }
 
-// readBytes is how much is read at a time.
+// readBytes is the maximum number of bytes of one copy to the host.
 const readBytes = 1 << 20
 
-// Lost is the error with which the GPU has failed for good; nil while it works.
+// Lost returns the error with which the GPU failed permanently; nil while it works.
 func (d *Device) Lost() error {
-	_, _, err := d.ctx.MemoryInfo() // any call tells
+	_, _, err := d.ctx.MemoryInfo() // any call fails then
 	var e *driver.Error
 	if errors.As(err, &e) && e.Code.Sticky() {
 		return d.failed("lost", err)
@@ -96,7 +96,7 @@ func (d *Device) Lost() error {
 	return nil
 }
 
-// Close waits for all work and gives everything back.
+// Close waits for all work and releases everything.
 func (d *Device) Close() error {
 	if err := errors.Join(d.blas.close(d), d.dnn.close(d)); err != nil {
 		return errors.Join(err, d.ctx.Close())
@@ -110,10 +110,10 @@ func (d *Device) Name() string { return d.name }
 // Info describes the GPU.
 func (d *Device) Info() driver.Info { return d.ctx.Info() }
 
-// Counts is what was asked of the GPU so far.
+// Counts counts the calls of the driver so far.
 func (d *Device) Counts() driver.Counts { return d.ctx.Counts() }
 
-// Asked is what was asked of the GPU so far.
+// Asked counts launches, copies, waits and allocations so far.
 func (d *Device) Asked() ir.DeviceCounts {
 	c := d.ctx.Counts()
 	return ir.DeviceCounts{
@@ -122,7 +122,7 @@ func (d *Device) Asked() ir.DeviceCounts {
 	}
 }
 
-// Wait ends when all work is done. What kernels have found wrong is its error.
+// Wait returns when all work is done. Its error may be a fault that a kernel reported.
 func (d *Device) Wait() error {
 	if err := d.ctx.SyncStream(d.stream); err != nil {
 		return d.failed("wait", err)
@@ -130,10 +130,10 @@ func (d *Device) Wait() error {
 	if err := d.measure(); err != nil {
 		return d.failed("measure", err)
 	}
-	return d.faults.check(d.marks.last)
+	return d.faults.check(d.timeline.last)
 }
 
-// Alloc gives memory, that which was freed first.
+// Alloc returns memory, of the pool if it has a block of the size.
 func (d *Device) Alloc(bytes int) (ir.Storage, error) {
 	s, err := d.memory.alloc(bytes)
 	if err != nil {
@@ -142,15 +142,13 @@ func (d *Device) Alloc(bytes int) (ir.Storage, error) {
 	return s, nil
 }
 
-// Free keeps the memory for the next Alloc of its size.
+// Free puts the memory into the pool, for the next Alloc of its size.
 func (d *Device) Free(s ir.Storage) { d.memory.free(s.(*storage)) }
 
-// Trim gives the memory that no tensor uses back to the system, for other libraries
-// and processes.
+// Trim returns the memory of the pool to the system, for other libraries and processes.
 func (d *Device) Trim() error { return d.memory.trim() }
 
-// Write copies host bytes to dst behind all work that was asked for before, and
-// does not wait for that.
+// Write copies host bytes to dst in stream order, without waiting for earlier work.
 func (d *Device) Write(dst ir.Storage, offset int, src []byte) error {
 	s := dst.(*storage)
 	if err := d.staging.write(s.at+driver.Pointer(offset), src); err != nil {
@@ -159,9 +157,9 @@ func (d *Device) Write(dst ir.Storage, offset int, src []byte) error {
 	return d.mark(s)
 }
 
-// mark notes that the work up to here writes some memory.
+// mark records that the work so far writes some memory.
 func (d *Device) mark(written ...*storage) error {
-	n, err := d.marks.record(d.stream)
+	n, err := d.timeline.record(d.stream)
 	if err != nil {
 		return d.failed("record", err)
 	}
@@ -171,16 +169,15 @@ func (d *Device) mark(written ...*storage) error {
 	return nil
 }
 
-// Read copies bytes of src to the host. It waits for the work that writes src, and
-// not for what was asked for since. What kernels have found wrong until then is its
-// error.
+// Read copies bytes of src to the host. It waits for the work that writes src, not for
+// later work. Its error may be a fault that a kernel reported before.
 func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	s := src.(*storage)
-	if err := d.marks.wait(d.reads, s.written); err != nil {
+	if err := d.timeline.wait(d.reads, s.written); err != nil {
 		return d.failed("read", err)
 	}
-	if s.written != 0 && trace.Profile() != nil { // which tells waiting from copying
-		if err := d.ctx.SyncEvent(d.marks.event(s.written)); err != nil {
+	if s.written != 0 && trace.Profile() != nil { // a profile separates waiting from copying
+		if err := d.ctx.SyncEvent(d.timeline.event(s.written)); err != nil {
 			return d.failed("read", err)
 		}
 	}
@@ -199,8 +196,8 @@ func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	return d.faults.check(s.written)
 }
 
-// failed gives an error of the driver the device's name. Memory that there is no
-// more of has an error of its own.
+// failed adds the device's name to an error of the driver. Out of memory is an
+// *ir.OutOfMemoryError.
 func (d *Device) failed(what string, err error) error {
 	if errors.Is(err, driver.OutOfMemory) {
 		return d.memory.exhausted(0)

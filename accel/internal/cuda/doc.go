@@ -1,22 +1,31 @@
 // Package cuda runs programs on an NVIDIA GPU.
 //
-// A [Device] has one stream, on which everything happens in the order in which it
-// was asked for, and the host waits for nothing but the numbers that it reads: a
-// second stream copies them, behind an event of the run that made them, while the
-// first goes on with what was asked for since.
+// A [Device] runs all work on one stream, in the order of the calls. The host waits
+// only for the elements that it reads: a second stream copies them, after an event of
+// the run that computed them, while the first stream continues.
 //
-// A program is launched kernel by kernel the first time. When it comes again it
-// becomes a CUDA graph, which is one launch; a graph knows addresses, so there is
-// one for each set of buffers that a program meets, up to a few, of which the
-// longest unused is given the addresses of the newest. A training loop frees and
-// takes the same buffers in every step, and so meets the same addresses.
+// The first run of a program launches it kernel by kernel. Later runs launch a CUDA
+// graph. A graph contains addresses, so there is one for each set of buffers that the
+// program is run with, up to a few; then the least recently used graph is updated to
+// the new addresses. A training loop frees and allocates the same buffers in every
+// step, and so gets the same addresses.
 //
-// Products and convolutions may be done by cuBLASLt and cuDNN, see [Libraries]. A step
-// then has several ways, of which one is chosen when the program is compiled; what a
-// library asks of a stream is captured, and is one node of the program's graph.
+// cuBLASLt and cuDNN may compute matrix multiplications and convolutions, see
+// [Libraries]. Such a step has several candidates, one of which is selected when the
+// program is compiled. The calls of a library are captured into the program's graph.
 //
-// What a kernel finds wrong with its data, an index that is out of range for
-// instance, is written to the device and looked at when the host waits anyway, or
-// when it has arrived: the error comes from a later call. Until then the loops
-// behind the fault write nothing over what was there before the program.
+// A kernel that finds its data to be wrong, an index out of range for instance, writes
+// a fault to device memory. The host looks at faults when it waits anyway, or when they
+// have arrived, so the error comes from a later call. Until then fused kernels after the
+// fault do not overwrite what existed before the program ran.
+//
+// # Files
+//
+//	device.go, memory.go, staging.go, timeline.go   the device, its memory pool, copies from the host, events
+//	program.go, fused.go, op.go, op_*.go            a program: fused elementwise kernels and kernels of whole ops
+//	matmul_own.go, conv_own.go, attention_own.go    our own kernels for the expensive ops
+//	matmul_cublaslt.go, conv_cudnn.go, fp8.go       the same by libraries, and 8-bit floats
+//	autotune.go, autotune_cache.go                  the selection of one of several candidates
+//	launch.go, graph.go, faults.go, profile.go      launches, CUDA graphs, faults, profiles
+//	ranks.go                                        sums over GPUs by NCCL
 package cuda

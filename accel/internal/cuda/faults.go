@@ -6,38 +6,36 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
 
-// faultBytes is what a step that checks its data may write: what was wrong and
-// where, and for some ops the value that was found.
+// faultBytes is the size of the record that a step writes if it finds its data to be
+// wrong: the kind and position of the fault, and for some ops the value.
 const faultBytes = 16
 
-// explain makes the error of a step of what it has written; nil if nothing was
-// wrong.
+// explain returns the error for the record of a step; nil if the step wrote none.
 type explain func(fault uint64, value int64) error
 
-// report is what the checking steps of one run have written, on its way to the
-// host.
+// report is the records of one run, being copied to the host.
 type report struct {
-	mark     uint64 // behind the copy
+	mark     uint64 // the point in the timeline after the copy
 	bytes    []byte // pinned
 	explains []explain
 }
 
-// faults are the reports that the host has not looked at, the oldest first.
+// faults are the reports that the host has not read, the oldest first.
 type faults struct {
-	ctx     driver.Context
-	marks   *marks
-	pending []report
-	idle    map[int][][]byte // by length
+	ctx      driver.Context
+	timeline *timeline
+	pending  []report
+	idle     map[int][][]byte // by length
 }
 
-func newFaults(ctx driver.Context, m *marks) *faults {
-	return &faults{ctx: ctx, marks: m, idle: map[int][][]byte{}}
+func newFaults(ctx driver.Context, m *timeline) *faults {
+	return &faults{ctx: ctx, timeline: m, idle: map[int][][]byte{}}
 }
 
-// mostPending is how many runs may be on their way before the host waits for one.
-const mostPending = len(marks{}.events) / 2
+// maxPending is how many reports may be in flight before the host waits for the oldest.
+const maxPending = len(timeline{}.events) / 2
 
-// buffer is pinned memory for a report.
+// buffer returns pinned memory for a report.
 func (f *faults) buffer(bytes int) ([]byte, error) {
 	if list := f.idle[bytes]; len(list) > 0 {
 		b := list[len(list)-1]
@@ -49,8 +47,8 @@ func (f *faults) buffer(bytes int) ([]byte, error) {
 
 func (f *faults) add(r report) { f.pending = append(f.pending, r) }
 
-// check looks at the reports up to a mark that the host has waited for, and gives
-// the error of the first that says something.
+// check reads the reports up to a point in the timeline that the host has waited for, and
+// returns the first error.
 func (f *faults) check(mark uint64) error {
 	for len(f.pending) > 0 && f.pending[0].mark <= mark {
 		if err := f.look(); err != nil {
@@ -60,13 +58,13 @@ func (f *faults) check(mark uint64) error {
 	return nil
 }
 
-// poll looks at the reports that have arrived, and waits for one where there are
-// too many.
+// poll reads the reports that have arrived. It waits for the oldest if too many are in
+// flight.
 func (f *faults) poll() error {
 	for len(f.pending) > 0 {
-		e := f.marks.event(f.pending[0].mark)
+		e := f.timeline.event(f.pending[0].mark)
 		done, err := f.ctx.Done(e)
-		if err == nil && !done && len(f.pending) >= mostPending {
+		if err == nil && !done && len(f.pending) >= maxPending {
 			done, err = true, f.ctx.SyncEvent(e)
 		}
 		if err != nil {
@@ -82,8 +80,7 @@ func (f *faults) poll() error {
 	return nil
 }
 
-// look takes the oldest report. With an error the later ones are forgotten: they are
-// of runs that would not have been, had it been known.
+// look reads the oldest report and removes it.
 func (f *faults) look() error {
 	r := f.pending[0]
 	f.pending = append(f.pending[:0], f.pending[1:]...)

@@ -9,23 +9,22 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
 
-// launch is a piece of work of a step: a kernel of our own, or what a library is
-// asked to do.
+// launch is a unit of work of a step: one of our kernels, or a call of a library.
 type launch struct {
-	driver.Launch       // of a kernel
-	call          *call // of a library; nil for a kernel
+	driver.Launch              // of a kernel
+	call          *libraryCall // of a library; nil for a kernel
 }
 
-// call asks a library for work.
-type call struct {
-	name string           // of the library, and its way to do it
+// libraryCall is a call of a library that puts work into a stream.
+type libraryCall struct {
+	name string           // library and algorithm
 	op   string           // for errors
-	plan any              // what is asked; calls of one plan differ in addresses alone
-	at   []driver.Pointer // that the plan is given
+	plan any              // calls with equal plans differ only in addresses
+	at   []driver.Pointer // the addresses of the call
 	run  func(s driver.Stream) error
 }
 
-// nameOf is that of a kernel, or of a library.
+// nameOf is the name of the kernel, or of the library and its algorithm.
 func (d *Device) nameOf(l launch) string {
 	if l.call != nil {
 		return l.call.name
@@ -33,15 +32,15 @@ func (d *Device) nameOf(l launch) string {
 	return d.code.names[l.Function]
 }
 
-// launch asks the stream for a piece of work.
+// launch puts a unit of work into the stream.
 func (d *Device) launch(l launch) error {
 	if l.call == nil {
 		return d.ctx.Launch(l.Launch, d.stream)
 	}
-	return d.current(func() error { return d.asked(l.call, d.stream) })
+	return d.current(func() error { return d.callLibrary(l.call, d.stream) })
 }
 
-// current has libraries find the device's context in the thread that calls them.
+// current calls a library with the device's context current in the calling thread.
 func (d *Device) current(call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -51,15 +50,15 @@ func (d *Device) current(call func() error) error {
 	return call()
 }
 
-// asked makes a call, whose error says for what op.
-func (d *Device) asked(c *call, s driver.Stream) error { return during(c.op, c.run(s)) }
+// callLibrary makes a call; its error names the op.
+func (d *Device) callLibrary(c *libraryCall, s driver.Stream) error { return withOp(c.op, c.run(s)) }
 
-// capture makes a graph of a call.
-func (d *Device) capture(c *call) (driver.Graph, error) {
-	return d.ctx.Capture(func(s driver.Stream) error { return d.asked(c, s) })
+// capture returns the work of a library call as a graph.
+func (d *Device) capture(c *libraryCall) (driver.Graph, error) {
+	return d.ctx.Capture(func(s driver.Stream) error { return d.callLibrary(c, s) })
 }
 
-// add makes a node of a graph. That of a library is a graph of its own.
+// add adds a node to a graph. A library call becomes a child graph.
 func (d *Device) add(g driver.Graph, before []driver.Node, l launch) (n driver.Node, err error) {
 	if l.call == nil {
 		return d.ctx.AddKernel(g, before, l.Launch)
@@ -72,7 +71,7 @@ func (d *Device) add(g driver.Graph, before []driver.Node, l launch) (n driver.N
 	return n, errors.Join(err, d.ctx.CloseGraph(part))
 }
 
-// like tells whether a node of one can be given the parameters of the other.
+// like reports whether a node for other can be updated to l: same kernel or plan.
 func (l launch) like(other launch) bool {
 	if l.call == nil || other.call == nil {
 		return l.call == other.call && l.Function == other.Function
@@ -80,7 +79,7 @@ func (l launch) like(other launch) bool {
 	return l.call.plan == other.call.plan
 }
 
-// same tells whether two that are alike do the same.
+// same reports whether two launches that are alike have equal parameters.
 func (l launch) same(other launch) bool {
 	if l.call != nil {
 		return slices.Equal(l.call.at, other.call.at)
@@ -88,8 +87,8 @@ func (l launch) same(other launch) bool {
 	return bytes.Equal(l.Params, other.Params) && l.Grid == other.Grid && l.Shared == other.Shared
 }
 
-// revise gives a node the parameters of another launch that is like its own. ok is
-// false where a library does otherwise at the new addresses.
+// revise updates a node to the parameters of another launch that is like its own. ok is
+// false if a library launches other kernels for the new addresses.
 func (d *Device) revise(x driver.Executable, n driver.Node, l launch) (ok bool, err error) {
 	if l.call == nil {
 		return true, d.ctx.UpdateKernel(x, n, l.Launch)

@@ -15,32 +15,32 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/nccl"
 )
 
-// Libraries are those that a device may use besides its own kernels. Each is opened
-// when a step first wants it, with the device's context current.
+// Libraries are the NVIDIA libraries that a device may use besides its own kernels. Each
+// is opened when a step first needs it, with the device's context current.
 type Libraries struct {
-	// CuBLASLt multiplies matrices; nil for own kernels alone.
+	// CuBLASLt multiplies matrices; nil for our own kernels only.
 	CuBLASLt func(driver.Context) (cublaslt.Library, error)
-	// CuDNN convolves; nil for own kernels alone.
+	// CuDNN computes convolutions; nil for our own kernels only.
 	CuDNN func(driver.Context) (cudnn.Library, error)
-	// NCCL adds up over processes; nil for sums of the host.
+	// NCCL adds up over processes; nil for sums by the host.
 	NCCL func(driver.Context) (nccl.Library, error)
-	// Measure has the ways to do a step be timed when it is compiled, and the fastest
-	// be taken. Without, a library is used wherever it can be.
-	Measure bool
-	// Choices is the file that keeps what was measured, for the next process; empty for
+	// Autotune times the candidates of a step when it is compiled and selects the
+	// fastest. Without it a library is used wherever it works.
+	Autotune bool
+	// TuningCache is the file that keeps the measurements for later processes; empty for
 	// none.
-	Choices string
+	TuningCache string
 }
 
-// Installed are the libraries that package library finds on this machine, for a
-// driver that supports a version of CUDA.
+// Installed returns the libraries that package library finds on this machine, for a
+// driver that supports a version of CUDA, 12040 for instance.
 func Installed(version int) Libraries {
-	choices := ""
+	file := ""
 	if cache, err := os.UserCacheDir(); err == nil {
-		choices = filepath.Join(cache, "quern", "cuda-choices.json")
+		file = filepath.Join(cache, "quern", "cuda-algorithms.json")
 	}
 	return Libraries{
-		Choices: choices,
+		TuningCache: file,
 		CuBLASLt: func(driver.Context) (cublaslt.Library, error) {
 			found, err := library.CuBLASLt.Open(version)
 			if err != nil {
@@ -62,28 +62,28 @@ func Installed(version int) Libraries {
 			}
 			return nccl.Open(found)
 		},
-		Measure: true,
+		Autotune: true,
 	}
 }
 
-// optional is a library that is opened when it is first wanted, and what it has
-// planned, which it is asked once.
+// optional is a library that is opened when it is first needed, with its plans for each
+// question Q.
 type optional[Q comparable, P interface{ Close() }, L planner[Q, P]] struct {
 	name   string
-	open   func(driver.Context) (L, error) // nil for a library that is not wanted
+	open   func(driver.Context) (L, error) // nil for a library that is not used
 	opened bool
 	usable bool
 	it     L
 	plans  map[Q][]P
 }
 
-// planner is a library.
+// planner is a library that returns up to n plans for a question, the best first.
 type planner[Q comparable, P interface{ Close() }] interface {
 	Plans(q Q, n int) ([]P, error)
 	Close() error
 }
 
-// get gives the library; ok is false where none is used, which was told once.
+// get returns the library; ok is false without one, the reason for which is logged once.
 func (o *optional[Q, P, L]) get(d *Device) (l L, ok bool) {
 	if o.opened || o.open == nil {
 		return o.it, o.usable
@@ -94,13 +94,13 @@ func (o *optional[Q, P, L]) get(d *Device) (l L, ok bool) {
 		return err
 	})
 	if o.usable = err == nil; !o.usable {
-		unused(d, o.name, err)
+		logRejected(d, o.name, err)
 	}
 	return o.it, o.usable
 }
 
-// ways are the plans for what is asked, none where the library cannot do it.
-func (o *optional[Q, P, L]) ways(d *Device, q Q, op string) []P {
+// findPlans returns the plans for a question, none if the library cannot compute it.
+func (o *optional[Q, P, L]) findPlans(d *Device, q Q, op string) []P {
 	l, ok := o.get(d)
 	if !ok {
 		return nil
@@ -110,11 +110,11 @@ func (o *optional[Q, P, L]) ways(d *Device, q Q, op string) []P {
 		return plans
 	}
 	err := d.current(func() (err error) {
-		plans, err = l.Plans(q, mostPlans)
-		return during(op, err)
+		plans, err = l.Plans(q, maxPlans)
+		return withOp(op, err)
 	})
 	if err != nil {
-		unused(d, o.name, err)
+		logRejected(d, o.name, err)
 		plans = nil
 	}
 	if o.plans == nil {
@@ -124,7 +124,7 @@ func (o *optional[Q, P, L]) ways(d *Device, q Q, op string) []P {
 	return plans
 }
 
-// close gives plans and library back.
+// close releases the plans and the library.
 func (o *optional[Q, P, L]) close(d *Device) error {
 	if !o.usable {
 		return nil
@@ -142,25 +142,25 @@ func (o *optional[Q, P, L]) close(d *Device) error {
 	return d.current(o.it.Close)
 }
 
-// unused tells why own kernels run: quietly where nobody can expect a library, and
-// where the same was told before of another step.
-func unused(d *Device, name string, err error) {
+// logRejected logs why our own kernels run instead of a library. The level is debug where
+// nobody expects the library, and where the reason was logged before for another step.
+func logRejected(d *Device, name string, err error) {
 	level := slog.LevelWarn
 	if e := new(library.CallError); errors.As(err, &e) {
 		why := [3]string{e.Library.Name, e.Call, e.Status}
-		if d.told[why] {
+		if d.logged[why] {
 			level = slog.LevelDebug
 		}
-		d.told[why] = true
+		d.logged[why] = true
 	}
 	if missing := new(library.MissingError); errors.As(err, &missing) || errors.Is(err, library.ErrOff) || errors.Is(err, library.ErrBuild) || errors.Is(err, errDropsNaN) {
 		level = slog.LevelDebug
 	}
-	slog.Log(context.Background(), level, "cuda: own kernels run in the place of a library's", "device", d.name, "library", name, "error", err)
+	slog.Log(context.Background(), level, "cuda: using our own kernels instead of a library", "device", d.name, "library", name, "error", err)
 }
 
-// during says for which op a library was called.
-func during(op string, err error) error {
+// withOp adds to an error the op for which a library was called.
+func withOp(op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -173,41 +173,41 @@ func during(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// blas is what the device has of cuBLASLt.
+// blas is cuBLASLt with its plans.
 type blas struct {
 	optional[cublaslt.Product, cublaslt.Plan, cublaslt.Library]
 }
 
-// dnn is what the device has of cuDNN.
+// dnn is cuDNN with its plans.
 type dnn struct {
 	optional[cudnn.Convolution, cudnn.Plan, cudnn.Library]
 }
 
-// attach has the device use libraries.
+// attach sets the libraries of the device.
 func (d *Device) attach(l Libraries) {
-	d.libraries, d.decided, d.told = l, map[any]int{}, map[[3]string]bool{}
+	d.libraries, d.selected, d.logged = l, map[any]int{}, map[[3]string]bool{}
 	d.blas.name, d.blas.open = library.CuBLASLt.Name, l.CuBLASLt
 	d.dnn.name, d.dnn.open = library.CuDNN.Name, l.CuDNN
 }
 
-// mostPlans is how many of a library's ways are tried.
-const mostPlans = 4
+// maxPlans is how many plans of a library become candidates.
+const maxPlans = 4
 
-// placed is an address that a plan wants to be aligned.
-type placed struct {
+// alignedPointer is an address with the alignment that a plan requires, in bytes.
+type alignedPointer struct {
 	at    driver.Pointer
 	align int
 }
 
-func (p placed) fits() bool { return p.at%driver.Pointer(p.align) == 0 }
+func (p alignedPointer) aligned() bool { return p.at%driver.Pointer(p.align) == 0 }
 
-// misplacedError says that a plan is given what it was not made for, which is a bug of the
-// planner.
-type misplacedError struct {
+// misalignedError is a bug: a plan was created for a larger alignment than its address
+// has.
+type misalignedError struct {
 	op string
 	at driver.Pointer
 }
 
-func (e *misplacedError) Error() string {
-	return fmt.Sprintf("%s: the address %#x is less aligned than the plan of the library wants", e.op, e.at)
+func (e *misalignedError) Error() string {
+	return fmt.Sprintf("%s: the address %#x is less aligned than the library's plan requires", e.op, e.at)
 }

@@ -15,23 +15,23 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/cudnn"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/cuda/played"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// modules are what the tests have parsed.
+// modules are parsed once for all tests.
 var modules = &fake.Modules{}
 
-// deviceWith is a simulated GPU with a played cuBLASLt.
-func deviceWith(t *testing.T, l *played.CuBLASLt, options fake.Options, measure bool) *Device {
+// deviceWith is a simulated GPU with the fake cuBLASLt.
+func deviceWith(t *testing.T, l *fakelib.CuBLASLt, options fake.Options, measure bool) *Device {
 	t.Helper()
 	options.Modules = modules
 	gpu, err := fake.Open(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Open("cuda:0", gpu, 0, Libraries{Measure: measure, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
+	d, err := Open("cuda:0", gpu, 0, Libraries{Autotune: measure, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
 		l.Context = ctx.(fake.Performer)
 		return l, nil
 	}})
@@ -41,8 +41,8 @@ func deviceWith(t *testing.T, l *played.CuBLASLt, options fake.Options, measure 
 	return d
 }
 
-// deviceConvolving is a simulated GPU with a played cuDNN.
-func deviceConvolving(t *testing.T, l *played.CuDNN, options fake.Options) *Device {
+// deviceConvolving is a simulated GPU with the fake cuDNN.
+func deviceConvolving(t *testing.T, l *fakelib.CuDNN, options fake.Options) *Device {
 	t.Helper()
 	options.Modules = modules
 	gpu, err := fake.Open(options)
@@ -59,7 +59,7 @@ func deviceConvolving(t *testing.T, l *played.CuDNN, options fake.Options) *Devi
 	return d
 }
 
-// matMulStep is a product of float32 that lie row by row.
+// matMulStep is a matrix multiplication of row-major float32 tensors.
 func matMulStep(m, n, k int) *ir.Program {
 	return &ir.Program{
 		Slots: []ir.Slot{{Kind: ir.External, Bytes: 4 * m * k}, {Kind: ir.External, Bytes: 4 * k * n}, {Kind: ir.Output, Bytes: 4 * m * n}},
@@ -71,7 +71,7 @@ func operand(slot int, shape ...int) ir.Operand {
 	return ir.Operand{Slot: slot, DType: ir.Float32, Layout: ir.RowMajor(shape)}
 }
 
-// bound makes memory for a program, whose inputs hold small numbers.
+// bound allocates memory for a program, whose inputs hold small values.
 func bound(t *testing.T, d *Device, p *ir.Program) []ir.Storage {
 	t.Helper()
 	var bind []ir.Storage
@@ -117,7 +117,7 @@ func run(t *testing.T, x ir.Executable, bind []ir.Storage) {
 	}
 }
 
-// logged is what is logged meanwhile.
+// logged returns what f logs.
 func logged(t *testing.T) *bytes.Buffer {
 	var b bytes.Buffer
 	before := slog.Default()
@@ -126,11 +126,11 @@ func logged(t *testing.T) *bytes.Buffer {
 	return &b
 }
 
-// A library multiplies, launched and captured into the graph of a step, at each new
-// set of addresses; a steady step asks it for nothing.
+// A library is called when a program is launched and when its graph is captured, for each
+// new set of addresses; a steady step does not call it.
 func TestLibraryMultiplies(t *testing.T) {
 	for seed := range uint64(6) {
-		l := &played.CuBLASLt{}
+		l := &fakelib.CuBLASLt{}
 		d := deviceWith(t, l, fake.Options{Seed: seed}, false)
 		p := matMulStep(5, 6, 7)
 		x, err := d.Compile(p)
@@ -166,11 +166,11 @@ func TestLibraryMultiplies(t *testing.T) {
 	}
 }
 
-// What a library refuses is done by own kernels, and told.
+// What a library rejects is computed by our own kernels, and logged.
 func TestRefusedByTheLibrary(t *testing.T) {
 	for _, call := range []string{"cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmul"} {
 		log := logged(t)
-		l := &played.CuBLASLt{Refuses: map[string]bool{call: true}}
+		l := &fakelib.CuBLASLt{Refuses: map[string]bool{call: true}}
 		d := deviceWith(t, l, fake.Options{}, false)
 		p := matMulStep(5, 6, 7)
 		x, err := d.Compile(p)
@@ -189,7 +189,7 @@ func TestRefusedByTheLibrary(t *testing.T) {
 				t.Errorf("%s: %q is not in the log:\n%s", call, want, log)
 			}
 		}
-		// The same of another product is not told aloud again.
+		// The same rejection of another step is logged at debug level.
 		if _, err := d.Compile(matMulStep(5, 6, 8)); err != nil {
 			t.Fatal(err)
 		}
@@ -202,9 +202,9 @@ func TestRefusedByTheLibrary(t *testing.T) {
 	}
 }
 
-// What fails later is an error, and not another way to compute.
+// A call that fails later is an error: the algorithm does not change during a run.
 func TestLibraryFailsLater(t *testing.T) {
-	l := &played.CuBLASLt{}
+	l := &fakelib.CuBLASLt{}
 	d := deviceWith(t, l, fake.Options{}, false)
 	p := matMulStep(5, 6, 7)
 	x, err := d.Compile(p)
@@ -227,7 +227,7 @@ func TestLibraryFailsLater(t *testing.T) {
 	}
 }
 
-// A library that is not there is no error, and not told aloud.
+// A library that is not installed is no error, and is logged at debug level.
 func TestNoLibrary(t *testing.T) {
 	for _, row := range []struct {
 		err   error
@@ -271,10 +271,10 @@ func TestNoLibrary(t *testing.T) {
 	}
 }
 
-// The fastest way is taken, whose it is.
+// The fastest candidate is selected, ours or the library's.
 func TestMeasuredChoice(t *testing.T) {
 	for name, row := range map[string]struct {
-		library [3]time.Duration // of its ways
+		library [3]time.Duration // of its plans
 		want    string
 	}{
 		"first way": {[3]time.Duration{5, 60, 60}, "cuBLASLt 0"},
@@ -282,13 +282,13 @@ func TestMeasuredChoice(t *testing.T) {
 		"kernel":    {[3]time.Duration{400, 400, 400}, "gemm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &played.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return row.library[number] * time.Microsecond }}
+			l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return row.library[number] * time.Microsecond }}
 			d := deviceWith(t, l, fake.Options{Instant: true, Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 200 * time.Microsecond }}, true)
 			x, err := d.Compile(matMulStep(5, 6, 7))
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := x.(*program).steps[0].(*choice)
+			c := x.(*program).steps[0].(*selection)
 			launches, err := c.launches(x.(*program))
 			if err != nil {
 				t.Fatal(err)
@@ -296,7 +296,7 @@ func TestMeasuredChoice(t *testing.T) {
 			if got := d.nameOf(launches[0]); !strings.HasPrefix(got, row.want) {
 				t.Errorf("%s was taken, want %s", got, row.want)
 			}
-			// The next program of the kind is decided already.
+			// The next program with the same key is not measured.
 			before := l.Runs
 			if _, err := d.Compile(matMulStep(5, 6, 7)); err != nil {
 				t.Fatal(err)
@@ -331,12 +331,12 @@ func convolutionStep() *ir.Program {
 	return p
 }
 
-// Convolutions are cuDNN's, or own where it refuses them, with the same results.
+// cuDNN computes convolutions, or our own kernels where it rejects them, with equal results.
 func TestConvolutionsOfALibrary(t *testing.T) {
 	var want [][]float32
 	for _, refuses := range []string{"", "cudnnBackendFinalize", "cudnnBackendExecute"} {
 		log := logged(t)
-		l := &played.CuDNN{Refuses: map[string]bool{refuses: true}}
+		l := &fakelib.CuDNN{Refuses: map[string]bool{refuses: true}}
 		d := deviceConvolving(t, l, fake.Options{Seed: 3})
 		p := convolutionStep()
 		x, err := d.Compile(p)
@@ -379,10 +379,10 @@ func TestConvolutionsOfALibrary(t *testing.T) {
 	}
 }
 
-// Only the way that is taken has room.
+// Only the selected candidate has a workspace.
 func TestRoomOfTheWayThatIsTaken(t *testing.T) {
 	for number, want := range []int{0, 8 << 10, 0} {
-		l := &played.CuBLASLt{Takes: func(_ cublaslt.Product, n int) time.Duration {
+		l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Product, n int) time.Duration {
 			if n == number {
 				return 10 * time.Millisecond
 			}
@@ -395,7 +395,7 @@ func TestRoomOfTheWayThatIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := x.(*program).workspace; got != want {
-			t.Errorf("way %d: room of %d bytes, want %d", number, got, want)
+			t.Errorf("candidate %d: workspace of %d bytes, want %d", number, got, want)
 		}
 		bind := bound(t, d, p)
 		run(t, x, bind)
@@ -407,9 +407,9 @@ func TestRoomOfTheWayThatIsTaken(t *testing.T) {
 	}
 }
 
-// A device without memory to try libraries in has its own kernels.
+// Without memory for measurements our own kernels are selected.
 func TestNoMemoryForTrials(t *testing.T) {
-	l := &played.CuBLASLt{}
+	l := &fakelib.CuBLASLt{}
 	gpu, err := fake.Open(fake.Options{Modules: modules})
 	if err != nil {
 		t.Fatal(err)
@@ -421,15 +421,15 @@ func TestNoMemoryForTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for skip := range 4 { // of the four pieces of memory
+	for skip := range 4 { // of the four allocations
 		p := matMulStep(5, 6, 7+skip)
 		gpu.Inject(fake.Injection{Call: "Alloc", Skip: skip, Code: driver.OutOfMemory})
 		x, err := d.Compile(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := x.(*program).steps[0].(*choice); c.taken != 0 {
-			t.Errorf("way %d is taken", c.taken)
+		if c := x.(*program).steps[0].(*selection); c.selected != 0 {
+			t.Errorf("way %d is taken", c.selected)
 		}
 		run(t, x, bound(t, d, p))
 	}
@@ -438,16 +438,16 @@ func TestNoMemoryForTrials(t *testing.T) {
 	}
 }
 
-// A program that is under way keeps to its library, also where a graph is profiled.
+// A running program keeps its library, also when a graph is profiled.
 func TestNamesOfLibraries(t *testing.T) {
-	l := &played.CuBLASLt{}
+	l := &fakelib.CuBLASLt{}
 	d := deviceWith(t, l, fake.Options{}, false)
 	p := matMulStep(5, 6, 7)
 	x, err := d.Compile(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	launches, err := x.(*program).all()
+	launches, err := x.(*program).allLaunches()
 	if err != nil || len(launches) != 1 || d.nameOf(launches[0]) != "cuBLASLt 0" {
 		t.Errorf("launches %v, %v", launches, err)
 	}
@@ -459,10 +459,10 @@ func TestNamesOfLibraries(t *testing.T) {
 	}
 }
 
-// ReLU of NaN must be NaN: a plan whose is not computes none, whatever others do.
+// ReLU of NaN must be NaN: a plan that returns 0 is rejected.
 func TestLibraryThatDropsNaN(t *testing.T) {
 	for want, drops := range []func(number int) bool{func(int) bool { return true }, nil, func(number int) bool { return number == 0 }} {
-		l := &played.CuBLASLt{DropsNaN: drops}
+		l := &fakelib.CuBLASLt{DropsNaN: drops}
 		d := deviceWith(t, l, fake.Options{}, false)
 		p := matMulStep(5, 6, 7)
 		p.Steps[0].Epilogue = ir.ReLU{}
@@ -470,8 +470,8 @@ func TestLibraryThatDropsNaN(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := x.(*program).steps[0].(*choice); c.taken != want {
-			t.Errorf("way %d is taken, want %d", c.taken, want)
+		if c := x.(*program).steps[0].(*selection); c.selected != want {
+			t.Errorf("way %d is taken, want %d", c.selected, want)
 		}
 		bind := bound(t, d, p)
 		nan := binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/played"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// typed makes programs slot by slot.
+// typed builds programs slot by slot.
 type typed struct {
 	program ir.Program
 	inputs  [][]byte // of the external slots, in their order
@@ -28,7 +28,7 @@ func (b *typed) slot(kind ir.SlotKind, bytes int) int {
 	return len(b.program.Slots) - 1
 }
 
-// tensor is an operand whose numbers are small multiples of a unit, or that a step
+// tensor is an operand whose elements are small multiples of a unit, or that a step
 // writes.
 func (b *typed) tensor(kind ir.SlotKind, t ir.DType, unit float64, shape ...int) ir.Operand {
 	n := ir.Len(shape)
@@ -54,7 +54,7 @@ func (b *typed) tensor(kind ir.SlotKind, t ir.DType, unit float64, shape ...int)
 
 func (b *typed) step(s ir.Step) { b.program.Steps = append(b.program.Steps, s) }
 
-// packed is a matrix of float32 numbers as 8-bit floats.
+// packed is a float32 matrix as 8-bit floats.
 func (b *typed) packed(t ir.DType, unit float64, rows, columns int) ir.Operand {
 	x := b.tensor(ir.External, ir.Float32, unit, rows, columns)
 	pitch := (columns + 15) / 16 * 16
@@ -63,7 +63,7 @@ func (b *typed) packed(t ir.DType, unit float64, rows, columns int) ir.Operand {
 	return o
 }
 
-// results runs a program twice, launched and as a graph, and gives its outputs.
+// results runs a program twice, launched and as a graph, and returns its outputs.
 func (b *typed) results(t *testing.T, d *Device) [][]byte {
 	t.Helper()
 	x, err := d.Compile(&b.program)
@@ -105,8 +105,8 @@ func (b *typed) results(t *testing.T, d *Device) [][]byte {
 	return out
 }
 
-// Products of 8-bit floats and of float64 are cuBLASLt's where it does them, with the
-// numbers of own kernels: here each is exact.
+// cuBLASLt multiplies 8-bit floats and float64 where it can, with the results of our own
+// kernels: here each is exact.
 func TestLibraryMultipliesOtherTypes(t *testing.T) {
 	eight := func(a ir.DType, y ir.DType, n int, bias, relu bool) func(b *typed) {
 		return func(b *typed) {
@@ -152,7 +152,7 @@ func TestLibraryMultipliesOtherTypes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var want [][]byte
 			for _, with := range []bool{false, true} {
-				l := &played.CuBLASLt{Refuses: map[string]bool{"cublasLtMatmulAlgoGetHeuristic": !with}}
+				l := &fakelib.CuBLASLt{Refuses: map[string]bool{"cublasLtMatmulAlgoGetHeuristic": !with}}
 				d := deviceWith(t, l, fake.Options{Seed: 5, Capability: 89}, false)
 				b := &typed{}
 				row.build(b)
@@ -185,14 +185,14 @@ func TestLibraryMultipliesOtherTypes(t *testing.T) {
 	}
 }
 
-// The bias and ReLU behind a convolution of 16-bit floats are of 16 bits, too.
+// The bias and ReLU after a convolution of 16-bit floats round to 16 bits, too.
 func TestLibraryConvolvesHalf(t *testing.T) {
 	for _, of := range []ir.DType{ir.Float32, ir.BFloat16} {
 		for _, bias := range []bool{false, true} {
 			for _, relu := range []bool{false, true} {
 				var want [][]byte
 				for _, refuses := range []string{"cudnnBackendFinalize", ""} {
-					l := &played.CuDNN{Refuses: map[string]bool{refuses: true}}
+					l := &fakelib.CuDNN{Refuses: map[string]bool{refuses: true}}
 					d := deviceConvolving(t, l, fake.Options{Seed: 4})
 					b := &typed{}
 					op := ir.Conv2D{Stride: [2]int{1, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1}

@@ -12,42 +12,42 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// storage is memory of the device.
+// storage is a block of device memory that is in use or in the pool.
 type storage struct {
-	at      driver.Pointer
-	size    int    // bytes that were asked for
-	room    int    // bytes that there are
-	written uint64 // the mark behind the last work that writes it
+	at       driver.Pointer
+	size     int    // bytes that were requested
+	capacity int    // bytes of the block
+	written  uint64 // the point in the timeline after the last work that writes it
 }
 
 // Size is the number of bytes.
 func (s *storage) Size() int { return s.size }
 
-// block is memory of the device without anybody who uses it.
+// block is device memory that belongs to no storage.
 type block struct {
-	at   driver.Pointer
-	room int
+	at       driver.Pointer
+	capacity int
 }
 
-// pool hands memory out again that was freed. All work is on one stream, so what
-// is handed out again is written only when the work that still reads it is done.
+// pool reuses freed memory. All work runs on one stream, so reused memory is written only
+// after the work that still reads it.
 type pool struct {
 	device string
 	ctx    driver.Context
 	stream driver.Stream
-	idle   map[int][]*storage // by room, the lowest address last
+	idle   map[int][]*storage // by capacity; the block with the lowest address last
 
 	mu   sync.Mutex
-	lost []block // of storages that nobody can reach any more, guarded by mu
+	lost []block // blocks of storages that the garbage collector has found; guarded by mu
 }
 
 func newPool(device string, ctx driver.Context, stream driver.Stream) *pool {
 	return &pool{device: device, ctx: ctx, stream: stream, idle: map[int][]*storage{}}
 }
 
-// roomFor rounds a size up to one of four between two powers of two, so that sizes
-// that are nearly equal share memory, and at most a quarter is wasted.
-func roomFor(bytes int) int {
+// sizeClass rounds a size up to one of four classes between two powers of two, so that
+// similar sizes share blocks and at most a quarter is wasted.
+func sizeClass(bytes int) int {
 	const least = 512
 	if bytes <= least {
 		return least
@@ -57,39 +57,40 @@ func roomFor(bytes int) int {
 }
 
 func (p *pool) alloc(bytes int) (*storage, error) {
-	room := roomFor(bytes)
-	if len(p.idle[room]) == 0 {
+	capacity := sizeClass(bytes)
+	if len(p.idle[capacity]) == 0 {
 		for _, b := range p.found() {
 			p.free(p.storage(b))
 		}
 	}
-	if list := p.idle[room]; len(list) > 0 {
+	if list := p.idle[capacity]; len(list) > 0 {
 		s := list[len(list)-1]
 		list[len(list)-1] = nil
-		p.idle[room] = list[:len(list)-1]
+		p.idle[capacity] = list[:len(list)-1]
 		s.size, s.written = bytes, 0
 		return s, nil
 	}
-	at, err := p.raw(room)
+	at, err := p.raw(capacity)
 	if err != nil {
 		return nil, err
 	}
-	s := p.storage(block{at, room})
+	s := p.storage(block{at, capacity})
 	s.size = bytes
 	return s, nil
 }
 
-// storage is what holds a block until nobody can reach it any more.
+// storage returns a storage for a block; the block goes to lost when the storage is
+// unreachable.
 func (p *pool) storage(b block) *storage {
-	s := &storage{at: b.at, room: b.room}
+	s := &storage{at: b.at, capacity: b.capacity}
 	runtime.AddCleanup(s, p.drop, b)
 	return s
 }
 
-// raw gives memory that was not handed out before.
+// raw allocates memory from the driver.
 func (p *pool) raw(bytes int) (driver.Pointer, error) {
 	at, err := p.ctx.Alloc(bytes, p.stream)
-	if errors.Is(err, driver.OutOfMemory) { // once more with all that nobody uses
+	if errors.Is(err, driver.OutOfMemory) { // try again after trimming the pool
 		if err := p.trim(); err != nil {
 			return 0, err
 		}
@@ -101,15 +102,14 @@ func (p *pool) raw(bytes int) (driver.Pointer, error) {
 	return at, err
 }
 
-// drop notes memory of a storage that the garbage collector has found. It is called
-// on another goroutine.
+// drop adds a block to lost. The runtime calls it on another goroutine.
 func (p *pool) drop(b block) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lost = append(p.lost, b)
 }
 
-// found is the memory that the garbage collector has found since the last time.
+// found returns and clears lost.
 func (p *pool) found() []block {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,17 +118,16 @@ func (p *pool) found() []block {
 	return lost
 }
 
-// free keeps s for later. What lies lowest is handed out first: then steps that ask
-// for the same get the same addresses, in whatever order they freed them, and the
-// graphs that have these addresses in them run as they are.
+// free puts s into the pool. The lowest address is reused first: then steps that request
+// the same sizes get the same addresses, in whatever order they freed them, and their
+// graphs need no update.
 func (p *pool) free(s *storage) {
-	list := p.idle[s.room]
+	list := p.idle[s.capacity]
 	at, _ := slices.BinarySearchFunc(list, s.at, func(x *storage, at driver.Pointer) int { return cmp.Compare(at, x.at) })
-	p.idle[s.room] = slices.Insert(list, at, s)
+	p.idle[s.capacity] = slices.Insert(list, at, s)
 }
 
-// trim gives all that nobody uses back to the system. The storages themselves are then found by
-// the garbage collector.
+// trim returns all unused memory to the system.
 func (p *pool) trim() error {
 	clear(p.idle)
 	ir.Collect()
@@ -143,7 +142,7 @@ func (p *pool) trim() error {
 	return p.ctx.Trim()
 }
 
-// exhausted says that there is no more memory.
+// exhausted returns the error of an allocation of some bytes that failed.
 func (p *pool) exhausted(bytes int) error {
 	free, _, err := p.ctx.MemoryInfo()
 	if err != nil {

@@ -9,28 +9,28 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// profile brings the times of the device to those of a collector.
+// profile converts times of the device to those of a collector.
 type profile struct {
 	collector *trace.Collector
 	origin    driver.Event
-	at        time.Duration // of the origin
-	pending   []*instance   // whose events have not been asked, the oldest first
-	sums      []measuredSum // over ranks, whose events have not been asked
+	at        time.Duration    // time of the origin event on the collector's clock
+	pending   []*graphInstance // graphs whose events have not been read, the oldest first
+	sums      []profiledSum    // over ranks, whose events have not been read
 }
 
-// ahead is how many graphs there are of one program and its addresses, so that the
-// host need not wait for the events of the last launch before it launches again.
+// ahead is how many graphs a program has for the same addresses, so that the host can
+// launch again before it reads the events of the last launch.
 const ahead = 2
 
-// mostMeasured is how many graphs with events a program has.
-const mostMeasured = ahead * mostInstances
+// maxProfiled is the maximum number of graphs with events of a program.
+const maxProfiled = ahead * maxInstances
 
-// tries is how often the moment of an event is measured: the first are slower.
+// tries is how often the time of the origin is measured: the first tries are slower.
 const tries = 3
 
-// began is the profile of a collector: an event whose moment both clocks know, to
-// half the time that the host takes to record it and to wait for it, which is some
-// microseconds.
+// began returns the profile of a collector. Its origin is an event whose time is known on
+// both clocks, with an error of half the time that the host takes to record it and to wait
+// for it: a few microseconds.
 func (d *Device) began(c *trace.Collector) (*profile, error) {
 	if d.profile != nil && d.profile.collector == c {
 		return d.profile, nil
@@ -60,8 +60,8 @@ func (d *Device) began(c *trace.Collector) (*profile, error) {
 	return p, nil
 }
 
-// measure asks the events of all launches, which have run, and begins the profile
-// that is about to be taken, if one is.
+// measure reads the events of all launches, which must have run, and begins a profile if
+// one was requested.
 func (d *Device) measure() error {
 	if p := d.profile; p != nil {
 		for len(p.pending) > 0 {
@@ -80,14 +80,14 @@ func (d *Device) measure() error {
 	return nil
 }
 
-// settle asks the events of an instance when its kernels ran.
-func (p *profile) settle(ctx driver.Context, x *instance) error {
+// settle reads from the events of a graph when its kernels ran.
+func (p *profile) settle(ctx driver.Context, x *graphInstance) error {
 	w := x.works
 	if w == nil {
 		return nil
 	}
 	x.works = nil
-	p.pending = slices.DeleteFunc(p.pending, func(y *instance) bool { return x == y })
+	p.pending = slices.DeleteFunc(p.pending, func(y *graphInstance) bool { return x == y })
 	if err := ctx.SyncEvent(x.events[len(x.events)-1]); err != nil {
 		return err
 	}
@@ -111,19 +111,19 @@ func (p *profile) settle(ctx driver.Context, x *instance) error {
 	return nil
 }
 
-// launchMeasured runs the program as one launch whose events will tell w when each
-// kernel ran.
-func (p *program) launchMeasured(c *trace.Collector, w *trace.Work) error {
+// launchProfiled launches the program as a graph with events, from which w gets the times
+// of the kernels.
+func (p *program) launchProfiled(c *trace.Collector, w *trace.Work) error {
 	d, h := p.device, p.held
 	profile, err := d.began(c)
 	if err != nil {
 		return d.failed("profile", err)
 	}
-	x, err := p.measurable(c)
+	x, err := p.profiledGraph(c)
 	if err != nil {
 		return err
 	}
-	h.measured = append(slices.DeleteFunc(h.measured, func(y *instance) bool { return x == y }), x)
+	h.measured = append(slices.DeleteFunc(h.measured, func(y *graphInstance) bool { return x == y }), x)
 	if err := profile.settle(d.ctx, x); err != nil { // of the launch before
 		return d.failed("profile", err)
 	}
@@ -147,27 +147,27 @@ func (p *program) launchMeasured(c *trace.Collector, w *trace.Work) error {
 	return nil
 }
 
-// measurable is the graph with events that was launched longest ago for the present
-// addresses. Its host time is planning.
-func (p *program) measurable(c *trace.Collector) (*instance, error) {
+// measurable returns the least recently launched graph with events for the current
+// addresses. The host time to make one is recorded as planning.
+func (p *program) profiledGraph(c *trace.Collector) (*graphInstance, error) {
 	d, h := p.device, p.held
-	fits := func(x *instance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) }
+	fits := func(x *graphInstance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) }
 	if i := slices.IndexFunc(h.measured, fits); i >= 0 {
 		return h.measured[i], nil
 	}
 	begin := c.Now()
 	defer func() { c.Event(trace.Planning, "graph with events", begin, 0) }()
-	for len(h.measured) > mostMeasured-ahead {
+	for len(h.measured) > maxProfiled-ahead {
 		if err := d.closeInstance(h.measured[0]); err != nil {
 			return nil, d.failed("close a graph", err)
 		}
 		h.measured = slices.Delete(h.measured, 0, 1)
 	}
-	launches, err := p.all()
+	launches, err := p.allLaunches()
 	if err != nil {
 		return nil, err
 	}
-	var x *instance
+	var x *graphInstance
 	for range ahead {
 		x, err = d.instantiate(launches, h.faults, p.records(), true)
 		if err != nil {

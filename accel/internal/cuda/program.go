@@ -18,34 +18,35 @@ type program struct {
 	slots     []ir.Slot
 	steps     []step
 	arena     int // bytes of temporaries
-	workspace int // bytes that steps need besides
+	workspace int // bytes of scratch memory, shared by the steps
 	explains  []explain
 
-	scratchWork driver.Pointer // room of a step that is tried; 0 for that of the arena
+	scratchWork driver.Pointer // workspace while a candidate is measured; 0: it lies behind the arena
 
 	runs     int
-	at       []driver.Pointer // of each slot, in this run
-	uploaded []uint64         // words that are on the device
+	at       []driver.Pointer // address of each slot in this run
+	uploaded []uint64         // the words that are on the device
 	raw      []byte           // words as they are uploaded
 	held     *held
 }
 
-// held is what a program has on the device.
+// held is the device memory and the graphs of a program. It outlives the program until
+// reclaim releases it.
 type held struct {
-	words, faults driver.Pointer // 0 for none
-	instances     []*instance    // the newest last
-	measured      []*instance    // of profiles, the newest last
+	words, faults driver.Pointer   // 0 for none
+	instances     []*graphInstance // the newest last
+	measured      []*graphInstance // with events, for profiles; the newest last
 }
 
-// step gives its work, for addresses of its operands.
+// step returns its launches for the addresses of this run.
 type step interface {
 	launches(p *program) ([]launch, error)
 }
 
-// addressAlign is to which the workspace is aligned.
+// addressAlign is the alignment of the workspace and of allocated memory, in bytes.
 const addressAlign = 256
 
-// Compile makes the kernels of a program.
+// Compile loads the kernels of a program, selects algorithms and allocates its memory.
 func (d *Device) Compile(in *ir.Program) (ir.Executable, error) {
 	if err := d.reclaim(); err != nil {
 		return nil, d.failed("compile", err)
@@ -58,7 +59,7 @@ func (d *Device) Compile(in *ir.Program) (ir.Executable, error) {
 		}
 		p.steps = append(p.steps, one)
 	}
-	if err := p.decide(); err != nil {
+	if err := p.selectCandidates(); err != nil {
 		return nil, err
 	}
 	if err := d.reserve(p.arena + p.workspace); err != nil {
@@ -77,15 +78,15 @@ func (d *Device) Compile(in *ir.Program) (ir.Executable, error) {
 
 func (p *program) step(s ir.Step) (step, error) {
 	if s.Op == nil || elementwise(s) {
-		return p.newLoop(s)
+		return p.newFusedKernel(s)
 	}
-	return p.newWhole(s)
+	return p.newOpStep(s)
 }
 
 func roundUp(bytes int) int { return (bytes + addressAlign - 1) / addressAlign * addressAlign }
 
-// reserve makes the arena large enough. The old one is freed behind the work that
-// uses it.
+// reserve makes the arena at least as large as bytes. The old arena is freed in stream
+// order, after the work that uses it.
 func (d *Device) reserve(bytes int) error {
 	if bytes <= d.arenaBytes {
 		return nil
@@ -104,12 +105,12 @@ func (d *Device) reserve(bytes int) error {
 	return nil
 }
 
-// address is where an operand begins.
+// address is the address of an operand's first element.
 func (p *program) address(o ir.Operand) driver.Pointer {
 	return p.at[o.Slot] + driver.Pointer(o.Offset*o.DType.Size())
 }
 
-// work is where the room of the present step begins.
+// work is the address of the workspace.
 func (p *program) work() driver.Pointer {
 	if p.scratchWork != 0 {
 		return p.scratchWork
@@ -117,8 +118,8 @@ func (p *program) work() driver.Pointer {
 	return p.device.arena + driver.Pointer(p.arena)
 }
 
-// records is how many steps report, and one more to which nobody does; none if none
-// do.
+// records is the number of fault records: one for each check, and one that is never
+// written, which kernels without a guard read. It is 0 without checks.
 func (p *program) records() int {
 	if len(p.explains) == 0 {
 		return 0
@@ -133,7 +134,7 @@ func (p *program) fault(number int) driver.Pointer {
 	return p.held.faults + driver.Pointer(number*faultBytes)
 }
 
-// Run asks for the steps to be executed, and does not wait for them.
+// Run launches the steps and does not wait for them.
 func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
 	return p.execute(bind, words, func() error {
 		p.runs++
@@ -144,25 +145,24 @@ func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
 	})
 }
 
-// RunStepped is Run, kernel by kernel and not as a graph: a tool then knows in which
-// range each was started.
+// RunStepped is Run without a graph: kernels are launched one by one, and before is
+// called before each step, so that a tool can attribute them to NVTX ranges.
 func (p *program) RunStepped(bind []ir.Storage, words []uint64, before func(step int)) (int, error) {
 	return p.execute(bind, words, func() error { return p.launchAll(before) })
 }
 
-// RunProfiled is Run as a graph that records an event behind each kernel: on the
-// device a step is what it is without a profile.
+// RunProfiled is Run with a graph that records an event after each kernel. On the device
+// the step takes as long as without a profile.
 func (p *program) RunProfiled(c *trace.Collector, bind []ir.Storage, words []uint64) (w *trace.Work, done int, err error) {
 	w = &trace.Work{}
 	done, err = p.execute(bind, words, func() error {
 		p.runs++
-		return p.launchMeasured(c, w)
+		return p.launchProfiled(c, w)
 	})
 	return w, done, err
 }
 
-// execute brings to the device what the steps need, launches them, and sends on its
-// way what they have to say.
+// execute prepares a run, launches it, and starts the copy of its faults to the host.
 func (p *program) execute(bind []ir.Storage, words []uint64, launch func() error) (int, error) {
 	if err := p.begin(bind, words); err != nil {
 		return 0, err
@@ -173,7 +173,7 @@ func (p *program) execute(bind []ir.Storage, words []uint64, launch func() error
 	return len(p.steps), p.end(bind)
 }
 
-// begin finds the addresses and uploads the words.
+// begin resolves the addresses of the slots and uploads the words.
 func (p *program) begin(bind []ir.Storage, words []uint64) error {
 	d := p.device
 	if err := d.faults.poll(); err != nil {
@@ -192,7 +192,7 @@ func (p *program) begin(bind []ir.Storage, words []uint64) error {
 	return p.upload(words)
 }
 
-// upload brings the words to the device, unless they are there.
+// upload copies the words to the device unless they are there already.
 func (p *program) upload(words []uint64) error {
 	if len(words) == 0 || p.held.words != 0 && slices.Equal(words, p.uploaded) {
 		return nil
@@ -216,8 +216,8 @@ func (p *program) upload(words []uint64) error {
 	return nil
 }
 
-// launchAll launches the steps one by one, and calls before, unless it is nil, in front
-// of each.
+// launchAll launches the kernels one by one. It calls before, unless it is nil, before
+// each step.
 func (p *program) launchAll(before func(step int)) error {
 	d := p.device
 	if n := p.records(); n > 0 {
@@ -242,8 +242,7 @@ func (p *program) launchAll(before func(step int)) error {
 	return nil
 }
 
-// end sends what the steps have found wrong on its way to the host, and marks what
-// was written.
+// end starts the copy of the faults to the host, and records which memory was written.
 func (p *program) end(bind []ir.Storage) error {
 	d := p.device
 	var found []byte
@@ -256,7 +255,7 @@ func (p *program) end(bind []ir.Storage) error {
 			return d.failed("read", err)
 		}
 	}
-	mark, err := d.marks.record(d.stream)
+	mark, err := d.timeline.record(d.stream)
 	if err != nil {
 		return d.failed("record", err)
 	}
@@ -271,7 +270,7 @@ func (p *program) end(bind []ir.Storage) error {
 	return nil
 }
 
-// label is an op with its shapes, for errors of the driver.
+// label is the op and its shapes, for errors of the driver.
 func label(s ir.Step) string {
 	text := s.Op.Name()
 	for _, o := range s.In {

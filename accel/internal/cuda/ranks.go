@@ -14,7 +14,7 @@ import (
 
 var _ ir.Joinable = (*Device)(nil)
 
-// nccl opens the library.
+// nccl opens NCCL.
 func (d *Device) nccl() (l nccl.Library, err error) {
 	if d.libraries.NCCL == nil {
 		return nil, fmt.Errorf("%s: NCCL: %w", d.name, library.ErrOff)
@@ -29,13 +29,14 @@ func (d *Device) nccl() (l nccl.Library, err error) {
 	return l, nil
 }
 
-// CanJoin says why there is no NCCL.
+// CanJoin returns why NCCL cannot be used; nil if it can.
 func (d *Device) CanJoin() error {
 	_, err := d.nccl()
 	return err
 }
 
-// RanksID makes the name of a group of GPUs.
+// RanksID creates the identifier of a group of GPUs, which its first rank shares with the
+// others.
 func (d *Device) RanksID() ([]byte, error) {
 	l, err := d.nccl()
 	if err != nil {
@@ -48,7 +49,7 @@ func (d *Device) RanksID() ([]byte, error) {
 	return id[:], nil
 }
 
-// JoinRanks waits for the GPUs of the other ranks.
+// JoinRanks joins a group; it returns when the GPUs of all ranks have joined.
 func (d *Device) JoinRanks(ctx context.Context, id []byte, rank, size int) (joined ir.Ranks, err error) {
 	l, err := d.nccl()
 	if err != nil {
@@ -75,31 +76,31 @@ func (d *Device) JoinRanks(ctx context.Context, id []byte, rank, size int) (join
 	return r, nil
 }
 
-// ranks adds up memory on a stream of its own, so that kernels that do not need the
-// sums run beside them. It is no part of the graphs: a sum begins when a part of the
-// step is done, and each part is a graph of its own.
+// ranks adds up gradients over GPUs (all-reduce) on a stream of its own, so that kernels
+// that do not need the sums run at the same time. The sums are not part of the graphs: a
+// sum begins when a part of the step is done, and each part is a graph.
 type ranks struct {
 	device       *Device
 	name         string
 	communicator nccl.Communicator
 	stream       driver.Stream
-	summed       driver.Event // behind the last sum
-	waiting      []*storage   // whose sums later work has yet to wait for
+	summed       driver.Event // after the last sum
+	waiting      []*storage   // whose sums the main stream does not wait for yet
 }
 
 func (r *ranks) Name() string { return r.name }
 
-// types are those that are added up.
+// types are the element types that can be added up.
 var types = map[ir.DType]nccl.Type{ir.Float32: nccl.Float32, ir.Float64: nccl.Float64}
 
-// Sum asks for sums behind the work that has written s.
+// Sum starts an all-reduce after the work that has written s.
 func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.DType) error {
 	d, at := r.device, s.(*storage)
 	kind, ok := types[t]
 	if !ok {
 		return fmt.Errorf("%s: sums over ranks of %v", d.name, t)
 	}
-	if err := d.marks.wait(r.stream, at.written); err != nil {
+	if err := d.timeline.wait(r.stream, at.written); err != nil {
 		return d.failed("sum over ranks", err)
 	}
 	c := trace.Profile()
@@ -123,7 +124,7 @@ func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.D
 	return nil
 }
 
-// Wait has later kernels wait for the sums.
+// Wait makes later kernels wait for the sums.
 func (r *ranks) Wait() error {
 	d := r.device
 	if err := r.communicator.Err(); err != nil {
@@ -141,10 +142,10 @@ func (r *ranks) Wait() error {
 	return err
 }
 
-// Abort ends what waits.
+// Abort ends sums that wait for other ranks.
 func (r *ranks) Abort() error { return r.communicator.Abort() }
 
-// Close leaves the group when the sums are there.
+// Close leaves the group after the sums are done.
 func (r *ranks) Close() error {
 	d := r.device
 	if err := d.ctx.SyncStream(r.stream); err != nil {

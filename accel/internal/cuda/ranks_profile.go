@@ -8,21 +8,21 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// measuredSum is a sum over ranks between two events.
-type measuredSum struct {
+// profiledSum is a sum over ranks with an event before and after it.
+type profiledSum struct {
 	begin, end driver.Event
 	bytes      int
 }
 
-// sumBegins records an event in front of a sum, while a profile is taken; nil without.
-func (d *Device) sumBegins(c *trace.Collector, stream driver.Stream) (m *measuredSum, err error) {
+// sumBegins records the event before a sum; it returns nil without a profile.
+func (d *Device) sumBegins(c *trace.Collector, stream driver.Stream) (m *profiledSum, err error) {
 	if c == nil {
 		return nil, nil
 	}
 	if _, err := d.began(c); err != nil {
 		return nil, err
 	}
-	m = &measuredSum{}
+	m = &profiledSum{}
 	if m.begin, err = d.ctx.NewEvent(true); err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ func (d *Device) sumBegins(c *trace.Collector, stream driver.Stream) (m *measure
 	return m, d.ctx.Record(m.begin, stream)
 }
 
-// sumEnds records the event behind it.
-func (d *Device) sumEnds(m *measuredSum, stream driver.Stream, bytes int) error {
+// sumEnds records the event after it.
+func (d *Device) sumEnds(m *profiledSum, stream driver.Stream, bytes int) error {
 	if m == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (d *Device) sumEnds(m *measuredSum, stream driver.Stream, bytes int) error 
 	return d.ctx.Record(m.end, stream)
 }
 
-// settleSums tells the collector when the sums were made.
+// settleSums reads the times of the sums from their events.
 func (p *profile) settleSums(ctx driver.Context) error {
 	sums := p.sums
 	p.sums = nil

@@ -13,9 +13,9 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/nccl"
-	"github.com/quernlab/quern/accel/internal/cuda/played"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -35,7 +35,7 @@ func onRanks(t *testing.T, n int, options fake.Options, f func(rank int, r *ir.R
 				if err != nil {
 					return err
 				}
-				d, err := Open(fmt.Sprintf("cuda:%d", rank), gpu, 0, Libraries{NCCL: played.OpenNCCL})
+				d, err := Open(fmt.Sprintf("cuda:%d", rank), gpu, 0, Libraries{NCCL: fakelib.OpenNCCL})
 				if err != nil {
 					return err
 				}

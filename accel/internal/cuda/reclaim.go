@@ -1,14 +1,14 @@
 package cuda
 
-// drop notes what a program had that the garbage collector has found. It is called
-// on another goroutine.
+// drop adds what an unreachable program held to dropped. The runtime calls it on another
+// goroutine.
 func (d *Device) drop(h *held) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.dropped = append(d.dropped, h)
 }
 
-// reclaim gives back what such programs had.
+// reclaim frees what unreachable programs held.
 func (d *Device) reclaim() error {
 	d.mu.Lock()
 	dropped := d.dropped

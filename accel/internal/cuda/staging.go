@@ -2,28 +2,28 @@ package cuda
 
 import "github.com/quernlab/quern/accel/internal/cuda/driver"
 
-// The pieces of host memory from which data are copied to the device.
+// The pinned buffers from which data are copied to the device.
 const (
-	stagingPieces = 8
-	stagingBytes  = 1 << 20
+	stagingBuffers = 8
+	stagingBytes   = 1 << 20
 )
 
-// staging is pinned host memory that goes around: the host fills one piece while
-// others are being copied, and waits only when all are.
+// staging is a ring of pinned buffers: the host fills one while others are being copied,
+// and waits only if all are.
 type staging struct {
-	ctx    driver.Context
-	stream driver.Stream
-	pieces [stagingPieces][]byte
-	copied [stagingPieces]driver.Event
-	used   [stagingPieces]bool
-	next   int
-	filled int // bytes of the next piece that copies under way read
+	ctx     driver.Context
+	stream  driver.Stream
+	buffers [stagingBuffers][]byte
+	copied  [stagingBuffers]driver.Event
+	used    [stagingBuffers]bool
+	next    int
+	filled  int // bytes of the next buffer that are in use by copies
 }
 
 func newStaging(ctx driver.Context, stream driver.Stream) (s *staging, err error) {
 	s = &staging{ctx: ctx, stream: stream}
-	for i := range s.pieces {
-		if s.pieces[i], err = ctx.AllocHost(stagingBytes); err != nil {
+	for i := range s.buffers {
+		if s.buffers[i], err = ctx.AllocHost(stagingBytes); err != nil {
 			return nil, err
 		}
 		if s.copied[i], err = ctx.NewEvent(false); err != nil {
@@ -33,17 +33,17 @@ func newStaging(ctx driver.Context, stream driver.Stream) (s *staging, err error
 	return s, nil
 }
 
-// write copies src to the device, behind the stream's present work.
+// write copies src to the device, in stream order.
 func (s *staging) write(dst driver.Pointer, src []byte) error {
 	for len(src) > 0 {
 		if s.filled == stagingBytes {
-			if err := s.turn(); err != nil {
+			if err := s.advance(); err != nil {
 				return err
 			}
 		}
-		piece := s.pieces[s.next][s.filled:]
-		n := copy(piece, src)
-		if err := s.ctx.CopyToDevice(dst, piece[:n], s.stream); err != nil {
+		free := s.buffers[s.next][s.filled:]
+		n := copy(free, src)
+		if err := s.ctx.CopyToDevice(dst, free[:n], s.stream); err != nil {
 			return err
 		}
 		src, dst = src[n:], dst+driver.Pointer(n)
@@ -52,13 +52,13 @@ func (s *staging) write(dst driver.Pointer, src []byte) error {
 	return nil
 }
 
-// turn goes on to the next piece, when its copies are done.
-func (s *staging) turn() error {
+// advance switches to the next buffer when its copies are done.
+func (s *staging) advance() error {
 	if err := s.ctx.Record(s.copied[s.next], s.stream); err != nil {
 		return err
 	}
 	s.used[s.next] = true
-	s.next = (s.next + 1) % stagingPieces
+	s.next = (s.next + 1) % stagingBuffers
 	s.filled = 0
 	if !s.used[s.next] {
 		return nil

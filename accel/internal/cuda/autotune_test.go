@@ -11,19 +11,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/played"
+	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 )
 
-// chosen is the way that a fresh device chooses whose library's ways take some
-// milliseconds each; own kernels take 10.
-func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (way string, library *played.CuBLASLt) {
+// chosen returns the candidate that a new device selects. The library's plans take the
+// given milliseconds, our own kernels take 10.
+func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (way string, library *fakelib.CuBLASLt) {
 	t.Helper()
 	gpu, err := fake.Open(fake.Options{Modules: modules, Instant: true, Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 10 * time.Millisecond }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &played.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
-	d, err := Open("cuda:0", gpu, 0, Libraries{Measure: true, Choices: file, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
+	l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
+	d, err := Open("cuda:0", gpu, 0, Libraries{Autotune: true, TuningCache: file, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
 		l.Context = ctx.(fake.Performer)
 		return l, nil
 	}})
@@ -34,28 +34,27 @@ func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (wa
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := x.(*program).steps[0].(*choice)
-	way = named(c.taken, c.ways[c.taken])
+	c := x.(*program).steps[0].(*selection)
+	way = candidateName(c.selected, c.candidates[c.selected])
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
 	return way, l
 }
 
-// What was measured once holds in the next process, though other ways are faster by
-// then.
+// A measurement holds in later processes, even if another candidate is faster by then.
 func TestChoicesAreKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cache", "choices.json")
 	if way, l := chosen(t, file, false, 3, 2, 4); way != "2 cuBLASLt 1" || l.Runs < 6 {
 		t.Errorf("%s after %d runs", way, l.Runs)
 	}
-	if way, l := chosen(t, file, false, 1, 5, 4); way != "2 cuBLASLt 1" || l.Runs != 2 { // once launched, once captured
+	if way, l := chosen(t, file, false, 1, 5, 4); way != "2 cuBLASLt 1" || l.Runs != 2 { // one launch, one capture
 		t.Errorf("%s after %d runs", way, l.Runs)
 	}
 	if way, _ := chosen(t, "", false, 1, 5, 4); way != "1 cuBLASLt 0" {
 		t.Errorf("without a file: %s", way)
 	}
-	// What does not work any more is measured again.
+	// A selected plan that does not work any more is measured again.
 	if way, _ := chosen(t, file, true, 1, 5, 4); way != "0 own kernel" {
 		t.Errorf("a library that fails: %s", way)
 	}
@@ -73,7 +72,7 @@ func TestChoicesAreKept(t *testing.T) {
 			t.Errorf("%q was not replaced: %s", text, way)
 		}
 	}
-	// A way that the library does not have any more.
+	// A plan that the library does not have any more.
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -97,27 +96,27 @@ func TestChoicesThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// Several processes write one file: no choice of theirs breaks it.
+// Several processes write one file: none of their entries damages it.
 func TestChoicesOfSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "choices.json")
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			c := openChoices(file, "GPU")
+			c := openTuningCache(file, "GPU")
 			for j := range 10 {
-				c.put(10*i+j, 0, &whole{})
+				c.put(10*i+j, 0, &opStep{})
 				c.save()
 			}
 		})
 	}
 	all.Wait()
-	c := openChoices(file, "GPU")
+	c := openTuningCache(file, "GPU")
 	if len(c.known) < 10 {
-		t.Errorf("%d choices", len(c.known))
+		t.Errorf("%d entries", len(c.known))
 	}
 	for j := range 8 {
-		if got, ok := c.get(10*j, []step{&whole{}}); ok && got != 0 {
+		if got, ok := c.get(10*j, []step{&opStep{}}); ok && got != 0 {
 			t.Errorf("choice %d is %d", j, got)
 		}
 	}
@@ -125,9 +124,9 @@ func TestChoicesOfSeveralProcesses(t *testing.T) {
 	if err != nil || len(left) != 0 {
 		t.Errorf("files are left: %q, %v", left, err)
 	}
-	if other := openChoices(file, "another GPU"); len(other.known) == 0 {
+	if other := openTuningCache(file, "another GPU"); len(other.known) == 0 {
 		t.Error("the file cannot be read")
-	} else if _, ok := other.get(0, []step{&whole{}}); ok {
+	} else if _, ok := other.get(0, []step{&opStep{}}); ok {
 		t.Error("a choice of another GPU is taken")
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// errDropsNaN is why a library's plan is not taken: its ReLU is a maximum as the
-// hardware computes it, which is 0 for NaN and would hide that a training diverged.
+// errDropsNaN rejects a plan of a library: its ReLU is the maximum instruction of the
+// hardware, which returns 0 for NaN and would hide that a training diverged.
 var errDropsNaN = errors.New("its ReLU of NaN is not NaN")
 
-// notANumber is a quiet NaN of a type, twice for types of 16 bits.
-func notANumber(t ir.DType) uint32 {
+// quietNaN is a quiet NaN of a type, twice for 16-bit types.
+func quietNaN(t ir.DType) uint32 {
 	switch t {
 	case ir.Float16:
 		return 0x7e007e00
@@ -23,18 +23,18 @@ func notANumber(t ir.DType) uint32 {
 	return 0x7fc00000
 }
 
-// mostLooked is how many bytes of a result are looked at.
-const mostLooked = 1 << 14
+// maxVerified is how many bytes of a result are verified.
+const maxVerified = 1 << 14
 
-// check tries what a plan does not tell, on memory that holds zeros and does so again
-// when it is done: the ReLU of a product of NaN must be NaN, as ours is.
-func (w *multiplication) check(p *program) (err error) {
-	if !w.product.ReLU {
+// verify checks that the plan's ReLU of NaN is NaN, like that of our own kernels. It uses
+// the scratch memory, which holds zeros before and after.
+func (w *matmulCuBLASLt) verify(p *program) (err error) {
+	if !w.gemm.ReLU {
 		return nil
 	}
 	d, slot := p.device, w.a.Slot
 	words := roundUp(max(p.slots[slot].Bytes, 1)) / 4
-	if err := d.ctx.Fill(p.at[slot], notANumber(w.a.DType), 4, words, d.stream); err != nil {
+	if err := d.ctx.Fill(p.at[slot], quietNaN(w.a.DType), 4, words, d.stream); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.ctx.Fill(p.at[slot], 0, 4, words, d.stream)) }()
@@ -47,20 +47,20 @@ func (w *multiplication) check(p *program) (err error) {
 			return err
 		}
 	}
-	looked := d.host[:min(ir.Len(w.y.Shape)*w.y.DType.Size(), mostLooked)]
-	if err := d.ctx.CopyToHost(looked, p.address(w.y), d.stream); err != nil {
+	result := d.host[:min(ir.Len(w.y.Shape)*w.y.DType.Size(), maxVerified)]
+	if err := d.ctx.CopyToHost(result, p.address(w.y), d.stream); err != nil {
 		return err
 	}
 	if err := d.ctx.SyncStream(d.stream); err != nil {
 		return err
 	}
-	if !allNaN(looked, w.y.DType) {
+	if !allNaN(result, w.y.DType) {
 		return errDropsNaN
 	}
 	return nil
 }
 
-// allNaN tells whether all numbers of a type are NaN.
+// allNaN reports whether all elements of a type are NaN.
 func allNaN(b []byte, t ir.DType) bool {
 	for ; len(b) > 0; b = b[t.Size():] {
 		switch t {

@@ -12,13 +12,13 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// TestProductsByCapabilityOnCUDA wants wgmma for a product that is large enough on
-// capability 9.0, and mma elsewhere; both are right.
-func TestProductsByCapabilityOnCUDA(t *testing.T) {
-	const count, m, n, k = 64, 8, 8, 64 // as many as fill half of the device
+// TestMatMulByCapabilityOnCUDA expects wgmma for a large matrix multiplication on
+// capability 9.0, and mma elsewhere, with equal results.
+func TestMatMulByCapabilityOnCUDA(t *testing.T) {
+	const count, m, n, k = 64, 8, 8, 64 // enough to fill half of the device
 	a, b := make([]byte, 2*count*m*k), make([]byte, 2*count*n*k)
 	var want [count][m][n]float64
-	value := func(c, i, p int) float32 { return float32((c+i*7+p*3)%13-6) / 8 } // of bfloat16 exactly
+	value := func(c, i, p int) float32 { return float32((c+i*7+p*3)%13-6) / 8 } // exact in bfloat16
 	for c := range count {
 		for p := range k {
 			for i := range m {

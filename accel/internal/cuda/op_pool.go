@@ -5,7 +5,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// windows is the sizes of a pool over x that gives y.
+// windows describes pooling from the shape of x to that of y.
 func windows(op ir.Pool, d ir.DType, x, y []int) kernels.Pool {
 	return kernels.Pool{DType: d, Planes: x[0] * x[1], H: x[2], W: x[3], OH: y[2], OW: y[3],
 		Kernel: op.Kernel, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}

@@ -5,15 +5,15 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// watched tells a profile of the calls in which the host waits for the device. Reads
-// of results tell of themselves.
-type watched struct {
+// profiledContext adds to a profile the calls in which the host waits for the device.
+// Reads of results add themselves.
+type profiledContext struct {
 	driver.Context
 	reads driver.Stream
 }
 
-// waiting begins such a call; what is returned ends it.
-func (w *watched) waiting() (end func()) {
+// waiting begins such a call; the function that it returns ends it.
+func (w *profiledContext) waiting() (end func()) {
 	c := trace.Profile()
 	if c == nil {
 		return func() {}
@@ -23,7 +23,7 @@ func (w *watched) waiting() (end func()) {
 }
 
 // SyncStream waits for a stream.
-func (w *watched) SyncStream(s driver.Stream) error {
+func (w *profiledContext) SyncStream(s driver.Stream) error {
 	if s != w.reads {
 		defer w.waiting()()
 	}
@@ -31,13 +31,13 @@ func (w *watched) SyncStream(s driver.Stream) error {
 }
 
 // Sync waits for all streams.
-func (w *watched) Sync() error {
+func (w *profiledContext) Sync() error {
 	defer w.waiting()()
 	return w.Context.Sync()
 }
 
 // SyncEvent waits for an event.
-func (w *watched) SyncEvent(e driver.Event) error {
+func (w *profiledContext) SyncEvent(e driver.Event) error {
 	defer w.waiting()()
 	return w.Context.SyncEvent(e)
 }

@@ -8,29 +8,29 @@ import (
 func sum(p *program, s ir.Step) launcher {
 	op := s.Op.(ir.Sum)
 	o := kernels.Sum{DType: s.Out[0].DType}
-	o.Outer, o.N, o.Inner = three(s.In[0].Shape, op.From, op.To)
-	p.room(o.Workspace())
+	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.From, op.To)
+	p.needWorkspace(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.work()), nil
 	}
 }
 
-// along is the sizes of what is looked for along one axis.
-func along(x ir.Operand, axis int) kernels.Max {
+// reductionAlong describes a maximum along one axis.
+func reductionAlong(x ir.Operand, axis int) kernels.Max {
 	o := kernels.Max{DType: x.DType}
-	o.Outer, o.N, o.Inner = three(x.Shape, axis, axis+1)
+	o.Outer, o.N, o.Inner = splitAround(x.Shape, axis, axis+1)
 	return o
 }
 
-func largest(_ *program, s ir.Step) launcher {
-	o := along(s.In[0], s.Op.(ir.Max).Axis)
+func maxAlong(_ *program, s ir.Step) launcher {
+	o := reductionAlong(s.In[0], s.Op.(ir.Max).Axis)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
 }
 
 func argMax(_ *program, s ir.Step) launcher {
-	o := along(s.In[0], s.Op.(ir.ArgMax).Axis)
+	o := reductionAlong(s.In[0], s.Op.(ir.ArgMax).Axis)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Index(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
@@ -39,7 +39,7 @@ func argMax(_ *program, s ir.Step) launcher {
 func cumSum(_ *program, s ir.Step) launcher {
 	op := s.Op.(ir.CumSum)
 	o := kernels.CumSum{DType: s.Out[0].DType, Reverse: op.Reverse}
-	o.Outer, o.N, o.Inner = three(s.In[0].Shape, op.Axis, op.Axis+1)
+	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.Axis, op.Axis+1)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
@@ -48,7 +48,7 @@ func cumSum(_ *program, s ir.Step) launcher {
 func softmax(_ *program, s ir.Step) launcher {
 	_, log := s.Op.(ir.LogSoftmax)
 	o := kernels.Softmax{DType: s.Out[0].DType, Log: log}
-	o.Rows, o.N = rows(s.In[0].Shape)
+	o.Rows, o.N = splitLast(s.In[0].Shape)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
@@ -56,7 +56,7 @@ func softmax(_ *program, s ir.Step) launcher {
 
 func crossEntropy(p *program, s ir.Step) launcher {
 	o := kernels.CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
-	p.room(o.Workspace())
+	p.needWorkspace(o.Workspace())
 	number := p.check(indices("CrossEntropy", o.N))
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.fault(number), p.work()), nil

@@ -5,10 +5,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// rowNorm is the sizes of a norm of rows.
+// rowNorm describes LayerNorm or RMSNorm, and their gradients.
 func rowNorm(s ir.Step) kernels.Norm {
 	o := kernels.Norm{DType: s.Out[0].DType}
-	o.Rows, o.N = rows(s.In[0].Shape)
+	o.Rows, o.N = splitLast(s.In[0].Shape)
 	switch op := s.Op.(type) {
 	case ir.LayerNorm:
 		o.Centred, o.Epsilon = true, op.Epsilon
@@ -46,13 +46,13 @@ func normInput(_ *program, s ir.Step) launcher {
 
 func normWeight(p *program, s ir.Step) launcher {
 	o := rowNorm(s)
-	p.room(o.WeightWorkspace())
+	p.needWorkspace(o.WeightWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.WeightGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.work()), nil
 	}
 }
 
-// channels is the sizes of a norm of channels.
+// channels describes BatchNorm and its gradients.
 func channels(s ir.Step, epsilon float64) kernels.BatchNorm {
 	x := s.In[0].Shape
 	return kernels.BatchNorm{DType: s.Out[0].DType, Epsilon: epsilon, Images: x[0], Channels: x[1], Size: ir.Len(x[2:])}
@@ -60,7 +60,7 @@ func channels(s ir.Step, epsilon float64) kernels.BatchNorm {
 
 func batchStatistics(p *program, s ir.Step) launcher {
 	o := channels(s, 0)
-	p.room(o.Workspace())
+	p.needWorkspace(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Statistics(p.address(s.Out[0]), p.address(s.In[0]), p.work()), nil
 	}
@@ -69,13 +69,13 @@ func batchStatistics(p *program, s ir.Step) launcher {
 func batchNorm(_ *program, s ir.Step) launcher {
 	o := channels(s, s.Op.(ir.BatchNorm).Epsilon)
 	return func(p *program) ([]kernels.Launch, error) {
-		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), relu(s)), nil
+		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), endsWithReLU(s)), nil
 	}
 }
 
 func batchNormSums(p *program, s ir.Step) launcher {
 	o := channels(s, s.Op.(ir.BatchNormSums).Epsilon)
-	p.room(o.Workspace())
+	p.needWorkspace(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Sums(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.work()), nil
 	}

@@ -47,7 +47,7 @@ func concat(_ *program, s ir.Step) launcher {
 
 func pad(_ *program, s ir.Step) launcher {
 	op, x := s.Op.(ir.Pad), s.In[0]
-	outer, n, inner := three(x.Shape, op.Axis, op.Axis+1)
+	outer, n, inner := splitAround(x.Shape, op.Axis, op.Axis+1)
 	inner *= x.DType.Size()
 	o := kernels.Pad{Outer: outer, N: n * inner, Before: op.Before * inner, Size: op.Size * inner}
 	return func(p *program) ([]kernels.Launch, error) {
@@ -67,7 +67,7 @@ func gather(p *program, s ir.Step) launcher {
 func scatterAdd(p *program, s ir.Step) launcher {
 	x, pick, y := s.In[0], s.In[1], s.Out[0]
 	o := kernels.ScatterAdd{DType: y.DType, N: ir.Len(pick.Shape), Rows: y.Shape[0], Length: ir.Len(y.Shape[1:])}
-	p.room(o.Workspace())
+	p.needWorkspace(o.Workspace())
 	number := p.check(indices("ScatterAdd", o.Rows))
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(y), p.address(x), p.address(pick), p.fault(number), p.work()), nil
@@ -82,7 +82,8 @@ func oneHot(p *program, s ir.Step) launcher {
 	}
 }
 
-// index checks int64 and makes them int32; what is out of range need not fit these.
+// index converts int64 indices to int32 and checks their range; the fault has the int64
+// value, since one out of range may not fit int32.
 func index(p *program, s ir.Step) launcher {
 	op := s.Op.(ir.Index)
 	o := kernels.Index{N: ir.Len(s.In[0].Shape), Size: op.Size}

@@ -6,22 +6,22 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// loop is a fused loop.
-type loop struct {
+// fusedKernel computes a chain of elementwise ops.
+type fusedKernel struct {
 	kernel   *ptx.Loop
 	function driver.Function
-	guards   []int // faults before it
-	outputs  []int // slots that outlive the program, where there are guards
+	guards   []int // faults of earlier steps: no output is overwritten if one is set
+	outputs  []int // slots of outputs that outlive the program; none without guards
 }
 
-// elementwise tells whether a step is one op that loops compute, as most of float64
-// are.
-func elementwise(s ir.Step) bool { return builders[s.Op.Name()] == nil && ptx.Knows(s.Op.Name()) }
+// elementwise reports whether a step is a single op that a fused kernel computes, as are
+// most float64 ops.
+func elementwise(s ir.Step) bool { return opBuilders[s.Op.Name()] == nil && ptx.Knows(s.Op.Name()) }
 
-func (p *program) newLoop(s ir.Step) (step, error) {
-	l := &loop{}
+func (p *program) newFusedKernel(s ir.Step) (step, error) {
+	l := &fusedKernel{}
 	for _, o := range s.Out {
-		if p.slots[o.Slot].Kind == ir.Output { // which may be something that was there before
+		if p.slots[o.Slot].Kind == ir.Output { // may be memory that existed before the run
 			l.outputs = append(l.outputs, o.Slot)
 		}
 	}
@@ -33,8 +33,8 @@ func (p *program) newLoop(s ir.Step) (step, error) {
 	return l, p.compile(l, s)
 }
 
-// compile makes the kernel of a loop.
-func (p *program) compile(l *loop, s ir.Step) (err error) {
+// compile generates and loads the kernel.
+func (p *program) compile(l *fusedKernel, s ir.Step) (err error) {
 	if l.kernel, err = ptx.NewLoop(s, len(l.guards)); err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func (p *program) compile(l *loop, s ir.Step) (err error) {
 	return nil
 }
 
-func (l *loop) launches(p *program) ([]launch, error) {
+func (l *fusedKernel) launches(p *program) ([]launch, error) {
 	if l.kernel.Empty() {
 		return nil, nil
 	}
 	guards := make([]driver.Pointer, len(l.guards))
 	replaces := p.replaces(l.outputs)
 	for i, g := range l.guards {
-		// What replaces nothing is written in any case: later steps read it.
+		// An output that replaces nothing is written even after a fault: later steps read it.
 		if guards[i] = p.fault(len(p.explains)); replaces {
 			guards[i] = p.fault(g)
 		}
@@ -61,7 +61,7 @@ func (l *loop) launches(p *program) ([]launch, error) {
 	return []launch{{Launch: out}}, nil
 }
 
-// replaces tells whether an output takes the place of what was there before.
+// replaces reports whether an output overwrites memory that existed before the run.
 func (p *program) replaces(outputs []int) bool {
 	for _, o := range outputs {
 		for i, s := range p.slots {
@@ -72,3 +72,6 @@ func (p *program) replaces(outputs []int) bool {
 	}
 	return false
 }
+
+// LoopsRoundHalf reports that fused kernels can write 16-bit floats.
+func (d *Device) LoopsRoundHalf() bool { return true }

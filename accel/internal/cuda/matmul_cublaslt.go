@@ -8,25 +8,24 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// mostCalls is into how many products a batch is cut that no single stride walks.
-const mostCalls = 16
+// maxCalls is the maximum number of calls for a batch that no single stride describes.
+const maxCalls = 16
 
-// product is what cuBLASLt computes of a step, which may take several products of one
-// kind.
-type product struct {
+// gemm describes a step to cuBLASLt, which may need several calls with the same sizes.
+type gemm struct {
 	cublaslt.Product
-	outer []batchDim // of the products
+	outer []batchDim // dimensions over which the calls run
 	calls int
 }
 
 // batchDim is a dimension of a batch, with strides in elements.
 type batchDim struct{ size, a, b, y int }
 
-// batches are the dimensions of a batch, those joined that one stride walks in both
-// factors and the result.
-func batches(shape, a, b []int) []batchDim {
+// mergeBatch returns the dimensions of a batch, innermost first. Dimensions that one
+// stride describes in both factors and the result are merged.
+func mergeBatch(shape, a, b []int) []batchDim {
 	y := 1
-	var out []batchDim // from the innermost on
+	var out []batchDim // innermost first
 	for i := len(shape) - 1; i >= 0; i-- {
 		next := batchDim{shape[i], a[i], b[i], y}
 		y *= shape[i]
@@ -45,10 +44,10 @@ func batches(shape, a, b []int) []batchDim {
 	return out
 }
 
-// side is a factor [rows, columns] as cuBLASLt sees it, column by column: as it is,
-// which is transposed, or turned back. ok is false where neither dimension is
+// columnMajor describes a row-major factor [rows, columns] to cuBLASLt, which is column
+// major: as its transpose, or transposed back. ok is false if neither dimension is
 // contiguous.
-func side(t ir.DType, rows, columns, rowStride, columnStride int) (m cublaslt.Matrix, turned, ok bool) {
+func columnMajor(t ir.DType, rows, columns, rowStride, columnStride int) (m cublaslt.Matrix, transposed, ok bool) {
 	switch {
 	case (columnStride == 1 || columns == 1) && (rowStride >= columns || rows == 1):
 		lead := rowStride
@@ -66,27 +65,27 @@ func side(t ir.DType, rows, columns, rowStride, columnStride int) (m cublaslt.Ma
 	return m, false, false
 }
 
-// factors are those of a product y [batch…, M, N] = a [batch…, M, K]·b [batch…, K, N].
-type factors struct {
+// matmulTensors are those of y [batch…, M, N] = a [batch…, M, K] · b [batch…, K, N].
+type matmulTensors struct {
 	a, b, y    ir.Operand // the factors with the leading dimensions of y
 	bias, relu bool
 }
 
-// product is what cuBLASLt is asked, where it can do it. Its result lies column by
-// column, so that it computes the transposed product, b being its first factor.
-func (d *Device) product(f factors, alignA, alignB, alignY int) (p product, ok bool) {
+// gemm describes a matrix multiplication to cuBLASLt; ok is false if it cannot compute
+// it. The library is column major, so it computes yᵀ = bᵀ·aᵀ: b is its first factor.
+func (d *Device) gemm(f matmulTensors, alignA, alignB, alignY int) (p gemm, ok bool) {
 	r := len(f.y.Shape) - 2
 	m, n, k := f.y.Shape[r], f.y.Shape[r+1], f.a.Shape[r+1]
 	ta, ty := f.a.DType, f.y.DType
 	if m == 0 || n == 0 || k == 0 || !f.y.Contiguous() {
 		return p, false
 	}
-	dims := batches(f.y.Shape[:r], f.a.Stride[:r], f.b.Stride[:r])
+	dims := mergeBatch(f.y.Shape[:r], f.a.Stride[:r], f.b.Stride[:r])
 	for i := range dims {
 		dims[i].y *= m * n
 	}
 	rowStride := f.a.Stride[r]
-	// A batch of products with one right-hand side is one product.
+	// A batch with one right-hand side is a single multiplication with more rows.
 	if len(dims) > 0 && dims[0].b == 0 && dims[0].a != 0 && (m == 1 || dims[0].a == m*rowStride) {
 		if m == 1 {
 			rowStride = dims[0].a
@@ -99,10 +98,10 @@ func (d *Device) product(f factors, alignA, alignB, alignY int) (p product, ok b
 	}
 	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == ir.Float32 && d.tf32, f.bias, f.relu
 	p.Workspace = cublaslt.WorkspaceBytes(d.ctx.Info().Capability())
-	if p.A, p.TurnA, ok = side(f.b.DType, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
+	if p.A, p.TurnA, ok = columnMajor(f.b.DType, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
 		return p, false
 	}
-	if p.B, p.TurnB, ok = side(ta, m, k, rowStride, f.a.Stride[r+1]); !ok {
+	if p.B, p.TurnB, ok = columnMajor(ta, m, k, rowStride, f.a.Stride[r+1]); !ok {
 		return p, false
 	}
 	p.D = cublaslt.Matrix{Type: ty, Rows: n, Cols: m, Lead: n}
@@ -114,49 +113,48 @@ func (d *Device) product(f factors, alignA, alignB, alignY int) (p product, ok b
 	p.calls = 1
 	for _, o := range dims {
 		p.calls *= o.size
-		alignA, alignB, alignY = common(alignA, o.a*ta.Size()), common(alignB, o.b*ta.Size()), common(alignY, o.y*ty.Size())
+		alignA, alignB, alignY = commonAlignment(alignA, o.a*ta.Size()), commonAlignment(alignB, o.b*ta.Size()), commonAlignment(alignY, o.y*ty.Size())
 	}
 	p.A.Align, p.B.Align, p.D.Align = alignB, alignA, alignY
-	return p, p.calls <= mostCalls && p.Refusal() == ""
+	return p, p.calls <= maxCalls && p.Refusal() == ""
 }
 
-// common is the largest power of two, that align is, of which an offset is a
-// multiple as well.
-func common(align, offset int) int {
+// commonAlignment returns the alignment of an address that is offset bytes after one
+// aligned to align, a power of two.
+func commonAlignment(align, offset int) int {
 	if offset == 0 {
 		return align
 	}
 	return min(align, offset&-offset)
 }
 
-// alignment is what the address of an operand is a multiple of.
+// alignment is the alignment of an operand's address in bytes.
 func (p *program) alignment(o ir.Operand) int {
 	align := addressAlign
 	if s := p.slots[o.Slot]; s.Kind == ir.Arena {
-		align = common(align, s.Offset)
+		align = commonAlignment(align, s.Offset)
 	}
-	return common(align, o.Offset*o.DType.Size())
+	return commonAlignment(align, o.Offset*o.DType.Size())
 }
 
-// multiplication is a way to compute a product: a plan of cuBLASLt, and a loop behind
-// it for what that does not do.
-type multiplication struct {
-	factors
-	product product
-	biasAt  ir.Operand
-	after   *loop // nil for none
-	plan    cublaslt.Plan
-	op      string
+// matmulCuBLASLt is a plan of cuBLASLt, followed by a fused kernel for the parts of the
+// bias and ReLU that the plan does not compute.
+type matmulCuBLASLt struct {
+	matmulTensors
+	gemm   gemm
+	biasAt ir.Operand
+	after  *fusedKernel // nil for none
+	plan   cublaslt.Plan
+	op     string
 }
 
-// multiplications are the ways in which cuBLASLt computes a step; none where it does
-// not.
-func (p *program) multiplications(f factors, bias ir.Operand, op string) (kind any, ways []step) {
+// matmulCandidates returns cuBLASLt's plans for a step, none if it cannot compute it.
+func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) (key any, candidates []step) {
 	d := p.device
 	inside := f
 	alignY := p.alignment(f.y)
 	switch {
-	case f.a.DType == ir.Float64: // of which it has sums alone
+	case f.a.DType == ir.Float64: // the library has no epilogues for it
 		inside.bias, inside.relu = false, false
 	case f.a.DType.Eight():
 		inside.bias, inside.relu = f.bias && f.y.DType.Half(), false
@@ -167,11 +165,11 @@ func (p *program) multiplications(f factors, bias ir.Operand, op string) (kind a
 		}
 		alignY = min(alignY, p.alignment(bias))
 	}
-	asked, ok := d.product(inside, p.alignment(f.a), p.alignment(f.b), alignY)
+	asked, ok := d.gemm(inside, p.alignment(f.a), p.alignment(f.b), alignY)
 	if !ok {
 		return nil, nil
 	}
-	plans := d.blas.ways(d, asked.Product, op)
+	plans := d.blas.findPlans(d, asked.Product, op)
 	if len(plans) == 0 {
 		return nil, nil
 	}
@@ -180,59 +178,59 @@ func (p *program) multiplications(f factors, bias ir.Operand, op string) (kind a
 		bias.Layout = ir.Layout{Shape: f.y.Shape, Stride: []int{0, bias.Stride[0]}, Offset: bias.Offset}
 		biases = append(biases, bias)
 	}
-	after, err := p.addition(f.y, biases, f.relu && !inside.relu)
+	after, err := p.epilogue(f.y, biases, f.relu && !inside.relu)
 	if err != nil {
-		unused(d, d.blas.name, err)
+		logRejected(d, d.blas.name, err)
 		return nil, nil
 	}
 	for _, plan := range plans {
-		ways = append(ways, &multiplication{factors: inside, product: asked, biasAt: bias, after: after, plan: plan, op: op})
+		candidates = append(candidates, &matmulCuBLASLt{matmulTensors: inside, gemm: asked, biasAt: bias, after: after, plan: plan, op: op})
 	}
-	return multiplicationKind{asked.Product, asked.calls, f.bias, f.relu, d.blas.it.Version()}, ways
+	return matmulKey{asked.Product, asked.calls, f.bias, f.relu, d.blas.it.Version()}, candidates
 }
 
-// multiplicationKind is what the time of a product depends on.
-type multiplicationKind struct {
+// matmulKey is what the time of a matrix multiplication depends on.
+type matmulKey struct {
 	cublaslt.Product
 	calls      int
-	bias, relu bool   // inside the product or behind it
+	bias, relu bool   // computed by the plan or after it
 	version    string // of cuBLASLt
 }
 
-func (w *multiplication) name() string { return w.plan.Name() }
+func (w *matmulCuBLASLt) name() string { return w.plan.Name() }
 
-func (w *multiplication) room() int { return w.plan.Workspace() }
+func (w *matmulCuBLASLt) workspace() int { return w.plan.Workspace() }
 
-func (w *multiplication) launches(p *program) ([]launch, error) {
+func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {
 	a, b, y := p.address(w.a), p.address(w.b), p.address(w.y)
 	var bias driver.Pointer
 	if w.bias {
 		bias = p.address(w.biasAt)
 	}
-	for _, m := range []placed{{a, w.product.B.Align}, {b, w.product.A.Align}, {y, w.product.D.Align}, {bias, w.product.D.Align}} {
-		if !m.fits() {
-			return nil, &misplacedError{w.op, m.at}
+	for _, m := range []alignedPointer{{a, w.gemm.B.Align}, {b, w.gemm.A.Align}, {y, w.gemm.D.Align}, {bias, w.gemm.D.Align}} {
+		if !m.aligned() {
+			return nil, &misalignedError{w.op, m.at}
 		}
 	}
 	at := cublaslt.Places{Bias: bias, Work: p.work()}
 	if w.a.DType.Eight() {
 		at.ScaleA, at.ScaleB = p.scale(w.b), p.scale(w.a)
 	}
-	index := make([]int, len(w.product.outer))
+	index := make([]int, len(w.gemm.outer))
 	var out []launch
 	for {
 		atA, atB, atY := a, b, y
-		for i, o := range w.product.outer {
+		for i, o := range w.gemm.outer {
 			atA += driver.Pointer(index[i] * o.a * w.a.DType.Size())
 			atB += driver.Pointer(index[i] * o.b * w.b.DType.Size())
 			atY += driver.Pointer(index[i] * o.y * w.y.DType.Size())
 		}
 		at.D, at.A, at.B = atY, atB, atA
 		places := at
-		out = append(out, launch{call: &call{name: w.plan.Name(), op: w.op, plan: w.plan,
+		out = append(out, launch{call: &libraryCall{name: w.plan.Name(), op: w.op, plan: w.plan,
 			at:  []driver.Pointer{at.D, at.A, at.B, at.Bias, at.Work, at.ScaleA, at.ScaleB},
 			run: func(s driver.Stream) error { return w.plan.Run(s, places) }}})
-		if !advance(index, w.product.outer) {
+		if !advance(index, w.gemm.outer) {
 			break
 		}
 	}
@@ -243,7 +241,7 @@ func (w *multiplication) launches(p *program) ([]launch, error) {
 	return append(out, after...), err
 }
 
-// advance counts up; false after the last.
+// advance increments a multidimensional index; it returns false after the last.
 func advance(index []int, dims []batchDim) bool {
 	for i := range index {
 		if index[i]++; index[i] < dims[i].size {
@@ -254,7 +252,7 @@ func advance(index []int, dims []batchDim) bool {
 	return false
 }
 
-// broadcast is an operand with leading dimensions.
+// broadcast adds leading dimensions to an operand.
 func broadcast(o ir.Operand, lead []int) ir.Operand {
 	r := len(o.Shape) - 2
 	o.Layout = o.BroadcastTo(append(slices.Clone(lead), o.Shape[r:]...))

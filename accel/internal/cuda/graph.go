@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// instance is a program as a CUDA graph, with the addresses that it was given.
-type instance struct {
+// instance is a program as a CUDA graph for some addresses of its slots.
+type graphInstance struct {
 	at       []driver.Pointer
 	arena    driver.Pointer
 	graph    driver.Graph
@@ -17,28 +17,28 @@ type instance struct {
 	nodes    []driver.Node
 	launches []launch
 
-	events []driver.Event // before the first kernel and behind each; nil without a profile
-	works  *trace.Work    // what the events of the last launch will tell; nil if they have
+	events []driver.Event // before the first kernel and after each; nil without a profile
+	works  *trace.Work    // the kernels of the last launch, until their times are read from the events
 }
 
-// mostInstances is how many sets of buffers a program may meet in turns, before
-// graphs are given new addresses.
-const mostInstances = 4
+// maxInstances is how many graphs a program has, one for each set of buffers, before the
+// least recently used one is updated to new addresses.
+const maxInstances = 4
 
-// launchGraph runs the program as one launch.
+// launchGraph launches the program as a graph.
 func (p *program) launchGraph() error {
 	d, h := p.device, p.held
-	i := slices.IndexFunc(h.instances, func(x *instance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) })
-	var x *instance
+	i := slices.IndexFunc(h.instances, func(x *graphInstance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) })
+	var x *graphInstance
 	if i >= 0 {
 		x = h.instances[i]
 	} else {
-		launches, err := p.all()
+		launches, err := p.allLaunches()
 		if err != nil {
 			return err
 		}
-		if len(h.instances) == mostInstances {
-			i, x = 0, h.instances[0] // longest unused
+		if len(h.instances) == maxInstances {
+			i, x = 0, h.instances[0] // least recently used
 			if ok, err := d.update(x, launches); err != nil {
 				return d.failed("update the graph", err)
 			} else if !ok {
@@ -65,8 +65,8 @@ func (p *program) launchGraph() error {
 	return nil
 }
 
-// all is the work of all steps.
-func (p *program) all() ([]launch, error) {
+// all returns the launches of all steps.
+func (p *program) allLaunches() ([]launch, error) {
 	var out []launch
 	for _, s := range p.steps {
 		launches, err := s.launches(p)
@@ -78,10 +78,10 @@ func (p *program) all() ([]launch, error) {
 	return out, nil
 }
 
-// instantiate makes a graph: one kernel behind the other, with events between them
-// for a profile.
-func (d *Device) instantiate(launches []launch, faults driver.Pointer, checks int, measured bool) (x *instance, err error) {
-	x = &instance{launches: launches}
+// instantiate makes a graph of the launches, one after the other, with an event after each
+// if measured is set. checks is the number of fault records that it clears first.
+func (d *Device) instantiate(launches []launch, faults driver.Pointer, checks int, measured bool) (x *graphInstance, err error) {
+	x = &graphInstance{launches: launches}
 	if x.graph, err = d.ctx.NewGraph(); err != nil {
 		return nil, err
 	}
@@ -124,10 +124,10 @@ func (d *Device) instantiate(launches []launch, faults driver.Pointer, checks in
 	return x, err
 }
 
-// update gives a graph the parameters of other launches. ok is false where a kernel
-// is another one, as those of moves may be for addresses that are less aligned; the
-// graph is then of no more use.
-func (d *Device) update(x *instance, launches []launch) (ok bool, err error) {
+// update sets the parameters of a graph's kernels to those of other launches. ok is false
+// if a kernel differs, as copies do for less aligned addresses; the graph is then to be
+// closed.
+func (d *Device) update(x *graphInstance, launches []launch) (ok bool, err error) {
 	if len(launches) != len(x.launches) {
 		return false, nil
 	}
@@ -148,8 +148,8 @@ func (d *Device) update(x *instance, launches []launch) (ok bool, err error) {
 	return true, nil
 }
 
-// closeInstance gives a graph back when it has run.
-func (d *Device) closeInstance(x *instance) error {
+// closeInstance closes a graph after it has run.
+func (d *Device) closeInstance(x *graphInstance) error {
 	if err := d.ctx.SyncStream(d.stream); err != nil {
 		return err
 	}

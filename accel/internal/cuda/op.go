@@ -7,16 +7,16 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// whole is a step of one op that is no loop.
-type whole struct {
+// whole is a step of one op that is not elementwise: it has kernels of its own.
+type opStep struct {
 	label  string
 	launch launcher
 }
 
-// launcher gives the kernels of a step for the addresses of a run.
+// launcher returns the kernels of a step for the addresses of a run.
 type launcher func(p *program) ([]kernels.Launch, error)
 
-func (w *whole) launches(p *program) ([]launch, error) {
+func (w *opStep) launches(p *program) ([]launch, error) {
 	list, err := w.launch(p)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
@@ -30,12 +30,12 @@ func (w *whole) launches(p *program) ([]launch, error) {
 	return out, nil
 }
 
-// builders make the steps of ops, by name. What an op needs besides its operands it
-// asks the program for: room, and checks.
-var builders map[string]func(p *program, s ir.Step) launcher
+// opBuilders make the launchers of ops, by name. An op that needs a workspace or reports
+// faults asks the program for it (needWorkspace, check).
+var opBuilders map[string]func(p *program, s ir.Step) launcher
 
 func init() {
-	builders = map[string]func(p *program, s ir.Step) launcher{
+	opBuilders = map[string]func(p *program, s ir.Step) launcher{
 		"ArgMax":                  argMax,
 		"Attention":               attention,
 		"AttentionGradient":       attentionGradient,
@@ -66,7 +66,7 @@ func init() {
 		"Linear":                  linear,
 		"LogSoftmax":              softmax,
 		"MatMul":                  matMul,
-		"Max":                     largest,
+		"Max":                     maxAlong,
 		"MaxPool2D":               maxPool,
 		"MaxPool2DGradient":       maxPoolGradient,
 		"OneHot":                  oneHot,
@@ -82,54 +82,55 @@ func init() {
 	}
 }
 
-func (p *program) newWhole(s ir.Step) (step, error) {
-	build := builders[s.Op.Name()]
+func (p *program) newOpStep(s ir.Step) (step, error) {
+	build := opBuilders[s.Op.Name()]
 	if build == nil {
 		return nil, fmt.Errorf("%s: there is no kernel for %s", p.device.name, s.Op.Name())
 	}
-	w := &whole{label: label(s), launch: build(p, s)}
-	// Sizes that no kernel can do are known without addresses.
+	w := &opStep{label: label(s), launch: build(p, s)}
+	// Sizes that the kernels do not support are rejected now; they do not depend on addresses.
 	if _, err := w.launch(p); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
 	}
-	kind, ways := p.alternatives(s, w.label)
-	if len(ways) == 0 {
+	key, candidates := p.libraryCandidates(s, w.label)
+	if len(candidates) == 0 {
 		return w, nil
 	}
-	return &choice{step: s, kind: kind, label: w.label, ways: append([]step{w}, ways...), taken: -1}, nil
+	return &selection{step: s, key: key, label: w.label, candidates: append([]step{w}, candidates...), selected: -1}, nil
 }
 
-// alternatives are the ways in which libraries do a step, and what the time that
-// they take depends on.
-func (p *program) alternatives(s ir.Step, label string) (kind any, ways []step) {
+// libraryCandidates returns the algorithms with which libraries can compute a step, and a
+// key of what their time depends on.
+func (p *program) libraryCandidates(s ir.Step, label string) (key any, candidates []step) {
 	switch s.Op.(type) {
 	case ir.MatMul, ir.Linear:
 		if s.In[0].DType.Eight() {
-			return p.eightMultiplications(s, label)
+			return p.fp8Candidates(s, label)
 		}
 	}
 	switch s.Op.(type) {
 	case ir.MatMul:
 		lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
-		return p.multiplications(factors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: relu(s)}, ir.Operand{}, label)
+		return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: endsWithReLU(s)}, ir.Operand{}, label)
 	case ir.Linear:
-		return p.multiplications(factors{a: s.In[0], b: turned(s.In[1]), y: s.Out[0], bias: true, relu: relu(s)}, s.In[2], label)
+		return p.matmulCandidates(matmulTensors{a: s.In[0], b: transpose(s.In[1]), y: s.Out[0], bias: true, relu: endsWithReLU(s)}, s.In[2], label)
 	case ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
-		return p.convolutions(s, label)
+		return p.convCandidates(s, label)
 	}
 	return nil, nil
 }
 
-// room asks for room that lasts for one step.
-func (p *program) room(bytes int) { p.workspace = max(p.workspace, bytes) }
+// needWorkspace makes the program's workspace large enough for a step.
+func (p *program) needWorkspace(bytes int) { p.workspace = max(p.workspace, bytes) }
 
-// check asks for a place where a step reports what is wrong with its data.
+// check adds a fault that a step may report, and returns its index; explain turns what
+// the step wrote into an error.
 func (p *program) check(why explain) (number int) {
 	p.explains = append(p.explains, why)
 	return len(p.explains) - 1
 }
 
-// indices explains an index that is out of range.
+// indices explains the fault of an index out of range.
 func indices(op string, size int) explain {
 	return func(fault uint64, _ int64) error {
 		if _, what, wrong := kernels.Fault(fault); wrong {
@@ -139,13 +140,14 @@ func indices(op string, size int) explain {
 	}
 }
 
-// three splits a shape around some dimensions.
-func three(shape []int, from, to int) (outer, n, inner int) {
+// splitAround returns the number of elements of the dimensions before from, from from to
+// to, and after.
+func splitAround(shape []int, from, to int) (outer, n, inner int) {
 	return ir.Len(shape[:from]), ir.Len(shape[from:to]), ir.Len(shape[to:])
 }
 
-// rows splits a shape before its last dimension.
-func rows(shape []int) (rows, n int) {
+// splitLast returns the number of rows and the size of the last dimension.
+func splitLast(shape []int) (rows, n int) {
 	last := len(shape) - 1
 	return ir.Len(shape[:last]), shape[last]
 }

@@ -1,4 +1,4 @@
-package played
+package fakelib
 
 import (
 	"fmt"
@@ -12,28 +12,28 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// CuDNN plays cuDNN. The fields may be changed until it is used.
+// CuDNN is a fake of cuDNN. The fields may be changed until it is used.
 type CuDNN struct {
 	Context fake.Performer
-	// Refuses makes the calls of a function fail, cudnnBackendExecute for instance.
+	// Refuses names functions whose calls fail, cudnnBackendExecute for instance.
 	Refuses map[string]bool
 
-	// Runs counts the convolutions that were asked for.
+	// Runs counts the convolutions .
 	Runs  int
 	plans int // not closed
 }
 
 var _ cudnn.Library = (*CuDNN)(nil)
 
-// OpenCuDNN plays the library on a context of package fake.
+// OpenCuDNN opens the fake for a context of package fake.
 func OpenCuDNN(ctx driver.Context) (cudnn.Library, error) {
 	return &CuDNN{Context: ctx.(fake.Performer)}, nil
 }
 
-// Version is one that is used.
+// Version is a version that the back end supports.
 func (l *CuDNN) Version() string { return "9.0.0" }
 
-// Close is refused while there are plans.
+// Close fails while plans are open.
 func (l *CuDNN) Close() error {
 	if l.plans != 0 {
 		return l.refused("cudnnDestroy", "%d plans are left", l.plans)
@@ -45,7 +45,7 @@ func (l *CuDNN) refused(call, format string, args ...any) error {
 	return &library.CallError{Library: library.CuDNN, Call: call, Code: 2000, Status: "CUDNN_STATUS_BAD_PARAM", Words: fmt.Sprintf(format, args...)}
 }
 
-// check finds what cuDNN's documentation does not allow.
+// check returns what cuDNN's documentation does not allow.
 func (l *CuDNN) check(c cudnn.Convolution) error {
 	for _, n := range []int{c.N, c.C, c.H, c.W, c.O, c.OH, c.OW, c.KH, c.KW, c.Groups, c.Stride[0], c.Stride[1], c.Dilation[0], c.Dilation[1]} {
 		if n < 1 {
@@ -67,7 +67,7 @@ func (l *CuDNN) check(c cudnn.Convolution) error {
 	return nil
 }
 
-// Plans gives some, of which the second wants memory.
+// Plans returns some plans; the second needs a workspace.
 func (l *CuDNN) Plans(c cudnn.Convolution, n int) ([]cudnn.Plan, error) {
 	if l.Refuses["cudnnBackendFinalize"] {
 		return nil, l.refused("cudnnBackendFinalize", "as the test wants")
@@ -76,13 +76,13 @@ func (l *CuDNN) Plans(c cudnn.Convolution, n int) ([]cudnn.Plan, error) {
 		return nil, err
 	}
 	var plans []cudnn.Plan
-	for i := range min(n, playedPlans) {
-		room := i % 2 * (8 << 10)
-		if room > c.Workspace {
+	for i := range min(n, maxPlans) {
+		workspace := i % 2 * (8 << 10)
+		if workspace > c.Workspace {
 			continue
 		}
 		l.plans++
-		plans = append(plans, &convolutionPlan{library: l, convolution: c, number: i, room: room})
+		plans = append(plans, &convolutionPlan{library: l, convolution: c, number: i, workspace: workspace})
 	}
 	return plans, nil
 }
@@ -91,13 +91,13 @@ type convolutionPlan struct {
 	library     *CuDNN
 	convolution cudnn.Convolution
 	number      int
-	room        int
+	workspace   int
 	closed      bool
 }
 
 func (p *convolutionPlan) Name() string { return fmt.Sprintf("cuDNN engine %d", p.number) }
 
-func (p *convolutionPlan) Workspace() int { return p.room }
+func (p *convolutionPlan) Workspace() int { return p.workspace }
 
 func (p *convolutionPlan) Close() {
 	if !p.closed {
@@ -113,15 +113,15 @@ func (p *convolutionPlan) Run(s driver.Stream, x, w, y, work driver.Pointer) err
 		return l.refused("cudnnBackendExecute", "the plan is closed")
 	case l.Refuses["cudnnBackendExecute"]:
 		return l.refused("cudnnBackendExecute", "as the test wants")
-	case p.room > 0 && work%256 != 0:
+	case p.workspace > 0 && work%256 != 0:
 		return l.refused("cudnnBackendExecute", "a workspace at %#x", work)
 	case x%driver.Pointer(c.AlignX) != 0 || w%driver.Pointer(c.AlignW) != 0 || y%driver.Pointer(c.AlignY) != 0:
 		return l.refused("cudnnBackendExecute", "tensors at %#x, %#x and %#x", x, w, y)
 	}
 	l.Runs++
 	return l.Context.Perform(s, p.Name(), time.Duration(0), func(m *ptxsim.Memory) error {
-		if p.room > 0 { // the true one leaves anything there
-			if err := m.Write(uint64(work), make([]byte, p.room)); err != nil {
+		if p.workspace > 0 { // the real library leaves arbitrary data there
+			if err := m.Write(uint64(work), make([]byte, p.workspace)); err != nil {
 				return err
 			}
 		}
@@ -129,7 +129,7 @@ func (p *convolutionPlan) Run(s driver.Stream, x, w, y, work driver.Pointer) err
 	})
 }
 
-// convolve computes the tensor that a kind says from the others.
+// convolve computes one of the tensors, as the kind says, from the other two.
 func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) error {
 	per := c.C / c.Groups
 	at := [3]driver.Pointer{y, x, w} // by the kind that computes it
@@ -163,7 +163,8 @@ func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) err
 	return m.Write(uint64(at[c.Kind]), encode(c.Type, tensors[c.Kind]))
 }
 
-// products visits the elements of the three tensors that belong together.
+// products calls a function for each product of an element of x and one of w, with the
+// element of y to which it is added.
 func products(c cudnn.Convolution, visit func(x, w, y int)) {
 	per := c.C / c.Groups
 	for n := range c.N {

@@ -1,4 +1,4 @@
-package played
+package fakelib
 
 import (
 	"fmt"
@@ -13,32 +13,32 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// CuBLASLt plays cuBLASLt. The fields may be changed until it is used.
+// CuBLASLt is a fake of cuBLASLt. The fields may be changed until it is used.
 type CuBLASLt struct {
 	Context fake.Performer
-	// Refuses makes the calls of a function fail, cublasLtMatmul for instance.
+	// Refuses names functions whose calls fail, cublasLtMatmul for instance.
 	Refuses map[string]bool
-	// DropsNaN has the ReLU of some plans give 0 for NaN, as a maximum does; nil for none.
+	// DropsNaN lists plans whose ReLU of NaN is 0, as a maximum instruction returns; nil for none.
 	DropsNaN func(number int) bool
 	// Takes is how long a plan's kernel takes; nil for no time.
 	Takes func(p cublaslt.Product, number int) time.Duration
 
-	// Runs counts the products that were asked for.
+	// Runs counts the multiplications.
 	Runs  int
 	plans int // not closed
 }
 
 var _ cublaslt.Library = (*CuBLASLt)(nil)
 
-// OpenCuBLASLt plays the library on a context of package fake.
+// OpenCuBLASLt opens the fake for a context of package fake.
 func OpenCuBLASLt(ctx driver.Context) (cublaslt.Library, error) {
 	return &CuBLASLt{Context: ctx.(fake.Performer)}, nil
 }
 
-// Version is one that is used.
+// Version is a version that the back end supports.
 func (l *CuBLASLt) Version() string { return "13.0.0" }
 
-// Close is refused while there are plans.
+// Close fails while plans are open.
 func (l *CuBLASLt) Close() error {
 	if l.plans != 0 {
 		return l.refused("cublasLtDestroy", "%d plans are left", l.plans)
@@ -50,7 +50,7 @@ func (l *CuBLASLt) refused(call, format string, args ...any) error {
 	return &library.CallError{Library: library.CuBLASLt, Call: call, Code: 7, Status: "CUBLAS_STATUS_INVALID_VALUE", Words: fmt.Sprintf(format, args...)}
 }
 
-// check finds what cuBLASLt's documentation does not allow.
+// check returns what cuBLASLt's documentation does not allow.
 func (l *CuBLASLt) check(p cublaslt.Product) error {
 	m, n := p.D.Rows, p.D.Cols
 	am, ak := p.A.Rows, p.A.Cols
@@ -86,10 +86,10 @@ func (l *CuBLASLt) check(p cublaslt.Product) error {
 	return nil
 }
 
-// playedPlans is how many ways there are to do a product.
-const playedPlans = 3
+// maxPlans is how many plans there are for an operation.
+const maxPlans = 3
 
-// Plans gives some, of which the second wants memory.
+// Plans returns some plans; the second needs a workspace.
 func (l *CuBLASLt) Plans(p cublaslt.Product, n int) ([]cublaslt.Plan, error) {
 	if l.Refuses["cublasLtMatmulAlgoGetHeuristic"] {
 		return nil, l.refused("cublasLtMatmulAlgoGetHeuristic", "as the test wants")
@@ -98,28 +98,28 @@ func (l *CuBLASLt) Plans(p cublaslt.Product, n int) ([]cublaslt.Plan, error) {
 		return nil, err
 	}
 	var plans []cublaslt.Plan
-	for i := range min(n, playedPlans) {
-		room := i % 2 * (8 << 10)
-		if room > p.Workspace {
+	for i := range min(n, maxPlans) {
+		workspace := i % 2 * (8 << 10)
+		if workspace > p.Workspace {
 			continue
 		}
 		l.plans++
-		plans = append(plans, &productPlan{library: l, product: p, number: i, room: room})
+		plans = append(plans, &productPlan{library: l, product: p, number: i, workspace: workspace})
 	}
 	return plans, nil
 }
 
 type productPlan struct {
-	library *CuBLASLt
-	product cublaslt.Product
-	number  int
-	room    int
-	closed  bool
+	library   *CuBLASLt
+	product   cublaslt.Product
+	number    int
+	workspace int
+	closed    bool
 }
 
 func (p *productPlan) Name() string { return fmt.Sprintf("cuBLASLt %d", p.number) }
 
-func (p *productPlan) Workspace() int { return p.room }
+func (p *productPlan) Workspace() int { return p.workspace }
 
 func (p *productPlan) Close() {
 	if !p.closed {
@@ -139,7 +139,7 @@ func (p *productPlan) Run(s driver.Stream, at cublaslt.Places) error {
 		return l.refused("cublasLtMatmul", "a bias at %#x", at.Bias)
 	case (at.ScaleA != 0) != eight || (at.ScaleB != 0) != eight:
 		return l.refused("cublasLtMatmul", "scales at %#x and %#x", at.ScaleA, at.ScaleB)
-	case p.room > 0 && at.Work%256 != 0:
+	case p.workspace > 0 && at.Work%256 != 0:
 		return l.refused("cublasLtMatmul", "a workspace at %#x", at.Work)
 	}
 	for _, one := range []struct {
@@ -156,8 +156,8 @@ func (p *productPlan) Run(s driver.Stream, at cublaslt.Places) error {
 		takes = l.Takes(p.product, p.number)
 	}
 	return l.Context.Perform(s, p.Name(), takes, func(m *ptxsim.Memory) error {
-		if p.room > 0 { // the true one leaves anything there
-			if err := m.Write(uint64(at.Work), make([]byte, p.room)); err != nil {
+		if p.workspace > 0 { // the real library leaves arbitrary data there
+			if err := m.Write(uint64(at.Work), make([]byte, p.workspace)); err != nil {
 				return err
 			}
 		}
@@ -165,7 +165,7 @@ func (p *productPlan) Run(s driver.Stream, at cublaslt.Places) error {
 	})
 }
 
-// multiply computes a product.
+// multiply computes a matrix multiplication.
 func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, at cublaslt.Places) error {
 	scale := 1.0
 	for _, one := range []driver.Pointer{at.ScaleA, at.ScaleB} {
@@ -220,7 +220,7 @@ func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, at cublaslt.P
 	return nil
 }
 
-// matrix holds the elements of one, column by column.
+// matrix holds the elements of a matrix, column-major.
 type matrix struct {
 	rows  int
 	value []float64

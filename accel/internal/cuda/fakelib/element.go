@@ -1,4 +1,4 @@
-package played
+package fakelib
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// decode gives a number of some type.
+// decode returns an element of some type.
 func decode(t tensor.DType, b []byte) float64 {
 	switch t {
 	case tensor.Float64:
@@ -26,7 +26,7 @@ func decode(t tensor.DType, b []byte) float64 {
 	}
 }
 
-// encode writes numbers of some type.
+// encode writes an element of some type.
 func encode(t tensor.DType, values []float64) []byte {
 	var b []byte
 	for _, v := range values {
@@ -44,7 +44,7 @@ func encode(t tensor.DType, values []float64) []byte {
 	return b
 }
 
-// unwrittenError says that a library reads what nobody has written.
+// unwrittenError reports that a library reads memory that nobody has written.
 type unwrittenError struct {
 	at    driver.Pointer
 	bytes int
@@ -54,7 +54,7 @@ func (e *unwrittenError) Error() string {
 	return fmt.Sprintf("%d bytes at %#x are read, and nobody has written all of them", e.bytes, e.at)
 }
 
-// numbers reads numbers that lie one behind the other.
+// numbers reads contiguous elements.
 func numbers(m *ptxsim.Memory, at driver.Pointer, t tensor.DType, n int) ([]float64, error) {
 	b := make([]byte, n*t.Size())
 	if ok, err := m.Written(uint64(at), len(b)); err != nil {

@@ -1,4 +1,4 @@
-package played
+package fakelib
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 )
 
-// NCCL plays NCCL between contexts of package fake, in one process or in several. The
-// rank that makes the id adds up what all send to it.
+// NCCL is a fake of NCCL between contexts of package fake, in one process or in several. The
+// rank that creates the id adds up what all ranks send to it.
 type NCCL struct {
 	Context fake.Performer
-	// Refuses makes the calls of a function fail.
+	// Refuses names functions whose calls fail.
 	Refuses map[string]bool
 	// Takes is how long a sum takes.
 	Takes time.Duration
@@ -30,19 +30,19 @@ type NCCL struct {
 
 var _ nccl.Library = (*NCCL)(nil)
 
-// OpenNCCL plays the library on a context of package fake.
+// OpenNCCL opens the fake for a context of package fake.
 func OpenNCCL(ctx driver.Context) (nccl.Library, error) {
 	return &NCCL{Context: ctx.(fake.Performer)}, nil
 }
 
-// Version is one that is used.
+// Version is a version that the back end supports.
 func (l *NCCL) Version() string { return "2.27.3" }
 
 func refusedSum(call, format string, args ...any) error {
 	return &library.CallError{Library: library.NCCL, Call: call, Code: 4, Status: "invalid argument", Words: fmt.Sprintf(format, args...)}
 }
 
-// NewID is the address of a sum that ranks join.
+// NewID returns the address of a hub that ranks join.
 func (l *NCCL) NewID() (id nccl.ID, err error) {
 	if l.Refuses["ncclGetUniqueId"] {
 		return id, refusedSum("ncclGetUniqueId", "as the test wants")
@@ -51,7 +51,7 @@ func (l *NCCL) NewID() (id nccl.ID, err error) {
 	if err != nil {
 		return id, err
 	}
-	if err := listener.(*net.TCPListener).SetDeadline(time.Now().Add(time.Minute)); err != nil { // for ranks that do not come
+	if err := listener.(*net.TCPListener).SetDeadline(time.Now().Add(time.Minute)); err != nil { // if ranks do not join
 		return id, err
 	}
 	copy(id[:], listener.Addr().String())
@@ -60,7 +60,7 @@ func (l *NCCL) NewID() (id nccl.ID, err error) {
 }
 
 // hub adds up in the order of the ranks: the size of the group comes first, then
-// numbers behind their count.
+// elements after their count.
 func hub(listener net.Listener) {
 	var conns []net.Conn
 	defer func() {
@@ -89,7 +89,7 @@ func hub(listener net.Listener) {
 		conns[who[0]] = c
 	}
 	for _, c := range conns {
-		if _, err := c.Write([]byte{1}); err != nil { // all are there
+		if _, err := c.Write([]byte{1}); err != nil { // all have joined
 			return
 		}
 	}
@@ -153,7 +153,7 @@ func cut(b []byte) (before string, after []byte, found bool) {
 	return string(b), nil, false
 }
 
-// communicator is a rank's connection with the sum.
+// communicator is a rank's connection to the hub.
 type communicator struct {
 	library *NCCL
 	conn    net.Conn
@@ -197,7 +197,7 @@ func (c *communicator) Sum(_ context.Context, s driver.Stream, at driver.Pointer
 		if err == nil {
 			err = binary.Read(c.conn, binary.LittleEndian, values)
 		}
-		if err != nil { // as on a GPU, where such a kernel ends without a result
+		if err != nil { // as on a GPU, where an aborted kernel ends without a result
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.failed = refusedSum("ncclAllReduce", "a rank is gone: %v", err)
@@ -222,7 +222,7 @@ func (c *communicator) Err() error {
 }
 
 func (c *communicator) Abort() error {
-	_ = c.conn.Close() // which may have been before
+	_ = c.conn.Close() // it may be closed already
 	return nil
 }
 

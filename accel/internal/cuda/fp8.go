@@ -1,0 +1,97 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// The least compute capability and version of CUDA with 8-bit floats, and the only
+// capability with wgmma.
+const (
+	minFP8Capability = 89
+	minFP8CUDA       = 12040
+	hopperCapability = 90
+)
+
+// MultipliesEight returns why the GPU cannot multiply 8-bit floats; nil if it can.
+func (d *Device) MultipliesEight() error {
+	i := d.ctx.Info()
+	if i.Capability() < minFP8Capability {
+		return fmt.Errorf("%s is of compute capability %d.%d, and 8-bit floats need 8.9 or more", d.name, i.Major, i.Minor)
+	}
+	if i.CUDA < minFP8CUDA {
+		return fmt.Errorf("%s: the NVIDIA driver supports CUDA %d.%d, and 8-bit floats need 12.4 or later; update the driver", d.name, i.CUDA/1000, i.CUDA%1000/10)
+	}
+	return nil
+}
+
+// packedFP8 describes a packed operand whose rows are pitch bytes apart.
+func (p *program) packedFP8(o ir.Operand, pitch int) kernels.Packed8 {
+	return kernels.Packed8{At: p.address(o), Head: p.at[o.Slot], Pitch: int64(pitch)}
+}
+
+// scaleAt is the offset in an operand's header of 2⁻ᵉ, the scale that libraries multiply
+// with.
+const scaleAt = 4
+
+// scale is the address of a packed operand's scale.
+func (p *program) scale(o ir.Operand) driver.Pointer { return p.at[o.Slot] + scaleAt }
+
+// fp8Candidates returns cuBLASLt's plans for packed factors a [M, K] and b [N, K].
+//
+// The library multiplies both scales as float32; our own kernels apply them one after the
+// other. So the library's sums may be 0 for factors that are all below 1e-19, and infinite
+// for factors with elements above 1e19.
+func (p *program) fp8Candidates(s ir.Step, label string) (key any, candidates []step) {
+	f := matmulTensors{a: s.In[0], b: transpose(s.In[1]), y: s.Out[0], bias: len(s.In) == 3, relu: endsWithReLU(s)}
+	var bias ir.Operand
+	if f.bias {
+		bias = s.In[2]
+	}
+	return p.matmulCandidates(f, bias, label)
+}
+
+// round8 writes bfloat16 elements, and packed 8-bit ones row by row, column by column or
+// both. The types and strides of the outputs say which: see ir.EightProducts.
+func round8(p *program, s ir.Step) launcher {
+	x := s.In[0]
+	o := kernels.Round8{From: x.DType, To: s.Op.(ir.Round8).To, Rows: 1, Columns: ir.Len(x.Shape)}
+	if len(x.Shape) == 2 {
+		o.Rows, o.Columns = x.Shape[0], x.Shape[1]
+	}
+	p.needWorkspace(o.Workspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		var y kernels.Pointer
+		var byRow, byColumn kernels.Packed8
+		for _, out := range s.Out {
+			switch {
+			case !out.DType.Eight():
+				y = p.address(out)
+			case out.Stride[1] == 1:
+				byRow = p.packedFP8(out, out.Stride[0])
+			default:
+				byColumn = p.packedFP8(out, out.Stride[1])
+			}
+		}
+		return o.Launches(y, byRow, byColumn, p.address(x), p.work())
+	}
+}
+
+// fp8MatMul multiplies packed factors: a [M, K] · bᵀ [K, N].
+func fp8MatMul(p *program, s ir.Step) launcher {
+	a, b, y := s.In[0], s.In[1], s.Out[0]
+	o := kernels.MatMul8{A: a.DType, M: a.Shape[0], N: b.Shape[0], K: a.Shape[1], Bias: len(s.In) == 3, ReLU: endsWithReLU(s),
+		Half: y.DType.Half(), Hopper: p.device.hasWgmma()}
+	bias := p.biasOf(s, o.Workspace())
+	return func(p *program) ([]kernels.Launch, error) {
+		at, out, err := bias(p)
+		if err != nil {
+			return nil, err
+		}
+		launches, err := o.Launches(p.address(y), p.packedFP8(a, a.Stride[0]), p.packedFP8(b, b.Stride[0]), at, p.work())
+		return append(out, launches...), err
+	}
+}
