@@ -33,8 +33,9 @@
 //   - A line that begins with % or ! is a command of package magic; %help lists
 //     them.
 //   - Packages of modules that %get was given are interpreted from source, see
-//     package source: they are lowered, and their variables set, when a cell
-//     imports them first. A package that is refused leaves no trace.
+//     package source. A cell that imports one first sets its variables and runs its
+//     init functions; a function or type is lowered when a cell first uses it. What
+//     is refused fails that cell and leaves no trace.
 //
 // # What a later cell changes
 //

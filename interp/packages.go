@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
@@ -15,20 +17,48 @@ import (
 
 // Packages of modules are lowered and run like cells, when a cell imports them.
 
-// runPackages makes what a checked cell imports from source ready.
-func (s *Session) runPackages(ctx context.Context, number int) error {
-	packages := s.loader.Take()
-	for i, p := range packages {
-		if err := s.runPackage(ctx, number, p); err != nil {
-			s.loader.Drop(packages[i:])
+// runPackages makes what a checked cell needs of packages of modules ready.
+func (s *Session) runPackages(ctx context.Context, cell *check.Cell) error {
+	var imports []string
+	for _, spec := range cell.Imports {
+		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+			imports = append(imports, path)
+		}
+	}
+	parts := s.loader.Needed(imports, cell.Info, nodes(cell))
+	for i, p := range parts {
+		if err := s.runPart(ctx, cell.Number, p); err != nil {
+			s.loader.Drop(parts[i:])
 			return err
 		}
+		s.loader.Ran(p)
 	}
 	return nil
 }
 
-func (s *Session) runPackage(ctx context.Context, number int, p *source.Package) error {
-	s.checker.AddFacts(p.Info)
+// nodes are the syntax of a cell.
+func nodes(cell *check.Cell) []ast.Node {
+	var list []ast.Node
+	for _, t := range cell.Types {
+		list = append(list, t)
+	}
+	for _, f := range cell.Funcs {
+		list = append(list, f)
+	}
+	for _, i := range cell.Init {
+		list = append(list, i.Rhs)
+	}
+	for _, b := range cell.Body {
+		list = append(list, b)
+	}
+	return list
+}
+
+func (s *Session) runPart(ctx context.Context, number int, p *source.Part) error {
+	if p.Empty() {
+		return nil
+	}
+	s.checker.AddFacts(p.Info, p.Nodes)
 	cell := &check.Cell{
 		Number: number, Fset: s.fset, Package: p.Types, Info: s.checker.Info(),
 		Types: p.Specs, Funcs: p.Funcs, Vars: p.Vars, Init: p.Init, Body: p.Inits,

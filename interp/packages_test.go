@@ -211,3 +211,118 @@ func TestModuleRefused(t *testing.T) {
 		n.must(t, "1 + 1", "= 2")
 	}
 }
+
+const lazySource = `package lazy
+
+import (
+	"fmt"
+	"runtime"
+)
+
+var Log []string
+
+func note(s string) int { Log = append(Log, s); return len(Log) }
+
+var (
+	Once    = note("variable")
+	Table   = []int{1, 2, 3}
+	Pointer = &Table
+	Unset   int
+)
+
+func init() { note("init") }
+
+type Shape interface{ Area() float64 }
+
+type Square struct{ Side float64 }
+
+func (s Square) Area() float64   { return s.Side * s.Side }
+func (s Square) String() string  { return fmt.Sprintf("square of %g", s.Side) }
+func (s *Square) Scale(k float64) { s.Side *= k }
+
+type Circle struct{ Square }
+
+func New(side float64) any { return Square{side} }
+
+func Total(shapes ...Shape) (sum float64) {
+	for _, s := range shapes {
+		sum += s.Area()
+	}
+	return sum
+}
+
+func Change() { Table[0] = 9; Unset = 5 }
+
+func Even(n int) bool { return n == 0 || Odd(n-1) }
+func Odd(n int) bool  { return n != 0 && Even(n-1) }
+
+// Bad cannot be interpreted.
+func Bad() { runtime.AddCleanup(new(int), func(int) {}, 0) }
+
+func Good() string { return "good" }
+`
+
+func lazyModules(t *testing.T) interp.Option {
+	return modules(t, map[string]string{
+		"example.com/lazy@v1.0.0/go.mod":     "module example.com/lazy\n",
+		"example.com/lazy@v1.0.0/lazy.go":    lazySource,
+		"example.com/lazy@v1.0.0/top/top.go": "package top\nimport \"example.com/lazy\"\ntype Named struct{ lazy.Circle }\nfunc Both() float64 { return lazy.Total(Named{}, lazy.Square{2}) }\nfunc Broken() { lazy.Bad() }\n",
+	})
+}
+
+// TestModuleInParts says that what later cells use of a package works as if all of it
+// had run with the first one.
+func TestModuleInParts(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t, lazyModules(t))
+	for _, row := range []struct{ in, want string }{
+		{"%get example.com/lazy\nimport \"example.com/lazy\"\nlazy.Log, lazy.Once", "example.com/lazy v1.0.0\n= [variable init], 1"},
+		{"lazy.Even(10), lazy.Odd(10)", "= true, false"},
+		{"s := lazy.New(3)\nfmt.Println(s)\nreflect.TypeOf(s).NumMethod()", "square of 3\n= 2"},
+		{"s.(lazy.Shape).Area()", "= 9"},
+		{"q := s.(lazy.Square)\nq.Scale(2)\nq", "= square of 6"},
+		{"lazy.Table[1] = 7\n(*lazy.Pointer)[1]", "= 7"},
+		{"lazy.Change()\nlazy.Table, lazy.Unset, &lazy.Table == lazy.Pointer", "= [9 7 3], 5, true"},
+		{"import \"example.com/lazy/top\"\ntop.Both()", "= 4"},
+		{"lazy.Total(top.Named{lazy.Circle{lazy.Square{1}}}, &lazy.Circle{})", "= 1"},
+		{"lazy.Log", "= [variable init]"},
+	} {
+		n.must(t, row.in, row.want)
+	}
+}
+
+// TestModulePartRefused says that a function that cannot be interpreted is refused
+// where it is used first, and nothing else with it.
+func TestModulePartRefused(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t, lazyModules(t))
+	n.must(t, "%get example.com/lazy\nimport \"example.com/lazy\"\nlazy.Good()", "example.com/lazy v1.0.0\n= \"good\"")
+	for _, cell := range []string{"lazy.Bad()", "f := lazy.Bad", "import \"example.com/lazy/top\"\ntop.Broken()", "lazy.Bad()"} {
+		got := n.run(cell + "\nlazy.Total()")
+		if !strings.HasPrefix(got, "! compile error: package example.com/lazy cannot be interpreted: example.com/lazy@v1.0.0/lazy.go:") || !strings.Contains(got, "runtime.AddCleanup") {
+			t.Errorf("%s: %q", cell, got)
+		}
+		n.must(t, "lazy.Good()", "= \"good\"")
+	}
+	n.must(t, "import \"example.com/lazy/top\"\ntop.Both(), lazy.Total(lazy.Square{1}), lazy.Log", "= 4, 1, [variable init]")
+}
+
+// TestModuleRuns says that a package runs for the cell that imports it, and not because
+// another cell, or a completion, has looked at it.
+func TestModuleRuns(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t, modules(t, map[string]string{
+		"example.com/loud@v1.0.0/go.mod":         "module example.com/loud\n",
+		"example.com/loud@v1.0.0/loud.go":        "package loud\nimport (\"fmt\"; _ \"example.com/loud/inner\")\nfunc init() { fmt.Println(\"outer\") }\n",
+		"example.com/loud@v1.0.0/inner/inner.go": "package inner\nimport \"fmt\"\nfunc init() { fmt.Println(\"inner\") }\n",
+	}))
+	n.must(t, "%get example.com/loud", "example.com/loud v1.0.0\n")
+	if got := n.run("import _ \"example.com/loud\"\nnone"); !strings.Contains(got, "undefined: none") || strings.Contains(got, "outer") {
+		t.Errorf("got %q", got)
+	}
+	n.Complete("import \"example.com/loud\"\nloud.", 29)
+	n.must(t, "1 + 1", "= 2")
+	n.must(t, "import _ \"example.com/loud/inner\"", "inner\n")
+	n.must(t, "import _ \"example.com/loud\"", "outer\n")
+	n.must(t, "import _ \"example.com/loud\"\n1 + 1", "= 2")
+}

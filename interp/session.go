@@ -185,7 +185,7 @@ func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.runPackages(ctx, number); err != nil {
+	if err := s.runPackages(ctx, cell); err != nil {
 		s.checker.Discard(cell)
 		return nil, nil, err
 	}

@@ -199,11 +199,44 @@ func (a *attempt) collectImport(cell *Cell, spec *ast.ImportSpec) {
 // merge adds the facts about this cell to those of the session.
 func (a *attempt) merge() { addFacts(a.Checker.info, a.info) }
 
-// AddFacts adds facts about other source than cells to Info.
-func (c *Checker) AddFacts(info *types.Info) {
+// AddFacts adds the facts that info has about other source than cells, the syntax below
+// some nodes, to Info.
+func (c *Checker) AddFacts(info *types.Info, nodes []ast.Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	addFacts(c.info, info)
+	for _, n := range nodes {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if n != nil {
+				addFactsOf(c.info, info, n)
+			}
+			return true
+		})
+	}
+}
+
+// addFactsOf adds the facts about one node.
+func addFactsOf(all, part *types.Info, n ast.Node) {
+	if x, ok := n.(ast.Expr); ok {
+		addFact(all.Types, part.Types, x)
+	}
+	switch n := n.(type) {
+	case *ast.Ident:
+		addFact(all.Defs, part.Defs, n)
+		addFact(all.Uses, part.Uses, n)
+		addFact(all.Instances, part.Instances, n)
+	case *ast.SelectorExpr:
+		addFact(all.Selections, part.Selections, n)
+	case *ast.BasicLit:
+	default:
+		addFact(all.Implicits, part.Implicits, n)
+		addFact(all.Scopes, part.Scopes, n)
+	}
+}
+
+func addFact[K comparable, V any](all, part map[K]V, key K) {
+	if v, ok := part[key]; ok {
+		all[key] = v
+	}
 }
 
 func addFacts(all, part *types.Info) {

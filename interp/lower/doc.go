@@ -13,7 +13,8 @@
 // where Go converts it to an interface, and all such conversions go through one
 // function, convert. Dynamic calls, assertions, type switches and comparisons
 // ask the compiled run time, package rt. Deferred calls are on a list of the run
-// time. Generics are instantiated. Constants are folded.
+// time. Generics are instantiated. Constants are folded, and large literals of them
+// made.
 //
 // # Where a construct is
 //

@@ -471,6 +471,9 @@ func (f *function) compare(x, y string, xt, yt types.Type) (string, bool) {
 }
 
 func (f *function) composite(e *ast.CompositeLit) string {
+	if text, ok := f.table(e); ok {
+		return text
+	}
 	t, prefix := f.typeOf(e), ""
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t, prefix = p.Elem(), "&"

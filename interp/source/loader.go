@@ -37,20 +37,6 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A Package is checked source that a session has to run before it is used.
-type Package struct {
-	Path  string
-	Types *types.Package
-	Info  *types.Info
-	Specs []*ast.TypeSpec
-	Funcs []*ast.FuncDecl
-	Vars  []*types.Var
-	// Init are the initialisers of the variables, in the order to run, and Inits
-	// the calls of the init functions that follow them.
-	Init  []*types.Initializer
-	Inits []ast.Stmt
-}
-
 // Loader imports packages, from source where it must.
 type Loader struct {
 	compiled types.Importer
@@ -60,21 +46,30 @@ type Loader struct {
 	mu      sync.Mutex
 	ctx     context.Context // of downloads
 	loading []string        // paths, for cycles
-	loaded  map[string]loadedPackage
+	loaded  map[string]*loadedPackage
 	failed  map[string]error
-	pending []*Package
+	// Of several versions too, each after what it imports.
+	order    []*loadedPackage
+	packages map[*types.Package]*loadedPackage
 }
 
 // A loadedPackage is one with the module that it was loaded from.
 type loadedPackage struct {
-	types *types.Package
+	path  string
 	from  module.Package
+	types *types.Package
+	info  *types.Info
+	files []*ast.File
+	inits []ast.Stmt // the calls of the init functions
+	begun bool       // its initialisers and init functions have run
+	// waiting are the declarations that have not run.
+	waiting map[types.Object]declaration
 }
 
 // NewLoader returns a loader in front of an importer of compiled packages.
 func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *Loader {
 	return &Loader{compiled: compiled, fset: fset, modules: modules, ctx: context.Background(),
-		loaded: map[string]loadedPackage{}, failed: map[string]error{}}
+		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, packages: map[*types.Package]*loadedPackage{}}
 }
 
 // Begin sets the context of the downloads that imports of a cell make, and forgets
@@ -93,22 +88,19 @@ func (l *Loader) Import(importPath string) (*types.Package, error) {
 	return l.importPackage(importPath)
 }
 
-// Take returns the packages that were loaded since the last call, each after what
-// it imports.
-func (l *Loader) Take() []*Package {
+// Drop forgets packages whose first part could not be run.
+func (l *Loader) Drop(parts []*Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := l.pending
-	l.pending = nil
-	return list
-}
-
-// Drop forgets packages that could not be run.
-func (l *Loader) Drop(packages []*Package) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, p := range packages {
-		delete(l.loaded, p.Path)
+	for _, p := range parts {
+		if p.of.begun {
+			continue
+		}
+		if l.loaded[p.Path] == p.of {
+			delete(l.loaded, p.Path)
+		}
+		delete(l.packages, p.Types)
+		l.order = slices.DeleteFunc(l.order, func(o *loadedPackage) bool { return o == p.of })
 	}
 }
 
@@ -144,16 +136,18 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		l.failed[importPath] = err
 		return nil, err
 	}
-	l.loaded[importPath] = loadedPackage{loaded.Types, place}
-	l.pending = append(l.pending, loaded)
-	return loaded.Types, nil
+	loaded.path, loaded.from = importPath, place
+	l.loaded[importPath] = loaded
+	l.packages[loaded.types] = loaded
+	l.order = append(l.order, loaded)
+	return loaded.types, nil
 }
 
 // tags are build tags by which packages leave out what only a compiler can use.
 var tags = []string{"purego", "noasm", "safe", "appengine", "nounsafe"}
 
 // load parses and checks a package.
-func (l *Loader) load(importPath string, place module.Package) (*Package, error) {
+func (l *Loader) load(importPath string, place module.Package) (*loadedPackage, error) {
 	target := build.Default
 	target.CgoEnabled = false
 	target.BuildTags = tags
@@ -191,8 +185,8 @@ func (l *Loader) load(importPath string, place module.Package) (*Package, error)
 const initFunction = "initsʹ"
 
 // check makes a package of its files.
-func (l *Loader) check(importPath string, files []*ast.File) (*Package, error) {
-	p := &Package{Path: importPath, Types: types.NewPackage("main", files[0].Name.Name), Info: newInfo()}
+func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, error) {
+	p := &loadedPackage{types: types.NewPackage("main", files[0].Name.Name), info: newInfo(), files: files, waiting: map[types.Object]declaration{}}
 	calls := nameInits(files)
 	text := fmt.Sprintf("package %s\nfunc %s() {\n%s}\n", files[0].Name.Name, initFunction, calls)
 	extra, err := parser.ParseFile(l.fset, importPath+"/init", text, parser.SkipObjectResolution)
@@ -205,7 +199,7 @@ func (l *Loader) check(importPath string, files []*ast.File) (*Package, error) {
 		Error:    func(err error) { failed = append(failed, err) },
 		Sizes:    types.SizesFor("gc", build.Default.GOARCH),
 	}
-	_ = types.NewChecker(&config, l.fset, p.Types, p.Info).Files(append(files, extra))
+	_ = types.NewChecker(&config, l.fset, p.types, p.info).Files(append(files, extra))
 	if len(failed) > 0 {
 		var inner *Error
 		if errors.As(failed[0], &inner) {
@@ -213,32 +207,45 @@ func (l *Loader) check(importPath string, files []*ast.File) (*Package, error) {
 		}
 		return nil, failed[0]
 	}
-	for _, f := range files {
+	if err := p.note(l.fset); err != nil {
+		return nil, err
+	}
+	p.inits = extra.Decls[0].(*ast.FuncDecl).Body.List
+	return p, nil
+}
+
+// note fills in the declarations.
+func (p *loadedPackage) note(fset *token.FileSet) error {
+	for _, f := range p.files {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
 				if d.Body == nil {
-					return nil, fmt.Errorf("%s: the function %s has no body in Go", l.fset.Position(d.Pos()), d.Name.Name)
+					return fmt.Errorf("%s: the function %s has no body in Go", fset.Position(d.Pos()), d.Name.Name)
 				}
-				p.Funcs = append(p.Funcs, d)
+				p.waiting[p.info.Defs[d.Name]] = declaration{function: d}
 			case *ast.GenDecl:
-				if d.Tok != token.TYPE {
-					continue
-				}
 				for _, s := range d.Specs {
-					p.Specs = append(p.Specs, s.(*ast.TypeSpec))
+					if s, ok := s.(*ast.TypeSpec); ok {
+						p.waiting[p.info.Defs[s.Name]] = declaration{spec: s}
+					}
 				}
 			}
 		}
 	}
-	for _, name := range p.Types.Scope().Names() {
-		if v, ok := p.Types.Scope().Lookup(name).(*types.Var); ok {
-			p.Vars = append(p.Vars, v)
+	for _, name := range p.types.Scope().Names() {
+		if v, ok := p.types.Scope().Lookup(name).(*types.Var); ok {
+			p.waiting[v] = declaration{variable: v}
 		}
 	}
-	p.Init = p.Info.InitOrder
-	p.Inits = extra.Decls[0].(*ast.FuncDecl).Body.List
-	return p, nil
+	for _, init := range p.info.InitOrder {
+		for _, v := range init.Lhs {
+			if v.Name() != "_" {
+				p.waiting[v] = declaration{variable: v, init: init}
+			}
+		}
+	}
+	return nil
 }
 
 // nameInits gives each init function a name of its own and returns their calls.

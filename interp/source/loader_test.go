@@ -55,6 +55,9 @@ func newLoader(t *testing.T, text string) (*Loader, *modules) {
 	return NewLoader(goimporter.ForCompiler(fset, "source", nil), fset, m), m
 }
 
+// needed is what has to run before a cell that imports a package and uses nothing.
+func needed(l *Loader, path string) []*Part { return l.Needed([]string{path}, newInfo(), nil) }
+
 // TestLoad says what a session gets of a package, and in which order.
 func TestLoad(t *testing.T) {
 	t.Parallel()
@@ -104,7 +107,7 @@ const Base = 10
 	if p.Name() != "apple" || p.Scope().Lookup("F") == nil {
 		t.Errorf("got %v", p)
 	}
-	taken := l.Take()
+	taken := needed(l, "example.com/m/a")
 	var paths []string
 	for _, p := range taken {
 		paths = append(paths, p.Path)
@@ -117,19 +120,22 @@ const Base = 10
 	for _, f := range a.Funcs {
 		functions = append(functions, f.Name.Name)
 	}
-	if want := []string{"M", "initʹ1", "F", "initʹ2"}; !slices.Equal(functions, want) {
+	if want := []string{"initʹ1", "initʹ2"}; !slices.Equal(functions, want) {
 		t.Errorf("functions %v, want %v", functions, want)
 	}
 	if len(a.Init) != 2 || a.Init[0].Lhs[0].Name() != "first" || a.Init[1].Lhs[0].Name() != "second" {
 		t.Errorf("initialisers %v", a.Init)
 	}
-	if len(a.Inits) != 2 || len(a.Vars) != 2 || len(a.Specs) != 1 || a.Types != p {
+	if len(a.Inits) != 2 || len(a.Vars) != 2 || len(a.Specs) != 0 || a.Types != p {
 		t.Errorf("got %d inits, %d variables, %d types", len(a.Inits), len(a.Vars), len(a.Specs))
 	}
-	if again, err := l.Import("example.com/m/a"); err != nil || again != p || len(l.Take()) != 0 {
+	for _, p := range taken {
+		l.Ran(p)
+	}
+	if again, err := l.Import("example.com/m/a"); err != nil || again != p || len(needed(l, "example.com/m/a")) != 0 {
 		t.Errorf("the second import gives %v, %v", again, err)
 	}
-	if place := l.fset.Position(a.Funcs[0].Pos()); place.Filename != "example.com/m@v1.0.0/a/a.go" || place.Line != 10 {
+	if place := l.fset.Position(a.Funcs[0].Pos()); place.Filename != "example.com/m@v1.0.0/a/a.go" || place.Line != 11 {
 		t.Errorf("a function is at %v", place)
 	}
 }
@@ -159,7 +165,7 @@ func TestRefused(t *testing.T) {
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), row.want) {
 				t.Fatalf("got %v, want %s", err, row.want)
 			}
-			if len(l.loading) != 0 || slices.ContainsFunc(l.Take(), func(p *Package) bool { return p.Path == "example.com/m/x" }) {
+			if len(l.loading) != 0 || slices.ContainsFunc(needed(l, "example.com/m/x"), func(p *Part) bool { return p.Path == "example.com/m/x" }) {
 				t.Error("it is to be run")
 			}
 			found := m.found
@@ -201,14 +207,14 @@ func TestLoadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Drop(l.Take())
+	l.Drop(needed(l, "example.com/m/x"))
 	second, err := l.Import("example.com/m/x")
 	if err != nil || second == first {
 		t.Errorf("after Drop it is %v, %v", second, err)
 	}
 	m.version = "v2.0.0"
 	third, err := l.Import("example.com/m/x")
-	if err != nil || third == second || len(l.Take()) != 2 {
+	if err != nil || third == second || len(needed(l, "example.com/m/x")) != 1 {
 		t.Errorf("of another version it is %v, %v", third, err)
 	}
 }

@@ -1,0 +1,298 @@
+package lower
+
+// Large literals of constants are made here, because the engine compiles each
+// element, which takes it seconds for tables of tens of thousands:
+//
+//	[]uint16{1, 2, ...}    ->  (*typesʹ.Tableʹ1().(*[]uint16))
+//	&P{Names: [...]string{"a", "b", ...}}  ->  typesʹ.Tableʹ2().(*Pʹ1)
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"reflect"
+)
+
+// tableSize is how many constants a literal has that is made here.
+const tableSize = 32
+
+// table lowers a literal, if it is large and has nothing but constants.
+func (f *function) table(e *ast.CompositeLit) (text string, ok bool) {
+	b := &tableBuilder{f: f, types: map[types.Type]reflect.Type{}}
+	if constants, ok := b.count(e); !ok || constants < tableSize {
+		return "", false
+	}
+	t := f.Info.Types[e].Type
+	made, ok := b.reflectType(t)
+	if !ok || made.Kind() == reflect.Pointer {
+		return "", false
+	}
+	content := reflect.New(made)
+	if !b.fill(content.Elem(), e, t) {
+		return "", false
+	}
+	name := f.fresh("Table")
+	f.symbol(name, reflect.ValueOf(func() any { return copied(content).Interface() }))
+	return "(*" + f.importAs(TypesPath, compiledTypes) + "." + name + "().(*" + f.typ(t) + "))", true
+}
+
+// tableBuilder makes the value of a literal.
+type tableBuilder struct {
+	f     *function
+	types map[types.Type]reflect.Type // nil for those that there are not
+}
+
+// count counts the constants in a literal; ok is false if it has something else.
+func (b *tableBuilder) count(e *ast.CompositeLit) (n int, ok bool) {
+	if b.f.env != nil { // the types of the nodes have type parameters
+		return 0, false
+	}
+	for i, x := range e.Elts {
+		if i%64 == 63 {
+			b.f.stop()
+		}
+		if pair, ok := x.(*ast.KeyValueExpr); ok {
+			x = pair.Value
+		}
+		x = ast.Unparen(x)
+		if b.f.Info.Types[x].Value != nil {
+			n++
+			continue
+		}
+		inner, ok := x.(*ast.CompositeLit)
+		if !ok {
+			return 0, false
+		}
+		m, ok := b.count(inner)
+		if !ok {
+			return 0, false
+		}
+		n += m
+	}
+	return n, true
+}
+
+func (b *tableBuilder) reflectType(t types.Type) (reflect.Type, bool) {
+	made, known := b.types[t]
+	if !known {
+		made, _ = b.f.layout.Reflect(t)
+		b.types[t] = made
+	}
+	return made, made != nil
+}
+
+// fill sets v to the value of a literal. It reports whether it can.
+func (b *tableBuilder) fill(v reflect.Value, e *ast.CompositeLit, t types.Type) bool {
+	if p, ok := t.Underlying().(*types.Pointer); ok { // an element without its &T
+		v.Set(reflect.New(v.Type().Elem()))
+		return b.fill(v.Elem(), e, p.Elem())
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		return v.Kind() == reflect.Struct && b.fillStruct(v, e, u)
+	case *types.Map:
+		return v.Kind() == reflect.Map && b.fillMap(v, e, u)
+	case *types.Slice:
+		if v.Kind() != reflect.Slice {
+			return false
+		}
+		length := b.length(e)
+		v.Set(reflect.MakeSlice(v.Type(), length, length))
+		return b.fillElements(v, e, u.Elem())
+	case *types.Array:
+		return v.Kind() == reflect.Array && b.fillElements(v, e, u.Elem())
+	}
+	return false
+}
+
+func (b *tableBuilder) fillStruct(v reflect.Value, e *ast.CompositeLit, u *types.Struct) bool {
+	if promotes(e, u) || v.NumField() != u.NumFields() {
+		return false
+	}
+	for i, x := range e.Elts {
+		if pair, ok := x.(*ast.KeyValueExpr); ok {
+			for i = 0; u.Field(i).Name() != pair.Key.(*ast.Ident).Name; i++ {
+			}
+			x = pair.Value
+		}
+		if u.Field(i).Name() == "_" {
+			continue
+		}
+		if !b.set(v.Field(i), x, u.Field(i).Type()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *tableBuilder) fillMap(v reflect.Value, e *ast.CompositeLit, u *types.Map) bool {
+	v.Set(reflect.MakeMapWithSize(v.Type(), len(e.Elts)))
+	for i, x := range e.Elts {
+		if i%64 == 63 {
+			b.f.stop()
+		}
+		pair := x.(*ast.KeyValueExpr)
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		if !b.set(key, pair.Key, u.Key()) || !b.set(value, pair.Value, u.Elem()) {
+			return false
+		}
+		v.SetMapIndex(key, value)
+	}
+	return true
+}
+
+// length is that of a slice.
+func (b *tableBuilder) length(e *ast.CompositeLit) (length int) {
+	next := 0
+	for _, x := range e.Elts {
+		next = b.index(x, next) + 1
+		length = max(length, next)
+	}
+	return length
+}
+
+// index is that of an element of a slice or an array.
+func (b *tableBuilder) index(x ast.Expr, next int) int {
+	if pair, ok := x.(*ast.KeyValueExpr); ok {
+		n, _ := constant.Int64Val(constant.ToInt(b.f.Info.Types[pair.Key].Value))
+		return int(n)
+	}
+	return next
+}
+
+func (b *tableBuilder) fillElements(v reflect.Value, e *ast.CompositeLit, elem types.Type) bool {
+	next := 0
+	for i, x := range e.Elts {
+		if i%64 == 63 {
+			b.f.stop()
+		}
+		at := b.index(x, next)
+		next = at + 1
+		if pair, ok := x.(*ast.KeyValueExpr); ok {
+			x = pair.Value
+		}
+		if !b.set(v.Index(at), x, elem) {
+			return false
+		}
+	}
+	return true
+}
+
+// set sets v, of type t, to a constant or to a literal.
+func (b *tableBuilder) set(v reflect.Value, x ast.Expr, t types.Type) bool {
+	x = ast.Unparen(x)
+	if !v.CanSet() {
+		return false
+	}
+	if c := b.f.Info.Types[x].Value; c != nil {
+		return setConstant(v, c)
+	}
+	inner, ok := x.(*ast.CompositeLit)
+	if !ok {
+		return false
+	}
+	if have := b.f.Info.Types[inner].Type; !types.Identical(have, t) {
+		return false // it is converted to an interface
+	}
+	return b.fill(v, inner, t)
+}
+
+// setConstant sets v, of a basic type, to a constant that the checker has found to fit.
+func setConstant(v reflect.Value, c constant.Value) bool {
+	switch {
+	case v.Kind() == reflect.Bool:
+		v.SetBool(constant.BoolVal(c))
+	case v.Kind() == reflect.String:
+		v.SetString(constant.StringVal(c))
+	case v.CanInt():
+		n, exact := constant.Int64Val(constant.ToInt(c))
+		v.SetInt(n)
+		return exact
+	case v.CanUint():
+		n, exact := constant.Uint64Val(constant.ToInt(c))
+		v.SetUint(n)
+		return exact
+	case v.Kind() == reflect.Float32:
+		n, _ := constant.Float32Val(constant.ToFloat(c))
+		v.SetFloat(float64(n))
+	case v.Kind() == reflect.Float64:
+		n, _ := constant.Float64Val(constant.ToFloat(c))
+		v.SetFloat(n)
+	default: // complex numbers, and interfaces, which get a value of a type
+		return false
+	}
+	return true
+}
+
+// copied is a pointer to a copy of what a pointer points to, which shares no memory with
+// it.
+func copied(p reflect.Value) reflect.Value {
+	to := reflect.New(p.Type().Elem())
+	copyTo(to.Elem(), p.Elem())
+	return to
+}
+
+func copyTo(to, from reflect.Value) {
+	if isFlat(from.Type()) {
+		to.Set(from)
+		return
+	}
+	switch from.Kind() {
+	case reflect.Pointer:
+		if !from.IsNil() {
+			to.Set(copied(from).Convert(to.Type()))
+		}
+	case reflect.Slice:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+		if isFlat(from.Type().Elem()) {
+			reflect.Copy(to, from)
+			return
+		}
+		copyElements(to, from)
+	case reflect.Array:
+		copyElements(to, from)
+	case reflect.Struct:
+		for i := range from.NumField() {
+			if to.Field(i).CanSet() {
+				copyTo(to.Field(i), from.Field(i))
+			}
+		}
+	case reflect.Map:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.MakeMapWithSize(to.Type(), from.Len()))
+		for entries := from.MapRange(); entries.Next(); {
+			value := reflect.New(to.Type().Elem()).Elem()
+			copyTo(value, entries.Value())
+			to.SetMapIndex(entries.Key(), value)
+		}
+	}
+}
+
+func copyElements(to, from reflect.Value) {
+	for i := range from.Len() {
+		copyTo(to.Index(i), from.Index(i))
+	}
+}
+
+// isFlat reports whether an assignment copies all of a value of type t that can change.
+func isFlat(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return isFlat(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !isFlat(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,120 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// A Part is what a session has to run of a package before code that uses it.
+type Part struct {
+	Path  string
+	Types *types.Package
+	Info  *types.Info // facts about the package
+	Nodes []ast.Node  // the syntax of the part
+	Specs []*ast.TypeSpec
+	Funcs []*ast.FuncDecl
+	Vars  []*types.Var
+	// Init are the initialisers of the variables, in the order to run, and Inits
+	// the calls of the init functions that follow them.
+	Init  []*types.Initializer
+	Inits []ast.Stmt
+
+	of      *loadedPackage
+	objects []types.Object
+	chosen  map[*types.Initializer]bool // as a set, before they are in order
+}
+
+// Empty reports whether there is nothing to run.
+func (p *Part) Empty() bool {
+	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Vars) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
+}
+
+// A declaration is that of one object at package level. Exactly one field is set, but
+// that a variable need not have an initialiser.
+type declaration struct {
+	spec     *ast.TypeSpec
+	function *ast.FuncDecl
+	variable *types.Var
+	init     *types.Initializer
+}
+
+// Needed returns what has to run before code with the given nodes, and imports, does,
+// each part after those of the packages that it imports: the declarations that the
+// nodes reach and that have not run, and, of a package that is imported first, the
+// initialisers and init functions with all that they reach. An initialiser that nobody
+// can notice waits until its variable is reached.
+//
+// A type is reached with all its methods, since interfaces and package reflect may
+// call them.
+func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node) []*Part {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, types: map[types.Type]bool{}}
+	for _, path := range imports {
+		if p := l.loaded[path]; p != nil && !p.begun {
+			r.part(p)
+		}
+	}
+	for _, n := range nodes {
+		r.node(n, info, nil)
+	}
+	for len(r.queue) > 0 {
+		next := r.queue[len(r.queue)-1]
+		r.queue = r.queue[:len(r.queue)-1]
+		next()
+	}
+	var list []*Part
+	for _, p := range l.order {
+		part := r.parts[p]
+		if part == nil {
+			continue
+		}
+		part.finish()
+		list = append(list, part)
+	}
+	return list
+}
+
+// Ran notes that a part has run.
+func (l *Loader) Ran(p *Part) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.of.begun = true
+	for _, o := range p.objects {
+		delete(p.of.waiting, o)
+	}
+}
+
+// finish puts what was collected in the order of the source.
+func (p *Part) finish() {
+	in := make(map[types.Object]bool, len(p.objects))
+	for _, o := range p.objects {
+		in[o] = true
+	}
+	for _, f := range p.of.files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if in[p.of.info.Defs[d.Name]] {
+					p.Funcs = append(p.Funcs, d)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && in[p.of.info.Defs[s.Name]] {
+						p.Specs = append(p.Specs, s)
+					}
+				}
+			}
+		}
+	}
+	for _, name := range p.Types.Scope().Names() {
+		if v, ok := p.Types.Scope().Lookup(name).(*types.Var); ok && in[v] {
+			p.Vars = append(p.Vars, v)
+		}
+	}
+	for _, init := range p.of.info.InitOrder {
+		if p.chosen[init] {
+			p.Init = append(p.Init, init)
+		}
+	}
+}

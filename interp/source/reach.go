@@ -1,0 +1,177 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// reach finds the declarations that code mentions, directly or by what it mentions.
+type reach struct {
+	loader  *Loader
+	parts   map[*loadedPackage]*Part
+	objects map[types.Object]bool // that were met
+	types   map[types.Type]bool   // that were met
+	queue   []func()
+}
+
+// part is the part of a package, which becomes one of those that are needed.
+func (r *reach) part(p *loadedPackage) *Part {
+	part := r.parts[p]
+	if part == nil {
+		part = &Part{Path: p.path, Types: p.types, Info: p.info, of: p, chosen: map[*types.Initializer]bool{}}
+		r.parts[p] = part
+		if !p.begun {
+			r.queue = append(r.queue, func() { r.begin(part) })
+		}
+	}
+	return part
+}
+
+// begin adds what runs when a package is imported first, and the packages that it
+// imports.
+func (r *reach) begin(part *Part) {
+	p := part.of
+	for _, pkg := range p.types.Imports() {
+		if dependency := r.loader.packages[pkg]; dependency != nil && !dependency.begun {
+			r.part(dependency)
+		}
+	}
+	part.Inits = p.inits
+	for _, s := range p.inits {
+		r.node(s, p.info, part)
+	}
+	for _, init := range p.info.InitOrder {
+		if !canWait(p.info, init) {
+			r.initialiser(p, init)
+		}
+	}
+}
+
+// initialiser adds the initialiser of one or several variables.
+func (r *reach) initialiser(p *loadedPackage, init *types.Initializer) {
+	part := r.part(p)
+	if part.chosen[init] {
+		return
+	}
+	part.chosen[init] = true
+	for _, v := range init.Lhs {
+		r.object(v)
+	}
+	r.node(init.Rhs, p.info, part)
+}
+
+// object adds the declaration of an object, if it is one of a package that was loaded.
+func (r *reach) object(o types.Object) {
+	switch x := o.(type) {
+	case *types.Func:
+		o = x.Origin()
+	case *types.Var:
+		o = x.Origin()
+	case *types.TypeName, *types.Const:
+	default:
+		return
+	}
+	if r.objects[o] {
+		return
+	}
+	r.objects[o] = true
+	r.typ(o.Type())
+	p := r.loader.packages[o.Pkg()]
+	if p == nil {
+		return
+	}
+	d, ok := p.waiting[o]
+	if !ok {
+		return
+	}
+	part := r.part(p)
+	part.objects = append(part.objects, o)
+	r.queue = append(r.queue, func() {
+		switch {
+		case d.function != nil:
+			r.node(d.function, p.info, part)
+		case d.spec != nil:
+			r.node(d.spec, p.info, part)
+			if named, ok := types.Unalias(o.Type()).(*types.Named); ok && named.Obj() == o {
+				for m := range named.Methods() {
+					r.object(m)
+				}
+			}
+		case d.init != nil:
+			r.initialiser(p, d.init)
+		}
+	})
+}
+
+// typ adds the named types that a type is made of. What those are made of follows
+// from their declarations.
+func (r *reach) typ(t types.Type) {
+	if t == nil || r.types[t] {
+		return
+	}
+	r.types[t] = true
+	switch t := t.(type) {
+	case *types.Alias:
+		r.object(t.Obj())
+		for a := range t.TypeArgs().Types() {
+			r.typ(a)
+		}
+		r.typ(types.Unalias(t))
+	case *types.Named:
+		r.object(t.Obj())
+		for a := range t.TypeArgs().Types() {
+			r.typ(a)
+		}
+	case *types.Pointer:
+		r.typ(t.Elem())
+	case *types.Slice:
+		r.typ(t.Elem())
+	case *types.Array:
+		r.typ(t.Elem())
+	case *types.Chan:
+		r.typ(t.Elem())
+	case *types.Map:
+		r.typ(t.Key())
+		r.typ(t.Elem())
+	case *types.Tuple:
+		for v := range t.Variables() {
+			r.typ(v.Type())
+		}
+	case *types.Signature:
+		r.typ(t.Params())
+		r.typ(t.Results())
+		for p := range t.TypeParams().TypeParams() {
+			r.typ(p)
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			r.typ(f.Type())
+		}
+	case *types.Interface:
+		for m := range t.ExplicitMethods() {
+			r.typ(m.Type())
+		}
+		for e := range t.EmbeddedTypes() {
+			r.typ(e)
+		}
+	case *types.Union:
+		for term := range t.Terms() {
+			r.typ(term.Type())
+		}
+	case *types.TypeParam:
+		r.typ(t.Constraint())
+	}
+}
+
+// node adds what a piece of syntax mentions, which belongs to part unless that is nil.
+func (r *reach) node(n ast.Node, info *types.Info, part *Part) {
+	if part != nil {
+		part.Nodes = append(part.Nodes, n)
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			r.object(info.Uses[id])
+		}
+		return true
+	})
+}

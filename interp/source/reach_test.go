@@ -1,0 +1,253 @@
+package source
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// use checks a cell that imports package example.com/m/a and gives what has to run
+// before it.
+func use(t *testing.T, l *Loader, text string) []*Part {
+	t.Helper()
+	src := "package main\nimport \"example.com/m/a\"\nfunc cell() {\n" + text + "\n}\n"
+	file, err := parser.ParseFile(l.fset, "cell", src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := newInfo()
+	config := types.Config{Importer: l}
+	if _, err := config.Check("main", l.fset, []*ast.File{file}, info); err != nil {
+		t.Fatal(err)
+	}
+	return l.Needed([]string{"example.com/m/a"}, info, []ast.Node{file.Decls[1]})
+}
+
+// names are those of all that parts declare and set, methods as T.M and initialisers
+// as v=.
+func names(parts []*Part) string {
+	var list []string
+	for _, p := range parts {
+		for _, s := range p.Specs {
+			list = append(list, s.Name.Name)
+		}
+		for _, f := range p.Funcs {
+			name := f.Name.Name
+			if sig := p.Info.Defs[f.Name].Type().(*types.Signature); sig.Recv() != nil {
+				recv := types.TypeString(sig.Recv().Type(), func(*types.Package) string { return "" })
+				recv, _, _ = strings.Cut(strings.TrimPrefix(recv, "*"), "[")
+				name = recv + "." + name
+			}
+			list = append(list, name)
+		}
+		for _, v := range p.Vars {
+			list = append(list, v.Name())
+		}
+		for _, i := range p.Init {
+			list = append(list, i.Lhs[0].Name()+"=")
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+const reachSource = `
+-- a/a.go --
+package a
+
+import "example.com/m/b"
+
+type T struct{ in inner }
+
+func (T) M()  { viaM() }
+func (T) Unused() {}
+
+type inner struct{ *b.Deep }
+
+func (inner) hidden() {}
+
+type Alone int
+
+func (Alone) String() string { return "" }
+
+type Generic[E any] struct{ list []E }
+
+func (g *Generic[E]) Add(e E) { g.list = append(g.list, e); viaAdd() }
+
+type Number interface{ ~string | Alone }
+
+type Doer interface{ Do(Param) Result }
+
+type (
+	Param  int
+	Result struct{}
+	Alias  = Param
+)
+
+func F() {}
+func viaM() {}
+func viaAdd() {}
+func Make() (t *T) { return nil }
+func Sum[N Number](list ...N) (sum N) { return add(list[0], sum) }
+func add[N Number](a, b N) N { return a + b }
+func Local() { type local struct{ a Alone }; _ = local{} }
+func Calls() { F(); Recursive() }
+func Recursive() { Calls() }
+func Closure() func() { return func() { F() } }
+func Takes(f func(Param)) {}
+
+var Waits = []int{1, 2}
+var Refers = &Waits
+var Function = F
+var Method = T.M
+var Literal = func() { viaM() }
+var Both, Sides = pair()
+var FromVariable = Waits
+var Converted = Alone(3)
+
+func pair() (int, int) { return 1, 2 }
+
+const Constant Alone = 1
+-- b/b.go --
+package b
+
+type Deep struct{}
+
+func (*Deep) Promoted() { Helper() }
+func Helper() {}
+func Other() {}
+`
+
+// TestReach says what of a package has to run for a cell.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	// What runs for an import: the results of calls, and copies of variables.
+	const always = "Both FromVariable Sides Waits pair Both= FromVariable= Waits="
+	for _, row := range []struct{ cell, want string }{
+		{"", ""},
+		{"a.F()", "F"},
+		{"a.Calls()", "Calls F Recursive"},
+		{"_ = a.Closure", "Closure F"},
+		{"a.Make()", "Make T T.M T.Unused inner inner.hidden viaM Deep Deep.Promoted Helper"},
+		{"var t *a.T; _ = t", "T T.M T.Unused inner inner.hidden viaM Deep Deep.Promoted Helper"},
+		{"_ = a.Constant", "Alone Alone.String"},
+		{"_ = a.Sum[string]", "Alone Alone.String Number Sum add"},
+		{"var g a.Generic[int]; _ = g", "Generic Generic.Add viaAdd"},
+		{"var d a.Doer; _ = d", "Doer Param Result"},
+		{"var x a.Alias; _ = x", "Alias Param"},
+		{"a.Local()", "Alone Alone.String Local"},
+		{"a.Takes(nil)", "Param Takes"},
+		{"_ = a.Waits", ""},
+		{"_ = a.Refers", "Refers Refers="},
+		{"_ = a.Function", "F Function Function="},
+		{"a.Literal()", "Literal Literal= viaM"},
+		{"_ = a.Converted", "Alone Alone.String Converted Converted="},
+		{"_ = a.Method", "Method Method= T T.M T.Unused inner inner.hidden viaM Deep Deep.Promoted Helper"},
+	} {
+		l, _ := newLoader(t, reachSource)
+		want := strings.Fields(always + " " + row.want)
+		slices.Sort(want)
+		if got := names(use(t, l, "_ = a.Waits\n"+row.cell)); got != strings.Join(want, " ") {
+			t.Errorf("%s\ngot  %s\nwant %s", row.cell, got, strings.Join(want, " "))
+		}
+	}
+}
+
+// TestReachLater says that a later cell gets the rest, and nothing twice, and that a
+// part that could not run is there again.
+func TestReachLater(t *testing.T) {
+	t.Parallel()
+	l, _ := newLoader(t, reachSource)
+	for _, row := range []struct {
+		cell, want string
+		fails      bool
+	}{
+		{"_ = a.Waits", "Both Both= FromVariable FromVariable= Sides Waits Waits= pair", false},
+		{"a.F()", "F", true},
+		{"a.F()", "F", false},
+		{"a.Calls()", "Calls Recursive", false},
+		{"a.Calls(); a.F()", "", false},
+		{"_ = a.Refers; _ = a.Both", "Refers Refers=", false},
+	} {
+		parts := use(t, l, row.cell)
+		if got := names(parts); got != row.want {
+			t.Errorf("%s: got %s, want %s", row.cell, got, row.want)
+		}
+		if row.fails {
+			l.Drop(parts)
+			continue
+		}
+		for _, p := range parts {
+			l.Ran(p)
+		}
+	}
+}
+
+// TestCanWait says which initialisers run with the import of their package.
+func TestCanWait(t *testing.T) {
+	t.Parallel()
+	l, _ := newLoader(t, "")
+	for _, row := range []struct {
+		value string
+		want  bool
+	}{
+		{"1", true},
+		{"-1 << 3", true},
+		{"len(\"abc\")", true},
+		{"[]int{1, 2: 3}", true},
+		{"map[string][]int{\"a\": {1}}", true},
+		{"map[any]int{\"a\": 1}", false},
+		{"struct{ a, b any }{1, nil}", true},
+		{"&struct{ a int }{a: 1}", true},
+		{"&other", true},
+		{"new(int)", true},
+		{"any(nil)", true},
+		{"error(&failure{})", true},
+		{"[]byte(\"abc\")", true},
+		{"failure.Error", true},
+		{"generic[int]", true},
+		{"strings.ToUpper", true},
+		{"func() int { return call() }", true},
+		{"(*failure)(nil)", true},
+		{"other", false},
+		{"other + 1", false},
+		{"call()", false},
+		{"func() int { return 1 }()", false},
+		{"[]int{other}", false},
+		{"[]int{call()}", false},
+		{"strings.ToUpper(\"a\")", false},
+		{"strings.NewReader(\"\").Len", false},
+		{"[2]int([]int{1})", false},
+		{"[]int{1}[:]", false},
+		{"list[0]", false},
+		{"*pointer", false},
+		{"<-channel", false},
+		{"failure{}.Error", false},
+		{"any(1).(int)", false},
+		{"make([]int, 3)", false},
+		{"len(list)", false},
+		{"[...]int{1, 2}[0]", false},
+	} {
+		src := "package p\nimport \"strings\"\nvar _ = strings.ToUpper\nvar other = 1\nvar list []int\nvar pointer *int\nvar channel chan int\n" +
+			"type failure struct{}\nfunc (failure) Error() string { return \"\" }\nfunc generic[T any]() {}\nfunc call() int { return 1 }\nvar x = " + row.value + "\n"
+		file, err := parser.ParseFile(l.fset, "p.go", src, 0)
+		if err != nil {
+			t.Fatal(row.value, err)
+		}
+		info := newInfo()
+		config := types.Config{Importer: l}
+		if _, err := config.Check("p", l.fset, []*ast.File{file}, info); err != nil {
+			t.Fatal(row.value, err)
+		}
+		for _, init := range info.InitOrder {
+			if init.Lhs[0].Name() == "x" {
+				if got := canWait(info, init); got != row.want {
+					t.Errorf("%s: %v, want %v", row.value, got, row.want)
+				}
+			}
+		}
+	}
+}

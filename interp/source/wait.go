@@ -1,0 +1,117 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// canWait reports whether nobody notices when an initialiser runs, or whether it
+// does: it calls nothing, reads no variable and cannot panic.
+func canWait(info *types.Info, init *types.Initializer) bool {
+	return len(init.Lhs) == 1 && isValue(info, init.Rhs)
+}
+
+// isValue reports whether an expression is made of constants, functions, literals and
+// addresses of variables.
+func isValue(info *types.Info, e ast.Expr) bool {
+	tv := info.Types[e]
+	if tv.Value != nil || tv.IsNil() || tv.IsType() {
+		return true
+	}
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return isValue(info, e.X)
+	case *ast.FuncLit:
+		return true
+	case *ast.Ident:
+		_, function := info.Uses[e].(*types.Func)
+		return function
+	case *ast.IndexExpr: // an instance of a generic function
+		return isFunction(info, e.X)
+	case *ast.IndexListExpr:
+		return isFunction(info, e.X)
+	case *ast.SelectorExpr:
+		if sel := info.Selections[e]; sel != nil {
+			return sel.Kind() == types.MethodExpr
+		}
+		return isFunction(info, e)
+	case *ast.UnaryExpr:
+		if e.Op.String() != "&" {
+			return false
+		}
+		switch x := ast.Unparen(e.X).(type) {
+		case *ast.CompositeLit:
+			return isValue(info, x)
+		case *ast.Ident:
+			return true
+		}
+		return false
+	case *ast.CompositeLit:
+		return isLiteral(info, e)
+	case *ast.CallExpr:
+		return isConversion(info, e)
+	}
+	return false
+}
+
+func isFunction(info *types.Info, e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		_, ok := info.Uses[e].(*types.Func)
+		return ok
+	case *ast.SelectorExpr:
+		_, ok := info.Uses[e.Sel].(*types.Func)
+		return ok && info.Selections[e] == nil
+	}
+	return false
+}
+
+// isLiteral is isValue for a composite literal. A key of an interface type may turn
+// out not to be hashable.
+func isLiteral(info *types.Info, e *ast.CompositeLit) bool {
+	t := info.Types[e].Type.Underlying()
+	if p, ok := t.(*types.Pointer); ok { // inside of another literal
+		t = p.Elem().Underlying()
+	}
+	m, isMap := t.(*types.Map)
+	if isMap {
+		if _, basic := m.Key().Underlying().(*types.Basic); !basic {
+			return false
+		}
+	}
+	_, isStruct := t.(*types.Struct)
+	for _, x := range e.Elts {
+		if pair, ok := x.(*ast.KeyValueExpr); ok {
+			if !isStruct && !isValue(info, pair.Key) {
+				return false
+			}
+			x = pair.Value
+		}
+		if !isValue(info, x) {
+			return false
+		}
+	}
+	return true
+}
+
+// isConversion reports whether a call is a conversion that cannot panic, or makes a
+// pointer.
+func isConversion(info *types.Info, e *ast.CallExpr) bool {
+	if len(e.Args) != 1 {
+		return false
+	}
+	fun := info.Types[e.Fun]
+	if !fun.IsType() {
+		id, ok := ast.Unparen(e.Fun).(*ast.Ident)
+		return ok && fun.IsBuiltin() && id.Name == "new" && info.Types[e.Args[0]].IsType()
+	}
+	switch to := fun.Type.Underlying().(type) {
+	case *types.Array:
+		return false
+	case *types.Pointer:
+		if _, array := to.Elem().Underlying().(*types.Array); array {
+			return false
+		}
+	}
+	return isValue(info, e.Args[0])
+}
