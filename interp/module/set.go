@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,9 +13,11 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
+	"golang.org/x/sync/singleflight"
 )
 
-// A Source has modules. Its methods end with ctx.
+// A Source has modules. Its methods end with ctx, and may be called by several
+// goroutines.
 type Source interface {
 	// Resolve returns the version that a query such as "latest" or "v1.2" means.
 	Resolve(ctx context.Context, path, query string) (version string, err error)
@@ -26,7 +29,8 @@ type Source interface {
 
 // Set is the modules of a session.
 type Set struct {
-	source Source
+	source    Source
+	downloads singleflight.Group // by module.Version.String
 
 	mu       sync.Mutex
 	roots    []module.Version
@@ -157,27 +161,52 @@ type Package struct {
 // Find returns where the package with an import path is; ok is false when it is in
 // no module of the set.
 func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	// The longest path that fits and has such a directory.
 	for path := importPath; ; path = path[:strings.LastIndexByte(path, '/')] {
-		if version, has := s.selected[path]; has {
-			dir, has := s.dirs[path]
-			if !has {
-				if dir, err = s.source.Dir(ctx, module.Version{Path: path, Version: version}); err != nil {
-					return Package{}, false, err
-				}
-				s.dirs[path] = dir
+		if version := s.Version(path); version != "" {
+			m := module.Version{Path: path, Version: version}
+			dir, err := s.dir(ctx, m)
+			if err != nil {
+				return Package{}, false, err
 			}
 			dir = filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(importPath[len(path):], "/")))
 			if info, err := os.Stat(dir); err == nil && info.IsDir() {
-				return Package{module.Version{Path: path, Version: version}, dir}, true, nil
+				return Package{m, dir}, true, nil
 			}
 		}
 		if !strings.Contains(path, "/") {
 			return Package{}, false, nil
 		}
 	}
+}
+
+// dir is the directory of a module, which is downloaded once even if several ask.
+func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
+	s.mu.Lock()
+	dir, has := s.dirs[m.Path]
+	has = has && s.selected[m.Path] == m.Version
+	s.mu.Unlock()
+	for !has {
+		download := s.downloads.DoChan(m.String(), func() (any, error) { return s.source.Dir(ctx, m) })
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case result := <-download:
+			if result.Err != nil && result.Shared && ctx.Err() == nil && errors.Is(result.Err, context.Canceled) {
+				continue // the other one gave up
+			}
+			if result.Err != nil {
+				return "", result.Err
+			}
+			dir, has = result.Val.(string), true
+		}
+		s.mu.Lock()
+		if s.selected[m.Path] == m.Version {
+			s.dirs[m.Path] = dir
+		}
+		s.mu.Unlock()
+	}
+	return dir, nil
 }
 
 // Version is the version of a module of the set, "" for another.

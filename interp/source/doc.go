@@ -10,7 +10,8 @@
 // that is imported first its initialisers and init functions, and whatever those and
 // the cell reach. Most of a module is never lowered, and never refused.
 //
-//	loader.go   finding, parsing and checking packages
+//	loader.go   finding and checking packages
+//	read.go     reading and parsing them, several at once
 //	part.go     what has to run, and what has run
 //	reach.go    which declarations code reaches
 //	wait.go     which initialisers can run later than the import

@@ -9,9 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -51,6 +48,7 @@ type Loader struct {
 	// Of several versions too, each after what it imports.
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage
+	read     map[module.Package]*files // ahead of the import in progress
 }
 
 // A loadedPackage is one with the module that it was loaded from.
@@ -85,6 +83,7 @@ func (l *Loader) Begin(ctx context.Context) {
 func (l *Loader) Import(importPath string) (*types.Package, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer func() { l.read = nil }()
 	return l.importPackage(importPath)
 }
 
@@ -127,6 +126,9 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	}
 	l.loading = append(l.loading, importPath)
 	defer func() { l.loading = l.loading[:len(l.loading)-1] }()
+	if l.read == nil {
+		l.readAhead(importPath)
+	}
 	loaded, err := l.load(importPath, place)
 	if err != nil {
 		var inner *Error
@@ -143,42 +145,16 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	return loaded.types, nil
 }
 
-// tags are build tags by which packages leave out what only a compiler can use.
-var tags = []string{"purego", "noasm", "safe", "appengine", "nounsafe"}
-
-// load parses and checks a package.
+// load reads and checks a package.
 func (l *Loader) load(importPath string, place module.Package) (*loadedPackage, error) {
-	target := build.Default
-	target.CgoEnabled = false
-	target.BuildTags = tags
-	files, err := target.ImportDir(place.Dir, 0)
-	var none *build.NoGoError
-	switch {
-	case errors.As(err, &none) && len(files.IgnoredGoFiles) > 0:
-		return nil, errors.New("all its files are for cgo or for other systems")
-	case errors.As(err, &none):
-		return nil, errors.New("it has no Go files")
-	case err != nil:
-		return nil, err
-	case files.Name == "main":
-		return nil, errors.New("it is a program")
-	case len(files.EmbedPatterns) > 0:
-		return nil, errors.New("it embeds files")
+	f := l.read[place]
+	if f == nil {
+		f = l.readFiles(importPath, place)
 	}
-	var parsed []*ast.File
-	for _, name := range files.GoFiles {
-		text, err := os.ReadFile(filepath.Join(place.Dir, name))
-		if err != nil {
-			return nil, err
-		}
-		shown := path.Join(place.Module.Path+"@"+place.Module.Version, strings.TrimPrefix(importPath, place.Module.Path), name)
-		file, err := parser.ParseFile(l.fset, shown, text, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		parsed = append(parsed, file)
+	if f.err != nil {
+		return nil, f.err
 	}
-	return l.check(importPath, parsed)
+	return l.check(importPath, f.parsed)
 }
 
 // initFunction calls, for the checker, the init functions of a package.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/mod/module"
@@ -21,12 +22,20 @@ import (
 type modules struct {
 	dir     string
 	version string
-	found   int
 	err     error
+
+	mu    sync.Mutex
+	found int
+	meet  func(importPath string) // called by Find; nil for nothing
 }
 
 func (m *modules) Find(_ context.Context, importPath string) (own.Package, bool, error) {
+	m.mu.Lock()
 	m.found++
+	m.mu.Unlock()
+	if m.meet != nil {
+		m.meet(importPath)
+	}
 	rest, ok := strings.CutPrefix(importPath, "example.com/m")
 	if !ok || m.err != nil {
 		return own.Package{}, false, m.err
@@ -216,5 +225,57 @@ func TestLoadAgain(t *testing.T) {
 	third, err := l.Import("example.com/m/x")
 	if err != nil || third == second || len(needed(l, "example.com/m/x")) != 1 {
 		t.Errorf("of another version it is %v, %v", third, err)
+	}
+}
+
+// TestReadAhead says that what a package imports is looked for at once, since each may
+// be a download, and that the order in which it runs is as before.
+func TestReadAhead(t *testing.T) {
+	t.Parallel()
+	l, m := newLoader(t, `
+-- a/a.go --
+package a
+
+import (
+	_ "example.com/m/c"
+	_ "example.com/m/b"
+	_ "example.com/m/d"
+)
+
+var A = new(int)
+-- b/b.go --
+package b
+
+import _ "example.com/m/d"
+-- c/c.go --
+package c
+
+import _ "example.com/m/d"
+-- d/d.go --
+package d
+`)
+	var together sync.WaitGroup
+	together.Add(2)
+	var mu sync.Mutex
+	met := map[string]bool{}
+	m.meet = func(importPath string) {
+		mu.Lock()
+		first := !met[importPath]
+		met[importPath] = true
+		mu.Unlock()
+		if first && (strings.HasSuffix(importPath, "/b") || strings.HasSuffix(importPath, "/c")) {
+			together.Done()
+			together.Wait() // for ever, if the other one comes later
+		}
+	}
+	if _, err := l.Import("example.com/m/a"); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, p := range needed(l, "example.com/m/a") {
+		order = append(order, p.Path[len("example.com/m/"):])
+	}
+	if got := strings.Join(order, " "); got != "d c b a" {
+		t.Errorf("they run in the order %s", got)
 	}
 }

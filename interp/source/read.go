@@ -1,0 +1,103 @@
+package source
+
+import (
+	"errors"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/quernlab/quern/interp/module"
+)
+
+// files are the source of a package, or why it cannot be interpreted.
+type files struct {
+	imports []string
+	parsed  []*ast.File
+	err     error
+}
+
+// tags are build tags by which packages leave out what only a compiler can use.
+var tags = []string{"purego", "noasm", "safe", "appengine", "nounsafe"}
+
+// readFiles parses the source of a package.
+func (l *Loader) readFiles(importPath string, place module.Package) *files {
+	target := build.Default
+	target.CgoEnabled = false
+	target.BuildTags = tags
+	found, err := target.ImportDir(place.Dir, 0)
+	var none *build.NoGoError
+	switch {
+	case errors.As(err, &none) && len(found.IgnoredGoFiles) > 0:
+		return &files{err: errors.New("all its files are for cgo or for other systems")}
+	case errors.As(err, &none):
+		return &files{err: errors.New("it has no Go files")}
+	case err != nil:
+		return &files{err: err}
+	case found.Name == "main":
+		return &files{err: errors.New("it is a program")}
+	case len(found.EmbedPatterns) > 0:
+		return &files{err: errors.New("it embeds files")}
+	}
+	f := &files{imports: found.Imports}
+	for _, name := range found.GoFiles {
+		text, err := os.ReadFile(filepath.Join(place.Dir, name))
+		if err != nil {
+			return &files{err: err}
+		}
+		shown := path.Join(place.Module.Path+"@"+place.Module.Version, strings.TrimPrefix(importPath, place.Module.Path), name)
+		file, err := parser.ParseFile(l.fset, shown, text, parser.SkipObjectResolution)
+		if err != nil {
+			return &files{err: err}
+		}
+		f.parsed = append(f.parsed, file)
+	}
+	return f
+}
+
+// readers is how many packages are read, and modules downloaded, at once.
+const readers = 8
+
+// readAhead reads a package and all that it imports, and so downloads their modules,
+// several at once. What goes wrong is found again, and reported, by the import.
+func (l *Loader) readAhead(importPath string) {
+	l.read = map[module.Package]*files{}
+	seen := map[string]bool{importPath: true}
+	for level := []string{importPath}; len(level) > 0; {
+		places, found := make([]module.Package, len(level)), make([]*files, len(level))
+		var group errgroup.Group
+		group.SetLimit(readers)
+		for i, p := range level {
+			group.Go(func() error {
+				if place, ok, err := l.modules.Find(l.ctx, p); ok && err == nil {
+					places[i], found[i] = place, l.readFiles(p, place)
+				}
+				return nil
+			})
+		}
+		_ = group.Wait()
+		level = nil
+		for i, f := range found {
+			if f == nil {
+				continue
+			}
+			l.read[places[i]] = f
+			for _, p := range f.imports {
+				if !seen[p] && l.loaded[p] == nil && !l.isCompiled(p) {
+					level = append(level, p)
+				}
+				seen[p] = true
+			}
+		}
+	}
+}
+
+func (l *Loader) isCompiled(importPath string) bool {
+	_, err := l.compiled.Import(importPath)
+	return err == nil
+}
