@@ -75,7 +75,8 @@ var cellRows = []struct {
 	{"method replaced", "type T struct{}\nfunc (T) Name() string { return \"old\" }\nt := T{}\nfunc show() string { return t.Name() }\n---\nfunc (T) Name() string { return \"new\" }\n---\nt.Name() + show()", []string{"", "", "= \"newnew\""}},
 	{"method added", "type T struct{ X int }\nts := []T{{1}, {2}}\n---\nfunc (t T) String() string { return fmt.Sprint(\"T\", t.X) }\n---\nts\n---\nvar s fmt.Stringer = ts[0]\ns.String()", []string{"", "", "= [T1 T2]", "= \"T1\""}},
 	{"constant redefined", "const N = 2\nfunc size() int { return len([N]int{}) }\n---\nconst N = 5\n---\nsize()", []string{"", "", "= 5"}},
-	{"init and main", "var x = 1\nfunc init() { x = 5 }\nfunc main() int { return x }\n---\nmain()", []string{"", "= 5"}},
+	{"init and main", "var x = 1\nfunc init() { x = 5 }\nfunc main() int { return x }\n---\nmain()", []string{
+		"stderr: note: the Go compiler would reject this cell: 3:6: func main must have no arguments and no return values\n", "= 5"}},
 	{"init runs once", "x := 1\nfunc init() { fmt.Println(\"init\") }\n---\nx", []string{"init\n", "= 1"}},
 	{"failed cell defines nothing", "x := 1\ny := undefinedName\nfunc f() {}\n---\nx\n---\nf()", []string{
 		"! compile error: cell[1]:2:6: undefined: undefinedName\n    y := undefinedName\n         ^",

@@ -14,7 +14,8 @@
 // # What a cell may be
 //
 // Any mix of imports, declarations and statements. Packages that are known are
-// imported by themselves. Unused variables, imports and labels are fine. ctx is
+// imported by themselves. Unused variables, imports and labels are fine, and where a
+// function has them a note says that the Go compiler would reject that. ctx is
 // predeclared in every cell: a context.Context that an interrupt of the cell
 // cancels. One that a cell sets stays set, an interrupt of a later cell does not
 // cancel it; but one that derives from ctx and has ended is replaced.
@@ -28,7 +29,9 @@
 //   - Functions see the variables that statements of their cell define. A
 //     statement that would reach one before its definition is refused.
 //   - defer at the top level runs at the end of the cell. return there is refused.
-//   - func init runs once, before the statements; main is an ordinary name.
+//   - func init runs once, before the statements.
+//   - A cell that declares func main and has no statements is a program: it runs main
+//     and ends with it, see below.
 //   - The letter ʹ is reserved in names.
 //   - A line that begins with % or ! is a command of package magic; %help lists
 //     them.
@@ -36,6 +39,21 @@
 //     package source. A cell that imports one first sets its variables and runs its
 //     init functions; a function or type is lowered when a cell first uses it. What
 //     is refused fails that cell and leaves no trace.
+//
+// # Programs
+//
+// A program ends when main returns, by os.Exit or log.Fatal in any of its goroutines, or
+// by a panic in one. Its other goroutines end with it, without their deferred calls,
+// at their next check. The session goes on; an exit status that is not 0 fails the cell.
+// In other cells os.Exit ends the process, as does main where a cell calls it itself.
+//
+// A cell that begins with "package main" is a file of Go. With a func main it does in
+// a session what it does with go run, whatever earlier cells have defined: names that it
+// does not declare are the predeclared ones before they are those of the session, its
+// types have no methods from elsewhere, and flag.CommandLine begins empty. What it
+// declares stays for later cells, and replaces what had the names before; so does a
+// second program, and what it does not declare stays what it was. What the Go compiler
+// would reject is noted, once for the same text.
 //
 // # What a later cell changes
 //
@@ -46,6 +64,12 @@
 // may be added to a type of an earlier cell or replaced there, generic types too.
 // A type that is declared again word for word is the same type, so values made
 // before still fit.
+//
+// So it is with names that cells register in compiled packages, which panic in a program
+// that takes one twice: flags, patterns of http.ServeMux, variables of expvar, drivers of
+// database/sql, methods of archive/zip and formats of image. What a later cell registers
+// replaces what an earlier one has; within one run of a cell, twice is a panic. Modules
+// of %get with a registry of their own decide for themselves.
 //
 // A closure that is already made, a goroutine too, keeps the variables that it
 // captured. A function or method that it calls is the one that a later cell has

@@ -44,8 +44,15 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	for _, e := range checked.Broken {
 		fmt.Fprintf(s.stderr(cell), "note: this cell breaks %s\n", brokenNote(e))
 	}
+	for _, note := range checked.Notes {
+		fmt.Fprintf(s.stderr(cell), "note: %s\n", note)
+	}
 	r := newRun(cell)
 	r.magic = commands.Run(host{s})
+	r.serial, r.program = s.runs.Add(1), checked.Main
+	if checked.Program {
+		s.newCommandLine()
+	}
 	return s.run(ctx, r, unit, func() (Result, error) {
 		r.magic.Stop()
 		if err := s.unreadError(checked); err != nil {
@@ -169,6 +176,9 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 	o := s.wait(ctx, m, ended)
 	s.running.Store(nil)
 	r.setResult(nil, false) // its goroutines may keep it
+	if r.program && !r.isStopped() {
+		r.end(false, 0)
+	}
 	if r.isStopped() {
 		s.endRest(r)
 	}
@@ -176,6 +186,9 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 	s.engine.Forget(unit.Once...)
 	done()
 	var e *Error
+	if r.hasEnded() {
+		return r.outcomeOf(o)
+	}
 	if r.isStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {
 		o = outcome{err: s.interruptedError()}
 	}
@@ -206,6 +219,7 @@ func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o 
 	select {
 	case o := <-ended:
 		return o
+	case <-m.stopped: // one of its goroutines has ended the program
 	case <-ctx.Done():
 	}
 	m.stop()

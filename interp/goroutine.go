@@ -73,6 +73,9 @@ func (s *Session) interruptMember(m *member) {
 	if !m.isStopped() {
 		return
 	}
+	if m.hasEnded() {
+		runtime.Goexit()
+	}
 	id := goroutineID()
 	if !m.end(id) {
 		return
@@ -104,13 +107,19 @@ func (s *Session) guard(cell int, f func()) func() {
 		}
 		s.members.enter(&member{run: r})
 		defer func() {
-			if v := recover(); v != nil {
+			if v := recover(); v != nil && !r.hasEnded() {
 				s.reportPanic(r.cell, v)
+				if r.program {
+					r.end(true, panicStatus)
+				}
 			}
 		}()
 		f()
 	}
 }
+
+// panicStatus is the exit status of a program of Go that panics.
+const panicStatus = 2
 
 // currentRun is the run that the calling goroutine belongs to; where that is not
 // known the one that runs, or nil.

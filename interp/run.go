@@ -12,11 +12,16 @@ import (
 // it, also when the cell itself has ended.
 type run struct {
 	cell    int
+	serial  uint64        // among the runs of cells, from 1; 0 for what belongs to none
 	magic   *magic.Run    // its commands; nil without
 	stopped chan struct{} // closed by an interrupt
 	once    sync.Once
 	started atomic.Int64 // its goroutines that run, but for the cell's own
 	due     atomic.Int64 // those, the ones that are about to run, and timers that have not fired
+	program bool         // the session calls its main
+	ended   atomic.Bool  // it is a program that has ended
+	exits   bool         // with an exit status, and not with main; set before ended, like the status
+	status  int
 
 	mu     sync.Mutex
 	values []any            // its result

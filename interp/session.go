@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -38,7 +39,12 @@ type Session struct {
 	members   members
 	stdin     io.Reader // of cells
 	stdinFile *os.File  // what os.Stdin is in cells
-	printed   io.Writer // standard output, where no cell has set os.Stdout
+	// What flag.CommandLine and flag.Usage are in cells, see newCommandLine.
+	commandLine   *flag.FlagSet
+	usage         func()
+	registrations registrations
+	runs          atomic.Uint64 // so many
+	printed       io.Writer     // standard output, where no cell has set os.Stdout
 	// What os.Stdout and os.Stderr were before any cell set them.
 	processStdout, processStderr *os.File
 
@@ -108,6 +114,7 @@ func New(options ...Option) (*Session, error) {
 		Uncaught:    func(v any) bool { _, ok := v.(interface{ Uncatchable() }); return ok },
 		Stopped:     s.stopped,
 		Stop:        s.checkStop,
+		Gone:        s.gone,
 		Activations: []string{activation, machine.Activation},
 	})
 	s.program = lower.New(lower.Config{
@@ -132,6 +139,9 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	packages["quern/rt/rt"] = s.registry.Symbols()
 	replace(packages, s.registry.Overrides())
 	replace(packages, s.overrides())
+	replace(packages, s.programs())
+	s.newCommandLine()
+	replace(packages, s.registering())
 	s.redirect(packages)
 	s.endWithCell(packages)
 	packages["quern/session/session"] = s.symbols()

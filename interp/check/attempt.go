@@ -23,8 +23,10 @@ type attempt struct {
 	*unit
 	info      *types.Info
 	hoisting  *hoisting
-	declared  map[string]bool   // package-level names that the cell declares
-	own       map[string]bool   // names that its imports declare
+	declared  map[string]bool // package-level names that the cell declares
+	own       map[string]bool // names that its imports declare
+	main      bool            // it calls its function main
+	notes     []note
 	unknown   []*ast.ImportSpec // imports that fail
 	result    ast.Expr          // X of the last statement, when it is an expression
 	unused    bool              // go/types said that a call as last statement does nothing
@@ -51,7 +53,9 @@ func newInfo() *types.Info {
 // It ends early when ctx does.
 func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	a := &attempt{Checker: c, unit: u, info: newInfo(), declared: map[string]bool{}, originals: map[types.Object]types.Object{}}
+	a.noteStatements()
 	a.nameInits()
+	a.callMain()
 	a.errs = append(a.errs, u.controlErrors(c.fset)...)
 	a.hoisting = u.hoist(c.fset)
 	a.errs = append(a.errs, a.hoisting.errs...)
@@ -203,7 +207,7 @@ func (a *attempt) fillScope() {
 			a.insertOuter(name)
 		} else if name, hidden := strings.CutSuffix(id.Name, hiddenSuffix); hidden {
 			a.insertHidden(name)
-		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.own[id.Name] {
+		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.own[id.Name] && !a.predeclaredOnly(id.Name) {
 			scope.Insert(o)
 		}
 		return true
@@ -286,6 +290,7 @@ func isAllowed(e types.Error) bool {
 
 func (a *attempt) report(e types.Error) {
 	if isAllowed(e) {
+		a.noteAllowed(e)
 		return
 	}
 	msg := strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(e.Msg)

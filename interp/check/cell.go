@@ -48,6 +48,16 @@ type Cell struct {
 	// them panics when called, a type or constant stays as it was.
 	Broken []*Error
 
+	// Main says that the cell is a program: its last statement is a call of its
+	// function main, which the user has not written.
+	Main bool
+	// Program says that it has a package clause.
+	Program bool
+	// Notes are what the user should know besides, without a prefix. What was noted
+	// of the same text before is not among them.
+	Notes []string
+
+	noted   []note
 	count   bool              // Result is that of a write
 	names   []name            // what Commit makes live
 	methods []*addedMethod    // on types of earlier cells

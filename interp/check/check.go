@@ -4,6 +4,7 @@ import (
 	"context"
 	"go/token"
 	"go/types"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -39,6 +40,8 @@ type Checker struct {
 	// cells, which later cells instantiate.
 	generics map[*types.Func]*types.Info
 	files    []*token.File // of committed cells
+	seed     maphash.Seed
+	noted    map[noteKey]bool
 }
 
 // An Option changes a new Checker.
@@ -76,6 +79,8 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		users:        map[string]map[*declaration]bool{},
 		wasBroken:    map[*declaration]bool{},
 		generics:     map[*types.Func]*types.Info{},
+		seed:         maphash.MakeSeed(),
+		noted:        map[noteKey]bool{},
 	}
 	for _, o := range options {
 		o(c)
@@ -186,6 +191,7 @@ func (c *Checker) Commit(cell *Cell) {
 		c.setBroken(d, true)
 	}
 	c.files = append(c.files, cell.file)
+	c.takeNotes(cell)
 }
 
 func (c *Checker) noteUses(d *declaration) {

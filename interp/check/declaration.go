@@ -13,6 +13,7 @@ import (
 type declaration struct {
 	keys         []string // names, or "T.M" for a method
 	cell         int
+	program      bool // of a cell with a package clause
 	line, column int
 	text         string          // without doc comment
 	body         int             // offset of the opening brace of a function in text, or -1

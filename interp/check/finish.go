@@ -26,25 +26,33 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	if len(a.errs) > 0 {
 		return nil, a.errs
 	}
+	a.noteForeign()
 	cell := &Cell{
 		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
 		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token,
-		pieces: a.pieces, plan: a.plan, methods: a.methods,
+		pieces: a.pieces, plan: a.plan, methods: a.methods, Main: a.main, Program: a.program, noted: a.notes,
 	}
 	a.collect(cell)
 	a.setResult(cell)
 	a.unreadErrors(cell)
 	for _, d := range a.plan.carried {
 		if e := a.plan.dropped[d]; e != nil {
-			cell.Broken = append(cell.Broken, &Error{Pos: e.Pos, Msg: d.keys[0] + ": " + e.Msg})
+			a.broken(cell, d, e)
 			continue
 		}
 		cell.Carried = append(cell.Carried, d.keys...)
 		if e := a.plan.broken[d]; e != nil {
-			cell.Broken = append(cell.Broken, &Error{Pos: e.Pos, Msg: d.keys[0] + ": " + e.Msg})
+			a.broken(cell, d, e)
 		}
 	}
 	return cell, nil
+}
+
+// broken notes that a declaration no longer type-checks, but for what is left of an earlier program where another follows.
+func (a *attempt) broken(cell *Cell, d *declaration, e *Error) {
+	if !a.program || !d.program {
+		cell.Broken = append(cell.Broken, &Error{Pos: e.Pos, Msg: d.keys[0] + ": " + e.Msg})
+	}
 }
 
 // dropInitCycles forgives go/types's initialisation cycles through variables

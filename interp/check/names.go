@@ -41,16 +41,19 @@ func (c *Checker) Reset(except ...string) {
 	clear(c.declarations)
 	clear(c.redefined)
 	clear(c.wasBroken)
+	clear(c.noted)
 	c.dots = nil
 }
 
 // Statements are the places of the pieces of a cell, declarations and
-// statements, from the first byte to the end of the last token.
+// statements without a package clause, from the first byte to the end of the last token.
 func Statements(src string) [][2]int {
 	chunks, _ := split(src)
-	list := make([][2]int, len(chunks))
-	for i, c := range chunks {
-		list[i] = [2]int{c.start, c.last}
+	var list [][2]int
+	for _, c := range chunks {
+		if c.kind != packageChunk {
+			list = append(list, [2]int{c.start, c.last})
+		}
 	}
 	return list
 }

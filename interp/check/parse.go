@@ -21,18 +21,19 @@ const predeclared = "ʹ"
 
 // A unit is a cell on its way through the checks, with the file made of it.
 type unit struct {
-	number int
-	src    string
-	chunks []chunk
-	plan   *plan
-	file   *ast.File
-	token  *token.File
-	body   *ast.FuncDecl
-	pieces []piece
-	inits  int  // number of func init
-	values bool // the last statement is a list of expressions
-	sketch bool // a cell may be running: the types of the session are not to change
-	table  lineTable
+	number  int
+	src     string
+	chunks  []chunk
+	plan    *plan
+	file    *ast.File
+	token   *token.File
+	body    *ast.FuncDecl
+	pieces  []piece
+	inits   int  // number of func init
+	values  bool // the last statement is a list of expressions
+	program bool // it has a package clause
+	sketch  bool // a cell may be running: the types of the session are not to change
+	table   lineTable
 }
 
 // lines is the table of the lines of the source, which keep their places.
@@ -102,7 +103,7 @@ func (u *unit) cut(fset *token.FileSet) {
 		}
 		p := piece{node: decls[0], chunk: i}
 		decls = decls[1:]
-		d := &declaration{cell: u.number, line: c.line, column: c.column, text: u.src[c.start:c.end], doc: u.src[c.doc:c.start]}
+		d := &declaration{cell: u.number, program: u.program, line: c.line, column: c.column, text: u.src[c.start:c.end], doc: u.src[c.doc:c.start]}
 		d.describe(fset, p.node)
 		if g, ok := p.node.(*ast.GenDecl); (!ok || g.Tok != token.VAR) && len(d.keys) > 0 && d.keys[0] != "init" {
 			p.declaration = d
@@ -137,7 +138,9 @@ func (u *unit) scan() ErrorList {
 		c := &chunks[i]
 		switch {
 		case c.first == token.PACKAGE:
-			errs = append(errs, u.errorAt(c.start, "a cell has no package clause: remove this line"))
+			if e := u.checkPackageClause(i); e != nil {
+				errs = append(errs, e)
+			}
 		case c.first == token.REM, c.first == token.NOT && !u.isExpression(c):
 			errs = append(errs, u.commandError(c))
 		}
@@ -214,7 +217,7 @@ func (u *unit) text() string {
 	statements := false
 	for i := range u.chunks {
 		c := &u.chunks[i]
-		if c.kind == stmtChunk {
+		if c.kind == stmtChunk && !(u.program && u.isCommandCall(*c)) {
 			statements = true
 		}
 		if c.kind == varChunk {

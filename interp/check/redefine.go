@@ -25,6 +25,7 @@ type plan struct {
 	carried []*declaration
 	broken  map[*declaration]*Error // body replaced by a panic
 	dropped map[*declaration]*Error // left as it was
+	keeps   map[string]bool         // the keys of what is kept
 	kept    map[int]bool            // chunks that repeat a live type or method word for word
 }
 
@@ -134,6 +135,9 @@ func (a *attempt) dependants() []*declaration {
 				continue // it goes on to mean the hidden type
 			}
 			if t := d.receiver(); t != "" && own[t] {
+				if a.program {
+					continue // its types have the methods that it declares
+				}
 				if _, ok := a.pkg.Scope().Lookup(t).(*types.TypeName); !ok {
 					continue // the name is no type any more
 				}
@@ -158,8 +162,10 @@ func (a *attempt) dependants() []*declaration {
 // for word and mean the same: they stay what they are, so that values made
 // before the cell was run again still fit.
 func (c *Checker) keep(u *unit) map[int]bool {
+	u.plan.keeps = map[string]bool{}
 	candidates := map[int]*declaration{} // by chunk
 	changed := map[string]bool{}         // names that the cell gives a new meaning
+	repeated := map[string]bool{}        // what it declares
 	for _, p := range u.pieces {
 		if p.declaration == nil {
 			for _, n := range definedNames(p.node) {
@@ -167,6 +173,7 @@ func (c *Checker) keep(u *unit) map[int]bool {
 			}
 			continue
 		}
+		repeated[p.declaration.keys[0]] = true
 		live := c.declarations[p.declaration.keys[0]]
 		method := p.declaration.receiver() != ""
 		if live != nil && live.text == p.declaration.text && (live.isType || method) && !c.wasBroken[live] {
@@ -184,6 +191,17 @@ func (c *Checker) keep(u *unit) map[int]bool {
 		names, _ := definitions(s)
 		for _, n := range names {
 			changed[n.Name] = true
+		}
+	}
+	if u.program {
+		// A type that has methods besides is another one.
+		for key := range c.declarations {
+			t, _, isMethod := strings.Cut(key, ".")
+			if !isMethod || repeated[key] {
+				continue
+			}
+			changed[t] = true
+			maps.DeleteFunc(candidates, func(_ int, d *declaration) bool { return d.isType && slices.Contains(d.keys, t) })
 		}
 	}
 	users := map[string][]int{} // chunks of candidates, by what they use
@@ -207,8 +225,11 @@ func (c *Checker) keep(u *unit) map[int]bool {
 		}
 	}
 	kept := map[int]bool{}
-	for chunk := range candidates {
+	for chunk, d := range candidates {
 		kept[chunk] = true
+		for _, key := range d.keys {
+			u.plan.keeps[key] = true
+		}
 	}
 	return kept
 }

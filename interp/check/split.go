@@ -15,6 +15,7 @@ const (
 	declChunk        // type, const, func
 	varChunk         // a declaration or a statement, depending on what precedes it
 	stmtChunk
+	packageChunk // a package clause, which is left out
 )
 
 // A chunk is one top-level piece of a cell: an import, a declaration or a
@@ -181,6 +182,8 @@ func newChunk(list []lexeme, end int, lines lineTable) chunk {
 
 func kindOf(list []lexeme) kind {
 	switch list[0].tok {
+	case token.PACKAGE:
+		return packageChunk
 	case token.IMPORT:
 		return importChunk
 	case token.TYPE, token.CONST:

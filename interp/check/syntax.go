@@ -28,6 +28,9 @@ func (u *unit) syntaxErrors() ErrorList {
 // chunkErrors are the syntax errors of one piece of the cell.
 func (u *unit) chunkErrors(i int) ErrorList {
 	c := u.chunks[i]
+	if c.kind == packageChunk {
+		return nil
+	}
 	head, tail := "package main\n", "\n"
 	if c.kind == stmtChunk {
 		head, tail = "package main\nfunc _() {\n", "\n}\n"

@@ -8,6 +8,7 @@
 //	x := f()                      x := f(), or x = f() and a package-level var x
 //	func, type, const             themselves
 //	func init, func main          functions of other names, called where cells call them
+//	package main                  nothing; main is called at the end of its cell
 //	statements                    func cell1(), called by main
 //	defer                         runs at the end of cell1
 //	x, as the last statement      display.Result(x), or fmt.Println(x) where that prints the same
@@ -16,6 +17,7 @@
 //	imports, also those unsaid    imports; renamed where a variable has the name
 //	%get module@version           what it prints, and a require line of go.mod
 //	what is never used            _ = x
+//	%%, %main                     nothing
 //	tag raises-exception          a failure ends the cell and not the program
 //	tag skip-execution            nothing
 //	Markdown                      comments
@@ -36,6 +38,9 @@
 // Packages that cells get begin before all cells, and are compiled for this
 // machine, so with files that a session leaves out: those for cgo, assembly and
 // embedded ones.
+//
+// A cell that is a program ends with its main in a session, and so do its goroutines; os.Exit
+// in it ends that cell. Here os.Exit ends all, and goroutines go on beside the next cells.
 //
 // The program ends at a panic, also of a goroutine, as programs do. Files are
 // those of the folder in which it runs. fmt.Scan reads standard input.

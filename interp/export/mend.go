@@ -114,7 +114,7 @@ func use(fset *token.FileSet, file *ast.File, e types.Error) (edit, bool) {
 
 func firstClause(body *ast.BlockStmt, at func(token.Pos) int, text string) (edit, bool) {
 	if len(body.List) == 0 {
-		return edit{}, false
+		return edit{at(body.Lbrace) + 1, at(body.Lbrace) + 1, "\ndefault:" + text}, true
 	}
 	colon := at(body.List[0].(*ast.CaseClause).Colon) + 1
 	return edit{colon, colon, text}, true

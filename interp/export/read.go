@@ -77,6 +77,7 @@ func read(ctx context.Context, cells []Cell, modules module.Source) (*notebook, 
 		importer.place = c.place
 		text, objection := importer.get(c, checker.Known)
 		if objection == nil {
+			text = magic.BlankUnneeded(text, checker.Known)
 			c.Source = text
 			if line := command(text, checker.Known); line > 0 {
 				objection = &Objection{c.place, line, "a command of the kernel is not Go"}

@@ -158,6 +158,9 @@ func (p *program) section(c *cell) *section {
 		p.beginErrors(c, piece, s)
 		fmt.Fprintf(&s.body, "%s%s %s\n", lead, text, trail)
 	}
+	if c.checked.Main {
+		fmt.Fprintf(&s.body, "%s()\n", p.name(c.mainFunction()))
+	}
 	if rest := strings.Trim(leads[len(c.pieces)], "\n"); rest != "" {
 		fmt.Fprintf(&s.body, "\n%s\n", rest)
 	}
@@ -179,6 +182,16 @@ func (p *program) section(c *cell) *section {
 		s.function = p.fresh(fmt.Sprintf("cell%d", c.place))
 	}
 	return s
+}
+
+// mainFunction is the function main that the cell declares.
+func (c *cell) mainFunction() types.Object {
+	for _, piece := range c.pieces {
+		if f, ok := piece.decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "main" {
+			return c.facts[piece.offset(f.Name.Pos())].object
+		}
+	}
+	return nil
 }
 
 // checkErrors ends the cell where an error that nothing reads is not nil.

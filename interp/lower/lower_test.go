@@ -32,7 +32,7 @@ func TestCells(t *testing.T) {
 		{"local names of lowered code are no globals", []string{"len := 3", "t, f, a0 := 1, 2, 3", "len + t + f + a0"}, "= 9\n"},
 		{"shadowed package", []string{"strings := []int{1}", "strings[0]"}, "= 1\n"},
 		{"several results", []string{"func two() (int, error) { return 4, nil }", "two()"}, "= 4\n= <nil>\n"},
-		{"main and init are functions", []string{"func main() { fmt.Println(\"main\") }", "main()", "1"}, "main\n= 1\n"},
+		{"main and init are functions", []string{"func main() { fmt.Println(\"main\") }", "1"}, "main\n= 1\n"},
 		{"several variables become nil", []string{"a, b := []int{1}, map[string]int{}", "a, b = nil, nil", "a == nil && b == nil"}, "= true\n"},
 		{"goroutine of an earlier cell", []string{"ch, ch2 := make(chan int), make(chan int)", "go func() { for v := range ch { ch2 <- v * 2 } }()", "ch <- 4", "<-ch2"}, "= 8\n"},
 		{"defer at the top level", []string{"defer fmt.Println(\"end\")\nfmt.Println(\"body\")", "1"}, "body\nend\n= 1\n"},

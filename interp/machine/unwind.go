@@ -86,9 +86,12 @@ func (t *thread) unwind(again **instruction) {
 		return // what there is of a panic goes on
 	}
 	u := &unwinding{thread: t}
-	if value := recover(); value != nil {
+	switch value := recover(); {
+	case value != nil:
 		u.Raise(value)
-	} else {
+	case t.machine.gone():
+		return
+	default:
 		u.exiting = true
 	}
 	u.drain()
@@ -105,6 +108,9 @@ func (t *thread) unwind(again **instruction) {
 	t.nb, t.sb = unsafe.Add(unsafe.Pointer(&t.scalars[0]), f.nb), unsafe.Add(unsafe.Pointer(&t.slots[0]), f.sb)
 	*again = &t.fn.code[t.fn.epilogue]
 }
+
+// gone says whether the goroutine that ends makes no deferred calls.
+func (m *Machine) gone() bool { return m.config.Registry != nil && m.config.Registry.Gone() }
 
 // unwinding is the running of the deferred calls of a thread because of a panic, or
 // because the goroutine ends.
@@ -138,9 +144,12 @@ func (u *unwinding) make(call *deferredCall, captured []unsafe.Pointer) {
 		if returned {
 			return
 		}
-		if value := recover(); value != nil {
+		switch value := recover(); {
+		case value != nil:
 			u.Raise(value)
-		} else {
+		case u.thread.machine.gone():
+			return
+		default:
 			u.exiting = true
 			u.Recover()
 		}

@@ -38,6 +38,8 @@ What else is useful in a cell:
   imports   are not needed for the standard library and for accel, nn, data, plots, display and widgets:
             a package is imported when its name is used; %get makes other modules importable
   errors    an error that is not nil fails the cell if nothing in it reads the error: read it, or write _ = err
+  programs  a cell with func main and no statements runs main; a whole program, from package main on, can
+            be pasted: it runs as with go run, and what it declares stays for the next cells
   results   the value of the last expression is shown; display.Show, display.Table and plots show more
   tutorials quickstart.ipynb first, then fashion, 03-cnn to 09-several-gpus, and claims:
             in the folder notebooks of Quern's source, which make lab opens

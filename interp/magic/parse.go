@@ -263,6 +263,17 @@ func Blank(src string, known func(name string) bool) string {
 	return string(text)
 }
 
+// BlankUnneeded is the cell with spaces for the commands that say nothing, as %%: offsets stay.
+func BlankUnneeded(src string, known func(name string) bool) string {
+	text := []byte(src)
+	for _, l := range lines(src, known) {
+		if slices.Contains(unneeded, l.name) && l.text == "" {
+			copy(text[l.start:l.end], strings.Repeat(" ", l.end-l.start))
+		}
+	}
+	return string(text)
+}
+
 // IsOpen says whether a cell ends in a command whose text may go on: that of a %%
 // command up to a blank line, that of a shell behind a backslash.
 func IsOpen(src string, known func(name string) bool) bool {

@@ -22,6 +22,8 @@ type Deferred struct {
 	calls     []func()
 	panicking bool
 	value     any
+	returned  bool
+	gone      func() bool // see Config.Gone; may be nil
 }
 
 // Protect runs body as a function that may push deferred calls, and runs them,
@@ -29,11 +31,18 @@ type Deferred struct {
 // semantics of Go: a panic in a deferred call replaces the current one, the
 // calls that are left still run, a panic that none of them recovers goes on.
 // When it does, *position is again what it was when the panic began.
-func Protect(position *int, body func(d *Deferred)) {
-	d := &Deferred{position: position}
+func (r *Registry) Protect(position *int, body func(d *Deferred)) {
+	d := &Deferred{position: position, gone: r.config.Gone}
 	defer d.finish()
 	body(d)
+	d.returned = true
 }
+
+// Gone says whether the calling goroutine, which ends, makes no deferred calls.
+func (r *Registry) Gone() bool { return r.config.Gone != nil && r.config.Gone() }
+
+// isGone is Gone.
+func (d *Deferred) isGone() bool { return d.gone != nil && d.gone() }
 
 // Push defers call.
 func (d *Deferred) Push(call func()) { d.calls = append(d.calls, call) }
@@ -187,6 +196,8 @@ func goroutine() uint64 {
 func (d *Deferred) finish() {
 	if r := recover(); r != nil {
 		d.raise(r)
+	} else if !d.returned && d.isGone() {
+		return
 	}
 	d.drain()
 	if d.panicking {
@@ -219,7 +230,7 @@ func (d *Deferred) run(call func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			d.raise(r)
-		} else if !returned {
+		} else if !returned && !d.isGone() {
 			d.drain()
 		}
 	}()

@@ -24,14 +24,14 @@ func TestDeferred(t *testing.T) {
 		want []any
 	}{
 		{"last first", func(log func(any)) {
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.Push(func() { log(1) })
 				d.Push(func() { log(2) })
 				log(0)
 			})
 		}, []any{0, 2, 1}},
 		{"recovered", func(log func(any)) {
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.Push(func() { log(d.Recover()) })
 				d.Push(func() { log(d.Recover()) })
 				panic("a")
@@ -40,7 +40,7 @@ func TestDeferred(t *testing.T) {
 		}, []any{"a", nil, "on"}},
 		{"a panic in a deferred call replaces the first", func(log func(any)) {
 			defer func() { log(recover()) }()
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.Push(func() { log("still") })
 				d.Push(func() { panic("b") })
 				panic("a")
@@ -49,7 +49,7 @@ func TestDeferred(t *testing.T) {
 		{"the position is that of the panic", func(log func(any)) {
 			position := 0
 			defer func() { log(recover()); log(position) }()
-			Protect(&position, func(d *Deferred) {
+			protect(&position, func(d *Deferred) {
 				d.Push(func() { position = 9 })
 				position = 4
 				panic("a")
@@ -57,20 +57,20 @@ func TestDeferred(t *testing.T) {
 		}, []any{"a", 4}},
 		{"an interrupt is not recovered", func(log func(any)) {
 			defer func() { log(recover() == interrupt{}) }()
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.Push(func() { log(d.Recover()) })
 				panic(interrupt{})
 			})
 		}, []any{nil, true}},
 		{"a function value recovers", func(log func(any)) {
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.PushValue(func() { activate(func() { log(r.Recoverer().Recover()) }) }, 1)
 				panic("a")
 			})
 			log(r.Recoverer().Recover())
 		}, []any{"a", nil}},
 		{"what it calls does not", func(log func(any)) {
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.PushValue(func() {
 					activate(func() {
 						activate(func() { log(r.Recoverer().Recover()) })
@@ -81,7 +81,7 @@ func TestDeferred(t *testing.T) {
 			})
 		}, []any{nil, "a"}},
 		{"what it forwards to does, once", func(log func(any)) {
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.PushValue(func() {
 					activate(func() {
 						r.Forwards(1)
@@ -95,10 +95,10 @@ func TestDeferred(t *testing.T) {
 			})
 		}, []any{nil, "a"}},
 		{"a nested function value does not recover the outer panic", func(log func(any)) {
-			Protect(nil, func(d *Deferred) {
+			protect(nil, func(d *Deferred) {
 				d.PushValue(func() {
 					activate(func() {
-						Protect(nil, func(d *Deferred) {
+						protect(nil, func(d *Deferred) {
 							d.PushValue(func() { activate(func() { log(r.Recoverer().Recover()) }) }, 1)
 						})
 						log(r.Recoverer().Recover())
@@ -111,7 +111,7 @@ func TestDeferred(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				Protect(nil, func(d *Deferred) {
+				protect(nil, func(d *Deferred) {
 					d.Push(func() { log(1) })
 					d.Push(func() { log(2); runtime.Goexit() })
 					runtime.Goexit()
@@ -131,3 +131,6 @@ func TestDeferred(t *testing.T) {
 		})
 	}
 }
+
+// protect is Protect of a registry that no session has.
+func protect(position *int, body func(d *Deferred)) { new(Registry).Protect(position, body) }

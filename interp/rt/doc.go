@@ -89,6 +89,15 @@
 //	                                                        c.ConvertValue(x)
 //	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
 //	FlagVar(f *flag.FlagSet, value flag.Value, name, usage string)
+//	FlagInt(f *flag.FlagSet, name string, value int, usage string) *int
+//	                                                        f.Int(name, value, usage), and in the same way FlagBool,
+//	                                                        FlagBoolFunc, FlagBoolVar, FlagDuration, FlagDurationVar,
+//	                                                        FlagFloat64, FlagFloat64Var, FlagFunc, FlagIntVar, FlagInt64,
+//	                                                        FlagInt64Var, FlagString, FlagStringVar, FlagUint, FlagUintVar,
+//	                                                        FlagUint64, FlagUint64Var; a session has its own of all of them
+//	FlagParse(f *flag.FlagSet, args []string) error         f.Parse(args)
+//	MuxHandle(m *http.ServeMux, pattern string, h http.Handler)
+//	                                                        m.Handle(pattern, h); MuxHandleFunc, MuxHandler
 //	Declared(x interface{}) interface{}                     x as a package gets it that looks into arguments of type any
 //
 // Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
@@ -148,6 +157,7 @@
 //
 // reflect, maps, log and the builtins:
 //
+//	LogFatal(l *log.Logger, a ...interface{})               l.Fatal(a...); LogFatalf, LogFatalln; a session ends the cell
 //	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session has its own, and of the next
 //	SetLogOutput(l *log.Logger, w io.Writer)                l.SetOutput(w)
 //	TestHelper(t testing.TB)                                t.Helper()

@@ -46,6 +46,9 @@ type Config struct {
 	// goroutine goes on for a while. nil means that nothing stops a select.
 	Stopped func() <-chan struct{}
 	Stop    func()
+	// Gone says whether the calling goroutine, which ends, does so as with its process: without its deferred calls. nil
+	// means that none does.
+	Gone func() bool
 }
 
 // Registry holds the type descriptors of one session and answers all questions

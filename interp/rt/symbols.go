@@ -1,7 +1,9 @@
 package rt
 
 import (
+	"flag"
 	"log"
+	"net/http"
 	"os"
 	"os/exec"
 	"reflect"
@@ -38,7 +40,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Lock":     r.Lock, "LockRW": r.LockRW, "RLock": r.RLock, "WaitGroupWait": r.WaitGroupWait,
 
 		"Deferred":  (*Deferred)(nil),
-		"Protect":   Protect,
+		"Protect":   r.Protect,
 		"Recoverer": r.Recoverer,
 		"Forwards":  r.Forwards,
 
@@ -96,7 +98,32 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"AtomicCompareAndSwap": r.AtomicCompareAndSwap,
 
 		"ContextWithValue": r.ContextWithValue,
+		"LogFatal":         (*log.Logger).Fatal,
+		"LogFatalf":        (*log.Logger).Fatalf,
+		"LogFatalln":       (*log.Logger).Fatalln,
+		"FlagParse":        (*flag.FlagSet).Parse,
 		"TextVar":          r.TextVar,
+		"FlagBool":         (*flag.FlagSet).Bool,
+		"FlagBoolFunc":     (*flag.FlagSet).BoolFunc,
+		"FlagBoolVar":      (*flag.FlagSet).BoolVar,
+		"FlagDuration":     (*flag.FlagSet).Duration,
+		"FlagDurationVar":  (*flag.FlagSet).DurationVar,
+		"FlagFloat64":      (*flag.FlagSet).Float64,
+		"FlagFloat64Var":   (*flag.FlagSet).Float64Var,
+		"FlagFunc":         (*flag.FlagSet).Func,
+		"FlagInt":          (*flag.FlagSet).Int,
+		"FlagIntVar":       (*flag.FlagSet).IntVar,
+		"FlagInt64":        (*flag.FlagSet).Int64,
+		"FlagInt64Var":     (*flag.FlagSet).Int64Var,
+		"FlagString":       (*flag.FlagSet).String,
+		"FlagStringVar":    (*flag.FlagSet).StringVar,
+		"FlagUint":         (*flag.FlagSet).Uint,
+		"FlagUintVar":      (*flag.FlagSet).UintVar,
+		"FlagUint64":       (*flag.FlagSet).Uint64,
+		"FlagUint64Var":    (*flag.FlagSet).Uint64Var,
+		"MuxHandle":        (*http.ServeMux).Handle,
+		"MuxHandleFunc":    (*http.ServeMux).HandleFunc,
+		"MuxHandler":       (*http.ServeMux).Handler,
 		"FlagVar":          r.FlagVar,
 		"Declared":         r.Declared,
 		"ConvertParameter": r.ConvertParameter,

@@ -82,10 +82,10 @@ func (p *Program) Cuttings() []Cutting {
 	each := append([]string{imports}, p.inOrder()...)
 	main := p.text(p.main)
 	cuttings := []Cutting{
-		{"function", []string{imports + "\n" + decls + "\n" + main + "\nmain()"}},
+		{"pasted", []string{p.source}},
 	}
 	if p.returns() {
-		return append(cuttings, Cutting{"declarations", append(each, main, "main()")})
+		return append(cuttings, Cutting{"declarations", append(each, main)})
 	}
 	body := p.source[p.fset.Position(p.main.Body.Lbrace).Offset+1:p.fset.Position(p.main.Body.Rbrace).Offset] + "\n;"
 	cuttings = append(cuttings,

@@ -1,0 +1,82 @@
+package interp
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"reflect"
+	"runtime"
+)
+
+// Cells that are programs.
+//
+// Where a session calls main for a cell, the cell ends as a program does: with main, or with os.Exit in any of its
+// goroutines, or a panic in one. Its other goroutines end with it, at their next check, and none makes its deferred calls.
+// Compiled code that one of them is in goes on until it returns, as after an interrupt.
+
+// end ends the goroutines of a program because main has returned, or with an exit status. The first end counts.
+func (r *run) end(exits bool, status int) {
+	r.mu.Lock()
+	if !r.hasEnded() {
+		r.exits, r.status = exits, status
+		r.ended.Store(true)
+	}
+	r.mu.Unlock()
+	r.stop()
+}
+
+// hasEnded says whether the run is a program that has ended, and not by an interrupt.
+func (r *run) hasEnded() bool { return r.ended.Load() }
+
+// exit is os.Exit for cells.
+func (s *Session) exit(code int) {
+	m := s.members.current()
+	if m == nil || !m.program {
+		os.Exit(code)
+	}
+	m.run.end(true, code)
+	runtime.Goexit()
+}
+
+// gone says whether the calling goroutine is one of a program that has ended.
+func (s *Session) gone() bool {
+	m := s.members.current()
+	return m != nil && m.hasEnded()
+}
+
+// outcomeOf is what becomes of a program that has ended, given that of its main.
+func (r *run) outcomeOf(main outcome) (Result, error) {
+	switch {
+	case !r.exits:
+		return main.result, main.err
+	case r.status != 0:
+		return Result{}, newError(nameError, fmt.Sprintf("exit status %d", r.status), nil)
+	}
+	return Result{}, nil
+}
+
+// programs are the functions of compiled packages that end the process: in a cell that is a program they end that.
+func (s *Session) programs() map[string]map[string]reflect.Value {
+	exit := reflect.ValueOf(s.exit)
+	return map[string]map[string]reflect.Value{
+		"os/os":           {"Exit": exit},
+		"syscall/syscall": {"Exit": exit},
+		"log/log": {
+			"Fatal":   reflect.ValueOf(func(v ...any) { s.fatal(log.Default(), s.registry.Sprint(v...)) }),
+			"Fatalf":  reflect.ValueOf(func(format string, v ...any) { s.fatal(log.Default(), s.registry.Sprintf(format, v...)) }),
+			"Fatalln": reflect.ValueOf(func(v ...any) { s.fatal(log.Default(), s.registry.Sprintln(v...)) }),
+		},
+		"quern/rt/rt": {
+			"LogFatal":   reflect.ValueOf(func(l *log.Logger, v ...any) { s.fatal(l, s.registry.Sprint(v...)) }),
+			"LogFatalf":  reflect.ValueOf(func(l *log.Logger, format string, v ...any) { s.fatal(l, s.registry.Sprintf(format, v...)) }),
+			"LogFatalln": reflect.ValueOf(func(l *log.Logger, v ...any) { s.fatal(l, s.registry.Sprintln(v...)) }),
+		},
+	}
+}
+
+// fatal is l.Fatal.
+func (s *Session) fatal(l *log.Logger, text string) {
+	// Whoever reads the log is told of an error there.
+	_ = s.logOutput(l, 1, text)
+	s.exit(1)
+}
