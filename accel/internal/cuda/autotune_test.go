@@ -22,7 +22,7 @@ func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (wa
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
+	l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Matmul, number int) time.Duration { return takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
 	d, err := Open("cuda:0", gpu, 0, Libraries{Autotune: true, TuningCache: file, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
 		l.Context = ctx.(fake.Performer)
 		return l, nil

@@ -52,7 +52,7 @@ type convCuDNN struct {
 func (p *program) convCandidates(s ir.Step, op string) (key any, candidates []step) {
 	d, c := p.device, convTensorsOf(s)
 	t := c.x.DType
-	if !cudnn.Takes(t) || c.w.DType != c.x.DType || c.y.DType != c.x.DType || !c.x.Contiguous() || !c.w.Contiguous() || !c.y.Contiguous() {
+	if !cudnn.Supports(t) || c.w.DType != c.x.DType || c.y.DType != c.x.DType || !c.x.Contiguous() || !c.w.Contiguous() || !c.y.Contiguous() {
 		return nil, nil
 	}
 	if ir.Len(c.y.Shape)*ir.Len(c.w.Shape) == 0 || ir.Len(c.x.Shape) == 0 {

@@ -175,7 +175,7 @@ func withOp(op string, err error) error {
 
 // blas is cuBLASLt with its plans.
 type blas struct {
-	optional[cublaslt.Product, cublaslt.Plan, cublaslt.Library]
+	optional[cublaslt.Matmul, cublaslt.Plan, cublaslt.Library]
 }
 
 // dnn is cuDNN with its plans.

@@ -282,7 +282,7 @@ func TestMeasuredChoice(t *testing.T) {
 		"kernel":    {[3]time.Duration{400, 400, 400}, "gemm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Product, number int) time.Duration { return row.library[number] * time.Microsecond }}
+			l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Matmul, number int) time.Duration { return row.library[number] * time.Microsecond }}
 			d := deviceWith(t, l, fake.Options{Instant: true, Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 200 * time.Microsecond }}, true)
 			x, err := d.Compile(matMulStep(5, 6, 7))
 			if err != nil {
@@ -382,7 +382,7 @@ func TestConvolutionsOfALibrary(t *testing.T) {
 // Only the selected candidate has a workspace.
 func TestRoomOfTheWayThatIsTaken(t *testing.T) {
 	for number, want := range []int{0, 8 << 10, 0} {
-		l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Product, n int) time.Duration {
+		l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Matmul, n int) time.Duration {
 			if n == number {
 				return 10 * time.Millisecond
 			}
@@ -454,7 +454,7 @@ func TestNamesOfLibraries(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.Plans(cublaslt.Product{}, 1); err == nil {
+	if _, err := l.Plans(cublaslt.Matmul{}, 1); err == nil {
 		t.Error("an empty product is planned")
 	}
 }

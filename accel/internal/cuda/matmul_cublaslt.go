@@ -13,7 +13,7 @@ const maxCalls = 16
 
 // gemm describes a step to cuBLASLt, which may need several calls with the same sizes.
 type gemm struct {
-	cublaslt.Product
+	cublaslt.Matmul
 	outer []batchDim // dimensions over which the calls run
 	calls int
 }
@@ -98,10 +98,10 @@ func (d *Device) gemm(f matmulTensors, alignA, alignB, alignY int) (p gemm, ok b
 	}
 	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == ir.Float32 && d.tf32, f.bias, f.relu
 	p.Workspace = cublaslt.WorkspaceBytes(d.ctx.Info().Capability())
-	if p.A, p.TurnA, ok = columnMajor(f.b.DType, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
+	if p.A, p.TransA, ok = columnMajor(f.b.DType, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
 		return p, false
 	}
-	if p.B, p.TurnB, ok = columnMajor(ta, m, k, rowStride, f.a.Stride[r+1]); !ok {
+	if p.B, p.TransB, ok = columnMajor(ta, m, k, rowStride, f.a.Stride[r+1]); !ok {
 		return p, false
 	}
 	p.D = cublaslt.Matrix{Type: ty, Rows: n, Cols: m, Lead: n}
@@ -116,7 +116,7 @@ func (d *Device) gemm(f matmulTensors, alignA, alignB, alignY int) (p gemm, ok b
 		alignA, alignB, alignY = commonAlignment(alignA, o.a*ta.Size()), commonAlignment(alignB, o.b*ta.Size()), commonAlignment(alignY, o.y*ty.Size())
 	}
 	p.A.Align, p.B.Align, p.D.Align = alignB, alignA, alignY
-	return p, p.calls <= maxCalls && p.Refusal() == ""
+	return p, p.calls <= maxCalls && p.Unsupported() == ""
 }
 
 // commonAlignment returns the alignment of an address that is offset bytes after one
@@ -169,7 +169,7 @@ func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) 
 	if !ok {
 		return nil, nil
 	}
-	plans := d.blas.findPlans(d, asked.Product, op)
+	plans := d.blas.findPlans(d, asked.Matmul, op)
 	if len(plans) == 0 {
 		return nil, nil
 	}
@@ -186,12 +186,12 @@ func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) 
 	for _, plan := range plans {
 		candidates = append(candidates, &matmulCuBLASLt{matmulTensors: inside, gemm: asked, biasAt: bias, after: after, plan: plan, op: op})
 	}
-	return matmulKey{asked.Product, asked.calls, f.bias, f.relu, d.blas.it.Version()}, candidates
+	return matmulKey{asked.Matmul, asked.calls, f.bias, f.relu, d.blas.it.Version()}, candidates
 }
 
 // matmulKey is what the time of a matrix multiplication depends on.
 type matmulKey struct {
-	cublaslt.Product
+	cublaslt.Matmul
 	calls      int
 	bias, relu bool   // computed by the plan or after it
 	version    string // of cuBLASLt
@@ -212,7 +212,7 @@ func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {
 			return nil, &misalignedError{w.op, m.at}
 		}
 	}
-	at := cublaslt.Places{Bias: bias, Work: p.work()}
+	at := cublaslt.Addresses{Bias: bias, Work: p.work()}
 	if w.a.DType.Eight() {
 		at.ScaleA, at.ScaleB = p.scale(w.b), p.scale(w.a)
 	}

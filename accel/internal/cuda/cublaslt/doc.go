@@ -1,22 +1,21 @@
 // Package cublaslt multiplies matrices with cuBLASLt, where package library finds it.
 //
-// A [Library] is asked for the plans of a [Product], which its heuristic thinks
-// fastest, and a [Plan] asks a stream to compute the product, again and again and at
-// any addresses that are aligned as the product says. [Open] gives the real one; the
-// tests of the back end play another, which reads the same products.
+// A [Library] returns the plans for a [Matmul] that its heuristic estimates to be the
+// fastest. A [Plan] puts the multiplication into a stream, any number of times and at any
+// addresses with the alignment of the Matmul. [Open] returns the real library; package
+// fakelib has a fake for the tests of the back end.
 //
-// cuBLASLt makes descriptors of types, sizes and strides; they are made once a plan.
-// Its matrices lie column by column, so that a row-major result is the transposed
-// product of the factors in turn. The package knows nothing of that: a Product is
-// what cuBLASLt is told.
+// A plan owns its descriptors of types, sizes and strides. cuBLASLt's matrices are column
+// major, so a row-major result is the transposed product of the swapped factors. The caller
+// does that: a Matmul is what cuBLASLt computes.
 //
 // # Concurrency
 //
-// The context of the device must be current in the thread that calls (driver.Context's
-// Current), which is locked to its goroutine meanwhile.
+// The device's context must be current in the calling thread (driver.Context's Current),
+// to which the goroutine must be locked.
 //
 // # Errors
 //
-// A call that cuBLASLt refuses gives a [*library.CallError]. A product without any
-// algorithm gives no plans and no error.
+// A call that cuBLASLt rejects returns a [*library.CallError]. A Matmul for which there is
+// no algorithm has no plans and no error.
 package cublaslt

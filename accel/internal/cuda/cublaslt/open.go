@@ -16,14 +16,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// statusNotSupported is CUBLAS_STATUS_NOT_SUPPORTED: no algorithm does a product.
+// statusNotSupported is CUBLAS_STATUS_NOT_SUPPORTED: there is no algorithm.
 const statusNotSupported = 15
 
-// dataTypes are the types as cudaDataType numbers them.
+// dataTypes are the element types by their cudaDataType values.
 var dataTypes = map[tensor.DType]C.int{tensor.Float32: 0, tensor.Float64: 1, tensor.Float16: 2, tensor.BFloat16: 14, tensor.Float8E4M3: 28, tensor.Float8E5M2: 29}
 
-// Open makes a library of a file that package library has found. The device's
-// context must be current.
+// Open initializes a library that package library has loaded. The device's context must
+// be current.
 func Open(found *library.Handle) (Library, error) {
 	l, err := bind(found)
 	if err != nil {
@@ -49,7 +49,7 @@ type opened struct {
 	version library.Version
 }
 
-// bind finds the functions.
+// bind looks up the functions.
 func bind(found *library.Handle) (*opened, error) {
 	l := &opened{table: (*C.table)(C.calloc(1, C.size_t(unsafe.Sizeof(C.table{})))), version: found.Version}
 	set := func(i int, at uintptr) { C.quern_blas_set(l.table, C.int(i), C.uintptr_t(at)) }
@@ -60,10 +60,10 @@ func bind(found *library.Handle) (*opened, error) {
 	return l, nil
 }
 
-// Version is that of the library.
+// Version is the version of the library.
 func (l *opened) Version() string { return l.version.String() }
 
-// Close gives the library's handle back.
+// Close releases the library's handle.
 func (l *opened) Close() error {
 	status := C.quern_blas_destroy(l.table, l.handle)
 	var err error
@@ -75,14 +75,14 @@ func (l *opened) Close() error {
 	return err
 }
 
-// failed is the error of a call.
+// failed returns the error of a call.
 func (l *opened) failed(status C.int, call string) error {
 	return &library.CallError{Library: library.CuBLASLt, Call: call, Code: int(status), Status: C.GoString(C.quern_blas_status(l.table, status))}
 }
 
-// Plans asks the heuristic.
-func (l *opened) Plans(p Product, n int) ([]Plan, error) {
-	if p.Refusal() != "" {
+// Plans calls the heuristic.
+func (l *opened) Plans(p Matmul, n int) ([]Plan, error) {
+	if p.Unsupported() != "" {
 		return nil, nil
 	}
 	d, err := l.describe(p)
@@ -105,7 +105,7 @@ func (l *opened) Plans(p Product, n int) ([]Plan, error) {
 		if h.state != 0 || int(h.workspace) > p.Workspace {
 			continue
 		}
-		// Each has descriptors of its own, as the bias is part of them.
+		// Each plan has its own descriptors, since the address of the bias is part of them.
 		own, err := l.describe(p)
 		if err != nil {
 			closeAll(plans)
@@ -134,10 +134,10 @@ func (m Matrix) shim() C.matrix {
 	return C.matrix{_type: dataTypes[m.Type], rows: C.uint64_t(m.Rows), cols: C.uint64_t(m.Cols), lead: C.int64_t(m.Lead), stride: C.int64_t(m.Stride), align: C.uint(m.Align)}
 }
 
-// describe makes the descriptors of a product, in memory of C.
-func (l *opened) describe(p Product) (*C.descriptors, error) {
-	shim := C.product{a: p.A.shim(), b: p.B.shim(), d: p.D.shim(), turn_a: flag(p.TurnA), turn_b: flag(p.TurnB), batch: C.int(p.Batch),
-		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.Eight()), wide: flag(p.A.Type == tensor.Float64), workspace: C.size_t(p.Workspace)}
+// describe creates the descriptors of a Matmul, in C memory.
+func (l *opened) describe(p Matmul) (*C.descriptors, error) {
+	shim := C.matmul{a: p.A.shim(), b: p.B.shim(), d: p.D.shim(), trans_a: flag(p.TransA), trans_b: flag(p.TransB), batch: C.int(p.Batch),
+		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.Eight()), is_float64: flag(p.A.Type == tensor.Float64), workspace: C.size_t(p.Workspace)}
 	d := (*C.descriptors)(C.calloc(1, C.size_t(unsafe.Sizeof(C.descriptors{}))))
 	var call *C.char
 	if status := C.quern_blas_describe(l.table, &shim, d, &call); status != 0 {
@@ -162,14 +162,14 @@ func (m *Matrix) read(c C.matrix) {
 	*m = Matrix{Type: m.Type, Rows: int(c.rows), Cols: int(c.cols), Lead: int(c.lead), Stride: int(c.stride), Align: int(c.align)}
 }
 
-// understood is what the library has read from descriptors.
-func (l *opened) understood(d *C.descriptors) (p Product, err error) {
-	var shim C.product
+// understood reads the descriptors back from the library.
+func (l *opened) understood(d *C.descriptors) (p Matmul, err error) {
+	var shim C.matmul
 	var call *C.char
 	if status := C.quern_blas_read(l.table, d, &shim, &call); status != 0 {
 		return p, l.failed(status, C.GoString(call))
 	}
-	p = Product{TurnA: shim.turn_a != 0, TurnB: shim.turn_b != 0, Batch: int(shim.batch), TF32: shim.tf32 != 0, Bias: shim.bias != 0, ReLU: shim.relu != 0, Workspace: int(shim.workspace)}
+	p = Matmul{TransA: shim.trans_a != 0, TransB: shim.trans_b != 0, Batch: int(shim.batch), TF32: shim.tf32 != 0, Bias: shim.bias != 0, ReLU: shim.relu != 0, Workspace: int(shim.workspace)}
 	p.A.read(shim.a)
 	p.B.read(shim.b)
 	p.D.read(shim.d)
@@ -196,11 +196,11 @@ func (p *plan) Close() {
 	}
 }
 
-func (p *plan) Run(s driver.Stream, at Places) error {
-	places := C.places{d: C.address(at.D), a: C.address(at.A), b: C.address(at.B), bias: C.address(at.Bias), work: C.address(at.Work),
+func (p *plan) Run(s driver.Stream, at Addresses) error {
+	addresses := C.addresses{d: C.address(at.D), a: C.address(at.A), b: C.address(at.B), bias: C.address(at.Bias), work: C.address(at.Work),
 		scale_a: C.address(at.ScaleA), scale_b: C.address(at.ScaleB)}
 	var call *C.char
-	if status := C.quern_blas_run(p.library.table, p.library.handle, p.descriptors, &p.how, &places, C.size_t(p.workspace), C.handle(s), &call); status != 0 {
+	if status := C.quern_blas_run(p.library.table, p.library.handle, p.descriptors, &p.how, &addresses, C.size_t(p.workspace), C.handle(s), &call); status != 0 {
 		return p.library.failed(status, C.GoString(call))
 	}
 	return nil

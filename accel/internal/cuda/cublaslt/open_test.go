@@ -29,14 +29,14 @@ func real(t *testing.T) *library.Handle {
 }
 
 // products are some that the back end asks for.
-var products = map[string]Product{
+var products = map[string]Matmul{
 	"float32": {A: Matrix{tensor.Float32, 12, 8, 12, 0, 16}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 32}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
-	"turned":  {A: Matrix{tensor.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensor.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 4}, TurnA: true, TurnB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
+	"turned":  {A: Matrix{tensor.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensor.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 4}, TransA: true, TransB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
 	"bias":    {A: Matrix{tensor.Float32, 12, 8, 12, 0, 256}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 256}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
 	"batch":   {A: Matrix{tensor.Float32, 3, 4, 3, 12, 16}, B: Matrix{tensor.Float32, 4, 2, 4, 0, 16}, D: Matrix{tensor.Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
 	"brain":   {A: Matrix{tensor.BFloat16, 64, 32, 64, 0, 16}, B: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, D: Matrix{tensor.BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
 	"double":  {A: Matrix{tensor.Float64, 12, 8, 12, 96, 16}, B: Matrix{tensor.Float64, 8, 5, 8, 0, 8}, D: Matrix{tensor.Float64, 12, 5, 12, 60, 256}, Batch: 2, Workspace: 1 << 20},
-	"eight":   {A: Matrix{tensor.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensor.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, TurnA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"eight":   {A: Matrix{tensor.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensor.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, TransA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
 	"half":    {A: Matrix{tensor.Float16, 64, 32, 64, 2048, 16}, B: Matrix{tensor.Float16, 32, 16, 32, 512, 16}, D: Matrix{tensor.Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
 }
 
@@ -92,9 +92,9 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 ` + string(shim[from:to]) + "};\n"
 	pairs := map[string]string{
 		"compute_32f": "CUBLAS_COMPUTE_32F", "compute_32f_fast_tf32": "CUBLAS_COMPUTE_32F_FAST_TF32", "type_32f": "CUDA_R_32F", "compute_64f": "CUBLAS_COMPUTE_64F", "type_64f": "CUDA_R_64F", "desc_scale_a": "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER", "desc_scale_b": "CUBLASLT_MATMUL_DESC_B_SCALE_POINTER",
-		"desc_compute": "CUBLASLT_MATMUL_DESC_COMPUTE_TYPE", "desc_turn_a": "CUBLASLT_MATMUL_DESC_TRANSA", "desc_turn_b": "CUBLASLT_MATMUL_DESC_TRANSB",
+		"desc_compute": "CUBLASLT_MATMUL_DESC_COMPUTE_TYPE", "desc_trans_a": "CUBLASLT_MATMUL_DESC_TRANSA", "desc_trans_b": "CUBLASLT_MATMUL_DESC_TRANSB",
 		"desc_epilogue": "CUBLASLT_MATMUL_DESC_EPILOGUE", "desc_bias_pointer": "CUBLASLT_MATMUL_DESC_BIAS_POINTER", "desc_bias_type": "CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE",
-		"operation_none": "CUBLAS_OP_N", "operation_turn": "CUBLAS_OP_T", "epilogue_default": "CUBLASLT_EPILOGUE_DEFAULT", "epilogue_relu": "CUBLASLT_EPILOGUE_RELU",
+		"operation_none": "CUBLAS_OP_N", "operation_trans": "CUBLAS_OP_T", "epilogue_default": "CUBLASLT_EPILOGUE_DEFAULT", "epilogue_relu": "CUBLASLT_EPILOGUE_RELU",
 		"epilogue_bias": "CUBLASLT_EPILOGUE_BIAS", "(epilogue_relu | epilogue_bias)": "CUBLASLT_EPILOGUE_RELU_BIAS",
 		"layout_type": "CUBLASLT_MATRIX_LAYOUT_TYPE", "layout_rows": "CUBLASLT_MATRIX_LAYOUT_ROWS", "layout_cols": "CUBLASLT_MATRIX_LAYOUT_COLS", "layout_lead": "CUBLASLT_MATRIX_LAYOUT_LD",
 		"layout_batch": "CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT", "layout_stride": "CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET",
@@ -124,8 +124,8 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	}
 }
 
-// standIn is a library that computes on host memory.
-func standIn(t *testing.T) *library.Handle {
+// fakeLibrary is a library that computes on host memory.
+func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
@@ -143,15 +143,15 @@ func standIn(t *testing.T) *library.Handle {
 	return found
 }
 
-// pointer is where numbers lie, which are device memory for the stand-in.
+// pointer is where numbers lie, which are device memory for the fake.
 func pointer(v []float32) driver.Pointer {
 	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
 }
 
-// Every call must arrive with its arguments in place: the stand-in refuses what is
+// Every call must arrive with its arguments in place: the fake refuses what is
 // wrong, and computes.
 func TestCallsArrive(t *testing.T) {
-	found := standIn(t)
+	found := fakeLibrary(t)
 	l, err := Open(found)
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestCallsArrive(t *testing.T) {
 }
 
 // tryPlan compares with a plain loop.
-func tryPlan(t *testing.T, name string, p Product, plan Plan) {
+func tryPlan(t *testing.T, name string, p Matmul, plan Plan) {
 	t.Helper()
 	fill := func(n, seed int) []float32 {
 		v := make([]float32, n)
@@ -217,7 +217,7 @@ func tryPlan(t *testing.T, name string, p Product, plan Plan) {
 	if p.Bias {
 		at = pointer(bias)
 	}
-	if err := plan.Run(0x57, Places{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err != nil {
+	if err := plan.Run(0x57, Addresses{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	element := func(v []float32, m Matrix, turned bool, row, col, n int) float32 {
@@ -227,7 +227,7 @@ func tryPlan(t *testing.T, name string, p Product, plan Plan) {
 		return v[n*m.Stride+col*m.Lead+row]
 	}
 	inner := p.A.Cols
-	if p.TurnA {
+	if p.TransA {
 		inner = p.A.Rows
 	}
 	for n := range p.Batch {
@@ -238,7 +238,7 @@ func tryPlan(t *testing.T, name string, p Product, plan Plan) {
 					want = bias[row]
 				}
 				for k := range inner {
-					want += element(a, p.A, p.TurnA, row, k, n) * element(b, p.B, p.TurnB, k, col, n)
+					want += element(a, p.A, p.TransA, row, k, n) * element(b, p.B, p.TransB, k, col, n)
 				}
 				if p.ReLU {
 					want = max(want, 0)
@@ -249,14 +249,14 @@ func tryPlan(t *testing.T, name string, p Product, plan Plan) {
 			}
 		}
 	}
-	if err := plan.Run(0x58, Places{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err == nil {
+	if err := plan.Run(0x58, Addresses{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err == nil {
 		t.Errorf("%s: a stream that is not", name)
 	}
 }
 
 // Scales of 8-bit floats and sums of float64 must arrive, too.
 func TestCallsOfOtherTypesArrive(t *testing.T) {
-	found := standIn(t)
+	found := fakeLibrary(t)
 	l, err := Open(found)
 	if err != nil {
 		t.Fatal(err)
@@ -273,16 +273,16 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 		wideB[i] = float64(i%5) - 2
 	}
 	scales := []float32{0.25, 8}
-	product := func(a, b, d tensor.DType) Product {
-		return Product{A: Matrix{a, depth, rows, depth, 0, 16}, B: Matrix{b, depth, cols, depth, 0, 16}, D: Matrix{d, rows, cols, rows, 0, 16}, TurnA: true, Batch: 1, Workspace: 1 << 20}
+	product := func(a, b, d tensor.DType) Matmul {
+		return Matmul{A: Matrix{a, depth, rows, depth, 0, 16}, B: Matrix{b, depth, cols, depth, 0, 16}, D: Matrix{d, rows, cols, rows, 0, 16}, TransA: true, Batch: 1, Workspace: 1 << 20}
 	}
 	start := func(p unsafe.Pointer) driver.Pointer { return driver.Pointer(uintptr(p)) }
 	for _, row := range []struct {
-		product Product
-		at      Places
+		product Matmul
+		at      Addresses
 	}{
-		{product(tensor.Float8E4M3, tensor.Float8E5M2, tensor.Float32), Places{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
-		{product(tensor.Float64, tensor.Float64, tensor.Float64), Places{D: start(unsafe.Pointer(&wideD[0])), A: start(unsafe.Pointer(&wideA[0])), B: start(unsafe.Pointer(&wideB[0]))}},
+		{product(tensor.Float8E4M3, tensor.Float8E5M2, tensor.Float32), Addresses{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
+		{product(tensor.Float64, tensor.Float64, tensor.Float64), Addresses{D: start(unsafe.Pointer(&wideD[0])), A: start(unsafe.Pointer(&wideA[0])), B: start(unsafe.Pointer(&wideB[0]))}},
 	} {
 		plans, err := l.Plans(row.product, 1)
 		if err != nil || len(plans) != 1 {
@@ -312,24 +312,24 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 // What the documentation does not allow is not asked for.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(p *Product){
-		"":                     func(*Product) {},
-		"two factors":          func(p *Product) { p.A.Type = tensor.Float8E5M2 },
-		"a bias of float32":    func(p *Product) { p.D.Type = tensor.Float32 },
-		"neighbours along":     func(p *Product) { p.TurnA, p.A.Rows, p.A.Cols = false, 32, 64 },
-		"not aligned":          func(p *Product) { p.B.Lead = 72 },
-		"factors of":           func(p *Product) { p.B.Type = tensor.BFloat16 },
-		"a result of float64":  func(p *Product) { p.D.Type = tensor.Float64 },
-		"bias or ReLU":         func(p *Product) { *p = products["double"]; p.ReLU = true },
-		"from float64":         func(p *Product) { *p = products["double"]; p.D.Type = tensor.Float32 },
-		"TF32 of bfloat16":     func(p *Product) { *p = products["brain"]; p.TF32 = true },
-		"a result of bfloat16": func(p *Product) { *p = products["half"]; p.D.Type = tensor.BFloat16 },
-		"factors of int32":     func(p *Product) { *p = products["float32"]; p.A.Type, p.B.Type = tensor.Int32, tensor.Int32 },
-		"of 8-bit floats":      func(p *Product) { p.Batch = 2 },
+	for name, change := range map[string]func(p *Matmul){
+		"":                     func(*Matmul) {},
+		"two factors":          func(p *Matmul) { p.A.Type = tensor.Float8E5M2 },
+		"a bias of float32":    func(p *Matmul) { p.D.Type = tensor.Float32 },
+		"not contiguous":     func(p *Matmul) { p.TransA, p.A.Rows, p.A.Cols = false, 32, 64 },
+		"not aligned":          func(p *Matmul) { p.B.Lead = 72 },
+		"factors of":           func(p *Matmul) { p.B.Type = tensor.BFloat16 },
+		"a result of float64":  func(p *Matmul) { p.D.Type = tensor.Float64 },
+		"bias or ReLU":         func(p *Matmul) { *p = products["double"]; p.ReLU = true },
+		"from float64":         func(p *Matmul) { *p = products["double"]; p.D.Type = tensor.Float32 },
+		"TF32 of bfloat16":     func(p *Matmul) { *p = products["brain"]; p.TF32 = true },
+		"a result of bfloat16": func(p *Matmul) { *p = products["half"]; p.D.Type = tensor.BFloat16 },
+		"factors of int32":     func(p *Matmul) { *p = products["float32"]; p.A.Type, p.B.Type = tensor.Int32, tensor.Int32 },
+		"of 8-bit floats":      func(p *Matmul) { p.Batch = 2 },
 	} {
 		p := products["eight"]
 		change(&p)
-		if got := p.Refusal(); (got == "") != (name == "") || !strings.Contains(got, name) {
+		if got := p.Unsupported(); (got == "") != (name == "") || !strings.Contains(got, name) {
 			t.Errorf("%+v: %q, want %q", p, got, name)
 		}
 	}

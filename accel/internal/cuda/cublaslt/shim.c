@@ -12,15 +12,15 @@ enum {
   type_32f = 0,
   type_64f = 1,
   desc_compute = 0,
-  desc_turn_a = 3,
-  desc_turn_b = 4,
+  desc_trans_a = 3,
+  desc_trans_b = 4,
   desc_epilogue = 7,
   desc_bias_pointer = 8,
   desc_bias_type = 26,
   desc_scale_a = 17,
   desc_scale_b = 18,
   operation_none = 0,
-  operation_turn = 1,
+  operation_trans = 1,
   epilogue_default = 1,
   epilogue_relu = 2,
   epilogue_bias = 4,
@@ -72,13 +72,13 @@ static int layout(table *t, const matrix *m, int batch, handle *l, const char **
   return 0;
 }
 
-int quern_blas_describe(table *t, const product *p, descriptors *d, const char **call) {
+int quern_blas_describe(table *t, const matmul *p, descriptors *d, const char **call) {
   memset(d, 0, sizeof *d);
-  d->wide = p->wide;
-  CALL(cublasLtMatmulDescCreate, &d->desc, p->wide ? compute_64f : p->tf32 ? compute_32f_fast_tf32 : compute_32f, p->wide ? type_64f : type_32f);
-  int turn_a = p->turn_a ? operation_turn : operation_none, turn_b = p->turn_b ? operation_turn : operation_none;
-  CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_turn_a, &turn_a, sizeof turn_a);
-  CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_turn_b, &turn_b, sizeof turn_b);
+  d->is_float64 = p->is_float64;
+  CALL(cublasLtMatmulDescCreate, &d->desc, p->is_float64 ? compute_64f : p->tf32 ? compute_32f_fast_tf32 : compute_32f, p->is_float64 ? type_64f : type_32f);
+  int trans_a = p->trans_a ? operation_trans : operation_none, trans_b = p->trans_b ? operation_trans : operation_none;
+  CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_trans_a, &trans_a, sizeof trans_a);
+  CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_trans_b, &trans_b, sizeof trans_b);
   int epilogue = (p->relu ? epilogue_relu : 0) | (p->bias ? epilogue_bias : 0);
   if (!epilogue) epilogue = epilogue_default;
   CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_epilogue, &epilogue, sizeof epilogue);
@@ -101,7 +101,7 @@ int quern_blas_describe(table *t, const product *p, descriptors *d, const char *
   CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_workspace, &workspace, sizeof workspace);
   // A sum that is split is added up in the type that it is made in: the other ways round
   // it to the type of the result in between.
-  uint32_t reductions = reduction_compute_type | (p->d.type == type_32f || p->wide ? reduction_in_place : 0);
+  uint32_t reductions = reduction_compute_type | (p->d.type == type_32f || p->is_float64 ? reduction_in_place : 0);
   CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_reductions, &reductions, sizeof reductions);
   CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_align_a, &p->a.align, sizeof p->a.align);
   CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_align_b, &p->b.align, sizeof p->b.align);
@@ -130,19 +130,19 @@ static int read_layout(table *t, handle l, matrix *m, int *batch, const char **c
   return 0;
 }
 
-int quern_blas_read(table *t, const descriptors *d, product *p, const char **call) {
+int quern_blas_read(table *t, const descriptors *d, matmul *p, const char **call) {
   size_t n;
   int compute, epilogue, batch;
   address scale_a = 0, scale_b = 0;
   memset(p, 0, sizeof *p);
   CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_compute, &compute, sizeof compute, &n);
-  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_turn_a, &p->turn_a, sizeof p->turn_a, &n);
-  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_turn_b, &p->turn_b, sizeof p->turn_b, &n);
+  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_trans_a, &p->trans_a, sizeof p->trans_a, &n);
+  CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_trans_b, &p->trans_b, sizeof p->trans_b, &n);
   CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_epilogue, &epilogue, sizeof epilogue, &n);
   CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_scale_a, &scale_a, sizeof scale_a, &n);
   CALL(cublasLtMatmulDescGetAttribute, d->desc, desc_scale_b, &scale_b, sizeof scale_b, &n);
   p->scales = scale_a && scale_b;
-  p->wide = compute == compute_64f;
+  p->is_float64 = compute == compute_64f;
   p->tf32 = compute == compute_32f_fast_tf32;
   p->relu = (epilogue & epilogue_relu) != 0;
   p->bias = (epilogue & epilogue_bias) != 0;
@@ -167,13 +167,13 @@ int quern_blas_plans(table *t, handle library, const descriptors *d, int wanted,
 
 // Addresses of the bias and of scales are part of the descriptor, and are read by the
 // call.
-int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, const places *at, size_t bytes, handle stream, const char **call) {
+int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, const addresses *at, size_t bytes, handle stream, const char **call) {
   static const float one = 1, zero = 0;
   static const double wide_one = 1, wide_zero = 0;
   if (at->bias) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_pointer, &at->bias, sizeof at->bias);
   if (at->scale_a) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_scale_a, &at->scale_a, sizeof at->scale_a);
   if (at->scale_b) CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_scale_b, &at->scale_b, sizeof at->scale_b);
-  const void *alpha = d->wide ? (const void *)&wide_one : &one, *beta = d->wide ? (const void *)&wide_zero : &zero;
+  const void *alpha = d->is_float64 ? (const void *)&wide_one : &one, *beta = d->is_float64 ? (const void *)&wide_zero : &zero;
   CALL(cublasLtMatmul, library, d->desc, alpha, at->a, d->a, at->b, d->b, beta, at->d, d->d, at->d, d->d, how, at->work, bytes, stream);
   return 0;
 }

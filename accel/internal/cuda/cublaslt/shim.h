@@ -1,5 +1,5 @@
 // Calls into libcublasLt, which is opened at run time: a table of its functions,
-// and C functions around them that make descriptors. The declarations are those of
+// and C functions that create descriptors. The declarations are those of
 // cublasLt.h; handles and descriptors are uintptr_t.
 #ifndef QUERN_CUBLASLT_SHIM_H
 #define QUERN_CUBLASLT_SHIM_H
@@ -57,21 +57,21 @@ typedef struct {
 
 typedef struct {
   matrix a, b, d;
-  int turn_a, turn_b, batch, tf32, bias, relu;
+  int trans_a, trans_b, batch, tf32, bias, relu;
   int scales; // of a and b, for 8-bit floats
-  int wide;   // float64
+  int is_float64;   // float64
   size_t workspace;
-} product;
+} matmul;
 
 typedef struct {
   address d, a, b, bias, work, scale_a, scale_b;
-} places;
+} addresses;
 
-// What is told of a product: a descriptor of the product, one a matrix, and what is
-// preferred.
+// The descriptors of a multiplication: one of the operation, one of each matrix, and the
+// preferences for the heuristic.
 typedef struct {
   handle desc, a, b, d, preference;
-  int wide;
+  int is_float64;
 } descriptors;
 
 // quern_blas_symbol gives the name of the i-th function, NULL past the last.
@@ -83,12 +83,12 @@ const char *quern_blas_status(table *t, int status);
 int quern_blas_create(table *t, handle *library);
 int quern_blas_destroy(table *t, handle library);
 
-// The functions below give the call that failed in *call.
-int quern_blas_describe(table *t, const product *p, descriptors *d, const char **call);
+// The functions below return the name of the call that failed in *call.
+int quern_blas_describe(table *t, const matmul *p, descriptors *d, const char **call);
 void quern_blas_forget(table *t, descriptors *d);
-// quern_blas_read gives what the library has understood.
-int quern_blas_read(table *t, const descriptors *d, product *p, const char **call);
+// quern_blas_read reads the descriptors back.
+int quern_blas_read(table *t, const descriptors *d, matmul *p, const char **call);
 int quern_blas_plans(table *t, handle library, const descriptors *d, int wanted, heuristic *found, int *count, const char **call);
-int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, const places *at, size_t bytes, handle stream, const char **call);
+int quern_blas_run(table *t, handle library, const descriptors *d, const algorithm *how, const addresses *at, size_t bytes, handle stream, const char **call);
 
 #endif

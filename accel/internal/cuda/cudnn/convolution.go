@@ -5,58 +5,58 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// Takes tells whether tensors of a type are convolved.
-func Takes(t tensor.DType) bool { return t == tensor.Float32 || t.Half() }
+// Supports reports whether cuDNN convolves tensors of a type.
+func Supports(t tensor.DType) bool { return t == tensor.Float32 || t.Half() }
 
-// Kind is which of the three tensors is computed from the others.
+// Kind says which of the three tensors is computed from the other two.
 type Kind int32
 
 // The kinds.
 const (
 	Forward        Kind = iota // y from x and w
-	InputGradient              // x from w and y, all gradients but w
-	WeightGradient             // w from x and y, all gradients but x
+	InputGradient              // dx from w and dy
+	WeightGradient             // dw from x and dy
 )
 
 // Convolution is y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW],
-// without a bias, or a gradient of it. The products are added up in float32, of
-// factors as they are; of float32 rounded to TF32 where TF32 is set.
+// without a bias, or a gradient of it. Sums are float32. Inputs are not rounded, except
+// float32 to TF32 if TF32 is set.
 type Convolution struct {
 	Kind                      Kind
-	Type                      tensor.DType // one that Takes
+	Type                      tensor.DType // one that Supports reports
 	N, C, H, W, O, OH, OW     int
 	KH, KW, Groups            int
 	Stride, Padding, Dilation [2]int // of rows and columns
 	TF32                      bool
-	AlignX, AlignW, AlignY    int // bytes that addresses are multiples of, a power of two
-	Workspace                 int // most bytes that a plan may use
+	AlignX, AlignW, AlignY    int // alignment of addresses in bytes, powers of two
+	Workspace                 int // maximum bytes that a plan may use
 }
 
-// Library chooses how to convolve.
+// Library selects algorithms.
 type Library interface {
-	// Plans are the ways that the library thinks fastest, the best first, at most n.
-	// Their owner closes them.
+	// Plans returns at most n plans, the one estimated to be the fastest first. The caller
+	// closes them.
 	Plans(c Convolution, n int) ([]Plan, error)
-	// Version is that of the library.
+	// Version is the version of the library, 9.10.2 for instance.
 	Version() string
-	// Close gives back what the library has on the device.
+	// Close releases what the library holds on the device.
 	Close() error
 }
 
-// Plan convolves in one way.
+// Plan is an algorithm for one Convolution.
 type Plan interface {
-	// Name tells the plan from others of the same convolution.
+	// Name differs from those of other plans for the same Convolution.
 	Name() string
-	// Workspace is how many bytes of device memory the plan uses besides.
+	// Workspace is how many bytes of device memory the plan needs besides.
 	Workspace() int
-	// Run asks a stream to compute the tensor that the convolution's kind says from
-	// the others. work is aligned to 256 bytes.
+	// Run puts the convolution into a stream: it computes one tensor, as the Kind says, from
+	// the other two. work is aligned to 256 bytes.
 	Run(s driver.Stream, x, w, y, work driver.Pointer) error
-	// Close gives the plan back. Work that it has asked for goes on.
+	// Close releases the plan. Work in a stream continues.
 	Close()
 }
 
-// note is a property of an engine, as cudnnBackendNumericalNote_t numbers them.
+// note is a numerical property of an engine, a value of cudnnBackendNumericalNote_t.
 type note uint32
 
 const (
@@ -70,27 +70,26 @@ const (
 	winograd13       note = 8
 )
 
-// behaviour is a property of an engine beyond its numbers, as
-// cudnnBackendBehaviorNote_t numbers them.
+// behaviour is another property of an engine, a value of cudnnBackendBehaviorNote_t.
 type behaviour uint32
 
-// compiled is of engines that are compiled when a plan is made, which takes seconds.
+// compiled engines are compiled when a plan is created, which takes seconds.
 const compiled behaviour = 0
 
-// takes tells whether an engine with some properties, one a bit, is ready to be used,
-// and computes as well as the convolution wants. Small tiles of Winograd's products lose little in float32,
-// large ones much, and all of them in 16 bits.
-func (c Convolution) takes(notes, behaves uint32) bool {
+// accepts reports whether an engine with some properties, one per bit, is compiled already
+// and as accurate as our own kernels. Winograd transforms with small tiles lose little in
+// float32, those with large tiles lose much, and all of them lose much in 16 bits.
+func (c Convolution) accepts(notes, behaves uint32) bool {
 	if behaves>>compiled&1 != 0 {
 		return false
 	}
-	refused := []note{downConvert, reducedReduction, fourier, nondeterministic, winograd6, winograd13}
+	rejected := []note{downConvert, reducedReduction, fourier, nondeterministic, winograd6, winograd13}
 	if c.Type != tensor.Float32 {
-		refused = append(refused, winograd)
+		rejected = append(rejected, winograd)
 	} else if !c.TF32 {
-		refused = append(refused, tensorCores)
+		rejected = append(rejected, tensorCores)
 	}
-	for _, n := range refused {
+	for _, n := range rejected {
 		if notes>>n&1 != 0 {
 			return false
 		}

@@ -1,22 +1,22 @@
-// Package cudnn convolves images with cuDNN, where package library finds it.
+// Package cudnn computes convolutions with cuDNN, where package library finds it.
 //
-// A [Library] is asked for the plans of a [Convolution], which its heuristic thinks
-// fastest, and a [Plan] asks a stream to compute it, again and again and at any
-// addresses that are aligned as the convolution says. [Open] gives the real one; the
-// tests of the back end play another.
+// A [Library] returns the plans for a [Convolution] that its heuristics estimate to be the
+// fastest. A [Plan] puts it into a stream, any number of times and at any addresses with the
+// alignment of the Convolution. [Open] returns the real library; package fakelib has a fake
+// for the tests of the back end.
 //
-// It is cuDNN's graph interface that is used: a graph of one operation, of tensors
-// that lie as ours do, [N, C, H, W] row by row. The engines that want channels last
-// turn them inside, in the workspace. Engines that round more than ours do, or add
-// up in another order each time, are not taken: see [Convolution].
+// The package uses cuDNN's graph API: a graph of one operation on tensors in the layout of
+// ours, [N, C, H, W]. Engines that need channels last transpose them in the workspace.
+// Engines that round more than our own kernels, or that are not deterministic, are not
+// used: see [Convolution].
 //
 // # Concurrency
 //
-// The context of the device must be current in the thread that calls (driver.Context's
-// Current), which is locked to its goroutine meanwhile.
+// The device's context must be current in the calling thread (driver.Context's Current),
+// to which the goroutine must be locked.
 //
 // # Errors
 //
-// A call that cuDNN refuses gives a [*library.CallError] with what cuDNN says of it. A
-// convolution that no engine computes gives no plans and no error.
+// A call that cuDNN rejects returns a [*library.CallError] with cuDNN's message. A
+// convolution that no engine computes has no plans and no error.
 package cudnn

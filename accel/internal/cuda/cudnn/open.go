@@ -17,11 +17,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// dataTypes are the types as cudnnDataType_t numbers them.
+// dataTypes are the element types by their cudnnDataType_t values.
 var dataTypes = map[tensor.DType]C.int{tensor.Float32: 0, tensor.Float16: 2, tensor.BFloat16: 9}
 
-// Open makes a library of a file that package library has found. The device's
-// context must be current.
+// Open initializes a library that package library has loaded. The device's context must
+// be current.
 func Open(found *library.Handle) (Library, error) {
 	l, err := bind(found)
 	if err != nil {
@@ -43,12 +43,12 @@ func Symbols() []string {
 // opened is the real library.
 type opened struct {
 	table   *C.table
-	handle  C.handle // 0 where a device is described by JSON
+	handle  C.handle // 0 if JSON describes the device
 	json    string   // of the device; empty for the one of the context
 	version library.Version
 }
 
-// bind finds the functions.
+// bind looks up the functions.
 func bind(found *library.Handle) (*opened, error) {
 	l := &opened{table: (*C.table)(C.calloc(1, C.size_t(unsafe.Sizeof(C.table{})))), version: found.Version}
 	set := func(i int, at uintptr) { C.quern_dnn_set(l.table, C.int(i), C.uintptr_t(at)) }
@@ -59,10 +59,10 @@ func bind(found *library.Handle) (*opened, error) {
 	return l, nil
 }
 
-// Version is that of the library.
+// Version is the version of the library.
 func (l *opened) Version() string { return l.version.String() }
 
-// Close gives the library's handle back.
+// Close releases the library's handle.
 func (l *opened) Close() error {
 	var err error
 	if l.handle != 0 {
@@ -75,7 +75,7 @@ func (l *opened) Close() error {
 	return err
 }
 
-// failed is the error of a call.
+// failed returns the error of a call.
 func (l *opened) failed(status C.int, call string) error {
 	var words [1024]C.char
 	C.quern_dnn_words(l.table, &words[0], C.size_t(len(words)))
@@ -83,25 +83,25 @@ func (l *opened) failed(status C.int, call string) error {
 		Status: C.GoString(C.quern_dnn_status(l.table, status)), Words: strings.TrimSpace(C.GoString(&words[0]))}
 }
 
-// statusNoPart is CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE: a file of cuDNN is
-// not there that would know.
+// statusNoPart is CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE: a part of
+// cuDNN is not installed.
 const statusNoPart = 3009
 
-// refused tells whether an error says that cuDNN does not do what it is asked, which
-// its numbers from 3000 up to 3999 do.
+// refused reports whether an error means that cuDNN does not support an operation: its
+// code is 3000 to 3999.
 func refused(err error) bool {
 	var e *library.CallError
 	return errors.As(err, &e) && e.Code/1000 == 3 && e.Code != statusNoPart
 }
 
-// The heuristics, as cudnnBackendHeurMode_t numbers them, in the order in which they
-// are asked: the second knows engines that compute nearly everything.
+// The heuristics, values of cudnnBackendHeurMode_t, in the order in which they are called:
+// the second one returns engines that compute nearly everything.
 var modes = []C.int{3, 2}
 
-// mostOfEngine is how many plans there are of one engine, whose knobs differ.
-const mostOfEngine = 2
+// maxPerEngine is the maximum number of plans of one engine. They differ in the engine's knobs.
+const maxPerEngine = 2
 
-// Plans asks the heuristics.
+// Plans calls the heuristics.
 func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 	shared, err := l.describe(c)
 	if refused(err) {
@@ -113,38 +113,38 @@ func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 	defer shared.release()
 	var plans []Plan
 	ofEngine := map[C.int64_t]int{}
-	ways := (*[C.most_ways]C.way)(C.calloc(C.most_ways, C.size_t(unsafe.Sizeof(C.way{}))))
-	defer C.free(unsafe.Pointer(ways))
+	engines := (*[C.max_engines]C.engine)(C.calloc(C.max_engines, C.size_t(unsafe.Sizeof(C.engine{}))))
+	defer C.free(unsafe.Pointer(engines))
 	for _, mode := range modes {
 		var count C.int
 		var call *C.char
-		if status := C.quern_dnn_ways(l.table, shared.descriptors, mode, &ways[0], &count, &call); status != 0 {
+		if status := C.quern_dnn_engines(l.table, shared.descriptors, mode, &engines[0], &count, &call); status != 0 {
 			err := l.failed(status, C.GoString(call))
-			l.drop(ways[:count])
+			l.drop(engines[:count])
 			if refused(err) {
 				continue
 			}
 			closeAll(plans)
 			return nil, err
 		}
-		for i := range ways[:count] {
-			if len(plans) == n || ofEngine[ways[i].number] == mostOfEngine || !c.takes(uint32(ways[i].notes), uint32(ways[i].behaviour)) {
+		for i := range engines[:count] {
+			if len(plans) == n || ofEngine[engines[i].number] == maxPerEngine || !c.accepts(uint32(engines[i].notes), uint32(engines[i].behaviour)) {
 				continue
 			}
-			if p, ok := l.plan(shared, &ways[i], c.Workspace); ok {
+			if p, ok := l.plan(shared, &engines[i], c.Workspace); ok {
 				plans = append(plans, p)
-				ofEngine[p.way.number]++
+				ofEngine[p.engine.number]++
 			}
 		}
-		l.drop(ways[:count])
+		l.drop(engines[:count])
 	}
 	return plans, nil
 }
 
-// drop gives ways back; those that a plan has taken are empty.
-func (l *opened) drop(ways []C.way) {
-	for i := range ways {
-		C.quern_dnn_drop(l.table, &ways[i])
+// drop releases engines; those that a plan owns are empty.
+func (l *opened) drop(engines []C.engine) {
+	for i := range engines {
+		C.quern_dnn_drop(l.table, &engines[i])
 	}
 }
 
@@ -154,20 +154,20 @@ func closeAll(plans []Plan) {
 	}
 }
 
-// plan makes a way ready; ok is false for one that does not work after all, as
-// heuristics may give.
-func (l *opened) plan(shared *shared, w *C.way, room int) (p *plan, ok bool) {
+// plan finalizes an engine's configuration; ok is false for one that does not work:
+// heuristics may return such.
+func (l *opened) plan(shared *shared, w *C.engine, workspace int) (p *plan, ok bool) {
 	var call *C.char
-	if status := C.quern_dnn_plan(l.table, l.handle, shared.descriptors, w, &call); status != 0 || int(w.workspace) > room {
+	if status := C.quern_dnn_plan(l.table, l.handle, shared.descriptors, w, &call); status != 0 || int(w.workspace) > workspace {
 		return nil, false
 	}
-	own := (*C.way)(C.malloc(C.size_t(unsafe.Sizeof(C.way{}))))
-	*own, *w = *w, C.way{}
+	own := (*C.engine)(C.malloc(C.size_t(unsafe.Sizeof(C.engine{}))))
+	*own, *w = *w, C.engine{}
 	shared.users++
-	return &plan{library: l, shared: shared, way: own}, true
+	return &plan{library: l, shared: shared, engine: own}, true
 }
 
-// shared are the descriptors that plans of one convolution refer to.
+// shared is the descriptors of a convolution, to which its plans refer.
 type shared struct {
 	library     *opened
 	descriptors *C.descriptors
@@ -187,7 +187,7 @@ func four(a, b, c, d int) [4]C.int64_t {
 
 func two(v [2]int) [2]C.int64_t { return [2]C.int64_t{C.int64_t(v[0]), C.int64_t(v[1])} }
 
-// describe makes the descriptors of a convolution, which have one user.
+// describe creates the descriptors of a convolution, with one user.
 func (l *opened) describe(c Convolution) (*shared, error) {
 	shim := C.convolution{
 		kind: C.int(c.Kind), _type: dataTypes[c.Type],
@@ -214,29 +214,29 @@ func (l *opened) describe(c Convolution) (*shared, error) {
 	return s, nil
 }
 
-// plan is an engine with its choices.
+// plan is an engine with its knobs set.
 type plan struct {
 	library *opened
 	shared  *shared
-	way     *C.way // nil when it is closed
+	engine  *C.engine // nil after Close
 }
 
-func (p *plan) Name() string { return fmt.Sprintf("cuDNN engine %d", int(p.way.number)) }
+func (p *plan) Name() string { return fmt.Sprintf("cuDNN engine %d", int(p.engine.number)) }
 
-func (p *plan) Workspace() int { return int(p.way.workspace) }
+func (p *plan) Workspace() int { return int(p.engine.workspace) }
 
 func (p *plan) Close() {
-	if p.way != nil {
-		C.quern_dnn_drop(p.library.table, p.way)
-		C.free(unsafe.Pointer(p.way))
-		p.way = nil
+	if p.engine != nil {
+		C.quern_dnn_drop(p.library.table, p.engine)
+		C.free(unsafe.Pointer(p.engine))
+		p.engine = nil
 		p.shared.release()
 	}
 }
 
 func (p *plan) Run(s driver.Stream, x, w, y, work driver.Pointer) error {
 	var call *C.char
-	status := C.quern_dnn_run(p.library.table, p.library.handle, p.way, C.address(x), C.address(w), C.address(y), C.address(work), C.handle(s), &call)
+	status := C.quern_dnn_run(p.library.table, p.library.handle, p.engine, C.address(x), C.address(w), C.address(y), C.address(work), C.handle(s), &call)
 	if status != 0 {
 		return p.library.failed(status, C.GoString(call))
 	}

@@ -4,7 +4,7 @@ package cudnn
 
 import "github.com/quernlab/quern/accel/internal/cuda/library"
 
-// Open says why there is no library: this build cannot load any.
+// Open returns [library.ErrBuild]: this build cannot load libraries.
 func Open(*library.Handle) (Library, error) { return nil, library.ErrBuild }
 
 // Symbols are the functions of cuDNN that the package calls: none in this build.

@@ -103,10 +103,10 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 				var text []string
 				for _, p := range plans {
 					text = append(text, p.Name())
-					if p.Workspace() < 0 || p.Workspace() > c.Workspace || uint32(p.(*plan).way.notes)>>nondeterministic&1 != 0 {
+					if p.Workspace() < 0 || p.Workspace() > c.Workspace || uint32(p.(*plan).engine.notes)>>nondeterministic&1 != 0 {
 						t.Errorf("%s, kind %d, %s: %s with %d bytes", name, kind, of, p.Name(), p.Workspace())
 					}
-					if of == tensor.Float32 && uint32(p.(*plan).way.notes)>>tensorCores&1 != 0 {
+					if of == tensor.Float32 && uint32(p.(*plan).engine.notes)>>tensorCores&1 != 0 {
 						t.Errorf("%s, kind %d: %s rounds to TF32", name, kind, p.Name())
 					}
 				}
@@ -125,7 +125,7 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 	rounded := convolutions["layer"].of(Forward, tensor.Float32)
 	rounded.TF32 = true
 	plans, err := l.Plans(rounded, 1)
-	if err != nil || len(plans) != 1 || uint32(plans[0].(*plan).way.notes)>>tensorCores&1 != 1 {
+	if err != nil || len(plans) != 1 || uint32(plans[0].(*plan).engine.notes)>>tensorCores&1 != 1 {
 		t.Errorf("TF32: %v, %v", plans, err)
 	}
 	closeAll(plans)
@@ -216,8 +216,8 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// standIn is a library that convolves on host memory.
-func standIn(t *testing.T) *library.Handle {
+// fakeLibrary is a library that convolves on host memory.
+func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
@@ -240,10 +240,10 @@ func standIn(t *testing.T) *library.Handle {
 	return found
 }
 
-// Every call must arrive with its arguments in place: the stand-in refuses what is
+// Every call must arrive with its arguments in place: the fake refuses what is
 // wrong, and convolves.
 func TestCallsArrive(t *testing.T) {
-	found := standIn(t)
+	found := fakeLibrary(t)
 	l, err := Open(found)
 	if err != nil {
 		t.Fatal(err)
@@ -355,7 +355,7 @@ func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 	}
 }
 
-// pointer is where numbers lie, which are device memory for the stand-in.
+// pointer is where numbers lie, which are device memory for the fake.
 func pointer(v []float32) driver.Pointer {
 	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
 }

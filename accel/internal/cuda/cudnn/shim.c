@@ -201,38 +201,38 @@ void quern_dnn_forget(table *t, descriptors *d) {
   memset(d, 0, sizeof *d);
 }
 
-static int results(table *t, handle heuristic, way *ways, int *count, const char **call) {
+static int results(table *t, handle heuristic, engine *engines, int *count, const char **call) {
   int64_t found = 0;
-  handle configs[most_ways];
+  handle configs[max_engines];
   CALL(cudnnBackendGetAttribute, heuristic, heuristic_results, is_descriptor, 0, &found, NULL);
-  if (found > most_ways) found = most_ways;
+  if (found > max_engines) found = max_engines;
   for (int64_t i = 0; i < found; i++) {
-    CALL(cudnnBackendCreateDescriptor, backend_config, &ways[i].config);
-    configs[i] = ways[i].config;
+    CALL(cudnnBackendCreateDescriptor, backend_config, &engines[i].config);
+    configs[i] = engines[i].config;
     *count = i + 1;
   }
   if (!found) return 0;
   CALL(cudnnBackendGetAttribute, heuristic, heuristic_results, is_descriptor, *count, &found, configs);
-  for (; *count > found; --*count) destroy(t, ways[*count - 1].config);
+  for (; *count > found; --*count) destroy(t, engines[*count - 1].config);
   for (int64_t i = 0; i < found; i++) {
     enum { most_notes = 32 };
     int64_t n = 0;
     int notes[most_notes];
-    CALL(cudnnBackendCreateDescriptor, backend_engine, &ways[i].engine);
-    CALL(cudnnBackendGetAttribute, ways[i].config, config_engine, is_descriptor, 1, &n, &ways[i].engine);
-    CALL(cudnnBackendGetAttribute, ways[i].engine, engine_number, is_int64, 1, &n, &ways[i].number);
-    CALL(cudnnBackendGetAttribute, ways[i].engine, engine_notes, is_numerical_note, most_notes, &n, notes);
-    for (int64_t j = 0; j < n && j < most_notes; j++) ways[i].notes |= 1u << notes[j];
-    CALL(cudnnBackendGetAttribute, ways[i].engine, engine_behaviour, is_behaviour_note, most_notes, &n, notes);
-    for (int64_t j = 0; j < n && j < most_notes; j++) ways[i].behaviour |= 1u << notes[j];
+    CALL(cudnnBackendCreateDescriptor, backend_engine, &engines[i].engine);
+    CALL(cudnnBackendGetAttribute, engines[i].config, config_engine, is_descriptor, 1, &n, &engines[i].engine);
+    CALL(cudnnBackendGetAttribute, engines[i].engine, engine_number, is_int64, 1, &n, &engines[i].number);
+    CALL(cudnnBackendGetAttribute, engines[i].engine, engine_notes, is_numerical_note, most_notes, &n, notes);
+    for (int64_t j = 0; j < n && j < most_notes; j++) engines[i].notes |= 1u << notes[j];
+    CALL(cudnnBackendGetAttribute, engines[i].engine, engine_behaviour, is_behaviour_note, most_notes, &n, notes);
+    for (int64_t j = 0; j < n && j < most_notes; j++) engines[i].behaviour |= 1u << notes[j];
   }
   return 0;
 }
 
-int quern_dnn_ways(table *t, const descriptors *d, int mode, way *ways, int *count, const char **call) {
+int quern_dnn_engines(table *t, const descriptors *d, int mode, engine *engines, int *count, const char **call) {
   handle heuristic;
   *count = 0;
-  memset(ways, 0, most_ways * sizeof *ways);
+  memset(engines, 0, max_engines * sizeof *engines);
   CALL(cudnnBackendCreateDescriptor, backend_heuristic, &heuristic);
   int status = t->cudnnBackendSetAttribute(heuristic, heuristic_graph, is_descriptor, 1, &d->graph);
   if (!status) status = t->cudnnBackendSetAttribute(heuristic, heuristic_mode, is_heuristic_mode, 1, &mode);
@@ -242,12 +242,12 @@ int quern_dnn_ways(table *t, const descriptors *d, int mode, way *ways, int *cou
     *call = "cudnnBackendFinalize";
     status = t->cudnnBackendFinalize(heuristic);
   }
-  if (!status) status = results(t, heuristic, ways, count, call);
+  if (!status) status = results(t, heuristic, engines, count, call);
   destroy(t, heuristic);
   return status;
 }
 
-int quern_dnn_plan(table *t, handle library, const descriptors *d, way *w, const char **call) {
+int quern_dnn_plan(table *t, handle library, const descriptors *d, engine *w, const char **call) {
   int64_t n;
   CALL(cudnnBackendCreateDescriptor, backend_plan, &w->plan);
   SET(w->plan, plan_config, is_descriptor, 1, &w->config);
@@ -258,14 +258,14 @@ int quern_dnn_plan(table *t, handle library, const descriptors *d, way *w, const
   return 0;
 }
 
-void quern_dnn_drop(table *t, way *w) {
+void quern_dnn_drop(table *t, engine *w) {
   destroy(t, w->plan);
   destroy(t, w->engine);
   destroy(t, w->config);
   memset(w, 0, sizeof *w);
 }
 
-static int execute(table *t, handle library, const way *w, handle pack, const void *const pointers[3], const void *work, const char **call) {
+static int execute(table *t, handle library, const engine *w, handle pack, const void *const pointers[3], const void *work, const char **call) {
   static const int64_t ids[3] = {id_x, id_w, id_y};
   SET(pack, pack_ids, is_int64, 3, ids);
   SET(pack, pack_pointers, is_pointer, 3, pointers);
@@ -275,7 +275,7 @@ static int execute(table *t, handle library, const way *w, handle pack, const vo
   return 0;
 }
 
-int quern_dnn_run(table *t, handle library, const way *w, address x, address filter, address y, address work, handle stream, const char **call) {
+int quern_dnn_run(table *t, handle library, const engine *w, address x, address filter, address y, address work, handle stream, const char **call) {
   handle pack;
   const void *pointers[3] = {(void *)x, (void *)filter, (void *)y};
   CALL(cudnnSetStream, library, stream);

@@ -41,15 +41,15 @@ typedef struct {
   handle x, w, y, convolution, operation, graph, device;
 } descriptors;
 
-// A way to compute it.
+// A engine to compute it.
 typedef struct {
   handle config, engine, plan;
   int64_t number; // of the engine
   int64_t workspace;
   uint32_t notes, behaviour; // one bit each
-} way;
+} engine;
 
-enum { most_ways = 64 };
+enum { max_engines = 64 };
 
 const char *quern_dnn_symbol(int i);
 void quern_dnn_set(table *t, int i, uintptr_t function);
@@ -66,11 +66,11 @@ int quern_dnn_device(table *t, const char *json, handle *device, const char **ca
 int quern_dnn_describe(table *t, handle library, const convolution *c, descriptors *d, const char **call);
 void quern_dnn_forget(table *t, descriptors *d);
 
-// quern_dnn_ways asks a heuristic by its mode for at most most_ways ways.
-int quern_dnn_ways(table *t, const descriptors *d, int mode, way *ways, int *count, const char **call);
-// quern_dnn_plan makes a way ready to run.
-int quern_dnn_plan(table *t, handle library, const descriptors *d, way *w, const char **call);
-void quern_dnn_drop(table *t, way *w);
-int quern_dnn_run(table *t, handle library, const way *w, address x, address filter, address y, address work, handle stream, const char **call);
+// quern_dnn_engines asks a heuristic by its mode for at most max_engines engines.
+int quern_dnn_engines(table *t, const descriptors *d, int mode, engine *engines, int *count, const char **call);
+// quern_dnn_plan makes a engine ready to run.
+int quern_dnn_plan(table *t, handle library, const descriptors *d, engine *w, const char **call);
+void quern_dnn_drop(table *t, engine *w);
+int quern_dnn_run(table *t, handle library, const engine *w, address x, address filter, address y, address work, handle stream, const char **call);
 
 #endif

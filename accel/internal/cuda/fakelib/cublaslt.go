@@ -21,7 +21,7 @@ type CuBLASLt struct {
 	// DropsNaN lists plans whose ReLU of NaN is 0, as a maximum instruction returns; nil for none.
 	DropsNaN func(number int) bool
 	// Takes is how long a plan's kernel takes; nil for no time.
-	Takes func(p cublaslt.Product, number int) time.Duration
+	Takes func(p cublaslt.Matmul, number int) time.Duration
 
 	// Runs counts the multiplications.
 	Runs  int
@@ -51,21 +51,21 @@ func (l *CuBLASLt) refused(call, format string, args ...any) error {
 }
 
 // check returns what cuBLASLt's documentation does not allow.
-func (l *CuBLASLt) check(p cublaslt.Product) error {
+func (l *CuBLASLt) check(p cublaslt.Matmul) error {
 	m, n := p.D.Rows, p.D.Cols
 	am, ak := p.A.Rows, p.A.Cols
-	if p.TurnA {
+	if p.TransA {
 		am, ak = ak, am
 	}
 	bk, bn := p.B.Rows, p.B.Cols
-	if p.TurnB {
+	if p.TransB {
 		bk, bn = bn, bk
 	}
 	switch {
 	case am != m || bn != n || ak != bk:
 		return l.refused("cublasLtMatmulAlgoGetHeuristic", "%d×%d by %d×%d gives %d×%d", am, ak, bk, bn, m, n)
-	case p.Refusal() != "":
-		return l.refused("cublasLtMatmulAlgoGetHeuristic", "%s", p.Refusal())
+	case p.Unsupported() != "":
+		return l.refused("cublasLtMatmulAlgoGetHeuristic", "%s", p.Unsupported())
 	case p.Batch < 1:
 		return l.refused("cublasLtMatrixLayoutSetAttribute", "a batch of %d", p.Batch)
 	}
@@ -90,7 +90,7 @@ func (l *CuBLASLt) check(p cublaslt.Product) error {
 const maxPlans = 3
 
 // Plans returns some plans; the second needs a workspace.
-func (l *CuBLASLt) Plans(p cublaslt.Product, n int) ([]cublaslt.Plan, error) {
+func (l *CuBLASLt) Plans(p cublaslt.Matmul, n int) ([]cublaslt.Plan, error) {
 	if l.Refuses["cublasLtMatmulAlgoGetHeuristic"] {
 		return nil, l.refused("cublasLtMatmulAlgoGetHeuristic", "as the test wants")
 	}
@@ -111,7 +111,7 @@ func (l *CuBLASLt) Plans(p cublaslt.Product, n int) ([]cublaslt.Plan, error) {
 
 type productPlan struct {
 	library   *CuBLASLt
-	product   cublaslt.Product
+	product   cublaslt.Matmul
 	number    int
 	workspace int
 	closed    bool
@@ -128,7 +128,7 @@ func (p *productPlan) Close() {
 	}
 }
 
-func (p *productPlan) Run(s driver.Stream, at cublaslt.Places) error {
+func (p *productPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
 	l, eight := p.library, p.product.A.Type.Eight()
 	switch {
 	case p.closed:
@@ -166,7 +166,7 @@ func (p *productPlan) Run(s driver.Stream, at cublaslt.Places) error {
 }
 
 // multiply computes a matrix multiplication.
-func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, at cublaslt.Places) error {
+func multiply(m *ptxsim.Memory, p cublaslt.Matmul, dropsNaN bool, at cublaslt.Addresses) error {
 	scale := 1.0
 	for _, one := range []driver.Pointer{at.ScaleA, at.ScaleB} {
 		if one != 0 {
@@ -186,7 +186,7 @@ func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, at cublaslt.P
 		added = read
 	}
 	k := p.A.Cols
-	if p.TurnA {
+	if p.TransA {
 		k = p.A.Rows
 	}
 	for i := range p.Batch {
@@ -203,7 +203,7 @@ func multiply(m *ptxsim.Memory, p cublaslt.Product, dropsNaN bool, at cublaslt.P
 			for row := range column {
 				sum := 0.0
 				for j := range k {
-					sum += x.at(row, j, p.TurnA) * y.at(j, col, p.TurnB)
+					sum += x.at(row, j, p.TransA) * y.at(j, col, p.TransB)
 				}
 				sum = sum*scale + added[row]
 				if p.ReLU && (sum < 0 || dropsNaN && math.IsNaN(sum)) {

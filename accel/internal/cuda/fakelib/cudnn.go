@@ -52,7 +52,7 @@ func (l *CuDNN) check(c cudnn.Convolution) error {
 			return l.refused("cudnnBackendFinalize", "%+v", c)
 		}
 	}
-	if c.Padding[0] < 0 || c.Padding[1] < 0 || c.C%c.Groups != 0 || c.O%c.Groups != 0 || c.TF32 && c.Type != tensor.Float32 || !cudnn.Takes(c.Type) {
+	if c.Padding[0] < 0 || c.Padding[1] < 0 || c.C%c.Groups != 0 || c.O%c.Groups != 0 || c.TF32 && c.Type != tensor.Float32 || !cudnn.Supports(c.Type) {
 		return l.refused("cudnnBackendFinalize", "%+v", c)
 	}
 	out := func(in, kernel, i int) int { return (in+2*c.Padding[i]-c.Dilation[i]*(kernel-1)-1)/c.Stride[i] + 1 }

@@ -1,14 +1,15 @@
-// Package library finds NVIDIA's libraries that are used where they are there:
-// cuBLASLt, cuDNN and NCCL. Which versions are taken, and in what order is looked
-// for them, stands in search.go; [Library.Open] loads the first one that fits.
+// Package library finds and loads the NVIDIA libraries that are used if they are installed:
+// cuBLASLt, cuDNN and NCCL. search.go has the supported versions and the order of the
+// search; [Library.Open] loads the first one that fits.
 //
-// Nothing is loaded before it is asked for, since a library has some hundred
-// megabytes. A library that is loaded stays so until the process ends, as its
-// threads and the driver's memory of its kernels do.
+// Nothing is loaded before it is needed, since a library has several hundred megabytes. A
+// loaded library stays loaded until the process ends, as do its threads and the driver's
+// memory for its kernels.
 //
 // # Errors
 //
-// Open gives [ErrOff] where the libraries are switched off, a [*MissingError] where
-// there is none, and otherwise why none of those that are there is used: a
-// [*VersionError], or a [*LoadError]; [Handle.Runs] gives a [*DriverError]. All of them mean that the own kernels run.
+// Open returns [ErrOff] if the user switched the libraries off, a [*MissingError] if none is
+// installed, and otherwise why the installed ones are not used: a [*VersionError] or a
+// [*LoadError]. [Handle.Runs] returns a [*DriverError]. After any of them our own kernels
+// are used.
 package library

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ErrOff is the error where the user does not want libraries.
+// ErrOff means that the user switched the libraries off.
 var ErrOff = errors.New("switched off by " + Variable)
 
-// ErrBuild is the error of a program that cannot load libraries.
+// ErrBuild means that this build of the program cannot load libraries.
 var ErrBuild = errors.New("the program was built without cgo, or not for Linux")
 
-// MissingError says that a library was not found.
+// MissingError means that a library was not found.
 type MissingError struct {
 	Library *Library
-	Only    string // the folders of the variable, if it is set
-	Skipped error  // files that are there and are not trusted; may be nil
+	Only    string // the folders of QUERN_CUDA_LIBRARIES, if it is set
+	Skipped error  // files that exist and are not trusted; may be nil
 }
 
 func (e *MissingError) Error() string {
@@ -29,10 +29,10 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("not found; python3 -m pip install %s brings it, and %s can name its folder", e.Library.Package, Variable)
 }
 
-// Unwrap returns why files that are there are not used.
+// Unwrap returns why existing files are not used.
 func (e *MissingError) Unwrap() error { return e.Skipped }
 
-// VersionError says that a library has a version that is not used.
+// VersionError means that the version of a library is not supported.
 type VersionError struct {
 	Library *Library
 	Path    string
@@ -43,10 +43,10 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("%s is version %s, and %s up to, without, %s is used", e.Path, e.Found, e.Library.Oldest, e.Library.Before)
 }
 
-// DriverError says that a library is made for a later CUDA than the driver's.
+// DriverError means that a library needs a later CUDA than the driver supports.
 type DriverError struct {
 	Path         string
-	CUDA, Driver int // as CUDA writes versions: 1000*major + 10*minor
+	CUDA, Driver int // 1000*major + 10*minor, CUDA's format
 }
 
 func (e *DriverError) Error() string {
@@ -54,22 +54,22 @@ func (e *DriverError) Error() string {
 		e.Path, e.CUDA/1000, e.Driver/1000, e.Driver%1000/10, e.Driver/1000)
 }
 
-// LoadError says that a library, or what it needs, cannot be loaded.
+// LoadError means that a library, or one that it depends on, cannot be loaded.
 type LoadError struct {
 	Path   string
-	Reason string // of the loader, or the function that is missing
+	Reason string // message of the dynamic linker, or the missing function
 }
 
 func (e *LoadError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Reason) }
 
-// CallError is a call that a library refused.
+// CallError is a call that a library rejected.
 type CallError struct {
 	Library *Library
 	Call    string // function
 	Code    int    // status
-	Status  string // its name, CUBLAS_STATUS_NOT_SUPPORTED
-	Words   string // what the library says beyond that; may be empty
-	Op      string // what was being done: op and shapes; may be empty
+	Status  string // name of the status, CUBLAS_STATUS_NOT_SUPPORTED for instance
+	Words   string // the library's message; may be empty
+	Op      string // op and shapes; may be empty
 }
 
 func (e *CallError) Error() string {

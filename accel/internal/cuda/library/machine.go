@@ -10,25 +10,25 @@ import (
 	"github.com/quernlab/quern/internal/loader"
 )
 
-// Machine is what the search looks at.
+// Machine is what the search depends on.
 type Machine struct {
 	Env        func(name string) string
-	Loaded     func() []string // files that the process has loaded
+	Loaded     func() []string // files that the process has mapped
 	Python     string          // python3 on PATH; empty for none
 	Executable string          // of this process
 	Home       string
 }
 
-// ThisMachine is the one that the program runs on.
+// ThisMachine describes the machine on which the program runs.
 func ThisMachine() Machine {
 	m := Machine{Loaded: loaded}
 	m.Env = func(name string) string {
 		if name == loader.Variable {
-			return loader.Path() // of the loader, which has read it at the start
+			return loader.Path() // the dynamic linker read it when the process started
 		}
 		return os.Getenv(name)
 	}
-	// What cannot be found out is not looked at.
+	// What cannot be determined is left empty and not searched.
 	m.Python, _ = exec.LookPath("python3")
 	m.Executable, _ = os.Executable()
 	m.Home, _ = os.UserHomeDir()
@@ -45,8 +45,8 @@ func (m Machine) isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// interpreter is the Python that python3 on PATH starts: pyenv has a script there, and
-// tells in a variable or in files which of its versions that means.
+// interpreter is the Python that python3 on PATH starts. With pyenv that is a script; a
+// variable or files say which version it starts.
 func (m Machine) interpreter() string {
 	folder := filepath.Dir(m.Python)
 	if m.Python == "" || filepath.Base(folder) != "shims" {
@@ -60,7 +60,7 @@ func (m Machine) interpreter() string {
 		}
 	}
 	for _, version := range words {
-		if version == "" || version == ".." || filepath.Base(version) != version { // the file may be of a folder that was downloaded
+		if version == "" || version == ".." || filepath.Base(version) != version { // the file may be part of a download
 			continue
 		}
 		if program := filepath.Join(root, "versions", version, "bin", "python3"); m.exists(program) {
@@ -70,8 +70,8 @@ func (m Machine) interpreter() string {
 	return m.Python
 }
 
-// isolated tells whether a prefix is an environment without the packages of the
-// Python that it was made with.
+// isolated reports whether a prefix is a virtual environment without the packages of the
+// Python that created it.
 func (m Machine) isolated(prefix string) bool {
 	text, err := os.ReadFile(filepath.Join(prefix, "pyvenv.cfg"))
 	if err != nil {
@@ -86,7 +86,7 @@ func (m Machine) isolated(prefix string) bool {
 	return true
 }
 
-// target is what a toolkit calls the kind of machine.
+// target is the name of the architecture in a CUDA toolkit.
 func (m Machine) target() string {
 	if runtime.GOARCH == "arm64" {
 		return "sbsa-linux"
@@ -94,7 +94,7 @@ func (m Machine) target() string {
 	return "x86_64-linux"
 }
 
-// loaded reads the files that the process has mapped.
+// loaded returns the files that the process has mapped.
 func loaded() []string {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -19,32 +19,32 @@ import (
 	"github.com/quernlab/quern/internal/trust"
 )
 
-// Handle is a library that is loaded. It stays so until the process ends.
+// Handle is a loaded library. It stays loaded until the process ends.
 type Handle struct {
 	Place
 	Version Version
-	CUDA    int // version of CUDA that it is made for, 1000*major + 10*minor; 0 where it does not tell
+	CUDA    int // version of CUDA that it was built for, 1000*major + 10*minor; 0 if it does not say
 	library unsafe.Pointer
 }
 
-// opened are the results of Open, as loading takes its time.
+// opened caches the results of Open, since loading is slow.
 var opened sync.Map // of question: func() (*Handle, error)
 
-// question is what a result of Open depends on.
+// question is the arguments on which a result of Open depends.
 type question struct {
 	library *Library
 	driver  int
 }
 
-// Open loads the first library of those that [Library.Places] gives whose version is
-// used and which a driver runs that supports a version of CUDA, 0 for not known. It
-// does so once in a process, and may be called by several goroutines.
+// Open loads the first library that [Library.Places] returns, whose version is supported,
+// and that runs with a driver for a version of CUDA (0: unknown). The result is cached for
+// the process. Several goroutines may call Open.
 func (l *Library) Open(driver int) (*Handle, error) {
 	once, _ := opened.LoadOrStore(question{l, driver}, sync.OnceValues(func() (*Handle, error) { return l.open(ThisMachine(), driver) }))
 	return once.(func() (*Handle, error))()
 }
 
-// OpenIn loads the library of one folder.
+// OpenIn loads the library from one folder.
 func (l *Library) OpenIn(folder string) (*Handle, error) {
 	return l.open(Machine{Env: func(name string) string {
 		if name == Variable {
@@ -73,12 +73,12 @@ func (l *Library) open(m Machine, driver int) (*Handle, error) {
 	return nil, errors.Join(refused...)
 }
 
-// damaged is the error of a file that ends who uses it.
+// damaged is the error of a file that crashes the process that loads it.
 func damaged(path string, signal int) error {
 	return &LoadError{Path: path, Reason: fmt.Sprintf("is damaged (%v in a process that tried it): install it again", syscall.Signal(signal))}
 }
 
-// dlopen loads a file that is whole. The error is a [*LoadError].
+// dlopen loads a file that whole has checked. The error is a [*LoadError].
 func dlopen(path string) (unsafe.Pointer, error) {
 	c := C.CString(path)
 	defer C.free(unsafe.Pointer(c))
@@ -93,7 +93,7 @@ func dlopen(path string) (unsafe.Pointer, error) {
 	return library, nil
 }
 
-// load opens a library and asks for its version. What is refused is closed again.
+// load opens a library and checks its version. It closes one that is not supported.
 func (l *Library) load(m Machine, place Place, driver int) (*Handle, error) {
 	if err := l.whole(place); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (l *Library) load(m Machine, place Place, driver int) (*Handle, error) {
 	return h, nil
 }
 
-// ask finds out what a library is that was loaded, and whether it is used.
+// ask reads the versions of a loaded library and checks that they are supported.
 func (l *Library) ask(m Machine, h *Handle, driver int) error {
 	tells, err := h.Symbol(l.symbol)
 	if err != nil {
@@ -150,8 +150,8 @@ func (l *Library) ask(m Machine, h *Handle, driver int) error {
 	return l.callee(m, h)
 }
 
-// callee loads the library that this one calls: one with the same name in the process
-// is what the loader finds.
+// callee loads the library that this one calls, so that the dynamic linker finds it by name
+// in the process.
 func (l *Library) callee(m Machine, h *Handle) error {
 	file := ""
 	for _, f := range l.calls.Files {
@@ -160,11 +160,11 @@ func (l *Library) callee(m Machine, h *Handle) error {
 		}
 	}
 	if file == "" {
-		return nil // it does not tell which, or knows better
+		return nil // it does not say which CUDA it needs, or finds the library itself
 	}
 	folder := filepath.Dir(h.Path)
 	places := []Place{{Path: filepath.Join(folder, file)}}
-	for _, wheel := range l.calls.Wheels { // which is where the file looks, too
+	for _, wheel := range l.calls.Wheels { // the folders in which the file searches, too
 		places = append(places, Place{Path: filepath.Join(folder, "..", "..", "..", filepath.FromSlash(wheel), file)})
 	}
 	found, err := l.calls.Places(m)
@@ -180,7 +180,7 @@ func (l *Library) callee(m Machine, h *Handle) error {
 	return h.needs(m, file, m.alsoFound(places, file), fmt.Sprintf("python3 -m pip install %s brings it", l.calls.packaged(h.CUDA/1000)))
 }
 
-// alsoFound adds where the loader finds a file.
+// alsoFound adds the folder in which the dynamic linker finds a file.
 func (m Machine) alsoFound(places []Place, file string) []Place {
 	if path, err := m.find(file); err == nil {
 		places = append(places, Place{path, fromLoader})
@@ -188,7 +188,7 @@ func (m Machine) alsoFound(places []Place, file string) []Place {
 	return places
 }
 
-// needs loads what a library needs from the first place that has it, which is never
+// needs loads a dependency of a library from the first folder that has it. It is never
 // closed.
 func (h *Handle) needs(m Machine, file string, places []Place, remedy string) error {
 	var why error = &LoadError{Path: file, Reason: "not found"}
@@ -213,7 +213,7 @@ func (h *Handle) needs(m Machine, file string, places []Place, remedy string) er
 	return &LoadError{Path: h.Path, Reason: fmt.Sprintf("needs %s, which is not usable (%v): %s", file, why, remedy)}
 }
 
-// Symbol finds a function of the library. The error is a [*LoadError].
+// Symbol returns the address of a function. The error is a [*LoadError].
 func (h *Handle) Symbol(name string) (uintptr, error) {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))

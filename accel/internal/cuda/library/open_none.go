@@ -2,14 +2,14 @@
 
 package library
 
-// Handle is a library that is loaded; in this build there is none.
+// Handle is a loaded library. This build cannot load any.
 type Handle struct {
 	Place
 	Version Version
-	CUDA    int // version of CUDA that it is made for, 1000*major + 10*minor
+	CUDA    int // version of CUDA that it was built for, 1000*major + 10*minor
 }
 
-// Open says why no library is used: this build cannot load any.
+// Open returns [ErrBuild]: this build cannot load libraries.
 func (l *Library) Open(driver int) (*Handle, error) { return l.open(ThisMachine(), driver) }
 
 func (l *Library) open(m Machine, _ int) (*Handle, error) {
@@ -19,5 +19,5 @@ func (l *Library) open(m Machine, _ int) (*Handle, error) {
 	return nil, ErrBuild
 }
 
-// Symbol finds no function.
+// Symbol returns [ErrBuild].
 func (h *Handle) Symbol(string) (uintptr, error) { return 0, ErrBuild }

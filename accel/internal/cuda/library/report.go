@@ -1,6 +1,6 @@
 package library
 
-// Found is what is known about a library of a machine.
+// Found is the result of the search for one library.
 type Found struct {
 	Library *Library
 	Version Version
@@ -8,8 +8,8 @@ type Found struct {
 	Unused  error // why it is not used; nil if it is
 }
 
-// Report loads the libraries and says which are used with a driver that supports a
-// version of CUDA, 0 for not known.
+// Report loads the libraries and returns which of them are used with a driver that supports
+// a version of CUDA (0: unknown).
 func Report(driver int) []Found {
 	var all []Found
 	for _, l := range All {
@@ -24,9 +24,9 @@ func Report(driver int) []Found {
 	return all
 }
 
-// Runs tells whether a driver that supports a version of CUDA, 0 for not known, can
-// run the library: libraries of one major version of CUDA run with all of its
-// drivers. The error is a [*DriverError].
+// Runs returns a [*DriverError] if a driver that supports a version of CUDA (0: unknown)
+// cannot run the library. A library built for a major version of CUDA runs with all drivers
+// of that major version.
 func (h *Handle) Runs(driver int) error {
 	if driver != 0 && h.CUDA/1000 > driver/1000 {
 		return &DriverError{Path: h.Path, CUDA: h.CUDA, Driver: driver}

@@ -11,27 +11,27 @@ import (
 	"github.com/quernlab/quern/internal/trust"
 )
 
-// Library is one of NVIDIA's libraries, and which of its versions are used.
+// Library is one of NVIDIA's libraries and the range of its supported versions.
 type Library struct {
 	Name     string
-	Files    []string // names of the file, one a major version, the best first
-	Wheels   []string // folders of Python's packages that have it, the newest kind first
-	Package  string   // that pip installs
+	Files    []string // file names, one per major version, the preferred first
+	Wheels   []string // folders of Python packages that contain it, the newest layout first
+	Package  string   // name of the pip package
 	Oldest   Version
-	Before   Version // the first that is not known to work
-	symbol   string  // of the function that tells the version
-	argument bool    // whether that function writes it where its argument points
-	parts    string  // pattern of the files beside it that it loads itself; empty for none
-	runtime  string  // of the function that tells which CUDA the library wants; empty for none
+	Before   Version // the first version that is not supported
+	symbol   string  // name of the function that returns the version
+	argument bool    // whether that function writes the version to its argument
+	parts    string  // pattern of the files in its folder that it loads itself; empty for none
+	runtime  string  // name of the function that returns the CUDA version of the library; empty for none
 
-	// What the library loads itself at the first call that needs it, and ends the
-	// process where that is missing.
-	first string   // a part of it
-	calls *Library // another library, for the same CUDA
+	// What the library loads itself when it is first needed. If it is missing, the library
+	// ends the process.
+	first string   // a part of the library
+	calls *Library // another library, for the same version of CUDA
 }
 
-// The libraries. An interface that is called here is the same in all versions from
-// Oldest up to Before; the tests compare it with a library that is at hand.
+// The libraries. The functions that the back end calls are the same in all versions from
+// Oldest up to Before; tests compare them with a library if one is installed.
 var (
 	CuBLASLt = &Library{
 		Name: "cuBLASLt", Files: []string{"libcublasLt.so.13", "libcublasLt.so.12"},
@@ -51,7 +51,7 @@ var (
 	}
 )
 
-// packaged is what pip calls the library for a major version of CUDA.
+// packaged is the name of the pip package for a major version of CUDA.
 func (l *Library) packaged(cuda int) string {
 	if l == CuBLASLt && cuda == 12 {
 		return l.Package + "-cu12"
@@ -59,29 +59,28 @@ func (l *Library) packaged(cuda int) string {
 	return l.Package
 }
 
-// All are the libraries.
+// All returns the libraries.
 var All = []*Library{CuBLASLt, CuDNN, NCCL}
 
-// Variable is the environment variable that names the folder in which alone the
-// libraries are looked for, or several as PATH does, or is "none": none is used.
+// Variable is the environment variable with the only folders in which the libraries are
+// searched, separated as in PATH, or "none" to use no library.
 const Variable = "QUERN_CUDA_LIBRARIES"
 
-// Place is where a library may be.
+// Place is a file that may be a library.
 type Place struct {
 	Path string // of the file
-	From string // what led there, in words
+	From string // how it was found, for messages
 }
 
-// Places are where a library is looked for, in order, without files that do not
-// exist: what the process has loaded already, Python's packages, conda, the loader's
-// path and the toolkit, as NVIDIA's own cuda.pathfinder does.
+// Places returns the files to try, in order: those that the process has loaded already,
+// Python packages, conda, the path of the dynamic linker and the CUDA toolkit. NVIDIA's
+// cuda.pathfinder uses the same order. Only existing files are returned.
 //
-// A file counts only if its path is absolute and no other user than root could have
-// written it; an empty element of a variable would mean the working directory, which
-// may be a folder that was downloaded. Where files are there, but none counts, the
-// error is a [*MissingError] that says why. It is [ErrOff] where the libraries are
-// switched off, and a [*LoadError] where the loader would search the working
-// directory for what a library depends on.
+// A file is used only if its path is absolute and only the user or root could have written
+// it. An empty element of a variable would mean the working directory, which may be a
+// download. If files exist but none may be used, the error is a [*MissingError] that says
+// why. It is [ErrOff] if the libraries are switched off, and a [*LoadError] if the dynamic
+// linker would search the working directory for a library's dependencies.
 func (l *Library) Places(m Machine) ([]Place, error) {
 	set := m.Env(Variable)
 	if off(set) {
@@ -142,14 +141,14 @@ const (
 	fromProcess = "loaded already"
 )
 
-// find looks for a library as the loader does. The error says, where it wraps one,
-// why a file that is there does not count.
+// find searches as the dynamic linker does. The error wraps the reason why an existing file
+// is not used, if there is one.
 func (m Machine) find(file string) (string, error) {
 	return loader.Find(file, m.Env(loader.Variable))
 }
 
-// trusted leaves out what other users could have written. What the process has loaded
-// has run, and the loader's path has been judged.
+// trusted removes files that other users could have written. Files that the process has
+// loaded have already run, and the dynamic linker's path was checked before.
 func (l *Library) trusted(m Machine, places []Place) ([]Place, error) {
 	var skipped []error
 	places = slices.DeleteFunc(places, func(p Place) bool {
@@ -168,7 +167,7 @@ func (l *Library) trusted(m Machine, places []Place) ([]Place, error) {
 	return places, nil
 }
 
-// off tells whether the variable switches the libraries off.
+// off reports whether the variable switches the libraries off.
 func off(value string) bool {
 	switch strings.ToLower(value) {
 	case "none", "off", "0", "no", "false":
@@ -177,7 +176,7 @@ func off(value string) bool {
 	return false
 }
 
-// in are the library's files in some folders: all of one folder before the next.
+// in returns the library's files in some folders, folder by folder.
 func (l *Library) in(m Machine, folders []string, from string) []Place {
 	var all []Place
 	for _, folder := range folders {
@@ -190,19 +189,18 @@ func (l *Library) in(m Machine, folders []string, from string) []Place {
 	return all
 }
 
-// conda are the folders of a conda environment that hold libraries.
+// conda returns the library folders of a conda environment.
 func (m Machine) conda(prefix string) []string {
 	return []string{filepath.Join(prefix, "lib"), filepath.Join(prefix, "targets", m.target(), "lib")}
 }
 
-// toolkit are the folders of a CUDA toolkit that hold libraries.
+// toolkit returns the library folders of a CUDA toolkit.
 func (m Machine) toolkit(root string) []string {
 	return []string{filepath.Join(root, "lib64"), filepath.Join(root, "lib"), filepath.Join(root, "targets", m.target(), "lib")}
 }
 
-// sites are the folders of Python's packages: those of the environment that is
-// active, of the one that the program is installed in, of the python3 on PATH, which
-// is not run, and of the user.
+// sites returns the folders of Python packages: of the active environment, of the one in
+// which the program is installed, of the python3 on PATH, which is not run, and of the user.
 func (m Machine) sites() []Place {
 	var all []Place
 	seen := map[string]bool{}
@@ -224,8 +222,8 @@ func (m Machine) sites() []Place {
 		prefix := filepath.Dir(filepath.Dir(program))
 		from := fmt.Sprintf("the Python packages of %s", prefix)
 		add(from, packages(prefix)...)
-		// A file of an environment is a link to the interpreter itself, whose packages
-		// the environment has only if it says so.
+		// python3 of an environment is a link to the interpreter, whose packages the
+		// environment includes only if it is configured so.
 		real, err := filepath.EvalSymlinks(program)
 		if err != nil || m.isolated(prefix) {
 			continue
@@ -240,12 +238,12 @@ func (m Machine) sites() []Place {
 	return all
 }
 
-// programs are those in whose environments is looked.
+// programs returns the programs whose environments are searched.
 func (m Machine) programs() []string {
 	return slices.DeleteFunc([]string{m.Executable, m.interpreter()}, func(program string) bool { return program == "" })
 }
 
-// prefixes are where the environments of the programs are.
+// prefixes returns the folders of the programs' environments.
 func (m Machine) prefixes() []string {
 	var all []string
 	for _, program := range m.programs() {
@@ -256,14 +254,14 @@ func (m Machine) prefixes() []string {
 	return all
 }
 
-// packages are the folders of Python's packages below a prefix; Debian's Python has
-// names of its own.
+// packages returns the folders of Python packages below a prefix. Debian's Python uses its
+// own names.
 func packages(prefix string) []string {
 	var all []string
 	for _, pattern := range []string{"lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages", "local/lib/python3*/dist-packages"} {
 		found, err := filepath.Glob(filepath.Join(prefix, filepath.FromSlash(pattern)))
 		if err != nil {
-			continue // a prefix that Glob takes for a bad pattern has no packages
+			continue // Glob cannot search a prefix that is an invalid pattern
 		}
 		all = append(all, found...)
 	}

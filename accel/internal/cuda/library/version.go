@@ -7,13 +7,13 @@ type Version struct{ Major, Minor, Patch int }
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
-// number is a version as NVIDIA's libraries write it.
+// number is a version in the format of NVIDIA's libraries.
 func (v Version) number() int { return 10000*v.Major + 100*v.Minor + v.Patch }
 
-// numbered is the version that a library tells.
+// numbered parses the version that a library returns.
 func numbered(n int) Version { return Version{n / 10000, n / 100 % 100, n % 100} }
 
-// check gives a [*VersionError] for a version that is not used.
+// check returns a [*VersionError] for a version that is not supported.
 func (l *Library) check(path string, number int) (Version, error) {
 	v := numbered(number)
 	if v.number() < l.Oldest.number() || v.number() >= l.Before.number() {

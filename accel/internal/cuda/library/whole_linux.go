@@ -12,14 +12,14 @@ import (
 	"github.com/quernlab/quern/internal/trust"
 )
 
-// whole looks at a library and at the parts beside it, which it loads itself.
+// whole checks that a library, and the parts of it that it loads itself, are complete files.
 func (l *Library) whole(p Place) error {
 	if err := whole(p.Path); err != nil || l.parts == "" {
 		return err
 	}
 	parts, err := filepath.Glob(filepath.Join(filepath.Dir(p.Path), l.parts))
 	if err != nil {
-		return nil // the folder's name is a pattern
+		return nil // the name of the folder is an invalid pattern
 	}
 	for _, part := range parts {
 		if p.From != fromLoader && p.From != fromProcess {

@@ -1,20 +1,20 @@
-// Package nccl adds up memory of GPUs over processes with NCCL, where package library
-// finds it.
+// Package nccl adds up memory of GPUs over processes (all-reduce) with NCCL, where package
+// library finds it.
 //
-// One rank asks a [Library] for an [ID], which is handed to the others by other means,
-// and each of them joins with it and its rank. The [Communicator] that it gets asks a
-// stream to add up memory in place, in the order of the stream.
+// One rank gets an [ID] from a [Library]; it is sent to the other ranks by other means, and
+// each of them joins with the ID and its rank. The [Communicator] that it gets puts sums in
+// place into a stream.
 //
-// No call waits for other ranks in C: communicators are made so that they answer "in
-// progress", and are asked again until the context is done. What runs on the GPU does
-// wait for the other ranks; Abort ends it.
+// No call blocks in C until other ranks arrive: communicators are non-blocking, and are
+// polled until the context is done. Kernels on the GPU do wait for the other ranks; Abort
+// ends them.
 //
 // # Concurrency
 //
-// A communicator is for one goroutine, but for Abort, which any may call at any time.
-// The context of the device must be current in the thread that calls.
+// A communicator is for one goroutine, except Abort, which any goroutine may call at any
+// time. The device's context must be current in the calling thread.
 //
 // # Errors
 //
-// A call that NCCL refuses gives a [*library.CallError].
+// A call that NCCL rejects returns a [*library.CallError].
 package nccl

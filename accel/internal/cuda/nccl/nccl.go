@@ -6,13 +6,13 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
 
-// ID names a group of ranks that are to join.
+// ID identifies a group of ranks.
 type ID [128]byte
 
-// Type is the type of numbers, as nccl.h numbers it.
+// Type is an element type, a value of ncclDataType_t.
 type Type int
 
-// The types that are added up.
+// The types that can be added up.
 const (
 	Float32  Type = 7
 	Float64  Type = 8
@@ -22,21 +22,21 @@ const (
 // Library is NCCL.
 type Library interface {
 	Version() string
-	// NewID makes the name of a group, on one of its ranks.
+	// NewID creates the identifier of a group, on one of its ranks.
 	NewID() (ID, error)
-	// Join waits for the other ranks, each of which has a GPU of its own.
+	// Join returns when all ranks have joined, each with a GPU of its own.
 	Join(ctx context.Context, id ID, rank, size int) (Communicator, error)
 }
 
-// Communicator is a rank among those that have joined.
+// Communicator is the connection of a rank to the others of its group.
 type Communicator interface {
-	// Sum asks a stream to replace count numbers by their sums over all ranks. All ranks
-	// ask for the same sums in the same order.
+	// Sum puts into a stream an all-reduce: count elements are replaced by their sums over all
+	// ranks. All ranks call it for the same sums in the same order.
 	Sum(ctx context.Context, s driver.Stream, at driver.Pointer, count int, t Type) error
-	// Err is what has gone wrong since, on this rank or between it and others.
+	// Err returns an asynchronous error of this rank or of its connection to others.
 	Err() error
-	// Abort ends what the GPU does for the communicator, which is of no more use.
+	// Abort ends the communicator's work on the GPU. It cannot be used afterwards.
 	Abort() error
-	// Close gives a communicator back whose work is done.
+	// Close releases the communicator, whose work must be done.
 	Close() error
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 )
 
-// statusInProgress is ncclInProgress: a call goes on behind the scenes.
+// statusInProgress is ncclInProgress: a call continues in the background.
 const statusInProgress = 7
 
-// Open makes a library of a file that package library has found.
+// Open initializes a library that package library has loaded.
 func Open(found *library.Handle) (Library, error) {
 	l := &opened{table: (*C.table)(C.calloc(1, C.size_t(unsafe.Sizeof(C.table{})))), version: found.Version}
 	set := func(i int, at uintptr) { C.quern_nccl_set(l.table, C.int(i), C.uintptr_t(at)) }
@@ -45,7 +45,7 @@ type opened struct {
 
 func (l *opened) Version() string { return l.version.String() }
 
-// failed is the error of a call, with what the library says of it.
+// failed returns the error of a call with the library's message.
 func (l *opened) failed(c C.handle, status C.int, call string) error {
 	return &library.CallError{
 		Library: library.NCCL, Call: call, Code: int(status),
@@ -53,7 +53,7 @@ func (l *opened) failed(c C.handle, status C.int, call string) error {
 	}
 }
 
-// NewID makes the name of a group.
+// NewID creates the identifier of a group.
 func (l *opened) NewID() (id ID, err error) {
 	var u C.unique
 	if status := C.quern_nccl_unique(l.table, &u); status != 0 {
@@ -63,7 +63,7 @@ func (l *opened) NewID() (id ID, err error) {
 	return id, nil
 }
 
-// Join waits for the other ranks.
+// Join returns when all ranks have joined.
 func (l *opened) Join(ctx context.Context, id ID, rank, size int) (Communicator, error) {
 	c := &communicator{library: l}
 	if status := C.quern_nccl_join(l.table, &c.handle, C.int(size), (*C.unique)(unsafe.Pointer(&id)), C.int(rank)); status != 0 && status != statusInProgress {
@@ -76,18 +76,18 @@ func (l *opened) Join(ctx context.Context, id ID, rank, size int) (Communicator,
 	return c, nil
 }
 
-// communicator is one of the library.
+// communicator is a communicator of the real library.
 type communicator struct {
 	library *opened
 
 	mu     sync.Mutex
-	handle C.handle // 0 when it was given back; guarded by mu
+	handle C.handle // 0 after Close or Abort; guarded by mu
 }
 
-// errGone is why a communicator cannot be used.
+// errGone is the error of a communicator after Close or Abort.
 var errGone = errors.New("NCCL: the communicator was aborted or closed")
 
-// state asks how the communicator's last call goes.
+// state returns the state of the communicator's last call.
 func (c *communicator) state(call string) (inProgress bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *communicator) state(call string) (inProgress bool, err error) {
 	return state == statusInProgress, nil
 }
 
-// pause is how long to wait before a call in progress is looked at again.
+// pause is the interval at which a call in progress is polled.
 const pause = 50 * time.Microsecond
 
 // await waits for a call in progress.
@@ -122,7 +122,7 @@ func (c *communicator) await(ctx context.Context, call string) error {
 	}
 }
 
-// Sum asks a stream for sums.
+// Sum puts an all-reduce into a stream.
 func (c *communicator) Sum(ctx context.Context, s driver.Stream, at driver.Pointer, count int, t Type) error {
 	c.mu.Lock()
 	if c.handle == 0 {
@@ -141,13 +141,13 @@ func (c *communicator) Sum(ctx context.Context, s driver.Stream, at driver.Point
 	return err
 }
 
-// Err is what has gone wrong since.
+// Err returns an asynchronous error.
 func (c *communicator) Err() error {
 	_, err := c.state("ncclAllReduce")
 	return err
 }
 
-// Abort ends what the GPU does for it.
+// Abort ends the communicator's work on the GPU.
 func (c *communicator) Abort() error {
 	return c.release(func() error {
 		if status := C.quern_nccl_abort(c.library.table, c.handle); status != 0 && status != statusInProgress {
@@ -157,7 +157,7 @@ func (c *communicator) Abort() error {
 	})
 }
 
-// Close gives it back. Its work is done, so that nothing is waited for long.
+// Close releases the communicator. Its work is done, so this does not take long.
 func (c *communicator) Close() error {
 	c.mu.Lock()
 	h := c.handle
@@ -186,7 +186,7 @@ func (c *communicator) Close() error {
 // finalizeTime is how long the other ranks may take to close theirs.
 const finalizeTime = 10 * time.Second
 
-// release gives the handle back, once.
+// release releases the handle, once.
 func (c *communicator) release(how func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

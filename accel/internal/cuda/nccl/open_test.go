@@ -106,8 +106,8 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	}
 }
 
-// standIn is a library that adds up memory of the host.
-func standIn(t *testing.T) Library {
+// fakeLibrary is a library that adds up memory of the host.
+func fakeLibrary(t *testing.T) Library {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
@@ -129,9 +129,9 @@ func standIn(t *testing.T) Library {
 	return l
 }
 
-// Every call must arrive with its arguments in place: the stand-in refuses what is wrong.
+// Every call must arrive with its arguments in place: the fake refuses what is wrong.
 func TestCallsArrive(t *testing.T) {
-	l := standIn(t)
+	l := fakeLibrary(t)
 	if l.Version() != "2.22.3" {
 		t.Errorf("version %s", l.Version())
 	}
@@ -145,7 +145,7 @@ func TestCallsArrive(t *testing.T) {
 	if _, err := l.Join(ctx, id, 0, 2); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("alone: %v", err)
 	}
-	c, err := l.Join(t.Context(), id, 1, 2) // the stand-in counts the other, too
+	c, err := l.Join(t.Context(), id, 1, 2) // the fake counts the other, too
 	if err != nil {
 		t.Fatal(err)
 	}

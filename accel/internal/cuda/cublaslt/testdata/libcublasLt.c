@@ -110,18 +110,18 @@ static double at(const void *m, handle l, int turned, int row, int col, int batc
   }
   return ((const float *)m)[i];
 }
-static double one(int wide, const void *p) { return wide ? *(const double *)p : *(const float *)p; }
+static double one(int is_float64, const void *p) { return is_float64 ? *(const double *)p : *(const float *)p; }
 
 // Computes products of float32, float64 and 8-bit floats, into float32 and float64.
 int cublasLtMatmul(handle l, handle d, const void *alpha, const void *a, handle al, const void *b, handle bl, const void *beta,
                    const void *c, handle cl, void *y, handle yl, const struct algorithm *how, void *work, size_t bytes, handle stream) {
-  int wide = number(d, 0) == 70;
-  NEED(l == LIBRARY && one(wide, alpha) == 1 && one(wide, beta) == 0 && c == y && cl == yl && stream == 0x57 && number(yl, 0) == wide);
+  int is_float64 = number(d, 0) == 70;
+  NEED(l == LIBRARY && one(is_float64, alpha) == 1 && one(is_float64, beta) == 0 && c == y && cl == yl && stream == 0x57 && number(yl, 0) == is_float64);
   for (int j = 1; j < 8; j++) NEED(how->data[j] == how->data[0] + j);
   NEED(bytes == 256 * (how->data[0] / 100));
   if (bytes) memset(work, 0, bytes);
-  int turn_a = number(d, 3), turn_b = number(d, 4), epilogue = number(d, 7), k = number(al, turn_a ? 2 : 3);
-  NEED(k == number(bl, turn_b ? 3 : 2) && number(al, turn_a ? 3 : 2) == number(yl, 2) && number(bl, turn_b ? 2 : 3) == number(yl, 3));
+  int trans_a = number(d, 3), trans_b = number(d, 4), epilogue = number(d, 7), k = number(al, trans_a ? 2 : 3);
+  NEED(k == number(bl, trans_b ? 3 : 2) && number(al, trans_a ? 3 : 2) == number(yl, 2) && number(bl, trans_b ? 2 : 3) == number(yl, 3));
   const float *bias = epilogue & 4 ? (const float *)number(d, 8) : NULL;
   NEED(!bias || number(d, 26) == number(yl, 0));
   double scale = 1;
@@ -131,11 +131,11 @@ int cublasLtMatmul(handle l, handle d, const void *alpha, const void *a, handle 
     for (int col = 0; col < number(yl, 3); col++)
       for (int row = 0; row < number(yl, 2); row++) {
         double sum = 0;
-        for (int i = 0; i < k; i++) sum += at(a, al, turn_a, row, i, n) * at(b, bl, turn_b, i, col, n);
+        for (int i = 0; i < k; i++) sum += at(a, al, trans_a, row, i, n) * at(b, bl, trans_b, i, col, n);
         sum = sum * scale + (bias ? bias[row] : 0);
         if (epilogue & 2 && sum < 0) sum = 0;
         int64_t to = row + col * number(yl, 4) + n * number(yl, 6);
-        if (wide) ((double *)y)[to] = sum;
+        if (is_float64) ((double *)y)[to] = sum;
         else ((float *)y)[to] = sum;
       }
   return 0;
