@@ -316,7 +316,7 @@ func TestRefusals(t *testing.T) {
 		"":                     func(*Matmul) {},
 		"two factors":          func(p *Matmul) { p.A.Type = tensor.Float8E5M2 },
 		"a bias of float32":    func(p *Matmul) { p.D.Type = tensor.Float32 },
-		"not contiguous":     func(p *Matmul) { p.TransA, p.A.Rows, p.A.Cols = false, 32, 64 },
+		"not contiguous":       func(p *Matmul) { p.TransA, p.A.Rows, p.A.Cols = false, 32, 64 },
 		"not aligned":          func(p *Matmul) { p.B.Lead = 72 },
 		"factors of":           func(p *Matmul) { p.B.Type = tensor.BFloat16 },
 		"a result of float64":  func(p *Matmul) { p.D.Type = tensor.Float64 },
