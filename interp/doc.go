@@ -149,9 +149,10 @@
 //
 // These functions, and loops of a cell's own statements that are like them, are run
 // by package machine (the map insertion takes 118 ms when it is compiled). A
-// function that has something in it which that package does not run, a range over
-// a function for instance, stays with the engine and takes the time of the column
-// before, and so does one that calls such a function in a loop.
+// function that has something in it which that package does not run, a defer
+// statement in the body of a range over a function for instance, stays with the engine
+// and takes the time of the column before, and so does one that calls such a function
+// in a loop.
 //
 // # Limits
 //

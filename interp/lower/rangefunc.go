@@ -14,9 +14,9 @@ package lower
 //	                                  s = 0; return true
 //	                              })
 //	                              if s == -1 { panic(...) }, the body's panic was recovered
-//	                              if s == 2 { return r1 }
-//	                              if s == 3 { break outer }
-//	                              s = -2
+//	                              how := s; s = -2
+//	                              if how == 2 { return r1 }
+//	                              if how == 3 { break outer }
 //
 // Results of the enclosing function have variables. A defer statement in the
 // body pushes onto the list of the enclosing function.
@@ -107,7 +107,12 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 	w.open("%s(func(%s) bool {", x, list(parameters))
 	f.frame = it.frame
 	f.positioned(w, func(w *writer) {
-		w.line("if %s != %d { panic(%s) }", it.state, ready, f.rt("RangeExited", it.state))
+		before := f.temp()
+		w.open("if %s != %d {", it.state, ready)
+		w.line("%s := %s", before, it.state)
+		w.line("%s = %d", it.state, running)
+		w.line("panic(%s)", f.rt("RangeExited", before))
+		w.close("}")
 		w.line("%s = %d", it.state, running)
 		f.interruptible(w)
 		for _, set := range set {
@@ -121,13 +126,16 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 	f.pop()
 	w.close("})")
 	w.line("if %s == %d { panic(%s) }", it.state, running, f.rt("RangeSwallowed"))
+	how := f.temp()
+	w.line("var %s int = %s", how, it.state)
+	w.line("%s = %d", it.state, ended)
 	if it.returns {
-		w.open("if %s == %d {", it.state, leftByReturn)
+		w.open("if %s == %d {", how, leftByReturn)
 		f.leave(w, outer.variables)
 		w.close("}")
 	}
 	for i, e := range it.exits {
-		w.open("if %s == %d {", it.state, leftByReturn+1+i)
+		w.open("if %s == %d {", how, leftByReturn+1+i)
 		if e.tok == token.GOTO {
 			f.jump(w, e.label)
 		} else {
@@ -135,6 +143,5 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 		}
 		w.close("}")
 	}
-	w.line("%s = %d", it.state, ended)
 	w.close("}")
 }

@@ -62,7 +62,7 @@ func (c *compiler) usable(o *types.Func) bool {
 func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
 		for v := range tuple.Variables() {
-			if n, ok := types.Unalias(v.Type()).(*types.Named); ok && n.TypeArgs().Len() > 0 {
+			if n, ok := types.Unalias(v.Type()).(*types.Named); ok && n.TypeArgs().Len() > 0 && !(tuple == sig.Results() && isSequence(n)) {
 				return true
 			}
 		}
@@ -70,15 +70,22 @@ func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
 	return false
 }
 
+// isSequence tells whether t is an instance of iter.Seq or iter.Seq2: a function for
+// package reflect, whatever its name.
+func isSequence(t *types.Named) bool {
+	return t.Obj().Pkg() != nil && t.Obj().Pkg().Path() == "iter" && strings.HasPrefix(t.Obj().Name(), "Seq")
+}
+
 // callCompiled calls a function of a compiled package.
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if sorts[o.FullName()] != nil {
 		return c.sortSlice(e, o, sig)
 	}
-	if o.Pkg().Path() == orderedPackage {
+	coroutine := o.FullName() == orderedPackage+".Coroutine"
+	if o.Pkg().Path() == orderedPackage && !coroutine {
 		return c.callOrdered(e, o, sig)
 	}
-	if !c.usable(o) {
+	if !coroutine && !c.usable(o) {
 		c.fail(e, "a call of %s", o.FullName())
 	}
 	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
@@ -192,7 +199,7 @@ func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.
 		at = append(at, r.at)
 	}
 	for i, r := range results {
-		if r.typ != typ.Out(i) {
+		if r.typ != typ.Out(i) && !(r.typ.Kind() == reflect.Func && typ.Out(i).ConvertibleTo(r.typ)) {
 			c.fail(e, "a call of %s, whose types differ", name)
 		}
 	}

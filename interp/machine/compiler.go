@@ -83,6 +83,7 @@ type compiler struct {
 	loops      int               // around the current statement
 	statements bool              // it is a loop of a cell's statements
 	defers     bool              // the function has defer statements
+	iteration  *iteration        // whose body this is; nil for a function
 	deferred   *deferral         // the call of a defer statement that is being compiled; nil elsewhere
 }
 

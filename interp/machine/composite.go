@@ -159,14 +159,7 @@ func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
 	s := c.shapeOf(e)
 	fn, from := c.function(e, c.declared(e), nil)
 	dst := c.destination(s, want)
-	at, typ, m := dst.at, s.typ, c.machine
-	c.native("closure "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		f := &closure{function: fn, captured: make([]unsafe.Pointer, len(from))}
-		for i, v := range from {
-			f.captured[i] = *pointer(sb, v)
-		}
-		*pointer(sb, at) = functionPointer(m.makeValue(f, typ))
-	}})
+	c.makeClosure(fn, from, dst)
 	return dst
 }
 
@@ -207,10 +200,11 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 	return fn, from
 }
 
-// outside are the variables of c that a function literal uses.
-func (c *compiler) outside(e *ast.FuncLit) (list []types.Object) {
+// outside are the variables of c that a function literal, or the body of a range over a
+// function, uses.
+func (c *compiler) outside(nodes ...ast.Node) (list []types.Object) {
 	seen := map[types.Object]bool{}
-	ast.Inspect(e, func(n ast.Node) bool {
+	visit := func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
 			if o := c.source.Info.Uses[id]; o != nil && c.variables[o] != nil && !seen[o] {
 				seen[o] = true
@@ -218,6 +212,9 @@ func (c *compiler) outside(e *ast.FuncLit) (list []types.Object) {
 			}
 		}
 		return true
-	})
+	}
+	for _, n := range nodes {
+		ast.Inspect(n, visit)
+	}
 	return list
 }

@@ -30,7 +30,7 @@ func defers(body *ast.BlockStmt) (found bool) {
 
 // deferStatement compiles a defer statement.
 func (c *compiler) deferStatement(s *ast.DeferStmt) {
-	if c.statements {
+	if c.statements || c.iteration != nil {
 		c.fail(s, "a defer statement of a cell")
 	}
 	m := c.mark()
@@ -205,7 +205,7 @@ func (c *compiler) runDeferred() {
 // recoverCall compiles recover().
 func (c *compiler) recoverCall(e *ast.CallExpr, want *operand) operand {
 	registry := c.machine.config.Registry
-	if registry == nil || c.statements {
+	if registry == nil || c.statements || c.iteration != nil {
 		c.fail(e, "the builtin recover")
 	}
 	dst := c.destination(c.shapeOf(e), want)

@@ -14,11 +14,12 @@
 //
 // # What it has
 //
-// Numbers, strings, bools; slices, arrays, maps, structs and
-// pointers to all of it; closures and function values; channels; every statement;
-// calls of functions, of methods, through interfaces of cells too, of instances of
-// generic ones, and of compiled functions of plainPackages; conversions to any,
-// error and interfaces of cells, and assertions. What makes compiling a function end is a panic with the type
+// Numbers, strings, bools; slices, arrays, maps, structs and pointers to all of it;
+// closures, function values and methods as values; channels; every statement but a
+// defer in the body of a range over a function; calls of functions, of methods, through
+// interfaces of cells too, of instances of generic ones, and of compiled functions of
+// plainPackages; conversions to any, error and interfaces of cells, and assertions.
+// What makes compiling a function end is a panic with the type
 // unsupported: look for fail.
 //
 // # How values lie
@@ -37,7 +38,7 @@
 //
 // Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, complex.go, convert.go,
 // composite.go; interfaces.go, assertion.go and dynamic.go; place.go and assign.go for what can be assigned
-// to; stmt.go, loop.go, ranging.go, switch.go, selecting.go and deferring.go; call.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go,
+// to; stmt.go, loop.go, ranging.go, rangefunc.go, switch.go, selecting.go and deferring.go; call.go, methodvalue.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go,
 // compiled.go and sorting.go. Running: thread.go has the stack, unwind.go the deferred calls, run_gen.go the loop, which
 // internal/generate writes from its list of operations. What is rare is no
 // operation of its own but a native function, made by the compiler for the

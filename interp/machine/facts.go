@@ -10,10 +10,13 @@ import (
 // statement.
 type facts struct {
 	// shared variables are used by a function literal that did not declare them,
-	// or have their address taken.
+	// or the body of a range over a function, or have their address taken.
 	shared map[types.Object]bool
 	// short are the calls whose result does not leave the function, see ShortSlices.
 	short map[*ast.CallExpr]Capacity
+	// returning are the results of functions that bodies of ranges over functions
+	// return from.
+	returning map[*types.Tuple]bool
 }
 
 // capacity is what decides on the capacity of the slice that a call gives.
@@ -22,25 +25,46 @@ func (c *compiler) capacity(e *ast.CallExpr) Capacity {
 }
 
 // study finds the facts of a function with the given body.
-func (c *compiler) study(body ast.Node) {
+func (c *compiler) study(sig *types.Signature, body ast.Node) {
 	info := c.source.Info
-	c.facts = &facts{shared: map[types.Object]bool{}, short: ShortSlices(info, body)}
-	owner := map[types.Object]*ast.FuncLit{}
+	c.facts = &facts{shared: map[types.Object]bool{}, short: ShortSlices(info, body), returning: map[*types.Tuple]bool{}}
+	owner := map[types.Object]ast.Node{}
 	share := func(e ast.Expr) {
 		if o := c.root(e); o != nil {
 			c.facts.shared[o] = true
 		}
 	}
-	var walk func(n ast.Node, lit *ast.FuncLit)
-	walk = func(n ast.Node, lit *ast.FuncLit) {
+	// lit is the function literal, or the range over a function, that n is in, and sig
+	// the signature of the function.
+	var walk func(n, lit ast.Node, sig *types.Signature)
+	walk = func(n, lit ast.Node, sig *types.Signature) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncLit:
 				if n == lit {
 					return true
 				}
-				walk(n, n)
+				walk(n, n, c.declared(n))
 				return false
+			case *ast.RangeStmt:
+				if c.iterator(n) == nil {
+					return true
+				}
+				walk(n.X, lit, sig)
+				for _, e := range []ast.Expr{n.Key, n.Value} {
+					if e != nil {
+						walk(e, n, sig)
+					}
+				}
+				walk(n.Body, n, sig)
+				return false
+			case *ast.ReturnStmt:
+				if _, is := lit.(*ast.RangeStmt); is {
+					c.facts.returning[sig.Results()] = true
+					for v := range sig.Results().Variables() {
+						c.facts.shared[v] = true
+					}
+				}
 			case *ast.CaseClause:
 				if o := info.Implicits[n]; o != nil {
 					owner[o] = lit
@@ -73,7 +97,7 @@ func (c *compiler) study(body ast.Node) {
 			return true
 		})
 	}
-	walk(body, nil)
+	walk(body, nil, sig)
 }
 
 // root is the variable in whose storage e lies; nil when e is reached through a

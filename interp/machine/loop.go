@@ -152,10 +152,14 @@ func (c *compiler) localLength(e ast.Expr) (uint16, bool) {
 	return n, true
 }
 
-// rangeStmt compiles range over integers, slices, arrays, strings and maps.
+// rangeStmt compiles range statements.
 func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
+	if sig := c.iterator(s); sig != nil {
+		c.rangeFunction(s, name, sig)
+		return
+	}
 	c.hoist(s)
 	c.loops++
 	defer func() { c.loops-- }()

@@ -234,6 +234,8 @@ const (
 	opCallMethod
 	opRet
 	opRunDeferred
+	opBeginBody
+	opSetState
 	opPanic
 )
 
@@ -468,6 +470,8 @@ var opNames = [...]string{
 	opCallMethod:  "CallMethod",
 	opRet:         "Ret",
 	opRunDeferred: "RunDeferred",
+	opBeginBody:   "BeginBody",
+	opSetState:    "SetState",
 	opPanic:       "Panic",
 }
 
@@ -702,5 +706,7 @@ var opOperands = [...]string{
 	opCallMethod:  "NSsx",
 	opRet:         "",
 	opRunDeferred: "NS--j",
+	opBeginBody:   "s",
+	opSetState:    "s--k",
 	opPanic:       "s",
 }

@@ -241,7 +241,10 @@ func (c *compiler) set(p place, x operand) {
 
 // selected compiles x.f where x is a package and f is no variable of it.
 func (c *compiler) selected(e *ast.SelectorExpr, want *operand) (operand, bool) {
-	if c.source.Info.Selections[e] != nil {
+	if sel := c.source.Info.Selections[e]; sel != nil {
+		if sel.Kind() == types.MethodVal {
+			return c.methodValue(e, sel, want), true
+		}
 		return operand{}, false
 	}
 	switch o := c.source.Info.Uses[e.Sel].(type) {

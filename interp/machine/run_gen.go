@@ -935,6 +935,18 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto call
 			}
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
+		case opBeginBody:
+
+			state := (*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)))
+			if *state != stateReady {
+				t.ip = in
+				before := *state
+				*state = stateRunning
+				panic(rt.RangeExited(int(before)))
+			}
+			*state = stateRunning
+		case opSetState:
+			*(*int64)(*(*unsafe.Pointer)(unsafe.Add(sb, in.a))) = int64(in.k)
 		case opPanic:
 			t.ip = in
 			t.raise(*(*any)(unsafe.Add(sb, int(in.a)-8)))

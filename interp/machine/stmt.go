@@ -122,7 +122,7 @@ func (c *compiler) branch(s *ast.BranchStmt) {
 	if s.Label != nil {
 		name = s.Label.Name
 	}
-	if s.Tok == token.GOTO {
+	if s.Tok == token.GOTO && (c.iteration == nil || c.iteration.labels[name]) {
 		c.jump(c.labelNamed(name), opLoop, 0, 0, 0)
 		return
 	}
@@ -137,6 +137,10 @@ func (c *compiler) branch(s *ast.BranchStmt) {
 			c.jump(t.next, opJmp, 0, 0, 0)
 			return
 		}
+	}
+	if c.iteration != nil && s.Label != nil {
+		c.exitBody(s)
+		return
 	}
 	c.fail(s, "the statement %s here", s.Tok)
 }
@@ -249,8 +253,13 @@ func (c *compiler) declareMemory(v *variable, o *types.Var, x *operand) {
 // hoist makes, before a loop, the memory of the variables that it declares.
 func (c *compiler) hoist(loop ast.Node) {
 	ast.Inspect(loop, func(n ast.Node) bool {
-		if _, ok := n.(*ast.FuncLit); ok {
+		switch n := n.(type) {
+		case *ast.FuncLit:
 			return false
+		case *ast.RangeStmt:
+			if c.iterator(n) != nil {
+				return false // its body is a function
+			}
 		}
 		id, ok := n.(*ast.Ident)
 		if !ok || id.Name == "_" {
@@ -279,12 +288,18 @@ func (c *compiler) hoist(loop ast.Node) {
 func (c *compiler) returns(s *ast.ReturnStmt) {
 	m := c.mark()
 	defer c.release(m)
-	types := c.fn.results
+	types, variables := c.fn.results, c.defers
+	if c.iteration != nil {
+		types, variables = nil, true
+		for _, v := range c.results {
+			types = append(types, v.shape)
+		}
+	}
 	switch {
 	case len(s.Results) == 0:
 		c.leave()
 		return
-	case len(s.Results) == 1 && len(types) == 1 && c.defers:
+	case len(s.Results) == 1 && len(types) == 1 && variables:
 		c.setResults([]operand{c.exprTo(s.Results[0], c.resultType(0), nil)})
 		c.leave()
 		return
@@ -313,7 +328,7 @@ func (c *compiler) returns(s *ast.ReturnStmt) {
 			values = append(values, c.value(e, c.resultType(i)))
 		}
 	}
-	if c.defers {
+	if variables {
 		c.setResults(values)
 		c.leave()
 		return
@@ -356,6 +371,11 @@ func (c *compiler) give(x operand, at uint16) {
 
 // leave returns the named results.
 func (c *compiler) leave() {
+	if c.iteration != nil {
+		c.iteration.returns = true
+		c.leaveBody(stateReturned)
+		return
+	}
 	if c.defers {
 		c.runDeferred()
 	}

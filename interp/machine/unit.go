@@ -93,7 +93,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
 	}
 	_, c.statements = d.Key.(ast.Stmt)
-	c.study(d.Body)
+	c.study(d.Signature, d.Body)
 	c.body(d.Body, d.Signature, d.Signature.Recv(), d.Body, nil)
 	if d.Signature.Recv() != nil {
 		fn.dynamic = c.dynamicEntry(d)
@@ -282,7 +282,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	for i := range sig.Results().Len() {
 		v := sig.Results().At(i)
 		named = named || v.Name() != ""
-		if v.Name() != "" || c.defers {
+		if v.Name() != "" || c.defers || c.facts.returning[sig.Results()] {
 			c.results = append(c.results, c.declare(v, c.fn.results[i], nil))
 		}
 	}

@@ -309,5 +309,16 @@ func (l *list) control() {
 			goto call
 		}
 		JUMP`)
+	// The state of a range over a function, see rangefunc.go.
+	l.add("BeginBody", "s", `
+		state := (*int64)(P(a))
+		if *state != stateReady {
+			SAVE
+			before := *state
+			*state = stateRunning
+			panic(rt.RangeExited(int(before)))
+		}
+		*state = stateRunning`)
+	l.add("SetState", "s--k", "*(*int64)(P(a)) = int64(in.k)")
 	l.add("Panic", "s", "SAVE\nt.raise(ANY(a))")
 }
