@@ -18,6 +18,52 @@ func (m *Machine) makeValue(c *closure, t reflect.Type) reflect.Value {
 	return reflect.MakeFunc(t, m.handler(c))
 }
 
+// makeClosure makes a function value of fn with the variables whose addresses are in
+// the registers from.
+func (c *compiler) makeClosure(fn *Function, from []uint16, to operand) {
+	at, m := to.at, c.machine
+	fn.template = m.makeValue(&closure{function: fn}, to.typ)
+	template := functionPointer(fn.template)
+	c.native("closure "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		f := newClosure(fn, len(from))
+		for i, v := range from {
+			f.captured[i] = *pointer(sb, v)
+		}
+		*pointer(sb, at) = m.copyValue(template, f)
+	}})
+}
+
+// newClosure makes a closure with n captured variables; few of them lie behind it.
+func newClosure(fn *Function, n int) *closure {
+	if n > 4 {
+		return &closure{fn, make([]unsafe.Pointer, n)}
+	}
+	c := &struct {
+		closure
+		few [4]unsafe.Pointer
+	}{}
+	c.function, c.captured = fn, c.few[:n:n]
+	return &c.closure
+}
+
+// stub is the function value that package reflect makes: ahead of the handler there
+// is what depends on its type alone. The template of a function, which a closure of it
+// refers to, keeps what these words point to.
+type stub struct {
+	words   [5]uintptr
+	handler unsafe.Pointer
+}
+
+// copyValue makes the function value for c from one of the same function. Package
+// reflect takes several times as long.
+func (m *Machine) copyValue(template unsafe.Pointer, c *closure) unsafe.Pointer {
+	if handlerOffset != unsafe.Offsetof(stub{}.handler) {
+		return functionPointer(m.makeValue(c, c.function.template.Type()))
+	}
+	h := m.handler(c)
+	return unsafe.Pointer(&stub{words: *(*[5]uintptr)(template), handler: *(*unsafe.Pointer)(unsafe.Pointer(&h))})
+}
+
 // functionPointer is what a variable of a function type holds.
 func functionPointer(v reflect.Value) unsafe.Pointer {
 	p := reflect.New(v.Type())

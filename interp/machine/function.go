@@ -51,6 +51,7 @@ type Function struct {
 	parameters, results []shape
 	value               reflect.Value // as a function of Go, when it was linked
 	pointer             unsafe.Pointer
+	template            reflect.Value            // of a literal: a function value of it; see copyValue
 	dynamic             *Function                // of a method: what calls through interfaces run
 	forwards            bool                     // it only makes the receiver of a method and calls that, which may recover
 	successor           atomic.Pointer[Function] // see Redirect

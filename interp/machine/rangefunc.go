@@ -232,16 +232,3 @@ func (c *compiler) exitBody(s *ast.BranchStmt) {
 	}
 	c.leaveBody(int32(firstExit + i))
 }
-
-// makeClosure makes a function value of fn with the variables whose addresses are in
-// the registers from.
-func (c *compiler) makeClosure(fn *Function, from []uint16, to operand) {
-	at, typ, m := to.at, to.typ, c.machine
-	c.native("closure "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		f := &closure{function: fn, captured: make([]unsafe.Pointer, len(from))}
-		for i, v := range from {
-			f.captured[i] = *pointer(sb, v)
-		}
-		*pointer(sb, at) = functionPointer(m.makeValue(f, typ))
-	}})
-}
