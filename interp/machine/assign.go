@@ -194,6 +194,9 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 		c.assignOne(n, lhs[0], rhs[0])
 		return
 	}
+	if len(lhs) == 2 && len(rhs) == 2 && c.swap(lhs, rhs) {
+		return
+	}
 	// Go evaluates the operands of the left side before the right side, and
 	// checks them when it assigns.
 	for _, e := range lhs {
@@ -211,6 +214,65 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 			c.set(places[i], c.converted(n, values[i], from[i], c.typeOf(e), nil))
 		}
 	}
+}
+
+// swap compiles s[i], s[j] = s[j], s[i]: values in memory need no copies then, and compiled
+// Go, too, reads s[i] first. It reports whether the assignment is one of these.
+func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
+	var elements [2]*ast.IndexExpr
+	for i, e := range lhs {
+		x, ok := ast.Unparen(e).(*ast.IndexExpr)
+		if !ok || !c.simple(x.X) || !c.simple(x.Index) || !c.sameExpr(x, rhs[1-i]) {
+			return false
+		}
+		if _, ok := c.typeOf(x.X).Underlying().(*types.Slice); !ok {
+			return false
+		}
+		elements[i] = x
+	}
+	if !c.sameExpr(elements[0].X, elements[1].X) {
+		return false
+	}
+	p, q := c.elementPlace(elements[0]), c.elementPlace(elements[1])
+	if p.file == memory {
+		c.emit(opSwapM, c.elementAddress(p), c.elementAddress(q), 0, c.memoryType(p.typ), 0)
+		return true
+	}
+	x, y := c.get(p, nil), c.get(q, nil)
+	c.set(p, y)
+	c.set(q, x)
+	return true
+}
+
+// simple tells whether evaluating e does nothing but read variables.
+func (c *compiler) simple(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident, *ast.BasicLit:
+		return true
+	case *ast.BinaryExpr:
+		return (e.Op == token.ADD || e.Op == token.SUB) && c.simple(e.X) && c.simple(e.Y)
+	}
+	return false
+}
+
+// sameExpr tells whether two expressions, one of which is simple or an element of
+// something simple, are the same.
+func (c *compiler) sameExpr(x, y ast.Expr) bool {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Ident:
+		y, ok := ast.Unparen(y).(*ast.Ident)
+		return ok && c.source.Info.ObjectOf(x) == c.source.Info.ObjectOf(y)
+	case *ast.BasicLit:
+		y, ok := ast.Unparen(y).(*ast.BasicLit)
+		return ok && x.Value == y.Value
+	case *ast.BinaryExpr:
+		y, ok := ast.Unparen(y).(*ast.BinaryExpr)
+		return ok && x.Op == y.Op && c.sameExpr(x.X, y.X) && c.sameExpr(x.Y, y.Y)
+	case *ast.IndexExpr:
+		y, ok := ast.Unparen(y).(*ast.IndexExpr)
+		return ok && c.sameExpr(x.X, y.X) && c.sameExpr(x.Index, y.Index)
+	}
+	return false
 }
 
 // steady is a place whose operands do not change with variables.

@@ -81,6 +81,9 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	if sorts[o.FullName()] != nil {
 		return c.sortSlice(e, o, sig)
 	}
+	if c.lends(e, o) {
+		return c.callCollection(e, o, sig)
+	}
 	coroutine := o.FullName() == orderedPackage+".Coroutine"
 	if o.Pkg().Path() == orderedPackage && !coroutine {
 		return c.callOrdered(e, o, sig)

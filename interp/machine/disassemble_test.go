@@ -36,17 +36,24 @@ func TestCode(t *testing.T) {
   6 AddI n0, n1, n2
   7 Ret
 `},
-		{"elements", "func f(xs []byte, i int) { xs[i], xs[i+1] = xs[i+1], xs[i] }", `
-  0 MovSl s1, s0
+		{"swap", "func f(xs []byte, i int) { xs[i], xs[i+1] = xs[i+1], xs[i] }", `
+  0 AddK n1, n0, 1
+  1 Ix8U n2, s0, n0
+  2 Ix8U n3, s0, n1
+  3 Put8 s0, n3, n0
+  4 Put8 s0, n2, n1
+  5 Ret
+`},
+		{"elements", "func f(xs, ys []byte, i int) { xs[i], ys[i] = ys[i], xs[i] }", `
+  0 MovSl s2, s0
   1 Mov n1, n0
-  2 AddK n2, n0, 1
-  3 MovSl s2, s0
-  4 AddK n3, n0, 1
-  5 Ix8U n4, s0, n3
-  6 Ix8U n5, s0, n0
-  7 Put8 s1, n4, n1
-  8 Put8 s2, n5, n2
-  9 Ret
+  2 MovSl s3, s1
+  3 Mov n2, n0
+  4 Ix8U n3, s1, n0
+  5 Ix8U n4, s0, n0
+  6 Put8 s2, n3, n1
+  7 Put8 s3, n4, n2
+  8 Ret
 `},
 		{"fields", "type P struct{ a int; s string }\nfunc f(p *P) string { p.a++; return p.s }", `
   0 Ld64 n0, s0, 0

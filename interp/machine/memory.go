@@ -9,8 +9,9 @@ import (
 type memoryType struct {
 	typ   reflect.Type
 	size  uintptr
-	words []bool // which words are pointers; nil if none is, or there are too many
-	plain bool   // there are no pointers in it
+	words []bool                // which words are pointers; nil if none is, or there are too many
+	plain bool                  // there are no pointers in it
+	make  func() unsafe.Pointer // a new variable; nil if package reflect has to make it
 }
 
 // manyWords is from when on package reflect copies faster.
@@ -24,6 +25,7 @@ func (m *Machine) memoryType(t reflect.Type) *memoryType {
 	if !made.plain && t.Size() <= manyWords*8 {
 		made.words = make([]bool, t.Size()/8)
 		markPointers(t, 0, made.words)
+		made.make = allocator(made.words)
 	}
 	m.types[t] = made
 	return made
@@ -67,6 +69,9 @@ func markPointers(t reflect.Type, offset uintptr, words []bool) {
 
 // alloc makes a new variable.
 func (y *memoryType) alloc() unsafe.Pointer {
+	if y.make != nil {
+		return y.make()
+	}
 	if y.plain {
 		switch y.size {
 		case 8:
@@ -102,6 +107,39 @@ func (y *memoryType) copy(dst, src unsafe.Pointer) {
 	}
 	if !y.plain {
 		reflect.NewAt(y.typ, dst).Elem().Set(reflect.NewAt(y.typ, src).Elem())
+	}
+}
+
+// plainSwap is up to which size values without pointers are swapped on the stack.
+const plainSwap = 64
+
+// swap exchanges the values at x and z, which do not overlap unless they are the same.
+func (y *memoryType) swap(x, z unsafe.Pointer) {
+	if x == z {
+		return
+	}
+	if y.plain && y.size <= plainSwap {
+		var kept [plainSwap]byte
+		a, b := unsafe.Slice((*byte)(x), y.size), unsafe.Slice((*byte)(z), y.size)
+		copy(kept[:], a)
+		copy(a, b)
+		copy(b, kept[:y.size])
+		return
+	}
+	if y.words == nil {
+		kept := y.clone(x)
+		y.copy(x, z)
+		y.copy(z, kept)
+		return
+	}
+	for i, isPointer := range y.words {
+		if isPointer {
+			a, b := (*unsafe.Pointer)(unsafe.Add(x, i*8)), (*unsafe.Pointer)(unsafe.Add(z, i*8))
+			*a, *b = *b, *a
+		} else {
+			a, b := (*int64)(unsafe.Add(x, i*8)), (*int64)(unsafe.Add(z, i*8))
+			*a, *b = *b, *a
+		}
 	}
 }
 

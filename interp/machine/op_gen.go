@@ -199,6 +199,7 @@ const (
 	opNew
 	opCopyM
 	opCloneM
+	opSwapM
 	opZeroM
 	opIx8S
 	opIx8U
@@ -435,6 +436,7 @@ var opNames = [...]string{
 	opNew:         "New",
 	opCopyM:       "CopyM",
 	opCloneM:      "CloneM",
+	opSwapM:       "SwapM",
 	opZeroM:       "ZeroM",
 	opIx8S:        "Ix8S",
 	opIx8U:        "Ix8U",
@@ -671,6 +673,7 @@ var opOperands = [...]string{
 	opNew:         "s--y",
 	opCopyM:       "ss-y",
 	opCloneM:      "ss-y",
+	opSwapM:       "ss-y",
 	opZeroM:       "s--y",
 	opIx8S:        "nsn",
 	opIx8U:        "nsn",

@@ -709,6 +709,8 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto nilPointer
 			}
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = fn.types[in.k].clone(p)
+		case opSwapM:
+			fn.types[in.k].swap(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), *(*unsafe.Pointer)(unsafe.Add(sb, in.b)))
 		case opZeroM:
 			if *(*unsafe.Pointer)(unsafe.Add(sb, in.a)) == nil {
 				goto nilPointer

@@ -3,6 +3,7 @@ package slices
 import (
 	"cmp"
 	"reflect"
+	"sort"
 
 	"github.com/quernlab/quern/interp/generic/compiled"
 )
@@ -10,52 +11,19 @@ import (
 // Sort sorts in ascending order, NaN first.
 func Sort[S ~[]E, E cmp.Ordered](x S) {
 	if len(x) > 1 && !compiled.Sort(reflect.ValueOf(x)) {
-		mergeSort(x, func(a, b E) int { return cmp.Compare(a, b) })
+		sort.Slice(x, func(i, j int) bool { return cmp.Less(x[i], x[j]) })
 	}
 }
 
-// SortFunc sorts in the order of cmp.
+// SortFunc sorts in the order of cmp. Package sort makes the same comparisons as the standard package slices, and so brings
+// equal elements into the same order.
 func SortFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
-	mergeSort(x, cmp)
+	sort.Slice(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
 }
 
 // SortStableFunc sorts in the order of cmp; equal elements stay in order.
 func SortStableFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
-	mergeSort(x, cmp)
-}
-
-// mergeSort sorts from short runs to long ones. Calls of cmp are what costs here, and no other sort makes fewer; runs
-// that are in order already cost one. The elements go back to x only when two runs are merged, so that x has
-// all of them at any time, also when cmp panics.
-func mergeSort[E any](x []E, cmp func(a, b E) int) {
-	if len(x) < 2 {
-		return
-	}
-	merged := make([]E, 0, len(x))
-	for width := 1; width < len(x); width *= 2 {
-		for start := 0; start+width < len(x); start += 2 * width {
-			middle, end := start+width, start+2*width
-			if end > len(x) {
-				end = len(x)
-			}
-			if cmp(x[middle], x[middle-1]) >= 0 {
-				continue
-			}
-			merged = merged[:0]
-			i, j := start, middle
-			for i < middle && j < end {
-				if cmp(x[j], x[i]) < 0 {
-					merged = append(merged, x[j])
-					j++
-				} else {
-					merged = append(merged, x[i])
-					i++
-				}
-			}
-			merged = append(merged, x[i:middle]...) // what is left of the second run is in its place
-			copy(x[start:], merged)
-		}
-	}
+	sort.SliceStable(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
 }
 
 // IsSorted reports whether the slice is in ascending order.

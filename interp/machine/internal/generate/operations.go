@@ -237,6 +237,7 @@ func (l *list) memory() {
 	l.add("New", "s--y", "P(a) = fn.types[in.k].alloc()")
 	l.add("CopyM", "ss-y", "p := P(b)\n"+nilCheck+"if P(a) == nil { goto nilPointer }\nfn.types[in.k].copy(P(a), p)")
 	l.add("CloneM", "ss-y", "p := P(b)\n"+nilCheck+"P(a) = fn.types[in.k].clone(p)")
+	l.add("SwapM", "ss-y", "fn.types[in.k].swap(P(a), P(b))")
 	l.add("ZeroM", "s--y", "if P(a) == nil { goto nilPointer }\nfn.types[in.k].zero(P(a))")
 }
 
