@@ -25,7 +25,7 @@ func (s *Session) runPackages(ctx context.Context, cell *check.Cell) error {
 			imports = append(imports, path)
 		}
 	}
-	parts := s.loader.Needed(imports, cell.Info, nodes(cell))
+	parts := s.loader.Needed(imports, cell.Info, nodes(cell), cell.Vars)
 	for i, p := range parts {
 		if err := s.runPart(ctx, cell.Number, p); err != nil {
 			s.loader.Drop(parts[i:])

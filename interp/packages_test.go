@@ -256,6 +256,30 @@ func Change() { Table[0] = 9; Unset = 5 }
 func Even(n int) bool { return n == 0 || Odd(n-1) }
 func Odd(n int) bool  { return n != 0 && Even(n-1) }
 
+type Length int
+
+func (l Length) String() string { return fmt.Sprint(int(l), " m") }
+
+func Takes(l Length) {}
+
+type Box[T any] struct{ value T }
+
+func (b *Box[T]) Get() T { return b.value }
+
+func Boxed[T any](value T) *Box[T] { return &Box[T]{value} }
+
+func Sum[S ~[]T, T Shape](list S) (sum float64) {
+	for _, s := range list {
+		sum += s.Area()
+	}
+	return sum
+}
+
+func Nested() (n struct{ Inner struct{ Deep Length } }) {
+	n.Inner.Deep = 3
+	return n
+}
+
 // Bad cannot be interpreted.
 func Bad() { runtime.AddCleanup(new(int), func(int) {}, 0) }
 
@@ -288,6 +312,43 @@ func TestModuleInParts(t *testing.T) {
 		{"lazy.Log", "= [variable init]"},
 	} {
 		n.must(t, row.in, row.want)
+	}
+}
+
+// TestModuleUses says that a cell has what it uses of a package, however it does.
+func TestModuleUses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ cells, want string }{
+		{"var s lazy.Square\n---\ns.Scale(2)\ns, s.Area()", "= square of 0, 0"},
+		{"var (\n\ta, b *lazy.Circle\n\tc []lazy.Square\n)\n---\na == b, append(c, lazy.Square{2})[0].Area()", "= true, 4"},
+		{"type own struct{ lazy.Circle }\n---\no := own{}\no.Scale(3)\nfmt.Sprint(o)", "= \"square of 0\""},
+		{"type same = lazy.Square\n---\nfmt.Sprint(same{1})", "= \"square of 1\""},
+		{"func area(s lazy.Shape) float64 { return s.Area() }\n---\narea(lazy.Square{3})", "= 9"},
+		{"func get() (s lazy.Square) { return }\n---\nget()", "= square of 0"},
+		{"const side lazy.Length = 2\n---\nfmt.Sprint(side)", "= \"2 m\""},
+		{"m := map[lazy.Length][]lazy.Square{}\n---\nm[1] = append(m[1], lazy.Square{1})\nm", "= map[1 m:[square of 1]]"},
+		{"f := lazy.Square.Area\n---\nf(lazy.Square{2})", "= 4"},
+		{"p := new(lazy.Square)\n---\nf := p.Scale\nf(1)\nfmt.Sprint(p)", "= \"square of 0\""},
+		{"b := lazy.Boxed(lazy.Square{2})\n---\nb.Get()", "= square of 2"},
+		{"type list[T lazy.Shape] []T\nvar l list[lazy.Square]\n---\nlazy.Sum(append(l, lazy.Square{2}))", "= 4"},
+		{"x := lazy.Nested().Inner.Deep\n---\nfmt.Sprint(x)", "= \"3 m\""},
+		{"var ch chan lazy.Length\n---\nch = make(chan lazy.Length, 1)\nch <- 4\nfmt.Sprint(<-ch)", "= \"4 m\""},
+		{"var i interface{ At() lazy.Length }\n---\ni == nil, fmt.Sprint(lazy.Length(1))", "= true, \"1 m\""},
+		{"var fn func(lazy.Length) lazy.Square\n---\nfn = func(l lazy.Length) lazy.Square { return lazy.Square{float64(l)} }\nfn(5)", "= square of 5"},
+		{"reflect.TypeOf(lazy.Takes).In(0).NumMethod()\n---\nfmt.Sprint(reflect.New(reflect.TypeOf(lazy.Takes).In(0)).Elem())", "= \"0 m\""},
+	} {
+		n := newNotebook(t, lazyModules(t))
+		n.must(t, "%get example.com/lazy", "example.com/lazy v1.0.0\n")
+		got := ""
+		for i, cell := range strings.Split(row.cells, "\n---\n") {
+			got = n.run("import \"example.com/lazy\"\n" + cell)
+			if i == 0 && strings.HasPrefix(got, "!") {
+				t.Errorf("%s: %s", cell, got)
+			}
+		}
+		if got != row.want {
+			t.Errorf("%s\ngot  %s\nwant %s", row.cells, got, row.want)
+		}
 	}
 }
 

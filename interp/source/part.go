@@ -38,15 +38,15 @@ type declaration struct {
 	init     *types.Initializer
 }
 
-// Needed returns what has to run before code with the given nodes, and imports, does,
-// each part after those of the packages that it imports: the declarations that the
-// nodes reach and that have not run, and, of a package that is imported first, the
+// Needed returns what has to run before code with the given imports, nodes and
+// variables does, each part after those of the packages that it imports: the declarations that it
+// reaches and that have not run, and, of a package that is imported first, the
 // initialisers and init functions with all that they reach. An initialiser that nobody
 // can notice waits until its variable is reached.
 //
 // A type is reached with all its methods, since interfaces and package reflect may
 // call them.
-func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node) []*Part {
+func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node, vars []*types.Var) []*Part {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, types: map[types.Type]bool{}}
@@ -57,6 +57,9 @@ func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node) []
 	}
 	for _, n := range nodes {
 		r.node(n, info, nil)
+	}
+	for _, v := range vars {
+		r.typ(v.Type())
 	}
 	for len(r.queue) > 0 {
 		next := r.queue[len(r.queue)-1]

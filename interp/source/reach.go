@@ -169,8 +169,19 @@ func (r *reach) node(n ast.Node, info *types.Info, part *Part) {
 		part.Nodes = append(part.Nodes, n)
 	}
 	ast.Inspect(n, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			r.object(info.Uses[id])
+		switch n := n.(type) {
+		case *ast.Ident:
+			r.object(info.Uses[n])
+			if o := info.Defs[n]; o != nil {
+				r.typ(o.Type())
+			}
+			for t := range info.Instances[n].TypeArgs.Types() {
+				r.typ(t)
+			}
+		case ast.Expr:
+			if part == nil {
+				r.typ(info.Types[n].Type)
+			}
 		}
 		return true
 	})

@@ -23,7 +23,7 @@ func use(t *testing.T, l *Loader, text string) []*Part {
 	if _, err := config.Check("main", l.fset, []*ast.File{file}, info); err != nil {
 		t.Fatal(err)
 	}
-	return l.Needed([]string{"example.com/m/a"}, info, []ast.Node{file.Decls[1]})
+	return l.Needed([]string{"example.com/m/a"}, info, []ast.Node{file.Decls[1]}, nil)
 }
 
 // names are those of all that parts declare and set, methods as T.M and initialisers
