@@ -60,7 +60,11 @@ type step struct {
 // steps are the initialisers and the statements of a cell.
 func (f *function) steps() (list []step) {
 	for _, init := range f.cell.Init {
-		list = append(list, step{lower: func(w *writer) { f.initialiser(w, init) }})
+		list = append(list, step{lower: func(w *writer) {
+			if s := f.initialisers[init]; s == nil || !f.compiledLoop(w, s) {
+				f.initialiser(w, init)
+			}
+		}})
 	}
 	for i, s := range f.cell.Body {
 		lower := func(w *writer) {

@@ -114,11 +114,10 @@ func (f *function) element(e *ast.IndexExpr, text string) string {
 	if !f.isInt(e.Index) {
 		i = index + "(" + i + ")"
 	}
-	x := name + "(" + text + ", " + i + ")"
 	if address {
-		return "(*" + x + ")"
+		return "(*" + name + "(" + text + ", " + i + "))"
 	}
-	return x
+	return name + "(" + text + ", " + i + ")"
 }
 
 // hasHelper tells whether an element in e is found by a helper.

@@ -42,19 +42,19 @@ type call struct {
 type argument struct{ text, typ string }
 
 func (c *call) text() string {
-	function := c.function
-	if c.method != "" {
-		function = c.receiver + "." + c.method
-	}
 	texts := make([]string, len(c.arguments))
 	for i, a := range c.arguments {
 		texts[i] = a.text
 	}
-	s := function + "(" + list(texts)
-	if c.spread {
-		s += "..."
+	function, method, spread := c.function, "", ""
+	if c.method != "" {
+		function, method = c.receiver, "."+c.method
 	}
-	return s + ")"
+	if c.spread {
+		spread = "..."
+	}
+	// Of a chain of calls this is copied for each: once and not more often.
+	return function + method + "(" + list(texts) + spread + ")"
 }
 
 // bindReceiver makes name the receiver and returns the receiver and its type.

@@ -55,13 +55,22 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		}
 		list = append(list, machine.Declaration{Key: o, Name: name, Method: methodOf(o), Signature: o.Signature(), Body: decl.Body})
 	}
-	e.loops = map[ast.Stmt]string{}
+	e.loops, e.initialisers = map[ast.Stmt]string{}, map[*types.Initializer]ast.Stmt{}
 	signature := types.NewSignatureType(nil, nil, nil, nil, nil, false)
+	add := func(s ast.Stmt) {
+		e.loops[s] = e.freshOf("body", "ʹloop")
+		body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{e.assignment(s)}, Rbrace: s.End()}
+		list = append(list, machine.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
+	}
+	for _, init := range e.cell.Init {
+		if len(init.Lhs) == 1 && init.Lhs[0].Name() != "_" && isLarge(init.Rhs) {
+			e.initialisers[init] = e.initialisation(init)
+			add(e.initialisers[init])
+		}
+	}
 	for _, s := range e.cell.Body {
 		if isLoop(s) {
-			e.loops[s] = e.freshOf("body", "ʹloop")
-			body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{e.assignment(s)}, Rbrace: s.End()}
-			list = append(list, machine.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
+			add(s)
 		}
 	}
 	e.machine.Compile(list)
@@ -142,6 +151,7 @@ func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Typ
 	return e.names[o]
 }
 
+// isLoop tells whether a statement of a cell takes so much that the machine is to run it.
 func isLoop(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.LabeledStmt:
@@ -149,16 +159,32 @@ func isLoop(s ast.Stmt) bool {
 	case *ast.ForStmt, *ast.RangeStmt:
 		return true
 	case *ast.ExprStmt:
-		return loopsInLiteral(s.X)
+		return loopsInLiteral(s.X) || isLarge(s.X)
 	case *ast.AssignStmt:
 		for _, x := range s.Lhs {
 			if _, ok := x.(*ast.Ident); !ok {
 				return false
 			}
 		}
-		return len(s.Rhs) == 1 && loopsInLiteral(s.Rhs[0])
+		return len(s.Rhs) == 1 && (loopsInLiteral(s.Rhs[0]) || isLarge(s.Rhs[0]))
 	}
 	return false
+}
+
+// isLarge tells whether there is a literal of many elements in e, outside of functions. The
+// engine takes 13 kB for each struct in it, the machine less than one.
+func isLarge(e ast.Expr) (large bool) {
+	const many = 100
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CompositeLit:
+			large = large || len(n.Elts) >= many
+		}
+		return !large
+	})
+	return large
 }
 
 // assignment is s, but for a definition: at the top level of a cell that assigns to
@@ -184,6 +210,15 @@ func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
 	return assign
 }
 
+// initialisation is the assignment of an initialiser with one variable.
+func (e *emitter) initialisation(init *types.Initializer) ast.Stmt {
+	v := init.Lhs[0]
+	use := &ast.Ident{NamePos: init.Rhs.Pos(), Name: v.Name()}
+	e.Info.Uses[use] = v
+	e.Info.Types[use] = types.TypeAndValue{Type: v.Type()}
+	return &ast.AssignStmt{Lhs: []ast.Expr{use}, TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
+}
+
 // loopsInLiteral tells whether there is a loop in a function literal of e.
 func loopsInLiteral(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -198,10 +233,16 @@ func loopsInLiteral(e ast.Expr) (found bool) {
 
 // declareLoops declares the functions of loops.
 func (e *emitter) declareLoops() {
-	for _, s := range e.cell.Body {
+	declare := func(s ast.Stmt) {
 		if name := e.loops[s]; name != "" && e.machine.Compiled(s) {
 			e.out.line("var %s func()", name)
 		}
+	}
+	for _, init := range e.cell.Init {
+		declare(e.initialisers[init])
+	}
+	for _, s := range e.cell.Body {
+		declare(s)
 	}
 }
 

@@ -25,24 +25,25 @@ import (
 // emitter builds one unit.
 type emitter struct {
 	*Program
-	ctx        context.Context
-	cell       *check.Cell
-	Fset       *token.FileSet // of the cell
-	Info       *types.Info    // of the session; facts about generic sources are added
-	out        writer
-	imports    []string
-	types      map[string]reflect.Value
-	queue      []func()            // declarations that lowering the others asked for
-	registers  []string            // statements
-	parts      writer              // functions with statements of the cell
-	once       []string            // see Unit.Once
-	at         token.Position      // of the statement that is being lowered
-	machine    *machine.Unit       // nil without a machine
-	loops      map[ast.Stmt]string // what the functions of loops of the cell are called
-	declares   map[instance]bool   // the instances of generics that the unit declares
-	values     []string            // see Unit.Values
-	redeclared []Redeclared
-	filed      map[*types.TypeName]bool // types of which methods is a copy of the unit's own
+	ctx          context.Context
+	cell         *check.Cell
+	Fset         *token.FileSet // of the cell
+	Info         *types.Info    // of the session; facts about generic sources are added
+	out          writer
+	imports      []string
+	types        map[string]reflect.Value
+	queue        []func()                        // declarations that lowering the others asked for
+	registers    []string                        // statements
+	parts        writer                          // functions with statements of the cell
+	once         []string                        // see Unit.Once
+	at           token.Position                  // of the statement that is being lowered
+	machine      *machine.Unit                   // nil without a machine
+	loops        map[ast.Stmt]string             // what the functions of loops of the cell are called
+	initialisers map[*types.Initializer]ast.Stmt // with large literals, as assignments that are among the loops
+	declares     map[instance]bool               // the instances of generics that the unit declares
+	values       []string                        // see Unit.Values
+	redeclared   []Redeclared
+	filed        map[*types.TypeName]bool // types of which methods is a copy of the unit's own
 }
 
 // stop ends the lowering when ctx has ended. It is called for each statement.
