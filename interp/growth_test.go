@@ -76,6 +76,8 @@ var long = []struct {
 	{"operands", 1000, func(n int) string { return "x := true\ny := x" + strings.Repeat(" && x", n) + "\ny" }, func(int) string { return "true" }},
 	{"undefined names", 500, func(n int) string { return times(n, "v%[1]d := undefined%[1]d\n") }, nil},
 	{"syntax errors", 500, func(n int) string { return times(n, "v%[1]d := := 1\n") }, nil},
+	{"timed statements", 500, func(n int) string { return "x := 0\n" + times(n, "%%time x += %[1]d\n") + "x" },
+		func(n int) string { return fmt.Sprint(n * (n - 1) / 2) }},
 	{"commands", 500, func(n int) string { return times(n, "!true %[1]d\n") + "undefined" }, nil},
 }
 

@@ -112,15 +112,21 @@ func endTimes(src string, timed []int) string {
 	if len(timed) == 0 {
 		return src
 	}
+	var b strings.Builder
 	statements := check.Statements(src)
-	for _, at := range slices.Backward(timed) {
-		i := slices.IndexFunc(statements, func(s [2]int) bool { return s[0] >= at })
-		if i >= 0 && i < len(statements)-1 {
-			end := statements[i][1]
-			src = fmt.Sprintf("%s;%s(%d)%s", src[:end], Name, stopTime, src[end:])
+	written, i := 0, 0
+	for _, at := range timed {
+		for i < len(statements) && statements[i][0] < at {
+			i++
 		}
+		if i >= len(statements)-1 {
+			break
+		}
+		end := statements[i][1]
+		fmt.Fprintf(&b, "%s;%s(%d)", src[written:end], Name, stopTime)
+		written = end
 	}
-	return src
+	return b.String() + src[written:]
 }
 
 // isAlone says whether nothing but l and comments is in a cell.
