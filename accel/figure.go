@@ -80,11 +80,17 @@ func (r *Run) training() *plots.Figure {
 	return plots.Training(d)
 }
 
-// rate is a learning rate as the axes of figures write it: 0.01, 4.2e−8.
+// rate is a learning rate as the axes of figures write it: 0.01, 5.72e−4.
 func rate(v float64) string {
 	text := fmt.Sprintf("%.3g", v)
+	if v > 0 && v < 1e-3 {
+		text = strconv.FormatFloat(v, 'e', 2, 64)
+	}
 	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
 		if n, err := strconv.Atoi(exponent); err == nil {
+			if strings.Contains(mantissa, ".") {
+				mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+			}
 			text = mantissa + "e" + strconv.Itoa(n)
 		}
 	}
