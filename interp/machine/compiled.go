@@ -27,7 +27,7 @@ var special = map[string]bool{
 	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
 	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
 	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // the engine checks what they are given
-	"errors.As": true, "errors.AsType": true, "(*time.Timer).Reset": true,
+	"(*time.Timer).Reset": true,
 }
 
 // usable tells whether the machine calls a compiled function.
@@ -80,6 +80,9 @@ func isSequence(t *types.Named) bool {
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if sorts[o.FullName()] != nil {
 		return c.sortSlice(e, o, sig)
+	}
+	if name := o.FullName(); name == "errors.Is" || name == "errors.As" {
+		return c.callErrors(e, o, sig)
 	}
 	if c.lends(e, o) {
 		return c.callCollection(e, o, sig)

@@ -39,7 +39,7 @@
 // Compiling: unit.go, compiler.go and facts.go; expr.go, binary.go, complex.go, convert.go,
 // composite.go; interfaces.go, assertion.go and dynamic.go; place.go and assign.go for what can be assigned
 // to; stmt.go, loop.go, ranging.go, rangefunc.go, switch.go, selecting.go and deferring.go; call.go, methodvalue.go, instance.go, builtin.go, maps.go, adapter.go, ordered.go,
-// compiled.go and sorting.go. Running: memory.go and allocate.go make variables,
+// compiled.go, erring.go and sorting.go. Running: memory.go and allocate.go make variables,
 // thread.go has the stack, unwind.go the deferred calls, run_gen.go the loop, which
 // internal/generate writes from its list of operations. What is rare is no
 // operation of its own but a native function, made by the compiler for the
