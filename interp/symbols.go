@@ -44,6 +44,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 	fprintln := reflect.ValueOf(func(w io.Writer, a ...any) (int, error) { return s.registry.Fprintln(s.standard(w), a...) })
 	ofRuntime, ofDebug := s.stacks()
 	start, run, output, combined := s.childMethods()
+	ofRuntime["SetFinalizer"] = reflect.ValueOf(s.setFinalizer)
 	maps.Copy(ofRuntime, (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols())
 	overrides := map[string]map[string]reflect.Value{
 		"quern/rt/rt": {

@@ -29,8 +29,8 @@ func takesDeclared(o *types.Func) bool {
 // takesRaw tells whether the callee gets raw values for parameters of type any.
 func (f *function) takesRaw(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
-	if o == nil || o.Pkg().Path() == "net/rpc" && strings.HasPrefix(o.Name(), "Register") { // the run time has its own
-		return false
+	if o == nil || o.Pkg().Path() == "net/rpc" && strings.HasPrefix(o.Name(), "Register") || o.FullName() == "runtime.SetFinalizer" {
+		return false // the run time has its own
 	}
 	return reflecting[o.Pkg().Path()] || o.FullName() == assignColumn || o.Name() == "IsTrue"
 }

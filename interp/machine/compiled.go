@@ -30,8 +30,15 @@ var special = map[string]bool{
 	"(*time.Timer).Reset": true,
 }
 
+// ofRuntime are functions of package runtime that the machine calls. A finalizer that the engine made would keep its object
+// alive, since it refers to all variables of the function that it is in.
+var ofRuntime = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
+
 // usable tells whether the machine calls a compiled function.
 func (c *compiler) usable(o *types.Func) bool {
+	if ofRuntime[o.FullName()] {
+		return true
+	}
 	if o.Pkg() == nil || !plainPackages[o.Pkg().Path()] || special[o.FullName()] {
 		return false
 	}

@@ -31,6 +31,9 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 		return c.callExpr(e, want)
 	case *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr:
 		if sel, ok := e.(*ast.SelectorExpr); ok {
+			if m := c.ownMethod(sel); m != nil {
+				return c.functionValue(e, m, want)
+			}
 			if v, done := c.selected(sel, want); done {
 				return v
 			}
@@ -353,6 +356,20 @@ func (c *compiler) check(p place) uint16 {
 	t := c.referenceRegister()
 	c.emit(opLea, t, p.at, 0, p.offset, 0)
 	return t
+}
+
+// ownMethod is the method M of a method expression (*T).M or T.M that is declared for just that receiver, nil for any other
+// selector.
+func (c *compiler) ownMethod(e *ast.SelectorExpr) *types.Func {
+	sel := c.source.Info.Selections[e]
+	if sel == nil || sel.Kind() != types.MethodExpr || len(sel.Index()) != 1 {
+		return nil
+	}
+	m, ok := sel.Obj().(*types.Func)
+	if !ok || m.Signature().RecvTypeParams() != nil || types.IsInterface(sel.Recv()) || !types.Identical(m.Signature().Recv().Type(), sel.Recv()) {
+		return nil
+	}
+	return m
 }
 
 // functionValue is a declared function that is used as a value.

@@ -35,7 +35,7 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 	s := c.shape(n, from)
 	target := c.shape(n, to)
 	boxed := registry.Mentions(from)
-	if boxed && !c.named(from) {
+	if _, function := from.(*types.Signature); boxed && !function && !c.named(from) { // it may have methods of embedded types
 		c.fail(n, "an interface value of %s", from)
 	}
 	pack := c.machine.pack(s, x.owned && x.offset == 0)

@@ -191,7 +191,7 @@
 // that go with it; see [Registry.Overrides]. A reflect.Type stays one.
 //
 // Functions that reflect on their argument without asking for methods
-// (sort.Slice, runtime.SetFinalizer) get Value(x): they see fields and elements, but
+// (sort.Slice) get Value(x): they see fields and elements, but
 // neither the names of types nor their methods. Those of encoding/xml,
 // encoding/gob, encoding/binary, encoding/asn1 and database/sql get values of types
 // with the declared names and fields, and with those of the declared methods that

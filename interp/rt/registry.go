@@ -76,6 +76,7 @@ type Registry struct {
 	holders    sync.Map // reflect.Type to bool: see holdsInterface
 	jsonClosed sync.Map // reflect.Type to bool: see jsonHoldsNoBox
 	fields     sync.Map // view to []jsonField
+	finalized  sync.Map // uintptr, the address of an object with a finalizer, to struct{}
 	escaped    sync.Map // *htmltemplate.Template to nil: those that html/template has escaped
 }
 
