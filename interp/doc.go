@@ -31,7 +31,7 @@
 //   - defer at the top level runs at the end of the cell. return there is refused.
 //   - func init runs once, before the statements.
 //   - A cell that declares func main and has no statements is a program: it runs main
-//     and ends with it, see below.
+//     and ends with it, see below. So is one whose only statement is main().
 //   - The letter ʹ is reserved in names.
 //   - A line that begins with % or ! is a command of package magic; %help lists
 //     them.
@@ -45,7 +45,7 @@
 // A program ends when main returns, by os.Exit or log.Fatal in any of its goroutines, or
 // by a panic in one. Its other goroutines end with it, without their deferred calls,
 // at their next check. The session goes on; an exit status that is not 0 fails the cell.
-// In other cells os.Exit ends the process, as does main where a cell calls it itself.
+// In other cells os.Exit ends the process.
 //
 // A cell that begins with "package main" is a file of Go. With a func main it does in
 // a session what it does with go run, whatever earlier cells have defined: names that it

@@ -49,7 +49,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	}
 	r := newRun(cell)
 	r.magic = commands.Run(host{s})
-	r.serial, r.program = s.runs.Add(1), checked.Main
+	r.serial, r.program = s.runs.Add(1), checked.RunsMain
 	if checked.Program {
 		s.newCommandLine()
 	}

@@ -142,6 +142,7 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	replace(packages, s.programs())
 	s.newCommandLine()
 	replace(packages, s.registering())
+	replace(packages, s.serving())
 	s.redirect(packages)
 	s.endWithCell(packages)
 	packages["quern/session/session"] = s.symbols()

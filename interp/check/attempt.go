@@ -25,6 +25,7 @@ type attempt struct {
 	hoisting  *hoisting
 	declared  map[string]bool // package-level names that the cell declares
 	own       map[string]bool // names that its imports declare
+	runsMain  bool            // its function main is all that it runs
 	main      bool            // it calls its function main
 	notes     []note
 	unknown   []*ast.ImportSpec // imports that fail

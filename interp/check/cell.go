@@ -48,8 +48,9 @@ type Cell struct {
 	// them panics when called, a type or constant stays as it was.
 	Broken []*Error
 
-	// Main says that the cell is a program: its last statement is a call of its
-	// function main, which the user has not written.
+	// RunsMain says that the cell is a program: the call of main is its only statement.
+	RunsMain bool
+	// Main says that the user has not written this call, which is the last statement.
 	Main bool
 	// Program says that it has a package clause.
 	Program bool

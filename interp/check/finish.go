@@ -30,7 +30,7 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	cell := &Cell{
 		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
 		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token,
-		pieces: a.pieces, plan: a.plan, methods: a.methods, Main: a.main, Program: a.program, noted: a.notes,
+		pieces: a.pieces, plan: a.plan, methods: a.methods, RunsMain: a.runsMain, Main: a.main, Program: a.program, noted: a.notes,
 	}
 	a.collect(cell)
 	a.setResult(cell)

@@ -12,7 +12,8 @@ import (
 
 // Programs in a cell.
 //
-// A cell that declares func main and has no statements runs it, as go run does: [Cell.Main]. One that begins with a package
+// A cell that declares func main and has no statements runs it, as go run does: [Cell.Main]. So does one whose only
+// statement is main(), which is a program again: [Cell.RunsMain]. One that begins with a package
 // clause is a file of Go, pasted as it is. What it means does not depend on earlier cells:
 //
 //   - What it does not declare or import is what Go predeclares, before it is what an earlier cell has defined.
@@ -56,19 +57,40 @@ func (a *attempt) callMain() {
 			f.Type.Results.NumFields() == 0 && f.Body != nil && a.isOwn(f.Pos())
 	})
 	if i < 0 {
+		a.runsMain = a.callsMainOnly()
 		return
 	}
 	main := a.file.Decls[i].(*ast.FuncDecl)
 	if slices.ContainsFunc(a.chunks, a.isStatement) {
-		if !hasName(a.body, "main") {
+		if a.runsMain = a.callsMainOnly(); !hasName(a.body, "main") {
 			const msg = "main was not called, because the cell has statements besides: add main() to call it"
 			a.note(main.Name.Pos(), msg, msg)
 		}
 		return
 	}
-	a.main = true
+	a.main, a.runsMain = true, true
 	a.body.Body.List = append(a.body.Body.List, &ast.ExprStmt{X: &ast.CallExpr{
 		Fun: &ast.Ident{NamePos: main.Name.Pos(), Name: "main"}, Lparen: main.Name.Pos(), Rparen: main.Name.Pos()}})
+}
+
+// callsMainOnly says whether the one statement of the cell is main(), which runs the program again.
+func (a *attempt) callsMainOnly() bool {
+	statements := slices.DeleteFunc(slices.Clone(a.chunks), func(c chunk) bool { return !a.isStatement(c) })
+	if len(statements) != 1 || strings.TrimSpace(strings.TrimSuffix(a.src[statements[0].start:statements[0].last], ";")) != "main()" {
+		return false
+	}
+	if f, ok := a.live["main"].(*types.Func); ok && !a.declared["main"] {
+		return f.Signature().Params().Len() == 0 && f.Signature().Results().Len() == 0
+	}
+	return a.declaresFunc("main")
+}
+
+// declaresFunc says whether the cell declares a function.
+func (a *attempt) declaresFunc(name string) bool {
+	return slices.ContainsFunc(a.file.Decls, func(d ast.Decl) bool {
+		f, ok := d.(*ast.FuncDecl)
+		return ok && f.Recv == nil && f.Name.Name == name
+	})
 }
 
 // hasName says whether an identifier in n is name.

@@ -104,6 +104,11 @@ var replaced = map[string]string{
 	"(*flag.FlagSet).Uint64":       "FlagUint64",
 	"(*flag.FlagSet).Uint64Var":    "FlagUint64Var",
 
+	"(*net/http.Server).ListenAndServe":    "ListenAndServe",
+	"(*net/http.Server).ListenAndServeTLS": "ListenAndServeTLS",
+	"(*net/http.Server).Serve":             "Serve",
+	"(*net/http.Server).ServeTLS":          "ServeTLS",
+
 	"(*net/http.ServeMux).Handle":     "MuxHandle",
 	"(*net/http.ServeMux).HandleFunc": "MuxHandleFunc",
 	"(*net/http.ServeMux).Handler":    "MuxHandler",

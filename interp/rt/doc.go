@@ -98,6 +98,7 @@
 //	FlagParse(f *flag.FlagSet, args []string) error         f.Parse(args)
 //	MuxHandle(m *http.ServeMux, pattern string, h http.Handler)
 //	                                                        m.Handle(pattern, h); MuxHandleFunc, MuxHandler
+//	ListenAndServe(s *http.Server) error                    s.ListenAndServe(); ListenAndServeTLS, Serve, ServeTLS
 //	Declared(x interface{}) interface{}                     x as a package gets it that looks into arguments of type any
 //
 // Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
