@@ -23,11 +23,44 @@ func (a *attempt) misspelled(e types.Error) string {
 	if !strings.HasPrefix(e.Msg, "undefined: ") && !strings.Contains(e.Msg, " undefined (type ") || strings.Contains(e.Msg, ", but does have ") {
 		return ""
 	}
+	if strings.Contains(e.Msg, "(but have ") {
+		return ""
+	}
 	name, candidates := a.nameAt(e.Pos)
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
 	}
+	if hint := foreignNames[name]; hint != "" {
+		return "; " + hint
+	}
+	if a.isAssigned(e.Pos) {
+		return fmt.Sprintf("; %s := value defines it", name)
+	}
 	return ""
+}
+
+// foreignNames are hints by what other languages predeclare.
+var foreignNames = map[string]string{
+	"None": "Go has nil", "null": "Go has nil", "NULL": "Go has nil", "nullptr": "Go has nil", "undefined": "Go has nil",
+	"str": "fmt.Sprint(x) is the text of a value", "input": "fmt.Scan(&x) reads a word, and bufio.NewScanner lines",
+	"this": "a method names its receiver, func (t T) Method()", "self": "a method names its receiver, func (t T) Method()",
+	"help": "name? shows the documentation of a name", "dir": "name? shows the documentation of a name",
+	"exit": "os.Exit ends a program, and the menu of the notebook the kernel", "quit": "os.Exit ends a program, and the menu of the notebook the kernel",
+	"ls": "a command of the shell begins with !", "pwd": "a command of the shell begins with !",
+}
+
+// isAssigned says whether the name at a position is assigned to by =.
+func (a *attempt) isAssigned(pos token.Pos) (found bool) {
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.AssignStmt); ok && s.Tok == token.ASSIGN {
+			for _, e := range s.Lhs {
+				id, ok := e.(*ast.Ident)
+				found = found || ok && id.Pos() == pos
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // misspelledImport is "; did you mean "fmt"?" for the path of an import that fails, "" where no package has a name like
