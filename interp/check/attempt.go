@@ -319,6 +319,9 @@ func (a *attempt) report(e types.Error) {
 		msg = hinted
 	} else {
 		msg += a.misspelled(e)
+		if a.isOwn(e.Pos) {
+			msg += conversionHint(msg)
+		}
 	}
 	pos := a.fset.Position(e.Pos)
 	if !e.Pos.IsValid() {

@@ -18,11 +18,6 @@ func (a *attempt) explain(msg string) string {
 		return msg
 	}
 	msg = a.plainPackages(msg)
-	for _, c := range conversions {
-		if c.msg.MatchString(msg) {
-			return msg + c.hint
-		}
-	}
 	return msg + a.otherCase(msg) + a.olderType(msg) + a.hiddenPackage(msg)
 }
 
@@ -31,11 +26,21 @@ var conversions = []struct {
 	msg  *regexp.Regexp
 	hint string
 }{
-	{regexp.MustCompile(`^cannot convert .*string.* to type (u?int\d*|float\d+)$`), "; strconv.Atoi and strconv.ParseFloat read numbers"},
+	{regexp.MustCompile(`^cannot convert .* \((untyped string constant.*|.* of type string)\) to type (u?int\d*|float\d+)$`), "; strconv.Atoi and strconv.ParseFloat read numbers"},
 	{regexp.MustCompile(`^invalid operation: .* \* .* \(mismatched types (untyped )?string and `), "; strings.Repeat repeats a text"},
 	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?string and (untyped )?(int|float|rune)`), "; fmt.Sprint makes a text of a value"},
 	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?(int|float\d*) and (untyped )?string`), "; fmt.Sprint makes a text of a value"},
 	{regexp.MustCompile(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow raises to a power"},
+}
+
+// conversionHint is the hint of conversions for an error, "" if there is none.
+func conversionHint(msg string) string {
+	for _, c := range conversions {
+		if c.msg.MatchString(msg) {
+			return c.hint
+		}
+	}
+	return ""
 }
 
 // plainPackages writes tensor.Tensor for "example.com/tensor".Tensor where a cell can

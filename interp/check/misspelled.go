@@ -41,7 +41,7 @@ func (a *attempt) misspelled(e types.Error) string {
 
 // foreignNames are hints by what other languages predeclare.
 var foreignNames = map[string]string{
-	"None": "Go has nil", "null": "Go has nil", "NULL": "Go has nil", "nullptr": "Go has nil", "undefined": "Go has nil",
+	"None": "Go has nil", "null": "Go has nil", "NULL": "Go has nil", "nullptr": "Go has nil",
 	"str": "fmt.Sprint(x) is the text of a value", "input": "fmt.Scan(&x) reads a word, and bufio.NewScanner lines",
 	"this": "a method names its receiver, func (t T) Method()", "self": "a method names its receiver, func (t T) Method()",
 	"help": "name? shows the documentation of a name", "dir": "name? shows the documentation of a name",
