@@ -101,12 +101,16 @@ SOAK ?= 20m
 soak: kernelspec ## run eight clients against a kernel that is interrupted, restarted, stopped and starved, for SOAK (SOAK=20m), and print a report
 	$(VENV)/bin/python kernel/testdata/clients/soak.py --cells 600 --time $(SOAK)
 
-# Without optimisation and debugging information a build takes half the time, and nobody runs the result.
+# Without optimisation and debugging information a build takes half the time, and nobody runs the result. Functions that
+# must not grow the stack need the optimisation.
+QUICKLY := -gcflags=all='-N -l -dwarf=false' -ldflags='-s -w' \
+	$(foreach package,runtime/... internal/... syscall,-gcflags=$(package)=-dwarf=false)
+
 .PHONY: cross
 cross: ## build for the other systems and without cgo
 	@for target in darwin/arm64 darwin/amd64 windows/amd64 linux/arm64 linux/amd64; do \
 		echo "build $$target without cgo"; \
-		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build -gcflags=all='-N -l -dwarf=false' -ldflags='-s -w' -o /dev/null ./cmd/quern || exit 1; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build $(QUICKLY) -o /dev/null ./cmd/quern || exit 1; \
 	done
 
 .PHONY: build
