@@ -124,3 +124,13 @@ func FileNumber(filename string) (number int, ok bool) {
 	_, err := fmt.Sscanf(filename, "uncounted[%d]", &number)
 	return Uncounted + number, err == nil
 }
+
+// AddUse records that id, which is not in the source, is the value of v. The facts are
+// dropped with those about the cell's own nodes.
+func (c *Cell) AddUse(id *ast.Ident, v *types.Var) {
+	value := types.TypeAndValue{Type: v.Type()}
+	c.Info.Uses[id], c.Info.Types[id] = v, value
+	if c.info != nil {
+		c.info.Uses[id], c.info.Types[id] = v, value
+	}
+}

@@ -30,7 +30,7 @@ func (a *attempt) misspelled(e types.Error) string {
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
 	}
-	if hint := foreignNames[name]; hint != "" {
+	if hint := foreignNames[name]; hint != "" && !strings.Contains(e.Msg, ".") { // of a package or value it is not
 		return "; " + hint
 	}
 	if a.isAssigned(e.Pos) {

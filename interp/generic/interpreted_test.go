@@ -37,11 +37,8 @@ func TestInterpreted(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			cells := []string{strings.TrimPrefix(string(source), "package main\n"), "main()"}
-			for i, cell := range cells {
-				if _, err := session.Execute(context.Background(), i+1, cell); err != nil {
-					t.Errorf("cell %d: %v", i+1, err)
-				}
+			if _, err := session.Execute(context.Background(), 1, string(source)); err != nil {
+				t.Error(err)
 			}
 			if diff := diff.Diff("compiled", compiled, "interpreted", output.Bytes()); diff != nil {
 				t.Errorf("%s", diff)

@@ -203,8 +203,7 @@ func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
 			continue
 		}
 		use := &ast.Ident{NamePos: id.NamePos, Name: id.Name}
-		e.Info.Uses[use] = v
-		e.Info.Types[use] = types.TypeAndValue{Type: v.Type()}
+		e.cell.AddUse(use, v)
 		assign.Lhs = append(assign.Lhs, use)
 	}
 	return assign
@@ -214,8 +213,7 @@ func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
 func (e *emitter) initialisation(init *types.Initializer) ast.Stmt {
 	v := init.Lhs[0]
 	use := &ast.Ident{NamePos: init.Rhs.Pos(), Name: v.Name()}
-	e.Info.Uses[use] = v
-	e.Info.Types[use] = types.TypeAndValue{Type: v.Type()}
+	e.cell.AddUse(use, v)
 	return &ast.AssignStmt{Lhs: []ast.Expr{use}, TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
 }
 

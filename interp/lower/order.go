@@ -258,8 +258,7 @@ func (o *order) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var)
 // use is the value of a variable.
 func (o *order) use(at *ast.Ident, v *types.Var) *ast.Ident {
 	id := &ast.Ident{NamePos: at.NamePos, Name: v.Name()}
-	o.Info.Uses[id] = v
-	o.Info.Types[id] = types.TypeAndValue{Type: v.Type()}
+	o.cell.AddUse(id, v)
 	return id
 }
 

@@ -56,7 +56,7 @@ func child() {
 // childFailed is the status of a child that could not begin.
 const childFailed = 125
 
-// runFile runs the declarations of a file as one cell and main() as another.
+// runFile runs a file as a cell, which calls main since it has no statements.
 func runFile(file string) (report, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -66,17 +66,12 @@ func runFile(file string) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
-	for i, cell := range []string{withoutPackage(string(src)), "main()"} {
-		_, err := s.Execute(context.Background(), i+1, cell)
-		var failure *interp.Error
-		if errors.As(err, &failure) {
-			return report{Kind: failure.Name, Message: failure.Value, Running: i == 1}, nil
-		}
-		if err != nil {
-			return report{}, err
-		}
+	_, err = s.Execute(context.Background(), 1, withoutPackage(string(src)))
+	var failure *interp.Error
+	if errors.As(err, &failure) {
+		return report{Kind: failure.Name, Message: failure.Value, Running: failure.Name != "compile error"}, nil
 	}
-	return report{}, nil
+	return report{}, err
 }
 
 // withoutPackage blanks the package clause of a file, so that every line keeps

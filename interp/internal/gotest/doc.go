@@ -9,8 +9,8 @@
 // The files are those of $GOROOT/test that begin with "// run", need no second
 // file and no argument, and whose build constraints hold. They stay there: only
 // their names are in this folder. Each runs in a session of a process of its own,
-// which is this program again: the file without its package clause is the first
-// cell, main() the second.
+// which is this program again: the file without its package clause is a cell, which
+// calls main since it has no statements.
 //
 // # What is compared
 //
