@@ -1,6 +1,7 @@
 """Executes every tutorial as CI would and looks at what it shows."""
 
 import base64
+import json
 import pathlib
 import re
 import struct
@@ -56,6 +57,9 @@ def test_saved_without_outputs(name):
     notebook = nbformat.read(HERE / name, as_version=4)
     assert not outputs(notebook)
     assert notebook.metadata.kernelspec.name == "quern"
+    # Of the file itself: nbformat replaces an id that is there twice when it reads.
+    ids = [cell["id"] for cell in json.loads((HERE / name).read_text())["cells"]]
+    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize("name", ["quickstart.ipynb", "fashion.ipynb"])
