@@ -1,6 +1,7 @@
 package rt
 
 import (
+	"errors"
 	"fmt"
 	"go/types"
 	"math/rand"
@@ -95,13 +96,15 @@ func (r *Registry) quickRun(f Box, config *quick.Config, check func(*quick.Confi
 			}
 		}
 	}
-	switch failed := err.(type) { // the package returns no other
-	case *quick.CheckError:
+	var failed *quick.CheckError
+	var unequal *quick.CheckEqualError
+	switch {
+	case errors.As(err, &failed):
 		boxed(failed.In, s.in)
-	case *quick.CheckEqualError:
-		boxed(failed.In, s.in)
-		boxed(failed.Out1, s.out)
-		boxed(failed.Out2, s.out)
+	case errors.As(err, &unequal):
+		boxed(unequal.In, s.in)
+		boxed(unequal.Out1, s.out)
+		boxed(unequal.Out2, s.out)
 	}
 	return err
 }

@@ -57,7 +57,7 @@ func (e *UnknownPackageError) Module() string {
 	if !strings.Contains(elements[0], ".") || strings.HasPrefix(elements[0], ".") {
 		return ""
 	}
-	n := len(elements)
+	var n int
 	switch elements[0] {
 	case "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "golang.org":
 		n = 3

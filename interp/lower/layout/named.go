@@ -96,7 +96,7 @@ func Named(t reflect.Type, name string, methods, ofPointer []Method) reflect.Typ
 	common.flags[0] = common.flags[0]&^flagExtraStar | flagUncommon | flagNamed
 	common.str = int32(newName(name, false))
 	common.hash ^= uint32(common.str) * 0x9e3779b1
-	u.fill(made, methods)
+	u.fill(methods)
 	u.pkgPath = newName(name[:strings.IndexByte(name, '.')], false)
 	addReflectOff(made)
 
@@ -107,7 +107,7 @@ func Named(t reflect.Type, name string, methods, ofPointer []Method) reflect.Typ
 	p.str = int32(newName("*"+name, false))
 	p.hash = common.hash*16777619 ^ '*'
 	p.ptrToThis = 0
-	p.fill(unsafe.Pointer(p), ofPointer)
+	p.fill(ofPointer)
 	common.ptrToThis = addReflectOff(unsafe.Pointer(p))
 	return typeAt(made)
 }
@@ -138,8 +138,8 @@ func like(t reflect.Type) (unsafe.Pointer, *commonType, *uncommon) {
 	return unsafe.Pointer(made), &made.commonType, &made.uncommon
 }
 
-// fill sets the methods of the type at t, which u is part of.
-func (u *uncommon) fill(t unsafe.Pointer, methods []Method) {
+// fill sets the methods of the type that u is part of.
+func (u *uncommon) fill(methods []Method) {
 	methods = slices.Clone(methods)
 	slices.SortFunc(methods, func(a, b Method) int { return strings.Compare(a.Name, b.Name) })
 	u.count, u.exports = uint16(len(methods)), uint16(len(methods))
