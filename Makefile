@@ -42,7 +42,7 @@ lab: kernelspec ## open JupyterLab on the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet cross race failpoints releases cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet cross race without-race failpoints releases cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -56,6 +56,14 @@ vet:
 .PHONY: race
 race: ## run the Go tests with the race detector
 	$(GO) test -race -timeout 15m $$($(GO) list ./... | grep -v internal/cuda/kernels)
+
+# Tests of goroutines of cells, whose accesses to yaegi's frames the detector reports, and of allocations, which it changes.
+.PHONY: without-race
+without-race: ## run the Go tests that skip themselves under the race detector
+	$(GO) test ./interp/internal/programs
+	$(GO) test -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines' ./interp
+	$(GO) test -run TestCompiledPrograms ./interp/machine
+	$(GO) test -run 'TestBadGPUs|TestDeviceError' ./accel
 
 .PHONY: failpoints
 failpoints: ## have each operation on files fail, and kill the process there, and look at what is left
