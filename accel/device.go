@@ -10,7 +10,7 @@ import (
 
 // Use has everything be computed on another device from now on: "cpu", "cuda" for
 // the first GPU, "cuda:1" for the second, or "simulated" for a GPU that the
-// processor simulates, to try without one whether a program would run on it; a
+// CPU simulates, to try without one whether a program would run on it; a
 // program imports package accel/simulated for it, cells need not. Tensors that exist, the weights of models for instance, follow when they are used next.
 // The error says why there is no such device. [On] does it for one training.
 //

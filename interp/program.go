@@ -76,7 +76,7 @@ func (s *Session) programs() map[string]map[string]reflect.Value {
 
 // fatal is l.Fatal.
 func (s *Session) fatal(l *log.Logger, text string) {
-	// Whoever reads the log is told of an error there.
+	// Package log ignores the error of the writer here, too.
 	_ = s.logOutput(l, 1, text)
 	s.exit(1)
 }

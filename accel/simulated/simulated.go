@@ -1,4 +1,4 @@
-// Package simulated adds GPUs that the processor simulates, instruction by
+// Package simulated adds GPUs that the CPU simulates, instruction by
 // instruction: very slow, and there to try without a GPU whether a program
 // would run on one. The kernels, the CUDA graphs and the limits of memory are
 // those of a real GPU; times are not.

@@ -120,7 +120,7 @@ type note struct {
 	key noteKey
 }
 
-// A noteKey tells what is noted of a piece of a cell, wherever that stands.
+// A noteKey identifies a note by its message and the piece of a cell that it is about, wherever the piece is.
 type noteKey struct {
 	piece uint64 // hash of its text
 	msg   string

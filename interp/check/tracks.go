@@ -37,7 +37,7 @@ type tracks struct {
 // track fills in Cell.Tracks and Cell.Begins for a statement, and returns which variables it tracks. pending are the errors
 // that are unread before it.
 func (a *attempt) track(cell *Cell, s ast.Stmt, pending map[*types.Var]unreadSet, anytime map[*types.Var]bool) map[*types.Var]bool {
-	switch unlabeled(s).(type) {
+	switch Unlabeled(s).(type) {
 	case *ast.BlockStmt, *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
 	default:
 		return nil
@@ -84,7 +84,8 @@ func sortedVariables(set map[*types.Var]bool) []*types.Var {
 	return list
 }
 
-func unlabeled(s ast.Stmt) ast.Stmt {
+// Unlabeled returns the statement behind the labels of s.
+func Unlabeled(s ast.Stmt) ast.Stmt {
 	for {
 		l, ok := s.(*ast.LabeledStmt)
 		if !ok {
@@ -111,7 +112,7 @@ func (t *tracks) stmt(s, next ast.Stmt) {
 		for _, v := range append(reads, t.mentioned(unlabeledHead(l))...) {
 			t.excluded[v] = true
 		}
-		s, reads = unlabeled(l), nil
+		s, reads = Unlabeled(l), nil
 	}
 	for _, v := range reads {
 		t.of[s] = append(t.of[s], Track{Var: v})
@@ -153,7 +154,7 @@ func (t *tracks) stmt(s, next ast.Stmt) {
 
 // unlabeledHead is what is not to mention an error in a statement with a label.
 func unlabeledHead(s *ast.LabeledStmt) ast.Node {
-	switch x := unlabeled(s).(type) {
+	switch x := Unlabeled(s).(type) {
 	case *ast.IfStmt:
 		return x.Init
 	case *ast.SwitchStmt:

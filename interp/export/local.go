@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/check"
 )
 
 // Which variables stay in the function of their cell.
@@ -85,7 +87,7 @@ func (p *program) group(c *cell, piece *piece) group {
 			g.sets = append(g.sets, f.object)
 		}
 	}
-	switch s := unlabeled(piece.stmt).(type) {
+	switch s := check.Unlabeled(piece.stmt).(type) {
 	case *ast.AssignStmt:
 		if s.Tok == token.DEFINE {
 			for _, e := range s.Lhs {
@@ -102,16 +104,6 @@ func (p *program) group(c *cell, piece *piece) group {
 		}
 	}
 	return g
-}
-
-func unlabeled(s ast.Stmt) ast.Stmt {
-	for {
-		l, ok := s.(*ast.LabeledStmt)
-		if !ok {
-			return s
-		}
-		s = l.Stmt
-	}
 }
 
 // onlyAfterwards says whether a variable that a statement of a cell defines is

@@ -381,7 +381,7 @@ func (p *program) set(c *cell, piece *piece, spec *ast.ValueSpec, i int, all boo
 
 // statement is a statement in the function of its cell.
 func (p *program) statement(c *cell, piece *piece, to *section) string {
-	switch s := unlabeled(piece.stmt).(type) {
+	switch s := check.Unlabeled(piece.stmt).(type) {
 	case *ast.AssignStmt:
 		if s.Tok == token.DEFINE && !p.defineLocally(c, piece) {
 			at := piece.offset(s.TokPos)

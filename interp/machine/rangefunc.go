@@ -214,8 +214,7 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 	}
 }
 
-// leaveBody ends an iteration: the function that is ranged over is told whether it is
-// to go on.
+// leaveBody ends an iteration: it returns to the iterator function whether to continue.
 func (c *compiler) leaveBody(state int32) {
 	c.emit(opSetState, c.iteration.state, 0, 0, state, 0)
 	c.emit(opConst, 0, 0, 0, int32(truth(state == stateReady)), 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestMethodsRunOut says that a process has a limited number of types that stand for types of cells with methods, that a cell
-// which needs one more is told so, and that a session which is closed gives its own back.
+// TestMethodsRunOut checks that a process has a limited number of types that stand for types of cells with methods, that a
+// cell which needs one more fails with this reason, and that closing a session releases its types.
 func TestMethodsRunOut(t *testing.T) {
 	for range 2 {
 		var out buffer
