@@ -8,7 +8,7 @@ import (
 
 // fusedKernel computes a chain of elementwise ops.
 type fusedKernel struct {
-	kernel   *ptx.Loop
+	kernel   *ptx.Kernel
 	function driver.Function
 	guards   []int // faults of earlier steps: no output is overwritten if one is set
 	outputs  []int // slots of outputs that outlive the program; none without guards
@@ -16,7 +16,7 @@ type fusedKernel struct {
 
 // elementwise reports whether a step is a single op that a fused kernel computes, as are
 // most float64 ops.
-func elementwise(s ir.Step) bool { return opBuilders[s.Op.Name()] == nil && ptx.Knows(s.Op.Name()) }
+func elementwise(s ir.Step) bool { return opBuilders[s.Op.Name()] == nil && ptx.Supports(s.Op.Name()) }
 
 func (p *program) newFusedKernel(s ir.Step) (step, error) {
 	l := &fusedKernel{}
@@ -35,7 +35,7 @@ func (p *program) newFusedKernel(s ir.Step) (step, error) {
 
 // compile generates and loads the kernel.
 func (p *program) compile(l *fusedKernel, s ir.Step) (err error) {
-	if l.kernel, err = ptx.NewLoop(s, len(l.guards)); err != nil {
+	if l.kernel, err = ptx.New(s, len(l.guards)); err != nil {
 		return err
 	}
 	if l.function, err = p.device.code.loop(l.kernel.PTX); err != nil {

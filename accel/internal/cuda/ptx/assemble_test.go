@@ -12,8 +12,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// TestAssemble has NVIDIA's ptxas, where it is, assemble a loop of each op in both
-// types, and into those of 16 bits: the interpreter of the other tests might take what it does not.
+// TestAssemble assembles a kernel of each op in both types, and with 16-bit results, with
+// NVIDIA's ptxas if it is installed: the simulator of the other tests might accept PTX that
+// ptxas rejects.
 func TestAssemble(t *testing.T) {
 	ptxas, err := exec.LookPath("ptxas")
 	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../../../.venv"} {
@@ -22,7 +23,7 @@ func TestAssemble(t *testing.T) {
 		}
 	}
 	if err != nil {
-		t.Skip("ptxas is not here (pip install nvidia-cuda-nvcc-cu12), so the loops cannot be assembled")
+		t.Skip("ptxas is not installed (pip install nvidia-cuda-nvcc-cu12), so the kernels cannot be assembled")
 	}
 	if testing.Short() {
 		t.Skip("some seconds of ptxas")
@@ -32,7 +33,7 @@ func TestAssemble(t *testing.T) {
 	dir := t.TempDir()
 	for name := range definitions {
 		for _, d := range []ir.DType{ir.Float32, ir.Float64, ir.Float16, ir.BFloat16} {
-			if d.Half() && name != "ReLU" { // a store is all that differs
+			if d.Half() && name != "ReLU" { // only the store differs
 				continue
 			}
 			group.Go(func() error {
@@ -41,7 +42,7 @@ func TestAssemble(t *testing.T) {
 					s.In = append(s.In, ir.Operand{Slot: i, DType: d, Layout: ir.RowMajor([]int{100})})
 					s.Loop[0].Args = append(s.Loop[0].Args, i)
 				}
-				l, err := NewLoop(s, 1)
+				l, err := New(s, 1)
 				if err != nil {
 					return err
 				}

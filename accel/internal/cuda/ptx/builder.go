@@ -9,7 +9,7 @@ import (
 // reg is a virtual register or a literal.
 type reg string
 
-// The kinds of registers, by the letter that their names begin with.
+// The kinds of registers. A register's name begins with the letter of its kind.
 const (
 	predicate = "p" // .pred
 	bits16    = "h" // .b16
@@ -23,23 +23,23 @@ var declared = []struct{ kind, typ string }{
 	{predicate, ".pred"}, {bits16, ".b16"}, {bits32, ".b32"}, {bits64, ".b64"}, {real32, ".f32"}, {real64, ".f64"},
 }
 
-// builder writes the body of a kernel in static single assignment, but for
+// builder writes the body of a kernel in static single assignment form, except for
 // registers that a loop carries.
 type builder struct {
 	text   strings.Builder
 	counts map[string]int
-	tables map[string]string // of constants that are needed, by name
+	tables map[string]string // definitions of the constant tables in use, by name
 }
 
 func newBuilder() *builder { return &builder{counts: map[string]int{}, tables: map[string]string{}} }
 
-// new is a register that nothing was written to.
+// new declares a register.
 func (b *builder) new(kind string) reg {
 	b.counts[kind]++
 	return reg(fmt.Sprintf("%%%s%d", kind, b.counts[kind]-1))
 }
 
-func (b *builder) place(label string) { fmt.Fprintf(&b.text, "%s:\n", label) }
+func (b *builder) label(name string) { fmt.Fprintf(&b.text, "%s:\n", name) }
 
 // do writes an instruction.
 func (b *builder) do(instruction string, operands ...reg) {
@@ -50,33 +50,33 @@ func (b *builder) do(instruction string, operands ...reg) {
 	fmt.Fprintf(&b.text, "\t%s %s;\n", instruction, strings.Join(words, ", "))
 }
 
-// op writes an instruction whose result is a new register of a kind.
+// op writes an instruction that stores its result in a new register of the given kind.
 func (b *builder) op(kind, instruction string, operands ...reg) reg {
 	d := b.new(kind)
 	b.do(instruction, append([]reg{d}, operands...)...)
 	return d
 }
 
-// f is an op on float32.
+// f writes an op on float32.
 func (b *builder) f(instruction string, operands ...reg) reg {
 	return b.op(real32, instruction+".f32", operands...)
 }
 
-// d is an op on float64.
+// d writes an op on float64.
 func (b *builder) d(instruction string, operands ...reg) reg {
 	return b.op(real64, instruction+".f64", operands...)
 }
 
-// when is a predicate: compare is setp's, of a type.
-func (b *builder) when(compare string, x, y reg) reg { return b.op(predicate, "setp."+compare, x, y) }
+// setp returns a predicate. compare is the comparison and the type, such as "lt.f32".
+func (b *builder) setp(compare string, x, y reg) reg { return b.op(predicate, "setp."+compare, x, y) }
 
-// choose is x where the predicate holds and else y, of float32.
-func (b *builder) choose(p, x, y reg) reg { return b.f("selp", x, y, p) }
+// selp returns x where the predicate holds, else y, as float32.
+func (b *builder) selp(p, x, y reg) reg { return b.f("selp", x, y, p) }
 
-// jump goes to a label where the predicate holds.
+// jump branches to a label where the predicate holds.
 func (b *builder) jump(p reg, label string) { fmt.Fprintf(&b.text, "\t@%s bra %s;\n", p, label) }
 
-// declarations are the registers that were made.
+// declarations returns the declarations of all registers in use.
 func (b *builder) declarations() string {
 	var out strings.Builder
 	for _, d := range declared {
@@ -87,7 +87,7 @@ func (b *builder) declarations() string {
 	return out.String()
 }
 
-// single is a float32 literal, double one of float64, and word one of 32 bits.
+// single returns a float32 literal, double a float64 literal, and word a 32-bit integer.
 func single(v float64) reg { return reg(fmt.Sprintf("0f%08X", math.Float32bits(float32(v)))) }
 func double(v float64) reg { return reg(fmt.Sprintf("0d%016X", math.Float64bits(v))) }
 func word(v int) reg       { return reg(fmt.Sprint(v)) }

@@ -1,11 +1,11 @@
-// Package ptx writes PTX: one kernel for each fused loop of elementwise ops, the
-// counterpart of package cpu's loops.
+// Package ptx generates PTX: one kernel for each fused group of elementwise ops, the
+// counterpart of package cpu's fused loops.
 //
-// A kernel depends on the ops, the element types and the ways in which the inputs
-// are walked, and not on sizes and addresses, which are its parameters: programs
-// that update many tensors alike share one.
+// A kernel depends on the ops, on the element types and on how each input is accessed
+// (contiguous, one element for all, or strided). Sizes and addresses are its parameters,
+// so programs that update many tensors in the same way share one kernel.
 //
-// The transcendental functions are evaluated in registers, with at most a few
-// units in the last place of error, and know infinities, NaN and denormal numbers.
-// Each formula is where it is written.
+// The transcendental functions are evaluated in registers, with an error of at most a few
+// units in the last place (ULP). They handle infinities, NaN and denormal numbers. The
+// comment of each function gives its formula.
 package ptx

@@ -2,11 +2,10 @@ package ptx
 
 import "fmt"
 
-// operation writes one elementwise op on float32: x are its inputs and s is its
-// scalar.
+// operation writes one elementwise op on float32. x are its inputs and s is its scalar.
 type operation func(b *builder, x []reg, s reg) reg
 
-// operations are the elementwise ops by name, as package cpu defines them.
+// operations are the elementwise ops by name, with the meaning that package cpu gives them.
 var operations = map[string]operation{
 	"Abs":          direct("abs"),
 	"Add":          direct("add.rn"),
@@ -32,13 +31,13 @@ var operations = map[string]operation{
 	"Mul":          direct("mul.rn"),
 	"MulScalar":    func(b *builder, x []reg, s reg) reg { return b.f("mul.rn", x[0], s) },
 	"Neg":          direct("neg"),
-	"Not":          func(b *builder, x []reg, _ reg) reg { return b.mask(b.when("eq.f32", x[0], single(0))) },
+	"Not":          func(b *builder, x []reg, _ reg) reg { return b.mask(b.setp("eq.f32", x[0], single(0))) },
 	"Or":           logical("or"),
 	"Pow":          func(b *builder, x []reg, _ reg) reg { return b.pow(x[0], x[1]) },
 	"PowScalar":    func(b *builder, x []reg, s reg) reg { return b.pow(x[0], s) },
 	"ReLU":         func(b *builder, x []reg, _ reg) reg { return b.f("max.NaN", x[0], single(0)) },
 	"ReLUGradient": func(b *builder, x []reg, _ reg) reg {
-		return b.choose(b.when("gt.f32", x[1], single(0)), x[0], single(0))
+		return b.selp(b.setp("gt.f32", x[1], single(0)), x[0], single(0))
 	},
 	"SiLU":    func(b *builder, x []reg, _ reg) reg { return b.f("mul.rn", x[0], b.logistic(x[0])) },
 	"Sigmoid": func(b *builder, x []reg, _ reg) reg { return b.logistic(x[0]) },
@@ -48,42 +47,42 @@ var operations = map[string]operation{
 	"Sub":     direct("sub.rn"),
 	"Tanh":    func(b *builder, x []reg, _ reg) reg { return b.tanh(x[0]) },
 	"Where": func(b *builder, x []reg, _ reg) reg {
-		return b.choose(b.when("neu.f32", x[0], single(0)), x[1], x[2])
+		return b.selp(b.setp("neu.f32", x[0], single(0)), x[1], x[2])
 	},
 }
 
-// direct is an op that is one instruction.
+// direct returns an op that is one instruction.
 func direct(instruction string) operation {
 	return func(b *builder, x []reg, _ reg) reg { return b.f(instruction, x...) }
 }
 
-// mask is 1 where the predicate holds and else 0.
-func (b *builder) mask(p reg) reg { return b.choose(p, single(1), single(0)) }
+// mask returns 1 where the predicate holds, else 0.
+func (b *builder) mask(p reg) reg { return b.selp(p, single(1), single(0)) }
 
 func comparison(compare string) operation {
-	return func(b *builder, x []reg, _ reg) reg { return b.mask(b.when(compare+".f32", x[0], x[1])) }
+	return func(b *builder, x []reg, _ reg) reg { return b.mask(b.setp(compare+".f32", x[0], x[1])) }
 }
 
-// logical takes what is not 0, NaN too, for true.
+// logical treats everything but 0 as true, NaN too.
 func logical(instruction string) operation {
 	return func(b *builder, x []reg, _ reg) reg {
-		p, q := b.when("neu.f32", x[0], single(0)), b.when("neu.f32", x[1], single(0))
+		p, q := b.setp("neu.f32", x[0], single(0)), b.setp("neu.f32", x[1], single(0))
 		return b.mask(b.op(predicate, instruction+".pred", p, q))
 	}
 }
 
 func elu(b *builder, x []reg, s reg) reg {
-	return b.choose(b.when("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, b.expm1(x[0])))
+	return b.selp(b.setp("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, b.expm1(x[0])))
 }
 
 func leakyReLU(b *builder, x []reg, s reg) reg {
-	return b.choose(b.when("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, x[0]))
+	return b.selp(b.setp("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, x[0]))
 }
 
-// lookup is the operation of an op on float32, or with double float64.
+// lookup returns the operation with the given name, on float64 if double, else on float32.
 func lookup(name string, double bool) (operation, error) {
 	if double {
-		if op := wideOperations[name]; op != nil {
+		if op := operations64[name]; op != nil {
 			return op, nil
 		}
 		return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s of float64", name)
@@ -94,5 +93,5 @@ func lookup(name string, double bool) (operation, error) {
 	return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s", name)
 }
 
-// Knows tells whether an op is an elementwise one, of float32 at least.
-func Knows(name string) bool { return operations[name] != nil }
+// Supports reports whether an op is elementwise with a kernel for float32 at least.
+func Supports(name string) bool { return operations[name] != nil }

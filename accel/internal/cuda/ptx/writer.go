@@ -10,23 +10,23 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// writer writes the kernel of one loop.
+// writer generates one kernel.
 type writer struct {
 	*builder
-	loop   *Loop
+	kernel *Kernel
 	double bool
 	params int
 
-	scalars []reg // of the instructions, empty for none
-	at      []reg // addresses of the inputs
-	to      []reg // and of the outputs
-	single  []reg // values of the inputs that are read once
-	sizes   [][]reg
-	strides [][]reg
-	halves  map[reg]reg // 16-bit floats of which float32 numbers were made
+	scalars    []reg // scalar of each instruction, empty if it has none
+	at         []reg // addresses of the inputs
+	to         []reg // addresses of the outputs
+	broadcasts []reg // values of the broadcast inputs
+	sizes      [][]reg
+	strides    [][]reg
+	float16Of  map[reg]reg // the 16-bit float that a float32 register was converted from
 }
 
-// param loads the next parameter, 64 bits like all of them.
+// param loads the next parameter. All parameters have 64 bits.
 func (w *writer) param() reg {
 	d := w.op(bits64, "ld.param.u64", reg(fmt.Sprintf("[p%d]", w.params)))
 	w.params++
@@ -41,13 +41,13 @@ func (w *writer) kind() string {
 }
 
 func (w *writer) write(guards int) error {
-	l := w.loop
+	kernel := w.kernel
 	n := w.param()
 	for range guards {
 		seen := w.op(bits64, "ld.global.u64", deref(w.param()))
 		w.jump(w.op(predicate, "setp.ne.s64", seen, "-1"), "END")
 	}
-	for _, x := range l.step.Loop {
+	for _, x := range kernel.step.Loop {
 		var s reg
 		if dynamic(x) {
 			s = w.op(real64, "ld.global.f64", deref(w.param()))
@@ -57,10 +57,10 @@ func (w *writer) write(guards int) error {
 		}
 		w.scalars = append(w.scalars, s)
 	}
-	for _, in := range l.inputs {
+	for _, in := range kernel.inputs {
 		w.at = append(w.at, w.param())
 		var sizes, strides []reg
-		if in.walk == strided {
+		if in.access == strided {
 			for range in.rest.Shape {
 				sizes = append(sizes, w.op(bits32, "cvt.u32.u64", w.param()))
 				strides = append(strides, w.param())
@@ -68,58 +68,58 @@ func (w *writer) write(guards int) error {
 		}
 		w.sizes, w.strides = append(w.sizes, sizes), append(w.strides, strides)
 	}
-	for range l.step.Out {
+	for range kernel.step.Out {
 		w.to = append(w.to, w.param())
 	}
-	for i, in := range l.inputs {
+	for i, in := range kernel.inputs {
 		var v reg
-		if in.walk == once {
+		if in.access == broadcast {
 			v = w.load(in.DType, w.at[i])
 		}
-		w.single = append(w.single, v)
+		w.broadcasts = append(w.broadcasts, v)
 	}
 
-	// Element i on, so many together, then those that are as far off as the grid
-	// is long.
+	// A grid-stride loop: each thread processes l.width elements from element i on, then
+	// advances i by the size of the grid.
 	tid, block, size, blocks := w.op(bits32, "mov.u32", "%tid.x"), w.op(bits32, "mov.u32", "%ctaid.x"), w.op(bits32, "mov.u32", "%ntid.x"), w.op(bits32, "mov.u32", "%nctaid.x")
 	first := w.op(bits64, "mul.wide.u32", block, size)
 	first = w.op(bits64, "add.s64", first, w.op(bits64, "cvt.u64.u32", tid))
 	step := w.op(bits64, "mul.wide.u32", blocks, size)
-	i := w.op(bits64, "mul.lo.s64", first, word(l.width))
-	step = w.op(bits64, "mul.lo.s64", step, word(l.width))
-	w.place("NEXT")
+	i := w.op(bits64, "mul.lo.s64", first, word(kernel.width))
+	step = w.op(bits64, "mul.lo.s64", step, word(kernel.width))
+	w.label("NEXT")
 	w.jump(w.op(predicate, "setp.ge.s64", i, n), "END")
-	if l.width > 1 {
-		end := w.op(bits64, "add.s64", i, word(l.width))
+	if kernel.width > 1 {
+		end := w.op(bits64, "add.s64", i, word(kernel.width))
 		w.jump(w.op(predicate, "setp.gt.s64", end, n), "REST")
 	}
-	if err := w.body(i, l.width); err != nil {
+	if err := w.body(i, kernel.width); err != nil {
 		return err
 	}
 	w.do("add.s64", i, i, step)
 	w.do("bra", "NEXT")
-	if l.width > 1 {
-		w.place("REST") // fewer than that: one by one
+	if kernel.width > 1 {
+		w.label("REST") // the last elements, one by one
 		if err := w.body(i, 1); err != nil {
 			return err
 		}
 		w.do("add.s64", i, i, word(1))
 		w.jump(w.op(predicate, "setp.lt.s64", i, n), "REST")
 	}
-	w.place("END")
+	w.label("END")
 	w.text.WriteString("\tret;\n")
 	return nil
 }
 
-// body computes so many elements from i on: all inputs are read before anything is
-// written, since an output may take the place of an input.
+// body computes width elements from i on. It reads all inputs before it writes anything, since an
+// output may use the memory of an input.
 func (w *writer) body(i reg, width int) error {
-	l := w.loop
-	values := make([][]reg, 0, len(l.inputs)+len(l.step.Loop)) // by element
-	for k, in := range l.inputs {
+	kernel := w.kernel
+	values := make([][]reg, 0, len(kernel.inputs)+len(kernel.step.Loop)) // [input or instruction][element]
+	for k, in := range kernel.inputs {
 		values = append(values, w.read(k, in, i, width))
 	}
-	for k, x := range l.step.Loop {
+	for k, x := range kernel.step.Loop {
 		op, err := w.operation(x.Op)
 		if err != nil {
 			return err
@@ -134,70 +134,69 @@ func (w *writer) body(i reg, width int) error {
 		}
 		values = append(values, results)
 	}
-	for k, x := range l.step.Loop {
+	for k, x := range kernel.step.Loop {
 		if x.Out >= 0 {
-			w.store(l.step.Out[x.Out].DType, w.to[x.Out], i, values[len(l.inputs)+k])
+			w.store(kernel.step.Out[x.Out].DType, w.to[x.Out], i, values[len(kernel.inputs)+k])
 		}
 	}
 	return nil
 }
 
-// read gives the elements of an input from i on.
+// read loads width elements of an input from i on.
 func (w *writer) read(k int, in input, i reg, width int) []reg {
 	out := make([]reg, width)
 	switch {
-	case in.walk == once:
+	case in.access == broadcast:
 		for e := range out {
-			out[e] = w.single[k]
+			out[e] = w.broadcasts[k]
 		}
-	case in.walk == inOrder && in.DType.Half():
-		halves := make([]reg, width)
+	case in.access == contiguous && in.DType.Half():
+		loaded := make([]reg, width)
 		for e := range out {
-			halves[e] = w.new(bits16)
+			loaded[e] = w.new(bits16)
 		}
-		w.do("ld.global"+vector(width)+".b16", list(halves), deref(w.element(w.at[k], i, in.DType)))
-		for e, h := range halves {
+		w.do("ld.global"+vector(width)+".b16", list(loaded), deref(w.element(w.at[k], i, in.DType)))
+		for e, h := range loaded {
 			out[e] = w.widened(h, in.DType)
 		}
-	case in.walk == inOrder:
+	case in.access == contiguous:
 		for e := range out {
 			out[e] = w.new(w.kind())
 		}
 		w.do("ld.global"+vector(width)+"."+typeOf(w.double), list(out), deref(w.element(w.at[k], i, in.DType)))
 	default:
 		for e := range out {
-			out[e] = w.load(in.DType, w.walked(k, i, e))
+			out[e] = w.load(in.DType, w.stridedAddress(k, i, e))
 		}
 	}
 	return out
 }
 
-// operation writes an op. A cast to 16 bits rounds, and what comes behind it in the loop
-// goes on with the rounded number.
+// operation returns the writer of an op. A cast to 16 bits rounds, and later ops of the kernel use
+// the rounded value.
 func (w *writer) operation(op ir.Op) (operation, error) {
 	if c, ok := op.(ir.Cast); ok && c.To.Half() {
 		return func(_ *builder, x []reg, _ reg) reg {
 			h := w.rounded(x[0], c.To)
 			f := w.widened(h, c.To)
-			w.halves[f] = h
+			w.float16Of[f] = h
 			return f
 		}, nil
 	}
 	return lookup(op.Name(), w.double)
 }
 
-// rounded is the 16-bit float that is nearest to a float32; NaN has the bits that the
-// host gives it.
+// rounded rounds a float32 to the nearest 16-bit float. NaN gets the same bits as on the host.
 func (w *writer) rounded(x reg, d ir.DType) reg {
 	if d == ir.BFloat16 {
-		return w.op(bits16, "selp.b16", word(0x7fc0), w.op(bits16, "cvt.rn.bf16.f32", x), w.when("nan.f32", x, x))
+		return w.op(bits16, "selp.b16", word(0x7fc0), w.op(bits16, "cvt.rn.bf16.f32", x), w.setp("nan.f32", x, x))
 	}
 	sign := w.op(bits32, "and.b32", w.op(bits32, "shr.u32", w.op(bits32, "mov.b32", x), word(16)), word(0x8000))
 	nan := w.op(bits16, "cvt.u16.u32", w.op(bits32, "or.b32", sign, word(0x7e00)))
-	return w.op(bits16, "selp.b16", nan, w.op(bits16, "cvt.rn.f16.f32", x), w.when("nan.f32", x, x))
+	return w.op(bits16, "selp.b16", nan, w.op(bits16, "cvt.rn.f16.f32", x), w.setp("nan.f32", x, x))
 }
 
-// widened is a 16-bit float as float32, exactly.
+// widened converts a 16-bit float to float32, which is exact.
 func (w *writer) widened(h reg, d ir.DType) reg {
 	if d == ir.Float16 {
 		return w.op(real32, "cvt.f32.f16", h)
@@ -205,13 +204,13 @@ func (w *writer) widened(h reg, d ir.DType) reg {
 	return w.op(real32, "mov.b32", w.op(bits32, "shl.b32", w.op(bits32, "cvt.u32.u16", h), word(16)))
 }
 
-// element is the address of element i of a contiguous tensor.
+// element returns the address of element i of a contiguous tensor.
 func (w *writer) element(base, i reg, d ir.DType) reg {
 	return w.op(bits64, "add.s64", base, w.op(bits64, "shl.b64", i, word(mathbits.Len(uint(d.Size()))-1)))
 }
 
-// walked is the address of the element that is e after i, of a strided input.
-func (w *writer) walked(k int, i reg, e int) reg {
+// stridedAddress returns the address of element i+e of a strided input.
+func (w *writer) stridedAddress(k int, i reg, e int) reg {
 	at := w.op(bits32, "cvt.u32.u64", i)
 	if e > 0 {
 		at = w.op(bits32, "add.u32", at, word(e))
@@ -223,13 +222,13 @@ func (w *writer) walked(k int, i reg, e int) reg {
 			index = w.op(bits32, "rem.u32", at, w.sizes[k][d])
 			at = w.op(bits32, "div.u32", at, w.sizes[k][d])
 		}
-		// The stride may be negative or long, the index is neither.
+		// The stride is a signed 64-bit number; the index fits 32 bits.
 		address = w.op(bits64, "mad.lo.s64", w.op(bits64, "cvt.u64.u32", index), w.strides[k][d], address)
 	}
 	return address
 }
 
-// load reads one element of any type as one of the loop's own.
+// load reads one element of any type and converts it to the kernel's element type.
 func (w *writer) load(d ir.DType, address reg) reg {
 	at := deref(address)
 	to, kind := typeOf(w.double), w.kind()
@@ -261,14 +260,14 @@ func (w *writer) load(d ir.DType, address reg) reg {
 	return convert("u32", w.op(bits32, "ld.global.u8", at))
 }
 
-// store writes elements of a type, which is the loop's own or of 16 bits, rounded.
+// store writes elements in the kernel's element type or rounded to 16 bits.
 func (w *writer) store(d ir.DType, base, i reg, values []reg) {
 	kind := typeOf(w.double)
 	if d.Half() {
 		kind = "b16"
 		values = slices.Clone(values)
 		for e, v := range values {
-			h, ok := w.halves[v]
+			h, ok := w.float16Of[v]
 			if !ok {
 				h = w.rounded(v, d)
 			}
@@ -305,11 +304,11 @@ func list(values []reg) reg {
 
 func deref(address reg) reg { return "[" + address + "]" }
 
-// module is the whole text.
+// module returns the PTX of the whole module.
 func (w *writer) module() string {
 	var out strings.Builder
 	version := "7.0"
-	if 8*w.params > fewParams { // which CUDA 12.1 brought
+	if 8*w.params > maxParamBytesPTX70 { // since CUDA 12.1
 		version = "8.1"
 	}
 	fmt.Fprintf(&out, ".version %s\n.target sm_80\n.address_size 64\n\n", version)

@@ -8,20 +8,19 @@ import (
 	"sync"
 )
 
-// wideSin is the sine of float64, with quarter turns added: 1 makes it the cosine.
-// The polynomials are those of FreeBSD's k_sin.c and k_cos.c (Sun Microsystems,
-// 1993).
-func (b *builder) wideSin(x reg, quarters int) reg {
-	r, n := b.wideTurned(x)
+// sin64 computes the sine of float64. quarters is added in quarter turns: 1 gives the cosine.
+// The polynomials are those of FreeBSD's k_sin.c and k_cos.c (Sun Microsystems, 1993).
+func (b *builder) sin64(x reg, quarters int) reg {
+	r, n := b.reduceAngle64(x)
 	n = b.op(bits64, "add.s64", n, word(quarters))
 	z := b.d("mul.rn", r.high, r.high)
 	cube := b.d("mul.rn", z, r.high)
-	series := b.wideHorner(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04, 8.33333333332248946124e-03)
+	series := b.horner64(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04, 8.33333333332248946124e-03)
 	sine := b.d("sub.rn", b.d("mul.rn", double(.5), r.low), b.d("mul.rn", cube, series))
 	sine = b.d("sub.rn", b.d("mul.rn", z, sine), r.low)
 	sine = b.d("sub.rn", r.high, b.d("sub.rn", sine, b.d("mul.rn", cube, double(-1.66666666666666324348e-01))))
 
-	series = b.wideHorner(z, -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02)
+	series = b.horner64(z, -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02)
 	series = b.d("mul.rn", z, series)
 	half := b.d("mul.rn", double(.5), z)
 	w := b.d("sub.rn", double(1), half)
@@ -29,75 +28,75 @@ func (b *builder) wideSin(x reg, quarters int) reg {
 	cosine := b.d("sub.rn", b.d("mul.rn", z, series), b.d("mul.rn", r.high, r.low))
 	cosine = b.d("add.rn", w, b.d("add.rn", left, cosine))
 
-	bit := func(mask string) reg { return b.when("ne.s64", b.op(bits64, "and.b64", n, reg(mask)), "0") }
-	y := b.chooseWide(bit("1"), cosine, sine)
-	y = b.chooseWide(bit("2"), b.d("neg", y), y)
-	return b.chooseWide(b.when("lt.f64", b.d("abs", x), double(math.Inf(1))), y, double(math.NaN()))
+	bit := func(mask string) reg { return b.setp("ne.s64", b.op(bits64, "and.b64", n, reg(mask)), "0") }
+	y := b.selp64(bit("1"), cosine, sine)
+	y = b.selp64(bit("2"), b.d("neg", y), y)
+	return b.selp64(b.setp("lt.f64", b.d("abs", x), double(math.Inf(1))), y, double(math.NaN()))
 }
 
-// wideTurned is r = x - n·π/2, from -π/4 to π/4 and in two float64, and n, of which
-// the last two bits count (Payne and Hanek, Radian Reduction for Trigonometric
-// Functions, 1983): of x = m·2^e with m whole, m times 192 bits of 2/π are enough,
-// from the first on whose product with m is no multiple of four turns.
-func (b *builder) wideTurned(x reg) (r twice, n reg) {
+// reduceAngle64 returns r = x - n·π/2, in [-π/4, π/4] and as two float64, and n, of which only
+// the last two bits matter (Payne and Hanek, Radian Reduction for Trigonometric Functions,
+// 1983). With x = m·2^e and an integer m, 192 bits of 2/π are enough: those from the first
+// bit whose product with m is not a multiple of four quarter turns.
+func (b *builder) reduceAngle64(x reg) (r doubleDouble, n reg) {
 	b.tables["quarters"] = quarters()
 	bits := b.op(bits64, "mov.b64", b.d("abs", x))
 	m := b.op(bits64, "or.b64", b.op(bits64, "and.b64", bits, "0xfffffffffffff"), "0x10000000000000")
-	// The first bit has the weight 2^(1-e); before the point there are leadingZeros.
+	// The first bit of the table has weight 2^(1-e); leadingZeros bits come before the point.
 	at := b.op(bits64, "add.s64", b.op(bits64, "shr.u64", bits, "52"), word(leadingZeros-1023-54))
-	at = b.op(bits64, "min.s64", b.op(bits64, "max.s64", at, "0"), word(mostQuarters))
-	place := b.op(bits64, "mad.lo.s64", b.op(bits64, "shr.u64", at, "6"), "8", b.op(bits64, "mov.u64", "quarters"))
+	at = b.op(bits64, "min.s64", b.op(bits64, "max.s64", at, "0"), word(maxQuarterBit))
+	address := b.op(bits64, "mad.lo.s64", b.op(bits64, "shr.u64", at, "6"), "8", b.op(bits64, "mov.u64", "quarters"))
 	shift := b.op(bits32, "cvt.u32.u64", b.op(bits64, "and.b64", at, "63"))
 	back := b.op(bits32, "sub.s32", word(64), shift)
 	var words [4]reg
 	for i := range words {
-		words[i] = b.op(bits64, "ld.const.u64", reg(fmt.Sprintf("[%s+%d]", place, 8*i)))
+		words[i] = b.op(bits64, "ld.const.u64", reg(fmt.Sprintf("[%s+%d]", address, 8*i)))
 	}
-	var w [3]reg // a shift by 64 gives 0
+	var w [3]reg // in PTX a shift by 64 gives 0
 	for i := range w {
 		w[i] = b.op(bits64, "or.b64", b.op(bits64, "shl.b64", words[i], shift), b.op(bits64, "shr.u64", words[i+1], back))
 	}
-	// The last 192 bits of the product, but for the last word of them.
+	// The low 192 bits of m times these words, without the last word.
 	second := b.op(bits64, "mul.lo.u64", m, w[1])
 	low := b.op(bits64, "add.s64", second, b.op(bits64, "mul.hi.u64", m, w[2]))
-	carry := b.when("lt.u64", low, second)
+	carry := b.setp("lt.u64", low, second)
 	high := b.op(bits64, "add.s64", b.op(bits64, "mul.lo.u64", m, w[0]), b.op(bits64, "mul.hi.u64", m, w[1]))
 	high = b.op(bits64, "add.s64", high, b.op(bits64, "selp.b64", "1", "0", carry))
-	// Two bits are quarters; the rest is a signed fraction of one.
+	// The top two bits count quarter turns; the rest is a signed fraction of one.
 	n = b.op(bits64, "shr.u64", high, "62")
 	high = b.op(bits64, "or.b64", b.op(bits64, "shl.b64", high, "2"), b.op(bits64, "shr.u64", low, "62"))
 	low = b.op(bits64, "shl.b64", low, "2")
 	n = b.op(bits64, "add.s64", n, b.op(bits64, "shr.u64", high, "63"))
 
 	first := b.op(real64, "cvt.rn.f64.s64", high)
-	// What rounding the first 64 bits has left; the largest of them become 2⁶³, which
-	// is no integer of 64 bits but by its bits.
-	top := b.when("eq.f64", first, double(0x1p63))
-	whole := b.op(bits64, "cvt.rzi.s64.f64", b.chooseWide(top, double(0), first))
+	// The rounding error of the first 64 bits. The largest values round to 2⁶³, which is not an
+	// int64, so that result is set by its bits.
+	top := b.setp("eq.f64", first, double(0x1p63))
+	whole := b.op(bits64, "cvt.rzi.s64.f64", b.selp64(top, double(0), first))
 	whole = b.op(bits64, "selp.b64", "0x8000000000000000", whole, top)
 	rest := b.op(bits64, "sub.s64", high, whole)
 	tail := b.d("mul.rn", b.op(real64, "cvt.rn.f64.u64", low), double(0x1p-64))
 	tail = b.d("add.rn", b.op(real64, "cvt.rn.f64.s64", rest), tail)
-	fraction := b.sum(b.d("mul.rn", first, double(0x1p-64)), b.d("mul.rn", tail, double(0x1p-64)))
-	r = b.times(fraction, twice{double(math.Pi / 2), double(6.123233995736766e-17)})
+	fraction := b.fastTwoSum(b.d("mul.rn", first, double(0x1p-64)), b.d("mul.rn", tail, double(0x1p-64)))
+	r = b.mulDD(fraction, doubleDouble{double(math.Pi / 2), double(6.123233995736766e-17)})
 
-	// Of a negative x all is negative.
-	negative := b.when("lt.s64", b.op(bits64, "mov.b64", x), "0")
-	r = twice{b.chooseWide(negative, b.d("neg", r.high), r.high), b.chooseWide(negative, b.d("neg", r.low), r.low)}
+	// For a negative x, negate the results.
+	negative := b.setp("lt.s64", b.op(bits64, "mov.b64", x), "0")
+	r = doubleDouble{b.selp64(negative, b.d("neg", r.high), r.high), b.selp64(negative, b.d("neg", r.low), r.low)}
 	n = b.op(bits64, "selp.b64", b.op(bits64, "neg.s64", n), n, negative)
-	near := b.when("lt.f64", b.d("abs", x), double(math.Pi/4))
-	return twice{b.chooseWide(near, x, r.high), b.chooseWide(near, double(0), r.low)}, b.op(bits64, "selp.b64", "0", n, near)
+	near := b.setp("lt.f64", b.d("abs", x), double(math.Pi/4))
+	return doubleDouble{b.selp64(near, x, r.high), b.selp64(near, double(0), r.low)}, b.op(bits64, "selp.b64", "0", n, near)
 }
 
 const (
-	leadingZeros = 64
-	mostQuarters = 1023 - 54 + leadingZeros // where the bits for the largest numbers begin
+	leadingZeros  = 64
+	maxQuarterBit = 1023 - 54 + leadingZeros // offset of the bits for the largest float64
 )
 
-// quarters is the table of the bits of 2/π, behind leadingZeros.
+// quarters returns the definition of the table of the bits of 2/π after leadingZeros.
 var quarters = sync.OnceValue(func() string {
-	const words = (mostQuarters+63)/64 + 4
-	const digits = 64*words + 64 // of π, to be sure
+	const words = (maxQuarterBit+63)/64 + 4
+	const digits = 64*words + 64 // bits of π, with a margin
 	// π = 16·arctan(1/5) - 4·arctan(1/239) (Machin, 1706)
 	arctan := func(n int64) *big.Int {
 		power := new(big.Int).Div(new(big.Int).Lsh(big.NewInt(1), digits), big.NewInt(n))

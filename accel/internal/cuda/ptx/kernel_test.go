@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 )
 
-// named is an op of which only the name matters here, scaled one with a scalar.
+// named is an op of which only the name matters in these tests; scaled also has a scalar.
 type named string
 
 func (o named) Name() string                     { return string(o) }
@@ -28,7 +28,7 @@ type scaled struct{ named }
 
 func (scaled) AppendWords(w []uint64) []uint64 { return append(w, 0) }
 
-// operationOf is the op of a name, and arity how many inputs it has.
+// operationOf returns the op with the given name; arity returns its number of inputs.
 func operationOf(name string) ir.Op {
 	switch name {
 	case "AddScalar", "AtLeast", "AtMost", "ELU", "Fill", "LeakyReLU", "MulScalar", "PowScalar":
@@ -106,7 +106,7 @@ func apply(t *testing.T, op ir.Op, s float64, columns ...[]float64) []float64 {
 	y := m.put(make([]byte, 4*n))
 	at = append(at, y)
 	words := m.put(binary.LittleEndian.AppendUint64(nil, math.Float64bits(s)))
-	l, err := NewLoop(step, 0)
+	l, err := New(step, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func apply(t *testing.T, op ir.Op, s float64, columns ...[]float64) []float64 {
 	return out
 }
 
-// numbers are special ones and random ones of all sizes, as float32 has them.
+// numbers returns special float32 values, then random ones of all magnitudes.
 func numbers(r *rand.Rand, n int) []float64 {
 	special := []float64{0, math.Copysign(0, -1), 1, -1, .5, -.5, 2, -2, 3, -3, .3, -.35, math.Inf(1), math.Inf(-1), math.NaN(),
 		math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, 1e-40, -1e-40, 88.7, 89, -87.5, -103.9, -104.5, 1e10, 16777216, 16777215, 1e38, math.Pi}
@@ -154,7 +154,7 @@ func b2f(b bool) float64 {
 
 func normalDistribution(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// definitions are what the ops mean, in float64.
+// definitions are the float64 reference of each op.
 var definitions = map[string]func(a, b, c, s float64) float64{
 	"Abs":       func(a, _, _, _ float64) float64 { return math.Abs(a) },
 	"Add":       func(a, b, _, _ float64) float64 { return a + b },
@@ -227,8 +227,7 @@ var definitions = map[string]func(a, b, c, s float64) float64{
 	},
 }
 
-// TestOperations compares every op with its definition, within a few units in the
-// last place of float32.
+// TestOperations compares every op with its float64 reference, within a few ULP of float32.
 func TestOperations(t *testing.T) {
 	for name := range operations {
 		if definitions[name] == nil {
@@ -244,12 +243,12 @@ func TestOperations(t *testing.T) {
 			for k := 1; k < arity; k++ {
 				columns = append(columns, numbers(r, n))
 			}
-			if name == "GELUGradient" { // which no float32 of the slope can be multiplied back from nothing
+			if name == "GELUGradient" { // a slope that underflows float32 cannot be multiplied by a large gradient
 				for i := range columns[0] {
 					columns[0][i] = float64(float32(r.NormFloat64()))
 				}
 			}
-			for _, c := range columns[1:] { // every pair of special numbers
+			for _, c := range columns[1:] { // pair the special values with each other
 				r.Shuffle(n, func(i, j int) { c[i], c[j] = c[j], c[i] })
 			}
 			for _, s := range []float64{.5, -1, 2, 3, 0} {
@@ -272,7 +271,7 @@ func TestOperations(t *testing.T) {
 						worst, at = e, i
 					}
 				}
-				if limit := 8.; worst > limit { // of which ex2.approx alone may have four
+				if limit := 8.; worst > limit { // ex2.approx alone may be off by four
 					var x []float64
 					for _, c := range columns {
 						x = append(x, c[at])
@@ -284,8 +283,8 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// ulps is how far a float32 is from a value, in units of its last place; of those
-// below the normal numbers, in units of 2^-149.
+// ulps returns the distance of a float32 from a value in units in the last place, for denormal
+// numbers in units of 2^-149.
 func ulps(got, want float64) float64 {
 	near := float64(float32(want))
 	switch {
@@ -293,12 +292,12 @@ func ulps(got, want float64) float64 {
 		return b2f(math.IsNaN(want) != math.IsNaN(got)) * math.Inf(1)
 	case got == near:
 		return 0
-	case math.IsInf(near, 0) || math.IsInf(got, 0): // at the border of what is finite
+	case math.IsInf(near, 0) || math.IsInf(got, 0): // next to the largest finite value
 		if math.Abs(got) > .99999*math.MaxFloat32 && math.Abs(near) > .99999*math.MaxFloat32 && got*near > 0 {
 			return 1
 		}
 		return math.Inf(1)
-	case math.Abs(got-want) < 1e-42: // of factors that were denormal
+	case math.Abs(got-want) < 1e-42: // computed from denormal numbers
 		return 0
 	}
 	_, exponent := math.Frexp(near)
@@ -311,13 +310,13 @@ func BenchmarkWrite(b *testing.B) {
 		s.Loop = append(s.Loop, ir.Instr{Op: named("GELU"), Args: []int{i}, Out: i/9 - 1})
 	}
 	for b.Loop() {
-		if _, err := NewLoop(s, 0); err != nil {
+		if _, err := New(s, 0); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// many adds up n inputs, each of five dimensions that no stride walks together.
+// many returns a sum of n inputs, each with five dimensions that cannot be merged.
 func many(n int) ir.Step {
 	shape := []int{1, 2, 1, 2, 3, 2, 2}
 	step := ir.Step{Shape: shape, Out: []ir.Operand{{Slot: n, DType: ir.Float32, Layout: ir.RowMajor(shape)}}}
@@ -334,13 +333,13 @@ func many(n int) ir.Step {
 	return step
 }
 
-// A kernel of many inputs has more parameters than PTX 7.0 allows, which the
-// interpreter refuses as ptxas does.
+// A kernel with many inputs has more bytes of parameters than PTX 7.0 allows. The simulator
+// rejects that as ptxas does.
 func TestManyParameters(t *testing.T) {
 	t.Parallel()
 	for n, version := range map[int]string{10: ".version 7.0", 65: ".version 8.1"} {
 		step := many(n)
-		l, err := NewLoop(step, 0)
+		l, err := New(step, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +369,7 @@ func TestManyParameters(t *testing.T) {
 			t.Errorf("%d inputs as PTX 7.0: %v", n, err)
 		}
 	}
-	if _, err := NewLoop(many(500), 0); err == nil || !strings.Contains(err.Error(), "bytes of parameters") {
+	if _, err := New(many(500), 0); err == nil || !strings.Contains(err.Error(), "bytes of parameters") {
 		t.Errorf("too many inputs: %v", err)
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// A cast to 16 bits within a loop is that of the host, bit for bit, what comes behind it
-// goes on with the rounded number, and 16-bit floats are read and written in order.
-func TestRoundsToHalf(t *testing.T) {
+// A cast to 16 bits within a fused kernel rounds as the host does, bit for bit; later ops use
+// the rounded value; and 16-bit floats are read and written in order.
+func TestRoundsTo16Bits(t *testing.T) {
 	t.Parallel()
 	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
 		bitsOf, valueOf := tensor.BFloat16Bits, tensor.BFloat16Value
 		if d == ir.Float16 {
 			bitsOf, valueOf = tensor.Float16Bits, tensor.Float16Value
 		}
-		for _, offset := range []int{0, 3, 4} { // of the 16-bit input: by fours, or one by one
+		for _, offset := range []int{0, 3, 4} { // of the 16-bit input: read four at a time, or one by one
 			x := numbers(rand.New(rand.NewPCG(9, 9)), 1003)
 			n := len(x)
 			var addend []byte
@@ -30,7 +30,7 @@ func TestRoundsToHalf(t *testing.T) {
 			for i := range n {
 				addend = binary.LittleEndian.AppendUint16(addend, bitsOf(float32(i%37)/8))
 			}
-			// z = half(x); y = z + a; r = half(y)
+			// z = float16(x); y = z + a; r = float16(y)
 			flat := ir.RowMajor([]int{n})
 			step := ir.Step{
 				Shape: []int{n},
@@ -39,7 +39,7 @@ func TestRoundsToHalf(t *testing.T) {
 					{Op: ir.Add{}, Args: []int{3, 1}, Out: 1}, {Op: ir.Cast{To: d}, Args: []int{4}, Out: 2}},
 				Out: []ir.Operand{{Slot: 2, DType: d, Layout: flat}, {Slot: 3, DType: ir.Float32, Layout: flat}, {Slot: 4, DType: d, Layout: flat}},
 			}
-			l, err := NewLoop(step, 0)
+			l, err := New(step, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

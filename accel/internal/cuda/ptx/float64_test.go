@@ -13,8 +13,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// applyWide runs one op on columns of float64.
-func applyWide(t *testing.T, op ir.Op, s float64, columns ...[]float64) []float64 {
+// apply64 runs one op on columns of float64.
+func apply64(t *testing.T, op ir.Op, s float64, columns ...[]float64) []float64 {
 	t.Helper()
 	n := len(columns[0])
 	m := newMachine(t)
@@ -34,7 +34,7 @@ func applyWide(t *testing.T, op ir.Op, s float64, columns ...[]float64) []float6
 	y := m.put(make([]byte, 8*n))
 	at = append(at, y)
 	words := m.put(bytes([]float64{s}))
-	l, err := NewLoop(step, 0)
+	l, err := New(step, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func applyWide(t *testing.T, op ir.Op, s float64, columns ...[]float64) []float6
 	return out
 }
 
-// wideULPs is how far a float64 is from another, in units of the last place of that.
-func wideULPs(got, want float64) float64 {
+// ulps64 returns the distance of got from want in units in the last place of want.
+func ulps64(got, want float64) float64 {
 	switch {
 	case math.IsNaN(got) && math.IsNaN(want) || got == want:
 		return 0
@@ -62,10 +62,10 @@ func wideULPs(got, want float64) float64 {
 	return math.Abs(got-want) / math.Ldexp(1, max(exponent-53, -1074))
 }
 
-// TestWideAgainstMpmath compares with 3 600 numbers of testdata/wide.py that were
-// rounded once.
-func TestWideAgainstMpmath(t *testing.T) {
-	text, err := os.ReadFile("testdata/wide.txt")
+// TestFloat64AgainstMpmath compares with the 3600 correctly rounded values that
+// testdata/float64.py wrote.
+func TestFloat64AgainstMpmath(t *testing.T) {
+	text, err := os.ReadFile("testdata/float64.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,21 +94,21 @@ func TestWideAgainstMpmath(t *testing.T) {
 			want := r[1]
 			switch name {
 			case "Pow":
-				got, want = applyWide(t, named(name), 0, r[0], r[1]), r[2]
+				got, want = apply64(t, named(name), 0, r[0], r[1]), r[2]
 			case "ELU":
-				got = applyWide(t, scaled{named(name)}, 1, r[0])
+				got = apply64(t, scaled{named(name)}, 1, r[0])
 			case "GELUSlope":
 				ones := make([]float64, len(r[0]))
 				for i := range ones {
 					ones[i] = 1
 				}
-				got = applyWide(t, named("GELUGradient"), 0, ones, r[0])
+				got = apply64(t, named("GELUGradient"), 0, ones, r[0])
 			default:
-				got = applyWide(t, named(name), 0, r[0])
+				got = apply64(t, named(name), 0, r[0])
 			}
 			worst, at := 0., 0
 			for i, w := range want {
-				if e := wideULPs(got[i], w); e > worst {
+				if e := ulps64(got[i], w); e > worst {
 					worst, at = e, i
 				}
 			}
@@ -120,11 +120,11 @@ func TestWideAgainstMpmath(t *testing.T) {
 	}
 }
 
-// TestWideOperations compares every op with its definition, for special numbers above
-// all: where the digits are is what TestWideAgainstMpmath looks at.
-func TestWideOperations(t *testing.T) {
+// TestFloat64Operations compares every op with its definition, above all for special values.
+// TestFloat64AgainstMpmath tests the precision.
+func TestFloat64Operations(t *testing.T) {
 	for name := range operations {
-		if wideOperations[name] == nil {
+		if operations64[name] == nil {
 			t.Errorf("there is no %s of float64", name)
 		}
 	}
@@ -149,11 +149,11 @@ func TestWideOperations(t *testing.T) {
 				if _, scalar := op.(scaled); !scalar && s != .5 {
 					continue
 				}
-				got := applyWide(t, op, s, columns[:max(1, arity(name))]...)
+				got := apply64(t, op, s, columns[:max(1, arity(name))]...)
 				for i, y := range got {
 					a, b, c := columns[0][i], columns[1][i], columns[2][i]
 					w := want(a, b, c, s)
-					near := wideULPs(y, w) <= 8 || math.Abs(y-w) <= 1e-12*math.Abs(w)
+					near := ulps64(y, w) <= 8 || math.Abs(y-w) <= 1e-12*math.Abs(w)
 					switch name {
 					case "GELU", "GELUGradient", "SiLU": // whose definition here loses digits, or all where e^-x is infinite
 						near = near || math.Abs(y-w) <= 1e-13*math.Abs(w) || math.Abs(y) < 1e-12 && math.Abs(w) < 1e-12 || math.IsNaN(w) && !math.IsNaN(y)
@@ -168,9 +168,9 @@ func TestWideOperations(t *testing.T) {
 	}
 }
 
-// TestWideEdges has what lies next to 0 and infinity. Go's own functions are not exact
-// there on every processor.
-func TestWideEdges(t *testing.T) {
+// TestFloat64Edges tests values next to 0 and infinity, where Go's own functions are not exact
+// on every CPU.
+func TestFloat64Edges(t *testing.T) {
 	for _, tt := range []struct {
 		op      string
 		x, want float64
@@ -180,17 +180,17 @@ func TestWideEdges(t *testing.T) {
 		{"Log", math.MaxFloat64, 709.782712893384}, {"Sigmoid", -745.1, math.SmallestNonzeroFloat64}, {"Tanh", 1e-310, 1e-310},
 		{"Sin", 1e-310, 1e-310}, {"Sin", math.MaxFloat64, 0.004961954789184062}, {"Cos", 5.319372648326541e255, -4.687165924254628e-19},
 	} {
-		got := applyWide(t, named(tt.op), 0, []float64{tt.x})[0]
-		if e := wideULPs(got, tt.want); e > 1 || math.Signbit(got) != math.Signbit(tt.want) {
+		got := apply64(t, named(tt.op), 0, []float64{tt.x})[0]
+		if e := ulps64(got, tt.want); e > 1 || math.Signbit(got) != math.Signbit(tt.want) {
 			t.Errorf("%s(%v) is %v, %v ulp from %v", tt.op, tt.x, got, e, tt.want)
 		}
 	}
 	for _, op := range []string{"Sin", "Tanh"} {
-		if got := applyWide(t, named(op), 0, []float64{math.Copysign(0, -1)})[0]; got != 0 || !math.Signbit(got) {
+		if got := apply64(t, named(op), 0, []float64{math.Copysign(0, -1)})[0]; got != 0 || !math.Signbit(got) {
 			t.Errorf("%s(-0) is %v", op, got)
 		}
 	}
-	if got := applyWide(t, scaled{named("ELU")}, 1, []float64{math.Copysign(0, -1)})[0]; got != 0 || !math.Signbit(got) {
+	if got := apply64(t, scaled{named("ELU")}, 1, []float64{math.Copysign(0, -1)})[0]; got != 0 || !math.Signbit(got) {
 		t.Errorf("ELU(-0) is %v", got)
 	}
 }

@@ -1,8 +1,8 @@
-"""Writes wide.txt beside it: float64 numbers and what functions make of them, rounded
-once from 400 bits by mpmath. Lines are a function, its arguments and the result, as
+"""Writes float64.txt beside it: float64 arguments of functions and the results that mpmath
+computes with 400 bits, rounded once. Each line is a function, its arguments and the result, as
 hexadecimal floats.
 
-    python3 wide.py        (mpmath 1.3)
+    python3 float64.py        (mpmath 1.3)
 """
 
 import math
@@ -37,7 +37,7 @@ functions = {
     "Sin": (mp.sin, lambda: random.choice([random.gauss(0, 1), random.uniform(-1e5, 1e5), math.ldexp(random.random() + 0.5, random.randint(-30, 1020))])),
     "Cos": (mp.cos, lambda: random.choice([random.gauss(0, 1), random.uniform(-1e5, 1e5), math.ldexp(random.random() + 0.5, random.randint(-30, 1020))])),
 }
-# The float64 that comes closest to a multiple of π/2, and others that are near one.
+# The float64 closest to a multiple of π/2, and others that are near one.
 hard = [6381956970095103.0 * 2.0**797, 5.319372648326541e255, 1.5707963267948966, 3.141592653589793, 355.0, 103993.0, 1e22, 1.7976931348623157e308]
 
 
@@ -54,7 +54,7 @@ def power():
 
 
 def rounded(v):
-    """The float64 nearest to v, denormal ones too."""
+    """Returns the float64 nearest to v, also for denormal results."""
     if v == 0:
         return 0.0
     m, e = mp.frexp(v)
@@ -79,4 +79,4 @@ for _ in range(600):
     if abs(y) < mp.mpf(2) ** -1070 or abs(y) > mp.mpf(2) ** 1023.9:
         continue
     lines.append(f"Pow {x.hex()} {p.hex()} {rounded(y).hex()}")
-pathlib.Path(__file__).with_name("wide.txt").write_text("\n".join(lines) + "\n")
+pathlib.Path(__file__).with_name("float64.txt").write_text("\n".join(lines) + "\n")

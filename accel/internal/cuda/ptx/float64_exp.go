@@ -2,104 +2,104 @@ package ptx
 
 import "math"
 
-// lowerLn2 is what ln 2 has beyond its float64.
+// lowerLn2 is the low part of ln 2: its difference from the nearest float64.
 const lowerLn2 = 2.3190468138462996e-17
 
-// reduced is n and r for x = n·ln 2 + r with n whole and |r| ≤ ½·ln 2.
-func (b *builder) reduced(x reg) (n, r reg) {
+// reduceLn2 returns n and r for x = n·ln 2 + r with an integer n and |r| ≤ ½·ln 2.
+func (b *builder) reduceLn2(x reg) (n, r reg) {
 	n = b.op(real64, "cvt.rni.f64.f64", b.d("mul.rn", x, double(1/math.Ln2)))
 	minus := b.d("neg", n)
 	r = b.d("fma.rn", minus, double(math.Ln2), x)
 	return n, b.d("fma.rn", minus, double(lowerLn2), r)
 }
 
-// smallExpm1 is e^r - 1 for |r| ≤ ½·ln 2, by its series up to r¹⁴.
+// smallExpm1 computes e^r - 1 for |r| ≤ ½·ln 2, by its series up to r¹⁴.
 func (b *builder) smallExpm1(r reg) reg {
 	series := make([]float64, 0, 13)
 	for k := 14; k >= 2; k-- {
 		series = append(series, 1/math.Gamma(float64(k+1)))
 	}
 	square := b.d("mul.rn", r, r)
-	return b.d("fma.rn", square, b.wideHorner(r, series...), r)
+	return b.d("fma.rn", square, b.horner64(r, series...), r)
 }
 
-// power is 2^n for a whole n from -1022 to 1023.
+// power computes 2^n for an integer n from -1022 to 1023.
 func (b *builder) power(n reg) reg {
 	bits := b.op(bits64, "add.s64", b.op(bits64, "cvt.rni.s64.f64", n), "1023")
 	return b.op(real64, "mov.b64", b.op(bits64, "shl.b64", bits, "52"))
 }
 
-// scaled is y·2^n for |n| up to 2000, in two steps, since 2^n may be no number where
-// the result is one.
-func (b *builder) scaled(y, n reg) reg {
+// scaleByPower computes y·2^n for |n| up to 2000, in two steps, since 2^n may overflow where
+// the result does not.
+func (b *builder) scaleByPower(y, n reg) reg {
 	half := b.op(real64, "cvt.rmi.f64.f64", b.d("mul.rn", n, double(.5)))
 	return b.d("mul.rn", b.d("mul.rn", y, b.power(half)), b.power(b.d("sub.rn", n, half)))
 }
 
-// wideExp is e^x of float64.
-func (b *builder) wideExp(x reg) reg {
-	n, r := b.reduced(b.d("max", b.d("min", x, double(1000)), double(-1000))) // beyond it is 0 or infinite
+// exp64 computes e^x of float64.
+func (b *builder) exp64(x reg) reg {
+	n, r := b.reduceLn2(b.d("max", b.d("min", x, double(1000)), double(-1000))) // outside this range the result is 0 or infinite
 	y := b.d("add.rn", b.smallExpm1(r), double(1))
-	return b.orNaN(b.scaled(y, n), x)
+	return b.orNaN(b.scaleByPower(y, n), x)
 }
 
-// wideExpm1 is e^x - 1 of float64, for x up to 700; of larger ones it is e^x.
-func (b *builder) wideExpm1(x reg) reg {
-	n, r := b.reduced(b.d("max", b.d("min", x, double(700)), double(-60))) // below it is -1
+// expm1Float64 computes e^x - 1 of float64. For x above 40 that is e^x.
+func (b *builder) expm1Float64(x reg) reg {
+	n, r := b.reduceLn2(b.d("max", b.d("min", x, double(700)), double(-60))) // below -60 the result is -1
 	power := b.power(n)
 	y := b.d("fma.rn", power, b.smallExpm1(r), b.d("sub.rn", power, double(1)))
-	y = b.chooseWide(b.when("gt.f64", x, double(40)), b.wideExp(x), y)
-	y = b.chooseWide(b.when("lt.f64", b.d("abs", x), double(1e-150)), x, y) // and -0 stays
+	y = b.selp64(b.setp("gt.f64", x, double(40)), b.exp64(x), y)
+	y = b.selp64(b.setp("lt.f64", b.d("abs", x), double(1e-150)), x, y) // keeps -0
 	return b.orNaN(y, x)
 }
 
-// wideLogistic is 1/(1+e^-x) of float64: see logistic.
-func (b *builder) wideLogistic(x reg) reg {
-	e := b.wideExp(b.d("neg", b.d("abs", x)))
-	y := b.chooseWide(b.when("lt.f64", x, double(0)), e, double(1))
+// logistic64 computes 1/(1+e^-x) of float64: see logistic.
+func (b *builder) logistic64(x reg) reg {
+	e := b.exp64(b.d("neg", b.d("abs", x)))
+	y := b.selp64(b.setp("lt.f64", x, double(0)), e, double(1))
 	return b.d("div.rn", y, b.d("add.rn", e, double(1)))
 }
 
-// wideTanh is (e^2x - 1)/(e^2x + 1) of float64, with the sign of x.
-func (b *builder) wideTanh(x reg) reg {
+// tanh64 computes (e^2x - 1)/(e^2x + 1) of float64, with the sign of x.
+func (b *builder) tanh64(x reg) reg {
 	size := b.d("min", b.d("abs", x), double(30))
-	t := b.wideExpm1(b.d("add.rn", size, size))
+	t := b.expm1Float64(b.d("add.rn", size, size))
 	y := b.d("div.rn", t, b.d("add.rn", t, double(2)))
 	y = b.d("copysign", x, y)
 	return b.orNaN(y, x)
 }
 
-// wideBell is e^(-x²/2) of float64, with what rounding the square lost.
-func (b *builder) wideBell(x reg) reg {
-	p := b.product(x, b.d("mul.rn", x, double(.5)))
-	y := b.wideExp(b.d("neg", p.high))
+// gaussian64 computes e^(-x²/2) of float64, corrected by the rounding error of x².
+func (b *builder) gaussian64(x reg) reg {
+	p := b.twoProduct(x, b.d("mul.rn", x, double(.5)))
+	y := b.exp64(b.d("neg", p.high))
 	corrected := b.d("fma.rn", y, b.d("neg", p.low), y)
-	// Of an infinite square nothing was lost.
-	return b.chooseWide(b.when("gt.f64", p.high, double(750)), double(0), corrected)
+	// An infinite square has no rounding error to correct.
+	return b.selp64(b.setp("gt.f64", p.high, double(750)), double(0), corrected)
 }
 
-// wideNormal is the normal distribution function of float64, ½·erfc(t) for
-// t = -x/√2. The rational functions are those of FreeBSD's s_erf.c (Sun
-// Microsystems, 1993), which Go's math.Erfc has, too.
-func (b *builder) wideNormal(x reg) reg {
+// normal64 computes the cumulative normal distribution function Φ of float64, ½·erfc(t) for
+// t = -x/√2. The rational functions are those of FreeBSD's s_erf.c (Sun Microsystems,
+// 1993), which Go's math.Erfc uses too.
+func (b *builder) normal64(x reg) reg {
 	size := b.d("abs", x)
 	t := b.d("mul.rn", size, double(1/math.Sqrt2))
 	square := b.d("mul.rn", t, t)
 	quotient := func(at reg, above, below []float64) reg {
-		return b.d("div.rn", b.wideHorner(at, above...), b.wideHorner(at, below...))
+		return b.d("div.rn", b.horner64(at, above...), b.horner64(at, below...))
 	}
-	// To 27/32: Φ = ½ + ½·erf.
+	// t up to 27/32: Φ = ½ + ½·erf.
 	near := b.d("fma.rn", t, quotient(square,
 		[]float64{-2.37630166566501626084e-05, -5.77027029648944159157e-03, -2.84817495755985104766e-02, -3.25042107247001499370e-01, 1.28379167095512558561e-01},
 		[]float64{-3.96022827877536812320e-06, 1.32494738004321644526e-04, 5.08130628187576562776e-03, 6.50222499887672944485e-02, 3.97917223959155352819e-01, 1}), t)
 	near = b.d("fma.rn", double(.5), b.d("copysign", x, near), double(.5))
-	// To 5/4: erfc(1) and what differs.
+	// t up to 5/4: erfc(1) plus the difference from it.
 	from := b.d("sub.rn", t, double(1))
 	middle := quotient(from,
 		[]float64{-2.16637559486879084300e-03, 3.54783043256182359371e-02, -1.10894694282396677476e-01, 3.18346619901161753674e-01, -3.72207876035701323847e-01, 4.14856118683748331666e-01, -2.36211856075265944077e-03},
 		[]float64{1.19844998467991074170e-02, 1.36370839120290507362e-02, 1.26171219808761642112e-01, 7.18286544141962662868e-02, 5.40397917702171048937e-01, 1.06420880400844228286e-01, 1})
 	middle = b.d("sub.rn", double(1-8.45062911510467529297e-01), middle)
-	// Beyond: e^(-t²-9/16+R/S)/t.
+	// Larger t: e^(-t²-9/16+R/S)/t.
 	inverse := b.d("rcp.rn", square)
 	first := quotient(inverse,
 		[]float64{-9.81432934416914548592, -8.12874355063065934246e+01, -1.84605092906711035994e+02, -1.62396669462573470355e+02, -6.23753324503260060396e+01, -1.05586262253232909814e+01, -6.93858572707181764372e-01, -9.86494403484714822705e-03},
@@ -107,27 +107,27 @@ func (b *builder) wideNormal(x reg) reg {
 	second := quotient(inverse,
 		[]float64{-4.83519191608651397019e+02, -1.02509513161107724954e+03, -6.37566443368389627722e+02, -1.60636384855821916062e+02, -1.77579549177547519889e+01, -7.99283237680523006574e-01, -9.86494292470009928597e-03},
 		[]float64{-2.24409524465858183362e+01, 4.74528541206955367215e+02, 2.55305040643316442583e+03, 3.19985821950859553908e+03, 1.53672958608443695994e+03, 3.25792512996573918826e+02, 3.03380607434824582924e+01, 1})
-	rest := b.chooseWide(b.when("lt.f64", t, double(1/.35)), first, second)
-	far := b.d("div.rn", b.wideExp(b.d("sub.rn", rest, double(.5625))), t)
-	far = b.d("mul.rn", far, b.wideBell(x))
+	rest := b.selp64(b.setp("lt.f64", t, double(1/.35)), first, second)
+	far := b.d("div.rn", b.exp64(b.d("sub.rn", rest, double(.5625))), t)
+	far = b.d("mul.rn", far, b.gaussian64(x))
 
-	tail := b.d("mul.rn", double(.5), b.chooseWide(b.when("lt.f64", t, double(1.25)), middle, far))
-	tail = b.chooseWide(b.when("gt.f64", size, double(39)), double(0), tail)
-	y := b.chooseWide(b.when("lt.f64", x, double(0)), tail, b.d("sub.rn", double(1), tail))
-	y = b.chooseWide(b.when("lt.f64", t, double(.84375)), near, y)
+	tail := b.d("mul.rn", double(.5), b.selp64(b.setp("lt.f64", t, double(1.25)), middle, far))
+	tail = b.selp64(b.setp("gt.f64", size, double(39)), double(0), tail)
+	y := b.selp64(b.setp("lt.f64", x, double(0)), tail, b.d("sub.rn", double(1), tail))
+	y = b.selp64(b.setp("lt.f64", t, double(.84375)), near, y)
 	return b.orNaN(y, x)
 }
 
-// wideGELU is x times the normal distribution function, 0 at -∞.
-func (b *builder) wideGELU(x reg) reg {
-	y := b.d("mul.rn", x, b.wideNormal(x))
-	return b.chooseWide(b.when("lt.f64", x, double(-39)), double(0), y)
+// gelu64 computes x·Φ(x), which is 0 at -∞.
+func (b *builder) gelu64(x reg) reg {
+	y := b.d("mul.rn", x, b.normal64(x))
+	return b.selp64(b.setp("lt.f64", x, double(-39)), double(0), y)
 }
 
-// wideGELUSlope is the derivative of GELU: Φ(x) + x·φ(x).
-func (b *builder) wideGELUSlope(x reg) reg {
-	density := b.d("mul.rn", b.wideBell(x), double(1/math.Sqrt(2*math.Pi)))
-	y := b.wideNormal(x)
+// geluSlope64 computes the derivative of gelu64: Φ(x) + x·φ(x).
+func (b *builder) geluSlope64(x reg) reg {
+	density := b.d("mul.rn", b.gaussian64(x), double(1/math.Sqrt(2*math.Pi)))
+	y := b.normal64(x)
 	sloped := b.d("fma.rn", x, density, y)
-	return b.chooseWide(b.when("eq.f64", density, double(0)), y, sloped)
+	return b.selp64(b.setp("eq.f64", density, double(0)), y, sloped)
 }

@@ -1,0 +1,170 @@
+package ptx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Entry is the name of every kernel that this package writes.
+const Entry = "loop"
+
+// The launch shape: threads per block, elements that a thread processes at once, and the
+// number of blocks, which fills any GPU several times.
+const (
+	threads     = 256
+	vectorWidth = 4
+	maxBlocks   = 4096
+)
+
+// The maximum size of a kernel's parameters, in bytes, in any PTX version and in PTX 7.0.
+const (
+	maxParamBytes      = 32764
+	maxParamBytesPTX70 = 4352
+)
+
+// Kernel is the kernel of a fused group of elementwise ops.
+type Kernel struct {
+	// PTX is the module. Kernels that differ only in sizes, strides and addresses have the
+	// same PTX.
+	PTX string
+
+	step   ir.Step
+	inputs []input
+	width  int // elements that a thread processes at once
+}
+
+// input is an operand and how the kernel accesses it.
+type input struct {
+	ir.Operand
+	access access
+	rest   ir.Layout // the dimensions and strides of strided access
+}
+
+type access uint8
+
+const (
+	contiguous access = iota // row-major, of the kernel's element type or 16-bit floats
+	broadcast                // the same element for all
+	strided                  // an index for each dimension
+)
+
+// New generates the kernel of a step: a fused group of ops whose results are float32 or are
+// rounded to 16-bit floats, or one elementwise op on float64. The kernel first checks the
+// given number of guards and does nothing if one of them has reported a fault. New returns an
+// error for an op without an elementwise kernel and for more elements than a kernel counts.
+func New(s ir.Step, guards int) (*Kernel, error) {
+	if s.Op != nil { // a single op
+		s = singleOp(s)
+	}
+	k := &Kernel{step: s, width: vectorWidth}
+	if n := ir.Len(s.Shape); n > math.MaxUint32 {
+		return nil, fmt.Errorf("cuda: an elementwise kernel for %d elements: the maximum is %d", n, uint32(math.MaxUint32))
+	}
+	double := s.Out[0].DType == ir.Float64
+	own := ir.Float32
+	if double {
+		own, k.width = ir.Float64, 1
+	}
+	for _, o := range s.Out {
+		if o.DType != own && (double || !o.DType.Half()) {
+			return nil, fmt.Errorf("cuda: an elementwise kernel that computes in %s cannot write %s", own, o.DType)
+		}
+	}
+	for _, o := range s.In {
+		in := input{Operand: o, access: strided, rest: o.Squeeze()}
+		switch {
+		case len(in.rest.Shape) == 0, allZero(in.rest.Stride):
+			in.access = broadcast
+		case (o.DType == own || !double && o.DType.Half()) && o.Contiguous():
+			in.access = contiguous
+			if o.Offset%vectorWidth != 0 {
+				k.width = 1
+			}
+		}
+		k.inputs = append(k.inputs, in)
+	}
+	w := &writer{builder: newBuilder(), kernel: k, double: double, float16Of: map[reg]reg{}}
+	if err := w.write(guards); err != nil {
+		return nil, err
+	}
+	if 8*w.params > maxParamBytes {
+		return nil, fmt.Errorf("cuda: a fused kernel with %d inputs has %d bytes of parameters, the maximum is %d", len(s.In), 8*w.params, maxParamBytes)
+	}
+	k.PTX = w.module()
+	return k, nil
+}
+
+// singleOp wraps a step of one op as a fused group of that op.
+func singleOp(s ir.Step) ir.Step {
+	out := s.Out[0]
+	fused := ir.Step{Shape: out.Shape, Out: s.Out, Nodes: s.Nodes}
+	instr := ir.Instr{Op: s.Op, Word: s.Word}
+	for i, o := range s.In {
+		o.Layout = o.BroadcastTo(out.Shape)
+		fused.In = append(fused.In, o)
+		instr.Args = append(instr.Args, i)
+	}
+	fused.Loop = []ir.Instr{instr}
+	return fused
+}
+
+func allZero(s []int) bool {
+	for _, v := range s {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Launch returns the kernel's grid and parameters. at returns the address of an operand's
+// first element; words is the address of the program's dynamic scalars.
+func (k *Kernel) Launch(at func(ir.Operand) driver.Pointer, words driver.Pointer, guards []driver.Pointer) driver.Launch {
+	n := ir.Len(k.step.Shape)
+	params := binary.LittleEndian.AppendUint64(nil, uint64(n))
+	add := func(v uint64) { params = binary.LittleEndian.AppendUint64(params, v) }
+	for _, g := range guards {
+		add(uint64(g))
+	}
+	for _, x := range k.step.Loop {
+		if dynamic(x) {
+			add(uint64(words) + 8*uint64(x.Word))
+		}
+	}
+	for _, in := range k.inputs {
+		add(uint64(at(in.Operand)))
+		if in.access == strided {
+			for i, stride := range in.rest.Stride {
+				add(uint64(in.rest.Shape[i]))
+				add(uint64(stride * in.DType.Size()))
+			}
+		}
+	}
+	for _, o := range k.step.Out {
+		add(uint64(at(o)))
+	}
+	blocks := min((n+threads*k.width-1)/(threads*k.width), maxBlocks)
+	return driver.Launch{Grid: driver.Dim{X: uint32(blocks), Y: 1, Z: 1}, Block: driver.Dim{X: threads, Y: 1, Z: 1}, Params: params, Label: k.Label()}
+}
+
+// Empty reports whether there is nothing to run.
+func (k *Kernel) Empty() bool { return ir.Len(k.step.Shape) == 0 }
+
+// Label lists the ops and the shape.
+func (k *Kernel) Label() string {
+	names := make([]string, len(k.step.Loop))
+	for i, x := range k.step.Loop {
+		names[i] = x.Op.Name()
+	}
+	return strings.Join(names, ", ") + " " + ir.FormatShape(k.step.Shape)
+}
+
+func dynamic(x ir.Instr) bool {
+	_, ok := x.Op.(ir.Dynamic)
+	return ok
+}
