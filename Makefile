@@ -6,6 +6,7 @@ GO      ?= go
 PYTHON  ?= python3
 VENV    := .venv
 BIN     := bin/quern
+PYTEST  := PYTHONPATH=.ci $(VENV)/bin/python -m pytest -q -p no:cacheprovider -p strict
 JUPYTER := $(VENV)/bin/jupyter
 BUILD   := build
 
@@ -93,15 +94,15 @@ gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU; 
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every tutorial and check what it shows
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider notebooks
+	$(PYTEST) notebooks
 
 .PHONY: clients
 clients: kernelspec ## drive the kernel by Jupyter's own suite and by real clients
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/clients
+	$(PYTEST) kernel/testdata/clients
 
 .PHONY: memory
 memory: kernelspec ## run 10 000 cells, a large one 1 000 times, 20 000 again, and look at the memory of the worker (minutes)
-	QUERN_LONG=1 $(VENV)/bin/python -m pytest -q -rP -p no:cacheprovider kernel/testdata/clients/test_memory.py
+	QUERN_LONG=1 $(PYTEST) -rP kernel/testdata/clients/test_memory.py
 
 SOAK ?= 20m
 
@@ -177,11 +178,11 @@ vulnerabilities: ## compare the program with Go's database of vulnerabilities; n
 	@GO="$(GO)" .ci/vulnerabilities
 
 .PHONY: generate
-generate: ## make the generated files anew
+generate: ## regenerate the generated files
 	$(GO) generate ./...
 
 .PHONY: update
-update: ## write the golden files anew
+update: ## write the golden files again
 	$(GO) test $$(git grep -l internal/golden -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: lint

@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestWatchedChild is the program that TestNVTX has a tool watch.
@@ -61,7 +62,7 @@ func TestWatchedChild(t *testing.T) {
 func TestNVTX(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("needs a C compiler to build a tool")
+		testenv.Missing(t, "needs a C compiler to build a tool")
 	}
 	tool := filepath.Join(t.TempDir(), "tool.so")
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", tool, "internal/nvtx/testdata/tool.c").CombinedOutput(); err != nil {
@@ -116,7 +117,7 @@ func TestNVTX(t *testing.T) {
 // Without a tool there are no ranges, and it costs nothing to say so.
 func TestNVTXWithoutATool(t *testing.T) {
 	if os.Getenv("NVTX_INJECTION64_PATH") != "" {
-		t.Skip("a tool watches the tests")
+		testenv.Missing(t, "a tool watches the tests")
 	}
 	stop, err := prof.NVTX()
 	if !errors.Is(err, prof.ErrNoTool) || prof.Watched() {

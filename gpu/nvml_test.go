@@ -16,6 +16,8 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // Each case runs in a child: this binary again, with these variables set, and
@@ -90,7 +92,7 @@ func child(library, task string) error {
 func TestNVML(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("needs a C compiler to build a fake driver library")
+		testenv.Missing(t, "needs a C compiler to build a fake driver library")
 	}
 	const (
 		seen  = "20.5 30.5 50.5 NaN its temperature and the power limit\n"

@@ -3,6 +3,8 @@ package interp
 import (
 	"testing"
 	"time"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 func TestIsWaiting(t *testing.T) {
@@ -32,7 +34,7 @@ func TestIsWaiting(t *testing.T) {
 func TestClock(t *testing.T) {
 	t.Parallel()
 	if _, known := ownCPU(); !known {
-		t.Skip("this system does not say how much CPU time a process received")
+		testenv.Missing(t, "this system does not say how much CPU time a process received")
 	}
 	blocked, runs := startClock(), startClock()
 	before, _ := ownCPU()

@@ -7,13 +7,14 @@ import (
 	"github.com/quernlab/quern/accel/active"
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // One question about all of Fashion-MNIST: 200 of nearly 60 000 pictures.
 func BenchmarkQuery(b *testing.B) {
 	train, _, err := data.FashionMNIST()
 	if err != nil {
-		b.Skip(err)
+		testenv.Optional(b, "%v", err)
 	}
 	pool := active.NewPool(train, 200, 1)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dropout(0.2), nn.Dense(10))

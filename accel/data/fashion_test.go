@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // sample is a published file of three tiny images, and its bytes.
@@ -260,7 +261,7 @@ func TestLoadFashion(t *testing.T) {
 func TestFashionFiles(t *testing.T) {
 	folder, err := fashionPlaces().find()
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("Fashion-MNIST is not here: %v", err)
+		testenv.Optional(t, "Fashion-MNIST is not here: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)

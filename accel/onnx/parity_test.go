@@ -12,6 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // parity is a model that onnxruntime must compute as this module does, for several
@@ -118,7 +119,7 @@ func python(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("there is no Python with onnx and onnxruntime; make kernelspec sets one up in .venv")
+	testenv.Missing(t, "there is no Python with onnx and onnxruntime; make kernelspec sets one up in .venv")
 	return ""
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // kernelTime is how long each kernel takes on the GPU of these tests.
@@ -301,7 +302,7 @@ func TestTraceOnCUDA(t *testing.T) {
 func TestPprofTool(t *testing.T) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("needs the go command, for go tool pprof")
+		testenv.Missing(t, "needs the go command, for go tool pprof")
 	}
 	path := filepath.Join(t.TempDir(), "gpu.pprof")
 	if err := measuredOnCUDA(t).SavePprof(path); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestLostGPU trains in a program whose simulated GPU fails for good after some
@@ -19,7 +21,7 @@ func TestLostGPU(t *testing.T) {
 	}
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("needs the go command, to build the program with a fault")
+		testenv.Missing(t, "needs the go command, to build the program with a fault")
 	}
 	folder := t.TempDir()
 	faulty := filepath.Join(folder, "quern-faulty")

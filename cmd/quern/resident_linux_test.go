@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // filePages is how many pages of files this process has in memory.
@@ -13,7 +15,7 @@ func filePages(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		t.Skip("no /proc:", err)
+		testenv.Missing(t, "no /proc: %v", err)
 	}
 	var size, resident, shared int
 	if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {

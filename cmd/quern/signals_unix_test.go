@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // quern is the command line of this program in a directory with a notebook of one
@@ -142,7 +144,7 @@ func contains(t *testing.T, path string, texts ...string) {
 func TestFullOutput(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip(err)
+		testenv.Missing(t, "%v", err)
 	}
 	for _, arguments := range [][]string{
 		{"version"}, {"help"}, {"run", "-h"}, {"doctor"}, {"doctor", "--json"}, {"install", "--prefix", "p"}, {"uninstall", "-h"}, {"kernel", "-h"}, {"worker", "-h"},

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestRun trains, exports, and has Python say the same where it has onnxruntime.
@@ -27,7 +29,7 @@ func TestRun(t *testing.T) {
 	}
 	interpreter := filepath.Join("..", "..", ".venv", "bin", "python")
 	if exec.Command(interpreter, "-c", "import numpy, onnxruntime").Run() != nil {
-		t.Skip("there is no Python with onnxruntime; make kernelspec sets one up in .venv")
+		testenv.Missing(t, "there is no Python with onnxruntime; make kernelspec sets one up in .venv")
 	}
 	path, err := filepath.Abs(interpreter)
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestMain lets the check start this program again for each of its parts.
@@ -56,7 +58,7 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	}
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("needs the go command, to build the tests of the kernels")
+		testenv.Missing(t, "needs the go command, to build the tests of the kernels")
 	}
 	program := filepath.Join(t.TempDir(), kernelProgram)
 	if text, err := exec.Command(goTool, "test", "-c", "-o", program, "../../accel/internal/cuda/kernels").CombinedOutput(); err != nil {

@@ -1,12 +1,12 @@
 // Package golden compares what a test made with a file under testdata.
 //
-// It is imported by tests only and owns the one flag that renews all such
-// files:
+// Only tests import it. It declares the one flag -update, with which tests
+// write such files instead of comparing with them:
 //
 //	go test ./plots -update
 //
-// Look at the difference before you commit it: a renewed file says whatever
-// the code says now.
+// Look at the difference before you commit it: the new file holds whatever the
+// code produces now.
 package golden
 
 import (
@@ -20,6 +20,10 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// Update reports whether -update is set, for tests whose files [Check] cannot
+// compare, such as those that hold the output of compiled programs.
+func Update() bool { return *update }
 
 // Check fails the test when got differs from the file testdata/name, or when
 // there is no such file. With -update it writes the file, and says so when
@@ -45,6 +49,6 @@ func Check(t testing.TB, name string, got []byte) {
 		t.Fatalf("%v (go test -update writes it)", err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (go test -update renews it):\n%s", path, diff.Diff("want", want, "got", got))
+		t.Errorf("%s differs (go test -update writes it):\n%s", path, diff.Diff("want", want, "got", got))
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/golden"
+	"github.com/quernlab/quern/internal/testenv"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/interp/export"
 	"github.com/quernlab/quern/interp/module"
@@ -157,7 +158,7 @@ func read(t *testing.T, file string, into any) {
 func compare(t *testing.T, all map[string][]export.Cell) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("no Go toolchain")
+		testenv.Missing(t, "no Go toolchain")
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	xmodule "golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 
+	"github.com/quernlab/quern/internal/testenv"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/interp/export"
 	"github.com/quernlab/quern/interp/module"
@@ -87,7 +88,7 @@ func serve(t *testing.T) {
 	t.Helper()
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("there is no go command")
+		testenv.Missing(t, "there is no go command")
 	}
 	cache, err := exec.Command(goTool, "env", "GOMODCACHE").Output()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quernlab/quern/internal/golden"
 	"github.com/quernlab/quern/interp/lower"
 )
 
@@ -71,7 +72,7 @@ func TestGolden(t *testing.T) {
 			if again := lowered(t, cells); again != got {
 				t.Errorf("two runs differ: %s", difference(again, got))
 			}
-			if *update {
+			if golden.Update() {
 				if err := os.WriteFile(file, []byte(cells+line+got), 0o666); err != nil {
 					t.Fatal(err)
 				}

@@ -1,17 +1,15 @@
 package lower_test
 
 import (
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/internal/golden"
 	"github.com/quernlab/quern/interp/lower"
 )
-
-var update = flag.Bool("update", false, "write the golden files; those of programs by the go command")
 
 // TestPrograms runs complete programs as one cell each. The golden files are
 // what the compiled programs print.
@@ -26,13 +24,13 @@ func TestPrograms(t *testing.T) {
 			if name != "packagevar" { // that one sets variables of compiled packages
 				t.Parallel()
 			}
-			golden := strings.TrimSuffix(file, ".go") + ".out"
-			if *update {
+			output := strings.TrimSuffix(file, ".go") + ".out"
+			if golden.Update() {
 				out, err := exec.Command("go", "run", file).Output()
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(golden, out, 0o666); err != nil {
+				if err := os.WriteFile(output, out, 0o666); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -40,7 +38,7 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := os.ReadFile(golden)
+			want, err := os.ReadFile(output)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,17 +2,15 @@ package machine_test
 
 import (
 	"context"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/internal/golden"
 	"github.com/quernlab/quern/interp"
 )
-
-var update = flag.Bool("update", false, "write the golden files, by the go command")
 
 // TestHostile runs complete programs as cells. The golden files are what the
 // compiled programs print.
@@ -22,13 +20,13 @@ func TestHostile(t *testing.T) {
 		t.Fatalf("no programs: %v", err)
 	}
 	for _, file := range files {
-		golden := strings.TrimSuffix(file, ".go") + ".out"
-		if *update {
+		output := strings.TrimSuffix(file, ".go") + ".out"
+		if golden.Update() {
 			out, err := exec.Command("go", "run", file).Output()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(golden, out, 0o666); err != nil {
+			if err := os.WriteFile(output, out, 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -36,7 +34,7 @@ func TestHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := os.ReadFile(golden)
+		want, err := os.ReadFile(output)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestPathAt has the cursor at |.
@@ -59,7 +61,7 @@ func TestPathAt(t *testing.T) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		t.Skip("no home directory: ", err)
+		testenv.Missing(t, "no home directory: %v", err)
 	}
 	if entries, err := os.ReadDir(home); err == nil {
 		names := files("~/", false)

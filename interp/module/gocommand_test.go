@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/internal/testenv"
 	"github.com/quernlab/quern/interp/module"
 )
 
 // A module cache that cannot be written to, as in a read-only home, is named.
 func TestReadOnlyCache(t *testing.T) {
 	if !module.HasGoCommand() {
-		t.Skip("no go command")
+		testenv.Missing(t, "no go command")
 	}
 	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(proxyFolder(t)))
 	t.Setenv("GOSUMDB", "off")

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestMain is also the program that a tool watches: with childVariable it makes some
@@ -34,7 +36,7 @@ const childVariable = "QUERN_TEST_NVTX"
 func TestRanges(t *testing.T) {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("needs a C compiler to build a tool")
+		testenv.Missing(t, "needs a C compiler to build a tool")
 	}
 	for _, row := range []struct {
 		name  string

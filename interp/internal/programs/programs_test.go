@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"go/token"
 	"go/version"
@@ -21,11 +20,10 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/tools/txtar"
 
+	"github.com/quernlab/quern/internal/golden"
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/interp/symbols"
 )
-
-var update = flag.Bool("update", false, "renew the outputs of the programs by the go command")
 
 // limit is how long one cell may take before it is given up; the longest takes
 // a second on a slow machine.
@@ -54,7 +52,7 @@ func TestPrograms(t *testing.T) {
 					t.Run(name, func(t *testing.T) {
 						t.Parallel()
 						out := want[name+".out"]
-						if *update {
+						if golden.Update() {
 							out = compiled(t, f.Data)
 							mu.Lock()
 							want[name+".out"] = out
@@ -64,7 +62,7 @@ func TestPrograms(t *testing.T) {
 					})
 				}
 			})
-			if *update {
+			if golden.Update() {
 				write(t, file, archive, want)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/quernlab/quern/internal/golden"
 	"github.com/quernlab/quern/interp"
 )
 
@@ -62,13 +63,13 @@ func TestSequences(t *testing.T) {
 					return
 				}
 				next = got
-				if !*update && got != s.text {
+				if !golden.Update() && got != s.text {
 					t.Error(string(diff.Diff("want", []byte(s.text), "got", []byte(got))))
 				}
 			})
 			renewed.WriteString(next + "\n")
 		}
-		if *update {
+		if golden.Update() {
 			if err := os.WriteFile(file, []byte(renewed.String()), 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // real is the cuBLASLt of this machine.
@@ -23,7 +24,7 @@ func real(t *testing.T) *library.Handle {
 	t.Helper()
 	found, err := library.CuBLASLt.Open(0)
 	if err != nil {
-		t.Skipf("no cuBLASLt here: %v", err)
+		testenv.Optional(t, "no cuBLASLt here: %v", err)
 	}
 	return found
 }
@@ -74,12 +75,12 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	for _, header := range []string{"cublasLt.h", "library_types.h"} {
 		_, err := os.Stat(filepath.Join(include, header))
 		if _, other := os.Stat(filepath.Join(runtime, header)); err != nil && other != nil {
-			t.Skipf("the header is not beside the library: %v", err)
+			testenv.Optional(t, "the header is not beside the library: %v", err)
 		}
 	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	shim, err := os.ReadFile("shim.c")
 	if err != nil {
@@ -129,7 +130,7 @@ func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	folder := t.TempDir()
 	path := filepath.Join(folder, "libcublasLt.so.13")

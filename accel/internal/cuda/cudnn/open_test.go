@@ -15,6 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // real is the cuDNN of this machine.
@@ -22,7 +23,7 @@ func real(t *testing.T) *library.Handle {
 	t.Helper()
 	found, err := library.CuDNN.Open(0)
 	if err != nil {
-		t.Skipf("no cuDNN here: %v", err)
+		testenv.Optional(t, "no cuDNN here: %v", err)
 	}
 	return found
 }
@@ -53,7 +54,7 @@ func withDriver(t *testing.T) (done bool) {
 	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	folder := t.TempDir()
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", filepath.Join(folder, "libcuda.so.1"), "testdata/libcuda.c").CombinedOutput(); err != nil {
@@ -78,7 +79,7 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v := l.version; v.Major == 9 && v.Minor < 8 {
-		t.Skipf("cuDNN %s plans for a GPU that is there alone; 9.8 is needed", v)
+		testenv.Optional(t, "cuDNN %s plans for a GPU that is there alone; 9.8 is needed", v)
 	}
 	if withDriver(t) {
 		return
@@ -141,11 +142,11 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	include := filepath.Join(filepath.Dir(filepath.Dir(found.Path)), "include")
 	header, err := os.ReadFile(filepath.Join(include, "cudnn_graph_v9.h"))
 	if err != nil {
-		t.Skipf("the header is not beside the library: %v", err)
+		testenv.Optional(t, "the header is not beside the library: %v", err)
 	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	shim, err := os.ReadFile("shim.c")
 	if err != nil {
@@ -221,7 +222,7 @@ func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	folder := t.TempDir()
 	nothing := filepath.Join(folder, "nothing.c") // that the true one is made of, or calls

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // headers finds each cuda.h: that of a toolkit, or of an environment of Python which
@@ -26,7 +28,7 @@ func headers(t *testing.T) []string {
 		}
 	}
 	if len(found) == 0 {
-		t.Skip("no cuda.h here (pip install nvidia-cuda-runtime-cu12, or name one in QUERN_CUDA_H)")
+		testenv.Missing(t, "no cuda.h here (pip install nvidia-cuda-runtime-cu12, or name one in QUERN_CUDA_H)")
 	}
 	return found
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // Every function that is called must be one of a real driver.
@@ -71,7 +73,7 @@ func standIn(t *testing.T) string {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	path := filepath.Join(t.TempDir(), "libcuda.so.1")
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libcuda.c").CombinedOutput(); err != nil {

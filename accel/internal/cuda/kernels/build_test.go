@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/quernlab/quern/internal/golden"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestRegenerate makes all PTX again and compares.
@@ -24,10 +25,10 @@ func TestRegenerate(t *testing.T) {
 	}
 	out, err := exec.Command("clang-19", "--version").Output()
 	if err != nil {
-		t.Skip("clang-19 is not installed (Debian: apt-get install clang-19), so the PTX cannot be made again")
+		testenv.Missing(t, "clang-19 is not installed (Debian: apt-get install clang-19), so the PTX cannot be made again")
 	}
 	if !strings.Contains(string(out), "19.1.7") {
-		t.Skipf("the PTX is made with clang 19.1.7, here is %s", strings.SplitN(string(out), "\n", 2)[0])
+		testenv.Missing(t, "the PTX is made with clang 19.1.7, here is %s", strings.SplitN(string(out), "\n", 2)[0])
 	}
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "./build.sh")
@@ -67,7 +68,7 @@ func assembler(t *testing.T) string {
 			return found[0]
 		}
 	}
-	t.Skip("ptxas is not here (pip install nvidia-cuda-nvcc-cu12), so the PTX cannot be assembled")
+	testenv.Missing(t, "ptxas is not here (pip install nvidia-cuda-nvcc-cu12), so the PTX cannot be assembled")
 	return ""
 }
 
@@ -119,7 +120,7 @@ func TestAssemble(t *testing.T) {
 	}
 	table := fmt.Sprintf("%-32s target  registers  shared  local  spills\n%s", "entry", strings.Join(slices.Concat(rows...), ""))
 	if !strings.Contains(string(version), "V12.9.86") {
-		t.Skipf("the table is of ptxas 12.9.86; this one is\n%s", version)
+		testenv.Missing(t, "the table is of ptxas 12.9.86; this one is\n%s", version)
 	}
 	golden.Check(t, "registers.txt", []byte(table))
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // compiled makes a library of C in a folder.
@@ -18,7 +20,7 @@ func compiled(t *testing.T, folder, name, source string) {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)

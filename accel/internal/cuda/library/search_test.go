@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/internal/loader"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // tree makes files below a folder and a machine whose home is elsewhere.
@@ -145,7 +146,7 @@ func TestEnvironmentOfAnotherPython(t *testing.T) {
 	}
 	python := filepath.Join(root, "venv/bin/python3")
 	if err := os.Symlink(filepath.Join(root, "base/bin/python3.11"), python); err != nil {
-		t.Skip(err)
+		testenv.Missing(t, "%v", err)
 	}
 	for config, want := range map[string]int{"include-system-site-packages = false\n": 0, "include-system-site-packages = true\n": 1} {
 		if err := os.WriteFile(filepath.Join(root, "venv/pyvenv.cfg"), []byte(config), 0o600); err != nil {
@@ -175,7 +176,7 @@ func TestPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("../wide/libnccl.so.2", filepath.Join(root, "mine/link.so")); err != nil {
-		t.Skip(err)
+		testenv.Missing(t, "%v", err)
 	}
 	at := func(name string) string { return filepath.Join(root, name) }
 	t.Chdir(at("notebook"))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // real is the NCCL of this machine.
@@ -22,7 +23,7 @@ func real(t *testing.T) *library.Handle {
 	t.Helper()
 	found, err := library.NCCL.Open(0)
 	if err != nil {
-		t.Skipf("no NCCL here: %v", err)
+		testenv.Optional(t, "no NCCL here: %v", err)
 	}
 	return found
 }
@@ -41,7 +42,7 @@ func TestFunctionsOfTheRealLibrary(t *testing.T) {
 		if !errors.As(err, &e) || e.Call != "ncclGetUniqueId" {
 			t.Error(err)
 		}
-		t.Skip(err)
+		testenv.Optional(t, "%v", err)
 	}
 	other, err := l.NewID()
 	if err != nil || id == other || id == (ID{}) {
@@ -67,11 +68,11 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
 	header, err := os.ReadFile(filepath.Join(include, "nccl.h"))
 	if err != nil {
-		t.Skipf("the header is not beside the library: %v", err)
+		testenv.Optional(t, "the header is not beside the library: %v", err)
 	}
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	shim, err := os.ReadFile("shim.c")
 	if err != nil {
@@ -111,7 +112,7 @@ func fakeLibrary(t *testing.T) Library {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		t.Skip("no C compiler here")
+		testenv.Missing(t, "no C compiler here")
 	}
 	folder := t.TempDir()
 	path := filepath.Join(folder, "libnccl.so.2")

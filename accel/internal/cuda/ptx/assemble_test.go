@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/internal/testenv"
 )
 
 // TestAssemble assembles a kernel of each op in both types, and with 16-bit results, with
@@ -23,7 +24,7 @@ func TestAssemble(t *testing.T) {
 		}
 	}
 	if err != nil {
-		t.Skip("ptxas is not installed (pip install nvidia-cuda-nvcc-cu12), so the kernels cannot be assembled")
+		testenv.Missing(t, "ptxas is not installed (pip install nvidia-cuda-nvcc-cu12), so the kernels cannot be assembled")
 	}
 	if testing.Short() {
 		t.Skip("some seconds of ptxas")
