@@ -261,7 +261,7 @@ func TestLoadFashion(t *testing.T) {
 func TestFashionFiles(t *testing.T) {
 	folder, err := fashionPlaces().find()
 	if errors.Is(err, fs.ErrNotExist) {
-		testenv.Optional(t, "Fashion-MNIST is not here: %v", err)
+		testenv.Missing(t, "Fashion-MNIST is not here: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
