@@ -50,7 +50,7 @@ const (
 
 // Advise tries on a user's own model what may make its training faster, or smaller:
 // a batch of another size, more workers, the set on the device, 16-bit floats,
-// Checkpoint, and each GPU that there is. Each change is tried by itself, in turns
+// Recompute, and each GPU that there is. Each change is tried by itself, in turns
 // with the training as it was given, for a fraction of a second three times, and is
 // advised only if all its turns were faster than all of the latter; one that was faster
 // in the middle is named, with a perhaps.
@@ -117,7 +117,7 @@ func (v *adviser) run(a *Advice, train *data.Set, o *options, size int) error {
 			faster = append(faster, trial{&Tried{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, []Option{On(g.Device)}, v.batch})
 		}
 	}
-	smaller := trial{&Tried{Change: "Checkpoint()"}, train, []Option{Checkpoint()}, v.batch}
+	smaller := trial{&Tried{Change: "Recompute()"}, train, []Option{Recompute()}, v.batch}
 	err = v.measure(append(faster, smaller))
 	for _, t := range faster {
 		a.Tried = append(a.Tried, *t.tried)

@@ -38,7 +38,7 @@ func TestAdvise(t *testing.T) {
 			t.Errorf("%q: %+v", x.Change, x)
 		}
 	}
-	for _, change := range []string{"", "Workers(2)", "train.OnDevice()", "Checkpoint()"} {
+	for _, change := range []string{"", "Workers(2)", "train.OnDevice()", "Recompute()"} {
 		if _, ok := seen[change]; !ok {
 			t.Errorf("%q was not tried", change)
 		}

@@ -233,7 +233,7 @@ func TestDiverged(t *testing.T) {
 		{"input", mlp(8), poisoned(), nil, "example 35 of digits, train: number 0 is +Inf after its transforms; 63 more examples are not finite"},
 		{"parameter", broken, train, nil, "3.bias"},
 		{"function", nn.Sequential(mlp(8), overflow), train, nil, "the output of Square in layer 1, Custom()"},
-		{"checkpoint", nn.Checkpoint(nn.Sequential(mlp(8), overflow)), train, nil, "the output of Square in layer 0.1, Custom()"},
+		{"recompute", nn.Recompute(nn.Sequential(mlp(8), overflow)), train, nil, "the output of Square in layer 0.1, Custom()"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			accel.Seed(1)

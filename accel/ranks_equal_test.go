@@ -64,7 +64,7 @@ var equalTrainings = []struct {
 	{"SyncBatchNorm, two left", rankTraining{model: syncModel, examples: 66, options: []accel.Option{accel.BatchSize(16), accel.Epochs(3), accel.SGD(0.05, 0.9)}}, []int{3, 4}, 1e-5},
 	{"SyncBatchNorm of images", rankTraining{model: syncImages, images: true, examples: 100, validate: true, options: []accel.Option{accel.BatchSize(24), accel.Epochs(2), accel.SGD(0.05, 0.9)}}, []int{2, 4}, 1e-5},
 	{"SyncBatchNorm, accumulated", rankTraining{model: syncModel, examples: 150, bucket: 1000, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(3), accel.SGD(0.05, 0.9)}}, []int{3}, 1e-5},
-	{"SyncBatchNorm, recomputed", rankTraining{model: syncModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Checkpoint(), accel.SGD(0.05, 0.9)}}, []int{2}, 1e-5},
+	{"SyncBatchNorm, recomputed", rankTraining{model: syncModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Recompute(), accel.SGD(0.05, 0.9)}}, []int{2}, 1e-5},
 	{"SyncBatchNorm, BF16", rankTraining{model: syncModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.BF16), accel.SGD(0.01, 0)}}, []int{2}, 2e-3},
 	{"clipped", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.ClipNorm(0.05), accel.SGD(0.5, 0.9)}}, []int{3}, 1e-5},
 	{"LAMB", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.LAMB(1e-2)}}, []int{3}, 1e-5},

@@ -56,7 +56,7 @@ var rankTrainings = map[string]rankTraining{
 	"accumulate": {model: rankModel, examples: 150, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(3), accel.AdamW(1e-3)}},
 	"FP16":       {model: rankModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.01, 0)}},
 	"validation": {model: rankModel, examples: 120, validate: true, twice: true, options: []accel.Option{accel.BatchSize(40), accel.Epochs(4), accel.EarlyStop(1), accel.ReduceOnPlateau(0, 0.5), accel.AdamW(0.05)}},
-	"recompute":  {model: rankModel, examples: 96, bucket: 2000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Checkpoint(), accel.AdamW(1e-3)}},
+	"recompute":  {model: rankModel, examples: 96, bucket: 2000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Recompute(), accel.AdamW(1e-3)}},
 	"frozen": {examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2)}, model: func() nn.Module {
 		frozen := nn.Sequential(nn.Flatten(), nn.Dense(20))
 		nn.Freeze(frozen)

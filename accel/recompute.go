@@ -8,16 +8,16 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Checkpoint trains with less memory: the chains of the model ([nn.Sequential])
+// Recompute trains with less memory: the chains of the model ([nn.Sequential])
 // are computed in parts, of which each keeps only its input and is computed again
-// for the gradient; see [nn.Recompute]. What is learned is the same bit for bit,
+// for the gradient; see [nn.SetRecompute]. What is learned is the same bit for bit,
 // dropout included, and a step takes about a third longer. Layers without
 // parameters get them from one example before the training begins. Fit fails where the
-// model has no chain that could be cut; [nn.Checkpoint] is for those.
+// model has no chain that could be cut; [nn.Recompute] is for those.
 //
 // To keep a training in a file is another matter: that is [Resume].
-func Checkpoint() Option {
-	return plain("Checkpoint()", func(c *options) { c.recompute = true })
+func Recompute() Option {
+	return plain("Recompute()", func(c *options) { c.recompute = true })
 }
 
 // beginRecompute cuts the model, and returns what undoes it. Layers that have no
@@ -30,8 +30,8 @@ func (o *options) beginRecompute(ctx context.Context, model nn.Module, train *da
 	if err := touch(ctx, model, train); err != nil {
 		return nil, err
 	}
-	if nn.Recompute(model, true) == 0 {
-		return nil, errors.New("accel: Checkpoint(): the model is no chain of modules, nn.Sequential, and has none in it; put nn.Checkpoint around its parts")
+	if nn.SetRecompute(model, true) == 0 {
+		return nil, errors.New("accel: Recompute(): the model is no chain of modules, nn.Sequential, and has none in it; put nn.Recompute around its parts")
 	}
-	return func() { nn.Recompute(model, false) }, nil
+	return func() { nn.SetRecompute(model, false) }, nil
 }

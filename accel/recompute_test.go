@@ -20,9 +20,9 @@ func deep() *nn.Chain {
 	return nn.Sequential(nn.Flatten(), nn.Repeat(16, block), nn.Dense(10))
 }
 
-// TestCheckpointOption trains with everything random in use, cut and whole: equal
+// TestRecomputeOption trains with everything random in use, cut and whole: equal
 // weights, bit for bit, in less memory.
-func TestCheckpointOption(t *testing.T) {
+func TestRecomputeOption(t *testing.T) {
 	train, _ := digits(t)
 	train = train.First(1024)
 	fit := func(options ...accel.Option) ([]uint32, int) {
@@ -37,13 +37,13 @@ func TestCheckpointOption(t *testing.T) {
 		return weights(model), run.Card().PeakBytes
 	}
 	want, whole := fit()
-	got, cut := fit(accel.Checkpoint())
-	t.Logf("peak: %d bytes, with Checkpoint() %d", whole, cut)
+	got, cut := fit(accel.Recompute())
+	t.Logf("peak: %d bytes, with Recompute() %d", whole, cut)
 	if !slices.Equal(got, want) {
 		t.Error("the weights are others")
 	}
 	if cut > whole*6/10 {
-		t.Errorf("the peak is %d bytes, with Checkpoint() %d", whole, cut)
+		t.Errorf("the peak is %d bytes, with Recompute() %d", whole, cut)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestEarlyForwardChangesNothing(t *testing.T) {
 			return nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.Dropout(0.2), nn.ReLU(), nn.Flatten(), nn.Dense(10))
 		},
 		"attention": func() nn.Module {
-			return nn.Sequential(nn.Flatten(), nn.Dense(64), nn.Dropout(0.2), nn.Residual(nn.LayerNorm(), nn.Dense(64)), nn.Checkpoint(nn.Dense(16), nn.Dropout(0.3)), nn.Dense(10))
+			return nn.Sequential(nn.Flatten(), nn.Dense(64), nn.Dropout(0.2), nn.Residual(nn.LayerNorm(), nn.Dense(64)), nn.Recompute(nn.Dense(16), nn.Dropout(0.3)), nn.Dense(10))
 		},
 	} {
 		fit := func(before func(nn.Module) error, options ...accel.Option) ([]uint32, []accel.Step, uint64) {
@@ -87,14 +87,14 @@ func TestEarlyForwardChangesNothing(t *testing.T) {
 			before  func(nn.Module) error
 			options []accel.Option
 		}{
-			"Checkpoint()":   {nothing, []accel.Option{accel.Checkpoint()}},
+			"Recompute()":    {nothing, []accel.Option{accel.Recompute()}},
 			"Summary before": {func(m nn.Module) error { return nn.Summary(m, 1, 8, 8).Err }, nil},
 			"Evaluate before": {func(m nn.Module) error {
 				_, err := accel.Evaluate(t.Context(), m, test)
 				return err
 			}, nil},
 		} {
-			if name == "noise" && way != "Checkpoint()" {
+			if name == "noise" && way != "Recompute()" {
 				continue // what the model itself draws, it draws
 			}
 			got, others, after := fit(other.before, other.options...)
@@ -105,25 +105,25 @@ func TestEarlyForwardChangesNothing(t *testing.T) {
 	}
 }
 
-// TestCheckpointOptionEnds wants the model as it was, also when Fit fails, and
+// TestRecomputeOptionEnds wants the model as it was, also when Fit fails, and
 // words where nothing can be cut.
-func TestCheckpointOptionEnds(t *testing.T) {
+func TestRecomputeOptionEnds(t *testing.T) {
 	train, _ := digits(t)
 	model := mlp(4)
-	run, err := accel.Fit(t.Context(), model, train, accel.Steps(1), accel.Checkpoint(), accel.Quiet())
+	run, err := accel.Fit(t.Context(), model, train, accel.Steps(1), accel.Recompute(), accel.Quiet())
 	must(t, run, err)
-	if !slices.Contains(run.Options, "Checkpoint()") {
+	if !slices.Contains(run.Options, "Recompute()") {
 		t.Errorf("options %v", run.Options)
 	}
-	if n := nn.Recompute(model, false); n != 0 {
+	if n := nn.SetRecompute(model, false); n != 0 {
 		t.Errorf("%d chains are still cut", n)
 	}
 	flat, err := data.FromSlices([][]float32{{1, 2}}, []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = accel.Fit(t.Context(), nn.Dense(2), flat, accel.Checkpoint(), accel.Quiet())
-	if err == nil || !strings.Contains(err.Error(), "put nn.Checkpoint around its parts") {
+	_, err = accel.Fit(t.Context(), nn.Dense(2), flat, accel.Recompute(), accel.Quiet())
+	if err == nil || !strings.Contains(err.Error(), "put nn.Recompute around its parts") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -282,16 +282,16 @@ func TestUnseenParameters(t *testing.T) {
 		{"all of it", nn.Sequential(nn.Flatten(), capture(false)), nil, "with 0 that can"},
 		{"a tensor", nn.Sequential(nn.Flatten(), nn.Custom(func(x *accel.Tensor) *accel.Tensor { return x.Mul(scale) }), nn.Dense(10)), nil, "1 parameter that"},
 		{"a struct", &hidden{nn.Dense(10), nn.Sequential(nn.Flatten(), nn.Dense(16)).Forward}, nil, "2 parameters"},
-		{"Checkpoint", nn.Checkpoint(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters"},
-		{"within Checkpoint", nn.Sequential(nn.Flatten(), nn.Checkpoint(nn.Dense(8), nn.Checkpoint(capture(false))), nn.Dense(10)), nil, "2 parameters"},
-		{"accel.Checkpoint", recomputed, []accel.Option{accel.Checkpoint()}, "2 parameters"},
+		{"Recompute", nn.Recompute(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters"},
+		{"within Recompute", nn.Sequential(nn.Flatten(), nn.Recompute(nn.Dense(8), nn.Recompute(capture(false))), nn.Dense(10)), nil, "2 parameters"},
+		{"accel.Recompute", recomputed, []accel.Option{accel.Recompute()}, "2 parameters"},
 		{"bfloat16", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), []accel.Option{accel.AMP(accel.BF16)}, "2 parameters"},
 		{"frozen", nn.Sequential(nn.Flatten(), nn.Custom(frozen.Forward), nn.Dense(10)), nil, ""},
 		{"a loss's", mlp(8), []accel.Option{distil}, ""},
-		{"Recompute, all seen", nn.Sequential(nn.Flatten(), nn.Checkpoint(nn.Dense(16), nn.ReLU()), capture(true), nn.Dense(10)), []accel.Option{accel.Checkpoint()}, ""},
+		{"Recompute, all seen", nn.Sequential(nn.Flatten(), nn.Recompute(nn.Dense(16), nn.ReLU()), capture(true), nn.Dense(10)), []accel.Option{accel.Recompute()}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if _, err := accel.Evaluate(t.Context(), row.model, test.First(1)); err != nil { // so that Checkpoint recomputes
+			if _, err := accel.Evaluate(t.Context(), row.model, test.First(1)); err != nil { // so that Recompute recomputes
 				t.Fatal(err)
 			}
 			run, err := accel.Fit(t.Context(), row.model, train.First(100), append(row.options, accel.Steps(2), accel.Quiet())...)

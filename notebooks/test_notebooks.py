@@ -141,7 +141,7 @@ def test_every_claim_gets_a_verdict(executed):
     techniques = dict(claims)
     for about in (
         "mixed precision: speed", "mixed precision: epochs", "warm-up, cosine", "AdamW against SGD", "LAMB against Adam",
-        "batch 512 for 64", "accumulation: memory", "accumulation: with BatchNorm", "checkpointing: memory", "checkpointing: time",
+        "batch 512 for 64", "accumulation: memory", "accumulation: with BatchNorm", "recomputation: memory", "recomputation: time",
         "prefetching", "fusing: launches", "fusing: time", "replayed plans", "active learning: labels", "active learning: computing",
     ):
         assert any(name.startswith(about) for name in techniques), about

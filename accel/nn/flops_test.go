@@ -35,27 +35,27 @@ func TestFLOPsOfUserModules(t *testing.T) {
 	}
 	recomputed := nn.Sequential(conv(), nn.ReLU(), nn.Flatten(), nn.Dense(10))
 	started(recomputed)
-	if nn.Recompute(recomputed, true) != 1 {
+	if nn.SetRecompute(recomputed, true) != 1 {
 		t.Fatal("no chain was cut")
 	}
 	for name, tt := range map[string]struct {
 		model nn.Module
 		want  int
 	}{
-		"chain":                   {nn.Sequential(conv(), nn.Flatten(), nn.Dense(10)), ofConv + ofDense},
-		"struct":                  {&userBlock{Conv: conv(), Out: nn.Dense(10)}, ofConv + ofDense},
-		"struct in a chain":       {nn.Sequential(&userBlock{Conv: conv(), Out: nn.Dense(10)}), ofConv + ofDense},
-		"struct with a chain":     {&userBlock{Conv: nn.Sequential(conv(), nn.ReLU()), Out: nn.Dense(10)}, ofConv + ofDense},
-		"tensor.Conv2D":           {&userBlock{Conv: conv(), Out: nn.Dense(10), Weight: tensor.Zeros(4, 4, 3, 3)}, ofConv + ofDense + 2*4*8*8*4*9},
-		"Custom":                  {custom(), ofConv},
-		"Custom in a chain":       {nn.Sequential(custom(), nn.Flatten(), nn.Dense(10)), ofConv + ofDense},
-		"Checkpoint":              {nn.Checkpoint(conv(), nn.ReLU()), ofConv},
-		"Checkpoint, started":     {started(nn.Checkpoint(conv(), nn.ReLU())), ofConv},
-		"Checkpoint in a struct":  {started(&userBlock{Conv: nn.Checkpoint(conv()), Out: nn.Dense(10)}), ofConv + ofDense},
-		"Checkpoint of a product": {started(nn.Checkpoint(nn.Flatten(), nn.Dense(10))), 2 * 2 * 8 * 8 * 10},
-		"Recompute":               {recomputed, ofConv + ofDense},
-		"Recompute in a struct":   {nn.Custom(recomputed.Forward, recomputed), ofConv + ofDense},
-		"Residual":                {nn.Residual(nn.Sequential(nn.Conv2D(2, 3, nn.Same()))), 2 * 2 * 8 * 8 * 18},
+		"chain":                    {nn.Sequential(conv(), nn.Flatten(), nn.Dense(10)), ofConv + ofDense},
+		"struct":                   {&userBlock{Conv: conv(), Out: nn.Dense(10)}, ofConv + ofDense},
+		"struct in a chain":        {nn.Sequential(&userBlock{Conv: conv(), Out: nn.Dense(10)}), ofConv + ofDense},
+		"struct with a chain":      {&userBlock{Conv: nn.Sequential(conv(), nn.ReLU()), Out: nn.Dense(10)}, ofConv + ofDense},
+		"tensor.Conv2D":            {&userBlock{Conv: conv(), Out: nn.Dense(10), Weight: tensor.Zeros(4, 4, 3, 3)}, ofConv + ofDense + 2*4*8*8*4*9},
+		"Custom":                   {custom(), ofConv},
+		"Custom in a chain":        {nn.Sequential(custom(), nn.Flatten(), nn.Dense(10)), ofConv + ofDense},
+		"Recompute":                {nn.Recompute(conv(), nn.ReLU()), ofConv},
+		"Recompute, started":       {started(nn.Recompute(conv(), nn.ReLU())), ofConv},
+		"Recompute in a struct":    {started(&userBlock{Conv: nn.Recompute(conv()), Out: nn.Dense(10)}), ofConv + ofDense},
+		"Recompute of a product":   {started(nn.Recompute(nn.Flatten(), nn.Dense(10))), 2 * 2 * 8 * 8 * 10},
+		"SetRecompute":             {recomputed, ofConv + ofDense},
+		"SetRecompute in a module": {nn.Custom(recomputed.Forward, recomputed), ofConv + ofDense},
+		"Residual":                 {nn.Residual(nn.Sequential(nn.Conv2D(2, 3, nn.Same()))), 2 * 2 * 8 * 8 * 18},
 	} {
 		table := nn.Summary(tt.model, 2, 8, 8)
 		if table.Err != nil || table.FLOPs() != tt.want {

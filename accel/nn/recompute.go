@@ -1,66 +1,34 @@
 package nn
 
-import (
-	"math"
+import "github.com/quernlab/quern/accel/tensor"
 
-	"github.com/quernlab/quern/accel/tensor"
-)
+// Recompute is modules one after the other that keep nothing for the gradient
+// but their input: Backward computes them again (Chen et al., Training Deep Nets
+// with Sublinear Memory Cost, 2016), for less memory and the time of their
+// forward pass once more. Gradients are the same. The first input, at which
+// layers get their parameters, is computed as without Recompute.
+func Recompute(layers ...Module) Module { return &recompute{Sequential(layers...)} }
 
-// Recompute lets the chains of a model keep less for the gradient, or with false
-// as much as always: the n modules of a chain, with those of chains within it, are
-// computed in about √n parts, of which each keeps its input only and is computed
-// again by Backward (Chen et al., Training Deep Nets with Sublinear Memory Cost,
-// 2016). Gradients are the same bit for bit; a step takes the time of one more
-// forward pass. It returns the number of chains that this cuts, those of at least
-// two modules; what no chain holds is left alone, and [Checkpoint] is for it.
-func Recompute(model any, on bool) (chains int) {
-	inner := map[*Chain]bool{}
-	walk(model, func(_ []string, v any) {
-		c, ok := v.(*Chain)
-		if !ok {
-			return
-		}
-		walk(c.layers, func(_ []string, v any) { // which are cut with c
-			if within, ok := v.(*Chain); ok {
-				inner[within] = true
-			}
-		})
-		c.recompute = on && !inner[c] && len(c.flat()) > 1
-		if c.recompute {
-			chains++
+type recompute struct{ chain *Chain }
+
+func (c *recompute) Forward(x *Tensor) *Tensor {
+	if untouchedIn(c.chain) {
+		return c.chain.Forward(x)
+	}
+	return tensor.Recompute(func(in []*Tensor) *Tensor { return c.chain.Forward(in[0]) }, x)
+}
+
+// untouchedIn tells whether a layer has no parameters yet.
+func untouchedIn(chain *Chain) bool {
+	found := false
+	walk(chain, func(_ []string, v any) {
+		if l, ok := v.(lazy); ok && empty(l) {
+			found = true
 		}
 	})
-	return chains
+	return found
 }
 
-// flat is the modules of a chain and of the chains in it.
-func (c *Chain) flat() []numbered {
-	var all []numbered
-	for _, layer := range c.numbered() {
-		within, ok := layer.module.(*Chain)
-		if !ok {
-			all = append(all, layer)
-			continue
-		}
-		for _, l := range within.flat() {
-			all = append(all, numbered{layer.path + "." + l.path, l.module})
-		}
-	}
-	return all
-}
-
-// segments is Forward part by part.
-func (c *Chain) segments(x *Tensor) *Tensor {
-	layers := c.flat()
-	parts := int(math.Ceil(math.Sqrt(float64(len(layers)))))
-	in := x
-	for i := range parts {
-		from, to := i*len(layers)/parts, (i+1)*len(layers)/parts
-		y := tensor.Checkpoint(func(in []*Tensor) *Tensor { return through(layers[from:to], in[0]) }, x)
-		if x != in {
-			x.Release()
-		}
-		x = y
-	}
-	return x
-}
+func (c *recompute) String() string  { return "Recompute" + list(c.chain.layers) }
+func (c *recompute) parts() []Module { return c.chain.layers }
+func (c *recompute) private() bool   { return c.chain.private() }

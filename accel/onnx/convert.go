@@ -43,7 +43,7 @@ var refusals = map[string]error{
 
 	"Round8": fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
 
-	"Checkpoint":             fmt.Errorf("%w: it is recorded for gradients alone", ErrUnsupported),
+	"Recompute":              fmt.Errorf("%w: it is recorded for gradients alone", ErrUnsupported),
 	"AttentionGradient":      gradient,
 	"AvgPool2DGradient":      gradient,
 	"BatchNormInputGradient": gradient, "BatchNormSums": gradient,

@@ -99,7 +99,7 @@ func (h *halved) Forward(x *tensor.Tensor) *tensor.Tensor {
 func recomputed() nn.Module {
 	m := nn.Sequential(nn.Dense(4), nn.ReLU(), nn.Dense(4), nn.Tanh(), nn.Dense(2))
 	m.Forward(randn(1, 2, 4))
-	nn.Recompute(m, true)
+	nn.SetRecompute(m, true)
 	return m
 }
 

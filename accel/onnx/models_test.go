@@ -101,7 +101,7 @@ func layerRows() []parity {
 		named("empty chain", row("Sequential", nn.Sequential(), randn(8, 2, 4))),
 		row("Residual", nn.Residual(nn.Dense(4), nn.ReLU()), randn(8, 2, 4)),
 		row("Repeat", nn.Repeat(3, func(int) nn.Module { return nn.Dense(4) }), randn(8, 2, 4)),
-		row("Checkpoint", nn.Checkpoint(nn.Dense(4), nn.ReLU(), nn.Dense(2)), randn(8, 2, 4)),
+		row("Recompute", nn.Recompute(nn.Dense(4), nn.ReLU(), nn.Dense(2)), randn(8, 2, 4)),
 		row("Custom", nn.Custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(x.Sin()) }), randn(8, 2, 4)),
 	}
 }

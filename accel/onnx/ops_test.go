@@ -164,8 +164,8 @@ func opRows() []parity {
 	p = add("CrossEntropy", func(in []T) T { return tensor.CrossEntropy(in[0], in[1]) }, []T{randn(1, 2, 5), tokens(5, 2)})
 	p.covers = append(p.covers, "tensor.CrossEntropy")
 	add("MSE", func(in []T) T { return tensor.MSE(in[0], in[1]) }, []T{x, y})
-	add("Checkpoint", func(in []T) T {
-		return tensor.Checkpoint(func(in []T) T { return in[0].Exp().Mul(in[1]) }, in[0], in[1])
+	add("Recompute", func(in []T) T {
+		return tensor.Recompute(func(in []T) T { return in[0].Exp().Mul(in[1]) }, in[0], in[1])
 	}, []T{x, y})
 	return rows
 }

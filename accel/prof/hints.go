@@ -66,7 +66,7 @@ func (r *Report) Hints() []string {
 	r.sayOfOps(say)
 	if most := peakOf(r.memory); most.Total() >= muchMemory {
 		if kept := most.Bytes[Activations]; float64(kept) >= mostlyKept*float64(most.Total()) {
-			say("%s of %s at the peak are activations kept for the backward pass: nn.Checkpoint keeps only the input of its layers, for the time of their forward pass.", size(float64(kept)), size(float64(most.Total())))
+			say("%s of %s at the peak are activations kept for the backward pass: nn.Recompute keeps only the input of its layers, for the time of their forward pass.", size(float64(kept)), size(float64(most.Total())))
 		}
 	}
 	if len(hints) == 0 {

@@ -57,7 +57,7 @@ func TestHints(t *testing.T) {
 			r := made(95 * time.Millisecond)
 			r.memory = []MemoryPoint{{Bytes: map[MemoryKind]int{Activations: 800 << 20, Parameters: 200 << 20}}}
 			return r
-		}(), []string{"800 MiB of 0.977 GiB", "nn.Checkpoint"}},
+		}(), []string{"800 MiB of 0.977 GiB", "nn.Recompute"}},
 	} {
 		hints := row.report.Hints()
 		if len(hints) != 1 {

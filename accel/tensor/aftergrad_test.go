@@ -61,8 +61,8 @@ func TestAfterGradReadsInTheMidstOfBackward(t *testing.T) {
 	}
 }
 
-// TestAfterGradWaitsForCheckpoints uses a parameter inside and outside of one.
-func TestAfterGradWaitsForCheckpoints(t *testing.T) {
+// TestAfterGradWaitsForRecompute uses a parameter inside and outside of one.
+func TestAfterGradWaitsForRecompute(t *testing.T) {
 	g := tensor.NewGenerator(5)
 	w, x := tensor.Parameter(tensor.Randn(g, 3, 3)), tensor.Randn(g, 2, 3)
 	inner := func(in []*tensor.Tensor) *tensor.Tensor { return in[0].MatMul(w).Tanh() }
@@ -71,7 +71,7 @@ func TestAfterGradWaitsForCheckpoints(t *testing.T) {
 	w.ZeroGrad()
 	var read [][]float32
 	w.AfterGrad(func() { read = append(read, w.Grad().Data()) })
-	x.MatMul(w).Add(tensor.Checkpoint(inner, x.MatMul(w))).Square().Mean().Backward()
+	x.MatMul(w).Add(tensor.Recompute(inner, x.MatMul(w))).Square().Mean().Backward()
 	if len(read) != 1 {
 		t.Fatalf("it was called %d times", len(read))
 	}

@@ -187,16 +187,16 @@ func TestAutocastScope(t *testing.T) {
 	}
 }
 
-// TestAutocastOfCheckpoint replays in the types of the forward pass.
-func TestAutocastOfCheckpoint(t *testing.T) {
-	gradient := func(checkpoint bool) []float32 {
+// TestAutocastOfRecompute replays in the types of the forward pass.
+func TestAutocastOfRecompute(t *testing.T) {
+	gradient := func(recompute bool) []float32 {
 		w := Parameter(New([]float32{1.001, 2.003, 0.3, 0.7}, 2, 2))
 		f := func(in []*Tensor) *Tensor { return in[0].MatMul(in[0]).Exp() }
 		var loss *Tensor
 		Autocast(BFloat16, func() {
 			y := f
-			if checkpoint {
-				y = func(in []*Tensor) *Tensor { return Checkpoint(f, in...) }
+			if recompute {
+				y = func(in []*Tensor) *Tensor { return Recompute(f, in...) }
 			}
 			loss = y([]*Tensor{w}).Sum()
 		})
@@ -204,6 +204,6 @@ func TestAutocastOfCheckpoint(t *testing.T) {
 		return w.Grad().Data()
 	}
 	if got, want := gradient(true), gradient(false); !slices.Equal(got, want) {
-		t.Errorf("the gradient is %v, without Checkpoint %v", got, want)
+		t.Errorf("the gradient is %v, without Recompute %v", got, want)
 	}
 }

@@ -81,7 +81,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 
 // AfterGrad has f be called within each Backward as soon as the gradient of t, a
 // parameter, is complete, while those of others are still to be taken; nil for
-// nothing. With a Checkpoint in the graph it is called at the end. f may read the
+// nothing. With a Recompute in the graph it is called at the end. f may read the
 // gradient, which runs what was recorded up to there.
 func (t *Tensor) AfterGrad(f func()) {
 	locked(func(*ir.Recorder) {

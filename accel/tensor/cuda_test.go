@@ -109,7 +109,7 @@ func TestOnCUDA(t *testing.T) {
 		"Dropout":                TestDropout,
 		"SpecialReductions":      TestSpecialReductions,
 		"ConcatOfMany":           TestConcatOfMany,
-		"Checkpoint":             TestCheckpoint,
+		"Recompute":              TestRecompute,
 		"RunningStatistics":      TestRunningStatistics,
 		"MaxPoolOfEqualElements": TestMaxPoolOfEqualElements,
 		"MaskedAttention":        TestMaskedAttention,

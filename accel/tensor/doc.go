@@ -15,7 +15,7 @@
 //
 // Ops compute in float32, or in float64 where they are given it and can; those
 // of 16-bit floats compute in float32 and round (see the list of types). A step
-// that is too large for the memory can be cut with Checkpoint.
+// that is too large for the memory can be cut with Recompute.
 //
 // Tensors are reclaimed by the garbage collector; nothing is freed by hand.
 // All functions may be called from several goroutines. Two runs with one seed

@@ -150,7 +150,7 @@ func TestAutocastFP8Recomputed(t *testing.T) {
 		AutocastFP8(func() {
 			var y *Tensor
 			if recompute {
-				y = Checkpoint(part, x)
+				y = Recompute(part, x)
 			} else {
 				y = part([]*Tensor{x})
 			}

@@ -12,7 +12,7 @@ import (
 // list of recorded ops, as there is one device at a time; it lives as long as the
 // process.
 //
-// The goroutine that has the lock may enter again: what Checkpoint runs records
+// The goroutine that has the lock may enter again: what Recompute runs records
 // its ops while the recorder is in the midst of one.
 type engine struct {
 	mu       sync.Mutex

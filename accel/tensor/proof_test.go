@@ -14,7 +14,7 @@ var (
 		"Alias":      "TestNoGradAndDetach",
 		"Bernoulli":  "TestDropout", // random numbers; those of torch are others
 		"ByteLinear": "TestByteLinear in accel/internal/cpu",
-		"Checkpoint": "TestCheckpoint",
+		"Recompute":  "TestRecompute",
 		"Fill":       "all that have a constant, with Ones and Zeros",
 		"Finite":     "TestRequireFinite",
 		"Index":      "TestIndicesOfAnyType",

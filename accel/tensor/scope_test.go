@@ -74,7 +74,7 @@ func TestManyGoroutines(t *testing.T) {
 					})
 					continue
 				case 2:
-					Checkpoint(f, p).Sum().Backward()
+					Recompute(f, p).Sum().Backward()
 				case 3:
 					f([]*Tensor{p}).Sum().Backward()
 				}

@@ -39,9 +39,9 @@ func (r *Recorder) backwardFrom(y, dy *Value) {
 		clear(r.underWay[outer:])
 		r.underWay = r.underWay[:outer]
 	}()
-	// What a Checkpoint runs again may add to a gradient that is complete but for
+	// What a Recompute runs again may add to a gradient that is complete but for
 	// that.
-	early := outer == 0 && !slices.ContainsFunc(order, func(v *Value) bool { return v.leaf == nil && v.op.Name() == Checkpoint{}.Name() })
+	early := outer == 0 && !slices.ContainsFunc(order, func(v *Value) bool { return v.leaf == nil && v.op.Name() == Recompute{}.Name() })
 	for i := len(order) - 1; i >= 0; i-- {
 		l := order[i].leaf
 		r.backwardOne(order[i])
@@ -125,7 +125,7 @@ func (r *Recorder) backwardOne(v *Value) {
 			x.grad = g
 		}
 	}
-	v.consumed = true // now, since a Checkpoint may run the list on the way
+	v.consumed = true // now, since a Recompute may run the list on the way
 	v.tape--
 	for _, x := range v.in {
 		x.tape--

@@ -32,7 +32,7 @@ type Recorder struct {
 	epoch     uint64   // number of the list
 
 	noGrad      int
-	replays     int      // Checkpoints that run their function again
+	replays     int      // of Recompute ops that run their function again
 	underWay    []*Value // values whose gradient is being taken
 	completed   []*Leaf  // whose After is called at the end of Backward
 	marks       uint64   // number of Backward calls

@@ -25,7 +25,7 @@ func (r *Recorder) Sources(y *Value, without []*Leaf) []Source {
 			add(Source{v.leaf, v.shape})
 			continue
 		}
-		if c, ok := v.op.(Checkpoint); ok {
+		if c, ok := v.op.(Recompute); ok {
 			for _, s := range c.Sources {
 				add(s)
 			}

@@ -117,7 +117,7 @@ func (e *OutOfMemoryError) Error() string {
 	if e.Free >= 0 {
 		free = fmt.Sprintf(", %d are free", e.Free)
 	}
-	return fmt.Sprintf("out of memory on %s: %d bytes are needed%s; try a smaller batch, several small ones whose gradients add up, or Checkpoint", e.Device, e.Need, free)
+	return fmt.Sprintf("out of memory on %s: %d bytes are needed%s; try a smaller batch, several small ones whose gradients add up (accel.Accumulate), or accel.Recompute", e.Device, e.Need, free)
 }
 
 // DeviceError says that a device could not do what was asked of it: it lacks an op,

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// tower is a deep network whose blocks may be checkpointed.
+// tower is a deep network whose blocks may be recomputed.
 type tower struct {
 	weights [][2]*Tensor
 	g       *Generator
@@ -38,7 +38,7 @@ func (n *tower) run(x *Tensor, every int) (loss float64, grads [][]float32) {
 		}
 		var next *Tensor
 		if every > 1 {
-			next = Checkpoint(part, y)
+			next = Recompute(part, y)
 		} else {
 			next = part([]*Tensor{y})
 		}
@@ -67,7 +67,7 @@ func (n *tower) parameters() []*Tensor {
 	return p
 }
 
-func TestCheckpoint(t *testing.T) {
+func TestRecompute(t *testing.T) {
 	var loss [2]float64
 	var grads [2][][]float32
 	for i, every := range []int{1, 3} {
@@ -87,27 +87,27 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestNestedCheckpointDraws wants the same random numbers in the gradient as in the
+// TestNestedRecomputeDraws wants the same random numbers in the gradient as in the
 // forward pass where a function that draws is within another one that does.
-func TestNestedCheckpointDraws(t *testing.T) {
+func TestNestedRecomputeDraws(t *testing.T) {
 	drop := func(x *Tensor) *Tensor { return x.Dropout(0.5, nil, true) }
-	run := func(checkpoint func(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor) []float32 {
+	run := func(recompute func(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor) []float32 {
 		Seed(7)
 		x := Parameter(Ones(64))
 		third := func(in []*Tensor) *Tensor { return drop(in[0].Square()) }
-		second := func(in []*Tensor) *Tensor { return checkpoint(third, drop(in[0])) }
-		first := func(in []*Tensor) *Tensor { return drop(checkpoint(second, in[0].MulScalar(3))).Square() }
-		checkpoint(first, x).Sum().Backward()
+		second := func(in []*Tensor) *Tensor { return recompute(third, drop(in[0])) }
+		first := func(in []*Tensor) *Tensor { return drop(recompute(second, in[0].MulScalar(3))).Square() }
+		recompute(first, x).Sum().Backward()
 		return append(x.Grad().Data(), Uniform(nil, 0, 1, 1).Data()...)
 	}
 	want := run(func(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor { return f(in) })
-	if got := run(Checkpoint); !slices.Equal(got, want) {
+	if got := run(Recompute); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
 
-// TestCheckpointMemory measures what a step takes.
-func TestCheckpointMemory(t *testing.T) {
+// TestRecomputeMemory measures what a step takes.
+func TestRecomputeMemory(t *testing.T) {
 	peak := func(every int) (bytes int) {
 		withThreads(1, func() {
 			n := newTower(16, 32)
@@ -118,26 +118,26 @@ func TestCheckpointMemory(t *testing.T) {
 		return bytes
 	}
 	whole, parts := peak(1), peak(4)
-	t.Logf("16 blocks take %d bytes, as 4 checkpoints %d", whole, parts)
+	t.Logf("16 blocks take %d bytes, recomputed in 4 parts %d", whole, parts)
 	if parts > whole*6/10 {
-		t.Errorf("16 blocks take %d bytes, as 4 checkpoints %d", whole, parts)
+		t.Errorf("16 blocks take %d bytes, recomputed in 4 parts %d", whole, parts)
 	}
 }
 
-func TestCheckpointMore(t *testing.T) {
+func TestRecomputeMore(t *testing.T) {
 	x, w := Parameter(New([]float32{1, 2}, 2)), Parameter(New([]float32{3, 4}, 2))
 	// Nested, of two inputs, with a result that is read inside.
 	inner := func(in []*Tensor) *Tensor { return in[0].Mul(w).Exp() }
 	outer := func(in []*Tensor) *Tensor {
-		y := Checkpoint(inner, in[0].MulScalar(0.1))
+		y := Recompute(inner, in[0].MulScalar(0.1))
 		y.Sum().Item()
 		return y.Mul(in[1])
 	}
-	run := func(f func(in []*Tensor) *Tensor, checkpoint bool) [][]float32 {
+	run := func(f func(in []*Tensor) *Tensor, recompute bool) [][]float32 {
 		in := []*Tensor{x, x.MulScalar(2)}
 		var y *Tensor
-		if checkpoint {
-			y = Checkpoint(f, in...)
+		if recompute {
+			y = Recompute(f, in...)
 		} else {
 			y = f(in)
 		}
@@ -155,7 +155,7 @@ func TestCheckpointMore(t *testing.T) {
 	// Running statistics move once.
 	mean, variance := Zeros(1), Ones(1)
 	p := Parameter(New([]float32{1, 3}, 2, 1))
-	y := Checkpoint(func(in []*Tensor) *Tensor { return BatchNorm(in[0], nil, nil, mean, variance, 0.5, 1e-5, true) }, p)
+	y := Recompute(func(in []*Tensor) *Tensor { return BatchNorm(in[0], nil, nil, mean, variance, 0.5, 1e-5, true) }, p)
 	y.Square().Sum().Backward()
 	if mean.Item() != 1 {
 		t.Errorf("the running mean is %v, want 1", mean.Item())
@@ -165,11 +165,11 @@ func TestCheckpointMore(t *testing.T) {
 		t.Errorf("a second Backward: %v", err)
 	}
 	NoGrad(func() {
-		if Checkpoint(inner, x).RequiresGrad() {
+		if Recompute(inner, x).RequiresGrad() {
 			t.Error("a gradient flows under NoGrad")
 		}
 	})
-	if got := Checkpoint(func(in []*Tensor) *Tensor { return in[0] }, Ones(2)).Data(); got[1] != 1 {
+	if got := Recompute(func(in []*Tensor) *Tensor { return in[0] }, Ones(2)).Data(); got[1] != 1 {
 		t.Errorf("the identity gives %v", got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Checkpoint is f(in...), of which the gradient needs no more memory than its
+// Recompute is f(in...), of which the gradient needs no more memory than its
 // inputs and its result: Backward runs f again to have what f made on the way,
 // which costs its forward pass once more. Parameters that f uses get their
 // gradients as always. Random numbers that f draws are the same the second time,
@@ -16,13 +16,13 @@ import (
 // f must compute the same both times, from in, and should release what it makes
 // and does not return; what it returns it gives away, and must not keep. It computes on the goroutine that calls it: ops of others
 // wait until f is done, so f must not wait for them.
-func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
+func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	e := shared()
 	e.enter()
 	defer e.leave()
 	var values []*ir.Value
 	for _, t := range in {
-		values = append(values, t.value("Checkpoint"))
+		values = append(values, t.value("Recompute"))
 	}
 	e.recorder.Trim()
 	first, again, cast, eight := &draws{}, false, e.now.cast, e.now.eight
@@ -33,7 +33,7 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		}
 		if again {
 			defer first.again()()
-		} else { // also where a Checkpoint around this one runs its function again
+		} else { // also where a Recompute around this one runs its function again
 			again = true
 			first.around = drawn.Load()
 			drawn.Store(first)
@@ -42,9 +42,9 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		var y *Tensor
 		from := e.recorder.Position()
 		within(func(s *scope) { s.cast, s.eight = cast, eight }, func() { y = f(tensors) })
-		out := y.known("Checkpoint")
+		out := y.known("Recompute")
 		if e.recorder.Since(out, from) {
-			out.Drop() // nobody but the checkpoint has it
+			out.Drop() // nobody but the recorded function has it
 		}
 		for _, t := range tensors {
 			if t != y {
@@ -53,7 +53,7 @@ func Checkpoint(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		}
 		return out
 	}
-	return wrap(e.recorder.Checkpoint(replay, values))
+	return wrap(e.recorder.Recompute(replay, values))
 }
 
 // draws remembers where generators stood when a function first drew from them.

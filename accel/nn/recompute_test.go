@@ -10,10 +10,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestCheckpoint trains a model with everything in it, with and without
-// checkpoints, and wants equal bits. What memory it saves is tested where it is
+// TestRecompute trains a model with everything in it, with and without
+// recomputation, and wants equal bits. What memory it saves is tested where it is
 // saved, in the tensor package.
-func TestCheckpoint(t *testing.T) {
+func TestRecompute(t *testing.T) {
 	const rows, width, blocks = 256, 64, 4
 	train := func(wrap func(layers ...nn.Module) nn.Module) (numbers []float32) {
 		tensor.Seed(4)
@@ -41,14 +41,14 @@ func TestCheckpoint(t *testing.T) {
 		return numbers
 	}
 	want := train(func(layers ...nn.Module) nn.Module { return nn.Sequential(layers...) })
-	if got := train(nn.Checkpoint); !slices.Equal(got, want) {
-		t.Error("other numbers than without checkpoints")
+	if got := train(nn.Recompute); !slices.Equal(got, want) {
+		t.Error("other values than without recomputation")
 	}
 }
 
-// TestRecompute counts the chains that are cut, and looks at names of layers in
+// TestSetRecompute counts the chains that are cut, and looks at names of layers in
 // errors of a chain that is.
-func TestRecompute(t *testing.T) {
+func TestSetRecompute(t *testing.T) {
 	type own struct {
 		Body *nn.Chain
 		Head nn.Module
@@ -67,16 +67,16 @@ func TestRecompute(t *testing.T) {
 		"not a chain":     {nn.Dense(2), 0},
 		"chain of a half": {nn.Repeat(3, func(int) nn.Module { return one() }), 1},
 	} {
-		if n := nn.Recompute(row.model, true); n != row.want {
+		if n := nn.SetRecompute(row.model, true); n != row.want {
 			t.Errorf("%s: %d chains, want %d", name, n, row.want)
 		}
-		if n := nn.Recompute(row.model, false); n != 0 {
+		if n := nn.SetRecompute(row.model, false); n != 0 {
 			t.Errorf("%s: %d chains are still cut", name, n)
 		}
 	}
 	model := nn.Sequential(nn.Dense(4), nn.Sequential(nn.ReLU(), nn.Sequential(nn.Dense(3))), nn.Dense(2))
 	model.Forward(tensor.Zeros(1, 5))
-	nn.Recompute(model, true)
+	nn.SetRecompute(model, true)
 	var layer *nn.LayerError
 	err := func() (err error) {
 		defer nn.Catch(&err)
@@ -87,7 +87,7 @@ func TestRecompute(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	inner := nn.Sequential(nn.Flatten(), nn.Sequential(nn.ReLU(), nn.Sequential(nn.ReLU(), nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(7) }))))
-	nn.Recompute(inner, true)
+	nn.SetRecompute(inner, true)
 	err = func() (err error) {
 		defer nn.Catch(&err)
 		inner.Forward(tensor.Parameter(tensor.Zeros(1, 6)))

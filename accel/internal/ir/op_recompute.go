@@ -1,32 +1,32 @@
 package ir
 
-// Checkpoint is y = f(x…), the first input, of which nothing that f made on the
+// Recompute is y = f(x…), the first input, of which nothing that f made on the
 // way is kept: the gradient runs f again, on the other inputs x (Chen et al.,
 // arXiv:1604.06174).
-type Checkpoint struct {
+type Recompute struct {
 	// Replay records f for values that stand for the inputs.
 	Replay func(in []*Value) *Value
 	// Sources are the parameters that f uses beside its inputs.
 	Sources []Source
 }
 
-// Name is Checkpoint.
-func (Checkpoint) Name() string { return "Checkpoint" }
+// Name is Recompute.
+func (Recompute) Name() string { return "Recompute" }
 
-// Class of Checkpoint is a view.
-func (Checkpoint) Class([]*Value) Class { return View }
+// Class of Recompute is a view.
+func (Recompute) Class([]*Value) Class { return View }
 
 // AppendKey has nothing to add: what Replay records is in the list itself.
-func (Checkpoint) AppendKey(key []byte) []byte { return key }
+func (Recompute) AppendKey(key []byte) []byte { return key }
 
-func (Checkpoint) view(in Layout) (Layout, bool) { return in, true }
+func (Recompute) view(in Layout) (Layout, bool) { return in, true }
 
 // Infer is y's type.
-func (Checkpoint) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
+func (Recompute) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
 
-// Gradient of Checkpoint records f again and then its gradient. That of
+// Gradient of Recompute records f again and then its gradient. That of
 // parameters which f uses goes to them at once.
-func (o Checkpoint) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
+func (o Recompute) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	inputs := r.stand(in[1:])
 	y := r.suspend(dy, func() *Value { return o.Replay(inputs) })
 	grads := make([]*Value, len(in))
@@ -43,9 +43,9 @@ func (o Checkpoint) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []boo
 	return grads
 }
 
-// Checkpoint records f(in…) and, if a gradient flows into it, forgets what f
+// Recompute records f(in…) and, if a gradient flows into it, forgets what f
 // made on the way.
-func (r *Recorder) Checkpoint(f func(in []*Value) *Value, in []*Value) *Value {
+func (r *Recorder) Recompute(f func(in []*Value) *Value, in []*Value) *Value {
 	inputs := r.stand(in)
 	y := f(inputs)
 	if !y.requires || r.noGrad > 0 {
@@ -58,7 +58,7 @@ func (r *Recorder) Checkpoint(f func(in []*Value) *Value, in []*Value) *Value {
 	sources := r.Sources(y, own)
 	r.forgetTape(y)
 	y.requires = true // through the op, whether or not one of its inputs does
-	out := r.Record(Checkpoint{Replay: f, Sources: sources}, append([]*Value{y}, in...)...)
+	out := r.Record(Recompute{Replay: f, Sources: sources}, append([]*Value{y}, in...)...)
 	y.requires = y.leaf != nil
 	return out
 }
@@ -108,5 +108,5 @@ func (r *Recorder) suspend(dy *Value, f func() *Value) (y *Value) {
 	return y
 }
 
-// Replaying tells whether a Checkpoint runs its function again.
+// Replaying tells whether a Recompute runs its function again.
 func (r *Recorder) Replaying() bool { return r.replays > 0 }
