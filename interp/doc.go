@@ -14,9 +14,9 @@
 // # What a cell may be
 //
 // Any mix of imports, declarations and statements. Packages that are known are
-// imported by themselves. Unused variables, imports and labels are fine, and where a
-// function has them a note says that the Go compiler would reject that. ctx is
-// predeclared in every cell: a context.Context that an interrupt of the cell
+// imported by themselves. Unused variables, imports and labels are fine. Where
+// functions have them, or blocks have unused variables, a note says that the Go
+// compiler would reject that. ctx is predeclared in every cell: a context.Context that an interrupt of the cell
 // cancels. One that a cell sets stays set, an interrupt of a later cell does not
 // cancel it; but one that derives from ctx and has ended is replaced.
 //
@@ -25,7 +25,9 @@
 //   - A cell fails when its last statement is a call whose last result is a
 //     non-nil error, and when a statement sets a variable of type error that
 //     outlives the cell from a call and nothing in the cell reads it, before
-//     another statement overwrites it or the cell ends. `_ = err` reads it.
+//     another statement overwrites it or the cell ends. `_ = err` reads it. An error
+//     variable of a block that nothing reads, which the Go compiler rejects, fails the
+//     cell where it is set; in a function there is only the note.
 //   - Functions see the variables that statements of their cell define. A
 //     statement that would reach one before its definition is refused.
 //   - defer at the top level runs at the end of the cell. return there is refused.

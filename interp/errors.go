@@ -174,13 +174,6 @@ func (s *Session) unreadFailure(e *unreadError) *Error {
 	return newError(nameError, value, s.frameLines(e.set, ""))
 }
 
-// overwritten ends the cell before it loses an error.
-func (s *Session) overwritten(err error, name string, cell, line, column int) {
-	if err != nil {
-		panic(&unreadError{err, name, token.Position{Filename: filename(cell), Line: line, Column: column}})
-	}
-}
-
 // errorValue makes an error value that the cell did not handle its failure.
 func (s *Session) errorValue(err error, at token.Position) *Error {
 	return newError(nameError, fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(err)), s.frameLines(at, ""))

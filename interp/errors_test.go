@@ -93,6 +93,10 @@ func TestTraceback(t *testing.T) {
 			"cell[1]:1:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi"},
 		{"unread error before another", []string{"_, err := strconv.Atoi(\"a\")\n_, err = strconv.Atoi(\"1\")"},
 			"cell[1]:1:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi"},
+		{"unread error of a block", []string{"sum := 0\nfor _, text := range []string{\"1\", \"a\"} {\n\tn, err := strconv.Atoi(text)\n\tsum += n\n}"},
+			"cell[1]:3:5\n    n, err := strconv.Atoi(text)\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
+		{"unread error of a head", []string{"if n, err := strconv.Atoi(\"a\"); n == 0 {\n\tpanic(n)\n}"},
+			"cell[1]:1:7\n    if n, err := strconv.Atoi(\"a\"); n == 0 {\nerror: strconv.Atoi"},
 		{"compile errors", []string{"x := a\ny := b"}, "cell[1]:1:6: undefined: a\n    x := a\n         ^\ncell[1]:2:6: undefined: b\n    y := b\n         ^"},
 		{"unsupported", []string{"import \"weak\"\nx := 1\nweak.Make(&x)"}, "cell[1]:3:1: "},
 	} {

@@ -15,7 +15,7 @@ import (
 //	Guard(cell, f) func()      f, to be run by a goroutine of compiled code
 //	Stop()                     ends interrupted code; called when the stop flag is up
 //	Stopped() bool             the stop flag, under the race detector
-//	Unread(err, name, cell, line, column)  err is about to be overwritten and was not read
+//	Unread(err, name, cell, line, column)  err is about to be lost and was not read
 //	ErrorBegin, ErrorOverwrite, ErrorCheck     the methods of unreadErrors
 func (s *Session) symbols() map[string]reflect.Value {
 	return map[string]reflect.Value{
@@ -24,7 +24,7 @@ func (s *Session) symbols() map[string]reflect.Value {
 		"Guard":   reflect.ValueOf(s.guard),
 		"Stop":    reflect.ValueOf(s.checkStop),
 		"Stopped": reflect.ValueOf(s.stopping.Load),
-		"Unread":  reflect.ValueOf(s.overwritten),
+		"Unread":  reflect.ValueOf(s.unread.Lose),
 
 		"ErrorBegin":     reflect.ValueOf(s.unread.Begin),
 		"ErrorOverwrite": reflect.ValueOf(s.unread.Overwrite),

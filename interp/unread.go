@@ -37,6 +37,13 @@ func (u *unreadErrors) Overwrite(key string, err error, name string, cell, line,
 	u.Begin(key, cell, line, column)
 }
 
+// Lose ends the cell if err, which was set at line and nothing reads, is not nil.
+func (u *unreadErrors) Lose(err error, name string, cell, line, column int) {
+	if err != nil {
+		panic(&unreadError{err, name, token.Position{Filename: filename(cell), Line: line, Column: column}})
+	}
+}
+
 // Check ends the cell if err is unread and not nil.
 func (u *unreadErrors) Check(key string, err error, name string) {
 	if failure := u.failure(key, err, name); failure != nil {

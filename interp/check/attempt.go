@@ -21,21 +21,22 @@ const sessionPath = "quern/session"
 type attempt struct {
 	*Checker
 	*unit
-	info      *types.Info
-	hoisting  *hoisting
-	declared  map[string]bool // package-level names that the cell declares
-	own       map[string]bool // names that its imports declare
-	runsMain  bool            // its function main is all that it runs
-	main      bool            // it calls its function main
-	notes     []note
-	unknown   []*ast.ImportSpec // imports that fail
-	result    ast.Expr          // X of the last statement, when it is an expression
-	unused    bool              // go/types said that a call as last statement does nothing
-	originals map[types.Object]types.Object
-	renamed   []*ast.Ident // by renameHidden
-	show      *types.Func  // what showName is in the cell
-	methods   []*addedMethod
-	errs      ErrorList
+	info       *types.Info
+	hoisting   *hoisting
+	declared   map[string]bool // package-level names that the cell declares
+	own        map[string]bool // names that its imports declare
+	runsMain   bool            // its function main is all that it runs
+	main       bool            // it calls its function main
+	notes      []note
+	unusedVars map[token.Pos]bool // where variables are declared that nothing reads
+	unknown    []*ast.ImportSpec  // imports that fail
+	result     ast.Expr           // X of the last statement, when it is an expression
+	unused     bool               // go/types said that a call as last statement does nothing
+	originals  map[types.Object]types.Object
+	renamed    []*ast.Ident // by renameHidden
+	show       *types.Func  // what showName is in the cell
+	methods    []*addedMethod
+	errs       ErrorList
 }
 
 func newInfo() *types.Info {

@@ -41,6 +41,9 @@ type Cell struct {
 	// unread before it: those whose Set is not valid are read.
 	Tracks map[ast.Stmt][]Track
 	Begins map[ast.Stmt][]Unread
+	// Lost has, for statements in blocks, the variables of type error that they set
+	// and that nothing in the cell reads; see lost.go.
+	Lost map[ast.Stmt][]Unread
 	// Carried names declarations of earlier cells that are part of this one
 	// because something that they use is redefined here.
 	Carried []string

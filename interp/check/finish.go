@@ -35,6 +35,7 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	a.collect(cell)
 	a.setResult(cell)
 	a.unreadErrors(cell)
+	a.lostErrors(cell)
 	for _, d := range a.plan.carried {
 		if e := a.plan.dropped[d]; e != nil {
 			a.broken(cell, d, e)

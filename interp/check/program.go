@@ -145,13 +145,15 @@ func (a *attempt) rejected(pos token.Pos, msg string) {
 	a.note(pos, msg, fmt.Sprintf("the Go compiler would reject this cell: %d:%d: %s", p.Line, p.Column, msg))
 }
 
-// noteAllowed notes an error that a cell may have, where a compiler would stop. Names that nothing uses are noted in
-// functions; the variables, labels and imports of the cell itself are for later cells.
+// noteAllowed notes an error that a cell may have, where a compiler would stop: names that nothing uses in functions, and
+// variables that nothing uses in blocks. The variables, labels and imports of the cell itself are for later cells.
 func (a *attempt) noteAllowed(e types.Error) {
 	if a.sketch || !a.isOwn(e.Pos) {
 		return
 	}
-	if inBody := a.body.Pos() <= e.Pos && e.Pos < a.body.End(); inBody && !a.inLiteral(e.Pos) {
+	if strings.HasPrefix(e.Msg, "declared and not used") {
+		set(&a.unusedVars, e.Pos, true)
+	} else if inBody := a.body.Pos() <= e.Pos && e.Pos < a.body.End(); inBody && !a.inLiteral(e.Pos) {
 		return
 	}
 	if strings.Contains(e.Msg, " imported ") && !a.program {

@@ -24,8 +24,11 @@ import (
 //	}
 
 // at is the offset in the cell of a node of the checked cell.
-func (c *cell) at(n ast.Node) int {
-	position := c.checked.Fset.Position(n.Pos())
+func (c *cell) at(n ast.Node) int { return c.offset(n.Pos()) }
+
+// offset is the offset in the cell of a position in the checked cell.
+func (c *cell) offset(pos token.Pos) int {
+	position := c.checked.Fset.Position(pos)
 	offset := 0
 	for range position.Line - 1 {
 		i := strings.IndexByte(c.Source[offset:], '\n')

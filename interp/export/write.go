@@ -394,7 +394,7 @@ func (p *program) statement(c *cell, piece *piece, to *section) string {
 			return edited(c.Source, piece.start, start, p.renames(c, piece)) + p.assignments(c, piece, d)
 		}
 	}
-	return p.text(c, piece, p.trackErrors(c, piece, to)...)
+	return p.text(c, piece, append(p.trackErrors(c, piece, to), p.lostErrors(c, piece)...)...)
 }
 
 // defineLocally says whether a statement with := defines variables of its

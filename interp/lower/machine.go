@@ -29,6 +29,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Info:   e.Info,
 		Stop:   e.stop,
 		Notes:  e.tracks,
+		Losses: e.losses,
 		Short:  machine.ShortSlices(e.Info, &ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...),
 		Cell:   e.cell.Number,
 		Global: func(v *types.Var) string { return e.names[v] },

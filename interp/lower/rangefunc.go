@@ -118,6 +118,7 @@ func (f *function) rangeFunc(w *writer, s *ast.RangeStmt, label string, sig *typ
 		for _, set := range set {
 			set(w)
 		}
+		f.lost(w, s)
 		f.statements(w, s.Body.List)
 		w.line("%s = %d", it.state, ready)
 		w.line("return true")

@@ -60,6 +60,7 @@ func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
 		w.indent++
 		if a, ok := c.Comm.(*ast.AssignStmt); ok {
 			f.assignReceived(w, a, received[i])
+			f.lost(w, a)
 		}
 		f.clauseStatements(w, c.Body)
 		w.indent--

@@ -78,6 +78,9 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 	default:
 		panic(fmt.Sprintf("statement %T", s))
 	}
+	if _, head := s.(*ast.RangeStmt); !head {
+		f.lost(w, s)
+	}
 }
 
 func (f *function) expression(w *writer, x ast.Expr) { w.line("%s", f.expr(x)) }

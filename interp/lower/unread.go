@@ -6,6 +6,8 @@ package lower
 //	for ... { _, err = f() }     ->  sessionʹ.ErrorBegin("errʹ1", 2, 0, 0)
 //	                                 for ... { sessionʹ.ErrorOverwrite("errʹ1", errʹ1, "err", 2, 5, 6); ... }
 //
+//	for ... { _, err := f() }    ->  for ... { _, errʹ1 := f(); sessionʹ.Unread(errʹ1, "err", 2, 1, 14) }
+//
 // The numbers are the cell, line and column where the error is set.
 
 import (
@@ -23,6 +25,8 @@ type ErrorNotes interface {
 	Begin(key string, cell, line, column int)
 	// Overwrite ends the cell if err is unread and not nil, before the statement at line overwrites it.
 	Overwrite(key string, err error, name string, cell, line, column int)
+	// Lose ends the cell if err, which was set at line and nothing reads, is not nil.
+	Lose(err error, name string, cell, line, column int)
 }
 
 // unread emits what comes before a statement of the cell: the checks of errors that it overwrites, and the notes of what is
@@ -58,6 +62,29 @@ func (f *function) track(w *writer, s ast.Stmt) {
 		}
 		w.line("%s(%q, %s, %q, %d, %d, %d)", f.session("ErrorOverwrite"), f.names[v], f.names[v], v.Name(), f.cell.Number, track.Set.Line, track.Set.Column)
 	}
+}
+
+// lost emits the checks of the errors that s sets and nothing reads.
+func (f *function) lost(w *writer, s ast.Stmt) {
+	if !f.top {
+		return
+	}
+	for _, lost := range f.cell.Lost[s] {
+		w.line("%s(%s, %q, %d, %d, %d)", f.session("Unread"), f.locals[lost.Var], lost.Var.Name(), f.cell.Number, lost.Set.Line, lost.Set.Column)
+	}
+}
+
+// losses are the same checks for package machine.
+func (e *emitter) losses(s ast.Stmt) []machine.Note {
+	if e.Errors == nil {
+		return nil
+	}
+	var list []machine.Note
+	for _, lost := range e.cell.Lost[s] {
+		name, cell, line, column := lost.Var.Name(), e.cell.Number, lost.Set.Line, lost.Set.Column
+		list = append(list, machine.Note{Var: lost.Var, Run: func(err error) { e.Errors.Lose(err, name, cell, line, column) }})
+	}
+	return list
 }
 
 // tracks are the same notes for package machine.

@@ -47,6 +47,9 @@ type Source struct {
 	Short map[*ast.CallExpr]Capacity
 	// Notes are called before a statement; nil if there are none.
 	Notes func(ast.Stmt) []Note
+	// Losses are called after a statement, or at the beginning of the body of a range or
+	// of a select clause; nil if there are none.
+	Losses func(ast.Stmt) []Note
 	// Stop is called for each statement and panics with a *Stopped to end the
 	// compilation; nil if nothing does.
 	Stop func()

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// A Note is called before a statement, with the value of a variable of type error that outlives the function.
+// A Note is called before or after a statement, with the value of a variable of type error.
 type Note struct {
 	Var *types.Var
 	Run func(error)
@@ -18,9 +18,29 @@ func (c *compiler) notes(s ast.Stmt) {
 		return
 	}
 	for _, n := range c.source.Notes(s) {
-		m := c.mark()
-		at, run := c.get(c.global(s, n.Var), nil).at, n.Run
-		c.native("note "+n.Var.Name(), &native{run: func(_ *thread, _, sb unsafe.Pointer) { run(*failure(sb, at)) }})
-		c.release(m)
+		c.note(s, n)
 	}
+}
+
+// losses compiles the notes behind a statement.
+func (c *compiler) losses(s ast.Stmt) {
+	if c.source.Losses == nil {
+		return
+	}
+	for _, n := range c.source.Losses(s) {
+		c.note(s, n)
+	}
+}
+
+func (c *compiler) note(s ast.Stmt, n Note) {
+	m := c.mark()
+	var x operand
+	if v := c.variables[n.Var]; v != nil {
+		x = c.read(v, nil)
+	} else {
+		x = c.get(c.global(s, n.Var), nil)
+	}
+	at, run := x.at, n.Run
+	c.native("note "+n.Var.Name(), &native{run: func(_ *thread, _, sb unsafe.Pointer) { run(*failure(sb, at)) }})
+	c.release(m)
 }

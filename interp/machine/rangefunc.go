@@ -155,6 +155,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 	inner.iterationVariables(s, yield, parameters)
 	t := &target{label: name, exit: newLabel(), next: newLabel()}
 	inner.targets = append(inner.targets, t)
+	inner.losses(s)
 	inner.block(s.Body.List)
 	inner.at(s)
 	inner.place(t.next)

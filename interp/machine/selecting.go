@@ -40,6 +40,7 @@ func (c *compiler) selectStmt(s *ast.SelectStmt, name string) {
 		m := c.mark()
 		if a, ok := clause.Comm.(*ast.AssignStmt); ok {
 			c.received(a, cases[i].value, open, elements[i])
+			c.losses(a)
 		}
 		c.list(clause.Body)
 		c.release(m)

@@ -81,6 +81,9 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 	default:
 		c.fail(s, "a statement %T", s)
 	}
+	if _, head := s.(*ast.RangeStmt); !head {
+		c.losses(s)
+	}
 }
 
 // breakable compiles a statement that a break with its label leaves.
