@@ -86,8 +86,8 @@ func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.Ce
 	failure := wire.NewFailure(why.Name, why.Value, why.Traceback)
 	k.publisher.publish(wire.Error, r.RawHeader, failure)
 	if in.StopOnError {
+		k.arrivals.settle(k.finished)
 		r.stops = true
-		time.Sleep(together)
 	}
 	return wire.NewExecuteFailed(count, failure)
 }
@@ -132,11 +132,6 @@ func workerError(err error) *link.CellError {
 	}
 	return &link.CellError{Name: "worker error", Value: err.Error(), Traceback: []string{"worker error: " + err.Error()}}
 }
-
-// together is how long a client takes to send cells that are meant to run one
-// after the other. The reply to one that failed waits so long: those that come
-// meanwhile were sent without it, and do not run.
-const together = 5 * time.Millisecond
 
 // stop is a cell that failed, or was stopped itself, and stops those that came in
 // before its reply went out: they were surely sent before their client could know.

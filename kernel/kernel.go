@@ -45,7 +45,8 @@ type Kernel struct {
 	running atomic.Pointer[execution]
 
 	// The last cell that stops others; of the lane of the cells alone.
-	stop *stop
+	stop     *stop
+	arrivals arrivals
 
 	count     atomic.Int64 // execution count
 	uncounted atomic.Int64 // cells without one so far
@@ -147,6 +148,9 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 // enqueue puts a request into its lane.
 func (k *Kernel) enqueue(ctx context.Context, r *request) {
 	k.late.heard(r)
+	if r.Header.Type == wire.ExecuteRequest {
+		k.arrivals.record(r.received)
+	}
 	l := control
 	if row, ok := table[r.Header.Type]; ok {
 		l = row.lane

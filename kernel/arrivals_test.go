@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/quernlab/quern/kernel/link"
+	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/wire"
+)
+
+// failing makes the worker fail the cell "fail" after a time and run all others.
+func (c *client) failing(after time.Duration) {
+	c.worker.execute = func(_ context.Context, r link.Execute) (link.Result, error) {
+		if r.Code != "fail" {
+			return link.Result{}, nil
+		}
+		time.Sleep(after)
+		return link.Result{Error: &link.CellError{Name: "panic", Value: "boom"}}, nil
+	}
+}
+
+// Cells that a client is still sending when the first one has failed are aborted, and
+// those that it sends with knowledge of the reply run.
+func TestCellsOnTheirWayAreAborted(t *testing.T) {
+	for _, gap := range []time.Duration{0, time.Millisecond, settlePeriod - 1} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClient(t)
+			c.failing(0)
+			ids := []string{c.send(transport.Shell, wire.ExecuteRequest, `{"code":"fail"}`)}
+			for range 4 {
+				time.Sleep(gap)
+				ids = append(ids, c.send(transport.Shell, wire.ExecuteRequest, `{"code":"next"}`))
+			}
+			for i, id := range ids {
+				want := `"status":"aborted"`
+				if i == 0 {
+					want = `"status":"error"`
+				}
+				if reply := c.reply(transport.Shell, id); !strings.Contains(reply, want) {
+					t.Errorf("gap %v, cell %d: %s, want %s", gap, i, reply, want)
+				}
+			}
+			next := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"next"}`)
+			if reply := c.reply(transport.Shell, next); !strings.Contains(reply, `"status":"ok"`) {
+				t.Errorf("gap %v, after the reply: %s", gap, reply)
+			}
+			c.end()
+		})
+	}
+}
+
+// The reply to a failed cell is held back only while cells may still be on their way.
+func TestHowLongAFailedCellWaits(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		runs    time.Duration // how long the failing cell runs
+		content string
+		want    time.Duration // until its reply
+	}{
+		{"fails at once", 0, `{"code":"fail"}`, settlePeriod},
+		{"fails soon", time.Millisecond, `{"code":"fail"}`, settlePeriod},
+		{"fails late", time.Second, `{"code":"fail"}`, time.Second},
+		{"stops no others", 0, `{"code":"fail","stop_on_error":false}`, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newClient(t)
+				c.failing(row.runs)
+				sent := time.Now()
+				c.reply(transport.Shell, c.send(transport.Shell, wire.ExecuteRequest, row.content))
+				if took := time.Since(sent); took != row.want {
+					t.Errorf("the reply came after %v, want %v", took, row.want)
+				}
+				c.end()
+			})
+		})
+	}
+}
+
+// A client that never stops sending gets its reply all the same.
+func TestEndlessCells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t)
+		c.failing(0)
+		sent := time.Now()
+		first := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"fail"}`)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				c.send(transport.Shell, wire.ExecuteRequest, `{"code":"next"}`)
+				time.Sleep(settlePeriod / 2)
+			}
+		}()
+		c.reply(transport.Shell, first)
+		if took := time.Since(sent); took != maxSettle {
+			t.Errorf("the reply came after %v, want %v", took, maxSettle)
+		}
+		stop()
+		<-done
+		c.end()
+	})
+}
+
+// A kernel that is shut down does not hold replies back.
+func TestShutdownWhileCellsArrive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t)
+		c.failing(0)
+		sent := time.Now()
+		cell := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"fail"}`)
+		synctest.Wait() // the cell has failed and its reply is held back
+		c.reply(transport.Control, c.send(transport.Control, wire.ShutdownRequest, `{"restart":false}`))
+		if reply := c.reply(transport.Shell, cell); !strings.Contains(reply, `"status":"error"`) {
+			t.Error(reply)
+		}
+		if took := time.Since(sent); took != 0 {
+			t.Errorf("the reply was held back for %v", took)
+		}
+		c.end()
+	})
+}
