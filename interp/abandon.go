@@ -3,9 +3,10 @@ package interp
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"runtime"
 	"strings"
+
+	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // Compiled code that does not return.
@@ -26,7 +27,7 @@ func (s *Session) abandon(a activity, ended <-chan outcome) *Error {
 	if a.ends {
 		return s.interruptedError()
 	}
-	what := visibleName(a.function)
+	what := stack.VisibleName(a.function)
 	if what == "" {
 		what = "compiled code that it called"
 	}
@@ -43,33 +44,18 @@ type activity struct {
 	waits    bool   // the goroutine is blocked: it does not need CPU time to go on
 }
 
-// ownCode is part of the names of all functions of the interpreter, some of which
-// stand for those of the standard library.
-const ownCode = "quern/interp"
-
-// maxStacks bounds the stacks of all goroutines.
-const maxStacks = 4 << 20
-
 // activity tells what the goroutine of a cell does.
 func (s *Session) activity(m *member) activity {
 	head := fmt.Appendf(nil, "goroutine %d [", m.goroutine)
-	stacks := make([]byte, 64<<10)
-	for {
-		n := runtime.Stack(stacks, true)
-		if n < len(stacks) || len(stacks) >= maxStacks {
-			stacks = stacks[:n]
-			break
-		}
-		stacks = make([]byte, 4*len(stacks))
-	}
+	stacks := stack.All()
 	ending := m.isEnding(m.goroutine) // by now
-	for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
-		if bytes.HasPrefix(stack, head) {
-			a := activityOf(string(stack))
+	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+		if bytes.HasPrefix(text, head) {
+			a := activityOf(string(text))
 			if ending {
 				a = activity{ends: true}
 			}
-			a.waits = isWaiting(string(stack))
+			a.waits = stack.IsWaiting(string(text))
 			return a
 		}
 	}
@@ -78,8 +64,8 @@ func (s *Session) activity(m *member) activity {
 
 // activityOf finds the last function of a stack before those that run lowered code
 // and of reflect that called it.
-func activityOf(stack string) (a activity) {
-	for line := range strings.Lines(stack) {
+func activityOf(text string) (a activity) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "goroutine ") {
 			continue
 		}
@@ -87,7 +73,7 @@ func activityOf(stack string) (a activity) {
 			line = line[:i]
 		}
 		switch {
-		case strings.HasPrefix(line, engineFunctions), strings.Contains(line, machineFunctions):
+		case strings.HasPrefix(line, yaegi.Functions), strings.Contains(line, machineFunctions):
 			a.ends = a.function == "" || strings.HasPrefix(a.function, "os/exec.") || strings.Contains(a.function, commandFunctions)
 			return a
 		case strings.HasPrefix(line, "runtime."), strings.HasPrefix(line, "internal/"), strings.HasPrefix(line, "reflect."):
@@ -100,25 +86,11 @@ func activityOf(stack string) (a activity) {
 }
 
 // machineFunctions is part of the names of the functions of package machine.
-const machineFunctions = ownCode + "/machine."
+const machineFunctions = stack.Interp + "/machine."
 
 // commandFunctions is part of the names of the functions of package magic, which
 // wait for children too.
-const commandFunctions = ownCode + "/magic."
+const commandFunctions = stack.Interp + "/magic."
 
 // sessionMethods is part of the names of the methods of a Session.
-const sessionMethods = ownCode + ".(*Session)."
-
-// visibleName is the name of a function of compiled code as its user knows it,
-// "" for one that stands in for another.
-func visibleName(function string) string {
-	if strings.Contains(function, ownCode) {
-		return ""
-	}
-	name := function[strings.LastIndexByte(function, '/')+1:]
-	name, _, _ = strings.Cut(name, "[")
-	return anonymous.ReplaceAllString(name, "")
-}
-
-// anonymous is what the compiler puts behind the names of function literals.
-var anonymous = regexp.MustCompile(`(\.func\d+(\.\d+)*|-fm)+$`)
+const sessionMethods = stack.Interp + ".(*Session)."

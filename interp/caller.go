@@ -7,6 +7,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // callers are the functions of package runtime that look at the stack, for cells:
@@ -45,9 +48,9 @@ func (c *callers) Caller(skip int) (pc uintptr, file string, line int, ok bool) 
 // Callers is runtime.Callers.
 func (c *callers) Callers(skip int, pcs []uintptr) int {
 	n := 0
-	for _, call := range c.session.calls(c.session.engine.Frames(ownStack())) {
+	for _, call := range c.session.calls(c.session.engine.Frames(stack.Own())) {
 		for range call.times {
-			if call.compiled || !call.known {
+			if call.Compiled || !call.known {
 				continue
 			}
 			if skip--; skip > 0 {
@@ -56,7 +59,7 @@ func (c *callers) Callers(skip int, pcs []uintptr) int {
 			if n == len(pcs) {
 				return n
 			}
-			pcs[n] = c.counter(c.session.stackFrame(call.function, call.place))
+			pcs[n] = c.counter(c.session.stackFrame(call.Function, call.place))
 			n++
 		}
 	}
@@ -133,7 +136,7 @@ func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
 	if compiled == nil {
 		return nil
 	}
-	if name := compiled.Name(); name == "reflect.makeFuncStub" || isPlumbing(name) {
+	if name := compiled.Name(); name == "reflect.makeFuncStub" || yaegi.IsPlumbing(name) {
 		panic(errNoCounter)
 	}
 	file, line := compiled.FileLine(pc)

@@ -6,6 +6,8 @@ import (
 	"runtime/metrics"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // Recursion without end.
@@ -61,7 +63,7 @@ func (s *Session) setDeep(deep bool) {
 
 // checkDepth ends the calling goroutine if it is the one whose stack is large.
 func (s *Session) checkDepth(m *member) {
-	id := goroutineID()
+	id := stack.ID()
 	if m.isEnding(id) {
 		return // its deferred calls
 	}
@@ -80,5 +82,5 @@ func (s *Session) checkDepth(m *member) {
 }
 
 func (s *Session) overflowError() *Error {
-	return newError(nameRuntime, "stack overflow: calls are nested too deep, as in a recursion without end", s.frames(s.engine.Frames(ownStack())))
+	return newError(nameRuntime, "stack overflow: calls are nested too deep, as in a recursion without end", s.frames(s.engine.Frames(stack.Own())))
 }

@@ -8,7 +8,8 @@
 // A cell is checked by go/types (package check) and lowered to the Go that the
 // engine runs right (package lower). Functions and loops of plain Go are run by
 // package machine, everything else by the engine, traefik/yaegi, together with the
-// compiled run time (package rt). Nothing outside of yaegi.go knows the engine.
+// compiled run time (package rt). Only package yaegi knows how that
+// engine works inside.
 // Compiled packages come from package symbols; no Go toolchain is needed.
 //
 // # What a cell may be

@@ -12,6 +12,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // An Error is why a cell failed, in the words that a notebook shows.
@@ -141,17 +142,17 @@ func (s *Session) internalError(err error) *Error {
 
 // bodyError tells why a cell ended while it ran.
 func (s *Session) bodyError(err error) *Error {
-	var p *panicError
+	var p *yaegi.Panic
 	if !errors.As(err, &p) {
 		return s.internalError(err)
 	}
-	if v, ok := p.value.(*unreadError); ok {
+	if v, ok := p.Value.(*unreadError); ok {
 		return s.unreadFailure(v)
 	}
-	if v, ok := p.value.(*commandError); ok {
+	if v, ok := p.Value.(*commandError); ok {
 		return &Error{Name: nameError, Value: v.Error(), Traceback: []string{ansi.bold + v.Error() + ansi.end}}
 	}
-	return s.panicError(p.value, s.engine.Trace())
+	return s.panicError(p.Value, s.engine.Trace())
 }
 
 func (s *Session) interruptedError() *Error {
@@ -180,7 +181,7 @@ func (s *Session) errorValue(err error, at token.Position) *Error {
 }
 
 // panicError describes a panic that began at passed, which may be nil.
-func (s *Session) panicError(value any, passed []frame) *Error {
+func (s *Session) panicError(value any, passed []yaegi.Frame) *Error {
 	// Telling what the value says may run code of a cell, and panic.
 	trace := s.frames(passed)
 	e := &Error{Name: namePanic}
@@ -190,8 +191,8 @@ func (s *Session) panicError(value any, passed []frame) *Error {
 	case isError && errors.As(err, &fault):
 		e.Name = nameRuntime
 		e.Value = strings.TrimPrefix(s.registry.Sprint(err), "runtime error: ")
-	case isError && isEngineError(err):
-		e.Name, e.Value = nameRuntime, engineText(err)
+	case isError && yaegi.IsOwn(err):
+		e.Name, e.Value = nameRuntime, yaegi.Explain(err)
 	case isError:
 		e.Value = fmt.Sprintf("%s (%s)", s.registry.Sprint(err), s.registry.TypeName(value))
 	default:

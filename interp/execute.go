@@ -10,6 +10,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // Execute runs one cell: all of it is checked before any of it runs, so a cell
@@ -167,7 +168,7 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 			ended <- o
 		}()
 		s.members.enter(m)
-		m.goroutine = goroutineID()
+		m.goroutine = stack.ID()
 		close(started)
 		o = s.outcome(r, strings.TrimSuffix(unit.Body, "()"), after)
 		completed = true

@@ -52,7 +52,7 @@ func Facts(s *Session) int {
 
 // blockingEngine waits before it evaluates something.
 type blockingEngine struct {
-	engine
+	interpreter
 	reached, release chan struct{}
 	once             sync.Once
 }
@@ -62,13 +62,13 @@ func (e *blockingEngine) Eval(src string) (reflect.Value, error) {
 		close(e.reached)
 		<-e.release
 	})
-	return e.engine.Eval(src)
+	return e.interpreter.Eval(src)
 }
 
 // Block has the engine wait at its next evaluation: it closes reached, and waits until
 // release is closed.
 func Block(s *Session) (reached, release chan struct{}) {
-	e := &blockingEngine{engine: s.engine, reached: make(chan struct{}), release: make(chan struct{})}
+	e := &blockingEngine{interpreter: s.engine, reached: make(chan struct{}), release: make(chan struct{})}
 	s.engine = e
 	return e.reached, e.release
 }

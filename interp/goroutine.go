@@ -4,30 +4,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/stack"
 )
-
-// goroutineID is the number of the calling goroutine, which the runtime gives
-// only as the first line of a stack trace: "goroutine 7 [running]:".
-func goroutineID() uint64 {
-	var buf [64]byte
-	return goroutineOf(string(buf[:runtime.Stack(buf[:], false)]))
-}
-
-// goroutineOf is the number of the goroutine of a stack.
-func goroutineOf(stack string) uint64 {
-	head, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
-	id, err := strconv.ParseUint(head, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return id
-}
 
 // A member is a goroutine of a run, with those that compiled code starts from it.
 type member struct {
@@ -76,12 +59,12 @@ func (s *Session) interruptMember(m *member) {
 	if m.hasEnded() {
 		runtime.Goexit()
 	}
-	id := goroutineID()
+	id := stack.ID()
 	if !m.end(id) {
 		return
 	}
 	if m.goroutine != 0 && m.goroutine == id {
-		m.failure = newError(nameInterrupted, "the cell was interrupted", s.frames(s.engine.Frames(ownStack())))
+		m.failure = newError(nameInterrupted, "the cell was interrupted", s.frames(s.engine.Frames(stack.Own())))
 	}
 	runtime.Goexit()
 }

@@ -9,7 +9,8 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // A placeWriter is what a logger of package log writes to: with the flags
@@ -37,7 +38,7 @@ func (w *placeWriter) Write(p []byte) (int, error) {
 // cells is as debug.Stack gives it to a cell.
 func (w *placeWriter) withoutInterpreter(p []byte) []byte {
 	at := loggedStack.FindIndex(p)
-	if at == nil || !bytes.Contains(p[at[1]:], []byte(engineActivation)) && !bytes.Contains(p[at[1]:], []byte(machine.Activation+"(")) {
+	if at == nil || !yaegi.RunsLoweredCode(p[at[1]:]) {
 		return p
 	}
 	return append(bytes.Clone(p[:at[0]]), w.session.stackText()...)
@@ -71,7 +72,7 @@ func (w *placeWriter) writePlace(p []byte) (int, error) {
 	if place == nil {
 		return w.out.Write(p)
 	}
-	depth, _ := w.depths.Load(goroutineOf(ownStack()))
+	depth, _ := w.depths.Load(stack.Goroutine(stack.Own()))
 	above, _ := depth.(int)
 	f, ok := w.session.above(above)
 	if !ok {
@@ -89,12 +90,12 @@ var logPlace = regexp.MustCompile(`^.*?:\d+: `)
 // above is where the function of a cell is that is n calls above the one that has
 // called compiled code.
 func (s *Session) above(n int) (stackFrame, bool) {
-	for _, c := range s.calls(s.engine.Frames(ownStack())) {
-		if c.compiled || !c.known {
+	for _, c := range s.calls(s.engine.Frames(stack.Own())) {
+		if c.Compiled || !c.known {
 			continue
 		}
 		if n -= c.times; n < 0 {
-			return s.stackFrame(c.function, c.place), true
+			return s.stackFrame(c.Function, c.place), true
 		}
 	}
 	return stackFrame{}, false
@@ -108,7 +109,7 @@ func (s *Session) setLogOutput(logger *log.Logger, w io.Writer) {
 // logOutput is logger.Output(depth, text).
 func (s *Session) logOutput(logger *log.Logger, depth int, text string) error {
 	if w, ok := logger.Writer().(*placeWriter); ok && depth > 1 {
-		id := goroutineOf(ownStack())
+		id := stack.Goroutine(stack.Own())
 		w.depths.Store(id, depth-1)
 		defer w.depths.Delete(id)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // How long an interrupted cell may take to end.
@@ -41,7 +43,7 @@ func patience(a activity) time.Duration {
 		return giveUpAfter + endingTakes
 	case a.ends:
 		return childTakes
-	case !a.ends && strings.HasPrefix(a.function, ownPackages) && !strings.Contains(a.function, ownCode):
+	case !a.ends && strings.HasPrefix(a.function, ownPackages) && !strings.Contains(a.function, stack.Interp):
 		return forever // they ask at times whether their cell was interrupted
 	}
 	return giveUpAfter
@@ -127,17 +129,4 @@ func (c *clock) advance(blocked bool) {
 	}
 	c.spent += passed
 	c.last, c.cpu = now, cpu
-}
-
-// isWaiting says whether the goroutine of a stack is blocked: its first line, as in
-// "goroutine 7 [chan receive, 2 minutes]:", says in what.
-func isWaiting(stack string) bool {
-	_, state, _ := strings.Cut(stack, "[")
-	state, _, _ = strings.Cut(state, "]")
-	state, _, _ = strings.Cut(state, ",")
-	switch state {
-	case "running", "runnable", "preempted", "copystack", "":
-		return false
-	}
-	return !strings.HasPrefix(state, "GC ")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // A run is one execution of a cell. Goroutines that the cell started belong to
@@ -118,7 +119,7 @@ func (s *Session) sleep(d time.Duration) {
 	case m == nil:
 		time.Sleep(d)
 		return
-	case m.isStopped() && m.isEnding(goroutineID()):
+	case m.isStopped() && m.isEnding(stack.ID()):
 		time.Sleep(min(d, grace))
 		return
 	}

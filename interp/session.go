@@ -23,6 +23,7 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/symbols"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // A Session runs cells one after the other and keeps what they define.
@@ -34,7 +35,7 @@ type Session struct {
 	modules   *module.Set
 	loader    *source.Loader
 	registry  *rt.Registry
-	engine    engine
+	engine    interpreter
 	imported  map[string]bool // import declarations that the engine has seen
 	members   members
 	stdin     io.Reader // of cells
@@ -80,6 +81,20 @@ type Session struct {
 	closed    bool
 }
 
+// An interpreter runs lowered code; see yaegi.Interpreter.
+type interpreter interface {
+	Use(packages map[string]map[string]reflect.Value) error
+	Eval(src string) (reflect.Value, error)
+	Address(variable string) (reflect.Value, error)
+	Run(function string) error
+	CallValue(function string) error
+	Redirect(function string, v reflect.Value) error
+	Forget(functions ...string)
+	Keep(known, mentioned map[string]bool)
+	Trace() []yaegi.Frame
+	Frames(stack string) []yaegi.Frame
+}
+
 // New returns a session without any definitions but ctx.
 func New(options ...Option) (*Session, error) {
 	if err := symbols.Check(); err != nil {
@@ -115,7 +130,7 @@ func New(options ...Option) (*Session, error) {
 		Stopped:     s.stopped,
 		Stop:        s.checkStop,
 		Gone:        s.gone,
-		Activations: []string{activation, machine.Activation},
+		Activations: []string{yaegi.Activation, machine.Activation},
 	})
 	s.program = lower.New(lower.Config{
 		Registry: s.registry,
@@ -126,7 +141,7 @@ func New(options ...Option) (*Session, error) {
 		StopCall: raceEnabled,
 		Machine:  s.machineConfig(packages),
 	})
-	s.engine = newYaegi(s.stdin, s.printed, s.config.stderr)
+	s.engine = yaegi.New(s.stdin, s.printed, s.config.stderr)
 	if err := s.boot(packages); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}
@@ -176,7 +191,7 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 func (s *Session) types() []types.Type { return s.registry.Types() }
 
 // address sets p to the address of a variable of lowered code.
-func address[T any](e engine, name string, p **T) error {
+func address[T any](e interpreter, name string, p **T) error {
 	v, err := e.Eval("&" + name)
 	if err != nil {
 		return err
@@ -220,7 +235,7 @@ func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell
 func (s *Session) compile(ctx context.Context, unit *lower.Unit) error {
 	if len(unit.Types) > 0 {
 		if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
-			return &engineError{err.Error()}
+			return &yaegi.Error{Reason: err.Error()}
 		}
 	}
 	for _, src := range unit.Imports {
@@ -259,9 +274,9 @@ func (s *Session) evaluate(ctx context.Context, src string) error {
 
 // internal makes a fault of a panic that no code of the user has caused.
 func internal(err error) error {
-	var p *panicError
+	var p *yaegi.Panic
 	if errors.As(err, &p) {
-		return &engineError{fmt.Sprint(p.value)}
+		return &yaegi.Error{Reason: fmt.Sprint(p.Value)}
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	"github.com/quernlab/quern/interp/stack"
 )
 
 // stackText is what debug.Stack gives in a cell: the functions of the goroutine as
@@ -13,15 +15,15 @@ import (
 // panic, it has the functions that the panic has left, too.
 func (s *Session) stackText() string {
 	var b strings.Builder
-	own := ownStack()
-	fmt.Fprintf(&b, "goroutine %d [running]:\n", goroutineOf(own))
+	own := stack.Own()
+	fmt.Fprintf(&b, "goroutine %d [running]:\n", stack.Goroutine(own))
 	for _, c := range s.calls(s.engine.Frames(own)) {
 		for range c.times {
 			switch {
-			case c.compiled && c.function != "":
-				fmt.Fprintf(&b, "%s(...)\n", c.function)
-			case c.known && !c.compiled:
-				f := s.stackFrame(c.function, c.place)
+			case c.Compiled && c.Function != "":
+				fmt.Fprintf(&b, "%s(...)\n", c.Function)
+			case c.known && !c.Compiled:
+				f := s.stackFrame(c.Function, c.place)
 				fmt.Fprintf(&b, "%s(...)\n\t%s:%d\n", f.function, f.file, f.line)
 			}
 		}

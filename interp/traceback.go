@@ -12,12 +12,13 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // A call is a line of a traceback: a function that is active, several times if it
 // called itself from one place.
 type call struct {
-	frame
+	yaegi.Frame
 	place token.Position
 	known bool // the place is
 	times int
@@ -26,7 +27,7 @@ type call struct {
 // frames lists where a panic came from, or where an interrupted cell was,
 // innermost last. Each function of lowered code has stored the position of the
 // statement that it is at.
-func (s *Session) frames(trace []frame) []string {
+func (s *Session) frames(trace []yaegi.Frame) []string {
 	var lines []string
 	for _, c := range slices.Backward(s.calls(trace)) {
 		lines = append(lines, s.callLines(c)...)
@@ -36,17 +37,17 @@ func (s *Session) frames(trace []frame) []string {
 
 // calls are the calls of a trace. A loop of a cell's statements that package
 // machine runs is a function of its own: the place in it stands for the statement.
-func (s *Session) calls(trace []frame) []call {
+func (s *Session) calls(trace []yaegi.Frame) []call {
 	var list []call
 	for i, f := range trace {
-		if i > 0 && trace[i-1].at > 0 && bodyLoop.MatchString(trace[i-1].function) && bodyNumber.MatchString(f.function) {
+		if i > 0 && trace[i-1].At > 0 && bodyLoop.MatchString(trace[i-1].Function) && bodyNumber.MatchString(f.Function) {
 			continue
 		}
-		c := call{frame: f, times: 1}
-		if f.at > 0 {
-			c.place, c.known = s.program.Position(f.at)
+		c := call{Frame: f, times: 1}
+		if f.At > 0 {
+			c.place, c.known = s.program.Position(f.At)
 		}
-		if n := len(list) - 1; n >= 0 && list[n].frame == f {
+		if n := len(list) - 1; n >= 0 && list[n].Frame == f {
 			list[n].times++
 			continue
 		}
@@ -61,18 +62,18 @@ func (s *Session) callLines(c call) []string {
 	if c.times > 1 {
 		times = fmt.Sprintf(", %d calls", c.times)
 	}
-	function := c.function
+	function := c.Function
 	if c.known && !s.inLiteral(c.place) {
 		// Lowering made the literal.
 		function = strings.TrimSuffix(function, ".func")
 	}
 	name := s.userName(function)
 	switch {
-	case c.compiled && c.function == "":
+	case c.Compiled && c.Function == "":
 		return nil // stands for another
-	case c.compiled:
-		return []string{fmt.Sprintf("%sin %s, compiled%s", ansi.dim, c.function, ansi.end)}
-	case c.function == "":
+	case c.Compiled:
+		return []string{fmt.Sprintf("%sin %s, compiled%s", ansi.dim, c.Function, ansi.end)}
+	case c.Function == "":
 		return []string{fmt.Sprintf("%sand more calls%s", ansi.dim, ansi.end)}
 	case c.known && isStandard(c.place):
 		// A body of ours of a generic function of the standard library, and its helpers.
@@ -83,7 +84,7 @@ func (s *Session) callLines(c call) []string {
 	case c.known:
 		return s.frameLines(c.place, name+times)
 	case name == "":
-		if m := bodyNumber.FindStringSubmatch(c.function); m != nil {
+		if m := bodyNumber.FindStringSubmatch(c.Function); m != nil {
 			number, _ := strconv.Atoi(m[1])
 			return []string{filename(number)}
 		}

@@ -44,7 +44,7 @@ var directions = []direction{
 // fences are modules that only some trees may import.
 var fences = map[string][]string{
 	"github.com/go-zeromq/zmq4":       {"kernel/transport"},
-	"github.com/traefik/yaegi":        {"interp"},
+	"github.com/traefik/yaegi":        {"interp/lower", "interp/symbols", "interp/yaegi"},
 	"github.com/NVIDIA/go-nvml":       {"gpu", "accel/internal/cuda"},
 	"gonum.org/v1/plot":               {"plots", "interp/symbols"},
 	"google.golang.org/protobuf":      {"accel/onnx"},

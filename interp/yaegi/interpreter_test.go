@@ -1,4 +1,4 @@
-package interp
+package yaegi
 
 import (
 	"bytes"
@@ -9,22 +9,22 @@ import (
 	"testing"
 	"unsafe"
 
-	yaegi "github.com/traefik/yaegi/interp"
+	upstream "github.com/traefik/yaegi/interp"
 )
 
-// TestYaegiInternals pins the unexported fields that yaegi.go relies on.
+// TestYaegiInternals fails if yaegi no longer has the unexported fields that this package uses.
 func TestYaegiInternals(t *testing.T) {
 	t.Parallel()
-	of := reflect.TypeFor[yaegi.Interpreter]()
+	of := reflect.TypeFor[upstream.Interpreter]()
 	if f, ok := of.FieldByName("roots"); !ok || f.Type.Kind() != reflect.Slice {
 		t.Errorf("Interpreter.roots is %v", f.Type)
 	}
 	for name, want := range map[string]reflect.Kind{"kind": reflect.Uint, "anc": reflect.Pointer, "child": reflect.Slice, "ident": reflect.String, "findex": reflect.Int, "rval": reflect.Struct} {
-		if f, ok := yaegiNode.FieldByName(name); !ok || f.Type.Kind() != want {
+		if f, ok := nodeType.FieldByName(name); !ok || f.Type.Kind() != want {
 			t.Errorf("node.%s is %v", name, f.Type)
 		}
 	}
-	if f, _ := yaegiNode.FieldByName("rval"); f.Type != reflect.TypeFor[reflect.Value]() {
+	if f, _ := nodeType.FieldByName("rval"); f.Type != reflect.TypeFor[reflect.Value]() {
 		t.Errorf("node.rval is %v", f.Type)
 	}
 	for i, name := range []string{"typ_", "ptr", "flag"} {
@@ -32,7 +32,7 @@ func TestYaegiInternals(t *testing.T) {
 			t.Errorf("word %d of a reflect.Value is %s", i, f.Name)
 		}
 	}
-	if f, ok := yaegiFrame.FieldByName("data"); !ok || f.Type != reflect.TypeFor[[]reflect.Value]() {
+	if f, ok := frameType.FieldByName("data"); !ok || f.Type != reflect.TypeFor[[]reflect.Value]() {
 		t.Errorf("frame.data is %v", f.Type)
 	}
 	if funcDecl > 255 || funcLit > 255 || varSym > 255 {
@@ -52,23 +52,23 @@ func TestYaegiInternals(t *testing.T) {
 			t.Errorf("Interpreter.%s is %v", name, f.Type)
 		}
 	}
-	if f, ok := yaegiFrame.FieldByName("mutex"); !ok || f.Type != reflect.TypeFor[sync.RWMutex]() {
+	if f, ok := frameType.FieldByName("mutex"); !ok || f.Type != reflect.TypeFor[sync.RWMutex]() {
 		t.Errorf("frame.mutex is %v", f.Type)
 	}
 	symbols, _ := scopes.Type.Elem().Elem().FieldByName("sym")
 	if f, ok := symbols.Type.Elem().Elem().FieldByName("index"); !ok || f.Type.Kind() != reflect.Int {
 		t.Errorf("symbol.index is %v", f.Type)
 	}
-	if f, ok := symbols.Type.Elem().Elem().FieldByName("node"); !ok || f.Type != reflect.PointerTo(yaegiNode) {
+	if f, ok := symbols.Type.Elem().Elem().FieldByName("node"); !ok || f.Type != reflect.PointerTo(nodeType) {
 		t.Errorf("symbol.node is %v", f.Type)
 	}
 }
 
-// TestEngineCallValue says that a function called by its value gets a negative
+// TestInterpreterCallValue says that a function called by its value gets a negative
 // zero.
-func TestEngineCallValue(t *testing.T) {
+func TestInterpreterCallValue(t *testing.T) {
 	t.Parallel()
-	e := newYaegi(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
 	if _, err := e.Eval("var zero float64\nfunc f(x float64) float64 { return 1 / x }\nfunc g() float64 { return f(-zero) }"); err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +85,11 @@ func TestEngineCallValue(t *testing.T) {
 	}
 }
 
-// TestEngineRedirect says that callers of a function, which were compiled before,
+// TestInterpreterRedirect says that callers of a function, which were compiled before,
 // call the one that it is redirected to.
-func TestEngineRedirect(t *testing.T) {
+func TestInterpreterRedirect(t *testing.T) {
 	t.Parallel()
-	e := newYaegi(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
 	if _, err := e.Eval("func f(xs ...int) int { return len(xs) }\nvar v func() int = func() int { return 5 }\nfunc g() int { return f() + f(1, 2) + f([]int{3, 4, 5}...) + v() }"); err != nil {
 		t.Fatal(err)
 	}
@@ -109,11 +109,11 @@ func TestEngineRedirect(t *testing.T) {
 	}
 }
 
-// TestEngineForget says that a forgotten function is gone by name and lives on
+// TestInterpreterForget says that a forgotten function is gone by name and lives on
 // where it is used.
-func TestEngineForget(t *testing.T) {
+func TestInterpreterForget(t *testing.T) {
 	t.Parallel()
-	e := newYaegi(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
 	for _, src := range []string{"func f() int { return 3 }\nfunc g() int { return f() }\nvar h = f", "g()"} {
 		if _, err := e.Eval(src); err != nil {
 			t.Fatal(err)
@@ -156,24 +156,24 @@ func TestTraceWriter(t *testing.T) {
 // TestFramesOf says what is seen in a stack trace of the runtime.
 func TestFramesOf(t *testing.T) {
 	t.Parallel()
-	stack := "panic({0x1?, 0x2?})\n\t/x.go:1 +0x1\nstrings.Repeat({0x1, 0x2}, 0xffff)\n\t/x.go:1\nreflect.Value.call({0x14f5f20?, 0x1})\n" +
-		engineActivation + "0x1?, 0x2, 0x0?)\n\t/x.go:3\n" + engineFunctions + "call.func9(0x1)\n...12 frames elided...\n" +
-		"sort.insertionSort_func(0x1)\n\t/x.go:1\nsort.Slice({0x1, 0x2}, 0x3)\n\t/x.go:1\n" + engineActivation + "0x1?, 0x2?)\n" +
+	text := "panic({0x1?, 0x2?})\n\t/x.go:1 +0x1\nstrings.Repeat({0x1, 0x2}, 0xffff)\n\t/x.go:1\nreflect.Value.call({0x14f5f20?, 0x1})\n" +
+		activationLine + "0x1?, 0x2, 0x0?)\n\t/x.go:3\n" + Functions + "call.func9(0x1)\n...12 frames elided...\n" +
+		"sort.insertionSort_func(0x1)\n\t/x.go:1\nsort.Slice({0x1, 0x2}, 0x3)\n\t/x.go:1\n" + activationLine + "0x1?, 0x2?)\n" +
 		"created by x in goroutine 7\n\t/x.go:3\n"
-	want := []frame{
-		{function: "strings.Repeat", compiled: true}, {}, {},
-		{function: "sort.Slice", compiled: true}, {},
+	want := []Frame{
+		{Function: "strings.Repeat", Compiled: true}, {}, {},
+		{Function: "sort.Slice", Compiled: true}, {},
 	}
-	if got := framesOf(stack); !reflect.DeepEqual(got, want) {
+	if got := framesOf(text); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-// TestEngineKeep says that the engine drops what has no known name, and that code
+// TestInterpreterKeep says that the interpreter drops what has no known name, and that code
 // which was compiled before goes on with the variables that it mentions.
-func TestEngineKeep(t *testing.T) {
+func TestInterpreterKeep(t *testing.T) {
 	t.Parallel()
-	e := newYaegi(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
+	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
 	if _, err := e.Eval("var nʹ1 = 5\nvar nʹ2 = 7\nfunc fʹ1() int { nʹ1++; return nʹ1 }\nfunc gʹ1() int { return fʹ1() }"); err != nil {
 		t.Fatal(err)
 	}

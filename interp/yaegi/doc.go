@@ -1,0 +1,14 @@
+// Package yaegi runs lowered code with the interpreter traefik/yaegi v0.16.1, as
+// that module is released. It is the only package that knows how yaegi works
+// inside: some unexported fields of yaegi are read through unsafe, and
+// TestYaegiInternals fails if an update changes them.
+//
+// In the order of the data flow:
+//
+//	interpreter.go  evaluates code and calls functions
+//	forget.go       frees what later code cannot reach
+//	trace.go        remembers where a panic began
+//	frames.go       finds the functions of lowered code in a stack trace
+//	activation.go   reads one function from the arguments in a stack trace
+//	errors.go       errors of the interpreter and of evaluated code
+package yaegi

@@ -1,0 +1,93 @@
+package yaegi
+
+import (
+	"strings"
+
+	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/stack"
+)
+
+// A Frame is an active function.
+type Frame struct {
+	Function string // the name in lowered code, or the compiler's name; "" stands for frames that are not known
+	Compiled bool
+	At       int // the position that the function last stored; 0 if it has stored none
+}
+
+// Frames returns the active functions of the stack of a goroutine, as the runtime
+// prints it, innermost first: those of lowered code, and between them one compiled
+// function for each call into compiled code. The goroutine must not run meanwhile.
+func (i *Interpreter) Frames(stack string) []Frame { return framesOf(stack) }
+
+// Trace returns the functions that were active where the last panic of the calling
+// goroutine began, innermost first.
+func (i *Interpreter) Trace() []Frame { return i.trace.take() }
+
+// panicFrames returns the frames of a stack on which a panic is being reported.
+func panicFrames(text string) []Frame {
+	i := strings.Index(text, "\npanic(")
+	return framesOf(text[max(i, 0):])
+}
+
+// framesOf implements Frames.
+func framesOf(text string) []Frame {
+	var list []Frame
+	compiled := ""
+	addCompiled := func() {
+		if compiled != "" {
+			list = append(list, Frame{Function: compiled, Compiled: true})
+			compiled = ""
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "\t"), strings.HasPrefix(line, "goroutine "):
+		case strings.HasPrefix(line, "created by "):
+			return list
+		case strings.HasPrefix(line, "..."):
+			compiled = ""
+			list = append(list, Frame{})
+		case strings.HasPrefix(line, activationLine):
+			addCompiled()
+			if f, ok := activationFrame(line[len(activationLine):]); ok {
+				list = append(list, f)
+			}
+		case strings.HasPrefix(line, machine.Activation+"("):
+			addCompiled()
+			list = append(list, machineFrames(line[len(machine.Activation)+1:])...)
+		case IsPlumbing(line):
+		default:
+			compiled = stack.VisibleName(line[:max(strings.LastIndexByte(line, '('), 0)])
+		}
+	}
+	return list
+}
+
+// RunsLoweredCode reports whether text, a stack trace, has a function that runs
+// lowered code.
+func RunsLoweredCode(text []byte) bool {
+	return strings.Contains(string(text), activationLine) || strings.Contains(string(text), machine.Activation+"(")
+}
+
+// machineFrames returns the functions of an activation of the VM.
+func machineFrames(arguments string) (list []Frame) {
+	first, _, _ := strings.Cut(arguments, ", ")
+	if activation, ok := pointer(first); ok {
+		for _, f := range machine.Active(activation) {
+			list = append(list, Frame{Function: f.Name, At: f.Position})
+		}
+	}
+	return list
+}
+
+// IsPlumbing reports whether a function of a stack stands between lowered code and
+// the compiled code that it calls.
+func IsPlumbing(function string) bool {
+	for _, prefix := range []string{Functions, "runtime.", "reflect.", "internal/", "panic("} {
+		if strings.HasPrefix(function, prefix) {
+			return true
+		}
+	}
+	return strings.Contains(function, stack.Interp)
+}

@@ -1,0 +1,107 @@
+package yaegi
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/quernlab/quern/interp/stack"
+)
+
+// A traceWriter is what the interpreter has as standard error. The interpreter
+// writes a line there for each function that a panic passes, even if the panic is
+// recovered later. The stack is still whole when it writes the first of these lines:
+// then the traceWriter takes the trace. Everything else goes on to out.
+type traceWriter struct {
+	out io.Writer
+
+	mu     sync.Mutex
+	traces map[uint64][]Frame // by goroutine, of its last panic
+	spent  time.Duration      // on the traces of one cell
+}
+
+// Bounds of the cost for programs that panic all the time.
+const (
+	maxTraces = 64 // that are kept
+	maxSpent  = time.Second
+)
+
+func newTraceWriter(out io.Writer) *traceWriter {
+	return &traceWriter{out: out, traces: map[uint64][]Frame{}}
+}
+
+// traceLine matches "5:9: panic: main.f(...)", or "-: panic: main.f(...)" for code of
+// an evaluation whose line table is forgotten.
+var traceLine = regexp.MustCompile(`^(?:-|(?:(.*?):)?(\d+):(\d+)): panic: main(?:\.(.*))?\(\.\.\.\)$`)
+
+// Write implements io.Writer. The interpreter writes whole lines.
+func (w *traceWriter) Write(p []byte) (int, error) {
+	if !traceLine.Match(bytes.TrimSuffix(p, []byte("\n"))) {
+		return w.out.Write(p)
+	}
+	if isRaisedAgain() {
+		return len(p), nil
+	}
+	w.mu.Lock()
+	enough := w.spent > maxSpent
+	w.mu.Unlock()
+	if enough {
+		return len(p), nil
+	}
+	start := time.Now()
+	text := stack.Own()
+	frames := panicFrames(text)
+	id := stack.Goroutine(text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.traces) >= maxTraces {
+		clear(w.traces)
+	}
+	w.traces[id] = frames
+	w.spent += time.Since(start)
+	return len(p), nil
+}
+
+// isRaisedAgain reports whether Write has seen the panic before: the interpreter and
+// deferred calls recover a panic and raise it again.
+func isRaisedAgain() bool {
+	var callers [16]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers[:])])
+	raised := false
+	for {
+		f, more := frames.Next()
+		if raised {
+			return f.Function == Functions+"runCfg.func1" || strings.HasSuffix(f.Function, "interp/rt.(*Deferred).finish")
+		}
+		raised = f.Function == "runtime.gopanic"
+		if !more {
+			return false
+		}
+	}
+}
+
+// take returns and forgets the trace of the calling goroutine. If the panic has not
+// passed the interpreter, the stack is still whole.
+func (w *traceWriter) take() []Frame {
+	text := stack.Own()
+	id := stack.Goroutine(text)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t, ok := w.traces[id]
+	if !ok {
+		return panicFrames(text)
+	}
+	delete(w.traces, id)
+	return t
+}
+
+// reset begins a cell.
+func (w *traceWriter) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.spent = 0
+}
