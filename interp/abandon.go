@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/yaegi"
 )
@@ -45,10 +46,10 @@ type activity struct {
 }
 
 // activity tells what the goroutine of a cell does.
-func (s *Session) activity(m *member) activity {
-	head := fmt.Appendf(nil, "goroutine %d [", m.goroutine)
+func (s *Session) activity(m *goroutine.Member) activity {
+	head := fmt.Appendf(nil, "goroutine %d [", m.Goroutine)
 	stacks := stack.All()
-	ending := m.isEnding(m.goroutine) // by now
+	ending := m.IsEnding(m.Goroutine) // by now
 	for text := range bytes.SplitSeq(stacks, []byte("\n\n")) {
 		if bytes.HasPrefix(text, head) {
 			a := activityOf(string(text))

@@ -2,6 +2,8 @@ package interp
 
 import (
 	"sync"
+
+	"github.com/quernlab/quern/interp/goroutine"
 )
 
 // Callbacks are functions of cells that something else than a cell calls: what a
@@ -10,12 +12,12 @@ type Callbacks struct {
 	session *Session
 
 	mu      sync.Mutex
-	running map[*run]bool
+	running map[*goroutine.Run]bool
 }
 
 // NewCallbacks returns the callbacks of a session.
 func NewCallbacks(s *Session) *Callbacks {
-	return &Callbacks{session: s, running: map[*run]bool{}}
+	return &Callbacks{session: s, running: map[*goroutine.Run]bool{}}
 }
 
 // Guard makes a function that runs f as a part of the cell that calls Guard, on a
@@ -26,17 +28,17 @@ func (c *Callbacks) Guard(f func()) func() {
 	s := c.session
 	cell := 0
 	if r := s.currentRun(); r != nil {
-		cell = r.cell
+		cell = r.Cell
 	}
 	return func() {
-		r := newRun(cell)
+		r := goroutine.NewRun(cell)
 		c.mu.Lock()
 		c.running[r] = true
 		c.mu.Unlock()
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			s.members.enter(&member{run: r})
+			s.members.Enter(&goroutine.Member{Run: r})
 			defer func() {
 				if v := recover(); v != nil {
 					s.reportPanic(cell, v)
@@ -48,7 +50,7 @@ func (c *Callbacks) Guard(f func()) func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.running, r)
-		if r.isStopped() {
+		if r.IsStopped() {
 			s.lower()
 		}
 	}
@@ -60,9 +62,9 @@ func (c *Callbacks) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.running {
-		if !r.isStopped() {
+		if !r.IsStopped() {
 			c.session.raise()
-			r.stop()
+			r.Stop()
 		}
 	}
 }

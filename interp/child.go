@@ -16,11 +16,11 @@ const childGrace = time.Second
 // command is exec.Command for cells: like Control-C in a terminal, an interrupt of
 // the cell that calls it is one of the child, and of those that it has started.
 func (s *Session) childCommand(name string, arg ...string) *exec.Cmd {
-	m := s.members.current()
-	if m == nil || m.isStopped() {
+	m := s.members.Current()
+	if m == nil || m.IsStopped() {
 		return exec.Command(name, arg...)
 	}
-	cmd := exec.CommandContext(runContext{m.run}, name, arg...)
+	cmd := exec.CommandContext(m.Run.Context(), name, arg...)
 	cmd.Cancel = func() error { return endChild(cmd) }
 	return cmd
 }
@@ -28,16 +28,16 @@ func (s *Session) childCommand(name string, arg ...string) *exec.Cmd {
 // childCommandContext is exec.CommandContext for cells: the child is interrupted
 // as well when its cell is, whatever its context is.
 func (s *Session) childCommandContext(ctx context.Context, name string, arg ...string) *exec.Cmd {
-	m := s.members.current()
-	if ctx == nil || m == nil || m.isStopped() {
+	m := s.members.Current()
+	if ctx == nil || m == nil || m.IsStopped() {
 		return exec.CommandContext(ctx, name, arg...)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	forget := m.onStop(cancel)
+	forget := m.OnStop(cancel)
 	cmd := exec.CommandContext(ctx, name, arg...)
 	runtime.AddCleanup(cmd, func(forget func()) { forget(); cancel() }, forget)
 	cmd.Cancel = func() error {
-		if !m.isStopped() {
+		if !m.IsStopped() {
 			return cmd.Process.Kill()
 		}
 		return endChild(cmd)

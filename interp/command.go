@@ -86,11 +86,11 @@ func (s *Session) commands(ctx context.Context, cell int, src string) (*magic.Ce
 // runCommand is what a command of a cell calls.
 func (s *Session) runCommand(number int, values ...any) {
 	r := s.currentRun()
-	if r == nil || r.magic == nil {
+	if r == nil || r.Commands == nil {
 		panic(&commandError{fmt.Errorf("the name %s is reserved", magic.Name)})
 	}
-	ctx := runContext{r}
-	err := r.magic.Call(ctx, number, values)
+	ctx := r.Context()
+	err := r.Commands.Call(ctx, number, values)
 	switch {
 	case ctx.Err() != nil:
 		runtime.Goexit()

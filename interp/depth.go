@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
 )
 
@@ -62,21 +63,21 @@ func (s *Session) setDeep(deep bool) {
 }
 
 // checkDepth ends the calling goroutine if it is the one whose stack is large.
-func (s *Session) checkDepth(m *member) {
+func (s *Session) checkDepth(m *goroutine.Member) {
 	id := stack.ID()
-	if m.isEnding(id) {
+	if m.IsEnding(id) {
 		return // its deferred calls
 	}
 	var caller [1]uintptr
 	if runtime.Callers(deepStack, caller[:]) == 0 {
 		return
 	}
-	m.end(id)
+	m.BeginEnd(id)
 	e := s.overflowError()
-	if m.goroutine == id {
-		m.failure = e
+	if m.Goroutine == id {
+		m.Failure = e
 	} else {
-		fmt.Fprintf(s.stderr(m.cell), "in a goroutine of %s:\n%s\n", filename(m.cell), strings.Join(e.Traceback, "\n"))
+		fmt.Fprintf(s.stderr(m.Cell), "in a goroutine of %s:\n%s\n", filename(m.Cell), strings.Join(e.Traceback, "\n"))
 	}
 	runtime.Goexit()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/stack"
@@ -48,14 +49,14 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	for _, note := range checked.Notes {
 		fmt.Fprintf(s.stderr(cell), "note: %s\n", note)
 	}
-	r := newRun(cell)
-	r.magic = commands.Run(host{s})
-	r.serial, r.program = s.runs.Add(1), checked.RunsMain
+	r := goroutine.NewRun(cell)
+	r.Commands = commands.Run(host{s})
+	r.Serial, r.Program = s.runs.Add(1), checked.RunsMain
 	if checked.Program {
 		s.newCommandLine()
 	}
 	return s.run(ctx, r, unit, func() (Result, error) {
-		r.magic.Stop()
+		r.Commands.Stop()
 		if err := s.unreadError(checked); err != nil {
 			return Result{}, err
 		}
@@ -83,7 +84,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 		done()
 		return Result{}, s.compileError(err)
 	}
-	r := newRun(evaluated)
+	r := goroutine.NewRun(evaluated)
 	return s.run(ctx, r, unit, func() (Result, error) { return s.render(r, cell) }, func() {
 		s.program.Discard(unit)
 		s.checker.Discard(cell)
@@ -149,10 +150,10 @@ type outcome struct {
 
 // run runs the body of a cell and then after, which gives its result: showing a
 // value may run code of cells too. It calls done at the end.
-func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
-	s.setContext(r)
+func (s *Session) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
+	goroutine.SetContext(s.context, r)
 	s.running.Store(r)
-	m := &member{run: r, failure: newError(nameRuntime, "runtime.Goexit has ended the cell", nil)}
+	m := &goroutine.Member{Run: r, Failure: newError(nameRuntime, "runtime.Goexit has ended the cell", nil)}
 	started := make(chan struct{})
 	ended := make(chan outcome, 1)
 	over := make(chan struct{})
@@ -163,12 +164,12 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 		completed := false
 		defer func() {
 			if !completed {
-				o.err = m.failure
+				o.err = m.Failure
 			}
 			ended <- o
 		}()
-		s.members.enter(m)
-		m.goroutine = stack.ID()
+		s.members.Enter(m)
+		m.Goroutine = stack.ID()
 		close(started)
 		o = s.outcome(r, strings.TrimSuffix(unit.Body, "()"), after)
 		completed = true
@@ -176,29 +177,29 @@ func (s *Session) run(ctx context.Context, r *run, unit *lower.Unit, after func(
 	<-started
 	o := s.wait(ctx, m, ended)
 	s.running.Store(nil)
-	r.setResult(nil, false) // its goroutines may keep it
-	if r.program && !r.isStopped() {
-		r.end(false, 0)
+	r.SetResult(nil, false) // its goroutines may keep it
+	if r.Program && !r.IsStopped() {
+		r.End(false, 0)
 	}
-	if r.isStopped() {
+	if r.IsStopped() {
 		s.endRest(r)
 	}
 	s.setStop(false)
 	s.engine.Forget(unit.Once...)
 	done()
 	var e *Error
-	if r.hasEnded() {
-		return r.outcomeOf(o)
+	if r.HasEnded() {
+		return outcomeOf(r, o)
 	}
-	if r.isStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {
+	if r.IsStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {
 		o = outcome{err: s.interruptedError()}
 	}
-	o.result.Goroutines = r.due.Load() > 0
+	o.result.Goroutines = r.IsExpecting()
 	return o.result, o.err
 }
 
 // outcome runs a body and after. It is called by the goroutine of the cell.
-func (s *Session) outcome(r *run, body string, after func() (Result, error)) (o outcome) {
+func (s *Session) outcome(r *goroutine.Run, body string, after func() (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: newError(namePanic, fmt.Sprintf("while the result was shown: %v", v), nil)}
@@ -207,7 +208,7 @@ func (s *Session) outcome(r *run, body string, after func() (Result, error)) (o 
 	if err := s.engine.Run(body); err != nil {
 		return outcome{err: s.bodyError(err)}
 	}
-	if r.isStopped() {
+	if r.IsStopped() {
 		return outcome{err: s.interruptedError()}
 	}
 	result, err := after()
@@ -216,14 +217,14 @@ func (s *Session) outcome(r *run, body string, after func() (Result, error)) (o 
 
 // wait waits for the end of a cell. When ctx is cancelled it brings that about, and
 // goes on without the cell where that does not succeed.
-func (s *Session) wait(ctx context.Context, m *member, ended <-chan outcome) (o outcome) {
+func (s *Session) wait(ctx context.Context, m *goroutine.Member, ended <-chan outcome) (o outcome) {
 	select {
 	case o := <-ended:
 		return o
-	case <-m.stopped: // one of its goroutines has ended the program
+	case <-m.Stopped(): // one of its goroutines has ended the program
 	case <-ctx.Done():
 	}
-	m.stop()
+	m.Stop()
 	s.setStop(true)
 	return s.awaitStop(m, ended)
 }

@@ -5,66 +5,30 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
 )
-
-// A member is a goroutine of a run, with those that compiled code starts from it.
-type member struct {
-	*run
-	goroutine uint64 // the number of the cell's own; else 0
-	failure   error  // of the cell's own: what it comes to where it does not return
-
-	mu     sync.Mutex
-	ending map[uint64]time.Time // its goroutines whose deferred calls run, since when
-}
-
-// end says whether a goroutine is to end now, and notes it: its deferred calls run
-// then. One of them that takes too long ends as well, and those behind it run.
-func (m *member) end(goroutine uint64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if since, again := m.ending[goroutine]; again && time.Since(since) < grace {
-		return false
-	}
-	if m.ending == nil {
-		m.ending = map[uint64]time.Time{}
-	}
-	m.ending[goroutine] = time.Now()
-	return true
-}
-
-// isEnding says whether the deferred calls of a goroutine run.
-func (m *member) isEnding(goroutine uint64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, ok := m.ending[goroutine]
-	return ok
-}
-
-// grace is how long a deferred call of interrupted code may take.
-const grace = time.Second
 
 // interruptMember ends the calling goroutine if its run was stopped. What its
 // deferred calls do then is spared for a while. It does not panic: nothing can
 // recover, and the end of a deep recursion takes a time in proportion to its
 // depth, not to the square of that.
-func (s *Session) interruptMember(m *member) {
-	if !m.isStopped() {
+func (s *Session) interruptMember(m *goroutine.Member) {
+	if !m.IsStopped() {
 		return
 	}
-	if m.hasEnded() {
+	if m.HasEnded() {
 		runtime.Goexit()
 	}
 	id := stack.ID()
-	if !m.end(id) {
+	if !m.BeginEnd(id) {
 		return
 	}
-	if m.goroutine != 0 && m.goroutine == id {
-		m.failure = newError(nameInterrupted, "the cell was interrupted", s.frames(s.engine.Frames(stack.Own())))
+	if m.Goroutine != 0 && m.Goroutine == id {
+		m.Failure = newError(nameInterrupted, "the cell was interrupted", s.frames(s.engine.Frames(stack.Own())))
 	}
 	runtime.Goexit()
 }
@@ -77,23 +41,21 @@ func (s *Session) start(cell int, f func()) { go s.guard(cell, f)() }
 func (s *Session) guard(cell int, f func()) func() {
 	r := s.currentRun()
 	if r == nil {
-		r = newRun(cell)
+		r = goroutine.NewRun(cell)
 	}
-	r.due.Add(1)
-	var ended sync.Once // a timer may fire again
+	done := r.Expect()
 	return func() {
-		defer ended.Do(func() { r.due.Add(-1) })
-		r.started.Add(1)
-		defer r.started.Add(-1)
-		if r.isStopped() {
+		defer done()
+		defer r.Enter()()
+		if r.IsStopped() {
 			return // the first check would end it
 		}
-		s.members.enter(&member{run: r})
+		s.members.Enter(&goroutine.Member{Run: r})
 		defer func() {
-			if v := recover(); v != nil && !r.hasEnded() {
-				s.reportPanic(r.cell, v)
-				if r.program {
-					r.end(true, panicStatus)
+			if v := recover(); v != nil && !r.HasEnded() {
+				s.reportPanic(r.Cell, v)
+				if r.Program {
+					r.End(true, panicStatus)
 				}
 			}
 		}()
@@ -106,9 +68,9 @@ const panicStatus = 2
 
 // currentRun is the run that the calling goroutine belongs to; where that is not
 // known the one that runs, or nil.
-func (s *Session) currentRun() *run {
-	if m := s.members.current(); m != nil {
-		return m.run
+func (s *Session) currentRun() *goroutine.Run {
+	if m := s.members.Current(); m != nil {
+		return m.Run
 	}
 	return s.running.Load()
 }

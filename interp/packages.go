@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/source"
@@ -77,7 +78,7 @@ func (s *Session) runPart(ctx context.Context, number int, p *source.Part) error
 	s.program.Commit(unit)
 	s.noteFunctions(cell)
 	nothing := func() (Result, error) { return Result{}, nil }
-	if _, err := s.run(ctx, newRun(number), unit, nothing, func() {}); err != nil {
+	if _, err := s.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
 		return &source.Error{Path: p.Path, Err: err}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
 )
 
@@ -74,7 +75,7 @@ func (i *interruption) call(now time.Time) {
 
 // awaitStop waits for the end of an interrupted cell, and goes on without it when
 // that does not come.
-func (s *Session) awaitStop(m *member, ended <-chan outcome) outcome {
+func (s *Session) awaitStop(m *goroutine.Member, ended <-chan outcome) outcome {
 	var again <-chan struct{}
 	if i := s.interrupt.Load(); i != nil {
 		again = i.again

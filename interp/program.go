@@ -6,6 +6,8 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+
+	"github.com/quernlab/quern/interp/goroutine"
 )
 
 // Cells that are programs.
@@ -14,43 +16,29 @@ import (
 // goroutines, or a panic in one. Its other goroutines end with it, at their next check, and none makes its deferred calls.
 // Compiled code that one of them is in goes on until it returns, as after an interrupt.
 
-// end ends the goroutines of a program because main has returned, or with an exit status. The first end counts.
-func (r *run) end(exits bool, status int) {
-	r.mu.Lock()
-	if !r.hasEnded() {
-		r.exits, r.status = exits, status
-		r.ended.Store(true)
-	}
-	r.mu.Unlock()
-	r.stop()
-}
-
-// hasEnded says whether the run is a program that has ended, and not by an interrupt.
-func (r *run) hasEnded() bool { return r.ended.Load() }
-
 // exit is os.Exit for cells.
 func (s *Session) exit(code int) {
-	m := s.members.current()
-	if m == nil || !m.program {
+	m := s.members.Current()
+	if m == nil || !m.Program {
 		os.Exit(code)
 	}
-	m.run.end(true, code)
+	m.Run.End(true, code)
 	runtime.Goexit()
 }
 
 // gone says whether the calling goroutine is one of a program that has ended.
 func (s *Session) gone() bool {
-	m := s.members.current()
-	return m != nil && m.hasEnded()
+	m := s.members.Current()
+	return m != nil && m.HasEnded()
 }
 
 // outcomeOf is what becomes of a program that has ended, given that of its main.
-func (r *run) outcomeOf(main outcome) (Result, error) {
-	switch {
-	case !r.exits:
+func outcomeOf(r *goroutine.Run, main outcome) (Result, error) {
+	switch status, exits := r.ExitStatus(); {
+	case !exits:
 		return main.result, main.err
-	case r.status != 0:
-		return Result{}, newError(nameError, fmt.Sprintf("exit status %d", r.status), nil)
+	case status != 0:
+		return Result{}, newError(nameError, fmt.Sprintf("exit status %d", status), nil)
 	}
 	return Result{}, nil
 }

@@ -39,17 +39,17 @@ func (s *Session) earlier(key registration) any {
 	s.registrations.mu.Lock()
 	defer s.registrations.mu.Unlock()
 	e := s.registrations.entries[key]
-	if e == nil || r == nil || r.serial == e.run {
+	if e == nil || r == nil || r.Serial == e.run {
 		return nil
 	}
-	e.run = r.serial
+	e.run = r.Serial
 	return e.value
 }
 
 // register notes what the run of the caller has registered.
 func (s *Session) register(key registration, value any) {
 	r := s.currentRun()
-	if r == nil || r.serial == 0 {
+	if r == nil || r.Serial == 0 {
 		return
 	}
 	s.registrations.mu.Lock()
@@ -57,7 +57,7 @@ func (s *Session) register(key registration, value any) {
 	if s.registrations.entries == nil {
 		s.registrations.entries, s.registrations.holders = map[registration]*registered{}, map[any]bool{}
 	}
-	s.registrations.entries[key] = &registered{r.serial, value}
+	s.registrations.entries[key] = &registered{r.Serial, value}
 }
 
 // within is a key of a name that holder holds. What is registered there is forgotten with holder.

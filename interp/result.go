@@ -12,6 +12,7 @@ import (
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/goroutine"
 )
 
 // A Result is what a cell shows: a MIME bundle, see package display. Data is
@@ -33,14 +34,14 @@ type Result struct {
 // setResult is sessionʹ.Result: the values of the cell's last expression.
 func (s *Session) setResult(values ...any) {
 	if r := s.currentRun(); r != nil {
-		r.setResult(values, true)
+		r.SetResult(values, true)
 	}
 }
 
 // render makes the bundle of a run's values. A call that ends a cell and whose
 // last result is a non-nil error fails the cell.
-func (s *Session) render(r *run, cell *check.Cell) (Result, error) {
-	values, has := r.result()
+func (s *Session) render(r *goroutine.Run, cell *check.Cell) (Result, error) {
+	values, has := r.Result()
 	if !has {
 		return Result{}, nil
 	}

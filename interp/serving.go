@@ -44,14 +44,14 @@ func (s *Session) serving() map[string]map[string]reflect.Value {
 
 // serve calls a function that serves until srv is closed.
 func (s *Session) serve(srv *http.Server, until func() error) error {
-	m := s.members.current()
+	m := s.members.Current()
 	if m == nil || srv == nil {
 		return until()
 	}
-	forget := m.onStop(func() { go srv.Close() })
+	forget := m.OnStop(func() { go srv.Close() })
 	defer forget()
 	err := until()
-	if m.isStopped() {
+	if m.IsStopped() {
 		s.interruptMember(m)
 	}
 	return err
@@ -60,9 +60,9 @@ func (s *Session) serve(srv *http.Server, until func() error) error {
 // listen is net.Listen.
 func (s *Session) listen(network, address string) (net.Listener, error) {
 	l, err := net.Listen(network, address)
-	if m := s.members.current(); err == nil && m != nil && m.program {
-		m.onStop(func() {
-			if m.hasEnded() {
+	if m := s.members.Current(); err == nil && m != nil && m.Program {
+		m.OnStop(func() {
+			if m.HasEnded() {
 				l.Close()
 			}
 		})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
+	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/magic"
@@ -37,7 +38,7 @@ type Session struct {
 	registry  *rt.Registry
 	engine    interpreter
 	imported  map[string]bool // import declarations that the engine has seen
-	members   members
+	members   goroutine.Members
 	stdin     io.Reader // of cells
 	stdinFile *os.File  // what os.Stdin is in cells
 	// What flag.CommandLine and flag.Usage are in cells, see newCommandLine.
@@ -58,7 +59,7 @@ type Session struct {
 	askChild  time.Duration                // when children are asked for input
 	live      time.Duration                // how long a value is looked for, see liveValue
 	executing chan struct{}                // holds a token while no cell runs
-	running   atomic.Pointer[run]
+	running   atomic.Pointer[goroutine.Run]
 	stopping  atomic.Bool                  // what sessionʹ.Stopped returns
 	deep      atomic.Bool                  // a goroutine may be in a recursion without end
 	interrupt atomic.Pointer[interruption] // of the running cell

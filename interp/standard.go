@@ -97,7 +97,7 @@ func (r *stdinReader) Read(p []byte) (int, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}
-	if m := r.session.members.current(); m != nil {
+	if m := r.session.members.Current(); m != nil {
 		r.session.interruptMember(m)
 	}
 	panic(&commandError{fmt.Errorf("standard input: %w", err)})

@@ -18,8 +18,8 @@ func (w *cellWriter) Write(p []byte) (int, error) { return w.of(w.session.Cell()
 // Cell is the number of the cell that the calling goroutine comes from, also
 // through goroutines of compiled code; 0 when it comes from none.
 func (s *Session) Cell() int {
-	if m := s.members.current(); m != nil {
-		return m.cell
+	if m := s.members.Current(); m != nil {
+		return m.Cell
 	}
 	return 0
 }

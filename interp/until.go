@@ -54,11 +54,11 @@ func (s *Session) passContext(f reflect.Value) reflect.Value {
 // untilStopped is ctx, and ends as well when the run of the calling goroutine is
 // interrupted.
 func (s *Session) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	m := s.members.current()
+	m := s.members.Current()
 	if m == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	unwatch := context.AfterFunc(runContext{m.run}, cancel)
+	unwatch := context.AfterFunc(m.Run.Context(), cancel)
 	return ctx, func() { unwatch(); cancel() }
 }

@@ -1,4 +1,4 @@
-package interp
+package goroutine
 
 import (
 	"context"
@@ -8,8 +8,11 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// A runContext ends when its run is interrupted, and not with its cell.
-type runContext struct{ *run }
+// Context returns a context that ends when the run is stopped. It does not end with the
+// cell.
+func (r *Run) Context() context.Context { return runContext{r} }
+
+type runContext struct{ *Run }
 
 func (runContext) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
 func (c runContext) Done() <-chan struct{}                 { return c.stopped }
@@ -21,27 +24,28 @@ func (runContext) Value(key any) any {
 }
 
 func (c runContext) Err() error {
-	if c.isStopped() {
+	if c.IsStopped() {
 		return context.Canceled
 	}
 	return nil
 }
 
-// ofSession is the key of a value that contexts of a session have, and those that
-// derive from them.
+// ofSession is the key of a value that contexts of a session have, and contexts derived
+// from them.
 type ofSession struct{}
 
-// A cellContext is what ctx holds. That it is one type keeps a goroutine that
-// reads ctx while the next cell sets it from seeing halves of two values.
+// A cellContext is what the variable ctx of cells holds. Because this is always the same
+// type, a goroutine that reads ctx while the next cell sets it cannot see halves of two
+// interface values.
 type cellContext struct{ context.Context }
 
 func (*cellContext) String() string { return "ctx" }
 
-// setContext makes ctx the context of a run, unless a cell has given it a value of
-// its own: that stays, but for one that derives from ctx and has ended.
-func (s *Session) setContext(r *run) {
-	if isOver(*s.context) {
-		*s.context = &cellContext{runContext{r}}
+// SetContext sets ctx, the variable of cells, to the context of a run. If a cell has set
+// the variable, it keeps its value, unless that derives from an earlier ctx and has ended.
+func SetContext(ctx *context.Context, r *Run) {
+	if isOver(*ctx) {
+		*ctx = &cellContext{runContext{r}}
 	}
 }
 
@@ -55,8 +59,8 @@ func isOver(ctx context.Context) bool {
 	return ctx.Value(ofSession{}) != nil && ctx.Err() != nil
 }
 
-// isCompiled tells whether ctx is one of those that package context makes, or one
-// that stands for such.
+// isCompiled reports whether the methods of ctx are compiled: package context made it, or
+// it stands for such a context.
 func isCompiled(ctx context.Context) bool {
 	_, ok := ctx.(*rt.ValueContext)
 	return ok || reflect.Indirect(reflect.ValueOf(ctx)).Type().PkgPath() == "context"

@@ -1,0 +1,8 @@
+// Package goroutine says which cell a goroutine belongs to, and whether that cell has
+// been interrupted.
+//
+//	run.go      Run: one execution of a cell
+//	member.go   Member: a goroutine of a run, with those that compiled code starts from it
+//	members.go  Members: finds the member of the calling goroutine
+//	context.go  contexts that end with a run
+package goroutine

@@ -1,0 +1,46 @@
+package goroutine
+
+import (
+	"sync"
+	"time"
+)
+
+// Grace is how long a deferred call of interrupted code may take.
+const Grace = time.Second
+
+// A Member is a goroutine of a run, with those that compiled code starts from it.
+type Member struct {
+	*Run
+	// Goroutine is the number of the cell's own goroutine, 0 for other members.
+	Goroutine uint64
+	// Failure is the error of the cell's own goroutine, used if that does not return.
+	// Only this goroutine accesses it.
+	Failure error
+
+	mu     sync.Mutex
+	ending map[uint64]time.Time // goroutines that run deferred calls, since when
+}
+
+// BeginEnd reports whether a goroutine has to end now, and notes that it runs its
+// deferred calls from then on. A deferred call that takes longer than Grace has to end
+// too; those behind it run.
+func (m *Member) BeginEnd(goroutine uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if since, again := m.ending[goroutine]; again && time.Since(since) < Grace {
+		return false
+	}
+	if m.ending == nil {
+		m.ending = map[uint64]time.Time{}
+	}
+	m.ending[goroutine] = time.Now()
+	return true
+}
+
+// IsEnding reports whether a goroutine runs its deferred calls because it has to end.
+func (m *Member) IsEnding(goroutine uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.ending[goroutine]
+	return ok
+}
