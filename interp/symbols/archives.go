@@ -1,9 +1,10 @@
 package symbols
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"sync"
 
@@ -11,24 +12,35 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/release"
 )
 
-//go:embed own.zip
-var ownArchive string
+//go:embed own
+var ownFiles embed.FS
 
 // ErrPlatform is the error of [Check], and of an importer, on a platform that has no types.
 var ErrPlatform = errors.New("there are no types of the standard library for this platform: add it to the targets of interp/symbols/internal/generate")
 
 // archives are the opened archives, the first that has a package counts.
 type archives struct {
-	readers []*archive.Reader
+	readers []reader
 	names   map[string]string // package name by import path
+}
+
+// reader is an archive of packages: a zip file for each release of Go, and a folder for ours.
+type reader interface {
+	Names() map[string]string
+	Types(path string) ([]byte, error)
+	Docs(path string) (archive.Docs, error)
 }
 
 // open opens the archives once. It keeps nothing but their tables of contents.
 var open = sync.OnceValues(func() (*archives, error) {
-	return openArchives(release.Current(), ownArchive)
+	ours, err := fs.Sub(ownFiles, "own")
+	if err != nil {
+		return nil, err
+	}
+	return openArchives(release.Current(), ours)
 })
 
-func openArchives(current release.Release, own string) (*archives, error) {
+func openArchives(current release.Release, own fs.FS) (*archives, error) {
 	if current.Platform == release.UnknownPlatform {
 		return nil, fmt.Errorf("%s/%s: %w", runtime.GOOS, runtime.GOARCH, ErrPlatform)
 	}
@@ -44,12 +56,12 @@ func openArchives(current release.Release, own string) (*archives, error) {
 		}
 		a.readers = append(a.readers, standard)
 	}
-	ours, err := archive.NewReader(own)
+	ours, err := archive.OpenFolder(own)
 	if err != nil {
 		return nil, err
 	}
 	a.readers = append(a.readers, base, ours)
-	for _, r := range []*archive.Reader{standard, ours} { // not base: a platform may have fewer packages
+	for _, r := range []reader{standard, ours} { // not base: a platform may have fewer packages
 		for path, name := range r.Names() {
 			a.names[path] = name
 		}

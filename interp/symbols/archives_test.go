@@ -2,7 +2,9 @@ package symbols
 
 import (
 	"errors"
+	"io/fs"
 	"testing"
+	"testing/fstest"
 
 	"github.com/quernlab/quern/interp/symbols/internal/release"
 )
@@ -12,13 +14,20 @@ func TestOpenArchives(t *testing.T) {
 	elsewhere.Platform = release.UnknownPlatform
 	half := release.Current()
 	half.Standard = half.Standard[:len(half.Standard)/2]
-	if a, err := openArchives(release.Current(), ownArchive); err != nil || a.names["fmt"] != "fmt" {
+	ours, err := fs.Sub(ownFiles, "own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := openArchives(release.Current(), ours); err != nil || a.names["fmt"] != "fmt" {
 		t.Errorf("fmt is not in the archives: %v", err)
 	}
-	if _, err := openArchives(elsewhere, ownArchive); !errors.Is(err, ErrPlatform) {
+	if _, err := openArchives(elsewhere, ours); !errors.Is(err, ErrPlatform) {
 		t.Errorf("no platform: %v, want %v", err, ErrPlatform)
 	}
-	if _, err := openArchives(half, ownArchive); err == nil {
+	if _, err := openArchives(half, ours); err == nil {
 		t.Error("half an archive: no error")
+	}
+	if _, err := openArchives(release.Current(), fstest.MapFS{}); err == nil {
+		t.Error("no packages of ours: no error")
 	}
 }

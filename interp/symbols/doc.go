@@ -14,7 +14,7 @@
 //
 // internal/release has a folder for each Go release that Quern compiles with, and a build constraint selects one. In it,
 // std.zip holds types and documentation of the standard library on linux/amd64, std_<platform>.zip the packages
-// whose types are others elsewhere (os.O_CREATE and syscall differ, for instance). own.zip holds our packages. Run
+// whose types are others elsewhere (os.O_CREATE and syscall differ, for instance). The folder own holds our packages. Run
 // go generate with a release of Go to regenerate its folder (docs/go-releases.md), and go run ./internal/generate -own when
 // the API of one of our packages changes. [Check] reports a binary for a platform that has no types; tests report stale
 // files.

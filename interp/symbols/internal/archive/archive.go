@@ -44,13 +44,7 @@ type Docs map[string]string
 
 // Write writes the packages and the Go version they come from. The order of the packages does not matter.
 func Write(w io.Writer, goVersion string, packages []Package) error {
-	packages = slices.SortedFunc(slices.Values(packages), func(a, b Package) int { return strings.Compare(a.Path, b.Path) })
-	var names strings.Builder
-	for _, p := range packages {
-		if p.Name != "" {
-			fmt.Fprintf(&names, "%s %s\n", p.Path, p.Name)
-		}
-	}
+	packages = sorted(packages)
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
 	add := func(name string, data []byte) error {
@@ -64,7 +58,7 @@ func Write(w io.Writer, goVersion string, packages []Package) error {
 	if err := add(versionFile, []byte(goVersion)); err != nil {
 		return err
 	}
-	if err := add(namesFile, []byte(names.String())); err != nil {
+	if err := add(namesFile, formatNames(packages)); err != nil {
 		return err
 	}
 	for _, p := range packages {
@@ -116,7 +110,7 @@ func NewReader(data string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("package archive: %w", err)
 	}
-	r := &Reader{names: make(map[string]string), files: make(map[string]*zip.File, len(z.File))}
+	r := &Reader{files: make(map[string]*zip.File, len(z.File))}
 	for _, f := range z.File {
 		r.files[f.Name] = f
 	}
@@ -129,10 +123,7 @@ func NewReader(data string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(names)) {
-		path, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		r.names[path] = name
-	}
+	r.names = parseNames(names)
 	return r, nil
 }
 

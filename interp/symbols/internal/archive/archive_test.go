@@ -2,8 +2,12 @@ package archive_test
 
 import (
 	"bytes"
+	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
@@ -59,5 +63,50 @@ func TestDamaged(t *testing.T) {
 		if _, err := archive.NewReader(whole[:cut]); err == nil {
 			t.Errorf("file cut at byte %d of %d: no error", cut, len(whole))
 		}
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "own")
+	for range 2 { // the second time over what is there
+		if err := archive.WriteFolder(dir, packages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := archive.OpenFolder(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"a": "a", "b/two": "two"}; !maps.Equal(f.Names(), want) {
+		t.Errorf("names %v, want %v", f.Names(), want)
+	}
+	if got, err := f.Types("b/two"); err != nil || string(got) != "types of two" {
+		t.Errorf("types of b/two: %q, %v", got, err)
+	}
+	for _, path := range []string{"a", "b", "none", "../a", ""} {
+		if _, err := f.Types(path); !errors.Is(err, archive.ErrNone) {
+			t.Errorf("types of %q: %v, want %v", path, err, archive.ErrNone)
+		}
+	}
+	for _, p := range packages {
+		if got, err := f.Docs(p.Path); err != nil || !maps.Equal(got, p.Docs) {
+			t.Errorf("docs of %s: %q, %v, want %q", p.Path, got, err, p.Docs)
+		}
+	}
+	if err := archive.WriteFolder(dir, packages[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Docs("a"); !errors.Is(err, archive.ErrNone) {
+		t.Errorf("a package that is gone still has documentation: %v", err)
+	}
+}
+
+func TestDamagedFolder(t *testing.T) {
+	f, err := archive.OpenFolder(fstest.MapFS{"names": {Data: []byte("a a\n")}, "a/types": {Data: []byte("\x07")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Types("a"); err == nil || errors.Is(err, archive.ErrNone) {
+		t.Errorf("damaged types: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 // Command generate writes what the interpreter must know of compiled packages, from the packages themselves:
 //
-//	own.zip                         types and documentation of our public packages (package archive)
+//	own/                            types and documentation of our public packages (archive.Folder)
 //	internal/own/                   symbol tables of them
 //	internal/release/go126/         what belongs to one release of Go, the one that runs the command:
 //	    std.zip                     types and documentation of the standard library on linux/amd64

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// TestFresh compares the API that own.zip holds of our packages with the API that their sources have now.
+// TestFresh compares the API that interp/symbols/own holds of our packages with the API that their sources have now.
 func TestFresh(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds our packages")
@@ -20,7 +20,7 @@ func TestFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	previous, err := readArchive(filepath.Join("..", "..", "own.zip"))
+	previous, err := readFolder(filepath.Join("..", "..", "own"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestFresh(t *testing.T) {
 			continue
 		}
 		if _, ok := previous[p.ImportPath]; !ok {
-			t.Errorf("%s is not in own.zip: go run ./internal/generate -own in interp/symbols", p.ImportPath)
+			t.Errorf("%s is not in own: go run ./internal/generate -own in interp/symbols", p.ImportPath)
 			continue
 		}
 		source, err := read(p)
@@ -46,12 +46,12 @@ func TestFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, want := api(archived), api(source); got != want {
-			t.Errorf("own.zip is stale, go run ./internal/generate -own in interp/symbols: it has of %s\n%s\nand the source has\n%s", p.ImportPath, got, want)
+			t.Errorf("own is stale, go run ./internal/generate -own in interp/symbols: it has of %s\n%s\nand the source has\n%s", p.ImportPath, got, want)
 		}
 		delete(previous, p.ImportPath)
 	}
 	for path := range previous {
-		t.Errorf("%s is in own.zip and no longer there: go run ./internal/generate -own in interp/symbols", path)
+		t.Errorf("%s is in own and no longer there: go run ./internal/generate -own in interp/symbols", path)
 	}
 }
 

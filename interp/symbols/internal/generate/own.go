@@ -21,7 +21,7 @@ func generateOwn() error {
 	if err != nil {
 		return err
 	}
-	previous, err := readArchive("own.zip")
+	previous, err := readFolder("own")
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func generateOwn() error {
 			if p, ok := previous[p.ImportPath]; ok {
 				pkg, err := gcexportdata.Read(bytes.NewReader(p.Types), token.NewFileSet(), make(map[string]*types.Package), p.Path)
 				if err != nil {
-					return fmt.Errorf("types of %s in own.zip: %w", p.Path, err)
+					return fmt.Errorf("types of %s in own: %w", p.Path, err)
 				}
 				hidden.add(pkg)
 				described = append(described, p)
@@ -64,7 +64,7 @@ func generateOwn() error {
 	if err != nil {
 		return err
 	}
-	if err := writeArchive("own.zip", append(described, entries...)); err != nil {
+	if err := archive.WriteFolder("own", append(described, entries...)); err != nil {
 		return err
 	}
 	return writeTables(filepath.Join("internal", "own"), "", files)

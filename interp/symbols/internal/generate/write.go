@@ -43,25 +43,21 @@ func writeArchive(name string, packages []archive.Package) error {
 	return os.WriteFile(name, b.Bytes(), 0o644)
 }
 
-// readArchive returns the packages of an archive by path; of none if there is no such file.
-func readArchive(name string) (map[string]archive.Package, error) {
-	data, err := os.ReadFile(name)
+// readFolder returns the packages of a folder by path; none if there is no such folder.
+func readFolder(name string) (map[string]archive.Package, error) {
+	f, err := archive.OpenFolder(os.DirFS(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	r, err := archive.NewReader(string(data))
-	if err != nil {
-		return nil, err
-	}
 	packages := make(map[string]archive.Package)
-	for path, packageName := range r.Names() {
+	for path, packageName := range f.Names() {
 		p := archive.Package{Path: path, Name: packageName}
-		if p.Types, err = r.Types(path); err != nil {
+		if p.Types, err = f.Types(path); err != nil {
 			return nil, err
 		}
-		if p.Docs, err = r.Docs(path); err != nil {
+		if p.Docs, err = f.Docs(path); err != nil {
 			return nil, err
 		}
 		packages[path] = p
