@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
 	"github.com/quernlab/quern/interp/yaegi"
@@ -26,13 +27,13 @@ func (s *Session) abandon(a activity, ended <-chan outcome) *Error {
 		s.lower()
 	}()
 	if a.ends {
-		return s.interruptedError()
+		return diagnostics.NewInterrupted(nil)
 	}
 	what := stack.VisibleName(a.function)
 	if what == "" {
 		what = "compiled code that it called"
 	}
-	e := newError(nameInterrupted, fmt.Sprintf("the cell was interrupted, but %s cannot be stopped "+
+	e := diagnostics.New(diagnostics.Interrupted, fmt.Sprintf("the cell was interrupted, but %s cannot be stopped "+
 		"and goes on in the background; restart the kernel to end it", what), nil)
 	e.Stuck = true
 	return e

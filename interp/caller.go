@@ -2,13 +2,11 @@ package interp
 
 import (
 	"errors"
-	"go/token"
 	"reflect"
 	"runtime"
-	"strings"
 	"sync"
 
-	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
@@ -18,18 +16,11 @@ import (
 // of its last one. A counter is a number that this session has given to such a
 // place. Literals are all called func1.
 type callers struct {
-	session *Session
+	tracebacks *diagnostics.Tracebacks
 
 	mu       sync.Mutex
-	places   []stackFrame
-	counters map[stackFrame]uintptr
-}
-
-// stackFrame is what is known of a program counter.
-type stackFrame struct {
-	function string // "main.f"; "main.main" for the statements of a cell
-	file     string // "cell[3]"
-	line     int
+	places   []diagnostics.Location
+	counters map[diagnostics.Location]uintptr
 }
 
 // firstCounter is where no code is.
@@ -42,45 +33,27 @@ func (c *callers) Caller(skip int) (pc uintptr, file string, line int, ok bool) 
 		return 0, "", 0, false
 	}
 	f, _ := c.at(pcs[0])
-	return pcs[0], f.file, f.line, true
+	return pcs[0], f.File, f.Line, true
 }
 
 // Callers is runtime.Callers.
 func (c *callers) Callers(skip int, pcs []uintptr) int {
 	n := 0
-	for _, call := range c.session.calls(c.session.engine.Frames(stack.Own())) {
-		for range call.times {
-			if call.Compiled || !call.known {
-				continue
-			}
-			if skip--; skip > 0 {
-				continue // the first is Callers itself
-			}
-			if n == len(pcs) {
-				return n
-			}
-			pcs[n] = c.counter(c.session.stackFrame(call.Function, call.place))
-			n++
+	for l := range c.tracebacks.Locations {
+		if skip--; skip > 0 {
+			continue // the first is Callers itself
 		}
+		if n == len(pcs) {
+			break
+		}
+		pcs[n] = c.counter(l)
+		n++
 	}
 	return n
 }
 
-// stackFrame describes a function of lowered code at a place.
-func (s *Session) stackFrame(function string, place token.Position) stackFrame {
-	declared, literal := strings.CutSuffix(function, ".func")
-	name := s.userName(declared)
-	if name == "" {
-		name = "main"
-	}
-	if literal && s.inLiteral(place) {
-		name += ".func1"
-	}
-	return stackFrame{"main." + name, place.Filename, place.Line}
-}
-
 // counter is the number of f.
-func (c *callers) counter(f stackFrame) uintptr {
+func (c *callers) counter(f diagnostics.Location) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	pc, ok := c.counters[f]
@@ -93,18 +66,18 @@ func (c *callers) counter(f stackFrame) uintptr {
 }
 
 // at is the place with the number pc.
-func (c *callers) at(pc uintptr) (stackFrame, bool) {
+func (c *callers) at(pc uintptr) (diagnostics.Location, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if pc < firstCounter || pc-firstCounter >= uintptr(len(c.places)) {
-		return stackFrame{}, false
+		return diagnostics.Location{}, false
 	}
 	return c.places[pc-firstCounter], true
 }
 
 // RuntimeFunc stands for runtime.Func in cells.
 type RuntimeFunc struct {
-	stackFrame
+	diagnostics.Location
 	entry uintptr
 }
 
@@ -113,14 +86,14 @@ func (f *RuntimeFunc) Name() string {
 	if f == nil {
 		return ""
 	}
-	return f.function
+	return f.Location.Function
 }
 
 // Entry is that of runtime.Func.
 func (f *RuntimeFunc) Entry() uintptr { return f.entry }
 
 // FileLine is that of runtime.Func, for the program counter that f was found by.
-func (f *RuntimeFunc) FileLine(uintptr) (file string, line int) { return f.file, f.line }
+func (f *RuntimeFunc) FileLine(uintptr) (file string, line int) { return f.File, f.Line }
 
 // errNoCounter is what becomes of runtime.FuncForPC(reflect.ValueOf(f).Pointer()),
 // f a function of a cell.
@@ -140,7 +113,7 @@ func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
 		panic(errNoCounter)
 	}
 	file, line := compiled.FileLine(pc)
-	return &RuntimeFunc{stackFrame{compiled.Name(), file, line}, compiled.Entry()}
+	return &RuntimeFunc{diagnostics.Location{Function: compiled.Name(), File: file, Line: line}, compiled.Entry()}
 }
 
 // RuntimeFrame stands for runtime.Frame in cells.
@@ -161,7 +134,7 @@ func (c *callers) CallersFrames(pcs []uintptr) *RuntimeFrames {
 	frames := &RuntimeFrames{}
 	for _, pc := range pcs {
 		if f, ok := c.at(pc); ok {
-			frames.list = append(frames.list, RuntimeFrame{pc, &RuntimeFunc{f, pc}, f.function, f.file, f.line, pc})
+			frames.list = append(frames.list, RuntimeFrame{pc, &RuntimeFunc{f, pc}, f.Function, f.File, f.Line, pc})
 		}
 	}
 	return frames

@@ -11,12 +11,10 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/symbols"
 )
-
-// A commandError is the panic value of a command that failed.
-type commandError struct{ error }
 
 // host is what commands see of a session.
 type host struct{ *Session }
@@ -69,7 +67,7 @@ func (s *Session) commands(ctx context.Context, cell int, src string) (*magic.Ce
 	}
 	if wrong != nil {
 		return nil, check.ErrorList{{Msg: wrong.Msg, Pos: token.Position{
-			Filename: filename(cell),
+			Filename: diagnostics.Filename(cell),
 			Line:     1 + strings.Count(src[:wrong.Offset], "\n"),
 			Column:   wrong.Offset - strings.LastIndexByte(src[:wrong.Offset], '\n'),
 		}}}
@@ -87,7 +85,7 @@ func (s *Session) commands(ctx context.Context, cell int, src string) (*magic.Ce
 func (s *Session) runCommand(number int, values ...any) {
 	r := s.currentRun()
 	if r == nil || r.Commands == nil {
-		panic(&commandError{fmt.Errorf("the name %s is reserved", magic.Name)})
+		panic(diagnostics.NewCommandError(fmt.Errorf("the name %s is reserved", magic.Name)))
 	}
 	ctx := r.Context()
 	err := r.Commands.Call(ctx, number, values)
@@ -95,7 +93,7 @@ func (s *Session) runCommand(number int, values ...any) {
 	case ctx.Err() != nil:
 		runtime.Goexit()
 	case err != nil:
-		panic(&commandError{err})
+		panic(diagnostics.NewCommandError(err))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/lower"
 )
 
@@ -73,7 +74,7 @@ func (s *Session) discard(p prepared) {
 }
 
 func interruptedEarly() *Error {
-	return newError(nameInterrupted, "the cell was interrupted before it ran", nil)
+	return diagnostics.New(diagnostics.Interrupted, "the cell was interrupted before it ran", nil)
 }
 
 // finishLeftover waits until what an interrupted cell has left in the background has
@@ -87,6 +88,6 @@ func (s *Session) finishLeftover(ctx context.Context) error {
 		s.leftover = nil
 		return nil
 	case <-ctx.Done():
-		return newError(nameInterrupted, "the cell was interrupted: the compiler has not ended yet with the cell before", nil)
+		return diagnostics.New(diagnostics.Interrupted, "the cell was interrupted: the compiler has not ended yet with the cell before", nil)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
 )
@@ -73,15 +74,11 @@ func (s *Session) checkDepth(m *goroutine.Member) {
 		return
 	}
 	m.BeginEnd(id)
-	e := s.overflowError()
+	e := s.reporter.Overflow()
 	if m.Goroutine == id {
 		m.Failure = e
 	} else {
-		fmt.Fprintf(s.stderr(m.Cell), "in a goroutine of %s:\n%s\n", filename(m.Cell), strings.Join(e.Traceback, "\n"))
+		fmt.Fprintf(s.stderr(m.Cell), "in a goroutine of %s:\n%s\n", diagnostics.Filename(m.Cell), strings.Join(e.Traceback, "\n"))
 	}
 	runtime.Goexit()
-}
-
-func (s *Session) overflowError() *Error {
-	return newError(nameRuntime, "stack overflow: calls are nested too deep, as in a recursion without end", s.frames(s.engine.Frames(stack.Own())))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
@@ -24,7 +25,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	s.note(cell, src)
+	s.sources.SetText(cell, src)
 	var commands *magic.Cell
 	checked, unit, err := s.prepare(ctx, cell, func() (_ string, err error) {
 		if commands, err = s.commands(ctx, cell, src); err != nil {
@@ -34,13 +35,13 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	})
 	if err != nil {
 		done()
-		return Result{}, s.compileError(err)
+		return Result{}, s.reporter.Compile(err)
 	}
 	if err := s.redeclare(unit); err != nil {
 		s.program.Discard(unit)
 		s.checker.Discard(checked)
 		done()
-		return Result{}, s.compileError(err)
+		return Result{}, s.reporter.Compile(err)
 	}
 	s.commit(checked, unit)
 	for _, e := range checked.Broken {
@@ -72,17 +73,17 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 // waits for a running cell, and leaves no trace but what the expression does.
 func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 	if !isExpression(expr) {
-		return Result{}, newError(nameCompile, fmt.Sprintf("%q is not an expression", expr), nil)
+		return Result{}, diagnostics.New(diagnostics.Compile, fmt.Sprintf("%q is not an expression", expr), nil)
 	}
 	ctx, done, err := s.begin(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	s.note(evaluated, expr)
+	s.sources.SetText(evaluated, expr)
 	cell, unit, err := s.prepare(ctx, evaluated, func() (string, error) { return expr, nil })
 	if err != nil {
 		done()
-		return Result{}, s.compileError(err)
+		return Result{}, s.reporter.Compile(err)
 	}
 	r := goroutine.NewRun(evaluated)
 	return s.run(ctx, r, unit, func() (Result, error) { return s.render(r, cell) }, func() {
@@ -102,13 +103,6 @@ func brokenNote(e *check.Error) string {
 	return strings.ReplaceAll(fmt.Sprintf("%s (%s): %s", name, e.Pos, msg), "\n", "\n      ")
 }
 
-// note keeps the text of a cell for messages.
-func (s *Session) note(cell int, src string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sources[cell] = src
-}
-
 // begin waits until no cell runs. From then on Interrupt cancels the context
 // that it returns, until done is called.
 func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), err error) {
@@ -118,7 +112,7 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 		select {
 		case <-s.executing:
 		case <-ctx.Done():
-			return nil, nil, newError(nameInterrupted, "the cell before has not ended yet", nil)
+			return nil, nil, diagnostics.New(diagnostics.Interrupted, "the cell before has not ended yet", nil)
 		}
 	}
 	s.mu.Lock()
@@ -126,7 +120,7 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 	s.mu.Unlock()
 	if closed {
 		s.executing <- struct{}{}
-		return nil, nil, newError(nameInternal, "the session is closed", nil)
+		return nil, nil, diagnostics.New(diagnostics.Internal, "the session is closed", nil)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.interrupt.Store(&interruption{cancel: cancel, again: make(chan struct{})})
@@ -153,7 +147,7 @@ type outcome struct {
 func (s *Session) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
 	goroutine.SetContext(s.context, r)
 	s.running.Store(r)
-	m := &goroutine.Member{Run: r, Failure: newError(nameRuntime, "runtime.Goexit has ended the cell", nil)}
+	m := &goroutine.Member{Run: r, Failure: diagnostics.New(diagnostics.Runtime, "runtime.Goexit has ended the cell", nil)}
 	started := make(chan struct{})
 	ended := make(chan outcome, 1)
 	over := make(chan struct{})
@@ -191,8 +185,8 @@ func (s *Session) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, a
 	if r.HasEnded() {
 		return outcomeOf(r, o)
 	}
-	if r.IsStopped() && !(errors.As(o.err, &e) && e.Name == nameInterrupted) {
-		o = outcome{err: s.interruptedError()}
+	if r.IsStopped() && !(errors.As(o.err, &e) && e.Name == diagnostics.Interrupted) {
+		o = outcome{err: diagnostics.NewInterrupted(nil)}
 	}
 	o.result.Goroutines = r.IsExpecting()
 	return o.result, o.err
@@ -202,14 +196,14 @@ func (s *Session) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, a
 func (s *Session) outcome(r *goroutine.Run, body string, after func() (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
-			o = outcome{err: newError(namePanic, fmt.Sprintf("while the result was shown: %v", v), nil)}
+			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while the result was shown: %v", v), nil)}
 		}
 	}()
 	if err := s.engine.Run(body); err != nil {
-		return outcome{err: s.bodyError(err)}
+		return outcome{err: s.reporter.Run(err)}
 	}
 	if r.IsStopped() {
-		return outcome{err: s.interruptedError()}
+		return outcome{err: diagnostics.NewInterrupted(nil)}
 	}
 	result, err := after()
 	return outcome{result, err}

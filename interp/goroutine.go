@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/stack"
@@ -28,7 +29,7 @@ func (s *Session) interruptMember(m *goroutine.Member) {
 		return
 	}
 	if m.Goroutine != 0 && m.Goroutine == id {
-		m.Failure = newError(nameInterrupted, "the cell was interrupted", s.frames(s.engine.Frames(stack.Own())))
+		m.Failure = diagnostics.NewInterrupted(s.tracebacks.OwnLines())
 	}
 	runtime.Goexit()
 }
@@ -89,9 +90,9 @@ func (s *Session) reportPanic(cell int, value any) {
 	// Saying what the value is runs code of the cell.
 	defer func() {
 		if recover() != nil {
-			fmt.Fprintf(s.stderr(cell), "panic in a goroutine of %s with a value that cannot be shown\n", filename(cell))
+			fmt.Fprintf(s.stderr(cell), "panic in a goroutine of %s with a value that cannot be shown\n", diagnostics.Filename(cell))
 		}
 	}()
-	e := s.panicError(rt.Recovered(value), s.engine.Trace())
-	fmt.Fprintf(s.stderr(cell), "in a goroutine of %s:\n%s\n", filename(cell), strings.Join(e.Traceback, "\n"))
+	e := s.reporter.Panic(rt.Recovered(value))
+	fmt.Fprintf(s.stderr(cell), "in a goroutine of %s:\n%s\n", diagnostics.Filename(cell), strings.Join(e.Traceback, "\n"))
 }

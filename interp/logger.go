@@ -41,7 +41,7 @@ func (w *placeWriter) withoutInterpreter(p []byte) []byte {
 	if at == nil || !yaegi.RunsLoweredCode(p[at[1]:]) {
 		return p
 	}
-	return append(bytes.Clone(p[:at[0]]), w.session.stackText()...)
+	return append(bytes.Clone(p[:at[0]]), w.session.tracebacks.StackText()...)
 }
 
 var loggedStack = regexp.MustCompile(`(?m)^goroutine \d+ \[running\]:$`)
@@ -74,11 +74,11 @@ func (w *placeWriter) writePlace(p []byte) (int, error) {
 	}
 	depth, _ := w.depths.Load(stack.Goroutine(stack.Own()))
 	above, _ := depth.(int)
-	f, ok := w.session.above(above)
+	f, ok := w.session.tracebacks.Caller(above)
 	if !ok {
-		f.file = "???" // as log has it
+		f.File = "???" // as log has it
 	}
-	line := fmt.Appendf(append([]byte{}, p[:start]...), "%s:%d: ", f.file, f.line)
+	line := fmt.Appendf(append([]byte{}, p[:start]...), "%s:%d: ", f.File, f.Line)
 	if _, err := w.out.Write(append(line, p[start+place[1]:]...)); err != nil {
 		return 0, err
 	}
@@ -86,20 +86,6 @@ func (w *placeWriter) writePlace(p []byte) (int, error) {
 }
 
 var logPlace = regexp.MustCompile(`^.*?:\d+: `)
-
-// above is where the function of a cell is that is n calls above the one that has
-// called compiled code.
-func (s *Session) above(n int) (stackFrame, bool) {
-	for _, c := range s.calls(s.engine.Frames(stack.Own())) {
-		if c.Compiled || !c.known {
-			continue
-		}
-		if n -= c.times; n < 0 {
-			return s.stackFrame(c.Function, c.place), true
-		}
-	}
-	return stackFrame{}, false
-}
 
 // setLogOutput is logger.SetOutput(w).
 func (s *Session) setLogOutput(logger *log.Logger, w io.Writer) {

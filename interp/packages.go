@@ -76,7 +76,7 @@ func (s *Session) runPart(ctx context.Context, number int, p *source.Part) error
 		return &source.Error{Path: p.Path, Err: err}
 	}
 	s.program.Commit(unit)
-	s.noteFunctions(cell)
+	s.sources.AddCell(cell, s.program.Name)
 	nothing := func() (Result, error) { return Result{}, nil }
 	if _, err := s.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
 		return &source.Error{Path: p.Path, Err: err}

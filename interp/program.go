@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime"
 
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 )
 
@@ -38,7 +39,7 @@ func outcomeOf(r *goroutine.Run, main outcome) (Result, error) {
 	case !exits:
 		return main.result, main.err
 	case status != 0:
-		return Result{}, newError(nameError, fmt.Sprintf("exit status %d", status), nil)
+		return Result{}, diagnostics.New(diagnostics.Failed, fmt.Sprintf("exit status %d", status), nil)
 	}
 	return Result{}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 )
 
@@ -161,7 +162,7 @@ func (s *Session) failedCall(values []any, cell *check.Cell) error {
 	}
 	last := values[len(values)-1]
 	if err, ok := last.(error); ok && cell.EndsInError() {
-		return s.errorValue(err, place(cell.Fset, call.Pos()))
+		return s.reporter.Returned(err, cell.Fset.Position(call.Pos()))
 	}
 	return nil
 }
@@ -172,17 +173,17 @@ func (s *Session) unreadError(cell *check.Cell) error {
 		key := s.program.Name(unread.Var)
 		value, err := s.engine.Eval(key)
 		if err != nil {
-			return s.internalError(err)
+			return s.reporter.Internal(err)
 		}
 		err, ok := value.Interface().(error)
 		switch {
 		case !ok || err == nil:
 		case unread.Tracked:
 			if failure := s.unread.failure(key, err, unread.Var.Name()); failure != nil {
-				return s.unreadFailure(failure)
+				return s.reporter.Unread(failure)
 			}
 		default:
-			return s.unreadFailure(&unreadError{err, unread.Var.Name(), unread.Set})
+			return s.reporter.Unread(&diagnostics.UnreadError{Err: err, Name: unread.Var.Name(), Set: unread.Set})
 		}
 	}
 	return nil

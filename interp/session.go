@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
@@ -29,18 +30,21 @@ import (
 
 // A Session runs cells one after the other and keeps what they define.
 type Session struct {
-	config    *config
-	fset      *token.FileSet
-	checker   *check.Checker
-	program   *lower.Program
-	modules   *module.Set
-	loader    *source.Loader
-	registry  *rt.Registry
-	engine    interpreter
-	imported  map[string]bool // import declarations that the engine has seen
-	members   goroutine.Members
-	stdin     io.Reader // of cells
-	stdinFile *os.File  // what os.Stdin is in cells
+	config     *config
+	fset       *token.FileSet
+	checker    *check.Checker
+	program    *lower.Program
+	modules    *module.Set
+	loader     *source.Loader
+	registry   *rt.Registry
+	engine     interpreter
+	sources    *diagnostics.Sources
+	tracebacks *diagnostics.Tracebacks
+	reporter   *diagnostics.Reporter
+	imported   map[string]bool // import declarations that the engine has seen
+	members    goroutine.Members
+	stdin      io.Reader // of cells
+	stdinFile  *os.File  // what os.Stdin is in cells
 	// What flag.CommandLine and flag.Usage are in cells, see newCommandLine.
 	commandLine   *flag.FlagSet
 	usage         func()
@@ -73,13 +77,10 @@ type Session struct {
 	sinceSweep int // cells
 	sweepAfter int // so many
 
-	mu        sync.Mutex                 // guards the fields below
-	sources   map[int]string             // by cell number, for messages
-	literals  map[string]map[extent]bool // by file name
-	functions map[string]token.Position  // where they are declared, by their name in lowered code
-	groups    map[string]*group          // of functions that were declared again
-	leftover  <-chan struct{}            // of an interrupted compilation, see prepare; guarded by executing
-	closed    bool
+	mu       sync.Mutex        // guards the fields below
+	groups   map[string]*group // of functions that were declared again
+	leftover <-chan struct{}   // of an interrupted compilation, see prepare; guarded by executing
+	closed   bool
 }
 
 // An interpreter runs lowered code; see yaegi.Interpreter.
@@ -105,10 +106,8 @@ func New(options ...Option) (*Session, error) {
 		config:    newConfig(options),
 		fset:      token.NewFileSet(),
 		imported:  map[string]bool{},
+		sources:   diagnostics.NewSources(),
 		executing: make(chan struct{}, 1),
-		sources:   map[int]string{},
-		literals:  map[string]map[extent]bool{},
-		functions: map[string]token.Position{},
 		groups:    map[string]*group{},
 		patience:  patience,
 		askChild:  askChild,
@@ -143,6 +142,8 @@ func New(options ...Option) (*Session, error) {
 		Machine:  s.machineConfig(packages),
 	})
 	s.engine = yaegi.New(s.stdin, s.printed, s.config.stderr)
+	s.tracebacks = diagnostics.NewTracebacks(s.sources, s.program, s.engine)
+	s.reporter = diagnostics.NewReporter(s.sources, s.tracebacks, s.registry, s.engine)
 	if err := s.boot(packages); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}
@@ -285,7 +286,7 @@ func internal(err error) error {
 func (s *Session) commit(cell *check.Cell, unit *lower.Unit) {
 	s.checker.Commit(cell)
 	s.program.Commit(unit)
-	s.noteFunctions(cell)
+	s.sources.AddCell(cell, s.program.Name)
 }
 
 // Close interrupts the running cell and ends the session.

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
+
+	"github.com/quernlab/quern/interp/diagnostics"
 )
 
 // redirected are the packages whose functions may be given os.Stdin, os.Stdout
@@ -100,7 +102,7 @@ func (r *stdinReader) Read(p []byte) (int, error) {
 	if m := r.session.members.Current(); m != nil {
 		r.session.interruptMember(m)
 	}
-	panic(&commandError{fmt.Errorf("standard input: %w", err)})
+	panic(diagnostics.NewCommandError(fmt.Errorf("standard input: %w", err)))
 }
 
 // notStdin is part of the error of whoever reads os.Stdin in another way than

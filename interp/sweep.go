@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"go/token"
 	"maps"
 )
 
@@ -27,7 +26,5 @@ func (s *Session) swept() {
 	s.engine.Keep(known, mentioned)
 	groups := s.program.Groups()
 	maps.DeleteFunc(s.groups, func(name string, _ *group) bool { return !groups[name] })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.functions, func(name string, _ token.Position) bool { return !known[name] })
+	s.sources.KeepFunctions(known)
 }

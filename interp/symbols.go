@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"reflect"
+
+	"github.com/quernlab/quern/interp/diagnostics"
 )
 
 // symbols is the table of the package "quern/session", which lowered code calls:
@@ -45,7 +47,7 @@ func (s *Session) overrides() map[string]map[string]reflect.Value {
 	ofRuntime, ofDebug := s.stacks()
 	start, run, output, combined := s.childMethods()
 	ofRuntime["SetFinalizer"] = reflect.ValueOf(s.setFinalizer)
-	maps.Copy(ofRuntime, (&callers{session: s, counters: map[stackFrame]uintptr{}}).symbols())
+	maps.Copy(ofRuntime, (&callers{tracebacks: s.tracebacks, counters: map[diagnostics.Location]uintptr{}}).symbols())
 	overrides := map[string]map[string]reflect.Value{
 		"quern/rt/rt": {
 			"Fprint": fprint, "Fprintf": fprintf, "Fprintln": fprintln,

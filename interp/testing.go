@@ -68,12 +68,12 @@ func (t *tests) toldf(method func(testing.TB, string, ...any), end func(testing.
 func (t *tests) log(tb testing.TB, text string) {
 	place := "???"
 	for n := 0; ; n++ {
-		f, ok := t.session.above(n)
+		f, ok := t.session.tracebacks.Caller(n)
 		if !ok {
 			break
 		}
-		place = fmt.Sprintf("%s:%d", f.file, f.line)
-		if _, ok := t.helpers.Load(helper{tb, f.function}); !ok {
+		place = fmt.Sprintf("%s:%d", f.File, f.Line)
+		if _, ok := t.helpers.Load(helper{tb, f.Function}); !ok {
 			break
 		}
 	}
@@ -87,7 +87,7 @@ func (t *tests) helper(tb testing.TB) {
 		tb.Helper()
 		return
 	}
-	if f, ok := t.session.above(0); ok {
-		t.helpers.Store(helper{tb, f.function}, nil)
+	if f, ok := t.session.tracebacks.Caller(0); ok {
+		t.helpers.Store(helper{tb, f.Function}, nil)
 	}
 }

@@ -3,6 +3,8 @@ package interp
 import (
 	"go/token"
 	"sync"
+
+	"github.com/quernlab/quern/interp/diagnostics"
 )
 
 // unreadErrors notes, for errors that a cell sets in loops and branches, whether they are unread; see check.Cell.Tracks. The
@@ -27,7 +29,7 @@ func (u *unreadErrors) note(key string, cell, line, column int) {
 	if u.set == nil {
 		u.set = map[string]token.Position{}
 	}
-	u.set[key] = token.Position{Filename: filename(cell), Line: line, Column: column}
+	u.set[key] = token.Position{Filename: diagnostics.Filename(cell), Line: line, Column: column}
 }
 
 // Overwrite ends the cell if err is unread and not nil, before the statement at line overwrites it; line is 0 for one that
@@ -40,7 +42,7 @@ func (u *unreadErrors) Overwrite(key string, err error, name string, cell, line,
 // Lose ends the cell if err, which was set at line and nothing reads, is not nil.
 func (u *unreadErrors) Lose(err error, name string, cell, line, column int) {
 	if err != nil {
-		panic(&unreadError{err, name, token.Position{Filename: filename(cell), Line: line, Column: column}})
+		panic(&diagnostics.UnreadError{Err: err, Name: name, Set: token.Position{Filename: diagnostics.Filename(cell), Line: line, Column: column}})
 	}
 }
 
@@ -52,12 +54,12 @@ func (u *unreadErrors) Check(key string, err error, name string) {
 }
 
 // failure is not nil if err is unread and not nil.
-func (u *unreadErrors) failure(key string, err error, name string) *unreadError {
+func (u *unreadErrors) failure(key string, err error, name string) *diagnostics.UnreadError {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	at, unread := u.set[key]
 	if !unread || err == nil {
 		return nil
 	}
-	return &unreadError{err, name, at}
+	return &diagnostics.UnreadError{Err: err, Name: name, Set: at}
 }

@@ -1,0 +1,164 @@
+package diagnostics
+
+import (
+	"errors"
+	"fmt"
+	"go/token"
+	"runtime"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/yaegi"
+)
+
+// A Reporter makes an Error of what the compiler or a cell returned.
+type Reporter struct {
+	sources    *Sources
+	tracebacks *Tracebacks
+	values     values
+	trace      trace
+}
+
+// values describes values of lowered code.
+type values interface {
+	Sprint(a ...any) string
+	TypeName(v any) string
+	PanicText(v any) string
+}
+
+// trace returns where the last panic of the calling goroutine began, innermost first.
+type trace interface {
+	Trace() []yaegi.Frame
+}
+
+// NewReporter returns a reporter.
+func NewReporter(s *Sources, t *Tracebacks, v values, passed trace) *Reporter {
+	return &Reporter{sources: s, tracebacks: t, values: v, trace: passed}
+}
+
+// Compile returns why a cell could not be compiled.
+func (r *Reporter) Compile(err error) *Error {
+	var list check.ErrorList
+	var foreign *source.Error
+	if errors.As(err, &foreign) {
+		return New(Compile, foreign.Error(), nil)
+	}
+	var whole *Error
+	if errors.As(err, &whole) {
+		return whole
+	}
+	if !errors.As(err, &list) {
+		var unsupported *lower.UnsupportedError
+		if !errors.As(err, &unsupported) {
+			return r.Internal(err)
+		}
+		msg := unsupported.Construct + " is not supported"
+		if unsupported.Hint != "" {
+			msg += ": " + unsupported.Hint
+		}
+		list = check.ErrorList{{Pos: unsupported.Position, Msg: msg}}
+	}
+	e := &Error{Name: Compile}
+	var plain []string
+	more := len(list) - check.MostErrors
+	for _, one := range list[:min(len(list), check.MostErrors)] {
+		plain = append(plain, r.describe(one, colorless)...)
+		e.Traceback = append(e.Traceback, r.describe(one, ansi)...)
+	}
+	if more > 0 {
+		text := fmt.Sprintf("and %d more errors", more)
+		plain = append(plain, text)
+		e.Traceback = append(e.Traceback, text)
+	}
+	e.Value = strings.Join(plain, "\n")
+	return e
+}
+
+// describe returns a compile error with its line and a caret below its column.
+func (r *Reporter) describe(e *check.Error, c colors) []string {
+	head, more, _ := strings.Cut(e.Msg, "\n")
+	lines := []string{fmt.Sprintf("%s:%d:%d: %s%s%s", e.Pos.Filename, e.Pos.Line, e.Pos.Column, c.bold, head, c.end)}
+	if source, ok := r.sources.Line(e.Pos); ok {
+		lines = append(lines, "    "+strings.ReplaceAll(source, "\t", " "), "    "+strings.Repeat(" ", columns(source, e.Pos.Column))+c.bold+"^"+c.end)
+	}
+	if more != "" {
+		for _, line := range strings.Split(more, "\n") {
+			lines = append(lines, "    "+strings.TrimPrefix(line, "\t"))
+		}
+	}
+	return lines
+}
+
+// columns returns how many columns of a terminal the source before a column takes, with
+// each tab as one space. column counts bytes.
+func columns(source string, column int) int {
+	before := source[:min(max(column-1, 0), len(source))]
+	return uniseg.StringWidth(strings.ReplaceAll(before, "\t", " "))
+}
+
+// Internal returns the error of a fault in Quern.
+func (r *Reporter) Internal(err error) *Error {
+	text := fmt.Sprintf("%v\nThis is a fault of the interpreter, not of the cell. The session goes on without this cell.", err)
+	return &Error{Name: Internal, Value: text, Traceback: strings.Split(text, "\n")}
+}
+
+// Run returns why a cell ended while it ran. err is from the interpreter.
+func (r *Reporter) Run(err error) *Error {
+	var p *yaegi.Panic
+	if !errors.As(err, &p) {
+		return r.Internal(err)
+	}
+	if v, ok := p.Value.(*UnreadError); ok {
+		return r.Unread(v)
+	}
+	if v, ok := p.Value.(*CommandError); ok {
+		return &Error{Name: Failed, Value: v.Error(), Traceback: []string{ansi.bold + v.Error() + ansi.end}}
+	}
+	return r.Panic(p.Value)
+}
+
+// Unread returns the error of a cell that has not read an error.
+func (r *Reporter) Unread(e *UnreadError) *Error {
+	value := fmt.Sprintf("%s (%s)\n%s is not read in this cell: read it, or write `_ = %[3]s`", r.values.Sprint(e.Err), r.values.TypeName(e.Err), e.Name)
+	return New(Failed, value, r.tracebacks.PositionLines(e.Set))
+}
+
+// Returned returns the error of a cell whose last statement, a call at a position,
+// returned err.
+func (r *Reporter) Returned(err error, at token.Position) *Error {
+	return New(Failed, fmt.Sprintf("%s (%s)", r.values.Sprint(err), r.values.TypeName(err)), r.tracebacks.PositionLines(at))
+}
+
+// Panic describes the last panic of the calling goroutine. It may run code of a cell, to
+// print the value, and so may panic itself.
+func (r *Reporter) Panic(value any) *Error {
+	trace := r.tracebacks.Lines(r.trace.Trace())
+	e := &Error{Name: Panic}
+	var fault runtime.Error
+	err, isError := value.(error)
+	text, isText := value.(string)
+	switch {
+	case isError && errors.As(err, &fault):
+		e.Name = Runtime
+		e.Value = strings.TrimPrefix(r.values.Sprint(err), "runtime error: ")
+	case isError && yaegi.IsOwn(err):
+		e.Name, e.Value = Runtime, yaegi.Explain(err)
+	case isError:
+		e.Value = fmt.Sprintf("%s (%s)", r.values.Sprint(err), r.values.TypeName(value))
+	case isText:
+		e.Value = text
+	default:
+		e.Value = r.values.PanicText(value)
+	}
+	e.Traceback = append(trace, ansi.bold+e.Error()+ansi.end)
+	return e
+}
+
+// Overflow returns the error of a goroutine, the calling one, whose stack is too large.
+func (r *Reporter) Overflow() *Error {
+	return New(Runtime, "stack overflow: calls are nested too deep, as in a recursion without end", r.tracebacks.OwnLines())
+}

@@ -1,0 +1,163 @@
+package diagnostics
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/generic"
+)
+
+// Sources has the text of cells, and where their functions and function literals are.
+// Its methods may be called from any goroutine.
+type Sources struct {
+	mu        sync.Mutex
+	texts     map[int]string             // by cell number
+	literals  map[string]map[extent]bool // by file name
+	functions map[string]token.Position  // where functions are declared, by their name in lowered code
+}
+
+// NewSources returns an empty Sources.
+func NewSources() *Sources {
+	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]bool{}, functions: map[string]token.Position{}}
+}
+
+// SetText sets the text of a cell.
+func (s *Sources) SetText(cell int, src string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.texts[cell] = src
+}
+
+// Line returns the line of source that a position is in. ok is false if the line is
+// unknown or blank.
+func (s *Sources) Line(p token.Position) (line string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number, ok := check.FileNumber(p.Filename)
+	if !ok {
+		return "", false
+	}
+	rest := s.texts[number]
+	for n := 0; n < p.Line; n++ {
+		if n > 0 && rest == "" {
+			return "", false
+		}
+		line, rest, _ = strings.Cut(rest, "\n")
+	}
+	line = strings.TrimRight(line, "\r")
+	return line, strings.TrimSpace(line) != ""
+}
+
+// AddCell notes where a cell declares functions and where it has function literals. name
+// returns the name of a function in lowered code, or "".
+func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	note := func(n ast.Node) bool {
+		if l, ok := n.(*ast.FuncLit); ok {
+			e := extent{cell.Fset.Position(l.Pos()), cell.Fset.Position(l.End())}
+			known := s.literals[e.start.Filename]
+			if known == nil {
+				known = map[extent]bool{}
+				s.literals[e.start.Filename] = known
+			}
+			known[e] = true
+		}
+		return true
+	}
+	delete(s.literals, Filename(cell.Number)) // of an earlier cell with this number
+	for _, statement := range cell.Body {
+		ast.Inspect(statement, note)
+	}
+	for _, f := range cell.Funcs {
+		ast.Inspect(f, note)
+		o, ok := cell.Info.Defs[f.Name].(*types.Func)
+		if !ok {
+			continue
+		}
+		if name := name(o); name != "" {
+			s.functions[name] = cell.Fset.Position(f.Name.Pos())
+		}
+	}
+}
+
+// KeepFunctions forgets the functions whose names in lowered code are not in known.
+func (s *Sources) KeepFunctions(known map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.functions, func(name string, _ token.Position) bool { return !known[name] })
+}
+
+// inLiteral reports whether a position is in a function literal of its cell.
+func (s *Sources) inLiteral(at token.Position) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e := range s.literals[at.Filename] {
+		if e.contains(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// declaration returns where the function with a name in lowered code is declared.
+func (s *Sources) declaration(function string) (at token.Position, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok = s.functions[function]
+	return at, ok
+}
+
+// userName returns the name of a function as the user wrote it, "" for one that lowering
+// made: fʹ2 is f, TʹMʹ1 is T.M; of instances of generic functions, Mapʹintʹ1 is Map, and
+// Stackʹintʹ1ʹPushʹ1 is Stack.Push.
+func (s *Sources) userName(function string) string {
+	name, literal, _ := strings.Cut(function, ".")
+	parts := strings.Split(name, "ʹ")
+	if n := len(parts); n > 1 {
+		parts = parts[:n-1]
+	}
+	_, declared := s.declaration(name)
+	switch {
+	case parts[0] == "" || parts[0] == "body" || parts[0] == "register":
+		return ""
+	case declared:
+		name = strings.Join(parts, ".")
+	default:
+		name = parts[0]
+		if _, ok := generic.Source(name); ok && len(parts) > 1 {
+			name += "." + parts[1]
+			parts = parts[1:]
+		}
+		if i := slices.IndexFunc(parts, isNumber); i >= 0 && i+1 < len(parts) {
+			name += "." + parts[i+1]
+		}
+	}
+	if literal != "" {
+		name = "a function literal of " + name
+	}
+	return name
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
+}
+
+// extent is a part of a cell.
+type extent struct{ start, end token.Position }
+
+func (e extent) contains(p token.Position) bool {
+	return p.Filename == e.start.Filename && !before(p, e.start) && before(p, e.end)
+}
+
+func before(p, q token.Position) bool {
+	return p.Line < q.Line || p.Line == q.Line && p.Column < q.Column
+}

@@ -1,0 +1,148 @@
+package diagnostics
+
+import (
+	"fmt"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/yaegi"
+)
+
+// Tracebacks describes active functions.
+type Tracebacks struct {
+	sources   *Sources
+	positions positions
+	frames    frames
+}
+
+// positions returns the position that lowered code stored as a number.
+type positions interface {
+	Position(stored int) (token.Position, bool)
+}
+
+// frames returns the functions on a stack, innermost first.
+type frames interface {
+	Frames(stack string) []yaegi.Frame
+}
+
+// NewTracebacks returns tracebacks of lowered code.
+func NewTracebacks(s *Sources, p positions, f frames) *Tracebacks {
+	return &Tracebacks{sources: s, positions: p, frames: f}
+}
+
+// A call is a line of a traceback: a function that is active, several times if it called
+// itself from one position.
+type call struct {
+	yaegi.Frame
+	position token.Position
+	known    bool // the position is known
+	times    int
+}
+
+// inCell reports whether the function is lowered code at a known position.
+func (c call) inCell() bool { return c.known && !c.Compiled }
+
+// Lines describes where a panic began, or where an interrupted cell was, innermost frame
+// last. Each function of lowered code has stored the position of its current statement.
+func (t *Tracebacks) Lines(trace []yaegi.Frame) []string {
+	var lines []string
+	for _, c := range slices.Backward(t.calls(trace)) {
+		lines = append(lines, t.callLines(c)...)
+	}
+	return lines
+}
+
+// OwnLines is Lines for the calling goroutine.
+func (t *Tracebacks) OwnLines() []string { return t.Lines(t.frames.Frames(stack.Own())) }
+
+// PositionLines is one frame: a position, followed by its line of source.
+func (t *Tracebacks) PositionLines(at token.Position) []string { return t.frameLines(at, "") }
+
+// calls returns the calls of a trace. The VM runs a loop among the statements of a cell as
+// a function of its own: the position in it is that of the statement.
+func (t *Tracebacks) calls(trace []yaegi.Frame) []call {
+	var list []call
+	for i, f := range trace {
+		if i > 0 && trace[i-1].At > 0 && bodyLoop.MatchString(trace[i-1].Function) && bodyNumber.MatchString(f.Function) {
+			continue
+		}
+		c := call{Frame: f, times: 1}
+		if f.At > 0 {
+			c.position, c.known = t.positions.Position(f.At)
+		}
+		if n := len(list) - 1; n >= 0 && list[n].Frame == f {
+			list[n].times++
+			continue
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// callLines describes a call.
+func (t *Tracebacks) callLines(c call) []string {
+	times := ""
+	if c.times > 1 {
+		times = fmt.Sprintf(", %d calls", c.times)
+	}
+	function := c.Function
+	if c.known && !t.sources.inLiteral(c.position) {
+		// Lowering made the literal.
+		function = strings.TrimSuffix(function, ".func")
+	}
+	name := t.sources.userName(function)
+	switch {
+	case c.Compiled && c.Function == "":
+		return nil // a function of Quern that stands for another
+	case c.Compiled:
+		return []string{fmt.Sprintf("%sin %s, compiled%s", ansi.dim, c.Function, ansi.end)}
+	case c.Function == "":
+		return []string{fmt.Sprintf("%sand more calls%s", ansi.dim, ansi.end)}
+	case c.known && isStandard(c.position):
+		// Our own body of a generic function of the standard library, and its helpers.
+		if _, function, _ := strings.Cut(name, "."); !token.IsExported(function) {
+			return nil
+		}
+		return []string{fmt.Sprintf("%sin %s%s%s", ansi.dim, name, times, ansi.end)}
+	case c.known:
+		return t.frameLines(c.position, name+times)
+	case name == "":
+		if m := bodyNumber.FindStringSubmatch(c.Function); m != nil {
+			number, _ := strconv.Atoi(m[1])
+			return []string{Filename(number)}
+		}
+		return nil
+	}
+	at, ok := t.sources.declaration(strings.TrimSuffix(function, ".func"))
+	if !ok {
+		return []string{fmt.Sprintf("%sin %s%s%s", ansi.dim, name, times, ansi.end)}
+	}
+	return []string{fmt.Sprintf("%s in %s, declared on line %d%s", at.Filename, name, at.Line, times)}
+}
+
+// frameLines describes one frame: its position and its line of source.
+func (t *Tracebacks) frameLines(at token.Position, function string) []string {
+	head := fmt.Sprintf("%s:%d:%d", at.Filename, at.Line, at.Column)
+	if function != "" {
+		head += " in " + function
+	}
+	lines := []string{head}
+	if source, ok := t.sources.Line(at); ok {
+		lines = append(lines, "    "+strings.ReplaceAll(strings.TrimSpace(source), "\t", " "))
+	}
+	return lines
+}
+
+// isStandard reports whether a position is in package generic.
+func isStandard(p token.Position) bool { return strings.HasPrefix(p.Filename, "generic/") }
+
+// bodyLoop matches the name, made by package lower, of a loop among the statements of a
+// cell.
+var bodyLoop = regexp.MustCompile(`^bodyʹ\d+ʹloopʹ`)
+
+// bodyNumber finds the number of the cell whose statements a function runs.
+var bodyNumber = regexp.MustCompile(`^bodyʹ(\d+)`)
