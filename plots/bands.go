@@ -37,8 +37,10 @@ func (k banded) sections(l look) []section {
 	n, steps := 0, true
 	for _, s := range k {
 		ranges(&x, &y, s.points, l.logX, l.logY)
-		for _, r := range s.ranges(l) {
-			y.add(r.low, r.high)
+		for _, run := range s.ranges(l) {
+			for _, r := range run {
+				y.add(r.low, r.high)
+			}
 		}
 		n += len(s.points)
 		steps = steps && wholeX(s.points)
@@ -46,21 +48,27 @@ func (k banded) sections(l look) []section {
 	x = l.shown(x).widened(l.logX)
 	p := l.curveAxes(x, y, steps)
 	for i, s := range k {
-		p.Add(band{s.ranges(l), at(hue(i), opacityArea)}) // all below the lines
+		for _, run := range s.ranges(l) {
+			opacity := opacityArea
+			if len(run) == 1 {
+				opacity = opacityRange // a bar
+			}
+			p.Add(band{run, at(hue(i), opacity)}) // all below the lines
+		}
 	}
 	var bad []point
 	var legend []entry
 	for i, s := range k {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(line(l.held(reduce(part, x.lo, x.hi, l.logX)), hue(i), widthLine))
+			p.Add(series(i, l.held(reduce(part, x.lo, x.hi, l.logX))))
 			if len(part) <= eachDot && !l.stepped {
 				p.Add(spots{part, 1.8, hue(i)})
 			}
 		}
 		bad = append(bad, gone...)
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i)})
+			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i)})
 		}
 	}
 	p.Add(lost{bad})
@@ -73,17 +81,24 @@ func (k banded) sections(l look) []section {
 // eachDot is the number of values up to which each has a dot.
 const eachDot = 60
 
-// ranges are those of the points that have one.
-func (s bandSeries) ranges(l look) []interval {
-	var all []interval
+// ranges are those of the points that have one, in unbroken runs.
+func (s bandSeries) ranges(l look) (all [][]interval) {
+	var run []interval
+	flush := func() {
+		if len(run) > 0 {
+			all, run = append(all, run), nil
+		}
+	}
 	for i, q := range s.points {
 		if i >= len(s.low) || i >= len(s.high) || !drawable(q.x, l.logX) || !drawable(s.low[i].y, l.logY) || !drawable(s.high[i].y, l.logY) {
+			flush()
 			continue
 		}
-		if n := len(all); l.stepped && n > 0 {
-			all = append(all, interval{x: q.x, low: all[n-1].low, high: all[n-1].high})
+		if n := len(run); l.stepped && n > 0 {
+			run = append(run, interval{x: q.x, low: run[n-1].low, high: run[n-1].high})
 		}
-		all = append(all, interval{x: q.x, low: s.low[i].y, high: s.high[i].y})
+		run = append(run, interval{x: q.x, low: s.low[i].y, high: s.high[i].y})
 	}
+	flush()
 	return all
 }

@@ -34,15 +34,33 @@ type confusion struct {
 }
 
 func (k confusion) size() (width, height float64) {
-	cell := 34.0
-	if len(k.classes) > 20 {
-		cell = 14
+	n := float64(max(len(k.classes), 1))
+	side := 34.0
+	if n > manyClasses {
+		side = 14
 	}
-	side := min(max(cell*float64(len(k.classes)), 200), 900)
-	// Wider where the names need it, up to the width of ten images.
-	names := float64(pixels(widest(textStyle(sizeSmall, ink(1)), k.classes)+nameGap)) * float64(len(k.classes))
-	return max(side, min(names, 620)) + 86, side + 100
+	return k.matrix(nil).size(min(max(side*n, 200), 900)/n, 620)
 }
+
+// manyClasses is the number of classes from which cells are small.
+const manyClasses = 20
+
+// matrix is the figure without what its cells show.
+func (k confusion) matrix(cell func(i, j int) cell) matrix {
+	m := matrix{
+		rows: len(k.counts), columns: len(k.counts),
+		rowNames: k.classes, colNames: k.classes,
+		rowTitle: "← actual, %", colTitle: "predicted →",
+		cell: cell,
+	}
+	if len(k.classes) > manyClasses {
+		m.ground = at(hue(0), groundOpacity)
+	}
+	return m
+}
+
+// groundOpacity is that of a cell without examples.
+const groundOpacity = .05
 
 func (k confusion) sections(l look) []section {
 	var hits, total float64
@@ -71,22 +89,24 @@ func (k confusion) sections(l look) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, height: 1,
-		body: matrix{
-			rows: len(k.counts), columns: len(k.counts),
-			rowNames: k.classes, colNames: k.classes,
-			rowTitle: "← actual, %", colTitle: "predicted →",
-			square: true,
-			cell: func(i, j int) cell {
-				if sums[i] == 0 {
-					return cell{fill: at(hue(0), .05), words: "–", ink: inkAxis}
-				}
-				part := float64(k.counts[i][j]) / sums[i]
-				c := cell{at(hue(0), .05+.95*part), decimals(100*part, 0), inkOver(hue(0), part)}
-				if part < .005 { // written as 0
-					c.ink = inkAxis
-				}
-				return c
-			},
-		},
+		body: k.matrix(func(i, j int) cell {
+			if sums[i] == 0 {
+				return k.cell(0, "–")
+			}
+			part := float64(k.counts[i][j]) / sums[i]
+			return k.cell(part, decimals(100*part, 0))
+		}),
 	}}
+}
+
+// cell is one that holds a part of its row.
+func (k confusion) cell(part float64, words string) cell {
+	c := cell{at(hue(0), groundOpacity+(1-groundOpacity)*part), words, inkOver(hue(0), part)}
+	if part < .005 { // written as 0
+		c.ink = inkAxis
+		if len(k.classes) > manyClasses { // thousands of zeros would hide the rest
+			return cell{}
+		}
+	}
+	return c
 }

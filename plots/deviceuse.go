@@ -83,14 +83,18 @@ func DeviceUse(d DeviceData) *Figure {
 			label = "device " + plain(float64(i+1), 1)
 		}
 		k.names = append(k.names, label)
-		const own = 5 // hues that the first device has
-		busy.add(label, other.over(other.Busy, 1), own+i, false)
-		memory.add(label, other.over(other.Memory, size), own+i, false)
-		power.add(label, other.over(other.Watts, 1), own+i, false)
+		colour := otherHues[i%len(otherHues)]
+		busy.add(label, other.over(other.Busy, 1), colour, false)
+		memory.add(label, other.over(other.Memory, size), colour, false)
+		power.add(label, other.over(other.Watts, 1), colour, false)
 	}
 	k.quantities = []quantity{busy, memory, power}
 	return newFigure(d.Name, k)
 }
+
+// otherHues are those of the other devices: first those that the first device does not have,
+// and none of its three panels.
+var otherHues = [...]int{5, 6, 7, 8, 9, 3, 4}
 
 // over is values over the seconds, in a unit.
 func (d DeviceData) over(values []float64, unit float64) []point {
@@ -208,7 +212,11 @@ func (k deviceUse) legend() []entry {
 	for _, q := range k.measured() {
 		for _, f := range q.further {
 			if !slices.ContainsFunc(all, func(e entry) bool { return e.name == f.name }) {
-				all = append(all, entry{name: f.name, colour: hue(f.hue), dashed: f.dashed})
+				e := entry{name: f.name, colour: hue(f.hue)}
+				if f.dashed {
+					e.dashes = dashes
+				}
+				all = append(all, e)
 			}
 		}
 	}

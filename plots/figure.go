@@ -1,7 +1,9 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,10 +239,26 @@ func (f *Figure) drawProgress(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// points is the size of the figure in points.
+// points is the size of the figure in points. A size that the caller has not set also has
+// room for the words above the data: for title and subtitle up to the usual width, and for
+// each row of a legend after the first.
 func (f *Figure) points() (width, height vg.Length) {
 	w, h := f.content().size()
 	const least, most = 40, 4000
+	_, stacked := f.kind.(stack) // has the sizes of its figures
+	if !stacked && (f.look.width <= 0 || f.look.height <= 0) {
+		for _, s := range f.sections() {
+			if f.look.width <= 0 && w < defaultWidth {
+				w = max(w, min(math.Ceil(float64(s.headerWidth()+2*margin+1)*4/3), defaultWidth))
+			}
+			if f.look.height <= 0 && len(s.legend) > 0 {
+				inner := vg.Length(cmp.Or(max(f.look.width, 0), w)*3/4) - 2*margin
+				if _, rows := placed(s.legend, inner); rows > 1 {
+					h += float64(legendLine) * 4 / 3 * float64(rows-1)
+				}
+			}
+		}
+	}
 	if f.look.width > 0 {
 		w = f.look.width
 	}

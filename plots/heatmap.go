@@ -33,8 +33,24 @@ type heatMap struct {
 }
 
 func (k heatMap) size() (width, height float64) {
-	cell := func(n int) float64 { return min(max(34*float64(n), 160), 560) }
-	return cell(k.columns) + 60, cell(len(k.values)) + 90
+	n := float64(max(k.columns, len(k.values), 1))
+	return k.matrix(look{}, nil).size(min(max(34*n, 160), 560)/n, 560)
+}
+
+// matrix is the figure without what its cells show.
+func (k heatMap) matrix(l look, cell func(i, j int) cell) matrix {
+	m := matrix{
+		rows: len(k.values), columns: k.columns,
+		rowNames: k.rowNames, colNames: k.columnNames,
+		cell: cell, allWords: true,
+	}
+	if l.labelY != "" {
+		m.rowTitle = "← " + l.labelY
+	}
+	if l.labelX != "" {
+		m.colTitle = l.labelX + " →"
+	}
+	return m
 }
 
 func (k heatMap) sections(l look) []section {
@@ -65,36 +81,23 @@ func (k heatMap) sections(l look) []section {
 	if missing > 0 {
 		legend = append(legend, entry{name: strconv.Itoa(missing) + " missing", colour: inkGrid, filled: true})
 	}
-	rowTitle, colTitle := "", ""
-	if l.labelY != "" {
-		rowTitle = "← " + l.labelY
-	}
-	if l.labelX != "" {
-		colTitle = l.labelX + " →"
-	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,
-		body: matrix{
-			rows: len(k.values), columns: k.columns,
-			rowNames: k.rowNames, colNames: k.columnNames,
-			rowTitle: rowTitle, colTitle: colTitle,
-			square: true,
-			cell: func(i, j int) cell {
-				if j >= len(k.values[i]) {
-					return cell{}
-				}
-				v := k.values[i][j]
-				if !drawable(v, false) {
-					return cell{fill: wrong, words: value(v), ink: paper}
-				}
-				series := 0
-				if v < 0 {
-					series = 1
-				}
-				part := math.Abs(v / most)
-				return cell{at(hue(series), .04+.96*part), short(v), inkOver(hue(series), part)}
-			},
-		},
+		body: k.matrix(l, func(i, j int) cell {
+			if j >= len(k.values[i]) {
+				return cell{}
+			}
+			v := k.values[i][j]
+			if !drawable(v, false) {
+				return cell{fill: wrong, words: value(v), ink: paper}
+			}
+			series := 0
+			if v < 0 {
+				series = 1
+			}
+			part := math.Abs(v / most)
+			return cell{at(hue(series), .04+.96*part), short(v), inkOver(hue(series), part)}
+		}),
 	}}
 }
 

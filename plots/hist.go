@@ -1,6 +1,9 @@
 package plots
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Hist draws how values are distributed.
 func Hist(title string, values []float64) *Figure {
@@ -33,7 +36,8 @@ func (k histogram) sections(l look) []section {
 		bad = append(bad, gone...)
 	}
 	subtitle := described(n, len(bad), x)
-	first, width, count := bins(x.widened(false), n)
+	shown, outside := k.most(x)
+	first, width, count := bins(shown.widened(false), n)
 	p := axes()
 	p.X.Label.Text = l.labelX
 	if p.X.Label.Text == "" {
@@ -63,9 +67,40 @@ func (k histogram) sections(l look) []section {
 		label = l.labelY
 	}
 	return []section{{
-		title: l.title, subtitle: subtitle, legend: append(legend, notDrawn(bad)...), height: 1,
+		title: l.title, subtitle: subtitle, legend: append(append(legend, beyond(outside)...), notDrawn(bad)...), height: 1,
 		body: rows{{panels: []panel{{p, label}}, weight: 1}},
 	}}
+}
+
+// most is the range to show: that of nearly all values where a few others would press them
+// into one bin, and how many others there are.
+func (k histogram) most(x limits) (shown limits, outside int) {
+	var sorted []float64
+	for _, s := range k {
+		for _, q := range s.points {
+			if drawable(q.y, false) {
+				sorted = append(sorted, q.y)
+			}
+		}
+	}
+	const fewest, often = 50, 100
+	if len(sorted) < fewest {
+		return x, 0
+	}
+	slices.Sort(sorted)
+	few := max(len(sorted)/often, 1)
+	low, high := sorted[few], sorted[len(sorted)-1-few]
+	spread := high - low
+	if !(spread > 0) || x.hi-x.lo <= 20*spread {
+		return x, 0
+	}
+	shown = limits{max(x.lo, low-spread), min(x.hi, high+spread), true}
+	for _, v := range sorted {
+		if v < shown.lo || v > shown.hi {
+			outside++
+		}
+	}
+	return shown, outside
 }
 
 // bins cuts a range into bins of a round width, more of them for more values.
@@ -83,9 +118,13 @@ func density(points []point, first, width float64, count int) []point {
 	counts := make([]float64, count)
 	var n float64
 	for _, p := range points {
-		if drawable(p.y, false) {
-			counts[min(max(int((p.y-first)/width), 0), count-1)]++
-			n++
+		if !drawable(p.y, false) {
+			continue
+		}
+		n++
+		// Rounding may put a value of either end into the bin beside the last one.
+		if at := math.Floor((p.y - first) / width); at >= -1 && at <= float64(count) {
+			counts[min(max(int(at), 0), count-1)]++
 		}
 	}
 	if n == 0 {

@@ -73,7 +73,7 @@ type entry struct {
 	name   string
 	colour color.Color
 	filled bool
-	dashed bool
+	dashes []vg.Length // of the line; nil for a solid one
 }
 
 func (s section) draw(c draw.Canvas) {
@@ -95,30 +95,66 @@ func (s section) draw(c draw.Canvas) {
 	s.body.draw(c)
 }
 
+// Sizes of a legend.
+const (
+	legendSwatch = vg.Length(12)
+	legendGap    = vg.Length(14)
+	legendLine   = vg.Length(12) // height of a row
+)
+
+// legendPlace is where an entry stands: its row, and its distance from the left.
+type legendPlace struct {
+	name string // cut to the width
+	row  int
+	x    vg.Length
+}
+
+// placed puts the entries of a legend in as few rows of a width as they need. Several rows
+// have columns if there is room for two or more.
+func placed(entries []entry, width vg.Length) (places []legendPlace, rows int) {
+	style := textStyle(sizeText, ink(.85))
+	var x, widest vg.Length
+	row := 0
+	for _, e := range entries {
+		name := fitted(style, e.name, width-legendSwatch-4)
+		size := legendSwatch + 4 + style.Width(name)
+		if x > 0 && x+size > width {
+			x, row = 0, row+1
+		}
+		places = append(places, legendPlace{name, row, x})
+		x += size + legendGap
+		widest = max(widest, size)
+	}
+	if columns := int((width + legendGap) / (widest + legendGap)); row > 0 && columns > 1 {
+		for i := range places {
+			places[i].row, places[i].x = i/columns, vg.Length(i%columns)*(widest+legendGap)
+		}
+		row = (len(places) - 1) / columns
+	}
+	return places, row + 1
+}
+
 // drawLegend writes the entries in rows below top and returns where they end.
 func drawLegend(c draw.Canvas, entries []entry, top vg.Length) vg.Length {
-	const swatch, gap, row = vg.Length(12), vg.Length(14), vg.Length(12)
+	const swatch = legendSwatch
 	style := textStyle(sizeText, ink(.85))
-	x, middle := c.Min.X, top-4
-	for _, e := range entries {
-		name := fitted(style, e.name, c.Max.X-c.Min.X-swatch-4)
-		width := swatch + 4 + style.Width(name)
-		if x > c.Min.X && x+width > c.Max.X {
-			x, middle = c.Min.X, middle-row
-		}
+	places, rows := placed(entries, c.Max.X-c.Min.X)
+	for i, e := range entries {
+		name := places[i].name
+		x, middle := c.Min.X+places[i].x, top-4-legendLine*vg.Length(places[i].row)
 		if e.filled {
 			c.FillPolygon(e.colour, rectangle(x+2, middle-4.2, 8, 8))
 		} else {
-			mark := draw.LineStyle{Color: e.colour, Width: 2}
-			if e.dashed {
-				mark.Dashes = dashes
-			}
-			c.StrokeLine2(mark, x, middle, x+swatch, middle)
+			c.StrokeLine2(draw.LineStyle{Color: e.colour, Width: 2, Dashes: e.dashes}, x, middle, x+swatch, middle)
 		}
 		c.FillText(style, vg.Point{X: x + swatch + 4, Y: middle - style.Font.Size*.2 - style.FontExtents().Descent}, name)
-		x += width + gap
 	}
-	return middle - 7
+	return top - 4 - legendLine*vg.Length(rows-1) - 7
+}
+
+// headerWidth is that of title and subtitle without cuts.
+func (s section) headerWidth() vg.Length {
+	return max(titleStyle().Width(oneLine(s.title)), textStyle(sizeText, inkSecond).Width(oneLine(s.subtitle)))
 }
 
 // panel is one pair of axes. Its label stands above the y axis, where it can

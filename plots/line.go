@@ -35,11 +35,11 @@ func (k lines) sections(l look) []section {
 	for i, s := range k.series {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(line(l.held(reduce(part, x.lo, x.hi, l.logX)), hue(i), widthLine))
+			p.Add(series(i, l.held(reduce(part, x.lo, x.hi, l.logX))))
 		}
 		bad = append(bad, gone...)
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i)})
+			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i)})
 		}
 	}
 	p.Add(lost{bad})

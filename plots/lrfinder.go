@@ -44,7 +44,10 @@ func (k rateFinder) sections(l look) []section {
 	subtitle := "no data"
 	if len(curve) > 0 {
 		// Where the loss explodes it would press the rest flat.
-		y.hi = min(y.hi, max(curve[0].y+(curve[0].y-y.lo)*.5, y.lo+(y.hi-y.lo)*.02))
+		size := max(math.Abs(curve[0].y), math.Abs(y.lo))
+		if top := max(curve[0].y+(curve[0].y-y.lo)*.5, y.lo+size*.5); top > y.lo {
+			y.hi = min(y.hi, top)
+		}
 		lowest := 0
 		for i := range curve {
 			if curve[i].y < curve[lowest].y {

@@ -44,9 +44,16 @@ func line(points []point, c color.Color, width vg.Length) curve {
 	return curve{points, draw.LineStyle{Color: c, Width: width}}
 }
 
+// series is the line of the i-th of several series.
+func series(i int, points []point) curve {
+	m := line(points, hue(i), widthLine)
+	m.style.Dashes = pattern(i)
+	return m
+}
+
 func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
 	if len(m.points) == 1 { // a line of one point would be nothing
-		spots{m.points, m.style.Width, m.style.Color}.Plot(c, p)
+		spots{m.points, max(m.style.Width, 2), m.style.Color}.Plot(c, p)
 		return
 	}
 	c.StrokeLines(m.style, c.ClipLinesXY(place(c, p, m.points))...)
@@ -119,14 +126,18 @@ func (m area) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillPolygon(m.colour, c.ClipPolygonXY(outline))
 }
 
-// band is filled between the minimum and the maximum of each interval.
+// band is filled between the minimum and the maximum of each interval. A single interval
+// is an upright bar.
 type band struct {
 	intervals []interval
 	colour    color.Color
 }
 
 func (m band) Plot(c draw.Canvas, p *plot.Plot) {
-	if len(m.intervals) < 2 {
+	if len(m.intervals) == 1 {
+		one := m.intervals[0]
+		ends := place(c, p, []point{{one.x, one.low}, {one.x, one.high}})
+		c.FillPolygon(m.colour, c.ClipPolygonY(rectangle(ends[0].X-3, ends[0].Y, 6, ends[1].Y-ends[0].Y)))
 		return
 	}
 	outline := make([]point, 0, 2*len(m.intervals))
@@ -145,6 +156,9 @@ type note struct {
 	words string
 	below bool      // prefer the side below the point
 	avoid [][]point // curves that the words should not lie on
+	// strong is how many of these, from the first on, are thick lines, over which words
+	// cannot be read.
+	strong int
 }
 
 func (m note) Plot(c draw.Canvas, p *plot.Plot) {
@@ -162,6 +176,9 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 	// The nearest place that is free; else the one with the least of a curve in it.
 	best, least := vg.Rectangle{}, math.Inf(1)
 	for _, reach := range [...]vg.Length{14, 26, 38, 52, 68, 86, 106} {
+		if reach > (c.Max.Y-c.Min.Y)*.6 {
+			break // in a low panel the words would seem to belong to another point
+		}
 		for _, below := range [...]bool{m.below, !m.below} {
 			y := q.Y + reach
 			if below {
@@ -185,7 +202,7 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 			break
 		}
 	}
-	if math.IsInf(least, 1) { // the panel is lower than the words
+	if math.IsInf(least, 1) || covers(best, curves[:m.strong]) > float64(width)/2 { // the panel is too small for the words
 		return
 	}
 	from, to := q.Y+gap, best.Min.Y

@@ -68,7 +68,12 @@ func plain(v, step float64) string {
 }
 
 // percent writes a tick of an axis in percent.
-func percent(v, step float64) string { return decimals(v, places(step)) + " %" }
+func percent(v, step float64) string {
+	if math.Abs(v) < step*1e-6 {
+		return "0 %"
+	}
+	return decimals(v, places(step)) + " %"
+}
 
 // clock writes a tick of an axis in seconds as minutes and seconds.
 func clock(v, step float64) string {
@@ -156,10 +161,15 @@ func whole(v float64) string {
 // isWhole reports whether v is a whole number that can be written out.
 func isWhole(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }
 
-// ratio writes a part of 1 as a percentage.
+// ratio writes a part of 1 as a percentage. Only 0 and 1 are written as 0 and 100 percent.
 func ratio(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
 		return value(v)
+	case v > 0 && v < .0005:
+		return "< 0.1 %"
+	case v > .9995 && v < 1:
+		return "> 99.9 %"
 	}
 	return decimals(100*v, 1) + " %"
 }

@@ -122,7 +122,9 @@ func (k parallel) weight(line int) float64 {
 // drawLine draws one line, in pieces where it is interrupted.
 func (k parallel) drawLine(c draw.Canvas, line int, x func(int) vg.Length, scales []uprightScale) {
 	w := k.weight(line)
-	style := draw.LineStyle{Color: at(hue(0), .35+.65*w*w), Width: vg.Length(widthFaint + (widthLine-widthFaint)*w)}
+	// Of many lines the weak ones are faint, or nothing else could be seen.
+	weakest := max(.06, min(.35, 14/float64(k.lines)))
+	style := draw.LineStyle{Color: at(hue(0), weakest+(1-weakest)*w*w), Width: vg.Length(widthFaint + (widthLine-widthFaint)*w)}
 	var piece []vg.Point
 	end := func() {
 		switch {
@@ -189,10 +191,11 @@ func clipped(l limits, values []float64) limits {
 	}
 	slices.Sort(sorted)
 	n := len(sorted)
-	if n < 10 {
+	if n < 5 {
 		return l
 	}
-	low, high := sorted[n/10], sorted[n-1-n/10]
+	outside := max(n/10, 1)
+	low, high := sorted[outside], sorted[n-1-outside]
 	if width := high - low; width > 0 && l.hi-l.lo > 12*width {
 		l.lo, l.hi = max(l.lo, low-width), min(l.hi, high+width)
 	}

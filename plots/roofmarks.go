@@ -51,6 +51,7 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		taken = append(taken, k.words(line, c.Max.X, style)...)
 	}
 	for i, q := range m.marks {
+		q.name = fitted(style, q.name, (c.Max.X-c.Min.X)*.4)
 		places := besides(dots[i], style.Width(q.name), style.Font.Size, c.Rectangle)
 		larger := append(slices.Clone(taken), dots[:i]...)
 		box, ok := free(places, c.Rectangle, append(slices.Clone(larger), dots[i+1:]...), ceilings)

@@ -122,6 +122,14 @@ func notDrawn(bad []point) []entry {
 	return []entry{{name: strconv.Itoa(len(bad)) + " " + words, colour: wrong, filled: true}}
 }
 
+// beyond is the legend entry for values that are outside of the axes.
+func beyond(n int) []entry {
+	if n == 0 {
+		return nil
+	}
+	return []entry{{name: counted(n, "value") + " beyond the axis", colour: wrong, filled: true}}
+}
+
 // empty says that there is nothing to see in a panel.
 type empty struct{ words string }
 

@@ -81,6 +81,12 @@ const (
 // hue is the colour of the i-th series.
 func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
+// patterns are the dashes of the lines whose colours come a second and a third time.
+var patterns = [...][]vg.Length{nil, {5, 2.5}, {1.2, 2}}
+
+// pattern is the dashes of the i-th series; nil is a solid line.
+func pattern(i int) []vg.Length { return patterns[i/len(palette)%len(patterns)] }
+
 // at gives a colour an opacity.
 func at(c color.NRGBA, opacity float64) color.NRGBA {
 	c.A = alpha(opacity)

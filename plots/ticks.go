@@ -41,6 +41,8 @@ func stepped(lo, hi, step float64, format func(v, step float64) string) []plot.T
 		if v == 0 {
 			v = 0 // Ceil of −1e−9 is −0
 		}
+		// Only a tick within the axis gets room for its label.
+		v = min(max(v, lo), hi)
 		ticks = append(ticks, plot.Tick{Value: v, Label: format(v, step)})
 	}
 	return ticks

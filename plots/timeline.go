@@ -3,6 +3,7 @@ package plots
 import (
 	"math"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -55,9 +56,14 @@ func (k timeline) size() (width, height float64) {
 	return 760, timelineTop + laneHeight*float64(min(max(len(k.lanes), 1), mostLanes))
 }
 
+// clockFrom is the number of seconds from which times are written as on a clock.
+const clockFrom = 120
+
 // timeUnit is the unit in which the largest time has few digits.
 func timeUnit(seconds float64) (size float64, name string) {
 	switch {
+	case seconds < 1e-6:
+		return 1e-9, " ns"
 	case seconds < 1e-3:
 		return 1e-6, " µs"
 	case seconds < 1:
@@ -83,6 +89,9 @@ func (k timeline) sections(l look) []section {
 	if x.some {
 		size, name := timeUnit(x.hi - x.lo)
 		subtitle = value((x.hi-x.lo)/size) + name
+		if x.hi-x.lo >= clockFrom {
+			subtitle = clock(x.hi-x.lo, 1)
+		}
 	}
 	var legend []entry
 	for _, name := range kinds {
@@ -109,13 +118,17 @@ func (k timeline) draw(c draw.Canvas, x limits, colours map[string]int) {
 	for _, lane := range k.lanes {
 		width = max(width, names.Width(fitted(names, lane.Name, (c.Max.X-c.Min.X)*.25)))
 	}
-	from, to, bottom := c.Min.X+width+8, c.Max.X-12, c.Min.Y+14
+	from, to, bottom := c.Min.X+width+8, c.Max.X-14, c.Min.Y+14
 	if !(x.hi > x.lo) {
 		x.hi = x.lo + 1e-9
 	}
 	place := func(t float64) vg.Length { return from + vg.Length((t-x.lo)/(x.hi-x.lo))*(to-from) }
 	size, unit := timeUnit(x.hi - x.lo)
-	for _, t := range (linear{count: 7, format: plain}).Ticks(0, (x.hi-x.lo)/size) {
+	var ticks plot.Ticker = linear{count: 7, format: plain}
+	if x.hi-x.lo >= clockFrom {
+		ticks, unit = timed{7}, ""
+	}
+	for _, t := range ticks.Ticks(0, (x.hi-x.lo)/size) {
 		at := place(x.lo + t.Value*size)
 		c.StrokeLine2(draw.LineStyle{Color: inkGrid, Width: widthGrid}, at, bottom, at, c.Max.Y)
 		c.FillText(small, vg.Point{X: at, Y: bottom - 2}, t.Label+unit)

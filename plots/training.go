@@ -3,6 +3,7 @@ package plots
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -108,6 +109,7 @@ func (k training) sections(l look) []section {
 	r := row{weight: 1}
 	var smoothed, checked bool
 	var bad []point
+	spikes := 0
 	for _, m := range metrics {
 		logY := l.logY && !m.percent
 		p, gone := m.panel(x, l.logX, logY, 7/len(metrics)+1)
@@ -120,6 +122,7 @@ func (k training) sections(l look) []section {
 		smoothed = smoothed || m.window() > 1
 		checked = checked || len(m.checks) > 0
 		bad = append(bad, gone...)
+		spikes += m.beyond(l.logX, logY)
 	}
 	var legend []entry
 	if smoothed {
@@ -133,7 +136,7 @@ func (k training) sections(l look) []section {
 	return []section{{
 		title:    l.title,
 		subtitle: k.finding(),
-		legend:   append(legend, notDrawn(bad)...),
+		legend:   append(append(legend, beyond(spikes)...), notDrawn(bad)...),
 		height:   1,
 		body:     rows{r},
 	}}
@@ -177,12 +180,16 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 			words = "best " + ratio(best.y/100)
 		}
 		var avoid [][]point
-		for _, points := range [][]point{m.raw, trend, m.checks} {
+		strong := 0
+		for i, points := range [][]point{trend, m.checks, m.raw} {
 			for _, part := range first(runs(points, logX, logY)) {
 				avoid = append(avoid, reduce(part, x.lo, x.hi, logX))
+				if i < 2 {
+					strong++
+				}
 			}
 		}
-		p.Add(note{at: best, words: words + " @ " + whole(best.x), below: m.percent, avoid: avoid})
+		p.Add(note{at: best, words: words + " @ " + whole(best.x), below: m.percent, avoid: avoid, strong: strong})
 	}
 	switch {
 	case m.percent:
@@ -209,15 +216,69 @@ func (m metric) height(trend []point, logX, logY bool) limits {
 	if !calm.some {
 		return all
 	}
+	if top, ok := m.spiked(trend, calm); ok && !logY {
+		calm.hi = top
+	}
 	if logY {
 		return limits{max(all.lo, calm.lo/10), min(all.hi, calm.hi*10), true}
 	}
 	room := (calm.hi - calm.lo) / 2
 	y := limits{max(all.lo, calm.lo-room), min(all.hi, calm.hi+room), true}.based()
-	if m.percent && calm.lo >= 0 && calm.hi <= 100 {
+	const rounding = 1e-6 // of the moving average
+	if m.percent && calm.lo >= 0 && calm.hi <= 100+rounding {
 		y.lo, y.hi = max(y.lo, 0), min(y.hi, 100)
 	}
 	return y
+}
+
+// spiked is the top of an axis on which a few values far above all others, as of a step that
+// went wrong, would press these flat. How a run begins is never such a spike.
+func (m metric) spiked(trend []point, y limits) (top float64, ok bool) {
+	var sorted, begin []float64
+	for _, points := range [][]point{trend, m.checks} {
+		for i, p := range points {
+			if !drawable(p.y, false) {
+				continue
+			}
+			sorted = append(sorted, p.y)
+			if i < firstSteps {
+				begin = append(begin, p.y)
+			}
+		}
+	}
+	if len(sorted) < 4*firstSteps {
+		return 0, false
+	}
+	slices.Sort(sorted)
+	slices.Sort(begin)
+	usual := max(sorted[len(sorted)*9/10], begin[len(begin)/2])
+	if size := usual - y.lo; size > 0 && y.hi-y.lo > 10*size {
+		return usual + size/2, true
+	}
+	return 0, false
+}
+
+// firstSteps is the number of values with which a run begins.
+const firstSteps = 10
+
+// beyond is the number of values above an axis with a spike.
+func (m metric) beyond(logX, logY bool) (n int) {
+	var x, calm limits
+	trend := smooth(m.raw, m.window())
+	ranges(&x, &calm, trend, logX, logY)
+	ranges(&x, &calm, m.checks, logX, logY)
+	if _, ok := m.spiked(trend, calm); !ok || logY {
+		return 0
+	}
+	top := m.height(trend, logX, logY).hi
+	for _, points := range [][]point{m.raw, m.checks} {
+		for _, p := range points {
+			if drawable(p.y, false) && p.y > top {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // best is the best validation that can be drawn.
