@@ -162,8 +162,8 @@
 // Blocks may be nested 250 deep, brackets 1000 deep, and an expression may have 10 000
 // operators, selectors and calls; what has more is refused, and so is a function with more
 // than 128 parameters and results. The time to compile a cell grows linearly with its
-// length, but in a chain of calls, selectors or indices with the square of that: 10 000 of
-// them take seconds.
+// length, but in a chain of calls with arguments with the square of that, as the type
+// checker writes each call out for the case of an error: 4000 of them take 0.6 s.
 //
 // A recursion without end is ended before it has filled the stack of its
 // goroutine, at 60 000 nested calls or more, by [Error] "runtime error: stack

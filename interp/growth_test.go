@@ -74,6 +74,23 @@ var long = []struct {
 	{"elements", 1000, func(n int) string { return "x := []string{\n" + times(n, "\"element %[1]d\",\n") + "}\nlen(x)" },
 		func(n int) string { return fmt.Sprint(n) }},
 	{"operands", 1000, func(n int) string { return "x := true\ny := x" + strings.Repeat(" && x", n) + "\ny" }, func(int) string { return "true" }},
+	{"strings that are concatenated", 1000, func(n int) string { return "x := \"\"\ny := x" + strings.Repeat(" + x", n) + "\nlen(y)" },
+		func(int) string { return "0" }},
+	{"index links", 1000, func(n int) string {
+		return "type T []T\nvar x T\nif x != nil { _ = x" + strings.Repeat("[0]", n) + " }\nlen(x)"
+	}, func(int) string { return "0" }},
+	{"selector links", 1000, func(n int) string {
+		return "type T struct { p *T }\nx := &T{}\nx.p = x\nx" + strings.Repeat(".p", n) + " == x"
+	}, func(int) string { return "true" }},
+	{"method call links", 1000, func(n int) string {
+		return "type T struct { n int }\nfunc (t T) f() T { return T{t.n + 1} }\nx := T{}" + strings.Repeat(".f()", n) + "\nx.n"
+	}, func(n int) string { return fmt.Sprint(n) }},
+	{"call links", 1000, func(n int) string {
+		return "type T func() T\nn := 0\nvar x T\nx = func() T { n++; return x }\n_ = x" + strings.Repeat("()", n) + "\nn"
+	}, func(n int) string { return fmt.Sprint(n) }},
+	{"dereferenced links", 200, func(n int) string {
+		return "type T struct { p *T }\nx := &T{}\nx.p = x\ny := " + strings.Repeat("(*", n) + "x" + strings.Repeat(").p", n) + "\ny == x"
+	}, func(int) string { return "true" }},
 	{"undefined names", 500, func(n int) string { return times(n, "v%[1]d := undefined%[1]d\n") }, nil},
 	{"syntax errors", 500, func(n int) string { return times(n, "v%[1]d := := 1\n") }, nil},
 	{"timed statements", 500, func(n int) string { return "x := 0\n" + times(n, "%%time x += %[1]d\n") + "x" },

@@ -272,11 +272,20 @@ func calleeIdent(e ast.Expr) *ast.Ident {
 	case *ast.ParenExpr:
 		return calleeIdent(e.X)
 	case *ast.IndexExpr:
-		return calleeIdent(e.X)
+		return genericIdent(e.X)
 	case *ast.IndexListExpr:
-		return calleeIdent(e.X)
+		return genericIdent(e.X)
 	}
 	return nil
+}
+
+// genericIdent is the identifier of the function e in e[T], which is f, p.f or (f).
+func genericIdent(e ast.Expr) *ast.Ident {
+	switch e.(type) {
+	case *ast.IndexExpr, *ast.IndexListExpr:
+		return nil
+	}
+	return calleeIdent(e)
 }
 
 // compiledFunc is the compiled function or method that e calls, nil when there

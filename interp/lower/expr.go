@@ -50,7 +50,9 @@ func (f *function) typeOf(e ast.Expr) types.Type {
 }
 
 // expr lowers e to an expression of its own type.
-func (f *function) expr(e ast.Expr) string {
+func (f *function) expr(e ast.Expr) string { return f.shorten(f.whole(e)) }
+
+func (f *function) whole(e ast.Expr) string {
 	if tv, ok := f.Info.Types[e]; ok {
 		if tv.IsType() {
 			return f.typ(f.subst(tv.Type))
@@ -354,7 +356,7 @@ func (f *function) chain(e *ast.BinaryExpr) string {
 	}
 	if t := f.typeOf(e); isString(t) {
 		for _, e := range slices.Backward(list) {
-			x = f.concat(t, x, f.ofNamedType(e.Y, f.expr(e.Y)))
+			x = f.shorten(f.concat(t, x, f.ofNamedType(e.Y, f.expr(e.Y))))
 		}
 		return x
 	}
@@ -584,7 +586,7 @@ func (f *function) elements(list []ast.Expr, t types.Type) []string {
 
 // item is the lowered element x of a literal that has no keys.
 func item(index int64, x string) string {
-	if strings.Contains(x, "(*") {
+	if strings.Contains(x, "(*") || isShortened(x) {
 		return strconv.FormatInt(index, 10) + ": " + x
 	}
 	return x

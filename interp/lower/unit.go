@@ -43,6 +43,7 @@ type emitter struct {
 	declares     map[instance]bool               // the instances of generics that the unit declares
 	values       []string                        // see Unit.Values
 	redeclared   []Redeclared
+	middles      []string                 // of long expressions, see shorten
 	filed        map[*types.TypeName]bool // types of which methods is a copy of the unit's own
 }
 
@@ -116,8 +117,9 @@ func (e *emitter) lower() *Unit {
 	}
 	unit.Once = append(e.once, body)
 	unit.Types, unit.Values, unit.Redeclared = e.types, e.values, e.redeclared
-	unit.Imports, unit.Source = e.imports, e.out.text.String()
-	unit.declarations = e.out.declarations
+	around := []int{start, end}
+	unit.Imports, unit.Source = e.imports, e.expand(e.out.text.String(), e.out.declarations, around)
+	unit.declarations, start, end = e.out.declarations, around[0], around[1]
 	e.noteMentions(unit.Source[:start]+unit.Source[end:], unit.Source[start:end])
 	return unit
 }
