@@ -17,9 +17,9 @@ import (
 // Advice is what [Advise] measured. It shows itself: a table of what was tried and
 // a sentence that says what to switch on.
 type Advice struct {
-	Set    string
-	Tried  []Tried // the first is the training as it was given
-	Memory []Tried // what saves memory, and what it costs
+	Dataset string
+	Tried   []Tried // the first is the training as it was given
+	Memory  []Tried // what saves memory, and what it costs
 }
 
 // Tried is a change of a training, and its speed.
@@ -58,7 +58,7 @@ const (
 // What is measured is speed and memory. What another batch size or precision does
 // to learning, [Compare] measures. Options are those of [Fit]. The model gets back
 // the weights that it had.
-func Advise(ctx context.Context, model nn.Module, train *data.Set, given ...Option) (*Advice, error) {
+func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*Advice, error) {
 	a := &Advice{}
 	o, err := newOptions(given)
 	if err != nil {
@@ -67,9 +67,9 @@ func Advise(ctx context.Context, model nn.Module, train *data.Set, given ...Opti
 	if err := touch(ctx, model, train); err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
-	a.Set = train.Name()
+	a.Dataset = train.Name()
 	start := copyWeights(model)
-	sizes := &BatchSearch{}
+	sizes := &BatchSizeSearch{}
 	if err := findBatchSize(ctx, model, train, given, sizes, nil); err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
@@ -90,12 +90,12 @@ type adviser struct {
 // trial is a change to be tried.
 type trial struct {
 	tried *Tried
-	set   *data.Set
+	set   *data.Dataset
 	add   []Option
 	batch int
 }
 
-func (v *adviser) run(a *Advice, train *data.Set, o *options, size int) error {
+func (v *adviser) run(a *Advice, train *data.Dataset, o *options, size int) error {
 	faster := []trial{{tried: &Tried{}, set: train, batch: v.batch}}
 	if size > 0 && size != v.batch {
 		faster = append(faster, trial{&Tried{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "other steps: measure what is learned"}, train, []Option{BatchSize(size)}, size})

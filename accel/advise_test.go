@@ -20,7 +20,7 @@ func TestAdvise(t *testing.T) {
 	}
 	before := weights(model)
 	// A transform of one's own cannot be on the device.
-	own, err := train.Map(data.Function("nothing", func([]float32, []int, *rand.Rand) {}))
+	own, err := train.Map(data.Lambda("nothing", func([]float32, []int, *rand.Rand) {}))
 	if err != nil {
 		t.Fatal(err)
 	}

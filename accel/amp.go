@@ -33,10 +33,10 @@ func (p Precision) String() string {
 // AMP trains with mixed precision: products of matrices are computed in 16-bit
 // floats, and what needs them in float32, op by op as PyTorch's autocast chooses
 // ([tensor.Autocast]), in layers and in a model's own mathematics alike. The
-// parameters stay float32. With FP16 the loss is scaled ([optim.Scaler]); a step
+// parameters stay float32. With FP16 the loss is scaled ([optim.GradScaler]); a step
 // whose gradients overflow is skipped, and the schedule waits. That is decided on
 // the device; the host hears of it a step later, and so does the schedule. The scale
-// of each step is in Run.Steps, and [LossScale] draws it. With FP8 products of Linear
+// of each step is in Run.Steps, and [LossScale] draws it. With FP8 the matrix multiplications of linear
 // layers are of 8-bit floats, where the number of features is a multiple of 16.
 //
 // Without a precision the device decides: a GPU computes in BF16. The CPU has no
@@ -72,7 +72,7 @@ func (f *fitting) beginAMP() {
 		f.o.precision = BF16
 	}
 	if f.o.precision == FP16 {
-		f.scaler = optim.NewScaler()
+		f.scaler = optim.NewGradScaler()
 	}
 }
 

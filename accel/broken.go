@@ -12,7 +12,7 @@ import (
 
 // brokenExamples are the examples of a batch whose input or targets are not finite, and
 // where the first of them is not, in words.
-func brokenExamples(set *data.Set, b data.Batch) (examples []int, where string, err error) {
+func brokenExamples(set *data.Dataset, b data.Batch) (examples []int, where string, err error) {
 	defer nn.Catch(&err)
 	if finite(b.X) && finite(b.Y) {
 		return nil, "", nil
@@ -37,7 +37,7 @@ func brokenExamples(set *data.Set, b data.Batch) (examples []int, where string, 
 }
 
 // describeBroken says where an example is not finite.
-func describeBroken(set *data.Set, index, at int, target bool, v float64) string {
+func describeBroken(set *data.Dataset, index, at int, target bool, v float64) string {
 	what, names := "number", set.Schema().Columns
 	if target {
 		what, names = "target", set.Schema().Targets
@@ -59,7 +59,7 @@ func describeBroken(set *data.Set, index, at int, target bool, v float64) string
 }
 
 // brokenIn is [brokenExamples] of the examples themselves, without their transforms.
-func brokenIn(set *data.Set, indices []int) (examples []int, where string, err error) {
+func brokenIn(set *data.Dataset, indices []int) (examples []int, where string, err error) {
 	part, err := set.Subset(indices)
 	if err != nil {
 		return nil, "", err
@@ -95,7 +95,7 @@ func others(n int) string {
 }
 
 // firstBroken looks through a set for an example that is not finite; "" if there is none.
-func firstBroken(ctx context.Context, set *data.Set) (where string, err error) {
+func firstBroken(ctx context.Context, set *data.Dataset) (where string, err error) {
 	it := set.Batches(evaluationBatch, data.Context(ctx))
 	for it.Next() {
 		tensor.NoGrad(func() { _, where, err = brokenExamples(set, it.Batch()) })

@@ -15,7 +15,7 @@ import (
 // repeated: the set, the options as they were given, the seeds, the machine and
 // the versions, and the results. Numbers that were not measured are left out.
 type Card struct {
-	Set     string   `json:"set"`
+	Dataset string   `json:"dataset"`
 	Options []string `json:"options"`
 	// Seeds are texts in JSON: browsers and others read its numbers as float64, and
 	// would show another seed.
@@ -52,7 +52,7 @@ type Card struct {
 func (r *Run) Card() Card {
 	loss, accuracy := r.outcome()
 	c := Card{
-		Set: r.Set, Options: append([]string{}, r.Options...), Seed: r.streamSeed, OrderSeed: r.Seed, Began: r.began.UTC().Truncate(time.Second),
+		Dataset: r.Dataset, Options: append([]string{}, r.Options...), Seed: r.streamSeed, OrderSeed: r.Seed, Began: r.began.UTC().Truncate(time.Second),
 		Steps: len(r.Steps), Epochs: len(r.Epochs), Examples: r.Examples,
 		Loss: measured(loss), Accuracy: measured(accuracy),
 		Seconds: r.Time.Total.Seconds(), ExamplesPerSecond: measured(r.ExamplesPerSecond()),

@@ -20,8 +20,8 @@ type Variant struct {
 	options []Option
 }
 
-// V names a way to train: options of [Fit].
-func V(name string, options ...Option) Variant { return Variant{name, options} }
+// NewVariant names a way to train: options of [Fit].
+func NewVariant(name string, options ...Option) Variant { return Variant{name, options} }
 
 // compareSeeds are the seeds of the runs of each variant.
 const compareSeeds = 3
@@ -29,7 +29,7 @@ const compareSeeds = 3
 // Comparison is what [Compare] measured. It shows itself: a table of means and
 // standard deviations over the seeds, and in a figure the losses.
 type Comparison struct {
-	Set      string
+	Dataset  string
 	Seeds    int
 	Variants []Compared
 	// Err is why the comparison ended before all was measured.
@@ -50,7 +50,7 @@ type Compared struct {
 // machine does in the meantime falls on all of them. Seed is called with each
 // seed, and again with the last when all is done. Errors are as those of [Fit]
 // and come with what was measured so far.
-func Compare(ctx context.Context, newModel func() nn.Module, train *data.Set, variants ...Variant) (*Comparison, error) {
+func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset, variants ...Variant) (*Comparison, error) {
 	c := &Comparison{Seeds: compareSeeds}
 	switch {
 	case newModel == nil:
@@ -58,12 +58,12 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Set, va
 	case train == nil:
 		c.Err = errors.New("accel: Compare: there is no training set; was the error of making it read?")
 	case len(variants) == 0:
-		c.Err = errors.New("accel: Compare: there are no variants; accel.V makes one")
+		c.Err = errors.New("accel: Compare: there are no variants; accel.NewVariant makes one")
 	}
 	if c.Err != nil {
 		return c, c.Err
 	}
-	c.Set = train.Name()
+	c.Dataset = train.Name()
 	for _, v := range variants {
 		c.Variants = append(c.Variants, Compared{Name: v.Name})
 	}
@@ -186,7 +186,7 @@ func (c *Comparison) table() table {
 	if checked {
 		what = "loss and accuracy of validation"
 	}
-	t.below = fmt.Sprintf("%s, %s; mean ± standard deviation of %s", c.Set, what, plural(c.Seeds, "seed"))
+	t.below = fmt.Sprintf("%s, %s; mean ± standard deviation of %s", c.Dataset, what, plural(c.Seeds, "seed"))
 	if diverged > 0 {
 		t.below += fmt.Sprintf("\n%s diverged", plural(diverged, "run"))
 	}
@@ -222,7 +222,7 @@ func (c *Comparison) Figure() *plots.Figure {
 		series = append(series, s)
 	}
 	return plots.Lines(what, series...).XLabel("epoch").YLabel("loss").
-		Subtitle(fmt.Sprintf("%s, mean of %s", c.Set, plural(c.Seeds, "seed")))
+		Subtitle(fmt.Sprintf("%s, mean of %s", c.Dataset, plural(c.Seeds, "seed")))
 }
 
 // epochLoss is the validation loss of epoch e, from 0, or its training loss.

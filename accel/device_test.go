@@ -24,7 +24,7 @@ func TestFitOnCUDA(t *testing.T) {
 	fit := func(options ...Option) *Run {
 		t.Helper()
 		Seed(3)
-		model := nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2), nn.Flatten(), nn.Dropout(.1), nn.Dense(10))
+		model := nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dropout(.1), nn.Dense(10))
 		run, err := Fit(t.Context(), model, train, append(options, Epochs(2), BatchSize(32), Validate(test), Quiet())...)
 		if err != nil {
 			t.Fatal(err)

@@ -17,9 +17,9 @@ import (
 type DivergedError struct {
 	Step int     // from 1
 	Loss float64 // what it was
-	// Set is the name of the training set, and Examples are the indices of those of its
+	// Dataset is the name of the training set, and Examples are the indices of those of its
 	// examples in the batch that are no finite numbers; empty where all are finite.
-	Set      string
+	Dataset  string
 	Examples []int
 	// Tensor is the first tensor of the step that is no finite number: "example 17
 	// of", the name of the set and where in the example, the name of one of the model's, as in nn.State, or "the output
@@ -39,7 +39,7 @@ func (e *DivergedError) Error() string {
 	if e.Tensor != "" {
 		where = fmt.Sprintf("; the first tensor that is not finite is %s", e.Tensor)
 	}
-	return fmt.Sprintf("accel: the loss of step %d is %v%s: try a lower learning rate, a longer warm-up or ClipNorm", e.Step, e.Loss, where)
+	return fmt.Sprintf("accel: the loss of step %d is %v%s: try a lower learning rate, a longer warm-up or ClipGradNorm", e.Step, e.Loss, where)
 }
 
 // attempt is what a step was given, so that it can be looked into if it fails.
@@ -70,7 +70,7 @@ func (f *fitting) diverged(err error) error {
 
 // findCause says where the numbers of the last attempt stopped being finite.
 func (f *fitting) findCause(e *DivergedError) *DivergedError {
-	e.Set = f.set.Name()
+	e.Dataset = f.set.Name()
 	if f.last.batch.X == nil { // nothing was computed on this rank
 		return e
 	}

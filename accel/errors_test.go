@@ -21,17 +21,17 @@ func TestOptionsAreChecked(t *testing.T) {
 		{accel.BatchSize(0), "accel: BatchSize(0): the number must be at least 1"},
 		{accel.Accumulate(0), "accel: Accumulate(0): the number must be at least 1"},
 		{accel.EvalEvery(0), "accel: EvalEvery(0): the number must be at least 1"},
-		{accel.EarlyStop(0), "accel: EarlyStop(0): the number must be at least 1"},
-		{accel.EarlyStop(2), "accel: EarlyStop(2) needs a set to watch: add Validate(set)"},
+		{accel.EarlyStopping(0), "accel: EarlyStopping(0): the number must be at least 1"},
+		{accel.EarlyStopping(2), "accel: EarlyStopping(2) needs a set to watch: add Validate(set)"},
 		{accel.AdamW(0), "accel: AdamW(0): the learning rate must be positive and finite"},
 		{accel.SGD(-1, 0), "accel: SGD(-1, 0): the learning rate must be positive and finite"},
 		{accel.SGD(1, 1), "accel: SGD(1, 1): momentum must be in [0, 1)"},
-		{accel.ClipNorm(0), "accel: ClipNorm(0): the limit must be positive"},
+		{accel.ClipGradNorm(0), "accel: ClipGradNorm(0): the limit must be positive"},
 		{accel.WeightDecay(-1), "accel: WeightDecay(-1): the decay must be at least 0 and finite"},
 		{accel.Muon(0), "accel: Muon(0): the learning rate must be positive and finite"},
 		{accel.Nesterov(0.1, -1), "accel: Nesterov(0.1, -1): momentum must be in [0, 1)"},
-		{accel.ReduceOnPlateau(3, 2), "accel: ReduceOnPlateau(3, 2): the patience must be at least 0 and the factor between 0 and 1"},
-		{accel.ReduceOnPlateau(3, 0.5), "accel: ReduceOnPlateau needs a set to watch: add Validate(set)"},
+		{accel.ReduceLROnPlateau(3, 2), "accel: ReduceLROnPlateau(3, 2): the patience must be at least 0 and the factor between 0 and 1"},
+		{accel.ReduceLROnPlateau(3, 0.5), "accel: ReduceLROnPlateau needs a set to watch: add Validate(set)"},
 		{accel.SaveEvery(3), "accel: SaveEvery(3) needs a file: add Resume(path)"},
 		{accel.Validate(nil), "accel: Validate(nil): there is no set; was the error of making it read?"},
 		{accel.Validate(train.First(0)), "accel: Validate(digits, train): the set is empty"},
@@ -59,19 +59,19 @@ func TestOptionsPrintAsGo(t *testing.T) {
 		"AdamW(0.002)":              accel.AdamW(2e-3),
 		"SGD(0.1, 0.9)":             accel.SGD(0.1, 0.9),
 		"WarmupCosine(100)":         accel.WarmupCosine(100),
-		"OneCycle()":                accel.OneCycle(),
+		"OneCycleLR()":              accel.OneCycleLR(),
 		"Adam(0.1)":                 accel.Adam(0.1),
 		"LAMB(0.1)":                 accel.LAMB(0.1),
 		"Nesterov(0.1, 0.9)":        accel.Nesterov(0.1, 0.9),
-		"ReduceOnPlateau(2, 0.5)":   accel.ReduceOnPlateau(2, 0.5),
+		"ReduceLROnPlateau(2, 0.5)": accel.ReduceLROnPlateau(2, 0.5),
 		`Resume("a.safetensors")`:   accel.Resume("a.safetensors"),
-		"StepDecay(30, 0.1)":        accel.StepDecay(30, 0.1),
+		"StepLR(30, 0.1)":           accel.StepLR(30, 0.1),
 		"Validate(digits, test)":    accel.Validate(test),
 		"Live()":                    accel.Live(),
 		"Live(Loss, GPUUtil)":       accel.Live(accel.Loss, accel.GPUUtil),
 		"Live(Accuracy, Metric(9))": accel.Live(accel.Accuracy, accel.Metric(9)),
 		"Workers(3)":                accel.Workers(3),
-		"ClipNorm(1)":               accel.ClipNorm(1),
+		"ClipGradNorm(1)":           accel.ClipGradNorm(1),
 	} {
 		if o.String() != want {
 			t.Errorf("want %q, got %q", want, o)
@@ -153,7 +153,7 @@ func TestPanicsOfTheModelPass(t *testing.T) {
 				t.Errorf("recovered %v", p)
 			}
 		}()
-		bug := nn.Custom(func(*nn.Tensor) *nn.Tensor { panic("a bug") })
+		bug := nn.Lambda(func(*nn.Tensor) *nn.Tensor { panic("a bug") })
 		accel.Fit(t.Context(), bug, train, accel.Live(accel.Loss, accel.GPUUtil))
 	}()
 	if len(*shown) == 0 {
@@ -167,7 +167,7 @@ func TestPanicsOfTheModelPass(t *testing.T) {
 func TestOneFitAtATime(t *testing.T) {
 	train, _ := digits(t)
 	var inner error
-	model := nn.Sequential(mlp(4), nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+	model := nn.Sequential(mlp(4), nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		inner = second(accel.Fit(t.Context(), mlp(4), train))
 		return x
 	}))
@@ -194,7 +194,7 @@ func TestModelOfAStruct(t *testing.T) {
 
 type student struct {
 	body nn.Module
-	head *nn.Linear
+	head *nn.DenseLayer
 }
 
 func (s *student) Forward(x *accel.Tensor) *accel.Tensor {

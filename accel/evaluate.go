@@ -30,7 +30,7 @@ const evaluationBatch = 512
 // of the set, which all call it with, and all get the result of the whole: each example
 // counts once, however many there are. Models or sets that are not the same on all ranks
 // are refused.
-func Evaluate(ctx context.Context, model nn.Module, set *data.Set, options ...Option) (result *Result, err error) {
+func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *Result, err error) {
 	o, err := evaluateOptions(options)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Set, options ...Op
 }
 
 // evaluate measures on all ranks together, each on a part of the set.
-func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, r *ranks, meter *display.Meter) (result *Result, err error) {
+func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r *ranks, meter *display.Meter) (result *Result, err error) {
 	defer nn.Catch(&err)
 	defer nn.Evaluating(model)()
 	defer meter.End()
@@ -91,7 +91,7 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Set, loss func(pre
 }
 
 // evaluatePart adds a part of the set to the sums of a result.
-func evaluatePart(ctx context.Context, model nn.Module, set *data.Set, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, meter *display.Meter) (err error) {
+func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, meter *display.Meter) (err error) {
 	defer nn.Catch(&err)
 	var parts []*evaluated
 	done := 0
@@ -128,15 +128,15 @@ func evaluateBatch(model nn.Module, b data.Batch, loss func(prediction, target *
 	prediction := model.Forward(b.X)
 	e := &evaluated{index: b.Index, loss: loss(prediction, b.Y)}
 	e.right = rightAnswers(prediction, b.Y, classes)
-	if e.right != nil && prediction.Rank() == 2 {
-		e.answer, e.outputs = prediction.ArgMax(1), prediction.Dim(1)
+	if e.right != nil && prediction.NDim() == 2 {
+		e.answer, e.outputs = prediction.ArgMax(1), prediction.Size(1)
 	}
 	tensor.Flush()
 	return e
 }
 
 // addTo reads the batch and adds it to the sums of a result.
-func (e *evaluated) addTo(r *Result, set *data.Set) {
+func (e *evaluated) addTo(r *Result, set *data.Dataset) {
 	r.loss += e.loss.Item() * float64(len(e.index))
 	if e.right == nil {
 		r.accuracy = math.NaN()

@@ -39,7 +39,7 @@ func Example_loop() {
 	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))
 	opt := optim.AdamW(model, 3e-3)
 	for epoch := range 10 {
-		it := train.Batches(64, data.Shuffle(1), data.Round(epoch))
+		it := train.Batches(64, data.Shuffle(1), data.Epoch(epoch))
 		for it.Next() {
 			b := it.Batch()
 			loss := nn.CrossEntropy(model.Forward(b.X), b.Y)

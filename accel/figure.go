@@ -58,7 +58,7 @@ func (r *Run) deviceUse() *plots.Figure {
 
 // training is the curves of loss and accuracy.
 func (r *Run) training() *plots.Figure {
-	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Set, ", train"), Total: float64(r.planned)}
+	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Dataset, ", train"), Total: float64(r.planned)}
 	if r.finished {
 		d.Total = 0
 	}

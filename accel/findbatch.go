@@ -14,21 +14,21 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// BatchSearch is what [FindBatchSize] measured. It shows itself: the speed over
+// BatchSizeSearch is what [FindBatchSize] measured. It shows itself: the speed over
 // the batch sizes.
-type BatchSearch struct {
+type BatchSizeSearch struct {
 	// Size is the suggestion: the smallest batch with nine tenths of the highest
 	// speed.
 	Size  int
-	Tries []BatchTry
+	Tries []BatchSizeTrial
 	// Stopped says why larger batches were not tried.
 	Stopped string
 
 	drawn bool // the figure is on the page
 }
 
-// BatchTry is one batch size that was tried.
-type BatchTry struct {
+// BatchSizeTrial is one batch size that was tried.
+type BatchSizeTrial struct {
 	Size              int
 	ExamplesPerSecond float64
 }
@@ -38,11 +38,11 @@ type BatchTry struct {
 // holds, and suggests the smallest that comes near the highest speed. A larger
 // batch is not better by itself: it makes fewer steps in an epoch. Options are
 // those of [Fit]. The model gets back the weights that it had.
-func FindBatchSize(ctx context.Context, model nn.Module, train *data.Set, given ...Option) (*BatchSearch, error) {
+func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*BatchSizeSearch, error) {
 	if err := touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
 	}
-	s := &BatchSearch{}
+	s := &BatchSizeSearch{}
 	screen := plots.NewPartial(ctx, "batch sizes", batchTries(train))
 	ctx = display.Unmeasured(ctx)
 	err := findBatchSize(ctx, model, train, given, s, screen)
@@ -51,7 +51,7 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Set, given 
 }
 
 // findBatchSize is [FindBatchSize] for a model that has its parameters.
-func findBatchSize(ctx context.Context, model nn.Module, train *data.Set, given []Option, s *BatchSearch, screen *plots.Partial) error {
+func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, s *BatchSizeSearch, screen *plots.Partial) error {
 	start := copyWeights(model)
 	err := s.search(ctx, model, train, given, screen)
 	if restoreErr := start.restore(model); err == nil {
@@ -62,7 +62,7 @@ func findBatchSize(ctx context.Context, model nn.Module, train *data.Set, given 
 }
 
 // batchTries is how many sizes are tried at most.
-func batchTries(train *data.Set) float64 {
+func batchTries(train *data.Dataset) float64 {
 	n := 1
 	for size := 2 * smallestBatch; size <= min(largestBatch, train.Len()); size *= 2 {
 		n++
@@ -77,7 +77,7 @@ const (
 	trySteps  = 5
 )
 
-func (s *BatchSearch) search(ctx context.Context, model nn.Module, train *data.Set, given []Option, screen *plots.Partial) error {
+func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, screen *plots.Partial) error {
 	for size := smallestBatch; ; size *= 2 {
 		if size > largestBatch || size > train.Len() && size > smallestBatch {
 			s.Stopped = fmt.Sprintf("no larger batch than %d was tried", size/2)
@@ -99,10 +99,10 @@ func (s *BatchSearch) search(ctx context.Context, model nn.Module, train *data.S
 			return err
 		}
 		if speed := speedAfter(run, tryWarmUp); !math.IsNaN(speed) {
-			s.Tries = append(s.Tries, BatchTry{size, speed})
+			s.Tries = append(s.Tries, BatchSizeTrial{size, speed})
 		}
 		screen.Set(math.Log2(float64(size/smallestBatch))+1, fmt.Sprintf("batches of %d", size), func() func() *plots.Figure {
-			now := &BatchSearch{Tries: slices.Clone(s.Tries)}
+			now := &BatchSizeSearch{Tries: slices.Clone(s.Tries)}
 			return now.speeds
 		})
 	}
@@ -119,7 +119,7 @@ func speedAfter(r *Run, steps int) float64 {
 }
 
 // choose takes the smallest batch near the highest speed.
-func (s *BatchSearch) choose() {
+func (s *BatchSizeSearch) choose() {
 	highest := 0.0
 	for _, t := range s.Tries {
 		highest = max(highest, t.ExamplesPerSecond)
@@ -133,9 +133,9 @@ func (s *BatchSearch) choose() {
 }
 
 // Figure draws the speed of each size.
-func (s *BatchSearch) Figure() *plots.Figure { return s.speeds().Subtitle(s.String()) }
+func (s *BatchSizeSearch) Figure() *plots.Figure { return s.speeds().Subtitle(s.String()) }
 
-func (s *BatchSearch) speeds() *plots.Figure {
+func (s *BatchSizeSearch) speeds() *plots.Figure {
 	var names []string
 	var speeds []float64
 	for _, t := range s.Tries {
@@ -145,7 +145,7 @@ func (s *BatchSearch) speeds() *plots.Figure {
 }
 
 // String is the suggestion.
-func (s *BatchSearch) String() string {
+func (s *BatchSizeSearch) String() string {
 	if s.Size == 0 {
 		return "no batch size could be tried"
 	}
@@ -153,7 +153,7 @@ func (s *BatchSearch) String() string {
 }
 
 // MIMEBundle shows the search.
-func (s *BatchSearch) MIMEBundle() map[string]any {
+func (s *BatchSizeSearch) MIMEBundle() map[string]any {
 	if s.drawn {
 		return map[string]any{"text/plain": s.String()}
 	}
@@ -163,7 +163,7 @@ func (s *BatchSearch) MIMEBundle() map[string]any {
 }
 
 // MIMEMetadata is the size of the picture.
-func (s *BatchSearch) MIMEMetadata() map[string]any {
+func (s *BatchSizeSearch) MIMEMetadata() map[string]any {
 	if s.drawn {
 		return nil
 	}

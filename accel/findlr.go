@@ -14,14 +14,14 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// RateSearch is what [FindLR] found. It shows itself: the loss over the learning
+// LRSearch is what [FindLR] found. It shows itself: the loss over the learning
 // rates.
-type RateSearch struct {
-	// Rate is the suggestion: where the loss falls fastest over the logarithm of
+type LRSearch struct {
+	// LearningRate is the suggestion: where the loss falls fastest over the logarithm of
 	// the rate.
-	Rate   float64
-	Rates  []float64 // that were tried, one a step
-	Losses []float64 // of these steps
+	LearningRate  float64
+	LearningRates []float64 // that were tried, one a step
+	Losses        []float64 // of these steps
 }
 
 // The range of rates that are tried, and how many.
@@ -36,12 +36,12 @@ const (
 // fastest. Options are those of [Fit]; optimiser, batch size and loss matter.
 // The model gets back the weights that it had; layers that had none begin anew
 // with those that they got in the search.
-func FindLR(ctx context.Context, model nn.Module, train *data.Set, given ...Option) (*RateSearch, error) {
+func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*LRSearch, error) {
 	if err := touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindLR: %w", err)
 	}
 	start := copyWeights(model)
-	s := &RateSearch{}
+	s := &LRSearch{}
 	meter := display.NewMeter("learning rates", searchSteps)
 	defer meter.End()
 	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *options) {
@@ -60,14 +60,14 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Set, given ...Opti
 		err = restoreErr
 	}
 	for _, step := range run.Steps {
-		s.Rates, s.Losses = append(s.Rates, step.LearningRate), append(s.Losses, step.Loss)
+		s.LearningRates, s.Losses = append(s.LearningRates, step.LearningRate), append(s.Losses, step.Loss)
 	}
-	s.Rate = suggestion(s.Rates, s.Losses)
+	s.LearningRate = suggestion(s.LearningRates, s.Losses)
 	return s, err
 }
 
 // touch lets a model see one example, so that its layers have their parameters.
-func touch(ctx context.Context, model nn.Module, train *data.Set) error {
+func touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	switch {
 	case model == nil:
 		return errors.New("there is no model")
@@ -84,7 +84,7 @@ func touch(ctx context.Context, model nn.Module, train *data.Set) error {
 }
 
 // risen ends the search when the loss is far above the lowest.
-func (s *RateSearch) risen(r *Run) bool {
+func (s *LRSearch) risen(r *Run) bool {
 	lowest := math.Inf(1)
 	for _, step := range r.Steps {
 		lowest = min(lowest, step.Loss)
@@ -135,22 +135,22 @@ func (risingRate) Factor(step int) float64 {
 func (risingRate) String() string { return "rates to be tried" }
 
 // Figure draws the losses over the rates.
-func (s *RateSearch) Figure() *plots.Figure { return plots.LRFinder(s.Rates, s.Losses) }
+func (s *LRSearch) Figure() *plots.Figure { return plots.LRFinder(s.LearningRates, s.Losses) }
 
 // String is the suggestion.
-func (s *RateSearch) String() string {
-	if math.IsNaN(s.Rate) {
-		return fmt.Sprintf("no learning rate found: in %d steps the loss did not fall", len(s.Rates))
+func (s *LRSearch) String() string {
+	if math.IsNaN(s.LearningRate) {
+		return fmt.Sprintf("no learning rate found: in %d steps the loss did not fall", len(s.LearningRates))
 	}
-	return fmt.Sprintf("learning rate %.2g, after %d steps from %.0e to %.2g", s.Rate, len(s.Rates), s.Rates[0], s.Rates[len(s.Rates)-1])
+	return fmt.Sprintf("learning rate %.2g, after %d steps from %.0e to %.2g", s.LearningRate, len(s.LearningRates), s.LearningRates[0], s.LearningRates[len(s.LearningRates)-1])
 }
 
 // MIMEBundle shows the search.
-func (s *RateSearch) MIMEBundle() map[string]any {
+func (s *LRSearch) MIMEBundle() map[string]any {
 	bundle := s.Figure().MIMEBundle()
 	bundle["text/plain"] = s.String()
 	return bundle
 }
 
 // MIMEMetadata is the size of the picture.
-func (s *RateSearch) MIMEMetadata() map[string]any { return s.Figure().MIMEMetadata() }
+func (s *LRSearch) MIMEMetadata() map[string]any { return s.Figure().MIMEMetadata() }

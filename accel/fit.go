@@ -27,7 +27,7 @@ import (
 // is refused with [ErrBusy]. Other models may be evaluated, and applied, on other
 // goroutines meanwhile, and change nothing in the training; the model itself may
 // not, since it is in training mode.
-func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Option) (run *Run, err error) {
+func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (run *Run, err error) {
 	run = &Run{Best: -1}
 	o, err := newOptions(options)
 	if err != nil {
@@ -47,7 +47,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Set, options ...Optio
 			return run, fmt.Errorf("accel: Validate(%s): %w", o.validate.Name(), err)
 		}
 	}
-	if o.mixup > 0 && train.Places() > 0 {
+	if o.mixup > 0 && train.SequenceLength() > 0 {
 		return run, fmt.Errorf("accel: Mixup(%g): the examples of %s are tokens, which cannot be mixed", o.mixup, train.Name())
 	}
 	if !oneFit.TryLock() {

@@ -19,7 +19,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-func digits(t testing.TB) (train, test *data.Set) {
+func digits(t testing.TB) (train, test *data.Dataset) {
 	t.Helper()
 	train, test, err := data.Digits()
 	if err != nil {
@@ -28,7 +28,7 @@ func digits(t testing.TB) (train, test *data.Set) {
 	return train, test
 }
 
-func mlp(hidden int) *nn.Chain {
+func mlp(hidden int) *nn.SequentialLayer {
 	return nn.Sequential(nn.Flatten(), nn.Dense(hidden), nn.ReLU(), nn.Dense(10))
 }
 
@@ -143,7 +143,7 @@ func TestCancel(t *testing.T) {
 	before := goroutines()
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
-	model := nn.Sequential(nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+	model := nn.Sequential(nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		if calls++; calls == 7 {
 			cancel()
 		}
@@ -199,8 +199,8 @@ func waitForGoroutines(t *testing.T, before int) {
 // of before the step.
 func TestDiverged(t *testing.T) {
 	train, test := digits(t)
-	poisoned := func() *data.Set {
-		function := data.Function("poison", func(x []float32, _ []int, _ *rand.Rand) { x[0] = float32(math.Inf(1)) })
+	poisoned := func() *data.Dataset {
+		function := data.Lambda("poison", func(x []float32, _ []int, _ *rand.Rand) { x[0] = float32(math.Inf(1)) })
 		set, err := train.First(64).Map(function)
 		if err != nil {
 			t.Fatal(err)
@@ -219,11 +219,11 @@ func TestDiverged(t *testing.T) {
 		t.Errorf("evaluated: %v, %v", result, err)
 	}
 	cnn := nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Sequential(nn.Dense(10)))
-	overflow := nn.Custom(func(x *accel.Tensor) *accel.Tensor { return x.MulScalar(1e30).Square() })
+	overflow := nn.Lambda(func(x *accel.Tensor) *accel.Tensor { return x.MulScalar(1e30).Square() })
 	for _, row := range []struct {
 		name    string
 		model   nn.Module
-		set     *data.Set
+		set     *data.Dataset
 		options []accel.Option
 		want    string
 	}{
@@ -232,8 +232,8 @@ func TestDiverged(t *testing.T) {
 		{"accumulated", mlp(8), train, []accel.Option{accel.SGD(1e30, 0), accel.Accumulate(3)}, "the output of Linear in layer 3, Dense(10)"},
 		{"input", mlp(8), poisoned(), nil, "example 35 of digits, train: number 0 is +Inf after its transforms; 63 more examples are not finite"},
 		{"parameter", broken, train, nil, "3.bias"},
-		{"function", nn.Sequential(mlp(8), overflow), train, nil, "the output of Square in layer 1, Custom()"},
-		{"recompute", nn.Recompute(nn.Sequential(mlp(8), overflow)), train, nil, "the output of Square in layer 0.1, Custom()"},
+		{"function", nn.Sequential(mlp(8), overflow), train, nil, "the output of Square in layer 1, Lambda()"},
+		{"recompute", nn.Recompute(nn.Sequential(mlp(8), overflow)), train, nil, "the output of Square in layer 0.1, Lambda()"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			accel.Seed(1)
@@ -269,7 +269,7 @@ func TestEarlyStop(t *testing.T) {
 	accel.Seed(3)
 	model := mlp(32)
 	run, err := accel.Fit(t.Context(), model, train.First(10), accel.Epochs(500), accel.AdamW(0.01),
-		accel.Validate(test), accel.EarlyStop(3), accel.Quiet())
+		accel.Validate(test), accel.EarlyStopping(3), accel.Quiet())
 	must(t, run, err)
 	best, last := run.Checks[run.Best], run.Checks[len(run.Checks)-1]
 	if len(run.Checks) != run.Best+1+3 || len(run.Epochs) == 500 {
@@ -319,7 +319,7 @@ func TestStepsAndSchedule(t *testing.T) {
 }
 
 // line is 200 points of the plane y = 2a - b + 0.5.
-func line(t *testing.T) *data.Set {
+func line(t *testing.T) *data.Dataset {
 	t.Helper()
 	var x, y [][]float32
 	for i := range 200 {
@@ -439,11 +439,11 @@ func TestPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if some.Dim(0) != n || !close32(some.Data(), y.Data()[:10*n]) {
+		if some.Size(0) != n || !close32(some.Data(), y.Data()[:10*n]) {
 			t.Errorf("%d examples give another output, of shape %v", n, some.Shape())
 		}
 	}
-	if none, err := accel.Predict(t.Context(), model, tensor.Zeros(0, 1, 8, 8)); err == nil && none.Dim(0) != 0 {
+	if none, err := accel.Predict(t.Context(), model, tensor.Zeros(0, 1, 8, 8)); err == nil && none.Size(0) != 0 {
 		t.Errorf("no examples gave %v", none.Shape())
 	}
 }

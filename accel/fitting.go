@@ -18,7 +18,7 @@ import (
 type fitting struct {
 	o      *options
 	model  nn.Module
-	set    *data.Set
+	set    *data.Dataset
 	loss   func(prediction, target *Tensor) *Tensor
 	run    *Run
 	screen *screen
@@ -30,8 +30,8 @@ type fitting struct {
 	rate      float64 // before the schedule
 	began     time.Time
 
-	scaler   *optim.Scaler // of the loss; nil unless gradients are float16
-	advanced int           // steps that are not known to be skipped: where the schedule is
+	scaler   *optim.GradScaler // of the loss; nil unless gradients are float16
+	advanced int               // steps that are not known to be skipped: where the schedule is
 
 	epoch      int           // from 1
 	seen       int           // examples of this epoch
@@ -45,10 +45,10 @@ type fitting struct {
 	looked     bool          // at the first batch
 	last       attempt       // of the newest step
 	indices    [2][]int      // of the examples of the step before and of the newest
-	best       weights       // of the best check, kept for EarlyStop; none before
+	best       weights       // of the best check, kept for EarlyStopping; none before
 }
 
-func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting {
+func newFitting(model nn.Module, train *data.Dataset, o *options, run *Run) *fitting {
 	f := &fitting{o: o, model: model, set: train, loss: o.loss, run: run, schedule: optim.Constant()}
 	if f.loss == nil {
 		f.loss = defaultLoss(train)
@@ -67,7 +67,7 @@ func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting
 	}
 	seed, _ := (*tensor.Generator)(nil).State()
 	*run = Run{
-		Set: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
+		Dataset: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
 		planned: planned, metrics: o.live, classes: train.Targets() == 0, Ranks: 1,
 	}
 	f.beginAMP()
@@ -77,14 +77,14 @@ func newFitting(model nn.Module, train *data.Set, o *options, run *Run) *fitting
 // quotient is n/size, rounded up.
 func quotient(n, size int) int { return (n-1)/size + 1 }
 
-func defaultLoss(s *data.Set) func(prediction, target *Tensor) *Tensor {
+func defaultLoss(s *data.Dataset) func(prediction, target *Tensor) *Tensor {
 	if s.Targets() > 0 {
 		return nn.MSE
 	}
 	return nn.CrossEntropy
 }
 
-// errStop ends training as EarlyStop has planned it.
+// errStop ends training as EarlyStopping has planned it.
 var errStop = errors.New("stop")
 
 // train makes the epochs.
@@ -130,7 +130,7 @@ func (f *fitting) oneEpoch(ctx context.Context) error {
 	// Batches do not end with ctx, which is looked at between steps: a step is
 	// made as a whole or not at all.
 	batches := f.set.Batches(f.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(f.o.workers),
-		data.Shuffle(f.run.Seed), data.Round(f.epoch), data.Skip(f.seen/f.o.batchSize), f.ranks.shard())
+		data.Shuffle(f.run.Seed), data.Epoch(f.epoch), data.Skip(f.seen/f.o.batchSize), f.ranks.shard())
 	err := f.pass(ctx, batches)
 	f.run.Time.Waiting += batches.Waited()
 	planned := err == nil || errors.Is(err, errStop)
@@ -419,14 +419,14 @@ func (f *fitting) stopWhen() (bool, error) {
 
 // watchChecks tells a schedule that depends on them of validations.
 func (f *fitting) watchChecks(checks []Check) {
-	if s, ok := f.schedule.(*optim.Plateau); ok {
+	if s, ok := f.schedule.(*optim.ReduceLROnPlateauSchedule); ok {
 		for _, c := range checks {
 			s.Observe(c.Loss)
 		}
 	}
 }
 
-// outOfPatience tells whether EarlyStop ends the training here.
+// outOfPatience tells whether EarlyStopping ends the training here.
 func (f *fitting) outOfPatience() bool {
 	return f.o.patience > 0 && len(f.run.Checks)-1-f.run.Best >= f.o.patience
 }

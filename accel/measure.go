@@ -36,19 +36,19 @@ func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) 
 // sequences [N, T, C] the share of the places of each, added up, or nil where
 // the prediction is not of this kind.
 func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
-	rank := prediction.Rank()
-	if !classes || rank != 2 && rank != 3 || y.Rank() != rank-1 {
+	rank := prediction.NDim()
+	if !classes || rank != 2 && rank != 3 || y.NDim() != rank-1 {
 		return nil
 	}
 	largest := prediction.ArgMax(rank - 1)
-	equal := largest.Equal(y)
+	equal := largest.Eq(y)
 	right := equal.Sum()
 	equal.Release()
 	largest.Release()
 	if rank == 2 {
 		return right
 	}
-	share := right.MulScalar(1 / float64(y.Dim(1)))
+	share := right.MulScalar(1 / float64(y.Size(1)))
 	right.Release()
 	return share
 }

@@ -42,7 +42,7 @@ func (o *options) mix(b *data.Batch) (m mixture) {
 	var g *tensor.Generator
 	m.share = beta(g, o.mixup)
 	m.order = tensor.FromInts(g.Perm(b.Len()), b.Len())
-	others := b.X.Gather(m.order)
+	others := b.X.IndexSelect(m.order)
 	ours, theirs := b.X.MulScalar(m.share), others.MulScalar(1-m.share)
 	b.X = ours.Add(theirs)
 	for _, t := range []*Tensor{others, ours, theirs} {
@@ -56,7 +56,7 @@ func (m mixture) loss(loss func(prediction, target *Tensor) *Tensor, prediction,
 	if m.order == nil {
 		return loss(prediction, y)
 	}
-	others := y.Gather(m.order)
+	others := y.IndexSelect(m.order)
 	defer others.Release()
 	return loss(prediction, y).MulScalar(m.share).Add(loss(prediction, others).MulScalar(1 - m.share))
 }

@@ -15,7 +15,7 @@ import (
 func TestMixup(t *testing.T) {
 	train, test := digits(t)
 	var seen [][]float32
-	watch := nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+	watch := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		seen = append(seen, x.Data())
 		return x
 	})
@@ -26,7 +26,7 @@ func TestMixup(t *testing.T) {
 	accel.Seed(2)
 	// The prediction is λ·x + (1-λ)·x', and with x = y the loss of it is
 	// λ·(1-λ)·(y-y')² for each.
-	run, err := accel.Fit(t.Context(), nn.Sequential(watch, nn.Residual(nn.Dense(1), nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.MulScalar(0) }))), set,
+	run, err := accel.Fit(t.Context(), nn.Sequential(watch, nn.Residual(nn.Dense(1), nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.MulScalar(0) }))), set,
 		accel.Steps(12), accel.BatchSize(2), accel.Mixup(1), accel.Quiet())
 	must(t, run, err)
 	mixed := 0

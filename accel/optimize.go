@@ -109,22 +109,22 @@ func WarmupCosine(steps int) Option {
 	return schedule(fmt.Sprintf("WarmupCosine(%d)", steps), func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) })
 }
 
-// OneCycle raises the learning rate during the first 30 % of the training and
-// lowers it until its end; see [optim.OneCycle].
-func OneCycle() Option {
-	return schedule("OneCycle()", func(total int) optim.Schedule { return optim.OneCycle(total) })
+// OneCycleLR raises the learning rate during the first 30 % of the training and
+// lowers it until its end; see [optim.OneCycleLR].
+func OneCycleLR() Option {
+	return schedule("OneCycleLR()", func(total int) optim.Schedule { return optim.OneCycleLR(total) })
 }
 
-// StepDecay multiplies the learning rate by factor after every so many steps.
-func StepDecay(every int, factor float64) Option {
-	return schedule(fmt.Sprintf("StepDecay(%d, %g)", every, factor), func(int) optim.Schedule { return optim.StepDecay(every, factor) })
+// StepLR multiplies the learning rate by factor after every so many steps.
+func StepLR(every int, factor float64) Option {
+	return schedule(fmt.Sprintf("StepLR(%d, %g)", every, factor), func(int) optim.Schedule { return optim.StepLR(every, factor) })
 }
 
-// ReduceOnPlateau multiplies the learning rate by factor when the validation
+// ReduceLROnPlateau multiplies the learning rate by factor when the validation
 // loss has not fallen for more than patience validations in a row; see
-// [optim.ReduceOnPlateau]. It needs [Validate].
-func ReduceOnPlateau(patience int, factor float64) Option {
-	text := fmt.Sprintf("ReduceOnPlateau(%d, %g)", patience, factor)
+// [optim.ReduceLROnPlateau]. It needs [Validate].
+func ReduceLROnPlateau(patience int, factor float64) Option {
+	text := fmt.Sprintf("ReduceLROnPlateau(%d, %g)", patience, factor)
 	return Option{text, func(c *options) error {
 		if patience < 0 || !(factor > 0 && factor < 1) {
 			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor between 0 and 1", text)
@@ -132,20 +132,20 @@ func ReduceOnPlateau(patience int, factor float64) Option {
 		if err := c.choose(&c.scheduleText, "schedule", text); err != nil {
 			return err
 		}
-		c.schedule, c.watches = func(int) optim.Schedule { return optim.ReduceOnPlateau(patience, factor) }, true
+		c.schedule, c.watches = func(int) optim.Schedule { return optim.ReduceLROnPlateau(patience, factor) }, true
 		return nil
 	}}
 }
 
-// ClipNorm scales the gradients of a step down when their common L2 norm is
+// ClipGradNorm scales the gradients of a step down when their common L2 norm is
 // above this limit.
-func ClipNorm(limit float64) Option {
-	text := fmt.Sprintf("ClipNorm(%g)", limit)
+func ClipGradNorm(limit float64) Option {
+	text := fmt.Sprintf("ClipGradNorm(%g)", limit)
 	return Option{text, func(c *options) error {
 		if !(limit > 0) {
 			return fmt.Errorf("accel: %s: the limit must be positive", text)
 		}
-		c.numbers = append(c.numbers, optim.ClipNorm(limit))
+		c.numbers = append(c.numbers, optim.ClipGradNorm(limit))
 		return nil
 	}}
 }

@@ -34,7 +34,7 @@ type options struct {
 	watches    bool           // the schedule depends on validation
 	numbers    []optim.Option // of the optimiser's formula
 	accumulate int            // 1
-	validate   *data.Set
+	validate   *data.Dataset
 	evalEvery  int // steps; 0 for every epoch
 	patience   int
 	live       []Metric // nil for none
@@ -91,10 +91,10 @@ func newOptions(given []Option) (*options, error) {
 		return nil, errors.New("accel: Like(other) is an option of Evaluate")
 	}
 	if c.patience > 0 && c.validate == nil {
-		return nil, fmt.Errorf("accel: EarlyStop(%d) needs a set to watch: add Validate(set)", c.patience)
+		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a set to watch: add Validate(set)", c.patience)
 	}
 	if c.watches && c.validate == nil {
-		return nil, errors.New("accel: ReduceOnPlateau needs a set to watch: add Validate(set)")
+		return nil, errors.New("accel: ReduceLROnPlateau needs a set to watch: add Validate(set)")
 	}
 	if c.saveEvery > 0 && c.checkpoint == "" {
 		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file: add Resume(path)", c.saveEvery)
@@ -184,7 +184,7 @@ func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
 
 // Validate measures loss and accuracy on another set after each epoch, or
 // whenever [EvalEvery] says.
-func Validate(set *data.Set) Option {
+func Validate(set *data.Dataset) Option {
 	if set == nil {
 		return Option{"Validate(nil)", func(*options) error {
 			return errors.New("accel: Validate(nil): there is no set; was the error of making it read?")
@@ -209,10 +209,10 @@ func EvalEvery(steps int) Option {
 	return count("EvalEvery", steps, func(c *options) *int { return &c.evalEvery })
 }
 
-// EarlyStop ends training when the validation loss has not fallen for patience
+// EarlyStopping ends training when the validation loss has not fallen for patience
 // validations in a row, and leaves the model with the weights of the best one.
-func EarlyStop(patience int) Option {
-	return count("EarlyStop", patience, func(c *options) *int { return &c.patience })
+func EarlyStopping(patience int) Option {
+	return count("EarlyStopping", patience, func(c *options) *int { return &c.patience })
 }
 
 // Live draws the run while it goes on, in one output that changes in place at

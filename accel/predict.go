@@ -96,10 +96,10 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 		return nil, errors.New("accel: Predict: there is no model")
 	case x == nil:
 		return nil, errors.New("accel: Predict: there is no input")
-	case x.Rank() == 0:
+	case x.NDim() == 0:
 		return nil, errors.New("accel: Predict: the input is a single number; its first dimension must count the examples")
 	}
-	p, err := newPredicting("Predict", model, x.Dim(0), options)
+	p, err := newPredicting("Predict", model, x.Size(0), options)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 // PredictSet is [Predict] for the examples of a set, in its order, without
 // their labels. The set is never in memory as a whole tensor. One whose columns are not
 // those of the model's training is a [*data.MismatchError].
-func PredictSet(ctx context.Context, model nn.Module, set *data.Set, options ...PredictOption) (y *Tensor, err error) {
+func PredictSet(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: PredictSet: there is no model")
@@ -142,14 +142,14 @@ func PredictSet(ctx context.Context, model nn.Module, set *data.Set, options ...
 }
 
 // runSet computes the examples of a set.
-func (p *predicting) runSet(ctx context.Context, set *data.Set) (*Tensor, error) {
+func (p *predicting) runSet(ctx context.Context, set *data.Dataset) (*Tensor, error) {
 	it := set.Batches(p.atOnce, data.Context(ctx))
 	return p.run(ctx, func() (part, error) {
 		if !it.Next() {
 			return part{}, it.Err()
 		}
 		x := it.Batch().X
-		return part{x, 0, x.Dim(0)}, nil
+		return part{x, 0, x.Size(0)}, nil
 	})
 }
 
@@ -161,7 +161,7 @@ type part struct {
 
 // tensor of the part.
 func (p part) tensor() *Tensor {
-	if p.from == 0 && p.to == p.of.Dim(0) {
+	if p.from == 0 && p.to == p.of.Size(0) {
 		return p.of
 	}
 	return p.of.Slice(0, p.from, p.to)

@@ -31,7 +31,7 @@ func TestPredictAtOnce(t *testing.T) {
 		x     *tensor.Tensor
 	}{
 		{"mlp", nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dropout(0.5), nn.Dense(10)), tensor.Randn(g, 37, 1, 8, 8)},
-		{"cnn", nn.Sequential(nn.Conv2D(8, 3), norm, nn.ReLU(), nn.MaxPool(2), nn.Flatten(), nn.Dense(10)), tensor.Randn(g, 37, 3, 8, 8)},
+		{"cnn", nn.Sequential(nn.Conv2D(8, 3), norm, nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dense(10)), tensor.Randn(g, 37, 3, 8, 8)},
 		{"attention", nn.Sequential(nn.Embedding(9, 16), nn.PosEmbedding(6, 16), nn.Residual(nn.LayerNorm(), nn.SelfAttention(4, nn.Causal())), nn.Dense(9)), tensor.FromInts(index, 37, 6)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestPredictAtOnce(t *testing.T) {
 // TestPredictShortOfMemory has a device with room for ten examples.
 func TestPredictShortOfMemory(t *testing.T) {
 	dense, room := nn.Dense(4), 10
-	model := nn.Custom(func(x *tensor.Tensor) *tensor.Tensor {
-		if n := x.Dim(0); n > room {
+	model := nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
+		if n := x.Size(0); n > room {
 			panic(&tensor.OutOfMemoryError{Device: "small", Need: n, Free: room})
 		}
 		return dense.Forward(x)
@@ -118,7 +118,7 @@ func TestPredictMistakes(t *testing.T) {
 	x := tensor.Zeros(4, 6)
 	dense := nn.Dense(3)
 	dense.Forward(x)
-	f := func(f func(*tensor.Tensor) *tensor.Tensor) nn.Module { return nn.Custom(f) }
+	f := func(f func(*tensor.Tensor) *tensor.Tensor) nn.Module { return nn.Lambda(f) }
 	for want, try := range map[string]struct {
 		model   nn.Module
 		x       *tensor.Tensor

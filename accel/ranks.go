@@ -256,7 +256,7 @@ func (r *ranks) share(f *fitting) error {
 }
 
 // prepare reads the example of a rank that has none.
-func (r *ranks) prepare(set *data.Set) error {
+func (r *ranks) prepare(set *data.Dataset) error {
 	it := set.First(1).Batches(1)
 	it.Next()
 	r.standIn = it.Batch()

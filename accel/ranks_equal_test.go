@@ -24,7 +24,7 @@ type tiedModel struct {
 
 func (m *tiedModel) Forward(x *tensor.Tensor) *tensor.Tensor {
 	h := m.Norm.Forward(x.Flatten(1).MatMul(m.In)).Tanh()
-	return h.MatMul(m.In.Transpose(1, 0)).Tanh().MatMul(m.Out)
+	return h.MatMul(m.In.Permute(1, 0)).Tanh().MatMul(m.Out)
 }
 
 func newTiedModel() nn.Module {
@@ -41,9 +41,9 @@ func syncModel() nn.Module {
 // syncImages is a network of convolutions, whose BatchNorm layers are converted.
 func syncImages() nn.Module {
 	m := nn.Sequential(
-		nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Residual(nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU()),
-		nn.GlobalAvgPool(), nn.Dense(10),
+		nn.GlobalAvgPool2D(), nn.Dense(10),
 	)
 	if n := nn.ConvertSyncBatchNorm(m); n != 2 {
 		panic(fmt.Sprint(n, " layers converted"))
@@ -66,7 +66,7 @@ var equalTrainings = []struct {
 	{"SyncBatchNorm, accumulated", rankTraining{model: syncModel, examples: 150, bucket: 1000, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(3), accel.SGD(0.05, 0.9)}}, []int{3}, 1e-5},
 	{"SyncBatchNorm, recomputed", rankTraining{model: syncModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Recompute(), accel.SGD(0.05, 0.9)}}, []int{2}, 1e-5},
 	{"SyncBatchNorm, BF16", rankTraining{model: syncModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.BF16), accel.SGD(0.01, 0)}}, []int{2}, 2e-3},
-	{"clipped", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.ClipNorm(0.05), accel.SGD(0.5, 0.9)}}, []int{3}, 1e-5},
+	{"clipped", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.ClipGradNorm(0.05), accel.SGD(0.5, 0.9)}}, []int{3}, 1e-5},
 	{"LAMB", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.LAMB(1e-2)}}, []int{3}, 1e-5},
 	{"Muon", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Muon(1e-3)}}, []int{3}, 1e-5},
 	{"tied weights", rankTraining{model: newTiedModel, examples: 130, bucket: 1000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AdamW(1e-3)}}, []int{2, 3}, 1e-5},
@@ -119,7 +119,7 @@ func TestRanksEqualOneProcess(t *testing.T) {
 // TestSyncBatchNormAlone wants one rank, and a model that nobody trains in parallel, to
 // compute as with BatchNorm.
 func TestSyncBatchNormAlone(t *testing.T) {
-	group, err := parallel.Join(t.Context(), parallel.At(parallel.Place{Size: 1}))
+	group, err := parallel.Join(t.Context(), parallel.At(parallel.RankInfo{Size: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func ownLoop(ctx context.Context, group *parallel.Group, standIn bool) (weights 
 
 func init() {
 	rankFailures["own loop"] = func(ctx context.Context, group *parallel.Group) error {
-		alone, err := parallel.Join(ctx, parallel.At(parallel.Place{Size: 1}))
+		alone, err := parallel.Join(ctx, parallel.At(parallel.RankInfo{Size: 1}))
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func TestOwnLoopWithSyncBatchNorm(t *testing.T) {
 }
 
 // enlarged is a set of which some examples have large numbers.
-func enlarged(set *data.Set) (*data.Set, error) {
+func enlarged(set *data.Dataset) (*data.Dataset, error) {
 	x, labels := make([][]float32, set.Len()), make([]int, set.Len())
 	for i := range x {
 		x[i], labels[i] = set.Example(i), set.Label(i)

@@ -74,9 +74,9 @@ type contents struct {
 // another order, or another file.
 const comparedLabels, comparedExamples = 4096, 16
 
-// contentsOf is the set in short. It does not look at what [data.Set.Map] does, which may
+// contentsOf is the set in short. It does not look at what [data.Dataset.Map] does, which may
 // be random.
-func contentsOf(set *data.Set) (c contents, err error) {
+func contentsOf(set *data.Dataset) (c contents, err error) {
 	defer func() { // of a file that cannot be read
 		if p := recover(); p != nil {
 			failed, ok := p.(error)
@@ -105,7 +105,7 @@ func contentsOf(set *data.Set) (c contents, err error) {
 }
 
 // compareModels fails on all ranks where they do not have the same model and set.
-func (r *ranks) compareModels(ctx context.Context, model nn.Module, set *data.Set) error {
+func (r *ranks) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
 	if r == nil {
 		return nil
 	}

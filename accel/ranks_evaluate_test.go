@@ -16,7 +16,7 @@ import (
 )
 
 // judged is a model that has seen an input, and a set for classes.
-func judged(examples int) (nn.Module, *data.Set, error) {
+func judged(examples int) (nn.Module, *data.Dataset, error) {
 	digits, _, err := data.Digits()
 	if err != nil {
 		return nil, nil, err
@@ -84,8 +84,8 @@ func init() {
 		}
 		if group.Rank() == 1 {
 			p := nn.Parameters(model)[1]
-			p.SetData(make([]float32, p.Len()))
-			p.SetData(append([]float32{1}, make([]float32, p.Len()-1)...))
+			p.SetData(make([]float32, p.Numel()))
+			p.SetData(append([]float32{1}, make([]float32, p.Numel()-1)...))
 		}
 		_, err = accel.Evaluate(ctx, model, set, accel.DataParallel(group))
 		return errors.Join(err, group.Barrier(ctx)) // the group can be used
@@ -133,7 +133,7 @@ func init() {
 			}
 		}()
 		calls := 0
-		model := nn.Custom(func(x *accel.Tensor) *accel.Tensor {
+		model := nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
 			if calls++; calls > 1 && group.Rank() == 1 {
 				panic("a mistake in the model")
 			}
@@ -193,7 +193,7 @@ func TestEvaluateTakesNoOptionsOfFit(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "Epochs(3) is an option of Fit; Evaluate takes DataParallel, Minimize and Like") {
 		t.Error(err)
 	}
-	group, err := parallel.Join(t.Context(), parallel.At(parallel.Place{Size: 1}))
+	group, err := parallel.Join(t.Context(), parallel.At(parallel.RankInfo{Size: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 	// Rank 1 ends where rank 0 waits for it in a layer.
 	"dies in a layer": func(ctx context.Context, group *parallel.Group) error {
 		passes := 0
-		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Custom(func(x *accel.Tensor) *accel.Tensor {
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
 			if passes++; passes > 5 && group.Rank() == 1 {
 				os.Exit(0)
 			}

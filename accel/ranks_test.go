@@ -50,12 +50,12 @@ func rankModel() nn.Module {
 var rankTrainings = map[string]rankTraining{
 	"AdamW": {model: rankModel, examples: 203, options: []accel.Option{accel.BatchSize(32), accel.Epochs(3), accel.AdamW(3e-3)}},
 	// 203 = 6·32 + 11, so that the last batch of an epoch is not divided evenly.
-	"small buckets": {model: rankModel, examples: 203, bucket: 1000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.SGD(0.05, 0.9), accel.ClipNorm(0.5), accel.WarmupCosine(3)}},
+	"small buckets": {model: rankModel, examples: 203, bucket: 1000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.SGD(0.05, 0.9), accel.ClipGradNorm(0.5), accel.WarmupCosine(3)}},
 	// The last batch has one example: most ranks have none.
 	"one left":   {model: rankModel, examples: 65, options: []accel.Option{accel.BatchSize(16), accel.Epochs(3), accel.Adam(1e-3), accel.Accumulate(1)}},
 	"accumulate": {model: rankModel, examples: 150, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(3), accel.AdamW(1e-3)}},
 	"FP16":       {model: rankModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.01, 0)}},
-	"validation": {model: rankModel, examples: 120, validate: true, twice: true, options: []accel.Option{accel.BatchSize(40), accel.Epochs(4), accel.EarlyStop(1), accel.ReduceOnPlateau(0, 0.5), accel.AdamW(0.05)}},
+	"validation": {model: rankModel, examples: 120, validate: true, twice: true, options: []accel.Option{accel.BatchSize(40), accel.Epochs(4), accel.EarlyStopping(1), accel.ReduceLROnPlateau(0, 0.5), accel.AdamW(0.05)}},
 	"recompute":  {model: rankModel, examples: 96, bucket: 2000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Recompute(), accel.AdamW(1e-3)}},
 	"frozen": {examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2)}, model: func() nn.Module {
 		frozen := nn.Sequential(nn.Flatten(), nn.Dense(20))
@@ -130,7 +130,7 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 		test = train.First(2) // fewer than ranks
 	}
 	if c.images {
-		for _, s := range []**data.Set{&train, &test} {
+		for _, s := range []**data.Dataset{&train, &test} {
 			if *s, err = (*s).Reshape(1, 8, 8); err != nil {
 				return o, err
 			}
@@ -413,7 +413,7 @@ func TestDataParallelOfNoGroup(t *testing.T) {
 }
 
 func TestDataParallelAlone(t *testing.T) {
-	group, err := parallel.Join(t.Context(), parallel.At(parallel.Place{Size: 1}))
+	group, err := parallel.Join(t.Context(), parallel.At(parallel.RankInfo{Size: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

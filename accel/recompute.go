@@ -23,7 +23,7 @@ func Recompute() Option {
 // beginRecompute cuts the model, and returns what undoes it. Layers that have no
 // parameters yet get them first: the step in which they did would take the memory
 // of the whole model.
-func (o *options) beginRecompute(ctx context.Context, model nn.Module, train *data.Set) (end func(), err error) {
+func (o *options) beginRecompute(ctx context.Context, model nn.Module, train *data.Dataset) (end func(), err error) {
 	if !o.recompute {
 		return func() {}, nil
 	}

@@ -69,12 +69,12 @@ type checkpoint struct {
 
 	OptimizerSteps int
 	Updates        map[string]int
-	Scaler         *optim.ScalerState `json:",omitempty"`
+	Scaler         *optim.GradScalerState `json:",omitempty"`
 
 	Steps, Epochs, Checks [][]exact // the history, a row each
 	Best                  int
 	Trained               int // examples, those of each epoch
-	Time                  Time
+	Time                  Timing
 }
 
 const (

@@ -61,10 +61,10 @@ func TestResume(t *testing.T) {
 		options []accel.Option
 	}{
 		{"adamw", []accel.Option{accel.AdamW(3e-3), accel.WarmupCosine(5)}},
-		{"groups", []accel.Option{accel.SGD(0.1, 0.9), accel.Accumulate(2), accel.OneCycle()}},
-		{"early stop", []accel.Option{accel.AdamW(0.1), accel.Validate(test), accel.EarlyStop(1)}},
-		{"validated by steps", []accel.Option{accel.AdamW(0.05), accel.Validate(test), accel.EvalEvery(3), accel.ReduceOnPlateau(0, 0.5)}},
-		{"steps", []accel.Option{accel.Muon(0.01), accel.Steps(11), accel.ClipNorm(1)}},
+		{"groups", []accel.Option{accel.SGD(0.1, 0.9), accel.Accumulate(2), accel.OneCycleLR()}},
+		{"early stop", []accel.Option{accel.AdamW(0.1), accel.Validate(test), accel.EarlyStopping(1)}},
+		{"validated by steps", []accel.Option{accel.AdamW(0.05), accel.Validate(test), accel.EvalEvery(3), accel.ReduceLROnPlateau(0, 0.5)}},
+		{"steps", []accel.Option{accel.Muon(0.01), accel.Steps(11), accel.ClipGradNorm(1)}},
 		{"lamb", []accel.Option{accel.LAMB(0.01)}},
 		{"adam", []accel.Option{accel.Adam(0.01)}},
 	}

@@ -15,7 +15,7 @@ import (
 // already, it shows a table of the epochs and where the time went instead;
 // [Run.Figure] draws it again.
 type Run struct {
-	Set     string   // the name of the training set
+	Dataset string   // the name of the training set
 	Options []string // the options as they were given
 	Seed    uint64   // of the order of the examples
 
@@ -28,9 +28,9 @@ type Run struct {
 	// had, an early end, weights that were restored.
 	Notes []string
 
-	Examples int  // seen in training, on all ranks, counted again in each epoch
-	Ranks    int  // processes that trained together; 1 without DataParallel
-	Time     Time // where the time went
+	Examples int    // seen in training, on all ranks, counted again in each epoch
+	Ranks    int    // processes that trained together; 1 without DataParallel
+	Time     Timing // where the time went
 	// Use is how busy the machine was, if Live asked for it.
 	Use gpu.History
 	// Others are the same of the GPUs of further ranks on this machine.
@@ -85,8 +85,8 @@ type Check struct {
 	Accuracy float64 // NaN for regression
 }
 
-// Time says where the time of a run went.
-type Time struct {
+// Timing says where the time of a run went.
+type Timing struct {
 	Total      time.Duration
 	Waiting    time.Duration // for batches
 	Computing  time.Duration // forward, backward and update

@@ -34,27 +34,27 @@ func TestFindLR(t *testing.T) {
 	if !slices.Equal(weights(model), before) {
 		t.Error("the model has other weights than before")
 	}
-	if !(s.Rate > 1e-5 && s.Rate < 1) {
+	if !(s.LearningRate > 1e-5 && s.LearningRate < 1) {
 		t.Errorf("%v", s)
 	}
-	if n := len(s.Rates); n < 20 || len(s.Losses) != n || math.Abs(s.Rates[0]-1e-7) > 1e-12 || !slices.IsSorted(s.Rates) {
-		t.Errorf("rates %v", s.Rates)
+	if n := len(s.LearningRates); n < 20 || len(s.Losses) != n || math.Abs(s.LearningRates[0]-1e-7) > 1e-12 || !slices.IsSorted(s.LearningRates) {
+		t.Errorf("rates %v", s.LearningRates)
 	}
 	if data, metadata := display.Render(s); data["image/png"] == nil || metadata["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "learning rate ") {
 		t.Errorf("shows %v", data["text/plain"])
 	}
-	if svg := s.Figure().SVG(); !strings.Contains(svg, "steepest at "+plotted(s.Rate)) {
-		t.Errorf("the figure does not mark %v: %v", plotted(s.Rate), s.Figure())
+	if svg := s.Figure().SVG(); !strings.Contains(svg, "steepest at "+plotted(s.LearningRate)) {
+		t.Errorf("the figure does not mark %v: %v", plotted(s.LearningRate), s.Figure())
 	}
 	// The rate that it suggests trains.
-	run, err := accel.Fit(t.Context(), model, train, accel.AdamW(s.Rate), accel.Epochs(3), accel.Quiet())
+	run, err := accel.Fit(t.Context(), model, train, accel.AdamW(s.LearningRate), accel.Epochs(3), accel.Quiet())
 	if must(t, run, err); !(run.Loss() < s.Losses[0]/2) {
-		t.Errorf("with rate %v the loss went from %v to %v", s.Rate, s.Losses[0], run.Loss())
+		t.Errorf("with rate %v the loss went from %v to %v", s.LearningRate, s.Losses[0], run.Loss())
 	}
 	if _, err := accel.FindLR(t.Context(), model, nil); err == nil {
 		t.Error("no set is taken")
 	}
-	none := &accel.RateSearch{Rate: math.NaN()}
+	none := &accel.LRSearch{LearningRate: math.NaN()}
 	if text := none.String(); !strings.Contains(text, "no learning rate found") {
 		t.Errorf("%q", text)
 	}
@@ -88,7 +88,7 @@ func TestFindBatchSize(t *testing.T) {
 	if !slices.Equal(sizes, []int{16, 32, 64}) || !(chosen >= 0.9*highest) || !(highest > 0) {
 		t.Errorf("%+v", s)
 	}
-	unshown := &accel.BatchSearch{Size: s.Size, Tries: s.Tries, Stopped: s.Stopped} // s leaves out a figure that it drew while it ran
+	unshown := &accel.BatchSizeSearch{Size: s.Size, Tries: s.Tries, Stopped: s.Stopped} // s leaves out a figure that it drew while it ran
 	if data, _ := display.Render(unshown); data["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "batch size ") {
 		t.Errorf("shows %v", data["text/plain"])
 	}
@@ -105,8 +105,8 @@ func TestCompare(t *testing.T) {
 	models := 0
 	newModel := func() nn.Module { models++; return mlp(8) }
 	c, err := accel.Compare(t.Context(), newModel, train,
-		accel.V("small rate", accel.Epochs(2), accel.AdamW(1e-4), accel.Validate(test)),
-		accel.V("large <rate>", accel.Epochs(3), accel.AdamW(1e-2), accel.Validate(test)))
+		accel.NewVariant("small rate", accel.Epochs(2), accel.AdamW(1e-4), accel.Validate(test)),
+		accel.NewVariant("large <rate>", accel.Epochs(3), accel.AdamW(1e-2), accel.Validate(test)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestCompare(t *testing.T) {
 	if better, _ := v.Accuracy(); !(better > worse) {
 		t.Errorf("accuracies %v and %v", worse, better)
 	}
-	unshown := &accel.Comparison{Set: c.Set, Seeds: c.Seeds, Variants: c.Variants} // c leaves out a figure that it drew while it ran
+	unshown := &accel.Comparison{Dataset: c.Dataset, Seeds: c.Seeds, Variants: c.Variants} // c leaves out a figure that it drew while it ran
 	data, _ := display.Render(unshown)
 	page, text := data["text/html"].(string), data["text/plain"].(string)
 	for _, want := range []string{"quern-figure", "large &lt;rate&gt;", "±", "validation", "3 seeds"} {
@@ -148,7 +148,7 @@ func TestCompare(t *testing.T) {
 func TestCompareEndsEarly(t *testing.T) {
 	train, _ := digits(t)
 	c, err := accel.Compare(t.Context(), func() nn.Module { return mlp(4) }, train.First(64),
-		accel.V("diverges", accel.SGD(1e30, 0)), accel.V("wrong", accel.Epochs(0)))
+		accel.NewVariant("diverges", accel.SGD(1e30, 0)), accel.NewVariant("wrong", accel.Epochs(0)))
 	if err == nil || !strings.Contains(err.Error(), "accel: Compare: wrong: ") || len(c.Variants[0].Runs) != 1 {
 		t.Errorf("%v, %+v", err, c.Variants)
 	}
@@ -183,7 +183,7 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]any{
-		"set": "digits, train", "seed": "42", "order_seed": fmt.Sprint(run.Seed), "steps": 4.0, "epochs": 2.0, "examples": 200.0,
+		"dataset": "digits, train", "seed": "42", "order_seed": fmt.Sprint(run.Seed), "steps": 4.0, "epochs": 2.0, "examples": 200.0,
 		"loss": run.Loss(), "accuracy": run.Accuracy(), "device": "cpu",
 	} {
 		if card[name] != want {
@@ -206,8 +206,8 @@ func TestCard(t *testing.T) {
 // follow is a model of tokens that gives the next token, modulo 5, the largest
 // logit.
 func follow() nn.Module {
-	return nn.Custom(func(x *nn.Tensor) *nn.Tensor {
-		n, length := x.Dim(0), x.Dim(1)
+	return nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
+		n, length := x.Size(0), x.Size(1)
 		logits := make([]float32, n*length*5)
 		for i, token := range x.Ints() {
 			logits[5*i+(token+1)%5] = 4

@@ -20,7 +20,7 @@ func TestStatsOfTraining(t *testing.T) {
 	fit := func(epochs int) accel.Statistics {
 		before := accel.Stats()
 		run, err := accel.Fit(t.Context(), model, train, accel.Epochs(epochs), accel.AdamW(1e-3), accel.WarmupCosine(5),
-			accel.ClipNorm(1), accel.Validate(test), accel.Quiet())
+			accel.ClipGradNorm(1), accel.Validate(test), accel.Quiet())
 		must(t, run, err)
 		s := accel.Stats()
 		s.Flushes -= before.Flushes

@@ -69,7 +69,7 @@ const (
 // config is what is known of a run when it begins.
 type config struct {
 	Label      string    `json:"label,omitempty"`
-	Set        string    `json:"set"`
+	Set        string    `json:"dataset"`
 	Options    []string  `json:"options"`
 	Seed       uint64    `json:"seed"`
 	OrderSeed  uint64    `json:"order_seed"`
@@ -114,7 +114,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	}
 	c := r.Card()
 	if err := t.store(configFile, config{
-		Label: label, Set: c.Set, Options: c.Options, Seed: c.Seed, OrderSeed: c.OrderSeed,
+		Label: label, Set: c.Dataset, Options: c.Options, Seed: c.Seed, OrderSeed: c.OrderSeed,
 		Began: now.UTC().Truncate(time.Second), Planned: r.planned,
 		Device: c.Device, Processors: c.Processors, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
 	}); err != nil {

@@ -59,7 +59,7 @@ func TestTrack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != Finished || got.Steps != len(run.Steps) || got.Loss != run.Loss() || got.Accuracy != run.Accuracy() || got.Set != run.Set {
+	if got.Status != Finished || got.Steps != len(run.Steps) || got.Loss != run.Loss() || got.Accuracy != run.Accuracy() || got.Dataset != run.Dataset {
 		t.Errorf("kept %+v of %v", got, run)
 	}
 	if len(got.Training) != 4 || got.Training[3] != (Point{4, run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (Point{4, run.Checks[1].Loss}) {
@@ -146,7 +146,7 @@ func TestTrackFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &Run{Set: "digits", Best: -1}
+	run := &Run{Dataset: "digits", Best: -1}
 	tr, err := newTracker(t.TempDir(), "", run, time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestTrackRefused(t *testing.T) {
 		t.Errorf("an empty folder: %v, %v", empty, err)
 	}
 	if _, err := Compare(t.Context(), func() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(10)) }, train.First(64),
-		V("slow", Steps(1), Track(file+"s")), V("fast", Steps(1), SGD(1, 0), Track(file+"s"))); err != nil {
+		NewVariant("slow", Steps(1), Track(file+"s")), NewVariant("fast", Steps(1), SGD(1, 0), Track(file+"s"))); err != nil {
 		t.Fatal(err)
 	}
 	named, err := Runs(file + "s")

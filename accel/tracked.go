@@ -17,9 +17,9 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Tracked are the runs of a folder, the oldest first. It shows itself: their
+// RunList is the runs of a folder, the oldest first. It shows itself: their
 // losses in one figure, and a table with the options in which they differ.
-type Tracked struct {
+type RunList struct {
 	Folder string
 	Runs   []TrackedRun
 }
@@ -31,7 +31,7 @@ type TrackedRun struct {
 	Name    string // of the folder, or what Compare called it
 	Status  Status
 	Error   string // with which training ended, or why the run is unreadable; "" for none
-	Set     string
+	Dataset string
 	Options []string
 	Seed    uint64
 	Began   time.Time
@@ -55,12 +55,12 @@ type Point struct {
 // were killed. A run of which a file cannot be read, or is none that Track writes, is
 // there with the status [Unreadable], the reason, and what could be read. A folder
 // that is not there is an error; folders of other things are passed over.
-func Runs(folder string) (*Tracked, error) {
+func Runs(folder string) (*RunList, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("accel: Runs: %w", err)
 	}
-	t := &Tracked{Folder: folder}
+	t := &RunList{Folder: folder}
 	for _, e := range entries {
 		own := filepath.Join(folder, e.Name())
 		if _, err := os.Stat(filepath.Join(own, configFile)); errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
@@ -95,7 +95,7 @@ func readRun(folder string) (*TrackedRun, error) {
 	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
 		return r, err
 	}
-	r.Set, r.Options, r.Seed, r.Began = c.Set, c.Options, c.Seed, c.Began
+	r.Dataset, r.Options, r.Seed, r.Began = c.Set, c.Options, c.Seed, c.Began
 	if c.Label != "" {
 		r.Name = c.Label
 	}
@@ -178,7 +178,7 @@ const drawnRuns = 10
 
 // Figure draws the losses of the runs over the steps: of validation where each run
 // has one, else of training.
-func (t *Tracked) Figure() *plots.Figure {
+func (t *RunList) Figure() *plots.Figure {
 	drawn := t.Runs[max(0, len(t.Runs)-drawnRuns):]
 	of, curve := "Validation loss", func(r TrackedRun) []Point { return r.Validation }
 	for _, r := range drawn {
@@ -226,7 +226,7 @@ func (r TrackedRun) smooth() []Point {
 
 // options are those that all runs have, and those of each that others have not.
 // What only shows a run or keeps it is left out.
-func (t *Tracked) options() (shared []string, own [][]string) {
+func (t *RunList) options() (shared []string, own [][]string) {
 	counts := map[string]int{}
 	readable := 0
 	for _, r := range t.Runs {
@@ -254,7 +254,7 @@ func (t *Tracked) options() (shared []string, own [][]string) {
 }
 
 // table has a row for each run. Options that all of them have are below it.
-func (t *Tracked) table() table {
+func (t *RunList) table() table {
 	shared, own := t.options()
 	out := table{headings: []string{"run", "status", "steps", "loss", "accuracy", "seconds", "options"}}
 	for i, r := range t.Runs {
@@ -283,9 +283,9 @@ func measuredText(format string, v float64) string {
 }
 
 // String is the table in text.
-func (t *Tracked) String() string { return t.table().text() }
+func (t *RunList) String() string { return t.table().text() }
 
 // MIMEBundle shows the runs: the figure with the table below it.
-func (t *Tracked) MIMEBundle() map[string]any {
+func (t *RunList) MIMEBundle() map[string]any {
 	return figureAndTable(len(t.Runs) > 0, t.Figure, t.table())
 }

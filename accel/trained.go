@@ -70,7 +70,7 @@ func evaluateOptions(given []Option) (*options, error) {
 // lossFor is the loss by which a model is evaluated on a set: the one that was asked for,
 // else that of the model's training, else the default. It fails where the set's labels
 // mean something else than those of the training.
-func (o *options) lossFor(model nn.Module, set *data.Set) (func(prediction, target *Tensor) *Tensor, error) {
+func (o *options) lossFor(model nn.Module, set *data.Dataset) (func(prediction, target *Tensor) *Tensor, error) {
 	if o.like != nil {
 		model = o.like
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // flowers is a table whose class follows from its columns.
-func flowers(t *testing.T, header string, rows ...string) *data.Set {
+func flowers(t *testing.T, header string, rows ...string) *data.Dataset {
 	t.Helper()
 	set, err := data.ReadCSV(strings.NewReader(header+"\n"+strings.Repeat(strings.Join(rows, "\n")+"\n", 20)), "kind")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestSetsThatMeanSomethingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	numbers := func(labels ...int) *data.Set {
+	numbers := func(labels ...int) *data.Dataset {
 		set, err := data.FromSlices(slices.Repeat([][]float32{{1, 0}}, len(labels)), labels)
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestSetsThatMeanSomethingElse(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name        string
-		train, test *data.Set
+		train, test *data.Dataset
 		want        string // in the error; "" for none
 	}{
 		{"the same", train, flowers(t, "long,wide,kind", "1,0,lily", "0,1,rose"), ""},
@@ -207,7 +207,7 @@ func TestNotFiniteExamples(t *testing.T) {
 	broken[17], broken[23] = []float32{1, nan, 3}, []float32{float32(math.Inf(1)), 2, 3}
 	wanted := slices.Clone(y)
 	wanted[5] = []float32{nan}
-	set := func(x, y [][]float32) *data.Set {
+	set := func(x, y [][]float32) *data.Dataset {
 		s, err := data.FromTargets(x, y)
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestNotFiniteExamples(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name     string
-		set      *data.Set
+		set      *data.Dataset
 		options  []accel.Option
 		examples []int
 		want     string
@@ -259,9 +259,9 @@ func TestUnseenParameters(t *testing.T) {
 	capture := func(uses bool) nn.Module {
 		layer := nn.Dense(16)
 		if uses {
-			return nn.Custom(layer.Forward, layer)
+			return nn.Lambda(layer.Forward, layer)
 		}
-		return nn.Custom(layer.Forward)
+		return nn.Lambda(layer.Forward)
 	}
 	scale := tensor.Parameter(tensor.Ones(1))
 	recomputed := nn.Sequential(nn.Flatten(), nn.Dense(16), capture(false), nn.Dense(10))
@@ -277,16 +277,16 @@ func TestUnseenParameters(t *testing.T) {
 		options []accel.Option
 		want    string
 	}{
-		{"Custom", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters that cannot be found in it, of shape [16 64] [16], and with 2 that can"},
-		{"Custom that names it", nn.Sequential(nn.Flatten(), capture(true), nn.Dense(10)), nil, ""},
+		{"Lambda", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters that cannot be found in it, of shape [16 64] [16], and with 2 that can"},
+		{"Lambda that names it", nn.Sequential(nn.Flatten(), capture(true), nn.Dense(10)), nil, ""},
 		{"all of it", nn.Sequential(nn.Flatten(), capture(false)), nil, "with 0 that can"},
-		{"a tensor", nn.Sequential(nn.Flatten(), nn.Custom(func(x *accel.Tensor) *accel.Tensor { return x.Mul(scale) }), nn.Dense(10)), nil, "1 parameter that"},
+		{"a tensor", nn.Sequential(nn.Flatten(), nn.Lambda(func(x *accel.Tensor) *accel.Tensor { return x.Mul(scale) }), nn.Dense(10)), nil, "1 parameter that"},
 		{"a struct", &hidden{nn.Dense(10), nn.Sequential(nn.Flatten(), nn.Dense(16)).Forward}, nil, "2 parameters"},
 		{"Recompute", nn.Recompute(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters"},
 		{"within Recompute", nn.Sequential(nn.Flatten(), nn.Recompute(nn.Dense(8), nn.Recompute(capture(false))), nn.Dense(10)), nil, "2 parameters"},
 		{"accel.Recompute", recomputed, []accel.Option{accel.Recompute()}, "2 parameters"},
 		{"bfloat16", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), []accel.Option{accel.AMP(accel.BF16)}, "2 parameters"},
-		{"frozen", nn.Sequential(nn.Flatten(), nn.Custom(frozen.Forward), nn.Dense(10)), nil, ""},
+		{"frozen", nn.Sequential(nn.Flatten(), nn.Lambda(frozen.Forward), nn.Dense(10)), nil, ""},
 		{"a loss's", mlp(8), []accel.Option{distil}, ""},
 		{"Recompute, all seen", nn.Sequential(nn.Flatten(), nn.Recompute(nn.Dense(16), nn.ReLU()), capture(true), nn.Dense(10)), []accel.Option{accel.Recompute()}, ""},
 	} {
@@ -307,13 +307,13 @@ func TestUnseenParameters(t *testing.T) {
 func TestTwoOfAKind(t *testing.T) {
 	train, test := digits(t)
 	for want, options := range map[string][]accel.Option{
-		"accel: AdamW(0.001) and SGD(0.1, 0.9): a training has one optimizer":          {accel.AdamW(1e-3), accel.SGD(0.1, 0.9)},
-		"accel: AdamW(0.001) and AdamW(0.01): a training has one optimizer":            {accel.AdamW(1e-3), accel.AdamW(1e-2)},
-		"accel: Nesterov(0.1, 0.9) and LAMB(0.1): a training has one optimizer":        {accel.Nesterov(0.1, 0.9), accel.LAMB(0.1)},
-		"accel: OneCycle() and WarmupCosine(3): a training has one schedule":           {accel.OneCycle(), accel.WarmupCosine(3)},
-		"accel: StepDecay(5, 0.1) and ReduceOnPlateau(3, 0.5): a training has one sch": {accel.StepDecay(5, 0.1), accel.ReduceOnPlateau(3, 0.5), accel.Validate(test)},
-		"accel: Minimize is given twice":                                               {accel.Minimize(nn.CrossEntropy), accel.Minimize(nn.MSE)},
-		"accel: Validate(digits, test) and Validate(digits, train)":                    {accel.Validate(test), accel.Validate(train)},
+		"accel: AdamW(0.001) and SGD(0.1, 0.9): a training has one optimizer":         {accel.AdamW(1e-3), accel.SGD(0.1, 0.9)},
+		"accel: AdamW(0.001) and AdamW(0.01): a training has one optimizer":           {accel.AdamW(1e-3), accel.AdamW(1e-2)},
+		"accel: Nesterov(0.1, 0.9) and LAMB(0.1): a training has one optimizer":       {accel.Nesterov(0.1, 0.9), accel.LAMB(0.1)},
+		"accel: OneCycleLR() and WarmupCosine(3): a training has one schedule":        {accel.OneCycleLR(), accel.WarmupCosine(3)},
+		"accel: StepLR(5, 0.1) and ReduceLROnPlateau(3, 0.5): a training has one sch": {accel.StepLR(5, 0.1), accel.ReduceLROnPlateau(3, 0.5), accel.Validate(test)},
+		"accel: Minimize is given twice":                                              {accel.Minimize(nn.CrossEntropy), accel.Minimize(nn.MSE)},
+		"accel: Validate(digits, test) and Validate(digits, train)":                   {accel.Validate(test), accel.Validate(train)},
 	} {
 		run, err := accel.Fit(t.Context(), mlp(4), train, append(options, accel.Quiet(), accel.Steps(1))...)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || len(run.Steps) > 0 {

@@ -17,7 +17,7 @@ type UnseenError struct {
 // Error says how many there are, and how the model can show them.
 func (e *UnseenError) Error() string {
 	return fmt.Sprintf("accel: the model computes with %s that cannot be found in it, of shape %s, and with %d that can: "+
-		"training would leave them as they are. Keep layers in fields of the model, name those that the function of nn.Custom calls behind it, nn.Custom(f, layer, …), or freeze them with nn.Freeze",
+		"training would leave them as they are. Keep layers in fields of the model, name those that the function of nn.Lambda calls behind it, nn.Lambda(f, layer, …), or freeze them with nn.Freeze",
 		plural(len(e.Shapes), "parameter"), shapesText(e.Shapes), e.Seen)
 }
 

@@ -9,7 +9,7 @@ import (
 // Question is what [Ask] asks of one example.
 type Question struct {
 	Index   int       // in the pool's set
-	Example []float32 // its numbers, as data.Set.Example gives them
+	Example []float32 // its numbers, as data.Dataset.Example gives them
 	Classes []string  // to choose from
 	Number  int       // of the question, from 1
 	Total   int       // questions of this Ask

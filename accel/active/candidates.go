@@ -30,15 +30,15 @@ func (c *Candidates) Classes() int { return len(c.pool.set.Classes()) }
 // Index is what candidate i is in the pool's set.
 func (c *Candidates) Index(i int) int { return c.index[i] }
 
-// Set is the candidates as a set. Its labels are the hidden ones, and no business
+// Dataset is the candidates as a set. Its labels are the hidden ones, and no business
 // of a strategy.
-func (c *Candidates) Set() *data.Set {
+func (c *Candidates) Dataset() *data.Dataset {
 	set, _ := c.pool.set.Subset(c.index) // all of them exist
 	return set
 }
 
 // Labelled is the set of what is labelled, which may be empty.
-func (c *Candidates) Labelled() *data.Set { return c.pool.Labelled() }
+func (c *Candidates) Labelled() *data.Dataset { return c.pool.Labelled() }
 
 // Random is the chance of this question, which the pool's seed fixes.
 func (c *Candidates) Random() *rand.Rand { return c.random }
@@ -55,7 +55,7 @@ func (c *Candidates) Probabilities(ctx context.Context) ([][]float64, error) {
 }
 
 // Draws are the probabilities that members of a dropout ensemble give,
-// [member][candidate][class]; see nn.Draw. Errors are as those of Probabilities,
+// [member][candidate][class]; see nn.SampleDropout. Errors are as those of Probabilities,
 // and [ErrNoDropout].
 func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, error) {
 	if err := c.uncertain(); err != nil {
@@ -64,7 +64,7 @@ func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, err
 	defer nn.Evaluating(c.model)()
 	draws := make([][][]float64, members)
 	for m := range draws {
-		if nn.Draw(c.model, c.random.Uint64()) == 0 {
+		if nn.SampleDropout(c.model, c.random.Uint64()) == 0 {
 			return nil, ErrNoDropout
 		}
 		p, err := c.softmax(ctx)

@@ -18,10 +18,10 @@ import (
 // Comparison is what [Compare] measured. It shows itself: the curves with their
 // spread over the seeds, the sentence that a reader wants, and a table.
 type Comparison struct {
-	Set, Test  string // their names
-	Seeds      int    // with which each strategy was tried
-	Target     float64
-	Strategies []Learned
+	Dataset, Test string // their names
+	Seeds         int    // with which each strategy was tried
+	Target        float64
+	Strategies    []Learned
 	// Err is why the comparison ended before all was measured.
 	Err error
 
@@ -46,7 +46,7 @@ type Learned struct {
 // newModel makes a model that has not been trained. accel.Seed is called with each
 // seed. Errors are as those of [Query] and of accel.Fit, and come with what was
 // measured so far.
-func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.Set, strategies []Strategy, options ...Option) (*Comparison, error) {
+func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategies []Strategy, options ...Option) (*Comparison, error) {
 	c := &Comparison{}
 	s, err := newSettings(options)
 	switch {
@@ -66,7 +66,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.S
 		c.Err = err
 		return c, err
 	}
-	c.Set, c.Test, c.Seeds, c.Target = train.Name(), test.Name(), s.seeds, s.target
+	c.Dataset, c.Test, c.Seeds, c.Target = train.Name(), test.Name(), s.seeds, s.target
 	for _, strategy := range strategies {
 		c.Strategies = append(c.Strategies, Learned{Name: strategy.String()})
 	}
@@ -117,7 +117,7 @@ func (c *Comparison) aim(budget int) {
 }
 
 // learn makes one curve.
-func (s *settings) learn(ctx context.Context, newModel func() nn.Module, train, test *data.Set, strategy Strategy, seed uint64, curve *Curve, after func()) error {
+func (s *settings) learn(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategy Strategy, seed uint64, curve *Curve, after func()) error {
 	pool := NewPool(train, s.initial, seed)
 	if err := pool.Err(); err != nil {
 		return err

@@ -109,7 +109,7 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
-	unshown := &active.Comparison{Set: c.Set, Test: c.Test, Seeds: c.Seeds, Target: c.Target, Strategies: c.Strategies} // c leaves out a figure that it drew while it ran
+	unshown := &active.Comparison{Dataset: c.Dataset, Test: c.Test, Seeds: c.Seeds, Target: c.Target, Strategies: c.Strategies} // c leaves out a figure that it drew while it ran
 	bundle, _ := display.Render(unshown)
 	page, text := bundle["text/html"].(string), bundle["text/plain"].(string)
 	for _, want := range []string{"random", "margin", "30 labels", "70 labels", "Seconds for choosing + training"} {

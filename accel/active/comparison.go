@@ -134,7 +134,7 @@ func (c *Comparison) Figure() *plots.Figure {
 		bands = append(bands, b)
 	}
 	return plots.Bands("Accuracy by labels", bands...).XLabel("labels").YLabel("accuracy, %").
-		Subtitle(fmt.Sprintf("%s, mean ± standard deviation of %d seeds", c.Set, c.Seeds))
+		Subtitle(fmt.Sprintf("%s, mean ± standard deviation of %d seeds", c.Dataset, c.Seeds))
 }
 
 // maxColumns is the number of label counts in the table.

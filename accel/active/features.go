@@ -36,7 +36,7 @@ func (c *Candidates) features(ctx context.Context, given Features) (candidates, 
 	if c.model != nil {
 		defer nn.Evaluating(c.model)()
 	}
-	if candidates, err = apply(ctx, c.Set(), f); err != nil {
+	if candidates, err = apply(ctx, c.Dataset(), f); err != nil {
 		return nil, nil, err
 	}
 	if labelled, err = apply(ctx, c.Labelled(), f); err != nil {
@@ -69,12 +69,12 @@ func (c *Candidates) belowLast(ctx context.Context) (Features, error) {
 	if c.model == nil {
 		return func(x *tensor.Tensor) *tensor.Tensor { return x }, nil
 	}
-	chain, ok := c.model.(*nn.Chain)
+	chain, ok := c.model.(*nn.SequentialLayer)
 	if !ok {
 		return nil, errNoFeatures
 	}
 	if len(nn.Parameters(chain)) == 0 { // not yet: layers make them at their first input
-		if _, err := apply(ctx, c.Set().First(1), chain.Forward); err != nil {
+		if _, err := apply(ctx, c.Dataset().First(1), chain.Forward); err != nil {
 			return nil, err
 		}
 	}
@@ -86,13 +86,13 @@ func (c *Candidates) belowLast(ctx context.Context) (Features, error) {
 }
 
 // before are the layers of a chain before its last one with parameters.
-func before(chain *nn.Chain) (layers []nn.Module, ok bool) {
+func before(chain *nn.SequentialLayer) (layers []nn.Module, ok bool) {
 	layers = chain.Layers()
 	for k := len(layers) - 1; k >= 0; k-- {
 		if len(nn.Parameters(layers[k])) == 0 {
 			continue
 		}
-		if inner, chained := layers[k].(*nn.Chain); chained {
+		if inner, chained := layers[k].(*nn.SequentialLayer); chained {
 			below, ok := before(inner)
 			return append(layers[:k:k], below...), ok
 		}

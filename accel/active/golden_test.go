@@ -77,7 +77,7 @@ func isClose(got, want, tolerance float64) bool {
 }
 
 // identity is a model whose logits are its input.
-func identity() nn.Module { return nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x }) }
+func identity() nn.Module { return nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x }) }
 
 // asked is a pool whose examples have these probabilities under identity, and two
 // further ones that are labelled differently.
@@ -104,7 +104,7 @@ func asked(t *testing.T, probabilities [][]float64) *Pool {
 }
 
 // set is one of these examples.
-func set(t *testing.T, examples [][]float32, labels []int) *data.Set {
+func set(t *testing.T, examples [][]float32, labels []int) *data.Dataset {
 	t.Helper()
 	s, err := data.FromSlices(examples, labels)
 	if err != nil {
@@ -114,7 +114,7 @@ func set(t *testing.T, examples [][]float32, labels []int) *data.Set {
 }
 
 // labelledAs is a pool with some labels revealed.
-func labelledAs(t *testing.T, s *data.Set, pick ...int) *Pool {
+func labelledAs(t *testing.T, s *data.Dataset, pick ...int) *Pool {
 	t.Helper()
 	p := NewPool(s, 0, 1)
 	if err := p.Err(); err != nil {

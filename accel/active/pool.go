@@ -12,8 +12,8 @@ import (
 // Pool is a set of which only some labels are known. [NewPool] and [Resume] make
 // one. It is for one goroutine at a time.
 type Pool struct {
-	set  *data.Set // with what Synthesize has added
-	own  int       // examples of the set as it was given
+	set  *data.Dataset // with what Synthesize has added
+	own  int           // examples of the set as it was given
 	seed uint64
 
 	labels  []int // of each example, -1 for none
@@ -30,7 +30,7 @@ const none = -1
 // them, chosen by the seed, are revealed at once. With 0 the pool begins without
 // labels. What is wrong, a set that is nil or has no classes, is the error of
 // [Pool.Err] and of whatever is done with the pool.
-func NewPool(set *data.Set, initial int, seed uint64) *Pool {
+func NewPool(set *data.Dataset, initial int, seed uint64) *Pool {
 	p, err := newPool(set, seed)
 	if err != nil {
 		return &Pool{err: err}
@@ -46,13 +46,13 @@ func NewPool(set *data.Set, initial int, seed uint64) *Pool {
 }
 
 // newPool is a pool without labels.
-func newPool(set *data.Set, seed uint64) (*Pool, error) {
+func newPool(set *data.Dataset, seed uint64) (*Pool, error) {
 	switch {
 	case set == nil:
 		return nil, fmt.Errorf("%w: there is no set; was the error of making it read?", ErrNoPool)
 	case set.Len() == 0:
 		return nil, fmt.Errorf("%w: %s is empty", ErrNoPool, set.Name())
-	case set.Targets() > 0 || set.Places() > 0:
+	case set.Targets() > 0 || set.SequenceLength() > 0:
 		return nil, fmt.Errorf("%w: the examples of %s have no single class", ErrNoPool, set.Name())
 	}
 	p := &Pool{set: set, own: set.Len(), seed: seed, labels: make([]int, set.Len())}
@@ -100,11 +100,11 @@ func (p *Pool) Left() int {
 	return len(p.labels) - len(p.order)
 }
 
-// Set is all examples, labelled or not, and behind them those that [Synthesize]
+// Dataset is all examples, labelled or not, and behind them those that [Synthesize]
 // has made. The numbers that [Query] gives are indices of it; its own labels are
 // those that the pool hides, and 0 for examples that were made. It is nil where
 // the pool could not be made.
-func (p *Pool) Set() *data.Set {
+func (p *Pool) Dataset() *data.Dataset {
 	if p.Err() != nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (p *Pool) Set() *data.Set {
 
 // Labelled is the set of the labelled examples, with the labels that they were
 // given, in the order of labelling. It is nil where the pool could not be made.
-func (p *Pool) Labelled() *data.Set {
+func (p *Pool) Labelled() *data.Dataset {
 	if p.Err() != nil {
 		return nil
 	}

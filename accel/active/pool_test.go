@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 )
 
-func five(t *testing.T) *data.Set {
+func five(t *testing.T) *data.Dataset {
 	t.Helper()
 	return set(t, [][]float32{{0}, {1}, {2}, {3}, {4}}, []int{0, 1, 2, 0, 1})
 }
@@ -86,7 +86,7 @@ func TestPoolRefuses(t *testing.T) {
 		if !errors.Is(p.Err(), ErrNoPool) || !errors.Is(p.Label([]int{0}), ErrNoPool) {
 			t.Errorf("%s: %v", name, p.Err())
 		}
-		if p.Len() != 0 || p.Left() != 0 || p.Set() != nil || p.Labelled() != nil || p.Unlabelled() != nil || p.Close() != nil || p.String() == "" {
+		if p.Len() != 0 || p.Left() != 0 || p.Dataset() != nil || p.Labelled() != nil || p.Unlabelled() != nil || p.Close() != nil || p.String() == "" {
 			t.Errorf("%s: there is something in it", name)
 		}
 		t.Logf("%s: %v", name, p)

@@ -16,17 +16,17 @@ const atOnce = 512
 // apply gives what a function makes of the examples of a set, one row each of the
 // same length. The rows are read when all is computed, so that a device need not
 // be waited for in between.
-func apply(ctx context.Context, set *data.Set, f func(x *tensor.Tensor) *tensor.Tensor) ([][]float32, error) {
+func apply(ctx context.Context, set *data.Dataset, f func(x *tensor.Tensor) *tensor.Tensor) ([][]float32, error) {
 	var parts []*tensor.Tensor
 	it := set.Batches(atOnce, data.Context(ctx))
 	for it.Next() {
 		tensor.NoGrad(func() {
 			x := it.Batch().X
 			y := f(x)
-			if y.Rank() == 0 || y.Dim(0) != x.Dim(0) {
+			if y.NDim() == 0 || y.Size(0) != x.Size(0) {
 				panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{x.Shape(), y.Shape()}, Hint: "the output must have a row for each example"})
 			}
-			parts = append(parts, y.Reshape(x.Dim(0), y.Len()/x.Dim(0)))
+			parts = append(parts, y.Reshape(x.Size(0), y.Numel()/x.Size(0)))
 			tensor.Flush()
 		})
 	}
@@ -35,9 +35,9 @@ func apply(ctx context.Context, set *data.Set, f func(x *tensor.Tensor) *tensor.
 	}
 	rows := make([][]float32, 0, set.Len())
 	for _, part := range parts {
-		width := part.Dim(1)
+		width := part.Size(1)
 		numbers := part.Data()
-		for i := range part.Dim(0) {
+		for i := range part.Size(0) {
 			rows = append(rows, numbers[i*width:(i+1)*width:(i+1)*width])
 		}
 		part.Release()
@@ -49,13 +49,13 @@ func apply(ctx context.Context, set *data.Set, f func(x *tensor.Tensor) *tensor.
 // in. They are made of the logits in float64, in which a sure model still ranks
 // what it is less sure of.
 func (c *Candidates) softmax(ctx context.Context) ([][]float64, error) {
-	return probabilities(ctx, c.model, c.Set(), c.index)
+	return probabilities(ctx, c.model, c.Dataset(), c.index)
 }
 
-func probabilities(ctx context.Context, model nn.Module, set *data.Set, index []int) ([][]float64, error) {
+func probabilities(ctx context.Context, model nn.Module, set *data.Dataset, index []int) ([][]float64, error) {
 	logits, err := apply(ctx, set, func(x *tensor.Tensor) *tensor.Tensor {
 		y := model.Forward(x)
-		if y.Rank() != 2 {
+		if y.NDim() != 2 {
 			panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{y.Shape()}, Hint: "the model must give a row of logits for each example"})
 		}
 		return y

@@ -62,7 +62,7 @@ func TestDisagreementByHand(t *testing.T) {
 }
 
 // digits trains a small model on some digits.
-func digits(t *testing.T, labels int) (*Pool, *nn.Chain, *data.Set) {
+func digits(t *testing.T, labels int) (*Pool, *nn.SequentialLayer, *data.Dataset) {
 	t.Helper()
 	train, test, err := data.Digits()
 	if err != nil {
@@ -96,7 +96,7 @@ func TestEveryStrategyOnDigits(t *testing.T) {
 				t.Fatalf("chosen are %v", pick)
 			}
 			for _, i := range pick {
-				if _, known := p.Known(i); known || i < 0 || i >= p.Set().Len() {
+				if _, known := p.Known(i); known || i < 0 || i >= p.Dataset().Len() {
 					t.Errorf("example %d is labelled or does not exist", i)
 				}
 			}
@@ -164,7 +164,7 @@ func TestDuplicatesComeLast(t *testing.T) {
 func TestQueryRefuses(t *testing.T) {
 	ctx := t.Context()
 	ok := func() *Pool { return asked(t, byHand) }
-	s := ok().Set()
+	s := ok().Dataset()
 	var tooFew *TooFewError
 	var one *OneClassError
 	var notFinite *NotFiniteError
@@ -188,7 +188,7 @@ func TestQueryRefuses(t *testing.T) {
 		{"set of one class", func() ([]int, error) { return Query(ctx, identity(), NewPool(huge, 1, 1), Margin(), 1) }, nil, &one},
 		{"labels of one class", func() ([]int, error) { return Query(ctx, identity(), labelledAs(t, s, 0, 1), Entropy(), 1) }, nil, &one},
 		{"no labels", func() ([]int, error) { return Query(ctx, identity(), NewPool(s, 0, 1), BADGE(), 1) }, nil, nil},
-		{"NaN from the model", func() ([]int, error) { return Query(ctx, nn.Custom(nan), ok(), Margin(), 1) }, nil, &notFinite},
+		{"NaN from the model", func() ([]int, error) { return Query(ctx, nn.Lambda(nan), ok(), Margin(), 1) }, nil, &notFinite},
 		{"NaN from a measure", func() ([]int, error) {
 			return Query(ctx, identity(), ok(), Func("log", func([]float64) float64 { return math.Inf(-1) }), 1)
 		}, nil, &notFinite},
@@ -199,7 +199,7 @@ func TestQueryRefuses(t *testing.T) {
 		{"BALD of one", func() ([]int, error) { return Query(ctx, plain, ok(), BALD(1), 1) }, nil, nil},
 		{"wrong number of logits", func() ([]int, error) { return Query(ctx, nn.Sequential(nn.Dense(7)), ok(), Margin(), 1) }, nil, nil},
 		{"logits of a wrong rank", func() ([]int, error) {
-			return Query(ctx, nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(-1, 3, 1) }), ok(), Margin(), 1)
+			return Query(ctx, nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(-1, 3, 1) }), ok(), Margin(), 1)
 		}, nil, new(*tensor.ShapeError)},
 		{"features unknown", func() ([]int, error) { return Query(ctx, identity(), ok(), BADGE(), 1) }, errNoFeatures, nil},
 		{"a layer that does not fit", func() ([]int, error) {
@@ -247,7 +247,7 @@ func TestSynthesizeOnTheBoundary(t *testing.T) {
 	// The model takes the side of x + y = 1; the ends are the two labels.
 	s := set(t, [][]float32{{0, 0}, {1, 0.5}, {5, 5}}, []int{0, 1, 1})
 	p := labelledAs(t, s, 0, 1)
-	model := nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+	model := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		side := x.Sum(1).AddScalar(-1).Reshape(-1, 1)
 		return tensor.Concat(1, side.Neg(), side)
 	})
@@ -255,11 +255,11 @@ func TestSynthesizeOnTheBoundary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(pick, []int{3, 4, 5}) || p.Set().Len() != 6 || p.Left() != 4 {
-		t.Fatalf("made are %v, the set has %d examples, %d are left", pick, p.Set().Len(), p.Left())
+	if !slices.Equal(pick, []int{3, 4, 5}) || p.Dataset().Len() != 6 || p.Left() != 4 {
+		t.Fatalf("made are %v, the set has %d examples, %d are left", pick, p.Dataset().Len(), p.Left())
 	}
 	for _, i := range pick {
-		x := p.Set().Example(i)
+		x := p.Dataset().Example(i)
 		if !isClose(float64(x[0]), 2./3, 1e-5) || !isClose(float64(x[1]), 1./3, 1e-5) {
 			t.Errorf("example %d is %v, on the boundary is (2/3, 1/3)", i, x)
 		}
@@ -275,7 +275,7 @@ func TestSynthesizeOnTheBoundary(t *testing.T) {
 	if err != nil || pick[0] != 2 {
 		t.Errorf("what is left is chosen as %v, %v", pick, err)
 	}
-	certain := nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+	certain := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		return tensor.Concat(1, x.Sum(1).Abs().Reshape(-1, 1).AddScalar(1), x.Sum(1).MulScalar(0).Reshape(-1, 1))
 	})
 	if _, err := Query(t.Context(), certain, p, Synthesize(), 1); err == nil {

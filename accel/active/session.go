@@ -69,7 +69,7 @@ type entry struct {
 // The caller closes the pool ([Pool.Close]) when the file is no longer needed. A
 // file is for one pool at a time: once another one has written to it, labels of
 // this one are refused.
-func Resume(path string, set *data.Set, initial int, seed uint64) (*Pool, error) {
+func Resume(path string, set *data.Dataset, initial int, seed uint64) (*Pool, error) {
 	p, err := newPool(set, seed)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (s *session) close() error {
 const summed = 64
 
 // sum is a hash of examples at equal distances.
-func sum(set *data.Set) string {
+func sum(set *data.Dataset) string {
 	hash := sha256.New()
 	var raw []byte
 	for k := range min(summed, set.Len()) {

@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 )
 
-func resumed(t *testing.T, path string, s *data.Set, initial int, seed uint64) *Pool {
+func resumed(t *testing.T, path string, s *data.Dataset, initial int, seed uint64) *Pool {
 	t.Helper()
 	p, err := Resume(path, s, initial, seed)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestResume(t *testing.T) {
 	}
 	// The program is killed here: the file was never closed.
 	again := resumed(t, path, five(t), 3, 77)
-	if !slices.Equal(again.order, p.order) || !slices.Equal(again.labels, p.labels) || again.seed != 9 || again.Set().Example(made[0])[0] != 7.25 {
+	if !slices.Equal(again.order, p.order) || !slices.Equal(again.labels, p.labels) || again.seed != 9 || again.Dataset().Example(made[0])[0] != 7.25 {
 		t.Errorf("resumed is %v, %v; was %v, %v", again.order, again.labels, p.order, p.labels)
 	}
 	if err := again.Label(again.Unlabelled()[:1]); err != nil {
@@ -118,7 +118,7 @@ func TestResumeRefuses(t *testing.T) {
 	other := set(t, [][]float32{{0}, {1}, {2}, {3}, {5}}, []int{0, 1, 2, 0, 1})
 	for _, row := range []struct {
 		name, text string
-		set        *data.Set
+		set        *data.Dataset
 		says       string
 	}{
 		{"another set", string(head), other, "another set"},

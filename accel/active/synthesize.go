@@ -85,7 +85,7 @@ func (synthesize) make(ctx context.Context, model nn.Module, pool *Pool, n int) 
 
 // segments are n pairs of examples that the model takes for different classes,
 // by chance.
-func (c *Candidates) segments(set *data.Set, p [][]float64, n int) ([]segment, error) {
+func (c *Candidates) segments(set *data.Dataset, p [][]float64, n int) ([]segment, error) {
 	class := make([]int, len(p))
 	mixed := false
 	for i := range p {

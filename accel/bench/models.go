@@ -8,18 +8,18 @@ func mlp() nn.Module {
 
 func cnn() nn.Module {
 	return nn.Sequential(
-		nn.Conv2D(16, 3, nn.Same()), nn.ReLU(), nn.MaxPool(2),
-		nn.Conv2D(32, 3, nn.Same()), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(16, 3, nn.Same()), nn.ReLU(), nn.MaxPool2D(2),
+		nn.Conv2D(32, 3, nn.Same()), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Flatten(), nn.Dense(10))
 }
 
 // resNet is ResNet-9 with its usual channels, for images of 28×28.
 func resNet() nn.Module {
 	chain := nn.Sequential(normalised(64)...)
-	chain.Add(normalised(128)...).Add(nn.MaxPool(2), nn.Residual(append(normalised(128), normalised(128)...)...))
-	chain.Add(normalised(256)...).Add(nn.MaxPool(2))
-	chain.Add(normalised(512)...).Add(nn.MaxPool(2), nn.Residual(append(normalised(512), normalised(512)...)...))
-	return chain.Add(nn.MaxPool(3), nn.Flatten(), nn.Dense(10))
+	chain.Add(normalised(128)...).Add(nn.MaxPool2D(2), nn.Residual(append(normalised(128), normalised(128)...)...))
+	chain.Add(normalised(256)...).Add(nn.MaxPool2D(2))
+	chain.Add(normalised(512)...).Add(nn.MaxPool2D(2), nn.Residual(append(normalised(512), normalised(512)...)...))
+	return chain.Add(nn.MaxPool2D(3), nn.Flatten(), nn.Dense(10))
 }
 
 func normalised(channels int) []nn.Module {

@@ -142,7 +142,7 @@ func (w *attending) value() float64 {
 		if i == 0 {
 			row = longest - 1
 		}
-		v += float64(t.Grad().Data()[row*t.Dim(3)])
+		v += float64(t.Grad().Data()[row*t.Size(3)])
 	}
 	return v
 }
@@ -164,7 +164,7 @@ func (c *copying) value() float64 { return 1 }
 
 // loading makes batches of byte images.
 type loading struct {
-	set  *data.Set
+	set  *data.Dataset
 	last data.Batch
 }
 

@@ -56,9 +56,9 @@ func Shuffle(seed uint64) Option {
 	return Option{fmt.Sprintf("Shuffle(%d)", seed), func(l *loader) { l.shuffle, l.seed = true, seed }}
 }
 
-// Round chooses another order for the same seed: an epoch each.
-func Round(n int) Option {
-	return Option{fmt.Sprintf("Round(%d)", n), func(l *loader) { l.round = n }}
+// Epoch is the number of the epoch: with the same seed each epoch has another order.
+func Epoch(n int) Option {
+	return Option{fmt.Sprintf("Epoch(%d)", n), func(l *loader) { l.round = n }}
 }
 
 // DropLast leaves out the last batch when it would be smaller than the others.
@@ -113,7 +113,7 @@ type loader struct {
 // makes ahead is a few batches, and no goroutine waits for anybody to take
 // them.
 type Batches struct {
-	set    *Set
+	set    *Dataset
 	size   int
 	loader loader
 	order  []int // nil is the order of the set
@@ -142,7 +142,7 @@ var ErrBatchSize = errors.New("data: the batch size must be positive")
 
 // Batches starts an iteration over the set in batches of the given size. The
 // error of a size below 1 comes from [Batches.Err].
-func (s *Set) Batches(size int, options ...Option) *Batches {
+func (s *Dataset) Batches(size int, options ...Option) *Batches {
 	l := loader{workers: 2, ctx: context.Background()}
 	for _, o := range options {
 		if o.set != nil {
@@ -275,9 +275,9 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	raw.index = b.examples(k)
 	raw.x = b.room(len(raw.index) * width)
 	outputs := b.set.Targets()
-	places := b.set.Places()
+	length := b.set.SequenceLength()
 	if outputs == 0 {
-		raw.labels = make([]int, len(raw.index)*max(places, 1))
+		raw.labels = make([]int, len(raw.index)*max(length, 1))
 	} else {
 		raw.targets = make([]float32, len(raw.index)*outputs)
 	}
@@ -292,8 +292,8 @@ func (b *Batches) make(k int) (raw rawBatch) {
 		}
 		b.set.transform(x, e, &b.loader)
 		switch {
-		case places > 0:
-			b.set.source.(sequences).labels(at, raw.labels[i*places:(i+1)*places])
+		case length > 0:
+			b.set.source.(sequences).labels(at, raw.labels[i*length:(i+1)*length])
 		case outputs == 0:
 			raw.labels[i] = b.set.source.label(at)
 		default:
@@ -331,7 +331,7 @@ func (b *Batches) room(n int) []float32 {
 }
 
 // Tensors gives all examples as one batch, in the order of the set.
-func (s *Set) Tensors() (Batch, error) {
+func (s *Dataset) Tensors() (Batch, error) {
 	it := s.Batches(max(s.Len(), 1), Workers(0))
 	if !it.Next() {
 		if err := it.Err(); err != nil {

@@ -82,7 +82,7 @@ func TestOrderIsEqualForAnyNumberOfWorkers(t *testing.T) {
 			t.Errorf("%d workers\n want %v\n got  %v", n, want, got)
 		}
 	}
-	if got, _ := order(t, s.Batches(8, Shuffle(7), Round(1))); slices.Equal(got, want) {
+	if got, _ := order(t, s.Batches(8, Shuffle(7), Epoch(1))); slices.Equal(got, want) {
 		t.Error("two rounds have one order")
 	}
 }

@@ -6,7 +6,7 @@ import "testing"
 // images a second, by one goroutine and by the workers.
 func BenchmarkImages(b *testing.B) {
 	const size, count = 28 * 28, 6000
-	set := &Set{name: "noise", shape: []int{1, 28, 28}, classes: numbered(10), source: newPixels(size, make([]byte, size*count), make([]byte, count), 255)}
+	set := &Dataset{name: "noise", shape: []int{1, 28, 28}, classes: numbered(10), source: newPixels(size, make([]byte, size*count), make([]byte, count), 255)}
 	for name, workers := range map[string]int{"alone": 0, "workers": 2} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(size * count)

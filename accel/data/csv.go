@@ -24,7 +24,7 @@ import (
 // one in which a value is missing: an empty field, or one such as NA, NaN or ?.
 // Training would take NaN and spread it, so such lines must be filled in or left
 // out before.
-func ReadCSV(r io.Reader, label string) (*Set, error) {
+func ReadCSV(r io.Reader, label string) (*Dataset, error) {
 	t, err := readTable(r, []string{label})
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func ReadCSV(r io.Reader, label string) (*Set, error) {
 
 // ReadCSVTargets is [ReadCSV] for regression: the columns targets are the
 // numbers to be predicted.
-func ReadCSVTargets(r io.Reader, targets ...string) (*Set, error) {
+func ReadCSVTargets(r io.Reader, targets ...string) (*Dataset, error) {
 	if len(targets) == 0 {
 		return nil, errors.New("data: ReadCSVTargets: name at least one column of targets")
 	}
@@ -86,17 +86,17 @@ func ReadCSVTargets(r io.Reader, targets ...string) (*Set, error) {
 }
 
 // CSV is [ReadCSV] of a file.
-func CSV(path, label string) (*Set, error) {
-	return fromFile(path, func(r io.Reader) (*Set, error) { return ReadCSV(r, label) })
+func CSV(path, label string) (*Dataset, error) {
+	return fromFile(path, func(r io.Reader) (*Dataset, error) { return ReadCSV(r, label) })
 }
 
 // CSVTargets is [ReadCSVTargets] of a file.
-func CSVTargets(path string, targets ...string) (*Set, error) {
-	return fromFile(path, func(r io.Reader) (*Set, error) { return ReadCSVTargets(r, targets...) })
+func CSVTargets(path string, targets ...string) (*Dataset, error) {
+	return fromFile(path, func(r io.Reader) (*Dataset, error) { return ReadCSVTargets(r, targets...) })
 }
 
 // fromFile reads a set from a file and names it after that.
-func fromFile(path string, read func(io.Reader) (*Set, error)) (*Set, error) {
+func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)

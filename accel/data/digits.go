@@ -24,7 +24,7 @@ var digitsFile []byte
 //
 // Pixels are scaled from 0 … 16 to [0, 1]. The error is not nil only if the
 // program file is damaged.
-func Digits() (train, test *Set, err error) {
+func Digits() (train, test *Dataset, err error) {
 	all, err := digits()
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +50,7 @@ func Digits() (train, test *Set, err error) {
 }
 
 // digits is the whole set, decoded at the first call.
-var digits = sync.OnceValues(func() (*Set, error) {
+var digits = sync.OnceValues(func() (*Dataset, error) {
 	s, err := parseDigits(digitsFile)
 	if err != nil {
 		return nil, fmt.Errorf("data: the embedded digits: %w", err)
@@ -58,7 +58,7 @@ var digits = sync.OnceValues(func() (*Set, error) {
 	return s, nil
 })
 
-func parseDigits(compressed []byte) (*Set, error) {
+func parseDigits(compressed []byte) (*Dataset, error) {
 	const side, highest, classes = 8, 16, 10
 	unzip, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
@@ -88,7 +88,7 @@ func parseDigits(compressed []byte) (*Set, error) {
 			}
 		}
 	}
-	return &Set{
+	return &Dataset{
 		name:    "digits",
 		shape:   []int{1, side, side},
 		classes: numbered(classes),

@@ -43,13 +43,13 @@ func ExampleFromSlices() {
 	// Output: xor: 4 examples of shape [2], 2 classes
 }
 
-func ExampleSet_OnDevice() {
+func ExampleDataset_OnDevice() {
 	train, _, err := data.Digits()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	shifted, err := train.Map(data.RandomCrop(1), data.Cutout(2))
+	shifted, err := train.Map(data.RandomShift(1), data.Cutout(2))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -64,6 +64,6 @@ func ExampleSet_OnDevice() {
 	fmt.Println(onDevice)
 	fmt.Println(batches.Batch().X.Shape())
 	// Output:
-	// digits, train: 1437 examples of shape [1 8 8], 10 classes, by RandomCrop(1), Cutout(2)
+	// digits, train: 1437 examples of shape [1 8 8], 10 classes, by RandomShift(1), Cutout(2)
 	// [256 1 8 8]
 }

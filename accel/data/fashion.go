@@ -33,14 +33,14 @@ import (
 // its content; one that differs is an error, a [*FormatError], and not used.
 //
 // [OpenFashionMNIST] takes a context and a folder.
-func FashionMNIST() (train, test *Set, err error) {
+func FashionMNIST() (train, test *Dataset, err error) {
 	return OpenFashionMNIST(context.Background(), "")
 }
 
 // OpenFashionMNIST is FashionMNIST with a context that ends the download, and
 // with the folder that holds the files. With a folder it looks nowhere else
 // and downloads nothing; "" stands for the places that FashionMNIST lists.
-func OpenFashionMNIST(ctx context.Context, folder string) (train, test *Set, err error) {
+func OpenFashionMNIST(ctx context.Context, folder string) (train, test *Dataset, err error) {
 	c := fashionPlaces()
 	if folder != "" {
 		c = collection{files: fashionFiles, folders: []string{folder}}
@@ -80,7 +80,7 @@ func fashionPlaces() collection {
 	return c
 }
 
-func loadFashion(ctx context.Context, c collection) (train, test *Set, err error) {
+func loadFashion(ctx context.Context, c collection) (train, test *Dataset, err error) {
 	arrays := make([]*IDX, len(c.files))
 	folder, err := c.find()
 	if errors.Is(err, fs.ErrNotExist) && c.address != "" && c.cache != "" {
@@ -111,8 +111,8 @@ func loadFashion(ctx context.Context, c collection) (train, test *Set, err error
 	return fashionSet("train", arrays[0], arrays[1]), fashionSet("test", arrays[2], arrays[3]), nil
 }
 
-func fashionSet(part string, images, labels *IDX) *Set {
-	return &Set{
+func fashionSet(part string, images, labels *IDX) *Dataset {
+	return &Dataset{
 		name:    "Fashion-MNIST, " + part,
 		shape:   []int{1, 28, 28},
 		classes: fashionClasses,

@@ -204,8 +204,8 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		got, err := data.ReadNPY(bytes.NewReader(in))
-		if err == nil && got.Len() > len(in) {
-			t.Errorf("%d elements of %d bytes", got.Len(), len(in))
+		if err == nil && got.Numel() > len(in) {
+			t.Errorf("%d elements of %d bytes", got.Numel(), len(in))
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 // All pictures are decoded at once and kept as bytes. A file that declares more
 // pixels than it can hold, or more than 2^27, is a [*FormatError], and nothing is
 // allocated for it.
-func Images(folder string, height, width int) (*Set, error) {
+func Images(folder string, height, width int) (*Dataset, error) {
 	if height < 1 || width < 1 || height > 1<<15 || width > 1<<15 {
 		return nil, fmt.Errorf("data: images of %d × %d pixels", height, width)
 	}
@@ -75,7 +75,7 @@ func Images(folder string, height, width int) (*Set, error) {
 		}
 		rgb = slices.Clip(rgb[:len(labels)*size])
 	}
-	return &Set{
+	return &Dataset{
 		name: folder, shape: []int{channels, height, width}, classes: classes,
 		source: newPixels(channels*size, rgb, labels, 255),
 	}, nil

@@ -19,7 +19,7 @@ import (
 // while the set is in use; they are closed when nothing refers to it any more.
 //
 // A file that is not what it should be is a [*FormatError].
-func OpenIDX(images, labels string) (*Set, error) {
+func OpenIDX(images, labels string) (*Dataset, error) {
 	pixels, shape, offset, err := mapIDX(images)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func OpenIDX(images, labels string) (*Set, error) {
 		return nil, &FormatError{Format: "IDX", Path: images, Want: "images of shape [N H W] or [N C H W]", Got: fmt.Sprint(shape)}
 	}
 	m.size = size
-	return &Set{name: images, shape: example, classes: numbered(classes), source: m}, nil
+	return &Dataset{name: images, shape: example, classes: numbered(classes), source: m}, nil
 }
 
 // mapIDX maps a file and reads its header: the shape, and where the elements

@@ -13,7 +13,7 @@ import (
 // Integers are numbers as they are, an image of bytes from 0 to 255. The files
 // must not change while the set is in use; they are closed when nothing refers to
 // it any more.
-func OpenNPY(examples, labels string) (*Set, error) {
+func OpenNPY(examples, labels string) (*Dataset, error) {
 	file, err := mmap.Open(examples)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)

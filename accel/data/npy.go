@@ -17,7 +17,7 @@ import (
 // NPY makes a set of two files in NumPy's NPY format: examples [N, …] and
 // labels, class indices [N] of an integer type or targets [N, targets] of
 // floats.
-func NPY(examples, labels string) (*Set, error) {
+func NPY(examples, labels string) (*Dataset, error) {
 	x, err := readNPYFile(examples)
 	if err != nil {
 		return nil, err
@@ -34,9 +34,9 @@ func NPY(examples, labels string) (*Set, error) {
 }
 
 func readNPYFile(path string) (t *tensor.Tensor, err error) {
-	_, err = fromFile(path, func(r io.Reader) (_ *Set, err error) {
+	_, err = fromFile(path, func(r io.Reader) (_ *Dataset, err error) {
 		t, err = ReadNPY(r)
-		return &Set{}, err
+		return &Dataset{}, err
 	})
 	return t, err
 }

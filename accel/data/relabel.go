@@ -8,7 +8,7 @@ import (
 // WithLabels returns the set with other labels, one for each example: what a
 // person has said of examples whose labels were not known. The labels are class
 // indices of the set's classes. It is for sets whose examples have one class each.
-func (s *Set) WithLabels(labels []int) (*Set, error) {
+func (s *Dataset) WithLabels(labels []int) (*Dataset, error) {
 	if err := s.oneClassEach("WithLabels"); err != nil {
 		return nil, err
 	}
@@ -26,9 +26,9 @@ func (s *Set) WithLabels(labels []int) (*Set, error) {
 }
 
 // Append returns the set with further examples behind its own, given as
-// [Set.Example] gives them and with a class index each. The transforms of
-// [Set.Map] hold for them too. It is for sets whose examples have one class each.
-func (s *Set) Append(examples [][]float32, labels []int) (*Set, error) {
+// [Dataset.Example] gives them and with a class index each. The transforms of
+// [Dataset.Map] hold for them too. It is for sets whose examples have one class each.
+func (s *Dataset) Append(examples [][]float32, labels []int) (*Dataset, error) {
 	if err := s.oneClassEach("Append"); err != nil {
 		return nil, err
 	}
@@ -50,15 +50,15 @@ func (s *Set) Append(examples [][]float32, labels []int) (*Set, error) {
 	return &t, nil
 }
 
-func (s *Set) oneClassEach(name string) error {
-	if s.Targets() > 0 || s.Places() > 0 {
+func (s *Dataset) oneClassEach(name string) error {
+	if s.Targets() > 0 || s.SequenceLength() > 0 {
 		return fmt.Errorf("data: %s: the examples of %s have no single class", name, s.name)
 	}
 	return nil
 }
 
 // view is a set as a source, without its transforms.
-type view struct{ set Set }
+type view struct{ set Dataset }
 
 func (v *view) len() int                           { return v.set.Len() }
 func (v *view) example(i int, dst []float32) error { return v.set.source.example(v.set.at(i), dst) }

@@ -12,7 +12,7 @@ import (
 type resident struct {
 	x       *tensor.Tensor // [N, numbers], uint8 or float32
 	highest float32        // what bytes are divided by; 0 for float32
-	y       *tensor.Tensor // [N], [N, places] or [N, targets]
+	y       *tensor.Tensor // [N], [N, length] or [N, targets]
 }
 
 // ofBytes is a source whose numbers are bytes divided by one number.
@@ -27,7 +27,7 @@ type ofBytes interface {
 // but that. Of transforms it knows those of this package: with a [Function] it
 // fails. It fails too, with the error of a file, where the examples cannot be
 // read, and with a *tensor.OutOfMemoryError where they do not fit.
-func (s *Set) OnDevice() (on *Set, err error) {
+func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	defer func() {
 		if e, ok := recover().(error); ok {
 			on, err = nil, fmt.Errorf("data: %s on the device: %w", s.name, e)
@@ -59,10 +59,10 @@ func (s *Set) OnDevice() (on *Set, err error) {
 		}
 		r.y = tensor.New(wanted, n, outputs)
 	} else {
-		each := max(s.Places(), 1)
+		each := max(s.SequenceLength(), 1)
 		labels := make([]int, n*each)
 		for i := range n {
-			if s.Places() > 0 {
+			if s.SequenceLength() > 0 {
 				s.source.(sequences).labels(s.at(i), labels[i*each:(i+1)*each])
 			} else {
 				labels[i] = s.source.label(s.at(i))
@@ -98,14 +98,14 @@ func (p picked) target(i int, dst []float32)        { p.source.target(p.index[i]
 // pickedSequences is picked for a source with a label at each place.
 type pickedSequences struct{ picked }
 
-func (p pickedSequences) places() int { return p.source.(sequences).places() }
+func (p pickedSequences) sequenceLength() int { return p.source.(sequences).sequenceLength() }
 func (p pickedSequences) labels(i int, dst []int) {
 	p.source.(sequences).labels(p.index[i], dst)
 }
 
 // checkResident tells whether the transforms can be computed where the examples
 // are.
-func (s *Set) checkResident() error {
+func (s *Dataset) checkResident() error {
 	if s.resident == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (s *Set) checkResident() error {
 }
 
 // batch gathers examples, of the set, on the device.
-func (r *resident) batch(s *Set, index []int, l *loader) Batch {
+func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 	var w work
 	defer w.done()
 	rows := make([]int, len(index))
@@ -126,7 +126,7 @@ func (r *resident) batch(s *Set, index []int, l *loader) Batch {
 		rows[i] = s.at(e)
 	}
 	pick := w.keep(tensor.FromInts(rows, len(rows)))
-	x := r.x.Gather(pick)
+	x := r.x.IndexSelect(pick)
 	if r.highest > 0 {
 		w.keep(x)
 		x = w.keep(x.Cast(tensor.Float32)).Div(w.keep(tensor.Full(float64(r.highest))))
@@ -142,7 +142,7 @@ func (r *resident) batch(s *Set, index []int, l *loader) Batch {
 			x = t.device(w.keep(x), s.shape, random)
 		}
 	}
-	return Batch{X: x, Y: r.y.Gather(pick), Index: index}
+	return Batch{X: x, Y: r.y.IndexSelect(pick), Index: index}
 }
 
 // work is tensors on the way to a result, which nobody else sees.
@@ -179,10 +179,10 @@ func (w *work) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
 	if len(shape) == 3 {
 		return x
 	}
-	return w.keep(x.Reshape(x.Dim(0), 1, shape[0], shape[1]))
+	return w.keep(x.Reshape(x.Size(0), 1, shape[0], shape[1]))
 }
 
-// flipOnDevice is RandomFlip.
+// flipOnDevice is RandomHorizontalFlip.
 func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
 	var w work
 	defer w.done()
@@ -191,18 +191,18 @@ func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Te
 		flip[i] = float64(r.Uint64() & 1)
 	}
 	images := w.images(x, shape)
-	width := images.Dim(3)
+	width := images.Size(3)
 	from := make([]int, width)
 	for i := range from {
 		from[i] = width - 1 - i
 	}
-	columns := w.keep(w.keep(images.Transpose(3, 0, 1, 2)).Gather(w.keep(tensor.FromInts(from, width))))
-	mirrored := w.keep(columns.Transpose(1, 2, 3, 0))
+	columns := w.keep(w.keep(images.Permute(3, 0, 1, 2)).IndexSelect(w.keep(tensor.FromInts(from, width))))
+	mirrored := w.keep(columns.Permute(1, 2, 3, 0))
 	which := w.keep(w.column(flip).Cast(tensor.Float32))
 	return w.keep(tensor.Where(which, mirrored, images)).Reshape(x.Shape()...)
 }
 
-// shiftOnDevice is RandomCrop: it pads the images, and gathers each pixel from
+// shiftOnDevice is RandomShift: it pads the images, and gathers each pixel from
 // where its image was shifted to. Places are counted in float64, which is exact up
 // to 2^53.
 func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
@@ -213,7 +213,7 @@ func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels in
 		down[i], right[i] = float64(r.IntN(2*pixels+1)-pixels), float64(r.IntN(2*pixels+1)-pixels)
 	}
 	images := w.images(x, shape)
-	n, channels, height, width := images.Dim(0), images.Dim(1), images.Dim(2), images.Dim(3)
+	n, channels, height, width := images.Size(0), images.Size(1), images.Size(2), images.Size(3)
 	padded := w.keep(w.keep(images.Pad(2, pixels, pixels)).Pad(3, pixels, pixels))
 	row := width + 2*pixels
 	plane := row * (height + 2*pixels)
@@ -225,7 +225,7 @@ func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels in
 		place = w.keep(place.Add(more))
 	}
 	index := w.keep(w.keep(place.AddScalar(float64(pixels*row + pixels))).Cast(tensor.Int64))
-	return w.keep(w.keep(padded.Reshape(-1)).Gather(index)).Reshape(x.Shape()...)
+	return w.keep(w.keep(padded.Reshape(-1)).IndexSelect(index)).Reshape(x.Shape()...)
 }
 
 // cutOnDevice is Cutout.
@@ -233,7 +233,7 @@ func cutOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int)
 	var w work
 	defer w.done()
 	images := w.images(x, shape)
-	height, width := images.Dim(2), images.Dim(3)
+	height, width := images.Size(2), images.Size(3)
 	before := [2][]float64{make([]float64, len(random)), make([]float64, len(random))} // the first row and column, less 1
 	for i, r := range random {
 		before[0][i] = float64(r.IntN(height) - pixels/2 - 1)

@@ -14,7 +14,7 @@ import (
 )
 
 // same compares all batches of two sets bit for bit.
-func same(t *testing.T, want, got *data.Set, options ...data.Option) {
+func same(t *testing.T, want, got *data.Dataset, options ...data.Option) {
 	t.Helper()
 	a, b := want.Batches(7, options...), got.Batches(7, options...)
 	for n := 0; ; n++ {
@@ -77,7 +77,7 @@ func TestOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, set := range map[string]*data.Set{
+	for name, set := range map[string]*data.Dataset{
 		"digits": digits.First(40), "mapped": mapped, "targets": targets, "windows": windows,
 		"grey": grey, "colour": colour, "shuffled": digits.Shuffled(4).First(33),
 	} {
@@ -86,11 +86,11 @@ func TestOnDevice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sets := [][2]*data.Set{{set, on}, {set.First(2), on.First(2)}, {set.Shuffled(3), on.Shuffled(3)}}
+			sets := [][2]*data.Dataset{{set, on}, {set.First(2), on.First(2)}, {set.Shuffled(3), on.Shuffled(3)}}
 			if n := len(set.Shape()); n >= 2 {
 				for _, transforms := range [][]data.Transform{
-					{data.RandomFlip()}, {data.RandomCrop(2)}, {data.Cutout(2)}, {data.Cutout(1)}, {data.Cutout(9)}, {data.Normalize(0.3, 0.7)},
-					{data.RandomCrop(1), data.RandomFlip(), data.Normalize(0.1, 3), data.Cutout(3)},
+					{data.RandomHorizontalFlip()}, {data.RandomShift(2)}, {data.Cutout(2)}, {data.Cutout(1)}, {data.Cutout(9)}, {data.Normalize(0.3, 0.7)},
+					{data.RandomShift(1), data.RandomHorizontalFlip(), data.Normalize(0.1, 3), data.Cutout(3)},
 				} {
 					a, err := set.Map(transforms...)
 					if err != nil {
@@ -104,12 +104,12 @@ func TestOnDevice(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					sets = append(sets, [2]*data.Set{a, b}, [2]*data.Set{a, c})
+					sets = append(sets, [2]*data.Dataset{a, b}, [2]*data.Dataset{a, c})
 				}
 			}
 			for _, pair := range sets {
 				same(t, pair[0], pair[1])
-				same(t, pair[0], pair[1], data.Shuffle(5), data.Round(2), data.Workers(0), data.DropLast())
+				same(t, pair[0], pair[1], data.Shuffle(5), data.Epoch(2), data.Workers(0), data.DropLast())
 				same(t, pair[0], pair[1], data.Shuffle(5), data.Workers(3), data.Skip(1))
 				if i := pair[0].Len() - 1; !slices.Equal(pair[0].Example(i), pair[1].Example(i)) || pair[0].Label(i) != pair[1].Label(i) {
 					t.Errorf("example %d is another", i)
@@ -121,7 +121,7 @@ func TestOnDevice(t *testing.T) {
 
 func TestOnDeviceRefuses(t *testing.T) {
 	set := pictures(t, 4)
-	own := data.Function("own", func([]float32, []int, *rand.Rand) {})
+	own := data.Lambda("own", func([]float32, []int, *rand.Rand) {})
 	on, err := set.OnDevice()
 	if err != nil {
 		t.Fatal(err)

@@ -10,19 +10,19 @@ import (
 // Schema is what the labels and columns of a set mean, without its examples: a model
 // learns them by position alone.
 type Schema struct {
-	Set     string   // the name of the set
-	Classes []string // by class index; nil for regression
-	Columns []string // names of the numbers of an example, in order; nil where they have none
-	Targets []string // likewise of a target vector
-	Outputs int      // length of a target vector; 0 for classes
-	Places  int      // labels of an example of a sequence; else 0
+	Set            string   // the name of the set
+	Classes        []string // by class index; nil for regression
+	Columns        []string // names of the numbers of an example, in order; nil where they have none
+	Targets        []string // likewise of a target vector
+	Outputs        int      // length of a target vector; 0 for classes
+	SequenceLength int      // labels of an example of a sequence; else 0
 }
 
 // Schema returns what the data set's labels and columns mean.
-func (s *Set) Schema() Schema {
+func (s *Dataset) Schema() Schema {
 	return Schema{
 		Set: s.name, Classes: slices.Clone(s.classes), Columns: slices.Clone(s.columns), Targets: slices.Clone(s.targetNames),
-		Outputs: s.Targets(), Places: s.Places(),
+		Outputs: s.Targets(), SequenceLength: s.SequenceLength(),
 	}
 }
 
@@ -54,8 +54,8 @@ func (e *MismatchError) Error() string {
 // cannot be measured on the set: where a class index, a column or a target means
 // something else. A set may have fewer classes than the schema, since its last ones need
 // not occur; classes that are only numbers may be more. Columns are compared where both
-// have names, see [Set.Columns].
-func (want Schema) Check(set *Set) error {
+// have names, see [Dataset.Columns].
+func (want Schema) Check(set *Dataset) error {
 	got := set.Schema()
 	if a, b := got.kind(), want.kind(); a != b {
 		return &MismatchError{Set: got.Set, Trained: want.Set, What: "labels", Got: a, Want: b}
@@ -80,7 +80,7 @@ func (want Schema) Check(set *Set) error {
 
 // CheckColumns is [Schema.Check] of the columns alone, for a set whose labels do not
 // matter.
-func (want Schema) CheckColumns(set *Set) error {
+func (want Schema) CheckColumns(set *Dataset) error {
 	got := set.Schema()
 	if got.Columns == nil || want.Columns == nil {
 		return nil
@@ -93,7 +93,7 @@ func (s Schema) kind() string {
 	switch {
 	case s.Outputs > 0:
 		return fmt.Sprintf("targets of length %d", s.Outputs)
-	case s.Places > 0:
+	case s.SequenceLength > 0:
 		return "a class at each place of a sequence"
 	}
 	return "one class an example"
@@ -128,19 +128,19 @@ func isNumbered(classes []string) bool {
 
 // Columns are the names of the numbers of an example, in order, which [CSV] takes from
 // the first line of its file; nil where they have no names.
-func (s *Set) Columns() []string { return slices.Clone(s.columns) }
+func (s *Dataset) Columns() []string { return slices.Clone(s.columns) }
 
 // Like returns the set with its classes, columns and targets in the order of another
 // set's, by their names: what a model needs that was trained with the other. It fails
 // where a name is missing in either, except that the other may have further classes.
-// Transforms stay in the order in which [Set.Map] was given them, and see the columns in
+// Transforms stay in the order in which [Dataset.Map] was given them, and see the columns in
 // the new order.
-func (s *Set) Like(other *Set) (*Set, error) {
+func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 	want := other.Schema()
 	if a, b := s.Schema().kind(), want.kind(); a != b {
 		return nil, &MismatchError{Set: s.name, Trained: want.Set, What: "labels", Got: a, Want: b}
 	}
-	if want.Places > 0 {
+	if want.SequenceLength > 0 {
 		return s, want.Check(s) // tokens have no names
 	}
 	o := &ordered{view: view{*s}}
@@ -172,7 +172,7 @@ func (s *Set) Like(other *Set) (*Set, error) {
 }
 
 // positions is where the names of one list are in another, which must have the same ones.
-func positions(s *Set, what string, want, have []string) ([]int, error) {
+func positions(s *Dataset, what string, want, have []string) ([]int, error) {
 	at := make([]int, len(want))
 	for i, name := range want {
 		if at[i] = slices.Index(have, name); at[i] < 0 {

@@ -26,7 +26,7 @@ func TestShardDividesEachBatch(t *testing.T) {
 		}
 		for _, ranks := range []int{1, 2, 3, 4, 8} {
 			for _, size := range []int{1, 3, 8, 100} {
-				for _, s := range []*data.Set{set, resident} {
+				for _, s := range []*data.Dataset{set, resident} {
 					testShard(t, s, ranks, size)
 				}
 			}
@@ -34,13 +34,13 @@ func TestShardDividesEachBatch(t *testing.T) {
 	}
 }
 
-func testShard(t *testing.T, set *data.Set, ranks, size int) {
+func testShard(t *testing.T, set *data.Dataset, ranks, size int) {
 	t.Helper()
 	name := fmt.Sprintf("%d examples, %d ranks, batches of %d", set.Len(), ranks, size)
-	whole := set.Batches(size, data.Shuffle(5), data.Round(2))
+	whole := set.Batches(size, data.Shuffle(5), data.Epoch(2))
 	parts := make([]*data.Batches, ranks)
 	for r := range parts {
-		parts[r] = set.Batches(size, data.Shuffle(5), data.Round(2), data.Shard(r, ranks))
+		parts[r] = set.Batches(size, data.Shuffle(5), data.Epoch(2), data.Shard(r, ranks))
 	}
 	for whole.Next() {
 		want := whole.Batch()

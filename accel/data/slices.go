@@ -11,8 +11,8 @@ import (
 // FromSlices makes a set for classification of the caller's own examples, one
 // slice an example, and their class indices from 0. The numbers are copied and
 // used as they are. All examples must have the same length; the shape of one
-// is that length until [Set.Reshape] gives another.
-func FromSlices(examples [][]float32, labels []int) (*Set, error) {
+// is that length until [Dataset.Reshape] gives another.
+func FromSlices(examples [][]float32, labels []int) (*Dataset, error) {
 	if len(examples) != len(labels) {
 		return nil, fmt.Errorf("data: %d examples, but %d labels", len(examples), len(labels))
 	}
@@ -24,7 +24,7 @@ func FromSlices(examples [][]float32, labels []int) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Set{
+	return &Dataset{
 		name:    "examples",
 		shape:   []int{width},
 		classes: numbered(classes),
@@ -37,7 +37,7 @@ const maxClasses = 1 << 20
 
 // FromTargets makes a set for regression: each example has a vector of targets
 // instead of a class. The numbers are copied and used as they are.
-func FromTargets(examples, targets [][]float32) (*Set, error) {
+func FromTargets(examples, targets [][]float32) (*Dataset, error) {
 	if len(examples) != len(targets) {
 		return nil, fmt.Errorf("data: %d examples, but %d targets", len(examples), len(targets))
 	}
@@ -49,7 +49,7 @@ func FromTargets(examples, targets [][]float32) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Set{
+	return &Dataset{
 		name:   "examples",
 		shape:  []int{width},
 		source: &floats{width: width, data: numbers, outputs: outputs, wanted: wanted},
@@ -59,7 +59,7 @@ func FromTargets(examples, targets [][]float32) (*Set, error) {
 // FromTensors makes a set of tensors: x is [N, shape of one example…], y either
 // the class indices, integers of shape [N], or targets, floats of shape
 // [N, targets]. The numbers are copied.
-func FromTensors(x, y *tensor.Tensor) (*Set, error) {
+func FromTensors(x, y *tensor.Tensor) (*Dataset, error) {
 	if x == nil || y == nil {
 		return nil, errors.New("data: FromTensors: a tensor is nil")
 	}
@@ -73,7 +73,7 @@ func FromTensors(x, y *tensor.Tensor) (*Set, error) {
 
 // labelled makes a set of examples of this shape, [N, …], with labels or targets;
 // the numbers of its source are to be filled in.
-func labelled(shape []int, y *tensor.Tensor) (*Set, *floats, error) {
+func labelled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 	labels := y.Shape()
 	if len(shape) == 0 || len(labels) == 0 || shape[0] != labels[0] {
 		return nil, nil, fmt.Errorf("data: tensors of shape %v and %v: the first dimension of both must be the number of examples", shape, labels)
@@ -87,7 +87,7 @@ func labelled(shape []int, y *tensor.Tensor) (*Set, *floats, error) {
 		return nil, nil, fmt.Errorf("data: examples of shape %v have no numbers", example)
 	}
 	source := &floats{width: width}
-	s := &Set{name: "examples", shape: slices.Clone(example), source: source}
+	s := &Dataset{name: "examples", shape: slices.Clone(example), source: source}
 	switch {
 	case y.DType().IsFloat() && len(labels) == 2 && labels[1] > 0:
 		source.outputs, source.wanted = labels[1], y.Data()

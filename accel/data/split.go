@@ -8,7 +8,7 @@ import (
 
 // Subset is the set of the examples at the given indices, in that order. An
 // index may come more than once.
-func (s *Set) Subset(indices []int) (*Set, error) {
+func (s *Dataset) Subset(indices []int) (*Dataset, error) {
 	index := make([]int, len(indices))
 	for k, i := range indices {
 		if i < 0 || i >= s.Len() {
@@ -20,7 +20,7 @@ func (s *Set) Subset(indices []int) (*Set, error) {
 }
 
 // First is the set of the first n examples, or of all if there are fewer.
-func (s *Set) First(n int) *Set {
+func (s *Dataset) First(n int) *Dataset {
 	index := make([]int, max(0, min(n, s.Len())))
 	for i := range index {
 		index[i] = s.at(i)
@@ -29,7 +29,7 @@ func (s *Set) First(n int) *Set {
 }
 
 // Shuffled is the set in an order that the seed fixes.
-func (s *Set) Shuffled(seed uint64) *Set {
+func (s *Dataset) Shuffled(seed uint64) *Dataset {
 	index := permutation(s.Len(), seed, 0)
 	for k, i := range index {
 		index[k] = s.at(i)
@@ -41,7 +41,7 @@ func (s *Set) Shuffled(seed uint64) *Set {
 // examples, rounded to a whole number, and the second the rest. The order
 // stays; Shuffled before Split makes it random. A fraction outside [0, 1] is
 // taken as the nearer end.
-func (s *Set) Split(fraction float64) (first, rest *Set) {
+func (s *Dataset) Split(fraction float64) (first, rest *Dataset) {
 	if !(fraction > 0) {
 		fraction = 0
 	}
@@ -54,7 +54,7 @@ func (s *Set) Split(fraction float64) (first, rest *Set) {
 }
 
 // with is the set with other examples of the same source.
-func (s *Set) with(index []int) *Set {
+func (s *Dataset) with(index []int) *Dataset {
 	t := *s
 	t.index = index
 	return &t

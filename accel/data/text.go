@@ -90,7 +90,7 @@ func (v *Vocabulary) String() string {
 // tokens that follow. Steps smaller than length overlap. Batches have X [N,
 // length] of token numbers as float32, which nn.Embedding takes, and Y [N,
 // length] of type int32.
-func Windows(tokens []int, length, step int) (*Set, error) {
+func Windows(tokens []int, length, step int) (*Dataset, error) {
 	if length < 1 || step < 1 {
 		return nil, fmt.Errorf("data: windows of %d tokens every %d: both must be at least 1", length, step)
 	}
@@ -101,7 +101,7 @@ func Windows(tokens []int, length, step int) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Set{
+	return &Dataset{
 		name:    "text",
 		shape:   []int{length},
 		classes: numbered(classes),
@@ -124,7 +124,7 @@ func (w *windows) example(i int, dst []float32) error {
 }
 
 func (w *windows) labels(i int, dst []int) { copy(dst, w.tokens[i*w.step+1:][:w.length]) }
-func (w *windows) places() int             { return w.length }
+func (w *windows) sequenceLength() int     { return w.length }
 func (w *windows) label(i int) int         { return w.tokens[i*w.step+1] }
 func (w *windows) target(int, []float32)   {}
 func (w *windows) targets() int            { return 0 }

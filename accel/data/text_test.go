@@ -55,8 +55,8 @@ func TestWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.Len() != len(tt.want) || set.Places() != tt.length {
-			t.Fatalf("length %d, step %d: %d windows of %d", tt.length, tt.step, set.Len(), set.Places())
+		if set.Len() != len(tt.want) || set.SequenceLength() != tt.length {
+			t.Fatalf("length %d, step %d: %d windows of %d", tt.length, tt.step, set.Len(), set.SequenceLength())
 		}
 		it := set.Batches(2)
 		for it.Next() {

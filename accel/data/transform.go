@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Transform changes an example as it enters a batch; see [Set.Map].
+// Transform changes an example as it enters a batch; see [Dataset.Map].
 type Transform struct {
 	text  string
 	check func(shape []int) error // nil where any shape will do
@@ -24,11 +24,11 @@ func (t Transform) String() string { return t.text }
 
 // Map returns the set with transforms that are applied, in this order, to each
 // example of a batch, by the workers. What is random in them depends on the
-// seed and round of the batches ([Shuffle], [Round]) and on the example, so
+// seed and round of the batches ([Shuffle], [Epoch]) and on the example, so
 // that it is another in each epoch and the same for any number of workers.
-// [Set.Example] and [Set.Image] are without them. It fails where a transform
+// [Dataset.Example] and [Dataset.Image] are without them. It fails where a transform
 // does not fit the shape of the examples.
-func (s *Set) Map(transforms ...Transform) (*Set, error) {
+func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 	t := *s
 	t.transforms = append(append([]Transform{}, s.transforms...), transforms...)
 	for _, f := range transforms {
@@ -47,10 +47,10 @@ func (s *Set) Map(transforms ...Transform) (*Set, error) {
 	return &t, nil
 }
 
-// Function is a transform of one's own: apply changes the numbers x of an
+// Lambda is a transform of one's own: apply changes the numbers x of an
 // example, in row-major order of this shape, in place. It is called from several
 // goroutines at once, and takes what it needs of chance from random.
-func Function(name string, apply func(x []float32, shape []int, random *rand.Rand)) Transform {
+func Lambda(name string, apply func(x []float32, shape []int, random *rand.Rand)) Transform {
 	return Transform{text: fmt.Sprintf("Function(%q)", name), apply: apply}
 }
 
@@ -78,11 +78,11 @@ func Normalize(mean, deviation float64) Transform {
 	}
 }
 
-// RandomFlip mirrors half of the images, of shape [H, W] or [C, H, W], left to
+// RandomHorizontalFlip mirrors half of the images, of shape [H, W] or [C, H, W], left to
 // right.
-func RandomFlip() Transform {
+func RandomHorizontalFlip() Transform {
 	return Transform{
-		text: "RandomFlip()", check: imageShape,
+		text: "RandomHorizontalFlip()", check: imageShape,
 		apply: func(x []float32, shape []int, random *rand.Rand) {
 			if random.Uint64()&1 == 0 {
 				return
@@ -98,12 +98,12 @@ func RandomFlip() Transform {
 	}
 }
 
-// RandomCrop shifts images, of shape [H, W] or [C, H, W], by up to pixels in
+// RandomShift shifts images, of shape [H, W] or [C, H, W], by up to pixels in
 // each direction; what comes in at the edges is 0. It is the crop of an image
 // that was padded by as much on all sides.
-func RandomCrop(pixels int) Transform {
+func RandomShift(pixels int) Transform {
 	return Transform{
-		text: fmt.Sprintf("RandomCrop(%d)", pixels),
+		text: fmt.Sprintf("RandomShift(%d)", pixels),
 		check: func(shape []int) error {
 			if err := imageShape(shape); err != nil {
 				return err
@@ -174,7 +174,7 @@ func imageShape(shape []int) error {
 }
 
 // transform applies the set's transforms to example e.
-func (s *Set) transform(x []float32, e int, l *loader) {
+func (s *Dataset) transform(x []float32, e int, l *loader) {
 	if len(s.transforms) == 0 {
 		return
 	}
@@ -190,7 +190,7 @@ func (l *loader) chance(e int) *rand.Rand {
 }
 
 // transformed are the transforms in words, "" for none.
-func (s *Set) transformed() string {
+func (s *Dataset) transformed() string {
 	names := make([]string, len(s.transforms))
 	for i, t := range s.transforms {
 		names[i] = t.String()

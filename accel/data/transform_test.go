@@ -12,7 +12,7 @@ import (
 )
 
 // pictures is n images of 3×4 pixels; pixel k of image i is 100·i + k.
-func pictures(t *testing.T, n int) *data.Set {
+func pictures(t *testing.T, n int) *data.Dataset {
 	t.Helper()
 	examples := make([][]float32, n)
 	for i := range examples {
@@ -30,7 +30,7 @@ func pictures(t *testing.T, n int) *data.Set {
 	return set
 }
 
-func apply(t *testing.T, set *data.Set, options ...data.Option) (all [][]float32) {
+func apply(t *testing.T, set *data.Dataset, options ...data.Option) (all [][]float32) {
 	t.Helper()
 	it := set.Batches(7, options...)
 	for it.Next() {
@@ -48,7 +48,7 @@ func apply(t *testing.T, set *data.Set, options ...data.Option) (all [][]float32
 
 func TestTransforms(t *testing.T) {
 	set := pictures(t, 200)
-	mapped, err := set.Map(data.RandomFlip(), data.RandomCrop(1), data.Normalize(3, 2))
+	mapped, err := set.Map(data.RandomHorizontalFlip(), data.RandomShift(1), data.Normalize(3, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,20 +98,20 @@ func TestTransforms(t *testing.T) {
 	if len(seen) < 18 {
 		t.Errorf("only %d of 18 changes were seen", len(seen))
 	}
-	order := []data.Option{data.Shuffle(3), data.Round(2)}
+	order := []data.Option{data.Shuffle(3), data.Epoch(2)}
 	want := apply(t, mapped, append(order, data.Workers(0))...)
 	for _, workers := range []int{1, 4} {
 		if again := apply(t, mapped, append(order, data.Workers(workers))...); !slices.EqualFunc(again, want, slices.Equal) {
 			t.Errorf("%d workers give other examples", workers)
 		}
 	}
-	if other := apply(t, mapped, data.Shuffle(3), data.Round(3)); slices.EqualFunc(other, want, slices.Equal) {
+	if other := apply(t, mapped, data.Shuffle(3), data.Epoch(3)); slices.EqualFunc(other, want, slices.Equal) {
 		t.Error("two rounds are equal")
 	}
 	if x := mapped.Example(1); x[0] != 100 {
 		t.Errorf("Example is transformed: %v", x)
 	}
-	if text := mapped.String(); !strings.HasSuffix(text, "by RandomFlip(), RandomCrop(1), Normalize(3, 2)") {
+	if text := mapped.String(); !strings.HasSuffix(text, "by RandomHorizontalFlip(), RandomShift(1), Normalize(3, 2)") {
 		t.Errorf("the set says %q", text)
 	}
 	skipped := apply(t, mapped, append(order, data.Skip(2))...)
@@ -127,24 +127,24 @@ func TestTransformsThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		set *data.Set
+		set *data.Dataset
 		f   data.Transform
 	}{
-		{flat, data.RandomFlip()}, {flat, data.RandomCrop(1)}, {set, data.RandomCrop(3)}, {set, data.RandomCrop(-1)},
+		{flat, data.RandomHorizontalFlip()}, {flat, data.RandomShift(1)}, {set, data.RandomShift(3)}, {set, data.RandomShift(-1)},
 		{set, data.Normalize(0, 0)}, {set, data.Normalize(math.NaN(), 1)}, {set, data.Transform{}},
 	} {
 		if _, err := tt.set.Map(tt.f); err == nil {
 			t.Errorf("%v of shape %v is taken", tt.f, tt.set.Shape())
 		}
 	}
-	flipped, err := set.Map(data.RandomFlip())
+	flipped, err := set.Map(data.RandomHorizontalFlip())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := flipped.Reshape(12); err == nil {
 		t.Error("a flip of rows is taken")
 	}
-	own, err := set.Map(data.Function("ones", func(x []float32, _ []int, _ *rand.Rand) {
+	own, err := set.Map(data.Lambda("ones", func(x []float32, _ []int, _ *rand.Rand) {
 		for i := range x {
 			x[i] = 1
 		}

@@ -29,7 +29,7 @@ func (a *activation) Layer() any {
 	switch a.name {
 	case "ReLU":
 		return layer.ReLU{}
-	case "GlobalAvgPool":
+	case "GlobalAvgPool2D":
 		return layer.Channelwise{Pooled: true}
 	}
 	return layer.Elementwise{}

@@ -33,7 +33,7 @@ func Causal() AttentionOption {
 // those of PyTorch's MultiheadAttention; the weights start as those of [Dense].
 // heads must divide width, which the first input tells.
 func SelfAttention(heads int, options ...AttentionOption) Module {
-	a := &attention{heads: heads, outProj: &Linear{}}
+	a := &attention{heads: heads, outProj: &DenseLayer{}}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(a)
@@ -46,7 +46,7 @@ type attention struct {
 	untouched
 	inProjWeight *Tensor // [3·width, width]: for q, k and v; nil before the first input
 	inProjBias   *Tensor // [3·width]
-	outProj      *Linear
+	outProj      *DenseLayer
 	heads        int
 	causal       bool
 }
@@ -65,10 +65,10 @@ func (a *attention) Forward(x *Tensor) *Tensor {
 	all := s.keep(a.project(x))
 	// [N, T, 3·width] to three of [N, heads, T, d].
 	d := width / a.heads
-	parts := s.keep(s.keep(all.Reshape(n, t, 3, a.heads, d)).Transpose(2, 0, 3, 1, 4))
+	parts := s.keep(s.keep(all.Reshape(n, t, 3, a.heads, d)).Permute(2, 0, 3, 1, 4))
 	part := func(i int) *Tensor { return s.keep(s.keep(parts.Slice(0, i, i+1)).Reshape(n, a.heads, t, d)) }
 	mixed := s.keep(tensor.Attention(part(0), part(1), part(2), a.causal))
-	joined := s.keep(s.keep(mixed.Transpose(0, 2, 1, 3)).Reshape(n, t, width))
+	joined := s.keep(s.keep(mixed.Permute(0, 2, 1, 3)).Reshape(n, t, width))
 	return a.outProj.Forward(joined)
 }
 

@@ -89,7 +89,7 @@ func TestSummaryOfTypes(t *testing.T) {
 		nn.Embedding(7, 32),
 		nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())),
 		nn.Residual(nn.LayerNorm(), nn.Dense(64), nn.GELU(), nn.Dense(32)),
-		nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.MatMul(x.Transpose(0, 2, 1)).Softmax(2).MatMul(x) }),
+		nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.MatMul(x.Permute(0, 2, 1)).Softmax(2).MatMul(x) }),
 		nn.Dense(7))
 	var text strings.Builder
 	for _, p := range []struct {

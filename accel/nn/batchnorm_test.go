@@ -56,7 +56,7 @@ func TestCatchAcrossError(t *testing.T) {
 	lost := errors.New("lost")
 	err := func() (err error) {
 		defer nn.Catch(&err)
-		nn.Sequential(nn.Custom(func(*tensor.Tensor) *tensor.Tensor {
+		nn.Sequential(nn.Lambda(func(*tensor.Tensor) *tensor.Tensor {
 			panic(&tensor.AcrossError{Op: "SyncBatchNorm", Err: lost})
 		})).Forward(tensor.Ones(1, 1))
 		return nil

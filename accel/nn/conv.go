@@ -9,10 +9,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Convolution is a layer of small windows that move over images; [Conv2D] makes
+// Conv2DLayer is a layer of small windows that move over images; [Conv2D] makes
 // it. Weight and Bias are nil until the first input has told the number of
 // channels.
-type Convolution struct {
+type Conv2DLayer struct {
 	untouched
 	Weight *Tensor // [out, in/groups, kernel, kernel]
 	Bias   *Tensor // [out], nil with NoBias
@@ -24,19 +24,19 @@ type Convolution struct {
 	text        []string // of the options
 }
 
-// ConvOption changes a [Conv2D] layer.
-type ConvOption interface {
+// Conv2DOption changes a [Conv2D] layer.
+type Conv2DOption interface {
 	fmt.Stringer
-	conv(*Convolution)
+	conv(*Conv2DLayer)
 }
 
-// PoolOption changes a [MaxPool] or [AvgPool] layer.
+// PoolOption changes a [MaxPool2D] or [AvgPool2D] layer.
 type PoolOption interface {
 	fmt.Stringer
 	pool(*pooling)
 }
 
-// WindowOption says how a window moves, in [Conv2D], [MaxPool] and [AvgPool].
+// WindowOption says how a window moves, in [Conv2D], [MaxPool2D] and [AvgPool2D].
 type WindowOption struct {
 	text string
 	set  func(*tensor.Window)
@@ -44,7 +44,7 @@ type WindowOption struct {
 
 // String is the option as it is written in Go.
 func (o WindowOption) String() string      { return o.text }
-func (o WindowOption) conv(c *Convolution) { o.set(&c.window) }
+func (o WindowOption) conv(c *Conv2DLayer) { o.set(&c.window) }
 func (o WindowOption) pool(p *pooling)     { o.set(&p.window) }
 
 // Stride moves the window by n pixels at a time. The default is 1 for Conv2D,
@@ -53,8 +53,8 @@ func Stride(n int) WindowOption {
 	return WindowOption{fmt.Sprintf("Stride(%d)", n), func(w *tensor.Window) { w.Stride = [2]int{n, n} }}
 }
 
-// Padding adds n pixels on all four sides: zeros for Conv2D and AvgPool, nothing
-// at all for MaxPool.
+// Padding adds n pixels on all four sides: zeros for Conv2D and AvgPool2D, nothing
+// at all for MaxPool2D.
 func Padding(n int) WindowOption {
 	return WindowOption{fmt.Sprintf("Padding(%d)", n), func(w *tensor.Window) { w.Padding = [2]int{n, n} }}
 }
@@ -62,36 +62,36 @@ func Padding(n int) WindowOption {
 // GridOption is an option of [Conv2D] alone.
 type GridOption struct {
 	text string
-	set  func(*Convolution)
+	set  func(*Conv2DLayer)
 }
 
 // String is the option as it is written in Go.
 func (o GridOption) String() string      { return o.text }
-func (o GridOption) conv(c *Convolution) { o.set(c) }
+func (o GridOption) conv(c *Conv2DLayer) { o.set(c) }
 
 // Same pads so that with a stride of 1 the image keeps its size. It needs a
 // kernel of odd size.
 func Same() GridOption {
-	return GridOption{"Same()", func(c *Convolution) { c.same = true }}
+	return GridOption{"Same()", func(c *Conv2DLayer) { c.same = true }}
 }
 
 // Groups computes n groups of channels apart from each other; as many groups as
 // there are channels are a depthwise convolution.
 func Groups(n int) GridOption {
-	return GridOption{fmt.Sprintf("Groups(%d)", n), func(c *Convolution) { c.window.Groups = n }}
+	return GridOption{fmt.Sprintf("Groups(%d)", n), func(c *Conv2DLayer) { c.window.Groups = n }}
 }
 
 // Dilation leaves n-1 pixels between neighbours in the window.
 func Dilation(n int) GridOption {
-	return GridOption{fmt.Sprintf("Dilation(%d)", n), func(c *Convolution) { c.window.Dilation = [2]int{n, n} }}
+	return GridOption{fmt.Sprintf("Dilation(%d)", n), func(c *Conv2DLayer) { c.window.Dilation = [2]int{n, n} }}
 }
 
 // Conv2D is a two-dimensional convolution with out outputs and a square kernel,
 // see [tensor.Conv2D]. The first input tells the number of its channels. Weights
 // start as those of [Dense], where an output has kernel² inputs for each channel
 // of its group.
-func Conv2D(out, kernel int, options ...ConvOption) *Convolution {
-	c := &Convolution{out: out, kernel: kernel, text: []string{fmt.Sprint(out), fmt.Sprint(kernel)}}
+func Conv2D(out, kernel int, options ...Conv2DOption) *Conv2DLayer {
+	c := &Conv2DLayer{out: out, kernel: kernel, text: []string{fmt.Sprint(out), fmt.Sprint(kernel)}}
 	for _, o := range options {
 		o.conv(c)
 		c.text = append(c.text, o.String())
@@ -104,7 +104,7 @@ func Conv2D(out, kernel int, options ...ConvOption) *Convolution {
 }
 
 // Forward maps images [N, C, H, W] to [N, out, H', W'].
-func (c *Convolution) Forward(x *Tensor) *Tensor {
+func (c *Conv2DLayer) Forward(x *Tensor) *Tensor {
 	if other := substitute.For(&c.Weight); other != nil {
 		return other(x)
 	}
@@ -114,10 +114,10 @@ func (c *Convolution) Forward(x *Tensor) *Tensor {
 	return tensor.Conv2D(x, c.Weight, c.Bias, c.window)
 }
 
-func (*Convolution) private() bool { return true }
+func (*Conv2DLayer) private() bool { return true }
 
 // Layer tells the packages that change models what the layer is.
-func (c *Convolution) Layer() any {
+func (c *Conv2DLayer) Layer() any {
 	p := layer.Product{
 		Names: [2]string{"weight", "bias"}, Weight: &c.Weight, Image: true, Window: c.window,
 		SetOut: func(n int) { c.out, c.text[0] = n, fmt.Sprint(n) },
@@ -137,7 +137,7 @@ func (c *Convolution) Layer() any {
 }
 
 // start makes the parameters for inputs of this shape.
-func (c *Convolution) start(shape []int) {
+func (c *Conv2DLayer) start(shape []int) {
 	groups := max(c.window.Groups, 1)
 	wrong := func(hint string) {
 		panic(&tensor.ShapeError{Op: "Conv2D", Shapes: [][]int{shape}, Hint: hint})
@@ -161,7 +161,7 @@ func (c *Convolution) start(shape []int) {
 }
 
 // flops are a product and an addition for each output and element of its window.
-func (c *Convolution) flops(_, out []int) int {
+func (c *Conv2DLayer) flops(_, out []int) int {
 	if c.Weight == nil {
 		return 0
 	}
@@ -169,4 +169,4 @@ func (c *Convolution) flops(_, out []int) int {
 }
 
 // String is the layer as it is written in Go.
-func (c *Convolution) String() string { return "Conv2D(" + strings.Join(c.text, ", ") + ")" }
+func (c *Conv2DLayer) String() string { return "Conv2D(" + strings.Join(c.text, ", ") + ")" }

@@ -9,9 +9,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Linear is y = x·Wᵀ + b; [Dense] makes it. Weight and Bias are nil until the
+// DenseLayer is y = x·Wᵀ + b; [Dense] makes it. Weight and Bias are nil until the
 // first input has told the size of the last dimension.
-type Linear struct {
+type DenseLayer struct {
 	untouched
 	Weight *Tensor // [out, in]
 	Bias   *Tensor // [out], nil with NoBias
@@ -23,7 +23,7 @@ type Linear struct {
 // DenseOption changes a [Dense] layer.
 type DenseOption interface {
 	fmt.Stringer
-	dense(*Linear)
+	dense(*DenseLayer)
 }
 
 // BiasOption is an option of the layers that may have a bias.
@@ -34,15 +34,15 @@ func NoBias() BiasOption { return BiasOption{} }
 
 // String is the option as it is written in Go.
 func (BiasOption) String() string      { return "NoBias()" }
-func (BiasOption) dense(l *Linear)     { l.noBias = true }
-func (BiasOption) conv(c *Convolution) { c.noBias = true }
+func (BiasOption) dense(l *DenseLayer) { l.noBias = true }
+func (BiasOption) conv(c *Conv2DLayer) { c.noBias = true }
 
 // Dense is a fully connected layer with out outputs: y = x·Wᵀ + b over the last
 // dimension of x, whose size the first input tells. W and b start uniform in
 // ±1/√in, as PyTorch's Linear (He et al., 2015, with a = √5), from the stream
 // that the seed fixes.
-func Dense(out int, options ...DenseOption) *Linear {
-	l := &Linear{out: out}
+func Dense(out int, options ...DenseOption) *DenseLayer {
+	l := &DenseLayer{out: out}
 	for _, o := range options {
 		o.dense(l)
 	}
@@ -50,7 +50,7 @@ func Dense(out int, options ...DenseOption) *Linear {
 }
 
 // Forward maps [N, in] to [N, out], and any [… in] to [… out].
-func (l *Linear) Forward(x *Tensor) *Tensor {
+func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 	if other := substitute.For(&l.Weight); other != nil {
 		return other(x)
 	}
@@ -60,10 +60,10 @@ func (l *Linear) Forward(x *Tensor) *Tensor {
 	return tensor.Linear(x, l.Weight, l.Bias)
 }
 
-func (*Linear) private() bool { return true }
+func (*DenseLayer) private() bool { return true }
 
 // Layer tells the packages that change models what the layer is.
-func (l *Linear) Layer() any {
+func (l *DenseLayer) Layer() any {
 	p := layer.Product{Names: [2]string{"weight", "bias"}, Weight: &l.Weight, SetOut: func(n int) { l.out = n }}
 	if !l.noBias {
 		p.Bias = &l.Bias
@@ -72,7 +72,7 @@ func (l *Linear) Layer() any {
 }
 
 // start makes the parameters for inputs of this shape.
-func (l *Linear) start(shape []int) {
+func (l *DenseLayer) start(shape []int) {
 	if len(shape) == 0 || shape[len(shape)-1] < 1 || l.out < 1 {
 		panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape}, Hint: "the last dimension and the number of outputs must be at least 1"})
 	}
@@ -93,18 +93,18 @@ func uniform(in int, trained bool, shape ...int) *Tensor {
 }
 
 // flops of y = x·Wᵀ + b: a product and an addition for each weight and row.
-func (l *Linear) flops(_, out []int) int {
+func (l *DenseLayer) flops(_, out []int) int {
 	if l.Weight == nil {
 		return 0
 	}
-	return 2 * volume(out) * l.Weight.Dim(1)
+	return 2 * volume(out) * l.Weight.Size(1)
 }
 
 // String is the layer as it is written in Go.
-func (l *Linear) String() string {
+func (l *DenseLayer) String() string {
 	out := l.out
 	if l.Weight != nil { // and out may have been left to it
-		out = l.Weight.Dim(0)
+		out = l.Weight.Size(0)
 	}
 	if l.noBias {
 		return fmt.Sprintf("Dense(%d, NoBias())", out)

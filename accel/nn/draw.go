@@ -2,12 +2,12 @@ package nn
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// Draw makes one member of a dropout ensemble of a model (Gal and Ghahramani,
+// SampleDropout makes one member of a dropout ensemble of a model (Gal and Ghahramani,
 // Dropout as a Bayesian Approximation, 2016): all is in evaluation mode, but
 // each [Dropout] drops elements that the seed fixes, the same ones of every
 // example and in every batch, until [Train] is called. It returns the number of
 // layers that drop anything. What a Forward of one's own drops is not among them.
-func Draw(model any, seed uint64) (dropouts int) {
+func SampleDropout(model any, seed uint64) (dropouts int) {
 	Train(model, false)
 	walk(model, func(_ []string, v any) {
 		d, ok := v.(*dropout)

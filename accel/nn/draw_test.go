@@ -10,7 +10,7 @@ import (
 func TestDraw(t *testing.T) {
 	model := Sequential(Dropout(0.5), Sequential(Dropout(0), Dropout(0.25)))
 	x := tensor.Ones(3, 64)
-	if n := Draw(model, 7); n != 2 {
+	if n := SampleDropout(model, 7); n != 2 {
 		t.Errorf("%d layers drop, want 2", n)
 	}
 	first := model.Forward(x).Data()
@@ -31,11 +31,11 @@ func TestDraw(t *testing.T) {
 	if zeros < 20 || zeros > 60 {
 		t.Errorf("%d of 64 elements are dropped, 40 are expected", zeros)
 	}
-	Draw(model, 8)
+	SampleDropout(model, 8)
 	if other := model.Forward(x).Data(); slices.Equal(other, first) {
 		t.Error("another seed drops the same")
 	}
-	Draw(model, 7)
+	SampleDropout(model, 7)
 	if again := model.Forward(x).Data(); !slices.Equal(again, first) {
 		t.Error("the same seed drops something else")
 	}
@@ -47,9 +47,9 @@ func TestDraw(t *testing.T) {
 	if a, b := model.Forward(x).Data(), model.Forward(x).Data(); slices.Equal(a, b) {
 		t.Error("training drops the same twice")
 	}
-	Draw(Sequential(Dropout(1)), 1)
+	SampleDropout(Sequential(Dropout(1)), 1)
 	all := Sequential(Dropout(1))
-	Draw(all, 1)
+	SampleDropout(all, 1)
 	if got := all.Forward(x).Data(); slices.Max(got) != 0 {
 		t.Error("Dropout(1) keeps something")
 	}

@@ -68,7 +68,7 @@ func forward(number string, layer Module, x *Tensor) *Tensor {
 	}
 	err := func() (err error) {
 		defer Catch(&err)
-		tensor.In(func() (string, string) { return number, describe(layer) }, func() { y = layer.Forward(x) })
+		tensor.NameScope(func() (string, string) { return number, describe(layer) }, func() { y = layer.Forward(x) })
 		return nil
 	}()
 	if err == nil {

@@ -9,7 +9,7 @@ func Flatten() Module { return &flatten{} }
 type flatten struct{}
 
 func (*flatten) Forward(x *Tensor) *Tensor {
-	if x.Rank() == 2 {
+	if x.NDim() == 2 {
 		return x
 	}
 	return x.Flatten(1)

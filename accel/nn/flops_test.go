@@ -27,7 +27,7 @@ func TestFLOPsOfUserModules(t *testing.T) {
 	const ofConv, ofDense = 2 * 4 * 8 * 8 * 9, 2 * 4 * 8 * 8 * 10
 	custom := func() nn.Module {
 		c := conv()
-		return nn.Custom(func(x *nn.Tensor) *nn.Tensor { return c.Forward(x).ReLU() }, c)
+		return nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return c.Forward(x).ReLU() }, c)
 	}
 	started := func(m nn.Module) nn.Module { // with its parameters
 		m.Forward(tensor.Zeros(1, 2, 8, 8))
@@ -47,14 +47,14 @@ func TestFLOPsOfUserModules(t *testing.T) {
 		"struct in a chain":        {nn.Sequential(&userBlock{Conv: conv(), Out: nn.Dense(10)}), ofConv + ofDense},
 		"struct with a chain":      {&userBlock{Conv: nn.Sequential(conv(), nn.ReLU()), Out: nn.Dense(10)}, ofConv + ofDense},
 		"tensor.Conv2D":            {&userBlock{Conv: conv(), Out: nn.Dense(10), Weight: tensor.Zeros(4, 4, 3, 3)}, ofConv + ofDense + 2*4*8*8*4*9},
-		"Custom":                   {custom(), ofConv},
-		"Custom in a chain":        {nn.Sequential(custom(), nn.Flatten(), nn.Dense(10)), ofConv + ofDense},
+		"Lambda":                   {custom(), ofConv},
+		"Lambda in a chain":        {nn.Sequential(custom(), nn.Flatten(), nn.Dense(10)), ofConv + ofDense},
 		"Recompute":                {nn.Recompute(conv(), nn.ReLU()), ofConv},
 		"Recompute, started":       {started(nn.Recompute(conv(), nn.ReLU())), ofConv},
 		"Recompute in a struct":    {started(&userBlock{Conv: nn.Recompute(conv()), Out: nn.Dense(10)}), ofConv + ofDense},
 		"Recompute of a product":   {started(nn.Recompute(nn.Flatten(), nn.Dense(10))), 2 * 2 * 8 * 8 * 10},
 		"SetRecompute":             {recomputed, ofConv + ofDense},
-		"SetRecompute in a module": {nn.Custom(recomputed.Forward, recomputed), ofConv + ofDense},
+		"SetRecompute in a module": {nn.Lambda(recomputed.Forward, recomputed), ofConv + ofDense},
 		"Residual":                 {nn.Residual(nn.Sequential(nn.Conv2D(2, 3, nn.Same()))), 2 * 2 * 8 * 8 * 18},
 	} {
 		table := nn.Summary(tt.model, 2, 8, 8)

@@ -47,9 +47,9 @@ func TestModulesEqualPyTorch(t *testing.T) {
 		"conv stride":      func() nn.Module { return nn.Conv2D(2, 3, nn.Stride(2), nn.Padding(1), nn.NoBias()) },
 		"conv groups":      func() nn.Module { return nn.Conv2D(6, 2, nn.Groups(2), nn.Dilation(2)) },
 		"conv depthwise":   func() nn.Module { return nn.Conv2D(4, 3, nn.Groups(4), nn.Same()) },
-		"max pool":         func() nn.Module { return nn.MaxPool(2) },
-		"max pool stride":  func() nn.Module { return nn.MaxPool(3, nn.Stride(2), nn.Padding(1)) },
-		"avg pool":         func() nn.Module { return nn.AvgPool(2, nn.Padding(1)) },
+		"max pool":         func() nn.Module { return nn.MaxPool2D(2) },
+		"max pool stride":  func() nn.Module { return nn.MaxPool2D(3, nn.Stride(2), nn.Padding(1)) },
+		"avg pool":         func() nn.Module { return nn.AvgPool2D(2, nn.Padding(1)) },
 		"batch norm":       nn.BatchNorm,
 		"batch norm rows":  nn.BatchNorm,
 		"layer norm":       nn.LayerNorm,
@@ -119,13 +119,13 @@ func TestTrainingEqualsPyTorch(t *testing.T) {
 		}
 	}
 	read(t, "training.json", &g)
-	mlp := func() *nn.Chain { return nn.Sequential(nn.Dense(6), nn.GELU(), nn.Dense(3)) }
-	cnn := func() *nn.Chain {
+	mlp := func() *nn.SequentialLayer { return nn.Sequential(nn.Dense(6), nn.GELU(), nn.Dense(3)) }
+	cnn := func() *nn.SequentialLayer {
 		return nn.Sequential(
-			nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
-			nn.Conv2D(6, 3, nn.Same()), nn.ReLU(), nn.MaxPool(2), nn.Flatten(), nn.Dense(3))
+			nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
+			nn.Conv2D(6, 3, nn.Same()), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dense(3))
 	}
-	gpt := func() *nn.Chain {
+	gpt := func() *nn.SequentialLayer {
 		return nn.Sequential(
 			nn.Embedding(9, 8), nn.PosEmbedding(6, 8),
 			nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())),
@@ -133,7 +133,7 @@ func TestTrainingEqualsPyTorch(t *testing.T) {
 			nn.LayerNorm(), nn.Dense(9))
 	}
 	type setting struct {
-		model    func() *nn.Chain
+		model    func() *nn.SequentialLayer
 		optimize func(model any) *optim.Optimizer
 		schedule optim.Schedule
 	}
@@ -150,8 +150,8 @@ func TestTrainingEqualsPyTorch(t *testing.T) {
 		"mlp adam":      {mlp, func(m any) *optim.Optimizer { return optim.Adam(m, 0.02) }, constant},
 		"mlp lamb":      {mlp, func(m any) *optim.Optimizer { return optim.LAMB(m, 0.02) }, constant},
 		"mlp cosine":    {mlp, sgd(0.2), optim.WarmupCosine(0, 10)},
-		"mlp one cycle": {mlp, sgd(0.2, optim.Momentum(0.9)), optim.OneCycle(10)},
-		"mlp step":      {mlp, sgd(0.2), optim.StepDecay(3, 0.5)},
+		"mlp one cycle": {mlp, sgd(0.2, optim.Momentum(0.9)), optim.OneCycleLR(10)},
+		"mlp step":      {mlp, sgd(0.2), optim.StepLR(3, 0.5)},
 	}
 	if got, want := slices.Sorted(maps.Keys(settings)), slices.Sorted(maps.Keys(g.Models)); !slices.Equal(got, want) {
 		t.Fatalf("settings %v, in the golden file %v", got, want)

@@ -74,7 +74,7 @@ func suits(l lazy, shape func(name string) []int) error {
 	return nil
 }
 
-func (l *Linear) slots() []slot {
+func (l *DenseLayer) slots() []slot {
 	out := l.out
 	if out == 0 {
 		out = -1
@@ -86,7 +86,7 @@ func (l *Linear) slots() []slot {
 	return s
 }
 
-func (c *Convolution) slots() []slot {
+func (c *Conv2DLayer) slots() []slot {
 	s := []slot{{name: "weight", at: &c.Weight, shape: []int{c.out, -1, c.kernel, c.kernel}}}
 	if !c.noBias {
 		s = append(s, slot{name: "bias", at: &c.Bias, shape: []int{c.out}})

@@ -7,10 +7,10 @@ import "github.com/quernlab/quern/accel/tensor"
 // for sequences the mean over all places, of logits [N, T, C] and indices
 // [N, T]. It panics with a *tensor.IndexError if a class is not in 0..C-1.
 func CrossEntropy(logits, classes *Tensor) *Tensor {
-	if logits.Rank() != 3 || classes.Rank() != 2 {
+	if logits.NDim() != 3 || classes.NDim() != 2 {
 		return tensor.CrossEntropy(logits, classes)
 	}
-	rows, flat := logits.Reshape(-1, logits.Dim(2)), classes.Reshape(-1)
+	rows, flat := logits.Reshape(-1, logits.Size(2)), classes.Reshape(-1)
 	defer rows.Release()
 	defer flat.Release()
 	return tensor.CrossEntropy(rows, flat)

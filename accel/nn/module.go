@@ -62,7 +62,7 @@ func nameFor(c *trace.Collector, model any) {
 		return
 	}
 	for _, p := range NamedParameters(model) {
-		p.Called(p.Name)
+		p.SetName(p.Name)
 	}
 }
 
@@ -98,7 +98,7 @@ func NamedModules(model any) []NamedModule {
 // A value of a type that was declared in a notebook's cell is looked into even
 // where it arrives in a box: through its method Raw() any.
 //
-// What a function has captured cannot be found: give [Custom] the modules that
+// What a function has captured cannot be found: give [Lambda] the modules that
 // its function uses.
 func Parameters(model any) []*Tensor {
 	var found []*Tensor

@@ -161,7 +161,7 @@ func TestErrorsNameTheLayer(t *testing.T) {
 		{"chain in a chain", nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh(), wrong)), "1.1", "Dense(4)"},
 		{"residual", nn.Sequential(nn.Residual(nn.Dense(9))), "0", "Residual(Dense(9))"},
 		{"no outputs", nn.Sequential(nn.Dense(0)), "0", "Dense(0)"},
-		{"custom", nn.Sequential(nn.Custom(func(x *nn.Tensor) *nn.Tensor { return wrong.Forward(x) })), "0", "Custom()"},
+		{"custom", nn.Sequential(nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return wrong.Forward(x) })), "0", "Lambda()"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestErrorsNameTheLayer(t *testing.T) {
 }
 
 func TestOtherPanicsPass(t *testing.T) {
-	bug := nn.Sequential(nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+	bug := nn.Sequential(nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		var none []int
 		_ = none[3]
 		return x
@@ -201,7 +201,7 @@ func TestOtherPanicsPass(t *testing.T) {
 // TestChainLeavesForeignTensorsAlone keeps what a module of the user has seen.
 func TestChainLeavesForeignTensorsAlone(t *testing.T) {
 	var seen []*nn.Tensor
-	look := nn.Custom(func(x *nn.Tensor) *nn.Tensor {
+	look := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		seen = append(seen, x)
 		return x
 	})

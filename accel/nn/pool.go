@@ -8,20 +8,20 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// MaxPool is the largest number of each square window of images [N, C, H, W].
+// MaxPool2D is the largest number of each square window of images [N, C, H, W].
 // The window moves by its size unless [Stride] says otherwise.
-func MaxPool(size int, options ...PoolOption) Module {
-	return newPooling("MaxPool", tensor.MaxPool2D, size, options)
+func MaxPool2D(size int, options ...PoolOption) Module {
+	return newPooling("MaxPool2D", tensor.MaxPool2D, size, options)
 }
 
-// AvgPool is the mean of each square window of images [N, C, H, W]. The window
+// AvgPool2D is the mean of each square window of images [N, C, H, W]. The window
 // moves by its size unless [Stride] says otherwise.
-func AvgPool(size int, options ...PoolOption) Module {
-	return newPooling("AvgPool", tensor.AvgPool2D, size, options)
+func AvgPool2D(size int, options ...PoolOption) Module {
+	return newPooling("AvgPool2D", tensor.AvgPool2D, size, options)
 }
 
-// GlobalAvgPool is the mean of each channel: [N, C, H, W] becomes [N, C].
-func GlobalAvgPool() Module { return &activation{"GlobalAvgPool", tensor.GlobalAvgPool2D} }
+// GlobalAvgPool2D is the mean of each channel: [N, C, H, W] becomes [N, C].
+func GlobalAvgPool2D() Module { return &activation{"GlobalAvgPool2D", tensor.GlobalAvgPool2D} }
 
 type pooling struct {
 	name     string
@@ -48,7 +48,7 @@ func (p *pooling) String() string { return p.name + "(" + strings.Join(p.text, "
 func (*pooling) private() bool    { return true }
 
 func (p *pooling) Layer() any {
-	if p.name == "MaxPool" {
+	if p.name == "MaxPool2D" {
 		return layer.MaxPool{Size: p.size, Window: p.window}
 	}
 	return layer.Channelwise{}

@@ -9,7 +9,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // layers get their parameters, is computed as without Recompute.
 func Recompute(layers ...Module) Module { return &recompute{Sequential(layers...)} }
 
-type recompute struct{ chain *Chain }
+type recompute struct{ chain *SequentialLayer }
 
 func (c *recompute) Forward(x *Tensor) *Tensor {
 	if untouchedIn(c.chain) {
@@ -19,7 +19,7 @@ func (c *recompute) Forward(x *Tensor) *Tensor {
 }
 
 // untouchedIn tells whether a layer has no parameters yet.
-func untouchedIn(chain *Chain) bool {
+func untouchedIn(chain *SequentialLayer) bool {
 	found := false
 	walk(chain, func(_ []string, v any) {
 		if l, ok := v.(lazy); ok && empty(l) {

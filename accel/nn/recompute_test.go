@@ -50,12 +50,12 @@ func TestRecompute(t *testing.T) {
 // errors of a chain that is.
 func TestSetRecompute(t *testing.T) {
 	type own struct {
-		Body *nn.Chain
+		Body *nn.SequentialLayer
 		Head nn.Module
 		List []nn.Module
 	}
-	one := func() *nn.Chain { return nn.Sequential(nn.Dense(2)) }
-	two := func() *nn.Chain { return nn.Sequential(nn.Dense(2), nn.ReLU()) }
+	one := func() *nn.SequentialLayer { return nn.Sequential(nn.Dense(2)) }
+	two := func() *nn.SequentialLayer { return nn.Sequential(nn.Dense(2), nn.ReLU()) }
 	for name, row := range map[string]struct {
 		model any
 		want  int
@@ -86,7 +86,7 @@ func TestSetRecompute(t *testing.T) {
 	if !errors.As(err, &layer) || layer.Path != "0" {
 		t.Errorf("the error is %v", err)
 	}
-	inner := nn.Sequential(nn.Flatten(), nn.Sequential(nn.ReLU(), nn.Sequential(nn.ReLU(), nn.Custom(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(7) }))))
+	inner := nn.Sequential(nn.Flatten(), nn.Sequential(nn.ReLU(), nn.Sequential(nn.ReLU(), nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.Reshape(7) }))))
 	nn.SetRecompute(inner, true)
 	err = func() (err error) {
 		defer nn.Catch(&err)

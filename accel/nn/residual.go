@@ -6,7 +6,7 @@ import "github.com/quernlab/quern/accel/internal/layer"
 // 2016). Input and output of f must have shapes that can be added.
 func Residual(layers ...Module) Module { return &residual{Sequential(layers...)} }
 
-type residual struct{ chain *Chain }
+type residual struct{ chain *SequentialLayer }
 
 func (r *residual) Forward(x *Tensor) *Tensor {
 	y := r.chain.Forward(x)

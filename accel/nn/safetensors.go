@@ -168,7 +168,7 @@ func writeSafetensors(w io.Writer, tensors map[string]*Tensor, notes map[string]
 			return fmt.Errorf("a tensor cannot be named %s", name)
 		}
 		t, begin := tensors[name], end
-		end += int64(t.Len() * t.DType().Size())
+		end += int64(t.Numel() * t.DType().Size())
 		entries[name] = entry{types[t.DType()], t.Shape(), [2]int64{begin, end}}
 	}
 	text, err := json.Marshal(entries)

@@ -28,7 +28,7 @@ func TestLoadPyTorch(t *testing.T) {
 
 func TestSaveAndLoad(t *testing.T) {
 	tensor.Seed(5)
-	build := func() *nn.Chain {
+	build := func() *nn.SequentialLayer {
 		return nn.Sequential(nn.Dense(4), nn.LayerNorm(), nn.Residual(nn.Dense(4, nn.NoBias())), nn.Dense(2))
 	}
 	model, x := build(), tensor.Randn(nil, 3, 5)
@@ -42,7 +42,7 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 	fresh, used := build(), build()
 	used.Forward(x)
-	for name, m := range map[string]*nn.Chain{"fresh": fresh, "used": used} {
+	for name, m := range map[string]*nn.SequentialLayer{"fresh": fresh, "used": used} {
 		if err := nn.Load(path, m); err != nil {
 			t.Fatal(err)
 		}
@@ -101,14 +101,14 @@ func TestLoadRefuses(t *testing.T) {
 	if err := os.WriteFile(damaged, []byte("not a safetensors file"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	used := func(m *nn.Chain, in int) *nn.Chain {
+	used := func(m *nn.SequentialLayer, in int) *nn.SequentialLayer {
 		m.Forward(tensor.Zeros(1, in))
 		return m
 	}
 	tests := []struct {
 		name  string
 		path  string
-		model *nn.Chain
+		model *nn.SequentialLayer
 		want  string
 	}{
 		{"no file", filepath.Join(folder, "none"), model, "no such file"},

@@ -10,19 +10,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Chain is modules one after the other; [Sequential] makes it.
-type Chain struct {
+// SequentialLayer is modules one after the other; [Sequential] makes it.
+type SequentialLayer struct {
 	layers    []Module
 	recompute bool // see [Recompute]
 }
 
 // Sequential gives the output of each module to the next. Without modules it
 // returns its input.
-func Sequential(layers ...Module) *Chain { return &Chain{layers: layers} }
+func Sequential(layers ...Module) *SequentialLayer { return &SequentialLayer{layers: layers} }
 
 // Forward passes x through all modules. A panic of one of them becomes a
 // [*LayerError] that names it.
-func (c *Chain) Forward(x *Tensor) *Tensor {
+func (c *SequentialLayer) Forward(x *Tensor) *Tensor {
 	if other := substitute.For(c); other != nil {
 		return other(x)
 	}
@@ -42,7 +42,7 @@ type numbered struct {
 	module Module
 }
 
-func (c *Chain) numbered() []numbered {
+func (c *SequentialLayer) numbered() []numbered {
 	all := make([]numbered, len(c.layers))
 	for i, layer := range c.layers {
 		all[i] = numbered{strconv.Itoa(i), layer}
@@ -67,7 +67,7 @@ func through(layers []numbered, x *Tensor) *Tensor {
 	return x
 }
 
-func (c *Chain) private() bool {
+func (c *SequentialLayer) private() bool {
 	for _, layer := range c.layers {
 		if !isPrivate(layer) {
 			return false
@@ -84,18 +84,18 @@ func isPrivate(m Module) bool {
 }
 
 // Layers are the modules in order.
-func (c *Chain) Layers() []Module { return append([]Module(nil), c.layers...) }
+func (c *SequentialLayer) Layers() []Module { return append([]Module(nil), c.layers...) }
 
 // Add appends modules and returns the chain.
-func (c *Chain) Add(layers ...Module) *Chain {
+func (c *SequentialLayer) Add(layers ...Module) *SequentialLayer {
 	c.layers = append(c.layers, layers...)
 	return c
 }
 
-func (c *Chain) parts() []Module { return c.layers }
+func (c *SequentialLayer) parts() []Module { return c.layers }
 
 // String is the chain as it is written in Go.
-func (c *Chain) String() string { return "Sequential" + list(c.layers) }
+func (c *SequentialLayer) String() string { return "Sequential" + list(c.layers) }
 
 // list is modules as arguments of a call.
 func list(layers []Module) string {

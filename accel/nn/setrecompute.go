@@ -14,14 +14,14 @@ import (
 // forward pass. It returns the number of chains that this cuts, those of at least
 // two modules; what no chain holds is left alone, and [Recompute] is for it.
 func SetRecompute(model any, on bool) (chains int) {
-	inner := map[*Chain]bool{}
+	inner := map[*SequentialLayer]bool{}
 	walk(model, func(_ []string, v any) {
-		c, ok := v.(*Chain)
+		c, ok := v.(*SequentialLayer)
 		if !ok {
 			return
 		}
 		walk(c.layers, func(_ []string, v any) { // which are cut with c
-			if within, ok := v.(*Chain); ok {
+			if within, ok := v.(*SequentialLayer); ok {
 				inner[within] = true
 			}
 		})
@@ -34,10 +34,10 @@ func SetRecompute(model any, on bool) (chains int) {
 }
 
 // flat is the modules of a chain and of the chains in it.
-func (c *Chain) flat() []numbered {
+func (c *SequentialLayer) flat() []numbered {
 	var all []numbered
 	for _, layer := range c.numbered() {
-		within, ok := layer.module.(*Chain)
+		within, ok := layer.module.(*SequentialLayer)
 		if !ok {
 			all = append(all, layer)
 			continue
@@ -50,7 +50,7 @@ func (c *Chain) flat() []numbered {
 }
 
 // segments is Forward part by part.
-func (c *Chain) segments(x *Tensor) *Tensor {
+func (c *SequentialLayer) segments(x *Tensor) *Tensor {
 	layers := c.flat()
 	parts := int(math.Ceil(math.Sqrt(float64(len(layers)))))
 	in := x

@@ -58,7 +58,7 @@ func (t *Table) run(model Module, shape []int) (err error) {
 	defer Catch(&err)
 	x := tensor.Zeros(append([]int{1}, shape...)...)
 	counted := map[*Tensor]bool{}
-	if c, ok := model.(*Chain); ok {
+	if c, ok := model.(*SequentialLayer); ok {
 		t.chain("", c, x, counted)
 		return nil
 	}
@@ -70,11 +70,11 @@ func (t *Table) run(model Module, shape []int) (err error) {
 
 // chain adds the layers of a chain, and those of chains within it, and returns
 // the output. Path is that of the chain, with a dot at its end.
-func (t *Table) chain(path string, c *Chain, x *Tensor, counted map[*Tensor]bool) *Tensor {
+func (t *Table) chain(path string, c *SequentialLayer, x *Tensor, counted map[*Tensor]bool) *Tensor {
 	for i, layer := range c.layers {
 		number := path + strconv.Itoa(i)
 		switch inner := layer.(type) {
-		case *Chain:
+		case *SequentialLayer:
 			x = t.chain(number+".", inner, x, counted)
 			continue
 		case *residual:
@@ -110,9 +110,9 @@ func (t *Table) layer(path string, m Module, x, y *Tensor, ops []tensor.Computed
 		case !ok || counted[p]:
 			return
 		case p.RequiresGrad():
-			r.Parameters += p.Len()
+			r.Parameters += p.Numel()
 		default:
-			r.Frozen += p.Len()
+			r.Frozen += p.Numel()
 		}
 		counted[p] = true
 	})

@@ -19,7 +19,7 @@ type block struct {
 	constant *Tensor
 	ctx      context.Context
 	numbers  []float64
-	deep     map[string][]*Linear
+	deep     map[string][]*DenseLayer
 	next     *block
 	any      any
 }
@@ -69,7 +69,7 @@ func names(model any) []string {
 }
 
 func TestNamedParameters(t *testing.T) {
-	dense := func() *Linear { return &Linear{Weight: parameter(), Bias: parameter()} }
+	dense := func() *DenseLayer { return &DenseLayer{Weight: parameter(), Bias: parameter()} }
 	cyclic := &block{scale: parameter()}
 	cyclic.next = cyclic
 	shared := dense()
@@ -93,12 +93,12 @@ func TestNamedParameters(t *testing.T) {
 		{"layer", dense(), []string{"weight", "bias"}},
 		{"chain", Sequential(dense(), ReLU(), Sequential(dense())), []string{"0.weight", "0.bias", "2.0.weight", "2.0.bias"}},
 		{"residual", Residual(dense()), []string{"0.weight", "0.bias"}},
-		{"custom", Custom(func(x *Tensor) *Tensor { return x }, dense()), []string{"0.weight", "0.bias"}},
+		{"custom", Lambda(func(x *Tensor) *Tensor { return x }, dense()), []string{"0.weight", "0.bias"}},
 		{"private fields", &block{up: dense(), scale: parameter(), constant: tensor.Zeros(1)}, []string{"up.weight", "up.bias", "scale"}},
 		{"a struct, no pointer", block{up: dense()}, []string{"up.weight", "up.bias"}},
 		{"a module, no pointer", Sequential(value{parameter()}), []string{"0.weight"}},
 		{"embedded", &embedded{base{parameter()}, parameter()}, []string{"weight", "bias"}},
-		{"maps in order", &block{deep: map[string][]*Linear{"b": {dense()}, "a": {nil, dense()}}},
+		{"maps in order", &block{deep: map[string][]*DenseLayer{"b": {dense()}, "a": {nil, dense()}}},
 			[]string{"deep.a.1.weight", "deep.a.1.bias", "deep.b.0.weight", "deep.b.0.bias"}},
 		{"cycle", cyclic, []string{"scale"}},
 		{"shared", Sequential(shared, shared), []string{"0.weight", "0.bias"}},
@@ -108,7 +108,7 @@ func TestNamedParameters(t *testing.T) {
 		{"interpreted", interpreted, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},
 		{"wrapped", Sequential(wrapper{IValue: interpreted}), []string{"0.fc.weight", "0.fc.bias", "0.Out.weight", "0.Out.bias"}},
 		{"boxed", box{interpreted}, []string{"fc.weight", "fc.bias", "Out.weight", "Out.bias"}},
-		{"boxed with its type", typed{box{&struct{ Xfc *Linear }{dense()}}, reflect.TypeFor[*struct{ fc *Linear }]()}, []string{"fc.weight", "fc.bias"}},
+		{"boxed with its type", typed{box{&struct{ Xfc *DenseLayer }{dense()}}, reflect.TypeFor[*struct{ fc *DenseLayer }]()}, []string{"fc.weight", "fc.bias"}},
 		{"boxed in a chain", Sequential(box{interpreted}, dense()), []string{"0.fc.weight", "0.fc.bias", "0.Out.weight", "0.Out.bias", "1.weight", "1.bias"}},
 	}
 	for _, tt := range tests {
@@ -173,7 +173,7 @@ func TestWalkStaysInTheModel(t *testing.T) {
 func BenchmarkParameters(b *testing.B) {
 	model := Sequential()
 	for range 10 {
-		model.Add(&Linear{Weight: parameter(), Bias: parameter()}, ReLU())
+		model.Add(&DenseLayer{Weight: parameter(), Bias: parameter()}, ReLU())
 	}
 	b.ReportAllocs()
 	for b.Loop() {

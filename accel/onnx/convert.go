@@ -21,15 +21,15 @@ var converters = map[string]converter{
 	"AddScalar": addScalar, "MulScalar": mulScalar, "PowScalar": powScalar, "AtLeast": atLeast, "AtMost": atMost,
 
 	"And": masks("And"), "Or": masks("Or"), "Not": masks("Not"),
-	"Equal": comparison("Equal"), "Greater": comparison("Greater"), "Where": where, "Cast": cast,
+	"Eq": comparison("Equal"), "Greater": comparison("Greater"), "Where": where, "Cast": cast,
 
 	"Alias": same1, "Copy": same1, "Finite": same1, "Fill": fill,
-	"Reshape": reshape, "Transpose": transpose, "Slice": slice, "Pad": pad, "Expand": expand, "Concat": concat,
+	"Reshape": reshape, "Permute": transpose, "Slice": slice, "Pad": pad, "Expand": expand, "Concat": concat,
 
 	"Sum": sum, "Max": maximum, "ArgMax": argMax, "CumSum": cumSum,
 	"Softmax": rows("Softmax"), "LogSoftmax": rows("LogSoftmax"), "CrossEntropy": crossEntropy,
 
-	"Gather": gather, "Index": index, "OneHot": oneHot, "ScatterAdd": scatterAdd,
+	"IndexSelect": gather, "Index": index, "OneHot": oneHot, "IndexAdd": scatterAdd,
 
 	"Linear": linear, "ByteLinear": byteLinear, "Quantized": quantized, "MatMul": direct("MatMul"), "Attention": attention,
 	"Conv2D": conv, "MaxPool2D": maxPool, "AvgPool2D": avgPool,

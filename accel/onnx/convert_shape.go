@@ -163,7 +163,7 @@ var ofRows = map[string]func(e *emitter, s *step, x string) string{
 }
 
 func transpose(e *emitter, s *step) (string, error) {
-	return e.node("Transpose", []string{e.in(s, 0)}, attribute{"perm", of[ir.Transpose](s)[0].Perm}), nil
+	return e.node("Transpose", []string{e.in(s, 0)}, attribute{"perm", of[ir.Permute](s)[0].Perm}), nil
 }
 
 // slice has bounds that stay, or that are at a fixed distance from the end.

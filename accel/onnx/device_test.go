@@ -77,7 +77,7 @@ func TestWhileOthersCompute(t *testing.T) {
 			_ = loss.Item()
 		}
 	})
-	for model, want := range map[*nn.Chain]string{first: wantFirst, second: wantSecond} {
+	for model, want := range map[*nn.SequentialLayer]string{first: wantFirst, second: wantSecond} {
 		exporting.Go(func() {
 			for range 20 {
 				m, err := onnx.Build(model, x)

@@ -92,7 +92,7 @@ func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Opt
 		if input >= len(examples) {
 			return nil, fmt.Errorf("onnx: Axes(%d): there are %d inputs, counted from 0", input, len(examples))
 		}
-		if n := examples[input].Rank(); len(names) > n {
+		if n := examples[input].NDim(); len(names) > n {
 			return nil, fmt.Errorf("onnx: Axes(%d): %d names for an input of %d axes", input, len(names), n)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // tied gives logits by the transpose of its embedding.
 type tied struct {
 	tokens nn.Module
-	output *nn.Linear
+	output *nn.DenseLayer
 	twice  nn.Module
 }
 
@@ -50,11 +50,11 @@ func hostileRows() []parity {
 			examples: one(randn(1, 2, 5, 6)), options: []onnx.Option{onnx.Axes(0, "batch", "time")}},
 		{name: "recurrent", model: newRecurrent(), examples: one(randn(1, 2, 5, 3))},
 		{name: "a tensor that is filled on the way", examples: one(randn(1, 2, 4)), function: func(in []T) []T {
-			sum := tensor.Zeros(in[0].Dim(0), 4)
+			sum := tensor.Zeros(in[0].Size(0), 4)
 			for range 3 {
 				sum.Assign(sum.MulScalar(0.5).Add(in[0]))
 			}
-			return one(sum.MulScalar(1 / float64(in[0].Dim(0))))
+			return one(sum.MulScalar(1 / float64(in[0].Size(0))))
 		}},
 		{name: "a weight that is seen in many ways", examples: one(randn(1, 2, 4)), function: func(in []T) []T {
 			return one(in[0].MatMul(w.T()).Add(in[0].MatMul(w.Detach())).Add(w.Slice(0, 1, 2)).Mul(w.Reshape(16).Slice(0, 3, 7)))
@@ -111,8 +111,8 @@ type recurrent struct {
 func newRecurrent() *recurrent { return &recurrent{nn.Dense(6), nn.Dense(6, nn.NoBias()), nn.Dense(2)} }
 
 func (r *recurrent) Forward(x *tensor.Tensor) *tensor.Tensor {
-	h := tensor.Zeros(x.Dim(0), 6)
-	for t := range x.Dim(1) {
+	h := tensor.Zeros(x.Size(0), 6)
+	for t := range x.Size(1) {
 		h = r.in.Forward(x.Slice(1, t, t+1).Reshape(-1, 3)).Add(r.state.Forward(h)).Tanh()
 	}
 	return r.out.Forward(h)
@@ -130,10 +130,10 @@ func ofBytes(model nn.Module, x *tensor.Tensor) nn.Module {
 
 // placesInGo counts the places of a sequence in Go.
 func placesInGo(in []*tensor.Tensor) []*tensor.Tensor {
-	t := in[0].Dim(1)
+	t := in[0].Size(1)
 	at := make([]int, t)
 	for i := range at {
 		at[i] = i
 	}
-	return one(in[0].Add(randn(5, 32, 4).Gather(tensor.FromInts(at, 1, t))).Add(tensor.Full(0.5, in[0].Dim(0), t, 1)))
+	return one(in[0].Add(randn(5, 32, 4).IndexSelect(tensor.FromInts(at, 1, t))).Add(tensor.Full(0.5, in[0].Size(0), t, 1)))
 }

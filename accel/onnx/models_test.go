@@ -64,14 +64,14 @@ func layerRows() []parity {
 		named("convolution with options", row("Conv2D", nn.Conv2D(6, 3, nn.Stride(2), nn.Padding(2), nn.Dilation(2), nn.Groups(2), nn.NoBias()), image)),
 		named("convolution of the same size", row("Conv2D", nn.Conv2D(4, 3, nn.Same()), image)),
 		named("convolution of any size", parity{
-			model: nn.Sequential(nn.Conv2D(4, 3), nn.MaxPool(2), nn.GlobalAvgPool()), examples: one(image), options: []onnx.Option{onnx.Axes(0, "batch", "", "height", "width")},
+			model: nn.Sequential(nn.Conv2D(4, 3), nn.MaxPool2D(2), nn.GlobalAvgPool2D()), examples: one(image), options: []onnx.Option{onnx.Axes(0, "batch", "", "height", "width")},
 			more: [][]*tensor.Tensor{one(randn(1, 1, 4, 4, 4)), one(randn(1, 3, 4, 11, 6)), one(randn(1, 17, 4, 5, 20))},
 		}),
-		row("MaxPool", nn.MaxPool(2), image),
-		named("overlapping pool", row("MaxPool", nn.MaxPool(3, nn.Stride(2), nn.Padding(1)), image)),
-		row("AvgPool", nn.AvgPool(2), image),
-		named("overlapping average", row("AvgPool", nn.AvgPool(3, nn.Stride(2), nn.Padding(1)), image)),
-		row("GlobalAvgPool", nn.GlobalAvgPool(), image),
+		row("MaxPool2D", nn.MaxPool2D(2), image),
+		named("overlapping pool", row("MaxPool2D", nn.MaxPool2D(3, nn.Stride(2), nn.Padding(1)), image)),
+		row("AvgPool2D", nn.AvgPool2D(2), image),
+		named("overlapping average", row("AvgPool2D", nn.AvgPool2D(3, nn.Stride(2), nn.Padding(1)), image)),
+		row("GlobalAvgPool2D", nn.GlobalAvgPool2D(), image),
 		row("ReLU", nn.ReLU(), image),
 		row("GELU", nn.GELU(), image),
 		row("Tanh", nn.Tanh(), image),
@@ -102,7 +102,7 @@ func layerRows() []parity {
 		row("Residual", nn.Residual(nn.Dense(4), nn.ReLU()), randn(8, 2, 4)),
 		row("Repeat", nn.Repeat(3, func(int) nn.Module { return nn.Dense(4) }), randn(8, 2, 4)),
 		row("Recompute", nn.Recompute(nn.Dense(4), nn.ReLU(), nn.Dense(2)), randn(8, 2, 4)),
-		row("Custom", nn.Custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(x.Sin()) }), randn(8, 2, 4)),
+		row("Lambda", nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(x.Sin()) }), randn(8, 2, 4)),
 	}
 }
 
@@ -120,9 +120,9 @@ func resNet9() nn.Module {
 		return nn.Sequential(nn.Conv2D(out, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU()).Add(more...)
 	}
 	return nn.Sequential(
-		conv(8), conv(16, nn.MaxPool(2)), nn.Residual(conv(16), conv(16)),
-		conv(24, nn.MaxPool(2)), conv(32, nn.MaxPool(2)), nn.Residual(conv(32), conv(32)),
-		nn.MaxPool(4), nn.Flatten(), nn.Dense(10, nn.NoBias()),
+		conv(8), conv(16, nn.MaxPool2D(2)), nn.Residual(conv(16), conv(16)),
+		conv(24, nn.MaxPool2D(2)), conv(32, nn.MaxPool2D(2)), nn.Residual(conv(32), conv(32)),
+		nn.MaxPool2D(4), nn.Flatten(), nn.Dense(10, nn.NoBias()),
 	)
 }
 
@@ -141,9 +141,9 @@ func newBlend() *blend {
 }
 
 func (b *blend) Forward(x *tensor.Tensor) *tensor.Tensor {
-	n, t := x.Dim(0), x.Dim(1)
+	n, t := x.Size(0), x.Size(1)
 	h := b.up.Forward(x).Mul(b.gate.Forward(x).SiLU())
-	h = h.Reshape(n*t, 3, 4).Transpose(0, 2, 1).Reshape(n, t, 12)
+	h = h.Reshape(n*t, 3, 4).Permute(0, 2, 1).Reshape(n, t, 12)
 	for _, p := range b.parts {
 		h = p.Forward(h)
 	}
@@ -156,8 +156,8 @@ func (b *blend) Forward(x *tensor.Tensor) *tensor.Tensor {
 func modelRows() []parity {
 	autoencoder := nn.Sequential(nn.Dense(16), nn.ReLU(), nn.Dense(3), nn.Tanh(), nn.Dense(16), nn.ReLU(), nn.Dense(20), nn.Sigmoid())
 	cnn := nn.Sequential(
-		nn.Conv2D(8, 3, nn.Padding(1)), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
-		nn.Residual(nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU()), nn.AvgPool(2), nn.Flatten(), nn.Dropout(0.3), nn.Dense(10))
+		nn.Conv2D(8, 3, nn.Padding(1)), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
+		nn.Residual(nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU()), nn.AvgPool2D(2), nn.Flatten(), nn.Dropout(0.3), nn.Dense(10))
 	nine := resNet9()
 	for i := range 3 { // so that statistics are not those of the beginning
 		cnn.Forward(randn(uint64(i), 8, 3, 12, 12).AddScalar(0.5))

@@ -15,7 +15,7 @@ func nonFiniteRows() []parity {
 	y := tensor.New([]float32{1, nan, 2, nan, inf, -inf, 0, 3}, 2, 4)
 	var rows []parity
 	for name, f := range map[string]func(a, b T) T{
-		"Maximum": T.Maximum, "Minimum": T.Minimum, "Equal": T.Equal, "Greater": T.Greater, "Pow": T.Pow, "Div": T.Div,
+		"Maximum": T.Maximum, "Minimum": T.Minimum, "Eq": T.Eq, "Greater": T.Greater, "Pow": T.Pow, "Div": T.Div,
 		"Where":     func(a, b T) T { return tensor.Where(a, a, b) },
 		"ReLU":      func(a, _ T) T { return a.ReLU() },
 		"Clamp":     func(a, _ T) T { return a.Clamp(-1, 1) },

@@ -44,7 +44,7 @@ func opRows() []parity {
 	unary("RequireFinite", func(x T) T { return x.RequireFinite("x").Neg() }, x)
 	unary("Dropout", func(x T) T { return x.Dropout(0.5, nil, false).Neg() }, x)
 	for name, f := range map[string]func(a, b T) T{
-		"Add": T.Add, "Sub": T.Sub, "Mul": T.Mul, "Maximum": T.Maximum, "Minimum": T.Minimum, "Equal": T.Equal, "Greater": T.Greater, "Less": T.Less,
+		"Add": T.Add, "Sub": T.Sub, "Mul": T.Mul, "Maximum": T.Maximum, "Minimum": T.Minimum, "Eq": T.Eq, "Greater": T.Greater, "Less": T.Less,
 	} {
 		add(name, func(in []T) T { return f(in[0], in[1]) }, []T{x, y})
 	}
@@ -77,32 +77,32 @@ func opRows() []parity {
 	unary("LogSoftmax", func(x T) T { return x.LogSoftmax(-1) }, x)
 	unary("OneHot", func(x T) T { return x.OneHot(5) }, tokens(5, 2, 3))
 
-	unary("Transpose", func(x T) T { return x.Transpose(2, 0, 1) }, x)
-	unary("Reshape", func(x T) T { return x.Reshape(-1, 2, 2).Reshape(x.Dim(0), 12) }, x)
+	unary("Permute", func(x T) T { return x.Permute(2, 0, 1) }, x)
+	unary("Reshape", func(x T) T { return x.Reshape(-1, 2, 2).Reshape(x.Size(0), 12) }, x)
 	named("reshape of two axes", "Reshape", func(in []T) T {
-		n, t := in[0].Dim(0), in[0].Dim(1)
-		return in[0].Reshape(n*t, 2, 2).Transpose(0, 2, 1).Reshape(n, t, 4).Transpose(1, 0, 2).Reshape(t, 2, n, 2)
+		n, t := in[0].Size(0), in[0].Size(1)
+		return in[0].Reshape(n*t, 2, 2).Permute(0, 2, 1).Reshape(n, t, 4).Permute(1, 0, 2).Reshape(t, 2, n, 2)
 	}, []T{randn(1, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
 	named("ones", "Reshape", func(in []T) T {
-		n := in[0].Dim(0)
+		n := in[0].Size(0)
 		return in[0].Reshape(n, 1, 3, 1, 4).Reshape(n, 3, 4, 1).Reshape(1, n, 3, 4).Reshape(n, 3, 1, 4)
 	}, []T{x})
 	unary("Flatten", func(x T) T { return x.Flatten(1) }, x)
 	unary("Slice", func(x T) T { return x.Slice(1, 1, 3) }, x)
 	named("the last place", "Slice", func(in []T) T {
-		t := in[0].Dim(1)
+		t := in[0].Size(1)
 		return in[0].Slice(1, t-1, t)
 	}, []T{randn(1, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
-	named("all but the first", "Slice", func(in []T) T { return in[0].Slice(1, 1, in[0].Dim(1)) }, []T{randn(1, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
+	named("all but the first", "Slice", func(in []T) T { return in[0].Slice(1, 1, in[0].Size(1)) }, []T{randn(1, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
 	named("half of a pair", "Slice", func(in []T) T {
-		n := in[0].Dim(0)
+		n := in[0].Size(0)
 		both := tensor.Concat(0, in[0], in[0].Neg())
 		return both.Slice(0, n, 2*n).Sub(both.Slice(0, 0, n))
 	}, []T{x})
 	unary("Pad", func(x T) T { return x.Pad(1, 2, 1) }, x)
 	named("pad of the batch", "Pad", func(in []T) T { return in[0].Pad(0, 1, 0) }, []T{x})
-	named("pad by the batch", "Pad", func(in []T) T { return in[0].Pad(1, in[0].Dim(0), 0) }, []T{x})
-	unary("Expand", func(x T) T { return x.Reshape(x.Dim(0), 1, 3, 4).Expand(x.Dim(0), 5, 3, 4) }, x)
+	named("pad by the batch", "Pad", func(in []T) T { return in[0].Pad(1, in[0].Size(0), 0) }, []T{x})
+	unary("Expand", func(x T) T { return x.Reshape(x.Size(0), 1, 3, 4).Expand(x.Size(0), 5, 3, 4) }, x)
 	add("Concat", func(in []T) T { return tensor.Concat(1, in[0], in[1], in[0]) }, []T{x, y})
 	named("concat of batches", "Concat", func(in []T) T { return tensor.Concat(0, in[0], in[1]) }, []T{x, y})
 
@@ -116,18 +116,18 @@ func opRows() []parity {
 		named("cast there and back, "+d.String(), "Cast", func(in []T) T { return in[0].MulScalar(3).Cast(d).Cast(tensor.Float32) }, []T{x})
 		named("cast from "+d.String(), "Cast", func(in []T) T { return in[0].Cast(tensor.Float32).Neg() }, []T{x.MulScalar(3).Cast(d)}).unrunnable = why
 	}
-	named("integers compared", "Equal", func(in []T) T { return in[0].Equal(in[1]).Add(in[0].Greater(in[1])) }, []T{tokens(3, 2, 4), tokens(3, 2, 4).Reshape(2, 4)})
+	named("integers compared", "Eq", func(in []T) T { return in[0].Eq(in[1]).Add(in[0].Greater(in[1])) }, []T{tokens(3, 2, 4), tokens(3, 2, 4).Reshape(2, 4)})
 	named("bytes compared", "Less", func(in []T) T { return in[0].Less(tensor.FromBytes([]byte{3, 4, 0, 1}, 4)) }, []T{tokens(6, 2, 4).Cast(tensor.Uint8)})
 
-	unary("Gather", func(x T) T { return randn(9, 5, 3, 2).Gather(x) }, tokens(5, 2, 3))
+	unary("IndexSelect", func(x T) T { return randn(9, 5, 3, 2).IndexSelect(x) }, tokens(5, 2, 3))
 	unary("Embedding", func(x T) T { return tensor.Embedding(randn(9, 5, 3), x) }, tokens(5, 2, 3))
-	named("rows of the batch", "Gather", func(in []T) T { return in[0].Gather(tensor.FromInts([]int{0, 0}, 2)) }, []T{x})
-	add("ScatterAdd", func(in []T) T { return in[0].ScatterAdd(in[1], 5) }, []T{randn(9, 2, 3, 4), tokens(5, 2, 3)})
-	named("scatter to the batch", "ScatterAdd", func(in []T) T { return in[0].ScatterAdd(in[1], in[0].Dim(0)) }, []T{randn(9, 2, 3, 4), tokens(1, 2, 3)})
+	named("rows of the batch", "IndexSelect", func(in []T) T { return in[0].IndexSelect(tensor.FromInts([]int{0, 0}, 2)) }, []T{x})
+	add("IndexAdd", func(in []T) T { return in[0].IndexAdd(in[1], 5) }, []T{randn(9, 2, 3, 4), tokens(5, 2, 3)})
+	named("scatter to the batch", "IndexAdd", func(in []T) T { return in[0].IndexAdd(in[1], in[0].Size(0)) }, []T{randn(9, 2, 3, 4), tokens(1, 2, 3)})
 
 	add("MatMul", func(in []T) T { return in[0].MatMul(in[1]) }, []T{x, randn(2, 2, 4, 5)})
 	named("product with a matrix", "MatMul", func(in []T) T { return in[0].MatMul(randn(2, 4, 5)) }, []T{randn(2, 2, 6, 4)}, onnx.Axes(0, "batch", "time"))
-	named("product of broadcast batches", "MatMul", func(in []T) T { return in[0].Reshape(in[0].Dim(0), 1, 3, 4).MatMul(randn(2, 5, 4, 2)) }, []T{x})
+	named("product of broadcast batches", "MatMul", func(in []T) T { return in[0].Reshape(in[0].Size(0), 1, 3, 4).MatMul(randn(2, 5, 4, 2)) }, []T{x})
 	unary("Linear", func(x T) T { return tensor.Linear(x, randn(2, 5, 4), randn(3, 5)) }, x)
 	unary("Conv2D", func(x T) T {
 		return tensor.Conv2D(x, randn(2, 4, 1, 3, 2), randn(3, 4), tensor.Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 0}, Dilation: [2]int{1, 2}, Groups: 4})
@@ -152,13 +152,13 @@ func opRows() []parity {
 	add("Attention", func(in []T) T { return tensor.Attention(in[0], in[1], in[2], false) }, heads, times...).more = lengths
 	named("causal attention", "Attention", func(in []T) T { return tensor.Attention(in[0], in[1], in[2], true) }, heads, times...).more = lengths
 	add("MaskedAttention", func(in []T) T {
-		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.Visibility{Causal: true, Lengths: in[3]})
+		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.AttentionMask{Causal: true, Lengths: in[3]})
 	}, append(heads[:3:3], tensor.FromInts([]int{3, 0}, 2)), times...)
 	named("attention with a mask", "MaskedAttention", func(in []T) T {
-		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.Visibility{Mask: in[3]})
+		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.AttentionMask{Mask: in[3]})
 	}, append(heads[:3:3], tokens(2, 2, 1, 6, 6)))
 	named("attention with a bias", "MaskedAttention", func(in []T) T {
-		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.Visibility{Bias: randn(4, 6, 6), Causal: true})
+		return tensor.MaskedAttention(in[0], in[1], in[2], tensor.AttentionMask{Bias: randn(4, 6, 6), Causal: true})
 	}, heads)
 
 	p = add("CrossEntropy", func(in []T) T { return tensor.CrossEntropy(in[0], in[1]) }, []T{randn(1, 2, 5), tokens(5, 2)})

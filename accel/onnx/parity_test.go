@@ -67,10 +67,10 @@ func (p *parity) inputs() [][]*tensor.Tensor {
 func repeated(x *tensor.Tensor, n int) *tensor.Tensor {
 	var parts []*tensor.Tensor
 	for i := range n {
-		k := i % x.Dim(0)
+		k := i % x.Size(0)
 		part := x.Slice(0, k, k+1)
 		if x.DType() == tensor.Float32 {
-			part = part.AddScalar(0.001 * float64(i/x.Dim(0)))
+			part = part.AddScalar(0.001 * float64(i/x.Size(0)))
 		}
 		parts = append(parts, part)
 	}

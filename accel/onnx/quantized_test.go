@@ -14,7 +14,7 @@ import (
 
 // ofIntegers is a model of 8-bit integers, whose ranges x tells.
 func ofIntegers(model nn.Module, x *tensor.Tensor, options ...quantize.Option) nn.Module {
-	classes := make([]int, x.Dim(0))
+	classes := make([]int, x.Size(0))
 	classes[0] = 1
 	set, err := data.FromTensors(x, tensor.FromInts(classes, len(classes)))
 	if err != nil {
@@ -43,10 +43,10 @@ func (b *gated) Forward(x *tensor.Tensor) *tensor.Tensor {
 func quantizedRows() []parity {
 	images := randn(11, 64, 2, 12, 10)
 	cnn := nn.Sequential(
-		nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
-		nn.Conv2D(12, 3, nn.Groups(2), nn.Stride(2), nn.Padding(2), nn.Dilation(2)), nn.ReLU(), nn.MaxPool(3, nn.Stride(1), nn.Padding(1)), nn.Dropout(0.1),
+		nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
+		nn.Conv2D(12, 3, nn.Groups(2), nn.Stride(2), nn.Padding(2), nn.Dilation(2)), nn.ReLU(), nn.MaxPool2D(3, nn.Stride(1), nn.Padding(1)), nn.Dropout(0.1),
 		nn.Flatten(), nn.Dense(16), nn.ReLU(), nn.Dense(5))
-	depthwise := nn.Sequential(nn.Conv2D(2, 3, nn.Groups(2), nn.NoBias()), nn.BatchNorm(), nn.Conv2D(6, 1), nn.ReLU(), nn.GlobalAvgPool(), nn.Dense(3, nn.NoBias()))
+	depthwise := nn.Sequential(nn.Conv2D(2, 3, nn.Groups(2), nn.NoBias()), nn.BatchNorm(), nn.Conv2D(6, 1), nn.ReLU(), nn.GlobalAvgPool2D(), nn.Dense(3, nn.NoBias()))
 	sequences := randn(12, 64, 5, 6)
 	far := nn.Dense(4)
 	far.Forward(randn(13, 2, 6))

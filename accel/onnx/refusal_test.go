@@ -30,7 +30,7 @@ func (m *replaces) Forward(x *tensor.Tensor) *tensor.Tensor {
 }
 
 func custom(f func(x *tensor.Tensor) *tensor.Tensor) nn.Module {
-	return nn.Sequential(nn.ReLU(), nn.Custom(f))
+	return nn.Sequential(nn.ReLU(), nn.Lambda(f))
 }
 
 func TestRefusals(t *testing.T) {
@@ -47,33 +47,33 @@ func TestRefusals(t *testing.T) {
 		path  string
 		op    string
 	}{
-		{"random", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Dropout(0.5, nil, true) }), onnx.ErrRandom, "layer 1, Custom(): Bernoulli: a file cannot draw random numbers", "1", "Bernoulli"},
+		{"random", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Dropout(0.5, nil, true) }), onnx.ErrRandom, "layer 1, Lambda(): Bernoulli: a file cannot draw random numbers", "1", "Bernoulli"},
 		{"a hidden dropout", custom(drop.Forward), onnx.ErrRandom, "give the modules", "1", "Bernoulli"},
 		{"random in Go", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(tensor.Randn(nil, 4)) }), onnx.ErrChanging, "of shape [4] that is another each time", "1", "Add"},
-		{"random of the size of the batch", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(tensor.Randn(nil, x.Dim(0), 4)) }), onnx.ErrChanging, "of shape [2 4] in Go, whose size follows", "1", "Add"},
+		{"random of the size of the batch", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(tensor.Randn(nil, x.Size(0), 4)) }), onnx.ErrChanging, "of shape [2 4] in Go, whose size follows", "1", "Add"},
 		{"an if of a number", custom(func(x *tensor.Tensor) *tensor.Tensor {
 			if x.Sum().Item() > 0 {
 				return x
 			}
 			return x.Neg()
-		}), onnx.ErrDataDependent, "layer 1, Custom(): Item: what Go does", "1", "Item"},
+		}), onnx.ErrDataDependent, "layer 1, Lambda(): Item: what Go does", "1", "Item"},
 		{"numbers through Go", custom(func(x *tensor.Tensor) *tensor.Tensor { return tensor.New(x.Data(), x.Shape()...).Add(x) }), onnx.ErrDataDependent, "Data: ", "1", "Data"},
 		{"an if of the size", custom(func(x *tensor.Tensor) *tensor.Tensor {
-			if x.Dim(0) > 3 {
+			if x.Size(0) > 3 {
 				return x.Tanh()
 			}
 			return x.Exp()
 		}), onnx.ErrChanging, "with batch 5 it computes Tanh of [5 4], with batch 2 Exp of [2 4]", "1", "Tanh"},
 		{"a loop over the batch", custom(func(x *tensor.Tensor) *tensor.Tensor {
-			for range x.Dim(0) {
+			for range x.Size(0) {
 				x = x.AddScalar(1)
 			}
 			return x
 		}), onnx.ErrChanging, "with batch 3 it computes 4 ops, with batch 2 3", "1", "AddScalar"},
-		{"a factor of the size", custom(func(x *tensor.Tensor) *tensor.Tensor { n := float64(x.Dim(0)); return x.MulScalar(n*n + 1) }), onnx.ErrChanging, "does not follow from the size", "1", "MulScalar"},
+		{"a factor of the size", custom(func(x *tensor.Tensor) *tensor.Tensor { n := float64(x.Size(0)); return x.MulScalar(n*n + 1) }), onnx.ErrChanging, "does not follow from the size", "1", "MulScalar"},
 		{"a counter", custom(func(x *tensor.Tensor) *tensor.Tensor { calls++; return x.AddScalar(float64(calls)) }), onnx.ErrChanging, "AddScalar", "1", "AddScalar"},
 		{"a matrix of the size", custom(func(x *tensor.Tensor) *tensor.Tensor {
-			n := x.Dim(0)
+			n := x.Size(0)
 			data := make([]float32, n*n)
 			for i := range n {
 				data[i*n+i] = 1
@@ -138,10 +138,10 @@ func TestMistakes(t *testing.T) {
 		{"wrong shape", func() (*onnx.Model, error) { return onnx.Build(nn.Sequential(nn.ReLU(), dense), randn(1, 2, 5)) }, "onnx: with batch 2: layer 1, Dense(3): Linear: [2 5] and [3 4]: x [N In] and w [Out In] are needed"},
 		{"an axis that stays", func() (*onnx.Model, error) { return onnx.Build(dense, x, onnx.Axes(0, "batch", "width")) }, "onnx: the model takes the example, but not with batch 2, width 3; Axes says which axes stay as they are: Linear: [2 3]"},
 		{"an axis that stays, seen late", func() (*onnx.Model, error) {
-			return onnx.Build(nn.Custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape(-1, 2) }, dense), randn(1, 4, 3))
+			return onnx.Build(nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape(-1, 2) }, dense), randn(1, 4, 3))
 		}, "onnx: the model takes the example, but not with batch 3; Axes says which axes stay as they are: Reshape"},
 		{"a batch of one", func() (*onnx.Model, error) {
-			return onnx.Build(nn.Custom(func(x *tensor.Tensor) *tensor.Tensor { return dense.Forward(x.Reshape(1, -1)) }), randn(1, 1, 4))
+			return onnx.Build(nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return dense.Forward(x.Reshape(1, -1)) }), randn(1, 1, 4))
 		}, "onnx: the model takes the example, but not with batch 2; Axes says"},
 		{"too many names", func() (*onnx.Model, error) { return onnx.Build(dense, x, onnx.Axes(0, "a", "b", "c")) }, "onnx: Axes(0): 3 names for an input of 2 axes"},
 		{"no such input", func() (*onnx.Model, error) { return onnx.Build(dense, x, onnx.Axes(1, "a")) }, "onnx: Axes(1): there are 1 inputs, counted from 0"},
@@ -206,7 +206,7 @@ func TestModes(t *testing.T) {
 			t.Error("the dropout is in evaluation mode after a panic")
 		}
 	}()
-	_, err = onnx.Build(nn.Sequential(drop, nn.Custom(func(*tensor.Tensor) *tensor.Tensor { panic("broken") })), x)
+	_, err = onnx.Build(nn.Sequential(drop, nn.Lambda(func(*tensor.Tensor) *tensor.Tensor { panic("broken") })), x)
 	t.Errorf("a panic became %v", err)
 }
 

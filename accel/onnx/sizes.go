@@ -50,7 +50,7 @@ func (o *options) plan(examples []*Tensor) (*plan, error) {
 	base := map[string]int{}
 	for i, x := range examples {
 		names, named := o.axes[i]
-		if !named && x.Rank() > 0 {
+		if !named && x.NDim() > 0 {
 			names = []string{batchAxis}
 		}
 		p.of = append(p.of, names)
@@ -58,7 +58,7 @@ func (o *options) plan(examples []*Tensor) (*plan, error) {
 			if name == "" {
 				continue
 			}
-			size := x.Dim(at)
+			size := x.Size(at)
 			if size < 1 {
 				return nil, fmt.Errorf("onnx: the example of input %d has the shape %v: axis %d, %q, must be at least 1 long", i, x.Shape(), at, name)
 			}

@@ -34,7 +34,7 @@ func TestSteadyStepsOnCUDA(t *testing.T) {
 			g := tensor.NewGenerator(1)
 			x, y := tensor.Randn(g, 16, 32), tensor.FromInts([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 16)
 			model := nn.Sequential(nn.Dense(32), nn.LayerNorm(), nn.ReLU(), nn.Dense(32), nn.BatchNorm(), nn.Dense(16))
-			opt, scaler := optim.AdamW(model, 1e-3), optim.NewScaler()
+			opt, scaler := optim.AdamW(model, 1e-3), optim.NewGradScaler()
 			step := func() {
 				var logits, loss *tensor.Tensor
 				cast(func() {

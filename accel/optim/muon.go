@@ -30,7 +30,7 @@ type muon struct{}
 func (muon) String() string { return "Muon" }
 
 func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options) {
-	if p.Rank() < 2 || p.Len() == 0 {
+	if p.NDim() < 2 || p.Numel() == 0 {
 		adamW{}.update(r, p, g, s, rate, o)
 		return
 	}
@@ -39,7 +39,7 @@ func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opt
 	}
 	r.assign(s.first, r.fade(r.add(r.times(s.first, o.momentum), r.times(g, 1-o.momentum))))
 	u := r.add(r.times(g, 1-o.momentum), r.times(s.first, o.momentum))
-	rows, columns := p.Dim(0), p.Len()/p.Dim(0)
+	rows, columns := p.Size(0), p.Numel()/p.Size(0)
 	step := r.orthogonal(r.keep(u.Reshape(rows, columns)))
 	length := rate * 0.2 * math.Sqrt(float64(max(rows, columns)))
 	r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(r.times(r.keep(step.Reshape(p.Shape()...)), length)))
@@ -53,7 +53,7 @@ func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opt
 // they grow small singular values the fastest.
 func (r *record) orthogonal(x *tensor.Tensor) *tensor.Tensor {
 	const a, b, c = 3.4445, -4.7750, 2.0315
-	tall := x.Dim(0) > x.Dim(1)
+	tall := x.Size(0) > x.Size(1)
 	if tall {
 		x = r.keep(x.T())
 	}

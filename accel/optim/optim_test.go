@@ -138,7 +138,7 @@ func TestClipNormEqualsPyTorch(t *testing.T) {
 	read(t, "optimizers.json", &g)
 	for _, c := range g.Clips {
 		a, b := tensor.Parameter(tensor.Zeros(3)), tensor.Parameter(tensor.Zeros(2, 2))
-		opt := optim.SGD([]*tensor.Tensor{a, b}, 1, optim.ClipNorm(c.Limit))
+		opt := optim.SGD([]*tensor.Tensor{a, b}, 1, optim.ClipGradNorm(c.Limit))
 		give(a, c.A)
 		give(b, c.B)
 		opt.Step()
@@ -153,8 +153,8 @@ func TestSchedules(t *testing.T) {
 	rate := g["rate"].(float64)
 	for name, s := range map[string]optim.Schedule{
 		"cosine":     optim.WarmupCosine(0, 20),
-		"step 5 0.5": optim.StepDecay(5, 0.5),
-		"one cycle":  optim.OneCycle(20),
+		"step 5 0.5": optim.StepLR(5, 0.5),
+		"one cycle":  optim.OneCycleLR(20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for step, want := range g[name].([]any) {
@@ -172,7 +172,7 @@ func TestPlateau(t *testing.T) {
 		Plateau []struct{ Loss, Rate float64 }
 	}
 	read(t, "schedules.json", &g)
-	s := optim.ReduceOnPlateau(2, 0.5)
+	s := optim.ReduceLROnPlateau(2, 0.5)
 	for i, w := range g.Plateau {
 		s.Observe(w.Loss)
 		if got := g.Rate * s.Factor(i); !(math.Abs(got-w.Rate) <= 1e-12) {
@@ -182,7 +182,7 @@ func TestPlateau(t *testing.T) {
 	if s.Factor(0) == 1 {
 		t.Error("the rate never fell")
 	}
-	s = optim.ReduceOnPlateau(0, 0.1)
+	s = optim.ReduceLROnPlateau(0, 0.1)
 	s.Observe(math.NaN())
 	if s.Factor(0) != 0.1 {
 		t.Error("NaN counts as better")
@@ -205,10 +205,10 @@ func TestScheduleEnds(t *testing.T) {
 		{optim.WarmupCosine(10, 4), 3, 0.4},
 		{optim.WarmupCosine(0, 0), 0, 0},
 		{optim.WarmupCosine(-1, -1), 0, 0},
-		{optim.StepDecay(0, 0.5), 3, 0.125},
-		{optim.OneCycle(1), 0, 1. / 25e4},
-		{optim.OneCycle(10), 2, 1},
-		{optim.OneCycle(10), 99, 1. / 25e4},
+		{optim.StepLR(0, 0.5), 3, 0.125},
+		{optim.OneCycleLR(1), 0, 1. / 25e4},
+		{optim.OneCycleLR(10), 2, 1},
+		{optim.OneCycleLR(10), 99, 1. / 25e4},
 	}
 	for _, tt := range tests {
 		if got := tt.s.Factor(tt.step); !(math.Abs(got-tt.want) <= 1e-12) {
@@ -221,7 +221,7 @@ func TestScheduleEnds(t *testing.T) {
 // corrections, replay one plan.
 func TestOnePlan(t *testing.T) {
 	p := tensor.Parameter(tensor.Ones(8))
-	opt := optim.AdamW(p, 0.1, optim.ClipNorm(0.5))
+	opt := optim.AdamW(p, 0.1, optim.ClipGradNorm(0.5))
 	for step := range 20 {
 		if step == 2 {
 			tensor.ResetStats()
@@ -290,10 +290,10 @@ func TestNames(t *testing.T) {
 		optim.SGD(nil, 0.1).String():        "SGD, learning rate 0.1",
 		optim.Momentum(0.9).String():        "Momentum(0.9)",
 		optim.WarmupCosine(10, 50).String(): "warm-up 10, cosine to 50",
-		optim.StepDecay(30, 0.1).String():   "× 0.1 every 30 steps",
-		optim.OneCycle(100).String():        "one cycle of 100 steps",
+		optim.StepLR(30, 0.1).String():      "× 0.1 every 30 steps",
+		optim.OneCycleLR(100).String():      "one cycle of 100 steps",
 		optim.Betas(0.9, 0.999).String():    "Betas(0.9, 0.999)",
-		optim.ClipNorm(1).String():          "ClipNorm(1)",
+		optim.ClipGradNorm(1).String():      "ClipGradNorm(1)",
 		optim.WeightDecay(0.01).String():    "WeightDecay(0.01)",
 		optim.Epsilon(1e-8).String():        "Epsilon(1e-08)",
 		optim.Nesterov().String():           "Nesterov()",
@@ -302,7 +302,7 @@ func TestNames(t *testing.T) {
 		optim.LAMB(nil, 0.1).String():       "LAMB, learning rate 0.1",
 		optim.Muon(nil, 0.1).String():       "Muon, learning rate 0.1",
 
-		optim.ReduceOnPlateau(3, 0.5).String(): "× 0.5 after 3 validations without a better loss",
+		optim.ReduceLROnPlateau(3, 0.5).String(): "× 0.5 after 3 validations without a better loss",
 	} {
 		if got != want {
 			t.Errorf("want %q, got %q", want, got)

@@ -93,13 +93,13 @@ func Epsilon(e float64) Option {
 	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}
 }
 
-// ClipNorm scales the gradients of a step down so that their common L2 norm is
+// ClipGradNorm scales the gradients of a step down so that their common L2 norm is
 // at most limit, over all parameters:
 //
 //	norm = √ Σ g²
 //	g    = g · min(1, limit / (norm + 1e-6))
-func ClipNorm(limit float64) Option {
-	return Option{fmt.Sprintf("ClipNorm(%g)", limit), func(o *options) { o.clipNorm = limit }}
+func ClipGradNorm(limit float64) Option {
+	return Option{fmt.Sprintf("ClipGradNorm(%g)", limit), func(o *options) { o.clipNorm = limit }}
 }
 
 // newOptimizer makes an optimiser for all that [nn.Parameters] finds in model.
@@ -133,14 +133,14 @@ func (o *Optimizer) step(g *guard) {
 	if c := trace.Active(); c != nil {
 		if c.First(o) {
 			for _, p := range nn.NamedParameters(o.model) {
-				p.Called(p.Name)
+				p.SetName(p.Name)
 			}
 		}
 		leave := c.Enter(trace.Scope{Name: o.Name, Phase: trace.Update})
 		defer leave()
 	}
 	if len(nn.Parameters(o.model)) == 0 {
-		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: are its layers in fields, and named behind the function of nn.Custom?"})
+		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: are its layers in fields, and named behind the function of nn.Lambda?"})
 	}
 	tensor.NoGrad(func() {
 		r := record{guard: g}
@@ -179,7 +179,7 @@ func (o *Optimizer) gradients(r *record) (parameters, gradients []*tensor.Tensor
 	return parameters, gradients
 }
 
-// clip replaces gradients by those of [ClipNorm].
+// clip replaces gradients by those of [ClipGradNorm].
 func clip(r *record, gradients []*tensor.Tensor, limit float64) {
 	if len(gradients) == 0 {
 		return

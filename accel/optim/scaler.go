@@ -7,21 +7,21 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Scaler keeps small gradients from vanishing in 16-bit floats: the loss is
+// GradScaler keeps small gradients from vanishing in 16-bit floats: the loss is
 // multiplied by a scale before Backward and the gradients are divided by it
 // before the update. The scale is found by trying, as by PyTorch's GradScaler
 // (Micikevicius et al., Mixed Precision Training, 2018): it starts at 2¹⁶; when
 // a gradient is infinite or NaN the step is skipped and the scale halved; after
 // 2000 steps in a row without that it is doubled.
 //
-//	scaler := optim.NewScaler()
+//	scaler := optim.NewGradScaler()
 //	…
 //	scaler.Scale(loss).Backward()
 //	scaler.Step(opt)
 //
 // The scale stays on the device, and so does the decision: nothing waits for it.
 // Value, Skipped, String and State do wait. It is for one goroutine.
-type Scaler struct {
+type GradScaler struct {
 	scale   *tensor.Tensor // scalars all
 	good    *tensor.Tensor // steps since the scale changed
 	skipped *tensor.Tensor
@@ -37,18 +37,18 @@ const (
 	scalerLimit   = 1 << 127 // beyond float32 every loss would be infinite
 )
 
-// NewScaler makes a scaler with a scale of 2¹⁶.
-func NewScaler() *Scaler { return newScaler(ScalerState{Scale: scalerStart}) }
+// NewGradScaler makes a scaler with a scale of 2¹⁶.
+func NewGradScaler() *GradScaler { return newScaler(GradScalerState{Scale: scalerStart}) }
 
-func newScaler(s ScalerState) *Scaler {
-	return &Scaler{
+func newScaler(s GradScalerState) *GradScaler {
+	return &GradScaler{
 		scale: tensor.Full(s.Scale), good: tensor.Full(float64(s.Good)), skipped: tensor.Full(float64(s.Skipped)),
 		used: tensor.Full(s.Scale), made: tensor.Ones(),
 	}
 }
 
 // Scale is the loss times the scale.
-func (s *Scaler) Scale(loss *tensor.Tensor) *tensor.Tensor {
+func (s *GradScaler) Scale(loss *tensor.Tensor) *tensor.Tensor {
 	if loss.DType() != tensor.Float64 {
 		return loss.Mul(s.scale)
 	}
@@ -60,11 +60,11 @@ func (s *Scaler) Scale(loss *tensor.Tensor) *tensor.Tensor {
 // Step divides the gradients by the scale and lets the optimiser step, clipping
 // included, unless one of them is infinite or NaN, and changes the scale by its
 // rule. It does not wait: see [Scaler.Last].
-func (s *Scaler) Step(o *Optimizer) {
+func (s *GradScaler) Step(o *Optimizer) {
 	tensor.NoGrad(func() {
 		var r record
 		sum := o.nonFinite(&r)
-		finite := r.keep(sum.Equal(r.keep(tensor.Zeros())))
+		finite := r.keep(sum.Eq(r.keep(tensor.Zeros())))
 		inverse := r.keep(r.keep(tensor.Ones()).Div(s.scale))
 		g := o.guarded(finite, inverse)
 		g.count(o.o)
@@ -78,7 +78,7 @@ func (s *Scaler) Step(o *Optimizer) {
 }
 
 // update is the rule by which the scale changes after a step.
-func (s *Scaler) update(r *record, finite *tensor.Tensor) {
+func (s *GradScaler) update(r *record, finite *tensor.Tensor) {
 	good := r.keep(tensor.Where(finite, r.keep(s.good.AddScalar(1)), r.keep(tensor.Zeros())))
 	grows := r.keep(r.keep(good.AddScalar(1 - scalerEvery)).ReLU()) // 1 when it is time, else 0
 	grown := r.keep(r.keep(r.times(s.scale, scalerGrowth).Minimum(r.keep(tensor.Full(scalerLimit)))).Maximum(s.scale))
@@ -90,33 +90,33 @@ func (s *Scaler) update(r *record, finite *tensor.Tensor) {
 
 // Last is the scale of the newest step and 1 if that was made, 0 if it was skipped,
 // as scalars to be read when it suits; the caller releases them.
-func (s *Scaler) Last() (scale, made *tensor.Tensor) { return s.used.Clone(), s.made.Clone() }
+func (s *GradScaler) Last() (scale, made *tensor.Tensor) { return s.used.Clone(), s.made.Clone() }
 
 // Value is the scale now.
-func (s *Scaler) Value() float64 { return s.scale.Item() }
+func (s *GradScaler) Value() float64 { return s.scale.Item() }
 
 // Skipped is the number of steps that were skipped.
-func (s *Scaler) Skipped() int { return int(s.skipped.Item()) }
+func (s *GradScaler) Skipped() int { return int(s.skipped.Item()) }
 
 // String is the scale and how often a step was skipped.
-func (s *Scaler) String() string {
+func (s *GradScaler) String() string {
 	return fmt.Sprintf("loss scale %g, %d steps skipped", s.Value(), s.Skipped())
 }
 
-// ScalerState is what a [Scaler] remembers, for a file.
-type ScalerState struct {
+// GradScalerState is what a [Scaler] remembers, for a file.
+type GradScalerState struct {
 	Scale   float64
 	Good    int // steps since the scale changed
 	Skipped int
 }
 
 // State is what the scaler remembers.
-func (s *Scaler) State() ScalerState {
-	return ScalerState{s.Value(), int(s.good.Item()), s.Skipped()}
+func (s *GradScaler) State() GradScalerState {
+	return GradScalerState{s.Value(), int(s.good.Item()), s.Skipped()}
 }
 
 // SetState goes on from what another scaler remembered.
-func (s *Scaler) SetState(state ScalerState) error {
+func (s *GradScaler) SetState(state GradScalerState) error {
 	if !(state.Scale > 0) || state.Scale > math.MaxFloat32 || state.Good < 0 || state.Good >= scalerEvery || state.Skipped < 0 {
 		return fmt.Errorf("optim: %+v is no state of a scaler", state)
 	}

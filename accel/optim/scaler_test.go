@@ -23,7 +23,7 @@ func TestScaler(t *testing.T) {
 	}
 	read(t, "scaler.json", &g)
 	p := tensor.Parameter(tensor.Ones(1))
-	opt, scaler := optim.SGD(p, 1.0/1024), optim.NewScaler()
+	opt, scaler := optim.SGD(p, 1.0/1024), optim.NewGradScaler()
 	skips, want, changes := 0, scaler.Value(), g.Changes
 	for step := range g.Steps {
 		factor := 0.5
@@ -69,25 +69,25 @@ func TestScaler(t *testing.T) {
 // the scale.
 func TestScalerClipsRealGradients(t *testing.T) {
 	p := tensor.Parameter(tensor.Zeros(2))
-	opt, scaler := optim.SGD(p, 1, optim.ClipNorm(1)), optim.NewScaler()
+	opt, scaler := optim.SGD(p, 1, optim.ClipGradNorm(1)), optim.NewGradScaler()
 	scaler.Scale(p.Mul(tensor.New([]float32{3, 4}, 2)).Sum()).Backward()
 	scaler.Step(opt)
 	closeTo(t, "parameter", p.Float64s(), []float64{-0.6, -0.8}, 1e-6)
 }
 
 func TestScalerState(t *testing.T) {
-	a, p := optim.NewScaler(), tensor.Parameter(tensor.Ones(1))
+	a, p := optim.NewGradScaler(), tensor.Parameter(tensor.Ones(1))
 	opt := optim.SGD(p, 0.1)
 	p.Sum().MulScalar(math.Inf(1)).Backward()
 	a.Step(opt)
-	b := optim.NewScaler()
+	b := optim.NewGradScaler()
 	if err := b.SetState(a.State()); err != nil {
 		t.Fatal(err)
 	}
 	if a.State() != b.State() || b.Value() != 1<<15 {
 		t.Errorf("%v became %v", a, b)
 	}
-	for _, bad := range []optim.ScalerState{{}, {Scale: -1}, {Scale: math.Inf(1)}, {Scale: 1, Good: 2000}, {Scale: 1, Skipped: -1}} {
+	for _, bad := range []optim.GradScalerState{{}, {Scale: -1}, {Scale: math.Inf(1)}, {Scale: 1, Good: 2000}, {Scale: 1, Skipped: -1}} {
 		if err := b.SetState(bad); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
@@ -162,7 +162,7 @@ func TestScalerLikeFloat64(t *testing.T) {
 	for name, make := range map[string]func(p any) *optim.Optimizer{
 		"SGD":   func(p any) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9), optim.WeightDecay(0.1)) },
 		"Adam":  func(p any) *optim.Optimizer { return optim.Adam(p, 0.1) },
-		"AdamW": func(p any) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.ClipNorm(1)) },
+		"AdamW": func(p any) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.ClipGradNorm(1)) },
 		"LAMB":  func(p any) *optim.Optimizer { return optim.LAMB(p, 0.1) },
 		"Muon":  func(p any) *optim.Optimizer { return optim.Muon(p, 0.1) },
 	} {
@@ -172,13 +172,13 @@ func TestScalerLikeFloat64(t *testing.T) {
 				return &pair{tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 2, 2)), tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 4))}
 			}
 			plain, scaled := model(), model()
-			a, b, scaler := make(plain), make(scaled), optim.NewScaler()
+			a, b, scaler := make(plain), make(scaled), optim.NewGradScaler()
 			for i, g := range gradients {
 				finite := true
 				for _, v := range g {
 					finite = finite && !math.IsNaN(v) && !math.IsInf(v, 0)
 				}
-				step := func(m *pair, o *optim.Optimizer, s *optim.Scaler) {
+				step := func(m *pair, o *optim.Optimizer, s *optim.GradScaler) {
 					o.ZeroGrad()
 					loss := m.A.Mul(tensor.FromFloat64s(g, 2, 2).Cast(tensor.Float32)).Sum()
 					if i%2 == 0 {

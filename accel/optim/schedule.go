@@ -49,8 +49,8 @@ func (s warmupCosine) String() string {
 	return fmt.Sprintf("warm-up %d, cosine to %d", s.warmup, s.total)
 }
 
-// StepDecay multiplies the rate by factor after every so many steps.
-func StepDecay(every int, factor float64) Schedule { return stepDecay{max(every, 1), factor} }
+// StepLR multiplies the rate by factor after every so many steps.
+func StepLR(every int, factor float64) Schedule { return stepDecay{max(every, 1), factor} }
 
 type stepDecay struct {
 	every  int
@@ -62,11 +62,11 @@ func (s stepDecay) String() string {
 	return fmt.Sprintf("× %g every %d steps", s.factor, s.every)
 }
 
-// OneCycle raises the rate from 1/25 of it to the whole during the first 30 %
+// OneCycleLR raises the rate from 1/25 of it to the whole during the first 30 %
 // of the steps and lowers it to 1/250 000 until the last, both along half a
 // cosine (Smith and Topin, Super-Convergence, 2018, with the constants of
 // PyTorch's OneCycleLR). Momentum stays as it is.
-func OneCycle(total int) Schedule { return oneCycle{max(total, 1)} }
+func OneCycleLR(total int) Schedule { return oneCycle{max(total, 1)} }
 
 type oneCycle struct{ total int }
 
@@ -83,9 +83,9 @@ func (s oneCycle) Factor(step int) float64 {
 
 func (s oneCycle) String() string { return fmt.Sprintf("one cycle of %d steps", s.total) }
 
-// Plateau lowers the learning rate when validation stops getting better. It is
-// told of each validation by Observe; [ReduceOnPlateau] makes it.
-type Plateau struct {
+// ReduceLROnPlateauSchedule lowers the learning rate when validation stops getting better. It is
+// told of each validation by Observe; [ReduceLROnPlateau] makes it.
+type ReduceLROnPlateauSchedule struct {
 	patience int
 	factor   float64
 
@@ -93,16 +93,16 @@ type Plateau struct {
 	bad       int // validations since the best
 }
 
-// ReduceOnPlateau multiplies the rate by factor once the validation loss has
+// ReduceLROnPlateau multiplies the rate by factor once the validation loss has
 // not fallen, by at least a ten-thousandth of itself, for more than patience
 // validations in a row; then it counts anew. It is PyTorch's ReduceLROnPlateau
 // with its defaults.
-func ReduceOnPlateau(patience int, factor float64) *Plateau {
-	return &Plateau{patience: max(patience, 0), factor: factor, now: 1, best: math.Inf(1)}
+func ReduceLROnPlateau(patience int, factor float64) *ReduceLROnPlateauSchedule {
+	return &ReduceLROnPlateauSchedule{patience: max(patience, 0), factor: factor, now: 1, best: math.Inf(1)}
 }
 
 // Observe tells of a validation loss. NaN is never better than another.
-func (p *Plateau) Observe(loss float64) {
+func (p *ReduceLROnPlateauSchedule) Observe(loss float64) {
 	const threshold = 1e-4
 	if loss < p.best*(1-threshold) {
 		p.best, p.bad = loss, 0
@@ -115,10 +115,10 @@ func (p *Plateau) Observe(loss float64) {
 }
 
 // Factor is what the losses so far have made of the rate, at any step.
-func (p *Plateau) Factor(int) float64 { return p.now }
+func (p *ReduceLROnPlateauSchedule) Factor(int) float64 { return p.now }
 
 // String names the schedule with its parameters.
-func (p *Plateau) String() string {
+func (p *ReduceLROnPlateauSchedule) String() string {
 	return fmt.Sprintf("× %g after %d validations without a better loss", p.factor, p.patience)
 }
 

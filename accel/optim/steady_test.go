@@ -19,7 +19,7 @@ func TestASteadyStepLeavesNothingBehind(t *testing.T) {
 	}
 	g := tensor.NewGenerator(1)
 	x, y := tensor.Randn(g, 2, 1, 4, 4), tensor.FromInts([]int{0, 1}, 2)
-	model := nn.Sequential(nn.Conv2D(2, 3), nn.ReLU(), nn.MaxPool(2), nn.Flatten(), nn.Dense(2))
+	model := nn.Sequential(nn.Conv2D(2, 3), nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dense(2))
 	opt := optim.Adam(model, 1e-3)
 	step := func() {
 		loss := nn.CrossEntropy(model.Forward(x), y)

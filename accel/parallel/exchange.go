@@ -85,14 +85,14 @@ func (x *exchange) dispatch() {
 			g := param.Grad()
 			x.missing = append(x.missing, g == nil)
 			if g == nil {
-				parts = append(parts, keep(tensor.Zeros(param.Len())))
+				parts = append(parts, keep(tensor.Zeros(param.Numel())))
 				if b.wide {
 					parts[len(parts)-1] = keep(parts[len(parts)-1].Cast(tensor.Float64))
 				}
 				continue
 			}
 			keep(g)
-			if g.DType().Half() {
+			if g.DType().Is16Bit() {
 				g = keep(g.Cast(tensor.Float32))
 			}
 			parts = append(parts, keep(g.Reshape(-1)))
@@ -224,7 +224,7 @@ func (x *exchange) unpack(absent []bool) (sums []*tensor.Tensor) {
 		flat := p.sums(b.wide)
 		from := 0
 		for _, param := range b.params {
-			to := from + param.Len()
+			to := from + param.Numel()
 			if absent == nil || !absent[at] {
 				x.assign(param, flat, from, to)
 			}
@@ -247,7 +247,7 @@ func (x *exchange) unpack(absent []bool) (sums []*tensor.Tensor) {
 func (x *exchange) assign(param, flat *tensor.Tensor, from, to int) {
 	part := flat.Slice(0, from, to)
 	g := part.Reshape(param.Shape()...)
-	if d := param.DType(); d.Half() {
+	if d := param.DType(); d.Is16Bit() {
 		narrow := g.Cast(d)
 		g.Release()
 		g = narrow

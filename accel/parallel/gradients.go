@@ -239,7 +239,7 @@ func (s *Gradients) fill(params []*tensor.Tensor) {
 	bytes := 0
 	for _, p := range params {
 		wide := p.DType() == tensor.Float64
-		size := p.Len() * 4
+		size := p.Numel() * 4
 		if wide {
 			size *= 2
 		}
@@ -248,7 +248,7 @@ func (s *Gradients) fill(params []*tensor.Tensor) {
 			s.whole = append(s.whole, now)
 		}
 		now.params = append(now.params, p)
-		now.length += p.Len()
+		now.length += p.Numel()
 		bytes += size
 	}
 	if len(s.whole) == 0 || s.whole[len(s.whole)-1].wide {

@@ -112,7 +112,7 @@ func TestOwnLoop(t *testing.T) {
 			return nil, err
 		}
 		for epoch := range 2 {
-			batches := set.Batches(16, data.Shuffle(1), data.Round(epoch), data.Shard(g.Rank(), g.Size()))
+			batches := set.Batches(16, data.Shuffle(1), data.Epoch(epoch), data.Shard(g.Rank(), g.Size()))
 			for batches.Next() {
 				b := batches.Batch()
 				opt.ZeroGrad()
@@ -135,7 +135,7 @@ func TestOwnLoop(t *testing.T) {
 		}
 		return weights, nil
 	}
-	alone, err := Join(t.Context(), At(Place{Size: 1}))
+	alone, err := Join(t.Context(), At(RankInfo{Size: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestScalersAgree(t *testing.T) {
 	well(t, all, func(ctx context.Context, g *Group) error {
 		w := tensor.Parameter(tensor.Ones(3))
 		model := []*tensor.Tensor{w}
-		opt, scaler, s := optim.SGD(model, 0.5), optim.NewScaler(), NewGradients(g, model)
+		opt, scaler, s := optim.SGD(model, 0.5), optim.NewGradScaler(), NewGradients(g, model)
 		if err := s.Begin(ctx); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 // Group is processes that compute together, and this one's place among them. The
 // owner calls Close.
 type Group struct {
-	place     Place
+	place     RankInfo
 	addresses []string
 	silence   time.Duration
 	bucket    int // bytes

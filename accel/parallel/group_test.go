@@ -349,7 +349,7 @@ func TestARankThatDies(t *testing.T) {
 
 func TestARankThatIsSilent(t *testing.T) {
 	// Rank 1 is stopped: its connections stand, and nothing comes.
-	all := ranks(t, 3, Silence(500*time.Millisecond))
+	all := ranks(t, 3, HeartbeatTimeout(500*time.Millisecond))
 	for _, l := range all[1].hub {
 		if l != nil {
 			l.sending.Lock()
@@ -439,7 +439,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestAloneIsAGroup(t *testing.T) {
-	g, err := Join(t.Context(), At(Place{Size: 1}))
+	g, err := Join(t.Context(), At(RankInfo{Size: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

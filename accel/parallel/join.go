@@ -14,7 +14,7 @@ import (
 type Option func(*joining)
 
 // At gives the place of this process, instead of the environment.
-func At(p Place) Option { return func(j *joining) { j.place = &p } }
+func At(p RankInfo) Option { return func(j *joining) { j.place = &p } }
 
 // Secret is what a process must know to join; without it that of the environment
 // variable QUERN_PARALLEL_SECRET. Ranks on several machines need one. Ranks of one
@@ -22,13 +22,13 @@ func At(p Place) Option { return func(j *joining) { j.place = &p } }
 // a secret that each user has in a file of the cache directory.
 func Secret(text string) Option { return func(j *joining) { j.secret = text } }
 
-// Patience is how long to wait for the other ranks; 2 minutes without it.
-func Patience(d time.Duration) Option { return func(j *joining) { j.patience = d } }
+// Timeout is how long to wait for the other ranks; 2 minutes without it.
+func Timeout(d time.Duration) Option { return func(j *joining) { j.patience = d } }
 
-// Silence is how long a rank may not be heard of before it counts as lost, although
+// HeartbeatTimeout is how long a rank may not be heard of before it counts as lost, although
 // its connection stands: that of a machine that has lost its power. It is 10 seconds
 // without it. A process that ends is noticed at once.
-func Silence(d time.Duration) Option { return func(j *joining) { j.silence = d } }
+func HeartbeatTimeout(d time.Duration) Option { return func(j *joining) { j.silence = d } }
 
 // Bucket is how many bytes of gradients go at once, the same on all ranks; 25 MiB without
 // it, as in PyTorch's DistributedDataParallel. Smaller ones are sooner on their way, and
@@ -49,7 +49,7 @@ const (
 
 // joining is one call of Join.
 type joining struct {
-	place    *Place
+	place    *RankInfo
 	secret   string
 	patience time.Duration
 	silence  time.Duration

@@ -28,7 +28,7 @@ func freeAddress(t testing.TB) string {
 }
 
 // joinAll joins with the places and secrets given, all at once.
-func joinAll(t testing.TB, places []Place, secrets []string, options ...Option) (groups []*Group, errs []error) {
+func joinAll(t testing.TB, places []RankInfo, secrets []string, options ...Option) (groups []*Group, errs []error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTime)
 	defer cancel()
@@ -48,10 +48,10 @@ func joinAll(t testing.TB, places []Place, secrets []string, options ...Option) 
 	return groups, errs
 }
 
-func places(address string, ranks ...int) []Place {
-	all := make([]Place, len(ranks))
+func places(address string, ranks ...int) []RankInfo {
+	all := make([]RankInfo, len(ranks))
 	for i, r := range ranks {
-		all[i] = Place{Rank: r, Size: 3, LocalRank: -1, Address: address}
+		all[i] = RankInfo{Rank: r, Size: 3, LocalRank: -1, Address: address}
 	}
 	return all
 }
@@ -83,7 +83,7 @@ func TestRankZeroCallsItselfLocalhost(t *testing.T) {
 	}
 	all := places(elsewhere, 0, 1, 2)
 	all[0].Address = net.JoinHostPort("localhost", port)
-	groups, errs := joinAll(t, all, []string{"s"}, Patience(10*time.Second))
+	groups, errs := joinAll(t, all, []string{"s"}, Timeout(10*time.Second))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +126,14 @@ func TestJoinAgainAtTheSameAddress(t *testing.T) {
 
 func TestRanksThatDoNotCome(t *testing.T) {
 	address := freeAddress(t)
-	_, errs := joinAll(t, []Place{{Rank: 0, Size: 4, Address: address}, {Rank: 2, Size: 4, Address: address}}, []string{"s"}, Patience(1500*time.Millisecond))
+	_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 4, Address: address}, {Rank: 2, Size: 4, Address: address}}, []string{"s"}, Timeout(1500*time.Millisecond))
 	for i, err := range errs {
 		var missing *MissingError
 		if !errors.As(err, &missing) || fmt.Sprint(missing.Ranks) != "[1 3]" || !strings.Contains(err.Error(), "ranks 1, 3 of 4 did not come to 127.0.0.1:") {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	_, errs = joinAll(t, places(address, 1), []string{"s"}, Patience(300*time.Millisecond))
+	_, errs = joinAll(t, places(address, 1), []string{"s"}, Timeout(300*time.Millisecond))
 	var unreachable *AddressError
 	if !errors.As(errs[0], &unreachable) || !strings.Contains(errs[0].Error(), "is rank 0 started there?") {
 		t.Error(errs[0])
@@ -146,7 +146,7 @@ func TestJoinIsInterrupted(t *testing.T) {
 	ends := make(chan error, 2)
 	for r := range 2 {
 		go func() {
-			_, err := Join(ctx, At(Place{Rank: r, Size: 3, Address: address}), Secret("s"))
+			_, err := Join(ctx, At(RankInfo{Rank: r, Size: 3, Address: address}), Secret("s"))
 			ends <- err
 		}()
 	}
@@ -174,13 +174,13 @@ func TestPortTaken(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		places func(address string) []Place
+		places func(address string) []RankInfo
 		want   string
 	}{
-		{"another size", func(a string) []Place {
-			return []Place{{Rank: 0, Size: 3, Address: a}, {Rank: 1, Size: 2, Address: a}}
+		{"another size", func(a string) []RankInfo {
+			return []RankInfo{{Rank: 0, Size: 3, Address: a}, {Rank: 1, Size: 2, Address: a}}
 		}, "it was started as one of 2 ranks, and rank 0 as one of 3"},
-		{"the same rank twice", func(a string) []Place { return places(a, 0, 1, 1) }, "rank 1 is there already, at 127.0.0.1:"},
+		{"the same rank twice", func(a string) []RankInfo { return places(a, 0, 1, 1) }, "rank 1 is there already, at 127.0.0.1:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -254,7 +254,7 @@ func TestImpostor(t *testing.T) {
 			if err != nil {
 				return
 			}
-			j := &joining{secret: "guessed", place: &Place{Size: 3}}
+			j := &joining{secret: "guessed", place: &RankInfo{Size: 3}}
 			k, exported, err := newLink(1, conn, true)
 			if err != nil {
 				continue
@@ -274,7 +274,7 @@ func TestImpostor(t *testing.T) {
 
 func TestRunsAreKeptApart(t *testing.T) {
 	address := freeAddress(t)
-	_, errs := joinAll(t, []Place{{Rank: 0, Size: 2, Address: address, Run: "7"}, {Rank: 1, Size: 2, Address: address, Run: "8"}}, []string{""}, Patience(2*time.Second))
+	_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, Address: address, Run: "7"}, {Rank: 1, Size: 2, Address: address, Run: "8"}}, []string{""}, Timeout(2*time.Second))
 	var missing *MissingError
 	var refused *RefusedError
 	if !errors.As(errs[0], &missing) || !errors.As(errs[1], &refused) {
@@ -324,7 +324,7 @@ func FuzzGreet(f *testing.F) {
 			_, _ = far.Write(said)
 			_ = far.Close()
 		})
-		j := &joining{secret: "s", place: &Place{Size: 3}}
+		j := &joining{secret: "s", place: &RankInfo{Size: 3}}
 		if _, h, err := j.greet(near, func(hello) error { return nil }); err == nil {
 			t.Errorf("%+v was let in", h)
 		}
@@ -406,7 +406,7 @@ func agentStore(t *testing.T) string {
 
 func TestJoinThroughTheStoreOfTorchrun(t *testing.T) {
 	host, port, _ := net.SplitHostPort(agentStore(t))
-	var all []Place
+	var all []RankInfo
 	for r := range 3 {
 		environment := map[string]string{
 			"RANK": fmt.Sprint(r), "WORLD_SIZE": "3", "LOCAL_RANK": fmt.Sprint(r), "LOCAL_WORLD_SIZE": "3",

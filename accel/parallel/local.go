@@ -25,7 +25,7 @@ func Local(ctx context.Context, n int, options ...Option) (ranks []*Group, err e
 	var joining sync.WaitGroup
 	for r := range ranks {
 		joining.Go(func() {
-			at := At(Place{Rank: r, Size: len(ranks), LocalRank: r, LocalSize: len(ranks), Address: address, local: true})
+			at := At(RankInfo{Rank: r, Size: len(ranks), LocalRank: r, LocalSize: len(ranks), Address: address, local: true})
 			ranks[r], errs[r] = Join(ctx, append([]Option{secret, at}, options...)...)
 		})
 	}

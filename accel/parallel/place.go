@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Place is where a process stands among those that were started together.
-type Place struct {
+// RankInfo is where a process stands among those that were started together.
+type RankInfo struct {
 	Rank int // from 0
 	Size int // processes in all
 	// LocalRank counts the processes of one machine: the number of the GPU to use. It is -1 where the
@@ -41,7 +41,7 @@ func (e *EnvironmentError) Error() string {
 const DefaultPort = 29500
 
 // alone is a process that nobody has started together with others.
-func alone() Place { return Place{Size: 1, LocalSize: 1} }
+func alone() RankInfo { return RankInfo{Size: 1, LocalSize: 1} }
 
 // FromEnvironment reads where the process stands from its environment, through a
 // function such as os.LookupEnv. The first of these that is there counts, the one
@@ -63,7 +63,7 @@ func alone() Place { return Place{Size: 1, LocalSize: 1} }
 // torchrun, are an [*EnvironmentError] that names them: each process would train alone
 // and nobody would notice. Variables that are there by half,
 // or that are no numbers, are an [*EnvironmentError].
-func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
+func FromEnvironment(lookup func(string) (string, bool)) (RankInfo, error) {
 	for _, l := range launchers {
 		v := &variables{lookup: lookup, launcher: l.name}
 		if !v.any(l.marks...) || l.started != nil && !l.started(v) {
@@ -71,7 +71,7 @@ func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
 		}
 		p, err := l.read(v)
 		if err != nil {
-			return Place{}, err
+			return RankInfo{}, err
 		}
 		p.Launcher = l.name
 		if name := v.text(launcherVariable); name != "" && l.name == torchrun.name {
@@ -80,7 +80,7 @@ func FromEnvironment(lookup func(string) (string, bool)) (Place, error) {
 		return p, p.check(l.name)
 	}
 	if err := unusable(lookup); err != nil {
-		return Place{}, err
+		return RankInfo{}, err
 	}
 	return alone(), nil
 }
@@ -96,7 +96,7 @@ type launcher struct {
 	// started tells whether it has started this process, and not only what this one
 	// runs in; nil where the marks say that.
 	started func(*variables) bool
-	read    func(*variables) (Place, error)
+	read    func(*variables) (RankInfo, error)
 }
 
 // launchers are in the order of preference. torchrun may be started by srun, and
@@ -104,7 +104,7 @@ type launcher struct {
 var launchers = []launcher{torchrun, openMPI, mpich, slurm}
 
 // check tells whether the numbers are those of a place.
-func (p Place) check(launcher string) error {
+func (p RankInfo) check(launcher string) error {
 	wrong := func(format string, values ...any) error {
 		return &EnvironmentError{Launcher: launcher, Hint: fmt.Sprintf(format, values...)}
 	}
@@ -179,7 +179,7 @@ func (v *variables) optional(missing int, names ...string) (int, error) {
 type names struct{ rank, size, localRank, localSize []string }
 
 // place reads the four numbers.
-func (v *variables) place(n names) (p Place, err error) {
+func (v *variables) place(n names) (p RankInfo, err error) {
 	if p.Rank, err = v.number(n.rank...); err != nil {
 		return p, err
 	}

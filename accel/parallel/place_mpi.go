@@ -5,7 +5,7 @@ package parallel
 var openMPI = launcher{
 	name:  "Open MPI",
 	marks: []string{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-	read: func(v *variables) (Place, error) {
+	read: func(v *variables) (RankInfo, error) {
 		return v.mpi(names{
 			rank: []string{"OMPI_COMM_WORLD_RANK"}, size: []string{"OMPI_COMM_WORLD_SIZE"},
 			localRank: []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, localSize: []string{"OMPI_COMM_WORLD_LOCAL_SIZE"},
@@ -21,7 +21,7 @@ var mpich = launcher{
 	started: func(v *variables) bool {
 		return !inStep(v) || v.text("PMI_JOBID") != v.text("SLURM_JOB_ID")+"."+v.text("SLURM_STEP_ID")
 	},
-	read: func(v *variables) (Place, error) {
+	read: func(v *variables) (RankInfo, error) {
 		return v.mpi(names{
 			rank: []string{"PMI_RANK"}, size: []string{"PMI_SIZE"},
 			localRank: []string{"MPI_LOCALRANKID", "PMI_LOCAL_RANK"}, localSize: []string{"MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"},
@@ -31,7 +31,7 @@ var mpich = launcher{
 
 // mpi is the place of a process that an mpirun has started, with the variables that
 // name the run.
-func (v *variables) mpi(n names, run ...string) (Place, error) {
+func (v *variables) mpi(n names, run ...string) (RankInfo, error) {
 	p, err := v.place(n)
 	if err != nil {
 		return p, err

@@ -14,7 +14,7 @@ var slurm = launcher{
 	name:    "Slurm",
 	marks:   []string{"SLURM_PROCID"},
 	started: inStep,
-	read: func(v *variables) (Place, error) {
+	read: func(v *variables) (RankInfo, error) {
 		p, err := v.place(names{
 			rank: []string{"SLURM_PROCID"}, size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"},
 			localRank: []string{"SLURM_LOCALID"},

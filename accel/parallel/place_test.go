@@ -20,29 +20,29 @@ func environment(pairs string) func(string) (string, bool) {
 func TestFromEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		name, environment string
-		want              Place
+		want              RankInfo
 		wrong             string // in the error
 	}{
-		{name: "nothing", want: Place{Size: 1, LocalSize: 1}},
-		{name: "addresses alone", environment: "MASTER_ADDR=a MASTER_PORT=1 LOCAL_RANK=0", want: Place{Size: 1, LocalSize: 1}},
+		{name: "nothing", want: RankInfo{Size: 1, LocalSize: 1}},
+		{name: "addresses alone", environment: "MASTER_ADDR=a MASTER_PORT=1 LOCAL_RANK=0", want: RankInfo{Size: 1, LocalSize: 1}},
 		{
 			name: "torchrun", environment: "RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4 MASTER_ADDR=node0 MASTER_PORT=29400 TORCHELASTIC_RUN_ID=r",
-			want: Place{Rank: 5, Size: 8, LocalRank: 1, LocalSize: 4, Address: "node0:29400", Run: "r", Launcher: "torchrun"},
+			want: RankInfo{Rank: 5, Size: 8, LocalRank: 1, LocalSize: 4, Address: "node0:29400", Run: "r", Launcher: "torchrun"},
 		},
 		{
 			name: "torchrun's own store", environment: "RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=5 TORCHELASTIC_USE_AGENT_STORE=True TORCHELASTIC_RUN_ID=r TORCHELASTIC_RESTART_COUNT=2",
-			want: Place{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "h:0", Run: "r/2", Launcher: "torchrun", store: "h:5"},
+			want: RankInfo{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "h:0", Run: "r/2", Launcher: "torchrun", store: "h:5"},
 		},
 		{
 			name: "PyTorchJob of Kubeflow", environment: "RANK=2 WORLD_SIZE=3 MASTER_ADDR=job-master-0 MASTER_PORT=23456 PET_NPROC_PER_NODE=1",
-			want: Place{Rank: 2, Size: 3, LocalRank: -1, Address: "job-master-0:23456", Launcher: "torchrun"},
+			want: RankInfo{Rank: 2, Size: 3, LocalRank: -1, Address: "job-master-0:23456", Launcher: "torchrun"},
 		},
 		{
 			name: "%ranks in a notebook", environment: "RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=20001 QUERN_PARALLEL_LAUNCHER=%ranks",
-			want: Place{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "127.0.0.1:20001", Launcher: "%ranks"},
+			want: RankInfo{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "127.0.0.1:20001", Launcher: "%ranks"},
 		},
-		{name: "one rank needs no address", environment: "RANK=0 WORLD_SIZE=1", want: Place{Size: 1, LocalRank: -1, Launcher: "torchrun"}},
-		{name: "IPv6", environment: "RANK=0 WORLD_SIZE=2 MASTER_ADDR=fd00::1 MASTER_PORT=7", want: Place{Size: 2, LocalRank: -1, Address: "[fd00::1]:7", Launcher: "torchrun"}},
+		{name: "one rank needs no address", environment: "RANK=0 WORLD_SIZE=1", want: RankInfo{Size: 1, LocalRank: -1, Launcher: "torchrun"}},
+		{name: "IPv6", environment: "RANK=0 WORLD_SIZE=2 MASTER_ADDR=fd00::1 MASTER_PORT=7", want: RankInfo{Size: 2, LocalRank: -1, Address: "[fd00::1]:7", Launcher: "torchrun"}},
 		{name: "no RANK", environment: "WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", wrong: "torchrun: RANK is missing"},
 		{name: "no WORLD_SIZE", environment: "RANK=0 MASTER_ADDR=a MASTER_PORT=1", wrong: "WORLD_SIZE is missing"},
 		{name: "no MASTER_ADDR", environment: "RANK=0 WORLD_SIZE=2 MASTER_PORT=1", wrong: "MASTER_ADDR is missing"},
@@ -58,86 +58,86 @@ func TestFromEnvironment(t *testing.T) {
 
 		{
 			name: "Open MPI on one machine", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=4 PMIX_NAMESPACE=prterun-7",
-			want: Place{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 4, Address: fmt.Sprint("127.0.0.1:", jobPort("prterun-7")), Run: "prterun-7", Launcher: "Open MPI"},
+			want: RankInfo{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 4, Address: fmt.Sprint("127.0.0.1:", jobPort("prterun-7")), Run: "prterun-7", Launcher: "Open MPI"},
 		},
 		{
 			name: "Open MPI on many machines", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 MASTER_ADDR=n0",
-			want: Place{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 2, Address: "n0:29500", Launcher: "Open MPI"},
+			want: RankInfo{Rank: 1, Size: 4, LocalRank: 1, LocalSize: 2, Address: "n0:29500", Launcher: "Open MPI"},
 		},
 		{name: "Open MPI without an address", environment: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2", wrong: "Set MASTER_ADDR"},
 		{
 			name: "Open MPI in a job of Slurm", environment: "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_NODELIST=n[3-4] SLURM_JOB_ID=31234",
-			want: Place{Rank: 3, Size: 4, LocalRank: 1, LocalSize: 2, Address: "n3:21234", Run: "31234", Launcher: "Open MPI"},
+			want: RankInfo{Rank: 3, Size: 4, LocalRank: 1, LocalSize: 2, Address: "n3:21234", Run: "31234", Launcher: "Open MPI"},
 		},
 		{name: "Kubeflow Trainer without torchrun", environment: "PET_NNODES=2 PET_NPROC_PER_NODE=1 PET_NODE_RANK=0 PET_MASTER_ADDR=job-node-0-0.job PET_MASTER_PORT=29500", wrong: "PET_NNODES=2 says that there are several processes"},
 		{name: "Kubeflow Trainer, some nodes", environment: "PET_NNODES=1:4 PET_NODE_RANK=0", wrong: "PET_NNODES=1:4"},
 		{name: "Kubeflow Trainer, several on a node", environment: "PET_NNODES=1 PET_NPROC_PER_NODE=4", wrong: "PET_NPROC_PER_NODE=4"},
 		{name: "Kubeflow Trainer, the second node", environment: "PET_NODE_RANK=1", wrong: "PET_NODE_RANK=1"},
-		{name: "Kubeflow Trainer with one node", environment: "PET_NNODES=1 PET_NPROC_PER_NODE=auto PET_NODE_RANK=0 PET_MASTER_ADDR=a", want: Place{Size: 1, LocalSize: 1}},
-		{name: "Kubeflow Trainer with torchrun", environment: "PET_NNODES=2 PET_NODE_RANK=1 RANK=1 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=5", want: Place{Rank: 1, Size: 2, LocalRank: -1, Address: "a:5", Launcher: "torchrun"}},
-		{name: "alone on purpose", environment: "PET_NNODES=2 RANK=0 WORLD_SIZE=1", want: Place{Size: 1, LocalRank: -1, Launcher: "torchrun"}},
+		{name: "Kubeflow Trainer with one node", environment: "PET_NNODES=1 PET_NPROC_PER_NODE=auto PET_NODE_RANK=0 PET_MASTER_ADDR=a", want: RankInfo{Size: 1, LocalSize: 1}},
+		{name: "Kubeflow Trainer with torchrun", environment: "PET_NNODES=2 PET_NODE_RANK=1 RANK=1 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=5", want: RankInfo{Rank: 1, Size: 2, LocalRank: -1, Address: "a:5", Launcher: "torchrun"}},
+		{name: "alone on purpose", environment: "PET_NNODES=2 RANK=0 WORLD_SIZE=1", want: RankInfo{Size: 1, LocalRank: -1, Launcher: "torchrun"}},
 		{name: "LOCAL_RANK alone", environment: "LOCAL_RANK=1", wrong: "LOCAL_RANK=1"},
 		{name: "MVAPICH", environment: "MV2_COMM_WORLD_RANK=0 MV2_COMM_WORLD_SIZE=4", wrong: "MVAPICH: MV2_COMM_WORLD_SIZE=4"},
 		{name: "jsrun", environment: "JSM_NAMESPACE_RANK=0 JSM_NAMESPACE_SIZE=4", wrong: "JSM_NAMESPACE_SIZE=4"},
 		{name: "Horovod", environment: "HOROVOD_RANK=1 HOROVOD_SIZE=2", wrong: "HOROVOD_SIZE=2"},
-		{name: "one of Horovod", environment: "HOROVOD_RANK=0 HOROVOD_SIZE=1", want: Place{Size: 1, LocalSize: 1}},
+		{name: "one of Horovod", environment: "HOROVOD_RANK=0 HOROVOD_SIZE=1", want: RankInfo{Size: 1, LocalSize: 1}},
 		{name: "JAX", environment: "JAX_NUM_PROCESSES=2 JAX_PROCESS_ID=0", wrong: "JAX_NUM_PROCESSES=2"},
 		{name: "SageMaker", environment: `SM_HOSTS=["algo-1","algo-2"]`, wrong: `SM_HOSTS=["algo-1","algo-2"]`},
-		{name: "one host of SageMaker", environment: `SM_HOSTS=["algo-1"]`, want: Place{Size: 1, LocalSize: 1}},
+		{name: "one host of SageMaker", environment: `SM_HOSTS=["algo-1"]`, want: RankInfo{Size: 1, LocalSize: 1}},
 		{name: "Volcano", environment: "VC_WORKER_HOSTS=a-0.a,a-1.a", wrong: "VC_WORKER_HOSTS"},
 		{name: "TensorFlow", environment: `TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":0}}`, wrong: "TF_CONFIG="},
-		{name: "one of TensorFlow", environment: `TF_CONFIG={"cluster":{"chief":["a:1"]},"task":{"type":"chief","index":0}}`, want: Place{Size: 1, LocalSize: 1}},
+		{name: "one of TensorFlow", environment: `TF_CONFIG={"cluster":{"chief":["a:1"]},"task":{"type":"chief","index":0}}`, want: RankInfo{Size: 1, LocalSize: 1}},
 		{name: "Vertex AI", environment: `CLUSTER_SPEC={"cluster":{"workerpool0":["a:1"],"workerpool1":["b:1"]}}`, wrong: "CLUSTER_SPEC="},
 		{name: "Open MPI by half", environment: "OMPI_COMM_WORLD_SIZE=4", wrong: "Open MPI: OMPI_COMM_WORLD_RANK is missing"},
 		{
 			name: "MPICH", environment: "PMI_RANK=1 PMI_SIZE=2 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2",
-			want: Place{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "127.0.0.1:29500", Launcher: "MPICH"},
+			want: RankInfo{Rank: 1, Size: 2, LocalRank: 1, LocalSize: 2, Address: "127.0.0.1:29500", Launcher: "MPICH"},
 		},
 		{name: "MPICH by half", environment: "PMI_RANK=1", wrong: "MPICH: PMI_SIZE is missing"},
 
 		{
 			name: "Slurm", environment: "SLURM_PROCID=5 SLURM_NTASKS=8 SLURM_LOCALID=1 SLURM_NODELIST=gpu[07-08] SLURM_JOB_ID=123456 SLURM_STEP_ID=0",
-			want: Place{Rank: 5, Size: 8, LocalRank: 1, Address: "gpu07:23456", Run: "123456.0", Launcher: "Slurm"},
+			want: RankInfo{Rank: 5, Size: 8, LocalRank: 1, Address: "gpu07:23456", Run: "123456.0", Launcher: "Slurm"},
 		},
 		{
 			name: "a step of Slurm", environment: "SLURM_PROCID=1 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0 SLURM_NODELIST=a[1-4] SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
-			want: Place{Rank: 1, Size: 2, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
+			want: RankInfo{Rank: 1, Size: 2, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
 		},
 		{
 			name: "torchrun in a step of Slurm", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-2] RANK=6 WORLD_SIZE=8 LOCAL_RANK=2 LOCAL_WORLD_SIZE=4 MASTER_ADDR=a1 MASTER_PORT=9",
-			want: Place{Rank: 6, Size: 8, LocalRank: 2, LocalSize: 4, Address: "a1:9", Launcher: "torchrun"},
+			want: RankInfo{Rank: 6, Size: 8, LocalRank: 2, LocalSize: 4, Address: "a1:9", Launcher: "torchrun"},
 		},
 		// As a script of sbatch with 64 tasks sees it, which is started once.
-		{name: "sbatch without srun", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=64 SLURM_NPROCS=64 SLURM_NNODES=4 SLURM_NODELIST=c[3005,3011] SLURM_JOB_ID=5462202 SLURM_GTIDS=0 SLURM_TASKS_PER_NODE=34,26,2(x2)", want: Place{Size: 1, LocalSize: 1}},
-		{name: "salloc without srun", environment: "SLURM_NTASKS=8 SLURM_NPROCS=8 SLURM_NNODES=2 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9", want: Place{Size: 1, LocalSize: 1}},
-		{name: "salloc with a step of its own", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=8 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9 SLURM_STEPID=4294967290 SLURM_STEP_ID=4294967290 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NODELIST=c1", want: Place{Size: 1, LocalSize: 1}},
+		{name: "sbatch without srun", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NTASKS=64 SLURM_NPROCS=64 SLURM_NNODES=4 SLURM_NODELIST=c[3005,3011] SLURM_JOB_ID=5462202 SLURM_GTIDS=0 SLURM_TASKS_PER_NODE=34,26,2(x2)", want: RankInfo{Size: 1, LocalSize: 1}},
+		{name: "salloc without srun", environment: "SLURM_NTASKS=8 SLURM_NPROCS=8 SLURM_NNODES=2 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9", want: RankInfo{Size: 1, LocalSize: 1}},
+		{name: "salloc with a step of its own", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=8 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9 SLURM_STEPID=4294967290 SLURM_STEP_ID=4294967290 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NODELIST=c1", want: RankInfo{Size: 1, LocalSize: 1}},
 		{
 			name: "srun for the kernel of a notebook", environment: "SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=8 SLURM_NODELIST=c[1-2] SLURM_JOB_ID=9 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 SLURM_STEP_NODELIST=c1",
-			want: Place{Size: 1, Address: "c1:20009", Run: "9.0", Launcher: "Slurm"},
+			want: RankInfo{Size: 1, Address: "c1:20009", Run: "9.0", Launcher: "Slurm"},
 		},
 		{
 			name: "srun --mpi=pmi2", environment: "PMI_RANK=3 PMI_SIZE=4 PMI_FD=7 PMI_JOBID=50.2 SLURM_PROCID=3 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 SLURM_LOCALID=1 SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
-			want: Place{Rank: 3, Size: 4, LocalRank: 1, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
+			want: RankInfo{Rank: 3, Size: 4, LocalRank: 1, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
 		},
 		{
 			name: "srun --mpi=pmix", environment: "PMIX_RANK=3 PMIX_NAMESPACE=slurm.pmix.50.2 SLURM_MPI_TYPE=pmix SLURM_PROCID=3 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 SLURM_LOCALID=1 SLURM_STEP_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=2",
-			want: Place{Rank: 3, Size: 4, LocalRank: 1, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
+			want: RankInfo{Rank: 3, Size: 4, LocalRank: 1, Address: "a3:20052", Run: "50.2", Launcher: "Slurm"},
 		},
 		{
 			// Hydra starts its proxies by srun, whose numbers are those of the proxies.
 			name: "MPICH in a job of Slurm", environment: "PMI_RANK=3 PMI_SIZE=4 PMI_FD=7 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 SLURM_PROCID=1 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=2 SLURM_NODELIST=a[3-4] SLURM_JOB_ID=50 SLURM_STEP_ID=0",
-			want: Place{Rank: 3, Size: 4, LocalRank: 1, LocalSize: 2, Address: "a3:20050", Run: "50", Launcher: "MPICH"},
+			want: RankInfo{Rank: 3, Size: 4, LocalRank: 1, LocalSize: 2, Address: "a3:20050", Run: "50", Launcher: "MPICH"},
 		},
 		{
 			name: "Intel MPI", environment: "PMI_RANK=4 PMI_SIZE=5 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 I_MPI_HYDRA_UUID=9d260000-7c26-e807-8fb4-050000430af0 MASTER_ADDR=n1",
-			want: Place{Rank: 4, Size: 5, LocalRank: 1, LocalSize: 2, Address: fmt.Sprint("n1:", jobPort("9d260000-7c26-e807-8fb4-050000430af0")), Run: "9d260000-7c26-e807-8fb4-050000430af0", Launcher: "MPICH"},
+			want: RankInfo{Rank: 4, Size: 5, LocalRank: 1, LocalSize: 2, Address: fmt.Sprint("n1:", jobPort("9d260000-7c26-e807-8fb4-050000430af0")), Run: "9d260000-7c26-e807-8fb4-050000430af0", Launcher: "MPICH"},
 		},
 		{name: "Slurm without tasks", environment: "SLURM_PROCID=1 SLURM_STEPID=3", wrong: "Slurm: SLURM_STEP_NUM_TASKS is missing"},
 		{name: "Slurm without hosts", environment: "SLURM_PROCID=1 SLURM_STEPID=3 SLURM_NTASKS=2", wrong: "SLURM_STEP_NODELIST is missing"},
 		{name: "Slurm with damaged hosts", environment: "SLURM_PROCID=1 SLURM_STEPID=3 SLURM_NTASKS=2 SLURM_NODELIST=a[1-", wrong: "has a [ without a ]"},
 		{
 			name: "Slurm with another address", environment: "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NODELIST=a[1-2] SLURM_LOCALID=0 SLURM_JOB_ID=4 SLURM_STEPID=7 MASTER_ADDR=b MASTER_PORT=4",
-			want: Place{Rank: 1, Size: 2, Address: "b:4", Run: "4.7", Launcher: "Slurm"},
+			want: RankInfo{Rank: 1, Size: 2, Address: "b:4", Run: "4.7", Launcher: "Slurm"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

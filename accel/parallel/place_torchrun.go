@@ -13,7 +13,7 @@ import (
 var torchrun = launcher{
 	name:  "torchrun",
 	marks: []string{"RANK", "WORLD_SIZE"},
-	read: func(v *variables) (Place, error) {
+	read: func(v *variables) (RankInfo, error) {
 		p, err := v.place(names{
 			rank: []string{"RANK"}, size: []string{"WORLD_SIZE"},
 			localRank: []string{"LOCAL_RANK"}, localSize: []string{"LOCAL_WORLD_SIZE"},

@@ -73,8 +73,8 @@ func linked(w *wire) (near, far *link, err error) { return linkedAs(w, false, fa
 
 // linkedAs is linked, with who takes the secret for one of this machine.
 func linkedAs(w *wire, dialLocal, listenLocal bool) (near, far *link, err error) {
-	dials := &joining{secret: "s", place: &Place{Rank: 1, Size: 2}, local: dialLocal}
-	listens := &joining{secret: "s", place: &Place{Size: 2}, local: listenLocal}
+	dials := &joining{secret: "s", place: &RankInfo{Rank: 1, Size: 2}, local: dialLocal}
+	listens := &joining{secret: "s", place: &RankInfo{Size: 2}, local: listenLocal}
 	var greeting sync.WaitGroup
 	var refused error
 	greeting.Go(func() {
@@ -294,8 +294,8 @@ func TestWithoutSecret(t *testing.T) {
 			if row.listen != "" {
 				cancel() // that it may go on is enough
 			}
-			place := Place{Rank: rank, Size: 2, LocalRank: min(rank, row.local-1), LocalSize: row.local, Address: address}
-			_, err := Join(ctx, At(place), Patience(time.Millisecond))
+			place := RankInfo{Rank: rank, Size: 2, LocalRank: min(rank, row.local-1), LocalSize: row.local, Address: address}
+			_, err := Join(ctx, At(place), Timeout(time.Millisecond))
 			cancel()
 			var refused *SecretError
 			if errors.As(err, &refused) != (row.listen == "") || row.listen != "" && !errors.Is(err, context.Canceled) {
@@ -305,7 +305,7 @@ func TestWithoutSecret(t *testing.T) {
 		if row.listen == "" {
 			continue
 		}
-		j := &joining{place: &Place{Size: 2, LocalSize: row.local, Address: address}}
+		j := &joining{place: &RankInfo{Size: 2, LocalSize: row.local, Address: address}}
 		if err := j.protect(); err != nil || len(j.secret) < 64 {
 			t.Fatalf("%v, secret of %d characters", err, len(j.secret))
 		}
@@ -334,14 +334,14 @@ func TestRanksOfAnotherUser(t *testing.T) {
 	address := freeAddress(t)
 	var joining sync.WaitGroup
 	joining.Go(func() {
-		_, errs := joinAll(t, []Place{{Rank: 0, Size: 2, LocalRank: -1, Address: address}}, []string{""}, Patience(5*time.Second))
+		_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, LocalRank: -1, Address: address}}, []string{""}, Timeout(5*time.Second))
 		var missing *MissingError
 		if !errors.As(errs[0], &missing) {
 			t.Errorf("rank 0: %v", errs[0])
 		}
 	})
 	for _, guess := range []string{"\x00", "quern", "0"} { // Join would look for a secret without any
-		_, errs := joinAll(t, []Place{{Rank: 1, Size: 2, LocalRank: -1, Address: address}}, []string{guess}, Patience(5*time.Second))
+		_, errs := joinAll(t, []RankInfo{{Rank: 1, Size: 2, LocalRank: -1, Address: address}}, []string{guess}, Timeout(5*time.Second))
 		var refused *RefusedError
 		if !errors.As(errs[0], &refused) {
 			t.Errorf("rank 1 with %q: %v", guess, errs[0])
@@ -408,7 +408,7 @@ func TestManyStrangers(t *testing.T) {
 	address := freeAddress(t)
 	var joining sync.WaitGroup
 	joining.Go(func() {
-		groups, errs := joinAll(t, []Place{{Rank: 0, Size: 2, LocalRank: -1, Address: address}}, []string{"s"})
+		groups, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, LocalRank: -1, Address: address}}, []string{"s"})
 		if errs[0] != nil {
 			t.Error(errs[0], groups)
 		}
@@ -424,7 +424,7 @@ func TestManyStrangers(t *testing.T) {
 	for _, conn := range strangers {
 		_ = conn.Close()
 	}
-	if _, errs := joinAll(t, []Place{{Rank: 1, Size: 2, LocalRank: -1, Address: address}}, []string{"s"}); errs[0] != nil {
+	if _, errs := joinAll(t, []RankInfo{{Rank: 1, Size: 2, LocalRank: -1, Address: address}}, []string{"s"}); errs[0] != nil {
 		t.Error(errs[0])
 	}
 	joining.Wait()

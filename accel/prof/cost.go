@@ -43,7 +43,7 @@ func cost(s trace.Step) (flops, bytes float64) {
 		flops = 4 * size(0) * float64(places(in(1)))
 	case "AttentionGradient": // five
 		flops = 10 * size(0) * float64(places(in(1)))
-	case "Copy", "Reshape", "Transpose", "Concat", "Pad", "Slice", "Gather", "OneHot", "Fill":
+	case "Copy", "Reshape", "Permute", "Concat", "Pad", "Slice", "IndexSelect", "OneHot", "Fill":
 		flops = 0
 	case "Softmax", "LogSoftmax", "CrossEntropy", "CrossEntropyGradient": // maximum, difference, exponential, sum, quotient
 		flops = 5 * size(0)

@@ -135,7 +135,7 @@ func (b *block) Forward(x *nn.Tensor) *nn.Tensor {
 type network struct {
 	in    nn.Module
 	body  []nn.Module
-	tail  *nn.Chain
+	tail  *nn.SequentialLayer
 	scale *nn.Tensor
 }
 

@@ -146,7 +146,7 @@ func (g *group) ignoring() *tensor.Tensor {
 	return tensor.New(data, shape...)
 }
 
-func (p *product) outputs() int { return (*p.Weight).Dim(0) }
+func (p *product) outputs() int { return (*p.Weight).Size(0) }
 
 // depthwise tells whether each channel has an output of its own.
 func (p *product) depthwise() bool {
@@ -187,25 +187,25 @@ func newFinder(model nn.Module) *finder {
 		f.of[p.module] = p
 		f.reasons[p] = "it is not in a chain, and what its outputs are used for is not known"
 	}
-	inner := map[*nn.Chain]bool{}
-	var chains []*nn.Chain
+	inner := map[*nn.SequentialLayer]bool{}
+	var chains []*nn.SequentialLayer
 	for _, m := range nn.NamedModules(model) {
 		if p, ok := layer.Of(m.Module).(layer.Product); ok {
 			f.shared[*p.Weight]++
 		}
-		var c *nn.Chain
+		var c *nn.SequentialLayer
 		switch l := layer.Of(m.Module).(type) {
 		case layer.Shortcut:
-			c, _ = l.Chain.(*nn.Chain)
+			c, _ = l.Chain.(*nn.SequentialLayer)
 		default:
-			c, _ = m.Module.(*nn.Chain)
+			c, _ = m.Module.(*nn.SequentialLayer)
 		}
 		if c == nil {
 			continue
 		}
 		for _, part := range c.Layers() {
 			f.uses[part]++
-			if within, ok := part.(*nn.Chain); ok {
+			if within, ok := part.(*nn.SequentialLayer); ok {
 				inner[within] = true
 			}
 		}
@@ -220,10 +220,10 @@ func newFinder(model nn.Module) *finder {
 }
 
 // flat is the modules of a chain and of chains in it.
-func flat(c *nn.Chain) []nn.Module {
+func flat(c *nn.SequentialLayer) []nn.Module {
 	var all []nn.Module
 	for _, m := range c.Layers() {
-		if within, ok := m.(*nn.Chain); ok {
+		if within, ok := m.(*nn.SequentialLayer); ok {
 			all = append(all, flat(within)...)
 			continue
 		}
@@ -250,7 +250,7 @@ func (f *finder) chain(layers []nn.Module) {
 // plain tells whether a module is a linear layer or a convolution and nothing else.
 func plain(m nn.Module) bool {
 	switch m.(type) {
-	case *nn.Linear, *nn.Convolution:
+	case *nn.DenseLayer, *nn.Conv2DLayer:
 		return true
 	}
 	return false
@@ -347,12 +347,12 @@ func (g *group) choose(share float64, squares bool) error {
 // that the chain does not explain.
 func (g *group) check() error {
 	n := g.from.outputs()
-	to := (*g.to.Weight).Dim(1)
+	to := (*g.to.Weight).Size(1)
 	if g.to.Image && to != n || to%n != 0 {
 		return &LayerError{g.to.name, fmt.Errorf("it has %d inputs, and %s before it %d outputs", to, g.from.name, n)}
 	}
 	for _, norm := range g.norms {
-		if *norm.Weight == nil || (*norm.Weight).Len() != n {
+		if *norm.Weight == nil || (*norm.Weight).Numel() != n {
 			return &LayerError{g.from.name, errors.New("the normalisation behind it is of another size, or was never used")}
 		}
 	}
@@ -367,7 +367,7 @@ func (g *group) check() error {
 // inputs are those of the layer that follows that stay: behind a Flatten each channel
 // has several.
 func (g *group) inputs() []int {
-	places := (*g.to.Weight).Dim(1) / g.from.outputs()
+	places := (*g.to.Weight).Size(1) / g.from.outputs()
 	var list []int
 	for _, c := range g.keep {
 		for i := range places {

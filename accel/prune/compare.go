@@ -16,7 +16,7 @@ import (
 
 // Report is a dense model beside a pruned one. It shows itself.
 type Report struct {
-	Set     string
+	Dataset string
 	Batch   int // examples that were timed together
 	Models  [2]Measured
 	Seconds [2][]float64 // of the batch, in turns
@@ -45,7 +45,7 @@ const (
 // Compare sets a pruned model beside the one that it was made of, see [Copy]: what it
 // computes, how long that takes, in turns, what the file needs, and loss and accuracy
 // on a set. Nothing else should run meanwhile.
-func Compare(ctx context.Context, set *data.Set, dense, pruned nn.Module) (r *Report, err error) {
+func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r *Report, err error) {
 	defer nn.Catch(&err)
 	switch {
 	case dense == nil || pruned == nil:
@@ -57,7 +57,7 @@ func Compare(ctx context.Context, set *data.Set, dense, pruned nn.Module) (r *Re
 	if err != nil {
 		return nil, err
 	}
-	r = &Report{Set: set.Name(), Batch: batch.Len()}
+	r = &Report{Dataset: set.Name(), Batch: batch.Len()}
 	models := [2]nn.Module{dense, pruned}
 	meter, ctx := display.Measure(ctx, "comparison", 3)
 	defer meter.End()
@@ -122,8 +122,8 @@ func (m *Measured) count(model nn.Module, x *tensor.Tensor) error {
 		m.Zeros += zeros
 		table[p.Weight] = func(x *tensor.Tensor) *tensor.Tensor {
 			y := p.Forward(x)
-			outputs := (*p.Weight).Dim(0)
-			flops := 2 * (y.Len() / outputs) * len(w)
+			outputs := (*p.Weight).Size(0)
+			flops := 2 * (y.Numel() / outputs) * len(w)
 			m.FLOPs += flops
 			m.NonZero += flops / len(w) * (len(w) - zeros)
 			return y

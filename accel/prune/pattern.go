@@ -36,7 +36,7 @@ func Pattern(model nn.Module, n, m int, options ...Option) (masks *Masks, err er
 		if err != nil {
 			return nil, err
 		}
-		row := len(w) / max((*p.Weight).Dim(0), 1)
+		row := len(w) / max((*p.Weight).Size(0), 1)
 		if row == 0 {
 			return nil, &LayerError{p.name, errors.New("its weight is empty")}
 		}

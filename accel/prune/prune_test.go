@@ -16,7 +16,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-func digits(t *testing.T) (train, test *data.Set) {
+func digits(t *testing.T) (train, test *data.Dataset) {
 	t.Helper()
 	train, test, err := data.Digits()
 	if err != nil {
@@ -25,7 +25,7 @@ func digits(t *testing.T) (train, test *data.Set) {
 	return train.First(600), test.First(150)
 }
 
-func fit(t *testing.T, model nn.Module, train *data.Set, options ...accel.Option) *accel.Run {
+func fit(t *testing.T, model nn.Module, train *data.Dataset, options ...accel.Option) *accel.Run {
 	t.Helper()
 	accel.Seed(1)
 	run, err := accel.Fit(t.Context(), model, train, append(options, accel.Quiet())...)
@@ -36,7 +36,7 @@ func fit(t *testing.T, model nn.Module, train *data.Set, options ...accel.Option
 }
 
 // linear is a chain of two layers with these weights.
-func linear(a, b []float32) (nn.Module, *nn.Linear, *nn.Linear) {
+func linear(a, b []float32) (nn.Module, *nn.DenseLayer, *nn.DenseLayer) {
 	one, two := nn.Dense(len(a)/2, nn.NoBias()), nn.Dense(1, nn.NoBias())
 	model := nn.Sequential(one, two)
 	model.Forward(tensor.Zeros(1, 2))
@@ -205,13 +205,13 @@ func TestRewind(t *testing.T) {
 }
 
 // block is a module of a user's own.
-type block struct{ inner *nn.Chain }
+type block struct{ inner *nn.SequentialLayer }
 
 func (b *block) Forward(x *tensor.Tensor) *tensor.Tensor { return x.Add(b.inner.Forward(x)) }
 
-func images() (*nn.Chain, *tensor.Tensor) {
+func images() (*nn.SequentialLayer, *tensor.Tensor) {
 	model := nn.Sequential(
-		nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Conv2D(8, 3, nn.Groups(8), nn.Padding(1)), nn.BatchNorm(), nn.ReLU(),
 		nn.Sequential(nn.Conv2D(6, 1, nn.NoBias()), nn.BatchNorm()),
 		nn.Residual(nn.Conv2D(10, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.Conv2D(6, 3, nn.Same())),
@@ -271,13 +271,13 @@ func TestChannels(t *testing.T) {
 // gives the same; the smaller model is trained, quantised and saved as any other.
 func TestCutFiltersWereNothing(t *testing.T) {
 	train, test := digits(t)
-	newModel := func() *nn.Chain {
-		return nn.Sequential(nn.Conv2D(8, 3, nn.Same()), nn.ReLU(), nn.MaxPool(2), nn.Conv2D(6, 3), nn.ReLU(), nn.Flatten(), nn.Dense(10))
+	newModel := func() *nn.SequentialLayer {
+		return nn.Sequential(nn.Conv2D(8, 3, nn.Same()), nn.ReLU(), nn.MaxPool2D(2), nn.Conv2D(6, 3), nn.ReLU(), nn.Flatten(), nn.Dense(10))
 	}
 	model := newModel()
 	fit(t, model, train, accel.Epochs(2))
 	for i, layer := range model.Layers() {
-		if c, ok := layer.(*nn.Convolution); ok {
+		if c, ok := layer.(*nn.Conv2DLayer); ok {
 			w, b := c.Weight.Data(), c.Bias.Data()
 			for o := i % 2; o < len(b); o += 2 {
 				clear(w[o*len(w)/len(b):][:len(w)/len(b)])
@@ -331,14 +331,14 @@ func TestCutFiltersWereNothing(t *testing.T) {
 
 // turned takes the last two dimensions of its input for each other.
 func turned() nn.Module {
-	return nn.Custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Transpose(0, 2, 1) })
+	return nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Permute(0, 2, 1) })
 }
 
 // TestChannelsRefuses has models that look like chains of channels and are not.
 func TestChannelsRefuses(t *testing.T) {
 	g := tensor.NewGenerator(4)
 	for name, c := range map[string]struct {
-		model *nn.Chain
+		model *nn.SequentialLayer
 		x     *tensor.Tensor
 	}{
 		"a linear layer over the width":  {nn.Sequential(nn.Conv2D(8, 3, nn.Same()), nn.Dense(3)), tensor.Randn(g, 2, 1, 5, 8)},
@@ -437,7 +437,7 @@ func TestRefused(t *testing.T) {
 	if err := masks.Apply(); !errors.As(err, &weight) {
 		t.Errorf("masks of a model that was cut: %v", err)
 	}
-	model.Layers()[0].(*nn.Linear).Weight.SetData(slices.Repeat([]float32{float32(math.NaN())}, 10))
+	model.Layers()[0].(*nn.DenseLayer).Weight.SetData(slices.Repeat([]float32{float32(math.NaN())}, 10))
 	var number *tensor.NonFiniteError
 	if _, err := prune.Magnitude(model, 0.5); !errors.As(err, &number) {
 		t.Errorf("weights that are not numbers: %v", err)

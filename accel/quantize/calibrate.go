@@ -19,7 +19,7 @@ import (
 // layer where a weight or an activation is not finite, with [*UnknownLayerError]
 // where [Float] names no layer, with [*DeviceError] on another device than the
 // processor, and as accel.Predict where the model cannot take the examples.
-func Static(ctx context.Context, model nn.Module, calibration *data.Set, options ...Option) (m *Model, err error) {
+func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, options ...Option) (m *Model, err error) {
 	o, err := newOptions(options)
 	switch {
 	case err != nil:
@@ -89,7 +89,7 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Set, options
 }
 
 // one is the first example of a set.
-func one(ctx context.Context, set *data.Set) (*tensor.Tensor, error) {
+func one(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
 	it := set.Batches(1, data.Context(ctx), data.Workers(0))
 	if !it.Next() {
 		return nil, errors.Join(it.Err(), ctx.Err())
@@ -111,7 +111,7 @@ const calibrationBatch = 64
 
 // observe runs examples of a set, taken from all of it, through the float model, and
 // shows what each product is given.
-func observe(ctx context.Context, model nn.Module, set *data.Set, examples int, all []*product, look func(p *product, x *tensor.Tensor) error) (err error) {
+func observe(ctx context.Context, model nn.Module, set *data.Dataset, examples int, all []*product, look func(p *product, x *tensor.Tensor) error) (err error) {
 	table := substitute.Table{}
 	var found error
 	for _, p := range all {
@@ -146,7 +146,7 @@ func observe(ctx context.Context, model nn.Module, set *data.Set, examples int, 
 
 // measureErrors compares, for some examples, what each layer gives in floats with what
 // it gives in bytes, from the same input.
-func measureErrors(ctx context.Context, model nn.Module, set *data.Set, all []*product) error {
+func measureErrors(ctx context.Context, model nn.Module, set *data.Dataset, all []*product) error {
 	type sums struct{ signal, noise float64 }
 	of := map[*product]*sums{}
 	var quantised []*product

@@ -10,7 +10,7 @@
 // with a step for each output, activations to unsigned bytes with one step and zero
 // for a whole tensor, whose range is found by running examples through the model.
 // Products are exact in 32 bits, on every processor. In a chain, convolutions and
-// linear layers with the BatchNorm, ReLU, MaxPool and Flatten between them compute
+// linear layers with the BatchNorm, ReLU, MaxPool2D and Flatten between them compute
 // with bytes from end to end; elsewhere each layer by itself. What has no 8-bit form
 // stays float and is listed in the report with the reason.
 //

@@ -17,7 +17,7 @@ import (
 // it is loaded into as it was.
 func TestDamagedFiles(t *testing.T) {
 	train, _ := digits(t)
-	newModel := func() *nn.Chain {
+	newModel := func() *nn.SequentialLayer {
 		return nn.Sequential(nn.Conv2D(4, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Dense(10))
 	}
 	model := newModel()

@@ -179,7 +179,7 @@ func (m *Model) Layers() []Layer {
 			at[key] = i
 			found = append(found, l)
 		}
-		size := k.Len() * k.DType().Size()
+		size := k.Numel() * k.DType().Size()
 		found[i].FloatBytes += size
 		if !found[i].Quantized {
 			found[i].Bytes += size

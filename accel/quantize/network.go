@@ -46,14 +46,14 @@ func build(model nn.Module, all []*product) substitute.Table {
 }
 
 // chains are those of a model, with those that are part of residuals.
-func chains(model nn.Module) []*nn.Chain {
-	var found []*nn.Chain
+func chains(model nn.Module) []*nn.SequentialLayer {
+	var found []*nn.SequentialLayer
 	for _, m := range nn.NamedModules(model) {
-		if c, ok := m.Module.(*nn.Chain); ok {
+		if c, ok := m.Module.(*nn.SequentialLayer); ok {
 			found = append(found, c)
 		}
 		if s, ok := layer.Of(m.Module).(layer.Shortcut); ok {
-			found = append(found, s.Chain.(*nn.Chain))
+			found = append(found, s.Chain.(*nn.SequentialLayer))
 		}
 	}
 	return found
@@ -70,7 +70,7 @@ func (b *builder) product(m nn.Module) *product {
 // sole tells whether a module is a product and nothing else.
 func sole(m nn.Module) bool {
 	switch m.(type) {
-	case *nn.Linear, *nn.Convolution:
+	case *nn.DenseLayer, *nn.Conv2DLayer:
 		return true
 	}
 	return false
@@ -78,7 +78,7 @@ func sole(m nn.Module) bool {
 
 // chain replaces a chain by one in which the first product of each run of layers is a
 // network and the others do nothing, so that layers keep their numbers.
-func (b *builder) chain(c *nn.Chain) {
+func (b *builder) chain(c *nn.SequentialLayer) {
 	layers := c.Layers()
 	changed := false
 	for i := 0; i < len(layers); i++ {
@@ -109,7 +109,7 @@ func (b inBytes) String() string                          { return b.name }
 
 func unchanged(x *tensor.Tensor) *tensor.Tensor { return x }
 
-var nothing = nn.Custom(unchanged)
+var nothing = nn.Lambda(unchanged)
 
 // run is the network of the layers from one on, and where it ends.
 func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {

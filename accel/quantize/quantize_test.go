@@ -22,7 +22,7 @@ import (
 )
 
 // digits are few pictures: the tests are about numbers and not about learning.
-func digits(t *testing.T) (train, test *data.Set) {
+func digits(t *testing.T) (train, test *data.Dataset) {
 	t.Helper()
 	train, test, err := data.Digits()
 	if err != nil {
@@ -31,7 +31,7 @@ func digits(t *testing.T) (train, test *data.Set) {
 	return train.First(500), test.First(150)
 }
 
-func fitted(t *testing.T, model nn.Module, train *data.Set, epochs int) {
+func fitted(t *testing.T, model nn.Module, train *data.Dataset, epochs int) {
 	t.Helper()
 	accel.Seed(1)
 	if _, err := accel.Fit(t.Context(), model, train, accel.Epochs(epochs), accel.AdamW(3e-3), accel.Quiet()); err != nil {
@@ -41,7 +41,7 @@ func fitted(t *testing.T, model nn.Module, train *data.Set, epochs int) {
 
 // block is a module of a user's own, whose layers are called in Go.
 type block struct {
-	up, down *nn.Linear
+	up, down *nn.DenseLayer
 	norm     nn.Module
 }
 
@@ -60,21 +60,21 @@ var models = map[string]func() nn.Module{
 	},
 	"cnn": func() nn.Module {
 		return nn.Sequential(
-			nn.Conv2D(8, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
-			nn.Conv2D(12, 3, nn.Groups(4), nn.Padding(1)), nn.BatchNorm(), nn.MaxPool(2), nn.ReLU(), nn.Dropout(0.1), nn.Flatten(), nn.Dense(10),
+			nn.Conv2D(8, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
+			nn.Conv2D(12, 3, nn.Groups(4), nn.Padding(1)), nn.BatchNorm(), nn.MaxPool2D(2), nn.ReLU(), nn.Dropout(0.1), nn.Flatten(), nn.Dense(10),
 		)
 	},
 	"mobile": func() nn.Module {
 		return nn.Sequential(
 			nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(),
-			nn.Conv2D(8, 3, nn.Groups(8), nn.Stride(2)), nn.ReLU(), nn.Conv2D(16, 1), nn.GELU(), nn.GlobalAvgPool(), nn.Dense(10),
+			nn.Conv2D(8, 3, nn.Groups(8), nn.Stride(2)), nn.ReLU(), nn.Conv2D(16, 1), nn.GELU(), nn.GlobalAvgPool2D(), nn.Dense(10),
 		)
 	},
 	"residual": func() nn.Module {
 		return nn.Sequential(
 			nn.Conv2D(6, 3, nn.Same()), nn.ReLU(),
 			nn.Residual(nn.Conv2D(6, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.Conv2D(6, 3, nn.Same(), nn.Dilation(2)), nn.BatchNorm()),
-			nn.ReLU(), nn.AvgPool(2), nn.Sequential(nn.Flatten(), nn.Dense(10)),
+			nn.ReLU(), nn.AvgPool2D(2), nn.Sequential(nn.Flatten(), nn.Dense(10)),
 		)
 	},
 	"own": func() nn.Module {
@@ -82,7 +82,7 @@ var models = map[string]func() nn.Module{
 	},
 	"sequences": func() nn.Module {
 		return nn.Sequential(
-			nn.Custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape(x.Dim(0), 8, 8) }),
+			nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape(x.Size(0), 8, 8) }),
 			nn.Dense(16), nn.Residual(nn.LayerNorm(), nn.SelfAttention(4)), nn.Residual(nn.LayerNorm(), nn.Dense(32), nn.GELU(), nn.Dense(16)),
 			nn.Flatten(), nn.Dense(10),
 		)
@@ -327,7 +327,7 @@ func TestNaN(t *testing.T) {
 	train, _ := digits(t)
 	var number *tensor.NonFiniteError
 	var at *quantize.LayerError
-	broken := nn.Sequential(nn.Flatten(), nn.Dense(4), nn.Custom(func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(math.Inf(1)) }), nn.Dense(10))
+	broken := nn.Sequential(nn.Flatten(), nn.Dense(4), nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(math.Inf(1)) }), nn.Dense(10))
 	if _, err := quantize.Static(t.Context(), broken, train); !errors.As(err, &at) || at.Name != "3" || !errors.As(err, &number) {
 		t.Errorf("activations that are not finite: %v", err)
 	}
@@ -350,7 +350,7 @@ func TestNaN(t *testing.T) {
 	} else if !errors.As(err, &number) {
 		t.Errorf("an input that is not a number: %v", err)
 	}
-	model.Layers()[1].(*nn.Linear).Weight.SetData(slices.Repeat([]float32{float32(math.NaN())}, 640))
+	model.Layers()[1].(*nn.DenseLayer).Weight.SetData(slices.Repeat([]float32{float32(math.NaN())}, 640))
 	if _, err := quantize.Weights(model); !errors.As(err, &at) || at.Name != "1" || !errors.As(err, &number) {
 		t.Errorf("weights that are not numbers: %v", err)
 	}
@@ -358,15 +358,15 @@ func TestNaN(t *testing.T) {
 
 func TestChangedModel(t *testing.T) {
 	train, test := digits(t)
-	for name, change := range map[string]func(model *nn.Chain){
-		"training": func(model *nn.Chain) { fitted(t, model, train, 1) },
-		"data": func(model *nn.Chain) {
-			w := model.Layers()[1].(*nn.Linear).Weight
+	for name, change := range map[string]func(model *nn.SequentialLayer){
+		"training": func(model *nn.SequentialLayer) { fitted(t, model, train, 1) },
+		"data": func(model *nn.SequentialLayer) {
+			w := model.Layers()[1].(*nn.DenseLayer).Weight
 			v := w.Data()
 			v[3]++
 			w.SetData(v)
 		},
-		"another weight": func(model *nn.Chain) { model.Layers()[1].(*nn.Linear).Weight = tensor.Zeros(3, 64) },
+		"another weight": func(model *nn.SequentialLayer) { model.Layers()[1].(*nn.DenseLayer).Weight = tensor.Zeros(3, 64) },
 	} {
 		model := nn.Sequential(nn.Flatten(), nn.Dense(32), nn.ReLU(), nn.Dense(10))
 		fitted(t, model, train, 1)
@@ -374,7 +374,7 @@ func TestChangedModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		weight := model.Layers()[1].(*nn.Linear).Weight
+		weight := model.Layers()[1].(*nn.DenseLayer).Weight
 		weight.SetData(weight.Data()) // the same numbers are no change
 		if _, err := accel.Evaluate(t.Context(), small, test); err != nil {
 			t.Errorf("%s: before: %v", name, err)
@@ -477,7 +477,7 @@ func TestConcurrently(t *testing.T) {
 // basic is a block of a user's own whose layers are called in Go. What leak asks for is
 // used by others than the normalisation behind it.
 type basic struct {
-	first, second *nn.Convolution
+	first, second *nn.Conv2DLayer
 	one, two      nn.Module
 	leak          bool
 }
@@ -502,7 +502,7 @@ func TestFoldedInGo(t *testing.T) {
 	}
 	for _, leak := range []bool{false, true} {
 		newModel := func() nn.Module {
-			conv := func() *nn.Convolution { return nn.Conv2D(8, 3, nn.Same()) }
+			conv := func() *nn.Conv2DLayer { return nn.Conv2D(8, 3, nn.Same()) }
 			return nn.Sequential(conv(), &basic{conv(), conv(), nn.BatchNorm(), nn.BatchNorm(), leak}, nn.Flatten(), nn.Dense(10))
 		}
 		model := newModel()
@@ -528,7 +528,7 @@ func TestFoldedInGo(t *testing.T) {
 }
 
 // tied is a model of tokens whose last layer has the weight of another.
-type tied struct{ a, b, out *nn.Linear }
+type tied struct{ a, b, out *nn.DenseLayer }
 
 func newTied() nn.Module {
 	m := &tied{nn.Dense(64), nn.Dense(64), nn.Dense(10)}

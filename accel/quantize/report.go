@@ -19,7 +19,7 @@ import (
 // Report is what a quantised model gains and loses. It shows itself.
 type Report struct {
 	Model     string // what was quantised
-	Set       string
+	Dataset   string
 	FileBytes [2]int       // of the files that nn.Save and Model.Save write
 	Loss      [2]float64   // on the set, float and quantised
 	Accuracy  [2]float64   // likewise; NaN for regression
@@ -38,7 +38,7 @@ const (
 // Report compares the quantised model with the float one: bytes of the files, loss and
 // accuracy on a set, the time of a batch, taken in turns, and the error of each layer.
 // Nothing else should run meanwhile.
-func (m *Model) Report(ctx context.Context, set *data.Set) (r *Report, err error) {
+func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err error) {
 	defer nn.Catch(&err)
 	if set == nil || set.Len() == 0 {
 		return nil, errors.New("quantize: Report: there are no examples to compare the models on")
@@ -47,7 +47,7 @@ func (m *Model) Report(ctx context.Context, set *data.Set) (r *Report, err error
 	if err := q.unchanged(); err != nil {
 		return nil, err
 	}
-	r = &Report{Model: m.String(), Set: set.Name(), Using: q.using(), Layers: m.Layers()}
+	r = &Report{Model: m.String(), Dataset: set.Name(), Using: q.using(), Layers: m.Layers()}
 	slices.SortStableFunc(r.Layers, func(a, b Layer) int {
 		switch {
 		case a.Quantized != b.Quantized:
@@ -146,7 +146,7 @@ func (r *Report) layers() [][]any {
 }
 
 func (r *Report) sentence() string {
-	return r.Model + ", measured on " + r.Set + ", " + r.Using + ". Times are medians, with the middle half of the rounds."
+	return r.Model + ", measured on " + r.Dataset + ", " + r.Using + ". Times are medians, with the middle half of the rounds."
 }
 
 // String is the report in text.

@@ -186,14 +186,14 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 	if p.Image {
 		rank = 4
 	}
-	if len(b.shape) != rank || weight.Len() == 0 || len(b.step) != b.shape[0] {
+	if len(b.shape) != rank || weight.Numel() == 0 || len(b.step) != b.shape[0] {
 		return fmt.Errorf("a weight of shape %v with %d steps cannot be its", b.shape, len(b.step))
 	}
-	depth := weight.Len() / b.shape[0]
+	depth := weight.Numel() / b.shape[0]
 	if depth > integer.MostDepth {
 		return fmt.Errorf("%d products for each output could exceed 32 bits", depth)
 	}
-	floats := make([]float32, weight.Len())
+	floats := make([]float32, weight.Numel())
 	for i, v := range weight.Raw() {
 		b.weight = append(b.weight, int8(v))
 		floats[i] = float32(int8(v)) * b.step[i/depth]

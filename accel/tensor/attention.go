@@ -27,9 +27,9 @@ func attention(causal bool, in ...*Tensor) *Tensor {
 	}, in...)
 }
 
-// Visibility says which keys the queries see in [MaskedAttention]. What it names
+// AttentionMask says which keys the queries see in [MaskedAttention]. What it names
 // holds together: a key is seen where all of it agrees.
-type Visibility struct {
+type AttentionMask struct {
 	Causal bool // query i sees the keys 0 to i only
 
 	// Mask hides a key from a query where it is 0; nil hides nothing. Its shape
@@ -47,7 +47,7 @@ type Visibility struct {
 // MaskedAttention is [Attention] in which some keys are hidden. A query that sees
 // no key at all gives 0. Its memory is that of Attention and of what see holds:
 // a mask of size 1 for queries and heads stays as small as it is.
-func MaskedAttention(q, k, v *Tensor, see Visibility) *Tensor {
+func MaskedAttention(q, k, v *Tensor, see AttentionMask) *Tensor {
 	added := see.bias(k)
 	if added == nil {
 		return Attention(q, k, v, see.Causal)
@@ -57,10 +57,10 @@ func MaskedAttention(q, k, v *Tensor, see Visibility) *Tensor {
 }
 
 // bias is what is to be added to the scores, of rank 4, or nil.
-func (s Visibility) bias(keys *Tensor) *Tensor {
+func (s AttentionMask) bias(keys *Tensor) *Tensor {
 	const op = "MaskedAttention"
 	d := keys.DType()
-	if d.Half() {
+	if d.Is16Bit() {
 		d = Float32
 	}
 	var all *Tensor
@@ -95,7 +95,7 @@ func (s Visibility) bias(keys *Tensor) *Tensor {
 	if all == nil {
 		return nil
 	}
-	if n := all.Rank(); n < 4 {
+	if n := all.NDim(); n < 4 {
 		all = all.Reshape(append(slices.Repeat([]int{1}, 4-n), all.Shape()...)...)
 	}
 	return all

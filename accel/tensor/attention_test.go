@@ -177,17 +177,17 @@ func TestMaskedAttention(t *testing.T) {
 		name   string
 		hides  []array // where 0
 		adds   []array
-		see    func(d DType) Visibility
+		see    func(d DType) AttentionMask
 		causal bool
 	}{
-		{"nothing", nil, nil, func(DType) Visibility { return Visibility{} }, false},
-		{"bool of all scores", []array{full}, nil, func(DType) Visibility { return Visibility{Mask: tensorOf(full, Bool)} }, false},
-		{"float of the keys", []array{perKey}, nil, func(DType) Visibility { return Visibility{Mask: tensorOf(perKey, Float32)} }, false},
-		{"lengths", []array{length}, nil, func(DType) Visibility { return Visibility{Lengths: FromInts(lengths, b)} }, false},
-		{"bias of each head", nil, []array{slant}, func(d DType) Visibility { return Visibility{Bias: tensorOf(slant, d)} }, false},
-		{"bias of each pair", nil, []array{square}, func(d DType) Visibility { return Visibility{Bias: tensorOf(square, d)} }, false},
-		{"all", []array{full, length, causal}, []array{slant}, func(d DType) Visibility {
-			return Visibility{Causal: true, Mask: tensorOf(full, Uint8), Lengths: FromInts(lengths, b), Bias: tensorOf(slant, d)}
+		{"nothing", nil, nil, func(DType) AttentionMask { return AttentionMask{} }, false},
+		{"bool of all scores", []array{full}, nil, func(DType) AttentionMask { return AttentionMask{Mask: tensorOf(full, Bool)} }, false},
+		{"float of the keys", []array{perKey}, nil, func(DType) AttentionMask { return AttentionMask{Mask: tensorOf(perKey, Float32)} }, false},
+		{"lengths", []array{length}, nil, func(DType) AttentionMask { return AttentionMask{Lengths: FromInts(lengths, b)} }, false},
+		{"bias of each head", nil, []array{slant}, func(d DType) AttentionMask { return AttentionMask{Bias: tensorOf(slant, d)} }, false},
+		{"bias of each pair", nil, []array{square}, func(d DType) AttentionMask { return AttentionMask{Bias: tensorOf(square, d)} }, false},
+		{"all", []array{full, length, causal}, []array{slant}, func(d DType) AttentionMask {
+			return AttentionMask{Causal: true, Mask: tensorOf(full, Uint8), Lengths: FromInts(lengths, b), Bias: tensorOf(slant, d)}
 		}, true},
 	} {
 		bias := build([]int{b, h, queries, keys}, func(i []int) float64 {
@@ -249,7 +249,7 @@ func TestKeyPaddingMemory(t *testing.T) {
 	bytes := func(n int) (used int) {
 		withThreads(1, func() {
 			x := Parameter(Ones(2, 1, n, 16))
-			MaskedAttention(x, x, x, Visibility{Causal: true, Lengths: FromInts([]int{n, n / 2}, 2)}).Sum().Backward()
+			MaskedAttention(x, x, x, AttentionMask{Causal: true, Lengths: FromInts([]int{n, n / 2}, 2)}).Sum().Backward()
 			x.Grad().Data()
 			used = Stats().PeakBytes
 		})
@@ -264,7 +264,7 @@ func TestKeyPaddingMemory(t *testing.T) {
 
 func TestMaskedAttentionErrors(t *testing.T) {
 	q := Zeros(2, 2, 3, 4)
-	for name, see := range map[string]Visibility{
+	for name, see := range map[string]AttentionMask{
 		"Attention: [2 2 3 4] and [2 2 3 4] and [2 2 3 4] and [1 1 2 3]: what is added to the scores must be [2 2 3 3], with 1 for any of them": {Mask: Ones(2, 3)},
 		"MaskedAttention: [2 2 3 4] and [3]: keys [B H S D] and their number [B], of type int32, are needed":                                    {Lengths: FromInts([]int{1, 2, 3}, 3)},
 		"MaskedAttention: no gradient flows into Bias; Detach it, or write the attention with MatMul and Softmax":                               {Bias: Parameter(Ones(3, 3))},

@@ -10,7 +10,7 @@ import "github.com/quernlab/quern/accel/internal/ir"
 //     give d.
 //   - What loses too much in 16 bits (Exp, Log, Pow, sums and norms, Softmax,
 //     LayerNorm, the losses) takes its inputs in float32 and gives float32.
-//   - ScatterAdd and Concat take the widest type of their inputs.
+//   - IndexAdd and Concat take the widest type of their inputs.
 //   - All other ops compute in the types that they are given: float32 beside d
 //     gives float32.
 //
@@ -20,7 +20,7 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // rounds it, products are added up in float32: as tensor cores do it. On the
 // processor that is slower than float32; what training comes to is the same.
 func Autocast(d DType, f func()) {
-	if d != Float32 && !d.Half() {
+	if d != Float32 && !d.Is16Bit() {
 		panic(&DTypeError{Op: "Autocast", DTypes: []DType{d}, Hint: "bfloat16, float16 or float32 is needed"})
 	}
 	within(func(s *scope) { s.cast, s.eight = d, false }, f)
@@ -46,7 +46,7 @@ var castPolicies = map[string]castPolicy{
 	"LayerNorm": castSingle, "RMSNorm": castSingle,
 	"CrossEntropy": castSingle, "MSE": castSingle,
 
-	"ScatterAdd": castWidest, "Concat": castWidest,
+	"IndexAdd": castWidest, "Concat": castWidest,
 }
 
 // autocast is an op's inputs in the types that its policy wants. Integers and
@@ -65,7 +65,7 @@ func autocast(r *ir.Recorder, short DType, op string, in []*ir.Value) []*ir.Valu
 		return in
 	}
 	for i, v := range in {
-		if d := v.DType(); d != to && (d == Float32 || d.Half()) {
+		if d := v.DType(); d != to && (d == Float32 || d.Is16Bit()) {
 			in[i] = r.Record(ir.Cast{To: to}, v)
 		}
 	}

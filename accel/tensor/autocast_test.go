@@ -66,7 +66,7 @@ var autocastRows = []struct {
 	{"RMSNorm", "rms_norm", func(a, _ *Tensor) *Tensor { return RMSNorm(a, Ones(4), 1, 1e-6) }},
 	{"ReLU", "relu", func(a, _ *Tensor) *Tensor { return a.ReLU() }},
 	{"Reshape", "reshape", func(a, _ *Tensor) *Tensor { return a.Reshape(2, 8) }},
-	{"ScatterAdd", "scatter_add", func(a, _ *Tensor) *Tensor { return a.ScatterAdd(FromInts([]int{0, 1, 0, 1}, 4), 2) }},
+	{"IndexAdd", "scatter_add", func(a, _ *Tensor) *Tensor { return a.IndexAdd(FromInts([]int{0, 1, 0, 1}, 4), 2) }},
 	{"SiLU", "silu", func(a, _ *Tensor) *Tensor { return a.SiLU() }},
 	{"Sigmoid", "sigmoid", func(a, _ *Tensor) *Tensor { return a.Sigmoid() }},
 	{"Sin", "sin", func(a, _ *Tensor) *Tensor { return a.Sin() }},
@@ -78,7 +78,7 @@ var autocastRows = []struct {
 	{"Sub", "sub", func(a, b *Tensor) *Tensor { return a.Sub(b) }},
 	{"Sum", "sum", func(a, _ *Tensor) *Tensor { return a.Sum(0) }},
 	{"Tanh", "tanh", func(a, _ *Tensor) *Tensor { return a.Tanh() }},
-	{"Transpose", "permute", func(a, _ *Tensor) *Tensor { return a.T() }},
+	{"Permute", "permute", func(a, _ *Tensor) *Tensor { return a.T() }},
 	{"Var", "var", func(a, _ *Tensor) *Tensor { return a.Var(1) }},
 	{"Where", "where", func(a, b *Tensor) *Tensor { return Where(a.Greater(b), a, b) }},
 }

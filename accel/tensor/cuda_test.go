@@ -68,13 +68,13 @@ func TestErrorsOnCUDA(t *testing.T) {
 			var index *IndexError
 			late := FromInts([]int{1, -7, 5}, 3).Cast(Float32).MulScalar(1).Cast(Int32)
 			err := catch(func() {
-				loss := w.Gather(late).Sum()
+				loss := w.IndexSelect(late).Sum()
 				w.ZeroGrad()
 				loss.Backward()
 				NoGrad(func() { w.Assign(w.Sub(w.Grad())) })
 				loss.Item()
 			})
-			if !errors.As(err, &index) || index.Op != "Gather" || index.Index != -7 || index.Size != 3 {
+			if !errors.As(err, &index) || index.Op != "IndexSelect" || index.Index != -7 || index.Size != 3 {
 				t.Fatalf("got %v", err)
 			}
 			if got := w.Data(); !slices.Equal(got, []float32{1, 1, 1, 1, 1, 1}) {
@@ -251,10 +251,10 @@ func TestHalfProductsOnCUDA(t *testing.T) {
 		f     func(in inputs) *Tensor
 		steps int
 	}{
-		"matmul":            {func(in inputs) *Tensor { return in.x.MatMul(in.w.Transpose(1, 0)) }, 3},
+		"matmul":            {func(in inputs) *Tensor { return in.x.MatMul(in.w.Permute(1, 0)) }, 3},
 		"linear":            {func(in inputs) *Tensor { return Linear(in.x, in.w, in.b) }, 4},
 		"conv":              {func(in inputs) *Tensor { return Conv2D(in.images, in.kernel, nil, Window{}) }, 3},
-		"result in float32": {func(in inputs) *Tensor { return in.x.MatMul(in.w.Transpose(1, 0)).Softmax(1) }, 5},
+		"result in float32": {func(in inputs) *Tensor { return in.x.MatMul(in.w.Permute(1, 0)).Softmax(1) }, 5},
 	} {
 		run := func() (got *Tensor, steps int) {
 			g := NewGenerator(1)
@@ -292,10 +292,10 @@ func TestHalfAttentionOnCUDA(t *testing.T) {
 	}{
 		"causal": {32, func(q, k, v *Tensor) *Tensor { return Attention(q, k, v, true) }, 3},
 		"transposed": {32, func(q, k, v *Tensor) *Tensor {
-			return Attention(q.Transpose(0, 2, 1, 3), k.Transpose(0, 2, 1, 3), v.Transpose(0, 2, 1, 3), false)
+			return Attention(q.Permute(0, 2, 1, 3), k.Permute(0, 2, 1, 3), v.Permute(0, 2, 1, 3), false)
 		}, 3},
 		"masked": {32, func(q, k, v *Tensor) *Tensor {
-			return MaskedAttention(q, k, v, Visibility{Lengths: FromInts([]int{3, 35}, 2).Cast(Int32)})
+			return MaskedAttention(q, k, v, AttentionMask{Lengths: FromInts([]int{3, 35}, 2).Cast(Int32)})
 		}, 3},
 		"heads of 24": {24, func(q, k, v *Tensor) *Tensor { return Attention(q, k, v, false) }, 4},
 	} {

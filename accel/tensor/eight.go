@@ -63,7 +63,7 @@ func linear8(in []*Tensor) *Tensor {
 	v := make([]*ir.Value, len(in))
 	for i, t := range in {
 		v[i] = t.value("Linear")
-		if d := v[i].DType(); d != Float32 && !d.Half() {
+		if d := v[i].DType(); d != Float32 && !d.Is16Bit() {
 			return nil
 		}
 	}
@@ -84,7 +84,7 @@ func linear8(in []*Tensor) *Tensor {
 		bias := narrow(r, v[2], BFloat16)
 		y = r.Record(ir.Linear{Eight: true}, rows, weight, widen(r, []*ir.Value{bias})[0])
 	} else {
-		y = r.Record(ir.MatMul{Eight: true}, rows, r.Record(ir.Transpose{Perm: []int{1, 0}}, weight))
+		y = r.Record(ir.MatMul{Eight: true}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, weight))
 	}
 	e.told(Computed{"Linear", Float8E4M3, multiplications("Linear", v, y)})
 	return wrap(r.Reshape(r.Record(ir.Cast{To: BFloat16}, y), append(lead, w[0])))

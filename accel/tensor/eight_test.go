@@ -96,7 +96,7 @@ func TestAutocastFP8OfWhatIsNot(t *testing.T) {
 		if y := Linear(Full(1.0625, 2, 16), Ones(16, 16), nil); y.Float64s()[0] != 16 { // 1.0625 is 1 of E4M3
 			t.Errorf("16 features give %v", y.Float64s()[0])
 		}
-		if y := Linear(Zeros(0, 16), Ones(16, 16), nil); y.Len() != 0 {
+		if y := Linear(Zeros(0, 16), Ones(16, 16), nil); y.Numel() != 0 {
 			t.Errorf("no rows give %v", y.Shape())
 		}
 		var shape *ShapeError

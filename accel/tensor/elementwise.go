@@ -102,9 +102,9 @@ func (t *Tensor) Clamp(low, high float64) *Tensor {
 	}, t)
 }
 
-// Equal is 1 where t and o are equal, else 0, as float32, with broadcasting.
+// Eq is 1 where t and o are equal, else 0, as float32, with broadcasting.
 // Both have one element type, whichever it is.
-func (t *Tensor) Equal(o *Tensor) *Tensor { return record(ir.Equal{}, t, o) }
+func (t *Tensor) Eq(o *Tensor) *Tensor { return record(ir.Eq{}, t, o) }
 
 // Greater is 1 where t > o, else 0, as float32, with broadcasting. Both have
 // one element type, whichever it is.

@@ -35,9 +35,9 @@ func ExampleShapeError() {
 	// Output: MatMul [[2 3] [2 3]]
 }
 
-func ExampleTensor_Gather() {
+func ExampleTensor_IndexSelect() {
 	rows := tensor.New([]float32{1, 2, 3, 4, 5, 6}, 3, 2)
-	fmt.Println(rows.Gather(tensor.FromInts([]int{2, 0}, 2)))
+	fmt.Println(rows.IndexSelect(tensor.FromInts([]int{2, 0}, 2)))
 	// Output:
 	// float32[2×2]
 	// [[5 6]
@@ -59,7 +59,7 @@ func ExampleMaskedAttention() {
 	q := tensor.Zeros(2, 1, 1, 4)
 	k := tensor.Zeros(2, 1, 2, 4)
 	v := tensor.New([]float32{1, 3, 1, 3}, 2, 1, 2, 1)
-	y := tensor.MaskedAttention(q, k, v, tensor.Visibility{Lengths: tensor.FromInts([]int{2, 1}, 2)})
+	y := tensor.MaskedAttention(q, k, v, tensor.AttentionMask{Lengths: tensor.FromInts([]int{2, 1}, 2)})
 	fmt.Println(y.Reshape(2))
 	// Output:
 	// float32[2] [2 1]

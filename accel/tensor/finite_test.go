@@ -87,7 +87,7 @@ func TestRequireFiniteIsTheTensor(t *testing.T) {
 // TestFindNonFiniteNamesTheLayer records ops in parts of a model.
 func TestFindNonFiniteNamesTheLayer(t *testing.T) {
 	w := Parameter(Zeros(2))
-	in := func(path, kind string, f func()) { In(func() (string, string) { return path, kind }, f) }
+	in := func(path, kind string, f func()) { NameScope(func() (string, string) { return path, kind }, f) }
 	for _, row := range []struct {
 		f    func()
 		want string

@@ -126,7 +126,7 @@ func float64Row(t *testing.T, row opRow, in []array, l layout, r *rand.Rand, ctx
 	}
 	y := row.f(args)
 	compare(t, ctx, y, row.ref(in), 1e-12)
-	if row.noGrad || y.Len() == 0 {
+	if row.noGrad || y.Numel() == 0 {
 		return
 	}
 	if y.DType() != Float64 {

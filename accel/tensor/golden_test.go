@@ -90,14 +90,14 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"pow":              func(in []*Tensor) *Tensor { return in[0].Pow(in[1]) },
 	"attention masked": func(in []*Tensor) *Tensor {
 		mask := []float32{1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0}
-		return MaskedAttention(in[0], in[1], in[2], Visibility{Mask: New(mask, 5, 5)})
+		return MaskedAttention(in[0], in[1], in[2], AttentionMask{Mask: New(mask, 5, 5)})
 	},
 	"attention biased": func(in []*Tensor) *Tensor {
 		bias := make([]float64, 25)
 		for i := range bias {
 			bias[i] = float64(i-12) / 8
 		}
-		return MaskedAttention(in[0], in[1], in[2], Visibility{Bias: FromFloat64s(bias, 5, 5)})
+		return MaskedAttention(in[0], in[1], in[2], AttentionMask{Bias: FromFloat64s(bias, 5, 5)})
 	},
 	"neg":                 func(in []*Tensor) *Tensor { return in[0].Neg() },
 	"abs":                 func(in []*Tensor) *Tensor { return in[0].Abs() },
@@ -123,7 +123,7 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"equal numbers share": func(in []*Tensor) *Tensor { return in[0].Maximum(in[1]) },
 	"gt":                  func(in []*Tensor) *Tensor { return in[0].Greater(in[1]) },
 	"lt":                  func(in []*Tensor) *Tensor { return in[0].Less(in[1]) },
-	"eq":                  func(in []*Tensor) *Tensor { return in[0].Equal(in[1]) },
+	"eq":                  func(in []*Tensor) *Tensor { return in[0].Eq(in[1]) },
 	"logical_and":         func(in []*Tensor) *Tensor { return truth(in[0]).And(truth(in[1])) },
 	"logical_or":          func(in []*Tensor) *Tensor { return truth(in[0]).Or(truth(in[1])) },
 	"logical_not":         func(in []*Tensor) *Tensor { return truth(in[0]).Not() },
@@ -133,13 +133,13 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"amax":                func(in []*Tensor) *Tensor { return in[0].Max(1) },
 	"amin":                func(in []*Tensor) *Tensor { return in[0].Min(0) },
 	"argmax":              func(in []*Tensor) *Tensor { return in[0].ArgMax(1) },
-	"index select":        func(in []*Tensor) *Tensor { return in[0].Gather(FromInts([]int{2, 0, 2}, 3).Cast(Int64)) },
-	"index add":           func(in []*Tensor) *Tensor { return in[0].ScatterAdd(FromInts([]int{2, 0, 2}, 3), 4) },
+	"index select":        func(in []*Tensor) *Tensor { return in[0].IndexSelect(FromInts([]int{2, 0, 2}, 3).Cast(Int64)) },
+	"index add":           func(in []*Tensor) *Tensor { return in[0].IndexAdd(FromInts([]int{2, 0, 2}, 3), 4) },
 	"one hot":             func(in []*Tensor) *Tensor { return in[0].Cast(Int32).OneHot(4) },
 	"cat":                 func(in []*Tensor) *Tensor { return Concat(1, in...) },
 	"slice":               func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
 	"pad":                 func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
-	"permute":             func(in []*Tensor) *Tensor { return in[0].Transpose(2, 0, 1) },
+	"permute":             func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) },
 	"reshape":             func(in []*Tensor) *Tensor { return in[0].T().Reshape(2, 6) },
 	"expand":              func(in []*Tensor) *Tensor { return in[0].Expand(3, 4, 2) },
 	"mse":                 func(in []*Tensor) *Tensor { return MSE(in[0], in[1]) },

@@ -53,7 +53,7 @@ func (n graphNode) run(in []*Tensor) *Tensor {
 	case "Reshape":
 		return x.Reshape(n.Ints...)
 	case "Transpose":
-		return x.Transpose(n.Ints...)
+		return x.Permute(n.Ints...)
 	case "Expand":
 		return x.Expand(n.Ints...)
 	case "Slice":
@@ -63,7 +63,7 @@ func (n graphNode) run(in []*Tensor) *Tensor {
 	case "Concat":
 		return Concat(n.Ints[0], in...)
 	case "Gather":
-		return x.Gather(FromInts(n.Ints, len(n.Ints)))
+		return x.IndexSelect(FromInts(n.Ints, len(n.Ints)))
 	case "Where":
 		return Where(x.Greater(Zeros().Cast(x.DType())), in[1], in[2])
 	case "Linear":
@@ -139,8 +139,8 @@ func graphsAgainstTorch(t *testing.T, types ...DType) {
 					case p.Grad() != nil && g.Gradients[i] != nil:
 						near(t, fmt.Sprintf("%s: gradient of input %d", ctx, i), p.Grad(), p.Shape(), g.Gradients[i], tolerances[d])
 					case p.Grad() != nil:
-						near(t, fmt.Sprintf("%s: gradient of input %d, which has none", ctx, i), p.Grad(), p.Shape(), make([]float64, p.Len()), 0)
-					case p.Len() > 0 && g.Gradients[i] != nil:
+						near(t, fmt.Sprintf("%s: gradient of input %d, which has none", ctx, i), p.Grad(), p.Shape(), make([]float64, p.Numel()), 0)
+					case p.Numel() > 0 && g.Gradients[i] != nil:
 						t.Errorf("%s: input %d has no gradient", ctx, i)
 					}
 				}

@@ -9,9 +9,9 @@ func halves(in []*ir.Value) (half bool, result DType) {
 	for _, v := range in {
 		d := v.DType()
 		switch {
-		case d.Half() && !half:
+		case d.Is16Bit() && !half:
 			half, result = true, d
-		case d.Half() && d != result:
+		case d.Is16Bit() && d != result:
 			result = Float32
 		}
 	}
@@ -27,7 +27,7 @@ func halves(in []*ir.Value) (half bool, result DType) {
 func widen(r *ir.Recorder, in []*ir.Value) []*ir.Value {
 	out := make([]*ir.Value, len(in))
 	for i, v := range in {
-		if out[i] = v; v.DType().Half() {
+		if out[i] = v; v.DType().Is16Bit() {
 			out[i] = r.Record(ir.Cast{To: Float32}, v)
 		}
 	}
@@ -45,7 +45,7 @@ func narrow(r *ir.Recorder, v *ir.Value, d DType) *ir.Value {
 // moves tells whether an op takes elements as they are.
 func moves(op ir.Op) bool {
 	switch op.(type) {
-	case ir.Cast, ir.Copy, ir.Expand, ir.Transpose:
+	case ir.Cast, ir.Copy, ir.Expand, ir.Permute:
 		return true
 	}
 	return false
@@ -54,7 +54,7 @@ func moves(op ir.Op) bool {
 // compares tells whether an op's result is a mask.
 func compares(op ir.Op) bool {
 	switch op.(type) {
-	case ir.Equal, ir.Greater, ir.And, ir.Or, ir.Not:
+	case ir.Eq, ir.Greater, ir.And, ir.Or, ir.Not:
 		return true
 	}
 	return false

@@ -42,7 +42,7 @@ func TestHalfOps(t *testing.T) {
 			{"Where", Where(wx.Greater(wy), hx, hy), Where(wx.Greater(wy), wx, wy)},
 			{"Slice", hx.Slice(1, 2, 5).Clone(), wx.Slice(1, 2, 5)},
 			{"Concat", Concat(0, hx, hy), Concat(0, wx, wy)},
-			{"Gather", hx.Gather(FromInts([]int{4, 0}, 2)), wx.Gather(FromInts([]int{4, 0}, 2))},
+			{"IndexSelect", hx.IndexSelect(FromInts([]int{4, 0}, 2)), wx.IndexSelect(FromInts([]int{4, 0}, 2))},
 			{"LayerNorm", LayerNorm(hx, nil, nil, 1, 1e-5), LayerNorm(wx, nil, nil, 1, 1e-5)},
 		} {
 			if row.got.DType() != d {

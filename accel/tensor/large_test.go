@@ -20,7 +20,7 @@ func TestLargeElementwise(t *testing.T) {
 		})
 		compare(t, "", got, want, 1e-6)
 		perm := reversed(len(shape))
-		compare(t, "transposed", tx.Transpose(perm...).AddScalar(1).Transpose(perm...), mapRef(func(v float64) float64 { return v + 1 })([]array{x}), 1e-6)
+		compare(t, "transposed", tx.Permute(perm...).AddScalar(1).Permute(perm...), mapRef(func(v float64) float64 { return v + 1 })([]array{x}), 1e-6)
 	}
 }
 

@@ -55,7 +55,7 @@ func anyLayout(r *rand.Rand, g *Generator, shape []int) *Tensor {
 			order[i] = i
 		}
 		order[n-1], order[n-2] = n-2, n-1
-		return Randn(g, turned...).Transpose(order...)
+		return Randn(g, turned...).Permute(order...)
 	case 2: // a part, which begins anywhere
 		d := r.IntN(n)
 		larger := append([]int(nil), shape...)
@@ -76,7 +76,7 @@ func anyLayout(r *rand.Rand, g *Generator, shape []int) *Tensor {
 			order[i] = i
 		}
 		order[0], order[1] = 1, 0
-		return Randn(g, turned...).Transpose(order...)
+		return Randn(g, turned...).Permute(order...)
 	}
 	return Randn(g, shape...)
 }
@@ -225,7 +225,7 @@ func TestLibraryProductsOfOtherTypesOnCUDA(t *testing.T) {
 		r, g := rand.New(rand.NewPCG(seed, 4)), NewGenerator(seed)
 		m, n, k := 1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(9)
 		x, w, b := anyLayout(r, g, []int{m, k}).Cast(Float64), anyLayout(r, g, []int{n, k}).Cast(Float64), Randn(g, n).Cast(Float64)
-		return append(Linear(x, w, b).ReLU().Float64s(), x.MatMul(w.Transpose(1, 0)).Float64s()...)
+		return append(Linear(x, w, b).ReLU().Float64s(), x.MatMul(w.Permute(1, 0)).Float64s()...)
 	}
 	for name, row := range map[string]struct {
 		some  func(seed uint64) []float64

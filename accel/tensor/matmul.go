@@ -38,11 +38,11 @@ func Linear(x, w, b *Tensor) *Tensor {
 		rows := r.Reshape(v[0], []int{ir.Len(shape[:len(shape)-1]), features})
 		var y *ir.Value
 		if b != nil && v[0].DType() == Float64 {
-			y = r.Add(r.Record(ir.MatMul{}, rows, r.Record(ir.Transpose{Perm: []int{1, 0}}, v[1])), v[2])
+			y = r.Add(r.Record(ir.MatMul{}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, v[1])), v[2])
 		} else if b != nil {
 			y = r.Record(ir.Linear{}, rows, v[1], v[2])
 		} else {
-			y = r.Record(ir.MatMul{}, rows, r.Record(ir.Transpose{Perm: []int{1, 0}}, v[1]))
+			y = r.Record(ir.MatMul{}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, v[1]))
 		}
 		return r.Reshape(y, append(slices.Clone(shape[:len(shape)-1]), v[1].Shape()[0]))
 	}, in...)

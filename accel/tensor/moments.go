@@ -63,7 +63,7 @@ func (t *Tensor) Norm(axes ...int) *Tensor {
 // times the 0 that a sum of squares has for a gradient there, that would be NaN.
 func root(r *ir.Recorder, squares *ir.Value) *ir.Value {
 	zero, one := fill(r, 0, squares.DType()), fill(r, 1, squares.DType())
-	none := r.Record(ir.Equal{}, squares, zero)
+	none := r.Record(ir.Eq{}, squares, zero)
 	return r.Record(ir.Where{}, none, zero, r.Record(ir.Sqrt{}, r.Record(ir.Where{}, none, one, squares)))
 }
 
@@ -77,7 +77,7 @@ func (t *Tensor) LogSumExp(along int) *Tensor {
 		wide[a] = 1
 		r.NoGrad(1)
 		top := r.Record(ir.Max{Axis: a}, x)
-		infinite := r.Record(ir.Equal{}, r.Record(ir.Abs{}, top), fill(r, math.Inf(1), x.DType()))
+		infinite := r.Record(ir.Eq{}, r.Record(ir.Abs{}, top), fill(r, math.Inf(1), x.DType()))
 		top = r.Record(ir.Where{}, infinite, fill(r, 0, x.DType()), top)
 		r.NoGrad(-1)
 		e := r.Record(ir.Exp{}, r.Record(ir.Sub{}, x, r.Reshape(top, wide)))

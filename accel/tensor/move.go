@@ -10,7 +10,7 @@ import (
 // T is the transpose of a matrix, or the last two dimensions exchanged if
 // there are more.
 func (t *Tensor) T() *Tensor {
-	n := t.Rank()
+	n := t.NDim()
 	if n < 2 {
 		panic(&ShapeError{Op: "T", Shapes: [][]int{t.Shape()}, Hint: "at least two dimensions are needed"})
 	}
@@ -19,13 +19,13 @@ func (t *Tensor) T() *Tensor {
 		perm[i] = i
 	}
 	perm[n-2], perm[n-1] = n-1, n-2
-	return record(ir.Transpose{Perm: perm}, t)
+	return record(ir.Permute{Perm: perm}, t)
 }
 
-// Transpose orders the dimensions anew: dimension i of the result is dimension
+// Permute orders the dimensions anew: dimension i of the result is dimension
 // perm[i] of t.
-func (t *Tensor) Transpose(perm ...int) *Tensor {
-	return record(ir.Transpose{Perm: slices.Clone(perm)}, t)
+func (t *Tensor) Permute(perm ...int) *Tensor {
+	return record(ir.Permute{Perm: slices.Clone(perm)}, t)
 }
 
 // Reshape gives the elements, in row-major order, other dimensions. One of

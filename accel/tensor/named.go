@@ -2,10 +2,10 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/trace"
 
-// Called is what profiles call a parameter from now on, such as "up.weight".
+// SetName is what profiles call a parameter from now on, such as "up.weight".
 // Optimisers say it of the parameters of their model. Without a profile under
 // way, and of a tensor that is no parameter, it does nothing.
-func (t *Tensor) Called(name string) {
+func (t *Tensor) SetName(name string) {
 	if c := trace.Active(); c != nil && t.leaf != nil {
 		c.Call(t.leaf, name)
 	}

@@ -117,7 +117,7 @@ func normRows() []opRow {
 			f: func(in []*Tensor) *Tensor { return BatchNorm(in[0], nil, nil, nil, nil, 0, 1e-3, false) }},
 		{name: "BatchNorm ReLU", shapes: channel, low: -2, high: 2, ref: relu(batchNormRef), nonEmpty: true,
 			f: func(in []*Tensor) *Tensor {
-				return releasing(BatchNorm(in[0], in[1], in[2], Zeros(in[0].Dim(1)), Ones(in[0].Dim(1)), 0.1, 1e-3, true), (*Tensor).ReLU)
+				return releasing(BatchNorm(in[0], in[1], in[2], Zeros(in[0].Size(1)), Ones(in[0].Size(1)), 0.1, 1e-3, true), (*Tensor).ReLU)
 			}},
 		{name: "BatchNorm outside of training", shapes: func(m, n, k int) [][]int { return [][]int{{m, n, k}, {n}, {n}, {n}, {n}} }, low: -2, high: 2, ref: evalRef,
 			f: func(in []*Tensor) *Tensor {
@@ -132,7 +132,7 @@ func normRows() []opRow {
 				return evalRef(append(slices.Clone(in), half, two))
 			},
 			f: func(in []*Tensor) *Tensor {
-				n := in[0].Dim(1)
+				n := in[0].Size(1)
 				return BatchNorm(in[0], in[1], in[2], Full(0.5, n), Full(2, n), 0.1, 1e-3, false)
 			}},
 	}

@@ -34,10 +34,10 @@ var layouts = []layout{
 			perm := reversed(len(a.shape))
 			b := permuteRef(perm...)([]array{a})
 			t := Parameter(New(b.floats(), b.shape...))
-			return t, t.Transpose(perm...)
+			return t, t.Permute(perm...)
 		},
-		func(leaf *Tensor, rank int) *Tensor { return leaf.Transpose(reversed(rank)...) },
-		func(g *Tensor, rank int) *Tensor { return g.Transpose(reversed(rank)...) }},
+		func(leaf *Tensor, rank int) *Tensor { return leaf.Permute(reversed(rank)...) },
+		func(g *Tensor, rank int) *Tensor { return g.Permute(reversed(rank)...) }},
 	{"sliced and computed",
 		func(a array) (*Tensor, *Tensor) {
 			if len(a.shape) == 0 {
@@ -64,7 +64,7 @@ var layouts = []layout{
 			if rank == 0 {
 				return leaf
 			}
-			x := leaf.Slice(rank-1, 2, leaf.Dim(rank-1)-1)
+			x := leaf.Slice(rank-1, 2, leaf.Size(rank-1)-1)
 			Flush()
 			return x
 		},
@@ -72,7 +72,7 @@ var layouts = []layout{
 			if rank == 0 {
 				return g
 			}
-			return g.Slice(rank-1, 2, g.Dim(rank-1)-1)
+			return g.Slice(rank-1, 2, g.Size(rank-1)-1)
 		}},
 }
 

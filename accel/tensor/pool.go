@@ -19,7 +19,7 @@ func AvgPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
 
 // GlobalAvgPool2D is the mean of each channel [N, C] of images [N, C, H, W].
 func GlobalAvgPool2D(x *Tensor) *Tensor {
-	if x.Rank() != 4 {
+	if x.NDim() != 4 {
 		panic(&ShapeError{Op: "GlobalAvgPool2D", Shapes: [][]int{x.Shape()}, Hint: "images [N C H W] are needed"})
 	}
 	return x.Mean(2, 3)

@@ -71,7 +71,7 @@ func TestMaxPoolOfEqualElements(t *testing.T) {
 			for _, w := range []Window{{}, {Stride: [2]int{2, 2}, Padding: [2]int{1, 1}}} {
 				x := Parameter(New([]float32{0, 0, 1, 2, 0, 0, 2, 2, -1, 3, 0, 0, 3, 3, 0, 0}, 1, 1, 4, 4))
 				y := MaxPool2D(x, [2]int{2, 2}, w)
-				y.Mul(New([]float32{10, 20, 30, 40, 50, 60, 70, 80, 90}[:y.Len()], y.Shape()...)).Sum().Backward()
+				y.Mul(New([]float32{10, 20, 30, 40, 50, 60, 70, 80, 90}[:y.Numel()], y.Shape()...)).Sum().Backward()
 				want := []float32{10, 0, 0, 20, 0, 0, 0, 0, 0, 30, 40, 0, 0, 0, 0, 0}
 				if w.Padding[0] == 1 {
 					want = []float32{10, 0, 20, 30, 40, 0, 0, 60, 0, 50, 0, 0, 70, 80, 0, 90}

@@ -113,10 +113,10 @@ func TestIndicesOfAnyType(t *testing.T) {
 				}
 				return i
 			}
-			if got := x.Gather(index(2, 0, 2)).Data(); !slices.Equal(got, []float32{12, 10, 12}) {
+			if got := x.IndexSelect(index(2, 0, 2)).Data(); !slices.Equal(got, []float32{12, 10, 12}) {
 				t.Errorf("%v: rows %v", d, got)
 			}
-			if got := x.ScatterAdd(index(1, 1, 0), 2).Data(); !slices.Equal(got, []float32{12, 21}) {
+			if got := x.IndexAdd(index(1, 1, 0), 2).Data(); !slices.Equal(got, []float32{12, 21}) {
 				t.Errorf("%v: sums %v", d, got)
 			}
 			if got := index(1, 0).OneHot(2).Data(); !slices.Equal(got, []float32{0, 1, 1, 0}) {
@@ -128,9 +128,9 @@ func TestIndicesOfAnyType(t *testing.T) {
 			}
 			for _, v := range outside {
 				for name, f := range map[string]func(){
-					"Gather":       func() { x.Gather(index(v)).Data() },
+					"IndexSelect":  func() { x.IndexSelect(index(v)).Data() },
 					"OneHot":       func() { index(v).OneHot(3).Data() },
-					"ScatterAdd":   func() { Ones(1).ScatterAdd(index(v), 3).Data() },
+					"IndexAdd":     func() { Ones(1).IndexAdd(index(v), 3).Data() },
 					"CrossEntropy": func() { CrossEntropy(Zeros(1, 3), index(v)).Data() },
 					"Embedding":    func() { Embedding(Zeros(3, 2), index(v)).Data() },
 				} {

@@ -13,7 +13,7 @@ import (
 
 // Item is the tensor's only element. It runs what was recorded.
 func (t *Tensor) Item() float64 {
-	if n := t.Len(); n != 1 {
+	if n := t.Numel(); n != 1 {
 		panic(&ShapeError{Op: "Item", Shapes: [][]int{t.Shape()}, Hint: "a single element is needed"})
 	}
 	return read[float64](t, "Item")[0]

@@ -114,7 +114,7 @@ func (t *Tensor) rows(op ir.Op, along int) *Tensor {
 			perm[i] = i
 		}
 		perm[a], perm[n-1] = n-1, a
-		y := r.Record(op, r.Record(ir.Transpose{Perm: perm}, v[0]))
-		return r.Record(ir.Transpose{Perm: slices.Clone(perm)}, y)
+		y := r.Record(op, r.Record(ir.Permute{Perm: perm}, v[0]))
+		return r.Record(ir.Permute{Perm: slices.Clone(perm)}, y)
 	}, t)
 }

@@ -87,7 +87,7 @@ func broadcastRows() []opRow {
 	}
 	greater := binaryRow("Greater", -2, 2, (*Tensor).Greater, func(a, b float64) float64 { return step(a - b) })
 	greater.noGrad = true
-	equal := binaryRow("Equal", -2, 2, func(a, b *Tensor) *Tensor { return a.Maximum(b).Equal(b) }, func(a, b float64) float64 { return step(b - a) })
+	equal := binaryRow("Eq", -2, 2, func(a, b *Tensor) *Tensor { return a.Maximum(b).Eq(b) }, func(a, b float64) float64 { return step(b - a) })
 	equal.noGrad = true
 	where := opRow{name: "Where", low: -2, high: 2,
 		shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {n}, {m, 1}} },
@@ -145,9 +145,9 @@ func moveRows() []opRow {
 	cube := func(m, n, k int) [][]int { return [][]int{{m, n, k}} }
 	return []opRow{
 		{name: "T", shapes: oneShape, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].T() }, ref: permuteRef(1, 0)},
-		{name: "Transpose", shapes: cube, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].Transpose(2, 0, 1) }, ref: permuteRef(2, 0, 1)},
+		{name: "Permute", shapes: cube, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) }, ref: permuteRef(2, 0, 1)},
 		{name: "Reshape", shapes: cube, low: -2, high: 2, nonEmpty: true,
-			f: func(in []*Tensor) *Tensor { return in[0].Reshape(in[0].Dim(1), -1) },
+			f: func(in []*Tensor) *Tensor { return in[0].Reshape(in[0].Size(1), -1) },
 			ref: func(in []array) array {
 				return array{[]int{in[0].shape[1], in[0].shape[0] * in[0].shape[2]}, in[0].data}
 			}},
@@ -156,7 +156,7 @@ func moveRows() []opRow {
 				return array{[]int{in[0].shape[0], in[0].shape[1] * in[0].shape[2]}, in[0].data}
 			}},
 		{name: "Slice", shapes: cube, low: -2, high: 2,
-			f: func(in []*Tensor) *Tensor { return in[0].Slice(1, in[0].Dim(1)/3, in[0].Dim(1)) },
+			f: func(in []*Tensor) *Tensor { return in[0].Slice(1, in[0].Size(1)/3, in[0].Size(1)) },
 			ref: func(in []array) array {
 				s := slices.Clone(in[0].shape)
 				from := s[1] / 3
@@ -186,7 +186,7 @@ func moveRows() []opRow {
 				})
 			}},
 		{name: "Expand", shapes: func(m, n, k int) [][]int { return [][]int{{m, 1}} }, low: -2, high: 2,
-			f: func(in []*Tensor) *Tensor { return in[0].Expand(3, in[0].Dim(0), 4) },
+			f: func(in []*Tensor) *Tensor { return in[0].Expand(3, in[0].Size(0), 4) },
 			ref: func(in []array) array {
 				return build([]int{3, in[0].shape[0], 4}, func(i []int) float64 { return in[0].get(i...) })
 			}},
@@ -205,29 +205,29 @@ func moveRows() []opRow {
 					}
 				})
 			}},
-		{name: "Gather", shapes: cube, low: -2, high: 2, nonEmpty: true,
-			f: func(in []*Tensor) *Tensor { return in[0].Gather(FromInts(index(in[0].Dim(0)), 5)) },
+		{name: "IndexSelect", shapes: cube, low: -2, high: 2, nonEmpty: true,
+			f: func(in []*Tensor) *Tensor { return in[0].IndexSelect(FromInts(index(in[0].Size(0)), 5)) },
 			ref: func(in []array) array {
 				pick := index(in[0].shape[0])
 				return build([]int{5, in[0].shape[1], in[0].shape[2]}, func(i []int) float64 { return in[0].get(pick[i[0]], i[1], i[2]) })
 			}},
 		{name: "Embedding", shapes: oneShape, low: -2, high: 2, nonEmpty: true,
 			f: func(in []*Tensor) *Tensor {
-				return Embedding(in[0], FromInts(append(index(in[0].Dim(0)), 0), 2, 3).Cast(Int64))
+				return Embedding(in[0], FromInts(append(index(in[0].Size(0)), 0), 2, 3).Cast(Int64))
 			},
 			ref: func(in []array) array {
 				pick := append(index(in[0].shape[0]), 0)
 				return build([]int{2, 3, in[0].shape[1]}, func(i []int) float64 { return in[0].get(pick[i[0]*3+i[1]], i[2]) })
 			}},
-		{name: "ScatterAdd", shapes: func(m, n, k int) [][]int { return [][]int{{5, m, n}} }, low: -2, high: 2,
-			f: func(in []*Tensor) *Tensor { return in[0].ScatterAdd(FromInts(index(4), 5), 4) },
+		{name: "IndexAdd", shapes: func(m, n, k int) [][]int { return [][]int{{5, m, n}} }, low: -2, high: 2,
+			f: func(in []*Tensor) *Tensor { return in[0].IndexAdd(FromInts(index(4), 5), 4) },
 			ref: func(in []array) array {
 				y := newArray(4, in[0].shape[1], in[0].shape[2])
 				each(in[0].shape, func(i []int) { y.data[y.at([]int{index(4)[i[0]], i[1], i[2]})] += in[0].get(i...) })
 				return y
 			}},
-		{name: "ScatterAdd of numbers", shapes: func(m, n, k int) [][]int { return [][]int{{5}} }, low: -2, high: 2,
-			f: func(in []*Tensor) *Tensor { return in[0].ScatterAdd(FromInts(index(4), 5), 4) },
+		{name: "IndexAdd of numbers", shapes: func(m, n, k int) [][]int { return [][]int{{5}} }, low: -2, high: 2,
+			f: func(in []*Tensor) *Tensor { return in[0].IndexAdd(FromInts(index(4), 5), 4) },
 			ref: func(in []array) array {
 				y := newArray(4)
 				for i, j := range index(4) {
@@ -272,7 +272,7 @@ func productRows() []opRow {
 			}},
 		{name: "CrossEntropy", shapes: oneShape, low: -3, high: 3, nonEmpty: true,
 			f: func(in []*Tensor) *Tensor {
-				return CrossEntropy(in[0], FromInts(labels(in[0].Dim(0), in[0].Dim(1)), in[0].Dim(0)))
+				return CrossEntropy(in[0], FromInts(labels(in[0].Size(0), in[0].Size(1)), in[0].Size(0)))
 			},
 			ref: func(in []array) array {
 				m, n := in[0].shape[0], in[0].shape[1]

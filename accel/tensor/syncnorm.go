@@ -100,8 +100,8 @@ type pooled struct {
 
 // newPooled measures x [N, C, …] over all processes.
 func newPooled(x *Tensor, across Across) (all pooled) {
-	channels := x.Dim(1)
-	elements := float64(x.Len() / max(channels, 1))
+	channels := x.Size(1)
+	elements := float64(x.Numel() / max(channels, 1))
 	packed := arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		if across.Idle() {
 			return r.Record(ir.Fill{Shape: []int{2*channels + 1}, DType: Float64})

@@ -33,7 +33,7 @@ func TestSyncBatchNorm(t *testing.T) {
 				x = parameter(Randn(g, shape...).MulScalar(2).Add(Full(5, 1)))
 				w, b = parameter(Randn(g, 4)), parameter(Randn(g, 4))
 				running := d
-				if d.Half() { // whose running means are float32, as those of layers
+				if d.Is16Bit() { // whose running means are float32, as those of layers
 					running = Float32
 				}
 				return x, w, b, Zeros(4).Cast(running), Ones(4).Cast(running)
@@ -107,8 +107,8 @@ func (i idling) Sum(t *Tensor) (*Tensor, error) {
 			return nil, errors.New("it counts")
 		}
 	}
-	if t.Len() != i.numbers.Len() { // of the gradient
-		return Full(3, t.Len()).Cast(Float64), nil
+	if t.Numel() != i.numbers.Numel() { // of the gradient
+		return Full(3, t.Numel()).Cast(Float64), nil
 	}
 	return FromFloat64s([]float64{4, 4, 4, 4, 12, 12, 12, 12, 4}, 9), nil
 }

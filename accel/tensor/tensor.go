@@ -92,17 +92,17 @@ func (t *Tensor) known(op string) (v *ir.Value) {
 // Shape is the size of each dimension, a copy; empty for a scalar.
 func (t *Tensor) Shape() []int { return slices.Clone(t.known("Shape").Shape()) }
 
-// Dim is the size of dimension i; a negative i counts from the end.
-func (t *Tensor) Dim(i int) int {
+// Size is the size of dimension i; a negative i counts from the end.
+func (t *Tensor) Size(i int) int {
 	s := t.known("Dim").Shape()
 	return s[axis("Dim", s, i)]
 }
 
-// Rank is the number of dimensions.
-func (t *Tensor) Rank() int { return len(t.known("Rank").Shape()) }
+// NDim is the number of dimensions.
+func (t *Tensor) NDim() int { return len(t.known("Rank").Shape()) }
 
-// Len is the number of elements.
-func (t *Tensor) Len() int { return t.known("Len").Len() }
+// Numel is the number of elements.
+func (t *Tensor) Numel() int { return t.known("Len").Len() }
 
 // DType is the type of the elements.
 func (t *Tensor) DType() DType { return t.known("DType").DType() }

@@ -140,7 +140,7 @@ func TestSteadyStepReusesMemory(t *testing.T) {
 	runtime.ReadMemStats(&b)
 	parameters := 0
 	for _, p := range n.params {
-		parameters += p.Len() * 4
+		parameters += p.Numel() * 4
 	}
 	if each := int(b.TotalAlloc-a.TotalAlloc) / 100; each > 64<<10 {
 		t.Errorf("a step allocates %d bytes; the parameters take %d", each, parameters)

@@ -37,7 +37,7 @@ func TestNaNAndInf(t *testing.T) {
 		{"GELU", x.GELU().Data(), []float32{nan, inf, 0, 0}},
 		{"Log", x.Log().Data(), []float32{nan, inf, nan, -inf}},
 		{"Sqrt", x.Sqrt().Data(), []float32{nan, inf, nan, 0}},
-		{"Equal", x.Equal(x).Data(), []float32{0, 1, 1, 1}},
+		{"Eq", x.Eq(x).Data(), []float32{0, 1, 1, 1}},
 		{"Max", x.Max(0).Data(), []float32{nan}},
 		{"Sum", x.Sum().Data(), []float32{nan}},
 		{"Softmax", New([]float32{1000, 0, -inf, -1000}, 4).Softmax(0).Data(), []float32{1, 0, 0, 0}},
@@ -78,7 +78,7 @@ func TestCast(t *testing.T) {
 		t.Errorf("pixels: %v", got)
 	}
 	big := FromInts([]int{1<<24 + 1, 1 << 24}, 2)
-	if got := big.Slice(0, 0, 1).Equal(big).Data(); !slices.Equal(got, []float32{1, 0}) {
+	if got := big.Slice(0, 0, 1).Eq(big).Data(); !slices.Equal(got, []float32{1, 0}) {
 		t.Errorf("integers are compared as floats: %v", got)
 	}
 }

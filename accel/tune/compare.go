@@ -22,8 +22,8 @@ type Variant struct {
 	options []Option
 }
 
-// V names a way to search: options of [Run].
-func V(name string, options ...Option) Variant { return Variant{name, options} }
+// NewVariant names a way to search: options of [Run].
+func NewVariant(name string, options ...Option) Variant { return Variant{name, options} }
 
 // Comparison is what [Compare] measured. It shows itself: the best value so far with
 // its spread over the seeds, and a table.
@@ -57,7 +57,7 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	case err != nil:
 		c.Err = err
 	case len(variants) == 0:
-		c.Err = errors.New("tune: Compare: there are no variants; tune.V makes one")
+		c.Err = errors.New("tune: Compare: there are no variants; tune.NewVariant makes one")
 	case o.file != "":
 		c.Err = errors.New("tune: Compare: Resume keeps one search, and these are several")
 	}

@@ -112,7 +112,7 @@ func TestRanges(t *testing.T) {
 // TestTPE finds better settings than chance does: the mean over ten seeds of the
 // best of forty trials.
 func TestTPE(t *testing.T) {
-	c, err := Compare(t.Context(), bowl, []Variant{V("random", Random()), V("TPE", TPE())}, Trials(40), Seeds(10))
+	c, err := Compare(t.Context(), bowl, []Variant{NewVariant("random", Random()), NewVariant("TPE", TPE())}, Trials(40), Seeds(10))
 	if err != nil {
 		t.Fatal(err)
 	}

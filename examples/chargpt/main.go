@@ -73,7 +73,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		nn.LayerNorm(), nn.Dense(vocabulary.Size()),
 	)
 	result, err := accel.Fit(ctx, gpt, train,
-		accel.Steps(*steps), accel.BatchSize(16), accel.Muon(1e-2), accel.WarmupCosine(100), accel.ClipNorm(1),
+		accel.Steps(*steps), accel.BatchSize(16), accel.Muon(1e-2), accel.WarmupCosine(100), accel.ClipGradNorm(1),
 		accel.Validate(rest.First(256)), accel.Quiet())
 	fmt.Fprintln(out, result)
 	if err != nil {

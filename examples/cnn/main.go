@@ -37,26 +37,26 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 
 	load := data.Digits
 	if *fashion {
-		load = func() (train, test *data.Set, err error) { return data.FashionMNIST() }
+		load = func() (train, test *data.Dataset, err error) { return data.FashionMNIST() }
 	}
 	train, test, err := load()
 	if err != nil {
 		return err
 	}
-	augmented, err := train.Map(data.RandomCrop(1)) // another shift in each epoch
+	augmented, err := train.Map(data.RandomShift(1)) // another shift in each epoch
 	if err != nil {
 		return err
 	}
 
 	accel.Seed(1)
 	model := nn.Sequential(
-		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
-		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
+		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Flatten(), nn.Dropout(0.2), nn.Dense(10),
 	)
 	result, err := accel.Fit(ctx, model, augmented,
-		accel.Epochs(*epochs), accel.BatchSize(64), accel.AdamW(5e-3), accel.OneCycle(),
-		accel.Validate(test), accel.EarlyStop(4), accel.Quiet())
+		accel.Epochs(*epochs), accel.BatchSize(64), accel.AdamW(5e-3), accel.OneCycleLR(),
+		accel.Validate(test), accel.EarlyStopping(4), accel.Quiet())
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	}
 	accel.Seed(1)
 	model := nn.Sequential(
-		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Flatten(), nn.Dropout(0.3), nn.Dense(10))
 	result, err := accel.Fit(ctx, model, train, accel.Epochs(*epochs), accel.AdamW(3e-3), accel.Validate(test), accel.Quiet())
 	if err != nil {

@@ -48,7 +48,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	opt := optim.AdamW(model, *rate)
 	schedule := optim.WarmupCosine(20, *epochs*((train.Len()+63)/64))
 	for epoch := range *epochs {
-		batches := train.Batches(64, data.Shuffle(1), data.Round(epoch), data.Context(ctx))
+		batches := train.Batches(64, data.Shuffle(1), data.Epoch(epoch), data.Context(ctx))
 		sum := 0.0
 		for batches.Next() {
 			b := batches.Batch()

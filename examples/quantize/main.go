@@ -31,8 +31,8 @@ func main() {
 
 func newModel() nn.Module {
 	return nn.Sequential(
-		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
-		nn.Conv2D(64, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
+		nn.Conv2D(64, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Flatten(), nn.Dense(10),
 	)
 }

@@ -30,8 +30,8 @@ func TestRun(t *testing.T) {
 	}
 	// The file is that of a model of half the filters.
 	smaller := nn.Sequential(
-		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
-		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool(2),
+		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
+		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Flatten(), nn.Dense(10),
 	)
 	loaded, err := quantize.Load(path, smaller)

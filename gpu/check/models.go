@@ -62,10 +62,10 @@ func resNet(channels []int) nn.Module {
 	}
 	twice := func(n int) nn.Module { return nn.Residual(append(layer(n), layer(n)...)...) }
 	chain := nn.Sequential(layer(channels[0])...)
-	chain.Add(layer(channels[1])...).Add(nn.MaxPool(2), twice(channels[1]))
-	chain.Add(layer(channels[2])...).Add(nn.MaxPool(2))
-	chain.Add(layer(channels[3])...).Add(nn.MaxPool(2), twice(channels[3]))
-	return chain.Add(nn.GlobalAvgPool(), nn.Flatten(), nn.Dense(10))
+	chain.Add(layer(channels[1])...).Add(nn.MaxPool2D(2), twice(channels[1]))
+	chain.Add(layer(channels[2])...).Add(nn.MaxPool2D(2))
+	chain.Add(layer(channels[3])...).Add(nn.MaxPool2D(2), twice(channels[3]))
+	return chain.Add(nn.GlobalAvgPool2D(), nn.Flatten(), nn.Dense(10))
 }
 
 // gpt is GPT-2: the embedding of tokens is the matrix of the last layer, too.
@@ -89,7 +89,7 @@ func newGPT(b *bench) *gpt {
 // Forward gives the logits of every position.
 func (g *gpt) Forward(ids *tensor.Tensor) *tensor.Tensor {
 	x := g.Body.Forward(tensor.Embedding(g.Embedding, ids))
-	return x.Reshape(-1, x.Dim(-1)).MatMul(g.Embedding.T())
+	return x.Reshape(-1, x.Size(-1)).MatMul(g.Embedding.T())
 }
 
 // batch makes inputs and labels.

@@ -78,11 +78,11 @@ func ops() []op {
 	one("Softmax", func(x *tensor.Tensor) *tensor.Tensor { return x.Softmax(1) }, 11, 77)
 	one("LogSoftmax", func(x *tensor.Tensor) *tensor.Tensor { return x.LogSoftmax(1) }, 11, 1100)
 	one("LogSumExp", func(x *tensor.Tensor) *tensor.Tensor { return x.LogSumExp(0) }, 40, 7)
-	one("Transpose", func(x *tensor.Tensor) *tensor.Tensor { return x.Transpose(2, 0, 1).MulScalar(2) }, 5, 34, 35)
+	one("Transpose", func(x *tensor.Tensor) *tensor.Tensor { return x.Permute(2, 0, 1).MulScalar(2) }, 5, 34, 35)
 	one("Pad", func(x *tensor.Tensor) *tensor.Tensor { return x.Pad(1, 2, 3) }, 5, 34)
 	one("Slice", func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(1, 3, 30).Square() }, 5, 34)
-	one("Gather", func(x *tensor.Tensor) *tensor.Tensor { return x.Gather(index(13, 29)) }, 13, 17)
-	one("ScatterAdd", func(x *tensor.Tensor) *tensor.Tensor { return x.ScatterAdd(index(13, 29), 13) }, 29, 17)
+	one("Gather", func(x *tensor.Tensor) *tensor.Tensor { return x.IndexSelect(index(13, 29)) }, 13, 17)
+	one("ScatterAdd", func(x *tensor.Tensor) *tensor.Tensor { return x.IndexAdd(index(13, 29), 13) }, 29, 17)
 	one("CrossEntropy", func(x *tensor.Tensor) *tensor.Tensor { return tensor.CrossEntropy(x, index(77, 19)) }, 19, 77)
 	one("MaxPool2D", func(x *tensor.Tensor) *tensor.Tensor {
 		return tensor.MaxPool2D(x, [2]int{2, 2}, tensor.Window{Stride: [2]int{2, 2}})
@@ -165,7 +165,7 @@ func (p *op) compute(device string, autocast bool) (o outcome, err error) {
 	if p.exact {
 		return o, nil
 	}
-	weights := make([]float32, y.Len())
+	weights := make([]float32, y.Numel())
 	for i := range weights {
 		weights[i] = float32(r.NormFloat64())
 	}

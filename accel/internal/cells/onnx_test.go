@@ -24,13 +24,13 @@ m`, "weight 1.up.weight float[8 4]")
 	n.want(`onnx.BuildFunc(func(in []*tensor.Tensor) []*tensor.Tensor {
 	return []*tensor.Tensor{block.Forward(in[0]), in[1].Softmax(-1)}
 }, []*tensor.Tensor{tensor.Zeros(2, 4), tensor.Zeros(2, 7)}, onnx.Uses(block), onnx.Outputs("mixed", "shares"))`, "output shares float[batch 7]")
-	_, failure := n.run(`onnx.Build(nn.Sequential(nn.Custom(func(x *tensor.Tensor) *tensor.Tensor {
+	_, failure := n.run(`onnx.Build(nn.Sequential(nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
 	if x.Sum().Item() > 0 {
 		return x.Neg()
 	}
 	return x
 })), tensor.Ones(2, 3))`)
-	if failure == nil || !strings.Contains(failure.Value, "layer 0, Custom(): Item: what Go does with numbers") {
+	if failure == nil || !strings.Contains(failure.Value, "layer 0, Lambda(): Item: what Go does with numbers") {
 		t.Errorf("%+v", failure)
 	}
 }

@@ -11,7 +11,7 @@ var elementwiseOps = map[string]elementwise{
 	"AddScalar":    func(v *vectors, d, a, _, _ []float32, s float32) { v.addScalar(d, a, s) },
 	"Cast":         func(_ *vectors, d, a, _, _ []float32, _ float32) { copy(d, a) },
 	"Div":          func(v *vectors, d, a, b, _ []float32, _ float32) { v.div(d, a, b) },
-	"Equal":        func(v *vectors, d, a, b, _ []float32, _ float32) { v.equal(d, a, b) },
+	"Eq":           func(v *vectors, d, a, b, _ []float32, _ float32) { v.equal(d, a, b) },
 	"Exp":          func(v *vectors, d, a, _, _ []float32, _ float32) { v.exp(d, a) },
 	"Fill":         func(_ *vectors, d, _, _, _ []float32, s float32) { fill(d, s) },
 	"GELU":         func(v *vectors, d, a, _, _ []float32, _ float32) { v.gelu(d, a) },

@@ -186,7 +186,7 @@ func newGather(_ *Device, s ir.Step) (step, error) {
 func (k *gatherRows) run(p *program) error {
 	k.x, k.y, k.pick = raw(p, k.in), raw(p, k.out), elements[int32](p, k.index)
 	defer func() { k.x, k.y, k.pick = nil, nil, nil }()
-	if err := checkIndices("Gather", k.pick, k.rows); err != nil {
+	if err := checkIndices("IndexSelect", k.pick, k.rows); err != nil {
 		return err
 	}
 	p.device.pool.run((len(k.pick)+k.per-1)/k.per, k)
@@ -212,7 +212,7 @@ func newScatterAdd(_ *Device, s ir.Step) (step, error) {
 
 func (k *scatterAdd) run(p *program) error {
 	pick := elements[int32](p, k.index)
-	if err := checkIndices("ScatterAdd", pick, k.rows); err != nil {
+	if err := checkIndices("IndexAdd", pick, k.rows); err != nil {
 		return err
 	}
 	if k.out.DType == ir.Float64 {

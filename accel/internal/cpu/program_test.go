@@ -13,7 +13,7 @@ var absent = map[string]string{
 	"Recompute": "always a view",
 	"Expand":    "always a view",
 	"Slice":     "always a view",
-	"Transpose": "always a view",
+	"Permute":   "always a view",
 }
 
 func TestEveryOpHasAKernel(t *testing.T) {
@@ -35,8 +35,8 @@ func TestEveryOpHasAKernel(t *testing.T) {
 func TestUnknownOpIsNamed(t *testing.T) {
 	d := New(1)
 	defer d.Close()
-	for _, s := range []ir.Step{{Op: ir.Transpose{}}, {Loop: []ir.Instr{{Op: ir.Transpose{}}}}} {
-		if _, err := d.Compile(&ir.Program{Steps: []ir.Step{s}}); err == nil || !strings.Contains(err.Error(), "Transpose") {
+	for _, s := range []ir.Step{{Op: ir.Permute{}}, {Loop: []ir.Instr{{Op: ir.Permute{}}}}} {
+		if _, err := d.Compile(&ir.Program{Steps: []ir.Step{s}}); err == nil || !strings.Contains(err.Error(), "Permute") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -18,9 +18,9 @@ func attentionOf(op ir.Attention, s ir.Step, added int) attentionKernels {
 	o := kernels.Attention{DType: s.In[0].DType, Causal: op.Causal, Scale: op.Scale, Q: s.In[0].Layout, K: s.In[1].Layout, V: s.In[2].Layout}
 	half := false
 	if len(s.In) > added {
-		o.Added, half = s.In[added].Shape, s.In[added].DType.Half()
+		o.Added, half = s.In[added].Shape, s.In[added].DType.Is16Bit()
 	}
-	if o.DType.Half() {
+	if o.DType.Is16Bit() {
 		return kernels.TensorAttention{Attention: o, AddedHalf: half}
 	}
 	return o

@@ -156,8 +156,8 @@ func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) 
 	switch {
 	case f.a.DType == ir.Float64: // the library has no epilogues for it
 		inside.bias, inside.relu = false, false
-	case f.a.DType.Eight():
-		inside.bias, inside.relu = f.bias && f.y.DType.Half(), false
+	case f.a.DType.IsFP8():
+		inside.bias, inside.relu = f.bias && f.y.DType.Is16Bit(), false
 	}
 	if inside.bias {
 		if !bias.Contiguous() || bias.DType != f.y.DType {
@@ -213,7 +213,7 @@ func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {
 		}
 	}
 	at := cublaslt.Addresses{Bias: bias, Work: p.work()}
-	if w.a.DType.Eight() {
+	if w.a.DType.IsFP8() {
 		at.ScaleA, at.ScaleB = p.scale(w.b), p.scale(w.a)
 	}
 	index := make([]int, len(w.gemm.outer))

@@ -26,7 +26,7 @@ func (d *Device) SetTF32(on bool) { d.tf32 = on }
 
 // onTensorCores reports whether tensor cores multiply elements of a type.
 func (d *Device) onTensorCores(factor ir.DType) bool {
-	return factor.Half() || factor == ir.Float32 && d.tf32
+	return factor.Is16Bit() || factor == ir.Float32 && d.tf32
 }
 
 // endsWithReLU reports whether ReLU is fused to the end of a step.
@@ -53,8 +53,8 @@ func (d *Device) multiply(o kernels.MatMul, factor, y ir.DType) matmulKernels {
 	if o.DType = factor; !d.onTensorCores(factor) {
 		return o
 	}
-	t := kernels.TensorMatMul{MatMul: o, Half: y.Half()}
-	if h := (kernels.HopperMatMul{TensorMatMul: t}); factor.Half() && d.hasWgmma() && h.Pays() {
+	t := kernels.TensorMatMul{MatMul: o, Half: y.Is16Bit()}
+	if h := (kernels.HopperMatMul{TensorMatMul: t}); factor.Is16Bit() && d.hasWgmma() && h.Pays() {
 		return hopper{h}
 	}
 	return t
@@ -76,7 +76,7 @@ func (h hopper) Launches(y, a, b, bias, work kernels.Pointer) ([]kernels.Launch,
 }
 
 func matMul(p *program, s ir.Step) launcher {
-	if s.In[0].DType.Eight() {
+	if s.In[0].DType.IsFP8() {
 		return fp8MatMul(p, s)
 	}
 	a, b, y := s.In[0], s.In[1], s.Out[0]
@@ -92,7 +92,7 @@ func matMul(p *program, s ir.Step) launcher {
 
 // linear computes x [N, In] · wᵀ [In, Out] + b [Out].
 func linear(p *program, s ir.Step) launcher {
-	if s.In[0].DType.Eight() {
+	if s.In[0].DType.IsFP8() {
 		return fp8MatMul(p, s)
 	}
 	x, w, y := s.In[0], s.In[1], s.Out[0]

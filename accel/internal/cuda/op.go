@@ -55,9 +55,9 @@ func init() {
 		"CrossEntropy":            crossEntropy,
 		"CrossEntropyGradient":    crossEntropyGradient,
 		"CumSum":                  cumSum,
-		"Equal":                   compare,
+		"Eq":                      compare,
 		"Finite":                  finite,
-		"Gather":                  gather,
+		"IndexSelect":             gather,
 		"Greater":                 compare,
 		"Index":                   index,
 		"LayerNorm":               norm,
@@ -76,7 +76,7 @@ func init() {
 		"RMSNormWeightGradient":   normWeight,
 		"Reshape":                 move,
 		"Round8":                  round8,
-		"ScatterAdd":              scatterAdd,
+		"IndexAdd":                scatterAdd,
 		"Softmax":                 softmax,
 		"Sum":                     sum,
 	}
@@ -104,7 +104,7 @@ func (p *program) newOpStep(s ir.Step) (step, error) {
 func (p *program) libraryCandidates(s ir.Step, label string) (key any, candidates []step) {
 	switch s.Op.(type) {
 	case ir.MatMul, ir.Linear:
-		if s.In[0].DType.Eight() {
+		if s.In[0].DType.IsFP8() {
 			return p.fp8Candidates(s, label)
 		}
 	}

@@ -58,7 +58,7 @@ func pad(_ *program, s ir.Step) launcher {
 func gather(p *program, s ir.Step) launcher {
 	x, pick := s.In[0], s.In[1]
 	o := kernels.Gather{Count: ir.Len(pick.Shape), Rows: x.Shape[0], Row: ir.Len(x.Shape[1:]) * x.DType.Size()}
-	number := p.check(indices("Gather", o.Rows))
+	number := p.check(indices("IndexSelect", o.Rows))
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(x), p.address(pick), p.fault(number)), nil
 	}
@@ -68,7 +68,7 @@ func scatterAdd(p *program, s ir.Step) launcher {
 	x, pick, y := s.In[0], s.In[1], s.Out[0]
 	o := kernels.ScatterAdd{DType: y.DType, N: ir.Len(pick.Shape), Rows: y.Shape[0], Length: ir.Len(y.Shape[1:])}
 	p.needWorkspace(o.Workspace())
-	number := p.check(indices("ScatterAdd", o.Rows))
+	number := p.check(indices("IndexAdd", o.Rows))
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(y), p.address(x), p.address(pick), p.fault(number), p.work()), nil
 	}

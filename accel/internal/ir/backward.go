@@ -156,7 +156,7 @@ func (r *Recorder) sumTo(g *Value, shape []int) *Value {
 	if sameShape(g.shape, shape) {
 		return g
 	}
-	if g.dtype.Half() {
+	if g.dtype.Is16Bit() {
 		return r.as(r.sumTo(r.as(g, Float32), shape), g.dtype)
 	}
 	skip := len(g.shape) - len(shape)

@@ -126,7 +126,7 @@ func (b *builder) packed(n *planned) []Operand {
 			read = true
 		}
 		for k, in := range u.inputs {
-			read = read || in.node == n && !u.dtype(k).Eight()
+			read = read || in.node == n && !u.dtype(k).IsFP8()
 		}
 	}
 	if read {

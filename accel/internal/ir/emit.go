@@ -63,7 +63,7 @@ func (b *builder) emit(g *group) {
 		free = op.stridedInputs()
 	}
 	for i, s := range n.inputs {
-		if n.dtype(i).Eight() {
+		if n.dtype(i).IsFP8() {
 			in[i] = b.packedOperand(s)
 		} else if !any && i >= free && !s.layout.Contiguous() {
 			in[i] = b.contiguous(b.operand(s, n.dtype(i)), n.node.index)

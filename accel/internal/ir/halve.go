@@ -16,7 +16,7 @@ type HalfLoops interface{ LoopsRoundHalf() bool }
 // has rounded.
 func (p *planner) rounds(v *Value) bool {
 	c, ok := v.op.(Cast)
-	return ok && p.halfLoops && p.fuse && c.To.Half() && (v.in[0].dtype == Float32 || v.in[0].dtype.Half())
+	return ok && p.halfLoops && p.fuse && c.To.Is16Bit() && (v.in[0].dtype == Float32 || v.in[0].dtype.Is16Bit())
 }
 
 // product is an op that multiplies some of its inputs.
@@ -104,7 +104,7 @@ func (p *planner) narrowed(in operandSource) (operandSource, DType, bool) {
 		return in, 0, false
 	}
 	c, ok := in.node.node.op.(Cast)
-	if !ok || c.To != Float32 || !in.node.node.in[0].dtype.Half() {
+	if !ok || c.To != Float32 || !in.node.node.in[0].dtype.Is16Bit() {
 		return in, 0, false
 	}
 	from := in.node.inputs[0]

@@ -21,7 +21,7 @@ func (Add) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*V
 
 // Add records a + b. Of 16-bit numbers it is the float32 sum, rounded.
 func (r *Recorder) Add(a, b *Value) *Value {
-	if a.dtype.Half() && a.dtype == b.dtype {
+	if a.dtype.Is16Bit() && a.dtype == b.dtype {
 		return r.as(r.Record(Add{}, r.as(a, Float32), r.as(b, Float32)), a.dtype)
 	}
 	return r.Record(Add{}, a, b)

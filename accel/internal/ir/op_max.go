@@ -35,7 +35,7 @@ func (o Max) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Val
 	x := in[0]
 	kept := append([]int{}, x.shape...)
 	kept[o.Axis] = 1
-	mask := r.as(r.Record(Equal{}, x, r.Reshape(out, kept)), x.dtype)
+	mask := r.as(r.Record(Eq{}, x, r.Reshape(out, kept)), x.dtype)
 	count := r.Reshape(r.Record(Sum{From: o.Axis, To: o.Axis + 1}, mask), kept)
 	return []*Value{r.Mul(mask, r.Record(Div{}, r.Reshape(dy, kept), count))}
 }

@@ -21,5 +21,5 @@ func (Maximum) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) 
 
 // larger is 1 where a > b, 1/2 where they are equal, else 0.
 func (r *Recorder) larger(a, b *Value) *Value {
-	return r.as(r.Add(r.Record(Greater{}, a, b), r.MulScalar(r.Record(Equal{}, a, b), 0.5)), a.dtype)
+	return r.as(r.Add(r.Record(Greater{}, a, b), r.MulScalar(r.Record(Eq{}, a, b), 0.5)), a.dtype)
 }

@@ -16,7 +16,7 @@ func (Pow) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*V
 	}
 	if wants[1] {
 		zero := r.scalar(0, a.dtype)
-		slope := r.Record(Where{}, r.Record(Equal{}, out, zero), zero, r.Mul(out, r.Record(Log{}, a)))
+		slope := r.Record(Where{}, r.Record(Eq{}, out, zero), zero, r.Mul(out, r.Record(Log{}, a)))
 		db = r.sumTo(r.Mul(dy, slope), b.shape)
 	}
 	return []*Value{da, db}

@@ -22,7 +22,7 @@ func (o Round8) AppendKey(key []byte) []byte { return append(key, byte(o.To)) }
 
 // Infer is the input's shape, in bfloat16.
 func (Round8) Infer(in []*Value) (Type, error) {
-	if d := in[0].dtype; d != Float32 && !d.Half() {
+	if d := in[0].dtype; d != Float32 && !d.Is16Bit() {
 		return Type{}, &DTypeError{Hint: "float32 or a 16-bit float is needed"}
 	}
 	return Type{in[0].shape, BFloat16}, nil

@@ -9,14 +9,14 @@ func Table() []Op {
 		BatchNorm{}, BatchNormInputGradient{}, BatchNormSums{}, BatchStatistics{},
 		Bernoulli{}, ByteLinear{}, Cast{}, Recompute{}, Concat{}, Conv2D{}, Conv2DInputGradient{},
 		Conv2DWeightGradient{}, Copy{}, Cos{}, CrossEntropy{},
-		CrossEntropyGradient{}, CumSum{}, Div{}, ELU{}, Equal{}, Exp{}, Expand{},
-		Fill{}, Finite{}, Floor{}, GELU{}, GELUGradient{}, Gather{}, Greater{}, Index{}, LayerNorm{},
+		CrossEntropyGradient{}, CumSum{}, Div{}, ELU{}, Eq{}, Exp{}, Expand{},
+		Fill{}, Finite{}, Floor{}, GELU{}, GELUGradient{}, IndexSelect{}, Greater{}, Index{}, LayerNorm{},
 		LayerNormInputGradient{}, LayerNormWeightGradient{}, LeakyReLU{}, Linear{},
 		Log{}, LogSoftmax{}, MatMul{}, Max{}, MaxPool2D{}, MaxPool2DGradient{},
 		Maximum{}, Minimum{}, Mul{}, MulScalar{}, Neg{}, Not{}, OneHot{}, Or{},
 		Pad{}, Pow{}, PowScalar{}, Quantized{}, RMSNorm{}, RMSNormInputGradient{},
-		RMSNormWeightGradient{}, ReLU{}, ReLUGradient{}, Reshape{}, Round8{To: Float8E4M3}, ScatterAdd{},
+		RMSNormWeightGradient{}, ReLU{}, ReLUGradient{}, Reshape{}, Round8{To: Float8E4M3}, IndexAdd{},
 		SiLU{}, Sigmoid{}, Sin{}, Slice{}, Softmax{}, Sqrt{}, Square{}, Sub{},
-		Sum{}, Tanh{}, Transpose{}, Where{},
+		Sum{}, Tanh{}, Permute{}, Where{},
 	}
 }

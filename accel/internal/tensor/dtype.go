@@ -54,13 +54,13 @@ func (d DType) String() string {
 func (d DType) Size() int { return dtypes[d].size }
 
 // IsFloat tells whether gradients can flow through the type.
-func (d DType) IsFloat() bool { return d == Float32 || d == Float64 || d.Half() }
+func (d DType) IsFloat() bool { return d == Float32 || d == Float64 || d.Is16Bit() }
 
-// Half tells whether an element is a float of 16 bits.
-func (d DType) Half() bool { return d == Float16 || d == BFloat16 }
+// Is16Bit tells whether an element is a float of 16 bits.
+func (d DType) Is16Bit() bool { return d == Float16 || d == BFloat16 }
 
-// Eight tells whether an element is a float of 8 bits.
-func (d DType) Eight() bool { return d == Float8E4M3 || d == Float8E5M2 }
+// IsFP8 tells whether an element is a float of 8 bits.
+func (d DType) IsFP8() bool { return d == Float8E4M3 || d == Float8E5M2 }
 
 // Known tells whether there is such a type for tensors.
 func (d DType) Known() bool { return d <= BFloat16 }

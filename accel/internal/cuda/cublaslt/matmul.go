@@ -36,11 +36,11 @@ const alignFP8 = 16
 func (p Matmul) Unsupported() string {
 	a, d := p.A.Type, p.D.Type
 	switch {
-	case a.Eight() && p.B.Type.Eight():
+	case a.IsFP8() && p.B.Type.IsFP8():
 		return p.unsupportedFP8()
-	case a != p.B.Type || a != tensor.Float32 && a != tensor.Float64 && !a.Half():
+	case a != p.B.Type || a != tensor.Float32 && a != tensor.Float64 && !a.Is16Bit():
 		return "factors of " + a.String() + " and " + p.B.Type.String()
-	case d != a && (d != tensor.Float32 || !a.Half()):
+	case d != a && (d != tensor.Float32 || !a.Is16Bit()):
 		return "a result of " + d.String() + " from " + a.String()
 	case a == tensor.Float64 && (p.Bias || p.ReLU):
 		return "a bias or ReLU of float64"
@@ -57,9 +57,9 @@ func (p Matmul) unsupportedFP8() string {
 	switch {
 	case p.A.Type == tensor.Float8E5M2 && p.B.Type == tensor.Float8E5M2:
 		return "two factors of " + p.A.Type.String()
-	case d != tensor.Float32 && !d.Half():
+	case d != tensor.Float32 && !d.Is16Bit():
 		return "a result of " + d.String()
-	case p.Bias && !d.Half():
+	case p.Bias && !d.Is16Bit():
 		return "a bias of " + d.String()
 	case !p.TransA || p.TransB:
 		return "8-bit floats whose inner dimension is not contiguous"

@@ -137,7 +137,7 @@ func (m Matrix) shim() C.matrix {
 // describe creates the descriptors of a Matmul, in C memory.
 func (l *opened) describe(p Matmul) (*C.descriptors, error) {
 	shim := C.matmul{a: p.A.shim(), b: p.B.shim(), d: p.D.shim(), trans_a: flag(p.TransA), trans_b: flag(p.TransB), batch: C.int(p.Batch),
-		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.Eight()), is_float64: flag(p.A.Type == tensor.Float64), workspace: C.size_t(p.Workspace)}
+		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.IsFP8()), is_float64: flag(p.A.Type == tensor.Float64), workspace: C.size_t(p.Workspace)}
 	d := (*C.descriptors)(C.calloc(1, C.size_t(unsafe.Sizeof(C.descriptors{}))))
 	var call *C.char
 	if status := C.quern_blas_describe(l.table, &shim, d, &call); status != 0 {

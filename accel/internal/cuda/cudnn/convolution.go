@@ -6,7 +6,7 @@ import (
 )
 
 // Supports reports whether cuDNN convolves tensors of a type.
-func Supports(t tensor.DType) bool { return t == tensor.Float32 || t.Half() }
+func Supports(t tensor.DType) bool { return t == tensor.Float32 || t.Is16Bit() }
 
 // Kind says which of the three tensors is computed from the other two.
 type Kind int32

@@ -129,7 +129,7 @@ func (p *productPlan) Close() {
 }
 
 func (p *productPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
-	l, eight := p.library, p.product.A.Type.Eight()
+	l, eight := p.library, p.product.A.Type.IsFP8()
 	switch {
 	case p.closed:
 		return l.refused("cublasLtMatmul", "the plan is closed")

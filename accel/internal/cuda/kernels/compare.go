@@ -43,7 +43,7 @@ type Compare struct {
 // Launches compares. The error is of a layout with too many dimensions, or of a
 // type that is not compared so.
 func (o Compare) Launches(y, a, b Pointer) ([]Launch, error) {
-	if o.DType == tensor.Float32 || o.DType.Half() {
+	if o.DType == tensor.Float32 || o.DType.Is16Bit() {
 		return nil, fmt.Errorf("there is no CUDA kernel that compares %s by itself", o.DType)
 	}
 	n := ir.Len(o.A.Shape)

@@ -98,7 +98,7 @@ func (c convCase) test(t *testing.T, o convolver, d, to ir.DType, tolerance floa
 		}
 		m.run(launches)
 		allowed := tolerance * math.Sqrt(float64(depth+1))
-		if to.Half() {
+		if to.Is16Bit() {
 			allowed += 1.0 / 256
 		}
 		compareArrays(t, m.get(p, to, want.shape), want, allowed)

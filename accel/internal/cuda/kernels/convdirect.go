@@ -31,7 +31,7 @@ func (o Conv2D) direct() bool {
 
 // directType is the variant for a type of images.
 func directType(d tensor.DType) string {
-	if d.Half() {
+	if d.Is16Bit() {
 		return tensorType(d)
 	}
 	return real(d)

@@ -66,7 +66,7 @@ type TensorAttention struct {
 // of queries, keys and values in elements.
 func (o TensorAttention) Fits(offsets [3]int) bool {
 	d := o.Q.Shape[3]
-	if !o.DType.Half() || d != o.V.Shape[3] || d != 32 && d != 64 && d != 128 {
+	if !o.DType.Is16Bit() || d != o.V.Shape[3] || d != 32 && d != 64 && d != 128 {
 		return false
 	}
 	for i, l := range []ir.Layout{o.Q, o.K, o.V} {

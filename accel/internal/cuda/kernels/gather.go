@@ -37,7 +37,7 @@ var (
 		indexCheck.entry(), oneHot.entry(), index.entry(), indexValue.entry())
 )
 
-// Gather is y[i] = x[index[i]] for Count int32 indices of rows of Row bytes, of
+// IndexSelect is y[i] = x[index[i]] for Count int32 indices of rows of Row bytes, of
 // which x has Rows. An index that is out of range gives zeros and is reported.
 type Gather struct{ Count, Rows, Row int }
 

@@ -126,7 +126,7 @@ func TestCompare(t *testing.T) {
 				t.Fatal(err)
 			}
 			m.run(launches)
-			var op ir.Op = ir.Equal{}
+			var op ir.Op = ir.Eq{}
 			if greater {
 				op = ir.Greater{}
 			}
@@ -168,7 +168,7 @@ func TestGather(t *testing.T) {
 			m, x, index := newMachine(t), below(r, 100, s[1], s[2]).as(d), below(r, s[1], s[0])
 			y := m.alloc(s[0] * s[2] * d.Size())
 			m.run(Gather{s[0], s[1], s[2] * d.Size()}.Launches(y, m.put(x), m.put(index), m.fault()))
-			want := reference(t, ir.Gather{}, nil, []array{x, index}, nil, newArray(d, s[0], s[2]))
+			want := reference(t, ir.IndexSelect{}, nil, []array{x, index}, nil, newArray(d, s[0], s[2]))
 			compareArrays(t, m.get(y, d, want.shape), want, 0)
 		}
 	}
@@ -204,7 +204,7 @@ func TestFaults(t *testing.T) {
 		what int32
 		run  func(m *machine, fault Pointer) []Launch
 	}{
-		{"Gather", -4, func(m *machine, fault Pointer) []Launch {
+		{"IndexSelect", -4, func(m *machine, fault Pointer) []Launch {
 			return Gather{400, 10, 12}.Launches(m.alloc(400*12), m.write(make([]byte, 120)), m.put(index), fault)
 		}},
 		{"Gather of empty rows", -4, func(m *machine, fault Pointer) []Launch {
@@ -213,7 +213,7 @@ func TestFaults(t *testing.T) {
 		{"OneHot", -4, func(m *machine, fault Pointer) []Launch {
 			return OneHot{400, 10}.Launches(m.alloc(400*40), m.put(index), fault)
 		}},
-		{"ScatterAdd", -4, func(m *machine, fault Pointer) []Launch {
+		{"IndexAdd", -4, func(m *machine, fault Pointer) []Launch {
 			o := ScatterAdd{ir.Float32, 400, 10, 3}
 			return o.Launches(m.alloc(120), m.write(make([]byte, 400*12)), m.put(index), fault, m.alloc(o.Workspace()))
 		}},

@@ -115,7 +115,7 @@ func TestScatterAdd(t *testing.T) {
 			y := m.alloc(s[1] * s[2] * d.Size())
 			m.run(o.Launches(y, m.put(x), m.put(index), m.fault(), m.alloc(o.Workspace())))
 			// The order is the processor's, so the bits are too.
-			want := reference(t, ir.ScatterAdd{Rows: s[1], Row: []int{s[2]}}, nil, []array{x, index}, nil, newArray(d, s[1], s[2]))
+			want := reference(t, ir.IndexAdd{Rows: s[1], Row: []int{s[2]}}, nil, []array{x, index}, nil, newArray(d, s[1], s[2]))
 			compareArrays(t, m.get(y, d, want.shape), want, 0)
 		}
 	})

@@ -26,7 +26,7 @@ var (
 	scatterAddEntries = []Entry{scatterReset.entry(), scatterCount.entry(), scatterRowsWarp.entry(), scatterRowsBlock.entry()}
 )
 
-// ScatterAdd is y [Rows, Length] with the rows of x [N, Length] added up at int32
+// IndexAdd is y [Rows, Length] with the rows of x [N, Length] added up at int32
 // indices [N], in the order of the index; rows that none names are 0. An index
 // that is out of range is reported and its row left out.
 type ScatterAdd struct {

@@ -50,7 +50,7 @@ type HopperMatMul struct{ TensorMatMul }
 // bytes, and a batch of one dimension at most.
 func (o HopperMatMul) Fits(a, b Pointer) bool {
 	p, err := o.plan()
-	if err != nil || !o.DType.Half() || p.Batch.Rank > 1 || p.count > 65535 || min(p.M, p.N, p.K) == 0 {
+	if err != nil || !o.DType.Is16Bit() || p.Batch.Rank > 1 || p.count > 65535 || min(p.M, p.N, p.K) == 0 {
 		return false
 	}
 	p.A, p.B = a, b

@@ -34,7 +34,7 @@ func TestAssemble(t *testing.T) {
 	dir := t.TempDir()
 	for name := range definitions {
 		for _, d := range []ir.DType{ir.Float32, ir.Float64, ir.Float16, ir.BFloat16} {
-			if d.Half() && name != "ReLU" { // only the store differs
+			if d.Is16Bit() && name != "ReLU" { // only the store differs
 				continue
 			}
 			group.Go(func() error {

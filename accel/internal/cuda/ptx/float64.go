@@ -14,7 +14,7 @@ var operations64 = map[string]operation{
 	"ELU": func(b *builder, x []reg, s reg) reg {
 		return b.selp64(b.setp("gt.f64", x[0], double(0)), x[0], b.d("mul.rn", s, b.expm1Float64(x[0])))
 	},
-	"Equal": comparison64("eq"),
+	"Eq":    comparison64("eq"),
 	"Exp":   func(b *builder, x []reg, _ reg) reg { return b.exp64(x[0]) },
 	"Fill":  func(_ *builder, _ []reg, s reg) reg { return s },
 	"Floor": direct64("cvt.rmi.f64"),

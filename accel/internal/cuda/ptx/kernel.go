@@ -71,7 +71,7 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 		own, k.width = ir.Float64, 1
 	}
 	for _, o := range s.Out {
-		if o.DType != own && (double || !o.DType.Half()) {
+		if o.DType != own && (double || !o.DType.Is16Bit()) {
 			return nil, fmt.Errorf("cuda: an elementwise kernel that computes in %s cannot write %s", own, o.DType)
 		}
 	}
@@ -80,7 +80,7 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 		switch {
 		case len(in.rest.Shape) == 0, allZero(in.rest.Stride):
 			in.access = broadcast
-		case (o.DType == own || !double && o.DType.Half()) && o.Contiguous():
+		case (o.DType == own || !double && o.DType.Is16Bit()) && o.Contiguous():
 			in.access = contiguous
 			if o.Offset%vectorWidth != 0 {
 				k.width = 1

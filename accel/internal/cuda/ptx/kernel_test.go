@@ -41,7 +41,7 @@ func arity(name string) int {
 	switch name {
 	case "Fill":
 		return 0
-	case "Add", "And", "Div", "Equal", "GELUGradient", "Greater", "Maximum", "Minimum", "Mul", "Or", "Pow", "ReLUGradient", "Sub":
+	case "Add", "And", "Div", "Eq", "GELUGradient", "Greater", "Maximum", "Minimum", "Mul", "Or", "Pow", "ReLUGradient", "Sub":
 		return 2
 	case "Where":
 		return 3
@@ -171,7 +171,7 @@ var definitions = map[string]func(a, b, c, s float64) float64{
 		}
 		return s * math.Expm1(a)
 	},
-	"Equal": func(a, b, _, _ float64) float64 { return b2f(a == b) },
+	"Eq":    func(a, b, _, _ float64) float64 { return b2f(a == b) },
 	"Exp":   func(a, _, _, _ float64) float64 { return math.Exp(a) },
 	"Fill":  func(_, _, _, s float64) float64 { return s },
 	"Floor": func(a, _, _, _ float64) float64 { return math.Floor(a) },

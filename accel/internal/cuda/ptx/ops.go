@@ -17,7 +17,7 @@ var operations = map[string]operation{
 	"Cos":          func(b *builder, x []reg, _ reg) reg { return b.sin(x[0], 1) },
 	"Div":          direct("div.rn"),
 	"ELU":          elu,
-	"Equal":        comparison("eq"),
+	"Eq":           comparison("eq"),
 	"Exp":          func(b *builder, x []reg, _ reg) reg { return b.exp(x[0]) },
 	"Fill":         func(_ *builder, _ []reg, s reg) reg { return s },
 	"Floor":        direct("cvt.rmi.f32"),

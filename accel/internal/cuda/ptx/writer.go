@@ -150,7 +150,7 @@ func (w *writer) read(k int, in input, i reg, width int) []reg {
 		for e := range out {
 			out[e] = w.broadcasts[k]
 		}
-	case in.access == contiguous && in.DType.Half():
+	case in.access == contiguous && in.DType.Is16Bit():
 		loaded := make([]reg, width)
 		for e := range out {
 			loaded[e] = w.new(bits16)
@@ -175,7 +175,7 @@ func (w *writer) read(k int, in input, i reg, width int) []reg {
 // operation returns the writer of an op. A cast to 16 bits rounds, and later ops of the kernel use
 // the rounded value.
 func (w *writer) operation(op ir.Op) (operation, error) {
-	if c, ok := op.(ir.Cast); ok && c.To.Half() {
+	if c, ok := op.(ir.Cast); ok && c.To.Is16Bit() {
 		return func(_ *builder, x []reg, _ reg) reg {
 			h := w.rounded(x[0], c.To)
 			f := w.widened(h, c.To)
@@ -263,7 +263,7 @@ func (w *writer) load(d ir.DType, address reg) reg {
 // store writes elements in the kernel's element type or rounded to 16 bits.
 func (w *writer) store(d ir.DType, base, i reg, values []reg) {
 	kind := typeOf(w.double)
-	if d.Half() {
+	if d.Is16Bit() {
 		kind = "b16"
 		values = slices.Clone(values)
 		for e, v := range values {

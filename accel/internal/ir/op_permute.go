@@ -1,19 +1,19 @@
 package ir
 
-// Transpose is y with dimension i of y being dimension Perm[i] of x; a view.
-type Transpose struct{ Perm []int }
+// Permute is y with dimension i of y being dimension Perm[i] of x; a view.
+type Permute struct{ Perm []int }
 
-// Name is Transpose.
-func (Transpose) Name() string { return "Transpose" }
+// Name is Permute.
+func (Permute) Name() string { return "Permute" }
 
-// Class of Transpose is a view.
-func (Transpose) Class([]*Value) Class { return View }
+// Class of Permute is a view.
+func (Permute) Class([]*Value) Class { return View }
 
 // AppendKey appends the permutation.
-func (o Transpose) AppendKey(key []byte) []byte { return appendInts(key, o.Perm...) }
+func (o Permute) AppendKey(key []byte) []byte { return appendInts(key, o.Perm...) }
 
 // Infer is the permuted shape.
-func (o Transpose) Infer(in []*Value) (Type, error) {
+func (o Permute) Infer(in []*Value) (Type, error) {
 	shape := in[0].shape
 	seen := make([]bool, len(shape))
 	out := make([]int, len(o.Perm))
@@ -31,7 +31,7 @@ func (o Transpose) Infer(in []*Value) (Type, error) {
 	return Type{out, in[0].dtype}, nil
 }
 
-func (o Transpose) view(in Layout) (Layout, bool) {
+func (o Permute) view(in Layout) (Layout, bool) {
 	out := Layout{Shape: make([]int, len(o.Perm)), Stride: make([]int, len(o.Perm)), Offset: in.Offset}
 	for i, p := range o.Perm {
 		out.Shape[i], out.Stride[i] = in.Shape[p], in.Stride[p]
@@ -39,13 +39,13 @@ func (o Transpose) view(in Layout) (Layout, bool) {
 	return out, true
 }
 
-// Gradient of Transpose is dy with the inverse permutation.
-func (o Transpose) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
+// Gradient of Permute is dy with the inverse permutation.
+func (o Permute) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
 	inverse := make([]int, len(o.Perm))
 	for i, p := range o.Perm {
 		inverse[p] = i
 	}
-	return []*Value{r.Record(Transpose{inverse}, dy)}
+	return []*Value{r.Record(Permute{inverse}, dy)}
 }
 
 // swapLast exchanges the last two dimensions.
@@ -59,5 +59,5 @@ func (r *Recorder) swap(v *Value, i, j int) *Value {
 		perm[k] = k
 	}
 	perm[i], perm[j] = j, i
-	return r.Record(Transpose{perm}, v)
+	return r.Record(Permute{perm}, v)
 }

@@ -1,22 +1,22 @@
 package ir
 
-// Equal is y = 1 where a == b, else 0, as float32, with broadcasting. Both inputs
+// Eq is y = 1 where a == b, else 0, as float32, with broadcasting. Both inputs
 // have one element type, whichever it is.
-type Equal struct{ noGradient }
+type Eq struct{ noGradient }
 
-// Name is Equal.
-func (Equal) Name() string { return "Equal" }
+// Name is Eq.
+func (Eq) Name() string { return "Eq" }
 
-// Class of Equal: integers are compared as integers, in a step of their own.
-func (Equal) Class(in []*Value) Class { return compareClass(in) }
+// Class of Eq: integers are compared as integers, in a step of their own.
+func (Eq) Class(in []*Value) Class { return compareClass(in) }
 
 // Infer is the broadcast shape, float32.
-func (Equal) Infer(in []*Value) (Type, error) { return inferCompare(in) }
+func (Eq) Infer(in []*Value) (Type, error) { return inferCompare(in) }
 
 // AppendKey has nothing to add.
-func (Equal) AppendKey(key []byte) []byte { return key }
+func (Eq) AppendKey(key []byte) []byte { return key }
 
-func (Equal) strided() {}
+func (Eq) strided() {}
 
 func compareClass(in []*Value) Class {
 	if in[0].dtype == Float32 {
@@ -29,7 +29,7 @@ func inferCompare(in []*Value) (Type, error) {
 	if in[0].dtype != in[1].dtype {
 		return Type{}, &DTypeError{Hint: "both must have the same element type; convert one with Cast"}
 	}
-	if in[0].dtype.Half() {
+	if in[0].dtype.Is16Bit() {
 		return Type{}, &DTypeError{Hint: "16-bit numbers are compared as float32; convert with Cast"}
 	}
 	return inferBroadcast(in, Float32)

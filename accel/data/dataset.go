@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// Set is a fixed list of labelled examples of one shape. It is immutable:
+// Dataset is a fixed list of labelled examples of one shape. It is immutable:
 // Split, Subset, Reshape and the like return new sets that share the data, so a
-// Set may be used from any goroutine.
+// Dataset may be used from any goroutine.
 //
 // A set for classification has a class index as the label of each example. A
 // set for regression (see [FromTargets]) has a vector of numbers instead.
-type Set struct {
+type Dataset struct {
 	name    string
 	shape   []int    // of one example
 	classes []string // nil for regression
@@ -47,12 +47,12 @@ type source interface {
 
 // sequences is a source whose examples have a label at each place.
 type sequences interface {
-	places() int
+	sequenceLength() int
 	labels(i int, dst []int)
 }
 
 // Len is the number of examples.
-func (s *Set) Len() int {
+func (s *Dataset) Len() int {
 	if s.index != nil {
 		return len(s.index)
 	}
@@ -60,44 +60,44 @@ func (s *Set) Len() int {
 }
 
 // Name is what the set calls itself when it is shown.
-func (s *Set) Name() string { return s.name }
+func (s *Dataset) Name() string { return s.name }
 
 // Shape is the shape of one example, without the batch dimension: [1 28 28]
 // for a grey image, channels first.
-func (s *Set) Shape() []int { return slices.Clone(s.shape) }
+func (s *Dataset) Shape() []int { return slices.Clone(s.shape) }
 
 // Classes are the names of the classes, by class index. It is empty for
 // regression.
-func (s *Set) Classes() []string { return slices.Clone(s.classes) }
+func (s *Dataset) Classes() []string { return slices.Clone(s.classes) }
 
 // Targets is the length of the target vector of an example; 0 for
 // classification.
-func (s *Set) Targets() int { return s.source.targets() }
+func (s *Dataset) Targets() int { return s.source.targets() }
 
-// Places is the number of labels of an example: the length of its sequence for
+// SequenceLength is the number of labels of an example: the length of its sequence for
 // a set that [Windows] has made, else 0.
-func (s *Set) Places() int {
+func (s *Dataset) SequenceLength() int {
 	if q, ok := s.source.(sequences); ok {
-		return q.places()
+		return q.sequenceLength()
 	}
 	return 0
 }
 
 // labelShape is the shape of the labels of n examples.
-func (s *Set) labelShape(n int) []int {
-	if places := s.Places(); places > 0 {
-		return []int{n, places}
+func (s *Dataset) labelShape(n int) []int {
+	if length := s.SequenceLength(); length > 0 {
+		return []int{n, length}
 	}
 	return []int{n}
 }
 
 // Label is the class index of example i, of a sequence the first, and 0 in a set for regression. Like
 // indexing a slice, it panics when i is not in [0, Len).
-func (s *Set) Label(i int) int { return s.source.label(s.at(i)) }
+func (s *Dataset) Label(i int) int { return s.source.label(s.at(i)) }
 
 // Target is the target vector of example i, and nil in a set for
 // classification. It panics when i is not in [0, Len).
-func (s *Set) Target(i int) []float32 {
+func (s *Dataset) Target(i int) []float32 {
 	j := s.at(i)
 	if s.source.targets() == 0 {
 		return nil
@@ -108,9 +108,9 @@ func (s *Set) Target(i int) []float32 {
 }
 
 // Example is a copy of the numbers of example i in row-major order, scaled as
-// they go into a batch, without the transforms of [Set.Map]. It panics when i is
+// they go into a batch, without the transforms of [Dataset.Map]. It panics when i is
 // not in [0, Len), and with the error of reading where a file cannot be read.
-func (s *Set) Example(i int) []float32 {
+func (s *Dataset) Example(i int) []float32 {
 	dst := make([]float32, s.size())
 	if err := s.source.example(s.at(i), dst); err != nil {
 		panic(fmt.Errorf("data: example %d of %s: %w", i, s.name, err))
@@ -119,7 +119,7 @@ func (s *Set) Example(i int) []float32 {
 }
 
 // Counts is the number of examples of each class.
-func (s *Set) Counts() []int {
+func (s *Dataset) Counts() []int {
 	counts := make([]int, len(s.classes))
 	for i := range s.Len() {
 		if c := s.Label(i); c < len(counts) {
@@ -130,7 +130,7 @@ func (s *Set) Counts() []int {
 }
 
 // Named returns the set under another name.
-func (s *Set) Named(name string) *Set {
+func (s *Dataset) Named(name string) *Dataset {
 	t := *s
 	t.name = name
 	return &t
@@ -138,7 +138,7 @@ func (s *Set) Named(name string) *Set {
 
 // WithClasses returns the set with names for its classes. It fails when there
 // are fewer names than classes.
-func (s *Set) WithClasses(names ...string) (*Set, error) {
+func (s *Dataset) WithClasses(names ...string) (*Dataset, error) {
 	if len(names) < len(s.classes) {
 		return nil, fmt.Errorf("data: %d class names for the %d classes of %s", len(names), len(s.classes), s.name)
 	}
@@ -149,7 +149,7 @@ func (s *Set) WithClasses(names ...string) (*Set, error) {
 
 // Reshape returns the set with another shape for its examples, which must hold
 // as many numbers: Reshape(1, 8, 8) makes images of vectors of 64.
-func (s *Set) Reshape(shape ...int) (*Set, error) {
+func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	n, ok := volume(shape)
 	if !ok || n != s.size() {
 		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot become %v", s.name, s.shape, shape)
@@ -167,13 +167,13 @@ func (s *Set) Reshape(shape ...int) (*Set, error) {
 }
 
 // size is the number of elements of one example.
-func (s *Set) size() int {
+func (s *Dataset) size() int {
 	n, _ := volume(s.shape)
 	return n
 }
 
 // at is the index of example i in the source.
-func (s *Set) at(i int) int {
+func (s *Dataset) at(i int) int {
 	if i < 0 || i >= s.Len() {
 		panic(fmt.Errorf("data: example %d of %s, which has %d", i, s.name, s.Len()))
 	}

@@ -88,7 +88,7 @@ func TestFromSlicesRefuses(t *testing.T) {
 }
 
 // numbersSet has n examples; example i is [i, i+0.5], its class i mod 3.
-func numbersSet(t testing.TB, n int) *Set {
+func numbersSet(t testing.TB, n int) *Dataset {
 	t.Helper()
 	examples, labels := make([][]float32, n), make([]int, n)
 	for i := range examples {
@@ -103,7 +103,7 @@ func numbersSet(t testing.TB, n int) *Set {
 }
 
 // firsts is the first number of each example, which tells which one it is.
-func firsts(s *Set) []int {
+func firsts(s *Dataset) []int {
 	all := make([]int, s.Len())
 	for i := range all {
 		all[i] = int(s.Example(i)[0])
@@ -230,7 +230,7 @@ func TestSetShowsItself(t *testing.T) {
 	if svg, _ := bundle["image/svg+xml"].(string); !strings.Contains(svg, "1437 examples") {
 		t.Error("the SVG does not say how many examples there are")
 	}
-	for _, s := range []*Set{numbersSet(t, 3), train.First(0)} {
+	for _, s := range []*Dataset{numbersSet(t, 3), train.First(0)} {
 		if _, ok := s.MIMEBundle()["image/png"]; ok {
 			t.Errorf("%v has a sheet", s)
 		}

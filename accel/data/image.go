@@ -14,7 +14,7 @@ import (
 // [3 h w] an RGB one, with 0 as black and 1 as white; numbers outside are
 // clipped. Any other shape is drawn as one row of grey pixels from the lowest
 // to the highest number. It panics when i is not in [0, Len).
-func (s *Set) Image(i int) image.Image {
+func (s *Dataset) Image(i int) image.Image {
 	return draw(s.Example(i), s.shape)
 }
 
@@ -66,17 +66,17 @@ func brightness(v, low, high float32) uint8 {
 }
 
 // String says in one line what the set holds.
-func (s *Set) String() string {
+func (s *Dataset) String() string {
 	return s.name + ": " + s.holds()
 }
 
 // holds is what the set holds.
-func (s *Set) holds() string {
+func (s *Dataset) holds() string {
 	text := fmt.Sprintf("%s examples of shape %v", display.Integer(s.Len()), s.shape)
 	if n := s.Targets(); n > 0 {
 		return text + fmt.Sprintf(", %d targets each", n)
 	}
-	if s.Places() > 0 {
+	if s.SequenceLength() > 0 {
 		return text + fmt.Sprintf(", a label of %d at each place", len(s.classes))
 	}
 	text += fmt.Sprintf(", %d classes", len(s.classes))
@@ -88,7 +88,7 @@ func (s *Set) holds() string {
 
 // MIMEBundle shows the set: its line, and of images the first ones with the
 // names of their classes.
-func (s *Set) MIMEBundle() map[string]any {
+func (s *Dataset) MIMEBundle() map[string]any {
 	sheet := s.sheet()
 	if sheet == nil {
 		return map[string]any{"text/plain": s.String()}
@@ -99,7 +99,7 @@ func (s *Set) MIMEBundle() map[string]any {
 }
 
 // MIMEMetadata is the size of the picture, if there is one.
-func (s *Set) MIMEMetadata() map[string]any {
+func (s *Dataset) MIMEMetadata() map[string]any {
 	if sheet := s.sheet(); sheet != nil {
 		return sheet.MIMEMetadata()
 	}
@@ -113,7 +113,7 @@ const (
 
 // sheet is a figure of the first examples, or nil where they are no images of
 // a size to look at.
-func (s *Set) sheet() *plots.Figure {
+func (s *Dataset) sheet() *plots.Figure {
 	n := len(s.shape)
 	if s.Len() == 0 || n < 2 || n > 3 || n == 3 && s.shape[0] != 1 && s.shape[0] != 3 {
 		return nil

@@ -1,23 +1,23 @@
 package ir
 
-// ScatterAdd is y [Rows, Row…] with the rows of x [I…, Row…] added up at the
+// IndexAdd is y [Rows, Row…] with the rows of x [I…, Row…] added up at the
 // int32 indices [I…], in the order of the index; rows that none names are 0.
-type ScatterAdd struct {
+type IndexAdd struct {
 	Rows int
 	Row  []int
 }
 
-// Name is ScatterAdd.
-func (ScatterAdd) Name() string { return "ScatterAdd" }
+// Name is IndexAdd.
+func (IndexAdd) Name() string { return "IndexAdd" }
 
-// Class of ScatterAdd is a step of its own.
-func (ScatterAdd) Class([]*Value) Class { return Whole }
+// Class of IndexAdd is a step of its own.
+func (IndexAdd) Class([]*Value) Class { return Whole }
 
 // AppendKey has nothing to add: the shape is part of every key.
-func (ScatterAdd) AppendKey(key []byte) []byte { return key }
+func (IndexAdd) AppendKey(key []byte) []byte { return key }
 
 // Infer is [Rows, Row…].
-func (o ScatterAdd) Infer(in []*Value) (Type, error) {
+func (o IndexAdd) Infer(in []*Value) (Type, error) {
 	x, index := in[0], in[1]
 	if err := wantFloat(x); err != nil {
 		return Type{}, err
@@ -31,7 +31,7 @@ func (o ScatterAdd) Infer(in []*Value) (Type, error) {
 	return Type{append([]int{o.Rows}, o.Row...), x.dtype}, nil
 }
 
-// Gradient of ScatterAdd is the row of dy that each row went to.
-func (ScatterAdd) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
-	return []*Value{r.Record(Gather{}, dy, in[1]), nil}
+// Gradient of IndexAdd is the row of dy that each row went to.
+func (IndexAdd) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(IndexSelect{}, dy, in[1]), nil}
 }
