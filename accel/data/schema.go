@@ -10,7 +10,7 @@ import (
 // Schema is what the labels and columns of a set mean, without its examples: a model
 // learns them by position alone.
 type Schema struct {
-	Set            string   // the name of the set
+	Dataset            string   // the name of the set
 	Classes        []string // by class index; nil for regression
 	Columns        []string // names of the numbers of an example, in order; nil where they have none
 	Targets        []string // likewise of a target vector
@@ -21,7 +21,7 @@ type Schema struct {
 // Schema returns what the data set's labels and columns mean.
 func (s *Dataset) Schema() Schema {
 	return Schema{
-		Set: s.name, Classes: slices.Clone(s.classes), Columns: slices.Clone(s.columns), Targets: slices.Clone(s.targetNames),
+		Dataset: s.name, Classes: slices.Clone(s.classes), Columns: slices.Clone(s.columns), Targets: slices.Clone(s.targetNames),
 		Outputs: s.Targets(), SequenceLength: s.SequenceLength(),
 	}
 }
@@ -29,7 +29,7 @@ func (s *Dataset) Schema() Schema {
 // MismatchError says that a set's labels or columns mean something else than those that
 // a model was trained with, so that its answers would be compared with the wrong ones.
 type MismatchError struct {
-	Set, Trained string // the names of both sets
+	Dataset, Trained string // the names of both sets
 	What         string // "class", "column" or "target", or "labels" where they are of another kind
 	At           int    // the first index at which they differ; 0 for labels
 	Got, Want    string // what is there, "" for none
@@ -38,7 +38,7 @@ type MismatchError struct {
 // Error names the difference and what to do.
 func (e *MismatchError) Error() string {
 	if e.What == "labels" {
-		return fmt.Sprintf("data: %s has %s, but %s has %s: use sets with labels of one kind", e.Set, e.Got, e.Trained, e.Want)
+		return fmt.Sprintf("data: %s has %s, but %s has %s: use sets with labels of one kind", e.Dataset, e.Got, e.Trained, e.Want)
 	}
 	name := func(s string) string {
 		if s == "" {
@@ -47,7 +47,7 @@ func (e *MismatchError) Error() string {
 		return strconv.Quote(s)
 	}
 	return fmt.Sprintf("data: %s %d is %s in %s, but %s in %s, which the model learns from: Like(training set) brings a set into that order, and WithClasses names classes",
-		e.What, e.At, name(e.Got), e.Set, name(e.Want), e.Trained)
+		e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained)
 }
 
 // Check fails with a [*MismatchError] where a model that was trained with this schema
@@ -58,7 +58,7 @@ func (e *MismatchError) Error() string {
 func (want Schema) Check(set *Dataset) error {
 	got := set.Schema()
 	if a, b := got.kind(), want.kind(); a != b {
-		return &MismatchError{Set: got.Set, Trained: want.Set, What: "labels", Got: a, Want: b}
+		return &MismatchError{Dataset: got.Dataset, Trained: want.Dataset, What: "labels", Got: a, Want: b}
 	}
 	if err := want.CheckColumns(set); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (want Schema) Check(set *Dataset) error {
 		return err
 	}
 	if len(got.Classes) > n && !(isNumbered(got.Classes) && isNumbered(want.Classes)) {
-		return &MismatchError{Set: got.Set, Trained: want.Set, What: "class", At: n, Got: got.Classes[n]}
+		return &MismatchError{Dataset: got.Dataset, Trained: want.Dataset, What: "class", At: n, Got: got.Classes[n]}
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func differ(what string, got, want Schema, a, b []string) error {
 			y = b[i]
 		}
 		if i >= len(a) || i >= len(b) || x != y {
-			return &MismatchError{Set: got.Set, Trained: want.Set, What: what, At: i, Got: x, Want: y}
+			return &MismatchError{Dataset: got.Dataset, Trained: want.Dataset, What: what, At: i, Got: x, Want: y}
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (s *Dataset) Columns() []string { return slices.Clone(s.columns) }
 func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 	want := other.Schema()
 	if a, b := s.Schema().kind(), want.kind(); a != b {
-		return nil, &MismatchError{Set: s.name, Trained: want.Set, What: "labels", Got: a, Want: b}
+		return nil, &MismatchError{Dataset: s.name, Trained: want.Dataset, What: "labels", Got: a, Want: b}
 	}
 	if want.SequenceLength > 0 {
 		return s, want.Check(s) // tokens have no names
@@ -162,7 +162,7 @@ func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 		o.classes = make([]int, len(s.classes))
 		for i, c := range s.classes {
 			if o.classes[i] = slices.Index(want.Classes, c); o.classes[i] < 0 {
-				return nil, fmt.Errorf("data: %s has no class %q, which %s has; its classes are %s", want.Set, c, s.name, strings.Join(want.Classes, ", "))
+				return nil, fmt.Errorf("data: %s has no class %q, which %s has; its classes are %s", want.Dataset, c, s.name, strings.Join(want.Classes, ", "))
 			}
 		}
 		t.classes = want.Classes
