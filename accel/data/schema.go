@@ -10,7 +10,7 @@ import (
 // Schema is what the labels and columns of a set mean, without its examples: a model
 // learns them by position alone.
 type Schema struct {
-	Dataset            string   // the name of the set
+	Dataset        string   // the name of the set
 	Classes        []string // by class index; nil for regression
 	Columns        []string // names of the numbers of an example, in order; nil where they have none
 	Targets        []string // likewise of a target vector
@@ -30,9 +30,9 @@ func (s *Dataset) Schema() Schema {
 // a model was trained with, so that its answers would be compared with the wrong ones.
 type MismatchError struct {
 	Dataset, Trained string // the names of both sets
-	What         string // "class", "column" or "target", or "labels" where they are of another kind
-	At           int    // the first index at which they differ; 0 for labels
-	Got, Want    string // what is there, "" for none
+	What             string // "class", "column" or "target", or "labels" where they are of another kind
+	At               int    // the first index at which they differ; 0 for labels
+	Got, Want        string // what is there, "" for none
 }
 
 // Error names the difference and what to do.
