@@ -27,7 +27,7 @@ func NewCallbacks(s *Session) *Callbacks {
 func (c *Callbacks) Guard(f func()) func() {
 	s := c.session
 	cell := 0
-	if r := s.currentRun(); r != nil {
+	if r := s.goroutines.Run(); r != nil {
 		cell = r.Cell
 	}
 	return func() {
@@ -38,10 +38,10 @@ func (c *Callbacks) Guard(f func()) func() {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			s.members.Enter(&goroutine.Member{Run: r})
+			s.goroutines.Enter(&goroutine.Member{Run: r})
 			defer func() {
 				if v := recover(); v != nil {
-					s.reportPanic(cell, v)
+					s.goroutines.ReportPanic(cell, v)
 				}
 			}()
 			f()
@@ -51,7 +51,7 @@ func (c *Callbacks) Guard(f func()) func() {
 		defer c.mu.Unlock()
 		delete(c.running, r)
 		if r.IsStopped() {
-			s.lower()
+			s.flag.Lower()
 		}
 	}
 }
@@ -63,24 +63,8 @@ func (c *Callbacks) Interrupt() {
 	defer c.mu.Unlock()
 	for r := range c.running {
 		if !r.IsStopped() {
-			c.session.raise()
+			c.session.flag.Raise()
 			r.Stop()
 		}
 	}
-}
-
-// raise puts the stop flag up for code that is to end beside the cell that runs;
-// lower says that it has.
-func (s *Session) raise() {
-	s.flag.Lock()
-	defer s.flag.Unlock()
-	s.abandoned++
-	s.raiseFlag()
-}
-
-func (s *Session) lower() {
-	s.flag.Lock()
-	defer s.flag.Unlock()
-	s.abandoned--
-	s.raiseFlag()
 }

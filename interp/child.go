@@ -6,17 +6,14 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/internal/descendants"
 )
-
-// childGrace is how long an interrupted child may take to end before it is
-// killed, with all that it has started.
-const childGrace = time.Second
 
 // command is exec.Command for cells: like Control-C in a terminal, an interrupt of
 // the cell that calls it is one of the child, and of those that it has started.
 func (s *Session) childCommand(name string, arg ...string) *exec.Cmd {
-	m := s.members.Current()
+	m := s.goroutines.Member()
 	if m == nil || m.IsStopped() {
 		return exec.Command(name, arg...)
 	}
@@ -28,7 +25,7 @@ func (s *Session) childCommand(name string, arg ...string) *exec.Cmd {
 // childCommandContext is exec.CommandContext for cells: the child is interrupted
 // as well when its cell is, whatever its context is.
 func (s *Session) childCommandContext(ctx context.Context, name string, arg ...string) *exec.Cmd {
-	m := s.members.Current()
+	m := s.goroutines.Member()
 	if ctx == nil || m == nil || m.IsStopped() {
 		return exec.CommandContext(ctx, name, arg...)
 	}
@@ -49,8 +46,8 @@ func (s *Session) childCommandContext(ctx context.Context, name string, arg ...s
 func endChild(cmd *exec.Cmd) error {
 	tree := descendants.Of(cmd.Process.Pid)
 	tree.Interrupt()
-	time.AfterFunc(childGrace, tree.Kill)
+	time.AfterFunc(control.ChildGrace, tree.Kill)
 	// What holds its streams open then is not waited for.
-	cmd.WaitDelay = childGrace
+	cmd.WaitDelay = control.ChildGrace
 	return nil
 }

@@ -83,7 +83,7 @@ func (s *Session) commands(ctx context.Context, cell int, src string) (*magic.Ce
 
 // runCommand is what a command of a cell calls.
 func (s *Session) runCommand(number int, values ...any) {
-	r := s.currentRun()
+	r := s.goroutines.Run()
 	if r == nil || r.Commands == nil {
 		panic(diagnostics.NewCommandError(fmt.Errorf("the name %s is reserved", magic.Name)))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
@@ -123,7 +124,7 @@ func (s *Session) begin(ctx context.Context) (_ context.Context, done func(), er
 		return nil, nil, diagnostics.New(diagnostics.Internal, "the session is closed", nil)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s.interrupt.Store(&interruption{cancel: cancel, again: make(chan struct{})})
+	s.interrupt.Store(control.NewInterruption(cancel))
 	done = func() {
 		s.interrupt.Store(nil)
 		cancel()
@@ -146,39 +147,44 @@ type outcome struct {
 // value may run code of cells too. It calls done at the end.
 func (s *Session) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
 	goroutine.SetContext(s.context, r)
-	s.running.Store(r)
+	s.goroutines.SetRunning(r)
 	m := &goroutine.Member{Run: r, Failure: diagnostics.New(diagnostics.Runtime, "runtime.Goexit has ended the cell", nil)}
 	started := make(chan struct{})
-	ended := make(chan outcome, 1)
+	ended := make(chan struct{})
 	over := make(chan struct{})
 	defer close(over)
-	go s.watch(over)
+	go s.flag.WatchStacks(over)
+	var returned outcome // of the goroutine, when ended is closed
 	go func() {
-		var o outcome
+		defer close(ended)
 		completed := false
 		defer func() {
 			if !completed {
-				o.err = m.Failure
+				returned = outcome{err: m.Failure}
 			}
-			ended <- o
 		}()
-		s.members.Enter(m)
+		s.goroutines.Enter(m)
 		m.Goroutine = stack.ID()
 		close(started)
-		o = s.outcome(r, strings.TrimSuffix(unit.Body, "()"), after)
+		returned = s.outcome(r, strings.TrimSuffix(unit.Body, "()"), after)
 		completed = true
 	}()
 	<-started
-	o := s.wait(ctx, m, ended)
-	s.running.Store(nil)
+	var o outcome
+	if abandoned := s.wait(ctx, m, ended); abandoned != nil {
+		o.err = abandoned
+	} else {
+		o = returned
+	}
+	s.goroutines.SetRunning(nil)
 	r.SetResult(nil, false) // its goroutines may keep it
 	if r.Program && !r.IsStopped() {
 		r.End(false, 0)
 	}
 	if r.IsStopped() {
-		s.endRest(r)
+		s.awaiter.EndGoroutines(r)
 	}
-	s.setStop(false)
+	s.flag.SetInterrupted(false)
 	s.engine.Forget(unit.Once...)
 	done()
 	var e *Error
@@ -209,36 +215,20 @@ func (s *Session) outcome(r *goroutine.Run, body string, after func() (Result, e
 	return outcome{result, err}
 }
 
-// wait waits for the end of a cell. When ctx is cancelled it brings that about, and
-// goes on without the cell where that does not succeed.
-func (s *Session) wait(ctx context.Context, m *goroutine.Member, ended <-chan outcome) (o outcome) {
+// wait waits until ended is closed. When ctx is cancelled it interrupts the cell. The
+// error is not nil if the cell is abandoned.
+func (s *Session) wait(ctx context.Context, m *goroutine.Member, ended <-chan struct{}) *Error {
 	select {
-	case o := <-ended:
-		return o
+	case <-ended:
+		return nil
 	case <-m.Stopped(): // one of its goroutines has ended the program
 	case <-ctx.Done():
 	}
-	m.Stop()
-	s.setStop(true)
-	return s.awaitStop(m, ended)
-}
-
-// setStop raises or lowers the flag that lowered code checks.
-func (s *Session) setStop(stop bool) {
-	s.flag.Lock()
-	defer s.flag.Unlock()
-	s.stop = stop
-	s.raiseFlag()
-}
-
-// raiseFlag sets the flag: up while a cell is interrupted, abandoned code has not
-// ended, or a stack is deep. It is called with s.flag held.
-func (s *Session) raiseFlag() {
-	stop := s.stop || s.abandoned > 0 || s.deep.Load()
-	s.stopping.Store(stop)
-	if !raceEnabled {
-		*s.stopFlag = stop
+	var again <-chan struct{}
+	if i := s.interrupt.Load(); i != nil {
+		again = i.Again()
 	}
+	return s.awaiter.Await(m, ended, again)
 }
 
 // Interrupt ends the cell that is running, if any, as soon as its code allows,
@@ -248,6 +238,6 @@ func (s *Session) raiseFlag() {
 // without such a cell too.
 func (s *Session) Interrupt() {
 	if i := s.interrupt.Load(); i != nil {
-		i.call(time.Now())
+		i.Call(time.Now())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/quernlab/quern/interp/control"
 )
 
 // SweepLeast is after how many cells the first sweep is.
@@ -13,28 +15,19 @@ const SweepLeast = sweepLeast
 // BePatient has a session wait long for the end of an interrupted cell, and for a value to
 // show: a machine on which others compute may need it.
 func BePatient(s *Session) {
-	s.patience = func(activity) time.Duration { return 10 * time.Minute }
+	s.awaiter.Patience = func(control.Activity) time.Duration { return 10 * time.Minute }
 	s.live = 10 * time.Minute
 }
 
 // BePrompt gives a session the patience that it has outside of tests.
-func BePrompt(s *Session) { s.patience = patience }
+func BePrompt(s *Session) { s.awaiter.Patience = control.DefaultPatience }
 
 // AskLate has a session ask for the input of a child only when that has run for long.
 func AskLate(s *Session) { s.askChild = 10 * time.Minute }
 
 // Abandoned is the number of cells whose compiled code goes on.
 func Abandoned(s *Session) int {
-	s.flag.Lock()
-	defer s.flag.Unlock()
-	return s.abandoned
-}
-
-// Doing is the function of compiled code that a stack says a goroutine is in, and
-// whether it ends by itself.
-func Doing(stack string) (function string, ends bool) {
-	a := activityOf(stack)
-	return a.function, a.ends
+	return s.flag.Ending()
 }
 
 // Load compiles a cell and takes it back.

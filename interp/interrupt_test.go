@@ -338,27 +338,3 @@ func TestInterruptTraining(t *testing.T) {
 	n.must(t, "own.Err() == nil", "= true")
 	n.must(t, "_, err = accel.Fit(bg, model, train, accel.Epochs(1), accel.Quiet())\nerr == nil", "= true")
 }
-
-// TestDoing says what an interrupted goroutine is told to be in: the function that
-// the cell called, not what stands between.
-func TestDoing(t *testing.T) {
-	t.Parallel()
-	const between = "reflect.Value.Call(...)\n\treflect/value.go:1\ngithub.com/quernlab/quern/interp.(*Session).passContext.func1({0x1, 0x2})\n\tuntil.go:1\n" +
-		"reflect.callReflect(0x1)\n\treflect/value.go:1\n"
-	const engine = "github.com/traefik/yaegi/interp.callBin.func1(0x1)\n\trun.go:1\n"
-	for _, row := range []struct {
-		stack, want string
-		ends        bool
-	}{
-		{"goroutine 1 [running]:\nsync.(*Cond).Wait(0x1)\n\tcond.go:1\n" + engine, "sync.(*Cond).Wait", false},
-		{"goroutine 1 [running]:\nos/exec.(*Cmd).Wait(0x1)\nos/exec.(*Cmd).Run(0x1)\ngithub.com/quernlab/quern/interp.(*Session).New.(*Session).childMethods.func1(0x1)\n" + engine, "os/exec.(*Cmd).Run", true},
-		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/interp.(*Session).sleep(0x1)\n" + engine, "github.com/quernlab/quern/interp.(*Session).sleep", false},
-		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + engine, "github.com/quernlab/quern/accel.Fit", false},
-		{"goroutine 1 [select]:\ngithub.com/quernlab/quern/interp/magic.(*Run).command(0x1)\n\tshell.go:1\n" +
-			"github.com/quernlab/quern/interp/magic.(*Run).Do(0x1)\n\trun.go:1\n" + engine, "github.com/quernlab/quern/interp/magic.(*Run).Do", true},
-	} {
-		if got, ends := interp.Doing(row.stack); got != row.want || ends != row.ends {
-			t.Errorf("%s: got %s, %v, want %s, %v", row.stack, got, ends, row.want, row.ends)
-		}
-	}
-}

@@ -20,9 +20,9 @@ func (s *Session) machineConfig(packages map[string]map[string]reflect.Value) *m
 		Registry:    s.registry,
 		Packages:    packages,
 		Interpreted: lower.Interpreted,
-		Go:          s.start,
-		Stopping:    &s.stopping,
-		Stop:        s.checkStop,
+		Go:          s.goroutines.Start,
+		Stopping:    s.flag.Up(),
+		Stop:        s.goroutines.Check,
 	}
 }
 

@@ -1,8 +1,10 @@
-package interp
+package interp_test
 
 import (
 	"context"
 	"testing"
+
+	"github.com/quernlab/quern/interp"
 )
 
 // A result says whether goroutines or timers of the cell outlive it.
@@ -11,7 +13,7 @@ func TestResultKnowsOfGoroutines(t *testing.T) {
 		t.Skip("yaegi grows a frame that goroutines of earlier cells read")
 	}
 	t.Parallel()
-	s, err := New()
+	s, err := interp.New()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@ package interp
 import (
 	"fmt"
 	"log"
-	"os"
 	"reflect"
-	"runtime"
 
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
@@ -16,22 +14,6 @@ import (
 // Where a session calls main for a cell, the cell ends as a program does: with main, or with os.Exit in any of its
 // goroutines, or a panic in one. Its other goroutines end with it, at their next check, and none makes its deferred calls.
 // Compiled code that one of them is in goes on until it returns, as after an interrupt.
-
-// exit is os.Exit for cells.
-func (s *Session) exit(code int) {
-	m := s.members.Current()
-	if m == nil || !m.Program {
-		os.Exit(code)
-	}
-	m.Run.End(true, code)
-	runtime.Goexit()
-}
-
-// gone says whether the calling goroutine is one of a program that has ended.
-func (s *Session) gone() bool {
-	m := s.members.Current()
-	return m != nil && m.HasEnded()
-}
 
 // outcomeOf is what becomes of a program that has ended, given that of its main.
 func outcomeOf(r *goroutine.Run, main outcome) (Result, error) {
@@ -46,7 +28,7 @@ func outcomeOf(r *goroutine.Run, main outcome) (Result, error) {
 
 // programs are the functions of compiled packages that end the process: in a cell that is a program they end that.
 func (s *Session) programs() map[string]map[string]reflect.Value {
-	exit := reflect.ValueOf(s.exit)
+	exit := reflect.ValueOf(s.goroutines.Exit)
 	return map[string]map[string]reflect.Value{
 		"os/os":           {"Exit": exit},
 		"syscall/syscall": {"Exit": exit},
@@ -67,5 +49,5 @@ func (s *Session) programs() map[string]map[string]reflect.Value {
 func (s *Session) fatal(l *log.Logger, text string) {
 	// Package log ignores the error of the writer here, too.
 	_ = s.logOutput(l, 1, text)
-	s.exit(1)
+	s.goroutines.Exit(1)
 }

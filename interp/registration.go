@@ -35,7 +35,7 @@ type registered struct {
 // earlier is what an earlier run than that of the caller has registered, which the caller replaces from now on; nil if there
 // is none.
 func (s *Session) earlier(key registration) any {
-	r := s.currentRun()
+	r := s.goroutines.Run()
 	s.registrations.mu.Lock()
 	defer s.registrations.mu.Unlock()
 	e := s.registrations.entries[key]
@@ -48,7 +48,7 @@ func (s *Session) earlier(key registration) any {
 
 // register notes what the run of the caller has registered.
 func (s *Session) register(key registration, value any) {
-	r := s.currentRun()
+	r := s.goroutines.Run()
 	if r == nil || r.Serial == 0 {
 		return
 	}

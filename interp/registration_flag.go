@@ -167,9 +167,9 @@ func (s *Session) parseFlags(f *flag.FlagSet, args []string) error {
 	f.Init(f.Name(), flag.ExitOnError)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		s.exit(0)
+		s.goroutines.Exit(0)
 	case err != nil:
-		s.exit(2)
+		s.goroutines.Exit(2)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ type Result struct {
 
 // setResult is sessionʹ.Result: the values of the cell's last expression.
 func (s *Session) setResult(values ...any) {
-	if r := s.currentRun(); r != nil {
+	if r := s.goroutines.Run(); r != nil {
 		r.SetResult(values, true)
 	}
 }

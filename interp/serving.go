@@ -44,7 +44,7 @@ func (s *Session) serving() map[string]map[string]reflect.Value {
 
 // serve calls a function that serves until srv is closed.
 func (s *Session) serve(srv *http.Server, until func() error) error {
-	m := s.members.Current()
+	m := s.goroutines.Member()
 	if m == nil || srv == nil {
 		return until()
 	}
@@ -52,7 +52,7 @@ func (s *Session) serve(srv *http.Server, until func() error) error {
 	defer forget()
 	err := until()
 	if m.IsStopped() {
-		s.interruptMember(m)
+		s.goroutines.EndIfStopped(m)
 	}
 	return err
 }
@@ -60,7 +60,7 @@ func (s *Session) serve(srv *http.Server, until func() error) error {
 // listen is net.Listen.
 func (s *Session) listen(network, address string) (net.Listener, error) {
 	l, err := net.Listen(network, address)
-	if m := s.members.Current(); err == nil && m != nil && m.Program {
+	if m := s.goroutines.Member(); err == nil && m != nil && m.Program {
 		m.OnStop(func() {
 			if m.HasEnded() {
 				l.Close()

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/generic"
-	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/magic"
@@ -42,7 +42,9 @@ type Session struct {
 	tracebacks *diagnostics.Tracebacks
 	reporter   *diagnostics.Reporter
 	imported   map[string]bool // import declarations that the engine has seen
-	members    goroutine.Members
+	flag       *control.StopFlag
+	goroutines *control.Goroutines
+	awaiter    *control.Awaiter
 	stdin      io.Reader // of cells
 	stdinFile  *os.File  // what os.Stdin is in cells
 	// What flag.CommandLine and flag.Usage are in cells, see newCommandLine.
@@ -55,22 +57,13 @@ type Session struct {
 	processStdout, processStderr *os.File
 
 	// Variables of lowered code, by address.
-	stopFlag *bool
-	context  *context.Context
-	command  *func(number int, values ...any) // magic.Name
+	context *context.Context
+	command *func(number int, values ...any) // magic.Name
 
-	patience  func(activity) time.Duration // how long an interrupted cell may go on
-	askChild  time.Duration                // when children are asked for input
-	live      time.Duration                // how long a value is looked for, see liveValue
-	executing chan struct{}                // holds a token while no cell runs
-	running   atomic.Pointer[goroutine.Run]
-	stopping  atomic.Bool                  // what sessionʹ.Stopped returns
-	deep      atomic.Bool                  // a goroutine may be in a recursion without end
-	interrupt atomic.Pointer[interruption] // of the running cell
-
-	flag      sync.Mutex // guards the stop flag and the fields below
-	stop      bool       // the cell that runs is interrupted
-	abandoned int        // cells that have ended but for compiled code
+	askChild  time.Duration                        // when children are asked for input
+	live      time.Duration                        // how long a value is looked for, see liveValue
+	executing chan struct{}                        // holds a token while no cell runs
+	interrupt atomic.Pointer[control.Interruption] // of the running cell
 
 	unread unreadErrors // of the running cell
 
@@ -109,10 +102,12 @@ func New(options ...Option) (*Session, error) {
 		sources:   diagnostics.NewSources(),
 		executing: make(chan struct{}, 1),
 		groups:    map[string]*group{},
-		patience:  patience,
 		askChild:  askChild,
 		live:      liveLimit,
 	}
+	s.flag = &control.StopFlag{}
+	s.goroutines = control.NewGoroutines(s.flag, s.stderr)
+	s.awaiter = control.NewAwaiter(s.flag)
 	s.route()
 	if err := s.openStdin(); err != nil {
 		return nil, err
@@ -127,9 +122,9 @@ func New(options ...Option) (*Session, error) {
 		Stdout:      s.printed,
 		Stderr:      s.config.stderr,
 		Uncaught:    func(v any) bool { _, ok := v.(interface{ Uncatchable() }); return ok },
-		Stopped:     s.stopped,
-		Stop:        s.checkStop,
-		Gone:        s.gone,
+		Stopped:     s.goroutines.Stopped,
+		Stop:        s.goroutines.Check,
+		Gone:        s.goroutines.HasEnded,
 		Activations: []string{yaegi.Activation, machine.Activation},
 	})
 	s.program = lower.New(lower.Config{
@@ -138,12 +133,13 @@ func New(options ...Option) (*Session, error) {
 		Importer: s.loader,
 		Errors:   &s.unread,
 		Generic:  generic.Source,
-		StopCall: raceEnabled,
+		StopCall: control.RaceEnabled,
 		Machine:  s.machineConfig(packages),
 	})
 	s.engine = yaegi.New(s.stdin, s.printed, s.config.stderr)
 	s.tracebacks = diagnostics.NewTracebacks(s.sources, s.program, s.engine)
 	s.reporter = diagnostics.NewReporter(s.sources, s.tracebacks, s.registry, s.engine)
+	s.goroutines.ReportTo(s.reporter)
 	if err := s.boot(packages); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}
@@ -171,9 +167,11 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 			return err
 		}
 	}
-	if err := address(s.engine, "stopʹ", &s.stopFlag); err != nil {
+	var stop *bool
+	if err := address(s.engine, "stopʹ", &stop); err != nil {
 		return err
 	}
+	s.flag.SetVariable(stop)
 	cell, unit, err := s.load(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
 	if err != nil {
 		return err
@@ -289,6 +287,10 @@ func (s *Session) commit(cell *check.Cell, unit *lower.Unit) {
 	s.sources.AddCell(cell, s.program.Name)
 }
 
+// Cell returns the number of the cell that the calling goroutine comes from, also
+// through goroutines of compiled code; 0 if it comes from none.
+func (s *Session) Cell() int { return s.goroutines.Cell() }
+
 // Close interrupts the running cell and ends the session.
 func (s *Session) Close() error {
 	s.mu.Lock()
@@ -297,18 +299,11 @@ func (s *Session) Close() error {
 	s.Interrupt()
 	select {
 	case <-s.executing:
-		if s.idle() {
+		if s.flag.Ending() == 0 {
 			s.registry.Close()
 		}
 		s.executing <- struct{}{}
 	default: // a cell runs
 	}
 	return nil
-}
-
-// idle reports whether no code of earlier cells goes on.
-func (s *Session) idle() bool {
-	s.flag.Lock()
-	defer s.flag.Unlock()
-	return s.abandoned == 0
 }

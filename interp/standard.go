@@ -99,8 +99,8 @@ func (r *stdinReader) Read(p []byte) (int, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return n, err
 	}
-	if m := r.session.members.Current(); m != nil {
-		r.session.interruptMember(m)
+	if m := r.session.goroutines.Member(); m != nil {
+		r.session.goroutines.EndIfStopped(m)
 	}
 	panic(diagnostics.NewCommandError(fmt.Errorf("standard input: %w", err)))
 }

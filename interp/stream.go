@@ -13,16 +13,7 @@ type cellWriter struct {
 }
 
 // Write implements io.Writer.
-func (w *cellWriter) Write(p []byte) (int, error) { return w.of(w.session.Cell()).Write(p) }
-
-// Cell is the number of the cell that the calling goroutine comes from, also
-// through goroutines of compiled code; 0 when it comes from none.
-func (s *Session) Cell() int {
-	if m := s.members.Current(); m != nil {
-		return m.Cell
-	}
-	return 0
-}
+func (w *cellWriter) Write(p []byte) (int, error) { return w.of(w.session.goroutines.Cell()).Write(p) }
 
 // route sets the streams of a session: one pair, or one for each cell.
 func (s *Session) route() {

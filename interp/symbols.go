@@ -22,10 +22,10 @@ import (
 func (s *Session) symbols() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Result":  reflect.ValueOf(s.setResult),
-		"Go":      reflect.ValueOf(s.start),
-		"Guard":   reflect.ValueOf(s.guard),
-		"Stop":    reflect.ValueOf(s.checkStop),
-		"Stopped": reflect.ValueOf(s.stopping.Load),
+		"Go":      reflect.ValueOf(s.goroutines.Start),
+		"Guard":   reflect.ValueOf(s.goroutines.Guard),
+		"Stop":    reflect.ValueOf(s.goroutines.Check),
+		"Stopped": reflect.ValueOf(s.flag.Up().Load),
 		"Unread":  reflect.ValueOf(s.unread.Lose),
 
 		"ErrorBegin":     reflect.ValueOf(s.unread.Begin),

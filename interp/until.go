@@ -4,10 +4,9 @@ import (
 	"context"
 	"reflect"
 	"strings"
-)
 
-// ownPackages begins the paths of the packages that come with quern.
-const ownPackages = "github.com/quernlab/quern/"
+	"github.com/quernlab/quern/interp/control"
+)
 
 var (
 	contextType = reflect.TypeFor[context.Context]()
@@ -20,7 +19,7 @@ var (
 // can end them.
 func (s *Session) endWithCell(packages map[string]map[string]reflect.Value) {
 	for key, names := range packages {
-		if !strings.HasPrefix(key, ownPackages) {
+		if !strings.HasPrefix(key, control.OwnPackages) {
 			continue
 		}
 		for name, f := range names {
@@ -54,7 +53,7 @@ func (s *Session) passContext(f reflect.Value) reflect.Value {
 // untilStopped is ctx, and ends as well when the run of the calling goroutine is
 // interrupted.
 func (s *Session) untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	m := s.members.Current()
+	m := s.goroutines.Member()
 	if m == nil {
 		return ctx, func() {}
 	}

@@ -162,3 +162,6 @@ func (r *Reporter) Panic(value any) *Error {
 func (r *Reporter) Overflow() *Error {
 	return New(Runtime, "stack overflow: calls are nested too deep, as in a recursion without end", r.tracebacks.OwnLines())
 }
+
+// Interrupted returns the error of the calling goroutine, which is interrupted.
+func (r *Reporter) Interrupted() *Error { return NewInterrupted(r.tracebacks.OwnLines()) }

@@ -1,6 +1,6 @@
 //go:build !unix && !windows
 
-package interp
+package control
 
 import "time"
 

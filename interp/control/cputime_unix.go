@@ -1,6 +1,6 @@
 //go:build unix
 
-package interp
+package control
 
 import (
 	"syscall"

@@ -1,0 +1,26 @@
+package control
+
+import "testing"
+
+// TestActivityOf finds the function that the cell called, not what stands between.
+func TestActivityOf(t *testing.T) {
+	t.Parallel()
+	const between = "reflect.Value.Call(...)\n\treflect/value.go:1\ngithub.com/quernlab/quern/interp/library.(*contexts).pass.func1({0x1, 0x2})\n\tuntil.go:1\n" +
+		"reflect.callReflect(0x1)\n\treflect/value.go:1\n"
+	const interpreter = "github.com/traefik/yaegi/interp.callBin.func1(0x1)\n\trun.go:1\n"
+	for _, row := range []struct {
+		stack, want string
+		ends        bool
+	}{
+		{"goroutine 1 [running]:\nsync.(*Cond).Wait(0x1)\n\tcond.go:1\n" + interpreter, "sync.(*Cond).Wait", false},
+		{"goroutine 1 [running]:\nos/exec.(*Cmd).Wait(0x1)\nos/exec.(*Cmd).Run(0x1)\ngithub.com/quernlab/quern/interp/library.(*children).methods.func1(0x1)\n" + interpreter, "os/exec.(*Cmd).Run", true},
+		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/interp/library.(*timers).sleep(0x1)\n" + interpreter, "github.com/quernlab/quern/interp/library.(*timers).sleep", false},
+		{"goroutine 1 [running]:\ngithub.com/quernlab/quern/accel.Fit({0x1, 0x2})\n\tfit.go:1\n" + between + interpreter, "github.com/quernlab/quern/accel.Fit", false},
+		{"goroutine 1 [select]:\ngithub.com/quernlab/quern/interp/magic.(*Run).command(0x1)\n\tshell.go:1\n" +
+			"github.com/quernlab/quern/interp/magic.(*Run).Do(0x1)\n\trun.go:1\n" + interpreter, "github.com/quernlab/quern/interp/magic.(*Run).Do", true},
+	} {
+		if a := activityOf(row.stack); a.function != row.want || a.ends != row.ends {
+			t.Errorf("%s: got %s, %v, want %s, %v", row.stack, a.function, a.ends, row.want, row.ends)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package control
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/stack"
+)
+
+// How long an interrupted cell may take to end.
+//
+// On a busy machine a cell may get no CPU time for seconds, and then ends as soon as it
+// gets some. So the CPU time of this process is what counts for code that runs; real time
+// counts only for a goroutine that is blocked.
+
+const (
+	// stopTime is how long an interrupted cell has to end. Lowered code reaches a check of
+	// the stop flag at once, so what has not ended by then is in compiled code.
+	stopTime = 45 * time.Millisecond
+	// deferTime is how much longer lowered code and deferred calls have.
+	deferTime = 20 * time.Millisecond
+	// childTime is how long a child process has: it is killed after ChildGrace, and what it
+	// writes until then must find its cell.
+	childTime = ChildGrace + 250*time.Millisecond
+	// forever is how long the packages of Quern have.
+	forever = time.Duration(math.MaxInt64)
+	// shortestPause and longestPause bound the time between two looks at a cell.
+	shortestPause = 10 * time.Millisecond
+	longestPause  = 200 * time.Millisecond
+)
+
+// ChildGrace is how long an interrupted child process may take to end before it is killed,
+// with all processes that it has started.
+const ChildGrace = time.Second
+
+// OwnPackages begins the paths of the packages of Quern.
+const OwnPackages = "github.com/quernlab/quern/"
+
+// An Awaiter waits for the end of interrupted cells.
+type Awaiter struct {
+	// Patience returns how long an interrupted cell may take to end, given what it does.
+	Patience func(Activity) time.Duration
+
+	flag *StopFlag
+}
+
+// NewAwaiter returns an Awaiter with DefaultPatience.
+func NewAwaiter(f *StopFlag) *Awaiter { return &Awaiter{Patience: DefaultPatience, flag: f} }
+
+// DefaultPatience is the Patience of a new Awaiter.
+func DefaultPatience(a Activity) time.Duration {
+	switch {
+	case a.function == "" && a.ends:
+		return stopTime + deferTime
+	case a.ends:
+		return childTime
+	case !a.ends && strings.HasPrefix(a.function, OwnPackages) && !strings.Contains(a.function, stack.Interp):
+		return forever // they check for interrupts
+	}
+	return stopTime
+}
+
+// Await stops m, the interrupted cell, and waits until ended is closed. It returns nil then.
+// If that takes too long, or if again is closed, it abandons the goroutine of the cell: other
+// cells run beside it, and if it returns to code of its cell, it ends at the next check. The
+// error is that of the cell then.
+//
+// Child processes are awaited: they are killed after ChildGrace.
+func (w *Awaiter) Await(m *goroutine.Member, ended, again <-chan struct{}) *diagnostics.Error {
+	m.Stop()
+	w.flag.SetInterrupted(true)
+	c := startClock()
+	pause := stopTime // most cells have ended then, without a look at what they do
+	for looks := 1; ; looks++ {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ended:
+			timer.Stop()
+			return nil
+		case <-again:
+			timer.Stop()
+			return w.abandon(activityNow(m), ended)
+		case <-timer.C:
+		}
+		a := activityNow(m)
+		c.advance(a.waits)
+		rest := w.Patience(a) - c.spent
+		if rest <= 0 {
+			return w.abandon(a, ended)
+		}
+		// On a busy machine the rest takes long, and each look stops the cell.
+		pause = min(max(rest, time.Duration(looks)*shortestPause), longestPause)
+	}
+}
+
+// abandon gives up waiting for the goroutine of a cell and returns the error of the cell.
+func (w *Awaiter) abandon(a Activity, ended <-chan struct{}) *diagnostics.Error {
+	w.flag.Raise()
+	go func() {
+		<-ended
+		w.flag.Lower()
+	}()
+	if a.ends {
+		return diagnostics.NewInterrupted(nil)
+	}
+	what := stack.VisibleName(a.function)
+	if what == "" {
+		what = "compiled code that it called"
+	}
+	e := diagnostics.New(diagnostics.Interrupted, fmt.Sprintf("the cell was interrupted, but %s cannot be stopped "+
+		"and goes on in the background; restart the kernel to end it", what), nil)
+	e.Stuck = true
+	return e
+}
+
+const (
+	// firstLook is how soon EndGoroutines looks for the first time.
+	firstLook = 10 * time.Millisecond
+	// longestEnd bounds how long EndGoroutines looks if the process does nothing.
+	longestEnd = time.Minute
+)
+
+// EndGoroutines keeps the stop flag up until the goroutines of a stopped run have seen it.
+// It does not wait. A goroutine in compiled code sees the flag when that returns, if ever,
+// and so the flag goes down without it after a while.
+func (w *Awaiter) EndGoroutines(r *goroutine.Run) {
+	if !r.IsActive() {
+		return
+	}
+	w.flag.Raise()
+	go func() {
+		defer w.flag.Lower()
+		c := startClock()
+		for pause := firstLook; c.spent < goroutine.Grace; pause = min(2*pause, 10*firstLook) {
+			if !r.IsActive() || time.Since(c.start) > longestEnd {
+				return
+			}
+			time.Sleep(pause)
+			c.advance(false)
+		}
+	}()
+}

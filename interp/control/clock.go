@@ -1,0 +1,31 @@
+package control
+
+import "time"
+
+// A clock measures how long a cell could have run.
+type clock struct {
+	start time.Time
+	spent time.Duration
+
+	last time.Time
+	cpu  time.Duration
+}
+
+func startClock() *clock {
+	now := time.Now()
+	cpu, _ := ownCPU()
+	return &clock{start: now, last: now, cpu: cpu}
+}
+
+// advance adds the time since the last call: real time if the cell was blocked, otherwise
+// at most the CPU time that the process received.
+func (c *clock) advance(blocked bool) {
+	now := time.Now()
+	cpu, known := ownCPU()
+	passed := now.Sub(c.last)
+	if !blocked && known {
+		passed = min(passed, cpu-c.cpu)
+	}
+	c.spent += passed
+	c.last, c.cpu = now, cpu
+}

@@ -1,0 +1,80 @@
+package control
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// A StopFlag tells lowered code to call Goroutines.Check. It is up while a cell is
+// interrupted, while code goes on that has to end beside the running cell, and while a
+// stack is large. Goroutines that need not end go on while it is up.
+type StopFlag struct {
+	up   atomic.Bool
+	deep atomic.Bool // a goroutine may be in a recursion without end
+
+	mu          sync.Mutex
+	variable    *bool // of lowered code; not used under the race detector
+	interrupted bool  // the running cell is
+	ending      int   // pieces of code that have to end beside the running cell
+}
+
+// SetVariable sets the variable that lowered code reads.
+func (f *StopFlag) SetVariable(v *bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.variable = v
+}
+
+// Up returns the flag, which only f sets.
+func (f *StopFlag) Up() *atomic.Bool { return &f.up }
+
+// SetInterrupted says whether the running cell is interrupted.
+func (f *StopFlag) SetInterrupted(interrupted bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.interrupted = interrupted
+	f.update()
+}
+
+// Raise raises the flag for code that has to end beside the running cell, until a call of
+// Lower.
+func (f *StopFlag) Raise() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ending++
+	f.update()
+}
+
+// Lower ends the effect of one call of Raise.
+func (f *StopFlag) Lower() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ending--
+	f.update()
+}
+
+// Ending returns the number of pieces of code that have to end beside the running cell.
+func (f *StopFlag) Ending() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ending
+}
+
+// setDeep says whether a stack is large.
+func (f *StopFlag) setDeep(deep bool) {
+	if f.deep.Swap(deep) == deep {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.update()
+}
+
+// update sets the flag. The caller holds f.mu.
+func (f *StopFlag) update() {
+	up := f.interrupted || f.ending > 0 || f.deep.Load()
+	f.up.Store(up)
+	if !RaceEnabled {
+		*f.variable = up
+	}
+}

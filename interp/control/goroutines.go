@@ -1,0 +1,176 @@
+package control
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/stack"
+)
+
+// Goroutines starts the goroutines of cells and ends them when their run is stopped.
+type Goroutines struct {
+	members goroutine.Members
+	running atomic.Pointer[goroutine.Run]
+	flag    *StopFlag
+	stderr  func(cell int) io.Writer
+	reports reports
+}
+
+// reports describes why a goroutine ends. Each method describes the calling one.
+type reports interface {
+	Panic(value any) *diagnostics.Error
+	Overflow() *diagnostics.Error
+	Interrupted() *diagnostics.Error
+}
+
+// NewGoroutines returns the goroutines of a session. stderr returns where errors of the
+// goroutines of a cell are written.
+func NewGoroutines(f *StopFlag, stderr func(cell int) io.Writer) *Goroutines {
+	return &Goroutines{flag: f, stderr: stderr}
+}
+
+// ReportTo sets what describes why goroutines end. It is called before the first cell runs.
+func (g *Goroutines) ReportTo(r reports) { g.reports = r }
+
+// Enter makes the calling goroutine, and those that compiled code starts from it, belong
+// to m.
+func (g *Goroutines) Enter(m *goroutine.Member) { g.members.Enter(m) }
+
+// Member returns the member that the calling goroutine belongs to, or nil.
+func (g *Goroutines) Member() *goroutine.Member { return g.members.Current() }
+
+// SetRunning sets the run of the cell that is running; nil if there is none.
+func (g *Goroutines) SetRunning(r *goroutine.Run) { g.running.Store(r) }
+
+// Run returns the run that the calling goroutine belongs to. If that is not known it
+// returns the one that is running, or nil.
+func (g *Goroutines) Run() *goroutine.Run {
+	if m := g.Member(); m != nil {
+		return m.Run
+	}
+	return g.running.Load()
+}
+
+// Cell returns the number of the cell that the calling goroutine belongs to, also through
+// goroutines of compiled code; 0 if it belongs to none.
+func (g *Goroutines) Cell() int {
+	if m := g.Member(); m != nil {
+		return m.Cell
+	}
+	return 0
+}
+
+// Start is the go statement of a cell.
+func (g *Goroutines) Start(cell int, f func()) { go g.Guard(cell, f)() }
+
+// Guard returns f as a function that can be the first one of a goroutine: it belongs to
+// the run that calls Guard, or to cell if that is not known. A panic in it is reported, and
+// ends only that goroutine.
+func (g *Goroutines) Guard(cell int, f func()) func() {
+	r := g.Run()
+	if r == nil {
+		r = goroutine.NewRun(cell)
+	}
+	done := r.Expect()
+	return func() {
+		defer done()
+		defer r.Enter()()
+		if r.IsStopped() {
+			return // the first check would end it
+		}
+		g.Enter(&goroutine.Member{Run: r})
+		defer func() {
+			if v := recover(); v != nil && !r.HasEnded() {
+				g.ReportPanic(r.Cell, v)
+				if r.Program {
+					r.End(true, panicStatus)
+				}
+			}
+		}()
+		f()
+	}
+}
+
+// panicStatus is the exit status of a Go program that panics.
+const panicStatus = 2
+
+// ReportPanic writes the panic of the calling goroutine to the standard error of its cell.
+func (g *Goroutines) ReportPanic(cell int, value any) {
+	// Describing the value runs code of the cell.
+	defer func() {
+		if recover() != nil {
+			fmt.Fprintf(g.stderr(cell), "panic in a goroutine of %s with a value that cannot be shown\n", diagnostics.Filename(cell))
+		}
+	}()
+	g.report(cell, g.reports.Panic(rt.Recovered(value)))
+}
+
+func (g *Goroutines) report(cell int, e *diagnostics.Error) {
+	fmt.Fprintf(g.stderr(cell), "in a goroutine of %s:\n%s\n", diagnostics.Filename(cell), strings.Join(e.Traceback, "\n"))
+}
+
+// Check is what a loop head or a function entry calls while the stop flag is up. It ends
+// the calling goroutine if its run is stopped or its stack is too large.
+func (g *Goroutines) Check() {
+	m := g.Member()
+	switch {
+	case m == nil:
+	case m.IsStopped():
+		g.EndIfStopped(m)
+	case g.flag.deep.Load():
+		g.endIfDeep(m)
+	}
+}
+
+// EndIfStopped ends the calling goroutine, which belongs to m, if its run is stopped. What
+// its deferred calls do then may go on for a while. It does not panic: nothing can recover
+// from it, and ending a deep recursion takes time in proportion to the depth, not to its
+// square.
+func (g *Goroutines) EndIfStopped(m *goroutine.Member) {
+	if !m.IsStopped() {
+		return
+	}
+	if m.HasEnded() {
+		runtime.Goexit()
+	}
+	id := stack.ID()
+	if !m.BeginEnd(id) {
+		return
+	}
+	if m.Goroutine != 0 && m.Goroutine == id {
+		m.Failure = g.reports.Interrupted()
+	}
+	runtime.Goexit()
+}
+
+// Stopped returns a channel that is closed when the run of the calling goroutine is
+// stopped; nil if it belongs to none.
+func (g *Goroutines) Stopped() <-chan struct{} {
+	if m := g.Member(); m != nil {
+		return m.Stopped()
+	}
+	return nil
+}
+
+// Exit is os.Exit for cells: in a program it ends that, elsewhere the process.
+func (g *Goroutines) Exit(code int) {
+	m := g.Member()
+	if m == nil || !m.Program {
+		os.Exit(code)
+	}
+	m.End(true, code)
+	runtime.Goexit()
+}
+
+// HasEnded reports whether the calling goroutine belongs to a program that has ended.
+func (g *Goroutines) HasEnded() bool {
+	m := g.Member()
+	return m != nil && m.HasEnded()
+}
