@@ -54,17 +54,26 @@ vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 
+# Not with the race detector: tests on the simulated GPU, which it makes ten times slower, and what starts no goroutine
+# and takes long with it, namely the generator of symbols and drawing.
+WITHOUT_RACE := internal/cuda/kernels$$|interp/symbols/internal/generate$$|quern/plots$$
+
 .PHONY: race
 race: ## run the Go tests with the race detector
-	$(GO) test -race -timeout 15m $$($(GO) list ./... | grep -v internal/cuda/kernels)
+	$(GO) test -race -timeout 15m $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
+	$(GO) test -race -run 'Live|Partial|Concurrent' ./plots
 
 # Tests of goroutines of cells, whose accesses to yaegi's frames the detector reports, and of allocations, which it changes.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector
-	$(GO) test ./interp/internal/programs
+	$(GO) test ./plots ./interp/symbols/internal/generate ./interp/internal/programs
 	$(GO) test -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines' ./interp
 	$(GO) test -run TestCompiledPrograms ./interp/machine
 	$(GO) test -run 'TestBadGPUs|TestDeviceError' ./accel
+
+.PHONY: pure-go
+pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them
+	$(GO) test -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
 
 .PHONY: failpoints
 failpoints: ## have each operation on files fail, and kill the process there, and look at what is left
@@ -180,6 +189,15 @@ vulnerabilities: ## compare the program with Go's database of vulnerabilities; n
 .PHONY: generate
 generate: ## regenerate the generated files
 	$(GO) generate ./...
+
+# The symbols of the standard library change with the release of Go alone, and PTX has a test of its own.
+CHECKED := accel/internal/cpu interp/machine interp/rt gpu/internal/nvmlsymbols
+
+.PHONY: generated
+generated: ## regenerate what is generated from our own code, and fail if that changes a file
+	$(GO) generate $(addprefix ./,$(CHECKED))
+	cd interp/symbols && $(GO) run ./internal/generate -own
+	@git diff --exit-code --stat -- $(CHECKED) interp/symbols || { echo "run make generated, and commit what it changes"; exit 1; }
 
 .PHONY: update
 update: ## write the golden files again
