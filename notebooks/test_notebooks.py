@@ -78,7 +78,7 @@ def test_holds_the_final_figure(executed, name):
 def accuracy(notebook):
     """The percentage that the tutorial prints."""
     for line in text(notebook).splitlines():
-        head, sign, _ = line.partition(" % of the test pictures")
+        head, sign, _ = line.partition(" % of the test images")
         if sign:
             return float(head.split()[-1])
     raise AssertionError("no accuracy printed in:\n" + text(notebook))
@@ -131,7 +131,7 @@ def test_ranks_train_together(executed):
     assert abs(two - one) < 0.01 and two < 0.5
 
 
-VERDICTS = ("holds here", "does not hold here", "within the spread: nothing can be said")
+VERDICTS = ("holds here", "does not hold here", "undecided")
 
 
 def test_every_claim_gets_a_verdict(executed):
@@ -142,7 +142,7 @@ def test_every_claim_gets_a_verdict(executed):
     for about in (
         "mixed precision: speed", "mixed precision: epochs", "warm-up, cosine", "AdamW against SGD", "LAMB against Adam",
         "batch 512 for 64", "accumulation: memory", "accumulation: with BatchNorm", "recomputation: memory", "recomputation: time",
-        "prefetching", "fusing: launches", "fusing: time", "replayed plans", "active learning: labels", "active learning: computing",
+        "prefetching", "fusing: launches", "fusing: time", "replayed plans", "active learning: labels", "active learning: computation",
     ):
         assert any(name.startswith(about) for name in techniques), about
     _, _, table = shown.partition("articles say")
@@ -154,5 +154,5 @@ def test_every_claim_gets_a_verdict(executed):
 
 def test_claims_end_in_the_time_to_an_accuracy(executed):
     last = executed("claims.ipynb").cells[-1].outputs[-1].data
-    assert last["text/plain"].startswith("Seconds of training to 80 %")
+    assert last["text/plain"].startswith("Seconds of training until 80 %")
     assert "+ warm-up, cosine" in last["image/svg+xml"]
