@@ -49,7 +49,7 @@ func AMP(precision ...Precision) Option {
 	if len(precision) > 0 {
 		text = fmt.Sprintf("AMP(%v)", precision[0])
 	}
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		c.amp, c.precision = true, 0
 		switch {
 		case len(precision) == 0:
@@ -59,7 +59,7 @@ func AMP(precision ...Precision) Option {
 			return nil
 		}
 		return fmt.Errorf("accel: %s: want nothing, BF16, FP16 or FP8", text)
-	}}
+	})
 }
 
 // beginAMP chooses what the device does, and makes the scaler of float16.

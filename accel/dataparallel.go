@@ -31,14 +31,14 @@ import (
 // When a rank's context is done, all stop behind the same step. When a rank fails or
 // dies the others fail with a [*parallel.LostError], and the group is of no more use.
 func DataParallel(group *parallel.Group) Option {
-	return Option{"DataParallel(group)", func(c *options) error {
+	return fitOption("DataParallel(group)", func(c *options) error {
 		if group == nil {
 			return errors.New("accel: DataParallel(nil): there is no group; was the error of parallel.Join read?")
 		}
 		if err := group.Err(); err != nil {
 			return fmt.Errorf("accel: DataParallel(group): %w", err)
 		}
-		c.group, c.evaluates = group, true
+		c.group = group
 		return nil
-	}}
+	}).in(inFit | inEvaluate)
 }

@@ -24,7 +24,7 @@ func Device() string { return tensor.Device() }
 // On trains on a device, as if [Use] were called before and undone after: Compare
 // then takes the processor and a GPU as two variants.
 func On(device string) Option {
-	return plain(fmt.Sprintf("On(%q)", device), func(c *options) { c.device = device })
+	return plain(fmt.Sprintf("On(%q)", device), func(c *options) { c.device = device }).perRank()
 }
 
 // useDevice switches to the device of the options. The caller calls back when the

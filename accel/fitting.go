@@ -67,7 +67,7 @@ func newFitting(model nn.Module, train *data.Dataset, o *options, run *Run) *fit
 	}
 	seed, _ := (*tensor.Generator)(nil).State()
 	*run = Run{
-		Dataset: train.Name(), Options: o.text, Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
+		Dataset: train.Name(), Options: o.texts(), outputs: o.outputs(), Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
 		planned: planned, metrics: o.live, classes: train.Targets() == 0, Ranks: 1,
 	}
 	f.beginAMP()

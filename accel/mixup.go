@@ -19,13 +19,13 @@ import (
 // numbers, not for tokens.
 func Mixup(alpha float64) Option {
 	text := fmt.Sprintf("Mixup(%g)", alpha)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if !(alpha > 0) || math.IsInf(alpha, 1) {
 			return fmt.Errorf("accel: %s: alpha must be positive and finite", text)
 		}
 		c.mixup = alpha
 		return nil
-	}}
+	})
 }
 
 // mixture is a batch that is to be mixed with itself.

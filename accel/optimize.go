@@ -31,13 +31,13 @@ func LAMB(rate float64) Option { return optimizer("LAMB", rate, optim.LAMB) }
 // optimizer is an option that chooses an optimiser.
 func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
 	text := fmt.Sprintf("%s(%g)", name, rate)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if err := c.choose(&c.optimizerText, "optimizer", text); err != nil {
 			return err
 		}
 		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer { return make(model, rate, numbers...) }
 		return checkRate(text, rate)
-	}}
+	})
 }
 
 // SGD trains by stochastic gradient descent at this learning rate and with
@@ -51,7 +51,7 @@ func Nesterov(rate, momentum float64) Option {
 
 func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
 	text := fmt.Sprintf("%s(%g, %g)", name, rate, momentum)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if !(momentum >= 0 && momentum < 1) {
 			return fmt.Errorf("accel: %s: momentum must be in [0, 1)", text)
 		}
@@ -63,7 +63,7 @@ func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
 			return optim.SGD(model, rate, append(numbers, more...)...)
 		}
 		return checkRate(text, rate)
-	}}
+	})
 }
 
 func checkRate(text string, rate float64) error {
@@ -77,21 +77,21 @@ func checkRate(text string, rate float64) error {
 // default AdamW and LAMB have 0.01, Muon 0.1, SGD and Adam none.
 func WeightDecay(decay float64) Option {
 	text := fmt.Sprintf("WeightDecay(%g)", decay)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if !(decay >= 0) || math.IsInf(decay, 1) {
 			return fmt.Errorf("accel: %s: the decay must be at least 0 and finite", text)
 		}
 		c.numbers = append(c.numbers, optim.WeightDecay(decay))
 		return nil
-	}}
+	})
 }
 
 // schedule is an option that chooses a schedule.
 func schedule(text string, make func(total int) optim.Schedule) Option {
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		c.schedule = make
 		return c.choose(&c.scheduleText, "schedule", text)
-	}}
+	})
 }
 
 // choose remembers the one optimizer or schedule of a training, and fails with a second.
@@ -125,7 +125,7 @@ func StepLR(every int, factor float64) Option {
 // [optim.ReduceLROnPlateau]. It needs [Validate].
 func ReduceLROnPlateau(patience int, factor float64) Option {
 	text := fmt.Sprintf("ReduceLROnPlateau(%d, %g)", patience, factor)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if patience < 0 || !(factor > 0 && factor < 1) {
 			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor between 0 and 1", text)
 		}
@@ -134,18 +134,18 @@ func ReduceLROnPlateau(patience int, factor float64) Option {
 		}
 		c.schedule, c.watches = func(int) optim.Schedule { return optim.ReduceLROnPlateau(patience, factor) }, true
 		return nil
-	}}
+	})
 }
 
 // ClipGradNorm scales the gradients of a step down when their common L2 norm is
 // above this limit.
 func ClipGradNorm(limit float64) Option {
 	text := fmt.Sprintf("ClipGradNorm(%g)", limit)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if !(limit > 0) {
 			return fmt.Errorf("accel: %s: the limit must be positive", text)
 		}
 		c.numbers = append(c.numbers, optim.ClipGradNorm(limit))
 		return nil
-	}}
+	})
 }

@@ -11,16 +11,6 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// Option changes how [Fit] trains. It prints as it is written in Go, which is
-// how a run remembers its options.
-type Option struct {
-	text string
-	set  func(*options) error
-}
-
-// String is the option as it is written in Go, without the package.
-func (o Option) String() string { return o.text }
-
 // options is what the options set. The zero value of a field stands for the
 // default.
 type options struct {
@@ -43,8 +33,7 @@ type options struct {
 	checkpoint string     // path; "" for none
 	saveEvery  int        // steps; 0 for every epoch only
 
-	like      nn.Module // that a model is evaluated as; nil for itself
-	evaluates bool      // the option set last is one of Evaluate too
+	like nn.Module // that a model is evaluated as; nil for itself
 
 	optimizerText, scheduleText string // as they are written in Go; "" for none
 
@@ -60,21 +49,13 @@ type options struct {
 	recompute     bool            // cut the model's chains
 	amp           bool
 	precision     Precision // 0 leaves it to the device
-	text          []string
+	given         []Option  // as they were given, in order
 }
 
 func newOptions(given []Option) (*options, error) {
 	c := &options{workers: defaultWorkers, accumulate: 1}
-	for _, o := range given {
-		if o.set == nil {
-			continue // the zero Option
-		}
-		if err := o.set(c); err != nil {
-			return nil, err
-		}
-		if o.text != "" {
-			c.text = append(c.text, o.text)
-		}
+	if err := c.apply(inFit, given); err != nil {
+		return nil, err
 	}
 	if c.epochs == 0 && c.steps == 0 {
 		c.epochs = defaultEpochs
@@ -86,9 +67,6 @@ func newOptions(given []Option) (*options, error) {
 		if err := AdamW(defaultRate).set(c); err != nil {
 			return nil, err
 		}
-	}
-	if c.like != nil {
-		return nil, errors.New("accel: Like(other) is an option of Evaluate")
 	}
 	if c.patience > 0 && c.validate == nil {
 		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a set to watch: add Validate(set)", c.patience)
@@ -117,23 +95,6 @@ const (
 	defaultWorkers   = 2
 )
 
-// count is an option that sets a number of at least 1.
-func count(name string, n int, field func(*options) *int) Option {
-	text := fmt.Sprintf("%s(%d)", name, n)
-	return Option{text, func(c *options) error {
-		if n < 1 {
-			return fmt.Errorf("accel: %s: the number must be at least 1", text)
-		}
-		*field(c) = n
-		return nil
-	}}
-}
-
-// plain is an option that cannot be wrong.
-func plain(text string, set func(*options)) Option {
-	return Option{text, func(c *options) error { set(c); return nil }}
-}
-
 // Epochs trains for n passes over the set. The default is 5 unless Steps is
 // given; with both, training ends at whichever comes first.
 func Epochs(n int) Option {
@@ -155,7 +116,7 @@ func BatchSize(n int) Option {
 // Workers makes n batches ahead, each on a goroutine of its own; the default
 // is 2. The result of training is the same for every n.
 func Workers(n int) Option {
-	return plain(fmt.Sprintf("Workers(%d)", n), func(c *options) { c.workers = n })
+	return plain(fmt.Sprintf("Workers(%d)", n), func(c *options) { c.workers = n }).perRank()
 }
 
 // Accumulate updates the parameters after every n batches, with the gradient
@@ -170,28 +131,28 @@ func Accumulate(n int) Option {
 // Minimize sets the loss, which must be the mean over the batch. The default
 // is [nn.CrossEntropy] for classes and [nn.MSE] for targets.
 func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
-	return Option{"Minimize(loss)", func(c *options) error {
+	return fitOption("Minimize(loss)", func(c *options) error {
 		switch {
 		case loss == nil:
 			return errors.New("accel: Minimize(nil): there is no loss")
 		case c.loss != nil:
 			return errors.New("accel: Minimize is given twice: a training has one loss; add up the two in one function")
 		}
-		c.loss, c.evaluates = loss, true
+		c.loss = loss
 		return nil
-	}}
+	}).in(inFit | inEvaluate)
 }
 
 // Validate measures loss and accuracy on another set after each epoch, or
 // whenever [EvalEvery] says.
 func Validate(set *data.Dataset) Option {
 	if set == nil {
-		return Option{"Validate(nil)", func(*options) error {
+		return fitOption("Validate(nil)", func(*options) error {
 			return errors.New("accel: Validate(nil): there is no set; was the error of making it read?")
-		}}
+		})
 	}
 	text := fmt.Sprintf("Validate(%s)", set.Name())
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if set.Len() == 0 {
 			return fmt.Errorf("accel: %s: the set is empty", text)
 		}
@@ -200,7 +161,7 @@ func Validate(set *data.Dataset) Option {
 		}
 		c.validate = set
 		return nil
-	}}
+	})
 }
 
 // EvalEvery validates after every so many steps and at the end instead of
@@ -225,7 +186,7 @@ func Live(metrics ...Metric) Option {
 	if len(metrics) == 0 {
 		metrics = []Metric{Loss, Accuracy}
 	}
-	return plain("Live("+strings.Join(names, ", ")+")", func(c *options) { c.live = metrics })
+	return plain("Live("+strings.Join(names, ", ")+")", func(c *options) { c.live = metrics }).output()
 }
 
 // AfterStep calls a function after every update of the parameters, with the number of
@@ -233,30 +194,30 @@ func Live(metrics ...Metric) Option {
 // [tensor.NoGrad], before anybody else sees them: what holds some of them at zero does
 // so. Its error ends the training.
 func AfterStep(do func(updates int) error) Option {
-	return Option{"AfterStep(do)", func(c *options) error {
+	return fitOption("AfterStep(do)", func(c *options) error {
 		if do == nil {
 			return errors.New("accel: AfterStep(nil): there is no function to call")
 		}
 		c.afterStep = append(c.afterStep, do)
 		return nil
-	}}
+	})
 }
 
 // StopWhen ends training when the function is true. It is called after every step
 // and every validation with the run so far, which it must not change and whose
 // newest step may be one behind.
 func StopWhen(done func(*Run) bool) Option {
-	return Option{"StopWhen(done)", func(c *options) error {
+	return fitOption("StopWhen(done)", func(c *options) error {
 		if done == nil {
 			return errors.New("accel: StopWhen(nil): there is no function to ask")
 		}
 		before := c.stop
 		c.stop = func(r *Run) bool { return before != nil && before(r) || done(r) }
 		return nil
-	}}
+	})
 }
 
 // Quiet shows nothing while training, not even a line of progress.
 func Quiet() Option {
-	return plain("Quiet()", func(c *options) { c.quiet = true })
+	return plain("Quiet()", func(c *options) { c.quiet = true }).output()
 }

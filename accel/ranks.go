@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
@@ -151,27 +150,6 @@ type plan struct {
 	Options  []string
 }
 
-// ownOptions are those that may differ from rank to rank: the device, and what shows the
-// training or loads it.
-var ownOptions = []string{"On", "Workers", "Quiet", "Live", "TensorBoard", "Track"}
-
-// common are the options that must be the same on all ranks. Of Resume that is all but
-// the path.
-func common(options []string) []string {
-	var all []string
-	for _, text := range options {
-		name, _, _ := strings.Cut(text, "(")
-		switch {
-		case slices.Contains(ownOptions, name):
-		case name == "Resume":
-			all = append(all, name)
-		default:
-			all = append(all, text)
-		}
-	}
-	return all
-}
-
 // different says what is not the same, empty for nothing.
 func (p plan) different(other plan) string {
 	switch {
@@ -191,7 +169,7 @@ func (p plan) different(other plan) string {
 
 // compare fails on all ranks if one of them is about to train something else.
 func (r *ranks) compare(f *fitting) error {
-	mine := plan{Set: f.set.Name(), Options: common(f.o.text)}
+	mine := plan{Set: f.set.Name(), Options: f.o.shared()}
 	err := r.together(func() (err error) {
 		if mine.Contents, err = contentsOf(f.set); err == nil && f.o.validate != nil {
 			mine.Check, err = contentsOf(f.o.validate)

@@ -31,13 +31,13 @@ import (
 // Fit fails when the file is of another set, batch size, optimiser or model.
 func Resume(path string) Option {
 	text := fmt.Sprintf("Resume(%q)", path)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if path == "" {
 			return fmt.Errorf("accel: %s: there is no path", text)
 		}
 		c.checkpoint = path
 		return nil
-	}}
+	}).sharedAs("Resume") // only rank 0 needs the file
 }
 
 // SaveEvery writes the file of [Resume] after every so many steps too.

@@ -36,9 +36,10 @@ type Run struct {
 	// Others are the same of the GPUs of further ranks on this machine.
 	Others []gpu.History
 
-	device     string // that computed
-	nccl       string // what added up gradients on the GPUs of ranks; "" where the hosts did
-	streamSeed uint64 // of the random numbers
+	device     string   // that computed
+	nccl       string   // what added up gradients on the GPUs of ranks; "" where the hosts did
+	streamSeed uint64   // of the random numbers
+	outputs    []string // those of Options that only show or keep the run
 	peakBytes  int
 
 	planned  int // updates that were to be made

@@ -17,13 +17,13 @@ import (
 // train/learning_rate of each step, with AMP(FP16) train/loss_scale, validation/loss and validation/accuracy.
 func TensorBoard(folder string) Option {
 	text := fmt.Sprintf("TensorBoard(%q)", folder)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if folder == "" {
 			return fmt.Errorf("accel: %s: there is no folder", text)
 		}
 		c.tensorBoard = folder
 		return nil
-	}}
+	}).output()
 }
 
 // events is an event file: TFRecords of Event messages.

@@ -42,19 +42,19 @@ import (
 // written, on a full disk, training goes on and the run has a note about it.
 func Track(folder string) Option {
 	text := fmt.Sprintf("Track(%q)", folder)
-	return Option{text, func(c *options) error {
+	return fitOption(text, func(c *options) error {
 		if folder == "" {
 			return fmt.Errorf("accel: %s: there is no folder", text)
 		}
 		c.track = folder
 		return nil
-	}}
+	}).output()
 }
 
 // labelled names the run where it is tracked. It is no option of the user's, and
 // so has no text.
 func labelled(name string) Option {
-	return Option{"", func(c *options) error { c.label = name; return nil }}
+	return fitOption("", func(c *options) error { c.label = name; return nil })
 }
 
 // The files of a run.
@@ -71,6 +71,7 @@ type config struct {
 	Label      string    `json:"label,omitempty"`
 	Set        string    `json:"dataset"`
 	Options    []string  `json:"options"`
+	Outputs    []string  `json:"output_options,omitempty"` // those of Options that only show or keep the run
 	Seed       uint64    `json:"seed"`
 	OrderSeed  uint64    `json:"order_seed"`
 	Began      time.Time `json:"began"`
@@ -114,7 +115,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	}
 	c := r.Card()
 	if err := t.store(configFile, config{
-		Label: label, Set: c.Dataset, Options: c.Options, Seed: c.Seed, OrderSeed: c.OrderSeed,
+		Label: label, Set: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
 		Began: now.UTC().Truncate(time.Second), Planned: r.planned,
 		Device: c.Device, Processors: c.Processors, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
 	}); err != nil {

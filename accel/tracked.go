@@ -43,6 +43,8 @@ type TrackedRun struct {
 
 	Training   []Point // the loss of each step
 	Validation []Point // the loss of each validation
+
+	outputs []string // those of Options that only show or keep the run
 }
 
 // Point is a loss after so many steps.
@@ -95,7 +97,7 @@ func readRun(folder string) (*TrackedRun, error) {
 	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
 		return r, err
 	}
-	r.Dataset, r.Options, r.Seed, r.Began = c.Set, c.Options, c.Seed, c.Began
+	r.Dataset, r.Options, r.outputs, r.Seed, r.Began = c.Set, c.Options, c.Outputs, c.Seed, c.Began
 	if c.Label != "" {
 		r.Name = c.Label
 	}
@@ -240,9 +242,8 @@ func (t *RunList) options() (shared []string, own [][]string) {
 	own = make([][]string, len(t.Runs))
 	for i, r := range t.Runs {
 		for _, o := range r.Options {
-			name, _, _ := strings.Cut(o, "(")
 			switch {
-			case slices.Contains([]string{"Quiet", "Live", "Track", "TensorBoard"}, name):
+			case slices.Contains(r.outputs, o):
 			case counts[o] < readable:
 				own[i] = append(own[i], o)
 			case !slices.Contains(shared, o):

@@ -40,31 +40,13 @@ func trainedWith(model nn.Module) *training {
 // and on a set that suits it: for a model that was made of the other, such as a quantised
 // or pruned one.
 func Like(other nn.Module) Option {
-	return Option{"Like(other)", func(c *options) error {
+	return fitOption("Like(other)", func(c *options) error {
 		if other == nil {
 			return errors.New("accel: Like(nil): there is no model")
 		}
-		c.like, c.evaluates = other, true
+		c.like = other
 		return nil
-	}}
-}
-
-// evaluateOptions are the options of [Evaluate], which are few.
-func evaluateOptions(given []Option) (*options, error) {
-	o := &options{}
-	for _, option := range given {
-		if option.set == nil {
-			continue // the zero Option
-		}
-		o.evaluates = false
-		if err := option.set(o); err != nil {
-			return nil, err
-		}
-		if !o.evaluates {
-			return nil, fmt.Errorf("accel: Evaluate: %v is an option of Fit; Evaluate takes DataParallel, Minimize and Like", option)
-		}
-	}
-	return o, nil
+	}).in(inEvaluate)
 }
 
 // lossFor is the loss by which a model is evaluated on a set: the one that was asked for,

@@ -143,7 +143,7 @@ arena 32768 bytes
 	{"integers are compared in a step of their own", func(r *Recorder) {
 		x := input(r, Int32, 4)
 		r.Record(Neg{}, r.Record(Eq{}, x, x)).Hold()
-	}, `0 Equal x0[4]:int32 x0[4]:int32 -> t1[4]
+	}, `0 Eq x0[4]:int32 x0[4]:int32 -> t1[4]
 1 loop[4] t1[4] -> o2[4]: Neg(0)=0
 arena 64 bytes
 `},

@@ -1,0 +1,52 @@
+package accel_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+)
+
+// TestOptionScopes gives Fit and Evaluate an option that is only for the other.
+func TestOptionScopes(t *testing.T) {
+	train, _ := digits(t)
+	model := mlp(4)
+	for want, o := range map[string]accel.Option{
+		"accel: Evaluate: Epochs(2) is an option of Fit; Evaluate takes DataParallel, Minimize and Like": accel.Epochs(2),
+		"accel: Evaluate: Quiet() is an option of Fit":                                                   accel.Quiet(),
+	} {
+		if _, err := accel.Evaluate(t.Context(), model, train, o); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	_, err := accel.Fit(t.Context(), model, train, accel.Like(model), accel.Quiet())
+	if want := "accel: Fit: Like(other) is an option of Evaluate"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestTrackedOutputOptions compares runs that differ only in how they are shown and
+// kept, one of them with an argument that looks like another option.
+func TestTrackedOutputOptions(t *testing.T) {
+	train, test := digits(t)
+	folder := t.TempDir()
+	board := filepath.Join(t.TempDir(), "board")
+	named := test.Named("Live() of Track(x)")
+	for _, o := range []accel.Option{accel.Quiet(), accel.TensorBoard(board)} {
+		if _, err := accel.Fit(t.Context(), mlp(4), train, accel.Steps(2), accel.Validate(named), accel.Track(folder), accel.Quiet(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := accel.Runs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := runs.String()
+	if !strings.Contains(text, "2 runs, all with Steps(2), Validate(Live() of Track(x))") || strings.Contains(text, "TensorBoard") || strings.Contains(text, "Quiet") {
+		t.Error(text)
+	}
+	if len(runs.Runs) != 2 || len(runs.Runs[1].Options) != 5 {
+		t.Errorf("%+v", runs.Runs)
+	}
+}
