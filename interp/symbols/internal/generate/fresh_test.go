@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// TestFresh compares the API that interp/symbols/own holds of our packages with the API that their sources have now.
+// TestFresh compares the API that interp/symbols/own holds of our packages, and their documentation, with what their sources have now.
 func TestFresh(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds our packages")
@@ -44,6 +45,13 @@ func TestFresh(t *testing.T) {
 		archived, err := importer.Import(p.ImportPath)
 		if err != nil {
 			t.Fatal(err)
+		}
+		text, err := docs(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(previous[p.ImportPath].Docs, text) {
+			t.Errorf("the documentation in own is stale, go run ./internal/generate -own in interp/symbols: it is not that of %s", p.ImportPath)
 		}
 		if got, want := api(archived), api(source); got != want {
 			t.Errorf("own is stale, go run ./internal/generate -own in interp/symbols: it has of %s\n%s\nand the source has\n%s", p.ImportPath, got, want)
