@@ -80,31 +80,33 @@ func put(o *outbox, texts ...string) error {
 
 func TestOutboxWritesInOrder(t *testing.T) {
 	t.Parallel()
-	o, peer := box(t, defaultLimits, false)
-	var want strings.Builder
-	for i := range 2000 {
-		text := fmt.Sprint(i, " ")
-		want.WriteString(text + "|")
-		if err := put(o, text, "|"); err != nil {
+	synctest.Test(t, func(t *testing.T) { // a machine that is slow takes longer than a connection that is closed waits
+		o, peer := box(t, defaultLimits, false)
+		var want strings.Builder
+		for i := range 2000 {
+			text := fmt.Sprint(i, " ")
+			want.WriteString(text + "|")
+			if err := put(o, text, "|"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		big := strings.Repeat("y", 3<<20+1)
+		want.WriteString(big)
+		if err := put(o, big); err != nil {
 			t.Fatal(err)
 		}
-	}
-	big := strings.Repeat("y", 3<<20+1)
-	want.WriteString(big)
-	if err := put(o, big); err != nil {
-		t.Fatal(err)
-	}
-	o.close()
-	got, err := io.ReadAll(peer)
-	if err != nil || string(got) != want.String() {
-		t.Errorf("%d bytes of %d, %v", len(got), want.Len(), err)
-	}
-	if err := put(o, "late"); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("after the end: %v", err)
-	}
-	if err := o.drain(t.Context()); err != nil {
-		t.Error(err)
-	}
+		o.close()
+		got, err := io.ReadAll(peer)
+		if err != nil || string(got) != want.String() {
+			t.Errorf("%d bytes of %d, %v", len(got), want.Len(), err)
+		}
+		if err := put(o, "late"); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("after the end: %v", err)
+		}
+		if err := o.drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A subscriber that lags loses what is large, and not what says that a cell is
