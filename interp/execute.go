@@ -55,7 +55,7 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	r.Commands = commands.Run(host{s})
 	r.Serial, r.Program = s.runs.Add(1), checked.RunsMain
 	if checked.Program {
-		s.newCommandLine()
+		s.registrations.NewCommandLine()
 	}
 	return s.run(ctx, r, unit, func() (Result, error) {
 		r.Commands.Stop()

@@ -3,7 +3,6 @@ package interp
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -22,6 +21,7 @@ import (
 	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/registration"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/symbols"
@@ -30,27 +30,24 @@ import (
 
 // A Session runs cells one after the other and keeps what they define.
 type Session struct {
-	config     *config
-	fset       *token.FileSet
-	checker    *check.Checker
-	program    *lower.Program
-	modules    *module.Set
-	loader     *source.Loader
-	registry   *rt.Registry
-	engine     interpreter
-	sources    *diagnostics.Sources
-	tracebacks *diagnostics.Tracebacks
-	reporter   *diagnostics.Reporter
-	imported   map[string]bool // import declarations that the engine has seen
-	flag       *control.StopFlag
-	goroutines *control.Goroutines
-	awaiter    *control.Awaiter
-	stdin      io.Reader // of cells
-	stdinFile  *os.File  // what os.Stdin is in cells
-	// What flag.CommandLine and flag.Usage are in cells, see newCommandLine.
-	commandLine   *flag.FlagSet
-	usage         func()
-	registrations registrations
+	config        *config
+	fset          *token.FileSet
+	checker       *check.Checker
+	program       *lower.Program
+	modules       *module.Set
+	loader        *source.Loader
+	registry      *rt.Registry
+	engine        interpreter
+	sources       *diagnostics.Sources
+	tracebacks    *diagnostics.Tracebacks
+	reporter      *diagnostics.Reporter
+	imported      map[string]bool // import declarations that the engine has seen
+	flag          *control.StopFlag
+	goroutines    *control.Goroutines
+	awaiter       *control.Awaiter
+	stdin         io.Reader // of cells
+	stdinFile     *os.File  // what os.Stdin is in cells
+	registrations *registration.Registrations
 	runs          atomic.Uint64 // so many
 	printed       io.Writer     // standard output, where no cell has set os.Stdout
 	// What os.Stdout and os.Stderr were before any cell set them.
@@ -153,8 +150,8 @@ func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	replace(packages, s.registry.Overrides())
 	replace(packages, s.overrides())
 	replace(packages, s.programs())
-	s.newCommandLine()
-	replace(packages, s.registering())
+	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)
+	replace(packages, s.registrations.Overrides())
 	replace(packages, s.serving())
 	s.redirect(packages)
 	s.endWithCell(packages)

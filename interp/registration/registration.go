@@ -1,0 +1,62 @@
+package registration
+
+import (
+	"encoding"
+	"flag"
+	"reflect"
+
+	"github.com/quernlab/quern/interp/goroutine"
+)
+
+// Registrations are the names that the cells of a session have registered.
+type Registrations struct {
+	flags    *flags
+	handlers *handlers
+	vars     *vars
+	drivers  *drivers
+	decoders *decoders
+}
+
+// runs returns the run that the calling goroutine belongs to, or nil.
+type runs interface {
+	Run() *goroutine.Run
+}
+
+// A flagDefiner defines flags whose values have methods of cells.
+type flagDefiner interface {
+	FlagVar(f *flag.FlagSet, value flag.Value, name, usage string)
+	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
+}
+
+// New returns registrations without any names. exit ends a program, or the process.
+func New(r runs, d flagDefiner, exit func(code int)) *Registrations {
+	n := &names{runs: r, entries: map[key]*entry{}, holders: map[any]bool{}}
+	f := &flags{names: n, definer: d, exit: exit}
+	f.newCommandLine()
+	return &Registrations{flags: f, handlers: &handlers{n}, vars: &vars{n}, drivers: &drivers{n}, decoders: &decoders{n}}
+}
+
+// NewCommandLine gives cells a flag.CommandLine without flags, as a program has at its start.
+func (r *Registrations) NewCommandLine() { r.flags.newCommandLine() }
+
+// Overrides returns the functions and variables of compiled packages that cells have in place
+// of the packages' own, by package and name; and for lowered code, methods in package rt.
+func (r *Registrations) Overrides() map[string]map[string]reflect.Value {
+	methods := r.flags.methods()
+	for name, method := range r.handlers.methods() {
+		methods[name] = method
+	}
+	return map[string]map[string]reflect.Value{
+		"flag/flag":        r.flags.functions(),
+		"net/http/http":    {"Handle": reflect.ValueOf(r.handlers.handleDefault), "HandleFunc": reflect.ValueOf(r.handlers.handleFuncDefault)},
+		"net/rpc/rpc":      {"HandleHTTP": reflect.ValueOf(r.handlers.handleRPC)},
+		"expvar/expvar":    r.vars.functions(),
+		"database/sql/sql": {"Register": reflect.ValueOf(r.drivers.register)},
+		"archive/zip/zip": {
+			"RegisterCompressor":   reflect.ValueOf(r.decoders.registerCompressor),
+			"RegisterDecompressor": reflect.ValueOf(r.decoders.registerDecompressor),
+		},
+		"image/image": {"RegisterFormat": reflect.ValueOf(r.decoders.registerFormat)},
+		"quern/rt/rt": methods,
+	}
+}
