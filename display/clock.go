@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A time.Time that time.Now made also holds a reading of the monotonic clock, which its
-// text ends in: "m=+30.12". It says nothing to a reader.
+// A time.Time made by time.Now also has a monotonic clock reading, which its text shows at the
+// end as "m=+30.12". Readers have no use for it.
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// withoutMonotonic is x without that reading, if x is a time.
+// withoutMonotonic returns x without that reading, if x is a time.
 func withoutMonotonic(x any) any {
 	if t, ok := x.(time.Time); ok {
 		return t.Round(0)
@@ -19,10 +19,10 @@ func withoutMonotonic(x any) any {
 	return x
 }
 
-// reading finds it behind the zone of a time, as fmt prints it inside other values.
+// reading matches it after the time zone, as fmt prints it inside other values.
 var reading = regexp.MustCompile(`([+-]\d{4} \S+) m=[+-]\d+\.\d+`)
 
-// holdsTime reports whether values of a type hold times that fmt prints with them.
+// holdsTime reports whether values of a type contain times that fmt would print.
 func holdsTime(t reflect.Type) bool { return findTime(t, map[reflect.Type]bool{}) }
 
 func findTime(t reflect.Type, seen map[reflect.Type]bool) bool {
@@ -45,7 +45,7 @@ func findTime(t reflect.Type, seen map[reflect.Type]bool) bool {
 	case reflect.Slice, reflect.Array, reflect.Pointer:
 		return findTime(t.Elem(), seen)
 	case reflect.Interface:
-		return true // perhaps
+		return true // it may
 	}
 	return false
 }

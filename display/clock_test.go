@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is shown of times has no reading of the monotonic clock.
+// The text of a time has no monotonic clock reading.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

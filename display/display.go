@@ -6,30 +6,29 @@ import (
 	"github.com/google/uuid"
 )
 
-// Displayer is a value that shows itself. MIMEBundle maps a MIME type to its
-// data: a string for text formats, a []byte for binary ones (sent as base64),
-// or any value that encoding/json can encode for JSON formats. A bundle should
-// always hold "text/plain".
+// Displayer is a value with its own rich representation. MIMEBundle maps MIME types to data: a
+// string for text formats, a []byte for binary ones (sent as base64), or, for JSON formats, any
+// value that encoding/json can encode. A bundle should always contain "text/plain".
 //
-// The method needs no import, so a type written in a cell can have it too.
+// The method needs no import, so a type declared in a cell can have it too.
 type Displayer interface {
 	MIMEBundle() map[string]any
 }
 
-// MetadataDisplayer adds metadata, keyed by MIME type, to a Displayer: the
-// width and height of a picture, for instance.
+// MetadataDisplayer adds metadata, keyed by MIME type, to a Displayer: the width and height of
+// an image, for instance.
 type MetadataDisplayer interface {
 	Displayer
 	MIMEMetadata() map[string]any
 }
 
-// Kind says what a Message asks of the front end.
+// Kind is the kind of a Message.
 type Kind string
 
-// The three things a cell may ask for while it runs.
+// The kinds of messages.
 const (
-	KindDisplay Kind = "display" // show a new output
-	KindUpdate  Kind = "update"  // replace the output that has this ID, wherever it is
+	KindDisplay Kind = "display" // display a new output
+	KindUpdate  Kind = "update"  // replace the output with this ID, in any cell
 	KindClear   Kind = "clear"   // remove the outputs of the running cell
 )
 
@@ -39,11 +38,11 @@ type Message struct {
 	ID       string         // of the output; set for KindDisplay and KindUpdate
 	Data     map[string]any // MIME type to data, as in Displayer
 	Metadata map[string]any // keyed by MIME type; may be nil
-	Wait     bool           // KindClear: wait for the next output before clearing
+	Wait     bool           // for KindClear: wait for the next output before clearing
 }
 
-// Sink takes the messages to a front end: a notebook, a terminal, a test. It
-// may be called from several goroutines at once.
+// Sink receives the messages for a front end: a notebook, a terminal, a test. Several
+// goroutines may call it at once.
 type Sink interface {
 	Display(Message)
 }
@@ -59,9 +58,8 @@ var current struct {
 	sink Sink
 }
 
-// SetSink sends all further output to s and returns the sink it replaces. A
-// program that never calls it prints the text form of what it shows to its
-// standard output.
+// SetSink sends all further output to s and returns the previous sink. A program that never
+// calls it prints the text form of its output to standard output.
 func SetSink(s Sink) (previous Sink) {
 	current.Lock()
 	defer current.Unlock()
@@ -79,13 +77,12 @@ func send(m Message) {
 	s.Display(m)
 }
 
-// Handle names an output that is already on the page, so that it can change in
-// place.
+// Handle identifies a displayed output, so that it can be changed in place.
 type Handle struct {
 	id string
 }
 
-// ID is the display id of the output.
+// ID returns the display id of the output.
 func (h *Handle) ID() string { return h.id }
 
 // Update replaces the output by v.
@@ -94,9 +91,9 @@ func (h *Handle) Update(v any) {
 	send(Message{Kind: KindUpdate, ID: h.id, Data: data, Metadata: metadata})
 }
 
-// Show shows each value now, below what the cell has shown so far, and returns
-// the handle of the last one. With no value it returns a handle for an empty
-// output that Update fills.
+// Show displays each value immediately, below the earlier output of the cell, and returns the
+// handle of the last one. Without values it returns the handle of an empty output that Update
+// fills.
 func Show(values ...any) *Handle {
 	if len(values) == 0 {
 		values = []any{Text("")}
@@ -110,8 +107,8 @@ func Show(values ...any) *Handle {
 	return h
 }
 
-// ClearOutput removes what the running cell has shown. With wait it does so
-// only when the next output is there, which avoids flicker.
+// ClearOutput removes the output of the running cell. With wait, it does so only when the next
+// output arrives, which avoids flicker.
 func ClearOutput(wait bool) {
 	send(Message{Kind: KindClear, Wait: wait})
 }

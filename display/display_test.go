@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// capture collects what is shown until the test ends.
+// capture collects the messages until the test ends.
 func capture(t *testing.T) *[]display.Message {
 	t.Helper()
 	var got []display.Message
@@ -30,7 +30,7 @@ type broken struct{}
 
 func (broken) MIMEBundle() map[string]any { panic("no ink") }
 
-// bundle shows itself as it says.
+// bundle is a Displayer whose MIMEBundle is the map itself.
 type bundle map[string]any
 
 func (b bundle) MIMEBundle() map[string]any { return b }
@@ -56,7 +56,7 @@ func TestRender(t *testing.T) {
 		{"bundle without a JSON form, the rest", bundle{"text/html": "<b>", "x": make(chan int)}, "text/html", "<b>"},
 		{"bundle without a JSON form, itself", bundle{"x": make(chan int)}, "x", nil},
 		{"not JSON", display.JSON(func() {}), "text/plain",
-			"display: this value has no JSON form: json: unsupported type: func()"},
+			"display: cannot encode this value as JSON: json: unsupported type: func()"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestRenderImage(t *testing.T) {
 		t.Errorf("metadata %s", got)
 	}
 	if data, _ := display.Render(image.NewGray(image.Rect(0, 0, 0, 0))); data["image/png"] != nil {
-		t.Error("an empty picture was encoded")
+		t.Error("an empty image was encoded")
 	}
 }
 

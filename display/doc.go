@@ -1,17 +1,15 @@
-// Package display is what a cell may show.
+// Package display displays values in a notebook.
 //
-// A value shows itself as the last expression of a cell when it has a method
-// MIMEBundle (see [Displayer]). [HTML], [Markdown], [LaTeX], [SVG], [PNG],
-// [JSON] and [VegaLite] wrap content that is already in such a format. [Show]
-// puts a value on the page at once and returns a [Handle] whose Update changes
-// it in place; [ClearOutput] takes back what the cell has shown. [Table] makes rows and
-// columns of slices, maps and structs.
+// The notebook displays a value that is the last expression of a cell with its method
+// MIMEBundle, if it has one (see [Displayer]). [HTML], [Markdown], [LaTeX], [SVG], [PNG],
+// [JSON] and [VegaLite] wrap content that is already in such a format. [Show] displays a value
+// immediately and returns a [Handle], whose Update replaces it in place; [ClearOutput] removes
+// the output of the cell. [Table] displays slices, maps and structs as rows and columns.
 //
-// Any other value is shown as [Format] gives it: in one line if it fits there,
-// else laid out and cut, so that no value floods the page.
+// Any other value is displayed as the text that [Format] returns: one line if it fits,
+// otherwise several lines, truncated so that large values do not flood the notebook.
 //
-// The package knows nothing of Jupyter: what is shown goes to a [Sink]. The
-// kernel's worker sets one that speaks to the notebook; a plain program gets
-// the text form on its standard output. Everything here may be called from any
-// goroutine.
+// The package does not depend on Jupyter: output goes to a [Sink]. The kernel's worker sets one
+// that sends it to the notebook; a plain program prints the text form to standard output.
+// Everything in this package may be called from any goroutine.
 package display

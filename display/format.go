@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The size of a text. A value that fits in a line is a line, as fmt prints it;
-// of a larger one there is enough to know it by.
+// Limits of the text of a value. A value that fits in a line is printed as one line, as fmt
+// prints it; of a larger value the text shows enough to recognise it.
 const (
 	lineWidth  = 100      // characters
 	maxLines   = 120      // of one value
@@ -16,17 +16,17 @@ const (
 	maxNesting = 6
 )
 
-// Format is the text of a value: what fmt prints with %+v if that fits in a
-// line, else a layout over several lines. Long lists, maps and matrices are cut,
-// with a word on how much there is. It never reads more of a value than it
-// shows, and a value that points to itself has an end.
+// Format returns a value as text: what fmt prints with %+v if that fits in a line, otherwise a
+// layout over several lines. Long lists, maps and matrices are truncated, with a note of how
+// much is missing. Format reads no more of a value than it prints, and it terminates for values
+// that point to themselves.
 func Format(v any) string {
 	p := &printer{lines: maxLines}
 	p.node(nodeOf(v), "", 0)
 	return shorten(p.text.String())
 }
 
-// shorten cuts a text that would make a notebook slow.
+// shorten truncates a text that would make a notebook slow.
 func shorten(text string) string {
 	if len(text) <= maxText {
 		return text
@@ -36,10 +36,10 @@ func shorten(text string) string {
 
 type printer struct {
 	text  strings.Builder
-	lines int // that may still be begun
+	lines int // lines left
 }
 
-// newline begins a line; false when there are enough.
+// newline begins a line; it returns false if no lines are left.
 func (p *printer) newline(indent string) bool {
 	if p.lines--; p.lines < 0 {
 		return false
@@ -48,7 +48,7 @@ func (p *printer) newline(indent string) bool {
 	return true
 }
 
-// node writes a value whose first line is begun. Indent is that of its others.
+// node writes a value whose first line has begun; indent is for its other lines.
 func (p *printer) node(n node, indent string, depth int) {
 	if text, ok := oneLine(n, lineWidth-len(indent)); ok {
 		p.text.WriteString(text)
@@ -89,28 +89,28 @@ func composite(k reflect.Kind) bool {
 	return k == reflect.Struct || k == reflect.Map || k == reflect.Slice || k == reflect.Array
 }
 
-// oneLine is the text of a value that fits in a line of some width.
+// oneLine returns the text of a value if it fits in a line of the given width.
 func oneLine(n node, width int) (string, bool) {
 	budget := width
-	if !n.speaks() && !small(n, &budget, 0) {
+	if !n.hasText() && !small(n, &budget, 0) {
 		return "", false
 	}
 	text := n.line()
 	switch {
-	case n.speaks() && !composite(n.kind()):
+	case n.hasText() && !composite(n.kind()):
 		return shorten(text), true
 	case utf8.RuneCountInString(text) > width || strings.Contains(text, "\n"):
-		return shorten(text), n.speaks()
+		return shorten(text), n.hasText()
 	}
 	return text, true
 }
 
-// small reports whether a value can be so short that to print it is cheap.
+// small reports whether a value may be short enough to be printed cheaply.
 func small(n node, budget *int, depth int) bool {
 	if *budget--; *budget < 0 || depth > maxNesting {
 		return false
 	}
-	if n.speaks() {
+	if n.hasText() {
 		return true
 	}
 	switch n.kind() {

@@ -85,7 +85,7 @@ display_test.config{
 	}
 }
 
-// A large value is told by its ends and its size, and is not read whole.
+// A large value is shown by its ends and its size, and is not read completely.
 func TestFormatIsBounded(t *testing.T) {
 	type node struct {
 		Name string

@@ -2,8 +2,8 @@ package display
 
 import "strconv"
 
-// Integer writes a whole number as figures and tables do, with gaps that do not break
-// between thousands from five digits on: 1845, 12 000, 200 960.
+// Integer formats a whole number like figures and tables do, with non-breaking spaces between
+// thousands from five digits on: 1845, 12 000, 200 960.
 func Integer(n int) string {
 	digits := strconv.Itoa(n)
 	sign := ""

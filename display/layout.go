@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// structure writes a field a line.
+// structure writes one field per line.
 func (p *printer) structure(n node, indent string, depth int) {
 	width := 0
 	for i := range n.value.NumField() {
@@ -29,11 +29,11 @@ func (p *printer) structure(n node, indent string, depth int) {
 	p.close(indent, "}")
 }
 
-// maxEntries is how many entries of a map, or elements that need lines of their
-// own, are shown.
+// maxEntries is the number of map entries, or of elements that need their own lines, that are
+// shown.
 const maxEntries = 30
 
-// mapping writes an entry a line, sorted by key as fmt sorts.
+// mapping writes one entry per line, sorted by key as in fmt.
 func (p *printer) mapping(n node, indent string, depth int) {
 	entries := sortedEntries(n)
 	p.text.WriteString(n.typ.String() + "{")
@@ -49,9 +49,9 @@ func (p *printer) mapping(n node, indent string, depth int) {
 	p.close(indent, fmt.Sprintf("} (%d entries)", len(entries)))
 }
 
-// sortedEntries are the entries of a map by their keys: numbers by value, all
-// else by text. Keys of other kinds stay unsorted when there are very many, since
-// to make their texts takes long.
+// sortedEntries returns the entries of a map sorted by key: numbers by value, all other keys by
+// their text. If there are very many keys that are not numbers or strings, they stay unsorted,
+// because formatting them would take too long.
 func sortedEntries(n node) []entry {
 	entries := n.entries()
 	switch kind := n.typ.Key().Kind(); {
@@ -71,14 +71,13 @@ func sortedEntries(n node) []entry {
 
 const maxSorted = 1000
 
-// The ends of a long list of short elements that are shown.
+// The number of elements shown at each end of a long list of short elements.
 const (
 	listHead = 80
 	listTail = 10
 )
 
-// list writes a slice or an array: short elements side by side, others a line
-// each.
+// list writes a slice or an array: short elements side by side, other elements one per line.
 func (p *printer) list(n node, indent string, depth int) {
 	length := n.value.Len()
 	if scalar(n) {
@@ -97,7 +96,7 @@ func (p *printer) list(n node, indent string, depth int) {
 	p.close(indent, fmt.Sprintf("} (%d elements)", length))
 }
 
-// scalar reports whether the elements of a list are numbers, strings and such.
+// scalar reports whether the elements of a list are numbers, strings or other short values.
 func scalar(n node) bool {
 	switch n.typ.Elem().Kind() {
 	case reflect.Slice, reflect.Array, reflect.Struct, reflect.Map, reflect.Interface, reflect.Pointer:
@@ -137,7 +136,7 @@ func (p *printer) flow(n node, indent string) {
 	p.text.WriteString(fmt.Sprintf("] (%d elements)", length))
 }
 
-// cut shortens a text to a number of characters.
+// cut truncates a text to a number of characters.
 func cut(text string, width int) string {
 	if len(text) <= width || utf8.RuneCountInString(text) <= width {
 		return text
@@ -145,10 +144,10 @@ func cut(text string, width int) string {
 	return string([]rune(text[:min(len(text), 4*width)])[:width-1]) + "…"
 }
 
-// The rows and columns of a matrix that are shown: as many from each end.
+// maxSide is the number of rows and columns shown of a matrix, half of them from each end.
 const maxSide = 12
 
-// matrix reports whether n is a list of lists of numbers, of equal lengths.
+// matrix reports whether n is a list of equally long lists of numbers.
 func matrix(n node) (rows, columns int, ok bool) {
 	if k := n.typ.Elem().Kind(); k != reflect.Slice && k != reflect.Array || n.value.Len() == 0 {
 		return 0, 0, false
@@ -167,7 +166,7 @@ func matrix(n node) (rows, columns int, ok bool) {
 	return n.value.Len(), columns, columns > 0
 }
 
-// matrix writes rows below each other, columns in line.
+// matrix writes the rows below each other, with aligned columns.
 func (p *printer) matrix(n node, rows, columns int, indent string) {
 	var texts [][]string
 	for _, i := range ends(rows) {
@@ -197,7 +196,7 @@ func (p *printer) matrix(n node, rows, columns int, indent string) {
 	p.text.WriteString(fmt.Sprintf("] (%d×%d)", rows, columns))
 }
 
-// ends are the indices of what is shown of n, -1 for a gap.
+// ends returns the indices of the elements of n that are shown, with -1 for a gap.
 func ends(n int) []int { return endsOf(n, maxSide/2, maxSide/2) }
 
 func endsOf(n, head, tail int) []int {
@@ -213,7 +212,7 @@ func endsOf(n, head, tail int) []int {
 	return indices
 }
 
-// alignColumns joins each row, with blanks so that the columns are in line.
+// alignColumns joins each row, padded so that the columns are aligned.
 func alignColumns(rows [][]string, right func(column int) bool) []string {
 	var widths []int
 	for _, row := range rows {
@@ -243,7 +242,7 @@ func alignColumns(rows [][]string, right func(column int) bool) []string {
 	return lines
 }
 
-// more says how much is left out, on a line of its own if there is one.
+// more writes how many elements are left out, on its own line if one is left.
 func (p *printer) more(indent string, n int, what string) {
 	if p.lines >= 0 {
 		p.text.WriteString("\n" + indent + "  ")
@@ -251,5 +250,5 @@ func (p *printer) more(indent string, n int, what string) {
 	p.text.WriteString(fmt.Sprintf("… %d %s more", n, what))
 }
 
-// close writes the end of a block on a line of its own.
+// close writes the end of a block on its own line.
 func (p *printer) close(indent, end string) { p.text.WriteString("\n" + indent + end) }

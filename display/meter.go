@@ -8,38 +8,38 @@ import (
 	"time"
 )
 
-// Meter is an output that shows the progress of what is perhaps quick: there is nothing
-// on the page before it has taken a second. Its methods may be called from any goroutine;
-// those of nil do nothing.
+// Meter displays the progress of an operation that may be quick: it displays nothing during the
+// first second. Its methods may be called from any goroutine, and do nothing for a nil Meter.
 type Meter struct {
-	label string
-	total float64
-	now   func() time.Time
-	begun time.Time
-	outer *Meter // what this is a step of; nil for nothing
+	label   string
+	total   float64
+	now     func() time.Time
+	started time.Time
+	outer   *Meter // the meter that this is a step of; nil if none
 
 	mu     sync.Mutex
-	handle *Handle // nil before the first picture
+	handle *Handle // nil before the first display
 	shown  time.Time
 	last   Progress
 }
 
-// The least time before the first picture, and between two.
+// The delay before the first display, and the shortest interval between two.
 const (
 	meterDelay = time.Second
 	meterEvery = 500 * time.Millisecond
 )
 
-// NewMeter begins to measure something that has so many steps; 0 is an unknown number.
+// NewMeter starts to measure an operation with total steps; 0 means unknown.
 func NewMeter(label string, total float64) *Meter { return newMeter(label, total, time.Now) }
 
-// Measure is [NewMeter] for something that may be a step of what is measured already:
+// Measure is like [NewMeter], for an operation that may be a step of one that is already
+// measured:
 //
 //	meter, ctx := display.Measure(ctx, "examples", n)
 //	defer meter.End()
 //
-// What is called with the new context and measures itself shows no bar of its own: it
-// moves the bar of the whole on, within the step that began with the last Set.
+// A function that is called with the new context and measures itself displays no bar of its
+// own. Instead it advances the outer bar within the step that began with the last Set.
 func Measure(ctx context.Context, label string, total float64) (*Meter, context.Context) {
 	m := NewMeter(label, total)
 	if outer, ok := ctx.Value(meterKey{}).(*Meter); ok {
@@ -51,20 +51,20 @@ func Measure(ctx context.Context, label string, total float64) (*Meter, context.
 	return m, context.WithValue(ctx, meterKey{}, m)
 }
 
-// Unmeasured is a context in which nothing measures itself, for what shows its progress in
-// another way.
+// Unmeasured returns a context in which nested operations display no progress, for callers that
+// display it in another form.
 func Unmeasured(ctx context.Context) context.Context {
 	return context.WithValue(ctx, meterKey{}, (*Meter)(nil))
 }
 
-// meterKey is the key of the meter of a context.
+// meterKey is the context key of a meter.
 type meterKey struct{}
 
 func newMeter(label string, total float64, now func() time.Time) *Meter {
-	return &Meter{label: label, total: total, now: now, begun: now()}
+	return &Meter{label: label, total: total, now: now, started: now()}
 }
 
-// Set tells how many steps are done, and what else is to be said, which may be empty.
+// Set records the number of steps done and a note, which may be empty.
 func (m *Meter) Set(done float64, note string) {
 	if m == nil {
 		return
@@ -83,7 +83,7 @@ func (m *Meter) Set(done float64, note string) {
 	m.set(done, note)
 }
 
-// part tells how much of the step is done that began with the last Set.
+// part records the fraction done of the step that began with the last Set.
 func (m *Meter) part(share float64) {
 	m.mu.Lock()
 	done, note := math.Floor(m.last.Done)+min(share, 0.999), m.last.Note // the step ends with the next Set
@@ -97,12 +97,12 @@ func (m *Meter) part(share float64) {
 	m.outer.part(done / max(m.total, 1))
 }
 
-// set shows the progress if it is time to. The lock is held.
+// set displays the progress if it is due. The lock is held.
 func (m *Meter) set(done float64, note string) {
 	at := m.now()
-	m.last = Progress{Label: m.label, Done: done, Total: m.total, Passed: at.Sub(m.begun), Note: note}
+	m.last = Progress{Label: m.label, Done: done, Total: m.total, Passed: at.Sub(m.started), Note: note}
 	switch {
-	case m.handle == nil && at.Sub(m.begun) < meterDelay, m.handle != nil && at.Sub(m.shown) < meterEvery:
+	case m.handle == nil && at.Sub(m.started) < meterDelay, m.handle != nil && at.Sub(m.shown) < meterEvery:
 		return
 	case m.handle == nil:
 		m.handle = Show(m.last)
@@ -112,7 +112,7 @@ func (m *Meter) set(done float64, note string) {
 	m.shown = at
 }
 
-// Last is what was last told, whether it was shown or not.
+// Last returns the last progress recorded, whether it was displayed or not.
 func (m *Meter) Last() Progress {
 	if m == nil {
 		return Progress{}
@@ -122,7 +122,7 @@ func (m *Meter) Last() Progress {
 	return m.last
 }
 
-// Reader counts what is read of r as steps of a megabyte.
+// Reader counts what is read from r, in steps of a megabyte.
 func (m *Meter) Reader(r io.Reader) io.Reader {
 	if m == nil {
 		return r
@@ -143,7 +143,7 @@ func (r *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// End shows the last state, if anything was shown.
+// End displays the last state, if anything was displayed.
 func (m *Meter) End() {
 	if m == nil {
 		return
@@ -153,6 +153,6 @@ func (m *Meter) End() {
 	if m.handle == nil || m.last.Ended {
 		return
 	}
-	m.last.Ended, m.last.Passed = true, m.now().Sub(m.begun)
+	m.last.Ended, m.last.Passed = true, m.now().Sub(m.started)
 	m.handle.Update(m.last)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A step that measures itself moves the bar of the whole on, and has none of its own.
+// A measured operation inside another one advances the outer bar and has no bar of its own.
 func TestMeasureWithin(t *testing.T) {
 	var got []string
 	previous := SetSink(SinkFunc(func(m Message) { got = append(got, m.Data["text/plain"].(string)) }))

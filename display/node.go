@@ -5,23 +5,22 @@ import (
 	"reflect"
 )
 
-// Structured is a value whose type package reflect does not know, as that of a
-// type that was declared in a cell. GoType is the type as it was declared; Raw
-// is the value in a form that has the same structure, the fields of structs in
-// the same order; Part makes of a component of Raw and its declared type the
-// value that Go code would see.
+// Structured is a value whose type package reflect does not know, such as one of a type
+// declared in a cell. GoType returns the declared type. Raw returns the value in a form with
+// the same structure and the struct fields in the same order. Part converts a component of Raw
+// and its declared type to the value that Go code would see.
 type Structured interface {
 	GoType() reflect.Type
 	Raw() any
 	Part(declared reflect.Type, raw any) any
 }
 
-// node is a value on the way through a larger one.
+// node is a part of a value while Format or Table traverses it.
 type node struct {
 	typ    reflect.Type  // as declared; nil for a nil interface
 	value  reflect.Value // its structure
-	parent Structured    // makes the components; nil if they are what they seem
-	shown  any           // what to give to fmt: the value, or its reflect.Value where it is hidden
+	parent Structured    // converts the components; nil if they need no conversion
+	shown  any           // what fmt prints: the value, or its reflect.Value if it is unexported
 }
 
 func nodeOf(x any) node {
@@ -36,7 +35,7 @@ func nodeOf(x any) node {
 	return node{v.Type(), v, nil, x}
 }
 
-// child is a component of n.
+// child returns a component of n.
 func (n node) child(declared reflect.Type, v reflect.Value) node {
 	if v.Kind() == reflect.Interface {
 		if v.IsNil() {
@@ -66,13 +65,13 @@ func (n node) kind() reflect.Kind {
 
 func (n node) index(i int) node { return n.child(n.typ.Elem(), n.value.Index(i)) }
 
-// entry is one of a map.
+// entry is a map entry.
 type entry struct{ key, value node }
 
-// entries are those of a map, in no order.
+// entries returns the entries of a map in no particular order.
 func (n node) entries() []entry {
 	entries := make([]entry, 0, n.value.Len())
-	for i := n.value.MapRange(); i.Next(); { // a key that is NaN is found in no other way
+	for i := n.value.MapRange(); i.Next(); { // MapIndex does not find NaN keys
 		entries = append(entries, entry{n.child(n.typ.Key(), i.Key()), n.child(n.typ.Elem(), i.Value())})
 	}
 	return entries
@@ -83,7 +82,7 @@ func (n node) field(i int) (name string, child node) {
 	return f.Name, n.child(f.Type, n.value.Field(i))
 }
 
-// target is what a pointer points to, and false for all else.
+// target returns what a pointer points to; ok is false for other values.
 func (n node) target() (node, bool) {
 	if n.kind() != reflect.Pointer || n.value.IsNil() {
 		return n, false
@@ -91,22 +90,22 @@ func (n node) target() (node, bool) {
 	return n.child(n.typ.Elem(), n.value.Elem()), true
 }
 
-// speaks reports whether the value has a text of its own.
-func (n node) speaks() bool {
+// hasText reports whether the value has its own text form.
+func (n node) hasText() bool {
 	switch n.shown.(type) {
-	case reflect.Value: // before Stringer, which it is
-		return false // what is hidden has no methods for fmt
+	case reflect.Value: // before Stringer, which it implements
+		return false // fmt calls no methods of unexported values
 	case error, fmt.Stringer:
 		return true
 	case Structured:
-		return false // prints itself as fmt would
+		return false // prints the same as fmt
 	case fmt.Formatter:
 		return true
 	}
 	return false
 }
 
-// line is the value as fmt prints it, but for the monotonic clock in times.
+// line returns the value as fmt prints it, without the monotonic clock reading of times.
 func (n node) line() string {
 	text := fmt.Sprintf("%+v", n.shown)
 	if (composite(n.kind()) || n.kind() == reflect.Pointer) && holdsTime(n.typ) {

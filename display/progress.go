@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// Progress is how far something has come. It shows itself as a bar with the count, the
-// time that has passed and the time that is left. All that takes long shows its progress
-// like this.
+// Progress is the progress of an operation. It is displayed as a bar with the step count, the
+// elapsed time and the remaining time. All long operations of Quern display their progress this
+// way.
 type Progress struct {
-	Label  string  // before the bar; may be empty
-	Done   float64 // steps; a part of the next one counts
-	Total  float64 // 0 is an unknown number
+	Label  string  // text before the bar; may be empty
+	Done   float64 // steps, including a fraction of the current one
+	Total  float64 // 0 if unknown
 	Passed time.Duration
-	Note   string // behind the numbers; may be empty
+	Note   string // text after the numbers; may be empty
 	Ended  bool
 }
 
-// Left is how much longer it will take if it goes on like this; ok is false where nobody
-// knows.
+// Left estimates the remaining time at the speed so far; ok is false if it is unknown.
 func (p Progress) Left() (left time.Duration, ok bool) {
 	if p.Ended || !(p.Done > 0) || !(p.Done < p.Total) {
 		return 0, false
@@ -33,7 +32,7 @@ func (p Progress) Left() (left time.Duration, ok bool) {
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// Share is the part that is done, from 0 to 1; 0 of an unknown number.
+// Share returns the fraction that is done, from 0 to 1, or 0 if the total is unknown.
 func (p Progress) Share() float64 {
 	if !(p.Total > 0) || !(p.Done > 0) {
 		return 0
@@ -41,7 +40,7 @@ func (p Progress) Share() float64 {
 	return min(p.Done/p.Total, 1)
 }
 
-// Numbers is what stands beside the bar: "331/2345  00:45, 04:33 left".
+// Numbers returns the text beside the bar: "331/2345  00:45, 04:33 left".
 func (p Progress) Numbers() string {
 	text := fmt.Sprint(int(p.Done))
 	if p.Total > 0 {
@@ -57,10 +56,10 @@ func (p Progress) Numbers() string {
 	return text
 }
 
-// barWidth is that of a bar made of characters.
+// barWidth is the width of the bar in text, in characters.
 const barWidth = 30
 
-// String is the progress in one line of text.
+// String returns the progress as one line of text.
 func (p Progress) String() string {
 	text := p.Numbers()
 	if p.Total > 0 {
@@ -73,7 +72,7 @@ func (p Progress) String() string {
 	return text
 }
 
-// MIMEBundle shows the bar.
+// MIMEBundle returns the bar as HTML and as text.
 func (p Progress) MIMEBundle() map[string]any {
 	value := ""
 	switch {
@@ -92,7 +91,7 @@ func (p Progress) MIMEBundle() map[string]any {
 	return map[string]any{"text/plain": p.String(), "text/html": page}
 }
 
-// clock is a time as a clock shows it.
+// clock formats a duration as minutes and seconds.
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	if s >= 3600 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestMeter wants nothing on the page of what is quick, and of the rest the time left.
+// TestMeter checks that a quick operation displays nothing, and a slow one the remaining time.
 func TestMeter(t *testing.T) {
 	var got []Message
 	previous := SetSink(SinkFunc(func(m Message) { got = append(got, m) }))

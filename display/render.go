@@ -10,11 +10,10 @@ import (
 	"slices"
 )
 
-// Render gives the MIME bundle of any value: that of a Displayer, a PNG for an
-// image.Image, a string as it is, and the text of Format for everything else. A
-// Displayer that panics yields the text of its panic, and one that gives what has no
-// JSON form the text of that, since showing a value must never end the program that
-// holds it.
+// Render returns the MIME bundle of any value: that of a Displayer, a PNG for an image.Image, a
+// string as it is, and the text of Format for everything else. If a Displayer panics, or its
+// bundle cannot be encoded as JSON, Render returns a text with the reason, because displaying a
+// value must never end the program.
 func Render(v any) (data, metadata map[string]any) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -51,8 +50,8 @@ func Render(v any) (data, metadata map[string]any) {
 	return map[string]any{"text/plain": Format(v)}, nil
 }
 
-// encodable is a copy of a bundle without what a message cannot carry, and why that
-// has no JSON form.
+// encodable returns a copy of a bundle without the entries that cannot be encoded as JSON, and
+// the reason.
 func encodable(bundle map[string]any) (data map[string]any, why string) {
 	data = maps.Clone(bundle)
 	for _, mime := range slices.Sorted(maps.Keys(bundle)) {
@@ -68,7 +67,8 @@ func encodable(bundle map[string]any) (data map[string]any, why string) {
 	return data, why
 }
 
-// maxImageSide bounds what a picture may cost; larger ones are described.
+// maxImageSide is the largest side of an image that is encoded; larger images are only
+// described.
 const maxImageSide = 8192
 
 func renderImage(m image.Image) (data, metadata map[string]any) {

@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Result shows values as a cell shows those of its last expression: strings are
-// quoted as in Go source, functions and channels are their type, several values
-// are one line. Of a value that shows itself and a nil error the value is shown.
-// In a plain program it prints the text.
+// Result displays values like the last expression of a cell: strings are quoted as in Go
+// source, functions and channels are shown as their type, and several values as one line. Of a
+// Displayer and a nil error only the Displayer is displayed. In a plain program Result prints
+// the text.
 func Result(values ...any) {
 	if len(values) == 2 && values[1] == nil && showsItself(values[0]) {
 		values = values[:1]
@@ -31,7 +31,7 @@ func Result(values ...any) {
 	send(m)
 }
 
-// showsItself says whether a value is more than its text.
+// showsItself reports whether a value has more than a text form.
 func showsItself(v any) bool {
 	switch v.(type) {
 	case Displayer, image.Image:
@@ -40,7 +40,7 @@ func showsItself(v any) bool {
 	return false
 }
 
-// isPlain says whether a value has a text of its own as a result.
+// isPlain reports whether the result form of a value is its own text.
 func isPlain(v any) bool {
 	if _, ok := v.(Displayer); ok {
 		return false
@@ -56,7 +56,7 @@ func isPlain(v any) bool {
 	return false
 }
 
-// resultText is the text of one value.
+// resultText returns the text of one value.
 func resultText(v any) string {
 	v = withoutMonotonic(v)
 	if !isPlain(v) {

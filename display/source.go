@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// source gives a row by its number.
+// source returns the rows of a table by index.
 type source struct {
 	header []string
 	rows   int
@@ -23,9 +23,9 @@ func newSource(n node, columns []string) (*source, error) {
 	case reflect.Struct:
 		return fieldSource(n, columns)
 	case reflect.Invalid:
-		return nil, fmt.Errorf("no table can be made of nil")
+		return nil, fmt.Errorf("cannot make a table of nil")
 	}
-	return nil, fmt.Errorf("no table can be made of %s: want a slice of structs, maps or slices, a map or a struct", n.typ)
+	return nil, fmt.Errorf("cannot make a table of %s: want a slice of structs, maps or slices, a map or a struct", n.typ)
 }
 
 func listSource(n node, columns []string) (*source, error) {
@@ -63,12 +63,13 @@ func listSource(n node, columns []string) (*source, error) {
 	return &source{columns, rows, func(i int) []node { return []node{row(i)} }}, nil
 }
 
-// structSource has a row for each struct, which are of one type.
+// structSource has a row for each struct; all have the same type.
 func structSource(typ reflect.Type, rows int, row func(int) node, columns []string) (*source, error) {
 	fields := map[string]int{}
 	var names []string
 	for i := range typ.NumField() {
-		// Whoever wrote the type in a cell, or in a program, wants to see it all.
+		// Unexported fields of types declared in a cell or in package main are included: their
+		// author wants to see all fields.
 		if f := typ.Field(i); f.IsExported() || f.PkgPath == "main" || len(columns) > 0 {
 			fields[f.Name] = i
 			names = append(names, f.Name)
@@ -98,7 +99,7 @@ func structSource(typ reflect.Type, rows int, row func(int) node, columns []stri
 	}}, nil
 }
 
-// maxKeyRows is how many rows are read for the keys that there are.
+// maxKeyRows is the number of rows that are searched for keys.
 const maxKeyRows = 1000
 
 // keySource has a row for each map.
@@ -173,7 +174,7 @@ func mapSource(n node, columns []string) (*source, error) {
 	if element.Kind() == reflect.Pointer {
 		element = element.Elem()
 	}
-	if element.Kind() == reflect.Struct && len(entries) > 0 && !value(0).speaks() {
+	if element.Kind() == reflect.Struct && len(entries) > 0 && !value(0).hasText() {
 		values, err := structSource(element, len(entries), value, columns)
 		if err != nil {
 			return nil, err

@@ -9,31 +9,30 @@ import (
 	"strings"
 )
 
-// What is shown of a long table. A notebook keeps all of what it shows.
+// Limits for long tables, because a notebook stores everything it displays.
 const (
 	tableHead    = 50
 	tableTail    = 10
 	tableColumns = 40
 	cellWidth    = 80 // characters of a cell
-	wideTable    = 7  // columns beyond which it is printed in a smaller font, or paper would cut it off
+	wideTable    = 7  // with more columns, a smaller font is used for printing, so that they fit on paper
 )
 
-// Table shows rows and columns, as HTML and as aligned text. Data is
+// Table displays rows and columns, as HTML and as aligned text. Data is one of
 //
-//   - a slice or an array of structs, or of pointers to them: a row each, a
-//     column for each exported field, and for all fields of a type of package
-//     main, as those of cells are;
-//   - a slice of maps with string keys: a row each, a column for each key;
-//   - a slice of slices, [][]any or [][]float64: a row each;
-//   - a map: a row for each entry, sorted by key, with columns for the key and
-//     for the value or, where that is a struct, for its fields;
+//   - a slice or an array of structs, or of pointers to them: a row for each, with a
+//     column for each exported field (for types of package main, such as those of
+//     cells, for every field);
+//   - a slice of maps with string keys: a row for each, with a column for each key;
+//   - a slice of slices, [][]any or [][]float64: a row for each;
+//   - a map: a row for each entry, sorted by key, with columns for the key and for
+//     the value or, if that is a struct, for its fields;
 //   - a struct: a row for each field.
 //
-// Columns, if there are any, chooses fields or keys and their order; for slices
-// of slices and for maps it names the columns. Columns of numbers, with a unit or
-// without, are aligned at the right. Of a long table the first 50 and
-// the last 10 rows are shown, with the count. Data of any other type, and a
-// column that there is not, show as text that says so.
+// If columns are given, they select fields or keys and their order; for slices of slices and
+// for maps they name the columns. Columns of numbers, with or without a unit, are
+// right-aligned. Of a long table the first 50 and the last 10 rows are shown, with the total.
+// Data of any other type, or a column that does not exist, display as an error text.
 func Table(data any, columns ...string) Content {
 	t, err := newTable(nodeOf(data), columns)
 	if err != nil {
@@ -42,13 +41,13 @@ func Table(data any, columns ...string) Content {
 	return Content{"text/html", t.html(), t.text()}
 }
 
-// table is what is shown of a table, all cells as text.
+// table is the visible part of a table, with all cells as text.
 type table struct {
 	header  []string
 	rows    [][]string
-	gap     int // the row before which rows are left out; -1 without
+	gap     int // rows are left out before this row; -1: none
 	total   int
-	columns int // with those left out
+	columns int // including those left out
 	numbers []bool
 }
 
@@ -87,11 +86,11 @@ func newTable(n node, columns []string) (*table, error) {
 	return t, nil
 }
 
-// quantity is a number as text, with a deviation and a unit if it has them: "8.06 ms",
-// "63.5 ± 9.1 %".
+// quantity matches a number with an optional deviation and unit: "8.06 ms", "63.5 ± 9.1 %".
 var quantity = regexp.MustCompile(`^[-−+]?\d[\d., \x{a0}\x{202f}]*(e[-−+]?\d+)?( ?± ?\d[\d.]*)?( ?(%|[\pL/]{1,8}))?$`)
 
-// quantities tells whether column j has nothing but quantities, and some.
+// quantities reports whether column j has at least one cell that is not empty, and all of those
+// are quantities.
 func (t *table) quantities(j int) bool {
 	some := slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" })
 	return some && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[j] != "" && !quantity.MatchString(row[j]) })
@@ -99,21 +98,21 @@ func (t *table) quantities(j int) bool {
 
 func number(n node) bool {
 	k := n.kind()
-	return k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr && !n.speaks()
+	return k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr && !n.hasText()
 }
 
 func cellText(n node) string {
 	if n.kind() == reflect.Invalid {
 		return ""
 	}
-	if to, ok := n.target(); ok && !n.speaks() && !composite(to.kind()) {
+	if to, ok := n.target(); ok && !n.hasText() && !composite(to.kind()) {
 		n = to
 	}
 	budget := 4 * cellWidth
-	if !n.speaks() && n.kind() != reflect.String && !small(n, &budget, 0) {
+	if !n.hasText() && n.kind() != reflect.String && !small(n, &budget, 0) {
 		return n.typ.String() + fmt.Sprintf(" (%s)", size(n))
 	}
-	if n.kind() == reflect.String && !n.speaks() {
+	if n.kind() == reflect.String && !n.hasText() {
 		return cut(n.value.String(), 4*cellWidth)
 	}
 	return cut(n.line(), 4*cellWidth)
@@ -129,7 +128,7 @@ func size(n node) string {
 	return "large"
 }
 
-// footer says how large the table is, where that cannot be seen.
+// footer returns the size of the table if it is not completely visible.
 func (t *table) footer() string {
 	if t.gap < 0 && t.columns == len(t.header) {
 		return ""
@@ -167,7 +166,7 @@ func (t *table) html() string {
 		if number {
 			style = ` style="text-align: right"`
 			if tag == "td" {
-				style = ` style="text-align: right; white-space: nowrap"` // a number stays with its unit
+				style = ` style="text-align: right; white-space: nowrap"` // no line break between number and unit
 			}
 		}
 		b.WriteString("<" + tag + style + ">" + html.EscapeString(text) + "</" + tag + ">")

@@ -34,8 +34,8 @@ func TestTable(t *testing.T) {
 		{"quantities", [][]any{{"a", "8.06 ms", "63.5 ± 9.1 %", "−1", "1.5e−7", "4 of 5"}, {"b", "12 ms", "", "120", "2", "5 of 5"}}, []string{"", "t", "%", "d", "e", "n"},
 			"         t             %    d       e  n\na  8.06 ms  63.5 ± 9.1 %   −1  1.5e−7  4 of 5\nb    12 ms                120       2  5 of 5"},
 		{"empty", []row{}, nil, "Name  Score"},
-		{"nil", nil, nil, "display: no table can be made of nil"},
-		{"number", 3, nil, "display: no table can be made of int: want a slice of structs, maps or slices, a map or a struct"},
+		{"nil", nil, nil, "display: cannot make a table of nil"},
+		{"number", 3, nil, "display: cannot make a table of int: want a slice of structs, maps or slices, a map or a struct"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTableHTML(t *testing.T) {
 	}
 }
 
-// A long table has its ends and its size.
+// A long table shows its ends and its size.
 func TestTableIsCut(t *testing.T) {
 	rows := make([][]int, 10_000)
 	for i := range rows {
@@ -92,7 +92,7 @@ func ExampleTable() {
 	//     2  0.25
 }
 
-// Paper has room for seven columns; more are printed in a smaller font.
+// Seven columns fit on paper; wider tables are printed in a smaller font.
 func TestWideTable(t *testing.T) {
 	for columns, wide := range map[int]bool{7: false, 8: true} {
 		page := display.Table([][]float64{make([]float64, columns)}).MIMEBundle()["text/html"].(string)

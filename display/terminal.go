@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Terminal is the sink of a plain program: it prints the text form of what is
-// shown to w, or to standard output when w is nil. An update prints the new
-// text only when it differs from the last one of that output.
+// Terminal returns the sink of a plain program: it prints the text form of the output to w, or
+// to standard output if w is nil. An update is printed only if its text differs from the
+// previous text of that output.
 func Terminal(w io.Writer) Sink { return &terminal{w: w, last: map[string]string{}} }
 
 type terminal struct {
@@ -36,5 +36,5 @@ func (t *terminal) Display(m Message) {
 	fmt.Fprintln(w, text)
 }
 
-// fallback serves programs that set no sink.
+// fallback is for programs that set no sink.
 var fallback = Terminal(nil)

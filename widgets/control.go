@@ -6,8 +6,7 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// controlTarget is the comm by which a page that was loaded again asks for all
-// states at once.
+// controlTarget is the comm with which a reloaded page requests all states at once.
 const controlTarget = "jupyter.widget.control"
 
 func openControl(c *comm.Comm, _ comm.Message) {
@@ -16,14 +15,13 @@ func openControl(c *comm.Comm, _ comm.Message) {
 			Method string `json:"method"`
 		}
 		if json.Unmarshal(m.Data, &in) == nil && in.Method == "request_states" {
-			// A page that has gone meanwhile asks no more.
+			// The page may have gone meanwhile; then the reply is not needed.
 			_ = c.Send(map[string]any{"method": "update_states", "states": states(), "buffer_paths": []any{}})
 		}
 	})
 }
 
-// states are the states of all open models, in the form in which notebooks keep
-// them.
+// states returns the states of all open models, in the format of saved notebooks.
 func states() map[string]any {
 	models.Lock()
 	defer models.Unlock()

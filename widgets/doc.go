@@ -1,26 +1,23 @@
-// Package widgets has the standard controls of notebooks, which people move with
-// the mouse and which a program reads and sets: [NewIntSlider],
-// [NewFloatSlider], [NewDropdown], [NewCheckbox], [NewText], [NewButton],
-// [NewIntProgress], [NewHTML], [NewVBox], [NewHBox] and [NewOutput].
-// [Interact] makes the controls for a function and calls it when they move.
+// Package widgets has the standard controls of notebooks, which users move with the mouse and
+// programs read and set: [NewIntSlider], [NewFloatSlider], [NewDropdown], [NewCheckbox],
+// [NewText], [NewButton], [NewIntProgress], [NewHTML], [NewVBox], [NewHBox] and [NewOutput].
+// [Interact] makes the controls for a function and calls it when they change.
 //
 //	n := widgets.NewIntSlider(1, 100, 10, widgets.Description("bins"))
-//	n.OnChange(func(n int) { picture.Update(histogram(n)) })
+//	n.OnChange(func(n int) { figure.Update(histogram(n)) })
 //	n
 //
-// They are the models of ipywidgets 8 (@jupyter-widgets/controls 2.0.0), so
-// that a front end needs nothing of ours: JupyterLab with the package
-// ipywidgets (or jupyterlab_widgets) installed, Notebook 7, VS Code. What shows
-// no widgets, a terminal for instance, shows a line of text. A program without a
-// notebook may use them too; nobody moves them then.
+// The controls use the models of ipywidgets 8 (@jupyter-widgets/controls 2.0.0), so front ends
+// need no extension of ours: JupyterLab with the package ipywidgets (or jupyterlab_widgets)
+// installed, Notebook 7, VS Code. Front ends without widgets, such as a terminal, show a line
+// of text. A program without a notebook can use widgets too, but nobody moves them.
 //
-// A widget may be used from any goroutine. What is given to OnChange and
-// OnClick runs when a person did something, also while a cell runs, one call at
-// a time; what it shares with a cell needs a lock. What it prints belongs to the
-// cell that gave it, and an interrupt ends it. Setting a value from the program
-// calls nothing.
+// A widget may be used from any goroutine. Functions passed to OnChange and OnClick run when a
+// user does something, even while a cell runs, one call at a time; they need a lock for data
+// that they share with a cell. Their output belongs to the cell that set them, and an interrupt
+// stops them. Setting a value from the program does not call them.
 //
-// The rules of the models are those of
+// The models are specified at
 // https://github.com/jupyter-widgets/ipywidgets/tree/main/packages/schema,
 // protocol version 2.1.0.
 package widgets

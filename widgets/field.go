@@ -9,13 +9,13 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// Checkbox is a box that is ticked or not.
+// Checkbox is a checkbox.
 type Checkbox struct{ *model }
 
 // NewCheckbox returns a checkbox.
 func NewCheckbox(value bool, options ...Option) *Checkbox {
-	// The box stands below the other fields of a form, and where they have no
-	// labels either it is not indented by the width of one.
+	// In a form the checkbox is below other fields. Without a label it must not be indented by
+	// the width of one.
 	indent := func(state, _ map[string]any) { state["indent"] = state["description"] != "" }
 	c := &Checkbox{newControl("Checkbox", "CheckboxStyle", map[string]any{"value": value, "disabled": false},
 		append(slices.Clone(options), indent))}
@@ -23,7 +23,7 @@ func NewCheckbox(value bool, options ...Option) *Checkbox {
 	return c
 }
 
-// read decodes a value; null is none.
+// read decodes a value; it rejects null.
 func read[T any](text json.RawMessage) (any, error) { return decode[T](text) }
 
 func decode[T any](text json.RawMessage) (v T, err error) {
@@ -39,46 +39,46 @@ func decode[T any](text json.RawMessage) (v T, err error) {
 
 var errNull = errors.New("null")
 
-// Value reports whether the box is ticked.
+// Value reports whether the box is checked.
 func (c *Checkbox) Value() bool { return get[bool](c.model, "value") }
 
-// SetValue ticks the box or takes the tick away.
+// SetValue checks or unchecks the box.
 func (c *Checkbox) SetValue(value bool) { c.set("value", value) }
 
-// OnChange calls f when somebody has clicked the box.
+// OnChange calls f when a user has clicked the box.
 func (c *Checkbox) OnChange(f func(value bool)) { c.onChange(func() { f(c.Value()) }) }
 
 func (c *Checkbox) current() any { return c.Value() }
 
-// Text is a line that can be written in.
+// Text is a text field of one line.
 type Text struct{ *model }
 
-// NewText returns a line with a text.
+// NewText returns a text field with an initial value.
 func NewText(value string, options ...Option) *Text {
 	t := &Text{newControl("Text", "TextStyle", map[string]any{"value": value, "placeholder": "", "disabled": false, "continuous_update": true}, options)}
 	t.accepts["value"] = read[string]
 	return t
 }
 
-// Value is what the line holds.
+// Value returns the text of the field.
 func (t *Text) Value() string { return get[string](t.model, "value") }
 
-// SetValue writes the line anew.
+// SetValue replaces the text of the field.
 func (t *Text) SetValue(value string) { t.set("value", value) }
 
-// OnChange calls f when somebody has written.
+// OnChange calls f when a user has changed the text.
 func (t *Text) OnChange(f func(value string)) { t.onChange(func() { f(t.Value()) }) }
 
 func (t *Text) current() any { return t.Value() }
 
-// Dropdown is a list of which one entry is chosen.
+// Dropdown is a list of which one entry is selected.
 type Dropdown struct {
 	*model
 	entries []string
 }
 
-// NewDropdown returns a list whose first entry is chosen. A list without entries
-// has no choice: Value is "" and Index -1.
+// NewDropdown returns a list with its first entry selected. An empty list has no selection:
+// Value is "" and Index is -1.
 func NewDropdown(entries []string, options ...Option) *Dropdown {
 	entries = slices.Clone(entries)
 	index := 0
@@ -96,7 +96,7 @@ func NewDropdown(entries []string, options ...Option) *Dropdown {
 			return nil, nil
 		}
 		if *i < 0 || *i >= len(entries) {
-			return nil, fmt.Errorf("index %d of %d entries", *i, len(entries))
+			return nil, fmt.Errorf("index %d is out of range: the list has %d entries", *i, len(entries))
 		}
 		return *i, nil
 	}
@@ -104,7 +104,7 @@ func NewDropdown(entries []string, options ...Option) *Dropdown {
 	return d
 }
 
-// wireIndex is the index as the model has it: nil where nothing is chosen.
+// wireIndex returns the index as the model represents it: nil if nothing is selected.
 func wireIndex(i int) any {
 	if i < 0 {
 		return nil
@@ -112,7 +112,7 @@ func wireIndex(i int) any {
 	return i
 }
 
-// Index is the place of the chosen entry, -1 when there is none.
+// Index returns the index of the selected entry, or -1 if there is none.
 func (d *Dropdown) Index() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,7 +122,7 @@ func (d *Dropdown) Index() int {
 	return -1
 }
 
-// Value is the chosen entry, "" when there is none.
+// Value returns the selected entry, or "" if there is none.
 func (d *Dropdown) Value() string {
 	if i := d.Index(); i >= 0 {
 		return d.entries[i]
@@ -130,22 +130,22 @@ func (d *Dropdown) Value() string {
 	return ""
 }
 
-// SetValue chooses an entry; one that the list does not have changes nothing.
+// SetValue selects an entry. It does nothing if the list does not have it.
 func (d *Dropdown) SetValue(value string) {
 	if i := slices.Index(d.entries, value); i >= 0 {
 		d.set("index", i)
 	}
 }
 
-// OnChange calls f when somebody has chosen.
+// OnChange calls f when a user has selected an entry.
 func (d *Dropdown) OnChange(f func(value string)) { d.onChange(func() { f(d.Value()) }) }
 
 func (d *Dropdown) current() any { return d.Value() }
 
-// String is the list in a line of text.
+// String returns the list as a line of text.
 func (d *Dropdown) String() string { return fmt.Sprintf("Dropdown(%q of %q)", d.Value(), d.entries) }
 
-// MIMEBundle shows the list.
+// MIMEBundle returns the view of the list and its text.
 func (d *Dropdown) MIMEBundle() map[string]any { return withText(d.model, d.String()) }
 
 func withText(m *model, text string) map[string]any {
@@ -165,7 +165,7 @@ func NewButton(label string, options ...Option) *Button {
 		append([]Option{Description(label)}, options...))}
 }
 
-// OnClick calls f when somebody has clicked. A second call replaces the first.
+// OnClick calls f when a user has clicked the button. A second call replaces the first.
 func (b *Button) OnClick(f func()) {
 	f = comm.Guard(f)
 	b.mu.Lock()

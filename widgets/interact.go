@@ -16,7 +16,7 @@ type control interface {
 	label(text string)
 }
 
-// parameterNames are a function and the names of its parameters, where cells give them.
+// parameterNames returns a function and, if a cell passed it, the names of its parameters.
 func parameterNames(f any) (function any, names []string) {
 	if named, ok := f.(interface {
 		Function() any
@@ -27,31 +27,31 @@ func parameterNames(f any) (function any, names []string) {
 	return f, nil
 }
 
-// Interact shows a control for each parameter of the function f, calls f with
-// their values, shows what it returns below them, and does so again whenever a
-// control is moved. Each parameter is described by
+// Interact displays a control for each parameter of the function f, calls f with their values,
+// and displays the results below them. It calls f again whenever a control changes. Each
+// parameter is described by one of
 //
 //   - a widget that has a value, for instance NewIntSlider(1, 10, 5);
-//   - a whole number n: a slider from -n to 3n (from 0 to 10 for 0);
+//   - an integer n: a slider from -n to 3n (from 0 to 10 for 0);
 //   - any other number: a slider over the same range;
-//   - true or false: a checkbox; a string: a line of text;
-//   - a []string: a list to choose from.
+//   - true or false: a checkbox; a string: a text field;
+//   - a []string: a dropdown list.
 //
-// What f returns is shown as a cell's last expression is; an error, or a panic,
-// is shown in its place. It is an error to give as many descriptions as f has
-// no parameters, or one that does not fit.
+// The results are displayed like the last expression of a cell; an error or a panic is
+// displayed in their place. Interact returns an error if the number of descriptions differs
+// from the number of parameters, or if one does not fit.
 //
-// In a cell each control is labelled with the name of its parameter, unless it is a
-// widget that has a Description. A compiled program knows no names of parameters.
+// In a cell, each control is labelled with the name of its parameter, unless it is a widget
+// with a Description. Compiled programs do not know parameter names.
 func Interact(f any, parameters ...any) (*Box, error) {
 	f, names := parameterNames(f)
 	call := reflect.ValueOf(f)
 	if call.Kind() != reflect.Func {
-		return nil, fmt.Errorf("widgets: Interact wants a function, got %T", f)
+		return nil, fmt.Errorf("widgets: the first argument of Interact must be a function, got %T", f)
 	}
 	t := call.Type()
 	if t.IsVariadic() || t.NumIn() != len(parameters) {
-		return nil, fmt.Errorf("widgets: Interact got %d descriptions for the parameters of %v", len(parameters), t)
+		return nil, fmt.Errorf("widgets: Interact got %d controls for the parameters of %v: pass one for each parameter", len(parameters), t)
 	}
 	controls := make([]control, len(parameters))
 	children := make([]Widget, 0, len(parameters)+1)
@@ -61,7 +61,7 @@ func Interact(f any, parameters ...any) (*Box, error) {
 			return nil, fmt.Errorf("widgets: parameter %d: %w", i+1, err)
 		}
 		if value := reflect.TypeOf(c.current()); !fits(value, t.In(i)) {
-			return nil, fmt.Errorf("widgets: parameter %d is a %v, its control gives a %v", i+1, t.In(i), value)
+			return nil, fmt.Errorf("widgets: parameter %d has type %v, but its control has values of type %v", i+1, t.In(i), value)
 		}
 		if i < len(names) {
 			c.label(names[i])
@@ -78,13 +78,13 @@ func Interact(f any, parameters ...any) (*Box, error) {
 	return NewVBox(append(children, output)...), nil
 }
 
-// fits reports whether a control's value can be a parameter without becoming
-// another value.
+// fits reports whether every value of a control can be converted to the parameter without
+// change.
 func fits(value, parameter reflect.Type) bool {
 	return value.AssignableTo(parameter) || value.ConvertibleTo(parameter) && value.Kind() == parameter.Kind()
 }
 
-// results calls the function. A nil error among its results is not shown.
+// results calls the function. A nil error among its results is omitted.
 func results(call reflect.Value, controls []control) (shown []any) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +107,7 @@ func results(call reflect.Value, controls []control) (shown []any) {
 	return shown
 }
 
-// newParameter makes the control that a description asks for.
+// newParameter returns the control for a description.
 func newParameter(p any) (control, error) {
 	switch p := p.(type) {
 	case control:
@@ -128,7 +128,7 @@ func newParameter(p any) (control, error) {
 	case []string:
 		return NewDropdown(p), nil
 	}
-	return nil, fmt.Errorf("no control for a %T: want an int, float64, bool, string, []string or a widget with a value", p)
+	return nil, fmt.Errorf("no control for type %T: want an int, float64, bool, string, []string or a widget with a value", p)
 }
 
 func intRange(n int) (low, high int) {

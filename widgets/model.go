@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// The modules of the models, and of the protocol between the two sides.
+// The JavaScript modules of the models, and the version of the protocol.
 const (
 	baseModule      = "@jupyter-widgets/base"
 	controlsModule  = "@jupyter-widgets/controls"
@@ -23,42 +23,40 @@ const (
 	protocolVersion = "2.1.0"
 	target          = "jupyter.widget"
 	viewMIME        = "application/vnd.jupyter.widget-view+json"
-	reference       = "IPY_MODEL_" // begins the name of another model in a state
+	reference       = "IPY_MODEL_" // prefix of a reference to another model in a state
 )
 
 // Widget is a control, or a box of controls.
 type Widget interface {
-	// ID is the id of the model.
+	// ID returns the id of the model.
 	ID() string
-	// MIMEBundle shows the widget; it makes every Widget a display.Displayer.
+	// MIMEBundle returns the view; it makes every Widget a display.Displayer.
 	MIMEBundle() map[string]any
 	// Close removes the widget from all pages.
 	Close() error
 }
 
-// model is the state of a widget, the same on both sides.
+// model is the state of a widget, which is the same in the program and the front end.
 type model struct {
 	id   string
-	name string // for text: IntSlider
+	name string // for String, such as IntSlider
 	comm *comm.Comm
 
 	mu      sync.Mutex
 	state   map[string]any
-	accepts map[string]func(json.RawMessage) (any, error) // what the front end may change, and how it is read
-	changed []func()                                      // called when the front end has changed the state
+	accepts map[string]func(json.RawMessage) (any, error) // decoders of the fields that the front end may change
+	changed []func()                                      // called after the front end has changed the state
 	custom  func(json.RawMessage)
 	parts   []*model // layout and style
 }
 
-// models are those that are open, by id: a page that is loaded again asks for
-// their states.
+// models are the open models by id: a reloaded page requests their states.
 var models struct {
 	sync.Mutex
 	open map[string]*model
 }
 
-// newModel makes a model of a module with its state and opens it in the front
-// end, if there is one.
+// newModel returns a model with this state and opens it in the front end, if there is one.
 func newModel(name, module, version string, state map[string]any) *model {
 	m := &model{id: uuid.NewString(), name: name, state: state, accepts: map[string]func(json.RawMessage) (any, error){}}
 	state["_model_module"], state["_model_module_version"], state["_model_name"] = module, version, name+"Model"
@@ -69,15 +67,14 @@ func newModel(name, module, version string, state map[string]any) *model {
 	return m
 }
 
-// newControl makes a model that is seen, with a layout and, if style is not
-// empty, a style.
+// newControl returns a visible model, with a layout and, if style is not empty, a style.
 func newControl(name, style string, state map[string]any, options []Option) *model {
 	m := newModel(name, controlsModule, moduleVersion, state)
 	m.finish(style, options)
 	return m
 }
 
-// finish adds layout, style and what the options say, and opens the model.
+// finish adds layout and style, applies the options, and opens the model.
 func (m *model) finish(style string, options []Option) {
 	layout := newModel("Layout", baseModule, moduleVersion, map[string]any{})
 	m.parts = append(m.parts, layout)
@@ -89,7 +86,7 @@ func (m *model) finish(style string, options []Option) {
 		m.parts = append(m.parts, s)
 		m.state["style"] = reference + s.id
 		m.state["description"] = ""
-		if style != buttonStyle { // which is a plain text
+		if style != buttonStyle { // whose name is the whole string
 			m.state["description_allow_html"] = false
 		}
 	}
@@ -103,7 +100,7 @@ func (m *model) finish(style string, options []Option) {
 	m.open()
 }
 
-// open opens the model in the front end. Without one it is a value like others.
+// open opens the model in the front end. Without a front end the model is an ordinary value.
 func (m *model) open() {
 	c, err := comm.OpenID(m.id, target, message{State: m.state, BufferPaths: []any{}}, map[string]string{"version": protocolVersion})
 	if err != nil {
@@ -127,7 +124,7 @@ func (m *model) forget() {
 	delete(models.open, m.id)
 }
 
-// message is what the two sides say about a model.
+// message is the content of a comm message about a model.
 type message struct {
 	Method      string          `json:"method,omitempty"`
 	State       map[string]any  `json:"state,omitempty"`
@@ -135,8 +132,8 @@ type message struct {
 	Content     json.RawMessage `json:"content,omitempty"`
 }
 
-// receive handles a message of the front end. What it may not change, or what is
-// of the wrong type, stays as it is.
+// receive handles a message from the front end. It ignores fields that the front end may not
+// change, and values of the wrong type.
 func (m *model) receive(received comm.Message) {
 	var in struct {
 		Method  string                     `json:"method"`
@@ -179,7 +176,7 @@ func (m *model) update(state map[string]json.RawMessage) {
 	if len(accepted) == 0 {
 		return
 	}
-	// Other pages that show the same notebook learn of it from us.
+	// Other pages that show the same notebook learn the change from this message.
 	m.send(message{Method: "echo_update", State: accepted})
 	for _, f := range changed {
 		f()
@@ -196,7 +193,7 @@ func (m *model) label(text string) {
 	}
 }
 
-// set changes the state and tells the front end.
+// set changes the state and sends the change to the front end.
 func (m *model) set(key string, value any) {
 	m.mu.Lock()
 	m.state[key] = value
@@ -204,8 +201,8 @@ func (m *model) set(key string, value any) {
 	m.send(message{Method: "update", State: map[string]any{key: value}})
 }
 
-// send tells the front end something. That it has gone, or has closed the
-// widget, is nothing that the program need care for.
+// send sends a message to the front end. It ignores errors: the program need not handle a front
+// end that is gone or has closed the widget.
 func (m *model) send(out message) {
 	if m.comm != nil {
 		out.BufferPaths = []any{}
@@ -213,8 +210,8 @@ func (m *model) send(out message) {
 	}
 }
 
-// onChange adds what is called when the front end has changed the state, as a
-// part of the cell that runs.
+// onChange adds a function that is called after the front end has changed the state, with its
+// output in the running cell.
 func (m *model) onChange(f func()) {
 	f = comm.Guard(f)
 	m.mu.Lock()
@@ -222,17 +219,17 @@ func (m *model) onChange(f func()) {
 	m.changed = append(m.changed, f)
 }
 
-// get reads a field of the state, which always has this type.
+// get returns a field of the state, which always has this type.
 func get[T any](m *model, key string) T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state[key].(T)
 }
 
-// ID is the id of the model.
+// ID returns the id of the model.
 func (m *model) ID() string { return m.id }
 
-// MIMEBundle shows the widget, and a line of text where there are none.
+// MIMEBundle returns the view of the widget, and a line of text for front ends without widgets.
 func (m *model) MIMEBundle() map[string]any {
 	bundle := map[string]any{"text/plain": m.String()}
 	if m.comm != nil {
@@ -241,10 +238,10 @@ func (m *model) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// shownFields are the fields of a state that the text of a widget tells.
+// shownFields are the fields of a state that String shows.
 var shownFields = []string{"description", "value", "min", "max", "index"}
 
-// String is the widget in a line of text.
+// String returns the widget as a line of text.
 func (m *model) String() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,39 +1,39 @@
 package widgets
 
-// Option changes how a new widget looks or behaves.
+// Option sets the appearance or behaviour of a new widget.
 type Option func(state, layout map[string]any)
 
-// change sets a field of those widgets that have it. The models of the front end
-// have none besides those of their class, and a saved notebook keeps the states.
+// change sets a field if the widget has it. The models of the front end accept only the fields
+// of their class, and saved notebooks contain the states.
 func change(state map[string]any, key string, value any) {
 	if _, has := state[key]; has {
 		state[key] = value
 	}
 }
 
-// Description is the label beside a widget.
+// Description sets the label beside a widget.
 func Description(text string) Option {
 	return func(state, _ map[string]any) { state["description"] = text }
 }
 
-// Tooltip is shown while the mouse rests on a widget.
+// Tooltip sets the text that is shown while the mouse is over a widget.
 func Tooltip(text string) Option {
 	return func(state, _ map[string]any) { state["tooltip"] = text }
 }
 
-// Disabled makes a widget that cannot be changed by hand.
+// Disabled makes a widget that users cannot change.
 func Disabled() Option {
 	return func(state, _ map[string]any) { change(state, "disabled", true) }
 }
 
-// OnRelease has a slider or a text tell its value when the mouse or the Enter
-// key is released, and not while it changes.
+// OnRelease makes a slider or text field report its value only when the mouse or the Enter key
+// is released, not while it changes.
 func OnRelease() Option {
 	return func(state, _ map[string]any) { change(state, "continuous_update", false) }
 }
 
-// Step is the distance between the values of a slider; 1 for an IntSlider, a
-// hundredth of the range for a FloatSlider if it is not given. It is more than 0.
+// Step sets the distance between the values of a slider, which must be positive. The default is
+// 1 for an IntSlider and a hundredth of the range for a FloatSlider.
 func Step(step float64) Option {
 	return func(state, _ map[string]any) {
 		if _, whole := state["step"].(int); whole {
@@ -44,7 +44,7 @@ func Step(step float64) Option {
 	}
 }
 
-// Width is the width of a widget as CSS writes it: "400px", "50%".
+// Width sets the width of a widget in CSS units: "400px", "50%".
 func Width(css string) Option {
 	return func(_, layout map[string]any) { layout["width"] = css }
 }

@@ -8,19 +8,18 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Output is a place on the page for what a program shows later. It is an
-// io.Writer for text.
+// Output is an area of the page for later output. It is an io.Writer for text.
 type Output struct {
 	*model
 	mu    sync.Mutex // guards outputs
-	parts []any      // as notebooks keep outputs
+	parts []any      // in the format of saved notebooks
 	text  []string   // the same as text
 }
 
-// maxOutputs bounds what an Output keeps; older parts go first.
+// maxOutputs limits the number of outputs that an Output keeps; the oldest are removed first.
 const maxOutputs = 200
 
-// NewOutput returns an empty place.
+// NewOutput returns an empty area.
 func NewOutput() *Output {
 	m := newModel("Output", outputModule, outputVersion, map[string]any{"msg_id": "", "outputs": []any{}})
 	m.finish("", nil)
@@ -48,7 +47,7 @@ func streamOutput(text string) map[string]any {
 	return map[string]any{"output_type": "stream", "name": "stdout", "text": text}
 }
 
-// Show appends values, each as it shows itself.
+// Show appends values with their rich representations.
 func (o *Output) Show(values ...any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,7 +56,7 @@ func (o *Output) Show(values ...any) {
 	}
 }
 
-// Set shows values in place of all that was there.
+// Set replaces the content by values.
 func (o *Output) Set(values ...any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +68,7 @@ func (o *Output) Set(values ...any) {
 	o.show()
 }
 
-// Clear removes what is there.
+// Clear removes the content.
 func (o *Output) Clear() { o.Set() }
 
 func displayOutput(v any) (part map[string]any, text string) {
@@ -88,7 +87,7 @@ func displayOutput(v any) (part map[string]any, text string) {
 	return map[string]any{"output_type": "display_data", "data": bundle, "metadata": metadata}, text
 }
 
-// add appends a part. The lock is held.
+// add appends an output. The lock is held.
 func (o *Output) add(part map[string]any, text string) {
 	o.parts, o.text = append(o.parts, part), append(o.text, text)
 	if extra := len(o.parts) - maxOutputs; extra > 0 {
@@ -99,12 +98,12 @@ func (o *Output) add(part map[string]any, text string) {
 
 func (o *Output) show() { o.set("outputs", append([]any{}, o.parts...)) }
 
-// String is the text of what is there.
+// String returns the text of the content.
 func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return strings.TrimRight(strings.Join(o.text, "\n"), "\n")
 }
 
-// MIMEBundle shows the place.
+// MIMEBundle returns the view of the area and its text.
 func (o *Output) MIMEBundle() map[string]any { return withText(o.model, o.String()) }

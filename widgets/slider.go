@@ -2,11 +2,10 @@ package widgets
 
 import "encoding/json"
 
-// IntSlider is a slider over whole numbers.
+// IntSlider is a slider for integers.
 type IntSlider struct{ *model }
 
-// NewIntSlider returns a slider from min to max. A value outside is moved to the
-// nearer end.
+// NewIntSlider returns a slider from min to max. A value outside is clamped.
 func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
 	if max < min {
 		min, max = max, min
@@ -16,7 +15,7 @@ func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
 		"orientation": "horizontal", "readout": true, "readout_format": "d", "continuous_update": true, "disabled": false, "behavior": "drag-tap",
 	}, options)}
 	s.accepts["value"] = func(text json.RawMessage) (any, error) {
-		v, err := decode[float64](text) // some front ends write whole numbers with a point
+		v, err := decode[float64](text) // some front ends write integers with a decimal point
 		return int(clamp(v, float64(min), float64(max))), err
 	}
 	return s
@@ -24,24 +23,23 @@ func NewIntSlider(min, max, value int, options ...Option) *IntSlider {
 
 func clamp[T int | float64](v, low, high T) T { return max(low, min(v, high)) }
 
-// Value is where the slider stands.
+// Value returns the value of the slider.
 func (s *IntSlider) Value() int { return get[int](s.model, "value") }
 
-// SetValue moves the slider, to an end if the value lies outside.
+// SetValue moves the slider; a value outside its range is clamped.
 func (s *IntSlider) SetValue(value int) {
 	s.set("value", clamp(value, get[int](s.model, "min"), get[int](s.model, "max")))
 }
 
-// OnChange calls f when somebody has moved the slider.
+// OnChange calls f when a user has moved the slider.
 func (s *IntSlider) OnChange(f func(value int)) { s.onChange(func() { f(s.Value()) }) }
 
 func (s *IntSlider) current() any { return s.Value() }
 
-// FloatSlider is a slider over numbers.
+// FloatSlider is a slider for floating-point numbers.
 type FloatSlider struct{ *model }
 
-// NewFloatSlider returns a slider from min to max. A value outside is moved to
-// the nearer end.
+// NewFloatSlider returns a slider from min to max. A value outside is clamped.
 func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
 	if max < min {
 		min, max = max, min
@@ -61,15 +59,15 @@ func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
 	return s
 }
 
-// Value is where the slider stands.
+// Value returns the value of the slider.
 func (s *FloatSlider) Value() float64 { return get[float64](s.model, "value") }
 
-// SetValue moves the slider, to an end if the value lies outside.
+// SetValue moves the slider; a value outside its range is clamped.
 func (s *FloatSlider) SetValue(value float64) {
 	s.set("value", clamp(value, get[float64](s.model, "min"), get[float64](s.model, "max")))
 }
 
-// OnChange calls f when somebody has moved the slider.
+// OnChange calls f when a user has moved the slider.
 func (s *FloatSlider) OnChange(f func(value float64)) { s.onChange(func() { f(s.Value()) }) }
 
 func (s *FloatSlider) current() any { return s.Value() }

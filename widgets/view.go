@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IntProgress is a bar that fills.
+// IntProgress is a progress bar.
 type IntProgress struct{ *model }
 
 // NewIntProgress returns a bar from min to max.
@@ -21,10 +21,10 @@ func NewIntProgress(min, max, value int, options ...Option) *IntProgress {
 	return &IntProgress{m}
 }
 
-// Value is how far the bar is filled.
+// Value returns the current value of the bar.
 func (p *IntProgress) Value() int { return get[int](p.model, "value") }
 
-// SetValue fills the bar.
+// SetValue sets the current value of the bar.
 func (p *IntProgress) SetValue(value int) {
 	p.set("value", clamp(value, get[int](p.model, "min"), get[int](p.model, "max")))
 }
@@ -32,18 +32,18 @@ func (p *IntProgress) SetValue(value int) {
 // HTML is a text in HTML.
 type HTML struct{ *model }
 
-// NewHTML shows a text in HTML.
+// NewHTML returns a widget with an HTML text.
 func NewHTML(text string, options ...Option) *HTML {
 	return &HTML{newControl("HTML", "HTMLStyle", map[string]any{"value": text, "placeholder": ""}, options)}
 }
 
-// Value is the text.
+// Value returns the text.
 func (h *HTML) Value() string { return get[string](h.model, "value") }
 
-// SetValue shows another text.
+// SetValue replaces the text.
 func (h *HTML) SetValue(text string) { h.set("value", text) }
 
-// Escape makes HTML of a plain text.
+// Escape escapes plain text for HTML.
 func Escape(text string) string { return html.EscapeString(text) }
 
 // Box is a row or a column of widgets.
@@ -52,10 +52,10 @@ type Box struct {
 	children []Widget
 }
 
-// NewVBox returns widgets below each other.
+// NewVBox arranges widgets in a column.
 func NewVBox(children ...Widget) *Box { return newBox("VBox", children) }
 
-// NewHBox returns widgets beside each other.
+// NewHBox arranges widgets in a row.
 func NewHBox(children ...Widget) *Box { return newBox("HBox", children) }
 
 func newBox(name string, children []Widget) *Box {
@@ -68,7 +68,7 @@ func newBox(name string, children []Widget) *Box {
 	return &Box{m, children}
 }
 
-// String is the box in text: a child a line.
+// String returns the box as text with one child per line.
 func (b *Box) String() string {
 	lines := make([]string, len(b.children))
 	for i, c := range b.children {
@@ -82,5 +82,5 @@ func (b *Box) String() string {
 	return strings.Join(lines, separator)
 }
 
-// MIMEBundle shows the box.
+// MIMEBundle returns the view of the box and its text.
 func (b *Box) MIMEBundle() map[string]any { return withText(b.model, b.String()) }

@@ -19,7 +19,7 @@ var (
 	_ io.Writer         = (*widgets.Output)(nil)
 )
 
-// page is a front end: it keeps the states of the models as its JavaScript does.
+// page is a front end that keeps the states of the models like its JavaScript does.
 type page struct {
 	states map[string]map[string]any
 	echoes []string
@@ -59,7 +59,7 @@ func open(t *testing.T) *page {
 	return p
 }
 
-// moves is what a person does to a widget.
+// moves simulates what a user does with a widget.
 func moves(w widgets.Widget, key, value string) {
 	comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: w.ID(),
 		Data: json.RawMessage(fmt.Sprintf(`{"method":"update","state":{%q:%s},"buffer_paths":[]}`, key, value))})
@@ -113,8 +113,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// An option changes what a widget has, and gives it nothing that its model in the
-// front end has not.
+// An option changes only fields that the widget's model in the front end has.
 func TestOptions(t *testing.T) {
 	p := open(t)
 	for _, tt := range []struct {
@@ -139,7 +138,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// What a person does arrives; what no person can do is dropped.
+// Changes by a user arrive; impossible ones are dropped.
 func TestChanges(t *testing.T) {
 	p := open(t)
 	slider, float := widgets.NewIntSlider(0, 10, 5), widgets.NewFloatSlider(0, 1, 0)
@@ -229,7 +228,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// named is a function as a cell gives it, with the names of its parameters.
+// named is a function with its parameter names, as a cell passes it.
 type named struct{ function any }
 
 func (n named) Function() any            { return n.function }
@@ -286,7 +285,7 @@ func TestInteract(t *testing.T) {
 	}
 }
 
-// A page that is loaded again asks for all states at once.
+// A reloaded page requests all states at once.
 func TestRequestStates(t *testing.T) {
 	p := &replies{page: open(t)}
 	comm.SetHost(p)
@@ -309,7 +308,7 @@ func TestRequestStates(t *testing.T) {
 	}
 }
 
-// replies keeps the last message of the control comm.
+// replies records the last message of the control comm.
 type replies struct {
 	*page
 	last json.RawMessage

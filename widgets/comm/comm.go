@@ -9,16 +9,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// ErrNoFrontEnd is returned where there is no notebook to talk to.
+// ErrNoFrontEnd is returned if no notebook is connected.
 var ErrNoFrontEnd = errors.New("comm: no notebook is connected")
 
-// ErrClosed is returned for a comm that was closed, by either side.
-var ErrClosed = errors.New("comm: closed")
+// ErrClosed is returned for a comm that either side has closed.
+var ErrClosed = errors.New("comm: the comm is closed")
 
-// Kind says what a Message does.
+// Kind is the kind of a Message.
 type Kind string
 
-// The three messages.
+// The kinds of messages.
 const (
 	KindOpen    Kind = "open"
 	KindMessage Kind = "message"
@@ -35,13 +35,12 @@ type Message struct {
 	Buffers  [][]byte
 }
 
-// Host takes messages to the front end.
+// Host sends messages to the front end.
 type Host interface {
 	// Send sends a message.
 	Send(Message) error
-	// Guard makes a function that runs f as a part of the cell that calls Guard:
-	// what f prints belongs to it, and a panic of f is shown there. An interrupt
-	// ends f.
+	// Guard returns a function that runs f as part of the cell that called Guard: the output of
+	// f and a panic of f appear in that cell, and an interrupt stops f.
 	Guard(f func()) func()
 }
 
@@ -53,23 +52,21 @@ type Comm struct {
 	closed   bool
 	received func(Message)
 	ended    func(Message)
-	handling bool       // a handler of messages runs
-	slow     bool       // it has taken more than its turn
-	waiting  []delivery // behind it
+	handling bool       // a message handler is running
+	slow     bool       // it has exceeded the time limit
+	waiting  []delivery // messages waiting for it
 }
 
-// hub is what the two sides meet in: one for the process, as there is one front
-// end.
+// hub holds the host and the comms of the process. It is global because there is one front end.
 var hub struct {
 	sync.Mutex
 	host    Host
 	comms   map[string]*Comm
 	targets map[string]func(*Comm, Message)
-	turns   turns
+	queue   queue
 }
 
-// SetHost connects the process with a front end; nil disconnects it. It returns
-// the host that it replaces.
+// SetHost connects the process with a front end; nil disconnects it. It returns the previous host.
 func SetHost(h Host) (previous Host) {
 	hub.Lock()
 	defer hub.Unlock()
@@ -86,13 +83,13 @@ func host() Host {
 	return hub.host
 }
 
-// Open opens a comm to a target of the front end. Data and metadata are encoded
-// by encoding/json; metadata may be nil.
+// Open opens a comm to a target of the front end. Data and metadata are encoded with
+// encoding/json; metadata may be nil.
 func Open(target string, data, metadata any, buffers ...[]byte) (*Comm, error) {
 	return OpenID(uuid.NewString(), target, data, metadata, buffers...)
 }
 
-// OpenID is Open with an id that the caller has chosen, which must be unique.
+// OpenID is like Open with an id chosen by the caller, which must be unique.
 func OpenID(id, target string, data, metadata any, buffers ...[]byte) (*Comm, error) {
 	h := host()
 	if h == nil {
@@ -112,11 +109,11 @@ func OpenID(id, target string, data, metadata any, buffers ...[]byte) (*Comm, er
 
 func (m *Message) encode(data, metadata any) (err error) {
 	if m.Data, err = json.Marshal(data); err != nil {
-		return fmt.Errorf("comm: data has no JSON form: %w", err)
+		return fmt.Errorf("comm: encode data as JSON: %w", err)
 	}
 	if metadata != nil {
 		if m.Metadata, err = json.Marshal(metadata); err != nil {
-			return fmt.Errorf("comm: metadata has no JSON form: %w", err)
+			return fmt.Errorf("comm: encode metadata as JSON: %w", err)
 		}
 	}
 	return nil
@@ -142,10 +139,10 @@ func (c *Comm) forget() {
 	c.mu.Unlock()
 }
 
-// ID is the id of the comm.
+// ID returns the id of the comm.
 func (c *Comm) ID() string { return c.id }
 
-// Send sends a message to the object at the other end.
+// Send sends a message to the other side.
 func (c *Comm) Send(data any, buffers ...[]byte) error {
 	c.mu.Lock()
 	closed := c.closed
@@ -164,8 +161,8 @@ func (c *Comm) Send(data any, buffers ...[]byte) error {
 	return h.Send(m)
 }
 
-// OnMessage sets what is called for each message, as a part of the cell that
-// runs; nil drops them.
+// OnMessage sets the handler of messages, which runs as part of the running cell; nil drops
+// messages.
 func (c *Comm) OnMessage(f func(Message)) {
 	f = guarded(f)
 	c.mu.Lock()
@@ -173,7 +170,7 @@ func (c *Comm) OnMessage(f func(Message)) {
 	c.received = f
 }
 
-// OnClose sets what is called when the other side closes the comm.
+// OnClose sets the function that is called when the other side closes the comm.
 func (c *Comm) OnClose(f func(Message)) {
 	f = guarded(f)
 	c.mu.Lock()
@@ -181,7 +178,7 @@ func (c *Comm) OnClose(f func(Message)) {
 	c.ended = f
 }
 
-// guarded is Guard for a handler, which is never called twice at once.
+// guarded applies Guard to a handler that never runs twice at once.
 func guarded(f func(Message)) func(Message) {
 	if f == nil {
 		return nil
@@ -194,7 +191,7 @@ func guarded(f func(Message)) func(Message) {
 	}
 }
 
-// Close closes the comm. Closing it twice is fine.
+// Close closes the comm. It may be called more than once.
 func (c *Comm) Close() error {
 	c.mu.Lock()
 	closed := c.closed
@@ -210,9 +207,9 @@ func (c *Comm) Close() error {
 	return h.Send(Message{Kind: KindClose, ID: c.id, Data: json.RawMessage("{}")})
 }
 
-// Register names a target: opened is called for each comm that the front end
-// opens to it, with its first message. It may set handlers and send. A second
-// call replaces the first; nil removes the target.
+// Register registers a target: opened is called with the first message of each comm that the
+// front end opens to it. It may set handlers and send messages. A second call replaces the
+// first; nil removes the target.
 func Register(target string, opened func(*Comm, Message)) {
 	hub.Lock()
 	defer hub.Unlock()
@@ -226,10 +223,9 @@ func Register(target string, opened func(*Comm, Message)) {
 	hub.targets[target] = opened
 }
 
-// Deliver hands over a message of the front end and returns when it has been
-// handled, or when the handler has taken too long to wait for it. It is for the
-// host. The result is false for a message that opens a comm to a target that
-// nobody has registered.
+// Deliver delivers a message from the front end. It returns when the message has been handled,
+// or when the handler has exceeded its time limit. It is called by the host. The result is
+// false for a message that opens a comm to an unregistered target.
 func Deliver(m Message) (known bool) {
 	hub.Lock()
 	c, opened := hub.comms[m.ID], hub.targets[m.Target]
@@ -240,7 +236,7 @@ func Deliver(m Message) (known bool) {
 			return false
 		}
 		c := add(m.ID)
-		hub.turns.run(func() { opened(c, m) })
+		hub.queue.run(func() { opened(c, m) })
 	case KindMessage:
 		if c != nil {
 			c.deliver(m)
@@ -251,7 +247,7 @@ func Deliver(m Message) (known bool) {
 		}
 		c.forget()
 		if f := c.handler(func(c *Comm) func(Message) { return c.ended }); f != nil {
-			hub.turns.run(func() { f(m) })
+			hub.queue.run(func() { f(m) })
 		}
 	}
 	return true
@@ -263,8 +259,8 @@ func (c *Comm) handler(which func(*Comm) func(Message)) func(Message) {
 	return which(c)
 }
 
-// Guard makes a function that runs f as a part of the cell that calls Guard, so
-// that it can be called later, by a handler.
+// Guard returns a function that runs f as part of the cell that called Guard, for a handler to
+// call later.
 func Guard(f func()) func() {
 	if h := host(); h != nil {
 		return h.Guard(f)

@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// frontEnd keeps what is sent to it.
+// frontEnd records what is sent to it.
 type frontEnd struct{ got []comm.Message }
 
 func (f *frontEnd) Send(m comm.Message) error { f.got = append(f.got, m); return nil }
@@ -93,7 +93,7 @@ func TestWithoutFrontEnd(t *testing.T) {
 	}
 }
 
-// A handler without an end keeps the others waiting for a moment, once.
+// A handler that never returns keeps others waiting for a moment, once.
 func TestEndlessHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connect(t)
@@ -138,7 +138,7 @@ func TestEndlessHandler(t *testing.T) {
 	})
 }
 
-// What waits for a handler that does not end is bounded, and the newest stays.
+// The messages that wait for a blocked handler are limited, and the newest remain.
 func TestFloodOfAStuckHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connect(t)

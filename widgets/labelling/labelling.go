@@ -1,10 +1,9 @@
-// Package labelling asks a person in a notebook for labels, with a button for each
-// class.
+// Package labelling asks a user of the notebook for labels, with a button for each class.
 //
 //	err := active.Ask(ctx, pool, pick, labelling.Buttons())
 //
-// It needs a front end that shows widgets and a person before it. Elsewhere
-// active.Prompt reads what is typed, and active.Oracle answers by itself.
+// It needs a front end that supports widgets. Without one, active.Prompt reads typed answers,
+// and active.Oracle answers from known labels.
 package labelling
 
 import (
@@ -18,12 +17,12 @@ import (
 	"github.com/quernlab/quern/widgets"
 )
 
-// Panel is a picture, and below it a button for each class, one to skip it and one
-// to end. It is an active.Asker. A Panel is for one call of active.Ask.
+// Panel shows an image with a button for each class below it, and buttons to skip it and to
+// stop. It implements active.Asker. A Panel is for one call of active.Ask.
 type Panel struct {
 	now func() time.Time
 
-	picture *widgets.Output
+	image   *widgets.Output
 	text    *widgets.HTML
 	classes []*widgets.Button
 	skip    *widgets.Button
@@ -32,11 +31,11 @@ type Panel struct {
 
 	mu     sync.Mutex
 	asked  time.Time
-	waits  bool // for an answer
+	open   bool // a question is open
 	answer chan answer
 }
 
-// answer is what a click says.
+// answer is the meaning of a click.
 type answer struct {
 	class int
 	err   error
@@ -44,29 +43,29 @@ type answer struct {
 
 var _ active.Asker = (*Panel)(nil)
 
-// Buttons makes a panel, which appears with its first question.
+// Buttons returns a panel, which is displayed with its first question.
 func Buttons() *Panel { return &Panel{now: time.Now, answer: make(chan answer, 1)} }
 
 const (
-	// rowOfButtons is the number of buttons side by side.
-	rowOfButtons = 10
-	// tooSoon is how long after a question clicks are not taken: the second click
-	// of a double click is about the picture before.
-	tooSoon = 250 * time.Millisecond
+	// buttonsPerRow is the number of buttons side by side.
+	buttonsPerRow = 10
+	// doubleClickTime is how long clicks are ignored after a new question: the second click of
+	// a double click was meant for the previous image.
+	doubleClickTime = 250 * time.Millisecond
 )
 
-// Ask shows a question and waits for a click, or for the end of ctx.
+// Ask shows a question and waits for a click or until ctx is done.
 func (p *Panel) Ask(ctx context.Context, q *active.Question) (class int, err error) {
 	if p.box == nil {
 		p.build(q.Classes)
-		p.picture.Set(q.Show())
+		p.image.Set(q.Show())
 		display.Show(p.box)
 	} else {
-		p.picture.Set(q.Show())
+		p.image.Set(q.Show())
 	}
 	p.text.SetValue(fmt.Sprintf("Question %d of %d: which class is this?", q.Number, q.Total))
 	p.mu.Lock()
-	p.asked, p.waits = p.now(), true
+	p.asked, p.open = p.now(), true
 	p.mu.Unlock()
 	select {
 	case a := <-p.answer:
@@ -84,16 +83,16 @@ func (p *Panel) Ask(ctx context.Context, q *active.Question) (class int, err err
 	return class, err
 }
 
-// build makes the widgets.
+// build creates the widgets.
 func (p *Panel) build(classes []string) {
-	p.picture, p.text = widgets.NewOutput(), widgets.NewHTML("")
-	column := []widgets.Widget{p.text, p.picture}
+	p.image, p.text = widgets.NewOutput(), widgets.NewHTML("")
+	column := []widgets.Widget{p.text, p.image}
 	var row []widgets.Widget
 	for k, name := range classes {
 		b := widgets.NewButton(name, widgets.Width("auto"))
 		b.OnClick(func() { p.clicked(answer{class: k}) })
 		p.classes = append(p.classes, b)
-		if row = append(row, b); len(row) == rowOfButtons {
+		if row = append(row, b); len(row) == buttonsPerRow {
 			column, row = append(column, widgets.NewHBox(row...)), nil
 		}
 	}
@@ -106,22 +105,22 @@ func (p *Panel) build(classes []string) {
 	p.box = widgets.NewVBox(append(column, widgets.NewHBox(p.skip, p.end))...)
 }
 
-// clicked takes the first click of a question, unless it comes too soon.
+// clicked accepts the first click of a question, unless it comes too early.
 func (p *Panel) clicked(a answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.waits || p.now().Sub(p.asked) < tooSoon {
+	if !p.open || p.now().Sub(p.asked) < doubleClickTime {
 		return
 	}
-	p.waits = false
-	p.answer <- a // there is room: one question, one answer
+	p.open = false
+	p.answer <- a // does not block: there is one answer per question
 }
 
-// close says how the questions ended, in place of the picture.
+// close replaces the image by a text that says how the questions ended.
 func (p *Panel) close(text string) {
 	p.mu.Lock()
-	p.waits = false
+	p.open = false
 	p.mu.Unlock()
-	p.picture.Clear()
+	p.image.Clear()
 	p.text.SetValue(widgets.Escape(text))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// page is a front end that takes everything.
+// page is a front end that accepts everything.
 type page struct{}
 
 func (page) Send(comm.Message) error { return nil }
@@ -25,8 +25,8 @@ func click(b *widgets.Button) {
 	comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: b.ID(), Data: json.RawMessage(`{"method":"custom","content":{"event":"click"}}`)})
 }
 
-// person is a pool and a panel whose clock the test moves; each text that the panel
-// shows about a question comes from asked.
+// person returns a pool and a panel with a clock controlled by the test; asked receives each
+// text that the panel shows about a question.
 func person(t *testing.T) (*active.Pool, *Panel, *time.Time, chan string) {
 	t.Helper()
 	previous := comm.SetHost(page{})
@@ -53,7 +53,7 @@ func TestButtons(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- active.Ask(t.Context(), pool, []int{3, 1, 2, 0}, panel) }()
 
-	// settled waits for the question and lets its first moment pass.
+	// settled waits for the question and lets the time of double clicks pass.
 	settled := func() {
 		t.Helper()
 		<-asked
@@ -68,7 +68,7 @@ func TestButtons(t *testing.T) {
 	settled()
 	clicks(panel.classes[2])
 	<-asked                 // the next question
-	click(panel.classes[2]) // too soon: the second of a double click
+	click(panel.classes[2]) // too early: the second click of a double click
 	<-asked
 	panel.mu.Lock()
 	*clock = clock.Add(time.Second)
@@ -81,7 +81,7 @@ func TestButtons(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	click(panel.classes[1]) // nobody asks
+	click(panel.classes[1]) // no open question
 	for i, want := range []int{-1, -1, 0, 2} {
 		if label, ok := pool.Known(i); ok != (want >= 0) || ok && label != want {
 			t.Errorf("example %d: %d, %v; want %d", i, label, ok, want)

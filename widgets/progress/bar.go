@@ -8,41 +8,41 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// between is the least time between two pictures of a bar: front ends cut off
-// what changes too often.
-const between = 100 * time.Millisecond
+// minInterval is the shortest time between two updates of a bar: front ends drop output that
+// changes too often.
+const minInterval = 100 * time.Millisecond
 
-// Bar is one bar. Its methods may be called from any goroutine.
+// Bar is a progress bar. Its methods may be called from any goroutine.
 type Bar struct {
-	total int
-	now   func() time.Time
-	begun time.Time
+	total   int
+	now     func() time.Time
+	started time.Time
 
 	mu     sync.Mutex
 	done   int
 	label  string
 	handle *display.Handle
-	shown  time.Time // when it was shown last
+	shown  time.Time // time of the last update
 	ended  bool
 }
 
-// NewBar shows a bar for a number of steps; 0 is an unknown number.
+// NewBar displays a bar for a number of steps; 0 means unknown.
 func NewBar(total int, label string) *Bar { return newBar(total, label, time.Now) }
 
 func newBar(total int, label string, now func() time.Time) *Bar {
-	b := &Bar{total: max(total, 0), now: now, begun: now(), label: label}
+	b := &Bar{total: max(total, 0), now: now, started: now(), label: label}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.show()
 	return b
 }
 
-// Add tells that n more steps are done.
+// Add records that n more steps are done.
 func (b *Bar) Add(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done += n
-	if !b.ended && b.now().Sub(b.shown) >= between {
+	if !b.ended && b.now().Sub(b.shown) >= minInterval {
 		b.show()
 	}
 }
@@ -52,12 +52,12 @@ func (b *Bar) SetLabel(label string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.label = label
-	if b.now().Sub(b.shown) >= between {
+	if b.now().Sub(b.shown) >= minInterval {
 		b.show()
 	}
 }
 
-// End shows the last state. Ending a bar twice is fine.
+// End displays the final state. It may be called more than once.
 func (b *Bar) End() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,19 +67,19 @@ func (b *Bar) End() {
 	}
 }
 
-// show shows the bar as it is. The lock is held.
+// show displays the current state. The lock is held.
 func (b *Bar) show() {
 	b.shown = b.now()
 	if b.handle == nil {
-		b.handle = display.Show(picture(b))
+		b.handle = display.Show(progressOf(b))
 	} else {
-		b.handle.Update(picture(b))
+		b.handle.Update(progressOf(b))
 	}
 }
 
-// picture is the progress of a bar whose lock is held.
-func picture(b *Bar) display.Progress {
-	p := display.Progress{Label: b.label, Done: float64(b.done), Total: float64(b.total), Passed: b.shown.Sub(b.begun), Ended: b.ended}
+// progressOf returns the progress of a bar whose lock is held.
+func progressOf(b *Bar) display.Progress {
+	p := display.Progress{Label: b.label, Done: float64(b.done), Total: float64(b.total), Passed: b.shown.Sub(b.started), Ended: b.ended}
 	if seconds := p.Passed.Seconds(); seconds > 0 && b.done > 0 {
 		p.Note = fmt.Sprintf("%.3g/s", float64(b.done)/seconds)
 	}

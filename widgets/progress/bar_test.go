@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// shown collects the pictures of the bars.
+// shown collects the messages of the bars.
 func shown(t *testing.T) *[]display.Message {
 	var got []display.Message
 	previous := display.SetSink(display.SinkFunc(func(m display.Message) { got = append(got, m) }))
@@ -66,6 +66,6 @@ func TestLoops(t *testing.T) {
 		}
 	}
 	if n := len(*got); n < 10 || n > 100 {
-		t.Errorf("%d pictures", n)
+		t.Errorf("%d updates", n)
 	}
 }

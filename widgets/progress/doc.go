@@ -1,10 +1,9 @@
-// Package progress shows how far a loop has come:
+// Package progress displays the progress of a loop:
 //
 //	for x := range progress.Each(xs) { … }
 //	for i := range progress.Range(1000) { … }
 //
-// There is a bar on the page that changes in place, with the count, the time
-// that has passed and the time that is left; a plain program prints a line now
-// and then. The bar stays in the saved notebook and needs no widgets. A loop
-// that ends early leaves the bar where it came to.
+// The bar is updated in place, with the step count, the elapsed and the remaining time; a plain
+// program prints a line from time to time. The bar stays in the saved notebook and does not
+// need ipywidgets. A loop that ends early leaves the bar at its last state.
 package progress

@@ -2,7 +2,7 @@ package progress
 
 import "iter"
 
-// Each gives the elements of a list and shows a bar.
+// Each iterates over the elements of a list and displays a bar.
 func Each[S ~[]E, E any](list S) iter.Seq[E] {
 	return func(yield func(E) bool) {
 		bar := NewBar(len(list), "")
@@ -16,7 +16,7 @@ func Each[S ~[]E, E any](list S) iter.Seq[E] {
 	}
 }
 
-// Seq gives the values of a sequence and shows how many there were.
+// Seq iterates over a sequence and displays how many values there were.
 func Seq[E any](values iter.Seq[E]) iter.Seq[E] {
 	return func(yield func(E) bool) {
 		bar := NewBar(0, "")

@@ -2,7 +2,7 @@ package progress
 
 import "iter"
 
-// Range gives the numbers from 0 to n-1 and shows a bar.
+// Range iterates over the numbers from 0 to n-1 and displays a bar.
 func Range(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		bar := NewBar(n, "")

@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// patience is how long a handler may keep others waiting. Most take no time;
-// one that takes more, or has no end, goes on beside them.
-const patience = time.Second
+// handlerTimeout is how long a handler may keep others waiting. Most return immediately; one
+// that takes longer, or never returns, then runs concurrently with the others.
+const handlerTimeout = time.Second
 
-// maxWaiting bounds the messages that wait for the handler of one comm. A slider
-// that is dragged sends many, of which the last counts.
+// maxWaiting limits the messages that wait for the handler of one comm. Dragging a slider sends
+// many, of which the last one counts.
 const maxWaiting = 256
 
-// turns lets handlers run one at a time, in the order in which they come.
-type turns struct {
+// queue runs handlers one at a time, in the order in which they arrive.
+type queue struct {
 	mu   sync.Mutex
-	last chan struct{} // closed when the last one has had its turn; nil when nobody has it
+	last chan struct{} // closed when the last handler has finished; nil if none is running
 }
 
-// run runs f in its turn. It returns when f has, or has taken too long.
-func (t *turns) run(f func()) {
+// run runs f after the handlers before it. It returns when f has returned or exceeded the time
+// limit.
+func (t *queue) run(f func()) {
 	mine := make(chan struct{})
 	t.mu.Lock()
 	before := t.last
@@ -45,9 +46,9 @@ func (t *turns) run(f func()) {
 	await(done)
 }
 
-// await waits for the end of something, but not for ever.
+// await waits for done, but not longer than the time limit.
 func await(done <-chan struct{}) {
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(handlerTimeout)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -58,11 +59,11 @@ func await(done <-chan struct{}) {
 // delivery is a message on its way to a handler.
 type delivery struct {
 	message Message
-	done    chan struct{} // closed when it has been handled, or dropped
+	done    chan struct{} // closed when it has been handled or dropped
 }
 
-// deliver hands a message to the handler of c, behind those that came before.
-// It returns when it has been handled; sooner where the handler takes too long.
+// deliver passes a message to the handler of c, after earlier messages. It returns when the
+// message has been handled, or earlier if the handler exceeds the time limit.
 func (c *Comm) deliver(m Message) {
 	d := delivery{m, make(chan struct{})}
 	c.mu.Lock()
@@ -81,13 +82,13 @@ func (c *Comm) deliver(m Message) {
 	}
 	c.handling = true
 	c.mu.Unlock()
-	hub.turns.run(func() { c.handle(d) })
+	hub.queue.run(func() { c.handle(d) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.slow = c.handling
 }
 
-// handle calls the handler for a message and for those that come meanwhile.
+// handle calls the handler for a message and for those that arrive meanwhile.
 func (c *Comm) handle(d delivery) {
 	for {
 		if f := c.handler(func(c *Comm) func(Message) { return c.received }); f != nil {
