@@ -1,8 +1,8 @@
 package plots
 
-// Areas draws series on top of each other, the first at the bottom: the parts of
-// memory over time, for instance. All series have the X of the first, value by
-// value; a value that is missing, negative or cannot be drawn counts as 0.
+// Areas draws a stacked area chart, with the first series at the bottom: the parts of memory
+// over time, for instance. All series use the X of the first one, index by index. A value that
+// is missing, negative or not drawable counts as 0.
 func Areas(title string, series ...Series) *Figure {
 	return newFigure(title, areas{copied(series)})
 }
@@ -11,7 +11,7 @@ type areas struct{ series []named }
 
 func (areas) size() (width, height float64) { return 760, 240 }
 
-func (k areas) sections(l look) []section {
+func (k areas) sections(l settings) []section {
 	var x, y limits
 	y.add(0)
 	var below []point
@@ -59,7 +59,7 @@ func (k areas) sections(l look) []section {
 	if len(below) > 0 {
 		subtitle = "at most " + value(y.hi)
 	} else {
-		nothing(p, "no data")
+		showEmpty(p, "no data")
 	}
 	return l.onePanel(p, subtitle, legend)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// awkward is data that are hard to draw.
+// awkward is data that are difficult to draw.
 var awkward = map[string][]float64{
 	"nil":             nil,
 	"empty":           {},
@@ -33,7 +33,7 @@ var awkward = map[string][]float64{
 	"two":             {0, 1},
 }
 
-// figuresOf is a figure of each kind from the same numbers.
+// figuresOf returns a figure of each kind with the same data.
 func figuresOf(y []float64) map[string]*Figure {
 	names := make([]string, len(y))
 	counts := make([][]int, 0)
@@ -77,14 +77,14 @@ func TestAwkwardNumbers(t *testing.T) {
 				f.Size(120, 80)
 				saneSVG(t, f)
 				if kind == "line" || kind == "training log" {
-					sane(t, f) // the PNG too, of what draws most kinds of marks
+					sane(t, f) // also the PNG, for the kinds with the most marks
 				}
 			})
 		}
 	}
 }
 
-// What a figure says about bad numbers must be true.
+// Figures must report values that are not drawable correctly.
 func TestCounts(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	tests := []struct {
@@ -128,8 +128,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// FuzzFigures draws each kind of figure from any numbers. It fails by a panic,
-// by taking for ever, or by a position that is no number.
+// FuzzFigures draws each kind of figure with arbitrary numbers. It fails on a panic,
+// by not terminating, or by a position that is not a number.
 func FuzzFigures(f *testing.F) {
 	for _, y := range awkward {
 		var b []byte

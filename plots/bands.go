@@ -1,16 +1,15 @@
 package plots
 
-// Band is a line with a range around it: the mean of several runs and their
-// spread, for instance. Low and High belong to the X of the series, value by
-// value; where one of them is missing or cannot be drawn there is no range.
+// Band is a line with a range around it, such as the mean of several runs and their spread. Low
+// and High have one value for each X of the series. Where one of them is missing or not
+// drawable, no range is drawn.
 type Band struct {
 	Series
 	Low, High []float64
 }
 
-// Bands draws lines within their ranges, each line with a dot at every value.
-// Values that are NaN, infinite or beyond ±1e300 interrupt the line and are
-// marked in red.
+// Bands draws lines with their ranges, and a dot at every value. A value that is NaN, infinite
+// or beyond ±1e300 interrupts the line and is marked in red.
 func Bands(title string, bands ...Band) *Figure {
 	k := make(banded, len(bands))
 	for i, b := range bands {
@@ -32,7 +31,7 @@ type bandSeries struct {
 
 func (banded) size() (width, height float64) { return defaultWidth, defaultHeight }
 
-func (k banded) sections(l look) []section {
+func (k banded) sections(l settings) []section {
 	var x, y limits
 	n, steps := 0, true
 	for _, s := range k {
@@ -53,7 +52,7 @@ func (k banded) sections(l look) []section {
 			if len(run) == 1 {
 				opacity = opacityRange // a bar
 			}
-			p.Add(band{run, at(hue(i), opacity)}) // all below the lines
+			p.Add(band{run, at(hue(i), opacity)}) // below all lines
 		}
 	}
 	var bad []point
@@ -61,8 +60,8 @@ func (k banded) sections(l look) []section {
 	for i, s := range k {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(series(i, l.held(reduce(part, x.lo, x.hi, l.logX))))
-			if len(part) <= eachDot && !l.stepped {
+			p.Add(series(i, l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
+			if len(part) <= maxDotsPerLine && !l.stepped {
 				p.Add(spots{part, 1.8, hue(i)})
 			}
 		}
@@ -71,18 +70,18 @@ func (k banded) sections(l look) []section {
 			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i)})
 		}
 	}
-	p.Add(lost{bad})
+	p.Add(undrawable{bad})
 	if !y.some {
-		nothing(p, "no data")
+		showEmpty(p, "no data")
 	}
-	return l.onePanel(p, described(n, len(bad), y), append(legend, notDrawn(bad)...))
+	return l.onePanel(p, describeRange(n, len(bad), y), append(legend, notDrawn(bad)...))
 }
 
-// eachDot is the number of values up to which each has a dot.
-const eachDot = 60
+// maxDotsPerLine is the number of values up to which a line has a dot at each value.
+const maxDotsPerLine = 60
 
-// ranges are those of the points that have one, in unbroken runs.
-func (s bandSeries) ranges(l look) (all [][]interval) {
+// ranges returns the ranges of the points that have one, in unbroken runs.
+func (s bandSeries) ranges(l settings) (all [][]interval) {
 	var run []interval
 	flush := func() {
 		if len(run) > 0 {

@@ -13,7 +13,7 @@ func TestBands(t *testing.T) {
 	).XLabel("labels").YLabel("accuracy"))
 }
 
-// Whatever is missing, the figure stands.
+// The figure is drawn whatever is missing.
 func TestBandsOfBadNumbers(t *testing.T) {
 	for name, f := range map[string]*Figure{
 		"none":      Bands("none"),

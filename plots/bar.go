@@ -7,15 +7,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Bar draws a horizontal bar for each name, in the order given, with its value
-// at its end: the accuracy of each class, for instance. A value that cannot be
-// drawn has its number in red instead of a bar, and a name without a value
-// counts as NaN.
+// Bar draws a horizontal bar for each name, in the order given, with the value at its end: the
+// accuracy of each class, for instance. For a value that is not drawable it writes the number
+// in red instead of a bar. A name without a value counts as NaN.
 func Bar(title string, names []string, values []float64) *Figure {
 	return newFigure(title, barsOf(names, values))
 }
 
-// barsOf gives each name its value.
+// barsOf pairs names with values.
 func barsOf(names []string, values []float64) bars {
 	k := bars{}
 	for i := range max(len(names), len(values)) {
@@ -35,21 +34,21 @@ type bars []bar
 
 type bar struct {
 	name  string
-	from  float64 // where it begins
-	value float64 // where it ends
+	from  float64 // where the bar begins
+	value float64 // where the bar ends
 	hue   int
 }
 
-// barHeight is that of one bar with the space around it, in CSS pixels.
+// barHeight is the height of one bar including the space around it, in CSS pixels.
 const barHeight = 22
 
 func (k bars) size() (width, height float64) {
 	return 560, 60 + barHeight*float64(min(max(len(k), 2), 150))
 }
 
-func (k bars) sections(l look) []section {
+func (k bars) sections(l settings) []section {
 	var x limits
-	x.add(0) // bars begin there
+	x.add(0) // bars begin at 0
 	drawn := 0
 	lowest, highest := -1, -1
 	for i, b := range k {
@@ -83,10 +82,10 @@ func (k bars) sections(l look) []section {
 	}}
 }
 
-// quoted is a name in a sentence.
+// quoted returns name in quotation marks.
 func quoted(name string) string { return "“" + name + "”" }
 
-// writer writes the values: as whole numbers when all are.
+// writer returns the format of the values: whole numbers if all values are whole.
 func (k bars) writer() func(float64) string {
 	for _, b := range k {
 		if !isWhole(b.value) {
@@ -116,19 +115,19 @@ func (k bars) draw(c draw.Canvas, x limits) {
 	}
 	c.Max.Y -= 6
 	from, to := c.Min.X+nameWidth+6+left, max(c.Max.X-right, c.Min.X+nameWidth+6+left+1)
-	place := func(v float64) vg.Length {
+	toCanvas := func(v float64) vg.Length {
 		return from + vg.Length(v/(x.hi-x.lo)-x.lo/(x.hi-x.lo))*(to-from)
 	}
-	zero := place(0)
+	zero := toCanvas(0)
 	step := (c.Max.Y - c.Min.Y) / vg.Length(len(k))
 	thick := min(step*.72, 16)
 	for i, b := range k {
 		middle := c.Max.Y - step*(vg.Length(i)+.5)
 		c.FillText(names, vg.Point{X: c.Min.X + nameWidth, Y: middle}, fitted(names, b.name, nameWidth+.1))
-		begin := place(b.from)
+		begin := toCanvas(b.from)
 		style, end := numbers, begin
 		if drawable(b.value, false) {
-			end = place(b.value)
+			end = toCanvas(b.value)
 			c.FillPolygon(hue(b.hue), rectangle(min(begin, end), middle-thick/2, max(begin-end, end-begin), thick))
 		} else {
 			style.Color = wrong

@@ -2,11 +2,11 @@ package plots
 
 import "strconv"
 
-// Confusion draws how often each class was taken for each: counts[i][j] is the
-// number of examples of class i that the model called class j. Cells are in
-// percent of their row, so that rare classes read like frequent ones.
+// Confusion draws a confusion matrix: counts[i][j] is the number of examples of class i that
+// the model predicted as class j. Cells show percentages of their row, so that rare and
+// frequent classes can be compared.
 //
-// Cells that counts do not have are 0, and so are negative ones.
+// Cells missing from counts, and negative counts, count as 0.
 func Confusion(title string, classes []string, counts [][]int) *Figure {
 	n := max(len(classes), len(counts))
 	for _, row := range counts {
@@ -42,10 +42,10 @@ func (k confusion) size() (width, height float64) {
 	return k.matrix(nil).size(min(max(side*n, 200), 900)/n, 620)
 }
 
-// manyClasses is the number of classes from which cells are small.
+// manyClasses is the number of classes above which cells are small.
 const manyClasses = 20
 
-// matrix is the figure without what its cells show.
+// matrix returns the body of the figure with the given cells.
 func (k confusion) matrix(cell func(i, j int) cell) matrix {
 	m := matrix{
 		rows: len(k.counts), columns: len(k.counts),
@@ -59,10 +59,10 @@ func (k confusion) matrix(cell func(i, j int) cell) matrix {
 	return m
 }
 
-// groundOpacity is that of a cell without examples.
+// groundOpacity is the opacity of a cell without examples.
 const groundOpacity = .05
 
-func (k confusion) sections(l look) []section {
+func (k confusion) sections(l settings) []section {
 	var hits, total float64
 	sums := make([]float64, len(k.counts))
 	var worst, from, to = 0.0, 0, 0
@@ -99,12 +99,12 @@ func (k confusion) sections(l look) []section {
 	}}
 }
 
-// cell is one that holds a part of its row.
-func (k confusion) cell(part float64, words string) cell {
-	c := cell{at(hue(0), groundOpacity+(1-groundOpacity)*part), words, inkOver(hue(0), part)}
-	if part < .005 { // written as 0
+// cell returns a cell with a fraction of its row.
+func (k confusion) cell(part float64, label string) cell {
+	c := cell{at(hue(0), groundOpacity+(1-groundOpacity)*part), label, inkOver(hue(0), part)}
+	if part < .005 { // shown as 0
 		c.ink = inkAxis
-		if len(k.classes) > manyClasses { // thousands of zeros would hide the rest
+		if len(k.classes) > manyClasses { // thousands of zeros would hide the other numbers
 			return cell{}
 		}
 	}

@@ -8,51 +8,50 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// DeviceData is how a device was used over time. All slices belong to Seconds,
-// value by value, and may be nil; NaN is a value that was not measured. They
-// are read while [DeviceUse] runs and not later.
+// DeviceData holds measurements of one device over time. Each slice has one value for each
+// entry of Seconds, or is nil; NaN means not measured. [DeviceUse] reads the slices before it
+// returns.
 type DeviceData struct {
 	Name     string    // of the device, such as "NVIDIA H200"; "Device" when empty
 	BusyName string    // "busy" when empty
 	Seconds  []float64 // since the beginning, ascending
 
 	Busy        []float64 // percent, from 0 to 100
-	ProcessBusy []float64 // the part of Busy that this process had
-	SMs         []float64 // of the multiprocessors, that worked
-	TensorCores []float64 // of the time that they worked
+	ProcessBusy []float64 // the part of Busy due to this process
+	SMs         []float64 // percent of the SMs that were active
+	TensorCores []float64 // percent of the time that the tensor cores were active
 
-	Memory      []float64 // bytes used
+	Memory      []float64 // bytes in use
 	ProcessMem  []float64 // bytes of this process
-	MemoryTotal float64   // bytes there are; 0 when not known
+	MemoryTotal float64   // bytes of the device; 0 if unknown
 
 	Watts      []float64
-	WattsLimit float64 // 0 when not known
+	WattsLimit float64 // 0 if unknown
 
-	// Joules is the energy used in all, 0 when not known. It is then estimated
-	// from the watts, and marked as such.
+	// Joules is the total energy. If it is 0, the energy is estimated from Watts and shown with
+	// the word "about".
 	Joules float64
 
-	// Epochs is the seconds at which epochs of training began, and at last the
-	// one at which the last ended.
+	// Epochs holds the times in seconds at which the training epochs began, followed by the
+	// time at which the last one ended.
 	Epochs []float64
 
-	// Slowed says what kept the clock down, such as "slowed by the power limit 40 % of
-	// the time"; empty if nothing did.
+	// Slowed says what reduced the clock, such as "slowed by the power limit 40 % of the time".
+	// It is empty if nothing did.
 	Slowed string
 
-	// Others are further devices that work together with this one, as those of other
-	// ranks do. Their busy time, memory and power are lines beside its own; their
-	// energy is added to its.
+	// Others are further devices that work together with this one, such as those of other
+	// ranks. Their busy time, memory and power are drawn as lines of their own, and their
+	// energy is added to the total.
 	Others []DeviceData
 }
 
-// DeviceUse draws how busy a device was, its memory and its power, below each
-// other over one time axis. A quantity without a single value is left out. Of
-// several devices there is a line each.
+// DeviceUse draws the busy time, the memory and the power of a device in panels below each
+// other, with one time axis. A quantity without any value is left out. With several devices
+// there is a line for each.
 //
-// Many values are drawn as the mean of short intervals within a band from
-// their minimum to their maximum. Epochs are faint stripes, limits dashed
-// lines.
+// Long series are drawn as the mean of short intervals, within a band from their minimum to
+// their maximum. Epochs are faint stripes, limits are dashed lines.
 func DeviceUse(d DeviceData) *Figure {
 	if d.Name == "" {
 		d.Name = "Device"
@@ -92,11 +91,11 @@ func DeviceUse(d DeviceData) *Figure {
 	return newFigure(d.Name, k)
 }
 
-// otherHues are those of the other devices: first those that the first device does not have,
-// and none of its three panels.
+// otherHues are the hues of the other devices: first those that the first device does not use,
+// and none that its three panels use.
 var otherHues = [...]int{5, 6, 7, 8, 9, 3, 4}
 
-// over is values over the seconds, in a unit.
+// over returns values against d.Seconds, divided by unit.
 func (d DeviceData) over(values []float64, unit float64) []point {
 	if len(values) == 0 {
 		return nil
@@ -111,7 +110,7 @@ func (d DeviceData) over(values []float64, unit float64) []point {
 	return points
 }
 
-// add puts a further line into a quantity, if it has a single value.
+// add adds another line to a quantity if at least one of its values is drawable.
 func (q *quantity) add(name string, points []point, colour int, dashed bool) {
 	var x, y limits
 	if ranges(&x, &y, points, false, false); y.some {
@@ -119,8 +118,8 @@ func (q *quantity) add(name string, points []point, colour int, dashed bool) {
 	}
 }
 
-// memoryUnit is the unit in which the memory has at most three digits before
-// the point.
+// memoryUnit returns the unit in which the largest memory value has at most three digits before
+// the decimal point.
 func memoryUnit(d DeviceData) (size float64, name string) {
 	most := 0.0
 	for _, one := range append([]DeviceData{d}, d.Others...) {
@@ -148,20 +147,20 @@ type deviceUse struct {
 	names      []string // of the devices
 }
 
-// quantity is one panel.
+// quantity is what one panel shows.
 type quantity struct {
 	label   string
 	mean    []point
 	further []furtherLine
-	top     float64 // of the axis; 0 leaves it to the data
-	limit   float64 // 0 or NaN when not known
+	top     float64 // of the axis; 0: from the data
+	limit   float64 // 0 or NaN if unknown
 	unit    string
-	total   bool // the limit is all there is, not where slowing begins
+	total   bool // the limit is a capacity, not the start of throttling
 	percent bool
 	hue     int
 }
 
-// furtherLine is a part of a quantity, or that of another device.
+// furtherLine is a part of a quantity, or the same quantity of another device.
 type furtherLine struct {
 	name   string
 	points []point
@@ -169,7 +168,7 @@ type furtherLine struct {
 	dashed bool
 }
 
-// range of what can be drawn in a quantity, and whether there is anything.
+// limits returns the ranges of the drawable values; y.some is false if there are none.
 func (q quantity) limits() (x, y limits) {
 	ranges(&x, &y, q.mean, false, false)
 	for _, f := range q.further {
@@ -189,12 +188,13 @@ func (k deviceUse) measured() []quantity {
 }
 
 const (
-	headHeight  = 58  // of a device figure's header and border, in CSS pixels
-	legendRow   = 17  // of its legend, if any
-	panelHeight = 108 // of each of its panels
+	headHeight  = 58  // height of the header and border of a device figure, in CSS pixels
+	legendRow   = 17  // height of its legend, if any
+	panelHeight = 108 // height of each panel
 )
 
-// maxStripes is the number of epochs up to which each can be seen.
+// maxStripes is the largest number of epochs that are drawn as stripes; more could not be told
+// apart.
 const maxStripes = 100
 
 func (k deviceUse) size() (width, height float64) {
@@ -205,8 +205,8 @@ func (k deviceUse) size() (width, height float64) {
 	return defaultWidth, height
 }
 
-// legend names the lines of all panels, each name once; nil where each panel has one
-// line.
+// legend returns an entry for each line of any panel, each name once, or nil if every panel has
+// a single line.
 func (k deviceUse) legend() []entry {
 	var all []entry
 	for _, q := range k.measured() {
@@ -230,9 +230,9 @@ func (k deviceUse) legend() []entry {
 	return append([]entry{first}, all...)
 }
 
-func (k deviceUse) sections(l look) []section {
+func (k deviceUse) sections(l settings) []section {
 	quantities := k.measured()
-	s := section{title: l.title, subtitle: k.finding(), height: 1, legend: k.legend()}
+	s := section{title: l.title, subtitle: k.findings(), height: 1, legend: k.legend()}
 	if len(quantities) == 0 {
 		s.subtitle = "no samples"
 		s.body = bodyFunc(func(c draw.Canvas) {
@@ -254,7 +254,7 @@ func (k deviceUse) sections(l look) []section {
 			r.weight = 1.04
 		}
 		if i == len(quantities)-1 {
-			r.weight = 1.15 // its axis has the labels
+			r.weight = 1.15 // it also has the axis labels
 		}
 		body = append(body, r)
 	}
@@ -262,22 +262,21 @@ func (k deviceUse) sections(l look) []section {
 	return []section{s}
 }
 
-// panel draws the quantity; the first one names the epochs, the last one the
-// times.
+// panel draws the quantity. The first panel names the epochs, the last one has the time labels.
 func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 	p := axes()
 	scale(&p.X, x, false, timed{8})
 	if !last {
-		p.X.Tick.Marker = silent{p.X.Tick.Marker}
+		p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
 		p.X.Tick.Length = 0
 	}
 	if len(epochs) > maxStripes {
-		epochs = nil // they would be a haze
+		epochs = nil // too narrow to be seen
 	}
 	for i := 0; i+1 < len(epochs); i++ {
 		m := stripe{from: epochs[i], to: epochs[i+1], shaded: i%2 == 0}
 		if first {
-			m.words = "epoch " + plain(float64(i+1), 1)
+			m.label = "epoch " + plain(float64(i+1), 1)
 		}
 		if drawable(m.from, false) && drawable(m.to, false) {
 			p.Add(m)
@@ -306,13 +305,14 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 		case !(q.limit > 0) || math.IsInf(q.limit, 0):
 		case y.hi > q.limit/4:
 			top = max(y.hi, q.limit) * 1.16
-			words := " " + q.unit + " limit"
+			suffix := " " + q.unit + " limit"
 			if q.total {
-				words = " " + q.unit + " total"
+				suffix = " " + q.unit + " total"
 			}
-			p.Add(level{q.limit, value(q.limit) + words})
+			p.Add(level{q.limit, value(q.limit) + suffix})
 		default:
-			// The limit is far above the data: drawn, it would press them flat.
+			// The limit is far above the data, which would be flat below it: put it into the
+			// label.
 			label += " of " + value(q.limit)
 		}
 	}
@@ -324,7 +324,7 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 	return panel{p, label}
 }
 
-// means is the line through the means of intervals.
+// means returns the means of the intervals as points of a line.
 func means(run []interval) []point {
 	points := make([]point, len(run))
 	for i, v := range run {
@@ -333,8 +333,8 @@ func means(run []interval) []point {
 	return points
 }
 
-// finding is what the device did in all.
-func (k deviceUse) finding() string {
+// findings summarises the measurements for the subtitle.
+func (k deviceUse) findings() string {
 	var parts []string
 	for _, q := range k.quantities {
 		_, y := q.limits()
@@ -365,8 +365,8 @@ func (k deviceUse) finding() string {
 	return strings.Join(parts, ", ")
 }
 
-// average is the mean over time, each value standing until the next, and the
-// seconds that it covers. Of values at one time it is the plain mean.
+// average returns the mean over time, where each value holds until the next one, and the
+// seconds covered. If all values have the same time, it returns their unweighted mean.
 func average(points []point) (mean, seconds float64) {
 	var sum, plainSum, n float64
 	for i, p := range points {
@@ -389,7 +389,7 @@ func average(points []point) (mean, seconds float64) {
 	return sum / seconds, seconds
 }
 
-// energy writes joules.
+// energy formats joules.
 func energy(j float64) string {
 	switch {
 	case j >= 1e9:

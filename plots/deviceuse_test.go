@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// busy is the use of a GPU over a minute, two samples a second.
+// busy returns the use of a GPU over a minute, two samples a second.
 func busy() DeviceData {
 	d := DeviceData{Name: "NVIDIA H200", BusyName: "GPU busy", MemoryTotal: 140 << 30, WattsLimit: 700, Epochs: []float64{5, 30, 55}}
 	wobble := noise(120, 4)
@@ -37,7 +37,7 @@ func TestDeviceUseOfHost(t *testing.T) {
 	}))
 }
 
-// Of several devices there is a line each, and the energy is that of all.
+// With several devices there is a line for each, and the energy is the total.
 func TestDeviceUseOfSeveral(t *testing.T) {
 	d := DeviceData{
 		Name: "cuda:0", BusyName: "GPU busy", Seconds: []float64{0, 1, 2, 3}, Busy: []float64{80, 90, 95, 90}, SMs: []float64{50, 60, 61, 60}, TensorCores: []float64{30, 40, 41, 40},
@@ -85,7 +85,7 @@ func TestDeviceUseLeavesOutWhatIsNotMeasured(t *testing.T) {
 	}
 }
 
-// Samples of a long run become a mean and a band, not a thicket.
+// The samples of a long run become a mean and a band.
 func TestDeviceUseOfALongRun(t *testing.T) {
 	var d DeviceData
 	for i, v := range noise(100_000, 6) {

@@ -1,35 +1,33 @@
-// Package plots draws figures for notebooks, on gonum.org/v1/plot.
+// Package plots draws figures for notebooks, using gonum.org/v1/plot.
 //
-// A function for each kind of figure takes the data and returns a [Figure],
-// which shows itself as the last expression of a cell:
+// There is a function for each kind of figure. It takes the data and returns a [Figure], which
+// the notebook displays if it is the last expression of a cell:
 //
 //	plots.Line("loss", losses)
 //	plots.Scatter("embedding", x, y).XLabel("first component")
 //	plots.Confusion("test set", classes, counts)
 //
-// [Training] and [DeviceUse] draw a training run and what it asks of the
-// machine, [Stack] puts figures below each other, and [Live] redraws one in
-// place while data come in.
+// [Training] and [DeviceUse] draw a training run and the load of its device, [Stack] puts
+// figures below each other, and [Live] redraws a figure in place while data arrive.
 //
 // # What a notebook gets
 //
-// A figure is an SVG that follows the reader's light or dark theme without any
-// script, a PNG at two pixels for each CSS pixel for places that show no SVG,
-// and one line of text. [Figure.As] chooses one of the pictures for a figure,
-// the environment variable QUERN_PLOTS (svg or png) for all. Use PNG for
-// notebooks that are read on GitHub. Equal data give equal bytes.
+// A figure is displayed as an SVG that follows the reader's light or dark theme without a
+// script, as a PNG with two pixels per CSS pixel where SVG is not supported, and as one line of
+// text. [Figure.As] selects one image format for a figure, and the environment variable
+// QUERN_PLOTS (svg or png) for all figures. Use PNG for notebooks that are read on GitHub. The
+// same data always give the same bytes.
 //
-// # Bad numbers
+// # Values that cannot be drawn
 //
-// No data make these functions fail. A value that is NaN, infinite, beyond
-// ±1e300 or not positive on a logarithmic axis has no place in a figure: it is
-// left out, marked where a mark can stand, and counted in the legend. A figure
-// without data says so.
+// These functions do not fail for any data. A value is drawable if it is finite, not beyond
+// ±1e300 and, on a logarithmic axis, positive. Any other value is left out, marked in red where
+// its position is known, and counted in the legend. A figure without data says so.
 //
-// # For who changes this package
+// # How the package works
 //
-// One kind of figure is one file. A kind gives sections (header, legend and
-// body), most bodies are rows of panels, and a panel is a plot of gonum/plot
-// with the marks of marks.go. Numbers pass drawable before they reach gonum,
-// which panics or loops for some that do not.
+// Each kind of figure has its own file and implements kind. A kind returns sections (header,
+// legend and body). Most bodies are rows of panels, and a panel is a gonum plot with the marks
+// of marks.go. Check every number with drawable before it reaches gonum, which panics or loops
+// forever for some values.
 package plots

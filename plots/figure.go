@@ -14,92 +14,90 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Figure is a picture of data. It shows itself as the last expression of a
-// cell and can be given to display.Show. The methods that set something return
-// the figure, so that they can be chained.
+// Figure is a drawing of data. The notebook displays it if it is the last expression of a cell;
+// [display.Show] displays it from anywhere. Methods that set something return the figure, so
+// that calls can be chained.
 //
-// A figure holds its own copy of the data. It may be shown from several
-// goroutines at once, but not while it is being set.
+// A figure holds its own copy of the data. Several goroutines may display it at once, but not
+// while another one sets something.
 type Figure struct {
-	look     look
-	kind     kind // nil in the zero value, which shows that it has no data
+	settings settings
+	kind     kind // nil in the zero value, which is drawn as a figure without data
 	progress *display.Progress
 }
 
-// look is what a caller may set.
-type look struct {
+// settings holds what the caller sets.
+type settings struct {
 	title, subtitle string
 	labelX, labelY  string
 	logX, logY      bool
-	width, height   float64 // in CSS pixels; 0 leaves it to the kind
-	rangeX          limits  // that the axis of x shows at least
+	width, height   float64 // in CSS pixels; 0: the size of the kind
+	rangeX          limits  // the x axis shows at least this
 	stepped         bool
 	format          Format
 }
 
-// kind is what a figure shows. Its sections are made anew for each drawing.
+// kind is the content of a figure. It makes new sections for each drawing.
 type kind interface {
-	sections(look) []section
-	size() (width, height float64) // in CSS pixels, when the caller sets none
+	sections(settings) []section
+	size() (width, height float64) // in CSS pixels, if the caller sets none
 }
 
-// Size that a figure has unless its kind or its caller say otherwise, in CSS
-// pixels.
+// Default size of a figure in CSS pixels.
 const (
 	defaultWidth  = 640
 	defaultHeight = 320
 )
 
 func newFigure(title string, k kind) *Figure {
-	return &Figure{look: look{title: title}, kind: k}
+	return &Figure{settings: settings{title: title}, kind: k}
 }
 
-// Title sets the words on top.
-func (f *Figure) Title(words string) *Figure { f.look.title = words; return f }
+// Title sets the title.
+func (f *Figure) Title(title string) *Figure { f.settings.title = title; return f }
 
-// Subtitle sets the line below the title, which otherwise states what was
-// found in the data.
-func (f *Figure) Subtitle(words string) *Figure { f.look.subtitle = words; return f }
+// Subtitle replaces the line below the title, which is a summary of the data by default.
+func (f *Figure) Subtitle(subtitle string) *Figure { f.settings.subtitle = subtitle; return f }
 
-// XLabel names the x axis, if there is one.
-func (f *Figure) XLabel(words string) *Figure { f.look.labelX = words; return f }
+// XLabel sets the label of the x axis, if there is one.
+func (f *Figure) XLabel(label string) *Figure { f.settings.labelX = label; return f }
 
-// YLabel names the y axis, if there is one.
-func (f *Figure) YLabel(words string) *Figure { f.look.labelY = words; return f }
+// YLabel sets the label of the y axis, if there is one.
+func (f *Figure) YLabel(label string) *Figure { f.settings.labelY = label; return f }
 
-// LogX makes the x axis of a line or scatter figure logarithmic. Values that
-// are not positive are then counted as not drawn.
-func (f *Figure) LogX() *Figure { f.look.logX = true; return f }
+// LogX makes the x axis of a line or scatter figure logarithmic. Values that are not positive
+// are then left out and counted.
+func (f *Figure) LogX() *Figure { f.settings.logX = true; return f }
 
 // LogY makes the y axis of a line, scatter or training figure logarithmic, as
 // LogX does for x.
-func (f *Figure) LogY() *Figure { f.look.logY = true; return f }
+func (f *Figure) LogY() *Figure { f.settings.logY = true; return f }
 
-// RangeX has the x axis of a line figure reach from one number to another at least, so
-// that it does not move while data come in.
+// RangeX makes the x axis of a line figure cover at least the values from "from" to "to", so
+// that it does not move while data arrive.
 func (f *Figure) RangeX(from, to float64) *Figure {
-	f.look.rangeX = limits{}
+	f.settings.rangeX = limits{}
 	if drawable(from, false) && drawable(to, false) && from < to {
-		f.look.rangeX = limits{from, to, true}
+		f.settings.rangeX = limits{from, to, true}
 	}
 	return f
 }
 
-// Stepped draws the lines of a line or band figure as steps: each value holds until the
-// next one, as the best value so far does.
-func (f *Figure) Stepped() *Figure { f.look.stepped = true; return f }
+// Stepped draws the lines of a line or band figure as steps: each value holds until the next
+// one. Use it for a "best so far", for instance.
+func (f *Figure) Stepped() *Figure { f.settings.stepped = true; return f }
 
-// Size sets width and height in CSS pixels, each from 40 to 4000; 0 stands for
-// the size that the kind of figure has by itself.
+// Size sets width and height in CSS pixels, each from 40 to 4000; 0 means the default of the
+// kind of figure.
 func (f *Figure) Size(width, height float64) *Figure {
-	f.look.width, f.look.height = width, height
+	f.settings.width, f.settings.height = width, height
 	return f
 }
 
-// As sets which pictures the notebook gets, whatever the environment says.
-func (f *Figure) As(format Format) *Figure { f.look.format = format; return f }
+// As sets the image format of this figure. It takes precedence over the environment variable.
+func (f *Figure) As(format Format) *Figure { f.settings.format = format; return f }
 
-// String is the figure in one line: its title and what was found.
+// String returns the title and the summary of the figure in one line.
 func (f *Figure) String() string {
 	var lines []string
 	for _, s := range f.sections() {
@@ -116,11 +114,12 @@ func (f *Figure) String() string {
 	return strings.Join(lines, "; ")
 }
 
-// MIMEBundle is what a notebook shows: "text/html" (see [Figure.HTML]), "image/svg+xml" (a
-// string), "image/png" (bytes, two pixels for each CSS pixel) and "text/plain", one line.
+// MIMEBundle returns the representations for a notebook: "text/html" (see [Figure.HTML]),
+// "image/svg+xml" (a string), "image/png" (bytes, two pixels per CSS pixel) and "text/plain"
+// (one line).
 func (f *Figure) MIMEBundle() map[string]any {
 	bundle := map[string]any{"text/plain": f.String()}
-	format := f.look.format.orEnvironment()
+	format := f.settings.format.resolve()
 	if format == Both {
 		bundle["text/html"] = f.HTML()
 	}
@@ -133,11 +132,11 @@ func (f *Figure) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata gives the size in CSS pixels at which to show the PNG, and the text for
-// readers that do not see the pictures.
+// MIMEMetadata returns the size in CSS pixels at which to display the PNG, and the alternative
+// text for readers that do not see the images.
 func (f *Figure) MIMEMetadata() map[string]any {
 	metadata, alt := map[string]any{}, f.String()
-	format := f.look.format.orEnvironment()
+	format := f.settings.format.resolve()
 	if format != PNG {
 		metadata["image/svg+xml"] = map[string]any{"alt": alt}
 	}
@@ -148,22 +147,21 @@ func (f *Figure) MIMEMetadata() map[string]any {
 	return metadata
 }
 
-// SVG is the figure as an SVG document, which follows the reader's light or
-// dark theme.
+// SVG returns the figure as an SVG document that follows the reader's light or dark theme.
 func (f *Figure) SVG() string {
 	c := newSVGCanvas(f.points())
 	f.draw(draw.New(c))
 	return c.document(f.String())
 }
 
-// PNG is the figure as a PNG file on white, two pixels for each CSS pixel.
+// PNG returns the figure as a PNG file on a white background, two pixels per CSS pixel.
 func (f *Figure) PNG() []byte {
 	c := newPNGCanvas(f.points())
 	f.draw(draw.New(c))
 	return c.encoded()
 }
 
-// Save writes the figure to a file, whose name ends in .svg or .png.
+// Save writes the figure to a file. The name must end in .svg or .png.
 func (f *Figure) Save(path string) error {
 	var data []byte
 	switch extension := strings.ToLower(filepath.Ext(path)); extension {
@@ -180,7 +178,7 @@ func (f *Figure) Save(path string) error {
 	return nil
 }
 
-// content is the kind, or that of a figure without data.
+// content returns the kind, or an empty figure if there is none.
 func (f *Figure) content() kind {
 	if f.kind == nil {
 		return lines{}
@@ -188,17 +186,17 @@ func (f *Figure) content() kind {
 	return f.kind
 }
 
-// sections are those of the kind with what the caller has set.
+// sections returns the sections of the kind, with the subtitle of the caller.
 func (f *Figure) sections() []section {
-	sections := f.content().sections(f.look)
-	if f.look.subtitle != "" && len(sections) > 0 {
-		sections[0].subtitle = f.look.subtitle
+	sections := f.content().sections(f.settings)
+	if f.settings.subtitle != "" && len(sections) > 0 {
+		sections[0].subtitle = f.settings.subtitle
 	}
 	return sections
 }
 
-// Progress sets how far that has come whose partial results the figure shows: a bar above
-// it with the time that is left, and nothing of what has ended.
+// Progress puts a progress bar with the remaining time above the figure, for a computation
+// whose partial results the figure shows. If p has ended, it removes the bar.
 func (f *Figure) Progress(p display.Progress) *Figure {
 	if f == nil {
 		return nil
@@ -210,10 +208,10 @@ func (f *Figure) Progress(p display.Progress) *Figure {
 	return f
 }
 
-// progressHeight is that of the bar, with the space below it.
+// progressHeight is the height of the bar and the space below it.
 const progressHeight = vg.Length(16)
 
-// drawProgress draws the bar and returns what is left below it.
+// drawProgress draws the bar and returns the canvas below it.
 func (f *Figure) drawProgress(c draw.Canvas) draw.Canvas {
 	if f.progress == nil {
 		return c
@@ -239,31 +237,31 @@ func (f *Figure) drawProgress(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// points is the size of the figure in points. A size that the caller has not set also has
-// room for the words above the data: for title and subtitle up to the usual width, and for
-// each row of a legend after the first.
+// points returns the size of the figure in points. If the caller has not set the size, it also
+// fits the text above the data: title and subtitle up to the default width, and each row of the
+// legend after the first.
 func (f *Figure) points() (width, height vg.Length) {
 	w, h := f.content().size()
 	const least, most = 40, 4000
-	_, stacked := f.kind.(stack) // has the sizes of its figures
-	if !stacked && (f.look.width <= 0 || f.look.height <= 0) {
+	_, stacked := f.kind.(stack) // its size is the sum of its figures
+	if !stacked && (f.settings.width <= 0 || f.settings.height <= 0) {
 		for _, s := range f.sections() {
-			if f.look.width <= 0 && w < defaultWidth {
+			if f.settings.width <= 0 && w < defaultWidth {
 				w = max(w, min(math.Ceil(float64(s.headerWidth()+2*margin+1)*4/3), defaultWidth))
 			}
-			if f.look.height <= 0 && len(s.legend) > 0 {
-				inner := vg.Length(cmp.Or(max(f.look.width, 0), w)*3/4) - 2*margin
-				if _, rows := placed(s.legend, inner); rows > 1 {
+			if f.settings.height <= 0 && len(s.legend) > 0 {
+				inner := vg.Length(cmp.Or(max(f.settings.width, 0), w)*3/4) - 2*margin
+				if _, rows := layoutLegend(s.legend, inner); rows > 1 {
 					h += float64(legendLine) * 4 / 3 * float64(rows-1)
 				}
 			}
 		}
 	}
-	if f.look.width > 0 {
-		w = f.look.width
+	if f.settings.width > 0 {
+		w = f.settings.width
 	}
-	if f.look.height > 0 {
-		h = f.look.height
+	if f.settings.height > 0 {
+		h = f.settings.height
 	}
 	width, height = vg.Length(min(max(w, least), most)*3/4), vg.Length(min(max(h, least), most)*3/4)
 	if f.progress != nil {
@@ -272,7 +270,7 @@ func (f *Figure) points() (width, height vg.Length) {
 	return width, height
 }
 
-// draw puts the sections below each other, each as high as its share.
+// draw draws the sections below each other and divides the height in proportion to theirs.
 func (f *Figure) draw(c draw.Canvas) {
 	sections := f.sections()
 	c = f.drawProgress(draw.Crop(c, margin, -margin, margin, -margin))

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// sane draws f in every format and checks what must be true of any figure.
+// sane draws f in every format and checks what every figure must satisfy.
 func sane(t testing.TB, f *Figure) {
 	t.Helper()
 	saneSVG(t, f)
@@ -42,7 +42,7 @@ func saneSVG(t testing.TB, f *Figure) {
 		t.Error("two drawings of one figure differ")
 	}
 	if strings.Contains(svg, "NaN") && !strings.Contains(svg, ">NaN<") || strings.Contains(svg, `="NaN`) {
-		t.Error("the SVG has a position that is no number")
+		t.Error("the SVG has a position that is not a number")
 	}
 	for _, forbidden := range []string{" style=", " id=", "<clipPath", "<use", "<script"} {
 		if strings.Contains(svg, forbidden) {
@@ -58,7 +58,7 @@ func saneSVG(t testing.TB, f *Figure) {
 		}
 	}
 	if line := f.String(); line == "" || strings.Contains(line, "\n") {
-		t.Errorf("the text is not one line: %q", line)
+		t.Errorf("the text is more than one line: %q", line)
 	}
 }
 
@@ -78,16 +78,16 @@ func TestFormats(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Setenv(Environment, tt.environment)
+			t.Setenv(FormatEnv, tt.environment)
 			f := Line("line", []float64{1, 2}).As(tt.format)
 			bundle := f.MIMEBundle()
 			svg, isString := bundle["image/svg+xml"].(string)
-			picture, isBytes := bundle["image/png"].([]byte)
+			png, isBytes := bundle["image/png"].([]byte)
 			if isString != tt.svg || isBytes != tt.png {
 				t.Errorf("SVG %v, PNG %v, want %v, %v", isString, isBytes, tt.svg, tt.png)
 			}
-			if isString && !strings.HasPrefix(svg, "<svg ") || isBytes && !bytes.HasPrefix(picture, []byte("\x89PNG")) {
-				t.Error("a picture is not what it says")
+			if isString && !strings.HasPrefix(svg, "<svg ") || isBytes && !bytes.HasPrefix(png, []byte("\x89PNG")) {
+				t.Error("an image does not have its format")
 			}
 			if bundle["text/plain"] != "line: 2 points from 1 to 2" {
 				t.Errorf("text %q", bundle["text/plain"])
@@ -143,19 +143,19 @@ func TestConcurrentDrawing(t *testing.T) {
 	wait.Wait()
 }
 
-// The words of a figure come from anywhere and must neither break the SVG nor
+// The text of a figure can contain anything and must break neither the SVG nor
 // the layout.
 func TestWords(t *testing.T) {
-	for _, words := range []string{"", "<b>&\"'", "line\nbreak", "\x00\x1b[31m", "\xff\xfe", "猫 вид ∇", strings.Repeat("long ", 2000), "a\u202e"} {
-		f := Lines(words, Series{Name: words, Y: []float64{1, 2}}).Subtitle(words).XLabel(words).YLabel(words).Size(200, 120)
+	for _, label := range []string{"", "<b>&\"'", "line\nbreak", "\x00\x1b[31m", "\xff\xfe", "猫 вид ∇", strings.Repeat("long ", 2000), "a\u202e"} {
+		f := Lines(label, Series{Name: label, Y: []float64{1, 2}}).Subtitle(label).XLabel(label).YLabel(label).Size(200, 120)
 		sane(t, f)
-		saneSVG(t, Confusion(words, []string{words, words}, [][]int{{1, 2}, {3, 4}}))
-		saneSVG(t, Bar(words, []string{words}, []float64{1}))
-		saneSVG(t, Images([]image.Image{image.NewGray(image.Rect(0, 0, 2, 2))}, words))
+		saneSVG(t, Confusion(label, []string{label, label}, [][]int{{1, 2}, {3, 4}}))
+		saneSVG(t, Bar(label, []string{label}, []float64{1}))
+		saneSVG(t, Images([]image.Image{image.NewGray(image.Rect(0, 0, 2, 2))}, label))
 	}
 }
 
-// The PNG shows that there is a character which its font lacks.
+// The PNG has a box for a character that its font lacks.
 func TestPNGOfForeignLetters(t *testing.T) {
 	known, box, space := Line("A", nil).PNG(), Line("□", nil).PNG(), Line(" ", nil).PNG()
 	foreign := Line("猫", nil).PNG()
@@ -177,7 +177,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// oneOfEach is a figure of each kind.
+// oneOfEach returns a figure of each kind.
 func oneOfEach() []*Figure {
 	y := noise(300, 2)
 	square := image.NewGray(image.Rect(0, 0, 8, 8))
@@ -197,7 +197,7 @@ func oneOfEach() []*Figure {
 	}
 }
 
-// noise is n numbers between 0 and 1 that are the same everywhere.
+// noise returns n numbers between 0 and 1 that are the same everywhere.
 func noise(n int, seed uint64) []float64 {
 	out := make([]float64, n)
 	for i := range out {

@@ -2,27 +2,27 @@ package plots
 
 import "os"
 
-// Format says which pictures a figure gives to the notebook.
+// Format selects the image formats of a figure in a notebook.
 type Format string
 
-// The formats. With Both, which is the default, the notebook shows the SVG,
-// which follows its theme, and keeps the PNG for places that show no SVG.
+// The formats. Both is the default: the notebook displays the SVG, which follows its theme, and
+// stores the PNG for viewers that do not support SVG.
 const (
 	Both Format = ""
 	SVG  Format = "svg"
 	PNG  Format = "png"
 )
 
-// Environment is the variable that sets the format of all figures that set
-// none themselves: "png" for notebooks that are read on GitHub, "svg" for
-// small ones. It is read when a figure is shown.
-const Environment = "QUERN_PLOTS"
+// FormatEnv is the environment variable with the format of all figures that do not call
+// [Figure.As]: "png" for notebooks that are read on GitHub, "svg" for small notebooks. It is
+// read when a figure is displayed.
+const FormatEnv = "QUERN_PLOTS"
 
-// orEnvironment is the format to use: f, or else the environment's. A word
-// that is no format counts as not set.
-func (f Format) orEnvironment() Format {
+// resolve returns f, or the format of the environment if f is Both. Unknown values of the
+// variable are ignored.
+func (f Format) resolve() Format {
 	if f == Both {
-		f = Format(os.Getenv(Environment))
+		f = Format(os.Getenv(FormatEnv))
 	}
 	switch f {
 	case SVG, PNG:

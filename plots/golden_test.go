@@ -7,7 +7,7 @@ import (
 )
 
 // pinned compares the SVG of a figure with testdata/name.svg, and draws the
-// PNG. Look at the new file in a browser before you renew it.
+// PNG. Look at the new file in a browser before you update it.
 func pinned(t *testing.T, name string, f *Figure) {
 	t.Helper()
 	sane(t, f)

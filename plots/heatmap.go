@@ -5,11 +5,10 @@ import (
 	"strconv"
 )
 
-// HeatMap draws a table of numbers as colours: values[i][j] is in row i from
-// the top and column j from the left. Positive values are blue, negative ones
-// red, and the largest in size is the strongest. Names of rows and columns may
-// be nil. A cell that cannot be drawn, or that its row does not have, is red
-// or empty and is counted.
+// HeatMap draws a matrix as colours: values[i][j] is in row i from the top and column j from
+// the left. Positive values are blue, negative ones red, and the colour is strongest for the
+// largest absolute value. The names of rows and columns may be nil. A value that is not
+// drawable is a red cell, a missing one an empty cell; both are counted in the legend.
 func HeatMap(title string, values [][]float64, rowNames, columnNames []string) *Figure {
 	k := heatMap{
 		rowNames:    append([]string(nil), rowNames...),
@@ -34,15 +33,15 @@ type heatMap struct {
 
 func (k heatMap) size() (width, height float64) {
 	n := float64(max(k.columns, len(k.values), 1))
-	return k.matrix(look{}, nil).size(min(max(34*n, 160), 560)/n, 560)
+	return k.matrix(settings{}, nil).size(min(max(34*n, 160), 560)/n, 560)
 }
 
-// matrix is the figure without what its cells show.
-func (k heatMap) matrix(l look, cell func(i, j int) cell) matrix {
+// matrix returns the body of the figure with the given cells.
+func (k heatMap) matrix(l settings, cell func(i, j int) cell) matrix {
 	m := matrix{
 		rows: len(k.values), columns: k.columns,
 		rowNames: k.rowNames, colNames: k.columnNames,
-		cell: cell, allWords: true,
+		cell: cell, allOrNoText: true,
 	}
 	if l.labelY != "" {
 		m.rowTitle = "← " + l.labelY
@@ -53,7 +52,7 @@ func (k heatMap) matrix(l look, cell func(i, j int) cell) matrix {
 	return m
 }
 
-func (k heatMap) sections(l look) []section {
+func (k heatMap) sections(l settings) []section {
 	var z limits
 	bad, missing := 0, 0
 	for _, row := range k.values {
@@ -89,7 +88,7 @@ func (k heatMap) sections(l look) []section {
 			}
 			v := k.values[i][j]
 			if !drawable(v, false) {
-				return cell{fill: wrong, words: value(v), ink: paper}
+				return cell{fill: wrong, label: value(v), ink: paper}
 			}
 			series := 0
 			if v < 0 {
@@ -101,7 +100,7 @@ func (k heatMap) sections(l look) []section {
 	}}
 }
 
-// short writes a number with two digits that count.
+// short formats a number with two significant digits.
 func short(v float64) string {
 	size := math.Abs(v)
 	switch {

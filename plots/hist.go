@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Hist draws how values are distributed.
+// Hist draws a histogram of values.
 func Hist(title string, values []float64) *Figure {
 	return Hists(title, Series{Y: values})
 }
 
-// Hists draws how the Y of several series are distributed, over the same bins:
-// the activations of layers, for instance. The height is the density, so that
-// each histogram has area 1, whatever the number of its values.
+// Hists draws histograms of the Y of several series over the same bins: the activations of
+// several layers, for instance. The height is the density, so each histogram has area 1
+// regardless of the number of its values.
 func Hists(title string, series ...Series) *Figure {
 	k := histogram{}
 	for _, s := range series {
@@ -25,7 +25,7 @@ type histogram []named
 
 func (histogram) size() (width, height float64) { return 560, 293 }
 
-func (k histogram) sections(l look) []section {
+func (k histogram) sections(l settings) []section {
 	var index, x limits
 	var bad []point
 	n := 0
@@ -35,7 +35,7 @@ func (k histogram) sections(l look) []section {
 		_, gone := runs(s.points, false, false)
 		bad = append(bad, gone...)
 	}
-	subtitle := described(n, len(bad), x)
+	subtitle := describeRange(n, len(bad), x)
 	shown, outside := k.most(x)
 	first, width, count := bins(shown.widened(false), n)
 	p := axes()
@@ -60,7 +60,7 @@ func (k histogram) sections(l look) []section {
 	}
 	scale(&p.Y, y.based(), false, ticker(4, false))
 	if !x.some {
-		nothing(p, "no data")
+		showEmpty(p, "no data")
 	}
 	label := "density"
 	if l.labelY != "" {
@@ -72,8 +72,8 @@ func (k histogram) sections(l look) []section {
 	}}
 }
 
-// most is the range to show: that of nearly all values where a few others would press them
-// into one bin, and how many others there are.
+// most returns the range to show: that of nearly all values if a few outliers would compress
+// them into one bin, and the number of these outliers.
 func (k histogram) most(x limits) (shown limits, outside int) {
 	var sorted []float64
 	for _, s := range k {
@@ -103,17 +103,17 @@ func (k histogram) most(x limits) (shown limits, outside int) {
 	return shown, outside
 }
 
-// bins cuts a range into bins of a round width, more of them for more values.
+// bins divides a range into bins of a round width; more values give more bins.
 func bins(l limits, n int) (first, width float64, count int) {
 	wanted := math.Ceil(2 * math.Cbrt(float64(n))) // Rice's rule
 	width = niceStep(l.hi/min(max(wanted, 5), 60) - l.lo/min(max(wanted, 5), 60))
 	first = math.Floor(l.lo/width) * width
 	count = int(math.Floor((l.hi-first)/width)) + 1
-	// Rounding near the ends of float64's range must not cost a bin too many.
+	// Rounding near the ends of the float64 range could otherwise add a bin too many.
 	return first, width, min(max(count, 1), 200)
 }
 
-// density is the outline of one histogram.
+// density returns the outline of one histogram.
 func density(points []point, first, width float64, count int) []point {
 	counts := make([]float64, count)
 	var n float64
@@ -122,7 +122,7 @@ func density(points []point, first, width float64, count int) []point {
 			continue
 		}
 		n++
-		// Rounding may put a value of either end into the bin beside the last one.
+		// Rounding may put a value at either end into the bin beyond the last one.
 		if at := math.Floor((p.y - first) / width); at >= -1 && at <= float64(count) {
 			counts[min(max(int(at), 0), count-1)]++
 		}
@@ -134,7 +134,7 @@ func density(points []point, first, width float64, count int) []point {
 	for i, c := range counts {
 		d := c / n / width
 		if !drawable(d, false) {
-			d = 0 // the width of the bins is nearly nothing
+			d = 0 // the bins are too narrow
 		}
 		left := first + float64(i)*width
 		outline = append(outline, point{left, d}, point{left + width, d})

@@ -6,13 +6,13 @@ import (
 	"html"
 )
 
-// themeRule has a figure follow the page's theme and not the system's: JupyterLab, Notebook
-// and pages that nbconvert exports say on their body which one they have. An SVG in an
-// <img> takes its colours after the color-scheme of that.
+// themeRule makes a figure follow the theme of the page instead of that of the system.
+// JupyterLab, Notebook and pages exported by nbconvert name their theme in an attribute of
+// body. An SVG in an <img> uses the color-scheme of that element.
 const themeRule = `<style>[data-jp-theme-light=true] .quern-figure{color-scheme:only light}[data-jp-theme-light=false] .quern-figure{color-scheme:only dark}</style>`
 
-// HTML is the figure for a page: an image that is no wider than the page, follows its
-// theme and has the text of [Figure.String] for readers that do not see it.
+// HTML returns the figure as an image for a web page. The image is never wider than the page,
+// follows its theme, and has the text of [Figure.String] as its alternative text.
 func (f *Figure) HTML() string {
 	width, _ := f.points()
 	return fmt.Sprintf(`%s<img class="quern-figure" alt="%s" width="%d" style="max-width:100%%;height:auto" src="data:image/svg+xml;base64,%s">`,

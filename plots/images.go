@@ -12,16 +12,16 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 )
 
-// maxImages is the number of images that one figure shows.
+// maxImages is the largest number of images in one figure.
 const maxImages = 100
 
-// Images draws images in a grid, ten in a row, with a caption below each that
-// has one. Small images keep their square pixels. Of more than 100 images the
-// first 100 are drawn, and the subtitle says so.
+// Images draws images in a grid, ten in a row, with captions below them. Small images keep
+// their square pixels. If there are more than 100 images, only the first 100 are drawn, and the
+// subtitle says so.
 func Images(images []image.Image, captions ...string) *Figure {
 	k := gallery{total: len(images)}
 	for i, m := range images[:min(len(images), maxImages)] {
-		t := tile{picture: kept(m)}
+		t := tile{image: downscaled(m)}
 		if i < len(captions) {
 			t.caption = captions[i]
 		}
@@ -30,10 +30,9 @@ func Images(images []image.Image, captions ...string) *Figure {
 	return newFigure("", k)
 }
 
-// Predictions draws images with what a model took them for. predicted and
-// actual are indices into classes; a class without a name shows as its number.
-// Wrong predictions are framed in red, and their captions say what the image is,
-// and behind an arrow what it was taken for.
+// Predictions draws images with the predictions of a model. predicted and actual are indices
+// into classes; a class without a name is shown as its number. A wrong prediction has a red
+// frame and a caption of the form "actual → predicted".
 func Predictions(title string, images []image.Image, predicted, actual []int, classes []string) *Figure {
 	k := gallery{total: len(images), judged: true}
 	style := captionStyle()
@@ -53,14 +52,14 @@ func Predictions(title string, images []image.Image, predicted, actual []int, cl
 		case predicted[i] == actual[i]:
 			t.caption = name(actual[i])
 			k.right++
-			k.known++
+			k.compared++
 		default:
 			t.caption, t.taken = name(actual[i]), "→ "+name(predicted[i])
 			t.wrong = true
-			k.known++
+			k.compared++
 		}
 		if i < maxImages {
-			t.picture = kept(m)
+			t.image = downscaled(m)
 			if one := t.caption + " " + t.taken; t.wrong && style.Width(one) > captionWidth {
 				k.second = true
 			}
@@ -72,21 +71,21 @@ func Predictions(title string, images []image.Image, predicted, actual []int, cl
 
 // gallery is a grid of images.
 type gallery struct {
-	tiles        []tile
-	second       bool // captions have a second line
-	total        int  // images that were given
-	judged       bool
-	right, known int // predictions that are right, and that can be judged
+	tiles           []tile
+	second          bool // captions have two lines
+	total           int  // number of images passed
+	judged          bool
+	right, compared int // number of correct predictions, and of those with a known class
 }
 
 type tile struct {
-	picture image.Image // nil when there is none to draw
+	image   image.Image // nil if there is none to draw
 	caption string
-	taken   string // what a wrong one was taken for, behind an arrow
+	taken   string // the predicted class after an arrow, if wrong
 	wrong   bool
 }
 
-// captions are the lines below a tile.
+// captions returns the caption lines of a tile.
 func (k gallery) captions(t tile) []string {
 	switch {
 	case t.taken == "":
@@ -97,7 +96,7 @@ func (k gallery) captions(t tile) []string {
 	return []string{t.caption + " " + t.taken}
 }
 
-// captionStyle is how captions are written.
+// captionStyle is the text style of captions.
 func captionStyle() text.Style {
 	style := textStyle(sizeSmall, ink(.8))
 	style.XAlign, style.YAlign = vgdraw.XCenter, vgdraw.YTop
@@ -106,21 +105,21 @@ func captionStyle() text.Style {
 
 // Sizes in points.
 const (
-	tileSide     = 46
-	tileGap      = 6
-	captionRoom  = 12
-	captionLine  = 9 // that a second line adds
-	captionWidth = tileSide + tileGap - 1
-	tileRow      = 10 // tiles in a row
+	tileSide      = 46
+	tileGap       = 6
+	captionHeight = 12
+	captionLine   = 9 // height of a second line
+	captionWidth  = tileSide + tileGap - 1
+	tileRow       = 10 // tiles in a row
 )
 
-// maxSide is the size from which an image is reduced when it is kept: it is
-// drawn at a tenth of that or less.
+// maxSide is the side length above which a stored image is downscaled. It is drawn at a tenth
+// of that or less.
 const maxSide = 256
 
-// kept is a copy of an image that is not larger than needed, and nil for one
-// without pixels.
-func kept(m image.Image) image.Image {
+// downscaled returns a copy of an image, downscaled to at most maxSide, or nil for an image without
+// pixels.
+func downscaled(m image.Image) image.Image {
 	if m == nil || m.Bounds().Empty() {
 		return nil
 	}
@@ -132,7 +131,7 @@ func kept(m image.Image) image.Image {
 		draw.Draw(c, c.Rect, m, from.Min, draw.Src)
 		return c
 	}
-	// The mean of each block of step×step pixels.
+	// Each pixel is the mean of a block of step×step pixels.
 	c := image.NewNRGBA(image.Rect(0, 0, (width+step-1)/step, (height+step-1)/step))
 	for y := range c.Rect.Dy() {
 		for x := range c.Rect.Dx() {
@@ -153,13 +152,13 @@ func kept(m image.Image) image.Image {
 	return c
 }
 
-// step is the space that one row of tiles takes, in points.
+// step returns the height of one row of tiles in points.
 func (k gallery) step() float64 {
 	for _, t := range k.tiles {
 		if t.caption == "" {
 			continue
 		}
-		room := tileSide + tileGap + captionRoom
+		room := tileSide + tileGap + captionHeight
 		if k.second {
 			room += captionLine
 		}
@@ -175,18 +174,18 @@ func (k gallery) size() (width, height float64) {
 	return points * float64(columns*(tileSide+tileGap)+6), points * (float64(rows)*k.step() + 44)
 }
 
-func (k gallery) sections(l look) []section {
+func (k gallery) sections(l settings) []section {
 	subtitle := counted(k.total, "image")
 	switch {
 	case k.total == 0:
 		subtitle = "no images"
-	case k.judged && k.known > 0:
-		subtitle = fmt.Sprintf("%d of %d right", k.right, k.known)
+	case k.judged && k.compared > 0:
+		subtitle = fmt.Sprintf("%d of %d right", k.right, k.compared)
 	}
 	if k.total > len(k.tiles) {
 		subtitle += fmt.Sprintf(", the first %d shown", len(k.tiles))
 	}
-	if k.right < k.known {
+	if k.right < k.compared {
 		subtitle += "; in red: actual → guess"
 	}
 	return []section{{title: l.title, subtitle: subtitle, height: 1, body: k}}
@@ -201,15 +200,15 @@ func (k gallery) draw(c vgdraw.Canvas) {
 		x := c.Min.X + vg.Length(i%columns)*(tileSide+tileGap)
 		y := c.Max.Y - vg.Length(float64(i/columns)*step) - tileSide
 		if y < c.Min.Y-tileSide {
-			return // the caller has set a size that holds fewer
+			return // the size set by the caller holds fewer tiles
 		}
 		box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + tileSide, Y: y + tileSide}}
-		if t.picture == nil {
+		if t.image == nil {
 			c.FillPolygon(inkBand, rectangle(x, y, tileSide, tileSide))
 		} else {
-			inner := shaped(box, t.picture.Bounds().Size())
-			c.DrawImage(inner, t.picture)
-			// Where the picture has the colour of the paper it would have no edge.
+			inner := fitImage(box, t.image.Bounds().Size())
+			c.DrawImage(inner, t.image)
+			// An edge, since an image may have the colour of the background.
 			edge := rectangle(inner.Min.X, inner.Min.Y, inner.Size().X, inner.Size().Y)
 			c.StrokeLines(vgdraw.LineStyle{Color: inkAxis, Width: widthGrid}, append(edge, edge[0]))
 		}
@@ -219,15 +218,15 @@ func (k gallery) draw(c vgdraw.Canvas) {
 			frame := rectangle(x, y, tileSide, tileSide)
 			c.StrokeLines(vgdraw.LineStyle{Color: wrong, Width: 1.5}, append(frame, frame[0]))
 		}
-		for line, words := range k.captions(t) {
+		for line, label := range k.captions(t) {
 			below := vg.Length(2 + line*captionLine)
-			c.FillText(style, vg.Point{X: x + tileSide/2, Y: y - below}, fitted(style, words, captionWidth))
+			c.FillText(style, vg.Point{X: x + tileSide/2, Y: y - below}, fitted(style, label, captionWidth))
 		}
 	}
 }
 
-// shaped is the part of a box that an image fills without being distorted.
-func shaped(box vg.Rectangle, size image.Point) vg.Rectangle {
+// fitImage returns the part of a box that an image of this size fills without distortion.
+func fitImage(box vg.Rectangle, size image.Point) vg.Rectangle {
 	width, height := box.Size().X, box.Size().Y
 	if size.X > size.Y {
 		height *= vg.Length(size.Y) / vg.Length(size.X)

@@ -10,7 +10,7 @@ import (
 
 // square is an image of n×n pixels with one white corner.
 func square(n int) image.Image {
-	m := image.NewGray(image.Rect(5, 5, 5+n, 5+n)) // that does not begin at 0
+	m := image.NewGray(image.Rect(5, 5, 5+n, 5+n)) // bounds that do not begin at 0
 	for y := range n / 2 {
 		for x := range n / 2 {
 			m.SetGray(5+x, 5+y, color.Gray{Y: 255})
@@ -26,7 +26,7 @@ func TestPredictions(t *testing.T) {
 func TestPredictionsCount(t *testing.T) {
 	images := make([]image.Image, maxImages+20)
 	predicted := make([]int, len(images)) // all class 0
-	actual := make([]int, len(images)-10) // the last are not known
+	actual := make([]int, len(images)-10) // unknown for the last ones
 	actual[0], actual[1] = 1, 2
 	f := Predictions("", images, predicted, actual, nil)
 	if got, want := f.String(), "108 of 110 right, the first 100 shown; in red: actual → guess"; got != want {
@@ -41,7 +41,7 @@ func TestPredictionsCount(t *testing.T) {
 	}
 }
 
-// What a mistake was and what it was taken for are two lines where one is too short.
+// The actual and the predicted class are on two lines if one line is too short.
 func TestPredictionsWithLongNames(t *testing.T) {
 	t.Parallel()
 	clothes := []string{"T-shirt/top", "pullover", "ankle boot", "coat"}
@@ -59,22 +59,22 @@ func TestImagesKeepTheirShape(t *testing.T) {
 		m := image.NewRGBA(image.Rect(0, 0, size[0], size[1]))
 		f := Images([]image.Image{m, m}, fmt.Sprint(size))
 		sane(t, f)
-		if b := kept(m).Bounds(); b.Dx() > maxSide || b.Dy() > maxSide {
-			t.Errorf("an image of %v is kept with %v pixels", size, b.Size())
+		if b := downscaled(m).Bounds(); b.Dx() > maxSide || b.Dy() > maxSide {
+			t.Errorf("an image of %v is stored with %v pixels", size, b.Size())
 		}
 	}
-	if kept(image.NewGray(image.Rectangle{})) != nil || kept(nil) != nil {
-		t.Error("an image without pixels is kept")
+	if downscaled(image.NewGray(image.Rectangle{})) != nil || downscaled(nil) != nil {
+		t.Error("an image without pixels is stored")
 	}
 }
 
-// An image is reduced by the mean, so that no line of it is lost.
-func TestKeptIsTheMean(t *testing.T) {
+// An image is downscaled by the mean, so that no line of it is lost.
+func TestDownscaledIsTheMean(t *testing.T) {
 	m := image.NewGray(image.Rect(0, 0, 2*maxSide, 2))
 	for x := range 2 * maxSide {
 		m.SetGray(x, x%2, color.Gray{Y: 200})
 	}
-	r, _, _, _ := kept(m).At(7, 0).RGBA()
+	r, _, _, _ := downscaled(m).At(7, 0).RGBA()
 	if got := r >> 8; got != 100 {
 		t.Errorf("the mean is %d, want 100", got)
 	}

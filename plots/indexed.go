@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// indexed is an opaque picture with a palette of at most 256 colours, a third of the bytes
-// of one without; nil where that would be seen, in a photograph for instance. A figure has
-// a few colours and, at the edges of its letters and lines, mixtures of them.
+// indexed converts an opaque image to a palette of at most 256 colours, which needs a third of
+// the bytes. It returns nil if the difference would be visible, as in a photograph. A figure
+// has only a few colours, and mixtures of them at the edges of its letters and lines.
 func indexed(m image.Image) *image.Paletted {
 	bounds := m.Bounds()
 	at := func(x, y int) color.RGBA {
@@ -26,7 +26,7 @@ func indexed(m image.Image) *image.Paletted {
 	counts := map[color.RGBA]int{}
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; {
-			c, run := at(x, y), 1 // paper comes in long runs
+			c, run := at(x, y), 1 // the background has long runs
 			for x += 1; x < bounds.Max.X && at(x, y) == c; x++ {
 				run++
 			}
@@ -44,9 +44,9 @@ func indexed(m image.Image) *image.Paletted {
 	if len(all) > 64*colours {
 		return nil
 	}
-	// The most frequent colours that are not all but equal to one before them.
+	// The most frequent colours, leaving out those close to one already in the palette.
 	var palette color.Palette
-	near := map[color.RGBA]uint8{} // all colours to their place in the palette
+	near := map[color.RGBA]uint8{} // from colour to palette index
 	for _, apart := range [...]int{0, 6, 12} {
 		palette = palette[:0]
 		for _, c := range all {
@@ -61,7 +61,7 @@ func indexed(m image.Image) *image.Paletted {
 			break
 		}
 	}
-	const visible = 24 // on each channel
+	const visible = 24 // difference in each channel
 	for _, c := range all {
 		i, d := nearest(palette, c)
 		if d > 3*visible*visible {
@@ -82,7 +82,7 @@ func indexed(m image.Image) *image.Paletted {
 	return p
 }
 
-// nearest is the colour of a palette that is nearest to c, and the square of the distance.
+// nearest returns the index of the palette colour nearest to c, and the squared distance.
 func nearest(palette color.Palette, c color.RGBA) (at, distance int) {
 	distance = 1 << 30
 	for i, q := range palette {

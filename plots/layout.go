@@ -12,14 +12,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// margin is the free border of a figure, gutter the space between the panels
-// of a row.
+// margin is the free border of a figure, gutter the space between the panels of a row.
 const (
 	margin = vg.Length(6)
 	gutter = vg.Length(14)
 )
 
-// section is a part of a figure, drawn under a header of its own.
+// section is a part of a figure with its own header.
 type section struct {
 	title, subtitle string
 	legend          []entry
@@ -27,17 +26,17 @@ type section struct {
 	body            body
 }
 
-// body draws what is under the header of a section.
+// body is the part of a section below its header.
 type body interface {
 	draw(c draw.Canvas)
 }
 
-// bodyFunc is a function used as a body.
+// bodyFunc is a function that implements body.
 type bodyFunc func(draw.Canvas)
 
 func (f bodyFunc) draw(c draw.Canvas) { f(c) }
 
-// summary is the section in one line.
+// summary returns the section in one line.
 func (s section) summary() string {
 	title, subtitle := oneLine(s.title), oneLine(s.subtitle)
 	if title == "" || subtitle == "" {
@@ -46,17 +45,15 @@ func (s section) summary() string {
 	return title + ": " + subtitle
 }
 
-// maxLetters is the length from which words are cut before anything else is
-// done with them.
+// maxLetters is the length at which text is cut before any further processing.
 const maxLetters = 500
 
-// oneLine replaces what is not a character of a line, and cuts what is too
-// long for one.
-func oneLine(words string) string {
-	if len(words) > maxLetters {
-		letters := []rune(words[:min(len(words), 4*maxLetters)])
+// oneLine replaces characters that cannot be part of a line, and cuts text that is too long.
+func oneLine(label string) string {
+	if len(label) > maxLetters {
+		letters := []rune(label[:min(len(label), 4*maxLetters)])
 		if len(letters) > maxLetters {
-			words = string(letters[:maxLetters]) + "…"
+			label = string(letters[:maxLetters]) + "…"
 		}
 	}
 	return strings.Map(func(r rune) rune {
@@ -64,26 +61,25 @@ func oneLine(words string) string {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(words, "\ufffd"))
+	}, strings.ToValidUTF8(label, "\ufffd"))
 }
 
-// entry is a row of the legend. It is drawn as a line, or as a square when
-// filled.
+// entry is an entry of the legend. It is drawn as a line, or as a square if filled is set.
 type entry struct {
 	name   string
 	colour color.Color
 	filled bool
-	dashes []vg.Length // of the line; nil for a solid one
+	dashes []vg.Length // of the line; nil: solid
 }
 
 func (s section) draw(c draw.Canvas) {
 	top := c.Max.Y
-	line := func(style text.Style, words string) {
-		if words == "" {
+	line := func(style text.Style, label string) {
+		if label == "" {
 			return
 		}
 		style.YAlign = draw.YTop
-		c.FillText(style, vg.Point{X: c.Min.X, Y: top}, fitted(style, words, c.Max.X-c.Min.X))
+		c.FillText(style, vg.Point{X: c.Min.X, Y: top}, fitted(style, label, c.Max.X-c.Min.X))
 		top -= style.Font.Size * 1.35
 	}
 	line(titleStyle(), s.title)
@@ -102,16 +98,16 @@ const (
 	legendLine   = vg.Length(12) // height of a row
 )
 
-// legendPlace is where an entry stands: its row, and its distance from the left.
-type legendPlace struct {
+// legendPosition is the position of an entry: its row, and its distance from the left.
+type legendPosition struct {
 	name string // cut to the width
 	row  int
 	x    vg.Length
 }
 
-// placed puts the entries of a legend in as few rows of a width as they need. Several rows
-// have columns if there is room for two or more.
-func placed(entries []entry, width vg.Length) (places []legendPlace, rows int) {
+// layoutLegend arranges the entries of a legend in as few rows of a width as possible. Several
+// rows are aligned in columns if two or more columns fit.
+func layoutLegend(entries []entry, width vg.Length) (boxes []legendPosition, rows int) {
 	style := textStyle(sizeText, ink(.85))
 	var x, widest vg.Length
 	row := 0
@@ -121,27 +117,27 @@ func placed(entries []entry, width vg.Length) (places []legendPlace, rows int) {
 		if x > 0 && x+size > width {
 			x, row = 0, row+1
 		}
-		places = append(places, legendPlace{name, row, x})
+		boxes = append(boxes, legendPosition{name, row, x})
 		x += size + legendGap
 		widest = max(widest, size)
 	}
 	if columns := int((width + legendGap) / (widest + legendGap)); row > 0 && columns > 1 {
-		for i := range places {
-			places[i].row, places[i].x = i/columns, vg.Length(i%columns)*(widest+legendGap)
+		for i := range boxes {
+			boxes[i].row, boxes[i].x = i/columns, vg.Length(i%columns)*(widest+legendGap)
 		}
-		row = (len(places) - 1) / columns
+		row = (len(boxes) - 1) / columns
 	}
-	return places, row + 1
+	return boxes, row + 1
 }
 
-// drawLegend writes the entries in rows below top and returns where they end.
+// drawLegend draws the entries in rows below top and returns the y below the last row.
 func drawLegend(c draw.Canvas, entries []entry, top vg.Length) vg.Length {
 	const swatch = legendSwatch
 	style := textStyle(sizeText, ink(.85))
-	places, rows := placed(entries, c.Max.X-c.Min.X)
+	boxes, rows := layoutLegend(entries, c.Max.X-c.Min.X)
 	for i, e := range entries {
-		name := places[i].name
-		x, middle := c.Min.X+places[i].x, top-4-legendLine*vg.Length(places[i].row)
+		name := boxes[i].name
+		x, middle := c.Min.X+boxes[i].x, top-4-legendLine*vg.Length(boxes[i].row)
 		if e.filled {
 			c.FillPolygon(e.colour, rectangle(x+2, middle-4.2, 8, 8))
 		} else {
@@ -152,28 +148,27 @@ func drawLegend(c draw.Canvas, entries []entry, top vg.Length) vg.Length {
 	return top - 4 - legendLine*vg.Length(rows-1) - 7
 }
 
-// headerWidth is that of title and subtitle without cuts.
+// headerWidth returns the width of title and subtitle without truncation.
 func (s section) headerWidth() vg.Length {
 	return max(titleStyle().Width(oneLine(s.title)), textStyle(sizeText, inkSecond).Width(oneLine(s.subtitle)))
 }
 
-// panel is one pair of axes. Its label stands above the y axis, where it can
-// be read without turning the head.
+// panel is one pair of axes. Its y label is above the y axis, so that it need not be rotated.
 type panel struct {
 	plot  *plot.Plot
 	label string
 }
 
-// rows is a body of panels: one or several side by side in each row.
+// rows is a body of panels: each row has one panel or several side by side.
 type rows []row
 
 type row struct {
 	panels   []panel
 	weight   float64   // share of the height
-	headroom vg.Length // free space between the panels and their labels
+	headroom vg.Length // space between the panels and their labels
 }
 
-// labelHeight is the space above a panel, filled by its label if it has one.
+// labelHeight returns the height reserved for labels above the panels.
 func (r row) labelHeight() vg.Length {
 	for _, p := range r.panels {
 		if p.label != "" {
@@ -183,8 +178,7 @@ func (r row) labelHeight() vg.Length {
 	return 5 + r.headroom
 }
 
-// draw lays the panels out so that the axes of one column begin and end at the
-// same x.
+// draw lays the panels out so that the axes of a column begin and end at the same x.
 func (rs rows) draw(c draw.Canvas) {
 	var total float64
 	for _, r := range rs {
@@ -229,8 +223,8 @@ func (rs rows) draw(c draw.Canvas) {
 	}
 }
 
-// onePanel is a figure that consists of p alone, with the label of y above it.
-func (l look) onePanel(p *plot.Plot, subtitle string, legend []entry) []section {
+// onePanel returns the sections of a figure with p as its only panel and the y label above it.
+func (l settings) onePanel(p *plot.Plot, subtitle string, legend []entry) []section {
 	label := ""
 	if l.labelY != "" {
 		label = l.labelY
@@ -244,7 +238,7 @@ func (l look) onePanel(p *plot.Plot, subtitle string, legend []entry) []section 
 	}}
 }
 
-// axes is an empty plot in our theme.
+// axes returns an empty plot in the package's theme.
 func axes() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -262,7 +256,7 @@ func axes() *plot.Plot {
 	return p
 }
 
-// scale sets range, kind and ticks of an axis.
+// scale sets range, scale and ticks of an axis.
 func scale(a *plot.Axis, l limits, log bool, ticks plot.Ticker) {
 	l = l.widened(log)
 	a.Min, a.Max = l.lo, l.hi
@@ -272,8 +266,8 @@ func scale(a *plot.Axis, l limits, log bool, ticks plot.Ticker) {
 	}
 }
 
-// logScale is the scale of a logarithmic axis. Unlike gonum's it does not
-// panic for what has no logarithm.
+// logScale is the scale of a logarithmic axis. Unlike gonum's, it does not panic for values
+// without a logarithm.
 type logScale struct{}
 
 func (logScale) Normalize(lo, hi, x float64) float64 {
@@ -284,7 +278,7 @@ func (logScale) Normalize(lo, hi, x float64) float64 {
 	return part
 }
 
-// ticker is the usual one for numbers.
+// ticker returns the default ticker for numbers.
 func ticker(count int, log bool) plot.Ticker {
 	if log {
 		return logarithmic{count}
@@ -292,8 +286,7 @@ func ticker(count int, log bool) plot.Ticker {
 	return linear{count: count, format: plain}
 }
 
-// counter is the ticker for an axis of x, which has no ticks between whole
-// numbers if all x are whole.
+// counter returns the ticker of an x axis. If all x are whole numbers, all ticks are too.
 func counter(count int, log, steps bool) plot.Ticker {
 	if log {
 		return logarithmic{count}
@@ -301,14 +294,14 @@ func counter(count int, log, steps bool) plot.Ticker {
 	return linear{count: count, format: plain, whole: steps}
 }
 
-// fitted is words in one line, cut to a width.
-func fitted(style text.Style, words string, width vg.Length) string {
-	words = oneLine(words)
-	if style.Width(words) <= width {
-		return words
+// fitted returns text in one line, cut to a width.
+func fitted(style text.Style, label string, width vg.Length) string {
+	label = oneLine(label)
+	if style.Width(label) <= width {
+		return label
 	}
-	letters := []rune(words)
-	// The longest beginning that fits; width grows with length.
+	letters := []rune(label)
+	// The longest prefix that fits; the width grows with the length.
 	low, high := 0, len(letters)
 	for low < high {
 		middle := (low + high + 1) / 2

@@ -2,16 +2,16 @@ package plots
 
 import "gonum.org/v1/plot"
 
-// Line draws values as a line, at x = 0, 1, 2 and so on.
+// Line draws values as a line over x = 0, 1, 2 and so on.
 //
-// However many there are, a few hundred points are drawn: the first, lowest,
-// highest and last of each column of the picture. Values that are NaN,
-// infinite or beyond ±1e300 interrupt the line and are marked in red.
+// A long series is reduced to a few hundred points: the first, lowest, highest and last of each
+// column of pixels. A value that is NaN, infinite or beyond ±1e300 interrupts the line and is
+// marked in red.
 func Line(title string, values []float64) *Figure {
 	return Lines(title, Series{Y: values})
 }
 
-// Lines draws several series as lines, with a legend if they have names.
+// Lines draws several series as lines, with a legend if the series have names.
 func Lines(title string, series ...Series) *Figure {
 	return newFigure(title, lines{copied(series)})
 }
@@ -20,7 +20,7 @@ type lines struct{ series []named }
 
 func (lines) size() (width, height float64) { return defaultWidth, defaultHeight }
 
-func (k lines) sections(l look) []section {
+func (k lines) sections(l settings) []section {
 	var x, y limits
 	n, steps := 0, true
 	for _, s := range k.series {
@@ -35,30 +35,30 @@ func (k lines) sections(l look) []section {
 	for i, s := range k.series {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(series(i, l.held(reduce(part, x.lo, x.hi, l.logX))))
+			p.Add(series(i, l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
 		}
 		bad = append(bad, gone...)
 		if s.name != "" {
 			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i)})
 		}
 	}
-	p.Add(lost{bad})
+	p.Add(undrawable{bad})
 	if !y.some {
-		nothing(p, "no data")
+		showEmpty(p, "no data")
 	}
-	return l.onePanel(p, described(n, len(bad), y), append(legend, notDrawn(bad)...))
+	return l.onePanel(p, describeRange(n, len(bad), y), append(legend, notDrawn(bad)...))
 }
 
-// shown is the range of x with what the caller wants to see of it.
-func (l look) shown(x limits) limits {
+// shown extends x by the range that the caller set.
+func (l settings) shown(x limits) limits {
 	if l.rangeX.some && drawable(l.rangeX.lo, l.logX) {
 		x.add(l.rangeX.lo, l.rangeX.hi)
 	}
 	return x
 }
 
-// held is points as steps, if the caller wants steps.
-func (l look) held(points []point) []point {
+// stepPoints converts points to steps if the caller set Stepped.
+func (l settings) stepPoints(points []point) []point {
 	if !l.stepped || len(points) < 2 {
 		return points
 	}
@@ -72,8 +72,8 @@ func (l look) held(points []point) []point {
 	return steps
 }
 
-// curveAxes are the axes for curves within x and y; steps tells that all x are whole.
-func (l look) curveAxes(x, y limits, steps bool) *plot.Plot {
+// curveAxes returns the axes for curves within x and y; steps says that all x are whole.
+func (l settings) curveAxes(x, y limits, steps bool) *plot.Plot {
 	p := axes()
 	p.X.Label.Text = l.labelX
 	scale(&p.X, x, l.logX, counter(7, l.logX, steps))

@@ -13,7 +13,7 @@ func TestLine(t *testing.T) {
 	).XLabel("step").YLabel("rate"))
 }
 
-// A hundred thousand points make a figure no larger than a thousand do.
+// A figure of a hundred thousand points is no larger than one of a thousand.
 func TestLineOfManyPoints(t *testing.T) {
 	many := Line("many", noise(100_000, 5)).SVG()
 	if len(many) > 60_000 {

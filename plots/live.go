@@ -10,37 +10,35 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Updater is an output on a page that can be replaced, such as a
-// *display.Handle.
+// Updater is a displayed output that can be replaced, such as a *display.Handle.
 type Updater interface {
 	Update(v any)
 }
 
-// Shower puts a value on the page and returns what replaces it there.
-type Shower func(v any) Updater
+// ShowFunc displays a value and returns the output for later replacements.
+type ShowFunc func(v any) Updater
 
-// Pace of a live figure.
+// Timing of a live figure.
 const (
-	// shortest is the least time between two pictures. Front ends redraw at
-	// once, and collaborative ones keep every picture in the notebook's log.
-	shortest = 500 * time.Millisecond
-	// share makes the time between pictures grow with a long run: after an
-	// hour there is one in 18 seconds.
-	share = 200
-	// deadline is how long one picture may take before it is given up.
+	// minInterval is the shortest time between two frames. Front ends redraw immediately, and
+	// collaborative ones store every frame in the log of the notebook.
+	minInterval = 500 * time.Millisecond
+	// intervalDivisor makes the interval grow with the elapsed time, which it divides: after an
+	// hour there is one frame every 18 seconds.
+	intervalDivisor = 200
+	// deadline is the time limit for drawing one frame.
 	deadline = 10 * time.Second
-	// lastDeadline is that of the last picture. Nothing waits for the processor
-	// any more, and this one stays in the notebook.
+	// lastDeadline is the time limit for the last frame. It is longer because the computation
+	// has ended by then, and this frame stays in the notebook.
 	lastDeadline = time.Minute
 )
 
-// Live redraws one figure in place while the data for it come in.
+// Live redraws one figure in place while its data arrive.
 //
-// It owns one goroutine, which draws the newest figure that it was given and
-// leaves out those in between: at most two a second, fewer in a long run.
-// Pictures in between are SVG only, the last is a full bundle. A figure that
-// panics or takes longer than ten seconds is left out, and what gives the
-// figures never waits for it; only the last may take a minute.
+// It has one goroutine, which draws the newest figure that it has received and skips older
+// ones: at most two a second, fewer in a long run. Intermediate frames are SVG only; the last
+// one has all formats. A frame that panics or takes longer than ten seconds is skipped, so the
+// caller of Update never waits for drawing. The last frame may take a minute.
 //
 //	live := plots.NewLive(ctx, nil)
 //	defer live.Close()
@@ -51,19 +49,19 @@ const (
 //		}
 //	}
 type Live struct {
-	show   Shower
-	newest chan func() *Figure // holds at most one
-	ended  chan struct{}       // closed when the goroutine has ended
+	show   ShowFunc
+	newest chan func() *Figure // buffer of one
+	ended  chan struct{}       // closed when the goroutine ends
 	stop   context.CancelFunc
 
 	mu  sync.Mutex
-	due time.Time // when the next picture may be drawn, guarded by mu
+	due time.Time // earliest time of the next frame, guarded by mu
 }
 
-// NewLive starts a live figure. The first update shows it with show, which is
-// display.Show when nil; later ones replace it. When ctx ends, the newest
-// figure is drawn and the live figure ends, as with [Live.Close].
-func NewLive(ctx context.Context, show Shower) *Live {
+// NewLive starts a live figure. The first update displays it with show, or with display.Show if
+// show is nil; later updates replace it. When ctx is done, the newest figure is drawn and the
+// live figure ends, as with [Live.Close].
+func NewLive(ctx context.Context, show ShowFunc) *Live {
 	if show == nil {
 		show = func(v any) Updater { return display.Show(v) }
 	}
@@ -78,17 +76,16 @@ func NewLive(ctx context.Context, show Shower) *Live {
 	return l
 }
 
-// Due reports whether an update would be drawn now. A caller that asks first
-// spares itself the copies of data for pictures that are left out.
+// Due reports whether an update would be drawn now. Callers can use it to avoid copying data
+// for frames that would be skipped.
 func (l *Live) Due() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !time.Now().Before(l.due)
 }
 
-// Update sets the newest figure and returns at once. The function is called
-// later in another goroutine, so it must not share data that change. After
-// Close it has no effect.
+// Update sets the newest figure and returns immediately. The function is called later in
+// another goroutine, so it must not use data that change. After Close, Update has no effect.
 func (l *Live) Update(figure func() *Figure) {
 	for {
 		select {
@@ -98,16 +95,15 @@ func (l *Live) Update(figure func() *Figure) {
 			return
 		default:
 		}
-		select { // make room: latest wins
+		select { // drop the older figure
 		case <-l.newest:
 		default:
 		}
 	}
 }
 
-// Close draws the newest figure once more with all its formats, and ends. It
-// returns when that is done, or when the picture has taken too long. It may be
-// called more than once.
+// Close draws the newest figure once more in all its formats and stops the goroutine. It
+// returns when that is done or has timed out. It may be called more than once.
 func (l *Live) Close() {
 	l.stop()
 	<-l.ended
@@ -136,7 +132,7 @@ func (l *Live) run(ctx context.Context) {
 		case last = <-l.newest:
 		}
 		s.draw(last, false)
-		pause := max(shortest, time.Since(start)/share)
+		pause := max(minInterval, time.Since(start)/intervalDivisor)
 		l.mu.Lock()
 		l.due = time.Now().Add(pause)
 		l.mu.Unlock()
@@ -149,15 +145,15 @@ func (l *Live) run(ctx context.Context) {
 	}
 }
 
-// screen is the place on the page. It draws in a second goroutine, which can
-// be left behind if it hangs.
+// screen is the displayed output. Each frame is drawn in a goroutine of its own, which is
+// abandoned if it hangs.
 type screen struct {
-	show    Shower
-	shown   Updater       // nil until the first picture
-	pending chan struct{} // of a picture that was given up; closed when it is done after all
+	show    ShowFunc
+	shown   Updater       // nil until the first frame
+	pending chan struct{} // of a frame that timed out; closed when it finishes after all
 }
 
-// draw draws and shows one figure, or leaves it out.
+// draw draws and displays one figure, or skips it.
 func (s *screen) draw(figure func() *Figure, final bool) {
 	limit := deadline
 	if final {
@@ -166,7 +162,7 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	if s.pending != nil {
-		// One that hangs is enough: no second one until it is done.
+		// Do not start another frame while an abandoned one is still running.
 		if !final {
 			select {
 			case <-s.pending:
@@ -177,7 +173,7 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 		select {
 		case <-s.pending:
 		case <-late.C:
-			slog.Debug("live figure left out: one before it hangs")
+			slog.Debug("skip a frame of a live figure: the previous one still runs")
 			return
 		}
 	}
@@ -186,14 +182,14 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 		defer close(done)
 		defer func() {
 			if r := recover(); r != nil {
-				slog.Debug("live figure left out", "panic", r)
+				slog.Debug("skip a frame of a live figure: it panicked", "panic", r)
 			}
 		}()
 		drawn := figure()
 		if drawn == nil {
 			return
 		}
-		f := picture(drawn, final)
+		f := render(drawn, final)
 		if s.shown == nil {
 			s.shown = s.show(f)
 		} else {
@@ -204,7 +200,7 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 	case <-done:
 		s.pending = nil
 	case <-late.C:
-		slog.Debug("live figure given up", "after", limit)
+		slog.Debug("abandon a frame of a live figure: it timed out", "limit", limit)
 		s.pending = done
 	}
 }
@@ -218,10 +214,10 @@ func (f frame) MIMEBundle() map[string]any   { return f.bundle }
 func (f frame) MIMEMetadata() map[string]any { return f.metadata }
 func (f frame) String() string               { return fmt.Sprint(f.bundle["text/plain"]) }
 
-// picture draws a figure: in all its formats when it is the final one, in the
-// cheapest when it will be replaced soon.
-func picture(f *Figure, final bool) frame {
-	if !final && f.look.format.orEnvironment() == Both {
+// render draws a figure: in all its formats if it is the final one, otherwise only in the
+// cheapest.
+func render(f *Figure, final bool) frame {
+	if !final && f.settings.format.resolve() == Both {
 		copied := *f
 		f = copied.As(SVG)
 	}

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// page records what is shown in one place.
+// page records the frames of one output.
 type page struct {
 	mu     sync.Mutex
 	frames []shown // guarded by mu
 }
 
-// seen is what has been shown so far.
+// seen returns what has been displayed so far.
 func (p *page) seen() []shown {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,16 +40,16 @@ func (p *page) Update(v any) {
 	p.frames = append(p.frames, shown{time.Now(), f.String(), svg, png})
 }
 
-// numbered is a figure whose text is a number.
+// numbered returns a figure whose subtitle is a number.
 func numbered(i int) func() *Figure {
 	return func() *Figure { return Line("", nil).Subtitle(strconv.Itoa(i)).Size(100, 60) }
 }
 
-// The time in these tests is that of a synctest bubble: it passes at once, and
-// only when every goroutine waits.
+// These tests run in a synctest bubble: its time advances immediately, but
+// only while every goroutine is blocked.
 
 func TestLiveDrawsTheNewest(t *testing.T) {
-	t.Setenv(Environment, "")
+	t.Setenv(FormatEnv, "")
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{}
 		l := NewLive(t.Context(), p.show)
@@ -64,40 +64,40 @@ func TestLiveDrawsTheNewest(t *testing.T) {
 
 		frames := p.seen()
 		if n := len(frames); n < 20 || n > 22 {
-			t.Errorf("%d pictures in 10 s, want two a second", n)
+			t.Errorf("%d frames in 10 s, want two per second", n)
 		}
 		for i, f := range frames {
 			final := i == len(frames)-1
 			if !f.svg || f.png != final {
-				t.Errorf("picture %d of %d: SVG %v, PNG %v", i+1, len(frames), f.svg, f.png)
+				t.Errorf("frame %d of %d: SVG %v, PNG %v", i+1, len(frames), f.svg, f.png)
 			}
-			if i > 0 && !final && f.at.Sub(frames[i-1].at) < shortest {
-				t.Errorf("picture %d came %v after the one before", i+1, f.at.Sub(frames[i-1].at))
+			if i > 0 && !final && f.at.Sub(frames[i-1].at) < minInterval {
+				t.Errorf("frame %d came %v after the previous one", i+1, f.at.Sub(frames[i-1].at))
 			}
 		}
 		if last := frames[len(frames)-1]; last.text != "99" {
-			t.Errorf("the last picture is %q", last.text)
+			t.Errorf("the last frame is %q", last.text)
 		}
 	})
 }
 
-// A caller that asks first gives as many figures as are drawn.
+// A caller that checks Due passes only figures that are drawn.
 func TestLiveDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{}
 		l := NewLive(t.Context(), p.show)
-		given := 0
+		passed := 0
 		for i := range 100 {
 			if l.Due() {
 				l.Update(numbered(i))
-				given++
+				passed++
 			}
 			synctest.Wait()
 			time.Sleep(100 * time.Millisecond)
 		}
 		synctest.Wait()
-		if n := len(p.seen()); n != given || n < 19 || n > 21 {
-			t.Errorf("%d figures given and %d pictures drawn in 10 s", given, n)
+		if n := len(p.seen()); n != passed || n < 19 || n > 21 {
+			t.Errorf("%d figures passed and %d frames drawn in 10 s", passed, n)
 		}
 		l.Close()
 	})
@@ -115,7 +115,7 @@ func TestLiveSlowsDownInLongRuns(t *testing.T) {
 		frames := p.seen()
 		n := len(frames)
 		if gap := frames[n-1].at.Sub(frames[n-2].at); gap < 18*time.Second || gap > 21*time.Second {
-			t.Errorf("after %d s pictures are %v apart, want about 20 s", 4000, gap)
+			t.Errorf("after %d s frames are %v apart, want about 20 s", 4000, gap)
 		}
 	})
 }
@@ -131,7 +131,7 @@ func TestLiveEndsWithContext(t *testing.T) {
 		<-l.ended
 		frames := p.seen()
 		if n := len(frames); n == 0 || frames[n-1].text != "2" || !frames[n-1].png {
-			t.Errorf("pictures %v", frames)
+			t.Errorf("frames %v", frames)
 		}
 	})
 }
@@ -142,7 +142,7 @@ func TestLiveWithoutUpdatesShowsNothing(t *testing.T) {
 		l := NewLive(t.Context(), p.show)
 		l.Close()
 		if frames := p.seen(); len(frames) != 0 {
-			t.Errorf("pictures %v", frames)
+			t.Errorf("frames %v", frames)
 		}
 	})
 }
@@ -159,7 +159,7 @@ func TestLiveSurvivesPanic(t *testing.T) {
 		l.Close()
 		frames := p.seen()
 		if n := len(frames); n == 0 || frames[n-1].text != "3" {
-			t.Errorf("pictures %v", frames)
+			t.Errorf("frames %v", frames)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestLiveSurvivesHang(t *testing.T) {
 		l.Update(numbered(2)) // left out: one hangs
 		time.Sleep(time.Second)
 		if len(p.seen()) != 0 || time.Since(start) != time.Second {
-			t.Errorf("pictures %v, Update took %v", p.seen(), time.Since(start)-time.Second)
+			t.Errorf("frames %v, Update took %v", p.seen(), time.Since(start)-time.Second)
 		}
 		close(release)
 		synctest.Wait()
@@ -183,7 +183,7 @@ func TestLiveSurvivesHang(t *testing.T) {
 		l.Close()
 		frames := p.seen()
 		if n := len(frames); n == 0 || frames[n-1].text != "3" {
-			t.Errorf("pictures %v", frames)
+			t.Errorf("frames %v", frames)
 		}
 	})
 }

@@ -2,11 +2,11 @@ package plots
 
 import "math"
 
-// LRFinder draws the losses that a learning-rate range test gave, over the
-// rates on a logarithmic axis, and names two rates to choose from: where the
-// loss falls fastest, and a tenth of the rate where it is lowest (L. Smith,
-// "Cyclical learning rates", 2017). The loss is a centred moving average, since
-// one that only looks back would move both.
+// LRFinder draws the losses of a learning-rate range test over the learning rates, on a
+// logarithmic axis. It names two candidates: the learning rate where the loss falls fastest,
+// and a tenth of the one where the loss is lowest (L. Smith, "Cyclical learning rates", 2017).
+// The loss is smoothed with a centred moving average, because a trailing average would shift
+// both.
 func LRFinder(rates, losses []float64) *Figure {
 	if rates == nil {
 		rates = []float64{}
@@ -18,11 +18,10 @@ type rateFinder []point
 
 func (rateFinder) size() (width, height float64) { return 560, 293 }
 
-// neighbours is the number of neighbours on each side in the moving average
-// over n points.
+// neighbours returns the number of neighbours on each side in the moving average over n points.
 func neighbours(n int) int { return min(5, n/16) }
 
-func (k rateFinder) sections(l look) []section {
+func (k rateFinder) sections(l settings) []section {
 	parts, bad := runs(k, true, false)
 	var all []point
 	for _, part := range parts {
@@ -43,7 +42,7 @@ func (k rateFinder) sections(l look) []section {
 
 	subtitle := "no data"
 	if len(curve) > 0 {
-		// Where the loss explodes it would press the rest flat.
+		// A diverging loss would flatten the rest of the curve: limit the axis.
 		size := max(math.Abs(curve[0].y), math.Abs(y.lo))
 		if top := max(curve[0].y+(curve[0].y-y.lo)*.5, y.lo+size*.5); top > y.lo {
 			y.hi = min(y.hi, top)
@@ -58,14 +57,14 @@ func (k rateFinder) sections(l look) []section {
 		subtitle = "lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
 		if i, ok := steepest(curve[:lowest+1], max(1, neighbours(len(all)))); ok {
 			subtitle = "steepest at " + value(curve[i].x) + ", lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
-			p.Add(upright{curve[i].x, "steepest " + value(curve[i].x), hue(2), curve[i].x < tenth})
-			p.Add(upright{tenth, "minimum ÷ 10: " + value(tenth), hue(4), curve[i].x >= tenth})
+			p.Add(verticalLine{curve[i].x, "steepest " + value(curve[i].x), hue(2), curve[i].x < tenth})
+			p.Add(verticalLine{tenth, "minimum ÷ 10: " + value(tenth), hue(4), curve[i].x >= tenth})
 		}
 	}
 	scale(&p.Y, y.based(), false, ticker(5, false))
-	p.Add(lost{bad})
+	p.Add(undrawable{bad})
 	if len(all) == 0 {
-		nothing(p, "no data")
+		showEmpty(p, "no data")
 	}
 	label := "loss"
 	if l.labelY != "" {
@@ -73,12 +72,12 @@ func (k rateFinder) sections(l look) []section {
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: notDrawn(bad), height: 1,
-		body: rows{{panels: []panel{{p, label}}, weight: 1, headroom: uprightRoom}},
+		body: rows{{panels: []panel{{p, label}}, weight: 1, headroom: verticalLabelHeight}},
 	}}
 }
 
-// steepest is the point at which the curve falls fastest over the logarithm of
-// x, by differences over as many points as the average reaches.
+// steepest returns the point at which the curve falls fastest over log x, using differences
+// over reach points, as many as the average spans.
 func steepest(curve []point, reach int) (at int, ok bool) {
 	fastest := 0.0
 	for i := reach; i < len(curve); i++ {

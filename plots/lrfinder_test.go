@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// sweep is a loss that falls fastest at 1e-3 and is lowest near 1e-1.
+// sweep returns a loss that falls fastest at 1e-3 and is lowest near 1e-1.
 func sweep() (rates, losses []float64) {
 	for i := range 81 {
 		e := -6 + float64(i)*.075
@@ -28,12 +28,12 @@ func TestSteepest(t *testing.T) {
 		t.Errorf("steepest at %v, want 1e-3", curve[i].x)
 	}
 	if _, ok := steepest(curve[:1], 1); ok {
-		t.Error("one point is steep")
+		t.Error("steepest accepts a single point")
 	}
 	for i := range curve {
 		curve[i].y = float64(i)
 	}
 	if _, ok := steepest(curve, max(1, neighbours(len(curve)))); ok {
-		t.Error("a loss that only rises has a steepest fall")
+		t.Error("steepest reports a fall in a loss that only rises")
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The marks below are plotters of gonum/plot. They ask for no range: the figure
-// sets the axes before it draws, from numbers that can be drawn.
+// The marks below implement gonum's plot.Plotter. They do not implement plot.DataRanger: the
+// figure sets the ranges of the axes from drawable numbers before it draws.
 
-// grid is the horizontal hairlines under the data.
+// grid draws hairlines under the data; vertical adds the vertical ones.
 type grid struct{ vertical bool }
 
 func (g grid) Plot(c draw.Canvas, p *plot.Plot) {
@@ -34,7 +34,7 @@ func (g grid) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// curve is a line through points that can all be drawn.
+// curve is a line through points that are all drawable.
 type curve struct {
 	points []point
 	style  draw.LineStyle
@@ -44,7 +44,7 @@ func line(points []point, c color.Color, width vg.Length) curve {
 	return curve{points, draw.LineStyle{Color: c, Width: width}}
 }
 
-// series is the line of the i-th of several series.
+// series returns the line of series i.
 func series(i int, points []point) curve {
 	m := line(points, hue(i), widthLine)
 	m.style.Dashes = pattern(i)
@@ -52,15 +52,15 @@ func series(i int, points []point) curve {
 }
 
 func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
-	if len(m.points) == 1 { // a line of one point would be nothing
+	if len(m.points) == 1 { // a line of one point would be invisible
 		spots{m.points, max(m.style.Width, 2), m.style.Color}.Plot(c, p)
 		return
 	}
-	c.StrokeLines(m.style, c.ClipLinesXY(place(c, p, m.points))...)
+	c.StrokeLines(m.style, c.ClipLinesXY(toCanvas(c, p, m.points))...)
 }
 
-// place maps points to the canvas.
-func place(c draw.Canvas, p *plot.Plot, points []point) []vg.Point {
+// toCanvas converts points from data to canvas coordinates.
+func toCanvas(c draw.Canvas, p *plot.Plot, points []point) []vg.Point {
 	x, y := p.Transforms(&c)
 	placed := make([]vg.Point, len(points))
 	for i, q := range points {
@@ -69,22 +69,22 @@ func place(c draw.Canvas, p *plot.Plot, points []point) []vg.Point {
 	return placed
 }
 
-// spots is round dots.
+// spots draws round dots.
 type spots struct {
 	points []point
 	radius vg.Length
 	colour color.Color
 }
 
-// dotter is a canvas that can draw many dots cheaply.
+// dotter is a canvas with a compact representation of many dots.
 type dotter interface {
 	dots(points []vg.Point, radius vg.Length, c color.Color)
 }
 
 func (m spots) Plot(c draw.Canvas, p *plot.Plot) {
 	var inside []vg.Point
-	for _, q := range place(c, p, m.points) {
-		// Rounding may put a point of the border just outside of it.
+	for _, q := range toCanvas(c, p, m.points) {
+		// Rounding may put a point on the border slightly outside of it.
 		const slack = .01
 		if q.X >= c.Min.X-slack && q.X <= c.Max.X+slack && q.Y >= c.Min.Y-slack && q.Y <= c.Max.Y+slack {
 			inside = append(inside, q)
@@ -100,7 +100,7 @@ func (m spots) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// bottom is the canvas itself: gonum wraps canvases in canvases.
+// bottom returns the innermost canvas: gonum wraps canvases in canvases.
 func bottom(c vg.Canvas) vg.Canvas {
 	for {
 		inner, ok := c.(draw.Canvas)
@@ -111,7 +111,7 @@ func bottom(c vg.Canvas) vg.Canvas {
 	}
 }
 
-// area is filled from a line down to the axis.
+// area fills the area between a line and the axis.
 type area struct {
 	points []point
 	colour color.Color
@@ -121,13 +121,13 @@ func (m area) Plot(c draw.Canvas, p *plot.Plot) {
 	if len(m.points) < 2 {
 		return
 	}
-	outline := place(c, p, m.points)
+	outline := toCanvas(c, p, m.points)
 	outline = append(outline, vg.Point{X: outline[len(outline)-1].X, Y: c.Min.Y}, vg.Point{X: outline[0].X, Y: c.Min.Y})
 	c.FillPolygon(m.colour, c.ClipPolygonXY(outline))
 }
 
-// band is filled between the minimum and the maximum of each interval. A single interval
-// is an upright bar.
+// band fills the area between the minimum and the maximum of each interval. A single interval
+// is a vertical bar.
 type band struct {
 	intervals []interval
 	colour    color.Color
@@ -136,7 +136,7 @@ type band struct {
 func (m band) Plot(c draw.Canvas, p *plot.Plot) {
 	if len(m.intervals) == 1 {
 		one := m.intervals[0]
-		ends := place(c, p, []point{{one.x, one.low}, {one.x, one.high}})
+		ends := toCanvas(c, p, []point{{one.x, one.low}, {one.x, one.high}})
 		c.FillPolygon(m.colour, c.ClipPolygonY(rectangle(ends[0].X-3, ends[0].Y, 6, ends[1].Y-ends[0].Y)))
 		return
 	}
@@ -147,37 +147,37 @@ func (m band) Plot(c draw.Canvas, p *plot.Plot) {
 	for i := len(m.intervals) - 1; i >= 0; i-- {
 		outline = append(outline, point{m.intervals[i].x, m.intervals[i].low})
 	}
-	c.FillPolygon(m.colour, c.ClipPolygonXY(place(c, p, outline)))
+	c.FillPolygon(m.colour, c.ClipPolygonXY(toCanvas(c, p, outline)))
 }
 
-// note is words beside a point, with a thin line to it.
+// note is text beside a point, with a thin line to it.
 type note struct {
 	at    point
-	words string
+	label string
 	below bool      // prefer the side below the point
-	avoid [][]point // curves that the words should not lie on
-	// strong is how many of these, from the first on, are thick lines, over which words
-	// cannot be read.
+	avoid [][]point // curves that the text should not cover
+	// strong is the number of these, at the beginning, that are thick lines: text over them
+	// would be illegible.
 	strong int
 }
 
 func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 	const gap = vg.Length(3)
-	q := place(c, p, []point{m.at})[0]
+	q := toCanvas(c, p, []point{m.at})[0]
 	if q.X < c.Min.X-1 || q.X > c.Max.X+1 || q.Y < c.Min.Y-1 || q.Y > c.Max.Y+1 {
 		return
 	}
 	style := textStyle(sizeSmall, ink(.9))
-	width, height := style.Width(m.words), style.Font.Size
+	width, height := style.Width(m.label), style.Font.Size
 	var curves [][]vg.Point
 	for _, points := range m.avoid {
-		curves = append(curves, place(c, p, points))
+		curves = append(curves, toCanvas(c, p, points))
 	}
-	// The nearest place that is free; else the one with the least of a curve in it.
+	// The nearest free position, or else the one that covers the shortest part of a curve.
 	best, least := vg.Rectangle{}, math.Inf(1)
 	for _, reach := range [...]vg.Length{14, 26, 38, 52, 68, 86, 106} {
 		if reach > (c.Max.Y-c.Min.Y)*.6 {
-			break // in a low panel the words would seem to belong to another point
+			break // in a low panel the text would seem to belong to another point
 		}
 		for _, below := range [...]bool{m.below, !m.below} {
 			y := q.Y + reach
@@ -202,7 +202,7 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 			break
 		}
 	}
-	if math.IsInf(least, 1) || covers(best, curves[:m.strong]) > float64(width)/2 { // the panel is too small for the words
+	if math.IsInf(least, 1) || covers(best, curves[:m.strong]) > float64(width)/2 { // the panel is too small for the text
 		return
 	}
 	from, to := q.Y+gap, best.Min.Y
@@ -213,14 +213,14 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	end := min(max(q.X, best.Min.X), best.Max.X)
 	c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, q.X, from, end, to)
-	c.FillText(style, at, m.words)
+	c.FillText(style, at, m.label)
 }
 
-// covers is the length of curves within a box and a little around it.
+// covers returns the length of the curves within a box and a small margin around it.
 func covers(box vg.Rectangle, curves [][]vg.Point) float64 {
-	const air = 2
-	box.Min.X, box.Min.Y = box.Min.X-air, box.Min.Y-air
-	box.Max.X, box.Max.Y = box.Max.X+air, box.Max.Y+air
+	const pad = 2
+	box.Min.X, box.Min.Y = box.Min.X-pad, box.Min.Y-pad
+	box.Max.X, box.Max.Y = box.Max.X+pad, box.Max.Y+pad
 	sum := 0.0
 	for _, points := range curves {
 		for i := range points {
@@ -228,7 +228,8 @@ func covers(box vg.Rectangle, curves [][]vg.Point) float64 {
 				continue
 			}
 			a, b := points[i-1], points[i]
-			// Pieces of at most a point, of which each counts by its middle.
+			// Split into pieces of at most one point, each of which counts if its middle is
+			// inside.
 			length := math.Hypot(float64(b.X-a.X), float64(b.Y-a.Y))
 			if max(a.X, b.X) < box.Min.X || min(a.X, b.X) > box.Max.X || max(a.Y, b.Y) < box.Min.Y || min(a.Y, b.Y) > box.Max.Y || length == 0 {
 				continue
@@ -246,10 +247,10 @@ func covers(box vg.Rectangle, curves [][]vg.Point) float64 {
 	return sum
 }
 
-// lost is a red tick at the bottom for each point that cannot be drawn.
-type lost struct{ points []point }
+// undrawable draws a red tick at the bottom for each point that is not drawable.
+type undrawable struct{ points []point }
 
-func (m lost) Plot(c draw.Canvas, p *plot.Plot) {
+func (m undrawable) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
 	last := c.Min.X - 10
 	for _, q := range m.points {
@@ -263,11 +264,10 @@ func (m lost) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// stripe shades the height of the panel from one x to another, with words
-// above it.
+// stripe shades the height of the panel from one x to another, with a label above it.
 type stripe struct {
 	from, to float64
-	words    string
+	label    string
 	shaded   bool
 }
 
@@ -281,15 +281,15 @@ func (m stripe) Plot(c draw.Canvas, p *plot.Plot) {
 		c.FillPolygon(inkBand, rectangle(from, c.Min.Y, to-from, c.Max.Y-c.Min.Y))
 	}
 	style := textStyle(sizeTiny, ink(.6))
-	if m.words != "" && style.Width(m.words)+3 < to-from {
-		c.FillText(style, vg.Point{X: from, Y: c.Max.Y + 1}, m.words)
+	if m.label != "" && style.Width(m.label)+3 < to-from {
+		c.FillText(style, vg.Point{X: from, Y: c.Max.Y + 1}, m.label)
 	}
 }
 
-// level is a dashed horizontal line, named at its right end.
+// level is a dashed horizontal line with a label at its right end.
 type level struct {
 	y     float64
-	words string
+	label string
 }
 
 func (m level) Plot(c draw.Canvas, p *plot.Plot) {
@@ -301,22 +301,22 @@ func (m level) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthAxis, Dashes: dashes}, c.Min.X, at, c.Max.X, at)
 	style := textStyle(sizeTiny, ink(.65))
 	style.XAlign = draw.XRight
-	c.FillText(style, vg.Point{X: c.Max.X, Y: at + 1}, m.words)
+	c.FillText(style, vg.Point{X: c.Max.X, Y: at + 1}, m.label)
 }
 
-// upright is a dashed vertical line, named above the panel, where no curve is. The
-// row of the panel leaves uprightRoom for it.
-type upright struct {
+// verticalLine is a dashed vertical line with a label above the panel, where there are no curves.
+// The panel's row reserves uprightRoom for the label.
+type verticalLine struct {
 	x      float64
-	words  string
+	label  string
 	colour color.Color
-	left   bool // the words stand on its left
+	left   bool // the label is on its left
 }
 
-// uprightRoom is the height of the name of an upright.
-const uprightRoom = vg.Length(9)
+// verticalLabelHeight is the height of that label.
+const verticalLabelHeight = vg.Length(9)
 
-func (m upright) Plot(c draw.Canvas, p *plot.Plot) {
+func (m verticalLine) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
 	at := x(m.x)
 	if at < c.Min.X || at > c.Max.X {
@@ -324,16 +324,16 @@ func (m upright) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	c.StrokeLine2(draw.LineStyle{Color: m.colour, Width: 1.2, Dashes: dashes}, at, c.Min.Y, at, c.Max.Y)
 	style := textStyle(sizeSmall, m.colour)
-	width := style.Width(m.words) + 4
+	width := style.Width(m.label) + 4
 	if m.left && at-width >= c.Min.X || at+width > c.Max.X {
-		c.FillText(style, vg.Point{X: at - width, Y: c.Max.Y + 3}, m.words)
+		c.FillText(style, vg.Point{X: at - width, Y: c.Max.Y + 3}, m.label)
 		return
 	}
-	c.FillText(style, vg.Point{X: at + 4, Y: c.Max.Y + 3}, m.words)
+	c.FillText(style, vg.Point{X: at + 4, Y: c.Max.Y + 3}, m.label)
 }
 
-// centredAt writes words around a point.
-func centredAt(c draw.Canvas, style text.Style, p vg.Point, words string) {
+// centredAt draws text centred on a point.
+func centredAt(c draw.Canvas, style text.Style, p vg.Point, label string) {
 	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-	c.FillText(style, p, words)
+	c.FillText(style, p, label)
 }

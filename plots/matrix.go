@@ -9,37 +9,37 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// matrix is a body of coloured cells with a name for each row and column and,
-// where there is room, words in each cell.
+// matrix is a body of coloured cells with a name for each row and column and, where it fits,
+// text in each cell.
 type matrix struct {
 	rows, columns      int
 	rowNames, colNames []string
 	rowTitle, colTitle string
 	cell               func(row, column int) cell
-	ground             color.Color // of all cells without a fill of their own; may be nil
-	allWords           bool        // no cell has words unless there is room for those of all
+	ground             color.Color // background of cells without a fill; may be nil
+	allOrNoText        bool        // show the text of the cells only if it fits in all of them
 }
 
-// cell is one cell: a fill, which may be nil, and words in a colour.
+// cell is one cell: a fill, which may be nil, and text in a colour.
 type cell struct {
 	fill  color.Color
-	words string
+	label string
 	ink   color.Color
 }
 
 // Sizes around the cells, in points.
 const (
-	titleSize    = vg.Length(13) // height of the title of the columns
-	rowTitleSize = vg.Length(15)
-	nameLine     = vg.Length(13) // height of a name of a column, written level
-	mostUpright  = vg.Length(80) // of a name of a column, written upwards
-	mostRowName  = vg.Length(150)
+	titleSize     = vg.Length(13) // height of the title of the columns
+	rowTitleSize  = vg.Length(15)
+	nameLine      = vg.Length(13) // height of a horizontal column name
+	maxNameHeight = vg.Length(80) // height of a vertical column name
+	mostRowName   = vg.Length(150)
 )
 
-// nameStyle is that of the names of rows and columns.
+// nameStyle is the text style of row and column names.
 func nameStyle() text.Style { return textStyle(sizeSmall, ink(.85)) }
 
-// rowNameWidth is the width that the names of rows have.
+// rowNameWidth returns the width of the row names.
 func (m matrix) rowNameWidth() (width vg.Length) {
 	style := nameStyle()
 	for _, name := range m.rowNames {
@@ -48,7 +48,7 @@ func (m matrix) rowNameWidth() (width vg.Length) {
 	return width
 }
 
-// left is the width of what stands on the left of the cells.
+// left returns the width to the left of the cells.
 func (m matrix) left() (width vg.Length) {
 	if m.rowTitle != "" {
 		width += rowTitleSize
@@ -59,8 +59,8 @@ func (m matrix) left() (width vg.Length) {
 	return width
 }
 
-// above is the height of what stands above cells of a width, and whether the names of the
-// columns are written upwards there since they are wider than the cells.
+// above returns the height above cells of a width, and whether the column names are vertical
+// because they are wider than the cells.
 func (m matrix) above(width vg.Length) (height vg.Length, upwards bool) {
 	height = 2
 	if m.colTitle != "" {
@@ -73,11 +73,11 @@ func (m matrix) above(width vg.Length) (height vg.Length, upwards bool) {
 	if names+nameGap/2 <= width {
 		return height + nameLine, false
 	}
-	return height + min(names, mostUpright) + 6, true
+	return height + min(names, maxNameHeight) + 6, true
 }
 
-// size is that of a figure with cells of a side, in CSS pixels. Cells are wider where the
-// names of columns need it, if all of them fit within most.
+// size returns the size of a figure with cells of a side, in CSS pixels. Cells are wider if the
+// column names need it and all of them fit within most.
 func (m matrix) size(side, most float64) (width, height float64) {
 	cells := side * float64(m.columns)
 	if names := float64(widest(nameStyle(), m.colNames)+nameGap) * 4 / 3 * float64(m.columns); names <= most {
@@ -104,15 +104,15 @@ func (m matrix) draw(c draw.Canvas) {
 		width = min(width, height)
 	}
 	if !(width > 0) || !(height > 0) {
-		return // the figure is too small for its names
+		return // too small for the names
 	}
 	top := c.Max.Y - above
 	m.names(c, left, top, width, height, upwards)
 	m.fills(c, left, top, width, height)
-	m.words(c, left, top, width, height)
+	m.label(c, left, top, width, height)
 }
 
-// fills draws the cells, all those of one colour as one path.
+// fills draws the cells; all cells of one colour are one path.
 func (m matrix) fills(c draw.Canvas, left, top, width, height vg.Length) {
 	gap := min(vg.Length(1), width*.1, height*.1)
 	if m.ground != nil {
@@ -148,17 +148,17 @@ func (m matrix) fills(c draw.Canvas, left, top, width, height vg.Length) {
 	}
 }
 
-// words writes what is in the cells, where there is room.
-func (m matrix) words(c draw.Canvas, left, top, width, height vg.Length) {
+// label writes the text of the cells where it fits.
+func (m matrix) label(c draw.Canvas, left, top, width, height vg.Length) {
 	style := textStyle(min(sizeSmall, float64(height)*.7), ink(.85))
 	if height < 7 {
 		return
 	}
-	fits := func(words string) bool { return style.Width(words) <= width-2 }
-	if m.allWords {
+	fits := func(label string) bool { return style.Width(label) <= width-2 }
+	if m.allOrNoText {
 		for i := range m.rows {
 			for j := range m.columns {
-				if !fits(m.cell(i, j).words) {
+				if !fits(m.cell(i, j).label) {
 					return
 				}
 			}
@@ -166,38 +166,38 @@ func (m matrix) words(c draw.Canvas, left, top, width, height vg.Length) {
 	}
 	for i := range m.rows {
 		for j := range m.columns {
-			if e := m.cell(i, j); e.words != "" && fits(e.words) {
+			if e := m.cell(i, j); e.label != "" && fits(e.label) {
 				style.Color = e.ink
-				centredAt(c, style, vg.Point{X: left + width*(vg.Length(j)+.5), Y: top - height*(vg.Length(i)+.5)}, e.words)
+				centredAt(c, style, vg.Point{X: left + width*(vg.Length(j)+.5), Y: top - height*(vg.Length(i)+.5)}, e.label)
 			}
 		}
 	}
 }
 
-// nameGap is the space between the names of columns.
+// nameGap is the space between column names.
 const nameGap = vg.Length(4)
 
-// widest is the width of the widest of some words.
-func widest(style text.Style, words []string) (width vg.Length) {
-	for _, w := range words {
+// widest returns the width of the widest of the texts.
+func widest(style text.Style, label []string) (width vg.Length) {
+	for _, w := range label {
 		width = max(width, style.Width(oneLine(w)))
 	}
 	return width
 }
 
-// names writes titles and names around the cells, skipping names where cells
-// are smaller than letters.
+// names writes titles and names around the cells. It skips some names if cells are smaller than
+// letters.
 func (m matrix) names(c draw.Canvas, left, top, width, height vg.Length, upwards bool) {
 	title, style := textStyle(sizeSmall, ink(.6)), nameStyle()
 	if m.colTitle != "" {
 		c.FillText(title, vg.Point{X: left, Y: c.Max.Y - 10}, m.colTitle)
 	}
 	if m.rowTitle != "" {
-		// Rotated text reads upwards, so its end is at the top.
+		// Rotated text runs upwards, so its end is at the top.
 		title.Rotation, title.XAlign = quarter, draw.XRight
 		c.FillText(title, vg.Point{X: c.Min.X + 8, Y: top}, m.rowTitle)
 	}
-	const line = 9 // that a name needs
+	const line = 9 // space that a name needs
 	every := 1
 	for height*vg.Length(every) < line {
 		every++
@@ -218,12 +218,12 @@ func (m matrix) names(c draw.Canvas, left, top, width, height vg.Length, upwards
 	for i := 0; i < min(len(m.colNames), m.columns); i += every {
 		at := vg.Point{X: left + width*(vg.Length(i)+.5), Y: top + 3}
 		if upwards {
-			c.FillText(style, at, fitted(style, m.colNames[i], mostUpright))
+			c.FillText(style, at, fitted(style, m.colNames[i], maxNameHeight))
 		} else {
 			c.FillText(style, at, fitted(style, m.colNames[i], width*vg.Length(every)-nameGap/2))
 		}
 	}
 }
 
-// quarter is a quarter of a turn.
+// quarter is a quarter turn in radians.
 const quarter = 1.5707963267948966

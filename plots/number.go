@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// minus is the sign that is as wide as a plus. The font has no raised digits,
-// so powers of ten are written as in 1e−7.
+// minus is the minus sign that is as wide as a plus. The font has no superscript digits, so
+// powers of ten are written as in 1e−7.
 const minus = "−"
 
-// decimals writes v with d digits after the point.
+// decimals formats v with d digits after the decimal point.
 func decimals(v float64, d int) string {
 	s := strconv.FormatFloat(v, 'f', max(d, 0), 64)
 	if strings.Trim(s, "-0.") == "" {
@@ -19,8 +19,7 @@ func decimals(v float64, d int) string {
 	return strings.Replace(s, "-", minus, 1)
 }
 
-// scientific writes v as a mantissa with at most d digits after the point and
-// a power of ten.
+// scientific formats v as a mantissa with at most d digits after the point and a power of ten.
 func scientific(v float64, d int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return value(v)
@@ -38,16 +37,15 @@ func scientific(v float64, d int) string {
 	return strings.ReplaceAll(mantissa+"e"+sign+exponent, "-", minus)
 }
 
-// places is the number of digits after the point that tell multiples of step
-// apart.
-func places(step float64) int {
+// fractionDigits returns the number of digits after the point that distinguish multiples of step.
+func fractionDigits(step float64) int {
 	if !(step > 0) || step >= 1 {
 		return 0
 	}
 	return int(math.Ceil(-math.Log10(step) - 1e-9))
 }
 
-// plain writes a tick at v, one of several that are step apart: 0.25, 12k, 3M.
+// plain formats a tick at v, one of several with a distance of step: 0.25, 12k, 3M.
 func plain(v, step float64) string {
 	size := math.Abs(v)
 	switch {
@@ -61,24 +59,24 @@ func plain(v, step float64) string {
 		size   float64
 	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
 		if size >= unit.size && step >= unit.size/100 && (unit.size > 1e3 || size >= 1e4 || step >= 1e3) {
-			return decimals(v/unit.size, places(step/unit.size)) + unit.letter
+			return decimals(v/unit.size, fractionDigits(step/unit.size)) + unit.letter
 		}
 	}
-	return decimals(v, places(step))
+	return decimals(v, fractionDigits(step))
 }
 
-// percent writes a tick of an axis in percent.
+// percent formats a tick of an axis in percent.
 func percent(v, step float64) string {
 	if math.Abs(v) < step*1e-6 {
 		return "0 %"
 	}
-	return decimals(v, places(step)) + " %"
+	return decimals(v, fractionDigits(step)) + " %"
 }
 
-// clock writes a tick of an axis in seconds as minutes and seconds.
+// clock formats a tick of an axis in seconds as minutes and seconds.
 func clock(v, step float64) string {
 	if step < 1 {
-		return decimals(v, places(step)) + " s"
+		return decimals(v, fractionDigits(step)) + " s"
 	}
 	sign := ""
 	if v < 0 {
@@ -102,8 +100,7 @@ func pad(s string) string {
 	return s
 }
 
-// value writes a single number with three digits that count, for sentences:
-// 0.267, 91.3, 1.2e−7.
+// value formats a number with three significant digits for text: 0.267, 91.3, 1.2e−7.
 func value(v float64) string {
 	size := math.Abs(v)
 	switch {
@@ -120,18 +117,18 @@ func value(v float64) string {
 	case size >= 1000:
 		return grouped(v)
 	}
-	// The exponent after rounding: 0.9999 is 1.00 and not 1.000.
+	// The exponent after rounding, so that 0.9999 gives 1.00 and not 1.000.
 	_, exponent, _ := strings.Cut(strconv.FormatFloat(size, 'e', 2, 64), "e")
 	power, _ := strconv.Atoi(exponent)
-	words := decimals(v, 2-power)
-	if size < .01 { // 0.001 and not 0.00100
-		words = strings.TrimRight(words, "0")
+	label := decimals(v, 2-power)
+	if size < .01 { // write 0.001, not 0.00100
+		label = strings.TrimRight(label, "0")
 	}
-	return words
+	return label
 }
 
-// grouped writes a count with gaps between thousands from five digits on, as tables and
-// ticks do: 1845, 12 000.
+// grouped formats a count with spaces between thousands from five digits on, like tables and
+// ticks: 1845, 12 000.
 func grouped(v float64) string {
 	if math.Abs(v) >= 1e15 || math.IsNaN(v) {
 		return value(v)
@@ -150,7 +147,7 @@ func grouped(v float64) string {
 	return sign + digits
 }
 
-// whole writes an x position: a count as such, anything else as a value.
+// whole formats an x value: a whole number as a count, anything else as a value.
 func whole(v float64) string {
 	if isWhole(v) {
 		return grouped(v)
@@ -158,10 +155,10 @@ func whole(v float64) string {
 	return value(v)
 }
 
-// isWhole reports whether v is a whole number that can be written out.
+// isWhole reports whether v is a whole number with at most 15 digits.
 func isWhole(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }
 
-// ratio writes a part of 1 as a percentage. Only 0 and 1 are written as 0 and 100 percent.
+// ratio formats a fraction of 1 as a percentage. Only exactly 0 and 1 become 0 and 100 percent.
 func ratio(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):

@@ -15,9 +15,9 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// TestHTML wants a figure that fits, follows the page and can be read out.
+// TestHTML checks that a figure fits, follows the theme of the page and has alternative text.
 func TestHTML(t *testing.T) {
-	t.Setenv(Environment, "")
+	t.Setenv(FormatEnv, "")
 	f := Line("a <b> & c", []float64{1, 2, 4})
 	page, _ := f.MIMEBundle()["text/html"].(string)
 	for _, want := range []string{`alt="a &lt;b&gt; &amp; c: 3 points from 1 to 4"`, "max-width:100%", "data:image/svg+xml;base64,", "[data-jp-theme-light=true] .quern-figure{color-scheme:only light}"} {
@@ -31,11 +31,11 @@ func TestHTML(t *testing.T) {
 		}
 	}
 	if _, has := f.As(SVG).MIMEBundle()["text/html"]; has {
-		t.Error("an SVG was asked for, and the page has HTML")
+		t.Error("the format is SVG, but the bundle has HTML")
 	}
 }
 
-// TestPalette wants PNGs of a palette that look alike.
+// TestPalette checks that PNGs with a palette look the same.
 func TestPalette(t *testing.T) {
 	loss := make([]float64, 3000)
 	for i := range loss {
@@ -77,9 +77,9 @@ func TestPalette(t *testing.T) {
 
 func apart(a, b uint32) uint32 { return max(a, b) - min(a, b) }
 
-// TestStepped holds each value until the next one.
+// TestStepped checks that each value holds until the next one.
 func TestStepped(t *testing.T) {
-	got := look{stepped: true}.held([]point{{0, 3}, {2, 1}, {5, 1}})
+	got := settings{stepped: true}.stepPoints([]point{{0, 3}, {2, 1}, {5, 1}})
 	want := []point{{0, 3}, {2, 3}, {2, 1}, {5, 1}, {5, 1}}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)
@@ -91,29 +91,29 @@ func TestStepped(t *testing.T) {
 	}
 }
 
-// TestRangeX has the axis reach to where the data will.
+// TestRangeX checks that the axis covers the range set.
 func TestRangeX(t *testing.T) {
-	if x := (look{rangeX: limits{0, 100, true}}).shown(limits{1, 5, true}); x.lo != 0 || x.hi != 100 {
+	if x := (settings{rangeX: limits{0, 100, true}}).shown(limits{1, 5, true}); x.lo != 0 || x.hi != 100 {
 		t.Errorf("range %v", x)
 	}
-	if f := Line("", nil).RangeX(3, math.NaN()); f.look.rangeX.some {
-		t.Error("NaN is a range")
+	if f := Line("", nil).RangeX(3, math.NaN()); f.settings.rangeX.some {
+		t.Error("NaN is accepted as a range")
 	}
 }
 
-// TestCovers measures how much of a curve lies under words.
+// TestCovers measures how much of a curve text covers.
 func TestCovers(t *testing.T) {
 	box := vg.Rectangle{Min: vg.Point{X: 10, Y: 10}, Max: vg.Point{X: 20, Y: 20}}
 	through := [][]vg.Point{{{X: 0, Y: 15}, {X: 40, Y: 15}}}
-	if got := covers(box, through); math.Abs(got-14) > 1 { // with the air around it
-		t.Errorf("%v of the curve are under the words", got)
+	if got := covers(box, through); math.Abs(got-14) > 1 { // with the margin around it
+		t.Errorf("%v of the curve is covered", got)
 	}
 	if got := covers(box, [][]vg.Point{{{X: 0, Y: 30}, {X: 40, Y: 30}}}); got != 0 {
-		t.Errorf("%v of a curve above it", got)
+		t.Errorf("%v of a curve above the box is covered", got)
 	}
 }
 
-// TestClipped keeps the range to most values where a few are far away.
+// TestClipped checks that outliers do not extend the range.
 func TestClipped(t *testing.T) {
 	values := []float64{1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 1000}
 	if l := clipped(limits{1, 1000, true}, values); l.hi > 4 || l.lo != 1 {
@@ -124,7 +124,7 @@ func TestClipped(t *testing.T) {
 	}
 }
 
-// TestFigureProgress has a bar above the figure until the end.
+// TestFigureProgress checks that the bar is above the figure until the end.
 func TestFigureProgress(t *testing.T) {
 	p := display.Progress{Label: "runs", Done: 1, Total: 4, Passed: 10 * time.Second}
 	f := Line("loss", []float64{1, 2})
@@ -137,6 +137,6 @@ func TestFigureProgress(t *testing.T) {
 	}
 	p.Ended = true
 	if svg := f.Progress(p).SVG(); strings.Contains(svg, "00:10") {
-		t.Error("what has ended has a bar")
+		t.Error("the bar remains after the end")
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Partial shows the results so far of something that takes long: a live figure below a
-// bar with the time that is left. Nothing is on the page before it has taken a second, so
-// that what is quick shows its result alone. Its methods do nothing for nil.
+// Partial displays the results so far of a long computation: a live figure with a progress bar
+// and the remaining time above it. It displays nothing during the first second, so a quick
+// computation shows only its result. All methods accept a nil receiver and then do nothing.
 //
 //	part := plots.NewPartial(ctx, "trials", 30)
 //	defer func() { result.drawn = part.Close(result.Figure) }()
@@ -23,16 +23,16 @@ type Partial struct {
 	label string
 	total float64
 	began time.Time
-	ready *time.Timer // when the first figure is due
-	late  atomic.Bool // a second has passed
+	ready *time.Timer // fires when the first figure is due
+	late  atomic.Bool // the first second has passed
 	shown atomic.Bool
 }
 
-// partialDelay is how long nothing is shown.
+// partialDelay is how long nothing is displayed.
 const partialDelay = time.Second
 
-// NewPartial begins to measure something that has so many steps; 0 is an unknown number.
-// The figure stays when ctx ends, until Close.
+// NewPartial starts to measure a computation with total steps; 0 means unknown. The figure
+// stays when ctx ends, until Close.
 func NewPartial(ctx context.Context, label string, total float64) *Partial {
 	p := &Partial{label: label, total: total, began: time.Now()}
 	p.live = NewLive(context.WithoutCancel(ctx), func(v any) Updater {
@@ -43,10 +43,10 @@ func NewPartial(ctx context.Context, label string, total float64) *Partial {
 	return p
 }
 
-// Set tells how many steps are done, what else is to be said beside the bar, and how the
-// results so far are drawn. snapshot is called at once, but only when a figure is due, and
-// copies what may change; what it returns draws later, in another goroutine, and may
-// return nil as long as there is nothing to draw.
+// Set records the number of steps done, a note that is shown beside the bar, and how to draw
+// the results so far. snapshot is called before Set returns, and only when a figure is due; it
+// must copy what may change. The function that it returns draws later in another goroutine. It
+// may return nil while there is nothing to draw.
 func (p *Partial) Set(done float64, note string, snapshot func() func() *Figure) {
 	if p == nil || !p.late.Load() || !p.live.Due() {
 		return
@@ -56,14 +56,14 @@ func (p *Partial) Set(done float64, note string, snapshot func() func() *Figure)
 	p.live.Update(func() *Figure {
 		f := draw()
 		if f == nil {
-			f = newFigure("", nothingYet{})
+			f = newFigure("", progressOnly{})
 		}
 		return f.Progress(now)
 	})
 }
 
-// Close replaces the figure by the final one, without the bar, and tells whether it is on
-// the page. Closing twice is fine.
+// Close replaces the figure by the final one without the bar, and reports whether the figure
+// has been displayed. It may be called more than once.
 func (p *Partial) Close(figure func() *Figure) (shown bool) {
 	if p == nil {
 		return false
@@ -76,8 +76,8 @@ func (p *Partial) Close(figure func() *Figure) (shown bool) {
 	return p.shown.Load()
 }
 
-// nothingYet is a figure of which there is only the bar.
-type nothingYet struct{}
+// progressOnly is the kind of a figure that has only the bar.
+type progressOnly struct{}
 
-func (nothingYet) size() (width, height float64) { return 560, 40 }
-func (nothingYet) sections(look) []section       { return nil }
+func (progressOnly) size() (width, height float64) { return 560, 40 }
+func (progressOnly) sections(settings) []section   { return nil }

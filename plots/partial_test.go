@@ -10,9 +10,9 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// What takes longer than a second shows its figure with a bar, and at the end without.
+// A computation longer than a second shows its figure with a bar, and at the end without.
 func TestPartial(t *testing.T) {
-	t.Setenv(Environment, "")
+	t.Setenv(FormatEnv, "")
 	var texts []string
 	previous := display.SetSink(display.SinkFunc(func(m display.Message) { texts = append(texts, m.Data["text/plain"].(string)) }))
 	t.Cleanup(func() { display.SetSink(previous) })

@@ -13,16 +13,15 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// pngScale is the number of PNG pixels for a CSS pixel, so that the picture is
-// sharp on a dense screen; its metadata give the size to show it at.
+// pngScale is the number of PNG pixels per CSS pixel, so that the image is sharp on a
+// high-density screen. The metadata give the size at which to display it.
 const pngScale = 2
 
 // pieceLength is the number of points that are stroked at once.
 const pieceLength = 64
 
-// pngCanvas draws on the light theme. It strokes long lines in pieces, since
-// the rasteriser below takes time quadratic in the length of one path: seconds
-// for ten thousand points.
+// pngCanvas draws in the light theme. It strokes long lines in pieces, because the rasteriser
+// takes time quadratic in the length of one path: seconds for ten thousand points.
 type pngCanvas struct {
 	*vgimg.Canvas
 	colour color.Color
@@ -40,9 +39,9 @@ func (c *pngCanvas) SetColor(clr color.Color) {
 	c.Canvas.SetColor(clr)
 }
 
-// Stroke draws straight-line paths in pieces that share a point, where round
-// caps make the join. The caps of a translucent line would overlap as dark
-// dots, so it is drawn opaque, in its colour on paper.
+// Stroke draws straight-line paths in pieces that share a point, where round caps make the
+// join. The overlapping caps of a translucent line would be darker dots, so such a line is
+// drawn opaque, in the colour that it has on the background.
 func (c *pngCanvas) Stroke(p vg.Path) {
 	if len(p) <= pieceLength || !straight(p) {
 		c.Canvas.Stroke(p)
@@ -71,7 +70,7 @@ func straight(p vg.Path) bool {
 	return true
 }
 
-// onPaper is a colour as it looks on the paper.
+// onPaper returns c blended with the background.
 func onPaper(c color.Color) color.Color {
 	r, g, b, a := c.RGBA()
 	mix := func(v uint32, p uint8) uint8 {
@@ -80,9 +79,9 @@ func onPaper(c color.Color) color.Color {
 	return color.NRGBA{R: mix(r, paper.R), G: mix(g, paper.G), B: mix(b, paper.B), A: 0xff}
 }
 
-// FillString draws s with a box for each character that the embedded font
-// lacks, such as Chinese: the library below would leave it out in silence. The
-// SVG has such characters, from the reader's own fonts.
+// FillString draws s with a box for each character that the embedded font lacks, such as
+// Chinese: vgimg would silently leave it out. The SVG can show such characters with the
+// reader's own fonts.
 func (c *pngCanvas) FillString(f font.Face, p vg.Point, s string) {
 	var buffer sfnt.Buffer
 	s = strings.Map(func(r rune) rune {
@@ -94,8 +93,8 @@ func (c *pngCanvas) FillString(f font.Face, p vg.Point, s string) {
 	c.Canvas.FillString(f, p, s)
 }
 
-// coarseSide is the size up to which an image is shown with square pixels, as
-// digits and icons should be, and not smoothed.
+// coarseSide is the largest side of an image that is enlarged with square pixels instead of
+// smoothing, such as a digit or an icon.
 const coarseSide = 96
 
 func coarse(m image.Image) bool {
@@ -103,8 +102,7 @@ func coarse(m image.Image) bool {
 	return size.X <= coarseSide && size.Y <= coarseSide
 }
 
-// DrawImage enlarges a coarse image to its size in the picture first: the
-// library below would smooth it.
+// DrawImage first enlarges a coarse image to its final size, because vgimg would smooth it.
 func (c *pngCanvas) DrawImage(r vg.Rectangle, m image.Image) {
 	dpi := c.DPI()
 	width, height := int(r.Size().X.Dots(dpi)+.5), int(r.Size().Y.Dots(dpi)+.5)
@@ -120,16 +118,16 @@ func (c *pngCanvas) DrawImage(r vg.Rectangle, m image.Image) {
 	c.Canvas.DrawImage(r, m)
 }
 
-// encoded is the PNG file.
+// encoded returns the PNG file.
 func (c *pngCanvas) encoded() []byte {
 	var b bytes.Buffer
-	var picture image.Image = c.Image()
+	var img image.Image = c.Image()
 	if p := indexed(c.Image()); p != nil {
-		picture = p
+		img = p
 	}
-	// The encoder fails only for images without pixels, and a figure has some.
+	// The encoder only fails for images without pixels, and a figure always has some.
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := encoder.Encode(&b, picture); err != nil {
+	if err := encoder.Encode(&b, img); err != nil {
 		return nil
 	}
 	return b.Bytes()

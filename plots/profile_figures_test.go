@@ -28,8 +28,8 @@ func TestRoofline(t *testing.T) {
 	}}))
 }
 
-// Names hide no dots, stand out of the way of the ceilings, and are left out where
-// there is no room.
+// Names cover no dots, avoid the ceilings, and are left out where
+// there is no space.
 func TestRooflineNames(t *testing.T) {
 	t.Parallel()
 	f := Roofline("", RooflineData{FLOPs: 40e9, Bytes: 4e9, Points: []RooflinePoint{
@@ -39,17 +39,19 @@ func TestRooflineNames(t *testing.T) {
 	saneSVG(t, f)
 	for _, name := range []string{"near the slope", "a dot at its right", "high", "lowest"} {
 		if !strings.Contains(f.SVG(), ">"+name+"<") {
-			t.Errorf("%q has no place", name)
+			t.Errorf("%q is not drawn", name)
 		}
 	}
 
-	box := func(x, y, width, height vg.Length) vg.Rectangle { return around(vg.Point{X: x, Y: y}, width, height) }
+	box := func(x, y, width, height vg.Length) vg.Rectangle {
+		return rectAround(vg.Point{X: x, Y: y}, width, height)
+	}
 	canvas, slope := box(50, 50, 100, 100), [][]vg.Point{{{X: 0, Y: 0}, {X: 60, Y: 60}, {X: 100, Y: 60}}}
 	for _, tt := range []struct {
 		name  string
 		dot   vg.Rectangle
 		taken []vg.Rectangle
-		place int // of besides; -1 without
+		index int // into labelBoxes; -1: none
 	}{
 		{"right", box(10, 80, 4, 4), nil, 0},
 		{"left at the right border", box(95, 80, 4, 4), nil, 1},
@@ -58,10 +60,10 @@ func TestRooflineNames(t *testing.T) {
 		{"across the slope rather than nowhere", box(5, 8, 4, 4), []vg.Rectangle{box(5, 20, 9, 9)}, 0},
 		{"nowhere", box(50, 50, 4, 4), []vg.Rectangle{canvas}, -1},
 	} {
-		places := besides(tt.dot, 20, 8, canvas)
-		got, ok := free(places, canvas, tt.taken, slope)
-		if ok != (tt.place >= 0) || ok && got != places[tt.place] {
-			t.Errorf("%s: %v of %v", tt.name, got, places)
+		boxes := labelBoxes(tt.dot, 20, 8, canvas)
+		got, ok := firstFree(boxes, canvas, tt.taken, slope)
+		if ok != (tt.index >= 0) || ok && got != boxes[tt.index] {
+			t.Errorf("%s: %v of %v", tt.name, got, boxes)
 		}
 	}
 }
@@ -74,7 +76,7 @@ func TestRooflineOfSeveralTypes(t *testing.T) {
 	}))
 }
 
-// Whatever is missing, the figures stand.
+// The figures are drawn whatever is missing.
 func TestProfileFiguresOfBadNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, f := range map[string]*Figure{
@@ -97,7 +99,7 @@ func TestProfileFiguresOfBadNumbers(t *testing.T) {
 	}
 }
 
-// Very many blocks are drawn as what can be seen of them.
+// Very many blocks are merged to what is visible.
 func TestTimelineOfManyBlocks(t *testing.T) {
 	l := Lane{Name: "cpu"}
 	for i := range 100_000 {

@@ -5,24 +5,23 @@ import "math"
 // point is one sample of a series.
 type point struct{ x, y float64 }
 
-// maxColumns is the number of columns that a curve is reduced to: at most four
-// times as many points reach the canvas, whatever the data.
+// maxColumns is the number of columns that a curve is reduced to. At most four points per
+// column reach the canvas.
 const maxColumns = 240
 
-// extreme is the size from which a number cannot be drawn: the axis could not
-// hold the difference of two such numbers.
+// extreme is the absolute value above which a number is not drawable: an axis could not
+// represent the difference of two such numbers.
 const extreme = 1e300
 
-// drawable reports whether v can have a place on an axis.
+// drawable reports whether v has a position on an axis.
 func drawable(v float64, log bool) bool {
 	return math.Abs(v) <= extreme && (!log || v > 1/extreme)
 }
 
-// reduce keeps, of the points in each of maxColumns columns between lo and hi,
-// the first, the lowest, the highest and the last. The line through them
-// covers the same pixels as the line through all ("M4": Jugel et al., VLDB
-// 2014). Points whose x goes back and forth are taken in columns of as many
-// points each.
+// reduce keeps the first, lowest, highest and last point of each of maxColumns columns between
+// lo and hi. The line through them covers the same pixels as the line through all points ("M4":
+// Jugel et al., VLDB 2014). If x goes back and forth, each column is instead a run of equally
+// many points.
 func reduce(points []point, lo, hi float64, log bool) []point {
 	if len(points) <= 4*maxColumns {
 		return points
@@ -68,9 +67,8 @@ func ascending(points []point) bool {
 	return true
 }
 
-// smooth is an exponential moving average over about window points, corrected
-// for its start at zero as in Adam and TensorBoard. Points that cannot be
-// drawn are left out of it.
+// smooth returns an exponential moving average over about window points, corrected for its
+// start at zero as in Adam and TensorBoard. It skips points that are not drawable.
 func smooth(points []point, window float64) []point {
 	keep := 1 - 1/max(window, 1)
 	out := make([]point, 0, len(points))
@@ -81,14 +79,14 @@ func smooth(points []point, window float64) []point {
 			weight = keep*weight + (1 - keep)
 			out = append(out, point{p.x, mean / weight})
 		} else {
-			out = append(out, p) // a gap stays a gap
+			out = append(out, p) // keep the gap
 		}
 	}
 	return out
 }
 
-// centred is a moving average over the points up to k before and after each:
-// unlike an exponential one it does not lag.
+// centred returns a moving average over up to k points before and after each point. Unlike an
+// exponential one, it does not lag.
 func centred(points []point, k int) []point {
 	out := make([]point, len(points))
 	for i, p := range points {
@@ -102,13 +100,12 @@ func centred(points []point, k int) []point {
 	return out
 }
 
-// interval is what a stretch of a series came to.
+// interval summarises the points of a short range of x.
 type interval struct{ x, low, mean, high float64 }
 
-// intervals cuts points into at most count stretches of equal length in x and
-// gives mean and range of each. Points without a drawable value are left out,
-// and a stretch with none breaks the series, so each slice of the result is
-// one unbroken run.
+// intervals divides points into at most count intervals of equal length in x and returns the
+// mean and range of each. It skips points that are not drawable. An interval without points
+// breaks the series, so each slice of the result is one unbroken run.
 func intervals(points []point, count int, lo, hi float64) [][]interval {
 	var runs [][]interval
 	var run []interval
@@ -147,7 +144,7 @@ func intervals(points []point, count int, lo, hi float64) [][]interval {
 	return runs
 }
 
-// runs splits points where one cannot be drawn and counts those.
+// runs splits points at those that are not drawable, which it returns as bad.
 func runs(points []point, logX, logY bool) (parts [][]point, bad []point) {
 	start := 0
 	for i, p := range points {
@@ -166,7 +163,7 @@ func runs(points []point, logX, logY bool) (parts [][]point, bad []point) {
 	return parts, bad
 }
 
-// limits is the range of an axis. Its zero value is empty.
+// limits is the range of an axis. The zero value is empty.
 type limits struct {
 	lo, hi float64
 	some   bool
@@ -181,8 +178,8 @@ func (l *limits) add(values ...float64) {
 	}
 }
 
-// widened is a range that an axis can have: it holds something, and its ends
-// differ by more than float64 can resolve there.
+// widened returns a valid range for an axis: not empty, with ends that differ by more than the
+// resolution of float64.
 func (l limits) widened(log bool) limits {
 	switch {
 	case !l.some && log:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// walk is a random walk of n points.
+// walk returns a random walk of n points.
 func walk(n int) []point {
 	points := make([]point, n)
 	y := 0.0
@@ -55,7 +55,7 @@ func TestReduceLeavesFewPointsAlone(t *testing.T) {
 	}
 }
 
-// A circle goes forth and back in x, and stays a circle.
+// A circle goes back and forth in x, and must remain a circle.
 func TestReduceCurveThatTurnsBack(t *testing.T) {
 	var circle []point
 	for i := range 10_000 {

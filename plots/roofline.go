@@ -10,38 +10,38 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// RooflineData is what a machine can do, and what was done with it.
+// RooflineData describes the peak performance of a machine and the work done on it.
 type RooflineData struct {
-	FLOPs     float64 // per second, at most
-	Bytes     float64 // per second, at most
-	FLOPsName string  // of the ceiling, "peak" when empty
-	BytesName string  // "memory" when empty
+	FLOPs     float64 // peak FLOP/s
+	Bytes     float64 // peak memory bandwidth in bytes/s
+	FLOPsName string  // name of that ceiling; "peak" if empty
+	BytesName string  // "memory" if empty
 
-	// Ceilings are further ones of arithmetic, of other types of numbers for
-	// instance. Those that are not positive are left out.
+	// Ceilings are further compute ceilings, such as those of other element types. Ceilings
+	// that are not positive are left out.
 	Ceilings []RooflineCeiling
 	Points   []RooflinePoint
 }
 
-// RooflineCeiling is what a machine can do at most in one way.
+// RooflineCeiling is a further compute ceiling.
 type RooflineCeiling struct {
 	Name  string
-	FLOPs float64 // per second
+	FLOPs float64 // peak FLOP/s
 }
 
-// RooflinePoint is one piece of work.
+// RooflinePoint is one piece of work, such as a kernel or an op.
 type RooflinePoint struct {
 	Name      string
-	Intensity float64 // FLOPs for each byte
-	Speed     float64 // FLOPs per second
-	Share     float64 // of all time, from 0 to 1, which makes its dot larger
+	Intensity float64 // FLOPs per byte
+	Speed     float64 // FLOP/s
+	Share     float64 // fraction of the total time, from 0 to 1; sets the size of the dot
 }
 
-// Roofline draws work by how many operations it does with each byte, below what
-// memory and arithmetic allow (Williams, Waterman and Patterson, Roofline: An
-// Insightful Visual Performance Model, 2009). What touches the slope waits for
-// memory; what is far below it waits for something else. Points that are not
-// positive have no place on the axes and are counted.
+// Roofline draws work by its arithmetic intensity and speed, below the ceilings of memory
+// bandwidth and compute (Williams, Waterman and Patterson, "Roofline: An Insightful Visual
+// Performance Model", 2009). Points near the slope are memory-bound; points far below all
+// ceilings are limited by something else. Points that are not positive are left out and
+// counted.
 func Roofline(title string, d RooflineData) *Figure {
 	if d.FLOPsName == "" {
 		d.FLOPsName = "peak"
@@ -54,13 +54,13 @@ func Roofline(title string, d RooflineData) *Figure {
 	return newFigure(title, roofline(d))
 }
 
-// together is how near ceilings are that could not be told apart in a figure.
-const together = 1.25
+// mergeRatio is the ratio below which two ceilings are drawn as one.
+const mergeRatio = 1.25
 
-// distinct are the further ceilings, the highest first, of which those that are near
-// another are only named there; first is the name of the first one.
+// distinct returns the further ceilings, the highest first. A ceiling close to another one is
+// merged into it: only its name is added. first is the name of the first ceiling.
 func (d RooflineData) distinct() (first string, others []RooflineCeiling) {
-	near := func(a, b float64) bool { return a < b*together && b < a*together }
+	near := func(a, b float64) bool { return a < b*mergeRatio && b < a*mergeRatio }
 	first = d.FLOPsName
 	for _, c := range d.Ceilings {
 		if !drawable(c.FLOPs, true) {
@@ -86,7 +86,7 @@ type roofline RooflineData
 
 func (roofline) size() (width, height float64) { return 640, 380 }
 
-func (k roofline) sections(l look) []section {
+func (k roofline) sections(l settings) []section {
 	p := axes()
 	p.X.Label.Text = "FLOPs for each byte (log)"
 	p.Add(grid{vertical: true})
@@ -100,7 +100,7 @@ func (k roofline) sections(l look) []section {
 			continue
 		}
 		x.add(q.Intensity)
-		y.add(q.Speed/1e9/1.5, q.Speed/1e9*2.2) // no dot on the axis, and room for a name above
+		y.add(q.Speed/1e9/1.5, q.Speed/1e9*2.2) // keep dots off the axis, and leave space for a name above
 		marks = append(marks, roofMark{point{q.Intensity, q.Speed / 1e9}, q.Name, q.Share, i})
 	}
 	subtitle := "no ceilings"
@@ -120,9 +120,9 @@ func (k roofline) sections(l look) []section {
 	}
 	for _, r := range k.Ceilings {
 		if drawable(k.Bytes, true) {
-			words := r.Name + " " + value(r.FLOPs/1e9) + " GFLOP/s"
-			ceilings = append(ceilings, ceiling{[]point{{r.FLOPs / k.Bytes, r.FLOPs / 1e9}, {x.hi, r.FLOPs / 1e9}}, "", words})
-			p.Add(flatRoof{knee: r.FLOPs / k.Bytes, peak: r.FLOPs / 1e9, from: k.FLOPs / k.Bytes, to: x.hi, words: words})
+			label := r.Name + " " + value(r.FLOPs/1e9) + " GFLOP/s"
+			ceilings = append(ceilings, ceiling{[]point{{r.FLOPs / k.Bytes, r.FLOPs / 1e9}, {x.hi, r.FLOPs / 1e9}}, "", label})
+			p.Add(flatRoof{knee: r.FLOPs / k.Bytes, peak: r.FLOPs / 1e9, from: k.FLOPs / k.Bytes, to: x.hi, label: label})
 		}
 	}
 	p.Add(roofMarks{marks, ceilings})
@@ -134,34 +134,34 @@ func (k roofline) sections(l look) []section {
 	}}
 }
 
-// roof is the two ceilings.
+// roof draws the memory and the compute ceiling.
 type roof struct {
 	knee, peak, from, to float64
 	flops, bytes         string
 }
 
-// roofWordsFrom is where the words along the slope begin, from its lower end.
-const roofWordsFrom = vg.Length(10)
+// slopeTextOffset is the distance of the text along the slope from its lower end.
+const slopeTextOffset = vg.Length(10)
 
 func (m roof) Plot(c draw.Canvas, p *plot.Plot) {
 	slope := []point{{m.from, m.peak * m.from / m.knee}, {m.knee, m.peak}, {m.to, m.peak}}
 	line(slope, ink(.75), widthLine).Plot(c, p)
-	at := place(c, p, slope)
+	at := toCanvas(c, p, slope)
 	style := textStyle(sizeSmall, ink(.65))
 	style.XAlign = draw.XRight
 	c.FillText(style, vg.Point{X: c.Max.X, Y: at[1].Y + 2}, m.flops)
 	style.XAlign = draw.XLeft
 	style.Rotation = math.Atan2(float64(at[1].Y-at[0].Y), float64(at[1].X-at[0].X))
 	sin, cos := math.Sincos(style.Rotation)
-	along := roofWordsFrom
+	along := slopeTextOffset
 	c.FillText(style, vg.Point{X: at[0].X + along*vg.Length(cos) - 3*vg.Length(sin), Y: at[0].Y + along*vg.Length(sin) + 3*vg.Length(cos)}, m.bytes)
 }
 
-// flatRoof is one further ceiling of arithmetic, with the slope from the knee of the
-// first one up to its own.
+// flatRoof is a further compute ceiling, with the slope from the knee of the first one up to
+// its own.
 type flatRoof struct {
 	knee, peak, from, to float64
-	words                string
+	label                string
 }
 
 func (m flatRoof) Plot(c draw.Canvas, p *plot.Plot) {
@@ -174,5 +174,5 @@ func (m flatRoof) Plot(c draw.Canvas, p *plot.Plot) {
 	roof.Plot(c, p)
 	style := textStyle(sizeSmall, ink(.65))
 	style.XAlign = draw.XRight
-	c.FillText(style, vg.Point{X: c.Max.X, Y: place(c, p, points[len(points)-1:])[0].Y + 2}, m.words)
+	c.FillText(style, vg.Point{X: c.Max.X, Y: toCanvas(c, p, points[len(points)-1:])[0].Y + 2}, m.label)
 }

@@ -18,17 +18,15 @@ type roofMark struct {
 	hue   int
 }
 
-// roofMarks are the dots of a roofline, those of the largest share first. A name
-// stands beside its dot, or above or below, where it hides no other name, no ceiling
-// if that can be had, and rather that than a dot of a smaller share. One without such
-// a place is left out.
+// roofMarks draws the dots of a roofline, those with the largest share first. The name of a dot
+// is placed beside, above or below it, where it covers no other name. It also avoids ceilings
+// and, if possible, dots of a smaller share. A name without such a position is left out.
 type roofMarks struct {
 	marks    []roofMark
 	ceilings []ceiling
 }
 
-// ceiling is a line that only rises, with what is written on it: along its beginning,
-// and above its end.
+// ceiling is a line that only rises, with text along its beginning and above its end.
 type ceiling struct {
 	line       []point
 	along, end string
@@ -39,24 +37,24 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	style.YAlign = draw.YCenter
 	var dots, taken []vg.Rectangle
 	for _, q := range m.marks {
-		centre := place(c, p, []point{q.at})[0]
+		centre := toCanvas(c, p, []point{q.at})[0]
 		radius := vg.Length(2.5 + 5*math.Sqrt(max(0, min(q.share, 1))))
 		spots{[]point{q.at}, radius, at(hue(q.hue), .85)}.Plot(c, p)
-		dots = append(dots, around(centre, 2*radius, 2*radius))
+		dots = append(dots, rectAround(centre, 2*radius, 2*radius))
 	}
 	var ceilings [][]vg.Point
 	for _, k := range m.ceilings {
-		line := place(c, p, k.line)
+		line := toCanvas(c, p, k.line)
 		ceilings = append(ceilings, line)
-		taken = append(taken, k.words(line, c.Max.X, style)...)
+		taken = append(taken, k.textBoxes(line, c.Max.X, style)...)
 	}
 	for i, q := range m.marks {
 		q.name = fitted(style, q.name, (c.Max.X-c.Min.X)*.4)
-		places := besides(dots[i], style.Width(q.name), style.Font.Size, c.Rectangle)
+		boxes := labelBoxes(dots[i], style.Width(q.name), style.Font.Size, c.Rectangle)
 		larger := append(slices.Clone(taken), dots[:i]...)
-		box, ok := free(places, c.Rectangle, append(slices.Clone(larger), dots[i+1:]...), ceilings)
+		box, ok := firstFree(boxes, c.Rectangle, append(slices.Clone(larger), dots[i+1:]...), ceilings)
 		if !ok {
-			box, ok = free(places, c.Rectangle, larger, ceilings)
+			box, ok = firstFree(boxes, c.Rectangle, larger, ceilings)
 		}
 		if ok {
 			taken = append(taken, box)
@@ -65,14 +63,14 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// free is the first place within a canvas that hides nothing and no ceiling goes
-// through, or else the first one that hides nothing.
-func free(places [8]vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle, ceilings [][]vg.Point) (best vg.Rectangle, ok bool) {
-	for _, box := range places {
+// firstFree returns the first position within the canvas that covers nothing in taken and that no
+// ceiling crosses, or else the first one that covers nothing in taken.
+func firstFree(boxes [8]vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle, ceilings [][]vg.Point) (best vg.Rectangle, ok bool) {
+	for _, box := range boxes {
 		inside := box.Min.X >= canvas.Min.X && box.Max.X <= canvas.Max.X && box.Min.Y >= canvas.Min.Y && box.Max.Y <= canvas.Max.Y
 		switch {
-		case !inside || hides(box, taken):
-		case !crossed(box, ceilings):
+		case !inside || overlaps(box, taken):
+		case !crosses(box, ceilings):
 			return box, true
 		case !ok:
 			best, ok = box, true
@@ -81,43 +79,43 @@ func free(places [8]vg.Rectangle, canvas vg.Rectangle, taken []vg.Rectangle, cei
 	return best, ok
 }
 
-// words are the places of what is written on a ceiling, of which the end is at right.
-func (k ceiling) words(line []vg.Point, right vg.Length, style text.Style) (places []vg.Rectangle) {
+// textBoxes returns the boxes of the text on a ceiling that ends at right.
+func (k ceiling) textBoxes(line []vg.Point, right vg.Length, style text.Style) (boxes []vg.Rectangle) {
 	height := style.Font.Size
 	if k.end != "" {
 		width := style.Width(k.end)
-		places = append(places, around(vg.Point{X: right - width/2, Y: line[len(line)-1].Y + 2 + height/2}, width, height))
+		boxes = append(boxes, rectAround(vg.Point{X: right - width/2, Y: line[len(line)-1].Y + 2 + height/2}, width, height))
 	}
 	if k.along == "" {
-		return places
+		return boxes
 	}
 	dx, dy := line[1].X-line[0].X, line[1].Y-line[0].Y
 	length := vg.Length(math.Hypot(float64(dx), float64(dy)))
 	if !(length > 0) {
-		return places
+		return boxes
 	}
 	sin, cos := dy/length, dx/length
-	// Letter by letter, since the text is at an angle.
-	for at := roofWordsFrom; at < roofWordsFrom+style.Width(k.along); at += height / 2 {
+	// Letter by letter, because the text is rotated.
+	for at := slopeTextOffset; at < slopeTextOffset+style.Width(k.along); at += height / 2 {
 		up := 3 + height/2
-		places = append(places, around(vg.Point{X: line[0].X + at*cos - up*sin, Y: line[0].Y + at*sin + up*cos}, height, height))
+		boxes = append(boxes, rectAround(vg.Point{X: line[0].X + at*cos - up*sin, Y: line[0].Y + at*sin + up*cos}, height, height))
 	}
-	return places
+	return boxes
 }
 
-// besides are the places for a name of that size: right, left, above and below, the
-// last two not beyond the sides of the canvas, and in the four corners.
-func besides(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) [8]vg.Rectangle {
+// labelBoxes returns the candidate positions for a name of that size: right, left, above, below
+// (the last two moved to stay within the sides of the canvas), and the four corners.
+func labelBoxes(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) [8]vg.Rectangle {
 	const gap = 3
 	x, y := width/2+gap, height/2+1
 	centre := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
 	middle := max(canvas.Min.X+width/2, min(canvas.Max.X-width/2, centre.X))
-	corner := func(x, y vg.Length) vg.Rectangle { return around(vg.Point{X: x, Y: y}, width, height) }
+	corner := func(x, y vg.Length) vg.Rectangle { return rectAround(vg.Point{X: x, Y: y}, width, height) }
 	return [8]vg.Rectangle{
-		around(vg.Point{X: dot.Max.X + x, Y: centre.Y}, width, height),
-		around(vg.Point{X: dot.Min.X - x, Y: centre.Y}, width, height),
-		around(vg.Point{X: middle, Y: dot.Max.Y + y}, width, height),
-		around(vg.Point{X: middle, Y: dot.Min.Y - y}, width, height),
+		rectAround(vg.Point{X: dot.Max.X + x, Y: centre.Y}, width, height),
+		rectAround(vg.Point{X: dot.Min.X - x, Y: centre.Y}, width, height),
+		rectAround(vg.Point{X: middle, Y: dot.Max.Y + y}, width, height),
+		rectAround(vg.Point{X: middle, Y: dot.Min.Y - y}, width, height),
 		corner(dot.Max.X+width/2, dot.Min.Y-y),
 		corner(dot.Max.X+width/2, dot.Max.Y+y),
 		corner(dot.Min.X-width/2, dot.Max.Y+y),
@@ -125,13 +123,13 @@ func besides(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) [8]
 	}
 }
 
-// around is the rectangle of a size about a point.
-func around(p vg.Point, width, height vg.Length) vg.Rectangle {
+// rectAround returns the rectangle of that size centred on p.
+func rectAround(p vg.Point, width, height vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: vg.Point{X: p.X - width/2, Y: p.Y - height/2}, Max: vg.Point{X: p.X + width/2, Y: p.Y + height/2}}
 }
 
-// hides tells whether a box overlaps any of others.
-func hides(box vg.Rectangle, others []vg.Rectangle) bool {
+// overlaps reports whether a box overlaps any of others.
+func overlaps(box vg.Rectangle, others []vg.Rectangle) bool {
 	for _, o := range others {
 		if box.Min.X < o.Max.X && o.Min.X < box.Max.X && box.Min.Y < o.Max.Y && o.Min.Y < box.Max.Y {
 			return true
@@ -140,8 +138,8 @@ func hides(box vg.Rectangle, others []vg.Rectangle) bool {
 	return false
 }
 
-// crossed tells whether any of the lines, which only rise, goes through a box.
-func crossed(box vg.Rectangle, lines [][]vg.Point) bool {
+// crosses reports whether any of the lines, which only rise, crosses a box.
+func crosses(box vg.Rectangle, lines [][]vg.Point) bool {
 	for _, line := range lines {
 		for i := range len(line) - 1 {
 			a, b := line[i], line[i+1]

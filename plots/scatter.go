@@ -13,14 +13,13 @@ import (
 // Scatter draws a dot for each pair of x and y.
 func Scatter(title string, x, y []float64) *Figure {
 	if x == nil {
-		x = []float64{} // and not 0, 1, 2…: that x is missing must show
+		x = []float64{} // not the default 0, 1, 2…: missing x must be reported
 	}
 	return Scatters(title, Series{X: x, Y: y})
 }
 
-// Scatters draws several series as dots, a colour each: the classes of an
-// embedding, for instance. More than 5 000 dots are drawn as one image within
-// the figure.
+// Scatters draws several series as dots, one colour for each: the classes of an embedding, for
+// instance. More than 5 000 dots are drawn as one image inside the figure.
 func Scatters(title string, series ...Series) *Figure {
 	return newFigure(title, scatter{copied(series)})
 }
@@ -29,7 +28,7 @@ type scatter struct{ series []named }
 
 func (scatter) size() (width, height float64) { return 560, 400 }
 
-func (k scatter) sections(l look) []section {
+func (k scatter) sections(l settings) []section {
 	var x, y limits
 	n := 0
 	for _, s := range k.series {
@@ -38,11 +37,11 @@ func (k scatter) sections(l look) []section {
 	}
 	p := axes()
 	p.X.Label.Text = l.labelX
-	scale(&p.X, x.airy(l.logX), l.logX, ticker(7, l.logX))
-	scale(&p.Y, y.airy(l.logY), l.logY, ticker(6, l.logY))
+	scale(&p.X, x.padded(l.logX), l.logX, ticker(7, l.logX))
+	scale(&p.Y, y.padded(l.logY), l.logY, ticker(6, l.logY))
 	p.Add(grid{vertical: true})
 
-	radius, opacity := dotLook(n)
+	radius, opacity := dotStyle(n)
 	var bad []point
 	var legend []entry
 	var all cloud
@@ -56,15 +55,15 @@ func (k scatter) sections(l look) []section {
 			legend = append(legend, entry{name: s.name, colour: hue(i), filled: true})
 		}
 	}
-	p.Add(all, lost{bad})
+	p.Add(all, undrawable{bad})
 	if !y.some {
-		nothing(p, "no data")
+		showEmpty(p, "no data")
 	}
 	return l.onePanel(p, counted(n, "point"), append(legend, notDrawn(bad)...))
 }
 
-// dotLook makes the dots of larger clouds smaller and fainter.
-func dotLook(n int) (radius vg.Length, opacity float64) {
+// dotStyle returns smaller and fainter dots for more points.
+func dotStyle(n int) (radius vg.Length, opacity float64) {
 	switch {
 	case n <= 100:
 		return 2.6, .85
@@ -76,21 +75,21 @@ func dotLook(n int) (radius vg.Length, opacity float64) {
 	return 1.2, .35
 }
 
-// airy is the range with some air around the dots.
-func (l limits) airy(log bool) limits {
+// padded returns the range with a margin around the dots.
+func (l limits) padded(log bool) limits {
 	l = l.widened(log)
 	if log {
-		air := .04 * (math.Log(l.hi) - math.Log(l.lo))
-		return limits{math.Exp(math.Log(l.lo) - air), math.Exp(min(math.Log(l.hi)+air, math.Log(math.MaxFloat64))), true}
+		pad := .04 * (math.Log(l.hi) - math.Log(l.lo))
+		return limits{math.Exp(math.Log(l.lo) - pad), math.Exp(min(math.Log(l.hi)+pad, math.Log(math.MaxFloat64))), true}
 	}
-	air := (l.hi - l.lo) * .04
-	return limits{l.lo - air, l.hi + air, true}
+	pad := (l.hi - l.lo) * .04
+	return limits{l.lo - pad, l.hi + pad, true}
 }
 
-// maxDots is the number of dots up to which each is drawn by itself.
+// maxDots is the number of dots above which they are drawn as one image.
 const maxDots = 5000
 
-// cloud is dots of several colours.
+// cloud draws dots of several colours.
 type cloud []spots
 
 func (m cloud) Plot(c draw.Canvas, p *plot.Plot) {
@@ -109,29 +108,29 @@ func (m cloud) Plot(c draw.Canvas, p *plot.Plot) {
 
 // raster draws the dots as pixels.
 func (m cloud) raster(c draw.Canvas, p *plot.Plot) image.Image {
-	const density = 2 // pixels a point: between a plain and a dense screen, at half the bytes of the latter
+	const density = 2 // pixels per point: between normal and high-density screens, at half the bytes of the latter
 	size := c.Rectangle.Size()
-	picture := image.NewNRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*density)), max(1, int(float64(size.Y)*density))))
+	img := image.NewNRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*density)), max(1, int(float64(size.Y)*density))))
 	for _, s := range m {
 		r := float64(s.radius) * density
 		clr := color.NRGBAModel.Convert(s.colour).(color.NRGBA)
-		for _, q := range place(c, p, s.points) {
+		for _, q := range toCanvas(c, p, s.points) {
 			x, y := float64(q.X-c.Min.X)*density, float64(c.Max.Y-q.Y)*density
 			for py := int(y - r); py <= int(y+r); py++ {
 				for px := int(x - r); px <= int(x+r); px++ {
 					// The border of the dot fades over one pixel.
 					cover := r + .5 - math.Hypot(float64(px)+.5-x, float64(py)+.5-y)
-					if (image.Point{X: px, Y: py}).In(picture.Rect) && cover > 0 {
-						blend(picture, px, py, clr, min(cover, 1))
+					if (image.Point{X: px, Y: py}).In(img.Rect) && cover > 0 {
+						blend(img, px, py, clr, min(cover, 1))
 					}
 				}
 			}
 		}
 	}
-	return picture
+	return img
 }
 
-// blend puts a colour over a pixel.
+// blend draws a colour over a pixel.
 func blend(m *image.NRGBA, x, y int, c color.NRGBA, cover float64) {
 	below := m.NRGBAAt(x, y)
 	a, b := cover*float64(c.A)/255, float64(below.A)/255

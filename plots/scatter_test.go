@@ -12,7 +12,7 @@ func TestScatter(t *testing.T) {
 	).XLabel("first").YLabel("second"))
 }
 
-// Very many dots are one image, whose size does not grow with their number.
+// Very many dots become one image, whose size does not depend on their number.
 func TestScatterOfManyDots(t *testing.T) {
 	svg := Scatter("cloud", noise(maxDots+1, 1), noise(maxDots+1, 2)).Size(200, 150).SVG()
 	if strings.Count(svg, "<image") != 1 || len(svg) > 100_000 {
@@ -24,10 +24,10 @@ func TestScatterOfManyDots(t *testing.T) {
 	}
 }
 
-// The raster has the dot where the axes have it.
+// The image has a dot where the axes have it.
 func TestRasterPlacesDots(t *testing.T) {
 	x, y := noise(maxDots+1, 1), noise(maxDots+1, 2)
-	for i := range x { // all in one place but two that set the axes
+	for i := range x { // all at one position except two that set the axes
 		x[i], y[i] = .25, .75
 	}
 	x[0], y[0], x[1], y[1] = 0, 0, 1, 1

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Series is numbers under one name.
+// Series is a named sequence of values.
 //
-// Without X the values stand at 0, 1, 2 and so on. A value that has no partner
-// because X and Y differ in length counts as not drawn, as NaN and infinities
-// do: the figure says how many there were and marks where.
+// If X is nil, the values are at x = 0, 1, 2 and so on. If X and Y differ in length, the
+// surplus values are left out like NaN and infinities: the figure counts them and marks their
+// positions.
 type Series struct {
 	Name string
 	X, Y []float64
 }
 
-// Float64s converts values for a Series, since tensors hold float32.
+// Float64s converts float32 values, such as those of a tensor, for a Series.
 func Float64s(values []float32) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
@@ -27,7 +27,7 @@ func Float64s(values []float32) []float64 {
 	return out
 }
 
-// points is a copy of the series.
+// points returns a copy of the series.
 func (s Series) points() []point {
 	n := len(s.Y)
 	if s.X != nil {
@@ -50,7 +50,7 @@ func (s Series) points() []point {
 	return points
 }
 
-// named is a series as a figure keeps it.
+// named is a series as stored in a figure.
 type named struct {
 	name   string
 	points []point
@@ -64,8 +64,8 @@ func copied(series []Series) []named {
 	return kept
 }
 
-// ranges is the range of x and y that points need. A point whose y cannot be
-// drawn still counts for x, since it is marked there.
+// ranges extends x and y by the range of points. A point whose y is not drawable still counts
+// for x, because it is marked there.
 func ranges(x, y *limits, points []point, logX, logY bool) {
 	for _, p := range points {
 		if !drawable(p.x, logX) {
@@ -78,8 +78,7 @@ func ranges(x, y *limits, points []point, logX, logY bool) {
 	}
 }
 
-// wholeX reports whether every x that can be drawn is a whole number, a count
-// of steps for instance.
+// wholeX reports whether every drawable x is a whole number, such as a step.
 func wholeX(points []point) bool {
 	for _, p := range points {
 		if drawable(p.x, false) && !isWhole(p.x) {
@@ -89,40 +88,39 @@ func wholeX(points []point) bool {
 	return true
 }
 
-// based lets an axis begin at zero when the data come near to it, and leaves
-// some air otherwise.
+// based makes an axis begin at zero if the data come close to it, and otherwise adds a margin.
 func (l limits) based() limits {
 	l = l.widened(false)
-	air := (l.hi - l.lo) * .04
+	pad := (l.hi - l.lo) * .04
 	switch {
 	case l.lo >= 0 && l.lo <= .5*l.hi:
 		l.lo = 0
 	case l.hi <= 0 && l.hi >= .5*l.lo:
 		l.hi = 0
-		l.lo -= air
+		l.lo -= pad
 		return l
 	default:
-		l.lo -= air
+		l.lo -= pad
 	}
-	l.hi += air
+	l.hi += pad
 	return l
 }
 
-// notDrawn is the legend entry for points that have no place on the axes.
+// notDrawn returns the legend entry for the points that are not drawable.
 func notDrawn(bad []point) []entry {
 	if len(bad) == 0 {
 		return nil
 	}
-	words := "non-finite"
+	label := "non-finite"
 	for _, p := range bad {
 		if !(math.IsNaN(p.y) || math.IsInf(p.y, 0)) {
-			words = "not drawn"
+			label = "not drawn"
 		}
 	}
-	return []entry{{name: strconv.Itoa(len(bad)) + " " + words, colour: wrong, filled: true}}
+	return []entry{{name: strconv.Itoa(len(bad)) + " " + label, colour: wrong, filled: true}}
 }
 
-// beyond is the legend entry for values that are outside of the axes.
+// beyond returns the legend entry for values outside the axes.
 func beyond(n int) []entry {
 	if n == 0 {
 		return nil
@@ -130,16 +128,15 @@ func beyond(n int) []entry {
 	return []entry{{name: counted(n, "value") + " beyond the axis", colour: wrong, filled: true}}
 }
 
-// empty says that there is nothing to see in a panel.
-type empty struct{ words string }
+// empty draws a message in a panel without data.
+type empty struct{ label string }
 
 func (m empty) Plot(c draw.Canvas, _ *plot.Plot) {
-	centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), m.words)
+	centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), m.label)
 }
 
-// described says what lies in a range of n values, some of which cannot be
-// drawn.
-func described(n, bad int, y limits) string {
+// describeRange describes n values with the range y, of which bad are not drawable.
+func describeRange(n, bad int, y limits) string {
 	points := counted(n, "point")
 	if bad > 0 {
 		points = grouped(float64(n-bad)) + " of " + points
@@ -171,8 +168,8 @@ func counted(n int, thing string) string {
 	return grouped(float64(n)) + " " + thing + "s"
 }
 
-// nothing turns a panel without data into one that says so.
-func nothing(p *plot.Plot, words string) {
-	p.X.Tick.Marker, p.Y.Tick.Marker = silent{p.X.Tick.Marker}, silent{p.Y.Tick.Marker}
-	p.Add(empty{words})
+// showEmpty makes a panel without data show a message.
+func showEmpty(p *plot.Plot, label string) {
+	p.X.Tick.Marker, p.Y.Tick.Marker = unlabelled{p.X.Tick.Marker}, unlabelled{p.Y.Tick.Marker}
+	p.Add(empty{label})
 }

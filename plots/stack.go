@@ -2,9 +2,8 @@ package plots
 
 import "gonum.org/v1/plot/vg"
 
-// Stack puts figures below each other in one, each under its own title: a
-// training run above the use of its device, for instance. A figure that is
-// changed later changes in the stack as well.
+// Stack combines figures into one, below each other, each with its own title: a training run
+// above the use of its device, for instance. Later changes to a figure also change the stack.
 func Stack(figures ...*Figure) *Figure {
 	var k stack
 	for _, f := range figures {
@@ -29,7 +28,7 @@ func (k stack) size() (width, height float64) {
 	return width, height
 }
 
-func (k stack) sections(look) []section {
+func (k stack) sections(settings) []section {
 	var all []section
 	for _, f := range k {
 		_, height := f.points()

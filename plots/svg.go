@@ -15,14 +15,14 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// svgCanvas is a [vg.Canvas] that writes SVG for notebooks. It uses
-// presentation attributes only: the sanitisers of nbconvert, nbviewer and
-// GitHub drop style attributes, ids, clip paths and references. Ink is written
-// as currentColor, which one rule at the root binds to the reader's theme.
+// svgCanvas is a [vg.Canvas] that writes SVG for notebooks. It only uses presentation
+// attributes, because the sanitisers of nbconvert, nbviewer and GitHub remove style attributes,
+// ids, clip paths and references. Ink is written as currentColor, which one rule at the root
+// sets to the text colour of the reader's theme.
 type svgCanvas struct {
 	width, height vg.Length
 	body          bytes.Buffer
-	state         []svgState // a stack; the last is in force
+	state         []svgState // a stack; the last element is current
 }
 
 type svgState struct {
@@ -79,15 +79,15 @@ func (c *svgCanvas) multiply(n [6]float64) {
 	}
 }
 
-// place maps a canvas point to hundredths of an SVG unit.
-func (c *svgCanvas) place(p vg.Point) (x, y int64) {
+// toSVG maps a canvas point to hundredths of an SVG unit.
+func (c *svgCanvas) toSVG(p vg.Point) (x, y int64) {
 	m := c.top().matrix
 	px, py := float64(p.X), float64(p.Y)
 	return hundredths(m[0]*px + m[2]*py + m[4]), hundredths(m[1]*px + m[3]*py + m[5])
 }
 
-// hundredths rounds v. What lies absurdly far outside the picture is moved to
-// where no viewer overflows.
+// hundredths rounds v to hundredths. Values far outside the image are clamped, so that no
+// viewer overflows.
 func hundredths(v float64) int64 {
 	const far = 1e6
 	if math.IsNaN(v) {
@@ -96,7 +96,7 @@ func hundredths(v float64) int64 {
 	return int64(math.Round(100 * min(max(v, -far), far)))
 }
 
-// number writes hundredths in the fewest characters: 50 as .5.
+// number writes v/100 in the fewest characters: 50 as .5.
 func (c *svgCanvas) number(v int64) {
 	b := c.body.AvailableBuffer()
 	if v < 0 {
@@ -178,9 +178,9 @@ func (c *svgCanvas) Fill(p vg.Path) {
 	c.body.WriteString("/>\n")
 }
 
-// path opens a <path> and writes its data, with relative lines since they are
-// shorter. Positions are rounded before they are subtracted, so that the
-// rounding does not add up along a line.
+// path opens a <path> and writes its data, with relative lines because they are shorter.
+// Positions are rounded before they are subtracted, so that rounding errors do not accumulate
+// along a line.
 func (c *svgCanvas) path(p vg.Path) {
 	c.body.WriteString(`<path d="`)
 	var x, y int64
@@ -192,7 +192,7 @@ func (c *svgCanvas) path(p vg.Path) {
 		c.number(py)
 	}
 	move := func(command byte, to vg.Point) {
-		nx, ny := c.place(to)
+		nx, ny := c.toSVG(to)
 		c.body.WriteByte(command)
 		pair(nx-x, ny-y)
 		x, y = nx, ny
@@ -200,7 +200,7 @@ func (c *svgCanvas) path(p vg.Path) {
 	for _, e := range p {
 		switch e.Type {
 		case vg.MoveComp:
-			x, y = c.place(e.Pos)
+			x, y = c.toSVG(e.Pos)
 			c.body.WriteByte('M')
 			pair(x, y)
 		case vg.LineComp:
@@ -212,13 +212,13 @@ func (c *svgCanvas) path(p vg.Path) {
 				sin, cos := math.Sincos(angle)
 				return vg.Point{X: e.Pos.X + e.Radius*vg.Length(cos), Y: e.Pos.Y + e.Radius*vg.Length(sin)}
 			}
-			if sx, sy := c.place(on(e.Start)); sx != x || sy != y {
+			if sx, sy := c.toSVG(on(e.Start)); sx != x || sy != y {
 				move('l', on(e.Start))
 			}
 			// One SVG arc cannot be a whole circle.
 			parts := max(1, math.Ceil(math.Abs(e.Angle)/(.99*math.Pi)))
 			for i := 1.0; i <= parts; i++ {
-				nx, ny := c.place(on(e.Start + e.Angle*i/parts))
+				nx, ny := c.toSVG(on(e.Start + e.Angle*i/parts))
 				c.body.WriteByte('a')
 				pair(radius, radius)
 				c.body.WriteString(" 0 0 ")
@@ -237,7 +237,7 @@ func (c *svgCanvas) path(p vg.Path) {
 			}
 			c.body.WriteByte(command)
 			for _, q := range append(append([]vg.Point(nil), e.Control...), e.Pos) {
-				x, y = c.place(q)
+				x, y = c.toSVG(q)
 				pair(x, y)
 				c.body.WriteByte(' ')
 			}
@@ -248,8 +248,8 @@ func (c *svgCanvas) path(p vg.Path) {
 	c.body.WriteByte('"')
 }
 
-// dots writes round dots as one path of lines that have no length but round
-// caps: a tenth of the bytes of a circle each.
+// dots writes round dots as one path of zero-length lines with round caps. A <circle> for each
+// dot would need ten times the bytes.
 func (c *svgCanvas) dots(points []vg.Point, radius vg.Length, clr color.Color) {
 	if len(points) == 0 {
 		return
@@ -259,7 +259,7 @@ func (c *svgCanvas) dots(points []vg.Point, radius vg.Length, clr color.Color) {
 	c.SetColor(clr)
 	c.body.WriteString(`<path d="`)
 	for _, p := range points {
-		x, y := c.place(p)
+		x, y := c.toSVG(p)
 		c.body.WriteByte('M')
 		c.number(x)
 		c.body.WriteByte(' ')
@@ -276,10 +276,10 @@ func (c *svgCanvas) FillString(f font.Face, p vg.Point, s string) {
 	if f.Font.Size == 0 || s == "" {
 		return
 	}
-	x, y := c.place(p)
+	x, y := c.toSVG(p)
 	m := c.top().matrix
 	c.body.WriteString("<text")
-	// The matrix flips y, so an upright text has an angle of 0 here.
+	// The matrix flips y, so upright text has an angle of 0 here.
 	if angle := math.Atan2(m[1], m[0]) * 180 / math.Pi; math.Abs(angle) > .01 {
 		c.body.WriteString(` transform="translate(`)
 		c.number(x)
@@ -298,7 +298,7 @@ func (c *svgCanvas) FillString(f font.Face, p vg.Point, s string) {
 	}
 	c.paint("fill")
 	c.body.WriteByte('>')
-	// EscapeText also replaces what XML cannot hold.
+	// EscapeText also replaces characters that XML does not allow.
 	_ = xml.EscapeText(&c.body, []byte(s))
 	c.body.WriteString("</text>\n")
 }
@@ -308,7 +308,7 @@ func (c *svgCanvas) DrawImage(r vg.Rectangle, m image.Image) {
 	if png.Encode(&b, m) != nil {
 		return // an image without pixels
 	}
-	x, y := c.place(vg.Point{X: r.Min.X, Y: r.Max.Y})
+	x, y := c.toSVG(vg.Point{X: r.Min.X, Y: r.Max.Y})
 	c.body.WriteString("<image")
 	c.attribute("x", float64(x)/100)
 	c.attribute("y", float64(y)/100)
@@ -321,8 +321,8 @@ func (c *svgCanvas) DrawImage(r vg.Rectangle, m image.Image) {
 	c.body.WriteString("\"/>\n")
 }
 
-// document is the whole SVG file. Its size is given in CSS pixels, of which a
-// point has 4/3; label is what a screen reader reads out.
+// document returns the complete SVG file. Its size is in CSS pixels (4/3 per point); label is
+// the text for screen readers.
 func (c *svgCanvas) document(label string) string {
 	var b bytes.Buffer
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="quern" role="img" aria-label="`)
@@ -347,7 +347,7 @@ func (c *svgCanvas) document(label string) string {
 	return b.String()
 }
 
-// pixels is a length in CSS pixels.
+// pixels converts a length to CSS pixels.
 func pixels(l vg.Length) int { return int(math.Round(float64(l) * 4 / 3)) }
 
 func length(l vg.Length) string { return strconv.FormatFloat(float64(l), 'f', -1, 64) }

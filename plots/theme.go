@@ -11,23 +11,23 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The two themes. The SVG carries both; the PNG is drawn on the light one.
+// The two themes. The SVG has both; the PNG uses the light one.
 const (
 	inkLight   = "#1b1e23"
 	inkDark    = "#e6e8eb"
 	paperLight = "#fff"
 	paperDark  = "#111"
-	// Errors as text: the red of light paper would have a contrast of 3.6 on the dark
-	// one, where small text needs 4.5 (WCAG 2.2, 1.4.3).
+	// Text that reports an error. The red of the light theme would have a contrast of 3.6 on
+	// the dark background; small text needs 4.5 (WCAG 2.2, 1.4.3).
 	wrongLight = "#d1242f"
 	wrongDark  = "#ff6b6b"
 )
 
-// ink is the text colour at an opacity from 0 to 1: currentColor in the SVG,
-// so that the page decides, and the light theme's ink in the PNG.
+// ink is the text colour at an opacity from 0 to 1: currentColor in the SVG, so that the page
+// sets it, and the text colour of the light theme in the PNG.
 type ink float64
 
-// The opacities at which ink is used.
+// The opacities of ink.
 const (
 	inkText   ink = 1
 	inkSecond ink = .7
@@ -36,22 +36,22 @@ const (
 	inkBand   ink = .05
 )
 
-// RGBA is the colour on the light theme.
+// RGBA returns the colour in the light theme.
 func (k ink) RGBA() (r, g, b, a uint32) {
 	return color.NRGBA{R: 0x1b, G: 0x1e, B: 0x23, A: alpha(float64(k))}.RGBA()
 }
 
 var (
 	paper = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
-	// plate lies under words that lines would cover. In the SVG it is the paper of either
-	// theme, see svgCanvas.document; no other colour may be equal to it.
+	// plate is the background behind text that lines would otherwise cross. In the SVG it is
+	// replaced by the background of either theme, see svgCanvas.document, so no other colour
+	// may be equal to it.
 	plate = color.NRGBA{R: 0xfe, G: 0xfe, B: 0xfe, A: 0xff}
-	wrong = color.NRGBA{R: 0xd1, G: 0x24, B: 0x2f, A: 0xff} // errors and numbers that cannot be drawn
+	wrong = color.NRGBA{R: 0xd1, G: 0x24, B: 0x2f, A: 0xff} // errors and values that are not drawable
 )
 
-// palette is Observable 10, reordered so that the first two, training and
-// validation, are far apart for colour-blind readers too. Every colour reads
-// on both themes.
+// palette is Observable 10, reordered so that the first two colours (training and validation)
+// are easy to distinguish for colour-blind readers too. Every colour is legible in both themes.
 var palette = [...]color.NRGBA{
 	{R: 0x42, G: 0x69, B: 0xd0, A: 0xff},
 	{R: 0xff, G: 0x72, B: 0x5c, A: 0xff},
@@ -65,12 +65,12 @@ var palette = [...]color.NRGBA{
 	{R: 0x94, G: 0x98, B: 0xa0, A: 0xff},
 }
 
-// faint is the colour of a raw curve under its smoothed one: lighter than that, so that at
-// opacityFaint it can be seen on dark paper too.
+// faint is the colour of a raw curve under its smoothed one. It is lighter than that one, so
+// that it is visible at opacityFaint on a dark background too.
 var faint = color.NRGBA{R: 0x7f, G: 0x9f, B: 0xe8, A: 0xff}
 
-// On dark paper the raw curve is darker and the smoothed one lighter, so that they can be
-// told apart there too: contrasts of 2.5 to each other and to the paper.
+// In the dark theme the raw curve is darker and the smoothed one lighter, so that both can be
+// distinguished there too: their contrast to each other and to the background is 2.5.
 const (
 	faintStroke  = "#7f9fe8" // faint in the SVG
 	faintDark    = "#5b7fd6"
@@ -78,16 +78,16 @@ const (
 	smoothDark   = "#7f9ff5"
 )
 
-// hue is the colour of the i-th series.
+// hue returns the colour of series i.
 func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
-// patterns are the dashes of the lines whose colours come a second and a third time.
+// patterns are the dashes of lines whose colours repeat for the second and the third time.
 var patterns = [...][]vg.Length{nil, {5, 2.5}, {1.2, 2}}
 
-// pattern is the dashes of the i-th series; nil is a solid line.
+// pattern returns the dashes of series i; nil is a solid line.
 func pattern(i int) []vg.Length { return patterns[i/len(palette)%len(patterns)] }
 
-// at gives a colour an opacity.
+// at returns c with an opacity.
 func at(c color.NRGBA, opacity float64) color.NRGBA {
 	c.A = alpha(opacity)
 	return c
@@ -113,8 +113,8 @@ const (
 	widthGrid  = .6
 )
 
-// opacityFaint is that of a raw curve under its smoothed one, opacityArea that
-// of a filled area, opacityRange that of a band between minimum and maximum.
+// opacityFaint is for a raw curve under its smoothed one, opacityArea for a filled area,
+// opacityRange for a band between minimum and maximum.
 const (
 	opacityFaint = .6
 	opacityArea  = .12
@@ -123,13 +123,13 @@ const (
 
 var dashes = []vg.Length{3, 3}
 
-// typeface is metric-compatible with Arial and Helvetica, so an SVG that names
-// all three is laid out alike on every system.
+// typeface has the metrics of Arial and Helvetica, so an SVG that lists all three has the same
+// layout on every system.
 var typeface = font.Font{Typeface: "Liberation", Variant: "Sans"}
 
 const fontFamily = "'Liberation Sans',Arial,Helvetica,sans-serif"
 
-// textStyle is text of a size in points, anchored at its bottom left.
+// textStyle returns a style with a size in points, anchored at the bottom left.
 func textStyle(size float64, c color.Color) text.Style {
 	return text.Style{
 		Color:   c,
@@ -146,9 +146,9 @@ func titleStyle() text.Style {
 	return s
 }
 
-// inkOver is the colour of words in a cell that is filled with a hue at an
-// opacity. The paper shows through a faint fill, so there the theme's ink
-// reads best; a strong fill looks alike on both themes.
+// inkOver returns the text colour for a cell filled with a hue at an opacity. The background
+// shows through a faint fill, so the text colour of the theme is best there; a strong fill
+// looks the same in both themes.
 func inkOver(c color.NRGBA, opacity float64) color.Color {
 	switch {
 	case opacity == 0:

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestInksCanBeRead wants the contrast that WCAG 2.2 asks of small text (1.4.3), on
-// the paper of each theme.
+// TestInksCanBeRead checks the contrast that WCAG 2.2 requires for small text (1.4.3), on
+// the background of each theme.
 func TestInksCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, pair := range []struct{ ink, paper string }{
@@ -25,10 +25,10 @@ func TestInksCanBeRead(t *testing.T) {
 	}
 }
 
-// contrast is the ratio of two relative luminances.
+// contrast returns the ratio of two relative luminances.
 func contrast(a, b float64) float64 { return (max(a, b) + .05) / (min(a, b) + .05) }
 
-// luminance is the relative one of a colour such as #111 or #1b1e23.
+// luminance returns the relative luminance of a colour such as #111 or #1b1e23.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	if len(hex) == 4 {
@@ -49,8 +49,8 @@ func luminance(t *testing.T, hex string) float64 {
 	return .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B)
 }
 
-// On either paper the raw curve, the smoothed one and the paper can be told apart.
-func TestRawCurvesCanBeTold(t *testing.T) {
+// The raw curve, the smoothed one and the background differ visibly in both themes.
+func TestRawCurvesAreDistinct(t *testing.T) {
 	hex := func(s string) [3]float64 {
 		var c [3]uint8
 		if _, err := fmt.Sscanf(s, "#%02x%02x%02x", &c[0], &c[1], &c[2]); err != nil {
@@ -89,6 +89,6 @@ func TestRawCurvesCanBeTold(t *testing.T) {
 	}
 	svg := Training(TrainingData{Loss: Series{Y: losses}}).SVG()
 	if !strings.Contains(svg, `stroke="`+faintStroke+`"`) || !strings.Contains(svg, `[stroke="`+smoothStroke+`"]{stroke:`+smoothDark+"}") || !strings.Contains(svg, `stroke="`+smoothStroke+`"`) {
-		t.Errorf("no rule for dark paper: %.600s", svg)
+		t.Errorf("no rule for the dark theme: %.600s", svg)
 	}
 }

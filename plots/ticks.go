@@ -6,16 +6,16 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// maxTicks bounds every tick loop: with numbers at the ends of float64's range
-// adding a step may not get ahead.
+// maxTicks bounds every tick loop: near the ends of the float64 range, adding a step may not
+// change the value.
 const maxTicks = 100
 
-// linear is a [plot.Ticker] with about count ticks at 1, 2 or 5 times a power
-// of ten. The one of gonum never returns when max−min overflows.
+// linear is a [plot.Ticker] with about count ticks at multiples of 1, 2 or 5 times a power of
+// ten. gonum's ticker does not terminate if max−min overflows.
 type linear struct {
 	count  int
 	format func(v, step float64) string
-	whole  bool // no ticks between whole numbers
+	whole  bool // ticks at whole numbers only
 }
 
 func (t linear) Ticks(lo, hi float64) []plot.Tick {
@@ -26,7 +26,7 @@ func (t linear) Ticks(lo, hi float64) []plot.Tick {
 	return stepped(lo, hi, step, t.format)
 }
 
-// stepped is the multiples of step from lo to hi.
+// stepped returns ticks at the multiples of step from lo to hi.
 func stepped(lo, hi, step float64, format func(v, step float64) string) []plot.Tick {
 	if !(step > 0) || math.IsInf(step, 0) || !(hi > lo) {
 		return []plot.Tick{{Value: lo, Label: format(lo, math.Abs(lo))}}
@@ -41,14 +41,14 @@ func stepped(lo, hi, step float64, format func(v, step float64) string) []plot.T
 		if v == 0 {
 			v = 0 // Ceil of −1e−9 is −0
 		}
-		// Only a tick within the axis gets room for its label.
+		// gonum reserves space for a label only if its tick is within the axis.
 		v = min(max(v, lo), hi)
 		ticks = append(ticks, plot.Tick{Value: v, Label: format(v, step)})
 	}
 	return ticks
 }
 
-// niceStep is the multiple 1, 2 or 5 of a power of ten that is nearest to raw.
+// niceStep returns the multiple 1, 2 or 5 of a power of ten that is nearest to raw.
 func niceStep(raw float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	switch r := raw / power; {
@@ -62,7 +62,7 @@ func niceStep(raw float64) float64 {
 	return 10 * power
 }
 
-// timed is a [plot.Ticker] for seconds, at the steps that clocks have.
+// timed is a [plot.Ticker] for seconds, with steps such as 15 s or 5 min.
 type timed struct{ count int }
 
 func (t timed) Ticks(lo, hi float64) []plot.Tick {
@@ -79,8 +79,8 @@ func (t timed) Ticks(lo, hi float64) []plot.Tick {
 	return stepped(lo, hi, step, clock)
 }
 
-// logarithmic is a [plot.Ticker] for a logarithmic axis: powers of ten, with 2
-// and 5 where there is room. Ticks without a label are minor ones.
+// logarithmic is a [plot.Ticker] for a logarithmic axis: powers of ten, with 2 and 5 where they
+// fit. Ticks without a label are minor ticks.
 type logarithmic struct{ count int }
 
 func (t logarithmic) Ticks(lo, hi float64) []plot.Tick {
@@ -88,7 +88,7 @@ func (t logarithmic) Ticks(lo, hi float64) []plot.Tick {
 		return nil
 	}
 	decades := math.Log10(hi) - math.Log10(lo)
-	if decades < .7 { // too few powers of ten to read it by
+	if decades < .7 { // too few powers of ten to label
 		ticks := linear{count: t.count, format: plain}.Ticks(lo, hi)
 		if len(ticks) > 0 && ticks[0].Value <= 0 {
 			ticks = ticks[1:]
@@ -114,7 +114,7 @@ func (t logarithmic) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// logLabel writes m·10^e.
+// logLabel formats m·10^e.
 func logLabel(m, e float64) string {
 	v := m * math.Pow(10, e)
 	if e < -3 || e >= 15 {
@@ -123,10 +123,10 @@ func logLabel(m, e float64) string {
 	return plain(v, math.Pow(10, e))
 }
 
-// silent keeps the grid lines of a ticker and drops its labels.
-type silent struct{ plot.Ticker }
+// unlabelled keeps the grid lines of a ticker but removes its labels.
+type unlabelled struct{ plot.Ticker }
 
-func (t silent) Ticks(lo, hi float64) []plot.Tick {
+func (t unlabelled) Ticks(lo, hi float64) []plot.Tick {
 	ticks := t.Ticker.Ticks(lo, hi)
 	for i := range ticks {
 		ticks[i].Label = ""

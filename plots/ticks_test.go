@@ -9,13 +9,13 @@ import (
 )
 
 func labels(ticks []plot.Tick) string {
-	var words []string
+	var label []string
 	for _, t := range ticks {
 		if t.Label != "" {
-			words = append(words, t.Label)
+			label = append(label, t.Label)
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(label, " ")
 }
 
 func TestTicks(t *testing.T) {
@@ -43,7 +43,7 @@ func TestTicks(t *testing.T) {
 		{"log, many decades", logarithmic{5}, 1e-300, 1e300, "1e−240 1e−120 1 1e120 1e240"},
 		{"log, part of a decade", logarithmic{5}, 2, 4, "2.0 2.5 3.0 3.5 4.0"},
 		{"log of nothing", logarithmic{5}, 0, 0, ""},
-		{"silent", silent{five}, 0, 1, ""},
+		{"silent", unlabelled{five}, 0, 1, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// No pair of numbers makes a ticker loop for ever or give ticks without end.
+// No pair of numbers makes a ticker loop forever or return too many ticks.
 func FuzzTicks(f *testing.F) {
 	f.Add(0., 1.)
 	f.Add(-math.MaxFloat64, math.MaxFloat64)

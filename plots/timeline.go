@@ -14,17 +14,17 @@ type Lane struct {
 	Blocks []Block
 }
 
-// Block is something that took time. Blocks of one kind have one colour; those
-// without a kind are faint, as gaps are.
+// Block is one interval of a lane. Blocks of the same kind have the same colour; blocks without
+// a kind are faint, for gaps.
 type Block struct {
 	From, To float64 // seconds
-	Name     string  // written where it fits
+	Name     string  // shown if it fits
 	Kind     string
 }
 
-// Timeline draws what happened when: a row for each lane, a block for all that
-// took time. Blocks that are too short to be seen are drawn as a hairline. A block
-// whose ends cannot be drawn, or that ends before it begins, is left out.
+// Timeline draws a row for each lane and a block for each interval. A block too short to be
+// visible is drawn as a hairline. A block whose ends are not drawable, or that ends before it
+// begins, is left out.
 func Timeline(title string, lanes ...Lane) *Figure {
 	k := timeline{}
 	for _, l := range lanes {
@@ -33,7 +33,7 @@ func Timeline(title string, lanes ...Lane) *Figure {
 			if drawable(b.From, false) && drawable(b.To, false) && b.To >= b.From {
 				kept.Blocks = append(kept.Blocks, b)
 			} else {
-				k.lost++
+				k.undrawable++
 			}
 		}
 		k.lanes = append(k.lanes, kept)
@@ -42,24 +42,24 @@ func Timeline(title string, lanes ...Lane) *Figure {
 }
 
 type timeline struct {
-	lanes []Lane
-	lost  int
+	lanes      []Lane
+	undrawable int
 }
 
 const (
-	laneHeight  = 34 // of a row with the space around it, in CSS pixels
+	laneHeight  = 34 // height of a row with the space around it, in CSS pixels
 	mostLanes   = 60
-	timelineTop = 92 // of header, legend and axis
+	timelineTop = 92 // height of header, legend and axis
 )
 
 func (k timeline) size() (width, height float64) {
 	return 760, timelineTop + laneHeight*float64(min(max(len(k.lanes), 1), mostLanes))
 }
 
-// clockFrom is the number of seconds from which times are written as on a clock.
+// clockFrom is the number of seconds from which times are formatted as minutes and seconds.
 const clockFrom = 120
 
-// timeUnit is the unit in which the largest time has few digits.
+// timeUnit returns the unit in which the largest time has few digits.
 func timeUnit(seconds float64) (size float64, name string) {
 	switch {
 	case seconds < 1e-6:
@@ -72,7 +72,7 @@ func timeUnit(seconds float64) (size float64, name string) {
 	return 1, " s"
 }
 
-func (k timeline) sections(l look) []section {
+func (k timeline) sections(l settings) []section {
 	var x limits
 	var kinds []string
 	colours := map[string]int{}
@@ -97,8 +97,8 @@ func (k timeline) sections(l look) []section {
 	for _, name := range kinds {
 		legend = append(legend, entry{name: name, colour: hue(colours[name]), filled: true})
 	}
-	if k.lost > 0 {
-		legend = append(legend, entry{name: counted(k.lost, "block") + " not drawn", colour: wrong, filled: true})
+	if k.undrawable > 0 {
+		legend = append(legend, entry{name: counted(k.undrawable, "block") + " not drawn", colour: wrong, filled: true})
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,
@@ -122,14 +122,14 @@ func (k timeline) draw(c draw.Canvas, x limits, colours map[string]int) {
 	if !(x.hi > x.lo) {
 		x.hi = x.lo + 1e-9
 	}
-	place := func(t float64) vg.Length { return from + vg.Length((t-x.lo)/(x.hi-x.lo))*(to-from) }
+	toCanvas := func(t float64) vg.Length { return from + vg.Length((t-x.lo)/(x.hi-x.lo))*(to-from) }
 	size, unit := timeUnit(x.hi - x.lo)
 	var ticks plot.Ticker = linear{count: 7, format: plain}
 	if x.hi-x.lo >= clockFrom {
 		ticks, unit = timed{7}, ""
 	}
 	for _, t := range ticks.Ticks(0, (x.hi-x.lo)/size) {
-		at := place(x.lo + t.Value*size)
+		at := toCanvas(x.lo + t.Value*size)
 		c.StrokeLine2(draw.LineStyle{Color: inkGrid, Width: widthGrid}, at, bottom, at, c.Max.Y)
 		c.FillText(small, vg.Point{X: at, Y: bottom - 2}, t.Label+unit)
 	}
@@ -137,17 +137,17 @@ func (k timeline) draw(c draw.Canvas, x limits, colours map[string]int) {
 	for i, lane := range k.lanes {
 		middle := c.Max.Y - step*(vg.Length(i)+.5)
 		c.FillText(names, vg.Point{X: from - 8, Y: middle}, fitted(names, lane.Name, width+.1))
-		k.blocks(c, lane, middle, min(step*.68, 18), place, colours)
+		k.blocks(c, lane, middle, min(step*.68, 18), toCanvas, colours)
 	}
 }
 
-// blocks draws a lane. What ends within a hairline of the block before it is part
-// of that hairline, so that a million blocks make a few hundred rectangles.
-func (k timeline) blocks(c draw.Canvas, lane Lane, middle, thick vg.Length, place func(float64) vg.Length, colours map[string]int) {
+// blocks draws a lane. A block that ends within the hairline of the previous one is merged into
+// it, so that a million blocks make a few hundred rectangles.
+func (k timeline) blocks(c draw.Canvas, lane Lane, middle, thick vg.Length, toCanvas func(float64) vg.Length, colours map[string]int) {
 	const hairline = vg.Length(.6)
 	drawn := vg.Length(math.Inf(-1))
 	for _, b := range lane.Blocks {
-		begin, end := place(b.From), place(b.To)
+		begin, end := toCanvas(b.From), toCanvas(b.To)
 		if end-begin < hairline {
 			if begin < drawn {
 				continue

@@ -10,32 +10,30 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// TrainingData is what is known of a training run at one moment. Its series
-// are read while [Training] runs and not later. A series without values is
-// left out of the figure; the names of the series are not used.
+// TrainingData is the state of a training run. [Training] reads the series before it returns. A
+// series without values is left out of the figure; the names of the series are not used.
 type TrainingData struct {
-	Title    string // "Training" when empty
-	Status   string // how far it is, such as "epoch 3 of 5"; may be empty
-	XName    string // what the x of all series counts; "step" when empty
-	LossName string // "loss" when empty
+	Title    string // "Training" if empty
+	Status   string // the progress, such as "epoch 3 of 5"; may be empty
+	XName    string // the unit of x in all series; "step" if empty
+	LossName string // "loss" if empty
 
-	Loss           Series // of training, one value a step
+	Loss           Series // training loss, one value per step
 	ValidationLoss Series // at the steps at which it was measured
 
-	Accuracy           Series // parts of 1, of training
-	ValidationAccuracy Series // parts of 1
+	Accuracy           Series // training accuracy, from 0 to 1
+	ValidationAccuracy Series // from 0 to 1
 
-	// Total is the x at which training will end. The axis reaches to it, so
-	// that it does not move while the run goes on. 0 means not known.
+	// Total is the x at which training ends. The axis extends to it, so that it does not move
+	// during the run. 0 means unknown.
 	Total float64
 }
 
-// Training draws loss and, if there is one, accuracy over the steps of a run.
+// Training draws the loss and, if there is one, the accuracy over the steps of a run.
 //
-// The raw values are thin and faint below their exponential moving average,
-// which reaches back over a hundred-and-twentieth of the run. Validation has a
-// dot at each measurement, and the best is named. A loss that is NaN or
-// infinite is marked in red at its step, and such losses are counted.
+// The raw values are thin and faint, below their exponential moving average over 1/120 of the
+// run. Validation has a dot at each measurement, and the best one is labelled. A loss that is
+// NaN or infinite is marked in red at its step and counted in the legend.
 func Training(d TrainingData) *Figure {
 	if d.Title == "" {
 		d.Title = "Training"
@@ -49,13 +47,13 @@ func Training(d TrainingData) *Figure {
 	k := training{
 		status: d.Status, xName: d.XName, total: d.Total,
 		loss:     metric{name: d.LossName, raw: d.Loss.points(), checks: d.ValidationLoss.points(), better: math.Min},
-		accuracy: metric{name: "accuracy", raw: hundredfold(d.Accuracy), checks: hundredfold(d.ValidationAccuracy), better: math.Max, percent: true},
+		accuracy: metric{name: "accuracy", raw: percentPoints(d.Accuracy), checks: percentPoints(d.ValidationAccuracy), better: math.Max, percent: true},
 	}
 	return newFigure(d.Title, k)
 }
 
-// hundredfold is a series in percent.
-func hundredfold(s Series) []point {
+// percentPoints returns the points of a series in percent.
+func percentPoints(s Series) []point {
 	points := s.points()
 	for i := range points {
 		points[i].y *= 100
@@ -73,7 +71,7 @@ type training struct {
 type metric struct {
 	name        string
 	raw, checks []point
-	better      func(a, b float64) float64 // of two values
+	better      func(a, b float64) float64 // returns the better of two values
 	percent     bool
 }
 
@@ -81,7 +79,7 @@ func (m metric) some() bool { return len(m.raw)+len(m.checks) > 0 }
 
 func (training) size() (width, height float64) { return defaultWidth, defaultHeight }
 
-func (k training) sections(l look) []section {
+func (k training) sections(l settings) []section {
 	if l.labelX != "" {
 		k.xName = l.labelX
 	}
@@ -135,17 +133,17 @@ func (k training) sections(l look) []section {
 	}
 	return []section{{
 		title:    l.title,
-		subtitle: k.finding(),
+		subtitle: k.findings(),
 		legend:   append(append(legend, beyond(spikes)...), notDrawn(bad)...),
 		height:   1,
 		body:     rows{r},
 	}}
 }
 
-// window is the number of steps that the moving average reaches back over.
+// window returns the number of steps in the moving average.
 func (m metric) window() float64 { return float64(len(m.raw)) / 120 }
 
-// panel draws the metric and returns what could not be drawn.
+// panel draws the metric and returns the points that are not drawable.
 func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point) {
 	p := axes()
 	scale(&p.X, x, logX, counter(count, logX, wholeX(m.raw) && wholeX(m.checks)))
@@ -171,13 +169,13 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	for _, part := range first(runs(m.checks, logX, logY)) {
 		p.Add(spots{reduce(part, x.lo, x.hi, logX), 2, hue(1)})
 	}
-	p.Add(lost{bad})
+	p.Add(undrawable{bad})
 
 	y := m.height(trend, logX, logY)
 	if best, ok := m.best(logX, logY); ok {
-		words := "best " + value(best.y)
+		label := "best " + value(best.y)
 		if m.percent {
-			words = "best " + ratio(best.y/100)
+			label = "best " + ratio(best.y/100)
 		}
 		var avoid [][]point
 		strong := 0
@@ -189,7 +187,7 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 				}
 			}
 		}
-		p.Add(note{at: best, words: words + " @ " + whole(best.x), below: m.percent, avoid: avoid, strong: strong})
+		p.Add(note{at: best, label: label + " @ " + whole(best.x), below: m.percent, avoid: avoid, strong: strong})
 	}
 	switch {
 	case m.percent:
@@ -198,15 +196,15 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 		scale(&p.Y, y, logY, ticker(5, logY))
 	}
 	if len(m.raw)+len(m.checks) == 0 {
-		nothing(p, "no data yet")
+		showEmpty(p, "no data yet")
 	}
 	return p, bad
 }
 
 func first(parts [][]point, _ []point) [][]point { return parts }
 
-// height is the range of the y axis: that of the trend and of the validation,
-// with the raw values as far as they do not squeeze these.
+// height returns the range of the y axis: that of the trend and of the validation, extended by
+// the raw values as long as they do not compress these.
 func (m metric) height(trend []point, logX, logY bool) limits {
 	var x, calm, all limits
 	ranges(&x, &calm, trend, logX, logY)
@@ -224,15 +222,15 @@ func (m metric) height(trend []point, logX, logY bool) limits {
 	}
 	room := (calm.hi - calm.lo) / 2
 	y := limits{max(all.lo, calm.lo-room), min(all.hi, calm.hi+room), true}.based()
-	const rounding = 1e-6 // of the moving average
+	const rounding = 1e-6 // rounding error of the moving average
 	if m.percent && calm.lo >= 0 && calm.hi <= 100+rounding {
 		y.lo, y.hi = max(y.lo, 0), min(y.hi, 100)
 	}
 	return y
 }
 
-// spiked is the top of an axis on which a few values far above all others, as of a step that
-// went wrong, would press these flat. How a run begins is never such a spike.
+// spiked returns the top of the axis if a few values far above all others, such as those of a
+// diverging step, would flatten these. The beginning of a run never counts as such a spike.
 func (m metric) spiked(trend []point, y limits) (top float64, ok bool) {
 	var sorted, begin []float64
 	for _, points := range [][]point{trend, m.checks} {
@@ -258,10 +256,10 @@ func (m metric) spiked(trend []point, y limits) (top float64, ok bool) {
 	return 0, false
 }
 
-// firstSteps is the number of values with which a run begins.
+// firstSteps is the number of values that count as the beginning of a run.
 const firstSteps = 10
 
-// beyond is the number of values above an axis with a spike.
+// beyond returns the number of values above an axis with a spike.
 func (m metric) beyond(logX, logY bool) (n int) {
 	var x, calm limits
 	trend := smooth(m.raw, m.window())
@@ -291,16 +289,16 @@ func (m metric) best(logX, logY bool) (best point, ok bool) {
 	return best, ok
 }
 
-// finding says how training went.
-func (k training) finding() string {
+// findings summarises the run for the subtitle.
+func (k training) findings() string {
 	var parts []string
 	if k.status != "" {
 		parts = append(parts, k.status)
 	}
 	if best, ok := k.loss.best(false, false); ok {
 		parts = append(parts, "best validation "+k.loss.name+" "+value(best.y)+" at "+k.xName+" "+whole(best.x))
-	} else if words := k.loss.course(); words != "" {
-		parts = append(parts, words)
+	} else if label := k.loss.trendSummary(); label != "" {
+		parts = append(parts, label)
 	}
 	if best, ok := k.accuracy.best(false, false); ok {
 		parts = append(parts, "best accuracy "+ratio(best.y/100))
@@ -313,7 +311,7 @@ func (k training) finding() string {
 	return strings.Join(parts, ", ")
 }
 
-// last is where the trend of the training values ends.
+// last returns the end of the smoothed training values.
 func (m metric) last() (last point, ok bool) {
 	trend := smooth(m.raw, m.window())
 	for i := len(trend) - 1; i >= 0; i-- {
@@ -324,8 +322,8 @@ func (m metric) last() (last point, ok bool) {
 	return point{}, false
 }
 
-// course says where the training values began and ended.
-func (m metric) course() string {
+// trendSummary says where the training values began and ended.
+func (m metric) trendSummary() string {
 	last, ok := m.last()
 	if !ok {
 		if len(m.raw) > 0 {

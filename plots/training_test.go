@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// course is a run of n steps: the loss falls from 2.5 towards 0.2.
-func course(n int) TrainingData {
+// longRun is a run of n steps whose loss falls from 2.5 towards 0.2.
+func longRun(n int) TrainingData {
 	var d TrainingData
 	raw := noise(n, 7)
 	for i := range n {
@@ -26,14 +26,14 @@ func course(n int) TrainingData {
 }
 
 func TestTraining(t *testing.T) {
-	d := course(150)
+	d := longRun(150)
 	d.Title, d.LossName = "Digits", "cross-entropy"
 	d.Loss.Y[60] = math.NaN()
 	d.Loss.Y[90] = math.Inf(1)
 	pinned(t, "training", Training(d))
 }
 
-// Early in a run there are few points: no smoothing, and an axis that reaches
+// Early in a run there are few points: no smoothing, and an axis that extends
 // to the end of the run.
 func TestTrainingBegins(t *testing.T) {
 	pinned(t, "training-begins", Training(TrainingData{
@@ -66,11 +66,11 @@ func TestTrainingFinding(t *testing.T) {
 	}
 }
 
-// The best validation that is named is the lowest loss and the highest
+// The labelled best validation values are the lowest loss and the highest
 // accuracy.
 func TestTrainingNamesTheBest(t *testing.T) {
-	svg := Training(course(500)).SVG()
-	d := course(500)
+	svg := Training(longRun(500)).SVG()
+	d := longRun(500)
 	bestLoss, bestAccuracy := 0, 0
 	for i := range d.ValidationLoss.Y {
 		if d.ValidationLoss.Y[i] < d.ValidationLoss.Y[bestLoss] {
@@ -90,20 +90,20 @@ func TestTrainingNamesTheBest(t *testing.T) {
 	}
 }
 
-// One loss of a million does not press the curve flat.
+// One loss of a million does not flatten the curve.
 func TestTrainingSurvivesASpike(t *testing.T) {
 	k := training{loss: metric{better: math.Min}}
-	d := course(1000)
+	d := longRun(1000)
 	d.Loss.Y[500] = 10
 	k.loss.raw = d.Loss.points()
 	y := k.loss.height(smooth(k.loss.raw, k.loss.window()), false, false)
 	if y.hi > 5 {
-		t.Errorf("the axis reaches to %v", y.hi)
+		t.Errorf("the axis extends to %v", y.hi)
 	}
 }
 
 func BenchmarkTraining(b *testing.B) {
-	d := course(50_000)
+	d := longRun(50_000)
 	b.Run("SVG", func(b *testing.B) {
 		for b.Loop() {
 			Training(d).SVG()

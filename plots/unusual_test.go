@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// longName is longer than any figure is wide.
+// longName is wider than any figure.
 var longName = strings.Repeat("a very long name of a class ", 8)
 
 func constant(n int, v float64) []float64 {
@@ -30,8 +30,8 @@ func manyNames(n int, format string) []string {
 	return names
 }
 
-// An accuracy of exactly 1 is no reason for an axis up to 150 %: the moving average of ones
-// is a little more than one.
+// With an accuracy of exactly 1 the axis must end at 100 %, although the moving average of ones
+// is slightly more than one.
 func TestAccuracyAxisEndsAtOne(t *testing.T) {
 	ones := Series{Y: constant(300, 1)}
 	svg := Training(TrainingData{Loss: ones, Accuracy: ones, ValidationAccuracy: Series{X: []float64{150, 300}, Y: []float64{1, 1}}}).SVG()
@@ -40,7 +40,7 @@ func TestAccuracyAxisEndsAtOne(t *testing.T) {
 	}
 }
 
-// One step that went wrong does not press the other losses flat, and is counted.
+// One diverging step does not flatten the other losses, and is counted.
 func TestTrainingWithASpike(t *testing.T) {
 	losses := make([]float64, 300)
 	for i := range losses {
@@ -57,7 +57,7 @@ func TestTrainingWithASpike(t *testing.T) {
 	}
 }
 
-// How a run begins is not a spike, however far it falls.
+// The beginning of a run is not a spike, however far the loss falls.
 func TestTrainingKeepsItsBeginning(t *testing.T) {
 	losses := make([]float64, 1000)
 	for i := range losses {
@@ -84,13 +84,13 @@ func TestHistogramWithAnOutlier(t *testing.T) {
 	}
 }
 
-// The range of a band is interrupted where its line is, and that of one value is a bar.
+// The range of a band is interrupted where its line is, and the range of one value is a bar.
 func TestBandsAreInterrupted(t *testing.T) {
 	nan := math.NaN()
 	one := func(y, low, high []float64) [][]interval {
 		f := Bands("b", Band{Series: Series{Y: y}, Low: low, High: high})
 		sane(t, f)
-		return f.kind.(banded)[0].ranges(look{})
+		return f.kind.(banded)[0].ranges(settings{})
 	}
 	runs := one([]float64{1, 2, nan, 4, 5}, []float64{0, 1, nan, 3, 4}, []float64{2, 3, nan, 5, 6})
 	if len(runs) != 2 || len(runs[0]) != 2 || len(runs[1]) != 2 {
@@ -102,8 +102,8 @@ func TestBandsAreInterrupted(t *testing.T) {
 	}
 }
 
-// More series than colours differ in their dashes, and a long legend does not take the
-// room of the data.
+// Series with the same colour differ in their dashes, and a long legend does not take space
+// from the data.
 func TestManySeries(t *testing.T) {
 	var many []Series
 	for i := range 30 {
@@ -118,7 +118,7 @@ func TestManySeries(t *testing.T) {
 	if len(seen) != 30 {
 		t.Errorf("30 series have %d kinds of lines", len(seen))
 	}
-	_, rows := placed(legend, 480)
+	_, rows := layoutLegend(legend, 480)
 	_, with := f.points()
 	_, without := Lines("one", many[0]).points()
 	if grown := with - without; math.Abs(float64(grown-legendLine*vg.Length(rows-1))) > .5 {
@@ -129,13 +129,13 @@ func TestManySeries(t *testing.T) {
 	}
 }
 
-// Entries of several rows stand in columns and do not overlap.
+// Entries in several rows are aligned in columns and do not overlap.
 func TestLegendColumns(t *testing.T) {
 	var entries []entry
 	for i := range 17 {
 		entries = append(entries, entry{name: strings.Repeat("w", 1+i%5)})
 	}
-	places, rows := placed(entries, 200)
+	places, rows := layoutLegend(entries, 200)
 	if rows < 2 {
 		t.Fatal("one row")
 	}
@@ -167,7 +167,7 @@ func TestSubtitleOfNarrowFigures(t *testing.T) {
 	}
 }
 
-// Names of columns that are wider than their cells are written upwards, in full.
+// Column names that are wider than their cells are vertical and complete.
 func TestNamesOfColumns(t *testing.T) {
 	for _, n := range []int{12, 30, 50} {
 		names := manyNames(n, "class %d")
@@ -186,7 +186,7 @@ func TestNamesOfColumns(t *testing.T) {
 	}
 }
 
-// The cells take the whole height of a figure of long names.
+// The cells fill the height of a figure with long names.
 func TestMatrixFillsItsFigure(t *testing.T) {
 	f := HeatMap("m", [][]float64{{1, 2, 3}, {4, 5, 6}}, []string{longName, "b"}, []string{"x", longName, "z"})
 	_, height := f.points()
@@ -204,7 +204,7 @@ func TestMatrixFillsItsFigure(t *testing.T) {
 	}
 }
 
-// A matrix of many classes is a small file, and its zeros are not written.
+// A matrix of many classes is a small file, and its zeros are not shown.
 func TestLargeConfusion(t *testing.T) {
 	const n = 150
 	counts := make([][]int, n)
@@ -219,7 +219,7 @@ func TestLargeConfusion(t *testing.T) {
 	sane(t, f)
 }
 
-// Either all cells of a heat map have their numbers or none.
+// Either all cells of a heat map show their numbers or none does.
 func TestHeatMapNumbers(t *testing.T) {
 	table := make([][]float64, 14)
 	for i := range table {
@@ -234,7 +234,7 @@ func TestHeatMapNumbers(t *testing.T) {
 	}
 }
 
-// Times from nanoseconds to days, in units that are read at a glance.
+// Times from nanoseconds to days, in readable units.
 func TestTimelineUnits(t *testing.T) {
 	for _, tt := range []struct {
 		seconds float64
@@ -254,7 +254,7 @@ func TestTimelineUnits(t *testing.T) {
 	}
 }
 
-// The label of a tick at the end of an axis has room, even if the end is not quite the tick.
+// The label of a tick at the end of an axis fits, even if the tick is slightly beyond the end.
 func TestLastTickIsWithinTheAxis(t *testing.T) {
 	hi := 1.6e-9 * (1 - 1e-12)
 	for _, tick := range (linear{count: 8, format: plain}).Ticks(0, hi) {
@@ -264,7 +264,7 @@ func TestLastTickIsWithinTheAxis(t *testing.T) {
 	}
 }
 
-// A loss that explodes leaves the part visible that one reads a learning rate from.
+// If the loss diverges, the part before, from which a learning rate is read, remains visible.
 func TestLRFinderThatExplodes(t *testing.T) {
 	var rates, losses []float64
 	for i := range 100 {
@@ -297,23 +297,23 @@ func TestColoursOfEightDevices(t *testing.T) {
 	}
 }
 
-// In a panel too small for them, the words beside the best value are left out.
+// The text beside the best value is left out in a panel that is too small for it.
 func TestNoteNeedsRoom(t *testing.T) {
 	var d TrainingData
-	for i := range 100 { // too few to be smoothed: thick lines everywhere
+	for i := range 100 { // too few to be smoothed: thick lines
 		d.Loss.Y = append(d.Loss.Y, float64(i%2))
 	}
 	d.ValidationLoss = Series{X: []float64{25, 50, 75}, Y: []float64{.6, .5, .6}}
 	if svg := Training(d).Size(220, 160).SVG(); strings.Contains(svg, ">best 0.5") {
 		t.Error("the words lie over the curve")
 	}
-	d.Loss.Y = append(d.Loss.Y, d.Loss.Y...) // thin and faint
+	d.Loss.Y = append(d.Loss.Y, d.Loss.Y...) // smoothed: the raw line is thin and faint
 	if svg := Training(d).SVG(); !strings.Contains(svg, ">best 0.5") {
 		t.Error("no words over a faint curve")
 	}
 }
 
-// Percentages that are nearly 0 or 100 do not pretend to be.
+// Percentages close to 0 or 100 are not rounded to 0 or 100.
 func TestRatioNearTheEnds(t *testing.T) {
 	for v, want := range map[float64]string{0: "0.0 %", 1e-9: "< 0.1 %", .0005: "0.1 %", .5: "50.0 %", .999996: "> 99.9 %", 1: "100.0 %"} {
 		if got := ratio(v); got != want {
@@ -322,7 +322,7 @@ func TestRatioNearTheEnds(t *testing.T) {
 	}
 }
 
-// Parallel axes show most values where one of a few would press them together.
+// Vertical axes show most values if one outlier would compress them.
 func TestParallelOutlierOfAFew(t *testing.T) {
 	s := newUprightScale(Axis{Values: []float64{.3, .31, .35, .4, 900}}, 0, vg.Length(100))
 	if s.values.hi > 1 {

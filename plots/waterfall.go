@@ -1,11 +1,10 @@
 package plots
 
-// Waterfall draws how a number changes from step to step, in the order given: the
-// first bar begins at zero, each other one where the bar above it ended, and the
-// number at a bar is what has been come to. Bars that fall and bars that rise have
-// colours of their own. The seconds of a training, each technique added to those
-// above it, for instance. A value that cannot be drawn has its number in red
-// instead of a bar, and the next bar begins where the last one ended.
+// Waterfall draws how a number changes from step to step, in the order given: the training time
+// as techniques are added one by one, for instance. The first bar begins at zero, each other
+// one where the previous one ended, and the number at a bar is the value reached. Rising and
+// falling bars have different colours. For a value that is not drawable, Waterfall writes the
+// number in red instead of a bar, and the next bar begins where the last drawn one ended.
 func Waterfall(title string, names []string, values []float64) *Figure {
 	k := waterfall{barsOf(names, values)}
 	level, first := 0., true
@@ -28,10 +27,10 @@ func Waterfall(title string, names []string, values []float64) *Figure {
 	return newFigure(title, k)
 }
 
-// waterfall has bars that begin where others end.
+// waterfall is bars that begin where the previous one ended.
 type waterfall struct{ bars }
 
-func (k waterfall) sections(l look) []section {
+func (k waterfall) sections(l settings) []section {
 	all := k.bars.sections(l)
 	var drawn bars
 	for _, b := range k.bars {

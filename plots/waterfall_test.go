@@ -12,7 +12,7 @@ func TestWaterfall(t *testing.T) {
 		[]float64{8, 5.5, 2.25, math.NaN(), 3, -1}))
 }
 
-// TestWaterfallBegins says where each bar begins and which way it goes.
+// TestWaterfallBegins checks where each bar begins and whether it rises or falls.
 func TestWaterfallBegins(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -43,6 +43,6 @@ func TestWaterfallBegins(t *testing.T) {
 
 func TestWaterfallOfNothing(t *testing.T) {
 	if svg := Waterfall("w", nil, nil).SVG(); !strings.Contains(svg, "no data") {
-		t.Error("does not say that there are no data")
+		t.Error("the figure does not report that it has no data")
 	}
 }

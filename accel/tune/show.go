@@ -99,7 +99,7 @@ func (s *Search) Figure() *plots.Figure {
 	if len(axes) < 2 {
 		return best
 	}
-	return plots.Stack(best, plots.Parallel("Settings", s.strengths(), axes...).Subtitle(plural(len(s.Trials), "trial")+": strong lines are the best"))
+	return plots.Stack(best, plots.ParallelCoordinates("Settings", s.strengths(), axes...).Subtitle(plural(len(s.Trials), "trial")+": strong lines are the best"))
 }
 
 // axes are the settings in the order in which they were asked for, and the value.

@@ -10,22 +10,22 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Axis is one of the upright axes of [Parallel].
+// Axis is one of the vertical axes of [ParallelCoordinates].
 type Axis struct {
 	Name string
-	// Values are those of the lines, in their order. A line that has none here,
-	// NaN for instance, is interrupted.
+	// Values holds one value for each line. A line is interrupted where its value is missing or
+	// not drawable, such as NaN.
 	Values []float64
-	// Words are written instead of numbers: those of the values 0, 1, 2 and so on.
+	// Words are labels for the values 0, 1, 2 and so on, shown instead of numbers.
 	Words []string
 	Log   bool
 }
 
-// Parallel draws a line for each of many trials through upright axes, one for each
-// thing that was set or measured. Weights from 0 to 1 say how strong the lines are,
-// the strongest above the others; nil makes all of them strong, and a weight that
-// is missing is 0.
-func Parallel(title string, weights []float64, columns ...Axis) *Figure {
+// ParallelCoordinates draws a parallel-coordinates plot: a line for each of many trials across
+// vertical axes, one for each hyperparameter or metric. weights from 0 to 1 set the opacity of
+// the lines, and the strongest are drawn last, above the others. If weights is nil, all lines
+// are strong; a missing weight is 0.
+func ParallelCoordinates(title string, weights []float64, columns ...Axis) *Figure {
 	k := parallel{weights: slices.Clone(weights), all: weights == nil}
 	for _, a := range columns {
 		a.Values, a.Words = slices.Clone(a.Values), slices.Clone(a.Words)
@@ -38,7 +38,7 @@ func Parallel(title string, weights []float64, columns ...Axis) *Figure {
 type parallel struct {
 	columns []Axis
 	weights []float64
-	all     bool // lines are strong
+	all     bool // all lines are strong
 	lines   int
 }
 
@@ -46,7 +46,7 @@ func (k parallel) size() (width, height float64) {
 	return min(max(defaultWidth, 110*float64(len(k.columns))), 900), 260
 }
 
-func (k parallel) sections(l look) []section {
+func (k parallel) sections(l settings) []section {
 	subtitle := counted(k.lines, "line")
 	if k.lines == 0 || len(k.columns) == 0 {
 		subtitle = "no data"
@@ -66,7 +66,7 @@ func (k parallel) draw(c draw.Canvas) {
 	if len(k.columns) > 1 {
 		step = (to - from) / vg.Length(len(k.columns)-1)
 	}
-	scales := make([]uprightScale, len(k.columns))
+	scales := make([]verticalScale, len(k.columns))
 	for i, a := range k.columns {
 		scales[i] = newUprightScale(a, low, high)
 	}
@@ -86,20 +86,20 @@ func (k parallel) draw(c draw.Canvas) {
 		}
 		c.FillText(heading, vg.Point{X: x(i), Y: high + 5}, fitted(heading, a.Name, max(room, 2*side-4)))
 		for _, t := range scales[i].ticks {
-			y := scales[i].place(t.Value)
+			y := scales[i].toCanvas(t.Value)
 			if t.Label == "" || y < low-.1 || y > high+.1 {
 				continue
 			}
 			c.StrokeLine2(draw.LineStyle{Color: inkAxis, Width: widthAxis}, x(i)-3, y, x(i), y)
-			words := fitted(label, t.Label, side-6)
-			size := label.Width(words)
+			tick := fitted(label, t.Label, side-6)
+			size := label.Width(tick)
 			c.FillPolygon(plate, rectangle(x(i)-6-size, y-sizeTiny*.55, size+2, sizeTiny*1.1))
-			c.FillText(label, vg.Point{X: x(i) - 5 - label.Width(words), Y: y}, words)
+			c.FillText(label, vg.Point{X: x(i) - 5 - label.Width(tick), Y: y}, tick)
 		}
 	}
 }
 
-// order is the lines from the weakest to the strongest, which is drawn last.
+// order returns the lines from the weakest to the strongest, which is drawn last.
 func (k parallel) order() []int {
 	order := make([]int, k.lines)
 	for i := range order {
@@ -120,9 +120,9 @@ func (k parallel) weight(line int) float64 {
 }
 
 // drawLine draws one line, in pieces where it is interrupted.
-func (k parallel) drawLine(c draw.Canvas, line int, x func(int) vg.Length, scales []uprightScale) {
+func (k parallel) drawLine(c draw.Canvas, line int, x func(int) vg.Length, scales []verticalScale) {
 	w := k.weight(line)
-	// Of many lines the weak ones are faint, or nothing else could be seen.
+	// With many lines the weak ones are faint, so that the others remain visible.
 	weakest := max(.06, min(.35, 14/float64(k.lines)))
 	style := draw.LineStyle{Color: at(hue(0), weakest+(1-weakest)*w*w), Width: vg.Length(widthFaint + (widthLine-widthFaint)*w)}
 	var piece []vg.Point
@@ -140,21 +140,21 @@ func (k parallel) drawLine(c draw.Canvas, line int, x func(int) vg.Length, scale
 			end()
 			continue
 		}
-		piece = append(piece, vg.Point{X: x(i), Y: scales[i].place(a.Values[line])})
+		piece = append(piece, vg.Point{X: x(i), Y: scales[i].toCanvas(a.Values[line])})
 	}
 	end()
 }
 
-// uprightScale is where values stand on an upright axis.
-type uprightScale struct {
+// verticalScale maps values to positions on a vertical axis.
+type verticalScale struct {
 	values    limits
 	log       bool
 	low, high vg.Length
 	ticks     []plot.Tick
 }
 
-func newUprightScale(a Axis, low, high vg.Length) uprightScale {
-	s := uprightScale{log: a.Log && a.Words == nil, low: low, high: high}
+func newUprightScale(a Axis, low, high vg.Length) verticalScale {
+	s := verticalScale{log: a.Log && a.Words == nil, low: low, high: high}
 	steps := true
 	for _, v := range a.Values {
 		if drawable(v, s.log) {
@@ -180,8 +180,8 @@ func newUprightScale(a Axis, low, high vg.Length) uprightScale {
 	return s
 }
 
-// clipped is the range of most values where a few others, that lie at its end then, would
-// press them together.
+// clipped returns the range of most values if a few outliers would compress them. The outliers
+// are then drawn at the end of the axis.
 func clipped(l limits, values []float64) limits {
 	var sorted []float64
 	for _, v := range values {
@@ -202,8 +202,8 @@ func clipped(l limits, values []float64) limits {
 	return l
 }
 
-// place is the height of a value; that of one beyond the range is at its end.
-func (s uprightScale) place(v float64) vg.Length {
+// toCanvas returns the y of a value; a value beyond the range is drawn at the end of the axis.
+func (s verticalScale) toCanvas(v float64) vg.Length {
 	v = min(max(v, s.values.lo), s.values.hi)
 	part := (v - s.values.lo) / (s.values.hi - s.values.lo)
 	if s.log {
