@@ -21,7 +21,7 @@ func attentionOf(op ir.Attention, s ir.Step, added int) attentionKernels {
 		o.Added, half = s.In[added].Shape, s.In[added].DType.Is16Bit()
 	}
 	if o.DType.Is16Bit() {
-		return kernels.TensorAttention{Attention: o, AddedHalf: half}
+		return kernels.TensorAttention{Attention: o, Added16: half}
 	}
 	return o
 }

@@ -20,7 +20,7 @@ func (d *Device) convolution(op ir.Conv2D, factor, result ir.DType, x, w, y []in
 	o := kernels.Conv2D{DType: factor, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
 		Groups: op.Groups, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
 	if d.onTensorCores(factor) {
-		return kernels.TensorConv2D{Conv2D: o, Half: result.Is16Bit()}
+		return kernels.TensorConv2D{Conv2D: o, Output16: result.Is16Bit()}
 	}
 	return o
 }

@@ -84,7 +84,7 @@ func round8(p *program, s ir.Step) launcher {
 func fp8MatMul(p *program, s ir.Step) launcher {
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	o := kernels.MatMul8{A: a.DType, M: a.Shape[0], N: b.Shape[0], K: a.Shape[1], Bias: len(s.In) == 3, ReLU: endsWithReLU(s),
-		Half: y.DType.Is16Bit(), Hopper: p.device.hasWgmma()}
+		Output16: y.DType.Is16Bit(), Hopper: p.device.hasWgmma()}
 	bias := p.biasOf(s, o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		at, out, err := bias(p)

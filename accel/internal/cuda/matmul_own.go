@@ -53,8 +53,8 @@ func (d *Device) multiply(o kernels.MatMul, factor, y ir.DType) matmulKernels {
 	if o.DType = factor; !d.onTensorCores(factor) {
 		return o
 	}
-	t := kernels.TensorMatMul{MatMul: o, Half: y.Is16Bit()}
-	if h := (kernels.HopperMatMul{TensorMatMul: t}); factor.Is16Bit() && d.hasWgmma() && h.Pays() {
+	t := kernels.TensorMatMul{MatMul: o, Output16: y.Is16Bit()}
+	if h := (kernels.HopperMatMul{TensorMatMul: t}); factor.Is16Bit() && d.hasWgmma() && h.WorthIt() {
 		return hopper{h}
 	}
 	return t

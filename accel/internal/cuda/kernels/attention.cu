@@ -1,12 +1,12 @@
 // attention: softmax(q·kᵀ·scale + added)·v of queries [B, H, T, D], keys [B, H, S, D]
 // and values [B, H, S, E] of any layout, and the gradients; see ir.Attention.
 //
-// Bound by arithmetic: 2·T·S·(D+E) operations a head forward; with causal about
-// half. Scores are made in tiles of 64×64 and never stored: memory is linear in T
-// and S. A block makes 64 rows by 64 columns of a result; wider heads take more
-// blocks, which make the scores again. The gradients make the scores again from
-// the logarithms of the rows' sums, each result by itself: for queries, keys and
-// values. No sum depends on the order of blocks.
+// Bound by arithmetic: 2·T·S·(D+E) operations per head forward; causal attention needs about
+// half. Scores are computed in tiles of 64×64 and never stored: memory is linear in T and S.
+// A block computes 64 rows by 64 columns of a result; wider heads take more blocks, which
+// compute the scores again. The gradients recompute the scores from the logarithms of the
+// row sums, in a kernel for queries, one for keys and one for values. No sum depends on the
+// order of blocks.
 //
 // variants: f32 f64
 #include "simt.h"
@@ -21,13 +21,13 @@ struct Heads {
   u64 added; // address, 0 for none
   i64 addedStride[4];
   double scale;
-  u32 count, heads; // of all examples, of one
+  u32 count, heads; // in the whole batch, and per example
   u32 t, s, d, e;
   u32 causal;
 };
 
 constexpr u32 side = 64;
-constexpr int together = sizeof(real) == 4 ? 2 : 1; // blocks on a multiprocessor
+constexpr int together = sizeof(real) == 4 ? 2 : 1; // blocks per SM
 
 DEVICE const real *headAt(const Headed &x, const Heads &g, u32 head) {
   return (const real *)x.data + (i64)(head / g.heads) * x.stride[0] + (i64)(head % g.heads) * x.stride[1];
@@ -36,20 +36,20 @@ DEVICE const real *headAt(const Headed &x, const Heads &g, u32 head) {
 struct Room {
   union {
     Panels<real, side, side> panels;
-    real tile[side][side + 4]; // of probabilities, or of scores' gradients
+    real tile[side][side + 4]; // probabilities, or the scores' gradients
   };
   real factor[depthStep][side + 4];
 };
 
-// shared sums up over the 16 threads that have a row's columns.
+// shared reduces over the 16 threads that hold a row's columns.
 template <typename Op> DEVICE real acrossRow(real x) {
 #pragma unroll
   for (int d = 8; d > 0; d >>= 1) x = Op::of(x, swap(x, d));
   return x;
 }
 
-// scoresOf turns products into scores: rows are queries, or with turned keys.
-// What is not seen is -Inf.
+// scoresOf turns dot products into scores. Rows are queries, or keys if turned. Masked scores
+// are -Inf.
 template <bool turned> DEVICE void scoresOf(real (&x)[4][4], const Heads &g, u32 head, u32 row, u32 column) {
   u32 ty = thread() / 16, tx = thread() % 16;
   const real *added = (const real *)g.added;
@@ -77,8 +77,8 @@ DEVICE void keep(Room &room, const real (&x)[4][4]) {
   barrier();
 }
 
-// addProduct adds tile·m to sum, for rows of m from from on and 64 columns from
-// column on.
+// addProduct adds tile·m to sum, for the rows of m starting at from and the 64 columns
+// starting at column.
 DEVICE void addProduct(real (&sum)[4][4], Room &room, const real *m, i64 rowStride, i64 columnStride, u32 from, u32 rows, u32 column, u32 columns) {
   u32 ty = thread() / 16, tx = thread() % 16;
 #pragma unroll 1
@@ -108,7 +108,7 @@ DEVICE Strided<real> factor(const Headed &x, const Heads &g, u32 head, u32 rows,
   return Strided<real>{headAt(x, g, head), x.stride[2], x.stride[3], rows, depth};
 }
 
-// A block is one of a head's pieces: tiles of rows, times groups of 64 columns.
+// A block computes one tile of rows by one group of 64 columns of a head.
 struct Piece {
   u32 head, row, column;
 };
@@ -128,7 +128,7 @@ KERNEL(attention_forward, 256, together)(real *y, Heads g) {
   real out[4][4] = {}, top[4], sum[4];
 #pragma unroll
   for (u32 i = 0; i < 4; i++) top[i] = minusInfinity<real>(), sum[i] = 0;
-  u32 last = g.causal ? least(g.s, p.row + side) : g.s; // keys that somebody sees
+  u32 last = g.causal ? least(g.s, p.row + side) : g.s; // keys that some query of the block sees
 #pragma unroll 1
   for (u32 column = 0; column < last; column += side) {
     real x[4][4];
@@ -138,7 +138,7 @@ KERNEL(attention_forward, 256, together)(real *y, Heads g) {
     for (u32 i = 0; i < 4; i++) {
       real high = Largest::of(Largest::of(x[i][0], x[i][1]), Largest::of(x[i][2], x[i][3]));
       high = Largest::of(top[i], acrossRow<Largest>(high));
-      real from = high == minusInfinity<real>() ? 0 : high; // no score but -Inf so far
+      real from = high == minusInfinity<real>() ? 0 : high; // all scores so far are -Inf
       real had = exponential(top[i] - from), added = 0;
 #pragma unroll
       for (u32 j = 0; j < 4; j++) {
@@ -158,7 +158,7 @@ KERNEL(attention_forward, 256, together)(real *y, Heads g) {
   for (u32 i = 0; i < 4; i++) {
     u32 row = p.row + ty * 4 + i;
     if (row >= g.t) continue;
-    real share = sum[i] == 0 ? 0 : 1 / sum[i]; // it sees no key
+    real share = sum[i] == 0 ? 0 : 1 / sum[i]; // the query sees no key
 #pragma unroll
     for (u32 j = 0; j < 4; j++) {
       u32 c = p.column + tx * 4 + j;
@@ -168,7 +168,7 @@ KERNEL(attention_forward, 256, together)(real *y, Heads g) {
   }
 }
 
-// attention_delta: Σ dy·y of each query, a warp each. y is attention_forward's.
+// attention_delta: Σ dy·y of each query, one warp per query. y is the output of attention_forward.
 KERNEL(attention_delta, 256, 4)(real *delta, const real *y, Heads g) {
   for (u64 i = (u64)block() * 8 + warp(); i < (u64)g.count * g.t; i += (u64)blocks() * 8) {
     u32 head = (u32)(i / g.t), row = (u32)(i % g.t);
@@ -180,7 +180,7 @@ KERNEL(attention_delta, 256, 4)(real *delta, const real *y, Heads g) {
   }
 }
 
-// probabilities turns scores into softmax's results, by the rows' sums.
+// probabilities turns scores into the results of softmax, using the row sums.
 template <bool turned> DEVICE void probabilities(real (&x)[4][4], const Heads &g, const real *sums, u32 head, u32 row, u32 column) {
   scoresOf<turned>(x, g, head, row, column);
 #pragma unroll
@@ -193,7 +193,7 @@ template <bool turned> DEVICE void probabilities(real (&x)[4][4], const Heads &g
     }
 }
 
-// slopes makes the scores' gradients p·(dy·vᵀ - delta)·scale of probabilities.
+// slopes computes the scores' gradients p·(dy·vᵀ - delta)·scale from the probabilities p.
 template <bool turned> DEVICE void slopes(real (&x)[4][4], const Heads &g, Room &room, const real *delta, u32 head, u32 row, u32 column) {
   Strided<real> dy = factor(g.dy, g, head, g.t, g.e), v = factor(g.v, g, head, g.s, g.e);
   real dp[4][4];
@@ -219,7 +219,7 @@ DEVICE void put(real *y, const real (&x)[4][4], const Piece &p, u32 rows, u32 co
     }
 }
 
-// attention_queries: dq = ds·k, rows are queries.
+// attention_queries: dq = ds·k. Rows are queries.
 KERNEL(attention_queries, 256, together)(real *dq, const real *sums, const real *delta, Heads g) {
   static SHARED Room room;
   Piece p = piece(g.t, g.d);
@@ -238,7 +238,7 @@ KERNEL(attention_queries, 256, together)(real *dq, const real *sums, const real 
   put(dq, out, p, g.t, g.d);
 }
 
-// attention_keys: dk = dsᵀ·q, rows are keys.
+// attention_keys: dk = dsᵀ·q. Rows are keys.
 KERNEL(attention_keys, 256, together)(real *dk, const real *sums, const real *delta, Heads g) {
   static SHARED Room room;
   Piece p = piece(g.s, g.d);
@@ -256,7 +256,7 @@ KERNEL(attention_keys, 256, together)(real *dk, const real *sums, const real *de
   put(dk, out, p, g.s, g.d);
 }
 
-// attention_values: dv = pᵀ·dy, rows are keys.
+// attention_values: dv = pᵀ·dy. Rows are keys.
 KERNEL(attention_values, 256, together)(real *dv, const real *sums, Heads g) {
   static SHARED Room room;
   Piece p = piece(g.s, g.e);

@@ -7,14 +7,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// headed is where a tensor [B, H, rows, columns] lies.
-type headed struct {
+// headTensor is the address and the strides of a tensor [B, H, rows, columns].
+type headTensor struct {
 	Data   Pointer
 	Stride [4]int64
 }
 
-type heads struct {
-	Q, K, V, DY        headed
+type attentionShape struct {
+	Q, K, V, DY        headTensor
 	Added              Pointer
 	AddedStride        [4]int64
 	Scale              float64
@@ -25,22 +25,22 @@ type heads struct {
 
 type attentionParams struct {
 	Y     Pointer
-	Heads heads
+	Heads attentionShape
 }
 
 type attentionDeltaParams struct {
 	Delta, Y Pointer
-	Heads    heads
+	Heads    attentionShape
 }
 
 type attentionGradientParams struct {
 	DX, Sums, Delta Pointer
-	Heads           heads
+	Heads           attentionShape
 }
 
 type attentionValuesParams struct {
 	DV, Sums Pointer
-	Heads    heads
+	Heads    attentionShape
 }
 
 var (
@@ -52,9 +52,9 @@ var (
 	attentionEntries = []Entry{attentionForward.entry(), attentionDelta.entry(), attentionQueries.entry(), attentionKeys.entry(), attentionValues.entry()}
 )
 
-// Attention is ir.Attention of Q [B, H, T, D], K [B, H, S, D] and V [B, H, S, E],
-// layouts of any strides; Added is the shape of what is added to the scores, row-
-// major, or nil. The caller adds the offsets of the layouts.
+// Attention is ir.Attention of Q [B, H, T, D], K [B, H, S, D] and V [B, H, S, E], layouts with any
+// strides. Added is the shape of the tensor that is added to the scores, row-major, or nil. The
+// caller adds the offsets of the layouts.
 type Attention struct {
 	DType   tensor.DType
 	Causal  bool
@@ -63,8 +63,8 @@ type Attention struct {
 	Added   []int
 }
 
-func (o Attention) heads(q, k, v, added Pointer) heads {
-	h := heads{Q: newHeaded(q, o.Q), K: newHeaded(k, o.K), V: newHeaded(v, o.V), Scale: o.Scale, Causal: flag(o.Causal),
+func (o Attention) shape(q, k, v, added Pointer) attentionShape {
+	h := attentionShape{Q: newHeadTensor(q, o.Q), K: newHeadTensor(k, o.K), V: newHeadTensor(v, o.V), Scale: o.Scale, Causal: flag(o.Causal),
 		Count: uint32(o.Q.Shape[0] * o.Q.Shape[1]), Heads: uint32(o.Q.Shape[1]), T: uint32(o.Q.Shape[2]), D: uint32(o.Q.Shape[3]), S: uint32(o.V.Shape[2]), E: uint32(o.V.Shape[3])}
 	if o.Added != nil {
 		h.Added = added
@@ -77,47 +77,47 @@ func (o Attention) heads(q, k, v, added Pointer) heads {
 	return h
 }
 
-func newHeaded(p Pointer, l ir.Layout) headed {
-	h := headed{Data: p}
+func newHeadTensor(p Pointer, l ir.Layout) headTensor {
+	h := headTensor{Data: p}
 	for i, s := range l.Stride {
 		h.Stride[i] = int64(s)
 	}
 	return h
 }
 
-// pieces is the number of blocks for tiles of 64 rows by 64 columns of each head.
-func (h heads) pieces(rows, columns uint32) (int, error) {
+// blocks returns the number of blocks: one for each tile of 64 rows by 64 columns of each head.
+func (h attentionShape) blocks(rows, columns uint32) (int, error) {
 	n := int(h.Count) * ceil(int(rows), 64) * max(ceil(int(columns), 64), 1)
 	if n > 1<<31-1 {
-		return 0, fmt.Errorf("attention over %d heads of %d rows is more than a grid holds", h.Count, rows)
+		return 0, fmt.Errorf("attention over %d heads of %d rows needs more blocks than a CUDA grid can have (2³¹-1)", h.Count, rows)
 	}
 	return n, nil
 }
 
-// Launches computes y, flat: [B, H, T, E] and then the logarithms of the rows'
-// sums [B, H, T]. The error is of sizes that no grid holds.
+// Launches computes y, followed by the row sums: [B, H, T, E], then the logarithms of the rows'
+// sums [B, H, T]. It returns an error if a grid cannot hold that many blocks.
 func (o Attention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
-	h := o.heads(q, k, v, added)
-	blocks, err := h.pieces(h.T, h.E)
+	h := o.shape(q, k, v, added)
+	blocks, err := h.blocks(h.T, h.E)
 	if err != nil || blocks == 0 {
 		return nil, err
 	}
 	return []Launch{attentionForward.launch(real(o.DType), blocks, attentionParams{y, h})}, nil
 }
 
-// GradientWorkspace is the room that Gradient needs: a number for each query.
+// GradientWorkspace returns the size of the workspace of Gradient: one element per query.
 func (o Attention) GradientWorkspace() int {
 	return ir.Len(o.Q.Shape[:3]) * o.DType.Size()
 }
 
-// Gradient computes dq, dk and dv, row-major, one after the other, from y as
-// Launches made it and dy [B, H, T, E], row-major.
+// Gradient computes dq, dk and dv, row-major, one after the other, from the y that Launches
+// computed and dy [B, H, T, E], row-major.
 func (o Attention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
-	h, t := o.heads(q, k, v, added), real(o.DType)
+	h, t := o.shape(q, k, v, added), real(o.DType)
 	if h.Count == 0 {
 		return nil, nil
 	}
-	h.DY = newHeaded(dy, ir.RowMajor([]int{o.Q.Shape[0], o.Q.Shape[1], o.Q.Shape[2], o.V.Shape[3]}))
+	h.DY = newHeadTensor(dy, ir.RowMajor([]int{o.Q.Shape[0], o.Q.Shape[1], o.Q.Shape[2], o.V.Shape[3]}))
 	size := Pointer(o.DType.Size())
 	sums := y + Pointer(h.Count)*Pointer(h.T)*Pointer(h.E)*size
 	dk := dx + Pointer(ir.Len(o.Q.Shape))*size
@@ -134,7 +134,7 @@ func (o Attention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, 
 		{h.S, h.D, func(n int) Launch { return attentionKeys.launch(t, n, attentionGradientParams{dk, sums, work, h}) }},
 		{h.S, h.E, func(n int) Launch { return attentionValues.launch(t, n, attentionValuesParams{dv, sums, h}) }},
 	} {
-		blocks, err := h.pieces(part.rows, part.columns)
+		blocks, err := h.blocks(part.rows, part.columns)
 		if err != nil {
 			return nil, err
 		}

@@ -12,8 +12,8 @@ type attentionCase struct {
 	b, h, t, s, d, e int
 	causal           bool
 	added            []int
-	hide             bool // of added, some are -Inf, and all for some query
-	turned           bool // queries, keys and values lie [B, T, H, D]
+	hide             bool // some of added are -Inf, for one query all
+	transposed       bool // queries, keys and values have the memory order [B, T, H, D]
 }
 
 func attentionCases() []attentionCase {
@@ -21,8 +21,8 @@ func attentionCases() []attentionCase {
 		{b: 1, h: 1, t: 1, s: 1, d: 1, e: 1},
 		{b: 2, h: 3, t: 33, s: 31, d: 8, e: 5},
 		{b: 1, h: 2, t: 70, s: 70, d: 32, e: 32, causal: true},
-		{b: 1, h: 2, t: 65, s: 129, d: 64, e: 64, turned: true},
-		{b: 2, h: 2, t: 40, s: 20, d: 16, e: 70, causal: true, turned: true},
+		{b: 1, h: 2, t: 65, s: 129, d: 64, e: 64, transposed: true},
+		{b: 2, h: 2, t: 40, s: 20, d: 16, e: 70, causal: true, transposed: true},
 		{b: 2, h: 2, t: 17, s: 33, d: 16, e: 16, added: []int{2, 1, 17, 33}, hide: true},
 		{b: 2, h: 2, t: 17, s: 33, d: 16, e: 16, added: []int{1, 2, 1, 33}, causal: true},
 		{b: 1, h: 1, t: 5, s: 7, d: 0, e: 3},
@@ -31,12 +31,12 @@ func attentionCases() []attentionCase {
 	}
 }
 
-// layouts of queries, keys and values.
+// layouts returns the layouts of queries, keys and values.
 func (c attentionCase) layouts() [3]ir.Layout {
 	var out [3]ir.Layout
 	for i, s := range [][2]int{{c.t, c.d}, {c.s, c.d}, {c.s, c.e}} {
 		out[i] = ir.RowMajor([]int{c.b, c.h, s[0], s[1]})
-		if c.turned {
+		if c.transposed {
 			l := ir.RowMajor([]int{c.b, s[0], c.h, s[1]})
 			out[i] = ir.Layout{Shape: []int{c.b, c.h, s[0], s[1]}, Stride: []int{l.Stride[0], l.Stride[2], l.Stride[1], l.Stride[3]}}
 		}
@@ -44,8 +44,8 @@ func (c attentionCase) layouts() [3]ir.Layout {
 	return out
 }
 
-// straight is the elements of a layout in row-major order.
-func straight(a array, l ir.Layout) array {
+// rowMajorCopy returns the elements of a layout in row-major order.
+func rowMajorCopy(a array, l ir.Layout) array {
 	out := newArray(a.dtype, l.Shape...)
 	index := make([]int, len(l.Shape))
 	for i := range out.data {
@@ -72,9 +72,9 @@ func TestAttention(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for i, c := range some(attentionCases()) {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
-				r, m, l := generator(40), newMachine(t), c.layouts()
+				r, m, l := generator(40), newTestGPU(t), c.layouts()
 				q, k, v := numbers(r, d, l[0]), numbers(r, d, l[1]), numbers(r, d, l[2])
-				in := []array{straight(q, l[0]), straight(k, l[1]), straight(v, l[2])}
+				in := []array{rowMajorCopy(q, l[0]), rowMajorCopy(k, l[1]), rowMajorCopy(v, l[2])}
 				pq, pk, pv := m.put(q), m.put(k), m.put(v)
 				var extra []array
 				var pa Pointer

@@ -1,17 +1,17 @@
-// batchnorm: BatchNorm over x [images, channels, size] with one mean and variance
-// for each channel, and its gradients.
+// batchnorm: batch normalization of x [images, channels, size] with one mean and variance per
+// channel, and its gradients.
 //
-// Bound by memory: 8 bytes an element of float32 forward, 4 for the statistics, 8
-// for the gradient's sums, 12 for the input's gradient. Sums over a channel are
-// made by some blocks, whose number depends on the shape alone, and added up in
-// order by one more kernel. The statistics' parts are mean and squares around it,
-// merged by Chan's formula, so that x is read once and nothing cancels.
+// Bound by memory: per float32 element 8 bytes forward, 4 for the statistics, 8 for the sums
+// of the gradient, 12 for the gradient of the input. Several blocks compute the sums of a
+// channel; their number depends on the shape alone, and one more kernel adds their results in
+// order. The statistics of a part are its mean and the squares around it, merged with Chan's
+// formula, so x is read once and nothing cancels.
 //
 // variants: f32 f64
 #include "device.h"
 
-// Part p of a channel's images·size elements is those from p·each on. f gets the
-// place of each of the thread's elements.
+// Part p of a channel is its images·size elements starting at p·each. f gets the offset of
+// each of the thread's elements.
 template <typename F> DEVICE void eachOf(u32 channel, u32 part, u32 images, u32 channels, u32 size, u32 each, F f) {
   u64 n = (u64)images * size, end = least((u64)(part + 1) * each, n);
   for (u64 i = (u64)part * each + thread(); i < end; i += 256) {
@@ -20,8 +20,8 @@ template <typename F> DEVICE void eachOf(u32 channel, u32 part, u32 images, u32 
   }
 }
 
-// batchnorm_statistics: partial [parts, 2, channels] is mean and Σ (x - mean)² of
-// each part. The grid is channels × parts.
+// batchnorm_statistics: partial [parts, 2, channels] is the mean and Σ (x - mean)² of each
+// part. The grid is channels × parts.
 KERNEL(batchnorm_statistics, 256, 4)(real *partial, const real *x, u32 images, u32 channels, u32 size, u32 each) {
   u32 channel = block(), part = blockY();
   u64 n = (u64)images * size, from = (u64)part * each;
@@ -29,7 +29,7 @@ KERNEL(batchnorm_statistics, 256, 4)(real *partial, const real *x, u32 images, u
   real sum = 0;
   eachOf(channel, part, images, channels, size, each, [&](u64 i) { sum += x[i]; });
   real mean = Team<256>::across<Sum>(sum) / (real)count;
-  real squares = 0; // from the cache: a part is a few thousand elements
+  real squares = 0; // read from the cache: a part has a few thousand elements
   eachOf(channel, part, images, channels, size, each, [&](u64 i) {
     real d = x[i] - mean;
     squares = fused(d, d, squares);
@@ -41,7 +41,7 @@ KERNEL(batchnorm_statistics, 256, 4)(real *partial, const real *x, u32 images, u
   }
 }
 
-// batchnorm_merge: statistics [2, channels] of the parts.
+// batchnorm_merge: statistics [2, channels] from those of the parts.
 KERNEL(batchnorm_merge, 256, 4)(real *statistics, const real *partial, u32 images, u32 channels, u32 size, u32 each, u32 parts) {
   u32 c = block() * 256 + thread();
   if (c >= channels) return;
@@ -61,8 +61,8 @@ KERNEL(batchnorm_merge, 256, 4)(real *statistics, const real *partial, u32 image
 
 DEVICE real scaleOf(real variance, double epsilon) { return 1 / root(variance + (real)epsilon); }
 
-// batchnorm: y = (x - mean)·scale·w + b, maybe not below 0. The grid is pieces of
-// 1024 elements of each of images·channels planes.
+// batchnorm: y = (x - mean)·scale·w + b, optionally with ReLU. The grid has one block per 1024
+// elements of each of the images·channels planes.
 KERNEL(batchnorm, 256, 4)(real *y, const real *x, const real *statistics, const real *w, const real *b, double epsilon, u32 planes, u32 channels, u32 size, u32 relu) {
   u32 pieces = up(size, 1024);
   for (u64 t = block(); t < (u64)planes * pieces; t += blocks()) {
@@ -79,8 +79,8 @@ KERNEL(batchnorm, 256, 4)(real *y, const real *x, const real *statistics, const 
   }
 }
 
-// batchnorm_sums: partial [parts, 2, channels] is Σ dy and Σ dy·(x - mean); their
-// sum over the parts, by batchnorm_sums_merge, has the second times the scale.
+// batchnorm_sums: partial [parts, 2, channels] is Σ dy and Σ dy·(x - mean).
+// batchnorm_sums_merge adds them over the parts and multiplies the second by the scale.
 KERNEL(batchnorm_sums, 256, 4)(real *partial, const real *x, const real *dy, const real *statistics, u32 images, u32 channels, u32 size, u32 each) {
   u32 channel = block(), part = blockY();
   real mean = statistics[channel], sum = 0, product = 0;
@@ -109,8 +109,8 @@ KERNEL(batchnorm_sums_merge, 256, 4)(real *sums, const real *partial, const real
   sums[channels + c] = (real)(product * (double)scaleOf(statistics[channels + c], epsilon));
 }
 
-// batchnorm_input: dx = w·scale·(dy - Σdy/n - x̂·Σdy·x̂/n), without the sums unless
-// training. The grid is that of batchnorm.
+// batchnorm_input: dx = w·scale·(dy - Σdy/n - x̂·Σdy·x̂/n), without the sums unless training.
+// The grid is that of batchnorm.
 KERNEL(batchnorm_input, 256, 4)(real *dx, const real *x, const real *dy, const real *statistics, const real *w, const real *sums, double epsilon, u32 planes, u32 channels, u32 size, u32 training) {
   u32 pieces = up(size, 1024);
   real count = (real)(planes / channels) * (real)size;

@@ -49,15 +49,16 @@ var (
 		batchNormSums.entry(), batchNormSumsMerge.entry(), batchNormInput.entry()}
 )
 
-// BatchNorm is over x [Images, Channels, Size] with statistics [2, Channels] of
-// mean and variance, and w and b [Channels].
+// BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean and the
+// variance, and w and b [Channels].
 type BatchNorm struct {
 	DType                  tensor.DType
 	Epsilon                float64
 	Images, Channels, Size int
 }
 
-// parts is into how many parts a channel is cut, and how many elements each has.
+// parts returns the number of parts that a channel is split into, and the number of elements of
+// each.
 func (o BatchNorm) parts() (parts, each int) {
 	n := o.Images * o.Size
 	parts = max(1, min(ceil(n, 2048), ceil(1056, max(1, o.Channels)), 65535))
@@ -65,13 +66,13 @@ func (o BatchNorm) parts() (parts, each int) {
 	return max(1, ceil(n, each)), each
 }
 
-// Workspace is the room that Statistics and Sums need.
+// Workspace returns the size of the workspace of Statistics and Sums.
 func (o BatchNorm) Workspace() int {
 	parts, _ := o.parts()
 	return 2 * parts * o.Channels * o.DType.Size()
 }
 
-// Statistics computes mean and variance [2, Channels] of x.
+// Statistics computes the mean and the variance of x, [2, Channels].
 func (o BatchNorm) Statistics(statistics, x, work Pointer) []Launch {
 	if o.Channels == 0 {
 		return nil
@@ -93,8 +94,7 @@ func (o BatchNorm) planes() (planes, blocks int) {
 	return planes, min(planes*ceil(o.Size, 1024), maxBlocks)
 }
 
-// Launches computes y = (x - mean)/√(variance + Epsilon)·w + b, at least 0 with
-// relu.
+// Launches computes y = (x - mean)/√(variance + Epsilon)·w + b, followed by ReLU if relu.
 func (o BatchNorm) Launches(y, x, statistics, w, b Pointer, relu bool) []Launch {
 	planes, blocks := o.planes()
 	if blocks == 0 {
@@ -117,7 +117,7 @@ func (o BatchNorm) Sums(sums, x, dy, statistics, work Pointer) []Launch {
 	}
 }
 
-// InputGradient computes dx; training says that the statistics are x's own.
+// InputGradient computes dx. training means that the statistics were computed from x.
 func (o BatchNorm) InputGradient(dx, x, dy, statistics, w, sums Pointer, training bool) []Launch {
 	planes, blocks := o.planes()
 	if blocks == 0 {

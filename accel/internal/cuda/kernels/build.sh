@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles NAME.cu, for each NAME.cu given or for all, to one NAME_VARIANT.ptx for
-# each variant that the file's line "// variants:" names, in the folder OUT (this
-# one by default). The versions are pinned, so that the same sources give the same
+# Compiles each NAME.cu given, by default all, to one NAME_VARIANT.ptx for each
+# variant in the file's line "// variants:", in the folder OUT (by default this
+# one). The versions are pinned, so that the same sources give the same
 # files everywhere:
 #
 #   clang    19.1.7 (Debian's clang-19)
@@ -12,10 +12,10 @@ set -eu
 cd "$(dirname "$0")"
 clang=${CLANG:-clang-19}
 out=${OUT:-.}
-# Of a CUDA toolkit on PATH clang would take the PTX version, hence --cuda-path.
+# Without --cuda-path, clang would take the PTX version from a CUDA toolkit on PATH.
 version=$($clang --version | sed -n '1s/.*clang version \([0-9.]*\).*/\1/p')
 if [ "$version" != 19.1.7 ]; then
-	echo "build.sh: clang 19.1.7 is needed, $clang is $version" >&2
+	echo "build.sh: needs clang 19.1.7, but $clang is $version" >&2
 	exit 1
 fi
 [ $# -gt 0 ] || set -- *.cu

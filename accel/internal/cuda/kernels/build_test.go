@@ -18,17 +18,17 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestRegenerate makes all PTX again and compares.
+// TestRegenerate compiles all PTX again and compares.
 func TestRegenerate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a quarter of a minute of clang")
+		t.Skip("runs clang for 15 s")
 	}
 	out, err := exec.Command("clang-19", "--version").Output()
 	if err != nil {
-		testenv.Missing(t, "clang-19 is not installed (Debian: apt-get install clang-19), so the PTX cannot be made again")
+		testenv.Missing(t, "clang-19 is not installed (Debian: apt-get install clang-19), so the PTX cannot be compiled again")
 	}
 	if !strings.Contains(string(out), "19.1.7") {
-		testenv.Missing(t, "the PTX is made with clang 19.1.7, here is %s", strings.SplitN(string(out), "\n", 2)[0])
+		testenv.Missing(t, "the PTX is compiled with clang 19.1.7; installed is %s", strings.SplitN(string(out), "\n", 2)[0])
 	}
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "./build.sh")
@@ -47,12 +47,12 @@ func TestRegenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(made[i]); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what its source gives: run go generate", made[i])
+			t.Errorf("%s does not match its source: run go generate", made[i])
 		}
 	}
 	here, err := filepath.Glob("*.ptx")
 	if err != nil || !slices.Equal(here, made) {
-		t.Errorf("there are %v, the sources give %v", here, made)
+		t.Errorf("the files are %v, the sources compile to %v", here, made)
 	}
 }
 
@@ -68,25 +68,26 @@ func assembler(t *testing.T) string {
 			return found[0]
 		}
 	}
-	testenv.Missing(t, "ptxas is not here (pip install nvidia-cuda-nvcc-cu12), so the PTX cannot be assembled")
+	testenv.Missing(t, "ptxas is not installed (pip install nvidia-cuda-nvcc-cu12), so the PTX cannot be assembled")
 	return ""
 }
 
 var (
 	functionPattern = regexp.MustCompile(`Function properties for (\w+)\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads[^\n]*\n[^\n]*Used (\d+) registers([^\n]*)`)
 	sharedPattern   = regexp.MustCompile(`(\d+) bytes smem`)
-	// advice is what ptxas says of code that it must slow down to keep it right: where
-	// it cannot overlap wgmma with the next one, or has to pass over setmaxnreg.
+	// advice matches the messages of ptxas about code that it must slow down to keep it
+	// correct: wgmma that it cannot overlap with the next one, and ignored setmaxnreg.
 	advice = regexp.MustCompile(`(?i).*(\(C\d+\)|potential performance loss|setmaxnreg|warning).*`)
 )
 
-// TestAssemble compares what ptxas makes of each kernel with the table in testdata:
-// registers of a thread, bytes of static shared memory, and bytes of local memory,
-// which is slow and so must stay 0 but where the table allows it. ptxas must have no
-// advice either.
+// TestAssemble compares the resources that ptxas reports for each kernel with the table in
+// testdata:
+// registers per thread, bytes of static shared memory, and bytes of local memory,
+// which is slow and so must be 0 except where the table allows it. ptxas must give no
+// advice.
 func TestAssemble(t *testing.T) {
 	if testing.Short() {
-		t.Skip("half a minute of ptxas")
+		t.Skip("runs ptxas for 30 s")
 	}
 	ptxas := assembler(t)
 	version, err := exec.Command(ptxas, "--version").Output()
@@ -97,7 +98,7 @@ func TestAssemble(t *testing.T) {
 	if err != nil || len(modules) == 0 {
 		t.Fatalf("no PTX: %v", err)
 	}
-	rows := make([][]string, len(modules)) // of the table
+	rows := make([][]string, len(modules)) // rows of the table
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, module := range modules {
@@ -120,12 +121,12 @@ func TestAssemble(t *testing.T) {
 	}
 	table := fmt.Sprintf("%-32s target  registers  shared  local  spills\n%s", "entry", strings.Join(slices.Concat(rows...), ""))
 	if !strings.Contains(string(version), "V12.9.86") {
-		testenv.Missing(t, "the table is of ptxas 12.9.86; this one is\n%s", version)
+		testenv.Missing(t, "the table was made with ptxas 12.9.86; installed is\n%s", version)
 	}
 	golden.Check(t, "registers.txt", []byte(table))
 }
 
-// assembled is the rows of the table that ptxas tells, by entry.
+// assembled returns the rows of the table for the output of ptxas, sorted by entry.
 func assembled(t *testing.T, target, told string) []string {
 	var out []string
 	found := functionPattern.FindAllStringSubmatch(told, -1)
@@ -144,7 +145,7 @@ func assembled(t *testing.T, target, told string) []string {
 	return out
 }
 
-// targets are the architectures that a module is for.
+// targets returns the architectures that a module is for.
 func targets(module string) []string {
 	switch {
 	case strings.Contains(module, "_sm90."):
@@ -155,11 +156,11 @@ func targets(module string) []string {
 	return []string{"sm_80", "sm_90", "sm_90a"}
 }
 
-// localAllowed is how many bytes of local memory, and of spills, an entry may have
-// that is short of registers: on sm_80 alone but where told, and few.
+// localAllowed is the bytes of local memory and of spills allowed for an entry that is short
+// of registers. They occur on sm_80 only, except where noted.
 var localAllowed = map[string]int{
 	"attention_keys_f32": 48, "attention_queries_f32": 48,
 	"gemm128_nt_f32": 32, "gemm128_tn_f32": 32,
-	"matmul8_128_e4m3_sm89": 132, "matmul8_128_e5m2_sm89": 132, // on 9.0, where wgmma8 multiplies
+	"matmul8_128_e4m3_sm89": 132, "matmul8_128_e5m2_sm89": 132, // on 9.0, where wgmma8 is used instead
 	"matmul128_nt_bf16": 16, "matmul128_tt_bf16": 16, "matmul128_nt_f16": 16, "matmul128_tt_f16": 16,
 }

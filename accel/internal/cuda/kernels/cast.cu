@@ -1,9 +1,8 @@
-// cast: y = x in another element type, for x of any layout. The type of the
-// result is the kernel's, that of x a number, in the order of package tensor.
+// cast: converts x, of any layout, to another element type. The result type is the kernel's;
+// the type of x is a parameter, numbered as in package tensor.
 //
-// Bound by memory: the bytes of both. What does not fit becomes what Go makes of
-// it on amd64: the smallest number of 32 or 64 bits, of which 8 bits keep the
-// lowest.
+// Bound by memory: the bytes of both. Values that do not fit the type convert as Go does on
+// amd64: to the smallest 32-bit or 64-bit integer, of which 8-bit types keep the lowest bits.
 //
 // variants: any
 #include "walk.h"

@@ -24,14 +24,14 @@ func castTo(d tensor.DType) kernel[castParams] {
 	return kernel[castParams]{"cast", "cast_" + d.String(), moves, 256}
 }
 
-// Cast is y = x in another element type, in row-major order. The caller adds the
-// layout's offset to x.
+// Cast converts x to another element type, y, in row-major order. The caller adds the layout's
+// offset to x.
 type Cast struct {
 	From, To tensor.DType
 	Layout   ir.Layout
 }
 
-// Launches converts. The error is of a layout with too many dimensions.
+// Launches computes y. It returns an error for a layout with too many dimensions.
 func (o Cast) Launches(y, x Pointer) ([]Launch, error) {
 	n := ir.Len(o.Layout.Shape)
 	if n == 0 {

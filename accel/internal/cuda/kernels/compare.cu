@@ -1,7 +1,7 @@
-// compare: y = 1 where a > b, or where a == b, else 0, for types other than
-// float32, in any layouts.
+// compare: y = 1 where a > b, or where a == b, else 0, for types other than float32 and any
+// layouts.
 //
-// Bound by memory: the bytes of all three.
+// Bound by memory: the bytes of all three tensors.
 //
 // variants: any
 #include "walk.h"

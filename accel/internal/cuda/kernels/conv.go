@@ -28,8 +28,8 @@ var (
 	convEntries = []Entry{convForward.entry(), convInput.entry(), convWeight.entry()}
 )
 
-// Conv2D is y [N, O, OH, OW] of x [N, C, H, W] and w [O, C/Groups, KH, KW], as
-// ir.Conv2D. Pairs are height and width.
+// Conv2D computes y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW], as ir.Conv2D
+// does. Pairs are height and width.
 type Conv2D struct {
 	DType                         tensor.DType
 	N, C, H, W, O, OH, OW, KH, KW int
@@ -48,15 +48,15 @@ func (o Conv2D) images(plane, line int) images {
 	return g
 }
 
-// convolution is one of the three products.
+// convolution is one of the three matrix multiplications (implicit GEMM).
 type convolution struct {
 	o                   Conv2D
 	kernel              kernel[convParams]
-	direct              func(y, a, b, bias Pointer, relu, half bool) []Launch // for small groups
-	m, n, depth         int                                                   // of a group
+	direct              func(y, a, b, bias Pointer, relu, output16 bool) []Launch // for small groups
+	m, n, depth         int                                                       // sizes of one group's matrices
 	images              images
 	result              result
-	size, rows, columns int // of the result
+	size, rows, columns int // sizes of the result
 }
 
 func (o Conv2D) forward() convolution {
@@ -73,7 +73,7 @@ func (o Conv2D) input() convolution {
 	c := convolution{o: o, kernel: convInput, m: o.C / o.Groups, n: o.N * plane, depth: o.O / o.Groups * o.KH * o.KW, images: o.images(plane, o.W)}
 	c.result = result{Row: int64(plane), Outer: int64(o.C * plane), Batch: int64(c.m * plane), Inner: newDivisor(plane)}
 	c.size, c.rows, c.columns = o.N*o.C*plane, o.C, plane
-	c.direct = func(dx, dy, w, _ Pointer, _, half bool) []Launch { return o.directInput(dx, dy, w, half) }
+	c.direct = func(dx, dy, w, _ Pointer, _, output16 bool) []Launch { return o.directInput(dx, dy, w, output16) }
 	return c
 }
 
@@ -82,14 +82,14 @@ func (o Conv2D) weight() convolution {
 	c := convolution{o: o, kernel: convWeight, m: o.O / o.Groups, n: inner, depth: o.N * plane, images: o.images(plane, o.OW)}
 	c.result = result{Row: int64(inner), Batch: int64(c.m * inner), Inner: newDivisor(inner)}
 	c.size, c.rows, c.columns = o.O*inner, o.O, inner
-	c.direct = func(dw, x, dy, _ Pointer, _, half bool) []Launch { return o.directWeight(dw, x, dy, half) }
+	c.direct = func(dw, x, dy, _ Pointer, _, output16 bool) []Launch { return o.directWeight(dw, x, dy, output16) }
 	return c
 }
 
 func (c convolution) blocks(tile int) int { return ceil(c.m, tile) * ceil(c.n, tile) }
 
-// parts is into how many parts the depth is cut for tiles of a size.
-func (c convolution) parts(tile int) int { return kParts(c.blocks(tile)*c.o.Groups, c.depth) }
+// parts returns the number of parts that the depth is split into, for tiles of the given size.
+func (c convolution) parts(tile int) int { return splitK(c.blocks(tile)*c.o.Groups, c.depth) }
 
 func (c convolution) workspace() int {
 	if p := c.parts(64); p > 1 && !c.o.direct() {
@@ -98,15 +98,15 @@ func (c convolution) workspace() int {
 	return 0
 }
 
-// countable is an error for sizes that the kernels cannot count.
-func (c convolution) countable() error {
+// checkSize returns an error for sizes beyond the kernels' 32-bit counters.
+func (c convolution) checkSize() error {
 	if max(c.m, c.n, c.depth) > maxSide || c.o.Groups > 65535 {
-		return fmt.Errorf("a convolution of %d×%d by depth %d in %d groups is larger than the kernels can count", c.m, c.n, c.depth, c.o.Groups)
+		return fmt.Errorf("a convolution as matrices of %d×%d by depth %d in %d groups is too large for the kernels' 32-bit counters", c.m, c.n, c.depth, c.o.Groups)
 	}
 	return nil
 }
 
-// grid is one tile a block along x, parts along y, groups along z.
+// grid has one block per tile along x, the parts along y, the groups along z.
 func (c convolution) grid(tile, parts int) driver.Dim {
 	return driver.Dim{X: uint32(c.blocks(tile)), Y: uint32(parts), Z: uint32(c.o.Groups)}
 }
@@ -115,7 +115,7 @@ func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch,
 	if c.size == 0 {
 		return nil, nil
 	}
-	if err := c.countable(); err != nil {
+	if err := c.checkSize(); err != nil {
 		return nil, err
 	}
 	if c.o.direct() {
@@ -135,18 +135,17 @@ func (c convolution) launches(y, a, b, bias, work Pointer, relu bool) ([]Launch,
 	return out, nil
 }
 
-// Workspace is the room that Launches needs; likewise InputWorkspace and
-// WeightWorkspace.
+// Workspace returns the size of the workspace of Launches.
 func (o Conv2D) Workspace() int { return o.forward().workspace() }
 
-// InputWorkspace is the room that InputGradient needs.
+// InputWorkspace returns the size of the workspace of InputGradient.
 func (o Conv2D) InputWorkspace() int { return o.input().workspace() }
 
-// WeightWorkspace is the room that WeightGradient needs.
+// WeightWorkspace returns the size of the workspace of WeightGradient.
 func (o Conv2D) WeightWorkspace() int { return o.weight().workspace() }
 
-// Launches computes y; bias [O] may be 0, for none. The error is of sizes that the
-// kernels cannot count.
+// Launches computes y. bias [O] is 0 for none. It returns an error for sizes beyond the
+// kernels' counters.
 func (o Conv2D) Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error) {
 	return o.forward().launches(y, x, w, bias, work, relu)
 }

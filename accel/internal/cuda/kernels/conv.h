@@ -1,24 +1,24 @@
-// Convolution as a matrix product whose factors are gathered from images: no
-// matrix of patches is ever stored.
+// Convolution as implicit GEMM: a matrix multiplication whose operands are gathered from
+// images. The matrix of patches is never stored.
 //
-//	forward   y[o, (n i j)]      = Σ w[o, (c u v)] · patch of x
-//	input     dx[c, (n y x)]     = Σ w[(o u v), c] · what of dy x was in
-//	weight    dw[o, (c u v)]     = Σ dy[o, (n i j)] · patch of x
+// forward   y[o, (n i j)]      = Σ w[o, (c u v)] · patch of x
+// input     dx[c, (n y x)]     = Σ w[(o u v), c] · the dy that x contributed to
+// weight    dw[o, (c u v)]     = Σ dy[o, (n i j)] · patch of x
 //
 // for each group. x is [N, C, H, W], y [N, O, OH, OW], w [O, C/groups, KH, KW].
 #pragma once
-#include "product.h"
+#include "matmul.h"
 
 struct Images {
   u32 n, c, h, w, o, oh, ow, kh, kw; // c and o of one group
   u32 groups;
   int stride[2], padding[2], dilation[2];
-  Divisor plane, line;   // oh·ow and ow, or for the input's gradient h·w and w
+  Divisor plane, line;   // oh·ow and ow, or for the gradient of the input h·w and w
   Divisor kernel, width; // kh·kw and kw
   Divisor strides[2];
 };
 
-// A kernel's row of a patch: channel, place within the window.
+// A row of the kernel as a patch: the channel and the offset within the window.
 struct Patch {
   u32 channel;
   int u, v;
@@ -29,7 +29,7 @@ DEVICE Patch patch(const Images &g, u32 k) {
   return Patch{c, (int)u * g.dilation[0], (int)(in - u * g.width.by) * g.dilation[1]};
 }
 
-// A place of an image of the batch.
+// A pixel of the batch.
 struct Spot {
   u32 image;
   int y, x;
@@ -40,10 +40,10 @@ DEVICE Spot spot(const Images &g, u32 i) {
   return Spot{n, (int)y, (int)(in - y * g.line.by)};
 }
 
-// Patches is x seen by the windows, rows (n i j) and k (c u v), or the other way
-// round for the weights' gradient.
+// Patches is x as seen by the windows, rows (n i j) and k (c u v), or transposed for the
+// gradient of the weights.
 template <typename E> struct Patches {
-  const E *x; // of the group's first channel
+  const E *x; // at the group's first channel
   const Images &g;
   struct Place { i64 at; int y, x; bool in; };
   MEMBER Place window(u32 i) const {
@@ -77,9 +77,9 @@ template <typename E> struct ElementRows : Patches<E> {
   MEMBER E at(Place r, Place k) const { return this->read(r, k); }
 };
 
-// Slopes is dy seen from elements of x, rows (n y x) and k (o u v).
+// Slopes is dy as seen from elements of x, rows (n y x) and k (o u v).
 template <typename E> struct Slopes {
-  const E *dy; // of the group's first channel
+  const E *dy; // at the group's first channel
   const Images &g;
   struct Row { i64 at; int y, x; bool in; };
   struct K { i64 at; int u, v; bool in; };
@@ -100,9 +100,9 @@ template <typename E> struct Slopes {
   }
 };
 
-// WeightRows is w seen from a channel of x: rows c and k (o u v).
+// WeightRows is w as seen from a channel of x: rows c and k (o u v).
 template <typename E> struct WeightRows {
-  const E *w; // of the group's first output
+  const E *w; // at the group's first output
   const Images &g;
   struct Row { u32 at; bool in; };
   struct K { i64 at; bool in; };
@@ -116,7 +116,7 @@ template <typename E> struct WeightRows {
 
 // SlopeRows is dy with rows o and k (n i j).
 template <typename E> struct SlopeRows {
-  const E *dy; // of the group's first channel
+  const E *dy; // at the group's first channel
   const Images &g;
   struct Row { i64 at; bool in; };
   struct K { i64 at; bool in; };

@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// window is a convolution with its shapes.
+// convCase is a convolution with its shapes.
 type convCase struct {
 	op   ir.Conv2D
 	x, w [4]int
@@ -45,7 +45,7 @@ func convCases() []convCase {
 }
 
 // convolver is Conv2D or TensorConv2D.
-type convolver interface {
+type convLauncher interface {
 	Workspace() int
 	InputWorkspace() int
 	WeightWorkspace() int
@@ -75,17 +75,17 @@ func TestTensorConv2D(t *testing.T) {
 	}
 }
 
-// test compares result and gradients, of type to, with those in float64.
-func (c convCase) test(t *testing.T, o convolver, d, to ir.DType, tolerance float64, relu bool) {
+// test compares the result and the gradients, of type to, with a float64 reference.
+func (c convCase) test(t *testing.T, o convLauncher, d, to ir.DType, tolerance float64, relu bool) {
 	t.Helper()
 	r := generator(30)
-	m, shape := newMachine(t), c.shape()
+	m, shape := newTestGPU(t), c.shape()
 	x, w, b, dy := random(r, d, c.x[:]...), random(r, d, c.w[:]...), random(r, to, c.w[0]), random(r, d, shape...)
 	if _, rounds := o.(TensorConv2D); rounds && d == ir.Float32 {
 		x, w, dy = tf32(x), tf32(w), tf32(dy)
 	}
 	px, pw, pdy := m.put(x), m.put(w), m.put(dy)
-	wide := func(a ...array) []array {
+	toFloat64 := func(a ...array) []array {
 		for i := range a {
 			a[i] = a[i].as(ir.Float64)
 		}
@@ -103,7 +103,7 @@ func (c convCase) test(t *testing.T, o convolver, d, to ir.DType, tolerance floa
 		}
 		compareArrays(t, m.get(p, to, want.shape), want, allowed)
 	}
-	want := reference(t, c.op, nil, wide(x, w, b), nil, newArray(ir.Float64, shape...))
+	want := reference(t, c.op, nil, toFloat64(x, w, b), nil, newArray(ir.Float64, shape...))
 	for i, v := range want.data {
 		if relu {
 			want.data[i] = math.Max(v, 0)
@@ -113,12 +113,12 @@ func (c convCase) test(t *testing.T, o convolver, d, to ir.DType, tolerance floa
 	launches, err := o.Launches(y, px, pw, m.put(b), m.alloc(o.Workspace()), relu)
 	check(y, launches, err, want, len(w.data))
 
-	want = reference(t, ir.Conv2DInputGradient{Conv2D: c.op, H: c.x[2], W: c.x[3]}, nil, wide(dy, w), nil, newArray(ir.Float64, c.x[:]...))
+	want = reference(t, ir.Conv2DInputGradient{Conv2D: c.op, H: c.x[2], W: c.x[3]}, nil, toFloat64(dy, w), nil, newArray(ir.Float64, c.x[:]...))
 	dx := m.alloc(len(want.data) * to.Size())
 	launches, err = o.InputGradient(dx, pdy, pw, m.alloc(o.InputWorkspace()))
 	check(dx, launches, err, want, len(w.data))
 
-	want = reference(t, ir.Conv2DWeightGradient{Conv2D: c.op, KH: c.w[2], KW: c.w[3]}, nil, wide(x, dy), nil, newArray(ir.Float64, c.w[:]...))
+	want = reference(t, ir.Conv2DWeightGradient{Conv2D: c.op, KH: c.w[2], KW: c.w[3]}, nil, toFloat64(x, dy), nil, newArray(ir.Float64, c.w[:]...))
 	dw := m.alloc(len(want.data) * to.Size())
 	launches, err = o.WeightGradient(dw, px, pdy, m.alloc(o.WeightWorkspace()))
 	check(dw, launches, err, want, len(dy.data))

@@ -1,9 +1,9 @@
-// convdirect: Conv2D and its gradients for groups of a few channels (depthwise
-// ones), which would leave most of a matrix product's tile empty.
+// convdirect: Conv2D and its gradients for groups of a few channels (depthwise convolution),
+// which would leave most of a GEMM tile empty.
 //
-// Bound by memory: the bytes of x and y, and of dw's gradient KH·KW times those,
-// mostly from the cache. A thread makes an element of y, or of dx; a block one of
-// dw. Numbers of 16 bits are added up in float32.
+// Bound by memory: the bytes of x and y; for the gradient of w KH·KW times that, mostly from
+// the cache. A thread computes one element of y or of dx; a block one of dw. 16-bit floats are
+// accumulated in float32.
 //
 // variants: f32 f64 bf16 f16
 #include "conv.h"
@@ -85,7 +85,7 @@ KERNEL(convdirect_input, 256, 4)(void *dx, const element *dy, const element *w, 
   }
 }
 
-// dw [O, C/groups, KH, KW], a block an element
+// dw [O, C/groups, KH, KW], one block per element
 KERNEL(convdirect_weight, 256, 4)(void *dw, const element *x, const element *dy, Images g, u32 half) {
   u32 at = block() % g.kernel.by, c = block() / g.kernel.by % g.c, o = block() / g.kernel.by / g.c, group = o / g.o;
   int u = (int)(at / g.kw) * g.dilation[0] - g.padding[0], v = (int)(at % g.kw) * g.dilation[1] - g.padding[1];

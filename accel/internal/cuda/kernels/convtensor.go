@@ -14,15 +14,15 @@ func convTensor(name string, tile int) kernel[convParams] {
 	return kernel[convParams]{"convtensor", fmt.Sprintf("convtensor_%s%d", name, tile), tensorTypes, 2 * tile}
 }
 
-// TensorConv2D is Conv2D on tensor cores: of bfloat16 or float16 images and
-// weights, or of float32 rounded to TF32, added up in float32. The result and the
-// bias are float32, or with Half of the inputs' 16-bit type.
+// TensorConv2D is Conv2D on tensor cores: of bfloat16 or float16 images and weights, or of float32
+// rounded to TF32, with float32 accumulation. The result and the bias are float32, or with Output16
+// of the inputs' 16-bit type.
 type TensorConv2D struct {
 	Conv2D
-	Half bool
+	Output16 bool
 }
 
-// tile is the side of the tiles that fill the device.
+// tile returns the larger tile size if its tiles still fill the GPU.
 func (c convolution) tile() int {
 	if c.m > 64 && c.blocks(128)*c.o.Groups >= 132 {
 		return 128
@@ -38,38 +38,38 @@ func (c convolution) tensorWorkspace() int {
 }
 
 func (o TensorConv2D) launches(c convolution, name string, y, a, b, bias, work Pointer, relu bool) ([]Launch, error) {
-	if err := c.countable(); err != nil || c.size == 0 {
+	if err := c.checkSize(); err != nil || c.size == 0 {
 		return nil, err
 	}
 	if o.direct() {
-		return c.direct(y, a, b, bias, relu, o.Half), nil
+		return c.direct(y, a, b, bias, relu, o.Output16), nil
 	}
 	v, tile := tensorType(o.DType), c.tile()
 	parts := c.parts(tile)
 	r := c.result
-	r.Bias, r.ReLU, r.Half, r.Parts, r.Part = bias, flag(relu), flag(o.Half), uint32(parts), int64(c.size)
+	r.Bias, r.ReLU, r.Output16, r.Parts, r.Part = bias, flag(relu), flag(o.Output16), uint32(parts), int64(c.size)
 	to := y
 	if parts > 1 {
 		to = work
 	}
 	out := []Launch{convTensor(name, tile).grid(v, c.grid(tile, parts), panelShared(tile), convParams{to, a, b, c.images, r})}
 	if parts > 1 {
-		out = append(out, matmulParts.launch(v, linear(c.size), matmulPartsParams{y, work, uint64(c.size), bias, uint32(parts), uint32(c.rows), uint32(c.columns), r.BiasRows, flag(relu), flag(o.Half)}))
+		out = append(out, matmulParts.launch(v, linear(c.size), matmulPartsParams{y, work, uint64(c.size), bias, uint32(parts), uint32(c.rows), uint32(c.columns), r.BiasRows, flag(relu), flag(o.Output16)}))
 	}
 	return out, nil
 }
 
-// Workspace is the room that Launches needs.
+// Workspace returns the size of the workspace of Launches.
 func (o TensorConv2D) Workspace() int { return o.forward().tensorWorkspace() }
 
-// InputWorkspace is the room that InputGradient needs.
+// InputWorkspace returns the size of the workspace of InputGradient.
 func (o TensorConv2D) InputWorkspace() int { return o.input().tensorWorkspace() }
 
-// WeightWorkspace is the room that WeightGradient needs.
+// WeightWorkspace returns the size of the workspace of WeightGradient.
 func (o TensorConv2D) WeightWorkspace() int { return o.weight().tensorWorkspace() }
 
-// Launches computes y; bias [O] may be 0, for none. The error is of sizes that the
-// kernels cannot count.
+// Launches computes y. bias [O] is 0 for none. It returns an error for sizes beyond the
+// kernels' counters.
 func (o TensorConv2D) Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error) {
 	return o.launches(o.forward(), "forward", y, x, w, bias, work, relu)
 }

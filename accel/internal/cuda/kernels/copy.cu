@@ -1,10 +1,9 @@
-// copy: y = x in row-major order, for x of any layout.
+// copy: copies x, of any layout, to y in row-major order.
 //
-// Bound by memory: two times the bytes. Elements of 1, 2, 4, 8 bytes by their
-// size: copy_any writes neighbours and reads wherever they lie; copy_transpose
-// does batches of matrices that lie the other way round, by tiles of 32×32 in
-// shared memory, a column of padding against bank conflicts; copy_rows copies
-// rows of bytes from one pitch to another, for what is put side by side.
+// Bound by memory: twice the bytes. There are kernels for elements of 1, 2, 4 and 8 bytes.
+// copy writes contiguously and reads with strides. transpose copies batches of transposed
+// matrices by tiles of 32×32 in shared memory, padded by a column against bank conflicts.
+// rows copies rows of bytes from one pitch to another, for concatenation.
 //
 // variants: any
 #include "walk.h"
@@ -18,8 +17,8 @@ KERNEL(copy2, 256, 4)(u16 *y, const u16 *x, u64 n, Layout l) { copy(y, x, n, l);
 KERNEL(copy4, 256, 4)(u32 *y, const u32 *x, u64 n, Layout l) { copy(y, x, n, l); }
 KERNEL(copy8, 256, 4)(u64 *y, const u64 *x, u64 n, Layout l) { copy(y, x, n, l); }
 
-// y [batch, rows, columns] row-major from x whose rows are next to each other:
-// columns are pitch elements apart, matrices step elements.
+// y [batch, rows, columns] row-major from a transposed x: its columns are pitch elements
+// apart, its matrices step elements.
 template <typename E> DEVICE void transpose(E *y, const E *x, u32 rows, u32 columns, i64 pitch, i64 step) {
   static SHARED E tile[32][33];
   u32 acrossTiles = up(columns, 32), tiles = acrossTiles * up(rows, 32);
@@ -45,8 +44,8 @@ KERNEL(transpose2, 256, 4)(u16 *y, const u16 *x, u32 rows, u32 columns, i64 pitc
 KERNEL(transpose4, 256, 4)(u32 *y, const u32 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
 KERNEL(transpose8, 256, 4)(u64 *y, const u64 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
 
-// A row is length elements, and toPitch or fromPitch elements from the next. What
-// is between after and toPitch stays as it is.
+// Rows have length elements and start fromPitch or toPitch elements apart. The elements of y
+// between a row's end and the next row do not change.
 template <typename E> DEVICE void rows(E *y, const E *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) {
   for (u64 i = first(); i < count * length; i += stride()) {
     u64 row = i / length, column = i - row * length;
@@ -58,8 +57,8 @@ KERNEL(rows1, 256, 4)(u8 *y, const u8 *x, u64 count, u64 length, u64 toPitch, u6
 KERNEL(rows4, 256, 4)(u32 *y, const u32 *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) { rows(y, x, count, length, toPitch, fromPitch); }
 KERNEL(rows16, 256, 4)(Wide *y, const Wide *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) { rows(y, x, count, length, toPitch, fromPitch); }
 
-// pad: y has rows of size elements, of which those from before on are the n of a
-// row of x, and the others 0. Elements are 1, 4 or 16 bytes.
+// pad: y has rows of size elements. The n elements starting at before are a row of x, the
+// others 0. Elements have 1, 4 or 16 bytes.
 template <typename E> DEVICE void pad(E *y, const E *x, u64 count, u64 n, u64 before, u64 size) {
   for (u64 i = first(); i < count * size; i += stride()) {
     u64 row = i / size, column = i - row * size;

@@ -39,7 +39,7 @@ var (
 		sized[padParams]("copy", "pad", moveWidths)...)
 )
 
-// bySize is the kernel for elements of so many bytes.
+// bySize returns the kernel for elements of the given size in bytes.
 func bySize[P any](file, name string, size int) kernel[P] {
 	return kernel[P]{file, name + strconv.Itoa(size), moves, 256}
 }
@@ -52,7 +52,7 @@ func sized[P any](file, name string, sizes []int) []Entry {
 	return out
 }
 
-// moveWidth is the widest element that divides all of the sizes in bytes.
+// moveWidth returns the widest element that divides all of the sizes, in bytes.
 func moveWidth(bytes ...int) int {
 	for _, w := range moveWidths {
 		whole := true
@@ -66,14 +66,14 @@ func moveWidth(bytes ...int) int {
 	return 1
 }
 
-// Copy is y = x in row-major order for elements of Size bytes. The caller adds
-// the layout's offset to x.
+// Copy copies x to y in row-major order, for elements of Size bytes. The caller adds the layout's
+// offset to x.
 type Copy struct {
 	Size   int
 	Layout ir.Layout
 }
 
-// Launches copies. The error is of a layout with too many dimensions.
+// Launches computes y. It returns an error for a layout with too many dimensions.
 func (o Copy) Launches(y, x Pointer) ([]Launch, error) {
 	n := ir.Len(o.Layout.Shape)
 	if n == 0 {
@@ -92,8 +92,8 @@ func (o Copy) Launches(y, x Pointer) ([]Launch, error) {
 	return []Launch{bySize[copyParams]("copy", "copy", o.Size).launch("any", linear(n), copyParams{y, x, uint64(n), l})}, nil
 }
 
-// transpose is the launch for a batch of matrices whose rows are neighbours in
-// memory, if the layout is that.
+// transpose returns the launch for a batch of transposed matrices, and false if the layout is
+// something else.
 func (o Copy) transpose(y, x Pointer) (Launch, bool) {
 	l := o.Layout.Squeeze()
 	batch, step := 1, 0
@@ -113,11 +113,11 @@ func (o Copy) transpose(y, x Pointer) (Launch, bool) {
 		transposeParams{y, x, uint32(rows), uint32(columns), int64(l.Stride[1]), int64(step)}), true
 }
 
-// Rows copies Count rows of Length bytes each, from one every FromPitch bytes to
-// one every ToPitch bytes.
+// Rows copies Count rows of Length bytes each. The rows start FromPitch bytes apart in x and
+// ToPitch bytes apart in y.
 type Rows struct{ Count, Length, ToPitch, FromPitch int }
 
-// Launches copies.
+// Launches copies the rows.
 func (o Rows) Launches(y, x Pointer) []Launch {
 	if o.Count*o.Length == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (o Rows) Launches(y, x Pointer) []Launch {
 		rowsParams{y, x, uint64(o.Count), uint64(o.Length / w), uint64(o.ToPitch / w), uint64(o.FromPitch / w)})}
 }
 
-// Concat puts tensors one after the other: each has Outer rows, of Bytes[i] bytes.
+// Concat concatenates tensors. Tensor i has Outer rows of Bytes[i] bytes.
 type Concat struct {
 	Outer int
 	Bytes []int
@@ -150,8 +150,8 @@ func (o Concat) Launches(y Pointer, x []Pointer) []Launch {
 	return out
 }
 
-// Pad writes Outer rows of Size bytes, each with the N bytes of a row of x at
-// Before, and zeros elsewhere.
+// Pad writes Outer rows of Size bytes. Each has the N bytes of a row of x at offset Before, and
+// zeros elsewhere.
 type Pad struct{ Outer, N, Before, Size int }
 
 // Launches writes y.

@@ -27,14 +27,14 @@ var (
 		crossEntropyGradientWarp.entry(), crossEntropyGradientBlock.entry()}
 )
 
-// CrossEntropy is the mean of -ln softmax(x)[label] over the rows of x
-// [Rows, N], for int32 labels [Rows]. A label that is out of range is reported.
+// CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for int32
+// labels [Rows]. A label that is out of range is reported as a fault.
 type CrossEntropy struct {
 	DType   tensor.DType
 	Rows, N int
 }
 
-// Workspace is room for the rows' losses.
+// Workspace returns the size of the workspace, which holds the loss of each row.
 func (o CrossEntropy) Workspace() int { return o.Rows * o.DType.Size() }
 
 // Launches computes the scalar y.

@@ -1,5 +1,5 @@
-// What all kernels share: indices, sums over warps and blocks, conversions of
-// 16-bit numbers, exp and log. It needs no header of CUDA.
+// What all kernels share: indices, reductions over warps and blocks, conversions of 16-bit
+// floats, exp and log. It needs no CUDA headers.
 #pragma once
 
 typedef unsigned char u8;
@@ -9,12 +9,12 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 #define DEVICE static __attribute__((device)) __attribute__((always_inline)) inline
-// MEMBER is DEVICE for what has an object.
+// MEMBER is DEVICE for member functions.
 #define MEMBER __attribute__((device)) __attribute__((always_inline)) inline
 #define SHARED __attribute__((shared))
-// KERNEL is an entry point for blocks of so many threads, of which so many blocks
-// should fit on a multiprocessor; its name ends in that of the variant, the
-// element type that build.sh compiles the file for.
+// KERNEL declares an entry point with the number of threads per block and the number of blocks
+// that should fit on an SM. Its name ends in the variant, the element type that build.sh
+// compiles the file for.
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define KERNEL(name, threads, blocks) extern "C" __attribute__((global)) __attribute__((launch_bounds(threads, blocks))) void JOIN(name, VARIANT)
@@ -29,7 +29,7 @@ DEVICE u32 warp() { return thread() >> 5; }
 DEVICE void barrier() { __syncthreads(); }
 
 #ifdef REAL
-typedef REAL real; // what is computed with: float or double
+typedef REAL real; // the type of the computation: float or double
 #endif
 
 template <typename A> DEVICE A least(A a, A b) { return a < b ? a : b; }
@@ -45,7 +45,7 @@ constexpr float minusInfinity32 = -__builtin_huge_valf();
 template <typename T> DEVICE T minusInfinity() { return (T)minusInfinity32; }
 template <typename T> DEVICE bool isNaN(T x) { return x != x; }
 
-// 16-bit numbers. The types differ so that templates can tell them apart.
+// 16-bit floats. The types are distinct so that templates can tell them apart.
 struct alignas(2) bf16 { u16 b; };
 struct alignas(2) f16 { u16 b; };
 
@@ -58,8 +58,7 @@ DEVICE float number(f16 x) {
   return y;
 }
 
-// rounded is the nearest number of a type; NaN of 16 bits has the bits that the
-// host gives it.
+// rounded rounds to the nearest value of a type; a 16-bit NaN has the same bits as on the host.
 template <typename T> struct Rounded;
 template <> struct Rounded<float> { DEVICE float of(float x) { return x; } };
 template <> struct Rounded<double> { DEVICE double of(double x) { return x; } };
@@ -79,7 +78,7 @@ template <> struct Rounded<f16> {
 };
 template <typename T, typename A> DEVICE T rounded(A x) { return Rounded<T>::of(x); }
 
-// Shuffles across a warp, whose 32 threads all take part.
+// Shuffles across a warp, in which all 32 threads take part.
 DEVICE u32 swap(u32 x, int distance) { return __nvvm_shfl_sync_bfly_i32(0xffffffffu, (int)x, distance, 0x1f); }
 DEVICE int swap(int x, int distance) { return __nvvm_shfl_sync_bfly_i32(0xffffffffu, x, distance, 0x1f); }
 DEVICE float swap(float x, int distance) { return bits(swap(bits(x), distance)); }
@@ -89,27 +88,27 @@ DEVICE double swap(double x, int distance) {
   return bits64(high << 32 | low);
 }
 
-// votes is which of the warp's threads say yes.
+// votes returns a mask of the warp's threads for which the condition holds.
 DEVICE u32 votes(bool yes) { return __nvvm_vote_ballot_sync(0xffffffffu, yes); }
 
 struct Sum {
   template <typename T> DEVICE T of(T a, T b) { return a + b; }
   template <typename T> DEVICE T start() { return (T)0; }
 };
-struct Largest { // NaN is the largest
+struct Largest { // NaN counts as the largest
   template <typename T> DEVICE T of(T a, T b) { return b > a || isNaN(b) ? b : a; }
   template <typename T> DEVICE T start() { return minusInfinity<T>(); }
 };
 
-// acrossWarp is the fold over the warp's threads, the same in each.
+// acrossWarp reduces over the warp's threads; all get the same result.
 template <typename Op, typename T> DEVICE T acrossWarp(T x) {
 #pragma unroll
   for (int d = 16; d > 0; d >>= 1) x = Op::of(x, swap(x, d));
   return x;
 }
 
-// Team is the threads that work on one row: a warp, or a block of 256. across is
-// a fold over the team, the same in each of its threads.
+// Team is the threads that compute one row: a warp, or a block of 256. across reduces over the
+// team; all threads get the same result.
 template <int size> struct Team;
 template <> struct Team<32> {
   static constexpr u32 size = 32;
@@ -126,7 +125,7 @@ template <> struct Team<256> {
   template <typename Op, typename T> DEVICE T across(T x) {
     static SHARED T part[8];
     x = acrossWarp<Op>(x);
-    barrier(); // the part's readers of the call before are done
+    barrier(); // the partial results of the previous call have been read
     if (lane() == 0) part[warp()] = x;
     barrier();
     x = part[0];
@@ -147,10 +146,10 @@ DEVICE float exp2Fast(float x) {
   return y;
 }
 
-// exponential is eˣ: x = t·ln 2 + r for a whole t, with ln 2 in two parts so that
-// r is exact. Two units in the last place.
+// exponential computes eˣ: x = t·ln 2 + r for an integer t, with ln 2 in two parts so that r is
+// exact. The error is at most two ULP.
 DEVICE float exponential(float x) {
-  x = x > 105.f ? 105.f : x < -105.f ? -105.f : x; // NaN stays
+  x = x > 105.f ? 105.f : x < -105.f ? -105.f : x; // keeps NaN
   float t;
   asm("cvt.rni.f32.f32 %0, %1;" : "=f"(t) : "f"(x * 1.44269504f));
   t = t > 127.f ? 127.f : t;
@@ -159,7 +158,7 @@ DEVICE float exponential(float x) {
   return exp2Fast(r * 1.44269504f) * exp2Fast(t);
 }
 
-// The rational function is Cephes' exp.
+// The rational function is that of Cephes' exp.
 DEVICE double exponential(double x) {
   if (x > 710.) return (double)__builtin_huge_valf();
   if (x < -746.) return 0;
@@ -171,12 +170,12 @@ DEVICE double exponential(double x) {
   double p = r * fused(fused(1.26177193074810590878e-4, s, 3.02994407707441961300e-2), s, 9.99999999999999999910e-1);
   double q = fused(fused(fused(3.00198505138664455042e-6, s, 2.52448340349684104192e-3), s, 2.27265548208155028766e-1), s, 2.0);
   double y = 1 + 2 * p / (q - p);
-  i64 n = (i64)t; // in two halves, so that neither overflows
+  i64 n = (i64)t; // in two steps, so that neither overflows
   i64 half = n / 2;
   return y * bits64((u64)(half + 1023) << 52) * bits64((u64)(n - half + 1023) << 52);
 }
 
-// logarithm is ln x, by the series of ln((1+s)/(1-s)) of fdlibm; 1 ulp.
+// logarithm computes ln x, by the series of ln((1+s)/(1-s)) in fdlibm; the error is at most 1 ULP.
 DEVICE float logarithm(float x) {
   if (!(x > 0.f)) return x == 0.f ? minusInfinity32 : bits(0x7fc00000u);
   if (x == __builtin_huge_valf()) return x;
@@ -206,9 +205,9 @@ DEVICE double logarithm(double x) {
   return (double)e * 6.93147180369123816490e-01 - ((h - (s * (h + even + odd) + (double)e * 1.90821492927058770002e-10)) - f);
 }
 
-// Exponentials is the largest x of a row and Σ exp(x - top), found in one pass with
-// eight loads under way: a thread's sum is scaled down when a larger x comes
-// (Milakov and Gimelshein, arXiv:1805.02867).
+// Exponentials is the maximum of a row and Σ exp(x - maximum), computed in one pass with eight
+// loads in flight: a thread's sum is scaled down when a larger x comes (Milakov and
+// Gimelshein, arXiv:1805.02867).
 #ifdef REAL
 struct Exponentials {
   real top, sum;
@@ -237,8 +236,8 @@ struct Exponentials {
 };
 #endif
 
-// Fault is where a kernel tells what was wrong: the number of the first such
-// element times 2³², plus what it was. It starts as all ones.
+// Fault is where a kernel reports what is wrong with its input: the index of the first wrong
+// element times 2³², plus a code or value. Its initial value is all ones.
 struct Fault { u64 first; };
 DEVICE void report(Fault *fault, u64 element, u32 what) {
   u64 key = element << 32 | what;

@@ -14,11 +14,11 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// deviceVariable has the tests run their kernels on a GPU and not in the simulator:
-// the number of the GPU, or "fake" for the fake driver's.
+// deviceVariable makes the tests run their kernels on a GPU instead of in the simulator: the
+// index of the GPU, or "fake" for the fake driver's.
 const deviceVariable = "QUERN_KERNELS_DEVICE"
 
-// device is the GPU that the variable names, opened once; nil without it.
+// device opens the GPU that the variable names, once; nil if the variable is unset.
 var device = sync.OnceValues(func() (driver.Context, error) {
 	name := os.Getenv(deviceVariable)
 	switch name {
@@ -33,7 +33,7 @@ var device = sync.OnceValues(func() (driver.Context, error) {
 	}
 	number, err := strconv.Atoi(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s is %q, want the number of a GPU", deviceVariable, name)
+		return nil, fmt.Errorf("%s is %q, want the index of a GPU", deviceVariable, name)
 	}
 	d, err := driver.Open()
 	if err != nil {
@@ -42,68 +42,68 @@ var device = sync.OnceValues(func() (driver.Context, error) {
 	return d.Context(number)
 })
 
-// What lies around the memory of a test on a GPU: writes that go astray are seen, as
-// the simulator sees them. Memory that nobody wrote has NaNs of all types.
+// Guard bytes around the memory of a test on a GPU detect out-of-bounds writes, as
+// the simulator does. Uninitialized memory is filled with NaNs of all types.
 const (
 	guardBytes = 256
 	guard      = 0xa5
 	unwritten  = 0xff
 )
 
-// onDevice is a test's memory on a GPU.
-type onDevice struct {
-	t       testing.TB
-	context driver.Context
-	pieces  []piece
-	modules map[string]driver.Module
+// gpuMemory is the memory of a test on a GPU.
+type gpuMemory struct {
+	t           testing.TB
+	context     driver.Context
+	allocations []allocation
+	modules     map[string]driver.Module
 }
 
-type piece struct {
+type allocation struct {
 	at    Pointer
 	bytes int
 }
 
-func newOnDevice(t testing.TB, c driver.Context) *onDevice {
-	d := &onDevice{t: t, context: c, modules: map[string]driver.Module{}}
+func newGPUMemory(t testing.TB, c driver.Context) *gpuMemory {
+	d := &gpuMemory{t: t, context: c, modules: map[string]driver.Module{}}
 	t.Cleanup(d.close)
 	return d
 }
 
-func (d *onDevice) ok(err error) {
+func (d *gpuMemory) ok(err error) {
 	d.t.Helper()
 	var failed *driver.Error
 	if errors.As(err, &failed) && failed.Code.Sticky() {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", d.t.Name(), err)
-		os.Exit(3) // nothing after it can succeed
+		os.Exit(3) // no later call can succeed
 	}
 	if err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *onDevice) alloc(bytes int) Pointer {
+func (d *gpuMemory) alloc(bytes int) Pointer {
 	p, err := d.context.Alloc(bytes+guardBytes, 0)
 	d.ok(err)
 	d.ok(d.context.Fill(p, unwritten, 1, bytes, 0))
 	d.ok(d.context.Fill(p+Pointer(bytes), guard, 1, guardBytes, 0))
-	d.pieces = append(d.pieces, piece{p, bytes})
+	d.allocations = append(d.allocations, allocation{p, bytes})
 	return p
 }
 
-func (d *onDevice) write(p Pointer, b []byte) {
+func (d *gpuMemory) write(p Pointer, b []byte) {
 	if len(b) > 0 {
 		d.ok(d.context.CopyToDevice(p, b, 0))
 	}
 }
 
-func (d *onDevice) read(p Pointer, b []byte) {
+func (d *gpuMemory) read(p Pointer, b []byte) {
 	if len(b) > 0 {
 		d.ok(d.context.CopyToHost(b, p, 0))
 		d.ok(d.context.SyncStream(0))
 	}
 }
 
-func (d *onDevice) launch(l Launch) error {
+func (d *gpuMemory) launch(l Launch) error {
 	if need := neededCapability(l.Module); need > d.context.Info().Capability() || need == 90 && d.context.Info().Major != 9 {
 		testenv.Optional(d.t, "%s needs compute capability %d.%d", l.Module, need/10, need%10)
 	}
@@ -131,7 +131,8 @@ func (d *onDevice) launch(l Launch) error {
 	return nil
 }
 
-// neededCapability is what the name of a module says, matmul8_e4m3_sm89.
+// neededCapability parses the compute capability in the name of a module, such as
+// matmul8_e4m3_sm89.
 func neededCapability(module string) int {
 	if _, digits, ok := strings.Cut(module, "_sm"); ok {
 		if n, err := strconv.Atoi(digits); err == nil {
@@ -141,14 +142,14 @@ func neededCapability(module string) int {
 	return 80
 }
 
-// close looks at the guards and gives the memory back.
-func (d *onDevice) close() {
+// close checks the guard bytes and frees the memory.
+func (d *gpuMemory) close() {
 	around := make([]byte, guardBytes)
-	for _, p := range d.pieces {
+	for _, p := range d.allocations {
 		d.read(p.at+Pointer(p.bytes), around)
 		for i, b := range around {
 			if b != guard {
-				d.t.Errorf("byte %d behind a piece of %d bytes was written", i, p.bytes)
+				d.t.Errorf("byte %d after an allocation of %d bytes was written", i, p.bytes)
 				break
 			}
 		}

@@ -1,12 +1,11 @@
-// finite: y = x, and whether all of it is finite.
+// finite: copies x to y and checks that all elements are finite.
 //
-// Bound by memory: 8 bytes an element of float32.
+// Bound by memory: 8 bytes per float32 element.
 //
 // variants: f32 f64
 #include "device.h"
 
-// The first element that is no finite number is reported, as 1 for
-// NaN, 2 for +Inf and 3 for -Inf.
+// The first element that is not finite is reported: 1 for NaN, 2 for +Inf, 3 for -Inf.
 KERNEL(finite, 256, 4)(real *y, const real *x, Fault *fault, u64 n) {
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     real v = x[i];

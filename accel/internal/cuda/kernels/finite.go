@@ -12,13 +12,13 @@ var (
 	finiteEntries = []Entry{finite.entry()}
 )
 
-// Finite is y = x for N elements. The first that is NaN or infinite is reported.
+// Finite copies N elements of x to y and reports the first one that is NaN or infinite as a fault.
 type Finite struct {
 	DType tensor.DType
 	N     int
 }
 
-// Launches copies and looks; y may be x.
+// Launches copies and checks; y may be x.
 func (o Finite) Launches(y, x, fault Pointer) []Launch {
 	if o.N == 0 {
 		return nil

@@ -1,18 +1,17 @@
-// flash: attention of 16-bit queries, keys and values with heads of 32, 64 or 128
-// on tensor cores, and the gradients; see ir.Attention. Results are float32.
+// flash: attention of 16-bit queries, keys and values with heads of 32, 64 or 128 elements on
+// tensor cores, and its gradients; see ir.Attention. Results are float32.
 //
-// Bound by arithmetic: 4·T·S·D operations a head forward, 14 with the gradients,
-// half of that if causal. Four warps take 64 rows, 16 each; the other side comes
-// in tiles over two stages of shared memory, by asynchronous copies. Scores stay
-// in registers, and become the first factor of the next product there (Dao,
-// arXiv:2307.08691). The queries' gradient is a pass of its own, so that no two
-// blocks add to one number.
+// Bound by arithmetic: 4·T·S·D operations per head forward, 14·T·S·D with the gradients, half
+// of that if causal. Four warps compute 64 rows, 16 each; tiles of the other operand come
+// through two stages of shared memory, by asynchronous copies. Scores stay in registers, where
+// they are the first operand of the next matrix multiplication (Dao, arXiv:2307.08691). The
+// gradient of the queries is a pass of its own, so that no two blocks add to the same element.
 //
 // variants: bf16_32 bf16_64 bf16_128 f16_32 f16_64 f16_128
 #include "mma.h"
 
 struct Headed {
-  u64 data; // address; rows are of D neighbours, at multiples of 16 bytes
+  u64 data; // address; rows are D contiguous elements at multiples of 16 bytes
   i64 stride[3];
 };
 
@@ -21,22 +20,22 @@ struct Heads {
   u64 added; // address, 0 for none
   i64 addedStride[4];
   float scale;
-  u32 count, heads; // of all examples, of one
+  u32 count, heads; // in the whole batch, and per example
   u32 t, s;
   u32 causal;
-  u32 half; // added is of the 16-bit type, not float32
+  u32 half; // whether added has the 16-bit type instead of float32
   u32 unused;
 };
 
 constexpr float log2e = 1.44269504f, ln2 = 0.693147181f;
-constexpr u32 side = 64; // rows of a block
+constexpr u32 side = 64; // rows per block
 
-// Rows is rows of D elements in shared memory, chunks of 16 bytes swizzled.
+// Rows is rows of D elements in shared memory, in swizzled chunks of 16 bytes.
 template <u32 D> struct Rows {
   static constexpr u32 bytes = D * 2, chunks = D / 8;
   DEVICE u32 place(u32 row, u32 chunk) { return row * bytes + (chunk ^ (D == 32 ? row >> 1 & 3 : row & 7)) * 16; }
 
-  // fetch copies count rows from row on; those behind the end become zeros.
+  // fetch copies count rows starting at row; rows after the end become zeros.
   template <u32 count> DEVICE void fetch(u32 to, const element *from, i64 stride, u32 row, u32 end) {
 #pragma unroll
     for (u32 i = 0; i < count * chunks / 128; i++) {
@@ -44,24 +43,24 @@ template <u32 D> struct Rows {
       copyAsync(to + place(r, c % chunks), in ? from + (i64)(row + r) * stride + c % chunks * 8 : from, in ? 16 : 0);
     }
   }
-  // first is mma's first operand: 16 rows, the 16 elements from k on.
+  // first loads the first operand of mma: 16 rows, the 16 elements starting at k.
   DEVICE void first(u32 (&v)[4], u32 base, u32 row, u32 k) {
     Four f = loadMatrices(base + place(row + (lane() & 15), k / 8 + (lane() >> 4)));
     v[0] = f[0], v[1] = f[1], v[2] = f[2], v[3] = f[3];
   }
-  // across is the second operand for products with rows: 16 rows as columns.
+  // across loads the second operand for rows as columns (a·rowsᵀ): 16 rows.
   DEVICE void across(u32 (&v)[4], u32 base, u32 row, u32 k) {
     Four f = loadMatrices(base + place(row + (lane() & 7) + (lane() >> 4) * 8, k / 8 + (lane() >> 3 & 1)));
     v[0] = f[0], v[1] = f[1], v[2] = f[2], v[3] = f[3];
   }
-  // along is the second operand for sums over rows: 16 rows as k, 16 columns.
+  // along loads the second operand for sums over rows: 16 rows as k, 16 columns.
   DEVICE void along(u32 (&v)[4], u32 base, u32 row, u32 column) {
     Four f = loadTransposed(base + place(row + (lane() & 15), column / 8 + (lane() >> 4)));
     v[0] = f[0], v[1] = f[1], v[2] = f[2], v[3] = f[3];
   }
 };
 
-// pair is two numbers in 16 bits each, the first in the lower half.
+// pair packs two 16-bit floats, the first in the lower half.
 DEVICE u32 pair(float low, float high) {
   u32 v;
 #ifdef IS_f16
@@ -72,7 +71,7 @@ DEVICE u32 pair(float low, float high) {
   return v;
 }
 
-// products is x = rows · columnsᵀ for the warp's 16 rows and 8·NT columns.
+// products computes x = rows · columnsᵀ for the warp's 16 rows and 8·NT columns.
 template <u32 D, u32 NT> DEVICE void products(float (&x)[NT][4], u32 rows, u32 row, u32 columns) {
 #pragma unroll
   for (u32 j = 0; j < NT; j++) x[j][0] = x[j][1] = x[j][2] = x[j][3] = 0;
@@ -90,8 +89,8 @@ template <u32 D, u32 NT> DEVICE void products(float (&x)[NT][4], u32 rows, u32 r
   }
 }
 
-// addProducts is out += p · m for the warp's 16 rows, p of 8·NT columns in
-// registers, m in shared memory.
+// addProducts computes out += p · m for the warp's 16 rows, p of 8·NT columns in registers, m
+// in shared memory.
 template <u32 D, u32 NT> DEVICE void addProducts(float (&out)[D / 8][4], const float (&p)[NT][4], u32 m) {
 #pragma unroll
   for (u32 k = 0; k < NT; k += 2) {
@@ -106,7 +105,7 @@ template <u32 D, u32 NT> DEVICE void addProducts(float (&out)[D / 8][4], const f
   }
 }
 
-// scoresOf turns products into scores times log₂ e. turned says that rows are keys.
+// scoresOf turns dot products into scores times log₂ e. Rows are queries, or keys if turned.
 template <bool turned, u32 NT> DEVICE void scoresOf(float (&x)[NT][4], const Heads &g, u32 head, u32 row, u32 column) {
   float scale = g.scale * log2e;
 #pragma unroll
@@ -135,13 +134,13 @@ DEVICE const element *headAt(const Headed &x, const Heads &g, u32 head) {
   return (const element *)x.data + (i64)(head / g.heads) * x.stride[0] + (i64)(head % g.heads) * x.stride[1];
 }
 
-// acrossFour folds over the four threads that have a row.
+// acrossFour reduces over the four threads that hold a row.
 template <typename Op> DEVICE float acrossFour(float x) {
   x = Op::of(x, swap(x, 1));
   return Op::of(x, swap(x, 2));
 }
 
-// Place is a block's head and first row. Causal rows that see much go first.
+// Place is a block's head and first row. With causal, rows that see more keys start first.
 struct Place {
   u32 head, row;
 };
@@ -151,7 +150,7 @@ DEVICE Place placeOf(u32 rows, bool reversed) {
   return Place{head, (reversed ? tiles - 1 - t : t) * side};
 }
 
-// write stores the warp's 16 rows of a result [rows, D] of float32.
+// write stores the warp's 16 rows of a float32 result [rows, D].
 template <u32 D> DEVICE void write(float *y, const float (&x)[D / 8][4], u32 head, u32 row, u32 rows, float upper, float lower) {
 #pragma unroll
   for (u32 j = 0; j < D / 8; j++)
@@ -178,7 +177,7 @@ template <u32 D> DEVICE void forward(float *y, const Heads &g) {
   for (u32 j = 0; j < D / 8; j++) out[j][0] = out[j][1] = out[j][2] = out[j][3] = 0;
 #pragma unroll 1
   for (u32 s = 0; s <= count; s++) {
-    if (s > 1) barrier(); // all are done with what is replaced
+    if (s > 1) barrier(); // all warps have read the stage that is replaced
     if (s < count) {
       u32 to = ring + s % 2 * 2 * tileBytes;
       Rows<D>::template fetch<side>(to, k, g.k.stride[2], s * side, g.s);
@@ -198,7 +197,7 @@ template <u32 D> DEVICE void forward(float *y, const Heads &g) {
 #pragma unroll
       for (u32 j = 0; j < NT; j++) high = Largest::of(high, Largest::of(x[j][h * 2], x[j][h * 2 + 1]));
       high = acrossFour<Largest>(high);
-      float from = high == minusInfinity32 ? 0 : high; // no score but -Inf so far
+      float from = high == minusInfinity32 ? 0 : high; // all scores so far are -Inf
       float had = exp2Fast(top[h] - from), added = 0;
 #pragma unroll
       for (u32 j = 0; j < NT; j++) {
@@ -218,14 +217,14 @@ template <u32 D> DEVICE void forward(float *y, const Heads &g) {
 #pragma unroll
   for (u32 h = 0; h < 2; h++) {
     sum[h] = acrossFour<Sum>(sum[h]);
-    share[h] = sum[h] == 0 ? 0 : 1 / sum[h]; // it sees no key
+    share[h] = sum[h] == 0 ? 0 : 1 / sum[h]; // the query sees no key
     u32 row = p.row + warp() * 16 + lane() / 4 + h * 8;
     if (lane() % 4 == 0 && row < g.t) y[((u64)g.count * D + p.head) * g.t + row] = sum[h] == 0 ? 0 : top[h] * ln2 + logarithm(sum[h]);
   }
   write<D>(y, out, p.head, p.row, g.t, share[0], share[1]);
 }
 
-// delta of each query: Σ dy·y, a warp each.
+// delta: Σ dy·y of each query, one warp per query.
 KERNEL(flash_delta, 256, 4)(float *delta, const float *y, Heads g) {
   for (u64 i = (u64)block() * 8 + warp(); i < (u64)g.count * g.t; i += (u64)blocks() * 8) {
     u32 head = (u32)(i / g.t), row = (u32)(i % g.t);
@@ -285,7 +284,7 @@ template <u32 D> DEVICE void queries(float *dq, const float *sums, const float *
   write<D>(dq, out, p.head, p.row, g.t, 1, 1);
 }
 
-// keys: dk = dsᵀ·q and dv = pᵀ·dy. Rows are keys, tiles of queries come by.
+// keys: dk = dsᵀ·q and dv = pᵀ·dy. Rows are keys; the block loops over tiles of queries.
 template <u32 D> DEVICE void keys(float *dk, float *dv, const float *sums, const float *delta, const Heads &g) {
   constexpr u32 wide = D == 128 ? 32 : 64, NT = wide / 8; // queries at a time
   constexpr u32 rowBytes = side * Rows<D>::bytes, tileBytes = wide * Rows<D>::bytes;
@@ -345,7 +344,7 @@ template <u32 D> DEVICE void keys(float *dk, float *dv, const float *sums, const
   write<D>(dv, outV, p.head, p.row, g.s, 1, 1);
 }
 
-constexpr int together = HEAD == 128 ? 2 : 3; // blocks on a multiprocessor
+constexpr int together = HEAD == 128 ? 2 : 3; // blocks per SM
 
 KERNEL(flash_forward, 128, together)(float *y, Heads g) { forward<HEAD>(y, g); }
 KERNEL(flash_queries, 128, 2)(float *dq, const float *sums, const float *delta, Heads g) { queries<HEAD>(dq, sums, delta, g); }

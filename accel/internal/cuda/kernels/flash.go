@@ -8,39 +8,40 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// flashHeaded is where a tensor [B, H, rows, D] with neighbours along D lies.
-type flashHeaded struct {
+// flashTensor is the address and the strides of a tensor [B, H, rows, D] that is contiguous along
+// D.
+type flashTensor struct {
 	Data   Pointer
 	Stride [3]int64
 }
 
-type flashHeads struct {
-	Q, K, V, DY        flashHeaded
+type flashShape struct {
+	Q, K, V, DY        flashTensor
 	Added              Pointer
 	AddedStride        [4]int64
 	Scale              float32
 	Count, Heads, T, S uint32
-	Causal, Half, _    uint32
+	Causal, Added16, _ uint32
 }
 
 type flashParams struct {
 	Y     Pointer
-	Heads flashHeads
+	Heads flashShape
 }
 
 type flashDeltaParams struct {
 	Delta, Y Pointer
-	Heads    flashHeads
+	Heads    flashShape
 }
 
 type flashQueriesParams struct {
 	DQ, Sums, Delta Pointer
-	Heads           flashHeads
+	Heads           flashShape
 }
 
 type flashKeysParams struct {
 	DK, DV, Sums, Delta Pointer
-	Heads               flashHeads
+	Heads               flashShape
 }
 
 var flashTypes = []string{"bf16_32", "bf16_64", "bf16_128", "f16_32", "f16_64", "f16_128"}
@@ -53,17 +54,17 @@ var (
 	flashEntries = []Entry{flashForward.entry(), flashDelta.entry(), flashQueries.entry(), flashKeys.entry()}
 )
 
-// TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries,
-// keys and values; what is added to the scores is float32, or with AddedHalf of
-// that type too. Results are float32. See Fits.
+// TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries, keys and values.
+// The tensor that is added to the scores is float32, or with Added16 of that type too. Results are
+// float32. See Fits.
 type TensorAttention struct {
 	Attention
-	AddedHalf bool
+	Added16 bool
 }
 
-// Fits tells whether there are kernels for the sizes and layouts: heads of 32, 64
-// or 128 elements that are neighbours, at multiples of 16 bytes. offsets are those
-// of queries, keys and values in elements.
+// Fits reports whether there are kernels for the sizes and layouts: heads of 32, 64 or 128
+// contiguous elements that start at multiples of 16 bytes. offsets are those of queries, keys and
+// values, in elements.
 func (o TensorAttention) Fits(offsets [3]int) bool {
 	d := o.Q.Shape[3]
 	if !o.DType.Is16Bit() || d != o.V.Shape[3] || d != 32 && d != 64 && d != 128 {
@@ -82,17 +83,17 @@ func (o TensorAttention) Fits(offsets [3]int) bool {
 	return true
 }
 
-func (o TensorAttention) heads(q, k, v, dy, added Pointer) flashHeads {
-	h := flashHeads{Q: newFlashHeaded(q, o.Q), K: newFlashHeaded(k, o.K), V: newFlashHeaded(v, o.V), Scale: float32(o.Scale), Causal: flag(o.Causal), Half: flag(o.AddedHalf),
+func (o TensorAttention) shape(q, k, v, dy, added Pointer) flashShape {
+	h := flashShape{Q: newFlashTensor(q, o.Q), K: newFlashTensor(k, o.K), V: newFlashTensor(v, o.V), Scale: float32(o.Scale), Causal: flag(o.Causal), Added16: flag(o.Added16),
 		Count: uint32(o.Q.Shape[0] * o.Q.Shape[1]), Heads: uint32(o.Q.Shape[1]), T: uint32(o.Q.Shape[2]), S: uint32(o.V.Shape[2])}
-	h.DY = newFlashHeaded(dy, ir.RowMajor(o.Q.Shape))
-	full := o.Attention.heads(0, 0, 0, added)
+	h.DY = newFlashTensor(dy, ir.RowMajor(o.Q.Shape))
+	full := o.Attention.shape(0, 0, 0, added)
 	h.Added, h.AddedStride = full.Added, full.AddedStride
 	return h
 }
 
-func newFlashHeaded(p Pointer, l ir.Layout) flashHeaded {
-	h := flashHeaded{Data: p}
+func newFlashTensor(p Pointer, l ir.Layout) flashTensor {
+	h := flashTensor{Data: p}
 	for i := range h.Stride {
 		h.Stride[i] = int64(l.Stride[i])
 	}
@@ -103,41 +104,41 @@ func (o TensorAttention) variant() string {
 	return tensorType(o.DType) + "_" + strconv.Itoa(o.Q.Shape[3])
 }
 
-// tiles is the grid for blocks of 64 rows of each head.
-func (h flashHeads) tiles(rows uint32) (driver.Dim, error) {
+// tiles returns the grid for blocks of 64 rows of each head.
+func (h flashShape) tiles(rows uint32) (driver.Dim, error) {
 	n := int(h.Count) * ceil(int(rows), 64)
 	if n > 1<<31-1 {
-		return driver.Dim{}, fmt.Errorf("attention over %d heads of %d rows is more than a grid holds", h.Count, rows)
+		return driver.Dim{}, fmt.Errorf("attention over %d heads of %d rows needs more blocks than a CUDA grid can have (2³¹-1)", h.Count, rows)
 	}
 	return driver.Dim{X: uint32(n), Y: 1, Z: 1}, nil
 }
 
 // Launches computes y as Attention does, in float32.
 func (o TensorAttention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
-	h := o.heads(q, k, v, 0, added)
+	h := o.shape(q, k, v, 0, added)
 	grid, err := h.tiles(h.T)
 	if err != nil || grid.X == 0 {
 		return nil, err
 	}
-	// queries, and two stages of keys and values
+	// shared memory: the queries, and two stages of keys and values
 	return []Launch{flashForward.grid(o.variant(), grid, 5*64*2*o.Q.Shape[3], flashParams{y, h})}, nil
 }
 
-// GradientWorkspace is the room that Gradient needs: a number for each query.
+// GradientWorkspace returns the size of the workspace of Gradient: one element per query.
 func (o TensorAttention) GradientWorkspace() int { return 4 * ir.Len(o.Q.Shape[:3]) }
 
-// Gradient computes dq, dk and dv in float32, row-major, one after the other, from
-// y as Launches made it and dy [B, H, T, D] of the 16-bit type, row-major.
+// Gradient computes dq, dk and dv in float32, row-major, one after the other, from the y that
+// Launches computed and dy [B, H, T, D] of the 16-bit type, row-major.
 func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
-	h, d, t := o.heads(q, k, v, dy, added), o.Q.Shape[3], o.variant()
+	h, d, t := o.shape(q, k, v, dy, added), o.Q.Shape[3], o.variant()
 	sums := y + 4*Pointer(h.Count)*Pointer(h.T)*Pointer(d)
 	dk := dx + Pointer(4*ir.Len(o.Q.Shape))
 	dv := dk + Pointer(4*ir.Len(o.K.Shape))
-	wide := 64
+	tileRows := 64
 	if d == 128 {
-		wide = 32
+		tileRows = 32
 	}
-	shared := (2*64 + 4*wide) * 2 * d
+	shared := (2*64 + 4*tileRows) * 2 * d
 	rows, err := h.tiles(h.T)
 	if err != nil {
 		return nil, err

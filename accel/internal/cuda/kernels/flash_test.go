@@ -13,8 +13,8 @@ func flashCases() []attentionCase {
 		{b: 1, h: 1, t: 1, s: 1, d: 32, e: 32},
 		{b: 2, h: 2, t: 33, s: 31, d: 32, e: 32},
 		{b: 1, h: 2, t: 129, s: 129, d: 32, e: 32, causal: true},
-		{b: 1, h: 2, t: 65, s: 100, d: 64, e: 64, turned: true},
-		{b: 1, h: 1, t: 70, s: 20, d: 64, e: 64, causal: true, turned: true},
+		{b: 1, h: 2, t: 65, s: 100, d: 64, e: 64, transposed: true},
+		{b: 1, h: 1, t: 70, s: 20, d: 64, e: 64, causal: true, transposed: true},
 		{b: 2, h: 2, t: 17, s: 33, d: 32, e: 32, added: []int{2, 1, 17, 33}, hide: true},
 		{b: 2, h: 1, t: 17, s: 33, d: 64, e: 64, added: []int{1, 1, 1, 33}, causal: true},
 		{b: 1, h: 1, t: 70, s: 97, d: 128, e: 128},
@@ -23,15 +23,15 @@ func flashCases() []attentionCase {
 	}
 }
 
-// TestTensorAttention compares with attention of the same 16-bit numbers in
-// float64: the probabilities, and the scores' gradients, are rounded on the way.
+// TestTensorAttention compares with float64 attention of the same 16-bit inputs. The kernels
+// round the probabilities and the scores' gradients to 16 bits.
 func TestTensorAttention(t *testing.T) {
 	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
 		for i, c := range some(flashCases()) {
 			t.Run(fmt.Sprint(d, i), func(t *testing.T) {
-				r, m, l := generator(41), newMachine(t), c.layouts()
+				r, m, l := generator(41), newTestGPU(t), c.layouts()
 				q, k, v := numbers(r, d, l[0]), numbers(r, d, l[1]), numbers(r, d, l[2])
-				in := []array{straight(q, l[0]).as(ir.Float64), straight(k, l[1]).as(ir.Float64), straight(v, l[2]).as(ir.Float64)}
+				in := []array{rowMajorCopy(q, l[0]).as(ir.Float64), rowMajorCopy(k, l[1]).as(ir.Float64), rowMajorCopy(v, l[2]).as(ir.Float64)}
 				pq, pk, pv := m.put(q), m.put(k), m.put(v)
 				o := TensorAttention{Attention: Attention{DType: d, Causal: c.causal, Scale: c.op().Scale, Q: l[0], K: l[1], V: l[2], Added: c.added}}
 				if !o.Fits([3]int{}) {
@@ -42,7 +42,7 @@ func TestTensorAttention(t *testing.T) {
 				if c.added != nil {
 					a := random(r, ir.Float32, c.added...)
 					if c.hide {
-						a, o.AddedHalf = random(r, d, c.added...), true
+						a, o.Added16 = random(r, d, c.added...), true
 						for i := range a.data {
 							if r.IntN(4) == 0 || i/33%17 == 3 {
 								a.data[i] = math.Inf(-1)
@@ -51,7 +51,7 @@ func TestTensorAttention(t *testing.T) {
 					}
 					extra, pa = []array{a.as(ir.Float64)}, m.put(a)
 				}
-				unit := 1.0 / 256 // of rounding
+				unit := 1.0 / 256 // rounding error of bfloat16
 				if d == ir.Float16 {
 					unit /= 8
 				}
@@ -93,9 +93,9 @@ func TestTensorAttentionFits(t *testing.T) {
 	single.DType = ir.Float32
 	wide := fits
 	wide.V = ir.RowMajor([]int{1, 1, 8, 32})
-	turned := fits
-	turned.K = swapped(1, 1, 8, 64)
-	for name, o := range map[string]TensorAttention{"float32": single, "wider values": wide, "neighbours along rows": turned} {
+	transposed := fits
+	transposed.K = swapped(1, 1, 8, 64)
+	for name, o := range map[string]TensorAttention{"float32": single, "wider values": wide, "neighbours along rows": transposed} {
 		if o.Fits([3]int{}) {
 			t.Errorf("%s: fits", name)
 		}

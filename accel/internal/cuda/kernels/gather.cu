@@ -1,13 +1,13 @@
-// gather: rows picked by an index, and what else goes by indices.
+// gather: rows selected by indices, and other ops with indices.
 //
-// Bound by memory: two times the bytes of the rows. Rows are moved by elements of
-// 16 bytes where their length and place allow it. Every index is checked.
+// Bound by memory: twice the bytes of the rows. Rows are moved by elements of 16 bytes where
+// their length and address allow it. Every index is checked.
 //
 // variants: any
 #include "walk.h"
 
-// gather: y[i] = x[index[i]], rows of length elements of 1, 4 or 16 bytes. A row
-// that is not there is 0 and reported.
+// gather: y[i] = x[index[i]], rows of length elements of 1, 4 or 16 bytes. A row that does not
+// exist becomes 0 and is reported.
 template <typename E> DEVICE void gather(E *y, const E *x, const int *index, Fault *fault, u64 count, u64 length, u32 available) {
   for (u64 i = first(); i < count * length; i += stride()) {
     u64 row = i / length, column = i - row * length;
@@ -25,8 +25,8 @@ KERNEL(gather1, 256, 4)(u8 *y, const u8 *x, const int *index, Fault *fault, u64 
 KERNEL(gather4, 256, 4)(u32 *y, const u32 *x, const int *index, Fault *fault, u64 count, u64 length, u32 available) { gather(y, x, index, fault, count, length, available); }
 KERNEL(gather16, 256, 4)(Wide *y, const Wide *x, const int *index, Fault *fault, u64 count, u64 length, u32 available) { gather(y, x, index, fault, count, length, available); }
 
-// index_check reports the indices that are not below available; for rows of no
-// elements, where gather has nothing to do, and before scatteradd.
+// index_check reports indices that are not below available, for rows of no elements, where
+// gather has nothing to do, and before scatteradd.
 KERNEL(index_check, 256, 4)(const int *index, Fault *fault, u64 count, u32 available) {
   for (u64 i = first(); i < count; i += stride())
     if ((u32)index[i] >= available) report(fault, i, (u32)index[i]);
@@ -43,8 +43,8 @@ KERNEL(onehot, 256, 4)(float *y, const int *index, Fault *fault, u64 count, u32 
   }
 }
 
-// index: y = x as 32 bits, for an x of 64 bits in 0..size-1. What is not is
-// reported as 0; index_value then finds the number itself, for the error.
+// index: converts 64-bit x in 0..size-1 to 32 bits. A value out of range is reported as 0;
+// index_value then finds the value for the error message.
 KERNEL(index, 256, 4)(int *y, const i64 *x, Fault *fault, u64 n, u64 size) {
   for (u64 i = first(); i < n; i += stride()) {
     i64 v = x[i];

@@ -1,9 +1,9 @@
-// gemm: y [batch, m, n] = a·b, a of any row and column strides, b likewise, plus a
-// bias, maybe not below 0.
+// gemm: y [batch, m, n] = a·b for a and b with any row and column strides, plus a bias,
+// optionally with ReLU.
 //
-// Bound by arithmetic, 2·m·n·k operations, once the matrices are larger than a
-// tile: 128×128 in float32, with 64×64 for small results; 64×64 in float64. What is
-// deep and narrow is cut along k, and the parts added in order by gemm_parts.
+// Bound by arithmetic, 2·m·n·k operations, for matrices larger than a tile: 128×128 in
+// float32, 64×64 for small results and in float64. Deep and narrow matrix multiplications are
+// split along k (split-K); gemm_parts adds the parts in order.
 //
 // variants: f32 f64
 #include "simt.h"
@@ -25,8 +25,8 @@ template <u32 B, u32 T, bool aFirst, bool bFirst> DEVICE void gemm(real *y, cons
   }
 }
 
-// The first letter says how a lies, the second b: t with neighbours along k, n
-// with neighbours along the other dimension.
+// The letters give the memory order of a and b: t if it is contiguous along k, n if it is
+// contiguous along the other dimension.
 #ifdef IS_f32
 KERNEL(gemm128_tn, 256, 2)(real *y, Factors f, Result r) { gemm<128, 8, true, false>(y, f, r); }
 KERNEL(gemm128_tt, 256, 2)(real *y, Factors f, Result r) { gemm<128, 8, true, true>(y, f, r); }
@@ -38,8 +38,8 @@ KERNEL(gemm64_tt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, true, true
 KERNEL(gemm64_nn, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, false>(y, f, r); }
 KERNEL(gemm64_nt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, true>(y, f, r); }
 
-// gemm_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i is
-// of row i / columns % rows.
+// gemm_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i belongs to row
+// i / columns % rows.
 KERNEL(gemm_parts, 256, 4)(real *y, const real *parts, u64 n, u64 bias, u32 count, u32 rows, u32 columns, u32 biasRows, u32 relu) {
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     real sum = 0;

@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-type factors struct {
+type operands struct {
 	A, B                  Pointer
 	M, N, K, Count        uint32
 	ARow, AK, BK, BColumn int64
@@ -16,9 +16,9 @@ type factors struct {
 }
 
 type gemmParams struct {
-	Y       Pointer
-	Factors factors
-	Result  result
+	Y        Pointer
+	Operands operands
+	Result   result
 }
 
 type gemmPartsParams struct {
@@ -32,8 +32,8 @@ var (
 	gemmParts   = kernel[gemmPartsParams]{"gemm", "gemm_parts", reals, 256}
 	gemmEntries = func() []Entry {
 		out := []Entry{gemmParts.entry()}
-		for _, lies := range []string{"tn", "tt", "nn", "nt"} {
-			large, small := gemm(128, lies), gemm(64, lies)
+		for _, order := range []string{"tn", "tt", "nn", "nt"} {
+			large, small := gemm(128, order), gemm(64, order)
 			large.variants = []string{"f32"}
 			out = append(out, large.entry(), small.entry())
 		}
@@ -41,30 +41,31 @@ var (
 	}()
 )
 
-func gemm(tile int, lies string) kernel[gemmParams] {
-	return kernel[gemmParams]{"gemm", fmt.Sprintf("gemm%d_%s", tile, lies), reals, 256}
+func gemm(tile int, order string) kernel[gemmParams] {
+	return kernel[gemmParams]{"gemm", fmt.Sprintf("gemm%d_%s", tile, order), reals, 256}
 }
 
-// MatMul is y [batch…, M, N] = a·b plus a bias [N], computed in the factors' type.
-// A and B are their layouts, [batch…, M, K] and [batch…, K, N], with the leading
-// dimensions of y; the caller adds the offsets.
+// MatMul computes y [batch…, M, N] = a·b plus a bias [N] in the operands' type. A and B are their
+// layouts, [batch…, M, K] and [batch…, K, N], with the leading dimensions of y; the caller adds the
+// offsets.
 type MatMul struct {
 	DType      tensor.DType
 	A, B       ir.Layout
 	Bias, ReLU bool
 }
 
-// matrices is a MatMul as the kernels see it.
-type matrices struct {
-	factors
+// problem is a MatMul in the terms of the kernels: one GEMM, or a batch of them, and how to tile
+// it.
+type problem struct {
+	operands
 	count, tile, parts int
 }
 
-func (o MatMul) matrices() (matrices, error) {
-	var p matrices
+func (o MatMul) problem() (problem, error) {
+	var p problem
 	a, b := o.A, o.B
 	r := len(a.Shape) - 2
-	// A batch of products with one right-hand side is one product.
+	// A batch with a single right-hand side is one matrix multiplication.
 	if r > 0 && !slices.ContainsFunc(b.Stride[:r], func(s int) bool { return s != 0 }) {
 		if rows := (ir.Layout{Shape: a.Shape[:r+1], Stride: a.Stride[:r+1]}).Squeeze(); len(rows.Shape) == 1 {
 			a = ir.Layout{Shape: []int{rows.Shape[0], a.Shape[r+1]}, Stride: []int{rows.Stride[0], a.Stride[r+1]}}
@@ -78,16 +79,17 @@ func (o MatMul) matrices() (matrices, error) {
 	}
 	m, n, k := a.Shape[r], b.Shape[r+1], a.Shape[r+1]
 	if max(m, n, k, count) > maxSide {
-		return p, fmt.Errorf("a product of %d×%d and %d×%d, %d times: the kernels count to %d", m, k, k, n, count, maxSide)
+		return p, fmt.Errorf("a matrix multiplication of %d×%d by %d×%d in a batch of %d is too large: the kernels count to %d", m, k, k, n, count, maxSide)
 	}
-	p.factors = factors{M: uint32(m), N: uint32(n), K: uint32(k), Count: uint32(count), Batch: lead,
+	p.operands = operands{M: uint32(m), N: uint32(n), K: uint32(k), Count: uint32(count), Batch: lead,
 		ARow: int64(a.Stride[r]), AK: int64(a.Stride[r+1]), BK: int64(b.Stride[r]), BColumn: int64(b.Stride[r+1])}
 	p.count = count
 	return p, nil
 }
 
-// lies names the variant of a kernel by how the factors lie in memory.
-func (p matrices) lies() string {
+// order returns the name of the kernel's variant for the memory order of the operands: a letter for
+// a and one for b, 't' if the operand is contiguous along K, else 'n'.
+func (p problem) order() string {
 	name := []byte("nn")
 	if p.AK == 1 && p.ARow != 1 || p.M == 1 {
 		name[0] = 't'
@@ -98,10 +100,10 @@ func (p matrices) lies() string {
 	return string(name)
 }
 
-func (p matrices) blocks(tile int) int { return ceil(int(p.M), tile) * ceil(int(p.N), tile) }
+func (p problem) blocks(tile int) int { return ceil(int(p.M), tile) * ceil(int(p.N), tile) }
 
-func (o MatMul) plan() (matrices, error) {
-	p, err := o.matrices()
+func (o MatMul) plan() (problem, error) {
+	p, err := o.problem()
 	if err != nil {
 		return p, err
 	}
@@ -109,18 +111,19 @@ func (o MatMul) plan() (matrices, error) {
 	if o.DType != tensor.Float64 && p.blocks(128)*p.count >= 132 {
 		p.tile = 128
 	}
-	p.parts = kParts(p.blocks(p.tile)*p.count, int(p.K))
+	p.parts = splitK(p.blocks(p.tile)*p.count, int(p.K))
 	return p, nil
 }
 
-func (p matrices) bytes(d tensor.DType) int {
+func (p problem) bytes(d tensor.DType) int {
 	if p.parts <= 1 {
 		return 0
 	}
 	return p.parts * p.count * int(p.M) * int(p.N) * d.Size()
 }
 
-// Workspace is room for the parts of a product that is cut along its depth.
+// Workspace returns the size of the workspace, which holds the partial results of a split-K matrix
+// multiplication.
 func (o MatMul) Workspace() int {
 	p, err := o.plan()
 	if err != nil {
@@ -129,8 +132,8 @@ func (o MatMul) Workspace() int {
 	return p.bytes(o.DType)
 }
 
-// Launches computes y; bias is not read without Bias. The error is of sizes or
-// layouts that the kernels cannot do.
+// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts that
+// the kernels do not support.
 func (o MatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
@@ -141,12 +144,12 @@ func (o MatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	}
 	v := real(o.DType)
 	size := int64(p.M) * int64(p.N)
-	params := gemmParams{Y: y, Factors: p.factors, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Parts: uint32(p.parts)}}
-	params.Factors.A, params.Factors.B = a, b
+	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)), ReLU: flag(o.ReLU), Parts: uint32(p.parts)}}
+	params.Operands.A, params.Operands.B = a, b
 	if p.parts > 1 {
 		params.Y, params.Result.Part = work, size*int64(p.count)
 	}
-	out := []Launch{gemm(p.tile, p.lies()).grid(v, p.grid(), 0, params)}
+	out := []Launch{gemm(p.tile, p.order()).grid(v, p.grid(), 0, params)}
 	if p.parts > 1 {
 		n := int(size) * p.count
 		out = append(out, gemmParts.launch(v, linear(n), gemmPartsParams{y, work, uint64(n), bias, uint32(p.parts), p.M, p.N, 0, flag(o.ReLU)}))

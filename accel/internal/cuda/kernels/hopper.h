@@ -1,11 +1,11 @@
-// What kernels for compute capability 9.0 share: tensor maps, barriers in shared
-// memory, and copies by the tensor memory accelerator.
+// What kernels for compute capability 9.0 share: tensor maps, barriers in shared memory, and
+// copies with the tensor memory accelerator (TMA).
 #pragma once
-#include "product.h"
+#include "matmul.h"
 
-// Map is a tensor map, made by the driver: what to copy and how. It must be used
-// where it lies in the parameters, for which this compiler has no word: MAP is the
-// address of parameter i of an entry, to a new variable.
+// Map is a tensor map, encoded by the driver: what to copy and how. It must stay in the
+// parameters (__grid_constant__), for which this compiler has no keyword: MAP stores the
+// address of parameter i of an entry in a new variable.
 struct alignas(64) Map {
   u64 opaque[16];
 };
@@ -18,7 +18,7 @@ struct alignas(64) Map {
 DEVICE u32 sharedAddress(const void *p) { return (u32)(u64)(__attribute__((address_space(3))) const void *)p; }
 
 DEVICE void initBarrier(u32 at, u32 arrivals) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(arrivals) : "memory"); }
-// barriersMade has the tensor memory accelerator, too, see what initBarrier wrote.
+// barriersMade makes the barriers that initBarrier wrote visible to the TMA, too.
 DEVICE void barriersMade() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -36,8 +36,8 @@ DEVICE void copyBox(u32 to, u64 map, u32 inner, u32 outer, u32 batch, u32 full) 
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to), "l"(map), "r"(inner), "r"(outer), "r"(batch), "r"(full) : "memory");
 }
 
-// descriptor tells wgmma where a panel is: lead is the stride of groups of 64
-// elements across k, unused along k; step that of groups of eight rows.
+// descriptor describes a panel to wgmma: lead is the stride between groups of 64 elements
+// across k, unused along k; step is the stride between groups of eight rows.
 DEVICE u64 descriptor(u32 at, u32 lead, u32 step) {
   return (u64)(at >> 4 & 0x3fff) | (u64)(lead >> 4) << 16 | (u64)(step >> 4) << 32 | 1ull << 62;
 }

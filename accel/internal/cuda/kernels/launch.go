@@ -16,23 +16,22 @@ import (
 //go:embed *.ptx
 var code embed.FS
 
-// PTX is the code of a module. Modules are small, so that loading one, which
-// compiles all of it, costs little.
+// PTX returns the code of a module. Modules are small, because loading one compiles all of it.
 func PTX(module string) (string, error) {
 	b, err := code.ReadFile(module + ".ptx")
 	if err != nil {
-		return "", fmt.Errorf("there are no CUDA kernels for %s", module)
+		return "", fmt.Errorf("there is no module of CUDA kernels named %s", module)
 	}
 	return string(b), nil
 }
 
-// Fingerprint is 16 characters that differ between builds whose kernels differ: what
-// was measured of one build holds for another one with the same kernels.
+// Fingerprint returns 16 characters that identify the kernels of this build. Measurements of
+// one build are valid for another build with the same fingerprint.
 func Fingerprint() string {
 	h := sha256.New()
 	files, err := code.ReadDir(".")
 	if err != nil {
-		panic(err) // the files are compiled in
+		panic(err) // the files are embedded
 	}
 	for _, f := range files {
 		b, err := code.ReadFile(f.Name())
@@ -46,16 +45,16 @@ func Fingerprint() string {
 
 // Launch is one kernel to run.
 type Launch struct {
-	Module string // see PTX
-	Entry  string // of the module
+	Module string // an argument of PTX
+	Entry  string // name of the entry in the module
 	Grid   driver.Dim
 	Block  driver.Dim
 	Shared int    // bytes of dynamic shared memory
 	Params []byte // laid out as the .param space of the entry
-	Maps   []Map  // that the driver must put into Params before the launch
+	Maps   []Map  // tensor maps that the driver encodes into Params before the launch
 }
 
-// Map is a tensor map and where it belongs in the parameters, 128 bytes.
+// Map is a tensor map and its offset in the parameters; it takes 128 bytes.
 type Map struct {
 	Offset int
 	Tensor driver.TensorMap
@@ -63,20 +62,20 @@ type Map struct {
 
 // Entry is a row of the table of kernels.
 type Entry struct {
-	File     string   // NAME of NAME.cu
-	Variants []string // of the file
+	File     string   // NAME in NAME.cu
+	Variants []string // variants of the file
 	Name     string   // without the variant
-	Threads  int      // of a block
+	Threads  int      // threads per block
 	Params   any      // zero value of the parameters
 }
 
-// Symbol is the name of the entry in the module of a variant.
+// Symbol returns the name of the entry in the module of a variant.
 func (e Entry) Symbol(variant string) string { return e.Name + "_" + variant }
 
-// Module is the name of the file of a variant.
+// Module returns the name of the module of a variant.
 func (e Entry) Module(variant string) string { return e.File + "_" + variant }
 
-// kernel is an entry with the type of its parameters, of which each field is one.
+// kernel is an Entry with the type of its parameters; each field of P is one parameter.
 type kernel[P any] struct {
 	file, name string
 	variants   []string
@@ -85,7 +84,7 @@ type kernel[P any] struct {
 
 var (
 	reals = []string{"f32", "f64"}
-	moves = []string{"any"} // kernels that move bytes
+	moves = []string{"any"} // the variant of kernels that only move bytes
 )
 
 func (k kernel[P]) entry() Entry {
@@ -108,8 +107,8 @@ func (k kernel[P]) grid(variant string, grid driver.Dim, shared int, p P) Launch
 	}
 }
 
-// encode is the bytes of a struct up to the end of its last field. Go lays out
-// structs of fixed-size numbers as PTX does parameters.
+// encode returns the bytes of a struct up to the end of its last field. Go lays out structs of
+// fixed-size numbers in the same way as PTX lays out parameters.
 func encode[P any](p P) []byte {
 	t := reflect.TypeOf(p)
 	last := t.Field(t.NumField() - 1)
@@ -117,7 +116,7 @@ func encode[P any](p P) []byte {
 	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(&p)), size)...)
 }
 
-// real is the variant of a type that is computed with.
+// real returns the variant for an element type.
 func real(d tensor.DType) string {
 	if d == tensor.Float64 {
 		return "f64"
@@ -125,15 +124,15 @@ func real(d tensor.DType) string {
 	return "f32"
 }
 
-// Kernels whose threads go on to what is further off by the size of the grid need
-// no more blocks than fill any device a few times over.
+// maxBlocks limits the grid of kernels with a grid-stride loop. That many blocks fill any
+// GPU several times.
 const maxBlocks = 4096
 
-// linear is the number of blocks for n elements of which a thread takes one.
+// linear returns the number of blocks for n elements, one per thread.
 func linear(n int) int { return min((n+255)/256, maxBlocks) }
 
-// teams is the number of blocks for rows that one warp or one block takes, and
-// which of the two.
+// teams returns the number of blocks for rows that are processed by one warp or by one block each,
+// and which of the two.
 func teams(rows, n int) (blocks int, warp bool) {
 	if n <= 1024 {
 		return min((rows+7)/8, maxBlocks), true
@@ -153,20 +152,20 @@ func flag(b bool) uint32 {
 // Pointer is an address in device memory.
 type Pointer = driver.Pointer
 
-// MaxElements is how many elements an op that counts them in 32 bits may have.
+// MaxElements is the maximum number of elements of an op that counts them in 32 bits.
 const MaxElements = math.MaxUint32
 
-// Fault decodes what a kernel reported about its input: the number of the first
-// element that was wrong, and what it was, by the op:
+// Fault decodes what a kernel reported about its input: the index of the first wrong element,
+// and what was wrong, which depends on the op:
 //
-//   - an index that is out of range: the index
+//   - ops with indices: the index that is out of range
 //   - Finite: 1 for NaN, 2 for +Inf, 3 for -Inf
-//   - Index: 0; IndexValue finds the index
+//   - Index: 0; the index itself is in the op's value
 //
-// ok is false if nothing was reported.
+// ok is false if no fault was reported.
 func Fault(bits uint64) (element int, what int32, ok bool) {
 	return int(bits >> 32), int32(uint32(bits)), bits != NoFault
 }
 
-// NoFault is what a fault is set to beforehand.
+// NoFault is the initial value of a fault.
 const NoFault = math.MaxUint64

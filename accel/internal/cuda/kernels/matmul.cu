@@ -1,9 +1,9 @@
-// matmul: y [batch, m, n] = a·b on tensor cores, plus a bias, maybe not below 0.
+// matmul: y [batch, m, n] = a·b on tensor cores, plus a bias, optionally with ReLU.
 //
-// Bound by arithmetic, 2·m·n·k operations, for matrices of a few hundred and more;
-// tiles of 128×128, eight warps of 64×32, or for small results 64×64, four warps of
-// 32×32. 64 bytes of k at a time over a ring of four stages. What is deep and
-// narrow is cut along k, and the parts added in order by matmul_parts.
+// Bound by arithmetic, 2·m·n·k operations, for matrices of a few hundred rows and more. Tiles
+// are 128×128, in eight warps of 64×32, or for small results 64×64, in four warps of 32×32.
+// 64 bytes of k at a time come through a ring of four stages. Deep and narrow matrix
+// multiplications are split along k (split-K); matmul_parts adds the parts in order.
 //
 // variants: bf16 f16 tf32
 #include "mma.h"
@@ -29,14 +29,14 @@ template <u32 B, u32 WM, u32 WN, bool aAlong, bool bAlong, bool aligned> DEVICE 
   }
 }
 
-#ifdef IS_tf32 // rounding takes registers
+#ifdef IS_tf32 // rounding to TF32 needs registers
 constexpr int together = 1;
 #else
 constexpr int together = 2;
 #endif
 
-// The first letter says how a lies, the second b: t with neighbours along k, n
-// with neighbours along the other dimension. _any takes any strides.
+// The letters give the memory order of a and b: t if it is contiguous along k, n if it is
+// contiguous along the other dimension. _any supports any strides.
 KERNEL(matmul128_tn, 256, together)(void *y, Factors f, Result r) { matmul<128, 64, 32, true, false, true>(y, f, r); }
 KERNEL(matmul128_tt, 256, together)(void *y, Factors f, Result r) { matmul<128, 64, 32, true, true, true>(y, f, r); }
 KERNEL(matmul128_nn, 256, together)(void *y, Factors f, Result r) { matmul<128, 64, 32, false, false, true>(y, f, r); }
@@ -47,8 +47,8 @@ KERNEL(matmul64_nn, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, f
 KERNEL(matmul64_nt, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, false, true, true>(y, f, r); }
 KERNEL(matmul64_any, 128, 4)(void *y, Factors f, Result r) { matmul<64, 32, 32, true, true, false>(y, f, r); }
 
-// matmul_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i is
-// of row i / columns % rows.
+// matmul_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i belongs to
+// row i / columns % rows.
 KERNEL(matmul_parts, 256, 4)(void *y, const float *parts, u64 n, u64 bias, u32 count, u32 rows, u32 columns, u32 biasRows, u32 relu, u32 half) {
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     float sum = 0;

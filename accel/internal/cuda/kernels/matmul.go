@@ -8,16 +8,16 @@ import (
 )
 
 type matmulPartsParams struct {
-	Y, Parts                                   Pointer
-	N                                          uint64
-	Bias                                       Pointer
-	Count, Rows, Columns, BiasRows, ReLU, Half uint32
+	Y, Parts                                       Pointer
+	N                                              uint64
+	Bias                                           Pointer
+	Count, Rows, Columns, BiasRows, ReLU, Output16 uint32
 }
 
 // tensorTypes are the variants of kernels for tensor cores.
 var tensorTypes = []string{"bf16", "f16", "tf32"}
 
-// tensorType is the variant for a type of factors: float32 is rounded to TF32.
+// tensorType returns the variant for an operand type. float32 is rounded to TF32.
 func tensorType(d tensor.DType) string {
 	switch d {
 	case tensor.BFloat16:
@@ -32,30 +32,30 @@ var (
 	matmulParts   = kernel[matmulPartsParams]{"matmul", "matmul_parts", tensorTypes, 256}
 	matmulEntries = func() []Entry {
 		out := []Entry{matmulParts.entry(), matmul(64, "any").entry()}
-		for _, lies := range []string{"tn", "tt", "nn", "nt"} {
-			out = append(out, matmul(128, lies).entry(), matmul(64, lies).entry())
+		for _, order := range []string{"tn", "tt", "nn", "nt"} {
+			out = append(out, matmul(128, order).entry(), matmul(64, order).entry())
 		}
 		return out
 	}()
 )
 
-func matmul(tile int, lies string) kernel[gemmParams] {
-	return kernel[gemmParams]{"matmul", fmt.Sprintf("matmul%d_%s", tile, lies), tensorTypes, 2 * tile}
+func matmul(tile int, order string) kernel[gemmParams] {
+	return kernel[gemmParams]{"matmul", fmt.Sprintf("matmul%d_%s", tile, order), tensorTypes, 2 * tile}
 }
 
-// panelShared is the shared memory of the ring of panels for a tile.
+// panelShared returns the size of the ring of panels in shared memory, for a tile size.
 func panelShared(tile int) int { return 4 * 2 * tile * 64 }
 
-// TensorMatMul is MatMul on tensor cores: of bfloat16 or float16 factors, or of
-// float32 rounded to TF32 (a mantissa of 10 bits), added up in float32. y and the
-// bias are float32, or with Half of the factors' 16-bit type.
+// TensorMatMul is MatMul on tensor cores: of bfloat16 or float16 operands, or of float32 rounded to
+// TF32 (a mantissa of 10 bits), with float32 accumulation. y and the bias are float32, or with
+// Output16 of the operands' 16-bit type.
 type TensorMatMul struct {
 	MatMul
-	Half bool
+	Output16 bool
 }
 
-func (o TensorMatMul) plan() (matrices, error) {
-	p, err := o.matrices()
+func (o TensorMatMul) plan() (problem, error) {
+	p, err := o.problem()
 	if err != nil {
 		return p, err
 	}
@@ -63,11 +63,12 @@ func (o TensorMatMul) plan() (matrices, error) {
 	if p.blocks(128)*p.count >= 132 {
 		p.tile = 128
 	}
-	p.parts = kParts(p.blocks(p.tile)*p.count, int(p.K))
+	p.parts = splitK(p.blocks(p.tile)*p.count, int(p.K))
 	return p, nil
 }
 
-// Workspace is room for the parts of a product that is cut along its depth.
+// Workspace returns the size of the workspace, which holds the partial results of a split-K matrix
+// multiplication.
 func (o TensorMatMul) Workspace() int {
 	p, err := o.plan()
 	if err != nil {
@@ -76,8 +77,8 @@ func (o TensorMatMul) Workspace() int {
 	return p.bytes(tensor.Float32)
 }
 
-// Launches computes y; bias is not read without Bias. The error is of sizes or
-// layouts that the kernels cannot do.
+// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts that
+// the kernels do not support.
 func (o TensorMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
@@ -86,33 +87,33 @@ func (o TensorMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	if !o.Bias {
 		bias = 0
 	}
-	v, lies := tensorType(o.DType), p.lies()
+	v, order := tensorType(o.DType), p.order()
 	p.A, p.B = a, b
-	if !p.aligned(lies, o.DType.Size()) {
-		p.tile, lies = 64, "any"
+	if !p.aligned(order, o.DType.Size()) {
+		p.tile, order = 64, "any"
 	}
 	size := int64(p.M) * int64(p.N)
-	params := gemmParams{Y: y, Factors: p.factors, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)),
-		ReLU: flag(o.ReLU), Half: flag(o.Half), Parts: uint32(p.parts)}}
+	params := gemmParams{Y: y, Operands: p.operands, Result: result{Bias: bias, Row: int64(p.N), Batch: size, Inner: newDivisor(int(p.N)),
+		ReLU: flag(o.ReLU), Output16: flag(o.Output16), Parts: uint32(p.parts)}}
 	if p.parts > 1 {
 		params.Y, params.Result.Part = work, size*int64(p.count)
 	}
-	out := []Launch{matmul(p.tile, lies).grid(v, p.grid(), panelShared(p.tile), params)}
+	out := []Launch{matmul(p.tile, order).grid(v, p.grid(), panelShared(p.tile), params)}
 	if p.parts > 1 {
 		n := int(size) * p.count
-		out = append(out, matmulParts.launch(v, linear(n), matmulPartsParams{y, work, uint64(n), bias, uint32(p.parts), p.M, p.N, 0, flag(o.ReLU), flag(o.Half)}))
+		out = append(out, matmulParts.launch(v, linear(n), matmulPartsParams{y, work, uint64(n), bias, uint32(p.parts), p.M, p.N, 0, flag(o.ReLU), flag(o.Output16)}))
 	}
 	return out, nil
 }
 
-// aligned tells whether the rows or lines of both factors lie as lies says and
-// start at multiples of 16 bytes.
-func (p matrices) aligned(lies string, size int) bool {
+// aligned reports whether both operands have the memory order and start all rows (or columns)
+// at multiples of 16 bytes.
+func (p problem) aligned(order string, size int) bool {
 	a, b := side{p.A, p.ARow, p.AK, p.Batch.A}, side{p.B, p.BColumn, p.BK, p.Batch.B}
-	return a.aligned(lies[0] == 't', size) && b.aligned(lies[1] == 't', size)
+	return a.aligned(order[0] == 't', size) && b.aligned(order[1] == 't', size)
 }
 
-// side is where a factor lies: stride along its rows and along k.
+// side is an operand's address and its strides along its rows (M or N) and along K.
 type side struct {
 	at     Pointer
 	row, k int64
@@ -131,7 +132,7 @@ func (s side) aligned(along bool, size int) bool {
 	return whole
 }
 
-// grid is one tile a block along x, parts along y, products along z.
-func (p matrices) grid() driver.Dim {
+// grid has one block per tile along x, the parts along y, the batch along z.
+func (p problem) grid() driver.Dim {
 	return driver.Dim{X: uint32(p.blocks(p.tile)), Y: uint32(p.parts), Z: uint32(min(p.count, 65535))}
 }

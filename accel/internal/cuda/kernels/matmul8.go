@@ -9,23 +9,23 @@ import (
 
 type matmul8Params struct {
 	Y       Pointer
-	Product struct {
-		A, B            factor8
+	Problem struct {
+		A, B            operand8
 		M, N, K, Unused uint32
 	}
 	Result result
 }
 
-type factor8 struct {
+type operand8 struct {
 	At, Head Pointer
 	Pitch    int64
 }
 
 type wgmma8Params struct {
 	Y       Pointer
-	_       [56]byte // maps start at multiples of 64
+	_       [56]byte // tensor maps start at multiples of 64 bytes
 	A, B    [128]byte
-	Product struct {
+	Problem struct {
 		AHead, BHead    Pointer
 		M, N, K, Unused uint32
 	}
@@ -39,37 +39,38 @@ var (
 )
 
 func matmul8(tile int) kernel[matmul8Params] {
-	return kernel[matmul8Params]{"matmul8", fmt.Sprintf("matmul8_%d", tile), eightTypes, 2 * tile}
+	return kernel[matmul8Params]{"matmul8", fmt.Sprintf("matmul8_%d", tile), fp8Types, 2 * tile}
 }
 
-// The tile of a block of wgmma8, and the shared memory of its panels.
+// The side of a block's tile in wgmma8, and the size of its panels in shared memory.
 const (
 	wgmma8Tile   = 128
 	wgmma8Shared = 4 * 2 * wgmma8Tile * 128
 )
 
-// MatMul8 is y [M, N] = a·bᵀ for packed a [M, K] and b [N, K], plus a bias [N]. a is
-// of type A, b is Float8E4M3. y and the bias are float32, or with Half bfloat16. It
-// is for compute capability 8.9 and later; Hopper for 9.0 alone.
+// MatMul8 computes y [M, N] = a·bᵀ for packed FP8 matrices a [M, K] and b [N, K], plus a bias [N].
+// a has type A, b is Float8E4M3. y and the bias are float32, or with Output16 bfloat16. It needs
+// compute capability 8.9; with Hopper it uses kernels for 9.0 only.
 type MatMul8 struct {
 	A          tensor.DType
 	M, N, K    int
 	Bias, ReLU bool
-	Half       bool
+	Output16   bool
 	Hopper     bool
 }
 
-// plan is the side of a block's tile, and the parts that the depth is cut into.
+// plan returns the side of a block's tile, and the number of parts that K is split into.
 func (o MatMul8) plan() (tile, parts int) {
 	blocks := func(tile int) int { return ceil(o.M, tile) * ceil(o.N, tile) }
 	tile = 64
 	if o.Hopper || blocks(128) >= 132 {
 		tile = 128
 	}
-	return tile, kParts(blocks(tile), o.K)
+	return tile, splitK(blocks(tile), o.K)
 }
 
-// Workspace is room for the parts of a product that is cut along its depth.
+// Workspace returns the size of the workspace, which holds the partial results of a split-K matrix
+// multiplication.
 func (o MatMul8) Workspace() int {
 	_, parts := o.plan()
 	if parts <= 1 {
@@ -78,13 +79,13 @@ func (o MatMul8) Workspace() int {
 	return 4 * parts * o.M * o.N
 }
 
-// Launches computes y; bias is not read without Bias. The error is of sizes that
-// the kernels cannot do.
+// Launches computes y; bias is only read if Bias. It returns an error for sizes that the kernels do
+// not support.
 func (o MatMul8) Launches(y Pointer, a, b Packed8, bias, work Pointer) ([]Launch, error) {
 	if o.M == 0 || o.N == 0 {
 		return nil, nil
 	}
-	if err := countable("multiplies", o.M, o.N, o.K); err != nil {
+	if err := checkSizes("multiplies", o.M, o.N, o.K); err != nil {
 		return nil, err
 	}
 	if !o.Bias {
@@ -92,45 +93,46 @@ func (o MatMul8) Launches(y Pointer, a, b Packed8, bias, work Pointer) ([]Launch
 	}
 	tile, parts := o.plan()
 	size := o.M * o.N
-	r := result{Bias: bias, Row: int64(o.N), Inner: newDivisor(o.N), ReLU: flag(o.ReLU), Half: flag(o.Half), Parts: uint32(parts)}
+	r := result{Bias: bias, Row: int64(o.N), Inner: newDivisor(o.N), ReLU: flag(o.ReLU), Output16: flag(o.Output16), Parts: uint32(parts)}
 	to := y
 	if parts > 1 {
 		to, r.Part = work, int64(size)
 	}
 	grid := driver.Dim{X: uint32(ceil(o.M, tile) * ceil(o.N, tile)), Y: uint32(parts), Z: 1}
-	out := []Launch{o.product(tile, grid, to, a, b, r)}
+	out := []Launch{o.launch8(tile, grid, to, a, b, r)}
 	if parts > 1 {
-		out = append(out, matmulParts.launch("bf16", linear(size), matmulPartsParams{y, work, uint64(size), bias, uint32(parts), uint32(o.M), uint32(o.N), 0, flag(o.ReLU), flag(o.Half)}))
+		out = append(out, matmulParts.launch("bf16", linear(size), matmulPartsParams{y, work, uint64(size), bias, uint32(parts), uint32(o.M), uint32(o.N), 0, flag(o.ReLU), flag(o.Output16)}))
 	}
 	return out, nil
 }
 
-func (o MatMul8) product(tile int, grid driver.Dim, y Pointer, a, b Packed8, r result) Launch {
+func (o MatMul8) launch8(tile int, grid driver.Dim, y Pointer, a, b Packed8, r result) Launch {
 	if !o.Hopper {
 		p := matmul8Params{Y: y, Result: r}
-		p.Product.A, p.Product.B = factor8(a), factor8(b)
-		p.Product.M, p.Product.N, p.Product.K = uint32(o.M), uint32(o.N), uint32(o.K)
-		return matmul8(tile).grid(eightType(o.A)+"_sm89", grid, panelShared(tile), p)
+		p.Problem.A, p.Problem.B = operand8(a), operand8(b)
+		p.Problem.M, p.Problem.N, p.Problem.K = uint32(o.M), uint32(o.N), uint32(o.K)
+		return matmul8(tile).grid(fp8Type(o.A)+"_sm89", grid, panelShared(tile), p)
 	}
 	p := wgmma8Params{Y: y, Result: r}
-	p.Product.AHead, p.Product.BHead = a.Head, b.Head
-	p.Product.M, p.Product.N, p.Product.K = uint32(o.M), uint32(o.N), uint32(o.K)
-	l := wgmma8.grid(eightType(o.A)+"_sm90", grid, wgmma8Shared, p)
+	p.Problem.AHead, p.Problem.BHead = a.Head, b.Head
+	p.Problem.M, p.Problem.N, p.Problem.K = uint32(o.M), uint32(o.N), uint32(o.K)
+	l := wgmma8.grid(fp8Type(o.A)+"_sm90", grid, wgmma8Shared, p)
 	l.Maps = []Map{{mapA, map8(a, o.M, o.K)}, {mapB, map8(b, o.N, o.K)}}
 	return l
 }
 
-// map8 describes a packed matrix: panels of 128 of k and the tile's rows.
+// map8 returns the tensor map of a packed matrix: panels of 128 elements along K by the tile's
+// rows.
 func map8(p Packed8, rows, k int) driver.TensorMap {
 	return driver.TensorMap{Type: driver.TensorUint8, Address: p.At, Swizzle: driver.Swizzle128,
 		Shape: []uint64{uint64(k), uint64(rows), 1}, Strides: []uint64{uint64(p.Pitch), uint64(p.Pitch)}, Box: []uint32{128, wgmma8Tile, 1}}
 }
 
-// countable refuses sizes that the kernels cannot count to.
-func countable(what string, sizes ...int) error {
+// checkSizes returns an error for sizes beyond the kernels' counters.
+func checkSizes(what string, sizes ...int) error {
 	for _, n := range sizes {
 		if n > maxSide {
-			return fmt.Errorf("what one kernel %s is %d long: it counts to %d", what, n, maxSide)
+			return fmt.Errorf("a kernel that %s a matrix with a side of %d: the maximum is %d", what, n, maxSide)
 		}
 	}
 	return nil

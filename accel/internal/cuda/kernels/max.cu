@@ -1,17 +1,17 @@
 // max: the largest element, or its index, along the middle of x [outer, n, inner].
 //
-// Bound by memory: 4 bytes an element of float32. Where inner is 1 a row is one
-// warp's up to 1024 elements, else one block's; else a block takes 32 neighbouring
-// columns and its eight warps take rows in turn.
+// Bound by memory: 4 bytes per float32 element. If inner is 1, one warp computes a row of up to
+// 1024 elements and one block a longer one; else a block computes 32 neighbouring columns, and
+// its eight warps process the rows in rotation.
 //
 // variants: f32 f64
 #include "device.h"
 
-// Best is the largest element and the first place where it is; NaN is the largest.
+// Best is the largest element and the index of its first occurrence; NaN counts as the largest.
 struct Best {
   real value;
   u64 at;
-  DEVICE bool before(Best a, Best b) { // b is to be taken
+  DEVICE bool before(Best a, Best b) { // b replaces a
     bool na = isNaN(a.value), nb = isNaN(b.value);
     if (na || nb) return nb && (!na || b.at < a.at);
     return b.value > a.value || (b.value == a.value && b.at < a.at);

@@ -19,7 +19,7 @@ var (
 	maxEntries   = []Entry{maxRowsWarp.entry(), maxRowsBlock.entry(), maxColumns.entry()}
 )
 
-// Max is the largest element along the middle of x [Outer, N, Inner], N > 0, NaN
+// Max computes the largest element along the middle dimension of x [Outer, N, Inner], N > 0, or NaN
 // if there is one.
 type Max struct {
 	DType           tensor.DType
@@ -29,7 +29,7 @@ type Max struct {
 // Launches computes y [Outer, Inner].
 func (o Max) Launches(y, x Pointer) []Launch { return o.launches(y, 0, x) }
 
-// Index computes where the first largest element is, as int32.
+// Index computes the index of the first largest element, as int32.
 func (o Max) Index(index, x Pointer) []Launch { return o.launches(0, index, x) }
 
 func (o Max) launches(y, index, x Pointer) []Launch {

@@ -1,15 +1,15 @@
-// Products on tensor cores, of bfloat16, float16, of float32 rounded to TF32, or of
-// 8-bit floats, added up in float32.
+// Matrix multiplication on tensor cores, of bfloat16, float16, float32 rounded to TF32, or 8-bit
+// floats, with float32 accumulation.
 //
-// A block makes a tile of BM×BN, its warps pieces of it with mma.sync. Panels of
-// 64 bytes of k come over a ring of stages in shared memory, by cp.async where rows
-// are aligned to 16 bytes, else by ordinary loads. Chunks of 16 bytes within a
-// panel are swizzled so that neither copies nor ldmatrix meet conflicts of banks.
+// A block computes a tile of BM×BN, its warps parts of it with mma.sync. Panels of 64 bytes of k
+// come through a ring of stages in shared memory, by cp.async where rows are aligned to 16
+// bytes, else by ordinary loads. Chunks of 16 bytes within a panel are swizzled so that neither
+// copies nor ldmatrix have bank conflicts.
 //
-// A factor's panel lies as the factor does in memory: along k ("rows", 64 bytes
-// each), or across it ("lines", each of the whole tile for one k).
+// A panel has the memory order of its operand: along k ("rows" of 64 bytes each), or across it
+// ("lines" of the whole tile for one k).
 #pragma once
-#include "product.h"
+#include "matmul.h"
 
 #if defined(IS_f16)
 typedef f16 element;
@@ -21,12 +21,12 @@ typedef u8 element;
 typedef bf16 element;
 #endif
 #if defined(IS_e4m3) || defined(IS_e5m2)
-typedef bf16 half; // what a result may be rounded to
+typedef bf16 half; // the type that a result may be rounded to
 #else
 typedef element half;
 #endif
 
-constexpr u32 chunk = 16 / sizeof(element); // elements of 16 bytes
+constexpr u32 chunk = 16 / sizeof(element); // elements in 16 bytes
 constexpr u32 depthStep = 64 / sizeof(element);
 constexpr u32 stages = 4;
 
@@ -61,7 +61,7 @@ DEVICE void storeShared(u32 at, Four v) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) : "memory");
 }
 
-// multiply is d += a·b of m16 n8 and 32 bytes of k.
+// multiply computes d += a·b of m16 n8 and 32 bytes of k.
 DEVICE void multiply(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 #if defined(IS_f16)
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -69,7 +69,7 @@ DEVICE void multiply(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 #elif defined(IS_e4m3)
   asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-#elif defined(IS_e5m2) // the second factor is E4M3 always
+#elif defined(IS_e5m2) // the second operand is always E4M3
   asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
 #else
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -78,7 +78,7 @@ DEVICE void multiply(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// operand is what mma wants of a loaded register: TF32 is rounded first.
+// operand converts a loaded register to the input format of mma: TF32 is rounded first.
 DEVICE u32 operand(u32 v) {
 #ifdef IS_tf32
   u32 r;
@@ -89,25 +89,24 @@ DEVICE u32 operand(u32 v) {
 #endif
 }
 
-// Panel is where the elements of a panel of B rows lie in shared memory. Along k, a
-// row has four chunks of 16 bytes, two rows a bank line; across k, a line has
-// B/chunk chunks.
+// Panel maps the elements of a panel of B rows to shared memory. Along k, a row has four chunks
+// of 16 bytes, two rows per 128-byte bank line; across k, a line has B/chunk chunks.
 template <u32 B, bool along> struct Panel {
   static constexpr u32 bytes = B * 64;
   static constexpr u32 chunks = bytes / 16;
-  // Chunk c of all: the row, or column, and k of its first element, and its place.
+  // The row (or column) and k of the first element of chunk c, and its offset.
   DEVICE u32 row(u32 c) { return along ? c / 4 : c % (B / chunk) * chunk; }
   DEVICE u32 k(u32 c) { return along ? c % 4 * chunk : c / (B / chunk); }
   DEVICE u32 place(u32 row, u32 k) {
     if (along) return row * 64 + ((k / chunk) ^ (row >> 1 & 3)) * 16 + k % chunk * sizeof(element);
     u32 line = k * B * sizeof(element);
-    // 16-bit: eight lines of ldmatrix in eight chunks; TF32: four lines of a
-    // quarter warp, each two chunks.
+    // 16-bit: eight lines of ldmatrix in eight chunks; TF32: four lines of a quarter warp,
+    // two chunks each.
     u32 twist = sizeof(element) == 2 ? k & 7 : (k & 3) * 2;
     return line + ((row / chunk) ^ twist) * 16 + row % chunk * sizeof(element);
   }
 
-  // rowsOf16 is mma's first operand: 16 rows from row on, 32 bytes of k.
+  // rowsOf16 loads the first operand of mma: 16 rows starting at row, 32 bytes of k.
   DEVICE void rowsOf16(u32 (&v)[4], u32 base, u32 row, u32 k) {
     u32 l = lane();
     if (along) {
@@ -115,7 +114,7 @@ template <u32 B, bool along> struct Panel {
 #pragma unroll
       for (int i = 0; i < 4; i++) v[i] = operand(f[i]);
     } else if (sizeof(element) == 2) {
-      // matrices: k low and high of rows 0-7 and 8-15
+      // matrices: low and high k of rows 0-7 and 8-15
       Four f = loadTransposed(base + place(row + (l >> 3 & 1) * 8, k + (l & 7) + (l >> 4) * 8));
 #pragma unroll
       for (int i = 0; i < 4; i++) v[i] = f[i];
@@ -125,8 +124,7 @@ template <u32 B, bool along> struct Panel {
     }
   }
 
-  // columnsOf16 is the second operand for two times 8 columns: v[0], v[1] and
-  // v[2], v[3].
+  // columnsOf16 loads the second operand for two times 8 columns: v[0], v[1] and v[2], v[3].
   DEVICE void columnsOf16(u32 (&v)[4], u32 base, u32 column, u32 k) {
     u32 l = lane();
     if (along) {
@@ -144,7 +142,7 @@ template <u32 B, bool along> struct Panel {
   }
 };
 
-// gathered is a chunk of a factor, element by element.
+// gathered loads a chunk of an operand, element by element.
 template <bool along, typename Factor> DEVICE Four gathered(const Factor &f, u32 row, u32 k) {
   element e[chunk];
   if (along) {
@@ -172,8 +170,8 @@ template <typename Factor> struct Gathered {
   }
 };
 
-// Copied fills panels of a factor in memory by asynchronous copies of chunks; what
-// lies outside becomes zero. Its rows, or lines, start at multiples of 16 bytes.
+// Copied fills panels from an operand in memory by asynchronous copies of chunks. Elements
+// outside the operand become zero. Its rows, or lines, start at multiples of 16 bytes.
 struct Copied {
   const Strided<element> &f;
   template <u32 B, bool along, u32 threads> MEMBER void fill(u32 to, u32 row, u32 k) const {
@@ -190,13 +188,13 @@ struct Copied {
   }
 };
 
-// AsTheyAre is sums that need no scale.
+// AsTheyAre is the scale of sums that need none.
 struct AsTheyAre {
   MEMBER float of(float sum) const { return sum; }
 };
 
-// mmaProduct is a block's tile of BM×BN, of which each warp makes WM×WN. The scale
-// is that of the sums.
+// mmaProduct computes a block's tile of BM×BN; each warp computes WM×WN of it. scale is applied
+// to the sums.
 template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, typename A, typename B, typename Scale = AsTheyAre>
 DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch, const Scale &scale = Scale()) {
   constexpr u32 warpsN = BN / WN, threads = BM / WM * warpsN * 32;
@@ -204,7 +202,7 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
   using PA = Panel<BM, aAlong>;
   using PB = Panel<BN, bAlong>;
   constexpr u32 stage = PA::bytes + PB::bytes;
-  constexpr u32 kStep = 32 / sizeof(element); // of one mma
+  constexpr u32 kStep = 32 / sizeof(element); // of k per mma
   u32 base = sharedAddress(dynamicShared);
   Tile t = tile(block(), up(m, BM), up(n, BN));
   u32 row = t.m * BM, column = t.n * BN, part = blockY();
@@ -220,13 +218,13 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
       for (u32 q = 0; q < 4; q++) sum[i][j][q] = 0;
 
   u32 warpRow = warp() / warpsN * WM, warpColumn = warp() % warpsN * WN;
-  // Step s is copied stages - 1 turns before it is used.
+  // Step s is copied stages - 1 iterations before it is used.
   constexpr u32 ahead = stages - 1;
 #pragma unroll 1
   for (u32 s = 0; s < count + ahead; s++) {
     if (s >= ahead) {
-      await<stages - 2>(); // what is used now has come
-      barrier();           // for all threads, which are done with what is replaced
+      await<stages - 2>(); // the stage used now has arrived
+      barrier();           // for all threads, which have also read the stage that is replaced
     }
     if (s < count) {
       u32 to = base + s % stages * stage, k = (first + s) * depthStep;
@@ -251,8 +249,7 @@ DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth,
   }
   await<0>();
 
-  // By bands of 16 rows of each warp over shared memory, so that neighbours are
-  // written together.
+  // Write bands of 16 rows per warp through shared memory, so that stores are contiguous.
   constexpr u32 pitch = BN + 8, band = BM / WM * 16;
   static_assert(band * pitch * 4 <= stages * stage, "room for a band");
   float *lines = (float *)dynamicShared;

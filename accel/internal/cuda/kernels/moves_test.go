@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// layouts are views of some elements: [shape, stride] and the offset.
+// layouts are views: [shape, stride] and the offset.
 var layouts = []ir.Layout{
 	{Shape: []int{}, Stride: []int{}, Offset: 3},
 	{Shape: []int{7}, Stride: []int{1}, Offset: 1},
@@ -34,7 +34,7 @@ func extent(l ir.Layout) int {
 func TestCopy(t *testing.T) {
 	for _, d := range []ir.DType{ir.Uint8, ir.BFloat16, ir.Float32, ir.Int64} {
 		for _, l := range layouts {
-			m, x := newMachine(t), newArray(d, extent(l))
+			m, x := newTestGPU(t), newArray(d, extent(l))
 			for i := range x.data {
 				x.data[i] = float64(i % 200)
 			}
@@ -50,7 +50,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCastEveryPair converts what fits, what does not, and what is no number.
+// TestCastEveryPair converts values that fit, values that do not, and NaN.
 func TestCastEveryPair(t *testing.T) {
 	hard := []float64{0, 1, -1, 2.5, -2.5, 255, 256, 1e5, -1e5, 2147483647, 2147483648, -2147483648, -2147483649, 1e18, 1e19, -1e19, 1e300, math.NaN(), math.Inf(1), math.Inf(-1), 65519, 65520, 6e-8, 1.0009765625, 3.0000001}
 	for from := tensor.Float32; from.Known(); from++ {
@@ -70,7 +70,7 @@ func TestCastEveryPair(t *testing.T) {
 				}
 				x.data[i] = number64(from, v)
 			}
-			m := newMachine(t)
+			m := newTestGPU(t)
 			y := m.alloc(len(hard) * to.Size())
 			launches, err := Cast{from, to, ir.RowMajor(x.shape)}.Launches(y, m.put(x))
 			if err != nil {
@@ -78,7 +78,7 @@ func TestCastEveryPair(t *testing.T) {
 			}
 			m.run(launches)
 			var want array
-			if to == ir.Float32 { // a loop elsewhere
+			if to == ir.Float32 { // a fused kernel does this
 				want = newArray(to, x.shape...)
 				for i, v := range x.data {
 					want.data[i] = number64(to, v)
@@ -98,7 +98,7 @@ func TestCastEveryPair(t *testing.T) {
 
 func TestCastOfLayouts(t *testing.T) {
 	for _, l := range layouts {
-		m, x := newMachine(t), random(generator(10), ir.Float32, extent(l))
+		m, x := newTestGPU(t), random(generator(10), ir.Float32, extent(l))
 		y := m.alloc(ir.Len(l.Shape) * 2)
 		launches, err := Cast{ir.Float32, ir.BFloat16, l}.Launches(y, m.put(x)+Pointer(4*l.Offset))
 		if err != nil {
@@ -113,7 +113,7 @@ func TestCastOfLayouts(t *testing.T) {
 func TestCompare(t *testing.T) {
 	for _, d := range append(compareTypes, ir.Bool) {
 		for _, greater := range []bool{false, true} {
-			m, r := newMachine(t), generator(11)
+			m, r := newTestGPU(t), generator(11)
 			a, b := below(r, 3, 4, 33), below(r, 3, 33)
 			a, b = a.as(d), b.as(d)
 			if d == ir.Float64 {
@@ -134,14 +134,14 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	if _, err := (Compare{DType: ir.Float32}).Launches(0, 0, 0); err == nil {
-		t.Error("float32 is compared in loops; there should be an error")
+		t.Error("got no error for float32, which fused kernels compare")
 	}
 }
 
 func TestConcatAndPad(t *testing.T) {
 	for _, d := range []ir.DType{ir.Float32, ir.BFloat16, ir.Float64, ir.Uint8} {
 		for _, s := range [][4]int{{3, 5, 2, 1}, {2, 4, 8, 4}, {1, 3, 0, 7}, {4, 0, 3, 5}, {0, 3, 4, 5}} {
-			m := newMachine(t)
+			m := newTestGPU(t)
 			var in []array
 			var bytes []int
 			var at []Pointer
@@ -165,7 +165,7 @@ func TestGather(t *testing.T) {
 	for _, d := range []ir.DType{ir.Float32, ir.BFloat16, ir.Float64, ir.Uint8} {
 		for _, s := range [][3]int{{1, 1, 1}, {9, 5, 33}, {40, 3, 64}, {0, 3, 4}, {4, 2, 0}} {
 			r := generator(12)
-			m, x, index := newMachine(t), below(r, 100, s[1], s[2]).as(d), below(r, s[1], s[0])
+			m, x, index := newTestGPU(t), below(r, 100, s[1], s[2]).as(d), below(r, s[1], s[0])
 			y := m.alloc(s[0] * s[2] * d.Size())
 			m.run(Gather{s[0], s[1], s[2] * d.Size()}.Launches(y, m.put(x), m.put(index), m.fault()))
 			want := reference(t, ir.IndexSelect{}, nil, []array{x, index}, nil, newArray(d, s[0], s[2]))
@@ -176,7 +176,7 @@ func TestGather(t *testing.T) {
 
 func TestOneHot(t *testing.T) {
 	for _, s := range [][2]int{{1, 1}, {33, 5}, {7, 129}, {0, 3}} {
-		m, index := newMachine(t), below(generator(13), s[1], s[0])
+		m, index := newTestGPU(t), below(generator(13), s[1], s[0])
 		y := m.alloc(s[0] * s[1] * 4)
 		m.run(OneHot{s[0], s[1]}.Launches(y, m.put(index), m.fault()))
 		compareArrays(t, m.get(y, ir.Float32, s[:]), reference(t, ir.OneHot{Classes: s[1]}, nil, []array{index}, nil, newArray(ir.Float32, s[0], s[1])), 0)
@@ -184,14 +184,14 @@ func TestOneHot(t *testing.T) {
 }
 
 func TestIndex(t *testing.T) {
-	m, x := newMachine(t), below(generator(14), 50, 300).as(ir.Int64)
+	m, x := newTestGPU(t), below(generator(14), 50, 300).as(ir.Int64)
 	y := m.alloc(300 * 4)
 	m.run(Index{300, 50}.Launches(y, m.put(x), m.fault(), m.alloc(8)))
 	compareArrays(t, m.get(y, ir.Int32, x.shape), x, 0)
 }
 
-// TestFaults puts what is out of range into each op that looks, at two places: the
-// first must be reported.
+// TestFaults puts two elements that are out of range into the input of each op that checks it:
+// the first must be reported.
 func TestFaults(t *testing.T) {
 	index := below(generator(15), 10, 400)
 	index.data[300], index.data[77] = 10, -4
@@ -202,41 +202,41 @@ func TestFaults(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		what int32
-		run  func(m *machine, fault Pointer) []Launch
+		run  func(m *testGPU, fault Pointer) []Launch
 	}{
-		{"IndexSelect", -4, func(m *machine, fault Pointer) []Launch {
+		{"Gather", -4, func(m *testGPU, fault Pointer) []Launch {
 			return Gather{400, 10, 12}.Launches(m.alloc(400*12), m.write(make([]byte, 120)), m.put(index), fault)
 		}},
-		{"Gather of empty rows", -4, func(m *machine, fault Pointer) []Launch {
+		{"Gather of empty rows", -4, func(m *testGPU, fault Pointer) []Launch {
 			return Gather{400, 10, 0}.Launches(0, 0, m.put(index), fault)
 		}},
-		{"OneHot", -4, func(m *machine, fault Pointer) []Launch {
+		{"OneHot", -4, func(m *testGPU, fault Pointer) []Launch {
 			return OneHot{400, 10}.Launches(m.alloc(400*40), m.put(index), fault)
 		}},
-		{"IndexAdd", -4, func(m *machine, fault Pointer) []Launch {
+		{"IndexAdd", -4, func(m *testGPU, fault Pointer) []Launch {
 			o := ScatterAdd{ir.Float32, 400, 10, 3}
 			return o.Launches(m.alloc(120), m.write(make([]byte, 400*12)), m.put(index), fault, m.alloc(o.Workspace()))
 		}},
-		{"CrossEntropy", -4, func(m *machine, fault Pointer) []Launch {
+		{"CrossEntropy", -4, func(m *testGPU, fault Pointer) []Launch {
 			o := CrossEntropy{ir.Float32, 400, 10}
 			return o.Launches(m.alloc(4), m.write(make([]byte, 16000)), m.put(index), fault, m.alloc(o.Workspace()))
 		}},
-		{"CrossEntropyGradient", -4, func(m *machine, fault Pointer) []Launch {
+		{"CrossEntropyGradient", -4, func(m *testGPU, fault Pointer) []Launch {
 			o := CrossEntropy{ir.Float32, 400, 10}
 			return o.Gradient(m.alloc(16000), m.write(make([]byte, 16000)), m.put(index), m.write(make([]byte, 4)), fault)
 		}},
-		{"Index", 0, func(m *machine, fault Pointer) []Launch {
+		{"Index", 0, func(m *testGPU, fault Pointer) []Launch {
 			return Index{400, 10}.Launches(m.alloc(1600), m.put(long), fault, m.alloc(8))
 		}},
-		{"Finite", 3, func(m *machine, fault Pointer) []Launch {
+		{"Finite", 3, func(m *testGPU, fault Pointer) []Launch {
 			return Finite{ir.Float64, 400}.Launches(m.alloc(3200), m.put(numbers), fault)
 		}},
-		{"Finite of float32", 3, func(m *machine, fault Pointer) []Launch {
+		{"Finite of float32", 3, func(m *testGPU, fault Pointer) []Launch {
 			return Finite{ir.Float32, 400}.Launches(m.alloc(1600), m.put(numbers.as(ir.Float32)), fault)
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			m := newMachine(t)
+			m := newTestGPU(t)
 			fault := m.write(binary.LittleEndian.AppendUint64(nil, NoFault))
 			if err := m.try(row.run(m, fault)); err != nil {
 				t.Fatal(err)
@@ -250,7 +250,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestIndexValue(t *testing.T) {
-	m := newMachine(t)
+	m := newTestGPU(t)
 	x := newArray(ir.Int64, 3)
 	x.data[1] = -1 << 40
 	value := m.alloc(8)
@@ -264,14 +264,14 @@ func TestIndexValue(t *testing.T) {
 
 func TestFinite(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, _ func(float64) float64) {
-		m, x := newMachine(t), random(generator(16), d, 1000)
+		m, x := newTestGPU(t), random(generator(16), d, 1000)
 		y := m.alloc(1000 * d.Size())
 		m.run(Finite{d, 1000}.Launches(y, m.put(x), m.fault()))
 		compareArrays(t, m.get(y, d, x.shape), x, 0)
 	})
 }
 
-// TestBernoulli wants the processor's bits.
+// TestBernoulli compares with the bits of the CPU.
 func TestBernoulli(t *testing.T) {
 	for _, op := range []ir.Bernoulli{
 		{Keep: 0.9, Scale: 1 / 0.9, Key: 0x123456789abcdef0, Counter: 1<<32 - 3, Shape: []int{1027}},
@@ -280,7 +280,7 @@ func TestBernoulli(t *testing.T) {
 		{Keep: 1, Scale: 3, Shape: []int{9}},
 		{Keep: 1, Scale: 3, Shape: []int{0}},
 	} {
-		m := newMachine(t)
+		m := newTestGPU(t)
 		n := ir.Len(op.Shape)
 		var words []byte
 		for _, w := range op.AppendWords(nil) {
@@ -290,7 +290,7 @@ func TestBernoulli(t *testing.T) {
 		m.run(Bernoulli{n}.Launches(y, m.write(words)))
 		want := reference(t, op, nil, nil, nil, newArray(ir.Float32, op.Shape...))
 		if got := m.get(y, ir.Float32, op.Shape); !slices.Equal(got.data, want.data) {
-			t.Errorf("%+v: the mask differs from the processor's", op)
+			t.Errorf("%+v: the mask differs from the CPU's", op)
 		}
 	}
 }

@@ -1,16 +1,16 @@
 // norm: LayerNorm and RMSNorm of each row of x [rows, n], and their gradients.
 //
-// Bound by memory: 8 bytes an element forward, 12 for the input's gradient, 8 for
-// the parameters', of float32. A row is one warp's up to 1024 elements, else one
-// block's, read again from the cache for each pass, or held in registers: the mean,
-// the variance around it, the result. The parameters' gradients are added up in blocks of rows, whose
-// number depends on the shape alone, and the blocks' sums in order.
+// Bound by memory: per float32 element 8 bytes forward, 12 for the gradient of the input, 8
+// for the gradients of the parameters. One warp computes a row of up to 1024 elements, one
+// block a longer one. Each pass (mean, variance around it, result) reads the row again from
+// the cache, or from registers. The gradients of the parameters are summed over blocks of
+// rows, whose number depends on the shape alone, and then over the blocks in order.
 //
 // variants: f32 f64
 #include "device.h"
 
-// Elements is a thread's part of a row. Of rows of up to 1024 float32, which a warp
-// takes, it is held in registers, all loads at once; others are read anew.
+// Elements is a thread's part of a row. For rows of up to 1024 float32, which one warp
+// computes, it is loaded into registers at once; for others, elements are read when needed.
 template <int size, bool held> struct Elements {
   const real *x;
   u32 n;
@@ -38,7 +38,7 @@ template <int size> struct Row {
   using Members = Team<size>;
   real mean, scale;
 
-  // of finds the mean, 0 unless centred, and 1/√(variance + ε).
+  // of computes the mean, 0 unless centred, and 1/√(variance + ε).
   template <typename P> DEVICE Row of(const P &part, u32 n, u32 centred, double epsilon) {
     Row r = {0, 0};
     if (centred) {
@@ -85,7 +85,7 @@ template <int size> DEVICE void input(real *dx, const real *x, const real *dy, c
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     const real *from = x + (u64)row * n, *slope = dy + (u64)row * n;
     real *to = dx + (u64)row * n;
-    Elements<size, false> part(from, n); // two rows are too many for registers
+    Elements<size, false> part(from, n); // two rows do not fit in registers
     Row<size> r = Row<size>::of(part, n, centred, epsilon);
     real sum = 0, product = 0;
     part.each([&](u32 i, real x) __attribute__((always_inline)) {
@@ -109,7 +109,7 @@ KERNEL(norm_input_block, 256, 4)(real *dx, const real *x, const real *dy, const 
   input<256>(dx, x, dy, w, epsilon, rows, n, centred);
 }
 
-// norm_rows keeps mean and scale of each row, [rows, 2], for norm_weight.
+// norm_rows stores the mean and scale of each row, [rows, 2], for norm_weight.
 template <int size> DEVICE void keep(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
@@ -121,8 +121,8 @@ template <int size> DEVICE void keep(real *kept, const real *x, double epsilon, 
 KERNEL(norm_rows_warp, 256, 3)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<32>(kept, x, epsilon, rows, n, centred); }
 KERNEL(norm_rows_block, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<256>(kept, x, epsilon, rows, n, centred); }
 
-// norm_weight adds up dy·x̂ and dy of part p's rows for 32 columns a block: its
-// eight warps take rows in turn. partial is [parts, 2, n].
+// norm_weight sums dy·x̂ and dy over part p's rows, for 32 columns per block; its eight warps
+// process the rows in rotation. partial is [parts, 2, n].
 KERNEL(norm_weight, 256, 4)(real *partial, const real *x, const real *dy, const real *kept, u32 rows, u32 n, u32 rowsEach) {
   static SHARED real parts[2][8][32];
   u32 column = block() * 32 + lane(), part = blockY();
@@ -146,7 +146,7 @@ KERNEL(norm_weight, 256, 4)(real *partial, const real *x, const real *dy, const 
   }
 }
 
-// norm_weight_sum adds the parts up in order: dw and, of two rows, db.
+// norm_weight_sum adds the parts in order: dw and, with two result rows, db.
 KERNEL(norm_weight_sum, 256, 4)(real *y, const real *partial, u32 n, u32 parts, u32 results) {
   u32 i = block() * 256 + thread();
   if (i >= results * n) return;

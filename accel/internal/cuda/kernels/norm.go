@@ -46,7 +46,7 @@ var (
 		normRowsWarp.entry(), normRowsBlock.entry(), normWeight.entry(), normWeightSum.entry()}
 )
 
-// Norm is LayerNorm, or RMSNorm unless Centred, of each row of x [Rows, N].
+// Norm is LayerNorm if Centred, else RMSNorm, of each row of x [Rows, N].
 type Norm struct {
 	DType   tensor.DType
 	Centred bool
@@ -54,7 +54,7 @@ type Norm struct {
 	Rows, N int
 }
 
-// Launches computes y of x; b is not read unless Centred.
+// Launches computes y from x; b is only read if Centred.
 func (o Norm) Launches(y, x, w, b Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (o Norm) Launches(y, x, w, b Pointer) []Launch {
 	return []Launch{k.launch(real(o.DType), blocks, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
 }
 
-// InputGradient computes dx of x, dy and w.
+// InputGradient computes dx from x, dy and w.
 func (o Norm) InputGradient(dx, x, dy, w Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
@@ -80,14 +80,15 @@ func (o Norm) InputGradient(dx, x, dy, w Pointer) []Launch {
 	return []Launch{k.launch(real(o.DType), blocks, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
 }
 
-// parts is into how many blocks the rows are cut for WeightGradient.
+// parts returns the number of blocks that the rows are split over in WeightGradient, and the number
+// of rows of each.
 func (o Norm) parts() (parts, each int) {
 	parts = max(1, min(ceil(o.Rows, 32), ceil(528, max(1, ceil(o.N, 32)))))
 	each = max(1, ceil(o.Rows, parts))
 	return max(1, ceil(o.Rows, each)), each
 }
 
-// WeightWorkspace is the room that WeightGradient needs.
+// WeightWorkspace returns the size of the workspace of WeightGradient.
 func (o Norm) WeightWorkspace() int {
 	parts, _ := o.parts()
 	return (2*o.Rows + 2*parts*o.N) * o.DType.Size()

@@ -1,10 +1,9 @@
-// pool: the largest element or the mean of windows over planes h×w, and the
-// gradients.
+// pool: the largest element or the mean of windows over planes h×w, and the gradients.
 //
-// Bound by memory: the bytes of x and y, for windows that do not overlap; what
-// overlaps is read from the cache. A thread makes one element. The gradients are
-// gathered: an element of dx looks at the windows that it lies in, in order, so
-// that no two threads add to one number.
+// Bound by memory: the bytes of x and y for windows that do not overlap; overlapping parts are
+// read from the cache. A thread computes one element. The gradients are gathered: an element
+// of dx visits, in order, the windows that contain it, so no two threads add to the same
+// element.
 //
 // variants: f32 f64
 #include "device.h"
@@ -19,8 +18,8 @@ struct Found {
   int at;
 };
 
-// largest is the largest element of a window, or the last NaN, and its place; -1
-// for a window of padding alone.
+// largest returns the largest element of a window, or the last NaN, and its index; -1 for a
+// window of padding only.
 DEVICE Found largest(const Window &g, const real *x, int top, int left) {
   Found best = {minusInfinity<real>(), -1};
   for (int u = 0; u < g.kernel[0]; u++) {
@@ -46,8 +45,8 @@ KERNEL(maxpool, 256, 4)(real *y, const real *x, u64 planes, Window g) {
   }
 }
 
-// firstWindow and lastWindow bound the windows along one dimension that reach an
-// element: those whose start is in (i - reach, i].
+// firstWindow and lastWindow bound the windows along one dimension that contain an element:
+// those that start in (i - reach, i].
 DEVICE int firstWindow(int i, int reach, int stride) { return i < reach ? 0 : (i - reach) / stride + 1; }
 DEVICE int lastWindow(int i, int stride, int windows) { return least(i / stride, windows - 1); }
 

@@ -27,8 +27,7 @@ var (
 	poolEntries     = []Entry{maxPool.entry(), maxPoolGradient.entry(), avgPool.entry(), avgPoolGradient.entry()}
 )
 
-// Pool is windows over Planes planes of H×W, which give planes of OH×OW. Pairs are
-// height and width.
+// Pool pools windows of Planes planes of H×W to planes of OH×OW. Pairs are height and width.
 type Pool struct {
 	DType                             tensor.DType
 	Planes, H, W, OH, OW              int

@@ -2,6 +2,6 @@
 
 package kernels
 
-// underRace says that the race detector slows the simulator down ten times; it is
-// for the simulator's own tests. Here a part of the cases is enough then.
+// underRace is true under the race detector, which makes the simulator ten times slower and is
+// meant for the simulator's own tests. These tests then run only some of their cases.
 const underRace = true

@@ -10,11 +10,10 @@ var (
 	randomEntries = []Entry{bernoulli.entry()}
 )
 
-// Bernoulli is ir.Bernoulli of N elements. words are the op's four, in device
-// memory.
+// Bernoulli is ir.Bernoulli for N elements. words are the op's four words, in device memory.
 type Bernoulli struct{ N int }
 
-// Launches writes y.
+// Launches computes y.
 func (o Bernoulli) Launches(y, words Pointer) []Launch {
 	if o.N == 0 {
 		return nil

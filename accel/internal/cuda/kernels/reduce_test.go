@@ -7,13 +7,13 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// cubes are shapes [outer, n, inner] that need one pass and two, warps and blocks.
+// cubes are shapes [outer, n, inner] that need one pass or two, and warps or blocks.
 var cubes = [][3]int{{1, 1, 1}, {3, 31, 1}, {2, 1500, 1}, {1, 20000, 1}, {129, 0, 1}, {1, 33, 33}, {2, 200, 5}, {1, 700, 129}, {7, 3, 64}, {0, 3, 4}, {3, 0, 2}}
 
 func TestSum(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(cubes) {
-			m, x := newMachine(t), random(generator(5), d, s[0], s[1], s[2])
+			m, x := newTestGPU(t), random(generator(5), d, s[0], s[1], s[2])
 			o := Sum{d, s[0], s[1], s[2]}
 			y := m.alloc(s[0] * s[2] * d.Size())
 			m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
@@ -31,8 +31,8 @@ func TestMax(t *testing.T) {
 			}
 			for _, odd := range []float64{0, math.NaN(), math.Inf(1), math.Inf(-1)} {
 				r := generator(6)
-				m, x := newMachine(t), random(r, d, s[0], s[1], s[2])
-				for i := range x.data { // many are equal
+				m, x := newTestGPU(t), random(r, d, s[0], s[1], s[2])
+				for i := range x.data { // with many equal elements
 					x.data[i] = math.Round(x.data[i])
 					if odd != 0 && r.IntN(20) == 0 {
 						x.data[i] = odd
@@ -53,7 +53,7 @@ func TestCumSum(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(cubes) {
 			for _, reverse := range []bool{false, true} {
-				m, x := newMachine(t), random(generator(7), d, s[0], s[1], s[2])
+				m, x := newTestGPU(t), random(generator(7), d, s[0], s[1], s[2])
 				y := m.alloc(len(x.data) * d.Size())
 				m.run(CumSum{d, s[0], s[1], s[2], reverse}.Launches(y, m.put(x)))
 				want := reference(t, ir.CumSum{Axis: 1, Reverse: reverse}, nil, []array{x}, nil, newArray(ir.Float64, x.shape...))
@@ -74,8 +74,8 @@ func TestPool(t *testing.T) {
 		eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 			for _, s := range [][4]int{{1, 1, 5, 7}, {2, 3, 9, 12}, {0, 2, 5, 7}} {
 				r := generator(8)
-				m, x := newMachine(t), random(r, d, s[:]...)
-				for i := range x.data { // equal ones, and NaN
+				m, x := newTestGPU(t), random(r, d, s[:]...)
+				for i := range x.data { // with equal elements and NaN
 					x.data[i] = math.Round(x.data[i])
 				}
 				if len(x.data) > 40 {
@@ -110,11 +110,11 @@ func TestScatterAdd(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, _ func(float64) float64) {
 		for _, s := range [][3]int{{1, 1, 1}, {40, 7, 1}, {100, 3, 33}, {33, 129, 300}, {0, 4, 5}, {5, 2, 0}} {
 			r := generator(9)
-			m, x, index := newMachine(t), random(r, d, s[0], s[2]), below(r, s[1], s[0])
+			m, x, index := newTestGPU(t), random(r, d, s[0], s[2]), below(r, s[1], s[0])
 			o := ScatterAdd{d, s[0], s[1], s[2]}
 			y := m.alloc(s[1] * s[2] * d.Size())
 			m.run(o.Launches(y, m.put(x), m.put(index), m.fault(), m.alloc(o.Workspace())))
-			// The order is the processor's, so the bits are too.
+			// The order of additions is the CPU's, so the bits are equal too.
 			want := reference(t, ir.IndexAdd{Rows: s[1], Row: []int{s[2]}}, nil, []array{x, index}, nil, newArray(d, s[1], s[2]))
 			compareArrays(t, m.get(y, d, want.shape), want, 0)
 		}

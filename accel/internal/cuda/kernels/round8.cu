@@ -1,13 +1,13 @@
-// round8: a matrix [rows, columns] rounded to 8-bit floats with one scale, which is
-// a power of two: see ir.Round8. round8_largest gives the largest magnitude of each
-// block's share, round8_pack the numbers: as bfloat16, and packed row by row and
-// column by column, each if it is wanted. The scale stays on the device.
+// round8: a matrix [rows, columns] rounded to 8-bit floats with one scale, a power of two: see
+// ir.Round8. round8_largest computes the largest magnitude in each block's part, round8_pack
+// the elements: as bfloat16, packed row by row, and packed column by column, each if requested.
+// The scale stays on the device.
 //
-// Bound by memory: x is read twice, a byte is written for each order. Tiles of 64×64
-// are turned round in shared memory, two neighbours a store.
+// Bound by memory: x is read twice, and one byte is written for each order. Tiles of 64×64 are
+// transposed in shared memory; a store writes two neighbours.
 //
 // variants: e4m3_sm89 e5m2_sm89
-#include "eight.h"
+#include "fp8.h"
 
 #ifdef IS_e4m3
 constexpr u32 endOfRange = 0x43e00000; // 448
@@ -18,7 +18,7 @@ constexpr u32 endOfRange = 0x47600000; // 57344
 #endif
 constexpr int mostScale = 100; // see tensor.Float8Scale
 
-enum Type : u32 { Float32 = 0, Float16 = 6, BFloat16 = 7 }; // in the order of package tensor
+enum Type : u32 { Float32 = 0, Float16 = 6, BFloat16 = 7 }; // numbered as in package tensor
 
 DEVICE float load(const void *x, u32 type, u64 i) {
   switch (type) {
@@ -38,13 +38,13 @@ KERNEL(round8_largest, 256, 4)(float *largest, const void *x, u64 n, u32 type) {
     for (u32 j = 0; j < 4; j++) v[j] = from + j * 256 < n ? load(x, type, from + j * 256) : 0.f;
 #pragma unroll
     for (u32 j = 0; j < 4; j++)
-      if (magnitude(v[j]) > top) top = magnitude(v[j]); // NaN never is
+      if (magnitude(v[j]) > top) top = magnitude(v[j]); // never true for NaN
   }
   top = Team<256>::across<Largest>(top);
   if (thread() == 0) largest[block()] = top;
 }
 
-// exponentFor is tensor.Float8Scale.
+// exponentFor computes tensor.Float8Scale.
 DEVICE int exponentFor(float largest) {
   u32 b = bits(largest);
   if (b == 0 || b == 0x7f800000) return 0;
@@ -52,7 +52,7 @@ DEVICE int exponentFor(float largest) {
   return most(top - 127, least(e, mostScale));
 }
 
-// pair is two numbers rounded, the first in the low byte.
+// pair rounds two floats and packs them, the first in the low byte.
 DEVICE u16 pair(float first, float second) {
   u16 y;
   asm("cvt.rn.satfinite." FORMAT ".f32 %0, %1, %2;" : "=h"(y) : "f"(second), "f"(first));
@@ -65,7 +65,7 @@ DEVICE void numbers(u16 pair, float &first, float &second) {
 }
 
 struct Packed {
-  u64 at, head; // 0 for what is not wanted
+  u64 at, head; // 0 if not requested
   i64 pitch;
 };
 

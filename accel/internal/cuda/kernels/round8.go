@@ -13,62 +13,61 @@ type round8LargestParams struct {
 
 type round8PackParams struct {
 	Y                          Pointer
-	Plain, Turned              Packed8
+	Plain, Transposed          Packed8
 	X, Largest                 Pointer
 	Count, Rows, Columns, Type uint32
 }
 
-// Packed8 is where a matrix of 8-bit floats lies: its head, which holds the
-// exponent e of its scale and 2⁻ᵉ, and its rows, which are a pitch apart. Pitch and
-// addresses are multiples of 16.
+// Packed8 is a matrix of 8-bit floats: its head, which holds the exponent e of its scale and
+// 2⁻ᵉ, and its rows, which start Pitch bytes apart. Pitch and addresses are multiples of 16.
 type Packed8 struct {
-	At, Head Pointer // 0 for none
+	At, Head Pointer // 0 if absent
 	Pitch    int64
 }
 
 var (
-	eightTypes    = []string{"e4m3_sm89", "e5m2_sm89"}
-	round8Largest = kernel[round8LargestParams]{"round8", "round8_largest", eightTypes, 256}
-	round8Pack    = kernel[round8PackParams]{"round8", "round8_pack", eightTypes, 256}
+	fp8Types      = []string{"e4m3_sm89", "e5m2_sm89"}
+	round8Largest = kernel[round8LargestParams]{"round8", "round8_largest", fp8Types, 256}
+	round8Pack    = kernel[round8PackParams]{"round8", "round8_pack", fp8Types, 256}
 	round8Entries = []Entry{round8Largest.entry(), round8Pack.entry()}
 )
 
-// eightType is the first half of the name of a variant.
-func eightType(d tensor.DType) string {
+// fp8Type returns the type part of a variant's name.
+func fp8Type(d tensor.DType) string {
 	if d == tensor.Float8E5M2 {
 		return "e5m2"
 	}
 	return "e4m3"
 }
 
-// Round8 rounds a matrix of From, float32 or 16-bit floats, row-major, to To with
-// one scale: see ir.Round8. It is for compute capability 8.9 and later.
+// Round8 rounds a row-major matrix of type From, float32 or 16-bit floats, to To with one scale:
+// see ir.Round8. It needs compute capability 8.9 or later.
 type Round8 struct {
 	From, To      tensor.DType
 	Rows, Columns int
 }
 
-// round8Blocks is for how many blocks there is room for the largest numbers: as
-// many as a block of round8_pack has threads.
+// round8Blocks is the maximum number of blocks that compute partial maxima: as many as a block
+// of round8_pack has threads.
 const round8Blocks = 256
 
-// Workspace is room for the largest number of each block.
+// Workspace returns the size of the workspace, which holds the maximum of each block.
 func (o Round8) Workspace() int { return 4 * round8Blocks }
 
-// Launches writes y as bfloat16, the bytes of each row, and those of each column.
-func (o Round8) Launches(y Pointer, plain, turned Packed8, x, work Pointer) ([]Launch, error) {
+// Launches writes y as bfloat16, the FP8 matrix row by row, and its transpose.
+func (o Round8) Launches(y Pointer, plain, transposed Packed8, x, work Pointer) ([]Launch, error) {
 	n := o.Rows * o.Columns
 	if n == 0 {
 		return nil, nil
 	}
-	if err := countable("rounds", o.Rows, o.Columns); err != nil {
+	if err := checkSizes("rounds", o.Rows, o.Columns); err != nil {
 		return nil, err
 	}
-	v := eightType(o.To) + "_sm89"
+	v := fp8Type(o.To) + "_sm89"
 	blocks := min(ceil(n, 1024), round8Blocks)
 	grid := driver.Dim{X: uint32(ceil(o.Columns, 64)), Y: uint32(min(ceil(o.Rows, 64), 65535)), Z: 1}
 	return []Launch{
 		round8Largest.launch(v, blocks, round8LargestParams{work, x, uint64(n), uint32(o.From)}),
-		round8Pack.grid(v, grid, 0, round8PackParams{y, plain, turned, x, work, uint32(blocks), uint32(o.Rows), uint32(o.Columns), uint32(o.From)}),
+		round8Pack.grid(v, grid, 0, round8PackParams{y, plain, transposed, x, work, uint32(blocks), uint32(o.Rows), uint32(o.Columns), uint32(o.From)}),
 	}, nil
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// rowShapes are few and many rows, short ones and ones that a whole block takes.
+// rowShapes are few and many rows, short rows and rows that need a whole block.
 var rowShapes = [][2]int{{1, 1}, {3, 31}, {9, 33}, {17, 127}, {2, 129}, {1, 1025}, {3, 2500}, {0, 5}}
 
 func TestSoftmax(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(rowShapes) {
 			for _, log := range []bool{false, true} {
-				m, x := newMachine(t), random(generator(1), d, s[0], s[1])
+				m, x := newTestGPU(t), random(generator(1), d, s[0], s[1])
 				for i := range x.data {
 					x.data[i] *= 8
 				}
@@ -35,7 +35,7 @@ func TestCrossEntropy(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(rowShapes[:7]) {
 			r := generator(2)
-			m, x, label, dy := newMachine(t), random(r, d, s[0], s[1]), below(r, s[1], s[0]), random(r, d)
+			m, x, label, dy := newTestGPU(t), random(r, d, s[0], s[1]), below(r, s[1], s[0]), random(r, d)
 			o := CrossEntropy{d, s[0], s[1]}
 			y, dx, px, pl := m.alloc(d.Size()), m.alloc(len(x.data)*d.Size()), m.put(x), m.put(label)
 			m.run(o.Launches(y, px, pl, m.fault(), m.alloc(o.Workspace())))
@@ -53,7 +53,7 @@ func TestNorm(t *testing.T) {
 		for _, s := range some(append(rowShapes, [2]int{70, 40})) {
 			for _, centred := range []bool{false, true} {
 				r := generator(3)
-				m, x, dy, w, b := newMachine(t), random(r, d, s[0], s[1]), random(r, d, s[0], s[1]), random(r, d, s[1]), random(r, d, s[1])
+				m, x, dy, w, b := newTestGPU(t), random(r, d, s[0], s[1]), random(r, d, s[0], s[1]), random(r, d, s[1]), random(r, d, s[1])
 				o := Norm{d, centred, 1e-5, s[0], s[1]}
 				px, pdy, pw := m.put(x), m.put(dy), m.put(w)
 				y, dx, dw := m.alloc(len(x.data)*d.Size()), m.alloc(len(x.data)*d.Size()), m.alloc(2*s[1]*d.Size())
@@ -70,7 +70,7 @@ func TestNorm(t *testing.T) {
 					input, weight = ir.LayerNormInputGradient{LayerNorm: layer}, ir.LayerNormWeightGradient{LayerNorm: layer}
 				}
 				if s[1] == 1 && centred {
-					continue // x̂ is 0/√ε: the gradient is made of rounding errors
+					continue // x̂ is 0/√ε: the gradient consists of rounding errors
 				}
 				compareArrays(t, m.get(y, d, x.shape), reference(t, forward, nil, parameters, nil, all), tolerance(1e-5))
 				compareArrays(t, m.get(dx, d, x.shape), reference(t, input, nil, []array{x, dy, w}, nil, all), tolerance(2e-5))
@@ -86,9 +86,9 @@ func TestBatchNorm(t *testing.T) {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 				r := generator(4)
-				m, shape := newMachine(t), []int{s[0], s[1], s[2]}
+				m, shape := newTestGPU(t), []int{s[0], s[1], s[2]}
 				x, dy, w, b := random(r, d, shape...), random(r, d, shape...), random(r, d, s[1]), random(r, d, s[1])
-				for i := range x.data { // far from 0, so that bad formulas cancel
+				for i := range x.data { // far from 0, so that an unstable formula cancels
 					x.data[i] = number64(d, x.data[i]+30)
 				}
 				statistics := random(r, d, 2, s[1])

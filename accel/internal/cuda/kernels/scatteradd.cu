@@ -1,10 +1,10 @@
-// scatteradd: y[index[i]] += x[i] for rows of x, in the order of i. scatter_count
-// finds for each row of y how many rows of x go there and which is the first;
-// scatter_rows then looks for them from there on, 32 at a time, and adds them up,
-// a block a row. No two threads add to one number, so the bits are the host's.
+// scatteradd: y[index[i]] += x[i] for the rows of x, in the order of i. scatter_count finds,
+// for each row of y, the number of rows of x that are added to it and the first of them;
+// scatter_rows searches for them from there on, 32 indices at a time, and adds them, one block
+// per row. No two threads add to the same element, so the bits are those of the host.
 //
-// Bound by memory where rows are long; the look at the index costs up to the
-// index's length over 32 for each row that is in it.
+// Bound by memory for long rows. The search costs up to 1/32 of the length of the index for
+// each row that is in it.
 //
 // variants: f32 f64
 #include "device.h"
@@ -25,7 +25,7 @@ KERNEL(scatter_count, 256, 4)(u32 *count, u32 *first, const int *index, Fault *f
   }
 }
 
-// A team takes a row, and of long rows as many columns as it has threads.
+// A team computes a row; for long rows, as many columns as it has threads.
 template <int size> DEVICE void scatter(real *y, const real *x, const u32 *count, const u32 *first, const int *index, u32 n, u32 rows, u64 length) {
   using Members = Team<size>;
   u32 pieces = (u32)((length + size - 1) / size);

@@ -26,15 +26,15 @@ var (
 	scatterAddEntries = []Entry{scatterReset.entry(), scatterCount.entry(), scatterRowsWarp.entry(), scatterRowsBlock.entry()}
 )
 
-// IndexAdd is y [Rows, Length] with the rows of x [N, Length] added up at int32
-// indices [N], in the order of the index; rows that none names are 0. An index
-// that is out of range is reported and its row left out.
+// ScatterAdd computes y [Rows, Length]: it adds each row of x [N, Length] to the row of y that
+// its int32 index names, in order. Rows that no index names are 0. An index that is out of
+// range is reported as a fault and its row skipped.
 type ScatterAdd struct {
 	DType           tensor.DType
 	N, Rows, Length int
 }
 
-// Workspace is room for two numbers a row.
+// Workspace returns the size of the workspace: two 32-bit numbers per row of y.
 func (o ScatterAdd) Workspace() int { return 8 * o.Rows }
 
 // Launches computes y.

@@ -1,12 +1,12 @@
-// Products on the ordinary arithmetic units, in float32 and float64.
+// Matrix multiplication on the CUDA cores, in float32 and float64.
 //
-// 256 threads make a tile of BM×BN, each TM×TN of it, from panels of 16 of k in
-// shared memory, of which there are two: one is filled while the other is used.
-// A thread's rows are in groups of four, BM/2 apart, and so its columns, so that a
-// warp reads a panel without conflicts of banks. In float32 a tile of 128×128
-// does 64 fused operations for 16 loads of shared memory: bound by arithmetic.
+// 256 threads compute a tile of BM×BN, TM×TN each, from panels of 16 of k in two buffers in
+// shared memory: one is filled while the other is used. A thread's rows are in groups of four,
+// BM/2 apart, and its columns likewise, so that a warp reads a panel without bank conflicts.
+// In float32 a tile of 128×128 does 64 fused multiply-adds for 16 loads from shared memory:
+// it is bound by arithmetic.
 #pragma once
-#include "product.h"
+#include "matmul.h"
 
 constexpr u32 depthStep = 16;
 
@@ -15,8 +15,8 @@ template <typename T, u32 BM, u32 BN> struct Panels {
   T b[2][depthStep][BN + 4];
 };
 
-// Filler moves a panel of a factor from memory over registers: kFirst says that
-// neighbours along k are neighbours in memory, so that threads are laid along k.
+// Filler moves a panel of an operand from memory through registers. kFirst means that it is
+// contiguous along k, so neighbouring threads load neighbours along k.
 template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
   static constexpr u32 count = B * depthStep / 256;
   T held[count];
@@ -25,7 +25,7 @@ template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
   DEVICE u32 kOf(u32 i) { return kFirst ? thread() % depthStep : thread() / B + i * (256 / B); }
 
   MEMBER void load(const Factor &f, u32 row, u32 k) {
-    asm volatile("" : "+r"(row), "+r"(k)); // work the places out anew: registers are dearer
+    asm volatile("" : "+r"(row), "+r"(k)); // recompute the offsets: registers are scarcer than time
     if (kFirst) {
       auto at = f.k(k + kOf(0));
 #pragma unroll
@@ -42,7 +42,7 @@ template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
   }
 };
 
-// writeLines writes lines of the result, line l being row first + l·apart.
+// writeLines writes lines of the result; line l is row first + l·apart.
 template <typename T, u32 lines, u32 BN> DEVICE void writeLines(T *to, const T (*from)[BN + 4], u32 first, u32 apart, u32 column, u32 m, u32 n, const Result &r) {
   const T *bias = r.parts == 1 ? (const T *)r.bias : nullptr;
   bool relu = r.relu && r.parts == 1;
@@ -62,7 +62,7 @@ template <typename T, u32 lines, u32 BN> DEVICE void writeLines(T *to, const T (
   }
 }
 
-// simtSum adds up the steps of k from step to end of a tile at row and column.
+// simtSum sums the steps of k from step to end, of a tile at row and column.
 template <typename T, u32 BM, u32 BN, u32 TM, u32 TN, bool aFirst, bool bFirst, typename A, typename B>
 DEVICE void simtSum(T (&sum)[TM][TN], Panels<T, BM, BN> &panels, const A &a, const B &b, u32 row, u32 column, u32 step, u32 end) {
   constexpr u32 acrossN = BN / TN; // threads along n
@@ -119,10 +119,10 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
   simtSum<T, BM, BN, TM, TN, aFirst, bFirst>(sum, panels, a, b, row, column, step, least(step + each, steps));
   u32 ty = thread() / (BN / TN), tx = thread() % (BN / TN);
 
-  // Row by row of each thread, over shared memory, so that neighbours are written
-  // together and the code is small.
+  // Write row by row of each thread through shared memory, so that stores are contiguous and
+  // the code is small.
   T *to = y + (i64)batch * r.batch + (i64)part * r.part;
-  constexpr u32 band = BM / TM; // rows of the tile at a time
+  constexpr u32 band = BM / TM; // rows of the tile per iteration
   T (*lines)[BN + 4] = (T (*)[BN + 4]) & panels;
   static_assert(sizeof(T) * band * (BN + 4) <= sizeof(panels), "room for a band");
 #pragma unroll
@@ -130,7 +130,7 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
 #pragma unroll
     for (u32 j = 0; j < TN; j++) lines[ty][j / 4 * (BN * 4 / TN) + tx * 4 + j % 4] = sum[i][j];
     barrier();
-    // Line l of the band is of threads with ty = l.
+    // Line l of the band belongs to threads with ty = l.
     writeLines<T, band, BN>(to, lines, row + i / 4 * (BM * 4 / TM) + i % 4, 4, column, m, n, r);
     barrier();
   }

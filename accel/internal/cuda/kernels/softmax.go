@@ -13,14 +13,14 @@ var (
 	softmaxEntries = []Entry{softmaxWarp.entry(), softmaxBlock.entry()}
 )
 
-// Softmax is y = eˣ/Σeˣ of each row of x [Rows, N], or the logarithm.
+// Softmax computes y = eˣ/Σeˣ of each row of x [Rows, N], or with Log its logarithm.
 type Softmax struct {
 	DType   tensor.DType
 	Log     bool
 	Rows, N int
 }
 
-// Launches computes y of x.
+// Launches computes y from x.
 func (o Softmax) Launches(y, x Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil

@@ -1,10 +1,10 @@
-// sum: sums along the middle of x [outer, n, inner].
+// sum: sums along the middle dimension of x [outer, n, inner].
 //
-// Bound by memory: 4 bytes an element of float32. Where inner is 1 a row is one
-// warp's up to 1024 elements, else one block's; else a block takes 32 neighbouring
-// columns and its eight warps take rows in turn. What n is too long for so few
-// blocks is cut into parts, whose number depends on the shape alone, and the
-// parts' results are folded in order by a second pass: the same bits every time.
+// Bound by memory: 4 bytes per float32 element. If inner is 1, one warp sums a row of up to 1024
+// elements and one block a longer one; else a block sums 32 neighbouring columns, and its eight
+// warps process the rows in rotation. If n is long and there are few blocks, n is split into
+// parts, whose number depends on the shape alone, and a second pass adds the results of the
+// parts in order: the same bits every time.
 //
 // variants: f32 f64
 #include "device.h"
@@ -16,7 +16,7 @@ template <int size> DEVICE void sumRows(real *y, const real *x, u64 rows, u64 n,
     u64 row = t / parts, part = t - row * parts;
     const real *from = x + row * n;
     u64 end = least((part + 1) * each, n);
-    real a = 0, b = 0, c = 0, d = 0; // four loads under way
+    real a = 0, b = 0, c = 0, d = 0; // four loads in flight
     u64 i = part * each + Members::member();
     for (; i + 3 * size < end; i += 4 * size) {
       a += from[i];
@@ -50,7 +50,7 @@ KERNEL(sum_columns, 256, 4)(real *y, const real *x, u32 outer, u64 n, u64 inner,
       }
       if (i < end) a += from[i * inner];
     }
-    barrier(); // the readers of the tile before are done
+    barrier(); // the previous tile has been read
     group[warp()][lane()] = a + b;
     barrier();
     if (warp() == 0 && column < inner) {

@@ -30,14 +30,14 @@ var (
 	sumEntries   = []Entry{sumRowsWarp.entry(), sumRowsBlock.entry(), sumColumns.entry(), sumParts.entry()}
 )
 
-// Sum is the sum along the middle of x [Outer, N, Inner].
+// Sum computes the sum along the middle dimension of x [Outer, N, Inner].
 type Sum struct {
 	DType           tensor.DType
 	Outer, N, Inner int
 }
 
-// parts is into how many parts N is cut so that there is work for all
-// multiprocessors, and the length of one.
+// parts returns the number of parts that N is split into, so that all SMs have work, and the
+// length of one.
 func (o Sum) parts() (parts, each int) {
 	if o.Inner == 1 {
 		parts = min(ceil(o.N, 8192), ceil(1056, max(1, o.Outer)))
@@ -49,7 +49,7 @@ func (o Sum) parts() (parts, each int) {
 	return max(1, ceil(o.N, each)), each
 }
 
-// Workspace is room for the parts' sums.
+// Workspace returns the size of the workspace, which holds the sums of the parts.
 func (o Sum) Workspace() int {
 	parts, _ := o.parts()
 	if parts == 1 {

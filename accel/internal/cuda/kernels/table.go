@@ -2,7 +2,7 @@ package kernels
 
 import "slices"
 
-// Table is every kernel.
+// Table returns all kernels.
 func Table() []Entry {
 	return slices.Concat(
 		softmaxEntries, crossEntropyEntries, normEntries, batchNormEntries, poolEntries,

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTable compares the table with what the PTX declares: every entry in both,
-// and each field of the parameters where PTX lays it out.
+// TestTable compares the table with the PTX: every entry is in both, and each field of the
+// parameters has the offset and size that PTX declares.
 func TestTable(t *testing.T) {
 	declared := map[string]signature{}
 	names, err := fs.Glob(code, "*.ptx")
@@ -38,7 +38,7 @@ func TestTable(t *testing.T) {
 			case seen[name]:
 				t.Errorf("%s is in the table twice", name)
 			case !ok:
-				t.Errorf("%s is in no PTX", name)
+				t.Errorf("no PTX declares %s", name)
 			case s.module != e.Module(v):
 				t.Errorf("%s is in %s, not in %s", name, s.module, e.Module(v))
 			case s.threads != e.Threads:
@@ -57,13 +57,13 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// place is where a parameter lies: offset and size in bytes.
-type place struct{ offset, size int }
+// extentOf is the offset and the size of a parameter, in bytes.
+type extentOf struct{ offset, size int }
 
 type signature struct {
 	module  string
 	threads int
-	params  []place
+	params  []extentOf
 }
 
 var (
@@ -85,13 +85,13 @@ func signatures(t *testing.T, text string) map[string]signature {
 				align = size
 			}
 			at = (at + align - 1) / align * align
-			s.params = append(s.params, place{at, size})
+			s.params = append(s.params, extentOf{at, size})
 			at += size
 		}
 		out[m[1]] = s
 	}
 	if want := strings.Count(text, ".entry"); len(out) != want {
-		t.Errorf("%d of %d entries understood", len(out), want)
+		t.Errorf("parsed %d of %d entries", len(out), want)
 	}
 	return out
 }
@@ -104,16 +104,16 @@ func number(t *testing.T, s string) int {
 	return n
 }
 
-// fields are the places of a struct's fields.
-func fields(params any) []place {
-	var out []place
+// fields returns the offsets and sizes of a struct's fields.
+func fields(params any) []extentOf {
+	var out []extentOf
 	v := reflect.TypeOf(params)
 	for i := range v.NumField() {
 		f := v.Field(i)
 		if f.Name == "_" {
-			continue // fills up to an alignment that Go has not
+			continue // padding for an alignment that Go does not have
 		}
-		out = append(out, place{int(f.Offset), int(f.Type.Size())})
+		out = append(out, extentOf{int(f.Offset), int(f.Type.Size())})
 	}
 	return out
 }
@@ -126,7 +126,7 @@ func TestPTXOfUnknownModule(t *testing.T) {
 
 func TestFault(t *testing.T) {
 	if _, _, ok := Fault(NoFault); ok {
-		t.Error("a fault that nothing was reported to says that something was")
+		t.Error("a fault with its initial value is decoded as reported")
 	}
 	minus := int32(-3)
 	element, what, ok := Fault(7<<32 | uint64(uint32(minus)))

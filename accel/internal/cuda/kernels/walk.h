@@ -1,4 +1,4 @@
-// Tensors of any layout: up to eight dimensions with strides in elements.
+// Tensors of any layout: up to eight dimensions with strides, in elements.
 #pragma once
 #include "device.h"
 
@@ -9,8 +9,8 @@ struct Layout {
   i64 stride[8];
 };
 
-// place is where element i, in row-major order, lies. Each dimension has its own
-// copy of the loop's body, so that the layout stays in the constant bank.
+// place returns the offset of element i in row-major order. Each dimension has its own copy of
+// the loop body, so that the layout stays in the constant bank.
 DEVICE i64 place(const Layout &l, u64 i) {
   i64 at = 0;
 #pragma unroll
@@ -19,7 +19,7 @@ DEVICE i64 place(const Layout &l, u64 i) {
       at += (i64)i * l.stride[0];
     } else if (d < (int)l.rank) {
       u64 n = l.shape[d];
-      if ((i | n) >> 32 == 0) { // a division of 32 bits costs a fifth
+      if ((i | n) >> 32 == 0) { // a 32-bit division costs a fifth
         u32 q = (u32)i / (u32)n;
         at += (i64)((u32)i - q * (u32)n) * l.stride[d];
         i = q;

@@ -1,14 +1,14 @@
-// wgmma: y [batch, m, n] = a·b on Hopper's tensor cores, of bfloat16 or float16, plus
-// a bias, maybe not below 0. For compute capability 9.0 alone.
+// wgmma: y [batch, m, n] = a·b on Hopper's tensor cores, of bfloat16 or float16, plus a bias,
+// optionally with ReLU. For compute capability 9.0 only.
 //
-// Bound by arithmetic. A block makes a tile of 128×256: one warp copies panels of
-// 64 of k by the tensor memory accelerator over a ring of four stages, two groups
-// of four warps make 64×256 each with wgmma, from shared memory. Stages are handed
-// over by barriers in shared memory: full when the bytes have come, empty when all
-// eight warps are done with them. The copying warps give their registers to the others.
+// Bound by arithmetic. A block computes a tile of 128×256: one warp copies panels of 64 of k
+// with the tensor memory accelerator (TMA) to a ring of four stages; two groups of four warps
+// compute 64×256 each with wgmma, from shared memory. Barriers in shared memory hand the stages
+// over: a stage is full when its bytes have arrived, and empty when all eight warps have read
+// it. The copying warps give registers to the others.
 //
-// Panels lie as the factors do in memory, with 128 bytes swizzled: along k, rows of
-// 64 k; across k, boxes of 64 k with 64 rows' or columns' elements each.
+// Panels have the memory order of the operands, with 128-byte swizzling: along k, rows of 64 k;
+// across k, boxes of 64 k by 64 rows or columns.
 //
 // variants: bf16_sm90 f16_sm90
 #include "hopper.h"
@@ -25,7 +25,7 @@ constexpr u32 boxBytes = 64 * BK * 2;
 
 extern SHARED __attribute__((aligned(1024))) u8 dynamicShared[];
 
-// multiply is sum += a·b of 64×256 and 16 of k.
+// multiply computes sum += a·b of 64×256 and 16 of k.
 template <bool aAlong, bool bAlong> DEVICE void multiply(float (&sum)[128], u64 a, u64 b) {
 #if defined(IS_f16)
   asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 "
@@ -62,7 +62,7 @@ template <bool aAlong, bool bAlong> DEVICE void multiply(float (&sum)[128], u64 
 
 struct Product {
   u32 m, n, k;
-  u32 aBatch, bBatch; // whether the factor has a batch, or one for all
+  u32 aBatch, bBatch; // whether the operand has a batch of its own
 };
 
 template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 mapB, const Product &p, const Result &r) {
@@ -79,7 +79,7 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
   }
   barrier();
 
-  if (group == 2) { // copies
+  if (group == 2) { // the warps that copy
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (thread() == 256) {
 #pragma unroll 1
@@ -107,8 +107,8 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
     float sum[128];
 #pragma unroll
     for (int i = 0; i < 128; i++) sum[i] = 0;
-    // Nothing else may write the sums between the first wgmma and the last wait: ptxas
-    // would have each wgmma wait for the one before.
+    // No other instruction may write the sums between the first wgmma and the last wait, or
+    // ptxas would serialize the wgmma.
     if (count > 0) {
       u32 s = 0;
 #pragma unroll 1
@@ -120,15 +120,14 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
         for (u32 k = 0; k < BK / 16; k++)
           multiply<aAlong, bAlong>(sum, descriptor(a + k * (aAlong ? 32 : 2048), boxBytes, 1024), descriptor(b + k * (bAlong ? 32 : 2048), boxBytes, 1024));
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the step before is done
+        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the previous step is finished
         if (s > 0 && lane() == 0) arrive(empty + 8 * ((s - 1) % stages));
       } while (++s < count);
       asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     }
-    asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are free
+    asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
 
-    // Each warp turns its 16 rows round in shared memory, to write neighbours
-    // together.
+    // Each warp transposes its 16 rows in shared memory, so that stores are contiguous.
     constexpr u32 pitch = BN + 8;
     static_assert(8 * 16 * pitch * 4 <= stages * stageBytes, "room for all rows");
     float *lines = (float *)dynamicShared + warp() * 16 * pitch;
@@ -156,8 +155,8 @@ template <bool aAlong, bool bAlong> DEVICE void product(void *y, u64 mapA, u64 m
   }
 }
 
-// The first letter says how a lies, the second b: t with neighbours along k, n
-// with neighbours along the other dimension.
+// The letters give the memory order of a and b: t if it is contiguous along k, n if it is
+// contiguous along the other dimension.
 #define ENTRY(name, aAlong, bAlong)                            \
   KERNEL(name, 384, 1)(void *y, Map, Map, Product p, Result r) { \
     MAP(a, name, 1);                                           \

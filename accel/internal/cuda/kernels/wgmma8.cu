@@ -1,14 +1,13 @@
-// wgmma8: y [m, n] = a·bᵀ of 8-bit floats on Hopper's tensor cores, times the scales,
-// plus a bias, maybe not below 0. a is E4M3 or, in gradients, E5M2; b is E4M3. For
-// compute capability 9.0 alone.
+// wgmma8: y [m, n] = a·bᵀ of 8-bit floats on Hopper's tensor cores, times the scales, plus a
+// bias, optionally with ReLU. a is E4M3 or, in gradients, E5M2; b is E4M3. For compute
+// capability 9.0 only.
 //
-// Bound by arithmetic. As wgmma, with tiles of 128×128 and panels of 128 of k. The
-// tensor cores add 8-bit products up with about 14 bits, so that what they have
-// added of one panel is added to sums in float32 by the other cores (DeepSeek-V3
-// Technical Report, arXiv:2412.19437, section 3.3.2).
+// Bound by arithmetic. As wgmma, with tiles of 128×128 and panels of 128 of k. Tensor cores
+// accumulate 8-bit products with about 14 bits, so the sums of one panel are added to float32
+// sums by the CUDA cores (DeepSeek-V3 Technical Report, arXiv:2412.19437, section 3.3.2).
 //
 // variants: e4m3_sm90 e5m2_sm90
-#include "eight.h"
+#include "fp8.h"
 #include "hopper.h"
 
 constexpr u32 BM = 128, BN = 128, BK = 128, stages = 4;
@@ -16,7 +15,7 @@ constexpr u32 bytesA = BM * BK, bytesB = BN * BK, stageBytes = bytesA + bytesB;
 
 extern SHARED __attribute__((aligned(1024))) u8 dynamicShared[];
 
-// multiply is sum = a·b, or sum += a·b, of 64×128 and 32 of k.
+// multiply computes sum = a·b, or sum += a·b, of 64×128 and 32 of k.
 DEVICE void multiply(float (&sum)[64], u64 a, u64 b, u32 adds) {
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %66, 0;\n\t"
 #if defined(IS_e4m3)
@@ -62,7 +61,7 @@ KERNEL(wgmma8, 384, 1)(void *y, Map, Map, Product8 p, Result r) {
   }
   barrier();
 
-  if (group == 2) { // copies
+  if (group == 2) { // the warps that copy
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (thread() == 256) {
 #pragma unroll 1
@@ -93,10 +92,9 @@ KERNEL(wgmma8, 384, 1)(void *y, Map, Map, Product8 p, Result r) {
 #pragma unroll
     for (int i = 0; i < 64; i++) total[i] += sum[i];
   }
-  asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are free
+  asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
 
-  // Each warp turns its 16 rows round in shared memory, to write neighbours
-  // together.
+  // Each warp transposes its 16 rows in shared memory, so that stores are contiguous.
   constexpr u32 pitch = BN + 8;
   static_assert(8 * 16 * pitch * 4 <= stages * stageBytes, "room for all rows");
   float *lines = (float *)dynamicShared + warp() * 16 * pitch;

@@ -32,39 +32,39 @@ func TestHopperMatMulFits(t *testing.T) {
 		}
 	}
 	if (HopperMatMul{TensorMatMul{MatMul: MatMul{DType: ir.BFloat16, A: rowMajor(8, 64), B: rowMajor(64, 8)}}}).Fits(264, 512) {
-		t.Error("an address of 8 bytes fits")
+		t.Error("an address that is a multiple of 8 bytes only fits")
 	}
 }
 
-// hopperProducts are sizes that fit, with edges of panels, tiles and the ring of
-// stages, all ways that factors may lie, and batches.
-func hopperProducts() []product {
-	var out []product
+// hopperCases are sizes that fit, with partial panels, tiles and rings of stages, all memory
+// orders of the operands, and batches.
+func hopperCases() []matmulCase {
+	var out []matmulCase
 	for i, s := range [][3]int{{40, 24, 8}, {136, 264, 72}, {8, 16, 640}} {
 		m, n, k := s[0], s[1], s[2]
-		for lies, f := range [][2]ir.Layout{{rowMajor(m, k), swapped(k, n)}, {swapped(m, k), rowMajor(k, n)}, {rowMajor(m, k), rowMajor(k, n)}, {swapped(m, k), swapped(k, n)}} {
-			out = append(out, product{fmt.Sprint(s, lies), f[0], f[1], (i+lies)%2 == 0, (i+lies)%3 == 0})
+		for order, f := range [][2]ir.Layout{{rowMajor(m, k), swapped(k, n)}, {swapped(m, k), rowMajor(k, n)}, {rowMajor(m, k), rowMajor(k, n)}, {swapped(m, k), swapped(k, n)}} {
+			out = append(out, matmulCase{fmt.Sprint(s, order), f[0], f[1], (i+order)%2 == 0, (i+order)%3 == 0})
 		}
 	}
 	return append(out,
-		product{"batch", rowMajor(3, 16, 24), rowMajor(3, 24, 16), true, false},
-		product{"all for one", rowMajor(8, 24).BroadcastTo([]int{3, 8, 24}), rowMajor(3, 24, 16), false, false})
+		matmulCase{"batch", rowMajor(3, 16, 24), rowMajor(3, 24, 16), true, false},
+		matmulCase{"all for one", rowMajor(8, 24).BroadcastTo([]int{3, 8, 24}), rowMajor(3, 24, 16), false, false})
 }
 
 func TestHopperMatMul(t *testing.T) {
 	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
-		for i, p := range some(hopperProducts()) {
+		for i, p := range some(hopperCases()) {
 			t.Run(fmt.Sprint(d, " ", p.name), func(t *testing.T) {
 				r := generator(24)
-				half := i%2 == 1
-				m, a, b := newMachine(t), numbers(r, d, p.a), numbers(r, d, p.b)
+				output16 := i%2 == 1
+				m, a, b := newTestGPU(t), numbers(r, d, p.a), numbers(r, d, p.b)
 				to := ir.Float32
-				if half {
+				if output16 {
 					to = d
 				}
 				bias := random(r, to, p.b.Shape[len(p.b.Shape)-1])
 				want := p.want(t, a, b, bias)
-				o := HopperMatMul{TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, half}}
+				o := HopperMatMul{TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, output16}}
 				y := m.alloc(len(want.data) * to.Size())
 				launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
 				if err != nil {
@@ -72,7 +72,7 @@ func TestHopperMatMul(t *testing.T) {
 				}
 				m.run(launches)
 				tolerance := 2e-6 * math.Sqrt(float64(p.a.Shape[len(p.a.Shape)-1]+1))
-				if half {
+				if output16 {
 					tolerance += 1.0 / 256
 				}
 				compareArrays(t, m.get(y, to, want.shape), want, tolerance)
@@ -93,9 +93,9 @@ func TestHopperMaps(t *testing.T) {
 	}
 	a, b := l.Maps[0].Tensor, l.Maps[1].Tensor
 	if a.Shape[0] != 72 || a.Shape[1] != 300 || a.Strides[0] != 144 || a.Box[1] != 128 || a.Address != 1024 {
-		t.Errorf("the first factor's map is %+v", a)
+		t.Errorf("the first operand's map is %+v", a)
 	}
 	if b.Shape[0] != 1000 || b.Shape[1] != 72 || b.Strides[0] != 2000 || b.Box[1] != 64 || b.Address != 2048 {
-		t.Errorf("the second factor's map is %+v", b)
+		t.Errorf("the second operand's map is %+v", b)
 	}
 }

@@ -1,20 +1,19 @@
-// What all matrix products share: where factors and results lie.
+// What all matrix multiplications share: operands and results in memory.
 //
-// A product is y[m, n] = Σ over k of a(m, k)·b(k, n), for a batch of them, of which
-// a and b may be gathered from images: see conv.h. A factor tells where an
-// element is in two halves, that of its row (m or n) and that of k, so that each
-// is worked out once for many elements.
+// A matrix multiplication is y[m, n] = Σ over k of a(m, k)·b(k, n), or a batch of them; a and b
+// may be gathered from images: see conv.h. The offset of an operand's element is the sum of a
+// part for its row (m or n) and a part for k, so each part is computed once for many elements.
 #pragma once
 #include "device.h"
 
-// Divisor divides by a number that is known before the launch, with a
-// multiplication (Granlund and Montgomery, PLDI 1994); both below 2³¹.
+// Divisor divides by a number that is known before the launch, using a multiplication
+// (Granlund and Montgomery, PLDI 1994). Both numbers are below 2³¹.
 struct Divisor {
   u32 by, factor, shift;
   MEMBER u32 quotient(u32 n) const { return by == 1 ? n : (u32)((u64)n * factor >> 32) >> shift; }
 };
 
-// Batch is up to four dimensions of a batch of products, with strides.
+// Batch is up to four batch dimensions with strides.
 struct Batch {
   u32 rank;
   u32 shape[4];
@@ -39,9 +38,9 @@ DEVICE Offsets offsets(const Batch &batch, u32 i) {
   return o;
 }
 
-// Result is where y[m, n] lies: columns come in runs of inner, which are apart by
-// outer. The bias is added to each row or column. With parts, the product is cut
-// along k, and each part is written behind the one before, without the rest.
+// Result describes where y[m, n] is written: columns come in runs of inner, which are outer
+// apart. The bias is added to each row or column. With parts (split-K), each part is written
+// after the one before, without bias and ReLU.
 struct Result {
   u64 bias;   // address, 0 for none
   i64 row;    // stride
@@ -49,14 +48,14 @@ struct Result {
   i64 batch;  // stride
   i64 part;   // stride
   Divisor inner;
-  u32 biasRows; // bias is of rows, not columns
+  u32 biasRows; // bias is per row, not per column
   u32 relu;
-  u32 half;     // y, and the bias, are of the factors' 16-bit type
-  u32 parts;    // of k
+  u32 half;     // y and the bias have the operands' 16-bit type
+  u32 parts;    // of the split along k
 };
 
-// Tile is which part of the result a block makes. Neighbouring blocks take tiles
-// of a band eight tiles high, so that they share what they read in the cache.
+// Tile is the part of the result that a block computes. Neighbouring blocks compute tiles of a
+// band eight tiles high, so that they share their reads in the cache.
 struct Tile {
   u32 m, n;
 };
@@ -66,7 +65,7 @@ DEVICE Tile tile(u32 t, u32 rows, u32 columns) {
   return Tile{first + in % height, in / height};
 }
 
-// Strided is a factor in memory, element (row, k) at row·rowStride + k·kStride.
+// Strided is an operand in memory: element (row, k) is at row·rowStride + k·kStride.
 template <typename E> struct Strided {
   const E *data;
   i64 rowStride, kStride;

@@ -33,8 +33,8 @@ func TestDivisor(t *testing.T) {
 	}
 }
 
-// product is a case of MatMul: the logical shapes, and layouts that may be views.
-type product struct {
+// matmulCase is a case of MatMul: the logical shapes, and layouts that may be views.
+type matmulCase struct {
 	name       string
 	a, b       ir.Layout
 	bias, relu bool
@@ -42,7 +42,7 @@ type product struct {
 
 func rowMajor(shape ...int) ir.Layout { return ir.RowMajor(shape) }
 
-// swapped is a row-major matrix with its last two dimensions exchanged.
+// swapped returns a row-major matrix with its last two dimensions exchanged.
 func swapped(shape ...int) ir.Layout {
 	n := len(shape)
 	s := slices.Clone(shape)
@@ -53,39 +53,39 @@ func swapped(shape ...int) ir.Layout {
 	return l
 }
 
-// products are small and odd sizes, all ways that factors may lie, batches, depth
-// that is cut into parts.
-func products() []product {
-	var out []product
+// matmulCases are small and odd sizes, all memory orders of the operands, batches, and depths
+// that are split.
+func matmulCases() []matmulCase {
+	var out []matmulCase
 	for i, s := range [][3]int{{1, 1, 1}, {31, 33, 17}, {33, 127, 129}, {129, 65, 40}, {64, 64, 64}, {5, 7, 0}, {0, 3, 4}, {128, 136, 96}} {
 		m, n, k := s[0], s[1], s[2]
-		for lies, f := range []func(bool) (ir.Layout, ir.Layout){
+		for order, f := range []func(bool) (ir.Layout, ir.Layout){
 			func(bool) (ir.Layout, ir.Layout) { return rowMajor(m, k), rowMajor(k, n) },
 			func(bool) (ir.Layout, ir.Layout) { return rowMajor(m, k), swapped(k, n) },
 			func(bool) (ir.Layout, ir.Layout) { return swapped(m, k), rowMajor(k, n) },
 			func(bool) (ir.Layout, ir.Layout) { return swapped(m, k), swapped(k, n) },
 		} {
 			a, b := f(true)
-			out = append(out, product{fmt.Sprint(s, lies), a, b, (i+lies)%2 == 0, (i+lies)%3 == 0})
+			out = append(out, matmulCase{fmt.Sprint(s, order), a, b, (i+order)%2 == 0, (i+order)%3 == 0})
 		}
 	}
 	odd := rowMajor(33, 40)
 	odd.Stride = []int{83, 2}
 	return append(out,
-		product{"deep", rowMajor(9, 1500), rowMajor(1500, 16), true, true},
-		product{"deep, aligned", rowMajor(16, 1024), swapped(1024, 24), false, true},
-		product{"batch", rowMajor(3, 2, 17, 24), rowMajor(3, 2, 24, 9), true, false},
-		product{"one for all", rowMajor(3, 5, 24), rowMajor(24, 16).BroadcastTo([]int{3, 24, 16}), true, false},
-		product{"all for one", rowMajor(5, 24).BroadcastTo([]int{3, 5, 24}), rowMajor(3, 24, 16), false, false},
-		product{"outer", rowMajor(3, 1, 8, 24).BroadcastTo([]int{3, 4, 8, 24}), rowMajor(4, 24, 16).BroadcastTo([]int{3, 4, 24, 16}), false, false},
-		product{"strides of two", odd, rowMajor(40, 16), false, false},
-		product{"empty batch", rowMajor(0, 5, 24), rowMajor(0, 24, 16), false, false})
+		matmulCase{"deep", rowMajor(9, 1500), rowMajor(1500, 16), true, true},
+		matmulCase{"deep, aligned", rowMajor(16, 1024), swapped(1024, 24), false, true},
+		matmulCase{"batch", rowMajor(3, 2, 17, 24), rowMajor(3, 2, 24, 9), true, false},
+		matmulCase{"one for all", rowMajor(3, 5, 24), rowMajor(24, 16).BroadcastTo([]int{3, 24, 16}), true, false},
+		matmulCase{"all for one", rowMajor(5, 24).BroadcastTo([]int{3, 5, 24}), rowMajor(3, 24, 16), false, false},
+		matmulCase{"outer", rowMajor(3, 1, 8, 24).BroadcastTo([]int{3, 4, 8, 24}), rowMajor(4, 24, 16).BroadcastTo([]int{3, 4, 24, 16}), false, false},
+		matmulCase{"strides of two", odd, rowMajor(40, 16), false, false},
+		matmulCase{"empty batch", rowMajor(0, 5, 24), rowMajor(0, 24, 16), false, false})
 }
 
-// numbers fills the memory of a layout.
+// numbers fills the memory of a layout with random values.
 func numbers(r *rand.Rand, d ir.DType, l ir.Layout) array { return random(r, d, extent(l)) }
 
-func (p product) want(t *testing.T, a, b, bias array) array {
+func (p matmulCase) want(t *testing.T, a, b, bias array) array {
 	r := len(p.a.Shape) - 2
 	shape := append(slices.Clone(p.a.Shape[:r+1]), p.b.Shape[r+1])
 	x, z := a.as(ir.Float64), b.as(ir.Float64)
@@ -104,10 +104,10 @@ func (p product) want(t *testing.T, a, b, bias array) array {
 
 func TestMatMul(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
-		for _, p := range some(products()) {
+		for _, p := range some(matmulCases()) {
 			t.Run(p.name, func(t *testing.T) {
 				r := generator(21)
-				m, a, b := newMachine(t), numbers(r, d, p.a), numbers(r, d, p.b)
+				m, a, b := newTestGPU(t), numbers(r, d, p.a), numbers(r, d, p.b)
 				bias := random(r, d, p.b.Shape[len(p.b.Shape)-1])
 				want := p.want(t, a, b, bias)
 				o := MatMul{d, p.a, p.b, p.bias, p.relu}
@@ -124,15 +124,15 @@ func TestMatMul(t *testing.T) {
 	})
 }
 
-// TestLargeTile is a product that fills enough tiles for the large one.
+// TestLargeTile multiplies matrices large enough to use the large tile.
 func TestLargeTile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a product of 1500×1500")
+		t.Skip("multiplies 1500×1500 matrices")
 	}
 	for _, d := range []ir.DType{ir.Float32, ir.BFloat16} {
 		r := generator(22)
-		p := product{"", rowMajor(1480, 40), swapped(40, 1416), false, false}
-		m, a, b := newMachine(t), numbers(r, d, p.a), numbers(r, d, p.b)
+		p := matmulCase{"", rowMajor(1480, 40), swapped(40, 1416), false, false}
+		m, a, b := newTestGPU(t), numbers(r, d, p.a), numbers(r, d, p.b)
 		y := m.alloc(1480 * 1416 * 4)
 		o := MatMul{DType: d, A: p.a, B: p.b}
 		launches, err := o.Launches(y, m.put(a), m.put(b), 0, 0)
@@ -150,29 +150,29 @@ func TestLargeTile(t *testing.T) {
 	}
 }
 
-// TestTensorMatMul compares with the exact product of the rounded factors: the sum
-// is of float32.
+// TestTensorMatMul compares with the exact matrix multiplication of the rounded operands; the
+// kernels accumulate in float32.
 func TestTensorMatMul(t *testing.T) {
 	for _, d := range []ir.DType{ir.BFloat16, ir.Float16, ir.Float32} {
 		t.Run(tensorType(d), func(t *testing.T) {
-			for _, p := range some(products()) {
+			for _, p := range some(matmulCases()) {
 				t.Run(p.name, func(t *testing.T) {
-					for _, half := range []bool{false, true} {
-						if half && d == ir.Float32 {
+					for _, output16 := range []bool{false, true} {
+						if output16 && d == ir.Float32 {
 							continue
 						}
 						r := generator(23)
-						m, a, b := newMachine(t), numbers(r, d, p.a), numbers(r, d, p.b)
+						m, a, b := newTestGPU(t), numbers(r, d, p.a), numbers(r, d, p.b)
 						if d == ir.Float32 {
 							a, b = tf32(a), tf32(b)
 						}
 						to := ir.Float32
-						if half {
+						if output16 {
 							to = d
 						}
 						bias := random(r, to, p.b.Shape[len(p.b.Shape)-1])
 						want := p.want(t, a, b, bias)
-						o := TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, half}
+						o := TensorMatMul{MatMul{d, p.a, p.b, p.bias, p.relu}, output16}
 						y := m.alloc(len(want.data) * to.Size())
 						launches, err := o.Launches(y, m.put(a), m.put(b), m.put(bias), m.alloc(o.Workspace()))
 						if err != nil {
@@ -180,7 +180,7 @@ func TestTensorMatMul(t *testing.T) {
 						}
 						m.run(launches)
 						tolerance := 2e-6 * math.Sqrt(float64(p.a.Shape[len(p.a.Shape)-1]+1))
-						if half {
+						if output16 {
 							tolerance += 1.0 / 256
 						}
 						compareArrays(t, m.get(y, to, want.shape), want, tolerance)
@@ -191,7 +191,7 @@ func TestTensorMatMul(t *testing.T) {
 	}
 }
 
-// tf32 rounds to 10 bits of mantissa, the nearest, away from zero half-way.
+// tf32 rounds to a 10-bit mantissa, to nearest, ties away from zero.
 func tf32(a array) array {
 	out := newArray(a.dtype, a.shape...)
 	for i, v := range a.data {

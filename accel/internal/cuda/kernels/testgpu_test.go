@@ -15,29 +15,29 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// machine is a simulated device that stops at reads and writes out of bounds, at
-// reads of what nobody wrote, at races, of blocks too, and at divergent barriers.
-type machine struct {
+// machine is a simulated GPU that stops at accesses out of bounds, at reads of uninitialized
+// memory, at races within and between blocks, and at divergent barriers.
+type testGPU struct {
 	t      testing.TB
 	memory *ptxsim.Memory
 	loaded map[string]*ptxsim.Loaded
 	faults []Pointer
 
-	gpu *onDevice // in place of the simulator; nil without deviceVariable
+	gpu *gpuMemory // used instead of the simulator; nil without deviceVariable
 }
 
-func newMachine(t testing.TB) *machine {
+func newTestGPU(t testing.TB) *testGPU {
 	c, err := device()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c != nil {
-		return &machine{t: t, gpu: newOnDevice(t, c)}
+		return &testGPU{t: t, gpu: newGPUMemory(t, c)}
 	}
-	return &machine{t: t, memory: ptxsim.NewMemory(1 << 30), loaded: map[string]*ptxsim.Loaded{}}
+	return &testGPU{t: t, memory: ptxsim.NewMemory(1 << 30), loaded: map[string]*ptxsim.Loaded{}}
 }
 
-// parsed keeps modules for all tests.
+// parsed caches modules for all tests.
 var parsed sync.Map
 
 func module(t testing.TB, name string) *ptxsim.Module {
@@ -56,8 +56,8 @@ func module(t testing.TB, name string) *ptxsim.Module {
 	return m
 }
 
-// alloc gives memory that nobody wrote.
-func (m *machine) alloc(bytes int) Pointer {
+// alloc allocates uninitialized memory.
+func (m *testGPU) alloc(bytes int) Pointer {
 	if m.gpu != nil {
 		return m.gpu.alloc(max(bytes, 1))
 	}
@@ -68,14 +68,14 @@ func (m *machine) alloc(bytes int) Pointer {
 	return Pointer(p)
 }
 
-func (m *machine) write(b []byte) Pointer {
+func (m *testGPU) write(b []byte) Pointer {
 	p := m.alloc(len(b))
 	m.overwrite(p, b)
 	return p
 }
 
-// overwrite writes to memory that there is.
-func (m *machine) overwrite(p Pointer, b []byte) {
+// overwrite writes to allocated memory.
+func (m *testGPU) overwrite(p Pointer, b []byte) {
 	if m.gpu != nil {
 		m.gpu.write(p, b)
 	} else if err := m.memory.Write(uint64(p), b); err != nil {
@@ -83,16 +83,16 @@ func (m *machine) overwrite(p Pointer, b []byte) {
 	}
 }
 
-func (m *machine) put(a array) Pointer { return m.write(a.bytes()) }
+func (m *testGPU) put(a array) Pointer { return m.write(a.bytes()) }
 
-// fault is a new one, to which nothing was reported.
-func (m *machine) fault() Pointer {
+// fault allocates a fault that nothing was reported to.
+func (m *testGPU) fault() Pointer {
 	p := m.write(binary.LittleEndian.AppendUint64(nil, NoFault))
 	m.faults = append(m.faults, p)
 	return p
 }
 
-func (m *machine) read(p Pointer, bytes int) []byte {
+func (m *testGPU) read(p Pointer, bytes int) []byte {
 	b := make([]byte, bytes)
 	if m.gpu != nil {
 		m.gpu.read(p, b)
@@ -107,14 +107,14 @@ func (m *machine) read(p Pointer, bytes int) []byte {
 	return b
 }
 
-func (m *machine) get(p Pointer, d ir.DType, shape []int) array {
+func (m *testGPU) get(p Pointer, d ir.DType, shape []int) array {
 	a := newArray(d, shape...)
 	a.set(m.read(p, len(a.data)*d.Size()))
 	return a
 }
 
-// run launches, and looks that nothing was reported.
-func (m *machine) run(launches []Launch) {
+// run launches kernels and checks that no fault was reported.
+func (m *testGPU) run(launches []Launch) {
 	m.t.Helper()
 	if err := m.try(launches); err != nil {
 		m.t.Fatal(err)
@@ -126,7 +126,7 @@ func (m *machine) run(launches []Launch) {
 	}
 }
 
-func (m *machine) try(launches []Launch) error {
+func (m *testGPU) try(launches []Launch) error {
 	for _, l := range launches {
 		if m.gpu != nil {
 			if err := m.gpu.launch(l); err != nil {
@@ -162,7 +162,7 @@ func (m *machine) try(launches []Launch) error {
 	return nil
 }
 
-// array is a row-major tensor; its numbers are those of the type exactly.
+// array is a row-major tensor. Its elements are exact values of the type.
 type array struct {
 	dtype ir.DType
 	shape []int
@@ -173,7 +173,7 @@ func newArray(d ir.DType, shape ...int) array {
 	return array{d, shape, make([]float64, ir.Len(shape))}
 }
 
-// random is normal numbers of a type, with spread.
+// random returns standard normal values of a type.
 func random(r *rand.Rand, d ir.DType, shape ...int) array {
 	a := newArray(d, shape...)
 	for i := range a.data {
@@ -182,7 +182,7 @@ func random(r *rand.Rand, d ir.DType, shape ...int) array {
 	return a
 }
 
-// below is whole numbers in 0..n-1, of int32.
+// below returns random int32 values in [0, n).
 func below(r *rand.Rand, n int, shape ...int) array {
 	a := newArray(ir.Int32, shape...)
 	for i := range a.data {
@@ -191,7 +191,7 @@ func below(r *rand.Rand, n int, shape ...int) array {
 	return a
 }
 
-// number64 is the nearest number of a type.
+// number64 rounds to the nearest value of a type.
 func number64(d ir.DType, v float64) float64 {
 	switch d {
 	case ir.Float32:
@@ -252,8 +252,8 @@ func (a array) set(b []byte) {
 	}
 }
 
-// reference runs one step on the processor. Floats are computed in float64, which
-// is the reference of the processor's own tests too.
+// reference runs one step on the CPU. Floats are computed in float64, which is also the reference
+// of the CPU's own tests.
 func reference(t testing.TB, op, epilogue ir.Op, in []array, layouts []ir.Layout, out array) array {
 	t.Helper()
 	device := cpu.New(1)
@@ -305,8 +305,7 @@ func reference(t testing.TB, op, epilogue ir.Op, in []array, layouts []ir.Layout
 	return got
 }
 
-// compare wants numbers that differ by no more than tolerance, relative to what is
-// above one.
+// compareArrays checks that elements differ by at most tolerance, relative for values above 1.
 func compareArrays(t testing.TB, got, want array, tolerance float64) {
 	t.Helper()
 	wrong := 0
@@ -324,8 +323,7 @@ func compareArrays(t testing.TB, got, want array, tolerance float64) {
 	}
 }
 
-// eachReal runs a test for both types that are computed with; tolerance is for
-// float32.
+// eachReal runs a test for float32 and float64; tolerance returns its argument for float32.
 func eachReal(t *testing.T, f func(t *testing.T, d ir.DType, tolerance func(float64) float64)) {
 	for _, d := range []ir.DType{ir.Float32, ir.Float64} {
 		if underRace && d == ir.Float64 {
@@ -342,7 +340,7 @@ func eachReal(t *testing.T, f func(t *testing.T, d ir.DType, tolerance func(floa
 	}
 }
 
-// some is all cases, or a few of them under the race detector.
+// some returns all cases, or a few of them under the race detector.
 func some[T any](cases []T) []T {
 	if underRace {
 		return cases[:min(3, len(cases))]

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// divisor divides numbers below 2³¹ by one that is known before the launch.
+// divisor divides numbers below 2³¹ by a number that is known before the launch.
 type divisor struct{ By, Factor, Shift uint32 }
 
 func newDivisor(by int) divisor {
@@ -21,7 +21,7 @@ func newDivisor(by int) divisor {
 	return divisor{uint32(by), uint32(factor), shift}
 }
 
-// batch is the leading dimensions of a batch of products.
+// batch is the leading dimensions of a batch of matrix multiplications.
 type batch struct {
 	Rank   uint32
 	Shape  [4]uint32
@@ -29,8 +29,8 @@ type batch struct {
 	A, B   [4]int64
 }
 
-// newBatch joins the leading dimensions of both factors where one stride walks
-// them in both.
+// newBatch merges the leading dimensions of both operands where one stride covers them in
+// both.
 func newBatch(a, b ir.Layout) (batch, int, error) {
 	var out batch
 	count, n := 1, 0
@@ -46,7 +46,7 @@ func newBatch(a, b ir.Layout) (batch, int, error) {
 			continue
 		}
 		if n == len(out.Shape) {
-			return out, 0, fmt.Errorf("a batch of products over %d dimensions that cannot be joined; make the factors contiguous", len(a.Shape))
+			return out, 0, fmt.Errorf("a batch of matrix multiplications over %d dimensions that cannot be merged: make the operands contiguous", len(a.Shape))
 		}
 		out.Shape[n], out.A[n], out.B[n] = uint32(size), sa, sb
 		n++
@@ -55,26 +55,26 @@ func newBatch(a, b ir.Layout) (batch, int, error) {
 	return out, count, nil
 }
 
-// result is where a product is written; see product.h.
+// result describes where and how a matrix multiplication writes its result; see matmul.h.
 type result struct {
-	Bias                    Pointer
-	Row, Outer, Batch, Part int64
-	Inner                   divisor
-	BiasRows, ReLU, Half    uint32
-	Parts                   uint32
+	Bias                     Pointer
+	Row, Outer, Batch, Part  int64
+	Inner                    divisor
+	BiasRows, ReLU, Output16 uint32
+	Parts                    uint32
 }
 
-// maxSide bounds rows, columns and depth of one product, with room for the tiles
-// at the edges.
+// maxSide is the maximum of rows, columns and depth of one matrix multiplication. It leaves
+// room for incomplete tiles at the edges.
 const maxSide = 1<<31 - 1<<10
 
-// kParts is into how many parts the depth of a product is cut whose tiles alone
-// do not fill the device.
-func kParts(blocks, depth int) int {
+// splitK returns the number of parts to split the depth into, for a matrix multiplication
+// whose tiles alone do not fill the GPU.
+func splitK(blocks, depth int) int {
 	if blocks == 0 || blocks >= 264 || depth < 512 {
 		return 1
 	}
 	parts := min(ceil(528, blocks), depth/256, 64)
-	each := ceil(ceil(depth, 32), parts) // in the coarsest steps that a kernel takes
+	each := ceil(ceil(depth, 32), parts) // in units of the largest step of any kernel
 	return ceil(ceil(depth, 32), each)
 }

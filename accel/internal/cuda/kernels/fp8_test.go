@@ -10,22 +10,22 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// eights is a matrix rounded on the host: its bytes, and the exponent of its scale.
-type eights struct {
+// fp8Matrix is a matrix rounded on the host: its bytes, and the exponent of its scale.
+type fp8Matrix struct {
 	dtype         ir.DType
 	rows, columns int
 	bytes         []byte
 	exponent      int
 }
 
-func round8(d ir.DType, a array) eights {
+func round8(d ir.DType, a array) fp8Matrix {
 	largest := float32(0)
 	for _, v := range a.data {
 		if m := float32(math.Abs(v)); m > largest {
 			largest = m
 		}
 	}
-	e := eights{d, a.shape[0], a.shape[1], nil, tensor.Float8Scale(d, largest)}
+	e := fp8Matrix{d, a.shape[0], a.shape[1], nil, tensor.Float8Scale(d, largest)}
 	for _, v := range a.data {
 		if math.IsInf(v, 0) {
 			v = math.NaN()
@@ -35,19 +35,19 @@ func round8(d ir.DType, a array) eights {
 	return e
 }
 
-func (e eights) value(row, column int) float64 {
+func (e fp8Matrix) value(row, column int) float64 {
 	return math.Ldexp(float64(tensor.Float8Value(e.dtype, e.bytes[row*e.columns+column])), -e.exponent)
 }
 
-// packed is room for a packed matrix.
-func (m *machine) packed(rows, columns int) Packed8 {
+// packed allocates a packed matrix.
+func (m *testGPU) packed(rows, columns int) Packed8 {
 	pitch := ceil(columns, 16) * 16
 	head := m.alloc(64 + rows*pitch)
 	return Packed8{At: head + 64, Head: head, Pitch: int64(pitch)}
 }
 
-// pack puts a matrix there as the device would.
-func (m *machine) pack(e eights) Packed8 {
+// pack uploads a matrix in the packed form.
+func (m *testGPU) pack(e fp8Matrix) Packed8 {
 	p := m.packed(e.rows, e.columns)
 	m.overwrite(p.Head, binary.LittleEndian.AppendUint32(nil, uint32(int32(e.exponent))))
 	for r := range e.rows {
@@ -75,16 +75,16 @@ func TestRound8(t *testing.T) {
 					case 2:
 						clear(x.data)
 					}
-					m, want := newMachine(t), round8(to, x)
+					m, want := newTestGPU(t), round8(to, x)
 					o := Round8{from, to, rows, columns}
-					y, plain, turned := m.alloc(2*len(x.data)), m.packed(rows, columns), m.packed(columns, rows)
-					launches, err := o.Launches(y, plain, turned, m.put(x), m.alloc(o.Workspace()))
+					y, plain, transposed := m.alloc(2*len(x.data)), m.packed(rows, columns), m.packed(columns, rows)
+					launches, err := o.Launches(y, plain, transposed, m.put(x), m.alloc(o.Workspace()))
 					if err != nil {
 						t.Fatal(err)
 					}
 					m.run(launches)
 					got := m.get(y, ir.BFloat16, x.shape)
-					for _, p := range []Packed8{plain, turned} {
+					for _, p := range []Packed8{plain, transposed} {
 						head := m.read(p.Head, 8)
 						e, inverse := int(int32(binary.LittleEndian.Uint32(head))), math.Float32frombits(binary.LittleEndian.Uint32(head[4:]))
 						if e != want.exponent || float64(inverse) != math.Ldexp(1, -e) {
@@ -95,7 +95,7 @@ func TestRound8(t *testing.T) {
 						line := m.read(plain.At+Pointer(r*int(plain.Pitch)), columns)
 						for c := range columns {
 							w := want.bytes[r*columns+c]
-							column := m.read(turned.At+Pointer(c*int(turned.Pitch)), rows)
+							column := m.read(transposed.At+Pointer(c*int(transposed.Pitch)), rows)
 							if v := want.value(r, c); math.IsNaN(v) {
 								if !math.IsNaN(got.data[r*columns+c]) || !math.IsNaN(float64(tensor.Float8Value(to, line[c]))) {
 									t.Fatalf("element %d,%d is %v and %#x, want NaN", r, c, got.data[r*columns+c], line[c])
@@ -115,9 +115,9 @@ func TestRound8(t *testing.T) {
 	}
 }
 
-// TestRound8Alone writes one order and nothing else.
-func TestRound8Alone(t *testing.T) {
-	m, x := newMachine(t), random(generator(3), ir.Float32, 20, 40)
+// TestRound8OneOrder writes one memory order and nothing else.
+func TestRound8OneOrder(t *testing.T) {
+	m, x := newTestGPU(t), random(generator(3), ir.Float32, 20, 40)
 	want, p := round8(ir.Float8E4M3, x), m.packed(40, 20)
 	o := Round8{ir.Float32, ir.Float8E4M3, 20, 40}
 	launches, err := o.Launches(0, Packed8{}, p, m.put(x), m.alloc(o.Workspace()))
@@ -136,8 +136,8 @@ func TestRound8Alone(t *testing.T) {
 
 func TestMatMul8(t *testing.T) {
 	type row struct {
-		m, n, k          int
-		bias, relu, half bool
+		m, n, k              int
+		bias, relu, output16 bool
 	}
 	rows := []row{{16, 16, 16, true, false, false}, {40, 24, 48, false, true, true}, {136, 130, 144, true, true, true}, {1, 16, 33, false, false, false}, {8, 16, 1500, true, false, true}, {70, 200, 700, false, false, false}}
 	for _, hopper := range []bool{false, true} {
@@ -151,7 +151,7 @@ func TestMatMul8(t *testing.T) {
 					}
 					a, b := round8(d, x), round8(ir.Float8E4M3, w)
 					to := ir.Float32
-					if s.half {
+					if s.output16 {
 						to = ir.BFloat16
 					}
 					bias := random(r, to, s.n)
@@ -174,8 +174,8 @@ func TestMatMul8(t *testing.T) {
 							want.data[i*s.n+j] = sum
 						}
 					}
-					m := newMachine(t)
-					o := MatMul8{A: d, M: s.m, N: s.n, K: s.k, Bias: s.bias, ReLU: s.relu, Half: s.half, Hopper: hopper}
+					m := newTestGPU(t)
+					o := MatMul8{A: d, M: s.m, N: s.n, K: s.k, Bias: s.bias, ReLU: s.relu, Output16: s.output16, Hopper: hopper}
 					y := m.alloc(len(want.data) * to.Size())
 					launches, err := o.Launches(y, m.pack(a), m.pack(b), m.put(bias), m.alloc(o.Workspace()))
 					if err != nil {
@@ -183,13 +183,13 @@ func TestMatMul8(t *testing.T) {
 					}
 					m.run(launches)
 					got := m.get(y, to, want.shape)
-					// Each product is cut off at 2⁻¹³ of the largest number that it is added
-					// to.
+					// Tensor cores truncate each product at 2⁻¹³ of the largest number that it
+					// is added to.
 					tolerance := math.Ldexp(math.Sqrt(float64(s.k)), -13)
-					if s.half {
+					if s.output16 {
 						tolerance += 1.0 / 256
 					}
-					scale := 1e-4 * math.Sqrt(float64(s.k)) // of the sums
+					scale := 1e-4 * math.Sqrt(float64(s.k)) // scale of the sums
 					for i, g := range got.data {
 						if w := want.data[i]; !(math.Abs(g-w) <= tolerance*(scale+math.Abs(w))) {
 							t.Fatalf("element %d is %v, want %v", i, g, w)
