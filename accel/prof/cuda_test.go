@@ -37,7 +37,7 @@ const timed = "simulated:timed"
 
 func init() {
 	devices.Register(timed, func() (ir.Device, error) {
-		d, err := fake.Open(fake.Options{Takes: func(string, driver.Dim, driver.Dim) time.Duration { return kernelTime }})
+		d, err := fake.Open(fake.Options{KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return kernelTime }})
 		if err != nil {
 			return nil, err
 		}

@@ -24,11 +24,11 @@ func counted(f func()) (products, convolutions int) {
 	var dnn []*fakelib.CuDNN
 	libraries = cuda.Libraries{
 		CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
-			blas = append(blas, &fakelib.CuBLASLt{Context: ctx.(fake.Performer)})
+			blas = append(blas, &fakelib.CuBLASLt{Context: ctx.(fake.FuncLauncher)})
 			return blas[len(blas)-1], nil
 		},
 		CuDNN: func(ctx driver.Context) (cudnn.Library, error) {
-			dnn = append(dnn, &fakelib.CuDNN{Context: ctx.(fake.Performer)})
+			dnn = append(dnn, &fakelib.CuDNN{Context: ctx.(fake.FuncLauncher)})
 			return dnn[len(dnn)-1], nil
 		},
 	}

@@ -18,13 +18,13 @@ import (
 // given milliseconds, our own kernels take 10.
 func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (way string, library *fakelib.CuBLASLt) {
 	t.Helper()
-	gpu, err := fake.Open(fake.Options{Modules: modules, Instant: true, Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 10 * time.Millisecond }})
+	gpu, err := fake.Open(fake.Options{Modules: modules, Instant: true, KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return 10 * time.Millisecond }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Matmul, number int) time.Duration { return takes[number] * time.Millisecond }, Refuses: map[string]bool{"cublasLtMatmul": refuses}}
 	d, err := Open("cuda:0", gpu, 0, Libraries{Autotune: true, TuningCache: file, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
-		l.Context = ctx.(fake.Performer)
+		l.Context = ctx.(fake.FuncLauncher)
 		return l, nil
 	}})
 	if err != nil {

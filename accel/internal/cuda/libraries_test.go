@@ -32,7 +32,7 @@ func deviceWith(t *testing.T, l *fakelib.CuBLASLt, options fake.Options, measure
 		t.Fatal(err)
 	}
 	d, err := Open("cuda:0", gpu, 0, Libraries{Autotune: measure, CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
-		l.Context = ctx.(fake.Performer)
+		l.Context = ctx.(fake.FuncLauncher)
 		return l, nil
 	}})
 	if err != nil {
@@ -50,7 +50,7 @@ func deviceConvolving(t *testing.T, l *fakelib.CuDNN, options fake.Options) *Dev
 		t.Fatal(err)
 	}
 	d, err := Open("cuda:0", gpu, 0, Libraries{CuDNN: func(ctx driver.Context) (cudnn.Library, error) {
-		l.Context = ctx.(fake.Performer)
+		l.Context = ctx.(fake.FuncLauncher)
 		return l, nil
 	}})
 	if err != nil {
@@ -283,7 +283,7 @@ func TestMeasuredChoice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Matmul, number int) time.Duration { return row.library[number] * time.Microsecond }}
-			d := deviceWith(t, l, fake.Options{Instant: true, Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 200 * time.Microsecond }}, true)
+			d := deviceWith(t, l, fake.Options{Instant: true, KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return 200 * time.Microsecond }}, true)
 			x, err := d.Compile(matMulStep(5, 6, 7))
 			if err != nil {
 				t.Fatal(err)
@@ -302,7 +302,7 @@ func TestMeasuredChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 			if l.Runs != before {
-				t.Error("a product was tried twice")
+				t.Error("a matmul was tried twice")
 			}
 			if err := d.Close(); err != nil {
 				t.Error(err)
@@ -388,7 +388,7 @@ func TestRoomOfTheWayThatIsTaken(t *testing.T) {
 			}
 			return 80 * time.Millisecond
 		}}
-		d := deviceWith(t, l, fake.Options{Instant: true, Takes: func(string, driver.Dim, driver.Dim) time.Duration { return 200 * time.Millisecond }}, true)
+		d := deviceWith(t, l, fake.Options{Instant: true, KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return 200 * time.Millisecond }}, true)
 		p := matMulStep(5, 6, 7)
 		x, err := d.Compile(p)
 		if err != nil {
@@ -415,7 +415,7 @@ func TestNoMemoryForTrials(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := Open("cuda:0", gpu, 0, Libraries{CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
-		l.Context = ctx.(fake.Performer)
+		l.Context = ctx.(fake.FuncLauncher)
 		return l, nil
 	}})
 	if err != nil {
@@ -455,7 +455,7 @@ func TestNamesOfLibraries(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := l.Plans(cublaslt.Matmul{}, 1); err == nil {
-		t.Error("an empty product is planned")
+		t.Error("an empty matmul has a plan")
 	}
 }
 

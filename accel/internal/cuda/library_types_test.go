@@ -108,7 +108,7 @@ func (b *typed) results(t *testing.T, d *Device) [][]byte {
 // cuBLASLt multiplies 8-bit floats and float64 where it can, with the results of our own
 // kernels: here each is exact.
 func TestLibraryMultipliesOtherTypes(t *testing.T) {
-	eight := func(a ir.DType, y ir.DType, n int, bias, relu bool) func(b *typed) {
+	fp8 := func(a ir.DType, y ir.DType, n int, bias, relu bool) func(b *typed) {
 		return func(b *typed) {
 			s := ir.Step{Op: ir.MatMul{}, In: []ir.Operand{b.packed(a, 0.125, 24, 32), b.packed(ir.Float8E4M3, 1<<12, n, 32)}}
 			if bias {
@@ -140,12 +140,12 @@ func TestLibraryMultipliesOtherTypes(t *testing.T) {
 		build func(b *typed)
 		used  bool
 	}{
-		"8 bits":                           {eight(ir.Float8E4M3, ir.Float32, 16, false, false), true},
-		"8 bits of a gradient":             {eight(ir.Float8E5M2, ir.Float32, 32, false, false), true},
-		"8 bits, bias and ReLU":            {eight(ir.Float8E4M3, ir.Float32, 16, true, true), true},
-		"8 bits to 16":                     {eight(ir.Float8E4M3, ir.BFloat16, 16, true, false), true},
-		"8 bits to 16, bias and ReLU":      {eight(ir.Float8E4M3, ir.BFloat16, 48, true, true), true},
-		"8 bits that are not aligned":      {eight(ir.Float8E4M3, ir.Float32, 20, false, false), false},
+		"8 bits":                           {fp8(ir.Float8E4M3, ir.Float32, 16, false, false), true},
+		"8 bits of a gradient":             {fp8(ir.Float8E5M2, ir.Float32, 32, false, false), true},
+		"8 bits, bias and ReLU":            {fp8(ir.Float8E4M3, ir.Float32, 16, true, true), true},
+		"8 bits to 16":                     {fp8(ir.Float8E4M3, ir.BFloat16, 16, true, false), true},
+		"8 bits to 16, bias and ReLU":      {fp8(ir.Float8E4M3, ir.BFloat16, 48, true, true), true},
+		"8 bits that are not aligned":      {fp8(ir.Float8E4M3, ir.Float32, 20, false, false), false},
 		"float64, a batch":                 {double(false, false), true},
 		"float64, bias and ReLU behind it": {double(true, true), true},
 	} {

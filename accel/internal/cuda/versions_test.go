@@ -16,7 +16,7 @@ func TestKernelsByVersion(t *testing.T) {
 		name                string
 		capability, version int
 		hopper              bool
-		eights              string // why not, empty where they are
+		fp8Unavailable              string // why FP8 matmul is not available, empty if it is
 	}{
 		{"Ampere", 80, 13000, false, "need 8.9"},
 		{"Ada", 89, 12040, false, ""},
@@ -38,11 +38,11 @@ func TestKernelsByVersion(t *testing.T) {
 		large := ir.RowMajor([]int{4096, 4096})
 		o := d.multiply(kernels.MatMul{A: large, B: large}, ir.BFloat16, ir.BFloat16)
 		if _, hopper := o.(hopper); hopper != row.hopper {
-			t.Errorf("%s: products by %T", row.name, o)
+			t.Errorf("%s: matmul by %T", row.name, o)
 		}
 		switch err := d.MultipliesEight(); {
-		case row.eights == "" && err != nil, row.eights != "" && (err == nil || !strings.Contains(err.Error(), row.eights)):
-			t.Errorf("%s: 8-bit floats: %v, want %q", row.name, err, row.eights)
+		case row.fp8Unavailable == "" && err != nil, row.fp8Unavailable != "" && (err == nil || !strings.Contains(err.Error(), row.fp8Unavailable)):
+			t.Errorf("%s: 8-bit floats: %v, want %q", row.name, err, row.fp8Unavailable)
 		}
 		// What is chosen loads.
 		launches, err := o.Launches(1<<20, 1<<20, 1<<20, 0, 1<<20)

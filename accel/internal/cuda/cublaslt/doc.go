@@ -6,7 +6,7 @@
 // fakelib has a fake for the tests of the back end.
 //
 // A plan owns its descriptors of types, sizes and strides. cuBLASLt's matrices are column
-// major, so a row-major result is the transposed product of the swapped factors. The caller
+// major, so a row-major result is the transposed matmul of the swapped operands. The caller
 // does that: a Matmul is what cuBLASLt computes.
 //
 // # Concurrency

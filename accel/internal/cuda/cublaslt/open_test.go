@@ -29,25 +29,25 @@ func real(t *testing.T) *library.Handle {
 	return found
 }
 
-// products are some that the back end asks for.
-var products = map[string]Matmul{
-	"float32": {A: Matrix{tensor.Float32, 12, 8, 12, 0, 16}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 32}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
-	"turned":  {A: Matrix{tensor.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensor.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 4}, TransA: true, TransB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
-	"bias":    {A: Matrix{tensor.Float32, 12, 8, 12, 0, 256}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 256}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
-	"batch":   {A: Matrix{tensor.Float32, 3, 4, 3, 12, 16}, B: Matrix{tensor.Float32, 4, 2, 4, 0, 16}, D: Matrix{tensor.Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
-	"brain":   {A: Matrix{tensor.BFloat16, 64, 32, 64, 0, 16}, B: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, D: Matrix{tensor.BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
-	"double":  {A: Matrix{tensor.Float64, 12, 8, 12, 96, 16}, B: Matrix{tensor.Float64, 8, 5, 8, 0, 8}, D: Matrix{tensor.Float64, 12, 5, 12, 60, 256}, Batch: 2, Workspace: 1 << 20},
-	"eight":   {A: Matrix{tensor.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensor.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, TransA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
-	"half":    {A: Matrix{tensor.Float16, 64, 32, 64, 2048, 16}, B: Matrix{tensor.Float16, 32, 16, 32, 512, 16}, D: Matrix{tensor.Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
+// matmuls are some that the back end runs.
+var matmuls = map[string]Matmul{
+	"float32":    {A: Matrix{tensor.Float32, 12, 8, 12, 0, 16}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 32}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
+	"transposed": {A: Matrix{tensor.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensor.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 4}, TransA: true, TransB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
+	"bias":       {A: Matrix{tensor.Float32, 12, 8, 12, 0, 256}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 256}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
+	"batch":      {A: Matrix{tensor.Float32, 3, 4, 3, 12, 16}, B: Matrix{tensor.Float32, 4, 2, 4, 0, 16}, D: Matrix{tensor.Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
+	"bfloat16":   {A: Matrix{tensor.BFloat16, 64, 32, 64, 0, 16}, B: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, D: Matrix{tensor.BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"float64":    {A: Matrix{tensor.Float64, 12, 8, 12, 96, 16}, B: Matrix{tensor.Float64, 8, 5, 8, 0, 8}, D: Matrix{tensor.Float64, 12, 5, 12, 60, 256}, Batch: 2, Workspace: 1 << 20},
+	"fp8":        {A: Matrix{tensor.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensor.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, TransA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"float16":    {A: Matrix{tensor.Float16, 64, 32, 64, 2048, 16}, B: Matrix{tensor.Float16, 32, 16, 32, 512, 16}, D: Matrix{tensor.Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
 }
 
-// The real library must understand what it is told: each attribute is read back.
+// The real library must store each attribute: the test reads them back.
 func TestDescriptorsOfTheRealLibrary(t *testing.T) {
 	l, err := bind(real(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, p := range products {
+	for name, p := range matmuls {
 		d, err := l.describe(p)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -160,7 +160,7 @@ func TestCallsArrive(t *testing.T) {
 	if l.Version() != "13.4.1" {
 		t.Errorf("version %s", l.Version())
 	}
-	for name, p := range products {
+	for name, p := range matmuls {
 		plans, err := l.Plans(p, 4)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -177,15 +177,15 @@ func TestCallsArrive(t *testing.T) {
 		closeAll(plans)
 		closeAll(plans) // twice is fine
 	}
-	none := products["float32"]
+	none := matmuls["float32"]
 	none.A.Rows, none.A.Lead = 13, 13
 	if plans, err := l.Plans(none, 1); err != nil || len(plans) != 0 {
-		t.Errorf("a product that is not supported: %v, %v", plans, err)
+		t.Errorf("an unsupported matmul: %v, %v", plans, err)
 	}
 	none.A.Rows, none.A.Lead = 17, 17
 	var e *library.CallError
 	if _, err := l.Plans(none, 1); !errors.As(err, &e) || e.Code != 7 || err.Error() != "cuBLASLt: cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_INVALID_VALUE" {
-		t.Errorf("a product that is refused: %v", err)
+		t.Errorf("a rejected matmul: %v", err)
 	}
 	none.A.Lead = 16
 	if _, err := l.Plans(none, 1); !errors.As(err, &e) || e.Call != "cublasLtMatrixLayoutCreate" {
@@ -264,30 +264,30 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 	}
 	const rows, cols, depth = 16, 2, 16
 	a, b, d := make([]byte, rows*depth), make([]byte, cols*depth), make([]float32, rows*cols)
-	wideA, wideB, wideD := make([]float64, rows*depth), make([]float64, cols*depth), make([]float64, rows*cols)
+	float64A, float64B, float64D := make([]float64, rows*depth), make([]float64, cols*depth), make([]float64, rows*cols)
 	for i := range a {
 		a[i] = tensor.Float8Bits(tensor.Float8E4M3, float32(i%7)-3)
-		wideA[i] = float64(i%7) - 3
+		float64A[i] = float64(i%7) - 3
 	}
 	for i := range b {
 		b[i] = tensor.Float8Bits(tensor.Float8E5M2, float32(i%5)-2)
-		wideB[i] = float64(i%5) - 2
+		float64B[i] = float64(i%5) - 2
 	}
 	scales := []float32{0.25, 8}
-	product := func(a, b, d tensor.DType) Matmul {
+	matmul := func(a, b, d tensor.DType) Matmul {
 		return Matmul{A: Matrix{a, depth, rows, depth, 0, 16}, B: Matrix{b, depth, cols, depth, 0, 16}, D: Matrix{d, rows, cols, rows, 0, 16}, TransA: true, Batch: 1, Workspace: 1 << 20}
 	}
 	start := func(p unsafe.Pointer) driver.Pointer { return driver.Pointer(uintptr(p)) }
 	for _, row := range []struct {
-		product Matmul
-		at      Addresses
+		matmul Matmul
+		at     Addresses
 	}{
-		{product(tensor.Float8E4M3, tensor.Float8E5M2, tensor.Float32), Addresses{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
-		{product(tensor.Float64, tensor.Float64, tensor.Float64), Addresses{D: start(unsafe.Pointer(&wideD[0])), A: start(unsafe.Pointer(&wideA[0])), B: start(unsafe.Pointer(&wideB[0]))}},
+		{matmul(tensor.Float8E4M3, tensor.Float8E5M2, tensor.Float32), Addresses{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
+		{matmul(tensor.Float64, tensor.Float64, tensor.Float64), Addresses{D: start(unsafe.Pointer(&float64D[0])), A: start(unsafe.Pointer(&float64A[0])), B: start(unsafe.Pointer(&float64B[0]))}},
 	} {
-		plans, err := l.Plans(row.product, 1)
+		plans, err := l.Plans(row.matmul, 1)
 		if err != nil || len(plans) != 1 {
-			t.Fatalf("%s: %v, %v", row.product.A.Type, plans, err)
+			t.Fatalf("%s: %v, %v", row.matmul.A.Type, plans, err)
 		}
 		if err := plans[0].Run(0x57, row.at); err != nil {
 			t.Error(err)
@@ -298,10 +298,10 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 		for row := range rows {
 			want := 0.
 			for k := range depth {
-				want += wideA[row*depth+k] * wideB[col*depth+k]
+				want += float64A[row*depth+k] * float64B[col*depth+k]
 			}
-			if eight, wide := float64(d[col*rows+row]), wideD[col*rows+row]; eight != 2*want || wide != want {
-				t.Fatalf("row %d, column %d: %v and %v, want %v and %v", row, col, eight, wide, 2*want, want)
+			if fp8, float64Result := float64(d[col*rows+row]), float64D[col*rows+row]; fp8 != 2*want || float64Result != want {
+				t.Fatalf("row %d, column %d: %v and %v, want %v and %v", row, col, fp8, float64Result, 2*want, want)
 			}
 		}
 	}
@@ -321,14 +321,14 @@ func TestRefusals(t *testing.T) {
 		"not aligned":          func(p *Matmul) { p.B.Lead = 72 },
 		"factors of":           func(p *Matmul) { p.B.Type = tensor.BFloat16 },
 		"a result of float64":  func(p *Matmul) { p.D.Type = tensor.Float64 },
-		"bias or ReLU":         func(p *Matmul) { *p = products["double"]; p.ReLU = true },
-		"from float64":         func(p *Matmul) { *p = products["double"]; p.D.Type = tensor.Float32 },
-		"TF32 of bfloat16":     func(p *Matmul) { *p = products["brain"]; p.TF32 = true },
-		"a result of bfloat16": func(p *Matmul) { *p = products["half"]; p.D.Type = tensor.BFloat16 },
-		"factors of int32":     func(p *Matmul) { *p = products["float32"]; p.A.Type, p.B.Type = tensor.Int32, tensor.Int32 },
+		"bias or ReLU":         func(p *Matmul) { *p = matmuls["float64"]; p.ReLU = true },
+		"from float64":         func(p *Matmul) { *p = matmuls["float64"]; p.D.Type = tensor.Float32 },
+		"TF32 of bfloat16":     func(p *Matmul) { *p = matmuls["bfloat16"]; p.TF32 = true },
+		"a result of bfloat16": func(p *Matmul) { *p = matmuls["float16"]; p.D.Type = tensor.BFloat16 },
+		"operands of int32":    func(p *Matmul) { *p = matmuls["float32"]; p.A.Type, p.B.Type = tensor.Int32, tensor.Int32 },
 		"of 8-bit floats":      func(p *Matmul) { p.Batch = 2 },
 	} {
-		p := products["eight"]
+		p := matmuls["fp8"]
 		change(&p)
 		if got := p.Unsupported(); (got == "") != (name == "") || !strings.Contains(got, name) {
 			t.Errorf("%+v: %q, want %q", p, got, name)

@@ -43,9 +43,9 @@ func (c Convolution) of(kind Kind, t tensor.DType) Convolution {
 	return c
 }
 
-// withDriver runs a test in a process that has a driver, if this one has none: it is
-// one without devices, which real libraries want to be there. It tells whether that
-// was done.
+// withDriver runs a test in a process with a CUDA driver, if this one has none: a driver
+// without devices, which the real library needs to be present. It reports whether it did
+// so.
 func withDriver(t *testing.T) (done bool) {
 	t.Helper()
 	const path = "LD_LIBRARY_PATH"
@@ -70,9 +70,9 @@ func withDriver(t *testing.T) (done bool) {
 	return true
 }
 
-// The real library must accept what it is told, and have engines for it. It plans for
-// a GPU that is described to it, as its documentation calls ahead-of-time, so that none
-// need be there.
+// The real library must accept the descriptors, and have engines for them. It plans for
+// a GPU that is described to it, ahead-of-time in its documentation, so no GPU needs to
+// be present.
 func TestPlansOfTheRealLibrary(t *testing.T) {
 	l, err := bind(real(t))
 	if err != nil {
@@ -300,7 +300,7 @@ func TestCallsArrive(t *testing.T) {
 	}
 }
 
-// tryPlan compares the sum over the products with that of a plain loop.
+// tryPlan compares the convolution with that of a plain loop.
 func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 	t.Helper()
 	fill := func(n, seed int) []float32 {

@@ -1,5 +1,5 @@
 // Calls into libcudnn, which is opened at run time: a table of its functions, and C
-// functions around them that make descriptors. The declarations are those of
+// functions around them that create descriptors. The declarations are those of
 // cudnn_graph.h; handles and descriptors are uintptr_t.
 #ifndef QUERN_CUDNN_SHIM_H
 #define QUERN_CUDNN_SHIM_H
@@ -61,14 +61,14 @@ int quern_dnn_destroy(table *t, handle library);
 
 // The functions below give the call that failed in *call.
 
-// quern_dnn_device describes a device that need not be there, by JSON.
+// quern_dnn_device describes a device, which need not be present, in JSON.
 int quern_dnn_device(table *t, const char *json, handle *device, const char **call);
 int quern_dnn_describe(table *t, handle library, const convolution *c, descriptors *d, const char **call);
 void quern_dnn_forget(table *t, descriptors *d);
 
-// quern_dnn_engines asks a heuristic by its mode for at most max_engines engines.
+// quern_dnn_engines returns at most max_engines engines of the heuristic with the given mode.
 int quern_dnn_engines(table *t, const descriptors *d, int mode, engine *engines, int *count, const char **call);
-// quern_dnn_plan makes a engine ready to run.
+// quern_dnn_plan finalizes an engine's execution plan.
 int quern_dnn_plan(table *t, handle library, const descriptors *d, engine *w, const char **call);
 void quern_dnn_drop(table *t, engine *w);
 int quern_dnn_run(table *t, handle library, const engine *w, address x, address filter, address y, address work, handle stream, const char **call);

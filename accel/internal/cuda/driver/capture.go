@@ -7,7 +7,7 @@ import "C"
 
 import "runtime"
 
-// Capture captures a stream that is made for it, so that nothing else gets in.
+// Capture captures a new stream of its own, so that no other work is recorded.
 func (c *context) Capture(work func(s Stream) error) (Graph, error) {
 	s, err := c.NewStream()
 	if err != nil {
@@ -22,7 +22,7 @@ func (c *context) Capture(work func(s Stream) error) (Graph, error) {
 }
 
 func (c *context) capture(s Stream, work func(s Stream) error) (Graph, error) {
-	// Libraries take the context that is the thread's.
+	// Libraries use the context that is current in the thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := failure(C.quern_capture_begin(c.table, c.handle, C.handle(s)), "cuStreamBeginCapture", ""); err != nil {
@@ -31,7 +31,7 @@ func (c *context) capture(s Stream, work func(s Stream) error) (Graph, error) {
 	failed := work(s)
 	var g C.handle
 	err := failure(C.quern_capture_end(c.table, c.handle, C.handle(s), &g), "cuStreamEndCapture", "")
-	if failed != nil { // and is why the capture ended badly
+	if failed != nil { // the likely reason why the capture failed
 		if err == nil {
 			C.quern_graph_destroy(c.table, c.handle, g)
 		}
@@ -50,8 +50,8 @@ func (c *context) AddGraph(g Graph, after []Node, part Graph, label string) (Nod
 func (c *context) UpdateGraph(x Executable, n Node, part Graph, label string) error {
 	c.count(func(n *Counts) { n.Updates++ })
 	code := C.quern_graph_update_part(c.table, c.handle, C.handle(x), C.handle(n), C.handle(part))
-	// By the manual another topology is an invalid value, and what else may not change
-	// is the failure of an update.
+	// According to the manual, a different topology is InvalidValue, and any other forbidden
+	// change is UpdateFailure.
 	if Code(code) == InvalidValue {
 		code = C.int(UpdateFailure)
 	}

@@ -20,12 +20,12 @@ type context struct {
 	info    Info
 	device  C.int
 	handle  C.handle
-	base    C.handle // stream of the context
+	base    C.handle // default stream of the context
 
-	mutex  sync.Mutex // guards all below
+	mutex  sync.Mutex // guards all fields below
 	counts Counts
 	hosts  map[*byte]int   // sizes of pinned memory
-	nodes  map[uintptr]int // how many each graph has, instantiated or not
+	nodes  map[uintptr]int // number of nodes of each graph and executable
 	closed bool
 }
 
@@ -33,7 +33,7 @@ var _ Context = (*context)(nil)
 
 func (c *context) Info() Info { return c.info }
 
-// stream gives CUDA's handle.
+// stream returns CUDA's handle.
 func (c *context) stream(s Stream) C.handle {
 	if s == 0 {
 		return c.base
@@ -41,7 +41,7 @@ func (c *context) stream(s Stream) C.handle {
 	return C.handle(s)
 }
 
-// count changes the counts.
+// count updates the counts.
 func (c *context) count(change func(n *Counts)) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -60,7 +60,7 @@ func (c *context) Current() error {
 	return failure(C.quern_current(c.table, c.handle), "cuCtxSetCurrent", "")
 }
 
-// Close waits for all work; what it met comes back.
+// Close waits for all work and returns the error that the work met.
 func (c *context) Close() error {
 	c.mutex.Lock()
 	closed := c.closed
@@ -104,7 +104,7 @@ func (c *context) Free(p Pointer, s Stream) error {
 
 func (c *context) Trim() error {
 	if !c.info.MemoryPools {
-		return nil // Free gave it back
+		return nil // Free returned it to the system
 	}
 	return failure(C.quern_trim_pool(c.table, c.device), "cuMemPoolTrimTo", "")
 }
@@ -141,12 +141,12 @@ func (c *context) FreeHost(b []byte) error {
 	delete(c.hosts, &b[0])
 	c.mutex.Unlock()
 	if !known {
-		return &Error{Code: InvalidValue, Call: "cuMemFreeHost", Op: "memory that is not of AllocHost, or free already"}
+		return &Error{Code: InvalidValue, Call: "cuMemFreeHost", Op: "memory that does not come from AllocHost, or was already freed"}
 	}
 	return failure(C.quern_free_host(c.table, c.handle, unsafe.Pointer(&b[0])), "cuMemFreeHost", "")
 }
 
-// pinned reports whether memory is of AllocHost. The mutex must be held.
+// pinned reports whether memory comes from AllocHost. The mutex must be held.
 func (c *context) pinned(b []byte) bool {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	for start, size := range c.hosts {
@@ -157,7 +157,7 @@ func (c *context) pinned(b []byte) bool {
 	return false
 }
 
-// counted counts a copy, and a wait where the memory is not pinned.
+// counted counts a copy, and a synchronization if the memory is not pinned.
 func (c *context) counted(host []byte, bytes func(n *Counts) *int) (pinned bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -169,9 +169,8 @@ func (c *context) counted(host []byte, bytes func(n *Counts) *int) (pinned bool)
 	return pinned
 }
 
-// copied ends a copy. What is not pinned may be copied later than CUDA's call returns,
-// where the device reads the host's pages itself, and is the caller's again when ours
-// does.
+// copied completes a copy. CUDA may return before pageable memory is copied, on systems where
+// the device reads the host's pages directly, but our caller may reuse it when the call returns.
 func (c *context) copied(code C.int, pinned bool, s Stream, call, op string) error {
 	if code == 0 && !pinned {
 		code = C.quern_stream_sync(c.table, c.handle, c.stream(s))
@@ -221,7 +220,7 @@ func (c *context) Fill(dst Pointer, value uint32, width, count int, s Stream) er
 	return failure(C.quern_fill(c.table, c.handle, C.address(dst), C.uint(value), C.int(width), C.size_t(count), c.stream(s)), "cuMemsetAsync", op)
 }
 
-// logBytes is room for what the PTX compiler says.
+// logBytes is the size of the buffer for the PTX compiler's log.
 const logBytes = 16 << 10
 
 func (c *context) Load(ptx string) (Module, error) {
@@ -257,7 +256,7 @@ func (c *context) Global(m Module, name string) (p Pointer, bytes int, err error
 	return Pointer(a), int(n), err
 }
 
-// Attributes of functions, as cuda.h numbers them.
+// CUfunction_attribute values.
 const (
 	functionThreads   = 0
 	functionShared    = 1
@@ -294,7 +293,7 @@ func (c *context) Occupancy(f Function, threads, shared int) (int, error) {
 	return int(blocks), err
 }
 
-// shim lays out a launch for the shim; params is nil for none.
+// shim converts a launch for the C shim; params is nil if there are none.
 func (l *Launch) shim() (s C.launch, params unsafe.Pointer, bytes C.size_t) {
 	triple := func(d Dim) [3]C.uint { return [3]C.uint{C.uint(max(d.X, 1)), C.uint(max(d.Y, 1)), C.uint(max(d.Z, 1))} }
 	s = C.launch{function: C.handle(l.Function), grid: triple(l.Grid), block: triple(l.Block), cluster: triple(l.Cluster), shared: C.uint(l.Shared)}
@@ -319,10 +318,10 @@ func (c *context) TensorMap(t TensorMap) (m [128]byte, err error) {
 	if rank < 1 || rank > 5 || len(t.Box) != rank || len(t.Strides) != rank-1 || len(steps) < rank {
 		return m, &Error{Code: InvalidValue, Call: "cuTensorMapEncodeTiled", Op: fmt.Sprintf("shape %v, strides %v, box %v, steps %v", t.Shape, t.Strides, t.Box, t.Steps)}
 	}
-	// CUDA wants the map at a multiple of 64 bytes.
-	room := make([]byte, len(m)+64)
-	shift := -uintptr(unsafe.Pointer(&room[0])) % 64
-	at := room[shift : shift+128]
+	// CUDA requires the map to be aligned to 64 bytes.
+	buffer := make([]byte, len(m)+64)
+	shift := -uintptr(unsafe.Pointer(&buffer[0])) % 64
+	at := buffer[shift : shift+128]
 	var strides *C.uint64_t
 	if rank > 1 {
 		strides = (*C.uint64_t)(&t.Strides[0])
@@ -334,6 +333,6 @@ func (c *context) TensorMap(t TensorMap) (m [128]byte, err error) {
 	code := C.quern_tensor_map(c.table, c.handle, unsafe.Pointer(&at[0]), C.int(t.Type), C.uint(rank), C.address(t.Address), (*C.uint64_t)(&t.Shape[0]), strides,
 		(*C.uint)(&t.Box[0]), (*C.uint)(&steps[0]), C.int(t.Swizzle), C.int(fill))
 	copy(m[:], at)
-	runtime.KeepAlive(room)
+	runtime.KeepAlive(buffer)
 	return m, failure(code, "cuTensorMapEncodeTiled", fmt.Sprintf("shape %v, strides %v, box %v", t.Shape, t.Strides, t.Box))
 }

@@ -2,15 +2,15 @@ package driver
 
 import "errors"
 
-// ErrNoGPU is wrapped by errors that say why no GPU can be used.
+// ErrNoGPU is wrapped by errors that explain why no GPU can be used.
 var ErrNoGPU = errors.New("no CUDA GPU")
 
-// Driver is an initialised CUDA driver.
+// Driver is an initialized CUDA driver.
 type Driver interface {
-	// Version is the newest CUDA version that the driver supports, as CUDA
-	// writes it: 1000*major + 10*minor.
+	// Version returns the newest CUDA version that the driver supports, in CUDA's format:
+	// 1000*major + 10*minor.
 	Version() int
-	// Devices describes the GPUs that the process may use, in CUDA's order.
+	// Devices returns the GPUs that the process may use, in CUDA's order.
 	Devices() []Info
 	// Context retains the primary context of a device.
 	Context(device int) (Context, error)
@@ -23,75 +23,73 @@ type Info struct {
 	PCI             string // bus id, 0000:3b:00.0
 	Major, Minor    int    // compute capability
 	SMs             int    // streaming multiprocessors
-	Memory          int    // bytes in all
+	Memory          int    // total bytes
 	L2              int    // bytes of the level 2 cache
-	SharedPerBlock  int    // bytes of shared memory that one block may have (after SetMaxShared)
-	SharedPerSM     int    // bytes of shared memory of one multiprocessor
-	RegistersPerSM  int    // 32-bit registers of one multiprocessor
-	ThreadsPerBlock int    // most threads of one block
-	ThreadsPerSM    int    // most threads resident on one multiprocessor
-	ClockKHz        int    // highest clock of the multiprocessors
-	MemoryClockKHz  int    // highest clock of the memory
-	MemoryBusBits   int    // width of the memory bus
-	MemoryPools     bool   // memory is allocated in stream order
-	Integrated      bool   // memory is shared with the host
+	SharedPerBlock  int    // maximum bytes of shared memory per block (after SetMaxShared)
+	SharedPerSM     int    // bytes of shared memory per SM
+	RegistersPerSM  int    // 32-bit registers per SM
+	ThreadsPerBlock int    // maximum threads per block
+	ThreadsPerSM    int    // maximum resident threads per SM
+	ClockKHz        int    // maximum clock of the SMs
+	MemoryClockKHz  int    // maximum memory clock
+	MemoryBusBits   int    // memory bus width
+	MemoryPools     bool   // stream-ordered memory allocation is supported
+	Integrated      bool   // the GPU shares the host's memory
 	Exclusive       bool   // only one process at a time may use the device
-	CUDA            int    // newest version that the driver supports, as [Driver.Version]
+	CUDA            int    // newest CUDA version that the driver supports, as [Driver.Version]
 }
 
-// Capability is the compute capability as one number, 90 for 9.0.
+// Capability returns the compute capability as one number, 90 for 9.0.
 func (i Info) Capability() int { return 10*i.Major + i.Minor }
 
-// Handles. Zero is never a valid one, but for Stream, where it is the stream
-// that the context was made with.
+// Handles. Zero is never valid, except for Stream, where it is the context's default stream.
 type (
 	Pointer    uint64  // address in device memory
-	Stream     uintptr // queue of work in order
-	Event      uintptr // mark in a stream
+	Stream     uintptr // queue of work that runs in order
+	Event      uintptr // position in a stream
 	Module     uintptr // loaded PTX
-	Function   uintptr // entry of a module
-	Graph      uintptr // work and what depends on what, not yet runnable
-	Node       uintptr // piece of work of a graph
-	Executable uintptr // instantiated graph
+	Function   uintptr // kernel of a module
+	Graph      uintptr // nodes and their dependencies, not yet executable
+	Node       uintptr // unit of work in a graph
+	Executable uintptr // instantiated graph, CUgraphExec
 )
 
-// Dim is a number of blocks or threads along x, y, z; zero counts as one.
+// Dim is a number of blocks or threads along x, y and z; zero counts as one.
 type Dim struct{ X, Y, Z uint32 }
 
-// Count is the product.
+// Count returns X·Y·Z.
 func (d Dim) Count() int { return int(max(d.X, 1)) * int(max(d.Y, 1)) * int(max(d.Z, 1)) }
 
-// Launch is one run of a kernel.
+// Launch describes the launch of a kernel.
 type Launch struct {
 	Function Function
 	Grid     Dim    // blocks
-	Block    Dim    // threads of a block
-	Cluster  Dim    // blocks of a cluster (compute capability 9.0); zero for none
+	Block    Dim    // threads per block
+	Cluster  Dim    // blocks per cluster (compute capability 9.0); zero for no clusters
 	Shared   int    // bytes of dynamic shared memory
-	Params   []byte // laid out as the .param space of the entry: each at a multiple of its own alignment
+	Params   []byte // laid out like the .param space of the entry: each parameter at its natural alignment
 	Label    string // op and shapes, for errors
 }
 
-// Memory makes, frees, fills and copies memory. All but AllocHost, FreeHost, Trim and
-// MemoryInfo are asynchronous in the order of a stream. Host memory that came
-// from AllocHost is copied while the host goes on, and must stay untouched
-// until then; any other is copied before the call returns.
+// Memory allocates, frees, fills and copies memory. All methods but AllocHost, FreeHost, Trim
+// and MemoryInfo are asynchronous, in the order of a stream. Host memory from AllocHost is
+// copied while the host continues, and must not be changed until then; any other host memory
+// is copied before the call returns.
 type Memory interface {
-	// Alloc gives device memory, aligned to 256 bytes at least, that work of
-	// the stream may use from here on; other streams must wait for an event.
-	// The error is OutOfMemory.
+	// Alloc allocates device memory, aligned to at least 256 bytes. Later work of the stream
+	// may use it; other streams must wait for an event. It fails with OutOfMemory.
 	Alloc(bytes int, s Stream) (Pointer, error)
-	// Free takes memory of Alloc back when the stream gets there.
+	// Free frees memory of Alloc when the stream reaches the call.
 	Free(p Pointer, s Stream) error
-	// Trim gives the memory that was freed back to the system; without it the
-	// driver keeps it for the next Alloc, and other libraries and processes
-	// cannot have it. What no stream has freed yet stays.
+	// Trim returns freed memory to the system. Otherwise the driver keeps it for later calls
+	// of Alloc, and other libraries and processes cannot use it. Memory whose Free the stream
+	// has not reached yet is not returned.
 	Trim() error
-	// MemoryInfo is the free and the whole memory of the device in bytes.
+	// MemoryInfo returns the free and the total memory of the device, in bytes.
 	MemoryInfo() (free, total int, err error)
-	// AllocHost gives pinned host memory, zeroed.
+	// AllocHost allocates zeroed, pinned host memory.
 	AllocHost(bytes int) ([]byte, error)
-	// FreeHost takes back what AllocHost gave. No copy may be using it.
+	// FreeHost frees memory of AllocHost. No queued copy may use it.
 	FreeHost(b []byte) error
 	CopyToDevice(dst Pointer, src []byte, s Stream) error
 	CopyToHost(dst []byte, src Pointer, s Stream) error
@@ -103,32 +101,33 @@ type Memory interface {
 
 // Kernels loads and launches code.
 type Kernels interface {
-	// Load compiles PTX for the device. The compiler's words are the error's Log.
+	// Load compiles PTX for the device. The compiler's log is in the error's Log field.
 	Load(ptx string) (Module, error)
 	Unload(m Module) error
-	// Function finds a .visible .entry by name. The error is NotFound.
+	// Function returns a .visible .entry by name. It fails with NotFound.
 	Function(m Module, name string) (Function, error)
-	// Global finds a .visible .global or .const variable of a module.
+	// Global returns a .visible .global or .const variable of a module.
 	Global(m Module, name string) (p Pointer, bytes int, err error)
-	// FunctionInfo says what the compiler made of a function.
+	// FunctionInfo returns the resources that the compiler assigned to a function.
 	FunctionInfo(f Function) (FunctionInfo, error)
-	// SetMaxShared lets a function have more than 48 KiB of dynamic shared memory.
+	// SetMaxShared lets a function use more than 48 KiB of dynamic shared memory.
 	SetMaxShared(f Function, bytes int) error
-	// Occupancy is how many blocks of so many threads and bytes of dynamic
-	// shared memory run on one multiprocessor at a time.
+	// Occupancy returns the number of blocks, with the given threads and bytes of dynamic
+	// shared memory, that are resident on one SM at a time.
 	Occupancy(f Function, threads, shared int) (int, error)
 	Launch(l Launch, s Stream) error
-	// TensorMap describes a tensor in device memory to cp.async.bulk.tensor
-	// (compute capability 9.0). The result is a kernel parameter, aligned to 64.
+	// TensorMap encodes the description of a tensor in device memory for
+	// cp.async.bulk.tensor (compute capability 9.0). The result is a kernel parameter, aligned
+	// to 64 bytes.
 	TensorMap(t TensorMap) ([128]byte, error)
 }
 
-// FunctionInfo is what the compiler made of a function.
+// FunctionInfo is the resources that the compiler assigned to a function.
 type FunctionInfo struct {
-	Registers   int // of a thread
-	Local       int // bytes of local memory of a thread: spills and arrays
-	Shared      int // bytes of static shared memory of a block
-	Threads     int // most threads of a block
+	Registers   int // per thread
+	Local       int // bytes of local memory per thread: spills and arrays
+	Shared      int // bytes of static shared memory per block
+	Threads     int // maximum threads per block
 	BinaryMajor int // compute capability of the machine code
 	BinaryMinor int
 }
@@ -137,91 +136,90 @@ type FunctionInfo struct {
 type Streams interface {
 	NewStream() (Stream, error)
 	CloseStream(s Stream) error
-	// SyncStream waits until the stream is empty; the error may be of any work
-	// before.
+	// SyncStream waits until the stream is empty. The error may come from any earlier work.
 	SyncStream(s Stream) error
 	// Sync waits for all streams of the context.
 	Sync() error
-	// NewEvent makes an event, with or without a time.
+	// NewEvent creates an event, with or without timing.
 	NewEvent(timed bool) (Event, error)
 	CloseEvent(e Event) error
-	// Record marks the end of the stream's present work.
+	// Record records the end of the work queued in the stream so far.
 	Record(e Event, s Stream) error
-	// Wait makes later work of the stream wait for what was recorded.
+	// Wait makes later work of the stream wait for the recorded work.
 	Wait(s Stream, e Event) error
-	// Done says without waiting whether what was recorded has happened.
+	// Done reports, without waiting, whether the recorded work has finished.
 	Done(e Event) (bool, error)
-	// SyncEvent waits until it has.
+	// SyncEvent waits until the recorded work has finished.
 	SyncEvent(e Event) error
-	// Elapsed is the time in milliseconds between two timed events that have
-	// happened.
+	// Elapsed returns the time in milliseconds between two timed events that have been reached.
 	Elapsed(from, to Event) (float64, error)
 }
 
-// Graphs records work once and launches it many times. A node runs when all
-// that it comes after have run.
+// Graphs records work once and launches it many times. A node runs after all nodes that it
+// depends on; the after parameters list them.
 type Graphs interface {
-	// No node may be named twice in the lists of what a node comes after.
+	// NewGraph creates an empty graph. A list of dependencies must not name a node twice.
 	NewGraph() (Graph, error)
-	// CloseGraph ends a graph. What was instantiated of it runs on, but its nodes can
-	// no longer be updated: they are known by the graph.
+	// CloseGraph destroys a graph. Executables instantiated from it stay valid, but their nodes
+	// can no longer be updated, because the node handles belong to the graph.
 	CloseGraph(g Graph) error
 	AddKernel(g Graph, after []Node, l Launch) (Node, error)
 	AddCopy(g Graph, after []Node, dst, src Pointer, bytes int) (Node, error)
-	// AddCopyToDevice reads host memory of AllocHost at every launch.
+	// AddCopyToDevice adds a copy from host memory of AllocHost, read at every launch.
 	AddCopyToDevice(g Graph, after []Node, dst Pointer, src []byte) (Node, error)
-	// AddCopyToHost writes host memory of AllocHost at every launch.
+	// AddCopyToHost adds a copy to host memory of AllocHost, written at every launch.
 	AddCopyToHost(g Graph, after []Node, dst []byte, src Pointer) (Node, error)
 	AddFill(g Graph, after []Node, dst Pointer, value uint32, width, count int) (Node, error)
-	// AddEvent records an event at every launch.
+	// AddEvent adds a node that records an event at every launch.
 	AddEvent(g Graph, after []Node, e Event) (Node, error)
-	// Capture makes a graph of what work asks of a stream, that of libraries for
-	// instance, and runs none of it. The context is current in the thread that
-	// calls work, which must not wait for the device; the error may be work's.
+	// Capture returns a graph of the calls that work makes on a stream, such as those of
+	// libraries, and runs none of them. The context is current in the thread that calls work,
+	// which must not wait for the device. Capture also returns the error of work.
 	Capture(work func(s Stream) error) (Graph, error)
-	// AddGraph puts a copy of another graph into a graph, as one node.
+	// AddGraph adds a copy of another graph as one child node.
 	AddGraph(g Graph, after []Node, part Graph, label string) (Node, error)
-	// UpdateGraph gives a node of AddGraph in an instantiated graph the parameters
-	// of another graph of the same nodes. The error is UpdateFailure where they
-	// are not the same; the instantiated graph is then of no more use.
+	// UpdateGraph changes the parameters of an AddGraph node, in an instantiated graph, to those
+	// of another graph with the same nodes. It fails with UpdateFailure if the nodes differ; the
+	// instantiated graph can then no longer be used.
 	UpdateGraph(x Executable, n Node, part Graph, label string) error
 	Instantiate(g Graph) (Executable, error)
 	CloseExecutable(x Executable) error
-	// UpdateKernel gives a kernel node of an instantiated graph other launch
-	// parameters; the function stays the same. Launches under way keep theirs.
+	// UpdateKernel changes the launch parameters of a kernel node in an instantiated graph; the
+	// function stays the same. Launches in flight keep their parameters.
 	UpdateKernel(x Executable, n Node, l Launch) error
-	// LaunchGraph runs the graph after the present work of the stream.
+	// LaunchGraph runs the graph after the work queued in the stream so far.
 	LaunchGraph(x Executable, s Stream) error
 }
 
-// Context is all that is done with one device.
+// Context is everything that can be done with one device.
 type Context interface {
 	Info() Info
 	Memory
 	Kernels
 	Streams
 	Graphs
-	// Counts is what was asked of the device so far.
+	// Counts returns the number of calls so far.
 	Counts() Counts
-	// Raw is the CUcontext for libraries such as cuBLAS, which want it current
-	// in the calling thread (Current); 0 for a fake.
+	// Raw returns the CUcontext for libraries such as cuBLAS, which require it to be current in
+	// the calling thread (see Current); 0 for a fake.
 	Raw() uintptr
-	// Current makes the context the calling thread's. Lock the thread before.
+	// Current makes the context current in the calling thread. Lock the goroutine to its
+	// thread first.
 	Current() error
-	// Close waits for all work and releases the context with all it owns.
+	// Close waits for all work and releases the context and everything that it owns.
 	Close() error
 }
 
-// Counts counts calls since the context was made.
+// Counts are the numbers of calls since the context was created.
 type Counts struct {
 	Launches      int // kernels, outside of graphs
 	GraphLaunches int
-	GraphNodes    int // nodes that those graphs had, events among them
+	GraphNodes    int // nodes of those graphs, including event nodes
 	Copies        int // outside of graphs
 	Fills         int // outside of graphs
 	BytesToDevice int // outside of graphs
 	BytesToHost   int // outside of graphs
-	Syncs         int // waits of the host: SyncStream, Sync, SyncEvent, and copies of memory that is not pinned
+	Syncs         int // times the host waited: SyncStream, Sync, SyncEvent, and copies of pageable memory
 	Allocs        int
 	Frees         int
 	Instantiates  int
@@ -234,11 +232,11 @@ type TensorMap struct {
 	Type    TensorType
 	Address Pointer  // multiple of 16
 	Shape   []uint64 // elements, 1 to 5 dimensions
-	Strides []uint64 // bytes, of all dimensions but the innermost; multiples of 16
-	Box     []uint32 // elements that one copy takes, at most 256 each
-	Steps   []uint32 // elements from one to the next; nil for ones
+	Strides []uint64 // bytes, for all dimensions except the innermost; multiples of 16
+	Box     []uint32 // elements of one copy, at most 256 per dimension
+	Steps   []uint32 // distance between copied elements; nil for 1
 	Swizzle Swizzle
-	NaNFill bool // elements out of bounds are NaN and not zero
+	NaNFill bool // elements out of bounds are NaN instead of zero
 }
 
 // TensorType is a CUtensorMapDataType.
@@ -257,7 +255,7 @@ const (
 	TensorBFloat16 TensorType = 9
 )
 
-// Swizzle is a CUtensorMapSwizzle: how a tile lies in shared memory.
+// Swizzle is a CUtensorMapSwizzle: the arrangement of a tile in shared memory.
 type Swizzle uint32
 
 const (

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Code is a CUresult. It is an error, so that errors.Is(err, OutOfMemory)
-// tells one.
+// Code is a CUresult. It is an error, so errors.Is(err, OutOfMemory) works.
 type Code int
 
-// The codes that the back end meets, by the names of cuda.h.
+// The codes that the back end handles, named as in cuda.h.
 const (
 	InvalidValue          Code = 1
 	OutOfMemory           Code = 2
@@ -51,7 +50,7 @@ const (
 	Unknown               Code = 999
 )
 
-// Name is CUDA's name of the code.
+// Name returns CUDA's name of the code.
 func (c Code) Name() string {
 	if name, ok := names[c]; ok {
 		return name
@@ -61,8 +60,8 @@ func (c Code) Name() string {
 
 func (c Code) Error() string { return c.Name() }
 
-// Sticky says whether no CUDA call of the process can succeed after this one:
-// the memory of the device is lost and a new process is needed.
+// Sticky reports whether every later CUDA call of the process fails: the contents of device
+// memory are lost and a new process is needed.
 func (c Code) Sticky() bool {
 	switch c {
 	case ECCUncorrectable, NVLinkUncorrectable, Contained, IllegalAddress, LaunchTimeout, Assert, HardwareStack, IllegalInstruction,
@@ -72,17 +71,17 @@ func (c Code) Sticky() bool {
 	return false
 }
 
-// Error is a call that the driver refused, or work on the device that failed.
+// Error is a call that the driver rejected, or work on the device that failed.
 type Error struct {
 	Code Code
-	Call string // CUDA function that reported it, cuLaunchKernel
+	Call string // CUDA function that returned it, such as cuLaunchKernel
 	Op   string // what was being done: Launch.Label, or sizes in bytes; may be empty
-	Log  string // what the PTX compiler said, or more of what is known; may be empty
-	// Cause is what a driver that is not CUDA's knows beyond the code, or nil.
+	Log  string // log of the PTX compiler, or more details; may be empty
+	// Cause is what a driver other than CUDA's knows beyond the code, or nil.
 	Cause error
 }
 
-// Error names the op, the call and the code.
+// Error returns the op, the call, the code and a hint.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Op != "" {
@@ -98,25 +97,25 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// hint is what to do.
+// hint says what to do.
 func (c Code) hint() string {
 	switch c {
 	case DeviceUnavailable:
-		return "another process has the GPU to itself; nvidia-smi names it"
+		return "another process uses the GPU exclusively; nvidia-smi lists it"
 	case UnsupportedPTXVersion:
 		return "the NVIDIA driver is too old for this kernel; update it"
 	case NoBinaryForGPU:
-		return "the kernel is for another kind of GPU"
+		return "the kernel was compiled for another kind of GPU"
 	case ECCUncorrectable:
-		return "the GPU's memory has failed; restart the session, and have the GPU looked at if it happens again"
+		return "the GPU's memory has an uncorrectable ECC error; restart the session, and have the GPU checked if it happens again"
 	}
 	if c.Sticky() {
-		return "the GPU's memory is lost; restart the session to use the GPU again"
+		return "the contents of GPU memory are lost; restart the session to use the GPU again"
 	}
 	return ""
 }
 
-// Unwrap gives the code and the cause.
+// Unwrap returns the code and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Code}

@@ -21,14 +21,14 @@ func (c *context) CloseGraph(g Graph) error {
 	return failure(C.quern_graph_destroy(c.table, c.handle, C.handle(g)), "cuGraphDestroy", "")
 }
 
-// forget drops the count of a graph's nodes: CUDA may give the handle again.
+// forget drops the count of a graph's nodes, since CUDA may reuse the handle.
 func (c *context) forget(graph uintptr) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.nodes, graph)
 }
 
-// handles gives nodes as C has them; nil for none.
+// handles converts nodes for C; nil for none.
 func handles(nodes []Node) (*C.handle, C.size_t) {
 	if len(nodes) == 0 {
 		return nil, 0
@@ -44,7 +44,7 @@ func (c *context) AddKernel(g Graph, after []Node, l Launch) (Node, error) {
 	return Node(n), c.added(g, err)
 }
 
-// added counts a node of a graph.
+// added counts a node of a graph, unless err.
 func (c *context) added(g Graph, err error) error {
 	if err == nil {
 		c.mutex.Lock()
@@ -63,7 +63,7 @@ func (c *context) copyNode(g Graph, after []Node, dst, src Pointer, host []byte,
 		pinned := c.pinned(host)
 		c.mutex.Unlock()
 		if !pinned || bytes == 0 {
-			return 0, &Error{Code: InvalidValue, Call: "cuGraphAddMemcpyNode", Op: op, Log: "host memory of a graph must be of AllocHost"}
+			return 0, &Error{Code: InvalidValue, Call: "cuGraphAddMemcpyNode", Op: op, Log: "host memory of a graph must come from AllocHost"}
 		}
 		p = unsafe.Pointer(&host[0])
 		if toHost {
@@ -71,25 +71,25 @@ func (c *context) copyNode(g Graph, after []Node, dst, src Pointer, host []byte,
 		}
 	}
 	var n C.handle
-	for at := 0; at < bytes || at == 0; at += mostCopied {
+	for at := 0; at < bytes || at == 0; at += maxCopyBytes {
 		list, count := handles(after)
-		err := failure(C.quern_graph_copy(c.table, c.handle, &n, C.handle(g), list, count, C.address(dst), C.address(src), p, direction, C.size_t(min(bytes-at, mostCopied))), "cuGraphAddMemcpyNode", op)
+		err := failure(C.quern_graph_copy(c.table, c.handle, &n, C.handle(g), list, count, C.address(dst), C.address(src), p, direction, C.size_t(min(bytes-at, maxCopyBytes))), "cuGraphAddMemcpyNode", op)
 		if err := c.added(g, err); err != nil {
 			return 0, err
 		}
 		after = []Node{Node(n)}
-		dst, src = dst+mostCopied, src+mostCopied
+		dst, src = dst+maxCopyBytes, src+maxCopyBytes
 		if p != nil {
-			p = unsafe.Add(p, mostCopied)
+			p = unsafe.Add(p, maxCopyBytes)
 		}
 	}
 	return Node(n), nil
 }
 
-// mostCopied is what one node of a graph copies; more takes several, one behind the
-// other. It is a row, and rows are at most CU_DEVICE_ATTRIBUTE_MAX_PITCH long, 2³¹-1
-// bytes on all devices so far.
-const mostCopied = 1 << 30
+// maxCopyBytes is the most that one graph node copies; a larger copy takes several nodes, one
+// after the other. A copy is one row, and the length of a row is limited by
+// CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2³¹-1 bytes on all devices so far.
+const maxCopyBytes = 1 << 30
 
 func (c *context) AddCopy(g Graph, after []Node, dst, src Pointer, bytes int) (Node, error) {
 	return c.copyNode(g, after, dst, src, nil, false, bytes, "copy of %d bytes on the device")

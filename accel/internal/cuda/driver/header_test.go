@@ -15,8 +15,8 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// headers finds each cuda.h: that of a toolkit, or of an environment of Python which
-// has the package nvidia-cuda-runtime-cu12 or nvidia-cuda-runtime.
+// headers finds all cuda.h: that of a toolkit, and those of Python environments with the package
+// nvidia-cuda-runtime-cu12 or nvidia-cuda-runtime.
 func headers(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -28,12 +28,12 @@ func headers(t *testing.T) []string {
 		}
 	}
 	if len(found) == 0 {
-		testenv.Missing(t, "no cuda.h here (pip install nvidia-cuda-runtime-cu12, or name one in QUERN_CUDA_H)")
+		testenv.Missing(t, "cuda.h is not installed (pip install nvidia-cuda-runtime-cu12, or name one in QUERN_CUDA_H)")
 	}
 	return found
 }
 
-// Structs, functions and numbers must be those of the real header.
+// Structs, functions and constants must match the real header.
 func TestHeader(t *testing.T) {
 	t.Parallel()
 	for _, header := range headers(t) {
@@ -56,7 +56,7 @@ func testLayout(t *testing.T, header string) {
 	}
 	command := exec.CommandContext(t.Context(), compiler, "-std=c++11", "-fsyntax-only", "-I", filepath.Dir(header), "testdata/layout.cc")
 	if out, err := command.CombinedOutput(); err != nil {
-		t.Errorf("%s declares other things: %v\n%s", header, err, out)
+		t.Errorf("%s has different declarations: %v\n%s", header, err, out)
 	}
 }
 
@@ -93,9 +93,9 @@ func testNumbers(t *testing.T, header, text string) {
 		"CU_TENSOR_MAP_DATA_TYPE_": {"UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16"},
 		"CU_TENSOR_MAP_SWIZZLE_":   {"NONE", "32B", "64B", "128B"},
 	} {
-		// They have no numbers but the first: their order counts.
+		// Only the first has an explicit value, so compare their order.
 		if pattern := prefix + strings.Join(words, `(\s*=\s*\d+)?,[^\n]*\n\s*`+prefix) + `\b`; !regexp.MustCompile(pattern).MatchString(text) {
-			t.Errorf("%s: %s… come in another order than %v", header, prefix, words)
+			t.Errorf("%s: the order of %s… is not %v", header, prefix, words)
 		}
 	}
 	if TensorUint8 != 0 || TensorBFloat16 != 9 || SwizzleNone != 0 || Swizzle128 != 3 {
@@ -105,7 +105,7 @@ func testNumbers(t *testing.T, header, text string) {
 
 var errorPattern = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*(CUDA_ERROR_\w+)\s*=\s*(\d+)`)
 
-// testCodes compares the names of errors, and whether a process can go on after one.
+// testCodes compares the names of errors, and whether a process can continue after one.
 func testCodes(t *testing.T, header, text string) {
 	found := errorPattern.FindAllStringSubmatch(text, -1)
 	if len(found) < 80 {

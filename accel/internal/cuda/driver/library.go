@@ -17,11 +17,11 @@ import (
 	"github.com/quernlab/quern/internal/loader"
 )
 
-// libraryName is the library of the NVIDIA driver that computes.
+// libraryName is the library of the NVIDIA driver for CUDA.
 const libraryName = "libcuda.so.1"
 
-// Open opens and initialises the CUDA driver. The error wraps [ErrNoGPU] and
-// says in one line why there is no GPU to use.
+// Open loads and initializes the CUDA driver. Its errors wrap [ErrNoGPU] and explain in one
+// line why there is no GPU to use.
 func Open() (Driver, error) {
 	m := thisMachine()
 	path, err := loader.Find(libraryName, loader.Path())
@@ -31,7 +31,7 @@ func Open() (Driver, error) {
 	return openLibrary(path, m)
 }
 
-// Symbols are the functions of the CUDA driver that the package calls.
+// Symbols returns the names of the CUDA driver functions that the package calls.
 func Symbols() []string {
 	var names []string
 	for i := 0; ; i++ {
@@ -43,8 +43,8 @@ func Symbols() []string {
 	}
 }
 
-// library is the real driver. It stays open until the process ends, as CUDA
-// has threads of its own by then.
+// library is the real driver. It stays loaded until the process ends, because CUDA has threads
+// of its own by then.
 type library struct {
 	table   *C.cuda_driver
 	version int
@@ -61,7 +61,7 @@ func openLibrary(path string, m machine) (*library, error) {
 	code := Code(C.quern_init(l.table, &version, &count))
 	l.version = int(version)
 	if code != 0 && l.version > 0 && l.version < oldestVersion {
-		code = 0 // the version says more
+		code = 0 // report the old version instead
 	}
 	if code != 0 {
 		l.close()
@@ -80,10 +80,10 @@ func openLibrary(path string, m machine) (*library, error) {
 	return l, nil
 }
 
-// loadLibrary finds the library's functions and calls none.
+// loadLibrary looks up the library's functions and calls none.
 func loadLibrary(path string, m machine) (*library, error) {
-	// The package that loads the other NVIDIA libraries says what is wrong
-	// with this one; the table keeps it open.
+	// Load it first with the package that loads the other NVIDIA libraries: its errors explain
+	// what is wrong with a library. The table keeps the library loaded.
 	shared := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
 	if err := shared.Open(); err != nil {
 		return nil, m.withoutLibrary(err)
@@ -96,7 +96,7 @@ func loadLibrary(path string, m machine) (*library, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoGPU, err)
 	}
 	if missing != nil {
-		err := fmt.Errorf("%w: %s has no %s: the NVIDIA driver is too old, CUDA %s is needed", ErrNoGPU, path, C.GoString(missing), versionText(oldestVersion))
+		err := fmt.Errorf("%w: %s has no %s: the NVIDIA driver is too old, it must support CUDA %s", ErrNoGPU, path, C.GoString(missing), versionText(oldestVersion))
 		l.close()
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (l *library) close() {
 	l.table = nil
 }
 
-// Attributes of devices, as cuda.h numbers them.
+// CUdevice_attribute values.
 const (
 	attributeThreadsPerBlock = 1
 	attributeClock           = 13
@@ -128,7 +128,7 @@ const (
 	attributeMemoryPools     = 115
 )
 
-// describe asks a device for all that Info tells.
+// describe queries a device for the fields of Info.
 func (l *library) describe(i int) error {
 	var device C.int
 	var name [256]byte
@@ -163,7 +163,7 @@ func (l *library) describe(i int) error {
 	return nil
 }
 
-// text is what comes before the zero byte.
+// text returns the bytes before the first zero byte.
 func text(b []byte) string {
 	before, _, _ := bytes.Cut(b, []byte{0})
 	return string(before)
@@ -173,8 +173,7 @@ func (l *library) Version() int { return l.version }
 
 func (l *library) Devices() []Info { return l.devices }
 
-// Context retains the primary context, which other libraries in the process
-// share.
+// Context retains the primary context, which is shared with other libraries in the process.
 func (l *library) Context(device int) (Context, error) {
 	if device < 0 || device >= len(l.devices) {
 		return nil, &Error{Code: InvalidDevice, Call: "cuDevicePrimaryCtxRetain", Op: fmt.Sprintf("device %d of %d", device, len(l.devices))}
@@ -197,7 +196,7 @@ func (l *library) Context(device int) (Context, error) {
 	return c, nil
 }
 
-// failure makes the error of a call, nil for success.
+// failure returns the error of a call, nil for success.
 func failure(code C.int, call, op string) error {
 	if code == 0 {
 		return nil

@@ -17,12 +17,12 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// Every function that is called must be one of a real driver.
+// The real driver must have every function that is called.
 func TestSymbols(t *testing.T) {
 	t.Parallel()
 	path := realLibrary()
 	if path == "" {
-		t.Skip("no libcuda.so here; testdata/libcuda.sh fetches one for QUERN_LIBCUDA")
+		t.Skip("libcuda.so is not installed; testdata/libcuda.sh fetches one for QUERN_LIBCUDA")
 	}
 	f, err := elf.Open(path)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestSymbols(t *testing.T) {
 			t.Errorf("%s has no %s", path, name)
 		}
 	}
-	// And all are found at run time. Nothing is called: as root, cuInit makes
+	// And they are found at run time. Nothing is called: as root, cuInit creates
 	// files in /dev.
 	l, err := loadLibrary(path, thisMachine())
 	if err != nil {
@@ -55,7 +55,7 @@ func TestSymbols(t *testing.T) {
 	l.close()
 }
 
-// realLibrary finds a libcuda.so, empty if there is none.
+// realLibrary finds a libcuda.so. It returns "" if there is none.
 func realLibrary() string {
 	if path := os.Getenv("QUERN_LIBCUDA"); path != "" {
 		return path
@@ -68,12 +68,12 @@ func realLibrary() string {
 	return ""
 }
 
-// standIn compiles testdata/libcuda.c.
-func standIn(t *testing.T) string {
+// stubLibrary compiles testdata/libcuda.c.
+func stubLibrary(t *testing.T) string {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil {
-		testenv.Missing(t, "no C compiler here")
+		testenv.Missing(t, "no C compiler is installed")
 	}
 	path := filepath.Join(t.TempDir(), "libcuda.so.1")
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libcuda.c").CombinedOutput(); err != nil {
@@ -89,10 +89,9 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// Every call must arrive with its arguments in place: the stand-in refuses what
-// is wrong.
+// Every call must arrive with its arguments in order: the stub rejects wrong arguments.
 func TestCallsArrive(t *testing.T) {
-	l, err := openLibrary(standIn(t), machineOf(nil, nil))
+	l, err := openLibrary(stubLibrary(t), machineOf(nil, nil))
 	ok(t, err)
 	if l.Version() != 12040 || len(l.Devices()) != 2 {
 		t.Fatalf("version %d, %d devices", l.Version(), len(l.Devices()))
@@ -104,7 +103,7 @@ func TestCallsArrive(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	if _, err := l.Context(2); !errors.Is(err, InvalidDevice) {
-		t.Errorf("device that is not there: %v", err)
+		t.Errorf("nonexistent device: %v", err)
 	}
 	c, err := l.Context(0)
 	ok(t, err)
@@ -152,7 +151,7 @@ func testMemory(t *testing.T, c Context) {
 	if want := []byte{0, 1, 2, 3, 0xdd, 0xcc, 0xbb, 0xaa, 0x34, 0x12, 0x34, 0x12, 0xee, 0xee, 0xee, 15}; !slices.Equal(back[:16], want) {
 		t.Errorf("got %x, want %x", back[:16], want)
 	}
-	// What is not pinned is copied when the call returns.
+	// Pageable memory is copied when the call returns.
 	loose := []byte{1, 2, 3, 4}
 	ok(t, c.CopyToDevice(p, loose, 0))
 	clear(loose)
@@ -176,7 +175,7 @@ func testMemory(t *testing.T, c Context) {
 	}
 }
 
-// axpyLaunch is a launch of the stand-in's kernel.
+// axpyLaunch launches the stub's kernel.
 func axpyLaunch(f Function, y, x Pointer, n uint32, a float32) Launch {
 	p := binary.LittleEndian.AppendUint64(nil, uint64(y))
 	p = binary.LittleEndian.AppendUint64(p, uint64(x))
@@ -193,7 +192,7 @@ func floats(values ...float32) []byte {
 	return b
 }
 
-// device gives memory with values.
+// device allocates memory with values.
 func device(t *testing.T, c Context, values ...float32) Pointer {
 	t.Helper()
 	p, err := c.Alloc(4*len(values), 0)
@@ -210,7 +209,7 @@ func testKernels(t *testing.T, c Context) {
 	m, err := c.Load(".version 7.0")
 	ok(t, err)
 	if _, err := c.Function(m, "nothing"); !errors.Is(err, NotFound) {
-		t.Errorf("function that is not there: %v", err)
+		t.Errorf("nonexistent function: %v", err)
 	}
 	f, err := c.Function(m, "axpy")
 	ok(t, err)
@@ -321,10 +320,10 @@ func testGraphs(t *testing.T, c Context) {
 	}
 	ok(t, c.CloseExecutable(exec))
 	ok(t, c.CloseGraph(g))
-	// What is longer than a row may be takes two nodes.
+	// A copy longer than the maximum row takes two nodes.
 	g, err = c.NewGraph()
 	ok(t, err)
-	if n, err := c.AddCopy(g, nil, 1<<40, 1<<41, mostCopied+16); err != nil || n != 2 {
+	if n, err := c.AddCopy(g, nil, 1<<40, 1<<41, maxCopyBytes+16); err != nil || n != 2 {
 		t.Errorf("long copy: node %d, %v", n, err)
 	}
 	ok(t, c.CloseGraph(g))
@@ -364,7 +363,7 @@ func testCapture(t *testing.T, c Context) {
 		t.Errorf("update with another graph: %v", err)
 	}
 	if back := make([]byte, 16); c.CopyToHost(back, x, 0) != nil || !slices.Equal(back, floats(1, 2, 3, 4)) {
-		t.Errorf("what was captured ran: %x", back)
+		t.Errorf("the captured work ran: %x", back)
 	}
 	cause := errors.New("refused")
 	if _, err := c.Capture(func(Stream) error { return cause }); !errors.Is(err, cause) {
@@ -376,7 +375,7 @@ func testCapture(t *testing.T, c Context) {
 		}
 		return nil
 	}); !errors.Is(err, CaptureInvalidated) {
-		t.Errorf("capture that ends badly: %v", err)
+		t.Errorf("failing end of capture: %v", err)
 	}
 	for _, g := range []Graph{one, two} {
 		ok(t, c.CloseGraph(g))
@@ -384,11 +383,11 @@ func testCapture(t *testing.T, c Context) {
 }
 
 func TestOpenFailures(t *testing.T) {
-	path := standIn(t)
+	path := stubLibrary(t)
 	for _, row := range []struct{ variable, value, want string }{
 		{"FAKE_CUDA_INIT", "100", "is missing"},
-		{"FAKE_CUDA_INIT", "803", "differ in version"},
-		{"FAKE_CUDA_VERSION", "11000", "supports CUDA 11.0 only"},
+		{"FAKE_CUDA_INIT", "803", "its library differ"},
+		{"FAKE_CUDA_VERSION", "11000", "only supports CUDA 11.0"},
 	} {
 		t.Setenv(row.variable, row.value)
 		_, err := openLibrary(path, machineOf([]string{memoryFile}, nil))

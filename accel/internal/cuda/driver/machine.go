@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/loader"
 )
 
-// machine is what of the operating system tells why there is no GPU.
+// machine gives access to the parts of the operating system that explain why there is no GPU.
 type machine struct {
 	exists func(path string) bool
 	env    func(name string) (string, bool)
@@ -18,8 +18,7 @@ type machine struct {
 
 func thisMachine() machine {
 	return machine{
-		// A device file without a driver behind it can be left over: it does
-		// not open.
+		// A device file can be left over without a driver; it then cannot be opened.
 		exists: func(path string) bool {
 			f, err := os.Open(path)
 			if err != nil {
@@ -31,8 +30,8 @@ func thisMachine() machine {
 	}
 }
 
-// The variable by which CUDA hides devices, and the files through which the
-// driver talks to the kernel.
+// The variable that hides devices from CUDA, and the files through which the driver talks to
+// the kernel.
 const (
 	visibleDevices = "CUDA_VISIBLE_DEVICES"
 	controlFile    = "/dev/nvidiactl"
@@ -40,21 +39,21 @@ const (
 	moduleFile     = "/proc/driver/nvidia/version"
 )
 
-// withoutLibrary says why the library cannot be opened.
+// withoutLibrary explains why the library cannot be loaded.
 func (m machine) withoutLibrary(cause error) error {
 	var unsafe *loader.UnsafeError
 	switch {
 	case errors.As(cause, &unsafe):
 		return fmt.Errorf("%w: libcuda.so.1 is not loaded: %w", ErrNoGPU, cause)
 	case m.exists(controlFile):
-		return fmt.Errorf("%w: the GPU is there but libcuda.so.1 cannot be loaded (%w): install the NVIDIA driver's libraries, or start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility", ErrNoGPU, cause)
+		return fmt.Errorf("%w: the machine has a GPU but libcuda.so.1 cannot be loaded (%w): install the NVIDIA driver's libraries, or start the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility", ErrNoGPU, cause)
 	case m.exists(moduleFile):
 		return fmt.Errorf("%w: the machine has an NVIDIA driver but this container does not: start it with --gpus all", ErrNoGPU)
 	}
 	return fmt.Errorf("%w: libcuda.so.1 is not installed: there is no NVIDIA driver, or the container was started without --gpus", ErrNoGPU)
 }
 
-// withoutInit says why cuInit fails.
+// withoutInit explains why cuInit fails.
 func (m machine) withoutInit(code Code) error {
 	visible, set := m.env(visibleDevices)
 	switch {
@@ -67,13 +66,13 @@ func (m machine) withoutInit(code Code) error {
 	case code == Unknown && !m.exists(memoryFile):
 		return fmt.Errorf("%w: %s is missing, so CUDA cannot start; run nvidia-modprobe -u -c=0 on the machine", ErrNoGPU, memoryFile)
 	case code == SystemDriverMismatch:
-		return fmt.Errorf("%w: the NVIDIA driver and its library differ in version; restart after a driver update", ErrNoGPU)
+		return fmt.Errorf("%w: the versions of the NVIDIA kernel driver and its library differ; restart the machine after a driver update", ErrNoGPU)
 	case code == SystemNotReady:
 		return fmt.Errorf("%w: the machine's GPUs are not ready; start the NVIDIA fabric manager", ErrNoGPU)
 	case code == StubLibrary:
-		return fmt.Errorf("%w: libcuda.so.1 is the stub of the CUDA toolkit and no driver; take its folder out of LD_LIBRARY_PATH", ErrNoGPU)
+		return fmt.Errorf("%w: libcuda.so.1 is the CUDA toolkit's stub, not a driver; remove its folder from LD_LIBRARY_PATH", ErrNoGPU)
 	case code == DeviceUnavailable:
-		return fmt.Errorf("%w: the GPU is in use by another process, exclusively", ErrNoGPU)
+		return fmt.Errorf("%w: another process uses the GPU exclusively; nvidia-smi lists it", ErrNoGPU)
 	}
 	return fmt.Errorf("%w: cuInit: %w", ErrNoGPU, code)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// machineOf is one with these files and variables.
+// machineOf returns a machine with these files and variables.
 func machineOf(files []string, variables map[string]string) machine {
 	return machine{
 		exists: func(path string) bool { return slices.Contains(files, path) },
@@ -33,12 +33,12 @@ func TestReasons(t *testing.T) {
 		"no files":                  {machineOf(nil, nil).withoutInit(NoDevice), "/dev/nvidiactl is missing"},
 		"no device":                 {machineOf([]string{controlFile}, nil).withoutInit(NoDevice), "finds no GPU"},
 		"no uvm":                    {machineOf([]string{controlFile}, nil).withoutInit(Unknown), "nvidia-modprobe"},
-		"mismatch":                  {machineOf(nil, nil).withoutInit(SystemDriverMismatch), "differ in version"},
+		"mismatch":                  {machineOf(nil, nil).withoutInit(SystemDriverMismatch), "its library differ"},
 		"fabric":                    {machineOf(nil, nil).withoutInit(SystemNotReady), "fabric manager"},
 		"stub":                      {machineOf(nil, nil).withoutInit(StubLibrary), "stub"},
 		"taken":                     {machineOf(nil, nil).withoutInit(DeviceUnavailable), "another process"},
 		"anything else":             {machineOf(nil, nil).withoutInit(OutOfMemory), "CUDA_ERROR_OUT_OF_MEMORY"},
-		"old driver":                {Usable(11030, nil), "supports CUDA 11.3 only, 11.4 is needed"},
+		"old driver":                {Usable(11030, nil), "only supports CUDA 11.3, but 11.4 is needed"},
 		"old device":                {Usable(12000, []Info{{Name: "Tesla T4", Major: 7, Minor: 5}}), "Tesla T4 has compute capability 7.5"},
 	} {
 		if !errors.Is(row.err, ErrNoGPU) || !strings.Contains(row.err.Error(), row.want) || strings.Contains(row.err.Error(), "\n") {
@@ -54,13 +54,13 @@ func TestFilesOfThisMachine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "device")
 	if m := thisMachine(); m.exists(path) {
-		t.Error("a file that is not there exists")
+		t.Error("a missing file exists")
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if m := thisMachine(); !m.exists(path) {
-		t.Error("a file that is there does not exist")
+		t.Error("an existing file does not exist")
 	}
 }
 
@@ -68,7 +68,7 @@ func TestErrorText(t *testing.T) {
 	t.Parallel()
 	err := error(&Error{Code: IllegalAddress, Call: "cuStreamSynchronize", Op: "MatMul [2 3] [3 4]"})
 	if !errors.Is(err, IllegalAddress) || errors.Is(err, OutOfMemory) {
-		t.Error("the code is not the error's")
+		t.Error("the error does not match its code")
 	}
 	for _, want := range []string{"MatMul [2 3] [3 4]", "cuStreamSynchronize", "CUDA_ERROR_ILLEGAL_ADDRESS", "restart the session"} {
 		if !strings.Contains(err.Error(), want) {
@@ -80,7 +80,7 @@ func TestErrorText(t *testing.T) {
 			t.Errorf("%v sticky: %v", code, !sticky)
 		}
 	}
-	for code, want := range map[Code]string{DeviceUnavailable: "another process", UnsupportedPTXVersion: "update it", ECCUncorrectable: "looked at", OutOfMemory: ""} {
+	for code, want := range map[Code]string{DeviceUnavailable: "another process", UnsupportedPTXVersion: "update it", ECCUncorrectable: "checked", OutOfMemory: ""} {
 		if text := (&Error{Code: code, Call: "cuCall"}).Error(); !strings.Contains(text, want) || want == "" && strings.Contains(text, "(") {
 			t.Errorf("%v: %q, want %q", code, text, want)
 		}

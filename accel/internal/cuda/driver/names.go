@@ -1,6 +1,6 @@
 package driver
 
-// names are those of cuda.h.
+// names are the names of cuda.h.
 var names = map[Code]string{
 	1:   "CUDA_ERROR_INVALID_VALUE",
 	2:   "CUDA_ERROR_OUT_OF_MEMORY",

@@ -68,7 +68,7 @@ typedef struct {
   unsigned id, pad;
   union {
     char bytes[64];
-    uint64_t widest; // which the union is aligned to
+    uint64_t widest; // for the alignment of the union
     struct { unsigned x, y, z; } cluster;
   } value;
 } launch_attribute;
@@ -147,7 +147,7 @@ typedef struct {
   X(cuGraphExecKernelNodeSetParams, (handle executable, handle node, const kernel_node *params), (executable, node, params)) \
   X(cuGraphLaunch, (handle executable, handle stream), (executable, stream))
 
-// Functions of later drivers; a call fails with CUDA_ERROR_NOT_SUPPORTED where
+// Functions of later drivers; a call fails with CUDA_ERROR_NOT_SUPPORTED if
 // they are missing.
 #define OPTIONAL(X) \
   X(cuLaunchKernelEx, (const launch_config *config, handle function, void **params, void **extra), (config, function, params, extra)) \
@@ -161,14 +161,14 @@ typedef struct {
 } cuda_driver;
 #undef FIELD
 
-// quern_open fills the table from a library that is open already; it gives the
-// name of the first function that is missing, or NULL.
+// quern_open fills the table from a library that is already loaded; it returns the
+// name of the first missing function, or NULL.
 const char *quern_open(cuda_driver *d, const char *path);
 
-// quern_close undoes the reference that quern_open took.
+// quern_close releases the reference that quern_open took.
 void quern_close(cuda_driver *d);
 
-// quern_symbol gives the name of the i-th function, NULL past the last.
+// quern_symbol returns the name of the i-th function, NULL past the last.
 const char *quern_symbol(int i);
 
 int quern_init(cuda_driver *d, int *version, int *count);
@@ -200,7 +200,7 @@ int quern_set_function_attribute(cuda_driver *d, handle context, handle function
 int quern_occupancy(cuda_driver *d, handle context, int *blocks, handle function, int threads, size_t shared);
 
 // A launch: grid, block and cluster are three numbers each, a cluster of one
-// block is none; the parameters are one block of bytes.
+// block means no cluster; the parameters are one block of bytes.
 typedef struct {
   handle function;
   unsigned grid[3], block[3], cluster[3], shared;
@@ -221,7 +221,7 @@ int quern_event_elapsed(cuda_driver *d, handle context, float *milliseconds, han
 int quern_graph_create(cuda_driver *d, handle context, handle *graph);
 int quern_graph_destroy(cuda_driver *d, handle context, handle graph);
 int quern_graph_kernel(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, launch l, void *params, size_t bytes);
-// host is NULL for a copy within the device; to_host says which side it is.
+// host is NULL for a copy within the device; to_host is the direction.
 int quern_graph_copy(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, address to, address from, void *host, int to_host, size_t bytes);
 int quern_graph_event(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, handle event);
 int quern_graph_fill(cuda_driver *d, handle context, handle *node, handle graph, const handle *after, size_t count, address p, unsigned value, unsigned width, size_t elements);

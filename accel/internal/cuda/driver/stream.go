@@ -13,7 +13,7 @@ func (c *context) NewStream() (Stream, error) {
 
 func (c *context) CloseStream(s Stream) error {
 	if s == 0 {
-		return &Error{Code: InvalidHandle, Call: "cuStreamDestroy", Op: "the context's own stream"}
+		return &Error{Code: InvalidHandle, Call: "cuStreamDestroy", Op: "the default stream cannot be closed"}
 	}
 	return failure(C.quern_stream_destroy(c.table, c.handle, C.handle(s)), "cuStreamDestroy", "")
 }

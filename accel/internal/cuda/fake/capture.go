@@ -7,13 +7,13 @@ import (
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 )
 
-// capture is the graph that a stream makes of its commands.
+// capture is a graph under construction from the commands of a stream.
 type capture struct {
 	graph   graph
-	spoiled error // what was asked of the stream that a graph cannot hold
+	spoiled error // the error of a call that a graph cannot contain
 }
 
-// add appends what a command does, behind what was asked before.
+// add appends a node that runs after the previous one.
 func (p *capture) add(c *context, cmd *command) {
 	n := node{handle: driver.Node(c.next()), call: cmd.call, op: cmd.op, run: cmd.run, takes: cmd.takes}
 	if before := len(p.graph.nodes); before > 0 {
@@ -22,17 +22,17 @@ func (p *capture) add(c *context, cmd *command) {
 	p.graph.nodes = append(p.graph.nodes, n)
 }
 
-// capturable gives an error where a stream is captured and the call is not one that
-// a graph of one context can hold. That spoils the capture, as on a GPU.
+// capturable returns an error if the stream is captured and the call is not one that a graph
+// of one context can contain. The error also invalidates the capture, as on a GPU.
 func (c *context) capturable(call string, s *stream) error {
 	if s.capture == nil {
 		return nil
 	}
 	switch call {
-	case "Launch", "Copy", "Fill", "Perform":
+	case "Launch", "Copy", "Fill", "LaunchFunc":
 		return nil
 	}
-	err := c.fail(call, driver.CaptureUnsupported, "the stream is captured")
+	err := c.fail(call, driver.CaptureUnsupported, "the stream is being captured")
 	s.capture.spoiled = err
 	return err
 }
@@ -68,7 +68,7 @@ func (c *context) beginCapture() (driver.Stream, *capture, error) {
 	return s, p, nil
 }
 
-// set has a node run the nodes of a graph, one behind the other.
+// set makes a node run the nodes of a graph one after the other.
 func (n *node) set(part []node) {
 	n.part, n.takes = part, 0
 	for _, one := range part {
@@ -99,7 +99,7 @@ func (c *context) AddGraph(g driver.Graph, after []driver.Node, part driver.Grap
 	})
 }
 
-// part are the nodes of a graph that another one may hold.
+// part returns the nodes of a graph that another graph may contain.
 func (c *context) part(call string, g driver.Graph) ([]node, error) {
 	found := c.graphs[g]
 	if found == nil {
@@ -107,7 +107,7 @@ func (c *context) part(call string, g driver.Graph) ([]node, error) {
 	}
 	for _, n := range found.nodes {
 		if n.host != nil || n.event != nil {
-			return nil, c.fail(call, driver.NotSupported, "a graph of kernels, copies and fills on the device is wanted")
+			return nil, c.fail(call, driver.NotSupported, "a child graph may only contain kernels, and copies and fills on the device")
 		}
 	}
 	return append([]node(nil), found.nodes...), nil
@@ -129,17 +129,17 @@ func (c *context) UpdateGraph(x driver.Executable, n driver.Node, part driver.Gr
 			return err
 		}
 		if !alike(found.nodes[i].part, nodes) {
-			return c.fail("UpdateGraph", driver.UpdateFailure, "the graphs have other nodes")
+			return c.fail("UpdateGraph", driver.UpdateFailure, "the graphs have different nodes")
 		}
 		found.nodes[i].set(nodes)
 		found.nodes[i].op = label
 		c.counts.Updates++
 		return nil
 	}
-	return c.fail("UpdateGraph", driver.InvalidValue, "node %d is not of this graph", n)
+	return c.fail("UpdateGraph", driver.InvalidValue, "node %d does not belong to this graph", n)
 }
 
-// alike tells whether graphs differ in parameters alone.
+// alike reports whether graphs differ in parameters only.
 func alike(a, b []node) bool {
 	if len(a) != len(b) {
 		return false
@@ -152,24 +152,23 @@ func alike(a, b []node) bool {
 	return true
 }
 
-// Performer is a context of this package. It runs a function of Go in the place of
-// a kernel, for libraries that the tests play. The function may use the memory
-// alone, which stops it at the first byte that is out of bounds or was never
-// written.
-type Performer interface {
-	Perform(s driver.Stream, op string, takes time.Duration, run func(m *ptxsim.Memory) error) error
+// FuncLauncher is implemented by the contexts of this package. It runs a Go function instead of
+// a kernel, for the libraries that tests simulate. The function may only use the memory, which
+// stops it at the first byte that is out of bounds or was never written.
+type FuncLauncher interface {
+	LaunchFunc(s driver.Stream, op string, takes time.Duration, run func(m *ptxsim.Memory) error) error
 }
 
-var _ Performer = (*context)(nil)
+var _ FuncLauncher = (*context)(nil)
 
-// Perform queues a function.
-func (c *context) Perform(s driver.Stream, op string, takes time.Duration, run func(m *ptxsim.Memory) error) error {
+// LaunchFunc queues a function.
+func (c *context) LaunchFunc(s driver.Stream, op string, takes time.Duration, run func(m *ptxsim.Memory) error) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	q, err := c.open("Perform", s)
+	q, err := c.open("LaunchFunc", s)
 	if err != nil {
 		return err
 	}
-	c.push(q, &command{call: "Perform", op: op, takes: takes, run: func() error { return run(c.memory) }})
+	c.push(q, &command{call: "LaunchFunc", op: op, takes: takes, run: func() error { return run(c.memory) }})
 	return nil
 }

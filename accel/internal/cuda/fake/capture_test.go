@@ -17,7 +17,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// double doubles a number in device memory.
+// double returns a function that doubles a number in device memory.
 func double(at driver.Pointer) func(m *ptxsim.Memory) error {
 	return func(m *ptxsim.Memory) error {
 		var b [4]byte
@@ -28,7 +28,7 @@ func double(at driver.Pointer) func(m *ptxsim.Memory) error {
 	}
 }
 
-// What a library asks of a captured stream runs when the graph does, in its place.
+// The calls of a library on a captured stream run when the graph does, in its order.
 func TestCapture(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -36,17 +36,17 @@ func TestCapture(t *testing.T) {
 		ok(t, err)
 		c, err := d.Context(0)
 		ok(t, err)
-		p := c.(Performer)
+		p := c.(FuncLauncher)
 		at, err := c.Alloc(4, 0)
 		ok(t, err)
 		other, err := c.Alloc(4, 0)
 		ok(t, err)
 		capture := func(op string, at driver.Pointer) driver.Graph {
 			g, err := c.Capture(func(s driver.Stream) error {
-				if err := p.Perform(s, op, time.Microsecond, double(at)); err != nil {
+				if err := p.LaunchFunc(s, op, time.Microsecond, double(at)); err != nil {
 					return err
 				}
-				return p.Perform(s, op, time.Microsecond, double(at))
+				return p.LaunchFunc(s, op, time.Microsecond, double(at))
 			})
 			ok(t, err)
 			return g
@@ -88,7 +88,7 @@ func TestCaptureRefuses(t *testing.T) {
 	ok(t, err)
 	c, err := d.Context(0)
 	ok(t, err)
-	// A wait spoils a capture, even if nobody looks at its error.
+	// A wait invalidates a capture, even if its error is ignored.
 	_, err = c.Capture(func(s driver.Stream) error {
 		if err := c.SyncStream(s); !errors.Is(err, driver.CaptureUnsupported) {
 			t.Errorf("wait: %v", err)

@@ -10,23 +10,23 @@ import (
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 )
 
-// context is a device with its memory and all that was made on it.
+// context is a device with its memory and everything that was created on it.
 type context struct {
 	driver *Driver
 	info   driver.Info
 
-	mutex   sync.Mutex // guards all below
+	mutex   sync.Mutex // guards all fields below
 	memory  *ptxsim.Memory
-	kept    int        // bytes that were freed and that the driver keeps until Trim
-	random  *rand.Rand // nil for no delays
+	kept    int        // bytes that were freed but stay reserved until Trim
+	random  *rand.Rand // nil to run commands at once
 	waiting []*command // in the order of the calls
 	broken  *driver.Error
 	closed  bool
 	counts  driver.Counts
-	handle  uintptr // last one given
+	handle  uintptr // the last handle that was handed out
 
 	began time.Time
-	clock time.Duration // at which the work that has run ended, where options say how long it takes
+	clock time.Duration // the time at which the last work ended, if Options.KernelTime is set
 
 	base        stream
 	streams     map[driver.Stream]*stream
@@ -37,7 +37,7 @@ type context struct {
 	graphs      map[driver.Graph]*graph
 	executables map[driver.Executable]*executable
 	hosts       map[*byte][]byte
-	allocations map[driver.Pointer]int // size of what Alloc gave and Free did not take
+	allocations map[driver.Pointer]int // size of each allocation
 }
 
 var _ driver.Context = (*context)(nil)
@@ -56,8 +56,8 @@ func newContext(d *Driver, device int) *context {
 
 func (c *context) Info() driver.Info { return c.info }
 
-// begin starts a call: it fails where the context is broken or the call is to
-// fail. The mutex must be held.
+// begin starts a call. It returns an error if the context is broken or an error was injected
+// for the call. The mutex must be held.
 func (c *context) begin(call string) error {
 	if c.closed {
 		return &driver.Error{Code: driver.InvalidContext, Call: calls[call]}
@@ -82,7 +82,7 @@ func (c *context) begin(call string) error {
 	return err
 }
 
-// end gives the error that the device has met by now, for calls that wait.
+// end returns the error that the device has met so far, for calls that wait.
 func (c *context) end() error {
 	if c.broken != nil {
 		return c.broken
@@ -94,7 +94,7 @@ func (c *context) fail(call string, code driver.Code, format string, args ...any
 	return &driver.Error{Code: code, Call: calls[call], Log: fmt.Sprintf(format, args...)}
 }
 
-// stream finds a stream by its handle.
+// stream returns a stream by its handle.
 func (c *context) stream(call string, s driver.Stream) (*stream, error) {
 	if s == 0 {
 		return &c.base, nil
@@ -102,10 +102,10 @@ func (c *context) stream(call string, s driver.Stream) (*stream, error) {
 	if found := c.streams[s]; found != nil {
 		return found, c.capturable(call, found)
 	}
-	return nil, c.fail(call, driver.InvalidHandle, "there is no stream %d", s)
+	return nil, c.fail(call, driver.InvalidHandle, "no stream has the handle %d", s)
 }
 
-// open is begin and stream in one.
+// open combines begin and stream.
 func (c *context) open(call string, s driver.Stream) (*stream, error) {
 	if err := c.begin(call); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (c *context) Counts() driver.Counts {
 	return c.counts
 }
 
-// Raw is 0: there is no CUcontext.
+// Raw returns 0: there is no CUcontext.
 func (c *context) Raw() uintptr { return 0 }
 
 func (c *context) Current() error {
@@ -133,8 +133,8 @@ func (c *context) Current() error {
 	return c.begin("Current")
 }
 
-// Close runs what is queued and ends the context. It tells of memory that was
-// not freed.
+// Close runs all queued work and closes the context. It returns an error if memory was not
+// freed.
 func (c *context) Close() error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -9,31 +9,30 @@ import (
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 )
 
-// Options describe the machine. The zero value is one device of compute
-// capability 8.0 with 256 MiB, which runs work at once.
+// Options describe the machine. The zero value is one GPU of compute capability 8.0 with
+// 256 MiB that runs work at once.
 type Options struct {
-	Version    int // of CUDA; 0 for 12040
+	Version    int // version of CUDA; 0 for 12040
 	Devices    int // 0 for one, negative for none
 	Capability int // 0 for 80
 	Memory     int // bytes of each device; 0 for 256 MiB
-	// Seed of the order in which work runs that is not ordered, and of the
-	// delay with which it runs; 0 for at once and in the order of the calls.
+	// Seed determines the random order of unordered work and its delays; 0 runs work at once,
+	// in the order of the calls.
 	Seed uint64
-	// MaxSteps bounds the instructions of one kernel; 0 for two billion.
+	// MaxSteps is the maximum number of instructions of one kernel; 0 for two billion.
 	MaxSteps int64
-	// Takes is how long a kernel takes, for events; nil for as long as the
-	// interpreter does. Work begins when it is asked for or when what it comes
-	// after has ended, whichever is later, and who waits for it waits so long.
-	Takes func(kernel string, grid, block driver.Dim) time.Duration
-	// Instant has the host take no time, and nobody wait: times are those of Takes
-	// alone, the same in each run.
+	// KernelTime returns how long a kernel takes, for events; nil measures the simulator. Work
+	// begins when it is queued or when the work before it has ended, whichever is later, and
+	// calls that wait for it sleep until it has ended.
+	KernelTime func(kernel string, grid, block driver.Dim) time.Duration
+	// Instant is true if the host takes no time and no call sleeps: event times depend on
+	// KernelTime only and are the same in each run.
 	Instant bool
-	// Modules keeps parsed modules for several drivers; nil for none.
+	// Modules caches parsed modules for several drivers; nil caches none.
 	Modules *Modules
 }
 
-// Modules are parsed modules by their text. It may be used by several
-// goroutines.
+// Modules caches parsed modules by their text. It is safe for concurrent use.
 type Modules struct{ parsed sync.Map }
 
 func (m *Modules) parse(ptx string) (*ptxsim.Module, error) {
@@ -59,7 +58,7 @@ type Driver struct {
 
 var _ driver.Driver = (*Driver)(nil)
 
-// Open gives a driver, or the error that [driver.Open] gives on such a machine.
+// Open returns a driver, or the error that [driver.Open] returns on such a machine.
 func Open(o Options) (*Driver, error) {
 	if o.Version == 0 {
 		o.Version = 12040
@@ -98,16 +97,15 @@ func Open(o Options) (*Driver, error) {
 	return d, nil
 }
 
-// limits are what a multiprocessor holds.
+// limits are the resources of an SM.
 type limits struct {
-	capability int // and later ones
-	shared     int // KiB, of which a block may have all but one
+	capability int // the lowest compute capability with these limits
+	shared     int // KiB per SM; a block may use all but one
 	threads    int
 	blocks     int
 }
 
-// all are from the CUDA C++ Programming Guide, Technical Specifications per Compute
-// Capability.
+// all is from the CUDA C++ Programming Guide, Technical Specifications per Compute Capability.
 var all = []limits{
 	{120, 100, 1536, 24}, {100, 228, 2048, 32}, {90, 228, 2048, 32}, {89, 100, 1536, 24}, {87, 164, 1536, 16}, {86, 100, 1536, 16}, {80, 164, 2048, 32},
 }
@@ -121,13 +119,13 @@ func limitsOf(capability int) limits {
 	return all[len(all)-1]
 }
 
-// Version is that of the options.
+// Version returns the version of the options.
 func (d *Driver) Version() int { return d.options.Version }
 
-// Devices are those of the options.
+// Devices returns the devices of the options.
 func (d *Driver) Devices() []driver.Info { return d.devices }
 
-// Context makes a context with memory of its own.
+// Context creates a context with its own memory.
 func (d *Driver) Context(device int) (driver.Context, error) {
 	if device < 0 || device >= len(d.devices) {
 		return nil, &driver.Error{Code: driver.InvalidDevice, Call: "cuDevicePrimaryCtxRetain", Op: fmt.Sprintf("device %d of %d", device, len(d.devices))}
@@ -143,13 +141,13 @@ type Injection struct {
 	// Call is the method of driver.Context that fails: Alloc, Launch,
 	// LaunchGraph, CopyToHost, … or Context.
 	Call string
-	// Skip is how many such calls go well before.
+	// Skip is the number of such calls that succeed first.
 	Skip int
-	// Times is how many fail; 0 for one, negative for all.
+	// Times is the number of calls that fail; 0 for one, negative for all.
 	Times int
-	// Code is the error. A sticky one ends the context, as on a GPU; that of a
-	// call that only queues work (Launch, LaunchGraph, copies, fills) comes
-	// from the next call that waits.
+	// Code is the error. A sticky one breaks the context, as on a GPU. For calls that only
+	// queue work (Launch, LaunchGraph, copies, fills), the next call that waits returns a
+	// sticky error.
 	Code driver.Code
 }
 
@@ -163,7 +161,7 @@ func (d *Driver) Inject(i Injection) {
 	d.injected = append(d.injected, &i)
 }
 
-// injectedCode gives the code with which a call is to fail, 0 for none.
+// injectedCode returns the code with which a call must fail, 0 for none.
 func (d *Driver) injectedCode(call string) driver.Code {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -188,7 +186,7 @@ func (d *Driver) injectedError(call string) error {
 	return nil
 }
 
-// calls are the functions of CUDA that a method stands for, for errors.
+// calls maps methods to CUDA functions, for errors.
 var calls = map[string]string{
 	"Context": "cuDevicePrimaryCtxRetain", "Alloc": "cuMemAllocAsync", "Free": "cuMemFreeAsync", "MemoryInfo": "cuMemGetInfo", "Trim": "cuMemPoolTrimTo",
 	"AllocHost": "cuMemAllocHost", "FreeHost": "cuMemFreeHost", "CopyToDevice": "cuMemcpyHtoDAsync", "CopyToHost": "cuMemcpyDtoHAsync",
@@ -201,6 +199,6 @@ var calls = map[string]string{
 	"AddKernel": "cuGraphAddKernelNode", "AddCopy": "cuGraphAddMemcpyNode", "AddCopyToDevice": "cuGraphAddMemcpyNode",
 	"AddCopyToHost": "cuGraphAddMemcpyNode", "AddFill": "cuGraphAddMemsetNode", "AddEvent": "cuGraphAddEventRecordNode", "Instantiate": "cuGraphInstantiate",
 	"CloseExecutable": "cuGraphExecDestroy", "UpdateKernel": "cuGraphExecKernelNodeSetParams", "LaunchGraph": "cuGraphLaunch",
-	"Capture": "cuStreamBeginCapture", "AddGraph": "cuGraphAddChildGraphNode", "UpdateGraph": "cuGraphExecChildGraphNodeSetParams", "Perform": "a library's kernel",
+	"Capture": "cuStreamBeginCapture", "AddGraph": "cuGraphAddChildGraphNode", "UpdateGraph": "cuGraphExecChildGraphNodeSetParams", "LaunchFunc": "a library's kernel",
 	"Current": "cuCtxSetCurrent", "Close": "cuDevicePrimaryCtxRelease",
 }

@@ -122,7 +122,7 @@ func TestStreamsKeepOrder(t *testing.T) {
 	}
 }
 
-// Without the event some seed must run the second stream first.
+// Without the event, at least one seed must run the second stream first.
 func TestMissingDependencyShows(t *testing.T) {
 	t.Parallel()
 	wrong := 0
@@ -155,7 +155,7 @@ func TestPinnedMemoryIsReadLate(t *testing.T) {
 		x, in, out := d.alloc(0), d.host(), make([]byte, 4*lanes)
 		set(in, 1)
 		d.ok(d.CopyToDevice(x, in, 0))
-		set(in, 2) // too early
+		set(in, 2) // before the copy has run
 		d.ok(d.CopyToHost(out, x, 0))
 		if first(out) == 2 {
 			late++
@@ -218,12 +218,12 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Events within a graph tell how long its kernels take, at every launch anew.
+// Events within a graph measure its kernels, again at every launch.
 func TestEventsOfGraph(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
 		took := 3 * time.Millisecond
-		d := newDevice(t, Options{Seed: seed, Takes: func(kernel string, _, _ driver.Dim) time.Duration { return took }})
+		d := newDevice(t, Options{Seed: seed, KernelTime: func(kernel string, _, _ driver.Dim) time.Duration { return took }})
 		x, y := d.alloc(0), d.alloc(0)
 		d.ok(d.Fill(x, 1, 4, lanes, 0))
 		d.ok(d.Fill(y, 1, 4, lanes, 0))
@@ -248,7 +248,7 @@ func TestEventsOfGraph(t *testing.T) {
 		d.ok(err)
 		for range 2 {
 			d.ok(d.LaunchGraph(exec, 0))
-			if k := 1; seed == 0 { // all has happened
+			if k := 1; seed == 0 { // everything has run
 				ms, err := d.Elapsed(events[k], events[k+1])
 				d.ok(err)
 				if ms != 3 {
@@ -263,7 +263,7 @@ func TestEventsOfGraph(t *testing.T) {
 			}
 		}
 		if _, err := d.AddEvent(g, nil, 1<<40); !errors.Is(err, driver.InvalidHandle) {
-			t.Errorf("an event that there is not: %v", err)
+			t.Errorf("an event that does not exist: %v", err)
 		}
 	}
 }
@@ -413,7 +413,7 @@ func TestMachinesWithoutGPU(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"old driver":  {Options{Version: 10020}, "supports CUDA 10.2 only"},
+		"old driver":  {Options{Version: 10020}, "only supports CUDA 10.2"},
 		"no device":   {Options{Devices: -1}, "lists no device"},
 		"old devices": {Options{Capability: 75}, "compute capability 7.5"},
 	} {
@@ -439,7 +439,7 @@ func TestFreeingHostMemoryInUse(t *testing.T) {
 	}
 }
 
-// A kernel that asks for much shared memory fits where a multiprocessor has it.
+// A kernel that needs much shared memory fits if the SM has it.
 func TestLimitsByCapability(t *testing.T) {
 	t.Parallel()
 	for capability, want := range map[int]struct{ shared, blocks int }{
@@ -451,10 +451,10 @@ func TestLimitsByCapability(t *testing.T) {
 		}
 		d.ok(d.SetMaxShared(d.function, want.shared))
 		if err := d.SetMaxShared(d.function, want.shared+1); !errors.Is(err, driver.InvalidValue) {
-			t.Errorf("sm_%d: more shared memory than there is: %v", capability, err)
+			t.Errorf("sm_%d: more shared memory than the SM has: %v", capability, err)
 		}
 		if n, err := d.Occupancy(d.function, lanes, 0); err != nil || n != want.blocks {
-			t.Errorf("sm_%d: %d blocks on a multiprocessor, %v, want %d", capability, n, err, want.blocks)
+			t.Errorf("sm_%d: %d blocks per SM, %v, want %d", capability, n, err, want.blocks)
 		}
 	}
 }

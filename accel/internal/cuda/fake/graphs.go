@@ -8,27 +8,27 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
 
-// graph is a list of nodes, each after those that it depends on.
+// graph is a list of nodes. Each comes after the nodes that it depends on.
 type graph struct{ nodes []node }
 
 type node struct {
 	handle   driver.Node
 	call     string
 	op       string
-	function driver.Function // of a kernel
-	after    []int           // indices of nodes
+	function driver.Function // of a kernel node
+	after    []int           // indices of the nodes that it depends on
 	run      func() error
-	part     []node // of a graph within the graph
+	part     []node // nodes of a child graph
 	host     []byte
-	event    *event // that it records
+	event    *event // the event that it records
 	takes    time.Duration
 }
 
-// executable is a graph as it was when it was instantiated, with updates.
+// executable is a snapshot of a graph at instantiation, with later updates.
 type executable struct {
-	graph driver.Graph // by which the nodes are known
+	graph driver.Graph // the graph that the node handles belong to
 	nodes []node
-	last  *command // end of the newest launch: the next one waits for it
+	last  *command // end of the last launch; the next one waits for it
 }
 
 func (c *context) NewGraph() (driver.Graph, error) {
@@ -49,13 +49,13 @@ func (c *context) CloseGraph(g driver.Graph) error {
 		return err
 	}
 	if c.graphs[g] == nil {
-		return c.fail("CloseGraph", driver.InvalidHandle, "there is no graph %d", g)
+		return c.fail("CloseGraph", driver.InvalidHandle, "no graph has the handle %d", g)
 	}
 	delete(c.graphs, g)
 	return nil
 }
 
-// add puts a node into a graph; make fills in what it does.
+// add adds a node to a graph; make fills in what it does.
 func (c *context) add(call string, g driver.Graph, after []driver.Node, make func(n *node) error) (driver.Node, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -64,18 +64,18 @@ func (c *context) add(call string, g driver.Graph, after []driver.Node, make fun
 	}
 	found := c.graphs[g]
 	if found == nil {
-		return 0, c.fail(call, driver.InvalidHandle, "there is no graph %d", g)
+		return 0, c.fail(call, driver.InvalidHandle, "no graph has the handle %d", g)
 	}
 	n := node{call: call}
 	for k, before := range after {
 		if slices.Contains(after[:k], before) {
-			return 0, c.fail(call, driver.InvalidValue, "node %d is named twice", before)
+			return 0, c.fail(call, driver.InvalidValue, "node %d is listed twice", before)
 		}
 		i := 0
 		for ; i < len(found.nodes) && found.nodes[i].handle != before; i++ {
 		}
 		if i == len(found.nodes) {
-			return 0, c.fail(call, driver.InvalidValue, "node %d is not of this graph", before)
+			return 0, c.fail(call, driver.InvalidValue, "node %d does not belong to this graph", before)
 		}
 		n.after = append(n.after, i)
 	}
@@ -109,7 +109,7 @@ func (c *context) AddCopy(g driver.Graph, after []driver.Node, dst, src driver.P
 func (c *context) AddCopyToDevice(g driver.Graph, after []driver.Node, dst driver.Pointer, src []byte) (driver.Node, error) {
 	return c.add("AddCopyToDevice", g, after, func(n *node) error {
 		if len(src) == 0 || !c.pinned(src) {
-			return c.fail("AddCopyToDevice", driver.InvalidValue, "host memory of a graph must be of AllocHost")
+			return c.fail("AddCopyToDevice", driver.InvalidValue, "host memory of a graph must come from AllocHost")
 		}
 		n.op = fmt.Sprintf("copy of %d bytes to the device", len(src))
 		n.host = src
@@ -121,7 +121,7 @@ func (c *context) AddCopyToDevice(g driver.Graph, after []driver.Node, dst drive
 func (c *context) AddCopyToHost(g driver.Graph, after []driver.Node, dst []byte, src driver.Pointer) (driver.Node, error) {
 	return c.add("AddCopyToHost", g, after, func(n *node) error {
 		if len(dst) == 0 || !c.pinned(dst) {
-			return c.fail("AddCopyToHost", driver.InvalidValue, "host memory of a graph must be of AllocHost")
+			return c.fail("AddCopyToHost", driver.InvalidValue, "host memory of a graph must come from AllocHost")
 		}
 		n.op = fmt.Sprintf("copy of %d bytes to the host", len(dst))
 		n.host = dst
@@ -147,7 +147,7 @@ func (c *context) AddFill(g driver.Graph, after []driver.Node, dst driver.Pointe
 func (c *context) AddEvent(g driver.Graph, after []driver.Node, e driver.Event) (driver.Node, error) {
 	return c.add("AddEvent", g, after, func(n *node) error {
 		if n.event = c.events[e]; n.event == nil {
-			return c.fail("AddEvent", driver.InvalidHandle, "there is no event %d", e)
+			return c.fail("AddEvent", driver.InvalidHandle, "no event has the handle %d", e)
 		}
 		return nil
 	})
@@ -161,7 +161,7 @@ func (c *context) Instantiate(g driver.Graph) (driver.Executable, error) {
 	}
 	found := c.graphs[g]
 	if found == nil {
-		return 0, c.fail("Instantiate", driver.InvalidHandle, "there is no graph %d", g)
+		return 0, c.fail("Instantiate", driver.InvalidHandle, "no graph has the handle %d", g)
 	}
 	c.counts.Instantiates++
 	x := driver.Executable(c.next())
@@ -176,7 +176,7 @@ func (c *context) executable(call string, x driver.Executable) (*executable, err
 	if found := c.executables[x]; found != nil {
 		return found, nil
 	}
-	return nil, c.fail(call, driver.InvalidHandle, "there is no instantiated graph %d", x)
+	return nil, c.fail(call, driver.InvalidHandle, "no instantiated graph has the handle %d", x)
 }
 
 func (c *context) CloseExecutable(x driver.Executable) error {
@@ -187,11 +187,11 @@ func (c *context) CloseExecutable(x driver.Executable) error {
 	return err
 }
 
-// updatable is an instantiated graph whose nodes are still known.
+// updatable returns an instantiated graph whose nodes are still valid.
 func (c *context) updatable(call string, x driver.Executable) (*executable, error) {
 	found, err := c.executable(call, x)
 	if err == nil && c.graphs[found.graph] == nil {
-		return nil, c.fail(call, driver.InvalidValue, "the graph that the nodes are of is closed")
+		return nil, c.fail(call, driver.InvalidValue, "the graph that the nodes belong to is closed")
 	}
 	return found, err
 }
@@ -208,7 +208,7 @@ func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Laun
 			continue
 		}
 		if found.nodes[i].function != l.Function {
-			return c.fail("UpdateKernel", driver.InvalidValue, "the node is of another function")
+			return c.fail("UpdateKernel", driver.InvalidValue, "the node launches a different function")
 		}
 		run, takes, err := c.kernel("UpdateKernel", l)
 		if err != nil {
@@ -218,10 +218,10 @@ func (c *context) UpdateKernel(x driver.Executable, n driver.Node, l driver.Laun
 		c.counts.Updates++
 		return nil
 	}
-	return c.fail("UpdateKernel", driver.InvalidValue, "node %d is not of this graph", n)
+	return c.fail("UpdateKernel", driver.InvalidValue, "node %d does not belong to this graph", n)
 }
 
-// LaunchGraph queues the nodes between two marks of the stream.
+// LaunchGraph queues the nodes between two markers in the stream.
 func (c *context) LaunchGraph(x driver.Executable, s driver.Stream) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

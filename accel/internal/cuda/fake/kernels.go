@@ -23,12 +23,12 @@ type namedFunction struct {
 	name   string
 }
 
-// sharedWithoutAsking is the shared memory that every function may have, static and
-// dynamic.
-const sharedWithoutAsking = 48 << 10
+// defaultShared is the shared memory, static and dynamic, that every function may use without
+// SetMaxShared.
+const defaultShared = 48 << 10
 
-// Load parses a module. It refuses what the device or the version of the
-// driver would.
+// Load parses a module. It rejects modules that the device or the version of the driver would
+// reject.
 func (c *context) Load(ptx string) (driver.Module, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -40,8 +40,8 @@ func (c *context) Load(ptx string) (driver.Module, error) {
 		return 0, &driver.Error{Code: driver.InvalidPTX, Call: calls["Load"], Log: err.Error(), Cause: err}
 	}
 	if newest := newestPTX(c.driver.options.Version); parsed.Version() > newest {
-		return 0, c.fail("Load", driver.UnsupportedPTXVersion, "PTX %d.%d is newer than %d.%d, which the driver knows",
-			parsed.Version()/10, parsed.Version()%10, newest/10, newest%10)
+		return 0, c.fail("Load", driver.UnsupportedPTXVersion, "the driver supports PTX up to %d.%d; the module has PTX %d.%d",
+			newest/10, newest%10, parsed.Version()/10, parsed.Version()%10)
 	}
 	if !runsOn(parsed.Target(), c.info.Capability()) {
 		return 0, c.fail("Load", driver.NoBinaryForGPU, "the module is for %s, the device is sm_%d", parsed.Target(), c.info.Capability())
@@ -59,14 +59,13 @@ func (c *context) Load(ptx string) (driver.Module, error) {
 	return m, nil
 }
 
-// newestPTX is the newest PTX version, 10*major + minor, that a version of
-// CUDA knows.
+// newestPTX returns the newest PTX version, 10*major + minor, that a version of CUDA supports.
 func newestPTX(cuda int) int {
 	major, minor := cuda/1000, cuda%1000/10
 	switch {
 	case major <= 11:
 		return 70 + min(minor, 8)
-	case major == 12 && minor >= 6: // 12.6 brought none
+	case major == 12 && minor >= 6: // 12.6 added none
 		return 80 + min(minor-1, 8)
 	case major == 12:
 		return 80 + minor
@@ -97,7 +96,7 @@ func (c *context) Unload(m driver.Module) error {
 	}
 	loaded := c.modules[m]
 	if loaded == nil {
-		return c.fail("Unload", driver.InvalidHandle, "there is no module %d", m)
+		return c.fail("Unload", driver.InvalidHandle, "no module has the handle %d", m)
 	}
 	c.drain(nil)
 	for key, f := range c.named {
@@ -118,7 +117,7 @@ func (c *context) Function(m driver.Module, name string) (driver.Function, error
 	}
 	loaded := c.modules[m]
 	if loaded == nil {
-		return 0, c.fail("Function", driver.InvalidHandle, "there is no module %d", m)
+		return 0, c.fail("Function", driver.InvalidHandle, "no module has the handle %d", m)
 	}
 	key := namedFunction{m, name}
 	if f, ok := c.named[key]; ok {
@@ -126,11 +125,11 @@ func (c *context) Function(m driver.Module, name string) (driver.Function, error
 	}
 	kernel := loaded.Kernel(name)
 	if kernel == nil {
-		return 0, c.fail("Function", driver.NotFound, "the module has no entry %s", name)
+		return 0, c.fail("Function", driver.NotFound, "the module has no kernel %s", name)
 	}
 	f := driver.Function(c.next())
 	c.named[key] = f
-	c.functions[f] = &function{kernel, sharedWithoutAsking - kernel.Shared()}
+	c.functions[f] = &function{kernel, defaultShared - kernel.Shared()}
 	return f, nil
 }
 
@@ -148,15 +147,15 @@ func (c *context) Global(m driver.Module, name string) (p driver.Pointer, bytes 
 	return 0, 0, c.fail("Global", driver.NotFound, "the module has no variable %s", name)
 }
 
-// function finds a function by its handle.
+// function returns a function by its handle.
 func (c *context) function(call string, f driver.Function) (*function, error) {
 	if found := c.functions[f]; found != nil {
 		return found, nil
 	}
-	return nil, c.fail(call, driver.InvalidHandle, "there is no function %d", f)
+	return nil, c.fail(call, driver.InvalidHandle, "no function has the handle %d", f)
 }
 
-// FunctionInfo tells no registers: there is no compiler that assigns them.
+// FunctionInfo reports no registers: there is no compiler that assigns them.
 func (c *context) FunctionInfo(f driver.Function) (driver.FunctionInfo, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -182,9 +181,9 @@ func (c *context) SetMaxShared(f driver.Function, bytes int) error {
 		return err
 	}
 	if bytes < 0 || bytes+found.kernel.Shared() > c.info.SharedPerBlock {
-		return c.fail("SetMaxShared", driver.InvalidValue, "%d bytes of shared memory, a block has %d", bytes+found.kernel.Shared(), c.info.SharedPerBlock)
+		return c.fail("SetMaxShared", driver.InvalidValue, "%d bytes of shared memory; a block has at most %d", bytes+found.kernel.Shared(), c.info.SharedPerBlock)
 	}
-	found.maxShared = max(bytes, sharedWithoutAsking-found.kernel.Shared())
+	found.maxShared = max(bytes, defaultShared-found.kernel.Shared())
 	return nil
 }
 
@@ -199,14 +198,14 @@ func (c *context) Occupancy(f driver.Function, threads, shared int) (int, error)
 		return 0, err
 	}
 	if threads <= 0 || shared < 0 {
-		return 0, c.fail("Occupancy", driver.InvalidValue, "%d threads, %d bytes", threads, shared)
+		return 0, c.fail("Occupancy", driver.InvalidValue, "%d threads, %d bytes of shared memory", threads, shared)
 	}
 	if threads > found.kernel.MaxThreads() {
 		return 0, nil
 	}
 	blocks := min(c.info.ThreadsPerSM/((threads+31)/32*32), limitsOf(c.info.Capability()).blocks)
 	if used := shared + found.kernel.Shared(); used > 0 {
-		blocks = min(blocks, c.info.SharedPerSM/(used+1024)) // the system takes one KiB a block
+		blocks = min(blocks, c.info.SharedPerSM/(used+1024)) // the system reserves one KiB per block
 	}
 	return blocks, nil
 }
@@ -227,8 +226,8 @@ func (c *context) Launch(l driver.Launch, s driver.Stream) error {
 	return nil
 }
 
-// kernel checks a launch and makes what runs it, and says how long that takes. The
-// parameters are copied.
+// kernel checks a launch and returns the function that runs it, and how long it takes. It copies
+// the parameters.
 func (c *context) kernel(call string, l driver.Launch) (run func() error, takes time.Duration, err error) {
 	f, err := c.function(call, l.Function)
 	if err != nil {
@@ -241,20 +240,20 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 	grid, block := dim(l.Grid), dim(l.Block)
 	switch {
 	case len(l.Params) != k.ParamBytes():
-		return refuse(driver.InvalidValue, "%d bytes of parameters, the entry has %d", len(l.Params), k.ParamBytes())
+		return refuse(driver.InvalidValue, "%d bytes of parameters; the kernel has %d", len(l.Params), k.ParamBytes())
 	case l.Block.Count() > k.MaxThreads():
-		return refuse(driver.InvalidValue, "blocks of %d threads, %d are allowed", l.Block.Count(), k.MaxThreads())
+		return refuse(driver.InvalidValue, "blocks of %d threads; the maximum is %d", l.Block.Count(), k.MaxThreads())
 	case l.Block.Z > 64:
-		return refuse(driver.InvalidValue, "blocks of %v threads", l.Block)
+		return refuse(driver.InvalidValue, "blocks of %v threads; the maximum of z is 64", l.Block)
 	case l.Grid.X > 1<<31-1 || l.Grid.Y > 1<<16-1 || l.Grid.Z > 1<<16-1:
-		return refuse(driver.InvalidValue, "grid of %v blocks", l.Grid)
+		return refuse(driver.InvalidValue, "a grid of %v blocks is too large", l.Grid)
 	case l.Shared < 0 || l.Shared > f.maxShared:
-		return refuse(driver.InvalidValue, "%d bytes of dynamic shared memory, SetMaxShared allows %d", l.Shared, f.maxShared)
+		return refuse(driver.InvalidValue, "%d bytes of dynamic shared memory; SetMaxShared allows %d", l.Shared, f.maxShared)
 	case l.Cluster.Count() > 1:
-		return refuse(driver.NotSupported, "clusters")
+		return refuse(driver.NotSupported, "clusters of blocks are not supported")
 	}
 	launch := ptxsim.Launch{Grid: grid, Block: block, Shared: l.Shared, Params: append([]byte(nil), l.Params...), MaxSteps: c.driver.options.MaxSteps}
-	if of := c.driver.options.Takes; of != nil {
+	if of := c.driver.options.KernelTime; of != nil {
 		takes = of(k.Name(), l.Grid, l.Block)
 	}
 	return func() error {
@@ -265,8 +264,8 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 
 func dim(d driver.Dim) ptxsim.Dim { return ptxsim.Dim{X: d.X, Y: d.Y, Z: d.Z} }
 
-// faultCode is what a GPU calls a fault. What a GPU does not notice, such as
-// a race, is a failed launch here.
+// faultCode returns the error code of a GPU for a fault. Faults that a GPU does not detect, such
+// as races, are LaunchFailed.
 func faultCode(err error) driver.Code {
 	var fault *ptxsim.Fault
 	var address *ptxsim.AddressError
@@ -287,7 +286,7 @@ func faultCode(err error) driver.Code {
 	return driver.LaunchFailed
 }
 
-// TensorMap makes the interpreter's map. The rules are those of CUDA.
+// TensorMap encodes the simulator's tensor map. It checks the rules of CUDA.
 func (c *context) TensorMap(t driver.TensorMap) ([128]byte, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -295,7 +294,7 @@ func (c *context) TensorMap(t driver.TensorMap) ([128]byte, error) {
 		return [128]byte{}, err
 	}
 	if c.info.Capability() < 90 {
-		return [128]byte{}, c.fail("TensorMap", driver.NotSupported, "compute capability %d.%d", c.info.Major, c.info.Minor)
+		return [128]byte{}, c.fail("TensorMap", driver.NotSupported, "tensor maps need compute capability 9.0; the device has %d.%d", c.info.Major, c.info.Minor)
 	}
 	size, ok := elementBytes[t.Type]
 	swizzle, known := map[driver.Swizzle]int{driver.SwizzleNone: 0, driver.Swizzle32: 32, driver.Swizzle64: 64, driver.Swizzle128: 128}[t.Swizzle]

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 )
 
-// Alloc reserves memory, which comes to be when the stream gets there.
+// Alloc reserves memory, which becomes usable when the stream reaches the allocation.
 func (c *context) Alloc(bytes int, s driver.Stream) (driver.Pointer, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -22,7 +22,7 @@ func (c *context) Alloc(bytes int, s driver.Stream) (driver.Pointer, error) {
 		return 0, c.fail("Alloc", driver.InvalidValue, "%d bytes", bytes)
 	}
 	address, err := c.memory.Reserve(bytes)
-	if errors.Is(err, ptxsim.ErrOutOfMemory) { // frees may be waiting
+	if errors.Is(err, ptxsim.ErrOutOfMemory) { // frees may be queued
 		c.drain(nil)
 		if c.broken != nil {
 			return 0, c.broken
@@ -50,7 +50,7 @@ func (c *context) Free(p driver.Pointer, s driver.Stream) error {
 		return err
 	}
 	if _, ok := c.allocations[p]; !ok {
-		return c.fail("Free", driver.InvalidValue, "%#x was not allocated, or is free already", p)
+		return c.fail("Free", driver.InvalidValue, "%#x was not allocated, or was already freed", p)
 	}
 	c.kept += c.allocations[p]
 	delete(c.allocations, p)
@@ -100,12 +100,12 @@ func (c *context) FreeHost(b []byte) error {
 		return err
 	}
 	if len(b) == 0 || c.hosts[&b[0]] == nil {
-		return c.fail("FreeHost", driver.InvalidValue, "the memory is not of AllocHost, or is free already")
+		return c.fail("FreeHost", driver.InvalidValue, "the memory does not come from AllocHost, or was already freed")
 	}
 	for _, cmd := range c.waiting {
 		for _, h := range cmd.hosts {
 			if within(h, c.hosts[&b[0]]) {
-				return c.fail("FreeHost", driver.InvalidValue, "a copy (%s) that has not run yet uses the memory", cmd.op)
+				return c.fail("FreeHost", driver.InvalidValue, "a queued copy (%s) uses the memory", cmd.op)
 			}
 		}
 	}
@@ -113,14 +113,14 @@ func (c *context) FreeHost(b []byte) error {
 	return nil
 }
 
-// within reports whether part lies in whole.
+// within reports whether part lies within whole.
 func within(part, whole []byte) bool {
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(whole)))
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(part)))
 	return at >= start && at+uintptr(len(part)) <= start+uintptr(len(whole))
 }
 
-// pinned reports whether memory is of AllocHost.
+// pinned reports whether memory comes from AllocHost.
 func (c *context) pinned(b []byte) bool {
 	for _, whole := range c.hosts {
 		if within(b, whole) {

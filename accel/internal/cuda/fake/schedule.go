@@ -8,12 +8,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
 
-// command is work on the device. It runs when all that it comes after has run.
+// command is work on the device. It runs after all commands in after.
 type command struct {
-	call  string // method, for errors
-	op    string // what it does, for errors
+	call  string // method of driver.Context, for errors
+	op    string // a description, for errors
 	after []*command
-	run   func() error // nil for a mark in a stream
+	run   func() error // nil for a marker in a stream
 	done  bool
 	hosts [][]byte // host memory that it reads or writes
 	asked time.Duration
@@ -29,14 +29,14 @@ func (c *command) ready() bool {
 	return true
 }
 
-// stream is a queue: each command comes after the one before.
+// stream is a queue: each command runs after the previous one.
 type stream struct {
 	last    *command
-	capture *capture // nil for a stream whose commands run
+	capture *capture // nil unless the stream is being captured
 }
 
-// push queues a command in a stream. With a seed, some of the waiting commands
-// run now, or none; without, all do.
+// push queues a command in a stream. With a seed, it then runs a random number of the waiting
+// commands; without, all of them.
 func (c *context) push(s *stream, cmd *command) {
 	if s.capture != nil {
 		s.capture.add(c, cmd)
@@ -57,7 +57,7 @@ func (c *context) push(s *stream, cmd *command) {
 	}
 }
 
-// one runs one command that is ready, whichever; false if there is none.
+// one runs one command that is ready, a random one with a seed. It returns false if none is.
 func (c *context) one() bool {
 	var ready []int
 	for i, cmd := range c.waiting {
@@ -87,13 +87,13 @@ func (c *context) one() bool {
 	return true
 }
 
-// drain runs commands until one is done, or all for nil.
+// drain runs commands until the given one is done, or all for nil.
 func (c *context) drain(until *command) {
 	for (until == nil || !until.done) && c.one() {
 	}
 }
 
-// failure makes the error of a command that failed while it ran.
+// failure returns the error of a command that failed while it ran.
 func (c *context) failure(cmd *command, err error) *driver.Error {
 	var known *driver.Error
 	if errors.As(err, &known) {

@@ -6,11 +6,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 )
 
-// event marks the command that was a stream's last when it was recorded.
+// event refers to the command that recorded it in a stream.
 type event struct {
 	timed bool
-	mark  *command      // nil while not recorded
-	when  time.Duration // since the context was made
+	mark  *command      // nil before it is recorded
+	when  time.Duration // since the context was created
 }
 
 func (c *context) NewStream() (driver.Stream, error) {
@@ -24,7 +24,7 @@ func (c *context) NewStream() (driver.Stream, error) {
 	return s, nil
 }
 
-// CloseStream lets queued work run.
+// CloseStream lets queued work continue.
 func (c *context) CloseStream(s driver.Stream) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -32,7 +32,7 @@ func (c *context) CloseStream(s driver.Stream) error {
 		return err
 	}
 	if s == 0 {
-		return c.fail("CloseStream", driver.InvalidHandle, "the context's own stream")
+		return c.fail("CloseStream", driver.InvalidHandle, "the default stream cannot be closed")
 	}
 	delete(c.streams, s)
 	return nil
@@ -76,7 +76,7 @@ func (c *context) NewEvent(timed bool) (driver.Event, error) {
 	return e, nil
 }
 
-// event finds an event by its handle.
+// event returns an event by its handle.
 func (c *context) event(call string, e driver.Event) (*event, error) {
 	if err := c.begin(call); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (c *context) event(call string, e driver.Event) (*event, error) {
 	if found := c.events[e]; found != nil {
 		return found, nil
 	}
-	return nil, c.fail(call, driver.InvalidHandle, "there is no event %d", e)
+	return nil, c.fail(call, driver.InvalidHandle, "no event has the handle %d", e)
 }
 
 func (c *context) CloseEvent(e driver.Event) error {
@@ -110,7 +110,7 @@ func (c *context) Record(e driver.Event, s driver.Stream) error {
 	return nil
 }
 
-// marking is a command that records an event.
+// marking returns a command that records an event.
 func (c *context) marking(ev *event, call string) *command {
 	mark := &command{call: call}
 	mark.run = func() error {
@@ -123,14 +123,14 @@ func (c *context) marking(ev *event, call string) *command {
 	return mark
 }
 
-// wait lets the time pass that work takes, which has run.
+// wait sleeps until the simulated time of finished work has passed.
 func (c *context) wait(until time.Duration) {
-	if c.driver.options.Takes != nil && !c.driver.options.Instant {
+	if c.driver.options.KernelTime != nil && !c.driver.options.Instant {
 		time.Sleep(until - time.Since(c.began))
 	}
 }
 
-// asked is when the host asked for a command.
+// asked returns the time at which the host queued a command.
 func (c *context) asked(cmd *command) time.Duration {
 	if c.driver.options.Instant {
 		return 0
@@ -138,15 +138,15 @@ func (c *context) asked(cmd *command) time.Duration {
 	return cmd.asked
 }
 
-// now is the time at which a command runs.
+// now returns the time at which a command runs.
 func (c *context) now(cmd *command) time.Duration {
-	if c.driver.options.Takes == nil {
+	if c.driver.options.KernelTime == nil {
 		return time.Since(c.began)
 	}
 	return max(c.clock, c.asked(cmd))
 }
 
-// Wait of an event that was never recorded does nothing, as in CUDA.
+// Wait does nothing for an event that was never recorded, as in CUDA.
 func (c *context) Wait(s driver.Stream, e driver.Event) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -172,9 +172,9 @@ func (c *context) Done(e driver.Event) (bool, error) {
 		return false, err
 	}
 	if ev.mark == nil || ev.mark.done {
-		return c.driver.options.Takes == nil || c.driver.options.Instant || ev.when <= time.Since(c.began), c.end()
+		return c.driver.options.KernelTime == nil || c.driver.options.Instant || ev.when <= time.Since(c.began), c.end()
 	}
-	c.one() // time goes on while the host asks
+	c.one() // each query lets one command run
 	return ev.mark.done, c.end()
 }
 
@@ -206,9 +206,9 @@ func (c *context) Elapsed(from, to driver.Event) (float64, error) {
 	}
 	switch {
 	case !a.timed || !b.timed || a.mark == nil || b.mark == nil:
-		return 0, c.fail("Elapsed", driver.InvalidHandle, "an event without a time, or not recorded")
+		return 0, c.fail("Elapsed", driver.InvalidHandle, "an event without timing, or not recorded")
 	case !a.mark.done || !b.mark.done:
-		return 0, c.fail("Elapsed", driver.NotReady, "an event has not happened yet")
+		return 0, c.fail("Elapsed", driver.NotReady, "an event has not been reached yet")
 	}
 	return float64(b.when-a.when) / float64(time.Millisecond), nil
 }

@@ -15,7 +15,7 @@ import (
 
 // CuBLASLt is a fake of cuBLASLt. The fields may be changed until it is used.
 type CuBLASLt struct {
-	Context fake.Performer
+	Context fake.FuncLauncher
 	// Refuses names functions whose calls fail, cublasLtMatmul for instance.
 	Refuses map[string]bool
 	// DropsNaN lists plans whose ReLU of NaN is 0, as a maximum instruction returns; nil for none.
@@ -32,7 +32,7 @@ var _ cublaslt.Library = (*CuBLASLt)(nil)
 
 // OpenCuBLASLt opens the fake for a context of package fake.
 func OpenCuBLASLt(ctx driver.Context) (cublaslt.Library, error) {
-	return &CuBLASLt{Context: ctx.(fake.Performer)}, nil
+	return &CuBLASLt{Context: ctx.(fake.FuncLauncher)}, nil
 }
 
 // Version is a version that the back end supports.
@@ -104,38 +104,38 @@ func (l *CuBLASLt) Plans(p cublaslt.Matmul, n int) ([]cublaslt.Plan, error) {
 			continue
 		}
 		l.plans++
-		plans = append(plans, &productPlan{library: l, product: p, number: i, workspace: workspace})
+		plans = append(plans, &matmulPlan{library: l, matmul: p, number: i, workspace: workspace})
 	}
 	return plans, nil
 }
 
-type productPlan struct {
+type matmulPlan struct {
 	library   *CuBLASLt
-	product   cublaslt.Matmul
+	matmul    cublaslt.Matmul
 	number    int
 	workspace int
 	closed    bool
 }
 
-func (p *productPlan) Name() string { return fmt.Sprintf("cuBLASLt %d", p.number) }
+func (p *matmulPlan) Name() string { return fmt.Sprintf("cuBLASLt %d", p.number) }
 
-func (p *productPlan) Workspace() int { return p.workspace }
+func (p *matmulPlan) Workspace() int { return p.workspace }
 
-func (p *productPlan) Close() {
+func (p *matmulPlan) Close() {
 	if !p.closed {
 		p.closed = true
 		p.library.plans--
 	}
 }
 
-func (p *productPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
-	l, eight := p.library, p.product.A.Type.IsFP8()
+func (p *matmulPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
+	l, eight := p.library, p.matmul.A.Type.IsFP8()
 	switch {
 	case p.closed:
 		return l.refused("cublasLtMatmul", "the plan is closed")
 	case l.Refuses["cublasLtMatmul"]:
 		return l.refused("cublasLtMatmul", "as the test wants")
-	case (at.Bias != 0) != p.product.Bias:
+	case (at.Bias != 0) != p.matmul.Bias:
 		return l.refused("cublasLtMatmul", "a bias at %#x", at.Bias)
 	case (at.ScaleA != 0) != eight || (at.ScaleB != 0) != eight:
 		return l.refused("cublasLtMatmul", "scales at %#x and %#x", at.ScaleA, at.ScaleB)
@@ -145,7 +145,7 @@ func (p *productPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
 	for _, one := range []struct {
 		p     driver.Pointer
 		align int
-	}{{at.A, p.product.A.Align}, {at.B, p.product.B.Align}, {at.D, p.product.D.Align}, {at.Bias, p.product.D.Align}, {at.ScaleA, 4}, {at.ScaleB, 4}} {
+	}{{at.A, p.matmul.A.Align}, {at.B, p.matmul.B.Align}, {at.D, p.matmul.D.Align}, {at.Bias, p.matmul.D.Align}, {at.ScaleA, 4}, {at.ScaleB, 4}} {
 		if one.p%driver.Pointer(one.align) != 0 {
 			return l.refused("cublasLtMatmul", "the address %#x is no multiple of %d", one.p, one.align)
 		}
@@ -153,15 +153,15 @@ func (p *productPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
 	l.Runs++
 	var takes time.Duration
 	if l.Takes != nil {
-		takes = l.Takes(p.product, p.number)
+		takes = l.Takes(p.matmul, p.number)
 	}
-	return l.Context.Perform(s, p.Name(), takes, func(m *ptxsim.Memory) error {
+	return l.Context.LaunchFunc(s, p.Name(), takes, func(m *ptxsim.Memory) error {
 		if p.workspace > 0 { // the real library leaves arbitrary data there
 			if err := m.Write(uint64(at.Work), make([]byte, p.workspace)); err != nil {
 				return err
 			}
 		}
-		return multiply(m, p.product, l.DropsNaN != nil && l.DropsNaN(p.number), at)
+		return multiply(m, p.matmul, l.DropsNaN != nil && l.DropsNaN(p.number), at)
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 
 // CuDNN is a fake of cuDNN. The fields may be changed until it is used.
 type CuDNN struct {
-	Context fake.Performer
+	Context fake.FuncLauncher
 	// Refuses names functions whose calls fail, cudnnBackendExecute for instance.
 	Refuses map[string]bool
 
@@ -27,7 +27,7 @@ var _ cudnn.Library = (*CuDNN)(nil)
 
 // OpenCuDNN opens the fake for a context of package fake.
 func OpenCuDNN(ctx driver.Context) (cudnn.Library, error) {
-	return &CuDNN{Context: ctx.(fake.Performer)}, nil
+	return &CuDNN{Context: ctx.(fake.FuncLauncher)}, nil
 }
 
 // Version is a version that the back end supports.
@@ -119,7 +119,7 @@ func (p *convolutionPlan) Run(s driver.Stream, x, w, y, work driver.Pointer) err
 		return l.refused("cudnnBackendExecute", "tensors at %#x, %#x and %#x", x, w, y)
 	}
 	l.Runs++
-	return l.Context.Perform(s, p.Name(), time.Duration(0), func(m *ptxsim.Memory) error {
+	return l.Context.LaunchFunc(s, p.Name(), time.Duration(0), func(m *ptxsim.Memory) error {
 		if p.workspace > 0 { // the real library leaves arbitrary data there
 			if err := m.Write(uint64(work), make([]byte, p.workspace)); err != nil {
 				return err
@@ -150,7 +150,7 @@ func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) err
 		}
 		tensors[i] = read
 	}
-	products(c, func(ofX, ofW, ofY int) {
+	multiplications(c, func(ofX, ofW, ofY int) {
 		switch c.Kind {
 		case cudnn.Forward:
 			tensors[0][ofY] += tensors[1][ofX] * tensors[2][ofW]
@@ -163,9 +163,9 @@ func convolve(m *ptxsim.Memory, c cudnn.Convolution, x, w, y driver.Pointer) err
 	return m.Write(uint64(at[c.Kind]), encode(c.Type, tensors[c.Kind]))
 }
 
-// products calls a function for each product of an element of x and one of w, with the
-// element of y to which it is added.
-func products(c cudnn.Convolution, visit func(x, w, y int)) {
+// multiplications calls a function for each element of x and each element of w that it is
+// multiplied with, and the element of y that the result is added to.
+func multiplications(c cudnn.Convolution, visit func(x, w, y int)) {
 	per := c.C / c.Groups
 	for n := range c.N {
 		for o := range c.O {

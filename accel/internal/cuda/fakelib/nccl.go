@@ -21,7 +21,7 @@ import (
 // NCCL is a fake of NCCL between contexts of package fake, in one process or in several. The
 // rank that creates the id adds up what all ranks send to it.
 type NCCL struct {
-	Context fake.Performer
+	Context fake.FuncLauncher
 	// Refuses names functions whose calls fail.
 	Refuses map[string]bool
 	// Takes is how long a sum takes.
@@ -32,7 +32,7 @@ var _ nccl.Library = (*NCCL)(nil)
 
 // OpenNCCL opens the fake for a context of package fake.
 func OpenNCCL(ctx driver.Context) (nccl.Library, error) {
-	return &NCCL{Context: ctx.(fake.Performer)}, nil
+	return &NCCL{Context: ctx.(fake.FuncLauncher)}, nil
 }
 
 // Version is a version that the back end supports.
@@ -172,7 +172,7 @@ func (c *communicator) Sum(_ context.Context, s driver.Stream, at driver.Pointer
 	case uint64(at)%uint64(width) != 0:
 		return refusedSum("ncclAllReduce", "memory at %#x", at)
 	}
-	return c.library.Context.Perform(s, "ncclAllReduce", c.library.Takes, func(m *ptxsim.Memory) error {
+	return c.library.Context.LaunchFunc(s, "ncclAllReduce", c.library.Takes, func(m *ptxsim.Memory) error {
 		raw := make([]byte, count*width)
 		if ok, err := m.Written(uint64(at), len(raw)); err != nil {
 			return err

@@ -112,12 +112,12 @@ func (l *Library) load(m Machine, place Place, driver int) (*Handle, error) {
 
 // ask reads the versions of a loaded library and checks that they are supported.
 func (l *Library) ask(m Machine, h *Handle, driver int) error {
-	tells, err := h.Symbol(l.symbol)
+	version, err := h.Symbol(l.symbol)
 	if err != nil {
 		return err
 	}
 	var at [4096]C.char
-	if C.quern_library_path(C.uintptr_t(tells), &at[0], C.int(len(at))) != 0 {
+	if C.quern_library_path(C.uintptr_t(version), &at[0], C.int(len(at))) != 0 {
 		h.Path = C.GoString(&at[0])
 	}
 	if l.first != "" {
@@ -129,17 +129,17 @@ func (l *Library) ask(m Machine, h *Handle, driver int) error {
 	if l.argument {
 		argument = 1
 	}
-	if signal := C.quern_library_try(nil, C.uintptr_t(tells), argument); signal != 0 {
+	if signal := C.quern_library_try(nil, C.uintptr_t(version), argument); signal != 0 {
 		return damaged(h.Path, int(signal))
 	}
-	if h.Version, err = l.check(h.Path, int(C.quern_library_version(C.uintptr_t(tells), argument))); err != nil {
+	if h.Version, err = l.check(h.Path, int(C.quern_library_version(C.uintptr_t(version), argument))); err != nil {
 		return err
 	}
 	if l.runtime != "" {
-		if tells, err = h.Symbol(l.runtime); err != nil {
+		if version, err = h.Symbol(l.runtime); err != nil {
 			return err
 		}
-		h.CUDA = int(C.quern_library_version(C.uintptr_t(tells), 0))
+		h.CUDA = int(C.quern_library_version(C.uintptr_t(version), 0))
 	}
 	if err := h.Runs(driver); err != nil {
 		return err

@@ -14,7 +14,7 @@ typedef struct {
 } unique;
 
 // The first fields of ncclConfig_t, which is as long as it says; the library takes what
-// is missing as not set.
+// if it is missing, as not set.
 typedef struct {
   size_t size;
   unsigned magic, version;
@@ -39,7 +39,7 @@ typedef struct {
 } table;
 #undef FIELD
 
-// quern_nccl_symbol gives the name of the i-th function, NULL past the last.
+// quern_nccl_symbol returns the name of the i-th function, NULL past the last.
 const char *quern_nccl_symbol(int i);
 // quern_nccl_set puts the i-th function into the table.
 void quern_nccl_set(table *t, int i, uintptr_t function);
@@ -47,9 +47,9 @@ const char *quern_nccl_status(table *t, int status);
 const char *quern_nccl_words(table *t, handle c);
 
 int quern_nccl_unique(table *t, unique *id);
-// quern_nccl_join begins to join; quern_nccl_state tells how it goes.
+// quern_nccl_join begins to join; quern_nccl_state returns the progress.
 int quern_nccl_join(table *t, handle *c, int size, const unique *id, int rank);
-// quern_nccl_state gives the state of a communicator in *state.
+// quern_nccl_state stores the state of a communicator in *state.
 int quern_nccl_state(table *t, handle c, int *state);
 int quern_nccl_sum(table *t, handle c, uint64_t at, size_t count, int type, handle stream);
 int quern_nccl_finalize(table *t, handle c);

@@ -1,6 +1,6 @@
-// A fake for libcudnn.so.9 that convolves on host memory, to test that calls
-// reach the library with the right arguments. It keeps to the types and counts of
-// attributes that cudnn_graph.h documents, and refuses others.
+// A fake libcudnn.so.9 that computes convolutions on host memory, to test that calls reach the
+// library with the right arguments. It only accepts the types and counts of attributes that
+// cudnn_graph.h documents.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ int cudnnBackendFinalize(handle d) {
     break;
   case PLAN:
     NEED(get(d, 400, 0) == LIBRARY && ((struct object *)get(d, 401, 0))->kind == CONFIG);
-    if (get(get(d, 401, 0), 310, 0) == 3) return NOT_SUPPORTED; // a engine that does not work
+    if (get(get(d, 401, 0), 310, 0) == 3) return NOT_SUPPORTED; // an engine that does not work
     value(o, 402)->v[0] = 1024 * get(get(d, 401, 0), 310, 0);
     break;
   case PACK:

@@ -1,7 +1,7 @@
-// A stand-in for libcuda.so.1 whose device memory is host memory, to test that
-// calls reach the driver with the right arguments. Its only kernel, "axpy",
-// computes y[i] += a x[i] from parameters {y, x, n, a}; it checks all that a
-// launch says. Compiled by the tests with cc.
+// A stub of libcuda.so.1 whose device memory is host memory, to test that
+// calls reach the driver with the right arguments. Its only kernel, "axpy", computes
+// y[i] += a x[i] from parameters {y, x, n, a}; it checks all arguments of a launch. The tests
+// compile it with cc.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ int cuMemFreeAsync(uint64_t p, handle s) { READY NEED(s == STREAM); free((void *
 int cuMemAlloc_v2(uint64_t *p, size_t n) { (void)p; (void)n; return 1; }
 int cuMemFree_v2(uint64_t p) { (void)p; return 1; }
 
-// Memory that is not pinned is copied when somebody waits, as by a GPU that reads
-// the host's pages itself.
+// Pageable memory is copied at the next synchronization, as by a GPU that reads
+// the host's pages directly.
 static struct { char *at; size_t n; } pinned[16];
 static struct { void *to; const void *from; size_t n; } late[16];
 static int lates;
@@ -163,7 +163,7 @@ struct side { size_t x, y, z, lod; unsigned type; void *host; uint64_t device; v
 struct copy { struct side from, to; size_t width, rows, depth; };
 struct memset_node { uint64_t p; size_t pitch; unsigned value, element; size_t width, rows; };
 static struct node { int kind; struct params params; struct copy copy; struct memset_node fill; handle part; } nodes[9];
-static int count, open; // the nodes of a graph are known while it is open
+static int count, open; // the node handles of a graph are valid while it is open
 enum { GRAPH = 0x99, EXECUTABLE = 0xee };
 
 static int begin(handle *n, handle g, const handle *after, size_t k) {
@@ -199,8 +199,8 @@ int cuGraphAddEventRecordNode(handle *n, handle g, const handle *after, size_t k
   NEED(e == EVENT);
   return begin(n, g, after, k);
 }
-// A captured stream runs nothing and gives a graph that is known by the number of
-// launches that it holds.
+// A captured stream runs nothing and returns a graph whose handle encodes the number of
+// launches in it.
 enum { PART = 0x700 };
 int cuStreamBeginCapture_v2(handle s, int mode) { READY NEED(s == STREAM && mode == 2 && !capturing); capturing = 1; captured = 0; return 0; }
 int cuStreamEndCapture(handle s, handle *g) { READY NEED(s == STREAM && capturing); capturing = 0; *g = PART + captured; return captured > 8 ? 901 : 0; }
@@ -213,7 +213,7 @@ int cuGraphAddChildGraphNode(handle *n, handle g, const handle *after, size_t k,
 int cuGraphExecChildGraphNodeSetParams(handle x, handle n, handle part) {
   READY
   NEED(x == EXECUTABLE && open && n <= (handle)count && nodes[n].kind == 4);
-  return part == nodes[n].part ? 0 : part == PART + 3 ? 910 : 1; // the manual has either
+  return part == nodes[n].part ? 0 : part == PART + 3 ? 910 : 1; // the manual allows both codes
 }
 int cuGraphInstantiateWithFlags(handle *x, handle g, unsigned long long flags) { READY NEED(g == GRAPH && flags == 0); *x = EXECUTABLE; return 0; }
 int cuGraphExecDestroy(handle x) { READY NEED(x == EXECUTABLE); return 0; }

@@ -1,5 +1,5 @@
-// A stand-in for libnccl.so.2, whose ranks are in one process: it looks at the arguments
-// of calls, and adds up memory of the host.
+// A stub of libnccl.so.2 whose ranks are in one process: it checks the arguments of calls, and
+// adds up host memory.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ int ncclCommInitRankConfig(communicator **c, int size, unique id, int rank, conf
 }
 
 int ncclCommGetAsyncError(communicator *c, int *status) {
-  // It takes some asking until all are there.
+  // The ranks have joined only after several queries.
   *status = count < c->size || ++c->asked < 3 ? in_progress : success;
   return success;
 }
