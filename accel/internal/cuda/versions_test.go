@@ -16,7 +16,7 @@ func TestKernelsByVersion(t *testing.T) {
 		name                string
 		capability, version int
 		hopper              bool
-		fp8Unavailable              string // why FP8 matmul is not available, empty if it is
+		fp8Unavailable      string // why FP8 matmul is not available, empty if it is
 	}{
 		{"Ampere", 80, 13000, false, "need 8.9"},
 		{"Ada", 89, 12040, false, ""},

@@ -2,7 +2,7 @@ package ptxsim
 
 import "math"
 
-// approximateOperations are functions that a GPU has in hardware.
+// approximateOperations are functions with a hardware approximation.
 var approximateOperations = map[string]func(*operation) step{
 	"rcp": compileRcp, "sqrt": compileSqrt, "rsqrt": compileRsqrt,
 	"sin": compileSin, "cos": compileCos, "ex2": compileEx2, "lg2": compileLg2, "tanh": compileTanh,
@@ -68,9 +68,10 @@ func compileRsqrt(o *operation) step {
 func compileSin(o *operation) step { return o.function(o.approximate("f32"), math.Sin) }
 func compileCos(o *operation) step { return o.function(o.approximate("f32"), math.Cos) }
 
-// compileEx2 is off by the 2⁻²² of the result that the manual promises to stay within,
-// up or down by the argument's bits, so that tests do not expect more of a GPU. Powers
-// with whole exponents are exact: the hardware looks up what the fraction adds.
+// compileEx2 computes a result that is off by the 2⁻²² that the manual guarantees at most,
+// up or down depending on the argument's bits, so that tests do not expect more of a GPU.
+// Powers with integer exponents are exact: the hardware looks up the factor of the
+// fraction.
 func compileEx2(o *operation) step {
 	a := o.approximate("f32", "f16", "f16x2", "bf16", "bf16x2")
 	if a.t.name != "f32" {
@@ -85,15 +86,15 @@ func compileEx2(o *operation) step {
 		if bits := math.Float32bits(float32(x)); bits*0x9e3779b9>>31 == 0 {
 			off = -off
 		}
-		// Rounding to float32 must not add to it.
+		// Rounding to float32 must not add to the error.
 		return y + y*off*(1-math.Ldexp(1, -2))
 	})
 }
 
 func compileLg2(o *operation) step { return o.function(o.approximate("f32"), math.Log2) }
 
-// compileTanh rounds to the 11 bits that the manual promises, so that tests do
-// not expect more of a GPU.
+// compileTanh rounds to the 11 bits that the manual guarantees, so that tests do not expect
+// more of a GPU.
 func compileTanh(o *operation) step {
 	a := o.approximate("f32", "f16", "f16x2", "bf16", "bf16x2")
 	return o.function(a, func(x float64) float64 {

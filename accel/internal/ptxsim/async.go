@@ -4,17 +4,16 @@ import "math/bits"
 
 var asyncOperations = map[string]func(*operation) step{"cp": compileCp, "mbarrier": compileMbarrier}
 
-// async is what a warp's lanes have copied with cp.async and not waited for.
-// The bytes arrive in shared memory as late as they may: when their thread
-// waits for them.
+// async is the cp.async copies of a warp's lanes that have not been waited for. Their bytes
+// arrive in shared memory as late as possible: when their thread waits for them.
 type async struct {
 	pending []asyncCopy
-	groups  [warpSize]int // that each lane has committed
+	groups  [warpSize]int // number of groups that each lane has committed
 }
 
 type asyncCopy struct {
 	lane  int
-	group int // number of the lane's group, from 0
+	group int // index of the lane's group, from 0
 	at    int
 	data  []byte
 }
@@ -48,7 +47,7 @@ func compileCp(o *operation) step {
 	}
 	size := int(o.args[2].bits)
 	if o.args[2].kind != operandInteger || !(size == 16 || !whole && (size == 4 || size == 8)) {
-		o.fail("cp.async of %d bytes does not exist", size)
+		o.fail("cp.async does not support copies of %d bytes", size)
 		return nil
 	}
 	to, from := access{space: "shared"}, access{space: "global"}
@@ -94,7 +93,7 @@ func compileCp(o *operation) step {
 	}
 }
 
-// claimInFlight records a write that is still to come.
+// claimInFlight records a write that has not happened yet.
 func (w *warp) claimInFlight(lane, at int, data []byte) {
 	for i := at; i < at+len(data); i += 4 {
 		c := &w.block.cells[i>>2]
@@ -125,7 +124,7 @@ func (o *operation) waitGroup(all bool) step {
 	n := 0
 	if !all {
 		if !o.end(1) || o.args[0].kind != operandInteger {
-			o.fail("wait_group wants a number")
+			o.fail("wait_group needs a number")
 			return nil
 		}
 		n = int(min(o.args[0].bits, 1<<20))

@@ -10,7 +10,7 @@ var atomicOperations = map[string]func(*operation) step{"atom": compileAtom, "re
 func compileAtom(o *operation) step { return o.atomic(true) }
 func compileRed(o *operation) step  { return o.atomic(false) }
 
-// atomic compiles atom, which gives the old value, and red, which does not.
+// atomic compiles atom, which returns the old value, and red, which does not.
 func (o *operation) atomic(result bool) step {
 	a := access{vector: 1, strong: true}
 	if m := o.take("async"); m != "" {
@@ -47,7 +47,7 @@ func (o *operation) atomic(result bool) step {
 	if result {
 		d = o.destination(a.t)
 	} else if name == "cas" || name == "exch" {
-		o.fail("red.%s does not exist", name)
+		o.fail("red.%s is not a PTX instruction", name)
 	}
 	if o.err != nil {
 		return nil
@@ -64,10 +64,10 @@ func (o *operation) atomic(result bool) step {
 	}
 }
 
-// change gives the new value of an atomic operation.
+// change returns the function that computes the new value of an atomic operation.
 func (o *operation) change(name string, t valueType) func(old, x, y uint64) uint64 {
 	m := t.mask()
-	if t.class == float || t.class == brain || t.class == halfPair || t.class == brainPair {
+	if t.class == float || t.class == bfloat16 || t.class == float16Pair || t.class == bfloat16Pair {
 		if name != "add" {
 			o.fail("atomic %s of .%s is not supported", name, t.name)
 		}
@@ -131,7 +131,7 @@ func (o *operation) change(name string, t valueType) func(old, x, y uint64) uint
 	}
 }
 
-// change replaces a value in memory and gives the old one.
+// change replaces a value in memory and returns the old one.
 func (w *warp) change(a *access, lane int, address uint64, f func(uint64) uint64) uint64 {
 	space, n := a.space, a.t.bytes()
 	if space == "" {

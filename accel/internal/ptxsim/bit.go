@@ -63,7 +63,7 @@ func compileCNot(o *operation) step {
 	})
 }
 
-// shift compiles shl and shr, whose amount is always of 32 bits.
+// shift compiles shl and shr. The amount always has 32 bits.
 func (o *operation) shift(t valueType, f func(a, n uint64) uint64) step {
 	if !o.end(3) {
 		return nil
@@ -87,7 +87,7 @@ func compileShr(o *operation) step {
 	return o.shift(t, func(a, n uint64) uint64 { return a >> n })
 }
 
-// compileShf compiles the shift of two words as one.
+// compileShf compiles the funnel shift of two words.
 func compileShf(o *operation) step {
 	left, wrap := o.need("l", "r") == "l", o.need("clamp", "wrap") == "wrap"
 	t := o.typ("b32")
@@ -114,7 +114,7 @@ func compileLop3(o *operation) step {
 	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
 	table := o.args[4].bits
 	if o.args[4].kind != operandInteger || table > 255 {
-		o.fail("lop3 wants a table of 8 bits")
+		o.fail("lop3 needs an 8-bit lookup table")
 	}
 	return mapThree(d, a, b, c, func(a, b, c uint64) (r uint64) {
 		for i := range uint64(8) {
@@ -137,7 +137,7 @@ func compileLop3(o *operation) step {
 	})
 }
 
-// compilePrmt compiles the choice of bytes from a pair of words.
+// compilePrmt compiles the permutation of bytes of two words.
 func compilePrmt(o *operation) step {
 	t := o.typ("b32")
 	mode := o.take("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
@@ -159,8 +159,8 @@ func compilePrmt(o *operation) step {
 	})
 }
 
-// prmtSelector is the table of the manual: which byte comes to place i, and
-// whether its sign is spread.
+// prmtSelector is the table of the manual: which byte is copied to byte i, and whether its
+// sign is replicated.
 func prmtSelector(mode string, i int, c uint64) (sel int, sign bool) {
 	s := int(c & 3)
 	switch mode {
@@ -181,7 +181,7 @@ func prmtSelector(mode string, i int, c uint64) (sel int, sign bool) {
 	return nibble & 7, nibble&8 != 0
 }
 
-// counting compiles an instruction whose result is a number of bits.
+// counting compiles an instruction that counts bits.
 func (o *operation) counting(t valueType, f func(a uint64) uint64) step {
 	if !o.end(2) {
 		return nil

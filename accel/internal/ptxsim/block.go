@@ -5,35 +5,35 @@ import (
 	"math/bits"
 )
 
-// block is the state of one thread block while it runs. A worker uses one block
-// after the other, in the same memory.
+// block is the state of a thread block while it runs. A worker reuses it for one block
+// after the other.
 type block struct {
-	run     *run
-	kernel  *Kernel
-	memory  *Memory
-	params  []byte
-	id      [3]int
-	number  int64 // in the order of the grid
-	threads int
-	warps   []*warp
-	placed  []uint64 // addresses of Kernel.placed
+	run             *run
+	kernel          *Kernel
+	memory          *Memory
+	params          []byte
+	id              [3]int
+	number          int64 // linear index in the grid
+	threads         int
+	warps           []*warp
+	variableAddress []uint64 // addresses of Kernel.placed
 
 	spans    []span
 	shared   []byte
 	cells    []cell
 	splits   [][4]cell
-	epoch    uint64 // at which the block began
-	fresh    uint64 // records below are of earlier blocks
-	barriers map[uint64]*meeting
+	epoch    uint64 // epoch at the start of the block
+	fresh    uint64 // records with lower epochs belong to earlier blocks
+	barriers map[uint64]*barrierState
 	objects  map[uint64]*arrivals // mbarriers by address
-	// failedWaits is how many tests of mbarriers in a row found nothing.
+	// failedWaits counts consecutive failed tests of mbarriers.
 	failedWaits int
 }
 
-// meeting is a barrier at which warps have arrived.
-type meeting struct {
+// barrierState is a barrier at which warps have arrived.
+type barrierState struct {
 	arrived  int // warps
-	expected int // warps, -1 for all of the block
+	expected int // warps, -1 for all warps of the block
 	line     int
 	pc       int
 	waiters  []*warp
@@ -42,13 +42,13 @@ type meeting struct {
 	all, any bool
 }
 
-// slice is how many instructions a warp runs before another has a turn, so
-// that one that spins on what another writes does not spin for ever.
-const slice = 4096
+// timeSlice is the number of instructions that a warp runs before the next warp runs, so
+// that a warp that polls for a write of another warp makes progress.
+const timeSlice = 4096
 
 func newBlock(r *run) *block {
 	k := r.kernel
-	b := &block{run: r, kernel: k, memory: r.memory, params: r.launch.Params, threads: r.launch.Block.count(), placed: r.placed}
+	b := &block{run: r, kernel: k, memory: r.memory, params: r.launch.Params, threads: r.launch.Block.count(), variableAddress: r.variableAddress}
 	b.spans = append(b.spans, k.static...)
 	end := uint64(k.sharedEnd)
 	if r.launch.Shared > 0 {
@@ -65,18 +65,18 @@ func newBlock(r *run) *block {
 		w.local, w.localWritten = make([]byte, warpSize*k.local), make([]byte, warpSize*k.local)
 		b.warps = append(b.warps, w)
 	}
-	b.barriers = map[uint64]*meeting{}
+	b.barriers = map[uint64]*barrierState{}
 	b.objects = map[uint64]*arrivals{}
 	return b
 }
 
-// thread gives the coordinates of a thread by its number in the block.
+// thread returns the coordinates of a thread with a linear index in the block.
 func (b *block) thread(n int) [3]int {
 	d := b.run.launch.Block
 	return [3]int{n % d.x(), n / d.x() % d.y(), n / (d.x() * d.y())}
 }
 
-// begin prepares the block for another place in the grid.
+// begin prepares the state for another block of the grid.
 func (b *block) begin(id [3]int) {
 	b.id = id
 	b.epoch++
@@ -110,7 +110,7 @@ func (b *block) execute() {
 				continue
 			}
 			progress = true
-			n := w.run(slice)
+			n := w.run(timeSlice)
 			b.run.spend(w, n)
 			if w.state == ended {
 				w.async.reset()
@@ -121,12 +121,12 @@ func (b *block) execute() {
 			return
 		}
 		if !progress {
-			b.stuck()
+			b.deadlock()
 		}
 	}
 }
 
-// alive is how many warps have not ended.
+// alive returns the number of warps that have not exited.
 func (b *block) alive() int {
 	n := 0
 	for _, w := range b.warps {
@@ -137,7 +137,7 @@ func (b *block) alive() int {
 	return n
 }
 
-// arrive brings a warp to a barrier. It reports whether the warp's turn is over.
+// arrive records the arrival of a warp at a barrier. It reports whether the warp must wait.
 func (w *warp) arrive(in *instruction, active uint32) bool {
 	if active != w.live {
 		panic(w.fault(DivergentBarrier, bits.TrailingZeros32(w.live&^active), "lanes %#x of the warp reach it, lanes %#x have not ended", active, w.live))
@@ -158,7 +158,7 @@ func (w *warp) arrive(in *instruction, active uint32) bool {
 	}
 	m := b.barriers[id]
 	if m == nil {
-		m = &meeting{expected: expected, line: in.line, pc: w.pc, all: true}
+		m = &barrierState{expected: expected, line: in.line, pc: w.pc, all: true}
 		b.barriers[id] = m
 	}
 	if m.expected != expected || expected < 0 && m.pc != w.pc {
@@ -189,7 +189,7 @@ func (w *warp) arrive(in *instruction, active uint32) bool {
 	return true
 }
 
-// release lets the warps of full barriers go on.
+// release resumes the warps of complete barriers.
 func (b *block) release() {
 	for id, m := range b.barriers {
 		full := m.arrived == m.expected
@@ -216,8 +216,8 @@ func (b *block) release() {
 	}
 }
 
-// deliver gives a waiting warp the result of bar.red.
-func (m *meeting) deliver(w *warp, in *instruction) {
+// deliver stores the result of bar.red for a waiting warp.
+func (m *barrierState) deliver(w *warp, in *instruction) {
 	value := false
 	switch in.bar.reduce {
 	case "":
@@ -240,8 +240,8 @@ func (m *meeting) deliver(w *warp, in *instruction) {
 	}
 }
 
-// stuck stops a block of which every warp waits.
-func (b *block) stuck() {
+// deadlock stops a block in which every warp waits.
+func (b *block) deadlock() {
 	detail := "every warp waits:"
 	var one *warp
 	for _, w := range b.warps {

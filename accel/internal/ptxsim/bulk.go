@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// bulkCopy is a copy of a box of a tensor to shared memory that is under way.
-// It arrives as late as it may: when a thread asks its mbarrier.
+// bulkCopy is a copy in flight, of a box of a tensor to shared memory. It arrives as late
+// as possible: when a thread tests its mbarrier.
 type bulkCopy struct {
-	record uint64 // of the thread that started it
+	record uint64 // access record of the thread that started it
 	warp   int
 	epoch  uint64
-	pieces []piece
+	chunks []chunk
 	bytes  int
 }
 
-// piece is 16 bytes of a copy.
-type piece struct {
+// chunk is 16 bytes of a copy.
+type chunk struct {
 	at   int
 	data [16]byte
 }
@@ -29,7 +29,7 @@ func (o *operation) compileBulk() step {
 	if word := o.take("1d", "2d", "3d", "4d", "5d"); word != "" {
 		dimensions, _ = strconv.Atoi(strings.TrimSuffix(word, "d"))
 	} else {
-		o.fail("number of dimensions missing")
+		o.fail("the number of dimensions is missing")
 	}
 	o.need("shared::cluster", "shared::cta")
 	o.need("global")
@@ -47,7 +47,7 @@ func (o *operation) compileBulk() step {
 	o.address(&o.args[2], &barrier)
 	source := &o.args[1]
 	if source.kind != operandMemory || len(source.items) != 2 || source.items[1].kind != operandVector || len(source.items[1].items) != dimensions {
-		o.fail("a tensor map and %d coordinates in brackets expected", dimensions)
+		o.fail("a tensor map and %d coordinates in brackets are expected", dimensions)
 		return nil
 	}
 	var from access
@@ -104,15 +104,15 @@ func (w *warp) tensorMap(a *access, lane int) TensorMap {
 	return t
 }
 
-// showProxy is a fence between what the warp wrote, of shared memory or its mbarriers,
-// and what is done behind it by the asynchronous proxy: wgmma and bulk copies.
+// showProxy is a fence that makes the warp's writes to shared memory and mbarriers visible
+// to the asynchronous proxy: later wgmma and bulk copies.
 func (w *warp) showProxy() {
 	w.shown = w.epoch
 	w.epoch++
 }
 
-// proxied stops what the asynchronous proxy reads of shared memory that was written by
-// ordinary instructions, unless their thread fenced it off.
+// proxied faults if the asynchronous proxy reads shared memory that ordinary instructions
+// wrote, unless their thread executed a fence.
 func (w *warp) proxied(at uint64, size int) {
 	b := w.block
 	for i := int(at) >> 2; i < (int(at)+size)>>2; i++ {
@@ -132,16 +132,16 @@ func (w *warp) startBulk(lane int, t *TensorMap, at []int64, to uint64, b *arriv
 	w.sharedSpan(lane, to, size, 128)
 	c := &bulkCopy{record: w.record(lane) | flagMany, warp: w.index, epoch: w.epoch, bytes: size}
 	row := int(t.Box[0]) * t.Element
-	index := make([]uint32, len(at)) // of the row's start in the box
+	index := make([]uint32, len(at)) // of the start of the row in the box
 	for offset := 0; offset < size; offset += row {
 		data := w.bulkRow(lane, t, at, index, site)
 		for i := 0; i < row; i += 16 {
 			where := int(swizzled(to+uint64(offset+i), t.Swizzle))
 			w.sharedSpan(lane, uint64(where), 16, 16)
-			p := piece{at: where}
+			p := chunk{at: where}
 			copy(p.data[:], data[i:])
 			w.claimInFlight(lane, where, p.data[:])
-			c.pieces = append(c.pieces, p)
+			c.chunks = append(c.chunks, p)
 		}
 		for d := 1; d < len(index); d++ {
 			if index[d]++; index[d] < t.Box[d] {
@@ -151,11 +151,10 @@ func (w *warp) startBulk(lane int, t *TensorMap, at []int64, to uint64, b *arriv
 		}
 	}
 	b.copies = append(b.copies, c)
-	w.epoch++ // what the thread does from here on is not part of the copy
+	w.epoch++ // later accesses of the thread are not part of the copy
 }
 
-// bulkRow reads the innermost elements of a box; those out of bounds are zero
-// or NaN.
+// bulkRow reads the innermost elements of a box. Elements out of bounds are zero or NaN.
 func (w *warp) bulkRow(lane int, t *TensorMap, at []int64, index []uint32, site int) []byte {
 	data := make([]byte, int(t.Box[0])*t.Element)
 	address, outside := t.Address, false
@@ -184,14 +183,14 @@ func (w *warp) bulkRow(lane int, t *TensorMap, at []int64, index []uint32, site 
 	return data
 }
 
-// land brings the copies that report to an mbarrier to their places.
+// land writes the copies that report to an mbarrier to shared memory.
 func (w *warp) land(b *arrivals) {
 	if len(b.copies) == 0 {
 		return
 	}
 	for _, c := range b.copies {
-		for i := range c.pieces {
-			p := &c.pieces[i]
+		for i := range c.chunks {
+			p := &c.chunks[i]
 			w.block.arrived(p.at, p.data[:], c.record)
 		}
 		b.coming[c.warp] = max(b.coming[c.warp], c.epoch)
@@ -202,7 +201,7 @@ func (w *warp) land(b *arrivals) {
 	b.settle()
 }
 
-// arrived ends the flight of bytes to shared memory.
+// arrived marks bytes in shared memory as arrived.
 func (b *block) arrived(at int, data []byte, record uint64) {
 	copy(b.shared[at:], data)
 	for i := at; i < at+len(data); i += 4 {

@@ -2,19 +2,18 @@ package ptxsim
 
 import "math"
 
-// Tensor cores do not add exactly. They shift all products, and what they add them to,
-// to the exponent of the largest, cut off what is below some bits, and cut the sum off,
-// too, to a float32. How many bits they keep is not in the manual; these are what was
-// measured: Fasi, Higham, Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor
-// cores", PeerJ Computer Science 7:e330, 2021, for 16 bits and TF32, of which an A100
-// keeps one more than float32, and the DeepSeek-V3 Technical Report, arXiv:2412.19437,
-// section 3.3.2, for 8 bits.
+// Tensor cores do not add exactly. They shift all products and the addend to the exponent
+// of the largest, truncate the bits below a limit, and truncate the sum to a float32. The
+// manual does not say how many bits they keep; these are measurements: Fasi, Higham,
+// Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science
+// 7:e330, 2021, for 16 bits and TF32, where an A100 keeps one more bit than float32, and
+// the DeepSeek-V3 Technical Report, arXiv:2412.19437, section 3.3.2, for 8 bits.
 const (
 	coarseBits  = 24
 	coarseBits8 = 13
 )
 
-// coarseSum is c + Σ x·y as a tensor core adds it up, for elements of a number of bits.
+// coarseSum computes c + Σ x·y as a tensor core does, for elements with a number of bits.
 func coarseSum(x, y []float64, c float64, elementBits int) float64 {
 	keep := coarseBits
 	if elementBits == 8 {
@@ -44,7 +43,7 @@ func coarseSum(x, y []float64, c float64, elementBits int) float64 {
 
 func exponent64(v float64) int { return int(math.Float64bits(v) >> 52 & 0x7ff) }
 
-// cutOff leaves of v what is at least 2^-keep of the number with exponent top.
+// cutOff truncates v to multiples of 2^-keep, relative to the number with exponent top.
 func cutOff(v float64, top, keep int) float64 {
 	drop := 52 - keep + top - exponent64(v)
 	if drop > 52 {

@@ -6,7 +6,7 @@ var compareOperations = map[string]func(*operation) step{
 	"setp": compileSetp, "set": compileSet, "selp": compileSelp, "slct": compileSlct,
 }
 
-// setPredicate makes a step that writes a predicate.
+// setPredicate returns a step that writes a predicate.
 func setPredicate(d int, f func(w *warp, lane int) bool) step {
 	return func(w *warp, mask uint32) {
 		var v uint32
@@ -22,21 +22,21 @@ func setPredicate(d int, f func(w *warp, lane int) bool) step {
 var comparisonNames = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
 	"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
 
-// compare gives the test of two values.
+// compare returns the test of two values.
 func (o *operation) compare(name string, t valueType, flush bool) func(a, b uint64) bool {
 	switch t.class {
-	case float, brain:
+	case float, bfloat16:
 		return o.compareFloat(name, t, flush)
 	case untyped:
 		if name != "eq" && name != "ne" {
-			o.fail("bits have no order")
+			o.fail("untyped bits have no order")
 		}
 	}
 	lt := less(t)
 	switch name {
 	case "lo", "ls", "hi", "hs":
 		if t.class != unsigned {
-			o.fail("%s is for unsigned values", name)
+			o.fail("%s needs an unsigned type", name)
 		}
 	}
 	switch name {
@@ -101,7 +101,7 @@ func (o *operation) compareFloat(name string, t valueType, flush bool) func(a, b
 	}
 }
 
-// connective is the second half of setp.lt.and and its kin.
+// connective is the boolean operation of setp.lt.and and similar instructions.
 func connective(name string, a, b uint32) uint32 {
 	switch name {
 	case "and":
@@ -160,7 +160,7 @@ func compileSetp(o *operation) step {
 	}
 }
 
-// predicatePair gives the one or two destinations of p|q; -1 for none.
+// predicatePair returns the one or two destinations of p|q; -1 for none.
 func (o *operation) predicatePair() (p, q int) {
 	if o.args[0].kind == operandPair {
 		return o.predicateDestination(&o.args[0].items[0]), o.predicateDestination(&o.args[0].items[1])
@@ -168,7 +168,7 @@ func (o *operation) predicatePair() (p, q int) {
 	return o.predicateDestination(&o.args[0]), -1
 }
 
-// setPair compiles setp of packed halves, with a predicate for each half.
+// setPair compiles setp of two packed 16-bit floats, with a predicate for each.
 func (o *operation) setPair(name, join string, flush bool) step {
 	t := o.typ("f16x2", "bf16x2")
 	if !o.end(3) || join != "" {
@@ -177,11 +177,11 @@ func (o *operation) setPair(name, join string, flush bool) step {
 	}
 	d, d2 := o.predicatePair()
 	if d2 < 0 {
-		o.fail("setp of packed values has two destinations")
+		o.fail("setp of packed values needs two destinations")
 		return nil
 	}
 	element := valueTypes["f16"]
-	if t.class == brainPair {
+	if t.class == bfloat16Pair {
 		element = valueTypes["bf16"]
 	}
 	test := o.compare(name, element, flush)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Bounds on what expanding calls may come to.
+// Limits of the expansion of calls.
 const (
 	maxInstructions = 1 << 17
 	maxCallDepth    = 32
@@ -13,8 +13,8 @@ const (
 	maxLocalBytes   = 1 << 20
 )
 
-// step runs one instruction on the lanes of the mask, of which there is one at
-// least. It panics with a *Fault.
+// step runs one instruction on the lanes of the mask, which has at least one lane. It
+// panics with a *Fault.
 type step func(w *warp, mask uint32)
 
 type controlKind uint8
@@ -28,21 +28,21 @@ const (
 	trap
 )
 
-// instruction is a compiled one. The index in Kernel.code is its address.
+// instruction is a compiled instruction. Its index in Kernel.code is its address.
 type instruction struct {
 	run      step
 	line     int
-	guard    int // index of a predicate, -1 for none
+	guard    int // index of the guard predicate, -1 for none
 	guardNot bool
 	control  controlKind
-	uniform  bool // all lanes must branch the same way
+	uniform  bool // all lanes must take the same branch (.uni)
 	targets  []int
 	index    int // register of a branchIndexed
-	join     int // where the lanes of a branch meet again, -1 at the exit
+	join     int // where the lanes of a branch reconverge, -1 at the exit
 	bar      barrierOperands
 }
 
-// symbol is what a name stands for in a scope.
+// symbol is the meaning of a name in a scope.
 type symbol struct {
 	space   string // reg, or that of a variable
 	typ     valueType
@@ -55,7 +55,7 @@ type symbol struct {
 }
 
 type label struct {
-	at   int // -1 while not met
+	at   int // -1 before the label is reached
 	line int
 }
 
@@ -73,26 +73,26 @@ func (s *scope) find(name string) *symbol {
 	return nil
 }
 
-// fixed is a register that holds the same value in all lanes for a whole run.
+// fixed is a register with a constant value in all lanes.
 type fixed struct {
 	slot  int
 	value uint64
 }
 
-// placed is a register that holds the address of a module's variable.
-type placed struct {
+// variableAddress is a register that holds the address of a module's variable.
+type variableAddress struct {
 	slot   int
 	name   string
 	offset int64
 }
 
-// special is a register that the machine fills.
+// special is a special register, which the simulator fills.
 type special struct {
 	slot int
 	name string
 }
 
-// jump is a branch whose labels are not yet resolved.
+// jump is a branch with unresolved labels.
 type jump struct {
 	at     int
 	labels []*label
@@ -100,26 +100,26 @@ type jump struct {
 
 // builder compiles one entry.
 type builder struct {
-	module  *module
-	kernel  *Kernel
-	scope   *scope
-	root    *scope
-	fixed   map[uint64]int
-	placed  map[placed]int
-	special map[string]int
-	dynamic map[int64]int // offset in dynamic shared memory -> register
-	widths  []int         // of registers, in bits
-	written []bool
-	jumps   []jump
-	returns []*label // innermost call last
-	calls   []string
+	module          *module
+	kernel          *Kernel
+	scope           *scope
+	root            *scope
+	fixed           map[uint64]int
+	variableAddress map[variableAddress]int
+	special         map[string]int
+	dynamic         map[int64]int // offset in dynamic shared memory -> register
+	widths          []int         // of registers, in bits
+	written         []bool
+	jumps           []jump
+	returns         []*label // innermost call last
+	calls           []string
 }
 
 func compileKernel(m *module, f *function) (*Kernel, error) {
 	b := &builder{
 		module: m,
 		kernel: &Kernel{name: f.name, module: m, function: f, lines: m.lines},
-		fixed:  map[uint64]int{}, placed: map[placed]int{}, special: map[string]int{}, dynamic: map[int64]int{},
+		fixed:  map[uint64]int{}, variableAddress: map[variableAddress]int{}, special: map[string]int{}, dynamic: map[int64]int{},
 	}
 	b.kernel.sharedEnd = sharedBase
 	b.root = &scope{names: map[string]*symbol{}}
@@ -165,19 +165,19 @@ func (b *builder) entryParams(f *function) error {
 		b.scope.names[v.name] = &symbol{space: "entry", typ: v.typ, offset: size}
 		size += v.bytes()
 	}
-	most := 4352
+	maxBytes := 4352
 	if b.module.version >= 81 {
-		most = 32764
+		maxBytes = 32764
 	}
-	if b.kernel.paramBytes = size; size > most {
-		return b.module.failure(f.line, "%d bytes of parameters are more than the %d of PTX %d.%d", size, most, b.module.version/10, b.module.version%10)
+	if b.kernel.paramBytes = size; size > maxBytes {
+		return b.module.failure(f.line, "%d bytes of parameters are more than the %d of PTX %d.%d", size, maxBytes, b.module.version/10, b.module.version%10)
 	}
 	return nil
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
-// body compiles statements in a scope of their own.
+// body compiles statements in a new scope.
 func (b *builder) body(list []statement) error {
 	b.scope = &scope{parent: b.scope, names: map[string]*symbol{}}
 	defer func(outer *scope) { b.scope = outer }(b.scope.parent)
@@ -216,7 +216,7 @@ func (b *builder) body(list []statement) error {
 	return nil
 }
 
-// declare puts a variable's name into the scope.
+// declare adds a variable to the scope.
 func (b *builder) declare(v *variable, outside bool) error {
 	if b.scope.names[v.name] != nil {
 		return b.module.failure(v.line, "%s is declared twice", v.name)
@@ -235,7 +235,7 @@ func (b *builder) declare(v *variable, outside bool) error {
 			s.slots = append(s.slots, b.register(v.typ))
 		}
 	case "shared":
-		s.offset = -1 // laid out where it is first used
+		s.offset = -1 // allocated at its first use
 		s.family = v
 	case "global", "const":
 		if !outside {
@@ -259,7 +259,7 @@ func (b *builder) declare(v *variable, outside bool) error {
 	return nil
 }
 
-// register makes a register, or a predicate, and gives its index.
+// register adds a register or a predicate and returns its index.
 func (b *builder) register(t valueType) int {
 	if t.class == predicate {
 		b.kernel.predicates++
@@ -270,8 +270,7 @@ func (b *builder) register(t valueType) int {
 	return len(b.widths) - 1
 }
 
-// lookup finds a name; a member of a family such as %r<9> is made when first
-// used.
+// lookup finds a name. A member of a family such as %r<9> is added when it is first used.
 func (b *builder) lookup(name string) *symbol {
 	if s := b.scope.find(name); s != nil {
 		return s
@@ -304,7 +303,7 @@ func (b *builder) lookup(name string) *symbol {
 
 func (b *builder) emit(in instruction) { b.kernel.code = append(b.kernel.code, in) }
 
-// constant gives a register that always holds the value.
+// constant returns a register with a constant value.
 func (b *builder) constant(v uint64) int {
 	slot, ok := b.fixed[v]
 	if !ok {
@@ -316,21 +315,21 @@ func (b *builder) constant(v uint64) int {
 	return slot
 }
 
-// address gives a register that holds where a module's variable lies.
+// address returns a register with the address of a module's variable.
 func (b *builder) address(name string, offset int64) int {
-	key := placed{name: name, offset: offset}
-	slot, ok := b.placed[key]
+	key := variableAddress{name: name, offset: offset}
+	slot, ok := b.variableAddress[key]
 	if !ok {
 		slot = b.register(valueTypes["b64"])
 		b.written[slot] = true
-		b.placed[key] = slot
-		b.kernel.placed = append(b.kernel.placed, placed{slot, name, offset})
+		b.variableAddress[key] = slot
+		b.kernel.variableAddress = append(b.kernel.variableAddress, variableAddress{slot, name, offset})
 	}
 	return slot
 }
 
-// machine gives the register of a special register.
-func (b *builder) machine(name string) (slot int, ok bool) {
+// specialSlot returns the register that holds a special register.
+func (b *builder) specialSlot(name string) (slot int, ok bool) {
 	if slot, ok = b.special[name]; ok {
 		return slot, true
 	}
@@ -342,70 +341,4 @@ func (b *builder) machine(name string) (slot int, ok bool) {
 	b.special[name] = slot
 	b.kernel.special = append(b.kernel.special, special{slot, name})
 	return slot, true
-}
-
-// sharedBase keeps address 0 free, so that a null pointer faults.
-const sharedBase = 1024
-
-// sharedGap lies between shared variables, so that overruns fault.
-const sharedGap = 64
-
-// sharedAddress gives a register with an address in a shared variable.
-func (b *builder) sharedAddress(s *symbol, offset int64) int {
-	v, k := s.family, b.kernel
-	if v.extern {
-		k.dynamicAlign = max(k.dynamicAlign, v.align)
-		slot, ok := b.dynamic[offset]
-		if !ok {
-			slot = b.register(valueTypes["b64"])
-			b.written[slot] = true
-			b.dynamic[offset] = slot
-		}
-		return slot
-	}
-	if s.offset < 0 {
-		s.offset = roundUp(k.sharedEnd, v.align)
-		k.static = append(k.static, span{uint64(s.offset), uint64(s.offset + v.bytes())})
-		k.staticBytes = roundUp(k.staticBytes, v.align) + v.bytes()
-		k.sharedEnd = s.offset + v.bytes() + sharedGap
-	}
-	return b.constant(uint64(int64(s.offset) + offset))
-}
-
-// layoutShared puts dynamic shared memory behind the static one: at an odd
-// multiple of its alignment, so that code that counts on a larger one faults.
-func (b *builder) layoutShared() error {
-	k := b.kernel
-	if k.staticBytes > maxSharedBytes {
-		return b.module.failure(k.function.line, "%d bytes of shared memory are more than the supported %d", k.staticBytes, maxSharedBytes)
-	}
-	align := max(k.dynamicAlign, 16)
-	k.dynamicStart = roundUp(k.sharedEnd, align)
-	if k.dynamicStart/align%2 == 0 {
-		k.dynamicStart += align
-	}
-	for offset, slot := range b.dynamic {
-		k.fixed = append(k.fixed, fixed{slot, uint64(int64(k.dynamicStart) + offset)})
-	}
-	return nil
-}
-
-// template makes what the registers hold at the start of a block. A register
-// that the code reads before it writes it, which compilers leave where the
-// value does not matter, holds a pattern that does no good.
-func (b *builder) template() {
-	k := b.kernel
-	k.start = make([]lanes, len(b.widths))
-	for slot, width := range b.widths {
-		fill(&k.start[slot], 0x7fc0_dead_7fc0_dead&lowBits(width))
-	}
-	for _, f := range k.fixed {
-		fill(&k.start[f.slot], f.value)
-	}
-}
-
-func fill(l *lanes, v uint64) {
-	for i := range l {
-		l[i] = v
-	}
 }

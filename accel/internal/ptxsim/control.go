@@ -1,6 +1,6 @@
 package ptxsim
 
-// controls compile the instructions that decide which instruction is next.
+// controls compile the control-flow instructions.
 var controls map[string]func(*operation, *instruction)
 
 func init() {
@@ -10,7 +10,7 @@ func init() {
 	}
 }
 
-// labelOf finds a label by the operand that names it.
+// labelOf returns the label that an operand names.
 func (o *operation) labelOf(name string) *label {
 	s := o.b.scope.find(name)
 	if s == nil || s.label == nil || s.targets != nil {
@@ -39,7 +39,7 @@ func compileIndexed(o *operation, in *instruction) {
 	in.index = o.source(0, valueTypes["u32"])
 	s := o.b.scope.find(o.args[1].name)
 	if s == nil || s.targets == nil {
-		o.fail("%s is no list of branch targets", o.args[1].name)
+		o.fail("%s is not a list of branch targets", o.args[1].name)
 		return
 	}
 	j := jump{at: len(o.b.kernel.code)}
@@ -50,7 +50,7 @@ func compileIndexed(o *operation, in *instruction) {
 	o.b.emit(*in)
 }
 
-// compileReturn ends the thread, or goes on after the call that was expanded.
+// compileReturn ends the thread, or continues after the call that was expanded.
 func compileReturn(o *operation, in *instruction) {
 	in.uniform = o.has("uni")
 	if !o.end(0) {
@@ -78,8 +78,8 @@ func compileTrap(o *operation, in *instruction) {
 	}
 }
 
-// compileCall expands the function's body. Its parameters and results are
-// names for the caller's .param variables.
+// compileCall expands the function's body. Its parameters and results are aliases of the
+// caller's .param variables.
 func compileCall(o *operation, in *instruction) {
 	in.uniform = o.has("uni")
 	if o.read < len(o.mods) {
@@ -92,7 +92,7 @@ func compileCall(o *operation, in *instruction) {
 		results, args = args[0].items, args[1:]
 	}
 	if len(args) == 0 || args[0].kind != operandName || len(args) > 2 {
-		o.fail("call of something that is not a function's name is not supported")
+		o.fail("a call needs the name of a function")
 		return
 	}
 	name := args[0].name
@@ -109,11 +109,11 @@ func compileCall(o *operation, in *instruction) {
 	case f == nil:
 		o.fail("call of %s, which is not defined (or a call through a pointer, which is not supported)", name)
 	case f.body == nil:
-		o.fail("call of %s, which has no body here: there is no linker and no library of the device", name)
+		o.fail("call of %s, which has no body in this module: there is no linker and no device library", name)
 	case f.entry:
-		o.fail("call of the entry %s", name)
+		o.fail("call of %s, which is an entry", name)
 	case len(f.params) != len(params) || len(f.results) != len(results):
-		o.fail("call of %s with other parameters than it has", name)
+		o.fail("the arguments of the call do not match the parameters of %s", name)
 	}
 	for _, caller := range b.calls {
 		if caller == name {
@@ -143,7 +143,7 @@ func compileCall(o *operation, in *instruction) {
 		return
 	}
 	after := &label{-1, o.line}
-	if in.guard >= 0 { // lanes that do not call go past the body
+	if in.guard >= 0 { // lanes that do not call skip the body
 		skip := *in
 		skip.control, skip.guardNot = branch, !in.guardNot
 		b.jumps = append(b.jumps, jump{len(b.kernel.code), []*label{after}})
@@ -156,9 +156,9 @@ func compileCall(o *operation, in *instruction) {
 	after.at = len(b.kernel.code)
 }
 
-// barrierOperands are those of bar and barrier.
+// barrierOperands are the operands of bar and barrier.
 type barrierOperands struct {
-	arrive  bool // do not wait
+	arrive  bool // arrive without waiting
 	id      int  // register
 	threads int  // register, -1 for the whole block
 	reduce  string

@@ -45,10 +45,10 @@ func compileCvt(o *operation) step {
 	if o.err != nil {
 		return nil
 	}
-	if c.to.bits == 32 && c.to.class != signed && c.to.class != unsigned && len(o.args) == 3 || c.to.class == byteFloat {
+	if c.to.bits == 32 && c.to.class != signed && c.to.class != unsigned && len(o.args) == 3 || c.to.class == float8 {
 		return o.convertPair(&c)
 	}
-	if c.from.class == byteFloat {
+	if c.from.class == float8 {
 		return o.convertBytes(&c)
 	}
 	f := o.convert(&c)
@@ -67,7 +67,7 @@ func compileCvt(o *operation) step {
 
 // floats reports whether the type is a plain floating-point one.
 func (t valueType) floats() bool {
-	return t.class == float || t.class == brain || t.class == tensorFloat
+	return t.class == float || t.class == bfloat16 || t.class == tensorFloat
 }
 
 func (o *operation) convert(c *conversion) func(uint64) uint64 {

@@ -1,35 +1,32 @@
-// Package ptxsim runs PTX, NVIDIA's portable machine code, on the CPU, so that
-// CUDA kernels are tested where there is no GPU.
+// Package ptxsim simulates PTX, NVIDIA's virtual instruction set, on the CPU, so that CUDA
+// kernels can be tested on machines without a GPU.
 //
-// [Parse] reads a module and compiles its entries to Go closures, one for each
-// instruction, which work on the 32 lanes of a warp at a time. [Memory] is the
-// memory of a device, with gaps between allocations; [Memory.Load] places a
-// module's variables in it, and [Kernel.Run] runs a grid, its blocks in
-// parallel on the processor's cores.
+// [Parse] reads a module and compiles its entries to Go closures, one per instruction,
+// which operate on the 32 lanes of a warp at a time. [Memory] is the memory of a device,
+// with gaps between allocations; [Memory.Load] allocates a module's variables in it, and
+// [LoadedKernel.Run] runs a grid, with its blocks in parallel on the CPU's cores.
 //
-// A run is right or it stops: with a [*Fault] that names kernel, PTX line,
-// block, thread and address when a thread reads or writes out of bounds or
-// misaligned, reads memory that nobody wrote, when threads race for shared
-// memory between barriers, when a barrier is met in divergent code, when a
-// warp-wide instruction names lanes that are not there, or when the budget of
-// steps is spent. Instructions and modifiers that are not known are refused by
-// [Parse] with a [*ParseError] that names the line.
+// A run is either correct or it stops with a [*Fault] that names the kernel, PTX line,
+// block, thread and address. A run stops if a thread accesses memory out of bounds or
+// misaligned or reads uninitialized memory, if threads race for shared memory between
+// barriers, if a barrier is reached in divergent code, if a warp-wide instruction names
+// inactive lanes, or if the maximum number of steps is exceeded. [Parse] rejects
+// unsupported instructions and modifiers with a [*ParseError] that names the line.
 //
 // # Model
 //
-// Divergent lanes reconverge at the immediate post-dominator of the branch.
-// Shared memory is checked by happens-before between warps (barriers) and between the
-// lanes of a warp (bar.warp.sync), and what wgmma and bulk copies find there by
-// fence.proxy.async. Arithmetic is that of the PTX manual to the bit, with NaN as
-// 0x7fffffff, but for two things: instructions with .approx are computed more exactly
-// than a GPU does (tanh.approx is rounded to the 11 bits that the manual promises), and
-// mma sums its products exactly before it rounds, unless Launch.Coarse has it add as
-// tensor cores do. Functions are expanded where they are called; recursion and calls
-// through pointers are refused.
+// Divergent lanes reconverge at the immediate post-dominator of the branch. Accesses of
+// shared memory must be ordered by happens-before: between warps by barriers, between the
+// lanes of a warp by bar.warp.sync, and before wgmma and bulk copies by fence.proxy.async.
+// Arithmetic follows the PTX manual bit by bit, with 0x7fffffff for NaN, with two
+// exceptions: .approx instructions are more accurate than on a GPU (tanh.approx is rounded
+// to the 11 bits that the manual guarantees), and mma adds its products exactly before it
+// rounds, unless Launch.Coarse makes it add as tensor cores do. Functions are expanded
+// where they are called; recursion and calls through pointers are rejected.
 //
-// With Launch.Races a run stops, too, where blocks race for global memory. Under Go's
-// race detector the accesses of blocks to global memory are watched
-// too: a race that it reports below (*LoadedKernel).Run is one of the kernel.
+// With Launch.Races, a run also stops if blocks race for global memory. Go's race detector
+// watches the accesses of blocks to global memory, too: a race that it reports below
+// (*LoadedKernel).Run is a race of the kernel.
 //
-// The package knows nothing of drivers; package cuda/fake makes one of it.
+// This package does not know drivers; package cuda/fake implements a driver with it.
 package ptxsim

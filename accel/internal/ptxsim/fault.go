@@ -2,19 +2,19 @@ package ptxsim
 
 import "fmt"
 
-// FaultKind is the reason for which a run stopped.
+// FaultKind is the reason why a run stopped.
 type FaultKind uint8
 
 // The kinds of faults.
 const (
-	OutOfBounds      FaultKind = iota // address outside of every allocation and variable
-	Misaligned                        // address not a multiple of the access's size
-	Uninitialised                     // memory read that nobody wrote
-	Race                              // two threads, one of them writing, not ordered by a barrier
+	OutOfBounds      FaultKind = iota // address outside all allocations and variables
+	Misaligned                        // address that is not a multiple of the access size
+	Uninitialized                     // read of memory that was never written
+	Race                              // accesses by two threads, at least one a write, not ordered by a barrier
 	DivergentBarrier                  // barrier that not all threads reach
-	InactiveLane                      // warp-wide instruction that names lanes which are not there
-	BudgetSpent                       // more steps than allowed, or the context ended
-	Trapped                           // trap, or an operand that the machine does not allow
+	InactiveLane                      // warp-wide instruction that names inactive lanes
+	BudgetSpent                       // more steps than allowed, or the context was cancelled
+	Trapped                           // trap instruction, or an illegal operand
 )
 
 var faultNames = [...]string{"out of bounds", "misaligned address", "uninitialised read", "race", "divergent barrier",
@@ -22,19 +22,19 @@ var faultNames = [...]string{"out of bounds", "misaligned address", "uninitialis
 
 func (k FaultKind) String() string { return faultNames[k] }
 
-// Fault is a run that stopped.
+// Fault is the error of a run that stopped.
 type Fault struct {
 	Kind    FaultKind
 	Kernel  string
-	Line    int    // of the PTX
-	Text    string // the line
+	Line    int    // line number in the PTX
+	Text    string // text of the line
 	Block   [3]int
 	Thread  [3]int
-	Space   string // global, shared, local, param; empty if no address is concerned
+	Space   string // global, shared, local or param; empty if the fault has no address
 	Address uint64
 	Bytes   int
 	Detail  string
-	Cause   error // of a spent budget: the context's error, or nil
+	Cause   error // of BudgetSpent: the context's error, or nil
 }
 
 func (f *Fault) Error() string {
@@ -48,10 +48,10 @@ func (f *Fault) Error() string {
 	return s
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Cause }
 
-// fault stops the run. The lane is that of the thread at fault.
+// fault stops the run. The lane is the one at fault.
 func (w *warp) fault(kind FaultKind, lane int, format string, args ...any) *Fault {
 	b := w.block
 	k := b.kernel
@@ -61,7 +61,7 @@ func (w *warp) fault(kind FaultKind, lane int, format string, args ...any) *Faul
 	return f
 }
 
-// accessFault is a fault at an address.
+// accessFault stops the run with a fault at an address.
 func (w *warp) accessFault(kind FaultKind, lane int, space string, address uint64, bytes int, format string, args ...any) *Fault {
 	f := w.fault(kind, lane, format, args...)
 	f.Space, f.Address, f.Bytes = space, address, bytes

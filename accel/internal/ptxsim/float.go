@@ -10,14 +10,14 @@ var floatOperations = map[string]func(*operation) step{
 
 var floatNames = []string{"f32", "f64", "f16", "bf16", "f16x2", "bf16x2"}
 
-// arithmetic is how a floating-point instruction treats its values.
+// arithmetic is the modifiers of a floating-point instruction.
 type arithmetic struct {
 	t        valueType
 	format   format
 	mode     rounding
-	flush    bool // subnormal values are zero
-	saturate bool // the result is between 0 and 1
-	relu     bool // the result is not negative
+	flush    bool // flush subnormal values to zero
+	saturate bool // clamp the result to [0, 1]
+	relu     bool // clamp the result to be non-negative
 }
 
 // arithmetic reads [.rnd][.ftz][.sat|.relu].type.
@@ -35,7 +35,7 @@ func (o *operation) arithmetic() *arithmetic {
 		o.fail("f64 with rounding other than .rn, or with .ftz or .sat, is not supported")
 	}
 	if a.t.bits == 16 && a.mode != toNearest {
-		o.fail("rounding of .%s other than .rn does not exist", a.t.name)
+		o.fail(".%s can only be rounded with .rn", a.t.name)
 	}
 	return a
 }
@@ -52,7 +52,7 @@ func (a *arithmetic) in(bits uint64) float64 {
 	return a.format.decode(bits)
 }
 
-// flushed gives zero, with the sign kept, for a subnormal value.
+// flushed returns zero, with the same sign, for a subnormal value.
 func (f *format) flushed(bits uint64) uint64 {
 	magnitude := bits & lowBits(f.bits-1)
 	if magnitude < 1<<(f.precision-1) {
@@ -81,9 +81,9 @@ func (a *arithmetic) out(v float64) uint64 {
 	return bits
 }
 
-// pairwise applies a function to both halves of packed values.
+// pairwise applies a function to both 16-bit floats of packed values.
 func (a *arithmetic) pairwise(f func(x, y, z uint64) uint64) func(x, y, z uint64) uint64 {
-	if a.t.class != halfPair && a.t.class != brainPair {
+	if a.t.class != float16Pair && a.t.class != bfloat16Pair {
 		return f
 	}
 	return func(x, y, z uint64) uint64 {
@@ -100,8 +100,8 @@ func bits32(f float32) uint64 {
 
 func value32(v uint64) float32 { return math.Float32frombits(uint32(v)) }
 
-// twoOperands compiles an instruction of the exact function of two values, with
-// a loop of its own for plain f32.
+// twoOperands compiles an instruction from the exact function of two values, with a loop of
+// its own for plain f32.
 func (o *operation) twoOperands(a *arithmetic, exact func(x, y float64) float64, full func(d, x, y *lanes)) step {
 	if !o.end(3) {
 		return nil
@@ -150,9 +150,8 @@ func compileFloatMul(o *operation) step {
 	})
 }
 
-// fma32 is the fused product and sum, rounded once. The float64 sum is rounded
-// to float32 rightly unless it lies halfway between two of them, or the result
-// is subnormal.
+// fma32 computes x·y+z, rounded once. Rounding the float64 sum to float32 is correct unless
+// it lies halfway between two float32 values, or the result is subnormal.
 func fma32(x, y, z uint64) uint64 {
 	s := float64(value32(x))*float64(value32(y)) + float64(value32(z))
 	raw := math.Float64bits(s)
@@ -198,14 +197,15 @@ func compileFMA(o *operation) step {
 func compileFloatDiv(o *operation) step {
 	approximate := o.take("approx", "full") == "approx"
 	a := o.arithmetic()
-	if a.t.bits < 32 || a.t.class == halfPair || a.t.class == brainPair {
-		o.fail("division of .%s does not exist", a.t.name)
+	if a.t.bits < 32 || a.t.class == float16Pair || a.t.class == bfloat16Pair {
+		o.fail("PTX has no division of .%s", a.t.name)
 	}
 	if a.t.name == "f64" {
 		return o.twoOperands(a, func(x, y float64) float64 { return x / y }, nil)
 	}
 	return o.twoOperands(a, func(x, y float64) float64 {
-		// The manual: the approximate quotient by a number beyond 2^126 is zero.
+		// According to the manual, the approximate division by a number above 2^126 is
+		// zero.
 		if m := math.Abs(y); approximate && m > 0x1p126 && m < 0x1p128 {
 			if math.IsInf(x, 0) {
 				return math.NaN()
@@ -222,7 +222,7 @@ func (o *operation) signBits(f func(v, sign uint64) uint64) step {
 	t := o.typ(floatNames...)
 	form := formatOf(t)
 	sign := uint64(1) << (form.bits - 1)
-	if t.class == halfPair || t.class == brainPair {
+	if t.class == float16Pair || t.class == bfloat16Pair {
 		sign |= sign << 16
 	}
 	return o.unary(t, func(v uint64) uint64 {

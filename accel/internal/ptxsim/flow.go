@@ -2,10 +2,9 @@ package ptxsim
 
 import "slices"
 
-// joins finds for every branch the instruction at which its lanes meet again:
-// the immediate post-dominator. The algorithm is that of Cooper, Harvey and
-// Kennedy, "A simple, fast dominance algorithm", on the reversed flow of basic
-// blocks.
+// joins finds, for every branch, the instruction where its lanes reconverge: the immediate
+// post-dominator. It uses the algorithm of Cooper, Harvey and Kennedy, "A simple, fast
+// dominance algorithm", on the reversed control-flow graph of basic blocks.
 func joins(code []instruction) {
 	starts := blockStarts(code)
 	blockAt := func(pc int) int {
@@ -93,7 +92,7 @@ func joins(code []instruction) {
 	}
 }
 
-// blockStarts are the addresses at which basic blocks begin.
+// blockStarts returns the addresses where basic blocks begin.
 func blockStarts(code []instruction) []int {
 	leader := make([]bool, len(code)+1)
 	leader[0] = true
@@ -115,8 +114,8 @@ func blockStarts(code []instruction) []int {
 	return starts
 }
 
-// postorder of a depth-first walk from a node, without recursion; number is
-// each node's place in it, -1 for those that are not reached.
+// postorder walks depth-first from a node, without recursion. number is each node's index
+// in the result, -1 for unreachable nodes.
 func postorder(root int, edges [][]int) (order, number []int) {
 	number = make([]int, len(edges))
 	for i := range number {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// integerOperations are those whose opcodes floating-point shares go on to
-// float.go when the type is one.
+// integerOperations are the integer instructions. For opcodes that are also floating-point
+// ones, they call float.go if the type is a floating-point type.
 var integerOperations = map[string]func(*operation) step{
 	"add": compileAdd, "sub": compileSub, "mul": compileMul, "mad": compileMad,
 	"div": compileDiv, "rem": compileRem, "abs": compileAbs, "neg": compileNeg,
@@ -21,7 +21,7 @@ func (o *operation) floating() bool {
 		return false
 	}
 	switch valueTypes[o.mods[len(o.mods)-1]].class {
-	case float, brain, halfPair, brainPair:
+	case float, bfloat16, float16Pair, bfloat16Pair:
 		return true
 	}
 	return false
@@ -43,7 +43,7 @@ func compileAdd(o *operation) step {
 	t := o.typ(append(wordTypes, "u16x2", "s16x2")...)
 	if sat {
 		if t.name != "s32" {
-			o.fail("add.sat is for s32")
+			o.fail("add.sat needs the type s32")
 		}
 		return o.binary(t, func(a, b uint64) uint64 {
 			return uint64(uint32(min(max(extend(a, 32)+extend(b, 32), clampRange[0]), clampRange[1])))
@@ -76,7 +76,7 @@ func compileSub(o *operation) step {
 	t := o.typ(wordTypes...)
 	if sat {
 		if t.name != "s32" {
-			o.fail("sub.sat is for s32")
+			o.fail("sub.sat needs the type s32")
 		}
 		return o.binary(t, func(a, b uint64) uint64 {
 			return uint64(uint32(min(max(extend(a, 32)-extend(b, 32), clampRange[0]), clampRange[1])))
@@ -129,7 +129,7 @@ func (o *operation) carrySub(in bool) step {
 	}, out)
 }
 
-// withCarry makes a step that reads the carry of each lane and may set it.
+// withCarry returns a step that reads the carry of each lane and may set it.
 func withCarry(d int, f func(w *warp, lane int, carry uint64) (value, out uint64), sets bool) step {
 	return func(w *warp, mask uint32) {
 		for ; mask != 0; mask &= mask - 1 {
@@ -143,135 +143,6 @@ func withCarry(d int, f func(w *warp, lane int, carry uint64) (value, out uint64
 	}
 }
 
-// product gives the low or high half of a product.
-func product(t valueType, high bool) func(a, b uint64) uint64 {
-	switch {
-	case !high:
-		return func(a, b uint64) uint64 { return a * b & t.mask() }
-	case t.bits == 64 && t.class == unsigned:
-		return func(a, b uint64) uint64 { h, _ := bits.Mul64(a, b); return h }
-	case t.bits == 64:
-		return func(a, b uint64) uint64 {
-			h, _ := bits.Mul64(a, b)
-			if int64(a) < 0 {
-				h -= b
-			}
-			if int64(b) < 0 {
-				h -= a
-			}
-			return h
-		}
-	case t.class == signed:
-		return func(a, b uint64) uint64 {
-			return uint64(extend(a, t.bits)*extend(b, t.bits)>>t.bits) & t.mask()
-		}
-	}
-	return func(a, b uint64) uint64 { return a * b >> t.bits }
-}
-
-// wideProduct is the exact product of values of 16 or 32 bits.
-func wideProduct(t valueType) func(a, b uint64) uint64 {
-	if t.class == signed {
-		return func(a, b uint64) uint64 {
-			return uint64(extend(a, t.bits)*extend(b, t.bits)) & lowBits(2*t.bits)
-		}
-	}
-	return func(a, b uint64) uint64 { return a * b }
-}
-
-// double is the type of twice the width.
-func (o *operation) double(t valueType) valueType {
-	if t.bits > 32 {
-		o.fail("the product of 64-bit values has no type")
-		return t
-	}
-	return valueType{t.name, t.class, 2 * t.bits}
-}
-
-func compileMul(o *operation) step {
-	if o.floating() {
-		return compileFloatMul(o)
-	}
-	mode := o.need("lo", "hi", "wide")
-	t := o.typ(wordTypes...)
-	if !o.end(3) {
-		return nil
-	}
-	if mode == "wide" {
-		d, a, b := o.destination(o.double(t)), o.source(1, t), o.source(2, t)
-		return mapTwo(d, a, b, wideProduct(t))
-	}
-	return o.binary(t, product(t, mode == "hi"))
-}
-
-func compileMad(o *operation) step {
-	if o.floating() {
-		return compileFMA(o)
-	}
-	mode := o.need("lo", "hi", "wide")
-	if o.has("cc") {
-		return o.carryMad(mode, false)
-	}
-	sat := o.has("sat")
-	t := o.typ(wordTypes...)
-	if !o.end(4) {
-		return nil
-	}
-	if sat && (t.name != "s32" || mode != "hi") {
-		o.fail("mad.sat is for hi.s32")
-	}
-	wide := t
-	if mode == "wide" {
-		wide = o.double(t)
-	}
-	d, a, b, c := o.destination(wide), o.source(1, t), o.source(2, t), o.source(3, wide)
-	m := wide.mask()
-	f := product(t, mode == "hi")
-	switch {
-	case mode == "wide":
-		f = wideProduct(t)
-	case sat:
-		return mapThree(d, a, b, c, func(a, b, c uint64) uint64 {
-			return uint64(uint32(min(max(extend(f(a, b), 32)+extend(c, 32), clampRange[0]), clampRange[1])))
-		})
-	case mode == "lo":
-		return whole(func(w *warp) {
-			d, a, b, c := &w.r[d], &w.r[a], &w.r[b], &w.r[c]
-			for i := range d {
-				d[i] = (a[i]*b[i] + c[i]) & m
-			}
-		}, mapThree(d, a, b, c, func(a, b, c uint64) uint64 { return (a*b + c) & m }))
-	}
-	return mapThree(d, a, b, c, func(a, b, c uint64) uint64 { return (f(a, b) + c) & m })
-}
-
-func compileMadCarry(o *operation) step { return o.carryMad(o.need("lo", "hi"), true) }
-
-// carryMad compiles mad.cc, madc and madc.cc.
-func (o *operation) carryMad(mode string, in bool) step {
-	out := !in || o.has("cc")
-	t := o.typ("u32", "s32", "u64", "s64")
-	if !o.end(4) {
-		return nil
-	}
-	if mode == "wide" {
-		o.fail("mad.wide.cc does not exist")
-	}
-	d, a, b, c := o.destination(t), o.source(1, t), o.source(2, t), o.source(3, t)
-	f := product(t, mode == "hi")
-	return withCarry(d, func(w *warp, i int, carry uint64) (uint64, uint64) {
-		if !in {
-			carry = 0
-		}
-		p := f(w.r[a][i], w.r[b][i])
-		if t.bits == 32 {
-			s := p + w.r[c][i] + carry
-			return s & t.mask(), s >> 32
-		}
-		return bits.Add64(p, w.r[c][i], carry)
-	}, out)
-}
-
 func compileDiv(o *operation) step {
 	if o.floating() {
 		return compileFloatDiv(o)
@@ -280,7 +151,7 @@ func compileDiv(o *operation) step {
 	return o.binary(t, quotient(t))
 }
 
-// quotient by zero has all bits set, as GPUs have it; the manual leaves it open.
+// quotient by zero has all bits set, as on GPUs; the manual leaves it undefined.
 func quotient(t valueType) func(a, b uint64) uint64 {
 	m := t.mask()
 	if t.class == unsigned {
@@ -342,7 +213,7 @@ func compileNeg(o *operation) step {
 	return o.unary(t, func(a uint64) uint64 { return -a & t.mask() })
 }
 
-// less compares integers.
+// less returns the comparison of integers.
 func less(t valueType) func(a, b uint64) bool {
 	if t.class == signed {
 		return func(a, b uint64) bool { return extend(a, t.bits) < extend(b, t.bits) }
@@ -371,7 +242,7 @@ func compileExtreme(o *operation, smallest bool) step {
 		return o.binary(t, func(a, b uint64) uint64 { return f(a&0xffff, b&0xffff) | f(a>>16, b>>16)<<16 })
 	}
 	if relu && t.name != "s32" {
-		o.fail("relu is for s32 and s16x2")
+		o.fail("relu needs the type s32 or s16x2")
 	}
 	return o.binary(t, extreme(t, smallest, relu))
 }
@@ -387,76 +258,4 @@ func extreme(t valueType, smallest, relu bool) func(a, b uint64) uint64 {
 		}
 		return a
 	}
-}
-
-func compileSad(o *operation) step {
-	t := o.typ(wordTypes...)
-	lt := less(t)
-	return o.ternary(t, func(a, b, c uint64) uint64 {
-		if lt(a, b) {
-			a, b = b, a
-		}
-		return (c + a - b) & t.mask()
-	})
-}
-
-func compileMul24(o *operation) step {
-	high, t := o.need("lo", "hi") == "hi", o.typ("u32", "s32")
-	return o.binary(t, product24(t, high))
-}
-
-func product24(t valueType, high bool) func(a, b uint64) uint64 {
-	cut := func(v uint64) int64 {
-		if t.class == signed {
-			return extend(v, 24)
-		}
-		return int64(v & lowBits(24))
-	}
-	shift := 0
-	if high {
-		shift = 16
-	}
-	return func(a, b uint64) uint64 { return uint64(cut(a)*cut(b)>>shift) & t.mask() }
-}
-
-func compileMad24(o *operation) step {
-	high, t := o.need("lo", "hi") == "hi", o.typ("u32", "s32")
-	f := product24(t, high)
-	return o.ternary(t, func(a, b, c uint64) uint64 { return (f(a, b) + c) & t.mask() })
-}
-
-// part is a value of so many bits at a place of a word.
-func part(v uint64, at, n int, t valueType) int64 {
-	v = v >> at & lowBits(n)
-	if t.class == signed {
-		return extend(v, n)
-	}
-	return int64(v)
-}
-
-func compileDP4A(o *operation) step {
-	ta, tb := o.typ("u32", "s32"), o.typ("u32", "s32")
-	return o.ternary(valueTypes["b32"], func(a, b, c uint64) uint64 {
-		s := int64(c)
-		for i := 0; i < 32; i += 8 {
-			s += part(a, i, 8, ta) * part(b, i, 8, tb)
-		}
-		return uint64(uint32(s))
-	})
-}
-
-func compileDP2A(o *operation) step {
-	high := o.need("lo", "hi") == "hi"
-	ta, tb := o.typ("u32", "s32"), o.typ("u32", "s32")
-	from := 0
-	if high {
-		from = 16
-	}
-	return o.ternary(valueTypes["b32"], func(a, b, c uint64) uint64 {
-		s := int64(c)
-		for i := range 2 {
-			s += part(a, 16*i, 16, ta) * part(b, from+8*i, 8, tb)
-		}
-		return uint64(uint32(s))
-	})
 }

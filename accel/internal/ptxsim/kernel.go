@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// Module is compiled PTX.
+// Module is a compiled PTX module.
 type Module struct {
 	syntax  *module
 	kernels map[string]*Kernel
 }
 
-// Parse compiles all entries of a module. The error is a *ParseError.
+// Parse compiles all entries of a module. It fails with a *ParseError.
 func Parse(ptx string) (*Module, error) {
 	tree, err := parseModule(ptx)
 	if err != nil {
@@ -33,13 +33,13 @@ func Parse(ptx string) (*Module, error) {
 	return m, nil
 }
 
-// Version is the PTX version, 10*major + minor.
+// Version returns the PTX version, 10*major + minor.
 func (m *Module) Version() int { return m.syntax.version }
 
-// Target is the architecture that the module was made for, sm_80.
+// Target returns the target architecture, such as sm_80.
 func (m *Module) Target() string { return m.syntax.target }
 
-// Kernels are the names of the entries, in the order of the text.
+// Kernels returns the names of the entries, in source order.
 func (m *Module) Kernels() []string {
 	var names []string
 	for _, name := range m.syntax.order {
@@ -50,7 +50,7 @@ func (m *Module) Kernels() []string {
 	return names
 }
 
-// Param is a parameter of an entry: where it lies in Launch.Params.
+// Param is a parameter of an entry and its location in Launch.Params.
 type Param struct {
 	Name                string
 	Offset, Size, Align int // bytes
@@ -58,21 +58,21 @@ type Param struct {
 
 // Kernel is a compiled entry.
 type Kernel struct {
-	name       string
-	module     *module
-	function   *function
-	lines      []string
-	params     []Param
-	paramBytes int
-	code       []instruction
-	predicates int
-	truth      int // index+1 of a predicate that is always true, 0 for none
-	start      []lanes
-	fixed      []fixed
-	placed     []placed
-	special    []special
-	sites      int // memory instructions
-	local      int // bytes a thread
+	name            string
+	module          *module
+	function        *function
+	lines           []string
+	params          []Param
+	paramBytes      int
+	code            []instruction
+	predicates      int
+	truth           int // 1 + index of a predicate that is always true, 0 for none
+	start           []lanes
+	fixed           []fixed
+	variableAddress []variableAddress
+	special         []special
+	sites           int // number of memory instructions
+	local           int // bytes of local memory per thread
 
 	static       []span
 	staticBytes  int
@@ -88,14 +88,14 @@ func (k *Kernel) text(line int) string {
 	return strings.TrimSpace(k.lines[line-1])
 }
 
-// Loaded is a module with its variables in a memory.
+// Loaded is a module with its variables allocated in a memory.
 type Loaded struct {
 	module    *Module
 	memory    *Memory
 	variables map[string]uint64
 }
 
-// Load places the module's variables. The error is a *ParseError or wraps
+// Load allocates the module's variables. It fails with a *ParseError or an error that wraps
 // ErrOutOfMemory.
 func (m *Memory) Load(mod *Module) (*Loaded, error) {
 	l := &Loaded{mod, m, map[string]uint64{}}
@@ -116,7 +116,7 @@ func (m *Memory) Load(mod *Module) (*Loaded, error) {
 	}
 	for i := range tree.variables {
 		if v := &tree.variables[i]; l.variables[v.name] != 0 {
-			if err := l.initialise(v); err != nil {
+			if err := l.initialize(v); err != nil {
 				return nil, err
 			}
 		}
@@ -124,8 +124,8 @@ func (m *Memory) Load(mod *Module) (*Loaded, error) {
 	return l, nil
 }
 
-// initialise writes a variable's initial value, zeros where none is given.
-func (l *Loaded) initialise(v *variable) error {
+// initialize writes a variable's initial value, zeros by default.
+func (l *Loaded) initialize(v *variable) error {
 	data := make([]byte, v.bytes())
 	n := v.typ.bytes()
 	if len(v.initial)*n > len(data) {
@@ -165,7 +165,7 @@ func (l *Loaded) Unload() error {
 	return nil
 }
 
-// Variable gives the address and size in bytes of a .global or .const variable.
+// Variable returns the address and the size, in bytes, of a .global or .const variable.
 func (l *Loaded) Variable(name string) (address uint64, bytes int, ok bool) {
 	address, ok = l.variables[name]
 	if ok {
@@ -174,7 +174,7 @@ func (l *Loaded) Variable(name string) (address uint64, bytes int, ok bool) {
 	return address, bytes, ok
 }
 
-// Kernel finds an entry by name, nil if there is none.
+// Kernel returns an entry by name, nil if there is none.
 func (l *Loaded) Kernel(name string) *LoadedKernel {
 	k := l.module.kernels[name]
 	if k == nil {
@@ -189,22 +189,22 @@ type LoadedKernel struct {
 	loaded *Loaded
 }
 
-// Name is the entry's name.
+// Name returns the entry's name.
 func (k *LoadedKernel) Name() string { return k.kernel.name }
 
-// Params describes the parameters.
+// Params returns the parameters.
 func (k *LoadedKernel) Params() []Param { return k.kernel.params }
 
-// ParamBytes is how long Launch.Params must be.
+// ParamBytes returns the required length of Launch.Params.
 func (k *LoadedKernel) ParamBytes() int { return k.kernel.paramBytes }
 
-// Shared is the static shared memory in bytes.
+// Shared returns the size of static shared memory in bytes.
 func (k *LoadedKernel) Shared() int { return k.kernel.staticBytes }
 
-// Local is the local memory of a thread in bytes.
+// Local returns the size of a thread's local memory in bytes.
 func (k *LoadedKernel) Local() int { return k.kernel.local }
 
-// MaxThreads is the most threads of a block that the entry allows.
+// MaxThreads returns the maximum number of threads per block of the entry.
 func (k *LoadedKernel) MaxThreads() int {
 	if n := k.kernel.function.maxThreads; n > 0 {
 		return n
@@ -212,7 +212,7 @@ func (k *LoadedKernel) MaxThreads() int {
 	return 1024
 }
 
-// Dim is a number of blocks or threads along x, y, z; zero counts as one.
+// Dim is a number of blocks or threads along x, y and z; zero counts as one.
 type Dim struct{ X, Y, Z uint32 }
 
 func (d Dim) x() int     { return int(max(d.X, 1)) }
@@ -220,54 +220,54 @@ func (d Dim) y() int     { return int(max(d.Y, 1)) }
 func (d Dim) z() int     { return int(max(d.Z, 1)) }
 func (d Dim) count() int { return d.x() * d.y() * d.z() }
 
-// Launch is how a kernel runs.
+// Launch describes a kernel launch.
 type Launch struct {
 	Grid   Dim
 	Block  Dim
 	Shared int    // bytes of dynamic shared memory
 	Params []byte // ParamBytes of them
-	// MaxSteps bounds the instructions of all warps together; 0 for no bound.
+	// MaxSteps is the maximum number of instructions of all warps together; 0 for no limit.
 	MaxSteps int64
-	// Workers is how many blocks run at the same time; 0 for GOMAXPROCS.
+	// Workers is the number of blocks that run at the same time; 0 for GOMAXPROCS.
 	Workers int
-	// Races stops the run where blocks race for global memory. One block runs after
-	// the other then.
+	// Races stops the run if blocks race for global memory. The blocks then run one after
+	// the other.
 	Races bool
-	// Coarse has matrix products into float32 be added up with as few bits as on a GPU.
+	// Coarse makes mma and wgmma accumulate in float32 with as few bits as tensor cores do.
 	Coarse bool
 }
 
-// Stats is what a run did.
+// Stats counts the work of a run.
 type Stats struct {
-	Steps  int64 // instructions of warps
+	Steps  int64 // warp instructions
 	Blocks int
 }
 
-// run is one launch under way.
+// run is a running launch.
 type run struct {
-	kernel *Kernel
-	memory *Memory
-	launch Launch
-	placed []uint64
-	ctx    context.Context
-	steps  atomic.Int64
-	next   atomic.Int64
-	stop   atomic.Int64 // blocks from this number on need not run
-	races  *races       // nil where nobody wants to know
+	kernel          *Kernel
+	memory          *Memory
+	launch          Launch
+	variableAddress []uint64
+	ctx             context.Context
+	steps           atomic.Int64
+	next            atomic.Int64
+	stop            atomic.Int64 // blocks with this index or a higher one need not run
+	races           *races       // nil without Launch.Races
 
 	mutex sync.Mutex
-	fault *Fault // of the block with the lowest number
+	fault *Fault // of the block with the lowest index
 }
 
-// Run runs all blocks. The error is a *Fault, that of the first block that has
-// one, or says what is wrong with the launch.
+// Run runs all blocks. The error is a *Fault, that of the first block with a fault, or
+// describes what is wrong with the launch.
 func (k *LoadedKernel) Run(ctx context.Context, l Launch) (Stats, error) {
 	r := &run{kernel: k.kernel, memory: k.loaded.memory, launch: l, ctx: ctx}
 	if err := r.check(); err != nil {
 		return Stats{}, err
 	}
-	for _, p := range k.kernel.placed {
-		r.placed = append(r.placed, k.loaded.variables[p.name]+uint64(p.offset))
+	for _, p := range k.kernel.variableAddress {
+		r.variableAddress = append(r.variableAddress, k.loaded.variables[p.name]+uint64(p.offset))
 	}
 	blocks := l.Grid.count()
 	r.stop.Store(int64(blocks))
@@ -295,25 +295,25 @@ func (k *LoadedKernel) Run(ctx context.Context, l Launch) (Stats, error) {
 func (r *run) check() error {
 	k, l := r.kernel, &r.launch
 	if len(l.Params) != k.paramBytes {
-		return fmt.Errorf("kernel %s: %d bytes of parameters, not %d", k.name, len(l.Params), k.paramBytes)
+		return fmt.Errorf("kernel %s: %d bytes of parameters; it needs %d", k.name, len(l.Params), k.paramBytes)
 	}
 	threads := l.Block.count()
 	if threads > 1024 || k.function.maxThreads > 0 && threads > k.function.maxThreads {
 		return fmt.Errorf("kernel %s: blocks of %d threads are too large", k.name, threads)
 	}
 	if q := k.function.reqThreads; q[0] > 0 && q != [3]int{l.Block.x(), l.Block.y(), l.Block.z()} {
-		return fmt.Errorf("kernel %s: blocks must be %v threads", k.name, q)
+		return fmt.Errorf("kernel %s: it requires blocks of %v threads", k.name, q)
 	}
 	if l.Grid.x() > 1<<31-1 || l.Grid.y() > 1<<16-1 || l.Grid.z() > 1<<16-1 {
 		return fmt.Errorf("kernel %s: grid of %v blocks is too large", k.name, l.Grid)
 	}
 	if l.Shared < 0 || l.Shared+k.staticBytes > maxSharedBytes {
-		return fmt.Errorf("kernel %s: %d bytes of shared memory are too many", k.name, l.Shared+k.staticBytes)
+		return fmt.Errorf("kernel %s: %d bytes of shared memory are more than a block can have", k.name, l.Shared+k.staticBytes)
 	}
 	return nil
 }
 
-// work runs blocks until there are none left.
+// work runs blocks until none are left.
 func (r *run) work() {
 	b := newBlock(r)
 	g := r.launch.Grid
@@ -351,10 +351,10 @@ func (r *run) block(b *block, id [3]int, number int64) (f *Fault) {
 	return nil
 }
 
-// abandoned ends a block that comes after one with a fault.
+// abandoned is panicked to end a block after an earlier block has faulted.
 type abandoned struct{}
 
-// spend counts steps, and ends the run when it must.
+// spend counts steps and stops the run at the limit.
 func (r *run) spend(w *warp, n int) {
 	total := r.steps.Add(int64(n))
 	if w.block.number > r.stop.Load() {

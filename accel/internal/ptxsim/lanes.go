@@ -2,7 +2,7 @@ package ptxsim
 
 import "math/bits"
 
-// mapOne makes a step of a function of one register.
+// mapOne returns a step that applies a function to one register.
 func mapOne(d, a int, f func(a uint64) uint64) step {
 	return func(w *warp, mask uint32) {
 		d, a := &w.r[d], &w.r[a]
@@ -19,7 +19,7 @@ func mapOne(d, a int, f func(a uint64) uint64) step {
 	}
 }
 
-// mapTwo makes a step of a function of two registers.
+// mapTwo returns a step that applies a function to two registers.
 func mapTwo(d, a, b int, f func(a, b uint64) uint64) step {
 	return func(w *warp, mask uint32) {
 		d, a, b := &w.r[d], &w.r[a], &w.r[b]
@@ -36,7 +36,7 @@ func mapTwo(d, a, b int, f func(a, b uint64) uint64) step {
 	}
 }
 
-// mapThree makes a step of a function of three registers.
+// mapThree returns a step that applies a function to three registers.
 func mapThree(d, a, b, c int, f func(a, b, c uint64) uint64) step {
 	return func(w *warp, mask uint32) {
 		d, a, b, c := &w.r[d], &w.r[a], &w.r[b], &w.r[c]
@@ -53,8 +53,8 @@ func mapThree(d, a, b, c int, f func(a, b, c uint64) uint64) step {
 	}
 }
 
-// whole is a step with a loop of its own for full warps: the instructions that
-// kernels spend their time in.
+// whole returns a step with a separate loop for full warps, for the instructions that
+// kernels use most.
 func whole(full func(w *warp), any step) step {
 	return func(w *warp, mask uint32) {
 		if mask == allLanes {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ParseError is text that is not PTX, or PTX that is not supported.
+// ParseError is the error of text that is not PTX, or of unsupported PTX.
 type ParseError struct {
 	Line    int    // 1-based
 	Text    string // the line
@@ -20,7 +20,7 @@ type tokenKind uint8
 
 const (
 	tokenEnd    tokenKind = iota
-	tokenWord             // name, register, opcode with its modifiers, or directive with its dot
+	tokenWord             // name, register, opcode with modifiers, or directive with its dot
 	tokenNumber           // as written, without a sign
 	tokenString           // without the quotes
 	tokenMark             // one character
@@ -54,7 +54,7 @@ func letter(c byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// skip passes over blanks and comments.
+// skip skips white space and comments.
 func (l *lexer) skip() error {
 	for l.at < len(l.source) {
 		rest := l.source[l.at:]
@@ -114,7 +114,7 @@ func (l *lexer) next() (token, error) {
 	return token{}, l.failure(l.line, "unexpected character %q", c)
 }
 
-// word reads on to the end of a name; a dot or a double colon joins modifiers.
+// word reads to the end of a name. A dot or a double colon joins modifiers.
 func (l *lexer) word() {
 	for l.at < len(l.source) {
 		c, rest := l.source[l.at], l.source[l.at+1:]
@@ -142,8 +142,8 @@ func (l *lexer) number() {
 	}
 }
 
-// decimal reports whether the number at the end of the text has a point, so
-// that an e in it is an exponent and no hexadecimal digit.
+// decimal reports whether the number at the end of the text has a decimal point, so that an
+// e in it is an exponent and not a hexadecimal digit.
 func decimal(text string) bool {
 	for i := len(text) - 1; i >= 0 && (letter(text[i]) || digit(text[i]) || text[i] == '.'); i-- {
 		if text[i] == '.' {

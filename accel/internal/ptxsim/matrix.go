@@ -25,11 +25,11 @@ func (o *operation) tile() tile {
 			return t
 		}
 	}
-	o.fail("shape missing")
+	o.fail("the shape is missing")
 	return tile{16, 8, 8}
 }
 
-// element decodes values that a register holds several of.
+// element decodes values that are packed in a register.
 type element struct {
 	bits   int
 	value  func(uint64) float64 // exact
@@ -38,7 +38,7 @@ type element struct {
 
 func elementOf(t valueType) element {
 	switch {
-	case t.class == tensorFloat: // the hardware ignores the low bits
+	case t.class == tensorFloat: // the hardware ignores the low bits of TF32
 		return element{32, func(v uint64) float64 { return float64(value32(v &^ (1<<13 - 1))) }, false}
 	case t.class == signed:
 		return element{8, func(v uint64) float64 { return float64(int8(v)) }, true}
@@ -49,10 +49,10 @@ func elementOf(t valueType) element {
 	return element{f.bits, f.decode, false}
 }
 
-// compileMma compiles the product of small matrices that a warp holds in its
-// registers. With g = lane/4 and t = lane%4, and e elements a register,
-// register r of a holds row g+8(r%2), columns e·t+4e(r/2)…; register r of b
-// holds rows e·t+4e·r… of column g; c and d hold row g+8(r/2), column 2t+r%2.
+// compileMma compiles the multiplication of small matrices that a warp holds in its
+// registers. With g = lane/4 and t = lane%4, and e elements a register, register r of a
+// holds row g+8(r%2), columns e·t+4e(r/2)…; register r of b holds rows e·t+4e·r… of column
+// g; c and d hold row g+8(r/2), column 2t+r%2.
 func compileMma(o *operation) step {
 	o.need("sync")
 	o.need("aligned")
@@ -73,7 +73,7 @@ func compileMma(o *operation) step {
 	integers := at.integer()
 	if !known || ea.bits != eb.bits || integers != bt.integer() || integers != (dt.class == signed) || dt != ct ||
 		finite && !integers || dt.name == "f16" && at.name != "f16" || !integers && ea.bits == 16 && at != bt {
-		o.fail("mma of this shape and these types is not supported")
+		o.fail("mma with this shape and these types is not supported")
 		return nil
 	}
 	word := valueTypes["b32"]
@@ -122,7 +122,7 @@ func compileMma(o *operation) step {
 					v := format16.encode(exactSum(sum, format16.decode(old)), toNearest)
 					into := &w.r[d[i>>1]][lane]
 					if i&1 == 0 {
-						// The upper half of c is still to be read, and c may be d.
+						// The upper half of c has not been read yet, and c may be d.
 						*into = w.r[c[i>>1]][lane]&^0xffff | v
 					} else {
 						*into = *into&0xffff | v<<16
@@ -159,9 +159,9 @@ func (o *operation) matrices() (count int, transposed bool, a access) {
 	return max(count, 1), transposed, a
 }
 
-// compileLdmatrix compiles the load of 8×8 matrices of 16-bit elements. Lane
-// 8j+r gives the address of row r of matrix j; lane l gets elements 2(l%4) and
-// 2(l%4)+1 of row l/4, or of column l/4 when transposed.
+// compileLdmatrix compiles the load of 8×8 matrices of 16-bit elements. Lane 8j+r holds the
+// address of row r of matrix j; lane l gets elements 2(l%4) and 2(l%4)+1 of row l/4, or of
+// column l/4 when transposed.
 func compileLdmatrix(o *operation) step {
 	count, transposed, a := o.matrices()
 	if o.err != nil {

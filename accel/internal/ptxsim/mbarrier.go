@@ -2,23 +2,23 @@ package ptxsim
 
 import "math/bits"
 
-// arrivals is an mbarrier: it counts the arrivals of threads and the bytes of
-// asynchronous copies. A phase ends when none are left to come.
+// arrivals is an mbarrier: it counts the arrivals of threads and the bytes of asynchronous
+// copies. A phase completes when no arrivals and bytes are pending.
 type arrivals struct {
 	expected int
 	pending  int
 	bytes    int
-	phase    uint64 // number of phases that have ended
+	phase    uint64 // number of completed phases
 	coming   [warpSize]uint64
-	seen     [warpSize]uint64 // what happened before the end of the last phase
-	copies   []*bulkCopy      // that will report here, and have not landed
+	seen     [warpSize]uint64 // epochs that happened before the end of the last phase
+	copies   []*bulkCopy      // copies in flight that report here
 }
 
-// fruitless is how many failed tests of mbarriers in a row, of each warp, mean
-// that nobody will ever arrive.
-const fruitless = 10000
+// maxFailedWaits is the number of consecutive failed tests of mbarriers, per warp, after which
+// the block counts as deadlocked.
+const maxFailedWaits = 10000
 
-// settle ends the phase if nothing is left to come.
+// settle completes the phase if nothing is pending.
 func (a *arrivals) settle() {
 	if a.pending == 0 && a.bytes == 0 {
 		a.phase++
@@ -27,8 +27,8 @@ func (a *arrivals) settle() {
 	}
 }
 
-// release adds what a warp did to what happened before the phase's end, and
-// starts a new epoch, so that what it does later does not count.
+// release adds the warp's accesses so far to those before the end of the phase, and starts
+// a new epoch, so that later ones do not count.
 func (a *arrivals) release(w *warp) {
 	for i, e := range w.seen {
 		a.coming[i] = max(a.coming[i], e)
@@ -89,7 +89,7 @@ func compileMbarrier(o *operation) step {
 	return o.waitOperation(&a, parity)
 }
 
-// onBarrier makes a step of what each lane does with an mbarrier.
+// onBarrier returns a step that applies a function to each lane's mbarrier.
 func (o *operation) onBarrier(a *access, f func(w *warp, lane int, at uint64, b *arrivals)) step {
 	if o.err != nil {
 		return nil
@@ -104,7 +104,7 @@ func (o *operation) onBarrier(a *access, f func(w *warp, lane int, at uint64, b 
 	}
 }
 
-// initBarrier makes an mbarrier; it is a write of its eight bytes.
+// initBarrier initializes an mbarrier; it is a write of its eight bytes.
 func (w *warp) initBarrier(a *access, lane, count int) {
 	at := w.r[a.base][lane] + a.offset
 	n := int(uint32(w.r[count][lane]))
@@ -116,13 +116,12 @@ func (w *warp) initBarrier(a *access, lane, count int) {
 	w.block.objects[at] = b
 }
 
-// arrivals finds the mbarrier at an address, whose init must have happened
-// before.
+// arrivals returns the mbarrier at an address. Its init must have happened before.
 func (w *warp) arrivals(lane int, at uint64) *arrivals {
 	b := w.block.objects[at]
 	if b == nil {
 		w.sharedSpan(lane, at, 8, 8)
-		panic(w.accessFault(Uninitialised, lane, "shared", at, 8, "there is no mbarrier"))
+		panic(w.accessFault(Uninitialized, lane, "shared", at, 8, "there is no mbarrier"))
 	}
 	w.loadShared(lane, at, 8, 8, false)
 	return b
@@ -176,7 +175,7 @@ func (o *operation) waitOperation(a *access, parity bool) step {
 	}
 	phase := o.source(2, t)
 	if len(o.args) == 4 {
-		o.source(3, valueTypes["u32"]) // how long to wait at most
+		o.source(3, valueTypes["u32"]) // the time limit
 	}
 	test := o.onBarrier(a, func(w *warp, lane int, at uint64, b *arrivals) {
 		ended := b.phase != w.r[phase][lane]
@@ -192,8 +191,8 @@ func (o *operation) waitOperation(a *access, parity bool) step {
 			w.block.failedWaits = 0
 			return
 		}
-		w.most = 0 // another warp's turn
-		if w.block.failedWaits++; w.block.failedWaits > fruitless*len(w.block.warps) {
+		w.budget = 0 // let another warp run
+		if w.block.failedWaits++; w.block.failedWaits > maxFailedWaits*len(w.block.warps) {
 			panic(w.accessFault(DivergentBarrier, lane, "shared", at, 8,
 				"every warp waits for an mbarrier: this one lacks %d arrivals and %d bytes", b.pending, b.bytes))
 		}
@@ -204,7 +203,7 @@ func (o *operation) waitOperation(a *access, parity bool) step {
 	acc := *a
 	return func(w *warp, mask uint32) {
 		test(w, mask)
-		// What was under way lands now: not in time for this test.
+		// Copies in flight arrive now, too late for this test.
 		for left := mask &^ w.p[p]; left != 0; left &= left - 1 {
 			lane := bits.TrailingZeros32(left)
 			w.land(w.block.objects[w.r[acc.base][lane]+acc.offset])

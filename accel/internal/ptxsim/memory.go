@@ -11,10 +11,10 @@ import (
 	"unsafe"
 )
 
-// ErrOutOfMemory says that a Memory has reached its limit.
+// ErrOutOfMemory is returned when a Memory has reached its limit.
 var ErrOutOfMemory = errors.New("out of device memory")
 
-// AddressError is an access of the host outside of every allocation.
+// AddressError is a host access outside all allocations.
 type AddressError struct {
 	Address uint64
 	Bytes   int
@@ -24,8 +24,8 @@ func (e *AddressError) Error() string {
 	return fmt.Sprintf("%d bytes at %#x are not within one allocation", e.Bytes, e.Address)
 }
 
-// Addresses of device memory begin here, as on a GPU. Generic addresses of the
-// other spaces lie in windows above.
+// The first address of device memory, as on a GPU. Generic addresses of the other spaces
+// are in windows above.
 const (
 	firstAddress = 0x7f00_0000_0000
 	sharedWindow = 1 << 48
@@ -34,19 +34,19 @@ const (
 	windowBytes  = 1 << 32
 )
 
-// entryBase is where the parameters of an entry begin in the space of
-// parameters. Those of functions lie below, with local memory.
+// entryBase is the offset of an entry's parameters in the parameter space. Those of
+// functions are below, with local memory.
 const entryBase = 1 << 24
 
-// allocationAlign is that of cuMemAlloc; guardGap lies between allocations, so
-// that overruns fault.
+// allocationAlign is the alignment of cuMemAlloc; guardGap is the gap between allocations,
+// so that overruns fault.
 const (
 	allocationAlign = 256
 	guardGap        = 4096
 )
 
-// Memory is the memory of a device. Host calls and runs may go on at the same
-// time, but not on the same bytes.
+// Memory is the memory of a device. Host calls and runs may access it at the same time, but
+// not on the same bytes.
 type Memory struct {
 	mutex   sync.Mutex
 	regions atomic.Pointer[[]*region] // sorted by address; never changed in place
@@ -59,11 +59,11 @@ type Memory struct {
 type region struct {
 	base    uint64
 	data    []byte
-	written []byte // 1 for each byte that somebody wrote
+	written []byte // 1 for each byte that was written
 	fixed   bool   // .const variable
 }
 
-// NewMemory makes a memory of so many bytes.
+// NewMemory returns a memory with a size in bytes.
 func NewMemory(limit int) *Memory {
 	m := &Memory{next: firstAddress, limit: limit}
 	m.regions.Store(&[]*region{})
@@ -76,14 +76,14 @@ func newRegion(base uint64, bytes int) *region {
 	return &region{base: base, data: data, written: wholeWords(bytes)}
 }
 
-// wholeWords makes bytes within words, so that atomic operations on words find
-// their alignment and room.
+// wholeWords allocates bytes as part of words, so that atomic operations on words have the
+// alignment and size that they need.
 func wholeWords(bytes int) []byte {
 	words := make([]uint64, (bytes+7)/8+1)
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), bytes)
 }
 
-// wordAt gives the word that holds a byte, and how far to the left the byte is.
+// wordAt returns the word that contains a byte, and the byte's shift in it.
 func wordAt(b []byte, at int) (word *uint32, shift int) {
 	return (*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(b))) + uintptr(at&^3))), 8 * (at & 3)
 }
@@ -97,7 +97,7 @@ func loadAtomic(b []byte, at, n int) uint64 {
 	return uint64(atomic.LoadUint32(word)) >> shift & lowBits(8*n)
 }
 
-// changeAtomic replaces 1, 2, 4 or 8 bytes and gives the old ones.
+// changeAtomic replaces 1, 2, 4 or 8 bytes and returns the old ones.
 func changeAtomic(b []byte, at, n int, f func(old uint64) uint64) uint64 {
 	if n == 8 {
 		for p := (*uint64)(unsafe.Pointer(&b[at])); ; {
@@ -118,7 +118,7 @@ func changeAtomic(b []byte, at, n int, f func(old uint64) uint64) uint64 {
 	}
 }
 
-// Alloc gives memory that nobody has written.
+// Alloc allocates uninitialized memory.
 func (m *Memory) Alloc(bytes int) (uint64, error) {
 	address, err := m.Reserve(bytes)
 	if err != nil {
@@ -128,17 +128,16 @@ func (m *Memory) Alloc(bytes int) (uint64, error) {
 	return address, nil
 }
 
-// Reserve takes addresses and room for an allocation, which faults until
-// Commit.
+// Reserve reserves addresses for an allocation. Accesses fault until Commit.
 func (m *Memory) Reserve(bytes int) (uint64, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if bytes <= 0 {
-		return 0, fmt.Errorf("allocation of %d bytes", bytes)
+		return 0, fmt.Errorf("allocation of %d bytes: the size must be positive", bytes)
 	}
 	size := roundUp(bytes, allocationAlign)
 	if m.used+size > m.limit {
-		return 0, fmt.Errorf("%w: %d bytes asked for, %d of %d free", ErrOutOfMemory, bytes, m.limit-m.used, m.limit)
+		return 0, fmt.Errorf("%w: %d bytes requested, %d of %d are free", ErrOutOfMemory, bytes, m.limit-m.used, m.limit)
 	}
 	m.used += size
 	address := m.next
@@ -158,7 +157,7 @@ func (m *Memory) Commit(address uint64, bytes int) {
 
 func compareBase(r *region, address uint64) int { return cmp.Compare(r.base, address) }
 
-// Free takes back what Alloc gave.
+// Free frees memory of Alloc.
 func (m *Memory) Free(address uint64) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -173,17 +172,17 @@ func (m *Memory) Free(address uint64) error {
 	return nil
 }
 
-// Info is the free and the whole memory in bytes.
+// Info returns the free and the total memory in bytes.
 func (m *Memory) Info() (free, total int) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.limit - m.used, m.limit
 }
 
-// Allocations is how many there are.
+// Allocations returns the number of allocations.
 func (m *Memory) Allocations() int { return len(*m.regions.Load()) }
 
-// find gives the allocation at or before an address, or nil.
+// find returns the allocation at or before an address, or nil.
 func (m *Memory) find(address uint64) *region {
 	list := *m.regions.Load()
 	i := sort.Search(len(list), func(i int) bool { return list[i].base > address }) - 1
@@ -193,7 +192,7 @@ func (m *Memory) find(address uint64) *region {
 	return list[i]
 }
 
-// span gives the bytes of an allocation from an address on.
+// span returns the bytes of an allocation starting at an address.
 func (m *Memory) span(address uint64, bytes int) (*region, int, error) {
 	r := m.find(address)
 	if r == nil || bytes < 0 || address-r.base > uint64(len(r.data)) || int(address-r.base)+bytes > len(r.data) {
@@ -202,7 +201,7 @@ func (m *Memory) span(address uint64, bytes int) (*region, int, error) {
 	return r, int(address - r.base), nil
 }
 
-// Write copies host bytes to the memory. The error is an *AddressError.
+// Write copies host bytes to the memory. It fails with an *AddressError.
 func (m *Memory) Write(address uint64, source []byte) error {
 	r, at, err := m.span(address, len(source))
 	if err != nil {
@@ -213,8 +212,8 @@ func (m *Memory) Write(address uint64, source []byte) error {
 	return nil
 }
 
-// Read copies memory to the host; bytes that nobody wrote are 0xff. The error
-// is an *AddressError.
+// Read copies memory to the host; uninitialized bytes are 0xff. It fails with an
+// *AddressError.
 func (m *Memory) Read(destination []byte, address uint64) error {
 	r, at, err := m.span(address, len(destination))
 	if err != nil {
@@ -233,7 +232,7 @@ func (m *Memory) Written(address uint64, bytes int) (bool, error) {
 	return !slices.Contains(r.written[at:at+bytes], 0), nil
 }
 
-// Copy copies within the memory; what was not written stays so.
+// Copy copies within the memory; uninitialized bytes stay uninitialized.
 func (m *Memory) Copy(destination, source uint64, bytes int) error {
 	from, i, err := m.span(source, bytes)
 	if err != nil {
@@ -248,8 +247,7 @@ func (m *Memory) Copy(destination, source uint64, bytes int) error {
 	return nil
 }
 
-// Forget makes bytes as if nobody had written them, for memory that an
-// allocator hands out again.
+// Forget marks bytes as uninitialized, for memory that an allocator reuses.
 func (m *Memory) Forget(address uint64, bytes int) error {
 	r, at, err := m.span(address, bytes)
 	if err != nil {
@@ -266,7 +264,7 @@ func mark(b []byte, v byte) {
 	}
 }
 
-// around says where an address lies, for a fault.
+// around describes the location of an address, for a fault.
 func (m *Memory) around(address uint64) string {
 	r := m.find(address)
 	if r == nil || address-r.base > uint64(len(r.data))+guardGap {
@@ -275,8 +273,8 @@ func (m *Memory) around(address uint64) string {
 	return fmt.Sprintf("offset %d of an allocation of %d bytes", address-r.base, len(r.data))
 }
 
-// global gives the allocation and offset of an access of a lane, which must be
-// within one allocation and aligned. The cache remembers the allocation.
+// global returns the allocation and offset of a lane's access, which must be within one
+// allocation and aligned. It caches the allocation.
 func (w *warp) global(lane int, address uint64, bytes, align int, cache **region) (*region, int) {
 	if address&uint64(align-1) != 0 {
 		panic(w.accessFault(Misaligned, lane, "global", address, bytes, "not a multiple of %d", align))
@@ -294,9 +292,9 @@ func (w *warp) global(lane int, address uint64, bytes, align int, cache **region
 	return r, at
 }
 
-// unwritten stops a read of memory that nobody wrote.
+// unwritten stops a read of uninitialized memory.
 func (w *warp) unwritten(lane int, r *region, at, bytes int) {
 	if i := slices.Index(r.written[at:at+bytes], 0); i >= 0 {
-		panic(w.accessFault(Uninitialised, lane, "global", r.base+uint64(at), bytes, "byte %d of %s was never written", i, w.block.memory.around(r.base+uint64(at))))
+		panic(w.accessFault(Uninitialized, lane, "global", r.base+uint64(at), bytes, "byte %d of %s was never written", i, w.block.memory.around(r.base+uint64(at))))
 	}
 }

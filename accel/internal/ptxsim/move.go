@@ -37,7 +37,7 @@ func compileMov(o *operation) step {
 	var a int
 	if s := o.b.lookup(from.name); from.kind == operandName && s != nil && s.space != "reg" {
 		if t.bits < 32 {
-			o.fail("an address does not fit into %d bits", t.bits)
+			o.fail("an address does not fit into a %d-bit register", t.bits)
 		}
 		a = o.addressOf(s, from)
 	} else {

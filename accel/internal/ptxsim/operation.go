@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// operation is an instruction while it is compiled. Its methods read the
-// modifiers from the left to the right and the operands by index; the first
-// problem is kept and reported once.
+// operation is an instruction during compilation. Its methods read the modifiers from left
+// to right and the operands by index. The first error is kept and reported once.
 type operation struct {
 	*statement
 	b    *builder
-	read int // modifiers read so far
+	read int // number of modifiers read so far
 	err  error
 }
 
@@ -22,7 +21,7 @@ func (o *operation) fail(format string, args ...any) {
 	}
 }
 
-// take reads the next modifier if it is one of these.
+// take reads the next modifier if it is one of the given words.
 func (o *operation) take(words ...string) string {
 	if o.read < len(o.mods) && slices.Contains(words, o.mods[o.read]) {
 		o.read++
@@ -31,19 +30,19 @@ func (o *operation) take(words ...string) string {
 	return ""
 }
 
-// has reads the next modifier if it is the word.
+// has reads the next modifier if it is the given word.
 func (o *operation) has(word string) bool { return o.take(word) != "" }
 
-// need is take of a modifier that must be there.
+// need reads the next modifier, which must be one of the given words.
 func (o *operation) need(words ...string) string {
 	w := o.take(words...)
 	if w == "" {
-		o.fail("one of %v expected as modifier %d", words, o.read+1)
+		o.fail("expected one of %v as modifier %d", words, o.read+1)
 	}
 	return w
 }
 
-// typ reads a type, one of these if any are given.
+// typ reads a type, one of the given ones if there are any.
 func (o *operation) typ(names ...string) valueType {
 	if o.read < len(o.mods) {
 		if t, ok := valueTypes[o.mods[o.read]]; ok && (len(names) == 0 || slices.Contains(names, t.name)) {
@@ -52,11 +51,11 @@ func (o *operation) typ(names ...string) valueType {
 		}
 		o.fail("type .%s is not supported", o.mods[o.read])
 	}
-	o.fail("type missing")
+	o.fail("the type is missing")
 	return valueTypes["b32"]
 }
 
-// end checks that all modifiers were read and how many operands there are.
+// end checks that all modifiers were read, and the number of operands.
 func (o *operation) end(operands ...int) bool {
 	if o.read < len(o.mods) {
 		o.fail("modifier .%s is not supported", o.mods[o.read])
@@ -67,17 +66,17 @@ func (o *operation) end(operands ...int) bool {
 	return o.err == nil
 }
 
-// source gives the register of an operand whose width is that of the type.
+// source returns the register of an operand. Its width must be that of the type.
 func (o *operation) source(i int, t valueType) int { return o.sourceOf(&o.args[i], t, false) }
 
-// widerSource is source, where the register may be wider than the type.
+// widerSource is like source, but the register may be wider than the type.
 func (o *operation) widerSource(i int, t valueType) int { return o.sourceOf(&o.args[i], t, true) }
 
 func (o *operation) sourceOf(arg *operand, t valueType, wider bool) int {
 	switch arg.kind {
 	case operandInteger:
-		if t.class == float || t.class == brain {
-			o.fail("integer constant for a value of type .%s", t.name)
+		if t.class == float || t.class == bfloat16 {
+			o.fail("an integer constant cannot be a value of type .%s", t.name)
 		}
 		return o.b.constant(arg.bits & t.mask())
 	case operandFloat:
@@ -85,7 +84,7 @@ func (o *operation) sourceOf(arg *operand, t valueType, wider bool) int {
 	case operandName:
 		return o.named(arg, t, wider)
 	}
-	o.fail("register or constant expected")
+	o.fail("a register or a constant is expected")
 	return 0
 }
 
@@ -98,31 +97,31 @@ func (o *operation) floatConstant(arg *operand, t valueType) uint64 {
 	case arg.width == 0 && t.name == "f32":
 		return uint64(math.Float32bits(float32(math.Float64frombits(arg.bits))))
 	}
-	o.fail("floating-point constant for a value of type .%s", t.name)
+	o.fail("a floating-point constant cannot be a value of type .%s", t.name)
 	return 0
 }
 
 func (o *operation) named(arg *operand, t valueType, wider bool) int {
 	s := o.b.lookup(arg.name)
 	if s == nil {
-		if slot, ok := o.b.machine(arg.name); ok {
+		if slot, ok := o.b.specialSlot(arg.name); ok {
 			if w := specialRegisters[arg.name].bits; w != t.bits && !(wider && w > t.bits) {
 				o.fail("%s has %d bits, not %d", arg.name, w, t.bits)
 			}
 			return slot
 		}
-		o.fail("%s is not known", arg.name)
+		o.fail("%s is not declared", arg.name)
 		return 0
 	}
 	if s.space != "reg" {
 		return o.addressOf(s, arg)
 	}
 	if len(s.slots) != 1 || s.typ.class == predicate {
-		o.fail("%s is no register for a value of type .%s", arg.name, t.name)
+		o.fail("%s is not a register for a value of type .%s", arg.name, t.name)
 		return 0
 	}
 	if arg.offset != 0 {
-		o.fail("register with an offset outside of an address")
+		o.fail("a register with an offset is only allowed in an address")
 	}
 	if s.typ.bits != t.bits && !(wider && s.typ.bits > t.bits) {
 		o.fail("register %s has %d bits, the type .%s %d", arg.name, s.typ.bits, t.name, t.bits)
@@ -130,7 +129,7 @@ func (o *operation) named(arg *operand, t valueType, wider bool) int {
 	return s.slots[0]
 }
 
-// addressOf gives a register with the address of a variable in its own space.
+// addressOf returns a register with the address of a variable in its own space.
 func (o *operation) addressOf(s *symbol, arg *operand) int {
 	switch s.space {
 	case "shared":
@@ -146,15 +145,15 @@ func (o *operation) addressOf(s *symbol, arg *operand) int {
 	return 0
 }
 
-// destination gives the register that the first operand names, of the type's
-// width.
+// destination returns the register of the first operand. Its width must be that of the
+// type.
 func (o *operation) destination(t valueType) int {
 	slot, _ := o.destinationOf(&o.args[0], t, false)
 	return slot
 }
 
-// widerDestination is destination, where the register may be wider than the
-// type; it also gives the register's width.
+// widerDestination is like destination, but the register may be wider than the type; it
+// also returns the register's width.
 func (o *operation) widerDestination(i int, t valueType) (slot, bits int) {
 	return o.destinationOf(&o.args[i], t, true)
 }
@@ -164,12 +163,12 @@ func (o *operation) destinationOf(arg *operand, t valueType, wider bool) (slot, 
 		return o.b.register(t), t.bits
 	}
 	if arg.kind != operandName {
-		o.fail("destination is no register")
+		o.fail("the destination is not a register")
 		return 0, t.bits
 	}
 	s := o.b.lookup(arg.name)
 	if s == nil || s.space != "reg" || len(s.slots) != 1 || s.typ.class == predicate {
-		o.fail("%s is no register for a value of type .%s", arg.name, t.name)
+		o.fail("%s is not a register for a value of type .%s", arg.name, t.name)
 		return 0, t.bits
 	}
 	if s.typ.bits != t.bits && !(wider && s.typ.bits > t.bits) {
@@ -179,7 +178,7 @@ func (o *operation) destinationOf(arg *operand, t valueType, wider bool) (slot, 
 	return s.slots[0], s.typ.bits
 }
 
-// predicateOf gives the index of a predicate, and whether it is negated.
+// predicateOf returns the index of a predicate, and whether it is negated.
 func (o *operation) predicateOf(arg *operand) (index int, not bool) {
 	if arg.kind == operandNot {
 		index, not = o.predicateOf(&arg.items[0])
@@ -190,13 +189,13 @@ func (o *operation) predicateOf(arg *operand) (index int, not bool) {
 	}
 	s := o.b.lookup(arg.name)
 	if arg.kind != operandName || s == nil || s.space != "reg" || s.typ.class != predicate {
-		o.fail("predicate expected")
+		o.fail("a predicate is expected")
 		return 0, false
 	}
 	return s.slots[0], false
 }
 
-// constantPredicate is one that is true in all lanes.
+// constantPredicate returns a predicate that is true in all lanes.
 func (b *builder) constantPredicate() int {
 	if b.kernel.truth == 0 {
 		b.kernel.truth = b.register(valueTypes["pred"]) + 1
@@ -206,20 +205,20 @@ func (b *builder) constantPredicate() int {
 
 func (o *operation) predicate(i int) (index int, not bool) { return o.predicateOf(&o.args[i]) }
 
-// predicateDestination gives the index of a predicate to write; one that
-// nobody reads for a sink.
+// predicateDestination returns the index of a predicate to write; for a sink, one that is
+// never read.
 func (o *operation) predicateDestination(arg *operand) int {
 	if arg.kind == operandSink {
 		return o.b.register(valueTypes["pred"])
 	}
 	index, not := o.predicateOf(arg)
 	if not {
-		o.fail("destination is negated")
+		o.fail("the destination must not be negated")
 	}
 	return index
 }
 
-// vector gives the operands of {a, b, …}, or the one operand, n in all.
+// vector returns the n operands of {a, b, …}, or the one operand.
 func (o *operation) vector(i, n int) []operand {
 	arg := &o.args[i]
 	items := []operand{*arg}
@@ -237,7 +236,7 @@ func (o *operation) vector(i, n int) []operand {
 	return items
 }
 
-// sources are the registers of a vector operand.
+// sources returns the registers of a vector operand.
 func (o *operation) sources(i, n int, t valueType) []int {
 	slots := make([]int, n)
 	for j, item := range o.vector(i, n) {
@@ -246,7 +245,7 @@ func (o *operation) sources(i, n int, t valueType) []int {
 	return slots
 }
 
-// destinations are the registers of the first operand, a vector.
+// destinations returns the registers of the first operand, a vector.
 func (o *operation) destinations(n int, t valueType) []int {
 	slots := make([]int, n)
 	for j, item := range o.vector(0, n) {

@@ -32,7 +32,7 @@ func (p *parser) block() ([]statement, error) {
 	return list, p.advance()
 }
 
-// statement reads one; false for what has no meaning here, such as debug data.
+// statement reads a statement; ok is false for ignored ones, such as debug data.
 func (p *parser) statement() (s statement, ok bool, err error) {
 	s.line = p.token.line
 	switch p.token.text {
@@ -196,7 +196,7 @@ func (p *parser) memory() (operand, error) {
 	}
 }
 
-// value reads a name, with an offset perhaps, or a constant.
+// value reads a name with an optional offset, or a constant.
 func (p *parser) value() (operand, error) {
 	if p.token.kind == tokenWord {
 		if p.is("_") {

@@ -2,8 +2,8 @@ package ptxsim
 
 import "slices"
 
-// quietOperations change nothing that can be seen here: a block's memory is
-// always as its warps left it, and one grid runs after the other.
+// quietOperations have no effect in the simulator: a block always sees the writes of its
+// warps, and one grid runs after the other.
 var quietOperations = map[string]func(*operation) step{
 	"membar":         quietly(1, "cta", "gl", "gpu", "sys", "proxy", "alias"),
 	"fence":          compileFence,
@@ -17,8 +17,8 @@ var quietOperations = map[string]func(*operation) step{
 
 func nothing(*warp, uint32) {}
 
-// compileFence compiles fences. Those that show the asynchronous proxy what threads have
-// written count; see proxied.
+// compileFence compiles fences. Only those that make writes visible to the asynchronous
+// proxy have an effect; see proxied.
 func compileFence(o *operation) step {
 	quiet := quietly(1, "sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "proxy", "async", "alias", "global", "shared::cta", "async::global", "async::shared::cta", "mbarrier_init")(o)
 	for _, m := range o.mods {
@@ -29,16 +29,16 @@ func compileFence(o *operation) step {
 	return quiet
 }
 
-// quietly makes the compiler of an instruction without effect, of any of the
-// modifiers and at most so many operands.
-func quietly(most int, words ...string) func(*operation) step {
+// quietly returns the compiler of an instruction without effect, with any of the modifiers
+// and up to a number of operands.
+func quietly(maxOperands int, words ...string) func(*operation) step {
 	return func(o *operation) step {
 		for _, m := range o.mods {
 			if !slices.Contains(words, m) {
 				o.fail("modifier .%s is not supported", m)
 			}
 		}
-		if len(o.args) > most || len(o.mods) == 0 {
+		if len(o.args) > maxOperands || len(o.mods) == 0 {
 			o.fail("%d operands", len(o.args))
 		}
 		return nothing

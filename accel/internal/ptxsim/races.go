@@ -2,17 +2,17 @@ package ptxsim
 
 import "fmt"
 
-// races finds accesses of global memory by different blocks of a launch, one of them
-// writing, which nothing orders: blocks run in any order, or at once. Atomic
-// instructions do not race with one another. What blocks might tell each other by
-// them orders nothing here.
+// races finds unordered accesses of global memory by different blocks of a launch, at least
+// one of them a write: blocks run in any order, or concurrently. Atomic instructions do not
+// race with one another. Synchronization of blocks by atomic instructions is not
+// recognized.
 type races struct {
 	tables map[*region]*touched
 }
 
-// touched is who did what with each byte of an allocation.
+// touched records who accessed each byte of an allocation.
 type touched struct {
-	writer []int32 // number of the block, from 1; 0 for none, severalBlocks where there are more
+	writer []int32 // 1 + index of the block; 0 for none, severalBlocks for several
 	reader []int32 // likewise
 	atomic []bool  // the writes were atomic
 }
@@ -21,7 +21,7 @@ const severalBlocks = -1
 
 func newRaces() *races { return &races{map[*region]*touched{}} }
 
-// accessKind is what an instruction does with memory.
+// accessKind is the kind of a memory access.
 type accessKind uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	changes // atomically
 )
 
-// touch notes an access of global memory, and stops one that races.
+// touch records an access of global memory, and stops the run if it races.
 func (w *warp) touch(lane int, r *region, at, n int, kind accessKind) {
 	watch := w.block.run.races
 	if watch == nil || r.fixed {
@@ -54,7 +54,7 @@ func (w *warp) touch(lane int, r *region, at, n int, kind accessKind) {
 			panic(w.accessFault(Race, lane, "global", r.base+uint64(at), n, "%s it in the same launch", who))
 		}
 		switch kind {
-		case readsStrong: // of which a later write is not told
+		case readsStrong: // not recorded, so a later write does not race with it
 			continue
 		case reads:
 			switch t.reader[i] {
@@ -79,7 +79,7 @@ func (w *warp) touch(lane int, r *region, at, n int, kind accessKind) {
 	}
 }
 
-// of is the place in the grid of the block with a number, from 1.
+// of returns the grid coordinates of a block; number is 1 + its index.
 func (b *block) of(number int32) [3]int {
 	g, i := b.run.launch.Grid, int(number)-1
 	return [3]int{i % g.x(), i / g.x() % g.y(), i / (g.x() * g.y())}

@@ -13,14 +13,14 @@ const (
 	away      rounding = "rna" // to nearest, ties away from zero
 )
 
-// format is a binary floating-point format of IEEE 754's kind.
+// format is a binary floating-point format as in IEEE 754.
 type format struct {
 	bits      int
-	precision int // of the significand, with the hidden bit
+	precision int // bits of the significand, including the hidden bit
 	low       int // exponent of the smallest normal number
 	infinity  uint64
-	nan       uint64 // the one that instructions give
-	largest   uint64 // finite
+	nan       uint64 // the NaN that instructions return
+	largest   uint64 // largest finite value
 }
 
 var (
@@ -32,12 +32,12 @@ var (
 	format64   = format{64, 53, -1022, 0x7ff0_0000_0000_0000, 0x7ff8_0000_0000_0000, 0x7fef_ffff_ffff_ffff}
 )
 
-// formatOf gives the format of an element of a floating-point type.
+// formatOf returns the format of an element of a floating-point type.
 func formatOf(t valueType) format {
 	switch t.class {
-	case brain, brainPair:
+	case bfloat16, bfloat16Pair:
 		return formatB16
-	case halfPair:
+	case float16Pair:
 		return format16
 	}
 	switch t.name {
@@ -53,7 +53,7 @@ func formatOf(t valueType) format {
 	return format32
 }
 
-// decode gives the value of bits in a format, exactly.
+// decode returns the exact value of bits in a format.
 func (f *format) decode(bits uint64) float64 {
 	switch f.bits {
 	case 64:
@@ -91,8 +91,8 @@ func (f *format) decode(bits uint64) float64 {
 	return v
 }
 
-// encode rounds a value to a format. A value that is the nearest float64 of an
-// exact one must come through sticky for the result to be right.
+// encode rounds a value to a format. A value that was rounded to float64 from an exact one
+// must be adjusted by sticky for the result to be correct.
 func (f *format) encode(v float64, mode rounding) uint64 {
 	if f.bits == 64 {
 		if v != v {
@@ -151,9 +151,8 @@ func (f *format) encode(v float64, mode rounding) uint64 {
 	return sign | magnitude
 }
 
-// sticky makes an odd float64 of an inexact one, so that rounding it once more
-// gives what rounding the exact value would: error is exact-v, of which only
-// the sign counts.
+// sticky rounds an inexact float64 to odd, so that rounding it once more is the same as
+// rounding the exact value: error is exact-v, of which only the sign matters.
 func sticky(v, rest float64) float64 {
 	if rest == 0 || rest != rest || v-v != 0 {
 		return v
@@ -173,30 +172,30 @@ func sticky(v, rest float64) float64 {
 	return math.Float64frombits(raw)
 }
 
-// exactSum is a+b for encode.
+// exactSum returns a+b for encode.
 func exactSum(a, b float64) float64 {
 	s := a + b
 	t := s - a
 	return sticky(s, (a-(s-t))+(b-t))
 }
 
-// exactFMA is a*b+c for encode, of values whose product a float64 holds.
+// exactFMA returns a*b+c for encode, for values whose product is an exact float64.
 func exactFMA(a, b, c float64) float64 { return exactSum(float64(a*b), c) }
 
-// exactQuotient is a/b for encode.
+// exactQuotient returns a/b for encode.
 func exactQuotient(a, b float64) float64 {
 	q := a / b
 	return sticky(q, math.FMA(-q, b, a)*math.Copysign(1, b))
 }
 
-// exactRoot is the square root for encode.
+// exactRoot returns the square root for encode.
 func exactRoot(a float64) float64 {
 	s := math.Sqrt(a)
 	return sticky(s, math.FMA(-s, s, a))
 }
 
-// zeroSign gives the sum of opposite numbers its sign: only rounding down makes
-// it negative.
+// zeroSign sets the sign of the sum of opposite numbers: only rounding down makes it
+// negative.
 func zeroSign(sum, a, b float64, mode rounding) float64 {
 	if sum == 0 && mode == down && !(a == 0 && b == 0 && !math.Signbit(a) && !math.Signbit(b)) {
 		return math.Copysign(0, -1)

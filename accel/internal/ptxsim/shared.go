@@ -2,36 +2,34 @@ package ptxsim
 
 import "bytes"
 
-// span is a piece of a block's shared memory, from one offset up to another.
+// span is a range of offsets in a block's shared memory.
 type span struct{ from, to uint64 }
 
-// Shared memory is watched in words of four bytes, each with its last write
-// and up to two reads by different warps. A record is
+// Races for shared memory are detected per word of four bytes: each word has a record of
+// its last write and of up to two reads by different warps. A record is
 //
 //	epoch<<16 | flags | thread
 //
-// where the epoch is that of the thread's warp, which each barrier increases.
-// An access is ordered after a record if the warp has seen the record's epoch
-// of the other warp; the warp's own earlier epochs it has always seen, so that
-// lanes of one warp are ordered by bar.warp.sync. Epochs go on growing from
-// block to block: records of earlier blocks count as if there were none.
+// The epoch is that of the thread's warp; each barrier increments it. An access is ordered
+// after a record if the warp has seen the record's epoch of the other warp. A warp has
+// always seen its own earlier epochs, so bar.warp.sync orders the lanes of a warp. Epochs
+// keep increasing from block to block: records of earlier blocks count as absent.
 type cell struct{ write, read, other uint64 }
 
 const (
 	epochShift   = 16
 	threadBits   = 1<<10 - 1
-	flagAtomic   = 1 << 15 // write of an atomic instruction, or of a strong store
-	flagSplit    = 1 << 14 // the bytes have cells of their own; read is their index
-	flagInFlight = 1 << 13 // to be written by cp.async
-	flagMany     = 1 << 12 // read by several lanes of the warp, or written by a bulk copy and not by its thread
+	flagAtomic   = 1 << 15 // write by an atomic instruction or a strong store
+	flagSplit    = 1 << 14 // each byte has its own cell; read is the index of the cells
+	flagInFlight = 1 << 13 // a cp.async will write it
+	flagMany     = 1 << 12 // read by several lanes of the warp, or written by a bulk copy instead of its thread
 )
 
 func (w *warp) record(lane int) uint64 {
 	return w.epoch<<epochShift | uint64(32*w.index+lane)
 }
 
-// ordered reports whether what was recorded happened before, or is the
-// thread's own.
+// ordered reports whether the recorded access happened before, or is the thread's own.
 func (w *warp) ordered(record uint64, lane int) bool {
 	if record>>epochShift <= w.seen[record>>5&31] {
 		return true
@@ -39,13 +37,13 @@ func (w *warp) ordered(record uint64, lane int) bool {
 	return record&threadBits == uint64(32*w.index+lane) && record&flagMany == 0
 }
 
-// orderLanes orders what the lanes did so far before what they do next.
+// orderLanes orders the lanes' accesses so far before their later ones.
 func (w *warp) orderLanes() {
 	w.seen[w.index] = w.epoch
 	w.epoch++
 }
 
-// sharedSpan checks an access of shared memory and gives its offset.
+// sharedSpan checks an access of shared memory and returns its offset.
 func (w *warp) sharedSpan(lane int, address uint64, size, align int) int {
 	if address&uint64(align-1) != 0 {
 		panic(w.accessFault(Misaligned, lane, "shared", address, size, "not a multiple of %d", align))
@@ -64,8 +62,8 @@ func (w *warp) sharedSpan(lane int, address uint64, size, align int) int {
 	panic(w.accessFault(OutOfBounds, lane, "shared", address, size, "%s", detail))
 }
 
-// loadShared gives the bytes that a lane reads. strong reads do not race with
-// atomic writes.
+// loadShared returns the bytes that a lane reads. Strong reads do not race with atomic
+// writes.
 func (w *warp) loadShared(lane int, address uint64, size, align int, strong bool) []byte {
 	at := w.sharedSpan(lane, address, size, align)
 	b := w.block
@@ -82,8 +80,8 @@ func (w *warp) loadShared(lane int, address uint64, size, align int, strong bool
 	return b.shared[at : at+size]
 }
 
-// readWords is readCell for the usual case, of several words; false where
-// there is more to look at. many says that all lanes read.
+// readWords is readCell for the common case, for several words. It returns false if more
+// checks are needed. many means that all lanes read.
 func (w *warp) readWords(at uint64, words, lane int, many bool) bool {
 	b := w.block
 	me := w.record(lane)
@@ -118,7 +116,7 @@ func (w *warp) readWords(at uint64, words, lane int, many bool) bool {
 func (w *warp) readCell(c *cell, lane int, address uint64, size int, strong bool) {
 	last := c.write
 	if last < w.block.fresh {
-		panic(w.accessFault(Uninitialised, lane, "shared", address, size, "no thread of the block has written it"))
+		panic(w.accessFault(Uninitialized, lane, "shared", address, size, "no thread of the block has written it"))
 	}
 	if last&flagInFlight != 0 {
 		panic(w.accessFault(Race, lane, "shared", address, size, "cp.async of thread %v has not been waited for", w.block.thread(int(last&threadBits))))
@@ -143,7 +141,7 @@ func (w *warp) noteRead(c *cell, me uint64) {
 	}
 }
 
-// joinReads is the record of two reads by one warp.
+// joinReads returns the record of two reads by one warp.
 func joinReads(before, now uint64) uint64 {
 	if before>>epochShift != now>>epochShift {
 		return now
@@ -161,8 +159,8 @@ func (w *warp) storeShared(lane int, address uint64, value []byte, align int, st
 	copy(w.block.shared[at:], value)
 }
 
-// claim records a write. Two threads may write the same value, as the order
-// then does not matter.
+// claim records a write. Two threads may write the same value, because the order then does
+// not matter.
 func (w *warp) claim(lane, at int, value []byte, strong bool) {
 	b := w.block
 	var flag uint64
@@ -199,7 +197,7 @@ func (w *warp) writeCell(c *cell, lane, at, size int, flag uint64, same bool) {
 	c.write = w.record(lane) | flag
 }
 
-// split gives the cells of a word's bytes.
+// split returns the cells of a word's bytes.
 func (b *block) split(c *cell) *[4]cell {
 	if c.write&flagSplit == 0 || c.write < b.fresh {
 		b.splits = append(b.splits, [4]cell{*c, *c, *c, *c})
@@ -208,14 +206,14 @@ func (b *block) split(c *cell) *[4]cell {
 	return &b.splits[c.read]
 }
 
-// atomicShared is a read and write of an atomic instruction. The bytes may be
+// atomicShared checks a read and write of an atomic instruction. The returned bytes may be
 // changed in place.
 func (w *warp) atomicShared(lane int, address uint64, size int) []byte {
 	at := w.sharedSpan(lane, address, size, size)
 	b := w.block
 	each := func(c *cell) {
 		if c.write < b.fresh {
-			panic(w.accessFault(Uninitialised, lane, "shared", address, size, "no thread of the block has written it"))
+			panic(w.accessFault(Uninitialized, lane, "shared", address, size, "no thread of the block has written it"))
 		}
 		w.writeCell(c, lane, at, size, flagAtomic, false)
 	}

@@ -2,7 +2,7 @@ package ptxsim
 
 import "time"
 
-// specialRegister is one that the machine fills at the start of a block.
+// specialRegister is a register that the simulator fills at the start of a block.
 type specialRegister struct {
 	bits int
 	fill func(w *warp, l *lanes)

@@ -1,6 +1,6 @@
 package ptxsim
 
-// The syntax tree of a module.
+// The nodes of a module's syntax tree.
 
 type operandKind uint8
 
@@ -20,7 +20,7 @@ type operand struct {
 	kind   operandKind
 	name   string
 	bits   uint64
-	width  int   // of a float constant: 32 or 64; 0 for a decimal one
+	width  int   // bits of a float constant: 32 or 64; 0 for a decimal one
 	offset int64 // of a name or a memory operand
 	items  []operand
 }

@@ -5,18 +5,17 @@ import (
 	"fmt"
 )
 
-// TensorMap describes a tensor in global memory to cp.async.bulk.tensor, the
-// innermost dimension first. A GPU's map is opaque; this is the one of package
-// ptxsim.
+// TensorMap describes a tensor in global memory to cp.async.bulk.tensor, with the innermost
+// dimension first. A GPU's map is opaque; this is the simulator's own encoding.
 type TensorMap struct {
 	Element int // bytes
 	Address uint64
 	Shape   []uint64 // elements
-	Strides []uint64 // bytes, of all dimensions but the innermost
-	Box     []uint32 // elements that one copy takes
-	Steps   []uint32 // from one element to the next; nil for ones
+	Strides []uint64 // bytes, for all dimensions except the innermost
+	Box     []uint32 // elements of one copy
+	Steps   []uint32 // distance between copied elements; nil for 1
 	Swizzle int      // bytes of a swizzled row: 0, 32, 64 or 128
-	NaNFill bool     // what is out of bounds is NaN and not zero
+	NaNFill bool     // elements out of bounds are NaN instead of zero
 }
 
 const (
@@ -24,7 +23,7 @@ const (
 	tensorMapMark  = 0x7e5507
 )
 
-// Encode checks the map by CUDA's rules and lays it out as a kernel parameter.
+// Encode checks the map by CUDA's rules and encodes it as a kernel parameter.
 func (t *TensorMap) Encode() (m [tensorMapBytes]byte, err error) {
 	rank := len(t.Shape)
 	if rank < 1 || rank > 5 || len(t.Strides) != rank-1 || len(t.Box) != rank || t.Steps != nil && len(t.Steps) != rank {
@@ -59,14 +58,14 @@ func (t *TensorMap) Encode() (m [tensorMapBytes]byte, err error) {
 	}
 	switch inner := int(t.Box[0]) * t.Element; {
 	case inner%16 != 0:
-		return m, fmt.Errorf("tensor map: the box's innermost %d bytes are not a multiple of 16", inner)
+		return m, fmt.Errorf("tensor map: the innermost dimension of the box has %d bytes, which is not a multiple of 16", inner)
 	case t.Swizzle != 0 && inner > t.Swizzle:
-		return m, fmt.Errorf("tensor map: the box's innermost %d bytes do not fit into a swizzle of %d", inner, t.Swizzle)
+		return m, fmt.Errorf("tensor map: the innermost dimension of the box has %d bytes, which is more than the swizzle of %d", inner, t.Swizzle)
 	}
 	return m, nil
 }
 
-// decodeTensorMap reads what Encode wrote; false if it is something else.
+// decodeTensorMap decodes the result of Encode; ok is false for anything else.
 func decodeTensorMap(b []byte) (t TensorMap, ok bool) {
 	if len(b) < tensorMapBytes || binary.LittleEndian.Uint32(b) != tensorMapMark {
 		return t, false
@@ -88,7 +87,7 @@ func decodeTensorMap(b []byte) (t TensorMap, ok bool) {
 	return t, true
 }
 
-// bytes is what one copy takes.
+// bytes returns the size of one copy.
 func (t *TensorMap) bytes() int {
 	n := t.Element
 	for _, b := range t.Box {
@@ -97,8 +96,8 @@ func (t *TensorMap) bytes() int {
 	return n
 }
 
-// swizzled gives where a byte of shared memory lies when rows of so many bytes
-// are swizzled: the 16-byte pieces of a row change places by its number.
+// swizzled returns the address of a byte of shared memory if rows are swizzled: the 16-byte
+// chunks of a row are permuted depending on its index.
 func swizzled(address uint64, row int) uint64 {
 	switch row {
 	case 128:

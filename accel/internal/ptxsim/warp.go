@@ -7,7 +7,7 @@ const (
 	allLanes = ^uint32(0)
 )
 
-// lanes is a register: a value for each lane, zero above the register's width.
+// lanes is a register: one value per lane, zero above the register's width.
 type lanes = [warpSize]uint64
 
 type warpState uint8
@@ -18,39 +18,39 @@ const (
 	ended
 )
 
-// path is a set of lanes that go on together, up to where they meet others.
+// path is a set of lanes that execute together until they reconverge with others.
 type path struct {
 	pc, join int
 	mask     uint32
 }
 
-// warp is 32 threads in step.
+// warp is 32 threads that execute in lockstep.
 type warp struct {
-	block *block
-	index int
-	state warpState
-	live  uint32 // lanes that have not ended
-	most  int    // instructions of this turn; an instruction may set it to 0
-	path         // the lanes that run now
-	stack []path // those that wait for them
+	block  *block
+	index  int
+	state  warpState
+	live   uint32 // lanes that have not exited
+	budget int    // instructions left in this time slice; an instruction may set it to 0
+	path          // the lanes that are executing
+	stack  []path // the paths that wait for them
 
 	r     []lanes
-	p     []uint32  // predicates, one bit a lane
-	carry uint32    // of add.cc and its kin
-	sites []*region // allocation that each memory instruction met last
+	p     []uint32  // predicates, one bit per lane
+	carry uint32    // carry flag of add.cc and similar instructions
+	sites []*region // the last allocation that each memory instruction accessed
 
-	local        []byte // of all lanes, one after the other
+	local        []byte // local memory of all lanes, one after the other
 	localWritten []byte
 
-	epoch uint64           // of shared memory's records
-	seen  [warpSize]uint64 // newest epoch of each warp that happened before
-	// shown is the newest epoch of which the asynchronous proxy sees what the warp wrote.
+	epoch uint64           // epoch in the records of shared memory
+	seen  [warpSize]uint64 // last epoch of each warp that happened before
+	// shown is the last epoch whose writes are visible to the asynchronous proxy.
 	shown uint64
 	async async
 	group warpgroup
 }
 
-// start puts the warp at the beginning of a block's work.
+// start resets the warp for the start of a block.
 func (w *warp) start(threads int) {
 	k := w.block.kernel
 	w.state, w.path, w.stack, w.carry = ready, path{0, -1, allLanes}, w.stack[:0], 0
@@ -72,12 +72,12 @@ func (w *warp) start(threads int) {
 	for _, s := range k.special {
 		specialRegisters[s.name].fill(w, &w.r[s.slot])
 	}
-	for i, p := range k.placed {
-		fill(&w.r[p.slot], w.block.placed[i])
+	for i, p := range k.variableAddress {
+		fill(&w.r[p.slot], w.block.variableAddress[i])
 	}
 }
 
-// pop goes on with the lanes that waited; false if there are none.
+// pop continues with waiting lanes; it returns false if there are none.
 func (w *warp) pop() bool {
 	for len(w.stack) > 0 {
 		w.path = w.stack[len(w.stack)-1]
@@ -90,13 +90,13 @@ func (w *warp) pop() bool {
 	return false
 }
 
-// run executes up to so many instructions, or until the warp waits or ends;
-// it gives how many.
-func (w *warp) run(most int) int {
+// run executes at most a number of instructions, or until the warp waits or exits. It
+// returns how many it executed.
+func (w *warp) run(budget int) int {
 	code := w.block.kernel.code
-	w.most = most
+	w.budget = budget
 	n := 0
-	for ; n < w.most; n++ {
+	for ; n < w.budget; n++ {
 		for w.pc == w.join {
 			if !w.pop() {
 				return n
@@ -155,8 +155,8 @@ func (w *warp) run(most int) int {
 	return n
 }
 
-// diverge lets the lanes that take the branch run first, then the others, and
-// joins them where both paths meet.
+// diverge lets the lanes that take the branch run first, then the others, and reconverges
+// them where both paths meet.
 func (w *warp) diverge(in *instruction, target int, taken uint32) {
 	if in.uniform {
 		panic(w.fault(Trapped, bits.TrailingZeros32(taken), "a branch marked .uni is not taken by all lanes"))
@@ -176,9 +176,9 @@ func (w *warp) diverge(in *instruction, target int, taken uint32) {
 	w.path = path{target, join, taken}
 }
 
-// meet gives where diverging lanes meet, and lets them all go on from there.
+// meet returns where diverging lanes reconverge, and makes them all continue there.
 func (w *warp) meet(in *instruction) int {
-	if in.join < 0 { // only at the end, or where an outer branch has them meet
+	if in.join < 0 { // only at the exit, or at the reconvergence of an outer branch
 		return w.join
 	}
 	if in.join != w.join {
@@ -187,7 +187,7 @@ func (w *warp) meet(in *instruction) int {
 	return in.join
 }
 
-// jumpIndexed splits the lanes by the target that each selects.
+// jumpIndexed splits the lanes by their targets.
 func (w *warp) jumpIndexed(in *instruction, active uint32) bool {
 	index := &w.r[in.index]
 	groups := map[int]uint32{}
@@ -225,9 +225,8 @@ func (w *warp) jumpIndexed(in *instruction, active uint32) bool {
 	return w.pop()
 }
 
-// members checks the member mask of a warp-wide instruction: every lane that it
-// names must be there, and every lane that is there must be named, by the same
-// mask.
+// members checks the member mask of a warp-wide instruction: every lane in it must be
+// active, and every active lane must be in it and have the same mask.
 func (w *warp) members(mask *lanes, active uint32) {
 	first := bits.TrailingZeros32(active)
 	named := uint32(mask[first])
@@ -246,7 +245,7 @@ func (w *warp) members(mask *lanes, active uint32) {
 	}
 }
 
-// everyLane checks that an instruction for whole warps has them all.
+// everyLane checks that all lanes execute an instruction for whole warps.
 func (w *warp) everyLane(active uint32) {
 	if active != allLanes {
 		panic(w.fault(InactiveLane, bits.TrailingZeros32(^active), "all 32 lanes must execute it, not %#x", active))

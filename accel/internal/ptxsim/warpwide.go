@@ -45,7 +45,7 @@ func compileShfl(o *operation) step {
 	}
 }
 
-// shuffleSource is the manual's rule for the lane to read from.
+// shuffleSource returns the lane to read from, as in the manual.
 func shuffleSource(mode string, lane, b, c int) (source int, ok bool) {
 	segment := c >> 8 & 31
 	limit := lane&segment | c&31&^segment
@@ -172,7 +172,7 @@ func compileRedux(o *operation) step {
 	}
 	d, a, members := o.destination(t), o.source(1, t), o.source(2, t)
 	if bitwise := name == "and" || name == "or" || name == "xor"; bitwise != (t.class == untyped) {
-		o.fail("redux.%s of .%s does not exist", name, t.name)
+		o.fail("redux.%s does not support .%s", name, t.name)
 		return nil
 	}
 	f := o.change(name, t)
@@ -189,11 +189,11 @@ func compileRedux(o *operation) step {
 	}
 }
 
-// compileElect compiles the choice of one lane.
+// compileElect compiles the election of one lane.
 func compileElect(o *operation) step {
 	o.need("sync")
 	if !o.end(2) || o.args[0].kind != operandPair {
-		o.fail("elect has a register and a predicate as destinations")
+		o.fail("elect needs a register and a predicate as destinations")
 		return nil
 	}
 	word := valueTypes["b32"]

@@ -128,7 +128,7 @@ type mmaCase struct {
 
 func TestMatrixProducts(t *testing.T) {
 	t.Parallel()
-	brain := func(r *rand.Rand) (uint64, float64) {
+	bfloat16 := func(r *rand.Rand) (uint64, float64) {
 		b := uint64(math.Float32bits(r.Float32()-0.5) >> 16)
 		return b, formatB16.decode(b)
 	}
@@ -169,7 +169,7 @@ func TestMatrixProducts(t *testing.T) {
 		return row, column
 	}
 	for _, c := range []mmaCase{
-		{"m16n8k16 bf16", 16, "bf16", "bf16", 16, a16, b16, 8, 4, brain, false, false},
+		{"m16n8k16 bf16", 16, "bf16", "bf16", 16, a16, b16, 8, 4, bfloat16, false, false},
 		{"m16n8k16 f16", 16, "f16", "f16", 16, a16, b16, 8, 4, half, false, false},
 		{"m16n8k16 f16 in f16", 16, "f16", "f16", 16, a16, b16, 8, 4, half, false, true},
 		{"m16n8k8 f16", 8, "f16", "f16", 16, a16, b16, 4, 2, half, false, false},

@@ -2,16 +2,15 @@ package ptxsim
 
 import "math/bits"
 
-// wgmma computes d[m][n] += a[m][k] b[k][n] with the registers of four warps.
-// Each warp holds 16 rows of d, and of a where a is in registers; what it needs
-// of shared memory it finds by descriptors. So each warp computes its own rows
-// where it meets the instruction. The result stands in d at once, but shared
-// memory must stay as it was until the warp has waited for the group: it is
-// looked at again then.
+// wgmma computes d[m][n] += a[m][k] b[k][n] with the registers of four warps. Each warp
+// holds 16 rows of d, and of a if a is in registers; matrix descriptors give the operands
+// in shared memory. So each warp computes its own rows when it executes the instruction.
+// The result is in d at once, but shared memory must not change until the warp has waited
+// for the group: the simulator checks it again then.
 var warpgroupOperations = map[string]func(*operation) step{"wgmma": compileWgmma}
 
-// warpgroup is what a warp's wgmma instructions read and have not waited for:
-// the 16-byte pieces of shared memory, by group.
+// warpgroup is the reads of a warp's wgmma instructions that have not been waited for:
+// 16-byte chunks of shared memory, by group.
 type warpgroup struct {
 	open   []uint64
 	groups [][]uint64
@@ -40,7 +39,7 @@ func compileWgmma(o *operation) step {
 	case "wait_group":
 		o.needAligned()
 		if !o.end(1) || o.args[0].kind != operandInteger {
-			o.fail("wait_group wants a number")
+			o.fail("wait_group needs a number")
 			return nil
 		}
 		n := int(min(o.args[0].bits, 1<<10))
@@ -62,7 +61,7 @@ func (o *operation) needAligned() {
 	o.need("aligned")
 }
 
-// everyWarp checks that whole warps of a group of four execute.
+// everyWarp checks that all lanes of the warp execute, in a complete group of four warps.
 func (w *warp) everyWarp(mask uint32) {
 	w.everyLane(mask)
 	if w.index|3 >= len(w.block.warps) {
@@ -84,17 +83,17 @@ func (w *warp) chunk(at uint64) []byte {
 
 // warpgroupProduct is a compiled wgmma.mma_async.
 type warpgroupProduct struct {
-	shape        tile
-	ea, eb       element
-	d            []int
-	a            []int // registers of a; empty where it is in shared memory
-	descriptorA  int
-	descriptorB  int
-	scale        int // predicate: add to d
-	scaleNot     bool
-	signA, signB float64
-	turnA, turnB bool // the matrix lies with its rows or columns along memory, not with k
-	half         bool // d is f16
+	shape                  tile
+	ea, eb                 element
+	d                      []int
+	a                      []int // registers of a; empty if it is in shared memory
+	descriptorA            int
+	descriptorB            int
+	scale                  int // predicate: add to d
+	scaleNot               bool
+	signA, signB           float64
+	transposeA, transposeB bool // the matrix lies with its rows or columns along memory, not with k
+	half                   bool // d is f16
 }
 
 func (o *operation) compileWarpgroupProduct() step {
@@ -106,8 +105,8 @@ func (o *operation) compileWarpgroupProduct() step {
 	p.ea, p.eb, p.half = elementOf(at), elementOf(bt), dt.name == "f16"
 	s := p.shape
 	if s.m != 64 || s.n%8 != 0 || s.n < 8 || s.n > 256 || s.k != 256/p.ea.bits || p.ea.bits != p.eb.bits ||
-		p.ea.bits != 8 && at != bt || p.half && at.class == brain || p.half && at.class == tensorFloat {
-		o.fail("wgmma of this shape and these types is not supported")
+		p.ea.bits != 8 && at != bt || p.half && at.class == bfloat16 || p.half && at.class == tensorFloat {
+		o.fail("wgmma with this shape and these types is not supported")
 	}
 	inRegisters := len(o.args) > 1 && o.args[1].kind == operandVector
 	turns := 0
@@ -135,9 +134,9 @@ func (o *operation) compileWarpgroupProduct() step {
 	p.signA, p.signB = o.sign(4), o.sign(5)
 	switch turns {
 	case 1:
-		p.turnB = o.flag(6)
+		p.transposeB = o.flag(6)
 	case 2:
-		p.turnA, p.turnB = o.flag(6), o.flag(7)
+		p.transposeA, p.transposeB = o.flag(6), o.flag(7)
 	}
 	return p.step()
 }
@@ -150,14 +149,14 @@ func (o *operation) sign(i int) float64 {
 	case o.args[i].kind == operandInteger && v == -1:
 		return -1
 	}
-	o.fail("1 or -1 expected as operand %d", i)
+	o.fail("operand %d must be 1 or -1", i)
 	return 1
 }
 
 // flag reads an operand that is 0 or 1.
 func (o *operation) flag(i int) bool {
 	if o.args[i].kind != operandInteger || o.args[i].bits > 1 {
-		o.fail("0 or 1 expected as operand %d", i)
+		o.fail("operand %d must be 0 or 1", i)
 	}
 	return o.args[i].bits == 1
 }
@@ -171,9 +170,9 @@ func (p *warpgroupProduct) step() step {
 		if len(p.a) > 0 {
 			p.fromRegisters(w, a)
 		} else {
-			w.operandMatrix(p.descriptorA, &p.ea, 16*(w.index&3), 16, s.k, p.turnA, a)
+			w.operandMatrix(p.descriptorA, &p.ea, 16*(w.index&3), 16, s.k, p.transposeA, a)
 		}
-		w.operandMatrix(p.descriptorB, &p.eb, 0, s.n, s.k, p.turnB, b)
+		w.operandMatrix(p.descriptorB, &p.eb, 0, s.n, s.k, p.transposeB, b)
 		sign := p.signA * p.signB
 		add := flip(w.p[p.scale], p.scaleNot)
 		if add != 0 && add != allLanes {
@@ -203,7 +202,7 @@ func (p *warpgroupProduct) step() step {
 	}
 }
 
-// put adds to the i-th value that a lane holds of d.
+// put adds to the i-th value of d in a lane.
 func (p *warpgroupProduct) put(w *warp, lane, i int, sum float64, add bool) {
 	if !p.half {
 		into := &w.r[p.d[i]][lane]
@@ -234,20 +233,19 @@ func (p *warpgroupProduct) fromRegisters(w *warp, a []float64) {
 	}
 }
 
-// operandMatrix reads lines of a matrix (rows of a, columns of b), each with k
-// elements, through a matrix descriptor. With k along memory, and 16-byte
-// pieces for units, line l and piece c lie at
+// operandMatrix reads lines of a matrix (rows of a, columns of b), each of k elements,
+// through a matrix descriptor. With k along memory, and 16-byte chunks as units, line l and
+// chunk c are at
 //
 //	l%8 · width + l/8 · stride + c            swizzled rows of width pieces
 //	l%8 + l/8 · stride + c · leading          not swizzled
 //
-// and turned, with piece c of lines and element k, at
+// and transposed, with chunk c of lines and element k, at
 //
 //	c%width + c/width · leading + k%8 · width + k/8 · stride   swizzled
 //	c · stride + k%8 + k/8 · leading                           not swizzled
 //
-// as the manual's tables of canonical layouts have it; the swizzle is that of
-// the whole address.
+// as in the manual's tables of canonical layouts. The swizzle applies to the whole address.
 func (w *warp) operandMatrix(register int, e *element, first, lines, depth int, turned bool, out []float64) {
 	descriptor := w.r[register]
 	for lane := range descriptor {
@@ -263,7 +261,7 @@ func (w *warp) operandMatrix(register int, e *element, first, lines, depth int, 
 		panic(w.fault(Trapped, 0, "matrix descriptor %#x with a base offset is not supported", v))
 	}
 	width := max(row/16, 1)
-	per := 128 / e.bits // elements of a piece
+	per := 128 / e.bits // elements per chunk
 	read := func(offset uint64) []byte {
 		at := swizzled(start+offset, row)
 		w.group.open = append(w.group.open, at)
@@ -277,9 +275,9 @@ func (w *warp) operandMatrix(register int, e *element, first, lines, depth int, 
 				if row > 0 {
 					offset = uint64(l%8*row) + uint64(l/8)*stride + uint64(16*c)
 				}
-				piece := read(offset)
+				chunk := read(offset)
 				for i := range per {
-					out[(l-first)*depth+c*per+i] = e.value(getBits(piece[i*size:], size))
+					out[(l-first)*depth+c*per+i] = e.value(getBits(chunk[i*size:], size))
 				}
 			}
 		}
@@ -291,9 +289,9 @@ func (w *warp) operandMatrix(register int, e *element, first, lines, depth int, 
 			if row > 0 {
 				offset = uint64(c%width*16) + uint64(c/width)*leading + uint64(k%8*row) + uint64(k/8)*stride
 			}
-			piece := read(offset)
+			chunk := read(offset)
 			for i := range per {
-				out[(c*per+i-first)*depth+k] = e.value(getBits(piece[i*size:], size))
+				out[(c*per+i-first)*depth+k] = e.value(getBits(chunk[i*size:], size))
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // wgmmaKernel multiplies 64×64 matrices that tensor copies bring to shared
 // memory. turn says which of the matrices lies with k across memory.
-func wgmmaKernel(turnA, turnB bool, change func(string) string) string {
+func wgmmaKernel(transposeA, transposeB bool, change func(string) string) string {
 	var d []string
 	for i := range 32 {
 		d = append(d, fmt.Sprintf("%%f%d", i))
@@ -21,8 +21,8 @@ func wgmmaKernel(turnA, turnB bool, change func(string) string) string {
 	step := map[bool]int{true: 16 * 128 >> 4, false: 32 >> 4} // of a descriptor's address for 16 of k
 	var products strings.Builder
 	for i := range 4 {
-		fmt.Fprintf(&products, "\tadd.u64 %%d5, %%d3, %d; add.u64 %%d6, %%d4, %d; setp.ne.u32 %%p2, %d, 0;\n", i*step[turnA], i*step[turnB], i)
-		fmt.Fprintf(&products, "\twgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%s}, %%d5, %%d6, %%p2, 1, 1, %s, %s;\n", strings.Join(d, ","), flag[turnA], flag[turnB])
+		fmt.Fprintf(&products, "\tadd.u64 %%d5, %%d3, %d; add.u64 %%d6, %%d4, %d; setp.ne.u32 %%p2, %d, 0;\n", i*step[transposeA], i*step[transposeB], i)
+		fmt.Fprintf(&products, "\twgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%s}, %%d5, %%d6, %%p2, 1, 1, %s, %s;\n", strings.Join(d, ","), flag[transposeA], flag[transposeB])
 	}
 	var stores strings.Builder
 	for i, f := range d {
@@ -64,7 +64,7 @@ WAIT:
 }
 
 // launchProduct runs the kernel on random matrices, stored as turned says.
-func launchProduct(t *testing.T, ptx string, turnA, turnB bool) (a, b [64][64]float64, out []float32, err error) {
+func launchProduct(t *testing.T, ptx string, transposeA, transposeB bool) (a, b [64][64]float64, out []float32, err error) {
 	t.Helper()
 	m := newMachine(t)
 	k := m.load(ptx).Kernel("k")
@@ -92,8 +92,8 @@ func launchProduct(t *testing.T, ptx string, turnA, turnB bool) (a, b [64][64]fl
 	p := make([]byte, k.ParamBytes())
 	result := m.alloc(4 * 64 * 64)
 	putBits(p, result, 8)
-	copy(p[64:], matrix(&a, turnA))
-	copy(p[192:], matrix(&b, turnB))
+	copy(p[64:], matrix(&a, transposeA))
+	copy(p[192:], matrix(&b, transposeB))
 	if _, err := k.Run(context.Background(), Launch{Block: Dim{X: 128}, Params: p, MaxSteps: 1e7}); err != nil {
 		return a, b, nil, err
 	}
@@ -104,9 +104,9 @@ func unchanged(s string) string { return s }
 
 func TestWarpgroupProducts(t *testing.T) {
 	t.Parallel()
-	for _, turnA := range []bool{false, true} {
-		for _, turnB := range []bool{false, true} {
-			a, b, out, err := launchProduct(t, wgmmaKernel(turnA, turnB, unchanged), turnA, turnB)
+	for _, transposeA := range []bool{false, true} {
+		for _, transposeB := range []bool{false, true} {
+			a, b, out, err := launchProduct(t, wgmmaKernel(transposeA, transposeB, unchanged), transposeA, transposeB)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestWarpgroupProducts(t *testing.T) {
 						want += a[row][p] * b[column][p]
 					}
 					if got := out[32*thread+i]; math.Abs(float64(got)-want) > 1e-5 {
-						t.Fatalf("turned %v %v: d[%d][%d] = %v, want %v", turnA, turnB, row, column, got, want)
+						t.Fatalf("turned %v %v: d[%d][%d] = %v, want %v", transposeA, transposeB, row, column, got, want)
 					}
 				}
 			}
@@ -147,7 +147,7 @@ func TestWarpgroupFaults(t *testing.T) {
 		{"bytes too many", replace("16384", "16400"), DivergentBarrier, "lacks 0 arrivals and 16 bytes"},
 		{"bytes too few", replace("16384", "16368"), DivergentBarrier, "lacks 0 arrivals and -16 bytes"},
 		{"nobody arrives", replace("mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16384;", "mbarrier.expect_tx.shared.b64 [bar], 16384;"), DivergentBarrier, "lacks 1 arrivals"},
-		{"no mbarrier", replace("mbarrier.init.shared.b64 [bar], 1;", ""), Uninitialised, "there is no mbarrier"},
+		{"no mbarrier", replace("mbarrier.init.shared.b64 [bar], 1;", ""), Uninitialized, "there is no mbarrier"},
 		{"mbarrier made without a barrier", replace("\tbar.sync 0;\n", ""), Race, "no barrier since"},
 		{"mbarrier not shown to copies", replace("\tfence.mbarrier_init.release.cluster;\n", ""), Race, "no fence.proxy.async since"},
 		{"matrix not shown to wgmma", replace("\twgmma.fence", "\tst.shared.u32 [sa], 0; bar.sync 0;\n\twgmma.fence"), Race, "no fence.proxy.async since"},

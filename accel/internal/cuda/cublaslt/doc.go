@@ -11,8 +11,8 @@
 //
 // # Concurrency
 //
-// The device's context must be current in the calling thread (driver.Context's Current),
-// to which the goroutine must be locked.
+// The device's context must be current in the calling thread (driver.Context's Current), to
+// which the goroutine must be locked.
 //
 // # Errors
 //

@@ -39,7 +39,7 @@ func (p Matmul) Unsupported() string {
 	case a.IsFP8() && p.B.Type.IsFP8():
 		return p.unsupportedFP8()
 	case a != p.B.Type || a != tensor.Float32 && a != tensor.Float64 && !a.Is16Bit():
-		return "factors of " + a.String() + " and " + p.B.Type.String()
+		return "operands of " + a.String() + " and " + p.B.Type.String()
 	case d != a && (d != tensor.Float32 || !a.Is16Bit()):
 		return "a result of " + d.String() + " from " + a.String()
 	case a == tensor.Float64 && (p.Bias || p.ReLU):
@@ -56,7 +56,7 @@ func (p Matmul) unsupportedFP8() string {
 	d := p.D.Type
 	switch {
 	case p.A.Type == tensor.Float8E5M2 && p.B.Type == tensor.Float8E5M2:
-		return "two factors of " + p.A.Type.String()
+		return "two operands of " + p.A.Type.String()
 	case d != tensor.Float32 && !d.Is16Bit():
 		return "a result of " + d.String()
 	case p.Bias && !d.Is16Bit():

@@ -70,9 +70,9 @@ func withDriver(t *testing.T) (done bool) {
 	return true
 }
 
-// The real library must accept the descriptors, and have engines for them. It plans for
-// a GPU that is described to it, ahead-of-time in its documentation, so no GPU needs to
-// be present.
+// The real library must accept the descriptors, and have engines for them. It plans for a
+// GPU that is described to it, ahead-of-time in its documentation, so no GPU needs to be
+// present.
 func TestPlansOfTheRealLibrary(t *testing.T) {
 	l, err := bind(real(t))
 	if err != nil {

@@ -66,7 +66,8 @@ int quern_dnn_device(table *t, const char *json, handle *device, const char **ca
 int quern_dnn_describe(table *t, handle library, const convolution *c, descriptors *d, const char **call);
 void quern_dnn_forget(table *t, descriptors *d);
 
-// quern_dnn_engines returns at most max_engines engines of the heuristic with the given mode.
+// quern_dnn_engines returns at most max_engines engines of the heuristic with the given
+// mode.
 int quern_dnn_engines(table *t, const descriptors *d, int mode, engine *engines, int *count, const char **call);
 // quern_dnn_plan finalizes an engine's execution plan.
 int quern_dnn_plan(table *t, handle library, const descriptors *d, engine *w, const char **call);

@@ -50,8 +50,8 @@ func (c *context) AddGraph(g Graph, after []Node, part Graph, label string) (Nod
 func (c *context) UpdateGraph(x Executable, n Node, part Graph, label string) error {
 	c.count(func(n *Counts) { n.Updates++ })
 	code := C.quern_graph_update_part(c.table, c.handle, C.handle(x), C.handle(n), C.handle(part))
-	// According to the manual, a different topology is InvalidValue, and any other forbidden
-	// change is UpdateFailure.
+	// According to the manual, a different topology is InvalidValue, and any other
+	// forbidden change is UpdateFailure.
 	if Code(code) == InvalidValue {
 		code = C.int(UpdateFailure)
 	}

@@ -169,8 +169,9 @@ func (c *context) counted(host []byte, bytes func(n *Counts) *int) (pinned bool)
 	return pinned
 }
 
-// copied completes a copy. CUDA may return before pageable memory is copied, on systems where
-// the device reads the host's pages directly, but our caller may reuse it when the call returns.
+// copied completes a copy. CUDA may return before pageable memory is copied, on systems
+// where the device reads the host's pages directly, but our caller may reuse it when the
+// call returns.
 func (c *context) copied(code C.int, pinned bool, s Stream, call, op string) error {
 	if code == 0 && !pinned {
 		code = C.quern_stream_sync(c.table, c.handle, c.stream(s))

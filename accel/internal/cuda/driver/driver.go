@@ -42,7 +42,8 @@ type Info struct {
 // Capability returns the compute capability as one number, 90 for 9.0.
 func (i Info) Capability() int { return 10*i.Major + i.Minor }
 
-// Handles. Zero is never valid, except for Stream, where it is the context's default stream.
+// Handles. Zero is never valid, except for Stream, where it is the context's default
+// stream.
 type (
 	Pointer    uint64  // address in device memory
 	Stream     uintptr // queue of work that runs in order
@@ -71,19 +72,19 @@ type Launch struct {
 	Label    string // op and shapes, for errors
 }
 
-// Memory allocates, frees, fills and copies memory. All methods but AllocHost, FreeHost, Trim
-// and MemoryInfo are asynchronous, in the order of a stream. Host memory from AllocHost is
-// copied while the host continues, and must not be changed until then; any other host memory
-// is copied before the call returns.
+// Memory allocates, frees, fills and copies memory. All methods but AllocHost, FreeHost,
+// Trim and MemoryInfo are asynchronous, in the order of a stream. Host memory from
+// AllocHost is copied while the host continues, and must not be changed until then; any
+// other host memory is copied before the call returns.
 type Memory interface {
-	// Alloc allocates device memory, aligned to at least 256 bytes. Later work of the stream
-	// may use it; other streams must wait for an event. It fails with OutOfMemory.
+	// Alloc allocates device memory, aligned to at least 256 bytes. Later work of the
+	// stream may use it; other streams must wait for an event. It fails with OutOfMemory.
 	Alloc(bytes int, s Stream) (Pointer, error)
 	// Free frees memory of Alloc when the stream reaches the call.
 	Free(p Pointer, s Stream) error
-	// Trim returns freed memory to the system. Otherwise the driver keeps it for later calls
-	// of Alloc, and other libraries and processes cannot use it. Memory whose Free the stream
-	// has not reached yet is not returned.
+	// Trim returns freed memory to the system. Otherwise the driver keeps it for later
+	// calls of Alloc, and other libraries and processes cannot use it. Memory whose Free
+	// the stream has not reached yet is not returned.
 	Trim() error
 	// MemoryInfo returns the free and the total memory of the device, in bytes.
 	MemoryInfo() (free, total int, err error)
@@ -117,8 +118,8 @@ type Kernels interface {
 	Occupancy(f Function, threads, shared int) (int, error)
 	Launch(l Launch, s Stream) error
 	// TensorMap encodes the description of a tensor in device memory for
-	// cp.async.bulk.tensor (compute capability 9.0). The result is a kernel parameter, aligned
-	// to 64 bytes.
+	// cp.async.bulk.tensor (compute capability 9.0). The result is a kernel parameter,
+	// aligned to 64 bytes.
 	TensorMap(t TensorMap) ([128]byte, error)
 }
 
@@ -151,7 +152,8 @@ type Streams interface {
 	Done(e Event) (bool, error)
 	// SyncEvent waits until the recorded work has finished.
 	SyncEvent(e Event) error
-	// Elapsed returns the time in milliseconds between two timed events that have been reached.
+	// Elapsed returns the time in milliseconds between two timed events that have been
+	// reached.
 	Elapsed(from, to Event) (float64, error)
 }
 
@@ -160,8 +162,8 @@ type Streams interface {
 type Graphs interface {
 	// NewGraph creates an empty graph. A list of dependencies must not name a node twice.
 	NewGraph() (Graph, error)
-	// CloseGraph destroys a graph. Executables instantiated from it stay valid, but their nodes
-	// can no longer be updated, because the node handles belong to the graph.
+	// CloseGraph destroys a graph. Executables instantiated from it stay valid, but their
+	// nodes can no longer be updated, because the node handles belong to the graph.
 	CloseGraph(g Graph) error
 	AddKernel(g Graph, after []Node, l Launch) (Node, error)
 	AddCopy(g Graph, after []Node, dst, src Pointer, bytes int) (Node, error)
@@ -173,19 +175,19 @@ type Graphs interface {
 	// AddEvent adds a node that records an event at every launch.
 	AddEvent(g Graph, after []Node, e Event) (Node, error)
 	// Capture returns a graph of the calls that work makes on a stream, such as those of
-	// libraries, and runs none of them. The context is current in the thread that calls work,
-	// which must not wait for the device. Capture also returns the error of work.
+	// libraries, and runs none of them. The context is current in the thread that calls
+	// work, which must not wait for the device. Capture also returns the error of work.
 	Capture(work func(s Stream) error) (Graph, error)
 	// AddGraph adds a copy of another graph as one child node.
 	AddGraph(g Graph, after []Node, part Graph, label string) (Node, error)
-	// UpdateGraph changes the parameters of an AddGraph node, in an instantiated graph, to those
-	// of another graph with the same nodes. It fails with UpdateFailure if the nodes differ; the
-	// instantiated graph can then no longer be used.
+	// UpdateGraph changes the parameters of an AddGraph node, in an instantiated graph, to
+	// those of another graph with the same nodes. It fails with UpdateFailure if the nodes
+	// differ; the instantiated graph can then no longer be used.
 	UpdateGraph(x Executable, n Node, part Graph, label string) error
 	Instantiate(g Graph) (Executable, error)
 	CloseExecutable(x Executable) error
-	// UpdateKernel changes the launch parameters of a kernel node in an instantiated graph; the
-	// function stays the same. Launches in flight keep their parameters.
+	// UpdateKernel changes the launch parameters of a kernel node in an instantiated graph;
+	// the function stays the same. Launches in flight keep their parameters.
 	UpdateKernel(x Executable, n Node, l Launch) error
 	// LaunchGraph runs the graph after the work queued in the stream so far.
 	LaunchGraph(x Executable, s Stream) error
@@ -200,8 +202,8 @@ type Context interface {
 	Graphs
 	// Counts returns the number of calls so far.
 	Counts() Counts
-	// Raw returns the CUcontext for libraries such as cuBLAS, which require it to be current in
-	// the calling thread (see Current); 0 for a fake.
+	// Raw returns the CUcontext for libraries such as cuBLAS, which require it to be
+	// current in the calling thread (see Current); 0 for a fake.
 	Raw() uintptr
 	// Current makes the context current in the calling thread. Lock the goroutine to its
 	// thread first.

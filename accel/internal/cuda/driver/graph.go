@@ -86,8 +86,8 @@ func (c *context) copyNode(g Graph, after []Node, dst, src Pointer, host []byte,
 	return Node(n), nil
 }
 
-// maxCopyBytes is the most that one graph node copies; a larger copy takes several nodes, one
-// after the other. A copy is one row, and the length of a row is limited by
+// maxCopyBytes is the most that one graph node copies; a larger copy takes several nodes,
+// one after the other. A copy is one row, and the length of a row is limited by
 // CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2³¹-1 bytes on all devices so far.
 const maxCopyBytes = 1 << 30
 

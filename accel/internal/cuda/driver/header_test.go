@@ -15,8 +15,8 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// headers finds all cuda.h: that of a toolkit, and those of Python environments with the package
-// nvidia-cuda-runtime-cu12 or nvidia-cuda-runtime.
+// headers finds all cuda.h: that of a toolkit, and those of Python environments with the
+// package nvidia-cuda-runtime-cu12 or nvidia-cuda-runtime.
 func headers(t *testing.T) []string {
 	t.Helper()
 	var found []string

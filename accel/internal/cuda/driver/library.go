@@ -43,8 +43,8 @@ func Symbols() []string {
 	}
 }
 
-// library is the real driver. It stays loaded until the process ends, because CUDA has threads
-// of its own by then.
+// library is the real driver. It stays loaded until the process ends, because CUDA has
+// threads of its own by then.
 type library struct {
 	table   *C.cuda_driver
 	version int
@@ -82,8 +82,8 @@ func openLibrary(path string, m machine) (*library, error) {
 
 // loadLibrary looks up the library's functions and calls none.
 func loadLibrary(path string, m machine) (*library, error) {
-	// Load it first with the package that loads the other NVIDIA libraries: its errors explain
-	// what is wrong with a library. The table keeps the library loaded.
+	// Load it first with the package that loads the other NVIDIA libraries: its errors
+	// explain what is wrong with a library. The table keeps the library loaded.
 	shared := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
 	if err := shared.Open(); err != nil {
 		return nil, m.withoutLibrary(err)

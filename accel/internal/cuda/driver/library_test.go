@@ -46,8 +46,8 @@ func TestSymbols(t *testing.T) {
 			t.Errorf("%s has no %s", path, name)
 		}
 	}
-	// And they are found at run time. Nothing is called: as root, cuInit creates
-	// files in /dev.
+	// And they are found at run time. Nothing is called: as root, cuInit creates files in
+	// /dev.
 	l, err := loadLibrary(path, thisMachine())
 	if err != nil {
 		t.Fatal(err)

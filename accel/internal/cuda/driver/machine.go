@@ -10,7 +10,8 @@ import (
 	"github.com/quernlab/quern/internal/loader"
 )
 
-// machine gives access to the parts of the operating system that explain why there is no GPU.
+// machine gives access to the parts of the operating system that explain why there is no
+// GPU.
 type machine struct {
 	exists func(path string) bool
 	env    func(name string) (string, bool)
@@ -30,8 +31,8 @@ func thisMachine() machine {
 	}
 }
 
-// The variable that hides devices from CUDA, and the files through which the driver talks to
-// the kernel.
+// The variable that hides devices from CUDA, and the files through which the driver talks
+// to the kernel.
 const (
 	visibleDevices = "CUDA_VISIBLE_DEVICES"
 	controlFile    = "/dev/nvidiactl"

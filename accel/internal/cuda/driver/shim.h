@@ -147,8 +147,8 @@ typedef struct {
   X(cuGraphExecKernelNodeSetParams, (handle executable, handle node, const kernel_node *params), (executable, node, params)) \
   X(cuGraphLaunch, (handle executable, handle stream), (executable, stream))
 
-// Functions of later drivers; a call fails with CUDA_ERROR_NOT_SUPPORTED if
-// they are missing.
+// Functions of later drivers; a call fails with CUDA_ERROR_NOT_SUPPORTED if they are
+// missing.
 #define OPTIONAL(X) \
   X(cuLaunchKernelEx, (const launch_config *config, handle function, void **params, void **extra), (config, function, params, extra)) \
   X(cuGraphKernelNodeSetAttribute, (handle node, int attribute, const void *value), (node, attribute, value)) \
@@ -161,8 +161,8 @@ typedef struct {
 } cuda_driver;
 #undef FIELD
 
-// quern_open fills the table from a library that is already loaded; it returns the
-// name of the first missing function, or NULL.
+// quern_open fills the table from a library that is already loaded; it returns the name of
+// the first missing function, or NULL.
 const char *quern_open(cuda_driver *d, const char *path);
 
 // quern_close releases the reference that quern_open took.
@@ -199,8 +199,8 @@ int quern_function_attribute(cuda_driver *d, handle context, int *value, int att
 int quern_set_function_attribute(cuda_driver *d, handle context, handle function, int attribute, int value);
 int quern_occupancy(cuda_driver *d, handle context, int *blocks, handle function, int threads, size_t shared);
 
-// A launch: grid, block and cluster are three numbers each, a cluster of one
-// block means no cluster; the parameters are one block of bytes.
+// A launch: grid, block and cluster are three numbers each, a cluster of one block means no
+// cluster; the parameters are one block of bytes.
 typedef struct {
   handle function;
   unsigned grid[3], block[3], cluster[3], shared;

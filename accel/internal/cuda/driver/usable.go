@@ -3,7 +3,8 @@ package driver
 import "fmt"
 
 // The requirements of the back end: PTX 7.0 (CUDA 11.0), stream-ordered allocation (11.2),
-// cuGraphInstantiateWithFlags (11.4), and tensor cores with bfloat16 (compute capability 8.0).
+// cuGraphInstantiateWithFlags (11.4), and tensor cores with bfloat16 (compute capability
+// 8.0).
 const (
 	oldestVersion    = 11040
 	lowestCapability = 80

@@ -22,8 +22,8 @@ func (p *capture) add(c *context, cmd *command) {
 	p.graph.nodes = append(p.graph.nodes, n)
 }
 
-// capturable returns an error if the stream is captured and the call is not one that a graph
-// of one context can contain. The error also invalidates the capture, as on a GPU.
+// capturable returns an error if the stream is captured and the call is not one that a
+// graph of one context can contain. The error also invalidates the capture, as on a GPU.
 func (c *context) capturable(call string, s *stream) error {
 	if s.capture == nil {
 		return nil
@@ -152,9 +152,9 @@ func alike(a, b []node) bool {
 	return true
 }
 
-// FuncLauncher is implemented by the contexts of this package. It runs a Go function instead of
-// a kernel, for the libraries that tests simulate. The function may only use the memory, which
-// stops it at the first byte that is out of bounds or was never written.
+// FuncLauncher is implemented by the contexts of this package. It runs a Go function
+// instead of a kernel, for the libraries that tests simulate. The function may only use the
+// memory, which stops it at the first byte that is out of bounds or was never written.
 type FuncLauncher interface {
 	LaunchFunc(s driver.Stream, op string, takes time.Duration, run func(m *ptxsim.Memory) error) error
 }

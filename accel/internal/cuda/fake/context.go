@@ -56,8 +56,8 @@ func newContext(d *Driver, device int) *context {
 
 func (c *context) Info() driver.Info { return c.info }
 
-// begin starts a call. It returns an error if the context is broken or an error was injected
-// for the call. The mutex must be held.
+// begin starts a call. It returns an error if the context is broken or an error was
+// injected for the call. The mutex must be held.
 func (c *context) begin(call string) error {
 	if c.closed {
 		return &driver.Error{Code: driver.InvalidContext, Call: calls[call]}

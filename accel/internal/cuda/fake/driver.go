@@ -16,14 +16,14 @@ type Options struct {
 	Devices    int // 0 for one, negative for none
 	Capability int // 0 for 80
 	Memory     int // bytes of each device; 0 for 256 MiB
-	// Seed determines the random order of unordered work and its delays; 0 runs work at once,
-	// in the order of the calls.
+	// Seed determines the random order of unordered work and its delays; 0 runs work at
+	// once, in the order of the calls.
 	Seed uint64
 	// MaxSteps is the maximum number of instructions of one kernel; 0 for two billion.
 	MaxSteps int64
-	// KernelTime returns how long a kernel takes, for events; nil measures the simulator. Work
-	// begins when it is queued or when the work before it has ended, whichever is later, and
-	// calls that wait for it sleep until it has ended.
+	// KernelTime returns how long a kernel takes, for events; nil measures the simulator.
+	// Work begins when it is queued or when the work before it has ended, whichever is
+	// later, and calls that wait for it sleep until it has ended.
 	KernelTime func(kernel string, grid, block driver.Dim) time.Duration
 	// Instant is true if the host takes no time and no call sleeps: event times depend on
 	// KernelTime only and are the same in each run.
@@ -105,7 +105,8 @@ type limits struct {
 	blocks     int
 }
 
-// all is from the CUDA C++ Programming Guide, Technical Specifications per Compute Capability.
+// all is from the CUDA C++ Programming Guide, Technical Specifications per Compute
+// Capability.
 var all = []limits{
 	{120, 100, 1536, 24}, {100, 228, 2048, 32}, {90, 228, 2048, 32}, {89, 100, 1536, 24}, {87, 164, 1536, 16}, {86, 100, 1536, 16}, {80, 164, 2048, 32},
 }

@@ -380,7 +380,7 @@ func TestUnwrittenMemoryFaults(t *testing.T) {
 	x, y := d.alloc(0), d.alloc(0)
 	d.ok(d.Launch(d.launch(y, x, 0), 0))
 	var fault *ptxsim.Fault
-	if err := d.Sync(); !errors.As(err, &fault) || fault.Kind != ptxsim.Uninitialised {
+	if err := d.Sync(); !errors.As(err, &fault) || fault.Kind != ptxsim.Uninitialized {
 		t.Errorf("sync: %v", err)
 	}
 }

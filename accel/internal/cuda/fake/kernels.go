@@ -23,12 +23,12 @@ type namedFunction struct {
 	name   string
 }
 
-// defaultShared is the shared memory, static and dynamic, that every function may use without
-// SetMaxShared.
+// defaultShared is the shared memory, static and dynamic, that every function may use
+// without SetMaxShared.
 const defaultShared = 48 << 10
 
-// Load parses a module. It rejects modules that the device or the version of the driver would
-// reject.
+// Load parses a module. It rejects modules that the device or the version of the driver
+// would reject.
 func (c *context) Load(ptx string) (driver.Module, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -59,7 +59,8 @@ func (c *context) Load(ptx string) (driver.Module, error) {
 	return m, nil
 }
 
-// newestPTX returns the newest PTX version, 10*major + minor, that a version of CUDA supports.
+// newestPTX returns the newest PTX version, 10*major + minor, that a version of CUDA
+// supports.
 func newestPTX(cuda int) int {
 	major, minor := cuda/1000, cuda%1000/10
 	switch {
@@ -226,8 +227,8 @@ func (c *context) Launch(l driver.Launch, s driver.Stream) error {
 	return nil
 }
 
-// kernel checks a launch and returns the function that runs it, and how long it takes. It copies
-// the parameters.
+// kernel checks a launch and returns the function that runs it, and how long it takes. It
+// copies the parameters.
 func (c *context) kernel(call string, l driver.Launch) (run func() error, takes time.Duration, err error) {
 	f, err := c.function(call, l.Function)
 	if err != nil {
@@ -264,8 +265,8 @@ func (c *context) kernel(call string, l driver.Launch) (run func() error, takes 
 
 func dim(d driver.Dim) ptxsim.Dim { return ptxsim.Dim{X: d.X, Y: d.Y, Z: d.Z} }
 
-// faultCode returns the error code of a GPU for a fault. Faults that a GPU does not detect, such
-// as races, are LaunchFailed.
+// faultCode returns the error code of a GPU for a fault. Faults that a GPU does not detect,
+// such as races, are LaunchFailed.
 func faultCode(err error) driver.Code {
 	var fault *ptxsim.Fault
 	var address *ptxsim.AddressError

@@ -35,8 +35,8 @@ type stream struct {
 	capture *capture // nil unless the stream is being captured
 }
 
-// push queues a command in a stream. With a seed, it then runs a random number of the waiting
-// commands; without, all of them.
+// push queues a command in a stream. With a seed, it then runs a random number of the
+// waiting commands; without, all of them.
 func (c *context) push(s *stream, cmd *command) {
 	if s.capture != nil {
 		s.capture.add(c, cmd)
@@ -57,7 +57,8 @@ func (c *context) push(s *stream, cmd *command) {
 	}
 }
 
-// one runs one command that is ready, a random one with a seed. It returns false if none is.
+// one runs one command that is ready, a random one with a seed. It returns false if none
+// is.
 func (c *context) one() bool {
 	var ready []int
 	for i, cmd := range c.waiting {

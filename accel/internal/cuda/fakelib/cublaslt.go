@@ -129,7 +129,7 @@ func (p *matmulPlan) Close() {
 }
 
 func (p *matmulPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
-	l, eight := p.library, p.matmul.A.Type.IsFP8()
+	l, fp8 := p.library, p.matmul.A.Type.IsFP8()
 	switch {
 	case p.closed:
 		return l.refused("cublasLtMatmul", "the plan is closed")
@@ -137,7 +137,7 @@ func (p *matmulPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
 		return l.refused("cublasLtMatmul", "as the test wants")
 	case (at.Bias != 0) != p.matmul.Bias:
 		return l.refused("cublasLtMatmul", "a bias at %#x", at.Bias)
-	case (at.ScaleA != 0) != eight || (at.ScaleB != 0) != eight:
+	case (at.ScaleA != 0) != fp8 || (at.ScaleB != 0) != fp8:
 		return l.refused("cublasLtMatmul", "scales at %#x and %#x", at.ScaleA, at.ScaleB)
 	case p.workspace > 0 && at.Work%256 != 0:
 		return l.refused("cublasLtMatmul", "a workspace at %#x", at.Work)

@@ -1,12 +1,12 @@
-// attention: softmax(q·kᵀ·scale + added)·v of queries [B, H, T, D], keys [B, H, S, D]
-// and values [B, H, S, E] of any layout, and the gradients; see ir.Attention.
+// attention: softmax(q·kᵀ·scale + added)·v of queries [B, H, T, D], keys [B, H, S, D] and
+// values [B, H, S, E] of any layout, and the gradients; see ir.Attention.
 //
-// Bound by arithmetic: 2·T·S·(D+E) operations per head forward; causal attention needs about
-// half. Scores are computed in tiles of 64×64 and never stored: memory is linear in T and S.
-// A block computes 64 rows by 64 columns of a result; wider heads take more blocks, which
-// compute the scores again. The gradients recompute the scores from the logarithms of the
-// row sums, in a kernel for queries, one for keys and one for values. No sum depends on the
-// order of blocks.
+// Bound by arithmetic: 2·T·S·(D+E) operations per head forward; causal attention needs
+// about half. Scores are computed in tiles of 64×64 and never stored: memory is linear in T
+// and S. A block computes 64 rows by 64 columns of a result; wider heads take more blocks,
+// which compute the scores again. The gradients recompute the scores from the logarithms of
+// the row sums, in a kernel for queries, one for keys and one for values. No sum depends on
+// the order of blocks.
 //
 // variants: f32 f64
 #include "simt.h"
@@ -48,8 +48,8 @@ template <typename Op> DEVICE real acrossRow(real x) {
   return x;
 }
 
-// scoresOf turns dot products into scores. Rows are queries, or keys if turned. Masked scores
-// are -Inf.
+// scoresOf turns dot products into scores. Rows are queries, or keys if turned. Masked
+// scores are -Inf.
 template <bool turned> DEVICE void scoresOf(real (&x)[4][4], const Heads &g, u32 head, u32 row, u32 column) {
   u32 ty = thread() / 16, tx = thread() % 16;
   const real *added = (const real *)g.added;
@@ -168,7 +168,8 @@ KERNEL(attention_forward, 256, together)(real *y, Heads g) {
   }
 }
 
-// attention_delta: Σ dy·y of each query, one warp per query. y is the output of attention_forward.
+// attention_delta: Σ dy·y of each query, one warp per query. y is the output of
+// attention_forward.
 KERNEL(attention_delta, 256, 4)(real *delta, const real *y, Heads g) {
   for (u64 i = (u64)block() * 8 + warp(); i < (u64)g.count * g.t; i += (u64)blocks() * 8) {
     u32 head = (u32)(i / g.t), row = (u32)(i % g.t);

@@ -52,9 +52,9 @@ var (
 	attentionEntries = []Entry{attentionForward.entry(), attentionDelta.entry(), attentionQueries.entry(), attentionKeys.entry(), attentionValues.entry()}
 )
 
-// Attention is ir.Attention of Q [B, H, T, D], K [B, H, S, D] and V [B, H, S, E], layouts with any
-// strides. Added is the shape of the tensor that is added to the scores, row-major, or nil. The
-// caller adds the offsets of the layouts.
+// Attention is ir.Attention of Q [B, H, T, D], K [B, H, S, D] and V [B, H, S, E], layouts
+// with any strides. Added is the shape of the tensor that is added to the scores,
+// row-major, or nil. The caller adds the offsets of the layouts.
 type Attention struct {
 	DType   tensor.DType
 	Causal  bool
@@ -85,7 +85,8 @@ func newHeadTensor(p Pointer, l ir.Layout) headTensor {
 	return h
 }
 
-// blocks returns the number of blocks: one for each tile of 64 rows by 64 columns of each head.
+// blocks returns the number of blocks: one for each tile of 64 rows by 64 columns of each
+// head.
 func (h attentionShape) blocks(rows, columns uint32) (int, error) {
 	n := int(h.Count) * ceil(int(rows), 64) * max(ceil(int(columns), 64), 1)
 	if n > 1<<31-1 {
@@ -94,8 +95,8 @@ func (h attentionShape) blocks(rows, columns uint32) (int, error) {
 	return n, nil
 }
 
-// Launches computes y, followed by the row sums: [B, H, T, E], then the logarithms of the rows'
-// sums [B, H, T]. It returns an error if a grid cannot hold that many blocks.
+// Launches computes y, followed by the row sums: [B, H, T, E], then the logarithms of the
+// rows' sums [B, H, T]. It returns an error if a grid cannot hold that many blocks.
 func (o Attention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
 	h := o.shape(q, k, v, added)
 	blocks, err := h.blocks(h.T, h.E)

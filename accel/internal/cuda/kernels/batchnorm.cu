@@ -1,11 +1,11 @@
-// batchnorm: batch normalization of x [images, channels, size] with one mean and variance per
-// channel, and its gradients.
+// batchnorm: batch normalization of x [images, channels, size] with one mean and variance
+// per channel, and its gradients.
 //
-// Bound by memory: per float32 element 8 bytes forward, 4 for the statistics, 8 for the sums
-// of the gradient, 12 for the gradient of the input. Several blocks compute the sums of a
-// channel; their number depends on the shape alone, and one more kernel adds their results in
-// order. The statistics of a part are its mean and the squares around it, merged with Chan's
-// formula, so x is read once and nothing cancels.
+// Bound by memory: per float32 element 8 bytes forward, 4 for the statistics, 8 for the
+// sums of the gradient, 12 for the gradient of the input. Several blocks compute the sums
+// of a channel; their number depends on the shape alone, and one more kernel adds their
+// results in order. The statistics of a part are its mean and the squares around it, merged
+// with Chan's formula, so x is read once and nothing cancels.
 //
 // variants: f32 f64
 #include "device.h"
@@ -61,8 +61,8 @@ KERNEL(batchnorm_merge, 256, 4)(real *statistics, const real *partial, u32 image
 
 DEVICE real scaleOf(real variance, double epsilon) { return 1 / root(variance + (real)epsilon); }
 
-// batchnorm: y = (x - mean)·scale·w + b, optionally with ReLU. The grid has one block per 1024
-// elements of each of the images·channels planes.
+// batchnorm: y = (x - mean)·scale·w + b, optionally with ReLU. The grid has one block per
+// 1024 elements of each of the images·channels planes.
 KERNEL(batchnorm, 256, 4)(real *y, const real *x, const real *statistics, const real *w, const real *b, double epsilon, u32 planes, u32 channels, u32 size, u32 relu) {
   u32 pieces = up(size, 1024);
   for (u64 t = block(); t < (u64)planes * pieces; t += blocks()) {
@@ -109,8 +109,8 @@ KERNEL(batchnorm_sums_merge, 256, 4)(real *sums, const real *partial, const real
   sums[channels + c] = (real)(product * (double)scaleOf(statistics[channels + c], epsilon));
 }
 
-// batchnorm_input: dx = w·scale·(dy - Σdy/n - x̂·Σdy·x̂/n), without the sums unless training.
-// The grid is that of batchnorm.
+// batchnorm_input: dx = w·scale·(dy - Σdy/n - x̂·Σdy·x̂/n), without the sums unless
+// training. The grid is that of batchnorm.
 KERNEL(batchnorm_input, 256, 4)(real *dx, const real *x, const real *dy, const real *statistics, const real *w, const real *sums, double epsilon, u32 planes, u32 channels, u32 size, u32 training) {
   u32 pieces = up(size, 1024);
   real count = (real)(planes / channels) * (real)size;

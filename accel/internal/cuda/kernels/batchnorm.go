@@ -49,16 +49,16 @@ var (
 		batchNormSums.entry(), batchNormSumsMerge.entry(), batchNormInput.entry()}
 )
 
-// BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean and the
-// variance, and w and b [Channels].
+// BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean
+// and the variance, and w and b [Channels].
 type BatchNorm struct {
 	DType                  tensor.DType
 	Epsilon                float64
 	Images, Channels, Size int
 }
 
-// parts returns the number of parts that a channel is split into, and the number of elements of
-// each.
+// parts returns the number of parts that a channel is split into, and the number of
+// elements of each.
 func (o BatchNorm) parts() (parts, each int) {
 	n := o.Images * o.Size
 	parts = max(1, min(ceil(n, 2048), ceil(1056, max(1, o.Channels)), 65535))

@@ -81,8 +81,7 @@ var (
 )
 
 // TestAssemble compares the resources that ptxas reports for each kernel with the table in
-// testdata:
-// registers per thread, bytes of static shared memory, and bytes of local memory,
+// testdata: registers per thread, bytes of static shared memory, and bytes of local memory,
 // which is slow and so must be 0 except where the table allows it. ptxas must give no
 // advice.
 func TestAssemble(t *testing.T) {
@@ -156,8 +155,8 @@ func targets(module string) []string {
 	return []string{"sm_80", "sm_90", "sm_90a"}
 }
 
-// localAllowed is the bytes of local memory and of spills allowed for an entry that is short
-// of registers. They occur on sm_80 only, except where noted.
+// localAllowed is the bytes of local memory and of spills allowed for an entry that is
+// short of registers. They occur on sm_80 only, except where noted.
 var localAllowed = map[string]int{
 	"attention_keys_f32": 48, "attention_queries_f32": 48,
 	"gemm128_nt_f32": 32, "gemm128_tn_f32": 32,

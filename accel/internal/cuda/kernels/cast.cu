@@ -1,8 +1,9 @@
-// cast: converts x, of any layout, to another element type. The result type is the kernel's;
-// the type of x is a parameter, numbered as in package tensor.
+// cast: converts x, of any layout, to another element type. The result type is the
+// kernel's; the type of x is a parameter, numbered as in package tensor.
 //
 // Bound by memory: the bytes of both. Values that do not fit the type convert as Go does on
-// amd64: to the smallest 32-bit or 64-bit integer, of which 8-bit types keep the lowest bits.
+// amd64: to the smallest 32-bit or 64-bit integer, of which 8-bit types keep the lowest
+// bits.
 //
 // variants: any
 #include "walk.h"

@@ -24,8 +24,8 @@ func castTo(d tensor.DType) kernel[castParams] {
 	return kernel[castParams]{"cast", "cast_" + d.String(), moves, 256}
 }
 
-// Cast converts x to another element type, y, in row-major order. The caller adds the layout's
-// offset to x.
+// Cast converts x to another element type, y, in row-major order. The caller adds the
+// layout's offset to x.
 type Cast struct {
 	From, To tensor.DType
 	Layout   ir.Layout

@@ -31,17 +31,17 @@ func compare(d tensor.DType) kernel[compareParams] {
 	return kernel[compareParams]{"compare", "compare_" + d.String(), moves, 256}
 }
 
-// Compare computes y = 1 where a > b (if Greater) or a == b, else 0, as float32, for types other
-// than float32. A and B are the operands' layouts broadcast to y's shape; the caller adds their
-// offsets.
+// Compare computes y = 1 where a > b (if Greater) or a == b, else 0, as float32, for types
+// other than float32. A and B are the operands' layouts broadcast to y's shape; the caller
+// adds their offsets.
 type Compare struct {
 	DType   tensor.DType
 	Greater bool
 	A, B    ir.Layout
 }
 
-// Launches computes y. It returns an error for a layout with too many dimensions and for types that
-// fused kernels compare.
+// Launches computes y. It returns an error for a layout with too many dimensions and for
+// types that fused kernels compare.
 func (o Compare) Launches(y, a, b Pointer) ([]Launch, error) {
 	if o.DType == tensor.Float32 || o.DType.Is16Bit() {
 		return nil, fmt.Errorf("there is no CUDA kernel that only compares %s; fused kernels do", o.DType)

@@ -1,8 +1,8 @@
 // conv: Conv2D and its gradients as implicit GEMM (conv.h) in tiles of 64×64.
 //
-// Bound by arithmetic, 2·N·O·OH·OW·C/groups·KH·KW operations each; with few channels, by the
-// bytes of the images. With a stride, the gradient of the input visits all of the kernel's
-// elements and skips those that no window met. The grid's z is the group.
+// Bound by arithmetic, 2·N·O·OH·OW·C/groups·KH·KW operations each; with few channels, by
+// the bytes of the images. With a stride, the gradient of the input visits all of the
+// kernel's elements and skips those that no window met. The grid's z is the group.
 //
 // variants: f32 f64
 #include "conv.h"

@@ -28,8 +28,8 @@ var (
 	convEntries = []Entry{convForward.entry(), convInput.entry(), convWeight.entry()}
 )
 
-// Conv2D computes y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW], as ir.Conv2D
-// does. Pairs are height and width.
+// Conv2D computes y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW], as
+// ir.Conv2D does. Pairs are height and width.
 type Conv2D struct {
 	DType                         tensor.DType
 	N, C, H, W, O, OH, OW, KH, KW int
@@ -88,7 +88,8 @@ func (o Conv2D) weight() convolution {
 
 func (c convolution) blocks(tile int) int { return ceil(c.m, tile) * ceil(c.n, tile) }
 
-// parts returns the number of parts that the depth is split into, for tiles of the given size.
+// parts returns the number of parts that the depth is split into, for tiles of the given
+// size.
 func (c convolution) parts(tile int) int { return splitK(c.blocks(tile)*c.o.Groups, c.depth) }
 
 func (c convolution) workspace() int {

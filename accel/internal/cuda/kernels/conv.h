@@ -1,9 +1,9 @@
 // Convolution as implicit GEMM: a matrix multiplication whose operands are gathered from
 // images. The matrix of patches is never stored.
 //
-// forward   y[o, (n i j)]      = Σ w[o, (c u v)] · patch of x
-// input     dx[c, (n y x)]     = Σ w[(o u v), c] · the dy that x contributed to
-// weight    dw[o, (c u v)]     = Σ dy[o, (n i j)] · patch of x
+// forward   y[o, (n i j)]      = Σ w[o, (c u v)] · patch of x input     dx[c, (n y x)]
+// = Σ w[(o u v), c] · the dy that x contributed to weight    dw[o, (c u v)]     = Σ dy[o,
+// (n i j)] · patch of x
 //
 // for each group. x is [N, C, H, W], y [N, O, OH, OW], w [O, C/groups, KH, KW].
 #pragma once

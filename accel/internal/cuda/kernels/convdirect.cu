@@ -1,9 +1,9 @@
-// convdirect: Conv2D and its gradients for groups of a few channels (depthwise convolution),
-// which would leave most of a GEMM tile empty.
+// convdirect: Conv2D and its gradients for groups of a few channels (depthwise
+// convolution), which would leave most of a GEMM tile empty.
 //
-// Bound by memory: the bytes of x and y; for the gradient of w KH·KW times that, mostly from
-// the cache. A thread computes one element of y or of dx; a block one of dw. 16-bit floats are
-// accumulated in float32.
+// Bound by memory: the bytes of x and y; for the gradient of w KH·KW times that, mostly
+// from the cache. A thread computes one element of y or of dx; a block one of dw. 16-bit
+// floats are accumulated in float32.
 //
 // variants: f32 f64 bf16 f16
 #include "conv.h"

@@ -14,9 +14,9 @@ func convTensor(name string, tile int) kernel[convParams] {
 	return kernel[convParams]{"convtensor", fmt.Sprintf("convtensor_%s%d", name, tile), tensorTypes, 2 * tile}
 }
 
-// TensorConv2D is Conv2D on tensor cores: of bfloat16 or float16 images and weights, or of float32
-// rounded to TF32, with float32 accumulation. The result and the bias are float32, or with Output16
-// of the inputs' 16-bit type.
+// TensorConv2D is Conv2D on tensor cores: of bfloat16 or float16 images and weights, or of
+// float32 rounded to TF32, with float32 accumulation. The result and the bias are float32,
+// or with Output16 of the inputs' 16-bit type.
 type TensorConv2D struct {
 	Conv2D
 	Output16 bool

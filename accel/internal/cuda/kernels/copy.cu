@@ -44,8 +44,8 @@ KERNEL(transpose2, 256, 4)(u16 *y, const u16 *x, u32 rows, u32 columns, i64 pitc
 KERNEL(transpose4, 256, 4)(u32 *y, const u32 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
 KERNEL(transpose8, 256, 4)(u64 *y, const u64 *x, u32 rows, u32 columns, i64 pitch, i64 step) { transpose(y, x, rows, columns, pitch, step); }
 
-// Rows have length elements and start fromPitch or toPitch elements apart. The elements of y
-// between a row's end and the next row do not change.
+// Rows have length elements and start fromPitch or toPitch elements apart. The elements of
+// y between a row's end and the next row do not change.
 template <typename E> DEVICE void rows(E *y, const E *x, u64 count, u64 length, u64 toPitch, u64 fromPitch) {
   for (u64 i = first(); i < count * length; i += stride()) {
     u64 row = i / length, column = i - row * length;

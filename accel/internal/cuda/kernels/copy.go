@@ -66,8 +66,8 @@ func moveWidth(bytes ...int) int {
 	return 1
 }
 
-// Copy copies x to y in row-major order, for elements of Size bytes. The caller adds the layout's
-// offset to x.
+// Copy copies x to y in row-major order, for elements of Size bytes. The caller adds the
+// layout's offset to x.
 type Copy struct {
 	Size   int
 	Layout ir.Layout
@@ -92,8 +92,8 @@ func (o Copy) Launches(y, x Pointer) ([]Launch, error) {
 	return []Launch{bySize[copyParams]("copy", "copy", o.Size).launch("any", linear(n), copyParams{y, x, uint64(n), l})}, nil
 }
 
-// transpose returns the launch for a batch of transposed matrices, and false if the layout is
-// something else.
+// transpose returns the launch for a batch of transposed matrices, and false if the layout
+// is something else.
 func (o Copy) transpose(y, x Pointer) (Launch, bool) {
 	l := o.Layout.Squeeze()
 	batch, step := 1, 0
@@ -113,8 +113,8 @@ func (o Copy) transpose(y, x Pointer) (Launch, bool) {
 		transposeParams{y, x, uint32(rows), uint32(columns), int64(l.Stride[1]), int64(step)}), true
 }
 
-// Rows copies Count rows of Length bytes each. The rows start FromPitch bytes apart in x and
-// ToPitch bytes apart in y.
+// Rows copies Count rows of Length bytes each. The rows start FromPitch bytes apart in x
+// and ToPitch bytes apart in y.
 type Rows struct{ Count, Length, ToPitch, FromPitch int }
 
 // Launches copies the rows.
@@ -150,8 +150,8 @@ func (o Concat) Launches(y Pointer, x []Pointer) []Launch {
 	return out
 }
 
-// Pad writes Outer rows of Size bytes. Each has the N bytes of a row of x at offset Before, and
-// zeros elsewhere.
+// Pad writes Outer rows of Size bytes. Each has the N bytes of a row of x at offset Before,
+// and zeros elsewhere.
 type Pad struct{ Outer, N, Before, Size int }
 
 // Launches writes y.

@@ -1,9 +1,9 @@
-// crossentropy: -ln softmax(x)[label] of each row of x [rows, n], and its
-// gradient (softmax(x) - one-hot(label))·dy/rows.
+// crossentropy: -ln softmax(x)[label] of each row of x [rows, n], and its gradient
+// (softmax(x) - one-hot(label))·dy/rows.
 //
-// Bound by memory: per float32 element 4 bytes for the loss and 8 for the gradient, or 12 for
-// rows that do not fit the cache. One warp computes a row of up to 1024 elements, one block a
-// longer one.
+// Bound by memory: per float32 element 4 bytes for the loss and 8 for the gradient, or 12
+// for rows that do not fit the cache. One warp computes a row of up to 1024 elements, one
+// block a longer one.
 //
 // variants: f32 f64
 #include "device.h"
@@ -29,7 +29,8 @@ KERNEL(crossentropy_block, 256, 4)(real *losses, const real *x, const int *label
   loss<256>(losses, x, label, fault, rows, n);
 }
 
-// crossentropy_mean computes the mean of the rows' losses, in one block and in a fixed order.
+// crossentropy_mean computes the mean of the rows' losses, in one block and in a fixed
+// order.
 KERNEL(crossentropy_mean, 256, 1)(real *y, const real *losses, u32 rows) {
   double sum = 0;
   for (u32 i = thread(); i < rows; i += 256) sum += (double)losses[i];

@@ -27,8 +27,8 @@ var (
 		crossEntropyGradientWarp.entry(), crossEntropyGradientBlock.entry()}
 )
 
-// CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for int32
-// labels [Rows]. A label that is out of range is reported as a fault.
+// CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for
+// int32 labels [Rows]. A label that is out of range is reported as a fault.
 type CrossEntropy struct {
 	DType   tensor.DType
 	Rows, N int

@@ -20,8 +20,8 @@ var (
 	cumSumEntries = []Entry{cumSumRows.entry(), cumSumColumns.entry()}
 )
 
-// CumSum computes y[o, i, c] = x[o, 0, c] + … + x[o, i, c], or with Reverse the sums from the end,
-// for x [Outer, N, Inner].
+// CumSum computes y[o, i, c] = x[o, 0, c] + … + x[o, i, c], or with Reverse the sums from
+// the end, for x [Outer, N, Inner].
 type CumSum struct {
 	DType           tensor.DType
 	Outer, N, Inner int

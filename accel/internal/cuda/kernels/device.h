@@ -12,9 +12,9 @@ typedef long long i64;
 // MEMBER is DEVICE for member functions.
 #define MEMBER __attribute__((device)) __attribute__((always_inline)) inline
 #define SHARED __attribute__((shared))
-// KERNEL declares an entry point with the number of threads per block and the number of blocks
-// that should fit on an SM. Its name ends in the variant, the element type that build.sh
-// compiles the file for.
+// KERNEL declares an entry point with the number of threads per block and the number of
+// blocks that should fit on an SM. Its name ends in the variant, the element type that
+// build.sh compiles the file for.
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define KERNEL(name, threads, blocks) extern "C" __attribute__((global)) __attribute__((launch_bounds(threads, blocks))) void JOIN(name, VARIANT)
@@ -58,7 +58,8 @@ DEVICE float number(f16 x) {
   return y;
 }
 
-// rounded rounds to the nearest value of a type; a 16-bit NaN has the same bits as on the host.
+// rounded rounds to the nearest value of a type; a 16-bit NaN has the same bits as on the
+// host.
 template <typename T> struct Rounded;
 template <> struct Rounded<float> { DEVICE float of(float x) { return x; } };
 template <> struct Rounded<double> { DEVICE double of(double x) { return x; } };
@@ -107,8 +108,8 @@ template <typename Op, typename T> DEVICE T acrossWarp(T x) {
   return x;
 }
 
-// Team is the threads that compute one row: a warp, or a block of 256. across reduces over the
-// team; all threads get the same result.
+// Team is the threads that compute one row: a warp, or a block of 256. across reduces over
+// the team; all threads get the same result.
 template <int size> struct Team;
 template <> struct Team<32> {
   static constexpr u32 size = 32;
@@ -146,8 +147,8 @@ DEVICE float exp2Fast(float x) {
   return y;
 }
 
-// exponential computes eˣ: x = t·ln 2 + r for an integer t, with ln 2 in two parts so that r is
-// exact. The error is at most two ULP.
+// exponential computes eˣ: x = t·ln 2 + r for an integer t, with ln 2 in two parts so that
+// r is exact. The error is at most two ULP.
 DEVICE float exponential(float x) {
   x = x > 105.f ? 105.f : x < -105.f ? -105.f : x; // keeps NaN
   float t;
@@ -175,7 +176,8 @@ DEVICE double exponential(double x) {
   return y * bits64((u64)(half + 1023) << 52) * bits64((u64)(n - half + 1023) << 52);
 }
 
-// logarithm computes ln x, by the series of ln((1+s)/(1-s)) in fdlibm; the error is at most 1 ULP.
+// logarithm computes ln x, by the series of ln((1+s)/(1-s)) in fdlibm; the error is at most
+// 1 ULP.
 DEVICE float logarithm(float x) {
   if (!(x > 0.f)) return x == 0.f ? minusInfinity32 : bits(0x7fc00000u);
   if (x == __builtin_huge_valf()) return x;
@@ -205,8 +207,8 @@ DEVICE double logarithm(double x) {
   return (double)e * 6.93147180369123816490e-01 - ((h - (s * (h + even + odd) + (double)e * 1.90821492927058770002e-10)) - f);
 }
 
-// Exponentials is the maximum of a row and Σ exp(x - maximum), computed in one pass with eight
-// loads in flight: a thread's sum is scaled down when a larger x comes (Milakov and
+// Exponentials is the maximum of a row and Σ exp(x - maximum), computed in one pass with
+// eight loads in flight: a thread's sum is scaled down when a larger x comes (Milakov and
 // Gimelshein, arXiv:1805.02867).
 #ifdef REAL
 struct Exponentials {
@@ -236,8 +238,8 @@ struct Exponentials {
 };
 #endif
 
-// Fault is where a kernel reports what is wrong with its input: the index of the first wrong
-// element times 2³², plus a code or value. Its initial value is all ones.
+// Fault is where a kernel reports what is wrong with its input: the index of the first
+// wrong element times 2³², plus a code or value. Its initial value is all ones.
 struct Fault { u64 first; };
 DEVICE void report(Fault *fault, u64 element, u32 what) {
   u64 key = element << 32 | what;

@@ -14,8 +14,8 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// deviceVariable makes the tests run their kernels on a GPU instead of in the simulator: the
-// index of the GPU, or "fake" for the fake driver's.
+// deviceVariable makes the tests run their kernels on a GPU instead of in the simulator:
+// the index of the GPU, or "fake" for the fake driver's.
 const deviceVariable = "QUERN_KERNELS_DEVICE"
 
 // device opens the GPU that the variable names, once; nil if the variable is unset.
@@ -42,8 +42,8 @@ var device = sync.OnceValues(func() (driver.Context, error) {
 	return d.Context(number)
 })
 
-// Guard bytes around the memory of a test on a GPU detect out-of-bounds writes, as
-// the simulator does. Uninitialized memory is filled with NaNs of all types.
+// Guard bytes around the memory of a test on a GPU detect out-of-bounds writes, as the
+// simulator does. Uninitialized memory is filled with NaNs of all types.
 const (
 	guardBytes = 256
 	guard      = 0xa5

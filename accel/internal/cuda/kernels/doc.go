@@ -1,23 +1,23 @@
 // Package kernels contains the CUDA kernels: NAME.cu, the PTX compiled from it, and the
 // launches of each op.
 //
-// An op is a struct of its sizes, in NAME.go beside NAME.cu. Its Workspace method returns how
-// many bytes of device memory it needs besides its operands; its Launches method returns the
-// kernels to run one after the other, given the addresses of the operands. Both depend on the
-// sizes only, and so do the bits of the results: no kernel adds floats with atomics. Unless an
-// op says otherwise, tensors are row-major and pointers are aligned to their elements.
+// An op is a struct of its sizes, in NAME.go beside NAME.cu. Its Workspace method returns
+// how many bytes of device memory it needs besides its operands; its Launches method
+// returns the kernels to run one after the other, given the addresses of the operands. Both
+// depend on the sizes only, and so do the bits of the results: no kernel adds floats with
+// atomics. Unless an op says otherwise, tensors are row-major and pointers are aligned to
+// their elements.
 //
-// To change a kernel, edit NAME.cu and run go generate, which needs clang 19 (see build.sh).
-// Running the kernels needs neither clang nor any part of the CUDA toolkit. The tests run
-// every kernel in the simulator, package accel/internal/ptxsim, and compare with float64. They
-// compare the layout of the parameters with the PTX and, where clang and ptxas are installed,
-// recompile the PTX and assemble it for each architecture.
+// To change a kernel, edit NAME.cu and run go generate, which needs clang 19 (see
+// build.sh). Running the kernels needs neither clang nor any part of the CUDA toolkit. The
+// tests run every kernel in the simulator, package accel/internal/ptxsim, and compare with
+// float64. They compare the layout of the parameters with the PTX and, where clang and
+// ptxas are installed, recompile the PTX and assemble it for each architecture.
 //
 // # Faults in the data
 //
-// A kernel that checks its input reports to a fault, 8 bytes that the caller fills with ones
-// beforehand: see [Fault].
-// sets to ones beforehand: see [Fault].
+// A kernel that checks its input reports to a fault, 8 bytes that the caller fills with
+// ones beforehand: see [Fault]. sets to ones beforehand: see [Fault].
 package kernels
 
 //go:generate ./build.sh

@@ -12,7 +12,8 @@ var (
 	finiteEntries = []Entry{finite.entry()}
 )
 
-// Finite copies N elements of x to y and reports the first one that is NaN or infinite as a fault.
+// Finite copies N elements of x to y and reports the first one that is NaN or infinite as a
+// fault.
 type Finite struct {
 	DType tensor.DType
 	N     int

@@ -1,11 +1,12 @@
-// flash: attention of 16-bit queries, keys and values with heads of 32, 64 or 128 elements on
-// tensor cores, and its gradients; see ir.Attention. Results are float32.
+// flash: attention of 16-bit queries, keys and values with heads of 32, 64 or 128 elements
+// on tensor cores, and its gradients; see ir.Attention. Results are float32.
 //
-// Bound by arithmetic: 4·T·S·D operations per head forward, 14·T·S·D with the gradients, half
-// of that if causal. Four warps compute 64 rows, 16 each; tiles of the other operand come
-// through two stages of shared memory, by asynchronous copies. Scores stay in registers, where
-// they are the first operand of the next matrix multiplication (Dao, arXiv:2307.08691). The
-// gradient of the queries is a pass of its own, so that no two blocks add to the same element.
+// Bound by arithmetic: 4·T·S·D operations per head forward, 14·T·S·D with the gradients,
+// half of that if causal. Four warps compute 64 rows, 16 each; tiles of the other operand
+// come through two stages of shared memory, by asynchronous copies. Scores stay in
+// registers, where they are the first operand of the next matrix multiplication (Dao,
+// arXiv:2307.08691). The gradient of the queries is a pass of its own, so that no two
+// blocks add to the same element.
 //
 // variants: bf16_32 bf16_64 bf16_128 f16_32 f16_64 f16_128
 #include "mma.h"
@@ -89,8 +90,8 @@ template <u32 D, u32 NT> DEVICE void products(float (&x)[NT][4], u32 rows, u32 r
   }
 }
 
-// addProducts computes out += p · m for the warp's 16 rows, p of 8·NT columns in registers, m
-// in shared memory.
+// addProducts computes out += p · m for the warp's 16 rows, p of 8·NT columns in registers,
+// m in shared memory.
 template <u32 D, u32 NT> DEVICE void addProducts(float (&out)[D / 8][4], const float (&p)[NT][4], u32 m) {
 #pragma unroll
   for (u32 k = 0; k < NT; k += 2) {
@@ -105,7 +106,8 @@ template <u32 D, u32 NT> DEVICE void addProducts(float (&out)[D / 8][4], const f
   }
 }
 
-// scoresOf turns dot products into scores times log₂ e. Rows are queries, or keys if turned.
+// scoresOf turns dot products into scores times log₂ e. Rows are queries, or keys if
+// turned.
 template <bool turned, u32 NT> DEVICE void scoresOf(float (&x)[NT][4], const Heads &g, u32 head, u32 row, u32 column) {
   float scale = g.scale * log2e;
 #pragma unroll

@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// flashTensor is the address and the strides of a tensor [B, H, rows, D] that is contiguous along
-// D.
+// flashTensor is the address and the strides of a tensor [B, H, rows, D] that is contiguous
+// along D.
 type flashTensor struct {
 	Data   Pointer
 	Stride [3]int64
@@ -54,17 +54,17 @@ var (
 	flashEntries = []Entry{flashForward.entry(), flashDelta.entry(), flashQueries.entry(), flashKeys.entry()}
 )
 
-// TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries, keys and values.
-// The tensor that is added to the scores is float32, or with Added16 of that type too. Results are
-// float32. See Fits.
+// TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries, keys and
+// values. The tensor that is added to the scores is float32, or with Added16 of that type
+// too. Results are float32. See Fits.
 type TensorAttention struct {
 	Attention
 	Added16 bool
 }
 
 // Fits reports whether there are kernels for the sizes and layouts: heads of 32, 64 or 128
-// contiguous elements that start at multiples of 16 bytes. offsets are those of queries, keys and
-// values, in elements.
+// contiguous elements that start at multiples of 16 bytes. offsets are those of queries,
+// keys and values, in elements.
 func (o TensorAttention) Fits(offsets [3]int) bool {
 	d := o.Q.Shape[3]
 	if !o.DType.Is16Bit() || d != o.V.Shape[3] || d != 32 && d != 64 && d != 128 {
@@ -127,8 +127,8 @@ func (o TensorAttention) Launches(y, q, k, v, added Pointer) ([]Launch, error) {
 // GradientWorkspace returns the size of the workspace of Gradient: one element per query.
 func (o TensorAttention) GradientWorkspace() int { return 4 * ir.Len(o.Q.Shape[:3]) }
 
-// Gradient computes dq, dk and dv in float32, row-major, one after the other, from the y that
-// Launches computed and dy [B, H, T, D] of the 16-bit type, row-major.
+// Gradient computes dq, dk and dv in float32, row-major, one after the other, from the y
+// that Launches computed and dy [B, H, T, D] of the 16-bit type, row-major.
 func (o TensorAttention) Gradient(dx, q, k, v, y, dy, added, work Pointer) ([]Launch, error) {
 	h, d, t := o.shape(q, k, v, dy, added), o.Q.Shape[3], o.variant()
 	sums := y + 4*Pointer(h.Count)*Pointer(h.T)*Pointer(d)

@@ -23,8 +23,8 @@ func flashCases() []attentionCase {
 	}
 }
 
-// TestTensorAttention compares with float64 attention of the same 16-bit inputs. The kernels
-// round the probabilities and the scores' gradients to 16 bits.
+// TestTensorAttention compares with float64 attention of the same 16-bit inputs. The
+// kernels round the probabilities and the scores' gradients to 16 bits.
 func TestTensorAttention(t *testing.T) {
 	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
 		for i, c := range some(flashCases()) {

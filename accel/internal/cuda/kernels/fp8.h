@@ -17,8 +17,8 @@ struct Factor8 {
   i64 pitch;
 };
 
-// Unscaled divides sums of products by the scales of both operands, in two steps, so that no
-// product of scales leaves the range of float32.
+// Unscaled divides sums of products by the scales of both operands, in two steps, so that
+// no product of scales leaves the range of float32.
 struct Unscaled {
   float first, second;
   DEVICE Unscaled of(const Factor8 &a, const Factor8 &b) {

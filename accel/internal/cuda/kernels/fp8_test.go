@@ -183,8 +183,8 @@ func TestMatMul8(t *testing.T) {
 					}
 					m.run(launches)
 					got := m.get(y, to, want.shape)
-					// Tensor cores truncate each product at 2⁻¹³ of the largest number that it
-					// is added to.
+					// Tensor cores truncate each product at 2⁻¹³ of the largest number that
+					// it is added to.
 					tolerance := math.Ldexp(math.Sqrt(float64(s.k)), -13)
 					if s.output16 {
 						tolerance += 1.0 / 256

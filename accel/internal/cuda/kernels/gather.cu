@@ -1,13 +1,13 @@
 // gather: rows selected by indices, and other ops with indices.
 //
-// Bound by memory: twice the bytes of the rows. Rows are moved by elements of 16 bytes where
-// their length and address allow it. Every index is checked.
+// Bound by memory: twice the bytes of the rows. Rows are moved by elements of 16 bytes
+// where their length and address allow it. Every index is checked.
 //
 // variants: any
 #include "walk.h"
 
-// gather: y[i] = x[index[i]], rows of length elements of 1, 4 or 16 bytes. A row that does not
-// exist becomes 0 and is reported.
+// gather: y[i] = x[index[i]], rows of length elements of 1, 4 or 16 bytes. A row that does
+// not exist becomes 0 and is reported.
 template <typename E> DEVICE void gather(E *y, const E *x, const int *index, Fault *fault, u64 count, u64 length, u32 available) {
   for (u64 i = first(); i < count * length; i += stride()) {
     u64 row = i / length, column = i - row * length;

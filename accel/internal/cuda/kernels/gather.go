@@ -37,8 +37,8 @@ var (
 		indexCheck.entry(), oneHot.entry(), index.entry(), indexValue.entry())
 )
 
-// Gather computes y[i] = x[index[i]] for Count int32 indices. x has Rows rows of Row bytes. An
-// index that is out of range gives zeros and is reported as a fault.
+// Gather computes y[i] = x[index[i]] for Count int32 indices. x has Rows rows of Row bytes.
+// An index that is out of range gives zeros and is reported as a fault.
 type Gather struct{ Count, Rows, Row int }
 
 // Launches copies the rows.
@@ -54,8 +54,8 @@ func (o Gather) Launches(y, x, index, fault Pointer) []Launch {
 		gatherParams{y, x, index, fault, uint64(o.Count), uint64(o.Row / w), uint32(o.Rows)})}
 }
 
-// OneHot computes y [Count, Classes] with 1 at the int32 index, 0 elsewhere. An index that is out
-// of range is reported as a fault.
+// OneHot computes y [Count, Classes] with 1 at the int32 index, 0 elsewhere. An index that
+// is out of range is reported as a fault.
 type OneHot struct{ Count, Classes int }
 
 // Launches writes y.
@@ -69,8 +69,8 @@ func (o OneHot) Launches(y, index, fault Pointer) []Launch {
 	return []Launch{oneHot.launch("any", linear(o.Count*o.Classes), oneHotParams{y, index, fault, uint64(o.Count), uint32(o.Classes)})}
 }
 
-// Index converts N int64 elements of x, which must be in [0, Size), to int32. One that is out of
-// range is reported as a fault and written to value, an int64.
+// Index converts N int64 elements of x, which must be in [0, Size), to int32. One that is
+// out of range is reported as a fault and written to value, an int64.
 type Index struct{ N, Size int }
 
 // Launches writes y.

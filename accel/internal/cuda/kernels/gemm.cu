@@ -2,8 +2,8 @@
 // optionally with ReLU.
 //
 // Bound by arithmetic, 2·m·n·k operations, for matrices larger than a tile: 128×128 in
-// float32, 64×64 for small results and in float64. Deep and narrow matrix multiplications are
-// split along k (split-K); gemm_parts adds the parts in order.
+// float32, 64×64 for small results and in float64. Deep and narrow matrix multiplications
+// are split along k (split-K); gemm_parts adds the parts in order.
 //
 // variants: f32 f64
 #include "simt.h"
@@ -38,8 +38,8 @@ KERNEL(gemm64_tt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, true, true
 KERNEL(gemm64_nn, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, false>(y, f, r); }
 KERNEL(gemm64_nt, 256, 2)(real *y, Factors f, Result r) { gemm<64, 4, false, true>(y, f, r); }
 
-// gemm_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i belongs to row
-// i / columns % rows.
+// gemm_parts: y = Σ of the parts [parts, n] in order, plus the bias. Element i belongs to
+// row i / columns % rows.
 KERNEL(gemm_parts, 256, 4)(real *y, const real *parts, u64 n, u64 bias, u32 count, u32 rows, u32 columns, u32 biasRows, u32 relu) {
   for (u64 i = (u64)block() * 256 + thread(); i < n; i += (u64)blocks() * 256) {
     real sum = 0;

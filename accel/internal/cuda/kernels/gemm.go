@@ -45,17 +45,17 @@ func gemm(tile int, order string) kernel[gemmParams] {
 	return kernel[gemmParams]{"gemm", fmt.Sprintf("gemm%d_%s", tile, order), reals, 256}
 }
 
-// MatMul computes y [batch…, M, N] = a·b plus a bias [N] in the operands' type. A and B are their
-// layouts, [batch…, M, K] and [batch…, K, N], with the leading dimensions of y; the caller adds the
-// offsets.
+// MatMul computes y [batch…, M, N] = a·b plus a bias [N] in the operands' type. A and B are
+// their layouts, [batch…, M, K] and [batch…, K, N], with the leading dimensions of y; the
+// caller adds the offsets.
 type MatMul struct {
 	DType      tensor.DType
 	A, B       ir.Layout
 	Bias, ReLU bool
 }
 
-// problem is a MatMul in the terms of the kernels: one GEMM, or a batch of them, and how to tile
-// it.
+// problem is a MatMul in the terms of the kernels: one GEMM, or a batch of them, and how to
+// tile it.
 type problem struct {
 	operands
 	count, tile, parts int
@@ -87,8 +87,8 @@ func (o MatMul) problem() (problem, error) {
 	return p, nil
 }
 
-// order returns the name of the kernel's variant for the memory order of the operands: a letter for
-// a and one for b, 't' if the operand is contiguous along K, else 'n'.
+// order returns the name of the kernel's variant for the memory order of the operands: a
+// letter for a and one for b, 't' if the operand is contiguous along K, else 'n'.
 func (p problem) order() string {
 	name := []byte("nn")
 	if p.AK == 1 && p.ARow != 1 || p.M == 1 {
@@ -122,8 +122,8 @@ func (p problem) bytes(d tensor.DType) int {
 	return p.parts * p.count * int(p.M) * int(p.N) * d.Size()
 }
 
-// Workspace returns the size of the workspace, which holds the partial results of a split-K matrix
-// multiplication.
+// Workspace returns the size of the workspace, which holds the partial results of a split-K
+// matrix multiplication.
 func (o MatMul) Workspace() int {
 	p, err := o.plan()
 	if err != nil {
@@ -132,8 +132,8 @@ func (o MatMul) Workspace() int {
 	return p.bytes(o.DType)
 }
 
-// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts that
-// the kernels do not support.
+// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts
+// that the kernels do not support.
 func (o MatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {

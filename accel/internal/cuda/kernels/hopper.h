@@ -1,5 +1,5 @@
-// What kernels for compute capability 9.0 share: tensor maps, barriers in shared memory, and
-// copies with the tensor memory accelerator (TMA).
+// What kernels for compute capability 9.0 share: tensor maps, barriers in shared memory,
+// and copies with the tensor memory accelerator (TMA).
 #pragma once
 #include "matmul.h"
 

@@ -16,7 +16,8 @@ import (
 //go:embed *.ptx
 var code embed.FS
 
-// PTX returns the code of a module. Modules are small, because loading one compiles all of it.
+// PTX returns the code of a module. Modules are small, because loading one compiles all of
+// it.
 func PTX(module string) (string, error) {
 	b, err := code.ReadFile(module + ".ptx")
 	if err != nil {
@@ -25,8 +26,8 @@ func PTX(module string) (string, error) {
 	return string(b), nil
 }
 
-// Fingerprint returns 16 characters that identify the kernels of this build. Measurements of
-// one build are valid for another build with the same fingerprint.
+// Fingerprint returns 16 characters that identify the kernels of this build. Measurements
+// of one build are valid for another build with the same fingerprint.
 func Fingerprint() string {
 	h := sha256.New()
 	files, err := code.ReadDir(".")
@@ -107,8 +108,8 @@ func (k kernel[P]) grid(variant string, grid driver.Dim, shared int, p P) Launch
 	}
 }
 
-// encode returns the bytes of a struct up to the end of its last field. Go lays out structs of
-// fixed-size numbers in the same way as PTX lays out parameters.
+// encode returns the bytes of a struct up to the end of its last field. Go lays out structs
+// of fixed-size numbers in the same way as PTX lays out parameters.
 func encode[P any](p P) []byte {
 	t := reflect.TypeOf(p)
 	last := t.Field(t.NumField() - 1)
@@ -131,8 +132,8 @@ const maxBlocks = 4096
 // linear returns the number of blocks for n elements, one per thread.
 func linear(n int) int { return min((n+255)/256, maxBlocks) }
 
-// teams returns the number of blocks for rows that are processed by one warp or by one block each,
-// and which of the two.
+// teams returns the number of blocks for rows that are processed by one warp or by one
+// block each, and which of the two.
 func teams(rows, n int) (blocks int, warp bool) {
 	if n <= 1024 {
 		return min((rows+7)/8, maxBlocks), true
@@ -155,8 +156,8 @@ type Pointer = driver.Pointer
 // MaxElements is the maximum number of elements of an op that counts them in 32 bits.
 const MaxElements = math.MaxUint32
 
-// Fault decodes what a kernel reported about its input: the index of the first wrong element,
-// and what was wrong, which depends on the op:
+// Fault decodes what a kernel reported about its input: the index of the first wrong
+// element, and what was wrong, which depends on the op:
 //
 //   - ops with indices: the index that is out of range
 //   - Finite: 1 for NaN, 2 for +Inf, 3 for -Inf

@@ -6,8 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// layout is a tensor's dimensions and strides, in elements, after merging dimensions that one
-// stride covers.
+// layout is a tensor's dimensions and strides, in elements, after merging dimensions that
+// one stride covers.
 type layout struct {
 	Rank, Unused uint32
 	Shape        [8]uint64

@@ -1,8 +1,8 @@
 // matmul: y [batch, m, n] = a·b on tensor cores, plus a bias, optionally with ReLU.
 //
-// Bound by arithmetic, 2·m·n·k operations, for matrices of a few hundred rows and more. Tiles
-// are 128×128, in eight warps of 64×32, or for small results 64×64, in four warps of 32×32.
-// 64 bytes of k at a time come through a ring of four stages. Deep and narrow matrix
+// Bound by arithmetic, 2·m·n·k operations, for matrices of a few hundred rows and more.
+// Tiles are 128×128, in eight warps of 64×32, or for small results 64×64, in four warps of
+// 32×32. 64 bytes of k at a time come through a ring of four stages. Deep and narrow matrix
 // multiplications are split along k (split-K); matmul_parts adds the parts in order.
 //
 // variants: bf16 f16 tf32

@@ -46,9 +46,9 @@ func matmul(tile int, order string) kernel[gemmParams] {
 // panelShared returns the size of the ring of panels in shared memory, for a tile size.
 func panelShared(tile int) int { return 4 * 2 * tile * 64 }
 
-// TensorMatMul is MatMul on tensor cores: of bfloat16 or float16 operands, or of float32 rounded to
-// TF32 (a mantissa of 10 bits), with float32 accumulation. y and the bias are float32, or with
-// Output16 of the operands' 16-bit type.
+// TensorMatMul is MatMul on tensor cores: of bfloat16 or float16 operands, or of float32
+// rounded to TF32 (a mantissa of 10 bits), with float32 accumulation. y and the bias are
+// float32, or with Output16 of the operands' 16-bit type.
 type TensorMatMul struct {
 	MatMul
 	Output16 bool
@@ -67,8 +67,8 @@ func (o TensorMatMul) plan() (problem, error) {
 	return p, nil
 }
 
-// Workspace returns the size of the workspace, which holds the partial results of a split-K matrix
-// multiplication.
+// Workspace returns the size of the workspace, which holds the partial results of a split-K
+// matrix multiplication.
 func (o TensorMatMul) Workspace() int {
 	p, err := o.plan()
 	if err != nil {
@@ -77,8 +77,8 @@ func (o TensorMatMul) Workspace() int {
 	return p.bytes(tensor.Float32)
 }
 
-// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts that
-// the kernels do not support.
+// Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts
+// that the kernels do not support.
 func (o TensorMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
@@ -106,8 +106,8 @@ func (o TensorMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	return out, nil
 }
 
-// aligned reports whether both operands have the memory order and start all rows (or columns)
-// at multiples of 16 bytes.
+// aligned reports whether both operands have the memory order and start all rows (or
+// columns) at multiples of 16 bytes.
 func (p problem) aligned(order string, size int) bool {
 	a, b := side{p.A, p.ARow, p.AK, p.Batch.A}, side{p.B, p.BColumn, p.BK, p.Batch.B}
 	return a.aligned(order[0] == 't', size) && b.aligned(order[1] == 't', size)

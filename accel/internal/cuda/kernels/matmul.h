@@ -1,8 +1,9 @@
 // What all matrix multiplications share: operands and results in memory.
 //
-// A matrix multiplication is y[m, n] = Σ over k of a(m, k)·b(k, n), or a batch of them; a and b
-// may be gathered from images: see conv.h. The offset of an operand's element is the sum of a
-// part for its row (m or n) and a part for k, so each part is computed once for many elements.
+// A matrix multiplication is y[m, n] = Σ over k of a(m, k)·b(k, n), or a batch of them; a
+// and b may be gathered from images: see conv.h. The offset of an operand's element is the
+// sum of a part for its row (m or n) and a part for k, so each part is computed once for
+// many elements.
 #pragma once
 #include "device.h"
 
@@ -39,8 +40,8 @@ DEVICE Offsets offsets(const Batch &batch, u32 i) {
 }
 
 // Result describes where y[m, n] is written: columns come in runs of inner, which are outer
-// apart. The bias is added to each row or column. With parts (split-K), each part is written
-// after the one before, without bias and ReLU.
+// apart. The bias is added to each row or column. With parts (split-K), each part is
+// written after the one before, without bias and ReLU.
 struct Result {
   u64 bias;   // address, 0 for none
   i64 row;    // stride
@@ -54,8 +55,8 @@ struct Result {
   u32 parts;    // of the split along k
 };
 
-// Tile is the part of the result that a block computes. Neighbouring blocks compute tiles of a
-// band eight tiles high, so that they share their reads in the cache.
+// Tile is the part of the result that a block computes. Neighbouring blocks compute tiles
+// of a band eight tiles high, so that they share their reads in the cache.
 struct Tile {
   u32 m, n;
 };

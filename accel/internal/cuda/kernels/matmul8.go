@@ -48,9 +48,9 @@ const (
 	wgmma8Shared = 4 * 2 * wgmma8Tile * 128
 )
 
-// MatMul8 computes y [M, N] = a·bᵀ for packed FP8 matrices a [M, K] and b [N, K], plus a bias [N].
-// a has type A, b is Float8E4M3. y and the bias are float32, or with Output16 bfloat16. It needs
-// compute capability 8.9; with Hopper it uses kernels for 9.0 only.
+// MatMul8 computes y [M, N] = a·bᵀ for packed FP8 matrices a [M, K] and b [N, K], plus a
+// bias [N]. a has type A, b is Float8E4M3. y and the bias are float32, or with Output16
+// bfloat16. It needs compute capability 8.9; with Hopper it uses kernels for 9.0 only.
 type MatMul8 struct {
 	A          tensor.DType
 	M, N, K    int
@@ -69,8 +69,8 @@ func (o MatMul8) plan() (tile, parts int) {
 	return tile, splitK(blocks(tile), o.K)
 }
 
-// Workspace returns the size of the workspace, which holds the partial results of a split-K matrix
-// multiplication.
+// Workspace returns the size of the workspace, which holds the partial results of a split-K
+// matrix multiplication.
 func (o MatMul8) Workspace() int {
 	_, parts := o.plan()
 	if parts <= 1 {
@@ -79,8 +79,8 @@ func (o MatMul8) Workspace() int {
 	return 4 * parts * o.M * o.N
 }
 
-// Launches computes y; bias is only read if Bias. It returns an error for sizes that the kernels do
-// not support.
+// Launches computes y; bias is only read if Bias. It returns an error for sizes that the
+// kernels do not support.
 func (o MatMul8) Launches(y Pointer, a, b Packed8, bias, work Pointer) ([]Launch, error) {
 	if o.M == 0 || o.N == 0 {
 		return nil, nil
@@ -121,8 +121,8 @@ func (o MatMul8) launch8(tile int, grid driver.Dim, y Pointer, a, b Packed8, r r
 	return l
 }
 
-// map8 returns the tensor map of a packed matrix: panels of 128 elements along K by the tile's
-// rows.
+// map8 returns the tensor map of a packed matrix: panels of 128 elements along K by the
+// tile's rows.
 func map8(p Packed8, rows, k int) driver.TensorMap {
 	return driver.TensorMap{Type: driver.TensorUint8, Address: p.At, Swizzle: driver.Swizzle128,
 		Shape: []uint64{uint64(k), uint64(rows), 1}, Strides: []uint64{uint64(p.Pitch), uint64(p.Pitch)}, Box: []uint32{128, wgmma8Tile, 1}}

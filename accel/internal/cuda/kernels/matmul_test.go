@@ -53,8 +53,8 @@ func swapped(shape ...int) ir.Layout {
 	return l
 }
 
-// matmulCases are small and odd sizes, all memory orders of the operands, batches, and depths
-// that are split.
+// matmulCases are small and odd sizes, all memory orders of the operands, batches, and
+// depths that are split.
 func matmulCases() []matmulCase {
 	var out []matmulCase
 	for i, s := range [][3]int{{1, 1, 1}, {31, 33, 17}, {33, 127, 129}, {129, 65, 40}, {64, 64, 64}, {5, 7, 0}, {0, 3, 4}, {128, 136, 96}} {
@@ -150,8 +150,8 @@ func TestLargeTile(t *testing.T) {
 	}
 }
 
-// TestTensorMatMul compares with the exact matrix multiplication of the rounded operands; the
-// kernels accumulate in float32.
+// TestTensorMatMul compares with the exact matrix multiplication of the rounded operands;
+// the kernels accumulate in float32.
 func TestTensorMatMul(t *testing.T) {
 	for _, d := range []ir.DType{ir.BFloat16, ir.Float16, ir.Float32} {
 		t.Run(tensorType(d), func(t *testing.T) {

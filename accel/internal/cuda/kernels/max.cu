@@ -1,13 +1,14 @@
 // max: the largest element, or its index, along the middle of x [outer, n, inner].
 //
-// Bound by memory: 4 bytes per float32 element. If inner is 1, one warp computes a row of up to
-// 1024 elements and one block a longer one; else a block computes 32 neighbouring columns, and
-// its eight warps process the rows in rotation.
+// Bound by memory: 4 bytes per float32 element. If inner is 1, one warp computes a row of
+// up to 1024 elements and one block a longer one; else a block computes 32 neighbouring
+// columns, and its eight warps process the rows in rotation.
 //
 // variants: f32 f64
 #include "device.h"
 
-// Best is the largest element and the index of its first occurrence; NaN counts as the largest.
+// Best is the largest element and the index of its first occurrence; NaN counts as the
+// largest.
 struct Best {
   real value;
   u64 at;

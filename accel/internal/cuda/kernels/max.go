@@ -19,8 +19,8 @@ var (
 	maxEntries   = []Entry{maxRowsWarp.entry(), maxRowsBlock.entry(), maxColumns.entry()}
 )
 
-// Max computes the largest element along the middle dimension of x [Outer, N, Inner], N > 0, or NaN
-// if there is one.
+// Max computes the largest element along the middle dimension of x [Outer, N, Inner], N >
+// 0, or NaN if there is one.
 type Max struct {
 	DType           tensor.DType
 	Outer, N, Inner int

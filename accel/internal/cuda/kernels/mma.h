@@ -1,13 +1,13 @@
-// Matrix multiplication on tensor cores, of bfloat16, float16, float32 rounded to TF32, or 8-bit
-// floats, with float32 accumulation.
+// Matrix multiplication on tensor cores, of bfloat16, float16, float32 rounded to TF32, or
+// 8-bit floats, with float32 accumulation.
 //
-// A block computes a tile of BM×BN, its warps parts of it with mma.sync. Panels of 64 bytes of k
-// come through a ring of stages in shared memory, by cp.async where rows are aligned to 16
-// bytes, else by ordinary loads. Chunks of 16 bytes within a panel are swizzled so that neither
-// copies nor ldmatrix have bank conflicts.
+// A block computes a tile of BM×BN, its warps parts of it with mma.sync. Panels of 64 bytes
+// of k come through a ring of stages in shared memory, by cp.async where rows are aligned
+// to 16 bytes, else by ordinary loads. Chunks of 16 bytes within a panel are swizzled so
+// that neither copies nor ldmatrix have bank conflicts.
 //
-// A panel has the memory order of its operand: along k ("rows" of 64 bytes each), or across it
-// ("lines" of the whole tile for one k).
+// A panel has the memory order of its operand: along k ("rows" of 64 bytes each), or across
+// it ("lines" of the whole tile for one k).
 #pragma once
 #include "matmul.h"
 
@@ -89,8 +89,8 @@ DEVICE u32 operand(u32 v) {
 #endif
 }
 
-// Panel maps the elements of a panel of B rows to shared memory. Along k, a row has four chunks
-// of 16 bytes, two rows per 128-byte bank line; across k, a line has B/chunk chunks.
+// Panel maps the elements of a panel of B rows to shared memory. Along k, a row has four
+// chunks of 16 bytes, two rows per 128-byte bank line; across k, a line has B/chunk chunks.
 template <u32 B, bool along> struct Panel {
   static constexpr u32 bytes = B * 64;
   static constexpr u32 chunks = bytes / 16;
@@ -124,7 +124,8 @@ template <u32 B, bool along> struct Panel {
     }
   }
 
-  // columnsOf16 loads the second operand for two times 8 columns: v[0], v[1] and v[2], v[3].
+  // columnsOf16 loads the second operand for two times 8 columns: v[0], v[1] and v[2],
+  // v[3].
   DEVICE void columnsOf16(u32 (&v)[4], u32 base, u32 column, u32 k) {
     u32 l = lane();
     if (along) {
@@ -193,8 +194,8 @@ struct AsTheyAre {
   MEMBER float of(float sum) const { return sum; }
 };
 
-// mmaProduct computes a block's tile of BM×BN; each warp computes WM×WN of it. scale is applied
-// to the sums.
+// mmaProduct computes a block's tile of BM×BN; each warp computes WM×WN of it. scale is
+// applied to the sums.
 template <u32 BM, u32 BN, u32 WM, u32 WN, bool aAlong, bool bAlong, typename A, typename B, typename Scale = AsTheyAre>
 DEVICE void mmaProduct(void *y, const A &a, const B &b, u32 m, u32 n, u32 depth, const Result &r, u32 batch, const Scale &scale = Scale()) {
   constexpr u32 warpsN = BN / WN, threads = BM / WM * warpsN * 32;

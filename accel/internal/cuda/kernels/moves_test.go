@@ -190,8 +190,8 @@ func TestIndex(t *testing.T) {
 	compareArrays(t, m.get(y, ir.Int32, x.shape), x, 0)
 }
 
-// TestFaults puts two elements that are out of range into the input of each op that checks it:
-// the first must be reported.
+// TestFaults puts two elements that are out of range into the input of each op that checks
+// it: the first must be reported.
 func TestFaults(t *testing.T) {
 	index := below(generator(15), 10, 400)
 	index.data[300], index.data[77] = 10, -4

@@ -121,8 +121,8 @@ template <int size> DEVICE void keep(real *kept, const real *x, double epsilon, 
 KERNEL(norm_rows_warp, 256, 3)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<32>(kept, x, epsilon, rows, n, centred); }
 KERNEL(norm_rows_block, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<256>(kept, x, epsilon, rows, n, centred); }
 
-// norm_weight sums dy·x̂ and dy over part p's rows, for 32 columns per block; its eight warps
-// process the rows in rotation. partial is [parts, 2, n].
+// norm_weight sums dy·x̂ and dy over part p's rows, for 32 columns per block; its eight
+// warps process the rows in rotation. partial is [parts, 2, n].
 KERNEL(norm_weight, 256, 4)(real *partial, const real *x, const real *dy, const real *kept, u32 rows, u32 n, u32 rowsEach) {
   static SHARED real parts[2][8][32];
   u32 column = block() * 32 + lane(), part = blockY();

@@ -80,8 +80,8 @@ func (o Norm) InputGradient(dx, x, dy, w Pointer) []Launch {
 	return []Launch{k.launch(real(o.DType), blocks, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
 }
 
-// parts returns the number of blocks that the rows are split over in WeightGradient, and the number
-// of rows of each.
+// parts returns the number of blocks that the rows are split over in WeightGradient, and
+// the number of rows of each.
 func (o Norm) parts() (parts, each int) {
 	parts = max(1, min(ceil(o.Rows, 32), ceil(528, max(1, ceil(o.N, 32)))))
 	each = max(1, ceil(o.Rows, parts))

@@ -1,9 +1,9 @@
 // pool: the largest element or the mean of windows over planes h×w, and the gradients.
 //
-// Bound by memory: the bytes of x and y for windows that do not overlap; overlapping parts are
-// read from the cache. A thread computes one element. The gradients are gathered: an element
-// of dx visits, in order, the windows that contain it, so no two threads add to the same
-// element.
+// Bound by memory: the bytes of x and y for windows that do not overlap; overlapping parts
+// are read from the cache. A thread computes one element. The gradients are gathered: an
+// element of dx visits, in order, the windows that contain it, so no two threads add to the
+// same element.
 //
 // variants: f32 f64
 #include "device.h"

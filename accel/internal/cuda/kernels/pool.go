@@ -27,7 +27,8 @@ var (
 	poolEntries     = []Entry{maxPool.entry(), maxPoolGradient.entry(), avgPool.entry(), avgPoolGradient.entry()}
 )
 
-// Pool pools windows of Planes planes of H×W to planes of OH×OW. Pairs are height and width.
+// Pool pools windows of Planes planes of H×W to planes of OH×OW. Pairs are height and
+// width.
 type Pool struct {
 	DType                             tensor.DType
 	Planes, H, W, OH, OW              int

@@ -1,13 +1,13 @@
 // random: the Philox4x32-10 generator, with the same bits as on the host.
 //
-// Bound by memory: 4 bytes per element. A thread computes four elements from one block of the
-// generator.
+// Bound by memory: 4 bytes per element. A thread computes four elements from one block of
+// the generator.
 //
 // variants: any
 #include "walk.h"
 
-// bernoulli: see the generator in package ir. words are Keep, Scale, Key and Counter, in device
-// memory because they change from run to run.
+// bernoulli: see the generator in package ir. words are Keep, Scale, Key and Counter, in
+// device memory because they change from run to run.
 KERNEL(bernoulli, 256, 4)(float *y, const u64 *words, u64 n) {
   double keep = bits64(words[0]);
   u64 below = (u64)(keep * 4294967296.);

@@ -10,7 +10,8 @@ var (
 	randomEntries = []Entry{bernoulli.entry()}
 )
 
-// Bernoulli is ir.Bernoulli for N elements. words are the op's four words, in device memory.
+// Bernoulli is ir.Bernoulli for N elements. words are the op's four words, in device
+// memory.
 type Bernoulli struct{ N int }
 
 // Launches computes y.

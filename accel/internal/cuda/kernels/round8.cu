@@ -1,10 +1,10 @@
-// round8: a matrix [rows, columns] rounded to 8-bit floats with one scale, a power of two: see
-// ir.Round8. round8_largest computes the largest magnitude in each block's part, round8_pack
-// the elements: as bfloat16, packed row by row, and packed column by column, each if requested.
-// The scale stays on the device.
+// round8: a matrix [rows, columns] rounded to 8-bit floats with one scale, a power of two:
+// see ir.Round8. round8_largest computes the largest magnitude in each block's part,
+// round8_pack the elements: as bfloat16, packed row by row, and packed column by column,
+// each if requested. The scale stays on the device.
 //
-// Bound by memory: x is read twice, and one byte is written for each order. Tiles of 64×64 are
-// transposed in shared memory; a store writes two neighbours.
+// Bound by memory: x is read twice, and one byte is written for each order. Tiles of 64×64
+// are transposed in shared memory; a store writes two neighbours.
 //
 // variants: e4m3_sm89 e5m2_sm89
 #include "fp8.h"

@@ -18,8 +18,9 @@ type round8PackParams struct {
 	Count, Rows, Columns, Type uint32
 }
 
-// Packed8 is a matrix of 8-bit floats: its head, which holds the exponent e of its scale and
-// 2⁻ᵉ, and its rows, which start Pitch bytes apart. Pitch and addresses are multiples of 16.
+// Packed8 is a matrix of 8-bit floats: its head, which holds the exponent e of its scale
+// and 2⁻ᵉ, and its rows, which start Pitch bytes apart. Pitch and addresses are multiples
+// of 16.
 type Packed8 struct {
 	At, Head Pointer // 0 if absent
 	Pitch    int64
@@ -40,15 +41,15 @@ func fp8Type(d tensor.DType) string {
 	return "e4m3"
 }
 
-// Round8 rounds a row-major matrix of type From, float32 or 16-bit floats, to To with one scale:
-// see ir.Round8. It needs compute capability 8.9 or later.
+// Round8 rounds a row-major matrix of type From, float32 or 16-bit floats, to To with one
+// scale: see ir.Round8. It needs compute capability 8.9 or later.
 type Round8 struct {
 	From, To      tensor.DType
 	Rows, Columns int
 }
 
-// round8Blocks is the maximum number of blocks that compute partial maxima: as many as a block
-// of round8_pack has threads.
+// round8Blocks is the maximum number of blocks that compute partial maxima: as many as a
+// block of round8_pack has threads.
 const round8Blocks = 256
 
 // Workspace returns the size of the workspace, which holds the maximum of each block.

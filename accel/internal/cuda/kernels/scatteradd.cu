@@ -1,7 +1,8 @@
-// scatteradd: y[index[i]] += x[i] for the rows of x, in the order of i. scatter_count finds,
-// for each row of y, the number of rows of x that are added to it and the first of them;
-// scatter_rows searches for them from there on, 32 indices at a time, and adds them, one block
-// per row. No two threads add to the same element, so the bits are those of the host.
+// scatteradd: y[index[i]] += x[i] for the rows of x, in the order of i. scatter_count
+// finds, for each row of y, the number of rows of x that are added to it and the first of
+// them; scatter_rows searches for them from there on, 32 indices at a time, and adds them,
+// one block per row. No two threads add to the same element, so the bits are those of the
+// host.
 //
 // Bound by memory for long rows. The search costs up to 1/32 of the length of the index for
 // each row that is in it.

@@ -26,9 +26,9 @@ var (
 	scatterAddEntries = []Entry{scatterReset.entry(), scatterCount.entry(), scatterRowsWarp.entry(), scatterRowsBlock.entry()}
 )
 
-// ScatterAdd computes y [Rows, Length]: it adds each row of x [N, Length] to the row of y that
-// its int32 index names, in order. Rows that no index names are 0. An index that is out of
-// range is reported as a fault and its row skipped.
+// ScatterAdd computes y [Rows, Length]: it adds each row of x [N, Length] to the row of y
+// that its int32 index names, in order. Rows that no index names are 0. An index that is
+// out of range is reported as a fault and its row skipped.
 type ScatterAdd struct {
 	DType           tensor.DType
 	N, Rows, Length int

@@ -1,10 +1,10 @@
 // Matrix multiplication on the CUDA cores, in float32 and float64.
 //
 // 256 threads compute a tile of BM×BN, TM×TN each, from panels of 16 of k in two buffers in
-// shared memory: one is filled while the other is used. A thread's rows are in groups of four,
-// BM/2 apart, and its columns likewise, so that a warp reads a panel without bank conflicts.
-// In float32 a tile of 128×128 does 64 fused multiply-adds for 16 loads from shared memory:
-// it is bound by arithmetic.
+// shared memory: one is filled while the other is used. A thread's rows are in groups of
+// four, BM/2 apart, and its columns likewise, so that a warp reads a panel without bank
+// conflicts. In float32 a tile of 128×128 does 64 fused multiply-adds for 16 loads from
+// shared memory: it is bound by arithmetic.
 #pragma once
 #include "matmul.h"
 
@@ -119,8 +119,8 @@ DEVICE void simtProduct(T *y, const A &a, const B &b, u32 m, u32 n, u32 depth, c
   simtSum<T, BM, BN, TM, TN, aFirst, bFirst>(sum, panels, a, b, row, column, step, least(step + each, steps));
   u32 ty = thread() / (BN / TN), tx = thread() % (BN / TN);
 
-  // Write row by row of each thread through shared memory, so that stores are contiguous and
-  // the code is small.
+  // Write row by row of each thread through shared memory, so that stores are contiguous
+  // and the code is small.
   T *to = y + (i64)batch * r.batch + (i64)part * r.part;
   constexpr u32 band = BM / TM; // rows of the tile per iteration
   T (*lines)[BN + 4] = (T (*)[BN + 4]) & panels;

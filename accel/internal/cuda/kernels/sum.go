@@ -36,8 +36,8 @@ type Sum struct {
 	Outer, N, Inner int
 }
 
-// parts returns the number of parts that N is split into, so that all SMs have work, and the
-// length of one.
+// parts returns the number of parts that N is split into, so that all SMs have work, and
+// the length of one.
 func (o Sum) parts() (parts, each int) {
 	if o.Inner == 1 {
 		parts = min(ceil(o.N, 8192), ceil(1056, max(1, o.Outer)))

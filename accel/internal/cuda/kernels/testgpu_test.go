@@ -15,8 +15,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// machine is a simulated GPU that stops at accesses out of bounds, at reads of uninitialized
-// memory, at races within and between blocks, and at divergent barriers.
+// machine is a simulated GPU that stops at accesses out of bounds, at reads of
+// uninitialized memory, at races within and between blocks, and at divergent barriers.
 type testGPU struct {
 	t      testing.TB
 	memory *ptxsim.Memory
@@ -252,8 +252,8 @@ func (a array) set(b []byte) {
 	}
 }
 
-// reference runs one step on the CPU. Floats are computed in float64, which is also the reference
-// of the CPU's own tests.
+// reference runs one step on the CPU. Floats are computed in float64, which is also the
+// reference of the CPU's own tests.
 func reference(t testing.TB, op, epilogue ir.Op, in []array, layouts []ir.Layout, out array) array {
 	t.Helper()
 	device := cpu.New(1)
@@ -305,7 +305,8 @@ func reference(t testing.TB, op, epilogue ir.Op, in []array, layouts []ir.Layout
 	return got
 }
 
-// compareArrays checks that elements differ by at most tolerance, relative for values above 1.
+// compareArrays checks that elements differ by at most tolerance, relative for values above
+// 1.
 func compareArrays(t testing.TB, got, want array, tolerance float64) {
 	t.Helper()
 	wrong := 0

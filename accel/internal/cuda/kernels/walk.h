@@ -9,8 +9,8 @@ struct Layout {
   i64 stride[8];
 };
 
-// place returns the offset of element i in row-major order. Each dimension has its own copy of
-// the loop body, so that the layout stays in the constant bank.
+// place returns the offset of element i in row-major order. Each dimension has its own copy
+// of the loop body, so that the layout stays in the constant bank.
 DEVICE i64 place(const Layout &l, u64 i) {
   i64 at = 0;
 #pragma unroll

@@ -1,14 +1,14 @@
-// wgmma: y [batch, m, n] = a·b on Hopper's tensor cores, of bfloat16 or float16, plus a bias,
-// optionally with ReLU. For compute capability 9.0 only.
+// wgmma: y [batch, m, n] = a·b on Hopper's tensor cores, of bfloat16 or float16, plus a
+// bias, optionally with ReLU. For compute capability 9.0 only.
 //
-// Bound by arithmetic. A block computes a tile of 128×256: one warp copies panels of 64 of k
-// with the tensor memory accelerator (TMA) to a ring of four stages; two groups of four warps
-// compute 64×256 each with wgmma, from shared memory. Barriers in shared memory hand the stages
-// over: a stage is full when its bytes have arrived, and empty when all eight warps have read
-// it. The copying warps give registers to the others.
+// Bound by arithmetic. A block computes a tile of 128×256: one warp copies panels of 64 of
+// k with the tensor memory accelerator (TMA) to a ring of four stages; two groups of four
+// warps compute 64×256 each with wgmma, from shared memory. Barriers in shared memory hand
+// the stages over: a stage is full when its bytes have arrived, and empty when all eight
+// warps have read it. The copying warps give registers to the others.
 //
-// Panels have the memory order of the operands, with 128-byte swizzling: along k, rows of 64 k;
-// across k, boxes of 64 k by 64 rows or columns.
+// Panels have the memory order of the operands, with 128-byte swizzling: along k, rows of
+// 64 k; across k, boxes of 64 k by 64 rows or columns.
 //
 // variants: bf16_sm90 f16_sm90
 #include "hopper.h"

@@ -85,7 +85,8 @@ func (o HopperMatMul) Workspace() int {
 	return p.bytes(tensor.Float32)
 }
 
-// Launches computes y, as TensorMatMul does. It returns an error for operands that do not fit.
+// Launches computes y, as TensorMatMul does. It returns an error for operands that do not
+// fit.
 func (o HopperMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	p, err := o.plan()
 	if err != nil || p.M == 0 || p.N == 0 || p.count == 0 {
@@ -117,8 +118,8 @@ func (o HopperMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 	return out, nil
 }
 
-// tensorMap describes an operand: panels of 64 elements along K by the tile's rows, or boxes of 64
-// by 64.
+// tensorMap describes an operand: panels of 64 elements along K by the tile's rows, or
+// boxes of 64 by 64.
 func (o HopperMatMul) tensorMap(s side, rows, k, count uint32, along bool, tile uint32) driver.TensorMap {
 	size := int64(o.DType.Size())
 	m := driver.TensorMap{Type: driver.TensorBFloat16, Address: s.at, Swizzle: driver.Swizzle128}

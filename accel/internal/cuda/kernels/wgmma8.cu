@@ -1,10 +1,11 @@
-// wgmma8: y [m, n] = a·bᵀ of 8-bit floats on Hopper's tensor cores, times the scales, plus a
-// bias, optionally with ReLU. a is E4M3 or, in gradients, E5M2; b is E4M3. For compute
+// wgmma8: y [m, n] = a·bᵀ of 8-bit floats on Hopper's tensor cores, times the scales, plus
+// a bias, optionally with ReLU. a is E4M3 or, in gradients, E5M2; b is E4M3. For compute
 // capability 9.0 only.
 //
 // Bound by arithmetic. As wgmma, with tiles of 128×128 and panels of 128 of k. Tensor cores
-// accumulate 8-bit products with about 14 bits, so the sums of one panel are added to float32
-// sums by the CUDA cores (DeepSeek-V3 Technical Report, arXiv:2412.19437, section 3.3.2).
+// accumulate 8-bit products with about 14 bits, so the sums of one panel are added to
+// float32 sums by the CUDA cores (DeepSeek-V3 Technical Report, arXiv:2412.19437, section
+// 3.3.2).
 //
 // variants: e4m3_sm90 e5m2_sm90
 #include "fp8.h"

@@ -36,8 +36,8 @@ func TestHopperMatMulFits(t *testing.T) {
 	}
 }
 
-// hopperCases are sizes that fit, with partial panels, tiles and rings of stages, all memory
-// orders of the operands, and batches.
+// hopperCases are sizes that fit, with partial panels, tiles and rings of stages, all
+// memory orders of the operands, and batches.
 func hopperCases() []matmulCase {
 	var out []matmulCase
 	for i, s := range [][3]int{{40, 24, 8}, {136, 264, 72}, {8, 16, 640}} {

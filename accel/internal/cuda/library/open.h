@@ -10,17 +10,18 @@
 // middle can only be detected by using it.
 int quern_library_try(const char *path, uintptr_t function, int argument);
 
-// quern_library_open loads a file, or the library that the loader finds by name. On failure it
-// returns NULL and stores the loader's message in reason.
+// quern_library_open loads a file, or the library that the loader finds by name. On failure
+// it returns NULL and stores the loader's message in reason.
 void *quern_library_open(const char *path, char *reason, int bytes);
 void quern_library_close(void *library);
 uintptr_t quern_library_symbol(void *library, const char *name);
 
-// quern_library_path stores the path of the file that contains a function; it returns 0 if unknown.
+// quern_library_path stores the path of the file that contains a function; it returns 0 if
+// unknown.
 int quern_library_path(uintptr_t symbol, char *path, int bytes);
 
-// quern_library_version calls size_t f(void), or int f(int *version); it returns -1 if the call
-// fails.
+// quern_library_version calls size_t f(void), or int f(int *version); it returns -1 if the
+// call fails.
 long quern_library_version(uintptr_t symbol, int argument);
 
 #endif

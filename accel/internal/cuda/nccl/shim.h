@@ -13,8 +13,8 @@ typedef struct {
   char bytes[128];
 } unique;
 
-// The first fields of ncclConfig_t, which is as long as it says; the library takes what
-// if it is missing, as not set.
+// The first fields of ncclConfig_t, which is as long as it says; the library takes what if
+// it is missing, as not set.
 typedef struct {
   size_t size;
   unsigned magic, version;

@@ -1,6 +1,6 @@
-// A stub of libcublasLt.so.13 that computes on host memory, to test that calls
-// reach the library with the right arguments. It only accepts the sizes of attributes that
-// cublasLt.h documents.
+// A stub of libcublasLt.so.13 that computes on host memory, to test that calls reach the
+// library with the right arguments. It only accepts the sizes of attributes that cublasLt.h
+// documents.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// A fake libcudnn.so.9 that computes convolutions on host memory, to test that calls reach the
-// library with the right arguments. It only accepts the types and counts of attributes that
-// cudnn_graph.h documents.
+// A fake libcudnn.so.9 that computes convolutions on host memory, to test that calls reach
+// the library with the right arguments. It only accepts the types and counts of attributes
+// that cudnn_graph.h documents.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-// A stub of libcuda.so.1 whose device memory is host memory, to test that
-// calls reach the driver with the right arguments. Its only kernel, "axpy", computes
-// y[i] += a x[i] from parameters {y, x, n, a}; it checks all arguments of a launch. The tests
-// compile it with cc.
+// A stub of libcuda.so.1 whose device memory is host memory, to test that calls reach the
+// driver with the right arguments. Its only kernel, "axpy", computes y[i] += a x[i] from
+// parameters {y, x, n, a}; it checks all arguments of a launch. The tests compile it with
+// cc.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +48,8 @@ int cuMemFreeAsync(uint64_t p, handle s) { READY NEED(s == STREAM); free((void *
 int cuMemAlloc_v2(uint64_t *p, size_t n) { (void)p; (void)n; return 1; }
 int cuMemFree_v2(uint64_t p) { (void)p; return 1; }
 
-// Pageable memory is copied at the next synchronization, as by a GPU that reads
-// the host's pages directly.
+// Pageable memory is copied at the next synchronization, as by a GPU that reads the host's
+// pages directly.
 static struct { char *at; size_t n; } pinned[16];
 static struct { void *to; const void *from; size_t n; } late[16];
 static int lates;
