@@ -18,7 +18,7 @@ func randoms(n int, seed uint64) []float32 {
 
 func TestAxpy(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.file("basic.ptx").Kernel("axpy")
 	const n = 10007
 	x, y := randoms(n, 1), randoms(n, 2)
@@ -33,7 +33,7 @@ func TestAxpy(t *testing.T) {
 
 func TestRowSum(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.file("basic.ptx").Kernel("rowsum")
 	const rows, columns = 5, 777
 	in := make([]uint16, rows*columns)
@@ -53,7 +53,7 @@ func TestRowSum(t *testing.T) {
 
 func TestSgemm(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.file("basic.ptx").Kernel("sgemm")
 	const n = 64
 	a, b := randoms(n*n, 4), randoms(n*n, 5)
@@ -72,7 +72,7 @@ func TestSgemm(t *testing.T) {
 
 func TestCollatz(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.file("basic.ptx").Kernel("collatz")
 	const n = 1000
 	start := make([]uint32, n)
@@ -98,7 +98,7 @@ func TestCollatz(t *testing.T) {
 
 func TestHistogram(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.file("basic.ptx").Kernel("histogram")
 	const n = 20000
 	values, want := make([]byte, n), make([]uint32, 256)
@@ -116,7 +116,7 @@ func TestHistogram(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.file("basic.ptx").Kernel("sort8")
 	const threads = 96
 	v := make([]int32, 8*threads)
@@ -134,7 +134,7 @@ func TestSort(t *testing.T) {
 }
 
 func BenchmarkSgemm(b *testing.B) {
-	m := newMachine(b)
+	m := newSimulator(b)
 	k := m.file("basic.ptx").Kernel("sgemm")
 	const n = 256
 	x, y, z := put(m, randoms(n*n, 1)), put(m, randoms(n*n, 2)), m.alloc(4*n*n)
@@ -146,7 +146,7 @@ func BenchmarkSgemm(b *testing.B) {
 }
 
 func BenchmarkAxpy(b *testing.B) {
-	m := newMachine(b)
+	m := newSimulator(b)
 	k := m.file("basic.ptx").Kernel("axpy")
 	const n = 1 << 20
 	x, y := put(m, randoms(n, 1)), put(m, randoms(n, 2))

@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 		name, body string
 		threads    uint32
 		kind       FaultKind
-		line       string // that the fault names
+		line       string // the line in the fault
 		thread     int
 		detail     string
 	}{
@@ -74,7 +74,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			m := newMachine(t)
+			m := newSimulator(t)
 			k := m.load(kernelOf(row.body)).Kernel("k")
 			x, y := put(m, make([]uint32, 64)), m.alloc(64)
 			_, err := k.Run(context.Background(), Launch{Block: Dim{X: row.threads}, Params: params(k, x, y), MaxSteps: 1e6})
@@ -89,7 +89,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// What is allowed must not be stopped.
+// Correct programs must not be stopped.
 func TestNoFaults(t *testing.T) {
 	t.Parallel()
 	const own = "\tshl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r3, %r3, %r2;\n"
@@ -110,7 +110,7 @@ func TestNoFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newMachine(t)
+			m := newSimulator(t)
 			k := m.load(kernelOf(body)).Kernel("k")
 			x, y := put(m, make([]uint32, 64)), m.alloc(64)
 			for range 3 { // shared memory of earlier blocks must not matter
@@ -124,7 +124,7 @@ func TestNoFaults(t *testing.T) {
 
 func TestContextEndsRun(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.load(kernelOf("A: bra A;")).Kernel("k")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -135,10 +135,10 @@ func TestContextEndsRun(t *testing.T) {
 	}
 }
 
-// The fault is that of the first block, however the blocks are shared out.
+// The fault is that of the first block, independent of the distribution of blocks over workers.
 func TestFaultOfFirstBlock(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.load(kernelOf("mov.u32 %r2, %ctaid.x; setp.lt.u32 %p1, %r2, 5; @%p1 ret; trap;")).Kernel("k")
 	for range 20 {
 		_, err := k.Run(context.Background(), Launch{Grid: Dim{X: 50}, Params: params(k, 0, 0), Workers: 4})

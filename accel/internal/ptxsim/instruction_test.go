@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// instruction is a row: PTX that computes from a, b and c, and what it must
-// give. Registers are named for their width: %ha %ra %da hold operand a in 16,
+// row is a test of an instruction: PTX that computes from a, b and c, and the expected
+// result. Registers are named after their width: %ha %ra %da hold operand a in 16,
 // 32 and 64 bits; the result goes to %h, %r, %d or the predicate %p.
 type row struct {
 	ptx    string
@@ -51,15 +51,15 @@ func program(body string) string {
 // compute runs a row's text for all operands.
 func compute(t *testing.T, body string, in [][3]uint64) []uint64 {
 	t.Helper()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.load(program(body)).Kernel("k")
 	out := m.alloc(8 * len(in))
 	m.run(k, Dim{X: uint32(len(in)+31) / 32}, Dim{X: 32}, out, put(m, in), len(in))
 	return get[uint64](m, out, len(in))
 }
 
-// combinations are the operands that a row's text names, in all combinations,
-// but no more than 1000 or so.
+// combinations returns all combinations of the operands that a row's text names,
+// limited to about 1000.
 func combinations(row *row) (in [][3]uint64) {
 	names := func(letter string) []uint64 {
 		for _, width := range []string{"%h", "%r", "%d"} {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejects(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, body, want string }{
 		{"unknown instruction", "tex.1d.v4.f32.s32 {%r1}, [x];", "instruction tex is not supported"},
 		{"unknown modifier", "add.fast.s32 %r1, %r2, %r3;", ".fast is not supported"},
 		{"modifier too many", "add.s32.u32 %r1, %r2, %r3;", ".u32 is not supported"},
-		{"unknown register", "add.s32 %r1, %zz, %r3;", "%zz is not known"},
-		{"register beyond its family", "add.s32 %r1, %r99, %r3;", "%r99 is not known"},
+		{"unknown register", "add.s32 %r1, %zz, %r3;", "%zz is not declared"},
+		{"register beyond its family", "add.s32 %r1, %r99, %r3;", "%r99 is not declared"},
 		{"register of another width", "add.s32 %r1, %d1, %r3;", "has 64 bits"},
 		{"too few operands", "add.s32 %r1, %r2;", "2 operands"},
 		{"unknown label", "bra NOWHERE;", "NOWHERE is not defined"},
@@ -22,15 +22,15 @@ func TestParseRefuses(t *testing.T) {
 		{"double for float", "add.f32 %r1, %r2, 0d3FF0000000000000;", "floating-point constant"},
 		{"unknown function", "call f, ();", "f, which is not defined"},
 		{"unknown space", "ld.surface.u32 %r1, [%d1];", "surface"},
-		{"store to constant memory", "st.const.u32 [%d1], %r1;", "cannot be written"},
-		{"address in 32 bits", "ld.global.u32 %r1, [%r2];", "32 bits"},
+		{"store to constant memory", "st.const.u32 [%d1], %r1;", "read-only"},
+		{"address in 32 bits", "ld.global.u32 %r1, [%r2];", "needs a 64-bit register"},
 		{"unknown mma", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1}, {%d1}, {%d1}, {%d1};", "not supported"},
 		{"vector of the wrong length", "ld.global.v4.u32 {%r1, %r2}, [%d1];", "2 elements, not 4"},
-		{"predicate as number", "add.s32 %r1, %p1, %r2;", "no register"},
-		{"number as predicate", "@%r1 ret;", "predicate expected"},
+		{"predicate as number", "add.s32 %r1, %p1, %r2;", "not a register"},
+		{"number as predicate", "@%r1 ret;", "a predicate is expected"},
 		{"label twice", "A: ret; A: ret;", "defined twice"},
 		{"open comment", "/* ", "comment without an end"},
-		{"rounding that does not exist", "add.rm.f16 %h1, %h2, %h3;", "does not exist"},
+		{"rounding that does not exist", "add.rm.f16 %h1, %h2, %h3;", "can only be rounded with .rn"},
 		{"conversion without rounding", "cvt.f16.f32 %h1, %r1;", "needs rounding"},
 		{"atomic that does not exist", "atom.global.sub.u32 %r1, [%d1], %r2;", "one of"},
 	} {
@@ -48,14 +48,14 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestParseRefusesRecursion(t *testing.T) {
+func TestParseRejectsRecursion(t *testing.T) {
 	t.Parallel()
 	const head = ".version 7.0\n.target sm_80\n.address_size 64\n"
 	_, err := Parse(head + ".func f() { call f, (); ret; }\n.visible .entry k() { call f, (); ret; }")
 	if err == nil || !strings.Contains(err.Error(), "recursion") {
 		t.Errorf("got %v", err)
 	}
-	// Every function calls the one before twice: 2^30 bodies.
+	// Every function calls the previous one twice: 2^30 bodies.
 	text := head + ".func f0() { ret; }\n"
 	for i := 1; i <= 30; i++ {
 		name := func(n int) string { return "f" + string(rune('0'+n/10)) + string(rune('0'+n%10)) }
@@ -97,7 +97,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			var e *ParseError
 			if !errors.As(err, &e) {
-				t.Fatalf("error %v is no ParseError", err)
+				t.Fatalf("error %v is not a ParseError", err)
 			}
 			return
 		}

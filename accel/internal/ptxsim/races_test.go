@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRaces runs blocks that meet in global memory, with and without the watch.
+// TestRaces runs blocks that access the same global memory, with and without Launch.Races.
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	const own = "\tmov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 32, %r1; mad.wide.u32 %d3, %r3, 4, %d1; mad.wide.u32 %d4, %r2, 4, %d1;\n"

@@ -50,7 +50,7 @@ func TestShuffles(t *testing.T) {
 				t.Errorf("%s lane %d: %d, want %d", row.ptx, i, got, want)
 			}
 		}
-		// The predicate says whether the lane read within its segment.
+		// The predicate reports whether the lane read within its segment.
 		valid := strings.Replace(row.ptx, "%r,", "%r|%q,", 1) + " selp.u32 %r, 1, 0, %q; mov.u32 %r, %r;"
 		for i, got := range perLane(t, valid, in) {
 			moved := row.from(i) != i
@@ -126,7 +126,7 @@ type mmaCase struct {
 	accumulator16 bool
 }
 
-func TestMatrixProducts(t *testing.T) {
+func TestMatrixMultiplication(t *testing.T) {
 	t.Parallel()
 	bfloat16 := func(r *rand.Rand) (uint64, float64) {
 		b := uint64(math.Float32bits(r.Float32()-0.5) >> 16)
@@ -138,7 +138,7 @@ func TestMatrixProducts(t *testing.T) {
 	}
 	tensor := func(r *rand.Rand) (uint64, float64) {
 		b := uint64(math.Float32bits(r.Float32() - 0.5))
-		return b, float64(value32(b &^ 0x1fff)) // the low bits do not count
+		return b, float64(value32(b &^ 0x1fff)) // the low bits are ignored
 	}
 	byte8 := func(r *rand.Rand) (uint64, float64) { b := uint64(r.IntN(256)); return b, float64(int8(b)) }
 	a16 := func(g, t, i int) (int, int) { // .f16 and .bf16, k16
@@ -246,7 +246,7 @@ func (c *mmaCase) check(t *testing.T) {
 	text.WriteString("mma.sync.aligned.m16n8k" + names(c.k, 1)[2:] + ".row.col." + typ + "." + c.a + "." + c.b + "." + typ +
 		" {" + names(2, regsC) + "}, {" + names(6, regsA) + "}, {" + names(6+regsA, regsB) + "}, {" + names(2, regsC) + "};\n")
 	text.WriteString("mad.wide.u32 %d4, %r1, 16, %d2; st.global.v4.u32 [%d4], {%r2, %r3, %r4, %r5};")
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.load(kernelOf(text.String())).Kernel("k")
 	in := make([]uint32, 32*8)
 	for lane := range 32 {
@@ -290,7 +290,7 @@ func (c *mmaCase) check(t *testing.T) {
 
 func TestLoadAndStoreMatrices(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	// Lane i stores row i of 32 rows of 8 elements; four matrices are loaded,
 	// the second time transposed, and stored transposed again.
 	k := m.load(strings.Replace(kernelOf(`
@@ -337,7 +337,7 @@ func TestLoadAndStoreMatrices(t *testing.T) {
 
 func TestAtomics(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.load(kernelOf(`
 	red.global.add.u32 [%d1], 1;
 	atom.global.max.s32 %r2, [%d1+4], %r1;
@@ -355,7 +355,7 @@ func TestAtomics(t *testing.T) {
 	if m.run(k, Dim{X: 40}, Dim{X: 64}, x, 0); true {
 		words = get[uint32](m, x, 16)
 	}
-	sum := format16.encode(2048, toNearest) // 1 a time stops counting at 2048
+	sum := format16.encode(2048, toNearest) // adding 1 stops having an effect at 2048
 	want := []uint32{threads, 63, math.Float32bits(threads / 2), uint32(sum)<<16 | uint32(format16.encode(4096, toNearest)), 3 * threads, 0, 0xf0, threads % 5, threads << 16, 0, uint32(x), uint32(x >> 32)}
 	if !slices.Equal(words[:12], want) {
 		t.Errorf("got  %#x\nwant %#x", words[:12], want)

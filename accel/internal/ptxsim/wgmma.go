@@ -246,7 +246,7 @@ func (p *warpgroupProduct) fromRegisters(w *warp, a []float64) {
 //	c · stride + k%8 + k/8 · leading                           not swizzled
 //
 // as in the manual's tables of canonical layouts. The swizzle applies to the whole address.
-func (w *warp) operandMatrix(register int, e *element, first, lines, depth int, turned bool, out []float64) {
+func (w *warp) operandMatrix(register int, e *element, first, lines, depth int, transposed bool, out []float64) {
 	descriptor := w.r[register]
 	for lane := range descriptor {
 		if descriptor[lane] != descriptor[0] {
@@ -268,7 +268,7 @@ func (w *warp) operandMatrix(register int, e *element, first, lines, depth int, 
 		return w.chunk(at)
 	}
 	size := e.bits / 8
-	if !turned {
+	if !transposed {
 		for l := first; l < first+lines; l++ {
 			for c := range depth / per {
 				offset := uint64(l%8*16) + uint64(l/8)*stride + uint64(c)*leading

@@ -11,7 +11,7 @@ import (
 )
 
 // wgmmaKernel multiplies 64×64 matrices that tensor copies bring to shared
-// memory. turn says which of the matrices lies with k across memory.
+// memory. transposeA and transposeB say which matrix is not contiguous along k.
 func wgmmaKernel(transposeA, transposeB bool, change func(string) string) string {
 	var d []string
 	for i := range 32 {
@@ -63,19 +63,19 @@ WAIT:
 }`)
 }
 
-// launchProduct runs the kernel on random matrices, stored as turned says.
-func launchProduct(t *testing.T, ptx string, transposeA, transposeB bool) (a, b [64][64]float64, out []float32, err error) {
+// launchMatmul runs the kernel on random matrices, stored transposed as requested.
+func launchMatmul(t *testing.T, ptx string, transposeA, transposeB bool) (a, b [64][64]float64, out []float32, err error) {
 	t.Helper()
-	m := newMachine(t)
+	m := newSimulator(t)
 	k := m.load(ptx).Kernel("k")
 	r := rand.New(rand.NewPCG(8, 9))
-	matrix := func(v *[64][64]float64, turned bool) []byte {
+	matrix := func(v *[64][64]float64, transposed bool) []byte {
 		stored := make([]uint16, 64*64)
 		for i := range 64 {
 			for p := range 64 {
 				bits := uint16(math.Float32bits(r.Float32()-0.5) >> 16)
 				v[i][p] = formatB16.decode(uint64(bits))
-				if turned {
+				if transposed {
 					stored[64*p+i] = bits
 				} else {
 					stored[64*i+p] = bits
@@ -102,11 +102,11 @@ func launchProduct(t *testing.T, ptx string, transposeA, transposeB bool) (a, b 
 
 func unchanged(s string) string { return s }
 
-func TestWarpgroupProducts(t *testing.T) {
+func TestWarpgroupMatmul(t *testing.T) {
 	t.Parallel()
 	for _, transposeA := range []bool{false, true} {
 		for _, transposeB := range []bool{false, true} {
-			a, b, out, err := launchProduct(t, wgmmaKernel(transposeA, transposeB, unchanged), transposeA, transposeB)
+			a, b, out, err := launchMatmul(t, wgmmaKernel(transposeA, transposeB, unchanged), transposeA, transposeB)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestWarpgroupProducts(t *testing.T) {
 						want += a[row][p] * b[column][p]
 					}
 					if got := out[32*thread+i]; math.Abs(float64(got)-want) > 1e-5 {
-						t.Fatalf("turned %v %v: d[%d][%d] = %v, want %v", transposeA, transposeB, row, column, got, want)
+						t.Fatalf("transposed %v %v: d[%d][%d] = %v, want %v", transposeA, transposeB, row, column, got, want)
 					}
 				}
 			}
@@ -159,7 +159,7 @@ func TestWarpgroupFaults(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, _, err := launchProduct(t, wgmmaKernel(false, false, row.change), false, false)
+			_, _, _, err := launchMatmul(t, wgmmaKernel(false, false, row.change), false, false)
 			var f *Fault
 			if !errors.As(err, &f) || f.Kind != row.kind || !strings.Contains(f.Error(), row.detail) {
 				t.Errorf("got %v\nwant %v, %q", err, row.kind, row.detail)
@@ -168,22 +168,22 @@ func TestWarpgroupFaults(t *testing.T) {
 	}
 }
 
-// What threads wrote is read by wgmma behind a fence, although not as it was copied.
+// After a fence, wgmma reads what threads wrote, although it differs from the copied data.
 func TestFencedWrite(t *testing.T) {
 	t.Parallel()
 	fenced := func(text string) string {
 		return strings.Replace(text, "\twgmma.fence", "\tst.shared.u32 [sa], 0; fence.proxy.async; bar.sync 0;\n\twgmma.fence", 1)
 	}
-	if _, _, _, err := launchProduct(t, wgmmaKernel(false, false, fenced), false, false); err != nil {
+	if _, _, _, err := launchMatmul(t, wgmmaKernel(false, false, fenced), false, false); err != nil {
 		t.Error(err)
 	}
 }
 
-// A box that reaches over the tensor's edges is filled up.
+// A box that crosses the tensor's edges is padded.
 func TestTensorCopyEdges(t *testing.T) {
 	t.Parallel()
 	for _, nan := range []bool{false, true} {
-		m := newMachine(t)
+		m := newSimulator(t)
 		k := m.load(`.version 8.0
 .target sm_90a
 .address_size 64

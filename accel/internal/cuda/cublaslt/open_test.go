@@ -315,11 +315,11 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(p *Matmul){
 		"":                     func(*Matmul) {},
-		"two factors":          func(p *Matmul) { p.A.Type = tensor.Float8E5M2 },
+		"two operands":         func(p *Matmul) { p.A.Type = tensor.Float8E5M2 },
 		"a bias of float32":    func(p *Matmul) { p.D.Type = tensor.Float32 },
 		"not contiguous":       func(p *Matmul) { p.TransA, p.A.Rows, p.A.Cols = false, 32, 64 },
 		"not aligned":          func(p *Matmul) { p.B.Lead = 72 },
-		"operands of":           func(p *Matmul) { p.B.Type = tensor.BFloat16 },
+		"operands of":          func(p *Matmul) { p.B.Type = tensor.BFloat16 },
 		"a result of float64":  func(p *Matmul) { p.D.Type = tensor.Float64 },
 		"bias or ReLU":         func(p *Matmul) { *p = matmuls["float64"]; p.ReLU = true },
 		"from float64":         func(p *Matmul) { *p = matmuls["float64"]; p.D.Type = tensor.Float32 },

@@ -9,14 +9,14 @@ import (
 )
 
 // machine is a memory with loaded modules, for tests.
-type machine struct {
+type simulator struct {
 	t      testing.TB
 	memory *Memory
 }
 
-func newMachine(t testing.TB) *machine { return &machine{t, NewMemory(1 << 28)} }
+func newSimulator(t testing.TB) *simulator { return &simulator{t, NewMemory(1 << 28)} }
 
-func (m *machine) load(ptx string) *Loaded {
+func (m *simulator) load(ptx string) *Loaded {
 	m.t.Helper()
 	mod, err := Parse(ptx)
 	if err != nil {
@@ -30,7 +30,7 @@ func (m *machine) load(ptx string) *Loaded {
 }
 
 // file loads testdata.
-func (m *machine) file(name string) *Loaded {
+func (m *simulator) file(name string) *Loaded {
 	m.t.Helper()
 	ptx, err := os.ReadFile("testdata/" + name)
 	if err != nil {
@@ -39,8 +39,8 @@ func (m *machine) file(name string) *Loaded {
 	return m.load(string(ptx))
 }
 
-// put writes values to memory of their own.
-func put[T any](m *machine, values []T) uint64 {
+// put writes values to new memory.
+func put[T any](m *simulator, values []T) uint64 {
 	m.t.Helper()
 	b, err := binary.Append(nil, binary.LittleEndian, values)
 	if err != nil {
@@ -53,7 +53,7 @@ func put[T any](m *machine, values []T) uint64 {
 	return address
 }
 
-func (m *machine) alloc(bytes int) uint64 {
+func (m *simulator) alloc(bytes int) uint64 {
 	m.t.Helper()
 	address, err := m.memory.Alloc(bytes)
 	if err != nil {
@@ -62,7 +62,7 @@ func (m *machine) alloc(bytes int) uint64 {
 	return address
 }
 
-func get[T any](m *machine, address uint64, n int) []T {
+func get[T any](m *simulator, address uint64, n int) []T {
 	m.t.Helper()
 	values := make([]T, n)
 	b := make([]byte, binary.Size(values))
@@ -91,7 +91,7 @@ func params(k *LoadedKernel, args ...any) []byte {
 	return b
 }
 
-func (m *machine) run(k *LoadedKernel, grid, block Dim, args ...any) Stats {
+func (m *simulator) run(k *LoadedKernel, grid, block Dim, args ...any) Stats {
 	m.t.Helper()
 	stats, err := k.Run(context.Background(), Launch{Grid: grid, Block: block, Params: params(k, args...)})
 	if err != nil {
