@@ -11,7 +11,7 @@ import (
 // keep arriving: those that arrive before the reply were sent without it, and are
 // aborted.
 const (
-	settlePeriod = 5 * time.Millisecond   // no more cells are coming if none arrived for so long
+	settlePeriod = 10 * time.Millisecond  // no more cells are coming if none arrived for so long
 	maxSettle    = 250 * time.Millisecond // a reply is never held back longer
 )
 

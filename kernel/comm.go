@@ -12,20 +12,20 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// A comm ties an object of the front end to one of the worker. Either side may
-// open, use and close it; the front of the kernel passes the messages on and
-// knows which comms are open.
+// A comm connects an object in the front end with one in the worker. Either side may
+// open, use and close it. The kernel process forwards the messages and knows which comms
+// are open.
 
-// openComms are the comms that are open: targets by id.
+// openComms are the open comms: target names by id.
 type openComms struct {
 	mu      sync.Mutex
 	targets map[string]string
 }
 
-// maxComms bounds what a client that opens comms and never closes them may cost.
+// maxComms bounds the memory for a client that opens comms and never closes them.
 const maxComms = 1 << 16
 
-// open adds a comm. It reports false when there are too many.
+// open adds a comm. It returns false if there are too many.
 func (o *openComms) open(id, target string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,7 +55,7 @@ func (o *openComms) has(id string) bool {
 	return ok
 }
 
-// list returns the comms of a target; of all targets if that is empty.
+// list returns the comms of a target, or all comms if target is empty.
 func (o *openComms) list(target string) map[string]wire.CommTarget {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -82,19 +82,19 @@ func (k *Kernel) commInfo(_ context.Context, _ *request, in wire.CommInfo) (wire
 	return wire.NewComms(k.comms.list(in.Target)), nil
 }
 
-// commOpen handles comm_open. A comm to a target that nobody has registered is
-// closed, as the protocol asks.
+// commOpen handles comm_open. If no handler is registered for the target, the comm is
+// closed again, as the protocol requires.
 func (k *Kernel) commOpen(ctx context.Context, r *request, in wire.CommOpened) (empty, error) {
 	refuse := func() {
 		k.comms.close(in.ID)
 		k.publisher.publish(wire.CommClose, r.RawHeader, wire.NewCommData(in.ID, nil))
 	}
 	if k.comms.has(in.ID) {
-		return empty{}, fmt.Errorf("comm %q is open already", in.ID)
+		return empty{}, fmt.Errorf("comm %q is already open", in.ID)
 	}
-	if !k.comms.open(in.ID, in.Target) { // before the worker answers: its first message may be faster
+	if !k.comms.open(in.ID, in.Target) { // before the request, since the worker's first message may arrive before its reply
 		refuse()
-		return empty{}, fmt.Errorf("more than %d comms are open", maxComms)
+		return empty{}, fmt.Errorf("too many comms are open (limit %d)", maxComms)
 	}
 	reply, err := k.worker.Comm(ctx, commMessage(r, link.CommOpen, in.ID, in.Target, in.Data))
 	if err != nil || reply.Unknown {
@@ -103,7 +103,7 @@ func (k *Kernel) commOpen(ctx context.Context, r *request, in wire.CommOpened) (
 	return empty{}, err
 }
 
-// commMsg handles comm_msg. A message to a comm that is not open is dropped.
+// commMsg handles comm_msg. Messages to comms that are not open are dropped.
 func (k *Kernel) commMsg(ctx context.Context, r *request, in wire.CommData) (empty, error) {
 	if !k.comms.has(in.ID) {
 		k.log.Debug("message to an unknown comm", "comm", in.ID)
@@ -127,7 +127,7 @@ func commMessage(r *request, kind, id, target string, data json.RawMessage) link
 	return link.Comm{Kind: kind, ID: id, Target: target, Data: data, Metadata: r.Metadata, Buffers: r.Buffers}
 }
 
-// Comm takes a message of the worker to an object of the front end.
+// Comm forwards a message of the worker to an object in the front end.
 func (k *Kernel) Comm(c link.Comm) error {
 	m := wire.Outgoing{Parent: k.parents.get(c.Cell), Buffers: c.Buffers}
 	if len(c.Metadata) > 0 {
@@ -138,7 +138,7 @@ func (k *Kernel) Comm(c link.Comm) error {
 	switch c.Kind {
 	case link.CommOpen:
 		if !k.comms.open(c.ID, c.Target) {
-			return fmt.Errorf("more than %d comms are open", maxComms)
+			return fmt.Errorf("too many comms are open (limit %d)", maxComms)
 		}
 		m.Type, m.Content = wire.CommOpen, wire.NewCommOpened(c.ID, c.Target, c.Data)
 	case link.CommMessage:
@@ -159,7 +159,7 @@ func (k *Kernel) Comm(c link.Comm) error {
 	return nil
 }
 
-// WorkerEnded closes all comms: the objects behind them are gone.
+// WorkerEnded closes all comms, because the objects in the worker are gone.
 func (k *Kernel) WorkerEnded() {
 	for _, id := range k.comms.clear() {
 		k.publisher.publish(wire.CommClose, nil, wire.NewCommData(id, nil))

@@ -10,19 +10,19 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// questionTime is how long the worker may take for a question. A user who waits
-// for completions has long gone on typing by then.
-const questionTime = 10 * time.Second
+// questionTimeout is how long the worker may take to answer a question. After that time a
+// user who waited for completions has gone on typing.
+const questionTimeout = 10 * time.Second
 
-// dispatch answers one request: busy, the reply, idle, in this order and each
-// exactly once.
+// dispatch handles one request. It sends busy, the reply and idle, each exactly once and
+// in this order.
 func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	started := time.Now()
 	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Busy})
 	defer func() {
 		k.idle(r)
-		if r.afterwards != nil {
-			r.afterwards()
+		if r.afterIdle != nil {
+			r.afterIdle()
 		}
 	}()
 	row, ok := table[r.Header.Type]
@@ -32,7 +32,7 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	}
 	if row.lane == questions {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, questionTime)
+		ctx, cancel = context.WithTimeout(ctx, questionTimeout)
 		defer cancel()
 	}
 	content := k.answer(ctx, row, r)
@@ -40,8 +40,8 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 		return
 	}
 	k.publisher.flush()
-	if r.stops {
-		k.stop = &stop{time.Now()} // before the reply: its client may be faster than we
+	if r.abortsQueued {
+		k.abort = &abortPoint{time.Now()} // before sending the reply, since the client may react at once
 	}
 	k.send(r.channel, wire.Outgoing{
 		Identities: r.Identities,
@@ -52,8 +52,8 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 	})
 }
 
-// idle ends a request. A cell that still runs says then that it does: a front
-// end shows the state that it heard last.
+// idle publishes the end of a request. If a cell is still running, it then publishes busy
+// for that cell again, because a front end shows the last state that it received.
 func (k *Kernel) idle(r *request) {
 	k.publisher.publish(wire.Status, r.RawHeader, wire.State{ExecutionState: wire.Idle})
 	if cell := k.running.Load(); cell != nil && cell.request != r {
@@ -64,8 +64,8 @@ func (k *Kernel) idle(r *request) {
 	}
 }
 
-// answer runs the handler of a row and returns the content of the reply, also
-// when the handler fails or panics.
+// answer runs the handler of a row and returns the content of the reply, even if the
+// handler fails or panics.
 func (k *Kernel) answer(ctx context.Context, row handler, r *request) (content any) {
 	fail := func(failure wire.Failure) {
 		if row.failed != nil {

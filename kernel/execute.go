@@ -10,12 +10,12 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// execute answers execute_request with execute_reply. It publishes
-// execute_input, the output as it comes, and execute_result or error.
+// execute answers execute_request with execute_reply. It publishes execute_input, the
+// output as it is produced, and execute_result or error.
 func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any, error) {
 	defer k.late.answered()
-	if k.stop.stops(r) {
-		r.stops = true // whoever sent the next one knew of this as little
+	if k.abort.aborts(r) {
+		r.abortsQueued = true // cells sent before the client could read this reply are aborted too
 		return wire.NewExecuteAborted(int(k.count.Load())), nil
 	}
 	count := int(k.count.Load())
@@ -52,7 +52,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 
 	if in.StoreHistory {
 		text, _ := result.Data["text/plain"].(string)
-		r.afterwards = func() { k.remember(count, in.Code, text) }
+		r.afterIdle = func() { k.remember(count, in.Code, text) }
 	}
 	if err != nil {
 		result.Error = workerError(err)
@@ -62,8 +62,8 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	}
 	if len(result.Data) > 0 && !in.Silent {
 		k.publisher.publish(wire.ExecuteResult, r.RawHeader, wire.NewResult(count, result.Data, result.Metadata))
-		// Its way out is through goroutines. The client reads it while the reply is
-		// made.
+		// Sending it needs other goroutines. Let them run, so the client reads it while
+		// the reply is made.
 		runtime.Gosched()
 	}
 	expressions := k.evaluate(stoppable, in.UserExpressions)
@@ -71,8 +71,8 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	return wire.NewExecuteOK(count, expressions), nil
 }
 
-// publishLate publishes late output of other cells for a client that takes only what
-// belongs to this one.
+// publishLate publishes late output of other cells with this cell as parent (see
+// late.go).
 func (k *Kernel) publishLate(r *request, messages []wire.Outgoing) {
 	for _, m := range messages {
 		m.Parent = r.RawHeader
@@ -80,19 +80,19 @@ func (k *Kernel) publishLate(r *request, messages []wire.Outgoing) {
 	}
 }
 
-// cellFailed publishes why a cell failed and returns its reply. The cells behind
-// it are stopped if it asked for that.
+// cellFailed publishes the error of a cell and returns its reply. If the request has
+// stop_on_error set, the queued cells are aborted.
 func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.CellError) wire.ExecuteFailed {
 	failure := wire.NewFailure(why.Name, why.Value, why.Traceback)
 	k.publisher.publish(wire.Error, r.RawHeader, failure)
 	if in.StopOnError {
 		k.arrivals.settle(k.finished)
-		r.stops = true
+		r.abortsQueued = true
 	}
 	return wire.NewExecuteFailed(count, failure)
 }
 
-// executeFailed is the reply to an execute_request that could not be handled.
+// executeFailed returns the reply to an execute_request that could not be handled.
 func (k *Kernel) executeFailed(failure wire.Failure) any {
 	return wire.NewExecuteFailed(int(k.count.Load()), failure)
 }
@@ -110,7 +110,7 @@ func (k *Kernel) evaluate(ctx context.Context, expressions map[string]string) ma
 		case err != nil:
 			values[name] = failedExpression(workerError(err))
 		case !ok:
-			values[name] = wire.NewFailedExpression(wire.NewFailure("kernel error", "the worker gave no value", nil))
+			values[name] = wire.NewFailedExpression(wire.NewFailure("kernel error", "the worker returned no value", nil))
 		case value.Error != nil:
 			values[name] = failedExpression(value.Error)
 		default:
@@ -124,7 +124,7 @@ func failedExpression(why *link.CellError) wire.Expression {
 	return wire.NewFailedExpression(wire.NewFailure(why.Name, why.Value, why.Traceback))
 }
 
-// workerError is what a cell shows when the worker could not answer at all.
+// workerError returns the error that a cell shows if the worker could not answer at all.
 func workerError(err error) *link.CellError {
 	var cell *link.CellError
 	if errors.As(err, &cell) {
@@ -133,14 +133,15 @@ func workerError(err error) *link.CellError {
 	return &link.CellError{Name: "worker error", Value: err.Error(), Traceback: []string{"worker error: " + err.Error()}}
 }
 
-// stop is a cell that failed, or was stopped itself, and stops those that came in
-// before its reply went out: they were surely sent before their client could know.
-type stop struct {
-	replied time.Time // just before the reply goes out
+// abortPoint is when the reply to a failed or aborted cell was sent. Cells that arrived
+// before it are aborted, because their client could not know of the failure when it sent
+// them.
+type abortPoint struct {
+	replied time.Time // just before the reply is sent
 }
 
-// stops reports whether a request must not run. Only the order of arrival counts: the
-// date in a message is that of a clock which may be off.
-func (s *stop) stops(r *request) bool {
+// aborts reports whether a request must be aborted. It only compares times of arrival:
+// the date in a message comes from a clock that may be wrong.
+func (s *abortPoint) aborts(r *request) bool {
 	return s != nil && r.received.Before(s.replied)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-func TestStops(t *testing.T) {
+func TestAborts(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	s := &stop{replied: start}
+	s := &abortPoint{replied: start}
 	for _, row := range []struct {
 		name     string
 		received time.Duration // after the reply went out
@@ -22,12 +22,12 @@ func TestStops(t *testing.T) {
 		{"just after it", 1, false},
 		{"long after", time.Second, false},
 	} {
-		if got := s.stops(&request{received: start.Add(row.received)}); got != row.want {
+		if got := s.aborts(&request{received: start.Add(row.received)}); got != row.want {
 			t.Errorf("%s: %t", row.name, got)
 		}
 	}
-	var none *stop
-	if none.stops(&request{}) {
+	var none *abortPoint
+	if none.aborts(&request{}) {
 		t.Error("a cell is stopped by none")
 	}
 }
@@ -40,12 +40,12 @@ func TestClocksOfClients(t *testing.T) {
 		k := &Kernel{}
 		// The failed cell and its reply, then a cell that comes in at once.
 		replied := time.Now()
-		k.stop = &stop{replied: replied}
+		k.abort = &abortPoint{replied: replied}
 		next := &request{
 			Message: &wire.Message{Header: wire.Header{Type: wire.ExecuteRequest, Date: replied.Add(off).Format(time.RFC3339Nano)}},
 			channel: transport.Shell, received: replied.Add(time.Microsecond),
 		}
-		if k.stop.stops(next) {
+		if k.abort.aborts(next) {
 			t.Errorf("with a clock that is off by %v the next cell is stopped", off)
 		}
 	}

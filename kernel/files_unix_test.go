@@ -41,7 +41,7 @@ func TestHistoryFilesThatBlock(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRemote(t)
-			cmd := front(t, r, historyVariable+"="+row.make(t, filepath.Join(t.TempDir(), "history")))
+			cmd := kernelProcess(t, r, historyVariable+"="+row.make(t, filepath.Join(t.TempDir(), "history")))
 			full, ours, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +66,7 @@ func TestHistoryFilesThatBlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := cmd.Wait(); err != nil {
-				t.Errorf("the front ended with %v", err)
+				t.Errorf("the kernel process ended with %v", err)
 			}
 		})
 	}

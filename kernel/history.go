@@ -25,7 +25,7 @@ func (k *Kernel) searchHistory(_ context.Context, _ *request, in wire.History) (
 	return wire.NewHistory(found, in.Output), nil
 }
 
-// remember keeps a cell in the history.
+// remember adds a cell to the history.
 func (k *Kernel) remember(line int, input, output string) {
 	k.history.Add(line, input, output)
 }

@@ -10,32 +10,32 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// errInterrupted ends a wait for input.
+// errInterrupted is the error of a wait for input that was interrupted.
 var errInterrupted = errors.New("interrupted")
 
-// input is what waits for a line from the user.
+// input is the state of a request for a line from the user.
 type input struct {
-	asking sync.Mutex // held by the one question that is open
+	asking sync.Mutex // held while a request is open
 
 	mu    sync.Mutex
-	id    string                  // of the input_request; empty when none is open
-	stop  context.CancelCauseFunc // ends the wait; nil when none is open
-	lines chan string             // the answer
+	id    string                  // message id of the open input_request; empty if there is none
+	stop  context.CancelCauseFunc // ends the wait; nil if there is none
+	lines chan string             // the reply
 }
 
-// open begins a wait for the answer to the request id.
+// open begins a wait for the reply to the request id.
 func (i *input) open(id string, stop context.CancelCauseFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.id, i.stop = id, stop
-	select { // the answer to an earlier question, which nobody waited for
+	select { // drop the reply to an earlier request that nobody waits for
 	case <-i.lines:
 	default:
 	}
 }
 
-// answer takes the answer to the request id and reports whether one waits. A
-// client need not tell which request it answers.
+// answer accepts the reply to the request id and reports whether it was expected. Clients
+// need not name the request that they answer.
 func (i *input) answer(id, line string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -47,7 +47,7 @@ func (i *input) answer(id, line string) bool {
 	return true
 }
 
-// interrupt ends the wait for input, if there is one.
+// interrupt ends the wait for input if there is one.
 func (i *input) interrupt() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,8 +56,8 @@ func (i *input) interrupt() {
 	}
 }
 
-// Input asks the client that the running cell came from for a line. It sends
-// input_request on the stdin channel and waits for input_reply or an interrupt.
+// Input asks the client of the running cell for a line. It sends input_request on the
+// stdin channel and waits for input_reply or an interrupt.
 func (k *Kernel) Input(ctx context.Context, prompt link.InputRequest) (link.InputReply, error) {
 	k.input.asking.Lock()
 	defer k.input.asking.Unlock()
@@ -70,10 +70,10 @@ func (k *Kernel) Input(ctx context.Context, prompt link.InputRequest) (link.Inpu
 	id := k.codec.NewID()
 	k.input.open(id, stop)
 	defer k.input.open("", nil)
-	if cell.interrupted.Load() { // just before it asked
+	if cell.interrupted.Load() { // interrupted just before it asked
 		return link.InputReply{}, errInterrupted
 	}
-	// The prompt belongs below what the cell has written.
+	// The prompt must appear below the output so far.
 	k.publisher.flush()
 	k.send(transport.Stdin, wire.Outgoing{
 		ID:         id,
@@ -90,7 +90,7 @@ func (k *Kernel) Input(ctx context.Context, prompt link.InputRequest) (link.Inpu
 	}
 }
 
-// answerInput takes an input_reply.
+// answerInput handles input_reply.
 func (k *Kernel) answerInput(_ context.Context, r *request) {
 	var in wire.Line
 	if r.Header.Type != wire.InputReply {
@@ -102,6 +102,6 @@ func (k *Kernel) answerInput(_ context.Context, r *request) {
 		return
 	}
 	if !k.input.answer(r.ParentID, in.Value) {
-		k.log.Info("input that nobody asked for")
+		k.log.Info("input reply dropped: no request is open")
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// interrupt answers interrupt_request with interrupt_reply. The cell may take a
-// moment longer to end than the reply.
+// interrupt answers interrupt_request with interrupt_reply. The cell may end shortly
+// after the reply.
 func (k *Kernel) interrupt(ctx context.Context, _ *request, _ empty) (wire.EmptyReply, error) {
 	return wire.NewEmptyReply(), k.Interrupt(ctx)
 }
 
-// Interrupt stops the running cell, also while it waits for input, and the
-// handlers of widgets that run.
+// Interrupt stops the running cell, even while it waits for input, and the running comm
+// handlers.
 func (k *Kernel) Interrupt(ctx context.Context) error {
 	if cell := k.running.Load(); cell != nil {
 		cell.interrupted.Store(true)

@@ -15,25 +15,25 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// Sockets carry the messages of the kernel. On IOPub, Receive gives the topic
-// of each new subscription.
+// Sockets carry the messages of the kernel. On IOPub, Receive returns the topic of each
+// new subscription.
 type Sockets interface {
 	Receive(ctx context.Context, channel transport.Channel) ([][]byte, error)
 	Send(channel transport.Channel, frames [][]byte) error
 }
 
-// Kernel answers the requests of the clients. The worker's supervision hands it
-// what the cells put out.
+// Kernel answers the requests of clients. It also receives the output of cells from
+// package ranks.
 type Kernel struct {
 	codec     *wire.Codec
 	sockets   Sockets
-	worker    link.Worker // all output of a cell has come when its Execute returns
+	worker    link.Worker // when its Execute returns, all output of the cell has been received
 	log       *slog.Logger
 	info      wire.KernelInfo
 	publisher *publisher
 	history   *history.History
 	parents   parents
-	late      late
+	late      lateOutput
 	comms     openComms
 	input     input
 	meter     *usage.Meter
@@ -41,37 +41,37 @@ type Kernel struct {
 	lanes     [lanes]*queue
 	subshells subshells
 
-	// The cell that runs; nil between cells.
+	// The running cell; nil between cells.
 	running atomic.Pointer[execution]
 
-	// The last cell that stops others; of the lane of the cells alone.
-	stop     *stop
+	// Used only by the lane of cells.
+	abort    *abortPoint // set by the last cell that failed or was aborted
 	arrivals arrivals
 
 	count     atomic.Int64 // execution count
-	uncounted atomic.Int64 // cells without one so far
+	uncounted atomic.Int64 // number of cells without an execution count
 	finished  chan struct{}
 	finish    sync.Once
 }
 
-// execution is a cell that runs, with its user expressions.
+// execution is a running cell, including its user expressions.
 type execution struct {
 	*request
 	allowInput  bool
 	interrupted atomic.Bool
-	stop        context.CancelFunc // ends the user expressions
+	stop        context.CancelFunc // cancels the user expressions
 }
 
 // request is a message from a client.
 type request struct {
 	*wire.Message
-	channel  transport.Channel
-	received time.Time
-	refused  error // why it is not handled; nil if it is
-	last     bool  // the kernel ends when it has been answered
-	stops    bool  // a cell that failed or did not run: those sent before its reply do not run
+	channel      transport.Channel
+	received     time.Time
+	refused      error // why it is not handled; nil if it should be handled
+	last         bool  // the kernel shuts down when it has been answered
+	abortsQueued bool  // it failed or was aborted: abort the cells that arrived before its reply
 
-	afterwards func() // what nobody waits for; nil if there is nothing
+	afterIdle func() // work to do after idle, which nobody waits for; may be nil
 }
 
 func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history *history.History, log *slog.Logger) *Kernel {
@@ -92,7 +92,7 @@ func newKernel(codec *wire.Codec, sockets Sockets, info wire.KernelInfo, history
 	return k
 }
 
-// serve answers requests until ctx ends, and what has begun by then.
+// serve handles requests until ctx ends. Requests that have begun by then are completed.
 func (k *Kernel) serve(ctx context.Context) {
 	var loops sync.WaitGroup
 	defer loops.Wait()
@@ -106,7 +106,7 @@ func (k *Kernel) serve(ctx context.Context) {
 	}
 	k.subshells.serve(ctx, &loops, func(shell context.Context, q *queue) {
 		k.work(shell, q)
-		for _, r := range q.close() { // it was deleted, and who waits in it waits for an answer
+		for _, r := range q.close() { // the subshell was deleted: answer the requests that were waiting in it
 			k.refuse(ctx, r)
 		}
 	})
@@ -115,20 +115,20 @@ func (k *Kernel) serve(ctx context.Context) {
 	k.publisher.close()
 }
 
-// work answers what waits in a queue until ctx ends.
+// work handles the requests of a queue until ctx ends.
 func (k *Kernel) work(ctx context.Context, q *queue) {
 	for ctx.Err() == nil {
 		r, err := q.pop(ctx)
 		if err != nil {
 			return
 		}
-		// What has begun is answered, also when the kernel ends.
+		// A request that has begun is completed even if the kernel shuts down.
 		k.dispatch(context.WithoutCancel(ctx), r)
 	}
 }
 
-// receive verifies and decodes what comes on a channel. It never waits for a
-// handler: behind it wait all clients.
+// receive verifies and decodes the messages of a channel. It never waits for a handler,
+// which would block all clients.
 func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle func(context.Context, *request)) {
 	for {
 		frames, err := k.sockets.Receive(ctx, channel)
@@ -137,7 +137,7 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 		}
 		message, err := k.codec.Decode(frames)
 		if err != nil {
-			// Whoever sent it cannot be trusted with an answer.
+			// The sender is not authenticated, so it gets no answer.
 			k.log.Info("message dropped", "channel", channel, "error", err)
 			continue
 		}
@@ -147,7 +147,7 @@ func (k *Kernel) receive(ctx context.Context, channel transport.Channel, handle 
 
 // enqueue puts a request into its lane.
 func (k *Kernel) enqueue(ctx context.Context, r *request) {
-	k.late.heard(r)
+	k.late.observe(r)
 	if r.Header.Type == wire.ExecuteRequest {
 		k.arrivals.record(r.received)
 	}
@@ -171,7 +171,7 @@ func (k *Kernel) enqueue(ctx context.Context, r *request) {
 	}
 }
 
-// refuse answers a request to a subshell that there is not.
+// refuse answers a request to a subshell that does not exist.
 func (k *Kernel) refuse(ctx context.Context, r *request) {
 	r.refused = &SubshellError{r.Header.Subshell}
 	k.lanes[control].push(ctx, r)
@@ -185,13 +185,13 @@ func (k *Kernel) publish(m wire.Outgoing) {
 	k.send(transport.IOPub, m)
 }
 
-// send encodes and sends a message. Content that has no JSON form is a bug, or
-// came from a cell in a way that the worker let pass. That it cannot be sent is
-// everyday life: its client has gone.
+// send encodes and sends a message. If the content cannot be encoded, that is a bug or
+// content from a cell that the worker should have rejected. If the message cannot be
+// sent, its client has disconnected, which is normal.
 func (k *Kernel) send(channel transport.Channel, m wire.Outgoing) {
 	frames, err := k.codec.Encode(m)
 	if err != nil {
-		k.log.Error("message has no form", "type", m.Type, "channel", channel, "error", err)
+		k.log.Error("message cannot be encoded", "type", m.Type, "channel", channel, "error", err)
 		return
 	}
 	if err := k.sockets.Send(channel, frames); err != nil {

@@ -77,7 +77,7 @@ func TestRequests(t *testing.T) {
 			}
 			return link.Result{}, c.kernel.Display(link.Display{Cell: r.Cell, Kind: "clear", Wait: true})
 		case "panic":
-			panic("in the front")
+			panic("in the kernel process")
 		}
 		return link.Result{}, nil
 	}
@@ -170,7 +170,7 @@ func TestRequests(t *testing.T) {
 		{
 			name: "a handler that panics", typ: wire.ExecuteRequest, content: `{"code":"panic"}`,
 			want:  []string{`execute_input {"code":"panic","execution_count":8}`},
-			reply: `execute_reply {"status":"error","execution_count":8,"ename":"internal error","evalue":"the kernel failed at execute_request: in the front","traceback":[],"payload":[],"user_expressions":{}}`,
+			reply: `execute_reply {"status":"error","execution_count":8,"ename":"internal error","evalue":"the kernel failed at execute_request: in the kernel process","traceback":[],"payload":[],"user_expressions":{}}`,
 		},
 		{
 			name: "user expressions", typ: wire.ExecuteRequest, content: `{"code":"x","user_expressions":{"a":"1","b":"b"}}`,

@@ -11,42 +11,42 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// Goroutines of a cell may put something out after its end. That is published with
-// the cell's own request as parent, and JupyterLab shows it under that cell. nbclient,
-// on which nbconvert --execute and papermill are built, drops each message whose parent
-// is not the cell that it runs. One message reaches another cell even there:
-// update_display_data, which replaces a display wherever that is shown.
+// Goroutines of a cell may produce output after the cell has ended: late output. It is
+// published with the cell's own request as parent, so JupyterLab shows it under that
+// cell. But nbclient, on which nbconvert --execute and papermill are built, drops all
+// messages whose parent is not the running cell. The one exception is
+// update_display_data, which replaces the content of a display wherever it is shown.
 //
-// So a cell whose goroutines outlive it gets an empty display at its end, its late
-// area, and at the end of each later cell that display is updated with all that has
-// come meanwhile. This is done only for what may be nbclient: the only client, without
-// a user (allow_stdin is false), which sends nothing but one cell after the other. The
-// others would show late output twice.
+// So a cell whose goroutines outlive it gets an empty display at its end, its late area.
+// At the end of each later cell that display is updated with all late output so far. This
+// is done only for clients that behave like nbclient: the only client, without a user
+// (allow_stdin is false), which sends one cell after the other and nothing else. Other
+// clients would show late output twice.
 
-// late keeps what cells put out after their end.
-type late struct {
+// lateOutput keeps the output of cells that have ended.
+type lateOutput struct {
 	mu      sync.Mutex
-	session string                  // of the client that was heard first
-	asked   bool                    // a cell has come that is not answered
-	off     bool                    // the client is not nbclient: nothing is kept
-	running int                     // the cell that runs; 0 between cells
-	areas   map[int]*area           // by cell
+	session string                  // of the first client
+	asked   bool                    // a cell has arrived and has not been answered
+	off     bool                    // the client is not nbclient, so nothing is kept
+	running int                     // the running cell; 0 between cells
+	areas   map[int]*lateArea       // by cell
 	order   []int                   // the cells in areas, oldest first
 	size    int                     // of all areas, in bytes
-	updates map[string]link.Display // the last update of each display that a cell showed before its end
-	comms   []wire.Outgoing         // messages to objects of the client that came between cells
+	updates map[string]link.Display // the last late update of each display that was shown by a running cell
+	comms   []wire.Outgoing         // comm messages that came between cells
 }
 
-// Bounds of what late output may cost.
+// Limits for late output.
 const (
 	maxAreas     = 1_000
-	maxLate      = 64 << 20 // bytes, of all areas
+	maxLate      = 64 << 20 // bytes of all areas
 	maxLateComms = 256
 )
 
-// heard notes that a request has come. Once one has that nbclient does not send, nothing
-// is kept any more.
-func (l *late) heard(r *request) {
+// observe records a request. A request that nbclient does not send ends the keeping of
+// late output.
+func (l *lateOutput) observe(r *request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.session == "" {
@@ -62,22 +62,22 @@ func (l *late) heard(r *request) {
 	}
 }
 
-// stop keeps nothing from now on. The lock is held.
-func (l *late) stop() {
+// stop ends the keeping of late output. The lock is held.
+func (l *lateOutput) stop() {
 	l.off = true
 	l.areas, l.order, l.size, l.updates = nil, nil, 0, nil
 }
 
-// answered says that a cell will be answered.
-func (l *late) answered() {
+// answered records that a cell will be answered now.
+func (l *lateOutput) answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked = false
 }
 
-// begin says that a cell runs, for a client with or without a user. It returns the
-// messages to publish for it.
-func (l *late) begin(cell int, user bool) []wire.Outgoing {
+// begin records that a cell begins; user is whether its client has a user. It returns the
+// messages to publish for the cell.
+func (l *lateOutput) begin(cell int, user bool) []wire.Outgoing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = cell
@@ -89,16 +89,16 @@ func (l *late) begin(cell int, user bool) []wire.Outgoing {
 	return comms
 }
 
-// endSilent says that a cell has ended for which nothing may be published.
-func (l *late) endSilent() {
+// endSilent records that a silent cell has ended, for which nothing may be published.
+func (l *lateOutput) endSilent() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = 0
 }
 
-// end says that a cell has ended, and whether goroutines of it go on. It returns the
-// messages to publish for it.
-func (l *late) end(cell int, goroutines bool) []wire.Outgoing {
+// end records that a cell has ended and whether some of its goroutines go on. It returns
+// the messages to publish for the cell.
+func (l *lateOutput) end(cell int, goroutines bool) []wire.Outgoing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = 0
@@ -121,7 +121,7 @@ func (l *late) end(cell int, goroutines bool) []wire.Outgoing {
 		}
 		data, metadata := a.bundle()
 		m := wire.Outgoing{Type: wire.UpdateDisplayData, Content: wire.NewDisplay(lateID(of), data, metadata)}
-		if !a.shown { // what prints is no goroutine of the cell: it has no area yet
+		if !a.shown { // not created at the cell's end, since the output is not from one of its goroutines
 			m.Type = wire.DisplayData
 		}
 		a.shown, a.changed = true, false
@@ -132,14 +132,14 @@ func (l *late) end(cell int, goroutines bool) []wire.Outgoing {
 
 func lateID(cell int) string { return fmt.Sprintf("late-%d", cell) }
 
-// area returns the area of a cell. The lock is held.
-func (l *late) area(cell int) *area {
+// area returns the area of a cell and creates it if necessary. The lock is held.
+func (l *lateOutput) area(cell int) *lateArea {
 	a := l.areas[cell]
 	if a == nil {
 		if l.areas == nil {
-			l.areas = map[int]*area{}
+			l.areas = map[int]*lateArea{}
 		}
-		a = &area{total: &l.size}
+		a = &lateArea{total: &l.size}
 		l.areas[cell] = a
 		l.order = append(l.order, cell)
 		if len(l.order) > maxAreas {
@@ -151,11 +151,11 @@ func (l *late) area(cell int) *area {
 	return a
 }
 
-// takes reports whether output of a cell is to be kept. The lock is held.
-func (l *late) takes(cell int) bool { return !l.off && cell != l.running && cell != 0 }
+// takes reports whether output of a cell is kept. The lock is held.
+func (l *lateOutput) takes(cell int) bool { return !l.off && cell != l.running && cell != 0 }
 
-// stream keeps what a cell prints after its end.
-func (l *late) stream(cell int, text []byte) {
+// stream keeps late text of a cell.
+func (l *lateOutput) stream(cell int, text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.takes(cell) {
@@ -163,8 +163,8 @@ func (l *late) stream(cell int, text []byte) {
 	}
 }
 
-// display keeps what a cell displays after its end.
-func (l *late) display(d link.Display) {
+// display keeps a late display of a cell.
+func (l *lateOutput) display(d link.Display) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.takes(d.Cell) {
@@ -190,10 +190,9 @@ func (l *late) display(d link.Display) {
 	}
 }
 
-// comm returns the message with the parent under which the client takes it, or false
-// where the message waits for the next cell. Where a message to an object belongs makes
-// no difference to clients that take all of them.
-func (l *late) comm(cell int, m wire.Outgoing, running json.RawMessage) (wire.Outgoing, bool) {
+// comm returns a comm message with a parent under which nbclient accepts it, or false if
+// the message waits for the next cell. Other clients ignore the parent of comm messages.
+func (l *lateOutput) comm(cell int, m wire.Outgoing, running json.RawMessage) (wire.Outgoing, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

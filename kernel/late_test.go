@@ -158,7 +158,7 @@ func TestLateMessagesToWidgets(t *testing.T) {
 
 func TestLateOutputIsBounded(t *testing.T) {
 	t.Parallel()
-	var l late
+	var l lateOutput
 	l.begin(1, false)
 	l.end(1, true)
 	chunk := make([]byte, 1<<20)
@@ -177,7 +177,7 @@ func TestLateOutputIsBounded(t *testing.T) {
 			t.Errorf("an empty message: %v", m)
 		}
 	}
-	a := area{total: new(int), pieces: []piece{{text: []byte("begin")}}, full: true}
+	a := lateArea{total: new(int), pieces: []piece{{text: []byte("begin")}}, full: true}
 	if data, _ := a.bundle(); !strings.Contains(fmt.Sprint(data), "is left out") {
 		t.Errorf("nothing says that something is missing: %v", data)
 	}
@@ -186,24 +186,24 @@ func TestLateOutputIsBounded(t *testing.T) {
 // What nbclient does not send ends it: late output is published once.
 func TestLateOutputIsDoubledForOneClientOnly(t *testing.T) {
 	t.Parallel()
-	request := func(session string, typ wire.Type) func(*late) {
-		return func(l *late) {
-			l.heard(&request{Message: &wire.Message{Header: wire.Header{Session: session, Type: typ}}})
+	request := func(session string, typ wire.Type) func(*lateOutput) {
+		return func(l *lateOutput) {
+			l.observe(&request{Message: &wire.Message{Header: wire.Header{Session: session, Type: typ}}})
 		}
 	}
 	for _, row := range []struct {
 		name string
-		do   []func(*late)
+		do   []func(*lateOutput)
 		want int // messages at the end of the next cell
 	}{
-		{"nbclient", []func(*late){request("a", wire.KernelInfoRequest)}, 1},
-		{"a second client", []func(*late){request("b", wire.KernelInfoRequest)}, 0},
-		{"completion", []func(*late){request("a", wire.CompleteRequest)}, 0},
-		{"a widget that a user moves", []func(*late){request("a", wire.CommMsg)}, 0},
-		{"two cells at once", []func(*late){request("a", wire.ExecuteRequest), request("a", wire.ExecuteRequest)}, 0},
-		{"a user", []func(*late){func(l *late) { l.begin(7, true) }, func(l *late) { l.end(7, false) }}, 0},
+		{"nbclient", []func(*lateOutput){request("a", wire.KernelInfoRequest)}, 1},
+		{"a second client", []func(*lateOutput){request("b", wire.KernelInfoRequest)}, 0},
+		{"completion", []func(*lateOutput){request("a", wire.CompleteRequest)}, 0},
+		{"a widget that a user moves", []func(*lateOutput){request("a", wire.CommMsg)}, 0},
+		{"two cells at once", []func(*lateOutput){request("a", wire.ExecuteRequest), request("a", wire.ExecuteRequest)}, 0},
+		{"a user", []func(*lateOutput){func(l *lateOutput) { l.begin(7, true) }, func(l *lateOutput) { l.end(7, false) }}, 0},
 	} {
-		var l late
+		var l lateOutput
 		first := request("a", wire.ExecuteRequest)
 		first(&l)
 		l.begin(1, false)

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// The bounds of the log. What does not fit is dropped, and counted.
+// Limits of the log. Records beyond them are dropped and counted.
 const (
-	maxRecords = 256                    // that wait to be written
-	logDrain   = 200 * time.Millisecond // for what waits at the end
+	maxRecords = 256                    // waiting to be written
+	logDrain   = 200 * time.Millisecond // to write the waiting records at shutdown
 )
 
-// patientHandler hands records to another handler without waiting for it: the pipe
-// that the log is written to may be full, since nobody reads it.
-type patientHandler struct {
+// asyncHandler passes records to another handler without waiting for it. The log may be
+// written to a pipe that nobody reads, so a write may block.
+type asyncHandler struct {
 	inner slog.Handler
 	queue *recordQueue
 }
 
-// recordQueue holds records on their way to a handler.
+// recordQueue holds the records that wait to be written.
 type recordQueue struct {
 	waiting chan func()
 	dropped atomic.Int64
@@ -30,16 +30,16 @@ type recordQueue struct {
 	once    sync.Once
 }
 
-func newPatientHandler(inner slog.Handler) *patientHandler {
-	h := &patientHandler{inner, &recordQueue{
+func newAsyncHandler(inner slog.Handler) *asyncHandler {
+	h := &asyncHandler{inner, &recordQueue{
 		waiting: make(chan func(), maxRecords), closing: make(chan struct{}), done: make(chan struct{}),
 	}}
 	go h.run()
 	return h
 }
 
-// run hands on what waits until the handler is closed.
-func (h *patientHandler) run() {
+// run writes the waiting records until the handler is closed.
+func (h *asyncHandler) run() {
 	q := h.queue
 	defer close(q.done)
 	for {
@@ -50,9 +50,9 @@ func (h *patientHandler) run() {
 		default:
 		}
 		if n := q.dropped.Swap(0); n > 0 {
-			r := slog.NewRecord(time.Now(), slog.LevelError, "lines of the log are missing: nobody has read it", 0)
+			r := slog.NewRecord(time.Now(), slog.LevelError, "log records were dropped: nobody reads the log", 0)
 			r.AddAttrs(slog.Int64("lines", n))
-			_ = h.inner.Handle(context.Background(), r) // there is nobody to report it to
+			_ = h.inner.Handle(context.Background(), r) // there is no place to report the error
 		}
 		select {
 		case write := <-q.waiting:
@@ -66,12 +66,12 @@ func (h *patientHandler) run() {
 }
 
 // Enabled implements slog.Handler.
-func (h *patientHandler) Enabled(ctx context.Context, level slog.Level) bool {
+func (h *asyncHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.inner.Enabled(ctx, level)
 }
 
 // Handle implements slog.Handler.
-func (h *patientHandler) Handle(_ context.Context, r slog.Record) error {
+func (h *asyncHandler) Handle(_ context.Context, r slog.Record) error {
 	r = r.Clone()
 	select {
 	case h.queue.waiting <- func() { _ = h.inner.Handle(context.Background(), r) }:
@@ -82,17 +82,17 @@ func (h *patientHandler) Handle(_ context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (h *patientHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return &patientHandler{h.inner.WithAttrs(attributes), h.queue}
+func (h *asyncHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return &asyncHandler{h.inner.WithAttrs(attributes), h.queue}
 }
 
 // WithGroup implements slog.Handler.
-func (h *patientHandler) WithGroup(name string) slog.Handler {
-	return &patientHandler{h.inner.WithGroup(name), h.queue}
+func (h *asyncHandler) WithGroup(name string) slog.Handler {
+	return &asyncHandler{h.inner.WithGroup(name), h.queue}
 }
 
-// close writes what waits, for a time.
-func (h *patientHandler) close() {
+// close writes the waiting records, for at most logDrain.
+func (h *asyncHandler) close() {
 	h.queue.once.Do(func() { close(h.queue.closing) })
 	timeout := time.NewTimer(logDrain)
 	defer timeout.Stop()

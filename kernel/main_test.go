@@ -12,14 +12,14 @@ import (
 	"github.com/quernlab/quern/kernel/worker/child"
 )
 
-// frontVariable makes the test binary serve as the kernel of a connection file.
-const frontVariable = "TEST_KERNEL_FILE"
+// kernelVariable makes the test binary serve as the kernel of a connection file.
+const kernelVariable = "TEST_KERNEL_FILE"
 
 // historyVariable is the file of the history of that kernel. Its log goes to the
 // standard error.
 const historyVariable = "TEST_KERNEL_HISTORY"
 
-// TestMain makes the test binary serve as the front and as the worker too.
+// TestMain makes the test binary serve as the kernel process and as the worker too.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(child.LinkVariable) != "":
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 			err = process.Serve(context.Background(), pidWorker{})
 		}
 		exit(err)
-	case os.Getenv(frontVariable) != "":
-		c := config(os.Getenv(frontVariable))
+	case os.Getenv(kernelVariable) != "":
+		c := config(os.Getenv(kernelVariable))
 		if c.HistoryFile = os.Getenv(historyVariable); c.HistoryFile != "" {
 			c.SeenDir = c.HistoryFile + ".seen"
 			c.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))

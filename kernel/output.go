@@ -9,15 +9,15 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// parents finds the request that a cell came with, also after its end: its
-// goroutines may still have something to say.
+// parents maps cells to the headers of their requests, also after the end of a cell: its
+// goroutines may still produce output.
 type parents struct {
 	mu     sync.Mutex
 	byCell map[int]json.RawMessage
 	order  []int // the cells in byCell, oldest first
 }
 
-// maxParents is how many cells back late output finds its way.
+// maxParents is the number of cells that late output can be attributed to.
 const maxParents = 10_000
 
 func (p *parents) set(cell int, header json.RawMessage) {
@@ -42,13 +42,13 @@ func (p *parents) get(cell int) json.RawMessage {
 	return p.byCell[cell]
 }
 
-// Stream takes output of a cell. Name is stdout or stderr; text is not kept.
+// Stream publishes output of a cell. Name is stdout or stderr. It does not keep text.
 func (k *Kernel) Stream(cell int, name string, text []byte) {
 	k.publisher.stream(k.parents.get(cell), name, text)
 	k.late.stream(cell, text)
 }
 
-// Display takes what a cell shows.
+// Display publishes a display of a cell.
 func (k *Kernel) Display(d link.Display) error {
 	parent := k.parents.get(d.Cell)
 	switch d.Kind {

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// parentPoll is how often the parent is looked for, as ipykernel does.
+// parentPoll is how often the parent is checked, as in ipykernel.
 const parentPoll = time.Second
 
-// watchParent closes orphaned when the process that JPY_PARENT_PID names has
-// ended. It never interrupts: on Unix that comes as a signal.
+// watchParent closes orphaned when the process whose id is JPY_PARENT_PID has ended. It
+// never sends on interrupted: on Unix, interrupts are signals.
 func watchParent(ctx context.Context) (orphaned, interrupted <-chan struct{}) {
 	parent, err := strconv.Atoi(os.Getenv("JPY_PARENT_PID"))
 	if err != nil || parent <= 1 {
-		// Nobody asked, or the parent is init, which does not end.
+		// There is nothing to watch, or the parent is init, which does not end.
 		return nil, nil
 	}
 	if os.Getppid() != parent {
-		// Something stands between the two, a wrapper script for instance; when
-		// that ends, init inherits this process.
+		// There is a process in between, such as a wrapper script. When that ends, this
+		// process is inherited by init.
 		parent = 0
 	}
 	gone := make(chan struct{})

@@ -9,43 +9,43 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// The first write of a cell is published at once, so that it is seen at once.
-// What follows waits this long, or until there is this much of it: front ends
-// cut a kernel off that publishes more than about a thousand messages a second.
+// The first write of a cell is published at once, so that it is shown at once. Later
+// writes wait for joinFor, or until there are joinBytes: front ends disconnect kernels
+// that publish more than about a thousand messages a second.
 const (
 	joinFor   = 50 * time.Millisecond
 	joinBytes = 64 << 10
 )
 
-// publisher publishes on iopub, in the order in which it is called.
+// publisher publishes messages on iopub in the order of its calls.
 type publisher struct {
 	send func(wire.Outgoing)
 
-	mu       sync.Mutex // held while sending, which orders the messages
+	mu       sync.Mutex // held while sending, so messages are sent in order
 	pending  streamKey
-	text     []byte               // waits to be published, of the stream pending
-	cut      map[streamKey][]byte // the first bytes of a character that is not whole yet
+	text     []byte               // waiting to be published, of the stream pending
+	partial  map[streamKey][]byte // the first bytes of an incomplete character
 	last     time.Time            // when stream output was published last
-	lastOf   string               // the parent of that
-	deadline *time.Timer          // runs while text waits
+	lastOf   string               // the parent of that output
+	deadline *time.Timer          // running while text is waiting
 	closed   bool
-	unheard  *unheard // nil once there is, or should be, somebody who hears
+	kept     *unsubscribed // messages that wait for the first subscriber; nil once it has subscribed
 }
 
-// streamKey names a stream of a cell. The parent stands for the cell.
+// streamKey identifies a stream of a cell by the parent header.
 type streamKey struct {
 	parent string
 	name   string
 }
 
 func newPublisher(send func(wire.Outgoing)) *publisher {
-	p := &publisher{send: send, cut: map[streamKey][]byte{}}
+	p := &publisher{send: send, partial: map[streamKey][]byte{}}
 	p.deadline = time.AfterFunc(time.Hour, p.flush)
 	p.deadline.Stop()
 	return p
 }
 
-// publish sends a message behind all stream output so far.
+// publish sends a message after all stream output so far.
 func (p *publisher) publish(typ wire.Type, parent json.RawMessage, content any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +53,7 @@ func (p *publisher) publish(typ wire.Type, parent json.RawMessage, content any) 
 	p.sendLocked(wire.Outgoing{Type: typ, Parent: parent, Content: content})
 }
 
-// publishMessage is publish with a topic and buffers.
+// publishMessage is publish for messages with a topic or buffers.
 func (p *publisher) publishMessage(m wire.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,8 +61,8 @@ func (p *publisher) publishMessage(m wire.Outgoing) {
 	p.sendLocked(m)
 }
 
-// stream publishes output of a cell, joined with what came just before and what
-// comes soon.
+// stream publishes output of a cell. It is joined with output shortly before and after
+// it.
 func (p *publisher) stream(parent json.RawMessage, name string, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,8 +72,8 @@ func (p *publisher) stream(parent json.RawMessage, name string, text []byte) {
 		p.pending = key
 	}
 	for len(text) > 0 {
-		if start := p.cut[key]; start != nil {
-			delete(p.cut, key)
+		if start := p.partial[key]; start != nil {
+			delete(p.partial, key)
 			p.text = append(p.text, start...)
 		}
 		n := min(len(text), max(joinBytes-len(p.text), 1))
@@ -92,32 +92,31 @@ func (p *publisher) stream(parent json.RawMessage, name string, text []byte) {
 	}
 }
 
-// flush publishes what waits.
+// flush publishes the waiting text.
 func (p *publisher) flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flushLocked()
 }
 
-// end publishes what waits and the halves of characters that never became
-// whole, at the end of a cell.
+// end publishes the waiting text and incomplete characters, at the end of a cell.
 func (p *publisher) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flushLocked()
-	for key, start := range p.cut {
+	for key, start := range p.partial {
 		p.sendStream(key, start)
 	}
-	clear(p.cut)
+	clear(p.partial)
 }
 
-// close publishes what waits; nothing waits from then on.
+// close publishes the waiting text. From then on no text waits.
 func (p *publisher) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flushLocked()
 	p.closed = true
-	p.sendUnheard()
+	p.sendKept()
 }
 
 func (p *publisher) flushLocked() {
@@ -125,9 +124,9 @@ func (p *publisher) flushLocked() {
 		return
 	}
 	p.deadline.Stop()
-	whole := len(p.text) - cutLength(p.text)
+	whole := len(p.text) - partialRune(p.text)
 	if whole < len(p.text) {
-		p.cut[p.pending] = append([]byte(nil), p.text[whole:]...)
+		p.partial[p.pending] = append([]byte(nil), p.text[whole:]...)
 	}
 	if whole > 0 {
 		p.sendStream(p.pending, p.text[:whole])
@@ -144,9 +143,9 @@ func (p *publisher) sendStream(key streamKey, text []byte) {
 	})
 }
 
-// cutLength returns how many bytes at the end of b are the start of a character
-// whose rest may still come.
-func cutLength(b []byte) int {
+// partialRune returns the number of bytes at the end of b that are the beginning of an
+// incomplete character.
+func partialRune(b []byte) int {
 	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
 		if start := b[len(b)-n]; utf8.RuneStart(start) {
 			if start >= utf8.RuneSelf && !utf8.FullRune(b[len(b)-n:]) {

@@ -136,7 +136,7 @@ func TestUnheardEndsInTime(t *testing.T) {
 		if n := sent.Load(); n != 0 {
 			t.Errorf("%d sent before anybody subscribed", n)
 		}
-		time.Sleep(subscribes)
+		time.Sleep(subscriberTime)
 		synctest.Wait()
 		if n := sent.Load(); n != 1 {
 			t.Errorf("%d sent", n)
@@ -150,10 +150,10 @@ func TestUnheardIsBounded(t *testing.T) {
 	p := newPublisher(func(wire.Outgoing) { sent++ })
 	defer p.close()
 	p.awaitSubscriber()
-	for range mostUnheard + 1 {
+	for range maxKept + 1 {
 		p.publish(wire.Status, nil, nil)
 	}
-	if sent != mostUnheard+1 {
+	if sent != maxKept+1 {
 		t.Errorf("sent %d", sent)
 	}
 }

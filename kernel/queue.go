@@ -5,26 +5,25 @@ import (
 	"sync"
 )
 
-// The limits of a queue. A client that has sent so much and not been answered
-// waits with the rest.
+// Limits of a queue. Requests beyond them wait in the socket.
 const (
 	maxQueued      = 1 << 16   // requests
-	maxQueuedBytes = 256 << 20 // bytes of their contents and buffers
+	maxQueuedBytes = 256 << 20 // size of their contents and buffers
 )
 
-// queue holds the requests of one lane, first in, first out.
+// queue is a FIFO queue with the requests of one lane.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*request
 	bytes   int
-	closed  bool          // takes nothing more
-	changed chan struct{} // closed at each change, for those who wait
+	closed  bool          // accepts no more requests
+	changed chan struct{} // closed and replaced at each change
 }
 
 func newQueue() *queue { return &queue{changed: make(chan struct{})} }
 
-// push appends a request; false if the queue is closed. It waits while the queue
-// is full, and when ctx ends meanwhile nobody asks for the request any more.
+// push appends a request. It waits while the queue is full; if ctx ends meanwhile, the
+// request is dropped. It returns false if the queue is closed.
 func (q *queue) push(ctx context.Context, r *request) (open bool) {
 	size := r.size()
 	open = true
@@ -43,8 +42,7 @@ func (q *queue) push(ctx context.Context, r *request) (open bool) {
 	return open
 }
 
-// pop takes the oldest request. It waits while there is none; the error is
-// that of ctx.
+// pop removes the oldest request. It waits while there is none; the error is that of ctx.
 func (q *queue) pop(ctx context.Context) (r *request, err error) {
 	err = q.wait(ctx, func() bool {
 		if len(q.waiting) == 0 {
@@ -59,7 +57,7 @@ func (q *queue) pop(ctx context.Context) (r *request, err error) {
 	return r, err
 }
 
-// close closes the queue and takes all requests that wait.
+// close closes the queue and returns the requests that were waiting in it.
 func (q *queue) close() (rest []*request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,7 +67,7 @@ func (q *queue) close() (rest []*request) {
 	return rest
 }
 
-// wait waits until try, called under the lock, changes the queue.
+// wait calls try, under the lock, at each change of the queue until it returns true.
 func (q *queue) wait(ctx context.Context, try func() bool) error {
 	for {
 		q.mu.Lock()
@@ -89,7 +87,7 @@ func (q *queue) wait(ctx context.Context, try func() bool) error {
 	}
 }
 
-// size is what a request holds in memory, in bytes, near enough.
+// size returns approximately how much memory a request takes, in bytes.
 func (r *request) size() int {
 	n := len(r.RawHeader) + len(r.Metadata) + len(r.Body)
 	for _, b := range r.Buffers {

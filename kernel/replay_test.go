@@ -31,7 +31,7 @@ func TestReplayAfterARestart(t *testing.T) {
 			r := newRemote(t)
 			dir := t.TempDir()
 			history := historyVariable + "=" + filepath.Join(dir, "history")
-			cmd := front(t, r, history)
+			cmd := kernelProcess(t, r, history)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestReplayAfterARestart(t *testing.T) {
 			again := newRemote(t)
 			again.file = r.file
 			again.codec = r.codec
-			cmd = front(t, again, history)
+			cmd = kernelProcess(t, again, history)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -20,44 +20,45 @@ import (
 	"github.com/quernlab/quern/kernel/worker"
 )
 
-// Config is what Run needs.
+// Config configures Run.
 type Config struct {
-	// ConnectionFile is the path of the file that says where to listen.
+	// ConnectionFile is the path of the Jupyter connection file, which says where to
+	// listen.
 	ConnectionFile string
-	// WorkerCommand is the program that serves as worker, with its arguments.
+	// WorkerCommand is the program that runs as worker, with its arguments.
 	WorkerCommand []string
-	// HistoryFile keeps the cells of all sessions; empty is in memory only.
+	// HistoryFile is the file with the cells of all sessions. If it is empty, the history
+	// is only kept in memory.
 	HistoryFile string
-	// SeenDir is the directory that keeps the signatures of messages, so that those which
-	// came before a restart with the same connection file are rejected afterwards; empty
-	// keeps none.
+	// SeenDir is the directory with the signatures of received messages. With it,
+	// messages that were received before a restart with the same connection file are
+	// rejected afterIdle. If it is empty, signatures are not stored.
 	SeenDir string
-	// Version is that of the kernel, for kernel_info.
+	// Version is the version of the kernel, for kernel_info_reply.
 	Version string
-	// Logger takes what the kernel has to say beside the protocol; nil is
-	// nothing. The key of the connection is never logged.
+	// Logger receives the log; nil discards it. The key of the connection is never
+	// logged.
 	Logger *slog.Logger
 }
 
-// How long the end of a kernel may take. A client that shuts it down kills it
-// after five seconds.
+// Time limits for shutting down. A client that shuts down a kernel kills it after five
+// seconds.
 const (
-	workerEnds  = 1500 * time.Millisecond
-	repliesEnd  = time.Second
-	outputDrain = time.Second
+	workerShutdownTime = 1500 * time.Millisecond
+	repliesTime        = time.Second
+	drainTime          = time.Second
 )
 
-// Run serves as the kernel of a connection file until a client shuts it down,
-// its parent dies, it is told to terminate or ctx ends; it then returns nil.
+// Run serves as the kernel of a connection file until a client shuts it down, its parent
+// process exits, it receives SIGTERM, or ctx ends. It then returns nil.
 //
-// It fails with a *transport.ConnectionError when the connection file cannot be
-// used, a *wire.SchemeError when it asks for another signature scheme, and a
-// *transport.BindError when a port is taken. The text of each is one line that
-// says what to do.
+// It fails with a *transport.ConnectionError if the connection file cannot be used, a
+// *wire.SchemeError if it names an unsupported signature scheme, and a
+// *transport.BindError if a port is in use. Each error is one line that says what to do.
 func Run(ctx context.Context, config Config) error {
 	log := slog.New(slog.DiscardHandler)
 	if config.Logger != nil {
-		handler := newPatientHandler(config.Logger.Handler())
+		handler := newAsyncHandler(config.Logger.Handler())
 		defer handler.close()
 		log = slog.New(handler)
 	}
@@ -75,16 +76,16 @@ func Run(ctx context.Context, config Config) error {
 	}
 	if config.SeenDir != "" && connection.Key != "" {
 		signatures := seen.Open(config.SeenDir, []byte(connection.Key), func(err error) {
-			log.Warn("messages that were recorded before a restart of this kernel are not recognised", "error", err)
+			log.Warn("messages from before a restart of this kernel cannot be recognised as replayed", "error", err)
 		})
 		defer signatures.Close()
 		codec.KeepSeen(signatures)
 	}
 	signals := make(chan os.Signal, 8)
-	// Without a handler for SIGPIPE, a line of the log ends the process once
-	// whoever started it no longer reads.
+	// Without a handler for SIGPIPE, a write to the log would end the process if the
+	// process that started it no longer reads.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	defer signal.Stop(signals)
@@ -108,43 +109,44 @@ func Run(ctx context.Context, config Config) error {
 		defer close(served)
 		k.serve(ctx)
 	}()
-	// The kernel answers what needs no worker while that starts.
+	// The kernel process already answers requests that need no worker while the worker
+	// starts.
 	go workers.Start()
 
 	why := k.wait(ctx, signals)
-	log.Info("kernel ends", "why", why)
+	log.Info("kernel shuts down", "why", why)
 	cancel()
-	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), workerEnds)
+	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), workerShutdownTime)
 	defer cancelEnd()
 	if err := workers.Shutdown(end); err != nil {
-		log.Warn("worker shut down", "error", err)
+		log.Warn("shut down worker", "error", err)
 	}
 	select {
 	case <-served:
-	case <-time.After(repliesEnd):
-		log.Warn("replies are missing at the end")
+	case <-time.After(repliesTime):
+		log.Warn("shutdown: some requests were not answered in time")
 	}
-	drain, cancelDrain := context.WithTimeout(context.WithoutCancel(ctx), outputDrain)
+	drain, cancelDrain := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancelDrain()
 	if err := sockets.Drain(drain); err != nil {
-		log.Warn("output is missing at the end", "error", err)
+		log.Warn("shutdown: some output was not sent in time", "error", err)
 	}
 	return nil
 }
 
-// warn logs what makes a connection less safe than it could be.
+// warn logs what makes a connection less secure than it could be.
 func warn(log *slog.Logger, c *transport.Connection, file string) {
 	if c.Exposed {
-		log.Warn("other users of this machine can read the connection file, and with its key run code as you: chmod 600, and umask 077 for what writes it", "file", file)
+		log.Warn("other users of this machine can read the connection file, and with its key run code as you: chmod 600, and set umask 077 for the program that writes it", "file", file)
 	}
 	if c.Transport == "tcp" && c.Key != "" && !c.Encrypted() && !c.Loopback() {
-		log.Warn("this kernel listens beyond this machine, and nothing is encrypted: whoever sees the traffic reads cells and results. Use the address 127.0.0.1 and a tunnel, or CURVE keys", "ip", c.IP)
+		log.Warn("this kernel is reachable from other machines, and nothing is encrypted: anyone who sees the traffic can read cells and results. Use the address 127.0.0.1 and a tunnel, or CURVE keys", "ip", c.IP)
 	}
 }
 
-// listen binds the sockets. Those of the ipc transport are files, and their file
-// system may hang: the kernel then still ends when it is told to, without sockets and
-// without an error.
+// listen binds the sockets. With the ipc transport, the sockets are files on a file
+// system that may hang. The kernel can still be terminated then; listen returns neither
+// sockets nor an error.
 func listen(ctx context.Context, c *transport.Connection, verify func(frames [][]byte) error, log *slog.Logger, signals <-chan os.Signal) (*transport.Sockets, error) {
 	type result struct {
 		sockets *transport.Sockets
@@ -174,15 +176,15 @@ func openHistory(path string, log *slog.Logger) *history.History {
 	return history.Open(path, func(err error) { log.Warn("history", "error", err) })
 }
 
-// wait returns when the kernel has to end, and why.
+// wait returns when the kernel has to shut down, and why.
 func (k *Kernel) wait(ctx context.Context, signals <-chan os.Signal) string {
 	orphaned, interrupted := watchParent(ctx)
 	for {
 		select {
 		case <-k.finished:
-			return "shut down by a client"
+			return "shutdown request from a client"
 		case <-orphaned:
-			return "the parent has ended"
+			return "the parent process has exited"
 		case <-ctx.Done():
 			return ctx.Err().Error()
 		case <-interrupted:
@@ -192,21 +194,21 @@ func (k *Kernel) wait(ctx context.Context, signals <-chan os.Signal) string {
 			case os.Interrupt:
 				k.interruptLogged(ctx)
 			case syscall.SIGTERM, syscall.SIGHUP:
-				return "told to terminate"
+				return "signal " + s.String()
 			}
 		}
 	}
 }
 
 func (k *Kernel) interruptLogged(ctx context.Context) {
-	go func() { // a worker that is stuck must not keep the kernel from ending
+	go func() { // a worker that does not respond must not block the shutdown
 		if err := k.Interrupt(ctx); err != nil {
 			k.log.Warn("interrupt", "error", err)
 		}
 	}()
 }
 
-// info is what kernel_info tells.
+// info returns the content of kernel_info_reply.
 func info(version string) wire.KernelInfo {
 	language := strings.TrimPrefix(runtime.Version(), "go")
 	return wire.KernelInfo{

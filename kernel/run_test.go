@@ -52,7 +52,8 @@ func newRemote(t *testing.T) *remote {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	r.shell, r.control, r.iopub = zmq4.NewDealer(ctx), zmq4.NewDealer(ctx), zmq4.NewSub(ctx)
+	patient := zmq4.WithDialerMaxRetries(-1) // until ctx ends: a loaded machine starts a kernel slowly
+	r.shell, r.control, r.iopub = zmq4.NewDealer(ctx, patient), zmq4.NewDealer(ctx, patient), zmq4.NewSub(ctx, patient)
 	t.Cleanup(func() {
 		cancel()
 		for _, s := range []zmq4.Socket{r.shell, r.control, r.iopub} {
@@ -170,14 +171,14 @@ func TestRun(t *testing.T) {
 	go func() { ended <- Run(t.Context(), config(r.file)) }()
 	r.connect()
 
-	// The front answers before the worker is up.
+	// The kernel process answers before the worker is up.
 	r.send(r.control, wire.KernelInfoRequest, `{}`)
 	if m := r.receive(r.control); !strings.HasPrefix(m.text, "kernel_info_reply") {
 		t.Error(m.text)
 	}
 	r.published(idle)
 	if pid := r.workerPID(); pid == fmt.Sprint(os.Getpid()) {
-		t.Error("the cell ran in the front")
+		t.Error("the cell ran in the kernel process")
 	}
 
 	r.send(r.shell, wire.ExecuteRequest, `{"code":"wait"}`)
@@ -202,7 +203,7 @@ func TestRun(t *testing.T) {
 }
 
 // What is published for a request that comes before any subscription is heard by
-// the one who subscribes then.
+// the one who subscriberTime then.
 func TestFirstRequestIsHeard(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -299,11 +300,11 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// front runs the test binary as the front of a remote client's file.
-func front(t *testing.T, r *remote, environment ...string) *exec.Cmd {
+// kernelProcess runs the test binary as the kernel process of a remote client's file.
+func kernelProcess(t *testing.T, r *remote, environment ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), frontVariable+"="+r.file)
+	cmd.Env = append(os.Environ(), kernelVariable+"="+r.file)
 	cmd.Env = append(cmd.Env, environment...)
 	cmd.Stderr = os.Stderr
 	return cmd
@@ -332,7 +333,7 @@ func TestSignals(t *testing.T) {
 		t.Skip("reads /proc")
 	}
 	r := newRemote(t)
-	cmd := front(t, r)
+	cmd := kernelProcess(t, r)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -354,12 +355,12 @@ func TestSignals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("the front ended with %v", err)
+		t.Errorf("the kernel process ended with %v", err)
 	}
 	gone(t, worker)
 }
 
-// Neither the worker nor what it has started outlives the front.
+// Neither the worker nor what it has started outlives the kernel process.
 func TestFrontKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -367,7 +368,7 @@ func TestFrontKilled(t *testing.T) {
 	}
 	for _, code := range []string{"", "wait", "start"} {
 		r := newRemote(t)
-		cmd := front(t, r)
+		cmd := kernelProcess(t, r)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -397,9 +398,9 @@ func TestParentDies(t *testing.T) {
 		t.Skip("needs a shell, reads /proc")
 	}
 	r := newRemote(t)
-	// The shell is the parent; it says the id of the front.
+	// The shell is the parent; it says the id of the kernel process.
 	parent := exec.Command("/bin/sh", "-c", `JPY_PARENT_PID=$$ "$0" & echo $!; wait`, os.Args[0])
-	parent.Env = append(os.Environ(), frontVariable+"="+r.file)
+	parent.Env = append(os.Environ(), kernelVariable+"="+r.file)
 	stdout, err := parent.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

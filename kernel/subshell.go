@@ -12,27 +12,28 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// A subshell (JEP 91) is one more lane, which a client makes and names in the
-// header of what shall wait in it: a front end gives each kind of widget one, so
-// that it waits for no other. A session runs one cell at a time, so cells wait
-// for each other whichever subshell they name.
+// A subshell (JEP 91) is an additional lane that a client creates, and names in the
+// headers of the requests for it. For example, a front end creates one for each kind of
+// widget, so that one kind does not wait for another. A session runs one cell at a time,
+// so cells wait for each other whichever subshell they name.
 type subshell struct {
 	queue *queue
 	end   context.CancelFunc
 }
 
-// subshells are those that there are.
+// subshells are the existing subshells.
 type subshells struct {
 	mu    sync.Mutex
-	start func(*queue) context.CancelFunc // begins to serve a queue; nil once the kernel ends
+	start func(*queue) context.CancelFunc // starts a goroutine for a queue; nil once the kernel shuts down
 	open  map[string]subshell
 }
 
-// maxSubshells bounds what a client that makes subshells and never deletes them
-// may cost.
+// maxSubshells bounds the memory for a client that creates subshells and never deletes
+// them.
 const maxSubshells = 256
 
-// serve lets subshells be made, each with a goroutine of loops, until ctx ends.
+// serve allows subshells to be created until ctx ends. Each runs serve on a goroutine of
+// loops.
 func (s *subshells) serve(ctx context.Context, loops *sync.WaitGroup, serve func(context.Context, *queue)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +44,7 @@ func (s *subshells) serve(ctx context.Context, loops *sync.WaitGroup, serve func
 	}
 }
 
-// close ends all subshells; none can be made from then on.
+// close ends all subshells. No new ones can be created.
 func (s *subshells) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +60,7 @@ func (s *subshells) create() (id string, err error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.start == nil:
-		return "", errors.New("the kernel ends")
+		return "", errors.New("the kernel is shutting down")
 	case len(s.open) >= maxSubshells:
 		return "", fmt.Errorf("there are %d subshells, which is the limit: delete some", len(s.open))
 	}
@@ -95,14 +96,14 @@ func (s *subshells) list() []string {
 	return ids
 }
 
-// find returns the queue of a subshell, nil if there is none.
+// find returns the queue of a subshell, or nil if it does not exist.
 func (s *subshells) find(id string) *queue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open[id].queue
 }
 
-// SubshellError reports a subshell that there is not, or no longer.
+// SubshellError reports a subshell that does not exist or has been deleted.
 type SubshellError struct{ ID string }
 
 func (e *SubshellError) Error() string { return fmt.Sprintf("there is no subshell %q", e.ID) }
@@ -113,8 +114,8 @@ func (k *Kernel) createSubshell(context.Context, *request, empty) (wire.CreateSu
 	return wire.NewCreateSubshell(id), err
 }
 
-// deleteSubshell answers delete_subshell_request with delete_subshell_reply.
-// What waits in the subshell is answered with an error.
+// deleteSubshell answers delete_subshell_request with delete_subshell_reply. Requests
+// that are waiting in the subshell are answered with an error.
 func (k *Kernel) deleteSubshell(_ context.Context, _ *request, in wire.DeleteSubshell) (wire.EmptyReply, error) {
 	return wire.NewEmptyReply(), k.subshells.remove(in.ID)
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// lane says behind what a request waits.
+// lane names a lane: see the package documentation.
 type lane int
 
 const (
-	cells     lane = iota // behind the cells and what keeps its order with them
-	questions             // behind other questions to the worker; answered while a cell runs
-	comms                 // behind other messages to objects of the worker; handled while a cell runs
-	control               // behind what the front answers by itself, at once
+	cells     lane = iota // cells and requests that must keep their order with them
+	questions             // questions to the worker, answered while a cell runs
+	comms                 // comm messages to the worker, handled while a cell runs
+	control               // requests that the kernel process answers alone, at once
 	lanes
 )
 
@@ -24,11 +24,11 @@ type handler struct {
 	handle func(*Kernel, context.Context, *request) (content any, err error)
 	// reply is the type of the reply; empty if the protocol has none.
 	reply wire.Type
-	// failed makes the content of a reply that reports an error.
+	// failed returns the content of a reply that reports an error.
 	failed func(*Kernel, wire.Failure) any
 }
 
-// table has a row for each message that a client may send, on shell or control.
+// table has a row for each message type that clients may send on shell or control.
 var table = map[wire.Type]handler{
 	wire.ExecuteRequest:        {cells, on((*Kernel).execute), wire.ExecuteReply, (*Kernel).executeFailed},
 	wire.HistoryRequest:        {cells, on((*Kernel).searchHistory), wire.HistoryReply, failed},
@@ -48,7 +48,7 @@ var table = map[wire.Type]handler{
 	wire.UsageRequest:          {control, on((*Kernel).usage), wire.UsageReply, failed},
 }
 
-// on makes a row's handle of a method with typed content.
+// on adapts a method with typed content to a row's handle.
 func on[In, Out any](method func(*Kernel, context.Context, *request, In) (Out, error)) func(*Kernel, context.Context, *request) (any, error) {
 	return func(k *Kernel, ctx context.Context, r *request) (any, error) {
 		var in In
@@ -59,8 +59,7 @@ func on[In, Out any](method func(*Kernel, context.Context, *request, In) (Out, e
 	}
 }
 
-// empty is the content of a request, or of the answer to a message, without
-// fields.
+// empty is the content of messages without fields.
 type empty struct{}
 
 func failed(_ *Kernel, failure wire.Failure) any { return wire.NewErrorReply(failure) }

@@ -8,11 +8,11 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// usage answers usage_request with usage_reply: what the front, the worker and
-// all that the worker started use.
+// usage answers usage_request with usage_reply: the resource usage of the kernel process,
+// the worker and all processes that the worker started.
 func (k *Kernel) usage(ctx context.Context, _ *request, _ empty) (wire.Usage, error) {
 	m := k.meter.Measure(ctx)
-	host, _ := os.Hostname() // empty where the system does not tell
+	host, _ := os.Hostname() // empty if unknown
 	u := wire.Usage{
 		Host: host, PID: os.Getpid(), Cores: runtime.NumCPU(),
 		KernelCPU: m.CPU, KernelMemory: m.Memory, HostCPU: m.HostCPU, HostMemory: wire.VirtualUsage(m.Host),

@@ -14,9 +14,9 @@ func isWelcome(frame []byte) bool {
 	return bytes.Contains(frame, []byte(`"`+string(wire.IOPubWelcome)+`"`))
 }
 
-// welcome publishes iopub_welcome for each new subscription, under the topic
-// that was subscribed to, so that a client knows from when on it hears all (JEP
-// 65). A topic that is not UTF-8 is ignored, as the protocol asks.
+// welcome publishes iopub_welcome for each new subscription, with the subscribed topic.
+// From then on the client receives all messages (JEP 65). A topic that is not UTF-8 is
+// ignored, as the protocol requires.
 func (k *Kernel) welcome(ctx context.Context) {
 	for {
 		frames, err := k.sockets.Receive(ctx, transport.IOPub)

@@ -11,7 +11,7 @@ import (
 // commHost takes the messages of comms to the notebook, each for the cell that
 // sends it.
 type commHost struct {
-	front     link.Front
+	notebook  link.Notebook
 	rank      int // the objects of others than rank 0 have nothing to show them
 	callbacks *interp.Callbacks
 	caller    func() int
@@ -21,7 +21,7 @@ func (h commHost) Send(m comm.Message) error {
 	if h.rank > 0 {
 		return nil
 	}
-	return h.front.Comm(link.Comm{
+	return h.notebook.Comm(link.Comm{
 		Kind: string(m.Kind), ID: m.ID, Target: m.Target, Data: m.Data, Metadata: m.Metadata, Buffers: m.Buffers, Cell: h.caller(),
 	})
 }

@@ -13,10 +13,10 @@ import (
 // lineReader is the standard input of cells: it asks the notebook for a line
 // whenever a cell has read all of the last one.
 type lineReader struct {
-	front link.Front
-	rank  int // only rank 0 asks
-	mu    sync.Mutex
-	rest  []byte
+	notebook link.Notebook
+	rank     int // only rank 0 asks
+	mu       sync.Mutex
+	rest     []byte
 }
 
 // errNoInput is for a front end that does not ask its user, and for a quern run
@@ -41,7 +41,7 @@ func (r *lineReader) ReadContext(ctx context.Context, p []byte) (int, error) {
 	}
 	if len(r.rest) == 0 {
 		// The front ends the wait when the cell is interrupted.
-		reply, err := r.front.Input(ctx, link.InputRequest{})
+		reply, err := r.notebook.Input(ctx, link.InputRequest{})
 		if err != nil {
 			return 0, err
 		}

@@ -14,7 +14,7 @@ import (
 type answers struct {
 	lines []string
 	err   error
-	link.Front
+	link.Notebook
 }
 
 func (a *answers) Input(context.Context, link.InputRequest) (link.InputReply, error) {
@@ -27,7 +27,7 @@ func (a *answers) Input(context.Context, link.InputRequest) (link.InputReply, er
 }
 
 func TestLineReader(t *testing.T) {
-	scanner := bufio.NewScanner(&lineReader{front: &answers{lines: []string{"one", "", "zwölf"}}})
+	scanner := bufio.NewScanner(&lineReader{notebook: &answers{lines: []string{"one", "", "zwölf"}}})
 	var got []string
 	for scanner.Scan() {
 		got = append(got, scanner.Text())
@@ -39,14 +39,14 @@ func TestLineReader(t *testing.T) {
 
 func TestLineReaderReportsAnInterrupt(t *testing.T) {
 	interrupted := errors.New("interrupted")
-	_, err := io.ReadAll(&lineReader{front: &answers{err: interrupted}})
+	_, err := io.ReadAll(&lineReader{notebook: &answers{err: interrupted}})
 	if !errors.Is(err, interrupted) {
 		t.Errorf("want %v, got %v", interrupted, err)
 	}
 }
 
 func TestLineReaderEnds(t *testing.T) {
-	text, err := io.ReadAll(&lineReader{front: &answers{lines: []string{"a", link.EndOfInput, "b"}}})
+	text, err := io.ReadAll(&lineReader{notebook: &answers{lines: []string{"a", link.EndOfInput, "b"}}})
 	if string(text) != "a\n" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}

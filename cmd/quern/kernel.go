@@ -67,7 +67,7 @@ func seenDir() string {
 // start half as much again.
 const started = time.Second
 
-// keepSmall keeps small what the front holds: of the program itself, most of which only
+// keepSmall keeps small what the kernel process holds: of the program itself, most of which only
 // the initialisation of packages has touched, and of the heap. When that is much, it
 // waits for slow clients and is collected cheaply, since there are few pointers in it.
 // The ballast, of which no page is ever touched, keeps the collector from running

@@ -67,7 +67,7 @@ func parseMemory(text string) (memoryLimit, error) {
 	return memoryLimit{}, errors.New("unreachable: the last unit is empty")
 }
 
-// forOthers is for the front, the client of the notebook and the system, where a
+// forOthers is for the kernel process, the client of the notebook and the system, where a
 // tenth is not enough for them.
 const forOthers = 256 << 20
 

@@ -23,7 +23,7 @@ var _ magic.Ranks = (*ranks)(nil)
 
 func (r *ranks) Rank() int { return r.rank }
 
-// Once has the front hand the outcome of f on rank 0 to the others.
+// Once has the kernel process hand the outcome of f on rank 0 to the others.
 func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
 	if r.ranks == 1 {
 		return f()

@@ -34,7 +34,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	process, err := child.Open()
-	if errors.Is(err, child.ErrNoFront) {
+	if errors.Is(err, child.ErrNoKernel) {
 		return &usageError{"worker: only quern kernel starts a worker", "quern install, then choose the kernel in Jupyter"}
 	} else if err != nil {
 		return fmt.Errorf("worker: %w", err)
@@ -70,7 +70,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	log.SetOutput(process.Stderr(0))
 	os.Args = os.Args[:1]
 	// A start makes little garbage, and collecting it would take the second
-	// processor from the front, which is answering its first client.
+	// processor from the kernel process, which is answering its first client.
 	percent := debug.SetGCPercent(-1)
 	w, err := newWorker(process, output)
 	debug.SetGCPercent(percent)
@@ -80,7 +80,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	return process.Serve(ctx, w)
 }
 
-// worker answers the front's requests with an interpreter session. It only
+// worker answers the kernel's requests with an interpreter session. It only
 // translates; the work is done in package interp.
 type worker struct {
 	session   *interp.Session
@@ -98,10 +98,10 @@ var _ link.Worker = (*worker)(nil)
 type streams func(cell int) (stdout, stderr io.Writer)
 
 func newWorker(process *child.Process, output streams) (*worker, error) {
-	host := process.Front()
+	host := process.Host()
 	w := &worker{host: host, rank: process.Rank(), output: output}
 	session, err := interp.New(
-		interp.Stdin(&lineReader{front: host, rank: w.rank}),
+		interp.Stdin(&lineReader{notebook: host, rank: w.rank}),
 		interp.Output(output),
 		interp.Ranks(&ranks{host: host, rank: w.rank, ranks: process.Ranks(), cell: func() int { return int(w.cell.Load()) }}),
 	)
@@ -115,7 +115,7 @@ func newWorker(process *child.Process, output streams) (*worker, error) {
 }
 
 // display passes on what a cell shows. What has no JSON form, or is too large,
-// cannot be shown, and the cell is told so. When the connection is gone the front
+// cannot be shown, and the cell is told so. When the connection is gone the kernel process
 // is too, and this process ends with it: nothing is left to be told.
 func (w *worker) display(m display.Message) {
 	cell := w.caller()

@@ -94,9 +94,9 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 				page.help(found)
 				continue
 			}
-			page.end(count, link.Result{Error: asked.Unknown()})
+			page.end(count, link.Result{Error: asked.NotFound()})
 			if !c.HasTag("raises-exception") {
-				return &CellError{Cell: i + 1, Why: asked.Unknown()}
+				return &CellError{Cell: i + 1, Why: asked.NotFound()}
 			}
 			continue
 		}

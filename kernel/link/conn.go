@@ -14,7 +14,7 @@ import (
 // ErrClosed is returned for a call or an event on a connection that has ended.
 var ErrClosed = errors.New("link: connection closed")
 
-// RemoteError is the failure of a handler on the other side.
+// RemoteError reports that a handler on the other side failed.
 type RemoteError struct {
 	Method  string
 	Message string
@@ -22,16 +22,15 @@ type RemoteError struct {
 
 func (e *RemoteError) Error() string { return "link: " + e.Method + ": " + e.Message }
 
-// Handler answers what the other side sends. For a request, the result goes
-// back as JSON, or err as a RemoteError; ctx ends when the caller no longer
-// waits or the connection ends. For an event the result is dropped, and Handle
-// must return soon: nothing else is read meanwhile. An error from an event is
-// dropped too, so a handler that cares logs it.
+// Handler handles what the other side sends. For a request, the result is sent back as
+// JSON, or err as a RemoteError; ctx is cancelled when the caller no longer waits or the
+// connection ends. For an event, the result and the error are dropped, so a handler
+// should log errors; Handle must return soon, because nothing else is read meanwhile.
 type Handler interface {
 	Handle(ctx context.Context, method string, body json.RawMessage) (result any, err error)
 }
 
-// HandlerFunc is a function used as a Handler.
+// HandlerFunc is a function that implements Handler.
 type HandlerFunc func(ctx context.Context, method string, body json.RawMessage) (any, error)
 
 // Handle calls f.
@@ -39,24 +38,24 @@ func (f HandlerFunc) Handle(ctx context.Context, method string, body json.RawMes
 	return f(ctx, method, body)
 }
 
-// Conn carries requests, responses and events over one stream. Its methods may
-// be called from any goroutine. Calls are answered only while Serve runs.
+// Conn carries requests, responses and events over one stream. Its methods may be called
+// from any goroutine. Calls return only while Serve is running.
 type Conn struct {
 	stream io.ReadWriteCloser
 
-	writeMu sync.Mutex // also orders the frames
+	writeMu sync.Mutex // held while a frame is written
 
 	mu      sync.Mutex
 	next    uint64
-	pending map[uint64]chan<- frame       // calls of ours that wait; nil when closed
-	running map[uint64]context.CancelFunc // requests of theirs that run
+	pending map[uint64]chan<- frame       // our calls that wait for a response; nil when closed
+	running map[uint64]context.CancelFunc // the other side's requests that are being handled
 	cause   error                         // why the connection ended
 
 	done      chan struct{} // closed when the connection has ended
 	closeOnce sync.Once
 }
 
-// NewConn returns a connection over stream, which it owns from then on.
+// NewConn returns a connection over stream. It takes ownership of stream.
 func NewConn(stream io.ReadWriteCloser) *Conn {
 	return &Conn{
 		stream:  stream,
@@ -66,18 +65,18 @@ func NewConn(stream io.ReadWriteCloser) *Conn {
 	}
 }
 
-// Done is closed when the connection has ended, for whatever reason.
+// Done returns a channel that is closed when the connection has ended for any reason.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Close ends the connection: calls that wait fail with ErrClosed and Serve
-// returns. Calling it twice is fine.
+// Close ends the connection: waiting calls fail with ErrClosed and Serve returns. Calling
+// it twice is allowed.
 func (c *Conn) Close() error {
 	c.end(ErrClosed)
 	return nil
 }
 
-// end ends the connection once; later causes are ignored. What goes wrong in
-// closing the stream tells nothing that a connection at its end has use for.
+// end ends the connection once; later causes are ignored. The error of closing the stream
+// is dropped: a connection at its end has no use for it.
 func (c *Conn) end(cause error) {
 	c.closeOnce.Do(func() {
 		c.mu.Lock()
@@ -95,7 +94,7 @@ func (c *Conn) end(cause error) {
 	})
 }
 
-// closedError says that the connection ended, and why if it was not by Close.
+// closedError returns ErrClosed, with the cause if the connection was not ended by Close.
 func (c *Conn) closedError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,9 +104,9 @@ func (c *Conn) closedError() error {
 	return fmt.Errorf("%w: %w", ErrClosed, c.cause)
 }
 
-// Call sends a request and waits for its response, which it decodes into out;
-// out may be nil. When ctx ends first, Call returns its error at once and the
-// other side's handler is told.
+// Call sends a request, waits for its response and decodes it into out, which may be nil.
+// If ctx ends first, Call returns its error at once and the other side's handler is
+// cancelled.
 func (c *Conn) Call(ctx context.Context, method string, in, out any) error {
 	body, err := encode(method, in)
 	if err != nil {
@@ -135,7 +134,7 @@ func (c *Conn) Call(ctx context.Context, method string, in, out any) error {
 		return decodeResponse(f, method, out)
 	case <-ctx.Done():
 		c.forget(id)
-		// The other side may be gone; its handler then needs no cancel.
+		// Ignore the error: if the other side is gone, there is nothing to cancel.
 		_ = c.send(frame{kind: kindCancel, id: id})
 		return ctx.Err()
 	}
@@ -154,15 +153,15 @@ func decodeResponse(f frame, method string, out any) error {
 	return nil
 }
 
-// decode is json.Unmarshal but for numbers behind an any, which stay as they
-// were written: a MIME bundle passes through the front unread.
+// decode is json.Unmarshal, except that numbers in an any keep their text: the kernel
+// process passes MIME bundles on unchanged.
 func decode(body []byte, out any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	return d.Decode(out)
 }
 
-// Notify sends an event. It returns when the event is on its way.
+// Notify sends an event. It does not wait until the event has been handled.
 func (c *Conn) Notify(method string, in any) error {
 	body, err := encode(method, in)
 	if err != nil {
@@ -177,8 +176,8 @@ func (c *Conn) forget(id uint64) {
 	c.mu.Unlock()
 }
 
-// send writes one frame. A write that fails ends the connection, since the
-// stream may hold half a frame.
+// send writes one frame. A failed write ends the connection, since the stream may then
+// contain part of a frame.
 func (c *Conn) send(f frame) error {
 	b, err := appendFrame(make([]byte, 0, lengthBytes+headerBytes+len(f.method)+len(f.body)), f)
 	if err != nil {
@@ -198,10 +197,9 @@ func (c *Conn) send(f frame) error {
 	return nil
 }
 
-// Serve reads from c until it ends or ctx does, and hands requests and events
-// to handler. It returns when every handler it started has returned: nil if the
-// other side closed the stream between two frames or c was closed here, else
-// the reason.
+// Serve reads from c until the connection or ctx ends, and passes requests and events to
+// handler. It returns when every handler that it started has returned: nil if the other
+// side closed the stream between two frames or c was closed here, otherwise the reason.
 func Serve(ctx context.Context, c *Conn, handler Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -220,17 +218,17 @@ func Serve(ctx context.Context, c *Conn, handler Handler) error {
 	return c.cause
 }
 
-// reader reads a connection. One goroutine reads at a time.
+// reader reads from a connection. One goroutine reads at a time.
 type reader struct {
 	conn    *Conn
 	frames  *bufio.Reader
 	handler Handler
-	running sync.WaitGroup // what reads and what answers
+	running sync.WaitGroup // the goroutines that read and that handle requests
 }
 
-// read reads until a request comes, or the connection ends. A request is
-// answered by the goroutine that has read it, and another reads on: to hand the
-// request over to one that waits would cost it that one's waking up.
+// read reads until a request arrives or the connection ends. The goroutine that has read
+// a request handles it, and a new goroutine goes on reading: passing the request to a
+// waiting goroutine would cost the time to wake it up.
 func (r *reader) read(ctx context.Context) {
 	c := r.conn
 	for {
@@ -241,7 +239,7 @@ func (r *reader) read(ctx context.Context) {
 		}
 		switch f.kind {
 		case kindEvent:
-			// The event has no answer to carry an error.
+			// An event has no response that could carry an error.
 			_, _ = handle(ctx, r.handler, f)
 		case kindRequest:
 			request, ok := c.begin(ctx, f.id)
@@ -262,15 +260,15 @@ func (r *reader) read(ctx context.Context) {
 			waiting := c.pending[f.id]
 			delete(c.pending, f.id)
 			c.mu.Unlock()
-			if waiting != nil { // nil: the caller gave up
+			if waiting != nil { // nil if the caller no longer waits
 				waiting <- f
 			}
 		}
 	}
 }
 
-// begin makes the context of a request of the other side. It reports false when
-// the connection has ended.
+// begin makes the context for a request of the other side. It returns false if the
+// connection has ended.
 func (c *Conn) begin(ctx context.Context, id uint64) (context.Context, bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	c.mu.Lock()
@@ -283,7 +281,7 @@ func (c *Conn) begin(ctx context.Context, id uint64) (context.Context, bool) {
 	return ctx, true
 }
 
-// respond runs a request and sends its one response.
+// respond handles a request and sends its response.
 func (c *Conn) respond(request frame, run func() (any, error)) {
 	result, err := run()
 	c.mu.Lock()
@@ -301,12 +299,12 @@ func (c *Conn) respond(request frame, run func() (any, error)) {
 		err = c.send(f)
 	}
 	if err != nil && !errors.Is(err, ErrClosed) {
-		// A connection that is gone needs no answer.
+		// If the connection has ended, nobody waits for the response.
 		_ = c.send(frame{kind: kindFailure, id: request.id, body: []byte(err.Error())})
 	}
 }
 
-// handle calls the handler and turns its panic into an error.
+// handle calls the handler and turns a panic into an error.
 func handle(ctx context.Context, handler Handler, f frame) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -8,28 +8,28 @@ import (
 	"reflect"
 )
 
-// encode is the JSON of a message. What is too large for a frame is rejected before
-// its text is built, which would take a multiple of its size.
+// encode returns the JSON of a message. A message that is too large for a frame is
+// rejected before its text is built, which would take a multiple of its size.
 func encode(method string, message any) ([]byte, error) {
 	if size := leastSize(reflect.ValueOf(message), 0); size > MaxFrame {
 		return nil, &SizeError{Method: method, Size: size}
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // a page would become larger, and no browser sees the text
+	e.SetEscapeHTML(false) // escaping would make HTML larger, and no browser parses this text
 	if err := e.Encode(message); err != nil {
 		return nil, fmt.Errorf("link: encode %s: %w", method, err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// deepest bounds what leastSize looks at: encoding/json rejects cycles.
-const deepest = 100
+// maxDepth bounds how deep leastSize looks; encoding/json rejects cycles later.
+const maxDepth = 100
 
-// leastSize is a lower bound of the length of the JSON of v: that of its texts and
-// bytes.
+// leastSize returns a lower bound of the length of the JSON of v: the length of its
+// strings and bytes.
 func leastSize(v reflect.Value, depth int) (size int) {
-	if depth > deepest {
+	if depth > maxDepth {
 		return 0
 	}
 	switch v.Kind() {

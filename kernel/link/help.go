@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Help is what a cell asks that is no Go but wants to know what a name means. As
-// in IPython that is a name, with its package or value, or that of a command, and
-// behind or before it one question mark, or two for more.
+// Help reports whether a cell is a help request instead of Go, as in IPython: a qualified
+// name or a magic command with one or two question marks before or after it. Two ask for
+// more detail.
 func Help(code string) (asked Inspect, ok bool) {
 	code = strings.TrimSpace(code)
 	name := strings.TrimRight(code, "?")
@@ -28,8 +28,8 @@ func Help(code string) (asked Inspect, ok bool) {
 	return Inspect{Code: name, Offset: len(name), Detail: marks - 1}, true
 }
 
-// Unknown is why a cell fails that asks for what nothing is known of.
-func (i Inspect) Unknown() *CellError {
+// NotFound returns the error of a cell that asks for help on an unknown name.
+func (i Inspect) NotFound() *CellError {
 	text := fmt.Sprintf("nothing is known of %s", i.Code)
 	return &CellError{Name: "not found", Value: text, Traceback: []string{text}}
 }

@@ -4,47 +4,46 @@ import "encoding/json"
 
 // Execute asks the worker to run one cell.
 type Execute struct {
-	// Cell is the execution count of the cell, for its name in errors. A cell that is
-	// not stored in the history has none: its number is above Uncounted, and no other
-	// cell has it either, so that output finds its cell.
+	// Cell is the execution count of the cell, which names the cell in errors. A cell
+	// that is not stored in the history has no execution count: it gets a unique number
+	// above Uncounted, so that its output can be attributed to it.
 	Cell   int    `json:"cell"`
 	Code   string `json:"code"`
-	Silent bool   `json:"silent"` // leave the result unrendered
-	// AllowInput says whether the front end can answer an InputRequest.
+	Silent bool   `json:"silent"` // do not render the result
+	// AllowInput reports whether the front end can answer an InputRequest.
 	AllowInput bool `json:"allow_input"`
 }
 
-// Uncounted is the number above which those of cells without an execution count begin.
+// Cells without an execution count have numbers above Uncounted.
 const Uncounted = 1_000_000_000
 
-// Result answers Execute. Exactly one of Error and the successful fields is
-// meaningful: a cell that failed has no Data.
+// Result answers Execute. If Error is set, the other fields are empty.
 type Result struct {
-	Data     map[string]any `json:"data,omitempty"` // MIME bundle of the last expression; empty if it has no value
+	Data     map[string]any `json:"data,omitempty"` // MIME bundle of the last expression's value; empty if there is none
 	Metadata map[string]any `json:"metadata,omitempty"`
 	Error    *CellError     `json:"error,omitempty"`
-	// Goroutines says that goroutines of the cell, or its timers, outlive it: more output may come.
+	// Goroutines reports that goroutines or timers of the cell are still running: more
+	// output may come.
 	Goroutines bool `json:"goroutines,omitempty"`
-	// Mark is the number of the mark in the output streams behind which there
-	// is no output of the cell's own goroutine. The supervision of the worker
-	// sets and uses it.
+	// Mark is the number of the mark in the output streams after which there is no more
+	// output of the cell's own goroutine. Packages worker and child set and use it.
 	Mark uint64 `json:"mark,omitempty"`
 }
 
-// CellError is why a cell failed, in the words that the notebook shows.
+// CellError is why a cell failed, as the notebook shows it.
 type CellError struct {
 	Name      string   `json:"name"`      // kind: panic, runtime error, compile error, interrupted, worker died
 	Value     string   `json:"value"`     // the message in one line
-	Traceback []string `json:"traceback"` // what is shown, a line each; may hold ANSI colours
-	// Stuck says that the cell was interrupted and something of it goes on, since it
-	// cannot be stopped.
+	Traceback []string `json:"traceback"` // the lines to show; may contain ANSI colour sequences
+	// Stuck reports that the cell was interrupted but some of its code goes on, because
+	// it cannot be stopped.
 	Stuck bool `json:"stuck,omitempty"`
 }
 
-// Error is the message in one line, with its kind.
+// Error returns the name and the message in one line.
 func (e *CellError) Error() string { return e.Name + ": " + e.Value }
 
-// Complete asks for the completions at a byte offset of a cell.
+// Complete asks for completions at a byte offset of a cell.
 type Complete struct {
 	Code   string `json:"code"`
 	Offset int    `json:"offset"`
@@ -64,14 +63,14 @@ type Match struct {
 	Type string `json:"type"` // Go type or signature; may be empty
 }
 
-// Inspect asks what is known of the name at a byte offset of a cell.
+// Inspect asks for documentation of the name at a byte offset of a cell.
 type Inspect struct {
 	Code   string `json:"code"`
 	Offset int    `json:"offset"`
-	Detail int    `json:"detail"` // 0 or 1, as in the protocol
+	Detail int    `json:"detail"` // 0 or 1, as detail_level in the Jupyter protocol
 }
 
-// Inspection answers Inspect. Data is empty when nothing was found.
+// Inspection answers Inspect. Data is empty if nothing was found.
 type Inspection struct {
 	Data map[string]any `json:"data,omitempty"`
 }
@@ -84,7 +83,7 @@ type Check struct {
 // Completeness answers Check.
 type Completeness struct {
 	Status string `json:"status"` // complete, incomplete, invalid
-	Indent string `json:"indent"` // proposed for the next line when incomplete
+	Indent string `json:"indent"` // suggested for the next line if incomplete
 }
 
 // Evaluate asks for the values of user expressions after a cell.
@@ -92,7 +91,7 @@ type Evaluate struct {
 	Expressions map[string]string `json:"expressions"`
 }
 
-// Evaluations answers Evaluate, one Result for each expression.
+// Evaluations answers Evaluate with one Result for each expression.
 type Evaluations struct {
 	Values map[string]Result `json:"values"`
 	// Mark is as in Result, for the output of all expressions.
@@ -107,21 +106,21 @@ type Display struct {
 	Data     map[string]any `json:"data,omitempty"`
 	Metadata map[string]any `json:"metadata,omitempty"`
 	Wait     bool           `json:"wait,omitempty"`
-	// Mark is the number of the mark in the output streams where the display
-	// belongs. The supervision of the worker sets and uses it.
+	// Mark is the number of the mark in the output streams that says where the display
+	// belongs. Packages worker and child set and use it.
 	Mark uint64 `json:"mark,omitempty"`
 }
 
-// Comm is a message between an object of the front end and one of the worker, in
-// either direction.
+// Comm is a message of a Jupyter comm between an object in the front end and one in the
+// worker, in either direction.
 type Comm struct {
 	Kind     string          `json:"kind"` // open, message, close
 	ID       string          `json:"id"`
-	Target   string          `json:"target,omitempty"` // of open: what the comm is for
+	Target   string          `json:"target,omitempty"` // for open: the target name
 	Data     json.RawMessage `json:"data,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	Buffers  [][]byte        `json:"buffers,omitempty"`
-	Cell     int             `json:"cell,omitempty"` // from the worker: the cell that sent it
+	Cell     int             `json:"cell,omitempty"` // from the worker: the cell that has sent it
 }
 
 // The kinds of a Comm.
@@ -131,9 +130,9 @@ const (
 	CommClose   = "close"
 )
 
-// CommReply answers a Comm of the front, when it has been handled.
+// CommReply answers a Comm of the front end when it has been handled.
 type CommReply struct {
-	Unknown bool `json:"unknown"` // of open: nobody has registered the target
+	Unknown bool `json:"unknown"` // for open: the target is not registered
 	// Mark is as in Result, for the output of the handler.
 	Mark uint64 `json:"mark,omitempty"`
 }
@@ -142,15 +141,15 @@ type CommReply struct {
 type InputRequest struct {
 	Prompt   string `json:"prompt"`
 	Password bool   `json:"password"`
-	// Mark is the number of the mark in the output streams behind which the
-	// prompt belongs. The supervision of the worker sets and uses it.
+	// Mark is the number of the mark in the output streams after which the prompt
+	// belongs. Packages worker and child set and use it.
 	Mark uint64 `json:"mark,omitempty"`
 }
 
-// EndOfInput, as a line, is the end of the input: Control-D.
+// EndOfInput, as a line, ends the input: Control-D.
 const EndOfInput = "\x04"
 
-// InputReply answers InputRequest. EOF is set when no line can be had.
+// InputReply answers InputRequest. EOF is set if no line is available.
 type InputReply struct {
 	Line string `json:"line"`
 	EOF  bool   `json:"eof"`

@@ -2,41 +2,42 @@ package link
 
 import "context"
 
-// World is what a running cell may ask about the ranks: the workers that run each
-// cell together.
-type World interface {
-	// Ranks tells which there are, or has others start when the cell has ended.
+// RankGroup is what a running cell can do with the ranks, that is, the workers that run
+// each cell together.
+type RankGroup interface {
+	// Ranks returns which ranks there are, or requests a different number of them, which
+	// start when the cell has ended.
 	Ranks(ctx context.Context, request RanksRequest) (RanksReply, error)
-	// Once hands the outcome of what only rank 0 does to the other ranks.
+	// Once passes the outcome of a step that only rank 0 executes to the other ranks.
 	Once(ctx context.Context, request OnceRequest) (OnceReply, error)
 }
 
-// Host is all that a running cell may ask of the front.
+// Host is everything that a running cell can request from the kernel process.
 type Host interface {
-	Front
-	World
+	Notebook
+	RankGroup
 }
 
 // RanksRequest asks for a number of ranks.
 type RanksRequest struct {
-	// Number is how many are wanted, or PerGPU; 0 only asks which there are.
+	// Number is how many ranks are wanted, or PerGPU. 0 only asks which ranks there are.
 	Number int `json:"number"`
 }
 
-// PerGPU, as a number of ranks, is one for each GPU.
+// PerGPU, as a number of ranks, means one rank for each GPU.
 const PerGPU = -1
 
-// RanksReply answers RanksRequest, for a user to read.
+// RanksReply answers RanksRequest with text for the user.
 type RanksReply struct {
 	Text    string `json:"text"`
-	Refused string `json:"refused,omitempty"` // why there will be no others; then there is no Text
+	Refused string `json:"refused,omitempty"` // why the request was rejected; Text is empty then
 }
 
-// OnceRequest is, from rank 0, the outcome of a step of a cell. From another rank it
-// asks for that, and waits.
+// OnceRequest from rank 0 is the outcome of a step of a cell. From another rank it asks
+// for that outcome and waits for it.
 type OnceRequest struct {
 	Cell  int    `json:"cell"`
-	Step  int    `json:"step"`            // the number of the step in its cell
+	Step  int    `json:"step"`            // number of the step in its cell
 	Error string `json:"error,omitempty"` // from rank 0: why the step failed
 }
 

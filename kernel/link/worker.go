@@ -7,27 +7,27 @@ import (
 	"sync/atomic"
 )
 
-// Worker runs cells. The worker process implements it; the front holds one at a
-// distance, a Client. One Execute runs at a time; the other methods may be
-// called at any moment, also while it runs.
+// Worker runs cells. The worker process implements it; the kernel process uses it through
+// a Client. One Execute runs at a time; the other methods may be called at any time, also
+// while it runs.
 //
-// A cell that fails is a Result with an Error. An error from a method means
-// that the worker could not answer at all.
+// A cell that fails returns a Result with an Error. An error from a method means that the
+// worker could not answer at all.
 type Worker interface {
-	// Execute runs one cell to its end. When ctx ends the cell is interrupted.
+	// Execute runs one cell to its end. When ctx ends, the cell is interrupted.
 	Execute(ctx context.Context, request Execute) (Result, error)
 	Complete(ctx context.Context, request Complete) (Completion, error)
 	Inspect(ctx context.Context, request Inspect) (Inspection, error)
 	Check(ctx context.Context, request Check) (Completeness, error)
 	// Evaluate computes user expressions between two cells.
 	Evaluate(ctx context.Context, request Evaluate) (Evaluations, error)
-	// Comm hands a message of the front end to the object that it is for, and
-	// returns when that has handled it.
+	// Comm passes a message of the front end to the object that it is for, and returns
+	// when the object has handled it.
 	Comm(ctx context.Context, comm Comm) (CommReply, error)
-	// Interrupt stops the running cell and keeps the variables. It returns at
-	// once; without a running cell it does nothing.
+	// Interrupt stops the running cell and keeps the variables. It returns at once; if no
+	// cell is running it does nothing.
 	Interrupt(ctx context.Context) error
-	// Shutdown lets go of what the worker holds. The process ends after it.
+	// Shutdown releases the worker's resources. The process ends after it.
 	Shutdown(ctx context.Context) error
 }
 
@@ -44,18 +44,18 @@ const (
 
 type none struct{}
 
-// ServeWorker answers the front's requests with w until c ends, as Serve does.
-// It first tells the front that the worker is ready. An interrupt also ends the
-// context of the Execute that it is meant for.
+// ServeWorker handles the requests of the kernel process with w until c ends, as Serve
+// does. First it notifies the kernel process that the worker is ready. An interrupt also
+// cancels the context of the Execute that it is meant for.
 func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
 	if err := c.Notify(methodReady, none{}); err != nil {
 		return err
 	}
-	cells := &cells{worker: w}
+	executions := &executions{worker: w}
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
 		case methodExecute:
-			return answer(ctx, body, cells.execute)
+			return answer(ctx, body, executions.execute)
 		case methodComplete:
 			return answer(ctx, body, w.Complete)
 		case methodInspect:
@@ -67,7 +67,7 @@ func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
 		case methodComm:
 			return answer(ctx, body, w.Comm)
 		case methodInterrupt:
-			return answer(ctx, body, cells.interrupt)
+			return answer(ctx, body, executions.interrupt)
 		case methodShutdown:
 			return none{}, w.Shutdown(ctx)
 		}
@@ -75,7 +75,7 @@ func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
 	}))
 }
 
-// answer decodes the body of a request and hands it to a method.
+// answer decodes the body of a request and calls a method with it.
 func answer[In, Out any](ctx context.Context, body json.RawMessage, method func(context.Context, In) (Out, error)) (any, error) {
 	var in In
 	if err := decode(body, &in); err != nil {
@@ -84,10 +84,11 @@ func answer[In, Out any](ctx context.Context, body json.RawMessage, method func(
 	return method(ctx, in)
 }
 
-// Client is the Worker at the other end of a connection. Serve must run on it.
+// Client is the Worker at the other end of a connection. Serve must be running on the
+// connection.
 type Client struct {
 	conn  *Conn
-	cells atomic.Uint64 // Executes so far
+	cells atomic.Uint64 // number of Executes so far
 }
 
 var _ Worker = (*Client)(nil)
@@ -95,7 +96,7 @@ var _ Worker = (*Client)(nil)
 // NewClient returns the worker at the other end of c.
 func NewClient(c *Conn) *Client { return &Client{conn: c} }
 
-// call makes one typed request.
+// call sends one request and decodes the response.
 func call[Out any](ctx context.Context, c *Conn, method string, in any) (out Out, err error) {
 	err = c.Call(ctx, method, in, &out)
 	return out, err
@@ -103,7 +104,7 @@ func call[Out any](ctx context.Context, c *Conn, method string, in any) (out Out
 
 // Execute runs one cell.
 func (c *Client) Execute(ctx context.Context, request Execute) (Result, error) {
-	return call[Result](ctx, c.conn, methodExecute, numbered{request, c.cells.Add(1)})
+	return call[Result](ctx, c.conn, methodExecute, executeMessage{request, c.cells.Add(1)})
 }
 
 // Complete asks for completions.
@@ -126,7 +127,7 @@ func (c *Client) Evaluate(ctx context.Context, request Evaluate) (Evaluations, e
 	return call[Evaluations](ctx, c.conn, methodEvaluate, request)
 }
 
-// Comm hands over a message of the front end.
+// Comm passes on a message of the front end.
 func (c *Client) Comm(ctx context.Context, comm Comm) (CommReply, error) {
 	return call[CommReply](ctx, c.conn, methodComm, comm)
 }
@@ -136,7 +137,7 @@ func (c *Client) Interrupt(ctx context.Context) error {
 	return c.conn.Call(ctx, methodInterrupt, c.cells.Load(), nil)
 }
 
-// Shutdown asks the worker to let go of what it holds.
+// Shutdown asks the worker to release its resources.
 func (c *Client) Shutdown(ctx context.Context) error {
 	return c.conn.Call(ctx, methodShutdown, none{}, nil)
 }

@@ -11,21 +11,21 @@ import (
 )
 
 // echoWorker answers each request with what it was asked.
-type echoWorker struct{ front Host }
+type echoWorker struct{ host Host }
 
 func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
-	if err := w.front.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
+	if err := w.host.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
 		return Result{}, err
 	}
-	reply, err := w.front.Input(ctx, InputRequest{Prompt: "? ", Password: true})
+	reply, err := w.host.Input(ctx, InputRequest{Prompt: "? ", Password: true})
 	if err != nil {
 		return Result{}, err
 	}
-	ranks, err := w.front.Ranks(ctx, RanksRequest{Number: 4})
+	ranks, err := w.host.Ranks(ctx, RanksRequest{Number: 4})
 	if err != nil {
 		return Result{}, err
 	}
-	once, err := w.front.Once(ctx, OnceRequest{Cell: r.Cell, Step: 1})
+	once, err := w.host.Once(ctx, OnceRequest{Cell: r.Cell, Step: 1})
 	if err != nil {
 		return Result{}, err
 	}
@@ -59,31 +59,31 @@ func (w *echoWorker) Comm(_ context.Context, c Comm) (CommReply, error) {
 func (w *echoWorker) Interrupt(context.Context) error { return nil }
 func (w *echoWorker) Shutdown(context.Context) error  { return nil }
 
-// recordingFront keeps what it was asked to display.
-type recordingFront struct {
+// recordingHost keeps what it was asked to display.
+type recordingHost struct {
 	displays []Display
 	comms    []Comm
 }
 
-func (f *recordingFront) Comm(c Comm) error {
+func (f *recordingHost) Comm(c Comm) error {
 	f.comms = append(f.comms, c)
 	return nil
 }
 
-func (f *recordingFront) Display(d Display) error {
+func (f *recordingHost) Display(d Display) error {
 	f.displays = append(f.displays, d)
 	return nil
 }
 
-func (f *recordingFront) Ranks(_ context.Context, r RanksRequest) (RanksReply, error) {
+func (f *recordingHost) Ranks(_ context.Context, r RanksRequest) (RanksReply, error) {
 	return RanksReply{Text: fmt.Sprintf("%d ranks", r.Number)}, nil
 }
 
-func (f *recordingFront) Once(_ context.Context, r OnceRequest) (OnceReply, error) {
+func (f *recordingHost) Once(_ context.Context, r OnceRequest) (OnceReply, error) {
 	return OnceReply{Error: fmt.Sprintf("step %d of cell %d", r.Step, r.Cell)}, nil
 }
 
-func (f *recordingFront) Input(_ context.Context, r InputRequest) (InputReply, error) {
+func (f *recordingHost) Input(_ context.Context, r InputRequest) (InputReply, error) {
 	return InputReply{Line: r.Prompt + "answer"}, nil
 }
 
@@ -92,12 +92,12 @@ func TestWorkerOverTheLink(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	ready := 0
-	front, worker := &recordingFront{}, &echoWorker{}
+	host, worker := &recordingHost{}, &echoWorker{}
 	ours, theirs := net.Pipe()
 	a, b := NewConn(ours), NewConn(theirs)
-	worker.front = NewFront(b)
+	worker.host = NewHost(b)
 	var served sync.WaitGroup
-	served.Go(func() { _ = ServeFront(ctx, a, front, func() { ready++ }) })
+	served.Go(func() { _ = ServeHost(ctx, a, host, func() { ready++ }) })
 	served.Go(func() { _ = ServeWorker(ctx, b, worker) })
 	defer served.Wait()
 	defer a.Close()
@@ -111,8 +111,8 @@ func TestWorkerOverTheLink(t *testing.T) {
 		t.Errorf("execute: got %v, want %v", result, want)
 	}
 	// A number behind an any keeps its digits on the way through.
-	if want := []Display{{Cell: 7, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}}; !reflect.DeepEqual(front.displays, want) {
-		t.Errorf("display: got %v, want %v", front.displays, want)
+	if want := []Display{{Cell: 7, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}}; !reflect.DeepEqual(host.displays, want) {
+		t.Errorf("display: got %v, want %v", host.displays, want)
 	}
 
 	if ready != 1 {
@@ -158,11 +158,11 @@ func (w *blockingWorker) Execute(ctx context.Context, r Execute) (Result, error)
 func TestInterruptIsForOneCell(t *testing.T) {
 	t.Parallel()
 	w := &blockingWorker{began: make(chan int, 1)}
-	c := &cells{worker: w}
+	c := &executions{worker: w}
 	execute := func(number uint64) <-chan Result {
 		done := make(chan Result, 1)
 		go func() {
-			result, err := c.execute(t.Context(), numbered{Execute{Cell: int(number)}, number})
+			result, err := c.execute(t.Context(), executeMessage{Execute{Cell: int(number)}, number})
 			if err != nil {
 				t.Error(err)
 			}

@@ -1,25 +1,23 @@
-// Package ranks has several workers run each cell together.
+// Package ranks lets several workers run each cell together.
 //
-// A [Group] is a link.Worker, as the one worker is that it has at first. %ranks 4 in
-// a cell makes it start four: each is a rank of a data-parallel training, knows its
-// place by the variables of the environment that torchrun sets, and runs every cell
-// of the notebook. What a reader sees is that of rank 0:
+// A [Group] is a link.Worker. At first it has one worker process. After %ranks 4 in a
+// cell it has four: each is a rank of a data-parallel training, gets its rank from the
+// environment variables that torchrun also sets, and runs every cell of the notebook. The
+// notebook shows:
 //
-//   - its displays, results and widgets, and its answers to completion and
-//     inspection;
-//   - the output of all ranks, a line that rank 0 prints too once, any other with its
-//     ranks before it, see fold.go;
-//   - an error once, with the ranks that had it, see verdict.go.
+//   - the displays, results and widgets of rank 0, and its answers to completion and inspection;
+//   - the output of all ranks: a line that rank 0 prints too appears once, any other line has its ranks in front, see merge.go;
+//   - each error once, with the ranks that had it, see result.go.
 //
-// Rank 0 alone reads input and runs what is to happen once, such as a command of the
-// shell; the others wait for that.
+// Only rank 0 reads input and runs what must happen once, such as a shell command; the
+// others wait for it.
 //
 // # Failures
 //
-// A cell succeeds if it does on all ranks. When it fails on one, the others have a
-// moment to come to the same end, and are interrupted then: they may wait for the one
-// that failed. When a rank dies the others are ended too, since the ranks must be in
-// step, and as many start again.
+// A cell succeeds if it succeeds on all ranks. If it fails on one, the others get a
+// moment to fail in the same way and are then interrupted, since they may be waiting for
+// the rank that failed. If a rank dies, the others are killed too, since ranks must stay
+// in step, and the same number starts again.
 //
-// With one rank nothing stands between the front and the worker.
+// With one rank, requests go directly to the worker.
 package ranks

@@ -10,74 +10,74 @@ import (
 	"github.com/quernlab/quern/kernel/worker"
 )
 
-// agreement is how long the other ranks have to come to the same end when a cell has
-// failed on one. Then they are interrupted: they may wait for that one.
-const agreement = 200 * time.Millisecond
+// agreementTime is how long the other ranks may take to finish after a cell has failed on
+// one. Then they are interrupted, since they may be waiting for that one.
+const agreementTime = 200 * time.Millisecond
 
-// answer is what a cell came to on one rank.
+// answer is the outcome of a cell on one rank.
 type answer struct {
 	rank    int
 	result  link.Result
-	err     error // the worker could not answer
-	stopped bool  // it came after we had interrupted it
+	err     error // if the worker could not answer
+	stopped bool  // the rank answered after it was interrupted here
 }
 
 func (a answer) failed() bool { return a.err != nil || a.result.Error != nil }
 
 // execute runs a cell on all ranks.
-func (w *world) execute(ctx context.Context, request link.Execute) (link.Result, error) {
-	if w.ranks == 1 {
-		return w.members[0].Execute(ctx, request)
+func (gen *generation) execute(ctx context.Context, request link.Execute) (link.Result, error) {
+	if gen.ranks == 1 {
+		return gen.members[0].Execute(ctx, request)
 	}
-	w.once.begin(request.Cell)
-	w.shown.begin(request.Cell)
-	answers := make(chan answer, w.ranks)
-	for rank, m := range w.members {
+	gen.once.begin(request.Cell)
+	gen.shown.begin(request.Cell)
+	answers := make(chan answer, gen.ranks)
+	for rank, m := range gen.members {
 		go func() {
 			result, err := m.Execute(ctx, request)
 			if rank == 0 {
-				w.once.end()
+				gen.once.end()
 			}
 			answers <- answer{rank: rank, result: result, err: err}
 		}()
 	}
-	all := w.collect(ctx, answers)
-	if ranks := w.shown.dropped(); len(ranks) > 0 {
-		w.fold.note(request.Cell, ranks, "what is displayed here is not shown: the notebook shows the displays of rank 0")
+	all := gen.collect(ctx, answers)
+	if ranks := gen.shown.dropped(); len(ranks) > 0 {
+		gen.merger.note(request.Cell, ranks, "this rank's displays are not shown: the notebook shows the displays of rank 0")
 	}
-	w.fold.end(request.Cell)
+	gen.merger.end(request.Cell)
 	for _, a := range all {
 		if a.err != nil {
-			w.group.condemn(w)
+			gen.group.terminate(gen)
 		}
 	}
-	return w.verdict(all), nil
+	return gen.combine(all), nil
 }
 
-// collect waits for the answers of all ranks, and brings them about when one fails.
-// They are in the order in which they came.
-func (w *world) collect(ctx context.Context, answers <-chan answer) (all []answer) {
+// collect waits for the answers of all ranks and returns them in the order of arrival. If
+// the cell fails on one rank, it interrupts the others after agreementTime.
+func (gen *generation) collect(ctx context.Context, answers <-chan answer) (all []answer) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var agreed <-chan time.Time
-	answered, stopped := make([]bool, w.ranks), false
-	for len(all) < w.ranks {
+	answered, stopped := make([]bool, gen.ranks), false
+	for len(all) < gen.ranks {
 		select {
 		case a := <-answers:
 			a.stopped = stopped
 			answered[a.rank] = true
 			all = append(all, a)
 			if a.failed() && agreed == nil {
-				timer := time.NewTimer(agreement)
+				timer := time.NewTimer(agreementTime)
 				defer timer.Stop()
 				agreed = timer.C
 			}
 		case <-agreed:
 			stopped = true
-			w.hurry()
-			for rank, m := range w.members {
+			gen.flush()
+			for rank, m := range gen.members {
 				if !answered[rank] {
-					go w.interrupt(ctx, m) // ends with the cell
+					go gen.interrupt(ctx, m) // returns at the latest when the cell ends
 				}
 			}
 		}
@@ -85,13 +85,14 @@ func (w *world) collect(ctx context.Context, answers <-chan answer) (all []answe
 	return all
 }
 
-func (w *world) interrupt(ctx context.Context, m *worker.Supervisor) {
+func (gen *generation) interrupt(ctx context.Context, m *worker.Supervisor) {
 	if err := m.Interrupt(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		w.group.log.Warn("interrupt of a rank", "error", err)
+		gen.group.log.Warn("interrupt of a rank", "error", err)
 	}
 }
 
-// why is why a cell failed on a rank; an error of the link is one, too.
+// why returns the error of a failed cell; a failed request to the worker counts as one
+// too.
 func (a answer) why() *link.CellError {
 	var cell *link.CellError
 	switch {

@@ -10,128 +10,129 @@ import (
 	"github.com/quernlab/quern/kernel/worker"
 )
 
-// Notebook takes what cells put out, as a worker.Notebook does. It knows nothing of
-// ranks.
+// Notebook receives the output of cells, as a worker.Notebook does. It knows nothing
+// about ranks.
 type Notebook interface {
-	link.Front
-	// Stream takes output of a cell to "stdout" or "stderr". The text may not be
-	// kept.
+	link.Notebook
+	// Stream receives output of a cell to "stdout" or "stderr". It must not keep text.
 	Stream(cell int, name string, text []byte)
-	// WorkerEnded tells that the workers' objects are gone.
+	// WorkerEnded is called when the workers have ended: the objects in them are gone.
 	WorkerEnded()
 }
 
-// Group is the worker of the front: one process, or several that run each cell
-// together. Its Execute returns when all output of the cell has come to the notebook.
+// Group implements link.Worker for the kernel process with one worker process, or with
+// several that run each cell together. Its Execute returns when all output of the cell
+// has been passed to the notebook.
 type Group struct {
 	newRunner func(environment []string) worker.Runner
 	notebook  Notebook
 	log       *slog.Logger
-	devices   func() []string // what CUDA_VISIBLE_DEVICES calls the GPUs
+	devices   func() []string // the GPUs, as named in CUDA_VISIBLE_DEVICES
 
 	mu      sync.Mutex
-	current *world
+	current *generation
 	closed  bool
-	wanted  *size              // of the cell that runs
-	stop    context.CancelFunc // ends a wait for ranks that start; nil without one
-	ending  sync.WaitGroup     // what ends a world
+	wanted  *size              // requested by the running cell
+	stop    context.CancelFunc // cancels a wait for starting ranks; nil if there is none
+	ending  sync.WaitGroup     // goroutines that end a generation
 }
 
 var _ link.Worker = (*Group)(nil)
 
-// errShutDown is returned by what comes after Shutdown.
-var errShutDown = errors.New("the kernel shuts down")
+// errShutDown is returned by all methods after Shutdown.
+var errShutDown = errors.New("the kernel is shutting down")
 
-// New returns a group of one rank that has not started yet: the first request does
-// that, or Start. Each worker comes from newRunner, with what its environment is to
-// have besides that of this process.
+// New returns a group of one rank. It is started by Start or by the first request.
+// newRunner makes a worker process, given the variables that its environment has in
+// addition to those of this process.
 func New(newRunner func(environment []string) worker.Runner, notebook Notebook, log *slog.Logger) *Group {
 	g := &Group{newRunner: newRunner, notebook: notebook, log: log, devices: visibleDevices}
 	begun := make(chan struct{})
 	close(begun)
-	g.current = g.newWorld(size{ranks: 1}, begun)
+	g.current = g.newGeneration(size{ranks: 1}, begun)
 	return g
 }
 
-// Start starts the ranks that do not run, and does not wait for them. When they
-// cannot be started the requests say why.
+// Start starts the ranks that are not running, without waiting for them. If they cannot
+// be started, the requests return the reason.
 func (g *Group) Start() {
-	w, err := g.world(context.Background())
+	gen, err := g.generation(context.Background())
 	if err != nil {
 		return
 	}
-	for _, m := range w.members {
+	for _, m := range gen.members {
 		m.Start()
 	}
 }
 
-// world is the one that runs. It waits until the one before has ended.
-func (g *Group) world(ctx context.Context) (*world, error) {
+// generation returns the current generation of ranks. It waits until the one before has
+// ended.
+func (g *Group) generation(ctx context.Context) (*generation, error) {
 	g.mu.Lock()
 	if g.closed {
 		g.mu.Unlock()
 		return nil, errShutDown
 	}
 	if g.current.over {
-		g.current = g.newWorld(g.current.next, g.current.ended)
+		g.current = g.newGeneration(g.current.next, g.current.ended)
 	}
-	w := g.current
+	gen := g.current
 	g.mu.Unlock()
 	select {
-	case <-w.begun:
-		return w, nil
+	case <-gen.begun:
+		return gen, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// ask makes a request of rank 0.
+// ask sends a request to rank 0.
 func ask[In, Out any](ctx context.Context, g *Group, method func(*worker.Supervisor, context.Context, In) (Out, error), in In) (Out, error) {
-	w, err := g.world(ctx)
+	gen, err := g.generation(ctx)
 	if err != nil {
 		var none Out
 		return none, err
 	}
-	return method(w.members[0], ctx, in)
+	return method(gen.members[0], ctx, in)
 }
 
-// Execute runs one cell on all ranks, and starts others at its end where it has
-// asked for that.
+// Execute runs one cell on all ranks. If the cell has requested another number of ranks,
+// they are started at its end.
 func (g *Group) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
-	w, err := g.begin(ctx)
+	gen, err := g.begin(ctx)
 	if err != nil {
 		return link.Result{}, err
 	}
-	defer g.end(w)
-	result, err := w.execute(ctx, request)
+	defer g.end(gen)
+	result, err := gen.execute(ctx, request)
 	if wanted := g.take(); wanted != nil && err == nil && result.Error == nil {
 		result.Error = g.resize(ctx, *wanted)
 	}
 	return result, err
 }
 
-// begin is the world that runs, and tells it that a cell does.
-func (g *Group) begin(ctx context.Context) (*world, error) {
+// begin returns the current generation and records that a cell is running on it.
+func (g *Group) begin(ctx context.Context) (*generation, error) {
 	for {
-		w, err := g.world(ctx)
+		gen, err := g.generation(ctx)
 		if err != nil {
 			return nil, err
 		}
 		g.mu.Lock()
-		ok := !w.over // a rank may have ended just now
-		w.busy, g.wanted = ok, nil
-		w.cells++
+		ok := !gen.over // a rank may have ended meanwhile
+		gen.busy, g.wanted = ok, nil
+		gen.cells++
 		g.mu.Unlock()
 		if ok {
-			return w, nil
+			return gen, nil
 		}
 	}
 }
 
-func (g *Group) end(w *world) {
+func (g *Group) end(gen *generation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	w.busy = false
+	gen.busy = false
 }
 
 // Complete asks rank 0 for completions.
@@ -154,30 +155,31 @@ func (g *Group) Evaluate(ctx context.Context, request link.Evaluate) (link.Evalu
 	return ask(ctx, g, (*worker.Supervisor).Evaluate, request)
 }
 
-// Comm hands over a message of the front end, whose objects are those of rank 0.
+// Comm passes on a message of the front end to rank 0, which has the objects of the front
+// end.
 func (g *Group) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
 	return ask(ctx, g, (*worker.Supervisor).Comm, comm)
 }
 
-// Interrupt stops the running cell on all ranks, or the wait for ranks that start.
+// Interrupt stops the running cell on all ranks, or the wait for starting ranks.
 func (g *Group) Interrupt(ctx context.Context) error {
 	g.mu.Lock()
-	w, stop := g.current, g.stop
+	gen, stop := g.current, g.stop
 	g.mu.Unlock()
 	if stop != nil {
 		stop()
 	}
-	w.hurry()
-	return w.each(func(m *worker.Supervisor) error { return m.Interrupt(ctx) })
+	gen.flush()
+	return gen.each(func(m *worker.Supervisor) error { return m.Interrupt(ctx) })
 }
 
-// Shutdown ends the workers for good: it asks, waits, and kills.
+// Shutdown ends the workers for good: it asks them to end, waits, and then kills them.
 func (g *Group) Shutdown(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true
-	w := g.current
+	gen := g.current
 	g.mu.Unlock()
-	err := w.each(func(m *worker.Supervisor) error { return m.Shutdown(ctx) })
+	err := gen.each(func(m *worker.Supervisor) error { return m.Shutdown(ctx) })
 	g.ending.Wait()
 	return err
 }

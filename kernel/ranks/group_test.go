@@ -145,7 +145,7 @@ func (s *session) pids() (pids []int) {
 }
 
 func TestOneRank(t *testing.T) {
-	t.Setenv(rankVariable, "5") // of somebody outside, who started the front
+	t.Setenv(rankVariable, "5") // of somebody outside, who started the kernel process
 	t.Setenv(localWorldSizeVariable, "")
 	s := newSession(t, 1)
 	if got, want := s.must("env RANK\nenv LOCAL_RANK\nshow x"), "RANK 5 true\nLOCAL_RANK  false\nshown: x\n"; got != want {
@@ -208,7 +208,7 @@ func TestRanksKnowTheirPlace(t *testing.T) {
 	if again := s.pids(); !slices.Equal(pids, again) {
 		t.Errorf("processes %v, then %v", pids, again)
 	}
-	if got := s.must("ranks 1"); got != "One rank starts, and cells run once. The variables are gone: run the cells again from the top.\n" {
+	if got := s.must("ranks 1"); got != "One rank starts, and cells run once. The variables are lost: run the cells again from the top.\n" {
 		t.Error(got)
 	}
 	if got := s.must("ranks 2"); got != "2 ranks start. From now on each runs every cell.\n" {
@@ -226,7 +226,7 @@ func TestShownOfRankZero(t *testing.T) {
 	if got, want := s.must("show x"), "shown: x\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := s.must("1,2: show x"); !strings.HasPrefix(got, "err: [ranks 1 and 2] what is displayed here is not shown") {
+	if got := s.must("1,2: show x"); !strings.HasPrefix(got, "err: [ranks 1 and 2] this rank's displays are not shown") {
 		t.Errorf("got %q", got)
 	}
 	s.must("0: ask")
@@ -369,9 +369,9 @@ func TestRanksDoNotStart(t *testing.T) {
 func TestRanksRefused(t *testing.T) {
 	s := newSession(t, 1)
 	for _, row := range []struct{ in, want string }{
-		{"ranks -1", "there is no GPU here"},
-		{"ranks -2", "there may be 1 to 256 ranks, not -2"},
-		{"ranks 257", "there may be 1 to 256 ranks, not 257"},
+		{"ranks -1", "this machine has no GPU"},
+		{"ranks -2", "the number of ranks must be between 1 and 256, not -2"},
+		{"ranks 257", "the number of ranks must be between 1 and 256, not 257"},
 	} {
 		if got := s.fails(row.in); !strings.HasPrefix(got, "refused|refused: "+row.want) {
 			t.Errorf("%s: %s", row.in, got)
@@ -379,7 +379,7 @@ func TestRanksRefused(t *testing.T) {
 	}
 	t.Setenv(worldSizeVariable, "8")
 	t.Setenv(rankVariable, "3")
-	if got := s.fails("ranks 2"); !strings.Contains(got, "this session is rank 3 of 8 already") {
+	if got := s.fails("ranks 2"); !strings.Contains(got, "this session is already rank 3 of 8") {
 		t.Error(got)
 	}
 }

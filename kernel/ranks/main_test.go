@@ -64,15 +64,15 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (na
 	case "pid":
 		fmt.Println("pid", os.Getpid())
 	case "show":
-		if err := s.process.Front().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"text/plain": argument}}); err != nil {
+		if err := s.process.Host().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"text/plain": argument}}); err != nil {
 			return "failed", err.Error()
 		}
 	case "ask":
-		if _, err := s.process.Front().Input(ctx, link.InputRequest{}); err != nil {
+		if _, err := s.process.Host().Input(ctx, link.InputRequest{}); err != nil {
 			return "failed", err.Error()
 		}
 	case "ranks":
-		reply, err := s.process.Front().Ranks(ctx, link.RanksRequest{Number: n})
+		reply, err := s.process.Host().Ranks(ctx, link.RanksRequest{Number: n})
 		if err != nil {
 			return "failed", err.Error()
 		}
@@ -87,7 +87,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (na
 		if s.process.Rank() == 0 {
 			request.Error = argument
 		}
-		reply, err := s.process.Front().Once(ctx, request)
+		reply, err := s.process.Host().Once(ctx, request)
 		if err != nil {
 			return "failed", err.Error()
 		}

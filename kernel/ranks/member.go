@@ -9,76 +9,76 @@ import (
 	"github.com/quernlab/quern/kernel/worker"
 )
 
-// alone is the notebook of the one rank that there is.
-type alone struct {
+// singleNotebook is the notebook of the only rank.
+type singleNotebook struct {
 	Notebook
 	group *Group
 }
 
-func (a alone) Ranks(ctx context.Context, request link.RanksRequest) (link.RanksReply, error) {
+func (a singleNotebook) Ranks(ctx context.Context, request link.RanksRequest) (link.RanksReply, error) {
 	return a.group.Ranks(ctx, request)
 }
 
-func (a alone) Once(context.Context, link.OnceRequest) (link.OnceReply, error) {
-	return link.OnceReply{}, nil // there is nobody else
+func (a singleNotebook) Once(context.Context, link.OnceRequest) (link.OnceReply, error) {
+	return link.OnceReply{}, nil // there are no other ranks
 }
 
-func (a alone) WorkerEnded(worker.End) { a.Notebook.WorkerEnded() }
+func (a singleNotebook) WorkerEnded(worker.End) { a.Notebook.WorkerEnded() }
 
-// member is the notebook of one of several ranks.
-type member struct {
-	world *world
-	rank  int
+// rankNotebook is the notebook of one of several ranks.
+type rankNotebook struct {
+	gen  *generation
+	rank int
 }
 
-func (m *member) Stream(cell int, name string, text []byte) {
-	m.world.fold.stream(m.rank, cell, name, text)
+func (m *rankNotebook) Stream(cell int, name string, text []byte) {
+	m.gen.merger.stream(m.rank, cell, name, text)
 }
 
-// Display shows what rank 0 shows, and counts what others do.
-func (m *member) Display(d link.Display) error {
+// Display shows the displays of rank 0 and counts those of the others.
+func (m *rankNotebook) Display(d link.Display) error {
 	if d.Kind == "display" {
-		m.world.shown.add(m.rank, d.Cell)
+		m.gen.shown.add(m.rank, d.Cell)
 	}
 	if m.rank > 0 {
 		return nil
 	}
-	return m.world.group.notebook.Display(d)
+	return m.gen.group.notebook.Display(d)
 }
 
-// Comm takes messages from the objects of rank 0.
-func (m *member) Comm(c link.Comm) error {
+// Comm passes on messages from the objects of rank 0.
+func (m *rankNotebook) Comm(c link.Comm) error {
 	if m.rank > 0 {
 		return nil
 	}
-	return m.world.group.notebook.Comm(c)
+	return m.gen.group.notebook.Comm(c)
 }
 
-func (m *member) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
+func (m *rankNotebook) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
 	if m.rank > 0 {
-		return link.InputReply{}, fmt.Errorf("rank %d has no input", m.rank)
+		return link.InputReply{}, fmt.Errorf("rank %d has no input: only rank 0 reads input", m.rank)
 	}
-	return m.world.group.notebook.Input(ctx, request)
+	return m.gen.group.notebook.Input(ctx, request)
 }
 
-func (m *member) Ranks(ctx context.Context, request link.RanksRequest) (link.RanksReply, error) {
+func (m *rankNotebook) Ranks(ctx context.Context, request link.RanksRequest) (link.RanksReply, error) {
 	if m.rank > 0 {
-		return link.RanksReply{}, nil // rank 0 says it
+		return link.RanksReply{}, nil // rank 0 shows it
 	}
-	return m.world.group.Ranks(ctx, request)
+	return m.gen.group.Ranks(ctx, request)
 }
 
-func (m *member) Once(ctx context.Context, request link.OnceRequest) (link.OnceReply, error) {
+func (m *rankNotebook) Once(ctx context.Context, request link.OnceRequest) (link.OnceReply, error) {
 	if m.rank > 0 {
-		return m.world.once.wait(ctx, request)
+		return m.gen.once.wait(ctx, request)
 	}
-	m.world.once.done(request)
+	m.gen.once.done(request)
 	return link.OnceReply{}, nil
 }
 
-func (m *member) WorkerEnded(end worker.End) { m.world.died(m.rank, end) }
+func (m *rankNotebook) WorkerEnded(end worker.End) { m.gen.died(m.rank, end) }
 
-// shown counts what each rank has shown in a cell.
+// shown counts the displays of each rank in a cell.
 type shown struct {
 	mu     sync.Mutex
 	cell   int
@@ -102,8 +102,8 @@ func (s *shown) add(rank, cell int) {
 	}
 }
 
-// dropped are the ranks that have shown more than rank 0, which the notebook does not
-// have.
+// dropped returns the ranks with more displays than rank 0, which are not in the
+// notebook.
 func (s *shown) dropped() (ranks []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// names is "rank 2", "ranks 0 and 3" or "ranks 0, 2 and 4–7". Ranks grow.
+// names returns "rank 2", "ranks 0 and 3" or "ranks 0, 2 and 4–7". The ranks are sorted.
 func names(ranks []int) string {
 	var parts []string
 	for i := 0; i < len(ranks); {
@@ -33,7 +33,7 @@ func names(ranks []int) string {
 	return "ranks " + text
 }
 
-// first are the first n ranks.
+// first returns the first n ranks.
 func first(n int) []int {
 	ranks := make([]int, n)
 	for i := range ranks {

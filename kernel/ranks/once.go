@@ -8,12 +8,12 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// once hands the outcomes of what only rank 0 does to the other ranks.
+// once passes the outcomes of the steps that only rank 0 executes to the other ranks.
 type once struct {
 	mu      sync.Mutex
 	cell    int
-	over    bool           // rank 0 has ended the cell
-	errors  map[int]string // of the steps that rank 0 has done
+	over    bool           // rank 0 has finished the cell
+	errors  map[int]string // by step that rank 0 has executed; empty if it succeeded
 	changed chan struct{}  // closed at each change
 }
 
@@ -27,15 +27,15 @@ func (o *once) update(change func()) {
 	o.changed = make(chan struct{})
 }
 
-// begin tells that a cell begins.
+// begin records that a cell begins.
 func (o *once) begin(cell int) {
 	o.update(func() { o.cell, o.over, o.errors = cell, false, map[int]string{} })
 }
 
-// end tells that rank 0 has ended the cell.
+// end records that rank 0 has finished the cell.
 func (o *once) end() { o.update(func() { o.over = true }) }
 
-// done takes the outcome of a step from rank 0.
+// done records the outcome of a step on rank 0.
 func (o *once) done(r link.OnceRequest) {
 	o.update(func() {
 		if r.Cell == o.cell {
@@ -44,8 +44,8 @@ func (o *once) done(r link.OnceRequest) {
 	})
 }
 
-// errNotDone reports a step that rank 0 did not come to.
-var errNotDone = errors.New("rank 0 ended the cell before it came to this")
+// errNotDone reports a step that rank 0 did not execute.
+var errNotDone = errors.New("rank 0 ended the cell before this step")
 
 // wait waits for the outcome of a step.
 func (o *once) wait(ctx context.Context, r link.OnceRequest) (link.OnceReply, error) {

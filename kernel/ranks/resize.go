@@ -11,41 +11,43 @@ import (
 	"github.com/quernlab/quern/kernel/worker"
 )
 
-// mostRanks bounds what a slip of the finger may start.
-const mostRanks = 256
+// maxRanks bounds what a typing error may start.
+const maxRanks = 256
 
-// gone is what is said of what cells have defined.
-const gone = "The variables are gone: run the cells again from the top."
+// variablesLost is what the user reads when ranks were replaced.
+const variablesLost = "The variables are lost: run the cells again from the top."
 
-// Ranks tells a cell which ranks there are, or notes that it wants others.
+// Ranks returns which ranks there are, or records that the running cell wants a different
+// number.
 func (g *Group) Ranks(_ context.Context, request link.RanksRequest) (link.RanksReply, error) {
 	g.mu.Lock()
-	w, fresh := g.current, g.current.cells <= 1 // this one
+	gen, fresh := g.current, g.current.cells <= 1 // the cell that asks
 	g.mu.Unlock()
 	if request.Number == 0 {
-		return link.RanksReply{Text: w.describe()}, nil
+		return link.RanksReply{Text: gen.describe()}, nil
 	}
 	wanted, refused := g.size(request.Number)
 	if refused == "" && wanted.ranks > 1 {
-		refused = joined()
+		refused = rankAlready()
 	}
 	switch {
 	case refused != "":
 		return link.RanksReply{Refused: refused}, nil
-	case wanted.ranks == w.ranks:
-		return link.RanksReply{Text: w.describe()}, nil
+	case wanted.ranks == gen.ranks:
+		return link.RanksReply{Text: gen.describe()}, nil
 	}
 	g.mu.Lock()
 	g.wanted = &wanted
 	g.mu.Unlock()
 	text := wanted.announce()
 	if !fresh {
-		text += " " + gone
+		text += " " + variablesLost
 	}
 	return link.RanksReply{Text: text}, nil
 }
 
-// size is that of a world with a number of ranks; or why there is none.
+// size returns the size of a generation with a number of ranks, or the reason why there
+// cannot be one.
 func (g *Group) size(number int) (s size, refused string) {
 	if number == 1 {
 		return size{ranks: 1}, ""
@@ -53,11 +55,11 @@ func (g *Group) size(number int) (s size, refused string) {
 	gpus := g.devices()
 	switch {
 	case number == link.PerGPU && len(gpus) == 0:
-		return size{}, "there is no GPU here: %ranks 4 starts four ranks on the processor"
+		return size{}, "this machine has no GPU: %ranks 4 starts four ranks on the CPU"
 	case number == link.PerGPU:
 		number = len(gpus)
-	case number < 1 || number > mostRanks:
-		return size{}, fmt.Sprintf("there may be 1 to %d ranks, not %d", mostRanks, number)
+	case number < 1 || number > maxRanks:
+		return size{}, fmt.Sprintf("the number of ranks must be between 1 and %d, not %d", maxRanks, number)
 	}
 	if number == 1 {
 		return size{ranks: 1}, ""
@@ -65,7 +67,7 @@ func (g *Group) size(number int) (s size, refused string) {
 	return size{number, gpus}, ""
 }
 
-// announce tells what will start.
+// announce describes what will start.
 func (s size) announce() string {
 	if s.ranks == 1 {
 		return "One rank starts, and cells run once."
@@ -73,7 +75,7 @@ func (s size) announce() string {
 	return fmt.Sprintf("%d ranks start%s. From now on each runs every cell.", s.ranks, s.shareGPUs())
 }
 
-// shareGPUs tells which ranks have a GPU; nothing where there are none.
+// shareGPUs says which ranks have a GPU; it is empty if there are no GPUs.
 func (s size) shareGPUs() string {
 	switch n := len(s.gpus); {
 	case n == 0:
@@ -87,23 +89,23 @@ func (s size) shareGPUs() string {
 	}
 }
 
-// describe tells what runs.
-func (w *world) describe() string {
-	if w.ranks == 1 {
+// describe describes the running ranks.
+func (gen *generation) describe() string {
+	if gen.ranks == 1 {
 		return "One rank runs each cell. %ranks 4 starts four, each of which runs every cell."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d ranks run each cell.", w.ranks)
-	for rank, m := range w.members {
+	fmt.Fprintf(&b, "%d ranks run each cell.", gen.ranks)
+	for rank, m := range gen.members {
 		fmt.Fprintf(&b, "\nrank %d: process %s", rank, m.ID())
-		if rank < len(w.gpus) {
-			fmt.Fprintf(&b, ", GPU %s", w.gpus[rank])
+		if rank < len(gen.gpus) {
+			fmt.Fprintf(&b, ", GPU %s", gen.gpus[rank])
 		}
 	}
 	return b.String()
 }
 
-// take returns what the running cell has asked for, and forgets it.
+// take returns and clears what the running cell has requested.
 func (g *Group) take() *size {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,8 +114,8 @@ func (g *Group) take() *size {
 	return wanted
 }
 
-// resize ends the ranks and starts others. If those do not start it goes back to
-// as many as there were, and says why.
+// resize ends the ranks and starts the wanted ones. If those do not start, it goes back
+// to the previous number and returns why.
 func (g *Group) resize(ctx context.Context, wanted size) *link.CellError {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -123,11 +125,11 @@ func (g *Group) resize(ctx context.Context, wanted size) *link.CellError {
 		return failed(errShutDown)
 	}
 	old := g.current
-	w := g.newWorld(wanted, old.ended)
-	w.next = old.size
-	condemned := old.over // a rank has ended just now
-	old.over, g.current, g.stop = true, w, cancel
-	if !condemned {
+	gen := g.newGeneration(wanted, old.ended)
+	gen.next = old.size
+	terminated := old.over // a rank has ended meanwhile
+	old.over, g.current, g.stop = true, gen, cancel
+	if !terminated {
 		// Under the lock, so that Shutdown waits for it.
 		g.ending.Go(func() {
 			defer close(old.ended)
@@ -139,27 +141,28 @@ func (g *Group) resize(ctx context.Context, wanted size) *link.CellError {
 	g.mu.Unlock()
 	g.notebook.WorkerEnded()
 	<-old.ended
-	err := w.ready(ctx, cancel)
+	err := gen.ready(ctx, cancel)
 	g.mu.Lock()
 	g.stop = nil
 	if err == nil {
-		w.next = w.size
+		gen.next = gen.size
 	}
 	g.mu.Unlock()
 	if err == nil {
 		return nil
 	}
-	g.condemn(w)
+	g.terminate(gen)
 	g.Start()
 	return failed(err)
 }
 
-// ready waits until all ranks serve. The first that cannot ends the wait.
-func (w *world) ready(ctx context.Context, cancel context.CancelFunc) error {
+// ready waits until all ranks are ready for requests. The first one that fails ends the
+// wait.
+func (gen *generation) ready(ctx context.Context, cancel context.CancelFunc) error {
 	var mu sync.Mutex
 	var causes []cause
 	var waits sync.WaitGroup
-	for rank, m := range w.members {
+	for rank, m := range gen.members {
 		waits.Go(func() {
 			err := m.Ready(ctx)
 			if err == nil || errors.Is(err, context.Canceled) {
@@ -183,5 +186,5 @@ func (w *world) ready(ctx context.Context, cancel context.CancelFunc) error {
 
 func failed(err error) *link.CellError {
 	text := "ranks error: " + err.Error()
-	return &link.CellError{Name: "ranks error", Value: err.Error(), Traceback: []string{text, gone}}
+	return &link.CellError{Name: "ranks error", Value: err.Error(), Traceback: []string{text, variablesLost}}
 }

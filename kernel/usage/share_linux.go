@@ -7,7 +7,7 @@ import (
 )
 
 // share is the memory of a process in bytes, where what it shares with others is
-// divided among them: front and worker are one program.
+// divided among them: kernel process and worker are one program.
 func share(ctx context.Context, p *process.Process) (bytes uint64, ok bool) {
 	maps, err := p.MemoryMapsWithContext(ctx, true)
 	if err != nil || maps == nil || len(*maps) != 1 {

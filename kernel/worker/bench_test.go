@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// BenchmarkExecute is a cell that does nothing, from the front to the worker
+// BenchmarkExecute is a cell that does nothing, from the kernel process to the worker
 // process and back.
 func BenchmarkExecute(b *testing.B) {
 	ctx := context.Background()

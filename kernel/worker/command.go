@@ -15,11 +15,11 @@ import (
 
 // Command runs a program as worker process.
 type Command struct {
-	// Environment is what the program has besides that of this process, or in
-	// place of it: "NAME=value".
+	// Environment are variables ("NAME=value") that the program gets in addition to those
+	// of this process. They take precedence.
 	Environment []string
 
-	reserve *reserve // of file descriptors, for all processes of a Program; may be nil
+	reserve *reserve // of file descriptors, shared by all processes of a Program; may be nil
 	cmd     *exec.Cmd
 	group   group
 	cleanup []io.Closer // the child's ends of the pipes
@@ -27,13 +27,13 @@ type Command struct {
 
 var _ Runner = (*Command)(nil)
 
-// NewCommand returns the program name with its arguments, not started yet.
+// NewCommand returns a Command that will run the program name with arguments.
 func NewCommand(name string, arguments ...string) *Command {
 	return &Command{cmd: exec.Command(name, arguments...)}
 }
 
-// Program returns what makes a new process of a program with its arguments, given
-// what its environment is to have besides that of this process.
+// Program returns a function that makes a Runner for a program with its arguments. The
+// function's argument is [Command.Environment].
 func Program(command []string) func(environment []string) Runner {
 	kept := &reserve{}
 	return func(environment []string) Runner {
@@ -81,18 +81,17 @@ func (c *Command) Start(token string) (pipes Pipes, err error) {
 		}
 	}
 	if err != nil {
-		return Pipes{}, fmt.Errorf("pipes for the worker: %w", err)
+		return Pipes{}, fmt.Errorf("create pipes for the worker: %w", err)
 	}
 
 	c.cmd.Stdout, c.cmd.Stderr = childStdout, childStderr
 	where, err := inherit(c.cmd, childIn, childOut)
 	if err != nil {
-		return Pipes{}, fmt.Errorf("pipes for the worker: %w", err)
+		return Pipes{}, fmt.Errorf("create pipes for the worker: %w", err)
 	}
 	c.cmd.Env = append(append(os.Environ(), c.Environment...), child.LinkVariable+"="+where, child.MarkVariable+"="+token)
 	if _, set := os.LookupEnv("GOTRACEBACK"); !set {
-		// The stacks of a crash are those of the interpreter. They would only
-		// bury the reason.
+		// The stacks of a crash are those of the interpreter and would bury the reason.
 		c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK=none")
 	}
 	if err := c.group.start(c.cmd); err != nil {
@@ -101,7 +100,7 @@ func (c *Command) Start(token string) (pipes Pipes, err error) {
 	return Pipes{Link: &duplex{fromChild, toChild}, Stdout: stdout, Stderr: stderr}, nil
 }
 
-// duplex is a stream over two pipes.
+// duplex is a bidirectional stream made of two pipes.
 type duplex struct {
 	io.ReadCloser
 	out io.WriteCloser
@@ -111,7 +110,8 @@ func (d *duplex) Write(p []byte) (int, error) { return d.out.Write(p) }
 
 func (d *duplex) Close() error { return errors.Join(d.out.Close(), d.ReadCloser.Close()) }
 
-// Wait waits for the end of the process and ends all that it started.
+// Wait waits for the end of the process, kills everything that it started, and returns
+// how it ended.
 func (c *Command) Wait() string {
 	err := c.cmd.Wait()
 	c.group.end()
@@ -122,15 +122,15 @@ func (c *Command) Wait() string {
 	return describe(c.cmd.ProcessState)
 }
 
-// exited tells that a process has ended itself.
+// exited describes a process that has exited.
 func exited(state *os.ProcessState) string {
 	return state.String() + ": the process was ended from inside, as by os.Exit or log.Fatal"
 }
 
-// Kill ends the process group.
+// Kill kills the process group.
 func (c *Command) Kill() { c.group.kill() }
 
-// ID is the number of the process.
+// ID returns the process id.
 func (c *Command) ID() string {
 	if c.cmd.Process == nil {
 		return "not started"
@@ -138,7 +138,7 @@ func (c *Command) ID() string {
 	return strconv.Itoa(c.cmd.Process.Pid)
 }
 
-// Diagnose tells what the program is and whether it can be started.
+// Diagnose describes the program file and whether it can be run.
 func (c *Command) Diagnose() string {
 	path := c.cmd.Path
 	info, err := os.Stat(path)

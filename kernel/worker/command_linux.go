@@ -6,10 +6,9 @@ import (
 	"syscall"
 )
 
-// startTied starts a process that the system kills when the front dies, even
-// where the process is stuck and does not see the end of its link. Linux ties it
-// to the thread that starts it (https://go.dev/issue/27505), which therefore is
-// kept until done is closed.
+// startTied starts a process that Linux kills when this process ends, even if it is stuck
+// and does not notice the end of its link. Linux ties it to the thread that started it
+// (https://go.dev/issue/27505), so that thread is kept until done is closed.
 func startTied(cmd *exec.Cmd, done <-chan struct{}) error {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	started := make(chan error)

@@ -4,6 +4,6 @@ package worker
 
 import "os/exec"
 
-// startTied starts a process. There is no counterpart here of what Linux does
-// when the front dies: the end of the link serves for it.
+// startTied starts a process. Other systems have no parent-death signal as Linux has; the
+// worker notices the end of its link instead.
 func startTied(cmd *exec.Cmd, _ <-chan struct{}) error { return cmd.Start() }

@@ -10,26 +10,27 @@ import (
 	"syscall"
 )
 
-// firstExtra is the descriptor that the first of exec.Cmd.ExtraFiles becomes.
+// firstExtra is the descriptor in the child of the first of exec.Cmd.ExtraFiles.
 const firstExtra = 3
 
-// inherit has the child inherit its ends of the link and returns where they are.
+// inherit lets the child inherit its ends of the link and returns their descriptors,
+// separated by a comma.
 func inherit(cmd *exec.Cmd, in, out *os.File) (string, error) {
 	cmd.ExtraFiles = []*os.File{in, out}
 	return fmt.Sprintf("%d,%d", firstExtra, firstExtra+1), nil
 }
 
-// group is the process group of a worker. Its number is that of the worker.
+// group is the process group of a worker. Its id is the process id of the worker.
 type group struct {
-	done chan struct{} // closed when the worker has been waited for
+	done chan struct{} // closed when Wait has returned
 
 	mu     sync.Mutex
-	leader int // 0 when there is no group
+	leader int // process id; 0 if there is no group
 }
 
 func (g *group) start(cmd *exec.Cmd) error {
-	// Its own group: an interrupt from a terminal is for the front, which passes
-	// it on.
+	// The worker has its own group: an interrupt from a terminal is for the kernel
+	// process, which forwards it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	g.done = make(chan struct{})
 	if err := startTied(cmd, g.done); err != nil {
@@ -38,23 +39,24 @@ func (g *group) start(cmd *exec.Cmd) error {
 	g.mu.Lock()
 	g.leader = cmd.Process.Pid
 	g.mu.Unlock()
-	// Whoever has no shell has other cares than what outlives a killed kernel.
+	// Without a shell, programs that cells have started may outlive a killed kernel. That
+	// is no reason not to start.
 	_ = startGuardian(cmd.Process.Pid)
 	return nil
 }
 
-// kill kills the whole group. The worker may be gone and its children not.
+// kill kills the whole group. The worker may have exited already while its children run.
 func (g *group) kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.leader > 0 {
-		// It fails when nobody is left, and that is what is wanted.
+		// It fails if no process is left, which is what we want.
 		_ = syscall.Kill(-g.leader, syscall.SIGKILL)
 	}
 }
 
-// end kills what is left of the group when the worker has been waited for. The
-// system may give its number to others then.
+// end kills what is left of the group after Wait has returned. From then on the system
+// may reuse the group's id.
 func (g *group) end() {
 	g.kill()
 	close(g.done)
@@ -63,7 +65,7 @@ func (g *group) end() {
 	g.leader = 0
 }
 
-// describe tells how a process ended.
+// describe returns how a process ended, for the user.
 func describe(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
@@ -73,7 +75,7 @@ func describe(state *os.ProcessState) string {
 	case syscall.SIGKILL:
 		return "killed by signal SIGKILL, often because the system ran out of memory"
 	case syscall.SIGSEGV, syscall.SIGBUS:
-		return fmt.Sprintf("ended by signal %d (%v): code outside Go touched memory that is not its own", signal, signal)
+		return fmt.Sprintf("ended by signal %d (%v): code outside Go accessed invalid memory", signal, signal)
 	default:
 		return fmt.Sprintf("ended by signal %d (%v)", signal, signal)
 	}

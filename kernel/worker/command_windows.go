@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// inherit has the child inherit its ends of the link and returns where they are.
+// inherit lets the child inherit its ends of the link and returns their handles,
+// separated by a comma.
 func inherit(cmd *exec.Cmd, in, out *os.File) (string, error) {
 	handles := make([]syscall.Handle, 2)
 	for i, f := range []*os.File{in, out} {
@@ -25,11 +26,12 @@ func inherit(cmd *exec.Cmd, in, out *os.File) (string, error) {
 	return fmt.Sprintf("%d,%d", handles[0], handles[1]), nil
 }
 
-// group is a job object that holds a worker and all that it starts. The system
-// ends them when the last handle of the job is closed: when the front ends.
+// group is a job object with a worker and everything that it starts. Windows ends them
+// when the last handle of the job is closed, which happens at the latest when the kernel
+// process ends.
 type group struct {
 	mu  sync.Mutex
-	job windows.Handle // 0 when there is none
+	job windows.Handle // 0 if there is none
 }
 
 func (g *group) start(cmd *exec.Cmd) error {
@@ -45,7 +47,8 @@ func (g *group) start(cmd *exec.Cmd) error {
 		windows.CloseHandle(job)
 		return os.NewSyscallError("SetInformationJobObject", err)
 	}
-	// Its own group: a break from a console is for the front, which passes it on.
+	// The worker has its own group: a Ctrl-Break from a console is for the kernel
+	// process, which forwards it.
 	cmd.SysProcAttr.CreationFlags = syscall.CREATE_NEW_PROCESS_GROUP
 	if err := cmd.Start(); err != nil {
 		windows.CloseHandle(job)
@@ -61,7 +64,7 @@ func (g *group) start(cmd *exec.Cmd) error {
 	}
 	if err != nil {
 		_ = cmd.Process.Kill()
-		return fmt.Errorf("job of the worker: %w", err)
+		return fmt.Errorf("add the worker to its job object: %w", err)
 	}
 	return nil
 }
@@ -75,7 +78,7 @@ func (g *group) kill() {
 	}
 }
 
-// end ends what is left of the job when the worker has been waited for.
+// end ends what is left of the job after Wait has returned.
 func (g *group) end() {
 	g.kill()
 	g.mu.Lock()
@@ -86,5 +89,5 @@ func (g *group) end() {
 	}
 }
 
-// describe tells how a process ended.
+// describe returns how a process ended, for the user.
 func describe(state *os.ProcessState) string { return exited(state) }

@@ -7,59 +7,58 @@ import (
 	"time"
 )
 
-// crash keeps back what the Go runtime writes to stderr when it ends a process:
-// the cell shows its first line as the reason of the error, and nobody wants to
-// read the rest.
+// crashFilter holds back what the Go runtime writes to stderr when it ends a process: the
+// cell shows the first line as the reason of its error, and the rest would only bury it.
 //
-// A program may write such a line itself and go on. So what is kept back is
-// given out after a moment, unless the process has ended by then.
-type crash struct {
-	give func(cell int, text []byte)
+// A program may print such a line itself and go on. So the text is written to the
+// notebook after all if the process has not ended within a while.
+type crashFilter struct {
+	emit func(cell int, text []byte)
 
 	mu        sync.Mutex
-	lineStart bool // the next byte starts a line
+	lineStart bool // the next byte is the first of a line
 	holding   bool
 	cell      int
-	held      []byte // at most maxHeld bytes, the first ones
+	held      []byte // the first maxHeld bytes
 	timer     *time.Timer
 	ended     bool
 }
 
-// maxHeld bounds what is kept back.
+// maxHeld bounds what is held back, in bytes.
 const maxHeld = 256 << 10
 
 const (
-	// spoken is for words that a program may well print itself and go on.
-	spoken = time.Second
-	// fatal is for words that only the runtime says. It then walks the stacks,
-	// which takes it seconds when one of them has filled its gigabyte.
-	fatal = 30 * time.Second
+	// ambiguousHold is for text that programs may print themselves.
+	ambiguousHold = time.Second
+	// fatalHold is for text that only the runtime writes. It then prints the stacks, which
+	// takes seconds if one of them has filled its gigabyte.
+	fatalHold = 30 * time.Second
 )
 
-// lastWords begin the report of a crash, each with the time to wait for the end
-// of the process.
-var lastWords = []struct {
+// crashPrefixes are the first words of a crash report. Each has the time to wait for the
+// end of the process.
+var crashPrefixes = []struct {
 	text string
 	hold time.Duration
 }{
-	{"panic: ", spoken},
-	{"fatal error: ", fatal},
-	{"runtime: goroutine stack exceeds ", fatal},
-	{"runtime: out of memory", fatal},
-	{"unexpected fault address ", fatal},
-	{"SIGABRT: ", fatal}, {"SIGBUS: ", fatal}, {"SIGFPE: ", fatal}, {"SIGILL: ", fatal},
-	{"SIGQUIT: ", fatal}, {"SIGSEGV: ", fatal}, {"SIGSYS: ", fatal}, {"SIGTRAP: ", fatal},
+	{"panic: ", ambiguousHold},
+	{"fatal error: ", fatalHold},
+	{"runtime: goroutine stack exceeds ", fatalHold},
+	{"runtime: out of memory", fatalHold},
+	{"unexpected fault address ", fatalHold},
+	{"SIGABRT: ", fatalHold}, {"SIGBUS: ", fatalHold}, {"SIGFPE: ", fatalHold}, {"SIGILL: ", fatalHold},
+	{"SIGQUIT: ", fatalHold}, {"SIGSEGV: ", fatalHold}, {"SIGSYS: ", fatalHold}, {"SIGTRAP: ", fatalHold},
 }
 
-func newCrash(give func(cell int, text []byte)) *crash {
-	c := &crash{give: give, lineStart: true}
+func newCrashFilter(emit func(cell int, text []byte)) *crashFilter {
+	c := &crashFilter{emit: emit, lineStart: true}
 	c.timer = time.AfterFunc(time.Hour, c.release)
 	c.timer.Stop()
 	return c
 }
 
 // filter takes output of a cell and returns the part to show now.
-func (c *crash) filter(cell int, text []byte) []byte {
+func (c *crashFilter) filter(cell int, text []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(text) == 0 {
@@ -80,13 +79,13 @@ func (c *crash) filter(cell int, text []byte) []byte {
 	return text[:at]
 }
 
-// find returns where in text a report of a crash begins, or -1, and how long it
-// is to be kept back.
-func (c *crash) find(text []byte) (at int, hold time.Duration) {
+// find returns where in text a crash report begins, and how long to hold it back. It
+// returns -1 if there is none.
+func (c *crashFilter) find(text []byte) (at int, hold time.Duration) {
 	start, lineStart := 0, c.lineStart
 	for {
 		if lineStart {
-			for _, words := range lastWords {
+			for _, words := range crashPrefixes {
 				if bytes.HasPrefix(text[start:], []byte(words.text)) {
 					return start, words.hold
 				}
@@ -100,12 +99,12 @@ func (c *crash) find(text []byte) (at int, hold time.Duration) {
 	}
 }
 
-func (c *crash) hold(text []byte) {
+func (c *crashFilter) hold(text []byte) {
 	c.held = append(c.held, text[:min(len(text), maxHeld-len(c.held))]...)
 }
 
-// release gives out what is kept back.
-func (c *crash) release() {
+// release writes what is held back to the notebook.
+func (c *crashFilter) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.holding || c.ended {
@@ -113,28 +112,29 @@ func (c *crash) release() {
 	}
 	c.timer.Stop()
 	c.lineStart = c.held[len(c.held)-1] == '\n'
-	c.give(c.cell, c.held)
+	c.emit(c.cell, c.held)
 	c.holding, c.held = false, nil
 }
 
-// end tells that the process has ended: nothing is given out any more.
-func (c *crash) end() {
+// end records that the process has ended: what is held back was a crash report.
+func (c *crashFilter) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer.Stop()
 	c.ended = true
 }
 
-// reason is the line of the report that says why, or empty without a report.
-func (c *crash) reason() string {
+// reason returns the line of the crash report that says why, or "" if there is no report.
+func (c *crashFilter) reason() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(string(c.held)), "\n")
 	if !c.holding {
 		return ""
 	}
-	// After "goroutine stack exceeds" comes the fatal error itself. Where the runtime and
-	// the limit of memory end the process at once, the line of one of them is cut.
+	// The line "goroutine stack exceeds" is followed by the error itself. If the Go
+	// runtime and the memory limit end the process at the same time, one of their lines
+	// may be cut off.
 	for _, line := range lines {
 		for _, words := range []string{"fatal error: ", "panic: "} {
 			if why, ok := strings.CutPrefix(line, words); ok && strings.TrimSpace(why) != "" {

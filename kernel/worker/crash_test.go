@@ -13,7 +13,7 @@ func TestReason(t *testing.T) {
 		"fatal error: \nfatal error: out of memory: 1 GiB\n": "fatal error: out of memory: 1 GiB",
 		"fatal error: ": "fatal error:",
 	} {
-		c := newCrash(func(int, []byte) {})
+		c := newCrashFilter(func(int, []byte) {})
 		c.filter(1, []byte(text))
 		c.end()
 		if got := c.reason(); got != want {

@@ -1,25 +1,28 @@
-// Package worker keeps a worker process running for the front.
+// Package worker keeps a worker process running for the kernel process.
 //
-// A [Supervisor] is a link.Worker that does not die: it starts the process,
-// passes requests on, and when the process ends, however that came about, it
-// fails the running cell with the real reason and starts another. What cells put
-// out it hands to a [Notebook], in the order in which it was put out:
+// A [Supervisor] is a link.Worker that restarts its process. It starts the process and
+// forwards requests to it. When the process ends for any reason, the supervisor fails the
+// running cell with that reason and starts a new process. It passes the output of cells
+// to a [Notebook] in the order in which it was produced:
 //
-//	worker process                          front
+//	worker process                          kernel process
 //	  fd 1, fd 2 ── pipes ── scanner ──┐
-//	  displays   ── link ──────────────┴─ meeting ── Notebook
+//	  displays   ── link ──────────────┴─ rendezvous ── Notebook
 //
-// The marks that package child sets in the two pipes say which cell the worker has
-// begun, and where a display, or the end of a cell, belongs; the meeting makes each side wait for the others there.
-// The ends of all waits are bounded: a cell that closes every descriptor of the
-// process loses the order, not the session.
+// The two pipes and the link are independent, so package child writes marks into both
+// pipes (see package mark). They say which cell the worker has begun, and at which
+// position in the output a display or the end of a cell belongs. The rendezvous makes the
+// readers of the pipes and of the link wait for each other at a mark. Every wait is
+// bounded: a cell that closes all file descriptors of its process may lose the order of
+// its output, but not the session.
 //
-// An interrupted cell is awaited for as long as its process has had no chance to
-// end it; see pending.go. Output belongs to the cell that the worker has begun, not
-// to the one that the front has sent.
+// An interrupted cell is waited for as long as its process has had no chance to end it;
+// see pending.go. Output belongs to the cell that the worker has begun, not to the cell
+// that the kernel process has sent.
 //
-// A [Runner] is one process with its pipes; [Command] is the real one. It is
-// killed with all that it started: a process group on Unix, a job on Windows. It
-// ends when the front does, since its link ends then, and on Linux by signal; what
-// it has started is then ended by a shell in its process group.
+// A [Runner] is one process with its pipes; [Command] is the real one. Killing it also
+// kills everything that it started: a process group on Unix, a job object on Windows. The
+// worker ends with the kernel process, because its link is closed then, and on Linux also
+// by a signal. What the worker has started is then killed by a shell in its process group
+// (guard_unix.go).
 package worker

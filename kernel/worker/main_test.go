@@ -66,15 +66,15 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		fmt.Fprintln(s.process.Stdout(n), "of", n)
 		fmt.Println("after")
 	case "show":
-		if err := s.process.Front().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"text/plain": argument}}); err != nil {
+		if err := s.process.Host().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"text/plain": argument}}); err != nil {
 			return err.Error()
 		}
 	case "show-nothing":
-		if err := s.process.Front().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"x": func() {}}}); err == nil {
+		if err := s.process.Host().Display(link.Display{Cell: cell, Kind: "display", Data: map[string]any{"x": func() {}}}); err == nil {
 			return "a function was displayed"
 		}
 	case "ask":
-		reply, err := s.process.Front().Input(ctx, link.InputRequest{Prompt: argument})
+		reply, err := s.process.Host().Input(ctx, link.InputRequest{Prompt: argument})
 		if err != nil {
 			return err.Error()
 		}

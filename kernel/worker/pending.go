@@ -5,106 +5,109 @@ import (
 	"time"
 )
 
-// An interrupt that has not taken effect yet.
+// Interrupts that have not taken effect yet.
 //
-// The worker decides by itself to go on without code that it cannot stop. It cannot
-// do that, nor answer anything, while its process is stopped by a signal, waits for
-// a core on a busy machine, or while Go's runtime has stopped all goroutines and
-// waits for one (in the copy of a gigabyte, say). The cell is awaited then: the worker
-// runs nothing else before it has ended, and only it knows to which cell output belongs.
+// The worker process decides itself when to emit up on a cell that it cannot stop. But it
+// cannot decide or reply while a signal has stopped it, while it waits for a core on a
+// busy machine, or while Go's runtime has stopped all goroutines and waits for one of
+// them (during the copy of a gigabyte, for example). The kernel process then waits for
+// the cell: the worker runs nothing else before the cell has ended, and only the worker
+// knows which cell its output belongs to.
 
 const (
-	// pendingAfter is how long an interrupted cell may take to end before its
-	// notebook says that the interrupt is pending.
+	// pendingAfter is how long an interrupted cell may take to end before the notebook
+	// shows that the interrupt is pending.
 	pendingAfter = time.Second
-	// insist is how long an interrupted cell may take to end before another
-	// interrupt ends its process.
-	insist = 5 * time.Second
-	// enough is the CPU time with which the process must have been able to answer
-	// the second interrupt, and atMost how long that may take, whatever its CPU time.
-	enough = time.Second
-	atMost = 30 * time.Second
-	// sampling is how often the CPU time is read meanwhile.
-	sampling = 100 * time.Millisecond
+	// stubbornAfter is how long an interrupted cell may take to end before a second interrupt
+	// ends its process.
+	stubbornAfter = 5 * time.Second
+	// A second interrupt ends the process only after it had a chance to react: when it
+	// has used reactionCPU of CPU time, or after reactionTime, whatever its CPU time.
+	reactionCPU  = time.Second
+	reactionTime = 30 * time.Second
+	// sampleInterval is how often the CPU time is read meanwhile.
+	sampleInterval = 100 * time.Millisecond
 )
 
-// interrupted is called at each interrupt. It reports the first one of a cell as
-// pending if the cell does not end soon, and ends the process if the cell goes on
-// after a second one. It returns false if no cell runs.
-func (l *life) interrupted() (runs bool) {
-	e := l.execution.Load()
+// interrupted handles an interrupt of the running cell; it returns false if there is
+// none. After the first interrupt of a cell it reports the interrupt as pending if the
+// cell does not end soon. After a second one it ends the process if the cell does not
+// end.
+func (p *workerProcess) interrupted() (runs bool) {
+	e := p.execution.Load()
 	if e == nil || closed(e.ended) {
 		return false
 	}
-	now := l.sample()
+	now := p.sample()
 	if e.first.CompareAndSwap(nil, &now) {
-		go l.reportPending(e, now)
+		go p.reportPending(e, now)
 		return true
 	}
-	if now.at.Sub(e.first.Load().at) >= insist && e.insisted.CompareAndSwap(false, true) {
-		go l.endStubborn(e, now)
+	if now.at.Sub(e.first.Load().at) >= stubbornAfter && e.insisted.CompareAndSwap(false, true) {
+		go p.endStubborn(e, now)
 	}
 	return true
 }
 
-// reportPending tells the notebook that an interrupted cell is awaited, once.
-func (l *life) reportPending(e *execution, since usage) {
+// reportPending writes to the notebook, once, that the kernel is waiting for an
+// interrupted cell.
+func (p *workerProcess) reportPending(e *execution, since usage) {
 	if within(pendingAfter, e.ended) {
 		return
 	}
-	text := fmt.Sprintf("interrupt pending: after %v the cell has not stopped; %s; waiting for it. "+
-		"To end its process, and lose the variables, interrupt again after %v, or restart the kernel.\n", pendingAfter, l.sample().since(since), insist)
+	text := fmt.Sprintf("interrupt pending: the cell has not stopped after %v; %s; waiting for it. "+
+		"To end its process, and lose the variables, interrupt again after %v, or restart the kernel.\n", pendingAfter, p.sample().since(since), stubbornAfter)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.over {
-		return // what belongs to the cell must come before its end
+		return // output of the cell must come before its end
 	}
-	l.log.Warn("interrupt pending", "cell", e.cell)
-	l.notebook.Stream(e.cell, "stderr", []byte(text))
+	p.log.Warn("interrupt pending", "cell", e.cell)
+	p.notebook.Stream(e.cell, "stderr", []byte(text))
 }
 
-// endStubborn ends the process if the cell does not end, though the process could
-// have seen the interrupt: it received CPU time, or is stopped by a signal.
-func (l *life) endStubborn(e *execution, second usage) {
-	ticker := time.NewTicker(sampling)
+// endStubborn ends the process if the cell does not end although the process could have
+// reacted to the interrupt: it has used CPU time, or a signal has stopped it.
+func (p *workerProcess) endStubborn(e *execution, second usage) {
+	ticker := time.NewTicker(sampleInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-e.ended:
 			return
-		case <-l.ended:
+		case <-p.ended:
 			return
 		case <-ticker.C:
 		}
-		if l.sample().couldAnswer(second) {
-			l.log.Warn("worker killed: its cell did not stop", "cell", e.cell)
-			l.kill("the cell was interrupted twice and did not stop")
+		if p.sample().couldReact(second) {
+			p.log.Warn("worker killed: its cell did not stop", "cell", e.cell)
+			p.kill("the cell was interrupted twice and did not stop")
 			return
 		}
 	}
 }
 
-// usage is what the process of the worker has used at a moment.
+// usage is the state of the worker process at one moment.
 type usage struct {
 	at      time.Time
 	cpu     time.Duration
 	stopped bool // by a signal
-	known   bool // cpu is
+	known   bool // cpu and stopped are valid
 }
 
-// sample reads the usage of the process.
-func (l *life) sample() usage {
+// sample reads the current usage of the process.
+func (p *workerProcess) sample() usage {
 	u := usage{at: time.Now()}
-	u.cpu, u.stopped, u.known = l.runner.Usage()
+	u.cpu, u.stopped, u.known = p.runner.Usage()
 	return u
 }
 
-// couldAnswer says whether the process has had the chance to end its cell since a
-// second interrupt. That is no question of time alone: on a busy machine it may get no
-// CPU time for long. A process that is stopped by a signal will not answer.
-func (u usage) couldAnswer(second usage) bool {
+// couldReact reports whether the process has had the chance to end its cell since the
+// second interrupt. Time alone does not decide that: on a busy machine a process may get
+// no CPU time for long. A process that is stopped by a signal will not react.
+func (u usage) couldReact(second usage) bool {
 	waited := u.at.Sub(second.at)
-	return u.stopped && waited >= pendingAfter || u.known && second.known && u.cpu-second.cpu >= enough || waited >= atMost
+	return u.stopped && waited >= pendingAfter || u.known && second.known && u.cpu-second.cpu >= reactionCPU || waited >= reactionTime
 }
 
 // since describes what the process did between two samples.
@@ -113,7 +116,7 @@ func (u usage) since(before usage) string {
 	case u.stopped:
 		return "its process is stopped by a signal"
 	case !u.known || !before.known:
-		return "its process does not answer"
+		return "its process does not respond"
 	}
-	return fmt.Sprintf("its process received %.2f s of CPU time meanwhile", (u.cpu - before.cpu).Seconds())
+	return fmt.Sprintf("its process has used %.2f s of CPU time since", (u.cpu - before.cpu).Seconds())
 }

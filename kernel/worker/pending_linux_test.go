@@ -90,7 +90,7 @@ func TestInterruptOfAStoppedWorker(t *testing.T) {
 }
 
 // What comes before the worker has begun a cell belongs to the cell before, even
-// if the front has sent the next one already.
+// if the kernel process has sent the next one already.
 func TestOutputBelongsToTheCellThatTheWorkerHasBegun(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
@@ -128,7 +128,7 @@ func TestSecondInterruptOfAStoppedWorker(t *testing.T) {
 	if err := s.Interrupt(s.ctx); err != nil {
 		t.Error(err)
 	}
-	s.early(2 * insist)
+	s.early(2 * stubbornAfter)
 	if err := s.Interrupt(s.ctx); err != nil {
 		t.Error(err)
 	}
@@ -170,7 +170,7 @@ func TestShutdownOfAStoppedWorker(t *testing.T) {
 	s := newSession(t, quiet)
 	s.must("out a")
 	s.stop()
-	if err := s.Shutdown(s.ctx); !errors.Is(err, errFrozen) {
+	if err := s.Shutdown(s.ctx); !errors.Is(err, errUnresponsive) {
 		t.Errorf("shutdown: %v", err)
 	}
 }

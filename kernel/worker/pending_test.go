@@ -27,7 +27,7 @@ func TestCouldAnswer(t *testing.T) {
 	} {
 		now := row.state
 		now.at, now.cpu = start.Add(row.after), second.cpu+row.cpu
-		if got := now.couldAnswer(second); got != row.want {
+		if got := now.couldReact(second); got != row.want {
 			t.Errorf("%s: got %t", name, got)
 		}
 	}

@@ -6,18 +6,19 @@ import (
 )
 
 // reserve keeps file descriptors for the start of a worker. The clients of a kernel,
-// known or not, may use up all others: the worker that died could then not be replaced.
+// authenticated or not, may use up all others; a worker that died could then not be
+// replaced.
 type reserve struct {
 	mu    sync.Mutex
 	files []*os.File
 }
 
-// reserved is how many descriptors a start needs at once: the ends of four pipes, a
-// null device, the process, and the pipe by which exec reports an error. Where there
-// are few descriptors, fewer are kept: those of the dead worker are free then.
+// reserved is how many descriptors a start needs at once: the ends of four pipes, a null
+// device, the process, and the pipe on which exec reports an error. If the process may
+// have only few descriptors, fewer are reserved: those of the dead worker are free then.
 const reserved = 12
 
-// fill takes descriptors until enough are kept, or there are none.
+// fill opens descriptors until enough are reserved or there are no more.
 func (r *reserve) fill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,7 +31,7 @@ func (r *reserve) fill() {
 	}
 }
 
-// release gives all of them back.
+// release closes all of them.
 func (r *reserve) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// descriptors is how many file descriptors this process may have.
+// descriptors returns how many file descriptors this process may have.
 func descriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -1,4 +1,4 @@
 package worker
 
-// descriptors is 0: Windows has no bound on handles that matters here.
+// descriptors returns 0: Windows has no limit on handles that matters here.
 func descriptors() int { return 0 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pipes are what ties a worker process to the front.
+// Pipes connect a worker process with the kernel process.
 type Pipes struct {
 	Link           io.ReadWriteCloser
 	Stdout, Stderr io.ReadCloser
@@ -13,21 +13,21 @@ type Pipes struct {
 
 // Runner is one worker process. Each is started once.
 type Runner interface {
-	// Start starts the process. Its environment holds token, with which it
-	// marks its output.
+	// Start starts the process. The token is passed in its environment; marks in its
+	// output contain it.
 	Start(token string) (Pipes, error)
-	// Wait waits until the process has ended, ends what it started, and tells
-	// how it ended, for a user to read: "exit status 3", "killed by signal …".
-	// It is called once.
+	// Wait waits until the process has ended, kills what it started, and returns how it
+	// ended as text for the user, such as "exit status 3" or "killed by signal …". It is
+	// called once.
 	Wait() string
-	// Kill ends the process and all that it started. Killing twice, or what has
-	// ended, is fine.
+	// Kill ends the process and everything that it started. Calling it twice, or after
+	// the process has ended, is allowed.
 	Kill()
-	// Usage returns the CPU time that the process has received, and whether a signal
-	// has stopped it. known is false where the system does not say.
+	// Usage returns the CPU time that the process has used and whether a signal has
+	// stopped it. known is false if the system does not report it.
 	Usage() (cpu time.Duration, stopped, known bool)
-	// ID names the process in logs.
+	// ID identifies the process in logs.
 	ID() string
-	// Diagnose tells what is known of a program that does not start.
+	// Diagnose describes the program, for the error when it does not start.
 	Diagnose() string
 }

@@ -9,33 +9,33 @@ import (
 	"github.com/quernlab/quern/kernel/worker/mark"
 )
 
-// stream reads one of the worker's output streams and hands the output to the
-// notebook, with the cell that it belongs to.
+// stream reads one of the worker's output streams and passes the output to the notebook,
+// with the cell that it belongs to.
 type stream struct {
-	index    int // stdout or stderr
-	name     string
-	begun    int           // the cell that the worker has begun last; 0 before the first
-	late     int           // the earlier cell that what comes now belongs to; 0 for none
-	running  *atomic.Int64 // the cell that the front has sent last
-	notebook Notebook
-	meeting  *meeting
-	crash    *crash // of stderr: keeps the report of a crash back; else nil
-	first    *first // of stderr: keeps what comes before the worker serves; else nil
-	log      *slog.Logger
+	index      int // stdout or stderr
+	name       string
+	begun      int           // the cell that the worker has begun last; 0 before the first one
+	late       int           // the earlier cell that the output belongs to now; 0 for none
+	running    *atomic.Int64 // the cell that the kernel process has sent last
+	notebook   Notebook
+	rendezvous *rendezvous
+	crash      *crashFilter   // holds back crash reports; nil for stdout
+	startup    *startupOutput // keeps the output before the worker is ready; nil for stdout
+	log        *slog.Logger
 }
 
-// readBytes is the size of a pipe on Linux: one read empties it.
+// readBytes is the size of a pipe on Linux: one read can empty it.
 const readBytes = 64 << 10
 
-// run reads until the stream ends, which it does when the last process that
-// holds it has ended.
+// run reads until the end of the stream, which comes when the last process that holds the
+// pipe has exited.
 func (s *stream) run(r io.Reader, token string) {
-	defer s.meeting.end(s.index)
+	defer s.rendezvous.end(s.index)
 	scanner, buffer := mark.NewScanner(token), make([]byte, readBytes)
 	for {
 		n, err := r.Read(buffer)
 		scanner.Scan(buffer[:n], s.output, s.found)
-		s.meeting.progress()
+		s.rendezvous.progress()
 		if err != nil {
 			s.output(scanner.Rest())
 			return
@@ -44,11 +44,11 @@ func (s *stream) run(r io.Reader, token string) {
 }
 
 func (s *stream) output(text []byte) {
-	// The worker says when it begins a cell: until then output belongs to the one
-	// before, whatever the front has sent meanwhile.
+	// The worker marks the begin of each cell. Output before that mark belongs to the
+	// cell before, even if the kernel process has already sent the next one.
 	cell := cmp.Or(s.late, s.begun, int(s.running.Load()))
-	if s.first != nil {
-		s.first.add(text)
+	if s.startup != nil {
+		s.startup.add(text)
 	}
 	if s.crash != nil {
 		text = s.crash.filter(cell, text)
@@ -60,22 +60,22 @@ func (s *stream) output(text []byte) {
 
 func (s *stream) found(m mark.Mark) {
 	if s.crash != nil {
-		s.crash.release() // a process that sets marks has not crashed
+		s.crash.release() // a process that still writes marks has not crashed
 	}
 	waited := true
 	switch m.Kind {
-	case mark.Cell:
+	case mark.CellStart:
 		s.begun, s.late = int(m.Number), 0
-	case mark.Begin:
+	case mark.Attribute:
 		s.late = int(m.Number)
-	case mark.Meet:
-		s.meeting.reach(s.index, m.Number)
-		waited = s.meeting.event(m.Number)
-	case mark.Turn:
-		s.meeting.reach(s.index, m.Number)
-		waited = s.meeting.other(s.index, m.Number)
-	case mark.End:
-		s.meeting.reach(s.index, m.Number)
+	case mark.Event:
+		s.rendezvous.reach(s.index, m.Number)
+		waited = s.rendezvous.awaitEvent(m.Number)
+	case mark.Switch:
+		s.rendezvous.reach(s.index, m.Number)
+		waited = s.rendezvous.awaitOther(s.index, m.Number)
+	case mark.Flush:
+		s.rendezvous.reach(s.index, m.Number)
 	}
 	if !waited {
 		s.log.Warn("output may be out of order", "stream", s.name, "mark", m.Number)

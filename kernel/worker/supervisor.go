@@ -12,135 +12,136 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// Notebook takes what cells put out, in the order in which they did, and asks
-// its user for input. It is called from several goroutines, never two at once
-// for the same stream.
+// Notebook receives the output of cells, in the order in which it was produced, and asks
+// the user for input. Its methods are called from several goroutines, but never
+// concurrently for the same stream.
 type Notebook interface {
 	link.Host
-	// Stream takes output of a cell to "stdout" or "stderr". The text may not be
-	// kept.
+	// Stream receives output of a cell to "stdout" or "stderr". It must not keep text.
 	Stream(cell int, name string, text []byte)
-	// WorkerEnded tells that a worker has ended by itself: its objects are gone.
+	// WorkerEnded is called when a worker has ended without being asked to: the objects
+	// in it are gone.
 	WorkerEnded(end End)
 }
 
-// An End is how a worker has ended by itself.
+// An End describes how a worker ended without being asked to.
 type End struct {
-	Reason string // for a user to read
-	Served bool   // it had begun to serve
-	Cell   int    // the one that ran, or ran last
-	Alone  bool   // no cell ran, whose error would tell
+	Reason string // for the user
+	Served bool   // it had become ready for requests
+	Cell   int    // the cell that was running, or ran last
+	Idle   bool   // no cell was running whose error could show the reason
 }
 
-// Supervisor keeps a worker process running. It is the Worker of the front; its
-// Execute returns when all output of the cell has come to the notebook.
+// Supervisor keeps a worker process running. It implements link.Worker for the kernel
+// process. Its Execute returns when all output of the cell has been passed to the
+// notebook.
 type Supervisor struct {
-	newRunner func() Runner
-	once      bool // a worker that has ended has no successor
-	notebook  Notebook
-	log       *slog.Logger
+	newRunner      func() Runner
+	withoutRestart bool // do not replace a worker that has ended
+	notebook       Notebook
+	log            *slog.Logger
 
-	mu      sync.Mutex
-	current *life // nil before the first start and after Shutdown
-	closed  bool
-	lives   sync.WaitGroup
+	mu        sync.Mutex
+	current   *workerProcess // nil before the first start and after Shutdown
+	closed    bool
+	processes sync.WaitGroup
 }
 
 var _ link.Worker = (*Supervisor)(nil)
 
-// errShutDown is returned by what comes after Shutdown.
-var errShutDown = errors.New("the kernel shuts down")
+// errShutDown is returned by all methods after Shutdown.
+var errShutDown = errors.New("the kernel is shutting down")
 
-// New returns a supervisor that has not started a worker yet: the first request
-// does, or Start. Each worker comes from newRunner.
+// New returns a supervisor. The worker is started by Start or by the first request.
+// newRunner is called for each new process.
 func New(newRunner func() Runner, notebook Notebook, log *slog.Logger) *Supervisor {
 	return &Supervisor{newRunner: newRunner, notebook: notebook, log: log}
 }
 
-// NewOnce returns a supervisor as New does, of one worker alone: when that has
-// ended, all that is asked of it fails.
-func NewOnce(runner Runner, notebook Notebook, log *slog.Logger) *Supervisor {
-	return &Supervisor{newRunner: func() Runner { return runner }, once: true, notebook: notebook, log: log}
+// NewWithoutRestart returns a supervisor that starts runner once. After that process has ended, all
+// requests fail.
+func NewWithoutRestart(runner Runner, notebook Notebook, log *slog.Logger) *Supervisor {
+	return &Supervisor{newRunner: func() Runner { return runner }, withoutRestart: true, notebook: notebook, log: log}
 }
 
-// Start starts the worker, if none runs, and does not wait for it. When it
-// cannot be started the requests say why.
+// Start starts the worker if none is running, without waiting for it. If it cannot be
+// started, the requests return the reason.
 func (s *Supervisor) Start() {
-	_, _ = s.life()
+	_, _ = s.process()
 }
 
-// life returns the running worker process, or a new one.
-func (s *Supervisor) life() (*life, error) {
+// process returns the running worker process, and starts one if there is none.
+func (s *Supervisor) process() (*workerProcess, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errShutDown
 	}
-	if s.current == nil || s.current.over() && !s.once {
+	if s.current == nil || s.current.hasEnded() && !s.withoutRestart {
 		token := rand.Text()
-		l, err := startLife(s.newRunner(), s.notebook, token, s.log)
+		p, err := startProcess(s.newRunner(), s.notebook, token, s.log)
 		if err != nil {
 			return nil, err
 		}
-		s.current = l
-		s.lives.Go(func() {
-			l.run(token)
-			s.replace(l)
+		s.current = p
+		s.processes.Go(func() {
+			p.run(token)
+			s.replace(p)
 		})
 	}
 	return s.current, nil
 }
 
-// replace starts another worker in place of one that ended. One that never
-// served is not replaced at once: the next would not either.
-func (s *Supervisor) replace(l *life) {
+// replace starts a new worker in place of one that has ended. A worker that never became
+// ready is not replaced at once, because the next one would fail too.
+func (s *Supervisor) replace(p *workerProcess) {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
 	if closed {
 		return
 	}
-	l.log.Warn("worker ended", "reason", l.reason, "served", l.served())
-	s.notebook.WorkerEnded(End{Reason: l.reason, Served: l.served(), Cell: int(l.cell.Load()), Alone: l.alone})
-	if !l.served() || s.once {
+	p.log.Warn("worker ended", "reason", p.reason, "served", p.wasReady())
+	s.notebook.WorkerEnded(End{Reason: p.reason, Served: p.wasReady(), Cell: int(p.cell.Load()), Idle: p.idle})
+	if !p.wasReady() || s.withoutRestart {
 		return
 	}
-	if l.alone {
-		// Nobody waits for an answer that could tell.
-		text := strings.Join(l.died().Traceback, "\n") + "\n"
-		s.notebook.Stream(int(l.cell.Load()), "stderr", []byte(text))
+	if p.idle {
+		// No cell was running whose error could show it.
+		text := strings.Join(p.died().Traceback, "\n") + "\n"
+		s.notebook.Stream(int(p.cell.Load()), "stderr", []byte(text))
 	}
 	s.Start()
 }
 
-// ask makes one request of the worker. If that dies meanwhile the error is a
-// *link.CellError that says why.
-func ask[In, Out any](ctx context.Context, s *Supervisor, method func(*link.Client, context.Context, In) (Out, error), in In) (Out, *life, error) {
+// ask sends one request to the worker. If the worker dies before it replies, the error is
+// a *link.CellError with the reason.
+func ask[In, Out any](ctx context.Context, s *Supervisor, method func(*link.Client, context.Context, In) (Out, error), in In) (Out, *workerProcess, error) {
 	var none Out
-	l, err := s.life()
+	p, err := s.process()
 	if err != nil {
 		return none, nil, err
 	}
-	out, err := method(l.client, ctx, in)
+	out, err := method(p.client, ctx, in)
 	if errors.Is(err, link.ErrClosed) {
-		return none, l, l.failure(ctx)
+		return none, p, p.failure(ctx)
 	}
-	return out, l, err
+	return out, p, err
 }
 
 // Execute runs one cell.
 func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
-	l, err := s.life()
+	p, err := s.process()
 	if err != nil {
 		return link.Result{}, err
 	}
-	l.begin(request.Cell)
-	defer l.busy.Store(false)
-	result, err := l.execute(ctx, request)
+	p.begin(request.Cell)
+	defer p.busy.Store(false)
+	result, err := p.execute(ctx, request)
 	if errors.Is(err, link.ErrClosed) {
-		return link.Result{}, l.failure(ctx)
+		return link.Result{}, p.failure(ctx)
 	}
-	l.awaitOutput(ctx, result.Mark)
+	p.awaitOutput(ctx, result.Mark)
 	result.Mark = 0
 	return result, err
 }
@@ -165,95 +166,95 @@ func (s *Supervisor) Check(ctx context.Context, request link.Check) (link.Comple
 
 // Evaluate computes user expressions. Their output has come when it returns.
 func (s *Supervisor) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
-	out, l, err := ask(ctx, s, (*link.Client).Evaluate, request)
-	if l != nil {
-		l.awaitOutput(ctx, out.Mark)
+	out, p, err := ask(ctx, s, (*link.Client).Evaluate, request)
+	if p != nil {
+		p.awaitOutput(ctx, out.Mark)
 	}
 	out.Mark = 0
 	return out, err
 }
 
-// Comm hands over a message of the front end. What its handler puts out has come
-// when it returns.
+// Comm passes on a message of the front end. When it returns, all output of its handler
+// has been passed to the notebook.
 func (s *Supervisor) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
-	out, l, err := ask(ctx, s, (*link.Client).Comm, comm)
-	if l != nil {
-		l.awaitOutput(ctx, out.Mark)
+	out, p, err := ask(ctx, s, (*link.Client).Comm, comm)
+	if p != nil {
+		p.awaitOutput(ctx, out.Mark)
 	}
 	out.Mark = 0
 	return out, err
 }
 
-// Interrupt stops the running cell and what runs beside it. A cell that is in code which cannot be
-// stopped goes on; interrupting it again after a while ends the worker, and
-// with it the variables.
+// Interrupt stops the running cell and the handlers that run beside it. A cell in code
+// that cannot be stopped goes on; a second interrupt some seconds later ends the worker
+// process, and its variables are lost.
 func (s *Supervisor) Interrupt(ctx context.Context) error {
 	s.mu.Lock()
-	l := s.current
+	p := s.current
 	s.mu.Unlock()
-	if l == nil || l.over() {
+	if p == nil || p.hasEnded() {
 		return nil
 	}
-	runs := l.interrupted()
-	err := l.ask(ctx, interruptWait, l.client.Interrupt)
-	if runs && errors.Is(err, errFrozen) {
-		return nil // it is reported as pending
+	runs := p.interrupted()
+	err := p.ask(ctx, interruptWait, p.client.Interrupt)
+	if runs && errors.Is(err, errUnresponsive) {
+		return nil // reportPending tells the user
 	}
 	return err
 }
 
-// interruptWait is how long an interrupt waits for the worker to take note.
+// interruptWait is how long Interrupt waits for the worker to reply.
 const interruptWait = time.Second
 
-// Ready waits until the worker serves, and starts it if none runs. The error says
-// why it does not.
+// Ready waits until the worker is ready for requests, and starts it if none is running.
+// The error says why it is not.
 func (s *Supervisor) Ready(ctx context.Context) error {
-	l, err := s.life()
+	p, err := s.process()
 	if err != nil {
 		return err
 	}
 	select {
-	case <-l.ready:
+	case <-p.ready:
 		return nil
-	case <-l.ended:
-		return l.failure(ctx)
+	case <-p.ended:
+		return p.failure(ctx)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// ID names the process of the worker; it is empty where none runs.
+// ID returns the process id of the worker, or "" if none is running.
 func (s *Supervisor) ID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.current == nil || s.current.over() {
+	if s.current == nil || s.current.hasEnded() {
 		return ""
 	}
 	return s.current.runner.ID()
 }
 
-// Kill ends the worker for good, at once. What waits for it fails with the reason.
+// Kill ends the worker at once and for good. Waiting requests fail with the reason why.
 func (s *Supervisor) Kill(why string) {
 	s.mu.Lock()
-	l := s.current
+	p := s.current
 	s.closed = true
 	s.mu.Unlock()
-	if l != nil {
-		l.kill(why)
+	if p != nil {
+		p.kill(why)
 	}
-	s.lives.Wait()
+	s.processes.Wait()
 }
 
-// Shutdown ends the worker for good: it asks, waits, and kills.
+// Shutdown ends the worker for good: it asks it to end, waits, and then kills it.
 func (s *Supervisor) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	l := s.current
+	p := s.current
 	s.current, s.closed = nil, true
 	s.mu.Unlock()
 	var err error
-	if l != nil && !l.over() {
-		err = l.shutdown(ctx)
+	if p != nil && !p.hasEnded() {
+		err = p.shutdown(ctx)
 	}
-	s.lives.Wait()
+	s.processes.Wait()
 	return err
 }

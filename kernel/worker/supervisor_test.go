@@ -24,7 +24,7 @@ const timeout = 60 * time.Second
 // page is a notebook that keeps what it is given, output of one stream and cell
 // joined.
 type page struct {
-	link.World
+	link.RankGroup
 	mu     sync.Mutex
 	parts  []part
 	change chan struct{} // closed at each change

@@ -8,8 +8,8 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// Usage returns the CPU time that the process has received, and whether a signal
-// (SIGSTOP, a debugger) has stopped it. It is not known where the system does not say.
+// Usage returns the CPU time that the process has used, and whether a signal (SIGSTOP, a
+// debugger) has stopped it. known is false if the system does not report it.
 func (c *Command) Usage() (cpu time.Duration, stopped, known bool) {
 	if c.cmd.Process == nil || c.cmd.Process.Pid > math.MaxInt32 {
 		return 0, false, false

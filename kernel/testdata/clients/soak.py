@@ -129,7 +129,7 @@ class Soak:
         self.random = random.Random(seed)
         self.totals = collections.Counter()
         self.wrong = []
-        self.memory = []  # (when, MiB of the front, MiB of the worker)
+        self.memory = []  # (when, MiB of the kernel process, MiB of the worker)
         self.lives = 0
         self.busy = []
         self.workers = 1  # that there have been

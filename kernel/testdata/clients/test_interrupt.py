@@ -77,7 +77,7 @@ def test_interrupt(prepared, code):
 
 
 def test_copy_of_gigabytes(prepared):
-    """Nothing in the process runs while the runtime waits for such a copy; the front answers."""
+    """Nothing in the process runs while the runtime waits for such a copy; the kernel process answers."""
     content, took = interrupt(prepared, "a := make([]byte, 1<<29)\nb := make([]byte, 1<<29)\nfor { copy(a, b) }")
     assert content["ename"] == "interrupted", content
     assert took < 3

@@ -58,7 +58,7 @@ def test_lines_within_the_limits_of_jupyterlab(kernel):
 
 
 def test_a_flood_that_nobody_reads(kernel):
-    """A cell that prints without an end is slowed down; the front's memory is not what it prints into."""
+    """A cell that prints without an end is slowed down; the kernel's memory is not what it prints into."""
     slow = another(kernel)  # subscribes and never reads
     before = private(front(kernel))
     flood = kernel.send('b := []byte(strings.Repeat("y", 1<<16))\nfor { os.Stdout.Write(b) }', silent=False)
@@ -80,7 +80,7 @@ def test_a_flood_that_nobody_reads(kernel):
     slow.stop_channels()
     assert received > 10 * MIB, "the reader was not served"
     # Each of the two subscribers may be 64 MiB behind; what was made and sent since the collector last looked comes on top.
-    assert most < 256 * MIB, f"the front grew by {most / MIB:.0f} MiB"
+    assert most < 256 * MIB, f"the kernel process grew by {most / MIB:.0f} MiB"
     assert kernel.result("1 + 1") == "2"
 
 

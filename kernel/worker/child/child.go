@@ -12,20 +12,20 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// The environment that the front sets.
+// Environment variables that the kernel process sets.
 const (
-	// LinkVariable holds the file descriptors (on Windows the handles) of the
-	// pipes to read from and to write to, separated by a comma.
+	// LinkVariable holds the file descriptors (on Windows the handles) of the pipes to
+	// read from and to write to, separated by a comma.
 	LinkVariable = "QUERN_WORKER_LINK"
 	// MarkVariable holds the token of the marks.
 	MarkVariable = "QUERN_WORKER_MARK"
-	// RankVariable holds, for one of several workers that run each cell together,
-	// its rank and their number: "1/4".
+	// RankVariable holds the rank and the number of ranks, such as "1/4", if several
+	// workers run each cell together.
 	RankVariable = "QUERN_WORKER_RANK"
 )
 
-// ErrNoFront is returned by Open in a process that no front has started.
-var ErrNoFront = errors.New("not started by a kernel")
+// ErrNoKernel is returned by Open if no kernel process has started this process.
+var ErrNoKernel = errors.New("not started by a kernel")
 
 // Process is this process as a worker.
 type Process struct {
@@ -34,14 +34,14 @@ type Process struct {
 	rank, ranks int
 }
 
-// Open takes over what the front left to this process. It may be called once.
-// The error is ErrNoFront when a person has started the process.
+// Open connects this process to the kernel process that started it. It may be called
+// once. The error is ErrNoKernel if the process was started in another way.
 func Open() (*Process, error) {
 	where, token := os.Getenv(LinkVariable), os.Getenv(MarkVariable)
 	if where == "" || token == "" {
-		return nil, ErrNoFront
+		return nil, ErrNoKernel
 	}
-	// A program that the cell starts is no worker of the front.
+	// Programs that a cell starts are not workers.
 	os.Unsetenv(LinkVariable)
 	os.Unsetenv(MarkVariable)
 	rank, ranks, err := rankOf(os.Getenv(RankVariable))
@@ -54,26 +54,26 @@ func Open() (*Process, error) {
 	readFrom, err1 := strconv.ParseUint(from, 10, 64)
 	writeTo, err2 := strconv.ParseUint(to, 10, 64)
 	if !ok || err1 != nil || err2 != nil {
-		return nil, fmt.Errorf("%s is %q, want two numbers", LinkVariable, where)
+		return nil, fmt.Errorf("%s is %q, want two numbers separated by a comma", LinkVariable, where)
 	}
 	pipes, err := openLink(uintptr(readFrom), uintptr(writeTo))
 	if err != nil {
-		return nil, fmt.Errorf("link to the front: %w", err)
+		return nil, fmt.Errorf("open the link to the kernel: %w", err)
 	}
 	out, err := duplicate(os.Stdout)
 	if err != nil {
-		return nil, fmt.Errorf("standard output: %w", err)
+		return nil, fmt.Errorf("duplicate standard output: %w", err)
 	}
 	errout, err := duplicate(os.Stderr)
 	if err != nil {
-		return nil, fmt.Errorf("standard error: %w", err)
+		return nil, fmt.Errorf("duplicate standard error: %w", err)
 	}
 	p := newProcess(pipes, out, errout, token)
 	p.rank, p.ranks = rank, ranks
 	return p, nil
 }
 
-// rankOf reads a value of RankVariable. A worker without one is alone.
+// rankOf parses a value of RankVariable. Without one, there is one rank.
 func rankOf(text string) (rank, ranks int, err error) {
 	if text == "" {
 		return 0, 1, nil
@@ -87,10 +87,10 @@ func rankOf(text string) (rank, ranks int, err error) {
 	return rank, ranks, nil
 }
 
-// Rank is the number of this process among those that run each cell together, from 0.
+// Rank returns the rank of this process among those that run each cell together, from 0.
 func (p *Process) Rank() int { return p.rank }
 
-// Ranks is how many processes run each cell together.
+// Ranks returns how many processes run each cell together.
 func (p *Process) Ranks() int { return p.ranks }
 
 func newProcess(pipes io.ReadWriteCloser, out, errout io.Writer, token string) *Process {
@@ -101,9 +101,9 @@ func newProcess(pipes io.ReadWriteCloser, out, errout io.Writer, token string) *
 	}
 }
 
-// Serve answers the front with w until the front shuts the worker down or is
-// gone, or ctx ends. It does not wait for a cell that still runs then: the
-// caller ends the process.
+// Serve answers the requests of the kernel process with w until the kernel process shuts
+// the worker down or is gone, or ctx ends. It does not wait for a cell that is still
+// running then: the caller ends the process.
 func (p *Process) Serve(ctx context.Context, w link.Worker) error {
 	served := make(chan error, 1)
 	go func() { served <- link.ServeWorker(ctx, p.conn, marked{w, p.output}) }()
@@ -115,19 +115,20 @@ func (p *Process) Serve(ctx context.Context, w link.Worker) error {
 	}
 }
 
-// Front is what a cell may ask of the notebook. It works while Serve runs.
-func (p *Process) Front() link.Host {
-	return markedFront{link.NewFront(p.conn), p.output}
+// Host is what a cell may request from the kernel process. It works while Serve runs.
+func (p *Process) Host() link.Host {
+	return markedHost{link.NewHost(p.conn), p.output}
 }
 
-// Stdout writes to the standard output of a cell, whichever cell runs; 0 is the
-// cell that runs. What is written here and to Stderr keeps its order.
+// Stdout returns a writer to the standard output of a cell, whichever cell is running; 0
+// is the running cell. The order of writes to it and to Stderr is preserved.
 func (p *Process) Stdout(cell int) io.Writer { return cellWriter{p.output, stdout, cell} }
 
-// Stderr writes to the standard error of a cell, as Stdout does.
+// Stderr returns a writer to the standard error of a cell, as Stdout does.
 func (p *Process) Stderr(cell int) io.Writer { return cellWriter{p.output, stderr, cell} }
 
-// marked is a worker with marks behind each cell and what else may put out.
+// marked is a worker that writes marks after each cell and after all other requests that
+// may produce output.
 type marked struct {
 	link.Worker
 	output *output
@@ -142,47 +143,48 @@ func (m marked) Execute(ctx context.Context, request link.Execute) (link.Result,
 
 func (m marked) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
 	evaluations, err := m.Worker.Evaluate(ctx, request)
-	evaluations.Mark = m.output.here()
+	evaluations.Mark = m.output.flush()
 	return evaluations, err
 }
 
 func (m marked) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
 	reply, err := m.Worker.Comm(ctx, comm)
-	reply.Mark = m.output.here()
+	reply.Mark = m.output.flush()
 	return reply, err
 }
 
-// InterruptHandlers passes on what the worker may know to do.
+// InterruptHandlers implements link.HandlerInterrupter if the worker does.
 func (m marked) InterruptHandlers() {
 	if h, ok := m.Worker.(link.HandlerInterrupter); ok {
 		h.InterruptHandlers()
 	}
 }
 
-// markedFront is the front with a mark at each display.
-type markedFront struct {
+// markedHost is the host with a mark at each display.
+type markedHost struct {
 	link.Host
 	output *output
 }
 
-func (m markedFront) Display(display link.Display) error {
-	return m.output.meet(func(number uint64) error {
+func (m markedHost) Display(display link.Display) error {
+	return m.output.event(func(number uint64) error {
 		display.Mark = number
 		err := m.Host.Display(display)
 		if err != nil {
-			// The mark is set: the front must not wait for what has no form.
+			// The mark has been written, so the kernel process waits for an event with
+			// its number.
 			err = errors.Join(err, m.Host.Display(link.Display{Mark: number}))
 		}
 		return err
 	})
 }
 
-func (m markedFront) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
-	request.Mark = m.output.here()
+func (m markedHost) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
+	request.Mark = m.output.flush()
 	return m.Host.Input(ctx, request)
 }
 
-// duplexPipe is a stream over two pipes.
+// duplexPipe is a bidirectional stream made of two pipes.
 type duplexPipe struct {
 	io.ReadCloser
 	out io.WriteCloser

@@ -31,20 +31,20 @@ func (w stubWorker) Execute(context.Context, link.Execute) (link.Result, error) 
 	return link.Result{}, w.execute()
 }
 
-// stubFront keeps the displays.
-type stubFront struct {
-	link.World
+// stubHost keeps the displays.
+type stubHost struct {
+	link.RankGroup
 	displays []link.Display
 }
 
-func (f *stubFront) Display(d link.Display) error {
+func (f *stubHost) Display(d link.Display) error {
 	f.displays = append(f.displays, d)
 	return nil
 }
 
-func (f *stubFront) Comm(link.Comm) error { return nil }
+func (f *stubHost) Comm(link.Comm) error { return nil }
 
-func (f *stubFront) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
+func (f *stubHost) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
 	return link.InputReply{Line: fmt.Sprint(r.Mark)}, nil
 }
 
@@ -53,22 +53,22 @@ func TestMarks(t *testing.T) {
 	var out, errout bytes.Buffer
 	ours, theirs := net.Pipe()
 	p := newProcess(theirs, &out, &errout, token)
-	front, worker := &stubFront{}, stubWorker{}
+	host, worker := &stubHost{}, stubWorker{}
 	worker.execute = func() error {
 		for _, step := range []func() error{
 			func() error { _, err := fmt.Fprint(p.Stdout(0), "a"); return err },
-			func() error { return p.Front().Display(link.Display{Kind: "display"}) },
+			func() error { return p.Host().Display(link.Display{Kind: "display"}) },
 			func() error { _, err := fmt.Fprint(p.Stderr(0), "b"); return err },
 			func() error { _, err := fmt.Fprint(p.Stderr(2), "c"); return err },
 			func() error { _, err := fmt.Fprint(p.Stdout(7), "d"); return err },
 			func() error {
-				if p.Front().Display(link.Display{Kind: "display", Data: map[string]any{"x": func() {}}}) == nil {
+				if p.Host().Display(link.Display{Kind: "display", Data: map[string]any{"x": func() {}}}) == nil {
 					return errors.New("a function was sent")
 				}
 				return nil
 			},
 			func() error {
-				reply, err := p.Front().Input(t.Context(), link.InputRequest{})
+				reply, err := p.Host().Input(t.Context(), link.InputRequest{})
 				if reply.Line != "5" {
 					return fmt.Errorf("the prompt has mark %s", reply.Line)
 				}
@@ -83,13 +83,13 @@ func TestMarks(t *testing.T) {
 	}
 	conn := link.NewConn(ours)
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = link.ServeFront(t.Context(), conn, front, func() {}) })
+	serving.Go(func() { _ = link.ServeHost(t.Context(), conn, host, func() {}) })
 	serving.Go(func() { _ = p.Serve(t.Context(), worker) })
 	result, err := link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of a cell that is over the front knows no more, and of which is next the worker.
+	// Of a cell that is over the kernel process knows no more, and of which is next the worker.
 	fmt.Fprint(p.Stdout(7), "late")
 	conn.Close()
 	serving.Wait()
@@ -104,12 +104,12 @@ func TestMarks(t *testing.T) {
 		t.Errorf("stderr\ngot  %s\nwant %s", got, want)
 	}
 	// Of the display that has no form only its mark came.
-	if len(front.displays) != 2 || front.displays[0].Mark != 1 || front.displays[1].Kind != "" || front.displays[1].Mark != 4 {
-		t.Errorf("displays %+v", front.displays)
+	if len(host.displays) != 2 || host.displays[0].Mark != 1 || host.displays[1].Kind != "" || host.displays[1].Mark != 4 {
+		t.Errorf("displays %+v", host.displays)
 	}
 }
 
-// Serve does not wait for a cell when the front is gone.
+// Serve does not wait for a cell when the kernel process is gone.
 func TestServeEndsWithTheFront(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()
@@ -120,7 +120,7 @@ func TestServeEndsWithTheFront(t *testing.T) {
 		served <- p.Serve(t.Context(), stubWorker{execute: func() error { close(began); <-end; return nil }})
 	}()
 	conn := link.NewConn(ours)
-	go func() { _ = link.ServeFront(t.Context(), conn, &stubFront{}, func() {}) }()
+	go func() { _ = link.ServeHost(t.Context(), conn, &stubHost{}, func() {}) }()
 	go func() { _, _ = link.NewClient(conn).Execute(t.Context(), link.Execute{Cell: 1}) }()
 	<-began
 	conn.Close()
@@ -137,7 +137,7 @@ func TestServeEndsWithTheFront(t *testing.T) {
 
 func TestOpenWithoutAFront(t *testing.T) {
 	t.Setenv(LinkVariable, "")
-	if _, err := Open(); !errors.Is(err, ErrNoFront) {
+	if _, err := Open(); !errors.Is(err, ErrNoKernel) {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv(MarkVariable, token)

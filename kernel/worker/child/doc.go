@@ -1,21 +1,21 @@
-// Package child is the worker process's end of what package worker supervises.
+// Package child is the worker process's side of what package worker supervises.
 //
-// The front leaves a worker two pipes for the link and, in its environment,
-// where they are; its file descriptors 1 and 2 are pipes too. A worker is then
+// The kernel process starts a worker with two pipes for the link, whose descriptors are
+// in its environment; its file descriptors 1 and 2 are pipes too. The code of a worker is
 //
 //	process, err := child.Open()
 //	…
-//	session := newSession(process.Front())
+//	session := newSession(process.Host())
 //	err = process.Serve(ctx, session)
 //	os.Exit(…)
 //
-// [Process.Serve] sets a mark in both output streams behind each cell, and
-// [Process.Front] one at each display, so that the front can put output, displays
-// and the end of the cell in the order in which they happened.
-// This holds for all that the process writes to 1 and 2, from any language and
-// goroutine.
+// [Process.Serve] writes a mark into both output streams at the begin and the end of each
+// cell, and [Process.Host] one at each display (see package mark). With these the kernel
+// process puts output, displays and the end of the cell into the order in which they
+// happened. This holds for everything that the process writes to 1 and 2, in any language
+// and from any goroutine.
 //
-// A goroutine that outlives its cell writes into the cell that runs by then,
-// unless it writes through [Process.Stdout] and [Process.Stderr], which name
+// The output of a goroutine that outlives its cell belongs to the cell that runs by then,
+// unless the goroutine writes through [Process.Stdout] and [Process.Stderr], which name
 // the cell.
 package child

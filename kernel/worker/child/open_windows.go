@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openLink opens the inherited pipes. No program that a cell starts inherits
-// them from here.
+// openLink opens the inherited pipes. Programs that a cell starts do not inherit them.
 func openLink(readFrom, writeTo uintptr) (io.ReadWriteCloser, error) {
 	for _, h := range []uintptr{readFrom, writeTo} {
 		if err := windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, 0); err != nil {
@@ -18,8 +17,8 @@ func openLink(readFrom, writeTo uintptr) (io.ReadWriteCloser, error) {
 	return duplexPipe{os.NewFile(readFrom, "link"), os.NewFile(writeTo, "link")}, nil
 }
 
-// duplicate returns a handle of the same pipe that programs which a cell starts
-// do not inherit.
+// duplicate returns a handle of the same pipe that programs started by a cell do not
+// inherit.
 func duplicate(f *os.File) (*os.File, error) {
 	self := windows.CurrentProcess()
 	var h windows.Handle

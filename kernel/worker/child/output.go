@@ -8,16 +8,16 @@ import (
 	"github.com/quernlab/quern/kernel/worker/mark"
 )
 
-// output sets marks in the two streams. Its own descriptors of the pipes are
-// duplicates: a cell that closes or redirects 1 and 2 does not take them away.
+// output writes marks into the two streams. It has its own duplicates of the descriptors,
+// so a cell that closes or redirects 1 and 2 does not affect it.
 type output struct {
 	token   string
 	streams [2]io.Writer
 
-	mu      sync.Mutex // orders marks, and events with their marks
-	number  uint64     // of the last mark
-	running int        // the cell that runs; 0 between cells
-	last    int        // the stream that was written last through a cellWriter
+	mu      sync.Mutex // orders marks, and events relative to their marks
+	number  uint64     // of the last mark written
+	running int        // the running cell; 0 between cells
+	last    int        // the stream that a cellWriter wrote to last
 }
 
 const (
@@ -25,34 +25,34 @@ const (
 	stderr
 )
 
-// begin sets the marks from which on output belongs to a cell. The front has sent
-// the cell, but does not know when it begins: something of the cell before may still
-// write to the pipes.
+// begin writes the marks that say that output from here on belongs to a cell. The kernel
+// process has sent the cell, but does not know when it begins: something that the cell
+// before has started may still write to the pipes.
 func (o *output) begin(cell int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.running = cell
-	o.set(mark.Mark{Kind: mark.Cell, Number: uint64(cell)})
+	o.set(mark.Mark{Kind: mark.CellStart, Number: uint64(cell)})
 }
 
-// end tells that the cell has ended, and sets the marks behind its output. What
-// is left of it names itself from now on: the front may be at the next one.
+// end records that the cell has ended and writes the marks after its output. Goroutines
+// of the cell that go on writing must name it from now on.
 func (o *output) end() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.running = 0
-	return o.both(mark.End)
+	return o.both(mark.Flush)
 }
 
-// here sets the marks behind all output so far and returns their number.
-func (o *output) here() uint64 {
+// flush writes the marks after all output so far and returns their number.
+func (o *output) flush() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.both(mark.End)
+	return o.both(mark.Flush)
 }
 
-// both sets one mark in both streams. An error means that the front is gone, and
-// then nobody misses the mark.
+// both writes one executeMessage mark to both streams. An error means that the kernel process
+// is gone, so nobody needs the mark.
 func (o *output) both(kind mark.Kind) uint64 {
 	o.number++
 	o.set(mark.Mark{Kind: kind, Number: o.number})
@@ -67,18 +67,18 @@ func (o *output) set(m mark.Mark) {
 	}
 }
 
-// meet sets marks where an event belongs and sends the event with their number.
-func (o *output) meet(send func(number uint64) error) error {
+// event writes marks where an event belongs and sends the event with their number.
+func (o *output) event(send func(number uint64) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return send(o.both(mark.Meet))
+	return send(o.both(mark.Event))
 }
 
 // cellWriter writes to one stream of one cell.
 type cellWriter struct {
 	output *output
 	stream int
-	cell   int // 0: the cell that runs
+	cell   int // 0: the running cell
 }
 
 func (w cellWriter) Write(p []byte) (written int, err error) {
@@ -87,13 +87,13 @@ func (w cellWriter) Write(p []byte) (written int, err error) {
 	defer o.mu.Unlock()
 	if o.last != w.stream {
 		o.last = w.stream
-		o.both(mark.Turn)
+		o.both(mark.Switch)
 	}
 	if w.cell == 0 || w.cell == o.running {
 		return o.streams[w.stream].Write(p)
 	}
-	before := mark.Mark{Kind: mark.Begin, Number: uint64(w.cell)}.Append(nil, o.token)
-	after := mark.Mark{Kind: mark.Begin}.Append(nil, o.token)
+	before := mark.Mark{Kind: mark.Attribute, Number: uint64(w.cell)}.Append(nil, o.token)
+	after := mark.Mark{Kind: mark.Attribute}.Append(nil, o.token)
 	for part := range slices.Chunk(p, atomicWrite-len(before)-len(after)) {
 		n, err := o.streams[w.stream].Write(slices.Concat(before, part, after))
 		written += min(max(n-len(before), 0), len(part))
@@ -104,7 +104,7 @@ func (w cellWriter) Write(p []byte) (written int, err error) {
 	return written, nil
 }
 
-// atomicWrite is how many bytes a write to a pipe may have so that no other write can
-// come between them: PIPE_BUF of Linux, and no system has less than 512. What others
-// write to the pipe meanwhile must not land between two marks.
+// atomicWrite is how many bytes one write to a pipe may have so that no other write can
+// come in between: PIPE_BUF, which is at least 512 on every system. What others write to
+// the pipe at the same time must not end up between the two Attribute marks.
 const atomicWrite = 512

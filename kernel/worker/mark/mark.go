@@ -1,12 +1,13 @@
 // Package mark writes and finds marks in the output streams of a worker.
 //
-// What a cell writes to file descriptors 1 and 2 reaches the front through two
-// pipes, what it displays through the link. Marks tie the three together: the
-// worker writes one into both pipes where something happened, and the front,
-// which takes them out again, then knows that all it read before came before.
+// The output that a cell writes to file descriptors 1 and 2 reaches the kernel process
+// through two pipes, its displays through the link. A mark is a short byte sequence that
+// the worker writes into both pipes when something happens, such as a display. The kernel
+// process removes the marks from the output. It knows that everything it read before a
+// mark was written before that event.
 //
-// A mark holds a token that is drawn for each worker, so that output which
-// merely looks like one stays output.
+// A mark contains a token that is drawn at random for each worker, so output that merely
+// looks like a mark remains output.
 package mark
 
 import (
@@ -14,24 +15,24 @@ import (
 	"strconv"
 )
 
-// Kind is what happened at a mark.
+// Kind says what happened at a mark.
 type Kind byte
 
 const (
-	// Cell: the worker begins the cell Number. What follows on this stream belongs to
-	// it, up to the next such mark, but for what stands behind a Begin.
-	Cell Kind = 'c'
-	// Begin: what follows on this stream belongs to the cell Number; 0 ends this, and
-	// what follows belongs to the cell that the worker has begun last.
-	Begin Kind = 'b'
-	// Meet: the event number Number of the link happened here. The front reads
-	// on only when it has handled the event.
-	Meet Kind = 'm'
-	// Turn: the output moves to the other stream. The front reads on here only
-	// when it has come to the same mark there.
-	Turn Kind = 't'
-	// End: all output up to the event number Number is in the pipe.
-	End Kind = 'e'
+	// CellStart: the worker begins the cell Number. The output that follows on this
+	// stream belongs to it, up to the next such mark, except between Attribute marks.
+	CellStart Kind = 'c'
+	// Attribute: the output that follows on this stream belongs to the cell Number. 0
+	// ends this: the output belongs again to the cell that the worker has begun last.
+	Attribute Kind = 'b'
+	// Event: the event number Number of the link happened here. The reader of the stream
+	// waits here until the event has been handled.
+	Event Kind = 'm'
+	// Switch: the output continues on the other stream. The reader of this stream waits
+	// here until the reader of the other one has reached the same mark.
+	Switch Kind = 't'
+	// Flush: all output up to the event number Number is in the pipe.
+	Flush Kind = 'e'
 )
 
 // Mark is one mark.
@@ -46,8 +47,8 @@ const (
 	maxNumber = 20 // digits of a uint64
 )
 
-// Append appends the bytes of m to b. They are few enough (token of up to 64
-// bytes) for the write to a pipe to be atomic.
+// Append appends the bytes of m to b. With a token of up to 64 bytes they are few enough
+// for a write to a pipe to be atomic.
 func (m Mark) Append(b []byte, token string) []byte {
 	b = append(b, opening...)
 	b = append(b, token...)
@@ -56,19 +57,19 @@ func (m Mark) Append(b []byte, token string) []byte {
 	return append(b, closing)
 }
 
-// Scanner splits what was read from a stream into output and marks.
+// Scanner splits the bytes of a stream into output and marks.
 type Scanner struct {
 	prefix []byte
-	rest   []byte // the start of a possible mark at the end of what was read
+	rest   []byte // the beginning of a possible mark at the end of the bytes read so far
 }
 
-// NewScanner returns a scanner for the marks with token.
+// NewScanner returns a scanner for marks with the given token.
 func NewScanner(token string) *Scanner {
 	return &Scanner{prefix: []byte(opening + token)}
 }
 
-// Scan takes what was read next and calls output and found for its parts, in
-// their order. The bytes given to output may not be kept.
+// Scan takes the next bytes of the stream and calls output and found for their parts, in
+// order. output must not keep the bytes.
 func (s *Scanner) Scan(read []byte, output func([]byte), found func(Mark)) {
 	b := read
 	if len(s.rest) > 0 {
@@ -89,28 +90,28 @@ func (s *Scanner) Scan(read []byte, output func([]byte), found func(Mark)) {
 			}
 			found(m)
 			b = b[i+n:]
-		case n == 0: // cut: the rest decides
+		case n == 0: // the next bytes will show whether it is a mark
 			if i > 0 {
 				output(b[:i])
 			}
 			s.rest = bytes.Clone(b[i:])
 			return
-		default: // an ordinary byte
+		default: // not a mark
 			output(b[:i+n])
 			b = b[i+n:]
 		}
 	}
 }
 
-// Rest returns what the scanner still holds back, at the end of a stream.
+// Rest returns, at the end of a stream, the bytes that the scanner still holds back.
 func (s *Scanner) Rest() []byte {
 	rest := s.rest
 	s.rest = nil
 	return rest
 }
 
-// parse reads the mark at the start of b. It returns n == 0 when b ends inside
-// what may be a mark, and ok == false with n == 1 when it is none.
+// parse reads the mark at the start of b. It returns n == 0 if b ends within what may be
+// a mark, and ok == false with n == 1 if it is not a mark.
 func (s *Scanner) parse(b []byte) (m Mark, n int, ok bool) {
 	if len(b) <= len(s.prefix) {
 		if bytes.HasPrefix(s.prefix, b) {

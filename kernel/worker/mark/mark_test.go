@@ -34,7 +34,7 @@ func parts(chunks ...string) []any {
 
 func TestScan(t *testing.T) {
 	t.Parallel()
-	begin, end := Mark{Begin, 3}, Mark{End, 1<<64 - 1}
+	begin, end := Mark{Attribute, 3}, Mark{Flush, 1<<64 - 1}
 	b, e := string(begin.Append(nil, token)), string(end.Append(nil, token))
 	other := string(begin.Append(nil, "fedcba9876543210"))
 	for _, row := range []struct {
@@ -64,7 +64,7 @@ func TestScan(t *testing.T) {
 }
 
 func FuzzScan(f *testing.F) {
-	mark := string(Mark{Meet, 7}.Append(nil, token))
+	mark := string(Mark{Event, 7}.Append(nil, token))
 	f.Add("a"+mark+"b", 3)
 	f.Add("\x1eq:\x1e"+mark[:10], 2)
 	f.Fuzz(func(t *testing.T, in string, cut int) {

@@ -6,31 +6,31 @@ import (
 	"fmt"
 )
 
-// Front is what a running cell may ask of the notebook. The front process
-// implements it; the worker holds one at a distance, from NewFront.
-type Front interface {
+// Notebook is what a running cell can do with its notebook. The kernel process implements
+// it.
+type Notebook interface {
 	// Display shows, replaces or clears output.
 	Display(display Display) error
-	// Comm takes a message to an object of the front end.
+	// Comm sends a message to an object of the front end.
 	Comm(comm Comm) error
-	// Input asks the user for a line. It returns EOF set when the front end
-	// cannot ask, and ctx's error when the cell was interrupted meanwhile.
+	// Input asks the user for a line. The reply has EOF set if the front end cannot ask;
+	// the error is that of ctx if the cell was interrupted meanwhile.
 	Input(ctx context.Context, request InputRequest) (InputReply, error)
 }
 
-// What the worker sends. Ready, display and comm are events.
+// The methods that the worker calls. Ready, display and comm are events.
 const (
 	methodReady   = "ready"
 	methodDisplay = "display"
-	methodComm    = "comm" // in both directions; from the front a request
+	methodComm    = "comm" // in both directions; from the kernel process it is a request
 	methodInput   = "input"
 	methodRanks   = "ranks"
 	methodOnce    = "once"
 )
 
-// ServeFront answers the worker's events and requests with h until c ends, as
+// ServeHost answers the worker's events and requests with h until c ends, as
 // Serve does. It calls ready once, when the worker begins to serve.
-func ServeFront(ctx context.Context, c *Conn, h Host, ready func()) error {
+func ServeHost(ctx context.Context, c *Conn, h Host, ready func()) error {
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
 		case methodReady:
@@ -59,28 +59,28 @@ func ServeFront(ctx context.Context, c *Conn, h Host, ready func()) error {
 	}))
 }
 
-type remoteFront struct{ conn *Conn }
+type remoteHost struct{ conn *Conn }
 
-// NewFront returns the notebook at the other end of c. ServeWorker must run on
+// NewHost returns the notebook at the other end of c. ServeWorker must run on
 // c for its requests to be answered.
-func NewFront(c *Conn) Host { return remoteFront{c} }
+func NewHost(c *Conn) Host { return remoteHost{c} }
 
-func (f remoteFront) Display(display Display) error {
+func (f remoteHost) Display(display Display) error {
 	return f.conn.Notify(methodDisplay, display)
 }
 
-func (f remoteFront) Comm(comm Comm) error {
+func (f remoteHost) Comm(comm Comm) error {
 	return f.conn.Notify(methodComm, comm)
 }
 
-func (f remoteFront) Input(ctx context.Context, request InputRequest) (InputReply, error) {
+func (f remoteHost) Input(ctx context.Context, request InputRequest) (InputReply, error) {
 	return call[InputReply](ctx, f.conn, methodInput, request)
 }
 
-func (f remoteFront) Ranks(ctx context.Context, request RanksRequest) (RanksReply, error) {
+func (f remoteHost) Ranks(ctx context.Context, request RanksRequest) (RanksReply, error) {
 	return call[RanksReply](ctx, f.conn, methodRanks, request)
 }
 
-func (f remoteFront) Once(ctx context.Context, request OnceRequest) (OnceReply, error) {
+func (f remoteHost) Once(ctx context.Context, request OnceRequest) (OnceReply, error) {
 	return call[OnceReply](ctx, f.conn, methodOnce, request)
 }

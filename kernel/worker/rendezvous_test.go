@@ -8,19 +8,19 @@ import (
 )
 
 // A wait for a mark that never comes ends, but not while the worker is stopped.
-func TestMeetingWaitsForAStoppedWorker(t *testing.T) {
+func TestRendezvousWaitsForAStoppedWorker(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	again := make(chan struct{})
-	m := newMeeting(func() bool {
+	m := newRendezvous(func() bool {
 		if asked.Add(1) == 3 {
 			close(again)
 			return false
 		}
 		return true
 	})
-	m.patience = time.Millisecond
-	if m.output(context.Background(), 1) {
+	m.timeout = time.Millisecond
+	if m.awaitOutput(context.Background(), 1) {
 		t.Error("a mark was read that nobody has set")
 	}
 	select {
@@ -30,7 +30,7 @@ func TestMeetingWaitsForAStoppedWorker(t *testing.T) {
 	}
 	m.reach(stdout, 1)
 	m.end(stderr)
-	if !m.output(context.Background(), 1) {
+	if !m.awaitOutput(context.Background(), 1) {
 		t.Error("the mark was not found")
 	}
 }

@@ -27,9 +27,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestVerdict says what a cell comes to, given what it came to on three ranks, in the
+// TestCombine says what a cell comes to, given what it came to on three ranks, in the
 // order in which that came.
-func TestVerdict(t *testing.T) {
+func TestCombine(t *testing.T) {
 	t.Parallel()
 	ok := func(rank int) answer {
 		return answer{rank: rank, result: link.Result{Data: map[string]any{"rank": rank}}}
@@ -60,33 +60,33 @@ func TestVerdict(t *testing.T) {
 		{"all well", []answer{ok(2), ok(0), ok(1)}, nil, "", ""},
 		{"all fail", []answer{fails(1, "panic", "x"), fails(0, "panic", "x"), fails(2, "panic", "x")}, nil, "panic", "panic: x"},
 		{"one fails", []answer{ok(0), fails(1, "panic", "x"), ok(2)}, nil, "panic",
-			"panic: x\nThis happened on rank 1 of 3.\nIt ran to its end on ranks 0 and 2: what it has changed there is not so on the others."},
+			"panic: x\nThis happened on rank 1 of 3.\nIt succeeded on ranks 0 and 2: variables may now differ from the other ranks."},
 		{"others wait for it", []answer{fails(2, "panic", "x"), stopped(1), stopped(0)}, nil, "panic",
 			"panic: x\nThis happened on rank 2 of 3.\nThe cell was then interrupted on ranks 0 and 1."},
 		{"one cannot be stopped", []answer{fails(2, "panic", "x"), stopped(1), stuck(0)}, nil, "panic",
 			"panic: x\nThis happened on rank 2 of 3.\nThe cell was then interrupted on rank 1.\nThen on rank 0: goes on"},
 		{"interrupted by the user, one cannot be stopped", []answer{fails(2, nameInterrupted, "x"), stopped(1), stuck(0)}, nil, nameInterrupted,
 			"interrupted: x\nThis happened on ranks 1 and 2 of 3.\nOn rank 0: interrupted: goes on"},
-		{"killed, nobody knows why", []answer{ok(0), ok(1), dies(2, killedWith)}, nil, worker.Died, "worker died: rank 2: " + killedWith + lost},
+		{"killed, nobody knows why", []answer{ok(0), ok(1), dies(2, killedReason)}, nil, worker.Died, "worker died: rank 2: " + killedReason + lost},
 		{"each another way", []answer{fails(2, "error", "x"), fails(0, "panic", "y\nz"), ok(1)}, nil, "error",
-			"error: x\nThis happened on rank 2 of 3.\nOn rank 0: panic: y\nIt ran to its end on rank 1: what it has changed there is not so on the others."},
+			"error: x\nThis happened on rank 2 of 3.\nOn rank 0: panic: y\nIt succeeded on rank 1: variables may now differ from the other ranks."},
 		{"interrupted by the user", []answer{fails(0, nameInterrupted, "line 1"), fails(2, nameInterrupted, "line 2"), fails(1, nameInterrupted, "line 1")}, nil,
 			nameInterrupted, "interrupted: line 1"},
 		{"interrupted by the user, one by us", []answer{fails(0, nameInterrupted, "x"), fails(2, nameInterrupted, "x"), stopped(1)}, nil, nameInterrupted, "interrupted: x"},
 		{"interrupted by the user, one too late", []answer{ok(2), fails(0, nameInterrupted, "x"), fails(1, nameInterrupted, "x")}, nil, nameInterrupted,
-			"interrupted: x\nThis happened on ranks 0 and 1 of 3.\nIt ran to its end on rank 2: what it has changed there is not so on the others."},
-		{"a death", []answer{dies(1, "exit status 3"), dies(0, killedWith), dies(2, killedWith)}, nil, worker.Died, "worker died: rank 1: exit status 3" + lost},
+			"interrupted: x\nThis happened on ranks 0 and 1 of 3.\nIt succeeded on rank 2: variables may now differ from the other ranks."},
+		{"a death", []answer{dies(1, "exit status 3"), dies(0, killedReason), dies(2, killedReason)}, nil, worker.Died, "worker died: rank 1: exit status 3" + lost},
 		{"deaths alike", []answer{dies(1, "exit status 3"), dies(0, "exit status 3"), dies(2, "signal")}, nil, worker.Died,
 			"worker died: ranks 0 and 1: exit status 3; rank 2: signal" + lost},
-		{"a death after its echo", []answer{fails(0, "error", "rank 1 is gone"), dies(1, "exit status 3"), dies(2, killedWith)}, nil, worker.Died,
+		{"a death after its echo", []answer{fails(0, "error", "rank 1 is gone"), dies(1, "exit status 3"), dies(2, killedReason)}, nil, worker.Died,
 			"worker died: rank 1: exit status 3" + lost},
-		{"a death after its cell", []answer{ok(1), dies(0, killedWith), dies(2, killedWith)}, []death{{1, worker.End{Reason: "panic: late"}}}, worker.Died,
+		{"a death after its cell", []answer{ok(1), dies(0, killedReason), dies(2, killedReason)}, []death{{1, worker.End{Reason: "panic: late"}}}, worker.Died,
 			"worker died: rank 1: panic: late" + lost},
 		{"no worker", []answer{{rank: 1, err: errors.New("no processes left")}, stopped(0), stopped(2)}, nil, "worker error",
 			"worker error: no processes left\nThis happened on rank 1 of 3.\nThe cell was then interrupted on ranks 0 and 2."},
 	} {
-		w := &world{size: size{ranks: 3}, deaths: row.deaths}
-		result := w.verdict(row.all)
+		gen := &generation{size: size{ranks: 3}, deaths: row.deaths}
+		result := gen.combine(row.all)
 		switch why := result.Error; {
 		case row.ename == "":
 			if why != nil || result.Data["rank"] != 0 {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestFold says what a reader sees of what ranks print. A step is the rank and its text,
+// TestMerge says what a reader sees of what ranks print. A step is the rank and its text,
 // or "end" of the cell.
-func TestFold(t *testing.T) {
+func TestMerge(t *testing.T) {
 	t.Parallel()
 	type step struct {
 		rank int
@@ -40,50 +40,50 @@ func TestFold(t *testing.T) {
 		{"a long bar", []step{{0, "100 %\n"}, {1, strings.Repeat("10 %\r", maxLine)}, {1, "100 %\n"}, {end, ""}}, "100 %\n"},
 	} {
 		var got strings.Builder
-		f := newFold(3, func(cell int, name string, text []byte) {
+		m := newMerger(3, func(cell int, name string, text []byte) {
 			if cell != 7 || name != "stdout" {
 				t.Errorf("%s: cell %d, %s", row.name, cell, name)
 			}
 			got.Write(text)
 		})
-		f.patience = time.Hour
+		m.holdTime = time.Hour
 		for _, s := range row.steps {
 			if s.rank == end {
-				f.end(7)
+				m.end(7)
 			} else {
-				f.stream(s.rank, 7, "stdout", []byte(s.text))
+				m.stream(s.rank, 7, "stdout", []byte(s.text))
 			}
 		}
 		if got := got.String(); got != row.want {
 			t.Errorf("%s:\n got %.200q\nwant %.200q", row.name, got, row.want)
 		}
-		if s := f.state[source{7, "stdout"}]; s.bytes != 0 || len(s.waits) != 0 || len(s.held) != 0 {
+		if s := m.state[streamKey{7, "stdout"}]; s.bytes != 0 || len(s.waits) != 0 || len(s.held) != 0 {
 			t.Errorf("%s: %d bytes, %d lines are left", row.name, s.bytes, len(s.held))
 		}
 	}
 }
 
 // A line that rank 0 does not print comes in time, and not in the middle of another.
-func TestFoldWaitsForATime(t *testing.T) {
+func TestMergeWaitsForATime(t *testing.T) {
 	t.Parallel()
 	given := make(chan string, 10)
-	f := newFold(2, func(_ int, name string, text []byte) { given <- name + " " + string(text) })
-	f.patience = time.Millisecond
-	f.stream(0, 1, "stdout", []byte("begun"))
-	f.stream(1, 1, "stdout", []byte("other\n"))
+	m := newMerger(2, func(_ int, name string, text []byte) { given <- name + " " + string(text) })
+	m.holdTime = time.Millisecond
+	m.stream(0, 1, "stdout", []byte("begun"))
+	m.stream(1, 1, "stdout", []byte("other\n"))
 	for _, want := range []string{"stdout begun", "stdout \n[rank 1] other\n"} {
 		if got := <-given; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	f.stream(1, 1, "stderr", []byte("again\n"))
+	m.stream(1, 1, "stderr", []byte("again\n"))
 	if got, want := <-given, "stderr [rank 1] again\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 // A rank that is far ahead, or behind, costs neither order nor much time.
-func TestFoldOfManyLines(t *testing.T) {
+func TestMergeOfManyLines(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	var text strings.Builder
@@ -92,24 +92,24 @@ func TestFoldOfManyLines(t *testing.T) {
 	}
 	for _, first := range []int{0, 1} {
 		var got strings.Builder
-		f := newFold(2, func(_ int, _ string, text []byte) { got.Write(text) })
-		f.patience = time.Hour
+		m := newMerger(2, func(_ int, _ string, text []byte) { got.Write(text) })
+		m.holdTime = time.Hour
 		ended := make(chan struct{})
 		go func() { // it waits where it is the first
 			defer close(ended)
-			f.stream(1, 1, "stdout", []byte(text.String()))
-			f.stream(1, 1, "stdout", []byte(strings.Repeat("same\n", n)))
+			m.stream(1, 1, "stdout", []byte(text.String()))
+			m.stream(1, 1, "stdout", []byte(strings.Repeat("same\n", n)))
 		}()
 		for waits := first == 0; !waits; runtime.Gosched() {
-			f.mu.Lock()
-			s := f.state[source{1, "stdout"}]
+			m.mu.Lock()
+			s := m.state[streamKey{1, "stdout"}]
 			waits = s != nil && s.bytes > maxHeld
-			f.mu.Unlock()
+			m.mu.Unlock()
 		}
-		f.stream(0, 1, "stdout", []byte(text.String()))
-		f.stream(0, 1, "stdout", []byte(strings.Repeat("same\n", n)))
+		m.stream(0, 1, "stdout", []byte(text.String()))
+		m.stream(0, 1, "stdout", []byte(strings.Repeat("same\n", n)))
 		<-ended
-		f.end(1)
+		m.end(1)
 		if want := text.String() + strings.Repeat("same\n", n); got.String() != want {
 			t.Errorf("rank %d first: %d bytes, want %d", first, got.Len(), len(want))
 		}
@@ -117,21 +117,21 @@ func TestFoldOfManyLines(t *testing.T) {
 }
 
 // A rank that prints alone waits once, and not at all when the cell is to end.
-func TestFoldOfOneThatPrintsAlone(t *testing.T) {
+func TestMergeOfOneThatPrintsAlone(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat("one of many lines\n", 20_000)
 	for _, hurried := range []bool{false, true} {
 		n := 0
-		f := newFold(2, func(_ int, _ string, text []byte) { n += strings.Count(string(text), "[rank 1] one of many lines\n") })
-		f.patience = time.Millisecond
+		m := newMerger(2, func(_ int, _ string, text []byte) { n += strings.Count(string(text), "[rank 1] one of many lines\n") })
+		m.holdTime = time.Millisecond
 		if hurried {
-			f.patience = time.Hour
-			f.stream(0, 1, "stdout", nil)
-			f.hurry()
+			m.holdTime = time.Hour
+			m.stream(0, 1, "stdout", nil)
+			m.flush()
 		}
-		f.stream(1, 1, "stdout", []byte(lines))
-		f.stream(1, 1, "stdout", []byte(lines))
-		f.end(1)
+		m.stream(1, 1, "stdout", []byte(lines))
+		m.stream(1, 1, "stdout", []byte(lines))
+		m.end(1)
 		if want := 2 * strings.Count(lines, "\n"); n != want {
 			t.Errorf("%d lines, want %d", n, want)
 		}
@@ -139,20 +139,20 @@ func TestFoldOfOneThatPrintsAlone(t *testing.T) {
 }
 
 // Cells that go on printing after their end do not pile up.
-func TestFoldLetsCellsGo(t *testing.T) {
+func TestMergeLetsCellsGo(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder
-	f := newFold(2, func(cell int, _ string, text []byte) {
+	m := newMerger(2, func(cell int, _ string, text []byte) {
 		if len(text) > 0 {
 			fmt.Fprintf(&got, "%d %s", cell, text)
 		}
 	})
-	f.patience = time.Hour
-	f.stream(1, 1, "stdout", []byte("kept\nopen"))
+	m.holdTime = time.Hour
+	m.stream(1, 1, "stdout", []byte("kept\nopen"))
 	for cell := range 10 * maxStates {
-		f.stream(0, 2+cell, "stdout", nil)
+		m.stream(0, 2+cell, "stdout", nil)
 	}
-	if len(f.state) > maxStates || got.String() != "1 [rank 1] kept\n[rank 1] open\n" {
-		t.Errorf("%d states, %q", len(f.state), got.String())
+	if len(m.state) > maxStates || got.String() != "1 [rank 1] kept\n[rank 1] open\n" {
+		t.Errorf("%d states, %q", len(m.state), got.String())
 	}
 }

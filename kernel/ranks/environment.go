@@ -13,9 +13,9 @@ import (
 	"github.com/quernlab/quern/kernel/worker/child"
 )
 
-// The variables by which a rank knows its place. Those of torchrun
-// (https://docs.pytorch.org/docs/stable/elastic/run.html) come with a secret, which
-// only the ranks of one start have.
+// Environment variables that tell a rank about itself. In addition to those of torchrun
+// (https://docs.pytorch.org/docs/stable/elastic/run.html) there is a secret, which only
+// the ranks of one generation know.
 const (
 	rankVariable           = "RANK"
 	worldSizeVariable      = "WORLD_SIZE"
@@ -24,27 +24,28 @@ const (
 	addressVariable        = "MASTER_ADDR"
 	portVariable           = "MASTER_PORT"
 	secretVariable         = "QUERN_PARALLEL_SECRET"
-	launcherVariable       = "QUERN_PARALLEL_LAUNCHER" // what started them, as a group says it
+	launcherVariable       = "QUERN_PARALLEL_LAUNCHER" // what started the ranks
 
-	// CUDA's own. Without the order by bus, its numbers need not be those of NVML.
+	// CUDA's variables. Unless the order is PCI_BUS_ID, CUDA's device numbers may differ
+	// from those of NVML.
 	visibleVariable = "CUDA_VISIBLE_DEVICES"
 	orderVariable   = "CUDA_DEVICE_ORDER"
 )
 
-// meeting is where the ranks of one start find each other.
-type meeting struct {
+// rendezvous is where the ranks of one generation find each other.
+type rendezvous struct {
 	address string
 	port    int
 	secret  string
 }
 
-func newMeeting() meeting { return meeting{"127.0.0.1", freePort(), rand.Text()} }
+func newRendezvous() rendezvous { return rendezvous{"127.0.0.1", freePort(), rand.Text()} }
 
-// Rank 0 opens the port when a cell asks for it, if one ever does. These are ports that
-// systems do not give to anybody who does not ask for them.
+// Rank 0 opens the port when a cell first needs it. The ports are outside the ranges from
+// which systems choose ports on their own.
 const firstPort, lastPort = 20_000, 32_000
 
-// freePort is a port that nobody listens on.
+// freePort returns a port on which nobody listens at the moment.
 func freePort() int {
 	port := firstPort
 	for range 100 {
@@ -57,8 +58,9 @@ func freePort() int {
 	return port
 }
 
-// environment is what a rank has besides the environment of the front.
-func (m meeting) environment(rank int, s size) []string {
+// environment returns the variables of a rank that are added to the environment of this
+// process.
+func (m rendezvous) environment(rank int, s size) []string {
 	list := []string{
 		fmt.Sprintf("%s=%d/%d", child.RankVariable, rank, s.ranks),
 		fmt.Sprintf("%s=%d", rankVariable, rank),
@@ -84,22 +86,23 @@ func (m meeting) environment(rank int, s size) []string {
 	return list
 }
 
-// joined says why this process cannot start ranks: it is a rank itself.
-func joined() string {
+// rankAlready returns why this process cannot start ranks if it is a rank itself, else
+// "".
+func rankAlready() string {
 	if n, err := strconv.Atoi(os.Getenv(worldSizeVariable)); err == nil && n > 1 {
-		return fmt.Sprintf("this session is rank %s of %d already, by its environment (%s, %s): start one for each GPU there, or unset them",
+		return fmt.Sprintf("this session is already rank %s of %d, as its environment says (%s, %s): start one process for each GPU there, or unset the variables",
 			os.Getenv(rankVariable), n, rankVariable, worldSizeVariable)
 	}
 	return ""
 }
 
-// visibleDevices are the GPUs of this process as CUDA_VISIBLE_DEVICES names them.
+// visibleDevices returns the GPUs of this process as CUDA_VISIBLE_DEVICES names them.
 func visibleDevices() []string {
 	if text, set := os.LookupEnv(visibleVariable); set {
-		return listed(text)
+		return parseDevices(text)
 	}
 	devices, err := gpu.Devices()
-	if err != nil { // there are none
+	if err != nil { // no driver, so no GPUs
 		return nil
 	}
 	names := make([]string, len(devices))
@@ -110,9 +113,9 @@ func visibleDevices() []string {
 	return names
 }
 
-// listed are the devices of a list. As in CUDA, it ends at the first that there
-// cannot be.
-func listed(text string) []string {
+// parseDevices returns the devices of a value of CUDA_VISIBLE_DEVICES. As in CUDA, the
+// list ends at the first invalid entry.
+func parseDevices(text string) []string {
 	var names []string
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)

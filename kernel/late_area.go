@@ -10,24 +10,24 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// area is what a cell has put out after its end, in order.
-type area struct {
+// lateArea is the late output of a cell, in order.
+type lateArea struct {
 	pieces  []piece
 	size    int  // bytes
-	total   *int // of all areas
-	full    bool // what came last is left out
-	shown   bool // the client has the display
-	changed bool // since the client got it
+	total   *int // size of all areas
+	full    bool // some output was dropped because of maxLate
+	shown   bool // the client has been sent the display
+	changed bool // changed since it was sent
 }
 
-// piece is text that was printed, or a display.
+// piece is printed text or a display.
 type piece struct {
 	text    []byte
 	display *link.Display
 }
 
-func (a *area) print(text []byte) {
-	if !a.room(len(text)) {
+func (a *lateArea) print(text []byte) {
+	if !a.reserve(len(text)) {
 		return
 	}
 	if n := len(a.pieces); n == 0 || a.pieces[n-1].display != nil {
@@ -37,14 +37,15 @@ func (a *area) print(text []byte) {
 	last.text = append(last.text, text...)
 }
 
-func (a *area) show(d link.Display) {
-	if a.room(sizeOf(d)) {
+func (a *lateArea) show(d link.Display) {
+	if a.reserve(sizeOf(d)) {
 		a.pieces = append(a.pieces, piece{display: &d})
 	}
 }
 
-// update replaces a display that is in the area, and reports whether one is.
-func (a *area) update(d link.Display) bool {
+// update replaces a display in the area. It returns false if the area does not contain
+// it.
+func (a *lateArea) update(d link.Display) bool {
 	found := false
 	for i, p := range a.pieces {
 		if p.display == nil || p.display.ID != d.ID {
@@ -52,20 +53,21 @@ func (a *area) update(d link.Display) bool {
 		}
 		found = true
 		a.free(sizeOf(*p.display))
-		if a.room(sizeOf(d)) {
+		if a.reserve(sizeOf(d)) {
 			a.pieces[i].display = &d
 		}
 	}
 	return found
 }
 
-func (a *area) clear() {
+func (a *lateArea) clear() {
 	a.free(a.size)
-	*a = area{total: a.total, shown: a.shown, changed: true}
+	*a = lateArea{total: a.total, shown: a.shown, changed: true}
 }
 
-// room makes room for n bytes, if there is any, and notes a change.
-func (a *area) room(n int) bool {
+// reserve reserves n bytes and marks the area as changed. It returns false if the limit
+// is reached.
+func (a *lateArea) reserve(n int) bool {
 	a.changed = true
 	if *a.total+n > maxLate {
 		a.full = true
@@ -76,7 +78,7 @@ func (a *area) room(n int) bool {
 	return true
 }
 
-func (a *area) free(n int) {
+func (a *lateArea) free(n int) {
 	a.size -= n
 	*a.total -= n
 }
@@ -91,8 +93,8 @@ func sizeOf(d link.Display) int {
 	return n
 }
 
-// bundle makes one display of the whole area.
-func (a *area) bundle() (data, metadata map[string]any) {
+// bundle returns one MIME bundle for the whole area.
+func (a *lateArea) bundle() (data, metadata map[string]any) {
 	if len(a.pieces) == 1 && !a.full && a.pieces[0].display != nil {
 		return a.pieces[0].display.Data, a.pieces[0].display.Metadata
 	}
@@ -120,7 +122,7 @@ func (a *area) bundle() (data, metadata map[string]any) {
 		}
 	}
 	if a.full {
-		write(fmt.Sprintf("\nquern: more than %d MB of output came after the end of cells: the rest of this cell's is left out\n", maxLate>>20))
+		write(fmt.Sprintf("\nquern: cells have produced more than %d MB of output after their end: the rest of this cell's output is left out\n", maxLate>>20))
 	}
 	data = map[string]any{}
 	if plain.Len() > 0 {
@@ -132,7 +134,7 @@ func (a *area) bundle() (data, metadata map[string]any) {
 	return data, nil
 }
 
-// markup is the HTML of a display; empty if it has none.
+// markup returns the HTML of a display, or "" if it has none.
 func markup(data map[string]any) string {
 	for _, kind := range []string{"text/html", "image/svg+xml"} {
 		if s, ok := data[kind].(string); ok {
@@ -149,5 +151,5 @@ func markup(data map[string]any) string {
 	return ""
 }
 
-// colours are those that a traceback may hold.
+// colours matches ANSI colour sequences, which tracebacks may contain.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")

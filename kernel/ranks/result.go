@@ -15,7 +15,7 @@ type cause struct {
 	*link.CellError
 }
 
-// add adds a rank and its error to causes in the order in which they came.
+// add adds a rank and its error to causes, which are in order of arrival.
 func add(causes []cause, rank int, why *link.CellError) []cause {
 	i := slices.IndexFunc(causes, func(c cause) bool {
 		return c.Name == why.Name && c.Stuck == why.Stuck && (c.Value == why.Value || c.Name == nameInterrupted)
@@ -28,26 +28,26 @@ func add(causes []cause, rank int, why *link.CellError) []cause {
 	return causes
 }
 
-// nameInterrupted is the name of the error of an interrupted cell.
+// nameInterrupted is the error name of an interrupted cell.
 const nameInterrupted = "interrupted"
 
-// verdict is what a cell came to on all ranks: the result of rank 0; or, if it failed
-// on any, the first error and what became of the other ranks. That a rank has ended
-// comes before all errors, which may only follow from it.
-func (w *world) verdict(all []answer) link.Result {
+// combine returns the outcome of a cell on all ranks: the result of rank 0, or, if the
+// cell failed on any rank, the first error and what happened on the other ranks. The
+// death of a rank takes precedence over all errors, which may only be its consequence.
+func (gen *generation) combine(all []answer) link.Result {
 	var result link.Result
 	var deaths, killed, causes, stopped []cause
-	var whole []int
+	var succeeded []int
 	for _, a := range all {
 		if a.rank == 0 {
 			result = a.result
 		}
 		if !a.failed() {
-			whole = append(whole, a.rank)
+			succeeded = append(succeeded, a.rank)
 			continue
 		}
 		switch why := a.why(); {
-		case why.Name == worker.Died && why.Value == killedWith:
+		case why.Name == worker.Died && why.Value == killedReason:
 			killed = add(killed, a.rank, why)
 		case why.Name == worker.Died:
 			deaths = add(deaths, a.rank, why)
@@ -59,33 +59,33 @@ func (w *world) verdict(all []answer) link.Result {
 	}
 	switch {
 	case len(deaths) > 0:
-		return link.Result{Error: w.endedBecause(deaths)}
-	case len(killed) > 0: // for one that has ended behind the cell
-		if causes := w.causes(); len(causes) > 0 {
+		return link.Result{Error: gen.endedBecause(deaths)}
+	case len(killed) > 0: // because of a rank that died after its part of the cell
+		if causes := gen.causes(); len(causes) > 0 {
 			killed = causes
 		}
-		return link.Result{Error: w.endedBecause(killed)}
+		return link.Result{Error: gen.endedBecause(killed)}
 	case len(causes) == 0 && len(stopped) == 0:
 		return result
 	case len(causes) == 0, causes[0].Name == nameInterrupted:
-		for _, c := range stopped { // the interrupt from outside came to them too early
+		for _, c := range stopped { // the user's interrupt reached them after ours
 			for _, rank := range c.ranks {
 				causes = add(causes, rank, c.CellError)
 			}
 		}
 		stopped = nil
 	}
-	return link.Result{Error: w.failedBecause(causes, stopped, whole)}
+	return link.Result{Error: gen.failedBecause(causes, stopped, succeeded)}
 }
 
-// failedBecause is the first error, and which ranks had it; where all had it, the
-// error as it is.
-func (w *world) failedBecause(causes, stopped []cause, whole []int) *link.CellError {
+// failedBecause returns the first error with a note of the ranks that had it. If all
+// ranks had it, it is returned unchanged.
+func (gen *generation) failedBecause(causes, stopped []cause, succeeded []int) *link.CellError {
 	first := causes[0]
-	if len(first.ranks) == w.ranks {
+	if len(first.ranks) == gen.ranks {
 		return first.CellError
 	}
-	notes := []string{fmt.Sprintf("This happened on %s of %d.", names(first.ranks), w.ranks)}
+	notes := []string{fmt.Sprintf("This happened on %s of %d.", names(first.ranks), gen.ranks)}
 	for _, c := range causes[1:] {
 		line, _, _ := strings.Cut(c.Error(), "\n")
 		notes = append(notes, fmt.Sprintf("On %s: %s", names(c.ranks), line))
@@ -97,21 +97,21 @@ func (w *world) failedBecause(causes, stopped []cause, whole []int) *link.CellEr
 		}
 		notes = append(notes, note)
 	}
-	if len(whole) > 0 {
-		slices.Sort(whole)
-		notes = append(notes, fmt.Sprintf("It ran to its end on %s: what it has changed there is not so on the others.", names(whole)))
+	if len(succeeded) > 0 {
+		slices.Sort(succeeded)
+		notes = append(notes, fmt.Sprintf("It succeeded on %s: variables may now differ from the other ranks.", names(succeeded)))
 	}
 	return &link.CellError{Name: first.Name, Value: first.Value, Traceback: slices.Concat(first.Traceback, notes)}
 }
 
-// endedBecause is the error of a cell, or of a time between cells, in which ranks have
-// ended.
-func (w *world) endedBecause(deaths []cause) *link.CellError {
+// endedBecause returns the error of a cell during which ranks have died, or the text to
+// show if they died between cells.
+func (gen *generation) endedBecause(deaths []cause) *link.CellError {
 	var parts []string
 	for _, d := range deaths {
 		parts = append(parts, names(d.ranks)+": "+d.Value)
 	}
 	value := strings.Join(parts, "; ")
-	lost := fmt.Sprintf("All %d ranks start again, and their variables are lost: run the cells again from the top.", w.ranks)
+	lost := fmt.Sprintf("All %d ranks start again, and their variables are lost: run the cells again from the top.", gen.ranks)
 	return &link.CellError{Name: worker.Died, Value: value, Traceback: []string{worker.Died + ": " + value, lost}}
 }
